@@ -1,109 +1,148 @@
 package copilot
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 
 	"webchat/internal/agent"
 	"webchat/internal/jsonrpc"
+	"webchat/internal/wording"
 )
 
-// turnOf returns what the CLI asks within: the running turn, or what a helper in the
-// background does if that is what mine says is its own. Its end then waits for
-// work.Done. nil when nothing runs.
-func (c *conn) turnOf(mine func(*turn) bool, also func(*turn)) *turn {
-	found := make(chan *turn, 1)
-	find := func() {
-		t := c.loop.turn
-		defer func() { found <- t }()
-		for _, h := range c.loop.helpers {
-			if t == nil || mine(h) {
-				t = h
+// within joins what the CLI asks within, until done is called: the work of a helper in the
+// background for which use returns true, else the running turn. use runs on the loop. t is nil when
+// nothing runs.
+func (c *conn) within(use func(*turn) bool) (t *turn, done func()) {
+	for {
+		var undecided chan struct{}
+		c.Do(func() {
+			if t = c.loop.turn; t != nil && t.pending != nil {
+				undecided = t.pending
+				return
 			}
+			found := false
+			for _, h := range c.loop.helpers {
+				if found = use(h); found || t == nil {
+					t = h
+				}
+				if found {
+					break
+				}
+			}
+			switch ok := false; {
+			case t == nil:
+			case t.aborted:
+				t = nil
+			default:
+				if _, done, ok = t.Join(t.Ctx); !ok {
+					t = nil
+				} else if !found {
+					use(t)
+				}
+			}
+		})
+		if undecided == nil {
+			return t, done
 		}
-		if t != nil && t.aborted {
-			t = nil
-		}
-		if t != nil {
-			t.work.Add(1)
-			also(t)
-		}
+		<-undecided
 	}
-	c.post(func() {
-		if t := c.loop.turn; t != nil && t.pending {
-			t.backlog, t.questions = append(t.backlog, find), append(t.questions, find)
-			return
-		}
-		find()
-	})
-	return <-found // Close waits for us, and the loop ends behind that
 }
-
-// none of the helpers asks.
-func notHelpers(*turn) bool { return false }
 
 // Request implements [cli.Session].
 func (c *conn) Request(ctx context.Context, method string, params json.RawMessage) (answer any, err error) {
+	leave, err := c.Enter()
+	if err != nil {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "no such session"}
+	}
+	defer leave()
 	err = &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "internal error"}
-	c.contained(func() { answer, err = c.request(ctx, method, params) })()
+	c.Contained(func() {
+		switch method {
+		case "hooks.invoke":
+			answer, err = answered(params, func(h hookRequest) (hookAnswer, error) { return hookAnswer{c.hook(h)}, nil })
+		case "exitPlanMode.request":
+			answer, err = answered(params, func(p planRequest) (planAnswer, error) { return c.approve(ctx, p) })
+		case "userInput.request":
+			answer, err = answered(params, func(q userQuestion) (userAnswer, error) { return c.answer(ctx, q) })
+		default:
+			err = &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "no method " + method}
+		}
+	})()
 	return answer, err
 }
 
-func (c *conn) request(ctx context.Context, method string, params json.RawMessage) (any, error) {
-	var q struct {
-		userQuestion
-		hookRequest
-		planRequest
-	}
-	if method != "userInput.request" && method != "hooks.invoke" && method != "exitPlanMode.request" {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "no method " + method}
-	}
-	if err := json.Unmarshal(params, &q); err != nil {
+// answered has a request answered once it is decoded.
+func answered[Q, A any](params json.RawMessage, answer func(Q) (A, error)) (any, error) {
+	var q Q
+	if json.Unmarshal(params, &q) != nil {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "not understood"}
 	}
-	if !c.enter() {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "no such session"}
-	}
-	defer c.turns.Done()
-	switch method {
-	case "hooks.invoke":
-		return c.hook(q.hookRequest)
-	case "exitPlanMode.request":
-		return c.approve(ctx, q.planRequest)
-	}
-	return c.answer(ctx, q.userQuestion)
+	return answer(q)
 }
 
 // answer puts the agent's question to the user.
-func (c *conn) answer(ctx context.Context, q userQuestion) (any, error) {
+func (c *conn) answer(ctx context.Context, q userQuestion) (userAnswer, error) {
 	a, err := c.consult(ctx, "ask_user", agent.Question{Question: q.Question, Choices: q.Choices, AllowFreeform: q.AllowFreeform})
-	switch {
-	case err != nil:
-		return nil, err
-	case !a.Answered:
-		return userAnswer{Answer: "(The user did not answer.)", WasFreeform: true}, nil
+	if !a.Answered {
+		return userAnswer{Answer: "(The user did not answer.)", WasFreeform: true}, err
 	}
-	return userAnswer{Answer: a.Text, WasFreeform: a.WasFreeform}, nil
+	return userAnswer{Answer: a.Text, WasFreeform: a.WasFreeform}, err
 }
 
 // consult asks the user for the running call of a tool; ctx ends with the process.
 func (c *conn) consult(ctx context.Context, tool string, question agent.Question) (a agent.Answer, err error) {
-	t := c.turnOf(notHelpers, func(t *turn) {
-		for id, x := range t.tools {
-			if x.name == tool && !x.completed {
-				question.ToolCallID = id
+	t, done := c.within(func(t *turn) bool {
+		for _, x := range t.tools {
+			if x.name == tool && x.open() && t == c.loop.turn { // helpers do not ask
+				question.ToolCallID = x.id
 			}
 		}
+		return false
 	})
 	if t == nil {
 		return a, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "no turn runs"}
 	}
-	defer t.work.Done()
-	asking, cancel := context.WithCancel(t.ctx)
+	defer done()
+	asking, cancel := context.WithCancel(t.Ctx)
 	defer cancel()
 	defer context.AfterFunc(ctx, cancel)()
-	if a, err = c.host.AskUser(asking, question); err != nil {
+	if a, err = c.Host.AskUser(asking, question); err != nil {
 		return a, &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "the question was withdrawn"}
 	}
 	return a, nil
+}
+
+// What may become of a plan, in words of the user.
+const (
+	carryOut      = "Carry it out"
+	carryOutAlone = "Carry it out on autopilot, without asking me"
+	onlyEnd       = "Leave plan mode and wait"
+)
+
+// maxPlan is how many characters of a plan are shown.
+const maxPlan = 60_000
+
+// approve shows the user a plan before the agent carries it out. An answer of theirs is what they
+// want to have changed.
+func (c *conn) approve(ctx context.Context, p planRequest) (planAnswer, error) {
+	q := agent.Question{Question: "Carry out this plan? Or write what should change in it.", Choices: []string{carryOut}, AllowFreeform: true,
+		Detail: wording.Cut(cmp.Or(p.PlanContent, p.Summary, "The agent wrote no plan."), maxPlan)}
+	actions := map[string]string{carryOut: interactive, onlyEnd: "exit_only"}
+	if c.Options.Unasked && slices.Contains(p.Actions, autopilot) {
+		q.Choices = append(q.Choices, carryOutAlone)
+		actions[carryOutAlone] = autopilot
+	}
+	q.Choices = append(q.Choices, onlyEnd)
+	a, err := c.consult(ctx, "exit_plan_mode", q)
+	switch action, chosen := actions[a.Text]; {
+	case err != nil:
+		return planAnswer{}, err
+	case !a.Answered:
+		return planAnswer{Feedback: "The user did not answer."}, nil
+	case chosen:
+		return planAnswer{Approved: true, SelectedAction: action}, nil
+	}
+	return planAnswer{Feedback: a.Text}, nil
 }

@@ -22,7 +22,7 @@ func TestRealBackgroundEnds(t *testing.T) {
 		"the CLI is killed":     {func(h *house, _ *session.Session) error { kill(h.t, copilot.PID(h.backend)); return nil }, event.Interrupted},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t, nil)
+			h := newHouse(t, alone)
 			shell, helper := filepath.Join(t.TempDir(), "shell"), filepath.Join(t.TempDir(), "helper")
 			h.model.Answer(func(r copilottest.Request) *copilottest.Reply {
 				if last := r.Messages[len(r.Messages)-1]; last.Role == "user" && r.Prompt() == "HELPER" {

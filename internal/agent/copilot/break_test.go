@@ -239,6 +239,7 @@ func TestStubborn(t *testing.T) {
 	cfg, _ := scripted(t, []byte("-- session.abort --\nhang\n-- session.destroy --\nhang\n-- session.metadata.isProcessing --\nhang\n"+
 		"-- > go --\nevent assistant.message_delta {\"messageId\":\"$M\",\"deltaContent\":\"Half\"}\nhang\n"))
 	b := backend(t, cfg)
+	copilot.Impatient(b)
 	k := open(t, b, "s", false)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -365,6 +366,7 @@ func TestModels(t *testing.T) {
 func TestSlowEndTouchesNoOther(t *testing.T) {
 	c, _ := scripted(t, []byte("-- session.destroy --\nhang\n-- > wait --\nevent assistant.turn_start {\"turnId\":\"0\"}\nevent assistant.message_delta {\"messageId\":\"$M-a\",\"deltaContent\":\"still \"}\nawait session.send\nevent assistant.message {\"messageId\":\"$M-a\",\"content\":\"still here\"}\nevent assistant.turn_end {\"turnId\":\"0\"}"))
 	b := backend(t, c)
+	copilot.Impatient(b)
 	one, other := open(t, b, "one", false), open(t, b, "other", false)
 	pid := copilot.PID(b)
 	ended := make(chan error, 1)

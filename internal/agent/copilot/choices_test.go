@@ -280,20 +280,3 @@ func TestEffortsOfALogin(t *testing.T) {
 		t.Errorf("told %q", sent)
 	}
 }
-
-// A version without modes offers none and is told none.
-func TestWithoutModes(t *testing.T) {
-	cfg, dir := scripted(t, []byte("-- session.create --\n{\"sessionId\":\"x\"}\n-- session.tools.getCurrentMetadata --\n"+
-		`{"tools":[{"name":"render_file_contents"},{"name":"run_and_display"},{"name":"display_image"}]}`+"\n"))
-	k := open(t, backend(t, cfg), "s", false)
-	c := k.conn.(agent.Chooser)
-	if all := c.Choices(); len(all.Modes) > 0 || all.Mode != "" {
-		t.Errorf("to choose from are %+v", all)
-	}
-	if err := c.SetMode(t.Context(), "plan"); !errors.Is(err, agent.ErrUnsupported) {
-		t.Errorf("SetMode returned %v", err)
-	}
-	if sent := received(t, dir, "session.mode.set"); len(sent) > 0 {
-		t.Errorf("told %q", sent)
-	}
-}

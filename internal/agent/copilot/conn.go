@@ -1,54 +1,38 @@
 package copilot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/agent/convo"
 	"webchat/internal/agent/copilot/cli"
-	"webchat/internal/contain"
-	"webchat/internal/event"
 )
 
-var errClosed = errors.New("the conversation is closed")
-
-// conn implements [agent.Conn]. What its loop owns is touched by functions that
-// were posted to it and by nothing else.
+// conn implements [agent.Conn]. What loopState holds is touched on the conversation's loop only.
 type conn struct {
+	*convo.Conversation
 	b    *Backend
-	host agent.Host
-	o    agent.Options
 	id   string // the session's name in the CLI
 	cost int64  // tokens of our definitions in one model call
-
-	life context.Context // ends when nothing may be reported any more
-	end  context.CancelFunc
-	done chan struct{}   // closed when the loop has ended
-	quit context.Context // ends with Close: turns are to end
-	stop context.CancelFunc
 
 	mu      sync.Mutex   // guards what follows
 	p       *cli.Process // changes between turns only
 	model   string       // what was asked for last, with the mode and the effort
-	mode    string       // empty: this version has none
-	effort  string       // empty: the model's own
-	posted  []func()
-	wake    chan struct{} // has room for one
+	mode    string
+	effort  string // empty: the model's own
 	offered []string
 	// excluded are tools that were offered and may not be.
 	excluded   []string
 	skipping   bool   // instruction files of the workspace are not loaded
-	skipped    string // why, as it was said; empty: the user wants it, or they are
+	skipped    string // why, as it was reported; empty: the user wants it, or they are
 	freshShell bool   // each command of the CLI's shell begins in the workspace
-	closed     bool
-	turns      sync.WaitGroup // Prompts and steers; Add under mu while not closed
-	closing    sync.Once
-	breaking   sync.Once
-	broken     atomic.Bool // what handled its events panicked
 
 	loop loopState
 }
@@ -56,31 +40,23 @@ type conn struct {
 // loopState is owned by the loop.
 type loopState struct {
 	turn   *turn
-	dead   error
 	agents map[string]string // helper agents -> the call (ours) that started them
-	failed map[string]bool   // MCP servers whose failure was told
+	failed convo.Once        // MCP servers whose failure was reported
 	retool bool              // the tools changed while no turn ran
 	early  []rewrite         // of calls that have not started
 
-	tasks     map[string]*background // by the CLI's ids
-	helpers   map[string]*turn       // what helpers in the background do, by their ids
-	began     map[string]bool        // our ids of helpers' tasks
-	shells    []*shell
-	detached  cli.Detached
-	looking   bool // at the tasks
-	lookAgain bool
-	listing   bool // the todos
-	listAgain bool
+	tasks   map[string]*background // by the CLI's ids
+	helpers map[string]*turn       // what helpers in the background do, by their ids
+	began   map[string]bool        // our ids of helpers' tasks
+	shells  []*background          // calls of the CLI's shell, also behind their end
+	tasking again                  // looking at the tasks
+	listing again                  // reading the todos
 }
 
 func newConn(b *Backend, p *cli.Process, o agent.Options, host agent.Host) *conn {
-	c := &conn{b: b, p: p, model: o.Model, effort: o.Effort, host: host, o: o, id: nativeID(o.SessionID), done: make(chan struct{}), wake: make(chan struct{}, 1)}
-	c.loop = loopState{agents: map[string]string{}, failed: map[string]bool{},
-		tasks: map[string]*background{}, helpers: map[string]*turn{}, began: map[string]bool{}}
-	c.life, c.end = context.WithCancel(context.Background())
-	c.quit, c.stop = context.WithCancel(context.Background())
-	c.cost = b.definitions(o.Tools)
-	go c.contained(c.run)()
+	c := &conn{b: b, p: p, model: o.Model, effort: o.Effort, id: nativeID(o.SessionID), cost: b.definitions(o.Tools)}
+	c.loop = loopState{agents: map[string]string{}, tasks: map[string]*background{}, helpers: map[string]*turn{}, began: map[string]bool{}}
+	c.Conversation = convo.New(convo.Config{Title: cli.Title, Options: o, Host: host, Agent: c, Logger: b.cfg.Logger, Broke: c.broke})
 	return c
 }
 
@@ -96,85 +72,56 @@ func (b *Backend) definitions(tools []agent.ToolSpec) (n int64) {
 	return n
 }
 
-// run is the loop: it does what was posted, in order. The queue has no bound:
-// what the CLI says of one session must not hold up the others.
-func (c *conn) run() {
-	defer close(c.done)
-	for {
-		c.mu.Lock()
-		todo := c.posted
-		c.posted = nil
-		c.mu.Unlock()
-		for _, f := range todo {
-			if c.life.Err() == nil {
-				c.contained(f)()
-			}
-		}
-		if len(todo) > 0 {
-			continue
-		}
-		select {
-		case <-c.wake:
-		case <-c.life.Done():
-			return
-		}
+// again runs something that is asked for often one at a time, and once more if it was asked for
+// meanwhile. It belongs to the loop.
+type again struct{ running, wanted bool }
+
+// run has work done beside the loop, unless it is under way.
+func (a *again) run(c *conn, work func()) {
+	if a.wanted = a.running; a.running {
+		return
 	}
-}
-
-// contained returns f for the loop, or for a goroutine that handles what the CLI said: a
-// panic in it ends this conversation, and leaves the CLI to the others.
-func (c *conn) contained(f func()) func() {
-	return contain.Fence{Log: c.b.cfg.Logger, What: "a conversation with " + cli.Title, Break: c.broke}.Contained(f)
-}
-
-// broke ends the conversation after a panic: its turn returns, and the CLI stops what it does
-// in it.
-func (c *conn) broke(error) {
-	c.breaking.Do(func() {
-		c.broken.Store(true)
-		c.post(func() { c.lose(agent.Broken(cli.Title)) })
-		if !c.enter() {
-			return // it is closed, which stops it
-		}
-		go c.contained(func() {
-			defer c.turns.Done()
-			ctx, cancel := context.WithTimeout(c.quit, abortPatience)
-			defer cancel()
-			_ = c.ask(ctx, "session.abort", c.named(nil), nil) // one that does not stop is destroyed by Close
-			c.cancelTasks()
-		})()
+	a.running = c.beside(func() {
+		defer c.Post(func() {
+			if a.running = false; a.wanted {
+				a.run(c, work)
+			}
+		})
+		work()
 	})
 }
 
-// post has the loop do f. After Close it does not.
-func (c *conn) post(f func()) {
-	c.mu.Lock()
-	c.posted = append(c.posted, f)
-	c.mu.Unlock()
-	select {
-	case c.wake <- struct{}{}:
-	default:
-	}
+// broke stops what the CLI does in a conversation that a panic ended.
+func (c *conn) broke() {
+	c.Do(func() { c.lose(agent.Broken(cli.Title)) })
+	ctx, cancel := context.WithTimeout(c.Quit(), abortPatience)
+	defer cancel()
+	_ = c.ask(ctx, "session.abort", nil, nil) // one that does not stop is destroyed by Close
+	c.cancelTasks()
 }
 
-// enter counts a turn or something that joins one.
-func (c *conn) enter() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.closed {
+// beside runs f in a goroutine that Close waits for before it lets go of the session; false: it is
+// closed.
+func (c *conn) beside(f func()) bool {
+	leave, err := c.Enter()
+	if err != nil {
 		return false
 	}
-	c.turns.Add(1)
+	go c.Contained(func() {
+		defer leave()
+		f()
+	})()
 	return true
 }
 
-// named returns parameters with the session's name.
-func (c *conn) named(more map[string]any) map[string]any {
-	p := map[string]any{"sessionId": c.id}
-	for k, v := range more {
-		p[k] = v
+// during runs f, during which Close waits.
+func (c *conn) during(f func() error) error {
+	leave, err := c.Enter()
+	if err != nil {
+		return err
 	}
-	return p
+	defer leave()
+	return f()
 }
 
 func (c *conn) process() *cli.Process {
@@ -183,16 +130,13 @@ func (c *conn) process() *cli.Process {
 	return c.p
 }
 
-// ask asks the CLI; see [cli.Process.Call].
-func (c *conn) ask(ctx context.Context, method string, params, result any) error {
-	return c.process().Call(ctx, method, params, result)
-}
-
-// report tells the session. That it does not listen any more is its affair.
-func (c *conn) report(d event.Data) {
-	if err := c.host.Report(c.life, d); err != nil {
-		c.b.cfg.Logger.Debug("copilot: a report was not taken", "type", event.TypeOf(d), "error", err)
+// ask calls a method of the CLI about the session, whose name is added; see [cli.Process.Call].
+func (c *conn) ask(ctx context.Context, method string, params map[string]any, result any) error {
+	named := map[string]any{"sessionId": c.id}
+	for k, v := range params {
+		named[k] = v
 	}
+	return c.process().Call(ctx, method, named, result)
 }
 
 // SetModel implements [agent.Conn].
@@ -200,31 +144,146 @@ func (c *conn) SetModel(ctx context.Context, model string) error {
 	if err := c.b.check(model); err != nil {
 		return err
 	}
-	if !c.enter() {
-		return errClosed
-	}
-	defer c.turns.Done()
-	c.mu.Lock()
-	effort := c.effort
-	c.mu.Unlock()
-	return c.switchTo(ctx, model, effort, effort)
+	return c.during(func() error {
+		c.mu.Lock()
+		effort := c.effort
+		c.mu.Unlock()
+		return c.switchTo(ctx, model, effort, effort)
+	})
 }
 
 // SetTitle implements [agent.Conn].
 func (c *conn) SetTitle(ctx context.Context, title string) error {
-	if !c.enter() {
-		return errClosed
+	return c.during(func() error { return c.ask(ctx, "session.name.set", map[string]any{"name": title}, nil) })
+}
+
+// Ready implements [convo.Agent]: a conversation whose process has ended gets another, in which it
+// is resumed.
+func (c *conn) Ready(ctx context.Context) error {
+	p := c.process()
+	switch {
+	case c.Broken():
+		return agent.Broken(cli.Title)
+	case !p.Ended():
+		return nil
 	}
-	defer c.turns.Done()
-	if err := c.ask(ctx, "session.name.set", c.named(map[string]any{"name": title}), nil); err != nil {
-		return fmt.Errorf("tell the title: %w", err)
+	<-p.Gone() // it has reported that
+	next, err := c.b.cli.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	c.p = next
+	c.mu.Unlock()
+	p.Remove(c.id)
+	c.b.cli.Release(p)
+	err = c.open(ctx, next, true)
+	if errors.Is(err, agent.ErrUnsupported) {
+		err = c.open(ctx, next, false)
+	}
+	if err != nil {
+		next.Remove(c.id)
+		return cli.Died(err.Error()) // this conversation is of no more use
 	}
 	return nil
 }
 
+// Send implements [convo.Agent].
+func (c *conn) Send(ct *convo.Turn, p agent.Prompt) error {
+	c.Do(func() { c.take(newTurn(ct, p.MessageID)) })
+	err := c.instruct(ct.Ctx)
+	if err == nil {
+		_, err = c.send(ct.Ctx, p, "")
+	}
+	if err == nil || ct.Ctx.Err() != nil { // one that is to stop ends with that
+		return nil
+	}
+	return c.b.cli.Explain(err)
+}
+
+// send gives the CLI a prompt; it answers before it begins. A picture for a model that sees none is
+// refused: the CLI would send it all the same.
+func (c *conn) send(ctx context.Context, p agent.Prompt, mode string) (messageID string, err error) {
+	c.mu.Lock()
+	model := c.model
+	c.mu.Unlock()
+	_, known, _ := c.b.cfg.Providers.of(model)
+	s := sendRequest{SessionID: c.id, Prompt: strings.ToValidUTF8(p.Content, "\uFFFD"), Mode: mode}
+	shown := s.Prompt
+	for _, a := range p.Attachments {
+		switch {
+		case a.Path != "":
+			s.Attachments = append(s.Attachments, sentAttachment{Type: "file", Path: a.Path, DisplayName: a.Name})
+		case convo.Picture(a) && known.NoVision:
+			return "", fmt.Errorf("%s sees no pictures, so nothing was sent. Take %s out of the prompt, or choose another model", model, cmp.Or(a.Name, "the picture"))
+		case convo.Picture(a):
+			s.Attachments = append(s.Attachments, sentAttachment{Type: "blob", Data: a.Data, MimeType: a.MimeType, DisplayName: a.Name})
+		default: // text the user wants read: the CLI takes only pictures as data
+			s.Prompt += fmt.Sprintf("\n\n<attachment name=%q>\n%s\n</attachment>", a.Name, strings.ToValidUTF8(string(a.Data), "\uFFFD"))
+		}
+	}
+	if s.Prompt != shown {
+		s.DisplayPrompt = shown // what the CLI makes the title of
+	}
+	var sent struct{ MessageID string }
+	err = c.process().Call(ctx, "session.send", s, &sent)
+	return sent.MessageID, err
+}
+
+const (
+	settlePatience = 500 * time.Millisecond // for the idle event of an abort
+	abortPatience  = 2 * time.Second        // then the CLI does not stop
+)
+
+// Abort implements [convo.Agent]. A CLI that is not idle after abortPatience is given up. One that
+// has not begun with the prompt ignores the request and begins all the same, so it is asked twice
+// before it is believed to be idle.
+func (c *conn) Abort(ct *convo.Turn) {
+	c.Do(func() {
+		if t := c.loop.turn; t != nil && t.Turn == ct {
+			t.aborted = true
+		}
+	})
+	ctx, cancel := context.WithTimeout(context.Background(), abortPatience)
+	defer cancel()
+	for asked := 1; ; asked++ {
+		err := c.ask(ctx, "session.abort", nil, nil)
+		select {
+		case <-ct.Done:
+			return
+		case <-time.After(settlePatience):
+		}
+		// No idle event: there was nothing to stop, or it takes its time.
+		switch {
+		case err == nil && asked > 1 && !c.processing(ctx):
+			c.Do(func() { ct.End(nil) })
+			return
+		case ctx.Err() != nil:
+			c.Do(func() { ct.End(cli.Died("GitHub Copilot CLI did not stop when it was asked to")) })
+			return
+		}
+	}
+}
+
+// processing asks whether the CLI works on the session.
+func (c *conn) processing(ctx context.Context) bool {
+	var is struct{ Processing bool }
+	return c.ask(ctx, "session.metadata.isProcessing", nil, &is) != nil || is.Processing
+}
+
+// Settle implements [convo.Agent].
+func (*conn) Settle(*convo.Turn) {}
+
+// Finish implements [convo.Agent].
+func (c *conn) Finish(ct *convo.Turn) {
+	if t := c.loop.turn; t != nil && t.Turn == ct {
+		c.finish(t, nil)
+	}
+}
+
 // Died implements [cli.Session].
 func (c *conn) Died(death error) {
-	c.post(func() {
+	c.Post(func() {
 		defer c.lose(cli.Lost(death))
 		c.endTasks()
 	})
@@ -232,51 +291,33 @@ func (c *conn) Died(death error) {
 
 // lose ends the turn of a conversation that takes no more prompts.
 func (c *conn) lose(why error) {
-	c.loop.dead = why
-	if t := c.loop.turn; t != nil && t.pending {
+	if t := c.loop.turn; t != nil && t.pending != nil {
 		c.forgo(t)
 	} else if t != nil {
 		c.finish(t, why)
 	}
 }
 
-// Close implements [agent.Conn].
-func (c *conn) Close() error {
-	c.mu.Lock()
-	c.closed = true
-	c.mu.Unlock()
-	c.closing.Do(func() {
-		c.stop()
-		c.turns.Wait()
-		c.cancelTasks()
-		c.end()
-		<-c.done
-		c.destroy()
-		c.loop.detached.Remove() // the loop has ended
-		p := c.process()
-		p.Remove(c.id)
-		c.b.cli.Release(p)
-	})
-	return nil
+// End implements [convo.Agent].
+func (c *conn) End() {
+	c.cancelTasks()
+	c.destroy()
+	p := c.process()
+	p.Remove(c.id)
+	c.b.cli.Release(p)
 }
 
-// destroyPatience is how long the CLI may take to let go of a session: more than a
-// second while it works on others.
-const destroyPatience = 5 * time.Second
-
-// destroy has the CLI let go of the session; what it kept on disk stays. One that
-// takes long over it may work on other conversations: only a CLI that answers nothing
-// at all is of no use to those either.
+// destroy has the CLI let go of the session; what it kept on disk stays. One that takes long over
+// it may work on other conversations: only a CLI that responds to nothing at all is of no use to
+// those either.
 func (c *conn) destroy() {
-	ctx, cancel := context.WithTimeout(context.Background(), destroyPatience)
-	defer cancel()
-	if c.ask(ctx, "session.destroy", c.named(nil), nil) == nil || ctx.Err() == nil {
-		return
+	inTime := func(method string) bool {
+		ctx, cancel := context.WithTimeout(context.Background(), c.b.destroyPatience)
+		defer cancel()
+		return c.ask(ctx, method, nil, nil) == nil || ctx.Err() == nil
 	}
-	ctx, cancel = context.WithTimeout(context.Background(), destroyPatience)
-	defer cancel()
-	if c.ask(ctx, "ping", struct{}{}, nil) != nil && ctx.Err() != nil {
-		c.b.cfg.Logger.Warn("copilot: the CLI answers nothing any more and is restarted")
+	if !slices.ContainsFunc([]string{"session.destroy", "ping"}, inTime) {
+		c.Logger.Warn("copilot: the CLI does not respond and is restarted")
 		c.process().Quit()
 	}
 }

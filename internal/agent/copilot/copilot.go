@@ -1,44 +1,41 @@
-// Package copilot talks with GitHub Copilot CLI in server mode: JSON-RPC on the
-// standard input and output of one native process that carries all sessions.
+// Package copilot talks with GitHub Copilot CLI in server mode: JSON-RPC on the standard input and
+// output of one native process that carries all sessions.
 //
-// Protocol facts here and in the other files were observed with version 1.0.102
-// on Linux (@github/copilot of npm, "copilot --headless --stdio"), which states
-// protocol 3; nothing is negotiated.
+// Protocol facts were observed with version 1.0.102 on Linux (@github/copilot of npm, "copilot
+// --headless --stdio"), which states protocol 3; nothing is negotiated.
 //
 // # Guarantees
 //
-//   - The CLI's own tool "view" would send files to the model. The CLI ignores a
-//     wrong exclusion in silence, so the tools that are really offered are read
-//     back before the first prompt and whenever they change. If view is among
-//     them, or a tool of the session is missing, nothing is sent to the model.
-//   - The CLI's events are translated by an allow-list. Prompts, system messages
-//     and everything named model.* end here, but that a call failed, with its status.
-//   - Nothing in a workspace runs commands, decides or brings tools: hook files are
-//     off, and the CLI keeps to a list of tools for the main agent and for helpers.
-//     [Traps] are the places that tests and "webchat doctor" try.
-//   - A permission is asked under the name of the call it belongs to, and hooks may
-//     change the arguments of each of the CLI's own tools before that.
-//   - A file of the workspace that tells the agent how to work is loaded only if
-//     none of them leads outside or to keys.
-//   - The CLI acts only after [agent.Host].AskPermission said so, and is told
-//     "once" each time: what is remembered, the session remembers.
-//   - A result that the CLI cuts for its model is kept whole for the user, and the model is
-//     sent to tools it has.
-//   - Every turn ends: with the CLI's assistant.idle or session.idle (the latter waits
-//     for what runs in the background), or with the process. What the CLI begins by
-//     itself is a turn, too, and each command or helper it leaves running a task.
-//   - When the process dies, every conversation on it fails with
-//     [agent.ErrDied], nothing of its tree is left, and the next Open starts
-//     another, in which the conversations are resumed.
-//   - The process gets an environment built from an allow-list and keeps its
-//     state in [Config].Home.
+//   - The CLI's own tool "view" would send files to the model. The CLI ignores a wrong exclusion in
+//     silence, so the tools that are really offered are read back before the first prompt and
+//     whenever they change. If view is among them, or a tool of the session is missing, nothing is
+//     sent to the model.
+//   - The CLI's events are translated by an allow-list. Prompts, system messages and everything
+//     named model.* end here, but that a call failed, with its status.
+//   - Nothing in a workspace runs commands, decides or brings tools: hook files are off, and the
+//     CLI keeps to a list of tools for the main agent and for helpers. [Traps] are the places that
+//     tests and "webchat doctor" try.
+//   - A permission is asked under the name of the call it belongs to, and hooks may change the
+//     arguments of each of the CLI's own tools before that.
+//   - A file of the workspace that tells the agent how to work is loaded only if none of them leads
+//     outside or to keys.
+//   - The CLI acts only after [agent.Host].AskPermission allowed it, once each time: what is
+//     remembered, the session remembers. A command that is to be detached stays within reach.
+//   - A result that the CLI cuts for its model is kept whole for the user, and the model is sent to
+//     tools it has.
+//   - Every turn ends: with the CLI's assistant.idle or session.idle (the latter waits for what
+//     runs in the background), or with the process. What the CLI begins by itself is a turn, too,
+//     and each command or helper it leaves running a task.
+//   - When the process dies, every conversation on it fails with [agent.ErrDied], nothing of its
+//     tree is left, and the next Open starts another, in which the conversations are resumed.
+//   - The process gets an environment built from an allow-list and keeps its state in
+//     [Config].Home.
 //
 // # Concurrency
 //
-// A [Backend] may be used from any goroutine. The process is started by the
-// first conversation and stopped when the last one is closed. Each conversation
-// has one goroutine, which hands on the CLI's events in order, and one for each
-// tool call and question that waits.
+// A [Backend] may be used from any goroutine. The process is started by the first conversation and
+// stopped when the last one is closed. Each conversation has one goroutine, which hands on the
+// CLI's events in order, and one for each tool call and question that waits.
 //
 // # Usage
 //
@@ -55,6 +52,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/copilot/cli"
@@ -62,22 +60,22 @@ import (
 
 // Config is what the backend works with. Home and Env are needed.
 type Config struct {
-	// Path is the CLI, or the npm shim beside which it lies; empty: it is looked
-	// for in the PATH of Env and in npm's folders.
+	// Path is the CLI, or the npm shim beside which it lies; empty: it is looked for in the PATH of
+	// Env and in npm's folders.
 	Path string
-	// Home is the folder the CLI keeps its state in, an absolute path. It is made
-	// when it is first needed. It must not be shared.
+	// Home is the folder the CLI keeps its state in, an absolute path. It is made when it is first
+	// needed. It must not be shared.
 	Home string
 	// Env is this program's environment; the CLI gets an allow-list of it.
 	Env []string
-	// Providers are models the user brought. With any of them the CLI works
-	// offline and without a login; without, on the user's GitHub login.
+	// Providers are models the user brought. With any of them the CLI works offline and without a
+	// login; without, on the user's GitHub login.
 	Providers Providers
-	// Login says that the models of the user's GitHub login are there beside Providers:
-	// the CLI works online.
+	// Login says that the models of the user's GitHub login are there beside Providers: the CLI
+	// works online.
 	Login bool
-	// Model is the model of sessions that name none; empty: the first of the
-	// providers, or the CLI's default.
+	// Model is the model of sessions that name none; empty: the first of the providers, or the
+	// CLI's default.
 	Model string
 	// MCPServers are started by the CLI for each session, by name.
 	MCPServers map[string]agent.MCPServer
@@ -86,24 +84,25 @@ type Config struct {
 	// NoInstructions leaves the instruction files of workspaces out of prompts.
 	NoInstructions bool
 	// SearchHits says which sensitive files a search in a workspace may show; see
-	// policy.Policy.SearchHits. Searches leave them out where a glob can say so. nil:
-	// none is left out.
+	// policy.Policy.SearchHits. Searches leave them out where a glob can say so. nil: none is left
+	// out.
 	SearchHits func(ctx context.Context, workspace string, s agent.Search) (sensitive []string, complete bool)
 	// Count counts tokens, for what the tools' definitions cost; nil: not counted.
 	Count func(text string) int
-	// Watch, if set, looks at every message the CLI reports to have sent to a
-	// model; see [cli.Watch].
+	// Watch, if set, looks at every message the CLI reports to have sent to a model; see
+	// [cli.Watch].
 	Watch  *cli.Watch
 	Logger *slog.Logger // nil: slog.Default()
 }
 
 // Backend implements [agent.Backend].
 type Backend struct {
-	cfg Config
-
-	cli *cli.Program
-
+	cfg   Config
+	cli   *cli.Program
 	login login
+	// destroyPatience is how long the CLI may take to let go of a session: more than a second while
+	// it works on others.
+	destroyPatience time.Duration
 }
 
 // New returns the backend; it touches nothing.
@@ -114,7 +113,7 @@ func New(c Config) (*Backend, error) {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
-	own, err := c.Providers.Checked()
+	own, err := c.Providers.checked()
 	if err != nil {
 		return nil, fmt.Errorf("copilot: %w", err)
 	}
@@ -125,7 +124,7 @@ func New(c Config) (*Backend, error) {
 	if err := own.Check(c.Model); err != nil && !c.online() {
 		return nil, fmt.Errorf("copilot: %w", err)
 	}
-	return &Backend{cfg: c, cli: cli.New(program(c))}, nil
+	return &Backend{cfg: c, cli: cli.New(program(c)), destroyPatience: 5 * time.Second}, nil
 }
 
 // online reports whether the CLI works on the user's GitHub login, alone or beside others.
@@ -151,22 +150,18 @@ func program(c Config) cli.Config {
 // Name implements [agent.Backend].
 func (*Backend) Name() string { return "copilot" }
 
-// Info implements [agent.Backend]. It looks for the binary and its version and
-// starts nothing but, where nothing else tells the version, "copilot --version".
-func (b *Backend) Info(ctx context.Context) agent.Info {
-	info := agent.Info{Intercept: agent.InterceptRewrite, CanResume: true, Account: b.login.Account()}
+// Info implements [agent.Backend]; see [cli.Program.Version].
+func (b *Backend) Info(context.Context) agent.Info {
 	version, err := b.cli.Version()
-	info.Version = version
+	info := agent.Info{Intercept: agent.InterceptRewrite, CanResume: true, Account: b.login.Account(), Version: version, Available: err == nil}
 	if err != nil {
 		info.Reason = strings.TrimPrefix(err.Error(), agent.ErrUnavailable.Error()+": ")
-		return info
 	}
-	info.Available = true
 	return info
 }
 
-// Models implements [agent.Backend]: the configured ones, and what the CLI lists under
-// the user's login.
+// Models implements [agent.Backend]: the configured ones, and what the CLI lists under the user's
+// login.
 func (b *Backend) Models(ctx context.Context) (all []agent.Model, _ error) {
 	for _, id := range b.cfg.Providers.IDs() {
 		all = append(all, agent.Model{ID: id, Name: id})

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"webchat/internal/agent"
-	"webchat/internal/agent/copilot"
 	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/session"
@@ -87,7 +86,7 @@ func TestRealDay(t *testing.T) {
 		contents = append(contents, fmt.Sprintf("a%d.txt: line %d", i, i))
 	}
 	ws := plant(t, contents...)
-	h := newHouseIn(t, ws, consent.ModeAsk, func(c *copilot.Config) { c.SearchHits = searchHits })
+	h := newHouseIn(t, ws, consent.ModeAsk, nil)
 	s := h.session()
 	d := &decider{s: s}
 	var running sync.WaitGroup

@@ -2,11 +2,11 @@ package copilot
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"log/slog"
 	"slices"
 	"testing"
+	"time"
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/copilot/cli"
@@ -40,18 +40,25 @@ func Play(tb testing.TB, host agent.Host, tools []agent.ToolSpec, events []byte)
 		tb.Fatal(err)
 	}
 	c := newConn(b, &cli.Process{}, agent.Options{SessionID: "s", Workspace: tb.TempDir(), Tools: tools}, host)
-	t := newTurn(context.Background(), "p1")
-	c.post(func() { c.begin(t); t.heard = true })
+	t := newTurn(c.NewTurn(tb.Context()), "p1")
+	c.Do(func() { c.take(t); t.heard = true })
 	for line := range bytes.Lines(events) {
 		var e cli.Event
 		if json.Unmarshal(line, &e) == nil {
 			c.Handle(e)
 		}
 	}
-	c.post(func() { c.finish(t, nil) })
-	<-t.done
-	t.work.Wait()
-	t.stop(nil)
-	c.end()
-	<-c.done
+	c.Do(func() { c.finish(t, nil) })
+	<-t.Done
+	t.Wait()
+	t.Cancel(nil)
+	if err := c.Close(); err != nil {
+		tb.Error(err)
+	}
 }
+
+// Impatient has the backend give up soon a CLI that does not respond.
+func Impatient(b *Backend) { b.destroyPatience = 100 * time.Millisecond }
+
+// Share has a backend use the CLI of another.
+func Share(b, with *Backend) { b.cli, b.cfg.Home = with.cli, with.cfg.Home }

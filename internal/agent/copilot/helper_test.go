@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"webchat/internal/agent/copilot"
 	"webchat/internal/consent"
 	"webchat/internal/event"
 )
@@ -20,7 +19,7 @@ func helps(prompt string) string {
 // sensitive files out and say so, its large results are cards.
 func TestRealHelpersAreLikeTheMainAgent(t *testing.T) {
 	ws := plant(t, "a.txt: plain", ".env: canaryb19e55")
-	h := newHouseIn(t, ws, consent.ModeAllow, func(c *copilot.Config) { c.SearchHits = searchHits })
+	h := newHouseIn(t, ws, consent.ModeAllow, nil)
 	s := h.session()
 	for range 3 {
 		h.ask(s, helps(`call grep {"pattern":"canary|plain","output_mode":"content"}`))

@@ -1,78 +1,104 @@
 package copilot
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
 	"webchat/internal/agent"
+	"webchat/internal/agent/convo"
 	"webchat/internal/event"
+	"webchat/internal/wording"
 )
 
-// none lets the CLI go on as it wanted.
-var none = struct{}{}
-
-// hook asks the session's hooks about a call of the CLI's own tools, before and
-// after, and keeps sensitive files out of what is searched. For the session's tools
-// the session does that itself. "allow" is never said: it would keep the CLI from
-// asking for leave.
-func (c *conn) hook(h hookRequest) (any, error) {
+// hook has the session's hooks decide on a call of the CLI's own tools, before and after, and keeps
+// sensitive files out of what is searched. For the session's tools the session does that itself.
+func (c *conn) hook(h hookRequest) *hookOutput {
+	arguments, asGiven := asObject(h.Input.ToolArgs)
+	call := agent.HookCall{RequestID: string(event.NewID()), Tool: h.Input.ToolName, Arguments: arguments, Result: h.Input.ToolResult}
 	switch {
 	case c.owns(h.Input.ToolName):
-		return none, nil
 	case h.HookType == "preToolUse":
-		return c.beforeTool(h)
+		return c.beforeTool(call, asGiven)
 	case h.HookType == "postToolUse", h.HookType == "postToolUseFailure":
-		return c.afterTool(h)
+		return c.afterTool(call)
 	}
-	return none, nil
+	return nil
 }
 
-func (c *conn) beforeTool(h hookRequest) (any, error) {
-	arguments, inString := asObject(h.Input.ToolArgs)
-	call := agent.HookCall{RequestID: string(event.NewID()), Event: "before_tool", Tool: h.Input.ToolName, Arguments: arguments}
+func denied(why string) *hookOutput {
+	return &hookOutput{PermissionDecision: "deny", PermissionDecisionReason: why}
+}
+
+func (c *conn) beforeTool(call agent.HookCall, asGiven func(json.RawMessage) any) *hookOutput {
+	call.Event, call.Result = "before_tool", nil
 	var x *execution
-	mine := func(t *turn) bool {
-		_, x := t.find(call.Tool, arguments, func(x *execution) bool { return !x.hooked })
-		return x != nil
-	}
-	t := c.turnOf(mine, func(t *turn) {
-		var id string
-		if id, x = t.find(call.Tool, arguments, func(x *execution) bool { return !x.hooked }); x != nil {
-			call.RequestID, x.hooked = id, true
+	t, done := c.within(func(t *turn) bool {
+		if x = t.find(call, func(x *execution) bool { return !x.hooked }); x != nil {
+			call.RequestID, x.hooked = x.id, true
 		}
+		return x != nil
 	})
 	if t == nil { // no turn in which the user could be asked
-		return denied("No turn runs."), nil
+		return denied("No turn runs.")
 	}
-	defer t.work.Done()
-	v, err := c.host.RunHook(t.ctx, call)
+	defer done()
+	v, err := c.Host.RunHook(t.Ctx, call)
 	if e := os.MkdirAll(c.largeDir(), 0o700); e != nil {
-		c.b.cfg.Logger.Warn("copilot: the folder for large results cannot be made", "error", e)
+		c.Logger.Warn("copilot: the folder for large results cannot be made", "error", e)
 	}
 	switch {
 	case err != nil:
-		return denied("The hooks could not be asked."), nil
+		return denied("The hooks could not be asked.")
 	case !v.Allow:
-		return denied(v.Reason), nil
+		return denied(v.Reason)
 	}
-	done := rewrite{tool: call.Tool, made: arguments, changed: v.Arguments}
-	if done.changed != nil {
-		arguments = done.changed
+	r := rewrite{tool: call.Tool, made: call.Arguments, changed: v.Arguments}
+	arguments := call.Arguments
+	if r.changed != nil {
+		arguments = r.changed
 	}
-	if less, names := leaveOut(t.ctx, c.o.Workspace, call.Tool, arguments, c.b.cfg.SearchHits); less != nil {
-		done.changed, done.without = less, names
+	if less, names := leaveOut(t.Ctx, c.Options.Workspace, call.Tool, arguments, c.b.cfg.SearchHits); less != nil {
+		r.changed, r.without = less, names
+	} else if less := attached(call.Tool, arguments); less != nil {
+		r.changed = less
 	}
-	if done.changed == nil {
-		return none, nil
+	if r.changed == nil {
+		return nil
 	}
-	c.post(func() { c.rewritten(t, x, done) }) // before the CLI asks for leave
-	return map[string]any{"output": map[string]any{"modifiedArgs": asGiven(done.changed, inString)}}, nil
+	c.Post(func() { c.rewritten(t, x, r) }) // before the CLI asks for permission
+	return &hookOutput{ModifiedArgs: asGiven(r.changed)}
 }
+
+// attached returns the arguments with which a command that was to be detached from the CLI stays
+// its child, in the background; nil where nothing changes. A detached one would be out of reach:
+// the CLI ends its shell only, where there is no program pgrep, and what it prints lies in the
+// folder for temporary files, for everybody to read (1.0.102).
+func attached(tool string, arguments json.RawMessage) json.RawMessage {
+	var fields map[string]any
+	if !isShell(tool) || json.Unmarshal(arguments, &fields) != nil || fields["detach"] == nil || fields["detach"] == false {
+		return nil
+	}
+	delete(fields, "detach")
+	fields["mode"] = "async"
+	changed, err := json.Marshal(fields)
+	if err != nil {
+		return nil
+	}
+	return changed
+}
+
+func isShell(tool string) bool { return tool == "bash" || tool == "powershell" }
 
 // rewrite is what was made of the arguments of a call.
 type rewrite struct {
@@ -84,125 +110,189 @@ type rewrite struct {
 // maxEarly is how many rewrites wait for the starts of their calls.
 const maxEarly = 32
 
-// rewritten keeps what became of a call. That a helper's call starts is told while its
-// hooks are asked, or behind that.
-func (c *conn) rewritten(t *turn, x *execution, done rewrite) {
+// rewritten keeps what became of a call. That a helper's call starts is reported while its hooks
+// are asked, or behind that.
+func (c *conn) rewritten(t *turn, x *execution, r rewrite) {
 	if x == nil {
-		_, x = t.find(done.tool, done.made, func(x *execution) bool { return x.changed == nil })
+		x = t.find(agent.HookCall{Tool: r.tool, Arguments: r.made}, func(x *execution) bool { return !x.changed })
 	}
 	if x != nil {
-		x.changed, x.without = done.changed, done.without
+		x.changed, x.arguments, x.without = true, r.changed, r.without
 		return
 	}
 	early := c.loop.early
-	c.loop.early = append(early[max(0, len(early)-maxEarly+1):], done)
+	c.loop.early = append(early[max(0, len(early)-maxEarly+1):], r)
 }
 
 // startRewritten gives a call that starts what was made of it before.
 func (c *conn) startRewritten(x *execution) {
-	i := slices.IndexFunc(c.loop.early, func(r rewrite) bool { return r.tool == x.name && sameJSON(r.made, x.arguments) })
+	i := slices.IndexFunc(c.loop.early, func(r rewrite) bool { return r.tool == x.name && convo.SameJSON(r.made, x.arguments) })
 	if i >= 0 {
-		x.changed, x.without = c.loop.early[i].changed, c.loop.early[i].without
+		x.changed, x.arguments, x.without = true, c.loop.early[i].changed, c.loop.early[i].without
 		c.loop.early = slices.Delete(c.loop.early, i, i+1)
 	}
 }
 
-func (c *conn) afterTool(h hookRequest) (any, error) {
-	arguments, _ := asObject(h.Input.ToolArgs)
-	call := agent.HookCall{RequestID: string(event.NewID()), Event: "after_tool", Tool: h.Input.ToolName, Arguments: arguments, Result: h.Input.ToolResult}
-	var without []string
-	id := ""
-	open := func(x *execution) bool { return !x.ended }
-	mine := func(t *turn) bool {
-		_, x := t.find(call.Tool, arguments, open)
-		return x != nil
-	}
-	t := c.turnOf(mine, func(t *turn) {
-		var x *execution
-		if id, x = t.find(call.Tool, arguments, open); x != nil {
-			without, x.ended = x.without, true
+// find returns a running call by what hooks learn of it, which is not its id.
+func (t *turn) find(call agent.HookCall, also func(*execution) bool) *execution {
+	for _, x := range t.tools {
+		if x.name == call.Tool && x.open() && also(x) && convo.SameJSON(x.arguments, call.Arguments) {
+			return x
 		}
-	})
-	if t == nil {
-		return none, nil
 	}
-	defer t.work.Done()
-	var said []string
-	if len(without) > 0 {
-		said = append(said, "Not searched, since they may hold keys or passwords: "+strings.Join(without, ", ")+". Name such a file to ask for it.")
-	}
-	v, err := c.host.RunHook(t.ctx, call)
-	switch {
-	case err != nil:
-		said = append(said, "The hooks could not be asked.")
-	case !v.Allow:
-		said = append(said, v.Reason)
-	}
-	out := map[string]any{}
-	if len(said) > 0 {
-		out["additionalContext"] = strings.Join(said, "\n")
-	}
-	if cut, ok := cutOf(h.Input.ToolResult, c.largeDir()); ok {
-		out["modifiedResult"] = c.keep(t.ctx, id, call, cut)
-	}
-	if len(out) == 0 {
-		return none, nil
-	}
-	return map[string]any{"output": out}, nil
+	return nil
 }
 
-// largeDir is where the CLI saves the results of the session that are too large for its
-// model: with what it keeps of the session, so that it ends with that. Its searches fail
-// while the folder does not exist, its other tools make it (1.0.102). So it is made before
-// each call, and not when the conversation opens: a session without a prompt leaves nothing.
+func (c *conn) afterTool(call agent.HookCall) *hookOutput {
+	call.Event = "after_tool"
+	var without, words []string
+	id := ""
+	t, done := c.within(func(t *turn) bool {
+		x := t.find(call, func(x *execution) bool { return !x.ended })
+		if x != nil {
+			id, without, x.ended = x.id, x.without, true
+		}
+		return x != nil
+	})
+	if t == nil {
+		return nil
+	}
+	defer done()
+	if len(without) > 0 {
+		words = append(words, "Not searched, since they may hold keys or passwords: "+strings.Join(without, ", ")+". Name such a file to ask for it.")
+	}
+	v, err := c.Host.RunHook(t.Ctx, call)
+	switch {
+	case err != nil:
+		words = append(words, "The hooks could not be asked.")
+	case !v.Allow:
+		words = append(words, v.Reason)
+	}
+	out := &hookOutput{AdditionalContext: strings.Join(words, "\n")}
+	if cut, ok := cutOf(call.Result, c.largeDir()); ok {
+		out.ModifiedResult = c.keep(t.Ctx, id, call, cut)
+	} else if len(words) == 0 {
+		return nil
+	}
+	return out
+}
+
+// largeDir is where the CLI saves the results of the session that are too large for its model: with
+// what it keeps of the session, so that it ends with that. Its searches fail while the folder does
+// not exist, its other tools make it (1.0.102). So it is made before each call, and not when the
+// conversation opens: a session without a prompt leaves nothing.
 func (c *conn) largeDir() string {
 	return filepath.Join(c.b.cfg.Home, "session-state", c.id, "large")
 }
 
-// keep gives the user the whole of a result of which the model reads the beginning, and
-// returns what it reads.
+// keep gives the user the whole of a result of which the model reads the beginning, and returns
+// what it reads.
 func (c *conn) keep(ctx context.Context, id string, call agent.HookCall, cut *cutResult) any {
-	k, ok := c.host.(agent.Keeper)
-	if !ok || id == "" {
-		return cut.Left()
-	}
 	var of struct{ Command string }
 	_ = json.Unmarshal(call.Arguments, &of) // other tools have none
+	whole := agent.Whole{ToolCallID: id, Name: cmp.Or(of.Command, call.Tool), Cwd: c.Options.Workspace, ExitCode: cut.exitCode}
 	readers := ""
-	data, err := cut.Read()
-	if err == nil {
-		readers, err = k.Keep(ctx, agent.Whole{ToolCallID: id, Name: cmp.Or(of.Command, call.Tool), Cwd: c.o.Workspace, ExitCode: cut.ExitCode, Data: data})
+	data, err := cut.read()
+	if k, ok := c.Host.(agent.Keeper); !ok || id == "" {
+		err = errors.New("there is no call to keep it for")
+	} else if err == nil {
+		whole.Data = data
+		readers, err = k.Keep(ctx, whole)
 	}
 	if err != nil {
-		c.b.cfg.Logger.Warn("copilot: a large result was not kept", "error", err)
-		return cut.Left()
+		c.Logger.Warn("copilot: a large result was not kept", "error", err)
+		return cut.saying(fmt.Sprintf("Too large to read at once: %s. It is in %s: search it with grep, or read parts of it with head, tail or sed.", cut.size, cut.file))
 	}
-	return cut.Kept(data, readers)
-}
-
-func denied(why string) any {
-	return map[string]any{"output": map[string]string{"permissionDecision": "deny", "permissionDecisionReason": why}}
-}
-
-// owns reports whether a tool is the session's.
-func (c *conn) owns(tool string) bool {
-	return slices.ContainsFunc(c.o.Tools, func(t agent.ToolSpec) bool { return t.Name == tool })
-}
-
-// find returns a running call by what hooks are told of it, which is not its id.
-func (t *turn) find(tool string, arguments json.RawMessage, also func(*execution) bool) (id string, found *execution) {
-	for call, x := range t.tools {
-		if x.name == tool && !x.called && !x.completed && also(x) && sameJSON(x.changedOr(x.arguments), arguments) {
-			return call, x
-		}
+	_ = os.Remove(cut.file) // else it ends with what the CLI keeps of the session
+	lines := bytes.Count(data, []byte{'\n'})
+	if len(data) > 0 && !bytes.HasSuffix(data, []byte{'\n'}) {
+		lines++
 	}
-	return "", nil
+	words := fmt.Sprintf("Too large to read at once: %s, %s. The user sees all of it.", wording.Plural(lines, "line"), wording.Size(int64(len(data))))
+	if readers != "" {
+		words += " Read what you need of it with " + readers + "."
+	}
+	return cut.saying(words)
 }
 
-// changedOr returns the arguments a hook gave the call, else those it was made with.
-func (x *execution) changedOr(made json.RawMessage) json.RawMessage {
-	if x.changed != nil {
-		return x.changed
+// maxWhole is how many bytes of a result are taken; a larger one stays in its file.
+const maxWhole = 32 << 20
+
+// cutNote is how the text for the model begins that stands for a large result. Behind it come the
+// first 500 characters and how a command ended.
+var cutNote = regexp.MustCompile(`^Output too large to read at once \(([^)\n]*)\)\. Saved to: ([^\n]+)\n[^\n]*\n`)
+
+// cutResult is the result of a tool that is too large for the model: the CLI saves it in a file and
+// lets the model read where that is, the beginning, and the advice to use its tool view; or, of a
+// search, an excerpt that says how much it omits, while only its telemetry names the file.
+type cutResult struct {
+	exitCode *int // of a command that ended
+	file     string
+	fields   map[string]json.RawMessage // of the result
+	size     string
+	rest     string // of the text, behind the note
+}
+
+// cutOf returns what the CLI cut of a result; false where it cut nothing. Only a file that lies
+// directly in dir is believed to hold it: any command can print a note.
+func cutOf(result json.RawMessage, dir string) (*cutResult, bool) {
+	c := &cutResult{}
+	var known struct {
+		Text     string `json:"textResultForLlm"`
+		Contents []struct{ ExitCode *int }
+		Of       struct {
+			Private struct {
+				File string `json:"large_output_file"`
+			} `json:"restrictedProperties"`
+			Metrics struct {
+				Size float64 `json:"result_length_original"`
+			}
+		} `json:"toolTelemetry"`
 	}
-	return made
+	if json.Unmarshal(result, &known) != nil || json.Unmarshal(result, &c.fields) != nil {
+		return nil, false
+	}
+	if m := cutNote.FindStringSubmatch(known.Text); m != nil {
+		c.size, c.file, c.rest = m[1], m[2], strings.TrimLeft(known.Text[len(m[0]):], "\n")
+	} else {
+		c.size, c.file, c.rest = wording.Size(int64(known.Of.Metrics.Size)), known.Of.Private.File, known.Text
+	}
+	for _, part := range known.Contents {
+		c.exitCode = cmp.Or(part.ExitCode, c.exitCode)
+	}
+	return c, filepath.Dir(c.file) == filepath.Clean(dir)
+}
+
+// read returns the whole result.
+func (c *cutResult) read() ([]byte, error) {
+	at, err := os.Lstat(c.file)
+	switch {
+	case err != nil:
+		return nil, err
+	case !at.Mode().IsRegular() || at.Size() > maxWhole:
+		return nil, fmt.Errorf("it is in a file of %d bytes, %v", at.Size(), at.Mode())
+	}
+	f, err := os.Open(c.file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // it was read only
+	if is, err := f.Stat(); err != nil || !os.SameFile(is, at) {
+		return nil, errors.New("the file that holds it was replaced")
+	}
+	return io.ReadAll(io.LimitReader(f, maxWhole))
+}
+
+// saying returns the result with other words about what is left out.
+func (c *cutResult) saying(what string) map[string]json.RawMessage {
+	out := maps.Clone(c.fields)
+	text, err := json.Marshal(what + "\n\n" + c.rest)
+	if err != nil {
+		return out
+	}
+	out["textResultForLlm"] = text
+	if out["sessionLog"] != nil { // the same words, for the user
+		out["sessionLog"] = text
+	}
+	return out
 }

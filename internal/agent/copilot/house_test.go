@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/agent/agenttest"
 	"webchat/internal/agent/copilot"
 	"webchat/internal/agent/copilot/copilottest"
 	"webchat/internal/consent"
@@ -37,6 +38,47 @@ type house struct {
 	dir     string // the workspace
 }
 
+// alone is for houses that end their CLI, or look at what it keeps.
+func alone(*copilot.Config) {}
+
+// everyones is the backend whose CLI works for all houses that nothing sets apart, while a
+// conversation with it is open.
+var everyones struct {
+	*copilot.Backend
+	conn agent.Conn
+	home string
+}
+
+// common returns that backend.
+func common(t *testing.T) *copilot.Backend {
+	t.Helper()
+	if everyones.Backend != nil {
+		return everyones.Backend
+	}
+	home, err := os.MkdirTemp("", "copilot")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := real(t, copilottest.New(t)) // its address is not asked: each conversation brings its own
+	cfg.Home = home
+	b := backend(t, cfg)
+	conn, err := b.Open(context.WithoutCancel(t.Context()), agent.Options{SessionID: "everyone's", Workspace: home, Tools: agenttest.DisplayTools()}, agenttest.NewHost(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	everyones.Backend, everyones.conn, everyones.home = b, conn, home
+	return b
+}
+
+// endCommon ends it behind all tests.
+func endCommon() {
+	if everyones.conn != nil {
+		_ = everyones.conn.Close()
+		_ = os.RemoveAll(everyones.home)
+	}
+}
+
+// newHouse returns sessions on a CLI: everyone's where with is nil, else one of their own.
 func newHouse(t *testing.T, with func(*copilot.Config)) *house {
 	t.Helper()
 	return newHouseIn(t, t.TempDir(), consent.ModeAllow, with)
@@ -52,10 +94,14 @@ func newHouseResting(t *testing.T, dir string, mode consent.Mode, with func(*cop
 	h := &house{t: t, model: copilottest.New(t), dir: dir}
 	cfg := real(t, h.model)
 	cfg.Count = func(s string) int { n, _ := tokens.Count(s); return n }
+	cfg.SearchHits = searchHits
 	if with != nil {
 		with(&cfg)
 	}
 	h.backend = backend(t, cfg)
+	if with == nil {
+		copilot.Share(h.backend, common(t))
+	}
 	var err error
 	if h.outputs, err = outputs.New(outputs.Config{TTL: time.Minute, Budget: 1 << 20}); err != nil {
 		t.Fatal(err)

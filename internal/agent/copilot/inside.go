@@ -10,115 +10,91 @@ import (
 	"webchat/internal/wording"
 )
 
-// insideParts are the parts that [describeInside] fills in.
-func insideParts() []agent.Ability {
-	return []agent.Ability{agent.CanContext, agent.CanInstructions, agent.CanServers, agent.CanHelpers, agent.CanSkills}
-}
-
-// askSession calls a method of the CLI about the session with more parameters than its name.
-type askSession func(ctx context.Context, method string, more map[string]any, result any) error
-
-// readySession has the CLI set the session up, as it does before a model call. Until then, and
-// again from when an MCP server came up or went, it tells of no tools and of no context.
-func readySession(ctx context.Context, ask askSession) error {
-	return ask(ctx, "session.tools.initializeAndValidate", nil, nil)
-}
-
-// describeInside asks for all parts. count counts tokens; nil: those of instruction files are
-// not known, and stay in the part of the system prompt that they are sent in.
-func describeInside(ctx context.Context, ask askSession, count func(string) int) (all agent.Inside, err error) {
-	if err = readySession(ctx, ask); err != nil {
-		return all, err
-	}
-	if all.Instructions, err = listInstructions(ctx, ask, count); err != nil {
-		return all, err
-	}
-	if all.Servers, err = listServers(ctx, ask); err != nil {
-		return all, err
-	}
-	if all.Helpers, err = listHelpers(ctx, ask); err != nil {
-		return all, err
-	}
-	if all.Skills, err = listSkills(ctx, ask); err != nil {
-		return all, err
-	}
-	all.Context, err = contextFill(ctx, ask, all.Instructions)
+// Describe implements [agent.Describer].
+func (c *conn) Describe(ctx context.Context) (all agent.Inside, err error) {
+	q := inquiry{ctx: ctx, c: c}
+	err = c.running(ctx, func() error {
+		q.ask("session.tools.initializeAndValidate", nil, nil) // until then it reports no tools and no context
+		all.Instructions, all.Servers, all.Helpers, all.Skills = q.instructions(), q.servers(), q.helpers(), q.skills()
+		all.Context = q.context(all.Instructions)
+		return c.b.cli.Explain(q.err)
+	})
 	return all, err
 }
 
-func listInstructions(ctx context.Context, ask askSession, count func(string) int) ([]agent.Instruction, error) {
+// inquiry asks the CLI several things. After the first that fails it asks no more.
+type inquiry struct {
+	ctx context.Context
+	c   *conn
+	err error
+}
+
+func (q *inquiry) ask(method string, params map[string]any, result any) {
+	if q.err == nil {
+		q.err = q.c.ask(q.ctx, method, params, result)
+	}
+}
+
+func (q *inquiry) instructions() []agent.Instruction {
 	var got struct {
 		Sources []struct {
 			SourcePath, Content string
 			DefaultDisabled     bool
 		}
 	}
-	if err := ask(ctx, "session.instructions.getSources", nil, &got); err != nil {
-		return nil, err
-	}
+	q.ask("session.instructions.getSources", nil, &got)
 	list := []agent.Instruction{}
 	for _, s := range got.Sources {
 		i := agent.Instruction{Path: s.SourcePath}
-		if count != nil {
-			i.Tokens = int64(count(s.Content))
+		if q.c.b.cfg.Count != nil {
+			i.Tokens = int64(q.c.b.cfg.Count(s.Content))
 		}
 		if !s.DefaultDisabled {
 			list = append(list, i)
 		}
 	}
-	return list, nil
+	return list
 }
 
-func listServers(ctx context.Context, ask askSession) ([]agent.Server, error) {
+// serverStates are the CLI's, all others being failures.
+var serverStates = map[string]agent.ServerState{"connected": agent.ServerReady, "pending": agent.ServerStarting,
+	"disabled": agent.ServerOff, "stopped": agent.ServerOff, "not_configured": agent.ServerOff}
+
+func (q *inquiry) servers() []agent.Server {
 	var got struct {
 		Servers []struct{ Name, Status, Error string }
 	}
-	if err := ask(ctx, "session.mcp.list", nil, &got); err != nil {
-		return nil, err
-	}
+	q.ask("session.mcp.list", nil, &got)
 	list := []agent.Server{}
 	for _, s := range got.Servers {
-		one := agent.Server{Name: s.Name, State: serverState(s.Status), Error: wording.Cut(s.Error, 300), Tools: []string{}}
+		one := agent.Server{Name: s.Name, State: cmp.Or(serverStates[s.Status], agent.ServerFailed), Error: s.Error, Tools: []string{}}
 		if s.Status == "needs-auth" {
 			one.Error = cmp.Or(one.Error, "it wants a sign-in")
 		}
 		if one.State == agent.ServerReady {
 			var its struct{ Tools []struct{ Name string } }
-			if err := ask(ctx, "session.mcp.listTools", map[string]any{"serverName": s.Name}, &its); err != nil {
-				one.State, one.Error = agent.ServerFailed, wording.Cut(err.Error(), 300)
+			if err := q.c.ask(q.ctx, "session.mcp.listTools", map[string]any{"serverName": s.Name}, &its); err != nil {
+				one.State, one.Error = agent.ServerFailed, err.Error()
 			}
 			for _, t := range its.Tools {
 				one.Tools = append(one.Tools, t.Name)
 			}
 		}
+		one.Error = wording.Cut(one.Error, 300)
 		list = append(list, one)
 	}
-	return list, nil
+	return list
 }
 
-func serverState(status string) agent.ServerState {
-	switch status {
-	case "connected":
-		return agent.ServerReady
-	case "pending":
-		return agent.ServerStarting
-	case "disabled", "stopped", "not_configured":
-		return agent.ServerOff
-	}
-	return agent.ServerFailed
-}
-
-// helperLine is how the tool that starts helpers tells of each kind: session.agent.list
-// is empty for those that come with the CLI.
+// helperLine is how the tool that starts helpers describes each kind: session.agent.list is empty
+// for those that come with the CLI.
 var helperLine = regexp.MustCompile(`(?m)^- \*\*([\w-]+)\*\*: (.*)$`)
 
-func listHelpers(ctx context.Context, ask askSession) ([]agent.Helper, error) {
+func (q *inquiry) helpers() []agent.Helper {
 	var got struct {
 		Agents []struct{ Name, DisplayName, Description string }
 	}
-	if err := ask(ctx, "session.agent.list", nil, &got); err != nil {
-		return nil, err
-	}
+	q.ask("session.agent.list", nil, &got)
 	list := []agent.Helper{}
 	for _, a := range got.Agents {
 		list = append(list, agent.Helper{Name: cmp.Or(a.DisplayName, a.Name), About: wording.Line(a.Description)})
@@ -133,9 +109,7 @@ func listHelpers(ctx context.Context, ask askSession) ([]agent.Helper, error) {
 			} `json:"input_schema"`
 		}
 	}
-	if err := ask(ctx, "session.tools.getCurrentMetadata", nil, &offered); err != nil {
-		return nil, err
-	}
+	q.ask("session.tools.getCurrentMetadata", nil, &offered)
 	for _, t := range offered.Tools {
 		if t.Name != "task" {
 			continue
@@ -150,61 +124,52 @@ func listHelpers(ctx context.Context, ask askSession) ([]agent.Helper, error) {
 			}
 		}
 	}
-	return list, nil
+	return list
 }
 
-func listSkills(ctx context.Context, ask askSession) ([]agent.Skill, error) {
+func (q *inquiry) skills() []agent.Skill {
 	var got struct {
 		Skills []struct {
 			Name, Description string
 			Enabled           bool
 		}
 	}
-	if err := ask(ctx, "session.skills.list", nil, &got); err != nil {
-		return nil, err
-	}
+	q.ask("session.skills.list", nil, &got)
 	list := []agent.Skill{}
 	for _, s := range got.Skills {
 		if s.Enabled {
 			list = append(list, agent.Skill{Name: s.Name, About: wording.Line(s.Description)})
 		}
 	}
-	return list, nil
+	return list
 }
 
-// contextFill is what fills the context. The CLI counts instruction files as part of its system
-// prompt (customInstructions was 0 with two of them).
-func contextFill(ctx context.Context, ask askSession, files []agent.Instruction) (*agent.Context, error) {
+// context is what fills the context. The CLI counts instruction files as part of its system prompt
+// (customInstructions was 0 with two of them), and does not tell messages from attachments.
+func (q *inquiry) context(files []agent.Instruction) *agent.Context {
 	var got struct {
-		ContextAttribution *struct {
+		ContextAttribution struct {
 			ModelID            string
 			TotalTokens, Limit int64
-			Categories         struct{ SystemPrompt, CustomInstructions, SystemTools, MCPTools, Messages int64 }
+			Categories         struct{ SystemPrompt, CustomInstructions, SystemTools, MCPTools int64 }
 		}
 	}
-	if err := ask(ctx, "session.metadata.getContextAttribution", nil, &got); err != nil {
-		return nil, err
-	}
+	q.ask("session.metadata.getContextAttribution", nil, &got)
 	a := got.ContextAttribution
-	if a == nil { // it has not begun
-		return &agent.Context{Parts: []agent.Part{}}, nil
+	if a.TotalTokens == 0 { // it has not begun
+		return &agent.Context{Parts: []agent.Part{}}
 	}
-	in := int64(0)
+	in, n := int64(0), a.Categories
 	for _, f := range files {
 		in += f.Tokens
 	}
-	in = min(in, a.Categories.SystemPrompt)
-	c := &agent.Context{Model: a.ModelID, Used: a.TotalTokens, Limit: a.Limit}
-	rest := a.TotalTokens
-	for _, p := range []agent.Part{
-		{Name: "System prompt", Tokens: a.Categories.SystemPrompt - in},
-		{Name: "Instruction files", Tokens: a.Categories.CustomInstructions + in},
-		{Name: "Tools", Tokens: a.Categories.SystemTools},
-		{Name: "Tools of MCP servers", Tokens: a.Categories.MCPTools},
-	} {
-		c.Parts = append(c.Parts, p)
-		rest -= p.Tokens
-	}
-	c.Parts = append(c.Parts, agent.Part{Name: "Conversation and attachments", Tokens: max(0, rest)}) // it does not tell them apart
-	return c, nil
+	in = min(in, n.SystemPrompt)
+	rest := max(0, a.TotalTokens-n.SystemPrompt-n.CustomInstructions-n.SystemTools-n.MCPTools)
+	return &agent.Context{Model: ourModel(a.ModelID), Used: a.TotalTokens, Limit: a.Limit, Parts: []agent.Part{
+		{Name: "System prompt", Tokens: n.SystemPrompt - in},
+		{Name: "Instruction files", Tokens: n.CustomInstructions + in},
+		{Name: "Tools", Tokens: n.SystemTools},
+		{Name: "Tools of MCP servers", Tokens: n.MCPTools},
+		{Name: "Conversation and attachments", Tokens: rest},
+	}}
 }

@@ -60,7 +60,7 @@ func (m *recording) total() event.Usage {
 // ledger has a session of so many turns, with every kind of call of a model, two
 // compactions and a kill -9, and compares what it says they cost with the recording.
 func ledger(t *testing.T, turns int) {
-	h := newHouse(t, nil)
+	h := newHouse(t, alone)
 	m := &recording{hurt: map[string]bool{}}
 	h.model.Answer(m.answer)
 	s := h.session()

@@ -1,6 +1,7 @@
 package copilot
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -20,16 +21,15 @@ const (
 // askCLI calls a method of the CLI.
 type askCLI func(ctx context.Context, method string, params, result any) error
 
-// login is what is known of the user's GitHub login. The zero value knows nothing; its
-// methods may be called concurrently.
+// login is what is known of the user's GitHub login. The zero value knows nothing; its methods may
+// be called concurrently.
 type login struct {
 	mu      sync.Mutex // guards what follows
 	account string
 	models  []agent.Model
-	err     error     // why there are none
-	asked   time.Time // for the models
-	// reasoning are the efforts of the models, by their ids.
-	reasoning map[string][]string
+	efforts map[string][]string // of the models, by their ids
+	err     error               // why there are none
+	asked   time.Time           // for the models
 }
 
 // SignedIn asks whether the user is signed in.
@@ -41,14 +41,12 @@ func (l *login) SignedIn(ctx context.Context, ask askCLI) (bool, error) {
 	if err := ask(ctx, "auth.getStatus", struct{}{}, &is); err != nil {
 		return false, err
 	}
-	account := is.Login
+	account := cmp.Or(is.Login, is.StatusMessage)
 	host := strings.TrimPrefix(strings.TrimRight(is.Host, "/"), "https://")
 	switch {
 	case !is.IsAuthenticated:
 		account = ""
-	case account == "":
-		account = is.StatusMessage
-	case host != "" && host != "github.com":
+	case is.Login != "" && host != "" && host != "github.com":
 		account += " at " + host
 	}
 	l.mu.Lock()
@@ -60,23 +58,24 @@ func (l *login) SignedIn(ctx context.Context, ask askCLI) (bool, error) {
 	return is.IsAuthenticated, nil
 }
 
-// Account is who was signed in when that was asked last; empty: it was not asked, or there is no login.
+// Account is who was signed in when that was asked last; empty: it was not asked, or there is no
+// login.
 func (l *login) Account() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.account
 }
 
-// Known returns the models as they were listed lately, or why there are none; ok says
-// that they were.
+// Known returns the models as they were listed lately, or why there are none; ok says that they
+// were.
 func (l *login) Known() (all []agent.Model, ok bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	age := time.Since(l.asked)
-	return slices.Clone(l.models), !l.asked.IsZero() && (age < noModelsLife || l.err == nil && age < modelsLife), l.err
+	return slices.Clone(l.models), age < noModelsLife || l.err == nil && age < modelsLife, l.err
 }
 
-// Models lists the models. The CLI does not answer without a login.
+// Models lists the models. The CLI does not list them without a login.
 func (l *login) Models(ctx context.Context, ask askCLI) ([]agent.Model, error) {
 	if all, ok, err := l.Known(); ok {
 		return all, err
@@ -93,10 +92,10 @@ func (l *login) Models(ctx context.Context, ask askCLI) ([]agent.Model, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.models, l.reasoning, l.asked, l.err = nil, map[string][]string{}, time.Now(), err
+	l.models, l.efforts, l.asked, l.err = nil, map[string][]string{}, time.Now(), err
 	for _, m := range list.Models {
 		l.models = append(l.models, m.Model)
-		l.reasoning[m.ID] = m.SupportedReasoningEfforts
+		l.efforts[m.ID] = m.SupportedReasoningEfforts
 	}
 	return slices.Clone(l.models), err
 }
@@ -105,7 +104,7 @@ func (l *login) Models(ctx context.Context, ask askCLI) ([]agent.Model, error) {
 func (l *login) Efforts(id string) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.reasoning[id]
+	return l.efforts[id]
 }
 
 // Check says whether a model is the user's own or, as far as they were listed, of the login.

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 		beServer()
 		return
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(tests{m})
 }
 
 // startSleeper starts what a CLI that is killed would leave behind.
@@ -34,4 +34,13 @@ func startSleeper(pidFile string) {
 	if c.Start() == nil {
 		_ = os.WriteFile(pidFile, []byte(strconv.Itoa(c.Process.Pid)), 0o600)
 	}
+}
+
+// tests are all of the package.
+type tests struct{ *testing.M }
+
+// Run implements [goleak.TestingM].
+func (t tests) Run() int {
+	defer endCommon()
+	return t.M.Run()
 }

@@ -2,49 +2,117 @@ package copilot
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"webchat/internal/agent"
 )
 
+// hiddenTool is the CLI's tool that would send files to the model.
+const hiddenTool = "view"
+
+// knownTools are the tools of the CLI that a model may be offered. Each asks before it acts, or
+// acts on nothing but the session's own shells and helper agents. What the CLI has beside them
+// reaches beyond the session or is not asked about: lsp starts programs that the workspace names,
+// session_store_sql reads what was said in other sessions, skill loads instructions. sql is there
+// for the agent's list of what is to do: without a session store it reaches the session's own
+// database only, and refuses ATTACH, VACUUM INTO and extensions, as was tried with 1.0.102.
+var knownTools = []string{
+	"bash", "read_bash", "stop_bash", "list_bash",
+	"powershell", "read_powershell", "stop_powershell", "list_powershell",
+	"create", "edit", "apply_patch", "grep", "rg", "glob", "web_fetch", "ask_user",
+	"task", "read_agent", "list_agents", "write_agent",
+	"sql", "exit_plan_mode", "task_complete",
+}
+
 // ToolNames implements [agent.ToolNamer].
 func (*Backend) ToolNames() []string { return slices.Clone(knownTools) }
 
-// errExposed says that the offered tools are not what they have to be.
-var errExposed = errors.New("the session was not started, because")
+// allowedTools are the tools of a session in the CLI's words: its own, some of ours, and those of
+// the user's servers where there are any. It keeps to them also for helper agents, whose tools
+// cannot be read back.
+func allowedTools(ours []agent.ToolSpec, servers bool) (all []string) {
+	for _, name := range knownTools {
+		all = append(all, "builtin:"+name)
+	}
+	for _, t := range ours {
+		all = append(all, "custom:"+t.Name)
+	}
+	if servers {
+		all = append(all, "mcp:*")
+	}
+	return all
+}
 
-// inspect reads back which tools are offered, and excludes those that are not
-// allowed. The CLI ignores a wrong list in silence, so the list of what it offers is
-// the only sign.
+// offeredTool is one of the tools that a model is really offered.
+type offeredTool struct {
+	Name          string
+	MCPServerName string // empty: it is the CLI's, or ours
+	InputSchema   struct {
+		Properties map[string]struct{ Description string }
+	} `json:"input_schema"`
+}
+
+// freshShell reports whether the tool is a shell that keeps no folder: it tells the model that each
+// command runs in a process of its own, which begins in the workspace. Neither a cd nor a shellId
+// that is used again carries a folder over, as was tried with 1.0.102.
+func (o offeredTool) freshShell() bool {
+	if !isShell(o.Name) {
+		return false
+	}
+	for _, p := range o.InputSchema.Properties {
+		if strings.Contains(p.Description, "runs in a fresh process") {
+			return true
+		}
+	}
+	return false
+}
+
+// allowed reports whether a model may be offered a tool. An sql of another form than the one that
+// is known may read more than the session's own database.
+func (c *conn) allowed(o offeredTool) bool {
+	_, configured := c.b.cfg.MCPServers[o.MCPServerName]
+	switch {
+	case o.MCPServerName != "":
+		return configured
+	case o.Name == "sql":
+		for name := range o.InputSchema.Properties {
+			if name != "query" && name != "description" {
+				return false
+			}
+		}
+	}
+	return slices.Contains(knownTools, o.Name) || c.owns(o.Name)
+}
+
+// inspect reads back which tools are offered, and excludes those that are not allowed. The CLI
+// ignores a wrong list in silence, so the list of what it offers is the only sign.
 func (c *conn) inspect(ctx context.Context) error {
 	excess, err := c.look(ctx)
-	if err != nil {
-		return err
-	}
 	if len(excess) > 0 {
 		c.mu.Lock()
 		c.excluded = append(c.excluded, excess...) // it stays so, also in another process
 		excluded := slices.Clone(c.excluded)
 		c.mu.Unlock()
-		c.b.cfg.Logger.Warn("copilot: tools of the CLI are left out", "tools", excess)
-		if err := c.ask(ctx, "session.options.update", c.named(map[string]any{"excludedTools": excluded}), nil); err != nil {
-			return c.b.cli.Explain(err)
-		}
-		if excess, err = c.look(ctx); err != nil {
-			return err
+		c.Logger.Warn("copilot: tools of the CLI are left out", "tools", excess)
+		if err = c.ask(ctx, "session.options.update", map[string]any{"excludedTools": excluded}, nil); err == nil {
+			excess, err = c.look(ctx)
 		}
 	}
-	if len(excess) > 0 {
-		why := "which could act without asking you"
-		if excess[0] == hiddenTool {
-			why = "which would send files to the model"
-		}
-		return c.exposed("offers the tool %q, %s, and does not leave it out", excess[0], why)
+	switch {
+	case err != nil:
+		return c.b.cli.Explain(err)
+	case slices.Contains(excess, hiddenTool):
+		return c.exposed("offers the tool %q, which would send files to the model, and does not leave it out", hiddenTool)
+	case len(excess) > 0:
+		return c.exposed("offers the tool %q, which could act without asking you, and does not leave it out", excess[0])
 	}
-	for _, t := range c.o.Tools {
-		if !slices.Contains(c.tools(), t.Name) {
+	c.mu.Lock()
+	offered := c.offered
+	c.mu.Unlock()
+	for _, t := range c.Options.Tools {
+		if !slices.Contains(offered, t.Name) {
 			return c.exposed("does not offer the display tool %s", t.Name)
 		}
 	}
@@ -52,33 +120,29 @@ func (c *conn) inspect(ctx context.Context) error {
 }
 
 func (c *conn) exposed(format string, args ...any) error {
-	return fmt.Errorf("%w: %w GitHub Copilot CLI %s; please report the CLI's version %s", agent.ErrUnavailable, errExposed,
-		fmt.Sprintf(format, args...), c.process().Version())
+	return fmt.Errorf("%w: the session was not started, because GitHub Copilot CLI %s; please report the CLI's version %s",
+		agent.ErrUnavailable, fmt.Sprintf(format, args...), c.process().Version())
 }
 
-// look reads which tools are offered and returns those that may not be.
+// look reads which tools are offered and returns those that may not be. The CLI has to set the
+// session up before, as it does before a model call: until then, and again from when an MCP server
+// came up or went, it reports no tools.
 func (c *conn) look(ctx context.Context) (excess []string, err error) {
 	var list struct{ Tools []offeredTool }
-	err = readySession(ctx, c.about)
-	if err == nil {
-		err = c.about(ctx, "session.tools.getCurrentMetadata", nil, &list)
+	if err = c.ask(ctx, "session.tools.initializeAndValidate", nil, nil); err == nil {
+		err = c.ask(ctx, "session.tools.getCurrentMetadata", nil, &list)
 	}
 	if err != nil {
-		return nil, c.b.cli.Explain(err)
+		return nil, err
 	}
 	var names []string
 	fresh := false
 	for _, t := range list.Tools {
 		names = append(names, t.Name)
-		_, configured := c.b.cfg.MCPServers[t.MCPServerName]
-		switch {
-		case t.ReachesOut():
-			excess = append(excess, t.Name)
-		case configured, t.MCPServerName == "" && (slices.Contains(knownTools, t.Name) || c.owns(t.Name)):
-		default:
+		fresh = fresh || t.freshShell()
+		if !c.allowed(t) {
 			excess = append(excess, t.Name)
 		}
-		fresh = fresh || t.FreshShell()
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -86,9 +150,9 @@ func (c *conn) look(ctx context.Context) (excess []string, err error) {
 	return excess, nil
 }
 
-// tools are the names of what is offered, as it was seen last.
-func (c *conn) tools() []string {
+// knowsFolder reports whether commands are known to begin in the workspace.
+func (c *conn) knowsFolder() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return slices.Clone(c.offered)
+	return c.freshShell
 }

@@ -2,7 +2,6 @@ package copilot
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,8 +12,8 @@ import (
 	"webchat/internal/event"
 )
 
-// guide is what every conversation starts with, beside the tools' own words. It
-// rides on each call of a model: short is a feature.
+// guide is what every conversation starts with, beside the tools' own words. It rides on each call
+// of a model: short is a feature.
 const guide = "When the user wants to see a file, a command's output or an image, call render_file_contents, run_and_display or " +
 	"display_image: the user sees it all, you get a line. Do not read or repeat it."
 
@@ -33,44 +32,13 @@ func (b *Backend) Open(ctx context.Context, o agent.Options, host agent.Host) (a
 	}
 	c := newConn(b, p, o, host)
 	if err := c.open(ctx, p, o.Resume); err != nil {
-		c.end()
-		<-c.done
-		b.cli.Release(p)
+		_ = c.Close() // it has no error of its own
 		return nil, err
 	}
 	if !chosen && c.model != "" {
-		c.report(event.SessionModelChange{NewModel: c.model}) // the session does not know yet
+		c.Report(event.SessionModelChange{NewModel: c.model}) // the session does not know yet
 	}
 	return c, nil
-}
-
-// revive gives the conversation another process when its own has ended since
-// the last turn.
-func (c *conn) revive(ctx context.Context) error {
-	p := c.process()
-	if !p.Ended() {
-		return nil
-	}
-	<-p.Gone() // it has told us so
-	next, err := c.b.cli.Acquire(ctx)
-	if err != nil {
-		return err
-	}
-	c.mu.Lock()
-	c.p = next
-	c.mu.Unlock()
-	p.Remove(c.id)
-	c.b.cli.Release(p)
-	err = c.open(ctx, next, true)
-	if errors.Is(err, agent.ErrUnsupported) {
-		err = c.open(ctx, next, false)
-	}
-	if err != nil {
-		next.Remove(c.id)
-		return cli.Died(err.Error()) // this conversation is of no more use
-	}
-	c.post(func() { c.loop.dead = nil })
-	return nil
 }
 
 // open makes the CLI's session, or resumes it, and looks at what it offers.
@@ -114,8 +82,8 @@ func (b *Backend) check(model string) error {
 	return b.cfg.Providers.Check(model)
 }
 
-// own reports whether the model is one the user brought.
-func (c *conn) own() bool {
+// usesOwn reports whether the model is one the user brought.
+func (c *conn) usesOwn() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.b.cfg.Providers.Has(c.model)
@@ -126,12 +94,12 @@ func (c *conn) signedIn(ctx context.Context) error {
 	if !c.b.cfg.online() {
 		return nil
 	}
-	is, err := c.b.login.SignedIn(ctx, c.ask)
+	is, err := c.b.login.SignedIn(ctx, c.process().Call)
 	switch {
 	case is:
-		_, _ = c.b.login.Models(ctx, c.ask) // with their efforts; without the list none are offered
+		_, _ = c.b.login.Models(ctx, c.process().Call) // with their efforts; without the list none are offered
 		return nil
-	case c.own():
+	case c.usesOwn():
 		return nil
 	case err != nil:
 		return c.b.cli.Explain(err)
@@ -140,22 +108,22 @@ func (c *conn) signedIn(ctx context.Context) error {
 		"or set COPILOT_GITHUB_TOKEN, or bring a model of your own with --provider-url and --model", agent.ErrUnavailable, c.b.cfg.Home)
 }
 
-// parameters is the whole configuration. The CLI remembers nothing of it but the
-// model, so it is sent at each start and resumption: without it, view and the
-// hooks of the workspace would be back.
+// parameters is the whole configuration. The CLI remembers nothing of it but the model, so it is
+// sent at each start and resumption: without it, view and the hooks of the workspace would be back.
 func (c *conn) parameters() map[string]any {
 	var tools []toolDefinition
-	for _, t := range c.o.Tools {
+	for _, t := range c.Options.Tools {
 		tools = append(tools, toolDefinition{Name: t.Name, Description: t.Description, Parameters: t.Parameters, SkipPermission: true})
 	}
-	skip, _ := c.skipInstructions() // why, the first prompt says
+	skip, _ := c.skipInstructions() // why, the first prompt reports
 	c.mu.Lock()
 	c.skipping = skip
 	model, effort, excluded := c.model, c.effort, append([]string{hiddenTool}, c.excluded...)
 	c.mu.Unlock()
 	p := map[string]any{
-		"sessionId": c.id, "clientName": "webchat", "streaming": true, "workingDirectory": c.o.Workspace,
-		"tools": tools, "availableTools": allowedTools(c.o.Tools, len(c.b.cfg.MCPServers) > 0), "excludedTools": excluded, "toolFilterPrecedence": "excluded",
+		"clientName": "webchat", "streaming": true, "workingDirectory": c.Options.Workspace,
+		"tools": tools, "availableTools": allowedTools(c.Options.Tools, len(c.b.cfg.MCPServers) > 0),
+		"excludedTools": excluded, "toolFilterPrecedence": "excluded",
 		"requestPermission": true, "requestUserInput": true, "requestExitPlanMode": true, "hooks": true, "includeSubAgentStreamingEvents": true,
 		"systemMessage": map[string]string{"mode": "append", "content": guide},
 		"largeOutput":   map[string]any{"enabled": true, "outputDir": c.largeDir()},
@@ -164,6 +132,7 @@ func (c *conn) parameters() map[string]any {
 		"enableSessionStore": false, // it would keep what was said beyond the session's end
 	}
 	maps.Copy(p, skipping(skip))
+	maps.Copy(p, c.b.cfg.Providers.parameters())
 	if m := c.b.cfg.Providers.Native(model); m != "" {
 		p["model"] = m
 	}
@@ -173,30 +142,30 @@ func (c *conn) parameters() map[string]any {
 	if servers := c.b.servers(context.Background()); len(servers) > 0 {
 		p["mcpServers"], p["envValueMode"] = servers, "direct"
 	}
-	maps.Copy(p, c.b.cfg.Providers.Parameters())
 	return p
 }
 
-func (b *Backend) servers(ctx context.Context) map[string]map[string]any {
-	servers, all := map[string]map[string]any{}, b.cfg.MCPServers
+// nativeServer is an MCP server in the CLI's words.
+type nativeServer struct {
+	Type    string            `json:"type"`
+	Tools   []string          `json:"tools"`
+	Command string            `json:"command,omitempty"`
+	Args    []string          `json:"args,omitzero"`
+	Env     map[string]string `json:"env,omitempty"`
+	Cwd     string            `json:"cwd,omitempty"`
+	URL     string            `json:"url,omitempty"`
+	Headers map[string]string `json:"headers,omitempty"`
+}
+
+func (b *Backend) servers(ctx context.Context) map[string]nativeServer {
+	servers, all := map[string]nativeServer{}, b.cfg.MCPServers
 	if b.cfg.Answering != nil && len(all) > 0 {
 		all = b.cfg.Answering(ctx)
 	}
 	for name, m := range all {
-		s := map[string]any{"type": m.Type, "tools": []string{"*"}}
+		s := nativeServer{Type: m.Type, Tools: []string{"*"}, URL: m.URL, Headers: m.Headers}
 		if m.Type == "stdio" {
-			s["command"], s["args"] = m.Command, append([]string{}, m.Args...)
-			if len(m.Env) > 0 {
-				s["env"] = m.Env
-			}
-			if m.Cwd != "" {
-				s["cwd"] = m.Cwd
-			}
-		} else {
-			s["url"] = m.URL
-			if len(m.Headers) > 0 {
-				s["headers"] = m.Headers
-			}
+			s = nativeServer{Type: m.Type, Tools: s.Tools, Command: m.Command, Args: append([]string{}, m.Args...), Env: m.Env, Cwd: m.Cwd}
 		}
 		servers[name] = s
 	}

@@ -1,133 +1,190 @@
+// What the CLI asks permission for, in the words of package agent, with what its call says beside:
+// the CLI shows paths cleaned, and names of a search the folder only.
+
 package copilot
 
 import (
+	"cmp"
 	"encoding/json"
+	"path/filepath"
 	"slices"
 	"time"
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/copilot/cli"
 	"webchat/internal/event"
+	"webchat/internal/policy"
 )
 
 // question is a request for permission that waits for its answer.
 type question struct {
-	id      string
-	request permissionRequest
-	raw     json.RawMessage
+	RequestID         string
+	PermissionRequest json.RawMessage
+	ResolvedByHook    bool
+	act               permissionRequest
 }
 
-// holdPatience is how long a request waits for the start of its call: of a helper
-// in the background it may come before.
+// holdPatience is how long a request waits for the start of its call: of a helper in the background
+// it may come before.
 const holdPatience = 300 * time.Millisecond
 
-// onPermission puts the CLI's question to the session under the name of the call
-// it belongs to.
-func (c *conn) onPermission(e cli.Event) {
-	d, ok := decode[struct {
-		RequestID         string
-		PermissionRequest json.RawMessage
-		ResolvedByHook    bool
-	}](c, e)
-	if !ok || d.RequestID == "" || d.ResolvedByHook {
+// onPermission puts the CLI's question to the session under the name of the call it belongs to.
+func (c *conn) onPermission(t *turn, _ cli.Event, q question) {
+	if q.RequestID == "" || q.ResolvedByHook || t.aborted || t.requests[q.RequestID] {
 		return
 	}
-	t := c.scope(e)
-	if t.aborted || t.requests[d.RequestID] {
+	t.requests[q.RequestID] = true
+	if json.Unmarshal(q.PermissionRequest, &q.act) != nil {
+		t.Spawn(func() { c.answerPermission(t, q.RequestID, refused("The request could not be understood.")) })
 		return
 	}
-	t.requests[d.RequestID] = true
-	q := &question{id: d.RequestID, raw: d.PermissionRequest}
-	if json.Unmarshal(d.PermissionRequest, &q.request) != nil {
-		t.work.Go(c.contained(func() { c.answerPermission(t, q.id, refused("The request could not be understood.")) }))
-		return
-	}
-	t.held = append(t.held, q)
+	t.held = append(t.held, &q)
 	c.settleHeld(t, nil)
-	if slices.Contains(t.held, q) {
-		time.AfterFunc(holdPatience, func() {
-			c.post(func() {
-				if c.active(t) {
-					c.settleHeld(t, q)
-				}
-			})
-		})
-	}
+	time.AfterFunc(holdPatience, func() { c.Post(func() { c.settleHeld(t, &q) }) })
 }
 
-// settleHeld asks about the held requests whose calls have started, and about one
-// that waits no longer.
-func (c *conn) settleHeld(t *turn, late *question) {
+// settleHeld asks about the held requests whose calls have started, and about one that waits no
+// longer.
+func (c *conn) settleHeld(t *turn, due *question) {
 	t.held = slices.DeleteFunc(t.held, func(q *question) bool {
-		id, x := c.caller(t, q.request)
-		if x == nil && q != late {
+		x := c.caller(t, q.act)
+		if x == nil && q != due {
 			return false
 		}
-		t.work.Go(c.contained(func() { c.answerPermission(t, q.id, c.decide(t, c.permission(q, id, x))) }))
+		if x == nil {
+			x = &execution{}
+		}
+		act := c.permission(q, x)
+		t.Spawn(func() {
+			v, err := c.Host.AskPermission(t.Ctx, act)
+			if err != nil {
+				v = refused("No user could be asked.")
+			}
+			c.answerPermission(t, q.RequestID, v)
+		})
 		return true
 	})
 }
 
-// caller returns the call a request belongs to, nil if it has not started. Where
-// the request does not name it, it is the one that does the same.
-func (c *conn) caller(t *turn, r permissionRequest) (id string, found *execution) {
+// caller returns the call a request belongs to, nil if it has not started. Where the request does
+// not name it, it is the only one that does the same.
+func (c *conn) caller(t *turn, r permissionRequest) (found *execution) {
 	if r.ToolCallID != "" {
-		return c.call(t, r.ToolCallID)
+		return t.running(r.ToolCallID)
 	}
-	for call, x := range t.tools {
-		if x.called || x.completed || !x.of(call).Does(r, c.o.Workspace) {
+	for _, x := range t.tools {
+		if !x.open() || !x.does(r, c.Options.Workspace) {
 			continue
 		}
 		if found != nil {
-			return "", nil // ambiguous
+			return nil // ambiguous
 		}
-		id, found = call, x
+		found = x
 	}
-	return id, found
-}
-
-// decide asks the session about the act of a call.
-func (c *conn) decide(t *turn, act agent.Permission) agent.Verdict {
-	v, err := c.host.AskPermission(t.ctx, act)
-	if err != nil {
-		return refused("No user could be asked.")
-	}
-	return v
+	return found
 }
 
 func refused(why string) agent.Verdict { return agent.Verdict{Decision: event.Deny, Reason: why} }
 
-// answerPermission tells "once" or why not. A refusal without feedback would end
-// the turn.
+// answerPermission answers "once" or why not. A refusal without feedback would end the turn.
 func (c *conn) answerPermission(t *turn, id string, v agent.Verdict) {
 	answer := map[string]string{"kind": "approve-once"}
 	if v.Decision != event.Allow {
-		if v.Reason == "" {
-			v.Reason = "The user said no."
+		answer = map[string]string{"kind": "reject", "feedback": cmp.Or(v.Reason, "The user said no.")}
+	}
+	if t.Ctx.Err() == nil {
+		c.reply(t.Ctx, "session.permissions.handlePendingPermissionRequest", id, answer)
+	}
+}
+
+// permission is the CLI's wish in the session's words. A patch that moves a file is also about its
+// old place, of which the CLI names the new one only. The digest covers all of the request but what
+// changes from one call to the next. x is the call it belongs to, without a name if it has not
+// started.
+func (c *conn) permission(q *question, x *execution) agent.Permission {
+	r := q.act
+	p := agent.Permission{ToolCallID: x.id, ToolName: x.name, Digest: requestDigest(q.PermissionRequest), Cwd: c.Options.Workspace}
+	switch r.Kind {
+	case "shell":
+		p.Kind, p.Action, p.Resource, p.CwdUnknown = agent.KindShell, "run a command", r.FullCommandText, !c.knowsFolder()
+		p.ToolName = cmp.Or(p.ToolName, "bash")
+	case "write":
+		p.Kind, p.Action, p.Resource, p.Diff = agent.KindWrite, "write a file", r.FileName, r.Diff
+		p.Also = furtherEdits(r)
+	case "read":
+		p.Kind, p.Action, p.Resource = agent.KindRead, "read a file", r.Path
+		if x.name != "" {
+			x.describeSearch(&p)
 		}
-		answer = map[string]string{"kind": "reject", "feedback": v.Reason}
+	case "url":
+		p.ToolName, p.Kind, p.Action, p.Resource = cmp.Or(p.ToolName, "web_fetch"), agent.KindURL, "fetch an address", r.URL
+	case "mcp":
+		p.ToolName, p.Server = cmp.Or(p.ToolName, r.ToolName), r.ServerName
+		p.Kind, p.Action, p.Resource = agent.KindMCP, "use a tool of the MCP server "+r.ServerName, r.ToolName+" "+compactJSON(r.Args)
 	}
-	if t.ctx.Err() == nil {
-		c.reply(t.ctx, "session.permissions.handlePendingPermissionRequest", id, "result", answer)
+	switch {
+	case p.Resource == "": // a kind this version does not know: show all there is, and never decide it alone
+		p.ToolName, p.Action, p.Resource, p.Sensitive = cmp.Or(p.ToolName, "copilot"), "do something of the kind "+r.Kind, compactJSON(q.PermissionRequest), true
+		p.Kind = cmp.Or(p.Kind, agent.KindShell)
+	case p.ToolName == "": // no rule by the name of the tool could hold
+		p.ToolName, p.Sensitive = r.Kind, true
 	}
+	if p.Kind == agent.KindRead || p.Kind == agent.KindWrite {
+		p.Target = cmp.Or(p.Target, astray(p.Resource))
+	}
+	return p
 }
 
-func (c *conn) permission(q *question, id string, x *execution) agent.Permission {
-	of := nativeCall{ID: id}
-	if x != nil {
-		of = x.of(id)
+// furtherEdits are the files a write is about beside the one the CLI names.
+func furtherEdits(r permissionRequest) (all []agent.Resource) {
+	known := []string{"", r.FileName}
+	add := func(action, path string) {
+		if !slices.Contains(known, path) {
+			known = append(known, path)
+			all = append(all, agent.Resource{Kind: agent.KindWrite, Action: action, Resource: path, Target: astray(path)})
+		}
 	}
-	return permissionOf(q.raw, q.request, of, c.o.Workspace, c.knowsFolder())
+	for _, e := range r.FileEdits {
+		if e.After.Path != e.Before.Path {
+			add("move a file away", e.Before.Path)
+		}
+		add("write a file", e.Before.Path)
+		add("write a file", e.After.Path)
+	}
+	return all
 }
 
-// of is the call for package acts.
-func (x *execution) of(id string) nativeCall {
-	return nativeCall{ID: id, Tool: x.name, Arguments: x.changedOr(x.arguments), Without: x.without}
+// astray returns where an absolute path leads, if ".." behind a link makes that another place than
+// the same path has once it is cleaned; else nothing. The CLI shows such paths cleaned and opens
+// them as they are.
+func astray(path string) string {
+	if !filepath.IsAbs(path) {
+		return ""
+	}
+	if real := policy.Resolve(path); real != policy.Resolve(filepath.Clean(path)) {
+		return real
+	}
+	return ""
 }
 
-// knowsFolder reports whether commands are known to begin in the workspace.
-func (c *conn) knowsFolder() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.freshShell
+// does reports whether a request may be one of this call's.
+func (x *execution) does(r permissionRequest, workspace string) bool {
+	var a struct{ Command, Path, URL string }
+	if json.Unmarshal(x.arguments, &a) != nil {
+		return false
+	}
+	switch r.Kind {
+	case "shell":
+		return a.Command != "" && a.Command == r.FullCommandText
+	case "write":
+		return (x.name == "create" || x.name == "edit") && inWorkspace(workspace, a.Path) == filepath.Clean(r.FileName)
+	case "read":
+		s, ok := searchOf(x.name, x.arguments)
+		return ok && slices.ContainsFunc(s.paths, func(p string) bool { return filepath.Clean(inWorkspace(workspace, p)) == filepath.Clean(r.Path) })
+	case "url":
+		return a.URL != "" && a.URL == r.URL
+	case "mcp":
+		return x.name == r.ToolName
+	}
+	return false
 }

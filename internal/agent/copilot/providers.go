@@ -1,7 +1,9 @@
 package copilot
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -32,25 +34,22 @@ type ProviderModel struct {
 	Reasoning bool  // it can be told how hard to think
 }
 
-// Checked returns them with what they leave open filled in, or what is wrong with them.
-func (o Providers) Checked() (Providers, error) {
+// checked returns them with what they leave open filled in, or what is wrong with them.
+func (o Providers) checked() (Providers, error) {
 	o = slices.Clone(o)
 	seen := map[string]bool{}
 	for i := range o {
 		p := &o[i]
+		p.Type = cmp.Or(p.Type, "openai")
 		switch {
 		case p.URL == "" || len(p.Models) == 0:
 			return nil, fmt.Errorf("the provider %q needs an address and a model", p.Name)
 		case seen[p.Name]:
 			return nil, fmt.Errorf("two providers are named %q", p.Name)
-		}
-		seen[p.Name] = true
-		if p.Type == "" {
-			p.Type = "openai"
-		}
-		if !slices.Contains([]string{"openai", "azure", "anthropic"}, p.Type) {
+		case !slices.Contains([]string{"openai", "azure", "anthropic"}, p.Type):
 			return nil, fmt.Errorf("the provider type %q is none of openai, azure and anthropic", p.Type)
 		}
+		seen[p.Name] = true
 	}
 	return o, nil
 }
@@ -73,97 +72,95 @@ func (o Providers) IDs() (ids []string) {
 	return ids
 }
 
-// Has reports whether one of the providers has a model.
-func (o Providers) Has(id string) bool { return slices.Contains(o.IDs(), id) }
-
-// Check says whether one of the providers has a model. Without providers any will do.
-func (o Providers) Check(id string) error {
-	if ids := o.IDs(); len(ids) > 0 && !slices.Contains(ids, id) {
-		return fmt.Errorf("no provider has the model %q; there are %s", id, strings.Join(ids, ", "))
-	}
-	return nil
-}
-
-// ownEfforts are the reasoning efforts of a user's own model, of which nothing tells them.
-var ownEfforts = []string{"low", "medium", "high"}
-
-// Efforts are the reasoning efforts of a model; none: it has none.
-func (o Providers) Efforts(id string) []string {
-	if o.of(id).Reasoning {
-		return ownEfforts
-	}
-	return nil
-}
-
-// Sees reports whether nothing says that a model cannot see pictures.
-func (o Providers) Sees(id string) bool { return !o.of(id).NoVision }
-
-func (o Providers) of(id string) ProviderModel {
+// of returns a model and its provider; ok is false if none of them has it.
+func (o Providers) of(id string) (p Provider, m ProviderModel, ok bool) {
 	for _, p := range o {
 		for _, m := range p.Models {
 			if p.id(m.ID) == id {
-				return m
+				return p, m, true
 			}
 		}
 	}
-	return ProviderModel{}
+	return p, m, false
+}
+
+// Has reports whether one of the providers has a model.
+func (o Providers) Has(id string) bool {
+	_, _, ok := o.of(id)
+	return ok
+}
+
+// Check says whether one of the providers has a model. Without providers any will do.
+func (o Providers) Check(id string) error {
+	if len(o) > 0 && !o.Has(id) {
+		return fmt.Errorf("no provider has the model %q; there are %s", id, strings.Join(o.IDs(), ", "))
+	}
+	return nil
+}
+
+// Efforts are the reasoning efforts of a model; none: it has none. Nothing lists those of a user's
+// own models.
+func (o Providers) Efforts(id string) []string {
+	if _, m, _ := o.of(id); m.Reasoning {
+		return []string{"low", "medium", "high"}
+	}
+	return nil
 }
 
 // unnamedProvider is what the CLI calls a provider without a name.
 const unnamedProvider = "own"
 
-// Parameters are those of a session: each request goes to the model's own provider with
-// its own key. The keys were found nowhere in the CLI's state.
-func (o Providers) Parameters() map[string]any {
+// nativeProvider and nativeModel are parameters of a session.
+type (
+	nativeProvider struct {
+		Name    string            `json:"name"`
+		Type    string            `json:"type"`
+		BaseURL string            `json:"baseUrl"`
+		APIKey  string            `json:"apiKey,omitempty"`
+		WireAPI string            `json:"wireApi,omitempty"`
+		Headers map[string]string `json:"headers,omitempty"`
+		Azure   map[string]string `json:"azure,omitempty"`
+	}
+	nativeModel struct {
+		ID              string         `json:"id"`
+		Provider        string         `json:"provider"`
+		WireModel       string         `json:"wireModel"`
+		Capabilities    map[string]any `json:"capabilities"`
+		MaxPromptTokens int64          `json:"maxPromptTokens,omitempty"`
+		MaxOutputTokens int64          `json:"maxOutputTokens,omitempty"`
+	}
+)
+
+// parameters are those of a session: each request goes to the model's own provider with its own
+// key. The keys were found nowhere in the CLI's state.
+func (o Providers) parameters() map[string]any {
+	var providers []nativeProvider
+	var models []nativeModel
+	for _, p := range o {
+		n := nativeProvider{Name: cmp.Or(p.Name, unnamedProvider), Type: p.Type, BaseURL: p.URL, APIKey: p.Key, WireAPI: p.WireAPI, Headers: maps.Clone(p.Headers)}
+		if p.APIVersion != "" {
+			n.Azure = map[string]string{"apiVersion": p.APIVersion}
+		}
+		providers = append(providers, n)
+		for _, m := range p.Models {
+			native := nativeModel{ID: m.ID, Provider: n.Name, WireModel: m.ID, MaxOutputTokens: m.MaxOutput,
+				Capabilities: map[string]any{"supports": map[string]bool{"vision": !m.NoVision, "reasoningEffort": m.Reasoning}}}
+			if m.Context > 0 {
+				native.MaxPromptTokens = m.Context - m.MaxOutput
+			}
+			models = append(models, native)
+		}
+	}
 	if len(o) == 0 {
 		return nil
-	}
-	var providers, models []map[string]any
-	for _, p := range o {
-		name := p.Name
-		if name == "" {
-			name = unnamedProvider
-		}
-		provider := map[string]any{"name": name, "type": p.Type, "baseUrl": p.URL}
-		if p.Key != "" {
-			provider["apiKey"] = p.Key
-		}
-		if p.WireAPI != "" {
-			provider["wireApi"] = p.WireAPI
-		}
-		if len(p.Headers) > 0 {
-			provider["headers"] = p.Headers
-		}
-		if p.APIVersion != "" {
-			provider["azure"] = map[string]string{"apiVersion": p.APIVersion}
-		}
-		providers = append(providers, provider)
-		for _, m := range p.Models {
-			models = append(models, m.native(name))
-		}
 	}
 	return map[string]any{"providers": providers, "models": models}
 }
 
-// native is the model in the CLI's words.
-func (m ProviderModel) native(provider string) map[string]any {
-	all := map[string]any{"id": m.ID, "provider": provider, "wireModel": m.ID, "capabilities": map[string]any{
-		"supports": map[string]bool{"vision": !m.NoVision, "reasoningEffort": m.Reasoning}}}
-	if m.Context > 0 {
-		all["maxPromptTokens"] = m.Context - m.MaxOutput
-	}
-	if m.MaxOutput > 0 {
-		all["maxOutputTokens"] = m.MaxOutput
-	}
-	return all
-}
-
 // Native is the CLI's name of a model of a session.
 func (o Providers) Native(id string) string {
-	for _, p := range o {
-		if p.Name == "" && slices.ContainsFunc(p.Models, func(m ProviderModel) bool { return m.ID == id }) {
-			return unnamedProvider + "/" + id
-		}
+	if p, _, ok := o.of(id); ok && p.Name == "" {
+		return unnamedProvider + "/" + id
 	}
 	return id
 }

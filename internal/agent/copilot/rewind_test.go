@@ -14,7 +14,7 @@ import (
 // TestRealRewind goes back to before a prompt, also after the conversation was closed, and
 // looks at what the model is sent from then on.
 func TestRealRewind(t *testing.T) {
-	h := newHouse(t, nil)
+	h := newHouse(t, alone)
 	s := h.session()
 	var ids []string
 	for _, word := range []string{"alpha-prompt", "beta-prompt", "gamma-prompt"} {

@@ -13,31 +13,28 @@ import (
 	"webchat/internal/policy"
 )
 
-// search is a call of one of the CLI's search tools. grep and rg take paths, glob
-// and more; glob takes paths, and searches names by its pattern. Versions until
-// 1.0.102 also take path.
+// search is a call of one of the CLI's search tools. grep and rg take path or paths, glob and more;
+// glob takes path or paths, and searches names by its pattern.
 type search struct {
 	pattern, glob string
 	paths         []string // as they were given; one empty: the workspace
 	names         bool
 }
 
-// searchOf decodes a call; ok is false if it is none of a search.
+// searchOf decodes a call; ok is false if it is not a search. The CLI tells upper from lower case
+// in the names of arguments.
 func searchOf(tool string, arguments json.RawMessage) (s search, ok bool) {
-	if tool != "grep" && tool != "rg" && tool != "glob" {
+	var fields map[string]json.RawMessage
+	if !slices.Contains([]string{"grep", "rg", "glob"}, tool) || json.Unmarshal(arguments, &fields) != nil {
 		return s, false
 	}
-	var fields map[string]json.RawMessage // the CLI tells upper from lower case
-	if json.Unmarshal(arguments, &fields) != nil {
-		return s, false
-	}
+	ok = true
 	text := func(name string) (v string) {
 		if raw := fields[name]; raw != nil && json.Unmarshal(raw, &v) != nil {
 			ok = false
 		}
 		return v
 	}
-	ok = true
 	s = search{pattern: text("pattern"), glob: text("glob"), names: tool == "glob"}
 	if one := text("path"); one != "" {
 		s.paths = append(s.paths, one)
@@ -67,12 +64,12 @@ func (s search) in(path string) agent.Search {
 // everyFile are globs that leave nothing out.
 var everyFile = []string{"", "*", "**", "**/*"}
 
-// searchHits says which sensitive files a search in a workspace may show, and whether these
-// are all.
+// searchHits says which sensitive files a search in a workspace may show, and whether these are
+// all.
 type searchHits func(ctx context.Context, workspace string, s agent.Search) (sensitive []string, complete bool)
 
-// leaveOut returns the arguments with which a search leaves sensitive files out,
-// and which these are; nil where there are none, or it cannot be said.
+// leaveOut returns the arguments with which a search leaves sensitive files out, and which these
+// are; nil where there are none, or it cannot be said.
 func leaveOut(ctx context.Context, workspace, tool string, arguments json.RawMessage, hits searchHits) (changed json.RawMessage, without []string) {
 	s, ok := searchOf(tool, arguments)
 	if !ok || s.names || !slices.Contains(everyFile, s.glob) || hits == nil {
@@ -81,8 +78,8 @@ func leaveOut(ctx context.Context, workspace, tool string, arguments json.RawMes
 	for _, p := range s.paths {
 		found, _ := hits(ctx, workspace, s.in(p)) // where there are more, it is asked
 		for _, h := range found {
-			// A file the call names is searched whatever the glob, and what is outside is
-			// asked about anyway.
+			// A file the call names is searched whatever the glob, and what is outside is asked
+			// about anyway.
 			if !slices.Contains(without, h) && !isFile(workspace, p) && !filepath.IsAbs(h) {
 				without = append(without, h)
 			}
@@ -90,29 +87,22 @@ func leaveOut(ctx context.Context, workspace, tool string, arguments json.RawMes
 	}
 	slices.Sort(without)
 	glob, ok := policy.Without(without)
-	if !ok {
+	var fields map[string]any
+	if !ok || json.Unmarshal(arguments, &fields) != nil {
 		return nil, nil
 	}
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(arguments, &fields) != nil {
-		return nil, nil
+	fields["glob"] = glob
+	if changed, err := json.Marshal(fields); err == nil {
+		return changed, without
 	}
-	b, err := json.Marshal(glob)
-	if err != nil {
-		return nil, nil
-	}
-	fields["glob"] = b
-	if changed, err = json.Marshal(fields); err != nil {
-		return nil, nil
-	}
-	return changed, without
+	return nil, nil
 }
 
-// describeSearch says of a permission to read what is searched for and where, as
-// the call has it: the CLI names the folder only, with what ".." leads to cut out
-// of its name, and opens what it really leads to.
-func (c nativeCall) describeSearch(p *agent.Permission) {
-	s, ok := searchOf(c.Tool, c.Arguments)
+// describeSearch says of a permission to read what is searched for and where, as the call has it:
+// the CLI names the folder only, with what ".." leads to cut out of its name, and opens what it
+// really leads to.
+func (x *execution) describeSearch(p *agent.Permission) {
+	s, ok := searchOf(x.name, x.arguments)
 	if !ok { // what a search of a folder would show is not known
 		p.Sensitive = !isFile(p.Cwd, p.Resource)
 		return
@@ -130,15 +120,17 @@ func (c nativeCall) describeSearch(p *agent.Permission) {
 	}
 	found := s.in(given)
 	p.Search = &found
-	p.Digest = requestDigest(append(append(json.RawMessage(`{"request":"`+p.Digest+`","call":`), c.Arguments...), '}'))
-	p.Action = "search a folder"
-	if s.names {
+	p.Digest = requestDigest(append(append(json.RawMessage(`{"request":"`+p.Digest+`","call":`), x.arguments...), '}'))
+	switch {
+	case s.names:
 		p.Action = "search a folder for names"
-	} else if isFile(p.Cwd, given) {
+	case isFile(p.Cwd, given):
 		p.Action = "search a file"
+	default:
+		p.Action = "search a folder"
 	}
-	if len(c.Without) > 0 {
-		p.Action += ", without " + listNames(c.Without)
+	if len(x.without) > 0 {
+		p.Action += ", without " + listNames(x.without)
 	}
 }
 
@@ -148,8 +140,8 @@ func isFile(workspace, path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// inWorkspace is a path of a call made absolute, but not cleaned: ".." behind a
-// link leaves what the link leads to.
+// inWorkspace is a path of a call made absolute, but not cleaned: ".." behind a link leaves what
+// the link leads to.
 func inWorkspace(workspace, path string) string {
 	if filepath.IsAbs(path) {
 		return path

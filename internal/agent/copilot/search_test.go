@@ -12,7 +12,6 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/agenttest"
-	"webchat/internal/agent/copilot"
 	"webchat/internal/agent/copilot/copilottest"
 	"webchat/internal/consent"
 	"webchat/internal/event"
@@ -96,7 +95,7 @@ func TestRealSearchesLeaveSecretsOut(t *testing.T) {
 func TestRealSearchesAreNotAskedAbout(t *testing.T) {
 	const canary = "canary52e19f7b03"
 	ws := plant(t, "prod.env: "+canary, "secrets.yml: "+canary, ".env: "+canary, "a.txt: plain")
-	h := newHouseIn(t, ws, consent.ModeAsk, func(c *copilot.Config) { c.SearchHits = searchHits })
+	h := newHouseIn(t, ws, consent.ModeAsk, nil)
 	s := h.session()
 	for _, prompt := range []string{`call grep {"pattern":"canary|plain","output_mode":"content"}`, `call glob {"pattern":"**/*"}`} {
 		if r := h.ask(s, prompt); r.Error != "" || !strings.Contains(r.Content, "a.txt") {

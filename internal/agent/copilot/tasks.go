@@ -1,81 +1,72 @@
 package copilot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"webchat/internal/agent/copilot/cli"
 	"webchat/internal/event"
-	"webchat/internal/proc"
 )
 
-// background is a task: a command or a helper agent that the agent left running.
+// background is a task, a command or a helper agent that the agent left running, or a call of the
+// CLI's shell that may leave one.
 type background struct {
-	id     string // ours: that of its call
-	native string // the CLI's
-	ended  bool
-	told   bool // to end
-	exit   *int
-	scope  *turn         // of a helper: what it does beside the turns
-	tree   *proc.Session // of a detached command; nil: something else
+	id      string // ours: that of its call
+	native  string // the CLI's; empty: the call left nothing running so far
+	begun   bool
+	ended   bool
+	stopped bool // it is to end
+	exit    *int
+	theirs  string // of a command: the CLI's id of the call
+	text    []byte // of a command: the last it printed
+	scope   *turn  // of a helper: what it does beside the turns
 }
 
 const (
 	listPause   = 100 * time.Millisecond // between two looks at the tasks
 	endPatience = 2 * time.Second        // for the end of all tasks
+	// exitPatience is how long the end of a command waits for its exit code, which the CLI reports
+	// only with its notification.
+	exitPatience = 500 * time.Millisecond
 )
 
-// nativeTask is one entry of session.tasks.list. Commands that the agent waits for
-// are in it, too, with another execution mode.
+// nativeTask is one entry of session.tasks.list. Commands that the agent waits for are in it, too,
+// with another execution mode.
 type nativeTask struct {
-	Type, ID, Status, Command, ExecutionMode, AttachmentMode, LogPath string
-
-	PID float64 // written as 123.0
+	Type, ID, Status, Command, ExecutionMode string
 }
 
-// onTasksChanged looks at what runs in the background. The CLI says dozens of times
-// that something changed: one look answers all that come while it is made.
-func (c *conn) onTasksChanged(cli.Event) {
-	if c.loop.looking {
-		c.loop.lookAgain = true
-		return
-	}
-	if !c.enter() {
-		return
-	}
-	c.loop.looking, c.loop.lookAgain = true, false
-	go c.contained(func() {
-		defer c.turns.Done()
+// onTasksChanged looks at what runs in the background. The CLI reports dozens of changes: one look
+// covers all that come while it is made.
+func (c *conn) onTasksChanged(*turn, cli.Event, struct{}) { c.lookAtTasks() }
+
+func (c *conn) lookAtTasks() {
+	c.loop.tasking.run(c, func() {
 		var list struct{ Tasks []nativeTask }
-		err := c.ask(c.quit, "session.tasks.list", c.named(nil), &list)
-		pause := time.NewTimer(listPause)
-		defer pause.Stop()
-		c.post(func() {
-			if err == nil {
-				c.sawTasks(list.Tasks)
-				c.missed(list.Tasks)
-			}
-		})
-		select {
-		case <-pause.C:
-		case <-c.quit.Done():
+		if c.ask(c.Quit(), "session.tasks.list", nil, &list) == nil {
+			c.Post(func() { c.sawTasks(list.Tasks) })
 		}
-		c.post(func() {
-			if c.loop.looking = false; c.loop.lookAgain {
-				c.onTasksChanged(cli.Event{})
-			}
-		})
-	})()
+		select {
+		case <-time.After(listPause):
+		case <-c.Quit().Done():
+		}
+	})
 }
 
-// sawTasks tells the session which tasks began and ended.
+// sawTasks reports which tasks began and ended. The CLI takes its time to list those that are to
+// end as cancelled, and reports nothing when it does or when it lists them no more.
 func (c *conn) sawTasks(list []nativeTask) {
+	listed := map[string]bool{}
 	for _, n := range list {
 		b := c.loop.tasks[n.ID]
+		listed[n.ID] = true
 		switch {
 		case b == nil && n.Type == "shell" && n.ExecutionMode == "background" && n.Status == "running":
 			c.beginShell(n)
@@ -87,91 +78,85 @@ func (c *conn) sawTasks(list []nativeTask) {
 		case b.scope != nil:
 			c.endTask(b, event.Completed)
 		default: // the exit code is on its way
-			time.AfterFunc(exitPatience, func() { c.post(func() { c.endTask(b, event.Completed) }) })
+			time.AfterFunc(exitPatience, func() { c.Post(func() { c.endTask(b, event.Completed) }) })
 		}
 	}
-}
-
-// missed looks after the tasks that were told to end: the CLI takes its time to list
-// them as cancelled, and says nothing when it does or when it lists them no more.
-func (c *conn) missed(list []nativeTask) {
 	for _, b := range c.loop.tasks {
-		switch listed := slices.ContainsFunc(list, func(n nativeTask) bool { return n.ID == b.native }); {
-		case !b.told || b.ended:
-		case listed:
-			c.loop.lookAgain = true
+		switch {
+		case !b.stopped || b.ended:
+		case listed[b.native]:
+			c.loop.tasking.wanted = true
 		default:
 			c.endTask(b, event.Aborted)
 		}
 	}
 }
 
-// beginShell reports a command that its call left running, once the call has ended.
-func (c *conn) beginShell(n nativeTask) {
-	var s *shell
-	for _, x := range c.loop.shells {
-		if x.done && x.task == nil && (x.native == n.ID || x.native == "" && x.command == n.Command) {
-			s = x
-		}
-	}
-	if s == nil {
+const (
+	maxShells    = 50       // that are remembered behind their calls
+	maxShellText = 64 << 10 // bytes of what a command printed
+)
+
+// shellID is how the CLI's tools name a command they leave running: one started in the background,
+// or one that was still running after 30 seconds (1.0.102).
+var shellID = regexp.MustCompile(`<command (?:started in (?:detached )?background )?with shellId: (\S+?)(?:>| is still running)`)
+
+// beginCommand remembers a call of the CLI's shell.
+func (c *conn) beginCommand(x *execution, theirs string) {
+	if !isShell(x.name) {
 		return
 	}
-	b := &background{id: s.call, native: n.ID}
-	c.loop.tasks[n.ID], s.task = b, b
-	c.report(event.TaskStarted{TaskID: b.id, Kind: event.ShellTask, Title: n.Command, ToolCallID: s.call})
-	if len(s.text) > 0 {
-		c.report(event.TaskOutput{TaskID: b.id, Text: string(s.text)})
-	}
-	if n.AttachmentMode == "detached" {
-		b.tree = proc.SessionOf(int(n.PID), c.b.cli.PID())
-		c.loop.detached.Add(n.LogPath)
-		c.follow(b)
+	if c.loop.shells = append(c.loop.shells, &background{id: x.id, theirs: theirs}); len(c.loop.shells) > maxShells {
+		c.loop.shells = slices.Delete(c.loop.shells, 0, 1)
 	}
 }
 
-// follow reads what a detached command prints: of those the CLI does not tell.
-func (c *conn) follow(b *background) {
-	if !c.enter() {
+// shell returns the last call for which is returns true: a provider may count from 0 in each
+// answer.
+func (c *conn) shell(is func(*background) bool) *background {
+	for _, s := range slices.Backward(c.loop.shells) {
+		if is(s) {
+			return s
+		}
+	}
+	return nil
+}
+
+// endCommand notes what a call of the shell that has ended left running.
+func (c *conn) endCommand(ours, text string) {
+	m := shellID.FindStringSubmatch(text)
+	if s := c.shell(func(s *background) bool { return s.id == ours }); s != nil && m != nil {
+		s.native = m[1]
+		c.lookAtTasks()
+	}
+}
+
+// onShellOutput hands on what a command prints behind the end of its call.
+func (c *conn) onShellOutput(_ *turn, _ cli.Event, d struct{ ToolCallID, Text string }) {
+	s := c.shell(func(s *background) bool { return s.theirs == d.ToolCallID })
+	if s == nil || d.Text == "" {
 		return
 	}
-	go c.contained(func() {
-		defer c.turns.Done()
-		cursor, first := "", true
-		for {
-			p := c.named(map[string]any{"id": b.native, "waitMs": 20000})
-			if !first {
-				p["cursor"] = cursor
-			}
-			var out struct {
-				Text, Cursor string
-				Exit         *struct {
-					Status   string
-					ExitCode *int
-				}
-			}
-			if c.ask(c.quit, "session.tasks.readOutput", p, &out) != nil {
-				return // the list of tasks tells its end
-			}
-			cursor, first = out.Cursor, false
-			c.post(func() {
-				if !b.ended && out.Text != "" {
-					c.report(event.TaskOutput{TaskID: b.id, Text: out.Text})
-				}
-				if out.Exit != nil {
-					b.exit = out.Exit.ExitCode
-					how := event.Completed
-					if out.Exit.Status == "cancelled" {
-						how = event.Aborted
-					}
-					c.endTask(b, how)
-				}
-			})
-			if out.Exit != nil {
-				return
-			}
-		}
-	})()
+	s.text = append(s.text, d.Text...)
+	if over := len(s.text) - maxShellText; over > 0 {
+		s.text = []byte(strings.ToValidUTF8(string(s.text[over:]), ""))
+	}
+	if s.begun && !s.ended {
+		c.Report(event.TaskOutput{TaskID: s.id, Text: d.Text})
+	}
+}
+
+// beginShell reports a command that its call left running, once the call has ended.
+func (c *conn) beginShell(n nativeTask) {
+	b := c.shell(func(s *background) bool { return s.native == n.ID && !s.begun })
+	if b == nil {
+		return
+	}
+	c.loop.tasks[n.ID], b.begun = b, true
+	c.Report(event.TaskStarted{TaskID: b.id, Kind: event.ShellTask, Title: n.Command, ToolCallID: b.id})
+	if len(b.text) > 0 {
+		c.Report(event.TaskOutput{TaskID: b.id, Text: string(b.text)})
+	}
 }
 
 // endTask reports the end of a task once, and of what a helper left open.
@@ -180,66 +165,42 @@ func (c *conn) endTask(b *background, how event.Outcome) {
 		return
 	}
 	b.ended = true
-	if b.told { // what was killed may say that it failed, or that it came to its end
+	if b.stopped { // what was killed may report that it failed, or that it came to its end
 		how = event.Aborted
 	}
 	if b.scope != nil {
 		c.closeOpen(b.scope, how == event.Completed)
-		b.scope.stop(nil)
+		b.scope.Cancel(nil)
 		c.dismiss(b.scope)
 	}
 	if how != event.Completed {
 		b.exit = nil
 	}
-	if how == event.Aborted && b.tree != nil {
-		c.endTree(b)
-	}
-	c.report(event.TaskCompleted{TaskID: b.id, Outcome: how, ExitCode: b.exit})
+	c.Report(event.TaskCompleted{TaskID: b.id, Outcome: how, ExitCode: b.exit})
 }
 
-// endTree ends what a detached command that was told to end has left: the CLI finds
-// its processes by the program pgrep (1.0.102), and without it ends the shell only.
-func (c *conn) endTree(b *background) {
-	if !c.enter() {
-		return
-	}
-	go c.contained(func() {
-		defer c.turns.Done()
-		for _, p := range b.tree.End() {
-			c.b.cfg.Logger.Warn("copilot: a process of a command that was stopped could not be ended", "pid", p.PID, "command", p.Command)
-		}
-	})()
-}
-
-// beginHelper reports a helper agent that works in the background, and gives it a
-// place of its own to work in.
+// beginHelper reports a helper agent that works in the background, and gives it a place of its own
+// to work in.
 func (c *conn) beginHelper(agentID, call, title string) {
 	if old := c.loop.tasks[agentID]; old != nil && !old.ended {
 		return
 	}
-	b := &background{id: call, native: agentID, scope: newTurn(c.quit, string(event.NewID()))}
+	b := &background{id: call, native: agentID, scope: newTurn(c.NewTurn(c.Quit()), string(event.NewID()))}
 	for n := 2; c.loop.began[b.id]; n++ { // it was given more to do
 		b.id = call + "." + strconv.Itoa(n)
 	}
 	c.loop.began[b.id] = true
 	b.scope.heard = true
 	c.loop.tasks[agentID], c.loop.helpers[agentID] = b, b.scope
-	c.report(event.TaskStarted{TaskID: b.id, Kind: event.AgentTask, Title: title, ToolCallID: call})
-	if !c.enter() {
-		return
-	}
-	go c.contained(func() { // Close waits for what still asks the session
-		defer c.turns.Done()
-		<-b.scope.ctx.Done()
-		over := make(chan struct{})
-		c.post(func() {
-			defer close(over)
+	c.Report(event.TaskStarted{TaskID: b.id, Kind: event.AgentTask, Title: title, ToolCallID: call})
+	c.beside(func() { // Close waits for what still asks the session
+		<-b.scope.Ctx.Done()
+		c.Do(func() {
 			b.scope.aborted = true
 			c.dismiss(b.scope)
 		})
-		<-over
-		b.scope.work.Wait()
-	})()
+		b.scope.Wait()
+	})
 }
 
 // dismiss forgets a helper, and its own helpers.
@@ -247,18 +208,8 @@ func (c *conn) dismiss(scope *turn) {
 	maps.DeleteFunc(c.loop.helpers, func(_ string, h *turn) bool { return h == scope })
 }
 
-// active reports whether something may still begin in t.
-func (c *conn) active(t *turn) bool {
-	for _, h := range c.loop.helpers {
-		if h == t {
-			return true
-		}
-	}
-	return c.loop.turn == t
-}
-
-// scope returns what an event belongs to: a turn, or the work of a helper in the
-// background; nil if it is none's.
+// scope returns what an event belongs to: a turn, or the work of a helper in the background; nil if
+// there is none.
 func (c *conn) scope(e cli.Event) *turn {
 	if h := c.loop.helpers[e.AgentID]; h != nil && e.AgentID != "" {
 		return h
@@ -275,87 +226,100 @@ func (c *conn) endTasks() {
 	c.loop.shells = nil
 }
 
-// AbortTask implements [agent.Tasker].
+// AbortTask implements [agent.Tasker]. The CLI reports the end of a task that it ended (1.0.102),
+// and the list of tasks has it as well.
 func (c *conn) AbortTask(ctx context.Context, taskID string) error {
-	if !c.enter() {
-		return errClosed
-	}
-	defer c.turns.Done()
-	for _, b := range c.running() {
-		if b.id == taskID {
-			return c.cancelTask(ctx, b)
+	return c.during(func() error {
+		all := c.unended()
+		i := slices.IndexFunc(all, func(b *background) bool { return b.id == taskID })
+		if i < 0 {
+			return nil
 		}
-	}
-	return nil
-}
-
-// cancelTask has the CLI end a task. It says so itself (1.0.102), the list of tasks
-// says it as well.
-func (c *conn) cancelTask(ctx context.Context, b *background) error {
-	if b.tree != nil {
-		b.tree.Look()
-	}
-	c.post(func() { b.told = true }) // its end may be told before the answer
-	err := c.cancel(ctx, b)
-	c.post(func() {
-		b.told = err == nil
-		c.onTasksChanged(cli.Event{})
+		c.Post(func() { all[i].stopped = true }) // its end may be reported before the answer
+		err := c.cancel(ctx, all[i])
+		c.Post(func() {
+			all[i].stopped = err == nil
+			c.lookAtTasks()
+		})
+		return err
 	})
-	return err
 }
 
 // cancel asks until the CLI says that it ends the task, or has it no more.
 func (c *conn) cancel(ctx context.Context, b *background) error {
-	ctx, cancel := context.WithTimeout(ctx, endPatience)
-	defer cancel()
+	ctx, stop := context.WithTimeout(ctx, endPatience)
+	defer stop()
 	for {
 		var answer struct{ Cancelled bool }
-		if err := c.ask(ctx, "session.tasks.cancel", c.named(map[string]any{"id": b.native}), &answer); err != nil {
+		if err := c.ask(ctx, "session.tasks.cancel", map[string]any{"id": b.native}, &answer); err != nil {
 			return c.b.cli.Explain(err)
 		}
-		if answer.Cancelled || !slices.Contains(c.running(), b) {
+		if answer.Cancelled || !slices.Contains(c.unended(), b) {
 			return nil
 		}
-		pause := time.NewTimer(listPause)
 		select {
-		case <-pause.C:
+		case <-time.After(listPause):
 		case <-ctx.Done():
-			pause.Stop()
 			return errors.New("GitHub Copilot CLI did not end it; try again, or end the session")
 		}
 	}
 }
 
-// running returns the tasks that have no end.
-func (c *conn) running() []*background {
-	found := make(chan []*background, 1)
-	c.post(func() {
-		var all []*background
+// unended returns the tasks that have no end.
+func (c *conn) unended() (all []*background) {
+	c.Do(func() {
 		for _, b := range c.loop.tasks {
 			if !b.ended {
 				all = append(all, b)
 			}
 		}
-		found <- all
 	})
-	select {
-	case all := <-found:
-		return all
-	case <-c.done:
-		return nil
-	}
+	return all
 }
 
 // cancelTasks ends all tasks before the conversation lets go of them.
 func (c *conn) cancelTasks() {
 	ctx, cancel := context.WithTimeout(context.Background(), endPatience)
 	defer cancel()
-	for _, b := range c.running() {
+	for _, b := range c.unended() {
 		if err := c.cancel(ctx, b); err != nil && ctx.Err() == nil {
-			c.b.cfg.Logger.Warn("copilot: a background task was not ended", "error", err)
+			c.Logger.Warn("copilot: a background task was not ended", "error", err)
 		}
 	}
-	told := make(chan struct{})
-	c.post(func() { defer close(told); c.endTasks() })
-	<-told
+	c.Do(c.endTasks)
+}
+
+type todos struct {
+	Rows []struct {
+		ID, Title, Description string
+		Status                 string // pending, in_progress, done or blocked
+	}
+}
+
+// onTodos reads the agent's list: the event reports only that it changed.
+func (c *conn) onTodos(*turn, cli.Event, struct{}) {
+	c.loop.listing.run(c, func() {
+		var list todos
+		if c.ask(c.Quit(), "session.plan.readSqlTodos", nil, &list) == nil {
+			c.Post(func() { c.Report(event.SessionTodosChanged{Todos: list.events()}) })
+		}
+	})
+}
+
+// events are the rows in the session's words. What is blocked is still to be done.
+func (l todos) events() []event.Todo {
+	list := make([]event.Todo, 0, len(l.Rows))
+	for _, r := range l.Rows {
+		t := event.Todo{Text: cmp.Or(r.Title, r.Description, r.ID), Status: event.TodoPending}
+		switch r.Status {
+		case "in_progress":
+			t.Status = event.TodoDoing
+		case "done":
+			t.Status = event.TodoDone
+		case "blocked":
+			t.Text += " (blocked)"
+		}
+		list = append(list, t)
+	}
+	return list
 }

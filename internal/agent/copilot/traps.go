@@ -17,9 +17,8 @@ type trap struct {
 	content func(run string) string // run is a command for sh that leaves the mark
 }
 
-// traps are the places that are known and those that are likely: each of the
-// first six ran commands in versions 1.0.75 to 1.0.102 unless file hooks are off,
-// .github/lsp.json did so by the tool lsp.
+// traps are the places that are known and those that are likely: each of the first six ran commands
+// in versions 1.0.75 to 1.0.102 unless file hooks are off, .github/lsp.json did so by the tool lsp.
 var traps = []trap{
 	{".github/hooks/trap.json", hookFile},
 	{".github/hooks/below/trap.json", hookFile},
@@ -63,9 +62,8 @@ func Traps() []string {
 	return paths
 }
 
-// PlantTraps makes a folder a git repository as hostile as one can be: whatever
-// is run from one of [Traps] leaves a file in marks, whose name begins with the
-// source's, "/" being "_". It needs sh.
+// PlantTraps makes a folder a git repository as hostile as one can be: whatever is run from one of
+// [Traps] leaves a file in marks, whose name begins with the source's, "/" being "_". It needs sh.
 func PlantTraps(folder, marks string) error {
 	for _, s := range traps {
 		run := fmt.Sprintf("touch '%s'", filepath.Join(marks, strings.ReplaceAll(s.path, "/", "_")))
@@ -92,8 +90,8 @@ var (
 	otherHookMoments = []string{"SessionStart", "SessionEnd", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PermissionRequest", "Stop", "SubagentStart", "SubagentStop"}
 )
 
-// nativeHooks leaves the mark at each moment, says yes to everything, and has
-// another command run instead.
+// nativeHooks leaves the mark at each moment, says yes to everything, and has another command run
+// instead.
 func nativeHooks(run string) map[string]any {
 	hooks := map[string]any{}
 	instead := map[string]string{"command": run + "-rewritten", "description": "x"}

@@ -1,257 +1,118 @@
 package copilot
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
-	"sync"
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/agent/convo"
 	"webchat/internal/agent/copilot/cli"
 	"webchat/internal/event"
+	"webchat/internal/wording"
 )
 
-const (
-	settlePatience = 500 * time.Millisecond // for the idle event of an abort
-	abortPatience  = 2 * time.Second        // then the CLI does not stop
-)
-
-// turn is the work on one prompt.
+// turn is the work on one prompt, or of a helper agent in the background. It is owned by the loop.
 type turn struct {
-	id   string
-	ctx  context.Context // ends when the turn is to stop, or has ended
-	stop context.CancelCauseFunc
-	done chan struct{}  // closed at its end; err is set then
-	work sync.WaitGroup // calls and questions that wait for the session
-	err  error
-
-	// What follows is owned by the loop.
-	pending   bool            // the agent began it, and the session has not logged its start
-	backlog   []func()        // what is to be done then
-	questions []func()        // those of backlog that wait for an answer
-	joined    bool            // what the agent began by itself belongs to it, too
-	heard     bool            // the CLI has begun with it
-	aborted   bool            // we asked to stop
-	failure   error           // what the CLI reported last
-	refused   *refusal        // the last call of a model if it failed and was not tried again
-	retries   int             // how often that was said
-	idle      bool            // the CLI is, but somebody is steering
-	steering  int             // steers without an answer
-	messages  map[string]bool // prompts the CLI has begun with
-	waiting   map[string]bool // steers it has not
-	step      string          // the open model call
-	steps     int
-	native    string                // what the CLI calls the event of its prompt, until that was reported
-	texts     []*text               // messages and reasoning in flight
-	ended     map[string]bool       // ids of texts that are whole
-	calls     map[string]string     // the CLI's ids of tool calls -> ours
-	wishes    map[string]*wish      // calls the model is writing, by the CLI's ids
-	used      map[string]bool       // ours
-	tools     map[string]*execution // by our id
-	requests  map[string]bool       // ids of what the CLI asked in it
-	held      []*question           // that wait for the start of their calls
+	*convo.Turn
+	id       string
+	pending  chan struct{}   // closed when it is decided; not nil: the agent began it, and the session has not logged its start
+	backlog  []func()        // what is to be done then
+	joined   bool            // what the agent began by itself belongs to it, too
+	heard    bool            // the CLI has begun with it
+	aborted  bool            // we asked to stop
+	failure  error           // what the CLI reported last
+	refused  *refusal        // the last call of a model if it failed and was not tried again
+	idle     bool            // the CLI is, but somebody is steering
+	steering int             // steers without an answer
+	messages map[string]bool // prompts the CLI has begun with: true, and steers it has not
+	step     string          // the open model call
+	steps    int
+	native   string                // what the CLI calls the event of its prompt, until that was reported
+	texts    []*text               // messages and reasoning in flight
+	ended    map[string]bool       // ids of texts that are whole
+	calls    map[string]*execution // by the CLI's ids
+	wished   map[string]wish       // calls of its messages, by the CLI's ids
+	tools    map[string]*execution // the same, and those that had one of these ids before, by ours
+	requests map[string]bool       // ids of what the CLI asked in it
+	held     []*question           // that wait for the start of their calls
 }
 
-func newTurn(ctx context.Context, id string) *turn {
-	t := &turn{id: id, done: make(chan struct{}), messages: map[string]bool{}, waiting: map[string]bool{},
-		ended: map[string]bool{}, calls: map[string]string{}, wishes: map[string]*wish{}, used: map[string]bool{}, tools: map[string]*execution{}, requests: map[string]bool{}}
-	t.ctx, t.stop = context.WithCancelCause(ctx)
-	return t
-}
-
-// Prompt implements [agent.Conn].
-func (c *conn) Prompt(ctx context.Context, p agent.Prompt) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if !c.enter() {
-		return errClosed
-	}
-	defer c.turns.Done()
-	t := newTurn(ctx, p.MessageID)
-	defer t.stop(nil)
-	defer context.AfterFunc(c.quit, func() { t.stop(errClosed) })()
-	if err := c.revive(t.ctx); err != nil {
-		if stopped := context.Cause(t.ctx); stopped != nil {
-			return stopped
-		}
-		return err
-	}
-	c.post(func() { c.begin(t) })
-	if err := c.instruct(t.ctx); err != nil && t.ctx.Err() == nil {
-		c.post(func() { c.finish(t, err) })
-	} else if _, err := c.send(t.ctx, p, ""); err != nil && t.ctx.Err() == nil {
-		c.post(func() { c.finish(t, c.b.cli.Explain(err)) })
-	}
-	return c.await(ctx, t)
-}
-
-// outcome is what a turn returns that ended, or was stopped.
-func (t *turn) outcome(ctx context.Context, stopped error) error {
-	switch {
-	case stopped == nil:
-		return t.err
-	case errors.Is(t.err, agent.ErrDied):
-		return fmt.Errorf("%w: %w", stopped, t.err)
-	case errors.Is(stopped, errClosed):
-		return errClosed
-	}
-	return ctx.Err()
-}
-
-// begin makes t the running turn.
-func (c *conn) begin(t *turn) {
-	c.take(t)
-	if c.loop.dead != nil {
-		c.finish(t, c.loop.dead)
-	}
-}
-
-// blind is the model if it is said to see no pictures.
-func (c *conn) blind() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.b.cfg.Providers.Sees(c.model) {
-		return ""
-	}
-	return c.model
-}
-
-// send gives the CLI a prompt; it answers before it begins.
-func (c *conn) send(ctx context.Context, p agent.Prompt, mode string) (messageID string, err error) {
-	s := sendRequest{SessionID: c.id, Prompt: strings.ToValidUTF8(p.Content, "\uFFFD"), Mode: mode}
-	shown := s.Prompt
-	for _, a := range p.Attachments {
-		switch {
-		case a.Path != "":
-			s.Attachments = append(s.Attachments, sentAttachment{Type: "file", Path: a.Path, DisplayName: a.Name})
-		case strings.HasPrefix(a.MimeType, "image/"):
-			if model := c.blind(); model != "" { // the CLI would send it all the same
-				return "", fmt.Errorf("%s sees no pictures, so nothing was sent. Take %s out of the prompt, or choose another model", model, cmp.Or(a.Name, "the picture"))
-			}
-			s.Attachments = append(s.Attachments, sentAttachment{Type: "blob", Data: a.Data, MimeType: a.MimeType, DisplayName: a.Name})
-		default: // text the user wants read: the CLI takes only pictures as data
-			s.Prompt += "\n\n<attachment name=" + fmt.Sprintf("%q", a.Name) + ">\n" + strings.ToValidUTF8(string(a.Data), "\uFFFD") + "\n</attachment>"
-		}
-	}
-	if s.Prompt != shown {
-		s.DisplayPrompt = shown // what the CLI makes the title of
-	}
-	var sent struct{ MessageID string }
-	err = c.ask(ctx, "session.send", s, &sent)
-	return sent.MessageID, err
-}
-
-// abort stops t and waits until the CLI is idle. A CLI that is not after
-// abortPatience is given up. One that has not begun with the prompt takes no notice and
-// begins all the same, so it is asked twice before its word is believed.
-func (c *conn) abort(t *turn) {
-	c.post(func() { t.aborted = true })
-	asked := 0
-	ctx, cancel := context.WithTimeout(context.Background(), abortPatience)
-	defer cancel()
-	for {
-		err := c.ask(ctx, "session.abort", c.named(nil), nil)
-		asked++
-		settle := time.NewTimer(settlePatience)
-		select {
-		case <-t.done:
-			settle.Stop()
-			return
-		case <-settle.C:
-		}
-		// No idle event: there was nothing to stop, or it takes its time.
-		switch {
-		case err == nil && asked > 1 && !c.processing(ctx):
-			c.post(func() { c.finish(t, nil) })
-		case ctx.Err() != nil:
-			c.post(func() { c.finish(t, cli.Died("GitHub Copilot CLI did not stop when it was asked to")) })
-		}
-	}
-}
-
-// processing asks whether the CLI works on the session.
-func (c *conn) processing(ctx context.Context) bool {
-	var is struct{ Processing bool }
-	return c.ask(ctx, "session.metadata.isProcessing", c.named(nil), &is) != nil || is.Processing
+func newTurn(t *convo.Turn, id string) *turn {
+	return &turn{Turn: t, id: id, messages: map[string]bool{}, ended: map[string]bool{}, calls: map[string]*execution{}, wished: map[string]wish{},
+		tools: map[string]*execution{}, requests: map[string]bool{}}
 }
 
 // Steer implements [agent.Conn].
 func (c *conn) Steer(ctx context.Context, p agent.Prompt) error {
-	if !c.enter() {
-		return errClosed
-	}
-	defer c.turns.Done()
-	joined := make(chan *turn, 1)
-	c.post(func() {
-		t := c.loop.turn
-		if t == nil || !t.heard || t.aborted || t.idle {
-			joined <- nil
-			return
+	return c.during(func() error {
+		var t *turn
+		c.Do(func() {
+			if r := c.loop.turn; r != nil && r.heard && !r.aborted && !r.idle {
+				t = r
+				t.steering++
+			}
+		})
+		if t == nil {
+			return agent.ErrUnsupported
 		}
-		t.steering++
-		joined <- t
+		id, err := c.send(ctx, p, "immediate")
+		c.Post(func() {
+			t.steering--
+			if err == nil && !t.messages[id] {
+				t.messages[id] = false
+			}
+			if t.idle {
+				c.rest(t)
+			}
+		})
+		if err != nil {
+			return fmt.Errorf("steer: %w", c.b.cli.Explain(err))
+		}
+		return nil
 	})
-	var t *turn
-	select {
-	case t = <-joined:
-	case <-c.done:
-		return errClosed
-	}
-	if t == nil {
-		return agent.ErrUnsupported
-	}
-	id, err := c.send(ctx, p, "immediate")
-	c.post(func() {
-		t.steering--
-		if err == nil && !t.messages[id] {
-			t.waiting[id] = true
-		}
-		if t.idle {
-			c.rest(t)
-		}
-	})
-	if err != nil {
-		return fmt.Errorf("steer: %w", c.b.cli.Explain(err))
-	}
-	return nil
 }
 
-// heardOf notes that the CLI begins with a prompt.
-func (t *turn) heardOf(messageID string) {
+// onUserMessage notes that the CLI began with a prompt, and how it calls that.
+func (c *conn) onUserMessage(t *turn, e cli.Event, d struct{ MessageID string }) {
+	if t.steps == 0 && !t.heard { // else it joins the turn
+		t.native = e.ID
+	}
 	t.heard, t.idle = true, false
-	t.messages[messageID] = true
-	delete(t.waiting, messageID)
+	t.messages[d.MessageID] = true
 }
 
-// rest ends t when the CLI is idle, unless a steer crossed that on its way: the
-// CLI then begins anew with it, and that belongs to this turn. An idle before the CLI has
-// begun with t is of an earlier turn, also if t is to stop.
+// onIdle ends t when the CLI is idle, unless a steer crossed that on its way: the CLI then begins
+// anew with it, and that belongs to this turn. An idle before the CLI has begun with t is of an
+// earlier turn, also if t is to stop.
+func (c *conn) onIdle(t *turn, _ cli.Event, _ struct{}) { c.rest(t) }
+
 func (c *conn) rest(t *turn) {
+	steered := t.steering > 0
+	for _, begun := range t.messages {
+		steered = steered || !begun
+	}
 	switch {
 	case !t.heard:
-		return // of an earlier turn
-	case t.aborted, t.steering == 0 && len(t.waiting) == 0:
+		return
+	case t.aborted, !steered:
 		c.finish(t, t.failure)
 		return
 	}
-	t.idle = true
-	if t.steering > 0 {
+	if t.idle = true; t.steering > 0 {
 		return
 	}
-	t.work.Go(c.contained(func() {
-		if !c.processing(t.ctx) {
-			c.post(func() {
+	t.Spawn(func() {
+		if !c.processing(t.Ctx) {
+			c.Post(func() {
 				if t.idle && t.steering == 0 {
 					c.finish(t, t.failure)
 				}
 			})
 		}
-	}))
+	})
 }
 
 // finish ends t once, and what it left open.
@@ -260,10 +121,7 @@ func (c *conn) finish(t *turn, err error) {
 		return
 	}
 	c.loop.turn = nil
-	if t.err = err; c.broken.Load() {
-		t.err = agent.Broken(cli.Title)
-	}
-	defer close(t.done) // a report may panic
+	defer t.End(err) // a report may panic
 	c.closeOpen(t, err == nil && !t.aborted)
 	c.endStep(t)
 }
@@ -276,20 +134,141 @@ func (c *conn) closeOpen(t *turn, completed bool) {
 		}
 	}
 	for id, x := range t.tools {
-		if x.called || x.completed {
+		if !x.open() {
 			continue
 		}
 		why := event.ToolError{Message: "The turn was stopped.", Code: "aborted", Kind: event.KindAborted}
 		if !t.aborted {
 			why = event.ToolError{Message: "The turn ended before this did.", Code: "interrupted", Kind: event.KindInterrupted}
 		}
-		c.report(event.ToolExecutionComplete{ToolCallID: id, Error: &why, DurationMs: time.Since(x.at).Milliseconds()})
+		c.Report(event.ToolExecutionComplete{ToolCallID: id, Error: &why, DurationMs: time.Since(x.at).Milliseconds()})
 	}
 }
 
 func (c *conn) endStep(t *turn) {
 	if t.step != "" {
-		c.report(event.AssistantTurnEnd{TurnID: t.step})
+		c.Report(event.AssistantTurnEnd{TurnID: t.step})
 		t.step = ""
 	}
 }
+
+// errTaken is why a turn of the agent's own was not begun: a prompt came first, and what the agent
+// does belongs to that.
+var errTaken = errors.New("it became part of another turn")
+
+// goOn opens a turn that the agent began by itself, for example because a background command ended
+// (1.0.102: system.notification, then the model is called). What it reports is held until the
+// session has logged the turn's start.
+func (c *conn) goOn(cause string) {
+	t := newTurn(c.NewTurn(c.Quit()), string(event.NewID()))
+	t.heard, t.pending = true, make(chan struct{})
+	if c.loop.retool {
+		t.backlog = append(t.backlog, func() { c.onToolsUpdated(c.loop.turn, cli.Event{}, struct{}{}) })
+	}
+	if !c.beside(func() {
+		err := c.Host.RunTurn(t.Ctx, cause, func(ctx context.Context) error { return c.pursue(ctx, t) })
+		t.Cancel(nil)
+		var refused bool
+		c.Do(func() { refused = err != nil && c.forgo(t) })
+		if refused { // no turn takes what it does
+			ctx, cancel := context.WithTimeout(c.Quit(), abortPatience)
+			defer cancel()
+			_ = c.ask(ctx, "session.abort", nil, nil) // that it is gone is as good
+		}
+	}) {
+		return
+	}
+	c.loop.turn = t
+}
+
+// pursue is the work in a turn of the agent's own, from its start in the log.
+func (c *conn) pursue(ctx context.Context, t *turn) error {
+	defer context.AfterFunc(ctx, func() { t.Cancel(context.Cause(ctx)) })()
+	var begun bool
+	c.Do(func() {
+		if begun = c.loop.turn == t && t.pending != nil; begun {
+			c.Take(t.Turn)
+			c.unhold(t, t)
+		}
+	})
+	if !begun {
+		return nil
+	}
+	return c.Await(ctx, t.Turn)
+}
+
+// unhold gives what was held for one turn to a turn that runs.
+func (c *conn) unhold(from, to *turn) {
+	backlog := from.backlog
+	close(from.pending)
+	from.pending, from.backlog = nil, nil
+	for _, f := range backlog {
+		if c.loop.turn != to {
+			return // it is over
+		}
+		c.Contained(f)() // what comes behind a panic may be a question that waits
+	}
+}
+
+// forgo drops a turn of the agent's own if it was not begun.
+func (c *conn) forgo(t *turn) bool {
+	if c.loop.turn != t || t.pending == nil {
+		return false
+	}
+	c.loop.turn = nil
+	c.unhold(t, t) // there is no turn
+	t.Cancel(errTaken)
+	t.End(nil)
+	return true
+}
+
+// take makes t the running turn. What the agent began by itself before that could be logged becomes
+// part of it.
+func (c *conn) take(t *turn) {
+	own := c.loop.turn
+	c.loop.turn = t
+	if own == nil || own.pending == nil {
+		return
+	}
+	t.joined = true
+	own.Cancel(errTaken)
+	own.End(nil)
+	c.unhold(own, t)
+}
+
+// notification is what the CLI reports to the agent of its tasks.
+type notification struct {
+	Kind struct {
+		Type, ShellID, AgentID, Description, DisplayName string
+		ExitCode                                         *int
+	}
+}
+
+// onNotification is not for the user's eyes: it says why the agent goes on.
+func (c *conn) onNotification(t *turn, _ cli.Event, n notification) {
+	k := n.Kind
+	if b := c.loop.tasks[k.ShellID]; b != nil && k.ShellID != "" {
+		b.exit = k.ExitCode
+		c.endTask(b, event.Completed)
+	}
+	if t != nil {
+		return
+	}
+	name := k.DisplayName
+	if name == "" {
+		name = k.Description
+	}
+	cause := wentOn
+	switch {
+	case k.ShellID != "" && k.ExitCode != nil:
+		cause = fmt.Sprintf("The background command “%s” ended with exit code %d.", wording.Cut(name, 80), *k.ExitCode)
+	case k.ShellID != "":
+		cause = fmt.Sprintf("The background command “%s” ended.", wording.Cut(name, 80))
+	case k.AgentID != "":
+		cause = fmt.Sprintf("The helper “%s” reported back.", wording.Cut(name, 80))
+	}
+	c.goOn(cause)
+}
+
+// wentOn is the cause of a turn of which no other is known.
+const wentOn = "The agent went on by itself."

@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"reflect"
 	"regexp"
 )
 
@@ -27,22 +26,13 @@ type userAnswer struct {
 type planRequest struct {
 	Summary     string   `json:"summary"`
 	PlanContent string   `json:"planContent"` // Markdown; empty: it wrote none
-	Actions     []string `json:"actions"`     // what may be answered: interactive, autopilot, exit_only, autopilot_fleet
+	Actions     []string `json:"actions"`     // of interactive, autopilot, exit_only, autopilot_fleet
 }
 
 type planAnswer struct {
 	Approved       bool   `json:"approved"`
 	SelectedAction string `json:"selectedAction,omitempty"`
 	Feedback       string `json:"feedback,omitempty"` // of a plan that is not approved
-}
-
-// todoRow is a row of session.plan.readSqlTodos; the table takes the states pending,
-// in_progress, done and blocked.
-type todoRow struct {
-	ID          string `json:"id"`
-	Title       string `json:"title"`
-	Description string `json:"description"`
-	Status      string `json:"status"`
 }
 
 // hookRequest is the request hooks.invoke.
@@ -52,12 +42,25 @@ type hookRequest struct {
 		ToolName   string          `json:"toolName"`
 		ToolArgs   json.RawMessage `json:"toolArgs"`
 		ToolResult json.RawMessage `json:"toolResult"`
-		Error      string          `json:"error"`
 	} `json:"input"`
 }
 
-// toolDefinition is a tool as it is registered. skipPermission keeps the CLI from
-// asking what the session asks itself.
+// hookOutput is what a hook answers; nil lets the CLI go on as it wanted. "allow" is never
+// answered: it would keep the CLI from asking for permission.
+type hookOutput struct {
+	PermissionDecision       string `json:"permissionDecision,omitempty"`
+	PermissionDecisionReason string `json:"permissionDecisionReason,omitempty"`
+	ModifiedArgs             any    `json:"modifiedArgs,omitempty"`
+	AdditionalContext        string `json:"additionalContext,omitempty"`
+	ModifiedResult           any    `json:"modifiedResult,omitempty"`
+}
+
+type hookAnswer struct {
+	Output *hookOutput `json:"output,omitempty"`
+}
+
+// toolDefinition is a tool as it is registered. skipPermission keeps the CLI from asking what the
+// session asks itself.
 type toolDefinition struct {
 	Name           string          `json:"name"`
 	Description    string          `json:"description"`
@@ -82,28 +85,14 @@ type sentAttachment struct {
 	DisplayName string `json:"displayName,omitempty"`
 }
 
-// toolResult is a tool's result. What it says as toolTelemetry comes back and
-// is stored by the CLI; online it may be uploaded: an id and numbers, no more.
+// toolResult is a tool's result. What it says as toolTelemetry comes back and is stored by the CLI;
+// online it may be uploaded: an id and numbers, no more.
 type toolResult struct {
 	Text      string `json:"textResultForLlm"`
 	Type      string `json:"resultType"`
 	Error     string `json:"error,omitempty"`
 	Binary    any    `json:"binaryResultsForLlm,omitempty"`
 	Telemetry any    `json:"toolTelemetry,omitempty"`
-}
-
-var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
-
-// nativeID is the CLI's name of a session: a UUID, ours if it is one. The same
-// session has the same name in a later process.
-func nativeID(sessionID string) string {
-	if uuidForm.MatchString(sessionID) {
-		return sessionID
-	}
-	sum := sha256.Sum256([]byte("webchat session " + sessionID))
-	sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80 // version 8: of our own making
-	h := hex.EncodeToString(sum[:16])
-	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }
 
 // permissionRequest is what the CLI wants to do.
@@ -121,43 +110,42 @@ type permissionRequest struct {
 	Args            json.RawMessage                                 // mcp, custom-tool
 }
 
-// sameJSON compares values: the CLI writes 3 also as 3.0.
-func sameJSON(a, b json.RawMessage) bool {
-	var x, y any
-	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
+var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+
+// nativeID is the CLI's name of a session: a UUID, ours if it is one. The same session has the same
+// name in a later process.
+func nativeID(sessionID string) string {
+	if uuidForm.MatchString(sessionID) {
+		return sessionID
+	}
+	sum := sha256.Sum256([]byte("webchat session " + sessionID))
+	sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80 // version 8: of our own making
+	h := hex.EncodeToString(sum[:16])
+	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }
 
-// inputField is where arguments are that are a text, as those of apply_patch.
-const inputField = "input"
-
-// asObject returns arguments as an object. Those of apply_patch are a text, and
-// hooks of version 1.0.75 get each object as a text.
-func asObject(arguments json.RawMessage) (object json.RawMessage, inString bool) {
+// asObject returns arguments as an object: those of apply_patch are a text, which is its input
+// then, and asGiven brings what hooks made of the object into that form.
+func asObject(arguments json.RawMessage) (object json.RawMessage, asGiven func(json.RawMessage) any) {
+	same := func(object json.RawMessage) any { return object }
 	var text string
+	if len(arguments) == 0 {
+		return json.RawMessage("{}"), same
+	}
 	if string(arguments) == "null" || json.Unmarshal(arguments, &text) != nil {
-		if len(arguments) == 0 {
-			arguments = json.RawMessage("{}")
-		}
-		return arguments, false
+		return arguments, same
 	}
-	var fields map[string]json.RawMessage
-	if json.Unmarshal([]byte(text), &fields) == nil && fields != nil {
-		return json.RawMessage(text), false
-	}
-	b, err := json.Marshal(map[string]string{inputField: text})
+	b, err := json.Marshal(map[string]string{"input": text})
 	if err != nil {
-		return json.RawMessage("{}"), false
+		return json.RawMessage("{}"), same
 	}
-	return b, true
-}
-
-// asGiven returns what [asObject] returned in the form it had.
-func asGiven(object json.RawMessage, inString bool) any {
-	var a map[string]json.RawMessage
-	if inString && json.Unmarshal(object, &a) == nil && len(a) == 1 && a[inputField] != nil {
-		return a[inputField]
+	return b, func(object json.RawMessage) any {
+		var a map[string]json.RawMessage
+		if json.Unmarshal(object, &a) == nil && len(a) == 1 && a["input"] != nil {
+			return a["input"]
+		}
+		return object
 	}
-	return object
 }
 
 // requestDigest covers all of a request but what changes from one call to the next.

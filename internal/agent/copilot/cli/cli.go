@@ -62,12 +62,11 @@ func (p *Program) Acquire(ctx context.Context) (*Process, error) {
 	p.mu.Lock()
 	r := p.running
 	if r == nil || r.Ended() {
-		life, quit := context.WithCancel(context.Background())
-		r = &Process{program: p, found: f, quit: quit, quitted: life.Done(),
-			ready: make(chan struct{}), gone: make(chan struct{}), sessions: map[string]Session{}}
+		r = &Process{program: p, found: f, ready: make(chan struct{}), gone: make(chan struct{}), sessions: map[string]Session{}}
+		r.life, r.quit = context.WithCancel(context.Background())
 		p.running = r
-		fence := contain.Fence{Log: p.cfg.Logger, What: "running GitHub Copilot CLI", Break: func(error) { quit() }}
-		go fence.Contained(func() { r.run(life) })()
+		fence := contain.Fence{Log: p.cfg.Logger, What: "running GitHub Copilot CLI", Break: func(error) { r.quit() }}
+		go fence.Contained(r.run)()
 	}
 	r.refs++
 	p.mu.Unlock()
@@ -102,9 +101,11 @@ func (p *Program) Release(r *Process) {
 // PID is the number of the running process; 0: none runs.
 func (p *Program) PID() int {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.running == nil || p.running.rpc == nil {
+	r := p.running
+	p.mu.Unlock()
+	if r == nil || r.Ended() {
 		return 0
 	}
-	return p.running.rpc.PID()
+	<-r.ready
+	return r.rpc.PID()
 }

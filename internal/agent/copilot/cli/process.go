@@ -48,9 +48,9 @@ type Event struct {
 type Process struct {
 	program *Program
 	found   finding
-	refs    int // guarded by Program.mu
+	refs    int             // guarded by Program.mu
+	life    context.Context // ends when the process can take no more conversations
 	quit    context.CancelFunc
-	quitted <-chan struct{}
 
 	ready chan struct{} // closed when it responds, or will not; rpc or err is set then
 	err   error
@@ -63,40 +63,24 @@ type Process struct {
 }
 
 // Ended reports whether the process can take no more conversations.
-func (p *Process) Ended() bool {
-	select {
-	case <-p.gone:
-		return true
-	case <-p.quitted:
-		return true
-	case <-p.ready:
-		if p.err != nil {
-			return true
-		}
-		select {
-		case <-p.rpc.Done():
-			return true
-		default:
-		}
-	default:
-	}
-	return false
-}
+func (p *Process) Ended() bool { return p.life.Err() != nil }
 
-func (p *Process) run(life context.Context) {
+func (p *Process) run() {
 	defer close(p.gone)
-	defer p.quit()
-	if p.err = p.start(life); p.err != nil {
+	if p.err = p.start(); p.err != nil {
 		p.death = p.err
+		p.quit()
 		close(p.ready)
 		return
 	}
 	close(p.ready)
 	select {
 	case <-p.rpc.Done():
-	case <-life.Done():
+	case <-p.life.Done():
 	}
-	p.death = p.finish(life.Err() == nil)
+	byItself := p.life.Err() == nil
+	p.quit()
+	p.death = p.finish(byItself)
 	p.mu.Lock()
 	sessions := slices.Collect(maps.Values(p.sessions))
 	p.mu.Unlock()
@@ -106,7 +90,7 @@ func (p *Process) run(life context.Context) {
 }
 
 // start starts the CLI and shakes hands. On an error nothing of it is left.
-func (p *Process) start(life context.Context) error {
+func (p *Process) start() error {
 	cfg := p.program.cfg
 	if err := os.MkdirAll(cfg.Home, 0o700); err != nil {
 		return fmt.Errorf("%w: the state folder of GitHub Copilot CLI cannot be made: %w", agent.ErrUnavailable, err)
@@ -126,7 +110,7 @@ func (p *Process) start(life context.Context) error {
 		return fmt.Errorf("%w: %w", agent.ErrUnavailable, err)
 	}
 	p.rpc = rpc
-	ctx, cancel := context.WithTimeout(life, startPatience)
+	ctx, cancel := context.WithTimeout(p.life, startPatience)
 	defer cancel()
 	var hello struct {
 		ProtocolVersion int
@@ -140,7 +124,7 @@ func (p *Process) start(life context.Context) error {
 	switch {
 	case err == nil:
 		err = fmt.Errorf("GitHub Copilot CLI %s speaks protocol %d", hello.Version, hello.ProtocolVersion)
-	case life.Err() != nil:
+	case p.life.Err() != nil:
 		err = errors.New("GitHub Copilot CLI was stopped while it started")
 	case ctx.Err() != nil:
 		err = fmt.Errorf("GitHub Copilot CLI did not respond within %v of its start", startPatience)

@@ -1,0 +1,267 @@
+package copilot
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"webchat/internal/agent"
+	"webchat/internal/agent/copilot/cli"
+	"webchat/internal/event"
+	"webchat/internal/wording"
+)
+
+// execution is one tool call.
+type execution struct {
+	id        string // ours
+	name      string
+	at        time.Time // of its start; the zero time: it has not started
+	called    bool      // the session runs it, and reports its end
+	completed bool
+	output    string // of a foreign tool, so far
+
+	arguments json.RawMessage // an object, as hooks left it
+	hooked    bool            // hooks were asked
+	changed   bool            // and changed the arguments
+	ended     bool            // they were informed of its end
+	without   []string        // sensitive files its search leaves out
+}
+
+// open reports whether it is a call of the CLI's own that runs.
+func (x *execution) open() bool { return !x.at.IsZero() && !x.called && !x.completed }
+
+// wish is a call as the model writes it: of those that the CLI refuses before it starts them,
+// nothing else comes.
+type wish struct {
+	name      string
+	arguments []byte
+}
+
+// maxWish is how many bytes of a wish are kept.
+const maxWish = 4 << 10
+
+func (c *conn) onCallDelta(t *turn, _ cli.Event, d struct{ ToolCallID, ToolName, InputDelta string }) {
+	w := t.wished[d.ToolCallID]
+	w.name = cmp.Or(d.ToolName, w.name)
+	if len(w.arguments) < maxWish {
+		w.arguments = append(w.arguments, d.InputDelta...)
+	}
+	t.wished[d.ToolCallID] = w
+}
+
+// shortID is what a provider's id may have at least to be believed to be unique in a session; some
+// count from 0 in each answer.
+const shortID = 16
+
+// newCall returns a call that is new to us. Its id is unique in the session, and the CLI's where
+// possible. A turn knows its own calls only.
+func (t *turn) newCall(id string) *execution {
+	x := &execution{id: id}
+	if len(id) < shortID {
+		x.id = t.id + "-" + id
+	}
+	for base, n := x.id, 2; t.tools[x.id] != nil; n++ {
+		x.id = base + "." + strconv.Itoa(n)
+	}
+	t.tools[x.id], t.calls[id] = x, x
+	return x
+}
+
+// running returns the call of the CLI's own that has an id and runs; nil: none does.
+func (t *turn) running(id string) *execution {
+	if x := t.calls[id]; x != nil && x.open() {
+		return x
+	}
+	return nil
+}
+
+type toolCall struct {
+	RequestID, ToolCallID, ToolName string
+	Arguments                       json.RawMessage
+}
+
+func (c *conn) onToolStart(t *turn, e cli.Event, d toolCall) {
+	if d.ToolCallID != "" && d.ToolName != "" {
+		c.startTool(t, e, d.ToolCallID, d.ToolName, d.Arguments)
+	}
+}
+
+func (c *conn) startTool(t *turn, e cli.Event, id, name string, arguments json.RawMessage) *execution {
+	x := t.calls[id]
+	if x == nil || x.completed {
+		x = t.newCall(id)
+	}
+	if !x.at.IsZero() {
+		return x
+	}
+	delete(t.wished, id)
+	x.name, x.at = name, time.Now()
+	x.arguments, _ = asObject(arguments)
+	c.Report(event.ToolExecutionStart{ToolCallID: x.id, ToolName: name, Arguments: x.arguments, By: event.ByAgent, ParentToolCallID: c.helper(e)})
+	c.startRewritten(x)
+	c.beginCommand(x, id)
+	c.settleHeld(t, nil)
+	return x
+}
+
+func (c *conn) onToolProgress(t *turn, _ cli.Event, d struct{ ToolCallID, ProgressMessage string }) {
+	if x := t.running(d.ToolCallID); x != nil {
+		c.Report(event.ToolExecutionProgress{ToolCallID: x.id, ProgressMessage: wording.Cut(d.ProgressMessage, 400), ElapsedMs: time.Since(x.at).Milliseconds()})
+	}
+}
+
+// onToolPartial makes an increment of the CLI's partial output, which is all of it so far. One more
+// may come behind the end.
+func (c *conn) onToolPartial(t *turn, _ cli.Event, d struct{ ToolCallID, PartialOutput string }) {
+	x := t.running(d.ToolCallID)
+	if x == nil {
+		return
+	}
+	more, grew := strings.CutPrefix(d.PartialOutput, x.output)
+	if !grew { // it was rewritten from some place on
+		more = "\n" + d.PartialOutput
+	}
+	x.output = d.PartialOutput
+	if more != "" {
+		c.Report(event.ToolExecutionPartialResult{ToolCallID: x.id, PartialOutput: more})
+	}
+}
+
+type toolEnd struct {
+	ToolCallID     string
+	Success        bool
+	Result         event.ToolResult
+	Error          *struct{ Message, Code string }
+	ShellExecution struct{ ExitCode *int }
+	ToolTelemetry  map[string]json.RawMessage
+}
+
+// onToolComplete also opens a call that the CLI refuses before it starts it: one whose arguments
+// are null, a list or a number (1.0.102).
+func (c *conn) onToolComplete(t *turn, e cli.Event, d toolEnd) {
+	if w, wished := t.wished[d.ToolCallID]; wished {
+		if !json.Valid(w.arguments) {
+			w.arguments, _ = json.Marshal(string(w.arguments)) // a text always can be
+		}
+		c.startTool(t, e, d.ToolCallID, w.name, w.arguments)
+	}
+	x := t.running(d.ToolCallID)
+	if x == nil {
+		return
+	}
+	x.completed = true
+	done := event.ToolExecutionComplete{ToolCallID: x.id, Success: d.Success, DurationMs: time.Since(x.at).Milliseconds()}
+	if code := d.ShellExecution.ExitCode; code != nil {
+		if d.ToolTelemetry == nil {
+			d.ToolTelemetry = map[string]json.RawMessage{}
+		}
+		d.ToolTelemetry["exitCode"] = strconv.AppendInt(nil, int64(*code), 10)
+	}
+	if len(d.ToolTelemetry) > 0 {
+		done.ToolTelemetry, _ = json.Marshal(d.ToolTelemetry) // the session keeps its numbers
+	}
+	switch {
+	case d.Success:
+		done.Result = readableResult(d.Result)
+	case d.Error != nil:
+		done.Error = &event.ToolError{Message: d.Error.Message, Code: errorCode(d.Error.Code), Kind: event.KindOfCode(d.Error.Code)}
+	default:
+		done.Error = &event.ToolError{Message: "The tool failed.", Code: "failure", Kind: event.KindInternal}
+	}
+	c.Report(done)
+	if done.Result != nil {
+		c.endCommand(x.id, done.Result.Content)
+	}
+}
+
+// shellEnd is how the CLI's shell ends what it returns; the exit code is elsewhere, too.
+var shellEnd = regexp.MustCompile(`\n?<shellId: \S+ completed with exit code -?\d+>\s*$`)
+
+// readableResult is a result without what is for the CLI only, and without its copy.
+func readableResult(r event.ToolResult) *event.ToolResult {
+	r.Content = shellEnd.ReplaceAllString(r.Content, "")
+	if r.DetailedContent = shellEnd.ReplaceAllString(r.DetailedContent, ""); r.DetailedContent == r.Content {
+		r.DetailedContent = ""
+	}
+	return &r
+}
+
+// errorCode is one of the codes the language of events has.
+func errorCode(theirs string) string {
+	if slices.Contains([]string{"failure", "denied", "rejected", "timeout", "aborted", "interrupted"}, theirs) {
+		return theirs
+	}
+	return "failure"
+}
+
+// onToolRequested has the session run one of its tools. Calls run beside each other.
+func (c *conn) onToolRequested(t *turn, e cli.Event, d toolCall) {
+	if d.RequestID == "" || d.ToolCallID == "" || t.aborted || t.requests[d.RequestID] {
+		return
+	}
+	t.requests[d.RequestID] = true
+	x := c.startTool(t, e, d.ToolCallID, d.ToolName, d.Arguments)
+	answer := func(r agent.Result) {
+		c.reply(t.Ctx, "session.tools.handlePendingToolCall", d.RequestID, nativeResult(r))
+	}
+	if !c.owns(d.ToolName) {
+		t.Spawn(func() { answer(agent.Failure(event.KindUnknownTool, "There is no tool '%s'.", d.ToolName)) })
+		return // the CLI reports the end
+	}
+	if x.called || x.completed {
+		return
+	}
+	call := agent.ToolCall{ID: x.id, Name: d.ToolName, Arguments: d.Arguments, ParentToolCallID: c.helper(e)}
+	if len(call.Arguments) == 0 {
+		call.Arguments = json.RawMessage("{}")
+	}
+	x.called, x.completed = true, true // the session reports its end
+	t.Spawn(func() {
+		res, err := c.Host.CallTool(t.Ctx, call)
+		if err != nil {
+			if t.Ctx.Err() != nil {
+				return // the abort answers for us
+			}
+			res = agent.Failure(event.KindInternal, "The tool '%s' could not be run: %v", call.Name, err)
+		}
+		answer(res)
+	})
+}
+
+// owns reports whether a tool is the session's.
+func (c *conn) owns(tool string) bool {
+	return slices.ContainsFunc(c.Options.Tools, func(t agent.ToolSpec) bool { return t.Name == tool })
+}
+
+// nativeResult is a tool's result in the CLI's words. "denied" has the model read the text and go
+// on; "rejected" also ends the turn.
+func nativeResult(r agent.Result) toolResult {
+	n := toolResult{Text: r.TextForModel, Type: string(cmp.Or(r.Type, agent.Success)), Error: r.Error}
+	if len(r.Binary) > 0 {
+		n.Binary = r.Binary
+	}
+	if r.Type == agent.Failed && r.Kind == event.KindTimeout {
+		n.Type = "timeout"
+	}
+	if n.Error == "" && n.Type != string(agent.Success) {
+		n.Error = r.TextForModel
+	}
+	if t := r.Telemetry; t != nil {
+		n.Telemetry = agent.Telemetry{OutputID: t.OutputID, Bytes: t.Bytes, Lines: t.Lines, ExitCode: t.ExitCode}
+	}
+	return n
+}
+
+// reply answers an event that asks. An answer that is no longer awaited ({"success":false}) is not
+// an error, and the end of the process is reported elsewhere.
+func (c *conn) reply(ctx context.Context, method, requestID string, result any) {
+	err := c.ask(ctx, method, map[string]any{"requestId": requestID, "result": result}, nil)
+	if err != nil && ctx.Err() == nil {
+		c.Logger.Warn("copilot: an answer was refused", "method", method, "error", err)
+	}
+}
