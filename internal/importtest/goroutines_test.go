@@ -90,7 +90,7 @@ func contained(f ast.Expr) bool {
 				return false
 			}
 			of, ok := call.Fun.(*ast.SelectorExpr)
-			harmless = harmless && ok && (of.Sel.Name == "post" || of.Sel.Name == "shut" || of.Sel.Name == "fail")
+			harmless = harmless && ok && (strings.EqualFold(of.Sel.Name, "post") || of.Sel.Name == "shut" || of.Sel.Name == "fail")
 		}
 	}
 	return harmless
