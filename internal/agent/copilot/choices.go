@@ -50,11 +50,16 @@ func (b *Backend) choices(model string) agent.Choices {
 // Offers implements [agent.Offerer].
 func (b *Backend) Offers(context.Context) agent.Choices { return b.choices(b.cfg.Model) }
 
+// chosen is what the conversation works with.
+func (c *conn) chosen() (model, mode, effort string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.model, c.mode, c.effort
+}
+
 // Choices implements [agent.Chooser].
 func (c *conn) Choices() agent.Choices {
-	c.mu.Lock()
-	model, mode, effort := c.model, c.mode, c.effort
-	c.mu.Unlock()
+	model, mode, effort := c.chosen()
 	all := c.b.choices(model)
 	all.Mode, all.Effort = mode, effort
 	return all
@@ -84,9 +89,7 @@ func (c *conn) inMode(id string) (before string) {
 
 // SetEffort implements [agent.Chooser].
 func (c *conn) SetEffort(ctx context.Context, id string) error {
-	c.mu.Lock()
-	model, had := c.model, c.effort
-	c.mu.Unlock()
+	model, _, had := c.chosen()
 	if id != "" && !slices.Contains(c.b.efforts(model), id) {
 		return agent.ErrUnsupported
 	}

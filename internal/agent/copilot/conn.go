@@ -124,6 +124,11 @@ func (c *conn) during(f func() error) error {
 	return f()
 }
 
+// after has the loop do f in a while.
+func (c *conn) after(d time.Duration, f func()) {
+	time.AfterFunc(d, func() { c.Post(f) })
+}
+
 func (c *conn) process() *cli.Process {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -144,12 +149,8 @@ func (c *conn) SetModel(ctx context.Context, model string) error {
 	if err := c.b.check(model); err != nil {
 		return err
 	}
-	return c.during(func() error {
-		c.mu.Lock()
-		effort := c.effort
-		c.mu.Unlock()
-		return c.switchTo(ctx, model, effort, effort)
-	})
+	_, _, effort := c.chosen()
+	return c.during(func() error { return c.switchTo(ctx, model, effort, effort) })
 }
 
 // SetTitle implements [agent.Conn].
@@ -204,9 +205,7 @@ func (c *conn) Send(ct *convo.Turn, p agent.Prompt) error {
 // send gives the CLI a prompt; it answers before it begins. A picture for a model that sees none is
 // refused: the CLI would send it all the same.
 func (c *conn) send(ctx context.Context, p agent.Prompt, mode string) (messageID string, err error) {
-	c.mu.Lock()
-	model := c.model
-	c.mu.Unlock()
+	model, _, _ := c.chosen()
 	_, known, _ := c.b.cfg.Providers.of(model)
 	s := sendRequest{SessionID: c.id, Prompt: strings.ToValidUTF8(p.Content, "\uFFFD"), Mode: mode}
 	shown := s.Prompt

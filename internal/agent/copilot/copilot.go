@@ -113,15 +113,10 @@ func New(c Config) (*Backend, error) {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
-	own, err := c.Providers.checked()
-	if err != nil {
-		return nil, fmt.Errorf("copilot: %w", err)
+	if c.Model == "" && len(c.Providers) > 0 {
+		c.Model = c.Providers.IDs()[0]
 	}
-	c.Providers = own
-	if c.Model == "" && len(own) > 0 {
-		c.Model = own.IDs()[0]
-	}
-	if err := own.Check(c.Model); err != nil && !c.online() {
+	if err := c.Providers.Check(c.Model); err != nil && !c.online() {
 		return nil, fmt.Errorf("copilot: %w", err)
 	}
 	return &Backend{cfg: c, cli: cli.New(program(c)), destroyPatience: 5 * time.Second}, nil

@@ -65,8 +65,8 @@ var handlers = map[string]handler{
 	"session.background_tasks_changed":  {always, on((*conn).onTasksChanged)},
 	"tool.shell_output":                 {always, on((*conn).onShellOutput)},
 	"assistant.usage":                   {always, on((*conn).onUsage)},
-	"subagent.completed":                {always, on((*conn).onHelperCompleted)},
-	"subagent.failed":                   {always, on((*conn).onHelperFailed)},
+	"subagent.completed":                {always, on(helperEnds(event.Completed))},
+	"subagent.failed":                   {always, on(helperEnds(event.Failed))},
 	"subagent.started":                  {inTurn, on((*conn).onHelperStarted)},
 	"subagent.selected":                 {inTurn, on((*conn).onHelperSelected)},
 	"assistant.turn_start":              {begins | own, on((*conn).onStepStart)},
@@ -321,24 +321,21 @@ func (c *conn) onHelperSelected(_ *turn, e cli.Event, h nativeHelper) {
 	}
 }
 
-func (c *conn) onHelperCompleted(_ *turn, e cli.Event, h nativeHelper) {
-	if call, id := c.starter(e, h); call != "" {
-		c.Report(event.SubagentCompleted{ToolCallID: call, AgentName: h.name()})
-		c.helperEnded(id, event.Completed)
+// helperEnds handles the end of a helper, and of its task if it worked in the background.
+func helperEnds(how event.Outcome) func(*conn, *turn, cli.Event, nativeHelper) {
+	return func(c *conn, _ *turn, e cli.Event, h nativeHelper) {
+		call, id := c.starter(e, h)
+		switch {
+		case call == "":
+			return
+		case how == event.Failed:
+			c.Report(event.SubagentFailed{ToolCallID: call, AgentName: h.name(), Error: wording.Cut(h.Error, 300)})
+		default:
+			c.Report(event.SubagentCompleted{ToolCallID: call, AgentName: h.name()})
+		}
+		if b := c.loop.tasks[id]; b != nil {
+			c.endTask(b, how)
+		}
+		delete(c.loop.helpers, id)
 	}
-}
-
-func (c *conn) onHelperFailed(_ *turn, e cli.Event, h nativeHelper) {
-	if call, id := c.starter(e, h); call != "" {
-		c.Report(event.SubagentFailed{ToolCallID: call, AgentName: h.name(), Error: wording.Cut(h.Error, 300)})
-		c.helperEnded(id, event.Failed)
-	}
-}
-
-// helperEnded ends the task of a helper that worked in the background.
-func (c *conn) helperEnded(id string, how event.Outcome) {
-	if b := c.loop.tasks[id]; b != nil {
-		c.endTask(b, how)
-	}
-	delete(c.loop.helpers, id)
 }

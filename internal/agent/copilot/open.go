@@ -84,9 +84,8 @@ func (b *Backend) check(model string) error {
 
 // usesOwn reports whether the model is one the user brought.
 func (c *conn) usesOwn() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.b.cfg.Providers.Has(c.model)
+	model, _, _ := c.chosen()
+	return c.b.cfg.Providers.Has(model)
 }
 
 // signedIn fails when a model is of a login and there is none.

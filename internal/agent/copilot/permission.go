@@ -40,7 +40,7 @@ func (c *conn) onPermission(t *turn, _ cli.Event, q question) {
 	}
 	t.held = append(t.held, &q)
 	c.settleHeld(t, nil)
-	time.AfterFunc(holdPatience, func() { c.Post(func() { c.settleHeld(t, &q) }) })
+	c.after(holdPatience, func() { c.settleHeld(t, &q) })
 }
 
 // settleHeld asks about the held requests whose calls have started, and about one that waits no

@@ -4,11 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 )
 
-// Providers are all of a user's providers.
+// Providers are all of a user's providers. Each has an address, a model, and a name of its own.
 type Providers []Provider
 
 // Provider is where models are.
@@ -32,26 +31,6 @@ type ProviderModel struct {
 	MaxOutput int64 // tokens of an answer at most; 0: not known
 	NoVision  bool  // it cannot see pictures
 	Reasoning bool  // it can be told how hard to think
-}
-
-// checked returns them with what they leave open filled in, or what is wrong with them.
-func (o Providers) checked() (Providers, error) {
-	o = slices.Clone(o)
-	seen := map[string]bool{}
-	for i := range o {
-		p := &o[i]
-		p.Type = cmp.Or(p.Type, "openai")
-		switch {
-		case p.URL == "" || len(p.Models) == 0:
-			return nil, fmt.Errorf("the provider %q needs an address and a model", p.Name)
-		case seen[p.Name]:
-			return nil, fmt.Errorf("two providers are named %q", p.Name)
-		case !slices.Contains([]string{"openai", "azure", "anthropic"}, p.Type):
-			return nil, fmt.Errorf("the provider type %q is none of openai, azure and anthropic", p.Type)
-		}
-		seen[p.Name] = true
-	}
-	return o, nil
 }
 
 // id is how a session names the model m of p.
@@ -137,7 +116,7 @@ func (o Providers) parameters() map[string]any {
 	var providers []nativeProvider
 	var models []nativeModel
 	for _, p := range o {
-		n := nativeProvider{Name: cmp.Or(p.Name, unnamedProvider), Type: p.Type, BaseURL: p.URL, APIKey: p.Key, WireAPI: p.WireAPI, Headers: maps.Clone(p.Headers)}
+		n := nativeProvider{Name: cmp.Or(p.Name, unnamedProvider), Type: cmp.Or(p.Type, "openai"), BaseURL: p.URL, APIKey: p.Key, WireAPI: p.WireAPI, Headers: maps.Clone(p.Headers)}
 		if p.APIVersion != "" {
 			n.Azure = map[string]string{"apiVersion": p.APIVersion}
 		}

@@ -78,7 +78,7 @@ func (c *conn) sawTasks(list []nativeTask) {
 		case b.scope != nil:
 			c.endTask(b, event.Completed)
 		default: // the exit code is on its way
-			time.AfterFunc(exitPatience, func() { c.Post(func() { c.endTask(b, event.Completed) }) })
+			c.after(exitPatience, func() { c.endTask(b, event.Completed) })
 		}
 	}
 	for _, b := range c.loop.tasks {

@@ -76,7 +76,7 @@ func (c *conn) onCallFailure(t *turn, _ cli.Event, d struct{ StatusCode, RetryAt
 	if again && d.RetryAttempt < maxRetries && !t.aborted {
 		r := &refusal{status: d.StatusCode, before: d.RetryAttempt}
 		t.refused = r
-		time.AfterFunc(refusalHold, func() { c.Post(func() { c.reportRefused(t, r, "it may be tried again") }) })
+		c.after(refusalHold, func() { c.reportRefused(t, r, "it may be tried again") })
 	}
 }
 

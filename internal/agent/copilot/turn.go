@@ -1,6 +1,7 @@
 package copilot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -254,18 +255,14 @@ func (c *conn) onNotification(t *turn, _ cli.Event, n notification) {
 	if t != nil {
 		return
 	}
-	name := k.DisplayName
-	if name == "" {
-		name = k.Description
-	}
-	cause := wentOn
+	cause, name := wentOn, wording.Cut(cmp.Or(k.DisplayName, k.Description), 80)
 	switch {
 	case k.ShellID != "" && k.ExitCode != nil:
-		cause = fmt.Sprintf("The background command “%s” ended with exit code %d.", wording.Cut(name, 80), *k.ExitCode)
+		cause = fmt.Sprintf("The background command “%s” ended with exit code %d.", name, *k.ExitCode)
 	case k.ShellID != "":
-		cause = fmt.Sprintf("The background command “%s” ended.", wording.Cut(name, 80))
+		cause = fmt.Sprintf("The background command “%s” ended.", name)
 	case k.AgentID != "":
-		cause = fmt.Sprintf("The helper “%s” reported back.", wording.Cut(name, 80))
+		cause = fmt.Sprintf("The helper “%s” reported back.", name)
 	}
 	c.goOn(cause)
 }
