@@ -50,7 +50,6 @@ func (c *conn) within(use func(*turn) bool) (t *turn, done func()) {
 	}
 }
 
-// Request implements [cli.Session].
 func (c *conn) Request(ctx context.Context, method string, params json.RawMessage) (answer any, err error) {
 	leave, err := c.Enter()
 	if err != nil {

@@ -47,7 +47,6 @@ func (b *Backend) choices(model string) agent.Choices {
 	return c
 }
 
-// Offers implements [agent.Offerer].
 func (b *Backend) Offers(context.Context) agent.Choices { return b.choices(b.cfg.Model) }
 
 // chosen is what the conversation works with.
@@ -57,7 +56,6 @@ func (c *conn) chosen() (model, mode, effort string) {
 	return c.model, c.mode, c.effort
 }
 
-// Choices implements [agent.Chooser].
 func (c *conn) Choices() agent.Choices {
 	model, mode, effort := c.chosen()
 	all := c.b.choices(model)
@@ -65,7 +63,6 @@ func (c *conn) Choices() agent.Choices {
 	return all
 }
 
-// SetMode implements [agent.Chooser].
 func (c *conn) SetMode(ctx context.Context, id string) error {
 	if !c.mayChoose(id) {
 		return agent.ErrUnsupported
@@ -87,7 +84,6 @@ func (c *conn) inMode(id string) (before string) {
 	return before
 }
 
-// SetEffort implements [agent.Chooser].
 func (c *conn) SetEffort(ctx context.Context, id string) error {
 	model, _, had := c.chosen()
 	if id != "" && !slices.Contains(c.b.efforts(model), id) {

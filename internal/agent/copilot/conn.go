@@ -144,7 +144,6 @@ func (c *conn) ask(ctx context.Context, method string, params map[string]any, re
 	return c.process().Call(ctx, method, named, result)
 }
 
-// SetModel implements [agent.Conn].
 func (c *conn) SetModel(ctx context.Context, model string) error {
 	if err := c.b.check(model); err != nil {
 		return err
@@ -153,7 +152,6 @@ func (c *conn) SetModel(ctx context.Context, model string) error {
 	return c.during(func() error { return c.switchTo(ctx, model, effort, effort) })
 }
 
-// SetTitle implements [agent.Conn].
 func (c *conn) SetTitle(ctx context.Context, title string) error {
 	return c.during(func() error { return c.ask(ctx, "session.name.set", map[string]any{"name": title}, nil) })
 }
@@ -189,7 +187,6 @@ func (c *conn) Ready(ctx context.Context) error {
 	return nil
 }
 
-// Send implements [convo.Agent].
 func (c *conn) Send(ct *convo.Turn, p agent.Prompt) error {
 	c.Do(func() { c.take(newTurn(ct, p.MessageID)) })
 	err := c.instruct(ct.Ctx)
@@ -270,17 +267,14 @@ func (c *conn) processing(ctx context.Context) bool {
 	return c.ask(ctx, "session.metadata.isProcessing", nil, &is) != nil || is.Processing
 }
 
-// Settle implements [convo.Agent].
 func (*conn) Settle(*convo.Turn) {}
 
-// Finish implements [convo.Agent].
 func (c *conn) Finish(ct *convo.Turn) {
 	if t := c.loop.turn; t != nil && t.Turn == ct {
 		c.finish(t, nil)
 	}
 }
 
-// Died implements [cli.Session].
 func (c *conn) Died(death error) {
 	c.Post(func() {
 		defer c.lose(cli.Lost(death))
@@ -297,7 +291,6 @@ func (c *conn) lose(why error) {
 	}
 }
 
-// End implements [convo.Agent].
 func (c *conn) End() {
 	c.cancelTasks()
 	c.destroy()

@@ -142,7 +142,6 @@ func program(c Config) cli.Config {
 	return p
 }
 
-// Name implements [agent.Backend].
 func (*Backend) Name() string { return "copilot" }
 
 // Info implements [agent.Backend]; see [cli.Program.Version].
@@ -183,7 +182,6 @@ func (b *Backend) Models(ctx context.Context) (all []agent.Model, _ error) {
 	return all, nil
 }
 
-// Forget implements [agent.Forgetter].
 func (b *Backend) Forget(ctx context.Context, sessionID string) error {
 	if _, err := os.Stat(filepath.Join(b.cfg.Home, "session-state", nativeID(sessionID))); errors.Is(err, fs.ErrNotExist) {
 		return nil // it never had a prompt; nothing has to be started to know that

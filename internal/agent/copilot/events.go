@@ -86,7 +86,6 @@ var handlers = map[string]handler{
 	"permission.requested":              {begins, on((*conn).onPermission)},
 }
 
-// Handle implements [cli.Session].
 func (c *conn) Handle(e cli.Event) {
 	if handlers[e.Type].do != nil { // it is on the list
 		c.Post(func() { c.handle(e) })

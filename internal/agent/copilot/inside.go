@@ -10,7 +10,6 @@ import (
 	"webchat/internal/wording"
 )
 
-// Describe implements [agent.Describer].
 func (c *conn) Describe(ctx context.Context) (all agent.Inside, err error) {
 	q := inquiry{ctx: ctx, c: c}
 	err = c.running(ctx, func() error {

@@ -13,7 +13,6 @@ import (
 	"webchat/internal/policy"
 )
 
-// Instructions implements [agent.Instructor].
 func (b *Backend) Instructions(folder string) []string {
 	if i := findInstructions(folder); !b.cfg.NoInstructions && i.wrong == "" { // else none is loaded
 		return i.files

@@ -26,7 +26,6 @@ var knownTools = []string{
 	"sql", "exit_plan_mode", "task_complete",
 }
 
-// ToolNames implements [agent.ToolNamer].
 func (*Backend) ToolNames() []string { return slices.Clone(knownTools) }
 
 // allowedTools are the tools of a session in the CLI's words: its own, some of ours, and those of

@@ -17,7 +17,6 @@ import (
 const guide = "When the user wants to see a file, a command's output or an image, call render_file_contents, run_and_display or " +
 	"display_image: the user sees it all, you get a line. Do not read or repeat it."
 
-// Open implements [agent.Backend].
 func (b *Backend) Open(ctx context.Context, o agent.Options, host agent.Host) (agent.Conn, error) {
 	chosen := o.Model != ""
 	if !chosen {

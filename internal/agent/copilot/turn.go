@@ -46,7 +46,6 @@ func newTurn(t *convo.Turn, id string) *turn {
 		tools: map[string]*execution{}, requests: map[string]bool{}}
 }
 
-// Steer implements [agent.Conn].
 func (c *conn) Steer(ctx context.Context, p agent.Prompt) error {
 	return c.during(func() error {
 		var t *turn

@@ -25,7 +25,6 @@ func (c *conn) running(ctx context.Context, f func() error) error {
 	})
 }
 
-// Compact implements [agent.Compacter].
 func (c *conn) Compact(ctx context.Context, focus string) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -80,7 +80,6 @@ func (c *conn) work(ctx context.Context, call, command string, args json.RawMess
 	}) // a session that has ended does not take it, which is not a failure
 }
 
-// AbortTask implements [agent.Tasker].
 func (c *conn) AbortTask(_ context.Context, taskID string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -43,7 +43,6 @@ type Backend struct{ path string }
 // New returns the backend.
 func New(c Config) *Backend { return &Backend{path: c.Path} }
 
-// Name implements [agent.Backend].
 func (*Backend) Name() string { return Name }
 
 // Info implements [agent.Backend]. The backend is always available, and able to resume because it
@@ -92,7 +91,6 @@ type conn struct {
 	turns  sync.WaitGroup                // and tasks
 }
 
-// Prompt implements [agent.Conn].
 func (c *conn) Prompt(ctx context.Context, p agent.Prompt) error {
 	c.mu.Lock()
 	if c.closed {
@@ -120,7 +118,6 @@ func (c *conn) Prompt(ctx context.Context, p agent.Prompt) error {
 // Steer implements [agent.Conn]: a turn is over before it could be steered.
 func (c *conn) Steer(context.Context, agent.Prompt) error { return agent.ErrUnsupported }
 
-// SetModel implements [agent.Conn].
 func (c *conn) SetModel(context.Context, string) error {
 	return fmt.Errorf("%w, which has no models", agent.ErrUnsupported)
 }
@@ -131,7 +128,6 @@ func (*conn) Rewind(ctx context.Context, _ string) error { return ctx.Err() }
 // SetTitle implements [agent.Conn]; there is no other place to keep it.
 func (c *conn) SetTitle(context.Context, string) error { return nil }
 
-// Close implements [agent.Conn].
 func (c *conn) Close() error {
 	c.mu.Lock()
 	c.closed = true
