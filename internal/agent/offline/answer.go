@@ -16,15 +16,6 @@ const (
 	imageTool = "display_image"
 )
 
-type (
-	runArgs struct {
-		Command string `json:"command"`
-	}
-	imageArgs struct {
-		Path string `json:"path"`
-	}
-)
-
 func (t *turn) show(f fileArgs, said string) {
 	path, ok := t.files.find(t.ctx, f.Path)
 	if !ok && len(strings.Fields(f.Path)) > 3 { // a sentence, not a name
@@ -33,13 +24,13 @@ func (t *turn) show(f fileArgs, said string) {
 	}
 	f.Path = path // of a file there is not, the tool says so, and which are like it
 	if f.picture || !f.source && isPicture(path) {
-		t.told(t.call(imageTool, imageArgs{path}))
+		t.told(t.call(imageTool, map[string]string{"path": path}))
 		return
 	}
 	t.told(t.call(fileTool, f))
 }
 
-func (t *turn) run(command string) { t.told(t.call(runTool, runArgs{command})) }
+func (t *turn) run(command string) { t.told(t.call(runTool, map[string]string{"command": command})) }
 
 // told repeats what a tool returned to the model there is not; ok is false if it was not called.
 func (t *turn) told(r agent.Result, ok bool) {

@@ -18,7 +18,7 @@ const backgroundTool = "background"
 // background runs a command beside the turns: a task, in which the session's tool is called. At its
 // end the agent goes on by itself.
 func (t *turn) background(command string) {
-	id, args, ok := t.request(runTool, backgroundTool, runArgs{command})
+	id, args, ok := t.request(runTool, backgroundTool, map[string]string{"command": command})
 	if !ok {
 		return
 	}
