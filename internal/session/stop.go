@@ -24,12 +24,33 @@ const (
 // Abort stops the running turn, within about a second and with everything the agent started in it.
 // The prompts that wait go on waiting, until the user sends one of them or another one. Displays of
 // the user go on; only when no turn runs they are what is stopped. While the log is slow or refuses
-// it, the end of the turn logs the stop. Nothing to stop is no error.
+// it, the end of the turn logs the stop, and Abort does not wait for that. Nothing to stop is no error.
 func (s *Session) Abort(ctx context.Context, reason string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	abort := event.Abort{Reason: cmp.Or(strings.TrimSpace(reason), "Stopped by the user."), By: event.DecidedByUser}
+	logged := make(chan error, 1)
+	s.mu.Lock()
+	if s.state >= stateClosing { // which stops everything
+		s.mu.Unlock()
+		return nil
+	}
+	s.wg.Go(func() { logged <- s.logStop(ctx, abort) })
+	s.mu.Unlock()
+	select {
+	case err := <-logged:
+		if err != nil {
+			s.log().Warn("a stop was not logged at once", "error", err)
+		}
+	case <-time.After(stopOrder + logGrace): // the log is slow, and its write goes on
+	}
+	return nil
+}
+
+// logStop stops what runs, and logs that. It acts with its place in the log, which it waits for up
+// to [stopOrder].
+func (s *Session) logStop(ctx context.Context, abort event.Abort) error {
 	stopped := false
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopOrder)
 	defer cancel()
@@ -42,10 +63,7 @@ func (s *Session) Abort(ctx context.Context, reason string) error {
 		defer s.mu.Unlock()
 		s.stopLocked(abort)
 	}
-	if err != nil {
-		s.log().Warn("a stop was not logged at once", "error", err)
-	}
-	return nil
+	return err
 }
 
 // stopLocked stops the turn that runs, else the user's own calls, and returns what logs that.
