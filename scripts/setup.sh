@@ -25,6 +25,7 @@ look() {
 	need curl curl
 	need nginx-light nginx /usr/sbin/nginx
 	need npm npm
+	need strace strace
 }
 look
 if [ -z "$missing" ]; then

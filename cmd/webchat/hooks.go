@@ -17,6 +17,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/consent"
+	"webchat/internal/displaytools"
 	"webchat/internal/event"
 	"webchat/internal/policy"
 	"webchat/internal/server"
@@ -92,7 +93,8 @@ func (o *options) consent(c *config) server.Consent {
 		out.Rules = append(out.Rules, server.Rule{Rule: policy.Rule(r)})
 	}
 	if out.Mode == consent.ModeAsk { // policy.Config.Reading
-		out.Rules = append(out.Rules, server.Rule{Rule: policy.Rule{Kind: agent.KindRead, Path: "**", Decision: event.Allow}, Builtin: true})
+		out.Rules = append(out.Rules, server.Rule{Rule: policy.Rule{Kind: agent.KindRead, Path: "**", Decision: event.Allow}, Builtin: true},
+			server.Rule{Rule: policy.Rule{Kind: agent.KindShell, Decision: event.Allow}, Builtin: true, Covers: policy.ReadingCommands})
 	}
 	for _, h := range c.Hooks {
 		timeout := h.Timeout
@@ -144,6 +146,7 @@ func belowData(workspace, dataDir string) (rel string, below bool) {
 // policy is what c says about acts in workspace, with webchat's own files private.
 func (o *options) policy(c *config, workspace, dataDir string) *policy.Policy {
 	home, _ := lookup(o.env, "HOME")
+	programs, _ := lookup(o.env, "PATH")
 	own := []string{o.configPath(), filepath.Join(xdg.ConfigHome, "webchat"), filepath.Join(dataDir, agentsFolder), filepath.Join(dataDir, copilotFolder)}
 	if _, below := belowData(workspace, dataDir); !below {
 		own = append(own, dataDir)
@@ -152,6 +155,6 @@ func (o *options) policy(c *config, workspace, dataDir string) *policy.Policy {
 	for _, r := range c.Permissions {
 		rules = append(rules, policy.Rule(r))
 	}
-	return policy.New(policy.Config{Rules: rules, Reading: o.Permissions == string(consent.ModeAsk), Workspace: workspace, Home: home,
+	return policy.New(policy.Config{Rules: rules, Reading: o.Permissions == string(consent.ModeAsk), Workspace: workspace, Home: home, Path: programs, Asks: []string{displaytools.RunCommand},
 		Private: slices.DeleteFunc(own, func(name string) bool { return name == "" }), Secrets: o.secrets(workspace, dataDir)})
 }

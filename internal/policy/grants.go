@@ -2,8 +2,10 @@ package policy
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,16 +56,28 @@ func (p *Policy) commandGrants(act agent.Permission) []event.Grant {
 	if slices.ContainsFunc(names, func(dir string) bool { return !p.inside(dir) }) || p.wary(act.Resource, real) {
 		return nil
 	}
-	in := ""
-	folder := p.relative(real)
-	if folder != "" {
-		in = ", in " + quote(folder)
-	}
+	in, folder := p.in(real)
 	all := []event.Grant{p.grant("this command, exactly"+in+": "+quote(act.Resource), "command", folder, act.Resource)}
-	if begin, x := p.prefixOf(act.Resource, real); begin != "" {
-		all = append(all, p.grant(x.covers(begin, in), "prefix", folder, begin))
+	switch j := p.judge(context.Background(), act); {
+	case j.onlyReads():
+		all = append(all, p.grant(ReadingCommands, "reading commands"))
+	case len(j.begins) == 1 && len(j.writes) == 0:
+		b := j.begins[0]
+		in, folder := p.in(b.dir)
+		all = append(all, p.grant(b.row.covers(b.words, in), "prefix", folder, b.words))
+	case len(j.writes) == 1 && len(j.begins) == 0:
+		act.Kind, act.Resource, act.Target = agent.KindWrite, filepath.FromSlash(j.writes[0]), ""
+		all = append(all, p.fileGrants(act)...)
 	}
 	return all
+}
+
+// in returns how a grant names a folder, and the folder's path in the workspace.
+func (p *Policy) in(dir string) (text, folder string) {
+	if folder = p.relative(dir); folder != "" {
+		text = ", in " + quote(folder)
+	}
+	return text, folder
 }
 
 func (p *Policy) fileGrants(act agent.Permission) []event.Grant {

@@ -42,11 +42,11 @@ func TestBeginningsThatMayBeGranted(t *testing.T) {
 		"cargo test --workspace":              "cargo test",
 		"pytest -q src":                       "pytest",
 		"pytest -vv --lf -k 'a or b'":         "pytest",
-		"ls":                                  "ls",
-		"ls -la src":                          "ls",
-		"cat a.txt":                           "cat",
-		"head -n 5 a.txt":                     "head",
-		"pwd":                                 "pwd",
+		// What only reads may stand beside it.
+		"go test ./... 2>&1 | tail -5": "go test", "cat a.txt && go test": "go test", "go test; go test -v": "go test", "if go test; then echo ok; fi": "go test",
+		"for x in src; do go test ./src; done": "go test", "(go test)": "go test", "time go test >/dev/null": "go test", "go test <a.txt": "go test",
+		"go test && go vet": "", "go test | tee x": "", "go test > x": "", "go test 2> x": "", "cd ./src && go test": "go test", "cd src && go test": "", "cd .. && go test": "", "for x in .; do go test $x; done": "",
+		"go test && cat .env": "", "go test && rm a.txt": "",
 		// What only some of its uses make harmless is allowed word for word.
 		"go test -exec ./evil ./...": "", "go test --exec=./evil": "", "go test -toolexec evil": "", "go test -C sub": "", "go test -o x": "",
 		"go test -coverprofile=.git/hooks/x": "", "go test -modfile=x": "", "go vet -vettool=x": "", "go test -args -x": "",
@@ -94,7 +94,7 @@ func TestThreat85ABeginningIsOneSimpleCommand(t *testing.T) {
 	ws := t.TempDir()
 	p := New(Config{Workspace: ws, Rules: []Rule{{Kind: agent.KindShell, Prefix: "go test", Decision: event.Allow}}})
 	for _, command := range tricky {
-		if got := begins(p, command); got != "" {
+		if got := begins(p, command); got != "" && !slices.Contains(harmless, command) {
 			t.Errorf("%q may be granted by %q", command, got)
 		}
 		if got := p.Rule(t.Context(), agent.Permission{ToolName: "bash", Kind: agent.KindShell, Resource: command, Cwd: ws}); got.Decision != "" {
@@ -120,6 +120,9 @@ var tricky = []string{
 	"go test \u00a0x", "go test\u00a0x", "go\u200b test", "go tesт", "", " ", "'go test'", "go 'te st'", "env go test", "sudo go test", "alias go=evil", "go", "go testx",
 	"sh -c 'go test'", "go -C x test", "builtin go test", "exec go test", "eval go test",
 }
+
+// harmless are those in which nothing else runs.
+var harmless = []string{"go test;", "go test < x", "go test \\\nx", "go test <<< x", "go test << E\nx\nE", "go test >&2", "! go test", "time go test", "{ go test; }", "(go test)", "for x in y; do go test; done"}
 
 // THREATS 52: what the user allowed exactly is that, byte by byte.
 func TestThreat52ExactGrants(t *testing.T) {
@@ -299,7 +302,8 @@ func TestReadingIsNotActing(t *testing.T) {
 		"sensitive":        {agent.Permission{Kind: agent.KindRead, ToolName: "view", Resource: "prod.env"}, false, "keys or passwords"},
 		"outside":          {agent.Permission{Kind: agent.KindRead, ToolName: "view", Resource: "away/x"}, false, "outside"},
 		"write":            {agent.Permission{Kind: agent.KindWrite, ToolName: "edit", Resource: "a.txt"}, false, ""},
-		"command":          {agent.Permission{Kind: agent.KindShell, ToolName: "bash", Resource: "cat a.txt", Cwd: ws}, false, ""},
+		"command":          {agent.Permission{Kind: agent.KindShell, ToolName: "bash", Resource: "cat a.txt", Cwd: ws}, true, ""},
+		"another command":  {agent.Permission{Kind: agent.KindShell, ToolName: "bash", Resource: "touch a.txt", Cwd: ws}, false, ""},
 		"search":           {search("", "", false), false, "prod.env, secrets.yml"},
 		"search by a glob": {search("", "*.txt", false), true, ""},
 		"search for keys":  {search("", "*.env", false), false, "prod.env"},

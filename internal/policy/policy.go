@@ -72,10 +72,12 @@ func (r Rule) Check() error {
 // Config is what a [Policy] works with. Workspace is needed.
 type Config struct {
 	Rules     []Rule   // the first that matches decides
-	Reading   bool     // a last rule allows reading inside the workspace
+	Reading   bool     // last rules allow reading inside the workspace, by tools and by commands
 	Workspace string   // absolute path
 	Home      string   // the user's folder; empty: unknown
 	Private   []string // absolute paths of webchat's own files and folders: an agent is always asked about them, since it could change the rules
+	Asks      []string // tools whose commands are asked about even if they only read
+	Path      string   // the variable by which programs are found; a folder of the workspace in it takes the built-in rule from commands
 	Secrets   []Secret // those that are never opened; the first that holds a path decides
 }
 
@@ -98,12 +100,15 @@ type Policy struct {
 	secrets   []Secret // each by every name of its path
 	links     *HardLinks
 	reading   bool
+	asks      []string
+	shadowed  bool // the workspace may hold a program of a reader's name
 }
 
 // New returns the policy of a workspace.
 func New(c Config) *Policy {
-	p := &Policy{workspace: c.Workspace, home: c.Home, links: NewHardLinks(c.Workspace), reading: c.Reading}
+	p := &Policy{workspace: c.Workspace, home: c.Home, links: NewHardLinks(c.Workspace), reading: c.Reading, asks: c.Asks}
 	p.roots = p.Names(c.Workspace)
+	p.shadowed = slices.ContainsFunc(filepath.SplitList(c.Path), func(dir string) bool { return !filepath.IsAbs(dir) || slices.ContainsFunc(p.Names(dir), p.inside) })
 	for i, given := range c.Rules {
 		r := readyRule{Rule: given, number: i + 1}
 		if given.Path != "" {
@@ -162,12 +167,18 @@ func (p *Policy) Rule(ctx context.Context, act agent.Permission) agent.Ruling {
 	case p.reading && act.Kind == agent.KindRead && !ruling.Ask:
 		ruling.Decision, ruling.Reason = event.Allow, "A built-in rule allows "+reading+"."
 		ruling.Rule = &event.Rule{BuiltIn: true, Covers: reading}
+	case p.reading && act.Kind == agent.KindShell && !ruling.Ask && !slices.Contains(p.asks, act.ToolName) && p.judge(ctx, act).onlyReads():
+		ruling.Decision, ruling.Reason = event.Allow, "A built-in rule allows "+ReadingCommands+"."
+		ruling.Rule = &event.Rule{BuiltIn: true, Covers: ReadingCommands}
 	}
 	return ruling
 }
 
-// reading is what the built-in rule allows.
-const reading = "reading inside the workspace"
+// What the built-in rules allow ([Config].Reading).
+const (
+	reading         = "reading inside the workspace"
+	ReadingCommands = "commands that only read inside this workspace"
+)
 
 // Target returns where the links of the file lead that an act is about: absolute,
 // also for a file that does not exist yet; empty if it is not about a file.

@@ -16,10 +16,9 @@ import (
 // starts a program, nor reads arguments or another project's settings from a file,
 // whatever its value is. Tests and builds run the project's own code, as users expect.
 type prefix struct {
-	words  []string // "*": the name of any script
-	short  string   // permitted options of one letter, which may share a word
-	long   []string // permitted options with a name; with one dash too where the program is Go's
-	reader bool     // it prints what its arguments name, and changes nothing
+	words []string // "*": the name of any script
+	short string   // permitted options of one letter, which may share a word
+	long  []string // permitted options with a name; with one dash too where the program is Go's
 	// script: the last word names a script of package.json, which gets what follows. What
 	// that means only the script knows: see [Policy.scriptFollows].
 	script bool
@@ -37,32 +36,12 @@ type prefix struct {
 // checkers that do, or rewrite files (eslint --config --fix, tsc -p --outDir @FILE, ruff
 // --config --fix, mypy --python-executable @FILE, prettier --plugin --write).
 var prefixes = []prefix{
-	{words: []string{"ls"}, reader: true, short: letters, long: readerLong},
-	{words: []string{"pwd"}, reader: true, short: letters, long: readerLong},
-	{words: []string{"cat"}, reader: true, short: letters, long: readerLong},
-	{words: []string{"head"}, reader: true, short: letters, long: readerLong},
-	{words: []string{"tail"}, reader: true, short: letters, long: readerLong},
-	{words: []string{"wc"}, reader: true, short: letters, long: readerLong}, // --files0-from, also abbreviated
-	{words: []string{"nl"}, reader: true, short: letters, long: readerLong},
-	{words: []string{"stat"}, reader: true, short: letters, long: readerLong},
-	{words: []string{"du"}, reader: true, short: "abcDdHhkLlmPSsx" + digits, long: readerLong}, // --files0-from, --exclude-from, -X
-	{words: []string{"echo"}, reader: true, short: letters},
-	{words: []string{"which"}, reader: true, short: letters},
-	{words: []string{"basename"}, reader: true, short: letters},
-	{words: []string{"dirname"}, reader: true, short: letters},
-	{words: []string{"realpath"}, reader: true, short: letters},
-	{words: []string{"readlink"}, reader: true, short: letters},
-	{words: []string{"sha256sum"}, reader: true, short: "btz"}, // -c, --check
 
 	// -exec, -toolexec, -vettool, -ldflags and its like, -C, -modfile, -mod, -overlay, -pkgdir, -o, -c, -fuzz, -args
 	{words: []string{"go", "test"}, long: []string{"v", "run", "skip", "race", "count", "short", "bench", "benchtime", "benchmem", "timeout", "cover", "covermode", "failfast",
 		"json", "parallel", "p", "shuffle", "tags", "list", "cpu", "fullpath", "vet", "n", "x", "msan", "asan", "trimpath", "buildvcs"}},
 	// the same, and -fix
 	{words: []string{"go", "vet"}, long: []string{"v", "n", "x", "tags", "race", "json", "c"}},
-	// the same, -export, -compiled, and -versions, which asks a server of the caller's choice
-	{words: []string{"go", "list"}, long: []string{"m", "f", "json", "deps", "test", "e", "find", "u", "tags"}},
-	// -C, -http
-	{words: []string{"go", "doc"}, long: []string{"all", "c", "cmd", "short", "src", "u"}},
 
 	// --script-shell, --prefix, --workspace, --userconfig, --globalconfig, --node-options
 	{words: []string{"npm", "test"}, script: true, short: "s", long: []string{"silent", "if-present"}},
@@ -98,8 +77,6 @@ const (
 )
 
 var (
-	readerLong = []string{"all", "almost-all", "human-readable", "recursive", "reverse", "directory", "inode", "full-time", "group-directories-first", "time-style",
-		"number", "show-all", "show-ends", "show-tabs", "lines", "words", "bytes", "chars", "format", "max-depth", "summarize", "total", "apparent-size"}
 	cargoLong = []string{"package", "workspace", "all", "lib", "bin", "bins", "test", "tests", "example", "examples", "all-targets", "all-features",
 		"features", "no-default-features", "release", "verbose", "quiet", "no-fail-fast", "no-run", "locked", "offline", "frozen", "doc", "jobs"}
 )
@@ -107,20 +84,16 @@ var (
 // scriptName is what "*" stands for.
 var scriptName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9:_.-]*$`)
 
-// prefixOf returns the beginning of a command that may be granted as such and covers
+// prefixOf returns the beginning of a command, by its words, that may be granted as such and covers
 // it, with its row of the table; empty if there is none.
-func (p *Policy) prefixOf(command, cwd string) (begin string, x prefix) {
-	words, ok := simpleCommand(command)
-	if !ok {
-		return "", x
-	}
+func (p *Policy) prefixOf(words []string, cwd string) (begin string, x prefix) {
 	i := slices.IndexFunc(prefixes, func(x prefix) bool { return x.begins(words) })
 	if i < 0 {
 		return "", x
 	}
 	x = prefixes[i]
 	first, rest := words[:len(x.words)], words[len(x.words):]
-	if x.script && !p.hasScript(cwd, first[len(first)-1]) || p.reaches(rest, cwd, x.reader) {
+	if x.script && !p.hasScript(cwd, first[len(first)-1]) || p.reaches(rest, cwd) {
 		return "", x
 	}
 	for _, w := range rest {
@@ -201,12 +174,12 @@ func (p *Policy) scriptFollows(x prefix, word, cwd string) bool {
 }
 
 // reaches reports whether a word of a command names something that is outside the
-// workspace, sensitive, or run later by itself. What a reader names it only prints.
-func (p *Policy) reaches(words []string, cwd string, reader bool) bool {
+// workspace, sensitive, or run later by itself.
+func (p *Policy) reaches(words []string, cwd string) bool {
 	return slices.ContainsFunc(words, func(word string) bool {
 		return slices.ContainsFunc(paths(word), func(name string) bool {
 			f := p.place(name, cwd)
-			return f.outside || f.alone != "" || !reader && p.runsLater(f.names)
+			return f.outside || f.alone != "" || p.runsLater(f.names)
 		})
 	})
 }

@@ -45,9 +45,6 @@ var tools = []struct {
 		"go test -ldflags=-extld=src/evil.sh", "go test -gcflags=-o=x", "go test -pkgdir=src", "go test -mod=mod", "go test -args -test.coverprofile=x", "go test -test.coverprofile=x",
 		"go test ./... -- -exec", "go test evil.example/x@latest", "go test @args.txt"}},
 	{"go vet", []string{"go vet ./...", "go vet -tags=a ./src"}, []string{"go vet -vettool=src/evil.sh ./...", "go vet -toolexec=src/evil.sh", "go vet -fix ./...", "go vet -C sub", "go vet -overlay=o.json", "go vet @args.txt"}},
-	{"go list", []string{"go list ./...", "go list -m all", "go list -m -u all", "go list -f '{{.Dir}}' ./src"}, []string{"go list -m evil.example/x@latest", "go list -m -versions evil.example/x",
-		"go list -toolexec=src/evil.sh -export", "go list -export", "go list -modfile=x", "go list -C sub", "go list -compiled ./..."}},
-	{"go doc", []string{"go doc fmt", "go doc -all fmt Println"}, []string{"go doc -http", "go doc -C sub", "go doc evil.example/x@v1.0.0"}},
 	{"go", nil, []string{"go run ./src", "go generate ./...", "go build ./...", "go install x", "go tool x", "go get x", "go env -w X=1", "go mod tidy", "go work use /", "go fix", "go fmt"}},
 
 	{"pytest", []string{"pytest", "pytest -k name tests/", "pytest -vx --lf tests/test_a.py::test_b", "pytest -q --tb=short -m 'not slow'", "pytest --maxfail=1 --durations=5"}, []string{
@@ -113,16 +110,6 @@ var tools = []struct {
 	{"rspec, phpunit, perl, lua", nil, []string{"rspec", "rspec -r ./src/evil.sh", "rspec -O args.txt", "rspec -o x", "rspec -f ./x", "rspec -I src", "phpunit", "phpunit --bootstrap src/x.php", "phpunit -c x.xml", "phpunit --log-junit x", "phpunit -d a=b",
 		"prove", "prove -e ./src/evil.sh", "prove --rc x", "composer test", "busted", "bundle exec rspec"}},
 	{"flutter, dart, zig, cabal", nil, []string{"dart test", "dart test --configuration=x", "flutter test", "zig build test", "zig test x.zig", "cabal test", "stack test", "dune test", "lein test"}},
-
-	{"cat", []string{"cat list.txt", "cat -n src/a.test.js"}, []string{"cat @list.txt", "cat -- list.txt", "cat -"}},
-	{"ls", []string{"ls -la src", "ls", "ls --all"}, []string{"ls --new-option", "ls -- src"}},
-	{"wc", []string{"wc -l list.txt", "wc --lines list.txt"}, []string{"wc --files0-from=list.txt", "wc --files0=list.txt", "wc --f list.txt"}},
-	{"du", []string{"du -sh src", "du --max-depth=1"}, []string{"du --files0-from list.txt", "du --exclude-from=list.txt", "du -X list.txt"}},
-	{"sha256sum", []string{"sha256sum list.txt"}, []string{"sha256sum -c list.txt", "sha256sum --check list.txt", "sha256sum -bc list.txt"}},
-	{"head", []string{"head -n 5 list.txt", "head -5 list.txt", "head --lines=5 list.txt"}, []string{"head @list.txt"}},
-	{"stat", []string{"stat -c '%s' list.txt"}, nil},
-	{"tail", []string{"tail -n +5 list.txt"}, nil},
-	{"echo", []string{"echo done"}, nil},
 }
 
 // THREATS 85: a beginning covers nothing that makes a tool write a file of the
@@ -260,12 +247,15 @@ func FuzzPrefix(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, command string) {
 		p := New(Config{Workspace: "/ws"})
-		begin, x := p.prefixOf(command, "/ws")
+		words, ok := simpleCommand(command)
+		if !ok {
+			return
+		}
+		begin, x := p.prefixOf(words, "/ws")
 		if begin == "" {
 			return
 		}
-		words, ok := simpleCommand(command)
-		if !ok || strings.Join(words[:len(x.words)], " ") != begin {
+		if strings.Join(words[:len(x.words)], " ") != begin {
 			t.Fatalf("%q is covered by %q", command, begin)
 		}
 		for _, w := range words[len(x.words):] {

@@ -16,7 +16,7 @@ const maxManifest = 1 << 20
 // hasScript reports whether the package.json in the folder dir has a script of that
 // name. Where it has none, package managers run a program of that name.
 func (p *Policy) hasScript(dir, name string) bool {
-	if p.reaches([]string{"package.json"}, dir, true) {
+	if p.reaches([]string{"package.json"}, dir) {
 		return false
 	}
 	f, err := os.OpenFile(filepath.Join(filepath.FromSlash(dir), "package.json"), os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may be a pipe

@@ -29,7 +29,8 @@ type Consent struct {
 // Rule is a permission rule as clients see it.
 type Rule struct {
 	policy.Rule
-	Builtin bool `json:"builtin,omitempty"` // it is webchat's own, behind the user's
+	Builtin bool   `json:"builtin,omitempty"` // it is webchat's own, behind the user's
+	Covers  string `json:"covers,omitempty"`  // what of its kind it is about, where no other field says so
 }
 
 // Hook is a hook as clients see it.
@@ -186,6 +187,7 @@ func (r Rule) term() page.Term {
 		more = append(more, "in "+r.Cwd)
 	}
 	if r.Builtin {
+		t.Text += r.Covers
 		more = append(more, "built in, behind your rules; sensitive files are asked about")
 	}
 	t.Note = strings.Join(more, ", ")

@@ -74,7 +74,7 @@ func TestGrantsAreGivenAndTakenBack(t *testing.T) {
 		return path + "/permissions/" + e.Data.RequestID, e.Data.Grants
 	}
 	at, grants := question("echo one")
-	if len(grants) != 2 || grants[1].Text != "commands that begin with `echo`, with harmless options, inside this workspace" {
+	if len(grants) != 2 || grants[1].Text != "commands that only read inside this workspace" {
 		t.Fatalf("%+v", grants)
 	}
 	for body, want := range map[string]string{
@@ -92,13 +92,13 @@ func TestGrantsAreGivenAndTakenBack(t *testing.T) {
 	r.until("turn.end")
 
 	_, list := h.do("GET", "/api/permissions", "")
-	for _, want := range []string{`"grants":[{"id":"` + grants[1].ID + `","text":"commands that begin with ` + "`echo`" + `, with harmless options, inside this workspace","scope":"workspace","workspace":"`, `"session":"` + id + `","at":"2`} {
+	for _, want := range []string{`"grants":[{"id":"` + grants[1].ID + `","text":"commands that only read inside this workspace","scope":"workspace","workspace":"`, `"session":"` + id + `","at":"2`} {
 		if !strings.Contains(list, want) {
 			t.Errorf("no %s in %s", want, list)
 		}
 	}
 	_, page := h.do("GET", "/consent", "")
-	for _, want := range []string{"<dt>workspace</dt>", "commands that begin with <code>echo</code>, with harmless options, inside this workspace", `data-take-back="` + grants[1].ID + `"`, `href="/sessions/` + id + `"`} {
+	for _, want := range []string{"<dt>workspace</dt>", "commands that only read inside this workspace", `data-take-back="` + grants[1].ID + `"`, `href="/sessions/` + id + `"`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %s in %s", want, page)
 		}

@@ -286,7 +286,7 @@ func TestGrantsOnTheCard(t *testing.T) {
 	p.wait(ripe)
 	p.press("s")
 	p.has(".ways dt", "this command, exactly: echo one")
-	p.has(".ways dt", "commands that begin with echo")
+	p.has(".ways dt", "commands that only read")
 	p.shots("grants")
 	if p.true(`document.querySelector('.ways :checked, .ways [aria-pressed=true], .ways [aria-selected=true]')`) {
 		t.Error("a grant is chosen beforehand")
@@ -294,17 +294,17 @@ func TestGrantsOnTheCard(t *testing.T) {
 	p.js(`document.querySelector('#prompt').focus()`)
 	p.wait(`document.querySelector('[data-ask][data-ready]')`)
 	p.click(".ways dt:nth-of-type(2) + dd [data-scope=workspace]")
-	p.has("[data-answered]", "Allowed by you, in this workspace from now on: commands that begin with echo")
+	p.has("[data-answered]", "Allowed by you, in this workspace from now on: commands that only read")
 	p.done()
 	p.say("run echo two")
-	p.has("[data-answered]", "Allowed by your grant: commands that begin with echo")
+	p.has("[data-answered]", "Allowed by your grant: commands that only read")
 	p.done()
 	p.shots("grants-given")
 	// Another session in the same workspace has it, too.
 	p.do(chromedp.Navigate(s.url + "/"))
 	p.live()
 	p.say("run echo three")
-	p.has("[data-answered]", "Allowed by your grant: commands that begin with echo")
+	p.has("[data-answered]", "Allowed by your grant: commands that only read")
 	p.done()
 	// Keys and passwords: no grant is offered.
 	p.expect("422") // it is denied

@@ -1,0 +1,306 @@
+package policy
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// reader is a program that, with the options its row lists, only reads what its arguments name
+// and prints. What a row does not list asks: an option, an abbreviation of one, a program.
+type reader struct {
+	flags   string   // options of one letter, which may share a word
+	values  string   // options of one letter with a value, in the same or the next word, which is no path
+	long    []string // options with a name; "lines=" takes a value, with = or as the next word
+	numbers bool     // -20 is an option
+	here    bool     // without files it reads the current folder
+	folders string   // flags with which it reads all files below the folders it is given
+	// takes says what the other words are: files, at most so many; justTexts; or one text and then
+	// files. The zero value takes none.
+	takes takes
+	most  int // of the other words; 0: any number
+	check func(j *judgement, a *arguments, in folders) bool
+}
+
+type takes int
+
+const (
+	nothing takes = iota
+	justTexts
+	filesToRead
+	textThenFiles
+)
+
+// arguments are those of one command.
+type arguments struct {
+	options   []option
+	texts     []string
+	files     []string
+	recursive bool
+}
+
+type option struct{ name, value string }
+
+func (a *arguments) has(names ...string) bool {
+	return slices.ContainsFunc(a.options, func(o option) bool { return slices.Contains(names, o.name) })
+}
+
+// The reason for what is left out stands behind each row.
+var readers = map[string]reader{
+	"cat":       {flags: "AbeEnstTuv", long: []string{"number", "number-nonblank", "show-all", "show-ends", "show-tabs", "squeeze-blank"}, takes: filesToRead},
+	"head":      {flags: "qvz", values: "nc", long: []string{"lines=", "bytes=", "quiet", "silent", "verbose"}, numbers: true, takes: filesToRead},
+	"tail":      {flags: "qvzr", values: "nc", long: []string{"lines=", "bytes=", "quiet", "silent", "verbose"}, numbers: true, takes: filesToRead}, // -f and --follow do not end
+	"wc":        {flags: "clmwL", long: []string{"bytes", "chars", "lines", "words", "max-line-length", "total="}, takes: filesToRead},              // --files0-from names files in a file
+	"nl":        {values: "bdfhilnsvw", flags: "p", takes: filesToRead},
+	"ls":        {here: true, flags: letters, long: []string{"all", "almost-all", "color", "directory", "full-time", "group-directories-first", "human-readable", "inode", "recursive", "reverse", "size", "sort=", "time=", "time-style="}, takes: filesToRead},
+	"tree":      {here: true, flags: "adfispugDFhrtUCnQ", values: "LPI", long: []string{"dirsfirst", "noreport", "prune", "gitignore", "du", "si", "charset="}, takes: filesToRead}, // -o and -R -H write files
+	"du":        {here: true, flags: "abcDhHklLmPsSx0", values: "dBt", long: []string{"all", "apparent-size", "bytes", "human-readable", "max-depth=", "summarize", "total", "si", "threshold="}, takes: filesToRead},
+	"stat":      {flags: "Lft", values: "c", long: []string{"dereference", "file-system", "format=", "printf=", "terse"}, takes: filesToRead},
+	"file":      {flags: "bhikLN0", long: []string{"brief", "mime", "mime-type", "mime-encoding", "dereference", "no-dereference", "keep-going"}, takes: filesToRead}, // -m reads and -C writes a magic file, -f names files in a file, -z starts programs
+	"basename":  {flags: "az", values: "s", long: []string{"multiple", "suffix="}, takes: justTexts},
+	"dirname":   {flags: "z", takes: justTexts},
+	"realpath":  {flags: "eLmPqsz", long: []string{"canonicalize-existing", "canonicalize-missing", "quiet", "strip", "no-symlinks"}, takes: filesToRead},
+	"readlink":  {flags: "efmnqsvz", long: []string{"canonicalize", "canonicalize-existing", "canonicalize-missing", "no-newline"}, takes: filesToRead},
+	"which":     {flags: "as", takes: justTexts, check: plainNames},
+	"pwd":       {flags: "LP"},
+	"env":       {}, // with arguments it starts programs
+	"true":      {},
+	"false":     {},
+	"sleep":     {takes: justTexts, most: 1},
+	"echo":      {flags: "neE", takes: justTexts},
+	"printf":    {takes: justTexts},                                                                                                                 // -v sets a variable
+	"date":      {flags: "uRI", values: "d", long: []string{"utc", "iso-8601", "rfc-email", "date="}, takes: justTexts, most: 1, check: plusFormat}, // -s and a bare time set the clock
+	"test":      {takes: justTexts, check: condition},
+	"[":         {takes: justTexts, check: condition},
+	"sort":      {flags: "bcCdfghiMmnRrsuVz", values: "kt", long: []string{"reverse", "unique", "numeric-sort", "human-numeric-sort", "version-sort", "general-numeric-sort", "ignore-case", "key=", "field-separator=", "check", "stable", "zero-terminated"}, takes: filesToRead}, // -o writes, --compress-program starts a program, -T and --files0-from
+	"uniq":      {flags: "cdDiuz", values: "fsw", long: []string{"count", "repeated", "unique", "ignore-case", "skip-fields=", "skip-chars=", "check-chars="}, takes: filesToRead, most: 1},                                                                                         // a second file is written
+	"cut":       {flags: "sz", values: "bcdf", long: []string{"bytes=", "characters=", "delimiter=", "fields=", "only-delimited", "complement", "output-delimiter="}, takes: filesToRead},
+	"tr":        {flags: "cCdst", long: []string{"complement", "delete", "squeeze-repeats", "truncate-set1"}, takes: justTexts},
+	"diff":      {flags: "abBcdeEHiNnpqrstTuwyZ", values: "UCWIx", folders: "r", long: []string{"brief", "unified=", "context=", "side-by-side", "recursive", "ignore-all-space", "ignore-space-change", "ignore-blank-lines", "ignore-case", "new-file", "color=", "stat", "exclude=", "width=", "minimal", "text"}, takes: filesToRead}, // -l starts pr, -X names patterns in a file, --to-file and --from-file
+	"cmp":       {flags: "bls", values: "in", long: []string{"print-bytes", "verbose", "silent", "quiet", "bytes="}, takes: filesToRead, most: 2},
+	"sha256sum": {flags: "btz", takes: filesToRead}, // -c names files in a file
+	"md5sum":    {flags: "btz", takes: filesToRead},
+
+	// -f reads patterns from a file. What is below a folder may be sensitive.
+	"grep": {flags: "abcEFGHhIiLlnoPqrRsTUvwxyz", values: "ABCDdem", folders: "rR", takes: textThenFiles, check: noDirectories,
+		long: []string{"after-context=", "before-context=", "context=", "count", "color=", "colour=", "exclude=", "exclude-dir=", "include=", "extended-regexp", "files-with-matches", "files-without-match", "fixed-strings", "ignore-case", "invert-match", "line-number", "line-regexp", "max-count=", "no-filename", "no-messages", "null", "only-matching", "perl-regexp", "quiet", "recursive", "regexp=", "text", "with-filename", "word-regexp"}},
+	// --pre and --hostname-bin start programs, -z does too, -f and --ignore-file name files.
+	"rg": {here: true, flags: "aciFHhILlNnoPpqSsUuvwx0", values: "ABCdegjmMrtT", takes: textThenFiles, check: ripgrep,
+		long: []string{"after-context=", "before-context=", "context=", "count", "count-matches", "color=", "column", "files", "files-with-matches", "files-without-match", "fixed-strings", "glob=", "iglob=", "heading", "no-heading", "hidden", "ignore-case", "invert-match", "json", "line-number", "no-line-number", "line-regexp", "max-count=", "max-depth=", "max-columns=", "multiline", "no-filename", "no-ignore", "no-config", "only-matching", "pcre2", "pretty", "quiet", "regexp=", "replace=", "smart-case", "case-sensitive", "sort=", "sortr=", "stats", "text", "trim", "type=", "type-not=", "vimgrep", "with-filename", "word-regexp"}},
+	// -exec, -execdir, -ok, -okdir, -delete, -fprint, -fprint0, -fprintf, -fls, -files0-from
+	"find": {here: true, takes: justTexts, check: findExpression},
+	// w, W, e, r and R use files and start programs, -i writes, -f reads a script.
+	"sed": {flags: "nErsuz", values: "e", long: []string{"quiet", "silent", "expression=", "regexp-extended", "separate"}, takes: textThenFiles, check: printScript},
+	// -f reads a filter, -L and import read modules, --slurpfile and --rawfile read files.
+	"jq": {flags: "acCeijMnrsS", long: []string{"compact-output", "color-output", "exit-status", "join-output", "monochrome-output", "null-input", "raw-input", "raw-output", "slurp", "sort-keys", "tab"}, takes: textThenFiles, check: filter},
+
+	"gofmt": {flags: "ldse", takes: filesToRead, check: func(_ *judgement, a *arguments, _ folders) bool { return a.has("l", "d") }}, // -w writes, -cpuprofile writes, -r rewrites
+	"go":    {takes: justTexts, check: goCommand},
+	"git":   {takes: justTexts, check: gitCommand},
+}
+
+// parse reads the arguments of a program; false: one is not listed.
+func (x reader) parse(words []string) (a arguments, ok bool) {
+	if x.check != nil && x.takes == justTexts && x.flags == "" && x.long == nil { // it reads its own
+		return arguments{texts: words}, true
+	}
+	var rest []string
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		switch {
+		case w == "--":
+			rest = append(rest, words[i+1:]...)
+			i = len(words)
+		case !strings.HasPrefix(w, "-") || w == "-":
+			rest = append(rest, w)
+		case strings.HasPrefix(w, "--"):
+			name, value, has := strings.Cut(w[2:], "=")
+			switch {
+			case slices.Contains(x.long, name+"="):
+				if !has {
+					if i++; i == len(words) {
+						return a, false
+					}
+					value = words[i]
+				}
+			case !slices.Contains(x.long, name) || has:
+				return a, false
+			}
+			a.options = append(a.options, option{name, value})
+			a.recursive = a.recursive || name == "recursive" && x.folders != ""
+		case x.numbers && strings.Trim(w[1:], "0123456789") == "":
+		default:
+			used, ok := x.letters(w[1:], words[i+1:], &a)
+			if !ok {
+				return a, false
+			}
+			i += used
+		}
+	}
+	return a, x.share(rest, &a) && (x.most == 0 || len(rest) <= x.most)
+}
+
+// letters reads options of one letter, and returns how many words behind them are their values.
+func (x reader) letters(w string, next []string, a *arguments) (used int, ok bool) {
+	for i, r := range w {
+		name := string(r)
+		switch {
+		case strings.Contains(x.values, name):
+			value := w[i+1:]
+			if value == "" {
+				if len(next) == 0 {
+					return 0, false
+				}
+				value, used = next[0], 1
+			}
+			a.options = append(a.options, option{name, value})
+			return used, true
+		case !strings.Contains(x.flags, name):
+			return 0, false
+		}
+		a.options = append(a.options, option{name: name})
+		a.recursive = a.recursive || strings.Contains(x.folders, name)
+	}
+	return 0, true
+}
+
+// share says what the words are that are no options.
+func (x reader) share(rest []string, a *arguments) bool {
+	switch x.takes {
+	case nothing:
+		return len(rest) == 0
+	case justTexts:
+		a.texts = rest
+	case filesToRead:
+		a.files = rest
+	case textThenFiles:
+		if !a.has("e", "regexp", "expression", "files") && len(rest) > 0 {
+			a.texts, rest = rest[:1], rest[1:]
+		}
+		a.files = rest
+	}
+	return true
+}
+
+func plainNames(_ *judgement, a *arguments, _ folders) bool {
+	return !slices.ContainsFunc(a.texts, func(s string) bool { return strings.Contains(s, "/") })
+}
+
+func plusFormat(_ *judgement, a *arguments, _ folders) bool {
+	return len(a.texts) == 0 || strings.HasPrefix(a.texts[0], "+")
+}
+
+func noDirectories(_ *judgement, a *arguments, _ folders) bool {
+	return !slices.ContainsFunc(a.options, func(o option) bool {
+		return (o.name == "d" || o.name == "D") && o.value != "skip" // -d recurse
+	})
+}
+
+// ripgrep reads all below the folders it is given, but nothing whose name begins with a dot and
+// nothing git ignores, unless it is told to. Both may be changed by files, so neither counts.
+func ripgrep(j *judgement, a *arguments, in folders) bool {
+	a.recursive = !a.has("files")
+	return true
+}
+
+var number = regexp.MustCompile(`^-?[0-9]+$`)
+
+// condition judges what test compares: -v reads and runs what stands in an index, and zsh counts
+// what stands beside -eq.
+func condition(j *judgement, a *arguments, in folders) bool {
+	for i := 0; i < len(a.texts); i++ {
+		w := a.texts[i]
+		next := ""
+		if i+1 < len(a.texts) {
+			next = a.texts[i+1]
+		}
+		switch {
+		case slices.Contains([]string{"-e", "-f", "-d", "-r", "-w", "-x", "-s", "-L", "-h"}, w):
+			if !j.file(next, in) {
+				return false
+			}
+			i++
+		case slices.Contains([]string{"-eq", "-ne", "-lt", "-le", "-gt", "-ge"}, next):
+			if i+2 >= len(a.texts) || !number.MatchString(w) || !number.MatchString(a.texts[i+2]) {
+				return false
+			}
+			i += 2
+		case strings.HasPrefix(w, "-") && !slices.Contains([]string{"-z", "-n", "-a", "-o"}, w):
+			return false
+		}
+	}
+	return true
+}
+
+// findTests are what find may be asked, with how many words follow.
+var findTests = map[string]int{"-name": 1, "-iname": 1, "-path": 1, "-ipath": 1, "-wholename": 1, "-regex": 1, "-iregex": 1, "-regextype": 1, "-type": 1,
+	"-maxdepth": 1, "-mindepth": 1, "-size": 1, "-mtime": 1, "-mmin": 1, "-ctime": 1, "-cmin": 1, "-atime": 1, "-amin": 1, "-perm": 1, "-user": 1, "-group": 1, "-links": 1, "-inum": 1, "-printf": 1,
+	"-not": 0, "!": 0, "(": 0, ")": 0, "-o": 0, "-or": 0, "-a": 0, "-and": 0, "-print": 0, "-print0": 0, "-ls": 0, "-prune": 0, "-quit": 0, "-empty": 0, "-readable": 0,
+	"-writable": 0, "-executable": 0, "-true": 0, "-false": 0, "-depth": 0, "-xdev": 0, "-mount": 0, "-daystart": 0}
+
+func findExpression(j *judgement, a *arguments, in folders) bool {
+	words := a.texts
+	for len(words) > 0 && slices.Contains([]string{"-H", "-P"}, words[0]) { // -L would leave the workspace by links
+		words = words[1:]
+	}
+	for len(words) > 0 && !strings.HasPrefix(words[0], "-") && words[0] != "!" && words[0] != "(" {
+		a.files, words = append(a.files, words[0]), words[1:]
+	}
+	for len(words) > 0 {
+		n, ok := findTests[words[0]]
+		if !ok || n >= len(words) && n > 0 {
+			return false
+		}
+		words = words[n+1:]
+	}
+	return true
+}
+
+// printScript matches scripts of sed that only choose lines: numbers, $ and expressions before
+// p, d, q and =.
+var printed = regexp.MustCompile(`^\s*(?:(?:[0-9]+|\$|/[^/\\\n]+/)(?:,(?:\+?[0-9]+|\$|/[^/\\\n]+/))?)?\s*!?\s*[pdq=](?:\s*[;\n]\s*(?:(?:[0-9]+|\$|/[^/\\\n]+/)(?:,(?:\+?[0-9]+|\$|/[^/\\\n]+/))?)?\s*!?\s*[pdq=])*\s*;?\s*$`)
+
+func printScript(_ *judgement, a *arguments, _ folders) bool {
+	scripts := a.texts
+	for _, o := range a.options {
+		if o.name == "e" || o.name == "expression" {
+			scripts = append(scripts, o.value)
+		}
+	}
+	return len(scripts) > 0 && !slices.ContainsFunc(scripts, func(s string) bool { return !printed.MatchString(s) })
+}
+
+func filter(_ *judgement, a *arguments, _ folders) bool {
+	return len(a.texts) == 1 && !strings.Contains(a.texts[0], "import") && !strings.Contains(a.texts[0], "include")
+}
+
+// goCommands are what go may be asked, with its options: env -w and -u write, list -export and
+// -compiled build, -C and -modfile are other projects.
+var goCommands = map[string][]string{
+	"env":     {"json", "changed"},
+	"version": {"m", "v"},
+	"list":    {"m", "f", "json", "deps", "test", "e", "find", "tags"},
+	"doc":     {"all", "c", "cmd", "short", "src", "u"},
+}
+
+func goCommand(j *judgement, a *arguments, in folders) bool {
+	if len(a.texts) == 0 {
+		return false
+	}
+	options, ok := goCommands[a.texts[0]]
+	if a.texts[0] != "env" && a.texts[0] != "version" {
+		ok = ok && j.file(".", in)
+	}
+	for _, w := range a.texts[1:] {
+		name, isOption := strings.CutPrefix(w, "-")
+		name, _, _ = strings.Cut(strings.TrimPrefix(name, "-"), "=")
+		switch {
+		case isOption && !slices.Contains(options, name), strings.Contains(w, "@"):
+			return false
+		case !isOption && (path.IsAbs(w) || strings.HasPrefix(w, ".") || a.texts[0] == "version"):
+			ok = ok && j.file(strings.TrimSuffix(w, "..."), in)
+		}
+	}
+	return ok
+}

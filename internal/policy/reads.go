@@ -1,0 +1,557 @@
+package policy
+
+import (
+	"context"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"webchat/internal/agent"
+)
+
+// Bounds of what is judged of one command.
+const (
+	maxParts   = 200      // simple commands, each as often as its loops run it
+	maxFolders = 4        // in which a simple command may run
+	maxMatches = 1000     // of one pattern
+	maxCommand = 16 << 10 // bytes
+)
+
+// judged is what a command does, as far as its syntax tree and the table of readers tell.
+// Whatever is not understood makes it unknown.
+type judged struct {
+	known  bool
+	begins []begun  // of the parts that do more than read, and may be granted by how they begin
+	writes []string // absolute paths that literal text is written to
+}
+
+// begun is how a part of a command begins, and where it runs.
+type begun struct {
+	words, dir string
+	row        prefix
+}
+
+func (j judged) onlyReads() bool { return j.known && len(j.begins) == 0 && len(j.writes) == 0 }
+
+// judge judges the command of an act. The agent's shell is taken for one of sh, bash, zsh, dash
+// and fish: words are limited to what all of them read alike.
+func (p *Policy) judge(ctx context.Context, act agent.Permission) judged {
+	if runtime.GOOS == "windows" || p.shadowed || len(act.Resource) > maxCommand || strings.ContainsFunc(act.Resource, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }) {
+		return judged{}
+	}
+	file, err := parse(act.Resource)
+	if err != nil || commented(file) {
+		return judged{}
+	}
+	j := &judgement{p: p, ctx: ctx, left: maxParts, vars: map[string]string{}, judged: judged{known: true}}
+	in := folders{""} // not known
+	if act.Cwd != "" && !act.CwdUnknown {
+		in = p.Names(act.Cwd)
+	}
+	if _, _, ok := j.list(file.Stmts, in); !ok {
+		return judged{}
+	}
+	return j.judged
+}
+
+// commented reports a comment, which an interactive zsh reads as words.
+func commented(file *syntax.File) (found bool) {
+	syntax.Walk(file, func(n syntax.Node) bool {
+		_, is := n.(*syntax.Comment)
+		found = found || is
+		return !found
+	})
+	return found
+}
+
+// folders are the absolute paths of those in which a command may run; "" is not known.
+type folders []string
+
+func (f folders) and(g folders) folders {
+	all := append(slices.Clone(f), g...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// judgement walks the syntax tree of one command. Each of its methods reports false for what
+// is not known to be harmless.
+type judgement struct {
+	judged
+	p    *Policy
+	ctx  context.Context
+	left int               // simple commands that may still be judged
+	vars map[string]string // of loops
+}
+
+// list judges statements one after the other. A statement runs in the folders of in, and the
+// next one in those of success or failure.
+func (j *judgement) list(all []*syntax.Stmt, in folders) (success, failure folders, ok bool) {
+	success, failure = in, in
+	for i, s := range all {
+		if i > 0 {
+			in = success.and(failure)
+		}
+		if success, failure, ok = j.stmt(s, in); !ok {
+			return nil, nil, false
+		}
+	}
+	return success, failure, len(all) > 0
+}
+
+func (j *judgement) stmt(s *syntax.Stmt, in folders) (success, failure folders, ok bool) {
+	if s.Background || s.Coprocess || s.Disown || len(in) > maxFolders {
+		return nil, nil, false
+	}
+	for _, r := range s.Redirs {
+		if !j.redirect(r, s.Cmd, in) {
+			return nil, nil, false
+		}
+	}
+	success, failure, ok = j.command(s.Cmd, in)
+	if s.Negated {
+		success, failure = failure, success
+	}
+	return success, failure, ok
+}
+
+func (j *judgement) command(c syntax.Command, in folders) (success, failure folders, ok bool) {
+	switch c := c.(type) {
+	case *syntax.CallExpr:
+		return j.call(c, in)
+	case *syntax.Block:
+		return j.list(c.Stmts, in)
+	case *syntax.Subshell:
+		_, _, ok = j.list(c.Stmts, in)
+		return in, in, ok
+	case *syntax.TimeClause:
+		if c.Stmt == nil {
+			return in, in, true
+		}
+		return j.stmt(c.Stmt, in)
+	case *syntax.BinaryCmd:
+		return j.binary(c, in)
+	case *syntax.IfClause:
+		return j.branch(c, in)
+	case *syntax.WhileClause:
+		return j.loop(in, func() (folders, bool) {
+			success, failure, ok := j.list(c.Cond, in)
+			if !ok {
+				return nil, false
+			}
+			done, undone, ok := j.list(c.Do, success.and(failure))
+			return done.and(undone), ok
+		})
+	case *syntax.ForClause:
+		return j.each(c, in)
+	}
+	return nil, nil, false
+}
+
+func (j *judgement) binary(c *syntax.BinaryCmd, in folders) (success, failure folders, ok bool) {
+	success, failure, ok = j.stmt(c.X, in)
+	if !ok {
+		return nil, nil, false
+	}
+	switch c.Op {
+	case syntax.AndStmt:
+		done, undone, ok := j.stmt(c.Y, success)
+		return done, failure.and(undone), ok
+	case syntax.OrStmt:
+		done, undone, ok := j.stmt(c.Y, failure)
+		return success.and(done), undone, ok
+	}
+	// Some shells run the last part of a pipe themselves, so its cd may count.
+	done, undone, ok := j.stmt(c.Y, in)
+	return in.and(done), in.and(undone), ok
+}
+
+func (j *judgement) branch(c *syntax.IfClause, in folders) (success, failure folders, ok bool) {
+	success, failure = in, in
+	if len(c.Cond) > 0 { // else it is an else
+		if success, failure, ok = j.list(c.Cond, in); !ok {
+			return nil, nil, false
+		}
+	}
+	done, undone, ok := j.list(c.Then, success)
+	if !ok || c.Else == nil {
+		return done.and(undone).and(failure), done.and(undone).and(failure), ok
+	}
+	other, not, ok := j.branch(c.Else, failure)
+	all := done.and(undone).and(other).and(not)
+	return all, all, ok
+}
+
+// loop judges what runs any number of times, and so must not leave its folder.
+func (j *judgement) loop(in folders, body func() (folders, bool)) (success, failure folders, ok bool) {
+	out, ok := body()
+	return in, in, ok && slices.Equal(in.and(out), in.and(nil))
+}
+
+// each judges the body of a loop over words for every word.
+func (j *judgement) each(c *syntax.ForClause, in folders) (success, failure folders, ok bool) {
+	words, isWords := c.Loop.(*syntax.WordIter)
+	if !isWords || c.Select || !words.InPos.IsValid() {
+		return nil, nil, false
+	}
+	if _, taken := j.vars[words.Name.Value]; taken || strings.ToUpper(words.Name.Value) == words.Name.Value && len(words.Name.Value) > 1 {
+		return nil, nil, false // PATH, IFS and the like
+	}
+	values, ok := j.words(words.Items, in)
+	if !ok {
+		return nil, nil, false
+	}
+	defer delete(j.vars, words.Name.Value)
+	for _, v := range values {
+		if strings.ContainsFunc(v, func(r rune) bool { return !plainRune(r) }) {
+			return nil, nil, false // unquoted it would be split
+		}
+		j.vars[words.Name.Value] = v
+		if _, _, ok := j.loop(in, func() (folders, bool) {
+			done, undone, ok := j.list(c.Do, in)
+			return done.and(undone), ok
+		}); !ok {
+			return nil, nil, false
+		}
+	}
+	return in, in, true
+}
+
+// redirect judges where a command reads from or writes to.
+func (j *judgement) redirect(r *syntax.Redirect, c syntax.Command, in folders) bool {
+	if r.N != nil && !slices.Contains([]string{"0", "1", "2"}, r.N.Value) {
+		return false
+	}
+	target, pattern, ok := j.word(r.Word)
+	ok = ok && !pattern
+	switch r.Op {
+	case syntax.DplOut:
+		return ok && (target == "1" || target == "2")
+	case syntax.RdrIn:
+		return ok && j.file(target, in)
+	case syntax.WordHdoc:
+		return ok
+	case syntax.Hdoc, syntax.DashHdoc:
+		return r.Hdoc == nil || !slices.ContainsFunc(r.Hdoc.Parts, func(p syntax.WordPart) bool { _, lit := p.(*syntax.Lit); return !lit })
+	case syntax.RdrOut, syntax.AppOut, syntax.RdrAll, syntax.AppAll:
+		if !ok || target == "/dev/null" {
+			return ok
+		}
+		return (r.Op == syntax.RdrOut || r.Op == syntax.AppOut) && (r.N == nil || r.N.Value == "1") && j.writer(c) && j.write(target, in)
+	}
+	return false
+}
+
+// writer reports whether a command only passes on text that stands in it.
+func (j *judgement) writer(c syntax.Command) bool {
+	call, ok := c.(*syntax.CallExpr)
+	if !ok || len(call.Args) == 0 {
+		return false
+	}
+	name, _, _ := j.word(call.Args[0])
+	return name == "echo" || name == "printf" || name == "cat" && len(call.Args) == 1
+}
+
+// write notes the one file that text is written to.
+func (j *judgement) write(name string, in folders) bool {
+	for _, dir := range in {
+		f, ok := j.place(name, dir)
+		if !ok || j.p.runsLater(f.names) {
+			return false
+		}
+		if full := f.names[len(f.names)-1]; !slices.Contains(j.writes, full) {
+			j.writes = append(j.writes, full)
+		}
+	}
+	return len(j.writes) == 1
+}
+
+// call judges a simple command.
+func (j *judgement) call(c *syntax.CallExpr, in folders) (success, failure folders, ok bool) {
+	j.left--
+	if j.left < 0 || len(c.Assigns) > 0 || len(c.Args) == 0 {
+		return nil, nil, false
+	}
+	words, ok := j.words(c.Args, in)
+	switch {
+	case !ok || strings.Contains(words[0], "/"):
+		return nil, nil, false
+	case words[0] == "cd":
+		to, ok := j.change(words[1:], in)
+		return to, in, ok
+	case j.reads(words, in):
+		return in, in, true
+	}
+	return in, in, j.begin(c, words, in)
+}
+
+// begin notes a simple command that may be granted by how it begins. It runs in one folder, by
+// whatever name.
+func (j *judgement) begin(c *syntax.CallExpr, words []string, in folders) bool {
+	for _, w := range c.Args {
+		if text, plain := plainWord(w); !plain || strings.ContainsFunc(text, special) {
+			return false
+		}
+	}
+	for _, dir := range in {
+		if dir == "" {
+			return false
+		}
+		names := j.p.Names(dir)
+		real := names[len(names)-1]
+		begin, x := j.p.prefixOf(words, real)
+		if begin == "" {
+			return false
+		}
+		if b := (begun{begin, real, x}); !slices.ContainsFunc(j.begins, func(o begun) bool { return o.words == b.words && o.dir == b.dir }) {
+			j.begins = append(j.begins, b)
+		}
+	}
+	return len(j.begins) == 1
+}
+
+// change judges cd, and returns where it leads. A name that begins with neither a dot nor a
+// slash is looked up in CDPATH, which is not known.
+func (j *judgement) change(words []string, in folders) (to folders, ok bool) {
+	if len(words) != 1 || !path.IsAbs(words[0]) && !strings.HasPrefix(words[0], "./") && !strings.HasPrefix(words[0], "../") && words[0] != "." && words[0] != ".." {
+		return nil, false
+	}
+	for _, dir := range in {
+		f, ok := j.place(words[0], dir)
+		if !ok {
+			return nil, false
+		}
+		to = to.and(f.names)
+	}
+	return to, !slices.ContainsFunc(to, func(dir string) bool { info, err := os.Stat(dir); return err != nil || !info.IsDir() })
+}
+
+// reads reports whether a simple command is one of the table that only reads.
+func (j *judgement) reads(words []string, in folders) bool {
+	x, ok := readers[words[0]]
+	if !ok {
+		return false
+	}
+	a, ok := x.parse(words[1:])
+	if !ok || x.check != nil && !x.check(j, &a, in) {
+		return false
+	}
+	if x.here && len(a.files) == 0 {
+		a.files = []string{"."}
+	}
+	if a.recursive && !j.tree(a.files, in) {
+		return false
+	}
+	return !slices.ContainsFunc(a.files, func(name string) bool { return name != "-" && !j.file(name, in) })
+}
+
+// file reports whether a file may be read: inside the workspace by every name, and not
+// sensitive.
+func (j *judgement) file(name string, in folders) bool {
+	return !slices.ContainsFunc(in, func(dir string) bool { _, ok := j.place(name, dir); return !ok })
+}
+
+func (j *judgement) place(name, dir string) (f file, ok bool) {
+	if name == "" || dir == "" && !path.IsAbs(name) || len(name) > maxWord {
+		return f, false
+	}
+	f = j.p.place(name, dir)
+	return f, !f.outside && f.alone == "" && f.secret == ""
+}
+
+// tree reports whether nothing sensitive is among the files below folders, of which none means
+// the current one.
+func (j *judgement) tree(names []string, in folders) bool {
+	if len(names) == 0 {
+		names = []string{"."}
+	}
+	for _, dir := range in {
+		for _, name := range names {
+			f, ok := j.place(name, dir)
+			if !ok {
+				return false
+			}
+			if hits, complete := j.p.SearchHits(j.ctx, agent.Search{Path: filepath.FromSlash(f.names[len(f.names)-1])}); len(hits) > 0 || !complete {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// words are the texts a command gets, with patterns replaced by the names they match now.
+func (j *judgement) words(all []*syntax.Word, in folders) (texts []string, ok bool) {
+	for _, w := range all {
+		text, pattern, ok := j.word(w)
+		if !ok {
+			return nil, false
+		}
+		names := map[string]bool{}
+		if pattern {
+			if names, ok = matches(text, in); !ok {
+				return nil, false
+			}
+		}
+		if len(names) == 0 {
+			texts = append(texts, text)
+			continue
+		}
+		texts = append(texts, slices.Sorted(maps.Keys(names))...)
+	}
+	return texts, true
+}
+
+// matches returns the names a pattern stands for, in any of the folders.
+func matches(pattern string, in folders) (names map[string]bool, ok bool) {
+	names = map[string]bool{}
+	for _, dir := range in {
+		if dir == "" && !path.IsAbs(pattern) || strings.Contains(pattern, "**") {
+			return nil, false
+		}
+		whole := pattern
+		if !path.IsAbs(pattern) {
+			whole = strings.TrimSuffix(globQuote(dir), "/") + "/" + pattern
+		}
+		found, err := filepath.Glob(whole)
+		if err != nil || len(found) > maxMatches {
+			return nil, false
+		}
+		for _, name := range found {
+			if hidden(name, pattern) {
+				continue
+			}
+			if !path.IsAbs(pattern) {
+				rel, err := filepath.Rel(dir, name)
+				if err != nil {
+					return nil, false
+				}
+				name = rel
+			}
+			names[name] = true
+		}
+	}
+	return names, true
+}
+
+// hidden reports whether shells leave a name out, since it has a dot where the pattern has
+// none.
+func hidden(name, pattern string) bool {
+	have, want := strings.Split(name, "/"), strings.Split(strings.TrimSuffix(pattern, "/"), "/")
+	for i := 1; i <= min(len(have), len(want)); i++ {
+		if strings.HasPrefix(have[len(have)-i], ".") && strings.ContainsAny(want[len(want)-i], "*?") && !strings.HasPrefix(want[len(want)-i], ".") {
+			return true
+		}
+	}
+	return false
+}
+
+// globQuote makes a path one that a pattern matches as it is.
+func globQuote(dir string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(dir)
+}
+
+// word returns the text of a word if every shell reads it alike, and whether it is a pattern of
+// file names.
+func (j *judgement) word(w *syntax.Word) (text string, pattern, ok bool) {
+	if w == nil {
+		return "", false, false
+	}
+	var b strings.Builder
+	for i, part := range w.Parts {
+		switch p := part.(type) {
+		case *syntax.Lit:
+			lit, star, ok := literalText(p.Value, i == 0)
+			if !ok {
+				return "", false, false
+			}
+			b.WriteString(lit)
+			pattern = pattern || star
+		case *syntax.SglQuoted:
+			if p.Dollar || strings.HasSuffix(p.Value, `\`) {
+				return "", false, false
+			}
+			b.WriteString(p.Value)
+		case *syntax.DblQuoted:
+			inner, ok := j.quoted(p)
+			if !ok {
+				return "", false, false
+			}
+			b.WriteString(inner)
+		case *syntax.ParamExp:
+			value, ok := j.value(p)
+			if !ok {
+				return "", false, false
+			}
+			b.WriteString(value)
+		default:
+			return "", false, false
+		}
+	}
+	text = b.String()
+	if pattern && len(w.Parts) > 1 { // a quoted star is not one
+		return "", false, false
+	}
+	return text, pattern, true
+}
+
+// revision matches a revision of git's before another, whose marks mean nothing to shells behind
+// such names.
+var revision = regexp.MustCompile(`^(?:HEAD|[0-9a-f]{7,40})[~^][~^0-9]*`)
+
+// literalText is unquoted text. A backslash is read before the characters that find takes.
+func literalText(value string, first bool) (text string, pattern, ok bool) {
+	if first && strings.HasPrefix(value, "=") { // zsh's name of a program
+		return "", false, false
+	}
+	if value == "!" || value == `\(` || value == `\)` || value == `\!` || value == "[" || value == "]" {
+		return strings.TrimPrefix(value, `\`), false, true
+	}
+	for _, r := range revision.ReplaceAllString(value, "") {
+		star := r == '*' || r == '?'
+		pattern = pattern || star
+		if !star && !plainRune(r) {
+			return "", false, false
+		}
+	}
+	return value, pattern, true
+}
+
+func (j *judgement) quoted(q *syntax.DblQuoted) (text string, ok bool) {
+	if q.Dollar {
+		return "", false
+	}
+	for _, part := range q.Parts {
+		switch p := part.(type) {
+		case *syntax.Lit:
+			if strings.ContainsAny(p.Value, "\\!`$") {
+				return "", false
+			}
+			text += p.Value
+		case *syntax.ParamExp:
+			value, ok := j.value(p)
+			if !ok {
+				return "", false
+			}
+			text += value
+		default:
+			return "", false
+		}
+	}
+	return text, true
+}
+
+// value is that of a loop's variable.
+func (j *judgement) value(p *syntax.ParamExp) (string, bool) {
+	var b strings.Builder
+	if p.Param == nil || syntax.NewPrinter().Print(&b, p) != nil || b.String() != "$"+p.Param.Value && b.String() != "${"+p.Param.Value+"}" {
+		return "", false // it is changed on the way
+	}
+	value, ok := j.vars[p.Param.Value]
+	return value, ok
+}
