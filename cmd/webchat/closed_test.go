@@ -13,7 +13,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/agent/acp"
 	"webchat/internal/agent/agenttest"
-	"webchat/internal/agent/copilot"
+	"webchat/internal/agent/copilot/copilottest"
 	"webchat/internal/canary/scripted"
 	"webchat/internal/event"
 	"webchat/internal/mcp"
@@ -64,7 +64,7 @@ func ran(t *testing.T, name, path string, step scripted.Step) (all []string) {
 	}
 	defer own.Close()
 	folder, marks, state := t.TempDir(), t.TempDir(), t.TempDir()
-	if err := copilot.PlantTraps(folder, marks); err != nil {
+	if err := copilottest.PlantTraps(folder, marks); err != nil {
 		t.Fatal(err)
 	}
 	plantCodex(t, folder, marks)

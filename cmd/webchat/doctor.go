@@ -9,14 +9,12 @@ import (
 	"io"
 	"log/slog"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/acp"
 	"webchat/internal/agent/autohand"
-	"webchat/internal/agent/copilot"
 	"webchat/internal/canary"
 	"webchat/internal/consent"
 	"webchat/internal/daemon"
@@ -78,7 +76,7 @@ func doctor(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 		return err
 	}
 	o.doctorSessions(ctx, backends, c, workspace, say)
-	return o.doctorClosed(ctx, backends, say)
+	return nil
 }
 
 // doctorBackends says what was found; demands is whether a before_tool hook has to
@@ -162,26 +160,6 @@ func signedIn(ctx context.Context, b agent.Backend) string {
 		return "; signed in as " + who
 	}
 	return ""
-}
-
-// doctorClosed tries on the installed CLI whether anything of a workspace runs.
-func (o *options) doctorClosed(ctx context.Context, all []agent.Backend, say func(string, string, ...any)) error {
-	i := slices.IndexFunc(all, func(b agent.Backend) bool { return b.Name() == "copilot" })
-	if i < 0 || !all[i].Info(ctx).Available || runtime.GOOS == "windows" { // the traps need sh
-		return nil
-	}
-	ran, err := canary.Closed{Sources: copilot.Traps(), Plant: copilot.PlantTraps, Backend: func(model, state string) (agent.Backend, error) {
-		return copilot.New(copilot.Config{Path: o.CopilotPath, Home: state, Env: o.env, Logger: slog.New(slog.DiscardHandler),
-			Providers: []copilot.Provider{{URL: model, Key: "none", Models: []copilot.ProviderModel{{ID: "none"}}}}})
-	}}.Try(ctx)
-	switch {
-	case err != nil:
-		return fmt.Errorf("whether a workspace can run anything in copilot could not be tried: %w", err)
-	case len(ran) > 0:
-		return fmt.Errorf("copilot lets a workspace run COMMANDS WITHOUT ASKING YOU, from %s; do not open folders of others with this version", strings.Join(ran, ", "))
-	}
-	say("closed", "copilot: nothing ran, and every command was asked about, in folders with %s", strings.Join(copilot.Traps(), ", "))
-	return nil
 }
 
 // doctorTools looks at what every session offers its agent.

@@ -4,9 +4,8 @@
 //
 // A [Trial] sees that either in front of the models themselves ([Trial.Before]) or by
 // what the backend reports ([Report]). It proves one turn and is then used up; its
-// methods belong to one goroutine. [Closed] tries whether a workspace can have
-// anything run without a question, and [Table] which parts of a tool's result an agent
-// hands to its model.
+// methods belong to one goroutine. [Table] tries which parts of a tool's result an agent hands to
+// its model.
 package canary
 
 import (

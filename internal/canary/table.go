@@ -106,6 +106,39 @@ func (willingHost) RunHook(context.Context, agent.HookCall) (agent.HookVerdict, 
 	return agent.HookVerdict{Allow: true}, nil
 }
 
+// Mute is a host that allows nothing: for a conversation without a prompt.
+type Mute struct{}
+
+var errMute = errors.New("nothing happens here")
+
+// Report implements [agent.Host].
+func (Mute) Report(context.Context, event.Data) error { return nil }
+
+// CallTool implements [agent.Host].
+func (Mute) CallTool(context.Context, agent.ToolCall) (agent.Result, error) {
+	return agent.Result{}, errMute
+}
+
+// AskPermission implements [agent.Host].
+func (Mute) AskPermission(context.Context, agent.Permission) (agent.Verdict, error) {
+	return agent.Verdict{}, errMute
+}
+
+// AskUser implements [agent.Host].
+func (Mute) AskUser(context.Context, agent.Question) (agent.Answer, error) {
+	return agent.Answer{}, errMute
+}
+
+// RunTurn implements [agent.Host].
+func (Mute) RunTurn(context.Context, string, func(context.Context) error) error {
+	return errMute
+}
+
+// RunHook implements [agent.Host].
+func (Mute) RunHook(context.Context, agent.HookCall) (agent.HookVerdict, error) {
+	return agent.HookVerdict{}, errMute
+}
+
 // rows are what the requests say of each part. relies says that webchat relies on some.
 func (p *probe) rows(requests [][]byte, relies bool) ([]Row, error) {
 	has := func(text string) bool {

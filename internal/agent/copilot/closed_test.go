@@ -10,7 +10,6 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/agenttest"
-	"webchat/internal/agent/copilot"
 	"webchat/internal/agent/copilot/copilottest"
 	"webchat/internal/consent"
 	"webchat/internal/event"
@@ -32,7 +31,7 @@ func trapped(t *testing.T, above bool) (ws, marks string) {
 	if !above {
 		planted = ws
 	}
-	if err := copilot.PlantTraps(planted, marks); err != nil {
+	if err := copilottest.PlantTraps(planted, marks); err != nil {
 		t.Fatal(err)
 	}
 	return ws, marks

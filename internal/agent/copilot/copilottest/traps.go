@@ -1,7 +1,7 @@
 // The places in a workspace from which the CLI might take commands to run, as observed with
 // versions 1.0.75 to 1.0.102. Nothing here starts or asks the CLI.
 
-package copilot
+package copilottest
 
 import (
 	"encoding/json"
