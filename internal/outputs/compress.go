@@ -4,9 +4,9 @@ import (
 	"errors"
 	"io"
 	"math/bits"
+	"slices"
 	"sync"
 
-	"github.com/jellydator/ttlcache/v3"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
@@ -25,7 +25,7 @@ const (
 func (e Encoding) String() string { return [...]string{"identity", "zstd", "gzip"}[e+1] }
 
 const (
-	CompressMin = 1400     // below, a reply is one packet anyway
+	compressMin = 1400     // below, a reply is one packet anyway
 	compressMax = 64 << 20 // above, the first reader would wait too long
 )
 
@@ -36,10 +36,10 @@ type form struct {
 	data  []byte // nil after tried: not worth it
 }
 
-// Compressed returns the bytes in an Encoding if that is decided: nil is not worth it. It never
+// compressed returns the bytes in an Encoding if that is decided: nil is not worth it. It never
 // waits for one that compresses.
-func (c *Snapshot) Compressed(e Encoding) (data []byte, decided bool) {
-	if size := c.Length(); size < CompressMin || size > compressMax || !c.v.complete {
+func (c *snapshot) compressed(e Encoding) (data []byte, decided bool) {
+	if size := c.length(); size < compressMin || size > compressMax || !c.complete {
 		return nil, true
 	}
 	f := &c.o.forms[e]
@@ -50,10 +50,10 @@ func (c *Snapshot) Compressed(e Encoding) (data []byte, decided bool) {
 	return f.data, f.tried
 }
 
-// Compress returns the bytes in an Encoding, made once and then kept, or nil when that is not worth
+// compress returns the bytes in an Encoding, made once and then kept, or nil when that is not worth
 // it or the budget has no room left for it. Nothing is evicted for it.
-func (c *Snapshot) Compress(e Encoding) []byte {
-	if data, decided := c.Compressed(e); decided {
+func (c *snapshot) compress(e Encoding) []byte {
+	if data, decided := c.compressed(e); decided {
 		return data
 	}
 	f := &c.o.forms[e]
@@ -62,30 +62,30 @@ func (c *Snapshot) Compress(e Encoding) []byte {
 	if f.tried {
 		return f.data
 	}
-	store, limit := c.o.store, c.Length()/10*9
-	if !store.lend(c.o, limit) {
+	store, limit := c.o.store, c.length()/10*9
+	if !store.pay(c.o, limit, false) {
 		return nil
 	}
 	b := &bounded{max: int(limit)}
-	if err := compress(e, b, c); err != nil {
+	if err := writeCompressed(e, b, c); err != nil {
 		f.tried = true
-		store.settle(c.o, limit, 0)
+		store.refund(c.o, limit)
 		return nil
 	}
-	data := append(make([]byte, 0, len(b.b)), b.b...)
-	if store.settle(c.o, limit, int64(len(data))) {
+	data := slices.Clip(slices.Clone(b.b))
+	if store.refund(c.o, limit-int64(len(data))) {
 		f.tried, f.data = true, data
 	}
 	return data
 }
 
-func compress(e Encoding, w io.Writer, c *Snapshot) error {
+func writeCompressed(e Encoding, w io.Writer, c *snapshot) error {
 	var z io.WriteCloser
 	var err error
 	if e == Gzip {
 		z, err = gzip.NewWriterLevel(w, gzip.BestSpeed)
 	} else {
-		window := 1 << bits.Len64(uint64(min(max(c.Length(), 32<<10), 1<<20)-1)) // its memory grows with it
+		window := 1 << bits.Len64(uint64(min(max(c.length(), 32<<10), 1<<20)-1)) // its memory grows with it
 		z, err = zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(window),
 			zstd.WithAllLitEntropyCompression(true),                        // else text without repetitions stays as it is
 			zstd.WithLowerEncoderMem(true), zstd.WithEncoderConcurrency(1)) // 1: no goroutines
@@ -93,7 +93,7 @@ func compress(e Encoding, w io.Writer, c *Snapshot) error {
 	if err != nil {
 		return err
 	}
-	err = c.Each(func(b []byte) error {
+	err = c.each(func(b []byte) error {
 		for len(b) > 0 { // in steps, to give up early on what does not shrink
 			n := min(len(b), maxChunk)
 			if _, err := z.Write(b[:n]); err != nil {
@@ -118,29 +118,4 @@ func (b *bounded) Write(p []byte) (int, error) {
 	}
 	b.b = append(b.b, p...)
 	return len(p), nil
-}
-
-// lend takes n bytes of what is free of the budget for o.
-func (s *Store) lend(o *Output, n int64) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if o.gone || s.used+n > s.budget {
-		return false
-	}
-	s.used += n
-	o.cost += n
-	return true
-}
-
-// settle gives back what was lent but for n bytes, and says whether o still counts.
-func (s *Store) settle(o *Output, lent, n int64) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if o.gone {
-		return false // everything was given back with it
-	}
-	s.used -= lent - n
-	o.cost -= lent - n
-	s.cache.Set(o.id, o, ttlcache.PreviousOrDefaultTTL) // the new cost; its life goes on
-	return true
 }

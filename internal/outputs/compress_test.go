@@ -45,9 +45,7 @@ func TestStoredCompression(t *testing.T) {
 	}
 	stored := int64(0)
 	for _, e := range []Encoding{Zstd, Gzip} {
-		snapshot := o.Snapshot()
-		data, _ := snapshot.Compressed(e)
-		snapshot.Release()
+		data, _ := o.snapshot().compressed(e)
 		stored += int64(len(data))
 	}
 	if got := s.Stats().Used - before; got != stored || stored == 0 {

@@ -72,7 +72,6 @@ func (f *finds) get(o *Output, e *Expression) *find {
 // a line is searched once it has ended. The only error is ctx's.
 func (o *Output) Find(ctx context.Context, e *Expression, within time.Duration) (Hits, error) {
 	v, m := o.acquire()
-	defer o.release(&v)
 	s := o.store.finds.get(o, e)
 	s.mu.Lock()
 	defer s.mu.Unlock()

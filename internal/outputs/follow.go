@@ -26,7 +26,6 @@ type Follower struct {
 // first.
 func (o *Output) Follow(off int64) *Follower {
 	v, _ := o.acquire()
-	defer o.release(&v)
 	f := &Follower{o: o, off: max(off, 0)}
 	_ = v.pieces(0, f.off, func(b []byte, gap bool) error {
 		if gap {
@@ -79,7 +78,6 @@ func (f *Follower) done() bool {
 
 func (f *Follower) read() (Piece, int64, bool) {
 	v, m := f.o.acquire()
-	defer f.o.release(&v)
 	i := v.find(f.off)
 	if i == v.len() {
 		f.off = max(f.off, v.size) // a reader may start beyond the end

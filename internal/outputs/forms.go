@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -13,8 +14,7 @@ import (
 
 // follow serves the bytes as they come. What comes in a burst is sent together.
 func (h *Handler) follow(w http.ResponseWriter, r *http.Request, o *Output, off int64) {
-	c, hs := prepared(o)
-	c.Release()
+	_, hs := prepared(o)
 	head := w.Header()
 	safeHeaders(head, hs.contentType, valSandbox, valNoStore)
 	head["Content-Disposition"] = hs.disposition
@@ -62,13 +62,12 @@ func (h *Handler) follow(w http.ResponseWriter, r *http.Request, o *Output, off 
 // lines serves lines as they are stored.
 func (h *Handler) lines(w http.ResponseWriter, r *http.Request, o *Output, q query) {
 	c, hs := prepared(o)
-	defer c.Release()
 	head := w.Header()
 	safeHeaders(head, valText, valSandbox, valNoStore)
 	head["Content-Disposition"] = hs.disposition
-	lines := c.Lines(q.from, q.to)
+	lines := c.window(&c.meta, q.from, q.to)
 	lineHeader(head, c, lines)
-	if c.Complete() {
+	if c.complete {
 		head["Cache-Control"] = valNoCache
 		head["Etag"] = hs.etag[0]
 		if h.unchanged(w, r, hs.etag[0][0]) {
@@ -79,17 +78,13 @@ func (h *Handler) lines(w http.ResponseWriter, r *http.Request, o *Output, q que
 		return
 	}
 	p := &paced{ResponseWriter: w}
-	_ = c.Copy(r.Context(), p, lines) // fails only when the client is gone
+	_ = c.copy(r.Context(), p, &c.meta, lines.from, lines.to) // fails only when the client is gone
 	p.done()
 }
 
-func lineHeader(head http.Header, c *Snapshot, lines Range) {
-	b := strconv.AppendInt(nil, int64(lines.First), 10)
-	b = append(b, '-')
-	b = strconv.AppendInt(b, int64(lines.Last), 10)
-	b = append(b, '/')
-	b = strconv.AppendInt(b, int64(c.LastLine()), 10)
-	head["Webchat-Lines"] = []string{string(b)}
+func lineHeader(head http.Header, c *snapshot, lines window) {
+	first := int64(c.meta.First())
+	head["Webchat-Lines"] = []string{fmt.Sprintf("%d-%d/%d", first+lines.first, first+lines.last, first+c.view.lines()-1)}
 }
 
 // highlighted serves lines as HTML.
@@ -98,22 +93,21 @@ func (h *Handler) highlighted(w http.ResponseWriter, r *http.Request, o *Output,
 		h.noHTML(w, r)
 		return
 	}
-	c := o.Snapshot()
+	c := o.snapshot()
 	if !q.ranged {
-		q.to = c.Meta.First() + defaultLines - 1
+		q.to = c.meta.First() + defaultLines - 1
 	}
-	lines := c.Lines(q.from, q.to)
-	c.Release() // only counts are used below
-	if lines.Last-lines.First >= MaxHTMLLines {
+	lines := c.window(&c.meta, q.from, q.to)
+	if lines.last-lines.first >= MaxHTMLLines {
 		refuse(w, r, http.StatusBadRequest, "too_many_lines", "Ask for at most "+strconv.Itoa(MaxHTMLLines)+" lines at once.")
 		return
 	}
 	var html []byte
-	if lines.Last >= lines.First && r.Method != http.MethodHead {
+	if lines.last >= lines.first && r.Method != http.MethodHead {
 		var err error
-		if html, err = h.views.HTML(r.Context(), o, lines.First, lines.Last); err != nil {
+		if html, err = h.views.HTML(r.Context(), o, c.meta.First()+int(lines.first), c.meta.First()+int(lines.last)); err != nil {
 			if r.Context().Err() == nil {
-				h.log.Error("output lines not rendered", "type", c.Meta.Type, "error", err)
+				h.log.Error("output lines not rendered", "type", c.meta.Type, "error", err)
 			}
 			refuse(w, r, http.StatusInternalServerError, "render_failed", "The lines cannot be rendered: ask for them as text.")
 			return
@@ -137,8 +131,7 @@ const timeFormat = "2006-01-02T15:04:05.000Z07:00"
 // json serves the output as one object, written as it goes: a large output is never in memory a
 // second time.
 func (h *Handler) json(w http.ResponseWriter, r *http.Request, o *Output) {
-	c := o.Snapshot()
-	defer c.Release()
+	c := o.snapshot()
 	tail := struct {
 		Encoding  string   `json:"encoding"`
 		Metadata  Meta     `json:"metadata"`
@@ -147,8 +140,8 @@ func (h *Handler) json(w http.ResponseWriter, r *http.Request, o *Output) {
 		CreatedAt string   `json:"createdAt"`
 		ExpiresAt *string  `json:"expiresAt"`
 		Views     []string `json:"views,omitempty"`
-	}{Encoding: "utf-8", Metadata: c.Meta, Size: c.Size(), Truncated: c.Meta.Truncated, CreatedAt: o.CreatedAt().UTC().Format(timeFormat)}
-	if t := o.ExpiresAt(); c.Complete() && !t.IsZero() {
+	}{Encoding: "utf-8", Metadata: c.meta, Size: c.size, Truncated: c.meta.Truncated, CreatedAt: o.CreatedAt().UTC().Format(timeFormat)}
+	if t := o.ExpiresAt(); c.complete && !t.IsZero() {
 		s := t.UTC().Format(timeFormat)
 		tail.ExpiresAt = &s
 	}
@@ -156,7 +149,7 @@ func (h *Handler) json(w http.ResponseWriter, r *http.Request, o *Output) {
 		tail.Views = h.views.Of(o)
 	}
 	var valid validity
-	_ = c.Each(valid.add) // never fails
+	_ = c.each(valid.add) // never fails
 	if !valid.all() {
 		tail.Encoding = "base64"
 	}
@@ -182,12 +175,12 @@ func (h *Handler) json(w http.ResponseWriter, r *http.Request, o *Output) {
 	_ = b.Flush()
 }
 
-func writeData(w *bufio.Writer, c *Snapshot, encoding string) error {
+func writeData(w *bufio.Writer, c *snapshot, encoding string) error {
 	if encoding == "utf-8" {
-		return c.Each(func(b []byte) error { return escape(w, b) })
+		return c.each(func(b []byte) error { return escape(w, b) })
 	}
 	z := base64.NewEncoder(base64.StdEncoding, w)
-	if err := c.Each(func(b []byte) error { _, err := z.Write(b); return err }); err != nil {
+	if err := c.each(func(b []byte) error { _, err := z.Write(b); return err }); err != nil {
 		return err
 	}
 	return z.Close()

@@ -32,7 +32,7 @@ func TestTextOfOtherCharsets(t *testing.T) {
 				t.Errorf("%s: %s: %q", charset, query, got)
 			}
 		}
-		if text := o.Text(); text.TotalLines() != 3 || o.Text() != text || !text.Held() {
+		if text := o.Text(); text.TotalLines() != 3 || o.Text() != text {
 			t.Errorf("%s: %d lines", charset, o.Text().TotalLines())
 		}
 		if now := s.Stats().Used; now <= used {

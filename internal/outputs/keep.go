@@ -88,10 +88,7 @@ func (k *keeper) path(id ID, f keptFile) string {
 // gone when its life ends.
 func (k *keeper) save(o *Output) {
 	v, m := o.acquire()
-	defer o.release(&v)
-	o.mu.Lock()
-	completed := o.wall
-	o.mu.Unlock()
+	completed := o.kept.Add(-k.keep) // which does not change any more
 	if !sessionName.MatchString(m.SessionID) {
 		return
 	}
@@ -182,7 +179,7 @@ func revived(s *Store, id ID, file []byte, keep time.Duration) (*Output, error) 
 	} else {
 		v.set(data[:len(data):len(data)])
 	}
-	return &Output{id: id, created: h.Created, store: s, meta: h.Meta, view: v, ends: h.Completed.Add(keep)}, nil
+	return &Output{id: id, created: h.Created, store: s, meta: h.Meta, view: v, kept: h.Completed.Add(keep)}, nil
 }
 
 // session lists the outputs of a session that are on disk, by the first lines of their files.
@@ -261,4 +258,14 @@ func (k *keeper) delete(id ID, f keptFile) {
 		k.log.Warn("an old output is still on disk", "error", err)
 	}
 	_ = os.Remove(filepath.Join(k.dir, f.session)) // fails while it holds another
+}
+
+// forget deletes what is kept of an output.
+func (k *keeper) forget(id ID) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if f, ok := k.files[id]; ok {
+		delete(k.files, id)
+		k.delete(id, f)
+	}
 }

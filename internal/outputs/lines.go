@@ -30,7 +30,6 @@ var errStop = errors.New("stop")
 func (o *Output) Lines(ctx context.Context, from, to int) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		v, m := o.acquire()
-		defer o.release(&v)
 		w := v.window(&m, from, to)
 		s := splitter{v: &v, first: m.First(), next: w.first, yield: yield}
 		err := v.pieces(w.from, w.to, func(b []byte, gap bool) error {
@@ -99,11 +98,7 @@ func (s *splitter) flush() error {
 }
 
 func (s *splitter) flushEmpty() error {
-	text := s.carry
-	if !s.v.complete { // its memory may be recycled after the iteration
-		text = bytes.Clone(text)
-	}
-	l := Line{Number: s.first + int(s.next), Text: text, Cut: s.cut}
+	l := Line{Number: s.first + int(s.next), Text: s.carry, Cut: s.cut}
 	s.carry, s.cut, s.pending = nil, 0, false
 	s.next++
 	if !s.yield(l, nil) {
@@ -127,7 +122,6 @@ func (s *splitter) gap(g *Gap) error {
 // its own in place of the gap.
 func (o *Output) CopyLines(ctx context.Context, w io.Writer, from, to int) error {
 	v, m := o.acquire()
-	defer o.release(&v)
 	win := v.window(&m, from, to)
 	return v.copy(ctx, w, &m, win.from, win.to)
 }
@@ -185,7 +179,6 @@ func (v *view) window(m *Meta, from, to int) window {
 // LineOf returns the number, as shown, of the line that holds a true offset, or would.
 func (o *Output) LineOf(off int64) int {
 	v, m := o.acquire()
-	defer o.release(&v)
 	i := v.find(off)
 	if i == v.len() {
 		return m.First() + int(v.lines()) - 1

@@ -35,7 +35,7 @@ func TestModel(t *testing.T) {
 			}
 			time.Sleep(time.Hour)
 			synctest.Wait()
-			if u := s.Stats(); failure == nil && (u.Outputs != 0 || u.Used != 0 || s.pinned != 0) {
+			if u := s.Stats(); failure == nil && (u.Outputs != 0 || u.Used != 0 || s.fixed != 0) {
 				failure = fmt.Errorf("in the end: %+v", u)
 			}
 			stop()
@@ -101,17 +101,17 @@ func (m *model) step(kind, a, b int) error {
 		}
 		m.s.DeleteSession(session)
 	case kind == 7:
-		m.s.lendAndSettle(m.ids, a, b)
+		m.s.payAndRefund(m.ids, a, b)
 	}
 	return m.check()
 }
 
-func (s *Store) lendAndSettle(ids []ID, a, b int) {
+func (s *Store) payAndRefund(ids []ID, a, b int) {
 	if len(ids) == 0 {
 		return
 	}
-	if o, err := s.Get(ids[a%len(ids)]); err == nil && o.Complete() && s.lend(o, int64(b%50_000)) {
-		s.settle(o, int64(b%50_000), int64(b%50_000)/2)
+	if o, err := s.Get(ids[a%len(ids)]); err == nil && o.Complete() && s.pay(o, int64(b%50_000), false) {
+		s.refund(o, int64(b%50_000)/2)
 	}
 }
 
@@ -140,8 +140,8 @@ func (m *model) check() error {
 		}
 	}
 	synctest.Wait() // Run frees what just ended
-	if u = m.s.Stats(); u.Used != sum || m.s.pinned != pinned {
-		return fmt.Errorf("account %d, %d pinned; outputs cost %d, %d", u.Used, m.s.pinned, sum, pinned)
+	if u = m.s.Stats(); u.Used != sum || m.s.fixed != pinned {
+		return fmt.Errorf("account %d, %d pinned; outputs cost %d, %d", u.Used, m.s.fixed, sum, pinned)
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package outputs
 
 import (
 	"bytes"
-	"container/list"
 	"errors"
 	"io"
 	"sort"
@@ -22,24 +21,33 @@ type Output struct {
 	mu        sync.Mutex // guards all below; held for moments, never while waiting
 	meta      Meta
 	view      view
-	active    int           // snapshots of the growing output in use: their chunks are not recycled
+	seen      int64         // up to which offset readers may hold chunks, which are then not recycled
 	changed   chan struct{} // closed at the next change; nil when nothing waits
 	completed time.Time     // zero while it grows; with its monotonic reading
-	wall      time.Time     // the same moment by the wall clock
-	ends      time.Time     // until when it is kept on disk; zero: it is not
+	kept      time.Time     // until when it is kept on disk, by the wall clock; zero: it is not
 	pin       time.Time     // when the user pinned it; zero: not
 
-	attached atomic.Pointer[any] // see Snapshot.Attached
-	forms    [Encodings]form     // its bytes compressed, once asked for
+	headers atomic.Pointer[headers] // of its bytes in HTTP, once it is complete
+	forms   [Encodings]form         // its bytes compressed, once asked for
+
+	attaching sync.Mutex // guards attached
+	attached  any        // see Attach
 
 	decoding sync.Mutex // guards decoded; taken before all others
 	decoded  *Output    // its text in UTF-8, once asked for
-	of       *Output    // what this is the text of; nil: it is an output itself
 
 	// Guarded by store.mu.
-	cost int64
-	gone bool
-	elem *list.Element // in store.expiry, once complete
+	cost                int64
+	grows, pinned, gone bool
+}
+
+// Attach keeps with o what make returns, which gets what was kept before. make may be called by
+// one goroutine at a time.
+func (o *Output) Attach(make func(before any) any) any {
+	o.attaching.Lock()
+	defer o.attaching.Unlock()
+	o.attached = make(o.attached)
+	return o.attached
 }
 
 // chunk is a piece of an output. Its published bytes never change.
@@ -58,7 +66,6 @@ type view struct {
 	size, nl   int64 // of everything written
 	open       bool  // the last byte is not a line end
 	complete   bool
-	whole      []byte // all bytes in one piece, if they are
 }
 
 func (v *view) len() int {
@@ -132,13 +139,10 @@ func (o *Output) ExpiresAt() time.Time {
 	if o.completed.IsZero() {
 		return time.Time{}
 	}
-	if o.pinnedNow(o.store.wall().Round(0)) {
-		return o.pin.Add(PinLimit).Round(0)
+	if !o.kept.IsZero() && !o.pinnedNow() {
+		return o.kept
 	}
-	if !o.ends.IsZero() {
-		return o.ends
-	}
-	return o.completed.Add(o.store.ttl).Round(0)
+	return o.until().Round(0)
 }
 
 // Complete reports whether the output has stopped growing.
@@ -165,31 +169,27 @@ func (o *Output) TotalLines() int {
 
 // Meta returns a copy of the description, as things are now.
 func (o *Output) Meta() Meta {
-	v, m := o.acquire()
-	defer o.release(&v)
-	if g := v.describe(&m); g != nil {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	m := o.meta
+	if g := o.view.describe(&m); g != nil {
 		m.Gap, m.Truncated = g, true
 	}
 	return m
 }
 
-// acquire returns the present state; release must follow when its bytes are no longer used.
+// acquire returns the present state, whose bytes never change.
 func (o *Output) acquire() (view, Meta) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !o.view.complete {
-		o.active++
-	}
+	o.seen = o.view.size
 	return o.view, o.meta
 }
 
-func (o *Output) release(v *view) {
-	if v.complete {
-		return // nothing of a complete output is ever recycled
-	}
+func (o *Output) sessionID() string {
 	o.mu.Lock()
-	o.active--
-	o.mu.Unlock()
+	defer o.mu.Unlock()
+	return o.meta.SessionID
 }
 
 // wait returns a channel that is closed at the next change after the state of size; nil if that has
@@ -231,7 +231,6 @@ func (o *Output) ReadAt(p []byte, off int64) (int, error) {
 		return 0, errors.New("read output: negative offset")
 	}
 	v, _ := o.acquire()
-	defer o.release(&v)
 	n := 0
 	for i := v.find(off); n < len(p); i++ {
 		if i == v.len() {

@@ -83,7 +83,7 @@ func TestPinnedWhileItGrows(t *testing.T) {
 			t.Fatalf("an hour later: %v", err)
 		}
 		s.Drop(w.ID())
-		if _, err := s.Get(w.ID()); !errors.Is(err, ErrExpired) || s.Stats().Used != 0 || len(s.pins) != 0 {
+		if _, err := s.Get(w.ID()); !errors.Is(err, ErrExpired) || s.Stats().Used != 0 || s.pinned != 0 {
 			t.Errorf("dropped: %v, %+v", err, s.Stats())
 		}
 	})

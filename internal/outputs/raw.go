@@ -17,15 +17,15 @@ type headers struct {
 	etag                             [Encodings + 1][]string // of identity first
 }
 
-func makeHeaders(o *Output, c *Snapshot) *headers {
+func makeHeaders(o *Output, c *snapshot) *headers {
 	h := &headers{
-		contentType: []string{contentType(&c.Meta, c.Head())},
-		disposition: []string{disposition(&c.Meta)},
-		length:      []string{strconv.FormatInt(c.Length(), 10)},
+		contentType: []string{contentType(&c.meta, c.begin())},
+		disposition: []string{disposition(&c.meta)},
+		length:      []string{strconv.FormatInt(c.length(), 10)},
 	}
 	// The bytes under an id never change once complete: size and time of birth are only there to
 	// look like no other output's.
-	tag := strconv.FormatInt(c.Size(), 36) + "-" + strconv.FormatInt(o.CreatedAt().UnixNano(), 36)
+	tag := strconv.FormatInt(c.size, 36) + "-" + strconv.FormatInt(o.CreatedAt().UnixNano(), 36)
 	for e := Identity; e < Encodings; e++ {
 		s := `"` + tag + `"`
 		if e != Identity {
@@ -36,28 +36,34 @@ func makeHeaders(o *Output, c *Snapshot) *headers {
 	return h
 }
 
-// prepared returns what is served of o and its headers. Release must follow.
-func prepared(o *Output) (*Snapshot, *headers) {
-	c := o.Snapshot()
-	return c, c.Attached(func() any { return makeHeaders(o, c) }).(*headers)
+// prepared returns what is served of o and its headers.
+func prepared(o *Output) (*snapshot, *headers) {
+	c := o.snapshot()
+	if h := o.headers.Load(); h != nil {
+		return c, h
+	}
+	h := makeHeaders(o, c)
+	if c.complete {
+		o.headers.Store(h)
+	}
+	return c, h
 }
 
 // raw serves the bytes. http.ServeContent, which copies, is left to requests that need it.
 func (h *Handler) raw(w http.ResponseWriter, r *http.Request, o *Output) {
 	c, hs := prepared(o)
-	defer c.Release()
 	head := w.Header()
 	safeHeaders(head, hs.contentType, valSandbox, valNoCache)
 	head["Content-Disposition"] = hs.disposition
-	if !c.Complete() {
+	if !c.complete {
 		head["Cache-Control"] = valNoStore
 	}
-	if c.Length() >= CompressMin { // smaller: never compressed, and not worth a range
+	if c.length() >= compressMin { // smaller: never compressed, and not worth a range
 		head["Accept-Ranges"] = valBytes
 		head["Vary"] = valVary
 	}
 	if r, ok := conditional(r); ok {
-		if c.Complete() {
+		if c.complete {
 			head["Etag"] = hs.etag[0]
 		}
 		p := &paced{ResponseWriter: w, always: true}
@@ -66,10 +72,10 @@ func (h *Handler) raw(w http.ResponseWriter, r *http.Request, o *Output) {
 		return
 	}
 	e, data := Identity, []byte(nil)
-	if accept := r.Header["Accept-Encoding"]; c.Complete() && len(accept) > 0 && squeezable(hs.contentType[0]) {
+	if accept := r.Header["Accept-Encoding"]; c.complete && len(accept) > 0 && squeezable(hs.contentType[0]) {
 		e, data = h.encoded(r, c, negotiate(accept))
 	}
-	if c.Complete() {
+	if c.complete {
 		head["Etag"] = hs.etag[e+1]
 		if h.unchanged(w, r, hs.etag[e+1][0]) {
 			return
@@ -87,7 +93,7 @@ func (h *Handler) raw(w http.ResponseWriter, r *http.Request, o *Output) {
 	if data != nil {
 		_, _ = p.Write(data) // the client is gone if this fails
 	} else {
-		_ = c.Each(func(b []byte) error { _, err := p.Write(b); return err })
+		_ = c.each(func(b []byte) error { _, err := p.Write(b); return err })
 	}
 	p.done()
 }
@@ -145,7 +151,7 @@ func squeezable(contentType string) bool {
 }
 
 // encoded returns the bytes in the first of the wanted encodings that is worth it.
-func (h *Handler) encoded(r *http.Request, c *Snapshot, wanted []Encoding) (Encoding, []byte) {
+func (h *Handler) encoded(r *http.Request, c *snapshot, wanted []Encoding) (Encoding, []byte) {
 	for _, e := range wanted {
 		if data := h.compressed(r, e, c); data != nil {
 			return e, data
@@ -154,15 +160,15 @@ func (h *Handler) encoded(r *http.Request, c *Snapshot, wanted []Encoding) (Enco
 	return Identity, nil
 }
 
-func (h *Handler) compressed(r *http.Request, e Encoding, c *Snapshot) []byte {
-	if data, decided := c.Compressed(e); decided { // the usual case
+func (h *Handler) compressed(r *http.Request, e Encoding, c *snapshot) []byte {
+	if data, decided := c.compressed(e); decided { // the usual case
 		return data
 	}
 	if !h.enter(r) {
 		return nil
 	}
 	defer h.exit()
-	return c.Compress(e)
+	return c.compress(e)
 }
 
 // enter waits for a place to do heavy work; false: the client left.

@@ -1,43 +1,37 @@
 package outputs
 
 import (
-	"container/list"
+	"cmp"
+	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/jellydator/ttlcache/v3"
 )
 
-// Store holds the outputs. The cache holds the complete ones, with their life and the order of
-// their use; the store adds those that grow, and one account for all.
-//
-// The cache's own cost limit is set to the same budget but is never what evicts: it knows nothing
-// of growing outputs, tells of an eviction only later and on a goroutine each, and a single item
-// over the limit would empty it.
+// Store holds the outputs. The cache has their lives and the order of their use: growing ones
+// have no end. The store adds one account for all, since an output that grows or is pinned
+// cannot be evicted and the cache's own cost limit knows no such thing.
 type Store struct {
 	ttl    time.Duration
 	budget int64
 	log    *slog.Logger
 	wall   func() time.Time // the wall clock
-	wake   chan struct{}    // tells Run that there is something to expire
 
-	keeper *keeper // nil: nothing is kept on disk
-	finds  finds
-
+	keeper  *keeper // nil: nothing is kept on disk
+	finds   finds
 	cache   *ttlcache.Cache[ID, *Output]
-	growing sync.Map                       // ID to *Output
 	evicted *ttlcache.Cache[ID, time.Time] // when outputs had to make room; not more than maxEvicted
 
-	mu       sync.Mutex                // guards all below, and every change of cache
-	used     int64                     // bytes, all outputs
-	pinned   int64                     // of these, growing outputs': they cannot be evicted
-	count    int                       // outputs
-	grows    int                       // of these, growing
-	expiry   *list.List                // of *Output, complete ones that are not pinned, next to expire first
-	pins     map[ID]*Output            // pinned by the user
-	sessions map[string]map[ID]*Output // by Meta.SessionID
+	mu     sync.Mutex // guards all below, and every change of cache but expiry
+	used   int64      // bytes, all outputs
+	fixed  int64      // of these, growing and pinned outputs': they cannot be evicted
+	pinned int64      // of these, pinned ones'
+	count  int        // outputs
+	grows  int        // of these, growing
 }
 
 // Stats is a Store's account.
@@ -51,36 +45,55 @@ func New(c Config) (*Store, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	log := c.Logger
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
 	s := &Store{
-		ttl:    c.TTL,
-		budget: c.Budget,
-		log:    log,
-		wall:   time.Now,
-		wake:   make(chan struct{}, 1),
-		cache: ttlcache.New(
-			ttlcache.WithTTL[ID, *Output](c.TTL),
-			ttlcache.WithDisableTouchOnHit[ID, *Output](), // reading does not extend a life
-			ttlcache.WithMaxCost(uint64(c.Budget), func(i ttlcache.CostItem[ID, *Output]) uint64 {
-				return uint64(i.Value.cost) // Set is called with s.mu held
-			}),
-		),
-		evicted:  ttlcache.New(ttlcache.WithCapacity[ID, time.Time](maxEvicted)),
-		expiry:   list.New(),
-		finds:    finds{most: maxFindHits},
-		pins:     make(map[ID]*Output),
-		sessions: make(map[string]map[ID]*Output),
+		ttl:     c.TTL,
+		budget:  c.Budget,
+		log:     cmp.Or(c.Logger, slog.New(slog.DiscardHandler)),
+		wall:    time.Now,
+		finds:   finds{most: maxFindHits},
+		cache:   ttlcache.New(ttlcache.WithDisableTouchOnHit[ID, *Output]()), // reading does not extend a life
+		evicted: ttlcache.New(ttlcache.WithCapacity[ID, time.Time](maxEvicted)),
 	}
+	s.cache.OnEviction(func(_ context.Context, _ ttlcache.EvictionReason, i *ttlcache.Item[ID, *Output]) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.forget(i.Value()) // what the store removed itself is forgotten already
+	})
 	if c.Keep > 0 {
 		var err error
-		if s.keeper, err = newKeeper(c, log); err != nil {
+		if s.keeper, err = newKeeper(c, s.log); err != nil {
 			return nil, err
 		}
 	}
 	return s, nil
+}
+
+// Run frees outputs whose life has ended, until ctx ends. It returns nil.
+func (s *Store) Run(ctx context.Context) error {
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		s.cache.Start()
+	}()
+	old := time.NewTicker(sweepKept)
+	defer old.Stop()
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-old.C:
+			if s.keeper != nil {
+				s.keeper.sweep()
+			}
+		}
+	}
+	for {
+		s.cache.Stop() // does nothing if Start has not begun yet
+		select {
+		case <-stopped:
+			return nil
+		case <-time.After(time.Millisecond):
+		}
+	}
 }
 
 // Stats returns the account as it is now.
@@ -90,31 +103,46 @@ func (s *Store) Stats() Stats {
 	return Stats{Outputs: s.count, Growing: s.grows, Used: s.used, Budget: s.budget}
 }
 
-// Create makes an output that grows as the Writer is written to. It fails, wrapping ErrBudget, only
-// when other growing outputs leave not even a few kilobytes.
+// Create makes an output that grows as the Writer is written to. It fails, wrapping ErrBudget,
+// only when other growing outputs leave not even a few kilobytes.
 func (s *Store) Create(m Meta, l Limits) (*Writer, error) {
 	m.Gap = nil
-	o := s.newOutput(m)
-	cost := m.cost() + reserve
+	o := &Output{id: newID(), created: time.Now(), store: s, meta: m, grows: true}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.room(cost) {
+	if !s.room(m.cost() + reserve) {
 		return nil, fmt.Errorf("create %s output: %w; wait for one to end", m.Type, ErrBudget)
 	}
-	s.growing.Store(o.id, o)
-	s.pinned += cost
 	s.grows++
-	s.add(o, cost)
+	s.add(o, m.cost()+reserve)
+	s.cache.Set(o.id, o, ttlcache.NoTTL)
 	return &Writer{o: o, limits: l.resolve(m.Type, s.budget), reserved: reserve}, nil
 }
 
 // Put stores data as a complete output. It takes data over: the caller must not change it
-// afterwards. Data over half of what growing outputs leave of the budget is cut to head and tail;
-// an image is refused instead, as is anything when they leave nothing at all (ErrBudget).
+// afterwards. Data over half of what growing outputs leave of the budget is cut to head and
+// tail; an image is refused instead, as is anything when they leave nothing at all (ErrBudget).
 func (s *Store) Put(m Meta, data []byte) (ID, error) {
-	o, err := s.put(m, data)
-	if err != nil {
-		return "", err
+	m.Gap = nil
+	s.mu.Lock()
+	free := s.budget - s.fixed - m.cost()
+	s.mu.Unlock()
+	l := Limits{}.resolve(m.Type, free)
+	v := view{complete: true}
+	switch size := int64(len(data)); {
+	case size <= min(l.Head+l.Tail, free):
+		v.set(slices.Clip(data))
+		if cap(data)-len(data) > len(data)/8 {
+			v.set(slices.Clone(data))
+		}
+	case m.Type == Image || l.Head+l.Tail > free:
+		return "", fmt.Errorf("put %s of %d bytes: %w; ask for less or raise the budget", m.Type, size, ErrBudget)
+	default:
+		v.cut(data, l)
+	}
+	o := &Output{id: newID(), created: time.Now(), store: s}
+	if !s.enter(o, v, m) { // growing outputs grew meanwhile
+		return "", fmt.Errorf("put %s of %d bytes: %w; try again when one has ended", m.Type, len(data), ErrBudget)
 	}
 	if s.keeper != nil {
 		s.keeper.save(o)
@@ -122,141 +150,122 @@ func (s *Store) Put(m Meta, data []byte) (ID, error) {
 	return o.id, nil
 }
 
-func (s *Store) put(m Meta, data []byte) (*Output, error) {
-	m.Gap = nil
-	o := s.newOutput(m)
-	s.mu.Lock()
-	free := s.budget - s.pinned - s.held(false) - m.cost()
-	s.mu.Unlock()
-	l := Limits{}.resolve(m.Type, free)
-	whole := int64(len(data)) <= min(l.Head+l.Tail, free)
-	if !whole && (m.Type == Image || l.Head+l.Tail > free) {
-		return nil, fmt.Errorf("put %s of %d bytes: %w; ask for less or raise the budget", m.Type, len(data), ErrBudget)
-	}
-	v := view{complete: true}
-	if whole {
-		if cap(data)-len(data) > len(data)/8 {
-			data = append(make([]byte, 0, len(data)), data...)
-		}
-		v.set(data[:len(data):len(data)])
-	} else {
-		v.cut(data, l)
-	}
+// enter adds a complete output; false: there is no room for it.
+func (s *Store) enter(o *Output, v view, m Meta) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	cost := m.cost() + v.kept()
-	if !s.room(cost) { // growing outputs grew meanwhile
-		return nil, fmt.Errorf("put %s of %d bytes: %w; try again when one has ended", m.Type, len(data), ErrBudget)
+	if !s.room(m.cost() + v.kept()) {
+		return false
 	}
-	s.add(o, cost)
+	s.add(o, m.cost()+v.kept())
 	s.live(o, v, m)
-	return o, nil
-}
-
-// cut makes copies of data's head and tail all that v keeps.
-func (v *view) cut(data []byte, l Limits) {
-	from := int64(len(data)) - l.Tail
-	v.size, v.open = int64(len(data)), data[len(data)-1] != '\n'
-	head := chunk{buf: data[:l.Head]}
-	trimEnd(&head)
-	tail := chunk{off: from, nl: count(data[:from]), buf: data[from:]}
-	trimStart(&tail)
-	clone := func(b []byte) []byte { return append(make([]byte, 0, len(b)), b...) }
-	v.head, _ = split(clone(head.buf), 0, 0)
-	v.tail, v.nl = split(clone(tail.buf), tail.off, tail.nl)
-}
-
-func (s *Store) newOutput(m Meta) *Output {
-	return &Output{id: newID(), created: time.Now(), store: s, meta: m}
+	return true
 }
 
 // add enters o into the account. The caller holds s.mu and has made room.
 func (s *Store) add(o *Output, cost int64) {
-	o.cost = cost
-	s.used += cost
 	s.count++
-	if id := o.meta.SessionID; id != "" {
-		if s.sessions[id] == nil {
-			s.sessions[id] = make(map[ID]*Output)
-		}
-		s.sessions[id][o.id] = o
+	s.charge(o, cost)
+}
+
+// charge changes what o costs by n bytes. The caller holds s.mu.
+func (s *Store) charge(o *Output, n int64) {
+	o.cost += n
+	s.used += n
+	if o.grows || o.pinned {
+		s.fixed += n
 	}
+	if o.pinned {
+		s.pinned += n
+	}
+}
+
+// fix says whether o grows and is pinned from now on. The caller holds s.mu.
+func (s *Store) fix(o *Output, grows, pinned bool) {
+	cost := o.cost
+	s.charge(o, -cost)
+	o.grows, o.pinned = grows, pinned
+	s.charge(o, cost)
+}
+
+// pay charges o for n bytes more; false: there is no room for them, or o is gone. Only for
+// bytes that are worth it others are evicted.
+func (s *Store) pay(o *Output, n int64, evict bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !evict && s.used+n > s.budget || evict && !s.room(n) || o.gone {
+		return false
+	}
+	s.charge(o, n)
+	return true
+}
+
+// refund gives back what was paid, and says whether o still counts.
+func (s *Store) refund(o *Output, n int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !o.gone {
+		s.charge(o, -n)
+	}
+	return !o.gone
 }
 
 // live starts o's life in its final state. The caller holds s.mu.
 func (s *Store) live(o *Output, v view, m Meta) {
 	o.mu.Lock()
-	o.view, o.meta = v, m
-	o.completed, o.wall = time.Now(), s.wall().Round(0)
-	if s.keeper != nil && o.ends.IsZero() {
-		o.ends = o.wall.Add(s.keeper.keep)
+	o.view, o.meta, o.completed = v, m, time.Now()
+	if s.keeper != nil && o.kept.IsZero() {
+		o.kept = o.completed.Round(0).Add(s.keeper.keep)
 	}
 	o.notify()
 	o.mu.Unlock()
-	s.cache.Set(o.id, o, s.lifeInCache(o))
-	if s.pins[o.id] != nil {
-		return
-	}
-	if o.elem = s.expiry.PushBack(o); s.expiry.Len() == 1 {
-		s.awake()
-	}
+	s.setLife(o)
 }
 
-// grow pays n bytes more for o. gone says that o was deleted.
-func (s *Store) grow(o *Output, n int64) (ok, gone bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if o.gone {
-		return false, true
-	}
-	if !s.room(n) {
-		return false, false
-	}
-	o.cost += n
-	s.used += n
-	s.pinned += n
-	return true, false
+// setLife tells the cache when o's life ends. The caller holds s.mu.
+func (s *Store) setLife(o *Output) {
+	o.mu.Lock()
+	end := o.until()
+	o.mu.Unlock()
+	s.cache.Set(o.id, o, max(time.Until(end), 1))
 }
 
 // complete ends o's growth.
 func (s *Store) complete(o *Output, v view, m Meta) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	m.SessionID, m.Gap = o.meta.SessionID, nil // the session's index has it under this id
+	m.SessionID, m.Gap = o.meta.SessionID, nil
 	if o.gone {
 		o.mu.Lock()
-		o.meta, o.view.complete = m, true
-		o.notify()
+		o.meta = m
 		o.mu.Unlock()
 		return
 	}
-	cost := m.cost() + v.kept()
-	s.pinned -= o.cost
-	s.used += cost - o.cost
-	o.cost = cost
-	s.grows--
+	s.charge(o, m.cost()+v.kept()-o.cost)
 	s.room(0) // the description may have grown
+	s.grows--
+	s.fix(o, false, o.pinned)
 	s.live(o, v, m)
-	s.growing.Delete(o.id) // after live: o can be found at every moment
 }
 
-// room evicts until n bytes more fit into the budget. It evicts nothing when they cannot fit. The
-// caller holds s.mu.
+// room evicts until n bytes more fit into the budget, the least recently read outputs first.
+// It evicts nothing when they cannot fit. The caller holds s.mu.
 func (s *Store) room(n int64) bool {
-	if n > s.budget-s.pinned-s.held(false) {
+	if n > s.budget-s.fixed {
 		return false
 	}
 	for s.used+n > s.budget {
-		v := s.victim()
-		if v == nil {
+		var v *Output
+		s.cache.RangeBackwards(func(i *ttlcache.Item[ID, *Output]) bool {
+			v = i.Value()
+			return v.grows || v.pinned || v.gone
+		})
+		if v == nil || v.grows || v.pinned || v.gone { // the rest has expired and is being forgotten
 			return false
 		}
-		if !s.expired(v) {
-			s.evicted.Set(v.id, s.wall(), ttlcache.NoTTL)
-		}
+		s.evicted.Set(v.id, s.wall(), ttlcache.NoTTL)
 		s.remove(v)
 	}
-	s.sweep(4)
 	return true
 }
 
@@ -272,67 +281,44 @@ func (s *Store) EvictedAt(id ID) time.Time {
 	return time.Time{}
 }
 
-// victim returns the complete output to lose first: an expired one, else the least recently read.
-func (s *Store) victim() (v *Output) {
-	front := s.expiry.Front()
-	if front == nil {
-		return nil
-	}
-	next := front.Value.(*Output)
-	if s.expired(next) {
-		return next
-	}
-	s.cache.RangeBackwards(func(i *ttlcache.Item[ID, *Output]) bool {
-		if s.pins[i.Key()] != nil {
-			return true
-		}
-		v = i.Value()
-		return false
-	})
-	if v == nil {
-		return next // all that is left expired just now
-	}
-	return v
+// remove ends o's life, growing or complete. The caller holds s.mu.
+func (s *Store) remove(o *Output) {
+	s.cache.Delete(o.id)
+	s.forget(o)
 }
 
-// remove forgets o, growing or complete. The caller holds s.mu.
-func (s *Store) remove(o *Output) {
+// forget takes o, which is not in the cache any more, from the account. The caller holds s.mu.
+func (s *Store) forget(o *Output) {
 	if o.gone {
 		return
 	}
-	o.gone = true
-	s.used -= o.cost
+	s.charge(o, -o.cost)
 	s.count--
-	delete(s.pins, o.id)
-	if _, grows := s.growing.Load(o.id); !grows {
-		s.cache.Delete(o.id)
-		if o.elem != nil {
-			s.expiry.Remove(o.elem)
-			o.elem = nil
-		}
-	} else {
-		s.pinned -= o.cost
+	o.gone = true
+	if o.grows {
 		s.grows--
-		s.growing.Delete(o.id)
 		o.mu.Lock()
 		o.view.complete = true
 		o.notify()
 		o.mu.Unlock()
 	}
-	if of := s.sessions[o.meta.SessionID]; of != nil {
-		delete(of, o.id)
-		if len(of) == 0 {
-			delete(s.sessions, o.meta.SessionID)
-		}
-	}
 }
 
-// Get returns the output, complete or growing; reading it later needs no further Get. It fails with
-// ErrExpired.
-func (s *Store) Get(id ID) (*Output, error) {
-	if o, ok := s.growing.Load(id); ok {
-		return o.(*Output), nil
+// expired says whether o's life in memory has ended by either clock, or that of its file.
+func (s *Store) expired(o *Output) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.completed.IsZero() {
+		return false
 	}
+	end, wall := o.until(), s.wall().Round(0)
+	return !time.Now().Before(end) || !wall.Before(end.Round(0)) ||
+		!o.kept.IsZero() && o.pin.IsZero() && !wall.Before(o.kept)
+}
+
+// Get returns the output, complete or growing; reading it later needs no further Get. It fails
+// with ErrExpired.
+func (s *Store) Get(id ID) (*Output, error) {
 	if item := s.cache.Get(id); item != nil && !s.expired(item.Value()) {
 		return item.Value(), nil
 	}
@@ -350,18 +336,91 @@ func (s *Store) revive(id ID) (*Output, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.cache.DeleteExpired() // else the one that expired would be replaced and never forgotten
 	if item := s.cache.Get(id); item != nil {
 		if !s.expired(item.Value()) {
 			return item.Value(), nil // another reader was faster
 		}
 		s.remove(item.Value())
 	}
-	cost := o.meta.cost() + o.view.kept()
-	if !s.room(cost) { // the caller gets it all the same
-		o.completed, o.wall = time.Now(), s.wall().Round(0)
-		return o, nil
+	if cost := o.meta.cost() + o.view.kept(); s.room(cost) {
+		s.add(o, cost)
+		s.live(o, o.view, o.meta)
+	} else { // the caller gets it all the same
+		o.completed = time.Now()
 	}
-	s.add(o, cost)
-	s.live(o, o.view, o.meta)
 	return o, nil
+}
+
+// ofSession returns a session's outputs that are in memory, growing ones included.
+func (s *Store) ofSession(sessionID string) (list []*Output) {
+	for _, i := range s.cache.Items() {
+		if o := i.Value(); o.sessionID() == sessionID && sessionID != "" && !s.expired(o) {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// DeleteSession ends the lives of a session's outputs, growing ones included.
+func (s *Store) DeleteSession(sessionID string) {
+	s.mu.Lock()
+	for _, o := range s.ofSession(sessionID) {
+		s.remove(o)
+	}
+	s.mu.Unlock()
+	if s.keeper != nil {
+		s.keeper.drop(sessionID)
+	}
+}
+
+// Drop ends the life of an output now, with what its file was, on disk as well.
+func (s *Store) Drop(id ID) {
+	if o, err := s.Get(id); err == nil {
+		if was := o.Meta().Was; was != "" {
+			defer s.Drop(was)
+		}
+		s.mu.Lock()
+		s.remove(o)
+		s.mu.Unlock()
+	}
+	if s.keeper != nil {
+		s.keeper.forget(id)
+	}
+}
+
+// Listed is an output in a list.
+type Listed struct {
+	ID                   ID
+	Meta                 Meta
+	Size                 int64 // bytes written so far, those left out included
+	Complete             bool
+	Pinned               bool
+	CreatedAt, ExpiresAt time.Time // ExpiresAt is zero while it grows
+}
+
+// called is when its call began, or if that is not known, when it was created.
+func (l *Listed) called() time.Time {
+	if l.Meta.Called.IsZero() {
+		return l.CreatedAt
+	}
+	return l.Meta.Called
+}
+
+// Session lists the outputs of a session in the order of their calls, those on disk included:
+// listing reads no content into memory.
+func (s *Store) Session(sessionID string) []Listed {
+	all, seen := []Listed{}, map[ID]bool{}
+	for _, o := range s.ofSession(sessionID) {
+		seen[o.id] = true
+		all = append(all, Listed{ID: o.id, Meta: o.Meta(), Size: o.Size(), Complete: o.Complete(),
+			Pinned: o.Pinned(), CreatedAt: o.CreatedAt(), ExpiresAt: o.ExpiresAt()})
+	}
+	if s.keeper != nil {
+		all = append(all, slices.DeleteFunc(s.keeper.session(sessionID), func(l Listed) bool { return seen[l.ID] })...)
+	}
+	slices.SortFunc(all, func(a, b Listed) int {
+		return cmp.Or(a.called().Compare(b.called()), a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
+	return all
 }

@@ -8,8 +8,6 @@ import (
 	charset "golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
-
-	"github.com/jellydator/ttlcache/v3"
 )
 
 // charsets are those that [Meta.MimeType] may name besides UTF-8. Windows-1252 contains Latin-1.
@@ -24,7 +22,6 @@ var charsets = map[string]charset.Encoding{
 // for it, o is returned as it is.
 func (o *Output) Text() *Output {
 	v, m := o.acquire()
-	defer o.release(&v)
 	_, name, ok := strings.Cut(m.MimeType, "; charset=")
 	if !ok || charsets[name] == nil {
 		return o
@@ -35,11 +32,11 @@ func (o *Output) Text() *Output {
 		return cmp.Or(o.decoded, o)
 	}
 	text := v.decode(charsets[name])
-	if !o.store.hold(o, text.kept()) {
+	if n := text.kept(); n > o.store.budget/2 || !o.store.pay(o, n, true) {
 		return o
 	}
 	m.MimeType = strings.TrimSuffix(m.MimeType, name) + "utf-8"
-	o.decoded = &Output{id: o.id, created: o.created, store: o.store, of: o, meta: m, view: text}
+	o.decoded = &Output{id: o.id, created: o.created, store: o.store, meta: m, view: text}
 	return o.decoded
 }
 
@@ -75,7 +72,12 @@ func (v *view) decode(e charset.Encoding) view {
 }
 
 // join copies the bytes of some chunks together.
-func (v *view) join(from, to int) (b []byte) {
+func (v *view) join(from, to int) []byte {
+	n := 0
+	for i := from; i < to; i++ {
+		n += len(v.at(i).buf)
+	}
+	b := make([]byte, 0, n)
 	for ; from < to; from++ {
 		b = append(b, v.at(from).buf...)
 	}
@@ -89,18 +91,4 @@ func decodeAll(e charset.Encoding, b []byte) []byte {
 		return bytes.ToValidUTF8(b, []byte("\ufffd"))
 	}
 	return text
-}
-
-// hold adds n bytes that were made of o to what o costs; false: there is no room for them, or o is
-// gone.
-func (s *Store) hold(o *Output, n int64) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if o.gone || n > s.budget/2 || !s.room(n) || o.gone {
-		return false
-	}
-	o.cost += n
-	s.used += n
-	s.cache.Set(o.id, o, ttlcache.PreviousOrDefaultTTL) // the new cost; its life goes on
-	return true
 }

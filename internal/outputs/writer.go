@@ -1,6 +1,9 @@
 package outputs
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // Writer makes an output grow. Complete must be called in the end, on every path: defer it.
 type Writer struct {
@@ -63,67 +66,56 @@ func (w *Writer) Write(p []byte) (int, error) {
 // WriteZeros appends n zero bytes, as Write would, but in a time that is bounded by the limits:
 // once the whole tail is zeros, more of them only move it.
 func (w *Writer) WriteZeros(n int64) {
-	zeros := make([]byte, min(n, maxChunk))
 	w.mu.Lock()
-	enough := w.limits.Tail + maxChunk
+	written := min(n, w.limits.Head+w.limits.Tail+2*maxChunk)
 	w.mu.Unlock()
-	for tail := int64(0); n > 0; {
-		k := min(n, int64(len(zeros)))
-		w.Write(zeros[:k])
-		n -= k
-		w.mu.Lock()
-		if w.tailing {
-			tail += k
+	zeros := make([]byte, min(written, maxChunk))
+	for left := written; left > 0; left -= int64(len(zeros)) {
+		w.Write(zeros[:min(left, int64(len(zeros)))])
+	}
+	w.o.mu.Lock()
+	defer w.o.mu.Unlock()
+	if v := &w.o.view; n > written && !v.complete {
+		v.tail = slices.Clone(v.tail) // snapshots keep theirs
+		for i := range v.tail {
+			v.tail[i].off += n - written
 		}
-		if tail > enough+maxChunk { // of which the first may have been the head's
-			w.move(n)
-			n = 0
-		}
-		if w.done {
-			n = 0
-		}
-		w.mu.Unlock()
+		v.last.off += n - written
+		v.size += n - written
+		w.o.notify()
 	}
 }
 
-// move moves the tail, which is all zeros, by n bytes. The caller holds w.mu.
-func (w *Writer) move(n int64) {
+// next seals the full chunk and starts another: of the head while its limit and the budget
+// allow, then of the tail, whose oldest chunk makes room in the end.
+func (w *Writer) next() {
+	tail := w.tailing
+	b := w.growHead()
+	if b == nil {
+		w.tailing = true
+		b = w.growTail()
+	}
+	if w.done {
+		return
+	}
 	w.o.mu.Lock()
 	defer w.o.mu.Unlock()
 	v := &w.o.view
-	if v.complete || n == 0 {
-		return
-	}
-	v.tail = append([]chunk(nil), v.tail...) // snapshots keep theirs
-	for i := range v.tail {
-		v.tail[i].off += n
-	}
-	v.last.off += n
-	v.size += n
-	w.o.notify()
-}
-
-// next seals the full chunk and starts another: of the head while its limit and the budget allow,
-// then of the tail, whose oldest chunk makes room in the end.
-func (w *Writer) next() {
-	sealed := w.tailing
-	if !w.tailing {
-		if b := w.growHead(); b != nil {
-			w.start(b, sealed)
-			return
+	v.seal(tail)
+	if b == nil { // in the memory of the oldest chunk of the tail, unless a reader may have it
+		old := v.tail[0]
+		v.tail = v.tail[1:]
+		if b = old.buf[:0]; old.off < w.o.seen {
+			b = make([]byte, 0, cap(b))
 		}
-		w.tailing = true
 	}
-	if b := w.growTail(); b != nil {
-		w.start(b, sealed)
-		return
-	}
-	if !w.done {
-		w.rotate()
-	}
+	v.last = chunk{off: v.size, nl: v.nl, buf: b}
 }
 
 func (w *Writer) growHead() []byte {
+	if w.tailing {
+		return nil
+	}
 	if w.head == 0 { // the first chunk is always there
 		w.head, w.reserved = minChunk, w.reserved-minChunk
 		return make([]byte, 0, minChunk)
@@ -154,39 +146,9 @@ func (w *Writer) growTail() []byte {
 
 // pay asks the budget for n bytes more.
 func (w *Writer) pay(n int64) bool {
-	ok, gone := w.o.store.grow(w.o, n)
-	w.done = w.done || gone
+	ok := w.o.store.pay(w.o, n, true)
+	w.done = w.done || !ok && w.o.deleted()
 	return ok
-}
-
-// start seals the chunk being filled, into the tail or the head, and goes on in b.
-func (w *Writer) start(b []byte, tail bool) {
-	w.o.mu.Lock()
-	defer w.o.mu.Unlock()
-	v := &w.o.view
-	v.seal(tail)
-	v.last = chunk{off: v.size, nl: v.nl, buf: b}
-}
-
-// rotate seals the chunk being filled and goes on in the memory of the oldest chunk of the tail, or
-// in as much new memory if a reader still uses that.
-func (w *Writer) rotate() {
-	w.o.mu.Lock()
-	defer w.o.mu.Unlock()
-	v := &w.o.view
-	if v.complete { // deleted meanwhile: readers no longer say that they read
-		w.done = true
-		return
-	}
-	v.seal(true)
-	b := v.tail[0].buf[:0]
-	if w.o.active > 0 { // a snapshot has both the list and the oldest chunk
-		b = make([]byte, 0, cap(b))
-		v.tail = append(make([]chunk, 0, len(v.tail)+1), v.tail[1:]...)
-	} else {
-		v.tail = v.tail[:copy(v.tail, v.tail[1:])]
-	}
-	v.last = chunk{off: v.size, nl: v.nl, buf: b}
 }
 
 func (v *view) seal(tail bool) {
@@ -238,36 +200,23 @@ func (o *Output) deleted() bool {
 const keepWhole = 4 * maxChunk
 
 // finish makes v the final state: whole lines around the gap where that costs little, no memory
-// beyond the bytes kept, small outputs in one piece. It builds new slices: earlier snapshots keep
-// theirs.
+// beyond the bytes kept, small outputs in one piece. It builds new slices: earlier snapshots
+// keep theirs.
 func (v *view) finish() {
 	v.complete = true
-	if _, _, _, gap := v.gap(); gap {
-		v.head = append([]chunk(nil), v.head...)
-		v.tail = append([]chunk(nil), v.tail...)
+	switch _, _, _, gap := v.gap(); {
+	case gap:
+		v.head, v.tail = slices.Clone(v.head), slices.Clone(v.tail)
 		trimEnd(&v.head[len(v.head)-1])
 		trimStart(&v.tail[0])
 		clip(&v.head[len(v.head)-1])
 		clip(&v.tail[0])
 		clip(&v.tail[len(v.tail)-1])
-		return
-	}
-	switch n := v.len(); {
-	case n == 0:
-		v.whole = []byte{}
 	case v.size <= keepWhole:
-		b := v.at(0).buf
-		if n > 1 || cap(b) > len(b) {
-			b = make([]byte, 0, v.size)
-			for i := range n {
-				b = append(b, v.at(i).buf...)
-			}
-		}
-		v.set(b)
+		v.set(v.join(0, v.len()))
 	default:
-		all := append(append([]chunk(nil), v.head...), v.tail...)
-		clip(&all[n-1])
-		v.head, v.tail = all, nil
+		v.head, v.tail = slices.Concat(v.head, v.tail), nil
+		clip(&v.head[len(v.head)-1])
 	}
 }
 
@@ -275,8 +224,18 @@ func (v *view) finish() {
 func (v *view) set(b []byte) {
 	v.head, v.nl = split(b, 0, 0)
 	v.tail, v.last = nil, chunk{}
-	v.size, v.whole = int64(len(b)), b
-	v.open = len(b) > 0 && b[len(b)-1] != '\n'
+	v.size, v.open = int64(len(b)), len(b) > 0 && !endsWithLine(b)
+}
+
+// cut makes copies of data's head and tail all that v keeps.
+func (v *view) cut(data []byte, l Limits) {
+	from := int64(len(data)) - l.Tail
+	v.size, v.open = int64(len(data)), !endsWithLine(data)
+	head, tail := chunk{buf: data[:l.Head]}, chunk{off: from, nl: count(data[:from]), buf: data[from:]}
+	trimEnd(&head)
+	trimStart(&tail)
+	v.head, _ = split(slices.Clone(head.buf), 0, 0)
+	v.tail, v.nl = split(slices.Clone(tail.buf), tail.off, tail.nl)
 }
 
 // split cuts b, which is preceded by off bytes and nl line ends, into chunks that share its memory;
@@ -293,9 +252,6 @@ func split(b []byte, off, nl int64) ([]chunk, int64) {
 
 // kept is the memory that v's bytes occupy.
 func (v *view) kept() (n int64) {
-	if v.whole != nil {
-		return int64(cap(v.whole))
-	}
 	for i := range v.len() {
 		n += int64(cap(v.at(i).buf))
 	}
@@ -305,6 +261,6 @@ func (v *view) kept() (n int64) {
 // clip gives back memory that c does not use.
 func clip(c *chunk) {
 	if len(c.buf) < cap(c.buf) {
-		c.buf = append(make([]byte, 0, len(c.buf)), c.buf...)
+		c.buf = slices.Clip(slices.Clone(c.buf))
 	}
 }

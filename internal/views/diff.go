@@ -48,7 +48,7 @@ func (h *Views) diff(ctx context.Context, o *outputs.Output, a outputs.Ask) (w o
 	if o.Size() > maxCompared || with.Size() > maxCompared || max(o.TotalLines(), with.TotalLines()) > maxComparedLines {
 		return w, refuse("too_large", "These outputs are too large to compare.")
 	}
-	d := h.document(o)
+	d := documentOf(o)
 	d.seen.mu.Lock()
 	defer d.seen.mu.Unlock()
 	c, ok := d.seen.blobs[Diff].(*comparison)

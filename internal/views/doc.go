@@ -1,8 +1,8 @@
 // Package views shows stored outputs as HTML: any rows of a file or of what a command wrote, by
 // their numbers as shown, for the API and for pages alike.
 //
-// It keeps a few documents open, so that a window costs what it shows and not what is above it, and
-// lets go of one when its output has ended. Tables and trees are made of all of a text, up to the
+// What it makes of an output is kept with that, so that a window costs what it shows and not what
+// is above it. Tables and trees are made of all of a text, up to the
 // size that limits has for its format; a larger text is lines. A request works no longer than
 // package render's limit on highlighting, and 2 s on a filter of lines: what is not known by then
 // is shown plain, or the window says that it is partial, and asking again goes on from there. A

@@ -5,9 +5,6 @@ import (
 	"errors"
 	"html/template"
 	"io"
-	"slices"
-	"sync"
-	"time"
 
 	"webchat/internal/outputs"
 	"webchat/internal/render"
@@ -15,18 +12,10 @@ import (
 	"webchat/internal/render/terminal"
 )
 
-// documents is how many highlighted documents are kept open. An open one knows lexer states, or a
-// terminal's screen, inside of it, so that a later window costs only itself.
-const documents = 64
-
 // Views shows the outputs of a store.
 type Views struct {
 	store  *outputs.Store
 	places Places
-
-	mu    sync.Mutex  // guards what follows
-	open  []*document // the most recently used is last
-	timer *time.Timer // runs tidy while something is open
 }
 
 // Places knows the files of sessions' workspaces.
@@ -36,14 +25,12 @@ type Places interface {
 	Place(ctx context.Context, sessionID, cwd, name string) (path string, ok bool)
 }
 
-// tidyTime is how long a document may outlive its output, whose bytes it holds.
-const tidyTime = 20 * time.Second
-
 // document is an output as package render sees it. What was left out of the middle parts it in two.
 type document struct {
 	of         *outputs.Output
 	gap        outputs.Gap // the zero value: there is none
 	head, tail *part
+	complete   bool
 	seen       seen // what other views know of it
 }
 
@@ -76,10 +63,9 @@ func (h *Views) rows(ctx context.Context, o *outputs.Output, from, to int) (temp
 		return growing(ctx, o, from, to)
 	}
 	for try := 0; ; try++ {
-		html, err := h.document(o).window(ctx, from, to)
+		html, err := documentOf(o).window(ctx, from, to)
 		// The gap of an output that grows moves; a document made before reads into it.
 		if _, moved := errors.AsType[*outputs.GapError](err); moved && try < 3 {
-			h.forget(o.ID())
 			continue
 		}
 		return html, err
@@ -150,7 +136,7 @@ func (p *part) window(ctx context.Context, from, to int) (template.HTML, error) 
 
 // last is the number of the last row of a command's output, as shown.
 func (h *Views) last(ctx context.Context, o *outputs.Output) int {
-	d := h.document(o)
+	d := documentOf(o)
 	p := d.tail
 	if p == nil {
 		p = d.head
@@ -165,60 +151,25 @@ func (h *Views) last(ctx context.Context, o *outputs.Output) int {
 	return p.first + p.term.Total() - 1
 }
 
-// document opens an output, or finds it open.
-func (h *Views) document(o *outputs.Output) *document {
-	m := o.Meta()
+// documentOf opens an output, or finds it open. It goes with the output, or once that has another
+// shape.
+func documentOf(o *outputs.Output) *document {
+	complete, m := o.Complete(), o.Meta()
 	var gap outputs.Gap
 	if m.Gap != nil {
 		gap = *m.Gap
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for i, d := range h.open {
-		if d.of == o {
-			h.open = append(h.open[:i], h.open[i+1:]...)
-			if d.gap == gap && (o.Complete() || m.Type == outputs.Terminal) {
-				h.open = append(h.open, d)
-				return d
-			}
-			break // it has another shape now
+	return o.Attach(func(before any) any {
+		d, ok := before.(*document)
+		if ok && d.gap == gap && (d.complete || m.Type == outputs.Terminal) {
+			return d
 		}
-	}
-	if len(h.open) >= documents {
-		h.open = h.open[:copy(h.open, h.open[1:])]
-	}
-	d := newDocument(o, m, gap)
-	if h.timer == nil {
-		h.timer = time.AfterFunc(tidyTime, h.tidy)
-	}
-	h.open = append(h.open, d)
-	return d
+		return newDocument(o, m, gap, complete)
+	}).(*document)
 }
 
-// tidy lets go of the documents whose outputs are gone: the bytes they hold are in no budget any
-// more.
-func (h *Views) tidy() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.open = slices.DeleteFunc(h.open, func(d *document) bool { return !d.of.Held() })
-	if h.timer = nil; len(h.open) > 0 {
-		h.timer = time.AfterFunc(tidyTime, h.tidy)
-	}
-}
-
-func (h *Views) forget(id outputs.ID) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for i, d := range h.open {
-		if d.of.ID() == id {
-			h.open = append(h.open[:i], h.open[i+1:]...)
-			return
-		}
-	}
-}
-
-func newDocument(o *outputs.Output, m outputs.Meta, gap outputs.Gap) *document {
-	d := &document{of: o, gap: gap}
+func newDocument(o *outputs.Output, m outputs.Meta, gap outputs.Gap, complete bool) *document {
+	d := &document{of: o, gap: gap, complete: complete}
 	first := max(m.StartLine, 1)
 	cut := gap.Bytes > 0
 	next := 0

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"webchat/internal/outputs"
@@ -126,29 +125,6 @@ func TestRowsOfAGrowingTerminal(t *testing.T) {
 	}
 }
 
-func TestDocumentsAreForgotten(t *testing.T) {
-	store := testStore(t)
-	h := New(store, nil)
-	for i := range 3 * documents {
-		id, err := store.Put(outputs.Meta{Type: outputs.File, Highlight: "Go"}, fmt.Appendf(nil, "package p%d\n", i))
-		if err != nil {
-			t.Fatal(err)
-		}
-		o, err := store.Get(id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range 2 {
-			if html, err := h.HTML(t.Context(), o, 1, 1); err != nil || !bytes.Contains(html, fmt.Appendf(nil, "p%d", i)) {
-				t.Fatalf("%s, %v", html, err)
-			}
-		}
-	}
-	if len(h.open) != documents {
-		t.Errorf("%d documents are open", len(h.open))
-	}
-}
-
 // A program that writes over what it has written has fewer rows than lines: the end of them is what
 // a card shows, and who follows gets the last ones.
 func TestRowsWrittenOver(t *testing.T) {
@@ -179,47 +155,4 @@ func TestRowsWrittenOver(t *testing.T) {
 	if html, err := h.HTML(t.Context(), o, 4, 9); err != nil || !bytes.Contains(html, []byte("end</code>")) || len(numbersIn(html)) != 1 {
 		t.Errorf("at the end: %s, %v", html, err)
 	}
-}
-
-// An open document holds its output's bytes, so it ends with the output.
-func TestDocumentsEndWithTheirOutputs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := testStore(t)
-		h := New(store, nil)
-		show := func() {
-			id, err := store.Put(outputs.Meta{Type: outputs.File}, []byte("a\nb\n"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			o, err := store.Get(id)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := h.HTML(t.Context(), o, 1, 2); err != nil {
-				t.Fatal(err)
-			}
-		}
-		open := func() int {
-			synctest.Wait()
-			h.mu.Lock()
-			defer h.mu.Unlock()
-			return len(h.open)
-		}
-		for range 2 { // the second time after none was open
-			show()
-			time.Sleep(50 * time.Second)
-			show()
-			if n := open(); n != 2 {
-				t.Errorf("%d documents within their life", n)
-			}
-			time.Sleep(10*time.Second + tidyTime) // the life is a minute
-			if n := open(); n != 1 {
-				t.Errorf("%d documents when one output has expired", n)
-			}
-			time.Sleep(time.Minute)
-			if n := open(); n != 0 {
-				t.Errorf("%d documents of no output", n)
-			}
-		}
-	})
 }

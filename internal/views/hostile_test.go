@@ -259,7 +259,7 @@ func FuzzTablesAndTrees(f *testing.F) {
 				}
 				checkRows(t, w, row)
 			}
-			h.forget(o.ID())
+			o.Attach(forget)
 		}
 		for _, format := range []format{jsonLines, yaml, toml} {
 			if format == jsonLines && text == "" {
@@ -275,7 +275,7 @@ func FuzzTablesAndTrees(f *testing.F) {
 				}
 				checkHarmless(t, text, w.HTML)
 			}
-			h.forget(o.ID())
+			o.Attach(forget)
 		}
 	})
 }

@@ -113,7 +113,7 @@ func (h *Views) kindOf(o *outputs.Output) *kind {
 	case m.Binary:
 		return &kind{views: []string{Hex}}
 	}
-	d := h.document(o.Text())
+	d := documentOf(o.Text())
 	d.seen.mu.Lock()
 	defer d.seen.mu.Unlock()
 	if d.seen.kind == nil {

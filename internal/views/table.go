@@ -135,7 +135,7 @@ func numeral(c string) (float64, bool) {
 
 // table is a window of records. Its rows count those the filter leaves, in their order.
 func (h *Views) table(ctx context.Context, o *outputs.Output, k *kind, a outputs.Ask) (w outputs.Window, err error) {
-	d := h.document(o)
+	d := documentOf(o)
 	d.seen.mu.Lock()
 	defer d.seen.mu.Unlock()
 	t, ok := d.seen.blobs[Table].(*records)

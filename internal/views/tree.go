@@ -28,7 +28,7 @@ const (
 // tree is children of a value, each a list item; those of a value that stands alone are shown with
 // it.
 func (h *Views) tree(o *outputs.Output, k *kind, a outputs.Ask) (w outputs.Window, err error) {
-	d := h.document(o)
+	d := documentOf(o)
 	d.seen.mu.Lock()
 	defer d.seen.mu.Unlock()
 	t, ok := d.seen.blobs[Tree].(forest)

@@ -36,7 +36,6 @@ func (h *Views) View(ctx context.Context, o *outputs.Output, a outputs.Ask) (w o
 	for try := 0; ; try++ {
 		w, err = h.viewOf(ctx, o, k, a)
 		if _, moved := errors.AsType[*outputs.GapError](err); moved && try < 3 {
-			h.forget(o.ID())
 			continue
 		}
 		break
@@ -237,7 +236,7 @@ type blocks struct {
 
 // preview is blocks of Markdown.
 func (h *Views) preview(o *outputs.Output, a outputs.Ask) (outputs.Window, error) {
-	d := h.document(o)
+	d := documentOf(o)
 	d.seen.mu.Lock()
 	defer d.seen.mu.Unlock()
 	all, ok := d.seen.blobs[Preview].(*blocks)
