@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"context"
 	"runtime"
-	"slices"
 	"sort"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/jellydator/ttlcache/v3"
 )
 
 // Hits are the lines of an output that match an expression.
@@ -19,27 +20,31 @@ type Hits struct {
 	LeftOut  int64 // bytes that are not kept and so were not searched
 }
 
-// finds keeps the hits of the last searches, so that a search that is asked for again goes on where
-// it was, and what is asked about its hits costs nothing.
-type finds struct {
-	most int64 // lines that all keep together, the latest excepted
-
-	mu   sync.Mutex // guards what follows
-	list []*find    // the most recently used is last
-}
-
 const (
-	maxFinds    = 16
-	maxFindHits = 4 << 20  // lines that all searches together keep, the latest excepted
+	maxFinds    = 16       // searches that are kept
+	maxFindHits = 4 << 20  // lines that they keep together
 	tuning      = 16 << 10 // bytes of a text that are looked at to search it fast
 	findBatch   = 16       // chunks between two looks at the clock, for each processor
 )
 
-// find is one search of one output.
-type find struct {
+// finds keeps the last searches, so that one that is asked for again goes on where it was, and
+// what is asked about its hits costs nothing.
+type finds = ttlcache.Cache[findKey, *find]
+
+func newFinds() *finds {
+	return ttlcache.New(ttlcache.WithCapacity[findKey, *find](maxFinds),
+		ttlcache.WithMaxCost(maxFindHits, func(i ttlcache.CostItem[findKey, *find]) uint64 {
+			return min(uint64(i.Value.kept.Load()), maxFindHits/2) // else a large one would evict itself
+		}))
+}
+
+type findKey struct {
 	id   ID
 	expr string
+}
 
+// find is one search of one output.
+type find struct {
 	mu    sync.Mutex   // held while it searches
 	kept  atomic.Int64 // len(lines), for who does not hold mu
 	lines []int        // indexes of lines, from 0
@@ -47,32 +52,14 @@ type find struct {
 	next  int          // and its index
 }
 
-// get returns the search of o for e, which may have begun before.
-func (f *finds) get(o *Output, e *Expression) *find {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	s := &find{id: o.id, expr: e.re.String()}
-	if i := slices.IndexFunc(f.list, func(s *find) bool { return s.id == o.id && s.expr == e.re.String() }); i >= 0 {
-		s = f.list[i]
-		f.list = slices.Delete(f.list, i, i+1)
-	}
-	f.list = append(f.list, s)
-	total := int64(0)
-	for i := len(f.list) - 1; i >= 0; i-- {
-		if total += f.list[i].kept.Load(); i < len(f.list)-1 && (total > f.most || len(f.list)-i > maxFinds) {
-			f.list = slices.Delete(f.list, 0, i+1)
-			break
-		}
-	}
-	return s
-}
-
 // Find searches all lines of o that are kept, on all processors, for as long as within; e is this
 // search's only. A search that had to end goes on when it is asked for again. Of what still grows,
 // a line is searched once it has ended. The only error is ctx's.
 func (o *Output) Find(ctx context.Context, e *Expression, within time.Duration) (Hits, error) {
 	v, m := o.acquire()
-	s := o.store.finds.get(o, e)
+	key := findKey{o.id, e.re.String()}
+	item, _ := o.store.finds.GetOrSetFunc(key, func() *find { return &find{} })
+	s := item.Value()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	until := time.Now().Add(within)
@@ -86,6 +73,7 @@ func (o *Output) Find(ctx context.Context, e *Expression, within time.Duration) 
 	}
 	complete := s.search(&v, &m, e, gone, late)
 	s.kept.Store(int64(len(s.lines)))
+	o.store.finds.Set(key, s, ttlcache.NoTTL)
 	if err := ctx.Err(); err != nil {
 		return Hits{}, err
 	}

@@ -60,13 +60,13 @@ func BenchmarkFind(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				s.finds.list = nil
+				s.finds.DeleteAll()
 				begun = time.Now()
 				if _, err := o.Find(b.Context(), e, 50*time.Millisecond); err != nil {
 					b.Fatal(err)
 				}
 				firsts = append(firsts, time.Since(begun).Seconds()*1000)
-				s.finds.list = nil
+				s.finds.DeleteAll()
 				begun = time.Now()
 				hits, err := o.Find(b.Context(), e, time.Minute)
 				ours := time.Since(begun)

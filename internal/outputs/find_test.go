@@ -153,11 +153,10 @@ func TestFindGoesOn(t *testing.T) {
 	}
 }
 
-// Searches are forgotten before they take much.
+// Searches are forgotten before they take much; a large one is kept all the same.
 func TestFindsAreForgotten(t *testing.T) {
 	s := newStore(t, 64<<20)
-	s.finds.most = 3000
-	o := put(t, s, Meta{Type: File}, strings.Repeat("a\n", 2000))
+	o := put(t, s, Meta{Type: File}, strings.Repeat("a\n", maxFindHits+5))
 	for i := range 3 * maxFinds {
 		e, err := ParseExpression(fmt.Sprintf("a|%d", i))
 		if err != nil {
@@ -170,13 +169,12 @@ func TestFindsAreForgotten(t *testing.T) {
 		if _, err := o.Find(t.Context(), e, within); err != nil {
 			t.Fatal(err)
 		}
+		if i == 2 && (!s.finds.Has(findKey{o.id, "a|2"}) || s.finds.Has(findKey{o.id, "a|0"})) {
+			t.Error("three large searches, of which not the latest are kept")
+		}
 	}
-	total := int64(0)
-	for _, f := range s.finds.list {
-		total += f.kept.Load()
-	}
-	if len(s.finds.list) > maxFinds || total > 5000 {
-		t.Errorf("%d searches with %d lines", len(s.finds.list), total)
+	if n := s.finds.Len(); n > maxFinds {
+		t.Errorf("%d searches", n)
 	}
 }
 

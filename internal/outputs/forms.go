@@ -5,11 +5,14 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	charset "golang.org/x/text/encoding"
+	"golang.org/x/text/transform"
 )
 
 // follow serves the bytes as they come. What comes in a burst is sent together.
@@ -148,9 +151,7 @@ func (h *Handler) json(w http.ResponseWriter, r *http.Request, o *Output) {
 	if h.views != nil {
 		tail.Views = h.views.Of(o)
 	}
-	var valid validity
-	_ = c.each(valid.add) // never fails
-	if !valid.all() {
+	if !validUTF8(c) {
 		tail.Encoding = "base64"
 	}
 	end, err := json.Marshal(tail)
@@ -217,32 +218,7 @@ func escape(w *bufio.Writer, b []byte) error {
 	return err
 }
 
-// validity finds out whether bytes that come in parts are UTF-8.
-type validity struct {
-	rest    []byte // of a character that goes on in the next part
-	invalid bool
+func validUTF8(r io.Reader) bool {
+	_, err := io.Copy(io.Discard, transform.NewReader(r, charset.UTF8Validator))
+	return err == nil
 }
-
-func (v *validity) add(b []byte) error {
-	for len(v.rest) > 0 && len(b) > 0 && !utf8.FullRune(v.rest) {
-		v.rest, b = append(v.rest, b[0]), b[1:]
-	}
-	if len(v.rest) > 0 && utf8.FullRune(v.rest) {
-		v.invalid = v.invalid || !utf8.Valid(v.rest)
-		v.rest = v.rest[:0]
-	}
-	end := len(b)
-	for i := 1; i < utf8.UTFMax && i <= len(b); i++ {
-		if utf8.RuneStart(b[len(b)-i]) {
-			if !utf8.FullRune(b[len(b)-i:]) {
-				end -= i
-			}
-			break
-		}
-	}
-	v.invalid = v.invalid || !utf8.Valid(b[:end])
-	v.rest = append(v.rest, b[end:]...)
-	return nil
-}
-
-func (v *validity) all() bool { return !v.invalid && len(v.rest) == 0 }

@@ -1,6 +1,7 @@
 package outputs
 
 import (
+	"math"
 	"net/url"
 	"strconv"
 	"strings"
@@ -63,12 +64,10 @@ func (q *query) parseRange(v url.Values) string {
 	if q.ranged = true; q.format == "json" && q.grep == "" {
 		return "Lines come as text or with format=html."
 	}
-	for text := range strings.SplitSeq(v.Get("lines"), ",") {
-		from, to, err := parseLines(strings.TrimSpace(text))
-		if err != nil || len(q.ranges) > 0 && !q.tokens || len(q.ranges) == maxRanged {
-			return "Give lines as A-B, A- or A, counting from 1, with A not above B."
-		}
-		q.ranges = append(q.ranges, [2]int{from, to})
+	var err error
+	q.ranges, err = ParseLines(v.Get("lines"))
+	if err != nil || len(q.ranges) > 1 && !q.tokens || len(q.ranges) > maxRanged {
+		return "Give lines as A-B, A- or A, counting from 1, with A not above B."
 	}
 	q.from, q.to = q.ranges[0][0], q.ranges[0][1]
 	return ""
@@ -99,25 +98,30 @@ func (q *query) parseFind(v url.Values) string {
 	if v.Has("count") && q.count == "" {
 		return "Give count a regular expression."
 	}
-	var err error
-	if v.Has("density") {
-		if q.density, err = number(v.Get("density")); err != nil || q.density > maxParts {
-			return "Give density as a number of parts from 1 to " + strconv.Itoa(maxParts) + "."
-		}
+	ms := 0
+	if !numbered(v, "density", &q.density, maxParts) {
+		return "Give density as a number of parts from 1 to " + strconv.Itoa(maxParts) + "."
 	}
-	if v.Has("at") && q.count != "" {
-		if q.at, err = number(v.Get("at")); err != nil {
-			return "Give at as the number of a line."
-		}
+	if q.count != "" && !numbered(v, "at", &q.at, math.MaxInt) {
+		return "Give at as the number of a line."
 	}
-	if v.Has("within") {
-		ms, err := number(v.Get("within"))
-		if err != nil || time.Duration(ms)*time.Millisecond > grepTime {
-			return "Give within as milliseconds from 1 to " + strconv.FormatInt(grepTime.Milliseconds(), 10) + "."
-		}
+	if !numbered(v, "within", &ms, int(grepTime.Milliseconds())) {
+		return "Give within as milliseconds from 1 to " + strconv.FormatInt(grepTime.Milliseconds(), 10) + "."
+	}
+	if ms > 0 {
 		q.within = time.Duration(ms) * time.Millisecond
 	}
 	return ""
+}
+
+// numbered reads a number from 1 to most, if there is one of that name.
+func numbered(v url.Values, name string, n *int, most int) bool {
+	if !v.Has(name) {
+		return true
+	}
+	var err error
+	*n, err = number(v.Get(name))
+	return err == nil && *n <= most
 }
 
 func (q *query) parseView(v url.Values) string {
@@ -130,16 +134,11 @@ func (q *query) parseView(v url.Values) string {
 	}
 	q.ask = Ask{View: q.view, From: 1, Rows: defaultLines, Filter: v["filter"], Sort: v.Get("sort"), At: v.Get("at")}
 	q.with = ID(v.Get("with"))
-	var err error
-	if v.Has("from") {
-		if q.ask.From, err = number(v.Get("from")); err != nil {
-			return "Give from as the number of a row, counting from 1."
-		}
+	if !numbered(v, "from", &q.ask.From, math.MaxInt) {
+		return "Give from as the number of a row, counting from 1."
 	}
-	if v.Has("rows") {
-		if q.ask.Rows, err = number(v.Get("rows")); err != nil || q.ask.Rows > MaxHTMLLines {
-			return "Ask for 1 to " + strconv.Itoa(MaxHTMLLines) + " rows at once."
-		}
+	if !numbered(v, "rows", &q.ask.Rows, MaxHTMLLines) {
+		return "Ask for 1 to " + strconv.Itoa(MaxHTMLLines) + " rows at once."
 	}
 	if len(q.ask.Filter) > maxFilters {
 		return "Give at most " + strconv.Itoa(maxFilters) + " filters."
@@ -155,21 +154,27 @@ func (q *query) parseView(v url.Values) string {
 // maxFilters is how many filters a view takes at once.
 const maxFilters = 20
 
-func parseLines(s string) (from, to int, err error) {
-	a, b, open := strings.Cut(s, "-")
-	if from, err = number(a); err != nil {
-		return 0, 0, err
+// ParseLines reads ranges of lines, parted by commas, each as "A-B", "A-" (then B is 0) or "A".
+func ParseLines(text string) (ranges [][2]int, err error) {
+	for one := range strings.SplitSeq(text, ",") {
+		a, b, ranged := strings.Cut(strings.TrimSpace(one), "-")
+		from, err := number(a)
+		to := from
+		switch {
+		case err != nil:
+		case ranged && b == "":
+			to = 0
+		case ranged:
+			if to, err = number(b); err == nil && to < from {
+				err = strconv.ErrRange
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		ranges = append(ranges, [2]int{from, to})
 	}
-	switch {
-	case !open:
-		return from, from, nil
-	case b == "":
-		return from, 0, nil
-	}
-	if to, err = number(b); err == nil && to < from {
-		err = strconv.ErrRange
-	}
-	return from, to, err
+	return ranges, nil
 }
 
 // number takes digits only: no sign, no space.

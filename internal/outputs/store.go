@@ -22,7 +22,7 @@ type Store struct {
 	wall   func() time.Time // the wall clock
 
 	keeper  *keeper // nil: nothing is kept on disk
-	finds   finds
+	finds   *finds
 	cache   *ttlcache.Cache[ID, *Output]
 	evicted *ttlcache.Cache[ID, time.Time] // when outputs had to make room; not more than maxEvicted
 
@@ -50,7 +50,7 @@ func New(c Config) (*Store, error) {
 		budget:  c.Budget,
 		log:     cmp.Or(c.Logger, slog.New(slog.DiscardHandler)),
 		wall:    time.Now,
-		finds:   finds{most: maxFindHits},
+		finds:   newFinds(),
 		cache:   ttlcache.New(ttlcache.WithDisableTouchOnHit[ID, *Output]()), // reading does not extend a life
 		evicted: ttlcache.New(ttlcache.WithCapacity[ID, time.Time](maxEvicted)),
 	}

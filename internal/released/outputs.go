@@ -6,8 +6,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"webchat/internal/agent"
 	"webchat/internal/eventlog"
@@ -58,25 +56,21 @@ func (s Outputs) Read(ctx context.Context, id eventlog.ID, outputID, lines strin
 // DeleteSession implements [session.AttachableOutputs].
 func (s Outputs) DeleteSession(session string) { s.Store.DeleteSession(session) }
 
-// parseLines reads "A-B" or "A", or several of them in ascending order, parted by commas; nothing
-// means all.
+// parseLines reads ranges of lines in ascending order; nothing means all.
 func parseLines(text string) (ranges [][2]int, _ error) {
 	if text == "" {
 		return [][2]int{{}}, nil
 	}
+	ranges, err := outputs.ParseLines(text)
 	last := 0
-	for one := range strings.SplitSeq(text, ",") {
-		a, b, ranged := strings.Cut(one, "-")
-		if !ranged {
-			b = a
+	for _, r := range ranges {
+		if r[0] <= last || r[1] == 0 {
+			err = eventlog.ErrInvalid
 		}
-		from, err := strconv.Atoi(a)
-		to, err2 := strconv.Atoi(b)
-		if err != nil || err2 != nil || from <= last || to < from {
-			return nil, fmt.Errorf("%w: lines %q are not of the form A-B,C-D in ascending order", eventlog.ErrInvalid, text)
-		}
-		last = to
-		ranges = append(ranges, [2]int{from, to})
+		last = r[1]
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: lines %q are not of the form A-B,C-D in ascending order", eventlog.ErrInvalid, text)
 	}
 	return ranges, nil
 }

@@ -20,10 +20,10 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/outputs"
 )
 
 // The tools that return what the user released.
@@ -138,17 +138,12 @@ func (r output) lines(which string, most int) (string, error) {
 	}
 	from, to := 1, len(all)
 	if which != "" {
-		a, b, ranged := strings.Cut(which, "-")
-		var errA, errB error
-		from, errA = strconv.Atoi(strings.TrimSpace(a))
-		switch {
-		case !ranged:
-			to = from
-		case strings.TrimSpace(b) != "":
-			to, errB = strconv.Atoi(strings.TrimSpace(b))
-		}
-		if errA != nil || errB != nil || from < 1 || to < from {
+		ranges, err := outputs.ParseLines(which)
+		if err != nil || len(ranges) > 1 {
 			return "", fmt.Errorf("lines %q are not of the form 1-200", which)
+		}
+		if from = ranges[0][0]; ranges[0][1] > 0 {
+			to = ranges[0][1]
 		}
 	}
 	if len(all) == 0 {
@@ -196,12 +191,7 @@ func (r output) search(pattern string, most int) (string, error) {
 }
 
 // text is bytes as a result can hold them.
-func text(b []byte) string {
-	if utf8.Valid(b) {
-		return string(b)
-	}
-	return strings.ToValidUTF8(string(b), "\uFFFD")
-}
+func text(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
 
 // Tools are the two tools for an agent of a session, which reads from s.
 func (s *Shelf) Tools() []agent.Tool {
