@@ -31,10 +31,10 @@ const (
 // what is asked about its hits costs nothing.
 type finds = ttlcache.Cache[findKey, *find]
 
-func newFinds() *finds {
+func newFinds(most uint64) *finds {
 	return ttlcache.New(ttlcache.WithCapacity[findKey, *find](maxFinds),
-		ttlcache.WithMaxCost(maxFindHits, func(i ttlcache.CostItem[findKey, *find]) uint64 {
-			return min(uint64(i.Value.kept.Load()), maxFindHits/2) // else a large one would evict itself
+		ttlcache.WithMaxCost(most, func(i ttlcache.CostItem[findKey, *find]) uint64 {
+			return min(uint64(i.Value.kept.Load()), most/2) // else a large one would evict itself
 		}))
 }
 

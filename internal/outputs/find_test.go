@@ -156,7 +156,8 @@ func TestFindGoesOn(t *testing.T) {
 // Searches are forgotten before they take much; a large one is kept all the same.
 func TestFindsAreForgotten(t *testing.T) {
 	s := newStore(t, 64<<20)
-	o := put(t, s, Meta{Type: File}, strings.Repeat("a\n", maxFindHits+5))
+	s.finds = newFinds(3000)
+	o := put(t, s, Meta{Type: File}, strings.Repeat("a\n", 4000))
 	for i := range 3 * maxFinds {
 		e, err := ParseExpression(fmt.Sprintf("a|%d", i))
 		if err != nil {

@@ -50,7 +50,7 @@ func New(c Config) (*Store, error) {
 		budget:  c.Budget,
 		log:     cmp.Or(c.Logger, slog.New(slog.DiscardHandler)),
 		wall:    time.Now,
-		finds:   newFinds(),
+		finds:   newFinds(maxFindHits),
 		cache:   ttlcache.New(ttlcache.WithDisableTouchOnHit[ID, *Output]()), // reading does not extend a life
 		evicted: ttlcache.New(ttlcache.WithCapacity[ID, time.Time](maxEvicted)),
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"webchat/internal/outputs"
@@ -158,23 +157,14 @@ func (c *comparison) fill(changes []lcs.Diff, a, b []int32) {
 	}
 }
 
-// side reads the lines of one text that a window shows, highlighted.
-type side struct {
-	h     *Views
-	o     *outputs.Output
-	html  map[int]string
-	plain map[int]string
-}
+// side is the lines of one text that a window shows, by their numbers.
+type side struct{ html, plain map[int]string }
 
 func (h *Views) newSide(ctx context.Context, o *outputs.Output, lines []int) (*side, error) {
-	s := &side{h, o, map[int]string{}, map[int]string{}}
-	begun, terminal := time.Now(), o.Meta().Type == outputs.Terminal
-	for i := 0; i < len(lines); {
-		k := i + 1
-		for k < len(lines) && lines[k] == lines[k-1]+1 {
-			k++
-		}
-		for l, err := range o.Lines(ctx, lines[i], lines[k-1]) {
+	s := &side{map[int]string{}, map[int]string{}}
+	terminal := o.Meta().Type == outputs.Terminal
+	for first, last := range runs(lines) {
+		for l, err := range o.Lines(ctx, first, last) {
 			if err != nil {
 				return nil, err
 			}
@@ -185,20 +175,17 @@ func (h *Views) newSide(ctx context.Context, o *outputs.Output, lines []int) (*s
 				s.plain[l.Number] = strings.TrimSuffix(string(l.Text), "\r")
 			}
 		}
-		if !terminal && time.Since(begun) < scatteredTime { // then lines are shown plain
-			rows, err := h.rows(ctx, o, lines[i], lines[k-1])
-			if err != nil {
-				return nil, err
-			}
-			if inner := render.Inner(rows); len(inner) == k-i {
-				for n, x := range inner {
-					s.html[lines[i+n]] = x
-				}
-			}
-		}
-		i = k
 	}
-	return s, nil
+	if terminal {
+		return s, nil
+	}
+	html, err := h.scattered(ctx, o, lines)
+	if inner := render.Inner(html); len(inner) == len(lines) {
+		for n, x := range inner {
+			s.html[lines[n]] = x
+		}
+	}
+	return s, err
 }
 
 // diffRows shows rows from to to.
@@ -225,15 +212,15 @@ func (h *Views) diffRows(ctx context.Context, a, b *outputs.Output, c *compariso
 		if k, ok := slices.BinarySearch(c.changes, from-1+i); ok {
 			line.Change = k + 1
 		}
-		switch r.kind {
-		case '-':
-			line.HTML, line.Text = old.html[int(r.a)], old.plain[int(r.a)]
-			line.From, line.To = changed(line.Text, now.plain[int(r.pair)], r.pair > 0)
-		case '+':
-			line.HTML, line.Text = now.html[int(r.b)], now.plain[int(r.b)]
-			line.From, line.To = changed(line.Text, old.plain[int(r.pair)], r.pair > 0)
-		case '=':
-			line.HTML, line.Text = now.html[int(r.b)], now.plain[int(r.b)]
+		of, other, n := now, old, int(r.b)
+		if r.kind == '-' {
+			of, other, n = old, now, int(r.a)
+		}
+		if r.kind != '.' {
+			line.HTML, line.Text = of.html[n], of.plain[n]
+		}
+		if r.pair > 0 {
+			line.From, line.To = changed(line.Text, other.plain[int(r.pair)])
 		}
 		out.Add(line)
 	}
@@ -241,8 +228,8 @@ func (h *Views) diffRows(ctx context.Context, a, b *outputs.Output, c *compariso
 }
 
 // changed returns which characters of text are not in other, if most are.
-func changed(text, other string, paired bool) (from, to int) {
-	if !paired || len(text) > render.LongLine || len(other) > render.LongLine {
+func changed(text, other string) (from, to int) {
+	if len(text) > render.LongLine || len(other) > render.LongLine {
 		return 0, 0
 	}
 	a, b := []rune(text), []rune(other)

@@ -29,21 +29,26 @@ type Places interface {
 type document struct {
 	of         *outputs.Output
 	gap        outputs.Gap // the zero value: there is none
-	head, tail *part
+	head, tail rows        // tail is nil without a gap
+	next       int         // the number of tail's first row
 	complete   bool
 	seen       seen // what other views know of it
 }
 
-// part is a run of rows.
-type part struct {
-	first int // the number of its first row, as shown
-	rows  rows
-	term  *screen // what rows come from, if it is one
+// rows are shown by their numbers.
+type rows interface {
+	window(ctx context.Context, from, to int) (template.HTML, error)
 }
 
-// rows is a text by numbered lines, counted from 1, as package render shows it.
-type rows interface {
-	Rows(ctx context.Context, from, to int) (render.Rows, error)
+// textRows are the lines of a text.
+type textRows struct {
+	*code.Document
+	first int // the number of the first one
+}
+
+func (l textRows) window(ctx context.Context, from, to int) (template.HTML, error) {
+	r, err := l.Rows(ctx, from-l.first+1, to-l.first+1)
+	return r.HTML, err
 }
 
 // New makes the views of what store holds. Without places, which may be nil, no text becomes a link
@@ -110,7 +115,7 @@ func (d *document) window(ctx context.Context, from, to int) (html template.HTML
 	if d.tail == nil {
 		return d.head.window(ctx, from, to)
 	}
-	last, next := d.gap.AfterLine, d.tail.first
+	last, next := d.gap.AfterLine, d.next
 	if from <= last {
 		if html, err = d.head.window(ctx, from, min(to, last)); err != nil {
 			return "", err
@@ -126,29 +131,22 @@ func (d *document) window(ctx context.Context, from, to int) (html template.HTML
 	return html + tail, err
 }
 
-func (p *part) window(ctx context.Context, from, to int) (template.HTML, error) {
-	if p.term != nil {
-		return p.term.window(ctx, from-p.first+1, to-p.first+1)
-	}
-	r, err := p.rows.Rows(ctx, from-p.first+1, to-p.first+1)
-	return r.HTML, err
-}
-
 // last is the number of the last row of a command's output, as shown.
 func (h *Views) last(ctx context.Context, o *outputs.Output) int {
 	d := documentOf(o)
-	p := d.tail
-	if p == nil {
-		p = d.head
-	}
 	whole := max(o.Meta().StartLine, 1) + o.TotalLines() - 1
-	if p.term == nil || d.tail != nil && !o.Complete() {
+	end := d.head
+	if d.tail != nil {
+		end = d.tail
+	}
+	t, ok := end.(*screen)
+	if !ok || d.tail != nil && !o.Complete() {
 		return whole
 	}
-	if all, err := p.term.advance(ctx); !all || err != nil {
+	if all, err := t.advance(ctx); !all || err != nil {
 		return whole // a request for these rows gets the lines, or the error
 	}
-	return p.first + p.term.Total() - 1
+	return t.first + t.Total() - 1
 }
 
 // documentOf opens an output, or finds it open. It goes with the output, or once that has another
@@ -172,16 +170,13 @@ func newDocument(o *outputs.Output, m outputs.Meta, gap outputs.Gap, complete bo
 	d := &document{of: o, gap: gap, complete: complete}
 	first := max(m.StartLine, 1)
 	cut := gap.Bytes > 0
-	next := 0
 	if cut {
-		next = behind(o, gap)
+		d.next = behind(o, gap)
 	}
-	if m.Type != outputs.Terminal {
-		// One document: lines that were left out count as empty ones.
-		rows := code.New(m.Highlight, text{o, first}, render.RowOptions{First: first})
-		d.head = &part{first: first, rows: rows}
-		if cut {
-			d.tail = &part{first: next, rows: shifted{rows, next - first}}
+	if m.Type != outputs.Terminal { // one text: lines that were left out count as empty ones
+		l := textRows{code.New(m.Highlight, text{o, first}, render.RowOptions{First: first}), first}
+		if d.head = l; cut {
+			d.tail = l
 		}
 		return d
 	}
@@ -189,7 +184,7 @@ func newDocument(o *outputs.Output, m outputs.Meta, gap outputs.Gap, complete bo
 	if cut {
 		end = func() int64 { return gap.Offset }
 		start := gap.Offset + gap.Bytes
-		d.tail = newScreen(o, from{o, start}, next, func() int64 { return o.Size() - start })
+		d.tail = newScreen(o, from{o, start}, d.next, func() int64 { return o.Size() - start })
 	}
 	d.head = newScreen(o, o, first, end)
 	return d
@@ -220,9 +215,8 @@ type screen struct {
 	size  func() int64 // how many bytes there are by now
 }
 
-func newScreen(o *outputs.Output, src io.ReaderAt, first int, size func() int64) *part {
-	t := &screen{terminal.New(src, render.RowOptions{First: first}), o, first, size}
-	return &part{first: first, rows: t, term: t}
+func newScreen(o *outputs.Output, src io.ReaderAt, first int, size func() int64) *screen {
+	return &screen{terminal.New(src, render.RowOptions{First: first}), o, first, size}
 }
 
 // advance takes in what has come since, for as long as a request may take, and reports whether that
@@ -237,12 +231,13 @@ func (t *screen) advance(ctx context.Context) (all bool, err error) {
 	return err == nil, err
 }
 
-// window shows rows from to to, counted from 1. While there is more to take in than a request has
+// window implements rows. While there is more to take in than a request has
 // time for, rows that are not known yet are the lines of these numbers, each by itself: the next
 // request goes on from there. Of what still runs, rows beyond the last are the last ones: who
 // follows asks for lines, which are more than the rows if a program writes over what it has
 // written.
 func (t *screen) window(ctx context.Context, from, to int) (template.HTML, error) {
+	from, to = from-t.first+1, to-t.first+1
 	all := false
 	if to > t.Final() {
 		var err error
@@ -258,17 +253,6 @@ func (t *screen) window(ctx context.Context, from, to int) (template.HTML, error
 	}
 	r, err := t.Rows(ctx, from, to)
 	return r.HTML, err
-}
-
-// shifted counts rows from a later one.
-type shifted struct {
-	rows
-	by int
-}
-
-// Rows implements rows.
-func (s shifted) Rows(ctx context.Context, from, to int) (render.Rows, error) {
-	return s.rows.Rows(ctx, from+s.by, to+s.by)
 }
 
 // from reads from an offset on.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"html/template"
 	"io"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -150,28 +151,36 @@ const scatteredTime = 200 * time.Millisecond
 // since what the program wrote over is not what was found.
 func (h *Views) scattered(ctx context.Context, o *outputs.Output, lines []int) (html template.HTML, err error) {
 	begun, terminal := time.Now(), o.Meta().Type == outputs.Terminal
-	for i := 0; i < len(lines); {
-		last := i // lines that follow one another cost one look
-		for last+1 < len(lines) && lines[last+1] == lines[last]+1 {
-			last++
-		}
+	for first, last := range runs(lines) { // each costs one look
 		part := template.HTML("")
 		switch {
 		case terminal:
-			part, err = plainTerminal(ctx, o, lines[i], lines[last])
+			part, err = plainTerminal(ctx, o, first, last)
 			part = h.linked(ctx, o, part)
 		case time.Since(begun) > scatteredTime:
-			part, err = plainRows(ctx, o, lines[i], lines[last])
+			part, err = plainRows(ctx, o, first, last)
 		default:
-			part, err = h.rows(ctx, o, lines[i], lines[last])
+			part, err = h.rows(ctx, o, first, last)
 		}
 		if err != nil {
 			return "", err
 		}
 		html += part
-		i = last + 1
 	}
 	return html, nil
+}
+
+// runs are the first and the last of each run of lines that follow one another.
+func runs(lines []int) iter.Seq2[int, int] {
+	return func(yield func(int, int) bool) {
+		for i, k := 0, 0; i < len(lines); i = k {
+			for k = i + 1; k < len(lines) && lines[k] == lines[k-1]+1; k++ {
+			}
+			if !yield(lines[i], lines[k-1]) {
+				return
+			}
+		}
+	}
 }
 
 // plainRows are lines without colours.
