@@ -76,6 +76,7 @@ func BenchmarkLimits(b *testing.B) {
 		"dense.json":  {jsonValue, "{\"a\":[1", ",1", "]}"},
 		"usual.yaml":  {yaml, "", "- host: a.example\n  port: 443\n  tags: [x, y]\n", ""},
 		"dense.yaml":  {yaml, "a: [1", ",1", "]\n"},
+		"usual.md":    {prose, "# Pumps\n\n", "A pump *moves* what its `buffer` holds, see [the log](https://example.com/log).\n\n- one\n- two\n\n", ""},
 		"usual.toml":  {toml, "", "[[a]]\nhost = \"a.example\"\nport = 443\ntags = [\"x\", \"y\"]\n", ""},
 	} {
 		b.Run(name, func(b *testing.B) {
@@ -91,7 +92,7 @@ func BenchmarkLimits(b *testing.B) {
 				o.Attach(forget)
 				look("kind", func() { h.Of(o) })
 				for _, view := range h.Of(o) {
-					if view == Table || view == Tree {
+					if view == Table || view == Tree || view == Preview {
 						look(view, func() { ask(b, h, o, outputs.Ask{View: view, Rows: 50}) })
 					}
 					if view == Table {
@@ -110,3 +111,23 @@ func BenchmarkLimits(b *testing.B) {
 
 // forget has an output opened anew.
 func forget(any) any { return nil }
+
+// BenchmarkCompare compares two texts as large as may be compared, in which each twentieth line
+// changed.
+func BenchmarkCompare(b *testing.B) {
+	h := New(outputsOf(b, 1<<30), nil)
+	line := "2026-11-21T21:57:31Z INFO pump-%d accepted sink=%d region=eu-west\n"
+	var old, now strings.Builder
+	for i := 0; old.Len() < int(limits[compared].bytes)-200; i++ {
+		fmt.Fprintf(&old, line, i%16, i)
+		if i%20 == 7 {
+			i++
+		}
+		fmt.Fprintf(&now, line, i%16, i)
+	}
+	was, is := file(b, h, "a.log", old.String()), file(b, h, "a.log", now.String())
+	for b.Loop() {
+		is.Attach(forget)
+		ask(b, h, is, outputs.Ask{View: Diff, With: was, Rows: 50})
+	}
+}

@@ -11,15 +11,12 @@ import (
 
 	"webchat/internal/outputs"
 	"webchat/internal/render"
+	"webchat/internal/wording"
 
 	"github.com/aymanbagabas/go-udiff/lcs"
 )
 
-const (
-	maxCompared      = 64 << 20 // bytes of each side
-	maxComparedLines = 1_000_000
-	contextLines     = 3 // shown around a change
-)
+const contextLines = 3 // shown around a change
 
 // comparison is what differs between two outputs, as rows.
 type comparison struct {
@@ -44,8 +41,8 @@ func (h *Views) diff(ctx context.Context, o *outputs.Output, a outputs.Ask) (w o
 		return w, refuse("no_other", "Say with which output to compare: with={id}.")
 	}
 	with := a.With.Text()
-	if o.Size() > maxCompared || with.Size() > maxCompared || max(o.TotalLines(), with.TotalLines()) > maxComparedLines {
-		return w, refuse("too_large", "These outputs are too large to compare.")
+	if most := limits[compared].bytes; max(o.Size(), with.Size()) > most {
+		return w, refuse("too_large", "Outputs are compared up to "+wording.Limit(most)+" each.")
 	}
 	d := documentOf(o)
 	d.seen.mu.Lock()

@@ -38,6 +38,7 @@ const (
 	jsonLines
 	yaml
 	toml
+	compared // no format: each of two texts of which the difference is shown
 )
 
 // kind is what an output is, by its content; its name and description only say what to try.
@@ -58,18 +59,16 @@ var limits = map[format]struct {
 	bytes int64
 	name  string
 }{
-	csv:       {16 << 20, "CSV"},   // 57; 136 if a third of the rows is broken
-	jsonValue: {16 << 20, "JSON"},  // 108 as a table; 357 as a tree of 8 million numbers
-	jsonLines: {16 << 20, "JSON"},  // 26 as a tree, 108 as a table
-	yaml:      {512 << 10, "YAML"}, // 64 and 131, twice: a look decides whether it is YAML
-	toml:      {512 << 10, "TOML"}, // 10, twice as well
-	prose:     {maxPreview, "Markdown"},
+	csv:       {16 << 20, "CSV"},     // 57; 136 if a third of the rows is broken
+	jsonValue: {16 << 20, "JSON"},    // 108 as a table; 357 as a tree of 8 million numbers
+	jsonLines: {16 << 20, "JSON"},    // 26 as a tree, 108 as a table
+	yaml:      {512 << 10, "YAML"},   // 64 and 131, twice: a look decides whether it is YAML
+	toml:      {512 << 10, "TOML"},   // 10, twice as well
+	prose:     {4 << 20, "Markdown"}, // 50; a block becomes HTML when it is shown
+	compared:  {16 << 20, ""},        // 180 for two logs of 240,000 lines (BenchmarkCompare)
 }
 
-const (
-	maxPreview = 4 << 20   // bytes of Markdown
-	maxInlined = 512 << 10 // bytes of Markdown whose HTML is looked at
-)
+const maxInlined = 512 << 10 // bytes of Markdown whose HTML is looked at
 
 // seen is what views know of an output, and goes with its document.
 type seen struct {

@@ -250,7 +250,7 @@ func (h *Views) preview(o *outputs.Output, a outputs.Ask) (outputs.Window, error
 	defer d.seen.mu.Unlock()
 	all, ok := d.seen.blobs[Preview].(*blocks)
 	if !ok {
-		text, err := content{h, o}.Read(maxPreview)
+		text, err := readPart(o, 0, o.Size())
 		if err != nil {
 			return outputs.Window{}, err
 		}
