@@ -117,10 +117,6 @@ func (h *Handler) density(w http.ResponseWriter, r *http.Request, o *Output, q q
 }
 
 func (h *Handler) price(w http.ResponseWriter, r *http.Request, o *Output, q query) {
-	if h.views == nil {
-		refuse(w, r, http.StatusBadRequest, "no_price", "There are no prices here.")
-		return
-	}
 	if !h.enter(r) {
 		return
 	}

@@ -92,10 +92,6 @@ func lineHeader(head http.Header, c *snapshot, lines window) {
 
 // highlighted serves lines as HTML.
 func (h *Handler) highlighted(w http.ResponseWriter, r *http.Request, o *Output, q query) {
-	if h.views == nil {
-		h.noHTML(w, r)
-		return
-	}
 	c := o.snapshot()
 	if !q.ranged {
 		q.to = c.meta.First() + defaultLines - 1
@@ -117,15 +113,20 @@ func (h *Handler) highlighted(w http.ResponseWriter, r *http.Request, o *Output,
 		}
 	}
 	head := w.Header()
-	safeHeaders(head, valHTML, valSandbox, valNoStore)
 	head["Webchat-Views"] = []string{strings.Join(h.views.Of(o), " ")}
 	lineHeader(head, c, lines)
+	send(w, r, valHTML, html)
+}
+
+// send answers with what was made for this request.
+func send(w http.ResponseWriter, r *http.Request, contentType []string, body []byte) {
+	safeHeaders(w.Header(), contentType, valSandbox, valNoStore)
+	w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
 	if r.Method == http.MethodHead {
 		return
 	}
-	head["Content-Length"] = []string{strconv.Itoa(len(html))}
 	p := &paced{ResponseWriter: w}
-	_, _ = p.Write(html) // the client is gone if this fails
+	_, _ = p.Write(body) // the client is gone if this fails
 	p.done()
 }
 
@@ -143,13 +144,11 @@ func (h *Handler) json(w http.ResponseWriter, r *http.Request, o *Output) {
 		CreatedAt string   `json:"createdAt"`
 		ExpiresAt *string  `json:"expiresAt"`
 		Views     []string `json:"views,omitempty"`
-	}{Encoding: "utf-8", Metadata: c.meta, Size: c.size, Truncated: c.meta.Truncated, CreatedAt: o.CreatedAt().UTC().Format(timeFormat)}
+	}{Encoding: "utf-8", Metadata: c.meta, Size: c.size, Truncated: c.meta.Truncated, CreatedAt: o.CreatedAt().UTC().Format(timeFormat),
+		Views: h.views.Of(o)}
 	if t := o.ExpiresAt(); c.complete && !t.IsZero() {
 		s := t.UTC().Format(timeFormat)
 		tail.ExpiresAt = &s
-	}
-	if h.views != nil {
-		tail.Views = h.views.Of(o)
 	}
 	if !validUTF8(c) {
 		tail.Encoding = "base64"

@@ -2,7 +2,6 @@ package outputs
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"sort"
 	"strconv"
@@ -48,24 +47,14 @@ func (h *Handler) grep(w http.ResponseWriter, r *http.Request, o *Output, q quer
 	}
 	found := search(r.Context(), o, e, q.from, q.to)
 	h.exit()
-	p := &paced{ResponseWriter: w}
-	defer p.done()
 	if q.format == "json" {
-		b, err := json.Marshal(found)
-		if err != nil {
-			h.log.Error("matches not marshalled", "error", err)
-			refuse(w, r, http.StatusInternalServerError, "internal", "The matches cannot be written.")
-			return
-		}
-		safeHeaders(head, valJSON, valJSONPolicy, valNoStore)
-		_, _ = p.Write(b) // the client is gone if this fails
+		h.reply(w, r, found)
 		return
 	}
-	safeHeaders(head, valText, valSandbox, valNoStore)
 	if found.Next > 0 {
 		head["Webchat-Next"] = []string{strconv.Itoa(found.Next)}
 	}
-	_, _ = p.Write(found.text())
+	send(w, r, valText, found.text())
 }
 
 func (m *matches) text() []byte {

@@ -56,7 +56,7 @@ type Handler struct {
 	heavy chan struct{} // a place for each grep or compression at work
 }
 
-// NewHandler returns a Handler. v may be nil: what needs it is then refused. log gets no content and no
+// NewHandler returns a Handler. log gets no content and no
 // id.
 func NewHandler(s *Store, v Views, log *slog.Logger) *Handler {
 	return &Handler{store: s, views: v, log: log, heavy: make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))}
@@ -138,7 +138,9 @@ func reply(w http.ResponseWriter, r *http.Request, status int, body string) {
 	head["Content-Length"] = []string{strconv.Itoa(len(body))}
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write([]byte(body)) // the client is gone if this fails
+		p := &paced{ResponseWriter: w}
+		_, _ = p.Write([]byte(body)) // the client is gone if this fails
+		p.done()
 	}
 }
 

@@ -326,7 +326,6 @@ func TestBadRequests(t *testing.T) {
 		{h, "GET", o.ID(), "a=%zz", 400, "bad_query"},
 		{h, "GET", o.ID(), "format=html&lines=1-5001", 400, "too_many_lines"},
 		{h, "GET", bad.ID(), "format=html&lines=1", 500, "render_failed"},
-		{newHandler(s, nil), "GET", o.ID(), "format=html&lines=1", 400, "no_html"},
 		{h, "POST", o.ID(), "", 405, "method_not_allowed"},
 	} {
 		w := ask(tt.h, tt.method, string(tt.id)+"?"+tt.query)

@@ -12,6 +12,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // newHandler is a Handler on s that logs nothing.
 func newHandler(s *Store, v Views) *Handler {
+	if v == nil {
+		v = testViews{}
+	}
 	return NewHandler(s, v, slog.New(slog.DiscardHandler))
 }
 

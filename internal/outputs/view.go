@@ -27,16 +27,8 @@ type Views interface {
 // DefaultView is the name by which an output's first view can be asked for.
 const DefaultView = "default"
 
-func (h *Handler) noHTML(w http.ResponseWriter, r *http.Request) {
-	refuse(w, r, http.StatusBadRequest, "no_html", "There is no HTML here: ask for lines as text.")
-}
-
 // view serves a window of a view.
 func (h *Handler) view(w http.ResponseWriter, r *http.Request, o *Output, q query) {
-	if h.views == nil {
-		h.noHTML(w, r)
-		return
-	}
 	names := h.views.Of(o)
 	head := w.Header()
 	head["Webchat-Views"] = []string{strings.Join(names, " ")}
@@ -67,15 +59,8 @@ func (h *Handler) view(w http.ResponseWriter, r *http.Request, o *Output, q quer
 		refuse(w, r, http.StatusInternalServerError, "render_failed", "The output cannot be rendered: ask for its lines as text.")
 		return
 	}
-	safeHeaders(head, valHTML, valSandbox, valNoStore)
 	viewHeaders(&win, head)
-	head["Content-Length"] = []string{strconv.Itoa(len(win.HTML))}
-	if r.Method == http.MethodHead {
-		return
-	}
-	p := &paced{ResponseWriter: w}
-	_, _ = p.Write(win.HTML) // the client is gone if this fails
-	p.done()
+	send(w, r, valHTML, win.HTML)
 }
 
 func viewHeaders(win *Window, head http.Header) {

@@ -47,12 +47,12 @@ func (h *Views) diff(ctx context.Context, o *outputs.Output, a outputs.Ask) (w o
 	d := documentOf(o)
 	d.seen.mu.Lock()
 	defer d.seen.mu.Unlock()
-	c, ok := d.seen.blobs[Diff].(*comparison)
-	if !ok || c.with != with.ID() || !with.Complete() {
+	c := d.seen.diff
+	if c == nil || c.with != with.ID() || !with.Complete() {
 		if c, err = newComparison(ctx, with, o); err != nil {
 			return w, err
 		}
-		d.seen.keep(Diff, c)
+		d.seen.diff = c
 	}
 	if n, err := strconv.Atoi(strings.TrimPrefix(a.At, "C")); err == nil && n >= 1 && n <= len(c.changes) {
 		a.From = max(1, c.changes[n-1]+1-contextLines-1)

@@ -48,6 +48,7 @@ type kind struct {
 	views  []string // the default first
 	above  []string // views it would have if it were smaller, and a sentence that says so
 	note   string
+	forest forest // that a look at it made
 }
 
 const sniffed = 64 << 10 // bytes a kind is told by
@@ -62,8 +63,8 @@ var limits = map[format]struct {
 	csv:       {16 << 20, "CSV"},     // 57; 136 if a third of the rows is broken
 	jsonValue: {16 << 20, "JSON"},    // 108 as a table; 357 as a tree of 8 million numbers
 	jsonLines: {16 << 20, "JSON"},    // 26 as a tree, 108 as a table
-	yaml:      {512 << 10, "YAML"},   // 64 and 131, twice: a look decides whether it is YAML
-	toml:      {512 << 10, "TOML"},   // 10, twice as well
+	yaml:      {512 << 10, "YAML"},   // 64 and 131
+	toml:      {512 << 10, "TOML"},   // 10
 	prose:     {4 << 20, "Markdown"}, // 50; a block becomes HTML when it is shown
 	compared:  {16 << 20, ""},        // 180 for two logs of 240,000 lines (BenchmarkCompare)
 }
@@ -72,9 +73,13 @@ const maxInlined = 512 << 10 // bytes of Markdown whose HTML is looked at
 
 // seen is what views know of an output, and goes with its document.
 type seen struct {
-	mu    sync.Mutex // guards what follows; held while it is worked out
-	kind  *kind
-	blobs map[string]any // what each view keeps, by its name
+	mu   sync.Mutex // guards what follows; held while it is worked out
+	kind *kind
+
+	table   *records
+	tree    forest
+	preview *blocks
+	diff    *comparison
 }
 
 // Of implements outputs.Views.
@@ -179,14 +184,16 @@ func (k *kind) structure(head []byte, o *outputs.Output, m *outputs.Meta) {
 	case m.Highlight == "TOML" || ext == ".toml":
 		k.format = toml
 	}
-	if k.format == plain || o.Size() <= limits[k.format].bytes && !parses(o, k) {
-		k.format, k.views = plain, []string{Source, Diff}
+	if k.format != plain && o.Size() > limits[k.format].bytes {
+		return
 	}
-}
-
-func parses(o *outputs.Output, k *kind) bool {
-	_, err := newForest(o, k)
-	return err == nil
+	if k.format != plain {
+		if f, err := newForest(o, k); err == nil {
+			k.forest = f
+			return
+		}
+	}
+	k.format, k.views = plain, []string{Source, Diff}
 }
 
 // records tells whether a text is a table.

@@ -138,13 +138,12 @@ func (h *Views) table(ctx context.Context, o *outputs.Output, k *kind, a outputs
 	d := documentOf(o)
 	d.seen.mu.Lock()
 	defer d.seen.mu.Unlock()
-	t, ok := d.seen.blobs[Table].(*records)
-	if !ok {
-		if t, err = newRecords(ctx, o, k); err != nil {
+	if d.seen.table == nil {
+		if d.seen.table, err = newRecords(ctx, o, k); err != nil {
 			return w, err
 		}
-		d.seen.keep(Table, t)
 	}
+	t := d.seen.table
 	records := len(t.begins) - 1
 	total, index := records, func(i int) int { return i }
 	if len(a.Filter) > 0 || a.Sort != "" {

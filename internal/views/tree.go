@@ -2,6 +2,7 @@ package views
 
 import (
 	"bytes"
+	"cmp"
 	"strconv"
 
 	"webchat/internal/outputs"
@@ -31,13 +32,13 @@ func (h *Views) tree(o *outputs.Output, k *kind, a outputs.Ask) (w outputs.Windo
 	d := documentOf(o)
 	d.seen.mu.Lock()
 	defer d.seen.mu.Unlock()
-	t, ok := d.seen.blobs[Tree].(forest)
-	if !ok {
+	t := cmp.Or(d.seen.tree, k.forest)
+	if t == nil {
 		if t, err = newForest(o, k); err != nil {
 			return w, err
 		}
-		d.seen.keep(Tree, t)
 	}
+	d.seen.tree = t
 	rows := min(a.Rows, maxChildren)
 	if a.From == 1 { // the rest is a range
 		rows = min(rows, foldedFrom)

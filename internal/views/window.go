@@ -248,8 +248,7 @@ func (h *Views) preview(o *outputs.Output, a outputs.Ask) (outputs.Window, error
 	d := documentOf(o)
 	d.seen.mu.Lock()
 	defer d.seen.mu.Unlock()
-	all, ok := d.seen.blobs[Preview].(*blocks)
-	if !ok {
+	if d.seen.preview == nil {
 		text, err := readPart(o, 0, o.Size())
 		if err != nil {
 			return outputs.Window{}, err
@@ -257,13 +256,12 @@ func (h *Views) preview(o *outputs.Output, a outputs.Ask) (outputs.Window, error
 		if len(text) <= maxInlined {
 			text = []byte(markdown.Inline(string(text)))
 		}
-		all = newBlocks(string(text))
-		d.seen.keep(Preview, all)
+		d.seen.preview = newBlocks(string(text))
 	}
+	all := d.seen.preview
 	from, to := cut(a, all.stream.Len())
 	html, n := markdown.Blocks(&all.stream, all.lines, from, to)
-	w := window(html, from, n, all.stream.Len())
-	return w, nil
+	return window(html, from, n, all.stream.Len()), nil
 }
 
 func newBlocks(text string) *blocks {
@@ -291,10 +289,3 @@ func readPart(o *outputs.Output, from, to int64) ([]byte, error) {
 }
 
 func trimBOM(b []byte) []byte { return bytes.TrimPrefix(b, []byte("\ufeff")) }
-
-func (s *seen) keep(name string, v any) {
-	if s.blobs == nil {
-		s.blobs = map[string]any{}
-	}
-	s.blobs[name] = v
-}
