@@ -2,7 +2,6 @@ package outputs
 
 import (
 	"encoding/json"
-	"reflect"
 	"time"
 )
 
@@ -65,27 +64,52 @@ type Gap struct {
 	AfterLine int   `json:"afterLine"` // number of the last line that is kept before it; one less than the first line's if none is
 }
 
+type fileJSON struct {
+	Type       Type   `json:"type"`
+	Path       string `json:"path"`
+	Highlight  string `json:"highlight"`
+	StartLine  int    `json:"startLine"`
+	EndLine    int    `json:"endLine"`
+	TotalLines int    `json:"totalLines"`
+	MimeType   string `json:"mimeType"`
+	Binary     bool   `json:"binary,omitempty"`
+	Truncated  bool   `json:"truncated,omitempty"`
+	Gap        *Gap   `json:"gap,omitempty"`
+	Unread     int64  `json:"unread,omitempty"`
+	Was        ID     `json:"was,omitempty"`
+	Earlier    bool   `json:"earlier,omitempty"`
+}
+
+type terminalJSON struct {
+	Type       Type   `json:"type"`
+	Command    string `json:"command"`
+	Cwd        string `json:"cwd"`
+	ExitCode   *int   `json:"exitCode"`
+	DurationMs int64  `json:"durationMs"`
+	TotalLines int    `json:"totalLines"`
+	TimedOut   bool   `json:"timedOut,omitempty"`
+	Truncated  bool   `json:"truncated,omitempty"`
+	Gap        *Gap   `json:"gap,omitempty"`
+}
+
+type imageJSON struct {
+	Type     Type   `json:"type"`
+	Path     string `json:"path"`
+	MimeType string `json:"mimeType"`
+	Width    int    `json:"width"`
+	Height   int    `json:"height"`
+}
+
 // MarshalJSON writes the fields that belong to m.Type.
 func (m Meta) MarshalJSON() ([]byte, error) {
-	fields := map[string]any{"type": m.Type}
 	switch m.Type {
 	case Terminal:
-		fields["command"], fields["cwd"], fields["exitCode"] = m.Command, m.Cwd, m.ExitCode
-		fields["durationMs"], fields["totalLines"] = m.DurationMs, m.TotalLines
+		return json.Marshal(terminalJSON{m.Type, m.Command, m.Cwd, m.ExitCode, m.DurationMs, m.TotalLines, m.TimedOut, m.Truncated, m.Gap})
 	case Image:
-		fields["path"], fields["mimeType"], fields["width"], fields["height"] = m.Path, m.MimeType, m.Width, m.Height
-		return json.Marshal(fields)
+		return json.Marshal(imageJSON{m.Type, m.Path, m.MimeType, m.Width, m.Height})
 	default:
-		fields["path"], fields["mimeType"], fields["highlight"] = m.Path, m.MimeType, m.Highlight
-		fields["startLine"], fields["endLine"], fields["totalLines"] = m.StartLine, m.EndLine, m.TotalLines
+		return json.Marshal(fileJSON{m.Type, m.Path, m.Highlight, m.StartLine, m.EndLine, m.TotalLines, m.MimeType, m.Binary, m.Truncated, m.Gap, m.Unread, m.Was, m.Earlier})
 	}
-	for name, v := range map[string]any{"timedOut": m.TimedOut, "binary": m.Binary, "truncated": m.Truncated,
-		"gap": m.Gap, "unread": m.Unread, "was": m.Was, "earlier": m.Earlier} {
-		if !reflect.ValueOf(v).IsZero() {
-			fields[name] = v
-		}
-	}
-	return json.Marshal(fields)
 }
 
 // First is the number, as shown, of the first line.
