@@ -53,17 +53,8 @@ var traps = []trap{
 	{".env", environmentFile},
 }
 
-// Traps are the paths of [PlantTraps], relative to the folder.
-func Traps() []string {
-	var paths []string
-	for _, s := range traps {
-		paths = append(paths, s.path)
-	}
-	return paths
-}
-
 // PlantTraps makes a folder a git repository as hostile as one can be: whatever is run from one of
-// [Traps] leaves a file in marks, whose name begins with the source's, "/" being "_". It needs sh.
+// its places leaves a file in marks, whose name begins with the source's, "/" being "_". It needs sh.
 func PlantTraps(folder, marks string) error {
 	for _, s := range traps {
 		run := fmt.Sprintf("touch '%s'", filepath.Join(marks, strings.ReplaceAll(s.path, "/", "_")))
