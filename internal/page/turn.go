@@ -130,8 +130,8 @@ func (f *State) turnStart(d event.TurnStart) {
 	if n != nil {
 		delete(f.queued, d.MessageID)
 		f.held = false
-		f.changed("dock-queue")
 	}
+	f.changed("dock-queue") // what waits is not held while a turn runs
 	switch {
 	case n == nil && d.Own():
 		if f.pages.elsewhere(f.Backend) { // each of its turns is its own
