@@ -10,9 +10,10 @@ package code
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -25,8 +26,8 @@ const (
 	shownLine     = 256 << 10 // characters of one line that are shown at all
 	lookahead     = 200       // lines below the window that expressions may look into
 	lookaheadSize = 32 << 10  // and bytes
-	maxStates     = 16 << 10  // remembered states of one document
-	minSpacing    = 16        // lines between them, doubled whenever there are too many
+	maxStates     = 16 << 10  // remembered states of one document; with more it begins anew
+	spacing       = 16        // lines between them
 	reach         = 1000      // lines between a known state and the window that are lexed to be exact
 	reachSize     = 256 << 10 // and bytes
 	guessBack     = 48        // lines above the window where a guess starts
@@ -43,21 +44,17 @@ type Source interface {
 
 // Document is one text in one language, from which windows are shown.
 //
-// A window costs what its own lines cost: highlighting starts at a remembered state near it. States are remembered
-// while windows are shown, and for the whole text by [Document.Index]. A window far from any known state starts at a
-// guess, a line near above it that looks like the start of something, and says so by Exact being false.
+// A window costs what its own lines cost: highlighting starts at a state near it, which is
+// remembered from a window that was shown. A window far from any known state starts at a guess, a
+// line near above it that looks like the start of something, and sets Exact to false.
 type Document struct {
 	src     Source
 	grammar *grammar // nil: plain text
 	options render.RowOptions
-	limit   time.Duration // of the work for one request; ten times that for a step of the index
+	limit   time.Duration // of the work for one request
 
-	mu      sync.Mutex // guards what follows
-	spacing int
-	states  []savedState // ascending by line
-	stacks  map[string]*lexState
-	tip     savedState // the furthest state known
-	ended   bool       // the index reached the end or gave up
+	mu     sync.Mutex   // guards states
+	states []savedState // ascending by line
 }
 
 type savedState struct {
@@ -67,8 +64,8 @@ type savedState struct {
 
 // New opens a document. A language that [Language] never returns is shown as plain text.
 func New(language string, src Source, o render.RowOptions) *Document {
-	first := savedState{1, rootState}
-	return &Document{src: src, grammar: grammars()[language], options: o.Clean(), limit: render.WorkLimit, spacing: minSpacing, states: []savedState{first}, stacks: map[string]*lexState{}, tip: first}
+	return &Document{src: src, grammar: grammars()[language], options: o.Clean(),
+		limit: render.WorkLimit, states: []savedState{{1, rootState}}}
 }
 
 // Rows returns lines from to to (from 1, both included, cut to what exists and to render.MaxRows) as HTML:
@@ -129,95 +126,38 @@ func (c *Document) plainRows(ctx context.Context, rows render.Rows) (render.Rows
 	return rows, nil
 }
 
-// Index walks the whole text once and remembers its states, so that every later window is exact and costs only itself. It
-// returns when done, when ctx ends (with its error; a later call goes on from there) or, without an error, when the
-// text is too hard to walk. Call it in the background.
-func (c *Document) Index(ctx context.Context) error {
-	if c.grammar == nil {
-		return nil
-	}
-	const step = 1000
-	for size := step; ; {
-		c.mu.Lock()
-		start, ended := c.tip, c.ended
-		c.mu.Unlock()
-		total := c.src.Total()
-		if ended || start.line > total {
-			return ctx.Err()
-		}
-		w, err := c.window(ctx, start.line, start.line, min(start.line+size-1, total))
-		if err != nil {
-			return fmt.Errorf("index lines from %d: %w", start.line, err)
-		}
-		done := c.lex(ctx, w, start, 10*c.limit, nil, c.save)
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		c.mu.Lock()
-		moved := c.tip.line > start.line
-		last := w.to >= total
-		// A single token longer than everything we are willing to hold, or one that takes for ever: stay where we are.
-		c.ended = last || !done || !moved && w.size > reachSize
-		c.mu.Unlock()
-		if moved {
-			size = step
-		} else {
-			size *= 2
-		}
-	}
-}
-
 // nearest returns the last known state at or above line, and whether it is near enough to be exact from.
 func (c *Document) nearest(line int) (savedState, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	i := sort.Search(len(c.states), func(i int) bool { return c.states[i].line > line }) - 1
-	best := c.states[i]
-	if c.tip.line <= line && c.tip.line > best.line {
-		best = c.tip
+	i, found := c.find(line)
+	if !found {
+		i--
 	}
-	// Below the tip every state there is was seen: a wide gap is one long token, and cheap to go through.
-	return best, line-best.line <= reach || c.tip.line > line
+	return c.states[i], line-c.states[i].line <= reach
+}
+
+// find is where the state of a line stands, or would. c.mu is held.
+func (c *Document) find(line int) (i int, found bool) {
+	return slices.BinarySearchFunc(c.states, line, func(s savedState, line int) int { return cmp.Compare(s.line, line) })
 }
 
 // save remembers that line starts in state, if no near one is remembered.
 func (c *Document) save(line int, state *lexState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	i := sort.Search(len(c.states), func(i int) bool { return c.states[i].line >= line })
-	if line > c.tip.line {
-		c.tip = savedState{line, c.intern(state)}
-	}
-	if line-c.states[i-1].line < c.spacing || i < len(c.states) && c.states[i].line-line < c.spacing/2 {
+	i, found := c.find(line)
+	if found || line-c.states[i-1].line < spacing || i < len(c.states) && c.states[i].line-line < spacing/2 {
 		return
 	}
-	c.states = append(c.states, savedState{})
-	copy(c.states[i+1:], c.states[i:])
-	c.states[i] = savedState{line, c.intern(state)}
-	if len(c.states) > maxStates {
-		kept := c.states[:0]
-		for i, s := range c.states {
-			if i%2 == 0 {
-				kept = append(kept, s)
-			}
-		}
-		c.states = kept
-		c.spacing *= 2
+	if len(c.states) == maxStates {
+		c.states, i = c.states[:1], 1
 	}
-}
-
-// intern keeps one copy of each stack: a file has few different ones. c.mu is held.
-func (c *Document) intern(state *lexState) *lexState {
-	key := strings.Join(state.stack, "\x00")
-	if known := c.stacks[key]; known != nil {
-		return known
+	above := c.states[i-1].lexState
+	if !slices.Equal(above.stack, state.stack) {
+		above = &lexState{stack: slices.Clone(state.stack)} // most are the same
 	}
-	if len(c.stacks) > maxStates {
-		clear(c.stacks)
-	}
-	own := &lexState{stack: append([]string(nil), state.stack...)}
-	c.stacks[key] = own
-	return own
+	c.states = slices.Insert(c.states, i, savedState{line, above})
 }
 
 // window is the piece of text one call looks at.

@@ -1,7 +1,6 @@
 package code
 
 import (
-	"context"
 	"html/template"
 	"maps"
 	"math/rand/v2"
@@ -27,8 +26,6 @@ func TestMain(m *testing.M) {
 
 // languages are all names that [Language] may return.
 func languages() []string { return slices.Sorted(maps.Keys(grammars())) }
-
-func newText(s string) Source { return Text([]byte(s)) }
 
 // unhurried opens a document whose colours do not depend on how busy the machine is.
 func unhurried(language string, src Source, o render.RowOptions) *Document {
@@ -100,7 +97,7 @@ func corpus(t testing.TB, n int) map[string]string {
 	return all
 }
 
-// Any window, asked in any order, with or without an index, equals the same lines of the whole file highlighted at once.
+// Any window, asked in any order, equals the same lines of the whole file highlighted at once.
 func TestWindowsEqualWhole(t *testing.T) {
 	for language, src := range corpus(t, 200) {
 		t.Run(language, func(t *testing.T) {
@@ -109,16 +106,12 @@ func TestWindowsEqualWhole(t *testing.T) {
 			}
 			want := whole(t, language, src)
 			r := rand.New(rand.NewPCG(1, 2))
-			indexed := unhurried(language, newText(src), render.RowOptions{})
-			if err := indexed.Index(t.Context()); err != nil {
-				t.Fatal(err)
-			}
 			fresh := unhurried(language, newText(src), render.RowOptions{})
 			total := newText(src).Total()
 			for range 8 {
 				from := 1 + r.IntN(total)
 				to := min(total, from+r.IntN(80))
-				for name, doc := range map[string]*Document{"indexed": indexed, "as asked": fresh} {
+				for name, doc := range map[string]*Document{"as asked": fresh} {
 					rows, err := doc.Rows(t.Context(), from, to)
 					if err != nil {
 						t.Fatal(err)
@@ -149,11 +142,11 @@ func TestGuess(t *testing.T) {
 		t.Error("a guess is not highlighted")
 	}
 	checkText(t, src, rows)
-	if err := doc.Index(t.Context()); err != nil {
-		t.Fatal(err)
+	if rows, err = doc.Rows(t.Context(), 1, 500); err != nil || !rows.Exact {
+		t.Errorf("the beginning: exact %v, %v", rows.Exact, err)
 	}
-	if rows, err = doc.Rows(t.Context(), 8000, 8100); err != nil || !rows.Exact {
-		t.Errorf("after Index: exact %v, %v", rows.Exact, err)
+	if rows, err = doc.Rows(t.Context(), 501, 900); err != nil || !rows.Exact {
+		t.Errorf("below what was shown: exact %v, %v", rows.Exact, err)
 	}
 }
 
@@ -240,27 +233,13 @@ func TestPathologicalCode(t *testing.T) {
 	}
 }
 
-func TestIndexEnds(t *testing.T) {
-	for name, p := range pathological() {
-		doc := New(p[0], newText(p[1]), render.RowOptions{})
-		if err := doc.Index(t.Context()); err != nil {
-			t.Errorf("%s: Index: %v", name, err)
-		}
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := New("Go", newText(corpus(t, 3000)["Go"]), render.RowOptions{}).Index(ctx); err != context.Canceled {
-		t.Errorf("Index with a cancelled context: %v", err)
-	}
-}
-
 func TestStatesAreBounded(t *testing.T) {
 	src := strings.Repeat("var a = 1\n", 700_000)
 	doc := New("Go", newText(src), render.RowOptions{})
 	for line := 2; line < 700_000; line++ {
 		doc.save(line, rootState)
 	}
-	if n := len(doc.states); n > maxStates || n < maxStates/4 {
+	if n := len(doc.states); n > maxStates || n < 2 {
 		t.Errorf("%d states remembered", n)
 	}
 	for i := 1; i < len(doc.states); i++ {

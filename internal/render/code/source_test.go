@@ -5,14 +5,15 @@ import (
 	"context"
 )
 
-// text is a Source in memory, with an index of its lines.
+// text is a [Source] in memory, with an index of its lines.
 type text struct {
 	b     []byte
 	start []int
 }
 
-// Text is a whole text in memory as a [Source]. It keeps b.
-func Text(b []byte) Source {
+// newText is a whole text in memory as a [Source].
+func newText(s string) Source {
+	b := []byte(s)
 	t := &text{b: b}
 	for i := 0; i < len(b); {
 		t.start = append(t.start, i)
