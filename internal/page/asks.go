@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
-	"time"
 
 	"webchat/internal/event"
-	"webchat/internal/render/markdown"
 	"webchat/internal/wording"
 )
 
@@ -46,14 +44,14 @@ func alikeOf(questions []*node) (out []alike) {
 	for _, k := range questions {
 		for _, g := range k.Question.Grants {
 			i := slices.IndexFunc(groups, func(a alike) bool {
-				return a.Tool == k.Question.Tool && a.ID == g.ID && a.Text == g.Text
+				return a.Tool == k.Question.ToolName && a.ID == g.ID && a.Text == g.Text
 			})
 			if i < 0 {
 				i = len(groups)
-				groups = append(groups, alike{Grant: g, Tool: k.Question.Tool, El: "all-" + k.ID + "-" + strconv.Itoa(i)})
+				groups = append(groups, alike{Grant: g, Tool: k.Question.ToolName, El: "all-" + k.ID + "-" + strconv.Itoa(i)})
 			}
-			if !slices.Contains(groups[i].Requests, k.Question.Request) {
-				groups[i].Requests = append(groups[i].Requests, k.Question.Request)
+			if !slices.Contains(groups[i].Requests, k.Question.RequestID) {
+				groups[i].Requests = append(groups[i].Requests, k.Question.RequestID)
 			}
 		}
 	}
@@ -67,34 +65,24 @@ func alikeOf(questions []*node) (out []alike) {
 }
 
 func (f *State) permission(d event.PermissionRequested) {
-	a := &Ask{
-		Request: d.RequestID, Call: d.ToolCallID, Who: f.agentName(), Tool: d.ToolName, Kind: d.Kind, Action: d.Action,
-		Resource: d.Resource, Target: d.Target, Resources: d.Resources, Cwd: d.Cwd, Why: wording.Plain(d.Why), Sensitive: d.Sensitive, Diff: d.Diff, Digest: d.Digest,
-		Withheld: d.Withheld, Grants: d.Grants, Asked: f.now, Expires: time.Time(d.ExpiresAt),
-	}
-	f.addAsk(a)
+	d.Why = wording.Plain(d.Why)
+	f.addAsk(&Ask{PermissionRequested: d})
 }
 
 func (f *State) question(d event.UserInputRequested) {
-	a := &Ask{Request: d.RequestID, Call: d.ToolCallID, Who: f.agentName(), Question: d.Question, Choices: d.Choices, Freeform: d.AllowFreeform, Asked: f.now}
-	if d.Detail != "" {
-		a.Detail = markdown.HTML(d.Detail)
-	}
-	if a.Question == "" {
-		a.Question = "(an empty question)"
-	}
-	f.addAsk(a)
+	d.Question = cmp.Or(d.Question, "(an empty question)")
+	f.addAsk(&Ask{Input: d, PermissionRequested: event.PermissionRequested{RequestID: d.RequestID, ToolCallID: d.ToolCallID}})
 }
 
 // addAsk opens a question: its row in the transcript, its card in the dock.
 func (f *State) addAsk(a *Ask) {
-	if f.nodes["p-"+a.Request] != nil || f.waiting(a.Request) != nil {
+	if f.nodes["p-"+a.RequestID] != nil || f.waiting(a.RequestID) != nil {
 		return
 	}
-	n := f.node(elementID("p-", a.Request))
-	a.In, a.Rev, a.Row = f.cards, f.Seq, n.ID
+	n := f.node(elementID("p-", a.RequestID))
+	a.In, a.Rev, a.Row, a.Asked, a.Who = f.cards, f.Seq, n.ID, f.now, cmp.Or(f.Backend, "The agent")
 	n.Ask = a
-	f.nodes["p-"+a.Request] = n
+	f.nodes["p-"+a.RequestID] = n
 	q := &node{ID: "q" + n.ID[1:], Question: a, hides: f.placeAsk(n)}
 	f.insert(f.asks, nil, q)
 	f.dockChanged()
@@ -104,8 +92,8 @@ func (f *State) addAsk(a *Ask) {
 // placeAsk puts the row of a question before that of its call, if there is one, which
 // it returns.
 func (f *State) placeAsk(n *node) *node {
-	c := f.nodes["c-"+n.Ask.Call]
-	if n.Ask.Call == "" || c == nil {
+	c := f.nodes["c-"+n.Ask.ToolCallID]
+	if n.Ask.ToolCallID == "" || c == nil {
 		f.addStep(f.container(""), n)
 		return nil
 	}
@@ -126,7 +114,7 @@ func (f *State) placeAsk(n *node) *node {
 // waiting returns the card of an open question.
 func (f *State) waiting(request string) *node {
 	for _, q := range f.asks.Kids {
-		if q.Question.Request == request {
+		if q.Question.RequestID == request {
 			return q
 		}
 	}
@@ -140,10 +128,10 @@ func (f *State) dockChanged() {
 
 func (f *State) decided(d event.PermissionCompleted) {
 	if q := f.waiting(d.RequestID); q != nil && q.Question.IsPermission() {
-		a := q.Question
-		a.Decision, a.Scope, a.Grant, a.Rule, a.Reason, a.By = d.Decision, d.Scope, d.Grant, d.Rule, wording.Plain(d.Reason), d.By
-		if c := a.About; c != nil {
-			c.Waited += min(f.now.Sub(a.Asked), f.now.Sub(c.StartedAt))
+		d.Reason = wording.Plain(d.Reason)
+		q.Question.Decided = d
+		if c := q.Question.About; c != nil {
+			c.Waited += min(f.now.Sub(q.Question.Asked), f.now.Sub(c.StartedAt))
 		}
 		f.closeQuestion(q, d.Decision == event.Deny)
 	}
@@ -151,8 +139,7 @@ func (f *State) decided(d event.PermissionCompleted) {
 
 func (f *State) answered(d event.UserInputCompleted) {
 	if q := f.waiting(d.RequestID); q != nil && !q.Question.IsPermission() {
-		q.Question.Answer = d.Answer
-		q.Question.Cancelled = d.By == event.DecidedByAbort || d.By == event.DecidedByTimeout
+		q.Question.Answer = d
 		f.closeQuestion(q, false)
 	}
 }
@@ -165,7 +152,7 @@ func (f *State) closeQuestion(q *node, refused bool) {
 	f.remove(q)
 	f.dockChanged()
 	c := q.hides
-	if n := f.nodes["p-"+a.Request]; n != nil {
+	if n := f.nodes["p-"+a.RequestID]; n != nil {
 		if c != nil && a.AllowedByRule() {
 			f.mergeIntoCall(c, n)
 		} else {
@@ -183,7 +170,7 @@ func (f *State) closeQuestion(q *node, refused bool) {
 func (f *State) mergeIntoCall(c, n *node) {
 	c.Call.Allowed = n.Ask
 	steps := n.parent
-	delete(f.nodes, "p-"+n.Ask.Request)
+	delete(f.nodes, "p-"+n.Ask.RequestID)
 	f.remove(n)
 	switch {
 	case steps.Steps == nil:
@@ -197,12 +184,9 @@ func (f *State) mergeIntoCall(c, n *node) {
 // askChanged shows the open questions about a call again, which describe it.
 func (f *State) askChanged(callID string) {
 	for _, q := range f.asks.Kids {
-		if callID != "" && q.Question.Call == callID {
+		if callID != "" && q.Question.ToolCallID == callID {
 			q.Question.About, q.Question.Rev = f.nodes["c-"+callID].Call, f.Seq
 			f.show(q, whole)
 		}
 	}
 }
-
-// agentName is the agent's name, as questions use it.
-func (f *State) agentName() string { return cmp.Or(f.Backend, "The agent") }

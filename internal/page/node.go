@@ -86,7 +86,7 @@ func (n *node) key() string {
 	case n.Call != nil:
 		return "c-" + n.Call.ID
 	case n.Ask != nil:
-		return "p-" + n.Ask.Request
+		return "p-" + n.Ask.RequestID
 	case n.Hook != nil:
 		return "h-" + n.Hook.ID
 	}

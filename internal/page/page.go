@@ -12,6 +12,7 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/render"
+	"webchat/internal/render/markdown"
 	"webchat/internal/views"
 	"webchat/internal/wording"
 	"webchat/web"
@@ -103,6 +104,8 @@ func (c *Config) parse(also ...string) (*template.Template, error) {
 		"stamp":    func(t time.Time) string { return event.Time(t).String() },
 		"count":    wording.Count[int64],
 		"plain":    wording.Plain,
+		"diff":     render.Diff,
+		"markdown": markdown.HTML,
 		"visible":  render.Visible,
 		"quoted":   render.Quoted,
 		"revealed": revealed,

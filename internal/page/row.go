@@ -99,8 +99,8 @@ func (c *Call) pattern() string {
 	return s
 }
 
-// Searches is what a search looks for, and where; empty for other calls.
-func (c *Call) Searches() string {
+// searches is what a search looks for, and where; empty for other calls.
+func (c *Call) searches() string {
 	s := c.pattern()
 	if s == "" {
 		return ""
