@@ -103,6 +103,7 @@ func (c *Config) parse(also ...string) (*template.Template, error) {
 		"tilde":    func(path string) string { return wording.Tilde(path, c.Home) },
 		"stamp":    func(t time.Time) string { return event.Time(t).String() },
 		"count":    wording.Count[int64],
+		"plural":   wording.Plural[int64],
 		"plain":    wording.Plain,
 		"diff":     render.Diff,
 		"markdown": markdown.HTML,

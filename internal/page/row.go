@@ -195,7 +195,7 @@ func (c *Call) Folded() bool {
 // More is where the inside of the row is, without the path the server may be below. An
 // agent may use an id twice, but hardly in one turn.
 func (c *Call) More() string {
-	return "/api/sessions/" + url.PathEscape(c.In.ID) + "/tools/" + url.PathEscape(c.ID) + "?from=" + itoa(c.From)
+	return "/api/sessions/" + url.PathEscape(c.In.ID) + "/tools/" + url.PathEscape(c.ID) + "?from=" + strconv.FormatInt(c.From, 10)
 }
 
 // CurrentArgs are its arguments as hooks left them.
@@ -252,5 +252,3 @@ func cut(s string) string {
 	}
 	return strings.ToValidUTF8(s[:maxShown], "") + "\n… " + wording.Size(int64(len(s)-maxShown)) + " more in the log"
 }
-
-func itoa(n int64) string { return strconv.FormatInt(n, 10) }

@@ -8,7 +8,7 @@ import (
 	"webchat/internal/wording"
 )
 
-// showings are the last displays of each thing, as far as the log tells of them.
+// showings are the last displays of each thing, as far as the log has them.
 type showings map[string]*Call
 
 // next remembers c, which is complete, beside the display before it of the same thing.
@@ -43,12 +43,12 @@ func (v *card) compareWithLast() {
 	if was == nil || v.Say != nil {
 		return
 	}
-	when := was.ShownAt.In(v.In.Location).Format("15:04")
+	since := "since it was shown at " + v.In.clock(was.ShownAt)
 	if was.Fingerprint.Sum == now.Sum && was.Telemetry.Bytes == v.Telemetry.Bytes {
-		v.Say = &say{Bold: "Unchanged", Text: "since it was shown at " + when + "."}
+		v.Say = &say{Bold: "Unchanged", Text: since + "."}
 		return
 	}
-	v.Say = &say{Bold: "Changed", Text: "since it was shown at " + when + ": " + v.difference(was)}
+	v.Say = &say{Bold: "Changed", Text: since + ": " + v.difference(was)}
 }
 
 // difference is in lines where both are known by line, else in sizes.
@@ -60,7 +60,7 @@ func (v *card) difference(was *Call) string {
 	changed, gone := diffLines(old, fresh)
 	v.Changed = ranges(changed, v.First)
 	var parts []string
-	if n := int64(len(changed)); n > 0 {
+	if n := len(changed); n > 0 {
 		parts = append(parts, wording.Plural(n, "line")+" new or different")
 	}
 	if gone > 0 {
@@ -78,44 +78,38 @@ func lineMarks(b []byte) []uint16 {
 }
 
 // diffLines returns the places of fresh's lines that are not among a longest common
-// sequence with old, and how many of old's are not.
+// sequence with old, and how many of old's are not. Each has up to 1,000 lines.
 func diffLines(old, fresh []uint16) (changed []int, gone int) {
-	a, b, skip := old, fresh, 0
-	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
-		a, b, skip = a[1:], b[1:], skip+1
+	skip := 0
+	for len(old) > 0 && len(fresh) > 0 && old[0] == fresh[0] {
+		old, fresh, skip = old[1:], fresh[1:], skip+1
 	}
-	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
-		a, b = a[:len(a)-1], b[:len(b)-1]
+	for len(old) > 0 && len(fresh) > 0 && old[len(old)-1] == fresh[len(fresh)-1] {
+		old, fresh = old[:len(old)-1], fresh[:len(fresh)-1]
 	}
-	// longest[i][j] is how long the sequence of a[i:] and b[j:] is; at most 1,000
-	// lines of each, so two megabytes for a moment.
-	width := len(b) + 1
-	longest := make([]uint16, (len(a)+1)*width)
-	for i := len(a) - 1; i >= 0; i-- {
-		for j := len(b) - 1; j >= 0; j-- {
-			if a[i] == b[j] {
+	width := len(fresh) + 1
+	longest := make([]uint16, (len(old)+1)*width) // at i, j: of old[i:] and fresh[j:]
+	for i := len(old) - 1; i >= 0; i-- {
+		for j := len(fresh) - 1; j >= 0; j-- {
+			if old[i] == fresh[j] {
 				longest[i*width+j] = longest[(i+1)*width+j+1] + 1
 			} else {
 				longest[i*width+j] = max(longest[(i+1)*width+j], longest[i*width+j+1])
 			}
 		}
 	}
-	i, j := 0, 0
-	for i < len(a) && j < len(b) {
+	for i, j := 0, 0; i < len(old) || j < len(fresh); {
 		switch {
-		case a[i] == b[j]:
+		case i < len(old) && j < len(fresh) && old[i] == fresh[j]:
 			i, j = i+1, j+1
-		case longest[(i+1)*width+j] >= longest[i*width+j+1]:
+		case j == len(fresh) || i < len(old) && longest[(i+1)*width+j] >= longest[i*width+j+1]:
 			i, gone = i+1, gone+1
 		default:
 			changed = append(changed, skip+j)
 			j++
 		}
 	}
-	for ; j < len(b); j++ {
-		changed = append(changed, skip+j)
-	}
-	return changed, gone + len(a) - i
+	return changed, gone
 }
 
 // ranges writes places as the numbers of lines, of which the first is first.

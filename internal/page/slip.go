@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"webchat/internal/event"
+	"webchat/internal/views"
 	"webchat/internal/wording"
 )
 
@@ -85,26 +86,6 @@ func (s *slip) Words() string {
 // Target names the call in addresses: by its output, or by itself if it has none.
 func (c *Call) Target() string { return cmp.Or(c.Output, c.Element) }
 
-// Gesture is what handing the whole to the agent is called.
-func (c *card) Gesture() string {
-	switch c.Kind {
-	case "terminal":
-		return "Let the agent read the output"
-	case "image":
-		return "Let the agent see the picture"
-	}
-	if c.Folder {
-		return "Let the agent read the names"
-	}
-	return "Let the agent read the file"
-}
-
-// GivesPrice is what the whole costs.
-func (c *card) GivesPrice() string { return "+" + wording.Count(c.Telemetry.TokensShown) }
-
-// Opened reports whether the user opened it.
-func (c *card) Opened() bool { return c.By == event.ByUser }
-
 // countGiven counts lines of the output that the user let the agent read; empty: all of it.
 func (c *Call) countGiven(lines string) {
 	c.Given += c.cost(lines)
@@ -148,3 +129,37 @@ func (c *Call) givenText() string {
 
 // Head is what a pane without content says first.
 func (s *say) Head() string { return strings.TrimSuffix(cmp.Or(s.Bold, s.Text), ".") }
+
+// shelf is the row of the call's output in the right column.
+func (c *Call) shelf() outputRow {
+	row := outputRow{Call: c, Output: c.Output, Name: wording.Plain(c.Name()), State: "running"}
+	row.Icon = kindIcon(c.Kind, row.Name)
+	_, row.Base = splitPath(row.Name)
+	if c.Kind == "terminal" {
+		row.Base = row.Name
+	}
+	o, ok := c.In.Outputs.Output(c.Output)
+	switch {
+	case !c.Done():
+	case ok && c.DeletedAt.IsZero():
+		if o.Folder {
+			row.Icon, row.Base = "folder", c.folderBase(row.Base)
+		}
+		row.Out, row.State, row.Life = o, "done", lifeOf(o.ExpiresAt.Sub(c.In.Now()), c.In.OutputTTL)
+		if o.ExitCode != nil && *o.ExitCode != 0 {
+			row.Exit = "exit " + strconv.Itoa(*o.ExitCode)
+		}
+	default:
+		row.State, row.Icon = "gone", "gone"
+	}
+	return row
+}
+
+// outputRow is one output on the shelf.
+type outputRow struct {
+	*Call
+	Out                             views.Output // zero: it cannot be read, or not yet
+	Output, Name, Base, Icon, State string
+	Exit                            string // how a command ended, unless well
+	Life                            *life
+}
