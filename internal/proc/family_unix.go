@@ -37,9 +37,6 @@ func (p process) signal(sig syscall.Signal) {
 	}
 }
 
-// noProcess is the parent of none.
-const noProcess = -1
-
 // family knows which processes belong to a helper's tree: its descendants, and
 // where there is no subreaper also the command's session and what was seen to
 // belong before.
