@@ -9,6 +9,7 @@ import { asker } from './latest.js'
 
 const box = document.getElementById('menu')
 const question = asker()
+const gap = 12 // pixels to the composer and to the edge of the window, together
 let items = [] // what can be taken now
 let at = -1 // what the reader chose; -1: nothing
 let take = null
@@ -30,6 +31,17 @@ function draw(choices) {
     return root
   }))
   box.hidden = false
+  fit()
+}
+
+/** Opens above the composer, or below it where there is more room, and never out of the window. */
+function fit() {
+  const { top, bottom } = box.offsetParent.getBoundingClientRect()
+  const above = top - document.getElementById('scroll').getBoundingClientRect().top - gap
+  const below = innerHeight - bottom - gap
+  const down = above < box.scrollHeight && below > above
+  box.classList.toggle('below', down)
+  box.style.maxHeight = `${Math.min(innerHeight * .6, down ? below : above)}px`
 }
 
 /** Shows choices [{label, note, free, value}] for a field. more: they are those that stand there, and more. */
