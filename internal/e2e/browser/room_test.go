@@ -36,3 +36,42 @@ func TestMenusStayInTheWindow(t *testing.T) {
 	p.wait(`document.querySelectorAll('#menu [role=option]').length > 5 && ` + inside)
 	p.wait(`document.getElementById('menu').getBoundingClientRect().bottom <= document.getElementById('composer').getBoundingClientRect().top`)
 }
+
+// Ctrl Enter in the bar opens beside what is read, also when nothing was looked at or
+// clicked before, and after each step on the Desk the focus is on something.
+func TestBesideAndFocus(t *testing.T) {
+	_, p := desked(t)
+	const held = `document.activeElement !== document.body && document.activeElement.checkVisibility()`
+	p.told("show me README.md")
+	p.front("README.md")
+	p.bar("pump.go")
+	p.wait(hits + `[0] === 'internal/pump/pump.go'`)
+	p.press("Control+Enter")
+	p.wait(`document.querySelector('.tab.is-beside [data-part=name]')?.textContent === 'pump.go'`)
+	p.front("README.md")
+	p.wait(held)
+
+	// What is there already, too.
+	p.press("Escape", "\\")
+	p.wait(`!document.querySelector('.tab.is-beside')`)
+	p.bar("pump.go")
+	p.wait(hits + `[0] === 'internal/pump/pump.go'`)
+	p.press("Control+Enter")
+	p.wait(`document.querySelector('.tab.is-beside [data-part=name]')?.textContent === 'pump.go'`)
+	p.front("README.md")
+
+	p.press("Escape", "\\")
+	p.click(".tab:not(.is-front) [role=tab]")
+	p.front("pump.go")
+	p.wait(held + ` && document.activeElement.closest('#desk')`)
+	p.press("Escape")
+	p.wait(`document.activeElement.matches('.pane:not([hidden]) .code')`)
+	p.click(".tab.is-front [data-act=close-tab]")
+	p.front("README.md")
+	p.wait(held + ` && document.activeElement.closest('#desk')`)
+	p.click(".tab.is-front [data-act=close-tab]")
+	p.wait(`!document.querySelector('.tab')`)
+	p.wait(held)
+	p.press("Escape")
+	p.wait(held)
+}

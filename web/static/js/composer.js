@@ -119,16 +119,16 @@ async function deliver(text, asked, id, how) {
 }
 
 /** Shows something for the user, in a session that is made for it if there is none; then its page opens. */
-export async function look(wanted, lines) {
+export async function look(wanted, place) {
   await ensure()
-  const shown = await show(wanted, lines)
+  const shown = await show(wanted, place)
   if (fresh) visit(`/sessions/${session()}${shown?.output ? `#out/${shown.output.id}` : ''}`)
   return shown
 }
 
 /** What could not be shown has a card that says so. A command may run for long, and nobody waits for it here. */
-async function show(wanted, lines) {
-  const answer = display(wanted, lines).catch((err) => { if (err.status !== 422 || err.notKept) throw err })
+async function show(wanted, place) {
+  const answer = display(wanted, place).catch((err) => { if (err.status !== 422 || err.notKept) throw err })
   if (wanted.tool !== 'run_and_display') return answer
   const refused = await Promise.race([answer.then(() => null, (err) => err), new Promise((done) => setTimeout(done, 300))])
   if (refused) throw refused

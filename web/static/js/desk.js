@@ -15,7 +15,7 @@ const panes = document.getElementById('panes')
 const wide = matchMedia('(min-width: 1100px)')
 let touched = false // the reader scrolled, chose or searched in front
 let wanted = '' // what the reader asked to see, by its name
-let wantedLines = '' // and which lines of it
+let wantedPlace = {} // and where: {lines, beside}
 let closed = [] // keys, the last one at the end
 let brought = 0 // how often a tab was brought to the front; a tab keeps the number of its last time
 
@@ -217,12 +217,22 @@ export function close(tab = front()) {
     const next = beside() ?? list[i + 1] ?? list[i - 1]
     desk.front = null
     desk.beside = null
-    if (next) return bring(next)
+    if (next) {
+      bring(next)
+      return held()
+    }
     history.replaceState(null, '', location.pathname + location.search)
   }
   draw()
   arrange()
   follow()
+  held()
+}
+
+/** Where the focus was on what is gone, it goes to what is read now. */
+function held() {
+  const at = document.activeElement
+  if (at === document.body || !at.checkVisibility()) enter()
 }
 
 export function reopen() {
@@ -299,9 +309,12 @@ function sync(first) {
     let drawn = false // by being brought to the front
     if (fresh && !first) {
       if (leads(tab)) {
-        const lines = tab.name === wanted ? wantedLines : ''
-        if (tab.name === wanted) wanted = wantedLines = ''
-        bring(tab, { byItself: true, lines })
+        const { lines, beside } = tab.name === wanted ? wantedPlace : {}
+        if (tab.name === wanted) {
+          wanted = ''
+          wantedPlace = {}
+        }
+        bring(tab, { byItself: true, lines, other: beside })
         drawn = coming(tab)
       } else if (tab.key !== desk.front && tab.key !== desk.beside) {
         tab.closed = false
@@ -365,6 +378,7 @@ function click(e) {
   if (tab && e.target.closest('[data-act=close-tab]')) return close(tab)
   if (tab) {
     bring(tab)
+    el.querySelector('[role=tab]').focus({ preventScroll: true })
     touched = true
     return
   }
@@ -385,7 +399,7 @@ export function desks() {
     refused()
   })
   document.addEventListener('webchat:open', (e) => openOutput(e.detail.target, { lines: e.detail.lines }))
-  document.addEventListener('webchat:display', (e) => { wanted = e.detail.name; wantedLines = e.detail.lines })
+  document.addEventListener('webchat:display', (e) => { ({ name: wanted, ...wantedPlace } = e.detail) })
   document.addEventListener('webchat:touched', (e) => { if (e.target.dataset.key !== desk.front) return; touched = true; looked(front()) })
   document.addEventListener('webchat:chosen', chose)
   document.addEventListener('click', click)

@@ -56,13 +56,13 @@ function file(path, lines) {
   return {
     key: `file ${path}`, path, icon: iconOf(wanted.tool === 'display_image' ? 'image' : 'file', path), end: tab ? 'on the Desk' : '', lines, wanted,
     peeks: true, out: tab?.out,
-    run: ({ beside }) => (tab ? openOutput(tab.out, { lines, other: beside }) : opened(wanted, lines)),
+    run: ({ beside }) => (tab ? openOutput(tab.out, { lines, other: beside }) : opened(wanted, { lines, beside })),
   }
 }
 
 /** Shows a file; in a narrow window on the sheet, once the page knows of it. */
-async function opened(wanted, lines) {
-  const shown = await look(wanted, lines)
+async function opened(wanted, { lines, beside }) {
+  const shown = await look(wanted, { lines, beside })
   const out = shown?.output?.id
   if (!out || isShown() || matchMedia('(min-width: 1100px)').matches) return
   const there = () => rowOf(out) && (document.removeEventListener('webchat:frame', there), openOutput(out, { lines }))
