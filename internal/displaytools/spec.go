@@ -6,25 +6,25 @@ import (
 	"webchat/internal/agent"
 )
 
-// What the tools cost a model in every turn: short is a feature.
+// What the tools cost a model in every call: short is a feature, and its bound is a test.
 var (
 	fileSpec = agent.ToolSpec{
 		Name:        RenderFile,
 		Description: "Show a file to the user. You get a confirmation, not the content.",
 		Parameters: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},` +
 			`"startLine":{"type":"integer"},"endLine":{"type":"integer"},` +
-			`"highlight":{"type":"string","description":"language, if not clear from the file"}},"required":["path"],"additionalProperties":false}`),
+			`"highlight":{"type":"string","description":"language"}},"required":["path"]}`),
 	}
 	commandSpec = agent.ToolSpec{
 		Name:        RunCommand,
 		Description: "Run a shell command and show its output to the user. You get the exit code, not the output.",
 		Parameters: json.RawMessage(`{"type":"object","properties":{"command":{"type":"string"},` +
-			`"cwd":{"type":"string","description":"folder in the workspace"}},"required":["command"],"additionalProperties":false}`),
+			`"cwd":{"type":"string"}},"required":["command"]}`),
 	}
 	imageSpec = agent.ToolSpec{
 		Name:        DisplayImage,
 		Description: "Show an image file to the user. You get a confirmation.",
-		Parameters:  json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"],"additionalProperties":false}`),
+		Parameters:  json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}`),
 	}
 )
 

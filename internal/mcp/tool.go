@@ -13,15 +13,16 @@ import (
 	"webchat/internal/released"
 )
 
-// lentTools are the display tools in the words that users of other programs say.
+// lentTools are the display tools in the words that users of other programs say. Autohand offers its
+// model only tools whose description shares a word with the conversation, as "workspace" always does.
 func lentTools() (tools []Tool) {
 	words := map[string]Tool{
 		displaytools.RenderFile: {Title: "Show a file", ReadOnly: true, ToolSpec: agent.ToolSpec{
-			Description: "Show a file of the workspace to the user in their browser: use it when they say show, open, view, cat or display a file. You get a confirmation, not the content."}},
+			Description: "Show (open, view) a workspace file to the user. You get a confirmation, not the content."}},
 		displaytools.RunCommand: {Title: "Run a command", OpenWorld: true, ToolSpec: agent.ToolSpec{
-			Description: "Run a shell command in the workspace and show its output to the user, live in their browser: for run, test, build, log, diff. You get the exit code, not the output."}},
+			Description: "Run a workspace shell command (test, build) and show the user its output. You get the exit code only."}},
 		displaytools.DisplayImage: {Title: "Show a picture", ReadOnly: true, ToolSpec: agent.ToolSpec{
-			Description: "Show an image, picture or screenshot file of the workspace to the user in their browser. You get a confirmation, not the image."}},
+			Description: "Show a workspace picture or screenshot to the user. You get a confirmation."}},
 	}
 	for _, spec := range displaytools.Specs() {
 		t := words[spec.Name]
