@@ -258,6 +258,10 @@ type ToolSpec struct {
 	Description string          `json:"description"`
 	Parameters  json.RawMessage `json:"parameters"` // JSON Schema
 	UserOnly    bool            `json:"-"`          // no agent is offered it
+	// Needed reports whether the tool can be of use already; nil: it always can. Once it reports
+	// true it goes on doing so. A backend that can add tools to a conversation offers it from then
+	// on, one that cannot from the beginning.
+	Needed func() bool `json:"-"`
 }
 
 // Tool is something a session can do for its agent or its user. Its methods may be called

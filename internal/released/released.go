@@ -99,6 +99,13 @@ func (s *Shelf) find(number string) (output, error) {
 	return output{}, ErrNot
 }
 
+// used reports whether anything was released yet.
+func (s *Shelf) used() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.numbered > 0
+}
+
 // Readers says with which tools, and how, the release of a number is read.
 func Readers(number int) string {
 	return fmt.Sprintf("%s or %s (output %q)", ReadOutput, SearchOutput, strconv.Itoa(number))
@@ -193,10 +200,12 @@ func (r output) search(pattern string, most int) (string, error) {
 // text is bytes as a result can hold them.
 func text(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
 
-// Tools are the two tools for an agent of a session, which reads from s.
+// Tools are the two tools for an agent of a session, which reads from s. They are needed from the
+// first release on.
 func (s *Shelf) Tools() []agent.Tool {
 	tools := make([]agent.Tool, 0, len(Specs()))
 	for _, spec := range Specs() {
+		spec.Needed = s.used
 		tools = append(tools, reader{s, spec})
 	}
 	return tools

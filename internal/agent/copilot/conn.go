@@ -18,11 +18,12 @@ import (
 // conn implements [agent.Conn]. What loopState holds is touched on the conversation's loop only.
 type conn struct {
 	*convo.Conversation
-	b    *Backend
-	id   string // the session's name in the CLI
-	cost int64  // tokens of our definitions in one model call
+	b  *Backend
+	id string // the session's name in the CLI
 
 	mu      sync.Mutex   // guards what follows
+	given   int          // tools of ours that the CLI has
+	cost    int64        // tokens of their definitions in one model call
 	p       *cli.Process // changes between turns only
 	model   string       // what was asked for last, with the mode and the effort
 	mode    string
@@ -54,7 +55,7 @@ type loopState struct {
 }
 
 func newConn(b *Backend, p *cli.Process, o agent.Options, host agent.Host) *conn {
-	c := &conn{b: b, p: p, model: o.Model, effort: o.Effort, id: nativeID(o.SessionID), cost: b.definitions(o.Tools)}
+	c := &conn{b: b, p: p, model: o.Model, effort: o.Effort, id: nativeID(o.SessionID)}
 	c.loop = loopState{agents: map[string]string{}, tasks: map[string]*background{}, helpers: map[string]*turn{}, began: map[string]bool{}}
 	c.Conversation = convo.New(convo.Config{Title: cli.Title, Options: o, Host: host, Agent: c, Logger: b.cfg.Logger, Broke: c.broke})
 	return c
@@ -202,6 +203,9 @@ func (c *conn) Send(ct *convo.Turn, p agent.Prompt) error {
 // send gives the CLI a prompt; it answers before it begins. A picture for a model that sees none is
 // refused: the CLI would send it all the same.
 func (c *conn) send(ctx context.Context, p agent.Prompt, mode string) (messageID string, err error) {
+	if err := c.addTools(ctx); err != nil { // what the prompt brings may need them
+		return "", err
+	}
 	model, _, _ := c.chosen()
 	_, known, _ := c.b.cfg.Providers.of(model)
 	s := sendRequest{SessionID: c.id, Prompt: strings.ToValidUTF8(p.Content, "\uFFFD"), Mode: mode}

@@ -261,7 +261,7 @@ func (c *conn) onUsage(_ *turn, _ cli.Event, d event.AssistantUsage) {
 	if string(d.QuotaSnapshots) == "{}" {
 		d.QuotaSnapshots = nil
 	}
-	d.DefinitionTokens = c.cost // a helper agent is offered them, too
+	d.DefinitionTokens = c.definitionTokens() // a helper agent is offered them, too
 	c.Report(d)
 }
 

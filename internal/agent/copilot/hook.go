@@ -198,7 +198,9 @@ func (c *conn) keep(ctx context.Context, id string, call agent.HookCall, cut *cu
 		err = errors.New("there is no call to keep it for")
 	} else if err == nil {
 		whole.Data = data
-		readers, err = k.Keep(ctx, whole)
+		if readers, err = k.Keep(ctx, whole); readers != "" {
+			err = errors.Join(err, c.addTools(ctx))
+		}
 	}
 	if err != nil {
 		c.Logger.Warn("copilot: a large result was not kept", "error", err)

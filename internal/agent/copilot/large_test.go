@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +14,8 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/outputs"
+	"webchat/internal/released"
+	"webchat/internal/session"
 	"webchat/internal/wording"
 )
 
@@ -85,6 +88,57 @@ func TestRealLargeResults(t *testing.T) {
 	}
 	if left, err := filepath.Glob(filepath.Join(copilot.Home(h.backend), "session-state", "*", "large", "*.txt")); err != nil || len(left) > 0 {
 		t.Errorf("files are left: %q, %v", left, err)
+	}
+}
+
+// The tools that read what was released are offered from the model call on that follows the first
+// release, within a turn and by a prompt, and to no other session; the ledger counts them from then
+// on.
+func TestRealReadersAreOfferedWhenNeeded(t *testing.T) {
+	h := newHouse(t, nil)
+	write(t, filepath.Join(h.dir, "a.txt"), []byte("one\ntwo\n"))
+	large, attached, idle := h.session(), h.session(), h.session()
+	var definitions int64
+	offered := func(s *session.Session, m session.Message) (reads []bool) {
+		t.Helper()
+		before := len(h.model.Requests())
+		id, err := s.Send(t.Context(), m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err := s.WaitTurn(t.Context(), id); err != nil || r.Error != "" {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		definitions = 0
+		for _, r := range h.model.Requests()[before:] {
+			has := slices.Contains(r.Offered(), released.ReadOutput)
+			if has != slices.Contains(r.Offered(), released.SearchOutput) {
+				t.Errorf("a request offers %q", r.Offered())
+			}
+			reads = append(reads, has)
+			definitions += definitionsIn(t, r)
+		}
+		return reads
+	}
+	big := session.Message{Content: `call bash {"command":"seq 1 20000","description":"count"}`}
+	if got := offered(large, big); !slices.Equal(got, []bool{false, true}) {
+		t.Errorf("around a large result the requests offer them: %v", got)
+	}
+	if n := large.Summary().Usage.DefinitionTokens; n != definitions {
+		t.Errorf("the ledger says that the definitions cost %d tokens, the requests hold %d", n, definitions)
+	}
+	if got := offered(large, session.Message{Content: `call read_output {"output":"1","lines":"7"}`}); !slices.Equal(got, []bool{true, true}) || h.read() != "7\n" {
+		t.Errorf("afterwards: %v, and the model reads %q", got, h.read())
+	}
+	if got := offered(attached, session.Message{Content: "show a.txt"}); !slices.Equal(got, []bool{false, false}) {
+		t.Errorf("of what is shown: %v", got)
+	}
+	shown := h.ask(attached, "show a.txt").Outputs[0].ID
+	if got := offered(attached, session.Message{Content: "look", Attachments: []event.Attachment{{OutputID: shown}}}); !slices.Equal(got, []bool{true}) {
+		t.Errorf("with a prompt that releases an output: %v", got)
+	}
+	if got := offered(idle, session.Message{Content: "hello"}); !slices.Equal(got, []bool{false}) {
+		t.Errorf("in another session: %v", got)
 	}
 }
 

@@ -44,6 +44,50 @@ func allowedTools(ours []agent.ToolSpec, servers bool) (all []string) {
 	return all
 }
 
+// neededTools are those of the session's tools that can be of use now.
+func (c *conn) neededTools() []agent.ToolSpec {
+	return slices.DeleteFunc(slices.Clone(c.Options.Tools), func(t agent.ToolSpec) bool { return t.Needed != nil && !t.Needed() })
+}
+
+// definitionsOf are tools in the CLI's words.
+func definitionsOf(tools []agent.ToolSpec) (all []toolDefinition) {
+	for _, t := range tools {
+		all = append(all, toolDefinition{Name: t.Name, Description: t.Description, Parameters: t.Parameters, SkipPermission: true})
+	}
+	return all
+}
+
+// give notes which tools the CLI has. The caller holds mu.
+func (c *conn) give(tools []agent.ToolSpec) {
+	c.given, c.cost = len(tools), c.b.definitions(tools)
+}
+
+// addTools gives the CLI the tools that are needed since it got its list. The next model call has
+// them, also within a turn, as was tried with 1.0.102.
+func (c *conn) addTools(ctx context.Context) error {
+	tools := c.neededTools()
+	c.mu.Lock()
+	given := c.given
+	c.mu.Unlock()
+	if len(tools) == given {
+		return nil
+	}
+	if err := c.ask(ctx, "session.tools.set", map[string]any{"tools": definitionsOf(tools)}, nil); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.give(tools)
+	return nil
+}
+
+// definitionTokens is what our definitions cost in one model call.
+func (c *conn) definitionTokens() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.cost
+}
+
 // offeredTool is one of the tools that a model is really offered.
 type offeredTool struct {
 	Name          string
@@ -111,7 +155,7 @@ func (c *conn) inspect(ctx context.Context) error {
 	offered := c.offered
 	c.mu.Unlock()
 	for _, t := range c.Options.Tools {
-		if !slices.Contains(offered, t.Name) {
+		if t.Needed == nil && !slices.Contains(offered, t.Name) { // others may be needed only now
 			return c.exposed("does not offer the display tool %s", t.Name)
 		}
 	}

@@ -109,18 +109,16 @@ func (c *conn) signedIn(ctx context.Context) error {
 // parameters is the whole configuration. The CLI remembers nothing of it but the model, so it is
 // sent at each start and resumption: without it, view and the hooks of the workspace would be back.
 func (c *conn) parameters() map[string]any {
-	var tools []toolDefinition
-	for _, t := range c.Options.Tools {
-		tools = append(tools, toolDefinition{Name: t.Name, Description: t.Description, Parameters: t.Parameters, SkipPermission: true})
-	}
+	tools := c.neededTools()
 	skip, _ := c.skipInstructions() // why, the first prompt reports
 	c.mu.Lock()
 	c.skipping = skip
+	c.give(tools)
 	model, effort, excluded := c.model, c.effort, append([]string{hiddenTool}, c.excluded...)
 	c.mu.Unlock()
 	p := map[string]any{
 		"clientName": "webchat", "streaming": true, "workingDirectory": c.Options.Workspace,
-		"tools": tools, "availableTools": allowedTools(c.Options.Tools, len(c.b.cfg.MCPServers) > 0),
+		"tools": definitionsOf(tools), "availableTools": allowedTools(c.Options.Tools, len(c.b.cfg.MCPServers) > 0),
 		"excludedTools": excluded, "toolFilterPrecedence": "excluded",
 		"requestPermission": true, "requestUserInput": true, "requestExitPlanMode": true, "hooks": true, "includeSubAgentStreamingEvents": true,
 		"systemMessage": map[string]string{"mode": "append", "content": guide},
