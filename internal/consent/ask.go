@@ -216,6 +216,9 @@ func (q *Requests) Decide(ctx context.Context, requestID string, d Decision) err
 		c.Reason = strings.TrimSpace(d.Reason)
 	}
 	err = q.answer(ctx, r, c, outcome{verdict: v})
+	if err == nil && v.Grant != nil {
+		q.answerCovered()
+	}
 	switch {
 	case err != nil && added:
 		_, undo := q.cfg.Kept.TakeBack(given.ID)
@@ -225,6 +228,43 @@ func (q *Requests) Decide(ctx context.Context, requestID string, d Decision) err
 			requestID, ErrGone)
 	}
 	return err
+}
+
+// answerCovered allows the open requests that a grant covers by now. Each is judged again, since
+// what its grants cover depends on files; one that cannot be answered stays open.
+func (q *Requests) answerCovered() {
+	for _, r := range q.waiting() {
+		again := q.newRequest(r.ctx, r.perm, event.ByAgent)
+		if _, decided := q.decideByRuleOrMode(again); decided || q.targetMoved(r) {
+			continue
+		}
+		err := q.cfg.Log.Change(q.cfg.Context, func() error {
+			v, granted := q.grantedLocked(again)
+			if !granted || q.get(r.id) == nil || r.ctx.Err() != nil {
+				return nil
+			}
+			if err := q.cfg.Log.Append(completed(r.id, v)); err != nil {
+				return err
+			}
+			q.settle(r, outcome{verdict: v})
+			return nil
+		})
+		if err != nil {
+			return // the log takes no other either
+		}
+	}
+}
+
+// waiting returns the open permission requests of agents that grants may cover, in order of their
+// ids.
+func (q *Requests) waiting() (all []*request) {
+	for _, r := range q.ofTurn() {
+		if len(r.grants) > 0 && !r.perm.Sensitive {
+			all = append(all, r)
+		}
+	}
+	slices.SortFunc(all, func(a, b *request) int { return strings.Compare(a.id, b.id) })
+	return all
 }
 
 // verdictOf returns what a decision comes to without its grant, or what is wrong with it.

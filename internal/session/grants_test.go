@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -261,6 +262,59 @@ func TestQuestionsDoNotBlockEachOther(t *testing.T) {
 		equal(t, "ran", len(*ran), 2)
 		equal(t, "decisions", len(all[event.PermissionCompleted](r)), 3)
 	})
+}
+
+// What waits and is covered by a grant is answered by it at once; the rest stays open.
+func TestGrantAnswersWhatWaits(t *testing.T) {
+	for _, scope := range []event.Scope{event.ForSession, event.ForWorkspace} {
+		commands(t, &heap{held: map[string]event.Grant{}}, func(r *rig, ran *[]string) {
+			r.backend.prompt = func(ctx context.Context, h agent.Host, _ agent.Prompt) error {
+				errs := make(chan error)
+				acts := []agent.Permission{{Resource: "go test ./a"}, {Resource: "go test ./b"}, {Resource: "go test ./c"},
+					{Resource: "make"}, {Resource: "go test ./d", Sensitive: true}}
+				for _, p := range acts {
+					p.ToolName, p.Kind, p.Action, p.Cwd = "bash", agent.KindShell, "run a command", "/w"
+					go func() {
+						v, err := h.AskPermission(ctx, p)
+						if v.Decision == event.Allow {
+							r.mem.mu.Lock()
+							*ran = append(*ran, p.Resource)
+							r.mem.mu.Unlock()
+						}
+						errs <- err
+					}()
+				}
+				return errors.Join(<-errs, <-errs, <-errs, <-errs, <-errs)
+			}
+			id := r.send("go")
+			open := r.requests(5)
+			first := open[slices.IndexFunc(open, func(q event.PermissionRequested) bool { return q.Resource == "go test ./b" })]
+			err := r.s.Decide(r.Context(), first.RequestID,
+				consent.Decision{Decision: event.Allow, Grant: first.Grants[1].ID, Scope: scope})
+			if err != nil {
+				t.Fatal(err)
+			}
+			left := r.requests(2)
+			for _, q := range left {
+				equal(t, q.Resource+" may wait", q.Resource == "make" || q.Sensitive, true)
+			}
+			by := map[event.Decider]int{}
+			for _, d := range all[event.PermissionCompleted](r) {
+				by[d.By]++
+				equal(t, "grant", d.Grant.ID, first.Grants[1].ID)
+				equal(t, "scope", d.Scope, scope)
+			}
+			equal(t, "by the user", by[event.DecidedByUser], 1)
+			equal(t, "by the grant", by[event.DecidedByGrant], 2)
+			for _, q := range left {
+				if err := r.s.Decide(r.Context(), q.RequestID, consent.Decision{Decision: event.Deny}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r.wait(id)
+			equal(t, "ran", len(*ran), 3)
+		})
+	}
 }
 
 // THREATS 78: what leads outside is asked about under --permissions allow, too, and an

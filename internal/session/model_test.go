@@ -131,6 +131,7 @@ func (b *broker) answer(rt *rapid.T) {
 			won++
 			if people[i].Scope == event.ForSession {
 				b.granted[b.resource[id]] = true
+				b.grantAnswers(id, stop)
 			}
 		case full && errors.Is(err, eventlog.ErrLog):
 		case !errors.Is(err, consent.ErrAnswered) && !errors.Is(err, consent.ErrGone):
@@ -147,6 +148,20 @@ func (b *broker) answer(rt *rapid.T) {
 	}
 	if stop {
 		b.allGone()
+	}
+}
+
+// grantAnswers says that a grant given for one request answers the others about the same. Where the
+// session was stopped at the same time the log says which of them it did.
+func (b *broker) grantAnswers(given string, stop bool) {
+	byGrant := map[string]bool{}
+	for _, p := range all[event.PermissionCompleted](b.rig) {
+		byGrant[p.RequestID] = p.By == event.DecidedByGrant
+	}
+	for id, err := range b.state {
+		if id != given && err == nil && b.resource[id] == b.resource[given] && (!stop || byGrant[id]) {
+			b.state[id] = consent.ErrAnswered
+		}
 	}
 }
 
