@@ -105,12 +105,13 @@ func (j *judgement) revision(w string, in folders) bool {
 	return j.file(w, in)
 }
 
-// namesProgram matches what has git start a program, in the lower-case text of a configuration: a
-// key that may name one, or a file with more of it.
-var namesProgram = regexp.MustCompile(`(?m)fsmonitor|external|textconv|pager|command|program|hookspath|sshcommand|editor|askpass|driver|\[\s*(?:alias|filter|include|includeif|diff\s|merge\s)`)
+// unplain matches, in the lower-case text of a configuration, a key that may name a program or have
+// one started (a signature is checked by gpg), a file whose text git would print, another working
+// tree, or a file with more of it.
+var unplain = regexp.MustCompile(`fsmonitor|external|textconv|pager|command|program|hookspath|editor|askpass|driver|signature|%g|worktree|mailmap|revsfile|` +
+	`\[\s*(?:alias|filter|include|includeif|pretty|diff\s|merge\s)`)
 
-// plainRepository reports whether no configuration that git reads in a folder names a program:
-// that of its repository, which begins in the workspace, and the user's and the system's.
+// plainRepository reports whether no configuration that git reads in a folder is [unplain]: that of its repository, which begins in the workspace, and the user's and the system's.
 func (p *Policy) plainRepository(dir string) bool {
 	if dir == "" {
 		return false
@@ -125,8 +126,10 @@ func (p *Policy) plainRepository(dir string) bool {
 		}
 		info, err := os.Lstat(filepath.Join(at, ".git"))
 		if err == nil {
-			if _, modules := os.Lstat(filepath.Join(at, ".gitmodules")); !info.IsDir() || !errors.Is(modules, fs.ErrNotExist) {
-				return false // its configuration is elsewhere, or others have their own
+			_, modules := os.Lstat(filepath.Join(at, ".gitmodules"))
+			_, hook := os.Lstat(filepath.Join(at, ".git", "hooks", "post-index-change"))
+			if !info.IsDir() || !errors.Is(modules, fs.ErrNotExist) || !errors.Is(hook, fs.ErrNotExist) {
+				return false // its configuration is elsewhere, others have their own, or git status starts a program
 			}
 			files = append(files, filepath.Join(at, ".git", "config"), filepath.Join(at, ".git", "config.worktree"))
 			break
@@ -137,7 +140,7 @@ func (p *Policy) plainRepository(dir string) bool {
 	}
 	return !slices.ContainsFunc(files, func(name string) bool {
 		b, err := os.ReadFile(name)
-		return err != nil && !errors.Is(err, fs.ErrNotExist) || namesProgram.Match(bytes.ToLower(b))
+		return err != nil && !errors.Is(err, fs.ErrNotExist) || unplain.Match(bytes.ToLower(b))
 	})
 }
 

@@ -77,7 +77,7 @@ var readers = map[string]reader{
 	"uniq":      {flags: "cdDiuz", values: "fsw", long: []string{"count", "repeated", "unique", "ignore-case", "skip-fields=", "skip-chars=", "check-chars="}, takes: filesToRead, most: 1},                                                                                         // a second file is written
 	"cut":       {flags: "sz", values: "bcdf", long: []string{"bytes=", "characters=", "delimiter=", "fields=", "only-delimited", "complement", "output-delimiter="}, takes: filesToRead},
 	"tr":        {flags: "cCdst", long: []string{"complement", "delete", "squeeze-repeats", "truncate-set1"}, takes: justTexts},
-	"diff":      {flags: "abBcdeEHiNnpqrstTuwyZ", values: "UCWIx", folders: "r", long: []string{"brief", "unified=", "context=", "side-by-side", "recursive", "ignore-all-space", "ignore-space-change", "ignore-blank-lines", "ignore-case", "new-file", "color=", "stat", "exclude=", "width=", "minimal", "text"}, takes: filesToRead}, // -l starts pr, -X names patterns in a file, --to-file and --from-file
+	"diff":      {flags: "abBcdeEHiNnpqrstTuwyZ", values: "UCWIx", check: foldersToo, long: []string{"brief", "unified=", "context=", "side-by-side", "recursive", "ignore-all-space", "ignore-space-change", "ignore-blank-lines", "ignore-case", "new-file", "color=", "stat", "exclude=", "width=", "minimal", "text"}, takes: filesToRead}, // -l starts pr, -X names patterns in a file, --to-file and --from-file
 	"cmp":       {flags: "bls", values: "in", long: []string{"print-bytes", "verbose", "silent", "quiet", "bytes="}, takes: filesToRead, most: 2},
 	"sha256sum": {flags: "btz", takes: filesToRead}, // -c names files in a file
 	"md5sum":    {flags: "btz", takes: filesToRead},
@@ -191,6 +191,12 @@ func plusFormat(_ *judgement, a *arguments, _ folders) bool {
 	return len(a.texts) == 0 || strings.HasPrefix(a.texts[0], "+")
 }
 
+// foldersToo is for a program that reads the files of folders by itself.
+func foldersToo(_ *judgement, a *arguments, _ folders) bool {
+	a.recursive = true
+	return true
+}
+
 func noDirectories(_ *judgement, a *arguments, _ folders) bool {
 	return !slices.ContainsFunc(a.options, func(o option) bool {
 		return (o.name == "d" || o.name == "D") && o.value != "skip" // -d recurse
@@ -198,8 +204,8 @@ func noDirectories(_ *judgement, a *arguments, _ folders) bool {
 }
 
 // ripgrep reads all below the folders it is given, but nothing whose name begins with a dot and
-// nothing git ignores, unless it is told to. Both may be changed by files, so neither counts.
-func ripgrep(j *judgement, a *arguments, in folders) bool {
+// nothing git ignores, unless an option or a file says so: neither counts.
+func ripgrep(_ *judgement, a *arguments, _ folders) bool {
 	a.recursive = !a.has("files")
 	return true
 }

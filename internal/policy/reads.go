@@ -194,14 +194,17 @@ func (j *judgement) loop(in folders, body func() (folders, bool)) (success, fail
 	return in, in, ok && slices.Equal(in.and(out), in.and(nil))
 }
 
+// loopName matches variables that no shell obeys: PATH and IFS are, and in zsh path and others.
+var loopName = regexp.MustCompile(`^(?:[a-z]|file|dir|folder|name|item|word|pkg|ext)$`)
+
 // each judges the body of a loop over words for every word.
 func (j *judgement) each(c *syntax.ForClause, in folders) (success, failure folders, ok bool) {
 	words, isWords := c.Loop.(*syntax.WordIter)
 	if !isWords || c.Select || !words.InPos.IsValid() {
 		return nil, nil, false
 	}
-	if _, taken := j.vars[words.Name.Value]; taken || strings.ToUpper(words.Name.Value) == words.Name.Value && len(words.Name.Value) > 1 {
-		return nil, nil, false // PATH, IFS and the like
+	if _, taken := j.vars[words.Name.Value]; taken || !loopName.MatchString(words.Name.Value) {
+		return nil, nil, false
 	}
 	values, ok := j.words(words.Items, in)
 	if !ok {
