@@ -41,13 +41,20 @@ type Output struct {
 	grows, pinned, gone bool
 }
 
-// Attach keeps with o what make returns, which gets what was kept before. make may be called by
-// one goroutine at a time.
+// Attach keeps with o what make returns, which gets what was kept before; nil: nothing was, or it had
+// to go, since only the last maxAttached outputs keep theirs. make may be called by one goroutine at
+// a time.
 func (o *Output) Attach(make func(before any) any) any {
 	o.attaching.Lock()
-	defer o.attaching.Unlock()
-	o.attached = make(o.attached)
-	return o.attached
+	made := make(o.attached)
+	o.attached = made
+	o.attaching.Unlock()
+	if oldest := o.store.attach(o); oldest != nil {
+		oldest.attaching.Lock()
+		oldest.attached = nil
+		oldest.attaching.Unlock()
+	}
+	return made
 }
 
 // chunk is a piece of an output. Its published bytes never change.

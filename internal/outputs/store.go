@@ -32,6 +32,8 @@ type Store struct {
 	pinned int64      // of these, pinned ones'
 	count  int        // outputs
 	grows  int        // of these, growing
+
+	attached []*Output // those to which something is attached, the last used last
 }
 
 // Stats is a Store's account.
@@ -94,6 +96,30 @@ func (s *Store) Run(ctx context.Context) error {
 		case <-time.After(time.Millisecond):
 		}
 	}
+}
+
+// maxAttached is how many outputs keep what is attached to them, which the budget does not count.
+const maxAttached = 64
+
+// attach notes that something is attached to o, and returns the output that has to give up what is
+// attached to it, if one has.
+func (s *Store) attach(o *Output) (oldest *Output) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.detach(o.id)
+	if o.gone { // its last reader lets go of both
+		return nil
+	}
+	if s.attached = append(s.attached, o); len(s.attached) > maxAttached {
+		oldest = s.attached[0]
+		s.attached = slices.Delete(s.attached, 0, 1)
+	}
+	return oldest
+}
+
+// detach forgets that something is attached to an output or its text. The caller holds s.mu.
+func (s *Store) detach(id ID) {
+	s.attached = slices.DeleteFunc(s.attached, func(o *Output) bool { return o.id == id })
 }
 
 // Stats returns the account as it is now.
@@ -295,6 +321,7 @@ func (s *Store) forget(o *Output) {
 	s.charge(o, -o.cost)
 	s.count--
 	o.gone = true
+	s.detach(o.id)
 	if o.grows {
 		s.grows--
 		o.mu.Lock()
