@@ -50,12 +50,12 @@ function unread(el) {
   announce('Scroll to the end of it first')
 }
 
-/** Sends one answer to each of some questions, once all of them may be answered. */
+/** Sends one answer to each of some questions, once all of them may be answered. A grant answers all it covers by itself. */
 function decide(els, body) {
   if (!els.length || !els.every(ready)) return
   const missed = body.decision === 'allow' && els.find((el) => !read(el))
   if (missed) return unread(missed)
-  for (const el of els) send(el, body)
+  for (const el of body.grant ? els.slice(0, 1) : els) send(el, body)
 }
 
 const grant = (b) => ({ decision: 'allow', grant: b.dataset.grant, scope: b.dataset.scope })

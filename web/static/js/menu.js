@@ -15,6 +15,7 @@ let at = -1 // what the reader chose; -1: nothing
 let take = null
 let field = null
 let coming = false // an answer is under way
+let arrow = '' // which was pressed meanwhile; it counts when the answer is there
 
 export const isOpen = () => items.length > 0
 
@@ -54,7 +55,9 @@ export function open(choices, forField, onTake, { more = false } = {}) {
   field = forField
   if (!items.length) return close()
   draw(items)
-  mark(chosen ? items.findIndex((item) => item.label === chosen) : -1)
+  if (chosen) mark(items.findIndex((item) => item.label === chosen))
+  else mark({ ArrowDown: 0, ArrowUp: items.length - 1 }[arrow] ?? -1)
+  arrow = ''
 }
 
 /**
@@ -65,6 +68,7 @@ export function open(choices, forField, onTake, { more = false } = {}) {
 export async function ask(find, forField, onTake, waiting) {
   const signal = question.begin()
   coming = true
+  arrow = ''
   items = []
   field = forField
   if (waiting) draw([waiting])
@@ -82,6 +86,7 @@ export async function ask(find, forField, onTake, waiting) {
 export function close() {
   question.drop()
   coming = false
+  arrow = ''
   items = []
   at = -1
   box.hidden = true
@@ -112,6 +117,7 @@ export function key(e) {
   const plain = !e.shiftKey && !e.altKey && !e.ctrlKey && !e.metaKey && !e.isComposing
   if (isOpen() && e.key === 'ArrowDown') mark((at + 1) % items.length)
   else if (isOpen() && e.key === 'ArrowUp') mark((at < 1 ? items.length : at) - 1)
+  else if (coming && !box.hidden && /^Arrow(Down|Up)$/.test(e.key)) arrow = e.key
   else if (e.key === 'Enter' && plain && at >= 0) choose(at)
   else if (e.key === 'Tab' && plain && (isOpen() || coming)) choose(Math.max(0, at))
   else if (e.key === 'Escape' && !box.hidden) close()

@@ -120,7 +120,7 @@ export function source(a, e) {
   const { path: file, line } = a.dataset
   const tab = desk.tabs.find((t) => t.name === file && t.state === 'done')
   if (tab) return openOutput(tab.outs.at(-1), { lines: line, other: e.ctrlKey || e.metaKey })
-  return display({ tool: 'render_file_contents', arguments: { path: file } }, line)
+  return display({ tool: 'render_file_contents', arguments: { path: file } }, { lines: line })
 }
 
 function click(e) {
