@@ -79,7 +79,7 @@ func Handler() http.Handler {
 			w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 		}
 		if r.Method != http.MethodHead {
-			_, _ = w.Write(b) // the reader left: nobody to tell
+			_, _ = w.Write(b) // the reader has left
 		}
 	})
 }

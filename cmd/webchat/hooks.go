@@ -80,7 +80,7 @@ func (o *options) warnWorkspace(workspace string, log *slog.Logger) {
 	}
 	for _, name := range policy.New(policy.Config{Workspace: workspace}).Names(o.Config) {
 		if rel, err := filepath.Rel(workspace, filepath.FromSlash(name)); err == nil && filepath.IsLocal(rel) {
-			log.Warn("the configuration is in the workspace: whoever may write there sets rules and hooks of the next start", "config", rel)
+			log.Warn("the configuration is in the workspace: agents that may write there can change the rules and hooks of the next start; move it elsewhere", "config", rel)
 			return
 		}
 	}

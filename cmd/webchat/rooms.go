@@ -144,7 +144,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	if r.sessions, err = sessions.New(manager); err != nil {
 		return nil, err
 	}
-	if _, err := r.sessions.Room(folders.First()); err != nil { // a wrong hook is told now
+	if _, err := r.sessions.Room(folders.First()); err != nil { // a wrong hook fails the start
 		return nil, err
 	}
 	r.lender.Sessions = r.sessions

@@ -60,7 +60,7 @@ func verify(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 	case *acp.Backend:
 		p := o.preset(c, b.Name())
 		if p.Offline == nil {
-			return fmt.Errorf("nothing was proven: webchat does not know how %s is told to use another model, which would show what it is sent", b.Name())
+			return fmt.Errorf("nothing was proven: webchat cannot set %s to use another model, which would show what it sends", b.Name())
 		}
 		return verifyOffline(ctx, t, own, false, func(model, state string, lend agent.Lender) (agent.Backend, error) {
 			env, err := p.Offline(model, state)

@@ -161,7 +161,7 @@ type Skill struct {
 type Rewinder interface {
 	// Rewind has the agent forget a prompt and all that came after it, by its own name of the
 	// prompt. Files stay as they are. It is called while no turn runs, also for a prompt of an
-	// earlier process. [ErrUnsupported]: the agent does not know that prompt any more.
+	// earlier process. [ErrUnsupported]: the agent no longer knows that prompt.
 	Rewind(ctx context.Context, promptID string) error
 }
 

@@ -179,7 +179,7 @@ func (q *Requests) Answer(ctx context.Context, requestID, text string) error {
 }
 
 // Decide answers a permission request. The first answer wins and is durable when Decide returns nil.
-// [ErrAnswered], [ErrGone] and [eventlog.ErrNotFound] say why a request cannot be answered any more,
+// [ErrAnswered], [ErrGone] and [eventlog.ErrNotFound] tell why a request can no longer be answered,
 // [eventlog.ErrInvalid] what is wrong with the decision; after [eventlog.ErrLog] and [ErrKeep] the
 // request is still open. Where an act can be allowed only once, a wider scope means once, and the
 // log says so.

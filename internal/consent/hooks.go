@@ -63,7 +63,7 @@ type HookCall struct {
 
 	ToolCallID string `json:"-"` // for the log; empty if that is not known
 	Within     string `json:"-"` // parts moments whose ids are unique only there, as calls in a turn
-	Fixed      bool   `json:"-"` // the arguments cannot be changed any more: a hook that wants to denies
+	Fixed      bool   `json:"-"` // the arguments can no longer be changed: a hook that changes them denies
 }
 
 // HookVerdict is what hooks decided; the reason of a no is never empty.

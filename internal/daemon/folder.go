@@ -102,7 +102,7 @@ func isLocked(path string) (held bool, err error) {
 	if held = errors.Is(err, errLocked); held {
 		err = nil
 	}
-	return held, errors.Join(err, f.Close()) // which lets go of it
+	return held, errors.Join(err, f.Close()) // which releases it
 }
 
 // ErrInUse is wrapped by [Open] for a folder that a server runs with.

@@ -21,7 +21,7 @@ import (
 
 // Handover takes what the command line hands to a server that runs: folders to open, a
 // file to show, standard input to show while it comes. All are the user's own displays, of
-// which no model is told.
+// which no model sees.
 //
 // A file and an input are shown in the newest session of their folder, or in a new one
 // if it has none. Everything leads to the path of a page, which may end in the output to

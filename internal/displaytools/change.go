@@ -74,7 +74,7 @@ func (t changeTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action
 type changeCall struct {
 	fileCall
 	path, from string
-	gone       bool // the file is not there any more
+	gone       bool // the file was deleted
 }
 
 // find looks for the file, which may be deleted, and judges both sides of the change.

@@ -142,7 +142,7 @@ func (s *Set) end(j *job, patience time.Duration) (int, error) {
 	return n, err
 }
 
-// forgetEnded lets go of jobs that have ended by themselves since.
+// forgetEnded forgets jobs that have ended by themselves.
 func (s *Set) forgetEnded() {
 	for _, j := range s.jobs() {
 		if len(j.child.Left()) == 0 {

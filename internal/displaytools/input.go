@@ -19,7 +19,7 @@ import (
 // closed when it was shown to its end, and when the showing is stopped.
 type Input struct {
 	io.ReadCloser
-	// Shown is told the id of the output when the showing begins.
+	// Shown gets the id of the output when the showing begins.
 	Shown func(outputID string)
 }
 

@@ -106,7 +106,7 @@ func (w *workspace) resolve(path string) (string, error) {
 	if err == nil {
 		return w.inside(real)
 	}
-	// Where it leads is judged before what is there, so that nothing is told of
+	// Where it leads is judged before what is there, so that nothing is revealed of
 	// what is outside, not even that it is missing.
 	target, inside := w.inside(policy.Resolve(full))
 	if inside != nil {
@@ -188,7 +188,7 @@ func (w *workspace) still(root *os.Root, rel string, opened fs.FileInfo) bool {
 	return err == nil && os.SameFile(now, opened)
 }
 
-// special says what is no file to be shown.
+// special names what cannot be shown as a file.
 func special(name string, st fs.FileInfo) error {
 	var what string
 	switch m := st.Mode(); {

@@ -19,7 +19,7 @@ type Subscription struct {
 	mu     sync.Mutex // guards what follows
 	unread []event.Entry
 	full   int   // the length of unread at which deltas are joined next
-	err    error // why no entry comes any more
+	err    error // why the entries ended
 }
 
 // Subscribe returns the live events from now on. What came before is in the log and in [Log.Join].
@@ -37,7 +37,7 @@ func (l *Log) Subscribe() *Subscription {
 }
 
 // Next waits for events and returns all there are, in order. Neighbouring deltas of one message may
-// come as one. The error is ctx's, or [ErrClosed], after which nothing comes any more. The slice is
+// come as one. The error is ctx's, or [ErrClosed], after which nothing comes. The slice is
 // the caller's, what its events hold is shared.
 func (b *Subscription) Next(ctx context.Context) ([]event.Entry, error) {
 	for {

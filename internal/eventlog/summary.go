@@ -222,7 +222,7 @@ type telemetry struct {
 	OutputType              string
 }
 
-// readTelemetry reads telemetry; what is no such object counts nothing.
+// readTelemetry reads telemetry; anything but such an object counts as none.
 func readTelemetry(raw json.RawMessage) (t telemetry) {
 	if len(raw) > 0 && json.Unmarshal(raw, &t) != nil {
 		return telemetry{}

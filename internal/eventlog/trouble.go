@@ -2,8 +2,7 @@ package eventlog
 
 import "webchat/internal/event"
 
-// Trouble is the notice for users while text says what is wrong with the log; no text: nothing is
-// any more.
+// Trouble is the notice for users while text says what is wrong with the log; no text: nothing is.
 func Trouble(text string) event.SessionError {
 	if text == "" {
 		return event.SessionError{Message: "Everything can be saved again.", ErrorType: event.ErrorSaved, Kind: event.KindLog}

@@ -81,7 +81,7 @@ func (x *Index) Changes(ctx context.Context) (list []Change, more bool, err erro
 
 // Since is the same since any commit, given as its name in hexadecimal; of an empty one, since
 // there was none. It counts the lines of all files it returns and finds out which were renamed.
-// [ErrNoCommit] if git does not have the commit (any more).
+// [ErrNoCommit] if git does not have the commit.
 func (x *Index) Since(ctx context.Context, commit string) (list []Change, more bool, err error) {
 	g := x.gathering()
 	if commit != "" && !g.has(ctx, commit) || RepositoryOf(x.root) == "" {

@@ -38,8 +38,8 @@ func (r *room) release(known bool) {
 
 type releaseKey struct{}
 
-// Streaming says that the request has become an event stream. It does not count as a request at
-// work any more: streams have their own bound.
+// Streaming notes that the request has become an event stream. It no longer counts as a request at
+// work: streams have their own bound.
 func Streaming(r *http.Request) {
 	if release, ok := r.Context().Value(releaseKey{}).(func()); ok {
 		release()

@@ -118,7 +118,7 @@ func (s *signins) add(cookie string, key []byte, place string, now time.Time) (s
 }
 
 // find returns the living sign-in of place that matches, and counts that as use. All are compared,
-// so the time says nothing about which.
+// so the time does not reveal which.
 func (s *signins) find(match func(signin) bool, place string, now time.Time) (signin, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

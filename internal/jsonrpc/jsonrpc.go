@@ -234,7 +234,7 @@ func (c *Conn) begin(ctx context.Context, id jsonrpc2.ID) (_ context.Context, en
 	}, true
 }
 
-// withdraw ends the context of a request that the peer wants no answer to any more.
+// withdraw ends the context of a request that the peer no longer wants answered.
 func (c *Conn) withdraw(params json.RawMessage) {
 	var in struct {
 		RequestID jsonrpc2.ID `json:"requestId"`

@@ -72,7 +72,7 @@ type conn struct {
 // sharedTurn is a turn that lasts as long as a call of it runs.
 type sharedTurn struct {
 	users int           // guarded by the conn's mu
-	leave func()        // ends the wait for a turn that is not needed any more
+	leave func()        // ends the wait for a turn that is no longer needed
 	begun chan struct{} // closed when the turn runs
 	idle  chan struct{} // closed when the last user left
 	over  chan struct{} // closed when the turn is over
@@ -147,7 +147,7 @@ func (c *conn) end(t *sharedTurn) {
 	c.endLocked(t)
 }
 
-// run is a turn, from its first call until no call of it runs any more.
+// run is a turn, from its first call to the end of its last.
 func (c *conn) run(wait context.Context, t *sharedTurn, cause string) {
 	defer close(t.over)
 	defer c.end(t)

@@ -72,7 +72,7 @@ type answeringConn struct {
 	closed chan struct{} // closed by Close
 	once   sync.Once
 	asked  atomic.Int64  // requests without an answer; none or less once answers go nowhere
-	none   chan struct{} // has room for one: nothing is asked any more
+	none   chan struct{} // has room for one: the last request was answered
 }
 
 func (c *answeringConn) Read(ctx context.Context) (jsonrpc.Message, error) {

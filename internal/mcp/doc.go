@@ -40,7 +40,7 @@
 // # Concurrency
 //
 // All methods may be called at any time from any goroutine, also those of [UserServers].
-// [Server.Close] returns when no call runs any more.
+// [Server.Close] returns when the last call has ended.
 //
 // # Usage
 //

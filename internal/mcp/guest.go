@@ -62,7 +62,7 @@ func (s *Server) guestOf(v Visitor, client string) (*guest, error) {
 	return g, nil
 }
 
-// touch says that a guest was not silent; gone, that its session is not there any more.
+// touch notes that a guest was active; gone, that its session was deleted.
 func (s *Server) touch(g *guest, gone bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -30,7 +30,7 @@ const (
 	mostRequests = 256
 )
 
-// ErrGone is wrapped by [Sessions].Wake for a session that does not exist any more.
+// ErrGone is wrapped by [Sessions].Wake for a session that was deleted.
 var ErrGone = errors.New("the session is gone")
 
 // Sessions is where calls are made and shown. Its methods may be called concurrently.

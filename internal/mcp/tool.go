@@ -64,7 +64,7 @@ func toolOf(t Tool) (*mcp.Tool, error) {
 // properties returns the names of the properties a tool knows.
 func properties(t Tool) map[string]json.RawMessage {
 	var schema struct{ Properties map[string]json.RawMessage }
-	_ = json.Unmarshal(t.Parameters, &schema) // toolOf refuses what is no object
+	_ = json.Unmarshal(t.Parameters, &schema) // toolOf refuses anything but an object
 	return schema.Properties
 }
 

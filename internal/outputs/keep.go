@@ -88,7 +88,7 @@ func (k *keeper) path(id ID, f keptFile) string {
 // gone when its life ends.
 func (k *keeper) save(o *Output) {
 	v, m := o.acquire()
-	completed := o.kept.Add(-k.keep) // which does not change any more
+	completed := o.kept.Add(-k.keep) // which is final
 	if !sessionName.MatchString(m.SessionID) {
 		return
 	}

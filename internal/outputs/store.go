@@ -107,7 +107,7 @@ func (s *Store) attach(o *Output) (oldest *Output) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.detach(o.id)
-	if o.gone { // its last reader lets go of both
+	if o.gone { // both end with its last reader
 		return nil
 	}
 	if s.attached = append(s.attached, o); len(s.attached) > maxAttached {
@@ -313,7 +313,7 @@ func (s *Store) remove(o *Output) {
 	s.forget(o)
 }
 
-// forget takes o, which is not in the cache any more, from the account. The caller holds s.mu.
+// forget takes o, which the cache no longer has, from the account. The caller holds s.mu.
 func (s *Store) forget(o *Output) {
 	if o.gone {
 		return

@@ -38,8 +38,8 @@ func (u *Uploads) Put(session, mediaType string, data []byte) (id string, err er
 	return id, nil
 }
 
-// Get returns an upload of this very session. The error says that there is none of that id, or
-// none any more.
+// Get returns an upload of this very session. The error reports that there is none of that id, or
+// that it has ended.
 func (u *Uploads) Get(session, id string) (mediaType string, data []byte, err error) {
 	item := u.kept.Get(uploadKey{session, id})
 	if item == nil {

@@ -47,7 +47,7 @@ type Call struct {
 	EndedAt     time.Time // when it was over
 	DeletedAt   time.Time // when the user deleted its output; zero: not
 	Rev         int64     // changes whenever the card does, so that a page may keep the one it has
-	Gone        bool      // its turn is not kept any more
+	Gone        bool      // its turn is no longer kept
 	Early       bool      // its start was not seen, a helper agent's was
 	Live        bool      // while it is rendered for a page that keeps what it follows
 	From        int64     // the first event of its turn

@@ -162,7 +162,7 @@ func (f *State) forgetCall(c *Call) {
 	}
 }
 
-// showLost puts the output of a call whose turn is not kept any more into the rail.
+// showLost puts the output of a call whose turn is no longer kept into the rail.
 func (f *State) showLost(c *Call, output string) {
 	if output != "" && c.Output == "" {
 		c.Output = output

@@ -32,7 +32,7 @@ const (
 // card is the output of a display tool as the template shows it.
 type card struct {
 	*Call
-	Out             views.Output // zero: there is none any more
+	Out             views.Output // zero: it has ended
 	Kind, State     string
 	Icon, Classes   string
 	Dir, Base       string

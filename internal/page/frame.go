@@ -63,7 +63,7 @@ type batch struct {
 	speech []speech
 }
 
-// speech is what a screen reader is told of something; nil: of the session.
+// speech is what a screen reader announces of something; nil: of the session.
 type speech struct {
 	about *node
 	op    Op

@@ -202,7 +202,7 @@ func (f *State) Outputs() []outputRow {
 	return rows
 }
 
-// expired reports whether neither a card shows an output any more nor its address does.
+// expired reports whether an output has ended, on its card and at its address.
 func (f *State) expired(c *Call) bool {
 	if !c.Gone {
 		return false

@@ -22,7 +22,7 @@ type message struct {
 
 	key    string
 	text   []byte
-	whole  bool // nothing comes any more
+	whole  bool // it is complete
 	stream markdown.Stream
 }
 
@@ -142,7 +142,7 @@ func (f *State) rewrite(n *node, text string) {
 	f.show(n, whole)
 }
 
-// finish says that nothing comes any more: the last block ends, and the caret goes.
+// finish completes the message: the last block ends, and the caret goes.
 func (f *State) finish(n *node) {
 	m := n.body()
 	if !m.whole {

@@ -115,8 +115,8 @@ func (f *State) prompt(d event.UserMessage) {
 	f.changed("dock-queue")
 }
 
-// withdrawn hides a prompt that has no turn. It stays in the page, so that one that was
-// away is told.
+// withdrawn hides a prompt that has no turn. It stays in the page, so that a reader who comes back
+// learns of it.
 func (f *State) withdrawn(d event.UserMessageWithdrawn) {
 	if n := f.queued[d.MessageID]; n != nil {
 		delete(f.queued, d.MessageID)

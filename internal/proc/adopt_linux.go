@@ -56,7 +56,7 @@ func isOwn(p process) bool {
 
 // helperAttr keeps the terminal's Ctrl-C from the helper, and wakes one that is
 // stopped when the thread that started it ends: then this process is dead, and
-// the helper has work to do. To a running helper SIGCONT says nothing.
+// the helper has work to do. A running helper ignores SIGCONT.
 func helperAttr() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGCONT}
 }

@@ -250,7 +250,7 @@ func (k *keeper) kill() {
 	k.timer = time.After(killInterval)
 }
 
-// dropFiles lets go of the command's files: its output must end with it.
+// dropFiles closes the command's files: its output must end with it.
 func dropFiles() {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {

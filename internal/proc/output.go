@@ -14,7 +14,7 @@ import (
 // broken pipe when it logs a line.
 type drain struct {
 	r     *os.File
-	done  chan struct{} // closed when w is not written any more
+	done  chan struct{} // closed after the last write to w
 	ended chan struct{} // closed when run returned
 	over  atomic.Bool   // nothing is left of the tree
 	cut   sync.Once

@@ -118,7 +118,7 @@ type Command struct {
 	Env  []string // the whole environment; nil is an empty one
 	// Output receives standard output and error through one pipe, in the order
 	// they were written, from one goroutine; nil: both are dropped. It is not
-	// called any more once Wait has returned.
+	// called after Wait has returned.
 	Output io.Writer
 	// Pipes gives Stdin, Stdout and Stderr to the caller instead, for programs
 	// one talks with.
@@ -275,7 +275,7 @@ func (c *Child) Stdin() io.WriteCloser {
 }
 
 // Stdout is the command's standard output, nil without Pipes. It ends when
-// nothing of the tree holds it any more, and is closed then.
+// the last process of the tree has closed it, and is closed then.
 func (c *Child) Stdout() io.ReadCloser {
 	if c.stdout == nil {
 		return nil

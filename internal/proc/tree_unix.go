@@ -22,7 +22,7 @@ import (
 const helperName = "webchat-tree"
 
 type (
-	// request is the first thing a helper is told.
+	// request is the first message to a helper.
 	request struct {
 		Path    string
 		Args    []string
@@ -31,7 +31,7 @@ type (
 		Grace   time.Duration
 		Silence time.Duration // the helper ends the tree when it hears nothing for so long
 	}
-	// order is what a helper is told later. The end of the connection is an
+	// order is a later message to a helper. The end of the connection is an
 	// order to end the tree, too. A Beat asks for nothing but an answer.
 	order struct {
 		List, Stop, Kill, Beat bool

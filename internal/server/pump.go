@@ -48,7 +48,7 @@ type pumpSource interface {
 
 // Acquire makes sure that a pump runs for the topic, with a source of begin if
 // none does. The reader's context ends with the pump: when that lost its
-// subscription, what readers have is not whole any more, so they have to come
+// subscription, what readers have is incomplete, so they have to come
 // back. The caller releases when the reader has gone.
 func (p *topicPumps) Acquire(reader context.Context, topic string, begin func() pumpSource) (ctx context.Context, src pumpSource, release func()) {
 	x := p.join(topic, begin)

@@ -46,7 +46,7 @@ type Config struct {
 	Drafts eventlog.Drafts // nil: a kill loses messages in flight
 	Owner  eventlog.Owner
 
-	Backend   agent.Backend // nil: it is not set up any more, so that the session can only be read
+	Backend   agent.Backend // nil: it is no longer set up, so the session can only be read
 	Workspace string        // absolute path
 	// Context says where the workspace is now.
 	Context func() event.Context

@@ -100,7 +100,7 @@ func (s *Session) connect(ctx context.Context) (*liveConn, error) {
 func (s *Session) openOptions(ctx context.Context) (o agent.Options, err error) {
 	sum := s.Summary()
 	if s.cfg.Backend == nil {
-		return o, fmt.Errorf("%w: this session belongs to %q, which is not set up any more; start a new session",
+		return o, fmt.Errorf("%w: this session belongs to %q, which is no longer set up; start a new session",
 			agent.ErrUnavailable, sum.Backend)
 	}
 	if err := checkReach(s.cfg, s.cfg.Backend.Info(ctx)); err != nil {
@@ -182,7 +182,7 @@ func (s *Session) report(ctx context.Context, d event.SessionError) {
 	}
 }
 
-// disconnect leaves a conversation that died or does not stop: nothing it says counts any more, and
+// disconnect leaves a conversation that died or does not stop: its further reports are dropped, and
 // the next prompt opens another.
 func (s *Session) disconnect(c *liveConn) {
 	c.host.end()

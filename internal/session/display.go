@@ -129,7 +129,7 @@ type Look struct {
 	DisplayResult
 	// Sensitive says that the file may hold secrets, so only its name is shown.
 	Sensitive bool
-	// Replaced are outputs that nothing refers to any more: those of earlier previews, and this
+	// Replaced are outputs that nothing refers to: those of earlier previews, and this
 	// one's if a later preview began meanwhile.
 	Replaced []string
 }

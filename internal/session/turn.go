@@ -38,7 +38,7 @@ type turn struct {
 	abort    *event.Abort    // the stop that is not logged yet
 	reported map[string]bool // messages of the errors the backend reported
 	errs     []event.SessionError
-	ended    bool           // nothing joins any more
+	ended    bool           // no further call may join
 	ending   bool           // its end was composed and is being logged
 	joined   sync.WaitGroup // steers and tool calls; Add under mu and not after ended
 }

@@ -47,7 +47,7 @@ import (
 const (
 	// shutdownLimit is how long Run waits for sessions that do not end.
 	shutdownLimit = 8 * time.Second
-	// lookEvery is how often the log is looked at while nobody writes: users are to know within a
+	// lookEvery is how often the log is looked at while nothing is written: users are to know within a
 	// second that it cannot be written.
 	lookEvery = 500 * time.Millisecond
 )

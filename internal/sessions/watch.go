@@ -99,7 +99,7 @@ func (w *Watch) Next(ctx context.Context) ([]event.Entry, error) {
 	}
 }
 
-// take returns what there is, or else why nothing comes any more.
+// take returns what there is, or else why it ended.
 func (w *Watch) take() (entries []event.Entry, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -205,7 +205,7 @@ func (m *Manager) awaitLog() {
 }
 
 // announce has every reader of every session, those who come later too, see what is wrong with the log;
-// no text: nothing is any more.
+// no text: nothing is wrong.
 func (m *Manager) announce(text string) {
 	m.trouble.text.Store(&text) // for those who join from here on; the others follow
 	m.mu.Lock()

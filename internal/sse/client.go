@@ -235,7 +235,7 @@ func (c *client) farewell() error {
 	return nil
 }
 
-// end forgets the client; after it nothing touches the response any more.
+// end forgets the client; after it nothing touches the response.
 func (c *client) end() {
 	c.cancel(nil)
 	c.mu.Lock()

@@ -51,7 +51,7 @@ type kind struct {
 	forest forest // that a look at it made
 }
 
-const sniffed = 64 << 10 // bytes a kind is told by
+const sniffed = 64 << 10 // bytes by which a kind is recognised
 
 // limits is up to which size a text is more than lines. What is made of it is made of all of it
 // within 500 ms on two cores, and kept with the output. BenchmarkLimits, in milliseconds of one

@@ -14,7 +14,7 @@ import (
 func (k *call) proposal(workspace string) string { return k.diff(workspace, before) }
 
 // outcome is what a call changed in files, after it did. What was known before counts where the
-// file does not say any more.
+// file no longer shows.
 func (k *call) outcome(workspace string) string {
 	if d := k.diff(workspace, after); strings.Contains(d, "\n@@ -") || k.proposed == "" {
 		return d

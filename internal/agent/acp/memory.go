@@ -92,7 +92,7 @@ const offersFile = "offers.json"
 // recall reads what was kept by an earlier process.
 func (b *Backend) recall() {
 	if text, err := os.ReadFile(filepath.Join(b.cfg.Home, offersFile)); err == nil && b.cfg.Home != "" {
-		_ = json.Unmarshal(text, &b.kept) // a damaged file says nothing
+		_ = json.Unmarshal(text, &b.kept) // a damaged file counts as none
 	}
 }
 

@@ -57,7 +57,7 @@ func (r *rig) close() {
 		}
 		r.host.Closed()
 	}
-	// Once nothing of the conversation runs, nothing can call the host any more.
+	// Once nothing of the conversation runs, nothing can call the host.
 	if err := goleak.Find(r.before); err != nil {
 		r.tb.Errorf("left after Close: %v", err)
 	}

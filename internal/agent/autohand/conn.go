@@ -25,7 +25,7 @@ import (
 // startPatience is how long the CLI may take to be ready.
 const startPatience = time.Minute
 
-// errForgotten says that the CLI does not know the conversation any more.
+// errForgotten reports that the CLI no longer knows the conversation.
 var errForgotten = errors.New("the conversation is forgotten")
 
 // conn is one conversation.

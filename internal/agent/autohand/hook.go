@@ -147,7 +147,7 @@ func (c *conn) rewritten(k *call, args json.RawMessage) (act agent.Permission) {
 	c.Do(func() {
 		if args != nil {
 			all := k.input()
-			_ = json.Unmarshal(args, &all) // what is no object changes nothing, here and there
+			_ = json.Unmarshal(args, &all) // arguments that are not an object stay as they are
 			k.Args, _ = json.Marshal(all)  // of valid JSON
 		}
 		act = c.act(k, permissionRequest{})

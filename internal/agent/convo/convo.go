@@ -41,14 +41,14 @@ type Agent interface {
 	Settle(t *Turn)
 	// Finish reports, on the loop, what t left open.
 	Finish(t *Turn)
-	// End lets go of what the backend keeps for the conversation. No turn runs any more.
+	// End releases what the backend keeps for the conversation, after its last turn.
 	End()
 }
 
 // Conversation is one conversation. Its methods may be called concurrently.
 type Conversation struct {
 	Config
-	life context.Context // ends when nothing may be reported any more
+	life context.Context // ends with the last report that is taken
 	end  context.CancelFunc
 	quit context.Context // ends with Close
 	stop context.CancelFunc

@@ -28,7 +28,7 @@ type Turn struct {
 	cancel  context.CancelCauseFunc
 	err     error          // of its end
 	work    sync.WaitGroup // what its end waits for; Add under c.mu while not over
-	over    bool           // nothing joins it any more; guarded by c.mu
+	over    bool           // no further call may join; guarded by c.mu
 	busy    int            // what the agent waits for, and works on; guarded by c.mu
 	sign    chan struct{}  // has room for one: a sign of life
 	speech  speech
@@ -151,7 +151,7 @@ func (t *Turn) Spawn(f func()) {
 }
 
 // Join counts something that the agent waits for in t, until done is called: the turn's end waits
-// for it, and the context ends when the turn is to stop. false: nothing begins in t any more.
+// for it, and the context ends when the turn is to stop. false: t takes no new work.
 func (t *Turn) Join(ctx context.Context) (joined context.Context, done func(), ok bool) {
 	t.c.mu.Lock()
 	defer t.c.mu.Unlock()
@@ -181,7 +181,7 @@ func (c *Conversation) Join(ctx context.Context) (t *Turn, joined context.Contex
 	return nil, ctx, nil
 }
 
-// Wait waits for what joined t; nothing joins it any more.
+// Wait waits for what joined t and takes no new work.
 func (t *Turn) Wait() {
 	t.c.mu.Lock()
 	t.over = true

@@ -277,7 +277,7 @@ func (c *conn) unended() (all []*background) {
 	return all
 }
 
-// cancelTasks ends all tasks before the conversation lets go of them.
+// cancelTasks ends all tasks before the conversation releases them.
 func (c *conn) cancelTasks() {
 	ctx, cancel := context.WithTimeout(context.Background(), endPatience)
 	defer cancel()

@@ -90,7 +90,7 @@ func (c *conn) Rewind(ctx context.Context, promptID string) error {
 		return c.ask(ctx, "session.history.truncate", map[string]any{"eventId": promptID}, nil)
 	})
 	if err != nil && strings.Contains(err.Error(), "not found") {
-		return fmt.Errorf("GitHub Copilot CLI does not know this prompt any more: %w", agent.ErrUnsupported)
+		return fmt.Errorf("GitHub Copilot CLI no longer knows this prompt: %w", agent.ErrUnsupported)
 	}
 	return c.b.cli.Explain(err)
 }

@@ -24,9 +24,9 @@ type Block struct {
 	lexed int               // parts before this one went through lexer
 	codes map[string]string // code inside of lists and quotes, coloured
 
-	shown    string // what the last patch told of
+	shown    string // what the last patch showed
 	shownAs  blockKind
-	told     int // parts told of
+	told     int // parts shown so far
 	html     template.HTML
 	htmlFrom string
 }

@@ -19,7 +19,7 @@ type Stream struct {
 	cr       bool   // the last byte was \r
 	blocks   []*Block
 	ahead    *Block // the block the unfinished line will begin
-	dirty    int    // blocks before this one were told of as they are
+	dirty    int    // blocks before this one were shown as they are
 }
 
 // Patch says what to show again: a block, or if Part is not negative one of its parts. Blocks and parts that are

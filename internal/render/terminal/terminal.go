@@ -154,7 +154,7 @@ func (t *Document) total() int {
 	return t.ends
 }
 
-// Final is the number of rows from the top that cannot change any more while no more than
+// Final is the number of rows from the top that can no longer change while no more than
 // maxDrawn bytes come.
 func (t *Document) Final() int {
 	t.mu.Lock()
