@@ -11,7 +11,6 @@ import (
 	"github.com/adrg/xdg"
 
 	"webchat/internal/daemon"
-	"webchat/internal/service"
 )
 
 // stopServer ends the running server and waits for that.
@@ -29,7 +28,7 @@ func stopServer(ctx context.Context, o *options, stdout, _ io.Writer) error {
 }
 
 // service is the server with the flags that were given and those folders, as a service.
-func (o *options) service(folders []string, stdout io.Writer) (*service.Service, error) {
+func (o *options) service(folders []string, stdout io.Writer) (*daemon.Service, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
@@ -38,7 +37,7 @@ func (o *options) service(folders []string, stdout io.Writer) (*service.Service,
 	if err != nil {
 		return nil, err
 	}
-	c := service.Config{System: runtime.GOOS, Home: home, ConfigHome: xdg.ConfigHome, Program: []string{self, "serve", "--no-open"}, Env: o.env, Out: stdout}
+	c := daemon.ServiceConfig{System: runtime.GOOS, Home: home, ConfigHome: xdg.ConfigHome, Program: []string{self, "serve", "--no-open"}, Env: o.env, Out: stdout}
 	for _, folder := range folders {
 		c.Program = append(c.Program, "--workspace="+folder)
 	}
@@ -52,7 +51,7 @@ func (o *options) service(folders []string, stdout io.Writer) (*service.Service,
 			c.Set = append(c.Set, name+"="+value)
 		}
 	}
-	return service.New(c), nil
+	return daemon.NewService(c), nil
 }
 
 func installService(ctx context.Context, o *options, stdout, stderr io.Writer) error {

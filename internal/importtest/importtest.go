@@ -63,9 +63,8 @@ var ours = map[string][]string{
 	"internal/views":           {"internal/outputs", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal", "internal/tokens"},
 	"internal/server":          {"internal/session", "internal/files", "internal/eventlog", "internal/consent", "internal/sessions", "internal/event", "internal/outputs", "internal/sse", "internal/render", "internal/page", "internal/policy", "internal/strictjson", "internal/guard", "internal/agent", "internal/kind", "internal/views", "web"},
 
-	"internal/daemon":  {"internal/displaytools", "internal/event", "internal/eventlog", "internal/proc", "internal/session", "internal/sessions"}, // what the command line hands to a running server: the manager\'s sessions, their displays, what is asked about them, and a log that takes nothing
-	"internal/service": {"internal/proc"},                                                                                                          // systemctl and launchctl are programs
-	"internal/canary":  {"internal/agent", "internal/canary/scripted", "internal/consent", "internal/event", "internal/eventlog", "internal/outputs", "internal/policy", "internal/session", "internal/sessions", "internal/store", "internal/files"},
+	"internal/daemon": {"internal/displaytools", "internal/event", "internal/eventlog", "internal/proc", "internal/session", "internal/sessions"}, // what the command line hands to a running server: the manager\'s sessions, their displays, what is asked about them, and a log that takes nothing
+	"internal/canary": {"internal/agent", "internal/canary/scripted", "internal/consent", "internal/event", "internal/eventlog", "internal/outputs", "internal/policy", "internal/session", "internal/sessions", "internal/store", "internal/files"},
 
 	"docs/examples/client":   {}, // a client of the API, for readers
 	"internal/importtest":    {},

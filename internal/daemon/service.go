@@ -1,13 +1,4 @@
-// Package service has the system start webchat when its user logs in: by a user unit
-// of systemd or by a launchd agent. Where there is neither it changes nothing and says
-// what to do by hand.
-//
-// A definition that somebody else wrote is never replaced or removed. A Service belongs
-// to one goroutine; two programs that install at once leave one whole definition.
-//
-//	s := service.New(service.Config{System: runtime.GOOS, Home: home, Program: args, Env: env, Out: os.Stdout})
-//	err := s.Install(ctx, true)
-package service
+package daemon
 
 import (
 	"bytes"
@@ -25,7 +16,7 @@ import (
 )
 
 // Config says what to start and where.
-type Config struct {
+type ServiceConfig struct {
 	System     string   // as runtime.GOOS has it
 	Home       string   // the user's home folder
 	ConfigHome string   // the user's configuration folder, for systemd
@@ -35,9 +26,12 @@ type Config struct {
 	Out        io.Writer
 }
 
-// Service is webchat as a service of its user.
+// Service has the system start webchat when its user logs in: by a user unit of systemd or by a
+// launchd agent. Where there is neither it changes nothing and prints what to do by hand. A
+// definition that webchat did not write is never replaced or removed. A Service belongs to one
+// goroutine; two programs that install at once leave one whole definition.
 type Service struct {
-	Config
+	ServiceConfig
 	manager *manager // nil: this system has none that is known
 }
 
@@ -58,8 +52,8 @@ const mark = "Written by webchat service install"
 const name = "webchat"
 
 // New returns the service of c; nothing is looked at yet.
-func New(c Config) *Service {
-	s := &Service{Config: c}
+func NewService(c ServiceConfig) *Service {
+	s := &Service{ServiceConfig: c}
 	switch c.System {
 	case "linux":
 		unit := name + ".service"
@@ -90,7 +84,7 @@ func (s *Service) Install(ctx context.Context, now bool) error {
 	if errors.Is(loaded, proc.ErrNotFound) {
 		return s.byHand()
 	}
-	if err := write(m.file, m.text(s)); err != nil {
+	if err := writeDefinition(m.file, m.text(s)); err != nil {
 		return fmt.Errorf("the service was not installed: %w", err)
 	}
 	if _, err := fmt.Fprintf(s.Out, "wrote %s\n", m.file); err != nil {
@@ -102,7 +96,7 @@ func (s *Service) Install(ctx context.Context, now bool) error {
 	}
 	for _, args := range steps {
 		if said, err := s.run(ctx, args); err != nil {
-			return fmt.Errorf("%s failed: %s; after your next login, run webchat service install again", strings.Join(args, " "), why(said, err))
+			return fmt.Errorf("%s failed: %s; after your next login, run webchat service install again", strings.Join(args, " "), whyNot(said, err))
 		}
 	}
 	return nil
@@ -123,7 +117,7 @@ func (s *Service) Remove(ctx context.Context) error {
 	}
 	for _, args := range m.unload {
 		if said, err := s.run(ctx, args); err != nil {
-			fmt.Fprintf(s.Out, "%s failed: %s\n", strings.Join(args, " "), why(said, err)) // such as: it does not run
+			fmt.Fprintf(s.Out, "%s failed: %s\n", strings.Join(args, " "), whyNot(said, err)) // such as: it does not run
 		}
 	}
 	if err := os.Remove(m.file); err != nil {
@@ -186,7 +180,7 @@ func (s *Service) run(ctx context.Context, args []string) (string, error) {
 }
 
 // why is what a command said before it failed, or how it did.
-func why(said string, err error) string {
+func whyNot(said string, err error) string {
 	if said = strings.Join(strings.Fields(said), " "); said != "" {
 		return said
 	}
@@ -194,7 +188,7 @@ func why(said string, err error) string {
 }
 
 // write replaces a file whole.
-func write(name, text string) error {
+func writeDefinition(name, text string) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
 	}

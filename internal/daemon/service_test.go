@@ -1,4 +1,4 @@
-package service
+package daemon
 
 import (
 	"bytes"
@@ -13,12 +13,12 @@ import (
 )
 
 // odd are a program and a variable with everything that a definition has to escape.
-var odd = Config{Program: []string{"/opt/my apps/webchat", "serve", `--workspace=/home/me/50% "off" \ $HOME <&>`}, Set: []string{"PATH=/usr/bin:/home/me/100%/bin"}}
+var odd = ServiceConfig{Program: []string{"/opt/my apps/webchat", "serve", `--workspace=/home/me/50% "off" \ $HOME <&>`}, Set: []string{"PATH=/usr/bin:/home/me/100%/bin"}}
 
 func TestUnitIsWhatSystemdReads(t *testing.T) {
 	c := odd
 	c.System, c.ConfigHome = "linux", t.TempDir()
-	text := unitText(New(c))
+	text := unitText(NewService(c))
 	for _, want := range []string{
 		`ExecStart="/opt/my apps/webchat" "serve" "--workspace=/home/me/50%% \"off\" \\ $$HOME <&>"` + "\n",
 		`Environment="PATH=/usr/bin:/home/me/100%%/bin"` + "\n",
@@ -32,7 +32,7 @@ func TestUnitIsWhatSystemdReads(t *testing.T) {
 	}
 	name := filepath.Join(t.TempDir(), "webchat.service")
 	c.Program = append([]string{"/bin/true"}, c.Program[1:]...) // which has to exist
-	if err := os.WriteFile(name, []byte(unitText(New(c))), 0o600); err != nil {
+	if err := os.WriteFile(name, []byte(unitText(NewService(c))), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	out, err := exec.Command("systemd-analyze", "verify", "--man=no", name).CombinedOutput()
@@ -44,7 +44,7 @@ func TestUnitIsWhatSystemdReads(t *testing.T) {
 func TestAgentIsAPropertyList(t *testing.T) {
 	c := odd
 	c.System, c.Home = "darwin", "/Users/me"
-	text := plistText(New(c))
+	text := plistText(NewService(c))
 	var strs []string
 	d := xml.NewDecoder(strings.NewReader(text))
 	for {
@@ -72,7 +72,7 @@ func TestAgentIsAPropertyList(t *testing.T) {
 func TestOtherSystemsAreToldWhatToDo(t *testing.T) {
 	for system, want := range map[string]string{"windows": "schtasks /Create /SC ONLOGON", "openbsd": `"/opt/webchat" "serve"`} {
 		var out bytes.Buffer
-		s := New(Config{System: system, Program: []string{"/opt/webchat", "serve"}, Out: &out})
+		s := NewService(ServiceConfig{System: system, Program: []string{"/opt/webchat", "serve"}, Out: &out})
 		for _, do := range []func(context.Context) error{func(ctx context.Context) error { return s.Install(ctx, true) }, s.Remove, s.Status} {
 			out.Reset()
 			if err := do(t.Context()); err != nil || !strings.Contains(out.String(), want) || !strings.Contains(out.String(), "Nothing was changed") {
