@@ -32,11 +32,11 @@ type ServiceConfig struct {
 // goroutine; two programs that install at once leave one whole definition.
 type Service struct {
 	ServiceConfig
-	manager *manager // nil: this system has none that is known
+	manager *serviceManager // nil: this system has none that is known
 }
 
-// manager is what starts services on a system.
-type manager struct {
+// serviceManager is what starts services on a system.
+type serviceManager struct {
 	file     string                // the definition
 	text     func(*Service) string // of the definition
 	load     [][]string            // commands that make the definition hold from the next login
@@ -45,27 +45,27 @@ type manager struct {
 	isLoaded []string
 }
 
-// mark is in every definition of ours.
-const mark = "Written by webchat service install"
+// serviceMark is in every definition of ours.
+const serviceMark = "Written by webchat service install"
 
-// name is the service's for the system.
-const name = "webchat"
+// serviceName is the service's for the system.
+const serviceName = "webchat"
 
-// New returns the service of c; nothing is looked at yet.
+// NewService returns the service of c; nothing is looked at yet.
 func NewService(c ServiceConfig) *Service {
 	s := &Service{ServiceConfig: c}
 	switch c.System {
 	case "linux":
-		unit := name + ".service"
+		unit := serviceName + ".service"
 		ctl := func(args ...string) []string { return append([]string{"systemctl", "--user"}, args...) }
-		s.manager = &manager{file: filepath.Join(c.ConfigHome, "systemd", "user", unit), text: unitText,
+		s.manager = &serviceManager{file: filepath.Join(c.ConfigHome, "systemd", "user", unit), text: unitText,
 			load: [][]string{ctl("daemon-reload"), ctl("enable", unit)}, start: [][]string{ctl("start", unit)},
 			unload: [][]string{ctl("disable", "--now", unit)}, isLoaded: ctl("is-active", unit)}
 	case "darwin":
 		domain := "gui/" + strconv.Itoa(os.Getuid())
-		file := filepath.Join(c.Home, "Library", "LaunchAgents", name+".plist")
-		s.manager = &manager{file: file, text: plistText, start: [][]string{{"launchctl", "bootstrap", domain, file}},
-			unload: [][]string{{"launchctl", "bootout", domain + "/" + name}}, isLoaded: []string{"launchctl", "print", domain + "/" + name}}
+		file := filepath.Join(c.Home, "Library", "LaunchAgents", serviceName+".plist")
+		s.manager = &serviceManager{file: file, text: plistText, start: [][]string{{"launchctl", "bootstrap", domain, file}},
+			unload: [][]string{{"launchctl", "bootout", domain + "/" + serviceName}}, isLoaded: []string{"launchctl", "print", domain + "/" + serviceName}}
 	}
 	return s
 }
@@ -96,7 +96,7 @@ func (s *Service) Install(ctx context.Context, now bool) error {
 	}
 	for _, args := range steps {
 		if said, err := s.run(ctx, args); err != nil {
-			return fmt.Errorf("%s failed: %s; after your next login, run webchat service install again", strings.Join(args, " "), whyNot(said, err))
+			return fmt.Errorf("%s failed: %s; after your next login, run webchat service install again", strings.Join(args, " "), whyNoService(said, err))
 		}
 	}
 	return nil
@@ -117,7 +117,7 @@ func (s *Service) Remove(ctx context.Context) error {
 	}
 	for _, args := range m.unload {
 		if said, err := s.run(ctx, args); err != nil {
-			fmt.Fprintf(s.Out, "%s failed: %s\n", strings.Join(args, " "), whyNot(said, err)) // such as: it does not run
+			fmt.Fprintf(s.Out, "%s failed: %s\n", strings.Join(args, " "), whyNoService(said, err)) // such as: it does not run
 		}
 	}
 	if err := os.Remove(m.file); err != nil {
@@ -156,9 +156,9 @@ func (s *Service) byHand() error {
 }
 
 // ours refuses a definition that is somebody else's.
-func (m *manager) ours() error {
+func (m *serviceManager) ours() error {
 	b, err := os.ReadFile(m.file)
-	if err == nil && !strings.Contains(string(b), mark) {
+	if err == nil && !strings.Contains(string(b), serviceMark) {
 		return fmt.Errorf("%s was not written by webchat and is left as it is; move it away first", m.file)
 	}
 	return nil
@@ -180,7 +180,7 @@ func (s *Service) run(ctx context.Context, args []string) (string, error) {
 }
 
 // why is what a command said before it failed, or how it did.
-func whyNot(said string, err error) string {
+func whyNoService(said string, err error) string {
 	if said = strings.Join(strings.Fields(said), " "); said != "" {
 		return said
 	}

@@ -63,7 +63,7 @@ func TestAgentIsAPropertyList(t *testing.T) {
 			strs = append(strs, s)
 		}
 	}
-	want := append(append([]string{name}, c.Program...), "/usr/bin:/home/me/100%/bin", "/Users/me/Library/Logs/webchat.log")
+	want := append(append([]string{serviceName}, c.Program...), "/usr/bin:/home/me/100%/bin", "/Users/me/Library/Logs/webchat.log")
 	if strings.Join(strs, "\n") != strings.Join(want, "\n") {
 		t.Errorf("%q, want %q", strs, want)
 	}

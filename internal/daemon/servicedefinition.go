@@ -14,7 +14,7 @@ import (
 // the journal.
 func unitText(s *Service) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s; webchat service remove removes it.\n[Unit]\nDescription=webchat, a browser chat for coding agents\n\n[Service]\n", mark)
+	fmt.Fprintf(&b, "# %s; webchat service remove removes it.\n[Unit]\nDescription=webchat, a browser chat for coding agents\n\n[Service]\n", serviceMark)
 	fmt.Fprintf(&b, "ExecStart=%s\n", strings.Join(quoteAll(s.Program, func(a string) string { return unitQuoted(strings.ReplaceAll(a, "$", "$$")) }), " "))
 	for _, v := range s.Set {
 		fmt.Fprintf(&b, "Environment=%s\n", unitQuoted(v))
@@ -30,10 +30,10 @@ func unitQuoted(text string) string { return `"` + unitEscapes.Replace(text) + `
 // plistText is the property list for launchd; see launchd.plist(5).
 func plistText(s *Service) string {
 	var b strings.Builder
-	b.WriteString(xml.Header + "<!-- " + mark + "; webchat service remove removes it. -->\n" +
+	b.WriteString(xml.Header + "<!-- " + serviceMark + "; webchat service remove removes it. -->\n" +
 		"<!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" \"http://www.apple.com/DTDs/PropertyList-1.0.dtd\">\n<plist version=\"1.0\">\n<dict>\n")
 	text := func(kind, s string) string { return "<" + kind + ">" + escaped(s) + "</" + kind + ">" }
-	fmt.Fprintf(&b, "\t%s\n\t%s\n", text("key", "Label"), text("string", name))
+	fmt.Fprintf(&b, "\t%s\n\t%s\n", text("key", "Label"), text("string", serviceName))
 	fmt.Fprintf(&b, "\t%s\n\t<array>\n", text("key", "ProgramArguments"))
 	for _, a := range s.Program {
 		fmt.Fprintf(&b, "\t\t%s\n", text("string", a))
@@ -45,7 +45,7 @@ func plistText(s *Service) string {
 	}
 	fmt.Fprintf(&b, "\t</dict>\n\t%s\n\t<true/>\n", text("key", "RunAtLoad"))
 	fmt.Fprintf(&b, "\t%s\n\t<dict>\n\t\t%s\n\t\t<false/>\n\t</dict>\n", text("key", "KeepAlive"), text("key", "SuccessfulExit"))
-	fmt.Fprintf(&b, "\t%s\n\t%s\n", text("key", "StandardErrorPath"), text("string", filepath.Join(s.Home, "Library", "Logs", name+".log")))
+	fmt.Fprintf(&b, "\t%s\n\t%s\n", text("key", "StandardErrorPath"), text("string", filepath.Join(s.Home, "Library", "Logs", serviceName+".log")))
 	b.WriteString("</dict>\n</plist>\n")
 	return b.String()
 }
