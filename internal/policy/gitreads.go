@@ -140,7 +140,7 @@ func (p *Policy) plainRepository(dir string) bool {
 	}
 	return !slices.ContainsFunc(files, func(name string) bool {
 		b, err := os.ReadFile(name)
-		return err != nil && !errors.Is(err, fs.ErrNotExist) || unplain.Match(bytes.ToLower(b))
+		return err != nil && !errors.Is(err, fs.ErrNotExist) || unplain.Match(bytes.ToLower(b)) || SensitiveFile(name)
 	})
 }
 

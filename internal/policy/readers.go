@@ -15,6 +15,7 @@ type reader struct {
 	long    []string // options with a name; "lines=" takes a value, with = or as the next word
 	numbers bool     // -20 is an option
 	here    bool     // without files it reads the current folder
+	follows bool     // below folders it follows links
 	folders string   // flags with which it reads all files below the folders it is given
 	// takes says what the other words are: files, at most so many; justTexts; or one text and then
 	// files. The zero value takes none.
@@ -77,16 +78,16 @@ var readers = map[string]reader{
 	"uniq":      {flags: "cdDiuz", values: "fsw", long: []string{"count", "repeated", "unique", "ignore-case", "skip-fields=", "skip-chars=", "check-chars="}, takes: filesToRead, most: 1},                                                                                         // a second file is written
 	"cut":       {flags: "sz", values: "bcdf", long: []string{"bytes=", "characters=", "delimiter=", "fields=", "only-delimited", "complement", "output-delimiter="}, takes: filesToRead},
 	"tr":        {flags: "cCdst", long: []string{"complement", "delete", "squeeze-repeats", "truncate-set1"}, takes: justTexts},
-	"diff":      {flags: "abBcdeEHiNnpqrstTuwyZ", values: "UCWIx", check: foldersToo, long: []string{"brief", "unified=", "context=", "side-by-side", "recursive", "ignore-all-space", "ignore-space-change", "ignore-blank-lines", "ignore-case", "new-file", "color=", "stat", "exclude=", "width=", "minimal", "text"}, takes: filesToRead}, // -l starts pr, -X names patterns in a file, --to-file and --from-file
+	"diff":      {flags: "abBcdeEHiNnpqrstTuwyZ", values: "UCWIx", follows: true, check: wholeFolders, long: []string{"brief", "unified=", "context=", "side-by-side", "recursive", "ignore-all-space", "ignore-space-change", "ignore-blank-lines", "ignore-case", "new-file", "color=", "stat", "exclude=", "width=", "minimal", "text"}, takes: filesToRead}, // -l starts pr, -X names patterns in a file, --to-file and --from-file
 	"cmp":       {flags: "bls", values: "in", long: []string{"print-bytes", "verbose", "silent", "quiet", "bytes="}, takes: filesToRead, most: 2},
 	"sha256sum": {flags: "btz", takes: filesToRead}, // -c names files in a file
 	"md5sum":    {flags: "btz", takes: filesToRead},
 
-	// -f reads patterns from a file. What is below a folder may be sensitive.
-	"grep": {flags: "abcEFGHhIiLlnoPqrRsTUvwxyz", values: "ABCDdem", folders: "rR", takes: textThenFiles, check: noDirectories,
+	// -f reads patterns from a file, -R follows links. What is below a folder may be sensitive.
+	"grep": {flags: "abcEFGHhIiLlnoPqrsTUvwxyz", values: "ABCDdem", folders: "r", takes: textThenFiles, check: noDirectories,
 		long: []string{"after-context=", "before-context=", "context=", "count", "color=", "colour=", "exclude=", "exclude-dir=", "include=", "extended-regexp", "files-with-matches", "files-without-match", "fixed-strings", "ignore-case", "invert-match", "line-number", "line-regexp", "max-count=", "no-filename", "no-messages", "null", "only-matching", "perl-regexp", "quiet", "recursive", "regexp=", "text", "with-filename", "word-regexp"}},
-	// --pre and --hostname-bin start programs, -z does too, -f and --ignore-file name files.
-	"rg": {here: true, flags: "aciFHhILlNnoPpqSsUuvwx0", values: "ABCdegjmMrtT", takes: textThenFiles, check: ripgrep,
+	// --pre and --hostname-bin start programs, -z does too, -f and --ignore-file name files, -L follows links.
+	"rg": {here: true, flags: "aciFHhIlNnoPpqSsUuvwx0", values: "ABCdegjmMrtT", takes: textThenFiles, check: ripgrep,
 		long: []string{"after-context=", "before-context=", "context=", "count", "count-matches", "color=", "column", "files", "files-with-matches", "files-without-match", "fixed-strings", "glob=", "iglob=", "heading", "no-heading", "hidden", "ignore-case", "invert-match", "json", "line-number", "no-line-number", "line-regexp", "max-count=", "max-depth=", "max-columns=", "multiline", "no-filename", "no-ignore", "no-config", "only-matching", "pcre2", "pretty", "quiet", "regexp=", "replace=", "smart-case", "case-sensitive", "sort=", "sortr=", "stats", "text", "trim", "type=", "type-not=", "vimgrep", "with-filename", "word-regexp"}},
 	// -exec, -execdir, -ok, -okdir, -delete, -fprint, -fprint0, -fprintf, -fls, -files0-from
 	"find": {here: true, takes: justTexts, check: findExpression},
@@ -95,7 +96,7 @@ var readers = map[string]reader{
 	// -f reads a filter, -L and import read modules, --slurpfile and --rawfile read files.
 	"jq": {flags: "acCeijMnrsS", long: []string{"compact-output", "color-output", "exit-status", "join-output", "monochrome-output", "null-input", "raw-input", "raw-output", "slurp", "sort-keys", "tab"}, takes: textThenFiles, check: filter},
 
-	"gofmt": {flags: "ldse", takes: filesToRead, check: func(_ *judgement, a *arguments, _ folders) bool { return a.has("l", "d") }}, // -w writes, -cpuprofile writes, -r rewrites
+	"gofmt": {flags: "ldse", follows: true, takes: filesToRead, check: formatting}, // -w writes, -cpuprofile writes, -r rewrites
 	"go":    {takes: justTexts, check: goCommand},
 	"git":   {takes: justTexts, check: gitCommand},
 }
@@ -191,10 +192,15 @@ func plusFormat(_ *judgement, a *arguments, _ folders) bool {
 	return len(a.texts) == 0 || strings.HasPrefix(a.texts[0], "+")
 }
 
-// foldersToo is for a program that reads the files of folders by itself.
-func foldersToo(_ *judgement, a *arguments, _ folders) bool {
+// wholeFolders is for a program that reads the files of folders by itself.
+func wholeFolders(_ *judgement, a *arguments, _ folders) bool {
 	a.recursive = true
 	return true
+}
+
+func formatting(_ *judgement, a *arguments, _ folders) bool {
+	a.recursive = len(a.files) > 0
+	return a.has("l", "d")
 }
 
 func noDirectories(_ *judgement, a *arguments, _ folders) bool {

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"os"
 	"path"
@@ -70,6 +71,8 @@ func commented(file *syntax.File) (found bool) {
 	})
 	return found
 }
+
+var errLinked = errors.New("a link leads elsewhere")
 
 // folders are the absolute paths of those in which a command may run; "" is not known.
 type folders []string
@@ -348,7 +351,7 @@ func (j *judgement) reads(words []string, in folders) bool {
 	if x.here && len(a.files) == 0 {
 		a.files = []string{"."}
 	}
-	if a.recursive && !j.tree(a.files, in) {
+	if a.recursive && !j.tree(a.files, in, x.follows) {
 		return false
 	}
 	return !slices.ContainsFunc(a.files, func(name string) bool { return name != "-" && !j.file(name, in) })
@@ -369,8 +372,8 @@ func (j *judgement) place(name, dir string) (f file, ok bool) {
 }
 
 // tree reports whether nothing sensitive is among the files below folders, of which none means
-// the current one.
-func (j *judgement) tree(names []string, in folders) bool {
+// the current one, nor, for a program that follows links, what those lead to.
+func (j *judgement) tree(names []string, in folders, follows bool) bool {
 	if len(names) == 0 {
 		names = []string{"."}
 	}
@@ -380,12 +383,29 @@ func (j *judgement) tree(names []string, in folders) bool {
 			if !ok {
 				return false
 			}
-			if hits, complete := j.p.SearchHits(j.ctx, agent.Search{Path: filepath.FromSlash(f.names[len(f.names)-1])}); len(hits) > 0 || !complete {
+			real := filepath.FromSlash(f.names[len(f.names)-1])
+			if hits, complete := j.p.SearchHits(j.ctx, agent.Search{Path: real}); len(hits) > 0 || !complete || follows && j.linked(real) {
 				return false
 			}
 		}
 	}
 	return true
+}
+
+// linked reports a link below a folder that leads to a folder, out of the workspace, or to what is
+// sensitive.
+func (j *judgement) linked(root string) bool {
+	err := filepath.WalkDir(root, func(name string, d os.DirEntry, err error) error {
+		if err != nil || d.Type()&os.ModeSymlink == 0 || name == root {
+			return err
+		}
+		info, err := os.Stat(name)
+		if _, ok := j.place(filepath.ToSlash(name), ""); err != nil || !ok || info.IsDir() || j.ctx.Err() != nil {
+			return errLinked
+		}
+		return nil
+	})
+	return err != nil
 }
 
 // words are the texts a command gets, with patterns replaced by the names they match now.

@@ -19,7 +19,7 @@ import (
 // readable is a workspace with a repository, links and what may hold secrets.
 func readableWorkspace(t *testing.T) (ws string) {
 	t.Helper()
-	ws = lay(t, "a.txt", "b.txt", "src/main.go", "src/deep/x.go", "sub/.env", "deploy.key", "out.log", "plain/a.txt", "plain/b c.txt",
+	ws = lay(t, "a.txt", "b.txt", "src/main.go", "src/deep/x.go", "sub/.env", "deploy.key", "out.log", "linked/a.txt", "plain/a.txt", "plain/b c.txt",
 		".git/HEAD", ".git/objects/", ".git/refs/", "bare/HEAD", "bare/objects/", "bare/refs/", ".vscode/tasks.json")
 	for name, text := range map[string]string{".git/config": "[core]\n\trepositoryformatversion = 0\n", "a.txt": "one\ntwo\nthree\n", "bare/config": "[core]\n\tfsmonitor = evil\n"} {
 		if err := os.WriteFile(filepath.Join(ws, name), []byte(text), 0o600); err != nil {
@@ -29,6 +29,7 @@ func readableWorkspace(t *testing.T) (ws string) {
 	link(t, "/etc", filepath.Join(ws, "away"))
 	link(t, "sub/.env", filepath.Join(ws, "innocent"))
 	link(t, "src", filepath.Join(ws, "inner"))
+	link(t, "/etc/passwd", filepath.Join(ws, "linked", "x.go"))
 	return ws
 }
 
@@ -66,7 +67,7 @@ var notOnlyReading = []string{
 	"git branch new", "git branch -d main", "git branch -m x", "git branch --edit-description", "git remote add x y", "git remote show origin", "git remote update", "git rev-parse --parseopt", "git ls-files --exclude-from=x", "git ls-files -X x", "git blame --contents a.txt b.txt", "git blame --ignore-revs-file=x a.txt", "git describe --candidates", "git commit -m x", "git checkout .", "git fetch", "git grep -O x", "git grep x", "git stash", "git show HEAD:deploy.key", "git show :deploy.key", "git log -- deploy.key", "git diff -- away/x", "git log ':!a'", "git diff -- ':/'", "git", "git x", "git status; git add .",
 	"cd ./bare && git status", "cd ./bare; git log",
 	// paths
-	"cat /etc/passwd", "cat ../x", "cat ~/x", "cat ~root/x", "cat away/passwd", "cat inner/../../x", "ls /", "ls ..", "ls away", "cat .env", "cat sub/.env", "cat deploy.key", "cat innocent", "cat *.key", "cat d*", "cat sub/.e*", "head deploy.ke?", "cat < deploy.key", "cat < /etc/passwd", "grep -r x .", "grep -r x", "grep -rn x sub", "rg x", "rg x .", "diff -r . src", "diff -N sub plain", "diff sub plain", "cat src/../deploy.key", "cat $HOME/x", "cat **/x", "cat [a]*", "cat a{.txt,}", "cat file:///etc/passwd", "wc -c deploy.key", "stat /etc/passwd", "realpath /etc", "cat \"$F\"", "cat '/etc'/passwd", "cat /etc/*", "cat /e*/passwd", "for f in deploy.key; do cat $f; done", "for f in *; do cat $f; done", "for f in a 'b c'; do cat $f; done", "cd ./sub && cat .env", "cd ./away && cat passwd", "cd /etc && cat passwd", "cd ./src && cat ../../x", "ls; cd ..; cat x",
+	"cat /etc/passwd", "cat ../x", "cat ~/x", "cat ~root/x", "cat away/passwd", "cat inner/../../x", "ls /", "ls ..", "ls away", "cat .env", "cat sub/.env", "cat deploy.key", "cat innocent", "cat *.key", "cat d*", "cat sub/.e*", "head deploy.ke?", "cat < deploy.key", "cat < /etc/passwd", "grep -r x .", "grep -R one src", "grep -Rn one linked", "rg -L one src", "diff -r linked plain", "diff linked src", "gofmt -l linked", "gofmt -d .", "grep -r x", "grep -rn x sub", "rg x", "rg x .", "diff -r . src", "diff -N sub plain", "diff sub plain", "cat src/../deploy.key", "cat $HOME/x", "cat **/x", "cat [a]*", "cat a{.txt,}", "cat file:///etc/passwd", "wc -c deploy.key", "stat /etc/passwd", "realpath /etc", "cat \"$F\"", "cat '/etc'/passwd", "cat /etc/*", "cat /e*/passwd", "for f in deploy.key; do cat $f; done", "for f in *; do cat $f; done", "for f in a 'b c'; do cat $f; done", "cd ./sub && cat .env", "cd ./away && cat passwd", "cd /etc && cat passwd", "cd ./src && cat ../../x", "ls; cd ..; cat x",
 	// redirections and operators
 	"ls > x", "ls >> x", "ls >| x", "ls <> x", "ls > /dev/null > x", "ls 2> x", "ls &> x", "ls >& x", "> x", "ls > $x", "ls 3>&1", "ls {fd}>x", "ls > /dev/tcp/a/1", "cat < /dev/tcp/a/1", "ls &", "ls & pwd", "coproc ls", "cat <(ls)", "ls >(cat)", "cat << E\n$(touch x)\nE", "cat << E\n`touch x`\nE", "cat <<< $(ls)", "cat <<< \"$x\"",
 	// substitutions, variables, declarations
@@ -77,7 +78,11 @@ var notOnlyReading = []string{
 
 func TestThreat52OnlyReading(t *testing.T) {
 	ws := readableWorkspace(t)
-	p := New(Config{Workspace: ws, Reading: true, Path: "/usr/bin:/bin"})
+	home := t.TempDir()
+	if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte("[user]\n\tname = Me\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := New(Config{Workspace: ws, Home: home, Reading: true, Path: "/usr/bin:/bin"})
 	asks := New(Config{Workspace: ws, Path: "/usr/bin:/bin"})
 	shadowed := New(Config{Workspace: ws, Reading: true, Path: "/usr/bin:" + ws + "/src"})
 	for _, command := range onlyReading {
@@ -118,7 +123,7 @@ func TestReadingInAFolderThatIsNotKnown(t *testing.T) {
 func TestThreat52GitStartsNothing(t *testing.T) {
 	for name, config := range map[string]string{
 		"fsmonitor": "[core]\n fsmonitor = ./x", "upper case": "[CORE]\n FSMonitor = ./x", "pager": "[core]\n pager = x", "command's pager": "[pager]\n log = x", "external": "[diff]\n external = x", "textconv": "[diff \"a\"]\n textconv = x",
-		"filter": "[filter \"a\"]\n clean = x", "alias": "[alias]\n st = !x", "include": "[include]\n path = x", "includeIf": "[includeIf \"gitdir:/\"]\n path = x", "gpg": "[gpg]\n program = x", "hooks": "[core]\n hooksPath = x", "ssh": "[core]\n sshCommand = x", "another tree": "[core]\n worktree = /etc", "signatures": "[log]\n showSignature = true", "a format": "[format]\n pretty = %G?", "a file": "[blame]\n ignoreRevsFile = /etc/passwd", "mailmap": "[mailmap]\n file = x",
+		"filter": "[filter \"a\"]\n clean = x", "alias": "[alias]\n st = !x", "include": "[include]\n path = x", "includeIf": "[includeIf \"gitdir:/\"]\n path = x", "gpg": "[gpg]\n program = x", "hooks": "[core]\n hooksPath = x", "ssh": "[core]\n sshCommand = x", "another tree": "[core]\n worktree = /etc", "signatures": "[log]\n showSignature = true", "a format": "[format]\n pretty = %G?", "a file": "[blame]\n ignoreRevsFile = /etc/passwd", "mailmap": "[mailmap]\n file = x", "a token": "[remote \"origin\"]\n url = https://me:secret@example.com/x",
 	} {
 		for where := range 3 {
 			ws, home := readableWorkspace(t), t.TempDir()
