@@ -157,8 +157,8 @@ func checkVersion(version, application, known int) error {
 		return fmt.Errorf("%w: its schema is version %d and this program knows up to %d; "+
 			"use the newer program or another folder", ErrVersion, version, known)
 	case version > 0 && version < firstVersion:
-		return fmt.Errorf("%w: its schema is version %d, of a webchat before its first release, which kept version %d; "+
-			"move the file away or choose another folder, and start again", ErrVersion, version, firstVersion)
+		return fmt.Errorf("%w: a development build wrote it (schema %d), and releases begin with schema %d; "+
+			"move the file away, or choose another folder with --data-dir, and start again", ErrVersion, version, firstVersion)
 	}
 	return nil
 }
