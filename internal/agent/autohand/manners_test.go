@@ -348,7 +348,8 @@ func TestQuestions(t *testing.T) {
 	if want := []string{"read .", "read /outside/of", "shell date", "shell echo help"}; !slices.Equal(told, want) {
 		t.Errorf("it asked %q, want %q", told, want)
 	}
-	if c := all[event.ToolExecutionComplete](h); len(c) != 4 || c[0].Success || c[3].Result == nil || c[3].Result.Content != "help\n" || c[2].Success {
+	// One of the two that are asked about at once fails, and either may end first.
+	if c := all[event.ToolExecutionComplete](h); len(c) != 4 || c[0].Success || c[3].Result == nil || c[3].Result.Content != "help\n" || c[1].Success == c[2].Success {
 		t.Errorf("calls %+v", c)
 	}
 }
