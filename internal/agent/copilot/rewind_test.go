@@ -64,7 +64,7 @@ func TestRealRewindToNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := k.conn.(agent.Rewinder).Rewind(t.Context(), "00000000-0000-4000-8000-000000000000")
-	contains(t, err, agent.ErrUnsupported, "does not know")
+	contains(t, err, agent.ErrUnsupported, "no longer knows")
 }
 
 // mustSend fails unless the last request to the model holds text, or does not.
