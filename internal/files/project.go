@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"regexp"
 	"slices"
@@ -31,6 +32,21 @@ func TestCommand(root *os.Root, installed func(name string) bool) string {
 			command = strings.Replace(command, "python ", "python3 ", 1)
 		}
 		return command
+	}
+	return ""
+}
+
+// Readme returns the name of a folder's readme, or "".
+func Readme(root *os.Root) string {
+	list, err := fs.Glob(root.FS(), "[Rr][Ee][Aa][Dd][Mm][Ee]*")
+	if err != nil {
+		return ""
+	}
+	for _, name := range list {
+		base, _, _ := strings.Cut(name, ".")
+		if fi, err := root.Stat(name); err == nil && fi.Mode().IsRegular() && len(base) == len("readme") {
+			return name
+		}
 	}
 	return ""
 }

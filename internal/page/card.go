@@ -252,7 +252,10 @@ func (v *card) fillDone(rows bool) {
 		v.Meta = join("Folder", wording.Plural(o.TotalLines, "name"))
 	case v.Kind == "terminal":
 		v.fillExit()
-		v.Meta = join(wording.Took(v.Took), wording.Plural(o.TotalLines, "line"))
+		v.Meta = wording.Plural(o.TotalLines, "line")
+		if v.Fault.Kind == "" { // else its sentence says after what time it ended
+			v.Meta = join(wording.Took(v.Took), v.Meta)
+		}
 	default:
 		v.Meta = join(code.Label(o.Language), linesOf(o), wording.Size(o.Bytes))
 	}

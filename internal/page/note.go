@@ -84,11 +84,11 @@ func stopped(d event.Abort) string {
 func (f *State) modeChanged(d event.SessionModeChanged) {
 	switch name := cmp.Or(wording.Plain(d.Name), wording.Plain(d.Mode)); {
 	case name == "":
-		f.note("", "chip", "From here the agent works in its first mode again")
+		f.note("", "chip", "The agent is in its default mode again")
 	case d.Unasked:
-		f.note("is-ask", "chip", "From here the agent works in the mode "+name+", in which it acts without asking you")
+		f.note("is-ask", "chip", "Switched to "+name+" mode: the agent acts without asking you")
 	default:
-		f.note("", "chip", "From here the agent works in the mode "+name)
+		f.note("", "chip", "Switched to "+name+" mode")
 	}
 }
 
@@ -96,9 +96,9 @@ func (f *State) modeChanged(d event.SessionModeChanged) {
 func (f *State) modelChanged(d event.SessionModelChange) {
 	if d.NewModel != f.Model || d.Effort == f.effort {
 		f.setBackend(f.Backend, d.NewModel)
-		f.note("", "chip", "From here "+f.Answers()+" answers")
+		f.note("", "chip", "Switched to "+f.Answers())
 	} else {
-		f.note("", "chip", "From here "+f.Answers()+" thinks as hard as "+cmp.Or(wording.Plain(d.Effort), "it does by itself"))
+		f.note("", "chip", "Switched to "+cmp.Or(wording.Plain(d.Effort), "the default")+" effort")
 	}
 	f.effort = d.Effort
 }

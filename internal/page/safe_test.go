@@ -54,7 +54,7 @@ func wholeStory(t *testing.T, p *page.Pages, entries []event.Entry) string {
 	pr.Feed(entries...)
 	var b strings.Builder
 	list := []eventlog.Summary{{ID: "s1", Title: "One", Status: event.Waiting, Open: eventlog.Open{Asks: "rm -rf \u202e x"}, Pinned: true}, {ID: "s2", Status: event.Running, Open: eventlog.Open{Since: start.UnixMilli()}}, {ID: "s3", Open: eventlog.Open{Failed: true}, UpdatedAt: start.AddDate(-1, 0, 0)}}
-	view := page.View{Side: page.Side{Active: list[:2], Folders: []page.Folder{{ID: "w1", Path: "/home/me/<b>", Name: "<b>", Open: true, Count: 1, Part: page.Part{Sessions: list[2:], Cursor: "next"}}}}, Backends: []page.Backend{{Name: "offline", Available: true, InUse: true}, {Name: "copilot", Reason: "not found"}}}
+	view := page.View{Side: page.Side{Active: list[:2], Folders: []page.Folder{{ID: "w1", Path: "/home/me/<b>", Name: "<b>", Open: true, Count: 1, Part: page.Part{Sessions: list[2:], Cursor: "next"}}}}, Available: []string{"offline"}}
 	if err := p.Session(&b, view, pr); err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func TestNothingHidesInAttributes(t *testing.T) {
 			view, session := page.View{}, eventlog.Summary{ID: "s1", UpdatedAt: start}
 			spoil(reflect.ValueOf(&session), hiding)
 			view.Side = page.Side{Active: []eventlog.Summary{session}, Folders: []page.Folder{{ID: "w1", Open: true, Part: page.Part{Sessions: []eventlog.Summary{session}}}}}
-			view.Backends = []page.Backend{{Name: "one", InUse: true}, {Name: "two"}}
+			view.Available = []string{"one"}
 			spoil(reflect.ValueOf(&view), hiding)
 			var b strings.Builder
 			if err := p.Session(&b, view, pr); err != nil {

@@ -15,21 +15,15 @@ type View struct {
 	Workspace string // the path of the session's folder
 	Missing   bool   // it is not there now
 
-	Side     Side
-	Backends []Backend
-	Backend  string // who would answer a session that does not exist yet
-	Model    string
+	Side      Side
+	Available []string // the backends that can be used
+	Backend   string   // who would answer a session that does not exist yet
+	Model     string
 	// Permissions is "ask", "allow" or "deny".
 	Permissions string
 	Trouble     string // why the log cannot be written now; a session's projector hears of it later
 	Notice      string // what the user should know about the saved sessions
 	Bytes       int64  // they take on the disk; 0: unknown
-}
-
-// Backend is a kind of agent in the list of who may answer.
-type Backend struct {
-	Name, Version, Reason string
-	Available, InUse      bool
 }
 
 // chrome is the data of the page around the transcript: the state of its session, and
@@ -79,14 +73,25 @@ func (c *chrome) Elsewhere() bool { return c.pages.elsewhere(c.State.Backend) }
 
 // NoModel says that no backend with a model is available.
 func (c *chrome) NoModel() bool {
-	return !slices.ContainsFunc(c.Backends, func(b Backend) bool { return b.Available && !c.pages.noModel(b.Name) })
+	return !slices.ContainsFunc(c.Available, func(name string) bool { return !c.pages.noModel(name) })
 }
 
-// Connectable are the backends that could answer by a model.
-func (c *chrome) Connectable() []Backend {
-	return slices.DeleteFunc(slices.Clone(c.Backends), func(b Backend) bool {
-		return c.pages.noModel(b.Name) || c.pages.elsewhere(b.Name)
-	})
+// Way is one way to a model: a command for a terminal, and what comes after it.
+type Way struct{ Name, Command, Then string }
+
+// Ways are the ways to a model that the start page offers, as docs/MODELS.md and docs/AGENTS.md have
+// them.
+func (c *chrome) Ways() []Way {
+	const own = "Put in your own values. The Copilot CLI drives the model, so install that, too, " +
+		"and end this server first: webchat stop"
+	return []Way{
+		{"GitHub Copilot", "npm install -g @github/copilot",
+			"Run it in a terminal. The agent can be chosen here as soon as it is found."},
+		{"Claude Code", "npm install -g @agentclientprotocol/claude-agent-acp",
+			"Run it in a terminal, then start webchat again: it looks for this agent when it starts."},
+		{"Your endpoint", "WEBCHAT_PROVIDER_KEY=… webchat --provider-url https://api.example.com/v1 --model gpt-5", own},
+		{"Ollama", "webchat --provider-type ollama --provider-url http://localhost:11434 --model qwen3", own},
+	}
 }
 
 // Modelless are the backends that have none, for the script that changes who answers.

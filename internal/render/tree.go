@@ -113,7 +113,7 @@ func (n *Node) writeHeld(b *strings.Builder) {
 	visible(b, many)
 	b.WriteString("</span>")
 	if n.Children != nil {
-		b.WriteString(`<ul role="group">` + "\n")
+		b.WriteString(`<ul role="group" data-close="` + end + `">` + "\n")
 		treeNodes(b, n.Children)
 		treeRange(b, n.Count-len(n.Children), len(n.Children))
 		b.WriteString("</ul>")

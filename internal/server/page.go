@@ -112,7 +112,9 @@ func (s *Server) view(ctx context.Context, wish sidebarWish) (v page.View, err e
 		return v, err
 	}
 	for _, b := range s.Sessions.Backends(ctx) {
-		v.Backends = append(v.Backends, page.Backend{Name: b.Name, Version: b.Version, Reason: b.Reason, Available: b.Available, InUse: b.Default})
+		if b.Available {
+			v.Available = append(v.Available, b.Name)
+		}
 		if b.Default {
 			v.Backend = b.Name
 		}

@@ -25,7 +25,8 @@ type startShape struct {
 	Changes  int             `json:"changes"`        // how many there are
 	More     bool            `json:"more,omitempty"` // there are more than were counted
 	Looked   []recentLook    `json:"looked"`         // files, the last one first
-	Commands []recentCommand `json:"commands"`       // the project's tests, then those that ran last, then others worth a look
+	Readme   string          `json:"readme,omitempty"`
+	Commands []recentCommand `json:"commands"` // the project's tests, then those that ran last, then others worth a look
 }
 
 type changedShape struct {
@@ -63,7 +64,13 @@ func (s *Server) start(r *http.Request, _ empty) (out startShape, err error) {
 	}
 	looked := work.Looked()
 	out.Looked = looked[:min(len(looked), startRows)]
-	out.Commands = worthRunning(in.Path, head.Root != "", work.Ran())
+	tests := ""
+	if root, err := os.OpenRoot(in.Path); err == nil {
+		defer root.Close()
+		out.Readme = files.Readme(root)
+		tests = files.TestCommand(root, func(string) bool { return true })
+	}
+	out.Commands = worthRunning(tests, head.Root != "", work.Ran())
 	return out, nil
 }
 
@@ -94,16 +101,13 @@ func (s *Server) lately(ctx context.Context, workspace string) (all recentWork, 
 }
 
 // worthRunning puts the project's tests first, and what is worth a look in a repository last.
-func worthRunning(workspace string, repository bool, ran []recentCommand) []recentCommand {
-	if root, err := os.OpenRoot(workspace); err == nil {
-		defer root.Close()
-		if test := files.TestCommand(root, func(string) bool { return true }); test != "" {
-			first := recentCommand{Line: test}
-			if i := slices.IndexFunc(ran, func(c recentCommand) bool { return c.Line == test }); i >= 0 {
-				first = ran[i]
-			}
-			ran = append([]recentCommand{first}, ran...)
+func worthRunning(tests string, repository bool, ran []recentCommand) []recentCommand {
+	if tests != "" {
+		first := recentCommand{Line: tests}
+		if i := slices.IndexFunc(ran, func(c recentCommand) bool { return c.Line == tests }); i >= 0 {
+			first = ran[i]
 		}
+		ran = append([]recentCommand{first}, ran...)
 	}
 	if repository {
 		ran = append(ran, recentCommand{Line: "git status"}, recentCommand{Line: "git log -20"})

@@ -50,7 +50,7 @@ func TestCommandsOfTheAgent(t *testing.T) {
 
 	// A plan stands above the composer until the user says what becomes of it.
 	s.api("PATCH", "/api/sessions/"+p.session(), map[string]string{"mode": "plan"})
-	p.has("#turns", "From here the agent works in the mode Plan")
+	p.has("#turns", "Switched to Plan mode")
 	p.say(`call exit_plan_mode {"summary":"# Mend it\\n\\n1. **first** this"}`)
 	p.has("#asks .perm-about h4", "Mend it")
 	p.has("#asks", "Carry out this plan?")
@@ -58,7 +58,7 @@ func TestCommandsOfTheAgent(t *testing.T) {
 	p.shots("plan")
 	p.click("#asks [data-choice='Leave plan mode and wait']")
 	p.done()
-	p.has("#turns", "From here the agent works in the mode Interactive")
+	p.has("#turns", "Switched to Interactive mode")
 
 	p.say("/clear")
 	p.click("#confirm [data-part=yes]")

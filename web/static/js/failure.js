@@ -17,8 +17,12 @@ export async function watchFailure(pane) {
   while (output && pane.isConnected) {
     const running = pane.dataset.state === 'running'
     let more = false
+    if (!running && !pane.querySelector('.exit.no')) { // it went well in the end
+      found.get(output)?.remove()
+      return
+    }
     try {
-      if (!found.has(output) && (running || pane.querySelector('.exit.no'))) more = await look(pane, output)
+      if (!found.has(output)) more = await look(pane, output)
       if (found.has(output)) return await put(pane, found.get(output))
     } catch (err) {
       if (err.status === 404) return

@@ -16,6 +16,8 @@ const taken = new Set() // outputs that are named already
 function looked() {
   const pane = paneOf(desk.front)
   const { output, state, base } = pane?.dataset ?? {}
+  const { backend, noModel } = document.getElementById('composer').dataset
+  if (noModel.split(' ').includes(backend)) return null // nothing is sent that could name it
   if (!isShown() || state !== 'done' || !output || pane.dataset.given || taken.has(output) || chips.querySelector(`[data-of="${CSS.escape(output)}"]`)) return null
   const v = viewerOf(pane)
   const lines = selection(pane) ?? (v && !v.code.hidden && v.total > v.screen ? v.seen : null)

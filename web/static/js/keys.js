@@ -2,7 +2,6 @@
 // Single letters act only while the focus is outside of text fields.
 
 import { fill, pickModel, stop } from './composer.js'
-import { use } from './picker.js'
 import { isShown, sheet, view } from './desk.js'
 import { anywhere, deskKey, panesInTurn, slip } from './deskkeys.js'
 import { drawer, isOut } from './drawer.js'
@@ -85,10 +84,6 @@ const acts = {
   'open-bar': () => openBar(),
   keys: () => document.getElementById('keys')?.showModal(),
   close: (b) => b.closest('dialog')?.close(),
-  use: (b) => {
-    use(document.getElementById('composer'), b.dataset.backend)
-    document.getElementById('prompt').focus()
-  },
   model: () => pickModel(),
   unclamp: (b) => {
     const whole = !b.closest('.ask-row').querySelector('[data-clamp]').classList.toggle('clamp')

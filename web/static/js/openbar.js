@@ -73,7 +73,7 @@ function draw(groups, q) {
   box.replaceChildren(...groups.filter((g) => g.list.length).map((g) => {
     const { root, parts } = clone('tpl-hits')
     parts.name.textContent = g.name
-    parts.count.textContent = g.total > g.list.length ? `${g.list.length} of ${g.total}` : g.list.length
+    parts.count.textContent = g.total > g.list.length ? `${g.list.length} of ${g.total.toLocaleString('en')}` : g.list.length
     root.setAttribute('aria-label', g.name)
     root.append(...g.list.map((option) => {
       const hit = clone('tpl-hit')
@@ -88,7 +88,7 @@ function draw(groups, q) {
     }))
     return root
   }))
-  const found = groups.reduce((n, g) => n + Math.max(g.total ?? 0, g.list.length), 0)
+  const found = groups.reduce((n, g) => n + Math.max(g.total ?? 0, g.list.filter((o) => o.key !== 'ask').length), 0) // asking is no hit
   dialog.querySelector('[data-count]').textContent = found ? `${found.toLocaleString('en')} found` : 'Nothing found'
   const same = was ? options.findIndex((o) => o.key === was) : -1
   mark(Math.max(0, same))

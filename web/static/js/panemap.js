@@ -30,13 +30,14 @@ async function count(pane) {
   } catch { /* the map is without it */ }
 }
 
-/** Errors and warnings as bars, the wider the more of them are in a part. */
+/** Errors and warnings as bars, the wider the more there are in a part than is usual in this output. */
 function bars(pane, tall) {
   const d = dense.get(pane)
   if (!d) return []
   const of = (list, name) => {
     const top = Math.max(...(list ?? []), 1)
-    return (list ?? []).flatMap((n, i) => (n ? [rect(name, i * tall / parts, Math.max(2, tall / parts), 4, 4 + 22 * n / top)] : []))
+    const usual = (list ?? []).toSorted((a, b) => a - b)[parts >> 1] ?? 0
+    return (list ?? []).flatMap((n, i) => (n ? [rect(name, i * tall / parts, Math.max(2, tall / parts), 4, 4 + 22 * Math.max(0, n - usual) / top)] : []))
   }
   return [...of(d.warnings, 'wa'), ...of(d.errors, 'er')]
 }

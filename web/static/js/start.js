@@ -1,21 +1,26 @@
-// The start page: what changed and is not committed, what was looked at lately, and
-// what may be run. A file opens on the Desk, a command runs there; the model is told
-// of neither.
+// The start page: what was looked at lately, what changed and is not committed, and
+// what works in this folder. A file opens on the Desk, a command runs there, and neither
+// calls a model. The digits open the recent files, as long as nothing else is typed.
 
 import { folder, getJSON } from './api.js'
 import { clone, plain, some } from './html.js'
-import { look } from './composer.js'
+import { fill as write, look } from './composer.js'
 import { showing } from './commands.js'
+import { keepLook, peek, unpeek } from './peek.js'
 import { iconOf } from './tabs.js'
 import { failed } from './toast.js'
+import { ways } from './ways.js'
 
 const page = document.getElementById('hello')
 const shown = 4 // rows of a list
+const wide = matchMedia('(min-width: 1100px)') // where the Desk stands beside
+let recent = [] // what the digits open
+let digit = '' // of what is looked at
 
 const run = (command) => () => look({ tool: 'run_and_display', arguments: { command } })
 const file = (path) => () => look(showing({ path }))
 
-function row({ icon, name, words, added, removed, end, bad, act }) {
+function row({ icon, name, words, added, removed, end, bad, key, act }) {
   const { root, parts } = clone('tpl-start')
   root.querySelector('use').setAttribute('href', `#i-${icon}`)
   parts.name.textContent = plain(name)
@@ -24,6 +29,8 @@ function row({ icon, name, words, added, removed, end, bad, act }) {
   parts.removed.textContent = removed ? `−${removed.toLocaleString('en')}` : ''
   parts.end.textContent = end ?? ''
   parts.end.classList.toggle('fail', Boolean(bad))
+  parts.key.textContent = key ?? ''
+  parts.key.hidden = !key
   root.title = plain(name)
   root.addEventListener('click', () => act().catch(failed))
   return root
@@ -62,8 +69,31 @@ function draw(d) {
   }))
   if (d.changes > 1) changed.push(row({ icon: 'diff', name: d.more ? 'All changes' : `All ${d.changes} changes`, words: true, act: run('git diff HEAD') }))
   fill('changed', changed)
-  fill('looked', d.looked.slice(0, shown).map((l) => row({ icon: iconOf('file', l.path), name: l.path.split('/').pop(), end: when(l.at), act: file(l.path) })))
-  fill('run', d.commands.slice(0, shown).map((c) => row({ icon: 'term', name: c.command, end: took(c), bad: c.exitCode, act: run(c.command) })))
+  recent = d.looked.slice(0, shown).map(({ path }) => ({ key: `file ${path}`, path, icon: iconOf('file', path), wanted: showing({ path }), peeks: true }))
+  fill('looked', d.looked.slice(0, shown).map((l, i) => row({ icon: iconOf('file', l.path), name: l.path.split('/').pop(), end: when(l.at), key: i + 1, act: file(l.path) })))
+  const runs = d.commands.map((c) => row({ icon: 'term', name: `Run ${c.command}`, words: true, end: took(c), bad: c.exitCode, act: run(c.command) }))
+  const readme = d.readme ? [row({ icon: 'eye', name: 'Show me the readme', words: true, act: file(d.readme) })] : []
+  fill('try', [...readme, ...runs].slice(0, shown))
+}
+
+/** Looks at a recent file while its digit is all that is typed. */
+function typed(e) {
+  const { value } = e.target
+  if (value === digit) return
+  const option = wide.matches && !page.hidden && /^[1-4]$/.test(value) && !e.inputType?.startsWith('delete') ? recent[value - 1] : null
+  digit = option ? value : ''
+  Promise.resolve(option ? peek(option) : unpeek()).catch(failed)
+}
+
+/** Enter opens what is looked at. */
+function open(e) {
+  const option = digit && recent[digit - 1]
+  if (!option || e.key !== 'Enter' || e.isComposing || e.shiftKey || e.altKey || e.ctrlKey || e.metaKey || e.target.id !== 'prompt') return
+  e.preventDefault()
+  e.stopImmediatePropagation()
+  digit = ''
+  write('')
+  peek(option).then(() => keepLook(option)).then((kept) => kept || look(option.wanted)).catch(failed)
 }
 
 /** A path as one word of a shell. */
@@ -71,5 +101,8 @@ const quoted = (path) => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("
 
 export function starting() {
   if (!page || page.hidden) return
+  ways()
+  document.getElementById('prompt').addEventListener('input', typed)
+  document.addEventListener('keydown', open, true)
   getJSON(`/api/start?workspace=${encodeURIComponent(folder())}`).then(draw).catch(failed)
 }

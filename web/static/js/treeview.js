@@ -25,6 +25,7 @@ export async function fold(li, pane) {
   const list = document.createElement('ul')
   list.setAttribute('role', 'group')
   list.dataset.at = li.dataset.at
+  list.dataset.close = li.querySelector(':scope > .held').textContent.slice(1)
   li.append(list)
   list.append((await ask(pane, 'tree', 1, 100, { extra: at(li) })).html)
 }

@@ -111,6 +111,7 @@ export class Viewer {
     const was = this.last
     this.last = Math.max(last, this.first - 1)
     this.code.classList.toggle('n7', this.last > 99_999)
+    this.code.style.setProperty('--digits', String(this.last).length)
     if (this.last === was && this.total === this.fitted) return
     if (this.following && this.rows.firstChild) this.behind = this.lacks()
     if (!this.behind) this.fit()

@@ -1,0 +1,62 @@
+// The ways to a model on the start page: one command at a time, to copy. The section
+// goes by itself once an agent with a model is found.
+
+import { getJSON } from './api.js'
+
+const wait = 5000 // milliseconds between two looks for an agent, while the page is seen
+
+/** Shows the command of one way. */
+function choose(box, to) {
+  const tabs = [...box.querySelectorAll('[role=radio]')]
+  tabs.forEach((b, i) => {
+    b.ariaChecked = String(i === to)
+    b.tabIndex = i === to ? 0 : -1
+  })
+  box.querySelectorAll('.way').forEach((way, i) => { way.hidden = i !== to })
+  tabs[to].focus()
+}
+
+function key(box, e) {
+  const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[e.key]
+  const tabs = [...box.querySelectorAll('[role=radio]')]
+  const at = tabs.indexOf(e.target)
+  if (!by || at < 0) return
+  e.preventDefault()
+  choose(box, (at + by + tabs.length) % tabs.length)
+}
+
+/** Copies a command; where the browser does not let us, it is selected for the reader's own keys. */
+async function copy(button) {
+  const words = button.querySelector('span')
+  const code = button.previousElementSibling
+  try {
+    await navigator.clipboard.writeText(code.textContent)
+    words.textContent = 'Copied'
+  } catch {
+    getSelection().selectAllChildren(code)
+    words.textContent = 'Copy it from here'
+  }
+  setTimeout(() => { words.textContent = 'Copy' }, 2000)
+}
+
+async function look(box) {
+  if (!box.isConnected || box.closest('[hidden]')) return
+  setTimeout(look, wait, box)
+  if (document.hidden) return
+  const without = document.getElementById('composer').dataset.noModel.split(' ')
+  const list = await getJSON('/api/backends').catch(() => [])
+  if (list.some((b) => b.available && !without.includes(b.name))) location.reload() // what is typed is kept as a draft
+}
+
+export function ways() {
+  const box = document.querySelector('[data-connect]')
+  if (!box) return
+  box.addEventListener('keydown', (e) => key(box, e))
+  box.addEventListener('click', (e) => {
+    const tab = e.target.closest('[role=radio]')
+    if (tab) choose(box, [...box.querySelectorAll('[role=radio]')].indexOf(tab))
+    const button = e.target.closest('[data-copy]')
+    if (button) copy(button)
+  })
+  setTimeout(look, wait, box)
+}
