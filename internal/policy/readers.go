@@ -39,6 +39,7 @@ type arguments struct {
 	texts     []string
 	files     []string
 	recursive bool
+	only      []string // patterns: of what is below folders only files of such a name are read; none: all
 }
 
 type option struct{ name, value string }
@@ -84,7 +85,7 @@ var readers = map[string]reader{
 	"md5sum":    {flags: "btz", takes: filesToRead},
 
 	// -f reads patterns from a file, -R follows links. What is below a folder may be sensitive.
-	"grep": {flags: "abcEFGHhIiLlnoPqrsTUvwxyz", values: "ABCDdem", folders: "r", takes: textThenFiles, check: noDirectories,
+	"grep": {flags: "abcEFGHhIiLlnoPqrsTUvwxyz", values: "ABCDdem", folders: "r", takes: textThenFiles, check: included,
 		long: []string{"after-context=", "before-context=", "context=", "count", "color=", "colour=", "exclude=", "exclude-dir=", "include=", "extended-regexp", "files-with-matches", "files-without-match", "fixed-strings", "ignore-case", "invert-match", "line-number", "line-regexp", "max-count=", "no-filename", "no-messages", "null", "only-matching", "perl-regexp", "quiet", "recursive", "regexp=", "text", "with-filename", "word-regexp"}},
 	// --pre and --hostname-bin start programs, -z does too, -f and --ignore-file name files, -L follows links.
 	"rg": {here: true, flags: "aciFHhIlNnoPpqSsUuvwx0", values: "ABCdegjmMrtT", takes: textThenFiles, check: ripgrep,
@@ -203,7 +204,17 @@ func formatting(_ *judgement, a *arguments, _ folders) bool {
 	return a.has("l", "d")
 }
 
-func noDirectories(_ *judgement, a *arguments, _ folders) bool {
+// included notes the names that grep is kept to. With --exclude beside them the last that fits
+// decides, so then they count for nothing.
+func included(_ *judgement, a *arguments, _ folders) bool {
+	for _, o := range a.options {
+		switch o.name {
+		case "include":
+			a.only = append(a.only, o.value)
+		case "exclude":
+			a.only = append(a.only, "*")
+		}
+	}
 	return !slices.ContainsFunc(a.options, func(o option) bool {
 		return (o.name == "d" || o.name == "D") && o.value != "skip" // -d recurse
 	})

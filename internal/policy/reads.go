@@ -351,7 +351,7 @@ func (j *judgement) reads(words []string, in folders) bool {
 	if x.here && len(a.files) == 0 {
 		a.files = []string{"."}
 	}
-	if a.recursive && !j.tree(a.files, in, x.follows) {
+	if a.recursive && !j.tree(a.files, in, x.follows, a.only) {
 		return false
 	}
 	return !slices.ContainsFunc(a.files, func(name string) bool { return name != "-" && !j.file(name, in) })
@@ -372,8 +372,9 @@ func (j *judgement) place(name, dir string) (f file, ok bool) {
 }
 
 // tree reports whether nothing sensitive is among the files below folders, of which none means
-// the current one, nor, for a program that follows links, what those lead to.
-func (j *judgement) tree(names []string, in folders, follows bool) bool {
+// the current one, nor, for a program that follows links, what those lead to. With only, files of
+// other names are not read.
+func (j *judgement) tree(names []string, in folders, follows bool, only []string) bool {
 	if len(names) == 0 {
 		names = []string{"."}
 	}
@@ -384,12 +385,21 @@ func (j *judgement) tree(names []string, in folders, follows bool) bool {
 				return false
 			}
 			real := filepath.FromSlash(f.names[len(f.names)-1])
-			if hits, complete := j.p.SearchHits(j.ctx, agent.Search{Path: real}); len(hits) > 0 || !complete || follows && j.linked(real) {
+			hits, complete := j.p.SearchHits(j.ctx, agent.Search{Path: real})
+			if slices.ContainsFunc(hits, func(hit string) bool { return named(hit, only) }) || !complete || follows && j.linked(real) {
 				return false
 			}
 		}
 	}
 	return true
+}
+
+// named reports whether the name of a file may fit one of the patterns; of none every name does.
+func named(file string, patterns []string) bool {
+	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(pattern string) bool {
+		fits, err := path.Match(pattern, path.Base(file))
+		return fits || err != nil || strings.ContainsAny(pattern, `[\/`) // which programs read in other ways
+	})
 }
 
 // linked reports a link below a folder that leads to a folder, out of the workspace, or to what is

@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 
-	"webchat/internal/agent"
+	"webchat/internal/agent/copilot"
 	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/session"
@@ -52,47 +53,83 @@ func (d *decider) run(t *testing.T, ctx context.Context) {
 	}
 }
 
-// aDay is what somebody has an agent do in a day: 40 reads, 12 searches, 8 edits, 10
-// commands of 3 kinds, and 2 reads of .env.
+// aDay is what somebody has an agent do in a day: 40 reads, of which 16 are shown and 24 are the
+// agent's own by its shell, 12 searches, 8 edits, 10 commands of 3 kinds, 2 secrets, and 3 commands
+// in the background.
 func aDay(ws string) (prompts []string) {
 	file := func(i int) string { return fmt.Sprintf("a%d.txt", i%10) }
-	for i := range 4 {
-		var names []string
-		for n := range 10 {
-			names = append(names, file(i+n))
-		}
-		prompts = append(prompts, "show "+strings.Join(names, " "))
+	shell := func(command string) {
+		prompts = append(prompts, fmt.Sprintf(`call bash {"command":%q,"description":"work"}`, command))
 	}
-	for i := range 6 {
-		prompts = append(prompts, fmt.Sprintf(`call grep {"pattern":"line %d","output_mode":"content"}`, i), fmt.Sprintf(`call glob {"pattern":"**/a%d*"}`, i))
+	for i := range 4 {
+		prompts = append(prompts, "show "+strings.Join([]string{file(i), file(i + 1), file(i + 2), file(i + 3)}, " "))
+	}
+	for i := range 8 {
+		shell("sed -n '1,20p' " + file(i))
+		shell("cat " + file(i) + " | head -5")
+		shell("head -n 3 " + file(i) + " && wc -l sub/b.txt")
+	}
+	for i := range 3 {
+		prompts = append(prompts, fmt.Sprintf(`call grep {"pattern":"line %d","output_mode":"content"}`, i),
+			fmt.Sprintf(`call glob {"pattern":"**/a%d*"}`, i))
+		shell(fmt.Sprintf("grep -rn --include='*.txt' 'line %d' . | sort | uniq", i))
+		shell(fmt.Sprintf("find . -name '*%d.txt' -type f", i))
 	}
 	for i := range 4 {
 		name := filepath.Join(ws, "sub", "new-"+file(i))
 		prompts = append(prompts, fmt.Sprintf(`call create {"path":%q,"file_text":"one\n"}`, name),
 			fmt.Sprintf(`call edit {"path":%q,"old_str":"one","new_str":"two"}`, name))
 	}
-	for _, command := range []string{"ls", "ls -la", "ls sub", "ls -l a1.txt", "wc -l a1.txt", "wc -c a2.txt", "wc a3.txt"} {
-		prompts = append(prompts, fmt.Sprintf(`call bash {"command":%q,"description":"look"}`, command))
+	for _, command := range []string{"go build ./...", "go vet ./...", "go test ./...", "go test ./... | tail -5", "go test -run TestOne ./sub",
+		"git status", "git log --oneline -5", "git diff", "make lint", "make lint"} {
+		shell(command)
 	}
-	prompts = append(prompts, "run git --version", "run git --version", "run git --version", "show .env", "show .env")
-	return prompts
+	for i := range 3 {
+		prompts = append(prompts, bash(fmt.Sprintf("go test -count=%d ./...", i+1), ""))
+	}
+	return append(prompts, `call bash {"command":"cat .env","description":"look"}`, "show .env")
+}
+
+// programs returns a PATH on which go and make do nothing.
+func programs(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range []string{"go", "make"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\necho ok\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return "PATH=" + dir + string(os.PathListSeparator) + os.Getenv("PATH")
 }
 
 // A day's work asks at most six questions of a user who answers with the widest
 // grant, and none of them is about reading what is not sensitive.
 func TestRealDay(t *testing.T) {
-	contents := []string{".env: KEY=1", "sub/b.txt: line 1"}
+	contents := []string{".env: KEY=1", "sub/b.txt: line 1", "go.mod: module day"}
 	for i := range 10 {
 		contents = append(contents, fmt.Sprintf("a%d.txt: line %d", i, i))
 	}
 	ws := plant(t, contents...)
-	h := newHouseIn(t, ws, consent.ModeAsk, nil)
+	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "one"}} {
+		if out, err := exec.Command("git", append([]string{"-C", ws}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	h := newHouseIn(t, ws, consent.ModeAsk, func(c *copilot.Config) { c.Env = append(c.Env, programs(t)) })
+	h.model.Answer(summing)
 	s := h.session()
 	d := &decider{s: s}
 	var running sync.WaitGroup
 	ctx, stop := context.WithCancel(t.Context())
 	running.Go(func() { d.run(t, ctx) })
-	for _, prompt := range aDay(ws) {
+	prompts := aDay(ws)
+	for i, prompt := range prompts {
+		switch i {
+		case len(prompts) / 3, 2 * len(prompts) / 3:
+			if err := s.Compact(t.Context(), ""); err != nil {
+				t.Fatal(err)
+			}
+		}
 		if r := h.ask(s, prompt); r.Error != "" {
 			t.Errorf("%s: %s", prompt, r.Error)
 		}
@@ -100,14 +137,15 @@ func TestRealDay(t *testing.T) {
 	stop()
 	running.Wait()
 	var about []string
+	secret := 0
 	for _, p := range d.asked {
 		about = append(about, p.ToolName+" "+p.Resource)
-		if p.Kind == string(agent.KindRead) && filepath.Base(p.Resource) != ".env" {
-			t.Errorf("asked about reading %q", p.Resource)
+		if strings.HasSuffix(p.Resource, ".env") {
+			secret++
 		}
 	}
-	if len(d.asked) > 6 || !slices.ContainsFunc(about, func(a string) bool { return strings.HasSuffix(a, ".env") }) {
-		t.Errorf("asked %d times: %q", len(d.asked), about)
+	if len(d.asked) > 6 || secret != 2 {
+		t.Errorf("asked %d times, %d times about a secret: %q", len(d.asked), secret, about)
 	}
-	t.Logf("a day of %d calls asks %d questions: %q", 40+12+8+10+2, len(d.asked), about)
+	t.Logf("a day of %d prompts asks %d questions: %q", len(prompts), len(d.asked), about)
 }
