@@ -117,10 +117,10 @@ func TestThreat76GrantsAndFolders(t *testing.T) {
 		return p.Grants(agent.Permission{ToolName: "bash", Kind: agent.KindShell, Resource: "go test ./...", Cwd: cwd, CwdUnknown: unknown})
 	}
 	root, evil := grants(".", false), grants("vendor/evil", false)
-	if len(root) != 2 || len(evil) != 2 {
+	if len(root) != 3 || len(evil) != 3 {
 		t.Fatalf("%+v %+v", root, evil)
 	}
-	if root[0].ID == evil[0].ID || root[1].ID == evil[1].ID {
+	if root[0].ID == evil[0].ID || root[1].ID == evil[1].ID || root[2].ID == evil[2].ID {
 		t.Error("a grant of one folder covers another")
 	}
 	if evil[1].Text != "commands that begin with `go test`, in `vendor/evil`, with harmless options, inside this workspace" {

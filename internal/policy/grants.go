@@ -61,10 +61,16 @@ func (p *Policy) commandGrants(act agent.Permission) []event.Grant {
 	switch j := p.judge(context.Background(), act); {
 	case j.onlyReads():
 		all = append(all, p.grant(ReadingCommands, "reading commands"))
-	case len(j.begins) == 1 && len(j.writes) == 0:
-		b := j.begins[0]
+	case len(j.begins) > 0 && len(j.writes) == 0:
+		b := j.begins[0] // all are of one program, in one folder
 		in, folder := p.in(b.dir)
-		all = append(all, p.grant(b.row.covers(b.words, in), "prefix", folder, b.words))
+		if len(j.begins) == 1 && !b.row.family {
+			all = append(all, p.grant(b.row.covers(b.words, in), "prefix", folder, b.words))
+		}
+		if program := b.row.program(); program != "" {
+			all = append(all, p.grant("commands that begin with "+quote(program)+in+
+				" and build, check or test, with harmless options, inside this workspace", "program", folder, program))
+		}
 	case len(j.writes) == 1 && len(j.begins) == 0:
 		act.Kind, act.Resource, act.Target = agent.KindWrite, filepath.FromSlash(j.writes[0]), ""
 		all = append(all, p.fileGrants(act)...)

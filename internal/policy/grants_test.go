@@ -45,7 +45,7 @@ func TestBeginningsThatMayBeGranted(t *testing.T) {
 		// What only reads may stand beside it.
 		"go test ./... 2>&1 | tail -5": "go test", "cat a.txt && go test": "go test", "go test; go test -v": "go test", "if go test; then echo ok; fi": "go test",
 		"for x in src; do go test ./src; done": "go test", "(go test)": "go test", "time go test >/dev/null": "go test", "go test <a.txt": "go test",
-		"go test && go vet": "", "go test | tee x": "", "go test > x": "", "go test 2> x": "", "cd ./src && go test": "go test", "cd src && go test": "", "cd .. && go test": "", "for x in .; do go test $x; done": "",
+		"go test && go vet": "go", "go test | tee x": "", "go test > x": "", "go test 2> x": "", "cd ./src && go test": "go test", "cd src && go test": "", "cd .. && go test": "", "for x in .; do go test $x; done": "",
 		"go test && cat .env": "", "go test && rm a.txt": "",
 		// What only some of its uses make harmless is allowed word for word.
 		"go test -exec ./evil ./...": "", "go test --exec=./evil": "", "go test -toolexec evil": "", "go test -C sub": "", "go test -o x": "",
@@ -53,7 +53,7 @@ func TestBeginningsThatMayBeGranted(t *testing.T) {
 		"npm test --script-shell=evil": "", "npm test --prefix sub": "", "npm --prefix sub test": "", "npm install": "", "npm run": "", "npm run -- x": "",
 		"cargo test --config evil": "", "pytest -p evil": "", "pytest -c x": "", "pytest --rootdir=sub": "",
 		"pytest -co": "", "pytest -lf": "", "cargo test -release": "", "go test -- -exec x": "", "npm test -silent": "",
-		"go build ./...": "", "go run .": "", "go generate ./...": "", "go env -w X=1": "",
+		"go build ./...": "go", "go run .": "", "go generate ./...": "", "go env -w X=1": "",
 		"goo test": "", "./go test": "", "/usr/bin/ls": "", "GO test": "",
 		// What is sensitive, outside or run later is not covered.
 		"cat .env": "", "cat ./src/../.env": "", "cat sub/secrets.yml": "", "head prod.env": "", "cat /etc/passwd": "", "cat ../x": "", "ls ..": "", "ls /": "",
@@ -324,5 +324,36 @@ func TestReadingIsNotActing(t *testing.T) {
 	}
 	if got := New(Config{Workspace: ws}).Rule(t.Context(), agent.Permission{Kind: agent.KindRead, Resource: "a.txt"}); got.Decision != "" {
 		t.Errorf("without the built-in rule: %+v", got)
+	}
+}
+
+// A program that builds, checks and tests is granted as a whole: each of its commands has the
+// grant, several of them in one line too, and none that writes, runs or fetches what is named.
+func TestProgramsThatMayBeGranted(t *testing.T) {
+	p := New(Config{Workspace: lay(t, "src/")})
+	program := func(command string) string {
+		all := p.Grants(agent.Permission{ToolName: "bash", Kind: agent.KindShell, Resource: command, Cwd: p.workspace})
+		if len(all) == 0 || !strings.Contains(all[len(all)-1].Text, "build, check or test") {
+			return ""
+		}
+		return all[len(all)-1].ID
+	}
+	of := program("go test ./...")
+	if of == "" {
+		t.Fatal("go is not granted")
+	}
+	for _, command := range []string{"go build ./...", "go vet ./...", "go build ./... && go vet ./... && go test ./... | tail -5", "go test -run A ./src; ls"} {
+		if got := program(command); got != of {
+			t.Errorf("%q has the grant %q, want %q", command, got, of)
+		}
+	}
+	if cargo := program("cargo build --release"); cargo == "" || cargo == of || program("cargo test && cargo clippy") != cargo {
+		t.Errorf("cargo has the grant %q", cargo)
+	}
+	for _, command := range append(tricky, "go build ./... && go run .", "go vet ./... && go generate", "go test && cargo test", "go test && npm test", "go vet && cd ./src && go vet",
+		"go get x && go test", "go env -w X=1; go test", "go tool x", "go install ./...", "go build -o x ./...", "npm test", "npm run build", "pytest", "cargo run", "cargo install x") {
+		if got := program(command); got != "" && !slices.Contains(harmless, command) && command != "go" {
+			t.Errorf("%q is granted with its program", command)
+		}
 	}
 }

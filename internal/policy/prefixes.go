@@ -22,6 +22,9 @@ type prefix struct {
 	// script: the last word names a script of package.json, which gets what follows. What
 	// that means only the script knows: see [Policy.scriptFollows].
 	script bool
+	// family: the row is granted together with the others of its program only. What it does is an
+	// ordinary build, test or query, but by itself nothing that is worth a grant.
+	family bool
 }
 
 // The comments name what the manuals have and the table leaves out, as far as that
@@ -42,6 +45,9 @@ var prefixes = []prefix{
 		"json", "parallel", "p", "shuffle", "tags", "list", "cpu", "fullpath", "vet", "n", "x", "msan", "asan", "trimpath", "buildvcs"}},
 	// the same, and -fix
 	{words: []string{"go", "vet"}, long: []string{"v", "n", "x", "tags", "race", "json", "c"}},
+
+	// the same, and -o, which names the file that is written
+	{words: []string{"go", "build"}, family: true, long: []string{"v", "race", "p", "tags", "n", "x", "msan", "asan", "trimpath", "buildvcs"}},
 
 	// --script-shell, --prefix, --workspace, --userconfig, --globalconfig, --node-options
 	{words: []string{"npm", "test"}, script: true, short: "s", long: []string{"silent", "if-present"}},
@@ -102,6 +108,16 @@ func (p *Policy) prefixOf(words []string, cwd string) (begin string, x prefix) {
 		}
 	}
 	return strings.Join(first, " "), x
+}
+
+// program is the word by which all rows of a program are granted at once; empty: it has no other row,
+// or they are scripts, which can be anything.
+func (x prefix) program() string {
+	others := func(o prefix) bool { return o.words[0] == x.words[0] && o.words[1] != x.words[1] }
+	if x.script || len(x.words) < 2 || !slices.ContainsFunc(prefixes, others) {
+		return ""
+	}
+	return x.words[0]
 }
 
 // begins reports whether a command begins with the words of the prefix.

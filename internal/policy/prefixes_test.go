@@ -45,7 +45,7 @@ var tools = []struct {
 		"go test -ldflags=-extld=src/evil.sh", "go test -gcflags=-o=x", "go test -pkgdir=src", "go test -mod=mod", "go test -args -test.coverprofile=x", "go test -test.coverprofile=x",
 		"go test ./... -- -exec", "go test evil.example/x@latest", "go test @args.txt"}},
 	{"go vet", []string{"go vet ./...", "go vet -tags=a ./src"}, []string{"go vet -vettool=src/evil.sh ./...", "go vet -toolexec=src/evil.sh", "go vet -fix ./...", "go vet -C sub", "go vet -overlay=o.json", "go vet @args.txt"}},
-	{"go", nil, []string{"go run ./src", "go generate ./...", "go build ./...", "go install x", "go tool x", "go get x", "go env -w X=1", "go mod tidy", "go work use /", "go fix", "go fmt"}},
+	{"go", nil, []string{"go run ./src", "go generate ./...", "go build -o x", "go build -o=x ./src", "go build -toolexec=src/evil.sh", "go build -C sub", "go build evil.example/x@latest", "go build -overlay=o.json", "go build -ldflags=-extld=src/evil.sh", "go build @args.txt", "go list -exec", "go install x", "go tool x", "go get x", "go env -w X=1", "go mod tidy", "go work use /", "go fix", "go fmt"}},
 
 	{"pytest", []string{"pytest", "pytest -k name tests/", "pytest -vx --lf tests/test_a.py::test_b", "pytest -q --tb=short -m 'not slow'", "pytest --maxfail=1 --durations=5"}, []string{
 		"pytest @args.txt", "pytest -q @args.txt", "pytest -k=@args.txt", "pytest -p evil", "pytest -pevil", "pytest -c src/x.ini", "pytest --config-file=x.ini", "pytest --rootdir=src",

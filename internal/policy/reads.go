@@ -319,7 +319,10 @@ func (j *judgement) begin(c *syntax.CallExpr, words []string, in folders) bool {
 			j.begins = append(j.begins, b)
 		}
 	}
-	return len(j.begins) == 1
+	first := j.begins[0]
+	return !slices.ContainsFunc(j.begins, func(b begun) bool {
+		return b.dir != first.dir || b.words != first.words && (b.row.program() == "" || b.row.program() != first.row.program())
+	})
 }
 
 // change judges cd, and returns where it leads. A name that begins with neither a dot nor a
