@@ -26,6 +26,7 @@ func (s *Server) routes() []route {
 		to(get, "/api/hooks", guard.Read, 200, s.hooks, "", "The user's hooks"),
 		to(get, "/api/files", guard.Read, 200, s.completeFiles, "workspace q limit", "Files of a workspace, for completing a path"),
 		to(get, "/api/files/price", guard.Read, 200, s.filePrices, "workspace name", "What files of a workspace, some of their lines (main.go:10-40) and listings of folders cost a model that is given them with a prompt; name may be given 100 times"),
+		to(get, "/api/looks", guard.Read, 200, s.looks, "workspace text", "What a text asks to see, if it asks for nothing else and is there: the display of each file that fits"),
 		to(get, "/api/start", guard.Read, 200, s.start, "workspace", "What a new session in a workspace may begin with: changed files, what was looked at lately, commands"),
 
 		to(get, "/api/folders", guard.Read, 200, s.completeFolders, "q limit", "Folders that could be opened: closed ones first, then those below the home folder that begin like q"),

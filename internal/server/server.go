@@ -65,13 +65,15 @@ type Config struct {
 	MCPServers func(context.Context) ([]MCPServer, error)
 	// AllowMCP says that the user agrees to what the tools of such a server say now.
 	AllowMCP func(ctx context.Context, name string) error
-	Home     string // the user's home folder, where folders are completed; empty: nowhere
-	Version  string
-	Stored   func() (int64, error) // how many bytes the sessions take; nil: unknown
-	Notice   string                // what pages say about the saved sessions; usually empty
-	Consent  Consent
-	Grants   *policy.Kept // nil: nothing is allowed for a workspace
-	Logger   *slog.Logger // nil: nothing is logged
+	// Looks returns what a text asks to see of a workspace and nothing else; nil: no text does.
+	Looks   func(ctx context.Context, workspace, text string) ([]Look, error)
+	Home    string // the user's home folder, where folders are completed; empty: nowhere
+	Version string
+	Stored  func() (int64, error) // how many bytes the sessions take; nil: unknown
+	Notice  string                // what pages say about the saved sessions; usually empty
+	Consent Consent
+	Grants  *policy.Kept // nil: nothing is allowed for a workspace
+	Logger  *slog.Logger // nil: nothing is logged
 }
 
 // Server answers HTTP requests.

@@ -23,11 +23,15 @@ func (t *turn) show(f fileArgs, said string) {
 		return
 	}
 	f.Path = path // of a file there is not, the tool says so, and which are like it
-	if f.picture || !f.source && isPicture(path) {
-		t.told(t.call(imageTool, map[string]string{"path": path}))
-		return
+	t.told(t.call(f.display()))
+}
+
+// display is the call that shows the file.
+func (f fileArgs) display() (tool string, arguments any) {
+	if f.picture || !f.source && isPicture(f.Path) {
+		return imageTool, map[string]string{"path": f.Path}
 	}
-	t.told(t.call(fileTool, f))
+	return fileTool, f
 }
 
 func (t *turn) run(command string) { t.told(t.call(runTool, map[string]string{"command": command})) }

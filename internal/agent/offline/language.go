@@ -24,7 +24,7 @@ var (
 	askVerb    = regexp.MustCompile(`(?i)^ask\s+me\s+(.+)$`)
 	showVerb   = regexp.MustCompile(`(?i)^(?:/(image)|/?(show|cat|view|open|display))\s+(?:(?:me|us)\s+)?` +
 		`(?:(?:the|my|our|this)\s+)?(?:((?:image|picture)s?)(?:\s+(?:of|file))?\s+|` +
-		`(files?|(?:contents?|source)\s+of)\s+(?:the\s+)?)?(.+)$`)
+		`(files?|folder|directory|(?:contents?|source)\s+of)\s+(?:the\s+)?)?(.+)$`)
 	lines = regexp.MustCompile(`(?i)^(.+?)(?:[\s,(]+(?:from\s+)?lines?\s+|\s*:)(\d+)(?:\s*(?:-|–|\.\.|to)\s*(\d+))?\)?$`)
 )
 
@@ -78,14 +78,20 @@ func parseOne(line string, w *workspace) (r request, rest string) {
 		}
 		return request{func(t *turn) { t.stream(n, m[2] != "") }, first}, rest
 	}
-	if m := showVerb.FindStringSubmatch(first); m != nil {
-		f := fileArgs{picture: m[1]+m[3] != "", source: m[4] != "" || strings.EqualFold(m[2], "cat")}
-		return request{func(t *turn) { t.show(f.named(m[5]), first) }, first}, rest
-	}
-	if f := (fileArgs{}).named(first); strings.ContainsAny(f.Path, "./") && w.exists(f.Path) { // nothing but a path
+	if f, ok := wish(first, w); ok {
 		return request{func(t *turn) { t.show(f, first) }, first}, rest
 	}
 	return request{nil, first}, rest
+}
+
+// wish reads a request to see a file: with a verb, or nothing but its path.
+func wish(text string, w *workspace) (f fileArgs, ok bool) {
+	if m := showVerb.FindStringSubmatch(text); m != nil {
+		f = fileArgs{picture: m[1]+m[3] != "", source: m[4] != "" || strings.EqualFold(m[2], "cat")}
+		return f.named(m[5]), true
+	}
+	f = f.named(text)
+	return f, strings.ContainsAny(f.Path, "./") && w.exists(f.Path)
 }
 
 // split cuts a line at its first "then" outside of quotes.

@@ -261,3 +261,39 @@ func TestPrograms(t *testing.T) {
 		}
 	}
 }
+
+// A text is a look if it asks to see something that is there, and for nothing else.
+func TestLooks(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"go.mod", "README.md", "logo.png", "mux.go", "a/pump.go", "b/pump.go", "a/only.go", "a b.txt"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for text, want := range map[string]string{
+		"show me mux.go": "mux.go", "cat go.mod": "go.mod", "open logo.png": "logo.png", "README.md": "README.md", "Please show me the readme.": "README.md",
+		"can you show me only.go?": "a/only.go", "view a": "a", "open the folder a": "a", "show me pump.go": "a/pump.go b/pump.go", "show me mux.go lines 3-9": "mux.go", "a/only.go:3": "a/only.go",
+		"show me a b.txt": "a b.txt", "show the contents of logo.png": "logo.png",
+		"show me how mux.go works": "", "show me none.go": "", "open README.md and sum it up": "", "show me mux.go then run ls": "", "show me mux.go\nand explain": "",
+		"explain mux.go": "", "cat /etc/passwd": "", "show me ../x": "", "mux": "", "run ls": "", "": "", "show me " + strings.Repeat("x", 400): "",
+	} {
+		all, err := Looks(t.Context(), dir, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, l := range all {
+			got = append(got, l.Path)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q shows %q, want %q", text, got, want)
+		}
+	}
+	picture, err := Looks(t.Context(), dir, "open logo.png")
+	if err != nil || len(picture) != 1 || picture[0].Tool != imageTool {
+		t.Errorf("%+v, %v", picture, err)
+	}
+}

@@ -84,9 +84,22 @@ func isPicture(p string) bool {
 // judge, or the one file whose name is like it, the highest of them. ok is false if it is none of
 // these, and the path is then the name.
 func (w *workspace) find(ctx context.Context, name string) (found string, ok bool) {
-	for _, p := range []string{name, strings.TrimRight(name, ".?!,;: ")} {
+	hits := w.fits(ctx, name)
+	if len(hits) == 1 || len(hits) > 1 && strings.Count(hits[0], "/") < strings.Count(hits[1], "/") {
+		return hits[0], true
+	}
+	return strings.TrimRight(name, endings), false
+}
+
+// endings are characters that end a sentence, not a name.
+const endings = ".?!,;: "
+
+// fits returns the path of a name as it is, or else all files whose names are like it, the highest
+// first.
+func (w *workspace) fits(ctx context.Context, name string) []string {
+	for _, p := range []string{name, strings.TrimRight(name, endings)} {
 		if p != "" && (leadsOut(p) || w.exists(p)) {
-			return p, true
+			return []string{p}
 		}
 		name = p
 	}
@@ -96,11 +109,11 @@ func (w *workspace) find(ctx context.Context, name string) (found string, ok boo
 			f = strings.ToLower(f)
 			return !same(low, f) && !same(strings.TrimSuffix(low, " file"), f)
 		})
-		if len(hits) == 1 || len(hits) > 1 && strings.Count(hits[0], "/") < strings.Count(hits[1], "/") {
-			return hits[0], true
+		if len(hits) > 0 {
+			return hits
 		}
 	}
-	return name, false
+	return nil
 }
 
 // sameness is how a file may be like a name, from the likest.

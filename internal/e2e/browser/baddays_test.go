@@ -25,7 +25,7 @@ func TestServerRestartKeepsPageAndSignIn(t *testing.T) {
 	s := start(t)
 	p := s.open("/")
 	p.expect(refused...)
-	p.say("show me go.mod")
+	p.see("show me go.mod")
 	p.wait(card)
 	p.done()
 	p.compose("half a thou")

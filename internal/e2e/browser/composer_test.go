@@ -78,11 +78,14 @@ func TestComposerRecallsWhatWasSent(t *testing.T) {
 	p.is(prompt+`.value`, "two\nlines")
 }
 
+const lookWords = `getComputedStyle(document.querySelector('.send:not(.stop) .words')).display !== 'none' && document.querySelector('.send:not(.stop)').innerText.replace(/\s+/g, ' ')`
+
 func TestComposerOffersTheFreeWay(t *testing.T) {
 	s := start(t)
 	p := s.open("/")
 	p.compose("show me go.mod")
-	p.has("#composer .free", "no model")
+	p.has("#composer .free", "go.mod")
+	p.is(lookWords, "Look · 0 tokens ↵")
 	p.shots("free-way")
 	p.press("Enter")
 	p.wait(card)
@@ -92,7 +95,7 @@ func TestComposerOffersTheFreeWay(t *testing.T) {
 		t.Error("somebody answered a display of the user's own")
 	}
 	p.compose("show me go.mod")
-	p.has("#composer .free", "asks the agent")
+	p.has("#composer [data-act=other-way]", "Ask the agent Alt ↵")
 	p.press("Alt+Enter")
 	p.wait(`document.querySelector('#turns .said')`)
 	p.done()
@@ -100,11 +103,17 @@ func TestComposerOffersTheFreeWay(t *testing.T) {
 		p.say(prose)
 		p.done()
 	}
+	for _, prose := range []string{"show me how go.mod works", "open README.md and sum it up", "show me go.mod then run ls"} {
+		p.compose(prose)
+		p.is(prompt+`.value`, prose)
+		p.js(`fetch('/api/looks?text=' + encodeURIComponent(` + prompt + `.value)).then((r) => r.json()).then((d) => { if (d.looks.length) throw new Error(JSON.stringify(d)) })`)
+		p.js(prompt + `.select()`)
+	}
 	p.compose("show me nothing/of/the/kind.go")
 	p.wait(`!document.querySelector('#composer .free')`)
 	p.js(prompt + `.select()`)
 	p.compose("show me go.mod lines 3-4")
-	p.has("#composer .free", "no model")
+	p.has("#composer .free", "go.mod")
 	p.press("Enter")
 	p.wait(`document.querySelectorAll('#turns [data-card][data-state=done]').length === 3`)
 	p.is(`[...document.querySelectorAll('#turns [data-card]')].at(-1).querySelector('.ln').textContent`, "3")
@@ -126,13 +135,14 @@ func TestComposerOffersTheFreeWay(t *testing.T) {
 		if strings.HasPrefix(c.text, "/show") { // what completes it does not take Enter from a folder
 			p.wait(`!document.getElementById('menu').hidden`)
 		}
+		p.has("#composer[data-looks] .send:not(.stop)", "Look · 0 tokens")
 		p.press("Enter")
 		p.wait(`document.querySelectorAll('#turns [data-card][data-state=done]').length === ` + quoteInt(4+n))
 		p.wait(`[...document.querySelectorAll('#turns [data-card]')].at(-1).innerText.includes(` + quote(c.sees) + `)`)
 		p.is(prompt+`.value`, "") // the reply to it has come
 	}
 	for n, text := range []string{"show me img/logo.png", "/show img/logo.png", "show me the picture img/logo.png", "img/logo.png"} {
-		p.say(text)
+		p.see(text)
 		p.wait(`document.querySelectorAll('#turns .pic img').length === ` + quoteInt(n+1) + ` && [...document.querySelectorAll('#turns .pic img')].at(-1).naturalWidth === 320`)
 	}
 	if n := strings.Count(s.logged(t, p.session()), `"type":"user.message"`); n != 4 {
@@ -385,4 +395,67 @@ func TestTypingWhileAPromptIsSent(t *testing.T) {
 	p.write("\nexplain it")
 	p.js(`window.release()`)
 	p.is(prompt+`.value`, "explain it")
+}
+
+// What Enter does is what the button says, also where the answer of the server comes late, with
+// several files that fit, and with the setting that turns it round.
+func TestLooksAreRecognised(t *testing.T) {
+	s, p := desked(t)
+	for _, dir := range []string{"a", "b"} {
+		if err := os.Mkdir(filepath.Join(s.workspace, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.put("a/pump.txt", "one of a\n")
+	s.put("b/pump.txt", "one of b\n")
+	const arrow = `getComputedStyle(document.querySelector('.send:not(.stop) .words')).display === 'none'`
+	// Answers come when the test says so.
+	const hold = `window.late = []; const now = window.fetch; window.fetch = (at, o) => String(at).includes('/api/looks') ? new Promise((done, no) => { o.signal?.addEventListener('abort', () => no(o.signal.reason)); late.push(() => o.signal?.aborted || done(now(at, o))) }) : now(at, o)`
+	p.js(hold)
+	p.compose("show me go.mod")
+	p.wait(`late.length > 0 && `+arrow)
+	p.press("Enter") // the arrow sends
+	p.has("#turns .said", "go.mod")
+	p.settled()
+	p.js(hold)
+	p.compose("show me go.mod")
+	p.js(`late.at(-1)()`)
+	p.has("#composer .send:not(.stop)", "Look · 0 tokens")
+	p.press("x") // and at once it is another text
+	p.wait(arrow)
+	p.press("Backspace")
+	p.wait(arrow)
+	p.js(`late.forEach((go) => go()); window.late = { push: (go) => go() }`)
+	p.has("#composer .send:not(.stop)", "Look · 0 tokens")
+	p.press("Enter")
+	p.front("go.mod")
+	p.is(prompt+`.value`, "")
+
+	p.compose("show me pump.txt")
+	p.has("#composer .free", "a/pump.txt 2 fit, Tab for the other")
+	p.press("Tab")
+	p.has("#composer .free", "b/pump.txt")
+	p.press("Enter")
+	p.front("pump.txt")
+	p.has(".pane:not([hidden]) .rows", "one of b")
+
+	p.compose("!echo own")
+	p.has("#composer .send:not(.stop)", "Look · 0 tokens")
+	p.press("Enter")
+	p.front("echo own")
+
+	p.press("Control+k")
+	for _, key := range "enter" {
+		p.press(string(key))
+	}
+	p.has("#open-hits", "Turn Enter and Alt Enter round")
+	p.press("Enter")
+	p.compose("show me README.md")
+	p.has("#composer [data-act=other-way]", "Look · 0 tokens Alt ↵")
+	p.wait(arrow)
+	p.press("Alt+Enter")
+	p.front("README.md")
+	if n := strings.Count(s.logged(t, p.session()), `"type":"user.message"`); n != 1 {
+		t.Errorf("%d prompts, want the one sent by the arrow", n)
+	}
 }

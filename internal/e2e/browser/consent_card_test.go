@@ -308,7 +308,7 @@ func TestGrantsOnTheCard(t *testing.T) {
 	p.done()
 	// Keys and passwords: no grant is offered.
 	p.expect("422") // it is denied
-	p.say("show me .env")
+	p.see("show me .env")
 	p.wait(`document.querySelector('[data-ask][data-ready][data-read]')`)
 	p.has("[data-ask] .facts", "This can only be allowed once.")
 	if p.true(`document.querySelector('[data-act=ways]')`) {

@@ -40,7 +40,7 @@ func TestShownAgainMarksChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := s.open("/")
-	p.say("show me list.txt")
+	p.see("show me list.txt")
 	p.wait(card)
 	p.done()
 	if err := os.WriteFile(list, []byte("one\n2\nthree\nfour\n"), 0o644); err != nil {
@@ -77,7 +77,7 @@ func TestShowAgainAndCompare(t *testing.T) {
 func TestSavedPageStandsAlone(t *testing.T) {
 	s := start(t)
 	p := s.open("/")
-	p.say("show me the readme")
+	p.see("show me the readme")
 	p.wait(card)
 	p.done()
 	dir := s.downloads(p)

@@ -96,6 +96,14 @@ func (p *page) say(text string) {
 	p.press("Enter")
 }
 
+// see writes what asks to see something, and presses Enter once the button says that it looks.
+func (p *page) see(text string) {
+	p.t.Helper()
+	p.compose(text)
+	p.has("#composer[data-looks] .send:not(.stop)", "Look · 0 tokens")
+	p.press("Enter")
+}
+
 // done waits until what was said left the composer and nothing runs.
 func (p *page) done() {
 	p.t.Helper()

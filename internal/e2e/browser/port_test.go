@@ -114,7 +114,7 @@ func TestWorkerOfTheProgramBefore(t *testing.T) {
 			if !strings.Contains(eval[string](p, `document.cookie`), "of_another_program=1") {
 				t.Error("the cookie of another program is gone")
 			}
-			p.say("show me go.mod")
+			p.see("show me go.mod")
 			p.wait(card)
 			mu.Lock()
 			defer mu.Unlock()
@@ -156,7 +156,7 @@ func TestProgramAfterReadsTheStore(t *testing.T) {
 	s := start(t)
 	port := s.port()
 	p := s.open("/")
-	p.say("show me go.mod")
+	p.see("show me go.mod")
 	p.wait(card)
 	p.done()
 	s.down(syscall.SIGTERM)
@@ -212,7 +212,7 @@ func TestProgramAfterReadsTheStore(t *testing.T) {
 	try("on the same server, begun again,", s, 200)
 	p.do(chromedp.Navigate(s.url + "/"))
 	p.live()
-	p.say("show me README.md")
+	p.see("show me README.md")
 	p.wait(card)
 }
 

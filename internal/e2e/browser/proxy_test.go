@@ -46,7 +46,7 @@ func TestBelowAPathOfAProxy(t *testing.T) {
 	p.wait(`location.pathname.startsWith('` + path + `/sessions/')`)
 	p.wait(`document.querySelector('#turns .pic img')?.naturalWidth === 320`)
 	p.live()
-	p.say("show me go.mod")
+	p.see("show me go.mod")
 	p.wait(`document.querySelectorAll('#turns [data-card][data-state=done]').length === 2`)
 	p.do(chromedp.Reload())
 	p.live()

@@ -16,7 +16,7 @@ func TestFileFromTypingToPixels(t *testing.T) {
 	s := start(t)
 	p := s.open("/")
 	p.shots("empty")
-	p.say("show me the readme")
+	p.see("show me the readme")
 	p.wait(card)
 	p.done()
 	if got := eval[string](p, `[...document.querySelectorAll('#turns .line .cl')].map((l) => l.textContent).join('\n')`); !strings.Contains(got, "Carries frames from here to there.") {
@@ -40,7 +40,7 @@ func TestEmptyPageOffersWhatWorks(t *testing.T) {
 	p.has("[data-list=try]", "go test ./...")
 	p.shots("start")
 	p.write("README.md") // nothing but the name of a file
-	p.has(".free", "shows it, no model")
+	p.has(".free", "README.md")
 	p.press("Enter")
 	p.wait(card)
 	p.done()
@@ -197,7 +197,7 @@ func TestReloadEqualsStream(t *testing.T) {
 	s := start(t)
 	p := s.open("/")
 	p.expect("422") // what the last one is refused with
-	p.say("show me go.mod")
+	p.see("show me go.mod")
 	p.wait(card)
 	id := p.session()
 	for _, prompt := range []string{"show internal/pump/pump.go", "what can you do?", "/run echo hi", "stream 200 words", "/show ../no"} {

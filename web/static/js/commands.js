@@ -79,15 +79,3 @@ function distance(a, b) {
   }
   return d[a.length][b.length]
 }
-
-const asks = /^(?:show|cat|view|open|display)\s+(?:me\s+)?(?:the\s+)?(?:(?:file|folder|directory|image|picture)\s+)?(\S.{0,300}?)$/i
-
-const named = /^[^\s@]*[./][^\s@]*$/
-
-/** The path, if text is nothing but a wish to see one, or what may be the name of a file. */
-export function onlyShow(text) {
-  const line = text.trim()
-  const m = asks.exec(line)
-  if (!m && !named.test(line)) return null
-  return range((m ? m[1] : line).replace(/^(["'`])(.+)\1$/, '$2'))
-}

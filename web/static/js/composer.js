@@ -1,19 +1,19 @@
 // The field where prompts and commands are typed.
 
 import { ability } from './abilities.js'
-import { filesLike, folder, newID, patch, path, post, session } from './api.js'
+import { folder, newID, patch, path, post, session } from './api.js'
 import { visit } from './base.js'
-import { clone } from './html.js'
 import { add, attach, collect, hasAttachments } from './attach.js'
-import { onlyShow, parse, showing } from './commands.js'
+import { parse } from './commands.js'
 import { suggest } from './complete.js'
 import { carry, pick, servers, use } from './picker.js'
 import { isLive } from './connection.js'
 import { consent } from './consent.js'
 import { display } from './display.js'
 import { draft, recaller, remember } from './drafts.js'
-import { isFolder, mentioned, settle } from './mentions.js'
+import { mentioned, settle } from './mentions.js'
 import * as menu from './menu.js'
+import { another, meantLook, recognise } from './recognise.js'
 import { toEnd } from './scroll.js'
 import { saveSession } from './save.js'
 import { failed, toast } from './toast.js'
@@ -40,6 +40,7 @@ function grow() {
   const send = composer.querySelector('[data-act=send]')
   if (send) send.disabled = empty
   mentioned()
+  recognise(hasAttachments() ? '' : field.value)
 }
 
 export function fill(text) {
@@ -82,28 +83,7 @@ async function act(name, rest) {
   }
 }
 
-/** The free way first: a prompt that only asks to see an existing file or folder needs no model. */
-async function freeWay(text) {
-  const wish = onlyShow(text)
-  if (!wish) return null
-  try {
-    const files = await filesLike(wish.path, 200)
-    if (files.includes(wish.path.replace(/^\.\//, ''))) return showing(wish)
-    return !wish.startLine && await isFolder(wish.path) ? showing(wish) : null
-  } catch { return null }
-}
-
-/** Says under the field that Enter takes the free way, while it would. */
-async function offerFree() {
-  const text = field.value
-  const free = await freeWay(text)
-  if (field.value !== text) return
-  const old = composer.querySelector('.free')
-  if (!free) old?.remove()
-  else if (!old) composer.querySelector('.write').after(clone('tpl-free').root)
-}
-
-async function deliver(text, asked, id, how) {
+async function deliver(text, look, id, how) {
   const meant = parse(text)
   const does = session() && (meant.unknown || meant.act === '/mcp') ? await ability(meant.unknown ?? meant.act) : false
   if (does) return does(field, text.slice((meant.unknown ?? meant.act).length).trim())
@@ -113,7 +93,7 @@ async function deliver(text, asked, id, how) {
   if (meant.missing) throw new Error(`${meant.missing.name} needs ${meant.missing.hint.toLowerCase()}: ${meant.missing.name} ${meant.missing.hint}`)
   if (meant.act) return act(meant.act, meant.rest)
   if (!meant.display) await settle()
-  const wanted = meant.display ?? (asked || hasAttachments() ? null : await freeWay(text))
+  const wanted = meant.display ?? (look && { tool: look.tool, arguments: look.arguments })
   await ensure()
   await (wanted ? show(wanted) : prompt(meant.prompt ?? text.trim(), id, how))
 }
@@ -157,7 +137,7 @@ async function send(asked = false, id = newID(), how = mode) {
   composer.ariaBusy = 'true'
   const before = returns
   try {
-    await deliver(text, asked, id, how)
+    await deliver(text, hasAttachments() ? null : meantLook(text, asked), id, how)
     sent(text)
     if (fresh) visit(`/sessions/${session()}`)
   } catch (err) {
@@ -174,7 +154,6 @@ async function send(asked = false, id = newID(), how = mode) {
 function sent(text) {
   if (text.trim()) remember(text)
   if (field.value.startsWith(text)) field.value = field.value.slice(text.length).trimStart()
-  composer.querySelector('.free')?.remove()
   draft.save(field.value)
   recall.stop()
   grow()
@@ -207,7 +186,8 @@ function keydown(e) {
   } else if ((e.key === 'ArrowUp' && (!field.value || recall.active)) || (e.key === 'ArrowDown' && recall.active)) {
     e.preventDefault()
     fill(recall.step(e.key === 'ArrowUp' ? -1 : 1))
-  } else if (e.key === 'Escape') document.dispatchEvent(new Event('webchat:leave')) // letters are keys there
+  } else if (e.key === 'Tab' && !e.shiftKey && another()) e.preventDefault()
+  else if (e.key === 'Escape') document.dispatchEvent(new Event('webchat:leave')) // letters are keys there
 }
 
 /** Stops what runs. */
@@ -217,6 +197,7 @@ export function stop() {
 
 const acts = {
   send: () => send(),
+  'other-way': () => send(true),
   stop: () => { stop(); if (!matchMedia('(pointer: coarse)').matches) field.focus() }, // its button goes, and a touch would open the keyboard
   attach: () => document.getElementById('attach').click(),
   at: () => { fill(`${field.value}${field.value && !field.value.endsWith(' ') ? ' ' : ''}@`); suggest(field) },
@@ -232,7 +213,7 @@ export function compose() {
   else field.value = draft.load()
   carry(add)
   grow()
-  field.addEventListener('input', () => { waiting = null; recall.stop(); grow(); draft.save(field.value); suggest(field); offerFree() })
+  field.addEventListener('input', () => { waiting = null; recall.stop(); grow(); draft.save(field.value); suggest(field) })
   field.addEventListener('keydown', keydown)
   field.addEventListener('blur', () => menu.close())
   composer.addEventListener('submit', (e) => { e.preventDefault(); send() })

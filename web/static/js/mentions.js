@@ -37,12 +37,6 @@ async function look(words) {
   }
 }
 
-/** Whether a path leads to a folder of the workspace. */
-export async function isFolder(path) {
-  const { files } = await getJSON(`/api/files/price?workspace=${encodeURIComponent(folder())}&name=${encodeURIComponent(path)}`)
-  return files[path]?.what === 'folder'
-}
-
 const label = ({ path, lines }) => `${path}${lines ? `:${lines.replace('-', '–')}` : ''}`
 
 function paint(chip) {

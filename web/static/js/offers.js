@@ -11,6 +11,7 @@ import { consent } from './consent.js'
 import { fill, look } from './composer.js'
 import { isShown, openOutput } from './desk.js'
 import { paneOf, place } from './pane.js'
+import { turnRound } from './recognise.js'
 import { desk, front, open, records, rowOf, tabOf, iconOf } from './tabs.js'
 
 const most = 8 // hits of a kind
@@ -30,6 +31,7 @@ const things = [
   { label: 'Hide or show the Desk', end: ']', icon: 'rail', run: press('desk') },
   { label: 'Two side by side', end: '\\', icon: 'split', run: press('split') },
   { label: 'Light or dark', icon: 'theme', run: () => document.dispatchEvent(new Event('webchat:theme')) },
+  { label: 'Turn Enter and Alt Enter round', icon: 'you', run: turnRound },
   { label: 'Print this session', icon: 'file', run: () => document.dispatchEvent(new Event('webchat:print')) },
   { label: 'Rename this session', icon: 'pen', run: () => fill('/title ') },
   { label: 'Save this session as a file', icon: 'down', run: () => fill('/export ') },

@@ -1,0 +1,80 @@
+// A text that asks to see something, and nothing else, needs no model. While it is typed
+// the server says what it would show: that stands below the field, and the button says
+// what Enter does. Until it is known, and for all other texts, that is to send.
+
+import { folder, getJSON } from './api.js'
+import { asker } from './latest.js'
+import { clone, plain } from './html.js'
+import { parse } from './commands.js'
+import { failed, toast } from './toast.js'
+
+const composer = document.getElementById('composer')
+const key = 'webchat.enter' // 'ask': Enter asks the agent, and Alt Enter looks
+const longest = 300 // bytes of a text that may be a look
+const question = asker()
+let known = { text: '', looks: [] } // the last answer
+let at = 0 // which of the files that fit
+let shown = false // what is known stands there, and so counts
+
+const reversed = () => localStorage.getItem(key) === 'ask'
+
+/** The display that a way to send the text takes: Enter, or other: Alt Enter; null: the text goes to the agent. */
+export const meantLook = (text, other) => (shown && text.trim() === known.text && other === reversed() ? known.looks[at] : null)
+
+function draw() {
+  const look = known.looks[at]
+  const was = composer.querySelector('.free')
+  shown = Boolean(look)
+  if (!look) was?.remove()
+  else {
+    const { root, parts } = clone('tpl-free')
+    const slash = look.path.lastIndexOf('/') + 1
+    parts.dir.textContent = plain(look.path.slice(0, slash))
+    parts.base.textContent = plain(look.path.slice(slash))
+    parts.others.textContent = known.looks.length > 1 ? `${known.looks.length} fit, Tab for ${known.looks.length > 2 ? 'another' : 'the other'}` : ''
+    was ? was.replaceWith(root) : composer.querySelector('.write').after(root)
+  }
+  const looks = Boolean(look) && !reversed()
+  const own = !look && Boolean(parse(composer.querySelector('textarea').value).display) // /show, !
+  const send = composer.querySelector('button[data-act=send]')
+  composer.toggleAttribute('data-looks', looks || own)
+  send.ariaLabel = looks || own ? 'Look, 0 tokens (Enter)' : 'Send (Enter)'
+  const other = composer.querySelector('[data-act=other-way]')
+  other.hidden = !look
+  other.querySelector('span').textContent = looks ? 'Ask the agent' : 'Look · 0 tokens'
+}
+
+/** Finds out what the text in the field means. */
+export async function recognise(text) {
+  const asked = text.trim()
+  if (shown && asked === known.text) return
+  question.drop()
+  at = 0
+  known = { text: asked, looks: [] }
+  draw()
+  if (!asked || asked.length > longest || /[\n@]/.test(asked) || /^[/!]/.test(asked)) return
+  try {
+    const { looks } = await getJSON(`/api/looks?workspace=${encodeURIComponent(folder())}&text=${encodeURIComponent(asked)}`, { signal: question.begin() })
+    if (known.text !== asked) return
+    known = { text: asked, looks }
+    draw()
+  } catch (err) {
+    if (err.name !== 'AbortError' && err.status) failed(err)
+  }
+}
+
+/** Chooses another one of the files that fit; false: there is none. */
+export function another() {
+  if (!shown || known.looks.length < 2) return false
+  at = (at + 1) % known.looks.length
+  draw()
+  return true
+}
+
+/** Turns round what Enter and Alt Enter do with a look, in this browser. */
+export function turnRound() {
+  if (reversed()) localStorage.removeItem(key)
+  else localStorage.setItem(key, 'ask')
+  toast(reversed() ? 'Enter asks the agent, Alt Enter looks' : 'Enter looks, Alt Enter asks the agent')
+  draw()
+}
