@@ -92,10 +92,12 @@ type Verdict struct {
 type Ruling struct {
 	Decision event.Decision // empty: no rule decides
 	Ask      bool           // a rule wants the user to be asked, whatever the mode
-	Reason   string         // of a decision, for the model; else for the user
+	Reason   string         // of a decision, for the model; else for the user, why none was made
 	Rule     *event.Rule    // that decides; nil: none does
 	// Sensitive makes the act one that is always asked: no rule, no mode and no earlier answer
 	// allows it. Why says so to the user.
 	Sensitive bool
 	Why       string
+	// Secret is the file that makes it sensitive, or that it may show; nil: none is known.
+	Secret *event.Secret
 }

@@ -40,6 +40,7 @@ var errUnanswered = errors.New("the user did not answer in time")
 // then the end of the turn logs it.
 func (q *Requests) Ask(ctx context.Context, p agent.Permission, by event.Actor,
 	before func(context.Context, agent.Permission) (HookVerdict, error)) (agent.Verdict, error) {
+	given := q.given()
 	r := q.newRequest(ctx, p, by)
 	verdict, decided, err := q.decideWithoutUser(ctx, r, before)
 	if err != nil {
@@ -72,7 +73,7 @@ func (q *Requests) Ask(ctx context.Context, p agent.Permission, by event.Actor,
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, q.cfg.Timeout, errUnanswered)
 	defer cancel()
-	return q.await(limited, r).verdict, nil
+	return q.await(limited, r, given).verdict, nil
 }
 
 // Question puts an agent's question to the user. The end of ctx means no answer.
@@ -87,7 +88,7 @@ func (q *Requests) Question(ctx context.Context, a agent.Question) (agent.Answer
 	if err := q.logRequest(r, ask); err != nil {
 		return agent.Answer{}, err
 	}
-	return q.await(ctx, r).answer, nil
+	return q.await(ctx, r, nil).answer, nil
 }
 
 // logRequest calls f, which logs a request, until the log takes it: a turn waits for that, a
@@ -131,13 +132,20 @@ func (q *Requests) settle(r *request, o outcome) {
 	}
 }
 
-// await waits for the end of a request. If ctx ends first, the answer is no. If the turn ends before
-// the log takes that, it is no all the same, and the end of the turn logs it.
-func (q *Requests) await(ctx context.Context, r *request) outcome {
-	select {
-	case <-r.done:
-		return r.outcome
-	case <-ctx.Done():
+// await waits for the end of a request, which a grant for the workspace may be; given is closed
+// with the next one. If ctx ends first, the answer is no. If the turn ends before the log takes
+// that, it is no all the same, and the end of the turn logs it.
+func (q *Requests) await(ctx context.Context, r *request, given <-chan struct{}) outcome {
+	for ctx.Err() == nil {
+		select {
+		case <-r.done:
+			return r.outcome
+		case <-given:
+			if given = q.given(); r.mayBeGranted() {
+				_ = q.answerIfCovered(r) // it stays open
+			}
+		case <-ctx.Done():
+		}
 	}
 	by, reason := event.DecidedByAbort, q.stopReason(ctx)
 	if errors.Is(context.Cause(ctx), errUnanswered) {
@@ -228,43 +236,6 @@ func (q *Requests) Decide(ctx context.Context, requestID string, d Decision) err
 			requestID, ErrGone)
 	}
 	return err
-}
-
-// answerCovered allows the open requests that a grant covers by now. Each is judged again, since
-// what its grants cover depends on files; one that cannot be answered stays open.
-func (q *Requests) answerCovered() {
-	for _, r := range q.waiting() {
-		again := q.newRequest(r.ctx, r.perm, event.ByAgent)
-		if _, decided := q.decideByRuleOrMode(again); decided || q.targetMoved(r) {
-			continue
-		}
-		err := q.cfg.Log.Change(q.cfg.Context, func() error {
-			v, granted := q.grantedLocked(again)
-			if !granted || q.get(r.id) == nil || r.ctx.Err() != nil {
-				return nil
-			}
-			if err := q.cfg.Log.Append(completed(r.id, v)); err != nil {
-				return err
-			}
-			q.settle(r, outcome{verdict: v})
-			return nil
-		})
-		if err != nil {
-			return // the log takes no other either
-		}
-	}
-}
-
-// waiting returns the open permission requests of agents that grants may cover, in order of their
-// ids.
-func (q *Requests) waiting() (all []*request) {
-	for _, r := range q.ofTurn() {
-		if len(r.grants) > 0 && !r.perm.Sensitive {
-			all = append(all, r)
-		}
-	}
-	slices.SortFunc(all, func(a, b *request) int { return strings.Compare(a.id, b.id) })
-	return all
 }
 
 // verdictOf returns what a decision comes to without its grant, or what is wrong with it.

@@ -79,6 +79,8 @@ type Kept interface {
 	Keep(g event.Grant, session string, at time.Time) (added bool, err error)
 	// TakeBack ends a grant; known is false if it was not held.
 	TakeBack(id string) (known bool, err error)
+	// Given is closed when the next grant is kept, in whatever session it was given.
+	Given() <-chan struct{}
 }
 
 // Decision is a user's answer to a permission request.

@@ -58,9 +58,19 @@ func (q *Requests) newRequest(ctx context.Context, p agent.Permission, by event.
 	r.perm, r.grants = p, commonGrants(r.parts)
 	r.ask = event.PermissionRequested{RequestID: r.id, ToolCallID: p.ToolCallID, ToolName: p.ToolName,
 		Kind: string(p.Kind), Action: p.Action, Resource: p.Resource, Target: p.Target, Resources: resources(p),
-		Cwd: p.Cwd, Why: reasonToAsk(r.parts), Diff: p.Diff, Digest: p.Digest, Sensitive: p.Sensitive,
+		Cwd: p.Cwd, Why: reasonToAsk(r.parts), Diff: p.Diff, Digest: p.Digest, Sensitive: p.Sensitive, Secret: secretOf(r.parts),
 		Withheld: p.Withheld, Grants: append([]event.Grant{}, r.grants...)}
 	return r
+}
+
+// secretOf returns the first file of keys or passwords of an act; nil: none is known.
+func secretOf(parts []part) *event.Secret {
+	for _, p := range parts {
+		if p.rule.Secret != nil {
+			return p.rule.Secret
+		}
+	}
+	return nil
 }
 
 // commonGrants returns the grants each of which covers all parts that no rule allows.
@@ -191,7 +201,7 @@ func (q *Requests) heldLocked(grants []event.Grant) *event.Grant {
 	given := q.cfg.Log.Summary().Open.Grants
 	for _, g := range grants {
 		held := slices.ContainsFunc(given, func(x eventlog.Given) bool { return x.ID == g.ID })
-		g.Scope = event.ForSession
+		g.Scope, g.Covers = event.ForSession, ""
 		if !held && q.cfg.Kept != nil {
 			_, held = q.cfg.Kept.Held(g.ID)
 			g.Scope = event.ForWorkspace
@@ -218,7 +228,7 @@ func grantOf(r *request, d Decision) (*event.Grant, error) {
 		return nil, nil
 	}
 	g := r.grants[i]
-	g.Scope = d.Scope
+	g.Scope, g.Covers = d.Scope, ""
 	return &g, nil
 }
 
@@ -246,12 +256,15 @@ func (q *Requests) TakeBack(grantID string) error {
 }
 
 // reasons are why the user is asked about a part, the strongest first; empty: that is no reason.
-func (p part) reasons() (all [3]string) {
+func (p part) reasons() (all [4]string) {
 	if p.Sensitive {
 		all[0] = cmp.Or(p.rule.Why, p.Why, "It may hold keys or passwords, which is always asked.")
 	}
-	if p.rule.Ask {
+	switch {
+	case p.rule.Ask:
 		all[1] = p.rule.Reason
+	case p.rule.Decision == "":
+		all[3] = p.rule.Reason
 	}
 	if p.CwdUnknown {
 		all[2] = "The agent's shell may be in another folder by now, so that nothing allowed before counts."

@@ -20,6 +20,9 @@ type (
 		Diff      string     `json:"diff,omitempty"`
 		Digest    string     `json:"digest"`              // SHA-256, hex, of what will be done
 		Sensitive bool       `json:"sensitive,omitempty"` // a yes counts once: keys, what leads outside, what runs later by itself
+		// Secret is the first file that may hold keys or passwords among those the act names or may
+		// show.
+		Secret *Secret `json:"secret,omitempty"`
 		// Withheld are the names of the variables the command does not inherit.
 		Withheld []string `json:"withheld,omitempty"`
 		// Grants are what the user may allow beyond this act, the narrowest first.
@@ -37,11 +40,20 @@ type (
 		Target   string `json:"target,omitempty"`
 	}
 
+	// Secret is a file that may hold keys or passwords.
+	Secret struct {
+		File  string `json:"file"`  // relative to the workspace; absolute if it is elsewhere; as the command has it where only running it tells
+		Looks string `json:"looks"` // what is behind its name in a sentence: "looks like a private key"
+	}
+
 	// Grant is something the user may allow beyond one act. Equal ids mean equal grants, in every
 	// session of a workspace.
 	Grant struct {
 		ID   string `json:"id"`
 		Text string `json:"text"` // what it covers, in words
+		// Covers is an example of that while it is offered, in words; commands stand between
+		// backquotes.
+		Covers string `json:"covers,omitempty"`
 		// Scope is set once it was given: [ForSession] or [ForWorkspace].
 		Scope Scope `json:"scope,omitempty"`
 	}

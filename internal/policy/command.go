@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -128,52 +126,6 @@ func contains(command, prefix string) bool {
 	return found
 }
 
-// maxWords and maxWord bound how many words of a command are looked at, and how long
-// each may be, in bytes.
-const maxWords, maxWord = 500, 4096
-
-// wary reports whether a command, as far as it can be read without running it, names
-// a file that is sensitive or run later by itself. It serves to ask more, never to ask
-// less: what a shell makes of a command only running it tells.
-func (p *Policy) wary(command, cwd string) bool {
-	file, err := parse(command)
-	if err != nil {
-		return true
-	}
-	found, left := false, maxWords
-	syntax.Walk(file, func(n syntax.Node) bool {
-		if w, ok := n.(*syntax.Word); ok {
-			left--
-			found = found || left < 0 || p.waryWord(w, cwd)
-		}
-		return !found
-	})
-	return found
-}
-
-func (p *Policy) waryWord(w *syntax.Word, cwd string) bool {
-	text := readable(w.Parts)
-	if len(text) > maxWord {
-		return true
-	}
-	for _, name := range paths(text) {
-		f := p.place(name, cwd)
-		// A word with a variable in it may name any folder's file.
-		if f.alone != "" && (exists(f.names) || !literal(w.Parts)) || p.runsLater(f.names) {
-			return true
-		}
-	}
-	return false
-}
-
-// exists reports whether one of the names is one of a file that is not a folder.
-func exists(names []string) bool {
-	return slices.ContainsFunc(names, func(name string) bool {
-		st, err := os.Lstat(filepath.FromSlash(name))
-		return err == nil && !st.IsDir()
-	})
-}
-
 // literal reports whether a shell takes the parts of a word as they are.
 func literal(parts []syntax.WordPart) bool {
 	return !slices.ContainsFunc(parts, func(part syntax.WordPart) bool {
@@ -191,6 +143,11 @@ func literal(parts []syntax.WordPart) bool {
 
 // readable is the text of a word as far as it can be read.
 func readable(parts []syntax.WordPart) string {
+	if len(parts) == 1 {
+		if lit, ok := parts[0].(*syntax.Lit); ok && !strings.Contains(lit.Value, "\\") {
+			return lit.Value
+		}
+	}
 	var b strings.Builder
 	for _, part := range parts {
 		switch p := part.(type) {

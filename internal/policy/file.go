@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"webchat/internal/agent"
+	"webchat/internal/event"
 )
 
 // file is what is known about the file an act is about.
@@ -21,6 +22,7 @@ type file struct {
 	// alone says why a yes counts for one act only, whatever was allowed before;
 	// empty: it need not.
 	alone string
+	holds *event.Secret // the file of keys or passwords that is why; nil: something else is
 }
 
 // Why an act is asked about each time.
@@ -32,6 +34,8 @@ const (
 	whyFile   = "It is the address of a file, which is asked each time."
 	whyUnread = "It cannot be read as a shell command, so no rule with a prefix can be applied to it."
 	whyTwin   = "It is another name of %s, which may hold keys or passwords."
+	whyNamed  = "It names a file that may hold keys or passwords, which is always asked."
+	whyMany   = "It is too long to tell whether it names a file of keys or passwords."
 
 	whyReplaced = "It was replaced while it was opened."
 )
@@ -58,7 +62,7 @@ func (p *Policy) file(act agent.Permission) file {
 	if act.Target != "" { // the agent may know better
 		told := p.place(act.Target, "")
 		if told.names[len(told.names)-1] != f.names[len(f.names)-1] {
-			f.alone = cmp.Or(f.alone, told.alone, whyTorn)
+			f.alone, f.holds = cmp.Or(f.alone, told.alone, whyTorn), cmp.Or(f.holds, told.holds)
 		}
 		f.names = append(told.names, f.names...)
 		f.outside, f.secret = f.outside || told.outside, cmp.Or(f.secret, told.secret)
@@ -86,10 +90,11 @@ func (p *Policy) place(name, dir string) file {
 		f.alone = whyOwn
 	case slices.ContainsFunc(f.names, SensitiveFile):
 		f.alone = whyKeys
+		f.holds = p.holding(f.names[slices.IndexFunc(f.names, SensitiveFile)])
 	default:
 		for _, target := range targets {
 			if other, ok := p.HardLinked(target); ok {
-				f.alone = fmt.Sprintf(whyTwin, other)
+				f.alone, f.holds = fmt.Sprintf(whyTwin, other), p.holding(other)
 			}
 		}
 		if len(targets) > 1 || torn {
@@ -101,19 +106,30 @@ func (p *Policy) place(name, dir string) file {
 
 // searchWhy says why a search is asked about each time; empty if nothing sensitive can
 // be among its hits.
-func (p *Policy) searchWhy(ctx context.Context, s agent.Search) string {
+func (p *Policy) searchWhy(ctx context.Context, s agent.Search) (why string, holds *event.Secret) {
 	hits, complete := p.SearchHits(ctx, s)
+	switch {
+	case len(hits) > 0:
+		return canShow(hits), p.holding(slices.Min(hits))
+	case !complete:
+		return "There are too many files to tell whether it shows keys or passwords.", nil
+	}
+	return "", nil
+}
+
+// canShow says that an act may show files of keys or passwords.
+func canShow(hits []string) string {
 	slices.Sort(hits)
 	const most = 5
-	switch n := len(hits); {
-	case n > most:
+	if n := len(hits); n > most {
 		return fmt.Sprintf("It can show %s and %d more files, which may hold keys or passwords.", strings.Join(hits[:most], ", "), n-most)
-	case n > 0:
-		return fmt.Sprintf("It can show %s, which may hold keys or passwords.", strings.Join(hits, ", "))
-	case !complete:
-		return "There are too many files to tell whether it shows keys or passwords."
 	}
-	return ""
+	return fmt.Sprintf("It can show %s, which may hold keys or passwords.", strings.Join(hits, ", "))
+}
+
+// holding describes a file that may hold keys or passwords.
+func (p *Policy) holding(name string) *event.Secret {
+	return &event.Secret{File: p.relative(filepath.ToSlash(name)), Looks: looks(name)}
 }
 
 // inside reports whether a resolved path is in the workspace.

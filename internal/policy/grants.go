@@ -33,16 +33,16 @@ func (p *Policy) Grants(act agent.Permission) []event.Grant {
 	case agent.KindRead, agent.KindWrite:
 		return p.fileGrants(act)
 	case agent.KindMCP:
-		exact := p.grant("this call, exactly: "+quote(act.Resource), "mcp call", act.Server, act.ToolName, act.Resource)
+		exact := p.grant("this call, exactly: "+quote(act.Resource), above("call", act.Resource), "mcp call", act.Server, act.ToolName, act.Resource)
 		if act.Server == "" || act.ToolName == "" {
 			return []event.Grant{exact}
 		}
-		return []event.Grant{exact, p.grant("this MCP tool: "+quote(act.ToolName)+" of "+quote(act.Server), "mcp tool", act.Server, act.ToolName)}
+		return []event.Grant{exact, p.grant("this MCP tool: "+quote(act.ToolName)+" of "+quote(act.Server), "the same tool, whatever it is given", "mcp tool", act.Server, act.ToolName)}
 	case agent.KindURL:
 		if p.file(act).alone != "" {
 			return nil
 		}
-		return []event.Grant{p.grant("this address, exactly: "+quote(act.Resource), "url", act.Resource)}
+		return []event.Grant{p.grant("this address, exactly: "+quote(act.Resource), above("address", act.Resource), "url", act.Resource)}
 	}
 	return nil
 }
@@ -53,29 +53,48 @@ func (p *Policy) commandGrants(act agent.Permission) []event.Grant {
 	}
 	names := p.Names(act.Cwd)
 	real := names[len(names)-1]
-	if slices.ContainsFunc(names, func(dir string) bool { return !p.inside(dir) }) || p.wary(act.Resource, real) {
+	j, alone, _ := p.command(context.Background(), act)
+	if slices.ContainsFunc(names, func(dir string) bool { return !p.inside(dir) }) || alone != "" || j.wary {
 		return nil
 	}
 	in, folder := p.in(real)
-	all := []event.Grant{p.grant("this command, exactly"+in+": "+quote(act.Resource), "command", folder, act.Resource)}
-	switch j := p.judge(context.Background(), act); {
+	all := []event.Grant{p.grant("this command, exactly"+in+": "+quote(act.Resource), above("command", act.Resource), "command", folder, act.Resource)}
+	switch {
 	case j.onlyReads():
-		all = append(all, p.grant(ReadingCommands, "reading commands"))
+		all = append(all, p.grant(ReadingCommands, "`cat`, `grep`, `git log` and the like, of files that hold no secrets", "reading commands"))
 	case len(j.begins) > 0 && len(j.writes) == 0:
-		b := j.begins[0] // all are of one program, in one folder
-		in, folder := p.in(b.dir)
-		if len(j.begins) == 1 && !b.row.family {
-			all = append(all, p.grant(b.row.covers(b.words, in), "prefix", folder, b.words))
-		}
-		if program := b.row.program(); program != "" {
-			all = append(all, p.grant("commands that begin with "+quote(program)+in+
-				" and build, check or test, with harmless options, inside this workspace", "program", folder, program))
-		}
+		all = append(all, p.beginnings(j.begins)...)
 	case len(j.writes) == 1 && len(j.begins) == 0:
 		act.Kind, act.Resource, act.Target = agent.KindWrite, filepath.FromSlash(j.writes[0]), ""
 		all = append(all, p.fileGrants(act)...)
 	}
 	return all
+}
+
+// beginnings are the grants of commands that begin as all of some do: in one folder, with the same
+// words, and by the same program where that is one of [programs].
+func (p *Policy) beginnings(all []begun) (grants []event.Grant) {
+	first := all[0]
+	in, folder := p.in(first.dir)
+	differs := func(key func(begun) string) bool {
+		return slices.ContainsFunc(all, func(b begun) bool { return b.dir != first.dir || key(b) != key(first) })
+	}
+	if !first.row.family && !differs(func(b begun) string { return b.words }) {
+		grants = append(grants, p.grant(first.row.covers(first.words, in), first.row.example(first.words), "prefix", folder, first.words))
+	}
+	name := first.row.words[0]
+	if x, ok := programs[name]; ok && !differs(func(b begun) string { return b.row.words[0] }) {
+		grants = append(grants, p.grant("commands that begin with "+quote(name)+in+" and build, check, test or query, with harmless options, inside this workspace", x, "program", folder, name))
+	}
+	return grants
+}
+
+// above says that a grant covers what the question shows and nothing else.
+func above(what, text string) string {
+	if n := strings.Count(strings.TrimSpace(text), "\n"); n > 0 {
+		return "the " + strconv.Itoa(n+1) + " lines above, nothing else"
+	}
+	return "the " + what + " above, nothing else"
 }
 
 // in returns how a grant names a folder, and the folder's path in the workspace.
@@ -96,17 +115,22 @@ func (p *Policy) fileGrants(act agent.Permission) []event.Grant {
 	shown := quote(name)
 	switch s := act.Search; {
 	case act.Kind == agent.KindWrite:
-		return []event.Grant{p.grant("edits of "+shown, "write", name), p.grant("edits of files inside this workspace", "writes")}
+		return []event.Grant{p.grant("edits of "+shown, "whatever is written to it", "write", name),
+			p.grant("edits of files inside this workspace", "every file that holds no secrets and is not run later by itself", "writes")}
 	case s != nil:
-		return []event.Grant{p.grant("searches for "+quote(s.Pattern)+" in "+shown, "search", name, s.Pattern, s.Glob, strconv.FormatBool(s.Names)),
-			p.grant("reading files inside this workspace", "reads")}
+		return []event.Grant{p.grant("searches for "+quote(s.Pattern)+" in "+shown, "the same search, whatever it finds then",
+			"search", name, s.Pattern, s.Glob, strconv.FormatBool(s.Names)), p.reads()}
 	}
-	return []event.Grant{p.grant("reading "+shown, "read", name), p.grant("reading files inside this workspace", "reads")}
+	return []event.Grant{p.grant("reading "+shown, "it as it is then", "read", name), p.reads()}
 }
 
-// grant makes a grant of what parts identify in this workspace.
-func (p *Policy) grant(text string, parts ...string) event.Grant {
-	return event.Grant{ID: "g" + digest(append(parts, p.roots[len(p.roots)-1])...)[:32], Text: text}
+func (p *Policy) reads() event.Grant {
+	return p.grant("reading files inside this workspace", "every file and search that shows no secrets", "reads")
+}
+
+// grant makes a grant of what parts identify in this workspace; covers is an example of it.
+func (p *Policy) grant(text, covers string, parts ...string) event.Grant {
+	return event.Grant{ID: "g" + digest(append(parts, p.roots[len(p.roots)-1])...)[:32], Text: text, Covers: covers}
 }
 
 // digest is the SHA-256 of the parts, each with its length, in hex.
@@ -118,13 +142,18 @@ func digest(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
+// unseen reports a character that does not show as itself.
+func unseen(r rune) bool {
+	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r)
+}
+
 // quote sets text between marks, on one line, without what hides, and shortened.
 func quote(text string) string {
 	r := []rune(strings.Map(func(r rune) rune {
 		switch {
 		case r == '`':
 			return '\''
-		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Zl, r), unicode.Is(unicode.Zp, r):
+		case unseen(r):
 			return ' '
 		}
 		return r

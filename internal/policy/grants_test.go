@@ -45,7 +45,7 @@ func TestBeginningsThatMayBeGranted(t *testing.T) {
 		// What only reads may stand beside it.
 		"go test ./... 2>&1 | tail -5": "go test", "cat a.txt && go test": "go test", "go test; go test -v": "go test", "if go test; then echo ok; fi": "go test",
 		"for x in src; do go test ./src; done": "go test", "(go test)": "go test", "time go test >/dev/null": "go test", "go test <a.txt": "go test",
-		"go test && go vet": "go", "go test | tee x": "", "go test > x": "", "go test 2> x": "", "cd ./src && go test": "go test", "cd src && go test": "", "cd .. && go test": "", "for x in .; do go test $x; done": "",
+		"go test && go vet": "go", "go build ./... && go test | tail -3; cat a.txt": "go", "go test && cd ./src && go vet": "", "go test && cargo test": "", "cargo check && cargo test": "cargo", "pytest && go test": "", "go test | tee x": "", "go test > x": "", "go test 2> x": "", "cd ./src && go test": "go test", "cd src && go test": "", "cd .. && go test": "", "for x in .; do go test $x; done": "",
 		"go test && cat .env": "", "go test && rm a.txt": "",
 		// What only some of its uses make harmless is allowed word for word.
 		"go test -exec ./evil ./...": "", "go test --exec=./evil": "", "go test -toolexec evil": "", "go test -C sub": "", "go test -o x": "",
@@ -333,7 +333,7 @@ func TestProgramsThatMayBeGranted(t *testing.T) {
 	p := New(Config{Workspace: lay(t, "src/")})
 	program := func(command string) string {
 		all := p.Grants(agent.Permission{ToolName: "bash", Kind: agent.KindShell, Resource: command, Cwd: p.workspace})
-		if len(all) == 0 || !strings.Contains(all[len(all)-1].Text, "build, check or test") {
+		if len(all) == 0 || !strings.Contains(all[len(all)-1].Text, "build, check, test or query") {
 			return ""
 		}
 		return all[len(all)-1].ID

@@ -34,13 +34,14 @@ type Kept struct {
 	path string
 
 	mu     sync.Mutex
-	grants []KeptGrant // guarded by mu; as in the file
+	grants []KeptGrant   // guarded by mu; as in the file
+	given  chan struct{} // guarded by mu; closed with the next grant
 }
 
 // OpenKept reads the grants kept in a file, which need not exist yet. A file that
 // cannot be understood is renamed to moved, so that nothing is allowed by it.
 func OpenKept(path string) (k *Kept, moved string, err error) {
-	k = &Kept{path: path}
+	k = &Kept{path: path, given: make(chan struct{})}
 	b, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -113,6 +114,8 @@ func (k *Kept) add(g KeptGrant) (added bool, err error) {
 		k.grants = before
 		return false, err
 	}
+	close(k.given)
+	k.given = make(chan struct{})
 	return true, nil
 }
 
@@ -158,6 +161,13 @@ func (w Workspace) Held(id string) (event.Grant, bool) {
 // held already.
 func (w Workspace) Keep(g event.Grant, session string, at time.Time) (added bool, err error) {
 	return w.kept.add(KeptGrant{ID: g.ID, Text: g.Text, Workspace: w.path, Session: session, At: at})
+}
+
+// Given is closed when the next grant is kept, whatever its workspace.
+func (w Workspace) Given() <-chan struct{} {
+	w.kept.mu.Lock()
+	defer w.kept.mu.Unlock()
+	return w.kept.given
 }
 
 // TakeBack is [Kept.TakeBack] for a grant of this workspace.

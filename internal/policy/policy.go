@@ -141,12 +141,15 @@ func (p *Policy) Rule(ctx context.Context, act agent.Permission) agent.Ruling {
 		return refused(f)
 	}
 	if act.Search != nil && !f.outside && f.alone == "" {
-		f.alone = p.searchWhy(ctx, *act.Search)
+		f.alone, f.holds = p.searchWhy(ctx, *act.Search)
 	}
-	if f.alone == "" && act.Kind == agent.KindShell && p.unread(act.Resource) {
-		f.alone = whyUnread
+	var j judged
+	if act.Kind == agent.KindShell {
+		if j, f.alone, f.holds = p.command(ctx, act); f.alone == "" && !j.parsed && p.readsPrefixes() {
+			f.alone = whyUnread
+		}
 	}
-	ruling := agent.Ruling{Sensitive: f.alone != "", Why: f.alone}
+	ruling := agent.Ruling{Sensitive: f.alone != "", Why: f.alone, Secret: f.holds}
 	for _, r := range p.rules {
 		if !r.matches(act, f.names) || !p.holds(r, act) {
 			continue
@@ -167,9 +170,13 @@ func (p *Policy) Rule(ctx context.Context, act agent.Permission) agent.Ruling {
 	case p.reading && act.Kind == agent.KindRead && !ruling.Ask:
 		ruling.Decision, ruling.Reason = event.Allow, "A built-in rule allows "+reading+"."
 		ruling.Rule = &event.Rule{BuiltIn: true, Covers: reading}
-	case p.reading && act.Kind == agent.KindShell && !ruling.Ask && !slices.Contains(p.asks, act.ToolName) && p.judge(ctx, act).onlyReads():
+	case p.reading && len(j.shows) > 0:
+		ruling.Sensitive, ruling.Why, ruling.Secret = true, canShow(j.shows), p.holding(slices.Min(j.shows))
+	case p.reading && j.onlyReads() && !ruling.Ask && !slices.Contains(p.asks, act.ToolName):
 		ruling.Decision, ruling.Reason = event.Allow, "A built-in rule allows "+ReadingCommands+"."
 		ruling.Rule = &event.Rule{BuiltIn: true, Covers: ReadingCommands}
+	case j.stops != "" && !ruling.Ask && j.stops != strings.TrimSpace(act.Resource):
+		ruling.Reason = "No rule allows " + quote(j.stops) + "."
 	}
 	return ruling
 }
@@ -191,11 +198,26 @@ func (p *Policy) Target(act agent.Permission) string {
 	return filepath.FromSlash(names[len(names)-1])
 }
 
-// unread reports whether a command cannot be parsed while some rule denies or asks by a
-// prefix: a shell runs the lines before the one it cannot read.
-func (p *Policy) unread(command string) bool {
-	_, err := parse(command)
-	return err != nil && slices.ContainsFunc(p.rules, func(r readyRule) bool { return r.Prefix != "" && r.Decision != event.Allow })
+// readsPrefixes reports whether some rule denies or asks by a prefix, which it cannot where a
+// command cannot be parsed: a shell runs the lines before the one it cannot read.
+func (p *Policy) readsPrefixes() bool {
+	return slices.ContainsFunc(p.rules, func(r readyRule) bool { return r.Prefix != "" && r.Decision != event.Allow })
+}
+
+// command judges the command of an act, and says why it is asked about each time, with the file
+// that is why; empty: it need not be. What only reads is known to open nothing sensitive, also if a
+// text in it has such a name.
+func (p *Policy) command(ctx context.Context, act agent.Permission) (j judged, alone string, holds *event.Secret) {
+	file, err := parse(act.Resource)
+	if err != nil {
+		file = nil
+	}
+	if j = p.judge(ctx, act, file); !j.onlyReads() {
+		w := p.wary(file, act)
+		alone, holds = w.why, w.holds
+		j.wary = w.asks
+	}
+	return j, alone, holds
 }
 
 // matches reports whether the rule is about the act, wherever that happens.

@@ -45,9 +45,11 @@ var prefixes = []prefix{
 		"json", "parallel", "p", "shuffle", "tags", "list", "cpu", "fullpath", "vet", "n", "x", "msan", "asan", "trimpath", "buildvcs"}},
 	// the same, and -fix
 	{words: []string{"go", "vet"}, long: []string{"v", "n", "x", "tags", "race", "json", "c"}},
-
-	// the same, and -o, which names the file that is written
-	{words: []string{"go", "build"}, family: true, long: []string{"v", "race", "p", "tags", "n", "x", "msan", "asan", "trimpath", "buildvcs"}},
+	// the same; what it builds of a main package it writes under the name of its folder
+	{words: []string{"go", "build"}, family: true, long: []string{"v", "n", "x", "a", "tags", "race", "msan", "asan", "cover", "covermode", "trimpath", "buildvcs", "p", "json"}},
+	// the same; a template of -f calls no program
+	{words: []string{"go", "list"}, family: true, long: []string{"m", "f", "json", "deps", "test", "e", "find", "tags", "u", "versions", "retracted", "compiled", "export"}},
+	{words: []string{"go", "mod", "graph"}, family: true}, {words: []string{"go", "mod", "verify"}, family: true}, {words: []string{"go", "mod", "why"}, family: true, long: []string{"m", "vendor"}},
 
 	// --script-shell, --prefix, --workspace, --userconfig, --globalconfig, --node-options
 	{words: []string{"npm", "test"}, script: true, short: "s", long: []string{"silent", "if-present"}},
@@ -74,6 +76,15 @@ var prefixes = []prefix{
 	{words: []string{"mix", "test"}, long: []string{"trace", "failed", "stale", "only", "exclude", "include", "seed", "max-failures"}},
 	// -C, --package-path, --scratch-path, --cache-path, --config-path, --xunit-output, --toolset, --sdk, --disable-sandbox, -Xswiftc and its like
 	{words: []string{"swift", "test"}, short: "v", long: []string{"filter", "skip", "parallel", "verbose", "list-tests"}},
+}
+
+// programs are those of which all rows may be granted at once, with an example: no row of theirs
+// does more than build, test or query, and what does (run, install, get, generate, env -w, tool,
+// fix, publish) has none. npm, pnpm, yarn and bun run what the repository says by any name, as make
+// and its like do: each of their scripts is granted by itself.
+var programs = map[string]string{
+	"go":    "`go build ./...`, `go vet ./...`, `go test -race ./...`",
+	"cargo": "`cargo build --release`, `cargo test --workspace`, `cargo clippy`",
 }
 
 const (
@@ -110,16 +121,6 @@ func (p *Policy) prefixOf(words []string, cwd string) (begin string, x prefix) {
 	return strings.Join(first, " "), x
 }
 
-// program is the word by which all rows of a program are granted at once; empty: it has no other row,
-// or they are scripts, which can be anything.
-func (x prefix) program() string {
-	others := func(o prefix) bool { return o.words[0] == x.words[0] && o.words[1] != x.words[1] }
-	if x.script || len(x.words) < 2 || !slices.ContainsFunc(prefixes, others) {
-		return ""
-	}
-	return x.words[0]
-}
-
 // begins reports whether a command begins with the words of the prefix.
 func (x prefix) begins(words []string) bool {
 	if len(words) < len(x.words) {
@@ -142,6 +143,18 @@ func (x prefix) covers(begin, in string) string {
 		return "the script " + quote(begin) + in + ", alone or with paths inside this workspace"
 	}
 	return "commands that begin with " + quote(begin) + in + ", with harmless options, inside this workspace"
+}
+
+// examples are what may follow a prefix.
+var examples = map[string]string{"go test": "-race ./...", "go vet": "./...", "go build": "-v ./...", "go list": "-m all", "go mod why": "-m all", "cargo test": "--workspace", "cargo check": "--all-targets",
+	"cargo build": "--release", "cargo clippy": "--all-features", "pytest": "-q --lf", "bun test": "--bail", "dotnet test": "--no-build", "mix test": "--failed", "swift test": "--parallel"}
+
+// example says what else a grant of the prefix covers.
+func (x prefix) example(begin string) string {
+	if x.script {
+		return quote(begin) + ", whatever package.json says of it then"
+	}
+	return quote(strings.TrimSpace(begin + " " + examples[begin]))
 }
 
 // permits reports whether a word may follow the prefix, but for where it leads. "--" may
@@ -202,9 +215,9 @@ func (p *Policy) reaches(words []string, cwd string) bool {
 
 // paths are what may be a path in a word: all of it, and the parts of "--file=a:b".
 func paths(word string) []string {
-	parts := strings.FieldsFunc(word, func(r rune) bool { return r == '=' || r == ':' || r == ',' })
-	if len(parts) == 1 && parts[0] == word {
-		return parts
+	if !strings.ContainsAny(word, "=:,") {
+		return []string{word}
 	}
+	parts := strings.FieldsFunc(word, func(r rune) bool { return r == '=' || r == ':' || r == ',' })
 	return append(parts, word)
 }

@@ -45,7 +45,13 @@ var tools = []struct {
 		"go test -ldflags=-extld=src/evil.sh", "go test -gcflags=-o=x", "go test -pkgdir=src", "go test -mod=mod", "go test -args -test.coverprofile=x", "go test -test.coverprofile=x",
 		"go test ./... -- -exec", "go test evil.example/x@latest", "go test @args.txt"}},
 	{"go vet", []string{"go vet ./...", "go vet -tags=a ./src"}, []string{"go vet -vettool=src/evil.sh ./...", "go vet -toolexec=src/evil.sh", "go vet -fix ./...", "go vet -C sub", "go vet -overlay=o.json", "go vet @args.txt"}},
-	{"go", nil, []string{"go run ./src", "go generate ./...", "go build -o x", "go build -o=x ./src", "go build -toolexec=src/evil.sh", "go build -C sub", "go build evil.example/x@latest", "go build -overlay=o.json", "go build -ldflags=-extld=src/evil.sh", "go build @args.txt", "go list -exec", "go install x", "go tool x", "go get x", "go env -w X=1", "go mod tidy", "go work use /", "go fix", "go fmt"}},
+	{"go", []string{"go build ./...", "go build -v -race ./src", "go build -tags=a ./src"}, []string{"go build -o x ./src", "go build -o=src/evil.sh", "go build -toolexec=src/evil.sh ./...", "go build -toolexec src/evil.sh", "go build -exec src/evil.sh",
+		"go build -C sub", "go build -modfile=x.mod", "go build -mod=mod", "go build -overlay=src/o.json", "go build -pkgdir=src", "go build -ldflags=-extld=src/evil.sh", "go build -gcflags=-o=x", "go build -asmflags=x", "go build -gccgoflags=x",
+		"go build -compiler=gccgo", "go build -pgo=x", "go build -work", "go build -installsuffix=x", "go build -buildmode=plugin", "go build -linkshared", "go build -modcacherw", "go build x@latest", "go build @args.txt", "go build /etc", "go build ../x", "go build -- x"}},
+	{"go", []string{"go list -m -u all", "go list -f '{{.Dir}}' -export ./..."}, []string{"go list -toolexec=src/evil.sh ./...", "go list -m x@latest", "go list -C sub", "go list -modfile=x.mod", "go list -mod=mod", "go list -overlay=o.json"}},
+	{"go", []string{"go mod why -m x"}, []string{"go mod why -modfile=x", "go mod why x@v1"}},
+	{"go", []string{"go mod graph"}, []string{"go mod graph -C sub", "go mod graph -x"}},
+	{"go", nil, []string{"go run ./src", "go generate ./...", "go install x", "go tool x", "go get x", "go env -w X=1", "go mod tidy", "go mod edit -replace=a=b", "go mod init x", "go mod vendor", "go mod download", "go mod", "go work use /", "go fix", "go fmt", "go clean -modcache", "go bug", "go telemetry on", "go -C .. test", "go -C sub build ./..."}},
 
 	{"pytest", []string{"pytest", "pytest -k name tests/", "pytest -vx --lf tests/test_a.py::test_b", "pytest -q --tb=short -m 'not slow'", "pytest --maxfail=1 --durations=5"}, []string{
 		"pytest @args.txt", "pytest -q @args.txt", "pytest -k=@args.txt", "pytest -p evil", "pytest -pevil", "pytest -c src/x.ini", "pytest --config-file=x.ini", "pytest --rootdir=src",

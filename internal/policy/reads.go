@@ -28,6 +28,10 @@ const (
 // judged is what a command does, as far as its syntax tree and the table of readers tell.
 // Whatever is not understood makes it unknown.
 type judged struct {
+	parsed bool     // its syntax tree is known
+	wary   bool     // it names what is asked about each time; see [Policy.wary]
+	shows  []string // sensitive files it may show, without naming them, in no order
+	stops  string   // the first part that neither only reads nor may be granted by how it begins
 	known  bool
 	begins []begun  // of the parts that do more than read, and may be granted by how they begin
 	writes []string // absolute paths that literal text is written to
@@ -43,21 +47,21 @@ func (j judged) onlyReads() bool { return j.known && len(j.begins) == 0 && len(j
 
 // judge judges the command of an act. The agent's shell is taken for one of sh, bash, zsh, dash
 // and fish: words are limited to what all of them read alike.
-func (p *Policy) judge(ctx context.Context, act agent.Permission) judged {
-	if runtime.GOOS == "windows" || p.shadowed || len(act.Resource) > maxCommand || strings.ContainsFunc(act.Resource, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }) {
-		return judged{}
+// A character that nobody sees makes it unknown.
+func (p *Policy) judge(ctx context.Context, act agent.Permission, file *syntax.File) judged {
+	none := judged{parsed: file != nil}
+	if runtime.GOOS == "windows" || p.shadowed || len(act.Resource) > maxCommand || file == nil || commented(file) ||
+		strings.ContainsFunc(act.Resource, func(r rune) bool { return unseen(r) && r != '\n' && r != '\t' }) {
+		return none
 	}
-	file, err := parse(act.Resource)
-	if err != nil || commented(file) {
-		return judged{}
-	}
-	j := &judgement{p: p, ctx: ctx, left: maxParts, vars: map[string]string{}, judged: judged{known: true}}
+	j := &judgement{p: p, ctx: ctx, left: maxParts, vars: map[string]string{}, judged: judged{parsed: true, known: true}}
 	in := folders{""} // not known
 	if act.Cwd != "" && !act.CwdUnknown {
 		in = p.Names(act.Cwd)
 	}
 	if _, _, ok := j.list(file.Stmts, in); !ok {
-		return judged{}
+		none.shows, none.stops = j.shows, j.stops
+		return none
 	}
 	return j.judged
 }
@@ -109,6 +113,16 @@ func (j *judgement) list(all []*syntax.Stmt, in folders) (success, failure folde
 }
 
 func (j *judgement) stmt(s *syntax.Stmt, in folders) (success, failure folders, ok bool) {
+	if success, failure, ok = j.statement(s, in); !ok && j.stops == "" {
+		var b strings.Builder
+		if syntax.NewPrinter().Print(&b, s) == nil {
+			j.stops = b.String()
+		}
+	}
+	return success, failure, ok
+}
+
+func (j *judgement) statement(s *syntax.Stmt, in folders) (success, failure folders, ok bool) {
 	if s.Background || s.Coprocess || s.Disown || len(in) > maxFolders {
 		return nil, nil, false
 	}
@@ -297,8 +311,7 @@ func (j *judgement) call(c *syntax.CallExpr, in folders) (success, failure folde
 	return in, in, j.begin(c, words, in)
 }
 
-// begin notes a simple command that may be granted by how it begins. It runs in one folder, by
-// whatever name.
+// begin notes a simple command that may be granted by how it begins.
 func (j *judgement) begin(c *syntax.CallExpr, words []string, in folders) bool {
 	for _, w := range c.Args {
 		if text, plain := plainWord(w); !plain || strings.ContainsFunc(text, special) {
@@ -319,10 +332,7 @@ func (j *judgement) begin(c *syntax.CallExpr, words []string, in folders) bool {
 			j.begins = append(j.begins, b)
 		}
 	}
-	first := j.begins[0]
-	return !slices.ContainsFunc(j.begins, func(b begun) bool {
-		return b.dir != first.dir || b.words != first.words && (b.row.program() == "" || b.row.program() != first.row.program())
-	})
+	return true
 }
 
 // change judges cd, and returns where it leads. A name that begins with neither a dot nor a
@@ -371,6 +381,9 @@ func (j *judgement) place(name, dir string) (f file, ok bool) {
 		return f, false
 	}
 	f = j.p.place(name, dir)
+	if f.holds != nil && exists(f.names) {
+		j.shows = append(j.shows, f.holds.File)
+	}
 	return f, !f.outside && f.alone == "" && f.secret == ""
 }
 
@@ -389,7 +402,8 @@ func (j *judgement) tree(names []string, in folders, follows bool, only []string
 			}
 			real := filepath.FromSlash(f.names[len(f.names)-1])
 			hits, complete := j.p.SearchHits(j.ctx, agent.Search{Path: real})
-			if slices.ContainsFunc(hits, func(hit string) bool { return named(hit, only) }) || !complete || follows && j.linked(real) {
+			hits = slices.DeleteFunc(hits, func(hit string) bool { return !named(hit, only) })
+			if j.shows = append(j.shows, hits...); len(hits) > 0 || !complete || follows && j.linked(real) {
 				return false
 			}
 		}

@@ -238,7 +238,8 @@ func BenchmarkJudgeCommand(b *testing.B) {
 	for i := 0; long.Len() < 10<<10; i++ {
 		fmt.Fprintf(&long, "echo 'line %d of a long command' | head -n %d\n", i, i)
 	}
-	for name, command := range map[string]string{"short": "cd ./src && cat main.go | head -50", "10KB": long.String()[:strings.LastIndexByte(long.String(), '\n')]} {
+	for name, command := range map[string]string{"short": "cd ./src && cat main.go | head -50", "10KB": long.String()[:strings.LastIndexByte(long.String(), '\n')],
+		"10KB-asked": "make\n" + long.String()[:strings.LastIndexByte(long.String(), '\n')]} {
 		b.Run(name, func(b *testing.B) {
 			var all []time.Duration
 			for b.Loop() {

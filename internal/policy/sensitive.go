@@ -118,6 +118,19 @@ func lastOf(p string, n int) string {
 	return p
 }
 
+// keyNames are the sensitive names of files that hold one private key.
+var keyNames = []string{"*.pem", "*.key", "*.p8", "*.ppk", "id_*"}
+
+// looks says what a sensitive file looks like, by its name.
+func looks(name string) string {
+	for _, n := range originals(strings.ToLower(path.Base(filepath.ToSlash(name)))) {
+		if slices.ContainsFunc(keyNames, func(k string) bool { ok, _ := path.Match(k, n); return ok }) {
+			return "looks like a private key"
+		}
+	}
+	return "may hold keys or passwords"
+}
+
 // SensitiveFile reports whether the file with this absolute path may hold keys or
 // passwords: by its path, or, for git's settings, by a credential within the first
 // 64 KiB. A file that is missing or cannot be read is judged by its path only.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -34,22 +35,48 @@ func (ruled) Hidden(string) bool                           { return false }
 
 // heap keeps grants in memory, and fails when told.
 type heap struct {
-	held map[string]event.Grant
-	fail error
+	mu    sync.Mutex // guards what follows
+	held  map[string]event.Grant
+	fail  error
+	given chan struct{}
 }
 
-func (h *heap) Held(id string) (event.Grant, bool) { g, ok := h.held[id]; return g, ok }
+func (h *heap) Held(id string) (event.Grant, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	g, ok := h.held[id]
+	return g, ok
+}
+
 func (h *heap) Keep(g event.Grant, _ string, _ time.Time) (bool, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	_, held := h.held[g.ID]
 	if h.fail == nil {
 		h.held[g.ID] = g
+		if h.given != nil {
+			close(h.given)
+			h.given = nil
+		}
 	}
 	return !held && h.fail == nil, h.fail
 }
+
 func (h *heap) TakeBack(id string) (bool, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	_, held := h.held[id]
 	delete(h.held, id)
 	return held, nil
+}
+
+func (h *heap) Given() <-chan struct{} {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.given == nil {
+		h.given = make(chan struct{})
+	}
+	return h.given
 }
 
 // commands is a session with an agent that runs each prompt as a command in /w.
@@ -90,7 +117,7 @@ func TestGrantOfTheSession(t *testing.T) {
 		id := r.send("go test ./a")
 		req := r.request()
 		grants := last[event.PermissionRequested](r).Grants
-		equal(t, "grants", len(grants), 2)
+		equal(t, "grants", len(grants), 3)
 		is(t, r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Allow, Grant: "gnone", Scope: event.ForSession}), eventlog.ErrInvalid)
 		is(t, r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Deny, Grant: grants[0].ID}), eventlog.ErrInvalid)
 		is(t, r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Allow, Scope: event.ForWorkspace}), eventlog.ErrInvalid) // nothing keeps it
@@ -315,6 +342,44 @@ func TestGrantAnswersWhatWaits(t *testing.T) {
 			equal(t, "ran", len(*ran), 3)
 		})
 	}
+}
+
+// A grant for the workspace answers what waits and is covered in its other sessions, too; one for
+// the session answers nothing there.
+func TestGrantAnswersOtherSessions(t *testing.T) {
+	commands(t, &heap{held: map[string]event.Grant{}}, func(r *rig, ran *[]string) {
+		first := r.s
+		waits := r.send("go test ./a && go vet ./a")
+		other, err := r.create(r.Context())
+		if err != nil {
+			r.Fatal(err)
+		}
+		r.s = other
+		for _, scope := range []event.Scope{event.ForSession, event.ForWorkspace} {
+			id := r.send("go build ./b")
+			q := r.requests(1)[0]
+			program := q.Grants[len(q.Grants)-1]
+			if err := r.s.Decide(r.Context(), q.RequestID, consent.Decision{Decision: event.Allow, Grant: program.ID, Scope: scope}); err != nil {
+				t.Fatal(err)
+			}
+			r.wait(id)
+			if scope == event.ForSession {
+				r.s = first
+				r.requests(1) // it answers nothing there
+				r.s = other
+				if err := r.s.TakeBack(program.ID); err != nil {
+					t.Fatal(err)
+				}
+				continue
+			}
+			r.s = first
+			r.wait(waits)
+			d := last[event.PermissionCompleted](r)
+			equal(t, "by", d.By, event.DecidedByGrant)
+			equal(t, "grant", *d.Grant, event.Grant{ID: program.ID, Text: program.Text, Scope: event.ForWorkspace})
+		}
+		equal(t, "ran", len(*ran), 3)
+	})
 }
 
 // THREATS 78: what leads outside is asked about under --permissions allow, too, and an

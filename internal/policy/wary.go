@@ -1,0 +1,258 @@
+package policy
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/syntax"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+)
+
+// Bounds of what is looked at of one command.
+const (
+	maxWords  = 5000
+	maxWord   = 4096  // bytes of a word
+	maxBraces = 12    // "{" and "," of a word, which stand for up to as many words multiplied
+	maxGlobs  = 20    // patterns of file names that are looked up
+	maxListed = 20000 // names in the command's folder
+)
+
+// wariness is what the words of a command name, as far as they can be read without running it. It
+// serves to ask more, never to ask less: what a shell makes of a command only running it tells.
+type wariness struct {
+	asks  bool          // it names a file that is sensitive or run later by itself, or may do so
+	why   string        // it is asked about each time, also where modes and rules allow it; empty: it need not be
+	holds *event.Secret // the first sensitive file
+}
+
+// wary reads the words of a command; one that is no shell command (nil) is read as plain words.
+func (p *Policy) wary(file *syntax.File, act agent.Permission) wariness {
+	names := p.Names(act.Cwd)
+	w := &wordReader{p: p, dir: names[len(names)-1], left: maxWords, globs: maxGlobs}
+	w.later = p.runsLater(names)
+	if file == nil {
+		w.asks = true
+		w.split(act.Resource)
+		return w.wariness
+	}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Word:
+			w.word(n)
+		case *syntax.Stmt:
+			w.scripts(n)
+		}
+		return w.left >= 0 && w.holds == nil
+	})
+	return w.wariness
+}
+
+// interpreters run what one of their words says.
+var interpreters = []string{"sh", "bash", "dash", "zsh", "ksh", "fish", "csh", "tcsh", "eval", "python", "perl", "ruby", "node", "deno", "bun", "php", "lua", "osascript", "awk", "gawk", "sed"}
+
+func interprets(w *syntax.Word) bool {
+	return slices.Contains(interpreters, strings.TrimRight(path.Base(readable(w.Parts)), "0123456789."))
+}
+
+// scripts reads what an interpreter is given to run.
+func (w *wordReader) scripts(s *syntax.Stmt) {
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || !slices.ContainsFunc(call.Args, interprets) {
+		return
+	}
+	words := slices.Clone(call.Args)
+	for _, r := range s.Redirs {
+		if r.Hdoc != nil {
+			words = append(words, r.Hdoc)
+		}
+		words = append(words, r.Word)
+	}
+	for _, word := range words {
+		if text := readable(word.Parts); strings.ContainsFunc(text, apart) {
+			w.split(text)
+		}
+	}
+}
+
+// apart reports a character that stands between words.
+func apart(r rune) bool { return !plainRune(r) && r <= 0x7f }
+
+func (w *wordReader) split(text string) {
+	for _, word := range strings.FieldsFunc(text, apart) {
+		if w.left--; w.left < 0 {
+			w.beyond()
+			return
+		}
+		w.text(word, "")
+	}
+}
+
+// written is a word as the command has it, for people.
+func written(w *syntax.Word, text string) string {
+	var b strings.Builder
+	if syntax.NewPrinter().Print(&b, w) != nil || b.Len() > maxShown {
+		return text
+	}
+	return b.String()
+}
+
+// wordReader reads the words of one command.
+type wordReader struct {
+	wariness
+	p           *Policy
+	dir         string // where the command runs, with links followed
+	later       bool   // what is in dir is run later by itself
+	left, globs int
+	listed      map[string]bool // names in dir; nil: not known
+	words       int             // without a slash, so far
+}
+
+// beyond notes what is too much to look at.
+func (w *wordReader) beyond() { w.left, w.asks, w.why = -1, true, whyMany }
+
+func (w *wordReader) word(word *syntax.Word) {
+	if w.left--; w.left < 0 {
+		w.beyond()
+		return
+	}
+	text := readable(word.Parts)
+	if len(text) > maxWord {
+		w.asks = true
+		return
+	}
+	if literal(word.Parts) {
+		w.text(text, "")
+		return
+	}
+	all := []*syntax.Word{word}
+	if strings.Contains(text, "{") && !strings.Contains(text, "..") && strings.Count(text, "{")+strings.Count(text, ",") <= maxBraces {
+		word = &syntax.Word{Parts: slices.Clone(word.Parts)} // it would be changed
+		syntax.SplitBraces(word)
+		all = expand.Braces(word)
+	}
+	for _, one := range all {
+		text := readable(one.Parts)
+		w.pattern(text)
+		w.text(text, written(one, text))
+	}
+}
+
+// pattern looks at the files that a word stands for if it is a pattern.
+func (w *wordReader) pattern(text string) {
+	if !strings.ContainsAny(text, "*?[") {
+		return
+	}
+	for _, name := range paths(text) {
+		if w.globs--; w.globs < 0 || strings.Count(name, "*") > maxGlobs {
+			w.beyond()
+			return
+		}
+		if name = strings.TrimPrefix(name, "./"); !path.IsAbs(name) {
+			name = strings.TrimSuffix(globQuote(w.dir), "/") + "/" + name
+		}
+		found, _ := filepath.Glob(name)
+		for _, f := range found {
+			if Sensitive(f) {
+				w.note(w.p.place(filepath.ToSlash(f), ""), "")
+			}
+		}
+	}
+}
+
+// text looks at what a word may name; as is how it is written where a shell does not take it as it
+// is. A word with a variable in it may name any folder's file.
+func (w *wordReader) text(text, as string) {
+	for _, name := range paths(text) {
+		if as == "" && !w.there(name) {
+			w.asks = w.asks || w.later || strings.ContainsAny(name, "./~:") && w.p.runsLater([]string{w.rooted(name)})
+			continue
+		}
+		f := w.p.place(name, w.dir)
+		w.asks = w.asks || w.p.runsLater(f.names)
+		switch {
+		case f.alone == "":
+		case exists(f.names):
+			w.note(f, "")
+		case as != "":
+			w.note(f, as)
+		}
+	}
+}
+
+func (w *wordReader) rooted(name string) string {
+	if path.IsAbs(name) {
+		return path.Clean(name)
+	}
+	return path.Join(w.dir, name)
+}
+
+// note takes a file for named by the command; as says how it was written where it is not known.
+func (w *wordReader) note(f file, as string) {
+	w.asks = true
+	switch {
+	case w.holds != nil:
+	case f.holds != nil:
+		one := *f.holds
+		if as != "" {
+			one.File = as
+		}
+		w.why, w.holds = whyNamed, &one
+	case f.alone == whyOwn:
+		w.why = whyOwn
+	}
+}
+
+// there reports whether a name may be one of something that exists, or is in a folder that does.
+func (w *wordReader) there(name string) bool {
+	if strings.Contains(name, "/") {
+		if at := strings.TrimPrefix(name, "file://"); at == name && !strings.HasPrefix(name, "~") {
+			full := w.rooted(name)
+			return found(full) || found(path.Dir(full)) || strings.Contains(name, "..")
+		}
+		return true
+	}
+	if w.words++; w.words > 50 && w.listed == nil {
+		w.listed = listing(w.dir)
+	}
+	if w.listed != nil {
+		return w.listed[strings.ToLower(name)]
+	}
+	return found(w.dir + "/" + name)
+}
+
+func found(name string) bool {
+	_, err := os.Lstat(filepath.FromSlash(name))
+	return err == nil
+}
+
+// listing returns the names in a folder; nil if there are too many, or it cannot be read.
+func listing(dir string) map[string]bool {
+	f, err := os.Open(filepath.FromSlash(dir))
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	names, _ := f.Readdirnames(maxListed)
+	if len(names) == maxListed {
+		return nil
+	}
+	all := make(map[string]bool, len(names))
+	for _, name := range names {
+		all[strings.ToLower(name)] = true // not every file system tells them apart
+	}
+	return all
+}
+
+// exists reports whether one of the names is one of a file that is not a folder.
+func exists(names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		st, err := os.Lstat(filepath.FromSlash(name))
+		return err == nil && !st.IsDir()
+	})
+}
