@@ -150,7 +150,7 @@ func beyondPrograms(p *Policy, command string) (why string) {
 			case slices.ContainsFunc(words, harmfulWord.MatchString):
 				why = "it has a harmful option"
 			case slices.ContainsFunc(words[1:], func(w string) bool {
-				return strings.HasPrefix(w, "/") && !strings.HasPrefix(w, p.workspace) || strings.HasPrefix(w, "..") || strings.HasPrefix(w, "~") || strings.Contains(w, "@")
+				return strings.HasPrefix(w, "/") && !strings.HasPrefix(w, p.workspace) || w == ".." || strings.HasPrefix(w, "../") || strings.HasPrefix(w, "~") || strings.Contains(w, "@")
 			}):
 				why = "it leaves the folder"
 			}
