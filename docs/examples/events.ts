@@ -43,6 +43,7 @@ export type WebchatEvent =
   | Envelope<"user_input.completed", { requestId: string; answer: string; wasFreeform?: boolean; by?: "user" | "grant" | "rule" | "timeout" | "hook" | "mode" | "abort" }>
   | Envelope<"output.opened", { outputId: string }>
   | Envelope<"output.deleted", { outputId: string }>
+  | Envelope<"output.reread", { outputId: string; newOutputId: string; toolTelemetry?: unknown; fingerprint?: { sum: number; lines?: string } }>
   | Envelope<"hook.start", { hookId: string; event: string; command: string; toolCallId?: string }>
   | Envelope<"hook.end", { hookId: string; event: string; command: string; exitCode: number; durationMs: number; allow: boolean; reason?: string; arguments?: unknown; prompt?: string }>
   | Envelope<"subagent.selected", { toolCallId: string; agentName: string }>

@@ -48,6 +48,7 @@ var kinds = []kind{
 	of[UserInputCompleted]("user_input.completed", logged),
 	of[OutputOpened]("output.opened", logged),
 	of[OutputDeleted]("output.deleted", logged),
+	of[OutputReread]("output.reread", logged),
 	of[HookStart]("hook.start", logged),
 	of[HookEnd]("hook.end", logged),
 	of[SubagentSelected]("subagent.selected", logged),

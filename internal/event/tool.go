@@ -62,6 +62,16 @@ type (
 		Extra    `json:"-"`
 	}
 
+	// OutputReread says that a file was read again for the user, since the output that showed it is
+	// gone, and which output shows it now. The model never learns of it.
+	OutputReread struct {
+		OutputID      string          `json:"outputId"`    // the one that is gone
+		NewOutputID   string          `json:"newOutputId"` // stands in its place
+		ToolTelemetry json.RawMessage `json:"toolTelemetry,omitempty"`
+		Fingerprint   *Fingerprint    `json:"fingerprint,omitempty"`
+		Extra         `json:"-"`
+	}
+
 	// Fingerprint is what a later showing of the same is compared with when the output is gone: a
 	// CRC-32 of the bytes that were kept, and the low 16 bits of that of each line, two bytes a
 	// line. Lines is empty for what is long.

@@ -30,6 +30,8 @@ func (n *Shown) Has(ctx context.Context, l *Log, outputID string) (bool, error) 
 			if _, known := n.opened[d.OutputID]; d.OutputID != "" && !known {
 				n.opened[d.OutputID] = false
 			}
+		case event.OutputReread:
+			n.opened[d.NewOutputID] = n.opened[d.OutputID]
 		case event.OutputOpened:
 			n.opened[d.OutputID] = true
 		}

@@ -181,7 +181,7 @@ func Summarize(s Summary, e event.Entry) Summary {
 		}
 	}
 	switch e.Event.Data.(type) {
-	case event.SessionResume, event.SessionShutdown, event.PermissionRevoked, event.OutputOpened, event.OutputDeleted: // not activity: a restart, a look or its end leaves the order of the list, and makes nothing unread
+	case event.SessionResume, event.SessionShutdown, event.PermissionRevoked, event.OutputOpened, event.OutputDeleted, event.OutputReread: // not activity: a restart, a look or its end leaves the order of the list, and makes nothing unread
 	default:
 		s.UpdatedAt, s.Open.Active = e.Event.Timestamp, e.Seq
 	}

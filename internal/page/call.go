@@ -40,7 +40,8 @@ type Call struct {
 	Telemetry   Telemetry
 	Fingerprint *event.Fingerprint
 	ShownAt     time.Time
-	before      *Call // the display of the same before it, and the one after it
+	again       *reread // what stands in the output's place, once it was read again
+	before      *Call   // the display of the same before it, and the one after it
 	later       *Call
 	Progress    event.ToolExecutionProgress
 	StartedAt   time.Time
@@ -54,6 +55,35 @@ type Call struct {
 	Element     string
 	In          *scope
 	Rewritten   json.RawMessage // its arguments as hooks left them; nil: as they came
+}
+
+// reread is what is known of a file that was read again.
+type reread struct {
+	telemetry   Telemetry
+	fingerprint *event.Fingerprint
+	at          time.Time
+}
+
+// now is the call as its output is now: that of a file that was read again is compared with the
+// first showing, which keeps its figures.
+func (c *Call) now() *Call {
+	if c.again == nil {
+		return c
+	}
+	d := *c
+	d.Telemetry, d.Fingerprint, d.EndedAt, d.before = c.again.telemetry, c.again.fingerprint, c.again.at, nil
+	if c.Fingerprint != nil && d.Fingerprint != nil {
+		d.before = c
+	}
+	return &d
+}
+
+// Reread reports whether the file was read again since it was shown.
+func (c *Call) Reread() bool { return c.again != nil }
+
+// Rereadable reports whether the file that the call showed can be read again; its turn is kept.
+func (c *Call) Rereadable() bool {
+	return c.Done() && !c.Gone && c.Output != "" && c.DeletedAt.IsZero() && (strings.HasSuffix(c.Tool, "render_file_contents") || strings.HasSuffix(c.Tool, "display_image"))
 }
 
 // Telemetry is what a display tool says beside its result.

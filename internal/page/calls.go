@@ -201,6 +201,20 @@ func (f *State) outputDeleted(d event.OutputDeleted) {
 	}
 }
 
+// outputReread puts the output by which a file was read again in the place of the one that is gone.
+func (f *State) outputReread(d event.OutputReread) {
+	c := f.shownAs(d.OutputID)
+	if c == nil {
+		return
+	}
+	var t Telemetry
+	_ = json.Unmarshal(d.ToolTelemetry, &t) // it is our own tool's
+	c.Output, c.DeletedAt, c.again = d.NewOutputID, time.Time{}, &reread{t, d.Fingerprint, f.now}
+	f.former[d.OutputID] = c
+	f.ledgerChanged()
+	f.revise(c)
+}
+
 // attached counts what a prompt lets the agent read of what was shown.
 func (f *State) attached(list []event.Attachment) {
 	for _, a := range list {

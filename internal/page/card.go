@@ -87,6 +87,7 @@ func (c *Call) Card() *card { return c.card(true) }
 
 // card is the same; without rows where something else shows them.
 func (c *Call) card(rows bool) *card {
+	c = c.now()
 	v := &card{Call: c, Kind: c.Kind, State: c.State, Wrap: c.Kind == "file"}
 	v.Base = wording.Plain(c.Name())
 	if c.Kind != "terminal" {

@@ -222,6 +222,9 @@ func (f *State) addToShelf(c *Call) {
 
 // shownAs finds a call by its target; nil: there is none.
 func (f *State) shownAs(target string) *Call {
+	if c := f.former[target]; c != nil {
+		return c
+	}
 	for _, c := range slices.Backward(f.outputs) {
 		if c.Output == target {
 			return c

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"webchat/internal/event"
 	"webchat/internal/views"
@@ -145,12 +146,18 @@ func (c *Call) shelf() outputRow {
 		if o.Folder {
 			row.Icon, row.Base = "folder", c.folderBase(row.Base)
 		}
+		row.At = o.CreatedAt
 		row.Out, row.State, row.Life = o, "done", lifeOf(o.ExpiresAt.Sub(c.In.Now()), c.In.OutputTTL)
 		if o.ExitCode != nil && *o.ExitCode != 0 {
 			row.Exit = "exit " + strconv.Itoa(*o.ExitCode)
 		}
+	case c.Rereadable():
+		row.State, row.At = "done", c.StartedAt
 	default:
 		row.State, row.Icon = "gone", "gone"
+	}
+	if c.Rereadable() {
+		row.Life = nil // a file has no clock
 	}
 	return row
 }
@@ -161,5 +168,6 @@ type outputRow struct {
 	Out                             views.Output // zero: it cannot be read, or not yet
 	Output, Name, Base, Icon, State string
 	Exit                            string // how a command ended, unless well
+	At                              time.Time
 	Life                            *life
 }

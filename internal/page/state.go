@@ -39,6 +39,7 @@ type State struct {
 	ledger                ledger
 	outputs               []*Call          // in the order shown; the last ones only
 	lost                  map[string]*Call // those that run, and whose turn is not kept
+	former                map[string]*Call // by outputs in whose place another one stands
 	showings              showings
 	now                   time.Time
 	damaged               damaged
@@ -57,7 +58,7 @@ type scope struct {
 func newState(p *Pages, sessionID string) *State {
 	return &State{pages: p, cards: &scope{Pages: p, ID: sessionID, Window: window}, root: &node{ID: "turns"},
 		asks: &node{ID: "asks"}, tasks: &node{ID: "tasks"}, ids: map[uint64]bool{}, nodes: map[string]*node{},
-		queued: map[string]*node{}, lost: map[string]*Call{}, showings: showings{}, Status: event.Idle,
+		queued: map[string]*node{}, lost: map[string]*Call{}, former: map[string]*Call{}, showings: showings{}, Status: event.Idle,
 		ledger: ledger{growing: map[string]bool{}, begun: new(false)}}
 }
 
@@ -123,13 +124,13 @@ func (f *State) session(data event.Data) {
 		f.ledger.counted = true
 		f.setBackend(d.Backend, d.Model)
 		f.setTitle(d.Title)
-		f.cards.Cwd = d.Context.Cwd
+		f.cards.Cwd = cmp.Or(f.cards.Cwd, d.Context.Cwd) // it never moves
 		if !d.InstructionsSeen {
 			f.instructions = d.Instructions
 		}
 	case event.SessionResume:
 		f.setBackend(d.Backend, d.Model)
-		f.cards.Cwd = d.Context.Cwd
+		f.cards.Cwd = cmp.Or(f.cards.Cwd, d.Context.Cwd) // it never moves
 	case event.SessionTitleChanged:
 		f.setTitle(d.Title)
 	case event.SessionModelChange:
@@ -213,6 +214,8 @@ func (f *State) tools(data event.Data) {
 		f.callComplete(d)
 	case event.OutputDeleted:
 		f.outputDeleted(d)
+	case event.OutputReread:
+		f.outputReread(d)
 	case event.HookStart:
 		f.hookStart(d)
 	case event.HookEnd:

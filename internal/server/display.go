@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"github.com/go-chi/chi/v5"
+
 	"webchat/internal/event"
 	"webchat/internal/outputs"
 	"webchat/internal/session"
@@ -63,6 +65,26 @@ func (s *Server) display(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	return replyLook(w, look)
+}
+
+// reread shows a file again whose output is gone.
+func (s *Server) reread(w http.ResponseWriter, r *http.Request) error {
+	one, err := s.session(r)
+	if err != nil {
+		return err
+	}
+	look, err := one.Reread(r.Context(), chi.URLParam(r, "outputId"), func(id string) bool {
+		_, err := s.Outputs.Get(outputs.ID(id))
+		return err == nil
+	})
+	if err != nil {
+		return err
+	}
+	return replyLook(w, look)
+}
+
+func replyLook(w http.ResponseWriter, look session.Look) error {
 	result := look.DisplayResult
 	if look.Sensitive {
 		return reply(w, http.StatusOK, displayReply{ToolCallID: result.ToolCallID, NotKept: true, Sensitive: true})

@@ -74,6 +74,8 @@ func (w *recentWork) take(e event.Event) {
 	switch d := e.Data.(type) {
 	case event.ToolExecutionStart:
 		w.begun[d.ToolCallID] = d
+	case event.OutputReread:
+		w.shown[d.NewOutputID] = w.shown[d.OutputID]
 	case event.OutputOpened:
 		if path := w.shown[d.OutputID]; path != "" {
 			w.see(path, event.Time(e.Timestamp))

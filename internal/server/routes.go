@@ -52,6 +52,7 @@ func (s *Server) routes() []route {
 		to(post, one+"/branch", guard.Write, 201, s.branch, "", "Begin a session with everything that was said before a prompt; its agent is given that with its first prompt"),
 		{post, one + "/display", guard.Write, s.display, 200, displayRequest{}, displayReply{}, "", "Show something yourself: no model hears of the content. A preview is not logged, and holds until the next one"},
 		of(s, post, one+"/outputs/{outputId}/keep", guard.Write, 200, act("outputId", (*session.Session).Keep), "", "Log a preview as a display"),
+		{post, one + "/outputs/{outputId}/reread", guard.Write, s.reread, 200, nil, displayReply{}, "", "Show a file again whose output is gone: a new output stands in its place. No model hears of it"},
 		of(s, post, one+"/outputs/{outputId}/open", guard.Write, 200, act("outputId", (*session.Session).Open), "", "Note that the user looked at an output: logged once, and no model hears of it"),
 		of(s, post, one+"/outputs/{outputId}/pin", guard.Write, 200, s.pinOutput, "", "Keep an output from expiring and from being evicted, for eight hours at most, or no longer"),
 		of(s, del, one+"/outputs/{outputId}", guard.Write, 204, s.deleteOutput, "", "Delete an output before its life is over"),

@@ -68,6 +68,7 @@ type Session struct {
 	agentStarted   bool // an agent of it was started in this process
 	calls          map[string]*call
 	look           look                       // the newest preview
+	rereading      sync.Mutex                 // one output is read again after the other
 	rewritten      map[string]json.RawMessage // arguments hooks changed in this turn, by call
 	idleTimer      *time.Timer                // closes the conversation; nil: there was none
 	closedIdle     bool                       // the conversation was closed for being idle

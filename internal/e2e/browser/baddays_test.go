@@ -59,7 +59,7 @@ func TestRestartBehindTheBackEndsOutputs(t *testing.T) {
 	p.before(`delete window.SharedWorker; Object.defineProperty(document, 'hidden', { get: () => Boolean(window.away) })`)
 	p.do(chromedp.Navigate(s.url + "/"))
 	p.live()
-	p.say("/show go.mod")
+	p.say("!echo once")
 	p.wait(card)
 	p.done()
 	p.js(`window.away = true; document.dispatchEvent(new Event('visibilitychange'))`)

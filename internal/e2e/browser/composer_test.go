@@ -413,7 +413,7 @@ func TestLooksAreRecognised(t *testing.T) {
 	const hold = `window.late = []; const now = window.fetch; window.fetch = (at, o) => String(at).includes('/api/looks') ? new Promise((done, no) => { o.signal?.addEventListener('abort', () => no(o.signal.reason)); late.push(() => o.signal?.aborted || done(now(at, o))) }) : now(at, o)`
 	p.js(hold)
 	p.compose("show me go.mod")
-	p.wait(`late.length > 0 && `+arrow)
+	p.wait(`late.length > 0 && ` + arrow)
 	p.press("Enter") // the arrow sends
 	p.has("#turns .said", "go.mod")
 	p.settled()

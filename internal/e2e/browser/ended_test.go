@@ -1,80 +1,108 @@
 package browser
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 )
 
-// ended waits until all that a session showed stands on the Desk as struck-through tabs, the
-// last one in front with the sentence that says why it ended and with the way out.
-func (p *page) ended(why string) {
-	p.t.Helper()
-	p.look(1440, 900, "light")
-	p.is(`[...document.querySelectorAll('#tabs .tab')].map((e) => getComputedStyle(e.querySelector('.t')).textDecorationLine).join()`, "line-through,line-through")
-	p.front("go.mod")
-	p.has(".pane:not([hidden]) .nothing", why)
-	p.has(".pane:not([hidden]) .nothing [data-act=again]", "Show again")
-	p.has(".pane:not([hidden]) .nothing [data-act=close-tab]", "Close the tab")
-	p.is(`await Promise.all([...document.querySelectorAll('#outs [data-output]')].map(async (e) => (await fetch('/api/outputs/' + e.dataset.output)).status)).then((all) => all.join())`, "404,404")
-}
-
-// A session whose outputs are over says so, in the browser that showed them and in one that
-// never did, after their life and after a restart. By keys alone one is shown again.
-func TestDeskOfASessionWhoseOutputsEnded(t *testing.T) {
-	s, p := desked(t, "--output-ttl", "3s")
-	p.expect(refused...)
-	p.told("show me internal/pump/pump.go")
-	p.told("show me go.mod")
-	address := "/sessions/" + p.session()
-	p.wait(`document.querySelectorAll('#outs .gone').length === 2`)
-	const life = "Deleted 3 seconds after it was shown Showing it again reads the file as it is now."
-	p.ended(life)
-	p.do(chromedp.Reload())
-	p.live()
-	p.ended(life)
-
-	elsewhere := func() {
-		t.Helper()
-		p.do(chromedp.Navigate(s.url + "/"))
-		p.live()
-		p.js(`for (const key of Object.keys(localStorage)) if (key.startsWith('webchat.desk.')) localStorage.removeItem(key)`)
-		p.do(chromedp.Navigate(s.url + address))
-		p.live()
-	}
-	elsewhere()
-	p.ended(life)
-	p.shots("desk-ended")
-	p.look(1440, 900, "light")
-
-	s.down(syscall.SIGTERM)
-	s.again()
-	elsewhere()
-	p.ended(life)
-	p.press("Escape")
-	p.wait(`document.activeElement.matches('.pane:not([hidden]) .nothing')`)
-	p.shot("desk-ended-keys")
-	p.press("Tab")
-	p.wait(`document.activeElement.matches('.nothing [data-act=again]')`)
-	p.press("Enter")
-	p.has(".pane:not([hidden]) .rows", "module example.com/relay")
-}
-
-// What a restart took says that, and the sentence offers the same way out.
-func TestDeskAfterARestart(t *testing.T) {
+// A file never ends on the Desk: after its life, a restart and a kill it is read again when it comes
+// to the front, as another output, without a model, and says what changed. What a command printed
+// ends with the sentence that says why, and with the way out.
+func TestFilesAreReadAgain(t *testing.T) {
 	s, p := desked(t)
-	p.expect(refused...)
+	p.expect(append(refused, "422")...)
 	p.told("show me internal/pump/pump.go")
 	p.told("show me go.mod")
+	p.told("show me README.md")
+	p.say("/image logo.png")
+	p.front("logo.png")
+	p.say("!echo once")
+	p.front("echo once")
+	p.settled()
 	address := "/sessions/" + p.session()
-	p.do(chromedp.Navigate(s.url + "/"))
-	p.live()
-	s.down(syscall.SIGTERM)
+	const outs = `[...document.querySelectorAll('#outs [data-output]')].map((e) => e.dataset.output).join()`
+	was := strings.Split(eval[string](p, outs), ",")
+	s.put("internal/pump/pump.go", strings.Replace(pumpGo, "time.Second", "2 * time.Second", 1))
+	s.down(syscall.SIGKILL)
+	if err := os.Remove(filepath.Join(s.workspace, "README.md")); err != nil {
+		t.Fatal(err)
+	}
 	s.again()
 	p.js(`for (const key of Object.keys(localStorage)) if (key.startsWith('webchat.desk.')) localStorage.removeItem(key)`)
 	p.do(chromedp.Navigate(s.url + address))
 	p.live()
-	p.ended("Deleted when webchat restarted Outputs are kept in memory only.")
-	p.shots("desk-restarted")
+	p.is(`[...document.querySelectorAll('#tabs .tab')].map((e) => getComputedStyle(e.querySelector('.t')).textDecorationLine).join()`, "none,none,none,none,line-through")
+
+	open := func(name string) {
+		t.Helper()
+		p.js(`[...document.querySelectorAll('#tabs .tab')].find((e) => e.innerText.trim().startsWith(` + quote(name) + `)).querySelector('[role=tab]').click()`)
+		p.front(name)
+	}
+	open("go.mod")
+	p.has(".pane:not([hidden]) .rows", "module example.com/relay")
+	p.has(".pane:not([hidden]) .pane-note", "Unchanged since it was shown at")
+	p.is(`!document.querySelector('.pane:not([hidden]) .dfoot .life')`+` && 'no clock'`, "no clock")
+	p.shots("desk-read-again")
+	p.look(1440, 900, "light")
+	open("pump.go")
+	p.has(".pane:not([hidden]) .rows", "2 * time.Second")
+	p.has(".pane:not([hidden]) .pane-note", "Changed since it was shown at")
+	open("logo.png")
+	p.wait(onDesk + `.querySelector('.pic img')?.naturalWidth === 320`)
+	open("README.md")
+	p.has(".pane:not([hidden]) .nothing", "README.md")
+	p.has(".pane:not([hidden]) .nothing [data-act=again]", "Show again")
+	open("echo once")
+	p.has(".pane:not([hidden]) .nothing", "Deleted when webchat restarted")
+	p.has(".pane:not([hidden]) .nothing [data-act=again]", "Run again")
+
+	now := strings.Split(eval[string](p, outs), ",")
+	for i, id := range was {
+		if again := i == 0 || i == 1 || i == 3; len(now) != len(was) || (now[i] != id) != again {
+			t.Errorf("the outputs were %v and are %v", was, now)
+		}
+		if status := eval[int](p, `fetch('/api/outputs/`+id+`').then((r) => r.status)`); status != 404 {
+			t.Errorf("the old output %s is answered by %d", id, status)
+		}
+	}
+	// A reload, and another page, show the same outputs and read nothing again.
+	p.do(chromedp.Reload())
+	p.live()
+	open("go.mod")
+	p.has(".pane:not([hidden]) .rows", "module example.com/relay")
+	p.is(outs, strings.Join(now, ","))
+	if n := strings.Count(s.logged(t, p.session()), `"type":"output.reread"`); n != 3 {
+		t.Errorf("%d files were read again, want 3", n)
+	}
+}
+
+// By keys alone what ended is run again.
+func TestCommandWhoseOutputEnded(t *testing.T) {
+	s, p := desked(t, "--output-ttl", "3s")
+	p.expect(refused...)
+	p.say("!echo once")
+	p.front("echo once")
+	p.wait(`document.querySelectorAll('#outs .gone').length === 1`)
+	const life = "Deleted 3 seconds after it was shown The command is not run again by itself. Running it again shows what it prints now."
+	p.has(".pane:not([hidden]) .nothing", life)
+	p.shots("desk-ended")
+	p.look(1440, 900, "light")
+	s.down(syscall.SIGTERM)
+	s.again()
+	p.do(chromedp.Reload())
+	p.live()
+	p.has(".pane:not([hidden]) .nothing", life)
+	p.press("Escape")
+	p.wait(`document.activeElement.matches('.pane:not([hidden]) .nothing')`)
+	p.press("Tab")
+	p.wait(`document.activeElement.matches('.nothing [data-act=again]')`)
+	p.press("Enter")
+	p.wait(`document.getElementById('confirm').open`)
+	p.press("Tab", "Enter")
+	p.has(".pane:not([hidden]) .rows", "once")
 }

@@ -82,8 +82,12 @@ async function fold(card) {
   if (card.querySelector('.card-head + .card-fold')) (await line(card, Number(card.dataset.last)))?.scrollIntoView({ block: 'nearest' })
 }
 
-/** Repeats a display without any model; a command after one confirmation. */
+/** Repeats a display without any model; a command after one confirmation, and a file that is gone in its place. */
 async function again(card) {
+  if (card.dataset.state === 'expired' && 'reread' in card.dataset) {
+    const shown = await post(path(`/outputs/${card.dataset.output}/reread`))
+    if (shown.output) return shown
+  }
   if (card.dataset.tool === 'run_and_display' && !await confirmed('Run this command again?', card.dataset.name, 'Run it')) return null
   return display({ tool: card.dataset.tool, arguments: JSON.parse(card.dataset.args) })
 }

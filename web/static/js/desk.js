@@ -5,6 +5,7 @@ import { path, post } from './api.js'
 import { clone, plain } from './html.js'
 import { announce } from './announce.js'
 import { begin, coming, drop, paneOf, place, refresh } from './pane.js'
+import { pinNew } from './pins.js'
 import { selection } from './select.js'
 import { beside, desk, front, from, load, open, records, rowOf, save, tabOf, tabWith, take } from './tabs.js'
 import { failed, toast } from './toast.js'
@@ -304,10 +305,11 @@ function refused() {
 /** Takes in what the list of outputs says. */
 function sync(first) {
   for (const r of records()) {
-    const { tab, fresh, again } = take(r)
+    const { tab, fresh, again, pin } = take(r)
+    if (pin && !first) pinNew(r.out)
     const pane = paneOf(tab.key)
     let drawn = false // by being brought to the front
-    if (fresh && !first) {
+    if (fresh && !first && !r.reread) {
       if (leads(tab)) {
         const { lines, beside } = tab.name === wanted ? wantedPlace : {}
         if (tab.name === wanted) {

@@ -1,6 +1,6 @@
 // A pane of the Desk: the server draws its head and foot, the viewer its rows.
 
-import { getText, session } from './api.js'
+import { getText, path, post, session } from './api.js'
 import { clone, fragment, plain, some } from './html.js'
 import { choose, selection } from './select.js'
 import { desk } from './tabs.js'
@@ -71,6 +71,12 @@ async function draw(tab, into, again = false) {
     pane = away(tab, err)
   }
   if (tab.closed || tab.out !== out) return null
+  if (pane.dataset.state === 'expired' && 'reread' in pane.dataset && tab.tried !== out) {
+    tab.tried = out
+    const failure = await reread(tab, out)
+    if (!failure) return draw(tab, into)
+    pane.querySelector('.nothing p:last-of-type').textContent = failure
+  }
   if (tab.call && pane.dataset.base) { // of a turn that is not in the page: the server knew
     Object.assign(tab, { name: pane.dataset.name, base: pane.dataset.base, kind: pane.dataset.kind, state: pane.dataset.state === 'expired' ? 'gone' : pane.dataset.state })
     if (tab.state !== 'failed') tab.icon = { terminal: 'term', image: 'image', hex: 'hex' }[tab.kind] ?? 'file'
@@ -104,6 +110,19 @@ async function draw(tab, into, again = false) {
   pane.dispatchEvent(new CustomEvent('webchat:pane', { bubbles: true }))
   const ended = pane.dataset.state === 'running' && tab.state === 'done' // while this was under way
   return ended && !again && pane.isConnected ? draw(tab, pane.parentElement, true) : pane
+}
+
+/** Reads a file again whose output is gone; why it could not, if it could not. */
+async function reread(tab, out) {
+  try {
+    const shown = await post(path(`/outputs/${encodeURIComponent(out)}/reread`))
+    if (!shown.output) return 'The file may hold secrets, so it is not read again by itself.'
+    if (tab.out === out) tab.out = shown.output.id
+    if (!tab.outs.includes(shown.output.id)) tab.outs.push(shown.output.id)
+    return ''
+  } catch (err) {
+    return err.message
+  }
 }
 
 function rows(pane, tab, kept) {

@@ -25,7 +25,7 @@ export const rowOf = (out) => document.querySelector(`#outs [data-output="${CSS.
 /** The outputs of the session, oldest first. */
 export const records = () => [...document.querySelectorAll('#outs [data-output]')].map((el) => ({
   out: el.dataset.output, key: `${el.dataset.kind} ${el.dataset.name}`, name: el.dataset.name, base: el.dataset.base, kind: el.dataset.kind,
-  icon: el.dataset.icon, state: el.dataset.state, exit: el.dataset.exit ?? '', pinned: 'pinned' in el.dataset,
+  icon: el.dataset.icon, state: el.dataset.state, exit: el.dataset.exit ?? '', pinned: 'pinned' in el.dataset, reread: 'reread' in el.dataset,
 }))
 
 /** Puts what the list says of an output into its tab, which it makes if there is none. */
@@ -37,6 +37,7 @@ export function take(r) {
     desk.tabs.push(tab)
   }
   const newest = tab.outs.at(-1)
+  const kept = tab.pinned && !r.pinned // the tab is, so what it shows next is
   const had = tab.outs.includes(r.out) // a look that was kept
   if (fresh) desk.known.add(r.out)
   if (fresh && !had) {
@@ -44,7 +45,7 @@ export function take(r) {
     if (!newest || tab.out === newest) tab.out = r.out // who reads the newest goes on to the next
   }
   if (tab.out === r.out) Object.assign(tab, { name: r.name, base: r.base, kind: r.kind, icon: r.icon === 'gone' ? iconOf(r.kind, r.name) : r.icon, state: r.state, bad: r.exit, pinned: r.pinned })
-  return { tab, fresh: fresh && !had, again: fresh && !had && Boolean(newest) }
+  return { tab, fresh: fresh && !had, again: fresh && !had && Boolean(newest), pin: kept && fresh && Boolean(newest) }
 }
 
 const icons = { csv: 'table', tsv: 'table', json: 'tree', jsonl: 'tree', ndjson: 'tree' }

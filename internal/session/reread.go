@@ -1,0 +1,98 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"webchat/internal/event"
+	"webchat/internal/eventlog"
+)
+
+// Reread shows a file again whose output is gone, and logs which output stands in its place. As in a
+// preview no model is called and the user is not asked: of a sensitive file only its name is known,
+// and what a command printed cannot be read again. It is no activity. Where the output was replaced
+// before, by one that is alive, that one is returned. [eventlog.ErrNotFound] for an output the
+// session never showed, [eventlog.ErrInvalid] for one that is no file's.
+func (s *Session) Reread(ctx context.Context, outputID string, alive func(outputID string) bool) (Look, error) {
+	s.rereading.Lock()
+	defer s.rereading.Unlock()
+	start, last, err := s.showing(ctx, outputID)
+	if err != nil {
+		return Look{}, err
+	}
+	out := Look{DisplayResult: DisplayResult{ToolCallID: start.ToolCallID}}
+	if alive(last) {
+		out.Output = &eventlog.OutputRef{ID: last, ToolCallID: start.ToolCallID}
+		return out, nil
+	}
+	c, err := s.newDisplay(start.ToolName, start.Arguments)
+	if err != nil {
+		return out, err
+	}
+	c.look = true
+	s.mu.Lock()
+	if err := s.checkUsable(); err != nil {
+		s.mu.Unlock()
+		return out, fmt.Errorf("read again: %w", err)
+	}
+	s.beginCallLocked(c)
+	s.mu.Unlock()
+	defer s.endCall(c)
+	defer context.AfterFunc(ctx, func() { c.cancel(errAborted) })()
+	res := s.perform(c)
+	d := completionOf(c.ID, s.cfg.Now().Sub(c.at), res)
+	out = Look{DisplayResult: displayResultOf(d, res), Sensitive: c.secret.Load()}
+	out.ToolCallID, out.NotKept = start.ToolCallID, false
+	if out.Sensitive || d.Error != nil || d.OutputID == "" {
+		return out, nil
+	}
+	return out, s.change(ctx, func() error {
+		return s.beginLocked(event.OutputReread{OutputID: last, NewOutputID: d.OutputID, ToolTelemetry: d.ToolTelemetry, Fingerprint: d.Fingerprint})
+	})
+}
+
+// showing finds the call that made an output, and the output that stands in its place now.
+func (s *Session) showing(ctx context.Context, outputID string) (start event.ToolExecutionStart, last string, err error) {
+	tools, err := s.tools()
+	if err != nil {
+		return start, "", err
+	}
+	starts := map[string]event.ToolExecutionStart{} // by call
+	calls := map[string]string{}                    // by output
+	err = s.events.Scan(ctx, 0, func(e event.Entry) bool {
+		switch d := e.Event.Data.(type) {
+		case event.ToolExecutionStart:
+			for _, t := range tools { // agents put the name of a server before it
+				if name := t.Spec().Name; strings.HasSuffix(d.ToolName, name) {
+					d.ToolName = name
+					starts[d.ToolCallID] = d
+				}
+			}
+		case event.ToolExecutionComplete:
+			if d.OutputID != "" {
+				calls[d.OutputID] = d.ToolCallID
+			}
+			if d.OutputID == outputID {
+				last = outputID
+			}
+		case event.OutputReread:
+			calls[d.NewOutputID] = calls[d.OutputID]
+			if d.OutputID == last || d.NewOutputID == outputID {
+				last = d.NewOutputID
+			}
+		}
+		return true
+	})
+	if err != nil {
+		return start, "", fmt.Errorf("read again: %w", err)
+	}
+	if last == "" {
+		return start, "", fmt.Errorf("the output %s: %w", outputID, eventlog.ErrNotFound)
+	}
+	start, ok := starts[calls[outputID]]
+	if !ok {
+		return start, "", fmt.Errorf("%w: the output %s is not of a display, so it cannot be read again", eventlog.ErrInvalid, outputID)
+	}
+	return start, last, nil
+}
