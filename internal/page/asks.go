@@ -2,6 +2,7 @@ package page
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strconv"
 
@@ -12,7 +13,7 @@ import (
 // dock is what stands around the open questions above the composer, the oldest first.
 type dock struct {
 	Kids  []*node
-	Many  bool
+	Many  bool   // several stand by themselves
 	Own   bool   // the page keeps the questions
 	Head  string // counts them
 	Alike []alike
@@ -20,9 +21,19 @@ type dock struct {
 
 // Dock is that as it is now.
 func (f *State) Dock() dock {
-	d := dock{Kids: f.asks.Kids, Many: len(f.asks.Kids) > 1, Own: f.Own, Alike: alikeOf(f.asks.Kids)}
+	d := dock{Kids: f.asks.Kids, Own: f.Own, Alike: alikeOf(f.asks.Kids)}
+	single := len(d.Kids)
+	for _, g := range d.Alike {
+		if !g.Apart {
+			single -= len(g.Asks)
+		}
+	}
+	d.Many = single > 1
 	if len(d.Kids) > 0 {
 		d.Head = d.Kids[0].Question.Who + " asks " + wording.Plural(len(d.Kids), "question")
+	}
+	for i := range d.Alike {
+		d.Alike[i].More = single > 0
 	}
 	return d
 }
@@ -31,35 +42,55 @@ func (f *State) Dock() dock {
 // all of them.
 type alike struct {
 	event.Grant
-	Tool     string
-	Requests []string
-	El       string
+	Asks  []*Ask // the oldest first
+	El    string
+	More  bool // there are others
+	Apart bool // each has its own card at once, since a line does not show what it does
 }
 
-// alikeOf finds questions about the same tool that a grant with the same text
-// covers. Ids are compared, too: the words "this command, exactly" are the same for
-// different commands. Where two grants cover the same questions the narrower counts.
+// First is the one that is denied first.
+func (a alike) First() *Ask { return a.Asks[0] }
+
+// begins matches the words that commands of a grant begin with.
+var begins = regexp.MustCompile("^commands that begin with (`[^`]+`)")
+
+// Head says how many they are, and in what they are alike.
+func (a alike) Head() string {
+	what, head := a.Text, wording.Count(len(a.Asks))
+	if m := begins.FindStringSubmatch(a.Text); m != nil {
+		what = "beginning with " + m[1]
+	}
+	if a.More {
+		return head + " more, all " + what
+	}
+	return head + " questions, all " + what
+}
+
+// alikeOf finds questions that a grant covers together: the largest group first, and of two that
+// are as large that of the narrower grant. Each question is in one group at most.
 func alikeOf(questions []*node) (out []alike) {
 	var groups []alike
 	for _, k := range questions {
 		for _, g := range k.Question.Grants {
-			i := slices.IndexFunc(groups, func(a alike) bool {
-				return a.Tool == k.Question.ToolName && a.ID == g.ID && a.Text == g.Text
-			})
+			i := slices.IndexFunc(groups, func(a alike) bool { return a.ID == g.ID && a.Text == g.Text })
 			if i < 0 {
 				i = len(groups)
-				groups = append(groups, alike{Grant: g, Tool: k.Question.ToolName, El: "all-" + k.ID + "-" + strconv.Itoa(i)})
+				groups = append(groups, alike{Grant: g, El: "all-" + k.ID + "-" + strconv.Itoa(i)})
 			}
-			if !slices.Contains(groups[i].Requests, k.Question.RequestID) {
-				groups[i].Requests = append(groups[i].Requests, k.Question.RequestID)
-			}
+			groups[i].Asks = append(groups[i].Asks, k.Question)
+			groups[i].Apart = groups[i].Apart || k.Question.Diff != "" || len(k.Question.Resources) > 0
 		}
 	}
+	slices.SortStableFunc(groups, func(a, b alike) int { return len(b.Asks) - len(a.Asks) })
+	taken := map[*Ask]bool{}
 	for _, g := range groups {
-		same := func(a alike) bool { return slices.Equal(a.Requests, g.Requests) }
-		if len(g.Requests) > 1 && !slices.ContainsFunc(out, same) {
-			out = append(out, g)
+		if len(g.Asks) < 2 || slices.ContainsFunc(g.Asks, func(a *Ask) bool { return taken[a] }) {
+			continue
 		}
+		for _, a := range g.Asks {
+			taken[a] = true
+		}
+		out = append(out, g)
 	}
 	return out
 }
@@ -86,7 +117,11 @@ func (f *State) addAsk(a *Ask) {
 	q := &node{ID: "q" + n.ID[1:], Question: a, hides: f.placeAsk(n)}
 	f.insert(f.asks, nil, q)
 	f.dockChanged()
-	f.announce(q, "alert", a.Head()+": "+wording.FirstLine(a.What(), 200))
+	text := a.Head() + ": " + wording.FirstLine(a.What(), 200)
+	if secret := a.Reveals(); secret != "" {
+		text += ". " + secret
+	}
+	f.announce(q, "alert", text)
 }
 
 // placeAsk puts the row of a question before that of its call, if there is one, which

@@ -21,9 +21,9 @@ func starts(id, tool, args string) event.ToolExecutionStart {
 func wants(req, call, command string) event.PermissionRequested {
 	p := allow(req, call, command)
 	p.ToolName = "bash"
-	p.Grants = []event.Grant{{ID: "exact " + command, Text: "this command, exactly: `" + command + "`"}}
+	p.Grants = []event.Grant{{ID: "exact " + command, Text: "this command, exactly: `" + command + "`", Covers: "the command above, nothing else"}}
 	if strings.HasPrefix(command, "go test ") {
-		p.Grants = append(p.Grants, event.Grant{ID: "go test", Text: "commands that begin with `go test`"})
+		p.Grants = append(p.Grants, event.Grant{ID: "go test", Text: "commands that begin with `go test`", Covers: "`go test -race \u202e./...`"})
 	}
 	return p
 }
@@ -45,6 +45,9 @@ func questions() map[string][]event.Data {
 	two.Resource, two.Target = "a.txt", workspace+"/a.txt"
 	two.Resources = []event.Resource{{Kind: "write", Action: "change a file", Resource: "a.txt", Target: workspace + "/a.txt"},
 		{Kind: "write", Action: "change a file", Resource: "link\u202e/b.txt", Target: "/elsewhere/b.txt"}, {Kind: "read", Action: "read a file", Resource: "c\nd", Target: workspace + "/c\nd"}}
+	secret := wants("p1", "c1", "cp deploy.key\u202e x\u200b && cp deploy.key\u202e y")
+	secret.Sensitive, secret.Grants, secret.Why = true, []event.Grant{}, "No rule allows `cp deploy.key\u202e x`."
+	secret.Secret = &event.Secret{File: "deploy.key\u202e", Looks: "looks like a private key"}
 	plain := two
 	plain.RequestID, plain.Diff = "p2", ""
 	go1 := event.Grant{ID: "go test", Text: "commands that begin with `go test`", Scope: event.ForSession}
@@ -58,6 +61,7 @@ func questions() map[string][]event.Data {
 		"by rule": join(opening(), starts("c1", "grep", `{"pattern":"needle","path":"src","glob":"*.go"}`), reads("p1", "c1", "src"),
 			event.ToolExecutionComplete{ToolCallID: "c1", Success: true, Result: &event.ToolResult{Content: "1 hit"}, DurationMs: 12}, reads("p2", "", "src"),
 			starts("c2", "render_file_contents", `{"path":"go.mod"}`), reads("p3", "c2", "go.mod"), reads("p4", "c9", "src"), starts("c9", "view", `{"path":"src"}`), closing(event.Completed)),
+		"secret":     join(opening(), starts("c1", "bash", `{"command":"cp"}`), secret, yes("p1"), closing(event.Completed)),
 		"of several": join(opening(), starts("c1", "edit", `{"path":"a.txt"}`), two, plain, yes("p1"), yes("p2"), closing(event.Completed)),
 		"elsewhere":  join(opening(), starts("c1", "edit", `{"path":"notes.txt"}`), write, event.PermissionCompleted{RequestID: "p1", Decision: event.Deny, By: event.DecidedByHook, Reason: "no"}, closing(event.Completed)),
 		"changed by hooks": join(opening(), event.HookStart{HookID: "h0", Event: "prompt_submitted", Command: "check.sh"}, event.HookEnd{HookID: "h0", Event: "prompt_submitted", Command: "check.sh", Allow: true, Prompt: "show me go.mod, only"},
@@ -136,7 +140,7 @@ func TestQuestionsThatAreAlikeHaveOneButton(t *testing.T) {
 	if !slices.Equal(alike, []string{"p1 p2"}) {
 		t.Errorf("alike are %q: two tests are, and what may be allowed word by word is not", alike)
 	}
-	says(t, d, "asks-alike", "2 alike: commands that begin with go test", "Allow these 2 once")
+	says(t, d, "asks-alike", "2 more, all beginning with go test", "go test ./a", "go test ./b", "Allow all 2", "Deny all")
 	for _, id := range []string{"q-p1", "q-p2", "q-p3", "q-q1"} {
 		if pagetest.ByID(d.Root, id) == nil {
 			t.Errorf("the question %s is not in the list", id)
@@ -157,23 +161,29 @@ func TestGrantsAreOfferedInWords(t *testing.T) {
 	d := after(t, "several", upTo("several", func(d event.Data) bool { _, is := d.(event.PermissionRequested); return is }))
 	var offered []string
 	walk(pagetest.ByID(d.Root, "q-p1"), func(n *html.Node) {
-		if id, ok := pagetest.Attr(n, "data-grant"); ok {
-			scope, _ := pagetest.Attr(n, "data-scope")
-			offered = append(offered, id+" for "+scope)
-		}
-		for _, name := range []string{"checked", "selected", "autofocus"} {
-			if _, ok := pagetest.Attr(n, name); ok {
-				t.Errorf("<%s> is %s", n.Data, name)
+		for _, name := range []string{"data-grant", "data-scope"} {
+			if what, ok := pagetest.Attr(n, name); ok {
+				on, _ := pagetest.Attr(n, "aria-checked")
+				offered = append(offered, what+": "+read(n)+" "+on)
 			}
 		}
 	})
-	want := []string{"exact go test ./a for session", "exact go test ./a for workspace", "go test for session", "go test for workspace"}
+	want := []string{"session: This session true", "workspace: This folder false", "exact go test ./a: this command, exactly covers the command above, nothing else true",
+		"go test: commands that begin with go test covers go test -race U+202E./... false"}
 	if !slices.Equal(offered, want) {
-		t.Errorf("offered are %q, want %q", offered, want)
+		t.Errorf("offered are %q, want %q: the narrowest is chosen", offered, want)
 	}
+	says(t, d, "q-p1", "Why ask No rule and no grant covers it.")
+	opened := after(t, "secret", upTo("secret", func(d event.Data) bool { _, is := d.(event.PermissionRequested); return is }))
+	says(t, opened, "q-p1", "Why ask No rule allows cp deploy.key⟨U+202E⟩ x.", "Secret deploy.keyU+202E looks like a private key", "This can only be allowed once.", "Hidden U+202E turns the text after it round. Hidden U+200B takes no room.")
+	walk(pagetest.ByID(opened.Root, "q-p1"), func(n *html.Node) {
+		if got, ok := pagetest.Attr(n, "data-secret"); ok && got != "deploy.key⟨U+202E⟩ looks like a private key" {
+			t.Errorf("notifications read %q", got)
+		}
+	})
 	d = after(t, "elsewhere", upTo("elsewhere", func(d event.Data) bool { _, is := d.(event.PermissionRequested); return is }))
 	says(t, d, "q-p1", "notes.txt → /elsewhere/notesU+202E.txt, outside this workspace", "DATABASE_URL, TOKENU+200B: the command does not get these variables.",
-		"This can only be allowed once.", "It leads outside this workspace.", "1 invisible character is shown as its code.")
+		"This can only be allowed once.", "Why ask It leads outside this workspace.", "U+202E turns the text after it round.")
 	if got := read(pagetest.ByID(d.Root, "q-p1")); strings.Contains(got, "Allow more") {
 		t.Errorf("what counts once is offered for longer: %s", got)
 	}
@@ -184,7 +194,7 @@ func TestGrantsAreOfferedInWords(t *testing.T) {
 func TestAllAnActIsAboutIsShown(t *testing.T) {
 	all := []string{"change a file: a.txt change a file: linkU+202E/b.txt → /elsewhere/b.txt, outside this workspace read a file: c↵ d", "a.txt and 2 more"}
 	d := after(t, "of several", upTo("of several", func(d event.Data) bool { p, is := d.(event.PermissionRequested); return is && p.RequestID == "p2" }))
-	says(t, d, "q-p1", all[0], "1 invisible character is shown as its code.")
+	says(t, d, "q-p1", all[0], "U+202E turns the text after it round.")
 	says(t, d, "q-p2", all[0])
 	says(t, d, "p-p1", all...)
 	whole := after(t, "of several", len(questions()["of several"]))

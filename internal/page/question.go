@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"html/template"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -127,8 +129,16 @@ func (a *Ask) Length() string {
 	return wording.Plural(lines, "line") + ", " + wording.Plural(utf8.RuneCountInString(text), "character")
 }
 
-// Hides says how many characters would not be seen as they are.
-func (a *Ask) Hides() string {
+// hidden is a character that would not be seen as it is, and what it does.
+type hidden struct{ Code, Does string }
+
+// mostHidden is how many kinds of them are named.
+const mostHidden = 4
+
+var tag = regexp.MustCompile(`class="vis">([^<]+)<`)
+
+// Hides are the characters that would not be seen as they are, each once.
+func (a *Ask) Hides() (all []hidden) {
 	shown := render.Visible(a.Cwd) + a.Leads()
 	for _, t := range a.Things() {
 		shown += t.What + t.Leads
@@ -136,13 +146,64 @@ func (a *Ask) Hides() string {
 	if len(a.Resources) == 0 {
 		shown += render.Visible(a.Resource)
 	}
-	switch n := strings.Count(string(shown), `class="vis"`); n {
-	case 0:
+	for _, m := range tag.FindAllStringSubmatch(string(shown), -1) {
+		h := hidden{m[1], does(m[1])}
+		switch {
+		case slices.Contains(all, h):
+		case len(all) == mostHidden:
+			return append(all, hidden{Does: "and others, each shown as its code."})
+		default:
+			all = append(all, h)
+		}
+	}
+	return all
+}
+
+// does says what a character of a code does to what is read.
+func does(code string) string {
+	r, _ := strconv.ParseInt(strings.TrimPrefix(code, "U+"), 16, 32)
+	switch {
+	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r == 0x200e, r == 0x200f, r == 0x61c:
+		return "turns the text after it round."
+	case r >= 0x200b && r <= 0x200d, r == 0x2060, r == 0xfeff, r == 0xad:
+		return "takes no room."
+	case r == 0x1b:
+		return "begins a command to a terminal."
+	case strings.HasPrefix(code, "0x"):
+		return "is a byte that is no text."
+	}
+	return "does not show as itself."
+}
+
+// WhyAsk is why it is asked.
+func (a *Ask) WhyAsk() string { return cmp.Or(a.Why, "No rule and no grant covers it.") }
+
+// Reveals names the file of keys or passwords that it is about, in a sentence without its end; empty:
+// none is known.
+func (a *Ask) Reveals() string {
+	if a.Secret == nil {
+		return ""
+	}
+	return wording.Plain(a.Secret.File) + " " + a.Secret.Looks
+}
+
+// Short is what a grant covers, without the text that stands above.
+func (a *Ask) Short(g event.Grant) string {
+	if head, _, ok := strings.Cut(g.Text, ": `"); ok && strings.HasPrefix(g.Text, "this ") && strings.Contains(head, ", exactly") {
+		return head
+	}
+	return g.Text
+}
+
+// Wider says what the wider grants leave out.
+func (a *Ask) Wider() string {
+	switch n := len(a.Grants) - 1; n {
+	case -1, 0:
 		return ""
 	case 1:
-		return "1 invisible character is shown as its code."
+		return "Of the wider one, what names a secret or hides a character still asks."
 	default:
-		return wording.Count(n) + " invisible characters are shown as their codes."
+		return "Of the wider " + wording.Count(n) + ", what names a secret or hides a character still asks."
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -147,17 +148,22 @@ func unseen(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r)
 }
 
-// quote sets text between marks, on one line, without what hides, and shortened.
+// quote sets text between marks, on one line, shortened, and with the codes of what hides.
 func quote(text string) string {
-	r := []rune(strings.Map(func(r rune) rune {
+	var b strings.Builder
+	for _, r := range strings.ToValidUTF8(text, "\ufffd") {
 		switch {
 		case r == '`':
-			return '\''
+			b.WriteByte('\'')
+		case unicode.IsSpace(r):
+			b.WriteByte(' ')
 		case unseen(r):
-			return ' '
+			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
+		default:
+			b.WriteRune(r)
 		}
-		return r
-	}, strings.ToValidUTF8(text, "\ufffd")))
+	}
+	r := []rune(b.String())
 	if len(r) > maxShown {
 		r = append(r[:maxShown-1], '…')
 	}

@@ -218,7 +218,7 @@ func TestNotifiesWhenOutOfSight(t *testing.T) {
 	p.is(`localStorage.getItem('test.granted')`, "1")
 	p.js(`Notification.permission = 'granted'; window.away = true`)
 	p.js(`const { post, path } = await import(document.querySelector('script[data-modules]').src.replace('theme.js', 'api.js')); await post(path('/messages'), { content: 'run echo more' })`)
-	p.wait(`told.some((w) => w.endsWith('asked you something'))`)
+	p.wait(`told.some((w) => w.endsWith('offline asks to run a command: echo more'))`)
 }
 
 func TestKeyboardOnly(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -170,11 +171,12 @@ func TestSeveralQuestionsAreOneList(t *testing.T) {
 		p.wait(`document.querySelectorAll('[data-ask][data-ready]').length === ` + quoteInt(n) + ` && document.querySelectorAll('[data-ask]').length === ` + quoteInt(n))
 	}
 	p.wait(`document.querySelectorAll('[data-ask]').length === 4`)
-	p.is(`document.querySelector('[data-act=allow-all]').ariaDisabled`, "true") // not all of it was on the screen
+	p.click("[data-act=apart]")
+	p.wait(`document.querySelectorAll('#asks > li:not([hidden])').length === 4`)
 	p.js(`for (const li of document.querySelectorAll('#asks > li')) { li.scrollIntoView(); const e = li.querySelector('[data-whole]'); e.scrollTop = e.scrollHeight; await new Promise((done) => setTimeout(done, 100)) }`)
 	p.wait(`document.querySelectorAll('[data-ask][data-read]').length === 4`)
 	p.has("#asks-head", "liar asks 4 questions")
-	p.has("#asks-alike", "2 alike: commands that begin with go test")
+	p.has("#asks-alike", "2 more, all beginning with go test")
 	p.wait(`document.title.startsWith('(4) ')`)
 	p.shots("several-questions")
 	first := `#asks > li:first-child `
@@ -207,7 +209,8 @@ func TestSeveralQuestionsAreOneList(t *testing.T) {
 	// By keys: the next one has the focus when one is answered.
 	p.focus(question)
 	p.wait(ripe)
-	p.press("d")
+	p.js(`for (const _ of [1, 2]) document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'd', bubbles: true }))`)
+	p.wait(`document.activeElement.name === 'reason'`)
 	p.write("not now")
 	p.press("Enter")
 	p.has("[data-answered]", "not now")
@@ -222,78 +225,128 @@ func TestSeveralQuestionsAreOneList(t *testing.T) {
 	p.done()
 }
 
-// What is alike is answered by one button, by mouse and by keys, and each answer is
-// an event of its own.
+// What one grant covers is one card with one button, by mouse and by keys; opened, each has its own
+// card, and a grant given there answers the rest. Each answer is an event of its own.
 func TestAlikeQuestionsAreAnsweredAtOnce(t *testing.T) {
 	h := newHouse(t)
-	h.backend.on("alike", asking(h.site.workspace, shell("c1", "go test ./internal/a"), shell("c2", "git push"), shell("c3", "go test ./internal/b"), shell("c4", "go test ./internal/c")))
-	h.backend.on("more", asking(h.site.workspace, shell("d1", "go test ./internal/a"), shell("d2", "git push"), shell("d3", "go test ./internal/b")))
-	h.backend.on("again", asking(h.site.workspace, shell("e1", "go test ./internal/d")))
+	h.backend.on("alike", asking(h.site.workspace, shell("c1", "go test ./internal/a"), shell("c2", "git push"), shell("c3", "go vet ./internal/b"), shell("c4", "go build ./c\u200bmd")))
+	h.backend.on("more", asking(h.site.workspace, shell("d1", "go test ./internal/a"), shell("d2", "git push"), shell("d3", "go vet ./internal/b"), shell("d4", "go test ./internal/c")))
+	h.backend.on("again", asking(h.site.workspace, shell("e1", "go build ./internal/d")))
 	id := h.session(t)
 	p := h.site.open("/sessions/" + id)
-	p.look(1440, 1400, "light")
-	decisions := func() int {
-		n := 0
-		for _, e := range h.events(t, id) {
-			if e == "permission.completed" {
-				n++
+	decisions := func() (by []string) {
+		var list struct {
+			Events []struct {
+				Type string
+				Data struct{ By, Decision string }
 			}
 		}
-		return n
+		h.api(t, "GET", "/api/sessions/"+id+"/events?limit=5000", nil, &list)
+		for _, e := range list.Events {
+			if e.Type == "permission.completed" {
+				by = append(by, e.Data.By+" "+e.Data.Decision)
+			}
+		}
+		return by
 	}
+	const group = `document.querySelector('[data-alike]')`
 	p.say("alike")
-	p.wait(`document.querySelector('[data-act=allow-all]').ariaDisabled === 'false'`)
+	p.wait(`document.querySelectorAll('[data-ask]').length === 4 && ` + group + `?.querySelector('[data-act=allow-all]').ariaDisabled === 'false'`)
+	p.has("[data-alike]", "2 more, all beginning with go")
+	p.has("[data-alike]", "Allow all 2")
+	p.is(`[...document.querySelectorAll('#asks [data-ask]')].filter((e) => e.checkVisibility()).map((e) => e.querySelector('.perm-cmd').innerText).sort().join('; ')`, "git push; go build ./cU+200Bmd")
+	p.shots("alike")
 	p.click("[data-act=allow-all]")
-	p.wait(`document.querySelectorAll('[data-answered]').length === 3 && document.querySelector('.perm-cmd').textContent === 'git push'`)
-	if n := decisions(); n != 3 {
-		t.Errorf("%d decisions are in the log, want one for each question", n)
-	}
+	p.wait(`document.querySelectorAll('[data-answered]').length === 2 && !` + group)
+	p.wait(`document.querySelectorAll('#asks [data-ask][data-ready]').length === 2`)
+	p.click("#asks [data-act=deny]")
 	p.wait(ready1)
 	p.click("[data-act=deny]")
 	p.done()
-	// By keys, and for longer than once.
+	if got := strings.Join(decisions(), "; "); got != "user allow; user allow; user deny; user deny" {
+		t.Errorf("the log has %s", got)
+	}
+	// By keys: the group is opened, and a card in it is granted.
 	p.say("more")
-	p.wait(`document.querySelector('[data-act=allow-all]')?.ariaDisabled === 'false'`)
-	p.focus(`document.querySelector('[data-alike] [data-act=ways]')`)
-	// Who presses again as the menu opens chooses nothing.
-	p.js(`document.activeElement.click(); document.activeElement.click()`)
-	p.wait(`document.activeElement.matches('[data-alike] [data-act=grant]')`)
-	p.wait(`document.activeElement.ariaDisabled === 'false'`)
-	p.shot("alike-more")
-	p.accessible("what else may be allowed for several")
-	if n := decisions(); n != 4 {
-		t.Fatalf("%d decisions: a key pressed as the menu opened chose something", n)
-	}
+	p.wait(group + `?.querySelector('[data-act=allow-all]').ariaDisabled === 'false'`)
+	p.focus(group)
+	p.wait(`document.activeElement.dataset.keys !== undefined`)
+	p.wait(group + `.querySelector('kbd').checkVisibility()`)
 	p.press("Enter")
+	p.wait(`document.querySelectorAll('#asks li:not([hidden]) [data-ask][data-ready]').length === 4`)
+	p.shots("alike-opened")
+	p.focus(`document.querySelector('[data-ask]')`)
+	p.wait(ripe)
+	p.press("s")
+	p.has("[data-ask] .grants", "commands that begin with go and build, check, test or query")
+	p.press("ArrowDown", "ArrowDown")
+	p.is(`document.querySelector('[data-ask] [data-grant][aria-checked=true] .ex').textContent`, "covers go build ./..., go vet ./..., go test -race ./...")
+	p.wait(`document.activeElement.matches('[data-ask][data-ready]')`)
+	p.press("s")
 	p.wait(`document.querySelectorAll('[data-ask]').length === 1`)
-	p.has("[data-answered]", "Allowed by you, in this session from now on: commands that begin with go test")
-	p.wait(ready1)
-	p.click("[data-act=deny]")
+	p.wait(`document.activeElement.matches('[data-ask]') && document.activeElement.querySelector('.perm-cmd').textContent === 'git push'`)
+	p.wait(ripe)
+	p.press("d")
 	p.done()
+	p.wait(`document.activeElement.id === 'prompt'`)
+	got := decisions()[4:]
+	slices.Sort(got)
+	if strings.Join(got, "; ") != "grant allow; grant allow; user allow; user deny" {
+		t.Errorf("the log has %q", got)
+	}
 	p.say("again")
-	p.has("[data-answered]", "Allowed by your grant: commands that begin with go test, with harmless options, inside this workspace go test ./internal/d")
+	p.has("[data-answered]", "Allowed by your grant: commands that begin with go and build, check, test or query, with harmless options, inside this workspace go build ./internal/d")
 	p.done()
 }
 
-// What may be allowed beyond this once is offered in words, and holds as long as the
-// words say.
+// What may be allowed beyond this once stands below the command, which keeps its width, with an
+// example of what it covers, and holds as long as the words say.
 func TestGrantsOnTheCard(t *testing.T) {
 	s := start(t)
 	p := s.open("/")
+	for _, size := range [][2]int64{{1440, 900}, {390, 844}, {360, 740}} {
+		p.look(size[0], size[1], "light")
+		p.say("run go test ./... && go vet \u202e")
+		p.wait(`document.querySelector('[data-ask][data-ready][data-read]')`)
+		width := `document.querySelector('.perm-cmd').clientWidth`
+		closed := eval[float64](p, width)
+		p.click("[data-act=ways]")
+		p.wait(`document.querySelector('.grants').checkVisibility()`)
+		if open := eval[float64](p, width); open < closed || open < 0.8*eval[float64](p, `document.querySelector('.perm').clientWidth`) {
+			t.Errorf("at %d the command is %v px wide, before %v", size[0], open, closed)
+		}
+		p.is(`document.querySelector('.perm-cmd .vis').textContent`, "U+202E")
+		p.has(".facts", "Hidden U+202E turns the text after it round.")
+		p.has(".facts", "Why ask No rule and no grant covers it.")
+		if p.true(`document.documentElement.scrollWidth > innerWidth || [...document.querySelectorAll('.perm .btn, .pickone, .grants .seg')].filter((e) => e.checkVisibility()).some((e) => { const r = e.getBoundingClientRect(); return r.left < 0 || r.right > innerWidth })`) {
+			t.Errorf("at %d something is cut", size[0])
+		}
+		p.shot(fmt.Sprintf("grants-%d", size[0]))
+		p.accessible(fmt.Sprintf("what else may be allowed at %d", size[0]))
+		p.wait(`document.querySelector('[data-ask][data-ready]')`)
+		p.click("[data-act=deny]")
+		p.done()
+	}
+	p.look(1440, 1000, "light")
 	p.say("run echo one")
 	p.wait(`document.querySelector('[data-ask][data-ready][data-read]')`)
 	p.focus(question)
 	p.wait(ripe)
 	p.press("s")
-	p.has(".ways dt", "this command, exactly: echo one")
-	p.has(".ways dt", "commands that only read")
+	p.is(`[...document.querySelectorAll('.pickone')].map((e) => e.ariaChecked + ' ' + e.innerText.replaceAll(/\s+/g, ' ')).join('; ')`,
+		"true this command, exactly covers the command above, nothing else; false commands that only read inside this workspace covers cat, grep, git log and the like, of files that hold no secrets")
+	p.has(".grants", "Of the wider one, what names a secret or hides a character still asks.")
 	p.shots("grants")
-	if p.true(`document.querySelector('.ways :checked, .ways [aria-pressed=true], .ways [aria-selected=true]')`) {
-		t.Error("a grant is chosen beforehand")
-	}
+	p.press("Escape")
+	p.wait(`!document.querySelector('.grants').checkVisibility() && document.activeElement.matches('[data-ask]')`)
+	p.wait(ripe)
+	p.press("s")
 	p.js(`document.querySelector('#prompt').focus()`)
 	p.wait(`document.querySelector('[data-ask][data-ready]')`)
-	p.click(".ways dt:nth-of-type(2) + dd [data-scope=workspace]")
+	p.click(".pickone[aria-checked=false]")
+	p.click("[data-scope=workspace]")
+	p.wait(`document.querySelector('[data-act=grant]').ariaDisabled === 'false'`)
+	p.click("[data-act=grant]")
 	p.has("[data-answered]", "Allowed by you, in this workspace from now on: commands that only read")
 	p.done()
 	p.say("run echo two")
@@ -306,17 +359,63 @@ func TestGrantsOnTheCard(t *testing.T) {
 	p.say("run echo three")
 	p.has("[data-answered]", "Allowed by your grant: commands that only read")
 	p.done()
-	// Keys and passwords: no grant is offered.
-	p.expect("422") // it is denied
-	p.see("show me .env")
+	// Keys and passwords: no grant is offered, and the file is named.
+	if err := os.WriteFile(filepath.Join(s.workspace, "deploy.key"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.say("run wc -c deploy.key && make")
 	p.wait(`document.querySelector('[data-ask][data-ready][data-read]')`)
 	p.has("[data-ask] .facts", "This can only be allowed once.")
+	p.has("[data-ask] .facts", "Secret deploy.key looks like a private key")
+	p.wait(`document.getElementById('alert').textContent.includes('make. deploy.key looks like a private key')`)
 	if p.true(`document.querySelector('[data-act=ways]')`) {
 		t.Error("reading keys is offered for longer than once")
 	}
 	p.shots("sensitive")
 	p.click("[data-act=deny]")
 	p.done()
+}
+
+// Keys are drawn and work only while the question has the focus; what is typed in the composer is
+// text. D denies, D twice leads to the reason.
+func TestKeysOfAQuestion(t *testing.T) {
+	h := newHouse(t)
+	h.backend.on("act", asking(h.site.workspace, shell("c1", "touch acted")))
+	p := h.site.open("/sessions/" + h.session(t))
+	drawn := func() bool {
+		return p.true(`[...document.querySelectorAll('.perm kbd')].some((e) => e.checkVisibility())`)
+	}
+	p.say("act")
+	p.wait(`document.querySelector('[data-ask][data-ready][data-read]')`)
+	p.write("asd")
+	p.is(`document.getElementById('prompt').value`, "asd")
+	p.js(`document.getElementById('prompt').value = ''`)
+	if drawn() || p.true(`document.querySelector('[data-answered]')`) {
+		t.Error("letters in the composer are keys of the question")
+	}
+	p.focus(question)
+	p.wait(ripe)
+	if !drawn() {
+		t.Error("the keys of the question with the focus are not drawn")
+	}
+	// Twice in a moment, which a busy machine may not keep: both in one task.
+	p.js(`for (const _ of [1, 2]) document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'd', bubbles: true }))`)
+	p.wait(`document.activeElement.name === 'reason'`)
+	if drawn() {
+		t.Error("keys are drawn while a reason is typed")
+	}
+	p.write("ask me first")
+	p.press("Enter")
+	p.has("[data-answered]", "ask me first")
+	p.done()
+	p.say("act")
+	p.wait(`document.querySelector('[data-ask][data-ready][data-read]')`)
+	p.focus(question)
+	p.wait(ripe)
+	p.press("d")
+	p.has("[data-answered=denied]:last-of-type", "touch acted")
+	p.done()
+	p.wait(`document.activeElement.id === 'prompt'`)
 }
 
 // A name that leads out of the workspace is shown with where it leads.

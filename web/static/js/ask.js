@@ -3,21 +3,36 @@
 
 import { path, post } from './api.js'
 import { announce } from './announce.js'
-import { attend, hold, holdAll, members, read, ready, readyForKeys, readying } from './ready.js'
+import { beside, turnOn } from './radio.js'
+import { attend, hold, holdAll, inWords, members, read, ready, readyForKeys, readying } from './ready.js'
 import { failed, toast } from './toast.js'
-import { pointed } from './typing.js'
+import { pointed, typing } from './typing.js'
 
 const seen = new WeakSet()
 const told = new Set() // requests
 const list = () => document.getElementById('asks') // a join may put another one there
+const apart = new Set() // the grants whose questions are answered one by one
+const denying = new WeakMap() // question → the timer that denies it
 let held = null // the question that has the focus
 
+/** Looks after what is new; what a group stands for has no card of its own until the group is opened. */
 function watch() {
-  for (const el of list().querySelectorAll('[data-ask]')) {
+  const dock = document.getElementById('dock-asks')
+  const grouped = new Set()
+  for (const group of dock.querySelectorAll('[data-alike]')) {
+    if (apart.has(group.dataset.by)) group.dataset.open = ''
+    group.querySelector('[data-act=apart]')?.setAttribute('aria-expanded', String('open' in group.dataset))
+    if (!('open' in group.dataset)) members(group).forEach((el) => grouped.add(el))
+  }
+  for (const el of dock.querySelectorAll('[data-ask], [data-alike]')) {
+    if (el.dataset.ask) el.closest('li').hidden = grouped.has(el)
     if (seen.has(el)) continue
     seen.add(el)
     attend(el)
   }
+  const single = [...list().children].filter((li) => !li.hidden).length
+  dock.dataset.many = String(single > 1)
+  dock.querySelector('#asks-head').classList.toggle('vh', single < 2)
 }
 
 /** How a question was answered, as its row says, if that has come. */
@@ -50,27 +65,28 @@ function unread(el) {
   announce('Scroll to the end of it first')
 }
 
-/** Sends one answer to each of some questions, once all of them may be answered. A grant answers all it covers by itself. */
-function decide(els, body) {
-  if (!els.length || !els.every(ready)) return
+/** Sends one answer to each of some questions, once what shows them may be answered. A grant answers all it covers by itself. */
+function decide(els, body, shown = els[0]) {
+  if (!els.length || !ready(shown)) return
   const missed = body.decision === 'allow' && els.find((el) => !read(el))
   if (missed) return unread(missed)
-  for (const el of body.grant ? els.slice(0, 1) : els) send(el, body)
+  for (const el of els) send(el, body)
 }
 
-const grant = (b) => ({ decision: 'allow', grant: b.dataset.grant, scope: b.dataset.scope })
 const reasonOf = (el) => el.querySelector('[name=reason]')
+const chosen = (el, what) => el.querySelector(`[role=radio][aria-checked=true][data-${what}]`)?.dataset[what]
 
 const acts = {
   'allow-once': (el) => decide([el], { decision: 'allow', scope: 'once' }),
-  grant: (el, b) => decide([el], grant(b)),
+  grant: (el) => decide([el], { decision: 'allow', grant: chosen(el, 'grant'), scope: chosen(el, 'scope') }),
   deny: (el) => decide([el], { decision: 'deny' }),
   'deny-reason'(el) {
     const reason = reasonOf(el).value.trim()
     if (reason) send(el, { decision: 'deny', reason }) // whoever gives one has read the question
     else decide([el], { decision: 'deny' })
   },
-  ways: (el, b) => ways(el, b),
+  ways: (el) => more(el, true),
+  less: (el) => more(el, false),
   details(el, b) {
     b.setAttribute('aria-expanded', String(el.toggleAttribute('data-open')))
     holdAll()
@@ -78,21 +94,49 @@ const acts = {
 }
 
 const bulk = {
-  'allow-all': (group) => decide(members(group), { decision: 'allow', scope: 'once' }),
-  grant: (group, b) => decide(members(group), grant(b)),
-  'deny-all': (group) => decide(members(group), { decision: 'deny' }),
-  ways: (group, b) => ways(group, b),
+  'allow-all': (group) => decide(members(group), { decision: 'allow', scope: 'once' }, group),
+  'deny-all': (group) => decide(members(group), { decision: 'deny' }, group),
+  apart(group) {
+    if ('open' in group.dataset) apart.delete(group.dataset.by)
+    else apart.add(group.dataset.by)
+    delete group.dataset.open
+    watch()
+    holdAll()
+  },
 }
 
-/** Opens what else may be allowed; none of it can be pressed at once. */
-function ways(of, button) {
-  const place = of.querySelector('.ways')
-  place.hidden = !place.hidden
-  button.setAttribute('aria-expanded', String(!place.hidden))
-  if (place.hidden) return
-  for (const el of of.dataset.alike ? members(of) : [of]) hold(el)
-  place.querySelector('button').focus()
-  place.scrollIntoView({ block: 'nearest' })
+/** Opens what else may be allowed, or closes it; none of it can be pressed at once. */
+function more(el, open) {
+  el.toggleAttribute('data-grants', open)
+  el.querySelector('.grants').hidden = !open
+  el.querySelector('[data-act=ways]').setAttribute('aria-expanded', String(open))
+  hold(el)
+  el.focus({ preventScroll: true })
+  if (open) el.querySelector('.perm-do').scrollIntoView({ block: 'nearest' })
+}
+
+/** Leads to the reason for a refusal. */
+function explain(el) {
+  el.dataset.why = ''
+  reasonOf(el).focus()
+}
+
+const again = 600 // milliseconds in which a second D is for the reason
+
+/** Denies in a moment, unless D comes again. */
+function deny(el) {
+  const words = el.querySelector('[data-act=deny] span')
+  const timer = denying.get(el)
+  clearTimeout(timer)
+  denying.delete(el)
+  words.textContent = 'Deny'
+  if (timer || reasonOf(el).value.trim()) return explain(el)
+  words.textContent = 'Denying. D again: why'
+  denying.set(el, setTimeout(() => {
+    denying.delete(el)
+    words.textContent = 'Deny'
+    if (el.isConnected) acts.deny(el)
+  }, again))
 }
 
 async function answer(el, text, wasFreeform) {
@@ -103,29 +147,40 @@ async function answer(el, text, wasFreeform) {
 }
 
 const keys = {
-  a: (el) => acts['allow-once'](el),
-  s: (el) => el.querySelector('[data-act=ways]')?.click(),
-  d(el) {
-    if (!reasonOf(el).checkVisibility()) el.querySelector('[data-act=details]').click()
-    reasonOf(el).focus()
-  },
+  a: (el) => (el.dataset.alike ? bulk['allow-all'](el) : acts['allow-once'](el)),
+  s: (el) => ('grants' in el.dataset ? acts.grant(el) : el.querySelector('[data-act=ways]')?.click()),
+  d: (el) => (el.dataset.alike ? bulk['deny-all'](el) : deny(el)),
 }
 
 // Leads to the ends of what has to be read, at once: a scroll that a busy browser animates may never begin.
 const ends = { Home: () => 0, End: (text) => text.scrollHeight }
 
+/** Keys that move within a question; true: it was one. */
+function moved(el, e) {
+  const radio = e.target.matches('[role=radio]') ? e.target : e.target === el && 'grants' in el.dataset && el.querySelector('[data-grant][aria-checked=true]')
+  const to = radio && beside(radio, e.key)
+  if (to) {
+    turnOn(to)
+    if (e.target !== el) to.focus()
+    to.scrollIntoView({ block: 'nearest' })
+  } else if (e.target.matches('[data-whole]') && Object.hasOwn(ends, e.key)) e.target.scrollTo({ top: ends[e.key](e.target), behavior: 'instant' })
+  else if (e.key === 'Escape' && 'grants' in el.dataset) more(el, false)
+  else return false
+  return true
+}
+
 function keydown(e) {
-  const el = e.target.closest?.('[data-ask=permission]')
-  if (!el) return
-  if (e.target.name === 'reason' && e.key === 'Enter') {
+  const el = e.target.closest?.('[data-ask=permission], [data-alike]')
+  if (!el || e.ctrlKey || e.metaKey || e.altKey || e.repeat) return
+  if (typing(e.target)) {
+    if (e.key !== 'Enter' && e.key !== 'Escape') return
     e.preventDefault()
-    return acts['deny-reason'](el)
+    return e.key === 'Enter' ? acts['deny-reason'](el) : el.focus()
   }
-  if (e.target !== el && !e.target.matches('[data-whole]') || e.ctrlKey || e.metaKey || e.altKey || e.repeat) return
-  if (e.target !== el && Object.hasOwn(ends, e.key)) {
+  if (moved(el, e)) return e.preventDefault()
+  if (e.target === el && e.key === 'Enter' && el.dataset.alike) {
     e.preventDefault()
-    e.target.scrollTo({ top: ends[e.key](e.target), behavior: 'instant' })
-    return
+    return el.querySelector('[data-act=apart]')?.click()
   }
   if (!Object.hasOwn(keys, e.key)) return
   e.preventDefault()
@@ -133,9 +188,10 @@ function keydown(e) {
 }
 
 function click(e) {
-  const b = e.target.closest?.('[data-act], [data-choice]')
+  const b = e.target.closest?.('[data-act], [data-choice], [role=radio]')
   const of = b?.closest('[data-ask], [data-alike]')
   if (!of) return
+  if (b.matches('[role=radio]')) return turnOn(b)
   const mine = of.dataset.alike ? bulk : acts
   if (Object.hasOwn(mine, b.dataset.act ?? '')) mine[b.dataset.act](of, b)
   else if (b.dataset.choice !== undefined) answer(of, b.dataset.choice || b.textContent, false)
@@ -145,7 +201,7 @@ function click(e) {
 function refocus() {
   if (!held || held.isConnected || document.activeElement !== document.body) return
   held = null
-  const next = list().querySelector('[data-ask]')
+  const next = [...document.querySelectorAll('#dock-asks :is([data-ask], [data-alike])')].find((el) => el.checkVisibility())
   if (next && !pointed()) next.focus()
   else if (!matchMedia('(pointer: coarse)').matches) document.getElementById('prompt').focus()
 }
@@ -153,8 +209,10 @@ function refocus() {
 /** The server has questions announced as they come; those that were missed come with a join. */
 function tell(e) {
   for (const el of list().querySelectorAll('[data-ask]')) {
-    if (e.detail.join && !told.has(el.dataset.request)) announce(`${el.querySelector('h3').textContent}: ${el.dataset.what}`, 'alert')
+    if (told.has(el.dataset.request)) continue
     told.add(el.dataset.request)
+    if (e.detail.join) announce(inWords(el), 'alert')
+    else if (matchMedia('(pointer: coarse)').matches) navigator.vibrate?.(60)
   }
 }
 
@@ -164,7 +222,7 @@ export function asking() {
   readying()
   watch()
   new MutationObserver((changes) => {
-    if (!changes.some(({ target }) => target.id === 'asks' || target === dock)) return
+    if (!changes.some(({ target }) => ['asks', 'asks-alike', 'dock-asks', 'dock'].includes(target.id))) return
     watch()
     holdAll()
     refocus()

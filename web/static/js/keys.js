@@ -45,8 +45,8 @@ function theme() {
 
 /** Steps through cards and open questions. */
 function step(by) {
-  const all = [...document.querySelectorAll('#turns [data-card], #asks [data-ask]')].filter((el) => el.checkVisibility())
-  const now = all.indexOf(document.activeElement?.closest?.('[data-card], [data-ask]'))
+  const all = [...document.querySelectorAll('#turns [data-card], #dock-asks :is([data-ask], [data-alike])')].filter((el) => el.checkVisibility())
+  const now = all.indexOf(document.activeElement?.closest?.('[data-card], [data-ask], [data-alike]'))
   const next = all[now < 0 ? (by > 0 ? 0 : all.length - 1) : Math.min(all.length - 1, Math.max(0, now + by))]
   if (!next) return
   next.tabIndex = -1

@@ -70,6 +70,7 @@ function tick() {
   ends(now)
   for (const el of document.querySelectorAll('[data-card][data-state=running]')) elapsed(el, now)
   for (const el of document.querySelectorAll('[data-ask=permission][data-expires]')) question(el, now)
+  for (const el of document.querySelectorAll('[data-until]')) el.querySelector('[data-left]').textContent = clock(Date.parse(el.dataset.until) - now)
 }
 
 export function lives() {

@@ -3,6 +3,7 @@
 
 import { visit } from './base.js'
 import { onChanged } from './connection.js'
+import { inWords } from './ready.js'
 import { toast } from './toast.js'
 
 const asked = 'webchat.notify.asked'
@@ -30,6 +31,13 @@ function tell(s, words) {
   })
 }
 
+/** Tells what is asked, as soon as the page has the question. */
+function question(s) {
+  const all = document.querySelectorAll('#asks [data-ask]')
+  if (all.length >= s.pending) tell(s, inWords([...all].at(-1)))
+  else document.addEventListener('webchat:frame', () => document.hidden && question(s), { once: true })
+}
+
 export function notifying() {
   document.addEventListener('visibilitychange', offer)
   onChanged((s) => {
@@ -39,7 +47,7 @@ export function notifying() {
     // One tab tells: the one that shows the session, or else any home page.
     const mine = s.sessionId === document.body.dataset.session
     if (!before || !document.hidden || !mine) return
-    if (s.pending > before.pending) tell(s, 'asked you something')
+    if (s.pending > before.pending) question(s)
     else if (s.status === 'idle' && before.status !== 'idle') tell(s, 'finished')
   })
 }

@@ -11,7 +11,7 @@ const inSight = new WeakSet()
 
 const permits = '[data-act=allow-once], [data-act=grant], [data-act=allow-all]'
 const list = () => document.getElementById('dock-asks')
-const all = () => [...list().querySelectorAll('[data-ask]')]
+const all = () => [...list().querySelectorAll('[data-ask], [data-alike]')]
 const whole = (el) => el.querySelector('[data-whole]')
 
 /** Whether a question may be answered by a click. */
@@ -23,8 +23,11 @@ export const readyForKeys = (el) => ready(el) && 'keys' in el.dataset
 /** Whether the end of what would be done was on the screen. */
 export const read = (el) => 'read' in el.dataset
 
-/** Whether it may be allowed. */
-const allowable = (el) => ready(el) && read(el)
+/** Whether it may be allowed; a group may once all its questions were read. */
+const allowable = (el) => ready(el) && (el.dataset.alike ? members(el).every(read) : read(el))
+
+/** A question in words, with the file of keys or passwords it is about. */
+export const inWords = (el) => `${el.querySelector('h3').textContent}: ${el.dataset.what}${el.dataset.secret ? `. ${el.dataset.secret}` : ''}`
 
 /** The questions a group of alike ones stands for. */
 export const members = (group) => group.dataset.alike.split(' ')
@@ -49,9 +52,6 @@ function show() {
     const unread = el.querySelector('[data-unread]')
     if (unread) unread.hidden = read(el)
   }
-  for (const group of list().querySelectorAll('[data-alike]')) {
-    for (const b of group.querySelectorAll(permits)) b.setAttribute('aria-disabled', String(!members(group).every(allowable)))
-  }
 }
 
 const sight = new IntersectionObserver((entries) => {
@@ -71,7 +71,9 @@ const ends = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) {
     if (!isIntersecting || document.hidden) continue
     ends.unobserve(target)
-    target.closest('[data-ask]').dataset.read = ''
+    const of = target.closest('[data-of]')?.dataset.of
+    const el = of ? list().querySelector(`[data-request="${CSS.escape(of)}"]`) : target.closest('[data-ask]')
+    if (el) el.dataset.read = ''
   }
   show()
 })
@@ -94,17 +96,15 @@ export const holdAll = () => all().forEach(hold)
 export function attend(el) {
   sight.observe(el)
   const text = whole(el)
-  if (!text) return
-  sizes.observe(text)
-  const end = text.querySelector('.perm-end')
-  if (end) ends.observe(end)
+  if (text) sizes.observe(text)
+  for (const end of el.querySelectorAll('[data-whole] .perm-end, [data-of] .perm-end')) ends.observe(end)
 }
 
 export function readying() {
   addEventListener('focus', holdAll)
   document.addEventListener('visibilitychange', () => document.hidden || holdAll())
   document.getElementById('dock').addEventListener('focusin', (e) => {
-    const el = e.target.closest('[data-ask]')
+    const el = e.target.closest('[data-ask], [data-alike]')
     if (!el || el.contains(e.relatedTarget)) return
     const timer = setTimeout(() => { el.dataset.keys = '' }, inert)
     el.addEventListener('focusout', function left(gone) {

@@ -2,27 +2,23 @@
 // goes by itself once an agent with a model is found.
 
 import { getJSON } from './api.js'
+import { beside, turnOn } from './radio.js'
 
 const wait = 5000 // milliseconds between two looks for an agent, while the page is seen
 
 /** Shows the command of one way. */
-function choose(box, to) {
-  const tabs = [...box.querySelectorAll('[role=radio]')]
-  tabs.forEach((b, i) => {
-    b.ariaChecked = String(i === to)
-    b.tabIndex = i === to ? 0 : -1
-  })
+function choose(box, tab) {
+  turnOn(tab)
+  const to = [...box.querySelectorAll('[role=radio]')].indexOf(tab)
   box.querySelectorAll('.way').forEach((way, i) => { way.hidden = i !== to })
-  tabs[to].focus()
+  tab.focus()
 }
 
 function key(box, e) {
-  const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[e.key]
-  const tabs = [...box.querySelectorAll('[role=radio]')]
-  const at = tabs.indexOf(e.target)
-  if (!by || at < 0) return
+  const to = e.target.matches('[role=radio]') && beside(e.target, e.key)
+  if (!to) return
   e.preventDefault()
-  choose(box, (at + by + tabs.length) % tabs.length)
+  choose(box, to)
 }
 
 /** Copies a command; where the browser does not let us, it is selected for the reader's own keys. */
@@ -54,7 +50,7 @@ export function ways() {
   box.addEventListener('keydown', (e) => key(box, e))
   box.addEventListener('click', (e) => {
     const tab = e.target.closest('[role=radio]')
-    if (tab) choose(box, [...box.querySelectorAll('[role=radio]')].indexOf(tab))
+    if (tab) choose(box, tab)
     const button = e.target.closest('[data-copy]')
     if (button) copy(button)
   })
