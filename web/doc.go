@@ -75,9 +75,11 @@
 //	                  #earlier and children of #turns go before the present ones
 //	#latest           button "Jump to latest", hidden by default; count in [data-n]
 //	#dock-asks        the open questions, above the composer; hidden without one, data-many=true
-//	                  with several. #asks-head, ol#asks (one li#q-ID[data-rev] each), and
-//	                  #asks-alike: [data-alike="REQUEST REQUEST"] with buttons data-act=
-//	                  allow-all|ways|grant|deny-all for those that one grant covers
+//	                  with several that stand by themselves. #asks-head, ol#asks (one
+//	                  li#q-ID[data-rev] each), and #asks-alike: [data-alike="REQUEST REQUEST"]
+//	                  [data-by=GRANT] with buttons data-act=allow-all|deny-all|apart for those
+//	                  that one grant covers, each a li[data-of=REQUEST] that ends with .perm-end. A
+//	                  script hides their own cards until it has data-open
 //	#dock-queue       the prompts that wait, hidden without one: li#w-ID.queued[data-message] with
 //	                  buttons data-act=queue-earlier|queue-edit|queue-remove; data-held after a
 //	                  stop: they wait for the user
@@ -131,9 +133,10 @@
 //	question    details#p-ID.tool: [data-waits] while it is open, then [data-answered=HOW].
 //	            Its card is in li#q-ID: section.perm[data-ask=permission][data-request]
 //	            [data-row=p-ID][data-expires][data-asked], or [data-ask=input] with a form.
-//	            Buttons data-act=allow-once|deny|deny-reason|ways|details, and in .ways
-//	            grant[data-grant][data-scope=session|workspace]; for input: [data-choice]
-//	            buttons, an input[name=answer] and submit. What would be done is in
+//	            [data-secret=WORDS] if it is about keys. Buttons data-act=allow-once|grant|deny|
+//	            deny-reason|ways|less|details; ways opens fieldset.grants with choices
+//	            [data-scope=session|workspace] and [data-grant]: data-grants is set meanwhile. For
+//	            input: [data-choice] buttons, an input[name=answer] and submit. What would be done is in
 //	            [data-whole] and ends with .perm-end. A script sets data-ready once clicks
 //	            count, data-keys once keys do, data-read once the end was on the screen
 //	note        div#n-….row.note-row
