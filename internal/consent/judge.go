@@ -266,7 +266,7 @@ func (p part) reasons() (all [4]string) {
 	case p.rule.Decision == "":
 		all[3] = p.rule.Reason
 	}
-	if p.CwdUnknown {
+	if p.CwdUnknown && len(p.grants) == 0 {
 		all[2] = "The agent's shell may be in another folder by now, so that nothing allowed before counts."
 	}
 	return all

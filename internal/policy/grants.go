@@ -23,9 +23,9 @@ const maxShown = 200
 // covers an act if and only if it is among the act's grants, so that equal ids cover
 // the same. None covers an act that is asked about each time: what is sensitive, leads
 // outside the workspace or is run later by itself, and a command whose folder is not
-// known.
+// known, unless it names its folder itself before all that depends on it.
 func (p *Policy) Grants(act agent.Permission) []event.Grant {
-	if act.Sensitive || act.CwdUnknown {
+	if act.Sensitive || act.CwdUnknown && act.Kind != agent.KindShell {
 		return nil
 	}
 	switch act.Kind {
@@ -58,8 +58,10 @@ func (p *Policy) commandGrants(act agent.Permission) []event.Grant {
 	if slices.ContainsFunc(names, func(dir string) bool { return !p.inside(dir) }) || alone != "" || j.wary {
 		return nil
 	}
-	in, folder := p.in(real)
-	all := []event.Grant{p.grant("this command, exactly"+in+": "+quote(act.Resource), above("command", act.Resource), "command", folder, act.Resource)}
+	var all []event.Grant
+	if in, folder := p.in(real); !act.CwdUnknown {
+		all = append(all, p.grant("this command, exactly"+in+": "+quote(act.Resource), above("command", act.Resource), "command", folder, act.Resource))
+	}
 	switch {
 	case j.onlyReads():
 		all = append(all, p.grant(ReadingCommands, "`cat`, `grep`, `git log` and the like, of files that hold no secrets", "reading commands"))

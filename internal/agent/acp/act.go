@@ -107,9 +107,10 @@ func (a *asking) command(command string) {
 	if len(folders) > 1 {
 		a.Doubt(whyTorn)
 	}
-	a.Cwd, a.CwdUnknown = a.c.Options.Workspace, len(folders) == 0
+	known := a.c.folder(a.k, a.in)
+	a.Cwd, a.CwdUnknown = cmp.Or(known, a.c.Options.Workspace), known == ""
 	if len(folders) > 0 {
-		a.Cwd = folders[0]
+		a.Cwd, a.CwdUnknown = folders[0], false
 	}
 	switch shown, edits := a.shows(), a.k.Kind == "edit" || a.k.Kind == "delete" || a.k.Kind == "move"; {
 	case shown || edits:

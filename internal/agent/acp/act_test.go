@@ -159,19 +159,84 @@ func TestThreat53EveryPathOfACall(t *testing.T) {
 	}
 }
 
-// A command runs in the folder that its call names; of one that names none it is not known.
+// A command runs in the folder that its call names, or else where the shell begins; what may be
+// another folder, or changes what the command means, leaves that unknown.
 func TestTheFolderOfACommand(t *testing.T) {
 	for call, want := range map[string]string{
-		`"kind":"execute","rawInput":{"command":"ls","cwd":"/out"}`:              "/out false",
-		`"kind":"read","rawInput":{"command":["ls"],"workdir":"sub"}`:            "sub false",
-		`"kind":"execute","rawInput":{"command":"ls"}`:                           "$W true",
-		`"kind":"other","name":"Shell","rawInput":{"command":"ls","cwd":"/out"}`: " true",
+		`"kind":"execute","rawInput":{"command":"ls","cwd":"/out"}`:                                            "/out false",
+		`"kind":"read","rawInput":{"command":["ls"],"workdir":"sub"}`:                                          "sub false",
+		`"kind":"execute","rawInput":{"command":"ls"}`:                                                         "$W false",
+		`"kind":"execute","rawInput":{"command":"ls","description":"x","timeout":5,"run_in_background":false}`: "$W false",
+		`"kind":"execute","rawInput":{"command":"ls","directory":"sub"}`:                                       "$W true",
+		`"kind":"execute","rawInput":{"command":"ls","env":{"GOFLAGS":"x"}}`:                                   "$W true",
+		`"kind":"execute","rawInput":{"command":"ls","cwd":"/out","workdir":"/"}`:                              "/out false",
+		`"kind":"other","name":"Shell","rawInput":{"command":"ls","cwd":"/out"}`:                               " true",
 	} {
 		h := sit(t, "polite", nil, nil)
 		h.play(frames{Ask: []json.RawMessage{asks(call)}})
 		p := h.Asked()[0]
 		if got := strings.ReplaceAll(fmt.Sprint(p.Cwd, " ", p.CwdUnknown), h.dir, "$W"); got != want {
 			t.Errorf("%s is in %s, want %s", call, got, want)
+		}
+	}
+}
+
+// The shell of an agent is followed from the first call on, across turns: through a cd that
+// succeeded where the agent is known to keep its folder, and else until a command may have left it.
+// From then on only what goes to its folder itself is in a known one.
+func TestTheShellIsFollowed(t *testing.T) {
+	type step struct{ command, end, in string } // end is more of the call's end; in is where it began
+	for name, c := range map[string]struct {
+		keeps, untried bool
+		steps          []step
+	}{
+		"stays":             {steps: []step{{"go vet", `"completed"`, "$W"}, {"go test; ls | wc", `"failed"`, "$W"}, {"cd $W && make", `"failed"`, "$W"}, {"(cd ./sub && ls)", `"completed"`, "$W"}, {"ls", `"completed"`, "$W"}}},
+		"is followed":       {keeps: true, steps: []step{{"cd ./sub && ls", `"completed"`, "$W"}, {"ls", `"completed"`, "$W/sub"}, {"cd ..", `"completed"`, "$W/sub"}, {"ls", `"completed"`, "$W"}}},
+		"may have failed":   {keeps: true, steps: []step{{"cd ./sub && false", `"failed"`, "$W"}, {"ls", `"completed"`, ""}, {"cd $W", `"completed"`, ""}, {"ls", `"completed"`, ""}}},
+		"exited badly":      {keeps: true, steps: []step{{"cd ./sub && false", `"completed","_meta":{"terminal_exit":{"exit_code":1}}`, "$W"}, {"ls", `"completed"`, ""}}},
+		"has not ended":     {keeps: true, steps: []step{{"cd ./sub", `"in_progress"`, "$W"}, {"ls", `"completed"`, ""}}},
+		"may not be kept":   {steps: []step{{"cd ./sub", `"completed"`, "$W"}, {"ls", `"completed"`, ""}}},
+		"is anywhere":       {keeps: true, steps: []step{{"pushd sub", `"completed"`, "$W"}, {"ls", `"completed"`, ""}}},
+		"is not understood": {keeps: true, steps: []step{{"eval x", `"completed"`, "$W"}, {"ls", `"completed"`, ""}}},
+		"was never tried":   {keeps: true, untried: true, steps: []step{{"ls", `"completed"`, ""}}},
+	} {
+		h := sit(t, "polite", func(cfg *acp.Config) { cfg.Keeps, cfg.Untried = c.keeps, c.untried }, nil)
+		if err := os.MkdirAll(filepath.Join(h.dir, "sub"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for i, s := range c.steps {
+			id := fmt.Sprintf(`"toolCallId":"s%d"`, i)
+			input := fmt.Sprintf(`"kind":"execute","rawInput":{"command":%q}`, s.command)
+			h.play(frames{Before: []json.RawMessage{json.RawMessage(`{"sessionUpdate":"tool_call",` + id + `,"status":"pending",` + input + `}`)},
+				Ask:   []json.RawMessage{json.RawMessage(`{"toolCall":{` + id + `,"status":"pending",` + input + `}}`)},
+				After: []json.RawMessage{json.RawMessage(`{"sessionUpdate":"tool_call_update",` + id + `,"status":` + s.end + `}`)}})
+			p := h.Asked()[i]
+			got := strings.ReplaceAll(p.Cwd, h.dir, "$W")
+			if p.CwdUnknown {
+				got = ""
+			}
+			if got != s.in {
+				t.Errorf("%s: %q begins in %q, want %q", name, s.command, got, s.in)
+			}
+		}
+	}
+}
+
+// A call that was seen meanwhile, or a tool of no known kind, may have moved the shell.
+func TestTheShellMayBeMovedByOthers(t *testing.T) {
+	for name, other := range map[string]string{
+		"another call": `"toolCallId":"s2","kind":"execute","status":"in_progress","rawInput":{"command":"cd ./sub"}`,
+		"a tool":       `"toolCallId":"s2","kind":"other","name":"EnterWorktree","status":"completed","rawInput":{"name":"x"}`,
+	} {
+		h := sit(t, "polite", func(c *acp.Config) { c.Keeps = true }, nil)
+		if err := os.MkdirAll(filepath.Join(h.dir, "sub"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		const call = `"toolCallId":"s1","status":"pending","kind":"execute","rawInput":{"command":"go test"}`
+		h.play(frames{Before: []json.RawMessage{json.RawMessage(`{"sessionUpdate":"tool_call",` + call + `}`), json.RawMessage(`{"sessionUpdate":"tool_call",` + other + `}`)},
+			Ask: []json.RawMessage{json.RawMessage(`{"toolCall":{` + call + `}}`)}})
+		if p := h.Asked()[0]; !p.CwdUnknown {
+			t.Errorf("%s: the folder is taken for %s", name, p.Cwd)
 		}
 	}
 }

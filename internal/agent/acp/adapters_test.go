@@ -14,6 +14,7 @@ import (
 	"webchat/internal/agent/agenttest"
 	"webchat/internal/canary/scripted"
 	"webchat/internal/event"
+	"webchat/internal/policy"
 )
 
 // adapter is a real agent behind its adapter.
@@ -25,7 +26,7 @@ type adapter struct {
 // adapters are the real Claude Code and Codex, as scripts/agents.sh installs them.
 var adapters = map[string]adapter{
 	"claude-agent-acp": {func(_ *testing.T, c *acp.Config, model, home string) {
-		c.Mode, c.Asks, c.Mark = "default", []string{"default", "plan"}, acp.MarkClaude
+		c.Mode, c.Asks, c.Mark, c.Keeps = "default", []string{"default", "plan"}, acp.MarkClaude, acp.Presets()["claude"].Keeps
 		c.Meta = func(bool) map[string]any {
 			return map[string]any{"claudeCode": map[string]any{"options": map[string]any{"disallowedTools": []string{"Read"}, "allowDangerouslySkipPermissions": false}}}
 		}
@@ -116,6 +117,50 @@ func TestThreat53RealCodexPatchesElsewhere(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The real Claude Code keeps the folder of its shell, which is followed: each command is asked about
+// with the folder it runs in, so that what was granted there covers it, and without one where that
+// is not known: of a command that fails it forgets where it went.
+func TestRealClaudeKeepsItsFolder(t *testing.T) {
+	h, model, _ := sitWith(t, "claude-agent-acp", nil)
+	if err := os.MkdirAll(filepath.Join(h.dir, "sub"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var steps []scripted.Step
+	wants := []struct{ command, in string }{{"go test ./middleware; touch one", "."}, {"cd ./sub && touch two", "."}, {"touch three", "sub"}, {"go test ./middleware", "sub"}, {"cd .. && touch four && false", "sub"}, {"touch five", ""}}
+	for _, w := range wants {
+		args, err := json.Marshal(map[string]string{"command": w.command, "description": "try it"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps = append(steps, scripted.Step{Tool: "Bash", Arguments: string(args)})
+	}
+	model.Play(steps...)
+	if err := h.prompt(t.Context(), "run them"); err != nil {
+		t.Fatal(err)
+	}
+	asked := h.Asked()
+	if len(asked) != len(wants) {
+		t.Fatalf("asked %+v", asked)
+	}
+	for i, w := range wants {
+		got, err := filepath.Rel(policy.Resolve(h.dir), asked[i].Cwd)
+		if asked[i].CwdUnknown {
+			got = ""
+		}
+		if err != nil || got != w.in || asked[i].Resource != w.command {
+			t.Errorf("%q is asked about in %q, want %q in %q", asked[i].Resource, got, w.command, w.in)
+		}
+	}
+	if got := policy.New(policy.Config{Workspace: h.dir}).Grants(asked[3]); len(got) != 3 || !strings.HasPrefix(got[1].Text, "commands that begin with `go test`, in `sub`") {
+		t.Errorf("it may be granted by %+v", got)
+	}
+	for name, there := range map[string]bool{"one": true, "sub/two": true, "sub/three": true, "four": true, "sub/five": true} {
+		if _, err := os.Stat(filepath.Join(h.dir, name)); (err == nil) != there {
+			t.Errorf("%s is there: %v", name, err == nil)
+		}
 	}
 }
 

@@ -23,6 +23,7 @@ type call struct {
 	pieces  pieces // of output that comes so
 
 	proposed string // its diff, before it changed anything
+	shell    begun
 }
 
 // merge takes over what an update says: what it leaves out stays.
@@ -62,6 +63,7 @@ func (c *conn) take(u toolCall, content []part) *call {
 	}
 	k.merge(u, content)
 	k.ours = !k.asked && (k.ours || c.seems(*k))
+	c.follow(k)
 	return k
 }
 
@@ -188,6 +190,7 @@ func (k *call) exit() int {
 
 // complete reports the end of a call.
 func (c *conn) complete(t *convo.Turn, k *call) {
+	c.moved(k)
 	text := k.output()
 	if text == "" || text == k.before {
 		text = "(The agent showed no output.)"

@@ -17,6 +17,7 @@ import (
 	"webchat/internal/agent/convo"
 	"webchat/internal/event"
 	"webchat/internal/jsonrpc"
+	"webchat/internal/policy"
 	"webchat/internal/proc"
 	"webchat/internal/wording"
 )
@@ -49,6 +50,8 @@ type conn struct {
 	allowed map[string]int   // edits that were, by absolute path
 	came    []agent.ToolCall // calls of the session's tools whose end is not reported yet
 	answer  answered
+
+	shell shell // of the process; belongs to the loop
 }
 
 // wanted is what the user chose; empty: nothing.
@@ -173,6 +176,7 @@ func (c *conn) start(ctx context.Context, id string) error {
 	c.mu.Lock()
 	c.id = ""
 	c.mu.Unlock()
+	c.Do(func() { c.shell = shell{folder: policy.Resolve(c.Options.Workspace)} })
 	err := c.Launch(ctx, convo.Launch{
 		Command:  proc.Command{Args: cfg.command(c.Options.SessionID), Dir: c.Options.Workspace, Env: cfg.Env},
 		RPC:      jsonrpc.Config{Notify: c.notified, Request: c.asked},

@@ -1,0 +1,74 @@
+package acp
+
+import (
+	"slices"
+
+	"webchat/internal/policy"
+)
+
+// shell is the shell of an agent's commands, which may keep its folder from one to the next. It is
+// followed from the first call of a process on.
+type shell struct {
+	folder string // where it is; empty: not known
+	mover  *call  // the call that may have moved it, while its end is not reported; nil: there is none
+}
+
+// begun is how the shell of a call stood before it.
+type begun struct {
+	command string // the last that was read of the call
+	from    string
+	to      string // where the command leads if it succeeds
+}
+
+// plainInput are fields of a command's input that change neither where it runs nor what it means.
+var plainInput = fieldSet(`description timeout timeout_ms run_in_background is_background`)
+
+// follow reads where a call leads the agent's shell. Of an agent that was never run with webchat
+// nothing is known.
+func (c *conn) follow(k *call) {
+	if k.ours || c.b.cfg.Untried {
+		return
+	}
+	server, _ := k.mcpTool()
+	in := inputOf(k.RawInput)
+	command := in.command()
+	switch {
+	case server != "" || command == k.shell.command && command != "":
+		return
+	case command == "" && k.Kind != "other":
+		return
+	case k.shell.command == "":
+		k.shell.from = c.shell.folder
+	}
+	k.shell.command, k.shell.to = command, ""
+	if command != "" && !in.odd {
+		k.shell.to = policy.Follow(command, k.shell.from)
+	}
+	if k.shell.to == "" || k.shell.to != k.shell.from { // a tool of no known kind may do anything
+		c.shell = shell{mover: k}
+	}
+}
+
+// moved takes note of the end of a call.
+func (c *conn) moved(k *call) {
+	if c.shell.mover != k {
+		return
+	}
+	c.shell.mover = nil
+	if c.b.cfg.Keeps && k.Status == "completed" && k.exit() == 0 {
+		c.shell.folder = k.shell.to
+	}
+}
+
+// folder is where a call's command begins; empty: it is not known.
+func (c *conn) folder(k *call, in *input) string {
+	for name, v := range in.fields {
+		if !commandFields[name] && !plainInput[name] && v != nil && v != "" && !slices.Contains([]any{false, 0.0}, v) {
+			return ""
+		}
+	}
+	if c.shell.mover == k || c.shell.mover == nil && c.shell.folder == k.shell.from {
+		return k.shell.from
+	}
+	return ""
+}
