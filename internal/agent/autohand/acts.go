@@ -213,7 +213,7 @@ func (in input) understood(tool string, a act) bool {
 	for name, raw := range in {
 		of := name == "type" || slices.Contains(a.plain, name) || slices.Contains(a.query, name) || slices.ContainsFunc(a.paths, func(u use) bool { return u.arg == name })
 		var v any
-		if !of && (json.Unmarshal(raw, &v) != nil || namesFile(name, v)) {
+		if !of && (json.Unmarshal(raw, &v) != nil || namesFile(name, v) || a.kind == agent.KindShell && v != nil) { // it may change what a command means
 			return false
 		}
 	}

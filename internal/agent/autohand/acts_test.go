@@ -12,6 +12,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/autohand"
+	"webchat/internal/policy"
 )
 
 // told are the parts of an act, a line each.
@@ -39,6 +40,24 @@ func judged(t *testing.T, h *table, tool, args string) *agent.Permission {
 		t.Errorf("%s asked %d times: %+v", tool, len(asked), asked)
 	}
 	return &asked[0]
+}
+
+// A command's folder is known, as each begins in the workspace or where its call says, so that it may
+// be granted.
+func TestCommandsMayBeGranted(t *testing.T) {
+	h := sit(t, "polite", nil, nil)
+	p := policy.New(policy.Config{Workspace: h.workspace})
+	for args, want := range map[string]int{
+		`{"command":"go test ./middleware"}`:                              3,
+		`{"command":"go","args":["test","./middleware"],"directory":"."}`: 3,
+		`{"command":"go test ./middleware","directory":"/etc"}`:           0,
+		`{"command":"go test","env":{"GOFLAGS":"-exec=./x"}}`:             0,
+	} {
+		act := judged(t, h, "run_command", args)
+		if act == nil || len(p.Grants(*act)) != want {
+			t.Errorf("%s is asked about as %+v, with %d grants, want %d", args, act, len(p.Grants(*act)), want)
+		}
+	}
 }
 
 const patch = `diff --git a/x.go b/x.go\n--- a/x.go\n+++ b/x.go\n@@ -1 +1 @@\n-a\n+b\n--- /dev/null\n+++ b/.env\ndiff --git a/old b/new\nrename from old\nrename to new\n`
