@@ -50,7 +50,7 @@ func (j judged) onlyReads() bool { return j.known && len(j.begins) == 0 && len(j
 // A character that nobody sees makes it unknown.
 func (p *Policy) judge(ctx context.Context, act agent.Permission, file *syntax.File) judged {
 	none := judged{parsed: file != nil}
-	if runtime.GOOS == "windows" || p.shadowed || len(act.Resource) > maxCommand || file == nil || commented(file) ||
+	if runtime.GOOS == "windows" || p.shadowed || len(act.Resource) > maxCommand || file == nil || len(file.Stmts) > maxParts || commented(file) ||
 		strings.ContainsFunc(act.Resource, func(r rune) bool { return unseen(r) && r != '\n' && r != '\t' }) {
 		return none
 	}

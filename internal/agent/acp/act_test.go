@@ -197,6 +197,7 @@ func TestTheShellIsFollowed(t *testing.T) {
 		"has not ended":     {keeps: true, steps: []step{{"cd ./sub", `"in_progress"`, "$W"}, {"ls", `"completed"`, ""}}},
 		"may not be kept":   {steps: []step{{"cd ./sub", `"completed"`, "$W"}, {"ls", `"completed"`, ""}}},
 		"is anywhere":       {keeps: true, steps: []step{{"pushd sub", `"completed"`, "$W"}, {"ls", `"completed"`, ""}}},
+		"is outside":        {keeps: true, steps: []step{{"cd /", `"completed"`, "$W"}, {"ls", `"completed"`, ""}}},
 		"is not understood": {keeps: true, steps: []step{{"eval x", `"completed"`, "$W"}, {"ls", `"completed"`, ""}}},
 		"was never tried":   {keeps: true, untried: true, steps: []step{{"ls", `"completed"`, ""}}},
 	} {
@@ -238,6 +239,26 @@ func TestTheShellMayBeMovedByOthers(t *testing.T) {
 		if p := h.Asked()[0]; !p.CwdUnknown {
 			t.Errorf("%s: the folder is taken for %s", name, p.Cwd)
 		}
+	}
+}
+
+// Once a helper agent may run commands in a shell of its own, nothing is followed any more.
+func TestHelpersHaveShellsOfTheirOwn(t *testing.T) {
+	h := sit(t, "polite", func(c *acp.Config) { c.Keeps = true }, nil)
+	if err := os.MkdirAll(filepath.Join(h.dir, "sub"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	const call = `{"sessionUpdate":"tool_call","toolCallId":"%s","status":"%s","kind":"%s","rawInput":%s}`
+	raw := func(id, status, kind, input string) json.RawMessage {
+		return json.RawMessage(fmt.Sprintf(call, id, status, kind, input))
+	}
+	ask := func(id, command string) []json.RawMessage {
+		return []json.RawMessage{json.RawMessage(`{"toolCall":{"toolCallId":"` + id + `","status":"pending","kind":"execute","rawInput":{"command":"` + command + `"}}}`)}
+	}
+	h.play(frames{Before: []json.RawMessage{raw("t", "in_progress", "think", `{"prompt":"x"}`), raw("c", "completed", "execute", `{"command":"ls"}`)}, Ask: ask("a", "make")})
+	h.play(frames{Before: []json.RawMessage{raw("d", "completed", "execute", `{"command":"cd ./sub"}`)}, Ask: ask("e", "make")})
+	if asked := h.Asked(); asked[0].CwdUnknown || !asked[1].CwdUnknown {
+		t.Errorf("asked %+v", asked)
 	}
 }
 

@@ -176,7 +176,10 @@ func (c *conn) start(ctx context.Context, id string) error {
 	c.mu.Lock()
 	c.id = ""
 	c.mu.Unlock()
-	c.Do(func() { c.shell = shell{folder: policy.Resolve(c.Options.Workspace)} })
+	c.Do(func() {
+		at := policy.Resolve(c.Options.Workspace)
+		c.shell = shell{begin: at, folder: at}
+	})
 	err := c.Launch(ctx, convo.Launch{
 		Command:  proc.Command{Args: cfg.command(c.Options.SessionID), Dir: c.Options.Workspace, Env: cfg.Env},
 		RPC:      jsonrpc.Config{Notify: c.notified, Request: c.asked},

@@ -2,6 +2,7 @@ package acp
 
 import (
 	"slices"
+	"strings"
 
 	"webchat/internal/policy"
 )
@@ -9,8 +10,10 @@ import (
 // shell is the shell of an agent's commands, which may keep its folder from one to the next. It is
 // followed from the first call of a process on.
 type shell struct {
+	begin  string // where it began
 	folder string // where it is; empty: not known
 	mover  *call  // the call that may have moved it, while its end is not reported; nil: there is none
+	helped bool   // a helper agent may run commands, too, in a shell of its own
 }
 
 // begun is how the shell of a call stood before it.
@@ -29,6 +32,12 @@ func (c *conn) follow(k *call) {
 	if k.ours || c.b.cfg.Untried {
 		return
 	}
+	if k.Kind == "think" {
+		if c.shell.helped = true; c.shell.folder != c.shell.begin {
+			c.shell.folder = ""
+		}
+		return
+	}
 	server, _ := k.mcpTool()
 	in := inputOf(k.RawInput)
 	command := in.command()
@@ -45,7 +54,7 @@ func (c *conn) follow(k *call) {
 		k.shell.to = policy.Follow(command, k.shell.from)
 	}
 	if k.shell.to == "" || k.shell.to != k.shell.from { // a tool of no known kind may do anything
-		c.shell = shell{mover: k}
+		c.shell.folder, c.shell.mover = "", k
 	}
 }
 
@@ -55,7 +64,9 @@ func (c *conn) moved(k *call) {
 		return
 	}
 	c.shell.mover = nil
-	if c.b.cfg.Keeps && k.Status == "completed" && k.exit() == 0 {
+	// Outside of the workspace Claude Code goes back to where it began.
+	inside := strings.HasPrefix(k.shell.to+"/", strings.TrimSuffix(c.shell.begin, "/")+"/")
+	if c.b.cfg.Keeps && inside && !c.shell.helped && k.Status == "completed" && k.exit() == 0 {
 		c.shell.folder = k.shell.to
 	}
 }
