@@ -202,6 +202,8 @@ func (a *Ask) Wider() string {
 		return ""
 	case 1:
 		return "Of the wider one, what names a secret or hides a character still asks."
+	case 2:
+		return "Of the wider two, what names a secret or hides a character still asks."
 	default:
 		return "Of the wider " + wording.Count(n) + ", what names a secret or hides a character still asks."
 	}

@@ -71,6 +71,22 @@ func TestRestartBehindTheBackEndsOutputs(t *testing.T) {
 	p.wait(`document.querySelector('[data-card][data-state=expired]') && !document.querySelector('[data-card][data-state=done]')`)
 }
 
+// Without a connection a question waits, and its buttons are off.
+func TestQuestionsWaitForTheConnection(t *testing.T) {
+	s := start(t)
+	p := s.open("/")
+	p.expect(refused...)
+	p.say("run touch acted")
+	p.wait(`document.querySelector('[data-ask][data-ready][data-read]')`)
+	s.down(syscall.SIGKILL)
+	p.wait(`document.querySelector('.asks-off').checkVisibility()`)
+	p.wait(`[...document.querySelectorAll('.perm :is([data-act=allow-once], [data-act^=deny])')].every((b) => b.ariaDisabled === 'true')`)
+	p.shots("question-offline")
+	s.again()
+	p.has("[data-answered]", "Not answered") // the process that asked is gone
+	p.wait(`!document.querySelector('[data-ask]')`)
+}
+
 func TestEnterWithoutConnectionWaits(t *testing.T) {
 	s := start(t)
 	p := s.open("/")

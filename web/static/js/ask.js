@@ -4,7 +4,7 @@
 import { path, post } from './api.js'
 import { announce } from './announce.js'
 import { beside, turnOn } from './radio.js'
-import { attend, hold, holdAll, inWords, members, read, ready, readyForKeys, readying } from './ready.js'
+import { attend, hold, holdAll, inWords, members, off, read, ready, readyForKeys, readying } from './ready.js'
 import { failed, toast } from './toast.js'
 import { pointed, typing } from './typing.js'
 
@@ -82,7 +82,7 @@ const acts = {
   deny: (el) => decide([el], { decision: 'deny' }),
   'deny-reason'(el) {
     const reason = reasonOf(el).value.trim()
-    if (reason) send(el, { decision: 'deny', reason }) // whoever gives one has read the question
+    if (reason && !off()) send(el, { decision: 'deny', reason }) // whoever gives one has read the question
     else decide([el], { decision: 'deny' })
   },
   ways: (el) => more(el, true),

@@ -15,7 +15,10 @@ const all = () => [...list().querySelectorAll('[data-ask], [data-alike]')]
 const whole = (el) => el.querySelector('[data-whole]')
 
 /** Whether a question may be answered by a click. */
-export const ready = (el) => 'ready' in el.dataset
+export const ready = (el) => !off() && 'ready' in el.dataset
+
+/** Whether the server cannot be reached, so that no answer is. */
+export const off = () => 'off' in document.body.dataset
 
 /** Whether it may be answered by a key. */
 export const readyForKeys = (el) => ready(el) && 'keys' in el.dataset
@@ -48,6 +51,7 @@ export function hold(el) {
 /** Shows on the buttons whether they would do something. */
 function show() {
   for (const el of all()) {
+    for (const b of el.querySelectorAll('[data-act^=deny]')) b.setAttribute('aria-disabled', String(off()))
     for (const b of el.querySelectorAll(permits)) b.setAttribute('aria-disabled', String(!allowable(el)))
     const unread = el.querySelector('[data-unread]')
     if (unread) unread.hidden = read(el)
@@ -102,6 +106,10 @@ export function attend(el) {
 
 export function readying() {
   addEventListener('focus', holdAll)
+  document.addEventListener('webchat:state', (e) => {
+    document.body.toggleAttribute('data-off', ['off', 'signed-out', 'gone'].includes(e.detail.state))
+    holdAll()
+  })
   document.addEventListener('visibilitychange', () => document.hidden || holdAll())
   document.getElementById('dock').addEventListener('focusin', (e) => {
     const el = e.target.closest('[data-ask], [data-alike]')
