@@ -41,10 +41,15 @@ func (p *Policy) wary(file *syntax.File, act agent.Permission) wariness {
 		w.split(act.Resource)
 		return w.wariness
 	}
+	texts := map[*syntax.Word]bool{} // of here-documents, which name nothing by themselves
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {
+		case *syntax.Redirect:
+			texts[n.Hdoc] = true
 		case *syntax.Word:
-			w.word(n)
+			if !texts[n] {
+				w.word(n)
+			}
 		case *syntax.Stmt:
 			w.scripts(n)
 		}
