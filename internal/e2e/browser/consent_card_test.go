@@ -299,6 +299,29 @@ func TestAlikeQuestionsAreAnsweredAtOnce(t *testing.T) {
 	p.done()
 }
 
+// THREATS 53: several long commands are allowed at once only after the end of each was on the screen.
+func TestAlikeQuestionsAreReadToTheirEnds(t *testing.T) {
+	h := newHouse(t)
+	h.backend.on("long", asking(h.site.workspace, shell("c1", "go test "+strings.Repeat("./internal/a ", 200)+"./x"), shell("c2", "go vet "+strings.Repeat("./internal/b ", 200)+"./y")))
+	p := h.site.open("/sessions/" + h.session(t))
+	p.look(360, 740, "light")
+	p.say("long")
+	const group = `document.querySelector('[data-alike]')`
+	p.wait(group + `?.dataset.ready !== undefined`)
+	p.click("[data-act=allow-all]")
+	p.wait(`document.activeElement.matches('.alike ul')`)
+	if p.true(`document.querySelector('[data-answered]') || ` + group + `.querySelector('[data-act=allow-all]').ariaDisabled === 'false'`) {
+		t.Error("what was not seen may be allowed")
+	}
+	p.shot("alike-long")
+	// The end of the first is seen on the way to that of the last.
+	p.js(`for (const end of document.querySelectorAll('.alike .perm-end')) { end.scrollIntoView({ block: 'nearest' }); await new Promise((done) => setTimeout(done, 100)) }`)
+	p.wait(group + `.querySelector('[data-act=allow-all]').ariaDisabled === 'false'`)
+	p.click("[data-act=allow-all]")
+	p.wait(`document.querySelectorAll('[data-answered]').length === 2`)
+	p.done()
+}
+
 // What may be allowed beyond this once stands below the command, which keeps its width, with an
 // example of what it covers, and holds as long as the words say.
 func TestGrantsOnTheCard(t *testing.T) {

@@ -57,9 +57,9 @@ async function send(el, body) {
   }
 }
 
-/** Leads to the end of what has to be read first. */
-function unread(el) {
-  const text = el.querySelector('[data-whole]')
+/** Leads to what has to be read to its end first: of a question, or of what stands for it. */
+function unread(el, shown) {
+  const text = shown.querySelector('.alike ul[tabindex]') ?? el.querySelector('[data-whole]')
   text.scrollIntoView({ block: 'nearest' })
   text.focus()
   announce('Scroll to the end of it first')
@@ -69,7 +69,7 @@ function unread(el) {
 function decide(els, body, shown = els[0]) {
   if (!els.length || !ready(shown)) return
   const missed = body.decision === 'allow' && els.find((el) => !read(el))
-  if (missed) return unread(missed)
+  if (missed) return unread(missed, shown)
   for (const el of els) send(el, body)
 }
 
@@ -163,7 +163,7 @@ function moved(el, e) {
     turnOn(to)
     if (e.target !== el) to.focus()
     to.scrollIntoView({ block: 'nearest' })
-  } else if (e.target.matches('[data-whole]') && Object.hasOwn(ends, e.key)) e.target.scrollTo({ top: ends[e.key](e.target), behavior: 'instant' })
+  } else if (e.target.matches('[data-whole], .alike ul') && Object.hasOwn(ends, e.key)) e.target.scrollTo({ top: ends[e.key](e.target), behavior: 'instant' })
   else if (e.key === 'Escape' && 'grants' in el.dataset) more(el, false)
   else return false
   return true
