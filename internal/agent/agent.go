@@ -258,6 +258,10 @@ type ToolSpec struct {
 	Description string          `json:"description"`
 	Parameters  json.RawMessage `json:"parameters"` // JSON Schema
 	UserOnly    bool            `json:"-"`          // no agent is offered it
+	// Final says that the tool takes the argument final, a boolean: nothing is left to do or to say
+	// after it. A backend whose agent can end a turn with its tools offers it;
+	// others leave it out, since it would cost tokens for nothing.
+	Final bool `json:"-"`
 	// Needed reports whether the tool can be of use already; nil: it always can. Once it reports
 	// true it goes on doing so. A backend that can add tools to a conversation offers it from then
 	// on, one that cannot from the beginning.

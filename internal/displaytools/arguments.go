@@ -25,6 +25,10 @@ func parse(tool string, raw json.RawMessage, keys ...string) (arguments, error) 
 	if err := json.Unmarshal(raw, &args); err != nil {
 		return nil, fmt.Errorf("the arguments of %s are not JSON: %w", tool, err)
 	}
+	if final := args["final"]; final != nil && !slices.Contains([]string{"true", "false", "null"}, string(final)) {
+		return nil, errors.New("final must be true or false")
+	}
+	delete(args, "final") // it is for the agent's backend, which ends the turn
 	for _, key := range slices.Sorted(maps.Keys(args)) {
 		if !slices.Contains(keys, key) {
 			return nil, fmt.Errorf("%s does not take %q; it takes %s", tool, key, strings.Join(keys, ", "))

@@ -23,6 +23,7 @@ type turn struct {
 	Look        bool   // it is only something that the user looked at
 	Rewinds     bool   // the agent can go back to before it
 	Left        bool   // the agent was made to forget it
+	Calls       int64  // of a model, once it is over
 	At          time.Time
 	Attachments []event.Attachment
 	Rewrites    []rewrite // what hooks changed in the prompt
@@ -185,6 +186,7 @@ func (f *State) turnEnd(d event.TurnEnd) {
 	case text != "":
 		f.noteIn(n, "is-ask", "alert", text)
 	}
+	n.Turn.Calls = d.Usage.Calls
 	f.setTurn(n, string(d.Outcome))
 	for _, id := range d.Steered {
 		if joined := f.queued[id]; joined != nil {

@@ -206,8 +206,13 @@ func (c *conn) onToolRequested(t *turn, e cli.Event, d toolCall) {
 	}
 	t.requests[d.RequestID] = true
 	x := c.startTool(t, e, d.ToolCallID, d.ToolName, d.Arguments)
+	final := t.finals
 	answer := func(r agent.Result) {
-		c.reply(t.Ctx, "session.tools.handlePendingToolCall", d.RequestID, nativeResult(r))
+		n := nativeResult(r)
+		if final.end(t.Ctx, r) {
+			n.Type = "rejected" // the model reads it like any other
+		}
+		c.reply(t.Ctx, "session.tools.handlePendingToolCall", d.RequestID, n)
 	}
 	if !c.owns(d.ToolName) {
 		t.Spawn(func() { answer(agent.Failure(event.KindUnknownTool, "There is no tool '%s'.", d.ToolName)) })

@@ -67,7 +67,7 @@ func (b *Backend) definitions(tools []agent.ToolSpec) (n int64) {
 		return 0
 	}
 	n = int64(b.cfg.Count(guide))
-	for _, t := range tools {
+	for _, t := range definitionsOf(tools) {
 		n += int64(b.cfg.Count(t.Name + "\n" + t.Description + "\n" + string(t.Parameters)))
 	}
 	return n

@@ -62,3 +62,6 @@ func Impatient(b *Backend) { b.destroyPatience = 100 * time.Millisecond }
 
 // Share has a backend use the CLI of another.
 func Share(b, with *Backend) { b.cli, b.cfg.Home = with.cli, with.cfg.Home }
+
+// Definitions are tools in the CLI's words.
+var Definitions = definitionsOf

@@ -52,6 +52,9 @@ func (c *conn) neededTools() []agent.ToolSpec {
 // definitionsOf are tools in the CLI's words.
 func definitionsOf(tools []agent.ToolSpec) (all []toolDefinition) {
 	for _, t := range tools {
+		if t.Final {
+			t.Parameters = withFinal(t.Parameters)
+		}
 		all = append(all, toolDefinition{Name: t.Name, Description: t.Description, Parameters: t.Parameters, SkipPermission: true})
 	}
 	return all

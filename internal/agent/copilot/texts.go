@@ -152,6 +152,9 @@ func (c *conn) onMessage(t *turn, e cli.Event, d nativeMessage) {
 		requests = append(requests, event.ToolRequest{ToolCallID: t.newCall(r.ToolCallID).id, Name: r.Name, Arguments: r.Arguments, Type: r.Type})
 	}
 	c.whole(t, c.text(t, e, d.MessageID, false), d.Content, requests, false)
+	if c.helper(e) == "" {
+		t.finals = c.finalCalls(d)
+	}
 }
 
 func (c *conn) onReasoning(t *turn, e cli.Event, d nativeMessage) {

@@ -38,6 +38,7 @@ type turn struct {
 	wished   map[string]wish       // calls of its messages, by the CLI's ids
 	tools    map[string]*execution // the same, and those that had one of these ids before, by ours
 	requests map[string]bool       // ids of what the CLI asked in it
+	finals   *finals               // of its last message; nil: the turn goes on behind it
 	held     []*question           // that wait for the start of their calls
 }
 
