@@ -125,7 +125,7 @@ func opening() []event.Data {
 
 func closing(outcome event.Outcome) []event.Data {
 	return []event.Data{
-		event.TurnEnd{TurnID: "t1", MessageID: "m1", Outcome: outcome, Usage: event.Usage{InputTokens: 900, OutputTokens: 80}, DurationMs: 15021},
+		event.TurnEnd{TurnID: "t1", MessageID: "m1", Outcome: outcome, Usage: event.Usage{InputTokens: 900, OutputTokens: 80, Calls: 2}, DurationMs: 15021},
 		event.SessionIdle{},
 	}
 }

@@ -165,13 +165,11 @@ func TestDeskSaysWhatWasEvicted(t *testing.T) {
 	for i, lines := range []int{14_000, 6000, 4000} {
 		s.put(fmt.Sprintf("big-%d.txt", i), strings.Repeat("a line of a log that is long enough\n", lines))
 	}
-	p.told("show me big-1.txt")
-	p.front("big-1.txt")
-	p.told("show me big-0.txt")
-	p.front("big-0.txt")
-	p.told("show me big-2.txt")
-	p.front("big-2.txt")
-	p.told("show me big-0.txt")
+	for _, names := range []string{"big-0.txt", "big-1.txt big-0.txt", "big-2.txt big-0.txt"} {
+		p.say("!cat " + names)
+		p.front("cat " + names)
+		p.wait(onDesk + `.dataset.state === 'done'`)
+	}
 	p.wait(`document.querySelectorAll('#outs .gone').length > 0`)
 	p.js(`document.querySelector('.tab.is-off [role=tab]').click()`)
 	p.has(".pane:not([hidden]) .nothing", "Deleted early, to make room All outputs together may take 1.0 MB.")
@@ -179,6 +177,7 @@ func TestDeskSaysWhatWasEvicted(t *testing.T) {
 	p.shot("state-of-desk-evicted")
 	p.accessible("an evicted output")
 	p.click(".pane:not([hidden]) [data-act=again-pin]")
+	p.click("#confirm [value=yes]")
 	p.has(".pane:not([hidden]) .dfoot", "Pinned")
 }
 

@@ -48,6 +48,8 @@ func TestPointingWithoutHandingOver(t *testing.T) {
 	_, p := desked(t)
 	p.say("/show big.log")
 	p.front("big.log")
+	p.wait(`document.getElementById('ghost').hidden`) // without a model nothing is sent that could name it
+	p.js(`document.getElementById('composer').dataset.noModel = ''; document.querySelector('.pane:not([hidden])').dispatchEvent(new CustomEvent('webchat:pane', { bubbles: true }))`)
 	p.has("#ghost", "looking at big.log:1–")
 	p.js(`document.getElementById('prompt').focus()`)
 	p.write("why is this slow?")

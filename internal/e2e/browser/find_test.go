@@ -77,7 +77,7 @@ func TestShowAgainAndCompare(t *testing.T) {
 func TestSavedPageStandsAlone(t *testing.T) {
 	s := start(t)
 	p := s.open("/")
-	p.see("show me the readme")
+	p.told("show me the readme")
 	p.wait(card)
 	p.done()
 	dir := s.downloads(p)

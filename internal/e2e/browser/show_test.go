@@ -16,7 +16,7 @@ func TestFileFromTypingToPixels(t *testing.T) {
 	s := start(t)
 	p := s.open("/")
 	p.shots("empty")
-	p.see("show me the readme")
+	p.told("show me the readme")
 	p.wait(card)
 	p.done()
 	if got := eval[string](p, `[...document.querySelectorAll('#turns .line .cl')].map((l) => l.textContent).join('\n')`); !strings.Contains(got, "Carries frames from here to there.") {

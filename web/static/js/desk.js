@@ -409,6 +409,7 @@ export function desks() {
   wide.addEventListener('change', () => { leave(); layout(); if (wide.matches && !front() && open().length) bring(open().at(-1), { byItself: true }); else if (wide.matches) arrange() })
   document.addEventListener('webchat:tabs', draw)
   document.addEventListener('webchat:ended', () => sync(false))
+  document.addEventListener('visibilitychange', () => { if (!document.hidden && isShown()) arrange() })
   document.addEventListener('webchat:stale', (e) => { const tab = tabOf(e.target.dataset.key); if (tab) refresh(tab).catch(failed) })
   addEventListener('hashchange', route)
   addEventListener('pagehide', () => { if (desk.front) remember(desk.front); save() })

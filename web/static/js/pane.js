@@ -8,6 +8,7 @@ import { Viewer, viewerOf } from './viewer.js'
 
 const most = 8 // panes that stay in the page
 const wait = 200 // milliseconds between two looks at what runs
+const pause = 10_000 // milliseconds between two times that a file is read again by itself
 const patience = 30_000 // milliseconds that rows may take until they are asked for again
 const narrow = matchMedia('(max-width: 839px)') // lines are wrapped there at first
 const panes = new Map() // key of the tab → its element
@@ -40,7 +41,7 @@ const asked = new Map() // key → the pane that is under way
 /** Puts the pane of a tab into the page, if it is not there. */
 export async function begin(tab, into) {
   const old = panes.get(tab.key)
-  if (old?.dataset.target === tab.out) {
+  if (old?.dataset.target === tab.out && !rereads(tab, old, into)) {
     panes.delete(tab.key)
     panes.set(tab.key, old) // the newest in use stands last
     viewerOf(old)?.fit()
@@ -71,8 +72,8 @@ async function draw(tab, into, again = false) {
     pane = away(tab, err)
   }
   if (tab.closed || tab.out !== out) return null
-  if (pane.dataset.state === 'expired' && 'reread' in pane.dataset && tab.tried !== out) {
-    tab.tried = out
+  if (rereads(tab, pane, into)) {
+    tab.reread = Date.now()
     const failure = await reread(tab, out)
     if (!failure) return draw(tab, into)
     pane.querySelector('.nothing p:last-of-type').textContent = failure
@@ -111,6 +112,10 @@ async function draw(tab, into, again = false) {
   const ended = pane.dataset.state === 'running' && tab.state === 'done' // while this was under way
   return ended && !again && pane.isConnected ? draw(tab, pane.parentElement, true) : pane
 }
+
+/** Whether a file is read again: somebody sees its pane, and it was not read just now, as where two have no room beside each other. */
+const rereads = (tab, pane, into) => pane.dataset.state === 'expired' && 'reread' in pane.dataset && !document.hidden &&
+  into.checkVisibility() && !(Date.now() - tab.reread < pause)
 
 /** Reads a file again whose output is gone; why it could not, if it could not. */
 async function reread(tab, out) {
