@@ -165,7 +165,7 @@ func TestDeskSaysWhatWasEvicted(t *testing.T) {
 	for i, lines := range []int{14_000, 6000, 4000} {
 		s.put(fmt.Sprintf("big-%d.txt", i), strings.Repeat("a line of a log that is long enough\n", lines))
 	}
-	for _, names := range []string{"big-0.txt", "big-1.txt big-0.txt", "big-2.txt big-0.txt"} {
+	for _, names := range []string{"big-0.txt", "big-1.txt big-0.txt", "big-2.txt big-0.txt", "big-0.txt big-1.txt", "big-0.txt big-2.txt", "big-0.txt big-0.txt"} {
 		p.say("!cat " + names)
 		p.front("cat " + names)
 		p.wait(onDesk + `.dataset.state === 'done'`)

@@ -23,7 +23,8 @@ export function pin(tab = front()) {
   announce(pinned ? `${tab.base} is pinned` : `${tab.base} is not pinned`)
   if (tab.call || tab.state === 'gone') return
   const { out } = tab
-  told = told.then(() => post(path(`/outputs/${out}/pin`), { pinned })).catch((err) => { mark(!pinned); failed(err) })
+  // A frame that was drawn before the server knew may have taken the mark away meanwhile.
+  told = told.then(() => post(path(`/outputs/${out}/pin`), { pinned })).then(() => { if (tab.out === out) mark(pinned) }, (err) => { mark(!pinned); failed(err) })
 }
 
 /** Pins an output as soon as the page knows of it. */
