@@ -103,11 +103,12 @@ func (a *asking) paths(kind agent.Kind, action string) (located, diffed, given [
 // changes. The locations of a call that only runs it are guesses.
 func (a *asking) command(command string) {
 	a.Kind, a.Action, a.Resource = agent.KindShell, "run a command", command
-	folders := a.in.texts(folderFields)
-	if len(folders) > 1 {
+	a.k.shell.read(a.in)
+	folders := a.k.shell.named
+	if len(a.files(folders)) > 1 || len(a.in.texts(folderFields)) > 1 {
 		a.Doubt(whyTorn)
 	}
-	known := a.c.folder(a.k, a.in)
+	known := a.c.folder(a.k)
 	a.Cwd, a.CwdUnknown = cmp.Or(known, a.c.Options.Workspace), known == ""
 	if len(folders) > 0 {
 		a.Cwd, a.CwdUnknown = folders[0], false

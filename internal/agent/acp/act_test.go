@@ -181,6 +181,24 @@ func TestTheFolderOfACommand(t *testing.T) {
 	}
 }
 
+// What any report of a call says of its folder counts: the question of OpenCode leaves it out.
+func TestTheFolderOfAnEarlierReport(t *testing.T) {
+	for input, want := range map[string]string{
+		`{"command":"make","cwd":"$W/sub","description":"x"}`:  "$W/sub false false",
+		`{"command":"make","cwd":"$W","workdir":"sub"}`:        "$W false true", // it does not agree with itself
+		`{"command":"make","env":{"GOFLAGS":"-exec=x"}}`:       "$W true false",
+		`{"command":"make","description":"x","timeout":60000}`: "$W false false",
+	} {
+		h := sit(t, "polite", nil, nil)
+		h.play(frames{Before: []json.RawMessage{json.RawMessage(`{"sessionUpdate":"tool_call","toolCallId":"c1","kind":"execute","status":"pending","rawInput":` + input + `}`)},
+			Ask: []json.RawMessage{asks(`"kind":"execute","rawInput":{"command":"make"}`)}})
+		p := h.Asked()[0]
+		if got := strings.ReplaceAll(fmt.Sprint(p.Cwd, " ", p.CwdUnknown, " ", p.Sensitive), h.dir, "$W"); got != want {
+			t.Errorf("%s: asked about in %s, want %s", input, got, want)
+		}
+	}
+}
+
 // The shell of an agent is followed from the first call on, across turns: through a cd that
 // succeeded where the agent is known to keep its folder, and else until a command may have left it.
 // From then on only what goes to its folder itself is in a known one.

@@ -20,7 +20,9 @@ type shell struct {
 type begun struct {
 	command string // the last that was read of the call
 	from    string
-	to      string // where the command leads if it succeeds
+	to      string   // where the command leads if it succeeds
+	named   []string // the folders that any report of the call named: OpenCode's question leaves out its own
+	other   bool     // some report had a field that may change where it runs or what it means
 }
 
 // plainInput are fields of a command's input that change neither where it runs nor what it means.
@@ -40,6 +42,7 @@ func (c *conn) follow(k *call) {
 	}
 	server, _ := k.mcpTool()
 	in := inputOf(k.RawInput)
+	k.shell.read(&in)
 	command := in.command()
 	switch {
 	case server != "" || command == k.shell.command && command != "":
@@ -58,6 +61,18 @@ func (c *conn) follow(k *call) {
 	}
 }
 
+// read takes note of the fields of one report.
+func (b *begun) read(in *input) {
+	for _, name := range in.texts(folderFields) {
+		if !slices.Contains(b.named, name) {
+			b.named = append(b.named, name)
+		}
+	}
+	for name, v := range in.fields {
+		b.other = b.other || !commandFields[name] && !folderFields[name] && !plainInput[name] && v != nil && v != "" && !slices.Contains([]any{false, 0.0}, v)
+	}
+}
+
 // moved takes note of the end of a call.
 func (c *conn) moved(k *call) {
 	if c.shell.mover != k {
@@ -71,14 +86,9 @@ func (c *conn) moved(k *call) {
 	}
 }
 
-// folder is where a call's command begins; empty: it is not known.
-func (c *conn) folder(k *call, in *input) string {
-	for name, v := range in.fields {
-		if !commandFields[name] && !plainInput[name] && v != nil && v != "" && !slices.Contains([]any{false, 0.0}, v) {
-			return ""
-		}
-	}
-	if c.shell.mover == k || c.shell.mover == nil && c.shell.folder == k.shell.from {
+// folder is where a call's command begins, if no report of it named one; empty: it is not known.
+func (c *conn) folder(k *call) string {
+	if !k.shell.other && (c.shell.mover == k || c.shell.mover == nil && c.shell.folder == k.shell.from) {
 		return k.shell.from
 	}
 	return ""
