@@ -56,7 +56,7 @@ func followed(s *syntax.Stmt, folder string) string {
 		}
 		return path.Clean(to)
 	}
-	if leaves(s) {
+	if leaves(s, folder) {
 		return ""
 	}
 	return folder
@@ -65,8 +65,9 @@ func followed(s *syntax.Stmt, folder string) string {
 // movers are builtins of shells that may change the shell's folder, or what its later commands mean.
 var movers = strings.Fields("cd chdir pushd popd dirs z j eval source . exec command builtin alias unalias trap set shopt setopt enable hash export declare typeset local readonly unset read let function autoload bind complete emulate zmodload")
 
-// leaves reports whether a part of a statement may change the folder of the shell that runs it.
-func leaves(s *syntax.Stmt) (may bool) {
+// leaves reports whether a part of a statement may change the folder of the shell that runs it. To
+// some shells the name of a folder is a command that goes there.
+func leaves(s *syntax.Stmt, folder string) (may bool) {
 	syntax.Walk(s, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.Subshell, *syntax.CmdSubst, *syntax.ProcSubst: // a shell of its own
@@ -79,7 +80,11 @@ func leaves(s *syntax.Stmt) (may bool) {
 				break
 			}
 			name, plain := plainWord(n.Args[0])
-			may = may || !plain || slices.Contains(movers, name)
+			if !path.IsAbs(name) {
+				name = path.Join(folder, name)
+			}
+			info, err := os.Stat(filepath.FromSlash(name))
+			may = may || !plain || slices.Contains(movers, path.Base(name)) || err == nil && info.IsDir()
 		}
 		return !may
 	})

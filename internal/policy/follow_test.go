@@ -22,6 +22,7 @@ func TestFollow(t *testing.T) {
 		"cd ./src": "src", "cd $W/src": "src", "cd ./src && go test": "src", "cd ./src && cd ./deep": "src/deep", "ls && cd ./src && ls": "src", "make; cd ./sub": "sub", "cd './src'": "src",
 		// What is not known.
 		"cd src": "", "cd": "", "cd -": "", "cd ~": "", "cd $HOME": "", "cd ./none": "", "cd ./a.txt": "", "cd ./kind": "", "cd ./away": "", "cd -P ./src": "", "cd ./src; ls": "", "cd ./src || ls": "", "ls || cd ./src": "", "cd ./src | cat": "", "cat | cd ./src": "", "! cd ./src": "", "{ cd ./src; }": "", "if cd ./src; then ls; fi": "", "while cd ./src; do ls; done": "", "time cd ./src": "", "cd ./src > x && cd ../sub &": "",
+		"./src": "", "src": "", "..": "", "/etc": "", "ls && ./src": "",
 		"pushd ./src": "", "popd": "", "eval ls": "", "source x": "", ". ./x": "", "exec ls": "", "builtin cd ./src": "", "command cd ./src": "", "alias ls=cd": "", "trap 'cd /' EXIT": "", "f() { cd /; }": "", "function ls { cd /; }": "", "export CDPATH=/": "", "CDPATH=/": "", "PROMPT_COMMAND='cd /'": "", "declare x": "", "read x": "", "set -P": "", "shopt -s autocd": "", "$x ./src": "", "c\\d ./src": "", "'cd' ./src": "src", "c'd' ./src": "src", "for cd in a; do ls; done": "", "coproc ls": "", "if": "", "": ".",
 	} {
 		if want != "" {
