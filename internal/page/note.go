@@ -42,8 +42,11 @@ func (n *note) failure(d event.SessionError) {
 		n.Actions = []action{{Act: "recall", Label: "Give it what was said", Icon: "read"}}
 	case d.ErrorType == event.ErrorWarning:
 		n.Title = "Worth knowing"
+	case kind == event.KindTooLarge:
+		n.Title = "Too long for the model"
+		n.Actions = []action{{Act: "compact", Label: "Sum it up", Icon: "again"}, {Act: "model", Label: "Other model", Icon: "chip"}}
 	case kind == event.KindLimit:
-		n.Title = "Over its rate"
+		n.Title = "Over its limit"
 		n.Actions = []action{retry, {Act: "model", Label: "Other model", Icon: "chip"}}
 	case d.ErrorType == event.ErrorUnavailable:
 		n.Title = "Not available"

@@ -130,20 +130,20 @@ func (c *conn) onError(t *turn, _ cli.Event, d sessionFailure) {
 		return // that it was stopped is known
 	}
 	text := c.b.cli.Advise(d.StatusCode, d.Message, c.usesOwn())
-	c.Report(event.SessionError{Message: text, ErrorType: cmp.Or(d.ErrorType, "backend"), Kind: kindOf(d.ErrorType, d.StatusCode), StatusCode: d.StatusCode})
+	c.Report(event.SessionError{Message: text, ErrorType: cmp.Or(d.ErrorType, "backend"), Kind: kindOf(d), StatusCode: d.StatusCode})
 	t.failure = &turnError{text}
 }
 
 // kindOf is the kind of an error by the CLI's own name for it, which says more than a status that
 // may be missing.
-func kindOf(theirs string, status int) event.ErrorKind {
-	switch theirs {
+func kindOf(d sessionFailure) event.ErrorKind {
+	switch d.ErrorType {
 	case "authentication", "authorization":
 		return event.KindDenied
 	case "rate_limit", "quota":
 		return event.KindLimit
 	}
-	return event.KindOfStatus(status)
+	return cli.KindOf(d.StatusCode, d.Message)
 }
 
 // turnError is a failure that was reported already, in the same words.

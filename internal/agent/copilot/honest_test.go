@@ -404,3 +404,33 @@ func TestRealRetriesAreSeen(t *testing.T) {
 		t.Errorf("stopped: %+v, %v", r, err)
 	}
 }
+
+// What a provider says of a conversation that is too long, or of a quota that is used up, comes with
+// what helps, and with the kind by which the page offers it.
+func TestRealLimits(t *testing.T) {
+	h := newHouse(t, alone)
+	refusals := map[string]*copilottest.Reply{
+		"long":  {Status: 400, Says: "This model's maximum context length is 8192 tokens. Your messages resulted in 9000 tokens."},
+		"quota": {Status: 402, Says: "You exceeded your current quota"},
+	}
+	h.model.Answer(func(r copilottest.Request) *copilottest.Reply { return refusals[r.Prompt()] })
+	s := h.session()
+	for prompt, want := range map[string]struct {
+		kind event.ErrorKind
+		says string
+	}{
+		"long":  {event.KindTooLarge, "/compact"},
+		"quota": {event.KindLimit, "choose another model"},
+	} {
+		r := h.ask(s, prompt)
+		var last event.SessionError
+		for _, d := range h.sofar(s) {
+			if e, ok := d.(event.SessionError); ok && e.ErrorType != event.ErrorWarning {
+				last = e
+			}
+		}
+		if last.Kind != want.kind || !strings.Contains(last.Message, want.says) || strings.Contains(last.Message, "end the prompt again") || r.Outcome != event.Failed {
+			t.Errorf("%s: %+v, %+v", prompt, last, r)
+		}
+	}
+}

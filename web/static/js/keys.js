@@ -9,7 +9,7 @@ import { figures } from './meter.js'
 import { openShelf } from './shelf.js'
 import { toEnd } from './scroll.js'
 import { openBar } from './openbar.js'
-import { inFolder } from './api.js'
+import { inFolder, path, post } from './api.js'
 import { visit } from './base.js'
 import { display } from './display.js'
 import { failed } from './toast.js'
@@ -85,6 +85,7 @@ const acts = {
   keys: () => document.getElementById('keys')?.showModal(),
   close: (b) => b.closest('dialog')?.close(),
   model: () => pickModel(),
+  compact: () => post(path('/compact'), {}).catch(failed),
   unclamp: (b) => {
     const whole = !b.closest('.ask-row').querySelector('[data-clamp]').classList.toggle('clamp')
     b.textContent = whole ? 'Show less' : 'Show all'

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"webchat/internal/agent"
+	"webchat/internal/event"
 	"webchat/internal/jsonrpc"
 	"webchat/internal/wording"
 )
@@ -50,9 +51,30 @@ func (p *Program) happened(text string) string {
 	return strings.TrimRight(wording.Cut(text, 400), ".")
 }
 
+// What providers say, in a message or as its code, when a conversation is longer than the model takes,
+// and when a quota is used up: OpenAI's context_length_exceeded and insufficient_quota, Anthropic's
+// "prompt is too long", Google's "exceeds the maximum number of tokens" and RESOURCE_EXHAUSTED. The
+// CLI passes them on as text.
+var (
+	full  = regexp.MustCompile(`(?i)context_length_exceeded|model_max_prompt_tokens_exceeded|maximum context length|prompt is too long|exceeds? the (?:maximum|max|model's).{0,40}(?:tokens|context)`)
+	spent = regexp.MustCompile(`(?i)insufficient_quota|quota_exceeded|exceeded your (?:current|monthly|premium).{0,40}quota|quota (?:is )?(?:exceeded|exhausted|used up)|out of credits|credit balance is too low`)
+)
+
+// KindOf is the kind of a provider's refusal, by its status and its words.
+func KindOf(status int, text string) event.ErrorKind {
+	switch {
+	case full.MatchString(text):
+		return event.KindTooLarge
+	case status == 402 || spent.MatchString(text):
+		return event.KindLimit
+	}
+	return event.KindOfStatus(status)
+}
+
 // Advise says once what happened, and what to do; own says that a model of the user's own was
 // asked.
 func (p *Program) Advise(status int, text string, own bool) string {
+	kind := KindOf(status, text)
 	text = p.happened(text)
 	if text == "" {
 		text = "GitHub Copilot CLI reports a failure without a reason"
@@ -60,6 +82,10 @@ func (p *Program) Advise(status int, text string, own bool) string {
 	do := "Send the prompt again; webchat doctor says what is set up"
 	low := strings.ToLower(text)
 	switch {
+	case kind == event.KindTooLarge:
+		do = "Sum the conversation up with /compact, or choose a model that takes more"
+	case kind == event.KindLimit && status != 429, spent.MatchString(text):
+		do = "The quota is used up: choose another model, or go on when it is back"
 	case (status == 401 || status == 403) && own:
 		do = "Correct the provider's key, then start webchat again"
 	case status == 401 || status == 403 || strings.Contains(low, "not authenticated") || strings.Contains(low, "no github oauth token"):

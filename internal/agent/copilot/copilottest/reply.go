@@ -13,6 +13,7 @@ import (
 // Reply is what the model answers.
 type Reply struct {
 	Status    int    // not 0: this status instead of an answer
+	Says      string // with a Status, the provider's words
 	After     int    // seconds after which it is to be tried again, with a Status
 	Reasoning string // comes first
 	Text      string // in pieces of a word
@@ -84,7 +85,7 @@ func (p *Reply) write(w http.ResponseWriter, hr *http.Request, model string, n i
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Retry-After", strconv.Itoa(p.After))
 		w.WriteHeader(p.Status)
-		fmt.Fprintf(w, `{"error":{"message":"scripted refusal %d","type":"scripted"}}`, p.Status)
+		fmt.Fprintf(w, `{"error":{"message":%s,"type":"scripted"}}`, quote(cmp.Or(p.Says, fmt.Sprintf("scripted refusal %d", p.Status))))
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
