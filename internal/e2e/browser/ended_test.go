@@ -44,6 +44,7 @@ func TestFilesAreReadAgain(t *testing.T) {
 		p.front(name)
 	}
 	open("go.mod")
+	p.wait(`!document.querySelector('.knows').checkVisibility()`) // something was said
 	p.has(".pane:not([hidden]) .rows", "module example.com/relay")
 	p.has(".pane:not([hidden]) .pane-note", "Unchanged since it was shown at")
 	p.is(`!document.querySelector('.pane:not([hidden]) .dfoot .life')`+` && 'no clock'`, "no clock")
