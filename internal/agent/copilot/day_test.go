@@ -10,8 +10,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"webchat/internal/agent/copilot"
+	"webchat/internal/agent/copilot/copilottest"
 	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/session"
@@ -102,7 +104,7 @@ func programs(t *testing.T) string {
 	return "PATH=" + dir + string(os.PathListSeparator) + os.Getenv("PATH")
 }
 
-// A day's work asks at most six questions of a user who answers with the widest
+// A day's work, with two compactions, a stop and a kill -9, asks at most six questions of a user who answers with the widest
 // grant, and none of them is about reading what is not sensitive.
 func TestRealDay(t *testing.T) {
 	contents := []string{".env: KEY=1", "sub/b.txt: line 1", "go.mod: module day"}
@@ -116,7 +118,12 @@ func TestRealDay(t *testing.T) {
 		}
 	}
 	h := newHouseIn(t, ws, consent.ModeAsk, func(c *copilot.Config) { c.Env = append(c.Env, programs(t)) })
-	h.model.Answer(summing)
+	h.model.Answer(func(r copilottest.Request) *copilottest.Reply {
+		if r.Prompt() == "stay" {
+			return &copilottest.Reply{Text: strings.Repeat("word ", 1000), Pause: 20 * time.Millisecond}
+		}
+		return summing(r)
+	})
 	s := h.session()
 	d := &decider{s: s}
 	var running sync.WaitGroup
@@ -128,6 +135,14 @@ func TestRealDay(t *testing.T) {
 		case len(prompts) / 3, 2 * len(prompts) / 3:
 			if err := s.Compact(t.Context(), ""); err != nil {
 				t.Fatal(err)
+			}
+		case len(prompts) / 4:
+			if r := h.cut(s, func() { _ = s.Abort(t.Context(), "") }); r.Outcome != event.Aborted {
+				t.Errorf("stopped: %+v", r)
+			}
+		case len(prompts) / 2:
+			if r := h.cut(s, func() { kill(t, copilot.PID(h.backend)) }); !strings.Contains(r.Error, "was killed") {
+				t.Errorf("killed: %+v", r)
 			}
 		}
 		if r := h.ask(s, prompt); r.Error != "" {

@@ -11,6 +11,7 @@ import (
 	"webchat/internal/agent/copilot"
 	"webchat/internal/agent/copilot/copilottest"
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/session"
 )
 
@@ -110,6 +111,14 @@ func ledger(t *testing.T, turns int) {
 // killed sends a prompt and kills the CLI in the middle of its answer.
 func (h *house) killed(s *session.Session) {
 	h.t.Helper()
+	if r := h.cut(s, func() { kill(h.t, copilot.PID(h.backend)) }); !strings.Contains(r.Error, "was killed") {
+		h.t.Fatalf("%+v", r)
+	}
+}
+
+// cut sends a prompt that is answered slowly, and does something in the middle of the answer.
+func (h *house) cut(s *session.Session, do func()) eventlog.TurnResult {
+	h.t.Helper()
 	live := s.Subscribe()
 	defer live.Close()
 	id, err := s.Send(h.t.Context(), session.Message{Content: "stay"})
@@ -126,10 +135,12 @@ func (h *house) killed(s *session.Session) {
 			streams = streams || delta
 		}
 	}
-	kill(h.t, copilot.PID(h.backend))
-	if r, err := s.WaitTurn(h.t.Context(), id); err != nil || !strings.Contains(r.Error, "was killed") {
-		h.t.Fatalf("%+v, %v", r, err)
+	do()
+	r, err := s.WaitTurn(h.t.Context(), id)
+	if err != nil {
+		h.t.Fatal(err)
 	}
+	return r
 }
 
 // The ledger says what a recording model counted: compactions, helpers, retries and a
