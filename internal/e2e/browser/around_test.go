@@ -217,8 +217,8 @@ func TestNotifiesWhenOutOfSight(t *testing.T) {
 	p.click("#toasts [data-part=do]")
 	p.is(`localStorage.getItem('test.granted')`, "1")
 	p.js(`Notification.permission = 'granted'; window.away = true`)
-	p.js(`const { post, path } = await import(document.querySelector('script[data-modules]').src.replace('theme.js', 'api.js')); await post(path('/messages'), { content: 'run echo more' })`)
-	p.wait(`told.some((w) => w.endsWith('offline asks to run a command: echo more'))`)
+	p.js(`const { post, path } = await import(document.querySelector('script[data-modules]').src.replace('theme.js', 'api.js')); await post(path('/messages'), { content: 'run wc -c .env' })`)
+	p.wait(`told.some((w) => w.endsWith('offline asks to run a command: wc -c .env. .env may hold keys or passwords'))`)
 }
 
 func TestKeyboardOnly(t *testing.T) {
