@@ -2,6 +2,7 @@ package policy
 
 import (
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -229,6 +230,9 @@ func TestExamplesAreCovered(t *testing.T) {
 func TestThreat46CommandsThatNameSecrets(t *testing.T) {
 	ws := readableWorkspace(t)
 	link(t, "../deploy.key", filepath.Join(ws, "src", "notes"))
+	if err := errorsOf(os.Mkdir(filepath.Join(ws, ".hid"), 0o700), os.WriteFile(filepath.Join(ws, ".hid", "x.pem"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
 	p := New(Config{Workspace: ws, Home: t.TempDir(), Reading: true, Path: "/usr/bin:/bin", Rules: []Rule{{Kind: agent.KindShell, Prefix: "cat", Decision: event.Allow}}})
 	for command, want := range map[string]string{
 		"cat deploy.key": "deploy.key looks like a private key", "head -1 ./deploy.key": "deploy.key looks like a private key", "cp deploy.key /tmp/x": "deploy.key looks like a private key", "cat src/../deploy.key": "deploy.key looks like a private key",
@@ -239,7 +243,7 @@ func TestThreat46CommandsThatNameSecrets(t *testing.T) {
 		"cat > notes.md << E\n" + strings.Repeat("* deploy.key = $x, *.key: {a,b}\n", 30) + "E": "", "cat << E\n$(cat deploy.key)\nE": "deploy.key looks like a private key",
 		"for f in deploy.key; do cat $f; done": "deploy.key looks like a private key", "git diff -- deploy.key": "deploy.key looks like a private key", "rm deploy.key": "deploy.key looks like a private key",
 		// What may show one without naming it.
-		"grep -rn one .": "deploy.key looks like a private key", "rg one": "deploy.key looks like a private key", "cd ./sub && rg one": "sub/.env may hold keys or passwords", "diff -r src .": "deploy.key looks like a private key", "grep -r one . | sh": "deploy.key looks like a private key",
+		"grep -rn one .": ".hid/x.pem looks like a private key", "rg one": "deploy.key looks like a private key", "cd ./sub && rg --hidden one": "sub/.env may hold keys or passwords", "rg -uu one sub": "sub/.env may hold keys or passwords", "rg one sub": "", "rg one .hid": ".hid/x.pem looks like a private key", "diff -r src .": "deploy.key looks like a private key", "grep -r one . | sh": ".hid/x.pem looks like a private key",
 		// What has the name of one as a text only, or of none that exists.
 		"echo deploy.key": "", "grep -n deploy.key a.txt": "", "cat none.key": "", "make": "", "go test ./...": "", "git commit -m 'credentials'": "", "ls": "",
 	} {

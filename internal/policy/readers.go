@@ -39,6 +39,7 @@ type arguments struct {
 	texts     []string
 	files     []string
 	recursive bool
+	undotted  bool     // below folders it leaves out names with a dot before them, as far as is known
 	only      []string // patterns: of what is below folders only files of such a name are read; none: all
 }
 
@@ -221,9 +222,10 @@ func included(_ *judgement, a *arguments, _ folders) bool {
 }
 
 // ripgrep reads all below the folders it is given, but nothing whose name begins with a dot and
-// nothing git ignores, unless an option or a file says so: neither counts.
+// nothing git ignores, unless an option or a file says so: neither makes it one that only reads. That
+// it shows a name with a dot is said only if an option says so.
 func ripgrep(_ *judgement, a *arguments, _ folders) bool {
-	a.recursive = !a.has("files")
+	a.recursive, a.undotted = !a.has("files"), !a.has("hidden", "u", "g", "glob", "iglob")
 	return true
 }
 

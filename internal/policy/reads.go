@@ -364,7 +364,7 @@ func (j *judgement) reads(words []string, in folders) bool {
 	if x.here && len(a.files) == 0 {
 		a.files = []string{"."}
 	}
-	if a.recursive && !j.tree(a.files, in, x.follows, a.only) {
+	if a.recursive && !j.tree(a, in, x.follows) {
 		return false
 	}
 	return !slices.ContainsFunc(a.files, func(name string) bool { return name != "-" && !j.file(name, in) })
@@ -388,9 +388,10 @@ func (j *judgement) place(name, dir string) (f file, ok bool) {
 }
 
 // tree reports whether nothing sensitive is among the files below folders, of which none means
-// the current one, nor, for a program that follows links, what those lead to. With only, files of
-// other names are not read.
-func (j *judgement) tree(names []string, in folders, follows bool, only []string) bool {
+// the current one, nor, for a program that follows links, what those lead to. Files of other names
+// than [arguments].only are not read.
+func (j *judgement) tree(a arguments, in folders, follows bool) bool {
+	names := a.files
 	if len(names) == 0 {
 		names = []string{"."}
 	}
@@ -402,8 +403,14 @@ func (j *judgement) tree(names []string, in folders, follows bool, only []string
 			}
 			real := filepath.FromSlash(f.names[len(f.names)-1])
 			hits, complete := j.p.SearchHits(j.ctx, agent.Search{Path: real})
-			hits = slices.DeleteFunc(hits, func(hit string) bool { return !named(hit, only) })
-			if j.shows = append(j.shows, hits...); len(hits) > 0 || !complete || follows && j.linked(real) {
+			hits = slices.DeleteFunc(hits, func(hit string) bool { return !named(hit, a.only) })
+			for _, hit := range hits {
+				below := strings.TrimPrefix(hit, j.p.relative(filepath.ToSlash(real)))
+				if !a.undotted || !strings.Contains("/"+strings.TrimPrefix(below, "/"), "/.") {
+					j.shows = append(j.shows, hit)
+				}
+			}
+			if len(hits) > 0 || !complete || follows && j.linked(real) {
 				return false
 			}
 		}
