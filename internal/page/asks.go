@@ -112,6 +112,7 @@ func (f *State) addAsk(a *Ask) {
 	}
 	n := f.node(elementID("p-", a.RequestID))
 	a.In, a.Rev, a.Row, a.Asked, a.Who = f.cards, f.Seq, n.ID, f.now, cmp.Or(f.Backend, "The agent")
+	a.ByPrompt = f.pages.noModel(f.Backend)
 	n.Ask = a
 	f.nodes["p-"+a.RequestID] = n
 	q := &node{ID: "q" + n.ID[1:], Question: a, hides: f.placeAsk(n)}

@@ -26,12 +26,14 @@ type Ask struct {
 	Answer                    event.UserInputCompleted
 	Answered                  bool
 
-	Who   string // the backend that asks
-	Asked time.Time
-	In    *scope
-	Row   string // the id of its row in the transcript
-	About *Call  // the call it belongs to, once that is known
-	Rev   int64  // changes whenever the question does
+	Who string // the backend that asks
+	// ByPrompt says that a backend without a model asks, which does what the prompt says.
+	ByPrompt bool
+	Asked    time.Time
+	In       *scope
+	Row      string // the id of its row in the transcript
+	About    *Call  // the call it belongs to, once that is known
+	Rev      int64  // changes whenever the question does
 }
 
 // IsPermission tells the two kinds apart.
@@ -59,6 +61,9 @@ func (a *Ask) AllowedByRule() bool { return a.Allowed() && a.Decided.By == event
 func (a *Ask) Head() string {
 	if !a.IsPermission() {
 		return a.Who + " asks you"
+	}
+	if a.ByPrompt {
+		return "You asked to " + wording.Plain(a.Action)
 	}
 	return a.Who + " asks to " + wording.Plain(a.Action)
 }
