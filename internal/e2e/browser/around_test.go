@@ -217,13 +217,8 @@ func TestNotifiesWhenOutOfSight(t *testing.T) {
 	p.click("#toasts [data-part=do]")
 	p.is(`localStorage.getItem('test.granted')`, "1")
 	p.js(`Notification.permission = 'granted'; window.away = true`)
-<<<<<<< HEAD
 	p.js(`const { post, path } = await import(document.querySelector('script[data-modules]').src.replace('theme.js', 'api.js')); await post(path('/messages'), { content: 'run wc -c .env' })`)
-	p.wait(`told.some((w) => w.endsWith('offline asks to run a command: wc -c .env. .env may hold keys or passwords'))`)
-=======
-	p.js(`const { post, path } = await import(document.querySelector('script[data-modules]').src.replace('theme.js', 'api.js')); await post(path('/messages'), { content: 'run echo more' })`)
-	p.wait(`told.some((w) => w.endsWith('You asked to run a command: echo more'))`)
->>>>>>> 8fc56f8 (Say that the user asked, where no model did, and close a tree in the list of what views may hold)
+	p.wait(`told.some((w) => w.endsWith('You asked to run a command: wc -c .env. .env may hold keys or passwords'))`)
 }
 
 func TestKeyboardOnly(t *testing.T) {
