@@ -34,6 +34,9 @@ func TestLedgerTellsWhatDefinitionsCost(t *testing.T) {
 		if got := strings.Contains(html, "Describing the tools</dt><dd>916</dd>"); got != (cost > 0) {
 			t.Errorf("at %d tokens a turn the ledger's row is there: %v", cost, got)
 		}
+		if owed := strings.Contains(html, "Not yet earned back</dt><dd>916</dd>"); owed != (cost > 0) || strings.Contains(html, "Kept out in all") {
+			t.Errorf("at %d tokens a turn the ledger says that they are not earned back: %v", cost, owed)
+		}
 	}
 }
 

@@ -103,6 +103,7 @@ type meter struct {
 	InContext, Shown, Sent, Room    string
 	Definitions                     string // what describing the session's tools cost
 	Net                             string // kept from the model, less what the tools for it cost
+	Owed                            string // in its place, where they have cost more
 	Read, Cached, Written           string // in all calls of the model
 	Spent, Worth, Prices            string // in dollars, and whose prices these are
 	Since                           string // when the model held that, unless it does now
@@ -136,7 +137,7 @@ func (f *State) Meter() meter {
 	switch net := l.shown - l.sent - u.DefinitionTokens; {
 	case u.DefinitionTokens == 0:
 	case net < 0:
-		m.Net = "−" + wording.Count(-net)
+		m.Owed = wording.Count(-net)
 	default:
 		m.Net = wording.Count(net)
 	}
