@@ -129,18 +129,12 @@ func (c *Call) Hidden() bool { return c.Asked > 0 || c.Refused }
 // El is the id of the row or card.
 func (c *Call) El() string { return c.Element + ".r" }
 
-// commandLine is how the user asked for a display of their own.
-func (c *Call) commandLine() string {
-	if c.Tool == "show_input" {
-		return "webchat show --name " + c.Name()
+// opened is what the user did to see it, for who hears the page: it has no prompt.
+func (c *Call) opened() string {
+	if c.Kind == "terminal" {
+		return "You ran " + wording.Plain(c.Name())
 	}
-	switch c.Kind {
-	case "terminal":
-		return "/run " + c.Name()
-	case "image":
-		return "/image " + wording.Plain(c.Name())
-	}
-	return "/show " + wording.Plain(c.Name())
+	return "You opened " + wording.Plain(c.Name())
 }
 
 // Following is the line below a command that runs.

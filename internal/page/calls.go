@@ -28,7 +28,7 @@ func (f *State) callStart(d event.ToolExecutionStart) {
 	n := f.newCall(d.ToolCallID, d.ToolName, d.Arguments, d.By)
 	switch {
 	case d.By == event.ByUser:
-		t := f.addTurn(&turn{Prompt: n.Call.commandLine(), State: "running", Look: true, At: f.now}, elementID("d-", d.ToolCallID))
+		t := f.addTurn(&turn{Prompt: n.Call.opened(), State: "running", Look: true, At: f.now}, elementID("d-", d.ToolCallID))
 		f.add(t, n)
 	case n.Call.Kind != "":
 		f.add(at, n)

@@ -60,7 +60,7 @@ func TestThreat36NameOfALook(t *testing.T) {
 	pr := pages(t, 3).Projector("s1")
 	pr.Feed(newLog().add(event.ToolExecutionStart{ToolCallID: "c1", ToolName: "render_file_contents", By: event.ByUser,
 		Arguments: raw("{\"path\":\"rlo\u202etxt.exe\\u001b[31m\"}")}).entries...)
-	if h := pr.Transcript(); !strings.Contains(h, "/show rlo⟨U&#43;202E⟩txt.exe⟨U&#43;001B⟩[31m</h2>") {
+	if h := pr.Transcript(); !strings.Contains(h, "You opened rlo⟨U&#43;202E⟩txt.exe⟨U&#43;001B⟩[31m</h2>") {
 		t.Error(h)
 	}
 }

@@ -53,7 +53,9 @@ func (c *card) Slip() *slip {
 		s.Class, s.Icon = "is-cost", "read"
 	}
 	if c.By == event.ByUser {
-		s.Class += " is-own"
+		if s.Class += " is-own"; c.State != "failed" {
+			s.Line = "Open on the Desk" // no model was sent a line
+		}
 		s.Right = "Opened by you. The model was not told"
 		return s
 	}

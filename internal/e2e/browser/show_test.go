@@ -44,7 +44,7 @@ func TestEmptyPageOffersWhatWorks(t *testing.T) {
 	p.press("Enter")
 	p.wait(card)
 	p.done()
-	p.has("#turns .slip", "Displayed README.md to user (6 lines)")
+	p.has("#turns .slip", "Opened by you. The model was not told")
 }
 
 // The start page lists what changed, what was looked at and what ran; a file opens on

@@ -51,7 +51,7 @@ func TestStatesOfCards(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.say("/show gone.txt")
-	p.has("#turns .turn:last-child", "Displayed gone.txt to user (1 line)")
+	p.has("#turns .turn:last-child", "gone.txt")
 	if err := os.Remove(gone); err != nil {
 		t.Fatal(err)
 	}
