@@ -32,7 +32,7 @@ func TestQuestionIsInertAtFirst(t *testing.T) {
 		t.Error("the question took the focus from someone typing")
 	}
 	p.wait(`document.title.startsWith('(1) ')`)
-	p.wait(`document.getElementById('alert').textContent.includes('asks')`)
+	p.wait(`document.getElementById('alert').textContent.includes('You asked to run a command')`)
 	if p.true(`document.querySelector('[data-answered]')`) {
 		t.Fatal("the question was answered before it could be read")
 	}
