@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,6 +15,9 @@ import (
 	"webchat/internal/policy"
 )
 
+// running guards what runners ran: several sessions may have one.
+var running sync.Mutex
+
 // runner is a tool that asks about the command it is given and tells what it ran.
 func runner(ran *[]string) tool {
 	return tool{"run", func(_ context.Context, args json.RawMessage) (agent.Action, error) {
@@ -23,6 +27,8 @@ func runner(ran *[]string) tool {
 		}
 		return agent.Action{Digest: consent.Digest(a.Command), Ask: &agent.Permission{Kind: agent.KindShell, Action: "run a command", Resource: a.Command, Cwd: "/w"},
 			Run: func(context.Context, agent.Progress) (agent.Result, error) {
+				running.Lock()
+				defer running.Unlock()
 				*ran = append(*ran, a.Command)
 				return agent.Result{TextForModel: "ran"}, nil
 			}}, nil
