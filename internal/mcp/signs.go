@@ -66,16 +66,20 @@ func (s *Server) progress(session string, stage Stage, unseen bool) string {
 	case session == "":
 		return "Waiting for its turn"
 	case stage.Asked && base == "":
-		return "Waiting for you in the page"
+		return "Waiting for you in the page" + unasked
 	case stage.Asked && unseen:
-		return "Waiting for you at " + base + "; \"webchat url\" prints a link that signs you in"
+		return "Waiting for you at " + base + "; \"webchat url\" prints a link that signs you in" + unasked
 	case stage.Asked:
-		return "Waiting for you at " + base
+		return "Waiting for you at " + base + unasked
 	case stage.Bytes > 0:
 		return fmt.Sprintf("Running: %s so far", wording.Size(stage.Bytes))
 	}
 	return "Running"
 }
+
+// unasked is the other way out of a question, for clients that ask nothing themselves. It stands in
+// progress notices, which people read, and in no result: a model could take it for advice.
+const unasked = ". A webchat started with --permissions allow does not ask"
 
 // unseen says what to do about a question that no page shows.
 func (s *Server) unseen() string {

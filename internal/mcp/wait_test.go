@@ -17,6 +17,8 @@ import (
 	webmcp "webchat/internal/mcp"
 )
 
+const unasked = ". A webchat started with --permissions allow does not ask"
+
 func TestAClientHearsAtOnceAndEveryTenSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		toys := newToys(func(context.Context, agent.ToolCall) (agent.Result, error) {
@@ -43,7 +45,7 @@ func TestAClientHearsAtOnceAndEveryTenSeconds(t *testing.T) {
 		if want := []time.Duration{0, 10 * time.Second, 20 * time.Second, 30 * time.Second}; !slices.Equal(at, want) {
 			t.Errorf("signs at %v, want %v", at, want)
 		}
-		if want := "Waiting for you at http://here"; len(said) < 2 || said[1] != want {
+		if want := "Waiting for you at http://here" + unasked; len(said) < 2 || said[1] != want {
 			t.Errorf("it says %q, want %q", said, want)
 		}
 		if err := s.Close(); err != nil {
@@ -104,10 +106,10 @@ func TestAQuestionSaysWhereItIs(t *testing.T) {
 		progress []string
 		after    time.Duration
 	}{
-		"seen, with progress":   {token: "p", watched: true, says: "No answer, so it was denied", progress: []string{"Started", "Waiting for you at http://here"}, after: 15 * time.Second},
+		"seen, with progress":   {token: "p", watched: true, says: "No answer, so it was denied", progress: []string{"Started", "Waiting for you at http://here" + unasked}, after: 15 * time.Second},
 		"seen, without":         {watched: true, says: "No answer, so it was denied. The user was asked at http://here.", after: 15 * time.Second},
 		"unseen, without":       {says: unseen, after: 10 * time.Second},
-		"unseen, with progress": {token: "p", says: unseen, progress: []string{"Started", `Waiting for you at http://here; "webchat url" prints a link that signs you in`, `Waiting for you at http://here; "webchat url" prints a link that signs you in`}, after: 30 * time.Second},
+		"unseen, with progress": {token: "p", says: unseen, progress: []string{"Started", `Waiting for you at http://here; "webchat url" prints a link that signs you in` + unasked, `Waiting for you at http://here; "webchat url" prints a link that signs you in` + unasked}, after: 30 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
