@@ -438,11 +438,13 @@ func TestLooksAreRecognised(t *testing.T) {
 	p.press("Enter")
 	p.front("pump.txt")
 	p.has(".pane:not([hidden]) .rows", "one of b")
+	p.is(prompt+`.value`, "")
 
 	p.compose("!echo own")
 	p.has("#composer .send:not(.stop)", "Look · 0 tokens")
 	p.press("Enter")
 	p.front("echo own")
+	p.is(prompt+`.value`, "") // the reply to it has come
 
 	p.press("Control+k")
 	for _, key := range "enter" {
