@@ -122,6 +122,8 @@ function arrange() {
     const el = paneOf(tab.key)
     el?.classList.toggle('is-second', tab !== shown[0])
   }
+  const [first, second] = shown.map((tab) => paneOf(tab.key))
+  if (first && second?.compareDocumentPosition(first) & Node.DOCUMENT_POSITION_FOLLOWING) panes.moveBefore?.(second, null) // it keeps its place
 }
 
 /** Brings a tab to the front, at lines if they are given. */

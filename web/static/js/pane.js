@@ -97,8 +97,8 @@ async function draw(tab, into, again = false) {
   if (old) {
     was?.end()
     old.replaceWith(pane)
-  } else if (tab.key === desk.beside) into.append(pane)
-  else into.prepend(pane) // whichever of two comes first, the keyboard finds the one in front before the other
+  } else if (tab.key === desk.front) into.prepend(pane) // whichever of two comes first, the keyboard finds the one in front before the other
+  else into.append(pane)
   panes.set(tab.key, pane)
   trim()
   if (pane.querySelector('.tall')) rows(pane, tab, kept)
