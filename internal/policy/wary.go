@@ -139,7 +139,14 @@ func (w *wordReader) word(word *syntax.Word) {
 	if strings.Contains(text, "{") && !strings.Contains(text, "..") && strings.Count(text, "{")+strings.Count(text, ",") <= maxBraces {
 		word = &syntax.Word{Parts: slices.Clone(word.Parts)} // it would be changed
 		syntax.SplitBraces(word)
-		all = expand.Braces(word)
+		all = nil
+		for one, err := range expand.BracesSeq(&expand.Config{}, word) {
+			if err != nil {
+				w.beyond()
+				return
+			}
+			all = append(all, one)
+		}
 	}
 	for _, one := range all {
 		text := readable(one.Parts)
