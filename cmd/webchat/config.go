@@ -49,13 +49,14 @@ type modelConfig struct {
 	ID          string  `yaml:"id"`
 	InputPrice  float64 `yaml:"input_price"`
 	OutputPrice float64 `yaml:"output_price"`
+	CachedPrice float64 `yaml:"cached_price"`
 	Context     int64   `yaml:"context"`    // tokens of prompt and answer together
 	MaxOutput   int64   `yaml:"max_output"` // tokens of an answer
 	Vision      *bool   `yaml:"vision"`     // it can see pictures; true unless told
 	Reasoning   bool    `yaml:"reasoning"`  // it can be told how hard to think
 }
 
-var modelFields = []string{"id", "input_price", "output_price", "context", "max_output", "vision", "reasoning"}
+var modelFields = []string{"id", "input_price", "output_price", "cached_price", "context", "max_output", "vision", "reasoning"}
 
 // UnmarshalYAML implements [yaml.Unmarshaler].
 func (m *modelConfig) UnmarshalYAML(n *yaml.Node) error {
@@ -246,7 +247,7 @@ func (p providerConfig) check() error {
 	}
 	for _, m := range p.Models {
 		switch {
-		case m.ID == "" || m.InputPrice < 0 || m.OutputPrice < 0:
+		case m.ID == "" || m.InputPrice < 0 || m.OutputPrice < 0 || m.CachedPrice < 0:
 			return errors.New("a model needs an id, and prices cannot be negative")
 		case m.Context < 0 || m.MaxOutput < 0 || m.Context > 0 && m.MaxOutput >= m.Context:
 			return fmt.Errorf("the model %s: context and max_output are numbers of tokens, and max_output is less than context", m.ID)

@@ -9,6 +9,7 @@ import (
 
 	"webchat/internal/agent/copilot"
 	"webchat/internal/daemon"
+	"webchat/internal/page"
 )
 
 // providerTypes are the protocols of models, as flags and file name them. Ollama
@@ -99,9 +100,8 @@ func (c *config) model(id string) (modelConfig, bool) {
 	return modelConfig{}, false
 }
 
-// price is what a million tokens given to a model cost, and a million of its answers, in
-// dollars.
-func (c *config) price(id string) (in, out float64) {
+// prices are those of a model.
+func (c *config) prices(id string) page.Prices {
 	m, _ := c.model(id)
-	return m.InputPrice, m.OutputPrice
+	return page.Prices{Input: m.InputPrice, Output: m.OutputPrice, Cached: m.CachedPrice}
 }

@@ -6,9 +6,9 @@ export interface AutohandEnvelope<T extends string, D> { id: string; timestamp: 
 export type WebchatEvent =
   | Envelope<"session.start", { sessionId: string; workspace?: string; backend: string; model: string; title?: string; context: { cwd: string; gitRoot?: string; branch?: string; commit?: string }; instructions?: (string)[]; instructionsSeen?: boolean }>
   | Envelope<"session.resume", { sessionId: string; workspace?: string; backend: string; model: string; context: { cwd: string; gitRoot?: string; branch?: string; commit?: string } }>
-  | Envelope<"session.shutdown", { sessionId: string; workspace?: string; durationMs: number; usage?: { inputTokens: number; outputTokens: number; cacheReadTokens?: number; cost?: number; calls?: number; definitionTokens?: number } }>
+  | Envelope<"session.shutdown", { sessionId: string; workspace?: string; durationMs: number; usage?: { inputTokens: number; outputTokens: number; cacheReadTokens?: number; cost?: number; calls?: number; turns?: number; definitionTokens?: number; estimatedTokens?: number; keptTokens?: number; ownTokens?: number } }>
   | Envelope<"turn.start", { turnId: string; messageId?: string; by?: "agent" | "user"; cause?: string }>
-  | Envelope<"turn.end", { turnId: string; messageId?: string; outcome: "completed" | "aborted" | "error" | "interrupted"; usage: { inputTokens: number; outputTokens: number; cacheReadTokens?: number; cost?: number; calls?: number; definitionTokens?: number }; durationMs: number; steered?: (string)[]; fill?: { tokenLimit: number; currentTokens: number } }>
+  | Envelope<"turn.end", { turnId: string; messageId?: string; outcome: "completed" | "aborted" | "error" | "interrupted"; usage: { inputTokens: number; outputTokens: number; cacheReadTokens?: number; cost?: number; calls?: number; turns?: number; definitionTokens?: number; estimatedTokens?: number; keptTokens?: number; ownTokens?: number }; durationMs: number; steered?: (string)[]; fill?: { tokenLimit: number; currentTokens: number } }>
   | Envelope<"session.idle", {  }>
   | Envelope<"session.error", { message: string; errorType: string; kind?: "not_found" | "outside" | "sensitive" | "not_regular" | "too_large" | "binary" | "not_image" | "bad_arguments" | "unknown_tool" | "denied" | "timeout" | "aborted" | "interrupted" | "agent_died" | "provider" | "retrying" | "limit" | "log" | "internal"; statusCode?: number; retryAfterMs?: number; context?: { turnId?: string; code?: number; recoverable?: boolean } }>
   | Envelope<"session.title_changed", { title: string }>
@@ -31,7 +31,7 @@ export type WebchatEvent =
   | Envelope<"assistant.message_discarded", { messageId: string }>
   | Envelope<"assistant.message", { messageId: string; content: string; toolRequests?: ({ toolCallId: string; name: string; arguments?: unknown; type?: string })[]; partial?: boolean; parentToolCallId?: string }>
   | Envelope<"assistant.reasoning", { reasoningId: string; content: string; parentToolCallId?: string }>
-  | Envelope<"assistant.usage", { model: string; inputTokens: number; outputTokens: number; cacheReadTokens: number; cost: number; duration: number; quotaSnapshots?: unknown; definitionTokens?: number }>
+  | Envelope<"assistant.usage", { scope?: string; model: string; inputTokens: number; outputTokens: number; cacheReadTokens: number; cost: number; duration: number; quotaSnapshots?: unknown; definitionTokens?: number }>
   | Envelope<"tool.execution_start", { toolCallId: string; toolName: string; arguments: unknown; by: "agent" | "user"; parentToolCallId?: string }>
   | Envelope<"tool.execution_progress", { toolCallId: string; progressMessage?: string; outputId?: string; bytes?: number; lines?: number; elapsedMs?: number }>
   | Envelope<"tool.execution_partial_result", { toolCallId: string; partialOutput: string }>
@@ -52,7 +52,7 @@ export type WebchatEvent =
   | Envelope<"subagent.failed", { toolCallId: string; agentName: string; error?: string }>
   | Envelope<"task.started", { taskId: string; kind: string; title: string; toolCallId?: string }>
   | Envelope<"task.output", { taskId: string; text: string }>
-  | Envelope<"task.completed", { taskId: string; outcome: "completed" | "aborted" | "error" | "interrupted"; exitCode?: number; usage?: { inputTokens: number; outputTokens: number; cacheReadTokens?: number; cost?: number; calls?: number; definitionTokens?: number } }>
+  | Envelope<"task.completed", { taskId: string; outcome: "completed" | "aborted" | "error" | "interrupted"; exitCode?: number; usage?: { inputTokens: number; outputTokens: number; cacheReadTokens?: number; cost?: number; calls?: number; turns?: number; definitionTokens?: number; estimatedTokens?: number; keptTokens?: number; ownTokens?: number } }>
   | Envelope<"abort", { reason: string; by?: "user" | "grant" | "rule" | "timeout" | "hook" | "mode" | "abort" }>
   | Envelope<"stream.resync", { reason: string; after: number }>
   | Envelope<"stream.closing", { reason?: string; retryMs: number }>

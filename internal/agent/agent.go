@@ -83,11 +83,23 @@ type Info struct {
 	Reason    string    // why it is unavailable and what to do, one sentence
 	Intercept Intercept // how far hooks reach
 	CanResume bool      // Options.Resume is honoured
+	Counting  Counting  // how calls of its model are counted
 	Account   string    // who is signed in, as far as that is known; empty: it is not
 	// Lacks is what a user should know before they choose it, each in a few words that go on after
 	// its name: "asks nothing before it reads files".
 	Lacks []string
 }
+
+// Counting is how a backend lets the calls of its model be counted.
+type Counting string
+
+// The ways of counting.
+const (
+	CountsCalls   Counting = ""        // each begins with an assistant.turn_start and reports its usage
+	CountsSteps   Counting = "steps"   // each begins with an assistant.turn_start; none reports its usage
+	CountsTurns   Counting = "turns"   // a turn reports the sum of its calls, if anything
+	CountsNothing Counting = "nothing" // there is no model
+)
 
 // Intercept is how far hooks can reach into a backend's tool calls.
 type Intercept string

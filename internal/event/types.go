@@ -89,16 +89,28 @@ type (
 		CurrentTokens int64 `json:"currentTokens"`
 	}
 
-	// Usage is what models reported to have counted, in tokens.
+	// Usage is what calls of models took, in tokens.
 	Usage struct {
 		InputTokens     int64   `json:"inputTokens"`
 		OutputTokens    int64   `json:"outputTokens"`
-		CacheReadTokens int64   `json:"cacheReadTokens,omitempty"`
+		CacheReadTokens int64   `json:"cacheReadTokens,omitempty"` // of InputTokens
 		Cost            float64 `json:"cost,omitempty"`
 		Calls           int64   `json:"calls,omitempty"` // model calls
+		// Turns are those of agents that report only the sum of a turn: how many calls it had is
+		// unknown, and what is counted for each call is counted once for each of these.
+		Turns int64 `json:"turns,omitempty"`
 		// DefinitionTokens is what the session's tools and the words about them added to those
-		// calls, as far as the backend counts it.
+		// calls, as far as that is counted.
 		DefinitionTokens int64 `json:"definitionTokens,omitempty"`
+		// EstimatedTokens is the part of InputTokens that no agent reported. It is negative where
+		// a report replaces an estimate of an earlier event.
+		EstimatedTokens int64 `json:"estimatedTokens,omitempty"`
+		// KeptTokens is what displays kept out of those calls: each call would have held all that
+		// was shown since the conversation was last summed up, as far as the model has room.
+		KeptTokens int64 `json:"keptTokens,omitempty"`
+		// OwnTokens is what webchat added to those calls: DefinitionTokens, the lines in place of
+		// what was shown, and whole calls that only followed displays which kept nothing out.
+		OwnTokens int64 `json:"ownTokens,omitempty"`
 	}
 
 	// SessionIdle follows TurnEnd: nothing runs and nothing waits in the queue.
@@ -255,8 +267,9 @@ type (
 		Extra            `json:"-"`
 	}
 
-	// AssistantUsage is what one model call took.
+	// AssistantUsage is what a model call took, or what its Scope says.
 	AssistantUsage struct {
+		Scope           UsageScope      `json:"scope,omitempty"`
 		Model           string          `json:"model"`
 		InputTokens     int64           `json:"inputTokens"`
 		OutputTokens    int64           `json:"outputTokens"`

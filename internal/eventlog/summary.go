@@ -57,21 +57,20 @@ type Open struct {
 	Since  int64    `json:"since,omitempty"`  // when Turn began, in milliseconds since 1970
 	Grants []Given  `json:"grants,omitempty"` // what the user allowed for the session; never changed in place
 
-	// Outputs is how many outputs were shown; nil for a session from before that was counted. It is
-	// never changed in place.
-	Outputs   *int `json:"outputs,omitempty"`
-	Estimated bool `json:"estimated,omitempty"` // Tokens.Shown is, in part
+	Outputs int  `json:"outputs,omitempty"` // how many were shown
+	Begun   bool `json:"begun,omitempty"`   // a turn was; not of what a branch began with
 
 	Todos []event.Todo `json:"todos,omitempty"` // the agent's plan; never changed in place
 	Left  []Stretch    `json:"left,omitempty"`  // what the agent was made to forget; never changed in place
-	// Begun is whether a turn was begun; nil for a session from before that was noted. It is never
-	// changed in place.
-	Begun *bool `json:"begun,omitempty"`
 	// Fill is how full the model's context was when that was reported last; nil: it was not, or the
 	// agent forgot something since. It is never changed in place.
 	Fill *Fill `json:"fill,omitempty"`
 	// Branched says that the session began with the conversation of another.
 	Branched bool `json:"branched,omitempty"`
+
+	Held []Held `json:"held,omitempty"` // of displays; never changed in place
+	Text int64  `json:"text,omitempty"` // bytes of the conversation's text since it was last summed up
+	Cuts []Call `json:"cuts,omitempty"` // the newest calls that are estimated; never changed in place
 }
 
 // Stretch is a part of a log: what is after one sequence and before another.
@@ -114,14 +113,14 @@ func Summarize(s Summary, e event.Entry) Summary {
 		return s
 	}
 	s.LastSeq, s.Open.LastID, s.Open.Grants = e.Seq, e.Event.ID, grantsAfter(s.Open.Grants, e)
+	s.Open.hold(e)
 	if event.VoidsFill(e.Event.Data) {
 		s.Open.Fill = nil
 	}
 	switch d := e.Event.Data.(type) {
 	case event.SessionStart:
 		s.ID, s.Backend, s.Model, s.Title = ID(d.SessionID), d.Backend, d.Model, d.Title
-		s.CreatedAt, s.Open.Outputs, s.Open.Begun = e.Event.Timestamp, new(int), new(false)
-		s.Workspace = d.Workspace
+		s.CreatedAt, s.Workspace = e.Event.Timestamp, d.Workspace
 	case event.SessionTitleChanged:
 		s.Title = d.Title
 	case event.SessionModelChange:
@@ -133,27 +132,27 @@ func Summarize(s Summary, e event.Entry) Summary {
 	case event.SessionRewound:
 		s.Open.Left = append(slices.Clone(s.Open.Left), Stretch{d.After, e.Seq})
 	case event.SessionBranched:
-		s.Open.Branched, s.Open.Begun = true, new(false) // what was copied was sent by another
+		s.Open.Branched, s.Open.Begun = true, false // what was copied was sent by another
 	case event.UserMessage:
 		s.Open.Queued++
 	case event.UserMessageWithdrawn:
 		s.Open.Queued = max(0, s.Open.Queued-1)
 	case event.TurnStart:
-		s.Open.Turn, s.Open.Failed, s.Open.Since, s.Open.Begun = d.TurnID, false, e.Event.Timestamp.UnixMilli(), new(true)
+		s.Open.Turn, s.Open.Failed, s.Open.Since, s.Open.Begun = d.TurnID, false, e.Event.Timestamp.UnixMilli(), true
 		if !d.Own() {
 			s.Open.Queued = max(0, s.Open.Queued-1)
 		}
 	case event.TaskStarted:
 		s.Open.Tasks++
 	case event.SessionShutdown:
-		s.Usage = s.Usage.Plus(d.Usage)
+		s.bill(d.Usage, "", e)
 	case event.TaskCompleted:
 		s.Open.Tasks = max(0, s.Open.Tasks-1)
-		s.Usage = s.Usage.Plus(d.Usage)
+		s.bill(d.Usage, "", e)
 	case event.TurnEnd:
 		s.Open.Turn, s.Open.Failed, s.Open.Since = "", d.Outcome == event.Failed, 0
 		s.Open.Queued = max(0, s.Open.Queued-len(d.Steered))
-		s.Usage = s.Usage.Plus(d.Usage)
+		s.bill(d.Usage, d.Outcome, e)
 		if d.Fill != nil {
 			s.Open.Fill = &Fill{*d.Fill, e.Event.Timestamp.UnixMilli()}
 		}
@@ -161,13 +160,9 @@ func Summarize(s Summary, e event.Entry) Summary {
 		s.Open.Tools++
 	case event.ToolExecutionComplete:
 		s.Open.Tools = max(0, s.Open.Tools-1)
-		t := readTelemetry(d.ToolTelemetry)
-		s.Tokens.add(t)
+		s.Tokens.add(readTelemetry(d.ToolTelemetry))
 		if d.OutputID != "" {
-			if n := s.Open.Outputs; n != nil {
-				s.Open.Outputs = new(*n + 1)
-			}
-			s.Open.Estimated = s.Open.Estimated || t.TokensShown > 0 && t.TokensEstimated
+			s.Open.Outputs++
 		}
 	case event.PermissionRequested:
 		s.Pending++
@@ -218,7 +213,6 @@ func Brief(text string) string { return wording.Cut(text, 200) }
 // telemetry is what is known of the output of a call.
 type telemetry struct {
 	TokensShown, TokensSent int64
-	TokensEstimated         bool // TokensShown was not counted to the end
 	OutputType              string
 }
 

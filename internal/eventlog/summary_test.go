@@ -77,3 +77,35 @@ func equal[T comparable](t testing.TB, what string, got, want T) {
 		t.Errorf("%s:\n got %v\nwant %v", what, got, want)
 	}
 }
+
+// What displays keep out of calls ends with what takes them out of the context.
+func TestHolds(t *testing.T) {
+	show := func(n string) event.Data {
+		return event.ToolExecutionComplete{OutputID: "o", ToolTelemetry: json.RawMessage(`{"tokensShown":` + n + `,"tokensSent":1}`)}
+	}
+	many := make([]event.Data, 0, 100)
+	for range 100 {
+		many = append(many, show("2"))
+	}
+	for name, c := range map[string]struct {
+		data []event.Data
+		want Held
+	}{
+		"displays":               {[]event.Data{show("5"), show("7")}, Held{Shown: 12, Sent: 2}},
+		"many":                   {many, Held{Shown: 200, Sent: 100}},
+		"summed up":              {[]event.Data{show("5"), event.SessionCompactionComplete{}, show("7")}, Held{Shown: 7, Sent: 1}},
+		"truncated":              {[]event.Data{show("5"), event.SessionTruncation{}}, Held{}},
+		"forgotten":              {[]event.Data{show("5"), event.SessionError{ErrorType: event.ErrorForgotten}}, Held{}},
+		"rewound to the second":  {[]event.Data{show("5"), show("7"), event.SessionRewound{After: 1}}, Held{Shown: 5, Sent: 1}},
+		"rewound behind the end": {[]event.Data{show("5"), event.SessionRewound{After: 1}, show("7")}, Held{Shown: 12, Sent: 2}},
+		"of many, the newest":    {append(many[:99:99], event.SessionRewound{After: 90}), Held{Shown: 180, Sent: 90}},
+		"in a helper":            {[]event.Data{event.ToolExecutionComplete{ParentToolCallID: "h", ToolTelemetry: json.RawMessage(`{"tokensShown":5}`)}}, Held{}},
+		"nothing that counts":    {[]event.Data{show("0"), show("-1")}, Held{}},
+	} {
+		var s Summary
+		for i, d := range c.data {
+			s = Summarize(s, event.Entry{Seq: int64(i + 1), Event: event.New(d, "", time.Now())})
+		}
+		equal(t, name, s.Open.Holds(), c.want)
+	}
+}

@@ -93,9 +93,6 @@ func (f *State) callComplete(d event.ToolExecutionComplete) {
 	var t Telemetry
 	_ = json.Unmarshal(d.ToolTelemetry, &t) // a foreign tool's may have any shape
 	delete(f.ledger.growing, d.ToolCallID)
-	if d.OutputID != "" {
-		f.ledger.show(t)
-	}
 	f.ledgerChanged()
 	n := f.nodes["c-"+d.ToolCallID]
 	if c := f.lost[d.ToolCallID]; c != nil {

@@ -117,7 +117,6 @@ func lastOf(text string, most int) string {
 }
 
 func (f *State) taskCompleted(d event.TaskCompleted) {
-	f.countUsage(d.Usage)
 	n := f.task(d.TaskID)
 	if n == nil {
 		return

@@ -46,18 +46,12 @@ func (p *Projector) LoadEnd(past Past, entries ...event.Entry) {
 	f.addEarlierOutputs(past.Readable)
 	f.title, f.Backend, f.Model, f.effort, f.todos = past.Title, past.Backend, past.Model, open.Effort, open.Todos
 	l := &f.ledger
-	l.shown, l.sent, l.estimated, l.usage = past.Tokens.Shown, past.Tokens.Sent, open.Estimated, past.Usage
+	l.sum = past.Summary
 	l.fill, l.fillAt, l.reported = event.Fill{}, time.Time{}, false
 	if open.Fill != nil {
 		l.fill, l.fillAt = open.Fill.Fill, time.UnixMilli(open.Fill.At)
 	}
 	f.cards.Window = l.window()
-	if open.Begun != nil || !*l.begun { // else the end of the log shows it
-		l.begun = open.Begun
-	}
-	if open.Outputs != nil {
-		l.count, l.counted = *open.Outputs, true
-	}
 	f.forgetBatch()
 }
 

@@ -21,8 +21,11 @@ func heading(x eventlog.Summary) string { return cmp.Or(x.Title, "Untitled sessi
 
 func (p *Pages) about(x eventlog.Summary) string {
 	moment := func(t time.Time) string { return t.In(p.Location).Format("2 January 2006 15:04") }
-	return strings.Join([]string{p.answers(x.Backend, x.Model), "started " + moment(x.CreatedAt), "saved " + moment(p.Now()),
-		"session " + string(x.ID)}, " · ")
+	parts := []string{p.answers(x.Backend, x.Model), "started " + moment(x.CreatedAt), "saved " + moment(p.Now()), "session " + string(x.ID)}
+	if c := cost(x); c != "" {
+		parts = append(parts, c+" tokens")
+	}
+	return strings.Join(parts, " · ")
 }
 
 // ForExport returns a projector that keeps all turns, with the outputs that still

@@ -106,8 +106,8 @@ var stored = shelf{
 func pages(t testing.TB, turns int) *page.Pages {
 	t.Helper()
 	p, err := page.New(page.Config{Outputs: stored, Home: "/home/me", Turns: turns, Location: time.UTC,
-		Now:   func() time.Time { return start.Add(time.Minute) },
-		Price: price})
+		Now:    func() time.Time { return start.Add(time.Minute) },
+		Prices: price})
 	if err != nil {
 		t.Fatal(err)
 	}

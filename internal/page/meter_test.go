@@ -59,8 +59,7 @@ func TestMeterNeverExceedsItsRoom(t *testing.T) {
 func TestMeterOfALog(t *testing.T) {
 	fill := event.SessionUsageInfo{CurrentTokens: 14_200, TokenLimit: 128_000}
 	end := event.TurnEnd{TurnID: "t1", MessageID: "m1", Outcome: event.Completed, Usage: event.Usage{InputTokens: 900, Calls: 2}, Fill: &event.Fill{CurrentTokens: 14_200, TokenLimit: 128_000}}
-	const now, sent = "14.2k of 128k in context", "900 tokens sent in 2 calls"
-	old := &page.Past{Summary: eventlog.Summary{Backend: "copilot"}}
+	const now, sent = "14.2k of 128k in context", "900 tokens sent in 2 model calls"
 	for _, c := range []struct {
 		name string
 		data []event.Data
@@ -78,9 +77,7 @@ func TestMeterOfALog(t *testing.T) {
 		{"another model", join(opening(), fill, end, event.SessionModelChange{NewModel: "small"}), nil, sent},
 		{"its conversation is lost", join(opening(), end, event.SessionError{Message: "It forgot.", ErrorType: event.ErrorForgotten}), nil, sent},
 		{"a branch", join(opening(), event.TurnEnd{TurnID: "t1", MessageID: "m1"}, event.SessionBranched{From: "s0"}), nil, "Nothing sent yet"},
-		{"the end of an older log that was sent", opening()[1:], old, "Sent, no size reported yet"},
-		{"the end of an older log of looks", show("c1", "render_file_contents", `{"path":"a.txt"}`, "o1", `{}`), old, ""},
-		{"the day before", opening()[1:], &page.Past{Summary: eventlog.Summary{Backend: "copilot", Open: eventlog.Open{Begun: new(true), Fill: &eventlog.Fill{Fill: *end.Fill, At: start.AddDate(0, 0, -1).UnixMilli()}}}}, now + " on 19 November"},
+		{"the day before", opening()[1:], &page.Past{Summary: eventlog.Summary{Backend: "copilot", Open: eventlog.Open{Begun: true, Fill: &eventlog.Fill{Fill: *end.Fill, At: start.AddDate(0, 0, -1).UnixMilli()}}}}, now + " on 19 November"},
 	} {
 		p := pages(t, 3)
 		pr := p.Projector("s1")

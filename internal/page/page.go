@@ -28,9 +28,7 @@ type Config struct {
 	Turns     int           // how many turns a page shows, fewer when long ones are opened; 0: 40
 	Location  *time.Location
 	Now       func() time.Time
-	// Price is what a million tokens given to a model cost, and a million of its answers,
-	// in dollars; 0 is unknown.
-	Price func(model string) (in, out float64)
+	Prices    func(model string) Prices
 	// NoModel are the backends that answer without a model.
 	NoModel []string
 	// Elsewhere are the backends whose agents run in another program, where they are
@@ -76,8 +74,8 @@ func New(cfg Config) (*Pages, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	if cfg.Price == nil {
-		cfg.Price = func(string) (in, out float64) { return 0, 0 }
+	if cfg.Prices == nil {
+		cfg.Prices = func(string) Prices { return Prices{} }
 	}
 	cfg.started = cfg.Now()
 	p := &Pages{Config: &cfg}

@@ -59,7 +59,7 @@ func newState(p *Pages, sessionID string) *State {
 	return &State{pages: p, cards: &scope{Pages: p, ID: sessionID, Window: window}, root: &node{ID: "turns"},
 		asks: &node{ID: "asks"}, tasks: &node{ID: "tasks"}, ids: map[uint64]bool{}, nodes: map[string]*node{},
 		queued: map[string]*node{}, lost: map[string]*Call{}, former: map[string]*Call{}, showings: showings{}, Status: event.Idle,
-		ledger: ledger{growing: map[string]bool{}, begun: new(false)}}
+		ledger: ledger{growing: map[string]bool{}}}
 }
 
 // apply folds one event.
@@ -71,6 +71,7 @@ func (f *State) apply(e event.Entry) {
 	if !f.hasFirst && e.Seq > 0 {
 		f.hasFirst, f.first = true, e.Seq
 	}
+	f.count(e)
 	f.fillChanged(e.Event.Data)
 	if d, ok := e.Event.Data.(event.SessionError); ok {
 		f.failed(d, e.Event.Ephemeral)
@@ -121,7 +122,6 @@ func (f *State) setTrouble(text string) {
 func (f *State) session(data event.Data) {
 	switch d := data.(type) {
 	case event.SessionStart:
-		f.ledger.counted = true
 		f.setBackend(d.Backend, d.Model)
 		f.setTitle(d.Title)
 		f.cards.Cwd = cmp.Or(f.cards.Cwd, d.Context.Cwd) // it never moves
@@ -149,7 +149,6 @@ func (f *State) session(data event.Data) {
 	case event.SessionTruncation:
 		f.note("", "again", "The oldest part no longer fits the model. Here nothing is lost")
 	case event.SessionShutdown:
-		f.countUsage(d.Usage)
 		f.hold()
 	case event.AssistantUsage:
 		f.quotaChanged(d.QuotaSnapshots)

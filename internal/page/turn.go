@@ -199,7 +199,6 @@ func (f *State) turnEnd(d event.TurnEnd) {
 	}
 	f.held = f.held || d.Outcome == event.Aborted || d.Outcome == event.Interrupted
 	f.changed("dock-queue")
-	f.countUsage(d.Usage)
 	f.say(endAnnouncement(n, d.Outcome))
 }
 

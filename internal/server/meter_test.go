@@ -78,8 +78,8 @@ func TestMeterSaysWhatWasSent(t *testing.T) {
 		{"", "Nothing sent yet", "^Nothing sent yet$"},
 		{"fill", now, at},
 		{"fill and ask", now, at},
-		{"use", "12.3k tokens sent in 1 call", `^12\.3k tokens sent in 1 call$`},
-		{"use and ask", "Sent, no size reported yet", `^12\.3k tokens sent in 1 call$`},
+		{"use", "12.3k tokens sent in 1 model call", `^12\.3k tokens sent in 1 model call$`},
+		{"use and ask", "Sent, no size reported yet", `^12\.3k tokens sent in 1 model call$`},
 		{"say nothing", "Sent, no size reported yet", "^Sent, no size reported yet$"},
 	} {
 		id, path := h.session(t)

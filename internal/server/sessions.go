@@ -13,24 +13,39 @@ import (
 
 // sessionShape is a session as the API shows it.
 type sessionShape struct {
-	ID        eventlog.ID     `json:"id"`
-	Workspace string          `json:"workspace"` // absolute path
-	Backend   string          `json:"backend"`
-	Model     string          `json:"model"`
-	Mode      string          `json:"mode,omitempty"`
-	Effort    string          `json:"effort,omitempty"`
-	Title     string          `json:"title"`
-	CreatedAt event.Time      `json:"createdAt"`
-	UpdatedAt event.Time      `json:"updatedAt"`
-	Pinned    bool            `json:"pinned"`
-	Status    event.Status    `json:"status"`
-	Usage     event.Usage     `json:"usage"`
-	Tokens    eventlog.Tokens `json:"tokens"`
-	Damaged   int             `json:"damaged,omitempty"` // events of its log that cannot be read
+	ID        eventlog.ID  `json:"id"`
+	Workspace string       `json:"workspace"` // absolute path
+	Backend   string       `json:"backend"`
+	Model     string       `json:"model"`
+	Mode      string       `json:"mode,omitempty"`
+	Effort    string       `json:"effort,omitempty"`
+	Title     string       `json:"title"`
+	CreatedAt event.Time   `json:"createdAt"`
+	UpdatedAt event.Time   `json:"updatedAt"`
+	Pinned    bool         `json:"pinned"`
+	Status    event.Status `json:"status"`
+	Usage     event.Usage  `json:"usage"`
+	Tokens    tokensShape  `json:"tokens"`
+	Damaged   int          `json:"damaged,omitempty"` // events of its log that cannot be read
+}
+
+// tokensShape is the ledger of a session. Net is what displays kept out of the model's calls less what
+// webchat added to them; it is missing where that is unknown.
+type tokensShape struct {
+	eventlog.Tokens
+	Net *int64 `json:"net,omitempty"`
+}
+
+func tokensOf(s eventlog.Summary) tokensShape {
+	net, known := s.Usage.Net()
+	if known || s.Usage.Calls+s.Usage.Turns == 0 { // no call, nothing kept out
+		return tokensShape{s.Tokens, &net}
+	}
+	return tokensShape{s.Tokens, nil}
 }
 
 func shapeOf(s eventlog.Summary) sessionShape {
-	return sessionShape{s.ID, s.Workspace, s.Backend, s.Model, s.Open.Mode, s.Open.Effort, s.Title, event.Time(s.CreatedAt), event.Time(s.UpdatedAt), s.Pinned, s.Status, s.Usage, s.Tokens, s.Damaged}
+	return sessionShape{s.ID, s.Workspace, s.Backend, s.Model, s.Open.Mode, s.Open.Effort, s.Title, event.Time(s.CreatedAt), event.Time(s.UpdatedAt), s.Pinned, s.Status, s.Usage, tokensOf(s), s.Damaged}
 }
 
 type createRequest struct {

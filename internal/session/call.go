@@ -29,6 +29,7 @@ type call struct {
 	differs  bool        // it is not what the agent announced under this id
 	unlogged bool        // the log takes no part in it: it could not be written when the call began, or it is a preview
 	look     bool        // it is a preview: the user is not asked
+	display  atomic.Bool // of one of the display tools
 	secret   atomic.Bool // of a preview: the file may hold secrets
 }
 
@@ -142,7 +143,14 @@ func (s *Session) completeLocked(c *call, res agent.Result) error {
 	if s.events.Open.Tool(c.ID) == nil {
 		return nil // the end of its turn closed it
 	}
-	return s.events.Append(s.completionLocked(c, res))
+	d := s.completionLocked(c, res)
+	if err := s.events.Append(d); err != nil {
+		return err
+	}
+	if c.by == event.ByAgent && d.ParentToolCallID == "" {
+		s.bill.completed(c.display.Load(), res.Telemetry != nil && res.Telemetry.TokensShown > 0)
+	}
+	return nil
 }
 
 // completionLocked is the end of a call as the log has it.
@@ -193,6 +201,7 @@ func (s *Session) act(c *call) agent.Result {
 	if err != nil {
 		return agent.Failure(event.KindUnknownTool, "%s", wording.Capital(err.Error()))
 	}
+	c.display.Store(tool.Spec().Final)
 	v, err := s.hookForCall(c, consent.BeforeTool, args, nil)
 	switch {
 	case err != nil:

@@ -137,6 +137,10 @@ func (s *Session) open(ctx context.Context, o agent.Options) (*liveConn, error) 
 	backend := s.cfg.Backend
 	info := backend.Info(ctx)
 	h := &host{s: s, intercept: info.Intercept}
+	definitions := definitionTokens(o.Tools)
+	s.mu.Lock()
+	s.bill.counting, s.bill.definitions = info.Counting, definitions
+	s.mu.Unlock()
 	limited, cancel := context.WithTimeout(ctx, openLimit)
 	defer cancel()
 	conn, silent, err := contain.CallWithGrace(limited, s.runner(), "opening "+backend.Name(), func() (*liveConn, error) {

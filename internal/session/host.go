@@ -161,9 +161,22 @@ func (h *host) reportLocked(data event.Data) error {
 	case event.TaskStarted: // the calls made for it run in a scope of its own
 		s.scopes[d.TaskID] = s.newTurn(&prompt{})
 		s.scopes[d.TaskID].started = true
+	case event.AssistantTurnStart:
+		if s.bill.counting == agent.CountsSteps {
+			t.usage = t.usage.Plus(s.bill.cut(s.events.Summary().Open))
+		}
+		s.bill.begin(s.events.Summary().Open)
 	case event.AssistantUsage:
-		if t == nil {
-			s.unbilled = s.unbilled.Plus(usageOf(d))
+		if u := s.bill.reported(d); t == nil {
+			s.unbilled = s.unbilled.Plus(u)
+		} else {
+			t.usage = t.usage.Plus(u)
+		}
+	case event.SessionUsageInfo:
+		s.bill.filled(d)
+	case event.ToolExecutionComplete:
+		if d.ParentToolCallID == "" {
+			s.bill.completed(false, false)
 		}
 	}
 	if t != nil {
@@ -175,8 +188,6 @@ func (h *host) reportLocked(data event.Data) error {
 // count keeps what the end of the turn has to know.
 func (t *turn) count(d event.Data) {
 	switch d := d.(type) {
-	case event.AssistantUsage:
-		t.usage = t.usage.Plus(usageOf(d))
 	case event.SessionUsageInfo:
 		t.fill = &event.Fill{TokenLimit: d.TokenLimit, CurrentTokens: d.CurrentTokens}
 	case event.SessionError:

@@ -86,12 +86,6 @@ func resultTokens(d event.ToolExecutionComplete) int64 {
 	return 0
 }
 
-// usageOf is one call of a model, as sums hold it.
-func usageOf(d event.AssistantUsage) event.Usage {
-	return event.Usage{InputTokens: d.InputTokens, OutputTokens: d.OutputTokens,
-		CacheReadTokens: d.CacheReadTokens, Cost: d.Cost, Calls: 1, DefinitionTokens: d.DefinitionTokens}
-}
-
 // deniedResult is the result of a call that was refused.
 func deniedResult(reason string, by event.Decider) agent.Result {
 	return agent.Result{TextForModel: reason, Error: reason, Type: agent.Denied, Kind: event.KindDenied, By: by}

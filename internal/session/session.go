@@ -74,13 +74,14 @@ type Session struct {
 	closedIdle     bool                       // the conversation was closed for being idle
 	rewinding      bool                       // the agent goes back to an earlier prompt: no turn begins
 	taken          string                     // of another session, that the agent has to be given
-	unbilled       event.Usage                // what models took while no turn ran
-	titleChosen    bool                       // the user chose the title in this process
+	bill           bill
+	unbilled       event.Usage // what models took while no turn ran
+	titleChosen    bool        // the user chose the title in this process
 }
 
 func newSession(c Config, sum eventlog.Summary) *Session {
 	s := &Session{cfg: c, id: sum.ID, connecting: make(chan struct{}, 1), calls: map[string]*call{}, places: map[string]int64{}, scopes: map[string]*turn{},
-		rewritten: map[string]json.RawMessage{}}
+		rewritten: map[string]json.RawMessage{}, bill: newBill(sum.Open)}
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	if !sum.DeletedAt.IsZero() {
 		s.state = stateDeleted

@@ -203,6 +203,7 @@ func (s *Session) endingLocked(t *turn, how event.Outcome, failure error) (data 
 		data = append(data, *t.abort)
 	}
 	data = append(data, s.events.Open.Closing(why, s.events.Now())...)
+	t.usage = t.usage.Plus(s.bill.end(s.events.Summary().Open, how, errors.Is(failure, agent.ErrDied)))
 	if how == event.Failed && !t.reported[failure.Error()] {
 		data = append(data, sessionErrorOf(failure).In(t.id))
 	}
@@ -232,6 +233,11 @@ func (s *Session) prompt(t *turn) error {
 	if err != nil {
 		return err
 	}
+	s.mu.Lock()
+	if s.bill.counting == agent.CountsTurns {
+		s.bill.begin(s.events.Summary().Open)
+	}
+	s.mu.Unlock()
 	return s.await(t, conn, func() error {
 		err := conn.Prompt(t.ctx, s.withTaken(given))
 		if err == nil {
@@ -305,10 +311,15 @@ func (s *Session) drafts(t *turn) (all []eventlog.Draft, version int) {
 		all = append(all, eventlog.Draft{MessageID: f.ID, Reasoning: f.Reasoning, ParentToolCallID: f.Parent, Content: string(f.Text)})
 	}
 	spent := t.usage.Plus(s.unbilled)
-	if spent.Calls > 0 {
+	version = s.events.Open.Version + 2*int(spent.Calls+spent.Turns)
+	if cut := s.bill.cut(s.events.Summary().Open); cut != (event.Usage{}) {
+		spent = spent.Plus(cut)
+		version++
+	}
+	if spent.Calls+spent.Turns > 0 {
 		all = append(all, eventlog.Draft{Usage: &spent})
 	}
-	return all, s.events.Open.Version + int(spent.Calls)
+	return all, version
 }
 
 func (s *Session) saveDrafts(all []eventlog.Draft) {

@@ -151,10 +151,11 @@ func (c *conn) Finish(t *convo.Turn) {
 		}
 	}
 	if n := c.answer.Meta.Quota.TokenCount; c.answer.Usage == nil && n.Input+n.Output > 0 {
-		c.Report(event.AssistantUsage{Model: c.Options.Model, InputTokens: n.Input, OutputTokens: n.Output})
+		c.Report(event.AssistantUsage{Scope: event.UsageOfTurn, Model: c.Options.Model, InputTokens: n.Input, OutputTokens: n.Output})
 	}
 	if u := c.answer.Usage; u != nil {
-		c.Report(event.AssistantUsage{Model: c.Options.Model, InputTokens: u.InputTokens, OutputTokens: u.OutputTokens, CacheReadTokens: u.CachedReadTokens})
+		c.Report(event.AssistantUsage{Scope: event.UsageOfTurn, Model: c.Options.Model, InputTokens: u.InputTokens,
+			OutputTokens: u.OutputTokens, CacheReadTokens: u.CachedReadTokens})
 	}
 	if why := stops[c.answer.StopReason]; why != "" {
 		c.Warn(event.KindProvider, "%s %s.", c.Title, why)

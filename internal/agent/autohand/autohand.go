@@ -88,7 +88,7 @@ func (b *Backend) Name() string { return Name }
 // Info implements [agent.Backend]. Hooks see every call before it runs, and may change its
 // arguments.
 func (b *Backend) Info(ctx context.Context) agent.Info {
-	i := agent.Info{Intercept: agent.InterceptRewrite, CanResume: true}
+	i := agent.Info{Counting: agent.CountsSteps, Intercept: agent.InterceptRewrite, CanResume: true}
 	version, err := b.look(ctx)
 	switch {
 	case errors.Is(err, proc.ErrNotFound):

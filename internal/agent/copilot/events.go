@@ -220,7 +220,7 @@ type compaction struct {
 // assistant.usage comes.
 func (c *conn) onCompactionComplete(_ *turn, e cli.Event, d compaction) {
 	if u := d.CompactionTokensUsed; u != nil && u.InputTokens+u.OutputTokens > 0 {
-		u.Model, u.QuotaSnapshots, u.Extra = ourModel(u.Model), nil, nil
+		u.Scope, u.Model, u.QuotaSnapshots, u.Extra = event.UsageAside, ourModel(u.Model), nil, nil
 		c.Report(*u)
 	}
 	if d.Success { // why it failed, the call says that wanted it; else the CLI tries again
@@ -256,7 +256,10 @@ func (c *conn) onToolsUpdated(t *turn, _ cli.Event, _ struct{}) {
 	})
 }
 
-func (c *conn) onUsage(_ *turn, _ cli.Event, d event.AssistantUsage) {
+func (c *conn) onUsage(_ *turn, e cli.Event, d event.AssistantUsage) {
+	if d.Scope = ""; e.AgentID != "" {
+		d.Scope = event.UsageAside
+	}
 	d.Model = ourModel(d.Model)
 	if string(d.QuotaSnapshots) == "{}" {
 		d.QuotaSnapshots = nil

@@ -3,6 +3,7 @@ package copilot_test
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -10,9 +11,11 @@ import (
 
 	"webchat/internal/agent/copilot"
 	"webchat/internal/agent/copilot/copilottest"
+	"webchat/internal/displaytools"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/session"
+	"webchat/internal/tokens"
 )
 
 // recording is a model that records what its answers cost.
@@ -88,9 +91,10 @@ func ledger(t *testing.T, turns int) {
 		}
 	}
 	want := m.total()
+	want.Calls++ // the one that was cut off, of which there is no report
 	h.until("the last report of a cost", func() bool { return s.Summary().Usage.Calls >= want.Calls })
 	got := s.Summary().Usage
-	if got.Calls != want.Calls || got.InputTokens != want.InputTokens || got.OutputTokens != want.OutputTokens {
+	if got.EstimatedTokens == 0 || got.Calls != want.Calls || got.InputTokens-got.EstimatedTokens != want.InputTokens || got.OutputTokens != want.OutputTokens {
 		t.Errorf("the ledger says %d calls, %d tokens in and %d out; the recording %d, %d and %d",
 			got.Calls, got.InputTokens, got.OutputTokens, want.Calls, want.InputTokens, want.OutputTokens)
 	}
@@ -141,6 +145,110 @@ func (h *house) cut(s *session.Session, do func()) eventlog.TurnResult {
 		h.t.Fatal(err)
 	}
 	return r
+}
+
+// counting is a model that charges what a request holds, and counts what of it is webchat's, and what
+// displays kept out of it, from nothing but the requests.
+type counting struct {
+	t     *testing.T
+	mu    sync.Mutex       // guards what follows
+	shown map[string]int64 // tokens of what a line stands for, by the line
+	all   event.Usage
+	cut   int64 // tokens of the request that was not answered to its end
+}
+
+func (m *counting) answer(r copilottest.Request) *copilottest.Reply {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	size, _ := tokens.Count(string(r.Body))
+	if r.Prompt() == "stay" {
+		m.cut = int64(size)
+		m.count(r, size, 0)
+		return &copilottest.Reply{Text: strings.Repeat("word ", 1000), Pause: 20 * time.Millisecond}
+	}
+	reply := summing(r)
+	path, show := strings.CutPrefix(r.Prompt(), "show ")
+	switch last := r.Messages[len(r.Messages)-1]; {
+	case reply != nil: // beside the conversation
+		m.all.Calls++
+		m.all.InputTokens += int64(size)
+	case show && last.Role != "tool":
+		reply = &copilottest.Reply{Calls: []copilottest.Call{{Tool: displaytools.RenderFile, Arguments: `{"path":"` + path + `"}`}}}
+	default:
+		reply = &copilottest.Reply{Text: "Done."}
+	}
+	reply.In, reply.Out = size, 7
+	if m.all.OutputTokens += 7; summing(r) == nil {
+		m.count(r, size, 7)
+	}
+	return reply
+}
+
+// count counts one request of the conversation.
+func (m *counting) count(r copilottest.Request, in, out int) {
+	kept, own := int64(0), definitionsIn(m.t, r)
+	m.all.Calls++
+	m.all.InputTokens += int64(in)
+	m.all.DefinitionTokens += own
+	for i, x := range r.Messages {
+		if x.Role != "tool" {
+			continue
+		}
+		if n, isDisplay := m.shown[x.Content]; isDisplay {
+			line, _ := tokens.Count(x.Content)
+			kept, own = kept+n, own+int64(line)
+		} else if i == len(r.Messages)-1 { // a failed display is all that this call follows
+			own = int64(in + out)
+		}
+	}
+	m.all.KeptTokens += min(kept, max(0, 128_000-int64(in)))
+	m.all.OwnTokens += own
+}
+
+// What the sheet says is what is counted from the requests: through displays, one that fails, a
+// compaction, and a call that the user stops.
+func TestRealSheet(t *testing.T) {
+	h := newHouse(t, alone)
+	m := &counting{t: t, shown: map[string]int64{}}
+	for name, lines := range map[string]int{"a.txt": 2_000, "b.txt": 500, "c.txt": 40_000} {
+		content := strings.Repeat("a line of it\n", lines)
+		write(t, filepath.Join(h.dir, name), []byte(content))
+		n, _ := tokens.Count(content)
+		m.shown[fmt.Sprintf("Displayed %s to user (%d lines)", name, lines)] = int64(n)
+	}
+	h.model.Answer(m.answer)
+	s := h.session()
+	for _, prompt := range []string{"hi", "show a.txt", "show b.txt", "show none.txt", "again", "/compact", "hi", "show b.txt", "show c.txt", "again"} {
+		if prompt == "/compact" {
+			if err := s.Compact(t.Context(), ""); err != nil {
+				t.Fatal(err)
+			}
+		} else if r := h.ask(s, prompt); r.Error != "" {
+			t.Fatalf("%s: %s", prompt, r.Error)
+		}
+	}
+	h.cut(s, func() {
+		if err := s.Abort(t.Context(), ""); err != nil {
+			t.Error(err)
+		}
+	})
+	got := s.Summary().Usage
+	if off := float64(got.EstimatedTokens)/float64(m.cut) - 1; off < -0.35 || off > 0.35 {
+		t.Errorf("the call that was stopped is in the ledger with %d tokens, its request had %d", got.EstimatedTokens, m.cut)
+	}
+	// Its estimate is the one figure that differs, and how much room it left.
+	want := m.all
+	want.InputTokens += got.EstimatedTokens - m.cut
+	want.EstimatedTokens = got.EstimatedTokens
+	if off := got.KeptTokens - want.KeptTokens; max(off, -off) <= max(got.EstimatedTokens-m.cut, m.cut-got.EstimatedTokens) {
+		want.KeptTokens = got.KeptTokens
+	}
+	if got != want {
+		t.Errorf("the ledger says %+v\nthe requests   %+v", got, want)
+	}
+	if net, known := got.Net(); !known || net != got.KeptTokens-got.OwnTokens {
+		t.Errorf("net %d, known %v", net, known)
+	}
 }
 
 // The ledger says what a recording model counted: compactions, helpers, retries and a

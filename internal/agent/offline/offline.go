@@ -48,7 +48,7 @@ func (*Backend) Name() string { return Name }
 // Info implements [agent.Backend]. The backend is always available, and able to resume because it
 // keeps nothing between prompts.
 func (*Backend) Info(context.Context) agent.Info {
-	return agent.Info{Available: true, Intercept: agent.InterceptRewrite, CanResume: true}
+	return agent.Info{Available: true, Counting: agent.CountsNothing, Intercept: agent.InterceptRewrite, CanResume: true}
 }
 
 // Models implements [agent.Backend]: there are none.

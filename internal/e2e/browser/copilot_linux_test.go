@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"webchat/internal/agent/copilot/copilottest"
 )
@@ -33,7 +34,6 @@ func TestRealCopilot(t *testing.T) {
 	p.done()
 	p.has("#turns .slip", "Displayed pump.go to user")
 	p.has("#turns [data-card] .code", "Package pump moves frames")
-	p.has("#ledger", "Describing the tools")
 	p.shots("copilot")
 
 	const turns = `document.querySelector('#turns').innerText.replace(/\s+/g, ' ').replace(/\d+ min/g, '')`
@@ -56,6 +56,23 @@ func TestRealCopilot(t *testing.T) {
 	p.say("hello again")
 	p.has("#turns .turn:last-child .said", "You said: hello again")
 	p.done()
+
+	// What it cost stands above the composer, which stays usable, and is the same after a reload.
+	p.click("#meter")
+	for _, words := range []string{"model calls", "of it for webchat", "Kept out", "was cut off at", "estimated"} {
+		p.has("#ledger-pop", words)
+	}
+	p.click("#prompt")
+	p.do(chromedp.KeyEvent("xy"))
+	p.wait(`document.querySelector('#prompt').value === 'xy' && document.querySelector('#ledger').checkVisibility()`)
+	p.shots("sheet")
+	sheet := eval[string](p, `document.querySelector('#ledger').innerText`)
+	p.do(chromedp.Reload())
+	p.live()
+	p.click("#meter")
+	p.is(`document.querySelector('#ledger').innerText`, sheet)
+	p.do(chromedp.KeyEvent(kb.Escape))
+	p.wait(`!document.querySelector('#ledger').checkVisibility() && document.activeElement.id === 'meter'`)
 
 	for _, r := range model.Requests() {
 		if strings.Contains(string(r.Body), "Patience is how long a sink") || strings.Contains(string(r.Body), "out_") {

@@ -1,8 +1,6 @@
 // The line below the composer: what the chips there would add to what the model
 // holds, and its figures.
 
-import { drop } from './floating.js'
-
 let adds = 0
 
 function paint() {
@@ -28,9 +26,19 @@ export function metering() {
   document.addEventListener('webchat:frame', paint)
 }
 
-/** Shows the figures, or takes them away. */
-export function figures(button) {
-  const pop = document.getElementById('ledger-pop')
-  pop.togglePopover()
-  if (pop.matches(':popover-open')) drop(pop, button)
+/** Shows the figures above the composer, which stays usable, or takes them away. */
+export function figures() {
+  const sheet = document.getElementById('ledger-pop')
+  const held = sheet.contains(document.activeElement)
+  sheet.hidden = !sheet.hidden
+  if (sheet.hidden) document.removeEventListener('keydown', shut, true)
+  else document.addEventListener('keydown', shut, true)
+  if (held) document.getElementById('meter')?.focus()
+}
+
+function shut(e) {
+  if (e.key !== 'Escape' || e.defaultPrevented || document.querySelector('dialog[open], :popover-open')) return
+  e.preventDefault()
+  e.stopPropagation()
+  figures()
 }
