@@ -1,17 +1,19 @@
 package displaytools
 
 import (
+	"bytes"
 	"encoding/binary"
-	"unicode"
-	"unicode/utf16"
 	"unicode/utf8"
+
+	xunicode "golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 )
 
 // charset guesses from the first bytes of a text how it is encoded: UTF-16 by its mark,
 // or if half of its bytes being zero say so; windows-1252, which contains Latin-1, if
 // more of it is wrong as UTF-8 than is right beyond ASCII; else utf-8.
 func charset(head []byte) string {
-	if utf8.Valid(head) && !hasZero(head) {
+	if utf8.Valid(head) && bytes.IndexByte(head, 0) < 0 {
 		return "utf-8"
 	}
 	for _, w := range wideCharsets {
@@ -36,23 +38,18 @@ func charset(head []byte) string {
 	return "utf-8"
 }
 
-func hasZero(b []byte) bool {
-	for _, c := range b {
-		if c == 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // wide is an encoding of two bytes a unit.
 type wide struct {
-	name  string
-	order binary.ByteOrder
-	low   int // index of the lower byte of a unit
+	name   string
+	endian xunicode.Endianness
+	order  binary.ByteOrder
+	low    int // index of the lower byte of a unit
 }
 
-var wideCharsets = []wide{{"utf-16le", binary.LittleEndian, 0}, {"utf-16be", binary.BigEndian, 1}}
+var wideCharsets = []wide{
+	{"utf-16le", xunicode.LittleEndian, binary.LittleEndian, 0},
+	{"utf-16be", xunicode.BigEndian, binary.BigEndian, 1},
+}
 
 // sniffWide is how many bytes tell UTF-16 from binary data.
 // Without a mark, fewer than leastWide tell nothing.
@@ -86,7 +83,7 @@ func (w wide) begins(head []byte) bool {
 
 // wideDecoder makes UTF-8 of UTF-16 that comes in parts.
 type wideDecoder struct {
-	wide
+	transform.Transformer
 	rest []byte // of what goes on in the next part
 }
 
@@ -94,31 +91,18 @@ type wideDecoder struct {
 func newWide(charset string) *wideDecoder {
 	for _, w := range wideCharsets {
 		if w.name == charset {
-			return &wideDecoder{wide: w}
+			return &wideDecoder{Transformer: xunicode.UTF16(w.endian, xunicode.UseBOM).NewDecoder()}
 		}
 	}
 	return nil
 }
 
-// decode returns what b adds. The mark is left out.
+// decode returns what b adds. The mark at the beginning is left out, and what is wrong becomes
+// U+FFFD.
 func (d *wideDecoder) decode(b []byte) []byte {
 	b = append(d.rest, b...)
-	out := make([]byte, 0, len(b))
-	i := 0
-	for ; i+2 <= len(b); i += 2 {
-		r := rune(d.order.Uint16(b[i:]))
-		if utf16.IsSurrogate(r) {
-			if i+4 > len(b) {
-				break
-			}
-			if both := utf16.DecodeRune(r, rune(d.order.Uint16(b[i+2:]))); both != unicode.ReplacementChar {
-				i, r = i+2, both
-			}
-		}
-		if r != 0xfeff {
-			out = utf8.AppendRune(out, r)
-		}
-	}
-	d.rest = append([]byte(nil), b[i:]...)
-	return out
+	out := make([]byte, len(b)/2*utf8.UTFMax)
+	n, read, _ := d.Transform(out, b, false) // its only error is that b ends within a character
+	d.rest = bytes.Clone(b[read:])
+	return out[:n]
 }

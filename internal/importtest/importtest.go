@@ -111,7 +111,7 @@ var theirs = map[string][]string{
 	"golang.org/x/sys":                         {"internal/proc", "internal/render", "internal/sse", "internal/daemon", "cmd/webchat"},
 	"golang.org/x/image":                       {"internal/kind"},
 	"github.com/gabriel-vasile/mimetype":       {"internal/kind"},
-	"golang.org/x/text":                        {"internal/outputs"},
+	"golang.org/x/text":                        {"internal/outputs", "internal/displaytools"},
 	"github.com/pelletier/go-toml/v2":          {"internal/views"},
 	"mvdan.cc/sh/v3":                           {"internal/policy"},
 	"github.com/modelcontextprotocol/go-sdk":   {"internal/mcp", "internal/canary", "internal/agent/acp/acptest", "internal/agent/autohand/autohandtest"},
