@@ -1,7 +1,9 @@
 package render
 
 import (
+	"cmp"
 	"html/template"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -61,35 +63,17 @@ func diffRow(b *strings.Builder, number, class, line string) {
 	closeRow(b)
 }
 
-// hunk reads "@@ -1,5 +1,6 @@". A number it cannot read is 0, which makes the lines below plain, never wrong.
-func hunk(line string) (before, oldLeft, after, newLeft int) {
-	fields := strings.Fields(line)
-	if len(fields) < 3 {
-		return 0, 0, 0, 0
-	}
-	before, oldLeft = span(fields[1], "-")
-	after, newLeft = span(fields[2], "+")
-	return before, oldLeft, after, newLeft
-}
+var hunkHead = regexp.MustCompile(`^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))?(?: |$)`)
 
-func span(field, sign string) (start, count int) {
-	field, ok := strings.CutPrefix(field, sign)
-	if !ok {
-		return 0, 0
+// hunk reads "@@ -1,5 +1,6 @@". One it cannot read is all 0, which makes the lines below plain, never wrong.
+func hunk(line string) (before, oldLeft, after, newLeft int) {
+	var n [4]int
+	for i, digits := range hunkHead.FindStringSubmatch(line) {
+		if i > 0 {
+			n[i-1], _ = strconv.Atoi(cmp.Or(digits, "1")) // nothing but nine digits
+		}
 	}
-	first, size, sized := strings.Cut(field, ",")
-	start, err := strconv.Atoi(first)
-	if err != nil || start < 0 {
-		return 0, 0
-	}
-	if !sized {
-		return start, 1
-	}
-	count, err = strconv.Atoi(size)
-	if err != nil || count < 0 {
-		return 0, 0
-	}
-	return start, count
+	return n[0], n[1], n[2], n[3]
 }
 
 // CutRunes returns at most n characters of s and how many bytes were left out.
