@@ -135,19 +135,17 @@ func (c *comparison) fill(changes []lcs.Diff, a, b []int32) {
 		}
 		c.changes = append(c.changes, len(c.rows))
 		pairs := min(x.End-x.Start, x.ReplEnd-x.ReplStart)
-		for n := x.Start; n < x.End; n++ {
-			r := diffRow{kind: '-', a: a[n]}
-			if n-x.Start < pairs {
-				r.pair = b[x.ReplStart+n-x.Start]
+		changed := func(r diffRow, n int, others []int32) {
+			if n < pairs {
+				r.pair = others[n]
 			}
 			c.rows = append(c.rows, r)
 		}
-		for n := x.ReplStart; n < x.ReplEnd; n++ {
-			r := diffRow{kind: '+', b: b[n]}
-			if n-x.ReplStart < pairs {
-				r.pair = a[x.Start+n-x.ReplStart]
-			}
-			c.rows = append(c.rows, r)
+		for n, line := range a[x.Start:x.End] {
+			changed(diffRow{kind: '-', a: line}, n, b[x.ReplStart:])
+		}
+		for n, line := range b[x.ReplStart:x.ReplEnd] {
+			changed(diffRow{kind: '+', b: line}, n, a[x.Start:])
 		}
 		c.removed, c.added = c.removed+x.End-x.Start, c.added+x.ReplEnd-x.ReplStart
 		i, j = x.End, x.ReplEnd
