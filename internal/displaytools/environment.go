@@ -41,20 +41,14 @@ func (e *environments) of(call agent.CallInfo) (env, withheld []string) {
 func forTerminal(env []string) []string {
 	env = slices.DeleteFunc(env, func(kv string) bool {
 		k, _, _ := strings.Cut(kv, "=")
-		return slices.ContainsFunc(dropped, sameVariable(k))
+		return slices.ContainsFunc(dropped, policy.SameVariable(k))
 	})
 	return append(env, forced...)
 }
 
-func sameVariable(k string) func(string) bool {
-	return func(name string) bool {
-		return name == k || runtime.GOOS == "windows" && strings.EqualFold(name, k)
-	}
-}
-
 func getenv(env []string, key string) string {
 	for _, kv := range slices.Backward(env) {
-		if k, v, ok := strings.Cut(kv, "="); ok && sameVariable(k)(key) {
+		if k, v, ok := strings.Cut(kv, "="); ok && policy.SameVariable(k)(key) {
 			return v
 		}
 	}

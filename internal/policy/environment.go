@@ -21,7 +21,7 @@ func Inherit(env, allow, keys []string) (kept, withheld []string) {
 		k, v, ok := strings.Cut(kv, "=")
 		switch {
 		case !ok || setting(k):
-		case own(k, v), !slices.ContainsFunc(allow, sameVariable(k)) && (credentialName(k) || credentialValue(k, v)):
+		case own(k, v), !slices.ContainsFunc(allow, SameVariable(k)) && (credentialName(k) || credentialValue(k, v)):
 			withheld = append(withheld, k)
 		default:
 			kept = append(kept, kv)
@@ -55,17 +55,18 @@ func servers(env, keys []string) func(name, value string) bool {
 	var values []string
 	for _, kv := range env {
 		k, v, _ := strings.Cut(kv, "=")
-		if (slices.ContainsFunc(keys, sameVariable(k)) || setting(k) && credentialName(k)) && len(v) >= shortestKey {
+		if (slices.ContainsFunc(keys, SameVariable(k)) || setting(k) && credentialName(k)) && len(v) >= shortestKey {
 			values = append(values, v)
 		}
 	}
 	return func(name, value string) bool {
-		return slices.ContainsFunc(keys, sameVariable(name)) || !slices.ContainsFunc(indispensable, sameVariable(name)) &&
+		return slices.ContainsFunc(keys, SameVariable(name)) || !slices.ContainsFunc(indispensable, SameVariable(name)) &&
 			slices.ContainsFunc(values, func(key string) bool { return strings.Contains(value, key) })
 	}
 }
 
-func sameVariable(k string) func(string) bool {
+// SameVariable returns whether a name is that of the variable k; case does not count on Windows.
+func SameVariable(k string) func(string) bool {
 	return func(name string) bool {
 		return name == k || runtime.GOOS == "windows" && strings.EqualFold(name, k)
 	}
@@ -124,5 +125,5 @@ var indispensable = []string{"PATH", "HOME", "SHELL", "USER", "LOGNAME", "LANG",
 // credentialValue reports whether a variable's value holds what looks like a
 // credential.
 func credentialValue(name, value string) bool {
-	return !slices.ContainsFunc(indispensable, sameVariable(name)) && credentials().MatchString(value)
+	return !slices.ContainsFunc(indispensable, SameVariable(name)) && credentials().MatchString(value)
 }
