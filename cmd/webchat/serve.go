@@ -86,7 +86,7 @@ func (o *options) serve(ctx context.Context, folders []string, stdout, stderr io
 	}
 	defer func() { err = errors.Join(err, r.db.Close()) }()
 	defer r.looking.Wait()
-	o.warn(c, log)
+	o.warn(log)
 	for _, folder := range folders {
 		o.warnWorkspace(folder, log)
 	}
@@ -138,7 +138,7 @@ func (o *options) serve(ctx context.Context, folders []string, stdout, stderr io
 }
 
 // warn says what the user should know about this start.
-func (o *options) warn(c *config, log *slog.Logger) {
+func (o *options) warn(log *slog.Logger) {
 	if o.Permissions == "allow" {
 		log.Warn("--permissions allow: agents run commands as you without asking")
 	}

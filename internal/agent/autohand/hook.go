@@ -79,7 +79,7 @@ func (c *conn) answerHook(conn net.Conn) {
 		case "pre-tool":
 			out = c.before(ctx, t, m)
 		case "post-tool":
-			out = c.after(ctx, t, m)
+			c.after(ctx, t, m)
 		}
 		b, err := json.Marshal(out)
 		if err == nil && ctx.Err() == nil {
@@ -177,9 +177,9 @@ func (c *conn) question(ctx context.Context, k *call) answer {
 
 // after reports the result of a call to the user's hooks. Of calls of helper agents nothing else
 // is reported.
-func (c *conn) after(ctx context.Context, t *convo.Turn, m moment) answer {
+func (c *conn) after(ctx context.Context, t *convo.Turn, m moment) {
 	if c.mine(m.Tool) {
-		return answer{}
+		return
 	}
 	var k *call
 	c.Do(func() {
@@ -188,16 +188,15 @@ func (c *conn) after(ctx context.Context, t *convo.Turn, m moment) answer {
 		}
 	})
 	if k == nil {
-		return answer{}
+		return
 	}
 	result, err := json.Marshal(clean(text(m.Response)))
 	if err != nil {
-		return answer{}
+		return
 	}
 	if _, err := c.Host.RunHook(ctx, agent.HookCall{RequestID: k.ID, Event: "after_tool", Tool: k.Tool, Arguments: k.Args, Result: result}); err != nil {
 		c.Logger.Debug("the hooks were not run after a call", "error", err)
 	}
-	return answer{}
 }
 
 // unreported reports the end of a call of which nothing but a hook reports. A hook may be faster than
