@@ -1,6 +1,12 @@
 package agent
 
-import "webchat/internal/event"
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+
+	"webchat/internal/event"
+)
 
 // Permission is an act that has to be allowed.
 type Permission struct {
@@ -100,4 +106,13 @@ type Ruling struct {
 	Why       string
 	// Secret is the file that makes it sensitive, or that it may show; nil: none is known.
 	Secret *event.Secret
+}
+
+// Digest is the SHA-256 of the parts, each with its length, in hex.
+func Digest(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		h.Write([]byte(strconv.Itoa(len(p)) + ":" + p))
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }

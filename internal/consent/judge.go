@@ -3,12 +3,9 @@ package consent
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
@@ -305,7 +302,7 @@ func about(reason string, all []part, of ...part) string {
 // act is about.
 func digestOf(p agent.Permission) string {
 	if p.Digest == "" {
-		p.Digest = Digest(p.ToolName, string(p.Kind), p.Action, p.Resource, p.Target, p.Cwd, p.Diff)
+		p.Digest = agent.Digest(p.ToolName, string(p.Kind), p.Action, p.Resource, p.Target, p.Cwd, p.Diff)
 	}
 	if len(p.Also) == 0 {
 		return p.Digest
@@ -314,16 +311,7 @@ func digestOf(p agent.Permission) string {
 	for _, r := range p.Parts() {
 		parts = append(parts, string(r.Kind), r.Action, r.Resource, r.Target)
 	}
-	return Digest(parts...)
-}
-
-// Digest is the SHA-256 of the parts, each with its length.
-func Digest(parts ...string) string {
-	h := sha256.New()
-	for _, p := range parts {
-		h.Write([]byte(strconv.Itoa(len(p)) + ":" + p))
-	}
-	return hex.EncodeToString(h.Sum(nil))
+	return agent.Digest(parts...)
 }
 
 // Describe is what a permission is about, as hooks read it.

@@ -3,8 +3,6 @@ package policy
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -133,16 +131,7 @@ func (p *Policy) reads() event.Grant {
 
 // grant makes a grant of what parts identify in this workspace; covers is an example of it.
 func (p *Policy) grant(text, covers string, parts ...string) event.Grant {
-	return event.Grant{ID: "g" + digest(append(parts, p.roots[len(p.roots)-1])...)[:32], Text: text, Covers: covers}
-}
-
-// digest is the SHA-256 of the parts, each with its length, in hex.
-func digest(parts ...string) string {
-	h := sha256.New()
-	for _, part := range parts {
-		h.Write([]byte(strconv.Itoa(len(part)) + ":" + part))
-	}
-	return hex.EncodeToString(h.Sum(nil))
+	return event.Grant{ID: "g" + agent.Digest(append(parts, p.roots[len(p.roots)-1])...)[:32], Text: text, Covers: covers}
 }
 
 // unseen reports a character that does not show as itself.

@@ -25,7 +25,7 @@ func runner(ran *[]string) tool {
 		if err := json.Unmarshal(args, &a); err != nil {
 			return agent.Action{}, err
 		}
-		return agent.Action{Digest: consent.Digest(a.Command), Ask: &agent.Permission{Kind: agent.KindShell, Action: "run a command", Resource: a.Command, Cwd: "/w"},
+		return agent.Action{Digest: agent.Digest(a.Command), Ask: &agent.Permission{Kind: agent.KindShell, Action: "run a command", Resource: a.Command, Cwd: "/w"},
 			Run: func(context.Context, agent.Progress) (agent.Result, error) {
 				running.Lock()
 				defer running.Unlock()
@@ -57,7 +57,7 @@ func TestThreat53ApprovedIsWhatRuns(t *testing.T) {
 		req := r.request()
 		p := all[event.PermissionRequested](r)[0]
 		equal(t, "shown", p.Resource, "echo safe")
-		equal(t, "bound to", p.Digest, consent.Digest("echo safe"))
+		equal(t, "bound to", p.Digest, agent.Digest("echo safe"))
 		copy(args, `{"command":"rm -rf /`)
 		if err := r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Allow}); err != nil {
 			t.Fatal(err)

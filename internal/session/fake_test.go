@@ -17,7 +17,6 @@ import (
 	"go.uber.org/goleak"
 
 	"webchat/internal/agent"
-	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/proc"
@@ -139,7 +138,7 @@ func (t tool) Plan(ctx context.Context, args json.RawMessage) (agent.Action, err
 // acts is a tool that runs f, and asks when ask is set.
 func acts(name string, ask *agent.Permission, f func(ctx context.Context, args json.RawMessage, p agent.Progress) (agent.Result, error)) tool {
 	return tool{name, func(_ context.Context, args json.RawMessage) (agent.Action, error) {
-		return agent.Action{Ask: ask, Digest: consent.Digest(string(args)), Run: func(ctx context.Context, p agent.Progress) (agent.Result, error) {
+		return agent.Action{Ask: ask, Digest: agent.Digest(string(args)), Run: func(ctx context.Context, p agent.Progress) (agent.Result, error) {
 			return f(ctx, args, p)
 		}}, nil
 	}}
