@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 
+	"webchat/internal/document"
 	"webchat/internal/proc"
 )
 
@@ -17,7 +18,7 @@ func OpenBrowser(dir, link string, env []string) error {
 	link = html.EscapeString(link)
 	page := fmt.Sprintf("<!doctype html><meta charset=utf-8><meta name=referrer content=no-referrer><title>webchat</title>"+
 		"<meta http-equiv=refresh content=\"0; url=%s\"><a href=\"%s\">Open webchat</a>\n", link, link)
-	if err := writePrivate(name, []byte(page)); err != nil {
+	if err := document.Write(name, []byte(page)); err != nil {
 		return err
 	}
 	args := []string{"xdg-open", name}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"webchat/internal/document"
 )
 
 // Folder is a data folder that this process has locked.
@@ -135,7 +137,7 @@ func (d *Folder) Announce(info Info) error {
 	if err != nil {
 		return err
 	}
-	err = writePrivate(filepath.Join(d.path, "server.json"), append(b, '\n'))
+	err = document.Write(filepath.Join(d.path, "server.json"), append(b, '\n'))
 	if takesNothing(err) {
 		return fmt.Errorf("%w: %w", ErrNotKept, Plain(err))
 	}
@@ -160,22 +162,6 @@ func takesNothing(err error) bool {
 func remove(name string) error {
 	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.EROFS) {
 		return err
-	}
-	return nil
-}
-
-// writePrivate replaces a file whole; no other user can read it at any moment.
-func writePrivate(name string, b []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*.tmp")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"webchat/internal/document"
 	"webchat/internal/proc"
 )
 
@@ -84,7 +85,11 @@ func (s *Service) Install(ctx context.Context, now bool) error {
 	if errors.Is(loaded, proc.ErrNotFound) {
 		return s.byHand()
 	}
-	if err := writeDefinition(m.file, m.text(s)); err != nil {
+	err := os.MkdirAll(filepath.Dir(m.file), 0o755)
+	if err == nil {
+		err = document.Write(m.file, []byte(m.text(s)))
+	}
+	if err != nil {
 		return fmt.Errorf("the service was not installed: %w", err)
 	}
 	if _, err := fmt.Fprintf(s.Out, "wrote %s\n", m.file); err != nil {
@@ -185,23 +190,4 @@ func whyNoService(said string, err error) string {
 		return said
 	}
 	return err.Error()
-}
-
-// write replaces a file whole.
-func writeDefinition(name, text string) error {
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*.tmp")
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(text)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
 }

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"webchat/internal/document"
 )
 
 const (
@@ -95,11 +97,7 @@ func (s *signins) save(now time.Time) error {
 	s.list = slices.DeleteFunc(s.list, func(x signin) bool { return !x.alive(now) })
 	s.list = s.list[max(0, len(s.list)-maxSignins):]
 	s.noteSaved()
-	b, err := json.MarshalIndent(s.list, "", "  ")
-	if err == nil {
-		err = writeFile(s.file, b)
-	}
-	if err != nil {
+	if err := document.WriteJSON(s.file, s.list); err != nil {
 		return fmt.Errorf("write the sign-ins: %w", err)
 	}
 	return nil

@@ -11,12 +11,13 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"webchat/internal/document"
 )
 
 // minToken is the least length of an API token: 128 bits in base 32 or longer.
@@ -27,7 +28,7 @@ func apiToken(name string, log *slog.Logger) (string, error) {
 	b, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		token := rand.Text()
-		if err := writeFile(name, []byte(token+"\n")); err != nil {
+		if err := document.Write(name, []byte(token+"\n")); err != nil {
 			return "", fmt.Errorf("make the API token: %w", err)
 		}
 		return token, nil
@@ -43,26 +44,6 @@ func apiToken(name string, log *slog.Logger) (string, error) {
 		log.Warn("other users of this machine may be able to read the API token; run chmod 600", "file", name)
 	}
 	return token, nil
-}
-
-// writeFile replaces a file as a whole: a reader, or a start after a crash, finds the old or the
-// new content. Only the owner may read it.
-func writeFile(name string, b []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*.tmp") // 0600
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		err = errors.Join(err, os.Remove(f.Name()))
-	}
-	return err
 }
 
 // sum is what is kept and compared of a secret: its SHA-256 sum in hexadecimal.

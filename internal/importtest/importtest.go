@@ -14,7 +14,7 @@ var ours = map[string][]string{
 	"internal/sse":        {},
 	"internal/render":     {},
 	"internal/proc":       {},
-	"internal/guard":      {},
+	"internal/document":   {},
 	"internal/tokens":     {},
 	"internal/kind":       {},
 	"internal/wording":    {},
@@ -30,18 +30,19 @@ var ours = map[string][]string{
 	"internal/render/terminal":   {"internal/render"},
 	"internal/render/rendertest": {}, // what the four may write, for their tests
 
-	"internal/files":           {"internal/proc", "internal/event"},
+	"internal/guard":           {"internal/document"},
+	"internal/files":           {"internal/document", "internal/proc", "internal/event"},
 	"internal/canary/scripted": {},
 	"internal/jsonrpc":         {"internal/contain", "internal/proc"},
 	"internal/agent":           {"internal/event"},
 	"internal/eventlog":        {"internal/event"},
-	"internal/policy":          {"internal/agent", "internal/event", "internal/strictjson"}, // package.json names scripts
+	"internal/policy":          {"internal/agent", "internal/document", "internal/event", "internal/strictjson"}, // package.json names scripts
 
 	"internal/agent/agenttest":           {"internal/agent", "internal/contain", "internal/event"},
 	"internal/agent/offline":             {"internal/agent", "internal/contain", "internal/event", "internal/files", "internal/proc"}, // how a project is tested
 	"internal/agent/convo":               {"internal/agent", "internal/contain", "internal/event", "internal/jsonrpc", "internal/proc"},
 	"internal/agent/autohand":            {"internal/agent", "internal/agent/convo", "internal/event", "internal/jsonrpc", "internal/proc", "internal/wording"},
-	"internal/agent/acp":                 {"internal/agent", "internal/agent/convo", "internal/event", "internal/jsonrpc", "internal/policy", "internal/proc", "internal/wording"},
+	"internal/agent/acp":                 {"internal/agent", "internal/agent/convo", "internal/document", "internal/event", "internal/jsonrpc", "internal/policy", "internal/proc", "internal/wording"},
 	"internal/agent/copilot":             {"internal/agent", "internal/agent/convo", "internal/agent/copilot/cli", "internal/event", "internal/jsonrpc", "internal/policy"},
 	"internal/agent/copilot/cli":         {"internal/event", "internal/agent", "internal/contain", "internal/jsonrpc", "internal/policy", "internal/proc"},
 	"internal/agent/copilot/copilottest": {}, // a language model for tests
@@ -57,13 +58,13 @@ var ours = map[string][]string{
 	"internal/store":           {"internal/event", "internal/eventlog", "internal/sessions"}, // a list is the manager's
 	"internal/store/storetest": {"internal/event", "internal/eventlog", "internal/sessions"},
 	"internal/released":        {"internal/agent", "internal/event", "internal/eventlog", "internal/outputs"},
-	"internal/mcp":             {"internal/agent", "internal/contain", "internal/displaytools", "internal/event", "internal/eventlog", "internal/guard", "internal/proc", "internal/released", "internal/sessions", "internal/files"}, // the display tools are lent
+	"internal/mcp":             {"internal/agent", "internal/contain", "internal/document", "internal/displaytools", "internal/event", "internal/eventlog", "internal/guard", "internal/proc", "internal/released", "internal/sessions", "internal/files"}, // the display tools are lent
 	"internal/page":            {"internal/event", "internal/eventlog", "internal/render", "internal/tokens", "internal/views", "web", "internal/render/markdown", "internal/kind", "internal/render/code"},
 	"internal/page/pagetest":   {"internal/page"},
 	"internal/views":           {"internal/outputs", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal", "internal/tokens"},
 	"internal/server":          {"internal/session", "internal/files", "internal/eventlog", "internal/consent", "internal/sessions", "internal/event", "internal/outputs", "internal/sse", "internal/render", "internal/page", "internal/policy", "internal/strictjson", "internal/guard", "internal/agent", "internal/kind", "internal/views", "web"},
 
-	"internal/daemon": {"internal/displaytools", "internal/event", "internal/eventlog", "internal/proc", "internal/session", "internal/sessions"}, // what the command line hands to a running server: the manager\'s sessions, their displays, what is asked about them, and a log that takes nothing
+	"internal/daemon": {"internal/displaytools", "internal/document", "internal/event", "internal/eventlog", "internal/proc", "internal/session", "internal/sessions"}, // what the command line hands to a running server: the manager\'s sessions, their displays, what is asked about them, and a log that takes nothing
 	"internal/canary": {"internal/agent", "internal/canary/scripted", "internal/consent", "internal/event", "internal/eventlog", "internal/outputs", "internal/policy", "internal/session", "internal/sessions", "internal/store", "internal/files"},
 
 	"docs/examples/client":   {}, // a client of the API, for readers

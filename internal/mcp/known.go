@@ -16,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"webchat/internal/agent"
+	"webchat/internal/document"
 	"webchat/internal/wording"
 )
 
@@ -138,13 +139,8 @@ func writeWhole(name string, content any) error {
 	if name == "" {
 		return nil
 	}
-	text, err := json.MarshalIndent(content, "", " ")
-	if err != nil {
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
 	}
-	next := name + ".new"
-	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(next, text, 0o600)); err != nil {
-		return err
-	}
-	return os.Rename(next, name)
+	return document.WriteJSON(name, content)
 }

@@ -2,16 +2,12 @@ package policy
 
 import (
 	"cmp"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
+	"webchat/internal/document"
 	"webchat/internal/event"
 )
 
@@ -42,20 +38,8 @@ type Kept struct {
 // cannot be understood is renamed to moved, so that nothing is allowed by it.
 func OpenKept(path string) (k *Kept, moved string, err error) {
 	k = &Kept{path: path, given: make(chan struct{})}
-	b, err := os.ReadFile(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return k, "", nil
-	case err != nil:
+	if k.grants, moved, err = document.ReadJSON[[]KeptGrant](path); err != nil {
 		return nil, "", fmt.Errorf("read the grants: %w", err)
-	}
-	if err := json.Unmarshal(b, &k.grants); err == nil {
-		return k, "", nil
-	}
-	k.grants = nil
-	moved = path + ".damaged"
-	if err := os.Rename(path, moved); err != nil {
-		return nil, "", fmt.Errorf("set the damaged file of grants aside: %w", err)
 	}
 	return k, moved, nil
 }
@@ -80,7 +64,7 @@ func (k *Kept) TakeBack(id string) (known bool, err error) {
 		return false, nil
 	}
 	k.grants = rest
-	return true, k.save()
+	return true, document.WriteJSON(k.path, k.grants)
 }
 
 // held returns the grant of that id for the workspace, as long as that is the folder
@@ -110,36 +94,13 @@ func (k *Kept) add(g KeptGrant) (added bool, err error) {
 	k.grants = append(slices.DeleteFunc(slices.Clone(before), func(old KeptGrant) bool {
 		return old.Workspace == g.Workspace && (old.Folder != g.Folder || old.ID == g.ID)
 	}), g)
-	if err := k.save(); err != nil {
+	if err := document.WriteJSON(k.path, k.grants); err != nil {
 		k.grants = before
 		return false, err
 	}
 	close(k.given)
 	k.given = make(chan struct{})
 	return true, nil
-}
-
-// save replaces the file whole. The caller holds mu.
-func (k *Kept) save() error {
-	b, err := json.MarshalIndent(k.grants, "", "\t")
-	if err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(k.path), filepath.Base(k.path)+".*.tmp") // for its owner only
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(b, '\n'))
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), k.path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
 }
 
 // Workspace is what is kept for one workspace.

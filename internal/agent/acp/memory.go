@@ -10,6 +10,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/convo"
+	"webchat/internal/document"
 	"webchat/internal/jsonrpc"
 	"webchat/internal/proc"
 )
@@ -37,7 +38,7 @@ func (b *Backend) remember(sessionID, id string) {
 }
 
 func (b *Backend) write(name string, text []byte, otherwise string) {
-	if err := errors.Join(os.MkdirAll(b.cfg.Home, 0o700), os.WriteFile(name, text, 0o600)); err != nil {
+	if err := errors.Join(os.MkdirAll(b.cfg.Home, 0o700), document.Write(name, text)); err != nil {
 		b.cfg.Logger.Warn(otherwise, "agent", b.cfg.Name, "error", err)
 	}
 }
