@@ -151,7 +151,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	r.handover = &daemon.Handover{Sessions: r.sessions, Inputs: inputs, Flags: o.flags}
 	r.server, err = server.New(server.Config{Sessions: r.sessions, Outputs: r.outputs, Hub: r.hub, Guard: r.guard,
 		Pages: pages, Metrics: newMetrics(r.outputs), MCP: r.lender, MCPServers: o.listServers(c), AllowMCP: o.allowServer(c), Home: home, Version: version(), Consent: o.consent(c), Grants: kept, Logger: log,
-		Looks: looks, Stored: r.db.Size, Notice: notice(moved, r.db.Missing())})
+		Looks: looks, Stored: r.db.Size, Notice: notice(moved, r.db.Missing()), Stopping: ctx.Done()})
 	if err == nil {
 		r.looking.Go(func() { o.warnBackend(ctx, backends, log) })
 		r.looking.Go(func() { o.warnServers(ctx, c, log) })

@@ -10,8 +10,8 @@
 //     URL, and then no other (403). A page that rebinds its own name to this machine sends its own
 //     name. The port is not compared: a container or a tunnel may publish another one, and it
 //     protects nothing. Names below .localhost are refused: resolvers ask the network for them.
-//     Only /healthz answers whatever the Host: it says nothing, and what watches a server knows it
-//     by its address.
+//     Only /healthz and /readyz answer whatever the Host: they say one word, and what watches a
+//     server knows it by its address.
 //  3. [http.CrossOriginProtection], and an Origin, if there is one, that is this server's own,
 //     scheme and port included (403). "null" is refused, so a page uses fetch in its default mode.
 //  4. The number of requests at work (503), see below.
@@ -223,7 +223,7 @@ func (g *Guard) Handler(next http.Handler) http.Handler {
 			return
 		}
 		r = g.withoutBase(r)
-		if !g.hostAllowed(r.Host) && r.URL.Path != health {
+		if !g.hostAllowed(r.Host) && !probes[r.URL.Path] {
 			refuse(w, http.StatusForbidden, "host_refused", g.hostHint())
 			return
 		}
@@ -243,8 +243,8 @@ func (g *Guard) Handler(next http.Handler) http.Handler {
 	})
 }
 
-// health is the path that answers whatever the Host.
-const health = "/healthz"
+// probes are the paths that answer whatever the Host.
+var probes = map[string]bool{"/healthz": true, "/readyz": true}
 
 // originAllowed reports whether the Origin, if any, is this server's own. CrossOriginProtection
 // looks at writes only and forgives another scheme; an event source of another port is a read. A

@@ -76,6 +76,8 @@ func TestFullDisk(t *testing.T) {
 			t.Errorf("told %s", last)
 		}
 	}
+	want("GET", "/readyz", ``, 503, "log\n")
+	want("GET", "/healthz", ``, 200, "ok\n")
 	want("POST", "/api/sessions", `{}`, 503, `"code":"log_unavailable"`)
 	want("PATCH", path, `{"pinned":true}`, 503, `"code":"log_unavailable"`)
 	want("DELETE", path, ``, 503, `"code":"log_unavailable"`)
@@ -102,6 +104,7 @@ func TestFullDisk(t *testing.T) {
 			t.Errorf("told %s", last)
 		}
 	}
+	want("GET", "/readyz", ``, 200, "ready\n")
 	if after := len(h.logOf(t, path)); after != before {
 		t.Errorf("the log went from %d to %d events", before, after)
 	}

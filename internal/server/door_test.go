@@ -75,6 +75,7 @@ func TestDoor(t *testing.T) {
 		{"14", "tunnel to itself", "CONNECT HERE HTTP/1.1\r\nHost: HERE\r\n\r\n", []int{405}},
 		{"2", "health of any name", "GET /healthz HTTP/1.1\r\nHost: evil.test\r\nOrigin: http://evil.test\r\n\r\n", []int{200}},
 		{"2", "health without a name", "GET /healthz HTTP/1.0\r\n\r\n", []int{200}},
+		{"2", "readiness of any name", "GET /readyz HTTP/1.1\r\nHost: evil.test\r\n\r\n", []int{200, 503}},
 		{"2", "not quite health", "GET //healthz HTTP/1.1\r\nHost: evil.test\r\n\r\n", []int{403}},
 		{"2", "below health", "GET /healthz/../api/sessions HTTP/1.1\r\nHost: evil.test\r\n\r\n", []int{403}},
 		{"16", "token in the query", get("/api/sessions?token=TOKEN&access_token=TOKEN", ""), []int{401}},

@@ -72,8 +72,10 @@ type Config struct {
 	Stored  func() (int64, error) // how many bytes the sessions take; nil: unknown
 	Notice  string                // what pages say about the saved sessions; usually empty
 	Consent Consent
-	Grants  *policy.Kept // nil: nothing is allowed for a workspace
-	Logger  *slog.Logger // nil: nothing is logged
+	// Stopping is closed when the server begins to end; nil: it is not known.
+	Stopping <-chan struct{}
+	Grants   *policy.Kept // nil: nothing is allowed for a workspace
+	Logger   *slog.Logger // nil: nothing is logged
 }
 
 // Server answers HTTP requests.

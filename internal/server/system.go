@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,6 +17,22 @@ import (
 func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) error {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, _ = io.WriteString(w, "ok\n") // a client that has gone needs no answer
+	return nil
+}
+
+// readyz is for what sends requests here: it says whether a prompt would be taken now.
+func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) error {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	why := s.Sessions.Unready()
+	select {
+	case <-s.Stopping:
+		why = "stopping"
+	default:
+	}
+	if why != "" {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+	_, _ = io.WriteString(w, cmp.Or(why, "ready")+"\n") // a client that has gone needs no answer
 	return nil
 }
 

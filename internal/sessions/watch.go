@@ -217,6 +217,23 @@ func (m *Manager) announce(text string) {
 	m.put(ofLog, eventlog.Trouble(text))
 }
 
+// Unready returns in one word why no prompt is taken now: starting, stopping or log. It is empty if
+// prompts are taken.
+func (m *Manager) Unready() string {
+	if m.ctx.Err() != nil {
+		return "stopping"
+	}
+	if m.Unsaved() != "" {
+		return "log"
+	}
+	select {
+	case <-m.ready:
+		return ""
+	default:
+		return "starting"
+	}
+}
+
 // Unsaved implements [eventlog.Owner]: what users see while the log cannot be written; else empty.
 func (m *Manager) Unsaved() string {
 	if text := m.trouble.text.Load(); text != nil {
