@@ -2,10 +2,12 @@ package server
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"os"
 	"slices"
 
+	"webchat/internal/eventlog"
 	"webchat/internal/files"
 	"webchat/internal/outputs"
 	"webchat/internal/sessions"
@@ -87,11 +89,10 @@ func (s *Server) lately(ctx context.Context, workspace string) (all recentWork, 
 		return nil
 	}
 	for _, f := range found.Sessions {
-		one, err := s.Sessions.Get(ctx, f.ID)
-		if err != nil {
+		entries, err := s.Sessions.Events(ctx, f.ID, max(0, f.LastSeq-startEvents), startEvents)
+		if errors.Is(err, eventlog.ErrNotFound) {
 			continue // deleted meanwhile
 		}
-		entries, err := one.Events(ctx, max(0, f.LastSeq-startEvents), startEvents)
 		if err != nil {
 			return all, err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"webchat/internal/event"
 	"webchat/internal/eventlog"
 )
 
@@ -97,4 +98,10 @@ type Mark struct {
 type Found struct {
 	eventlog.Summary
 	Hit *eventlog.Hit // nil: its title matched, or nothing was searched
+}
+
+// Events reads at most limit events of a log after a sequence, without loading its session: looking
+// at a list leaves each session as it is.
+func (m *Manager) Events(ctx context.Context, id eventlog.ID, after int64, limit int) ([]event.Entry, error) {
+	return m.cfg.Log.After(ctx, id, after, limit)
 }
