@@ -36,6 +36,12 @@ func (p *page) swipe(fromX, fromY, toX, toY float64) {
 	}))
 }
 
+// tap touches an element with a finger, which leaves at once.
+func (p *page) tap(selector string) {
+	p.t.Helper()
+	p.hold(selector, `true`)
+}
+
 // hold lets a finger rest on an element until something is true.
 func (p *page) hold(selector, until string) {
 	p.t.Helper()
@@ -145,8 +151,15 @@ func TestDeskIsASheetOnPhones(t *testing.T) {
 	p.wait(onDesk + `.querySelector('.rows .cl')?.textContent.startsWith('id,state')`)
 
 	// What is selected can be handed over at the bottom.
-	p.js(`const ln = document.querySelector('.pane:not([hidden]) .ln[href="#L2"]'); for (const type of ['pointerdown', 'pointerup']) ln.dispatchEvent(new PointerEvent(type, { bubbles: true, cancelable: true, button: 0 }))`)
+	if h := eval[float64](p, onDesk+`.querySelector('.ln[href="#L2"]').getBoundingClientRect().height`); h < 28 {
+		t.Errorf("the number of a line is %v pixels high", h)
+	}
+	p.tap(`.pane:not([hidden]) .ln[href="#L3"]`)
 	p.has(".bubble", "Ask about 1 line")
+	p.tap(`.pane:not([hidden]) .ln[href="#L1"]`) // all between the two
+	p.has(".bubble", "Ask about 3 lines")
+	p.has(".pane:not([hidden]) .dfoot", "Lines 1–3 selected")
+	p.wait(`[...` + onDesk + `.querySelectorAll('.dfoot > *')].every((e) => e.getBoundingClientRect().right <= innerWidth)`)
 	p.fits("bubble")
 	p.click(".bubble [data-act=ask]")
 	p.wait(`document.querySelector('#chips .chip')`)

@@ -10,14 +10,15 @@ import { viewerOf } from './viewer.js'
 const wait = 200 // milliseconds after the last change of what is looked at
 const chips = document.getElementById('chips')
 const ghost = document.getElementById('ghost')
+const composer = document.getElementById('composer')
 const taken = new Set() // outputs that are named already
 
 /** What is looked at: {label, attachment}; null if nothing is, or it goes with the prompt. */
 function looked() {
   const pane = paneOf(desk.front)
   const { output, state, base } = pane?.dataset ?? {}
-  const { backend, noModel } = document.getElementById('composer').dataset
-  if (noModel.split(' ').includes(backend)) return null // nothing is sent that could name it
+  const { backend, noModel } = composer.dataset
+  if (noModel.split(' ').includes(backend) || composer.hasAttribute('data-looks')) return null // nothing is sent that could name it
   if (!isShown() || state !== 'done' || !output || pane.dataset.given || taken.has(output) || chips.querySelector(`[data-of="${CSS.escape(output)}"]`)) return null
   const v = viewerOf(pane)
   const lines = selection(pane) ?? (v && !v.code.hidden && v.total > v.screen ? v.seen : null)
@@ -54,7 +55,7 @@ export function ghosts() {
   ghost.addEventListener('click', take)
   document.getElementById('prompt').addEventListener('keydown', (e) => {
     const { value, selectionStart } = e.target
-    if (e.key !== 'Tab' || e.shiftKey || ghost.hidden || e.defaultPrevented || !/^$|[.?!]\s*$/.test(value) || selectionStart < value.length) return
+    if (e.key !== 'Tab' || e.shiftKey || ghost.hidden || e.defaultPrevented || !looked() || !/^$|[.?!]\s*$/.test(value) || selectionStart < value.length) return
     e.preventDefault()
     take()
   })

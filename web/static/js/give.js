@@ -97,6 +97,18 @@ function paint() {
   for (const pane of document.querySelectorAll('.pane[data-state=done]')) foot(pane)
 }
 
+/** Whether some of the chosen lines are on the screen. */
+function inView(pane, s) {
+  const v = viewerOf(pane)
+  return Boolean(s) && (!v || v.code.hidden || (s.from <= v.seen.to && s.to >= v.seen.from))
+}
+
+/** Lets the foot say where the reader is once the chosen lines have left the screen, and again when they return. */
+function moved(pane) {
+  const s = selection(pane)
+  if (s && !given.has(id(pane)) && inView(pane, s) !== Boolean(pane.querySelector('.dfoot [data-at][data-said]'))) foot(pane)
+}
+
 function foot(pane) {
   const button = pane.querySelector('.dfoot .give')
   const words = pane.querySelector('.dfoot [data-at]')
@@ -106,7 +118,7 @@ function foot(pane) {
   const s = selection(pane)
   pane.dataset.given = goes?.lines ?? ''
   pane.dispatchEvent(new CustomEvent('webchat:given', { bubbles: true }))
-  const say = goes?.words ?? (s ? `${lineWords(s)} selected` : '')
+  const say = goes?.words ?? (inView(pane, s) ? `${lineWords(s)} selected` : '')
   if (say) {
     words.textContent = say
     words.dataset.said = ''
@@ -216,7 +228,7 @@ export function giving() {
   })
   document.addEventListener('pointerdown', (e) => { if (bubble && !bubble.contains(e.target)) hide() })
   document.addEventListener('webchat:touched', hide)
-  document.addEventListener('webchat:lines', (e) => { if (e.target.matches?.('[data-pane]')) { given_(e.target); screen(e.target) } }, true)
+  document.addEventListener('webchat:lines', (e) => { if (e.target.matches?.('[data-pane]')) { given_(e.target); screen(e.target); moved(e.target) } }, true)
   document.addEventListener('webchat:pane', (e) => foot(e.target))
   document.addEventListener('webchat:frame', (e) => { if (e.detail.ops.some((op) => op.t === 'meter')) paint() })
   document.addEventListener('keydown', (e) => {

@@ -6,10 +6,9 @@
 import { getText } from './api.js'
 import { fragment } from './html.js'
 import { failed } from './toast.js'
-import { viewerOf } from './viewer.js'
+import { rowHeight, viewerOf } from './viewer.js'
 
 const size = 200 // lines in a chunk
-const height = 20 // pixels of a line, as the style sheet has it
 const keep = 24 // chunks that stay loaded in one card
 const most = 400_000 // lines in one stretch: browsers cut elements taller than 16 M pixels
 const bigFrom = 500 // lines; a card with more scrolls by itself
@@ -58,7 +57,7 @@ export function open(card, n) {
     chunk.className = 'chunk'
     chunk.dataset.from = a
     chunk.dataset.to = Math.min(a + size - 1, to)
-    chunk.style.height = `${(chunk.dataset.to - a + 1) * height}px`
+    chunk.style.height = `${(chunk.dataset.to - a + 1) * rowHeight()}px`
     chunks.push(chunk)
   }
   box.replaceChildren(...stretch(card, from - 1, first, -1), ...chunks, ...stretch(card, to + 1, last, 1))
@@ -133,6 +132,6 @@ function trim(w) {
 export function wrapped(card, on) {
   viewerOf(card)?.wrap(on)
   for (const chunk of card.querySelectorAll('.chunk')) {
-    chunk.style.height = on && chunk.firstChild ? 'auto' : `${(chunk.dataset.to - chunk.dataset.from + 1) * height}px`
+    chunk.style.height = on && chunk.firstChild ? 'auto' : `${(chunk.dataset.to - chunk.dataset.from + 1) * rowHeight()}px`
   }
 }

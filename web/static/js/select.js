@@ -67,13 +67,20 @@ async function goToHash() {
   reveal(card, row ?? card)
 }
 
+/** A finger has no Shift: the second number it taps chooses all from the first one on. */
+function tap(card, n) {
+  const one = chosen?.card === card && chosen.from === chosen.to
+  if (one && chosen.from === n) unchoose()
+  else choose(card, one ? chosen.from : n, n, one ? chosen.from : n)
+}
+
 export function selecting() {
   let drag = null
   document.addEventListener('click', (e) => { if (e.target.closest?.('a.ln')) e.preventDefault() })
   document.addEventListener('pointerdown', (e) => {
     const ln = e.target.closest?.('a.ln')
     const card = ln?.closest('[data-card]')
-    if (!card || e.button !== 0) return
+    if (!card || e.button !== 0 || e.pointerType === 'touch') return // a finger may be about to scroll
     e.preventDefault()
     const n = numberOf(ln)
     if (e.shiftKey && chosen?.card === card) choose(card, chosen.anchor, n, chosen.anchor)
@@ -86,7 +93,12 @@ export function selecting() {
     const ln = e.target.closest?.('.line')?.querySelector('a.ln')
     if (ln?.closest('[data-card]') === drag.card) choose(drag.card, drag.anchor, numberOf(ln), drag.anchor)
   })
-  document.addEventListener('pointerup', () => { drag = null })
+  document.addEventListener('pointerup', (e) => {
+    drag = null
+    const ln = e.pointerType === 'touch' && e.target.closest?.('a.ln')
+    const card = ln && ln.closest('[data-card]')
+    if (card) tap(card, numberOf(ln))
+  }, true) // before what is offered for the choice
   document.addEventListener('keydown', (e) => {
     const by = { ArrowDown: 1, ArrowUp: -1 }[e.key]
     if (by && e.shiftKey && !e.ctrlKey && !e.altKey && e.target.matches?.('.pane .code') && viewerOf(e.target.closest('.pane'))) {

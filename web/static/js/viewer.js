@@ -6,7 +6,7 @@ import { get, getText } from './api.js'
 import { clone, fragment } from './html.js'
 import { failed } from './toast.js'
 
-const height = 20 // pixels of a row that is not wrapped
+const phone = matchMedia('(max-width: 839px)')
 const tallest = 8_000_000 // browsers cut boxes that are taller than 16 M pixels
 const size = 500 // rows in a block
 const kept = 16 // blocks
@@ -14,6 +14,9 @@ const margin = 20 // rows above and below the screen
 const air = 8 // pixels before the first and after the last row
 const written = new Intl.NumberFormat('en')
 const viewers = new WeakMap() // pane → Viewer
+
+/** Pixels of a row that is not wrapped, as code.css has it: on phones a finger has to hit it. */
+export const rowHeight = () => (phone.matches ? 28 : 20)
 
 /** The viewer of a pane, if it has rows. */
 export const viewerOf = (pane) => viewers.get(pane)
@@ -78,10 +81,10 @@ export class Viewer {
 
   /** Measured once for each size: asking makes the browser lay everything out. */
   get viewHeight() { return this.measured ||= this.code.clientHeight }
-  get screen() { return this.viewHeight / height }
-  get most() { return Math.max(0, this.wrapped ? this.total - 1 : this.total - this.screen + 2 * air / height) }
+  get screen() { return this.viewHeight / rowHeight() }
+  get most() { return Math.max(0, this.wrapped ? this.total - 1 : this.total - this.screen + 2 * air / rowHeight()) }
   get room() { return Math.max(0, this.tallHeight - this.viewHeight) }
-  get scaled() { return this.wrapped || this.total * height > tallest }
+  get scaled() { return this.wrapped || this.total * rowHeight() > tallest }
   get running() { return this.pane.dataset.state === 'running' }
 
   /** The place of a line; of one that was left out, the place of the row that says so. */
@@ -151,7 +154,7 @@ export class Viewer {
 
   fit() {
     this.fitted = this.total
-    this.tallHeight = Math.max(this.viewHeight, Math.min(tallest, this.total * height + 2 * air))
+    this.tallHeight = Math.max(this.viewHeight, Math.min(tallest, this.total * rowHeight() + 2 * air))
     this.box.style.height = `${this.viewHeight}px`
     this.tall.style.height = `${this.tallHeight}px`
     this.move(this.following ? this.most : this.pos)
@@ -187,7 +190,7 @@ export class Viewer {
   wheel(e) {
     if (!this.scaled || e.ctrlKey || !e.deltaY || e.shiftKey) return
     e.preventDefault()
-    this.touch(this.pos + e.deltaY * (e.deltaMode === 1 ? height : e.deltaMode === 2 ? this.viewHeight : 1) / height)
+    this.touch(this.pos + e.deltaY * (e.deltaMode === 1 ? rowHeight() : e.deltaMode === 2 ? this.viewHeight : 1) / rowHeight())
   }
 
   key(e) {
@@ -317,7 +320,7 @@ export class Viewer {
       else this.rows.insertBefore(el, at)
     }
     const part = this.pos - top
-    const shift = this.wrapped ? -part * (want[0]?.offsetHeight ?? 0) : -(above + part) * height
+    const shift = this.wrapped ? -part * (want[0]?.offsetHeight ?? 0) : -(above + part) * rowHeight()
     this.rows.style.transform = `translateY(${Math.round(shift) + (this.wrapped && top ? 0 : air)}px)`
     this.pane.dispatchEvent(new CustomEvent('webchat:lines'))
   }
