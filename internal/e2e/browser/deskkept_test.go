@@ -55,6 +55,10 @@ func TestDeskKeepsWhatIsChosen(t *testing.T) {
 	p.press("r")
 	p.wait(onDesk + `.dataset.output !== ` + quote(before))
 	stay("it was shown again")
+	p.press("End")
+	p.has(".pane:not([hidden]) .dfoot", "of 61") // where the reader is, not what was left above
+	p.press("Home")
+	stay("they were on the screen again")
 	p.press("h")
 	p.front("go.mod")
 	p.press("l")
