@@ -43,6 +43,8 @@ func questions() map[string][]event.Data {
 		Diff: "--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y\n", Digest: "9f86", Sensitive: true, Why: "It leads outside this workspace.", Withheld: []string{"DATABASE_URL", "TOKEN\u200b"}, Grants: []event.Grant{}}
 	two := write
 	two.Resource, two.Target = "a.txt", workspace+"/a.txt"
+	const name = workspace + "/a.txt"
+	two.Diff = "diff --git a" + name + " b" + name + "\nindex 0000000..5e1c309 100644\n--- a" + name + "\n+++ b" + name + "\n@@ -1,2 +1 @@\n--- a" + name + "\n index 0000000..5e1c309\n"
 	two.Resources = []event.Resource{{Kind: "write", Action: "change a file", Resource: "a.txt", Target: workspace + "/a.txt"},
 		{Kind: "write", Action: "change a file", Resource: "link\u202e/b.txt", Target: "/elsewhere/b.txt"}, {Kind: "read", Action: "read a file", Resource: "c\nd", Target: workspace + "/c\nd"}}
 	secret := wants("p1", "c1", "cp deploy.key\u202e x\u200b && cp deploy.key\u202e y")
@@ -200,6 +202,14 @@ func TestAllAnActIsAboutIsShown(t *testing.T) {
 	whole := after(t, "of several", len(questions()["of several"]))
 	says(t, whole, "p-p1", all...)
 	says(t, whole, "p-p2", all...)
+}
+
+// The card of a write names its file as it is in the workspace, without git's names of
+// objects, and changes nothing of the lines themselves.
+func TestWritesNameFilesInTheWorkspace(t *testing.T) {
+	asked := func(d event.Data) bool { _, is := d.(event.PermissionRequested); return is }
+	says(t, after(t, "of several", upTo("of several", asked)), "q-p1",
+		"diff --git a/a.txt b/a.txt --- a/a.txt +++ b/a.txt @@ -1,2 +1 @@ 1--- a"+workspace+"/a.txt 1 index 0000000..5e1c309")
 }
 
 func TestRowsSayWhoDecided(t *testing.T) {

@@ -3,6 +3,7 @@ package page
 import (
 	"html/template"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"webchat/internal/render"
@@ -50,6 +51,34 @@ func (c *Call) withoutHeads(diff string) string {
 		}
 	}
 	return strings.Join(out, "")
+}
+
+// blobs is git's line of the names of two objects, which says nothing to a reader.
+var blobs = regexp.MustCompile(`^index [0-9a-f]+\.\.[0-9a-f]+( [0-7]{6})?\s*$`)
+
+// Changes is what a write would change. What stands before the first hunk of a file is
+// kept, since it is part of the question, with names relative to the workspace.
+func (a *Ask) Changes() template.HTML {
+	dir := a.In.Cwd + "/"
+	names := strings.NewReplacer(" a"+dir, " a/", " b"+dir, " b/", " "+dir, " ")
+	var out strings.Builder
+	head := true
+	for line := range strings.Lines(a.Diff) {
+		switch {
+		case strings.HasPrefix(line, "@@ -"):
+			head = false
+		case strings.HasPrefix(line, "diff --git "):
+			head = true
+		}
+		if head && blobs.MatchString(line) {
+			continue
+		}
+		if head && a.In.Cwd != "" {
+			line = names.Replace(line)
+		}
+		out.WriteString(line)
+	}
+	return render.Diff(out.String())
 }
 
 // relative is a name of a diff without the folder of the workspace, and without the a/

@@ -103,7 +103,6 @@ func (c *Config) parse(also ...string) (*template.Template, error) {
 		"count":    wording.Count[int64],
 		"plural":   wording.Plural[int64],
 		"plain":    wording.Plain,
-		"diff":     render.Diff,
 		"markdown": markdown.HTML,
 		"visible":  render.Visible,
 		"quoted":   render.Quoted,
