@@ -68,11 +68,31 @@ func (f *State) retrying(d event.SessionError) {
 	place := f.container("")
 	if n := place.last(); n != nil && n.Note != nil && n.Note.Kind == string(event.KindRetrying) {
 		n.Note.Text = d.Message
-		f.show(n, whole)
+		f.trying = n
+	} else {
+		f.trying = f.noteIn(place, "is-ask", "again", d.Message)
+		f.trying.Note.Kind = string(event.KindRetrying)
+		f.say(d.Message)
+	}
+	if f.current != nil {
+		f.trying.Note.Actions = []action{{Act: "try-now", Label: "Try now"}, {Act: "model", Label: "Other model"}}
+	}
+	f.show(f.trying, whole)
+}
+
+// tried takes the buttons off the row of the tries when the wait is over: with the first word, call
+// or end that follows.
+func (f *State) tried(d event.Data) {
+	if f.trying == nil {
 		return
 	}
-	f.noteIn(place, "is-ask", "again", d.Message).Note.Kind = string(event.KindRetrying)
-	f.say(d.Message)
+	switch d.(type) {
+	case event.AssistantMessageDelta, event.AssistantReasoningDelta, event.AssistantMessage, event.AssistantReasoning,
+		event.ToolExecutionStart, event.Abort, event.TurnEnd:
+		f.trying.Note.Actions = nil
+		f.show(f.trying, whole)
+		f.trying = nil
+	}
 }
 
 // stopped says that a turn was stopped, or why.

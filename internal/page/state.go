@@ -25,6 +25,7 @@ type State struct {
 	past    [][]uint64       // those of the turns forgotten last
 	nodes   map[string]*node // calls, messages, questions and hooks by the id events use
 	current *node            // the turn that runs, if any
+	trying  *node            // the row of a provider that is tried again, while that waits
 	queued  map[string]*node // prompts whose turn has not started, by message id
 	held    bool             // they wait for the user
 
@@ -76,6 +77,7 @@ func (f *State) apply(e event.Entry) {
 	if d, ok := e.Event.Data.(event.SessionError); ok {
 		f.failed(d, e.Event.Ephemeral)
 	}
+	f.tried(e.Event.Data)
 	f.session(e.Event.Data)
 	f.turns(e.Event.Data)
 	f.texts(e.Event.Data)

@@ -9,7 +9,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -358,7 +360,7 @@ func TestRealArguments(t *testing.T) {
 // retried reports whether d says that a call that failed is made again.
 func retried(d event.Data) bool {
 	e, ok := d.(event.SessionError)
-	return ok && e.Kind == event.KindRetrying && strings.Contains(e.Message, "; trying again, ")
+	return ok && e.Kind == event.KindRetrying && strings.Contains(e.Message, ". Trying again, ")
 }
 
 // Tries of the provider are seen while they last, and can be stopped; that it is tried
@@ -388,12 +390,12 @@ func TestRealRetriesAreSeen(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.until("the second try again", func() bool { return len(tries()) == 2 })
-	if seen := tries(); seen[1] != "The provider answered 500; trying again, 2 of 5." {
+	if seen := tries(); seen[1] != "The provider answered 500: scripted refusal 500. Trying again, 2 of 5." {
 		t.Errorf("retries %q", seen)
 	}
 	if !slices.ContainsFunc(h.sofar(s), func(d event.Data) bool {
 		e, ok := d.(event.SessionError)
-		return ok && e.Kind == event.KindRetrying && e.Message == "The provider answered 500; it may be tried again."
+		return ok && e.Kind == event.KindRetrying && e.Message == "The provider answered 500: scripted refusal 500. It may be tried again, 1 of 5."
 	}) {
 		t.Error("nothing was said while the CLI waited")
 	}
@@ -402,6 +404,40 @@ func TestRealRetriesAreSeen(t *testing.T) {
 	}
 	if r, err := s.WaitTurn(t.Context(), id); err != nil || r.Outcome != event.Aborted {
 		t.Errorf("stopped: %+v, %v", r, err)
+	}
+}
+
+// A prompt that waits for the provider is tried at once when it is stopped and sent again: the CLI
+// does not sit out the wait, nor make the call that it waited with. The page's "Try now" does this.
+func TestRealTryNow(t *testing.T) {
+	h := newHouse(t, nil)
+	var calls atomic.Int32
+	h.model.Answer(func(r copilottest.Request) *copilottest.Reply {
+		if calls.Add(1) == 1 {
+			return &copilottest.Reply{Status: 429, After: 30, Says: "Slow down. You sent a lot."}
+		}
+		return &copilottest.Reply{Text: "Here it is."}
+	})
+	s := h.session()
+	id, err := s.Send(t.Context(), session.Message{Content: "now"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.until("the wait", func() bool {
+		return slices.ContainsFunc(h.sofar(s), func(d event.Data) bool {
+			e, ok := d.(event.SessionError)
+			return ok && e.Message == "The provider answered 429: Slow down. You sent a lot. It may be tried again, 1 of 5."
+		})
+	})
+	asked := time.Now()
+	if err := s.Abort(t.Context(), ""); err != nil {
+		t.Fatal(err)
+	}
+	if r := h.ask(s, "now"); r.Outcome != event.Completed || time.Since(asked) > 25*time.Second {
+		t.Errorf("tried now: %+v after %v", r, time.Since(asked))
+	}
+	if r, err := s.WaitTurn(t.Context(), id); err != nil || r.Outcome != event.Aborted || calls.Load() != 2 {
+		t.Errorf("the turn that waited: %+v, %v; %d calls", r, err, calls.Load())
 	}
 }
 

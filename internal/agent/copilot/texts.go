@@ -42,7 +42,7 @@ func (c *conn) onStepEnd(t *turn, _ cli.Event, _ struct{}) {
 func (c *conn) onRetry(t *turn, e cli.Event, _ struct{}) {
 	parent := c.helper(e)
 	if r := t.refused; parent == "" && r != nil {
-		c.reportRefused(t, r, fmt.Sprintf("trying again, %d of %d", r.before+1, maxRetries))
+		c.reportRefused(t, r, fmt.Sprintf("Trying again, %d of %d", r.before+1, maxRetries))
 		t.refused = nil
 	}
 	for _, x := range slices.Clone(t.texts) {
@@ -63,20 +63,28 @@ const maxRetries = 5
 // refusalHold is how long a call has to be the last one that failed before that is reported.
 const refusalHold = 250 * time.Millisecond
 
+// callFailure is model.call_failure, whose errorMessage is what the provider answered.
+type callFailure struct {
+	StatusCode, RetryAttempt int
+	ErrorMessage             string
+}
+
 // refusal is a call of a model that failed.
 type refusal struct {
-	status int // 0: unknown
-	before int // calls that failed before it
+	status int    // 0: unknown
+	says   string // the provider's words; empty: none
+	before int    // calls that failed before it
 }
 
 // onCallFailure reports that a call failed while the CLI waits. Before the next try, maybe: that is
-// known when it begins, for where the provider wants a wait of an hour there is none.
-func (c *conn) onCallFailure(t *turn, _ cli.Event, d struct{ StatusCode, RetryAttempt int }) {
+// known when it begins, for where the provider wants a wait of an hour there is none. For how long
+// the CLI waits it does not report (1.0.102), and it keeps the provider's Retry-After to itself.
+func (c *conn) onCallFailure(t *turn, _ cli.Event, d callFailure) {
 	again := d.StatusCode == 0 || d.StatusCode == 408 || d.StatusCode == 429 || d.StatusCode >= 500
 	if again && d.RetryAttempt < maxRetries && !t.aborted {
-		r := &refusal{status: d.StatusCode, before: d.RetryAttempt}
+		r := &refusal{status: d.StatusCode, says: c.b.cli.Words(d.ErrorMessage), before: d.RetryAttempt}
 		t.refused = r
-		c.after(refusalHold, func() { c.reportRefused(t, r, "it may be tried again") })
+		c.after(refusalHold, func() { c.reportRefused(t, r, fmt.Sprintf("It may be tried again, %d of %d", r.before+1, maxRetries)) })
 	}
 }
 
@@ -89,7 +97,10 @@ func (c *conn) reportRefused(t *turn, r *refusal, then string) {
 	if r.status != 0 {
 		what = fmt.Sprintf("The provider answered %d", r.status)
 	}
-	c.Report(event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindRetrying, StatusCode: r.status, Message: what + "; " + then + "."})
+	if r.says != "" {
+		what += ": " + r.says
+	}
+	c.Report(event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindRetrying, StatusCode: r.status, Message: what + ". " + then + "."})
 }
 
 // text returns the text in flight that has an id, else a new one that is not in flight.

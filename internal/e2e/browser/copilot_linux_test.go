@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -48,6 +49,23 @@ func TestRealCopilot(t *testing.T) {
 	p.wait(`document.querySelector('#turns .turn:last-child[data-state=error] [data-error]')`)
 	p.has("#turns .turn:last-child [data-error]", "400")
 	p.shots("model-error")
+
+	// A provider that wants a wait: one row with its words, whose button ends the wait.
+	var calls atomic.Int32
+	model.Answer(func(r copilottest.Request) *copilottest.Reply {
+		if r.Prompt() == "hurry" && calls.Add(1) == 1 {
+			return &copilottest.Reply{Status: 429, After: 50, Says: "Slow down"}
+		}
+		return nil
+	})
+	p.say("hurry")
+	p.wait(`document.querySelector('#turns .turn:last-child .note-row [data-act=try-now]')`)
+	p.has("#turns .turn:last-child .note-row", "The provider answered 429: Slow down. It may be tried again, 1 of 5.")
+	p.shots("retrying")
+	p.click("#turns .turn:last-child [data-act=try-now]")
+	p.has("#turns .turn:last-child .said", "You said: hurry")
+	p.done()
+	p.is(`String(document.querySelectorAll('#turns [data-act=try-now]').length)`, "0")
 	p.say("talk")
 	p.wait(`document.querySelector('#turns .turn:last-child .said')?.textContent.length > 10`)
 	s.killAgent()

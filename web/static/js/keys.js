@@ -94,6 +94,7 @@ const acts = {
   show: (b) => display({ tool: b.closest('[data-kind=image]') ? 'display_image' : 'render_file_contents', arguments: { path: b.dataset.path } }).catch(failed),
   retry: (b) => earlier((m) => m.again(b)),
   again: (b) => earlier((m) => m.again(b)),
+  'try-now': (b) => earlier((m) => m.tryNow(b)),
   edit: (b) => earlier((m) => m.edit(b, fill)),
   branch: (b) => earlier((m) => m.branch(b)),
   'queue-earlier': (b) => waiting((m) => m.earlier(b)),

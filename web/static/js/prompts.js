@@ -30,6 +30,13 @@ export async function again(b) {
   await post(path('/messages'), { messageId: newID(), content: b.dataset.text ?? content, attachments: attachments.length ? attachments : undefined })
 }
 
+/** Ends the wait for the provider: stops the turn, and sends its prompt again. */
+export async function tryNow(b) {
+  const { content, attachments } = promptOf(b)
+  await post(path('/abort'))
+  await post(path('/messages'), { messageId: newID(), content, attachments: attachments.length ? attachments : undefined })
+}
+
 /** Puts a prompt into the field: sending it goes back to before the old one. */
 export async function edit(b, fill) {
   const { messageId, rewinds, content, attachments } = promptOf(b)

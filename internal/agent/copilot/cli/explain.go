@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"regexp"
 	"strings"
@@ -35,20 +36,35 @@ func (p *Program) Explain(err error) error {
 var secret = regexp.MustCompile(`\b(?:sk|pk|gh[opsur]|github_pat|key)[-_][A-Za-z0-9_*.-]{4,}|\bBearer\s+\S+`)
 
 // happened is what the CLI says went wrong, without what it advises: its first sentence, or the
-// last error of those it retried. Keys are left out.
+// last error of those it retried.
 func (p *Program) happened(text string) string {
 	if _, last, ok := strings.Cut(text, "Last error: "); ok {
 		text = last
 	}
-	for _, key := range p.cfg.Keys {
-		text = strings.ReplaceAll(text, key, "the key")
-	}
-	text = secret.ReplaceAllString(text, "the key")
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
+	text = p.cleaned(text)
 	if i := strings.Index(text, ". "); i > 0 {
 		text = text[:i]
 	}
 	return strings.TrimRight(wording.Cut(text, 400), ".")
+}
+
+// Words is what a provider said when it refused a call: the message of the JSON object that the CLI
+// (1.0.102) passes on, else the text itself; at most 400 characters, without a period at its end.
+func (p *Program) Words(text string) string {
+	var refusal struct{ Message string }
+	if json.Unmarshal([]byte(text), &refusal) == nil {
+		text = refusal.Message
+	}
+	return strings.TrimRight(wording.Cut(p.cleaned(text), 400), ".")
+}
+
+// cleaned is a text of a provider's on one line, without keys.
+func (p *Program) cleaned(text string) string {
+	for _, key := range p.cfg.Keys {
+		text = strings.ReplaceAll(text, key, "the key")
+	}
+	text = secret.ReplaceAllString(text, "the key")
+	return strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
 }
 
 // What providers say, in a message or as its code, when a conversation is longer than the model takes,
