@@ -1,6 +1,7 @@
 package acp_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -25,11 +26,10 @@ type adapter struct {
 
 // adapters are the real Claude Code and Codex, as scripts/agents.sh installs them.
 var adapters = map[string]adapter{
-	"claude-agent-acp": {func(_ *testing.T, c *acp.Config, model, home string) {
-		c.Mode, c.Asks, c.Mark, c.Keeps = "default", []string{"default", "plan"}, acp.MarkClaude, acp.Presets()["claude"].Keeps
-		c.Meta = func(bool) map[string]any {
-			return map[string]any{"claudeCode": map[string]any{"options": map[string]any{"disallowedTools": []string{"Read"}, "allowDangerouslySkipPermissions": false}}}
-		}
+	"claude-agent-acp": {func(t *testing.T, c *acp.Config, model, home string) {
+		write(t, filepath.Join(home, ".claude", "settings.json"), `{"permissions":{"allow":["Bash","Grep"]}}`) // its user's
+		p := acp.Presets()["claude"]
+		c.Mode, c.Asks, c.Mark, c.Keeps, c.Meta = p.Mode, p.Asks, p.Mark, p.Keeps, p.Meta
 		c.Env = append(c.Env, "ANTHROPIC_BASE_URL="+model, "ANTHROPIC_API_KEY=none", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1")
 	}, func(path string) scripted.Step {
 		return scripted.Step{Tool: "Write", Arguments: fmt.Sprintf(`{"file_path":%q,"content":"new\n"}`, path)}
@@ -161,6 +161,44 @@ func TestRealClaudeKeepsItsFolder(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(h.dir, name)); (err == nil) != there {
 			t.Errorf("%s is there: %v", name, err == nil)
 		}
+	}
+}
+
+// The real Claude Code asks before each way in which its shell or its searches read a file with a
+// secret, also where its user's own settings allow the shell, and what is refused does not reach the
+// model.
+func TestRealClaudeAsksBeforeItReads(t *testing.T) {
+	h, model, _ := sitWith(t, "claude-agent-acp", func(h *agenttest.Host) {
+		h.Permit = func(agent.Permission) agent.Verdict {
+			return agent.Verdict{Decision: event.Deny, Scope: event.Once, Reason: "a test", By: event.DecidedByUser}
+		}
+	})
+	const word = "f3c1d97a-sensitive"
+	write(t, filepath.Join(h.dir, ".env"), "KEY="+word+"\n")
+	commands := []string{"cat .env", "cat ./.e*", "grep -r KEY .", "head -c 99 < .env", "sed -n 1p .env | sort"}
+	for _, command := range commands {
+		args, err := json.Marshal(map[string]string{"command": command, "description": "look"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		model.Play(scripted.Step{Tool: "Bash", Arguments: string(args)})
+		if err := h.prompt(t.Context(), "look"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	asked := h.Asked()
+	if len(asked) != len(commands) {
+		t.Fatalf("asked %d times, want %d: %+v", len(asked), len(commands), asked)
+	}
+	for i, p := range asked {
+		if p.Kind != agent.KindShell || p.Resource != commands[i] {
+			t.Errorf("asked about %s %q, want the command %q", p.Kind, p.Resource, commands[i])
+		}
+	}
+	if bodies := model.Requests(); len(bodies) < 2*len(commands) {
+		t.Errorf("the model was called %d times", len(bodies))
+	} else if bytes.Contains(bytes.Join(bodies, nil), []byte(word)) {
+		t.Error("what was refused reached the model")
 	}
 }
 

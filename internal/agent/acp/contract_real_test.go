@@ -30,7 +30,7 @@ func TestContractOfRealAgents(t *testing.T) {
 	}{
 		"claude": {"agents", func(path string) scripted.Step {
 			return scripted.Step{Tool: "Write", Arguments: fmt.Sprintf(`{"file_path":%q,"content":"new\n"}`, path)}
-		}, nil, titled("Bash", "command", "description"), map[string]string{"WriteTwo": "a tool of Claude Code writes one file", "Search": reads}},
+		}, nil, titled("Bash", "command", "description"), map[string]string{"WriteTwo": "a tool of Claude Code writes one file", "Search": "Claude Code searches by commands"}},
 		"codex": {"agents", func(path string) scripted.Step {
 			return scripted.Step{Tool: "exec_command", Arguments: fmt.Sprintf(`{"cmd":"touch %s","sandbox_permissions":"require_escalated","justification":"May I write it?"}`, path)}
 		}, func(one, other string) scripted.Step {

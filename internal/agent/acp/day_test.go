@@ -104,7 +104,7 @@ func TestRealDayOverACP(t *testing.T) {
 		h.Permit = func(p agent.Permission) agent.Verdict { return c.permit(t, p) }
 	})
 	c.policy = policy.New(policy.Config{Workspace: h.dir, Home: t.TempDir(), Reading: true, Path: bin + ":/usr/bin:/bin"})
-	for name, text := range map[string]string{".env": "KEY=1", "deploy.key": "x", "sub/b.txt": "line 1\n", "go.mod": "module day\n"} {
+	for name, text := range map[string]string{".env": "KEY=1", "deploy.key": "x", "sub/b.txt": "line 1\n", ".git/config": "[core]\n\tbare = false\n", "go.mod": "module day\n"} {
 		write(t, filepath.Join(h.dir, name), text)
 	}
 	for i := range 10 {

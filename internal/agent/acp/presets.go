@@ -70,11 +70,18 @@ func Presets() map[string]Preset {
 			Meta: func(all bool) object {
 				// Settings of a folder would run its servers; its CLAUDE.md comes as that of one
 				// more folder.
-				return object{"claudeCode": object{"options": object{"disallowedTools": []string{"Read"}, "allowDangerouslySkipPermissions": all, "settingSources": []string{"user"}, "additionalDirectories": []string{"."}}}}
+				options := object{"disallowedTools": []string{"Read"}, "allowDangerouslySkipPermissions": all, "settingSources": []string{"user"}, "additionalDirectories": []string{"."}}
+				// By itself it asks nothing before what it takes for reading, such as cat .env:
+				// 2.1.316. These settings are of this conversation only.
+				options["settings"] = object{"permissions": object{"ask": []string{"Bash", "Grep", "Glob"}}}
+				// What might be typed next, which webchat does not show, would be a call of the
+				// model after each turn.
+				options["promptSuggestions"] = false
+				return object{"claudeCode": object{"options": options}}
 			},
-			SignIn: "claude /login", Consent: reading, Offline: claudeOffline},
+			SignIn: "claude /login", Offline: claudeOffline},
 		"codex": {Title: "Codex", Command: []string{"codex-acp"}, Mark: "_meta.is_mcp_", Mode: "read-only", Asks: []string{"read-only"}, Notices: []string{"Warning: "},
-			SignIn: "codex login", Risky: []string{".codex/config.toml", ".codex/hooks.json", ".codex/rules"}, Consent: "runs commands that only read without asking", Offline: codexOffline},
+			SignIn: "codex login", Risky: []string{".codex/config.toml", ".codex/hooks.json", ".codex/rules"}, Consent: "runs read commands without asking; webchat does not stop it", Offline: codexOffline},
 		"gemini": {Title: "Gemini CLI", Command: []string{"gemini", "--acp"}, Risky: []string{".gemini/settings.json", ".gemini/extensions", ".gemini/hooks", ".gemini/.env"},
 			Mark: "toolCallId", Mode: "default", Asks: []string{"default", "plan"},
 			SignIn: "gemini", Key: "GEMINI_API_KEY", KeyLogin: "gemini-api-key", Consent: reading + ", and shows a command in a title only, so that each is asked about", Reads: "can read files by its own tools", Offline: geminiOffline},
