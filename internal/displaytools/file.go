@@ -125,6 +125,7 @@ func (c *fileCall) run(ctx context.Context, report agent.Progress) (agent.Result
 	}
 	r := &reading{call: c, meta: c.set.meta(outputs.File, agent.CallFrom(ctx)), from: max(c.from, 1), to: c.to, size: st.Size(),
 		until: time.Now().Add(c.set.readTime)}
+	r.meta.Disk = c.set.work.disk(c.place, st)
 	r.meta.Path, r.meta.Was = filepath.ToSlash(c.place.rel), c.was
 	r.stop = func() {}
 	r.created = func(w *outputs.Writer) { r.stop = watch(ctx, w, report, false) }

@@ -85,6 +85,7 @@ func (c *imageCall) run(ctx context.Context, _ agent.Progress) (agent.Result, er
 		return agent.Failure(event.KindAborted, "Stopped while %s was read.", name), nil
 	}
 	meta := c.set.meta(outputs.Image, agent.CallFrom(ctx))
+	meta.Disk = c.set.work.disk(c.place, st)
 	meta.Path, meta.MimeType, meta.Width, meta.Height = filepath.ToSlash(c.place.rel), p.mime, p.width, p.height
 	id, err := c.set.out.Put(meta, data.Bytes())
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/outputs"
 )
 
 // place is a file as a call was planned for it. What is opened later has to be
@@ -64,6 +65,19 @@ func (w *workspace) reopen(ctx context.Context, p place) (f *os.File, st fs.File
 		return nil, nil, agent.Errorf(event.KindNotFound, "%s was replaced after it was asked for. Ask for it again to see what is there now.", name)
 	}
 	return f, st, nil
+}
+
+// disk is what an output remembers of the file it was read from; nil: it has no size, so that it
+// cannot be seen to change.
+func (w *workspace) disk(p place, st fs.FileInfo) *outputs.Disk {
+	if !st.Mode().IsRegular() {
+		return nil
+	}
+	name := filepath.FromSlash(p.rel)
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(w.real, name)
+	}
+	return &outputs.Disk{Name: name, Modified: st.ModTime(), Size: st.Size()}
 }
 
 // folder resolves the path of a folder one may run commands in; empty is the

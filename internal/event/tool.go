@@ -63,9 +63,9 @@ type (
 	}
 
 	// OutputReread says that a file was read again for the user, since the output that showed it is
-	// gone, and which output shows it now. The model never learns of it.
+	// gone or the file has changed on disk, and which output shows it now. The model never learns of it.
 	OutputReread struct {
-		OutputID      string          `json:"outputId"`    // the one that is gone
+		OutputID      string          `json:"outputId"`    // the earlier one
 		NewOutputID   string          `json:"newOutputId"` // stands in its place
 		ToolTelemetry json.RawMessage `json:"toolTelemetry,omitempty"`
 		Fingerprint   *Fingerprint    `json:"fingerprint,omitempty"`

@@ -39,6 +39,9 @@ type Meta struct {
 	// TotalLines counts what was read.
 	Unread int64
 
+	// Disk is where a file or a picture was read, for [Disk.Now]; nil: not known. It stays in the server.
+	Disk *Disk
+
 	// Was is the output that holds what the file was; Earlier marks that one, which stands for no
 	// call of its own.
 	Was     ID

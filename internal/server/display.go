@@ -68,15 +68,15 @@ func (s *Server) display(w http.ResponseWriter, r *http.Request) error {
 	return replyLook(w, look)
 }
 
-// reread shows a file again whose output is gone.
+// reread shows a file again whose output is gone, or which has changed on disk since.
 func (s *Server) reread(w http.ResponseWriter, r *http.Request) error {
 	one, err := s.session(r)
 	if err != nil {
 		return err
 	}
 	look, err := one.Reread(r.Context(), chi.URLParam(r, "outputId"), func(id string) bool {
-		_, err := s.Outputs.Get(outputs.ID(id))
-		return err == nil
+		o, err := s.Outputs.Get(outputs.ID(id))
+		return err == nil && o.Meta().Disk.Now() != outputs.Changed
 	})
 	if err != nil {
 		return err

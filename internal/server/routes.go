@@ -53,7 +53,7 @@ func (s *Server) routes() []route {
 		to(post, one+"/branch", guard.Write, 201, s.branch, "", "Begin a session with everything that was said before a prompt; its agent is given that with its first prompt"),
 		{post, one + "/display", guard.Write, s.display, 200, displayRequest{}, displayReply{}, "", "Show something yourself: no model hears of the content. A preview is not logged, and holds until the next one"},
 		of(s, post, one+"/outputs/{outputId}/keep", guard.Write, 200, act("outputId", (*session.Session).Keep), "", "Log a preview as a display"),
-		{post, one + "/outputs/{outputId}/reread", guard.Write, s.reread, 200, nil, displayReply{}, "", "Show a file again whose output is gone: a new output stands in its place. No model hears of it"},
+		{post, one + "/outputs/{outputId}/reread", guard.Write, s.reread, 200, nil, displayReply{}, "", "Show a file again whose output is gone, or which has changed on disk since: a new output stands in its place. No model hears of it"},
 		of(s, post, one+"/outputs/{outputId}/open", guard.Write, 200, act("outputId", (*session.Session).Open), "", "Note that the user looked at an output: logged once, and no model hears of it"),
 		of(s, post, one+"/outputs/{outputId}/pin", guard.Write, 200, s.pinOutput, "", "Keep an output from expiring and from being evicted, for eight hours at most, or no longer"),
 		of(s, del, one+"/outputs/{outputId}", guard.Write, 204, s.deleteOutput, "", "Delete an output before its life is over"),
@@ -68,6 +68,7 @@ func (s *Server) routes() []route {
 		{get, one + "/export", guard.Read, s.export, 200, nil, bytesBody("the session as a file"), "format left", "A session as Markdown (md), its events as JSON lines (jsonl), or one HTML page that needs nothing else (html). With left=0, Markdown leaves out what the agent was made to forget"},
 		of(s, get, one+"/places", guard.Read, 200, s.namedPlaces, "name", "Which of these names lead to a file of the workspace; name may be given 100 times"),
 		{get, one + "/changes", guard.Read, s.sessionChanges, 200, nil, files.ChangeList{}, "format", "What the session changed in the files of its workspace, since the commit at which it began or as far as it has copies of them; with format=diff, as one unified diff in plain text, which git applies"},
+		of(s, get, one+"/disk", guard.Read, 200, s.onDisk, "output", "Which of these outputs show files that have changed on disk since, or are gone; output may be given 100 times. No file is read"),
 		of(s, get, one+"/outputs", guard.Read, 200, s.listOutputs, "", "What was shown"),
 
 		{get, "/api/outputs/{id}", guard.Output, s.output, 200, nil, bytesBody("the output"), "format lines grep follow offset view from rows filter sort at with count density within tokens", "An output: its bytes, or lines, matches, JSON; a view of it as HTML; how many lines match (count), where (density), and what lines cost a model (tokens)"},

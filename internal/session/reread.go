@@ -9,7 +9,7 @@ import (
 	"webchat/internal/eventlog"
 )
 
-// Reread shows a file again whose output is gone, and logs which output stands in its place. As in a
+// Reread shows a file again whose output is not alive: it is gone, or the file has changed since. It logs which output stands in its place. As in a
 // preview no model is called and the user is not asked: of a sensitive file only its name is known,
 // and what a command printed cannot be read again. It is no activity. Where the output was replaced
 // before, by one that is alive, that one is returned. [eventlog.ErrNotFound] for an output the

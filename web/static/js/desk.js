@@ -82,12 +82,12 @@ function draw() {
 function show(el, tab) {
   const part = (name) => el.querySelector(`[data-part=${name}]`)
   const isFront = tab.key === desk.front
-  const marks = { 'is-front': isFront, 'is-beside': tab.key === desk.beside, 'is-news': tab.news, 'is-live': tab.state === 'running', 'is-bad': Boolean(tab.bad), 'is-pinned': tab.pinned, 'is-off': tab.state === 'gone', 'is-look': tab.look }
+  const marks = { 'is-front': isFront, 'is-beside': tab.key === desk.beside, 'is-news': tab.news || tab.disk, 'is-live': tab.state === 'running', 'is-bad': Boolean(tab.bad), 'is-pinned': tab.pinned, 'is-off': tab.state === 'gone', 'is-look': tab.look }
   for (const [name, on] of Object.entries(marks)) el.classList.toggle(name, Boolean(on))
   el.title = plain(tab.name)
   part('from').textContent = plain(from(tab))
   part('name').textContent = plain(tab.base)
-  part('word').textContent = [tab.news && 'new', tab.state === 'running' && 'running', tab.bad, tab.state === 'gone' && 'deleted', tab.pinned && 'pinned'].filter(Boolean).join(', ')
+  part('word').textContent = [tab.news && 'new', tab.disk === 'changed' && 'changed on disk', tab.disk === 'gone' && 'no longer on disk', tab.state === 'running' && 'running', tab.bad, tab.state === 'gone' && 'deleted', tab.pinned && 'pinned'].filter(Boolean).join(', ')
   const button = el.querySelector('[role=tab]')
   button.id = `tab-${desk.tabs.indexOf(tab)}`
   button.setAttribute('aria-selected', String(isFront))
@@ -328,7 +328,6 @@ function sync(first) {
       }
     }
     if (pane && !drawn && tab.out === r.out && (again || pane.dataset.target !== tab.out || (pane.dataset.state !== r.state && pane.dataset.state !== 'expired' && pane.dataset.state !== 'away'))) refresh(tab).catch(failed)
-    if (pane && tab.outs.at(-1) !== tab.out) pane.dispatchEvent(new CustomEvent('webchat:newer', { detail: tab.outs.at(-1) }))
   }
   document.getElementById('shelf-n').textContent = `${document.getElementById('outs').dataset.count} ${document.getElementById('outs').dataset.count === '1' ? 'output' : 'outputs'}`
   draw()
@@ -390,7 +389,6 @@ function click(e) {
   const pane = e.target.closest?.('[data-pane]')
   if (pane && act === 'close-tab') close(tabOf(pane.dataset.key))
   if (pane && act === 'reload-tab') refresh(tabOf(pane.dataset.key)).catch(failed)
-  if (pane && act === 'newer') { tabOf(pane.dataset.key).out = tabOf(pane.dataset.key).outs.at(-1); refresh(tabOf(pane.dataset.key)).catch(failed) ; draw() }
   if (act === 'split') split()
   if (act === 'desk') toggle()
 }

@@ -22,6 +22,7 @@ import { maps } from './map.js'
 import { folded } from './more.js'
 import { metering } from './meter.js'
 import { notifying } from './notify.js'
+import { following } from './ondisk.js'
 import { paneActs } from './pane.js'
 import { paneMaps } from './panemap.js'
 import { paneMenus } from './panemenu.js'
@@ -74,6 +75,7 @@ if (!auth()) {
   metering()
   sheets() // before the Desk, which goes where the address leads
   desks()
+  following()
   stripped()
   shelves()
   changedList()

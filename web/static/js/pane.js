@@ -117,8 +117,8 @@ async function draw(tab, into, again = false) {
 const rereads = (tab, pane, into) => pane.dataset.state === 'expired' && 'reread' in pane.dataset && !document.hidden &&
   into.checkVisibility() && !(Date.now() - tab.reread < pause)
 
-/** Reads a file again whose output is gone; why it could not, if it could not. */
-async function reread(tab, out) {
+/** Reads a file again whose output is gone, or that has changed; why it could not, if it could not. */
+export async function reread(tab, out) {
   try {
     const shown = await post(path(`/outputs/${encodeURIComponent(out)}/reread`))
     if (!shown.output) return 'The file may hold secrets, so it is not read again by itself.'
