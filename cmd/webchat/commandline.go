@@ -32,7 +32,9 @@ type cli struct {
 		MCP bool `name:"mcp" help:"print the one for MCP alone"`
 	} `cmd:"" help:"print the API token, for curl"`
 	MCP struct {
-		Stdio   struct{} `cmd:"" default:"1" help:"lend the display tools to an MCP client on standard input and output; webchat mcp does the same"`
+		Stdio struct {
+			Own bool `help:"without a running server, be one that ends with the client, instead of starting one that stays"`
+		} `cmd:"" default:"withargs" help:"lend the display tools to an MCP client on standard input and output; webchat mcp does the same"`
 		Install struct {
 			Client string `arg:"" optional:"" help:"such as claude or codex; without it, what any other client takes is printed"`
 			HTTP   bool   `name:"http" help:"by the address of the running server instead of as a program"`
@@ -127,7 +129,7 @@ func parse(args, env []string) (name string, o *options, err error) {
 	}
 	o = &c.Options
 	o.env = env
-	o.commandOptions = commandOptions{OlderThan: c.Sessions.Prune.OlderThan, MCP: c.Token.MCP, Online: c.Doctor.Online, HTTP: c.MCP.Install.HTTP, Yes: c.MCP.Install.Yes,
+	o.commandOptions = commandOptions{OlderThan: c.Sessions.Prune.OlderThan, MCP: c.Token.MCP, Own: c.MCP.Stdio.Own, Online: c.Doctor.Online, HTTP: c.MCP.Install.HTTP, Yes: c.MCP.Install.Yes,
 		Client: c.MCP.Install.Client, Shell: c.Completion.Shell, Name: c.Show.Name, Where: c.Serve.Where + c.Open.Where}
 	given := func(name string) bool {
 		return slices.ContainsFunc(parsed.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == name })

@@ -23,8 +23,9 @@ const (
 )
 
 // mcpOnStdio lends the display tools to one MCP client on standard input and output:
-// it joins the running server of the data folder, or is one as long as the client
-// stays.
+// it joins the running server of the data folder, and starts one first if there is none.
+// That stays when the client ends; with --own, and in a container, this process is the
+// server.
 func mcpOnStdio(ctx context.Context, o *options, stdout, stderr io.Writer) error {
 	workspace, err := o.workspaceDir()
 	if err != nil {
@@ -41,7 +42,18 @@ func mcpOnStdio(ctx context.Context, o *options, stdout, stderr io.Writer) error
 			return false, err
 		}
 		return true, join(ctx, conn, os.Stdin, stdout)
-	}, func() error {
+	}, o.mcpServer(ctx, dir, workspace, stdout, stderr))
+}
+
+// mcpServer returns what starts a server for an MCP client in a folder.
+func (o *options) mcpServer(ctx context.Context, dir, workspace string, stdout, stderr io.Writer) func() error {
+	if !o.Own && !o.container {
+		return daemon.Starter(dir, stderr, func() ([]string, []string, error) {
+			line, err := o.server([]string{workspace})
+			return line, o.env, err
+		})
+	}
+	return func() error {
 		alone := *o
 		alone.NoOpen = true // programs start this, more often than a page is wanted
 		return alone.serve(ctx, []string{workspace}, io.Discard, stderr, beside{ends: true, run: func(ctx context.Context, r *rooms, _ func(string) error) error {
@@ -51,7 +63,7 @@ func mcpOnStdio(ctx context.Context, o *options, stdout, stderr io.Writer) error
 			}
 			return serve(ctx, stdio{os.Stdin, stdout})
 		}})
-	})
+	}
 }
 
 // join carries bytes between a client and the running server until either ends.

@@ -71,7 +71,7 @@ type options struct {
 // commandOptions are of one command each.
 type commandOptions struct {
 	OlderThan age
-	MCP       bool
+	MCP, Own  bool
 	Online    bool
 	HTTP, Yes bool
 	Client    string // that "mcp install" connects

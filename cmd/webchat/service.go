@@ -27,25 +27,36 @@ func stopServer(ctx context.Context, o *options, stdout, _ io.Writer) error {
 	return err
 }
 
-// service is the server with the flags that were given and those folders, as a service.
-func (o *options) service(folders []string, stdout io.Writer) (*daemon.Service, error) {
+// server is the command of a server with the flags that were given and those folders, which
+// opens no browser.
+func (o *options) server(folders []string) ([]string, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
+	}
+	line := []string{self, "serve", "--no-open"}
+	for _, folder := range folders {
+		line = append(line, "--workspace="+folder)
+	}
+	for _, f := range o.given {
+		if f.name != "workspace" && f.name != "no-open" {
+			line = append(line, "--"+f.name+"="+f.value)
+		}
+	}
+	return line, nil
+}
+
+// service is the server with the flags that were given and those folders, as a service.
+func (o *options) service(folders []string, stdout io.Writer) (*daemon.Service, error) {
+	program, err := o.server(folders)
+	if err != nil {
+		return nil, err
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return nil, err
 	}
-	c := daemon.ServiceConfig{System: runtime.GOOS, Home: home, ConfigHome: xdg.ConfigHome, Program: []string{self, "serve", "--no-open"}, Env: o.env, Out: stdout}
-	for _, folder := range folders {
-		c.Program = append(c.Program, "--workspace="+folder)
-	}
-	for _, f := range o.given {
-		if f.name != "workspace" && f.name != "no-open" {
-			c.Program = append(c.Program, "--"+f.name+"="+f.value)
-		}
-	}
+	c := daemon.ServiceConfig{System: runtime.GOOS, Home: home, ConfigHome: xdg.ConfigHome, Program: program, Env: o.env, Out: stdout}
 	for _, name := range []string{"PATH", "XDG_DATA_HOME", "XDG_CONFIG_HOME"} { // by which agents and our files are found
 		if value, ok := lookup(o.env, name); ok && value != "" {
 			c.Set = append(c.Set, name+"="+value)

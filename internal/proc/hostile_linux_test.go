@@ -27,7 +27,7 @@ func beServer() {
 	if fail(Server()) {
 		return
 	}
-	if script := os.Getenv("DETACH"); script != "" && fail(Detach([]string{"sh", "-c", script}, os.Environ())) {
+	if script := os.Getenv("DETACH"); script != "" && fail(detached(script)) {
 		return
 	}
 	silence, _ := time.ParseDuration(os.Getenv("SILENCE")) // not given: the default
@@ -322,4 +322,9 @@ for p in $$ $PPID $server; do for look in 'cat /proc/'$p'/environ' 'cat /proc/'$
 			t.Errorf("file %d is %s, want %s", i, line, want)
 		}
 	}
+}
+
+func detached(script string) error {
+	_, err := Detach([]string{"sh", "-c", script}, os.Environ(), nil)
+	return err
 }

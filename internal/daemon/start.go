@@ -1,0 +1,70 @@
+package daemon
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"webchat/internal/proc"
+)
+
+// logName is the file of the data folder with what servers in the background report.
+const logName = "server.log"
+
+// mostLog is how many bytes it has at most when one more server begins to write to it.
+const mostLog = 1 << 20
+
+// Starter returns what starts a server for the data folder dir that outlives this process,
+// by the command line and environment that command returns. The first call starts it.
+// Every call returns an error: one that wraps [ErrInUse] while a server starts or runs,
+// else why it has ended.
+func Starter(dir string, stderr io.Writer, command func() (args, env []string, err error)) func() error {
+	name := filepath.Join(dir, logName)
+	var ended <-chan struct{}
+	return func() error {
+		if ended == nil {
+			args, env, err := command()
+			if err != nil {
+				return err
+			}
+			if ended, err = start(name, args, env); err != nil {
+				return fmt.Errorf("start webchat in the background: %w", err)
+			}
+			fmt.Fprintf(stderr, "webchat: started a server in the background; \"webchat stop\" ends it, its log is %s\n", name)
+		}
+		select {
+		case <-ended:
+			if held, err := isLocked(dir); err == nil && !held { // else another one was faster
+				return fmt.Errorf("the server that was started in the background has ended: %s", lastLine(name))
+			}
+		default:
+		}
+		return fmt.Errorf("the data folder %s %w by a server that does not answer yet; try again, or see %s", dir, ErrInUse, name)
+	}
+}
+
+func start(log string, args, env []string) (<-chan struct{}, error) {
+	mode := os.O_WRONLY | os.O_CREATE | os.O_APPEND
+	if info, err := os.Stat(log); err == nil && info.Size() > mostLog {
+		mode |= os.O_TRUNC
+	}
+	f, err := os.OpenFile(log, mode, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	ended, err := proc.Detach(args, env, f)
+	return ended, errors.Join(err, f.Close())
+}
+
+// lastLine is what a server said last, which is why it ended.
+func lastLine(log string) string {
+	text, err := os.ReadFile(log)
+	if err != nil {
+		return "its log cannot be read: " + err.Error()
+	}
+	text = bytes.TrimSpace(text)
+	return string(bytes.TrimPrefix(text[bytes.LastIndexByte(text, '\n')+1:], []byte("webchat: ")))
+}
