@@ -17,6 +17,7 @@ import (
 	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/session"
+	"webchat/internal/tokens"
 )
 
 // decider answers each question of a session with the widest grant it offers.
@@ -43,7 +44,7 @@ func (d *decider) run(t *testing.T, ctx context.Context) {
 			if n := len(p.Grants); n > 0 {
 				yes.Grant, yes.Scope = p.Grants[n-1].ID, event.ForSession
 			}
-			switch err := d.s.Decide(ctx, p.RequestID, yes); {
+			switch err := d.s.Decide(t.Context(), p.RequestID, yes); { // also behind the end of the turn
 			case err == nil:
 				d.mu.Lock()
 				d.asked = append(d.asked, p)
@@ -160,7 +161,37 @@ func TestRealDay(t *testing.T) {
 		}
 	}
 	if len(d.asked) > 6 || secret != 2 {
-		t.Errorf("asked %d times, %d times about a secret: %q", len(d.asked), secret, about)
+		var end []string
+		for _, e := range h.sofar(s) {
+			switch e := e.(type) {
+			case event.PermissionRequested:
+				end = append(end, "? "+e.ToolName+" "+e.Resource)
+			case event.PermissionCompleted:
+				end = append(end, string(e.Decision)+" by "+string(e.By))
+			}
+		}
+		t.Errorf("asked %d times, %d times about a secret: %q; at the end %q", len(d.asked), secret, about, end[max(0, len(end)-6):])
 	}
+	m := &counting{t: t, shown: map[string]int64{}}
+	for _, c := range contents {
+		name, content, _ := strings.Cut(c, ": ")
+		n, _ := tokens.Count(content)
+		m.shown["Displayed "+filepath.Base(name)+" to user (1 line)"] = int64(n)
+	}
+	for _, r := range h.model.Requests() {
+		switch {
+		case summing(r) != nil: // charged as any other
+			m.all = m.all.Plus(event.Usage{Calls: 1, InputTokens: 100, OutputTokens: 10})
+		case r.Prompt() == "stay":
+			size, _ := tokens.Count(string(r.Body))
+			m.cut += int64(size)
+			m.count(r, size, 0)
+		default:
+			m.count(r, 100, 10)
+			m.all.OutputTokens += 10
+		}
+	}
+	h.until("the last report of a cost", func() bool { return s.Summary().Usage.Calls >= m.all.Calls })
+	m.compare(s.Summary().Usage)
 	t.Logf("a day of %d prompts asks %d questions: %q", len(prompts), len(d.asked), about)
 }
