@@ -24,7 +24,8 @@ import (
 )
 
 // verify has the backend that a new session would get show a file, and fails if
-// anything of it reached the model.
+// anything of it reached the model. Of an agent that speaks the Agent Client Protocol it
+// also finds out, and keeps, whether it asks before it acts.
 func verify(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, canary.Limit)
 	defer cancel()
@@ -56,25 +57,42 @@ func verify(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	switch b.(type) {
+	switch b := b.(type) {
 	case *acp.Backend:
-		p := o.preset(c, b.Name())
-		if p.Offline == nil {
-			return fmt.Errorf("nothing was proven: webchat cannot set %s to use another model, which would show what it sends", b.Name())
-		}
-		return verifyOffline(ctx, t, own, false, func(model, state string, lend agent.Lender) (agent.Backend, error) {
-			env, err := p.Offline(model, state)
-			if err != nil {
-				return nil, err
-			}
-			return o.speaker(p, b.Name(), c, state, lend, slog.New(slog.DiscardHandler), env...)
-		})
+		return o.verifySpeaker(ctx, c, b, t, own)
 	case *autohand.Backend:
 		return verifyOffline(ctx, t, own, true, func(model, state string, lend agent.Lender) (agent.Backend, error) {
 			return o.autohandAt(c, model, state, lend)
 		})
 	}
 	return t.Run(ctx, b, reported)
+}
+
+// verifySpeaker tries an agent that speaks the Agent Client Protocol, and keeps what was found of
+// its asking.
+func (o *options) verifySpeaker(ctx context.Context, c *config, b *acp.Backend, t *canary.Trial, own *mcp.OwnLender) error {
+	p := o.preset(c, b.Name())
+	if p.Offline == nil {
+		return fmt.Errorf("nothing was proven: webchat cannot set %s to use another model, which would show what it sends", b.Name())
+	}
+	at := func(model, state string, lend agent.Lender) (agent.Backend, error) {
+		env, err := p.Offline(model, state)
+		if err != nil {
+			return nil, err
+		}
+		return o.speaker(p, b.Name(), c, state, lend, slog.New(slog.DiscardHandler), env...)
+	}
+	if err := verifyOffline(ctx, t, own, false, at); err != nil {
+		return err
+	}
+	found, version, err := canary.Asking{Backend: func(model, state string) (agent.Backend, error) {
+		return at(model, state, own.ToAgent)
+	}}.Try(ctx)
+	if err != nil {
+		return fmt.Errorf("it is not known whether %s asks before it acts: %w", b.Name(), err)
+	}
+	sayAsking(found, t.Say)
+	return b.KeepAsking(version, found)
 }
 
 // verifyOffline tries an agent whose model cannot be looked at with a model in this
@@ -139,6 +157,20 @@ func sayTable(rows []canary.Row, say func(name, format string, args ...any)) {
 			found += ", on which webchat relies"
 		}
 		say("part", "%-40s %s", r.Part, found)
+	}
+}
+
+// sayAsking prints whether an agent asks before it acts.
+func sayAsking(a agent.Asking, say func(name, format string, args ...any)) {
+	for _, one := range []struct {
+		what  string
+		asked agent.Asked
+	}{{"writes", a.Writes}, {"runs a command", a.Runs}, {"reads .env", a.Reads}} {
+		answer := string(one.asked)
+		if one.asked == agent.NotKnown {
+			answer = "not known; it neither asked nor did it"
+		}
+		say("asking", "asks before it %s: %s", one.what, answer)
 	}
 }
 

@@ -2,10 +2,15 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"webchat/internal/agent"
 	"webchat/internal/agent/acp"
 )
 
@@ -25,7 +30,8 @@ func TestCanaryOfRealAgents(t *testing.T) {
 				}
 				t.Skip("it is not installed, so it is not tried: run scripts/agents.sh")
 			}
-			canaries(t, want, "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"), "--backend", name)
+			o, out := canaries(t, want, "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"), "--backend", name)
+			asks(t, o, name, out)
 		})
 	}
 }
@@ -41,7 +47,7 @@ func TestCanaryOfAutohand(t *testing.T) {
 
 // canaries has an agent proven to be honest, and compares its table: a letter for each
 // part.
-func canaries(t *testing.T, want, path string, flags ...string) {
+func canaries(t *testing.T, want, path string, flags ...string) (o *options, said string) {
 	t.Helper()
 	o, err := parseOptions(append(flags, "--data-dir", filepath.Join(t.TempDir(), "data"), "--workspace", t.TempDir()), []string{path, "HOME=" + t.TempDir()})
 	if err != nil {
@@ -67,5 +73,43 @@ func canaries(t *testing.T, want, path string, flags ...string) {
 	}
 	if got.String() != want || !strings.Contains(out.String(), "nothing of it reached the model") {
 		t.Errorf("the table is %s, want %s\n%s", &got, want, &out)
+	}
+	return o, out.String()
+}
+
+// asks has what verify said of an agent's asking compared, and what is said where it is chosen
+// from then on.
+func asks(t *testing.T, o *options, name, said string) {
+	t.Helper()
+	want, lacks := []string{"writes: yes", "runs a command: yes", "reads .env: yes"}, ""
+	if name == "codex" { // it writes nothing in its sandbox, and asks nothing before what is left
+		want, lacks = []string{"writes: not known; it neither asked nor did it", "runs a command: no", "reads .env: no"},
+			"runs commands and reads files such as .env without asking; webchat does not stop it"
+	}
+	var got []string
+	for line := range strings.Lines(said) {
+		if _, found, ok := strings.Cut(strings.TrimSpace(line), "asks before it "); ok {
+			got = append(got, found)
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("it asks: %q, want %q", got, want)
+	}
+	c, err := o.loadConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := o.speaker(o.preset(c, name), name, c, o.dataPath(), func(string, func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
+		panic("nothing is lent")
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doctor strings.Builder
+	if err := doctorBackends(t.Context(), []agent.Backend{b}, false, func(_, format string, args ...any) { fmt.Fprintf(&doctor, format+"\n", args...) }); err != nil {
+		t.Fatal(err)
+	}
+	if line := doctor.String(); strings.Contains(line, "webchat does not stop it") != (lacks != "") || !strings.Contains(line, lacks) || strings.Contains(line, "read commands") {
+		t.Errorf("doctor says %q, want %q in it", line, lacks)
 	}
 }

@@ -5,7 +5,7 @@
 // A [Trial] sees that either in front of the models themselves ([Trial.Before]) or by
 // what the backend reports ([Report]). It proves one turn and is then used up; its
 // methods belong to one goroutine. [Table] tries which parts of a tool's result an agent hands to
-// its model.
+// its model, and [Asking] whether it asks before it acts.
 package canary
 
 import (

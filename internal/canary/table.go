@@ -28,7 +28,7 @@ type Table struct {
 	Whole bool
 }
 
-// TableLimit bounds [Table.Try].
+// TableLimit bounds [Table.Try] and [Asking.Try].
 const TableLimit = time.Minute
 
 // Row is what was found of one part.
@@ -45,42 +45,56 @@ type Row struct {
 // Try returns a row for each part. The error wraps [ErrLeaked] if what webchat relies on
 // does not hold; any other means that it could not be tried.
 func (t Table) Try(ctx context.Context) (rows []Row, err error) {
+	err = inPlace(ctx, func(ctx context.Context, at place) (err error) {
+		p, err := newProbe(ctx)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, p.close()) }()
+		b, err := t.Backend(at.model.URL(), at.state, p.url)
+		if err != nil {
+			return err
+		}
+		steps := make([]scripted.Step, 0, len(p.parts))
+		for _, part := range p.parts {
+			if part.result != nil {
+				steps = append(steps, scripted.Step{Tool: probeTool, Arguments: `{"part":"` + part.id + `"}`})
+			}
+		}
+		at.model.Play(steps...)
+		if err := prompted(ctx, b, at.workspace); err != nil {
+			return err
+		}
+		rows, err = p.rows(at.model.Requests(), !t.Whole)
+		return err
+	})
+	return rows, err
+}
+
+// place is a workspace, a folder for an agent's state, and a model for it.
+type place struct {
+	workspace, state string
+	model            *scripted.Model
+}
+
+// inPlace makes a place, which is gone afterwards.
+func inPlace(ctx context.Context, do func(context.Context, place) error) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, TableLimit)
 	defer cancel()
 	dir, err := os.MkdirTemp("", "webchat-canary-")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	workspace, state := filepath.Join(dir, "workspace"), filepath.Join(dir, "state")
-	if err := errors.Join(os.Mkdir(workspace, 0o700), os.Mkdir(state, 0o700)); err != nil {
-		return nil, err
+	p := place{workspace: filepath.Join(dir, "workspace"), state: filepath.Join(dir, "state")}
+	if err := errors.Join(os.Mkdir(p.workspace, 0o700), os.Mkdir(p.state, 0o700)); err != nil {
+		return err
 	}
-	model, err := scripted.New(ctx)
-	if err != nil {
-		return nil, err
+	if p.model, err = scripted.New(ctx); err != nil {
+		return err
 	}
-	defer func() { err = errors.Join(err, model.Close()) }()
-	p, err := newProbe(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, p.close()) }()
-	b, err := t.Backend(model.URL(), state, p.url)
-	if err != nil {
-		return nil, err
-	}
-	steps := make([]scripted.Step, 0, len(p.parts))
-	for _, part := range p.parts {
-		if part.result != nil {
-			steps = append(steps, scripted.Step{Tool: probeTool, Arguments: `{"part":"` + part.id + `"}`})
-		}
-	}
-	model.Play(steps...)
-	if err := prompted(ctx, b, workspace); err != nil {
-		return nil, err
-	}
-	return p.rows(model.Requests(), !t.Whole)
+	defer func() { err = errors.Join(err, p.model.Close()) }()
+	return do(ctx, p)
 }
 
 // prompted has the agent work on one prompt, and allows whatever it asks for.

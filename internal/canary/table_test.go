@@ -47,40 +47,50 @@ func (c clientConn) Prompt(ctx context.Context, _ agent.Prompt) error {
 	}
 	told := list.Tools[0].Description
 	for {
-		body, err := json.Marshal(map[string]any{"model": "m", "messages": []string{told}, "tools": []any{map[string]any{"function": map[string]any{"name": list.Tools[0].Name}}}})
-		if err != nil {
+		name, arguments, err := next(c.model, told, list.Tools[0].Name)
+		if name == "" {
 			return err
 		}
-		r, err := http.Post(c.model+"/v1/chat/completions", "application/json", strings.NewReader(string(body)))
-		if err != nil {
-			return err
-		}
-		text, err := io.ReadAll(r.Body)
-		if err := errors.Join(err, r.Body.Close()); err != nil {
-			return err
-		}
-		var a struct {
-			Choices []struct {
-				Message struct {
-					ToolCalls []struct {
-						Function struct{ Name, Arguments string }
-					} `json:"tool_calls"`
-				}
-			}
-		}
-		if err := json.Unmarshal(text, &a); err != nil {
-			return err
-		}
-		calls := a.Choices[0].Message.ToolCalls
-		if len(calls) == 0 {
-			return nil
-		}
-		res, err := s.CallTool(ctx, &mcp.CallToolParams{Name: calls[0].Function.Name, Arguments: json.RawMessage(calls[0].Function.Arguments)})
+		res, err := s.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: json.RawMessage(arguments)})
 		if err != nil {
 			return err
 		}
 		told = c.pass(res)
 	}
+}
+
+// next is the call that a model makes, which was sent a text and offered tools; empty: none.
+func next(model, text string, tools ...string) (name, arguments string, err error) {
+	var offered []any
+	for _, t := range tools {
+		offered = append(offered, map[string]any{"function": map[string]any{"name": t}})
+	}
+	body, err := json.Marshal(map[string]any{"model": "m", "messages": []string{text}, "tools": offered})
+	if err != nil {
+		return "", "", err
+	}
+	r, err := http.Post(model+"/v1/chat/completions", "application/json", strings.NewReader(string(body)))
+	if err != nil {
+		return "", "", err
+	}
+	got, err := io.ReadAll(r.Body)
+	if err := errors.Join(err, r.Body.Close()); err != nil {
+		return "", "", err
+	}
+	var a struct {
+		Choices []struct {
+			Message struct {
+				ToolCalls []struct {
+					Function struct{ Name, Arguments string }
+				} `json:"tool_calls"`
+			}
+		}
+	}
+	if err := json.Unmarshal(got, &a); err != nil || len(a.Choices[0].Message.ToolCalls) == 0 {
+		return "", "", err
+	}
+	f := a.Choices[0].Message.ToolCalls[0].Function
+	return f.Name, f.Arguments, nil
 }
 
 func TestTable(t *testing.T) {

@@ -70,7 +70,8 @@ func (b *Backend) Name() string { return b.cfg.Name }
 // Info implements [agent.Backend]. Of an agent's own calls only those are seen before they run that
 // it asks about.
 func (b *Backend) Info(context.Context) agent.Info {
-	i := agent.Info{Counting: agent.CountsTurns, Intercept: agent.InterceptAsked, CanResume: b.cfg.Home != "", Version: b.recalled().Version, Lacks: b.cfg.Lacks()}
+	asking, version := b.asking(b.recalled().Version)
+	i := agent.Info{Counting: agent.CountsTurns, Intercept: agent.InterceptAsked, CanResume: b.cfg.Home != "", Version: version, Lacks: b.cfg.lacks(asking)}
 	_, err := proc.LookUp(proc.Command{Args: b.cfg.Command, Env: b.cfg.Env})
 	if i.Available = err == nil; !i.Available {
 		i.Reason = fmt.Sprintf("%s is not installed: %s is not on PATH.", b.cfg.Title, b.cfg.Command[0])

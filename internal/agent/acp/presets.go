@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"webchat/internal/agent"
 )
 
 // Preset is an agent that speaks the Agent Client Protocol, as it is started so that it asks before
@@ -34,18 +36,19 @@ type Preset struct {
 	Keeps         bool   // its shell keeps its folder from one command to the next, as was tried
 	Untried       bool   // an agent of the configuration: it was never run with webchat
 	Reads         string // how far its own tools for reading are off
-	Consent       string // what it does without asking
+	Consent       string // what it does without asking, as long as that was not tried; see Backend.KeepAsking
+	Commands      string // what its questions about commands lack
 	// Offline returns the environment with which it uses the model at an address and keeps its
 	// state in a folder. nil: it has no settings for that.
 	Offline func(model, state string) ([]string, error)
 }
 
-// Lacks is what a user should know before they choose the agent.
-func (p Preset) Lacks() (all []string) {
+// lacks is what a user should know before they choose the agent, of which a was tried.
+func (p Preset) lacks(a agent.Asking) (all []string) {
 	if len(p.Risky) > 0 {
 		all = append(all, "opens no folder with "+p.Risky[0]+" or the like, from which it would run commands without asking")
 	}
-	for _, s := range []string{p.Consent, p.Reads} {
+	for _, s := range []string{p.unasked(a), p.Commands, p.Reads} {
 		if s != "" {
 			all = append(all, s)
 		}
@@ -84,7 +87,7 @@ func Presets() map[string]Preset {
 			SignIn: "codex login", Risky: []string{".codex/config.toml", ".codex/hooks.json", ".codex/rules"}, Consent: "runs read commands without asking; webchat does not stop it", Offline: codexOffline},
 		"gemini": {Title: "Gemini CLI", Command: []string{"gemini", "--acp"}, Risky: []string{".gemini/settings.json", ".gemini/extensions", ".gemini/hooks", ".gemini/.env"},
 			Mark: "toolCallId", Mode: "default", Asks: []string{"default", "plan"},
-			SignIn: "gemini", Key: "GEMINI_API_KEY", KeyLogin: "gemini-api-key", Consent: reading + ", and shows a command in a title only, so that each is asked about", Reads: "can read files by its own tools", Offline: geminiOffline},
+			SignIn: "gemini", Key: "GEMINI_API_KEY", KeyLogin: "gemini-api-key", Consent: reading, Commands: "shows a command in a title only, so that each is asked about", Reads: "can read files by its own tools", Offline: geminiOffline},
 		"opencode": {Title: "OpenCode", Command: []string{"opencode", "acp"}, Risky: []string{"opencode.json", "opencode.jsonc", ".opencode"},
 			Env: []string{`OPENCODE_PERMISSION={"bash":"ask","edit":"ask"}`}, Mode: "build", Asks: []string{"build", "plan"},
 			SignIn: "opencode auth login", Consent: reading, Reads: "can read files by its own tools", Offline: openCodeOffline},
