@@ -163,7 +163,8 @@ func (p *Projector) Seq() int64 {
 var ErrNoOutput = errors.New("page: no such output in this session")
 
 // Pane writes an output as the Desk shows it: head, frame and foot. Its rows come
-// by /api/outputs. The error is one of w, or [ErrNoOutput].
+// by /api/outputs. By the id of a question it writes what a write would change, without
+// what answers it. The error is one of w, or [ErrNoOutput].
 func (p *Projector) Pane(w io.Writer, target string) error { return p.pane(w, target, false) }
 
 // Look writes the pane of a preview, which is in no log: of the entries that it would
@@ -177,6 +178,9 @@ func (p *Pages) Look(w io.Writer, sessionID, target string, entries ...event.Ent
 func (p *Projector) pane(w io.Writer, target string, look bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if n := p.fold.nodes["p-"+target]; n != nil && n.Ask.Diff != "" {
+		return p.pages.write(w, "pane.asked", n.Ask)
+	}
 	c := p.fold.shownAs(target)
 	if c == nil || c.Gone { // of the latter only the name is known here
 		return ErrNoOutput

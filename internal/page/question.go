@@ -80,6 +80,15 @@ func (a *Ask) What() string {
 	return what
 }
 
+// Base is the same without the folders of a file.
+func (a *Ask) Base() string {
+	if a.Kind != "write" {
+		return a.What()
+	}
+	_, base := splitPath(a.What())
+	return base
+}
+
 // thing is one of several that an act is about, with nothing hidden.
 type thing struct {
 	What    template.HTML // with its verb

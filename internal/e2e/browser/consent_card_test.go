@@ -463,8 +463,30 @@ func TestLinksAreShownWithTheirTarget(t *testing.T) {
 	p.has("[data-ask] .facts", "notes.txt → "+real+", outside this workspace")
 	p.has("[data-ask] .facts", "DATABASE_URL: the command does not get these variables.")
 	p.shots("leads-outside")
+	// The change opens large on the Desk, where nothing answers it; it stays when the question is gone.
+	for _, size := range [][2]int64{{390, 844}, {1440, 900}} {
+		p.look(size[0], size[1], "light")
+		p.click("[data-act=open-change]")
+		p.wait(`document.querySelector('.pane[data-kind=change]')?.checkVisibility()`)
+		if !p.true(`document.querySelector('.pane .diff .lines').innerHTML === document.querySelector('[data-ask] .diff .lines').innerHTML`) {
+			t.Error("the Desk shows another change than the question")
+		}
+		if p.true(`document.querySelector('.pane :is([data-act^=allow], [data-act^=deny], [data-act=grant])')`) {
+			t.Error("the Desk has buttons that answer the question")
+		}
+		p.is(`document.querySelector('#tabs .is-front [data-part=name]').textContent`, "notes.txt")
+		p.shot(fmt.Sprintf("change-on-the-desk-%d", size[0]))
+		p.accessible(fmt.Sprintf("a change on the Desk at %d", size[0]))
+		if size[0] < 1100 {
+			p.click(".sheet-back")
+			p.wait(`document.activeElement.dataset.act === 'open-change'`)
+		}
+	}
+	p.wait(ready1)
 	p.click("[data-act=deny]")
 	p.done()
+	p.do(chromedp.Reload())
+	p.wait(`document.querySelector('.pane[data-kind=change] .diff')?.textContent.includes('+three')`)
 }
 
 // What a hook made of a prompt and of a command stands in the page with what it was

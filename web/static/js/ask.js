@@ -85,6 +85,7 @@ const acts = {
     if (reason && !off()) send(el, { decision: 'deny', reason }) // whoever gives one has read the question
     else decide([el], { decision: 'deny' })
   },
+  'open-change': (el) => el.dispatchEvent(new CustomEvent('webchat:open', { bubbles: true, detail: { target: el.dataset.request } })),
   ways: (el) => more(el, true),
   less: (el) => more(el, false),
   details(el, b) {

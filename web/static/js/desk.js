@@ -53,8 +53,11 @@ export function sheet(on) {
   if (on) el.setAttribute('aria-modal', 'true')
   else el.removeAttribute('aria-modal')
   if (on) document.querySelector('.sheet-back').focus({ preventScroll: true })
-  else document.querySelector(`#turns [data-slip="${CSS.escape(front()?.out ?? '')}"]`)?.focus({ preventScroll: true })
+  else (document.querySelector(`#turns [data-slip="${CSS.escape(front()?.out ?? '')}"]`) ?? question(front()?.out)?.querySelector('[data-act=open-change]'))?.focus({ preventScroll: true })
 }
+
+/** The card of an open question. */
+const question = (id) => document.querySelector(`#asks [data-request="${CSS.escape(id ?? '')}"]`)
 
 /** The conversation stands beside the Desk again, or in place of it. */
 function leave() {
@@ -186,7 +189,8 @@ export function openOutput(target, { lines, focus, other } = {}) {
   if (!tab) {
     tab = { key: `call ${target}`, call: true, name: target, base: 'Not shown', icon: 'alert', kind: 'call', outs: [target], out: target, state: 'failed' }
     const slip = document.querySelector(`#turns [data-slip="${CSS.escape(target)}"]`)?.closest('[data-card]')
-    if (slip) Object.assign(tab, { name: slip.dataset.name, base: slip.dataset.name.split('/').pop() || slip.dataset.name })
+    const what = slip?.dataset.name ?? question(target)?.dataset.what
+    if (what) Object.assign(tab, { name: what, base: what.split('/').pop() || what }) // until it has come
     desk.tabs.push(tab)
   }
   if (tab.out !== target) { // another revision of it
