@@ -25,6 +25,7 @@ type Side struct {
 type Part struct {
 	Sessions []eventlog.Summary
 	Cursor   string // where it goes on; empty: there are no more
+	ByDay    bool   // they stand below the days on which something happened in them last
 }
 
 // Folder is a workspace with its sessions that rest and are not pinned.
@@ -78,14 +79,23 @@ type row struct {
 	Current          bool
 	Mark, Word, When string // its status, as an attribute and in words, and since when
 	Stamp            time.Time
+	Day              string // it is the first of that day
 	In               string // the name of its folder, where that is not the page's
 }
 
 // Rows are those of a part.
 func (s *side) Rows(p Part) rows {
 	r := rows{Cursor: p.Cursor}
+	day := ""
 	for _, one := range p.Sessions {
-		r.Rows = append(r.Rows, s.row(one))
+		row := s.row(one)
+		if p.ByDay {
+			row.When = one.UpdatedAt.In(s.pages.Location).Format("15:04")
+			if d := s.pages.day(one.UpdatedAt); d != day {
+				row.Day, day = d, d
+			}
+		}
+		r.Rows = append(r.Rows, row)
 	}
 	return r
 }
@@ -130,19 +140,40 @@ func ago(d time.Duration) string {
 
 // when is a moment in a list, as short as can be: 15:04, Mon, 2 Nov, Nov 2025.
 func (c *Config) when(t time.Time) string {
-	now := c.Now().In(c.Location)
+	today := c.today()
 	t = t.In(c.Location)
-	y, m, d := now.Date()
-	today := time.Date(y, m, d, 0, 0, 0, 0, c.Location)
 	switch {
 	case !t.Before(today):
 		return t.Format("15:04")
 	case !t.Before(today.AddDate(0, 0, -6)):
 		return t.Format("Mon")
-	case t.Year() == now.Year():
+	case t.Year() == today.Year():
 		return t.Format("2 Jan")
 	}
 	return t.Format("Jan 2006")
+}
+
+// day is the day of a moment: Today, Yesterday, Monday, 2 November, 2 November 2025.
+func (c *Config) day(t time.Time) string {
+	today := c.today()
+	t = t.In(c.Location)
+	switch {
+	case !t.Before(today):
+		return "Today"
+	case !t.Before(today.AddDate(0, 0, -1)):
+		return "Yesterday"
+	case !t.Before(today.AddDate(0, 0, -6)):
+		return t.Format("Monday")
+	case t.Year() == today.Year():
+		return t.Format("2 January")
+	}
+	return t.Format("2 January 2006")
+}
+
+// today is its beginning.
+func (c *Config) today() time.Time {
+	y, m, d := c.Now().In(c.Location).Date()
+	return time.Date(y, m, d, 0, 0, 0, 0, c.Location)
 }
 
 func (p *Pages) side(v View, current string) *side {

@@ -66,7 +66,9 @@ func sidebarPart(ctx context.Context, m *sessions.Manager, wish sidebarWish, key
 	if err != nil {
 		return page.Part{}, err
 	}
-	return partOf(ctx, m, sessions.Query{Text: wish.Text, Cursor: cursor, Filter: these}, rowsOf)
+	p, err := partOf(ctx, m, sessions.Query{Text: wish.Text, Cursor: cursor, Filter: these}, rowsOf)
+	p.ByDay = len(these.Workspaces) > 0 && wish.Text == ""
+	return p, err
 }
 
 // sidebarOf is the list of sessions.
@@ -111,6 +113,7 @@ func sidebarOf(ctx context.Context, m *sessions.Manager, wish sidebarWish) (side
 		_, f.Open = wish.Rows[w.ID]
 		if f.Open = f.Open || own; f.Open {
 			f.Part = get(w.ID, n)
+			f.ByDay = true
 			side.Short = side.Short || wish.Short && f.Part.Cursor != ""
 		}
 		if n, asked := wish.Rows[w.ID]; asked && n == 0 {

@@ -64,6 +64,23 @@ func TestSessionListIsLive(t *testing.T) {
 	a.shot("deleted")
 	a.click(".toast [data-part=do]")
 	a.wait(`document.querySelector('` + row(two, "") + `')`)
+
+	// Rows that follow go on below the day of those before them.
+	const days = `[...document.querySelectorAll('#sessions .folder .day')].map((e) => e.textContent).join()`
+	a.is(days, "Today")
+	a.js(`const ul = document.querySelector('#sessions .folder ul')
+		const rows = ul.innerHTML.replaceAll('` + one + `', 'follows')
+		const asked = window.fetch
+		window.fetch = (...args) => String(args[0].url ?? args[0]).includes('cursor=') ? Promise.resolve(new Response(rows, { headers: { 'Content-Type': 'text/html' } })) : asked(...args)
+		const next = document.createElement('li')
+		next.className = 'next'
+		const button = document.createElement('button')
+		Object.assign(button.dataset, { act: 'more-sessions', cursor: 'c' })
+		next.append(button)
+		ul.append(next)
+		button.click()`)
+	a.wait(`document.querySelector('` + row("follows", "") + `')`)
+	a.is(days, "Today")
 }
 
 // choose goes to an entry of an open menu by arrows and takes it.

@@ -35,7 +35,7 @@ export function listed() {
     const head = ul.closest('.folder')?.querySelector('[aria-expanded]')
     if (head?.ariaExpanded === 'false') {
       if (ul.closest('.folder').dataset.folder === folder()) q.append('rows', `${ul.dataset.part}:0`)
-    } else q.append('rows', `${ul.dataset.part}:${Math.max(page, ul.querySelectorAll('li:not(.next)').length)}`)
+    } else q.append('rows', `${ul.dataset.part}:${Math.max(page, ul.querySelectorAll('li:not(.next, .day)').length)}`)
   }
   return `/sessions?${q}`
 }
@@ -54,6 +54,8 @@ async function more(li) {
   const had = li.contains(document.activeElement)
   const rows = fragment(await getText(`/sessions?${address(li.closest('ul').dataset.part, li.firstElementChild.dataset.cursor)}`))
   const first = rows.querySelector('a')
+  const day = rows.querySelector('.day')
+  if (day && day.textContent === [...li.closest('ul').querySelectorAll('.day')].at(-1)?.textContent) day.remove() // it goes on
   li.replaceWith(rows)
   if (had) first?.focus()
   ends()
