@@ -33,7 +33,7 @@ type (
 		Extra            `json:"-"`
 	}
 
-	// SessionResume says that a later process goes on with the session.
+	// SessionResume says that the session goes on after its shutdown, in this or a later process.
 	SessionResume struct {
 		SessionID string  `json:"sessionId"`
 		Workspace string  `json:"workspace,omitempty"` // as in [SessionStart]
@@ -43,7 +43,8 @@ type (
 		Extra     `json:"-"`
 	}
 
-	// SessionShutdown says that this process ended its work on the session.
+	// SessionShutdown says that the work on the session is over until it is resumed: this process
+	// ended, or the agent's conversation did, idle or dead. A killed process logs none.
 	SessionShutdown struct {
 		SessionID  string `json:"sessionId"`
 		Workspace  string `json:"workspace,omitempty"` // as in [SessionStart]

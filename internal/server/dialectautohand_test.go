@@ -157,13 +157,16 @@ func randomLog(t *rapid.T) []event.Data {
 			all = append(all, event.ToolExecutionComplete{ToolCallID: call, Error: &event.ToolError{Message: "stopped"}})
 		}
 		all = append(all, event.TurnEnd{TurnID: id})
+		if rapid.Bool().Draw(t, "rests") {
+			all = append(all, event.SessionShutdown{SessionID: "s", DurationMs: rapid.Int64Range(0, 1e12).Draw(t, "worked")}, event.SessionResume{SessionID: "s"})
+		}
 	}
 	return append(all, event.SessionShutdown{SessionID: "s", DurationMs: rapid.Int64Range(0, 1e12).Draw(t, "life")})
 }
 
 // logged is what a log says of the calls, permissions and hooks that frames tell of.
 type logged struct {
-	took     map[any]float64 // by call, in milliseconds; by "" the session
+	took     map[any]float64 // by call, and by the place of a shutdown, in milliseconds
 	answered map[any]int64   // by request: the place of the answer
 	hooked   map[any]int64   // by command: the place of the end of the hook
 }
@@ -175,7 +178,7 @@ func indexLog(entries []event.Entry) logged {
 		case event.ToolExecutionComplete:
 			l.took[d.ToolCallID] = float64(d.DurationMs)
 		case event.SessionShutdown:
-			l.took[""] = float64(d.DurationMs)
+			l.took[e.Seq] = float64(d.DurationMs)
 		case event.PermissionCompleted:
 			l.answered[d.RequestID] = e.Seq
 		case event.HookEnd:
@@ -209,8 +212,8 @@ func TestDialectGuaranteesOfConsentHooksAndDurations(t *testing.T) {
 					t.Fatalf("%v at %d, its answer at %d, it took %v", f.Data, f.Seq, asked[id], log.took[id])
 				}
 			case "session_end":
-				if f.Data["duration"] != log.took[""] {
-					t.Fatalf("%v, the session took %v", f.Data, log.took[""])
+				if f.Data["duration"] != log.took[f.Seq] {
+					t.Fatalf("%v, the agent worked for %v", f.Data, log.took[f.Seq])
 				}
 			case "hook_invoked":
 				if hooks++; f.Seq != log.hooked[f.Data["command"]] {
@@ -228,12 +231,13 @@ func TestDialectGuarantees(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		entries := logOf(randomLog(t)...)
 		frames := tell(t, newAutohandDialect(), entries)
-		turn, iteration := 0, 0
+		turn, iteration, works := 0, 0, false
 		open, ended, texts := map[any]any{}, map[any]bool{}, map[any]string{}
 		for i, f := range frames {
-			if (i == 0) != (f.Type == "session_start") || (i == len(frames)-1) != (f.Type == "session_end") {
-				t.Fatalf("%s at %d of %d", f.Type, i, len(frames))
+			if works == (f.Type == "session_start") || i == len(frames)-1 && f.Type != "session_end" {
+				t.Fatalf("%s at %d of %d, the agent works: %v", f.Type, i, len(frames), works)
 			}
+			works = f.Type != "session_end"
 			switch f.Type {
 			case "turn_start":
 				switch now, it := int(f.Data["turn"].(float64)), int(f.Data["iteration"].(float64)); {

@@ -36,6 +36,8 @@ const promises = `
 - ` + "`tool_start`" + ` comes before the ` + "`tool_end`" + ` of the same call, and each has exactly one.
 - ` + "`permission_request`" + ` comes before the act, and nothing acts before the answer is in the log.
 - ` + "`hook_invoked`" + ` comes after the hook's command ended.
+- ` + "`session_end`" + ` comes once when the agent's work ends: with the server, by idleness, by the agent's death. A ` + "`session_start`" + `
+  comes before the next turn. A server that is killed writes no end.
 - Turns and their iterations count from 1. The deltas of a message, put together, are the message.
 
 ## Where each thing of the documents is
@@ -48,7 +50,7 @@ const promises = `
 // from is, and the test that shows it.
 var shown = []struct{ what, here, room, test string }{
 	{"Autohand: `session_start {sessionId, project}`", "the dialect's, at each start and resume of an agent", "internal/server", "TestDialectGolden"},
-	{"Autohand: `session_end {sessionId, duration}`", "the dialect's, in milliseconds", "internal/server", "TestDialectGuaranteesOfConsentHooksAndDurations"},
+	{"Autohand: `session_end {sessionId, duration}`", "the dialect's, in milliseconds; once, also of an agent that rests or died", "internal/session", "TestTheEndOfAKilledAgentIsLogged"},
 	{"Autohand: `turn_start {turn, iteration}`", "the dialect's, from 1; over the Agent Client Protocol, which does not tell of model calls, `iteration` stays 1", "internal/server", "TestDialectGuarantees"},
 	{"Autohand: `message_update {delta, message}`", "the dialect's, with `messageId`; the CLI itself sends a message whole", "internal/server", "TestDialectGuarantees"},
 	{"Autohand: `tool_start {toolName, args}`", "the dialect's, with `toolId`; also of calls the CLI does not tell of", "internal/agent/autohand", "TestRefusedCalls"},
@@ -67,7 +69,7 @@ var shown = []struct{ what, here, room, test string }{
 	{"Copilot: the envelope `{id, timestamp, parentId, ephemeral, type, data}`", "the same; `parentId` is the logged event before, `agentId` is told as `parentToolCallId`", "internal/event", "TestEnvelopeIsPlainJSON"},
 	{"Copilot: `session.start {sessionId, context, selectedModel}`", "the same, with `workspace` and `backend`; `selectedModel` is `model`", "internal/session", "TestATurn"},
 	{"Copilot: `session.resume {sessionId, context}`", "the same", "internal/session", "TestResumeOfTheConversation"},
-	{"Copilot: `session.shutdown {totalApiDurationMs, modelMetrics}`", "the same event, `durationMs` and `usage`", "internal/session", "TestIdleConversationRests"},
+	{"Copilot: `session.shutdown {totalApiDurationMs, modelMetrics}`", "the same event, `durationMs` and `usage`, when the agent's conversation ends: with the server, by idleness, by its death", "internal/session", "TestTheEndOfARestingConversationIsLogged"},
 	{"Copilot: `session.idle`", "the same, and `turn.end`, which is logged", "internal/session", "TestATurn"},
 	{"Copilot: `session.error {errorType, message, statusCode}`", "the same, with `kind` and `context`", "internal/agent/copilot", "TestDialogues"},
 	{"Copilot: `session.title_changed {title}`", "the same; a title that the user gave stays", "internal/session", "TestReport"},

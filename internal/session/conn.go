@@ -64,6 +64,9 @@ func (s *Session) connect(ctx context.Context) (*liveConn, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.events.Change(ctx, func() error { return s.beginLocked() }); err != nil {
+		return nil, err
+	}
 	conn, err := s.open(ctx, o)
 	if err != nil {
 		return nil, err
@@ -85,6 +88,7 @@ func (s *Session) connect(ctx context.Context) (*liveConn, error) {
 	}
 	s.mu.Lock()
 	s.conn, s.resumable, s.agentStarted = conn, true, true
+	s.gone = false // what died in this turn is replaced in it
 	s.noteUseLocked()
 	model := s.events.Summary().Model
 	s.mu.Unlock()
@@ -192,10 +196,11 @@ func (s *Session) disconnect(c *liveConn) {
 	c.host.end()
 	s.mu.Lock()
 	if s.conn == c {
-		s.conn = nil
+		s.conn, s.gone = nil, true
 	}
 	s.mu.Unlock()
 	s.endTasks(event.Interrupted)
+	s.rest()
 	s.wg.Go(c.close)
 }
 
@@ -229,9 +234,10 @@ func (s *Session) closeIdle() {
 		s.mu.Unlock() // the end of each use is noted
 		return
 	}
-	s.conn, s.closedIdle = nil, true
+	s.conn, s.gone, s.closedIdle = nil, true, true
 	s.wg.Add(1) // not after the state is closing
 	s.mu.Unlock()
 	defer s.wg.Done()
 	conn.close()
+	s.rest()
 }

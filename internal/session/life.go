@@ -233,11 +233,7 @@ func (s *Session) Close() {
 	s.wg.Wait()
 
 	err := s.events.Change(context.Background(), func() (err error) {
-		if !s.startedAt.IsZero() {
-			d := s.cfg.Now().Sub(s.startedAt)
-			err = s.events.Append(event.SessionShutdown{SessionID: string(s.id), Workspace: s.cfg.Workspace,
-				DurationMs: max(0, d.Milliseconds()), Usage: s.unbilled})
-		}
+		err = s.shutDownLocked()
 		s.state, s.queue = stateClosed, nil // what waits waits for the next process
 		s.events.Close()
 		return err

@@ -1,6 +1,11 @@
 package session
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -49,5 +54,102 @@ func TestIdleConversationRests(t *testing.T) {
 		}
 		equal(t, "opened again", len(r.backend.opened), n+1)
 		equal(t, "resumed", r.backend.opened[n].Resume, true)
+	})
+}
+
+// works returns the events that open and end an agent's work, and the turns between them.
+func works(r *rig) string {
+	return strings.Join(slices.DeleteFunc(strings.Fields(r.types()), func(name string) bool {
+		return !slices.Contains([]string{"session.start", "session.resume", "session.shutdown", "turn.start", "turn.end"}, name)
+	}), " ")
+}
+
+// The end of a conversation by idleness is in the log, once, and what the next prompt opens goes on
+// behind a resume. Neither is activity, and what models took meanwhile counts once.
+func TestTheEndOfARestingConversationIsLogged(t *testing.T) {
+	const idle = 10 * time.Minute
+	play(t, func(r *rig, c *Config) {
+		c.AgentIdle = idle
+		r.backend.info = agent.Info{Available: true, CanResume: true}
+	}, func(r *rig) {
+		r.ask("one")
+		used := func() {
+			if err := r.backend.host.Report(r.Context(), event.AssistantUsage{Model: "m", InputTokens: 7}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		used()
+		before := r.s.Summary()
+		time.Sleep(3 * idle) // fake
+		synctest.Wait()
+		equal(t, "after a rest", works(r), "session.start turn.start turn.end session.shutdown")
+		after := r.s.Summary()
+		equal(t, "it is no activity", after.Open.Active, before.Open.Active)
+		equal(t, "its time", after.UpdatedAt, before.UpdatedAt)
+		r.ask("two")
+		equal(t, "after a prompt", works(r), "session.start turn.start turn.end session.shutdown session.resume turn.start turn.end")
+		time.Sleep(3 * idle)
+		synctest.Wait()
+		r.s.Close()
+		ends := all[event.SessionShutdown](r)
+		equal(t, "ends, one for each rest and none for the close", len(ends), 2)
+		equal(t, "what the first took", ends[0].Usage.InputTokens, 7)
+		equal(t, "what the second took", ends[1].Usage.InputTokens, 0)
+		equal(t, "in all", r.s.Summary().Usage.InputTokens, 7)
+		equal(t, "the first lasted", ends[0].DurationMs, idle.Milliseconds())
+		equal(t, "the second lasted", ends[1].DurationMs, idle.Milliseconds())
+	})
+}
+
+// The end of an agent that died is in the log, once, behind the turn that it ended; a prompt that
+// waits has its turn behind a resume.
+func TestTheEndOfAKilledAgentIsLogged(t *testing.T) {
+	play(t, nil, func(r *rig) {
+		killed := make(chan struct{})
+		r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) error {
+			if p.Content != "dies" {
+				return say(ctx, h, "a-"+p.MessageID, "Well")
+			}
+			<-killed
+			return fmt.Errorf("signal: killed: %w", agent.ErrDied)
+		}
+		r.ask("lives")
+		dies, waits := r.send("dies"), r.send("waits")
+		close(killed)
+		equal(t, "the one", r.wait(dies).Outcome, event.Failed)
+		equal(t, "the next", r.wait(waits).Outcome, event.Completed)
+		r.s.Close()
+		equal(t, "the log", works(r), "session.start turn.start turn.end turn.start turn.end session.shutdown "+
+			"session.resume turn.start turn.end session.shutdown")
+	})
+}
+
+// An agent that dies in the last turn of this process has one end.
+func TestAnAgentKilledBeforeTheCloseEndsOnce(t *testing.T) {
+	play(t, nil, func(r *rig) {
+		r.backend.prompt = func(context.Context, agent.Host, agent.Prompt) error { return agent.ErrDied }
+		r.ask("dies")
+		synctest.Wait()
+		equal(t, "before the close", works(r), "session.start turn.start turn.end session.shutdown")
+		r.s.Close()
+		equal(t, "after it", works(r), "session.start turn.start turn.end session.shutdown")
+	})
+}
+
+// A log that fails while a conversation rests takes its end with what begins next.
+func TestTheEndOfAConversationWaitsForTheLog(t *testing.T) {
+	const idle = 10 * time.Minute
+	play(t, func(r *rig, c *Config) {
+		c.AgentIdle = idle
+		r.backend.info = agent.Info{Available: true, CanResume: true}
+	}, func(r *rig) {
+		r.ask("one")
+		r.mem.broken(errors.New("disk full"))
+		time.Sleep(3 * idle)
+		synctest.Wait()
+		equal(t, "while it fails", works(r), "session.start turn.start turn.end")
+		r.mem.broken(nil)
+		r.ask("two")
+		equal(t, "afterwards", works(r), "session.start turn.start turn.end session.shutdown session.resume turn.start turn.end")
 	})
 }

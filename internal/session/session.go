@@ -56,7 +56,8 @@ type Session struct {
 	mu             sync.Mutex       // guards what follows
 	state          state            // changes within events.Change only; so do events.Open, turn, queue and calls, as far as the log says
 	leftOpen       bool             // what an earlier process left open is not closed yet: the log cannot be written
-	startedAt      time.Time        // of this process's work on the session; zero: none yet
+	startedAt      time.Time        // of the work since it began or went on; zero: none yet, or it is over
+	gone           bool             // the conversation ended, and the log does not say so yet
 	turn           *turn            // nil: none runs, and the queue is empty
 	queue          []*prompt        // those that wait
 	held           bool             // the user's prompts in the queue wait until the user goes on
@@ -145,8 +146,12 @@ func (s *Session) join(ctx context.Context) (_ context.Context, leave func(), er
 	return ctx, func() { stop(); cancel(nil); s.wg.Done() }, nil
 }
 
-// beginLocked appends data behind what opens this process's work.
+// beginLocked appends data behind what opens the work, if it is over or has not begun in this
+// process.
 func (s *Session) beginLocked(data ...event.Data) error {
+	if err := s.restLocked(); err != nil {
+		return err
+	}
 	if s.startedAt.IsZero() {
 		sum := s.events.Summary()
 		data = append([]event.Data{event.SessionResume{SessionID: string(s.id), Workspace: s.cfg.Workspace,
@@ -159,6 +164,37 @@ func (s *Session) beginLocked(data ...event.Data) error {
 		s.startedAt = s.cfg.Now()
 	}
 	return nil
+}
+
+// restLocked logs the end of the work if the conversation is gone and no turn runs. The end of a
+// turn, and [Session.Close], come to it by themselves.
+func (s *Session) restLocked() error {
+	if !s.gone || s.state >= stateClosing || s.turn != nil && s.turn.started {
+		return nil
+	}
+	return s.shutDownLocked()
+}
+
+// shutDownLocked logs the end of the work, once for each beginning.
+func (s *Session) shutDownLocked() error {
+	if s.startedAt.IsZero() {
+		return nil
+	}
+	d := s.cfg.Now().Sub(s.startedAt)
+	err := s.events.Append(event.SessionShutdown{SessionID: string(s.id), Workspace: s.cfg.Workspace,
+		DurationMs: max(0, d.Milliseconds()), Usage: s.unbilled})
+	if err == nil {
+		s.startedAt, s.unbilled, s.gone = time.Time{}, event.Usage{}, false
+	}
+	return err
+}
+
+// rest is [Session.restLocked] for those whose work a failing log does not stop: whatever begins
+// next comes to it again.
+func (s *Session) rest() {
+	if err := s.events.Change(context.Background(), s.restLocked); err != nil {
+		s.log().Warn("session.shutdown was not logged", "error", err)
+	}
 }
 
 // tools returns the session's tools, made when they are first needed.

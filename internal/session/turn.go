@@ -81,7 +81,7 @@ func (s *Session) run(t *turn) (next *turn) {
 	t.at = s.cfg.Now()
 	s.mu.Unlock()
 	err := s.events.Persist(t.whole, func() error {
-		if err := s.events.Append(t.start()); err != nil {
+		if err := s.beginLocked(t.start()); err != nil {
 			return err
 		}
 		t.started = true
@@ -144,6 +144,9 @@ func (s *Session) end(t *turn, how event.Outcome, failure error) (next *turn) {
 			t.abort = nil
 		}
 		next = s.nextLocked(t)
+		if err := s.restLocked(); err != nil {
+			s.log().Warn("session.shutdown was not logged", "error", err)
+		}
 		return nil
 	})
 	if err != nil { // the program ends and the log still fails: its next start closes the turn
