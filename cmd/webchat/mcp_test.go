@@ -26,7 +26,8 @@ func (k keyed) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // mcpClientOfTests calls a tool as an MCP client and prints what it was told: stdio or
 // an address, the version of the protocol, the tool and its arguments. The key for an
-// address is $KEY. Without a tool it lists them.
+// address is $KEY. Without a tool it lists them. With $ANSWER its user is asked by it, and
+// chooses that; with "none", they do not answer, and the file "asked" has the question.
 func mcpClientOfTests() {
 	if err := mcpCall(os.Args[1], os.Args[2], os.Args[3:]); err != nil {
 		fmt.Println("error:", err)
@@ -42,7 +43,21 @@ func mcpCall(where, version string, call []string) error {
 		program.Stderr = os.Stderr
 		transport = &mcp.CommandTransport{Command: program}
 	}
-	client := mcp.NewClient(&mcp.Implementation{Name: "term", Title: "Terminal", Version: "1"}, &mcp.ClientOptions{
+	var elicit func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error)
+	if answer := os.Getenv("ANSWER"); answer != "" {
+		elicit = func(ctx context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			fmt.Printf("asked: %q\n", r.Params.Message)
+			if answer == "none" {
+				if err := os.WriteFile("asked", []byte(r.Params.Message), 0o600); err != nil {
+					return nil, err
+				}
+				<-ctx.Done()
+				fmt.Println("withdrawn")
+			}
+			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"answer": answer}}, nil
+		}
+	}
+	client := mcp.NewClient(&mcp.Implementation{Name: "term", Title: "Terminal", Version: "1"}, &mcp.ClientOptions{ElicitationHandler: elicit,
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
 			fmt.Println("progress:", r.Params.Message)
 		}})

@@ -58,7 +58,7 @@ var ours = map[string][]string{
 	"internal/store":           {"internal/event", "internal/eventlog", "internal/sessions"}, // a list is the manager's
 	"internal/store/storetest": {"internal/event", "internal/eventlog", "internal/sessions"},
 	"internal/released":        {"internal/agent", "internal/event", "internal/eventlog", "internal/outputs"},
-	"internal/mcp":             {"internal/agent", "internal/contain", "internal/document", "internal/displaytools", "internal/event", "internal/eventlog", "internal/guard", "internal/proc", "internal/released", "internal/sessions", "internal/files"}, // the display tools are lent
+	"internal/mcp":             {"internal/agent", "internal/consent", "internal/contain", "internal/document", "internal/displaytools", "internal/event", "internal/eventlog", "internal/guard", "internal/proc", "internal/released", "internal/sessions", "internal/files"}, // the display tools are lent
 	"internal/page":            {"internal/event", "internal/eventlog", "internal/render", "internal/tokens", "internal/views", "web", "internal/render/markdown", "internal/kind", "internal/render/code"},
 	"internal/page/pagetest":   {"internal/page"},
 	"internal/views":           {"internal/outputs", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal", "internal/tokens"},

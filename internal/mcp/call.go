@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -26,15 +27,11 @@ type running struct {
 	acts     bool                    // it changes something
 
 	session atomic.Pointer[string] // where it is made; nil: not known yet, or a host makes it
+	asking  atomic.Pointer[asking] // what its user is asked; nil: nothing
 	unread  atomic.Bool            // its user was asked where a page shows it, and the client takes no progress that says so
-}
 
-// stage returns in which session a call is made and how far it is.
-func (c *running) stage(ctx context.Context, s *Server) (session string, now Stage) {
-	if at := c.session.Load(); at != nil {
-		return *at, s.cfg.Sessions.Stage(ctx, *at, c.id)
-	}
-	return "", now
+	signing sync.Mutex // guards signed, and is held while a sign is sent
+	signed  int        // how many signs its client got
 }
 
 // calls returns the running calls that match.
@@ -92,6 +89,11 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest, c *running,
 	var res agent.Result
 	g, err := s.lend(ctx, c.visitor, clientName(req.ClientInfo()), func(in *conn) (err error) {
 		c.session.Store(&in.id)
+		end, err := s.asks(ctx, req, c, in.id)
+		if err != nil {
+			return err
+		}
+		defer end()
 		res, err = in.host.CallTool(ctx, call)
 		return err
 	})

@@ -24,7 +24,7 @@ func (s *Server) ServeConn(ctx context.Context, conn io.ReadWriteCloser, w Works
 	defer leave()
 	v := Visitor{Workspace: w, Reads: true, Key: "connection " + newID(), connection: true}
 	defer s.forget(v)
-	at := answering{&mcp.IOTransport{Reader: conn, Writer: unclosed{conn}}, func() bool { return s.held(ctx, v) }}
+	at := answering{&mcp.IOTransport{Reader: conn, Writer: unclosed{conn}}, func() bool { return s.held(v) }}
 	err = s.reading.Run(context.WithValue(ctx, visitorKey{}, v), at)
 	if err == nil || ctx.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, mcp.ErrConnectionClosed) {
 		return nil
@@ -33,13 +33,8 @@ func (s *Server) ServeConn(ctx context.Context, conn io.ReadWriteCloser, w Works
 }
 
 // held reports whether a call of a visitor waits for the user, or acts: its end is not near.
-func (s *Server) held(ctx context.Context, v Visitor) bool {
-	for _, c := range s.calls(func(c *running) bool { return c.visitor == v }) {
-		if _, now := c.stage(ctx, s); c.acts || now.Asked {
-			return true
-		}
-	}
-	return false
+func (s *Server) held(v Visitor) bool {
+	return len(s.calls(func(c *running) bool { return c.visitor == v && (c.acts || c.asking.Load() != nil) })) > 0
 }
 
 // unclosed is the writing side of a connection that its reading side closes.
@@ -106,8 +101,9 @@ func (c *answeringConn) Write(ctx context.Context, m jsonrpc.Message) error {
 	if _, ok := m.(*jsonrpc.Response); ok {
 		c.asked.Add(-1)
 	}
-	if err != nil { // the answers go nowhere
+	if err != nil { // the client has gone, and the answers go nowhere
 		c.asked.Store(0)
+		err = errors.Join(mcp.ErrConnectionClosed, err)
 	}
 	if c.asked.Load() <= 0 {
 		select {

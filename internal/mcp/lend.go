@@ -8,11 +8,15 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/files"
@@ -54,6 +58,9 @@ func NewLender(c LenderConfig) (*Lender, error) {
 	l.base.Store(&lentBase{})
 	c.Sessions, c.Tools, c.Visitor = l, lentTools(), l.visitor
 	c.Base = func() (string, bool) { base := l.base.Load(); return base.url, base.ends }
+	c.Link = func(sessionID string) string {
+		return c.Guard.LinkTo(l.base.Load().url, "/sessions/"+url.PathEscape(sessionID))
+	}
 	c.Content = func(ctx context.Context, sessionID, outputID string) (agent.Attachment, error) {
 		return c.Outputs.Read(ctx, eventlog.ID(sessionID), outputID, "")
 	}
@@ -115,26 +122,87 @@ func (l *Lender) Wake(ctx context.Context, id string) error {
 	return err
 }
 
-// Stage implements [Sessions].
-func (l *Lender) Stage(ctx context.Context, id, toolCallID string) (stage Stage) {
+// Printed implements [Sessions].
+func (l *Lender) Printed(ctx context.Context, id, toolCallID string) (bytes int64) {
 	s, err := l.Sessions.Get(ctx, eventlog.ID(id))
 	if err != nil {
-		return stage
+		return 0
 	}
 	now, err := s.Join(ctx)
 	if err != nil {
-		return stage
-	}
-	for _, e := range now.Requests {
-		d, ok := e.Event.Data.(event.PermissionRequested)
-		stage.Asked = stage.Asked || ok && d.ToolCallID == toolCallID
+		return 0
 	}
 	for _, e := range now.Progress {
 		if d, ok := e.Event.Data.(event.ToolExecutionProgress); ok && d.ToolCallID == toolCallID {
-			stage.Bytes = d.Bytes
+			bytes = d.Bytes
 		}
 	}
-	return stage
+	return bytes
+}
+
+// Decide implements [Sessions].
+func (l *Lender) Decide(ctx context.Context, id, requestID string, d event.Decision) error {
+	s, err := l.Sessions.Get(ctx, eventlog.ID(id))
+	if err != nil {
+		return err
+	}
+	return s.Decide(ctx, requestID, consent.Decision{Decision: d})
+}
+
+// Questions implements [Sessions].
+func (l *Lender) Questions(ctx context.Context, id, toolCallID string, asked func(context.Context, event.PermissionRequested)) (func(), error) {
+	s, err := l.Sessions.Get(ctx, eventlog.ID(id))
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	events := s.Subscribe()
+	var running sync.WaitGroup
+	running.Go(func() {
+		defer cancel()
+		put := map[string]context.CancelFunc{} // what ends the context of a question, by its id
+		for {
+			entries, err := events.Next(ctx)
+			if err != nil {
+				return
+			}
+			if !slices.ContainsFunc(entries, aboutPermission) {
+				continue
+			}
+			// One that a rule or a grant answered is logged as well, and was never open.
+			now, err := s.Join(ctx)
+			if err != nil {
+				return
+			}
+			open := map[string]bool{}
+			for _, e := range now.Requests {
+				q, ok := e.Event.Data.(event.PermissionRequested)
+				if !ok || q.ToolCallID != toolCallID {
+					continue
+				}
+				open[q.RequestID] = true
+				if put[q.RequestID] == nil {
+					one, end := context.WithCancel(ctx)
+					put[q.RequestID] = end
+					running.Go(func() { asked(one, q) })
+				}
+			}
+			for request, end := range put {
+				if !open[request] {
+					end()
+				}
+			}
+		}
+	})
+	return func() { cancel(); running.Wait(); events.Close() }, nil
+}
+
+func aboutPermission(e event.Entry) bool {
+	switch e.Event.Data.(type) {
+	case event.PermissionRequested, event.PermissionCompleted:
+		return true
+	}
+	return false
 }
 
 // hostedKey begins the names of keys that [Lender.ToAgent] gives: what the guard says of all keys,

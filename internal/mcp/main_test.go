@@ -42,8 +42,9 @@ var eras = []string{"2025-11-25", "2026-07-28"}
 
 // toys are sessions in memory whose tools do what run says.
 type toys struct {
-	run   func(ctx context.Context, call agent.ToolCall) (agent.Result, error)
-	stage webmcp.Stage
+	run     func(ctx context.Context, call agent.ToolCall) (agent.Result, error)
+	asks    *event.PermissionRequested // about each call; nil: nothing
+	settled chan event.Decision        // takes the answer; nil: the question stays open
 
 	backend agent.Backend
 
@@ -84,7 +85,21 @@ func (t *toys) Wake(ctx context.Context, id string) error {
 	return err
 }
 
-func (t *toys) Stage(context.Context, string, string) webmcp.Stage { return t.stage }
+func (*toys) Printed(context.Context, string, string) int64 { return 0 }
+
+func (t *toys) Questions(ctx context.Context, _, _ string, asked func(context.Context, event.PermissionRequested)) (func(), error) {
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	if t.asks != nil {
+		running.Go(func() { asked(ctx, *t.asks) })
+	}
+	return func() { cancel(); running.Wait() }, nil
+}
+
+func (t *toys) Decide(_ context.Context, _, _ string, d event.Decision) error {
+	t.settled <- d
+	return nil
+}
 
 func (t *toys) made() ([]agent.ToolCall, []string) {
 	t.mu.Lock()

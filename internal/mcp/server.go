@@ -15,6 +15,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/contain"
+	"webchat/internal/event"
 )
 
 // newest is the first version of the protocol without sessions of its own.
@@ -41,20 +42,20 @@ type Sessions interface {
 	// Wake opens the conversation of a session with its agent, which is of [Server.Backend], if it
 	// is not open. The error wraps [ErrGone] for a session that was deleted.
 	Wake(ctx context.Context, sessionID string) error
-	// Stage returns how far a running call is.
-	Stage(ctx context.Context, sessionID, toolCallID string) Stage
+	// Printed returns how many bytes of output a running call has so far.
+	Printed(ctx context.Context, sessionID, toolCallID string) int64
+	// Questions calls asked for each question to the user about a call that begins later, in a
+	// goroutine of its own, until end is called, which waits for those. The context of one ends when
+	// the question is answered or withdrawn.
+	Questions(ctx context.Context, sessionID, toolCallID string, asked func(context.Context, event.PermissionRequested)) (end func(), err error)
+	// Decide answers a question, once, as its user did; an error if it was answered before.
+	Decide(ctx context.Context, sessionID, requestID string, d event.Decision) error
 }
 
 // Workspace is a folder that tools work in.
 type Workspace struct {
 	ID   string // names it in addresses
 	Name string // as people read it
-}
-
-// Stage is how far a running call is.
-type Stage struct {
-	Asked bool  // the user is asked about it
-	Bytes int64 // of output so far
 }
 
 // Visitor is where a request comes from.
@@ -93,6 +94,9 @@ type ServerConfig struct {
 	// Base returns the address that those of pages and outputs begin with, without a secret, and
 	// whether what is there ends with its client; empty while there is none. nil: there never is.
 	Base func() (url string, ends bool)
+	// Link returns an address that signs a browser in and goes to a session. Clients over a
+	// connection get it in progress messages, which reach no model. nil: there is none.
+	Link func(sessionID string) string
 	// Watched reports whether a page is open, which shows what the user is asked. nil: one is.
 	Watched func() bool
 	// Content returns what an output holds that was shown in a session, for clients that draw

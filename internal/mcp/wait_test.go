@@ -14,10 +14,11 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"webchat/internal/agent"
+	"webchat/internal/event"
 	webmcp "webchat/internal/mcp"
 )
 
-const unasked = ". A webchat started with --permissions allow does not ask"
+const asksTo = "term asks to run a command: make all. A webchat started with --permissions allow does not ask. Answer "
 
 func TestAClientHearsAtOnceAndEveryTenSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -25,7 +26,6 @@ func TestAClientHearsAtOnceAndEveryTenSeconds(t *testing.T) {
 			time.Sleep(35 * time.Second)
 			return agent.Result{TextForModel: "Done"}, nil
 		})
-		toys.stage = webmcp.Stage{Asked: true}
 		server := newServer(t, toys, nil)
 		ours, theirs := net.Pipe()
 		served := make(chan error, 1)
@@ -45,7 +45,7 @@ func TestAClientHearsAtOnceAndEveryTenSeconds(t *testing.T) {
 		if want := []time.Duration{0, 10 * time.Second, 20 * time.Second, 30 * time.Second}; !slices.Equal(at, want) {
 			t.Errorf("signs at %v, want %v", at, want)
 		}
-		if want := "Waiting for you at http://here" + unasked; len(said) < 2 || said[1] != want {
+		if want := []string{"Started", "Running", "Running", "Running"}; !slices.Equal(said, want) {
 			t.Errorf("it says %q, want %q", said, want)
 		}
 		if err := s.Close(); err != nil {
@@ -57,27 +57,36 @@ func TestAClientHearsAtOnceAndEveryTenSeconds(t *testing.T) {
 	})
 }
 
-// waits serves one call of a client, which waits for its user as long as patience says, and returns
-// what the client is told and when.
-func waits(t *testing.T, token any, patience time.Duration, change func(*webmcp.ServerConfig)) (res *mcp.CallToolResult, said []string, after time.Duration) {
+// makeAll is a question about a command.
+func makeAll() event.PermissionRequested {
+	return event.PermissionRequested{RequestID: "r", Kind: "shell", Action: "run a command", Resource: "make all", Cwd: "/work"}
+}
+
+// waits serves one call of a client, about which its user is asked for as long as patience says, and
+// returns what the client is told and when. elicit is how it asks them itself; nil: it cannot.
+func waits(t *testing.T, q event.PermissionRequested, token any, patience time.Duration, change func(*webmcp.ServerConfig),
+	elicit func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error)) (res *mcp.CallToolResult, said []string, after time.Duration) {
+	settled := make(chan event.Decision, 1)
 	toys := newToys(func(ctx context.Context, _ agent.ToolCall) (agent.Result, error) {
 		select {
 		case <-ctx.Done():
 			return agent.Result{}, ctx.Err()
+		case d := <-settled:
+			return agent.Result{Type: agent.Denied, TextForModel: "The answer is " + string(d)}, nil
 		case <-time.After(patience):
 			return agent.Result{Type: agent.Denied, TextForModel: "No answer, so it was denied"}, nil
 		}
 	})
-	toys.stage = webmcp.Stage{Asked: true}
+	toys.asks, toys.settled = &q, settled
 	server := newServer(t, toys, change)
 	ours, theirs := net.Pipe()
 	served := make(chan error, 1)
 	go func() { served <- server.ServeConn(t.Context(), ours, webmcp.Workspace{ID: "1", Name: "relay"}) }()
-	client := mcp.NewClient(&mcp.Implementation{Name: "term", Version: "1"}, &mcp.ClientOptions{
+	client := mcp.NewClient(&mcp.Implementation{Name: "term", Version: "1"}, &mcp.ClientOptions{ElicitationHandler: elicit,
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
 			said = append(said, r.Params.Message)
 		}})
-	s, err := client.Connect(t.Context(), &mcp.IOTransport{Reader: theirs, Writer: theirs}, nil)
+	s, err := client.Connect(t.Context(), &mcp.IOTransport{Reader: theirs, Writer: theirs}, &mcp.ClientSessionOptions{ProtocolVersion: eras[0]})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,6 +108,7 @@ func waits(t *testing.T, token any, patience time.Duration, change func(*webmcp.
 // A question says where it is: in the progress, and to a client without it in the result. It does not wait where no page shows it.
 func TestAQuestionSaysWhereItIs(t *testing.T) {
 	const unseen = "Nothing was done: the user has to allow it, and no page of webchat is open to ask them. Tell them to open it at http://here"
+	const url = `in the page: "webchat url" prints a link that signs you in at http://here`
 	for name, c := range map[string]struct {
 		token    any
 		watched  bool
@@ -106,10 +116,10 @@ func TestAQuestionSaysWhereItIs(t *testing.T) {
 		progress []string
 		after    time.Duration
 	}{
-		"seen, with progress":   {token: "p", watched: true, says: "No answer, so it was denied", progress: []string{"Started", "Waiting for you at http://here" + unasked}, after: 15 * time.Second},
+		"seen, with progress":   {token: "p", watched: true, says: "No answer, so it was denied", progress: []string{"Started", asksTo + "at http://here", asksTo + "at http://here"}, after: 15 * time.Second},
 		"seen, without":         {watched: true, says: "No answer, so it was denied. The user was asked at http://here.", after: 15 * time.Second},
 		"unseen, without":       {says: unseen, after: 10 * time.Second},
-		"unseen, with progress": {token: "p", says: unseen, progress: []string{"Started", `Waiting for you at http://here; "webchat url" prints a link that signs you in` + unasked, `Waiting for you at http://here; "webchat url" prints a link that signs you in` + unasked}, after: 30 * time.Second},
+		"unseen, with progress": {token: "p", says: unseen, progress: []string{"Started", asksTo + url, asksTo + url, asksTo + url}, after: 30 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -117,7 +127,7 @@ func TestAQuestionSaysWhereItIs(t *testing.T) {
 				if !c.watched {
 					patience = time.Hour
 				}
-				res, said, after := waits(t, c.token, patience, func(m *webmcp.ServerConfig) { m.Watched = func() bool { return c.watched } })
+				res, said, after := waits(t, makeAll(), c.token, patience, func(m *webmcp.ServerConfig) { m.Watched = func() bool { return c.watched } }, nil)
 				if got := text(t, res); !res.IsError || !strings.HasPrefix(got, c.says) || !slices.Equal(said, c.progress) || after != c.after {
 					t.Errorf("after %v it says %q, and before that %q", after, got, said)
 				}

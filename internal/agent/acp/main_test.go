@@ -49,22 +49,11 @@ func strange(file string) {
 	_ = s.Run(context.Background(), &mcp.StdioTransport{}) // until its client goes
 }
 
-// noClients has no sessions of clients: every call has a key of a conversation.
-type noClients struct{}
-
-func (noClients) Begin(context.Context, string, webmcp.Workspace) (string, error) {
-	panic("no client calls")
-}
-func (noClients) Wake(context.Context, string) error { panic("no client calls") }
-func (noClients) Stage(context.Context, string, string) (s webmcp.Stage) {
-	return s
-}
-
 // lender is a real MCP server with the display tools.
 func lender(t *testing.T) agent.Lender {
 	t.Helper()
-	c := webmcp.ServerConfig{Sessions: noClients{}, Visitor: func(r *http.Request) (webmcp.Visitor, bool) {
-		return webmcp.Visitor{Key: strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")}, true
+	c := webmcp.ServerConfig{Visitor: func(r *http.Request) (webmcp.Visitor, bool) {
+		return webmcp.Visitor{Key: strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), Hosted: true}, true
 	}}
 	for _, spec := range agenttest.DisplayTools() {
 		if len(spec.Parameters) == 0 {

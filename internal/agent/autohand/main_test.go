@@ -38,22 +38,11 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// noClients has no sessions of clients: every call has a key of a conversation.
-type noClients struct{}
-
-func (noClients) Begin(context.Context, string, mcp.Workspace) (string, error) {
-	panic("no client calls")
-}
-func (noClients) Wake(context.Context, string) error { panic("no client calls") }
-func (noClients) Stage(context.Context, string, string) (s mcp.Stage) {
-	return s
-}
-
 // lender is a real MCP server with the display tools.
 func lender(t *testing.T) agent.Lender {
 	t.Helper()
-	c := mcp.ServerConfig{Sessions: noClients{}, Visitor: func(r *http.Request) (mcp.Visitor, bool) {
-		return mcp.Visitor{Key: strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")}, true
+	c := mcp.ServerConfig{Visitor: func(r *http.Request) (mcp.Visitor, bool) {
+		return mcp.Visitor{Key: strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), Hosted: true}, true
 	}}
 	for _, spec := range agenttest.DisplayTools() {
 		spec.Description = strings.TrimSuffix(spec.Description, ".") + " of the workspace."
