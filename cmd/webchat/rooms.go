@@ -47,8 +47,9 @@ type rooms struct {
 
 // usersOwn is what the display tools need that are the user's alone.
 type usersOwn struct {
-	inputs *displaytools.Inputs
-	before func(eventlog.ID) displaytools.Before
+	inputs  *displaytools.Inputs
+	before  func(eventlog.ID) displaytools.Before
+	results func(eventlog.ID) displaytools.Results
 }
 
 // tools makes the display tools of one session.
@@ -59,6 +60,9 @@ func (o *options) tools(c *config, workspace string, p *policy.Policy, out *outp
 			Env: o.env, EnvAllow: c.EnvAllow, EnvDeny: c.keyVariables(), CommandTimeout: o.CommandTimeout, Inputs: own.inputs}
 		if own.before != nil {
 			cfg.Before = own.before(id)
+		}
+		if own.results != nil {
+			cfg.Results = own.results(id)
 		}
 		return displaytools.New(cfg)
 	}
@@ -77,6 +81,17 @@ func (r *rooms) before(id eventlog.ID) displaytools.Before {
 		}
 		was, err := source.Was(ctx, path)
 		return displaytools.Earlier(was), err
+	}
+}
+
+// results returns what came of the calls of a session's agent.
+func (r *rooms) results(id eventlog.ID) displaytools.Results {
+	return func(ctx context.Context, toolCallID string, from int64) (string, error) {
+		one, err := r.sessions.Get(ctx, id)
+		if err != nil {
+			return "", err
+		}
+		return one.Result(ctx, toolCallID, from)
 	}
 }
 
@@ -139,7 +154,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	inputs := &displaytools.Inputs{}
 	shown := &released.Releases{Outputs: released.Outputs{Store: r.outputs}, Unread: o.ReadOutput != "on"}
 	manager := sessions.Config{Log: r.db, Catalog: r.db, Drafts: r.db, Backends: append(slices.Clone(backends), r.lender.Backend()), Choose: func(ctx context.Context) string { return o.defaultBackend(ctx, backends) },
-		Workspaces: folders, Room: o.room(c, dir, shown, usersOwn{inputs, r.before}, kept), Attachments: outputs.NewUploads(keptAttachments),
+		Workspaces: folders, Room: o.room(c, dir, shown, usersOwn{inputs, r.before, r.results}, kept), Attachments: outputs.NewUploads(keptAttachments),
 		Outputs: shown, Permissions: consent.Mode(o.Permissions), PermissionTimeout: o.PermissionTimeout, AgentIdle: o.AgentIdle, Notice: o.mcpServers(c).Report, Logger: log}
 	if r.sessions, err = sessions.New(manager); err != nil {
 		return nil, err

@@ -49,6 +49,7 @@ const (
 	DisplayImage = "display_image"
 	ShowInput    = "show_input"  // the user's alone
 	ShowChange   = "show_change" // the user's alone
+	ShowResult   = "show_result" // the user's alone
 )
 
 // DefaultCommandTimeout is how long a command may run.
@@ -74,8 +75,9 @@ type Config struct {
 
 	CommandTimeout time.Duration // 0: DefaultCommandTimeout
 
-	Inputs *Inputs // what users pipe to be shown; nil: nothing
-	Before Before  // what files were; nil: no changes are shown
+	Inputs  *Inputs // what users pipe to be shown; nil: nothing
+	Before  Before  // what files were; nil: no changes are shown
+	Results Results // what came of agents' own calls; nil: none is shown
 }
 
 // Set is the tools of one session.
@@ -91,6 +93,7 @@ type Set struct {
 	tools    []agent.Tool
 	inputs   *Inputs
 	before   Before
+	results  Results
 	life     context.Context // ends with Close
 	endLife  context.CancelFunc
 
@@ -113,7 +116,7 @@ func New(c Config) (*Set, error) {
 		c.CommandTimeout = DefaultCommandTimeout
 	}
 	s := &Set{work: work, out: c.Outputs, session: c.SessionID, limit: c.CommandTimeout, readTime: readTime,
-		inputs: c.Inputs, before: c.Before, shell: shell(c.Shell), env: newEnvironments(c.Env, c.EnvAllow, c.EnvDeny), children: map[*job]bool{}}
+		inputs: c.Inputs, before: c.Before, results: c.Results, shell: shell(c.Shell), env: newEnvironments(c.Env, c.EnvAllow, c.EnvDeny), children: map[*job]bool{}}
 	s.life, s.endLife = context.WithCancel(context.Background())
 	s.tools = []agent.Tool{fileTool{s}, commandTool{s}, imageTool{s}}
 	if s.inputs != nil {
@@ -121,6 +124,9 @@ func New(c Config) (*Set, error) {
 	}
 	if s.before != nil {
 		s.tools = append(s.tools, changeTool{s})
+	}
+	if s.results != nil {
+		s.tools = append(s.tools, resultTool{s})
 	}
 	return s, nil
 }

@@ -81,10 +81,14 @@ func (c *Call) now() *Call {
 // Reread reports whether the file was read again since it was shown.
 func (c *Call) Reread() bool { return c.again != nil }
 
-// Rereadable reports whether the file that the call showed can be read again; its turn is kept.
+// Rereadable reports whether what the call showed is a file, or a result in the log, that can be read
+// again; its turn is kept.
 func (c *Call) Rereadable() bool {
-	return c.Done() && !c.Gone && c.Output != "" && c.DeletedAt.IsZero() && (strings.HasSuffix(c.Tool, "render_file_contents") || strings.HasSuffix(c.Tool, "display_image"))
+	return c.Done() && !c.Gone && c.Output != "" && c.DeletedAt.IsZero() && (strings.HasSuffix(c.Tool, "render_file_contents") || strings.HasSuffix(c.Tool, "display_image") || c.logged())
 }
+
+// logged reports whether what the call showed is in the log.
+func (c *Call) logged() bool { return c.Tool == "show_result" }
 
 // Telemetry is what a display tool says beside its result.
 type Telemetry struct {
@@ -104,6 +108,7 @@ var displays = map[string]string{
 	"display_image":        "image",
 	"show_input":           "terminal",
 	"show_change":          "file",
+	"show_result":          "terminal",
 }
 
 // kindOf finds a display tool, also under the longer name an agent may give it.
@@ -131,7 +136,7 @@ func (c *Call) El() string { return c.Element + ".r" }
 
 // opened is what the user did to see it, for who hears the page: it has no prompt.
 func (c *Call) opened() string {
-	if c.Kind == "terminal" {
+	if c.Kind == "terminal" && !c.logged() {
 		return "You ran " + wording.Plain(c.Name())
 	}
 	return "You opened " + wording.Plain(c.Name())

@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/url"
 	"slices"
@@ -244,6 +245,32 @@ func (c *Call) Result() string {
 
 // Detail is what only the user reads about it, on its card.
 func (c *Call) Detail() string { return wording.Revealed(c.Log) }
+
+// rowLook is what a row opens on the Desk: the file that was read, and what came of the call.
+type rowLook struct {
+	Name   string // of the result
+	Result bool   // there is one
+	Path   string // of the file; empty: none
+	Lines  string // of the file that were read: "A-B"; empty: all
+}
+
+// Whole is what the row opens on the Desk. Nil: nothing, as an edit is in the row.
+func (c *Call) Whole() *rowLook {
+	if !c.Done() || c.Refused || c.Kind != "" || c.Edit() != "" || c.Fault.Code == "denied" || c.Fault.Code == "rejected" {
+		return nil
+	}
+	w := &rowLook{Name: wording.FirstLine(wording.Plain(cmp.Or(c.Name(), c.Tool)), 200), Result: c.Log != "" || c.Line != ""}
+	if v, _ := verbOf(c.Tool); v.done == "Read" && c.State == "done" {
+		w.Path = c.inWorkspace(c.Name())
+		if from, to := lineRange(c.arguments()); from > 0 {
+			w.Lines = strconv.Itoa(from) + "-" + strconv.Itoa(max(from, to))
+		}
+	}
+	if !w.Result && w.Path == "" {
+		return nil
+	}
+	return w
+}
 
 // cut bounds what an unfolded row holds; the log has all of it.
 func cut(s string) string {

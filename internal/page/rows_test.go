@@ -66,6 +66,11 @@ func TestFoldedRowsHoldNothing(t *testing.T) {
 			t.Errorf("the row does not hold %q: %s", words, inside)
 		}
 	}
+	for _, button := range []string{`data-act="show" data-path="a.go"`, `data-act="show-result" data-id="c1" data-from="2" data-name="a.go"`} {
+		if !strings.Contains(inside, button) {
+			t.Errorf("the row does not open the whole by %s: %s", button, inside)
+		}
+	}
 	if _, ok := pr.Tool("c1", 3); ok {
 		t.Error("it is in a turn that there is not")
 	}
@@ -78,8 +83,44 @@ func TestFoldedRowsHoldNothing(t *testing.T) {
 	if err := p.Export(&b, eventlog.Summary{ID: "s1"}, whole); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(b.String(), "result of eight kilobytes") || strings.Contains(b.String(), "data-more") {
-		t.Error("the export lacks what is folded")
+	if !strings.Contains(b.String(), "result of eight kilobytes") || strings.Contains(b.String(), "data-more") || strings.Contains(b.String(), "show-result") {
+		t.Error("the export lacks what is folded, or has buttons that do nothing in it")
+	}
+}
+
+// A row opens what its tool read or returned, and nothing that is not to be had.
+func TestRowsOpenWhatThereIs(t *testing.T) {
+	done := func(text string) event.ToolExecutionComplete {
+		return event.ToolExecutionComplete{Success: true, Result: &event.ToolResult{Content: text}}
+	}
+	failed := func(code string) event.ToolExecutionComplete {
+		return event.ToolExecutionComplete{Error: &event.ToolError{Message: "no such file", Code: code}}
+	}
+	const file, result = `data-act="show"`, `data-act="show-result"`
+	for name, c := range map[string]struct {
+		tool, args string
+		end        event.ToolExecutionComplete
+		want       []string
+	}{
+		"a read of lines":   {"view", `{"path":"/home/me/code/relay/.env","view_range":[3,9]}`, done("A=1"), []string{file + ` data-path=".env" data-lines="3-9"`, result}},
+		"a read of nothing": {"view", `{"path":"a.go"}`, done(""), []string{file}},
+		"a failed read":     {"view", `{"path":"a.go"}`, failed("failure"), []string{result}},
+		"a denied read":     {"view", `{"path":"a.go"}`, failed("denied"), nil},
+		"a search":          {"grep", `{"pattern":"x"}`, done("a.go:1:x"), []string{result}},
+		"a silent command":  {"bash", `{"command":"true"}`, done(""), nil},
+	} {
+		pr := pages(t, 3).Projector("s1")
+		c.end.ToolCallID = "c1"
+		pr.Load(newLog().add(join(opening(), event.ToolExecutionStart{ToolCallID: "c1", ToolName: c.tool, Arguments: raw(c.args), By: event.ByAgent}, c.end)...).entries...)
+		inside, _ := pr.Tool("c1", 0)
+		if n := strings.Count(inside, `data-act="show`); n != len(c.want) {
+			t.Errorf("%s opens %d things: %s", name, n, inside)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(inside, want) {
+				t.Errorf("%s has no %s: %s", name, want, inside)
+			}
+		}
 	}
 }
 

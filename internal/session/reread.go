@@ -96,3 +96,30 @@ func (s *Session) showing(ctx context.Context, outputID string) (start event.Too
 	}
 	return start, last, nil
 }
+
+// Result returns what came of the first call of this id that ended at the event from or later: all
+// that its agent reported, or why it failed. An agent may use an id again in a later turn, and what
+// it reports for the user is, of a long result, less than what the model read. [eventlog.ErrNotFound]
+// for a call that has no result.
+func (s *Session) Result(ctx context.Context, toolCallID string, from int64) (text string, err error) {
+	err = s.events.Scan(ctx, max(from-1, 0), func(e event.Entry) bool {
+		d, ok := e.Event.Data.(event.ToolExecutionComplete)
+		if !ok || d.ToolCallID != toolCallID {
+			return true
+		}
+		if d.Result != nil {
+			text = d.Result.DetailedContent
+			if len(d.Result.Content) > len(text) {
+				text = d.Result.Content
+			}
+		}
+		if d.Error != nil {
+			text = d.Error.Message
+		}
+		return false
+	})
+	if err == nil && text == "" {
+		err = fmt.Errorf("the result of the call %s: %w", toolCallID, eventlog.ErrNotFound)
+	}
+	return text, err
+}

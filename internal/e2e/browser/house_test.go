@@ -65,12 +65,20 @@ func newHouse(t *testing.T) *house {
 	h.disk = db
 	folders, err := files.WorkspaceIn(h.site.workspace)
 	must(err)
-	manager, err := sessions.New(sessions.Config{Log: db, Catalog: db, Backends: []agent.Backend{h.backend}, Workspaces: folders, Logger: log, Attachments: outputs.NewUploads(1 << 20),
+	var manager *sessions.Manager
+	manager, err = sessions.New(sessions.Config{Log: db, Catalog: db, Backends: []agent.Backend{h.backend}, Workspaces: folders, Logger: log, Attachments: outputs.NewUploads(1 << 20),
 		Room: func(workspace string) (sessions.Room, error) {
 			names, err := files.New(files.Config{Root: workspace, Env: os.Environ()})
 			rules := policy.Config{Workspace: workspace, Reading: true, Rules: []policy.Rule{{Tool: "bash", Command: "make", Decision: event.Allow}}}
 			return sessions.Room{Files: names, Policy: policy.New(rules), Tools: func(id eventlog.ID) (agent.Toolset, error) {
-				return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: workspace, Outputs: out, Env: os.Environ()})
+				return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: workspace, Outputs: out, Env: os.Environ(),
+					Results: func(ctx context.Context, call string, from int64) (string, error) {
+						one, err := manager.Get(ctx, id)
+						if err != nil {
+							return "", err
+						}
+						return one.Result(ctx, call, from)
+					}})
 			}}, err
 		}})
 	must(err)

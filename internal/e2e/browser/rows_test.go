@@ -2,6 +2,8 @@ package browser
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -14,10 +16,13 @@ import (
 // with what its tool does, and is open for who comes by a link to it.
 func TestFoldedRowsAreFilledWhenOpened(t *testing.T) {
 	h := newHouse(t)
+	if err := os.WriteFile(filepath.Join(h.site.workspace, "big.log"), []byte(bigLog()), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	more, end := make(chan bool), make(chan bool)
 	h.backend.on("look", func(ctx context.Context, host agent.Host) error {
 		for _, d := range []event.Data{
-			event.ToolExecutionStart{ToolCallID: "v1", ToolName: "view", Arguments: []byte(`{"path":"pump.go"}`), By: event.ByAgent},
+			event.ToolExecutionStart{ToolCallID: "v1", ToolName: "view", Arguments: []byte(`{"path":"big.log","view_range":[50000,50009]}`), By: event.ByAgent},
 			event.ToolExecutionComplete{ToolCallID: "v1", Success: true, Result: &event.ToolResult{Content: "package pump\n\nfunc main() {}"}, DurationMs: 12},
 			event.ToolExecutionStart{ToolCallID: "b1", ToolName: "bash", Arguments: []byte(`{"command":"make"}`), By: event.ByAgent},
 			event.ToolExecutionPartialResult{ToolCallID: "b1", PartialOutput: "first line\n"},
@@ -52,6 +57,15 @@ func TestFoldedRowsAreFilledWhenOpened(t *testing.T) {
 	p.done()
 	p.wait(`document.querySelector('#c-b1 .tool[open] [data-more]')?.textContent.includes('all was made')`)
 	p.wait(`document.querySelector('#c-v1 .tool[open] [data-more]')?.textContent.includes('func main() {}')`)
+
+	p.look(1440, 900, "light") // where the Desk stands beside
+	p.js(`document.querySelector('#c-b1 [data-act=show-result]').click()`)
+	p.wait(`[...document.querySelectorAll('.pane:not([hidden]) .line .cl')].some((e) => e.textContent.trim() === 'all was made')`)
+	p.is(`document.querySelector('.tab.is-front [data-part=name]')?.textContent`, "make")
+	p.js(`document.querySelector('#c-v1 [data-act=show]').click()`)
+	p.is(`document.querySelector('.tab.is-front [data-part=name]')?.textContent`, "big.log")
+	p.wait(`[...document.querySelectorAll('.pane:not([hidden]) .line .cl')].some((e) => e.textContent.startsWith('050000 ') && e.getBoundingClientRect().top < innerHeight)`)
+	p.is(`String(document.querySelectorAll('#turns .turn:not([data-look])').length)`, "1")
 
 	p.do(chromedp.Navigate("about:blank"))
 	p.do(chromedp.Navigate(h.site.url + "/sessions/" + id + "?from=4#c-v1")) // as a search leads there

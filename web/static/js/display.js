@@ -6,8 +6,8 @@ import { toast } from './toast.js'
 
 /** Shows {tool, arguments} as a card. Without the log there is no card: then a toast leads to the output. */
 export async function display(wanted, place) {
-  const { path: file, command } = wanted.arguments
-  document.dispatchEvent(new CustomEvent('webchat:display', { detail: { name: command ?? file, ...place } }))
+  const { path: file, command, name } = wanted.arguments
+  document.dispatchEvent(new CustomEvent('webchat:display', { detail: { name: command ?? file ?? name, ...place } }))
   const shown = await post(path('/display'), wanted)
   if (!shown.notKept || !shown.output) return shown
   const open = { label: 'Open', run: () => window.open(`${base}/api/outputs/${shown.output.id}`, '_blank', 'noopener') }

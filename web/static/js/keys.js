@@ -11,6 +11,7 @@ import { toEnd } from './scroll.js'
 import { openBar } from './openbar.js'
 import { inFolder, path, post } from './api.js'
 import { visit } from './base.js'
+import { showing } from './commands.js'
 import { display } from './display.js'
 import { failed } from './toast.js'
 import { lettersAreKeys, pointed, typing } from './typing.js'
@@ -91,7 +92,8 @@ const acts = {
     b.textContent = whole ? 'Show less' : 'Show all'
   },
   latest: toEnd,
-  show: (b) => display({ tool: b.closest('[data-kind=image]') ? 'display_image' : 'render_file_contents', arguments: { path: b.dataset.path } }).catch(failed),
+  show: (b) => display(showing({ path: b.dataset.path }), { lines: b.dataset.lines }).catch(failed),
+  'show-result': (b) => display({ tool: 'show_result', arguments: { toolCallId: b.dataset.id, from: Number(b.dataset.from), name: b.dataset.name } }).catch(failed),
   retry: (b) => earlier((m) => m.again(b)),
   again: (b) => earlier((m) => m.again(b)),
   'try-now': (b) => earlier((m) => m.tryNow(b)),

@@ -20,9 +20,12 @@ async function link(pane) {
   toast('Copied the link')
 }
 
+/** Whether only running a command makes it again: what an agent's own call returned is in the log. */
+const ran = (pane) => pane.dataset.kind === 'terminal' && pane.dataset.tool !== 'show_result'
+
 /** What a command printed is not to be had again: that is asked first. */
 async function drop(pane) {
-  if (pane.dataset.kind === 'terminal' && !await confirmed('Delete this output now?', `${pane.dataset.base}: running it again may print something else.`, 'Delete')) return
+  if (ran(pane) && !await confirmed('Delete this output now?', `${pane.dataset.base}: running it again may print something else.`, 'Delete')) return
   await remove(path(`/outputs/${pane.dataset.output}`))
 }
 
@@ -39,7 +42,7 @@ function entries(pane) {
   }
   acts.push({ label: 'Copy the link', icon: 'copy', run: () => link(pane).catch(failed) })
   if (there) acts.push({ label: tab?.pinned ? 'Unpin' : 'Pin', icon: 'pin', run: () => pin(tab) })
-  if (there || state === 'expired') acts.push({ label: pane.dataset.kind === 'terminal' ? 'Run again' : 'Show again', icon: 'again', run: () => run('again', pane) })
+  if (there || state === 'expired') acts.push({ label: ran(pane) ? 'Run again' : 'Show again', icon: 'again', run: () => run('again', pane) })
   if (matchMedia('(min-width: 1100px)').matches) acts.push({ label: isAlone() ? 'Beside the conversation' : 'Fill the window', icon: 'rail', run: () => alone() })
   acts.push({ label: 'Close the tab', icon: 'x', run: () => close(tab) })
   if (there && !tab?.look) acts.push({ label: 'Delete now', icon: 'trash', run: () => drop(pane).catch(failed) })

@@ -1,0 +1,72 @@
+package displaytools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+	"webchat/internal/outputs"
+)
+
+// Results returns what came of a call of an agent's own tool, as its session's log has it from an
+// event on. The error is for the user. It may be called concurrently.
+type Results func(ctx context.Context, toolCallID string, from int64) (string, error)
+
+// resultTool is show_result: the whole of what an agent's own tool returned, whose row holds the
+// beginning.
+type resultTool struct{ set *Set }
+
+var resultSpec = agent.ToolSpec{Name: ShowResult, UserOnly: true,
+	Description: "Show the whole result of a call.",
+	Parameters: json.RawMessage(`{"type":"object","properties":{"toolCallId":{"type":"string"},` +
+		`"from":{"type":"integer","minimum":1,"description":"the event its turn begins with"},` +
+		`"name":{"type":"string","description":"what the output is called"}},` +
+		`"required":["toolCallId","from","name"],"additionalProperties":false}`)}
+
+// Spec implements [agent.Tool].
+func (resultTool) Spec() agent.ToolSpec { return resultSpec }
+
+// Plan implements [agent.Tool].
+func (t resultTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action, error) {
+	args, err := parse(ShowResult, raw, "toolCallId", "from", "name")
+	if err != nil {
+		return agent.Action{}, err
+	}
+	id, err1 := args.needed("toolCallId")
+	from, err2 := args.line("from")
+	name, err3 := args.needed("name")
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return agent.Action{}, err
+	}
+	if agent.CallFrom(ctx).By != event.ByUser {
+		return agent.Action{}, fmt.Errorf("%s is the user's alone", ShowResult)
+	}
+	run := func(ctx context.Context, _ agent.Progress) (agent.Result, error) {
+		return t.set.showResult(ctx, id, int64(from), name), nil
+	}
+	return agent.Action{Digest: digest(ShowResult, id, from, name), Run: run}, nil
+}
+
+func (s *Set) showResult(ctx context.Context, id string, from int64, name string) agent.Result {
+	text, err := s.results(ctx, id, from)
+	if err != nil {
+		return agent.Failure(event.KindNotFound, "The result was not shown: %v.", err)
+	}
+	meta := s.meta(outputs.Terminal, agent.CallFrom(ctx))
+	meta.Command, meta.Cwd = name, s.work.real
+	w, err := s.out.Create(meta, outputs.Limits{})
+	if err != nil {
+		return agent.Failure(event.KindInternal, "The result was not shown: %v.", err)
+	}
+	_, err = w.Write([]byte(text))
+	w.Complete(nil)
+	if err != nil {
+		return agent.Failure(event.KindTooLarge, "The result was not shown: %v.", err)
+	}
+	said := fmt.Sprintf("Displayed %s to user (%s)", called(name), lines(w.Lines()))
+	return agent.Result{Type: agent.Success, TextForModel: said,
+		Telemetry: telemetry(w.Output(), outputs.Terminal, w.Lines(), said)}
+}
