@@ -84,6 +84,13 @@ func TestDeskFitsItsWindow(t *testing.T) {
 		if out := eval[[]string](p, `[...document.querySelectorAll('#bar button, #bar a, #composer button, #prompt')].filter((e) => e.checkVisibility() && e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.outerHTML.slice(0, 80))`); len(out) > 0 {
 			t.Errorf("at %d these cannot be reached: %v", size[0], out)
 		}
+		p.js(`const at = document.getElementById('scroll')
+			const card = document.querySelector('#turns .turn:last-child .card[data-card]')
+			at.scrollTop += card.getBoundingClientRect().top - at.getBoundingClientRect().top + 80`)
+		if gap := eval[float64](p, `document.querySelector('#turns .turn:last-child .card-head').getBoundingClientRect().top - document.getElementById('scroll').getBoundingClientRect().top`); size[1] == 450 && (gap < -1 || gap > 1) {
+			t.Errorf("code is seen in the %v pixels above its head", gap)
+		}
+		p.shot("head-" + quoteInt(int(size[0])))
 		p.accessible("narrow")
 		p.shot("narrow-" + quoteInt(int(size[0])))
 		p.press("Control+k")

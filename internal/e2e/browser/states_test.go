@@ -3,11 +3,62 @@
 package browser
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
 )
+
+// Rows of calls and notes stand close, and all end at the same edge, with the Desk and without.
+func TestRowsStandClose(t *testing.T) {
+	h := newHouse(t)
+	h.write("go.mod", []byte("module example.com/relay\n"))
+	h.backend.on("rows", func(ctx context.Context, host agent.Host) error {
+		for i, id := range []string{"c1", "c2"} {
+			for _, d := range []event.Data{
+				event.ToolExecutionStart{ToolCallID: id, ToolName: "grep", Arguments: json.RawMessage(`{"pattern":"pump"}`), By: event.ByAgent},
+				event.ToolExecutionComplete{ToolCallID: id, Success: false, Error: &event.ToolError{Message: "No such folder", Code: "failed"}},
+				event.SessionModelChange{NewModel: "acme/" + id},
+			} {
+				if err := host.Report(ctx, d); err != nil {
+					return fmt.Errorf("%d: %w", i, err)
+				}
+			}
+		}
+		return nil
+	})
+	p := h.site.open("/sessions/" + h.session(t))
+	p.say("rows")
+	p.done()
+	check := func(where string) {
+		t.Helper()
+		p.shot("rows-" + where)
+		gaps := eval[[]float64](p, `(() => {
+			const rows = [...document.querySelectorAll('#turns .turn:first-child .tool > summary, #turns .turn:first-child .note-row')].filter((e) => e.checkVisibility()).map((e) => e.getBoundingClientRect()).sort((a, b) => a.top - b.top)
+			return rows.slice(1).map((r, i) => r.top - rows[i].bottom)
+		})()`)
+		if len(gaps) != 3 || slices.ContainsFunc(gaps, func(g float64) bool { return g > 1 || g < -1 }) {
+			t.Errorf("%s: the pixels between the rows are %v", where, gaps)
+		}
+		edges := eval[[]float64](p, `[...document.querySelectorAll('#turns .turn:first-child :is(.when, .tool .end)')].filter((e) => e.checkVisibility()).map((e) => e.getBoundingClientRect().right - parseFloat(getComputedStyle(e).paddingRight))`)
+		if len(edges) != 3 || slices.Max(edges)-slices.Min(edges) > 1 {
+			t.Errorf("%s: the right edges are at %v", where, edges)
+		}
+	}
+	p.look(1440, 900, "light")
+	check("alone")
+	p.say("/show go.mod")
+	p.done()
+	p.wait(onDesk)
+	check("beside")
+}
 
 // Each state that a card can end in, reached for real, says what happened and the
 // way out.
