@@ -42,6 +42,8 @@ const promises = `
 
 ## Where each thing of the documents is
 
+Tests whose names begin with ` + "`TestReal`" + ` run a real agent.
+
 | in the documents | here | shown by |
 | --- | --- | --- |
 `
@@ -75,32 +77,34 @@ var shown = []struct{ what, here, room, test string }{
 	{"Copilot: `session.title_changed {title}`", "the same; a title that the user gave stays", "internal/session", "TestReport"},
 	{"Copilot: `session.model_change {newModel}`", "the same", "internal/session", "TestReport"},
 	{"Copilot: `session.usage_info {tokenLimit, currentTokens, messagesLength}`", "the same", "internal/agent/copilot", "TestDialogues"},
-	{"Copilot: `session.truncation`, `session.compaction_start`, `session.compaction_complete`", "the same, without the text of the summary", "internal/agent/copilot", "TestCompactionIsCounted"},
+	{"Copilot: `session.truncation`", "the same; no agent we reach sends it: the CLI sums up before it would have to", "internal/agent/copilot", "TestDialogues"},
+	{"Copilot: `session.compaction_start`, `session.compaction_complete`", "the same, without the text of the summary", "internal/agent/copilot", "TestRealCompact"},
 	{"Copilot: `user.message {messageId, content, attachments}`", "the same; what the CLI adds to the text is not told", "internal/session", "TestAttachments"},
 	{"Copilot: `assistant.turn_start {turnId}`", "the same", "internal/agent/copilot", "TestDialogues"},
 	{"Copilot: `assistant.turn_end {turnId}`", "the same", "internal/agent/copilot", "TestDialogues"},
 	{"Copilot: `assistant.message_delta {messageId, deltaContent, parentToolCallId}`", "the same, with `offset`", "internal/session", "TestDeltas"},
 	{"Copilot: `assistant.reasoning_delta {reasoningId, deltaContent}`", "the same, with `offset`", "internal/agent/copilot", "TestDialogues"},
-	{"Copilot: `assistant.streaming_delta {totalResponseSizeBytes}`", "`offset` of a delta and its length", "internal/agent/copilot", "TestDialogues"},
+	{"Copilot: `assistant.streaming_delta {totalResponseSizeBytes}`", "not passed on; `offset` of a delta and its length say as much", "internal/agent/copilot", "TestRealRareEvents"},
 	{"Copilot: `assistant.message {messageId, content, toolRequests, parentToolCallId}`", "the same; a request is `{toolCallId, name, arguments, type}`", "internal/session", "TestReport"},
 	{"Copilot: `assistant.reasoning {reasoningId, content}`", "the same", "internal/agent/copilot", "TestDialogues"},
-	{"Copilot: `assistant.usage {model, inputTokens, outputTokens, cacheReadTokens, cost, duration, quotaSnapshots}`", "the same, and a line in what the page says of the model", "internal/page", "TestLedgerTellsWhatIsLeftOfThePlan"},
+	{"Copilot: `assistant.usage {model, inputTokens, outputTokens, cacheReadTokens, cost, duration, quotaSnapshots}`", "the same, and a line in what the page says of the model. The CLI sends `quotaSnapshots` empty for models of the user's own, which is not passed on; no agent we reach fills it", "internal/agent/copilot", "TestRealRareEvents"},
 	{"Copilot: `tool.execution_start {toolCallId, toolName, arguments, parentToolCallId}`", "the same, with `by`", "internal/session", "TestReport"},
-	{"Copilot: `tool.execution_progress {toolCallId, progressMessage}`", "the same; of a display tool also `outputId`, `bytes`, `lines`, `elapsedMs`", "internal/agent/copilot", "TestDialogues"},
-	{"Copilot: `tool.execution_partial_result {toolCallId, partialOutput}`", "the same, for tools that are not webchat's; each is what came since the one before", "internal/agent/copilot", "TestDialogues"},
-	{"Copilot: `tool.execution_complete {toolCallId, success, result, error, toolTelemetry, parentToolCallId}`", "the same, with `outputId`; `result` is `{content, detailedContent}`, `error` `{message, code, kind}`, and of an agent's own tool the telemetry's numbers only", "internal/session", "TestReport"},
+	{"Copilot: `tool.execution_progress {toolCallId, progressMessage}`", "the same; of a display tool also `outputId`, `bytes`, `lines`, `elapsedMs`. Of tools that are not webchat's the CLI sends it for those of MCP servers", "internal/agent/copilot", "TestRealRareEvents"},
+	{"Copilot: `tool.execution_partial_result {toolCallId, partialOutput}`", "the same, for tools that are not webchat's; each is what came since the one before", "internal/agent/copilot", "TestRealRareEvents"},
+	{"Copilot: `tool.execution_complete {toolCallId, success, result, error, toolTelemetry, parentToolCallId}`", "the same, with `outputId`; `result` is `{content, detailedContent}`, `error` `{message, code, kind}`, and of an agent's own tool the telemetry's numbers only. Pictures in a result go to the model and not here", "internal/agent/copilot", "TestRealRareEvents"},
 	{"Copilot: `permission.requested {requestId}`", "the same, with what is asked for in words; the CLI's `permissionRequest` is not passed on", "internal/agent/copilot", "TestDialogues"},
 	{"Copilot: `permission.completed {requestId}`", "the same; its `result` is `decision`, `scope`, `by` and `reason`", "internal/session", "TestPermissionIsAsked"},
 	{"Copilot: `user_input.requested {requestId, question, choices, allowFreeform}`", "the same", "internal/session", "TestQuestions"},
 	{"Copilot: `user_input.completed {requestId, answer, wasFreeform}`", "the same, with `by`", "internal/session", "TestQuestions"},
 	{"Copilot: `hook.start {hookInvocationId, hookType}`", "the same event, `hookId` and `event`, with `command`", "internal/session", "TestHooks"},
 	{"Copilot: `hook.end {hookInvocationId, hookType, success}`", "the same event, `hookId`, `event` and `exitCode`, with `allow` and `reason`", "internal/session", "TestHooks"},
-	{"Copilot: `subagent.selected {toolCallId, agentName}`", "the same; `agentName` is the one for people", "internal/agent/copilot", "TestDialogues"},
+	{"Copilot: `subagent.selected {toolCallId, agentName}`", "the same; `agentName` is the one for people. The CLI sends it for its agents with a definition, as `explore`", "internal/agent/copilot", "TestRealRareEvents"},
 	{"Copilot: `subagent.started {toolCallId, agentName}`", "the same; `agentName` is the one for people", "internal/agent/copilot", "TestDialogues"},
 	{"Copilot: `subagent.completed {toolCallId, agentName}`", "the same", "internal/agent/copilot", "TestDialogues"},
-	{"Copilot: `subagent.failed {toolCallId, agentName, error}`", "the same", "internal/agent/copilot", "TestDialogues"},
+	{"Copilot: `subagent.failed {toolCallId, agentName, error}`", "the same", "internal/agent/copilot", "TestRealRareEvents"},
 	{"Copilot: `abort {reason}`", "the same, with `by`", "internal/session", "TestAbortClosesEverything"},
-	{"Tools: the result `{textResultForLlm, resultType, error, sessionLog, toolTelemetry}`", "the same to the CLI; in `tool.execution_complete` `result.content`, `success`, `error`, `result.detailedContent` and `toolTelemetry`. Only the text reaches a model", "cmd/webchat/testdata/script", "script verify"},
+	{"Tools: the result `{textResultForLlm, resultType, error, sessionLog, toolTelemetry}`", "the same to the CLI, but for `sessionLog`, which it is not sent; in `tool.execution_complete` `result.content`, `success`, `error`, `result.detailedContent` and `toolTelemetry`. Only the text and binary results reach a model", "cmd/webchat/testdata/script", "script verify"},
+	{"Tools: binary results, and `rejected` with a `sessionLog`", "the CLI takes both: a picture reaches the model, `rejected` ends the turn; the `sessionLog` is not sent to it: of a success it is `result.detailedContent` here, of a refusal it is not kept", "internal/agent/copilot", "TestRealRareEvents"},
 	{"Tools: the output, its id and its address", "`outputId` in `tool.execution_complete`; `GET /api/outputs/{id}`", "internal/session", "TestDisplayByTheUser"},
 	{"Tools: an id that an agent makes up", "taken out of what agents report", "internal/session", "TestThreat23ForeignOutputsAreNotBelieved"},
 	{"Tools: a tool in the program itself", "a Go value with `Spec` and `Plan`", "internal/agent", "ExampleTool"},

@@ -65,3 +65,22 @@ func Share(b, with *Backend) { b.cli, b.cfg.Home = with.cli, with.cfg.Home }
 
 // Definitions are tools in the CLI's words.
 var Definitions = definitionsOf
+
+// Tap gives f each event that the CLI sends to a conversation, before the conversation has it.
+func Tap(c agent.Conn, f func(cli.Event)) {
+	cc := c.(*conn)
+	cc.p.Remove(cc.id)
+	if err := cc.p.Add(cc.id, tap{cc, f}); err != nil {
+		panic(err)
+	}
+}
+
+type tap struct {
+	*conn
+	f func(cli.Event)
+}
+
+func (t tap) Handle(e cli.Event) {
+	t.f(e)
+	t.conn.Handle(e)
+}
