@@ -174,6 +174,10 @@ func (h *host) reportLocked(data event.Data) error {
 		}
 	case event.SessionUsageInfo:
 		s.bill.filled(d)
+	case event.SessionError:
+		if d.Kind == event.KindRetrying { // what a provider refuses takes nothing; what comes of the next try is reported
+			s.bill.calling = false
+		}
 	case event.ToolExecutionComplete:
 		if d.ParentToolCallID == "" {
 			s.bill.completed(false, false)

@@ -67,7 +67,7 @@ func TestRealCopilot(t *testing.T) {
 	p.done()
 	p.is(`String(document.querySelectorAll('#turns [data-act=try-now]').length)`, "0")
 	p.say("talk")
-	p.wait(`document.querySelector('#turns .turn:last-child .said')?.textContent.length > 10`)
+	p.has("#turns .turn:last-child .said", "word after word")
 	s.killAgent()
 	p.wait(`document.querySelector('#turns .turn:last-child[data-state=error] [data-error] [data-act=retry]')`)
 	p.shots("agent-died")
