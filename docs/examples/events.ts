@@ -10,7 +10,7 @@ export type WebchatEvent =
   | Envelope<"turn.start", { turnId: string; messageId?: string; by?: "agent" | "user"; cause?: string }>
   | Envelope<"turn.end", { turnId: string; messageId?: string; outcome: "completed" | "aborted" | "error" | "interrupted"; usage: { inputTokens: number; outputTokens: number; cacheReadTokens?: number; cost?: number; calls?: number; turns?: number; definitionTokens?: number; estimatedTokens?: number; keptTokens?: number; ownTokens?: number }; durationMs: number; steered?: (string)[]; fill?: { tokenLimit: number; currentTokens: number } }>
   | Envelope<"session.idle", {  }>
-  | Envelope<"session.error", { message: string; errorType: string; kind?: "not_found" | "outside" | "sensitive" | "not_regular" | "too_large" | "binary" | "not_image" | "bad_arguments" | "unknown_tool" | "denied" | "timeout" | "aborted" | "interrupted" | "agent_died" | "provider" | "retrying" | "limit" | "log" | "internal"; statusCode?: number; retryAfterMs?: number; context?: { turnId?: string; code?: number; recoverable?: boolean } }>
+  | Envelope<"session.error", { message: string; errorType: string; kind?: "not_found" | "outside" | "sensitive" | "not_regular" | "too_large" | "binary" | "not_image" | "bad_arguments" | "unknown_tool" | "denied" | "timeout" | "aborted" | "interrupted" | "agent_died" | "provider" | "retrying" | "limit" | "log" | "internal"; statusCode?: number; retryAfterMs?: number; waits?: boolean; context?: { turnId?: string; code?: number; recoverable?: boolean } }>
   | Envelope<"session.title_changed", { title: string }>
   | Envelope<"session.model_change", { newModel: string; effort?: string }>
   | Envelope<"session.rewound", { toMessageId: string; after: number }>

@@ -126,9 +126,12 @@ type (
 		Kind       ErrorKind `json:"kind,omitempty"`
 		StatusCode int       `json:"statusCode,omitempty"`
 		// RetryAfterMs is when it is tried again by itself, where that is known.
-		RetryAfterMs int64         `json:"retryAfterMs,omitempty"`
-		Context      *ErrorContext `json:"context,omitempty"`
-		Extra        `json:"-"`
+		RetryAfterMs int64 `json:"retryAfterMs,omitempty"`
+		// Waits says of KindRetrying that the agent waits before the next try: to stop the turn and
+		// send its prompt again is faster.
+		Waits   bool          `json:"waits,omitempty"`
+		Context *ErrorContext `json:"context,omitempty"`
+		Extra   `json:"-"`
 	}
 
 	// ErrorContext says where a failure happened, as far as that is known.

@@ -74,7 +74,7 @@ func stories() map[string][]event.Data {
 		"notes": join(opening(), event.SessionCompactionStart{}, event.SessionCompactionComplete{}, event.SessionTruncation{}, event.SessionModelChange{NewModel: "acme/small"}, event.SessionModelChange{NewModel: "acme/small", Effort: "high"},
 			event.SessionModeChanged{Mode: "plan", Name: "Plan"}, event.SessionModeChanged{Mode: "wild <b>", Unasked: true}, event.SessionModeChanged{},
 			event.SessionTodosChanged{Todos: []event.Todo{{Text: "read <i>it</i>", Status: event.TodoDone}, {Text: "mend it", Status: event.TodoDoing}, {Text: "try it", Status: event.TodoPending}}},
-			event.SessionError{Message: "The provider answered 500: busy. Trying again, 1 of 5.", ErrorType: "warning", Kind: event.KindRetrying, StatusCode: 500},
+			event.SessionError{Message: "The provider answered 500: busy. It may be tried again, 1 of 5.", ErrorType: "warning", Kind: event.KindRetrying, StatusCode: 500, Waits: true},
 			event.SessionError{Message: "The provider answered 500: busy. Trying again, 2 of 5.", ErrorType: "warning", Kind: event.KindRetrying, StatusCode: 500},
 			event.SessionError{Message: "acme/large answered 429: over its rate.", ErrorType: "rate_limit", StatusCode: 429}, closing(event.Failed),
 			event.SessionError{Message: "copilot ended (exit 137). Your session is safe.", ErrorType: "agent_died"}, event.SessionResume{SessionID: "s1", Backend: "copilot"}, event.SessionShutdown{}),

@@ -74,7 +74,8 @@ func (f *State) retrying(d event.SessionError) {
 		f.trying.Note.Kind = string(event.KindRetrying)
 		f.say(d.Message)
 	}
-	if f.current != nil {
+	f.trying.Note.Actions = nil
+	if d.Waits && f.current != nil {
 		f.trying.Note.Actions = []action{{Act: "try-now", Label: "Try now"}, {Act: "model", Label: "Other model"}}
 	}
 	f.show(f.trying, whole)

@@ -103,7 +103,7 @@ func (c *conn) aside(t *convo.Turn, text string) bool {
 		c.failure = text
 	case t.Saying() || !slices.ContainsFunc(c.b.cfg.Notices, begins):
 		return false
-	case strings.Contains(text, "Retrying"):
+	case strings.Contains(text, "Retrying"): // it comes behind the wait (Copilot CLI 1.0.102), so there is none to end
 		c.Warn(event.KindRetrying, "%s: %s", c.Title, sentence(text))
 	case begins("Warning: ") && !c.noticed[text]:
 		c.noticed[text] = true // it comes in every turn

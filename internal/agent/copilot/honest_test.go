@@ -360,7 +360,7 @@ func TestRealArguments(t *testing.T) {
 // retried reports whether d says that a call that failed is made again.
 func retried(d event.Data) bool {
 	e, ok := d.(event.SessionError)
-	return ok && e.Kind == event.KindRetrying && strings.Contains(e.Message, ". Trying again, ")
+	return ok && e.Kind == event.KindRetrying && !e.Waits && strings.Contains(e.Message, ". Trying again, ")
 }
 
 // Tries of the provider are seen while they last, and can be stopped; that it is tried
@@ -408,13 +408,14 @@ func TestRealRetriesAreSeen(t *testing.T) {
 }
 
 // A prompt that waits for the provider is tried at once when it is stopped and sent again: the CLI
-// does not sit out the wait, nor make the call that it waited with. The page's "Try now" does this.
+// does not sit out the wait, nor make the call that it waited with, and a prompt that waits in the
+// queue goes behind it. The page's "Try now" does this.
 func TestRealTryNow(t *testing.T) {
 	h := newHouse(t, nil)
 	var calls atomic.Int32
 	h.model.Answer(func(r copilottest.Request) *copilottest.Reply {
 		if calls.Add(1) == 1 {
-			return &copilottest.Reply{Status: 429, After: 30, Says: "Slow down. You sent a lot."}
+			return &copilottest.Reply{Status: 429, After: 30, Says: "Slow down. You sent a lot!"}
 		}
 		return &copilottest.Reply{Text: "Here it is."}
 	})
@@ -426,9 +427,13 @@ func TestRealTryNow(t *testing.T) {
 	h.until("the wait", func() bool {
 		return slices.ContainsFunc(h.sofar(s), func(d event.Data) bool {
 			e, ok := d.(event.SessionError)
-			return ok && e.Message == "The provider answered 429: Slow down. You sent a lot. It may be tried again, 1 of 5."
+			return ok && e.Waits && e.Message == "The provider answered 429: Slow down. You sent a lot! It may be tried again, 1 of 5."
 		})
 	})
+	later, err := s.Send(t.Context(), session.Message{Content: "later"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	asked := time.Now()
 	if err := s.Abort(t.Context(), ""); err != nil {
 		t.Fatal(err)
@@ -436,8 +441,18 @@ func TestRealTryNow(t *testing.T) {
 	if r := h.ask(s, "now"); r.Outcome != event.Completed || time.Since(asked) > 25*time.Second {
 		t.Errorf("tried now: %+v after %v", r, time.Since(asked))
 	}
-	if r, err := s.WaitTurn(t.Context(), id); err != nil || r.Outcome != event.Aborted || calls.Load() != 2 {
-		t.Errorf("the turn that waited: %+v, %v; %d calls", r, err, calls.Load())
+	if r, err := s.WaitTurn(t.Context(), id); err != nil || r.Outcome != event.Aborted {
+		t.Errorf("the turn that waited: %+v, %v", r, err)
+	}
+	if r, err := s.WaitTurn(t.Context(), later); err != nil || r.Outcome != event.Completed {
+		t.Errorf("the prompt in the queue: %+v, %v", r, err)
+	}
+	var order []string
+	for _, r := range h.model.Requests() {
+		order = append(order, r.Prompt())
+	}
+	if !slices.Equal(order, []string{"now", "now", "later"}) {
+		t.Errorf("the model was asked %q", order)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"webchat/internal/agent/copilot/cli"
 	"webchat/internal/event"
+	"webchat/internal/wording"
 )
 
 // text is a message or a piece of reasoning in flight.
@@ -42,7 +43,7 @@ func (c *conn) onStepEnd(t *turn, _ cli.Event, _ struct{}) {
 func (c *conn) onRetry(t *turn, e cli.Event, _ struct{}) {
 	parent := c.helper(e)
 	if r := t.refused; parent == "" && r != nil {
-		c.reportRefused(t, r, fmt.Sprintf("Trying again, %d of %d", r.before+1, maxRetries))
+		c.reportRefused(t, r, false, fmt.Sprintf("Trying again, %d of %d", r.before+1, maxRetries))
 		t.refused = nil
 	}
 	for _, x := range slices.Clone(t.texts) {
@@ -84,15 +85,23 @@ func (c *conn) onCallFailure(t *turn, _ cli.Event, d callFailure) {
 	if again && d.RetryAttempt < maxRetries && !t.aborted {
 		r := &refusal{status: d.StatusCode, says: c.b.cli.Words(d.ErrorMessage), before: d.RetryAttempt}
 		t.refused = r
-		c.after(refusalHold, func() { c.reportRefused(t, r, fmt.Sprintf("It may be tried again, %d of %d", r.before+1, maxRetries)) })
+		c.after(refusalHold, func() {
+			c.reportRefused(t, r, true, fmt.Sprintf("It may be tried again, %d of %d", r.before+1, maxRetries))
+		})
 	}
 }
 
 // reportRefused reports what comes of r if it is still the last call and the turn goes on.
-func (c *conn) reportRefused(t *turn, r *refusal, then string) {
+func (c *conn) reportRefused(t *turn, r *refusal, waits bool, then string) {
 	if t.refused != r || t.aborted || c.loop.turn != t {
 		return
 	}
+	c.Report(event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindRetrying, StatusCode: r.status, Waits: waits,
+		Message: r.happened() + " " + then + "."})
+}
+
+// happened is what the provider answered, as a sentence with its words.
+func (r *refusal) happened() string {
 	what := "The provider's answer failed"
 	if r.status != 0 {
 		what = fmt.Sprintf("The provider answered %d", r.status)
@@ -100,7 +109,7 @@ func (c *conn) reportRefused(t *turn, r *refusal, then string) {
 	if r.says != "" {
 		what += ": " + r.says
 	}
-	c.Report(event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindRetrying, StatusCode: r.status, Message: what + ". " + then + "."})
+	return wording.Ended(what)
 }
 
 // text returns the text in flight that has an id, else a new one that is not in flight.
