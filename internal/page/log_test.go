@@ -107,7 +107,7 @@ func pages(t testing.TB, turns int) *page.Pages {
 	t.Helper()
 	p, err := page.New(page.Config{Outputs: stored, Home: "/home/me", Turns: turns, Location: time.UTC,
 		Now:    func() time.Time { return start.Add(time.Minute) },
-		Prices: price})
+		Prices: price, NoModel: []string{"offline"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,10 +31,17 @@ func (f *State) noteIn(parent *node, class, icon, text string) *node {
 	return f.add(parent, n)
 }
 
-// failure makes a note the card of an error: what happened, and the way out.
-func (n *note) failure(d event.SessionError) {
+// failure makes a note the card of an error: what happened, and the way out. choice says that there
+// are models to choose from.
+func (n *note) failure(d event.SessionError, choice bool) {
 	n.Kind, n.Status = d.ErrorType, d.StatusCode
 	retry := action{Act: "retry", Label: "Try again", Icon: "again"}
+	orModel := func(first action) []action {
+		if !choice {
+			return []action{first}
+		}
+		return []action{first, {Act: "model", Label: "Other model", Icon: "chip"}}
+	}
 	kind := cmp.Or(d.Kind, event.KindOfStatus(d.StatusCode))
 	switch {
 	case d.ErrorType == event.ErrorForgotten:
@@ -44,19 +51,22 @@ func (n *note) failure(d event.SessionError) {
 		n.Title = "Worth knowing"
 	case kind == event.KindTooLarge:
 		n.Title = "Too long for the model"
-		n.Actions = []action{{Act: "compact", Label: "Sum it up", Icon: "again"}, {Act: "model", Label: "Other model", Icon: "chip"}}
+		n.Actions = orModel(action{Act: "compact", Label: "Sum it up", Icon: "again"})
 	case kind == event.KindLimit:
 		n.Title = "Over its limit"
-		n.Actions = []action{retry, {Act: "model", Label: "Other model", Icon: "chip"}}
+		n.Actions = orModel(retry)
 	case d.ErrorType == event.ErrorUnavailable:
 		n.Title = "Not available"
-		n.Actions = []action{retry, {Act: "model", Label: "Other model", Icon: "chip"}}
+		n.Actions = orModel(retry)
 	case kind == event.KindAgentDied:
 		n.Title = "The agent ended"
 		n.Actions = []action{{Act: "retry", Label: "Start it again", Icon: "again"}}
 	case kind == event.KindDenied && d.ErrorType != event.ErrorHook:
 		n.Title = "Not signed in"
-		n.Actions = []action{retry, {Act: "model", Label: "Other model", Icon: "chip"}}
+		n.Actions = orModel(retry)
+	case d.StatusCode != 0: // a model's provider refused
+		n.Title = "That did not work"
+		n.Actions = orModel(retry)
 	default:
 		n.Title = "That did not work"
 		n.Actions = []action{retry}

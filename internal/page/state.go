@@ -103,7 +103,7 @@ func (f *State) failed(d event.SessionError, unlogged bool) {
 	case d.Kind == event.KindRetrying:
 		f.retrying(d)
 	default:
-		f.note("is-fail", "alert", d.Message).Note.failure(d)
+		f.note("is-fail", "alert", d.Message).Note.failure(d, !f.pages.noModel(f.Backend) && !f.pages.elsewhere(f.Backend))
 		f.say(d.Message)
 	}
 }

@@ -24,3 +24,28 @@ func TestTryNow(t *testing.T) {
 		}
 	}
 }
+
+// Who is refused by a provider may choose another model where there are models to choose.
+func TestOtherModel(t *testing.T) {
+	for _, c := range []struct {
+		backend string
+		failed  event.SessionError
+		offered bool
+	}{
+		{"copilot", event.SessionError{ErrorType: "query", Kind: event.KindProvider, StatusCode: 400}, true},
+		{"copilot", event.SessionError{ErrorType: "query", Kind: event.KindProvider, StatusCode: 500}, true},
+		{"copilot", event.SessionError{ErrorType: "rate_limit", Kind: event.KindLimit}, true},
+		{"offline", event.SessionError{ErrorType: "query", Kind: event.KindProvider, StatusCode: 500}, false},
+		{"copilot", event.SessionError{ErrorType: event.ErrorHook, Kind: event.KindDenied}, false},
+		{"copilot", event.SessionError{ErrorType: "panic", Kind: event.KindInternal}, false},
+	} {
+		pr := pages(t, 3).Projector("s1")
+		c.failed.Message = "It failed."
+		pr.Feed(newLog().add(event.SessionStart{SessionID: "s1", Backend: c.backend}, event.UserMessage{MessageID: "m1", Content: "hi"},
+			event.TurnStart{TurnID: "t1", MessageID: "m1"}, c.failed).entries...)
+		f, _ := pr.Join(1)
+		if got := string(f.Data()); !strings.Contains(got, "It failed.") || strings.Contains(got, "Other model") != c.offered {
+			t.Errorf("%s, %+v: offered is %v", c.backend, c.failed, !c.offered)
+		}
+	}
+}

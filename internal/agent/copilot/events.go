@@ -3,6 +3,7 @@ package copilot
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -129,7 +130,14 @@ func (c *conn) onError(t *turn, _ cli.Event, d sessionFailure) {
 	if t.aborted {
 		return // that it was stopped is known
 	}
-	text := c.b.cli.Advise(d.StatusCode, d.Message, c.usesOwn())
+	text := c.b.cli.Happened(d.Message)
+	if r := t.last; r != nil && r.says != "" && r.status == d.StatusCode { // the CLI keeps some of the words to itself
+		text = r.happened()
+	}
+	if r := t.last; r != nil && r.before > 0 {
+		text += fmt.Sprintf(" It was tried %d times.", r.before+1)
+	}
+	text += " " + c.b.cli.Advise(d.StatusCode, d.Message, c.usesOwn())
 	c.Report(event.SessionError{Message: text, ErrorType: cmp.Or(d.ErrorType, "backend"), Kind: kindOf(d), StatusCode: d.StatusCode})
 	t.failure = &turnError{text}
 }

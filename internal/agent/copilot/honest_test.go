@@ -3,6 +3,7 @@ package copilot_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -456,22 +457,36 @@ func TestRealTryNow(t *testing.T) {
 	}
 }
 
-// What a provider says of a conversation that is too long, or of a quota that is used up, comes with
-// what helps, and with the kind by which the page offers it.
+// What a provider says when it refuses for good comes whole, with how often it was tried, with what
+// helps, and with the kind by which the page offers it.
 func TestRealLimits(t *testing.T) {
 	h := newHouse(t, alone)
 	refusals := map[string]*copilottest.Reply{
 		"long":  {Status: 400, Says: "This model's maximum context length is 8192 tokens. Your messages resulted in 9000 tokens."},
 		"quota": {Status: 402, Says: "You exceeded your current quota"},
+		"odd":   {Status: 400, Says: "Unknown parameter. Did you mean effort?"},
+		"key":   {Status: 401, Says: "No such key. Make one at the console."},
+		"ill":   {Status: 500, Says: "Out of order. Engineers are on it."},
+		"gone":  {Status: 404, Says: "No such model."},
+		"hour":  {Status: 429, Says: "Too many requests. Come back.", After: 3600},
 	}
 	h.model.Answer(func(r copilottest.Request) *copilottest.Reply { return refusals[r.Prompt()] })
 	s := h.session()
+	asked := 0
 	for prompt, want := range map[string]struct {
 		kind event.ErrorKind
 		says string
 	}{
-		"long":  {event.KindTooLarge, "/compact"},
-		"quota": {event.KindLimit, "choose another model"},
+		"long": {event.KindTooLarge, "The provider answered 400: This model's maximum context length is 8192 tokens. Your messages resulted in 9000 tokens. " +
+			"Sum the conversation up with /compact, or choose a model that takes more."},
+		"quota": {event.KindLimit, "The provider answered 402: You exceeded your current quota. The quota is used up: choose another model, or go on when it is back."},
+		"odd": {event.KindProvider, "The provider answered 400: Unknown parameter. Did you mean effort? " +
+			"The same request would be refused again: change the prompt, or choose another model."},
+		"key": {event.KindDenied, "The provider answered 401: No such key. Make one at the console. It was tried 3 times. Correct the provider's key, then start webchat again."},
+		"ill": {event.KindProvider, "The provider answered 500: Out of order. Engineers are on it. It was tried 6 times. " +
+			"The provider has a problem of its own: send the prompt again later, or choose another model."},
+		"gone": {event.KindProvider, "The provider answered 404: No such model. Choose another model, or correct the provider's address."},
+		"hour": {event.KindLimit, "The provider answered 429: Too many requests. Come back. The provider wants fewer requests: wait a little, then send the prompt again."},
 	} {
 		r := h.ask(s, prompt)
 		var last event.SessionError
@@ -480,8 +495,13 @@ func TestRealLimits(t *testing.T) {
 				last = e
 			}
 		}
-		if last.Kind != want.kind || !strings.Contains(last.Message, want.says) || strings.Contains(last.Message, "end the prompt again") || r.Outcome != event.Failed {
+		if last.Kind != want.kind || last.Message != want.says || r.Outcome != event.Failed {
 			t.Errorf("%s: %+v, %+v", prompt, last, r)
 		}
+		all := len(h.model.Requests())
+		if n, said := all-asked, strings.Contains(last.Message, fmt.Sprintf("It was tried %d times.", all-asked)); said != (n > 1) {
+			t.Errorf("%s: %d calls, and %q", prompt, n, last.Message)
+		}
+		asked = all
 	}
 }

@@ -21,7 +21,7 @@ type text struct {
 
 func (c *conn) onStepStart(t *turn, _ cli.Event, _ struct{}) {
 	c.endStep(t)
-	t.failure = nil // the CLI goes on
+	t.failure, t.last = nil, nil // the CLI goes on
 	t.steps++
 	t.step = fmt.Sprintf("%s-%d", t.id, t.steps) // the CLI's own begin at 0 for each prompt
 	c.Report(event.AssistantTurnStart{TurnID: t.step, PromptID: t.native})
@@ -80,10 +80,13 @@ type refusal struct {
 // onCallFailure reports that a call failed while the CLI waits. Before the next try, maybe: that is
 // known when it begins, for where the provider wants a wait of an hour there is none. For how long
 // the CLI waits it does not report (1.0.102), and it keeps the provider's Retry-After to itself.
-func (c *conn) onCallFailure(t *turn, _ cli.Event, d callFailure) {
+func (c *conn) onCallFailure(t *turn, e cli.Event, d callFailure) {
+	r := &refusal{status: d.StatusCode, says: c.b.cli.Words(d.ErrorMessage), before: d.RetryAttempt}
+	if c.helper(e) == "" {
+		t.last = r
+	}
 	again := d.StatusCode == 0 || d.StatusCode == 408 || d.StatusCode == 429 || d.StatusCode >= 500
 	if again && d.RetryAttempt < maxRetries && !t.aborted {
-		r := &refusal{status: d.StatusCode, says: c.b.cli.Words(d.ErrorMessage), before: d.RetryAttempt}
 		t.refused = r
 		c.after(refusalHold, func() {
 			c.reportRefused(t, r, true, fmt.Sprintf("It may be tried again, %d of %d", r.before+1, maxRetries))

@@ -26,6 +26,7 @@ type turn struct {
 	aborted  bool            // we asked to stop
 	failure  error           // what the CLI reported last
 	refused  *refusal        // the last call of a model if it failed and was not tried again
+	last     *refusal        // the last call of a model that failed in the open step, tried again or not
 	idle     bool            // the CLI is, but somebody is steering
 	steering int             // steers without an answer
 	messages map[string]bool // prompts the CLI has begun with: true, and steers it has not

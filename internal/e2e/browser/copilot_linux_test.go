@@ -47,7 +47,8 @@ func TestRealCopilot(t *testing.T) {
 	// the session goes on.
 	p.say("status 400")
 	p.wait(`document.querySelector('#turns .turn:last-child[data-state=error] [data-error]')`)
-	p.has("#turns .turn:last-child [data-error]", "400")
+	p.has("#turns .turn:last-child [data-error]", "The provider answered 400: scripted refusal 400. The same request would be refused again")
+	p.wait(`document.querySelector('#turns .turn:last-child [data-error] [data-act=retry] + [data-act=model]')`)
 	p.shots("model-error")
 
 	// A provider that wants a wait: one row with its words, whose button ends the wait.

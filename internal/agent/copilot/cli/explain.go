@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,15 +30,16 @@ func (p *Program) Explain(err error) error {
 	if _, after, ok := strings.Cut(text, "failed with message: "); ok {
 		text = after
 	}
-	return errors.New(p.Advise(0, text, false))
+	what := p.Happened(text)
+	return errors.New(what + " " + p.Advise(0, text, false))
 }
 
 // secret is what looks like a key: providers repeat the one that they refuse.
 var secret = regexp.MustCompile(`\b(?:sk|pk|gh[opsur]|github_pat|key)[-_][A-Za-z0-9_*.-]{4,}|\bBearer\s+\S+`)
 
-// happened is what the CLI says went wrong, without what it advises: its first sentence, or the
-// last error of those it retried.
-func (p *Program) happened(text string) string {
+// Happened is what the CLI says went wrong, as a sentence, without what it advises: its first
+// sentence, or the last error of those it retried; at most 400 characters.
+func (p *Program) Happened(text string) string {
 	if _, last, ok := strings.Cut(text, "Last error: "); ok {
 		text = last
 	}
@@ -45,7 +47,7 @@ func (p *Program) happened(text string) string {
 	if i := strings.Index(text, ". "); i > 0 {
 		text = text[:i]
 	}
-	return strings.TrimRight(wording.Cut(text, 400), ".")
+	return wording.Ended(cmp.Or(wording.Cut(text, 400), "GitHub Copilot CLI reports a failure without a reason"))
 }
 
 // Words is what a provider said when it refused a call: the message of the JSON object that the CLI
@@ -87,14 +89,10 @@ func KindOf(status int, text string) event.ErrorKind {
 	return event.KindOfStatus(status)
 }
 
-// Advise says once what happened, and what to do; own says that a model of the user's own was
-// asked.
+// Advise says what helps after a failure with a status, 0 for none, and a text, as a sentence; own
+// says that a model of the user's own was asked.
 func (p *Program) Advise(status int, text string, own bool) string {
 	kind := KindOf(status, text)
-	text = p.happened(text)
-	if text == "" {
-		text = "GitHub Copilot CLI reports a failure without a reason"
-	}
 	do := "Send the prompt again; webchat doctor says what is set up"
 	low := strings.ToLower(text)
 	switch {
@@ -111,9 +109,13 @@ func (p *Program) Advise(status int, text string, own bool) string {
 	case strings.Contains(low, "could not connect"):
 		do = "Start the model provider or correct its address, then send the prompt again"
 	case status == 404:
-		do = "Check the model's name and the provider's address"
+		do = "Choose another model, or correct the provider's address"
+	case kind == event.KindTimeout:
+		do = "The provider did not answer in time: send the prompt again, or choose another model"
+	case status >= 400 && status < 500:
+		do = "The same request would be refused again: change the prompt, or choose another model"
 	case status >= 500:
-		do = "The provider has a problem of its own: send the prompt again later"
+		do = "The provider has a problem of its own: send the prompt again later, or choose another model"
 	}
-	return text + ". " + do + "."
+	return do + "."
 }
