@@ -93,7 +93,7 @@ func KindOf(status int, text string) event.ErrorKind {
 // says that a model of the user's own was asked.
 func (p *Program) Advise(status int, text string, own bool) string {
 	kind := KindOf(status, text)
-	do := "Send the prompt again; webchat doctor says what is set up"
+	do := "Send the prompt again; if it fails again, run webchat doctor in a terminal"
 	low := strings.ToLower(text)
 	switch {
 	case kind == event.KindTooLarge:

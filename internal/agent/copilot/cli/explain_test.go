@@ -27,7 +27,7 @@ func TestAdvice(t *testing.T) {
 		{400, "400 unknown parameter", "400 unknown parameter. The same request would be refused again: change the prompt, or choose another model."},
 		{404, "404 no such model!", "404 no such model! Choose another model, or correct the provider's address."},
 		{504, "504 too slow", "504 too slow. The provider did not answer in time: send the prompt again, or choose another model."},
-		{0, "", "GitHub Copilot CLI reports a failure without a reason. Send the prompt again; webchat doctor says what is set up."},
+		{0, "", "GitHub Copilot CLI reports a failure without a reason. Send the prompt again; if it fails again, run webchat doctor in a terminal."},
 	} {
 		if got := p.Happened(c.says) + " " + p.Advise(c.status, c.says, true); got != c.want {
 			t.Errorf("%d %q becomes\n%q, not\n%q", c.status, c.says, got, c.want)
