@@ -155,7 +155,7 @@ func beDetacher() {
 		return
 	}
 	closeOnExec()
-	if becomeReaper() != nil {
+	if conceal() != nil || becomeReaper() != nil { // its environment is that of a server
 		syscall.Exit(1)
 	}
 	if _, err := syscall.ForkExec(os.Args[1], os.Args[2:], &syscall.ProcAttr{

@@ -324,6 +324,21 @@ for p in $$ $PPID $server; do for look in 'cat /proc/'$p'/environ' 'cat /proc/'$
 	}
 }
 
+// A command cannot look into the parent of what was detached, which has the environment of that.
+func TestThreat84ParentOfTheDetachedIsConcealed(t *testing.T) {
+	var who *syscall.Credential
+	if os.Getuid() == 0 {
+		who = &syscall.Credential{Uid: 65534, Gid: 65534}
+	}
+	s := serveAs(t, who, `until [ "$p" ]; do for d in /proc/[0-9]*; do case "$(tr '\0' ' ' < $d/cmdline)" in "sleep MARK ") p=$d;; esac; done 2> /dev/null; done
+for look in "cat $p/environ" "cat /proc/$(cut -d ' ' -f 4 $p/stat)/environ"; do $look > /dev/null 2>&1 && echo open || echo closed; done`, "DETACH=exec sleep MARK")
+	for _, want := range []string{"open", "closed"} {
+		if line := s.line(); line != want {
+			t.Errorf("a file of the environment is %s, want %s", line, want)
+		}
+	}
+}
+
 func detached(script string) error {
 	_, err := Detach([]string{"sh", "-c", script}, os.Environ(), nil)
 	return err

@@ -20,13 +20,13 @@ type bill struct {
 
 	calling  bool          // a call is under way, and nothing of it was reported
 	held     eventlog.Held // what displays meant for it, when it began
-	needless bool          // it only goes on behind displays that kept nothing out
+	needless bool          // it only goes on behind displays that failed
 
 	window, context int64       // as the agent reported them last; 0: unknown
 	beside          int64       // what the last call held beside that context
 	estimate        event.Usage // of the last call that was cut and not reported since
 
-	displays, kept, others int // completed since the last call began: displays, those that kept something out, other tools
+	failed, others int // calls of tools that ended in the turn since the last call began: displays that failed, and others
 }
 
 // newBill begins where the session's log ends.
@@ -48,22 +48,19 @@ func definitionTokens(tools []agent.ToolSpec) (n int64) {
 // begin notes that a call begins.
 func (b *bill) begin(open eventlog.Open) {
 	b.calling, b.held, b.estimate = b.counting != agent.CountsNothing, open.Holds(), event.Usage{}
-	b.needless = b.displays > 0 && b.kept == 0 && b.others == 0
-	b.displays, b.kept, b.others = 0, 0, 0
+	b.needless = b.failed > 0 && b.others == 0
+	b.failed, b.others = 0, 0
 }
 
 // filled takes how full the agent says the context is.
 func (b *bill) filled(d event.SessionUsageInfo) { b.window, b.context = d.TokenLimit, d.CurrentTokens }
 
-// completed notes the end of a call of a tool; ours says that it is a display.
-func (b *bill) completed(ours, kept bool) {
-	switch {
-	case !ours:
+// completed notes the end of a call of a tool, which may be a display that failed.
+func (b *bill) completed(failedDisplay bool) {
+	if failedDisplay {
+		b.failed++
+	} else {
 		b.others++
-	case kept:
-		b.displays, b.kept = b.displays+1, b.kept+1
-	default:
-		b.displays++
 	}
 }
 
@@ -108,12 +105,13 @@ func (b *bill) cut(open eventlog.Open) event.Usage {
 func (b *bill) end(open eventlog.Open, how event.Outcome, died bool) (u event.Usage) {
 	switch {
 	case how == event.Aborted, how == event.Interrupted, died:
-		u = b.cut(open)
-		b.estimate = u
+		if u = b.cut(open); u != (event.Usage{}) { // else it is composed again: the log did not take it
+			b.estimate = u
+		}
 	case how == event.Completed && b.counting != agent.CountsCalls:
 		u = b.cut(open)
 	}
-	b.calling = false
+	b.calling, b.failed, b.others = false, 0, 0 // what the next prompt begins, no display caused
 	return u
 }
 

@@ -50,13 +50,19 @@ func TestBill(t *testing.T) {
 		}, event.Usage{Turns: 1, InputTokens: 500_000, DefinitionTokens: 15, KeptTokens: 100_300, OwnTokens: 35}},
 		{"no model", agent.CountsNothing, func(b *bill) event.Usage { return b.end(shown, event.Aborted, false) }, event.Usage{}},
 		{"behind a display that failed", "", func(b *bill) event.Usage {
-			b.completed(true, false)
+			b.completed(true)
 			b.begin(shown)
 			return b.reported(call)
 		}, event.Usage{Calls: 1, InputTokens: 30_000, OutputTokens: 50, DefinitionTokens: 240, KeptTokens: 98_000, OwnTokens: 30_050}},
+		{"in the turn after one that failed", "", func(b *bill) event.Usage {
+			b.completed(true)
+			b.end(shown, event.Completed, false)
+			b.begin(shown)
+			return b.reported(call)
+		}, one},
 		{"behind one that failed and another tool", "", func(b *bill) event.Usage {
-			b.completed(true, false)
-			b.completed(false, false)
+			b.completed(true)
+			b.completed(false)
 			b.begin(shown)
 			return b.reported(call)
 		}, one},

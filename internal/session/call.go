@@ -148,7 +148,7 @@ func (s *Session) completeLocked(c *call, res agent.Result) error {
 		return err
 	}
 	if c.by == event.ByAgent && d.ParentToolCallID == "" {
-		s.bill.completed(c.display.Load(), res.Telemetry != nil && res.Telemetry.TokensShown > 0)
+		s.bill.completed(c.display.Load() && res.Type != agent.Success)
 	}
 	return nil
 }

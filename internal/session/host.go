@@ -180,7 +180,7 @@ func (h *host) reportLocked(data event.Data) error {
 		}
 	case event.ToolExecutionComplete:
 		if d.ParentToolCallID == "" {
-			s.bill.completed(false, false)
+			s.bill.completed(false)
 		}
 	}
 	if t != nil {

@@ -37,7 +37,8 @@ export function figures() {
 }
 
 function shut(e) {
-  if (e.key !== 'Escape' || e.defaultPrevented || document.querySelector('dialog[open], :popover-open')) return
+  if (e.key !== 'Escape' || e.defaultPrevented || document.querySelector('dialog[open], :popover-open, #menu:not([hidden])')) return
+  if (e.target.matches('input, textarea:not(#prompt)')) return // its own
   e.preventDefault()
   e.stopPropagation()
   figures()

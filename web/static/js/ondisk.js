@@ -42,7 +42,7 @@ async function follow() {
   try {
     if (session() && !document.hidden && !off) await compare()
   } catch (err) {
-    if (err.status) return // the session is gone, or the reader signed out
+    if ([401, 403, 404].includes(err.status)) return // the session is gone, or the reader signed out
   }
   setTimeout(follow, every)
 }
