@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
@@ -21,6 +22,8 @@ type request struct {
 	grants []event.Grant   // each covers all of perm that no rule allows
 	ctx    context.Context // of the act: it cannot be allowed after this has ended
 	byUser bool            // the user's own act: it outlives turns
+
+	deciding atomic.Bool // the user's decision is under way: the grant it keeps does not answer first
 
 	done    chan struct{} // closed when outcome is set
 	outcome outcome
@@ -141,7 +144,7 @@ func (q *Requests) await(ctx context.Context, r *request, given <-chan struct{})
 		case <-r.done:
 			return r.outcome
 		case <-given:
-			if given = q.given(); r.mayBeGranted() {
+			if given = q.given(); r.mayBeGranted() && !r.deciding.Load() {
 				_ = q.answerIfCovered(r) // it stays open
 			}
 		case <-ctx.Done():
@@ -215,6 +218,8 @@ func (q *Requests) Decide(ctx context.Context, requestID string, d Decision) err
 	if v.Scope == event.ForWorkspace {
 		q.keeping.Lock()
 		defer q.keeping.Unlock()
+		r.deciding.Store(true)
+		defer r.deciding.Store(false)
 		if added, err = q.keep(*given); err != nil {
 			return err
 		}

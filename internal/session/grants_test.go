@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"webchat/internal/agent"
@@ -379,6 +380,24 @@ func TestGrantAnswersOtherSessions(t *testing.T) {
 			equal(t, "grant", *d.Grant, event.Grant{ID: program.ID, Text: program.Text, Scope: event.ForWorkspace})
 		}
 		equal(t, "ran", len(*ran), 3)
+	})
+}
+
+// slowHeap keeps a grant, and lets all that wait for one act before it says so.
+type slowHeap struct{ *heap }
+
+func (h slowHeap) Keep(g event.Grant, session string, at time.Time) (bool, error) {
+	defer synctest.Wait()
+	return h.heap.Keep(g, session, at)
+}
+
+// The grant that a decision keeps for the workspace does not answer the question before it.
+func TestDecisionComesBeforeItsGrant(t *testing.T) {
+	commands(t, slowHeap{&heap{held: map[string]event.Grant{}}}, func(r *rig, _ *[]string) {
+		id := r.send("make")
+		r.decide(consent.Decision{Decision: event.Allow, Scope: event.ForWorkspace})
+		r.wait(id)
+		equal(t, "by", last[event.PermissionCompleted](r).By, event.DecidedByUser)
 	})
 }
 
