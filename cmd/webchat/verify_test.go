@@ -77,8 +77,8 @@ func canaries(t *testing.T, want, path string, flags ...string) (o *options, sai
 	return o, out.String()
 }
 
-// asks has what verify said of an agent's asking compared, and what is said where it is chosen
-// from then on.
+// asks compares what verify printed about an agent's questions with what is expected, and checks
+// the sentence beside the agent's name in the picker from then on.
 func asks(t *testing.T, o *options, name, said string) {
 	t.Helper()
 	want, lacks := []string{"writes: yes", "runs a command: yes", "reads .env: yes"}, ""

@@ -29,8 +29,8 @@ func (u Usage) and(v Usage, sign int64) Usage {
 	return u
 }
 
-// Net is what was kept out of the calls less what webchat added to them. It is unknown while there
-// was no call, and where nobody counts what the definitions of the tools cost.
+// Net is what was kept out of the calls less what webchat added to them. It is unknown before the
+// first call, and if the agent does not report what the tool definitions cost.
 func (u Usage) Net() (tokens int64, known bool) {
 	return u.KeptTokens - u.OwnTokens, u.Calls+u.Turns > 0 && u.DefinitionTokens > 0
 }

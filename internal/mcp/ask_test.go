@@ -57,7 +57,7 @@ func TestAClientAsksItsUser(t *testing.T) {
 					t.Errorf("its user is asked %q", asked)
 				}
 				if got := text(t, res); !strings.HasPrefix(got, c.want) || strings.Contains(fmt.Sprint(got, res.Meta), "#t=") {
-					t.Errorf("its model is told %q", got)
+					t.Errorf("the result is %q", got)
 				}
 				if want := append([]string{"Started"}, slices.Repeat([]string{link}, c.said)...); !slices.Equal(said, want) {
 					t.Errorf("the progress says %q, want %q", said, want)
@@ -79,7 +79,7 @@ func TestAClientStopsAsking(t *testing.T) {
 		})
 		<-withdrawn
 		if got := text(t, res); !strings.HasPrefix(got, "No answer") || after != 2*time.Minute {
-			t.Errorf("after %v its model is told %q", after, got)
+			t.Errorf("after %v the result is %q", after, got)
 		}
 	})
 }

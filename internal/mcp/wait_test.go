@@ -62,8 +62,9 @@ func makeAll() event.PermissionRequested {
 	return event.PermissionRequested{RequestID: "r", Kind: "shell", Action: "run a command", Resource: "make all", Cwd: "/work"}
 }
 
-// waits serves one call of a client, about which its user is asked for as long as patience says, and
-// returns what the client is told and when. elicit is how it asks them itself; nil: it cannot.
+// waits serves one call that needs the user's permission, with the time limit patience, and returns
+// its result, the progress messages and when it ended. elicit is the client's elicitation handler;
+// nil: it has none.
 func waits(t *testing.T, q event.PermissionRequested, token any, patience time.Duration, change func(*webmcp.ServerConfig),
 	elicit func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error)) (res *mcp.CallToolResult, said []string, after time.Duration) {
 	settled := make(chan event.Decision, 1)

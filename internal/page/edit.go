@@ -53,7 +53,7 @@ func (c *Call) withoutHeads(diff string) string {
 	return strings.Join(out, "")
 }
 
-// blobs is git's line of the names of two objects, which says nothing to a reader.
+// blobs matches the line with the two object names of a git diff, which is of no use to a reader.
 var blobs = regexp.MustCompile(`^index [0-9a-f]+\.\.[0-9a-f]+( [0-7]{6})?\s*$`)
 
 // Changes is what a write would change. What stands before the first hunk of a file is

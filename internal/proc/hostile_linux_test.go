@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -331,23 +332,19 @@ func TestThreat84ParentOfTheDetachedIsConcealed(t *testing.T) {
 		who = &syscall.Credential{Uid: 65534, Gid: 65534}
 	}
 	s := serveAs(t, who, "sleep MARK", "DETACH=exec sleep MARK")
-	for {
+	until(t, "the environment of the parent is closed", func() bool {
 		all, _ := processes()
-		for _, p := range all {
-			if line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.pid)); !strings.HasPrefix(string(line), detacherName+"\x00") || !strings.Contains(string(line), s.mark) {
-				continue
-			}
-			info, err := os.Stat(fmt.Sprintf("/proc/%d/environ", p.pid))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if uid := info.Sys().(*syscall.Stat_t).Uid; uid != 0 { // of one that is closed to others they are root's
-				t.Errorf("the environment of the parent belongs to user %d", uid)
-			}
-			return
+		i := slices.IndexFunc(all, func(p process) bool {
+			line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.pid))
+			return strings.HasPrefix(string(line), detacherName+"\x00") && strings.Contains(string(line), s.mark)
+		})
+		if i < 0 {
+			return false
 		}
-		time.Sleep(time.Millisecond)
-	}
+		info, err := os.Stat(fmt.Sprintf("/proc/%d/environ", all[i].pid))
+		// of a process that is closed to others they are root's
+		return err == nil && info.Sys().(*syscall.Stat_t).Uid == 0
+	})
 }
 
 func detached(script string) error {

@@ -14,20 +14,33 @@ import (
 	"webchat/internal/event"
 )
 
-// A conversation that is of no use is closed after a while, but not while somebody
-// looks or a task runs, and the next prompt resumes it.
-func TestIdleConversationRests(t *testing.T) {
-	const idle = 10 * time.Minute
+// idle is how long an agent's conversation stays open without use.
+const idle = 10 * time.Minute
+
+// resting plays a session whose agent's conversation is closed when idle, and can be resumed.
+func resting(t *testing.T, test func(r *rig)) {
+	t.Helper()
 	play(t, func(r *rig, c *Config) {
 		c.AgentIdle = idle
 		r.backend.info = agent.Info{Available: true, CanResume: true}
-	}, func(r *rig) {
+	}, test)
+}
+
+// pass lets d of a bubble's time pass.
+func pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+// A conversation that is of no use is closed after a while, but not while somebody
+// looks or a task runs, and the next prompt resumes it.
+func TestIdleConversationRests(t *testing.T) {
+	resting(t, func(r *rig) {
 		open := func() bool {
 			r.s.mu.Lock()
 			defer r.s.mu.Unlock()
 			return r.s.conn != nil
 		}
-		pass := func(d time.Duration) { time.Sleep(d); synctest.Wait() } // of fake time
 		r.ask("one")
 		pass(idle - time.Second)
 		equal(t, "open before its time", open(), true)
@@ -67,11 +80,7 @@ func works(r *rig) string {
 // The end of a conversation by idleness is in the log, once, and what the next prompt opens goes on
 // behind a resume. Neither is activity, and what models took meanwhile counts once.
 func TestTheEndOfARestingConversationIsLogged(t *testing.T) {
-	const idle = 10 * time.Minute
-	play(t, func(r *rig, c *Config) {
-		c.AgentIdle = idle
-		r.backend.info = agent.Info{Available: true, CanResume: true}
-	}, func(r *rig) {
+	resting(t, func(r *rig) {
 		r.ask("one")
 		used := func() {
 			if err := r.backend.host.Report(r.Context(), event.AssistantUsage{Model: "m", InputTokens: 7}); err != nil {
@@ -80,16 +89,14 @@ func TestTheEndOfARestingConversationIsLogged(t *testing.T) {
 		}
 		used()
 		before := r.s.Summary()
-		time.Sleep(3 * idle) // fake
-		synctest.Wait()
+		pass(3 * idle)
 		equal(t, "after a rest", works(r), "session.start turn.start turn.end session.shutdown")
 		after := r.s.Summary()
 		equal(t, "it is no activity", after.Open.Active, before.Open.Active)
 		equal(t, "its time", after.UpdatedAt, before.UpdatedAt)
 		r.ask("two")
 		equal(t, "after a prompt", works(r), "session.start turn.start turn.end session.shutdown session.resume turn.start turn.end")
-		time.Sleep(3 * idle)
-		synctest.Wait()
+		pass(3 * idle)
 		r.s.Close()
 		ends := all[event.SessionShutdown](r)
 		equal(t, "ends, one for each rest and none for the close", len(ends), 2)
@@ -138,15 +145,10 @@ func TestAnAgentKilledBeforeTheCloseEndsOnce(t *testing.T) {
 
 // A log that fails while a conversation rests takes its end with what begins next.
 func TestTheEndOfAConversationWaitsForTheLog(t *testing.T) {
-	const idle = 10 * time.Minute
-	play(t, func(r *rig, c *Config) {
-		c.AgentIdle = idle
-		r.backend.info = agent.Info{Available: true, CanResume: true}
-	}, func(r *rig) {
+	resting(t, func(r *rig) {
 		r.ask("one")
 		r.mem.broken(errors.New("disk full"))
-		time.Sleep(3 * idle)
-		synctest.Wait()
+		pass(3 * idle)
 		equal(t, "while it fails", works(r), "session.start turn.start turn.end")
 		r.mem.broken(nil)
 		r.ask("two")

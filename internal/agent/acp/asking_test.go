@@ -8,8 +8,9 @@ import (
 	"webchat/internal/agent/acp"
 )
 
-// What was tried of an agent's asking is said of that version of it, as it was started then, also by
-// a process that began before; of any other what its preset says.
+// The result of verify describes one version of an agent, with the command line it was started
+// with; a process that was running before reads it, too. Every other version is described by its
+// preset.
 func TestAskingIsKeptWithTheVersion(t *testing.T) {
 	const preset = "runs read commands without asking"
 	home := t.TempDir()
