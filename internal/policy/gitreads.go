@@ -77,7 +77,7 @@ func gitCommand(j *judgement, a *arguments, in folders) bool {
 // signature checked.
 func (x gitReader) permits(word string) bool {
 	name, value, has := strings.Cut(strings.TrimLeft(word, "-"), "=")
-	if strings.Contains(value, "%G") {
+	if strings.Contains(value, "%G") || strings.Contains(value, "signature") {
 		return false
 	}
 	if strings.HasPrefix(word, "--") {
@@ -106,12 +106,22 @@ func (j *judgement) revision(w string, in folders) bool {
 }
 
 // unplain matches, in the lower-case text of a configuration, a key that may name a program or have
-// one started (a signature is checked by gpg), a file whose text git would print, another working
-// tree, or a file with more of it.
+// one started (a signature is checked by gpg, an object that a partial clone lacks is fetched, a
+// submodule is asked by a git of its own), a file whose text git would print, another working tree,
+// or a file with more of it.
 var unplain = regexp.MustCompile(`fsmonitor|external|textconv|pager|command|program|hookspath|editor|askpass|driver|signature|%g|worktree|mailmap|revsfile|` +
+	`promisor|partialclone|submodule|` +
 	`\[\s*(?:alias|filter|include|includeif|pretty|diff\s|merge\s)`)
 
-// plainRepository reports whether no configuration that git reads in a folder is [unplain]: that of its repository, which begins in the workspace, and the user's and the system's.
+// Bounds of what is read of a repository, in bytes. What is longer is not plain.
+const (
+	maxGitConfig = 1 << 20
+	maxGitIndex  = 64 << 20
+)
+
+// plainRepository reports whether git, in a folder, reads one repository that begins in the
+// workspace, whole and by itself, and no configuration that is [unplain]: neither the repository's
+// nor the user's nor the system's.
 func (p *Policy) plainRepository(dir string) bool {
 	if dir == "" {
 		return false
@@ -121,17 +131,14 @@ func (p *Policy) plainRepository(dir string) bool {
 		files = append(files, filepath.Join(home, ".gitconfig"), filepath.Join(home, ".config", "git", "config"))
 	}
 	for at := dir; ; at = path.Dir(at) {
-		if !p.inside(at) || isGitFolder(at) { // a repository around the workspace is not looked into; a bare one may stand anywhere
+		if !p.inside(at) || found(at+"/HEAD") { // a repository around the workspace is not looked into; a bare one may stand anywhere
 			return false
 		}
-		info, err := os.Lstat(filepath.Join(at, ".git"))
-		if err == nil {
-			_, modules := os.Lstat(filepath.Join(at, ".gitmodules"))
-			_, hook := os.Lstat(filepath.Join(at, ".git", "hooks", "post-index-change"))
-			if !info.IsDir() || !errors.Is(modules, fs.ErrNotExist) || !errors.Is(hook, fs.ErrNotExist) {
-				return false // its configuration is elsewhere, others have their own, or git status starts a program
+		if git := at + "/.git"; found(git) {
+			if found(at+"/.gitmodules") || !wholeGitFolder(git) {
+				return false
 			}
-			files = append(files, filepath.Join(at, ".git", "config"), filepath.Join(at, ".git", "config.worktree"))
+			files = append(files, filepath.Join(git, "config"), filepath.Join(git, "config.worktree"))
 			break
 		}
 		if at == path.Dir(at) {
@@ -139,14 +146,48 @@ func (p *Policy) plainRepository(dir string) bool {
 		}
 	}
 	return !slices.ContainsFunc(files, func(name string) bool {
-		b, err := os.ReadFile(name)
-		return err != nil && !errors.Is(err, fs.ErrNotExist) || unplain.Match(bytes.ToLower(b)) || SensitiveFile(name)
+		b, err := head(name, maxGitConfig+1)
+		return err != nil && !errors.Is(err, fs.ErrNotExist) || len(b) > maxGitConfig || unplain.Match(bytes.ToLower(b)) || SensitiveFile(name)
 	})
 }
 
-// isGitFolder reports whether git takes a folder itself for a repository.
-func isGitFolder(dir string) bool {
-	_, head := os.Lstat(filepath.Join(dir, "HEAD"))
-	_, objects := os.Lstat(filepath.Join(dir, "objects"))
-	return head == nil && objects == nil
+// wholeGitFolder reports whether a .git is a folder that holds all of its repository: its
+// configuration and objects stand in no other one (commondir, alternates, links), it starts no
+// program after git status, and what it tracks are files, no repositories with their own
+// configuration.
+func wholeGitFolder(git string) bool {
+	info, err := os.Lstat(git)
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	for _, name := range []string{"commondir", "objects/info/alternates", "hooks/post-index-change"} {
+		if found(git + "/" + name) {
+			return false
+		}
+	}
+	for _, dir := range []string{git, git + "/objects", git + "/objects/pack"} {
+		entries, err := os.ReadDir(dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) || slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+			return e.Type()&fs.ModeSymlink != 0 || strings.HasPrefix(e.Name(), "sharedindex.")
+		}) {
+			return false
+		}
+	}
+	index, err := head(git+"/index", maxGitIndex+1)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && len(index) <= maxGitIndex && !tracksRepository(index)
+}
+
+// tracksRepository reports whether git's index may have a repository among its files: an entry with
+// the mode of one, which stands at a multiple of 8 and 4 bytes but in version 4.
+func tracksRepository(index []byte) bool {
+	packed := bytes.HasPrefix(index, []byte("DIRC\x00\x00\x00\x04"))
+	for at := 0; ; at++ {
+		next := bytes.Index(index[at:], []byte{0, 0, 0xe0, 0})
+		if next < 0 {
+			return false
+		}
+		if at += next; packed || at%8 == 4 {
+			return true
+		}
+	}
 }

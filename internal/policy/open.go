@@ -2,6 +2,7 @@ package policy
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 )
@@ -31,4 +32,25 @@ func Open(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 		return nil, st, errors.Join(err, f.Close())
 	}
 	return f, st, nil
+}
+
+// head returns the first bytes of a regular file, at most so many. It waits for no pipe and reads
+// no device.
+func head(name string, most int64) ([]byte, error) {
+	st, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !st.Mode().IsRegular() {
+		return nil, ErrSpecial
+	}
+	f, err := os.OpenFile(name, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if st, err = f.Stat(); err == nil && !st.Mode().IsRegular() { // it was put there meanwhile
+		return nil, ErrSpecial
+	}
+	return io.ReadAll(io.LimitReader(f, most))
 }

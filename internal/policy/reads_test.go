@@ -123,7 +123,7 @@ func TestReadingInAFolderThatIsNotKnown(t *testing.T) {
 func TestThreat52GitStartsNothing(t *testing.T) {
 	for name, config := range map[string]string{
 		"fsmonitor": "[core]\n fsmonitor = ./x", "upper case": "[CORE]\n FSMonitor = ./x", "pager": "[core]\n pager = x", "command's pager": "[pager]\n log = x", "external": "[diff]\n external = x", "textconv": "[diff \"a\"]\n textconv = x",
-		"filter": "[filter \"a\"]\n clean = x", "alias": "[alias]\n st = !x", "include": "[include]\n path = x", "includeIf": "[includeIf \"gitdir:/\"]\n path = x", "gpg": "[gpg]\n program = x", "hooks": "[core]\n hooksPath = x", "ssh": "[core]\n sshCommand = x", "another tree": "[core]\n worktree = /etc", "signatures": "[log]\n showSignature = true", "a format": "[format]\n pretty = %G?", "a file": "[blame]\n ignoreRevsFile = /etc/passwd", "mailmap": "[mailmap]\n file = x", "a token": "[remote \"origin\"]\n url = https://me:secret@example.com/x",
+		"filter": "[filter \"a\"]\n clean = x", "alias": "[alias]\n st = !x", "include": "[include]\n path = x", "includeIf": "[includeIf \"gitdir:/\"]\n path = x", "gpg": "[gpg]\n program = x", "hooks": "[core]\n hooksPath = x", "ssh": "[core]\n sshCommand = x", "another tree": "[core]\n worktree = /etc", "signatures": "[log]\n showSignature = true", "a format": "[format]\n pretty = %G?", "a file": "[blame]\n ignoreRevsFile = /etc/passwd", "mailmap": "[mailmap]\n file = x", "a partial clone": "[remote \"x\"]\n promisor = true\n uploadpack = x", "another": "[extensions]\n partialClone = x", "submodules": "[diff]\n submodule = diff", "a token": "[remote \"origin\"]\n url = https://me:secret@example.com/x",
 	} {
 		for where := range 3 {
 			ws, home := readableWorkspace(t), t.TempDir()
@@ -145,6 +145,22 @@ func TestThreat52GitStartsNothing(t *testing.T) {
 		"a link": func(ws string) error {
 			return errorsOf(os.RemoveAll(filepath.Join(ws, ".git")), os.Symlink("/etc", filepath.Join(ws, ".git")))
 		},
+		"a configuration elsewhere": func(ws string) error {
+			return os.WriteFile(filepath.Join(ws, ".git", "commondir"), []byte("../bare"), 0o600)
+		},
+		"objects elsewhere": func(ws string) error {
+			return errorsOf(os.Mkdir(filepath.Join(ws, ".git", "objects", "info"), 0o700), os.WriteFile(filepath.Join(ws, ".git", "objects", "info", "alternates"), []byte("/x"), 0o600))
+		},
+		"linked objects": func(ws string) error { return os.Symlink("/etc", filepath.Join(ws, ".git", "objects", "ab")) },
+		"linked names": func(ws string) error {
+			return errorsOf(os.Remove(filepath.Join(ws, ".git", "refs")), os.Symlink("/etc", filepath.Join(ws, ".git", "refs")))
+		},
+		"a bare one without objects": func(ws string) error { return os.WriteFile(filepath.Join(ws, "HEAD"), nil, 0o600) },
+		"half an index":              func(ws string) error { return os.WriteFile(filepath.Join(ws, ".git", "sharedindex.0"), nil, 0o600) },
+		"a huge configuration":       func(ws string) error { return os.Truncate(filepath.Join(ws, ".git", "config"), 1<<40) },
+		"an endless one": func(ws string) error {
+			return errorsOf(os.Remove(filepath.Join(ws, ".git", "config")), os.Symlink("/dev/zero", filepath.Join(ws, ".git", "config")))
+		},
 		"none": func(ws string) error { return os.RemoveAll(filepath.Join(ws, ".git")) },
 		"bare too": func(ws string) error {
 			return errorsOf(os.WriteFile(filepath.Join(ws, "HEAD"), nil, 0o600), os.Mkdir(filepath.Join(ws, "objects"), 0o700))
@@ -157,6 +173,41 @@ func TestThreat52GitStartsNothing(t *testing.T) {
 		p := New(Config{Workspace: ws, Reading: true, Path: "/usr/bin"})
 		if got := p.Rule(t.Context(), agent.Permission{ToolName: "bash", Kind: agent.KindShell, Resource: "git log", Cwd: ws}); got.Decision != "" {
 			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// What git status asks of a repository that another one tracks, it asks by a git that obeys that
+// one's configuration, also without .gitmodules.
+func TestThreat52GitTracksARepository(t *testing.T) {
+	ws, home := t.TempDir(), t.TempDir()
+	git := func(args ...string) {
+		t.Helper()
+		c := exec.Command("git", args...)
+		c.Dir, c.Env = ws, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_AUTHOR_NAME=x", "GIT_AUTHOR_EMAIL=x", "GIT_COMMITTER_NAME=x", "GIT_COMMITTER_EMAIL=x"}
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %s", args, out)
+		}
+	}
+	status := func() event.Decision {
+		p := New(Config{Workspace: ws, Home: home, Reading: true, Path: "/usr/bin"})
+		return p.Rule(t.Context(), agent.Permission{ToolName: "bash", Kind: agent.KindShell, Resource: "git status", Cwd: ws}).Decision
+	}
+	git("init", "-q", ".")
+	if err := os.WriteFile(filepath.Join(ws, "a"), make([]byte, 0xe000), 0o600); err != nil { // a size that looks like the mode
+		t.Fatal(err)
+	}
+	git("add", "a")
+	if got := status(); got != event.Allow {
+		t.Errorf("a repository of files: %q", got)
+	}
+	git("init", "-q", "inner")
+	git("-C", "inner", "commit", "-q", "--allow-empty", "-m", "x")
+	for _, version := range []string{"2", "4"} {
+		git("add", "inner")
+		git("update-index", "--index-version", version)
+		if got := status(); got != "" {
+			t.Errorf("a repository with another in its index, version %s: %q", version, got)
 		}
 	}
 }

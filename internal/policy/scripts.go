@@ -2,10 +2,7 @@ package policy
 
 import (
 	"encoding/json"
-	"io"
-	"os"
 	"path/filepath"
-	"syscall"
 
 	"webchat/internal/strictjson"
 )
@@ -19,15 +16,7 @@ func (p *Policy) hasScript(dir, name string) bool {
 	if p.reaches([]string{"package.json"}, dir) {
 		return false
 	}
-	f, err := os.OpenFile(filepath.Join(filepath.FromSlash(dir), "package.json"), os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may be a pipe
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
-		return false
-	}
-	b, err := io.ReadAll(io.LimitReader(f, maxManifest+1))
+	b, err := head(filepath.Join(filepath.FromSlash(dir), "package.json"), maxManifest+1)
 	return err == nil && len(b) <= maxManifest && scriptIn(b, name)
 }
 

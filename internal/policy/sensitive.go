@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"io"
-	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -159,14 +157,6 @@ var credential = regexp.MustCompile(`(?im)://[^/\s@:]*:[^/\s@]+@|https?://[^/\s@
 const credentialHead = 64 << 10
 
 func holdsCredential(name string) bool {
-	if st, err := os.Stat(name); err != nil || !st.Mode().IsRegular() { // opening a pipe would wait
-		return false
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	head, err := io.ReadAll(io.LimitReader(f, credentialHead))
-	return err == nil && credential.Match(head)
+	b, err := head(name, credentialHead)
+	return err == nil && credential.Match(b)
 }
