@@ -60,7 +60,7 @@ func gitCommand(j *judgement, a *arguments, in folders) bool {
 		switch w := words[i]; {
 		case w == "--":
 			return x.paths && gitPaths(j, words[i+1:], in)
-		case len(w) == 2 && w[0] == '-' && slices.Contains(x.options, w[1:]+"="): // its value is the next word
+		case len(w) == 2 && strings.Contains("nGSL", w[1:]) && w[0] == '-' && slices.Contains(x.options, w[1:]+"="): // its value is the next word
 			i++
 		case strings.HasPrefix(w, "-"):
 			if !x.permits(w) {
@@ -149,6 +149,25 @@ func (p *Policy) plainRepository(dir string) bool {
 		b, err := head(name, maxGitConfig+1)
 		return err != nil && !errors.Is(err, fs.ErrNotExist) || len(b) > maxGitConfig || unplain.Match(bytes.ToLower(b)) || SensitiveFile(name)
 	})
+}
+
+// plainVersions reports whether a program that asks the version control of a folder starts nothing by
+// that: there is none, or it is git with a repository that is plain.
+func (p *Policy) plainVersions(dir string) bool {
+	for at := dir; at != ""; at = path.Dir(at) {
+		for _, other := range []string{".hg", ".svn", ".bzr", ".fslckout", "_FOSSIL_"} {
+			if found(at + "/" + other) {
+				return false
+			}
+		}
+		if found(at + "/.git") {
+			return p.plainRepository(dir)
+		}
+		if at == path.Dir(at) {
+			return true
+		}
+	}
+	return false
 }
 
 // wholeGitFolder reports whether a .git is a folder that holds all of its repository: its

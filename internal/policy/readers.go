@@ -72,7 +72,7 @@ var readers = map[string]reader{
 	"false":     {},
 	"sleep":     {takes: justTexts, most: 1},
 	"echo":      {flags: "neE", takes: justTexts},
-	"printf":    {takes: justTexts},                                                                                                                 // -v sets a variable
+	"printf":    {takes: justTexts, check: plainFormat},                                                                                             // -v sets a variable
 	"date":      {flags: "uRI", values: "d", long: []string{"utc", "iso-8601", "rfc-email", "date="}, takes: justTexts, most: 1, check: plusFormat}, // -s and a bare time set the clock
 	"test":      {takes: justTexts, check: condition},
 	"[":         {takes: justTexts, check: condition},
@@ -229,6 +229,27 @@ func ripgrep(_ *judgement, a *arguments, _ folders) bool {
 	return true
 }
 
+// verbs are what printf may be asked to write: %n of bash sets a variable.
+var verbs = regexp.MustCompile(`%(?:%|[-+ #0]*[0-9]*(?:\.[0-9]+)?([A-Za-z]))`)
+
+// uncounted matches what sets and runs nothing where it is counted.
+var uncounted = regexp.MustCompile(`^[A-Za-z0-9_./: -]*$`)
+
+// plainFormat judges a format and what it formats: zsh counts what stands for a number.
+func plainFormat(_ *judgement, a *arguments, _ folders) bool {
+	if len(a.texts) == 0 || strings.HasPrefix(a.texts[0], "-") || strings.Contains(verbs.ReplaceAllString(a.texts[0], ""), "%") {
+		return false
+	}
+	counts := false
+	for _, verb := range verbs.FindAllStringSubmatch(a.texts[0], -1) {
+		if !strings.Contains("sbqcdiuoxXeEfgG", verb[1]) {
+			return false
+		}
+		counts = counts || verb[1] != "" && !strings.Contains("sbqc", verb[1])
+	}
+	return !counts || !slices.ContainsFunc(a.texts[1:], func(s string) bool { return strings.Contains(s, "--") || !uncounted.MatchString(s) })
+}
+
 var number = regexp.MustCompile(`^-?[0-9]+$`)
 
 // condition judges what test compares: -v reads and runs what stands in an index, and zsh counts
@@ -316,6 +337,9 @@ func goCommand(j *judgement, a *arguments, in folders) bool {
 	options, ok := goCommands[a.texts[0]]
 	if a.texts[0] != "env" && a.texts[0] != "version" {
 		ok = ok && j.file(".", in)
+	}
+	if a.texts[0] == "list" { // it has the repository's state read by git, as a build has
+		ok = ok && !slices.ContainsFunc(in, func(dir string) bool { return !j.p.plainVersions(dir) })
 	}
 	for _, w := range a.texts[1:] {
 		name, isOption := strings.CutPrefix(w, "-")

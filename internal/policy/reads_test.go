@@ -37,7 +37,7 @@ func readableWorkspace(t *testing.T) (ws string) {
 var onlyReading = []string{
 	"ls", "ls -la", "ls src *.txt", "cat a.txt", "cat a.txt b.txt src/main.go", "cat ./src/main.go", "cat -- a.txt", "cat 'plain/b c.txt'", `cat "plain/b c.txt"`, "cat *.txt", "cat src/*.go", "cat src/deep/?.go",
 	"head -5 a.txt", "head -n 5 a.txt", "head -n5 a.txt", "head --lines=5 a.txt", "tail -n +2 a.txt", "wc -l a.txt src/main.go", "nl a.txt", "stat -c %s a.txt", "file a.txt", "du -sh src", "tree -L 2 src",
-	"pwd", "echo hello", "echo 'a $x `b`'", "printf '%s\\n' a b", "date +%s", "date -u", "sleep 1", "true", "test -f a.txt", "[ -d src ]", "test 1 -eq 1", "basename src/main.go", "dirname src/main.go", "realpath a.txt", "which go", "env",
+	"pwd", "echo hello", "echo 'a $x `b`'", "printf '%s\\n' a b", "printf '%-5s|%5.1f %d%%\\n' a 1 2", "date +%s", "date -u", "sleep 1", "true", "test -f a.txt", "[ -d src ]", "test 1 -eq 1", "basename src/main.go", "dirname src/main.go", "realpath a.txt", "which go", "env",
 	"sort -u a.txt", "uniq -c a.txt", "cut -d, -f1 a.txt", "tr a-z A-Z", "diff -u a.txt b.txt", "diff -r src plain", "cmp a.txt b.txt", "sha256sum a.txt",
 	"sed -n 1,20p a.txt", "sed -n '1,20p;25p' a.txt", "sed -n '/one/,/two/p' a.txt", "sed -n -e 3p a.txt", "sed -n '$p' a.txt", "sed 5q a.txt",
 	"grep -n one a.txt", "grep -rn 'func main' src", "grep -rnE 'a|b' --include=*.go src", "grep -rn --include='*.txt' one .", "grep -r --include='*.go' --include '*.md' one", "grep -e one -e two a.txt", "grep -c . a.txt", "grep -A3 -B2 one a.txt", "rg -n one src", "rg --files src", "rg -t go main src",
@@ -57,13 +57,13 @@ var notOnlyReading = []string{
 	"touch x", "rm a.txt", "mv a.txt b.txt", "cp a.txt b.txt", "tee x", "xargs cat", "awk '{print}' a.txt", "perl -e 1", "python3 -c 1", "node -e 1", "sh a.txt", "bash -c ls", "eval ls", "exec ls", "source a.txt", ". ./a.txt", "command ls", "builtin echo", "./cat a.txt", "/bin/cat a.txt", "src/cat",
 	"env ls", "env X=1 ls", "nice ls", "sudo ls", "nohup ls", "timeout 1 ls", "xxd a.txt", "less a.txt", "more a.txt", "man ls", "export X=1", "unset X", "alias ls=rm", "trap ls EXIT", "set -x", "shopt -s dotglob", "read x", "cd", "cd -", "cd ~", "cd src", "cd ..", "pushd src", "'ls -la'", "l\\s", "$x", "=ls", "{ls,a}", "~/x",
 	// options that write, start programs or name files in files
-	"sort -o x a.txt", "sort -ox a.txt", "sort --output=x a.txt", "sort --outp=x a.txt", "sort --compress-program=sh a.txt", "sort -T . a.txt", "sort --files0-from=a.txt", "uniq a.txt out", "uniq -c a.txt out", "tree -o x", "tree -ao x", "tree -R -H . -L 1 -o x", "date -s 12:00", "date 01010000", "date --set=x", "date -f a.txt", "printf -v x a",
+	"sort -o x a.txt", "sort -ox a.txt", "sort --output=x a.txt", "sort --outp=x a.txt", "sort --compress-program=sh a.txt", "sort -T . a.txt", "sort --files0-from=a.txt", "uniq a.txt out", "uniq -c a.txt out", "tree -o x", "tree -ao x", "tree -R -H . -L 1 -o x", "date -s 12:00", "date 01010000", "date --set=x", "date -f a.txt", "printf -v x a", "printf a%n PATH", "printf '%s%5n' a PATH", "printf %*n 1 PATH", "printf '%(%s)T'", "printf %ln PATH", "printf %d 'a[$(touch x)]'", "printf '%s %x' a 'PATH[(e)ls]'", "printf %d PATH=1", "printf %d --PATH",
 	"file -C -m a.txt", "file -m a.txt b.txt", "file -z a.txt", "file -f a.txt", "sed -i s/a/b/ a.txt", "sed -n 'w x' a.txt", "sed 's/a/b/w x' a.txt", "sed -n '1e touch x' a.txt", "sed 's/a/touch x/e' a.txt", "sed -f a.txt b.txt", "sed -n 1r/etc/passwd a.txt", "sed --in-place 1p a.txt", "sed -ni 1p a.txt", "sed -n '1p;w x' a.txt", "sed -n \"1p\nw x\" a.txt", "sed -n '/a\\/e touch x/p' a.txt",
 	"grep -f a.txt b.txt", "grep --file=a.txt b.txt", "rg --pre sh x src", "rg --pre=sh x src", "rg -z x src", "rg --search-zip x src", "rg --hostname-bin sh x src", "rg -f a.txt src", "rg --ignore-file=a.txt x", "diff -l a.txt b.txt", "diff --paginate a.txt b.txt", "diff -X a.txt src plain", "diff --to-file=/etc/passwd a.txt", "wc --files0-from=a.txt", "du --files0-from=a.txt", "du -X a.txt", "sha256sum -c a.txt", "tail -f a.txt", "tail --follow a.txt", "gofmt -w src", "gofmt src", "gofmt -l -cpuprofile=x src", "gofmt -l -w src",
 	"find . -delete", "find . -exec rm {} +", `find . -exec rm {} \;`, "find . -execdir ls ';'", "find . -ok ls ';'", "find . -fprint x", "find . -fprintf x y", "find . -fls x", "find . -name x -o -delete", "find -L away", "find . -files0-from a.txt", "find . -newer /etc/passwd", "jq -f a.txt b.txt", "jq --from-file a.txt", "jq -L . x a.txt", "jq 'import \"a\" as a; .' a.txt", "jq --slurpfile a /etc/passwd . a.txt", "jq --rawfile a b . c",
 	"test -v 'a[$(touch x)]'", "test 'a[$(touch x)]' -eq 1", "[ a -eq 1 ]", "[[ -f a.txt ]]", "[[ a -eq 1 ]]", "test -f /etc/passwd",
 	"go env -w GOFLAGS=-toolexec=x", "go env -u X", "go list -export", "go list -compiled", "go list -toolexec=x", "go list -C sub", "go list -modfile=x", "go list -m x@latest", "go list -overlay=x", "go doc -http", "go version /bin/ls", "go run .", "go test", "go generate", "go list /etc", "go list ../...",
-	"git -c core.pager=x log", "git -C sub status", "git --exec-path=x status", "git --git-dir=bare status", "git --paginate log", "git -p log", "git log --output=x", "git diff --output=x", "git log --ext-diff -p", "git diff --ext-diff", "git show --textconv", "git log --show-signature", "git log --format=%GG", "git log --pretty=format:%G?", "git diff --no-index /etc/passwd a.txt", "git diff -O/etc/x",
+	"git -c core.pager=x log", "git -C sub status", "git --exec-path=x status", "git --git-dir=bare status", "git --paginate log", "git -p log", "git log --output=x", "git diff --output=x", "git log --ext-diff -p", "git diff --ext-diff", "git show --textconv", "git log --show-signature", "git log --format=%GG", "git log --pretty=format:%G?", "git diff --no-index /etc/passwd a.txt", "git diff -U /etc/passwd a.txt", "git log -U /etc/passwd", "git status -u /etc", "git branch '--format=%(signature)'", "git branch --sort=signature:key", "git diff -O/etc/x",
 	"git branch new", "git branch -d main", "git branch -m x", "git branch --edit-description", "git remote add x y", "git remote show origin", "git remote update", "git rev-parse --parseopt", "git ls-files --exclude-from=x", "git ls-files -X x", "git blame --contents a.txt b.txt", "git blame --ignore-revs-file=x a.txt", "git describe --candidates", "git commit -m x", "git checkout .", "git fetch", "git grep -O x", "git grep x", "git stash", "git show HEAD:deploy.key", "git show :deploy.key", "git log -- deploy.key", "git diff -- away/x", "git log ':!a'", "git diff -- ':/'", "git", "git x", "git status; git add .",
 	"cd ./bare && git status", "cd ./bare; git log",
 	// paths
@@ -132,8 +132,10 @@ func TestThreat52GitStartsNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := New(Config{Workspace: ws, Home: home, Reading: true, Path: "/usr/bin"})
-			if got := p.Rule(t.Context(), agent.Permission{ToolName: "bash", Kind: agent.KindShell, Resource: "git status", Cwd: ws}); got.Decision != "" {
-				t.Errorf("%s in %s: %+v", name, file, got)
+			for _, command := range []string{"git status", "go list ./..."} {
+				if got := p.Rule(t.Context(), agent.Permission{ToolName: "bash", Kind: agent.KindShell, Resource: command, Cwd: ws}); got.Decision != "" {
+					t.Errorf("%s: %s in %s: %+v", command, name, file, got)
+				}
 			}
 		}
 	}
@@ -161,6 +163,9 @@ func TestThreat52GitStartsNothing(t *testing.T) {
 		"an endless one": func(ws string) error {
 			return errorsOf(os.Remove(filepath.Join(ws, ".git", "config")), os.Symlink("/dev/zero", filepath.Join(ws, ".git", "config")))
 		},
+		"another program's": func(ws string) error {
+			return errorsOf(os.RemoveAll(filepath.Join(ws, ".git")), os.Mkdir(filepath.Join(ws, ".hg"), 0o700))
+		},
 		"none": func(ws string) error { return os.RemoveAll(filepath.Join(ws, ".git")) },
 		"bare too": func(ws string) error {
 			return errorsOf(os.WriteFile(filepath.Join(ws, "HEAD"), nil, 0o600), os.Mkdir(filepath.Join(ws, "objects"), 0o700))
@@ -171,8 +176,14 @@ func TestThreat52GitStartsNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := New(Config{Workspace: ws, Reading: true, Path: "/usr/bin"})
-		if got := p.Rule(t.Context(), agent.Permission{ToolName: "bash", Kind: agent.KindShell, Resource: "git log", Cwd: ws}); got.Decision != "" {
-			t.Errorf("%s: %+v", name, got)
+		for _, command := range []string{"git log", "go list -f '{{.Dir}}' ./..."} {
+			want := event.Decision("")
+			if strings.HasPrefix(command, "go") && name == "none" { // nothing is asked for its version
+				want = event.Allow
+			}
+			if got := p.Rule(t.Context(), agent.Permission{ToolName: "bash", Kind: agent.KindShell, Resource: command, Cwd: ws}); got.Decision != want {
+				t.Errorf("%s: %s: %+v", name, command, got)
+			}
 		}
 	}
 }
