@@ -442,7 +442,9 @@ func (j *judgement) linked(root string) bool {
 	return err != nil
 }
 
-// words are the texts a command gets, with patterns replaced by the names they match now.
+// words are the texts a command gets, with patterns replaced by the names they match now. Each of
+// these has to be one that may be read: their order, and so which of them is a file's name and which
+// a program's text, is not the same in every language, and one with a dash is an option.
 func (j *judgement) words(all []*syntax.Word, in folders) (texts []string, ok bool) {
 	for _, w := range all {
 		text, pattern, ok := j.word(w)
@@ -452,6 +454,11 @@ func (j *judgement) words(all []*syntax.Word, in folders) (texts []string, ok bo
 		names := map[string]bool{}
 		if pattern {
 			if names, ok = matches(text, in); !ok {
+				return nil, false
+			}
+		}
+		for name := range names {
+			if strings.HasPrefix(name, "-") || !j.file(name, in) {
 				return nil, false
 			}
 		}
@@ -471,26 +478,77 @@ func matches(pattern string, in folders) (names map[string]bool, ok bool) {
 		if dir == "" && !path.IsAbs(pattern) || strings.Contains(pattern, "**") {
 			return nil, false
 		}
-		whole := pattern
-		if !path.IsAbs(pattern) {
-			whole = strings.TrimSuffix(globQuote(dir), "/") + "/" + pattern
-		}
-		found, err := filepath.Glob(whole)
-		if err != nil || len(found) > maxMatches {
+		found, ok := expanded(pattern, dir)
+		if !ok || len(found) > maxMatches {
 			return nil, false
 		}
 		for _, name := range found {
-			if hidden(name, pattern) {
-				continue
+			if !hidden(name, pattern) {
+				names[name] = true
 			}
-			if !path.IsAbs(pattern) {
-				rel, err := filepath.Rel(dir, name)
-				if err != nil {
+		}
+	}
+	return names, true
+}
+
+// expanded returns the files that a pattern stands for in a folder, those with a dot before their
+// name among them, as a shell writes them: ".." behind a link is left as it is. It is not ok if they
+// are too many to look for.
+func expanded(pattern, dir string) (names []string, ok bool) {
+	at := func(name string) string {
+		if path.IsAbs(name) {
+			return name
+		}
+		return dir + "/" + name
+	}
+	names = []string{""}
+	left := maxListed
+	elements := strings.Split(pattern, "/")
+	for i, element := range elements {
+		var next []string
+		for _, begin := range names {
+			here := []string{element}
+			if strings.ContainsAny(element, `*?[\`) {
+				if here, ok = matching(at(begin), element, &left); !ok {
 					return nil, false
 				}
-				name = rel
 			}
-			names[name] = true
+			for _, name := range here {
+				name = begin + name
+				if i < len(elements)-1 {
+					name += "/"
+				}
+				if left--; left < 0 {
+					return nil, false
+				}
+				if name == "/" || found(at(name)) {
+					next = append(next, name)
+				}
+			}
+		}
+		names = next
+	}
+	return names, true
+}
+
+// matching returns the names in a folder that fit an element of a pattern, and takes from left how
+// many it read.
+func matching(dir, element string, left *int) (names []string, ok bool) {
+	f, err := os.Open(filepath.FromSlash(dir))
+	if err != nil {
+		return nil, true
+	}
+	defer f.Close()
+	all, _ := f.Readdirnames(*left + 1)
+	if *left -= len(all); *left < 0 {
+		return nil, false
+	}
+	for _, name := range all {
+		switch fits, err := path.Match(element, name); {
+		case err != nil:
+			return nil, false
+		case fits:
+			names = append(names, name)
 		}
 	}
 	return names, true
@@ -499,18 +557,13 @@ func matches(pattern string, in folders) (names map[string]bool, ok bool) {
 // hidden reports whether shells leave a name out, since it has a dot where the pattern has
 // none.
 func hidden(name, pattern string) bool {
-	have, want := strings.Split(name, "/"), strings.Split(strings.TrimSuffix(pattern, "/"), "/")
+	have, want := strings.Split(strings.TrimSuffix(name, "/"), "/"), strings.Split(strings.TrimSuffix(pattern, "/"), "/")
 	for i := 1; i <= min(len(have), len(want)); i++ {
 		if strings.HasPrefix(have[len(have)-i], ".") && strings.ContainsAny(want[len(want)-i], "*?") && !strings.HasPrefix(want[len(want)-i], ".") {
 			return true
 		}
 	}
 	return false
-}
-
-// globQuote makes a path one that a pattern matches as it is.
-func globQuote(dir string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(dir)
 }
 
 // word returns the text of a word if every shell reads it alike, and whether it is a pattern of

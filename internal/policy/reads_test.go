@@ -67,7 +67,7 @@ var notOnlyReading = []string{
 	"git branch new", "git branch -d main", "git branch -m x", "git branch --edit-description", "git remote add x y", "git remote show origin", "git remote update", "git rev-parse --parseopt", "git ls-files --exclude-from=x", "git ls-files -X x", "git blame --contents a.txt b.txt", "git blame --ignore-revs-file=x a.txt", "git describe --candidates", "git commit -m x", "git checkout .", "git fetch", "git grep -O x", "git grep x", "git stash", "git show HEAD:deploy.key", "git show :deploy.key", "git log -- deploy.key", "git diff -- away/x", "git log ':!a'", "git diff -- ':/'", "git", "git x", "git status; git add .",
 	"cd ./bare && git status", "cd ./bare; git log",
 	// paths
-	"cat /etc/passwd", "cat ../x", "cat ~/x", "cat ~root/x", "cat away/passwd", "cat inner/../../x", "ls /", "ls ..", "ls away", "cat .env", "cat sub/.env", "cat deploy.key", "cat innocent", "cat *.key", "cat d*", "cat sub/.e*", "head deploy.ke?", "cat < deploy.key", "cat < /etc/passwd", "grep -r x .", "grep -R one src", "grep -Rn one linked", "rg -L one src", "diff -r linked plain", "diff linked src", "gofmt -l linked", "gofmt -d .", "grep -r x", "grep -r --include='*.key' x .", "grep -r --include='*.go' --include='.e*' x", "grep -r --include='*.go' --exclude='*.md' x .", "grep -r --include='[!a]*' x .", "grep -rn x sub", "rg x", "rg x .", "diff -r . src", "diff -N sub plain", "diff sub plain", "cat src/../deploy.key", "cat $HOME/x", "cat **/x", "cat [a]*", "cat a{.txt,}", "cat file:///etc/passwd", "wc -c deploy.key", "stat /etc/passwd", "realpath /etc", "cat \"$F\"", "cat '/etc'/passwd", "cat /etc/*", "cat /e*/passwd", "for f in deploy.key; do cat $f; done", "for f in *; do cat $f; done", "for f in a 'b c'; do cat $f; done", "cd ./sub && cat .env", "cd ./away && cat passwd", "cd /etc && cat passwd", "cd ./src && cat ../../x", "ls; cd ..; cat x",
+	"cat /etc/passwd", "cat ../x", "cat ~/x", "cat ~root/x", "cat away/passwd", "cat inner/../../x", "ls /", "ls ..", "ls away", "cat .env", "cat sub/.env", "cat deploy.key", "cat innocent", "cat *.key", "cat d*", "cat away/../etc/pass*", "cat inner/../*.key", "cat sub/.e*", "head deploy.ke?", "cat < deploy.key", "cat < /etc/passwd", "grep -r x .", "grep -R one src", "grep -Rn one linked", "rg -L one src", "diff -r linked plain", "diff linked src", "gofmt -l linked", "gofmt -d .", "grep -r x", "grep -r --include='*.key' x .", "grep -r --include='*.go' --include='.e*' x", "grep -r --include='*.go' --exclude='*.md' x .", "grep -r --include='[!a]*' x .", "grep -rn x sub", "rg x", "rg x .", "diff -r . src", "diff -N sub plain", "diff sub plain", "cat src/../deploy.key", "cat $HOME/x", "cat **/x", "cat [a]*", "cat a{.txt,}", "cat file:///etc/passwd", "wc -c deploy.key", "stat /etc/passwd", "realpath /etc", "cat \"$F\"", "cat '/etc'/passwd", "cat /etc/*", "cat /e*/passwd", "for f in deploy.key; do cat $f; done", "for f in *; do cat $f; done", "for f in a 'b c'; do cat $f; done", "cd ./sub && cat .env", "cd ./away && cat passwd", "cd /etc && cat passwd", "cd ./src && cat ../../x", "ls; cd ..; cat x",
 	// redirections and operators
 	"ls > x", "ls >> x", "ls >| x", "ls <> x", "ls > /dev/null > x", "ls 2> x", "ls &> x", "ls >& x", "> x", "ls > $x", "ls 3>&1", "ls {fd}>x", "ls > /dev/tcp/a/1", "cat < /dev/tcp/a/1", "ls &", "ls & pwd", "coproc ls", "cat <(ls)", "ls >(cat)", "cat << E\n$(touch x)\nE", "cat << E\n`touch x`\nE", "cat <<< $(ls)", "cat <<< \"$x\"",
 	// substitutions, variables, declarations
@@ -115,6 +115,33 @@ func TestReadingInAFolderThatIsNotKnown(t *testing.T) {
 		got := p.Rule(t.Context(), agent.Permission{ToolName: "bash", Kind: agent.KindShell, Resource: command, Cwd: ws, CwdUnknown: true})
 		if got.Decision != want {
 			t.Errorf("%q: %+v, want %q", command, got, want)
+		}
+	}
+}
+
+// What a pattern stands for may be an option, or, in another order, a file.
+func TestThreat52Patterns(t *testing.T) {
+	for command, names := range map[string][]string{
+		"sort *": {"-o", "a.txt"}, "grep ?e b.txt": {"-e", "a.txt", "b.txt"}, "grep -v *": {"Prod.key", "a.txt"}, "grep one *y": {"Prod.key"},
+	} {
+		ws := lay(t, names...)
+		p := New(Config{Workspace: ws, Reading: true, Path: "/usr/bin"})
+		if got := p.Rule(t.Context(), agent.Permission{ToolName: "bash", Kind: agent.KindShell, Resource: command, Cwd: ws}); got.Decision != "" {
+			t.Errorf("%q in a folder with %v: %+v", command, names, got)
+		}
+	}
+}
+
+// Links that lead back make a pattern stand for more names than can be looked at.
+func TestThreat52PatternsAreBounded(t *testing.T) {
+	ws := lay(t, "a.txt")
+	for i := range 30 {
+		link(t, ".", filepath.Join(ws, fmt.Sprint("back", i)))
+	}
+	p := New(Config{Workspace: ws, Reading: true, Path: "/usr/bin"})
+	for _, command := range []string{"ls */*/*/*/*/*/*/*/*", "make */*/*/*/*/*/*/*/*"} {
+		if got := p.Rule(t.Context(), agent.Permission{ToolName: "bash", Kind: agent.KindShell, Resource: command, Cwd: ws}); got.Decision != "" {
+			t.Errorf("%q: %+v", command, got)
 		}
 	}
 }

@@ -165,13 +165,14 @@ func (w *wordReader) pattern(text string) {
 			w.beyond()
 			return
 		}
-		if name = strings.TrimPrefix(name, "./"); !path.IsAbs(name) {
-			name = strings.TrimSuffix(globQuote(w.dir), "/") + "/" + name
+		all, ok := expanded(name, w.dir)
+		if !ok {
+			w.beyond()
+			return
 		}
-		found, _ := filepath.Glob(name)
-		for _, f := range found {
+		for _, f := range all {
 			if Sensitive(f) {
-				w.note(w.p.place(filepath.ToSlash(f), ""), "")
+				w.note(w.p.place(f, w.dir), "")
 			}
 		}
 	}
