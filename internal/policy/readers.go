@@ -56,9 +56,9 @@ var readers = map[string]reader{
 	"tail":      {flags: "qvzr", values: "nc", long: []string{"lines=", "bytes=", "quiet", "silent", "verbose"}, numbers: true, takes: filesToRead}, // -f and --follow do not end
 	"wc":        {flags: "clmwL", long: []string{"bytes", "chars", "lines", "words", "max-line-length", "total="}, takes: filesToRead},              // --files0-from names files in a file
 	"nl":        {values: "bdfhilnsvw", flags: "p", takes: filesToRead},
-	"ls":        {here: true, flags: letters, long: []string{"all", "almost-all", "color", "directory", "full-time", "group-directories-first", "human-readable", "inode", "recursive", "reverse", "size", "sort=", "time=", "time-style="}, takes: filesToRead},
-	"tree":      {here: true, flags: "adfispugDFhrtUCnQ", values: "LPI", long: []string{"dirsfirst", "noreport", "prune", "gitignore", "du", "si", "charset="}, takes: filesToRead}, // -o and -R -H write files
-	"du":        {here: true, flags: "abcDhHklLmPsSx0", values: "dBt", long: []string{"all", "apparent-size", "bytes", "human-readable", "max-depth=", "summarize", "total", "si", "threshold="}, takes: filesToRead},
+	"ls":        {here: true, flags: letters, check: staysBelow, long: []string{"all", "almost-all", "color", "directory", "full-time", "group-directories-first", "human-readable", "inode", "recursive", "reverse", "size", "sort=", "time=", "time-style="}, takes: filesToRead},
+	"tree":      {here: true, flags: "adfispugDFhrtUCnQ", values: "LPI", long: []string{"dirsfirst", "noreport", "prune", "gitignore", "du", "si", "charset="}, takes: filesToRead},                                  // -o and -R -H write files
+	"du":        {here: true, flags: "abcDhHklmPsSx0", values: "dBt", long: []string{"all", "apparent-size", "bytes", "human-readable", "max-depth=", "summarize", "total", "si", "threshold="}, takes: filesToRead}, // -L follows links
 	"stat":      {flags: "Lft", values: "c", long: []string{"dereference", "file-system", "format=", "printf=", "terse"}, takes: filesToRead},
 	"file":      {flags: "bhikLN0", long: []string{"brief", "mime", "mime-type", "mime-encoding", "dereference", "no-dereference", "keep-going"}, takes: filesToRead}, // -m reads and -C writes a magic file, -f names files in a file, -z starts programs
 	"basename":  {flags: "az", values: "s", long: []string{"multiple", "suffix="}, takes: justTexts},
@@ -184,6 +184,11 @@ func (x reader) share(rest []string, a *arguments) bool {
 		a.files = rest
 	}
 	return true
+}
+
+// staysBelow refuses to follow links of folders below those that are named.
+func staysBelow(_ *judgement, a *arguments, _ folders) bool {
+	return !a.has("R", "recursive") || !a.has("L")
 }
 
 func plainNames(_ *judgement, a *arguments, _ folders) bool {
