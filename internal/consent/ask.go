@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
@@ -22,8 +21,6 @@ type request struct {
 	grants []event.Grant   // each covers all of perm that no rule allows
 	ctx    context.Context // of the act: it cannot be allowed after this has ended
 	byUser bool            // the user's own act: it outlives turns
-
-	deciding atomic.Bool // the user's decision is under way: the grant it keeps does not answer first
 
 	done    chan struct{} // closed when outcome is set
 	outcome outcome
@@ -144,7 +141,7 @@ func (q *Requests) await(ctx context.Context, r *request, given <-chan struct{})
 		case <-r.done:
 			return r.outcome
 		case <-given:
-			if given = q.given(); r.mayBeGranted() && !r.deciding.Load() {
+			if given = q.given(); r.mayBeGranted() {
 				_ = q.answerIfCovered(r) // it stays open
 			}
 		case <-ctx.Done():
@@ -159,13 +156,18 @@ func (q *Requests) await(ctx context.Context, r *request, given <-chan struct{})
 	if r.byUser { // no end of a turn logs it
 		wait = q.cfg.Context
 	}
+	no := outcome{verdict: Denial(by, reason)}
 	_ = q.cfg.Log.Persist(wait, func() error {
 		if q.get(r.id) == nil { // it was answered meanwhile
 			return nil
 		}
-		return q.cfg.Log.Append(eventlog.Refusal(r.ask, by, reason))
+		if err := q.cfg.Log.Append(eventlog.Refusal(r.ask, by, reason)); err != nil {
+			return err
+		}
+		q.settle(r, no) // before another answer can be appended
+		return nil
 	})
-	q.settle(r, outcome{verdict: Denial(by, reason)})
+	q.settle(r, no)
 	return r.outcome
 }
 
@@ -186,7 +188,7 @@ func (q *Requests) Answer(ctx context.Context, requestID, text string) error {
 		return fmt.Errorf("%w: the answer is none of the choices", eventlog.ErrInvalid)
 	}
 	d := event.UserInputCompleted{RequestID: r.id, Answer: text, WasFreeform: freeform, By: event.DecidedByUser}
-	return q.answer(ctx, r, d, outcome{answer: agent.Answer{Text: text, WasFreeform: freeform, Answered: true}})
+	return q.answer(ctx, r, d, outcome{answer: agent.Answer{Text: text, WasFreeform: freeform, Answered: true}}, nil)
 }
 
 // Decide answers a permission request. The first answer wins and is durable when Decide returns nil.
@@ -214,29 +216,19 @@ func (q *Requests) Decide(ctx context.Context, requestID string, d Decision) err
 	case given != nil:
 		v.Scope, v.Grant = given.Scope, given
 	}
-	added := false
+	var keeps *event.Grant
 	if v.Scope == event.ForWorkspace {
-		q.keeping.Lock()
-		defer q.keeping.Unlock()
-		r.deciding.Store(true)
-		defer r.deciding.Store(false)
-		if added, err = q.keep(*given); err != nil {
-			return err
-		}
+		keeps = given
 	}
 	c := completed(r.id, v)
 	if !moved {
 		c.Reason = strings.TrimSpace(d.Reason)
 	}
-	err = q.answer(ctx, r, c, outcome{verdict: v})
+	err = q.answer(ctx, r, c, outcome{verdict: v}, keeps)
 	if err == nil && v.Grant != nil {
 		q.answerCovered()
 	}
-	switch {
-	case err != nil && added:
-		_, undo := q.cfg.Kept.TakeBack(given.ID)
-		return errors.Join(err, undo)
-	case err == nil && moved:
+	if err == nil && moved {
 		return fmt.Errorf("request %s: %w: the path leads elsewhere now than when it was asked about; nothing was done",
 			requestID, ErrGone)
 	}
@@ -263,8 +255,11 @@ func verdictOf(d Decision) (agent.Verdict, error) {
 	return v, nil
 }
 
-// answer settles an open request as the user wants it, which d says to the log.
-func (q *Requests) answer(ctx context.Context, r *request, d event.Data, o outcome) error {
+// answer settles an open request as the user wants it, which d says to the log. A grant that it
+// keeps for the workspace is kept before, and is taken back if the log does not take the answer;
+// between the two nothing else is appended, so the grant answers no question before that, and an
+// answer that came first keeps none.
+func (q *Requests) answer(ctx context.Context, r *request, d event.Data, o outcome, keeps *event.Grant) error {
 	open := true
 	err := q.cfg.Log.Change(ctx, func() error {
 		if open = q.get(r.id) != nil; !open {
@@ -273,7 +268,17 @@ func (q *Requests) answer(ctx context.Context, r *request, d event.Data, o outco
 		if r.ctx.Err() != nil { // it is about to be settled
 			return fmt.Errorf("request %s: %w", r.id, ErrGone)
 		}
+		added := false
+		if keeps != nil {
+			if err := q.cfg.Log.Aside(func() (err error) { added, err = q.keep(*keeps); return err }); err != nil {
+				return err
+			}
+		}
 		if err := q.cfg.Log.Append(d); err != nil {
+			if added {
+				_, undo := q.cfg.Kept.TakeBack(keeps.ID)
+				err = errors.Join(err, undo)
+			}
 			return err
 		}
 		q.settle(r, o)

@@ -101,8 +101,7 @@ type Answers interface {
 // Requests are the questions to the user of one session: the open ones, and how the others are
 // decided.
 type Requests struct {
-	cfg     Config
-	keeping sync.Mutex // held while a decision makes a grant durable for the workspace
+	cfg Config
 
 	mu   sync.Mutex // guards what follows; taken after the session's lock, never held over a write
 	open map[string]*request

@@ -162,10 +162,17 @@ func (l *Log) Append(data ...event.Data) error {
 
 // write has the store write entries while the lock is free.
 func (l *Log) write(entries []event.Entry, sum Summary, size int) error {
+	// A write that began is finished: no caller's context ends it.
+	return l.Aside(func() error {
+		return l.cfg.Owner.Wrote(l.cfg.Store.Append(context.Background(), l.id, entries, sum), size)
+	})
+}
+
+// Aside calls f, which writes to a disk, within Change while the lock is free.
+func (l *Log) Aside(f func() error) error {
 	l.cfg.Lock.Unlock()
 	defer l.cfg.Lock.Lock()
-	// A write that began is finished: no caller's context ends it.
-	return l.cfg.Owner.Wrote(l.cfg.Store.Append(context.Background(), l.id, entries, sum), size)
+	return f()
 }
 
 // fanOut gives e its position and hands it to all subscribers.

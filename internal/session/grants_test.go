@@ -401,6 +401,45 @@ func TestDecisionComesBeforeItsGrant(t *testing.T) {
 	})
 }
 
+// racedHeap lets another decision about the same question begin while a grant is kept.
+type racedHeap struct {
+	*heap
+	race func()
+}
+
+func (h racedHeap) Keep(g event.Grant, session string, at time.Time) (bool, error) {
+	defer synctest.Wait()
+	defer h.race()
+	return h.heap.Keep(g, session, at)
+}
+
+// Of two decisions the first wins, and a grant for the workspace of one that did not allows nothing:
+// neither is in between, nor does what waits in another session take it meanwhile.
+func TestGrantOfALostDecision(t *testing.T) {
+	kept := &racedHeap{heap: &heap{held: map[string]event.Grant{}}}
+	commands(t, kept, func(r *rig, _ *[]string) {
+		r.send("make")
+		first := r.s
+		other, err := r.create(r.Context())
+		if err != nil {
+			r.Fatal(err)
+		}
+		r.s = other
+		r.send("make")
+		id, denied := r.request(), make(chan error, 1)
+		kept.race = func() {
+			go func() { denied <- other.Decide(r.Context(), id, consent.Decision{Decision: event.Deny}) }()
+		}
+		err = other.Decide(r.Context(), id, consent.Decision{Decision: event.Allow, Scope: event.ForWorkspace})
+		is(t, errors.Join(err, <-denied), consent.ErrAnswered)
+		synctest.Wait()
+		decided := last[event.PermissionCompleted](r).Decision
+		equal(t, "no grant, or the answer that gave it", len(kept.held) == 0, decided == event.Deny)
+		r.s = first
+		equal(t, "allowed in the other session", len(all[event.PermissionCompleted](r)) == 1, decided == event.Allow)
+	})
+}
+
 // THREATS 78: what leads outside is asked about under --permissions allow, too, and an
 // answer for the session counts once.
 func TestThreat78OutsideIsAskedInEveryMode(t *testing.T) {
