@@ -86,12 +86,13 @@ func (r *rooms) before(id eventlog.ID) displaytools.Before {
 
 // results returns what came of the calls of a session's agent.
 func (r *rooms) results(id eventlog.ID) displaytools.Results {
-	return func(ctx context.Context, toolCallID string, from int64) (string, error) {
+	return func(ctx context.Context, toolCallID string, from int64) (displaytools.Returned, error) {
 		one, err := r.sessions.Get(ctx, id)
 		if err != nil {
-			return "", err
+			return displaytools.Returned{}, err
 		}
-		return one.Result(ctx, toolCallID, from)
+		res, err := one.Result(ctx, toolCallID, from)
+		return displaytools.Returned(res), err
 	}
 }
 

@@ -1,10 +1,13 @@
 package displaytools
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
@@ -13,7 +16,14 @@ import (
 
 // Results returns what came of a call of an agent's own tool, as its session's log has it from an
 // event on. The error is for the user. It may be called concurrently.
-type Results func(ctx context.Context, toolCallID string, from int64) (string, error)
+type Results func(ctx context.Context, toolCallID string, from int64) (Returned, error)
+
+// Returned is what an agent's own tool returned, and what it was asked for.
+type Returned struct {
+	Text      string
+	Arguments json.RawMessage
+	Secret    string // the file of keys or passwords that the user was asked about; empty: none
+}
 
 // resultTool is show_result: the whole of what an agent's own tool returned, whose row holds the
 // beginning.
@@ -44,17 +54,40 @@ func (t resultTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action
 	if agent.CallFrom(ctx).By != event.ByUser {
 		return agent.Action{}, fmt.Errorf("%s is the user's alone", ShowResult)
 	}
-	run := func(ctx context.Context, _ agent.Progress) (agent.Result, error) {
-		return t.set.showResult(ctx, id, int64(from), name), nil
+	r, err := t.set.results(ctx, id, int64(from))
+	if err != nil {
+		return agent.Action{}, agent.Errorf(event.KindNotFound, "The result was not shown: %v.", err)
 	}
-	return agent.Action{Digest: digest(ShowResult, id, from, name), Run: run}, nil
+	a := agent.Action{Digest: digest(ShowResult, id, from, name), Run: func(ctx context.Context, _ agent.Progress) (agent.Result, error) {
+		return t.set.showResult(ctx, r.Text, name), nil
+	}}
+	if secret := cmp.Or(r.Secret, t.set.work.secretIn(ctx, r.Arguments)); secret != "" {
+		a.Ask = &agent.Permission{ToolCallID: agent.CallFrom(ctx).ToolCallID, ToolName: ShowResult, Kind: agent.KindRead,
+			Action: "show what an agent read, which may hold secrets", Resource: secret, Cwd: t.set.work.real, Digest: a.Digest, Sensitive: true}
+	}
+	return a, nil
 }
 
-func (s *Set) showResult(ctx context.Context, id string, from int64, name string) agent.Result {
-	text, err := s.results(ctx, id, from)
-	if err != nil {
-		return agent.Failure(event.KindNotFound, "The result was not shown: %v.", err)
+// secretIn returns a file of keys or passwords that the arguments of an agent's own tool name as a path
+// or in a command; empty: none is known.
+func (w *workspace) secretIn(ctx context.Context, arguments json.RawMessage) string {
+	var all map[string]any
+	_ = json.Unmarshal(arguments, &all) // those of another shape name nothing
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		text, ok := all[key].(string)
+		if !ok {
+			continue
+		}
+		for _, kind := range []agent.Kind{agent.KindRead, agent.KindShell} {
+			if r := w.policy.Rule(ctx, agent.Permission{Kind: kind, Resource: text, Cwd: w.real}); r.Secret != nil {
+				return r.Secret.File
+			}
+		}
 	}
+	return ""
+}
+
+func (s *Set) showResult(ctx context.Context, text, name string) agent.Result {
 	meta := s.meta(outputs.Terminal, agent.CallFrom(ctx))
 	meta.Command, meta.Cwd = name, s.work.real
 	w, err := s.out.Create(meta, outputs.Limits{})

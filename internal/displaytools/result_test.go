@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -22,14 +24,14 @@ func TestResultsAreShownWhole(t *testing.T) {
 	}
 	logged := map[string]string{"b1": strings.Repeat("a line\n", 5000)}
 	set, err := displaytools.New(displaytools.Config{SessionID: "s", Workspace: t.TempDir(), Outputs: store,
-		Results: func(_ context.Context, id string, from int64) (string, error) {
+		Results: func(_ context.Context, id string, from int64) (displaytools.Returned, error) {
 			if from != 7 {
 				t.Errorf("from %d", from)
 			}
 			if logged[id] == "" {
-				return "", errors.New("the log has none")
+				return displaytools.Returned{}, errors.New("the log has none")
 			}
-			return logged[id], nil
+			return displaytools.Returned{Text: logged[id], Arguments: json.RawMessage(`{"command":"make"}`)}, nil
 		}})
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +61,45 @@ func TestResultsAreShownWhole(t *testing.T) {
 	if err != nil || o.Size() != int64(len(logged["b1"])) || !o.Complete() || o.Meta().Command != "make" {
 		t.Errorf("%+v, %v", o, err)
 	}
-	if res, err := call("b2", event.ByUser); err != nil || res.Type != agent.Failed || !strings.Contains(res.Error, "the log has none") {
-		t.Errorf("%+v, %v", res, err)
+	if _, err := call("b2", event.ByUser); err == nil || !strings.Contains(err.Error(), "the log has none") {
+		t.Errorf("%v", err)
+	}
+}
+
+// What came of a look at keys or passwords is asked about, as the file itself is: whether the user was
+// asked about the agent's call or the agent made it unasked.
+func TestResultsOfSecretsAreAsked(t *testing.T) {
+	ws := t.TempDir()
+	if err := os.WriteFile(filepath.Join(ws, ".env"), []byte("TOKEN=CANARY"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		arguments, asked, want string
+	}{
+		{`{"path":".env"}`, "", ".env"}, {`{"path":"` + ws + `/.env","view_range":[1,2]}`, "", ".env"}, {`{"command":"cat .env | head -1"}`, "", ".env"},
+		{`{"command":"cat .e*"}`, "", ".env"}, {`{"pattern":"TOKEN"}`, "deploy.key", "deploy.key"}, {`{"path":"main.go"}`, "", ""}, {`{"command":"go test ./..."}`, "", ""},
+		{`["x"]`, "", ""}, {``, "", ""},
+	} {
+		store, err := outputs.New(outputs.Config{TTL: time.Hour, Budget: 1 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		set, err := displaytools.New(displaytools.Config{SessionID: "s", Workspace: ws, Outputs: store,
+			Results: func(context.Context, string, int64) (displaytools.Returned, error) {
+				return displaytools.Returned{Text: "TOKEN=CANARY", Arguments: json.RawMessage(c.arguments), Secret: c.asked}, nil
+			}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := set.Tools()
+		ctx := agent.WithCall(t.Context(), agent.CallInfo{SessionID: "s", ToolCallID: "c", By: event.ByUser})
+		a, err := all[len(all)-1].Plan(ctx, json.RawMessage(`{"toolCallId":"b1","from":7,"name":"x"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if asks := a.Ask != nil && a.Ask.Sensitive; asks != (c.want != "") || asks && a.Ask.Resource != c.want {
+			t.Errorf("%s: asked about %+v, want %q", c.arguments, a.Ask, c.want)
+		}
+		set.Close()
 	}
 }

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -97,29 +98,50 @@ func (s *Session) showing(ctx context.Context, outputID string) (start event.Too
 	return start, last, nil
 }
 
+// CallResult is what an agent's own call returned, and what it was about.
+type CallResult struct {
+	Text      string
+	Arguments json.RawMessage
+	Secret    string // the file of keys or passwords that the user was asked about; empty: none
+}
+
 // Result returns what came of the first call of this id that ended at the event from or later: all
 // that its agent reported, or why it failed. An agent may use an id again in a later turn, and what
 // it reports for the user is, of a long result, less than what the model read. [eventlog.ErrNotFound]
 // for a call that has no result.
-func (s *Session) Result(ctx context.Context, toolCallID string, from int64) (text string, err error) {
+func (s *Session) Result(ctx context.Context, toolCallID string, from int64) (r CallResult, err error) {
 	err = s.events.Scan(ctx, max(from-1, 0), func(e event.Entry) bool {
-		d, ok := e.Event.Data.(event.ToolExecutionComplete)
-		if !ok || d.ToolCallID != toolCallID {
-			return true
-		}
-		if d.Result != nil {
-			text = d.Result.DetailedContent
-			if len(d.Result.Content) > len(text) {
-				text = d.Result.Content
+		switch d := e.Event.Data.(type) {
+		case event.ToolExecutionStart:
+			if d.ToolCallID == toolCallID {
+				r.Arguments = d.Arguments
 			}
+		case event.PermissionRequested:
+			if d.ToolCallID == toolCallID && d.Sensitive {
+				r.Secret = d.Resource
+				if d.Secret != nil {
+					r.Secret = d.Secret.File
+				}
+			}
+		case event.ToolExecutionComplete:
+			if d.ToolCallID != toolCallID {
+				return true
+			}
+			if d.Result != nil {
+				r.Text = d.Result.DetailedContent
+				if len(d.Result.Content) > len(r.Text) {
+					r.Text = d.Result.Content
+				}
+			}
+			if d.Error != nil {
+				r.Text = d.Error.Message
+			}
+			return false
 		}
-		if d.Error != nil {
-			text = d.Error.Message
-		}
-		return false
+		return true
 	})
-	if err == nil && text == "" {
+	if err == nil && r.Text == "" {
 		err = fmt.Errorf("the result of the call %s: %w", toolCallID, eventlog.ErrNotFound)
 	}
-	return text, err
+	return r, err
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"webchat/internal/agent"
+	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 )
@@ -36,9 +37,9 @@ func TestResultOfACall(t *testing.T) {
 		for prompt, want := range map[string]string{"long": long, "detail": "one\ntwo\nthree", "failed": "exit status 2", "silent": ""} {
 			from := r.s.Summary().LastSeq + 1
 			r.ask(prompt)
-			text, err := r.s.Result(r.Context(), prompt, from)
-			if text != want {
-				t.Errorf("%s: %.80q", prompt, text)
+			got, err := r.s.Result(r.Context(), prompt, from)
+			if got.Text != want || string(got.Arguments) != `{"command":"make"}` || got.Secret != "" {
+				t.Errorf("%s: %.80q of %s", prompt, got.Text, got.Arguments)
 			}
 			if want == "" {
 				is(t, err, eventlog.ErrNotFound)
@@ -50,5 +51,29 @@ func TestResultOfACall(t *testing.T) {
 		is(t, err, eventlog.ErrNotFound)
 		_, err = r.s.Result(r.Context(), "long", r.s.Summary().LastSeq+1)
 		is(t, err, eventlog.ErrNotFound)
+	})
+}
+
+// That the user was asked about a file of keys is known of what came of it.
+func TestResultOfASecret(t *testing.T) {
+	play(t, func(r *rig, _ *Config) {
+		r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) error {
+			if err := h.Report(ctx, event.ToolExecutionStart{ToolCallID: "b", ToolName: "bash", Arguments: []byte(`{"command":"cat keys"}`)}); err != nil {
+				return err
+			}
+			_, err := h.AskPermission(ctx, agent.Permission{ToolCallID: "b", ToolName: "bash", Kind: agent.KindShell, Action: "run", Resource: "cat keys", Sensitive: true})
+			if err != nil {
+				return err
+			}
+			return h.Report(ctx, event.ToolExecutionComplete{ToolCallID: "b", Success: true, Result: &event.ToolResult{Content: "k"}})
+		}
+	}, func(r *rig) {
+		id := r.send("look")
+		r.decide(consent.Decision{Decision: event.Allow})
+		r.wait(id)
+		got, err := r.s.Result(r.Context(), "b", 1)
+		if err != nil || got.Text != "k" || got.Secret != "cat keys" {
+			t.Errorf("%+v, %v", got, err)
+		}
 	})
 }
