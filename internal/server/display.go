@@ -81,6 +81,11 @@ func (s *Server) reread(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if look.Output != nil && look.Output.Type == "" { // it was there
+		if o, err := s.Outputs.Get(outputs.ID(look.Output.ID)); err == nil {
+			look.Output.Type = string(o.Meta().Type)
+		}
+	}
 	return replyLook(w, look)
 }
 

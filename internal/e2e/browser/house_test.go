@@ -72,12 +72,13 @@ func newHouse(t *testing.T) *house {
 			rules := policy.Config{Workspace: workspace, Reading: true, Rules: []policy.Rule{{Tool: "bash", Command: "make", Decision: event.Allow}}}
 			return sessions.Room{Files: names, Policy: policy.New(rules), Tools: func(id eventlog.ID) (agent.Toolset, error) {
 				return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: workspace, Outputs: out, Env: os.Environ(),
-					Results: func(ctx context.Context, call string, from int64) (string, error) {
+					Results: func(ctx context.Context, call string, from int64) (displaytools.Returned, error) {
 						one, err := manager.Get(ctx, id)
 						if err != nil {
-							return "", err
+							return displaytools.Returned{}, err
 						}
-						return one.Result(ctx, call, from)
+						r, err := one.Result(ctx, call, from)
+						return displaytools.Returned(r), err
 					}})
 			}}, err
 		}})
