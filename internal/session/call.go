@@ -155,7 +155,7 @@ func (s *Session) completeLocked(c *call, res agent.Result) error {
 
 // completionLocked is the end of a call as the log has it.
 func (s *Session) completionLocked(c *call, res agent.Result) event.ToolExecutionComplete {
-	d := completionOf(c.ID, s.cfg.Now().Sub(c.at), res)
+	d := c.completion(s.cfg.Now().Sub(c.at), res)
 	begun := s.events.Open.Tool(c.ID)
 	if begun == nil {
 		return d

@@ -163,7 +163,7 @@ func (s *Session) Preview(ctx context.Context, tool string, args json.RawMessage
 	defer s.endCall(c)
 	defer context.AfterFunc(ctx, func() { c.cancel(errAborted) })()
 	res := s.perform(c)
-	d := completionOf(c.ID, s.cfg.Now().Sub(c.at), res)
+	d := c.completion(s.cfg.Now().Sub(c.at), res)
 	out := Look{DisplayResult: displayResultOf(d, res), Sensitive: c.secret.Load()}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -37,6 +37,8 @@ func TestDisplayByTheUser(t *testing.T) {
 		}
 		equal(t, "by", all[event.ToolExecutionStart](r)[0].By, event.ByUser)
 		equal(t, "title", r.s.Summary().Title, "go.mod")
+		equal(t, "tokens of the line", all[event.ToolExecutionComplete](r)[0].ResultTokens, 0)
+		equal(t, "tokens", r.s.Summary().Tokens, eventlog.Tokens{Shown: 400, Saved: 400})
 		if res, err = r.s.Display(r.Context(), "fails", nil); err != nil || res.Error.Message != "no such file" || res.Output != nil {
 			t.Error(res, err)
 		}

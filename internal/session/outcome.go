@@ -50,12 +50,20 @@ func sessionErrorOf(err error) event.SessionError {
 	return d
 }
 
-// completionOf is a result as it is logged.
-func completionOf(toolCallID string, took time.Duration, res agent.Result) event.ToolExecutionComplete {
-	d := event.ToolExecutionComplete{ToolCallID: toolCallID, ResultTokens: countTokens(res.TextForModel), DurationMs: max(0, took.Milliseconds())}
+// completion is the result of a call as it is logged. No model reads that of a user's call, so it
+// costs no tokens.
+func (c *call) completion(took time.Duration, res agent.Result) event.ToolExecutionComplete {
+	d := event.ToolExecutionComplete{ToolCallID: c.ID, DurationMs: max(0, took.Milliseconds())}
+	if c.by == event.ByAgent {
+		d.ResultTokens = countTokens(res.TextForModel)
+	}
 	if res.Telemetry != nil {
-		d.OutputID, d.Fingerprint = res.Telemetry.OutputID, res.Telemetry.Fingerprint
-		if b, err := json.Marshal(res.Telemetry); err == nil {
+		t := *res.Telemetry
+		if c.by == event.ByUser {
+			t.TokensSent = 0
+		}
+		d.OutputID, d.Fingerprint = t.OutputID, t.Fingerprint
+		if b, err := json.Marshal(t); err == nil {
 			d.ToolTelemetry = b
 		}
 	}

@@ -42,7 +42,7 @@ func (s *Session) Reread(ctx context.Context, outputID string, alive func(output
 	defer s.endCall(c)
 	defer context.AfterFunc(ctx, func() { c.cancel(errAborted) })()
 	res := s.perform(c)
-	d := completionOf(c.ID, s.cfg.Now().Sub(c.at), res)
+	d := c.completion(s.cfg.Now().Sub(c.at), res)
 	out = Look{DisplayResult: displayResultOf(d, res), Sensitive: c.secret.Load()}
 	out.ToolCallID, out.NotKept = start.ToolCallID, false
 	if out.Sensitive || d.Error != nil || d.OutputID == "" {
