@@ -64,8 +64,9 @@ func (b *bill) completed(failedDisplay bool) {
 	}
 }
 
-// reported returns what a report adds to what was taken.
-func (b *bill) reported(d event.AssistantUsage) event.Usage {
+// reported returns what a report adds to what was taken. A turn that is reported as one counts as its
+// last call, which comes behind all that the turn showed.
+func (b *bill) reported(d event.AssistantUsage, open eventlog.Open) event.Usage {
 	u := event.Usage{InputTokens: d.InputTokens, OutputTokens: d.OutputTokens, CacheReadTokens: d.CacheReadTokens,
 		Cost: d.Cost, Calls: 1, DefinitionTokens: d.DefinitionTokens}
 	if d.Scope == event.UsageAside {
@@ -75,7 +76,9 @@ func (b *bill) reported(d event.AssistantUsage) event.Usage {
 	if b.counting == agent.CountsCalls {
 		b.definitions = d.DefinitionTokens
 	}
-	if d.Scope != event.UsageOfTurn {
+	if d.Scope == event.UsageOfTurn {
+		b.held = open.Holds()
+	} else {
 		b.beside = max(0, d.InputTokens-b.context)
 	}
 	late := b.estimate

@@ -167,7 +167,7 @@ func (h *host) reportLocked(data event.Data) error {
 		}
 		s.bill.begin(s.events.Summary().Open)
 	case event.AssistantUsage:
-		if u := s.bill.reported(d); t == nil {
+		if u := s.bill.reported(d, s.events.Summary().Open); t == nil {
 			s.unbilled = s.unbilled.Plus(u)
 		} else {
 			t.usage = t.usage.Plus(u)
