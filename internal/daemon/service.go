@@ -172,13 +172,8 @@ func (m *serviceManager) ours() error {
 // run returns what a command printed.
 func (s *Service) run(ctx context.Context, args []string) (string, error) {
 	var out bytes.Buffer
-	child, err := proc.Start(proc.Command{Args: args, Env: s.Env, Output: &out})
-	if err != nil {
-		return "", err
-	}
-	exit, err := child.Wait()
-	_, stopped := child.Stop(ctx)
-	if err = errors.Join(err, stopped); err == nil && exit.Code != 0 {
+	exit, err := proc.Run(ctx, proc.Command{Args: args, Env: s.Env, Output: &out})
+	if err == nil && exit.Code != 0 {
 		err = fmt.Errorf("it ended with %d", exit.Code)
 	}
 	return out.String(), err

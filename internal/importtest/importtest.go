@@ -44,7 +44,7 @@ var ours = map[string][]string{
 	"internal/agent/autohand":            {"internal/agent", "internal/agent/convo", "internal/event", "internal/jsonrpc", "internal/proc", "internal/wording"},
 	"internal/agent/acp":                 {"internal/agent", "internal/agent/convo", "internal/document", "internal/event", "internal/jsonrpc", "internal/policy", "internal/proc", "internal/wording"},
 	"internal/agent/copilot":             {"internal/agent", "internal/agent/convo", "internal/agent/copilot/cli", "internal/event", "internal/jsonrpc", "internal/policy"},
-	"internal/agent/copilot/cli":         {"internal/event", "internal/agent", "internal/contain", "internal/jsonrpc", "internal/policy", "internal/proc"},
+	"internal/agent/copilot/cli":         {"internal/event", "internal/agent", "internal/agent/convo", "internal/contain", "internal/jsonrpc", "internal/policy", "internal/proc"},
 	"internal/agent/copilot/copilottest": {}, // a language model for tests
 
 	"internal/agent/autohand/autohandtest": {}, // the CLI for tests

@@ -164,16 +164,11 @@ func (c Installation) Connect(ctx context.Context, name string) error {
 
 // run runs a client's own command to its end.
 func (c Installation) run(ctx context.Context, to installClient, args []string) error {
-	child, err := proc.Start(proc.Command{Args: args, Env: c.Env, Output: c.Out})
-	if errors.Is(err, proc.ErrNotFound) {
+	exit, err := proc.Run(ctx, proc.Command{Args: args, Env: c.Env, Output: c.Out})
+	switch {
+	case errors.Is(err, proc.ErrNotFound):
 		return fmt.Errorf("%s is not on PATH: install %s, or run that line where it is", args[0], to.title)
-	}
-	if err != nil {
-		return err
-	}
-	exit, err := child.Wait()
-	_, stopped := child.Stop(ctx)
-	if err = errors.Join(err, stopped); err == nil && exit.Code != 0 {
+	case err == nil && exit.Code != 0:
 		err = fmt.Errorf("%s ended with %d; what it printed says why", args[0], exit.Code)
 	}
 	return err

@@ -317,6 +317,23 @@ func (c *Child) Stop(ctx context.Context) (ended int, err error) {
 	return ended, err
 }
 
+// Run runs a command to its end, and ends what is left of its tree. When ctx ends before, the command
+// is stopped and the error is ctx's.
+func Run(ctx context.Context, cmd Command) (Exit, error) {
+	child, err := Start(cmd)
+	if err != nil {
+		return Exit{}, err
+	}
+	stop := context.AfterFunc(ctx, func() { _, _ = child.Stop(ctx) }) // what it reports, the second one does
+	exit, err := child.Wait()
+	stop()
+	_, stopped := child.Stop(ctx)
+	if ctx.Err() != nil {
+		return exit, errors.Join(ctx.Err(), stopped)
+	}
+	return exit, errors.Join(err, stopped)
+}
+
 // LookUp returns the path of the program of c, as Start finds it.
 func LookUp(c Command) (string, error) {
 	name := c.Args[0]

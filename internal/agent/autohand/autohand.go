@@ -1,7 +1,6 @@
 package autohand
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -12,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"webchat/internal/agent"
@@ -56,11 +54,7 @@ type Provider struct{ URL, Key, Model string }
 type Backend struct {
 	cfg     Config
 	without convo.Once // MCP servers that it does without
-
-	mu      sync.Mutex // guards what follows
-	version string     // of the program found at
-	found   string
-	changed time.Time
+	version convo.Version
 }
 
 // New returns a Backend. It starts nothing.
@@ -87,9 +81,9 @@ func (b *Backend) Name() string { return Name }
 
 // Info implements [agent.Backend]. Hooks see every call before it runs, and may change its
 // arguments.
-func (b *Backend) Info(ctx context.Context) agent.Info {
+func (b *Backend) Info(context.Context) agent.Info {
 	i := agent.Info{Counting: agent.CountsSteps, Intercept: agent.InterceptRewrite, CanResume: true}
-	version, err := b.look(ctx)
+	version, err := b.look()
 	switch {
 	case errors.Is(err, proc.ErrNotFound):
 		i.Reason = "Autohand CLI is not installed: there is no " + b.cfg.Path + " on PATH. Install it, or give --autohand-path."
@@ -101,46 +95,17 @@ func (b *Backend) Info(ctx context.Context) agent.Info {
 	return i
 }
 
-// versionPatience is how long the CLI may take to say its version.
-const versionPatience = 10 * time.Second
-
-// look finds the program and asks for its version, once for each program.
-func (b *Backend) look(ctx context.Context) (string, error) {
+// look finds the program and its version.
+func (b *Backend) look() (string, error) {
 	path, err := proc.LookUp(proc.Command{Args: []string{b.cfg.Path}, Env: b.cfg.Env})
 	if err != nil {
 		return "", err
 	}
-	stat, err := os.Stat(path)
-	if err != nil {
-		return "", err
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.found == path && b.changed.Equal(stat.ModTime()) {
-		return b.version, nil
-	}
-	var out bytes.Buffer
-	child, err := proc.Start(proc.Command{Args: []string{path, "--version"}, Env: b.environment(os.TempDir()), Output: &out})
-	if err != nil {
-		return "", err
-	}
-	ctx, cancel := context.WithTimeout(ctx, versionPatience)
-	defer cancel()
-	stop := context.AfterFunc(ctx, func() { _, _ = child.Stop(context.Background()) }) // Wait returns then
-	exit, err := child.Wait()
-	stop()
-	_, stopped := child.Stop(context.Background())
-	version, _, _ := strings.Cut(strings.TrimSpace(out.String()), "\n")
-	switch {
-	case ctx.Err() != nil:
-		return "", fmt.Errorf("%s --version did not end in %v", path, versionPatience)
-	case err != nil || stopped != nil:
-		return "", errors.Join(err, stopped)
-	case exit.Code != 0 || version == "":
-		return "", fmt.Errorf("%s --version ended with status %d", path, exit.Code)
-	}
-	b.found, b.changed, b.version = path, stat.ModTime(), version
-	return version, nil
+	return b.version.Of(path, func() (string, error) {
+		text, err := convo.Printed(proc.Command{Args: []string{path, "--version"}, Env: b.environment(os.TempDir())})
+		version, _, _ := strings.Cut(text, "\n")
+		return version, err
+	})
 }
 
 // Models implements [agent.Backend]: the CLI says only within a conversation which it has.

@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"sync"
 
+	"webchat/internal/agent/convo"
 	"webchat/internal/contain"
 )
 
@@ -45,9 +46,7 @@ type Program struct {
 	mu      sync.Mutex // guards running
 	running *Process   // nil: none runs
 
-	looking sync.Mutex // held while the binary is looked for; guards what follows
-	found   finding
-	failed  error // why the version of found is not known
+	version convo.Version
 }
 
 // New returns the program; it touches nothing.

@@ -1,8 +1,7 @@
 package cli
 
 import (
-	"bytes"
-	"context"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/agent/convo"
 	"webchat/internal/proc"
 )
 
@@ -30,12 +30,8 @@ const (
 	install   = "npm install -g @github/copilot"
 )
 
-// finding is a binary and its version, as they were when it was looked at.
-type finding struct {
-	path, version string
-	size          int64
-	changed       time.Time
-}
+// finding is a binary and its version.
+type finding struct{ path, version string }
 
 // Version returns the version of the binary that is found. It starts nothing but, where no
 // package.json has the version, "copilot --version". The error wraps [agent.ErrUnavailable] and
@@ -51,24 +47,15 @@ func (p *Program) find() (finding, error) {
 	if err != nil {
 		return finding{}, fmt.Errorf("%w: %w", agent.ErrUnavailable, err)
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return finding{}, fmt.Errorf("%w: GitHub Copilot CLI cannot be read: %w", agent.ErrUnavailable, err)
-	}
-	p.looking.Lock()
-	defer p.looking.Unlock()
-	if p.found.path != path || p.found.size != info.Size() || !p.found.changed.Equal(info.ModTime()) {
-		p.found = finding{path: path, size: info.Size(), changed: info.ModTime()}
-		p.found.version, p.failed = p.versionOf(path)
-	}
-	f := p.found
+	version, err := p.version.Of(path, func() (string, error) { return p.versionOf(path) })
+	f := finding{path, version}
 	switch {
-	case p.failed != nil:
+	case err != nil:
 		return f, fmt.Errorf("%w: GitHub Copilot CLI at %s does not print its version: %w; reinstall it (%s)",
-			agent.ErrUnavailable, path, p.failed, install)
-	case slices.Compare(numbers(f.version), numbers(minVersion)) < 0:
+			agent.ErrUnavailable, path, err, install)
+	case slices.Compare(numbers(version), numbers(minVersion)) < 0:
 		return f, fmt.Errorf("%w: GitHub Copilot CLI %s at %s is too old; %s; update it (%s)",
-			agent.ErrUnavailable, f.version, path, supported, install)
+			agent.ErrUnavailable, version, path, supported, install)
 	}
 	return f, nil
 }
@@ -201,10 +188,6 @@ func numbers(version string) (n []int) {
 	return n
 }
 
-// versionPatience is how long "copilot --version" may take: most of a second, and more on a busy
-// machine.
-const versionPatience = 5 * time.Second
-
 // versionOf reads the version from the package the binary lies in, else has the binary print it.
 func (p *Program) versionOf(path string) (string, error) {
 	if raw, err := os.ReadFile(filepath.Join(filepath.Dir(path), "package.json")); err == nil {
@@ -213,25 +196,9 @@ func (p *Program) versionOf(path string) (string, error) {
 			return pkg.Version, nil
 		}
 	}
-	var out bytes.Buffer
-	child, err := proc.Start(proc.Command{Args: []string{path, "--version", "--no-auto-update"}, Env: p.environment(), Output: &out, Grace: time.Millisecond})
-	if err != nil {
-		return "", err
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), versionPatience)
-	defer cancel()
-	stop := context.AfterFunc(ctx, func() { _, _ = child.Stop(ctx) }) // what it reports, the second one does
-	_, err = child.Wait()
-	stop()
-	_, stopped := child.Stop(context.Background())
-	if ctx.Err() != nil {
-		return "", fmt.Errorf("it does not respond within %v", versionPatience)
-	}
-	if err = errors.Join(err, stopped); err != nil {
-		return "", err
-	}
-	if v := versionNumber.FindString(out.String()); v != "" {
+	text, err := convo.Printed(proc.Command{Args: []string{path, "--version", "--no-auto-update"}, Env: p.environment(), Grace: time.Millisecond})
+	if v := versionNumber.FindString(text); v != "" {
 		return v, nil
 	}
-	return "", errors.New("it prints no version")
+	return "", cmp.Or(err, errors.New("it prints no version"))
 }
