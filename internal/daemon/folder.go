@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strings"
 	"sync"
 	"syscall"
 
@@ -32,8 +30,6 @@ type Info struct {
 	PID int    `json:"pid"`
 }
 
-var unusual = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
-
 // MakeFolder makes the folder, for its owner only, and refuses one that others can
 // change.
 func MakeFolder(path string) error {
@@ -46,14 +42,6 @@ func MakeFolder(path string) error {
 func isLink(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
-}
-
-// quoted is a path as a shell takes it.
-func quoted(path string) string {
-	if unusual.MatchString(strings.ReplaceAll(path, "/", "")) {
-		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
-	}
-	return path
 }
 
 // Open makes the folder and locks it: two servers on one log would each believe to

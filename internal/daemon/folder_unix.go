@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"webchat/internal/wording"
 )
 
 // checkFolder refuses a folder that other users can change: a user who can put a
@@ -24,18 +26,18 @@ func checkFolder(path string) error {
 		if err != nil {
 			return fmt.Errorf("the data folder %s is a link that leads nowhere: choose another with --data-dir", path)
 		}
-		return fmt.Errorf("the data folder %s is a link, which could be made to lead elsewhere: name the folder itself with --data-dir %s", path, quoted(real))
+		return fmt.Errorf("the data folder %s is a link, which could be made to lead elsewhere: name the folder itself with --data-dir %s", path, wording.CommandLine(real))
 	}
 	me, owner, shared := os.Geteuid(), ownerOf(info), info.Mode().Perm()&0o022 != 0
 	switch {
 	case owner == me && !shared:
 		return nil
 	case owner == me:
-		return fmt.Errorf("other users can write to the data folder %s: run \"chmod go-w %s\"", path, quoted(path))
+		return fmt.Errorf("other users can write to the data folder %s: run \"chmod go-w %s\"", path, wording.CommandLine(path))
 	}
-	mend := fmt.Sprintf("sudo chown -R %d %s", me, quoted(path))
+	mend := fmt.Sprintf("sudo chown -R %d %s", me, wording.CommandLine(path))
 	if shared {
-		mend += " && sudo chmod go-w " + quoted(path)
+		mend += " && sudo chmod go-w " + wording.CommandLine(path)
 	}
 	return fmt.Errorf("the data folder %s belongs to another user (%d): run \"%s\", or choose another with --data-dir", path, owner, mend)
 }

@@ -10,11 +10,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 
 	"webchat/internal/proc"
+	"webchat/internal/wording"
 )
 
 // Installation is what an installation works with; all of it is needed but HTTP and Yes.
@@ -121,7 +121,7 @@ func names() string {
 
 // List says what can be connected and how anything else is.
 func (c Installation) List() error {
-	fmt.Fprintf(c.Out, "webchat mcp install CLIENT connects one of these: %s\n\nAny other client takes this as a server on stdio: %s\n", names(), commandLine(c.Server))
+	fmt.Fprintf(c.Out, "webchat mcp install CLIENT connects one of these: %s\n\nAny other client takes this as a server on stdio: %s\n", names(), wording.CommandLine(c.Server...))
 	url, key, err := c.Address("other")
 	if err != nil {
 		fmt.Fprintf(c.Out, "A running server can be reached over HTTP, too; %v.\n", err)
@@ -154,7 +154,7 @@ func (c Installation) Connect(ctx context.Context, name string) error {
 		}
 		args, hint = c.command(to.http, url), fmt.Sprintf("From then on %s shows things in the server at %s, in its workspace. Start it with %s=%s in its environment.", to.title, url, keyVariable, key)
 	}
-	fmt.Fprintf(c.Out, "This changes the settings of %s, by its own command:\n\n    %s\n\n%s\n", to.title, commandLine(args), hint)
+	fmt.Fprintf(c.Out, "This changes the settings of %s, by its own command:\n\n    %s\n\n%s\n", to.title, wording.CommandLine(args...), hint)
 	if !c.Yes && !Agreed(c.Out, c.In) {
 		fmt.Fprintln(c.Out, "Nothing was changed.")
 		return nil
@@ -181,17 +181,3 @@ func Agreed(out io.Writer, in io.Reader) bool {
 	line = strings.ToLower(strings.TrimSpace(line))
 	return line == "y" || line == "yes"
 }
-
-// commandLine is a command as a shell takes it.
-func commandLine(args []string) string {
-	quoted := make([]string, len(args))
-	for i, a := range args {
-		if quoted[i] = a; !plainWord.MatchString(a) {
-			quoted[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(quoted, " ")
-}
-
-// plainWord needs no quotes in any shell.
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=@+,-]+$`)

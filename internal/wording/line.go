@@ -1,6 +1,7 @@
 package wording
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -39,4 +40,17 @@ func Title(content string) string {
 		cut = cut[:i]
 	}
 	return strings.TrimRight(cut, " .,;:") + "…"
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
+
+// CommandLine returns words as one command of a POSIX shell.
+func CommandLine(words ...string) string {
+	all := make([]string, len(words))
+	for i, w := range words {
+		if all[i] = w; !plainWord.MatchString(w) {
+			all[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(all, " ")
 }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"webchat/internal/agent/convo"
+	"webchat/internal/wording"
 )
 
 // input is the raw input of a call, whose fields have other names with each agent.
@@ -104,7 +105,7 @@ func (in *input) command() string {
 				next = strings.Join(words, "\n")
 				break
 			}
-			next = quoted(words)
+			next = wording.CommandLine(words...)
 		case string:
 			next = list
 		}
@@ -117,23 +118,9 @@ func (in *input) command() string {
 		}
 	}
 	if rest := in.textsOf(in.fields["args"]); command != "" && len(rest) > 0 {
-		command += " " + quoted(rest)
+		command += " " + wording.CommandLine(rest...)
 	}
 	return command
-}
-
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
-
-// quoted is a list of words as one shell command.
-func quoted(words []string) string {
-	var all []string
-	for _, w := range words {
-		if !plainWord.MatchString(w) {
-			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-		all = append(all, w)
-	}
-	return strings.Join(all, " ")
 }
 
 // paths are all paths of the input, at any depth: in fields that hold one, as the names in a map of

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"webchat/internal/agent"
+	"webchat/internal/wording"
 )
 
 // excluded are tools of the CLI that its settings refuse: one reads files into the context, the
@@ -147,22 +148,12 @@ func Reading() string {
 const hookPatience = 24 * 60 * 60 * 1000
 
 func (b *Backend) hookSetting(moment, socket string) object {
-	command := "exec"
+	words := append(slices.Clone(b.cfg.Hook), socket)
+	command := "exec " + wording.CommandLine(words...)
 	if runtime.GOOS == "windows" {
-		command = ""
+		command = `"` + strings.Join(words, `" "`) + `"`
 	}
-	for _, word := range append(slices.Clone(b.cfg.Hook), socket) {
-		command += " " + quoted(word)
-	}
-	return object{"event": moment, "command": strings.TrimSpace(command), "description": "webchat", "enabled": true, "timeout": hookPatience}
-}
-
-// quoted is a word for the CLI's shell.
-func quoted(word string) string {
-	if runtime.GOOS == "windows" {
-		return `"` + word + `"`
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	return object{"event": moment, "command": command, "description": "webchat", "enabled": true, "timeout": hookPatience}
 }
 
 // isProvider reports whether a setting describes a provider of models.
