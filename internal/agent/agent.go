@@ -138,7 +138,7 @@ type Options struct {
 // time from any goroutine.
 type Conn interface {
 	// Prompt runs one turn and returns when the agent is idle again. Everything that happens is
-	// reported to the Host before Prompt returns. When ctx ends the turn is aborted: Prompt still
+	// reported to the Host before Prompt returns; texts and calls without an end then end with it. When ctx ends the turn is aborted: Prompt still
 	// waits until the agent has stopped (it must within a second) and returns ctx's error. Any
 	// other error is one a person should read; the Conn stays usable unless it wraps [ErrDied].
 	Prompt(ctx context.Context, p Prompt) error

@@ -89,9 +89,9 @@ func TestCallsAsAgentsTellThem(t *testing.T) {
 		"terminal": "start execute {\"title\":\"ls\"} | out out\n | out more\n | end true out\nmore\n",
 		"again":    "start execute {\"title\":\"one\"} | out one ran\n | end true one ran\n | start execute {\"title\":\"two\"} | out two ran\n | end true two ran\n",
 		"exit":     "start execute {\"title\":\"false\"} | end true (The agent showed no output.)\n(exit 3) | start execute {\"title\":\"false\"} | out no\n | end true no\n(exit 1)",
-		"nothing":  "start execute {\"title\":\"ls\"} | end true (The agent showed no output.) | start execute {\"title\":\"sleep\"} | end false The turn ended before this did.",
+		"nothing":  "start execute {\"title\":\"ls\"} | end true (The agent showed no output.) | start execute {\"title\":\"sleep\"}",
 		"claude": "start Bash {\"command\":\"ls\"} | end true (The agent showed no output.) | start Bash {\"command\":\"ls\"} | out hi | end true hi" +
-			" | start Leave {} | out left | end true left | start Bash {\"cwd\":\"/\"} | end false The turn ended before this did.",
+			" | start Leave {} | out left | end true left | start Bash {\"cwd\":\"/\"}",
 	} {
 		h := sit(t, "polite", nil, nil)
 		if err := h.prompt(t.Context(), prompt); err != nil {

@@ -237,7 +237,7 @@ func checkAbortTool(tb testing.TB, b agent.Backend, o Options) {
 }
 
 // checkAbortWrite stops the turn at the moment the agent is allowed to act by
-// itself: whatever it then did, its tool call has to be completed.
+// itself: then it must not.
 func checkAbortWrite(tb testing.TB, b agent.Backend, o Options) {
 	path, _ := writing(tb, &o, agent.Verdict{})
 	ctx, cancel := context.WithCancel(tb.Context())

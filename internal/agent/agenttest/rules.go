@@ -282,17 +282,12 @@ func (r *rules) returned(c agent.ToolCall) {
 }
 
 // end returns what a Prompt that returned left open. One that was aborted or
-// failed may leave words unfinished: the session finishes those.
+// failed may leave words and calls unfinished: the session finishes those.
 func (r *rules) end(completed bool) []string {
 	var b []string
 	for id, x := range r.tools {
-		switch {
-		case x.noted, r.helps(x.parent): // a helper's goes on
-		case x.running:
+		if x.running && !x.noted && !r.helps(x.parent) { // a helper's goes on
 			b = append(b, fmt.Sprintf("tool call %s: Prompt returned while it ran", id))
-			x.noted = true
-		case x.completed == 0:
-			b = append(b, fmt.Sprintf("tool call %s: started and never completed", id))
 			x.noted = true
 		}
 	}

@@ -209,11 +209,8 @@ func (c *toyConn) complete(ctx context.Context, id string, ok bool) error {
 	if c.fault == "success and error" {
 		d.Result, d.Error = &event.ToolResult{}, &event.ToolError{}
 	}
-	if c.fault != "no completion on abort" || ctx.Err() == nil {
-		// The completion is owed even if the turn was stopped meanwhile.
-		if err := c.host.Report(context.WithoutCancel(ctx), d); err != nil {
-			return err
-		}
+	if err := c.host.Report(context.WithoutCancel(ctx), d); err != nil {
+		return err
 	}
 	if c.fault == "completes twice" {
 		_ = c.host.Report(ctx, d)

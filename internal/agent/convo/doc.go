@@ -16,8 +16,8 @@
 // [Conversation.Prompt] runs a [Turn]: Ready, Send, the end that the backend reports with
 // [Turn.End], Settle, Finish. When it is to stop, the agent is asked to by Abort, which returns
 // when the turn has ended. [Turn.Say] and [Turn.Quiet] are the text in flight, [Turn.Begin] and
-// [Turn.Complete] the calls; calls without an end are completed with their turn. What the agent
-// asks meanwhile is counted by [Conversation.Join]: the turn's end waits for it.
+// [Turn.Complete] the calls; the session ends those that a turn leaves open. What the agent asks
+// meanwhile is counted by [Conversation.Join]: the turn's end waits for it.
 //
 // # Processes
 //

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -32,7 +31,6 @@ type Turn struct {
 	busy    int            // what the agent waits for, and works on; guarded by c.mu
 	sign    chan struct{}  // has room for one: a sign of life
 	speech  speech
-	open    []*Call // that were begun and are not completed
 }
 
 // NewTurn returns a turn, which runs beside that of the conversation until it is
@@ -95,7 +93,6 @@ func (c *Conversation) Await(ctx context.Context, t *Turn) error {
 	t.Wait()
 	c.Agent.Settle(t)
 	c.Do(func() {
-		defer t.closeCalls()
 		t.Quiet()
 		c.Agent.Finish(t)
 	})
@@ -327,7 +324,6 @@ func (t *Turn) Begin(k *Call) {
 	if len(k.Args) == 0 {
 		k.Args = json.RawMessage("{}")
 	}
-	t.open = append(t.open, k)
 	t.c.Report(event.ToolExecutionStart{ToolCallID: k.ID, ToolName: k.Tool, Arguments: k.Args})
 }
 
@@ -338,15 +334,6 @@ func (t *Turn) Complete(k *Call, d event.ToolExecutionComplete) {
 	}
 	t.Begin(k)
 	k.Done = true
-	t.open = slices.DeleteFunc(t.open, func(one *Call) bool { return one == k })
 	d.ToolCallID = k.ID
 	t.c.Report(d)
-}
-
-// closeCalls completes what a turn left open.
-func (t *Turn) closeCalls() {
-	for _, k := range slices.Clone(t.open) {
-		t.Complete(k, event.ToolExecutionComplete{Error: &event.ToolError{
-			Message: "The turn ended before this did.", Code: "aborted", Kind: event.KindAborted}})
-	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"webchat/internal/agent"
 	"webchat/internal/agent/agenttest"
 	"webchat/internal/agent/copilot"
 )
@@ -37,7 +38,7 @@ func FuzzEvents(f *testing.F) {
 		host := agenttest.NewHost(agenttest.DisplayTools())
 		host.Begin()
 		copilot.Play(t, host, agenttest.DisplayTools(), events)
-		host.End(nil)
+		host.End(agent.ErrDied) // the session ends what the events left open
 		host.Closed()
 		for _, broken := range host.Broken() {
 			t.Errorf("broken rule: %s", broken)

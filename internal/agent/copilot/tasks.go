@@ -159,7 +159,7 @@ func (c *conn) beginShell(n nativeTask) {
 	}
 }
 
-// endTask reports the end of a task once, and of what a helper left open.
+// endTask reports the end of a task once.
 func (c *conn) endTask(b *background, how event.Outcome) {
 	if b.ended {
 		return
@@ -169,7 +169,6 @@ func (c *conn) endTask(b *background, how event.Outcome) {
 		how = event.Aborted
 	}
 	if b.scope != nil {
-		c.closeOpen(b.scope, how == event.Completed)
 		b.scope.Cancel(nil)
 		c.dismiss(b.scope)
 	}

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"time"
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/convo"
@@ -117,34 +115,14 @@ func (c *conn) rest(t *turn) {
 	})
 }
 
-// finish ends t once, and what it left open.
+// finish ends t once.
 func (c *conn) finish(t *turn, err error) {
 	if c.loop.turn != t {
 		return
 	}
 	c.loop.turn = nil
 	defer t.End(err) // a report may panic
-	c.closeOpen(t, err == nil && !t.aborted)
 	c.endStep(t)
-}
-
-// closeOpen ends what a turn, or a helper, left open.
-func (c *conn) closeOpen(t *turn, completed bool) {
-	if completed {
-		for _, x := range slices.Clone(t.texts) { // whole takes out of it
-			c.whole(t, x, string(x.content), nil, true)
-		}
-	}
-	for id, x := range t.tools {
-		if !x.open() {
-			continue
-		}
-		why := event.ToolError{Message: "The turn was stopped.", Code: "aborted", Kind: event.KindAborted}
-		if !t.aborted {
-			why = event.ToolError{Message: "The turn ended before this did.", Code: "interrupted", Kind: event.KindInterrupted}
-		}
-		c.Report(event.ToolExecutionComplete{ToolCallID: id, Error: &why, DurationMs: time.Since(x.at).Milliseconds()})
-	}
 }
 
 func (c *conn) endStep(t *turn) {
