@@ -376,9 +376,8 @@ func TestThreat88AServerWhoseNameBeginsLikeOurs(t *testing.T) {
 func TestACallThatOnlyLooksLikeOursIsShown(t *testing.T) {
 	h := sit(t, "polite", nil, nil)
 	h.play(frames{Before: []json.RawMessage{json.RawMessage(`{"toolCallId":"c1","kind":"other","title":"webchat-run_and_display","status":"in_progress"}`)}})
-	ends := all[event.ToolExecutionComplete](h)
-	if len(ends) != 1 || ends[0].Success {
-		t.Errorf("it ends as %+v", ends)
+	if begun := all[event.ToolExecutionStart](h); len(begun) != 1 {
+		t.Errorf("it begins %+v", begun)
 	}
 }
 

@@ -194,8 +194,8 @@ func TestAQuestionWithoutACall(t *testing.T) {
 	h = sit(t, "codex", nil, func(h *agenttest.Host) {
 		h.Permit = func(agent.Permission) agent.Verdict { return agent.Verdict{Decision: event.Deny, Reason: "no"} }
 	})
-	if err := h.prompt(t.Context(), "write "+path+".not"); err != nil || len(all[event.ToolExecutionComplete](h)) != 1 {
-		t.Errorf("a refusal that ends the turn: %v, %+v", err, all[event.ToolExecutionComplete](h))
+	if err := h.prompt(t.Context(), "write "+path+".not"); err != nil || len(all[event.ToolExecutionStart](h)) != 1 {
+		t.Errorf("a refusal that ends the turn: %v, %+v", err, all[event.ToolExecutionStart](h))
 	}
 	waits := make(chan struct{})
 	ctx, cancel := context.WithCancel(t.Context())
