@@ -100,7 +100,7 @@ func (b *Backend) Open(ctx context.Context, o agent.Options, host agent.Host) (a
 			return nil, agent.ErrUnsupported
 		}
 	}
-	c := &conn{b: b, noticed: map[string]bool{}, want: wanted{o.Model, o.Mode, o.Effort}}
+	c := &conn{b: b, want: wanted{o.Model, o.Mode, o.Effort}}
 	c.Conversation = convo.New(convo.Config{Title: b.cfg.Title, Options: o, Host: host, Agent: c, Silence: b.cfg.Silence, Logger: b.cfg.Logger})
 	if err := c.start(ctx, id); err != nil {
 		if o.Resume && forgot(ctx, err) {

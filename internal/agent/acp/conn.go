@@ -43,10 +43,10 @@ type conn struct {
 	choosing int // choices of the user's that are on their way
 
 	// What follows belongs to the loop; all but noticed to the running turn.
-	noticed map[string]bool  // notices that were reported
+	noticed convo.Once       // notices that were reported
 	calls   map[string]*call // by the agent's ids
 	failure string           // an error that came as text, if nothing followed
-	refused map[string]bool  // acts that were asked of webchat
+	refused convo.Once       // acts that were asked of webchat
 	allowed map[string]int   // edits that were, by absolute path
 	came    []agent.ToolCall // calls of the session's tools whose end is not reported yet
 	answer  answered
@@ -88,7 +88,7 @@ func (c *conn) Send(t *convo.Turn, p agent.Prompt) error {
 	}
 	ask := object{"sessionId": c.id, "prompt": c.blocks(p)}
 	c.Do(func() {
-		c.calls, c.refused, c.allowed = map[string]*call{}, map[string]bool{}, map[string]int{}
+		c.calls, c.refused, c.allowed = map[string]*call{}, convo.Once{}, map[string]int{}
 		c.failure, c.came, c.answer = "", nil, answered{}
 	})
 	t.Spawn(func() {
@@ -147,10 +147,9 @@ func (c *conn) failed(err error) error {
 func (c *conn) missTools() {
 	const tools = "webchat's tools" // no server is called so
 	lent, err := c.Lend(nil, nil)
-	if err != nil || lent.Listed == nil || lent.Listed() || c.noticed[tools] {
+	if err != nil || lent.Listed == nil || lent.Listed() || !c.noticed.First(tools) {
 		return
 	}
-	c.noticed[tools] = true
 	c.Warn(event.KindProvider, "%s did not reach webchat's tools, so it cannot show you anything here. If a proxy is set (HTTP_PROXY), set NO_PROXY=localhost,127.0.0.1, too.", c.Title)
 }
 

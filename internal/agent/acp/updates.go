@@ -105,8 +105,7 @@ func (c *conn) aside(t *convo.Turn, text string) bool {
 		return false
 	case strings.Contains(text, "Retrying"): // it comes behind the wait (Copilot CLI 1.0.102), so there is none to end
 		c.Warn(event.KindRetrying, "%s: %s", c.Title, sentence(text))
-	case begins("Warning: ") && !c.noticed[text]:
-		c.noticed[text] = true // it comes in every turn
+	case begins("Warning: ") && c.noticed.First(text): // it comes in every turn
 		c.Warn(event.KindProvider, "%s: %s", c.Title, sentence(text))
 	}
 	return true
@@ -201,8 +200,7 @@ func (c *conn) refuse(method string, params json.RawMessage) {
 	default:
 		return
 	}
-	if c.Turn() != nil && !c.refused[act] {
-		c.refused[act] = true
+	if c.Turn() != nil && c.refused.First(act) {
 		c.Warn(event.KindDenied, "%s wanted webchat to %s, which was refused. It may have %s by itself.", c.Title, wording.Cut(act, 300), itself)
 	}
 }

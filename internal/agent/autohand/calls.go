@@ -53,23 +53,6 @@ func (r *run) latest(tool string, fits func(*call) bool) *call {
 	return nil
 }
 
-// begin reports the start of a call, once.
-func begin(t *convo.Turn, k *call) {
-	if !k.Begun {
-		t.Busy(1)
-		t.Begin(&k.Call)
-	}
-}
-
-// complete reports the end of a call, once.
-func complete(t *convo.Turn, k *call, d event.ToolExecutionComplete) {
-	if !k.Done {
-		begin(t, k)
-		t.Busy(-1)
-		t.Complete(&k.Call, d)
-	}
-}
-
 // mine reports whether a tool is one of the session's, which report themselves: the name is of the
 // server that the settings have for the session, and no other server has it. One that the folder
 // defines under such a name is a command, which a helper would run.
@@ -100,7 +83,7 @@ func (c *conn) toolStart(t *convo.Turn, n toolNotice) {
 		k.Args = arguments(n.Args, n.ToolName)
 	}
 	k.ran = true
-	begin(t, k)
+	t.Begin(&k.Call)
 }
 
 func (c *conn) toolEnd(t *convo.Turn, n toolNotice) {
@@ -128,7 +111,7 @@ func (c *conn) outcome(t *convo.Turn, k *call, success bool, output, why, kind s
 		for _, w := range k.wrote {
 			diffs.WriteString(diff(w.FilePath, w.OriginalContent, w.ProposedContent))
 		}
-		complete(t, k, event.ToolExecutionComplete{Success: true,
+		t.Complete(&k.Call, event.ToolExecutionComplete{Success: true,
 			Result: &event.ToolResult{Content: cmp.Or(output, "(The tool returned nothing.)"), DetailedContent: diffs.String()}})
 		if first && k.background() {
 			if p := t.Program(); c.behindOf != p {
@@ -142,7 +125,7 @@ func (c *conn) outcome(t *convo.Turn, k *call, success bool, output, why, kind s
 	if f, known := failures[kind]; known {
 		e.Code, e.Kind = f.code, f.kind
 	}
-	complete(t, k, event.ToolExecutionComplete{Error: e})
+	t.Complete(&k.Call, event.ToolExecutionComplete{Error: e})
 }
 
 // stepEnd takes what a model call came to: what the model wrote beside its tool calls, and the calls

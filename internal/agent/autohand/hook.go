@@ -135,7 +135,7 @@ func (c *conn) hooked(t *convo.Turn, m moment) (k *call) {
 		k = c.run.take(m.CallID, m.Tool, m.Input)
 		k.hooked = true
 		if k.silent = m.Tool == askUser; !k.silent {
-			begin(t, k)
+			t.Begin(&k.Call)
 		}
 	})
 	return k

@@ -26,24 +26,14 @@ func (c *conn) permission(t *convo.Turn, r permissionRequest) {
 	if mine {
 		k.silent = true
 	} else {
-		begin(t, k)
+		t.Begin(&k.Call)
 	}
 	act := c.act(k, r)
 	if act.Kind == agent.KindMCP && len(k.input()) == 0 { // then its question says more
 		act.Resource = cmp.Or(r.Context.Command, r.Context.Path, act.Resource)
 		act.Action = cmp.Or(plain(r.Description), act.Action)
 	}
-	known := mine || k.allowed // the session was asked, or will be
-	t.Spawn(func() {
-		if known {
-			c.reply(t, "autohand.permission", object{"requestId": r.RequestID, "decision": "allow_once"})
-			return
-		}
-		allowed, gone := c.decide(t, "autohand.permission", r.RequestID, "decision", [2]any{"deny_once", "allow_once"}, act)
-		if allowed && gone {
-			c.Warn(event.KindTimeout, "Autohand CLI no longer waited for the answer, so it did not %s. Ask for it again.", act.Action)
-		}
-	})
+	c.answer(t, permits, r.RequestID, mine || k.allowed, act) // the session was asked, or will be
 }
 
 // directory answers the CLI's question for a folder outside of the workspace.
@@ -55,45 +45,60 @@ func (c *conn) directory(t *convo.Turn, r permissionRequest) {
 	if k.input().text("path") == "" {
 		k.Args, _ = json.Marshal(object{"path": r.Path}) // a map of texts
 	}
-	begin(t, k)
-	known, act := k.allowed, c.act(k, r)
+	t.Begin(&k.Call)
+	c.answer(t, folders, r.RequestID, k.allowed, c.act(k, r))
+}
+
+// ask is one of the CLI's two kinds of questions.
+type ask struct {
+	method, field string
+	no, yes       any
+}
+
+var (
+	permits = ask{"autohand.permission", "decision", "deny_once", "allow_once"}
+	folders = ask{"autohand.directoryAccess", "granted", false, true}
+)
+
+// answer answers a question with yes if it is known, else as the session decides.
+func (c *conn) answer(t *convo.Turn, q ask, id string, known bool, act agent.Permission) {
 	t.Spawn(func() {
 		if known {
-			c.reply(t, "autohand.directoryAccess", object{"requestId": r.RequestID, "granted": true})
+			c.reply(t, q, id, q.yes)
 			return
 		}
-		c.decide(t, "autohand.directoryAccess", r.RequestID, "granted", [2]any{false, true}, act)
+		if allowed, gone := c.decide(t, q, id, act); allowed && gone {
+			c.Warn(event.KindTimeout, "Autohand CLI no longer waited for the answer, so it did not %s. Ask for it again.", act.Action)
+		}
 	})
 }
 
 // reply answers a question and reports whether the CLI waited for it.
-func (c *conn) reply(t *convo.Turn, method string, answer object) bool {
+func (c *conn) reply(t *convo.Turn, q ask, id string, answer any) bool {
 	ctx, cancel := context.WithTimeout(c.Life(), 10*time.Second)
 	defer cancel()
 	var got accepted
-	return t.Program().Call(ctx, method+"Response", answer, &got) == nil && got.Success
+	return t.Program().Call(ctx, q.method+"Response", object{"requestId": id, q.field: answer}, &got) == nil && got.Success
 }
 
-// decide has the CLI know that a question is shown, asks the session, and answers with no or yes. gone
-// says that the CLI waits no longer.
-func (c *conn) decide(t *convo.Turn, method, id, field string, answers [2]any, act agent.Permission) (allowed, gone bool) {
+// decide has the CLI know that a question is shown, asks the session, and answers. gone says that the
+// CLI waits no longer.
+func (c *conn) decide(t *convo.Turn, q ask, id string, act agent.Permission) (allowed, gone bool) {
 	ctx, done, ok := t.Join(c.Life())
 	if !ok {
-		c.reply(t, method, object{"requestId": id, field: answers[0]})
+		c.reply(t, q, id, q.no)
 		return false, false
 	}
 	defer done()
 	ctx, cancel := context.WithTimeout(ctx, answerPatience)
 	defer cancel()
 	// Without this the CLI refuses by itself after 30 s.
-	if err := t.Program().Call(ctx, method+"Acknowledged", object{"requestId": id}, nil); err != nil {
+	if err := t.Program().Call(ctx, q.method+"Acknowledged", object{"requestId": id}, nil); err != nil {
 		return false, true
 	}
 	v, err := c.Host.AskPermission(ctx, act)
-	allowed = err == nil && ctx.Err() == nil && v.Decision == event.Allow
-	answer := answers[0]
-	if allowed {
-		answer = answers[1]
+	if err != nil || ctx.Err() != nil || v.Decision != event.Allow {
+		return false, !c.reply(t, q, id, q.no)
 	}
-	return allowed, !c.reply(t, method, object{"requestId": id, field: answer})
+	return true, !c.reply(t, q, id, q.yes)
 }

@@ -162,7 +162,7 @@ func (t *Turn) Join(ctx context.Context) (joined context.Context, done func(), o
 	return joined, func() {
 		left()
 		cancel()
-		t.Busy(-1)
+		t.worksOn(-1)
 		t.work.Done()
 	}, true
 }
@@ -186,8 +186,8 @@ func (t *Turn) Wait() {
 	t.work.Wait()
 }
 
-// Busy counts n more things that the agent waits for or works on, which may take long.
-func (t *Turn) Busy(n int) {
+// worksOn counts n more things that the agent waits for or works on.
+func (t *Turn) worksOn(n int) {
 	t.c.mu.Lock()
 	t.busy += n
 	t.c.mu.Unlock()
@@ -315,12 +315,13 @@ type Call struct {
 	Done     bool            // its end was reported
 }
 
-// Begin reports the start of a call, once.
+// Begin reports the start of a call, once. An agent that works on one may be silent for long.
 func (t *Turn) Begin(k *Call) {
 	if k.Begun {
 		return
 	}
 	k.Begun = true
+	t.worksOn(1)
 	if len(k.Args) == 0 {
 		k.Args = json.RawMessage("{}")
 	}
@@ -334,6 +335,7 @@ func (t *Turn) Complete(k *Call, d event.ToolExecutionComplete) {
 	}
 	t.Begin(k)
 	k.Done = true
+	t.worksOn(-1)
 	d.ToolCallID = k.ID
 	t.c.Report(d)
 }
