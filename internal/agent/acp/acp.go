@@ -60,7 +60,7 @@ func New(c Config) (*Backend, error) {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	b := &Backend{cfg: c, beside: make(chan struct{}, 1)}
-	b.recall()
+	b.kept = read[kept](b, offersFile)
 	return b, nil
 }
 

@@ -1,16 +1,13 @@
 package acp
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"webchat/internal/agent"
-	"webchat/internal/document"
 )
 
 // askingFile is in the backend's Home. It is apart from what a conversation leaves there, since
@@ -26,24 +23,14 @@ type tried struct {
 
 // KeepAsking keeps what was tried of a version of the agent.
 func (b *Backend) KeepAsking(version string, found agent.Asking) error {
-	text, err := json.Marshal(tried{version, b.cfg.start(), found})
-	if err != nil || b.cfg.Home == "" {
-		return err
-	}
-	return errors.Join(os.MkdirAll(b.cfg.Home, 0o700), document.Write(filepath.Join(b.cfg.Home, askingFile), text))
+	return b.write(askingFile, tried{version, b.cfg.start(), found})
 }
 
 // asking returns what was tried of a version of the agent, as it is started now, and the version
 // that is known. Without a version it is the one that was tried.
 func (b *Backend) asking(version string) (agent.Asking, string) {
-	var t tried
-	text, err := os.ReadFile(filepath.Join(b.cfg.Home, askingFile))
-	if err != nil || b.cfg.Home == "" || json.Unmarshal(text, &t) != nil { // a damaged file counts as none
-		return agent.Asking{}, version
-	}
-	if version == "" {
-		version = t.Version
-	}
+	t := read[tried](b, askingFile)
+	version = cmp.Or(version, t.Version)
 	if t.Version == "" || t.Version != version || t.Start != b.cfg.start() {
 		return agent.Asking{}, version
 	}

@@ -2,10 +2,10 @@ package acp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 
 	"webchat/internal/agent"
@@ -32,15 +32,29 @@ func (b *Backend) recollect(sessionID string) string {
 
 // remember keeps the id of the conversation that a session has.
 func (b *Backend) remember(sessionID, id string) {
-	if name := b.file(sessionID); name != "" {
-		b.write(name, []byte(id+"\n"), "a conversation will not be resumed")
+	name := b.file(sessionID)
+	if name == "" {
+		return
+	}
+	if err := errors.Join(os.MkdirAll(b.cfg.Home, 0o700), document.Write(name, []byte(id+"\n"))); err != nil {
+		b.cfg.Logger.Warn("a conversation will not be resumed", "agent", b.cfg.Name, "error", err)
 	}
 }
 
-func (b *Backend) write(name string, text []byte, otherwise string) {
-	if err := errors.Join(os.MkdirAll(b.cfg.Home, 0o700), document.Write(name, text)); err != nil {
-		b.cfg.Logger.Warn(otherwise, "agent", b.cfg.Name, "error", err)
+// read returns what is kept in a file of Home; the zero value without one that can be read.
+func read[T any](b *Backend, file string) (v T) {
+	if b.cfg.Home != "" {
+		v, _, _ = document.ReadJSON[T](filepath.Join(b.cfg.Home, file))
 	}
+	return v
+}
+
+// write keeps a value in a file of Home.
+func (b *Backend) write(file string, v any) error {
+	if b.cfg.Home == "" {
+		return nil
+	}
+	return errors.Join(os.MkdirAll(b.cfg.Home, 0o700), document.WriteJSON(filepath.Join(b.cfg.Home, file), v))
 }
 
 // Forget implements [agent.Forgetter].
@@ -90,21 +104,17 @@ type kept struct {
 // offersFile is in the backend's Home, beside a file for each conversation.
 const offersFile = "offers.json"
 
-// recall reads what was kept by an earlier process.
-func (b *Backend) recall() {
-	if text, err := os.ReadFile(filepath.Join(b.cfg.Home, offersFile)); err == nil && b.cfg.Home != "" {
-		_ = json.Unmarshal(text, &b.kept) // a damaged file counts as none
-	}
-}
-
 // keep changes what is remembered.
 func (b *Backend) keep(change func(*kept)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	was, _ := json.Marshal(b.kept) // it never fails
+	was := b.kept
 	change(&b.kept)
-	if now, _ := json.Marshal(b.kept); b.cfg.Home != "" && string(was) != string(now) {
-		b.write(filepath.Join(b.cfg.Home, offersFile), now, "what an agent offers will not be known after a restart")
+	if reflect.DeepEqual(was, b.kept) {
+		return
+	}
+	if err := b.write(offersFile, b.kept); err != nil {
+		b.cfg.Logger.Warn("what an agent offers will not be known after a restart", "agent", b.cfg.Name, "error", err)
 	}
 }
 
