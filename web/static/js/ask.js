@@ -6,14 +6,13 @@ import { announce } from './announce.js'
 import { beside, turnOn } from './radio.js'
 import { attend, hold, holdAll, inWords, members, off, read, ready, readyForKeys, readying } from './ready.js'
 import { failed, toast } from './toast.js'
-import { pointed, typing } from './typing.js'
+import { typing } from './typing.js'
 
 const seen = new WeakSet()
 const told = new Set() // requests
 const list = () => document.getElementById('asks') // a join may put another one there
 const apart = new Set() // the grants whose questions are answered one by one
 const denying = new WeakMap() // question → the timer that denies it
-let held = null // the question that has the focus
 
 /** Looks after what is new; what a group stands for has no card of its own until the group is opened. */
 function watch() {
@@ -198,15 +197,6 @@ function click(e) {
   else if (b.dataset.choice !== undefined) answer(of, b.dataset.choice || b.textContent, false)
 }
 
-/** The focus of a question that is gone goes back to the composer; for who answers by keys to the next one. */
-function refocus() {
-  if (!held || held.isConnected || document.activeElement !== document.body) return
-  held = null
-  const next = [...document.querySelectorAll('#dock-asks :is([data-ask], [data-alike])')].find((el) => el.checkVisibility())
-  if (next && !pointed()) next.focus()
-  else if (!matchMedia('(pointer: coarse)').matches) document.getElementById('prompt').focus()
-}
-
 /** The server has questions announced as they come; those that were missed come with a join. */
 function tell(e) {
   for (const el of list().querySelectorAll('[data-ask]')) {
@@ -226,9 +216,7 @@ export function asking() {
     if (!changes.some(({ target }) => ['asks', 'asks-alike', 'dock-asks', 'dock'].includes(target.id))) return
     watch()
     holdAll()
-    refocus()
   }).observe(dock, { childList: true, subtree: true })
-  dock.addEventListener('focusin', (e) => { held = e.target.closest('[data-ask], [data-alike]') })
   dock.addEventListener('click', click)
   dock.addEventListener('submit', (e) => {
     const el = e.target.closest('[data-ask=input]')

@@ -2,12 +2,12 @@
 
 import { alone, isAlone } from './alone.js'
 import { path, post } from './api.js'
-import { clone, plain } from './html.js'
+import { address, addressed, follow, linesOf } from './deskaddress.js'
 import { announce } from './announce.js'
 import { begin, coming, drop, paneOf, place, refresh } from './pane.js'
 import { pinNew } from './pins.js'
-import { selection } from './select.js'
-import { beside, desk, front, from, load, open, records, rowOf, save, tabOf, tabWith, take } from './tabs.js'
+import { beside, desk, front, load, open, records, rowOf, save, tabOf, tabWith, take } from './tabs.js'
+import { drawTabs, slips } from './tabstrip.js'
 import { failed, toast } from './toast.js'
 
 const app = document.getElementById('app')
@@ -45,7 +45,7 @@ export function sheet(on) {
   if (wide.matches) on = false
   if (app.classList.contains('sheet') === on) return
   app.classList.toggle('sheet', on)
-  slips()
+  slips(isShown())
   for (const el of document.querySelectorAll('#side, #bar, .main')) el.inert = on
   document.dispatchEvent(new Event('webchat:sheet'))
   const el = document.getElementById('desk')
@@ -65,53 +65,12 @@ function leave() {
   alone(false)
 }
 
-/** Draws the tabs; those that were there stay the same elements. */
+/** Draws the tabs, and all that depends on which are open. */
 function draw() {
-  const had = new Map([...strip.children].map((el) => [el.dataset.key, el]))
-  const list = [...open().filter((t) => !t.pinned), ...open().filter((t) => t.pinned)]
-  strip.append(...list.map((tab) => {
-    const el = had.get(tab.key) ?? clone('tpl-tab').root
-    had.delete(tab.key)
-    el.dataset.key = tab.key
-    show(el, tab)
-    return el
-  }))
-  for (const el of had.values()) el.remove()
+  drawTabs(strip)
   layout()
-  slips()
+  slips(isShown())
   save()
-}
-
-function show(el, tab) {
-  const part = (name) => el.querySelector(`[data-part=${name}]`)
-  const isFront = tab.key === desk.front
-  const marks = { 'is-front': isFront, 'is-beside': tab.key === desk.beside, 'is-news': tab.news || tab.disk, 'is-live': tab.state === 'running', 'is-bad': Boolean(tab.bad), 'is-pinned': tab.pinned, 'is-off': tab.state === 'gone', 'is-look': tab.look }
-  for (const [name, on] of Object.entries(marks)) el.classList.toggle(name, Boolean(on))
-  el.title = plain(tab.name)
-  part('from').textContent = plain(from(tab))
-  part('name').textContent = plain(tab.base)
-  part('word').textContent = [tab.news && 'new', tab.disk === 'changed' && 'changed on disk', tab.disk === 'gone' && 'no longer on disk', tab.state === 'running' && 'running', tab.bad, tab.state === 'gone' && 'deleted', tab.pinned && 'pinned'].filter(Boolean).join(', ')
-  const button = el.querySelector('[role=tab]')
-  button.id = `tab-${desk.tabs.indexOf(tab)}`
-  button.setAttribute('aria-selected', String(isFront))
-  button.tabIndex = isFront ? 0 : -1
-  button.querySelector('use').setAttribute('href', `#i-${tab.icon}`)
-}
-
-/** Marks the slips of what is in front. */
-function slips() {
-  const outs = new Set([front(), beside()].filter(Boolean).map((t) => t.out))
-  const on = isShown()
-  for (const a of document.querySelectorAll('#turns [data-slip]')) {
-    const is = on && outs.has(a.dataset.slip)
-    a.closest('.slip').classList.toggle('is-front', is)
-    if (is) a.setAttribute('aria-current', 'true')
-    else a.removeAttribute('aria-current')
-  }
-  for (const row of document.querySelectorAll('#outs [data-output]')) {
-    if (row.dataset.output === front()?.out) row.setAttribute('aria-current', 'true')
-    else row.removeAttribute('aria-current')
-  }
 }
 
 /** Shows the panes of what is in front, and only those. */
@@ -120,7 +79,7 @@ function arrange() {
   for (const tab of shown) begin(tab, panes).catch(failed)
   const held = panes.contains(document.activeElement)
   for (const el of panes.children) el.hidden = !shown.some((t) => t.key === el.dataset.key)
-  if (held && !document.activeElement.checkVisibility()) enter() // letters stay keys
+  if (held && !document.activeElement.checkVisibility()) enter() // before the next key
   for (const tab of shown) {
     const el = paneOf(tab.key)
     el?.classList.toggle('is-second', tab !== shown[0])
@@ -156,23 +115,6 @@ function remember(key) {
   const tab = tabOf(key)
   const pane = paneOf(key)
   if (tab && pane) tab.place = { ...tab.place, line: Number(pane.dataset.at ?? 0) || undefined }
-}
-
-/** The lines chosen in a tab's pane, as an address names them. */
-function linesOf(tab) {
-  const s = paneOf(tab.key) && selection(paneOf(tab.key))
-  return s && (s.to > s.from ? `${s.from}-${s.to}` : s.from)
-}
-
-/** Writes the address of a tab, its lines and what is beside it. */
-function address(tab, lines) {
-  const other = [front(), beside()].find((t) => t && t !== tab)
-  history.replaceState(null, '', `#out/${tab.out}${lines ? `:${lines}` : ''}${beside() && other ? `&with=${other.out}` : ''}`)
-}
-
-/** Has the address name what is beside now, if it names the Desk. */
-function follow() {
-  if (front() && location.hash.startsWith('#out/')) address(front(), linesOf(front()))
 }
 
 /** Lines of a pane were chosen, or are no longer. */
@@ -225,21 +167,13 @@ export function close(tab = front()) {
     desk.front = null
     desk.beside = null
     if (next) {
-      bring(next)
-      return held()
+      return bring(next)
     }
     history.replaceState(null, '', location.pathname + location.search)
   }
   draw()
   arrange()
   follow()
-  held()
-}
-
-/** Where the focus was on what is gone, it goes to what is read now. */
-function held() {
-  const at = document.activeElement
-  if (at === document.body || !at.checkVisibility()) enter()
 }
 
 export function reopen() {
@@ -358,15 +292,15 @@ function restore() {
   if (wide.matches) arrange()
 }
 
-/** Goes to the output that the address names: #out/ID:62-72&with=ID. */
+/** Goes to the output that the address names. */
 function route() {
-  const m = /^#out\/([^:&]+)(?::(\d+(?:-\d+)?))?(?:&with=([^&]+))?/.exec(decodeURIComponent(location.hash))
-  if (!m) return false
-  if (m[3] && tabWith(m[3])) {
-    tabWith(m[3]).closed = false
-    desk.beside = tabWith(m[3]).key
+  const to = addressed()
+  if (!to) return false
+  if (to.with && tabWith(to.with)) {
+    tabWith(to.with).closed = false
+    desk.beside = tabWith(to.with).key
   }
-  openOutput(m[1], { lines: m[2] })
+  openOutput(to.out, { lines: to.lines })
   return true
 }
 
@@ -401,7 +335,7 @@ export function desks() {
   if (!app || !strip) return
   document.addEventListener('webchat:frame', (e) => {
     if (e.detail.ops.some((op) => op.t === 'outs')) sync(false)
-    else slips()
+    else slips(isShown())
     refused()
   })
   document.addEventListener('webchat:open', (e) => openOutput(e.detail.target, { lines: e.detail.lines }))

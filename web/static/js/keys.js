@@ -2,9 +2,10 @@
 // Single letters act only while the focus is outside of text fields.
 
 import { fill, pickModel, stop } from './composer.js'
-import { isShown, sheet, view } from './desk.js'
+import { isShown, sheet } from './desk.js'
 import { anywhere, deskKey, panesInTurn, slip } from './deskkeys.js'
 import { drawer, isOut } from './drawer.js'
+import { toKeys } from './focus.js'
 import { figures } from './meter.js'
 import { openShelf } from './shelf.js'
 import { toEnd } from './scroll.js'
@@ -14,7 +15,7 @@ import { visit } from './base.js'
 import { showing } from './commands.js'
 import { display } from './display.js'
 import { failed } from './toast.js'
-import { lettersAreKeys, pointed, typing } from './typing.js'
+import { typing } from './typing.js'
 
 const app = document.getElementById('app')
 const narrow = matchMedia('(max-width: 1023px)')
@@ -59,18 +60,6 @@ function step(by) {
 function enter(el) {
   el.querySelector('[data-act=fold][aria-expanded=false]')?.click()
   el.querySelector('.code, .pic button, [data-act=allow-once], [data-choice], input')?.focus()
-}
-
-/** Where letters are keys: what is read, on the Desk or else in the conversation. */
-function toKeys() {
-  ;((isShown() && view()) || document.getElementById('scroll')).focus({ preventScroll: true })
-  lettersAreKeys() // also where a click had put the focus
-}
-
-/** What had the focus before something opened over it may be gone, or out of sight, when that closes. */
-function fallen(e) {
-  const at = document.activeElement
-  if (app && e.newState !== 'open' && !pointed() && (at === document.body || !at.checkVisibility())) toKeys()
 }
 
 const earlier = (act) => import('./prompts.js').then(act).catch(failed)
@@ -132,9 +121,7 @@ function nameMod() {
 }
 
 export function keyboard() {
-  document.addEventListener('webchat:leave', toKeys)
   document.addEventListener('webchat:theme', theme)
-  for (const type of ['toggle', 'close']) document.addEventListener(type, fallen, true)
   nameMod()
   if (app) narrow.addEventListener('change', widened)
   if (app) expanded(document.getElementById('side').checkVisibility())

@@ -13,6 +13,7 @@ import { dividing } from './divider.js'
 import { editing } from './editor.js'
 import { expiring } from './expire.js'
 import { failures } from './failure.js'
+import { resting } from './focus.js'
 import { ghosts } from './ghost.js'
 import { giving } from './give.js'
 import { keyboard } from './keys.js'
@@ -75,6 +76,7 @@ if (!auth()) {
   metering()
   sheets() // before the Desk, which goes where the address leads
   desks()
+  resting()
   following()
   stripped()
   shelves()

@@ -13,7 +13,13 @@ export const typing = (el) => el?.matches?.('input, textarea, select, [contented
 const keysThere = (el) => el !== document.body && 'letters' in document.body.dataset
 
 /** Lets letters be keys where the focus is. */
-export const lettersAreKeys = () => document.body.toggleAttribute('data-letters', !typing(document.activeElement))
+export const lettersAreKeys = () => keep(!typing(document.activeElement))
+
+/** Notes it on the body: the ring is drawn only where letters are keys. */
+function keep(keys) {
+  document.body.toggleAttribute('data-letters', keys)
+  document.body.toggleAttribute('data-pointed', byPointer && !keys)
+}
 
 function keydown(e) {
   byPointer = false
@@ -28,10 +34,10 @@ function keydown(e) {
 export function letters() {
   document.addEventListener('pointerdown', () => {
     byPointer = true
-    delete document.body.dataset.letters
+    keep(false)
   }, true)
   document.addEventListener('keydown', keydown, true)
   document.addEventListener('focusin', (e) => {
-    document.body.toggleAttribute('data-letters', !byPointer && !typing(e.target))
+    keep(!byPointer && !typing(e.target))
   })
 }
