@@ -17,6 +17,7 @@ var ours = map[string][]string{
 	"internal/document":   {},
 	"internal/tokens":     {},
 	"internal/kind":       {},
+	"internal/grep":       {},
 	"internal/wording":    {},
 	"scripts/report":      {},
 	"scripts/bench":       {},
@@ -53,7 +54,7 @@ var ours = map[string][]string{
 	"internal/consent":         {"internal/agent", "internal/event", "internal/eventlog", "internal/proc", "internal/strictjson"},
 	"internal/session":         {"internal/contain", "internal/consent", "internal/event", "internal/eventlog", "internal/agent", "internal/strictjson", "internal/tokens", "internal/files", "internal/kind", "internal/policy"},
 	"internal/sessions":        {"internal/session", "internal/contain", "internal/consent", "internal/event", "internal/eventlog", "internal/agent", "internal/files"},
-	"internal/outputs":         {"internal/kind"},
+	"internal/outputs":         {"internal/grep", "internal/kind"},
 	"internal/displaytools":    {"internal/agent", "internal/kind", "internal/event", "internal/strictjson", "internal/outputs", "internal/policy", "internal/proc", "internal/tokens", "internal/render/code"},
 	"internal/store":           {"internal/event", "internal/eventlog", "internal/sessions"}, // a list is the manager's
 	"internal/store/storetest": {"internal/event", "internal/eventlog", "internal/sessions"},
@@ -61,8 +62,8 @@ var ours = map[string][]string{
 	"internal/mcp":             {"internal/agent", "internal/consent", "internal/contain", "internal/document", "internal/displaytools", "internal/event", "internal/eventlog", "internal/guard", "internal/proc", "internal/released", "internal/sessions", "internal/files"}, // the display tools are lent
 	"internal/page":            {"internal/event", "internal/eventlog", "internal/render", "internal/tokens", "internal/views", "web", "internal/render/markdown", "internal/kind", "internal/render/code"},
 	"internal/page/pagetest":   {"internal/page"},
-	"internal/views":           {"internal/outputs", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal", "internal/tokens"},
-	"internal/server":          {"internal/session", "internal/files", "internal/eventlog", "internal/consent", "internal/sessions", "internal/event", "internal/outputs", "internal/sse", "internal/render", "internal/page", "internal/policy", "internal/strictjson", "internal/guard", "internal/agent", "internal/kind", "internal/views", "web"},
+	"internal/views":           {"internal/grep", "internal/outputs", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal", "internal/tokens"},
+	"internal/server":          {"internal/session", "internal/files", "internal/grep", "internal/eventlog", "internal/consent", "internal/sessions", "internal/event", "internal/outputs", "internal/sse", "internal/render", "internal/page", "internal/policy", "internal/strictjson", "internal/guard", "internal/agent", "internal/kind", "internal/tokens", "internal/views", "web"},
 
 	"internal/daemon": {"internal/displaytools", "internal/document", "internal/event", "internal/eventlog", "internal/proc", "internal/session", "internal/sessions"}, // what the command line hands to a running server: the manager\'s sessions, their displays, what is asked about them, and a log that takes nothing
 	"internal/canary": {"internal/agent", "internal/canary/scripted", "internal/consent", "internal/event", "internal/eventlog", "internal/outputs", "internal/policy", "internal/session", "internal/sessions", "internal/store", "internal/files"},

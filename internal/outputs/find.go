@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/jellydator/ttlcache/v3"
+
+	"webchat/internal/grep"
 )
 
 // Hits are the lines of an output that match an expression.
@@ -55,9 +57,9 @@ type find struct {
 // Find searches all lines of o that are kept, on all processors, for as long as within; e is this
 // search's only. A search that had to end goes on when it is asked for again. Of what still grows,
 // a line is searched once it has ended. The only error is ctx's.
-func (o *Output) Find(ctx context.Context, e *Expression, within time.Duration) (Hits, error) {
+func (o *Output) Find(ctx context.Context, e *grep.Expression, within time.Duration) (Hits, error) {
 	v, m := o.acquire()
-	key := findKey{o.id, e.re.String()}
+	key := findKey{o.id, e.String()}
 	item, _ := o.store.finds.GetOrSetFunc(key, func() *find { return &find{} })
 	s := item.Value()
 	s.mu.Lock()
@@ -67,9 +69,7 @@ func (o *Output) Find(ctx context.Context, e *Expression, within time.Duration) 
 	late := func() bool { return gone() || time.Now().After(until) }
 	if v.len() > 0 {
 		sample := v.at(v.len() / 2).buf
-		for i := range e.needles {
-			e.needles[i].tune(sample[:min(len(sample), tuning)])
-		}
+		e.Tune(sample[:min(len(sample), tuning)])
 	}
 	complete := s.search(&v, &m, e, gone, late)
 	s.kept.Store(int64(len(s.lines)))
@@ -92,7 +92,7 @@ func (o *Output) Find(ctx context.Context, e *Expression, within time.Duration) 
 
 // search goes on to the end of v, or until late, and says whether it came to the end. It searches
 // at least one chunk unless gone, so that it comes to an end in the end.
-func (s *find) search(v *view, m *Meta, e *Expression, gone, late func() bool) bool {
+func (s *find) search(v *view, m *Meta, e *grep.Expression, gone, late func() bool) bool {
 	batch := findBatch * runtime.GOMAXPROCS(0)
 	for first := true; ; first = false {
 		i := v.find(s.done)
@@ -160,7 +160,7 @@ func (s *find) advance(v *view, last int) bool {
 }
 
 // searchChunk searches the lines that begin in a chunk, and not before from.
-func (v *view) searchChunk(i int, from int64, strip bool, e *Expression, stop func() bool) (hits []int) {
+func (v *view) searchChunk(i int, from int64, strip bool, e *grep.Expression, stop func() bool) (hits []int) {
 	c := v.at(i)
 	b, n := c.buf, int(c.nl)
 	if from > c.off && from < c.end() {
@@ -175,9 +175,9 @@ func (v *view) searchChunk(i int, from int64, strip bool, e *Expression, stop fu
 	}
 	whole := bytes.LastIndexByte(b, '\n') + 1
 	rest := v.lineRest(i, b[whole:])
-	search := e.lines
+	search := e.Lines
 	if strip && (hasControls(b) || hasControls(rest)) {
-		search = e.stripped
+		search = func(b []byte, n int, hits []int, stop func() bool) []int { return stripped(e, b, n, hits, stop) }
 	}
 	hits = search(b[:whole], n, nil, stop)
 	if len(rest) > 0 {
@@ -200,7 +200,7 @@ func (v *view) lineRest(i int, begin []byte) []byte {
 	line := bytes.Clone(begin)
 	for i++; i < v.len() && v.at(i).off == v.at(i-1).end(); i++ {
 		part, _, ends := bytes.Cut(v.at(i).buf, []byte{'\n'})
-		line = append(line, part[:min(len(part), max(0, maxSearch-len(line)))]...)
+		line = append(line, part[:min(len(part), max(0, grep.MaxLine-len(line)))]...)
 		if ends {
 			return line
 		}
@@ -211,12 +211,12 @@ func (v *view) lineRest(i int, begin []byte) []byte {
 	return line
 }
 
-// stripped is lines for what holds terminal controls.
-func (e *Expression) stripped(b []byte, n int, hits []int, stop func() bool) []int {
+// stripped is [grep.Expression.Lines] for what holds terminal controls.
+func stripped(e *grep.Expression, b []byte, n int, hits []int, stop func() bool) []int {
 	var scratch []byte
 	for tried := 1; len(b) > 0 && (tried%64 != 0 || !stop()); tried++ {
 		line, rest, _ := bytes.Cut(b, []byte{'\n'})
-		if scratch = stripControls(scratch[:0], lineText(line)); e.match(scratch) {
+		if scratch = stripControls(scratch[:0], grep.Searched(line)); e.Match(scratch) {
 			hits = append(hits, n)
 		}
 		n, b = n+1, rest

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"webchat/internal/grep"
 )
 
 // bigLog is a log of 1,000,000 lines and about 110 MB.
@@ -56,7 +58,7 @@ func BenchmarkFind(b *testing.B) {
 					b.Fatal(err)
 				}
 				theirs := time.Since(begun)
-				e, err := ParseExpression(re)
+				e, err := grep.Parse(re)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"webchat/internal/grep"
 )
 
 // expressions are of all kinds that are looked for in different ways.
@@ -37,7 +39,7 @@ func randomLines(r *rand.Rand, n int) []string {
 func wanted(re string, lines []string, first int, terminal bool) (list []int) {
 	x := regexp.MustCompile(re)
 	for i, l := range lines {
-		b := []byte(strings.TrimSuffix(l[:min(len(l), maxSearch)], "\r"))
+		b := []byte(strings.TrimSuffix(l[:min(len(l), grep.MaxLine)], "\r"))
 		if terminal {
 			b = stripControls(nil, b)
 		}
@@ -71,7 +73,7 @@ func TestFind(t *testing.T) {
 				k := min(len(rest), 1+r.IntN(400_000))
 				w.Write([]byte(rest[:k]))
 				rest = rest[k:]
-				e, _ := ParseExpression("ERROR")
+				e, _ := grep.Parse("ERROR")
 				if _, err := o.Find(t.Context(), e, time.Minute); err != nil {
 					t.Fatal(err)
 				}
@@ -84,7 +86,7 @@ func TestFind(t *testing.T) {
 			lines = lines[:max(0, n-1)] // what ends with a line end has no line behind it
 		}
 		for _, re := range expressions {
-			e, err := ParseExpression(re)
+			e, err := grep.Parse(re)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -102,7 +104,7 @@ func TestFindWhileItGrows(t *testing.T) {
 	s := newStore(t, 64<<20)
 	w := create(t, s, Meta{Type: File}, Limits{})
 	o := w.Output()
-	e, err := ParseExpression("ab+c$")
+	e, err := grep.Parse("ab+c$")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +129,7 @@ func TestFindWhileItGrows(t *testing.T) {
 func TestFindGoesOn(t *testing.T) {
 	s := newStore(t, 64<<20)
 	o := put(t, s, Meta{Type: File}, strings.Repeat("abc\n", 1<<18))
-	e, err := ParseExpression("b")
+	e, err := grep.Parse("b")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +147,7 @@ func TestFindGoesOn(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if e, err = ParseExpression("c"); err != nil {
+	if e, err = grep.Parse("c"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := o.Find(ctx, e, time.Minute); err == nil {
@@ -159,7 +161,7 @@ func TestFindsAreForgotten(t *testing.T) {
 	s.finds = newFinds(3000)
 	o := put(t, s, Meta{Type: File}, strings.Repeat("a\n", 4000))
 	for i := range 3 * maxFinds {
-		e, err := ParseExpression(fmt.Sprintf("a|%d", i))
+		e, err := grep.Parse(fmt.Sprintf("a|%d", i))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +186,7 @@ func FuzzFind(f *testing.F) {
 		f.Add(re, "abc\nERROR x\n\xffabbc", true)
 	}
 	f.Fuzz(func(t *testing.T, re, text string, terminal bool) {
-		e, err := ParseExpression(re)
+		e, err := grep.Parse(re)
 		if err != nil || len(re) > 100 {
 			return
 		}

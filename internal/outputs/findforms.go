@@ -3,6 +3,8 @@ package outputs
 import (
 	"encoding/json"
 	"net/http"
+
+	"webchat/internal/grep"
 )
 
 // Count answers ?count=RE: how many lines match. It ends when within is over, at most two seconds;
@@ -42,12 +44,12 @@ type Price struct {
 }
 
 // expression parses what a client searches for; nil: it was refused.
-func expression(w http.ResponseWriter, r *http.Request, text string) *Expression {
+func expression(w http.ResponseWriter, r *http.Request, text string) *grep.Expression {
 	if len(text) > maxPattern {
 		refuse(w, r, http.StatusBadRequest, "bad_grep", "The regular expression is too long.")
 		return nil
 	}
-	e, err := ParseExpression(text)
+	e, err := grep.Parse(text)
 	if err != nil {
 		refuse(w, r, http.StatusBadRequest, "bad_grep", "The regular expression cannot be used; its syntax is that of RE2.")
 		return nil
@@ -89,7 +91,7 @@ func around(h Hits, line int) *Around {
 func (h *Handler) density(w http.ResponseWriter, r *http.Request, o *Output, q query) {
 	text, also := q.count, ""
 	if text == "" {
-		text, also = ErrorLines, WarningLines
+		text, also = grep.ErrorLines, grep.WarningLines
 	}
 	e, warnings := expression(w, r, text), expression(w, r, also)
 	if e == nil || !h.enter(r) {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"webchat/internal/grep"
 )
 
 // What was left out of the middle is not found, all else by its true number.
@@ -14,7 +16,7 @@ func TestFindAroundTheGap(t *testing.T) {
 	w := create(t, s, Meta{Type: Terminal}, Limits{Head: 8 << 10, Tail: 16 << 10})
 	for i := 1; i <= 20_000; i++ {
 		fmt.Fprintf(w, "line %d is 7\n", i)
-		if e, _ := ParseExpression("7"); i%1999 == 0 {
+		if e, _ := grep.Parse("7"); i%1999 == 0 {
 			if _, err := w.Output().Find(t.Context(), e, time.Minute); err != nil {
 				t.Fatal(err)
 			}

@@ -5,28 +5,17 @@ import (
 	"net/http"
 	"sort"
 	"strconv"
-	"unicode/utf16"
-	"unicode/utf8"
+
+	"webchat/internal/grep"
 )
 
-const (
-	maxExcerpt = 2000 // bytes of a matching line that are handed out
-	maxRanges  = 100  // matches shown in one line
-	leadIn     = 200  // bytes before the first match of a long line
-)
-
-// match is one matching line.
-type match struct {
-	Line   int      `json:"line"`
-	Text   string   `json:"text"`
-	Column int      `json:"column,omitempty"` // where text begins in its line, in bytes
-	Ranges [][2]int `json:"ranges"`           // of the matches in text, in UTF-16 units
-}
+// maxExcerpt is how many bytes of a matching line are handed out.
+const maxExcerpt = 2000
 
 type matches struct {
-	Matches []match `json:"matches"`
-	Lines   int     `json:"lines"`          // number of the last line there is
-	Next    int     `json:"next,omitempty"` // where to go on; 0: all was searched
+	Matches []grep.Line `json:"matches"`
+	Lines   int         `json:"lines"`          // number of the last line there is
+	Next    int         `json:"next,omitempty"` // where to go on; 0: all was searched
 }
 
 // grep serves the lines that match.
@@ -76,14 +65,14 @@ func (m *matches) text() []byte {
 const nearLines = 5000
 
 // search looks for e in the lines from to to, within grepTime.
-func search(ctx context.Context, o *Output, e *Expression, from, to int) *matches {
+func search(ctx context.Context, o *Output, e *grep.Expression, from, to int) *matches {
 	m := o.Meta()
 	last := m.First() - 1 + o.TotalLines()
 	from = max(from, m.First())
 	if to == 0 || to > last {
 		to = last
 	}
-	found := &matches{Matches: []match{}, Lines: last}
+	found := &matches{Matches: []grep.Line{}, Lines: last}
 	if to-from < nearLines || !o.Complete() {
 		found.in(ctx, o, &m, e, from, to)
 		return found
@@ -108,8 +97,44 @@ func search(ctx context.Context, o *Output, e *Expression, from, to int) *matche
 	return found
 }
 
+// About returns up to most lines that match, how many these are, and the lines around each.
+func (o *Output) About(ctx context.Context, e *grep.Expression, around, most int) (lines []grep.Line, hits int, err error) {
+	found, err := o.Find(ctx, e, grepTime)
+	if err != nil {
+		return nil, 0, err
+	}
+	m := o.Meta()
+	all := found.Lines[:min(len(found.Lines), most)]
+	for i, done := 0, 0; i < len(all); {
+		from, to := max(done+1, all[i]-around), all[i]+around
+		for i++; i < len(all) && all[i]-around <= to+1; i++ {
+			to = all[i] + around
+		}
+		for l, err := range o.Lines(ctx, from, to) {
+			if err != nil {
+				return nil, 0, err
+			}
+			if l.Gap == nil {
+				text, at := matched(e, l, m.Type)
+				lines = append(lines, grep.Excerpt(l.Number, text, at, maxExcerpt))
+			}
+		}
+		done = to
+	}
+	return lines, len(all), nil
+}
+
+// matched returns what of a line is searched, and where e matches in it. Of what a terminal was
+// given, controls are not searched.
+func matched(e *grep.Expression, l Line, t Type) (text []byte, at [][]int) {
+	if text = grep.Searched(l.Text); t == Terminal {
+		text = stripControls(nil, text)
+	}
+	return text, e.Find(text, grep.MaxRanges)
+}
+
 // in adds the matching lines from to to.
-func (found *matches) in(ctx context.Context, o *Output, m *Meta, e *Expression, from, to int) {
+func (found *matches) in(ctx context.Context, o *Output, m *Meta, e *grep.Expression, from, to int) {
 	ctx, cancel := context.WithTimeout(ctx, grepTime)
 	defer cancel()
 	next := from
@@ -125,55 +150,13 @@ func (found *matches) in(ctx context.Context, o *Output, m *Meta, e *Expression,
 		if l.Gap != nil {
 			continue
 		}
-		if text, at := e.In(l.Text, m.Type == Terminal, maxRanges); len(at) > 0 {
+		if text, at := matched(e, l, m.Type); len(at) > 0 {
 			if len(found.Matches) == MaxGrepMatches {
 				found.Next = l.Number
 				return
 			}
-			found.Matches = append(found.Matches, excerpt(l.Number, text, at))
+			found.Matches = append(found.Matches, grep.Excerpt(l.Number, text, at, maxExcerpt))
 		}
 		next = l.Number + 1
 	}
-}
-
-// excerpt is what is handed out of a matching line.
-func excerpt(line int, text []byte, at [][]int) match {
-	from, to := 0, len(text)
-	if to > maxExcerpt {
-		if at[0][1] > maxExcerpt {
-			from = runeStart(text, max(0, at[0][0]-leadIn))
-		}
-		to = runeStart(text, min(to, from+maxExcerpt))
-	}
-	m := match{Line: line, Text: string([]rune(string(text[from:to]))), Column: from, Ranges: [][2]int{}}
-	units, done := 0, from
-	pos := func(i int) int {
-		units += utf16Len(text[done:i])
-		done = i
-		return units
-	}
-	for _, a := range at {
-		if a[1] = min(a[1], to); a[0] < a[1] {
-			start := pos(a[0])
-			m.Ranges = append(m.Ranges, [2]int{start, pos(a[1])})
-		}
-	}
-	return m
-}
-
-func runeStart(b []byte, i int) int {
-	for k := 0; k < utf8.UTFMax && i > 0 && i < len(b) && !utf8.RuneStart(b[i]); k++ {
-		i--
-	}
-	return i
-}
-
-// utf16Len counts the UTF-16 units of b, each byte that is not UTF-8 being the one replacement
-// character it becomes.
-func utf16Len(b []byte) (n int) {
-	for len(b) > 0 {
-		r, size := utf8.DecodeRune(b)
-		n, b = n+utf16.RuneLen(r), b[size:]
-	}
-	return n
 }

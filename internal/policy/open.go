@@ -20,11 +20,17 @@ func Open(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	if !st.Mode().IsRegular() && !st.IsDir() {
 		return nil, st, ErrSpecial
 	}
-	f, err := root.OpenFile(name, os.O_RDONLY|nonblock, 0) // a pipe put there now must not block
+	return OpenListed(root, name)
+}
+
+// OpenListed is [Open] for one of many files that a list named: it does not look first what is there,
+// which would double the time that a search of 10,000 files takes.
+func OpenListed(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
+	f, err := root.OpenFile(name, os.O_RDONLY|nonblock, 0) // a pipe must not block
 	if err != nil {
 		return nil, nil, err
 	}
-	st, err = f.Stat()
+	st, err := f.Stat()
 	if err == nil && !st.Mode().IsRegular() && !st.IsDir() {
 		err = ErrSpecial
 	}

@@ -123,3 +123,39 @@ func TestSearchHitsAreBounded(t *testing.T) {
 		t.Errorf("%d hits, complete %v", len(got), complete)
 	}
 }
+
+// A person's globs mean what they mean to ripgrep, or are refused.
+func TestGlobs(t *testing.T) {
+	names := []string{"a.go", "x/a.go", "x/y/b.js", "vendor/a.go", "x/vendor/a.go"}
+	for globs, want := range map[string]string{
+		"":                "a.go x/a.go x/y/b.js vendor/a.go x/vendor/a.go",
+		"*.go":            "a.go x/a.go vendor/a.go x/vendor/a.go",
+		"*.go !vendor/":   "a.go x/a.go",
+		"/*.go":           "a.go",
+		"x/*.go":          "x/a.go",
+		"x/**":            "x/a.go x/y/b.js x/vendor/a.go",
+		"**/y/*":          "x/y/b.js",
+		"*.{js,ts} /a.go": "a.go x/y/b.js",
+		"!*.go":           "x/y/b.js",
+	} {
+		reaches, bad := Globs(strings.Fields(globs))
+		if bad != "" {
+			t.Errorf("%s: %s is not understood", globs, bad)
+			continue
+		}
+		var got []string
+		for _, n := range names {
+			if reaches(n) {
+				got = append(got, n)
+			}
+		}
+		if s := strings.Join(got, " "); s != want {
+			t.Errorf("%s: %s, want %s", globs, s, want)
+		}
+	}
+	for _, glob := range []string{"[a-z]*", "{a", "!", "/", "", `a\`} {
+		if _, bad := Globs([]string{"*.go", glob}); bad != glob {
+			t.Errorf("%q was taken", glob)
+		}
+	}
+}

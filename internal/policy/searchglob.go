@@ -3,6 +3,7 @@ package policy
 import (
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -32,6 +33,30 @@ func (g searchGlob) reaches(name string) bool {
 // excludes reports whether a file or folder is left out for certain.
 func (g searchGlob) excludes(name string) bool {
 	return g.except != nil && g.except.MatchString(name)
+}
+
+// Globs reads what a person narrows a search by, in the words of ripgrep's --glob. It returns which
+// paths, relative and with slashes, are searched, or the glob that is not understood.
+func Globs(globs []string) (reaches func(name string) bool, bad string) {
+	var only, except []*regexp.Regexp
+	for _, glob := range globs {
+		text, not := strings.CutPrefix(glob, "!")
+		re := (&globParser{glob: text}).regexp()
+		switch {
+		case re == nil || strings.Trim(text, "/") == "":
+			return nil, glob
+		case not:
+			except = append(except, re)
+		default:
+			only = append(only, re)
+		}
+	}
+	matches := func(name string) func(*regexp.Regexp) bool {
+		return func(re *regexp.Regexp) bool { return re.MatchString(name) }
+	}
+	return func(name string) bool {
+		return (len(only) == 0 || slices.ContainsFunc(only, matches(name))) && !slices.ContainsFunc(except, matches(name))
+	}, ""
 }
 
 // globParser makes a regular expression of a glob. Where widen is set it matches

@@ -85,7 +85,8 @@ type Server struct {
 	outputs *outputs.Handler
 	openAPI func() ([]byte, error) // made when it is asked for first
 
-	pumps *topicPumps
+	pumps     *topicPumps
+	searching chan struct{} // holds one for each search
 }
 
 // New makes a Server. It starts nothing.
@@ -96,7 +97,7 @@ func New(c Config) (*Server, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
 	}
-	s := &Server{Config: c, pumps: newPumps(c.Logger)}
+	s := &Server{Config: c, pumps: newPumps(c.Logger), searching: make(chan struct{}, searches)}
 	shown := views.New(c.Outputs, &places{c.Sessions})
 	if c.Pages != nil {
 		shown, c.Pages.places.sessions = c.Pages.views, c.Sessions

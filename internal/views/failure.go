@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"webchat/internal/grep"
 	"webchat/internal/outputs"
 	"webchat/internal/render"
 )
@@ -41,7 +42,7 @@ type failed struct {
 
 // firstFailure looks for it in what there is, for a while; asked again it goes on where it was.
 func (h *Views) firstFailure(ctx context.Context, o *outputs.Output) (f failed, err error) {
-	e, err := outputs.ParseExpression(failures)
+	e, err := grep.Parse(failures)
 	if err != nil {
 		return f, err
 	}

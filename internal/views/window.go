@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"webchat/internal/grep"
 	"webchat/internal/outputs"
 	"webchat/internal/render"
 	"webchat/internal/render/code"
@@ -118,7 +119,7 @@ func (h *Views) source(ctx context.Context, o *outputs.Output, a outputs.Ask) (o
 // filtered is the lines that match, with their own numbers; its rows count them.
 func (h *Views) filtered(ctx context.Context, o *outputs.Output, a outputs.Ask) (w outputs.Window, err error) {
 	text := a.Filter[0]
-	e, err := outputs.ParseExpression(text)
+	e, err := grep.Parse(text)
 	if err != nil || len(a.Filter) > 1 {
 		return w, refuse("bad_filter", "Give one regular expression as the filter; its syntax is that of RE2.")
 	}

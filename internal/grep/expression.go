@@ -1,10 +1,10 @@
-package outputs
+package grep
 
 import (
 	"bytes"
-	"encoding/binary"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 )
 
@@ -16,8 +16,8 @@ type Expression struct {
 	exact   bool     // a line matches if it holds the only needle
 }
 
-// maxSearch is how many bytes of a line are searched: a pattern's cost is per byte.
-const maxSearch = 256 << 10
+// MaxLine is how many bytes of a line are searched: a pattern's cost is per byte.
+const MaxLine = 256 << 10
 
 // maxNeedles is how many texts are looked for side by side.
 const maxNeedles = 12
@@ -29,8 +29,8 @@ const (
 	WarningLines = `\b(WARN|WARNING)\b|\b([Ww]arning):`
 )
 
-// ParseExpression fails on text that is not a regular expression.
-func ParseExpression(text string) (*Expression, error) {
+// Parse fails on text that is not a regular expression.
+func Parse(text string) (*Expression, error) {
 	re, err := regexp.Compile(text)
 	if err != nil {
 		return nil, err
@@ -188,29 +188,41 @@ func (n *needle) is(b []byte) bool {
 	return true
 }
 
-// In returns what of a line is searched, and where the expression matches in it, at most most
-// times; at is empty: it does not. Of what a terminal was given, controls are not searched.
-func (e *Expression) In(line []byte, terminal bool, most int) (text []byte, at [][]int) {
-	if text = lineText(line); terminal {
-		text = stripControls(nil, text)
+// Find returns where e matches in a line, at most most times; of a long line only what is searched.
+func (e *Expression) Find(line []byte, most int) [][]int {
+	if !e.Match(line) {
+		return nil
 	}
-	if !e.match(text) {
-		return text, nil
-	}
-	return text, e.re.FindAllIndex(text, most)
+	return e.re.FindAllIndex(Searched(line), most)
 }
 
-// match reports whether the expression matches a line without its end.
-func (e *Expression) match(line []byte) bool {
+// String is the text of e.
+func (e *Expression) String() string { return e.re.String() }
+
+// Tune makes e fast in text like a sample. It must not be called while e is used; see [Expression.Clone].
+func (e *Expression) Tune(sample []byte) {
+	for i := range e.needles {
+		e.needles[i].tune(sample)
+	}
+}
+
+// Clone is e for another goroutine, tuned by itself.
+func (e *Expression) Clone() *Expression {
+	return &Expression{e.re, slices.Clone(e.needles), e.exact}
+}
+
+// Match reports whether e matches a line.
+func (e *Expression) Match(line []byte) bool {
+	line = Searched(line)
 	if e.exact && !e.needles[0].fold {
 		return bytes.Contains(line, e.needles[0].text)
 	}
 	return e.re.Match(line)
 }
 
-// lines appends the numbers of the lines of b that match, the first one being n. stop is asked now
+// Lines appends the numbers of the lines of b that match, the first one being n. stop is asked now
 // and then.
-func (e *Expression) lines(b []byte, n int, hits []int, stop func() bool) []int {
+func (e *Expression) Lines(b []byte, n int, hits []int, stop func() bool) []int {
 	if len(e.needles) == 0 {
 		return e.all(b, n, hits, stop)
 	}
@@ -232,7 +244,7 @@ func (e *Expression) lines(b []byte, n int, hits []int, stop func() bool) []int 
 		n += bytes.Count(b[pos:hit], []byte{'\n'})
 		start := max(pos, bytes.LastIndexByte(b[pos:hit], '\n')+1+pos)
 		end := next(b, hit, '\n')
-		if e.exact || e.re.Match(lineText(b[start:end])) {
+		if e.exact && hit+len(e.needles[0].text) <= start+MaxLine || !e.exact && e.re.Match(Searched(b[start:end])) {
 			hits = append(hits, n)
 		}
 		if pos = end + 1; pos >= len(b) {
@@ -246,7 +258,7 @@ func (e *Expression) lines(b []byte, n int, hits []int, stop func() bool) []int 
 func (e *Expression) all(b []byte, n int, hits []int, stop func() bool) []int {
 	for tried := 1; len(b) > 0 && (tried%64 != 0 || !stop()); tried++ {
 		line, rest, _ := bytes.Cut(b, []byte{'\n'})
-		if e.re.Match(lineText(line)) {
+		if e.re.Match(Searched(line)) {
 			hits = append(hits, n)
 		}
 		n, b = n+1, rest
@@ -254,29 +266,7 @@ func (e *Expression) all(b []byte, n int, hits []int, stop func() bool) []int {
 	return hits
 }
 
-// lineText is what of a line is searched.
-func lineText(line []byte) []byte {
-	return bytes.TrimSuffix(line[:min(len(line), maxSearch)], []byte{'\r'})
-}
-
-// hasControls reports whether stripControls would change one of the lines of b.
-func hasControls(b []byte) bool {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	for ; len(b) >= 8; b = b[8:] {
-		x := binary.LittleEndian.Uint64(b)
-		del := x ^ 0x7f*ones
-		if ((x-0x20*ones)&^x|(del-ones)&^del)&highs != 0 && slowControls(b[:8]) {
-			return true
-		}
-	}
-	return slowControls(b)
-}
-
-func slowControls(b []byte) bool {
-	for _, c := range b {
-		if c < 0x20 && c != '\n' && c != '\t' && c != '\r' || c == 0x7f {
-			return true
-		}
-	}
-	return false
+// Searched is what of a line is searched.
+func Searched(line []byte) []byte {
+	return bytes.TrimSuffix(line[:min(len(line), MaxLine)], []byte{'\r'})
 }

@@ -1,0 +1,222 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"webchat/internal/event"
+	"webchat/internal/eventlog"
+	"webchat/internal/files"
+	"webchat/internal/grep"
+	"webchat/internal/outputs"
+	"webchat/internal/policy"
+	"webchat/internal/session"
+	"webchat/internal/sessions"
+	"webchat/internal/tokens"
+)
+
+// Bounds of searches.
+const (
+	searches       = 2                     // at a time: each takes all processors
+	longestSearch  = 30 * time.Second      // a folder may be endless
+	longestPattern = 1000                  // bytes
+	searchFlush    = 20 * time.Millisecond // between two times that what was found is sent
+)
+
+// searchFile is a file or an output with hits.
+type searchFile struct {
+	grep.File
+	Output outputs.ID `json:"output,omitempty"`
+}
+
+// searchLine is a line of the answer: a file, or at the end what the search came to.
+type searchLine struct {
+	File *searchFile `json:"file,omitempty"`
+	Done *searchDone `json:"done,omitempty"`
+}
+
+type searchDone struct {
+	grep.Found
+	Ms int64 `json:"ms"`
+}
+
+// search streams where a text is found, a line of JSON for each file, as they are found. No model hears of it, and
+// it ends when its reader leaves.
+func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	if len(q.Get("q")) > longestPattern {
+		return invalid("bad_query", "Search for at most %d bytes.", longestPattern)
+	}
+	e, err := grep.Query{Text: q.Get("q"), Expression: q.Has("expression"), Case: q.Has("case"), Word: q.Has("word")}.Parse()
+	if err != nil {
+		return invalid("bad_expression", "%s", strings.ToUpper(err.Error()[:1])+err.Error()[1:])
+	}
+	run, err := s.searchOf(r, q)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), longestSearch)
+	defer cancel()
+	select {
+	case s.searching <- struct{}{}:
+		defer func() { <-s.searching }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	begun, flushed := time.Now(), time.Time{}
+	send := func(line searchLine) error {
+		b, err := json.Marshal(line)
+		if err == nil {
+			_, err = w.Write(append(escaped(b), '\n'))
+		}
+		if err == nil && time.Since(flushed) > searchFlush {
+			err = http.NewResponseController(w).Flush()
+			flushed = time.Now()
+		}
+		return err
+	}
+	if q.Get("q") == "" {
+		e = nil
+	}
+	done := searchDone{}
+	done.Found, err = run(ctx, e, func(f searchFile) error { return send(searchLine{File: &f}) })
+	if r.Context().Err() != nil {
+		return nil // the reader left
+	}
+	done.More = done.More || errors.Is(err, context.DeadlineExceeded)
+	if err != nil && !done.More {
+		return err
+	}
+	done.Ms = time.Since(begun).Milliseconds()
+	_ = send(searchLine{Done: &done}) // a client that has gone needs no answer
+	return nil
+}
+
+// searcher searches one place; without an expression it only counts what would be searched.
+type searcher func(ctx context.Context, e *grep.Expression, report func(searchFile) error) (grep.Found, error)
+
+// searchOf finds what a request wants to be searched: the outputs of a session, or a workspace.
+func (s *Server) searchOf(r *http.Request, q url.Values) (searcher, error) {
+	reaches, bad := policy.Globs(q["glob"])
+	if bad != "" {
+		return nil, invalid("bad_glob", "The glob %s is not understood. Use names with * and ?, folders with a slash at the end, and ! before what is left out.", bad)
+	}
+	if id := q.Get("session"); id != "" {
+		one, err := s.Sessions.Get(r.Context(), eventlog.ID(id))
+		if err != nil {
+			return nil, err
+		}
+		return s.searchOutputs(one, reaches, q["output"]), nil
+	}
+	in, err := s.workspace(r)
+	if err == nil {
+		err = files.CheckWorkspace(in.Path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	room, err := s.Sessions.Room(in.Path)
+	if err != nil || room.Files == nil {
+		return func(context.Context, *grep.Expression, func(searchFile) error) (f grep.Found, err error) {
+			return f, err
+		}, err
+	}
+	return searchFolder(room, in.Path, reaches), nil
+}
+
+func searchFolder(room sessions.Room, folder string, reaches func(string) bool) searcher {
+	judge := session.Judge(room.Policy)
+	if judge == nil {
+		judge = policy.New(policy.Config{Workspace: folder})
+	}
+	return func(ctx context.Context, e *grep.Expression, report func(searchFile) error) (found grep.Found, err error) {
+		names, err := room.Files.Names(ctx)
+		if err != nil {
+			return found, err
+		}
+		names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !reaches(name) })
+		if found.Files = len(names); e == nil {
+			return found, nil
+		}
+		root, err := os.OpenRoot(folder)
+		if err != nil {
+			return found, err
+		}
+		defer root.Close()
+		return grep.Folder{
+			Root: root, Names: names, Open: policy.OpenListed, Closed: policy.Sensitive,
+			Shown: func(st fs.FileInfo, name string) grep.Shown {
+				return howShown(judge, st, filepath.Join(folder, filepath.FromSlash(name)))
+			},
+		}.Search(ctx, e, func(f grep.File) error { return report(searchFile{File: f}) })
+	}
+}
+
+// howShown judges a file with hits, by its absolute path. What a link leads to is searched in its own place.
+func howShown(judge session.Judge, opened fs.FileInfo, path string) grep.Shown {
+	if st, err := os.Lstat(path); err != nil || !st.Mode().IsRegular() {
+		return grep.Nothing
+	}
+	switch ruling := judge.File(opened, path); {
+	case ruling.Decision == event.Deny:
+		return grep.Nothing
+	case ruling.Sensitive:
+		return grep.ByName
+	}
+	return grep.Whole
+}
+
+// searchOutputs searches what was shown in a session, or those of it that ids name.
+func (s *Server) searchOutputs(one *session.Session, reaches func(string) bool, ids []string) searcher {
+	return func(ctx context.Context, e *grep.Expression, report func(searchFile) error) (found grep.Found, err error) {
+		for _, l := range s.Outputs.Session(string(one.ID())) {
+			name := l.Meta.Path + l.Meta.Command
+			if len(ids) > 0 && !slices.Contains(ids, string(l.ID)) || one.Looks(string(l.ID)) || l.Meta.Earlier || l.Meta.Type == outputs.Image || l.Meta.Binary || !reaches(name) {
+				continue
+			}
+			if found.Files++; e == nil {
+				continue
+			}
+			o, err := s.Outputs.Get(l.ID)
+			if err != nil {
+				continue // its life has ended since
+			}
+			f := searchFile{File: grep.File{Path: name}, Output: l.ID}
+			if f.Lines, f.Hits, err = o.About(ctx, e.Clone(), grep.Around, grep.Most-found.Hits); err != nil {
+				return found, err
+			}
+			if f.Hits == 0 {
+				continue
+			}
+			found.In++
+			found.Hits += f.Hits
+			if err := report(f); err != nil {
+				return found, err
+			}
+			if found.More = found.Hits >= grep.Most; found.More {
+				break
+			}
+		}
+		return found, nil
+	}
+}
+
+// priceRequest is a text that may go with a prompt.
+type priceRequest struct {
+	Text string `json:"text"`
+}
+
+func (s *Server) price(_ *http.Request, in priceRequest) (p outputs.Price, err error) {
+	p.Tokens, p.Exact = tokens.Count(in.Text)
+	return p, nil
+}
