@@ -74,10 +74,7 @@ func (s *Server) reread(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	look, err := one.Reread(r.Context(), chi.URLParam(r, "outputId"), func(id string) bool {
-		o, err := s.Outputs.Get(outputs.ID(id))
-		return err == nil && o.Meta().Disk.Now() != outputs.Changed
-	})
+	look, err := one.Reread(r.Context(), chi.URLParam(r, "outputId"), s.current)
 	if err != nil {
 		return err
 	}
@@ -87,6 +84,12 @@ func (s *Server) reread(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	return replyLook(w, look)
+}
+
+// current reports whether an output is there and, if it shows a file, still as the file is.
+func (s *Server) current(id string) bool {
+	o, err := s.Outputs.Get(outputs.ID(id))
+	return err == nil && o.Meta().Disk.Now() != outputs.Changed
 }
 
 func replyLook(w http.ResponseWriter, look session.Look) error {

@@ -51,6 +51,8 @@ var refusals = []struct {
 	{outputs.ErrExpired, refusal{404, "not_found", "The session has no such output, or it was deleted. GET …/outputs lists those that can be read.", ""}},
 	{outputs.ErrPins, refusal{409, "pins_full", "Pins together may hold a quarter of the memory for outputs. Unpin another first.", ""}},
 	{page.ErrNoOutput, refusal{404, "not_found", "This session never showed such an output.", ""}},
+	{files.ErrChanged, refusal{409, "changed", "", ""}},
+	{files.ErrUnwritten, refusal{503, "unwritten", "", "5"}},
 	{files.ErrMissing, refusal{409, "folder_missing", "", ""}},
 	{files.ErrFolder, refusal{400, "not_a_folder", "", ""}},
 	{files.ErrUnknown, refusal{404, "not_open", "", ""}},

@@ -1,12 +1,14 @@
 package server
 
 import (
+	"errors"
 	"net/http"
 	"time"
 
 	"github.com/go-chi/chi/v5"
 
 	"webchat/internal/event"
+	"webchat/internal/files"
 	"webchat/internal/outputs"
 	"webchat/internal/session"
 )
@@ -87,6 +89,50 @@ func (s *Server) onDisk(r *http.Request, one *session.Session, _ empty) (diskRep
 		}
 	}
 	return out, nil
+}
+
+type undoRequest struct {
+	With   string `json:"with"`   // the output that holds the text before the change
+	Change int    `json:"change"` // as the view of differences numbers them, from 1
+}
+
+// undo takes one change of a file back on disk, and shows the file again.
+func (s *Server) undo(w http.ResponseWriter, r *http.Request) error {
+	one, err := s.session(r)
+	if err != nil {
+		return err
+	}
+	in, err := decode[undoRequest](r)
+	if err != nil {
+		return err
+	}
+	o, err := s.ownOutput(r, one)
+	if err != nil {
+		return err
+	}
+	with, err := s.Outputs.Get(outputs.ID(in.With))
+	if err != nil || with.Meta().SessionID != string(one.ID()) {
+		return outputs.ErrExpired
+	}
+	text, err := s.views.Undo(r.Context(), o, with, in.Change)
+	if refused, ok := errors.AsType[*outputs.Refusal](err); ok {
+		return invalid(refused.Code, "%s", refused.Sentence)
+	}
+	if err != nil {
+		return err
+	}
+	disk := o.Meta().Disk
+	if disk == nil {
+		return files.ErrChanged
+	}
+	if err := files.Replace(one.Summary().Workspace, disk.Name, text, func() bool { return disk.Now() == outputs.Same }); err != nil {
+		return err
+	}
+	look, err := one.Reread(r.Context(), string(o.ID()), s.current)
+	if err != nil { // the change is undone all the same, and the page finds that the file has changed
+		return reply(w, http.StatusOK, displayReply{NotKept: true})
+	}
+	return replyLook(w, look)
 }
 
 // deleteOutput ends the life of an output now.

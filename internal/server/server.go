@@ -82,6 +82,7 @@ type Config struct {
 type Server struct {
 	Config
 	handler http.Handler
+	views   *views.Views
 	outputs *outputs.Handler
 	openAPI func() ([]byte, error) // made when it is asked for first
 
@@ -98,11 +99,11 @@ func New(c Config) (*Server, error) {
 		c.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
 	}
 	s := &Server{Config: c, pumps: newPumps(c.Logger), searching: make(chan struct{}, searches)}
-	shown := views.New(c.Outputs, &places{c.Sessions})
+	s.views = views.New(c.Outputs, &places{c.Sessions})
 	if c.Pages != nil {
-		shown, c.Pages.places.sessions = c.Pages.views, c.Sessions
+		s.views, c.Pages.places.sessions = c.Pages.views, c.Sessions
 	}
-	s.outputs = outputs.NewHandler(c.Outputs, shown, c.Logger)
+	s.outputs = outputs.NewHandler(c.Outputs, s.views, c.Logger)
 	routes := s.routes()
 	s.openAPI = sync.OnceValues(func() ([]byte, error) { return describe(routes, c.Version) })
 	router, err := s.router(routes)

@@ -41,18 +41,9 @@ func (h *Views) diff(ctx context.Context, o *outputs.Output, a outputs.Ask) (w o
 		return w, refuse("no_other", "Say with which output to compare: with={id}.")
 	}
 	with := a.With.Text()
-	if most := limits[compared].bytes; max(o.Size(), with.Size()) > most {
-		return w, refuse("too_large", "Outputs are compared up to "+wording.Limit(most)+" each.")
-	}
-	d := documentOf(o)
-	d.seen.mu.Lock()
-	defer d.seen.mu.Unlock()
-	c := d.seen.diff
-	if c == nil || c.with != with.ID() || !with.Complete() {
-		if c, err = newComparison(ctx, with, o); err != nil {
-			return w, err
-		}
-		d.seen.diff = c
+	c, err := compare(ctx, with, o)
+	if err != nil {
+		return w, err
 	}
 	if n, err := strconv.Atoi(strings.TrimPrefix(a.At, "C")); err == nil && n >= 1 && n <= len(c.changes) {
 		a.From = max(1, c.changes[n-1]+1-contextLines-1)
@@ -65,6 +56,23 @@ func (h *Views) diff(ctx context.Context, o *outputs.Output, a outputs.Ask) (w o
 	w = window(out.HTML(), from, to, len(c.rows))
 	w.Header = map[string]string{"Added": strconv.Itoa(c.added), "Removed": strconv.Itoa(c.removed), "Changes": strconv.Itoa(len(c.changes))}
 	return w, err
+}
+
+// compare returns what differs between two outputs, which is kept with the second.
+func compare(ctx context.Context, with, o *outputs.Output) (c *comparison, err error) {
+	if most := limits[compared].bytes; max(o.Size(), with.Size()) > most {
+		return nil, refuse("too_large", "Outputs are compared up to "+wording.Limit(most)+" each.")
+	}
+	d := documentOf(o)
+	d.seen.mu.Lock()
+	defer d.seen.mu.Unlock()
+	if c = d.seen.diff; c == nil || c.with != with.ID() || !with.Complete() {
+		if c, err = newComparison(ctx, with, o); err != nil {
+			return nil, err
+		}
+		d.seen.diff = c
+	}
+	return c, nil
 }
 
 func newComparison(ctx context.Context, a, b *outputs.Output) (*comparison, error) {

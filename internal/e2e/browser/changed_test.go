@@ -59,3 +59,56 @@ func TestSessionChangesOnTheDesk(t *testing.T) {
 	p.press("Enter")
 	p.has("#changed h3", "3 files changed")
 }
+
+// One change of several is taken back on disk by its key, goes with the next prompt as a chip, and is
+// brought back; a comment begins a prompt about its lines. A file that changed meanwhile is left alone.
+func TestUndoAChangeOnTheDesk(t *testing.T) {
+	s := start(t)
+	s.put("list.txt", "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n")
+	s.git("init", "-q", "-b", "main")
+	s.git("add", "-A")
+	s.git("commit", "-qm", "x")
+	const after = "one\n2\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\neleven\n"
+	holds := func(want string) {
+		t.Helper()
+		if b, err := os.ReadFile(filepath.Join(s.workspace, "list.txt")); err != nil || string(b) != want {
+			t.Errorf("the file holds %q, want %q (%v)", b, want, err)
+		}
+	}
+	p := s.open("/")
+	p.look(1440, 900, "light")
+	p.say("/show go.mod")
+	p.done()
+	p.front("go.mod")
+	s.put("list.txt", after)
+	p.press("Escape", "D")
+	p.has("#changed", "list.txt +2 −1")
+	p.press("Enter")
+	p.front("list.txt")
+	p.wait(`document.querySelectorAll('.pane:not([hidden]) .other.diff [data-change]').length === 2`)
+	p.press("j")
+	p.has(".pane:not([hidden]) .is-now .change-acts", "Undo z Comment m")
+	p.accessible("a change that can be undone")
+	p.shot("change-acts")
+	p.press("z")
+	p.wait(`document.querySelectorAll('.pane:not([hidden]) .other.diff [data-change]').length === 1`)
+	holds("one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\neleven\n")
+	p.has("#chips", "Undone in list.txt:2")
+	p.shot("change-undone")
+	p.click(".pane:not([hidden]) [data-act=bring-back]")
+	p.wait(`document.querySelectorAll('.pane:not([hidden]) .other.diff [data-change]').length === 2 && !document.querySelector('#chips .chip')`)
+	holds(after)
+
+	p.wait(`document.activeElement.matches('.pane:not([hidden]) .other.diff')`)
+	p.press("Escape", "k", "m")
+	p.wait(`document.activeElement.id === 'prompt' && document.activeElement.value === '@list.txt:11 '`)
+	p.has("#chips", "list.txt:11")
+
+	s.put("list.txt", "somebody else's\n")
+	p.js(`document.querySelector('.pane:not([hidden]) .other.diff').focus()`)
+	p.press("j")
+	p.expect("409", "Failed to load resource")
+	p.press("z")
+	p.has(".toast[data-how=fail]", "The file is no longer what is shown here; nothing was written.")
+	holds("somebody else's\n")
+}

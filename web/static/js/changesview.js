@@ -1,11 +1,13 @@
 // What changed between two revisions of a path. Two stops of the line above say which;
-// j and k go from change to change, u puts both beside each other.
+// j and k go from change to change, u puts both beside each other. The change that one
+// is at can be taken back on disk (z), and written about (m).
 
 import { clone, fragment, some } from './html.js'
 import { getText } from './api.js'
 import { scope } from './give.js'
 import { ask } from './reading.js'
 import { rowOf, tabOf } from './tabs.js'
+import { bringBack, comment, undo } from './undo.js'
 import { failed, toast } from './toast.js'
 
 const most = 12 // revisions to choose from
@@ -28,17 +30,26 @@ export function changes(state) {
   pane.querySelector('.view').before(bar)
   states.set(pane, state)
   const outs = revisions(pane)
-  Object.assign(state, { bar, parts, outs, now: pane.dataset.output, was: pane.dataset.was ?? outs[Math.max(0, outs.indexOf(pane.dataset.output) - 1)], sides: false, at: 0 })
+  Object.assign(state, { bar, parts, outs, now: pane.dataset.output, was: pane.dataset.was ?? outs[Math.max(0, outs.indexOf(pane.dataset.output) - 1)], sides: false })
   if (state.was === state.now) [state.was, state.now] = outs
   parts.stops.append(...outs.map((out, i) => stop(state, out, i)))
   bar.addEventListener('click', (e) => {
     const act = e.target.closest('[data-act]')?.dataset.act
     if (act === 'change-next' || act === 'change-before') toChange(pane, act === 'change-next' ? 1 : -1)
     if (act === 'sides') besides(pane)
+    if (act === 'bring-back') bringBack(pane).catch(failed)
   })
+  parts.back.hidden = !tabOf(pane.dataset.key)?.undone?.length
   state.root.addEventListener('click', (e) => {
     const row = e.target.closest('.foldline')
+    const act = e.target.closest('[data-act]')?.dataset.act
     if (row) unfold(state, row).catch(failed)
+    else if (act === 'undo-change') undoChange(pane)
+    else if (act === 'comment-change') commentChange(pane)
+  })
+  state.root.addEventListener('pointerover', (e) => {
+    const row = e.target.closest('.add, .del')
+    if (row) hold(state, [...state.root.querySelectorAll('[data-change]')].findLast((el) => el === row || el.compareDocumentPosition(row) & Node.DOCUMENT_POSITION_FOLLOWING))
   })
   const { load } = state
   state.load = async () => {
@@ -90,7 +101,6 @@ const count = (state, name) => Number(state.head.get(`Webchat-${name}`))
 function loaded(state) {
   const { root, parts, pane } = state
   const all = [...root.querySelectorAll('[data-change]')]
-  state.at = 0
   parts.sum.replaceChildren()
   for (const [name, sign, text] of [['plus', '+', count(state, 'Added')], ['minus', '−', count(state, 'Removed')]]) {
     const el = document.createElement('span')
@@ -190,11 +200,42 @@ export function toChange(pane, by) {
   if (!root || !state) return false
   const all = [...root.querySelectorAll('[data-change]')]
   if (!all.length) return true
-  state.at = ((state.at || (by > 0 ? 0 : 1)) - 1 + by + all.length) % all.length + 1
-  for (const el of root.querySelectorAll('.is-now')) el.classList.remove('is-now')
-  all[state.at - 1].classList.add('is-now')
-  all[state.at - 1].scrollIntoView({ block: 'center' })
+  const now = all.indexOf(root.querySelector('.is-now')) // -1: none
+  const next = all[(now < 0 && by < 0 ? all.length - 1 : now + by + all.length) % all.length]
+  hold(state, next)
+  next.scrollIntoView({ block: 'center' })
   return true
+}
+
+/** Marks the change that begins with a row as the one that is acted on. */
+function hold({ root, pane, now }, row) {
+  if (!row || row.classList.contains('is-now')) return
+  for (const el of root.querySelectorAll('.is-now')) el.classList.remove('is-now')
+  row.classList.add('is-now')
+  root.querySelector('.change-acts')?.remove()
+  if (now === pane.dataset.output && pane.dataset.kind === 'file') row.append(clone('tpl-change-acts').root)
+}
+
+/** The rows of the change that one is at, if it can be acted on. */
+function held(pane) {
+  const state = states.get(pane)
+  const first = pane.querySelector('.other.diff .is-now:has(.change-acts)')
+  if (!first) return null
+  const rows = [...state.root.querySelectorAll('.add, .del')].filter((row) => row === first || first.compareDocumentPosition(row) & Node.DOCUMENT_POSITION_FOLLOWING)
+  const next = rows.findIndex((row, i) => i > 0 && 'change' in row.dataset)
+  return { n: Number(first.dataset.change), with: state.was, rows: next < 0 ? rows : rows.slice(0, next) }
+}
+
+/** Takes the change that one is at back on disk. */
+export function undoChange(pane) {
+  const change = held(pane)
+  if (change) undo(pane, change).catch(failed)
+}
+
+/** Begins to write about the change that one is at. */
+export function commentChange(pane) {
+  const change = held(pane)
+  if (change) comment(pane, change.rows)
 }
 
 /** Both texts beside each other, or in one column. */

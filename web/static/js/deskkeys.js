@@ -3,7 +3,7 @@
 import { alone } from './alone.js'
 import { run } from './cards.js'
 import { openChanged } from './changedlist.js'
-import { besides, toChange } from './changesview.js'
+import { besides, commentChange, toChange, undoChange } from './changesview.js'
 import { close, enter, isShown, reopen, split, step, toggle, view } from './desk.js'
 import { edit } from './editor.js'
 import { findAgain } from './find.js'
@@ -25,7 +25,7 @@ const keys = {
   f: card('find'), w: card('wrap'), c: card('copy'), d: card('download'), s: card('stop-tool'), r: card('again'),
   g: () => (pane()?.dataset.kind === 'image' ? card('zoom-one')() : card('goTo')()), G: toEnd, '+': card('zoom-in'), '=': card('zoom-in'), '-': card('zoom-out'),
   v: () => pane() && nextView(pane()), h: () => step(-1), l: () => step(1), x: () => { close(); enter() }, X: () => { reopen(); enter() }, p: () => pin(), '\\': split,
-  j: () => jump(1), k: () => jump(-1), u: () => pane() && besides(pane()),
+  j: () => jump(1), k: () => jump(-1), u: () => pane() && besides(pane()), z: () => pane() && undoChange(pane()), m: () => pane() && commentChange(pane()),
   a: () => pane()?.dataset.output && ask(pane(), selection(pane())),
   e: () => pane() && edit(pane()), o: () => { if (matchMedia('(min-width: 1100px)').matches) alone(); enter() },
 }
