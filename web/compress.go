@@ -14,22 +14,52 @@ import (
 // compressMin is the size below which a reply is one packet anyway, in bytes.
 const compressMin = 1400
 
-// Encoding returns the content coding, zstd or gzip, that a request takes and that
-// replies here are compressed with; empty: none.
-func Encoding(r *http.Request) string {
-	taken := map[string]bool{}
+// Encodings returns the content codings, of zstd and gzip, that a request takes, the most wanted
+// first and zstd before gzip (RFC 9110 §12.5.3).
+func Encodings(r *http.Request) []string {
+	zstd, gzip, rest := -1.0, -1.0, 0.0 // how much each is wanted; below 0: it is not named
 	for _, value := range r.Header["Accept-Encoding"] {
-		for part := range strings.SplitSeq(value, ",") {
-			name, rest, _ := strings.Cut(part, ";")
-			weight, given := strings.CutPrefix(strings.TrimSpace(rest), "q=")
-			q, err := strconv.ParseFloat(weight, 64)
-			taken[strings.ToLower(strings.TrimSpace(name))] = !given || err == nil && q > 0
+		for part := range strings.SplitSeq(strings.ToLower(value), ",") {
+			name, parameter, _ := strings.Cut(part, ";")
+			weight := 1.0
+			if q, given := strings.CutPrefix(strings.TrimSpace(parameter), "q="); given {
+				if weight, _ = strconv.ParseFloat(q, 64); !(weight <= 1) { // 0 if it is no number
+					weight = 0
+				}
+			}
+			switch strings.TrimSpace(name) {
+			case "zstd":
+				zstd = weight
+			case "gzip":
+				gzip = weight
+			case "*":
+				rest = weight
+			}
 		}
 	}
-	for _, name := range []string{"zstd", "gzip"} {
-		if taken[name] {
-			return name
-		}
+	if zstd < 0 {
+		zstd = rest
+	}
+	if gzip < 0 {
+		gzip = rest
+	}
+	switch {
+	case zstd <= 0 && gzip <= 0:
+		return nil
+	case zstd <= 0:
+		return []string{"gzip"}
+	case gzip <= 0:
+		return []string{"zstd"}
+	case gzip > zstd:
+		return []string{"gzip", "zstd"}
+	}
+	return []string{"zstd", "gzip"}
+}
+
+// Encoding returns the most wanted of [Encodings]; empty: none.
+func Encoding(r *http.Request) string {
+	for _, name := range Encodings(r) {
+		return name
 	}
 	return ""
 }

@@ -11,18 +11,20 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// An Encoding is a way to store an output's bytes once more, compressed.
-type Encoding int
+// A coding is a way to store an output's bytes once more, compressed.
+type coding int
 
 const (
-	Identity Encoding = iota - 1
-	Zstd
-	Gzip
-	Encodings
+	asIs coding = iota - 1
+	asZstd
+	asGzip
+	codings
 )
 
+var codingNames = []string{"identity", "zstd", "gzip"} // in HTTP
+
 // String is its name in HTTP.
-func (e Encoding) String() string { return [...]string{"identity", "zstd", "gzip"}[e+1] }
+func (e coding) String() string { return codingNames[e+1] }
 
 const (
 	compressMin = 1400     // below, a reply is one packet anyway
@@ -36,9 +38,9 @@ type form struct {
 	data  []byte // nil after tried: not worth it
 }
 
-// compressed returns the bytes in an Encoding if that is decided: nil is not worth it. It never
+// compressed returns the bytes in a coding if that is decided: nil is not worth it. It never
 // waits for one that compresses.
-func (c *snapshot) compressed(e Encoding) (data []byte, decided bool) {
+func (c *snapshot) compressed(e coding) (data []byte, decided bool) {
 	if size := c.length(); size < compressMin || size > compressMax || !c.complete {
 		return nil, true
 	}
@@ -50,9 +52,9 @@ func (c *snapshot) compressed(e Encoding) (data []byte, decided bool) {
 	return f.data, f.tried
 }
 
-// compress returns the bytes in an Encoding, made once and then kept, or nil when that is not worth
+// compress returns the bytes in a coding, made once and then kept, or nil when that is not worth
 // it or the budget has no room left for it. Nothing is evicted for it.
-func (c *snapshot) compress(e Encoding) []byte {
+func (c *snapshot) compress(e coding) []byte {
 	if data, decided := c.compressed(e); decided {
 		return data
 	}
@@ -79,10 +81,10 @@ func (c *snapshot) compress(e Encoding) []byte {
 	return data
 }
 
-func writeCompressed(e Encoding, w io.Writer, c *snapshot) error {
+func writeCompressed(e coding, w io.Writer, c *snapshot) error {
 	var z io.WriteCloser
 	var err error
-	if e == Gzip {
+	if e == asGzip {
 		z, err = gzip.NewWriterLevel(w, gzip.BestSpeed)
 	} else {
 		window := 1 << bits.Len64(uint64(min(max(c.length(), 32<<10), 1<<20)-1)) // its memory grows with it

@@ -44,7 +44,7 @@ func TestStoredCompression(t *testing.T) {
 		t.Errorf("%d strong validators for three encodings", len(etags))
 	}
 	stored := int64(0)
-	for _, e := range []Encoding{Zstd, Gzip} {
+	for _, e := range []coding{asZstd, asGzip} {
 		data, _ := o.snapshot().compressed(e)
 		stored += int64(len(data))
 	}
@@ -130,7 +130,7 @@ func TestNotCompressed(t *testing.T) {
 func TestTheNextBestEncodingIsServed(t *testing.T) {
 	s := newStore(t, 1<<20)
 	o := put(t, s, Meta{Type: File}, strings.Repeat("line of a longer text\n", 1000))
-	o.forms[Zstd].tried = true // and was not worth it
+	o.forms[asZstd].tried = true // and was not worth it
 	w := ask(newHandler(s, nil), "GET", string(o.ID()), "Accept-Encoding", "gzip, zstd")
 	if w.Header().Get("Content-Encoding") != "gzip" {
 		t.Errorf("%v", w.Header())

@@ -28,7 +28,7 @@ type Output struct {
 	pin       time.Time     // when the user pinned it; zero: not
 
 	headers atomic.Pointer[headers] // of its bytes in HTTP, once it is complete
-	forms   [Encodings]form         // its bytes compressed, once asked for
+	forms   [codings]form           // its bytes compressed, once asked for
 
 	attaching sync.Mutex // guards attached
 	attached  any        // see Attach

@@ -4,17 +4,19 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"webchat/internal/kind"
+	"webchat/web"
 )
 
 // headers are the header values of an output's bytes. Those of a complete output are made once.
 type headers struct {
 	contentType, disposition, length []string
-	etag                             [Encodings + 1][]string // of identity first
+	etag                             [codings + 1][]string // of identity first
 }
 
 func makeHeaders(o *Output, c *snapshot) *headers {
@@ -26,9 +28,9 @@ func makeHeaders(o *Output, c *snapshot) *headers {
 	// The bytes under an id never change once complete: size and time of birth are only there to
 	// look like no other output's.
 	tag := strconv.FormatInt(c.size, 36) + "-" + strconv.FormatInt(o.CreatedAt().UnixNano(), 36)
-	for e := Identity; e < Encodings; e++ {
+	for e := asIs; e < codings; e++ {
 		s := `"` + tag + `"`
-		if e != Identity {
+		if e != asIs {
 			s = `"` + tag + "-" + e.String() + `"`
 		}
 		h.etag[e+1] = []string{s}
@@ -71,9 +73,9 @@ func (h *Handler) raw(w http.ResponseWriter, r *http.Request, o *Output) {
 		p.done()
 		return
 	}
-	e, data := Identity, []byte(nil)
-	if accept := r.Header["Accept-Encoding"]; c.complete && len(accept) > 0 && squeezable(hs.contentType[0]) {
-		e, data = h.encoded(r, c, negotiate(accept))
+	e, data := asIs, []byte(nil)
+	if c.complete && squeezable(hs.contentType[0]) {
+		e, data = h.encoded(r, c)
 	}
 	if c.complete {
 		head["Etag"] = hs.etag[e+1]
@@ -151,16 +153,17 @@ func squeezable(contentType string) bool {
 }
 
 // encoded returns the bytes in the first of the wanted encodings that is worth it.
-func (h *Handler) encoded(r *http.Request, c *snapshot, wanted []Encoding) (Encoding, []byte) {
-	for _, e := range wanted {
+func (h *Handler) encoded(r *http.Request, c *snapshot) (coding, []byte) {
+	for _, name := range web.Encodings(r) {
+		e := coding(slices.Index(codingNames, name) - 1)
 		if data := h.compressed(r, e, c); data != nil {
 			return e, data
 		}
 	}
-	return Identity, nil
+	return asIs, nil
 }
 
-func (h *Handler) compressed(r *http.Request, e Encoding, c *snapshot) []byte {
+func (h *Handler) compressed(r *http.Request, e coding, c *snapshot) []byte {
 	if data, decided := c.compressed(e); decided { // the usual case
 		return data
 	}
