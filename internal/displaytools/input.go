@@ -100,6 +100,11 @@ func (s *Set) showInput(ctx context.Context, name string, report agent.Progress)
 	if !ok {
 		return agent.Failure(event.KindNotFound, "What was piped is not kept. Pipe it into \"webchat show\" again.")
 	}
+	return s.pour(ctx, name, *in, report)
+}
+
+// pour shows what is read of an input, while it comes.
+func (s *Set) pour(ctx context.Context, name string, in Input, report agent.Progress) agent.Result {
 	defer in.Close()
 	if !s.enter() {
 		return agent.Failure(event.KindInterrupted, "The session is closed, so nothing was shown.")

@@ -1,6 +1,7 @@
 package displaytools_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"strings"
@@ -13,15 +14,15 @@ import (
 	"webchat/internal/outputs"
 )
 
-// inputTool is show_input of a session, with what is announced for it.
-func inputTool(t *testing.T) (agent.Tool, *displaytools.Set, *displaytools.Inputs, *outputs.Store) {
+// userTool is one of the user's own tools, of a session whose set the test configures.
+func userTool(t *testing.T, name string, c displaytools.Config) (agent.Tool, *displaytools.Set, *outputs.Store) {
 	t.Helper()
 	store, err := outputs.New(outputs.Config{TTL: time.Hour, Budget: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
-	inputs := &displaytools.Inputs{}
-	set, err := displaytools.New(displaytools.Config{SessionID: "s", Workspace: t.TempDir(), Outputs: store, Inputs: inputs})
+	c.SessionID, c.Workspace, c.Outputs = "s", cmp.Or(c.Workspace, t.TempDir()), store
+	set, err := displaytools.New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,17 +32,32 @@ func inputTool(t *testing.T) (agent.Tool, *displaytools.Set, *displaytools.Input
 		}
 	})
 	for _, tool := range set.Tools() {
-		if tool.Spec().Name == displaytools.ShowInput {
-			return tool, set, inputs, store
+		if tool.Spec().Name == name {
+			if !tool.Spec().UserOnly {
+				t.Error("agents are offered it")
+			}
+			return tool, set, store
 		}
 	}
 	t.Fatal("there is no such tool")
-	return nil, nil, nil, nil
+	return nil, nil, nil
+}
+
+// inputTool is show_input of a session, with what is announced for it.
+func inputTool(t *testing.T) (agent.Tool, *displaytools.Set, *displaytools.Inputs, *outputs.Store) {
+	t.Helper()
+	inputs := &displaytools.Inputs{}
+	tool, set, store := userTool(t, displaytools.ShowInput, displaytools.Config{Inputs: inputs})
+	return tool, set, inputs, store
 }
 
 func show(t *testing.T, tool agent.Tool, by event.Actor) (agent.Result, error) {
+	return call(t, tool, by, `{"name":"build.log"}`)
+}
+
+func call(t *testing.T, tool agent.Tool, by event.Actor, args string) (agent.Result, error) {
 	ctx := agent.WithCall(t.Context(), agent.CallInfo{SessionID: "s", ToolCallID: "c", By: by})
-	a, err := tool.Plan(ctx, json.RawMessage(`{"name":"build.log"}`))
+	a, err := tool.Plan(ctx, json.RawMessage(args))
 	if err != nil {
 		return agent.Result{}, err
 	}
@@ -50,9 +66,6 @@ func show(t *testing.T, tool agent.Tool, by event.Actor) (agent.Result, error) {
 
 func TestInputIsTheUsersAlone(t *testing.T) {
 	tool, _, inputs, _ := inputTool(t)
-	if !tool.Spec().UserOnly {
-		t.Error("agents are offered it")
-	}
 	inputs.Announce("s", "build.log", displaytools.Input{ReadCloser: io.NopCloser(strings.NewReader("x")), Shown: func(string) {}})
 	if _, err := show(t, tool, event.ByAgent); err == nil || !strings.Contains(err.Error(), "the user's alone") {
 		t.Errorf("an agent's call: %v", err)

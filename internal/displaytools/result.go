@@ -6,12 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
-	"webchat/internal/outputs"
 )
 
 // Results returns what came of a call of an agent's own tool, as its session's log has it from an
@@ -58,8 +59,8 @@ func (t resultTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action
 	if err != nil {
 		return agent.Action{}, agent.Errorf(event.KindNotFound, "The result was not shown: %v.", err)
 	}
-	a := agent.Action{Digest: digest(ShowResult, id, from, name), Run: func(ctx context.Context, _ agent.Progress) (agent.Result, error) {
-		return t.set.showResult(ctx, r.Text, name), nil
+	a := agent.Action{Digest: digest(ShowResult, id, from, name), Run: func(ctx context.Context, report agent.Progress) (agent.Result, error) {
+		return t.set.pour(ctx, name, Input{io.NopCloser(strings.NewReader(r.Text)), func(string) {}}, report), nil
 	}}
 	if secret := cmp.Or(r.Secret, t.set.work.secretIn(ctx, r.Arguments)); secret != "" {
 		a.Ask = &agent.Permission{ToolCallID: agent.CallFrom(ctx).ToolCallID, ToolName: ShowResult, Kind: agent.KindRead,
@@ -85,21 +86,4 @@ func (w *workspace) secretIn(ctx context.Context, arguments json.RawMessage) str
 		}
 	}
 	return ""
-}
-
-func (s *Set) showResult(ctx context.Context, text, name string) agent.Result {
-	meta := s.meta(outputs.Terminal, agent.CallFrom(ctx))
-	meta.Command, meta.Cwd = name, s.work.real
-	w, err := s.out.Create(meta, outputs.Limits{})
-	if err != nil {
-		return agent.Failure(event.KindInternal, "The result was not shown: %v.", err)
-	}
-	_, err = w.Write([]byte(text))
-	w.Complete(nil)
-	if err != nil {
-		return agent.Failure(event.KindTooLarge, "The result was not shown: %v.", err)
-	}
-	said := fmt.Sprintf("Displayed %s to user (%s)", called(name), lines(w.Lines()))
-	return agent.Result{Type: agent.Success, TextForModel: said,
-		Telemetry: telemetry(w.Output(), outputs.Terminal, w.Lines(), said)}
 }

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"webchat/internal/agent"
 	"webchat/internal/displaytools"
@@ -18,12 +17,8 @@ import (
 
 // What an agent's own call returned is shown whole, to the user alone.
 func TestResultsAreShownWhole(t *testing.T) {
-	store, err := outputs.New(outputs.Config{TTL: time.Hour, Budget: 1 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
 	logged := map[string]string{"b1": strings.Repeat("a line\n", 5000)}
-	set, err := displaytools.New(displaytools.Config{SessionID: "s", Workspace: t.TempDir(), Outputs: store,
+	tool, _, store := userTool(t, displaytools.ShowResult, displaytools.Config{
 		Results: func(_ context.Context, id string, from int64) (displaytools.Returned, error) {
 			if from != 7 {
 				t.Errorf("from %d", from)
@@ -33,27 +28,13 @@ func TestResultsAreShownWhole(t *testing.T) {
 			}
 			return displaytools.Returned{Text: logged[id], Arguments: json.RawMessage(`{"command":"make"}`)}, nil
 		}})
-	if err != nil {
-		t.Fatal(err)
+	result := func(id string, by event.Actor) (agent.Result, error) {
+		return call(t, tool, by, `{"toolCallId":"`+id+`","from":7,"name":"make"}`)
 	}
-	defer set.Close()
-	all := set.Tools()
-	tool := all[len(all)-1]
-	if s := tool.Spec(); s.Name != displaytools.ShowResult || !s.UserOnly {
-		t.Fatalf("%+v", s)
-	}
-	call := func(id string, by event.Actor) (agent.Result, error) {
-		ctx := agent.WithCall(t.Context(), agent.CallInfo{SessionID: "s", ToolCallID: "c", By: by})
-		a, err := tool.Plan(ctx, json.RawMessage(`{"toolCallId":"`+id+`","from":7,"name":"make"}`))
-		if err != nil {
-			return agent.Result{}, err
-		}
-		return a.Run(ctx, nil)
-	}
-	if _, err := call("b1", event.ByAgent); err == nil || !strings.Contains(err.Error(), "the user's alone") {
+	if _, err := result("b1", event.ByAgent); err == nil || !strings.Contains(err.Error(), "the user's alone") {
 		t.Errorf("an agent's call: %v", err)
 	}
-	res, err := call("b1", event.ByUser)
+	res, err := result("b1", event.ByUser)
 	if err != nil || res.Type != agent.Success || strings.Contains(res.TextForModel, "a line") {
 		t.Fatalf("%+v, %v", res, err)
 	}
@@ -61,7 +42,7 @@ func TestResultsAreShownWhole(t *testing.T) {
 	if err != nil || o.Size() != int64(len(logged["b1"])) || !o.Complete() || o.Meta().Command != "make" {
 		t.Errorf("%+v, %v", o, err)
 	}
-	if _, err := call("b2", event.ByUser); err == nil || !strings.Contains(err.Error(), "the log has none") {
+	if _, err := result("b2", event.ByUser); err == nil || !strings.Contains(err.Error(), "the log has none") {
 		t.Errorf("%v", err)
 	}
 }
@@ -80,20 +61,12 @@ func TestResultsOfSecretsAreAsked(t *testing.T) {
 		{`{"command":"cat .e*"}`, "", ".env"}, {`{"pattern":"TOKEN"}`, "deploy.key", "deploy.key"}, {`{"path":"main.go"}`, "", ""}, {`{"command":"go test ./..."}`, "", ""},
 		{`["x"]`, "", ""}, {``, "", ""},
 	} {
-		store, err := outputs.New(outputs.Config{TTL: time.Hour, Budget: 1 << 20})
-		if err != nil {
-			t.Fatal(err)
-		}
-		set, err := displaytools.New(displaytools.Config{SessionID: "s", Workspace: ws, Outputs: store,
+		tool, set, _ := userTool(t, displaytools.ShowResult, displaytools.Config{Workspace: ws,
 			Results: func(context.Context, string, int64) (displaytools.Returned, error) {
 				return displaytools.Returned{Text: "TOKEN=CANARY", Arguments: json.RawMessage(c.arguments), Secret: c.asked}, nil
 			}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		all := set.Tools()
 		ctx := agent.WithCall(t.Context(), agent.CallInfo{SessionID: "s", ToolCallID: "c", By: event.ByUser})
-		a, err := all[len(all)-1].Plan(ctx, json.RawMessage(`{"toolCallId":"b1","from":7,"name":"x"}`))
+		a, err := tool.Plan(ctx, json.RawMessage(`{"toolCallId":"b1","from":7,"name":"x"}`))
 		if err != nil {
 			t.Fatal(err)
 		}
