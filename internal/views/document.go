@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"html/template"
-	"io"
 
 	"webchat/internal/outputs"
 	"webchat/internal/render"
@@ -25,14 +24,13 @@ type Places interface {
 	Place(ctx context.Context, sessionID, cwd, name string) (path string, ok bool)
 }
 
-// document is an output as package render sees it. What was left out of the middle parts it in two.
+// document is an output as package render sees it.
 type document struct {
-	of         *outputs.Output
-	gap        outputs.Gap // the zero value: there is none
-	head, tail rows        // tail is nil without a gap
-	next       int         // the number of tail's first row
-	complete   bool
-	seen       seen // what other views know of it
+	of       *outputs.Output
+	gap      outputs.Gap // the zero value: there is none
+	rows     rows
+	complete bool
+	seen     seen // what other views know of it
 }
 
 // rows are shown by their numbers.
@@ -64,10 +62,10 @@ func (h *Views) HTML(ctx context.Context, o *outputs.Output, from, to int) ([]by
 // rows renders the lines from to to, by their numbers as shown.
 func (h *Views) rows(ctx context.Context, o *outputs.Output, from, to int) (template.HTML, error) {
 	o = o.Text()
-	if m := o.Meta(); m.Type == outputs.Terminal && m.Gap != nil && !o.Complete() {
-		return growing(ctx, o, from, to)
-	}
 	for try := 0; ; try++ {
+		if m := o.Meta(); m.Type == outputs.Terminal && m.Gap != nil {
+			return parted(ctx, o, from, to)
+		}
 		html, err := documentOf(o).window(ctx, from, to)
 		// The gap of an output that grows moves; a document made before reads into it.
 		if _, moved := errors.AsType[*outputs.GapError](err); moved && try < 3 {
@@ -77,10 +75,9 @@ func (h *Views) rows(ctx context.Context, o *outputs.Output, from, to int) (temp
 	}
 }
 
-// growing renders lines of a command that still runs and from which lines are left out, each by
-// itself: what is behind them begins elsewhere with every byte, so there is no document that could
-// be gone on with.
-func growing(ctx context.Context, o *outputs.Output, from, to int) (html template.HTML, err error) {
+// parted renders lines of a command from which lines are left out, each by itself: of what is
+// behind them it is not known where on a screen it was.
+func parted(ctx context.Context, o *outputs.Output, from, to int) (html template.HTML, err error) {
 	var run []byte
 	first := from
 	flush := func() {
@@ -112,12 +109,12 @@ func growing(ctx context.Context, o *outputs.Output, from, to int) (html templat
 // window renders rows by their numbers as shown. What was left out is one row, whatever number of
 // lines it had.
 func (d *document) window(ctx context.Context, from, to int) (html template.HTML, err error) {
-	if d.tail == nil {
-		return d.head.window(ctx, from, to)
+	if d.gap.Bytes == 0 {
+		return d.rows.window(ctx, from, to)
 	}
-	last, next := d.gap.AfterLine, d.next
+	last, next := d.gap.AfterLine, behind(d.of, d.gap)
 	if from <= last {
-		if html, err = d.head.window(ctx, from, min(to, last)); err != nil {
+		if html, err = d.rows.window(ctx, from, min(to, last)); err != nil {
 			return "", err
 		}
 	}
@@ -127,26 +124,19 @@ func (d *document) window(ctx context.Context, from, to int) (html template.HTML
 	if to < next {
 		return html, nil
 	}
-	tail, err := d.tail.window(ctx, max(from, next), to)
+	tail, err := d.rows.window(ctx, max(from, next), to)
 	return html + tail, err
 }
 
 // last is the number of the last row of a command's output, as shown.
 func (h *Views) last(ctx context.Context, o *outputs.Output) int {
-	d := documentOf(o)
-	whole := max(o.Meta().StartLine, 1) + o.TotalLines() - 1
-	end := d.head
-	if d.tail != nil {
-		end = d.tail
+	m := o.Meta()
+	if t, ok := documentOf(o).rows.(*screen); ok && m.Gap == nil {
+		if all, err := t.advance(ctx); all && err == nil { // else a request for these rows gets the lines, or the error
+			return t.first + t.Total() - 1
+		}
 	}
-	t, ok := end.(*screen)
-	if !ok || d.tail != nil && !o.Complete() {
-		return whole
-	}
-	if all, err := t.advance(ctx); !all || err != nil {
-		return whole // a request for these rows gets the lines, or the error
-	}
-	return t.first + t.Total() - 1
+	return max(m.StartLine, 1) + o.TotalLines() - 1
 }
 
 // documentOf opens an output, or finds it open. It goes with the output, or once that has another
@@ -167,26 +157,14 @@ func documentOf(o *outputs.Output) *document {
 }
 
 func newDocument(o *outputs.Output, m outputs.Meta, gap outputs.Gap, complete bool) *document {
-	d := &document{of: o, gap: gap, complete: complete}
 	first := max(m.StartLine, 1)
-	cut := gap.Bytes > 0
-	if cut {
-		d.next = behind(o, gap)
+	options := render.RowOptions{First: first}
+	d := &document{of: o, gap: gap, complete: complete}
+	if m.Type == outputs.Terminal {
+		d.rows = &screen{terminal.New(o, options), o, first}
+	} else { // lines that were left out count as empty ones
+		d.rows = textRows{code.New(m.Highlight, text{o, first}, options), first}
 	}
-	if m.Type != outputs.Terminal { // one text: lines that were left out count as empty ones
-		l := textRows{code.New(m.Highlight, text{o, first}, render.RowOptions{First: first}), first}
-		if d.head = l; cut {
-			d.tail = l
-		}
-		return d
-	}
-	end := o.Size
-	if cut {
-		end = func() int64 { return gap.Offset }
-		start := gap.Offset + gap.Bytes
-		d.tail = newScreen(o, from{o, start}, d.next, func() int64 { return o.Size() - start })
-	}
-	d.head = newScreen(o, o, first, end)
 	return d
 }
 
@@ -207,16 +185,11 @@ func endsLine(o *outputs.Output, off int64) bool {
 	return n == 0 || b[0] == '\n'
 }
 
-// screen is what a command wrote, or the part before or after what was left out.
+// screen is what a command wrote, nothing of which is left out.
 type screen struct {
 	*terminal.Document
 	o     *outputs.Output
-	first int          // the number of its first row, as shown
-	size  func() int64 // how many bytes there are by now
-}
-
-func newScreen(o *outputs.Output, src io.ReaderAt, first int, size func() int64) *screen {
-	return &screen{terminal.New(src, render.RowOptions{First: first}), o, first, size}
+	first int // the number of its first row, as shown
 }
 
 // advance takes in what has come since, for as long as a request may take, and reports whether that
@@ -224,7 +197,7 @@ func newScreen(o *outputs.Output, src io.ReaderAt, first int, size func() int64)
 func (t *screen) advance(ctx context.Context) (all bool, err error) {
 	limited, cancel := context.WithTimeout(ctx, render.WorkLimit)
 	defer cancel()
-	err = t.Advance(limited, t.size())
+	err = t.Advance(limited, t.o.Size())
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
 		return false, nil
 	}
@@ -254,15 +227,6 @@ func (t *screen) window(ctx context.Context, from, to int) (template.HTML, error
 	r, err := t.Rows(ctx, from, to)
 	return r.HTML, err
 }
-
-// from reads from an offset on.
-type from struct {
-	io.ReaderAt
-	start int64
-}
-
-// ReadAt implements [io.ReaderAt].
-func (f from) ReadAt(p []byte, off int64) (int, error) { return f.ReaderAt.ReadAt(p, f.start+off) }
 
 // text is an output as package render reads it.
 type text struct {
