@@ -57,9 +57,7 @@ func diffRow(b *strings.Builder, number, class, line string) {
 	if class != "" {
 		b.WriteString(`</span>`)
 	}
-	if left > 0 {
-		b.WriteString(`<span class="c"> … ` + strconv.Itoa(left) + ` more bytes</span>`)
-	}
+	More(b, left)
 	closeRow(b)
 }
 

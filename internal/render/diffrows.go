@@ -48,7 +48,7 @@ func (d *DiffRows) Add(l DiffLine) {
 		var b strings.Builder
 		head, left := CutRunes(l.Text, LongLine)
 		Escape(&b, head)
-		more(&b, left)
+		More(&b, left)
 		inner = b.String()
 	}
 	d.b.WriteString(marked(inner, l.From, l.To))

@@ -108,7 +108,7 @@ func FirstFailure(line int, name, said string, find Finder) template.HTML {
 		head, left := CutRunes(text, cellLimit)
 		Escape(&shown, head)
 		b.WriteString(`<span class="mono">` + string(Places(template.HTML(shown.String()), find)))
-		more(&b, left)
+		More(&b, left)
 		b.WriteString("</span>")
 	}
 	b.WriteString("</div>\n")

@@ -68,7 +68,7 @@ func (n *Node) write(b *strings.Builder) {
 		b.WriteString(`<span class="` + string(rune(n.Kind)) + `">`)
 		visible(b, strings.ToValidUTF8(n.Text, "\uFFFD"))
 		b.WriteString("</span>")
-		more(b, n.Cut)
+		More(b, n.Cut)
 		b.WriteString("</li>\n")
 		return
 	}
@@ -84,7 +84,7 @@ func (n *Node) writeKey(b *strings.Builder) {
 	head, left := CutRunes(key, cellLimit)
 	b.WriteString(`<span class="na">`)
 	visible(b, head)
-	more(b, left)
+	More(b, left)
 	b.WriteString(`</span><span class="o">: </span>`)
 }
 
@@ -120,7 +120,8 @@ func (n *Node) writeHeld(b *strings.Builder) {
 	}
 }
 
-func more(b *strings.Builder, bytes int) {
+// More says how many bytes of a text are not shown, if any.
+func More(b *strings.Builder, bytes int) {
 	if bytes > 0 {
 		b.WriteString(`<span class="c"> … ` + strconv.Itoa(bytes) + ` more bytes</span>`)
 	}

@@ -7,6 +7,8 @@ import (
 	"iter"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"webchat/internal/wording"
 )
 
 // jsonDecoder reads what stands in files: names may occur twice, and letters may be broken.
@@ -101,7 +103,7 @@ func listJSON(b []byte, values bool) (l jsonList) {
 		}
 		l.begins = append(l.begins, int32(at))
 		if object && l.name == "" && v.Kind() == jsontext.KindString {
-			l.name = shorten(jsonText(v))
+			l.name = wording.Cut(jsonText(v), nameLength)
 		}
 	}
 }

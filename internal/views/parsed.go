@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 
 	"github.com/pelletier/go-toml/v2/unstable"
 	yamllib "go.yaml.in/yaml/v4"
 
 	"webchat/internal/render"
+	"webchat/internal/wording"
 )
 
 // parsed is a small text that is parsed as a whole.
@@ -59,7 +59,7 @@ func (p *parsed) add(to *item, x *item) *item {
 	to.kids = append(to.kids, x)
 	to.node.Count++
 	if to.node.Name == "" && x.node.Kind == 's' {
-		to.node.Name = shorten(x.node.Text)
+		to.node.Name = wording.Cut(x.node.Text, nameLength)
 	}
 	if x.node.HasKey {
 		if to.named == nil {
@@ -292,11 +292,4 @@ func (t *tomlReader) fill(x *item, n *unstable.Node) {
 			t.fill(t.add(x, t.value(c, t.lineOf(c))), c)
 		}
 	}
-}
-
-func shorten(s string) string {
-	if len(s) <= nameLength {
-		return s
-	}
-	return strings.ToValidUTF8(s[:nameLength], "") + "…"
 }

@@ -22,7 +22,7 @@ var errNoNode = refuse("no_node", "There is no such value: give at as it stands 
 const (
 	foldedFrom  = 100
 	maxChildren = 1000
-	nameLength  = 60  // bytes of the text that names a folded value
+	nameLength  = 60  // characters of the text that names a folded value
 	textLength  = 600 // bytes of a text that are shown
 )
 

@@ -1,7 +1,6 @@
 package code
 
 import (
-	"fmt"
 	"html/template"
 	"strings"
 	"unicode/utf8"
@@ -75,9 +74,7 @@ func (r *rowWriter) nextRow() {
 		r.long = true
 		head, left := render.CutRunes(string(line), shownLine)
 		render.Escape(&r.b, head)
-		if left > 0 {
-			fmt.Fprintf(&r.b, `<span class="c"> … %d more bytes</span>`, left)
-		}
+		render.More(&r.b, left)
 	}
 }
 

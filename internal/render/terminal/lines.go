@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"html/template"
 	"io"
 	"strings"
@@ -37,9 +36,7 @@ func (t *Document) lines(ctx context.Context, b *strings.Builder, src io.Reader,
 			left = true
 		} else {
 			drawLine(b, head)
-			if size > len(head) {
-				fmt.Fprintf(b, `<span class="c"> … %d more bytes</span>`, size-len(head))
-			}
+			render.More(b, size-len(head))
 		}
 		t.options.CloseRow(b)
 	}
