@@ -1,106 +1,72 @@
 package terminal
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 )
 
-// weight is a set of what text is besides its colours.
-type weight uint8
+// weights are the classes of what text is besides its colours, by what stands for it at the end of
+// the library's.
+var weights = map[string]string{"1": "b", "2": "f", "3": "it", "4": "un", "9": "st"}
 
-const (
-	bold weight = 1 << iota
-	faint
-	italic
-	underline
-	strike
-	inverse
-)
+// reverse is the library's blinking. Programs' own is shown as ordinary text, as is what they
+// conceal: nothing moves on the page, and nothing hides on it.
+const reverse = "5"
 
-// weightClass is a weight the library knows: the code it takes, with which its class ends, and
-// our class.
-type weightClass struct {
-	is          weight
-	code, class string
-}
-
-var weights = []weightClass{{bold, "1", "b"}, {faint, "2", "f"}, {italic, "3", "it"}, {underline, "4", "un"}, {strike, "9", "st"}}
-
-// begins and ends say what codes switch on and off. Blinking and concealed text are shown as
-// ordinary text: nothing moves on the page, and nothing hides on it.
-var (
-	begins = map[int]weight{1: bold, 2: faint, 3: italic, 4: underline, 21: underline, 7: inverse, 9: strike}
-	ends   = map[int]weight{22: bold | faint, 23: italic, 24: underline, 27: inverse, 29: strike}
-)
-
-// style is what a terminal writes in. Colours are 0 for the default, else 1 + an index into the
-// palette of 256.
-type style struct {
-	fg, bg uint16
-	weight weight
-}
-
-// apply obeys the parameters of one "select graphic rendition" sequence.
-func (s *style) apply(params string) {
+// graphics returns the parameters of a "select graphic rendition" sequence as the library knows
+// them: colours are those of the palette of 256, and reverse video is [reverse].
+func graphics(params string) string {
 	fields := strings.FieldsFunc(params, func(r rune) bool { return r == ';' })
-	if strings.Trim(params, ";") == "" {
-		*s = style{}
+	if len(fields) == 0 {
+		return "0"
 	}
+	var codes []string
+	color := func(ground, index int) { codes = append(codes, strconv.Itoa(ground), "5", strconv.Itoa(index)) }
 	for i := 0; i < len(fields); i++ {
 		code, sub, _ := strings.Cut(fields[i], ":")
 		n, err := strconv.Atoi(code)
 		if err != nil {
 			continue
 		}
-		if n != 38 && n != 48 {
-			s.one(n, sub)
-			continue
-		}
-		parts := strings.Split(strings.Replace(sub, "::", ":", 1), ":")
-		if sub == "" {
-			rest := fields[i+1:]
-			used := 0
-			if len(rest) > 0 {
-				used = min(map[string]int{"5": 2, "2": 4}[rest[0]], len(rest))
+		switch {
+		case n == 38 || n == 48:
+			parts := strings.Split(strings.Replace(sub, "::", ":", 1), ":")
+			if rest := fields[i+1:]; sub == "" {
+				used := 0
+				if len(rest) > 0 {
+					used = min(map[string]int{"5": 2, "2": 4}[rest[0]], len(rest))
+				}
+				parts = rest[:used]
+				i += used
 			}
-			parts = rest[:used]
-			i += used
-		}
-		if color, ok := extended(parts); ok && n == 38 {
-			s.fg = color
-		} else if ok {
-			s.bg = color
+			if index, ok := extended(parts); ok {
+				color(n, index)
+			}
+		case 30 <= n && n <= 37:
+			color(38, n-30)
+		case 90 <= n && n <= 97:
+			color(38, n-90+8)
+		case 40 <= n && n <= 47:
+			color(48, n-40)
+		case 100 <= n && n <= 107:
+			color(48, n-100+8)
+		case n == 4 && sub == "0":
+			codes = append(codes, "24")
+		case n == 7:
+			codes = append(codes, reverse)
+		case n == 27:
+			codes = append(codes, "25")
+		case n == 21: // two lines
+			codes = append(codes, "4")
+		case n <= 4 || n == 9 || n >= 22 && n <= 24 || n == 29 || n == 39 || n == 49:
+			codes = append(codes, strconv.Itoa(n))
 		}
 	}
-}
-
-// one obeys a code that stands by itself.
-func (s *style) one(n int, sub string) {
-	switch {
-	case n == 0:
-		*s = style{}
-	case n == 4 && sub == "0":
-		s.weight &^= underline
-		return
-	case n == 39:
-		s.fg = 0
-	case n == 49:
-		s.bg = 0
-	case 30 <= n && n <= 37:
-		s.fg = uint16(n - 30 + 1)
-	case 90 <= n && n <= 97:
-		s.fg = uint16(n - 90 + 8 + 1)
-	case 40 <= n && n <= 47:
-		s.bg = uint16(n - 40 + 1)
-	case 100 <= n && n <= 107:
-		s.bg = uint16(n - 100 + 8 + 1)
-	}
-	s.weight = s.weight&^ends[n] | begins[n]
+	return strings.Join(codes, ";")
 }
 
 // extended reads "5;n" or "2;r;g;b" (with colons a colour space may stand before r).
-func extended(fields []string) (uint16, bool) {
+func extended(fields []string) (index int, ok bool) {
 	var v [5]int
 	for i, f := range fields {
 		if i >= len(v) {
@@ -110,11 +76,11 @@ func extended(fields []string) (uint16, bool) {
 	}
 	switch {
 	case len(fields) == 2 && v[0] == 5 && 0 <= v[1] && v[1] < 256:
-		return uint16(v[1] + 1), true
+		return v[1], true
 	case len(fields) == 4 && v[0] == 2:
-		return uint16(nearestColor(v[1], v[2], v[3]) + 1), true
+		return nearestColor(v[1], v[2], v[3]), true
 	case len(fields) == 5 && v[0] == 2:
-		return uint16(nearestColor(v[2], v[3], v[4]) + 1), true
+		return nearestColor(v[2], v[3], v[4]), true
 	}
 	return 0, false
 }
@@ -153,60 +119,39 @@ func paletteRGB(i int) (r, g, b int) {
 	return levels[i/36], levels[i/6%6], levels[i%6]
 }
 
-// The library forgets true colours and reverse video and never resets what it does not know, so
-// each change of style goes to it as a whole, as colours it keeps apart: a foreground as itself, a
-// background as itself, and reverse video of the default colours as blinking, which is never
-// passed on.
-func (s *style) sequence() string {
-	seq := "\x1b[0"
-	for _, w := range weights {
-		if s.weight&w.is != 0 && (w.is != faint || s.weight&bold == 0) {
-			seq += ";" + w.code
-		}
-	}
-	fg, bg := s.fg, s.bg
-	if s.weight&inverse != 0 {
-		fg, bg = bg, fg
-		if bg == 0 {
-			seq += ";5"
-		}
-	}
-	if fg > 0 {
-		seq += ";38;5;" + strconv.Itoa(int(fg-1))
-	}
-	if bg > 0 {
-		seq += ";48;5;" + strconv.Itoa(int(bg-1))
-	}
-	return seq + "m"
-}
-
 // classes turns the library's class names into ours. On a coloured background text has the page's
 // own background as its colour, for which every palette colour has contrast enough; black
 // backgrounds are the page's.
 func classes(theirs string) string {
-	var fg, bg string
+	fg, bg, reversed := -1, -1, false // the default colours are -1
 	var rest []string
 	for class := range strings.FieldsSeq(theirs) {
-		code := strings.TrimPrefix(class, "term-fg")
-		i := slices.IndexFunc(weights, func(w weightClass) bool { return w.code == code })
-		switch {
-		case i >= 0:
-			rest = append(rest, weights[i].class)
-		case code == "5":
-			bg = "rv"
-		default:
-			if n, ok := colorIndex(class, "term-fgx"); ok {
-				fg = paletteClass("a", "x", n)
-			} else if n, ok := colorIndex(class, "term-bgx"); ok && n != 0 && n != 16 && n != 232 {
-				bg = paletteClass("r", "r", n)
-			}
+		if n, ok := colorIndex(class, "term-fgx"); ok {
+			fg = n
+		} else if n, ok := colorIndex(class, "term-bgx"); ok {
+			bg = n
+		} else if code := strings.TrimPrefix(class, "term-fg"); code == reverse {
+			reversed = true
+		} else if weights[code] != "" {
+			rest = append(rest, weights[code])
 		}
 	}
-	if bg != "" {
-		fg = bg
+	if reversed {
+		fg, bg = bg, fg
 	}
-	if fg != "" {
-		rest = append([]string{fg}, rest...)
+	color := ""
+	switch {
+	case reversed && bg < 0:
+		color = "rv"
+	case bg > 0 && bg != 16 && bg != 232:
+		color = "r" + strconv.Itoa(bg)
+	case fg >= 16:
+		color = "x" + strconv.Itoa(fg)
+	case fg >= 0:
+		color = "a" + strconv.Itoa(fg)
+	}
+	if color != "" {
+		rest = append([]string{color}, rest...)
 	}
 	return strings.Join(rest, " ")
 }
@@ -215,11 +160,4 @@ func colorIndex(class, prefix string) (int, bool) {
 	digits, ok := strings.CutPrefix(class, prefix)
 	n, err := strconv.Atoi(digits)
 	return n, ok && err == nil && 0 <= n && n < 256
-}
-
-func paletteClass(low, high string, n int) string {
-	if n < 16 {
-		return low + strconv.Itoa(n)
-	}
-	return high + strconv.Itoa(n)
 }

@@ -17,7 +17,6 @@ type filter struct {
 	params []byte // of the control sequence being read
 	bad    bool   // it is too long or holds what we do not know
 	utf8   []byte // the start of a character
-	style  style
 }
 
 type termMode uint8
@@ -118,8 +117,7 @@ func (f *filter) escape(r rune, out *screen) {
 	case r == 'D', r == 'E':
 		out.control('\n')
 	case r == 'c':
-		f.style = style{}
-		out.sequence(f.style.sequence())
+		out.sequence("\x1b[0m")
 	case r < ' ', r >= 0x80:
 		f.plainRune(r, out)
 	}
@@ -167,8 +165,9 @@ func (f *filter) final(c byte, out *screen) {
 	params := string(f.params)
 	switch c {
 	case 'm':
-		f.style.apply(params)
-		out.sequence(f.style.sequence())
+		if codes := graphics(params); codes != "" {
+			out.sequence("\x1b[" + codes + "m")
+		}
 	case 'A', 'B', 'C', 'D', 'E', 'F', 'G':
 		out.sequence("\x1b[" + strconv.Itoa(param(params, 0, 1)) + string(c))
 	case 'e', 'a', '`':
