@@ -77,48 +77,13 @@ func lines(n int64) string {
 }
 
 // telemetry is the small numbers that go with a text for the model.
-func telemetry(o *outputs.Output, t outputs.Type, lines int64, text string) *agent.Telemetry {
-	sent, _ := tokens.Count(text)
+func telemetry(o *outputs.Output, t outputs.Type, lines int64, said string) *agent.Telemetry {
+	sent, _ := tokens.Count(said)
 	tel := &agent.Telemetry{OutputID: string(o.ID()), OutputType: string(t), Bytes: o.Size(), Lines: lines, TokensSent: int64(sent)}
-	if shown, exact, err := newKept(o.Text()).tokens(); err == nil {
-		tel.TokensShown, tel.TokensEstimated = shown, !exact
+	text := o.Text().Reader()
+	if shown, exact, err := tokens.CountReaderAt(text, text.Size()); err == nil {
+		tel.TokensShown, tel.TokensEstimated = int64(shown), !exact
 	}
-	tel.Fingerprint = newKept(o).fingerprint()
+	tel.Fingerprint = fingerprint(o.Reader())
 	return tel
-}
-
-// kept reads an output without what was left out of it.
-type kept struct {
-	o         *outputs.Output
-	from, gap int64
-	size      int64
-}
-
-func newKept(o *outputs.Output) *kept {
-	k := &kept{o: o, size: o.Size(), from: o.Size()}
-	if g := o.Meta().Gap; g != nil {
-		k.from, k.gap = g.Offset, g.Bytes
-		k.size -= g.Bytes
-	}
-	return k
-}
-
-// tokens is what the bytes that are kept would cost a model.
-func (k *kept) tokens() (n int64, exact bool, err error) {
-	count, exact, err := tokens.CountReaderAt(k, k.size)
-	return int64(count), exact, err
-}
-
-// ReadAt implements [io.ReaderAt].
-func (k *kept) ReadAt(p []byte, off int64) (int, error) {
-	if off >= k.from {
-		return k.o.ReadAt(p, off+k.gap)
-	}
-	head := min(int64(len(p)), k.from-off)
-	n, err := k.o.ReadAt(p[:head], off)
-	if err != nil || n == len(p) {
-		return n, err
-	}
-	m, err := k.o.ReadAt(p[n:], k.from+k.gap)
-	return n + m, err
 }

@@ -19,13 +19,13 @@ const (
 
 // fingerprint returns by what a later showing can be compared with this one when
 // the content is gone; nil for what is too long.
-func (k *kept) fingerprint() *agent.Fingerprint {
-	if k.size > maxSummed {
+func fingerprint(shown *io.SectionReader) *agent.Fingerprint {
+	if shown.Size() > maxSummed {
 		return nil
 	}
 	var lines []byte
 	all := crc32.NewIEEE()
-	r := bufio.NewReader(io.TeeReader(io.NewSectionReader(k, 0, k.size), all))
+	r := bufio.NewReader(io.TeeReader(shown, all))
 	line, n := crc32.NewIEEE(), 0
 	for open := false; ; {
 		part, err := r.ReadSlice('\n')

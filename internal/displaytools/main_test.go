@@ -162,8 +162,7 @@ func (b *bench) output(res agent.Result) *outputs.Output {
 // bytes is all that is kept of a result's output.
 func (b *bench) bytes(res agent.Result) string {
 	b.t.Helper()
-	k := newKept(b.output(res))
-	all, err := io.ReadAll(io.NewSectionReader(k, 0, k.size))
+	all, err := io.ReadAll(b.output(res).Reader())
 	if err != nil {
 		b.t.Fatal(err)
 	}

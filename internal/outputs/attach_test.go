@@ -46,9 +46,7 @@ func TestAttachedIsBounded(t *testing.T) {
 	}
 	s.Drop(all[0].id)
 	attach(all[0])
-	for _, o := range s.attached {
-		if o == all[0] {
-			t.Error("an output that has ended is kept")
-		}
+	if s.attached.Has(all[0]) {
+		t.Error("an output that has ended is kept")
 	}
 }

@@ -1,7 +1,5 @@
 package outputs
 
-import "encoding/binary"
-
 // Plain returns text without terminal escape sequences and other control characters.
 func Plain(text []byte) []byte { return stripControls(nil, text) }
 
@@ -55,18 +53,6 @@ func escapeLen(b []byte) int {
 
 // hasControls reports whether stripControls would change one of the lines of b.
 func hasControls(b []byte) bool {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	for ; len(b) >= 8; b = b[8:] {
-		x := binary.LittleEndian.Uint64(b)
-		del := x ^ 0x7f*ones
-		if ((x-0x20*ones)&^x|(del-ones)&^del)&highs != 0 && slowControls(b[:8]) {
-			return true
-		}
-	}
-	return slowControls(b)
-}
-
-func slowControls(b []byte) bool {
 	for _, c := range b {
 		if c < 0x20 && c != '\n' && c != '\t' && c != '\r' || c == 0x7f {
 			return true

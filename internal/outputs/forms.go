@@ -150,7 +150,7 @@ func (h *Handler) json(w http.ResponseWriter, r *http.Request, o *Output) {
 		s := t.UTC().Format(timeFormat)
 		tail.ExpiresAt = &s
 	}
-	if !validUTF8(c) {
+	if !validUTF8(c.reader()) {
 		tail.Encoding = "base64"
 	}
 	end, err := json.Marshal(tail)

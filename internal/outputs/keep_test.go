@@ -23,7 +23,7 @@ func keeping(t *testing.T, dir string) *Store {
 
 func read(t *testing.T, o *Output) []byte {
 	t.Helper()
-	b, err := io.ReadAll(o.snapshot())
+	b, err := io.ReadAll(o.Reader())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/jellydator/ttlcache/v3"
 )
 
 // Output is one thing that was shown. Offsets and line numbers are true ones: those of everything
@@ -30,8 +32,7 @@ type Output struct {
 	headers atomic.Pointer[headers] // of its bytes in HTTP, once it is complete
 	forms   [codings]form           // its bytes compressed, once asked for
 
-	attaching sync.Mutex // guards attached
-	attached  any        // see Attach
+	attaching sync.Mutex // held while Attach makes something
 
 	decoding sync.Mutex // guards decoded; taken before all others
 	decoded  *Output    // its text in UTF-8, once asked for
@@ -46,13 +47,14 @@ type Output struct {
 // a time.
 func (o *Output) Attach(make func(before any) any) any {
 	o.attaching.Lock()
-	made := make(o.attached)
-	o.attached = made
-	o.attaching.Unlock()
-	if oldest := o.store.attach(o); oldest != nil {
-		oldest.attaching.Lock()
-		oldest.attached = nil
-		oldest.attaching.Unlock()
+	defer o.attaching.Unlock()
+	var before any
+	if i := o.store.attached.Get(o); i != nil {
+		before = i.Value()
+	}
+	made := make(before)
+	if !o.deleted() { // else both end with its last reader
+		o.store.attached.Set(o, made, ttlcache.NoTTL)
 	}
 	return made
 }

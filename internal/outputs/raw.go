@@ -69,7 +69,7 @@ func (h *Handler) raw(w http.ResponseWriter, r *http.Request, o *Output) {
 			head["Etag"] = hs.etag[0]
 		}
 		p := &paced{ResponseWriter: w, always: true}
-		http.ServeContent(&judged{paced: p, request: r}, r, "", time.Time{}, c)
+		http.ServeContent(&judged{paced: p, request: r}, r, "", time.Time{}, c.reader())
 		p.done()
 		return
 	}

@@ -1,13 +1,9 @@
 package outputs
 
-import (
-	"errors"
-	"io"
-)
+import "io"
 
 // snapshot is an output as it was at one moment, read as one file: head, a line in place of what
-// was left out, tail. Its offsets are not the true ones once there is a gap. It belongs to one
-// goroutine.
+// was left out, tail. Its offsets are not the true ones once there is a gap.
 type snapshot struct {
 	view
 	o      *Output
@@ -15,7 +11,6 @@ type snapshot struct {
 	from   int64 // where the gap is, or the end
 	to     int64
 	notice []byte
-	pos    int64
 }
 
 func (o *Output) snapshot() *snapshot {
@@ -50,26 +45,20 @@ func (c *snapshot) each(f func([]byte) error) error {
 	})
 }
 
-// Read implements [io.Reader].
-func (c *snapshot) Read(p []byte) (int, error) {
-	n := 0
+// ReadAt implements [io.ReaderAt].
+func (c *snapshot) ReadAt(p []byte, off int64) (n int, err error) {
 	for n < len(p) {
-		b := c.here()
+		b := c.here(off + int64(n))
 		if len(b) == 0 {
-			break
+			return n, io.EOF
 		}
-		k := copy(p[n:], b)
-		n, c.pos = n+k, c.pos+int64(k)
-	}
-	if n == 0 && len(p) > 0 {
-		return 0, io.EOF
+		n += copy(p[n:], b)
 	}
 	return n, nil
 }
 
-// here returns what there is at pos without copying; empty at the end.
-func (c *snapshot) here() []byte {
-	off := c.pos
+// here returns what there is at an offset without copying; empty at the end.
+func (c *snapshot) here(off int64) []byte {
 	if off >= c.from {
 		if k := off - c.from; k < int64(len(c.notice)) {
 			return c.notice[k:]
@@ -84,17 +73,8 @@ func (c *snapshot) here() []byte {
 	return at.buf[off-at.off:]
 }
 
-// Seek implements [io.Seeker].
-func (c *snapshot) Seek(offset int64, whence int) (int64, error) {
-	switch whence {
-	case io.SeekCurrent:
-		offset += c.pos
-	case io.SeekEnd:
-		offset += c.length()
-	}
-	if offset < 0 {
-		return 0, errors.New("seek in output: negative position")
-	}
-	c.pos = offset
-	return offset, nil
-}
+// reader reads all of it.
+func (c *snapshot) reader() *io.SectionReader { return io.NewSectionReader(c, 0, c.length()) }
+
+// Reader reads what there is of o now, with a line of its own in place of the gap.
+func (o *Output) Reader() *io.SectionReader { return o.snapshot().reader() }

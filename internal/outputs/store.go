@@ -21,10 +21,11 @@ type Store struct {
 	log    *slog.Logger
 	wall   func() time.Time // the wall clock
 
-	keeper  *keeper // nil: nothing is kept on disk
-	finds   *finds
-	cache   *ttlcache.Cache[ID, *Output]
-	evicted *ttlcache.Cache[ID, time.Time] // when outputs had to make room; not more than maxEvicted
+	keeper   *keeper // nil: nothing is kept on disk
+	finds    *finds
+	attached *ttlcache.Cache[*Output, any] // see [Output.Attach]; not more than maxAttached
+	cache    *ttlcache.Cache[ID, *Output]
+	evicted  *ttlcache.Cache[ID, time.Time] // when outputs had to make room; not more than maxEvicted
 
 	mu     sync.Mutex // guards all below, and every change of cache but expiry
 	used   int64      // bytes, all outputs
@@ -32,8 +33,6 @@ type Store struct {
 	pinned int64      // of these, pinned ones'
 	count  int        // outputs
 	grows  int        // of these, growing
-
-	attached []*Output // those to which something is attached, the last used last
 }
 
 // Stats is a Store's account.
@@ -48,13 +47,14 @@ func New(c Config) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{
-		ttl:     c.TTL,
-		budget:  c.Budget,
-		log:     cmp.Or(c.Logger, slog.New(slog.DiscardHandler)),
-		wall:    time.Now,
-		finds:   newFinds(maxFindHits),
-		cache:   ttlcache.New(ttlcache.WithDisableTouchOnHit[ID, *Output]()), // reading does not extend a life
-		evicted: ttlcache.New(ttlcache.WithCapacity[ID, time.Time](maxEvicted)),
+		ttl:      c.TTL,
+		budget:   c.Budget,
+		log:      cmp.Or(c.Logger, slog.New(slog.DiscardHandler)),
+		wall:     time.Now,
+		finds:    newFinds(maxFindHits),
+		attached: ttlcache.New(ttlcache.WithCapacity[*Output, any](maxAttached)),
+		cache:    ttlcache.New(ttlcache.WithDisableTouchOnHit[ID, *Output]()), // reading does not extend a life
+		evicted:  ttlcache.New(ttlcache.WithCapacity[ID, time.Time](maxEvicted)),
 	}
 	s.cache.OnEviction(func(_ context.Context, _ ttlcache.EvictionReason, i *ttlcache.Item[ID, *Output]) {
 		s.mu.Lock()
@@ -100,27 +100,6 @@ func (s *Store) Run(ctx context.Context) error {
 
 // maxAttached is how many outputs keep what is attached to them, which the budget does not count.
 const maxAttached = 64
-
-// attach notes that something is attached to o, and returns the output that has to give up what is
-// attached to it, if one has.
-func (s *Store) attach(o *Output) (oldest *Output) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.detach(o.id)
-	if o.gone { // both end with its last reader
-		return nil
-	}
-	if s.attached = append(s.attached, o); len(s.attached) > maxAttached {
-		oldest = s.attached[0]
-		s.attached = slices.Delete(s.attached, 0, 1)
-	}
-	return oldest
-}
-
-// detach forgets that something is attached to an output or its text. The caller holds s.mu.
-func (s *Store) detach(id ID) {
-	s.attached = slices.DeleteFunc(s.attached, func(o *Output) bool { return o.id == id })
-}
 
 // Stats returns the account as it is now.
 func (s *Store) Stats() Stats {
@@ -321,7 +300,11 @@ func (s *Store) forget(o *Output) {
 	s.charge(o, -o.cost)
 	s.count--
 	o.gone = true
-	s.detach(o.id)
+	for _, k := range s.attached.Keys() {
+		if k.id == o.id { // or its text in UTF-8
+			s.attached.Delete(k)
+		}
+	}
 	if o.grows {
 		s.grows--
 		o.mu.Lock()

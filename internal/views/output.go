@@ -84,13 +84,9 @@ func (c content) Head(n int) []byte {
 }
 
 func (c content) Read(limit int64) ([]byte, error) {
-	size := c.o.Size()
-	if size > limit {
-		return nil, fmt.Errorf("an output of %d bytes, at most %d are wanted", size, limit)
+	r := c.o.Reader()
+	if r.Size() > limit {
+		return nil, fmt.Errorf("an output of %d bytes, at most %d are wanted", r.Size(), limit)
 	}
-	b := make([]byte, size)
-	if _, err := c.o.ReadAt(b, 0); err != nil && err != io.EOF {
-		return nil, err
-	}
-	return b, nil
+	return io.ReadAll(r)
 }
