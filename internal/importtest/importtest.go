@@ -92,7 +92,7 @@ var theirs = map[string][]string{
 	"github.com/alecthomas/chroma/v2":          {"internal/render/code"},
 	"github.com/yuin/goldmark":                 {"internal/render/markdown"},
 	"github.com/microcosm-cc/bluemonday":       {"internal/render/markdown"},
-	"github.com/aymanbagabas/go-udiff":         {"internal/wording", "internal/views"}, // bounded whatever the texts hold
+	"github.com/aymanbagabas/go-udiff":         {"internal/wording", "internal/views", "internal/page"}, // bounded whatever the texts hold
 	"github.com/agnivade/levenshtein":          {"internal/wording"},
 	"github.com/buildkite/terminal-to-html/v3": {"internal/render/terminal"},
 	"github.com/tiktoken-go/tokenizer":         {"internal/tokens"},

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"webchat/internal/wording"
+
+	"github.com/aymanbagabas/go-udiff/lcs"
 )
 
 // showings are the last displays of each thing, as far as the log has them.
@@ -57,11 +59,11 @@ func (v *card) difference(was *Call) string {
 	if len(old) == 0 || len(fresh) == 0 {
 		return wording.Size(was.Telemetry.Bytes) + " then, " + wording.Size(v.Telemetry.Bytes) + " now."
 	}
-	changed, gone := diffLines(old, fresh)
-	v.Changed = ranges(changed, v.First)
+	places, added, gone := differ(old, fresh, v.First)
+	v.Changed = places
 	var parts []string
-	if n := len(changed); n > 0 {
-		parts = append(parts, wording.Plural(n, "line")+" new or different")
+	if added > 0 {
+		parts = append(parts, wording.Plural(added, "line")+" new or different")
 	}
 	if gone > 0 {
 		parts = append(parts, wording.Plural(gone, "line")+" gone")
@@ -69,63 +71,30 @@ func (v *card) difference(was *Call) string {
 	return strings.Join(parts, ", ") + "."
 }
 
-func lineMarks(b []byte) []uint16 {
-	marks := make([]uint16, len(b)/2)
+// lineMarks is one number for each line.
+func lineMarks(b []byte) []rune {
+	marks := make([]rune, len(b)/2)
 	for i := range marks {
-		marks[i] = binary.BigEndian.Uint16(b[2*i:])
+		marks[i] = rune(binary.BigEndian.Uint16(b[2*i:]))
 	}
 	return marks
 }
 
-// diffLines returns the places of fresh's lines that are not among a longest common
-// sequence with old, and how many of old's are not. Each has up to 1,000 lines.
-func diffLines(old, fresh []uint16) (changed []int, gone int) {
-	skip := 0
-	for len(old) > 0 && len(fresh) > 0 && old[0] == fresh[0] {
-		old, fresh, skip = old[1:], fresh[1:], skip+1
-	}
-	for len(old) > 0 && len(fresh) > 0 && old[len(old)-1] == fresh[len(fresh)-1] {
-		old, fresh = old[:len(old)-1], fresh[:len(fresh)-1]
-	}
-	width := len(fresh) + 1
-	longest := make([]uint16, (len(old)+1)*width) // at i, j: of old[i:] and fresh[j:]
-	for i := len(old) - 1; i >= 0; i-- {
-		for j := len(fresh) - 1; j >= 0; j-- {
-			if old[i] == fresh[j] {
-				longest[i*width+j] = longest[(i+1)*width+j+1] + 1
-			} else {
-				longest[i*width+j] = max(longest[(i+1)*width+j], longest[i*width+j+1])
-			}
-		}
-	}
-	for i, j := 0, 0; i < len(old) || j < len(fresh); {
+// differ returns which lines of fresh, the first of which has the number first, are not in old, how
+// many these are, and how many of old's are not in fresh.
+func differ(old, fresh []rune, first int) (places string, added, gone int) {
+	var list []string
+	for _, c := range lcs.DiffRunes(old, fresh) {
+		gone += c.End - c.Start
+		n := c.ReplEnd - c.ReplStart
+		added += n
+		place := strconv.Itoa(first + c.ReplStart)
 		switch {
-		case i < len(old) && j < len(fresh) && old[i] == fresh[j]:
-			i, j = i+1, j+1
-		case j == len(fresh) || i < len(old) && longest[(i+1)*width+j] >= longest[i*width+j+1]:
-			i, gone = i+1, gone+1
-		default:
-			changed = append(changed, skip+j)
-			j++
+		case n > 1:
+			list = append(list, place+"-"+strconv.Itoa(first+c.ReplEnd-1))
+		case n == 1:
+			list = append(list, place)
 		}
 	}
-	return changed, gone
-}
-
-// ranges writes places as the numbers of lines, of which the first is first.
-func ranges(places []int, first int) string {
-	var out []string
-	for i := 0; i < len(places); {
-		j := i
-		for j+1 < len(places) && places[j+1] == places[j]+1 {
-			j++
-		}
-		text := strconv.Itoa(places[i] + first)
-		if j > i {
-			text += "-" + strconv.Itoa(places[j]+first)
-		}
-		out = append(out, text)
-		i = j + 1
-	}
-	return strings.Join(out, " ")
+	return strings.Join(list, " "), added, gone
 }
