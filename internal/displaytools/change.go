@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"path/filepath"
 
 	"webchat/internal/agent"
@@ -42,22 +41,18 @@ func (changeTool) Spec() agent.ToolSpec { return changeSpec }
 
 // Plan implements [agent.Tool].
 func (t changeTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action, error) {
-	args, err := parse(ShowChange, raw, "path", "from")
+	var args struct {
+		Path string `json:"path"`
+		From string `json:"from"`
+	}
+	err := decodeOwn(ctx, ShowChange, raw, &args)
+	if err == nil {
+		err = errors.Join(needed("path", args.Path), plain("from", args.From))
+	}
 	if err != nil {
 		return agent.Action{}, err
 	}
-	path, err1 := args.needed("path")
-	from, err2 := args.text("from")
-	if err := errors.Join(err1, err2); err != nil {
-		return agent.Action{}, err
-	}
-	if agent.CallFrom(ctx).By != event.ByUser {
-		return agent.Action{}, fmt.Errorf("%s is the user's alone", ShowChange)
-	}
-	c := &changeCall{fileCall: fileCall{set: t.set, detect: true}, path: path, from: path}
-	if from != "" {
-		c.from = from
-	}
+	c := &changeCall{fileCall: fileCall{set: t.set, detect: true}, path: args.Path, from: cmp.Or(args.From, args.Path)}
 	if err := c.find(ctx); err != nil {
 		return agent.Action{}, err
 	}

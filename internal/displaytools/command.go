@@ -46,24 +46,27 @@ func (commandTool) Spec() agent.ToolSpec { return commandSpec }
 
 // Plan implements [agent.Tool].
 func (t commandTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action, error) {
-	args, err := parse(RunCommand, raw, "command", "cwd")
+	var args struct {
+		Command string `json:"command"`
+		Cwd     string `json:"cwd"`
+		Final   bool   `json:"final"` // for the agent's backend, which ends the turn
+	}
+	err := decode(RunCommand, raw, &args)
+	if err == nil {
+		err = errors.Join(needed("command", args.Command), plain("cwd", args.Cwd))
+	}
 	if err != nil {
 		return agent.Action{}, err
 	}
-	command, err1 := args.needed("command")
-	cwd, err2 := args.text("cwd")
-	if err := errors.Join(err1, err2); err != nil {
-		return agent.Action{}, err
-	}
-	c := &commandCall{set: t.set, command: command}
-	if c.dir, err = t.set.work.folder(ctx, cwd); err != nil {
+	c := &commandCall{set: t.set, command: args.Command}
+	if c.dir, err = t.set.work.folder(ctx, args.Cwd); err != nil {
 		return agent.Action{}, err
 	}
 	dir := filepath.Join(t.set.work.real, c.dir.rel)
-	d := digest(RunCommand, t.set.work.real, dir, command)
+	d := digest(RunCommand, t.set.work.real, dir, c.command)
 	_, withheld := t.set.env.of(agent.CallFrom(ctx))
 	return agent.Action{Digest: d, Run: c.run, Ask: &agent.Permission{ToolCallID: agent.CallFrom(ctx).ToolCallID, ToolName: RunCommand,
-		Kind: agent.KindShell, Action: "run a command", Resource: command, Cwd: dir, Withheld: withheld, Digest: d}}, nil
+		Kind: agent.KindShell, Action: "run a command", Resource: c.command, Cwd: dir, Withheld: withheld, Digest: d}}, nil
 }
 
 func (c *commandCall) run(ctx context.Context, report agent.Progress) (agent.Result, error) {

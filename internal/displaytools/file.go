@@ -53,29 +53,34 @@ func (fileTool) Spec() agent.ToolSpec { return fileSpec }
 
 // Plan implements [agent.Tool].
 func (t fileTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action, error) {
-	args, err := parse(RenderFile, raw, "path", "startLine", "endLine", "highlight")
-	if err != nil {
+	var args struct {
+		Path      string `json:"path"`
+		StartLine int32  `json:"startLine"`
+		EndLine   int32  `json:"endLine"`
+		Highlight string `json:"highlight"`
+		Final     bool   `json:"final"` // for the agent's backend, which ends the turn
+	}
+	err := decode(RenderFile, raw, &args)
+	if err == nil {
+		err = needed("path", args.Path)
+	}
+	c := &fileCall{set: t.set, from: int(args.StartLine), to: int(args.EndLine)}
+	switch {
+	case err != nil:
+		return agent.Action{}, err
+	case c.from < 0 || c.to < 0:
+		return agent.Action{}, errors.New("startLine and endLine must be numbers from 1")
+	case c.to > 0 && c.to < c.from:
+		return agent.Action{}, agent.Errorf(event.KindBadArguments, "endLine %d is before startLine %d. Swap them.", c.to, c.from)
+	}
+	if c.language, c.detect, err = language(args.Highlight); err != nil {
 		return agent.Action{}, err
 	}
-	path, err1 := args.needed("path")
-	from, err2 := args.line("startLine")
-	to, err3 := args.line("endLine")
-	highlight, err4 := args.text("highlight")
-	if err := errors.Join(err1, err2, err3, err4); err != nil {
+	if c.place, err = t.set.work.check(ctx, args.Path); err != nil {
 		return agent.Action{}, err
 	}
-	if to > 0 && to < from {
-		return agent.Action{}, agent.Errorf(event.KindBadArguments, "endLine %d is before startLine %d. Swap them.", to, from)
-	}
-	c := &fileCall{set: t.set, from: from, to: to}
-	if c.language, c.detect, err = language(highlight); err != nil {
-		return agent.Action{}, err
-	}
-	if c.place, err = t.set.work.check(ctx, path); err != nil {
-		return agent.Action{}, err
-	}
-	if c.place.found.IsDir() && (from > 0 || to > 0) {
-		return agent.Action{}, agent.Errorf(event.KindBadArguments, "%s is a folder, so it has no lines. Leave out startLine and endLine.", called(path))
+	if c.place.found.IsDir() && (c.from > 0 || c.to > 0) {
+		return agent.Action{}, agent.Errorf(event.KindBadArguments, "%s is a folder, so it has no lines. Leave out startLine and endLine.", called(args.Path))
 	}
 	a := agent.Action{Digest: digest(RenderFile, t.set.work.real, c.place.rel, raw), Run: c.run}
 	a.About = t.set.reads(ctx, RenderFile, "show a file", c.place, a.Digest)

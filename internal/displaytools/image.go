@@ -37,22 +37,25 @@ func (imageTool) Spec() agent.ToolSpec { return imageSpec }
 // Plan implements [agent.Tool]. A picture is not asked about, whatever its name,
 // unless a rule says so: what is not a picture is not shown.
 func (t imageTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action, error) {
-	args, err := parse(DisplayImage, raw, "path")
+	var args struct {
+		Path  string `json:"path"`
+		Final bool   `json:"final"` // for the agent's backend, which ends the turn
+	}
+	err := decode(DisplayImage, raw, &args)
+	if err == nil {
+		err = needed("path", args.Path)
+	}
 	if err != nil {
 		return agent.Action{}, err
 	}
 	c := &imageCall{set: t.set}
-	path, err := args.needed("path")
-	if err != nil {
-		return agent.Action{}, err
-	}
-	if c.place, err = t.set.work.check(ctx, path); err != nil {
+	if c.place, err = t.set.work.check(ctx, args.Path); err != nil {
 		return agent.Action{}, err
 	}
 	if c.place.found.IsDir() {
-		return agent.Action{}, agent.Errorf(event.KindNotImage, "%s is a folder. Name a picture in it.", called(path))
+		return agent.Action{}, agent.Errorf(event.KindNotImage, "%s is a folder. Name a picture in it.", called(args.Path))
 	}
-	d := digest(DisplayImage, t.set.work.real, c.place.rel, path)
+	d := digest(DisplayImage, t.set.work.real, c.place.rel, args.Path)
 	return agent.Action{Digest: d, Run: c.run, About: t.set.reads(ctx, DisplayImage, "show a picture", c.place, d)}, nil
 }
 

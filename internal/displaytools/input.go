@@ -79,19 +79,18 @@ func (inputTool) Spec() agent.ToolSpec { return inputSpec }
 
 // Plan implements [agent.Tool].
 func (t inputTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action, error) {
-	args, err := parse(ShowInput, raw, "name")
+	var args struct {
+		Name string `json:"name"`
+	}
+	err := decodeOwn(ctx, ShowInput, raw, &args)
+	if err == nil {
+		err = needed("name", args.Name)
+	}
 	if err != nil {
 		return agent.Action{}, err
 	}
-	name, err := args.needed("name")
-	if err != nil {
-		return agent.Action{}, err
-	}
-	if agent.CallFrom(ctx).By != event.ByUser {
-		return agent.Action{}, fmt.Errorf("%s is the user's alone", ShowInput)
-	}
-	return agent.Action{Digest: digest(ShowInput, name), Run: func(ctx context.Context, report agent.Progress) (agent.Result, error) {
-		return t.set.showInput(ctx, name, report), nil
+	return agent.Action{Digest: digest(ShowInput, args.Name), Run: func(ctx context.Context, report agent.Progress) (agent.Result, error) {
+		return t.set.showInput(ctx, args.Name, report), nil
 	}}, nil
 }
 

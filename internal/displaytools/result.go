@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -42,25 +41,24 @@ func (resultTool) Spec() agent.ToolSpec { return resultSpec }
 
 // Plan implements [agent.Tool].
 func (t resultTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action, error) {
-	args, err := parse(ShowResult, raw, "toolCallId", "from", "name")
+	var args struct {
+		ID   string `json:"toolCallId"`
+		From int64  `json:"from"`
+		Name string `json:"name"`
+	}
+	err := decodeOwn(ctx, ShowResult, raw, &args)
+	if err == nil {
+		err = errors.Join(needed("toolCallId", args.ID), needed("name", args.Name))
+	}
 	if err != nil {
 		return agent.Action{}, err
 	}
-	id, err1 := args.needed("toolCallId")
-	from, err2 := args.line("from")
-	name, err3 := args.needed("name")
-	if err := errors.Join(err1, err2, err3); err != nil {
-		return agent.Action{}, err
-	}
-	if agent.CallFrom(ctx).By != event.ByUser {
-		return agent.Action{}, fmt.Errorf("%s is the user's alone", ShowResult)
-	}
-	r, err := t.set.results(ctx, id, int64(from))
+	r, err := t.set.results(ctx, args.ID, args.From)
 	if err != nil {
 		return agent.Action{}, agent.Errorf(event.KindNotFound, "The result was not shown: %v.", err)
 	}
-	a := agent.Action{Digest: digest(ShowResult, id, from, name), Run: func(ctx context.Context, report agent.Progress) (agent.Result, error) {
-		return t.set.pour(ctx, name, Input{io.NopCloser(strings.NewReader(r.Text)), func(string) {}}, report), nil
+	a := agent.Action{Digest: digest(ShowResult, args.ID, args.From, args.Name), Run: func(ctx context.Context, report agent.Progress) (agent.Result, error) {
+		return t.set.pour(ctx, args.Name, Input{io.NopCloser(strings.NewReader(r.Text)), func(string) {}}, report), nil
 	}}
 	if secret := cmp.Or(r.Secret, t.set.work.secretIn(ctx, r.Arguments)); secret != "" {
 		a.Ask = &agent.Permission{ToolCallID: agent.CallFrom(ctx).ToolCallID, ToolName: ShowResult, Kind: agent.KindRead,
