@@ -58,7 +58,7 @@ func diffRow(b *strings.Builder, number, class, line string) {
 		b.WriteString(`</span>`)
 	}
 	More(b, left)
-	closeRow(b)
+	CloseRow(b)
 }
 
 var hunkHead = regexp.MustCompile(`^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))?(?: |$)`)

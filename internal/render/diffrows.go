@@ -52,7 +52,7 @@ func (d *DiffRows) Add(l DiffLine) {
 		inner = b.String()
 	}
 	d.b.WriteString(marked(inner, l.From, l.To))
-	closeRow(&d.b)
+	CloseRow(&d.b)
 }
 
 func lineNumber(n int) string {

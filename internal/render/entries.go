@@ -23,7 +23,7 @@ func Entries(names []string, first int) template.HTML {
 		}
 		b.WriteString(`<div class="line ` + class + `"><span class="ln">` + strconv.Itoa(first+i) + `</span><code class="cl">`)
 		visible(&b, shown)
-		closeRow(&b)
+		CloseRow(&b)
 	}
 	return template.HTML(b.String())
 }

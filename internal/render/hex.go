@@ -37,7 +37,7 @@ func HexAt(head []byte, start int64) template.HTML {
 		}
 		b.WriteByte(' ')
 		hexText(&b, row)
-		closeRow(&b)
+		CloseRow(&b)
 	}
 	return template.HTML(b.String())
 }

@@ -7,7 +7,7 @@
 // They hold for this package and for those below it.
 //
 //   - Whatever the input, the output holds only the elements and attributes each function names, never a style, an
-//     event handler, a src, an id the caller did not ask for, or an address other than http, https and mailto.
+//     event handler, a src, an id, or an address other than http, https and mailto.
 //   - Colours are classes of a closed list: chroma's short names for code, a0–a15 and x16–x255 for terminals.
 //   - Rows keep their text: the textContent of a row is the line without its line end, invalid UTF-8 as U+FFFD
 //     and control characters as their pictures (␛). Bidirectional controls stay but are isolated in a bdi element, so
@@ -48,63 +48,14 @@ type Rows struct {
 	Exact    bool          // highlighted as the whole document would be; false when the state above was guessed
 }
 
-// RowOptions is how rows are numbered and linked.
-type RowOptions struct {
-	// First is the number shown for the document's first line; 0 means 1.
-	First int
-	// Anchor, when not empty, gives each row an id Anchor+"L10" and is put before its link: href="#AnchorL10".
-	// Only letters, digits, - and _ are kept.
-	Anchor string
-	// Bare leaves out what stands around each row: a row is its text, and rows are parted by line ends.
-	Bare bool
-}
-
-// Clean returns o with its defaults, and nothing in the anchor that may not be there.
-func (o RowOptions) Clean() RowOptions {
-	if o.First <= 0 {
-		o.First = 1
-	}
-	o.Anchor = strings.Map(func(r rune) rune {
-		if r == '-' || r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
-			return r
-		}
-		return -1
-	}, o.Anchor)
-	return o
-}
-
-// OpenRow writes the start of line n (from 1) up to where its text begins.
-func (o *RowOptions) OpenRow(b *strings.Builder, n int) {
-	o.openRowClass(b, n, "")
-}
-
-func (o *RowOptions) openRowClass(b *strings.Builder, n int, class string) {
-	if o.Bare {
-		return
-	}
-	num := strconv.Itoa(n - 1 + o.First)
-	b.WriteString(`<div class="line`)
-	if class != "" {
-		b.WriteByte(' ')
-		b.WriteString(class)
-	}
-	b.WriteByte('"')
-	if o.Anchor != "" {
-		b.WriteString(` id="` + o.Anchor + "L" + num + `"`)
-	}
-	b.WriteString(`><a class="ln" href="#` + o.Anchor + "L" + num + `" aria-label="Line ` + num + `">` + num + `</a><code class="cl">`)
+// OpenRow writes the start of a row with this number up to where its text begins.
+func OpenRow(b *strings.Builder, number int) {
+	n := strconv.Itoa(number)
+	b.WriteString(`<div class="line"><a class="ln" href="#L` + n + `" aria-label="Line ` + n + `">` + n + `</a><code class="cl">`)
 }
 
 // CloseRow writes the end of a row.
-func (o *RowOptions) CloseRow(b *strings.Builder) {
-	if o.Bare {
-		b.WriteByte('\n')
-		return
-	}
-	closeRow(b)
-}
-
-func closeRow(b *strings.Builder) { b.WriteString("</code></div>\n") }
+func CloseRow(b *strings.Builder) { b.WriteString("</code></div>\n") }
 
 // LeftOut is the row that stands for lines that were not kept.
 //
@@ -116,6 +67,6 @@ func LeftOut(bytes, lines int64) template.HTML {
 		b.WriteString(" (" + wording.Count(lines) + " lines)")
 	}
 	b.WriteString(" left out …")
-	closeRow(&b)
+	CloseRow(&b)
 	return template.HTML(b.String())
 }

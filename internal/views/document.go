@@ -82,7 +82,7 @@ func parted(ctx context.Context, o *outputs.Output, from, to int) (html template
 	first := from
 	flush := func() {
 		if len(run) > 0 {
-			html += terminal.Rows(run, render.RowOptions{First: first})
+			html += terminal.Rows(run, first)
 		}
 		run = nil
 	}
@@ -158,12 +158,11 @@ func documentOf(o *outputs.Output) *document {
 
 func newDocument(o *outputs.Output, m outputs.Meta, gap outputs.Gap, complete bool) *document {
 	first := max(m.StartLine, 1)
-	options := render.RowOptions{First: first}
 	d := &document{of: o, gap: gap, complete: complete}
 	if m.Type == outputs.Terminal {
-		d.rows = &screen{terminal.New(o, options), o, first}
+		d.rows = &screen{terminal.New(o, first), o, first}
 	} else { // lines that were left out count as empty ones
-		d.rows = textRows{code.New(m.Highlight, text{o, first}, options), first}
+		d.rows = textRows{code.New(m.Highlight, text{o, first}, first), first}
 	}
 	return d
 }

@@ -187,14 +187,14 @@ func runs(lines []int) iter.Seq2[int, int] {
 // plainRows are lines without colours.
 func plainRows(ctx context.Context, o *outputs.Output, from, to int) (template.HTML, error) {
 	first := max(o.Meta().StartLine, 1)
-	r, err := code.New("", text{o, first}, render.RowOptions{First: first}).Rows(ctx, from-first+1, to-first+1)
+	r, err := code.New("", text{o, first}, first).Rows(ctx, from-first+1, to-first+1)
 	return r.HTML, err
 }
 
 // plainTerminal are lines of a command, each with the colours it has by itself.
 func plainTerminal(ctx context.Context, o *outputs.Output, from, to int) (template.HTML, error) {
 	lines, err := text{o, 1}.Lines(ctx, from, to)
-	return terminal.Rows(lines, render.RowOptions{First: from}), err
+	return terminal.Rows(lines, from), err
 }
 
 // hexRows are bytes. A row is [render.HexWidth] of them, by their true offsets.

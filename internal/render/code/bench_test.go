@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"webchat/internal/render"
-
 	"github.com/alecthomas/chroma/v2"
 	"github.com/alecthomas/chroma/v2/lexers"
 )
@@ -28,7 +26,7 @@ func reference(b *testing.B, slice string) {
 		b.Fatal(err)
 	}
 	w := &window{first: 1, from: 1, to: strings.Count(slice, "\n"), lines: bytes.Split([]byte(strings.TrimSuffix(slice, "\n")), []byte("\n")), size: len(slice)}
-	out := newRowWriter(&render.RowOptions{First: 1}, w)
+	out := newRowWriter(1, w)
 	line := 1
 	for token := it(); token != chroma.EOF; token = it() {
 		out.text(line, tokenClass(token.Type), token.Value)
@@ -80,12 +78,12 @@ func BenchmarkCodeWindow(b *testing.B) {
 	}
 	const later = 90_011
 	b.Run("first", func(b *testing.B) {
-		against(b, func() { rows(New("Go", src, render.RowOptions{}), 1) }, alone(1))
+		against(b, func() { rows(New("Go", src, 1), 1) }, alone(1))
 	})
 	b.Run("later, unknown what is above", func(b *testing.B) {
-		against(b, func() { rows(New("Go", src, render.RowOptions{}), later) }, alone(later))
+		against(b, func() { rows(New("Go", src, 1), later) }, alone(later))
 	})
-	doc := New("Go", src, render.RowOptions{})
+	doc := New("Go", src, 1)
 	for from := later - 3000; from < later; from += 500 {
 		rows(doc, from)
 	}
@@ -98,7 +96,7 @@ func BenchmarkCodePathological(b *testing.B) {
 	for name, p := range pathological() {
 		b.Run(fmt.Sprintf("%s (%d bytes)", name, len(p[1])), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := New(p[0], newText(p[1]), render.RowOptions{}).Rows(b.Context(), 1, 500); err != nil {
+				if _, err := New(p[0], newText(p[1]), 1).Rows(b.Context(), 1, 500); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -4,7 +4,7 @@
 // Functions may be called concurrently. A [Document] locks itself; [Lines] belongs to one goroutine at a time.
 //
 //	lang := code.Language("main.go", head)
-//	doc := code.New(lang, source, render.RowOptions{})
+//	doc := code.New(lang, source, 1)
 //	rows, err := doc.Rows(ctx, 1, 500)           // later windows cost what they show, not what is above them
 package code
 
@@ -49,8 +49,8 @@ type Source interface {
 // line near above it that looks like the start of something, and sets Exact to false.
 type Document struct {
 	src     Source
-	grammar *grammar // nil: plain text
-	options render.RowOptions
+	grammar *grammar      // nil: plain text
+	first   int           // the number of its first line, as shown
 	limit   time.Duration // of the work for one request
 
 	mu     sync.Mutex   // guards states
@@ -62,9 +62,10 @@ type savedState struct {
 	*lexState
 }
 
-// New opens a document. A language that [Language] never returns is shown as plain text.
-func New(language string, src Source, o render.RowOptions) *Document {
-	return &Document{src: src, grammar: grammars()[language], options: o.Clean(),
+// New opens a document; first is the number that its first line shows. A language that [Language]
+// never returns is shown as plain text.
+func New(language string, src Source, first int) *Document {
+	return &Document{src: src, grammar: grammars()[language], first: first,
 		limit: render.WorkLimit, states: []savedState{{1, rootState}}}
 }
 
@@ -102,7 +103,7 @@ func (c *Document) Rows(ctx context.Context, from, to int) (render.Rows, error) 
 	if rows.Exact {
 		save = c.save
 	}
-	out := newRowWriter(&c.options, w)
+	out := newRowWriter(c.first, w)
 	done := c.lex(ctx, w, start, c.limit, out, save)
 	rows.HTML = out.finish()
 	rows.Plain = !done || out.long
@@ -117,7 +118,7 @@ func (c *Document) plainRows(ctx context.Context, rows render.Rows) (render.Rows
 	if err != nil {
 		return render.Rows{}, fmt.Errorf("show lines %d to %d: %w", rows.From, rows.To, err)
 	}
-	out := newRowWriter(&c.options, w)
+	out := newRowWriter(c.first, w)
 	for n := rows.From; n <= rows.To && c.grammar == nil; n++ {
 		out.level(n, w.line(n))
 	}

@@ -28,8 +28,8 @@ func TestMain(m *testing.M) {
 func languages() []string { return slices.Sorted(maps.Keys(grammars())) }
 
 // unhurried opens a document whose colours do not depend on how busy the machine is.
-func unhurried(language string, src Source, o render.RowOptions) *Document {
-	c := New(language, src, o)
+func unhurried(language string, src Source, first int) *Document {
+	c := New(language, src, first)
 	c.limit = time.Hour
 	return c
 }
@@ -106,7 +106,7 @@ func TestWindowsEqualWhole(t *testing.T) {
 			}
 			want := whole(t, language, src)
 			r := rand.New(rand.NewPCG(1, 2))
-			fresh := unhurried(language, newText(src), render.RowOptions{})
+			fresh := unhurried(language, newText(src), 1)
 			total := newText(src).Total()
 			for range 8 {
 				from := 1 + r.IntN(total)
@@ -133,7 +133,7 @@ func TestWindowsEqualWhole(t *testing.T) {
 // A window far below anything seen is a guess, says so, and still holds exactly the text.
 func TestGuess(t *testing.T) {
 	src := corpus(t, 9000)["Go"]
-	doc := unhurried("Go", newText(src), render.RowOptions{})
+	doc := unhurried("Go", newText(src), 1)
 	rows, err := doc.Rows(t.Context(), 8000, 8100)
 	if err != nil || rows.Exact {
 		t.Fatalf("exact %v, %v", rows.Exact, err)
@@ -179,24 +179,24 @@ func checkText(t testing.TB, src string, rows render.Rows) {
 }
 
 func TestRowMarkup(t *testing.T) {
-	doc := unhurried("Go", newText("package a\n\nvar s = \"<b>\"\r\n// \u202e x\x1b[31m \xff"), render.RowOptions{First: 10, Anchor: `o1"-`})
+	doc := unhurried("Go", newText("package a\n\nvar s = \"<b>\"\r\n// \u202e x\x1b[31m \xff"), 10)
 	rows, err := doc.Rows(t.Context(), 0, 99)
 	if err != nil || rows.From != 1 || rows.To != 4 {
 		t.Fatal(rows, err)
 	}
-	want := `<div class="line" id="o1-L10"><a class="ln" href="#o1-L10" aria-label="Line 10">10</a><code class="cl"><span class="kn">package</span> a</code></div>
-<div class="line" id="o1-L11"><a class="ln" href="#o1-L11" aria-label="Line 11">11</a><code class="cl"></code></div>
-<div class="line" id="o1-L12"><a class="ln" href="#o1-L12" aria-label="Line 12">12</a><code class="cl"><span class="kd">var</span> s <span class="p">=</span> <span class="s">&#34;&lt;b&gt;&#34;</span></code></div>
-<div class="line" id="o1-L13"><a class="ln" href="#o1-L13" aria-label="Line 13">13</a><code class="cl"><span class="c1">// <bdi class="err" title="U+202E">` + "\u202e" + `</bdi> x␛[31m ` + "\uFFFD" + `</span></code></div>
+	want := `<div class="line"><a class="ln" href="#L10" aria-label="Line 10">10</a><code class="cl"><span class="kn">package</span> a</code></div>
+<div class="line"><a class="ln" href="#L11" aria-label="Line 11">11</a><code class="cl"></code></div>
+<div class="line"><a class="ln" href="#L12" aria-label="Line 12">12</a><code class="cl"><span class="kd">var</span> s <span class="p">=</span> <span class="s">&#34;&lt;b&gt;&#34;</span></code></div>
+<div class="line"><a class="ln" href="#L13" aria-label="Line 13">13</a><code class="cl"><span class="c1">// <bdi class="err" title="U+202E">` + "\u202e" + `</bdi> x␛[31m ` + "\uFFFD" + `</span></code></div>
 `
 	if string(rows.HTML) != want {
 		t.Errorf("got\n%s\nwant\n%s", rows.HTML, want)
 	}
-	empty, err := New("", newText(""), render.RowOptions{}).Rows(t.Context(), 1, 10)
+	empty, err := New("", newText(""), 1).Rows(t.Context(), 1, 10)
 	if err != nil || empty.HTML != "" || empty.To >= empty.From {
 		t.Errorf("empty text: %+v, %v", empty, err)
 	}
-	plain, err := New("no such", newText("a <b>"), render.RowOptions{}).Rows(t.Context(), 1, 1)
+	plain, err := New("no such", newText("a <b>"), 1).Rows(t.Context(), 1, 1)
 	if err != nil || plain.HTML != `<div class="line"><a class="ln" href="#L1" aria-label="Line 1">1</a><code class="cl">a &lt;b&gt;</code></div>`+"\n" || plain.Plain {
 		t.Errorf("plain text: %+v, %v", plain, err)
 	}
@@ -223,7 +223,7 @@ func pathological() map[string][2]string {
 // What is asserted is that all text arrives; the benchmark measures how fast.
 func TestPathologicalCode(t *testing.T) {
 	for name, p := range pathological() {
-		doc := New(p[0], newText(p[1]), render.RowOptions{})
+		doc := New(p[0], newText(p[1]), 1)
 		doc.grammar.err()
 		rows, err := doc.Rows(t.Context(), 1, 500)
 		if err != nil {
@@ -235,7 +235,7 @@ func TestPathologicalCode(t *testing.T) {
 
 func TestStatesAreBounded(t *testing.T) {
 	src := strings.Repeat("var a = 1\n", 700_000)
-	doc := New("Go", newText(src), render.RowOptions{})
+	doc := New("Go", newText(src), 1)
 	for line := 2; line < 700_000; line++ {
 		doc.save(line, rootState)
 	}
@@ -300,7 +300,7 @@ func TestEveryGrammar(t *testing.T) {
 	}
 	src := strings.Repeat("begin \"x\" 'y' `z` /* c */ // d\n# e\n<a b=\"c\">{% f %}</a>\n\tif (1 + 2.5) { return; }\n\n", 5)
 	for _, name := range languages() {
-		doc := New(name, newText(src), render.RowOptions{})
+		doc := New(name, newText(src), 1)
 		if err := doc.grammar.err(); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -325,7 +325,7 @@ func FuzzCode(f *testing.F) {
 		if len(src) > 20000 {
 			return
 		}
-		rows, err := New(language, newText(src), render.RowOptions{}).Rows(t.Context(), from, to)
+		rows, err := New(language, newText(src), 1).Rows(t.Context(), from, to)
 		if err != nil {
 			t.Fatal(err)
 		}

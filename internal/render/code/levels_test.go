@@ -3,7 +3,6 @@ package code
 import (
 	"testing"
 
-	"webchat/internal/render"
 	"webchat/internal/render/rendertest"
 )
 
@@ -17,7 +16,7 @@ func TestLevelsHaveColours(t *testing.T) {
 		"an error, and MY_ERROR":                    "an error, and MY_ERROR",
 		"bad \xff ERROR":                            "bad \ufffd ERROR",
 	} {
-		rows, err := New("", newText(text), render.RowOptions{}).Rows(t.Context(), 1, 1)
+		rows, err := New("", newText(text), 1).Rows(t.Context(), 1, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,17 +10,17 @@ import (
 
 // rowWriter writes the rows of a window from tokens that come in order.
 type rowWriter struct {
-	b       strings.Builder
-	options *render.RowOptions
-	w       *window
-	row     int    // the row being written, 0 before the first
-	column  int    // bytes of its text written
-	class   string // of the open span
-	long    bool   // a line was too long
+	b      strings.Builder
+	first  int
+	w      *window
+	row    int    // the row being written, 0 before the first
+	column int    // bytes of its text written
+	class  string // of the open span
+	long   bool   // a line was too long
 }
 
-func newRowWriter(o *render.RowOptions, w *window) *rowWriter {
-	r := &rowWriter{options: o, w: w, row: w.from - 1}
+func newRowWriter(first int, w *window) *rowWriter {
+	r := &rowWriter{first: first, w: w, row: w.from - 1}
 	r.b.Grow(4*w.size + 120*(w.to-w.from+1))
 	return r
 }
@@ -69,7 +69,7 @@ func (r *rowWriter) nextRow() {
 	r.endRow()
 	r.row++
 	r.column = 0
-	r.options.OpenRow(&r.b, r.row)
+	render.OpenRow(&r.b, r.row-1+r.first)
 	if line := r.w.line(r.row); isLong(line) {
 		r.long = true
 		head, left := render.CutRunes(string(line), shownLine)
@@ -91,7 +91,7 @@ func (r *rowWriter) endRow() {
 			render.Escape(&r.b, string(line[r.column:]))
 		}
 	}
-	r.options.CloseRow(&r.b)
+	render.CloseRow(&r.b)
 }
 
 func (r *rowWriter) finish() template.HTML {

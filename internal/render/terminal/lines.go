@@ -31,14 +31,14 @@ func (t *Document) lines(ctx context.Context, b *strings.Builder, src io.Reader,
 		if err := ctx.Err(); err != nil {
 			return false, err
 		}
-		t.options.OpenRow(b, n)
+		render.OpenRow(b, n-1+t.first)
 		if shown += len(head); shown > windowSize || work.Over() {
 			left = true
 		} else {
 			drawLine(b, head)
 			render.More(b, size-len(head))
 		}
-		t.options.CloseRow(b)
+		render.CloseRow(b)
 	}
 	return left, nil
 }
@@ -78,9 +78,9 @@ func drawLine(b *strings.Builder, line []byte) {
 	}
 }
 
-// Rows renders a whole small text at once, for a tool's folded result or an error's last lines.
-func Rows(p []byte, o render.RowOptions) template.HTML {
-	t := New(bytes.NewReader(p), o)
+// Rows renders a whole small text at once; first is the number of its first row.
+func Rows(p []byte, first int) template.HTML {
+	t := New(bytes.NewReader(p), first)
 	if err := t.Advance(context.Background(), int64(len(p))); err != nil {
 		return ""
 	}

@@ -39,8 +39,8 @@ const (
 // line is drawn by itself, so row N is line N. The rows are a function of the bytes alone, however
 // they were cut when they came.
 type Document struct {
-	src     io.ReaderAt
-	options render.RowOptions
+	src   io.ReaderAt
+	first int // the number of its first row, as shown
 
 	mu     sync.Mutex // guards what follows
 	read   int64      // bytes of src taken in
@@ -52,9 +52,10 @@ type Document struct {
 	open   bool       // they do not end with one
 }
 
-// New opens a document over src, of which nothing is read yet: see [Document.Advance].
-func New(src io.ReaderAt, o render.RowOptions) *Document {
-	return &Document{src: src, options: o.Clean(), starts: []int64{0}}
+// New opens a document over src, of which nothing is read yet: see [Document.Advance]. first is the
+// number that its first row shows.
+func New(src io.ReaderAt, first int) *Document {
+	return &Document{src: src, first: first, starts: []int64{0}}
 }
 
 // Advance takes in the bytes up to size, which must not shrink. It costs what the new bytes cost;
@@ -189,13 +190,13 @@ func (t *Document) Rows(ctx context.Context, from, to int) (render.Rows, error) 
 		rows.Plain = left
 	}
 	for n := from; n <= to && !lines; n++ {
-		t.options.OpenRow(&b, n)
+		render.OpenRow(&b, n-1+t.first)
 		if i := n - 1 - len(final); i >= 0 {
 			termRow(&b, reach[i])
 		} else {
 			termRow(&b, final[n-1])
 		}
-		t.options.CloseRow(&b)
+		render.CloseRow(&b)
 	}
 	rows.HTML = template.HTML(b.String())
 	return rows, nil

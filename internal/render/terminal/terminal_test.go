@@ -21,7 +21,7 @@ import (
 // rowsOf renders everything, cut into the given pieces.
 func rowsOf(t testing.TB, p []byte, cuts ...int) (*Document, []string) {
 	t.Helper()
-	doc := New(bytes.NewReader(p), render.RowOptions{})
+	doc := New(bytes.NewReader(p), 1)
 	for _, cut := range append(cuts, len(p)) {
 		if err := doc.Advance(t.Context(), int64(cut)); err != nil {
 			t.Fatal(err)
@@ -86,7 +86,7 @@ func TestThreat35TerminalRows(t *testing.T) {
 			t.Errorf("%q:\n got %q\nwant %q", in, got, want)
 		}
 	}
-	if got := Rows([]byte("x"), render.RowOptions{}); got != `<div class="line"><a class="ln" href="#L1" aria-label="Line 1">1</a><code class="cl">x</code></div>`+"\n" {
+	if got := Rows([]byte("x"), 1); got != `<div class="line"><a class="ln" href="#L1" aria-label="Line 1">1</a><code class="cl">x</code></div>`+"\n" {
 		t.Errorf("Rows: %s", got)
 	}
 }
@@ -157,13 +157,13 @@ func TestThreat35TerminalSplitInvariant(t *testing.T) {
 			return rows
 		}
 		p := program(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 4)), rapid.IntRange(0, 1500).Draw(t, "pieces"))
-		live := New(bytes.NewReader(p), render.RowOptions{})
+		live := New(bytes.NewReader(p), 1)
 		for at := 0; at < len(p); {
 			at = min(len(p), at+rapid.IntRange(1, 1+len(p)/5).Draw(t, "cut"))
 			if err := live.Advance(context.Background(), int64(at)); err != nil {
 				t.Fatal(err)
 			}
-			fresh := New(bytes.NewReader(p), render.RowOptions{})
+			fresh := New(bytes.NewReader(p), 1)
 			if err := fresh.Advance(context.Background(), int64(at)); err != nil {
 				t.Fatal(err)
 			}
@@ -204,7 +204,7 @@ func hostileTerminal() map[string]string {
 func TestThreat35TerminalHostile(t *testing.T) {
 	for name, s := range hostileTerminal() {
 		start := time.Now()
-		doc := New(strings.NewReader(s), render.RowOptions{})
+		doc := New(strings.NewReader(s), 1)
 		if err := doc.Advance(t.Context(), int64(len(s))); err != nil {
 			t.Fatal(err)
 		}
@@ -247,7 +247,7 @@ func FuzzTerminal(f *testing.F) {
 		if strings.Join(got, "\n") != strings.Join(want, "\n") {
 			t.Fatalf("cut at %d: %q, at once %q", cut, got, want)
 		}
-		checkTerminal(t, string(Rows(p, render.RowOptions{})))
+		checkTerminal(t, string(Rows(p, 1)))
 	})
 }
 
@@ -260,7 +260,7 @@ func BenchmarkTerminal(b *testing.B) {
 	b.Run("Advance 1 MiB", func(b *testing.B) {
 		b.SetBytes(int64(len(p)))
 		for b.Loop() {
-			if err := New(bytes.NewReader(p), render.RowOptions{}).Advance(b.Context(), int64(len(p))); err != nil {
+			if err := New(bytes.NewReader(p), 1).Advance(b.Context(), int64(len(p))); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -269,12 +269,12 @@ func BenchmarkTerminal(b *testing.B) {
 	b.Run("Advance 16 MiB of plain lines", func(b *testing.B) {
 		b.SetBytes(int64(len(lines)))
 		for b.Loop() {
-			if err := New(bytes.NewReader(lines), render.RowOptions{}).Advance(b.Context(), int64(len(lines))); err != nil {
+			if err := New(bytes.NewReader(lines), 1).Advance(b.Context(), int64(len(lines))); err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
-	doc := New(bytes.NewReader(p), render.RowOptions{})
+	doc := New(bytes.NewReader(p), 1)
 	if err := doc.Advance(b.Context(), int64(len(p))); err != nil {
 		b.Fatal(err)
 	}
