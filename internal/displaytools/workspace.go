@@ -19,7 +19,6 @@ import (
 // it, which cannot leave it, whatever is renamed meanwhile.
 type workspace struct {
 	real   string // absolute, without symbolic links
-	given  string // as configured
 	home   string
 	policy *policy.Policy
 }
@@ -35,7 +34,7 @@ func openWorkspace(path, home string, p *policy.Policy) (*workspace, error) {
 	if p == nil {
 		p = policy.New(policy.Config{Workspace: real, Home: home})
 	}
-	return &workspace{real: real, given: filepath.Clean(path), home: home, policy: p}, nil
+	return &workspace{real: real, home: home, policy: p}, nil
 }
 
 // root opens the folder as it is now, for the caller to close: it may have been

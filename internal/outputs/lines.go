@@ -17,8 +17,7 @@ const MaxLine = 1 << 20
 // Line is one line of an output, or the gap between two.
 type Line struct {
 	Number int    // as shown: a file's own
-	Text   []byte // without its line feed; may end in a carriage return
-	Cut    int64  // bytes of the line beyond MaxLine that are not in Text
+	Text   []byte // without its line feed and at most MaxLine of it; may end in a carriage return
 	Gap    *Gap   // set on a Line of its own, without Number and Text
 }
 
@@ -56,7 +55,6 @@ type splitter struct {
 	first   int
 	next    int64 // index of the line being read
 	carry   []byte
-	cut     int64
 	pending bool // the line being read has bytes
 	yield   func(Line, error) bool
 }
@@ -84,9 +82,7 @@ func (s *splitter) bytes(b []byte) error {
 // keep adds a part of a line, in memory of its own.
 func (s *splitter) keep(b []byte) {
 	s.pending = true
-	k := min(len(b), MaxLine-len(s.carry))
-	s.carry = append(s.carry, b[:k]...)
-	s.cut += int64(len(b) - k)
+	s.carry = append(s.carry, b[:min(len(b), MaxLine-len(s.carry))]...)
 }
 
 // flush yields the last line, which has no line feed, if there is one.
@@ -98,8 +94,8 @@ func (s *splitter) flush() error {
 }
 
 func (s *splitter) flushEmpty() error {
-	l := Line{Number: s.first + int(s.next), Text: s.carry, Cut: s.cut}
-	s.carry, s.cut, s.pending = nil, 0, false
+	l := Line{Number: s.first + int(s.next), Text: s.carry}
+	s.carry, s.pending = nil, false
 	s.next++
 	if !s.yield(l, nil) {
 		return errStop

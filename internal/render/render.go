@@ -44,7 +44,6 @@ const (
 type Rows struct {
 	HTML     template.HTML // one <div class="line"> for each line from From to To
 	From, To int           // line numbers counted from 1; To < From when the window is empty
-	Plain    bool          // some of it is plain text because the time ran out or lines were too long
 	Exact    bool          // highlighted as the whole document would be; false when the state above was guessed
 }
 

@@ -68,8 +68,8 @@ func against(b *testing.B, ours, reference func()) {
 func BenchmarkCodeWindow(b *testing.B) {
 	_, src := benchSource(b, 100_000)
 	rows := func(doc *Document, from int) {
-		if r, err := doc.Rows(b.Context(), from, from+499); err != nil || r.Plain {
-			b.Fatal(r.Plain, err)
+		if r, err := doc.Rows(b.Context(), from, from+499); err != nil || !r.Exact {
+			b.Fatal(r.Exact, err)
 		}
 	}
 	alone := func(from int) func() {

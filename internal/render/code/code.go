@@ -104,9 +104,8 @@ func (c *Document) Rows(ctx context.Context, from, to int) (render.Rows, error) 
 		save = c.save
 	}
 	out := newRowWriter(c.first, w)
-	done := c.lex(ctx, w, start, c.limit, out, save)
+	c.lex(ctx, w, start, c.limit, out, save)
 	rows.HTML = out.finish()
-	rows.Plain = !done || out.long
 	if err := ctx.Err(); err != nil {
 		return render.Rows{}, err
 	}
@@ -123,7 +122,6 @@ func (c *Document) plainRows(ctx context.Context, rows render.Rows) (render.Rows
 		out.level(n, w.line(n))
 	}
 	rows.HTML = out.finish()
-	rows.Plain = c.grammar != nil || out.long
 	return rows, nil
 }
 
@@ -239,20 +237,20 @@ func isLong(line []byte) bool {
 }
 
 // lex highlights from start to the end of the window into out, if there is one, and hands over the states at line
-// ends. It reports whether it came to the end within the limit of its work.
-func (c *Document) lex(ctx context.Context, w *window, start savedState, limit time.Duration, out *rowWriter, save func(int, *lexState)) bool {
+// ends. It gives up where its work is over the limit.
+func (c *Document) lex(ctx context.Context, w *window, start savedState, limit time.Duration, out *rowWriter, save func(int, *lexState)) {
 	text, skip := w.text(start.line)
 	work := render.BeginWork(limit)
 	defer work.End()
 	l, err := c.grammar.start(text, skip, start.lexState)
 	if err != nil {
-		return false
+		return
 	}
 	line := start.line
 	for tokens := 1; line <= w.to; tokens++ {
 		gap, t, ok, err := l.token()
 		if err != nil {
-			return false
+			return
 		}
 		if !ok {
 			break
@@ -270,11 +268,10 @@ func (c *Document) lex(ctx context.Context, w *window, start savedState, limit t
 			}
 		}
 		if tokens%8 == 0 && (work.Over() || ctx.Err() != nil) {
-			return false
+			return
 		}
 	}
 	if out != nil && line <= w.to {
 		out.text(line, "", text[l.pos:])
 	}
-	return true
 }

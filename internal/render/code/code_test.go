@@ -116,7 +116,7 @@ func TestWindowsEqualWhole(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if rows.Plain || !rows.Exact || rows.From != from || rows.To != to {
+					if !rows.Exact || rows.From != from || rows.To != to {
 						t.Fatalf("%s %d-%d: %+v", name, from, to, rows)
 					}
 					for i, got := range rendertest.Rows(rows.HTML) {
@@ -138,7 +138,7 @@ func TestGuess(t *testing.T) {
 	if err != nil || rows.Exact {
 		t.Fatalf("exact %v, %v", rows.Exact, err)
 	}
-	if rows.Plain || !strings.Contains(string(rows.HTML), `class="k`) {
+	if !strings.Contains(string(rows.HTML), `class="k`) {
 		t.Error("a guess is not highlighted")
 	}
 	checkText(t, src, rows)
@@ -197,7 +197,7 @@ func TestRowMarkup(t *testing.T) {
 		t.Errorf("empty text: %+v, %v", empty, err)
 	}
 	plain, err := New("no such", newText("a <b>"), 1).Rows(t.Context(), 1, 1)
-	if err != nil || plain.HTML != `<div class="line"><a class="ln" href="#L1" aria-label="Line 1">1</a><code class="cl">a &lt;b&gt;</code></div>`+"\n" || plain.Plain {
+	if err != nil || plain.HTML != `<div class="line"><a class="ln" href="#L1" aria-label="Line 1">1</a><code class="cl">a &lt;b&gt;</code></div>`+"\n" {
 		t.Errorf("plain text: %+v, %v", plain, err)
 	}
 }

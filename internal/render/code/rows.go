@@ -16,7 +16,6 @@ type rowWriter struct {
 	row    int    // the row being written, 0 before the first
 	column int    // bytes of its text written
 	class  string // of the open span
-	long   bool   // a line was too long
 }
 
 func newRowWriter(first int, w *window) *rowWriter {
@@ -71,7 +70,6 @@ func (r *rowWriter) nextRow() {
 	r.column = 0
 	render.OpenRow(&r.b, r.row-1+r.first)
 	if line := r.w.line(r.row); isLong(line) {
-		r.long = true
 		head, left := render.CutRunes(string(line), shownLine)
 		render.Escape(&r.b, head)
 		render.More(&r.b, left)

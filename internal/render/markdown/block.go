@@ -108,7 +108,7 @@ func (b *Block) patches(out []Patch, i int) []Patch {
 	for n := max(0, b.told-1); n < b.Parts(); n++ {
 		if p := b.Part(n); n >= b.told || p.key() != p.shown {
 			p.shown = p.key()
-			out = append(out, Patch{Block: i, Part: n, New: n >= b.told})
+			out = append(out, Patch{Block: i, Part: n})
 		}
 	}
 	b.told = b.Parts()

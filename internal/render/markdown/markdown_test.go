@@ -102,12 +102,12 @@ func (p *shownPage) apply(t testing.TB, s *Stream) {
 			for i := range b.Parts() {
 				mine.parts = append(mine.parts, string(b.Part(i).HTML()))
 			}
-		case patch.Part < len(mine.parts) && !patch.New:
+		case patch.Part < len(mine.parts):
 			mine.parts[patch.Part] = string(b.Part(patch.Part).HTML())
-		case patch.Part == len(mine.parts) && patch.New:
+		case patch.Part == len(mine.parts):
 			mine.parts = append(mine.parts, string(b.Part(patch.Part).HTML()))
 		default:
-			t.Fatalf("part %d of %d, new: %v", patch.Part, len(mine.parts), patch.New)
+			t.Fatalf("part %d of %d", patch.Part, len(mine.parts))
 		}
 	}
 	if s.Len() != len(*p) {

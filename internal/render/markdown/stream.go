@@ -26,7 +26,6 @@ type Stream struct {
 // new come in order, behind all there are.
 type Patch struct {
 	Block, Part int
-	New         bool // of a part: it was not there before
 }
 
 // Write adds text to the end.

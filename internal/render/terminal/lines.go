@@ -13,9 +13,9 @@ import (
 	"webchat/internal/render"
 )
 
-// lines writes lines from to to, each drawn by itself; src begins with line n. It reports whether
-// some were left empty, for they are too much for one window.
-func (t *Document) lines(ctx context.Context, b *strings.Builder, src io.Reader, n, from, to int) (left bool, err error) {
+// lines writes lines from to to, each drawn by itself; src begins with line n. What is too much for
+// one window is left empty.
+func (t *Document) lines(ctx context.Context, b *strings.Builder, src io.Reader, n, from, to int) error {
 	work := render.BeginWork(5 * render.WorkLimit)
 	defer work.End()
 	r := bufio.NewReaderSize(src, chunkSize)
@@ -23,24 +23,22 @@ func (t *Document) lines(ctx context.Context, b *strings.Builder, src io.Reader,
 	for ; n <= to; n++ {
 		head, size, err := nextLine(r)
 		if err != nil {
-			return false, err
+			return err
 		}
 		if n < from {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
-			return false, err
+			return err
 		}
 		render.OpenRow(b, n-1+t.first)
-		if shown += len(head); shown > windowSize || work.Over() {
-			left = true
-		} else {
+		if shown += len(head); shown <= windowSize && !work.Over() {
 			drawLine(b, head)
 			render.More(b, size-len(head))
 		}
 		render.CloseRow(b)
 	}
-	return left, nil
+	return nil
 }
 
 // nextLine reads a line and returns its beginning and its length, both without its end. It keeps

@@ -167,7 +167,7 @@ func (t *Document) Final() int {
 }
 
 // Rows returns rows from to to (from 1, both included, cut to what exists and to render.MaxRows).
-// What takes longer than five times [render.WorkLimit] is returned empty, with Plain set.
+// What takes longer than five times [render.WorkLimit] is returned empty.
 func (t *Document) Rows(ctx context.Context, from, to int) (render.Rows, error) {
 	t.mu.Lock()
 	from = max(from, 1)
@@ -183,11 +183,9 @@ func (t *Document) Rows(ctx context.Context, from, to int) (render.Rows, error) 
 	}
 	var b strings.Builder
 	if lines {
-		left, err := t.lines(ctx, &b, io.NewSectionReader(t.src, start, end-start), first*startEvery+1, from, to)
-		if err != nil {
+		if err := t.lines(ctx, &b, io.NewSectionReader(t.src, start, end-start), first*startEvery+1, from, to); err != nil {
 			return render.Rows{}, fmt.Errorf("show terminal rows %d to %d: %w", from, to, err)
 		}
-		rows.Plain = left
 	}
 	for n := from; n <= to && !lines; n++ {
 		render.OpenRow(&b, n-1+t.first)
