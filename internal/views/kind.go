@@ -137,10 +137,11 @@ func textKind(o *outputs.Output, m *outputs.Meta) *kind {
 	if cut := m.Gap != nil || m.Truncated || m.StartLine > 1 || m.EndLine < m.TotalLines && m.EndLine > 0; !cut {
 		k.structure(trimBOM(head[:n]), o, m)
 	}
-	if k.format == plain && (m.Highlight == "markdown" || m.Highlight == "Markdown") {
+	switch {
+	case k.format != plain || m.Gap != nil:
+	case m.Highlight == "markdown" || m.Highlight == "Markdown":
 		k.format, k.views = prose, slices.Insert(k.views, 0, Preview)
-	}
-	if k.format == plain && m.Gap == nil {
+	default:
 		k.records(head[:n], int64(n) == o.Size(), m)
 	}
 	k.limit(o.Size())

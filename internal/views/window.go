@@ -35,13 +35,7 @@ func (h *Views) View(ctx context.Context, o *outputs.Output, a outputs.Ask) (w o
 		}
 		return w, refuse("no_view", "This output has no such view: the header Webchat-Views lists those it has.")
 	}
-	for try := 0; ; try++ {
-		w, err = h.viewOf(ctx, o, k, a)
-		if _, moved := errors.AsType[*outputs.GapError](err); moved && try < 3 {
-			continue
-		}
-		break
-	}
+	w, err = h.viewOf(ctx, o, k, a)
 	if w.View = a.View; k.note != "" && a.View == Source {
 		if w.Header == nil {
 			w.Header = map[string]string{}
