@@ -1,5 +1,5 @@
-// Package contain calls what others wrote, such as an agent or a tool, and is around what handles
-// its words: a panic becomes an error, and what does not stop in time is not waited for.
+// Package contain calls code of others, such as an agent or a tool, and guards what handles its
+// messages: a panic becomes an error, and a call that does not stop in time is abandoned.
 package contain
 
 import (
@@ -27,8 +27,8 @@ func Call[T any](log *slog.Logger, what string, f func() (T, error)) (v T, err e
 	return f()
 }
 
-// Fence is around what handles the words of a program that others wrote, where no caller waits for
-// it: in goroutines, timers and readers.
+// Fence guards code that handles a program's messages where no caller waits for it: in goroutines,
+// timers and readers.
 type Fence struct {
 	Log  *slog.Logger
 	What string
@@ -46,7 +46,7 @@ func (e Fence) Contained(f func()) func() {
 	}
 }
 
-// Runner is what calls are made with that may not stop in time.
+// Runner makes calls that may not stop in time.
 type Runner struct {
 	Log     *slog.Logger
 	Running *sync.WaitGroup // counts the caller, and each call until it has returned

@@ -136,6 +136,6 @@ func (c *changeCall) deleted(ctx context.Context, head []byte) agent.Result {
 		return agent.Failure(event.KindInternal, "%s could not be shown: %v", name, err)
 	}
 	w.Complete(nil)
-	said := confirm("Displayed %s to user (deleted)", c.path)
-	return agent.Result{Type: agent.Success, TextForModel: said, Telemetry: telemetry(w.Output(), outputs.File, 0, said)}
+	confirmation := confirm("Displayed %s to user (deleted)", c.path)
+	return agent.Result{Type: agent.Success, TextForModel: confirmation, Telemetry: telemetry(w.Output(), outputs.File, 0, confirmation)}
 }

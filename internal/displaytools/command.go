@@ -17,7 +17,7 @@ import (
 
 const (
 	// commandGrace is the time between SIGTERM and SIGKILL. An abort is less
-	// patient: who asked for it gets what there is within a second.
+	// patient: the user gets what there is within a second.
 	commandGrace = 3 * time.Second
 	abortGrace   = 400 * time.Millisecond
 	closeGrace   = 1500 * time.Millisecond
@@ -35,7 +35,7 @@ type commandCall struct {
 	dir     place // the folder; nothing asked for is the workspace
 }
 
-// job is a command with what it started.
+// job is a command with the processes it started.
 type job struct {
 	child   *proc.Child
 	command string
@@ -101,7 +101,7 @@ func (c *commandCall) run(ctx context.Context, report agent.Progress) (agent.Res
 	return r.result(), nil
 }
 
-// enter counts a call, unless the Set is closed.
+// enter registers a call that Close waits for. It returns false if the Set is closed.
 func (s *Set) enter() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -192,13 +192,13 @@ func watch(ctx context.Context, w *outputs.Writer, report agent.Progress, now bo
 	}
 	started := time.Now()
 	var last int64
-	tell := func() {
+	send := func() {
 		last = w.Bytes()
 		report(agent.ProgressReport{ToolCallID: agent.CallFrom(ctx).ToolCallID, OutputID: string(w.ID()),
 			Bytes: last, Lines: w.Lines(), ElapsedMs: time.Since(started).Milliseconds()})
 	}
 	if now {
-		tell()
+		send()
 	}
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -211,7 +211,7 @@ func watch(ctx context.Context, w *outputs.Writer, report agent.Progress, now bo
 				return
 			case <-tick.C:
 				if n%4 == 0 || w.Bytes() != last { // a silent command is alive once a second
-					tell()
+					send()
 				}
 			}
 		}

@@ -31,7 +31,7 @@ const (
 	// of /proc do.
 	sizeless = 16 << 20
 	// readTime is how long one showing may read. That is enough for tens of GB
-	// from a local disk; somebody who waits longer thinks that it hangs.
+	// from a local disk; a longer wait looks like a hang.
 	readTime = 10 * time.Second
 )
 

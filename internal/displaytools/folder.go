@@ -58,8 +58,8 @@ func (c *fileCall) list(ctx context.Context, f *os.File) agent.Result {
 	if err != nil {
 		return agent.Failure(event.KindInternal, "The folder %s was not shown: %v", name, err)
 	}
-	said := confirm("Displayed %s to user ("+count+")", filepath.Join(w.real, c.place.rel))
-	return agent.Result{Type: agent.Success, TextForModel: said, Telemetry: telemetry(out.Output(), outputs.File, int64(len(entries)), said)}
+	confirmation := confirm("Displayed %s to user ("+count+")", filepath.Join(w.real, c.place.rel))
+	return agent.Result{Type: agent.Success, TextForModel: confirmation, Telemetry: telemetry(out.Output(), outputs.File, int64(len(entries)), confirmation)}
 }
 
 // listing is one line for each entry, folders first and with a slash.

@@ -111,7 +111,7 @@ func overLimit(l event.Limit, format string, args ...any) agent.Result {
 	return r
 }
 
-// notShown says what b is instead of a picture that browsers show.
+// notShown is the failure for bytes that are not a picture browsers show.
 func notShown(name string, b []byte) agent.Result {
 	mediaType, what := kind.Of(b)
 	switch {
@@ -133,7 +133,7 @@ type picture struct {
 	width, height int    // pixels
 }
 
-// look reads the header of b. It is no error if b is not a picture.
+// look reads the header of b. A b that is not a picture is not an error.
 func look(b []byte) (p picture, err error) {
 	if p.mime = kind.Picture(b); p.mime != "" {
 		p.width, p.height, err = kind.Size(b)

@@ -17,8 +17,8 @@ const (
 	nearShown = 3
 )
 
-// explain makes a sentence of what resolve and open leave to the caller, with the
-// nearest names if nothing has the one asked for.
+// explain makes a sentence of the errors that resolve and open do not explain, with the
+// nearest names if no file has the requested one.
 func (w *workspace) explain(ctx context.Context, asked string, err error) error {
 	switch {
 	case errors.Is(err, errOutside):

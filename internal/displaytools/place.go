@@ -80,7 +80,7 @@ func (w *workspace) disk(p place, st fs.FileInfo) *outputs.Disk {
 	return &outputs.Disk{Name: name, Modified: st.ModTime(), Size: st.Size()}
 }
 
-// folder resolves the path of a folder one may run commands in; empty is the
+// folder resolves the path of a folder to run commands in; empty means the
 // workspace.
 func (w *workspace) folder(ctx context.Context, path string) (p place, err error) {
 	p = place{asked: path, rel: "."}

@@ -35,7 +35,7 @@ type ran struct {
 	left     []proc.Process
 }
 
-// wait sees the command through to its end, or brings it about.
+// wait waits for the command's end, or ends it.
 func (r *ran) wait(ctx context.Context) {
 	s := r.call.set
 	finished := make(chan struct{})
@@ -155,7 +155,7 @@ func (r *ran) log() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// short is a duration as a person says it: 10 min, 14 s, 80 ms.
+// short formats a duration: 10 min, 14 s, 80 ms.
 func short(d time.Duration) string {
 	switch {
 	case d >= time.Minute && d.Round(time.Second)%time.Minute == 0:

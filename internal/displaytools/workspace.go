@@ -37,8 +37,8 @@ func openWorkspace(path, home string, p *policy.Policy) (*workspace, error) {
 	return &workspace{real: real, home: home, policy: p}, nil
 }
 
-// root opens the folder as it is now, for the caller to close: it may have been
-// unmounted or removed, and be back. Between calls nothing keeps it from that.
+// root opens the folder as it is now; the caller closes it. No handle is kept between calls, so
+// that the folder can be unmounted or removed.
 func (w *workspace) root() (*os.Root, error) {
 	switch real, err := filepath.EvalSymlinks(w.real); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -53,7 +53,7 @@ func (w *workspace) root() (*os.Root, error) {
 	return root, nil
 }
 
-// present says why the folder cannot be worked in now, or nothing.
+// present returns an error if the folder cannot be used now.
 func (w *workspace) present() error {
 	root, err := w.root()
 	if err != nil {
@@ -75,7 +75,7 @@ func home(env []string) string {
 	return ""
 }
 
-// What the caller makes an [agent.Fault] of: nothing has the name, or it leads outside.
+// Errors that the caller turns into an [agent.Fault].
 var (
 	errMissing = errors.New("no such file")
 	errOutside = errors.New("outside of the workspace")
@@ -117,7 +117,7 @@ func (w *workspace) resolve(path string) (string, error) {
 	return "", refusal(called(full), err)
 }
 
-// refusal says why a file of the workspace cannot be opened.
+// refusal explains why a file of the workspace cannot be opened.
 func refusal(name string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
@@ -187,7 +187,7 @@ func (w *workspace) still(root *os.Root, rel string, opened fs.FileInfo) bool {
 	return err == nil && os.SameFile(now, opened)
 }
 
-// special names what cannot be shown as a file.
+// special is the error for what cannot be shown as a file.
 func special(name string, st fs.FileInfo) error {
 	var what string
 	switch m := st.Mode(); {

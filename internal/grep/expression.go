@@ -55,7 +55,8 @@ func Parse(text string) (*Expression, error) {
 	return e, nil
 }
 
-// needed returns literals of which each match of r holds at least one, or nothing.
+// needed returns literals at least one of which is in every match of r; none if there are no such
+// literals.
 func needed(r *syntax.Regexp) (best []*syntax.Regexp) {
 	switch r.Op {
 	case syntax.OpLiteral:

@@ -1,8 +1,8 @@
 // Package kind says what bytes are, by the bytes alone: what a file, a client or a
 // model calls them decides nothing.
 //
-// It knows files by the signatures of gabriel-vasile/mimetype, and by rules of its own what that
-// library takes too loosely or not at all: an SVG is XML whose first element is svg, and an AVIF
+// It recognises files by the signatures of gabriel-vasile/mimetype, and by rules of its own what that
+// library accepts too loosely or not at all: an SVG is XML whose first element is svg, and an AVIF
 // may name its brand after another one. Everything reads the beginning only and may be called
 // concurrently.
 package kind

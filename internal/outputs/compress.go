@@ -11,7 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A coding is a way to store an output's bytes once more, compressed.
+// A coding is a compressed form in which an output's bytes are stored as well.
 type coding int
 
 const (
@@ -38,8 +38,8 @@ type form struct {
 	data  []byte // nil after tried: not worth it
 }
 
-// compressed returns the bytes in a coding if that is decided: nil is not worth it. It never
-// waits for one that compresses.
+// compressed returns the stored bytes in a coding, nil if it is not worth it, and whether that is
+// decided yet. It never waits for a compression.
 func (c *snapshot) compressed(e coding) (data []byte, decided bool) {
 	if size := c.length(); size < compressMin || size > compressMax || !c.complete {
 		return nil, true
@@ -52,8 +52,8 @@ func (c *snapshot) compressed(e coding) (data []byte, decided bool) {
 	return f.data, f.tried
 }
 
-// compress returns the bytes in a coding, made once and then kept, or nil when that is not worth
-// it or the budget has no room left for it. Nothing is evicted for it.
+// compress returns the bytes in a coding, made once and then kept, or nil if it is not worth it or
+// the budget has no room for it. Nothing is evicted for it.
 func (c *snapshot) compress(e coding) []byte {
 	if data, decided := c.compressed(e); decided {
 		return data

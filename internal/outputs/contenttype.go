@@ -13,7 +13,7 @@ import (
 const typeText = "text/plain; charset=utf-8"
 
 // contentType chooses by what kind of output it is and by its first bytes: text, a picture that
-// browsers show, or neither. Nothing a file, a model or a description says gets into the header.
+// browsers show, or neither. Nothing that a file, a model or a description contains reaches the header.
 func contentType(m *Meta, head []byte) string {
 	switch m.Type {
 	case Terminal:

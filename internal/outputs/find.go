@@ -29,8 +29,8 @@ const (
 	findBatch   = 16       // chunks between two looks at the clock, for each processor
 )
 
-// finds keeps the last searches, so that one that is asked for again goes on where it was, and
-// what is asked about its hits costs nothing.
+// finds keeps the latest searches, so that a repeated search continues where it stopped and
+// questions about its hits cost nothing.
 type finds = ttlcache.Cache[findKey, *find]
 
 func newFinds(most uint64) *finds {
@@ -66,12 +66,12 @@ func (o *Output) Find(ctx context.Context, e *grep.Expression, within time.Durat
 	defer s.mu.Unlock()
 	until := time.Now().Add(within)
 	gone := func() bool { return ctx.Err() != nil }
-	late := func() bool { return gone() || time.Now().After(until) }
+	expired := func() bool { return gone() || time.Now().After(until) }
 	if v.len() > 0 {
 		sample := v.at(v.len() / 2).buf
 		e.Tune(sample[:min(len(sample), tuning)])
 	}
-	complete := s.search(&v, &m, e, gone, late)
+	complete := s.search(&v, &m, e, gone, expired)
 	s.kept.Store(int64(len(s.lines)))
 	o.store.finds.Set(key, s, ttlcache.NoTTL)
 	if err := ctx.Err(); err != nil {
@@ -90,9 +90,9 @@ func (o *Output) Find(ctx context.Context, e *grep.Expression, within time.Durat
 	return h, nil
 }
 
-// search goes on to the end of v, or until late, and says whether it came to the end. It searches
-// at least one chunk unless gone, so that it comes to an end in the end.
-func (s *find) search(v *view, m *Meta, e *grep.Expression, gone, late func() bool) bool {
+// search continues to the end of v or until expired, and reports whether it reached the end. It
+// searches at least one chunk unless gone, so repeated searches make progress.
+func (s *find) search(v *view, m *Meta, e *grep.Expression, gone, expired func() bool) bool {
 	batch := findBatch * runtime.GOMAXPROCS(0)
 	for first := true; ; first = false {
 		i := v.find(s.done)
@@ -100,7 +100,7 @@ func (s *find) search(v *view, m *Meta, e *grep.Expression, gone, late func() bo
 		if i >= last {
 			return true
 		}
-		if gone() || !first && late() {
+		if gone() || !first && expired() {
 			return false
 		}
 		parts := make([]part, last-i)
@@ -109,7 +109,7 @@ func (s *find) search(v *view, m *Meta, e *grep.Expression, gone, late func() bo
 		for range min(runtime.GOMAXPROCS(0), len(parts)) {
 			workers.Go(func() {
 				for k := int(following.Add(1)) - 1; k < len(parts); k = int(following.Add(1)) - 1 {
-					stop := late
+					stop := expired
 					if k == 0 && first {
 						stop = gone
 					}
@@ -133,14 +133,14 @@ func (s *find) search(v *view, m *Meta, e *grep.Expression, gone, late func() bo
 	}
 }
 
-// part is what was found in a chunk; not whole: there was no time for all of it.
+// part is what was found in a chunk; whole is false if there was no time for all of it.
 type part struct {
 	hits  []int
 	whole bool
 }
 
-// advance notes that the lines that begin before chunk last were searched. Of what grows, the last
-// line has not been if it has not ended; false: that is all there is.
+// advance records that the lines that begin before chunk last were searched, except for a last line
+// that still grows. It returns false when there are no more chunks.
 func (s *find) advance(v *view, last int) bool {
 	c := v.at(last - 1)
 	s.done, s.next = c.end(), int(c.nl+count(c.buf))
@@ -188,8 +188,8 @@ func (v *view) searchChunk(i int, from int64, strip bool, e *grep.Expression, st
 
 func endsWithLine(b []byte) bool { return b[len(b)-1] == '\n' }
 
-// lineRest returns a line of which begin is all that chunk i has, as far as lines are searched;
-// nothing if it has not ended and still may.
+// lineRest returns the whole line that begins with begin, the last bytes of chunk i, up to
+// maxSearch; nothing if the line may still grow.
 func (v *view) lineRest(i int, begin []byte) []byte {
 	if len(begin) == 0 || i == v.len()-1 {
 		if !v.complete {

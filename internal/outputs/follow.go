@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// Piece is what a Follower came upon next: bytes, or that some are left out.
+// Piece is what a Follower reads next: bytes, or a gap.
 type Piece struct {
 	Bytes []byte // valid until the next call of Next
 	Gap   *Gap   // Bytes is empty: what this follower misses

@@ -84,8 +84,7 @@ func (k *keeper) path(id ID, f keptFile) string {
 	return filepath.Join(k.dir, f.session, string(id))
 }
 
-// save writes an output whose life has begun. That it fails costs no more than that the output is
-// gone when its life ends.
+// save writes an output whose life has begun. If it fails, the output is gone when its life ends.
 func (k *keeper) save(o *Output) {
 	v, m := o.acquire()
 	completed := o.kept.Add(-k.keep) // which is final

@@ -25,7 +25,7 @@ type Meta struct {
 	Type       Type
 	SessionID  string // DeleteSession(SessionID) ends the output; empty: of no session
 	ToolCallID string
-	Called     time.Time // when the call began; zero: not said. It stays in the server
+	Called     time.Time // when the call began; zero: not known. It stays in the server
 
 	Path      string // file, image
 	MimeType  string // file, image; for display only

@@ -42,8 +42,8 @@ type Output struct {
 	grows, pinned, gone bool
 }
 
-// Attach keeps with o what make returns, which gets what was kept before; nil: nothing was, or it had
-// to go, since only the last maxAttached outputs keep theirs. make may be called by one goroutine at
+// Attach keeps with o what make returns. make gets what was kept before, or nil: only the latest
+// maxAttached outputs keep theirs. make may be called by one goroutine at
 // a time.
 func (o *Output) Attach(make func(before any) any) any {
 	o.attaching.Lock()
@@ -215,7 +215,7 @@ func (o *Output) wait(size int64) <-chan struct{} {
 	return o.changed
 }
 
-// notify wakes who waits. The caller holds o.mu.
+// notify wakes readers that wait for a change. The caller holds o.mu.
 func (o *Output) notify() {
 	if o.changed != nil {
 		close(o.changed)

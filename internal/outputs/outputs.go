@@ -47,15 +47,15 @@ import (
 )
 
 var (
-	// ErrExpired is returned for an id that is unknown or whose life has ended; the two cannot be
-	// told apart.
+	// ErrExpired is returned for an id that is unknown or whose life has ended; the store does not
+	// distinguish the two.
 	ErrExpired = errors.New("output expired or unknown")
 	// ErrBudget is wrapped by Create and Put when outputs that are still growing hold the whole
 	// budget.
 	ErrBudget = errors.New("outputs in progress hold the whole budget")
 )
 
-// ID names an output. Who knows it may read the output: it carries at least 128 random bits and no
+// ID names an output. It grants reading the output, so it carries at least 128 random bits and no
 // order.
 type ID string
 

@@ -9,7 +9,7 @@ import (
 // PinLimit is how long a pin holds at most.
 const PinLimit = 8 * time.Hour
 
-// pinShare is which part of the budget pinned outputs may hold together.
+// pinShare is the part of the budget that pinned outputs may hold together: one in pinShare.
 const pinShare = 4
 
 // ErrPins is wrapped by [Store.Pin] when pinned outputs hold their share of the budget.

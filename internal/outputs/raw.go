@@ -100,8 +100,8 @@ func (h *Handler) raw(w http.ResponseWriter, r *http.Request, o *Output) {
 	p.done()
 }
 
-// conditional reports whether r has what only ServeContent decides, and returns r without a range
-// in another unit than bytes, which is ignored (RFC 9110 §14.2).
+// conditional reports whether r needs ServeContent, and returns r without a range in a unit other
+// than bytes, which is ignored (RFC 9110 §14.2).
 func conditional(r *http.Request) (*http.Request, bool) {
 	_, ranged := r.Header["Range"]
 	if unit, _, _ := strings.Cut(r.Header.Get("Range"), "="); ranged && !strings.EqualFold(unit, "bytes") {
@@ -113,7 +113,7 @@ func conditional(r *http.Request) (*http.Request, bool) {
 	return r, ranged || matched
 }
 
-// judged refuses as everything here does what ServeContent refuses in its own way.
+// judged replaces the error replies of ServeContent with ours.
 type judged struct {
 	*paced
 	request *http.Request
@@ -147,7 +147,7 @@ func (j *judged) Write(b []byte) (int, error) {
 	return j.paced.Write(b)
 }
 
-// squeezable reports whether bytes of this type may get smaller.
+// squeezable reports whether compression may make bytes of this type smaller.
 func squeezable(contentType string) bool {
 	return contentType == typeText || contentType == kind.Unknown || contentType == kind.SVG
 }
@@ -174,7 +174,7 @@ func (h *Handler) compressed(r *http.Request, e coding, c *snapshot) []byte {
 	return c.compress(e)
 }
 
-// enter waits for a place to do heavy work; false: the client left.
+// enter waits for a slot for heavy work. It returns false if the client left.
 func (h *Handler) enter(r *http.Request) bool {
 	select {
 	case h.heavy <- struct{}{}:
@@ -203,8 +203,8 @@ func (h *Handler) unchanged(w http.ResponseWriter, r *http.Request, etag string)
 	return false
 }
 
-// paced writes so that a client that takes nothing is cut: it must take each writeStep bytes within
-// writeTimeout. A small reply, which the kernel buffers at once, goes without that.
+// paced cuts a client that reads nothing: it must take each writeStep bytes within writeTimeout. A
+// small reply, which the kernel buffers at once, is written without a deadline.
 type paced struct {
 	http.ResponseWriter
 	always  bool                     // many small writes are coming

@@ -227,7 +227,7 @@ func (s *Store) live(o *Output, v view, m Meta) {
 	s.setLife(o)
 }
 
-// setLife tells the cache when o's life ends. The caller holds s.mu.
+// setLife sets in the cache when o's life ends. The caller holds s.mu.
 func (s *Store) setLife(o *Output) {
 	o.mu.Lock()
 	end := o.until()
@@ -274,11 +274,11 @@ func (s *Store) room(n int64) bool {
 	return true
 }
 
-// maxEvicted is of how many outputs a Store knows when they had to make room.
+// maxEvicted is for how many outputs a Store remembers when they were evicted.
 const maxEvicted = 10_000
 
-// EvictedAt is when an output had to make room for others; zero if it did not, or if many others
-// had to since and were asked about more recently.
+// EvictedAt is when an output was evicted for others; zero if it was not, or if that is forgotten
+// because many others were evicted since.
 func (s *Store) EvictedAt(id ID) time.Time {
 	if e := s.evicted.Get(id); e != nil {
 		return e.Value()

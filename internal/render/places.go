@@ -92,15 +92,15 @@ func srcLink(name, line, shown string, find Finder) string {
 	return `<a class="at-src" href="#src" data-path="` + string(Exact(path)) + `" data-line="` + strconv.Itoa(n) + `">` + shown + "</a>"
 }
 
-// FirstFailure tells of the first failure of a command: at which line it is, what failed, and what was said about it.
+// FirstFailure shows the first failure of a command: its line, what failed, and why.
 //
 //	<div class="first" data-line="1457"><b>First failure</b> <span class="dim">at line 1457</span><span class="mono">TestPublish</span>
 //	<span class="mono"><a class="at-src" …>pump_test.go:88</a>: sink 2 still attached</span></div>
-func FirstFailure(line int, name, said string, find Finder) template.HTML {
+func FirstFailure(line int, name, reason string, find Finder) template.HTML {
 	var b strings.Builder
 	n := strconv.Itoa(line)
 	b.WriteString(`<div class="first" data-line="` + n + `"><b>First failure</b> <span class="dim">at line ` + n + `</span>`)
-	for _, text := range []string{name, said} {
+	for _, text := range []string{name, reason} {
 		if text == "" {
 			continue
 		}

@@ -56,7 +56,7 @@ func OpenRow(b *strings.Builder, number int) {
 // CloseRow writes the end of a row.
 func CloseRow(b *strings.Builder) { b.WriteString("</code></div>\n") }
 
-// LeftOut is the row that stands for lines that were not kept.
+// LeftOut is the row in place of lines that were not kept.
 //
 //	<div class="line gap"><span class="ln"></span><code class="cl">… 2.0 kB (32 lines) left out …</code></div>
 func LeftOut(bytes, lines int64) template.HTML {

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Work limits what one call spends on a text. It counts the processor's time where the system tells that of a thread, so
+// Work limits what one call spends on a text. It counts the processor's time where the system reports that of a thread, so
 // that what is shown does not depend on how busy the machine is, and the clock's time elsewhere.
 type Work struct {
 	limit time.Duration
 	begun time.Time
 	cpu   time.Duration // of this thread when the work began
-	known bool          // whether the system tells cpu
+	known bool          // whether the system reports cpu
 }
 
 // BeginWork ties the goroutine to its thread until end is called.

@@ -184,7 +184,7 @@ func endsLine(o *outputs.Output, off int64) bool {
 	return n == 0 || b[0] == '\n'
 }
 
-// screen is what a command wrote, nothing of which is left out.
+// screen is the whole output of a command.
 type screen struct {
 	*terminal.Document
 	o     *outputs.Output

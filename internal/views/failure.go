@@ -14,7 +14,7 @@ import (
 	"webchat/internal/render"
 )
 
-// failures is how commands say that something failed: Go, C compilers, Rust, Python, JavaScript,
+// failures matches lines that report a failure: Go, C compilers, Rust, Python, JavaScript,
 // TAP, make.
 const failures = `^\s*--- FAIL: |^panic: |^fatal error: |(?:^|\s|:)(?:fatal )?error(?:\[\w+\])?: |^Traceback \(most recent|^npm ERR! |^not ok |^\s*(?:✕|✗|×) |^FAILED |\*\*\* \[.*Error \d`
 
@@ -22,7 +22,7 @@ const failures = `^\s*--- FAIL: |^panic: |^fatal error: |(?:^|\s|:)(?:fatal )?er
 var failureTime = 100 * time.Millisecond
 
 const (
-	failureAbove  = 12 // lines in which what was said about a failure may stand
+	failureAbove  = 12 // lines around a failure that may describe it
 	failureBelow  = 20
 	maxFoundNames = 100 // names that one request looks for
 )
@@ -32,12 +32,12 @@ var (
 	placed   = regexp.MustCompile(`[\w./@+~-]*[\w@+~-]\.\w{1,12}[:(]\d+|File "[^"]+", line \d+`)
 )
 
-// failed is the first failure that a command tells of; line 0: none, or none yet.
+// failed is the first failure that a command reports; line 0: none, or none yet.
 type failed struct {
-	more       bool // is to be searched yet
-	line       int  // the one that tells
-	from, to   int  // the lines about it
-	name, said string
+	more         bool // not all is searched yet
+	line         int  // the one that reports it
+	from, to     int  // the lines about it
+	name, reason string
 }
 
 // firstFailure looks for it in what there is, for a while; asked again it goes on where it was.
@@ -67,8 +67,8 @@ func (h *Views) firstFailure(ctx context.Context, o *outputs.Output) (f failed, 
 	return f, nil
 }
 
-// describe says what failed and what was said about it. Tests of Go say so below the line that
-// tells, or with -v above it.
+// describe fills in what failed and why. Go's tests print the reason below the line that reports
+// the failure, or with -v above it.
 func (f *failed) describe(lines []string, first int) {
 	at := f.line - first
 	if at >= len(lines) {
@@ -85,20 +85,20 @@ func (f *failed) describe(lines []string, first int) {
 			}
 		}
 	} else if placed.MatchString(f.name) {
-		return // it says where by itself
+		return // it names the place by itself
 	}
 	for i, l := range below {
 		if failName.MatchString(l) && !strings.Contains(l, f.name) || strings.HasPrefix(l, "=== RUN") {
 			break
 		}
 		if placed.MatchString(l) {
-			f.said, f.to = l, max(f.to, f.line+1+i)
+			f.reason, f.to = l, max(f.to, f.line+1+i)
 			return
 		}
 	}
 	for i := at - 1; i >= 0 && !strings.HasPrefix(lines[i], "--- "); i-- {
 		if placed.MatchString(lines[i]) {
-			f.said, f.from = lines[i], first+i
+			f.reason, f.from = lines[i], first+i
 			return
 		}
 	}
@@ -115,7 +115,7 @@ func (h *Views) failure(ctx context.Context, o *outputs.Output) (outputs.Window,
 		w.Partial = f.more
 		return w, nil
 	}
-	w := window(render.FirstFailure(f.line, f.name, f.said, h.finder(ctx, o)), 1, 1, 1)
+	w := window(render.FirstFailure(f.line, f.name, f.reason, h.finder(ctx, o)), 1, 1, 1)
 	w.Header = map[string]string{"Failure": strconv.Itoa(f.from) + "-" + strconv.Itoa(f.to)}
 	return w, nil
 }

@@ -68,8 +68,7 @@ type jsonList struct {
 	broken bool
 }
 
-// listJSON goes through the array or object that b begins with, or through values that stand one
-// behind the other. A value in it that is cut off counts if it holds others.
+// listJSON scans the array or object that b begins with, or values that follow one another. A value in it that is cut off counts if it holds others.
 func listJSON(b []byte, values bool) (l jsonList) {
 	dec := jsonDecoder(b)
 	object := !values && b[0] == '{'

@@ -38,7 +38,7 @@ const (
 	jsonLines
 	yaml
 	toml
-	compared // no format: each of two texts of which the difference is shown
+	compared // no format: each of two texts that are compared
 )
 
 // kind is what an output is, by its content; its name and description only say what to try.
@@ -71,7 +71,7 @@ var limits = map[format]struct {
 
 const maxInlined = 512 << 10 // bytes of Markdown whose HTML is looked at
 
-// seen is what views know of an output, and goes with its document.
+// seen is what views derived from an output. It is kept with its document.
 type seen struct {
 	mu   sync.Mutex // guards what follows; held while it is worked out
 	kind *kind
@@ -91,7 +91,7 @@ func (h *Views) Of(o *outputs.Output) []string {
 	return append([]string{Diff}, slices.DeleteFunc(slices.Clone(list), func(v string) bool { return v == Diff })...)
 }
 
-// was is what a file was, if the output holds that and it is still there.
+// was returns the output that holds the file's earlier content, if it still exists.
 func (h *Views) was(o *outputs.Output) *outputs.Output {
 	id := o.Meta().Was
 	if id == "" {
@@ -148,7 +148,7 @@ func textKind(o *outputs.Output, m *outputs.Meta) *kind {
 	return k
 }
 
-// limit leaves lines of a text that is larger than its format's limit.
+// limit shows a text that is larger than its format's limit as lines.
 func (k *kind) limit(size int64) {
 	l, ok := limits[k.format]
 	if !ok || size <= l.bytes {
@@ -159,7 +159,7 @@ func (k *kind) limit(size int64) {
 	k.format, k.views = plain, []string{Source, Diff}
 }
 
-// structure tells texts of which a beginning is not enough to show the rest.
+// structure recognises formats that are shown from the whole text.
 func (k *kind) structure(head []byte, o *outputs.Output, m *outputs.Meta) {
 	ext := strings.ToLower(path.Ext(m.Path))
 	switch first := bytes.TrimLeft(head, " \t\r\n"); {
@@ -197,7 +197,7 @@ func (k *kind) structure(head []byte, o *outputs.Output, m *outputs.Meta) {
 	k.format, k.views = plain, []string{Source, Diff}
 }
 
-// records tells whether a text is a table.
+// records recognises tables.
 func (k *kind) records(head []byte, whole bool, m *outputs.Meta) {
 	ext := strings.ToLower(path.Ext(m.Path))
 	named := ext == ".csv" || ext == ".tsv" || ext == ".tab"

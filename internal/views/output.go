@@ -32,7 +32,7 @@ type Content interface {
 	// Last returns the number of the last row. A command's output has fewer rows than lines where
 	// the command wrote over what it had written.
 	Last() int
-	// Failure returns the numbers of the lines about the first failure that a command tells of; 0
+	// Failure returns the numbers of the lines about the first failure that a command reports; 0
 	// if there is none.
 	Failure() (from, to int)
 	// Head returns the first bytes, at most n.

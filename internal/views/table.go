@@ -31,7 +31,7 @@ type records struct {
 	last    *order  // that was asked for
 }
 
-// newRecords goes through a table once.
+// newRecords scans a table once.
 func newRecords(ctx context.Context, o *outputs.Output, k *kind) (*records, error) {
 	text, err := readPart(o, 0, o.Size())
 	if err != nil {

@@ -79,8 +79,8 @@ func newForest(o *outputs.Output, k *kind) (forest, error) {
 	return &jsonTree{o: o, root: listJSON(text, true), lines: k.format == jsonLines, known: map[int64]jsonList{}}, nil
 }
 
-// jsonTree is JSON, whose values are gone through when they are first shown. The handle of a value
-// is where it begins.
+// jsonTree is JSON, whose values are scanned when they are first shown. The handle of a value is
+// its offset.
 type jsonTree struct {
 	o     *outputs.Output
 	root  jsonList

@@ -23,7 +23,7 @@ import (
 // searchTime is how long a request may look for the rows that a filter leaves, or sort them.
 const searchTime = 2 * time.Second
 
-// refuse says what is wrong with what was asked for.
+// refuse is the error for a request that cannot be answered.
 func refuse(code, sentence string) error { return &outputs.Refusal{Code: code, Sentence: sentence} }
 
 // View implements outputs.Views.

@@ -46,8 +46,8 @@ func (a answer) chat() {
 	message, finish := object{"role": "assistant", "content": done}, "stop"
 	if a.calls {
 		// One agent runs no further tool of a model that does not mention the last one.
-		said := fmt.Sprintf("What the tools returned so far is understood. The next call is of %s, with %s.", a.c.name, a.c.arguments)
-		message = object{"role": "assistant", "content": said, "tool_calls": []any{object{"index": 0, "id": a.c.id, "type": "function",
+		content := fmt.Sprintf("What the tools returned so far is understood. The next call is of %s, with %s.", a.c.name, a.c.arguments)
+		message = object{"role": "assistant", "content": content, "tool_calls": []any{object{"index": 0, "id": a.c.id, "type": "function",
 			"function": object{"name": a.c.name, "arguments": a.c.arguments}}}}
 		finish = "tool_calls"
 	}

@@ -1,5 +1,5 @@
-// Package scripted is a language model on loopback that calls the tools it was told to
-// call, one in each answer, and then says that it is done. It keeps what it was sent.
+// Package scripted is a language model on loopback that calls tools by a script, one in each
+// answer, and then reports that it is done. It keeps the requests it gets.
 //
 // It speaks as much as agents need of four protocols: OpenAI's chat completions and
 // responses, Anthropic's messages, and Gemini's generateContent, each as a stream and as

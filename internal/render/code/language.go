@@ -163,7 +163,7 @@ func shebang(head []byte) string {
 }
 
 // analyse asks chroma's content detectors, which are sure of themselves more often than they are right: only an answer
-// above one half counts, and JSON is told by its first character.
+// above one half counts, and JSON is recognised by its first characters.
 func analyse(head string) string {
 	if s := strings.TrimLeft(head, " \t\r\n"); strings.HasPrefix(s, "{\"") || strings.HasPrefix(s, "[{") || strings.HasPrefix(s, "{\n") && strings.Contains(s, "\":") {
 		return "JSON"

@@ -24,11 +24,11 @@ type Block struct {
 	lexed int               // parts before this one went through lexer
 	codes map[string]string // code inside of lists and quotes, coloured
 
-	shown    string // what the last patch showed
-	shownAs  blockKind
-	told     int // parts shown so far
-	html     template.HTML
-	htmlFrom string
+	shown      string // what the last patch showed
+	shownAs    blockKind
+	shownParts int // parts shown so far
+	html       template.HTML
+	htmlFrom   string
 }
 
 // Part is a piece of a block that comes in parts.
@@ -99,19 +99,19 @@ func (b *Block) patches(out []Patch, i int) []Patch {
 	key := b.key()
 	if b.shownAs != b.asShown() || b.shown != key || b.shownAs == noBlock {
 		b.shown, b.shownAs = key, b.asShown()
-		b.told = b.Parts()
-		for n := range b.told {
+		b.shownParts = b.Parts()
+		for n := range b.shownParts {
 			b.Part(n).shown = b.Part(n).key()
 		}
 		return append(out, Patch{Block: i, Part: -1})
 	}
-	for n := max(0, b.told-1); n < b.Parts(); n++ {
-		if p := b.Part(n); n >= b.told || p.key() != p.shown {
+	for n := max(0, b.shownParts-1); n < b.Parts(); n++ {
+		if p := b.Part(n); n >= b.shownParts || p.key() != p.shown {
 			p.shown = p.key()
 			out = append(out, Patch{Block: i, Part: n})
 		}
 	}
-	b.told = b.Parts()
+	b.shownParts = b.Parts()
 	return out
 }
 
@@ -133,7 +133,7 @@ func (b *Block) key() string {
 // text is what the block holds, without the white space at its end, which shows nothing.
 func (b *Block) text() string { return strings.TrimRight(string(b.src)+b.extra, " \t\n") }
 
-// asShown tells the shapes of a block apart.
+// asShown is the shape in which a block is shown.
 func (b *Block) asShown() blockKind {
 	switch {
 	case b.Code():

@@ -80,7 +80,7 @@ func (t *screen) rows() []string {
 	return strings.Split(html, "\n")
 }
 
-// termRow writes the text of one row: the library's HTML, of which only spans and text are believed.
+// termRow writes the text of one row: it keeps only spans and text of the library's HTML.
 func termRow(b *strings.Builder, row string) {
 	if row == "&nbsp;" {
 		return
