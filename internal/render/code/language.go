@@ -1,8 +1,10 @@
 package code
 
 import (
+	"cmp"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -42,10 +44,7 @@ func LanguageNamed(name string) string {
 	if name == "" || len(name) > 40 || strings.ContainsAny(name, `/\*?[`) {
 		return ""
 	}
-	if lang, ok := aliases()[strings.ToLower(name)]; ok {
-		return lang
-	}
-	return known(extensionLanguage("." + name))
+	return aliases()[strings.ToLower(name)]
 }
 
 // Label is what a person reads for a language: "Go module", "Plain text" for "".
@@ -89,51 +88,9 @@ func known(name string) string {
 	return ""
 }
 
-func extensionLanguage(ext string) string {
-	if lang, ok := byExtension[strings.ToLower(ext)]; ok {
-		return lang
-	}
-	return extensions()[strings.ToLower(ext)]
-}
-
-// extensions are chroma's lexers by the extensions they claim. Its own search tries every pattern of every lexer, which
-// takes a millisecond.
-var extensions = sync.OnceValue(func() map[string]string {
-	type claim struct {
-		name     string
-		priority float32
-	}
-	first, second := map[string]claim{}, map[string]claim{}
-	add := func(to map[string]claim, patterns []string, c *chroma.Config) {
-		priority := c.Priority
-		if priority == 0 {
-			priority = 1
-		}
-		for _, pattern := range patterns {
-			priority := priority
-			if pattern != strings.ToLower(pattern) {
-				priority = -1 // *.C is not *.c
-			}
-			ext, ok := strings.CutPrefix(strings.ToLower(pattern), "*.")
-			if had, taken := to["."+ext]; ok && !strings.ContainsAny(ext, "*?[\\.") && (!taken || priority > had.priority) {
-				to["."+ext] = claim{c.Name, priority}
-			}
-		}
-	}
-	for _, l := range lexers.GlobalLexerRegistry.Lexers {
-		c := l.Config()
-		add(first, c.Filenames, c)
-		add(second, c.AliasFilenames, c)
-	}
-	m := make(map[string]string, len(first)+len(second))
-	for _, claims := range []map[string]claim{second, first} {
-		for ext, c := range claims {
-			m[ext] = c.name
-		}
-	}
-	return m
-})
-
+// aliases are the names of languages by what people call them: chroma's aliases, else the extensions
+// that its lexers claim. Its own search tries every pattern of every lexer, which takes a
+// millisecond.
 var aliases = sync.OnceValue(func() map[string]string {
 	m := map[string]string{}
 	for name, g := range grammars() {
@@ -145,6 +102,28 @@ var aliases = sync.OnceValue(func() map[string]string {
 	}
 	for name := range grammars() {
 		m[strings.ToLower(name)] = name
+	}
+	claims := map[string]float32{}
+	for _, l := range lexers.GlobalLexerRegistry.Lexers { // sorted by name
+		c := l.Config()
+		for i, pattern := range slices.Concat(c.Filenames, c.AliasFilenames) {
+			ext, ok := strings.CutPrefix(pattern, "*.")
+			claim := 1 + cmp.Or(c.Priority, 1)
+			if i >= len(c.Filenames) {
+				claim--
+			}
+			if low := strings.ToLower(ext); low != ext { // *.C is not *.c
+				ext, claim = low, 0.5
+			}
+			if ok && known(c.Name) != "" && (m[ext] == "" || claim > claims[ext] && claims[ext] > 0) {
+				m[ext], claims[ext] = c.Name, claim
+			}
+		}
+	}
+	for ext, name := range byExtension {
+		if ext = ext[1:]; m[ext] == "" || claims[ext] > 0 {
+			m[ext] = known(name)
+		}
 	}
 	for alias, name := range map[string]string{"shell": "Bash", "console": "Bash", "jsonc": "JSON", "json5": "JSON", "html": "HTML", "svelte": "HTML", "php": "PHP", "sql": "SQL", "text": "", "plain": "", "txt": "", "mermaid": ""} {
 		m[alias] = known(name)
