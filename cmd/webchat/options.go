@@ -52,6 +52,7 @@ type options struct {
 	PermissionTimeout time.Duration `default:"5m" help:"how long a question stays open; then it is denied"`
 	CommandTimeout    time.Duration `default:"10m" help:"how long a command may run; then it is stopped"`
 	PublicURL         string        `name:"public-url" placeholder:"URL" help:"the one public URL behind a proxy"`
+	MetricsListen     string        `placeholder:"ADDRESS" help:"serve /metrics to Prometheus on this address, without sign-in"`
 	TokenFile         string        `placeholder:"FILE" help:"the API token, made at first start; by default in the data folder"`
 	InsecureNoAuth    bool          `help:"no sign-in; only on loopback"`
 	NoOpen            bool          `help:"do not open the browser"`
@@ -113,6 +114,15 @@ func (o *options) check() error {
 	if err != nil {
 		return err
 	}
+	if o.MetricsListen != "" {
+		host, err := hostOf("--metrics-listen", o.MetricsListen)
+		if err != nil {
+			return err
+		}
+		if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.Unmap().IsUnspecified() {
+			return usage("--metrics-listen %s: everybody who reaches this machine could read the metrics; name one of its addresses, such as localhost:9464", o.MetricsListen)
+		}
+	}
 	switch {
 	case o.InsecureNoAuth && !isLoopback(host):
 		return usage("--insecure-no-auth cannot be used with --listen %s: everybody who reaches it could run commands as you", o.Listen)
@@ -153,13 +163,16 @@ func boxed() bool {
 }
 
 // listenHost returns the name or address of --listen.
-func (o *options) listenHost() (string, error) {
-	host, port, err := net.SplitHostPort(o.Listen)
+func (o *options) listenHost() (string, error) { return hostOf("--listen", o.Listen) }
+
+// hostOf returns the name or address of a flag's host:port.
+func hostOf(flag, address string) (string, error) {
+	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return "", usage("--listen %q: it must be host:port, such as %s", o.Listen, defaultListen)
+		return "", usage("%s %q: it must be host:port, such as %s", flag, address, defaultListen)
 	}
-	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n > 65535 {
-		return "", usage("--listen %q: the port must be a number from 0 to 65535", o.Listen)
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return "", usage("%s %q: the port must be a number from 0 to 65535", flag, address)
 	}
 	return host, nil
 }

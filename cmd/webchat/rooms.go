@@ -42,6 +42,7 @@ type rooms struct {
 	lender   *mcp.Lender
 	handover *daemon.Handover
 	server   *server.Server
+	metrics  http.Handler
 	looking  sync.WaitGroup // for agents, which may take a while
 }
 
@@ -165,8 +166,9 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	}
 	r.lender.Sessions = r.sessions
 	r.handover = &daemon.Handover{Sessions: r.sessions, Inputs: inputs, Flags: o.flags}
+	r.metrics = newMetrics(r.outputs)
 	r.server, err = server.New(server.Config{Sessions: r.sessions, Outputs: r.outputs, Hub: r.hub, Guard: r.guard,
-		Pages: pages, Metrics: newMetrics(r.outputs), MCP: r.lender, MCPServers: o.listServers(c), AllowMCP: o.allowServer(c), Home: home, Version: version(), Consent: o.consent(c), Grants: kept, Logger: log,
+		Pages: pages, Metrics: r.metrics, MCP: r.lender, MCPServers: o.listServers(c), AllowMCP: o.allowServer(c), Home: home, Version: version(), Consent: o.consent(c), Grants: kept, Logger: log,
 		Looks: looks, Stored: r.db.Size, Notice: notice(moved, r.db.Missing()), Stopping: ctx.Done()})
 	if err == nil {
 		r.looking.Go(func() { o.warnBackend(ctx, backends, log) })

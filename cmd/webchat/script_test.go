@@ -35,6 +35,7 @@ import (
 //	asked ID              wait until the session ID asks for leave; sets REQ
 //	capture NAME REGEXP   sets NAME to the group found in the last output
 //	sigterm               asks the server of PID to stop
+//	address [NAME]        sets NAME, or WEBCHAT_LISTEN, to an address that is free
 //	gone FILE...          wait until the process whose pid is in FILE has gone
 //	appears FILE...       wait for files
 //	occupy                listens on a port and sets PORT
@@ -203,7 +204,10 @@ func request(ts *testscript.TestScript, _ bool, args []string) {
 			header.Set("Content-Type", "application/json")
 		}
 	}
-	r, err := http.NewRequest(args[0], ts.Getenv("URL")+args[1], body)
+	if strings.HasPrefix(args[1], "/") {
+		args[1] = ts.Getenv("URL") + args[1]
+	}
+	r, err := http.NewRequest(args[0], args[1], body)
 	ts.Check(err)
 	if until != "" {
 		header.Set("Accept", "text/event-stream")
@@ -288,8 +292,8 @@ func appears(ts *testscript.TestScript, _ bool, files []string) {
 }
 
 // address is where the script's servers listen, also when they come back.
-func address(ts *testscript.TestScript, _ bool, _ []string) {
-	ts.Setenv("WEBCHAT_LISTEN", "localhost:"+ports.Free())
+func address(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Setenv(append(args, "WEBCHAT_LISTEN")[0], "localhost:"+ports.Free())
 }
 
 // occupy takes a port as another program would.

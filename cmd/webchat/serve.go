@@ -65,7 +65,7 @@ func (o *options) serve(ctx context.Context, folders []string, stdout, stderr io
 		}
 		err = errors.Join(err, dir.Close())
 	}()
-	listeners, port, err := daemon.Listeners(ctx, o.Listen, o.listenGiven, sse.ListenControl)
+	listeners, port, err := daemon.Listeners(ctx, "--listen", o.Listen, o.listenGiven, sse.ListenControl)
 	if err != nil {
 		return err
 	}
@@ -86,6 +86,12 @@ func (o *options) serve(ctx context.Context, folders []string, stdout, stderr io
 	}
 	defer func() { err = errors.Join(err, r.db.Close()) }()
 	defer r.looking.Wait()
+	stopMetrics, err := o.serveMetrics(ctx, r.metrics, log)
+	if err != nil {
+		daemon.CloseAll(listeners)
+		return err
+	}
+	defer stopMetrics()
 	o.warn(log)
 	for _, folder := range folders {
 		o.warnWorkspace(folder, log)

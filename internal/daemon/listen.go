@@ -15,12 +15,12 @@ const tries = 100
 
 type controlFunc = func(network, address string, c syscall.RawConn) error
 
-// Listeners opens the listeners of an address, host:port; all have the same port, which
-// is returned. The pages are shown as localhost, which a browser may look for in either
+// Listeners opens the listeners of an address, host:port, that a flag gives; all have the
+// same port, which is returned. The pages are shown as localhost, which a browser may look for in either
 // loopback family first, so an address of one of them gets both: no other program can
 // have the other. fixed keeps to the port, else the next free one is taken. control is
 // that of [net.ListenConfig].
-func Listeners(ctx context.Context, address string, fixed bool, control controlFunc) ([]net.Listener, int, error) {
+func Listeners(ctx context.Context, flag, address string, fixed bool, control controlFunc) ([]net.Listener, int, error) {
 	host, text, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, 0, err
@@ -43,9 +43,9 @@ func Listeners(ctx context.Context, address string, fixed bool, control controlF
 		case err == nil:
 			return list, list[0].Addr().(*net.TCPAddr).Port, nil
 		case !errors.Is(err, syscall.EADDRINUSE) && !isWindowsInUse(err):
-			return nil, 0, fmt.Errorf("listen on %s: %w; choose another with --listen", address, Plain(err))
+			return nil, 0, fmt.Errorf("listen on %s: %w; choose another with %s", address, Plain(err), flag)
 		case p >= last:
-			return nil, 0, fmt.Errorf("port %d is in use by another program: choose another with --listen, such as --listen localhost:0", port)
+			return nil, 0, fmt.Errorf("port %d is in use by another program: choose another with %[2]s, such as %[2]s localhost:0", port, flag)
 		}
 	}
 }
