@@ -5,30 +5,118 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"golang.org/x/net/netutil"
 
 	"webchat/internal/daemon"
-	"webchat/internal/outputs"
+	"webchat/internal/event"
+	"webchat/internal/eventlog"
+	"webchat/internal/sessions"
+	"webchat/internal/store"
 )
 
-// newMetrics describes the process and what it keeps.
-func newMetrics(out *outputs.Store) http.Handler {
-	gauge := func(name, help string, value func(outputs.Stats) float64) prometheus.Collector {
-		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "webchat", Name: name, Help: help}, func() float64 { return value(out.Stats()) })
-	}
+// metrics are numbers about this process. No label names a user, a session, a path or a model.
+type metrics struct {
+	registry    *prometheus.Registry
+	requests    *prometheus.CounterVec
+	appends     prometheus.Histogram
+	refused     *prometheus.CounterVec
+	shown, sent prometheus.Counter
+}
+
+type refusal struct {
+	err  error // nil: any
+	name string
+}
+
+// refusals are why the log refused events, as the metric names them.
+var refusals = []refusal{
+	{store.ErrFull, "full"}, {store.ErrDisk, "disk"}, {store.ErrReadOnly, "read_only"}, {store.ErrLocked, "locked"}, {store.ErrCorrupt, "damaged"},
+	{store.ErrGone, "removed"}, {store.ErrReplaced, "replaced"}, {store.ErrClosed, "closed"}, {nil, "other"},
+}
+
+// newMetrics makes the numbers that are counted as things happen.
+func newMetrics() *metrics {
 	r := prometheus.NewRegistry()
-	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		gauge("outputs", "Outputs that are kept.", func(s outputs.Stats) float64 { return float64(s.Outputs) }),
-		gauge("outputs_growing", "Outputs that still grow.", func(s outputs.Stats) float64 { return float64(s.Growing) }),
-		gauge("outputs_bytes", "Memory that outputs use.", func(s outputs.Stats) float64 { return float64(s.Used) }),
-		gauge("outputs_budget_bytes", "Memory that outputs may use.", func(s outputs.Stats) float64 { return float64(s.Budget) }))
-	return promhttp.HandlerFor(r, promhttp.HandlerOpts{DisableCompression: true})
+	f := promauto.With(r)
+	m := &metrics{registry: r,
+		requests: f.NewCounterVec(prometheus.CounterOpts{Name: "webchat_requests_total", Help: "Requests that were answered, by status; a stream counts when it ends."}, []string{"code"}),
+		appends: f.NewHistogram(prometheus.HistogramOpts{Name: "webchat_append_seconds", Help: "Time until events were durable in the log.",
+			Buckets: prometheus.ExponentialBuckets(0.00025, 2, 16)}),
+		refused: f.NewCounterVec(prometheus.CounterOpts{Name: "webchat_append_refused_total", Help: "Times the log refused events, by reason."}, []string{"why"}),
+		shown:   f.NewCounter(prometheus.CounterOpts{Name: "webchat_tokens_shown_total", Help: "Tokens that displayed outputs would have cost a model."}),
+		sent:    f.NewCounter(prometheus.CounterOpts{Name: "webchat_tokens_sent_total", Help: "Tokens that the confirmations of displayed outputs cost instead."}),
+	}
+	for _, why := range refusals {
+		m.refused.WithLabelValues(why.name) // 0 is news, too
+	}
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// read adds the numbers that are read off the rooms when somebody asks.
+func (m *metrics) read(r *rooms) {
+	for _, g := range []struct {
+		name, help string
+		value      func() int64
+	}{
+		{"ready", "1 while prompts are taken, as /readyz says; else 0.", func() int64 {
+			if r.sessions.Unready() == "" {
+				return 1
+			}
+			return 0
+		}},
+		{"sessions_loaded", "Sessions in memory.", func() int64 { return int64(r.sessions.Stats().Loaded) }},
+		{"turns_running", "Turns that run.", func() int64 { return int64(r.sessions.Stats().Turns) }},
+		{"questions_waiting", "Questions that wait for a user's answer.", func() int64 { return int64(r.sessions.Stats().Questions) }},
+		{"agents_open", "Open conversations with agents.", func() int64 { return int64(r.sessions.Stats().Agents) }},
+		{"streams_open", "Open event streams.", func() int64 { return int64(r.hub.Streams()) }},
+		{"outputs", "Outputs that are kept.", func() int64 { return int64(r.outputs.Stats().Outputs) }},
+		{"outputs_growing", "Outputs that still grow.", func() int64 { return int64(r.outputs.Stats().Growing) }},
+		{"outputs_bytes", "Memory that outputs use.", func() int64 { return r.outputs.Stats().Used }},
+		{"outputs_budget_bytes", "Memory that outputs may use.", func() int64 { return r.outputs.Stats().Budget }},
+	} {
+		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "webchat", Name: g.name, Help: g.help},
+			func() float64 { return float64(g.value()) }))
+	}
+}
+
+func (m *metrics) handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{DisableCompression: true})
+}
+
+// measured is a log whose appends are counted.
+type measured struct {
+	sessions.Log
+	*metrics
+}
+
+// Append implements [eventlog.Store].
+func (m measured) Append(ctx context.Context, id eventlog.ID, entries []event.Entry, s eventlog.Summary) error {
+	start := time.Now()
+	err := m.Log.Append(ctx, id, entries, s)
+	if err != nil {
+		i := slices.IndexFunc(refusals, func(r refusal) bool { return r.err == nil || errors.Is(err, r.err) })
+		m.refused.WithLabelValues(refusals[i].name).Inc()
+		return err
+	}
+	m.appends.Observe(time.Since(start).Seconds())
+	var added eventlog.Summary
+	for _, e := range entries {
+		if _, ok := e.Event.Data.(event.ToolExecutionComplete); ok {
+			added = eventlog.Summarize(added, e)
+		}
+	}
+	m.shown.Add(float64(added.Tokens.Shown))
+	m.sent.Add(float64(added.Tokens.Sent))
+	return nil
 }
 
 // metricsConnections is how many connections may be open: enough for some Prometheus servers and a

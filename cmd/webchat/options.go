@@ -115,7 +115,7 @@ func (o *options) check() error {
 		return err
 	}
 	if o.MetricsListen != "" {
-		host, err := hostOf("--metrics-listen", o.MetricsListen)
+		host, err := hostOf("--metrics-listen", o.MetricsListen, "localhost:9464")
 		if err != nil {
 			return err
 		}
@@ -163,13 +163,13 @@ func boxed() bool {
 }
 
 // listenHost returns the name or address of --listen.
-func (o *options) listenHost() (string, error) { return hostOf("--listen", o.Listen) }
+func (o *options) listenHost() (string, error) { return hostOf("--listen", o.Listen, defaultListen) }
 
 // hostOf returns the name or address of a flag's host:port.
-func hostOf(flag, address string) (string, error) {
+func hostOf(flag, address, example string) (string, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return "", usage("%s %q: it must be host:port, such as %s", flag, address, defaultListen)
+		return "", usage("%s %q: it must be host:port, such as %s", flag, address, example)
 	}
 	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
 		return "", usage("%s %q: the port must be a number from 0 to 65535", flag, address)

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
 	"webchat/internal/agent"
 	"webchat/internal/agent/offline"
 	"webchat/internal/consent"
@@ -42,7 +44,7 @@ type rooms struct {
 	lender   *mcp.Lender
 	handover *daemon.Handover
 	server   *server.Server
-	metrics  http.Handler
+	metrics  *metrics
 	looking  sync.WaitGroup // for agents, which may take a while
 }
 
@@ -99,7 +101,7 @@ func (r *rooms) results(id eventlog.ID) displaytools.Results {
 
 // newRooms wires everything. What it opened is closed when it fails.
 func (o *options) newRooms(ctx context.Context, c *config, first []string, dir string, held func() error, log *slog.Logger) (_ *rooms, err error) {
-	r := &rooms{}
+	r := &rooms{metrics: newMetrics()}
 	backends, err := o.backends(c, dir, func(id string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
 		return r.lender.ToAgent(id, call)
 	}, log)
@@ -150,12 +152,12 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 		return nil, err
 	}
 	if r.lender, err = mcp.NewLender(mcp.LenderConfig{Guard: r.guard, Folders: folders, Outputs: released.Outputs{Store: r.outputs},
-		ServerConfig: mcp.ServerConfig{HostsRead: o.ReadOutput == "on", Watched: r.hub.Read, Version: version(), Logger: log}}); err != nil {
+		ServerConfig: mcp.ServerConfig{HostsRead: o.ReadOutput == "on", Watched: func() bool { return r.hub.Streams() > 0 }, Version: version(), Logger: log}}); err != nil {
 		return nil, err
 	}
 	inputs := &displaytools.Inputs{}
 	shown := &released.Releases{Outputs: released.Outputs{Store: r.outputs}, Unread: o.ReadOutput != "on"}
-	manager := sessions.Config{Log: r.db, Catalog: r.db, Drafts: r.db, Backends: append(slices.Clone(backends), r.lender.Backend()), Choose: func(ctx context.Context) string { return o.defaultBackend(ctx, backends) },
+	manager := sessions.Config{Log: measured{r.db, r.metrics}, Catalog: r.db, Drafts: r.db, Backends: append(slices.Clone(backends), r.lender.Backend()), Choose: func(ctx context.Context) string { return o.defaultBackend(ctx, backends) },
 		Workspaces: folders, Room: o.room(c, dir, shown, usersOwn{inputs, r.before, r.results}, kept), Attachments: outputs.NewUploads(keptAttachments),
 		Outputs: shown, Permissions: consent.Mode(o.Permissions), PermissionTimeout: o.PermissionTimeout, AgentIdle: o.AgentIdle, Notice: o.mcpServers(c).Report, Logger: log}
 	if r.sessions, err = sessions.New(manager); err != nil {
@@ -166,9 +168,9 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	}
 	r.lender.Sessions = r.sessions
 	r.handover = &daemon.Handover{Sessions: r.sessions, Inputs: inputs, Flags: o.flags}
-	r.metrics = newMetrics(r.outputs)
+	r.metrics.read(r)
 	r.server, err = server.New(server.Config{Sessions: r.sessions, Outputs: r.outputs, Hub: r.hub, Guard: r.guard,
-		Pages: pages, Metrics: r.metrics, MCP: r.lender, MCPServers: o.listServers(c), AllowMCP: o.allowServer(c), Home: home, Version: version(), Consent: o.consent(c), Grants: kept, Logger: log,
+		Pages: pages, Metrics: r.metrics.handler(), MCP: r.lender, MCPServers: o.listServers(c), AllowMCP: o.allowServer(c), Home: home, Version: version(), Consent: o.consent(c), Grants: kept, Logger: log,
 		Looks: looks, Stored: r.db.Size, Notice: notice(moved, r.db.Missing()), Stopping: ctx.Done()})
 	if err == nil {
 		r.looking.Go(func() { o.warnBackend(ctx, backends, log) })
@@ -231,7 +233,7 @@ func openGrants(dir string, log *slog.Logger) (*policy.Kept, error) {
 
 func (r *rooms) httpServer(log *slog.Logger) *http.Server {
 	return &http.Server{
-		Handler:                      r.server.Handler(),
+		Handler:                      promhttp.InstrumentHandlerCounter(r.metrics.requests, r.server.Handler()),
 		DisableGeneralOptionsHandler: true, // it would answer before the guard
 		ReadHeaderTimeout:            5 * time.Second,
 		IdleTimeout:                  60 * time.Second,

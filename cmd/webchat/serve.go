@@ -86,7 +86,7 @@ func (o *options) serve(ctx context.Context, folders []string, stdout, stderr io
 	}
 	defer func() { err = errors.Join(err, r.db.Close()) }()
 	defer r.looking.Wait()
-	stopMetrics, err := o.serveMetrics(ctx, r.metrics, log)
+	stopMetrics, err := o.serveMetrics(ctx, r.metrics.handler(), log)
 	if err != nil {
 		daemon.CloseAll(listeners)
 		return err

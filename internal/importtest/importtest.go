@@ -109,7 +109,7 @@ var theirs = map[string][]string{
 	"github.com/adrg/xdg":                      {"cmd/webchat"},
 	"github.com/prometheus/client_golang":      {"cmd/webchat"},
 	"github.com/charlievieth/fastwalk":         {"internal/files"},
-	"golang.org/x/net/netutil":                 {"cmd/webchat"}, // a bound of connections
+	"golang.org/x/net":                         {"cmd/webchat", "internal/page/pagetest", "internal/render/rendertest", "internal/e2e/sentences"}, // a bound of connections; tests parse HTML
 	"github.com/sahilm/fuzzy":                  {"internal/files"},
 	"golang.org/x/sys":                         {"internal/proc", "internal/render", "internal/sse", "internal/daemon", "cmd/webchat"},
 	"golang.org/x/image":                       {"internal/kind"},
@@ -132,7 +132,6 @@ var forTests = []string{
 	"github.com/PuerkitoBio/goquery",
 	"github.com/chromedp/chromedp",
 	"github.com/chromedp/cdproto",
-	"golang.org/x/net/html",
 	"golang.org/x/tools",
 }
 

@@ -230,3 +230,6 @@ func (s *Session) missing(ctx context.Context, what string, starts func(event.Da
 	}
 	return fmt.Errorf("%s: %w", what, eventlog.ErrNotFound)
 }
+
+// AgentOpen reports whether a conversation with the agent is open.
+func (s *Session) AgentOpen() bool { return s.current() != nil }

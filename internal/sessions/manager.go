@@ -303,6 +303,33 @@ func (m *Manager) loaded(id eventlog.ID) *session.Session {
 	return m.sessions[id]
 }
 
+// Stats is what sessions do at a moment.
+type Stats struct {
+	Loaded    int // sessions this process holds
+	Turns     int // that run
+	Questions int // to users that are open
+	Agents    int // conversations with agents that are open
+}
+
+// Stats returns what the loaded sessions do.
+func (m *Manager) Stats() Stats {
+	m.mu.Lock()
+	all := slices.Collect(maps.Values(m.sessions))
+	m.mu.Unlock()
+	n := Stats{Loaded: len(all)}
+	for _, s := range all {
+		sum := s.Summary()
+		n.Questions += sum.Pending
+		if sum.Open.Turn != "" {
+			n.Turns++
+		}
+		if s.AgentOpen() {
+			n.Agents++
+		}
+	}
+	return n
+}
+
 // load returns the one value of a session, closing first what is open in it.
 func (m *Manager) load(ctx context.Context, id eventlog.ID) (*session.Session, error) {
 	if s := m.loaded(id); s != nil {

@@ -112,8 +112,12 @@ func (h *Hub) admit(c *client) error {
 	return nil
 }
 
-// Read reports whether any stream is open.
-func (h *Hub) Read() bool { return len(h.open()) > 0 }
+// Streams returns how many streams are open.
+func (h *Hub) Streams() int {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return len(h.clients)
+}
 
 func (h *Hub) dismiss(c *client) {
 	h.mu.Lock()
