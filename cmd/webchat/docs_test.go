@@ -188,6 +188,25 @@ func checkVariable(t *testing.T, page, name string) {
 	}
 }
 
+var ourVariable = regexp.MustCompile(`\bWEBCHAT_[A-Z_]+`)
+
+// Every variable in the files to deploy webchat with is one that it reads.
+func TestDeployedVariables(t *testing.T) {
+	names, err := filepath.Glob(source + "/deploy/*/*.yaml")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no files: %v", err)
+	}
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range ourVariable.FindAllString(string(b), -1) {
+			checkVariable(t, filepath.Base(name), v)
+		}
+	}
+}
+
 func checkCommand(t *testing.T, page string, words []string) {
 	t.Helper()
 	if len(words) > 1 && words[0] == "make" {
