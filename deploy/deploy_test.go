@@ -5,8 +5,13 @@ package deploy
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/compose-spec/compose-go/v2/cli"
@@ -127,5 +132,47 @@ func TestKubernetes(t *testing.T) {
 		if e.Name == "WEBCHAT_METRICS_LISTEN" && e.Value != set.Name+"-0:9464" {
 			t.Errorf("metrics are served on %s, which is not an address of the pod", e.Value)
 		}
+	}
+}
+
+// Prometheus takes the rules and what the dashboard asks, and the alerts come when they should.
+func TestPromtool(t *testing.T) {
+	if _, err := exec.LookPath("promtool"); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal("no promtool: scripts/setup.sh installs it")
+		}
+		t.Skip("no promtool here: it comes with Debian's package prometheus")
+	}
+	promtool(t, "check", "rules", "--lint-fatal", "alerts.yaml")
+	promtool(t, "test", "rules", "alerts_test.yaml")
+
+	b, err := os.ReadFile("grafana.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dashboard struct {
+		Panels []struct{ Targets []struct{ Expr string } }
+	}
+	if err := json.Unmarshal(b, &dashboard); err != nil {
+		t.Fatal(err)
+	}
+	rules := strings.Builder{}
+	rules.WriteString("groups:\n- name: dashboard\n  rules:\n")
+	for i, p := range dashboard.Panels {
+		for j, q := range p.Targets {
+			fmt.Fprintf(&rules, "  - {record: 'panel:%d_%d', expr: %q}\n", i, j, strings.ReplaceAll(q.Expr, "$__rate_interval", "1m"))
+		}
+	}
+	name := filepath.Join(t.TempDir(), "dashboard.yaml")
+	if err := os.WriteFile(name, []byte(rules.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	promtool(t, "check", "rules", "--lint-fatal", name)
+}
+
+func promtool(t *testing.T, args ...string) {
+	t.Helper()
+	if out, err := exec.Command("promtool", args...).CombinedOutput(); err != nil {
+		t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 }
