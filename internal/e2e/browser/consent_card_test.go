@@ -406,7 +406,7 @@ func TestKeysOfAQuestion(t *testing.T) {
 	h.backend.on("act", asking(h.site.workspace, shell("c1", "touch acted")))
 	p := h.site.open("/sessions/" + h.session(t))
 	drawn := func() bool {
-		return p.true(`[...document.querySelectorAll('.perm kbd')].some((e) => e.checkVisibility())`)
+		return p.true(`[...document.querySelectorAll('.perm kbd')].some((e) => e.checkVisibility({ visibilityProperty: true }))`)
 	}
 	p.say("act")
 	p.wait(`document.querySelector('[data-ask][data-ready][data-read]')`)

@@ -2,6 +2,8 @@ package browser
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/input"
@@ -40,6 +42,22 @@ func (p *page) swipe(fromX, fromY, toX, toY float64) {
 func (p *page) tap(selector string) {
 	p.t.Helper()
 	p.hold(selector, `true`)
+}
+
+// fling moves a finger from one place to another and leaves it there until something is true.
+func (p *page) fling(fromX, fromY, toX, toY float64, until string) {
+	p.t.Helper()
+	finger := func(kind string, points ...*input.TouchPoint) {
+		p.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+			_, err := chromedp.Call(ctx, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: input.DispatchTouchEventType(kind), TouchPoints: points})
+			return err
+		}))
+	}
+	finger("touchStart", &input.TouchPoint{X: fromX, Y: fromY})
+	finger("touchMove", &input.TouchPoint{X: (fromX + toX) / 2, Y: (fromY + toY) / 2})
+	finger("touchMove", &input.TouchPoint{X: toX, Y: toY})
+	p.wait(until)
+	finger("touchEnd")
 }
 
 // hold lets a finger rest on an element until something is true.
@@ -164,4 +182,145 @@ func TestDeskIsASheetOnPhones(t *testing.T) {
 	p.click(".bubble [data-act=ask]")
 	p.wait(`document.querySelector('#chips .chip')`)
 	p.fits("chip")
+}
+
+// A finger chooses lines by tapping two numbers, drags the ends of the choice, and gets a menu by
+// resting on a line. The bar with the price stands below the rows, and none of them under it.
+func TestFingersChooseLines(t *testing.T) {
+	s, p := desked(t)
+	s.put("long.txt", numbered(400))
+	p.touch(390, 844)
+	p.told("show me long.txt")
+	p.wait(card)
+	p.js(`document.querySelector('#turns .card [data-act=alone]').click()`)
+	p.front("long.txt")
+	const (
+		on    = `[...document.querySelectorAll('.pane:not([hidden]) .line.on .ln')].map((e) => e.textContent).join()`
+		shown = `[...document.querySelectorAll('.pane:not([hidden]) .handle:not([hidden])')].length`
+	)
+	line := func(n int) string { return `.pane:not([hidden]) .ln[href="#L` + quoteInt(n) + `"]` }
+	p.wait(`document.querySelector('` + line(20) + `')`)
+	p.tap(line(5))
+	p.is(on, "5")
+	p.tap(line(8))
+	p.is(on, "5,6,7,8")
+	p.has(".bubble", "Ask about 4 lines")
+	p.is(`String(`+shown+`)`, "2")
+	p.is(`String(Math.min(...[...document.querySelectorAll('.handle')].flatMap((e) => [e.offsetWidth, e.offsetHeight])))`, "44")
+	p.fits("handles")
+
+	// Dragged, the end goes with the finger; the words in the bar follow.
+	x, y := p.middle(".handle.to")
+	p.fling(x, y, x, y+56, on+` === "5,6,7,8,9,10"`)
+	p.has(".bubble", "Ask about 6 lines")
+	x, y = p.middle(".handle.from")
+	p.fling(x, y, x, y+56, on+` === "7,8,9,10"`)
+	p.has(".bubble .price", "+")
+
+	// At the edge the rows move below the finger, and what was chosen last stays above the bar.
+	x, y = p.middle(".handle.to")
+	p.fling(x, y, x, 770, `document.querySelector('`+line(60)+`')?.closest('.line.on')`)
+	p.wait(`(() => {
+		const bottom = [...document.querySelectorAll('.pane:not([hidden]) .line.on')].at(-1).getBoundingClientRect().bottom
+		return document.querySelector('.handle.to:not([hidden])') && bottom <= document.querySelector('.bubble').getBoundingClientRect().top + 1
+	})()`)
+	p.shot("phone-dragged")
+	p.js(`document.querySelector('.pane:not([hidden]) .code').scrollTop = 0`)
+	p.wait(`document.querySelector('` + line(12) + `')`)
+	p.wait(`document.querySelector('.bubble')`) // it does not go by scrolling
+
+	// A tap beside it ends the choice.
+	p.tap(".pane:not([hidden]) .line:nth-child(3) .cl")
+	p.is(on, "")
+	p.wait(`!document.querySelector('.bubble, .handle')`)
+	p.has(".pane:not([hidden]) .dfoot", "Let the agent read the file")
+
+	// A finger that rests opens the menu, at the line or for what is chosen.
+	p.hold(line(4), `document.querySelector('[role=menu]')`)
+	p.has("[role=menu]", "Ask about 1 line +")
+	p.is(on, "4")
+	p.fits("line-menu")
+	p.swipe(200, 700, 200, 700)
+	p.wait(`!document.querySelector('[role=menu]')`)
+	p.tap(line(2))
+	p.is(on, "2")
+	p.tap(line(6))
+	p.is(on, "2,3,4,5,6")
+	p.hold(`.pane:not([hidden]) .line.on:has([href="#L4"]) .cl`, `document.querySelector('[role=menu]')`)
+	p.is(on, "2,3,4,5,6")
+	p.js(`[...document.querySelectorAll('[role=menuitem]')].find((e) => e.innerText.startsWith('Ask about 5 lines')).click()`)
+	p.has("#chips .chip", "long.txt:2–6")
+	p.is(on, "")
+}
+
+// cut is a function of a selector: what of it is outside of the window, below something else, cut
+// by what it stands in, or has words that are cut.
+const cut = `((sel) => [...document.querySelectorAll(sel)].filter((e) => e.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && e.getClientRects().length).flatMap((e) => {
+	const r = e.getBoundingClientRect()
+	const bad = (why) => [why + ': ' + [r.left, r.top, r.right, r.bottom].map(Math.round) + ' ' + (e.innerText || e.ariaLabel || e.className).slice(0, 40)]
+	if (r.left < -1 || r.top < -1 || r.right > innerWidth + 1 || r.bottom > innerHeight + 1) return bad('outside')
+	for (let box = e; (box = getComputedStyle(box).position !== 'fixed' && box.parentElement);) {
+		const b = box.getBoundingClientRect()
+		if (getComputedStyle(box).overflowY !== 'visible' && (r.top < b.top - 1 || r.bottom > b.bottom + 1 || r.left < b.left - 1 || r.right > b.right + 1)) return bad('cut by ' + (box.id || box.className))
+	}
+	const top = document.elementFromPoint(r.left + r.width / 2, r.top + r.height / 2)
+	if (!e.contains(top) && !top.contains(e)) return bad('below ' + (top.id || top.className))
+	return e.scrollWidth > e.clientWidth + 1 && e.clientWidth && getComputedStyle(e).overflowX !== 'visible' ? bad('its words are cut') : []
+}))`
+
+// On the smallest phones nothing of a question, the drawer, the sheet and its foot is cut, however
+// long what is asked about is.
+func TestNothingIsCutOnPhones(t *testing.T) {
+	s, p := desked(t)
+	s.put("a-file-with-a-rather-long-name.txt", numbered(12_000))
+	s.sessions(s.workspace, 3)
+	p.touch(390, 844)
+	p.told("show me a-file-with-a-rather-long-name.txt")
+	p.wait(card)
+	long := "run " + strings.Repeat("echo a rather long word && ", 30) + "echo end"
+	for _, size := range [][2]int64{{390, 844}, {360, 740}, {360, 640}} {
+		p.touch(size[0], size[1])
+		at := fmt.Sprintf("%dx%d", size[0], size[1])
+		whole := func(state, selector string) {
+			t.Helper()
+			for _, what := range eval[[]string](p, cut+`(`+quote(selector)+`)`) {
+				t.Errorf("%s at %s: %s", state, at, what)
+			}
+			if p.true(sideways) {
+				t.Errorf("%s at %s: the page scrolls sideways", state, at)
+			}
+			p.shot("cut-" + at + "-" + state)
+		}
+		p.tap("#bar [data-act=side]")
+		p.wait(`document.querySelector('.app.drawer #sessions a[data-session]')`)
+		p.js(`document.activeElement.blur()`)
+		whole("drawer", "#side button, #side a, #side .field, #side .num, #side time, #today span")
+		if p.true(`[...document.querySelectorAll('#side .more')].some((m) => [...document.querySelectorAll('#side .num, #side time')].some((n) => { const a = m.getBoundingClientRect(), b = n.getBoundingClientRect(); return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom }))`) {
+			t.Errorf("at %s the button of a row lies over its number", at)
+		}
+		p.swipe(240, 400, 60, 405)
+		p.wait(`!document.querySelector('.app.drawer')`)
+
+		p.js(`document.querySelector('#turns .card [data-act=alone]').click()`)
+		p.wait(`document.querySelector('.app.sheet') && ` + onDesk + `?.querySelector('.rows .cl')?.textContent`)
+		whole("sheet", ".sheet-back, .shelf-btn, .pane:not([hidden]) .dhead .ib, .pane:not([hidden]) .dfoot > *, .pane:not([hidden]) .dfoot [data-label]")
+		p.tap(`.pane:not([hidden]) .ln[href="#L3"]`)
+		p.has(".bubble", "Ask about 1 line")
+		whole("bar", ".bubble, .bubble .btn")
+		p.tap(".pane:not([hidden]) .line:nth-child(2) .cl")
+		p.tap(".sheet-back")
+		p.wait(`!document.querySelector('.app.sheet')`)
+
+		p.say(long)
+		p.wait(`document.querySelector('[data-ask][data-ready]')`)
+		const asked = ".perm-head, .perm-cmd, .perm-size, .facts dd, .perm-do .btn, .perm-why .field, #composer, #composer button, #meter"
+		whole("question", asked)
+		p.js(`document.querySelector('[data-act=ways]').click()`)
+		p.wait(`document.querySelector('[data-grants][data-ready]')`)
+		whole("more", ".perm-head, .perm-head .ib, .perm-do .btn")
+		p.js(`document.querySelector('[data-act=less]').click()`)
+		p.wait(`document.querySelector('[data-ask]:not([data-grants])[data-ready]')`)
+		p.click("[data-act=deny]")
+		p.settled()
+	}
 }

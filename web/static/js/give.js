@@ -7,9 +7,10 @@ import { announce } from './announce.js'
 import { price, ranges } from './receipt.js'
 import { deskHash, selection, unchoose } from './select.js'
 import { done, failed, toast } from './toast.js'
-import { viewerOf } from './viewer.js'
+import { rowHeight, viewerOf } from './viewer.js'
 
 const given = new Map() // key of a tab and its output → {lines, remove}
+const narrow = matchMedia('(max-width: 839px)') // there the bubble is a bar in the place of the foot
 let bubble = null
 
 const id = (pane) => `${pane.dataset.output}`
@@ -175,17 +176,28 @@ function hide() {
   bubble = null
 }
 
+/** The bubble goes with the next click or scroll; the bar is there as long as lines are chosen. */
+function leave() {
+  if (!bubble?.matches('[data-pane] > *')) hide()
+}
+
+/** Says in the bubble how many lines are chosen, and what they cost by their length. */
+function count(pane, s) {
+  const n = s.to - s.from + 1
+  bubble.querySelector('[data-part=label]').textContent = `Ask about ${some(n, 'line')}`
+  bubble.querySelector('[data-part=price]').textContent = `+${price(pane, n).toLocaleString('en')}`
+}
+
 /** Shows what can be done with the chosen lines, below them. */
-function show(pane) {
+export function offer(pane) {
   hide()
   const s = selection(pane)
   if (!s) return
   const { root, parts } = clone('tpl-bubble')
   bubble = root
-  const n = s.to - s.from + 1
-  parts.label.textContent = `Ask about ${some(n, 'line')}`
-  parts.price.textContent = `+${price(pane, n).toLocaleString('en')}`
+  count(pane, s)
   exact(pane, s, (text) => { parts.price.textContent = text })
+  if (narrow.matches) return bar(pane, s)
   pane.querySelector('.view').append(root)
   const box = pane.querySelector('.view').getBoundingClientRect()
   const row = (k) => pane.querySelector(`.ln[href="#L${k}"]`)?.closest('.line').getBoundingClientRect()
@@ -193,13 +205,20 @@ function show(pane) {
   const start = row(s.from)
   const below = (end?.bottom ?? box.bottom) - box.top + 8
   const above = (start?.top ?? box.top) - box.top - 8 - root.offsetHeight
-  if (matchMedia('(min-width: 840px)').matches) {
-    root.style.left = `${Math.max(8, Math.min(232, box.width - root.offsetWidth - 24))}px`
-    root.style.top = `${below + root.offsetHeight < box.height ? Math.max(8, below) : Math.max(8, above)}px`
-  }
+  root.style.left = `${Math.max(8, Math.min(232, box.width - root.offsetWidth - 24))}px`
+  root.style.top = `${below + root.offsetHeight < box.height ? Math.max(8, below) : Math.max(8, above)}px`
 }
 
-async function copy(pane) {
+/** Puts the bar below the rows, and the last of the chosen ones above it. */
+function bar(pane, s) {
+  pane.append(bubble)
+  const end = pane.querySelector(`.ln[href="#L${s.to}"]`)?.closest('.line').getBoundingClientRect().bottom
+  const covered = end - pane.querySelector('.view').getBoundingClientRect().bottom
+  const v = viewerOf(pane)
+  if (v && covered > 0) v.touch(v.pos + Math.ceil(covered / rowHeight()))
+}
+
+export async function copyLines(pane) {
   const s = selection(pane)
   const text = getText(`/api/outputs/${pane.dataset.output}?lines=${s.from}-${s.to}`)
   await navigator.clipboard.write([new ClipboardItem({ 'text/plain': text.then((t) => new Blob([t], { type: 'text/plain' })) })])
@@ -207,7 +226,7 @@ async function copy(pane) {
   toast(`Copied ${some(s.to - s.from + 1, 'line')}`)
 }
 
-async function link(pane) {
+export async function linkLines(pane) {
   const s = selection(pane)
   await navigator.clipboard.writeText(location.origin + location.pathname + deskHash(pane, s.from, s.to))
   hide()
@@ -215,19 +234,21 @@ async function link(pane) {
   toast('Copied the link')
 }
 
-const acts = { ask, 'copy-lines': copy, 'link-lines': link, read, 'keep-out': (pane) => given.get(id(pane))?.remove() }
+const acts = { ask, 'copy-lines': copyLines, 'link-lines': linkLines, read, 'keep-out': (pane) => given.get(id(pane))?.remove() }
 
 export function giving() {
   document.addEventListener('webchat:chosen', (e) => {
     if ('pane' in e.target.dataset) foot(e.target)
-    if (!selection(e.target)) hide()
+    const s = selection(e.target)
+    if (!s) hide()
+    else if (bubble?.parentElement === e.target) count(e.target, s)
   })
   document.addEventListener('pointerup', (e) => {
-    const pane = e.target.closest?.('.ln')?.closest('[data-pane]')
-    if (pane) show(pane)
+    const pane = e.target.closest?.('.ln, .handle')?.closest('[data-pane]')
+    if (pane) offer(pane)
   })
-  document.addEventListener('pointerdown', (e) => { if (bubble && !bubble.contains(e.target)) hide() })
-  document.addEventListener('webchat:touched', hide)
+  document.addEventListener('pointerdown', (e) => { if (!bubble?.contains(e.target)) leave() })
+  document.addEventListener('webchat:touched', leave)
   document.addEventListener('webchat:lines', (e) => { if (e.target.matches?.('[data-pane]')) { given_(e.target); screen(e.target); moved(e.target) } }, true)
   document.addEventListener('webchat:pane', (e) => foot(e.target))
   document.addEventListener('webchat:frame', (e) => { if (e.detail.ops.some((op) => op.t === 'meter')) paint() })

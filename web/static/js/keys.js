@@ -5,6 +5,7 @@ import { fill, pickModel, stop } from './composer.js'
 import { isShown, sheet } from './desk.js'
 import { anywhere, deskKey, panesInTurn, slip } from './deskkeys.js'
 import { drawer, isOut } from './drawer.js'
+import { swipe } from './fingers.js'
 import { toKeys } from './focus.js'
 import { figures } from './meter.js'
 import { openShelf } from './shelf.js'
@@ -124,6 +125,7 @@ export function keyboard() {
   document.addEventListener('webchat:theme', theme)
   nameMod()
   if (app) narrow.addEventListener('change', widened)
+  if (app) swipe(document.getElementById('side'), -1, isOut, side)
   if (app) expanded(document.getElementById('side').checkVisibility())
   document.addEventListener('keydown', (e) => {
     if (e.key.toLowerCase() === (e.shiftKey ? 'f' : 'k') && (e.metaKey || e.ctrlKey) && !e.altKey) {

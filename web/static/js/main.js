@@ -16,6 +16,7 @@ import { failures } from './failure.js'
 import { resting } from './focus.js'
 import { ghosts } from './ghost.js'
 import { giving } from './give.js'
+import { handling } from './handles.js'
 import { keyboard } from './keys.js'
 import { lives } from './life.js'
 import { live } from './live.js'
@@ -60,6 +61,7 @@ if (!auth()) {
   changes()
   folded()
   selecting()
+  handling()
   reaching()
   maps()
   live()

@@ -9,13 +9,13 @@ let owner = null
 function closePopup(refocus) {
   if (!box) return
   box.remove()
-  owner.setAttribute('aria-expanded', 'false')
-  if (refocus) owner.focus()
+  if (owner.ariaHasPopup) owner.setAttribute('aria-expanded', 'false')
+  if (refocus) owner.focus({ preventScroll: true })
   box = owner = null
 }
 
-/** Opens entries [{label, about, icon, run}] at button; a second time closes it. */
-export function popup(button, entries) {
+/** Opens entries [{label, about, icon, run}] at button, or at a place on what it belongs to; a second time closes it. */
+export function popup(button, entries, at = button.getBoundingClientRect()) {
   if (owner === button) return closePopup(true)
   closePopup(false)
   owner = button
@@ -33,10 +33,9 @@ export function popup(button, entries) {
     return root
   }))
   ;(button.closest('#side, main, dialog, #desk') ?? document.body).append(box) // in a landmark or dialog, outside of any card
-  const at = button.getBoundingClientRect()
   box.style.left = `${Math.max(4, Math.min(at.left, innerWidth - box.offsetWidth - 4))}px`
   box.style.top = `${at.bottom + box.offsetHeight + 4 > innerHeight ? at.top - box.offsetHeight - 4 : at.bottom + 4}px`
-  button.setAttribute('aria-expanded', 'true')
+  if (button.ariaHasPopup) button.setAttribute('aria-expanded', 'true')
   box.firstElementChild.focus()
 }
 
@@ -54,6 +53,6 @@ export function popups() {
     e.stopPropagation()
   }, true)
   document.addEventListener('pointerdown', (e) => {
-    if (box && !box.contains(e.target) && !owner.contains(e.target)) closePopup(false)
+    if (box && !box.contains(e.target) && !(owner.ariaHasPopup && owner.contains(e.target))) closePopup(false)
   })
 }

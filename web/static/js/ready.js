@@ -114,11 +114,13 @@ export function readying() {
   document.getElementById('dock').addEventListener('focusin', (e) => {
     const el = e.target.closest('[data-ask], [data-alike]')
     if (!el || el.contains(e.relatedTarget)) return
+    el.toggleAttribute('data-ring', !pointed())
     const timer = setTimeout(() => { el.dataset.keys = '' }, inert)
     el.addEventListener('focusout', function left(gone) {
       if (el.contains(gone.relatedTarget)) return
       clearTimeout(timer)
       delete el.dataset.keys
+      delete el.dataset.ring
       el.removeEventListener('focusout', left)
     })
     if (!pointed()) hold(el) // a press of the pointer gives the focus, too, and must not undo itself

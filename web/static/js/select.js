@@ -1,6 +1,7 @@
 // Lines of a card chosen by their numbers: click, shift-click or drag. The
 // choice stands in the address as #L62-L72@card and says what copy copies.
 
+import { rested } from './fingers.js'
 import { line, reveal } from './lines.js'
 import { announce } from './announce.js'
 import { viewerOf } from './viewer.js'
@@ -95,7 +96,7 @@ export function selecting() {
   })
   document.addEventListener('pointerup', (e) => {
     drag = null
-    const ln = e.pointerType === 'touch' && e.target.closest?.('a.ln')
+    const ln = e.pointerType === 'touch' && !rested() && e.target.closest?.('a.ln')
     const card = ln && ln.closest('[data-card]')
     if (card) tap(card, numberOf(ln))
   }, true) // before what is offered for the choice

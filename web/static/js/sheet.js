@@ -3,9 +3,9 @@
 // it stood.
 
 import { sheet } from './desk.js'
+import { swipe } from './fingers.js'
 
 const edge = 32 // pixels from the left in which a swipe begins
-const far = 72 // pixels that it goes at least
 
 const app = document.getElementById('app')
 const shown = () => app.classList.contains('sheet')
@@ -32,19 +32,10 @@ function back(e) {
   sheet(false)
 }
 
-function swipe(start) {
-  const [from] = start.touches
-  if (start.touches.length > 1 || from.clientX > edge || !shown()) return
-  document.addEventListener('touchend', (end) => {
-    const [to] = end.changedTouches
-    if (to.clientX - from.clientX >= far && Math.abs(to.clientY - from.clientY) < far) sheet(false)
-  }, { once: true })
-}
-
 export function sheets() {
   if (!app || !document.getElementById('desk')) return
   document.addEventListener('webchat:sheet', changed)
   addEventListener('popstate', back)
   addEventListener('hashchange', (e) => { if (leaving) e.stopImmediatePropagation() }, true)
-  document.getElementById('desk').addEventListener('touchstart', swipe, { passive: true })
+  swipe(document.getElementById('desk'), 1, (from) => from.clientX <= edge && shown(), () => sheet(false))
 }

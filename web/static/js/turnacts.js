@@ -1,10 +1,10 @@
 // What can be done with an answer. The buttons stand below that of the last turn,
 // and in the one that is pointed at or has the focus: no other costs anything.
 
+import { longPress } from './fingers.js'
 import { clone } from './html.js'
 import { failed, toast } from './toast.js'
 
-const rest = 500 // milliseconds
 const turns = document.getElementById('turns')
 const last = () => [...turns.querySelectorAll('.turn:not([data-look])')].at(-1)
 
@@ -37,15 +37,8 @@ const texts = {
 
 /** A finger that rests on a prompt brings up what can be done with it, as pointing does. */
 function pressed() {
-  let timer = 0
-  const end = () => clearTimeout(timer)
-  turns.addEventListener('pointerdown', (e) => {
-    end()
-    const row = e.pointerType === 'touch' && !e.target.closest('button, a') && e.target.closest('.ask-row')
-    if (row) timer = setTimeout(() => row.querySelector('.prompt-acts button:not([hidden])')?.focus({ preventScroll: true }), rest)
-  })
-  for (const type of ['pointerup', 'pointercancel']) turns.addEventListener(type, end)
-  turns.addEventListener('contextmenu', (e) => { if (e.pointerType === 'touch' && e.target.closest('.ask-row')) e.preventDefault() })
+  const find = (el) => !el.closest('button, a') && el.closest('.ask-row')
+  longPress(turns, find, (row) => row.querySelector('.prompt-acts button:not([hidden])')?.focus({ preventScroll: true }))
 }
 
 export function turnActs() {
