@@ -33,6 +33,18 @@ func (c *fileCall) list(ctx context.Context, f *os.File) agent.Result {
 	}
 	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return w.policy.Hidden(filepath.Join(w.real, c.place.rel, e.Name())) })
 	text, more := listing(entries), len(entries) > maxListed
+	about := make([]outputs.Entry, min(len(entries), maxListed))
+	for i := range about {
+		if ctx.Err() != nil {
+			break
+		}
+		if st, err := entries[i].Info(); err == nil { // else it is gone by now
+			about[i].Modified = st.ModTime()
+			if st.Mode().IsRegular() {
+				about[i].Size = st.Size()
+			}
+		}
+	}
 	count := fmt.Sprintf("%d entries", min(len(entries), maxListed))
 	switch {
 	case more:
@@ -41,7 +53,7 @@ func (c *fileCall) list(ctx context.Context, f *os.File) agent.Result {
 		count = "1 entry"
 	}
 	meta := c.set.meta(outputs.File, agent.CallFrom(ctx))
-	meta.Path, meta.MimeType, meta.StartLine = filepath.ToSlash(c.place.rel), outputs.FolderType, 1
+	meta.Path, meta.MimeType, meta.StartLine, meta.Entries = filepath.ToSlash(c.place.rel), outputs.FolderType, 1, about
 	if meta.Path == "." {
 		meta.Path = filepath.Base(w.real)
 	}

@@ -35,6 +35,12 @@ func TestFolderIsListed(t *testing.T) {
 		res := b.run(b.ctx(), a)
 		n := strings.Count(want, "\n")
 		m := b.output(res).Meta()
+		for i, name := range strings.SplitAfter(want, "\n")[:n] {
+			e, size := m.Entries[i], strings.HasSuffix(name, ".go\n") || strings.HasSuffix(name, ".md\n") || name == ".env\n"
+			if len(m.Entries) != n || e.Modified.IsZero() || size && e.Size != int64(len("CANARY")) || strings.HasSuffix(name, "/\n") && e.Size != 0 {
+				t.Errorf("%s: of %q it is known %+v", path, name, e)
+			}
+		}
 		if got := b.bytes(res); got != want || m.TotalLines != n || m.EndLine != n || m.Binary || m.Path == "." {
 			t.Errorf("%s: %q with %+v, want %q", path, got, m, want)
 		}

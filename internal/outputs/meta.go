@@ -39,6 +39,10 @@ type Meta struct {
 	// TotalLines counts what was read.
 	Unread int64
 
+	// Entries are what is known of the names in a folder, one for each line that names one. They stay
+	// in the server.
+	Entries []Entry
+
 	// Disk is where a file or a picture was read, for [Disk.Now]; nil: not known. It stays in the server.
 	Disk *Disk
 
@@ -57,6 +61,13 @@ type Meta struct {
 	Gap       *Gap // set by the package: what was left out
 
 	Width, Height int // image, in pixels
+}
+
+// Entry is a file in a folder, besides its name. What is no regular file has no Size, and what could
+// not be looked at no Modified.
+type Entry struct {
+	Size     int64
+	Modified time.Time
 }
 
 // Gap is the one place of an output where bytes were left out.

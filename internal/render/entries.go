@@ -6,24 +6,34 @@ import (
 	"strings"
 )
 
-// Entries shows the names in a folder, one row each, numbered from first. A name that ends in a slash is a folder, one that
-// ends in " (link)" a link.
+// Entry is a name in a folder and its line in the list of them. Of a folder the name ends in a slash,
+// of a link in " (link)".
+type Entry struct {
+	Line             int
+	Name, Size, When string
+	Remark           bool // it is no name
+}
+
+// Entries shows names in a folder, one row each.
 //
-//	<div class="line entry dir"><span class="ln">1</span><code class="cl">internal/</code></div>
-func Entries(names []string, first int) template.HTML {
+//	<div class="line entry dir"><span class="ln">1</span><code class="cl">internal/</code><span class="size"></span><span class="when">8:12</span></div>
+func Entries(list []Entry) template.HTML {
 	var b strings.Builder
-	for i, name := range names {
-		class := "entry"
-		if strings.HasSuffix(name, "/") {
+	for _, e := range list {
+		class := "line"
+		if !e.Remark {
+			class += " entry"
+		}
+		if strings.HasSuffix(e.Name, "/") {
 			class += " dir"
 		}
-		shown, link := strings.CutSuffix(name, " (link)")
+		shown, link := strings.CutSuffix(e.Name, " (link)")
 		if link {
 			class += " link"
 		}
-		b.WriteString(`<div class="line ` + class + `"><span class="ln">` + strconv.Itoa(first+i) + `</span><code class="cl">`)
+		b.WriteString(`<div class="` + class + `"><span class="ln">` + strconv.Itoa(e.Line) + `</span><code class="cl">`)
 		visible(&b, shown)
-		CloseRow(&b)
+		b.WriteString(`</code><span class="size">` + template.HTMLEscapeString(e.Size) + `</span><span class="when">` + template.HTMLEscapeString(e.When) + "</span></div>\n")
 	}
 	return template.HTML(b.String())
 }

@@ -47,7 +47,8 @@
 //	          (data-lines). at=C3 puts the third change (data-change) in the window.
 //	          Webchat-Added, -Removed and -Changes count
 //	hex       bytes; a row is 16 of them
-//	list      names in a folder: .entry, with .dir and .link
+//	list      names in a folder: .entry, with .dir and .link, .size and .when. Sort is 1 for names,
+//	          2 for sizes, 3 for times, with a minus for falling; folders stay first
 //	picture   not HTML: the bytes, as an image
 //
 // What rows are made of stands at the functions of package render: [render.Table], [render.Tree],

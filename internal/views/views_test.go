@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"webchat/internal/outputs"
 )
@@ -186,9 +187,26 @@ func TestListAndPreview(t *testing.T) {
 	h := New(testStore(t), nil)
 	o := put(t, h, outputs.Meta{Type: outputs.File, MimeType: "inode/directory"}, "internal/\nREADME.md\nlatest (link)\n")
 	w := ask(t, h, o, outputs.Ask{View: List, Rows: 9})
-	if got := string(w.HTML); !strings.Contains(got, `<div class="line entry dir"><span class="ln">1</span><code class="cl">internal/</code></div>`) ||
+	if got := string(w.HTML); !strings.Contains(got, `<div class="line entry dir"><span class="ln">1</span><code class="cl">internal/</code>`) ||
 		!strings.Contains(got, `entry link"`) || strings.Contains(got, "(link)") || w.Total != 3 {
 		t.Errorf("%s", got)
+	}
+	was := time.Date(2024, 3, 2, 10, 0, 0, 0, time.Local)
+	about := []outputs.Entry{{Modified: was}, {Modified: was, Size: 4100}, {Modified: was.AddDate(0, 1, 0), Size: 12}}
+	dir := put(t, h, outputs.Meta{Type: outputs.File, MimeType: "inode/directory", Entries: about}, "internal/\nREADME.md\nb.txt\n… more entries are left out\n")
+	for sort, want := range map[string]string{
+		"":   "1internal/2 Mar 2024 2README.md4.1 kB2 Mar 2024 3b.txt12 bytes2 Apr 2024 4… more entries are left out",
+		"1":  "1internal/2 Mar 2024 3b.txt12 bytes2 Apr 2024 2README.md4.1 kB2 Mar 2024 4… more entries are left out",
+		"-2": "1internal/2 Mar 2024 2README.md4.1 kB2 Mar 2024 3b.txt12 bytes2 Apr 2024 4… more entries are left out",
+		"-3": "1internal/2 Mar 2024 3b.txt12 bytes2 Apr 2024 2README.md4.1 kB2 Mar 2024 4… more entries are left out",
+	} {
+		w := ask(t, h, dir, outputs.Ask{View: List, Rows: 9, Sort: sort})
+		if got := strings.Join(strings.Fields(textOf(w.HTML)), " "); got != want || strings.Count(string(w.HTML), "line entry") != 3 {
+			t.Errorf("sorted by %q: %q, want %q", sort, got, want)
+		}
+	}
+	if _, err := h.View(t.Context(), dir, outputs.Ask{View: List, From: 1, Rows: 9, Sort: "4"}); err == nil {
+		t.Error("a folder is sorted by a column it does not have")
 	}
 	md := file(t, h, "a.md", "# Title\n\nA *word*.\n\n- one\n- two\n\n```go\nx := 1\n```\n\nend ![p](http://x.example/p.png)\n")
 	w = ask(t, h, md, outputs.Ask{View: Preview, From: 2, Rows: 2})

@@ -216,22 +216,6 @@ func hexRows(o *outputs.Output, a outputs.Ask) (outputs.Window, error) {
 	return window(html, from, to, total), nil
 }
 
-// list is the names in a folder.
-func (h *Views) list(ctx context.Context, o *outputs.Output, a outputs.Ask) (outputs.Window, error) {
-	from, to := cut(a, o.TotalLines())
-	var names []string
-	for l, err := range o.Lines(ctx, from, max(to, 1)) {
-		if err != nil {
-			return outputs.Window{}, err
-		}
-		names = append(names, string(l.Text))
-	}
-	if to < from {
-		names = nil
-	}
-	return window(render.Entries(names, from), from, to, o.TotalLines()), nil
-}
-
 // blocks is a Markdown text as it is shown, and the line each block begins at.
 type blocks struct {
 	stream markdown.Stream

@@ -2,8 +2,11 @@ package browser
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 const (
@@ -232,4 +235,42 @@ func TestKeysOfWhatIsRead(t *testing.T) {
 	p.done()
 	p.press("i", "ArrowUp")
 	p.is(prompt+`.value`, "!sleep 600")
+}
+
+// A folder's names have their marks, sizes and times, and are sorted by each: folders stay first.
+func TestFolderOnTheDeskIsSorted(t *testing.T) {
+	s, p := desked(t)
+	if err := os.MkdirAll(filepath.Join(s.workspace, "sub", "zoo"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, size := range map[string]int{"b.csv": 2500, "a.json": 12, "c.txt": 70} {
+		s.put("sub/"+name, strings.Repeat("x", size))
+	}
+	for name, year := range map[string]int{"b.csv": 2021, "a.json": 2023, "c.txt": 2022} {
+		when := time.Date(year, 3, 2, 12, 0, 0, 0, time.Local)
+		if err := os.Chtimes(filepath.Join(s.workspace, "sub", name), when, when); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.say("/show sub")
+	const names = `[...document.querySelectorAll('.pane:not([hidden]) .entry .cl')].map((e) => e.textContent).join(' ')`
+	p.is(names, "zoo/ a.json b.csv c.txt")
+	p.is(`[...document.querySelectorAll('.pane:not([hidden]) .entry')].map((e) => e.querySelector('use').getAttribute('href') + e.querySelector('.size').textContent).join(' ')`, "#i-folder #i-tree12 bytes #i-table2.5 kB #i-file70 bytes")
+	p.has(".pane:not([hidden]) .entry:last-child .when", "2 Mar 2022")
+	for _, by := range []struct{ column, want, says string }{
+		{"2", "zoo/ a.json c.txt b.csv", "By size, smallest first"},
+		{"2", "zoo/ b.csv c.txt a.json", "By size, largest first"},
+		{"2", "zoo/ a.json b.csv c.txt", ""},
+		{"3", "zoo/ b.csv c.txt a.json", "By time, oldest first"},
+		{"1", "zoo/ a.json b.csv c.txt", "By name, A to Z"},
+		{"1", "zoo/ c.txt b.csv a.json", "By name, Z to A"},
+	} {
+		p.click(`.pane:not([hidden]) [data-sort="` + by.column + `"]`)
+		p.is(names, by.want)
+		p.is(onDesk+`.querySelector('.dfoot [data-at]').textContent`, by.says)
+	}
+	p.shots("folder-sorted")
+	p.look(1440, 900, "light")
+	p.click(".pane:not([hidden]) .entry:nth-child(2)")
+	p.front("c.txt")
 }

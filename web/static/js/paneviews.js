@@ -2,6 +2,7 @@
 // The server makes all of them; here they are chosen, shown and read on.
 
 import { changes, revisions } from './changesview.js'
+import { folder } from './folderview.js'
 import { clone } from './html.js'
 import { display } from './display.js'
 import { openOutput } from './desk.js'
@@ -17,7 +18,7 @@ import { viewerOf } from './viewer.js'
 
 const names = { source: 'Source', terminal: 'Terminal', preview: 'Preview', table: 'Table', tree: 'Tree', hex: 'Hex', list: 'List', diff: 'Changes' }
 const near = 800 // pixels from the end from which on more is read
-const special = { table, tree, diff: changes } // views with a bar of their own
+const special = { table, tree, diff: changes, list: folder } // views with a bar or a head of their own
 
 const lined = (view) => view === 'source' || view === 'terminal'
 
@@ -80,7 +81,6 @@ async function choose(pane, view) {
   const state = { pane, root, into, view, extra: '', of: pane.dataset.output, total: 0, to: 0, load: () => load(state) }
   special[view]?.(state)
   if (view === 'preview') state.loaded = () => look(root).catch(() => { /* they stay text */ }).finally(() => refer(root))
-  if (view === 'list') state.loaded = () => reach(root)
   root.addEventListener('scroll', () => more(state), { passive: true })
   if (focused) root.focus({ preventScroll: true })
   await state.load()
@@ -133,10 +133,8 @@ function click(e) {
   if (!pane) return null
   const view = e.target.closest('[data-view]')
   const li = e.target.closest('.other li')
-  const entry = e.target.closest('.other .entry')
   const ref = e.target.closest('.other.said .href')
   if (view) return choose(pane, view.dataset.view)
-  if (entry) return display({ tool: 'render_file_contents', arguments: { path: `${pane.dataset.name.replace(/\/$/, '')}/${entry.querySelector('.cl').textContent.replace(/\/$/, '')}`.replace(/^\.\//, '') } })
   if (ref) return beside(pane, ref.textContent.trim())
   if (li && !e.target.closest('a')) return fold(li, pane)
   return null
@@ -154,30 +152,11 @@ function refer(said) {
   }
 }
 
-function reach(list) {
-  for (const row of list.querySelectorAll('.entry:not([role])')) {
-    row.setAttribute('role', 'link')
-    row.tabIndex = -1
-  }
-}
-
-/** The names in a folder are gone through by arrows, and opened by Enter. */
 function keydown(e) {
-  if (e.key === 'Enter' && e.target.matches?.('.href[role]')) {
-    e.preventDefault()
-    e.stopPropagation()
-    return e.target.click()
-  }
-  const list = e.target.closest?.('.other[data-shows=list]')
-  if (!list || e.ctrlKey || e.metaKey || e.altKey || e.shiftKey) return
-  const all = [...list.querySelectorAll('.entry')]
-  const now = all.indexOf(e.target.closest('.entry'))
-  const to = { ArrowDown: now + 1, ArrowUp: Math.max(0, now - 1), Home: 0, End: all.length - 1 }[e.key]
-  if (to !== undefined) all[Math.min(to, all.length - 1)]?.focus()
-  else if (e.key === 'Enter' && now >= 0) all[now].click()
-  else return
+  if (e.key !== 'Enter' || !e.target.matches?.('.href[role]')) return
   e.preventDefault()
   e.stopPropagation()
+  e.target.click()
 }
 
 /** A file that a Markdown text leads to opens on the Desk; an address of another site is only named. */

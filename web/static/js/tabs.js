@@ -48,7 +48,7 @@ export function take(r) {
   return { tab, fresh: fresh && !had, again: fresh && !had && Boolean(newest), pin: kept && fresh && Boolean(newest) }
 }
 
-const icons = { csv: 'table', tsv: 'table', json: 'tree', jsonl: 'tree', ndjson: 'tree' }
+const icons = { csv: 'table', tsv: 'table', json: 'tree', jsonl: 'tree', ndjson: 'tree', ...Object.fromEntries(['png', 'jpg', 'jpeg', 'gif', 'webp', 'svg', 'ico', 'avif', 'bmp'].map((ext) => [ext, 'image'])) }
 
 /** The mark of an output that is not there, or not yet. */
 export const iconOf = (kind, name) => ({ terminal: 'term', image: 'image' }[kind] ?? icons[/\.(\w+)$/.exec(name.toLowerCase())?.[1]] ?? 'file')
