@@ -18,7 +18,8 @@ import (
 // thing it is about is the permission's own, the others stand beside it.
 type Act struct {
 	agent.Permission
-	// Absolute is the path of a file as the agent takes it; two names of one file are one.
+	// Absolute is the path of a file as the agent takes it; two names of one file are one. nil: the
+	// agent names files by one path each.
 	Absolute func(path string) string
 	seen     map[string]bool // what was added, by kind and name
 }
@@ -26,7 +27,7 @@ type Act struct {
 // About adds what the act is about, once.
 func (a *Act) About(r agent.Resource) {
 	key := string(r.Kind) + " " + r.Resource
-	if r.Kind == agent.KindRead || r.Kind == agent.KindWrite {
+	if a.Absolute != nil && (r.Kind == agent.KindRead || r.Kind == agent.KindWrite) {
 		key = string(r.Kind) + " " + a.Absolute(r.Resource)
 	}
 	if r.Search != nil {
@@ -36,7 +37,7 @@ func (a *Act) About(r agent.Resource) {
 	case a.seen[key]:
 		return
 	case a.Resource == "":
-		a.Kind, a.Action, a.Resource, a.Search = r.Kind, r.Action, r.Resource, r.Search
+		a.Kind, a.Action, a.Resource, a.Target, a.Search = r.Kind, r.Action, r.Resource, r.Target, r.Search
 	default:
 		a.Also = append(a.Also, r)
 	}

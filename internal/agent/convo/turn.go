@@ -310,6 +310,7 @@ func (t *Turn) Quiet(wished ...event.ToolRequest) {
 // Call is a tool call of the agent's own. ID is unique in the session.
 type Call struct {
 	ID, Tool string
+	Parent   string          // the call whose helper agent makes it; empty: the main agent does
 	Args     json.RawMessage // an object; empty: it has none
 	Begun    bool            // it was reported
 	Done     bool            // its end was reported
@@ -325,7 +326,7 @@ func (t *Turn) Begin(k *Call) {
 	if len(k.Args) == 0 {
 		k.Args = json.RawMessage("{}")
 	}
-	t.c.Report(event.ToolExecutionStart{ToolCallID: k.ID, ToolName: k.Tool, Arguments: k.Args})
+	t.c.Report(event.ToolExecutionStart{ToolCallID: k.ID, ToolName: k.Tool, Arguments: k.Args, By: event.ByAgent, ParentToolCallID: k.Parent})
 }
 
 // Complete reports the end of a call, once.

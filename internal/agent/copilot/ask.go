@@ -94,8 +94,8 @@ func (c *conn) answer(ctx context.Context, q userQuestion) (userAnswer, error) {
 func (c *conn) consult(ctx context.Context, tool string, question agent.Question) (a agent.Answer, err error) {
 	t, done := c.within(func(t *turn) bool {
 		for _, x := range t.tools {
-			if x.name == tool && x.open() && t == c.loop.turn { // helpers do not ask
-				question.ToolCallID = x.id
+			if x.Tool == tool && x.open() && t == c.loop.turn { // helpers do not ask
+				question.ToolCallID = x.ID
 			}
 		}
 		return false

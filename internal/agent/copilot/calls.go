@@ -11,29 +11,27 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/agent/convo"
 	"webchat/internal/agent/copilot/cli"
 	"webchat/internal/event"
 	"webchat/internal/wording"
 )
 
-// execution is one tool call.
+// execution is one tool call. Hooks may change its arguments.
 type execution struct {
-	id        string // ours
-	name      string
-	at        time.Time // of its start; the zero time: it has not started
-	called    bool      // the session runs it, and reports its end
-	completed bool
-	output    string // of a foreign tool, so far
+	convo.Call
+	at     time.Time // of its start
+	called bool      // the session runs it, and reports its end
+	output string    // of a foreign tool, so far
 
-	arguments json.RawMessage // an object, as hooks left it
-	hooked    bool            // hooks were asked
-	changed   bool            // and changed the arguments
-	ended     bool            // they were informed of its end
-	without   []string        // sensitive files its search leaves out
+	hooked  bool     // hooks were asked
+	changed bool     // and changed the arguments
+	ended   bool     // they were informed of its end
+	without []string // sensitive files its search leaves out
 }
 
 // open reports whether it is a call of the CLI's own that runs.
-func (x *execution) open() bool { return !x.at.IsZero() && !x.called && !x.completed }
+func (x *execution) open() bool { return x.Begun && !x.called && !x.Done }
 
 // wish is a call as the model writes it: of those that the CLI refuses before it starts them,
 // nothing else comes.
@@ -61,14 +59,14 @@ const shortID = 16
 // newCall returns a call that is new to us. Its id is unique in the session, and the CLI's where
 // possible. A turn knows its own calls only.
 func (t *turn) newCall(id string) *execution {
-	x := &execution{id: id}
+	x := &execution{Call: convo.Call{ID: id}}
 	if len(id) < shortID {
-		x.id = t.id + "-" + id
+		x.ID = t.id + "-" + id
 	}
-	for base, n := x.id, 2; t.tools[x.id] != nil; n++ {
-		x.id = base + "." + strconv.Itoa(n)
+	for base, n := x.ID, 2; t.tools[x.ID] != nil; n++ {
+		x.ID = base + "." + strconv.Itoa(n)
 	}
-	t.tools[x.id], t.calls[id] = x, x
+	t.tools[x.ID], t.calls[id] = x, x
 	return x
 }
 
@@ -93,16 +91,16 @@ func (c *conn) onToolStart(t *turn, e cli.Event, d toolCall) {
 
 func (c *conn) startTool(t *turn, e cli.Event, id, name string, arguments json.RawMessage) *execution {
 	x := t.calls[id]
-	if x == nil || x.completed {
+	if x == nil || x.called || x.Done {
 		x = t.newCall(id)
 	}
-	if !x.at.IsZero() {
+	if x.Begun {
 		return x
 	}
 	delete(t.wished, id)
-	x.name, x.at = name, time.Now()
-	x.arguments, _ = asObject(arguments)
-	c.Report(event.ToolExecutionStart{ToolCallID: x.id, ToolName: name, Arguments: x.arguments, By: event.ByAgent, ParentToolCallID: c.helper(e)})
+	x.Tool, x.Parent, x.at = name, c.helper(e), time.Now()
+	x.Args, _ = asObject(arguments)
+	t.Begin(&x.Call)
 	c.startRewritten(x)
 	c.beginCommand(x, id)
 	c.settleHeld(t, nil)
@@ -111,7 +109,7 @@ func (c *conn) startTool(t *turn, e cli.Event, id, name string, arguments json.R
 
 func (c *conn) onToolProgress(t *turn, _ cli.Event, d struct{ ToolCallID, ProgressMessage string }) {
 	if x := t.running(d.ToolCallID); x != nil {
-		c.Report(event.ToolExecutionProgress{ToolCallID: x.id, ProgressMessage: wording.Cut(d.ProgressMessage, 400), ElapsedMs: time.Since(x.at).Milliseconds()})
+		c.Report(event.ToolExecutionProgress{ToolCallID: x.ID, ProgressMessage: wording.Cut(d.ProgressMessage, 400), ElapsedMs: time.Since(x.at).Milliseconds()})
 	}
 }
 
@@ -128,7 +126,7 @@ func (c *conn) onToolPartial(t *turn, _ cli.Event, d struct{ ToolCallID, Partial
 	}
 	x.output = d.PartialOutput
 	if more != "" {
-		c.Report(event.ToolExecutionPartialResult{ToolCallID: x.id, PartialOutput: more})
+		c.Report(event.ToolExecutionPartialResult{ToolCallID: x.ID, PartialOutput: more})
 	}
 }
 
@@ -136,7 +134,7 @@ type toolEnd struct {
 	ToolCallID     string
 	Success        bool
 	Result         event.ToolResult
-	Error          *struct{ Message, Code string }
+	Error          struct{ Message, Code string }
 	ShellExecution struct{ ExitCode *int }
 	ToolTelemetry  map[string]json.RawMessage
 }
@@ -154,8 +152,7 @@ func (c *conn) onToolComplete(t *turn, e cli.Event, d toolEnd) {
 	if x == nil {
 		return
 	}
-	x.completed = true
-	done := event.ToolExecutionComplete{ToolCallID: x.id, Success: d.Success, DurationMs: time.Since(x.at).Milliseconds()}
+	done := event.ToolExecutionComplete{Success: d.Success}
 	if code := d.ShellExecution.ExitCode; code != nil {
 		if d.ToolTelemetry == nil {
 			d.ToolTelemetry = map[string]json.RawMessage{}
@@ -165,18 +162,14 @@ func (c *conn) onToolComplete(t *turn, e cli.Event, d toolEnd) {
 	if len(d.ToolTelemetry) > 0 {
 		done.ToolTelemetry, _ = json.Marshal(d.ToolTelemetry) // the session keeps its numbers
 	}
-	switch {
-	case d.Success:
-		done.Result = readableResult(d.Result)
-	case d.Error != nil:
-		done.Error = &event.ToolError{Message: d.Error.Message, Code: errorCode(d.Error.Code), Kind: event.KindOfCode(d.Error.Code)}
-	default:
-		done.Error = &event.ToolError{Message: "The tool failed.", Code: "failure", Kind: event.KindInternal}
+	if !d.Success {
+		done.Error = &event.ToolError{Message: cmp.Or(d.Error.Message, "The tool failed."), Code: errorCode(d.Error.Code), Kind: event.KindOfCode(d.Error.Code)}
+		t.Complete(&x.Call, done)
+		return
 	}
-	c.Report(done)
-	if done.Result != nil {
-		c.endCommand(x.id, done.Result.Content)
-	}
+	done.Result = readableResult(d.Result)
+	t.Complete(&x.Call, done)
+	c.endCommand(x.ID, done.Result.Content)
 }
 
 // shellEnd is how the CLI's shell ends what it returns; the exit code is elsewhere, too.
@@ -218,14 +211,14 @@ func (c *conn) onToolRequested(t *turn, e cli.Event, d toolCall) {
 		t.Spawn(func() { answer(agent.Failure(event.KindUnknownTool, "There is no tool '%s'.", d.ToolName)) })
 		return // the CLI reports the end
 	}
-	if x.called || x.completed {
+	if x.called || x.Done {
 		return
 	}
-	call := agent.ToolCall{ID: x.id, Name: d.ToolName, Arguments: d.Arguments, ParentToolCallID: c.helper(e)}
+	call := agent.ToolCall{ID: x.ID, Name: d.ToolName, Arguments: d.Arguments, ParentToolCallID: x.Parent}
 	if len(call.Arguments) == 0 {
 		call.Arguments = json.RawMessage("{}")
 	}
-	x.called, x.completed = true, true // the session reports its end
+	x.called = true
 	t.Spawn(func() {
 		res, err := c.Host.CallTool(t.Ctx, call)
 		if err != nil {

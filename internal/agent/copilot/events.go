@@ -301,7 +301,7 @@ func (c *conn) starter(e cli.Event, h nativeHelper) (call, id string) {
 func (c *conn) started(id string) string {
 	for _, t := range append(slices.Collect(maps.Values(c.loop.helpers)), c.loop.turn) {
 		if t != nil && t.calls[id] != nil {
-			return t.calls[id].id
+			return t.calls[id].ID
 		}
 	}
 	return ""

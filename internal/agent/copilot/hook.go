@@ -46,7 +46,7 @@ func (c *conn) beforeTool(call agent.HookCall, asGiven func(json.RawMessage) any
 	var x *execution
 	t, done := c.within(func(t *turn) bool {
 		if x = t.find(call, func(x *execution) bool { return !x.hooked }); x != nil {
-			call.RequestID, x.hooked = x.id, true
+			call.RequestID, x.hooked = x.ID, true
 		}
 		return x != nil
 	})
@@ -118,7 +118,7 @@ func (c *conn) rewritten(t *turn, x *execution, r rewrite) {
 		x = t.find(agent.HookCall{Tool: r.tool, Arguments: r.made}, func(x *execution) bool { return !x.changed })
 	}
 	if x != nil {
-		x.changed, x.arguments, x.without = true, r.changed, r.without
+		x.changed, x.Args, x.without = true, r.changed, r.without
 		return
 	}
 	early := c.loop.early
@@ -127,9 +127,9 @@ func (c *conn) rewritten(t *turn, x *execution, r rewrite) {
 
 // startRewritten gives a call that starts what was made of it before.
 func (c *conn) startRewritten(x *execution) {
-	i := slices.IndexFunc(c.loop.early, func(r rewrite) bool { return r.tool == x.name && convo.SameJSON(r.made, x.arguments) })
+	i := slices.IndexFunc(c.loop.early, func(r rewrite) bool { return r.tool == x.Tool && convo.SameJSON(r.made, x.Args) })
 	if i >= 0 {
-		x.changed, x.arguments, x.without = true, c.loop.early[i].changed, c.loop.early[i].without
+		x.changed, x.Args, x.without = true, c.loop.early[i].changed, c.loop.early[i].without
 		c.loop.early = slices.Delete(c.loop.early, i, i+1)
 	}
 }
@@ -137,7 +137,7 @@ func (c *conn) startRewritten(x *execution) {
 // find returns a running call by what hooks learn of it, which is not its id.
 func (t *turn) find(call agent.HookCall, also func(*execution) bool) *execution {
 	for _, x := range t.tools {
-		if x.name == call.Tool && x.open() && also(x) && convo.SameJSON(x.arguments, call.Arguments) {
+		if x.Tool == call.Tool && x.open() && also(x) && convo.SameJSON(x.Args, call.Arguments) {
 			return x
 		}
 	}
@@ -151,7 +151,7 @@ func (c *conn) afterTool(call agent.HookCall) *hookOutput {
 	t, done := c.within(func(t *turn) bool {
 		x := t.find(call, func(x *execution) bool { return !x.ended })
 		if x != nil {
-			id, without, x.ended = x.id, x.without, true
+			id, without, x.ended = x.ID, x.without, true
 		}
 		return x != nil
 	})

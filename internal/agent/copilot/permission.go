@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/agent/convo"
 	"webchat/internal/agent/copilot/cli"
 	"webchat/internal/event"
 	"webchat/internal/policy"
@@ -103,18 +104,18 @@ func (c *conn) answerPermission(t *turn, id string, v agent.Verdict) {
 // started.
 func (c *conn) permission(q *question, x *execution) agent.Permission {
 	r := q.act
-	p := agent.Permission{ToolCallID: x.id, ToolName: x.name, Digest: requestDigest(q.PermissionRequest), Cwd: c.Options.Workspace}
+	p := convo.Act{Permission: agent.Permission{ToolCallID: x.ID, ToolName: x.Tool, Digest: requestDigest(q.PermissionRequest), Cwd: c.Options.Workspace}}
 	switch r.Kind {
 	case "shell":
 		p.Kind, p.Action, p.Resource, p.CwdUnknown = agent.KindShell, "run a command", r.FullCommandText, !c.knowsFolder()
 		p.ToolName = cmp.Or(p.ToolName, "bash")
 	case "write":
-		p.Kind, p.Action, p.Resource, p.Diff = agent.KindWrite, "write a file", r.FileName, r.Diff
-		p.Also = furtherEdits(r)
+		p.Kind, p.Diff, p.Sensitive = agent.KindWrite, r.Diff, r.FileName == ""
+		writes(&p, r)
 	case "read":
 		p.Kind, p.Action, p.Resource = agent.KindRead, "read a file", r.Path
-		if x.name != "" {
-			x.describeSearch(&p)
+		if x.Tool != "" {
+			x.describeSearch(&p.Permission)
 		}
 	case "url":
 		p.ToolName, p.Kind, p.Action, p.Resource = cmp.Or(p.ToolName, "web_fetch"), agent.KindURL, "fetch an address", r.URL
@@ -129,29 +130,27 @@ func (c *conn) permission(q *question, x *execution) agent.Permission {
 	case p.ToolName == "": // no rule by the name of the tool could hold
 		p.ToolName, p.Sensitive = r.Kind, true
 	}
-	if p.Kind == agent.KindRead || p.Kind == agent.KindWrite {
+	if p.Kind == agent.KindRead {
 		p.Target = cmp.Or(p.Target, astray(p.Resource))
 	}
-	return p
+	return p.Permission
 }
 
-// furtherEdits are the files a write is about beside the one the CLI names.
-func furtherEdits(r permissionRequest) (all []agent.Resource) {
-	known := []string{"", r.FileName}
-	add := func(action, path string) {
-		if !slices.Contains(known, path) {
-			known = append(known, path)
-			all = append(all, agent.Resource{Kind: agent.KindWrite, Action: action, Resource: path, Target: astray(path)})
+// writes adds the files that a write is about, beginning with the one the CLI names.
+func writes(p *convo.Act, r permissionRequest) {
+	write := func(action, path string) {
+		if path != "" {
+			p.About(agent.Resource{Kind: agent.KindWrite, Action: action, Resource: path, Target: astray(path)})
 		}
 	}
+	write("write a file", r.FileName)
 	for _, e := range r.FileEdits {
 		if e.After.Path != e.Before.Path {
-			add("move a file away", e.Before.Path)
+			write("move a file away", e.Before.Path)
 		}
-		add("write a file", e.Before.Path)
-		add("write a file", e.After.Path)
+		write("write a file", e.Before.Path)
+		write("write a file", e.After.Path)
 	}
-	return all
 }
 
 // astray returns where an absolute path leads, if ".." behind a link makes that another place than
@@ -170,21 +169,21 @@ func astray(path string) string {
 // does reports whether a request may be one of this call's.
 func (x *execution) does(r permissionRequest, workspace string) bool {
 	var a struct{ Command, Path, URL string }
-	if json.Unmarshal(x.arguments, &a) != nil {
+	if json.Unmarshal(x.Args, &a) != nil {
 		return false
 	}
 	switch r.Kind {
 	case "shell":
 		return a.Command != "" && a.Command == r.FullCommandText
 	case "write":
-		return (x.name == "create" || x.name == "edit") && inWorkspace(workspace, a.Path) == filepath.Clean(r.FileName)
+		return (x.Tool == "create" || x.Tool == "edit") && inWorkspace(workspace, a.Path) == filepath.Clean(r.FileName)
 	case "read":
-		s, ok := searchOf(x.name, x.arguments)
+		s, ok := searchOf(x.Tool, x.Args)
 		return ok && slices.ContainsFunc(s.paths, func(p string) bool { return filepath.Clean(inWorkspace(workspace, p)) == filepath.Clean(r.Path) })
 	case "url":
 		return a.URL != "" && a.URL == r.URL
 	case "mcp":
-		return x.name == r.ToolName
+		return x.Tool == r.ToolName
 	}
 	return false
 }

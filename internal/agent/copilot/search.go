@@ -102,7 +102,7 @@ func leaveOut(ctx context.Context, workspace, tool string, arguments json.RawMes
 // the CLI names the folder only, with what ".." leads to cut out of its name, and opens what it
 // really leads to.
 func (x *execution) describeSearch(p *agent.Permission) {
-	s, ok := searchOf(x.name, x.arguments)
+	s, ok := searchOf(x.Tool, x.Args)
 	if !ok { // what a search of a folder would show is not known
 		p.Sensitive = !isFile(p.Cwd, p.Resource)
 		return
@@ -120,7 +120,7 @@ func (x *execution) describeSearch(p *agent.Permission) {
 	}
 	found := s.in(given)
 	p.Search = &found
-	p.Digest = requestDigest(append(append(json.RawMessage(`{"request":"`+p.Digest+`","call":`), x.arguments...), '}'))
+	p.Digest = requestDigest(append(append(json.RawMessage(`{"request":"`+p.Digest+`","call":`), x.Args...), '}'))
 	switch {
 	case s.names:
 		p.Action = "search a folder for names"

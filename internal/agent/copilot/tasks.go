@@ -103,10 +103,10 @@ var shellID = regexp.MustCompile(`<command (?:started in (?:detached )?backgroun
 
 // beginCommand remembers a call of the CLI's shell.
 func (c *conn) beginCommand(x *execution, theirs string) {
-	if !isShell(x.name) {
+	if !isShell(x.Tool) {
 		return
 	}
-	if c.loop.shells = append(c.loop.shells, &background{id: x.id, theirs: theirs}); len(c.loop.shells) > maxShells {
+	if c.loop.shells = append(c.loop.shells, &background{id: x.ID, theirs: theirs}); len(c.loop.shells) > maxShells {
 		c.loop.shells = slices.Delete(c.loop.shells, 0, 1)
 	}
 }

@@ -172,7 +172,7 @@ func (c *conn) onMessage(t *turn, e cli.Event, d nativeMessage) {
 	}
 	var requests []event.ToolRequest
 	for _, r := range d.ToolRequests {
-		requests = append(requests, event.ToolRequest{ToolCallID: t.newCall(r.ToolCallID).id, Name: r.Name, Arguments: r.Arguments, Type: r.Type})
+		requests = append(requests, event.ToolRequest{ToolCallID: t.newCall(r.ToolCallID).ID, Name: r.Name, Arguments: r.Arguments, Type: r.Type})
 	}
 	c.whole(t, c.text(t, e, d.MessageID, false), d.Content, requests, false)
 	if c.helper(e) == "" {
