@@ -54,7 +54,7 @@ func New(c Config) (*Backend, error) {
 	case c.Lend == nil:
 		return nil, errors.New("acp: nothing lends tools")
 	}
-	c.Title, c.Env = cmp.Or(c.Title, c.Name), aroundProxies(c.Env)
+	c.Title, c.Env = cmp.Or(c.Title, c.Name), convo.AroundProxies(c.Env)
 	c.Silence = cmp.Or(c.Silence, time.Minute)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

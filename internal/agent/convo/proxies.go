@@ -1,4 +1,4 @@
-package acp
+package convo
 
 import (
 	"cmp"
@@ -9,9 +9,9 @@ import (
 // near are the hosts on which webchat lends the session's tools.
 const near = "localhost,127.0.0.1,::1"
 
-// aroundProxies is an environment in which proxies are not asked for this machine: the session's
+// AroundProxies is an environment in which proxies are not asked for this machine: the session's
 // tools are there, and most agents would look for them at the proxy.
-func aroundProxies(env []string) []string {
+func AroundProxies(env []string) []string {
 	values := map[string]string{}
 	for _, v := range env {
 		name, value, _ := strings.Cut(v, "=")
