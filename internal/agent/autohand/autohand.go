@@ -67,7 +67,7 @@ func New(c Config) (*Backend, error) {
 	case len(c.Hook) == 0:
 		return nil, errors.New("autohand: no command for its hooks")
 	}
-	c.Path = cmp.Or(c.Path, "autohand")
+	c.Path, c.Env = cmp.Or(c.Path, "autohand"), convo.AroundProxies(c.Env)
 	c.Silence = cmp.Or(c.Silence, time.Minute)
 	c.Stall = cmp.Or(c.Stall, 10*time.Minute)
 	if c.Logger == nil {

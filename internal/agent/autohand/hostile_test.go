@@ -165,3 +165,15 @@ func TestSettings(t *testing.T) {
 		t.Errorf("the user's own settings changed: %v", err)
 	}
 }
+
+// A proxy that is set for everything does not stand between the CLI and the session's tools.
+func TestToolsAreReachedAroundAProxy(t *testing.T) {
+	h := sit(t, "polite", func(c *autohand.Config) {
+		c.Env = append(c.Env, "HTTP_PROXY=http://127.0.0.1:9", "NO_PROXY=example.com")
+	}, nil)
+	h.must("shell echo $NO_PROXY $no_proxy")
+	const want = "example.com,localhost,127.0.0.1,::1 example.com,localhost,127.0.0.1,::1\n"
+	if c := all[event.ToolExecutionComplete](h); len(c) != 1 || c[0].Result == nil || c[0].Result.Content != want {
+		t.Errorf("the CLI has %+v, want %q", c, want)
+	}
+}
