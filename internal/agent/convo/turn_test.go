@@ -1,0 +1,78 @@
+package convo
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+)
+
+// log is a session that keeps what it is reported.
+type log struct {
+	agent.Host
+	mu  sync.Mutex
+	all []event.Data
+}
+
+func (l *log) Report(_ context.Context, d event.Data) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all = append(l.all, d)
+	return nil
+}
+
+func (l *log) warnings() (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, d := range l.all {
+		if _, ok := d.(event.SessionError); ok {
+			n++
+		}
+	}
+	return n
+}
+
+// scripted is an agent without a process, whose turn is a function.
+type scripted struct{ work func(*Turn) }
+
+func (scripted) Ready(context.Context) error { return nil }
+func (s scripted) Send(t *Turn, _ agent.Prompt) error {
+	t.Spawn(func() { s.work(t) })
+	return nil
+}
+func (scripted) Abort(*Turn)  {}
+func (scripted) Settle(*Turn) {}
+func (scripted) Finish(*Turn) {}
+func (scripted) End()         {}
+
+// An agent that works on a call may be silent for as long as that takes; one that does nothing is
+// reported once.
+func TestALongCallIsNoSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		host := &log{}
+		var during, after int
+		c := New(Config{Title: "Agent", Host: host, Silence: time.Minute, Agent: scripted{func(turn *Turn) {
+			k := &Call{ID: "c1", Tool: "bash"}
+			turn.c.Do(func() { turn.Begin(k) })
+			time.Sleep(time.Hour + 30*time.Second)
+			during = host.warnings()
+			turn.c.Do(func() { turn.Complete(k, event.ToolExecutionComplete{Success: true}) })
+			time.Sleep(time.Hour + 30*time.Second)
+			after = host.warnings()
+			turn.c.Do(func() { turn.End(nil) })
+		}}})
+		if err := c.Prompt(t.Context(), agent.Prompt{}); err != nil {
+			t.Error(err)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+		if during != 0 || after != 1 {
+			t.Errorf("warned %d times during the call, %d times after it", during, after)
+		}
+	})
+}
