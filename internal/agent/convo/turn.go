@@ -1,7 +1,7 @@
 package convo
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,7 +30,8 @@ type Turn struct {
 	over    bool           // no further call may join; guarded by c.mu
 	busy    int            // what the agent waits for, and works on; guarded by c.mu
 	sign    chan struct{}  // has room for one: a sign of life
-	speech  speech
+	speech  *Speech        // in flight; nil: none is
+	theirs  string         // the agent's own id of it
 }
 
 // NewTurn returns a turn, which runs beside that of the conversation until it is
@@ -250,21 +251,49 @@ func (t *Turn) watch() {
 // than 16 MiB.
 const mostSaid = 12 << 20
 
-// speech is a message or a thought in flight.
-type speech struct {
-	id      string
-	theirs  string // the agent's own id of the message
-	thought bool
-	text    bytes.Buffer
+// Speech is a message or a thought in flight.
+type Speech struct {
+	ID      string
+	Parent  string // the call whose helper agent says it; empty: the main agent does
+	Thought bool
+	said    []byte
 }
 
-// Saying reports whether a message is in flight.
-func (t *Turn) Saying() bool { return t.speech.id != "" }
+// Said is what was said of it so far.
+func (x *Speech) Said() string { return string(x.said) }
 
-// Say adds to the message in flight, or begins another if it is of another kind or of another id of
+// Grow reports the next piece of a text.
+func (t *Turn) Grow(x *Speech, piece string) {
+	offset := int64(len(x.said))
+	x.said = append(x.said, piece...)
+	if x.Thought {
+		t.c.Report(event.AssistantReasoningDelta{ReasoningID: x.ID, Offset: offset, DeltaContent: piece, ParentToolCallID: x.Parent})
+		return
+	}
+	t.c.Report(event.AssistantMessageDelta{MessageID: x.ID, Offset: offset, DeltaContent: piece, ParentToolCallID: x.Parent})
+}
+
+// Whole reports the end of a text. Where the whole of a message differs from the sum of its pieces,
+// these are taken back; those of a thought cannot be.
+func (t *Turn) Whole(x *Speech, m event.AssistantMessage) {
+	if x.Thought {
+		t.c.Report(event.AssistantReasoning{ReasoningID: x.ID, Content: cmp.Or(x.Said(), m.Content), ParentToolCallID: x.Parent})
+		return
+	}
+	if len(x.said) > 0 && x.Said() != m.Content {
+		t.c.Report(event.AssistantMessageDiscarded{MessageID: x.ID})
+	}
+	m.MessageID, m.ParentToolCallID = x.ID, x.Parent
+	t.c.Report(m)
+}
+
+// Saying reports whether a text is in flight.
+func (t *Turn) Saying() bool { return t.speech != nil }
+
+// Say adds to the text in flight, or begins another if it is of another kind or of another id of
 // the agent's.
 func (t *Turn) Say(thought bool, theirs, text string) {
-	if s := &t.speech; s.id != "" && (s.thought != thought || s.theirs != theirs) {
+	if s := t.speech; s != nil && (s.Thought != thought || t.theirs != theirs) {
 		t.Quiet()
 	}
 	for text = strings.ToValidUTF8(text, "\uFFFD"); text != ""; {
@@ -273,37 +302,21 @@ func (t *Turn) Say(thought bool, theirs, text string) {
 			piece = strings.ToValidUTF8(piece[:mostSaid], "") // less a character that is cut in two
 		}
 		text = text[len(piece):]
-		t.sayPiece(thought, theirs, piece)
+		if s := t.speech; s != nil && len(s.said)+len(piece) > mostSaid {
+			t.Quiet()
+		}
+		if t.speech == nil {
+			t.speech, t.theirs = &Speech{ID: string(event.NewID()), Thought: thought}, theirs
+		}
+		t.Grow(t.speech, piece)
 	}
 }
 
-func (t *Turn) sayPiece(thought bool, theirs, text string) {
-	s := &t.speech
-	if s.text.Len()+len(text) > mostSaid {
-		t.Quiet()
-	}
-	if s.id == "" {
-		s.id, s.thought, s.theirs = string(event.NewID()), thought, theirs
-	}
-	offset := int64(s.text.Len())
-	s.text.WriteString(text)
-	if thought {
-		t.c.Report(event.AssistantReasoningDelta{ReasoningID: s.id, Offset: offset, DeltaContent: text})
-		return
-	}
-	t.c.Report(event.AssistantMessageDelta{MessageID: s.id, Offset: offset, DeltaContent: text})
-}
-
-// Quiet ends the message in flight, with the calls that the model wished for in it.
+// Quiet ends the text in flight, with the calls that the model wished for in it.
 func (t *Turn) Quiet(wished ...event.ToolRequest) {
-	s := t.speech
-	t.speech = speech{}
-	switch text := s.text.String(); {
-	case s.id == "":
-	case s.thought:
-		t.c.Report(event.AssistantReasoning{ReasoningID: s.id, Content: text})
-	default:
-		t.c.Report(event.AssistantMessage{MessageID: s.id, Content: text, ToolRequests: wished})
+	if x := t.speech; x != nil {
+		t.speech = nil
+		t.Whole(x, event.AssistantMessage{Content: x.Said(), ToolRequests: wished})
 	}
 }
 

@@ -1,23 +1,16 @@
 package copilot
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
 
+	"webchat/internal/agent/convo"
 	"webchat/internal/agent/copilot/cli"
 	"webchat/internal/event"
 	"webchat/internal/wording"
 )
-
-// text is a message or a piece of reasoning in flight.
-type text struct {
-	id, parent string
-	reasoning  bool
-	content    []byte
-}
 
 func (c *conn) onStepStart(t *turn, _ cli.Event, _ struct{}) {
 	c.endStep(t)
@@ -32,8 +25,8 @@ func (c *conn) onStepStart(t *turn, _ cli.Event, _ struct{}) {
 // for example: the next call goes on behind it.
 func (c *conn) onStepEnd(t *turn, _ cli.Event, _ struct{}) {
 	for _, x := range slices.Clone(t.texts) {
-		if x.parent == "" && !x.reasoning && t.failure == nil && !t.aborted {
-			c.whole(t, x, string(x.content), nil, true)
+		if x.Parent == "" && !x.Thought && t.failure == nil && !t.aborted {
+			t.whole(x, event.AssistantMessage{Content: x.Said(), Partial: true})
 		}
 	}
 	c.endStep(t)
@@ -48,12 +41,12 @@ func (c *conn) onRetry(t *turn, e cli.Event, _ struct{}) {
 	}
 	for _, x := range slices.Clone(t.texts) {
 		switch {
-		case x.parent != parent:
-		case x.reasoning:
-			c.whole(t, x, string(x.content), nil, false)
+		case x.Parent != parent:
+		case x.Thought:
+			t.whole(x, event.AssistantMessage{})
 		default:
 			t.drop(x)
-			c.Report(event.AssistantMessageDiscarded{MessageID: x.id})
+			c.Report(event.AssistantMessageDiscarded{MessageID: x.ID})
 		}
 	}
 }
@@ -116,46 +109,39 @@ func (r *refusal) happened() string {
 }
 
 // text returns the text in flight that has an id, else a new one that is not in flight.
-func (c *conn) text(t *turn, e cli.Event, id string, reasoning bool) *text {
+func (c *conn) text(t *turn, e cli.Event, id string, thought bool) *convo.Speech {
 	for _, x := range t.texts {
-		if x.id == id && x.reasoning == reasoning {
+		if x.ID == id && x.Thought == thought {
 			return x
 		}
 	}
-	return &text{id: id, reasoning: reasoning, parent: c.helper(e)}
+	return &convo.Speech{ID: id, Thought: thought, Parent: c.helper(e)}
 }
 
-func (t *turn) drop(gone *text) {
-	t.texts = slices.DeleteFunc(t.texts, func(x *text) bool { return x == gone })
+func (t *turn) drop(gone *convo.Speech) {
+	t.texts = slices.DeleteFunc(t.texts, func(x *convo.Speech) bool { return x == gone })
 }
 
 type delta struct{ MessageID, ReasoningID, DeltaContent string }
 
 func (c *conn) onMessageDelta(t *turn, e cli.Event, d delta) {
-	if x, offset := c.grow(t, e, d.MessageID, d.DeltaContent, false); x != nil {
-		c.Report(event.AssistantMessageDelta{MessageID: x.id, Offset: offset, DeltaContent: d.DeltaContent, ParentToolCallID: x.parent})
-	}
+	c.grow(t, e, d.MessageID, d.DeltaContent, false)
 }
 
 func (c *conn) onReasoningDelta(t *turn, e cli.Event, d delta) {
-	if x, offset := c.grow(t, e, d.ReasoningID, d.DeltaContent, true); x != nil {
-		c.Report(event.AssistantReasoningDelta{ReasoningID: x.id, Offset: offset, DeltaContent: d.DeltaContent, ParentToolCallID: x.parent})
-	}
+	c.grow(t, e, d.ReasoningID, d.DeltaContent, true)
 }
 
-// grow adds to a text and returns it with the bytes before the piece; nil when its text has ended,
-// or the piece is empty.
-func (c *conn) grow(t *turn, e cli.Event, id, piece string, reasoning bool) (*text, int64) {
+// grow adds to a text that has not ended.
+func (c *conn) grow(t *turn, e cli.Event, id, piece string, thought bool) {
 	if id == "" || piece == "" || t.ended[id] {
-		return nil, 0
+		return
 	}
-	x := c.text(t, e, id, reasoning)
-	if len(x.content) == 0 {
+	x := c.text(t, e, id, thought)
+	if !slices.Contains(t.texts, x) {
 		t.texts = append(t.texts, x)
 	}
-	offset := int64(len(x.content))
-	x.content = append(x.content, piece...)
-	return x, offset
+	t.Grow(x, piece)
 }
 
 type nativeMessage struct {
@@ -174,7 +160,7 @@ func (c *conn) onMessage(t *turn, e cli.Event, d nativeMessage) {
 	for _, r := range d.ToolRequests {
 		requests = append(requests, event.ToolRequest{ToolCallID: t.newCall(r.ToolCallID).ID, Name: r.Name, Arguments: r.Arguments, Type: r.Type})
 	}
-	c.whole(t, c.text(t, e, d.MessageID, false), d.Content, requests, false)
+	t.whole(c.text(t, e, d.MessageID, false), event.AssistantMessage{Content: d.Content, ToolRequests: requests})
 	if c.helper(e) == "" {
 		t.finals = c.finalCalls(d)
 	}
@@ -182,20 +168,13 @@ func (c *conn) onMessage(t *turn, e cli.Event, d nativeMessage) {
 
 func (c *conn) onReasoning(t *turn, e cli.Event, d nativeMessage) {
 	if d.ReasoningID != "" && !t.ended[d.ReasoningID] {
-		c.whole(t, c.text(t, e, d.ReasoningID, true), d.Content, nil, false)
+		t.whole(c.text(t, e, d.ReasoningID, true), event.AssistantMessage{Content: d.Content})
 	}
 }
 
-// whole ends a text. Where the whole differs from the sum of its pieces, the pieces are taken back.
-func (c *conn) whole(t *turn, x *text, content string, requests []event.ToolRequest, partial bool) {
+// whole ends a text.
+func (t *turn) whole(x *convo.Speech, m event.AssistantMessage) {
 	t.drop(x)
-	t.ended[x.id] = true
-	if x.reasoning { // there is no taking back
-		c.Report(event.AssistantReasoning{ReasoningID: x.id, Content: cmp.Or(string(x.content), content), ParentToolCallID: x.parent})
-		return
-	}
-	if len(x.content) > 0 && string(x.content) != content {
-		c.Report(event.AssistantMessageDiscarded{MessageID: x.id})
-	}
-	c.Report(event.AssistantMessage{MessageID: x.id, Content: content, ToolRequests: requests, Partial: partial, ParentToolCallID: x.parent})
+	t.ended[x.ID] = true
+	t.Whole(x, m)
 }

@@ -31,7 +31,7 @@ type turn struct {
 	step     string          // the open model call
 	steps    int
 	native   string                // what the CLI calls the event of its prompt, until that was reported
-	texts    []*text               // messages and reasoning in flight
+	texts    []*convo.Speech       // messages and reasoning in flight
 	ended    map[string]bool       // ids of texts that are whole
 	calls    map[string]*execution // by the CLI's ids
 	wished   map[string]wish       // calls of its messages, by the CLI's ids
