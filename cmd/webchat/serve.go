@@ -40,7 +40,6 @@ func (o *options) serve(ctx context.Context, folders []string, stdout, stderr io
 	defer debug.SetGCPercent(usual)
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	log := slog.New(slog.NewTextHandler(stderr, nil))
 	c, err := o.loadConfig()
 	if err != nil {
 		return err
@@ -65,6 +64,7 @@ func (o *options) serve(ctx context.Context, folders []string, stdout, stderr io
 		}
 		err = errors.Join(err, dir.Close())
 	}()
+	log := slog.New(slog.NewTextHandler(daemon.LogWriter(path, stderr), nil))
 	listeners, port, err := daemon.Listeners(ctx, "--listen", o.Listen, o.listenGiven, sse.ListenControl)
 	if err != nil {
 		return err
