@@ -29,6 +29,10 @@ const (
 	maxTodos     = 100      // entries of a plan
 	maxTodo      = 500      // characters of one
 	maxNumbers   = 64       // numbers of a foreign tool's telemetry
+
+	// What one call of a model takes at most: sums of more would be no numbers that a log can hold.
+	maxTokens = 1 << 40
+	maxCost   = 1e9
 )
 
 // screening is what a report of an agent is screened by: reports are the one way foreign events reach
@@ -80,10 +84,11 @@ func (s screening) Report(data event.Data) (event.Data, error) {
 		d.Kind = isKnown(d.Kind, event.KindOfStatus(d.StatusCode))
 		return d.In(s.turn), nil
 	case event.SessionUsageInfo:
-		d.CurrentTokens, d.TokenLimit = max(0, d.CurrentTokens), max(0, d.TokenLimit)
+		d.CurrentTokens, d.TokenLimit = tokensOf(d.CurrentTokens), tokensOf(d.TokenLimit)
 		return d, nil
 	case event.AssistantUsage:
-		d.InputTokens, d.OutputTokens, d.CacheReadTokens = max(0, d.InputTokens), max(0, d.OutputTokens), max(0, d.CacheReadTokens)
+		d.InputTokens, d.OutputTokens, d.CacheReadTokens = tokensOf(d.InputTokens), tokensOf(d.OutputTokens), tokensOf(d.CacheReadTokens)
+		d.DefinitionTokens, d.Cost = tokensOf(d.DefinitionTokens), min(max(0, d.Cost), maxCost)
 		return d, nil
 	case event.SessionTitleChanged:
 		d.Title, _ = firstRunes(wording.Line(d.Title), maxTitle)
@@ -143,6 +148,8 @@ func (s screening) Report(data event.Data) (event.Data, error) {
 	}
 	return nil, fmt.Errorf("%s is not a backend's to report", event.TypeOf(data))
 }
+
+func tokensOf(n int64) int64 { return min(max(0, n), maxTokens) }
 
 // unless returns d, or nothing where that says what is known.
 func unless(known bool, d event.Data) (event.Data, error) {

@@ -1,12 +1,16 @@
 package session
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
+	"math"
 	"reflect"
 	"testing"
 	"time"
 
+	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 )
@@ -61,4 +65,27 @@ func TestReport(t *testing.T) {
 	if got, err := s.Report(event.AssistantMessageDelta{MessageID: "m", DeltaContent: "x"}); err != nil || got == nil || string(work.Message(eventlog.MessageKey("m")).Text) != "x" {
 		t.Errorf("the first delta: %v, %v", got, err)
 	}
+}
+
+// What no call can take does not make sums that the log cannot hold: the turn ends all the same.
+func TestUsageBeyondAllNumbers(t *testing.T) {
+	play(t, func(r *rig, _ *Config) {
+		r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) error {
+			for range 3 {
+				if err := errors.Join(
+					h.Report(ctx, event.AssistantUsage{Model: "m", InputTokens: math.MaxInt64, OutputTokens: math.MaxInt64, CacheReadTokens: math.MaxInt64, Cost: math.MaxFloat64, DefinitionTokens: math.MinInt64}),
+					h.Report(ctx, event.SessionUsageInfo{TokenLimit: math.MaxInt64, CurrentTokens: math.MaxInt64})); err != nil {
+					return err
+				}
+			}
+			return say(ctx, h, "m-"+p.MessageID, "done")
+		}
+	}, func(r *rig) {
+		r.ask("hello")
+		r.ask("hello again")
+		u := r.s.Summary().Usage
+		if equal(t, "calls", u.Calls, 6); u.InputTokens <= 0 || u.OutputTokens <= 0 || u.CacheReadTokens <= 0 || u.Cost <= 0 || u.DefinitionTokens < 0 || u.OwnTokens < 0 || u.KeptTokens < 0 {
+			t.Errorf("%+v", u)
+		}
+	})
 }
