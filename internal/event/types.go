@@ -44,7 +44,7 @@ type (
 	}
 
 	// SessionShutdown says that the work on the session is over until it is resumed: this process
-	// ended, or the agent's conversation did, idle or dead. A killed process logs none.
+	// ended, or the agent's conversation did, idle or dead. Of a killed process the next one logs it.
 	SessionShutdown struct {
 		SessionID  string `json:"sessionId"`
 		Workspace  string `json:"workspace,omitempty"` // as in [SessionStart]

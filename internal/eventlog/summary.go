@@ -55,6 +55,7 @@ type Open struct {
 	Failed bool     `json:"failed,omitempty"` // the last turn ended with an error
 	Active int64    `json:"active,omitempty"` // the number of the last event that was activity
 	Since  int64    `json:"since,omitempty"`  // when Turn began, in milliseconds since 1970
+	Work   int64    `json:"work,omitempty"`   // when the work began that has no session.shutdown, in the same
 	Grants []Given  `json:"grants,omitempty"` // what the user allowed for the session; never changed in place
 
 	Outputs int  `json:"outputs,omitempty"` // how many were shown
@@ -121,6 +122,9 @@ func Summarize(s Summary, e event.Entry) Summary {
 	case event.SessionStart:
 		s.ID, s.Backend, s.Model, s.Title = ID(d.SessionID), d.Backend, d.Model, d.Title
 		s.CreatedAt, s.Workspace = e.Event.Timestamp, d.Workspace
+		s.Open.Work = e.Event.Timestamp.UnixMilli()
+	case event.SessionResume:
+		s.Open.Work = e.Event.Timestamp.UnixMilli()
 	case event.SessionTitleChanged:
 		s.Title = d.Title
 	case event.SessionModelChange:
@@ -145,6 +149,7 @@ func Summarize(s Summary, e event.Entry) Summary {
 	case event.TaskStarted:
 		s.Open.Tasks++
 	case event.SessionShutdown:
+		s.Open.Work = 0
 		s.bill(d.Usage, "", e)
 	case event.TaskCompleted:
 		s.Open.Tasks = max(0, s.Open.Tasks-1)

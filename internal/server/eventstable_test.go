@@ -71,7 +71,7 @@ var shown = []struct{ what, here, room, test string }{
 	{"Copilot: the envelope `{id, timestamp, parentId, ephemeral, type, data}`", "the same; `parentId` is the logged event before, `agentId` is told as `parentToolCallId`", "internal/event", "TestEnvelopeIsPlainJSON"},
 	{"Copilot: `session.start {sessionId, context, selectedModel}`", "the same, with `workspace` and `backend`; `selectedModel` is `model`", "internal/session", "TestATurn"},
 	{"Copilot: `session.resume {sessionId, context}`", "the same", "internal/session", "TestResumeOfTheConversation"},
-	{"Copilot: `session.shutdown {totalApiDurationMs, modelMetrics}`", "the same event, `durationMs` and `usage`, when the agent's conversation ends: with the server, by idleness, by its death", "internal/session", "TestTheEndOfARestingConversationIsLogged"},
+	{"Copilot: `session.shutdown {totalApiDurationMs, modelMetrics}`", "the same event, `durationMs` and `usage`, when the agent's conversation ends: with the server, by idleness, by its death; of a server that was killed, before the next `session.resume`", "internal/session", "TestTheEndOfARestingConversationIsLogged"},
 	{"Copilot: `session.idle`", "the same, and `turn.end`, which is logged", "internal/session", "TestATurn"},
 	{"Copilot: `session.error {errorType, message, statusCode}`", "the same, with `kind` and `context`", "internal/agent/copilot", "TestDialogues"},
 	{"Copilot: `session.title_changed {title}`", "the same; a title that the user gave stays", "internal/session", "TestReport"},

@@ -54,7 +54,7 @@ func Load(ctx context.Context, c Config, sum eventlog.Summary) (*Session, error)
 	}
 	sum.Workspace = c.Workspace
 	s := newSession(c, sum)
-	s.resumable = sum.LastSeq > 1
+	s.resumable, s.lastSeen = sum.LastSeq > 1, sum.UpdatedAt
 	if sum.Unfinished() {
 		switch err := s.recover(ctx); {
 		case errors.Is(err, eventlog.ErrLog):

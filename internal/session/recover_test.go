@@ -54,6 +54,7 @@ func TestRecoveryFromEveryPrefix(t *testing.T) {
 	n := len(mem.entries(id))
 	for cut := 1; cut <= n; cut++ {
 		synctest.Test(t, func(t *testing.T) {
+			time.Sleep(24 * time.Hour) // of fake time, from the kill to the next start
 			r := newRig(t, mem.prefix(id, cut), nil)
 			s, err := r.load(t.Context(), id)
 			if err != nil {
@@ -82,8 +83,11 @@ func TestRecoveryFromEveryPrefix(t *testing.T) {
 					t.Errorf("cut %d: %+v, %v", cut, res, err)
 				}
 			}
-			if !strings.Contains(r.types(), "session.resume user.message") {
-				t.Errorf("cut %d: no session.resume in %s", cut, r.types())
+			if !strings.Contains(r.types(), "session.shutdown session.resume user.message") {
+				t.Errorf("cut %d: no session.resume behind the end of what was cut in %s", cut, r.types())
+			}
+			if ends := all[event.SessionShutdown](r); ends[0].DurationMs > time.Hour.Milliseconds() {
+				t.Errorf("cut %d: %+v", cut, ends)
 			}
 			r.stop()
 			checkLog(t, r.mem.entries(id), true)

@@ -57,6 +57,7 @@ type Session struct {
 	state          state            // changes within events.Change only; so do events.Open, turn, queue and calls, as far as the log says
 	leftOpen       bool             // what an earlier process left open is not closed yet: the log cannot be written
 	startedAt      time.Time        // of the work since it began or went on; zero: none yet, or it is over
+	lastSeen       time.Time        // when earlier processes did something last
 	gone           bool             // the conversation ended, and the log does not say so yet
 	turn           *turn            // nil: none runs, and the queue is empty
 	queue          []*prompt        // those that wait
@@ -156,6 +157,10 @@ func (s *Session) beginLocked(data ...event.Data) error {
 		sum := s.events.Summary()
 		data = append([]event.Data{event.SessionResume{SessionID: string(s.id), Workspace: s.cfg.Workspace,
 			Backend: sum.Backend, Model: sum.Model, Context: s.cfg.Context()}}, data...)
+		if sum.Open.Work != 0 { // the process that began it was killed
+			data = append([]event.Data{event.SessionShutdown{SessionID: string(s.id), Workspace: s.cfg.Workspace,
+				DurationMs: max(0, s.lastSeen.UnixMilli()-sum.Open.Work)}}, data...)
+		}
 	}
 	if err := s.events.Append(data...); err != nil {
 		return err
