@@ -59,7 +59,7 @@ func (p *Policy) judge(ctx context.Context, act agent.Permission, file *syntax.F
 	if act.Cwd != "" && !act.CwdUnknown {
 		in = p.Names(act.Cwd)
 	}
-	if _, _, ok := j.list(file.Stmts, in); !ok {
+	if _, _, ok := j.list(file.Stmts, in); !ok || j.patterns && len(j.writes) > 0 { // what is written may fit a pattern
 		none.shows, none.stops = j.shows, j.stops
 		return none
 	}
@@ -95,6 +95,8 @@ type judgement struct {
 	ctx  context.Context
 	left int               // simple commands that may still be judged
 	vars map[string]string // of loops
+
+	patterns bool // it has patterns of file names
 }
 
 // list judges statements one after the other. A statement runs in the folders of in, and the
@@ -452,7 +454,7 @@ func (j *judgement) words(all []*syntax.Word, in folders) (texts []string, ok bo
 			return nil, false
 		}
 		names := map[string]bool{}
-		if pattern {
+		if j.patterns = j.patterns || pattern; pattern {
 			if names, ok = matches(text, in); !ok {
 				return nil, false
 			}

@@ -266,7 +266,7 @@ func TestWritingTextIsAnEdit(t *testing.T) {
 	edit := p.Grants(agent.Permission{Kind: agent.KindWrite, Resource: "new.txt"})
 	for command, want := range map[string]bool{
 		"echo hello > new.txt": true, "printf 'a\\n' >> new.txt": true, "cat > new.txt << 'E'\nx\nE": true, "cat << E > ./new.txt\nx\nE": true, "ls; echo a > new.txt": true, "cd ./src && echo a > ../new.txt": true,
-		"echo a > other.txt": false, "echo a > new.txt > other.txt": false, "ls > new.txt": false, "cat a.txt > new.txt": false, "echo a > .vscode/tasks.json": false, "echo a > /etc/x": false, "echo a > .env": false, "echo $(ls) > new.txt": false, "echo a > new.txt; rm b.txt": false, "echo a > $x": false,
+		"echo a > other.txt": false, "echo a > new.txt; cat *.txt": false, "echo a > new.txt > other.txt": false, "ls > new.txt": false, "cat a.txt > new.txt": false, "echo a > .vscode/tasks.json": false, "echo a > /etc/x": false, "echo a > .env": false, "echo $(ls) > new.txt": false, "echo a > new.txt; rm b.txt": false, "echo a > $x": false,
 	} {
 		act := agent.Permission{Kind: agent.KindShell, ToolName: "bash", Resource: command, Cwd: ws}
 		if got := p.Rule(t.Context(), act); got.Decision != "" {
