@@ -51,6 +51,25 @@ func TestExit(t *testing.T) {
 	}
 }
 
+// Run returns how a command ended, and stops one whose context ends.
+func TestRun(t *testing.T) {
+	var out bytes.Buffer
+	exit, err := Run(t.Context(), Command{Args: []string{"sh", "-c", "echo said; exit 3"}, Env: os.Environ(), Output: &out})
+	if err != nil || exit.Code != 3 || out.String() != "said\n" {
+		t.Errorf("%+v, %v, it printed %q", exit, err, out.String())
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	stopping := writer(cancel) // once it runs
+	if _, err := Run(ctx, Command{Args: []string{"sh", "-c", "echo runs; sleep 600"}, Env: os.Environ(), Output: stopping}); !errors.Is(err, context.Canceled) {
+		t.Errorf("stopped, it returns %v", err)
+	}
+}
+
+// writer calls a function when something is written.
+type writer func()
+
+func (w writer) Write(b []byte) (int, error) { w(); return len(b), nil }
+
 func TestOutputInTheOrderWritten(t *testing.T) {
 	want := ""
 	for range 50 {
