@@ -221,6 +221,9 @@ func checkCommand(t *testing.T, page string, words []string) {
 		}
 	}
 	at := slices.IndexFunc(words, func(w string) bool { return w == "webchat" || strings.HasSuffix(w, "/webchat") })
+	if at >= 0 && slices.Contains(words[:at], "exec") && at+1 < len(words) && words[at+1] == "webchat" {
+		at++ // after the service of that name
+	}
 	if at < 0 || slices.Contains(words[:at], "run") || at+1 < len(words) && words[at+1] == "--" {
 		return // an image, or a name that another program gives it
 	}
