@@ -32,6 +32,8 @@ $go build -trimpath -o "$stage/webchat" ./cmd/webchat
 "$stage/webchat" completion fish >"$stage/common/completions/webchat.fish"
 "$stage/webchat" completion powershell >"$stage/common/completions/webchat.ps1"
 cp -R README.md SECURITY.md docs "$stage/common/" # what README.md tells users is in docs
+mkdir "$stage/common/deploy"
+cp -R deploy/single deploy/grafana.json deploy/alerts.yaml "$stage/common/deploy/"
 
 echo "std $($go env GOVERSION) $($go env GOROOT)" >>"$stage/modules"
 $go run ./scripts/release "$stage" "$stage/out"
