@@ -109,7 +109,8 @@
 //	                  of menus; #tpl-hits and #tpl-hit of the bar; in cards
 //	                  #tpl-find #tpl-goto #tpl-zoom #tpl-read #tpl-part #tpl-expired; on the
 //	                  Desk #tpl-tab #tpl-line #tpl-bubble #tpl-away #tpl-views #tpl-other
-//	                  #tpl-first; and
+//	                  #tpl-first; #tpl-grep #tpl-grep-file #tpl-grep-line #tpl-glob of the search
+//	                  of texts, whose pane is the page's own; and
 //	                  #tpl-map (beside .code in .with-map; rects of class v, h and s for
 //	                  view, hits and selection); #tpl-copy #tpl-free #tpl-rename. Their
 //	                  parts carry data-part

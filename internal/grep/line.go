@@ -13,6 +13,7 @@ type Line struct {
 	Line   int      `json:"line"`
 	Text   string   `json:"text"`
 	Column int      `json:"column,omitempty"` // where text begins in its line, in bytes
+	More   bool     `json:"more,omitempty"`   // the line goes on behind text
 	Ranges [][2]int `json:"ranges"`           // of the matches in text, in UTF-16 units
 }
 
@@ -25,7 +26,7 @@ func Excerpt(line int, text []byte, at [][]int, most int) Line {
 		}
 		to = runeStart(text, min(to, from+most))
 	}
-	m := Line{Line: line, Text: string([]rune(string(text[from:to]))), Column: from, Ranges: [][2]int{}}
+	m := Line{Line: line, Text: string([]rune(string(text[from:to]))), Column: from, More: to < len(text), Ranges: [][2]int{}}
 	units, done := 0, from
 	pos := func(i int) int {
 		units += utf16Len(text[done:i])

@@ -145,6 +145,14 @@ export function openOutput(target, { lines, focus, other } = {}) {
   bring(tab, { lines, focus, other })
 }
 
+/** Brings a tab to the front whose pane is the page's own. */
+export function openOwn(tab) {
+  if (!desk.tabs.includes(tab)) desk.tabs.push(tab)
+  desk.hidden = false
+  sheet(true)
+  bring(tab)
+}
+
 /** Draws the Desk again after its tabs were changed elsewhere. */
 export function restoreTabs() {
   draw()

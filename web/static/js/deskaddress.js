@@ -19,7 +19,8 @@ export function linesOf(tab) {
 
 /** Writes the address of a tab, its lines and what is beside it. */
 export function address(tab, lines) {
-  const other = [front(), beside()].find((t) => t && t !== tab)
+  const other = [front(), beside()].find((t) => t && t !== tab && !t.own)
+  if (tab.own) return history.replaceState(null, '', location.pathname + location.search)
   history.replaceState(null, '', `#out/${tab.out}${lines ? `:${lines}` : ''}${beside() && other ? `&with=${other.out}` : ''}`)
 }
 

@@ -89,7 +89,7 @@ function menu(button) {
 
 const acts = {
   'fold-folder': fold, 'folder-menu': menu, 'more-sessions': (b) => more(b.closest('li')),
-  'open-folder': () => openBar({ text: '~/' }),
+  'open-folder': () => openBar('~/'),
 }
 
 async function filtered() {

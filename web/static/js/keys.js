@@ -130,7 +130,8 @@ export function keyboard() {
   document.addEventListener('keydown', (e) => {
     if (e.key.toLowerCase() === (e.shiftKey ? 'f' : 'k') && (e.metaKey || e.ctrlKey) && !e.altKey) {
       e.preventDefault()
-      return openBar({ texts: e.shiftKey })
+      if (!e.shiftKey) return openBar()
+      return app && import('./grep.js').then((m) => m.openGrep()).catch(failed)
     }
     if (e.key.toLowerCase() === 'p' && (e.metaKey || e.ctrlKey) && !e.shiftKey && !e.altKey && app) {
       e.preventDefault() // the rows on paper are fetched first

@@ -24,6 +24,7 @@ const press = (act) => () => document.querySelector(`[data-act=${act}]`)?.click(
 const things = [
   { label: 'New session', end: 'n', icon: 'pen', run: () => visit(inFolder()) },
   { label: 'Open a folder', end: '~', icon: 'folder', again: '~/' },
+  { label: 'Search the text of this folder', end: 'Ctrl ⇧ F', icon: 'search', run: () => import('./grep.js').then((m) => m.openGrep()) },
   { label: 'All keys', end: '?', icon: 'check', run: () => document.getElementById('keys')?.showModal() },
   { label: 'All outputs', end: 't', icon: 'rail', run: () => document.querySelector('.shelf-btn')?.click() },
   { label: 'What this session changed', end: 'D', icon: 'diff', run: () => openChanged() },
@@ -61,6 +62,9 @@ function file(path, lines) {
     run: ({ beside }) => (tab ? openOutput(tab.out, { lines, other: beside }) : opened(wanted, { lines, beside })),
   }
 }
+
+/** Opens a file of the workspace at lines, in the tab that shows it if there is one. */
+export const openFile = (path, { lines, beside }) => file(path, lines).run({ beside })
 
 /** Shows a file; in a narrow window on the sheet, once the page knows of it. */
 async function opened(wanted, { lines, beside }) {
@@ -163,21 +167,20 @@ async function symbols(q, signal) {
 }
 
 /** Finds what fits q and gives it to show, group by group, as it is known. */
-export async function offers(q, { all, signal }, show) {
+export async function offers(q, { signal }, show) {
   const rest = q.slice(1).trim()
   if (/^[~/]/.test(q)) return show([await folders(q, signal)])
   if (q.startsWith('>')) return show([todo(rest)])
   if (q.startsWith('!')) return show([commands(rest)])
   if (q.startsWith(':')) return show([line(rest)])
   if (q.startsWith('#')) return show([await symbols(rest, signal)])
-  if (!q) return show([await lately(signal), ...(all ? [] : [todo('')])])
-  const limit = all ? 20 : most
-  const fixed = q.length < 2 && !all ? [] : [here(q, limit / 2)]
+  if (!q) return show([await lately(signal), todo('')])
+  const fixed = q.length < 2 ? [] : [here(q, most / 2)]
   const does = [...fixed, todo(q, true)]
-  const lists = all ? [sessions(q, limit, signal)] : [files(q, signal), sessions(q, limit / 2, signal)]
+  const lists = [files(q, signal), sessions(q, most / 2, signal)]
   for (const list of lists) list.catch(() => {}) // the caller that awaits it gets the error
   const first = await lists[0]
   show([first, ...does])
   const [one, two] = await Promise.all(lists)
-  if (two) show([one, ...fixed, two, todo(q, true)])
+  show([one, ...fixed, two, todo(q, true)])
 }

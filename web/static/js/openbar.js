@@ -20,7 +20,6 @@ let options = [] // of all groups, in their order
 let at = 0
 let moved = false // the reader moved the cursor since the bar was opened
 let soon = 0
-let all = false // texts of all sessions first
 let before = null // what had the focus
 let drawn = Promise.resolve() // until something is offered for what is typed
 
@@ -123,7 +122,7 @@ async function update() {
   const { promise, resolve } = Promise.withResolvers()
   drawn = promise
   try {
-    await offers(q, { all, signal }, (groups) => { if (!signal.aborted && dialog.open) { draw(groups, q.replace(/^[>!#:]\s*/, '').replace(/:\d+(?:-\d+)?$/, '')) ; resolve() } })
+    await offers(q, { signal }, (groups) => { if (!signal.aborted && dialog.open) { draw(groups, q.replace(/^[>!#:]\s*/, '').replace(/:\d+(?:-\d+)?$/, '')) ; resolve() } })
   } catch (err) {
     if (err.name !== 'AbortError') failed(err)
   }
@@ -174,11 +173,10 @@ function close({ kept = false } = {}) {
   back?.focus({ preventScroll: true })
 }
 
-/** Opens the bar. text: what stands in it; texts: hits in the texts of all sessions come first. */
-export function openBar({ text = '', texts = false } = {}) {
+/** Opens the bar with a text in it. */
+export function openBar(text = '') {
   if (!dialog || dialog.open || document.querySelector('dialog[open]')) return
   before = document.activeElement
-  all = texts
   moved = false
   input.value = text
   if (wide.matches) {

@@ -67,7 +67,7 @@ async function draw(tab, into, again = false) {
   let pane
   try {
     if (tab.secret) throw null // only its name is shown
-    pane = fragment(await getText(`/sessions/${session()}/desk/${encodeURIComponent(out)}`)).firstElementChild
+    pane = tab.own ?? fragment(await getText(`/sessions/${session()}/desk/${encodeURIComponent(out)}`)).firstElementChild
   } catch (err) {
     pane = away(tab, err)
   }

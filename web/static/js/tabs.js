@@ -56,7 +56,7 @@ export const iconOf = (kind, name) => ({ terminal: 'term', image: 'image' }[kind
 /** What is kept of the Desk between two visits. */
 export function save() {
   if (!session()) return
-  const tabs = desk.tabs.filter((t) => !t.call && !t.look).map(({ key, closed, place, out }) => ({ key, closed, place, out }))
+  const tabs = desk.tabs.filter((t) => !t.call && !t.look && !t.own).map(({ key, closed, place, out }) => ({ key, closed, place, out }))
   try { localStorage.setItem(storeKey(), JSON.stringify({ tabs, front: desk.front, beside: desk.beside, hidden: desk.hidden })) } catch { /* it is a comfort */ }
 }
 

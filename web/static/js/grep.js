@@ -1,0 +1,307 @@
+// Search of the text of the folder, live on the Desk while one types. It asks no model;
+// only what is made a chip by "Ask about these hits" goes to one.
+
+import { folder, get, path, post, session, upload } from './api.js'
+import { announce } from './announce.js'
+import { ensure } from './composer.js'
+import { close, openOutput, openOwn } from './desk.js'
+import { Hits } from './hits.js'
+import { clone, plain, some } from './html.js'
+import { asker } from './latest.js'
+import { openFile } from './offers.js'
+import { beside, turnOn } from './radio.js'
+import { open } from './tabs.js'
+import { failed } from './toast.js'
+
+const tab = { key: 'search', name: 'Search', base: 'Search', icon: 'search', kind: 'search', outs: [], out: 'search', state: 'search' }
+const question = asker()
+const pricing = asker()
+const several = 5 // queries that are kept
+const many = 10_000 // hits; there may be more
+const storeKey = () => `webchat.searches.${folder()}`
+
+let pane = null
+let parts = {}
+let hits = null
+let globs = []
+let given = null // what goes with the next prompt: {remove}
+
+const flag = (name) => pane.querySelector(`[data-flag=${name}]`).getAttribute('aria-pressed') === 'true'
+const place = () => pane.querySelector('[data-in][aria-checked=true]').dataset.in
+
+/** The last queries of this folder. */
+function recent() {
+  try { return JSON.parse(localStorage.getItem(storeKey())) ?? [] } catch { return [] }
+}
+
+function keep(text) {
+  if (!text.trim()) return
+  try { localStorage.setItem(storeKey(), JSON.stringify([text, ...recent().filter((t) => t !== text)].slice(0, several))) } catch { /* it is a comfort */ }
+}
+
+/** The address of a search; null: nothing of that kind is there. */
+function address(text, { anyCase } = {}) {
+  const q = new URLSearchParams({ q: text })
+  for (const name of ['case', 'word', 'expression']) if (flag(name) && !(anyCase && name === 'case')) q.set(name, '1')
+  for (const glob of globs) q.append('glob', glob)
+  if (place() === 'workspace') q.set('workspace', folder())
+  else {
+    const outs = open().filter((t) => !t.own && !t.call && !t.look && t.state !== 'gone').map((t) => t.out)
+    if (!session() || (place() === 'desk' && !outs.length)) return null
+    q.set('session', session())
+    if (place() === 'desk') for (const out of outs) q.append('output', out)
+  }
+  return `/api/search?${q}`
+}
+
+/** Calls take with each line of the answer, as it comes. */
+async function stream(url, signal, take) {
+  const reply = await get(url, { signal })
+  const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader()
+  let rest = ''
+  for (let part; !(part = await reader.read()).done;) {
+    const lines = (rest + part.value).split('\n')
+    rest = lines.pop()
+    for (const line of lines) take(JSON.parse(line))
+  }
+}
+
+const count = (text, bad = false) => {
+  parts.count.replaceChildren(text)
+  parts.count.classList.toggle('is-bad', bad)
+}
+
+/** Searches anew; what was under way is dropped. What stands there stays until something is found. */
+async function search() {
+  const signal = question.begin()
+  const text = parts.q.value
+  Object.assign(tab, { name: text || 'Search', base: text || 'Search' })
+  pane.dataset.base = tab.base
+  document.dispatchEvent(new Event('webchat:tabs'))
+  pane.classList.remove('is-old')
+  let fresh = true
+  const begin = () => {
+    if (!fresh) return
+    fresh = false
+    hits.clear()
+  }
+  const url = address(text)
+  if (!text || !url) {
+    begin()
+    parts.left.textContent = ''
+    count(url ? '' : place() === 'desk' ? 'Nothing is on the Desk' : 'Nothing was shown yet')
+    if (url) offer()
+    return moved()
+  }
+  try {
+    await stream(url, signal, ({ file, done }) => {
+      begin()
+      if (file) {
+        hits.take(file)
+        count(`${some(hits.all.length, 'hit')} so far`)
+      } else ended(done, text, signal)
+    })
+  } catch (err) {
+    if (err.name === 'AbortError') return
+    pane.classList.add('is-old')
+    count(err.message, true)
+  }
+  if (!signal.aborted) moved()
+}
+
+function ended(done, text, signal) {
+  parts.left.textContent = done.closed ? `${some(done.closed, 'file')} by name only: may hold secrets` : ''
+  if (done.hits) return count(done.more ? `${Math.min(done.hits, many).toLocaleString('en')} hits or more` : `${some(done.hits, 'hit')} in ${some(done.in, 'file')} · ${done.ms.toLocaleString('en')} ms`)
+  count(`No hits in ${some(done.files, place() === 'workspace' ? 'file' : 'output')}`)
+  if (flag('case')) without(text, signal).catch(() => {})
+}
+
+/** Offers the hits that upper and lower case keep away. */
+async function without(text, signal) {
+  let n = 0
+  await stream(address(text, { anyCase: true }), signal, ({ done }) => { n = done?.hits ?? 0 })
+  if (!n || signal.aborted) return
+  const button = document.createElement('button')
+  button.type = 'button'
+  button.className = 'btn quiet'
+  button.textContent = `Case is on: ${some(n, 'hit')} without it`
+  button.addEventListener('click', () => press('case'))
+  count(button)
+}
+
+/** The last queries, while nothing is typed. */
+function offer() {
+  parts.hits.replaceChildren(...recent().map((text) => {
+    const button = document.createElement('button')
+    button.type = 'button'
+    button.className = 'orow mono'
+    button.textContent = plain(text)
+    button.addEventListener('click', () => { parts.q.value = text; parts.q.focus(); search() })
+    return button
+  }))
+}
+
+function press(name) {
+  const button = pane.querySelector(`[data-flag=${name}]`)
+  button.setAttribute('aria-pressed', String(!flag(name)))
+  search()
+}
+
+/** Says where one is, and what asking about it would cost. */
+function moved() {
+  const n = hits.meant.length
+  parts.at.textContent = given ? `${given.label} with your next prompt` : hits.at >= 0 ? `Hit ${(hits.at + 1).toLocaleString('en')} of ${hits.all.length.toLocaleString('en')}` : ''
+  pane.querySelector('.kept').hidden = Boolean(given)
+  parts.ask.hidden = !given && !n
+  parts.ask.querySelector('use').setAttribute('href', given ? '#i-x' : '#i-hand')
+  parts.ask.querySelector('[data-label]').textContent = given ? 'Keep them out' : hits.chosen.size ? `Ask about ${n === 1 ? 'this hit' : `these ${some(n, 'hit')}`}` : 'Ask about this hit'
+  parts.price.hidden = Boolean(given)
+  parts.hits.setAttribute('aria-label', some(hits.all.length, 'hit'))
+  if (!given && n) price()
+}
+
+/** What the text of the meant hits costs a model. */
+async function cost(signal) {
+  return (await post('/api/price', { text: hits.text() }, { signal })).tokens
+}
+
+async function price() {
+  const signal = pricing.begin()
+  parts.price.textContent = '+…'
+  try {
+    await new Promise((done) => setTimeout(done, 150)) // n and p pass by many
+    if (signal.aborted) return
+    const tokens = await cost(signal)
+    if (!signal.aborted) parts.price.textContent = `+${tokens.toLocaleString('en')}`
+  } catch { /* it can be asked about all the same */ }
+}
+
+/** Hands the meant hits to the agent with the next prompt, or keeps them out again. */
+async function ask() {
+  if (given) return given.remove()
+  const { meant } = hits
+  if (!meant.length) return
+  keep(parts.q.value)
+  const text = hits.text()
+  const label = `${some(meant.length, 'hit')} of ${plain(parts.q.value)}`
+  const tokens = await cost()
+  let sent = null // uploaded once, however often sending is tried
+  const attachment = async () => {
+    await ensure()
+    const { id } = await (sent ??= upload(path('/attachments?name=hits.txt'), new Blob([text], { type: 'text/plain' })).catch((err) => { sent = null; throw err }))
+    return { id, name: label }
+  }
+  const detail = { label, cost: tokens, attachment, onRemove: () => { given = null; moved() } }
+  document.dispatchEvent(new CustomEvent('webchat:attach', { detail }))
+  given = { label: `${some(meant.length, 'hit')} ${meant.length === 1 ? 'goes' : 'go'}`, remove: detail.remove }
+  announce(`${label} ${meant.length === 1 ? 'goes' : 'go'} with your next prompt, ${some(tokens, 'token')}`)
+  moved()
+  document.getElementById('prompt').focus()
+}
+
+/** Opens the file of the current hit at its line. */
+async function show({ other } = {}) {
+  const hit = hits.all[hits.at]
+  if (!hit) return
+  keep(parts.q.value)
+  const lines = String(hit.line)
+  if (hit.file.output) openOutput(hit.file.output, { lines, other })
+  else await openFile(hit.file.path, { lines, beside: other })
+}
+
+function drawGlobs() {
+  parts.globs.replaceChildren(...globs.map((glob) => {
+    const chip = clone('tpl-glob')
+    chip.parts.name.textContent = glob.startsWith('!') ? `not ${glob.slice(1)}` : glob
+    chip.root.classList.toggle('not', glob.startsWith('!'))
+    chip.root.querySelector('button').addEventListener('click', () => { globs = globs.filter((g) => g !== glob); drawGlobs(); parts.q.focus(); search() })
+    return chip.root
+  }))
+}
+
+function addGlob() {
+  const typed = parts.glob.value.replace(/\bnot\s+/g, '!').split(/[\s,]+/).filter(Boolean)
+  globs = [...new Set([...globs, ...typed])]
+  parts.glob.value = ''
+  parts.glob.hidden = true
+  parts.add.hidden = false
+  drawGlobs()
+  parts.q.focus()
+  if (typed.length) search()
+}
+
+const toHits = () => parts.hits.focus({ preventScroll: true })
+
+const keys = {
+  n: () => hits.step(1), p: () => hits.step(-1), j: () => hits.step(1), k: () => hits.step(-1),
+  ' ': () => hits.toggle(), a: () => ask().catch(failed), f: () => parts.q.select(),
+  g: () => { parts.hits.scrollTop = 0 }, G: () => { hits.at = 0; hits.step(-1) },
+}
+const none = new Set('wcdsrveuXo+-='.split('')) // keys of other panes
+
+function key(e) {
+  const flag = { c: 'case', w: 'word', r: 'expression' }[(e.code.replace('Key', '') || e.key).toLowerCase()] // with Alt, some keyboards write ç
+  if (flag && e.altKey && !e.ctrlKey && !e.metaKey) press(flag)
+  else if (e.target.matches('[role=radio]') && beside(e.target, e.key)) {
+    const next = beside(e.target, e.key)
+    next.focus()
+    next.click()
+  } else if (e.target === parts.glob) {
+    if (e.key === 'Enter' || e.key === 'Escape') addGlob()
+    else return
+  } else if (e.target === parts.q) {
+    if (e.isComposing) return
+    if (e.key === 'ArrowDown' || e.key === 'Escape' || e.key === 'Enter') toHits()
+    else return
+  } else if (e.target === parts.hits) {
+    if (e.key === 'Escape') close(tab)
+    else if (e.key === 'Enter') show({ other: e.ctrlKey || e.metaKey }).catch(failed)
+    else if (e.ctrlKey || e.metaKey || e.altKey) return
+    else if (Object.hasOwn(keys, e.key)) keys[e.key]()
+    else if (!none.has(e.key)) return
+  } else if (e.key === 'Escape') toHits()
+  else return
+  e.preventDefault()
+  e.stopPropagation()
+}
+
+function click(e) {
+  const by = e.target.closest('[data-step]')?.dataset.step
+  const name = e.target.closest('[data-flag]')?.dataset.flag
+  const where = e.target.closest('[data-in]')
+  if (by) hits.step(Number(by))
+  else if (name) press(name)
+  else if (where) {
+    turnOn(where)
+    search()
+  }
+}
+
+function make() {
+  const { root, parts: all } = clone('tpl-grep')
+  pane = root
+  parts = all
+  tab.own = root
+  hits = new Hits(parts.hits)
+  hits.changed = moved
+  parts.q.addEventListener('input', search)
+  parts.add.addEventListener('click', () => { parts.add.hidden = true; parts.glob.hidden = false; parts.glob.focus() })
+  parts.glob.addEventListener('blur', addGlob)
+  parts.ask.addEventListener('click', () => ask().catch(failed))
+  parts.hits.addEventListener('dblclick', () => show().catch(failed))
+  root.addEventListener('keydown', key)
+  root.addEventListener('click', click)
+}
+
+/** Opens the search, with the selected text if there is any. */
+export function openGrep() {
+  if (document.querySelector('dialog[open]')) return
+  const [selected] = String(getSelection()).trim().split('\n')
+  const fresh = !pane
+  if (fresh) make()
+  openOwn(tab)
+  if (selected && selected.length <= 500) parts.q.value = selected
+  parts.q.focus()
+  parts.q.select()
+  if (fresh || selected) search()
+}
