@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"webchat/internal/policy"
 )
 
 // source is about 10 kB that read like a program.
@@ -43,13 +45,15 @@ func BenchmarkFolder(b *testing.B) {
 		files[fmt.Sprintf("pkg%d/part%d/file%d.go", i%40, i%400/10, i)] = source(r)
 	}
 	d := folder(b, files)
+	var names policy.SensitiveNames
+	d.Open, d.Closed = policy.OpenListed, names.Sensitive
 	for _, bench := range []struct {
 		name string
 		q    Query
 	}{
-		{"literal", Query{Text: "needleInHaystack", Case: true}},
+		{"literal/same-case", Query{Text: "needleInHaystack", Case: true}},
 		{"literal/any-case", Query{Text: "needleinhaystack"}},
-		{"expression", Query{Text: `needle\w+\d{2}`, Case: true, Expression: true}},
+		{"expression/with-a-text", Query{Text: `needle\w+\d{2}`, Case: true, Expression: true}},
 		{"expression/alternatives", Query{Text: `needleIn|Haystack\d`, Case: true, Expression: true}},
 		{"expression/without-a-text", Query{Text: `[a-z]+[A-Z]\w+[0-9]{2,}`, Case: true, Expression: true}},
 	} {

@@ -6,6 +6,7 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Expression is what lines are searched for: a regular expression (RE2). Texts that each match must
@@ -14,7 +15,14 @@ type Expression struct {
 	re      *regexp.Regexp
 	needles []needle // every match holds one of them; none: not known
 	exact   bool     // a line matches if it holds the only needle
+	bytes   *byteSet // without needles: every match holds one of these; nil: not known
 }
+
+// byteSet has the bytes that are in it.
+type byteSet [256]bool
+
+// mostBytes is how many bytes may be in a set that tells lines apart.
+const mostBytes = 96
 
 // MaxLine is how many bytes of a line are searched: a pattern's cost is per byte.
 const MaxLine = 256 << 10
@@ -52,7 +60,46 @@ func Parse(text string) (*Expression, error) {
 	if len(e.needles) == 1 && tree.Op == syntax.OpLiteral {
 		e.exact = len(e.needles[0].text) == len(string(tree.Rune))
 	}
+	if len(e.needles) == 0 {
+		if set, size := bytesOf(tree); size <= mostBytes {
+			e.bytes = set
+		}
+	}
 	return e, nil
+}
+
+// bytesOf returns the smallest set known of bytes of which each match of r holds one, and its size.
+// Bytes beyond ASCII are all in it or none.
+func bytesOf(r *syntax.Regexp) (best *byteSet, size int) {
+	size = len(byteSet{}) + 1
+	switch r.Op {
+	case syntax.OpCharClass, syntax.OpLiteral:
+		ranges := r.Rune
+		if r.Op == syntax.OpLiteral {
+			if r.Flags&syntax.FoldCase != 0 || len(ranges) == 0 {
+				return nil, size
+			}
+			ranges = []rune{ranges[0], ranges[0]}
+		}
+		best, size = &byteSet{}, 0
+		for c := range best {
+			for i := 0; i < len(ranges) && !best[c]; i += 2 {
+				best[c] = rune(c) >= ranges[i] && rune(c) <= ranges[i+1] || c >= utf8.RuneSelf && ranges[i+1] >= utf8.RuneSelf
+			}
+			if best[c] {
+				size++
+			}
+		}
+	case syntax.OpCapture, syntax.OpPlus:
+		return bytesOf(r.Sub[0])
+	case syntax.OpConcat:
+		for _, sub := range r.Sub {
+			if set, n := bytesOf(sub); n < size {
+				best, size = set, n
+			}
+		}
+	}
+	return best, size
 }
 
 // needed returns literals at least one of which is in every match of r; none if there are no such
@@ -209,7 +256,7 @@ func (e *Expression) Tune(sample []byte) {
 
 // Clone is e for another goroutine, tuned by itself.
 func (e *Expression) Clone() *Expression {
-	return &Expression{e.re, slices.Clone(e.needles), e.exact}
+	return &Expression{e.re, slices.Clone(e.needles), e.exact, e.bytes}
 }
 
 // Match reports whether e matches a line.
@@ -224,20 +271,23 @@ func (e *Expression) Match(line []byte) bool {
 // Lines appends the numbers of the lines of b that match, the first one being n. stop is asked now
 // and then.
 func (e *Expression) Lines(b []byte, n int, hits []int, stop func() bool) []int {
-	if len(e.needles) == 0 {
-		return e.all(b, n, hits, stop)
-	}
 	var ahead [maxNeedles]int
 	for i := range e.needles {
 		ahead[i] = e.needles[i].index(b, 0)
 	}
-	for pos, tried := 0, 0; ; tried++ {
-		hit := len(b)
+	for pos, tried := 0, 0; pos < len(b); tried++ {
+		hit := pos // what may be in a line that matches
+		if len(e.needles) > 0 {
+			hit = len(b)
+		}
 		for i := range e.needles {
 			if ahead[i] < pos {
 				ahead[i] = e.needles[i].index(b, pos)
 			}
 			hit = min(hit, ahead[i])
+		}
+		for e.bytes != nil && hit < len(b) && !e.bytes[b[hit]] {
+			hit++
 		}
 		if hit == len(b) || tried%64 == 63 && stop() {
 			return hits
@@ -248,21 +298,8 @@ func (e *Expression) Lines(b []byte, n int, hits []int, stop func() bool) []int 
 		if e.exact && hit+len(e.needles[0].text) <= start+MaxLine || !e.exact && e.re.Match(Searched(b[start:end])) {
 			hits = append(hits, n)
 		}
-		if pos = end + 1; pos >= len(b) {
-			return hits
-		}
+		pos = end + 1
 		n++
-	}
-}
-
-// all tries the expression on each line.
-func (e *Expression) all(b []byte, n int, hits []int, stop func() bool) []int {
-	for tried := 1; len(b) > 0 && (tried%64 != 0 || !stop()); tried++ {
-		line, rest, _ := bytes.Cut(b, []byte{'\n'})
-		if e.re.Match(Searched(line)) {
-			hits = append(hits, n)
-		}
-		n, b = n+1, rest
 	}
 	return hits
 }

@@ -159,3 +159,14 @@ func TestGlobs(t *testing.T) {
 		}
 	}
 }
+
+func TestSensitiveNames(t *testing.T) {
+	var names SensitiveNames
+	for range 2 {
+		for _, name := range []string{"a/.env", "a/main.go", ".ssh/config", "x.pem", "x.pem.go"} {
+			if names.Sensitive(name) != Sensitive(name) {
+				t.Errorf("%s is judged otherwise when it is remembered", name)
+			}
+		}
+	}
+}

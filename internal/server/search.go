@@ -131,10 +131,10 @@ func (s *Server) searchOf(r *http.Request, q url.Values) (searcher, error) {
 			return f, err
 		}, err
 	}
-	return searchFolder(room, in.Path, reaches), nil
+	return searchFolder(room, in.Path, reaches, s.sensitive.Sensitive), nil
 }
 
-func searchFolder(room sessions.Room, folder string, reaches func(string) bool) searcher {
+func searchFolder(room sessions.Room, folder string, reaches, sensitive func(string) bool) searcher {
 	judge := session.Judge(room.Policy)
 	if judge == nil {
 		judge = policy.New(policy.Config{Workspace: folder})
@@ -146,7 +146,12 @@ func searchFolder(room sessions.Room, folder string, reaches func(string) bool) 
 		}
 		names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !reaches(name) })
 		if found.Files = len(names); e == nil {
-			return found, nil
+			for i := 0; i < len(names) && ctx.Err() == nil; i++ {
+				if sensitive(names[i]) {
+					found.Closed++
+				}
+			}
+			return found, ctx.Err()
 		}
 		root, err := os.OpenRoot(folder)
 		if err != nil {
@@ -154,7 +159,7 @@ func searchFolder(room sessions.Room, folder string, reaches func(string) bool) 
 		}
 		defer root.Close()
 		return grep.Folder{
-			Root: root, Names: names, Open: policy.OpenListed, Closed: policy.Sensitive,
+			Root: root, Names: names, Open: policy.OpenListed, Closed: sensitive,
 			Shown: func(st fs.FileInfo, name string) grep.Shown {
 				return howShown(judge, st, filepath.Join(folder, filepath.FromSlash(name)))
 			},

@@ -88,6 +88,7 @@ type Server struct {
 
 	pumps     *topicPumps
 	searching chan struct{} // holds one for each search
+	sensitive policy.SensitiveNames
 }
 
 // New makes a Server. It starts nothing.

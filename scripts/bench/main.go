@@ -86,6 +86,9 @@ var demands = []demand{
 	{14, "the page's heap after 300 turns and 100 outputs, in that of a page opened then", "PageAfterADay", "heap/fresh", atMost, 1.5},
 	{14, "the page's elements, likewise: eight outputs stay drawn", "PageAfterADay", "elements/fresh", atMost, 2},
 	{22, "first paint beside 10,000 sessions in 50 folders, in that beside 10", "FirstPaint", "ratio", atMost, 1.2},
+	{23, "a literal in 10,000 files of 100 MB, in ripgrep's time", "Folder/literal/", "ratio", atMost, 1.5},
+	{23, "an expression in 10,000 files of 100 MB, in ripgrep's time", "Folder/expression/", "ratio", atMost, 5},
+	{23, "what is found in 10,000 files: first hits, ms", "Folder/", "first-ms", atMost, 100},
 	{21, "files of 500,000 that fit what is typed in the bar, ms", "Complete500k/ours/", "ms/answer", atMost, 50},
 }
 

@@ -91,7 +91,9 @@ async function search() {
     parts.left.textContent = ''
     count(url ? '' : place() === 'desk' ? 'Nothing is on the Desk' : 'Nothing was shown yet')
     if (url) offer()
-    return moved()
+    moved()
+    if (url) await stream(url, signal, () => {}).catch(() => {}) // the names are known before the first letter
+    return
   }
   try {
     await stream(url, signal, ({ file, done }) => {
