@@ -54,7 +54,7 @@ function address(text, { anyCase } = {}) {
   return `/api/search?${q}`
 }
 
-/** Calls take with each line of the answer, as it comes. */
+/** Calls take with lines of the answer, as they come. */
 async function stream(url, signal, take) {
   const reply = await get(url, { signal })
   const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader()
@@ -62,7 +62,7 @@ async function stream(url, signal, take) {
   for (let part; !(part = await reader.read()).done;) {
     const lines = (rest + part.value).split('\n')
     rest = lines.pop()
-    for (const line of lines) take(JSON.parse(line))
+    if (lines.length) take(lines.map((line) => JSON.parse(line)))
   }
 }
 
@@ -96,12 +96,12 @@ async function search() {
     return
   }
   try {
-    await stream(url, signal, ({ file, done }) => {
+    await stream(url, signal, (lines) => {
       begin()
-      if (file) {
-        hits.take(file)
-        count(`${some(hits.all.length, 'hit')} so far`)
-      } else ended(done, text, signal)
+      hits.take(lines.flatMap(({ file }) => file ?? []))
+      const { done } = lines.at(-1)
+      if (done) ended(done, text, signal)
+      else count(`${some(hits.all.length, 'hit')} so far`)
     })
   } catch (err) {
     if (err.name === 'AbortError') return
@@ -121,7 +121,7 @@ function ended(done, text, signal) {
 /** Offers the hits that upper and lower case keep away. */
 async function without(text, signal) {
   let n = 0
-  await stream(address(text, { anyCase: true }), signal, ({ done }) => { n = done?.hits ?? 0 })
+  await stream(address(text, { anyCase: true }), signal, (lines) => { n = lines.at(-1).done?.hits ?? 0 })
   if (!n || signal.aborted) return
   const button = document.createElement('button')
   button.type = 'button'
@@ -237,7 +237,7 @@ const toHits = () => parts.hits.focus({ preventScroll: true })
 const keys = {
   n: () => hits.step(1), p: () => hits.step(-1), j: () => hits.step(1), k: () => hits.step(-1),
   ' ': () => hits.toggle(), a: () => ask().catch(failed), f: () => parts.q.select(),
-  g: () => { parts.hits.scrollTop = 0 }, G: () => { hits.at = 0; hits.step(-1) },
+  g: () => { parts.hits.scrollTop = 0 }, G: () => { parts.hits.scrollTop = parts.hits.scrollHeight },
 }
 const none = new Set('wcdsrveuXo+-='.split('')) // keys of other panes
 

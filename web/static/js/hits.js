@@ -4,6 +4,7 @@
 import { clone, plain, some } from './html.js'
 
 const atOnce = 200 // lines that are drawn in one go
+const mostRound = 2000 // hits: all before the last one would have to be drawn
 
 /** Text in which nothing hides; tabs stay. */
 const shown = (text) => text.split('\t').map(plain).join('\t')
@@ -48,12 +49,14 @@ export class Hits {
     this.box.scrollTop = 0
   }
 
-  /** Takes in a file; what stands there does not move. */
-  take(file) {
-    this.files.push(file)
-    file.first = this.all.length
-    for (const line of file.lines ?? []) if (line.ranges.length) this.all.push({ file, line: line.line })
-    file.last = this.all.length // one more than its last hit
+  /** Takes in files; what stands there does not move. */
+  take(files) {
+    for (const file of files) {
+      this.files.push(file)
+      file.first = this.all.length
+      for (const line of file.lines ?? []) if (line.ranges.length) this.all.push({ file, line: line.line })
+      file.last = this.all.length // one more than its last hit
+    }
     this.fill()
     if (this.at < 0 && this.all.length) this.current(0)
   }
@@ -123,10 +126,11 @@ export class Hits {
     this.changed()
   }
 
-  /** To the next hit, or the one before. */
+  /** To the next hit, or the one before; round the end if that is near. */
   step(by) {
-    if (!this.all.length) return
-    this.current((this.at + by + this.all.length) % this.all.length)
+    const { length } = this.all
+    if (!length || (this.at + by < 0 && length > mostRound)) return
+    this.current((this.at + by + length) % length)
     this.reveal()
   }
 
