@@ -217,10 +217,9 @@ func TestKeysOfWhatIsRead(t *testing.T) {
 	p.press("Escape")
 
 	p.press("Control+Shift+F")
-	p.wait(`document.querySelector('#open-bar[open] input') === document.activeElement`)
-	p.write("pump.go")
-	p.has("#open-hits [role=option]:first-of-type", "show me internal/pump/pump.go")
-	p.press("Escape")
+	p.wait(`document.activeElement.matches('.grep [data-part=q]')`)
+	p.press("Escape", "Escape")
+	p.front("pump.go")
 
 	p.say("!sleep 600")
 	p.front("sleep 600")
