@@ -100,6 +100,9 @@ func (c *Call) pattern() string {
 	return s
 }
 
+// IsSearch reports whether the call looks for something, so that its result is read from the top.
+func (c *Call) IsSearch() bool { return c.pattern() != "" }
+
 // searches is what a search looks for, and where; empty for other calls.
 func (c *Call) searches() string {
 	s := c.pattern()

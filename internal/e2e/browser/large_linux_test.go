@@ -1,6 +1,9 @@
 package browser
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"webchat/internal/agent/copilot/copilottest"
@@ -19,4 +22,14 @@ func TestRealLargeResultOpensWhole(t *testing.T) {
 	p.shots("large-result")
 	p.js(`document.querySelector('#turns [data-slip]').click()`)
 	p.wait(`document.querySelector('#desk')?.innerText.includes('20000')`)
+
+	// A search is read from the top.
+	if err := os.WriteFile(filepath.Join(s.workspace, "many.txt"), []byte(strings.Repeat("needle in a haystack of forty-four characters\n", 3000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.look(1440, 900, "light")
+	p.say(`call grep {"pattern":"needle","output_mode":"content"}`)
+	p.done()
+	p.js(`[...document.querySelectorAll('#turns [data-slip]')].at(-1).click()`)
+	p.has("#desk .pane:not([hidden])[data-name=needle] .dfoot [data-at]", "Lines 1–")
 }

@@ -136,12 +136,13 @@ function rows(pane, tab, kept) {
     v.wrap(true)
     pane.querySelector('[data-act=wrap]')?.setAttribute('aria-pressed', 'true')
   }
-  v.following = kept ? kept.following && v.running : v.running
+  const ends = pane.dataset.kind === 'terminal' && !('search' in pane.dataset) // a command's end says how it went
+  v.following = v.running && (kept ? kept.following : ends)
   if (kept) {
     v.move(kept.following ? v.most : kept.pos)
     if (kept.find) pane.querySelector('.dhead').after(kept.find)
   } else if (tab.place?.line) v.move(v.place(tab.place.line))
-  else if (pane.dataset.kind === 'terminal') v.move(v.most) // a command's end says how it went
+  else if (ends) v.move(v.most)
   if (v.running) watch(pane)
   pane.addEventListener('webchat:lines', () => {
     pane.dataset.at = v.seen.from
