@@ -150,6 +150,24 @@ func TestComposerOffersTheFreeWay(t *testing.T) {
 	}
 }
 
+// While the agent works, a look that is recognised leaves both ways to send in sight, beside the Desk
+// and on a phone.
+func TestBothWaysFitWhileTheAgentWorks(t *testing.T) {
+	s := start(t)
+	p := s.open("/")
+	p.look(1440, 900, "light")
+	p.see("show me go.mod")
+	p.done()
+	p.say("stream 3000 words slowly")
+	p.wait(`document.querySelector('#composer:not([data-status=idle])') && ` + prompt + `.value === ''`)
+	p.compose("show me internal/pump/pump.go")
+	p.has("#composer [data-act=other-way]", "Ask the agent")
+	for _, size := range [][2]int64{{1440, 900}, {1100, 800}, {390, 844}, {360, 640}} {
+		p.look(size[0], size[1], "light")
+		p.wait(`(() => { const box = document.querySelector('#composer').getBoundingClientRect(); return [...document.querySelectorAll('.under button')].filter((b) => b.checkVisibility()).every((b) => b.getBoundingClientRect().right <= box.right) })()`)
+	}
+}
+
 func TestComposerCompletes(t *testing.T) {
 	s := start(t)
 	p := s.open("/")
