@@ -27,7 +27,7 @@ func sixty() string {
 func TestLongCommandIsReadToItsEnd(t *testing.T) {
 	h := newHouse(t)
 	h.backend.on("long", asking(h.site.workspace, shell("c1", sixty())))
-	for _, size := range [][2]int64{{1100, 640}, {360, 740}} {
+	for _, size := range [][2]int64{{1100, 640}, {360, 640}} {
 		id := h.session(t)
 		p := h.site.open("/sessions/" + id)
 		p.look(size[0], size[1], "light")
@@ -39,6 +39,7 @@ func TestLongCommandIsReadToItsEnd(t *testing.T) {
 		if size[0] > 840 && (box[0] < 48 || box[1] > box[2]) {
 			t.Errorf("at %v the question is not wholly in view: from %v to %v", size, box[0], box[1])
 		}
+		p.wait(`document.querySelector('.perm-do').getBoundingClientRect().bottom <= document.querySelector('.asks').getBoundingClientRect().bottom`)
 		// By key and by click: nothing happens, and both lead to what has to be read.
 		p.focus(question)
 		p.wait(`document.activeElement.matches('[data-ask][data-ready]') && document.activeElement.dataset.keys !== undefined`)
