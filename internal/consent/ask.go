@@ -10,6 +10,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
+	"webchat/internal/wording"
 )
 
 // request is a question to the user: a permission's, or an agent's own.
@@ -150,7 +151,7 @@ func (q *Requests) await(ctx context.Context, r *request, given <-chan struct{})
 	by, reason := event.DecidedByAbort, q.stopReason(ctx)
 	if errors.Is(context.Cause(ctx), errUnanswered) {
 		by = event.DecidedByTimeout
-		reason = fmt.Sprintf("No answer within %v, so it was denied.", q.cfg.Timeout)
+		reason = "No answer within " + wording.Span(q.cfg.Timeout) + ", so it was denied."
 	}
 	wait := r.ctx
 	if r.byUser { // no end of a turn logs it

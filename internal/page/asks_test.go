@@ -63,7 +63,10 @@ func questions() map[string][]event.Data {
 		"by rule": join(opening(), starts("c1", "grep", `{"pattern":"needle","path":"src","glob":"*.go"}`), reads("p1", "c1", "src"),
 			event.ToolExecutionComplete{ToolCallID: "c1", Success: true, Result: &event.ToolResult{Content: "1 hit"}, DurationMs: 12}, reads("p2", "", "src"),
 			starts("c2", "render_file_contents", `{"path":"go.mod"}`), reads("p3", "c2", "go.mod"), reads("p4", "c9", "src"), starts("c9", "view", `{"path":"src"}`), closing(event.Completed)),
-		"secret":     join(opening(), starts("c1", "bash", `{"command":"cp"}`), secret, yes("p1"), closing(event.Completed)),
+		"secret": join(opening(), starts("c1", "bash", `{"command":"cp"}`), secret, yes("p1"), closing(event.Completed)),
+		"the user's own": join(opening()[:1], event.ToolExecutionStart{ToolCallID: "c1", ToolName: "render_file_contents", Arguments: raw(`{"path":"key.pem"}`), By: event.ByUser},
+			event.PermissionRequested{RequestID: "p1", ToolCallID: "c1", ToolName: "render_file_contents", Kind: "read", Action: "show a file", Resource: "key.pem", Sensitive: true}, event.PermissionCompleted{RequestID: "p1", Decision: event.Deny, By: event.DecidedByUser, Reason: "The user said no."},
+			event.ToolExecutionComplete{ToolCallID: "c1", Error: &event.ToolError{Message: "The user said no.", Code: "denied", Kind: event.KindDenied, By: event.DecidedByUser}}),
 		"of several": join(opening(), starts("c1", "edit", `{"path":"a.txt"}`), two, plain, yes("p1"), yes("p2"), closing(event.Completed)),
 		"elsewhere":  join(opening(), starts("c1", "edit", `{"path":"notes.txt"}`), write, event.PermissionCompleted{RequestID: "p1", Decision: event.Deny, By: event.DecidedByHook, Reason: "no"}, closing(event.Completed)),
 		"changed by hooks": join(opening(), event.HookStart{HookID: "h0", Event: "prompt_submitted", Command: "check.sh"}, event.HookEnd{HookID: "h0", Event: "prompt_submitted", Command: "check.sh", Allow: true, Prompt: "show me go.mod, only"},
@@ -159,6 +162,21 @@ func TestPlanStandsWithItsQuestion(t *testing.T) {
 }
 
 // What a card offers beyond this once is in words, and nothing of it is chosen.
+// A question about what the user opens does not name the agent, which reads no reason either.
+func TestTheUsersOwnActIsNotTheAgents(t *testing.T) {
+	card := read(pagetest.ByID(after(t, "the user's own", 3).Root, "q-p1"))
+	if !strings.Contains(card, "You asked to show a file") || strings.Contains(card, "copilot") || strings.Contains(card, "reason") {
+		t.Errorf("the question reads %q", card)
+	}
+	var b strings.Builder
+	if err := html.Render(&b, pagetest.ByID(after(t, "the user's own", 5).Root, "c-c1")); err != nil {
+		t.Fatal(err)
+	}
+	if card := b.String(); !strings.Contains(card, "<b>Denied by you</b>") || strings.Contains(card, "The user") {
+		t.Errorf("the card reads %q", card)
+	}
+}
+
 func TestGrantsAreOfferedInWords(t *testing.T) {
 	d := after(t, "several", upTo("several", func(d event.Data) bool { _, is := d.(event.PermissionRequested); return is }))
 	var offered []string

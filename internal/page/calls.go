@@ -117,6 +117,9 @@ func (f *State) callComplete(d event.ToolExecutionComplete) {
 		c.State = "failed"
 		if d.Error != nil {
 			c.Line, c.Fault = d.Error.Message, *d.Error
+			if c.By == event.ByUser && d.Error.Kind == event.KindDenied && d.Error.By == event.DecidedByUser {
+				c.Line = "Denied by you" // the sentence is for a model
+			}
 		}
 	}
 	if d.OutputID != "" {

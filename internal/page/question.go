@@ -39,6 +39,9 @@ type Ask struct {
 // IsPermission tells the two kinds apart.
 func (a *Ask) IsPermission() bool { return a.Input.Question == "" }
 
+// ByUser reports whether it is about a call of the user's own, of which no agent reads anything.
+func (a *Ask) ByUser() bool { return a.About != nil && a.About.By == event.ByUser }
+
 // Cancelled reports whether the agent's question ended without an answer.
 func (a *Ask) Cancelled() bool {
 	return a.Answer.By == event.DecidedByAbort || a.Answer.By == event.DecidedByTimeout
@@ -62,7 +65,7 @@ func (a *Ask) Head() string {
 	if !a.IsPermission() {
 		return a.Who + " asks you"
 	}
-	if a.ByPrompt {
+	if a.ByPrompt || a.ByUser() {
 		return "You asked to " + wording.Plain(a.Action)
 	}
 	return a.Who + " asks to " + wording.Plain(a.Action)
@@ -211,15 +214,16 @@ func (a *Ask) Short(g event.Grant) string {
 
 // Wider says what the wider grants leave out.
 func (a *Ask) Wider() string {
+	const asks = " about what names a secret or hides a character."
 	switch n := len(a.Grants) - 1; n {
 	case -1, 0:
 		return ""
 	case 1:
-		return "Of the wider one, what names a secret or hides a character still asks."
+		return "The wider one still asks" + asks
 	case 2:
-		return "Of the wider two, what names a secret or hides a character still asks."
+		return "The wider two still ask" + asks
 	default:
-		return "Of the wider " + wording.Count(n) + ", what names a secret or hides a character still asks."
+		return "The wider " + wording.Count(n) + " still ask" + asks
 	}
 }
 

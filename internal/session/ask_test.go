@@ -176,7 +176,7 @@ func TestPermissionTimesOut(t *testing.T) {
 		id := r.send("go")
 		req := r.request()
 		res := r.wait(id)
-		if !strings.HasPrefix(res.Content, "denied: No answer within 5m") {
+		if !strings.HasPrefix(res.Content, "denied: No answer within 5 minutes, so") {
 			t.Errorf("content %q", res.Content)
 		}
 		is(t, r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Allow}), consent.ErrGone)
