@@ -202,6 +202,35 @@ func TestRealClaudeAsksBeforeItReads(t *testing.T) {
 	}
 }
 
+// Of a large output the real Claude Code shows its client more than its model reads. What is reported
+// as read is what the model was sent, and the user sees the rest.
+func TestRealClaudeReadsLessThanItShows(t *testing.T) {
+	h, model, _ := sitWith(t, "claude-agent-acp", nil)
+	write(t, filepath.Join(h.dir, "large.txt"), strings.Repeat("a line of thirty-two characters\n", 2500))
+	model.Play(scripted.Step{Tool: "Bash", Arguments: `{"command":"cat large.txt","description":"read"}`})
+	if err := h.prompt(t.Context(), "read it"); err != nil {
+		t.Fatal(err)
+	}
+	ends := all[event.ToolExecutionComplete](h)
+	if len(ends) != 1 || ends[0].Result == nil {
+		t.Fatalf("ended calls: %+v", ends)
+	}
+	read, shown := ends[0].Result.Content, ends[0].Result.DetailedContent
+	bodies := model.Requests()
+	last := string(bodies[len(bodies)-1])
+	for line := range strings.Lines(read) {
+		if !strings.Contains(last, strings.Trim(line, "<>/\n")) {
+			t.Errorf("%q was not sent to the model", line)
+		}
+	}
+	if !strings.Contains(read, "Output too large") || len(read) > 5_000 {
+		t.Errorf("reported as read: %d bytes, %.200q", len(read), read)
+	}
+	if len(shown) < 25_000 {
+		t.Errorf("the user sees %d bytes", len(shown))
+	}
+}
+
 // Each of the real agents shows a file by the session's tool, without a question of its
 // own, and asks before it writes one.
 func TestRealAdapters(t *testing.T) {

@@ -178,6 +178,26 @@ func (k *call) text() string {
 	return strings.ToValidUTF8(b.String(), "\uFFFD")
 }
 
+// read is what the model read of the call, where the agent reports that as it stands: Claude Code
+// shows 30 kB of a large output, of which its model reads 2. Empty: it is not known.
+func (k *call) read() string {
+	var text string
+	if json.Unmarshal(k.RawOutput, &text) == nil {
+		return text
+	}
+	var parts []struct{ Type, Text string }
+	if json.Unmarshal(k.RawOutput, &parts) != nil {
+		return "" // most have another shape
+	}
+	for _, p := range parts {
+		if p.Type != "text" {
+			return ""
+		}
+		text += p.Text
+	}
+	return text
+}
+
 // exit is the exit code of a command, where the agent reports it beside the output.
 func (k *call) exit() int {
 	if e := k.Meta.TerminalExit; e != nil && e.ExitCode != nil {
@@ -195,12 +215,19 @@ func (c *conn) complete(t *convo.Turn, k *call) {
 	if text == "" || text == k.before {
 		text = "(The agent showed no output.)"
 	}
+	read := k.read()
 	if code := k.exit(); code != 0 {
-		text = strings.TrimRight(text, "\n") + fmt.Sprintf("\n(exit %d)", code)
+		text, read = strings.TrimRight(text, "\n")+fmt.Sprintf("\n(exit %d)", code), ""
 	}
 	d := event.ToolExecutionComplete{Success: k.Status == "completed"}
 	if d.Success {
 		d.Result = &event.ToolResult{Content: text, DetailedContent: k.outcome(c.Options.Workspace)}
+		if read != "" && len(read) < len(text) {
+			d.Result.Content = read
+			if !strings.Contains(text, read) {
+				d.Result.DetailedContent = cmp.Or(d.Result.DetailedContent, text)
+			}
+		}
 	} else {
 		d.Error = &event.ToolError{Message: text, Code: "failure", Kind: event.KindProvider}
 	}
