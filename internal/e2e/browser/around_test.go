@@ -356,3 +356,18 @@ func TestSessionsAreADrawerWhereItIsNarrow(t *testing.T) {
 	p.look(1080, 1000, "light")
 	p.wait(`!document.querySelector('#app.drawer, [inert]') && ` + button + `.getAttribute('aria-expanded') === 'true'`)
 }
+
+// A page that stays open over midnight does not keep calling the day before Today.
+func TestListIsReadAgainOnAnotherDay(t *testing.T) {
+	s := start(t)
+	p := s.open("/")
+	p.before(`window.later = 0
+		const date = Date.prototype.getDate, every = setInterval
+		Date.prototype.getDate = function () { return date.call(this) + window.later }
+		window.setInterval = (f, ms) => every(f, ms === 60_000 ? 20 : ms)`)
+	p.do(chromedp.Reload())
+	p.live()
+	p.js(`document.getElementById('sessions').replaceChildren()`)
+	p.js(`window.later = 1`)
+	p.wait(`document.getElementById('sessions').children.length`)
+}

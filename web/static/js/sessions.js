@@ -16,6 +16,7 @@ const readKey = 'webchat.read' // session → last sequence seen
 let timer = 0
 let stale = false
 let asked = 0 // how often the list was asked for
+let day = new Date().getDate() // of which the list says Today
 
 const seen = () => JSON.parse(localStorage.getItem(readKey) ?? '{}')
 
@@ -80,6 +81,13 @@ async function refresh() {
 function soon() {
   clearTimeout(timer)
   timer = setTimeout(refresh, 150)
+}
+
+/** After midnight other sessions are those of Today. */
+function newDay() {
+  const now = new Date().getDate()
+  if (now !== day) soon()
+  day = now
 }
 
 async function drop(id) {
@@ -148,6 +156,7 @@ export function sessions() {
   marks()
   markRead()
   onChanged(soon)
+  setInterval(newDay, 60_000)
   folders(refresh)
   if ('short' in list.dataset) requestAnimationFrame(() => setTimeout(refresh)) // once the page is painted
   document.addEventListener('visibilitychange', () => { if (!document.hidden) { markRead(); if (stale) refresh() } })
