@@ -126,11 +126,15 @@ func (f *State) modeChanged(d event.SessionModeChanged) {
 	}
 }
 
-// modelChanged says who answers from here, or how hard it thinks.
+// modelChanged says who answers from here, or how hard it thinks. Which model the agent has begun
+// with is no switch: the composer names it.
 func (f *State) modelChanged(d event.SessionModelChange) {
 	if d.NewModel != f.Model || d.Effort == f.effort {
+		first := f.Model == "" && f.ledger.sum.Usage == (event.Usage{})
 		f.setBackend(f.Backend, d.NewModel)
-		f.note("", "chip", "Switched to "+f.Answers())
+		if !first {
+			f.note("", "chip", "Switched to "+f.Answers())
+		}
 	} else {
 		f.note("", "chip", "Switched to "+cmp.Or(wording.Plain(d.Effort), "the default")+" effort")
 	}

@@ -163,3 +163,16 @@ func TestEditsAreDiffs(t *testing.T) {
 		}
 	}
 }
+
+// Which model an agent begins with is no switch, and one that it goes on with is.
+func TestFirstModelIsNoSwitch(t *testing.T) {
+	p := pages(t, 3)
+	pr := p.Projector("s1")
+	pr.Feed(newLog().add(event.SessionStart{SessionID: "s1", Backend: "copilot"}, event.UserMessage{MessageID: "m1", Content: "hello"},
+		event.TurnStart{TurnID: "t1", MessageID: "m1", By: event.ByUser}, event.SessionModelChange{NewModel: "one"},
+		event.TurnEnd{TurnID: "t1", MessageID: "m1", Outcome: event.Completed, Usage: event.Usage{Calls: 1, InputTokens: 9}}, event.SessionModelChange{NewModel: "two"}).entries...)
+	src := wholePage(t, p, pr)
+	if strings.Contains(src, "Switched to one") || !strings.Contains(src, "Switched to two") {
+		t.Errorf("the page names the wrong switches: %s", src)
+	}
+}
