@@ -110,6 +110,17 @@ func (o *options) copilot(c *config, dir string, log *slog.Logger) (copilot.Conf
 	return cfg, nil
 }
 
+// modelsOf are the models of sessions that name none, where webchat gives the agent one.
+func modelsOf(ctx context.Context, all []agent.Backend) map[string]string {
+	models := map[string]string{}
+	for _, b := range all {
+		if o, ok := b.(agent.Offerer); ok && b.Name() == "copilot" {
+			models[b.Name()] = o.Offers(ctx).Model
+		}
+	}
+	return models
+}
+
 // defaultBackend is what new sessions get: with auto the first that is found.
 // Nothing is started for that.
 func (o *options) defaultBackend(ctx context.Context, all []agent.Backend) string {

@@ -127,7 +127,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	home, _ := lookup(o.env, "HOME")
 	pages, err := server.NewPages(server.PagesConfig{
 		Config: page.Config{Home: home, Base: o.base(), OutputTTL: o.OutputTTL, Budget: int64(o.OutputBudget), Prices: c.prices,
-			NoModel: []string{offline.Name}, Elsewhere: []string{mcp.BackendName}, Editor: c.Editor},
+			NoModel: []string{offline.Name}, Models: modelsOf(ctx, backends), Elsewhere: []string{mcp.BackendName}, Editor: c.Editor},
 		Outputs: r.outputs, Permissions: consent.Mode(o.Permissions),
 	})
 	if err != nil {

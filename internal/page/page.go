@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"html/template"
@@ -31,6 +32,9 @@ type Config struct {
 	Prices    func(model string) Prices
 	// NoModel are the backends that answer without a model.
 	NoModel []string
+	// Models are those of sessions that name none, by their backends; of others they are the
+	// agents' own.
+	Models map[string]string
 	// Elsewhere are the backends whose agents run in another program, where they are
 	// prompted.
 	Elsewhere []string
@@ -134,7 +138,7 @@ func (c *Config) answers(backend, model string) string {
 	case c.noModel(backend):
 		return "no model"
 	}
-	return "the default model"
+	return cmp.Or(c.Models[backend], "the default model")
 }
 
 func (p *Pages) write(w io.Writer, name string, data any) error {

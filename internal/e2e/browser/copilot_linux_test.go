@@ -25,6 +25,7 @@ func TestRealCopilot(t *testing.T) {
 	s := start(t, "--backend", "copilot", "--copilot-path", shim, "--provider-url", model.URL(), "--model", "fake-1")
 	p := s.open("/")
 	p.has("#pick-backend", "copilot")
+	p.has("#pick-model", "fake-1") // as --model says, before any agent runs
 
 	p.say("hello from the page")
 	p.done()
