@@ -324,3 +324,20 @@ func TestNothingIsCutOnPhones(t *testing.T) {
 		p.settled()
 	}
 }
+
+// The menu of a folder stands beside the number of its sessions, on one line with it.
+func TestFolderOnPhones(t *testing.T) {
+	s := start(t)
+	p := s.open("/")
+	p.see("show me go.mod")
+	p.done()
+	p.touch(390, 844)
+	p.tap("#bar [data-act=side]")
+	p.wait(`(() => {
+		const head = document.querySelector('#sessions .folder h2')
+		const number = head?.querySelector('.num'), menu = head?.querySelector('.more')
+		if (!number?.textContent || !menu.checkVisibility()) return false
+		const a = number.getBoundingClientRect(), b = menu.getBoundingClientRect()
+		return a.right <= b.left && Math.abs(a.top + a.bottom - b.top - b.bottom) < 6
+	})()`)
+}
