@@ -32,7 +32,7 @@ const mostWords = 200
 func (s *Server) asks(ctx context.Context, req *mcp.CallToolRequest, c *running, session string) (end func(), err error) {
 	client := clientName(req.ClientInfo())
 	return s.cfg.Sessions.Questions(ctx, session, c.id, func(open context.Context, q event.PermissionRequested) {
-		a := &asking{words: client + " asks to " + q.Action + ": " + wording.Cut(oneLine(q.Resource), mostWords)}
+		a := &asking{words: client + " asks to " + q.Action + ": “" + wording.Cut(oneLine(q.Resource), mostWords) + "”"}
 		if q.Secret != nil {
 			a.words += ", and " + wording.Cut(oneLine(q.Secret.File), mostWords) + " " + q.Secret.Looks
 		}

@@ -18,7 +18,7 @@ import (
 	webmcp "webchat/internal/mcp"
 )
 
-const asksTo = "term asks to run a command: make all. A webchat started with --permissions allow does not ask. Answer "
+const asksTo = "term asks to run a command: “make all”. A webchat started with --permissions allow does not ask. Answer "
 
 func TestAClientHearsAtOnceAndEveryTenSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -96,7 +96,7 @@ func (m *Manager) checkModel(ctx context.Context, backend, model string) error {
 	if more := len(ids) - mostNamed; more > 0 {
 		ids = append(ids[:mostNamed], fmt.Sprintf("%d more", more))
 	}
-	return fmt.Errorf("%w: %s has no model %q; there are %s", eventlog.ErrInvalid, backend, model, strings.Join(ids, ", "))
+	return fmt.Errorf("%w: %s has no model %q; it has %s", eventlog.ErrInvalid, backend, model, strings.Join(ids, ", "))
 }
 
 // branch returns what a session starts with that branches from another at a prompt.

@@ -15,7 +15,7 @@ func TestUnknownModel(t *testing.T) {
 	play(t, nil, func(r *rig) {
 		_, err := r.m.Create(r.Context(), sessions.Options{Model: "none"})
 		is(t, err, eventlog.ErrInvalid)
-		if !strings.Contains(err.Error(), "there are a, b") {
+		if !strings.Contains(err.Error(), "it has a, b") {
 			t.Errorf("it says %v", err)
 		}
 		s := r.create(sessions.Options{Model: "a"})
