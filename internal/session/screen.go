@@ -43,6 +43,7 @@ type screening struct {
 	work    *eventlog.Work // a delta is added to it
 	sum     eventlog.Summary
 	named   bool                         // the user chose the title
+	prompt  string                       // of the turn, on one line
 	ours    func(toolCallID string) bool // whether the session runs the call, and reports it
 	turn    string                       // that runs; empty: none
 	stopper event.Decider                // who stopped the turn; empty: it was not stopped
@@ -55,7 +56,7 @@ func (s *Session) screening() screening {
 	x := screening{work: &s.events.Open, sum: s.events.Summary(), named: s.titleChosen, turn: s.turn.turnID(), now: s.events.Now(),
 		log: s.log(), ours: func(toolCallID string) bool { return s.calls[toolCallID] != nil }}
 	if s.turn != nil {
-		x.stopper = stoppedBy(s.turn.ctx)
+		x.stopper, x.prompt = stoppedBy(s.turn.ctx), wording.Line(s.turn.prompt.content)
 	}
 	return x
 }
@@ -92,7 +93,8 @@ func (s screening) Report(data event.Data) (event.Data, error) {
 		return d, nil
 	case event.SessionTitleChanged:
 		d.Title, _ = firstRunes(wording.Line(d.Title), maxTitle)
-		return unless(s.named || d.Title == "" || d.Title == s.sum.Title, d)
+		echo := s.sum.Title != "" && strings.HasPrefix(s.prompt, strings.TrimRight(d.Title, ".… ")) // of an agent that makes no title
+		return unless(s.named || echo || d.Title == "" || d.Title == s.sum.Title, d)
 	case event.SessionModelChange:
 		d.Effort = cmp.Or(d.Effort, s.sum.Open.Effort)
 		return unless(d.NewModel == s.sum.Model && d.Effort == s.sum.Open.Effort, d)

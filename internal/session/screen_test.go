@@ -62,6 +62,12 @@ func TestReport(t *testing.T) {
 			t.Errorf("%s was taken as %+v", name, got)
 		}
 	}
+	s.named, s.prompt = false, "now read three files of it"
+	for title, want := range map[string]event.Data{"now read three files…": nil, "now read three files of it": nil, "Reading files": event.SessionTitleChanged{Title: "Reading files"}} {
+		if got, err := s.Report(event.SessionTitleChanged{Title: title}); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("the title %q: %v, %v; want %v", title, got, err, want)
+		}
+	}
 	if got, err := s.Report(event.AssistantMessageDelta{MessageID: "m", DeltaContent: "x"}); err != nil || got == nil || string(work.Message(eventlog.MessageKey("m")).Text) != "x" {
 		t.Errorf("the first delta: %v, %v", got, err)
 	}
