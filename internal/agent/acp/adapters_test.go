@@ -27,7 +27,7 @@ type adapter struct {
 // adapters are the real Claude Code and Codex, as scripts/agents.sh installs them.
 var adapters = map[string]adapter{
 	"claude-agent-acp": {func(t *testing.T, c *acp.Config, model, home string) {
-		write(t, filepath.Join(home, ".claude", "settings.json"), `{"permissions":{"allow":["Bash","Grep"]}}`) // its user's
+		write(t, filepath.Join(home, ".claude", "settings.json"), `{"permissions":{"allow":["Bash","Grep","Edit","Write"]}}`) // its user's
 		p := acp.Presets()["claude"]
 		c.Mode, c.Asks, c.Mark, c.Keeps, c.Meta = p.Mode, p.Asks, p.Mark, p.Keeps, p.Meta
 		c.Env = append(c.Env, "ANTHROPIC_BASE_URL="+model, "ANTHROPIC_API_KEY=none", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1")

@@ -35,6 +35,7 @@ type Preset struct {
 	NoPrograms    bool   // it takes no MCP server that is a program
 	Keeps         bool   // its shell keeps its folder from one command to the next, as was tried
 	Untried       bool   // an agent of the configuration: it was never run with webchat
+	Obeys         bool   // what its user's own settings allow, it does without asking
 	Reads         string // how far its own tools for reading are off
 	Consent       string // what it does without asking, as long as that was not tried; see Backend.KeepAsking
 	Commands      string // what its questions about commands lack
@@ -52,6 +53,9 @@ func (p Preset) lacks(a agent.Asking) (all []string) {
 		if s != "" {
 			all = append(all, s)
 		}
+	}
+	if p.Obeys {
+		all = append(all, "does without asking what your own settings of it allow")
 	}
 	all = append(all, "cannot be steered while it works")
 	if p.Untried {
@@ -74,9 +78,10 @@ func Presets() map[string]Preset {
 				// Settings of a folder would run its servers; its CLAUDE.md comes as that of one
 				// more folder.
 				options := object{"disallowedTools": []string{"Read"}, "allowDangerouslySkipPermissions": all, "settingSources": []string{"user"}, "additionalDirectories": []string{"."}}
-				// By itself it asks nothing before what it takes for reading, such as cat .env:
-				// 2.1.316. These settings are of this conversation only.
-				options["settings"] = object{"permissions": object{"ask": []string{"Bash", "Grep", "Glob"}}}
+				// By itself it asks nothing before what it takes for reading, such as cat .env, nor
+				// before what its user's own settings allow: 2.1.316. These settings are of this
+				// conversation only, and go before those.
+				options["settings"] = object{"permissions": object{"ask": []string{"Bash", "Grep", "Glob", "Edit", "Write", "NotebookEdit", "WebFetch"}}}
 				// What might be typed next, which webchat does not show, would be a call of the
 				// model after each turn.
 				options["promptSuggestions"] = false
@@ -84,19 +89,19 @@ func Presets() map[string]Preset {
 			},
 			SignIn: "claude /login", Offline: claudeOffline},
 		"codex": {Title: "Codex", Command: []string{"codex-acp"}, Mark: "_meta.is_mcp_", Mode: "read-only", Asks: []string{"read-only"}, Notices: []string{"Warning: "},
-			SignIn: "codex login", Risky: []string{".codex/config.toml", ".codex/hooks.json", ".codex/rules"}, Consent: "runs read commands without asking; webchat does not stop it", Offline: codexOffline},
+			SignIn: "codex login", Obeys: true, Risky: []string{".codex/config.toml", ".codex/hooks.json", ".codex/rules"}, Consent: "runs read commands without asking; webchat does not stop it", Offline: codexOffline},
 		"gemini": {Title: "Gemini CLI", Command: []string{"gemini", "--acp"}, Risky: []string{".gemini/settings.json", ".gemini/extensions", ".gemini/hooks", ".gemini/.env"},
 			Mark: "toolCallId", Mode: "default", Asks: []string{"default", "plan"},
-			SignIn: "gemini", Key: "GEMINI_API_KEY", KeyLogin: "gemini-api-key", Consent: reading, Commands: "shows a command in a title only, so that each is asked about", Reads: "can read files by its own tools", Offline: geminiOffline},
+			SignIn: "gemini", Obeys: true, Key: "GEMINI_API_KEY", KeyLogin: "gemini-api-key", Consent: reading, Commands: "shows a command in a title only, so that each is asked about", Reads: "can read files by its own tools", Offline: geminiOffline},
 		"opencode": {Title: "OpenCode", Command: []string{"opencode", "acp"}, Risky: []string{"opencode.json", "opencode.jsonc", ".opencode"},
 			Env: []string{`OPENCODE_PERMISSION={"bash":"ask","edit":"ask"}`}, Mode: "build", Asks: []string{"build", "plan"},
-			SignIn: "opencode auth login", Consent: reading, Reads: "can read files by its own tools", Offline: openCodeOffline},
+			SignIn: "opencode auth login", Obeys: true, Consent: reading, Reads: "can read files by its own tools", Offline: openCodeOffline},
 		"qwen": {Title: "Qwen Code", Command: []string{"qwen", "--acp"}, Risky: []string{".qwen/settings.json", ".qwen/extensions", ".qwen/hooks", ".qwen/.env"},
 			Mark: "_meta.provenance", Mode: "default", Asks: []string{"default", "plan"},
-			SignIn: "qwen", Consent: reading, Reads: "can read files by its own tools", Offline: qwenOffline},
+			SignIn: "qwen", Obeys: true, Consent: reading, Reads: "can read files by its own tools", Offline: qwenOffline},
 		"copilot-acp": {Title: "Copilot CLI over ACP", Command: []string{"copilot", "--acp", "--no-auto-update", "--excluded-tools=view,lsp", "--allow-tool={webchat}"}, // all tools of the server of exactly that name: 1.0.102
 			Mode: "agent", Asks: []string{"agent", "plan"},
-			Failures: []string{"Error: "}, Notices: []string{"Info: "}, SignIn: "copilot login", Env: []string{"COPILOT_ALLOW_ALL=false"},
+			Failures: []string{"Error: "}, Notices: []string{"Info: "}, SignIn: "copilot login", Obeys: true, Env: []string{"COPILOT_ALLOW_ALL=false"},
 			Risky: []string{".github/hooks", ".github/copilot/settings.json", ".github/copilot/settings.local.json", ".claude/settings.json", ".claude/settings.local.json", ".mcp.json", ".github/mcp.json"}, NoPrograms: true, Consent: reading, Offline: copilotOffline},
 	}
 }
