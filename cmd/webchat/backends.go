@@ -121,6 +121,16 @@ func modelsOf(ctx context.Context, all []agent.Backend) map[string]string {
 	return models
 }
 
+// copilotAt is the GitHub Copilot CLI with its state in a folder and only the model at an address.
+func (o *options) copilotAt(c *config, model, state string) (agent.Backend, error) {
+	cfg, err := o.copilot(c, state, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, err
+	}
+	cfg.Providers, cfg.Login, cfg.Model = copilot.Providers{{URL: model + "/v1", Key: acp.NoKey, Models: []copilot.ProviderModel{{ID: "canary"}}}}, false, ""
+	return copilot.New(cfg)
+}
+
 // defaultBackend is what new sessions get: with auto the first that is found.
 // Nothing is started for that.
 func (o *options) defaultBackend(ctx context.Context, all []agent.Backend) string {

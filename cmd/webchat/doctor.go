@@ -131,7 +131,7 @@ func (o *options) doctorSessions(ctx context.Context, all []agent.Backend, c *co
 			continue
 		}
 		ctx, cancel := context.WithTimeout(ctx, time.Minute)
-		conn, err := b.Open(ctx, agent.Options{SessionID: "doctor", Workspace: workspace, Tools: specs}, canary.Mute{})
+		conn, err := b.Open(ctx, agent.Options{SessionID: "doctor", Workspace: workspace, Tools: specs}, &canary.Host{})
 		if err == nil {
 			err = conn.Close()
 		}

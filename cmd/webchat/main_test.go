@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net/http"
@@ -67,7 +68,7 @@ func TestMain(m *testing.M) {
 	hooked(os.Args[1:])
 	switch filepath.Base(os.Args[0]) { // see TestScript
 	case "autohand":
-		autohandtest.Main("polite")
+		autohandtest.Main(cmp.Or(os.Getenv("AUTOHAND_MANNER"), "polite"))
 		return
 	case "acp-agent":
 		acptest.Main("polite")

@@ -24,8 +24,8 @@ import (
 )
 
 // verify has the backend that a new session would get show a file, and fails if
-// anything of it reached the model. Of an agent that speaks the Agent Client Protocol it
-// also finds out, and keeps, whether it asks before it acts.
+// anything of it reached the model. It also finds out, and keeps, whether an agent asks before it
+// acts.
 func verify(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, canary.Limit)
 	defer cancel()
@@ -57,48 +57,73 @@ func verify(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	switch b := b.(type) {
-	case *acp.Backend:
-		return o.verifySpeaker(ctx, c, b, t, own)
-	case *autohand.Backend:
-		return verifyOffline(ctx, t, own, true, func(model, state string, lend agent.Lender) (agent.Backend, error) {
-			return o.autohandAt(c, model, state, lend)
-		})
-	}
-	return t.Run(ctx, b, reported)
-}
-
-// verifySpeaker tries an agent that speaks the Agent Client Protocol, and keeps what was found of
-// its asking.
-func (o *options) verifySpeaker(ctx context.Context, c *config, b *acp.Backend, t *canary.Trial, own *mcp.OwnLender) error {
-	p := o.preset(c, b.Name())
-	if p.Offline == nil {
-		return fmt.Errorf("nothing was proven: webchat cannot set %s to use another model, which would show what it sends", b.Name())
-	}
-	at := func(model, state string, lend agent.Lender) (agent.Backend, error) {
-		env, err := p.Offline(model, state)
-		if err != nil {
-			return nil, err
-		}
-		return o.speaker(p, b.Name(), c, state, lend, slog.New(slog.DiscardHandler), env...)
-	}
-	if err := verifyOffline(ctx, t, own, false, at); err != nil {
+	at, err := o.apart(c, b)
+	if err != nil {
 		return err
 	}
-	found, version, err := canary.Asking{Backend: func(model, state string) (agent.Backend, error) {
-		return at(model, state, own.ToAgent)
-	}}.Try(ctx)
+	if _, native := b.(*copilot.Backend); native || at == nil {
+		err = t.Run(ctx, b, reported)
+	} else {
+		err = verifyOffline(ctx, t, own, b.Name() == autohand.Name, at)
+	}
+	if err != nil {
+		return err
+	}
+	return verifyAsking(ctx, b, t, func(model, state string) (agent.Backend, error) { return at(model, state, own.ToAgent) })
+}
+
+// maker makes an agent with the model at an address, and a folder for its state.
+type maker func(model, state string, lend agent.Lender) (agent.Backend, error)
+
+// apart returns what makes b with another model and without its user's settings; nil: it has no model.
+func (o *options) apart(c *config, b agent.Backend) (maker, error) {
+	switch b.(type) {
+	case *copilot.Backend:
+		return func(model, state string, _ agent.Lender) (agent.Backend, error) { return o.copilotAt(c, model, state) }, nil
+	case *autohand.Backend:
+		return func(model, state string, lend agent.Lender) (agent.Backend, error) {
+			return o.autohandAt(c, model, state, lend)
+		}, nil
+	case *acp.Backend:
+		p := o.preset(c, b.Name())
+		if p.Offline == nil {
+			return nil, fmt.Errorf("nothing was proven: webchat cannot set %s to use another model, which would show what it sends", b.Name())
+		}
+		return func(model, state string, lend agent.Lender) (agent.Backend, error) {
+			env, err := p.Offline(model, state)
+			if err != nil {
+				return nil, err
+			}
+			return o.speaker(p, b.Name(), c, state, lend, slog.New(slog.DiscardHandler), env...)
+		}, nil
+	}
+	return nil, nil
+}
+
+// verifyAsking tries whether an agent asks before it acts, and keeps what was found.
+func verifyAsking(ctx context.Context, b agent.Backend, t *canary.Trial, made func(model, state string) (agent.Backend, error)) error {
+	keeper, ok := b.(interface {
+		KeepAsking(version string, found agent.Asking) error
+	})
+	if !ok {
+		return nil
+	}
+	a := canary.Asking{Backend: made}
+	if b.Name() == autohand.Name {
+		a.Refused = autohand.Excluded
+	}
+	found, version, err := a.Try(ctx)
 	if err != nil {
 		return fmt.Errorf("it is not known whether %s asks before it acts: %w", b.Name(), err)
 	}
 	sayAsking(found, t.Say)
-	return b.KeepAsking(version, found)
+	return keeper.KeepAsking(version, found)
 }
 
 // verifyOffline tries an agent whose model cannot be looked at with a model in this
 // program and with a home of its own. whole says that the agent hands its model each
 // result whole, so that webchat gives it nothing but the line for the model.
-func verifyOffline(ctx context.Context, t *canary.Trial, own *mcp.OwnLender, whole bool, at func(model, state string, lend agent.Lender) (agent.Backend, error)) (err error) {
+func verifyOffline(ctx context.Context, t *canary.Trial, own *mcp.OwnLender, whole bool, at maker) (err error) {
 	model, err := scripted.New(ctx)
 	if err != nil {
 		return err

@@ -5,14 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"sync/atomic"
 
 	"webchat/internal/agent"
 	"webchat/internal/canary/scripted"
-	"webchat/internal/event"
 )
 
 // Asking tries whether an agent asks before it writes a file, runs a command and reads `.env`: a
@@ -20,74 +19,39 @@ import (
 type Asking struct {
 	// Backend makes the agent, with the model at an address and a folder for its state.
 	Backend func(model, state string) (agent.Backend, error)
+	// Refused are tools that the agent offers its model and is set up to refuse.
+	Refused []string
 }
 
 // Try returns what the agent did, and its version. An error means that it could not be tried.
 func (a Asking) Try(ctx context.Context) (found agent.Asking, version string, err error) {
-	err = inPlace(ctx, func(ctx context.Context, p place) (err error) {
-		b, err := a.Backend(p.model.URL(), p.state)
-		if err != nil {
-			return err
-		}
-		host := &refusingHost{}
-		conn, err := b.Open(ctx, agent.Options{SessionID: "canary", Workspace: p.workspace}, host)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, conn.Close()) }()
-		s := sitting{place: p, conn: conn, host: host}
-		version = b.Info(ctx).Version
-		found, err = s.all(ctx)
+	err = sit(ctx, a.Backend, &Host{}, func(s sitting) (err error) {
+		found, err = a.all(ctx, s)
+		version = s.backend.Info(ctx).Version
 		return err
 	})
 	return found, version, err
 }
 
-// refusingHost is a host that allows nothing and counts what it is asked.
-type refusingHost struct {
-	Mute
-	asked atomic.Int64
-}
-
-// AskPermission implements [agent.Host].
-func (h *refusingHost) AskPermission(context.Context, agent.Permission) (agent.Verdict, error) {
-	h.asked.Add(1)
-	return agent.Verdict{Decision: event.Deny, Scope: event.Once, By: event.DecidedByMode}, nil
-}
-
-// sitting is a conversation in which an agent is tried.
-type sitting struct {
-	place
-	conn agent.Conn
-	host *refusingHost
-}
-
-// means are the tools of agents for one purpose, by name, with the arguments that each takes.
-type means map[string]func(on string) map[string]any
-
-// with is a tool that takes what it works on under a name, and other arguments.
-func with(name string, other ...string) func(string) map[string]any {
-	return func(on string) map[string]any {
-		args := map[string]any{name: on}
-		for i := 0; i+1 < len(other); i += 2 {
-			args[other[i]] = other[i+1]
-		}
-		return args
-	}
-}
-
-// What agents offered their models.
+// What agents offered their models, by purpose.
 var (
-	writers = means{"Write": with("file_path", "content", "new\n"), "write_file": with("file_path", "content", "new\n"),
-		"write": with("filePath", "content", "new\n"), "create": with("path", "file_text", "new\n")}
-	shells = means{"Bash": with("command", "description", "Try it"), "bash": with("command", "description", "Try it"),
-		"exec_command": with("cmd"), "shell_command": with("command"),
-		"run_shell_command": func(on string) map[string]any { return map[string]any{"command": on, "is_background": false} }}
-	readers = means{"Read": with("file_path"), "read_file": with("file_path"), "read": with("filePath"), "view": with("path")}
+	writers = []string{"Write", "write_file", "write", "create"}
+	shells  = []string{"Bash", "bash", "exec_command", "shell_command", "run_shell_command", "run_command"}
+	readers = []string{"Read", "read_file", "read", "view", "Grep", "grep", "rg"}
 )
 
+// arguments are what those tools take, by name, to work on something.
+func arguments(on string) map[string]any {
+	args := map[string]any{"content": "new\n", "contents": "new\n", "file_text": "new\n", "pattern": "KEY",
+		"output_mode": "content", "description": "Try it", "is_background": false}
+	for _, name := range []string{"file_path", "filePath", "absolute_path", "path", "command", "cmd"} {
+		args[name] = on
+	}
+	return args
+}
+
 // all has the agent do each of the three.
-func (s *sitting) all(ctx context.Context) (found agent.Asking, err error) {
+func (a Asking) all(ctx context.Context, s sitting) (found agent.Asking, err error) {
 	if err := s.prompt(ctx); err != nil { // to know what it offers its model
 		return found, err
 	}
@@ -103,26 +67,29 @@ func (s *sitting) all(ctx context.Context) (found agent.Asking, err error) {
 			return slices.ContainsFunc(s.model.Requests(), func(b []byte) bool { return bytes.Contains(b, []byte(text)) })
 		}
 	}
-	writes, errWrites := s.each(ctx, writers, written, wrote)
+	writes, errWrites := a.each(ctx, s, writers, written, wrote)
 	if len(writes) == 0 { // it writes by commands
-		writes, errWrites = s.each(ctx, shells, "echo new > written.txt", wrote)
+		writes, errWrites = a.each(ctx, s, shells, "echo new > written.txt", wrote)
 	}
-	runs, errRuns := s.each(ctx, shells, "sh ./try.sh", sent(command))
-	reads, errReads := s.each(ctx, readers, dotEnv, sent(env))
-	more, errMore := s.each(ctx, shells, "cat .env", sent(env))
+	runs, errRuns := a.each(ctx, s, shells, "sh ./try.sh", sent(command))
+	reads, errReads := a.each(ctx, s, readers, dotEnv, sent(env))
+	more, errMore := a.each(ctx, s, shells, "cat .env", sent(env))
 	found = agent.Asking{Writes: together(writes), Runs: together(runs), Reads: together(append(reads, more...))}
 	return found, errors.Join(errWrites, errRuns, errReads, errMore)
 }
 
-// each has the agent use every tool of those that it offers, on something. did reports whether that
-// came about.
-func (s *sitting) each(ctx context.Context, of means, on string, did func() bool) (found []agent.Asked, err error) {
-	for _, name := range s.model.Offered() {
-		args := of[name]
-		if args == nil {
+// each has the agent use those tools that it offers, on something. did reports whether that came
+// about.
+func (a Asking) each(ctx context.Context, s sitting, tools []string, on string, did func() bool) (found []agent.Asked, err error) {
+	offered := s.model.Offered()
+	for _, name := range tools {
+		takes, ok := offered[name]
+		if !ok {
 			continue
 		}
-		text, err := json.Marshal(args(on))
+		args := arguments(on)
+		maps.DeleteFunc(args, func(name string, _ any) bool { return !slices.Contains(takes, name) })
+		text, err := json.Marshal(args)
 		if err != nil {
 			return found, err
 		}
@@ -136,15 +103,11 @@ func (s *sitting) each(ctx context.Context, of means, on string, did func() bool
 			found = append(found, agent.AskedNo) // or in spite of the answer
 		case s.host.asked.Load() > before:
 			found = append(found, agent.AskedYes)
-		default:
+		case !slices.Contains(a.Refused, name):
 			found = append(found, agent.NotKnown)
 		}
 	}
 	return found, nil
-}
-
-func (s *sitting) prompt(ctx context.Context) error {
-	return s.conn.Prompt(ctx, agent.Prompt{MessageID: "m", Content: "Call the tool."})
 }
 
 // together is yes only if it asked each time.

@@ -63,7 +63,8 @@ func (c clientConn) Prompt(ctx context.Context, _ agent.Prompt) error {
 func next(model, text string, tools ...string) (name, arguments string, err error) {
 	var offered []any
 	for _, t := range tools {
-		offered = append(offered, map[string]any{"function": map[string]any{"name": t}})
+		takes := map[string]any{"command": nil, "content": nil, "file_path": nil}
+		offered = append(offered, map[string]any{"function": map[string]any{"name": t, "parameters": map[string]any{"properties": takes}}})
 	}
 	body, err := json.Marshal(map[string]any{"model": "m", "messages": []string{text}, "tools": offered})
 	if err != nil {

@@ -34,6 +34,7 @@ type Config struct {
 
 // Backend is an agent that speaks the protocol.
 type Backend struct {
+	convo.Tried
 	cfg     Config
 	beside  chan struct{} // holds one while the agent runs beside conversations
 	without convo.Once    // MCP servers that it does without
@@ -59,7 +60,7 @@ func New(c Config) (*Backend, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	b := &Backend{cfg: c, beside: make(chan struct{}, 1)}
+	b := &Backend{Tried: convo.Tried{Folder: c.Home, Start: c.start()}, cfg: c, beside: make(chan struct{}, 1)}
 	b.kept = read[kept](b, offersFile)
 	return b, nil
 }
@@ -70,7 +71,7 @@ func (b *Backend) Name() string { return b.cfg.Name }
 // Info implements [agent.Backend]. Of an agent's own calls only those are seen before they run that
 // it asks about.
 func (b *Backend) Info(context.Context) agent.Info {
-	asking, version := b.asking(b.recalled().Version)
+	asking, version := b.Asking(b.recalled().Version)
 	i := agent.Info{Counting: agent.CountsTurns, Intercept: agent.InterceptAsked, CanResume: b.cfg.Home != "", Version: version, Lacks: b.cfg.lacks(asking)}
 	_, err := proc.LookUp(proc.Command{Args: b.cfg.Command, Env: b.cfg.Env})
 	if i.Available = err == nil; !i.Available {

@@ -113,7 +113,7 @@ func realContract(t *testing.T, b *acp.Backend, model *scripted.Model, write fun
 			if err := conn.Close(); err != nil {
 				tb.Error(err)
 			}
-			for _, name := range model.Offered() {
+			for name := range model.Offered() {
 				names = append(names, lentBy.ReplaceAllString(name, ""))
 			}
 			return names

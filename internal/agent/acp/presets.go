@@ -1,6 +1,8 @@
 package acp
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +10,7 @@ import (
 	"path/filepath"
 
 	"webchat/internal/agent"
+	"webchat/internal/agent/convo"
 )
 
 // Preset is an agent that speaks the Agent Client Protocol, as it is started so that it asks before
@@ -37,7 +40,7 @@ type Preset struct {
 	Untried       bool   // an agent of the configuration: it was never run with webchat
 	Obeys         bool   // what its user's own settings allow, it does without asking
 	Reads         string // how far its own tools for reading are off
-	Consent       string // what it does without asking, as long as that was not tried; see Backend.KeepAsking
+	Consent       string // what it does without asking, as long as that was not tried; see convo.Tried
 	Commands      string // what its questions about commands lack
 	// Offline returns the environment with which it uses the model at an address and keeps its
 	// state in a folder. nil: it has no settings for that.
@@ -49,7 +52,12 @@ func (p Preset) lacks(a agent.Asking) (all []string) {
 	if len(p.Risky) > 0 {
 		all = append(all, "opens no folder with "+p.Risky[0]+" or the like, from which it would run commands without asking")
 	}
-	for _, s := range []string{p.unasked(a), p.Commands, p.Reads} {
+	unasked := convo.Unasked(a)
+	if len(unasked) == 0 && p.Consent != "" && a != (agent.Asking{Writes: agent.AskedYes, Runs: agent.AskedYes, Reads: agent.AskedYes}) {
+		unasked = []string{p.Consent}
+	}
+	all = append(all, unasked...)
+	for _, s := range []string{p.Commands, p.Reads} {
 		if s != "" {
 			all = append(all, s)
 		}
@@ -62,6 +70,17 @@ func (p Preset) lacks(a agent.Asking) (all []string) {
 		all = append(all, "was never tried with webchat")
 	}
 	return all
+}
+
+// start is a digest of what the agent is started with so that it asks.
+func (p Preset) start() string {
+	v := object{"command": p.Command, "env": p.Env, "mode": p.Mode, "asks": p.Asks}
+	if p.Meta != nil {
+		v["meta"] = p.Meta(false)
+	}
+	text, _ := json.Marshal(v) // it never fails
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
 }
 
 // Presets are the presets by name; they are found on PATH. Each was recorded.

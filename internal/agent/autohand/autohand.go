@@ -52,6 +52,7 @@ type Provider struct{ URL, Key, Model string }
 
 // Backend is the Autohand CLI.
 type Backend struct {
+	convo.Tried
 	cfg     Config
 	without convo.Once // MCP servers that it does without
 	version convo.Version
@@ -73,7 +74,7 @@ func New(c Config) (*Backend, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Backend{cfg: c}, nil
+	return &Backend{Tried: convo.Tried{Folder: c.Home}, cfg: c}, nil
 }
 
 // Name implements [agent.Backend].
@@ -91,6 +92,8 @@ func (b *Backend) Info(context.Context) agent.Info {
 		i.Reason = fmt.Sprintf("Autohand CLI does not say its version: %v. Install it again.", err)
 	default:
 		i.Available, i.Version = true, version
+		found, _ := b.Asking(version)
+		i.Lacks = convo.Unasked(found)
 	}
 	return i
 }
@@ -113,7 +116,7 @@ func (b *Backend) Models(context.Context) ([]agent.Model, error) { return nil, n
 
 // ToolNames implements [agent.ToolNamer].
 func (b *Backend) ToolNames() []string {
-	return append(append(slices.Collect(maps.Keys(acts)), slices.Collect(maps.Keys(free))...), excluded...)
+	return append(append(slices.Collect(maps.Keys(acts)), slices.Collect(maps.Keys(free))...), Excluded...)
 }
 
 // Instructions implements [agent.Instructor].

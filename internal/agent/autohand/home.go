@@ -16,10 +16,10 @@ import (
 	"webchat/internal/wording"
 )
 
-// excluded are tools of the CLI that its settings refuse: one reads files into the context, the
+// Excluded are tools of the CLI that its settings refuse: one reads files into the context, the
 // others start agents without a question, change the folder that is worked in, make tools that run
 // later, run one that was made under another line, or begin turns by themselves.
-var excluded = []string{"read_file", "create_team", "add_teammate", "enter_worktree", "exit_worktree",
+var Excluded = []string{"read_file", "create_team", "add_teammate", "enter_worktree", "exit_worktree",
 	"create_meta_tool", "custom_command", "install_specialist_roster", "cron_create"}
 
 // environment is what the CLI inherits, with a home below dir. Variables that make it answer for
@@ -129,7 +129,7 @@ func (b *Backend) settings(servers []any, socket string) ([]byte, error) {
 	all["ui"] = object{"checkForUpdates": false, "promptSuggestions": false, "notifications": false, "autoConfirm": false}
 	all["agent"] = object{"autoMemory": false}
 	var refused []any
-	for _, name := range excluded {
+	for _, name := range Excluded {
 		refused = append(refused, object{"kind": name})
 	}
 	all["permissions"] = object{"mode": "interactive", "rememberSession": false, "excludedTools": refused}

@@ -101,7 +101,7 @@ func (c *conn) before(ctx context.Context, t *convo.Turn, m moment) answer {
 	case k.silent:
 		return c.question(ctx, k)
 	}
-	if slices.Contains(excluded, m.Tool) { // settings in the workspace may have it offered again
+	if slices.Contains(Excluded, m.Tool) { // settings in the workspace may have it offered again
 		return answer{Decision: "deny", Reason: refusal(m.Tool)}
 	}
 	v, err := c.Host.RunHook(ctx, agent.HookCall{RequestID: k.ID, Event: "before_tool", Tool: k.Tool, Arguments: k.Args})

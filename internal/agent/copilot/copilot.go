@@ -55,6 +55,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/agent/convo"
 	"webchat/internal/agent/copilot/cli"
 )
 
@@ -97,6 +98,7 @@ type Config struct {
 
 // Backend implements [agent.Backend].
 type Backend struct {
+	convo.Tried
 	cfg   Config
 	cli   *cli.Program
 	login login
@@ -119,7 +121,7 @@ func New(c Config) (*Backend, error) {
 	if err := c.Providers.Check(c.Model); err != nil && !c.online() {
 		return nil, fmt.Errorf("copilot: %w", err)
 	}
-	return &Backend{cfg: c, cli: cli.New(program(c)), destroyPatience: 5 * time.Second}, nil
+	return &Backend{Tried: convo.Tried{Folder: c.Home}, cfg: c, cli: cli.New(program(c)), destroyPatience: 5 * time.Second}, nil
 }
 
 // online reports whether the CLI works on the user's GitHub login, alone or beside others.
@@ -151,6 +153,8 @@ func (b *Backend) Info(context.Context) agent.Info {
 	if err != nil {
 		info.Reason = strings.TrimPrefix(err.Error(), agent.ErrUnavailable.Error()+": ")
 	}
+	found, _ := b.Asking(version)
+	info.Lacks = convo.Unasked(found)
 	return info
 }
 

@@ -22,6 +22,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"slices"
@@ -95,9 +96,25 @@ type request struct {
 
 type tool struct {
 	Type, Name           string
-	Function             struct{ Name string }
+	Function             *tool  // OpenAI's
 	Tools                []tool // of a namespace
 	FunctionDeclarations []tool // Gemini's
+	Parameters           schema
+	InputSchema          schema `json:"input_schema"` // Anthropic's
+	ParametersJSONSchema schema // Gemini's
+}
+
+// schema is what is read of a schema of arguments.
+type schema struct {
+	Properties map[string]json.RawMessage
+}
+
+// name is the tool's, wherever its protocol has it.
+func (t tool) name() string {
+	if t.Function != nil {
+		return t.Function.Name
+	}
+	return t.Name
 }
 
 // call is a call as the model makes it.
@@ -106,7 +123,7 @@ type call struct{ id, space, name, arguments string }
 // find returns the offered tool whose name ends so.
 func find(tools []tool, space, end string) (call, bool) {
 	for _, t := range tools {
-		name := t.Name + t.Function.Name
+		name := t.name()
 		if t.Type == "namespace" {
 			if c, ok := find(t.Tools, name, end); ok {
 				return c, true
@@ -141,25 +158,34 @@ func (m *Model) next(r request, body []byte) (c call, number int, ok bool) {
 	return c, number, true
 }
 
-// Offered returns the names of the tools that the last request which had some offered.
-func (m *Model) Offered() (names []string) {
+// Offered returns the tools that the last request which had some offered: the names of their
+// arguments, by their own.
+func (m *Model) Offered() map[string][]string {
+	offered := map[string][]string{}
 	for _, body := range slices.Backward(m.Requests()) {
 		var r request
 		if json.Unmarshal(body, &r) == nil && len(r.Tools) > 0 {
-			return namesOf(r.Tools)
+			offer(r.Tools, offered)
+			break
 		}
 	}
-	return nil
+	return offered
 }
 
-func namesOf(tools []tool) (names []string) {
+func offer(tools []tool, to map[string][]string) {
 	for _, t := range tools {
-		if name := t.Name + t.Function.Name; name != "" {
-			names = append(names, name)
+		if t.Function != nil {
+			t = *t.Function
 		}
-		names = append(append(names, namesOf(t.Tools)...), namesOf(t.FunctionDeclarations)...)
+		if t.Name != "" {
+			to[t.Name] = nil
+			for _, s := range []schema{t.Parameters, t.InputSchema, t.ParametersJSONSchema} {
+				to[t.Name] = slices.AppendSeq(to[t.Name], maps.Keys(s.Properties))
+			}
+		}
+		offer(t.Tools, to)
+		offer(t.FunctionDeclarations, to)
 	}
-	return names
 }
 
 // ServeHTTP answers a request.

@@ -37,8 +37,9 @@ type cli struct {
 	workspace string
 	state     string
 	config    struct {
-		Auth  struct{ Token string }
-		Hooks struct {
+		Auth            struct{ Token string }
+		CustomProviders map[string]struct{ BaseURL string }
+		Hooks           struct {
 			Enabled bool
 			Hooks   []struct{ Event, Command string }
 		}
@@ -109,7 +110,8 @@ func (a *cli) expect(id string) chan json.RawMessage {
 }
 
 // Main is the CLI on standard input and output. Manners are polite, escapes, broken,
-// dies, stuck and refuses. A file that AUTOHAND_OFFERED names gets the tools that its
+// dies, stuck and refuses; modelled, which asks the model of its settings what to do, and hasty,
+// which does so and asks neither hooks nor users before it acts. A file that AUTOHAND_OFFERED names gets the tools that its
 // model is offered.
 func Main(manner string) {
 	a := &cli{manner: manner, waiting: map[string]chan json.RawMessage{}, acked: map[string]bool{}, writes: map[string]string{}, state: os.Getenv("AUTOHAND_HOME")}
@@ -374,7 +376,11 @@ func (a *cli) run(ctx context.Context, text string) {
 		a.mu.Unlock()
 		select {}
 	}
-	content := s.perform(strings.TrimPrefix(text, "\u200b"))
+	perform := s.perform
+	if a.manner == "modelled" || a.manner == "hasty" {
+		perform = s.obey
+	}
+	content := perform(strings.TrimPrefix(text, "\u200b"))
 	end := object{"messageId": msg, "content": content}
 	reason := "completed"
 	if ctx.Err() != nil {

@@ -1,0 +1,94 @@
+package canary
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"webchat/internal/agent"
+	"webchat/internal/canary/scripted"
+	"webchat/internal/event"
+)
+
+// sittingLimit bounds [Table.Try] and [Asking.Try].
+const sittingLimit = 2 * time.Minute
+
+// sitting is a conversation with an agent in a workspace of its own, whose model is in this program.
+type sitting struct {
+	workspace string
+	model     *scripted.Model
+	backend   agent.Backend
+	conn      agent.Conn
+	host      *Host
+}
+
+// sit has a conversation with the agent that made makes. Nothing of it is left afterwards.
+func sit(ctx context.Context, made func(model, state string) (agent.Backend, error), h *Host, do func(sitting) error) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, sittingLimit)
+	defer cancel()
+	dir, err := os.MkdirTemp("", "webchat-canary-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	s, state := sitting{workspace: filepath.Join(dir, "workspace"), host: h}, filepath.Join(dir, "state")
+	if err := errors.Join(os.Mkdir(s.workspace, 0o700), os.Mkdir(state, 0o700)); err != nil {
+		return err
+	}
+	if s.model, err = scripted.New(ctx); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.model.Close()) }()
+	if s.backend, err = made(s.model.URL(), state); err != nil {
+		return err
+	}
+	if s.conn, err = s.backend.Open(ctx, agent.Options{SessionID: "canary", Workspace: s.workspace}, h); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.conn.Close()) }()
+	return do(s)
+}
+
+func (s sitting) prompt(ctx context.Context) error {
+	return s.conn.Prompt(ctx, agent.Prompt{MessageID: "m", Content: "Call the tool."})
+}
+
+// Host is a host without tools and without a user, which keeps nothing.
+type Host struct {
+	// Decision is its answer to each request for permission; empty: no.
+	Decision event.Decision
+	asked    atomic.Int64 // requests for permission
+}
+
+var errNobody = errors.New("there is no user, and no tool")
+
+// Report implements [agent.Host].
+func (*Host) Report(context.Context, event.Data) error { return nil }
+
+// CallTool implements [agent.Host].
+func (*Host) CallTool(context.Context, agent.ToolCall) (agent.Result, error) {
+	return agent.Result{}, errNobody
+}
+
+// AskPermission implements [agent.Host].
+func (h *Host) AskPermission(context.Context, agent.Permission) (agent.Verdict, error) {
+	h.asked.Add(1)
+	return agent.Verdict{Decision: cmp.Or(h.Decision, event.Deny), Scope: event.Once, By: event.DecidedByMode}, nil
+}
+
+// AskUser implements [agent.Host].
+func (*Host) AskUser(context.Context, agent.Question) (agent.Answer, error) {
+	return agent.Answer{}, errNobody
+}
+
+// RunTurn implements [agent.Host].
+func (*Host) RunTurn(context.Context, string, func(context.Context) error) error { return errNobody }
+
+// RunHook implements [agent.Host].
+func (*Host) RunHook(context.Context, agent.HookCall) (agent.HookVerdict, error) {
+	return agent.HookVerdict{Allow: true}, nil
+}
