@@ -36,6 +36,8 @@ type house struct {
 	manager *sessions.Manager
 	outputs *outputs.Store
 	dir     string // the workspace
+
+	start, stop func()
 }
 
 // alone is for houses that end their CLI, or look at what it keeps.
@@ -98,23 +100,32 @@ func newHouseResting(t *testing.T, dir string, mode consent.Mode, with func(*cop
 	if with != nil {
 		with(&cfg)
 	}
-	h.backend = backend(t, cfg)
-	if with == nil {
-		copilot.Share(h.backend, common(t))
+	db := storetest.NewMemory()
+	h.start = func() { h.run(cfg, db, mode, idle, with == nil) }
+	h.start()
+	t.Cleanup(func() { h.stop() })
+	return h
+}
+
+// run starts sessions on what is in db, as the server does.
+func (h *house) run(cfg copilot.Config, db *storetest.Memory, mode consent.Mode, idle time.Duration, share bool) {
+	h.t.Helper()
+	h.backend = backend(h.t, cfg)
+	if share {
+		copilot.Share(h.backend, common(h.t))
 	}
 	var err error
 	if h.outputs, err = outputs.New(outputs.Config{TTL: time.Minute, Budget: 1 << 20}); err != nil {
-		t.Fatal(err)
+		h.t.Fatal(err)
 	}
-	db := storetest.NewMemory()
 	var rules session.Policy
 	if mode == consent.ModeAsk {
-		rules = policy.New(policy.Config{Workspace: dir, Reading: true})
+		rules = policy.New(policy.Config{Workspace: h.dir, Reading: true})
 	}
 	shown := &released.Releases{Outputs: released.Outputs{Store: h.outputs}}
 	folders, err := files.WorkspaceIn(h.dir)
 	if err != nil {
-		t.Fatal(err)
+		h.t.Fatal(err)
 	}
 	h.manager, err = sessions.New(sessions.Config{Log: db, Catalog: db, Backends: []agent.Backend{h.backend}, Workspaces: folders, Permissions: mode, AgentIdle: idle, Outputs: shown,
 		Room: func(workspace string) (sessions.Room, error) {
@@ -123,7 +134,7 @@ func newHouseResting(t *testing.T, dir string, mode consent.Mode, with func(*cop
 			})}, nil
 		}})
 	if err != nil {
-		t.Fatal(err)
+		h.t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var ended [2]chan error
@@ -131,15 +142,28 @@ func newHouseResting(t *testing.T, dir string, mode consent.Mode, with func(*cop
 		ended[i] = make(chan error, 1)
 		go func() { ended[i] <- run(ctx) }()
 	}
-	t.Cleanup(func() {
+	h.stop = func() {
+		h.stop = func() {}
 		cancel()
 		for _, e := range ended {
 			if err := <-e; err != nil {
-				t.Error(err)
+				h.t.Error(err)
 			}
 		}
-	})
-	return h
+	}
+}
+
+// restart stops the sessions and their CLI, starts others on the same log, and returns one of them
+// as it is then.
+func (h *house) restart(s *session.Session) *session.Session {
+	h.t.Helper()
+	h.stop()
+	h.start()
+	again, err := h.manager.Get(h.t.Context(), s.ID())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return again
 }
 
 // ask sends a prompt and returns what came of it.

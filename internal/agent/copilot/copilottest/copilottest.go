@@ -45,6 +45,7 @@ type Model struct {
 	mu       sync.Mutex // guards what follows
 	requests []Request
 	override func(Request) *Reply
+	charge   func(Request) (in, out int)
 }
 
 // New starts a model that ends with the test.
@@ -75,6 +76,13 @@ func (m *Model) Answer(answer func(Request) *Reply) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.override = answer
+}
+
+// Charge sets what answers cost that do not say it themselves, in tokens.
+func (m *Model) Charge(charge func(Request) (in, out int)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.charge = charge
 }
 
 // Request is one call of the model.
@@ -163,7 +171,7 @@ func (m *Model) serve(w http.ResponseWriter, hr *http.Request) {
 	r.Path, r.Header = hr.URL.RequestURI(), hr.Header.Clone()
 	m.mu.Lock()
 	m.requests = append(m.requests, r)
-	override, n := m.override, len(m.requests)
+	override, charge, n := m.override, m.charge, len(m.requests)
 	m.mu.Unlock()
 	var reply *Reply
 	if override != nil {
@@ -171,6 +179,9 @@ func (m *Model) serve(w http.ResponseWriter, hr *http.Request) {
 	}
 	if reply == nil {
 		reply = obey(r)
+	}
+	if charge != nil && reply.In == 0 {
+		reply.In, reply.Out = charge(r)
 	}
 	reply.write(w, hr, r.Model, n)
 }
