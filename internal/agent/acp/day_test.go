@@ -1,12 +1,13 @@
 package acp_test
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
@@ -57,15 +58,20 @@ func (c *clerk) permit(t *testing.T, p agent.Permission) agent.Verdict {
 	return yes
 }
 
-// calls is what somebody has an agent do in a day by its own tools: 24 reads and 12 searches by its
-// shell, 8 edits, 13 commands and 2 secrets.
+// calls is what somebody has an agent do in a day: 40 reads, of which 16 are shown and 24 are the
+// agent's own by its shell, 12 searches by its shell, 8 edits, 13 commands, 3 commands in the
+// background, and 2 secrets.
 func calls(ws string) (steps []scripted.Step) {
-	tool := func(name string, args map[string]string) {
-		b, _ := json.Marshal(args) // a map of texts
+	type args map[string]any
+	tool := func(name string, a args) {
+		b, _ := json.Marshal(a) // of texts
 		steps = append(steps, scripted.Step{Tool: name, Arguments: string(b)})
 	}
-	shell := func(command string) { tool("Bash", map[string]string{"command": command, "description": "work"}) }
+	shell := func(command string) { tool("Bash", args{"command": command, "description": "work"}) }
 	file := func(i int) string { return fmt.Sprintf("a%d.txt", i%10) }
+	for i := range 16 {
+		tool("render_file_contents", args{"path": file(i)})
+	}
 	for i := range 8 {
 		shell("sed -n '1,20p' " + file(i))
 		shell("cat " + file(i) + " | head -5")
@@ -77,20 +83,23 @@ func calls(ws string) (steps []scripted.Step) {
 	}
 	for i := range 4 {
 		name := filepath.Join(ws, "sub", "new-"+file(i))
-		tool("Write", map[string]string{"file_path": name, "content": "one\n"})
-		tool("Edit", map[string]string{"file_path": name, "old_string": "one", "new_string": "two"})
+		tool("Write", args{"file_path": name, "content": "one\n"})
+		tool("Edit", args{"file_path": name, "old_string": "one", "new_string": "two"})
 	}
 	for _, command := range []string{"go build ./...", "go vet ./...", "go test ./middleware", "go test ./middleware", "go test ./... | tail -5", "cd ./sub && go test .", "cd " + ws + " && go test ./...", "go test -run TestOne ./sub",
 		"git status", "git log --oneline -5", "git diff", "make lint", "make lint"} {
 		shell(command)
 	}
-	shell("cp deploy.key /dev/null")
-	shell("wc -c .env && touch seen")
+	for i := range 3 {
+		tool("Bash", args{"command": fmt.Sprintf("go test -count=%d ./...", i+1), "description": "work", "run_in_background": true})
+	}
+	shell("cat .env")
+	tool("render_file_contents", args{"path": ".env"})
 	return steps
 }
 
 // A day's work by the real Claude Code asks at most eight questions of a user who answers with the
-// widest grant, and the two that name secrets are among them, with their files.
+// widest grant, and those about the secret, by its shell and by a display, are among them.
 func TestRealDayOverACP(t *testing.T) {
 	c := &clerk{held: map[string]bool{}}
 	bin := t.TempDir()
@@ -102,9 +111,17 @@ func TestRealDayOverACP(t *testing.T) {
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	h, model, _ := sitWith(t, "claude-agent-acp", func(h *agenttest.Host) {
 		h.Permit = func(p agent.Permission) agent.Verdict { return c.permit(t, p) }
+		h.Tool = func(_ context.Context, call agent.ToolCall) agent.Result { // as the session's tools ask
+			var a struct{ Path string }
+			if err := json.Unmarshal(call.Arguments, &a); err != nil {
+				t.Error(err)
+			}
+			c.permit(t, agent.Permission{ToolName: call.Name, Kind: agent.KindRead, Resource: a.Path})
+			return agent.Result{Type: agent.Success, TextForModel: "Displayed it to user (3 lines)"}
+		}
 	})
 	c.policy = policy.New(policy.Config{Workspace: h.dir, Home: t.TempDir(), Reading: true, Path: bin + ":/usr/bin:/bin"})
-	for name, text := range map[string]string{".env": "KEY=1", "deploy.key": "x", "sub/b.txt": "line 1\n", ".git/config": "[core]\n\tbare = false\n", "go.mod": "module day\n"} {
+	for name, text := range map[string]string{".env": "KEY=1", "sub/b.txt": "line 1\n", ".git/config": "[core]\n\tbare = false\n", "go.mod": "module day\n"} {
 		write(t, filepath.Join(h.dir, name), text)
 	}
 	for i := range 10 {
@@ -119,11 +136,12 @@ func TestRealDayOverACP(t *testing.T) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t.Logf("a day of %d calls asks %d questions: %q", len(calls(h.dir)), len(c.asked), c.asked)
-	secret := func(name string) bool {
-		return slices.ContainsFunc(c.asked, func(a string) bool { return strings.Contains(a, name) })
+	if n := len(c.asked); n > 8 || !slices.Equal(c.asked[max(0, n-2):], []string{"shell cat .env", "read .env"}) {
+		t.Errorf("asked %d times: %q", n, c.asked)
 	}
-	if len(c.asked) > 8 || !secret("deploy.key") || !secret(".env") {
-		t.Errorf("asked %d times: %q", len(c.asked), c.asked)
+	requests := model.Requests()
+	if n := bytes.Count(requests[len(requests)-1], []byte("running in background")); n != 3 || len(h.Calls()) != 17 {
+		t.Errorf("%d commands in the background, %d displays", n, len(h.Calls()))
 	}
 }
 
