@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"slices"
 
 	"webchat/internal/agent"
@@ -123,24 +122,17 @@ func verifyAsking(ctx context.Context, b agent.Backend, t *canary.Trial, made fu
 // verifyOffline tries an agent whose model cannot be looked at with a model in this
 // program and with a home of its own. whole says that the agent hands its model each
 // result whole, so that webchat gives it nothing but the line for the model.
-func verifyOffline(ctx context.Context, t *canary.Trial, own *mcp.OwnLender, whole bool, at maker) (err error) {
-	model, err := scripted.New(ctx)
+func verifyOffline(ctx context.Context, t *canary.Trial, own *mcp.OwnLender, whole bool, at maker) error {
+	err := canary.Apart(ctx, func(model *scripted.Model, state string) error {
+		b, err := at(model.URL(), state, own.ToAgent)
+		if err != nil {
+			return err
+		}
+		model.Play(scripted.Step{Tool: displaytools.RenderFile, Arguments: `{"path":"canary.txt"}`})
+		t.Say("model", "one in this program, which keeps what it is sent; the agent has an empty home and no login")
+		return t.Run(ctx, b, sent{model, t.Text()})
+	})
 	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, model.Close()) }()
-	state, err := os.MkdirTemp("", "webchat-verify-home-")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(state)) }()
-	b, err := at(model.URL(), state, own.ToAgent)
-	if err != nil {
-		return err
-	}
-	model.Play(scripted.Step{Tool: displaytools.RenderFile, Arguments: `{"path":"canary.txt"}`})
-	t.Say("model", "one in this program, which keeps what it is sent; the agent has an empty home and no login")
-	if err := t.Run(ctx, b, sent{model, t.Text()}); err != nil {
 		return err
 	}
 	rows, err := canary.Table{Whole: whole, Backend: func(model, state, server string) (agent.Backend, error) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"sync/atomic"
 	"time"
 
@@ -26,31 +25,40 @@ type sitting struct {
 	host      *Host
 }
 
-// sit has a conversation with the agent that made makes. Nothing of it is left afterwards.
-func sit(ctx context.Context, made func(model, state string) (agent.Backend, error), h *Host, do func(sitting) error) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, sittingLimit)
-	defer cancel()
-	dir, err := os.MkdirTemp("", "webchat-canary-")
+// Apart has a model in this program and a folder for an agent's state, which are gone afterwards.
+func Apart(ctx context.Context, do func(m *scripted.Model, state string) error) (err error) {
+	m, err := scripted.New(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	s, state := sitting{workspace: filepath.Join(dir, "workspace"), host: h}, filepath.Join(dir, "state")
-	if err := errors.Join(os.Mkdir(s.workspace, 0o700), os.Mkdir(state, 0o700)); err != nil {
+	defer func() { err = errors.Join(err, m.Close()) }()
+	state, err := os.MkdirTemp("", "webchat-verify-home-")
+	if err != nil {
 		return err
 	}
-	if s.model, err = scripted.New(ctx); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.model.Close()) }()
-	if s.backend, err = made(s.model.URL(), state); err != nil {
-		return err
-	}
-	if s.conn, err = s.backend.Open(ctx, agent.Options{SessionID: "canary", Workspace: s.workspace}, h); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.conn.Close()) }()
-	return do(s)
+	defer func() { err = errors.Join(err, os.RemoveAll(state)) }()
+	return do(m, state)
+}
+
+// sit has a conversation with the agent that made makes. Nothing of it is left afterwards.
+func sit(ctx context.Context, made func(model, state string) (agent.Backend, error), h *Host, do func(sitting) error) error {
+	ctx, cancel := context.WithTimeout(ctx, sittingLimit)
+	defer cancel()
+	return Apart(ctx, func(m *scripted.Model, state string) (err error) {
+		s := sitting{model: m, host: h}
+		if s.workspace, err = os.MkdirTemp("", "webchat-verify-"); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(s.workspace)) }()
+		if s.backend, err = made(m.URL(), state); err != nil {
+			return err
+		}
+		if s.conn, err = s.backend.Open(ctx, agent.Options{SessionID: "canary", Workspace: s.workspace}, h); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, s.conn.Close()) }()
+		return do(s)
+	})
 }
 
 func (s sitting) prompt(ctx context.Context) error {
