@@ -20,6 +20,7 @@ import (
 // Bounds of what is judged of one command.
 const (
 	maxParts   = 200      // simple commands, each as often as its loops run it
+	maxRounds  = 1000     // of all loops together, those among them that run none
 	maxFolders = 4        // in which a simple command may run
 	maxMatches = 1000     // of one pattern
 	maxCommand = 16 << 10 // bytes
@@ -54,7 +55,7 @@ func (p *Policy) judge(ctx context.Context, act agent.Permission, file *syntax.F
 		strings.ContainsFunc(act.Resource, func(r rune) bool { return unseen(r) && r != '\n' && r != '\t' }) {
 		return none
 	}
-	j := &judgement{p: p, ctx: ctx, left: maxParts, vars: map[string]string{}, judged: judged{parsed: true, known: true}}
+	j := &judgement{p: p, ctx: ctx, left: maxParts, rounds: maxRounds, vars: map[string]string{}, judged: judged{parsed: true, known: true}}
 	in := folders{""} // not known
 	if act.Cwd != "" && !act.CwdUnknown {
 		in = p.Names(act.Cwd)
@@ -91,10 +92,11 @@ func (f folders) and(g folders) folders {
 // is not known to be harmless.
 type judgement struct {
 	judged
-	p    *Policy
-	ctx  context.Context
-	left int               // simple commands that may still be judged
-	vars map[string]string // of loops
+	p      *Policy
+	ctx    context.Context
+	left   int               // simple commands that may still be judged
+	rounds int               // of loops that may
+	vars   map[string]string // of loops
 
 	patterns bool // it has patterns of file names
 }
@@ -233,6 +235,9 @@ func (j *judgement) each(c *syntax.ForClause, in folders) (success, failure fold
 	for _, v := range values {
 		if strings.ContainsFunc(v, func(r rune) bool { return !plainRune(r) }) {
 			return nil, nil, false // unquoted it would be split
+		}
+		if j.rounds--; j.rounds < 0 {
+			return nil, nil, false
 		}
 		j.vars[words.Name.Value] = v
 		if _, _, ok := j.loop(in, func() (folders, bool) {

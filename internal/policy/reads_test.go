@@ -139,7 +139,13 @@ func TestThreat52PatternsAreBounded(t *testing.T) {
 		link(t, ".", filepath.Join(ws, fmt.Sprint("back", i)))
 	}
 	p := New(Config{Workspace: ws, Reading: true, Path: "/usr/bin"})
-	for _, command := range []string{"ls */*/*/*/*/*/*/*/*", "make */*/*/*/*/*/*/*/*"} {
+	rounds := func(body string) string {
+		for _, name := range "abcdefgh" {
+			body = "for " + string(name) + " in *; do " + body + "; done"
+		}
+		return body
+	}
+	for _, command := range []string{"ls */*/*/*/*/*/*/*/*", "make */*/*/*/*/*/*/*/*", rounds("time"), rounds("for x in; do ls; done")} {
 		if got := p.Rule(t.Context(), agent.Permission{ToolName: "bash", Kind: agent.KindShell, Resource: command, Cwd: ws}); got.Decision != "" {
 			t.Errorf("%q: %+v", command, got)
 		}
