@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"runtime"
 	"slices"
 	"strings"
@@ -37,8 +38,17 @@ func simpleCommand(command string) (words []string, ok bool) {
 	return words, len(words) > 0
 }
 
+// maxParsed is how many bytes of a command are parsed. The parser calls itself for each part within
+// another, and no program survives the end of its stack.
+const maxParsed = 2 * maxCommand
+
+var errLong = errors.New("it is too long to be parsed")
+
 // parse reads a command as bash would, and keeps its comments.
 func parse(command string) (*syntax.File, error) {
+	if len(command) > maxParsed {
+		return nil, errLong
+	}
 	return syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true)).Parse(strings.NewReader(command), "")
 }
 

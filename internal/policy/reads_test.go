@@ -152,6 +152,23 @@ func TestThreat52PatternsAreBounded(t *testing.T) {
 	}
 }
 
+// A command of many parts within each other does not end the program that judges it.
+func TestThreat52DeepCommands(t *testing.T) {
+	ws := lay(t, "a.txt")
+	p := New(Config{Workspace: ws, Reading: true, Path: "/usr/bin", Rules: []Rule{{Kind: agent.KindShell, Prefix: "rm", Decision: event.Deny}}})
+	for _, part := range []string{"$(", "if ", "a | "} {
+		for _, size := range []int{maxParsed, 1 << 20} {
+			command := strings.Repeat(part, size/len(part))
+			act := agent.Permission{ToolName: "bash", Kind: agent.KindShell, Resource: command, Cwd: ws}
+			if got := p.Rule(t.Context(), act); got.Decision == event.Allow {
+				t.Errorf("%d bytes of %q are not asked about", size, part)
+			}
+			p.Grants(act)
+			Follow(command, ws)
+		}
+	}
+}
+
 // A repository, or its user, may name programs that git starts.
 func TestThreat52GitStartsNothing(t *testing.T) {
 	for name, config := range map[string]string{
