@@ -18,6 +18,7 @@ const MaxLine = 1 << 20
 type Line struct {
 	Number int    // as shown: a file's own
 	Text   []byte // without its line feed and at most MaxLine of it; may end in a carriage return
+	Cut    int64  // bytes of the line that are not in Text
 	Gap    *Gap   // set on a Line of its own, without Number and Text
 }
 
@@ -55,6 +56,7 @@ type splitter struct {
 	first   int
 	next    int64 // index of the line being read
 	carry   []byte
+	cut     int64
 	pending bool // the line being read has bytes
 	yield   func(Line, error) bool
 }
@@ -82,7 +84,9 @@ func (s *splitter) bytes(b []byte) error {
 // keep adds a part of a line, in memory of its own.
 func (s *splitter) keep(b []byte) {
 	s.pending = true
-	s.carry = append(s.carry, b[:min(len(b), MaxLine-len(s.carry))]...)
+	k := min(len(b), MaxLine-len(s.carry))
+	s.carry = append(s.carry, b[:k]...)
+	s.cut += int64(len(b) - k)
 }
 
 // flush yields the last line, which has no line feed, if there is one.
@@ -94,8 +98,8 @@ func (s *splitter) flush() error {
 }
 
 func (s *splitter) flushEmpty() error {
-	l := Line{Number: s.first + int(s.next), Text: s.carry}
-	s.carry, s.pending = nil, false
+	l := Line{Number: s.first + int(s.next), Text: s.carry, Cut: s.cut}
+	s.carry, s.cut, s.pending = nil, 0, false
 	s.next++
 	if !s.yield(l, nil) {
 		return errStop

@@ -63,8 +63,8 @@ func (h *Views) HTML(ctx context.Context, o *outputs.Output, from, to int) ([]by
 func (h *Views) rows(ctx context.Context, o *outputs.Output, from, to int) (template.HTML, error) {
 	o = o.Text()
 	for try := 0; ; try++ {
-		if m := o.Meta(); m.Type == outputs.Terminal && m.Gap != nil {
-			return parted(ctx, o, from, to)
+		if m := o.Meta(); m.Type == outputs.Terminal && (m.Gap != nil || o.Size() > terminal.MaxDrawn) {
+			return terminalLines(ctx, o, from, to)
 		}
 		html, err := documentOf(o).window(ctx, from, to)
 		// The gap of an output that grows moves; a document made before reads into it.
@@ -73,37 +73,6 @@ func (h *Views) rows(ctx context.Context, o *outputs.Output, from, to int) (temp
 		}
 		return html, err
 	}
-}
-
-// parted renders lines of a command from which lines are left out, each by itself: of what is
-// behind them it is not known where on a screen it was.
-func parted(ctx context.Context, o *outputs.Output, from, to int) (html template.HTML, err error) {
-	var run []byte
-	first := from
-	flush := func() {
-		if len(run) > 0 {
-			html += terminal.Rows(run, first)
-		}
-		run = nil
-	}
-	for l, err := range o.Lines(ctx, from, to) {
-		if err != nil {
-			return "", err
-		}
-		if l.Gap != nil {
-			flush()
-			if to > l.Gap.AfterLine && from < behind(o, *l.Gap) {
-				html += render.LeftOut(l.Gap.Bytes, l.Gap.Lines)
-			}
-			continue
-		}
-		if len(run) == 0 {
-			first = l.Number
-		}
-		run = append(append(run, l.Text...), '\n')
-	}
-	flush()
-	return html, nil
 }
 
 // window renders rows by their numbers as shown. What was left out is one row, whatever number of
@@ -131,8 +100,8 @@ func (d *document) window(ctx context.Context, from, to int) (html template.HTML
 // last is the number of the last row of a command's output, as shown.
 func (h *Views) last(ctx context.Context, o *outputs.Output) int {
 	m := o.Meta()
-	if t, ok := documentOf(o).rows.(*screen); ok && m.Gap == nil {
-		if all, err := t.advance(ctx); all && err == nil { // else a request for these rows gets the lines, or the error
+	if t, ok := documentOf(o).rows.(*screen); ok && m.Gap == nil && o.Size() <= terminal.MaxDrawn {
+		if all, err := t.advance(ctx); all && err == nil && t.Drawn() { // else rows are lines, or a request for them gets the error
 			return t.first + t.Total() - 1
 		}
 	}
@@ -184,11 +153,11 @@ func endsLine(o *outputs.Output, off int64) bool {
 	return n == 0 || b[0] == '\n'
 }
 
-// screen is the whole output of a command.
+// screen is the whole output of a command, up to [terminal.MaxDrawn] bytes.
 type screen struct {
 	*terminal.Document
 	o     *outputs.Output
-	first int // the number of its first row, as shown
+	first int // the number of its first row
 }
 
 // advance takes in what has come since, for as long as a request may take, and reports whether that
@@ -203,28 +172,23 @@ func (t *screen) advance(ctx context.Context) (all bool, err error) {
 	return err == nil, err
 }
 
-// window implements rows. While there is more to take in than a request has
-// time for, rows that are not known yet are the lines of these numbers, each by itself: the next
-// request goes on from there. Of what still runs, rows beyond the last are the last ones: who
-// follows asks for lines, which are more than the rows if a program writes over what it has
-// written.
+// window implements rows. While there is more to take in than a request has time for, rows that are
+// not known yet are the lines of these numbers, each by itself: the next request continues from
+// there. Of what still runs, rows beyond the last are the last ones: a reader that follows asks for
+// lines, which are more than the rows if a program writes over what it has written.
 func (t *screen) window(ctx context.Context, from, to int) (template.HTML, error) {
-	from, to = from-t.first+1, to-t.first+1
-	all := false
-	if to > t.Final() {
-		var err error
-		if all, err = t.advance(ctx); err != nil {
+	if last := to - t.first + 1; last > t.Final() {
+		if all, err := t.advance(ctx); err != nil {
 			return "", err
+		} else if !t.Drawn() || !all && last > t.Final() {
+			return terminalLines(ctx, t.o, from, to)
 		}
 	}
-	if !all && to > t.Final() {
-		return plainTerminal(ctx, t.o, from+t.first-1, to+t.first-1)
-	}
+	from, to = from-t.first+1, to-t.first+1
 	if beyond := to - t.Total(); beyond > 0 && !t.o.Complete() {
 		from, to = max(1, from-beyond), to-beyond
 	}
-	r, err := t.Rows(ctx, from, to)
-	return r.HTML, err
+	return t.Rows(from, to), nil
 }
 
 // text is an output as package render reads it.

@@ -150,7 +150,7 @@ func (h *Views) scattered(ctx context.Context, o *outputs.Output, lines []int) (
 		part := template.HTML("")
 		switch {
 		case terminal:
-			part, err = plainTerminal(ctx, o, first, last)
+			part, err = terminalLines(ctx, o, first, last)
 			part = h.linked(ctx, o, part)
 		case time.Since(begun) > scatteredTime:
 			part, err = plainRows(ctx, o, first, last)
@@ -185,10 +185,23 @@ func plainRows(ctx context.Context, o *outputs.Output, from, to int) (template.H
 	return r.HTML, err
 }
 
-// plainTerminal are lines of a command, each with the colours it has by itself.
-func plainTerminal(ctx context.Context, o *outputs.Output, from, to int) (template.HTML, error) {
-	lines, err := text{o, 1}.Lines(ctx, from, to)
-	return terminal.Rows(lines, from), err
+// terminalLines are lines of a command, each with the colours it has by itself. What was left out is
+// one row.
+func terminalLines(ctx context.Context, o *outputs.Output, from, to int) (template.HTML, error) {
+	return terminal.Lines(func(yield func(terminal.Line, error) bool) {
+		for l, err := range o.Lines(ctx, from, to) {
+			shown := terminal.Line{Number: l.Number, Text: l.Text, Cut: l.Cut}
+			if l.Gap != nil {
+				if to <= l.Gap.AfterLine || from >= behind(o, *l.Gap) {
+					continue
+				}
+				shown.Gap = render.LeftOut(l.Gap.Bytes, l.Gap.Lines)
+			}
+			if !yield(shown, err) {
+				return
+			}
+		}
+	})
 }
 
 // hexRows are bytes. A row is [render.HexWidth] of them, by their true offsets.

@@ -3,7 +3,6 @@
 package terminal
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -16,16 +15,15 @@ import (
 )
 
 const (
-	// maxDrawn is how many bytes are drawn on a screen: the library takes 7 MB/s.
-	maxDrawn   = 2 << 20
-	chunkSize  = 64 << 10  // bytes taken in between two looks at the context
-	startEvery = 500       // lines between two places in the bytes that are remembered
-	shownLine  = 30_000    // bytes of a line that are shown by itself
-	windowSize = 8 << 20   // bytes of lines that one window shows
-	maxStarts  = 256 << 10 // places, after which a window reads on from the last one
+	// MaxDrawn is how many bytes are drawn on a screen: the library takes 7 MB/s.
+	MaxDrawn   = 2 << 20
+	chunkSize  = 64 << 10 // bytes taken in between two looks at the context
+	shownLine  = 30_000   // bytes of a line that are shown by itself
+	windowSize = 8 << 20  // bytes of lines that one window shows
 )
 
-// Document shows what a program wrote to a terminal, as rows of the same markup as package code.
+// Document draws what a program wrote to a terminal on a screen, of up to MaxDrawn bytes. Its rows
+// have the markup of those of package code.
 //
 // Carriage returns, backspaces, cursor movement and erasing are interpreted; of all other
 // sequences only colours and weights are left, as classes: a0–a15 and x16–x255 for text, r0–r255
@@ -33,30 +31,23 @@ const (
 // are dropped and their text stays; so are titles, clipboard writes and queries. No ESC, no C1
 // and no C0 but tab and newline is left.
 //
-// A text without any of that, of any size, has its lines as rows. Another is drawn on a screen up
-// to maxDrawn bytes: a program can reach screenLines (100) rows up, rows above are final, and a
-// line of more than 512 columns is still one row, up to about 30,000 columns. Of a longer one each
-// line is drawn by itself, so row N is line N. The rows are a function of the bytes alone, however
-// they were cut when they came.
+// A program can reach screenLines (100) rows up, rows above are final, and a line of more than 512
+// columns is still one row, up to about 30,000 columns. The rows are a function of the bytes alone,
+// however they were cut when they came.
 type Document struct {
 	src   io.ReaderAt
 	first int // the number of its first row, as shown
 
-	mu     sync.Mutex // guards what follows
-	read   int64      // bytes of src taken in
-	drawn  *screen    // nil: rows are lines
-	final  []string   // rows of the screen that cannot change, in the library's HTML
-	reach  []string   // and those that can
-	starts []int64    // where each startEvery-th line begins, from the first
-	ends   int        // line ends in the bytes taken in
-	open   bool       // they do not end with one
+	mu    sync.Mutex // guards what follows
+	read  int64      // bytes of src taken in
+	drawn *screen    // nil: nothing needs one, so that rows are lines
+	final []string   // rows of the screen that cannot change, in the library's HTML
+	reach []string   // and those that can
 }
 
 // New opens a document over src, of which nothing is read yet: see [Document.Advance]. first is the
 // number that its first row shows.
-func New(src io.ReaderAt, first int) *Document {
-	return &Document{src: src, first: first, starts: []int64{0}}
-}
+func New(src io.ReaderAt, first int) *Document { return &Document{src: src, first: first} }
 
 // Advance takes in the bytes up to size, which must not shrink. It costs what the new bytes cost;
 // when ctx ends it returns its error and goes on from there next time.
@@ -65,9 +56,6 @@ func (t *Document) Advance(ctx context.Context, size int64) error {
 	defer t.mu.Unlock()
 	if size <= t.read {
 		return nil
-	}
-	if t.drawn != nil && size > maxDrawn {
-		t.drawn, t.final, t.reach, t.read = nil, nil, nil, 0
 	}
 	defer func() {
 		if t.drawn != nil {
@@ -80,41 +68,18 @@ func (t *Document) Advance(ctx context.Context, size int64) error {
 			return err
 		}
 		p, err := readAt(t.src, buf[:min(int64(len(buf)), size-t.read)], t.read)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if t.drawn == nil && size <= maxDrawn && !plain(p) {
-			t.drawn = newScreen(func(row string) { t.final = append(t.final, row) })
-			t.read, t.starts, t.ends = 0, t.starts[:1], 0
+		case t.drawn != nil:
+			t.drawn.write(p)
+		case !plain(p):
+			t.drawn, t.read = newScreen(func(row string) { t.final = append(t.final, row) }), 0
 			continue
 		}
-		t.take(p)
+		t.read += int64(len(p))
 	}
 	return nil
-}
-
-// take takes in the next bytes.
-func (t *Document) take(p []byte) {
-	if t.drawn != nil {
-		t.drawn.write(p)
-		t.read += int64(len(p))
-		return
-	}
-	if t.read == 0 {
-		t.starts, t.ends = t.starts[:1], 0
-	}
-	for at := 0; ; {
-		i := bytes.IndexByte(p[at:], '\n')
-		if i < 0 {
-			break
-		}
-		at += i + 1
-		if t.ends++; t.ends%startEvery == 0 && len(t.starts) < maxStarts {
-			t.starts = append(t.starts, t.read+int64(at))
-		}
-	}
-	t.read += int64(len(p))
-	t.open = p[len(p)-1] != '\n'
 }
 
 func readAt(src io.ReaderAt, p []byte, off int64) ([]byte, error) {
@@ -138,56 +103,36 @@ func plain(p []byte) bool {
 	return true
 }
 
+// Drawn reports whether something in the bytes taken in moves or colours. If not, rows are lines, as
+// [Lines] shows them, and the document has none.
+func (t *Document) Drawn() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.drawn != nil
+}
+
 // Total is the number of rows.
 func (t *Document) Total() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.total()
+	return len(t.final) + len(t.reach)
 }
 
-func (t *Document) total() int {
-	switch {
-	case t.drawn != nil:
-		return len(t.final) + len(t.reach)
-	case t.open:
-		return t.ends + 1
-	}
-	return t.ends
-}
-
-// Final is the number of rows from the top that can no longer change while no more than
-// maxDrawn bytes come.
+// Final is the number of rows from the top that can no longer change.
 func (t *Document) Final() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.drawn != nil {
-		return len(t.final)
-	}
-	return t.ends
+	return len(t.final)
 }
 
 // Rows returns rows from to to (from 1, both included, cut to what exists and to render.MaxRows).
-// What takes longer than five times [render.WorkLimit] is returned empty.
-func (t *Document) Rows(ctx context.Context, from, to int) (render.Rows, error) {
+func (t *Document) Rows(from, to int) template.HTML {
 	t.mu.Lock()
-	from = max(from, 1)
-	to = min(to, t.total(), from+render.MaxRows-1)
-	lines, final, reach := t.drawn == nil, t.final, t.reach
-	first := min((from-1)/startEvery, len(t.starts)-1)
-	start, end := t.starts[first], t.read
+	final, reach := t.final, t.reach
 	t.mu.Unlock()
-
-	rows := render.Rows{From: from, To: to, Exact: true}
-	if to < from {
-		return rows, nil
-	}
+	from = max(from, 1)
 	var b strings.Builder
-	if lines {
-		if err := t.lines(ctx, &b, io.NewSectionReader(t.src, start, end-start), first*startEvery+1, from, to); err != nil {
-			return render.Rows{}, fmt.Errorf("show terminal rows %d to %d: %w", from, to, err)
-		}
-	}
-	for n := from; n <= to && !lines; n++ {
+	for n := from; n <= min(to, len(final)+len(reach), from+render.MaxRows-1); n++ {
 		render.OpenRow(&b, n-1+t.first)
 		if i := n - 1 - len(final); i >= 0 {
 			termRow(&b, reach[i])
@@ -196,6 +141,5 @@ func (t *Document) Rows(ctx context.Context, from, to int) (render.Rows, error) 
 		}
 		render.CloseRow(&b)
 	}
-	rows.HTML = template.HTML(b.String())
-	return rows, nil
+	return template.HTML(b.String())
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html/template"
 	"io"
 	"math/rand/v2"
 	"slices"
@@ -27,20 +28,38 @@ func rowsOf(t testing.TB, p []byte, cuts ...int) (*Document, []string) {
 			t.Fatal(err)
 		}
 	}
-	return doc, window1(t, doc, 1, doc.Total())
+	all := rowsNow(doc, p)
+	if all == "" {
+		return doc, nil
+	}
+	return doc, rendertest.Rows(all)
 }
 
-func window1(t testing.TB, doc *Document, from, to int) []string {
-	t.Helper()
-	var all []string
-	for ; from <= to; from += render.MaxRows {
-		rows, err := doc.Rows(t.Context(), from, min(to, from+render.MaxRows-1))
-		if err != nil {
-			t.Fatalf("rows from %d: %v", from, err)
-		}
-		all = append(all, rendertest.Rows(rows.HTML)...)
+// rowsNow are all rows of a document that has taken in p.
+func rowsNow(doc *Document, p []byte) (all template.HTML) {
+	if !doc.Drawn() {
+		return linesOf(p)
+	}
+	for from := 1; from <= doc.Total(); from += render.MaxRows {
+		all += doc.Rows(from, doc.Total())
 	}
 	return all
+}
+
+// linesOf are lines, each drawn by itself.
+func linesOf(p []byte) template.HTML {
+	html, err := Lines(func(yield func(Line, error) bool) {
+		n := 0
+		for text := range bytes.Lines(p) {
+			if n++; !yield(Line{Number: n, Text: bytes.TrimSuffix(text, []byte("\n"))}, nil) {
+				return
+			}
+		}
+	})
+	if err != nil { // there is none
+		panic(err)
+	}
+	return html
 }
 
 // THREATS 35: what is left of a command's bytes are rows with classes; titles,
@@ -86,8 +105,8 @@ func TestThreat35TerminalRows(t *testing.T) {
 			t.Errorf("%q:\n got %q\nwant %q", in, got, want)
 		}
 	}
-	if got := Rows([]byte("x"), 1); got != `<div class="line"><a class="ln" href="#L1" aria-label="Line 1">1</a><code class="cl">x</code></div>`+"\n" {
-		t.Errorf("Rows: %s", got)
+	if got := linesOf([]byte("x")); got != `<div class="line"><a class="ln" href="#L1" aria-label="Line 1">1</a><code class="cl">x</code></div>`+"\n" {
+		t.Errorf("a line: %s", got)
 	}
 }
 
@@ -107,55 +126,35 @@ func program(r *rand.Rand, n int) []byte {
 	return b.Bytes()
 }
 
-// Any window of a text equals the same rows of the whole, also of one that is too large to be drawn.
+// Any window of a text equals the same rows of the whole.
 func TestTerminalWindowsEqualWhole(t *testing.T) {
-	for _, pieces := range []int{3000, 600_000} {
-		r := rand.New(rand.NewPCG(uint64(pieces), 3))
-		doc, all := rowsOf(t, program(r, pieces))
-		if drawn := doc.drawn != nil; drawn != (pieces == 3000) {
-			t.Fatalf("%d pieces are drawn: %v", pieces, drawn)
-		}
-		for range 20 {
-			from := 1 + r.IntN(len(all))
-			to := min(len(all), from+r.IntN(300))
-			if got := window1(t, doc, from, to); !slices.Equal(got, all[from-1:to]) {
-				t.Fatalf("rows %d to %d are\n%q, not\n%q", from, to, got, all[from-1:to])
-			}
+	r := rand.New(rand.NewPCG(3000, 3))
+	doc, all := rowsOf(t, program(r, 3000))
+	for range 20 {
+		from := 1 + r.IntN(len(all))
+		to := min(len(all), from+r.IntN(300))
+		if got := rendertest.Rows(doc.Rows(from, to)); !slices.Equal(got, all[from-1:to]) {
+			t.Fatalf("rows %d to %d are\n%q, not\n%q", from, to, got, all[from-1:to])
 		}
 	}
 }
 
-// What is too large to be drawn are its lines, each with its own colours and nothing left out.
+// Lines by themselves have their own colours, and nothing is left out.
 func TestLinesBeyondTheScreen(t *testing.T) {
 	long := strings.Repeat("w", shownLine+5)
-	text := "\x1b[31mred\x1b[0m\r\n10%\r100%\n\n" + long + "\nup\x1b[1Adown\x1b[2Bend\n" + strings.Repeat("plain\n", maxDrawn/6) + "last"
-	doc, _ := rowsOf(t, []byte(text), 100, maxDrawn)
+	got := rendertest.Rows(linesOf([]byte("\x1b[31mred\x1b[0m\r\n10%\r100%\n\n" + long + "\nup\x1b[1Adown\x1b[2Bend\nlast")))
 	want := []string{`<span class="a1">red</span>`, "100%", "", long[:shownLine] + `<span class="c"> … 5 more bytes</span>`}
-	if got := window1(t, doc, 1, 4); !slices.Equal(got, want) {
+	if len(got) != 6 || !slices.Equal(got[:4], want) || got[5] != "last" {
 		t.Errorf("%.300q", got)
 	}
-	if got := window1(t, doc, 5, 5); !strings.Contains(got[0], "down") || !strings.Contains(got[0], "end") {
-		t.Errorf("of a line that moves down is left %q", got)
-	}
-	n := doc.Total()
-	if got := window1(t, doc, n-1, n); n != 5+maxDrawn/6+1 || !slices.Equal(got, []string{"plain", "last"}) {
-		t.Errorf("the last of %d rows are %q", n, got)
+	if !strings.Contains(got[4], "down") || !strings.Contains(got[4], "end") {
+		t.Errorf("of a line that moves down is left %q", got[4])
 	}
 }
 
 // However the bytes are cut, the rows are the same, also of rows that were shown before.
 func TestThreat35TerminalSplitInvariant(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		all := func(doc *Document, from int) (rows []string) {
-			for to := doc.Total(); from <= to; from += render.MaxRows {
-				window, err := doc.Rows(context.Background(), from, to)
-				if err != nil {
-					t.Fatal(err)
-				}
-				rows = append(rows, rendertest.Rows(window.HTML)...)
-			}
-			return rows
-		}
 		p := program(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 4)), rapid.IntRange(0, 1500).Draw(t, "pieces"))
 		live := New(bytes.NewReader(p), 1)
 		for at := 0; at < len(p); {
@@ -167,7 +166,7 @@ func TestThreat35TerminalSplitInvariant(t *testing.T) {
 			if err := fresh.Advance(context.Background(), int64(at)); err != nil {
 				t.Fatal(err)
 			}
-			if got, want := strings.Join(all(live, 1), "\n"), strings.Join(all(fresh, 1), "\n"); got != want {
+			if got, want := rowsNow(live, p[:at]), rowsNow(fresh, p[:at]); got != want {
 				t.Fatalf("after %d bytes, by pieces:\n%.2000q\nat once:\n%.2000q", at, got, want)
 			}
 		}
@@ -210,11 +209,7 @@ func TestThreat35TerminalHostile(t *testing.T) {
 		}
 		parsed := time.Since(start)
 		for _, from := range []int{1, doc.Total() / 2, doc.Total() - 100} {
-			rows, err := doc.Rows(t.Context(), from, from+99)
-			if err != nil {
-				t.Fatal(err)
-			}
-			checkTerminal(t, string(rows.HTML))
+			checkTerminal(t, string(doc.Rows(from, from+99)))
 		}
 		t.Logf("%-13s %7d rows, parsed in %v, with windows %v", name, doc.Total(), parsed.Round(time.Millisecond), time.Since(start).Round(time.Millisecond))
 	}
@@ -247,7 +242,7 @@ func FuzzTerminal(f *testing.F) {
 		if strings.Join(got, "\n") != strings.Join(want, "\n") {
 			t.Fatalf("cut at %d: %q, at once %q", cut, got, want)
 		}
-		checkTerminal(t, string(Rows(p, 1)))
+		checkTerminal(t, string(linesOf(p)))
 	})
 }
 
@@ -280,9 +275,7 @@ func BenchmarkTerminal(b *testing.B) {
 	}
 	b.Run("window of 500", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := doc.Rows(b.Context(), 9000, 9499); err != nil {
-				b.Fatal(err)
-			}
+			doc.Rows(9000, 9499)
 		}
 	})
 }

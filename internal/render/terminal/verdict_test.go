@@ -27,7 +27,7 @@ func TestVerdictsHaveColours(t *testing.T) {
 		"an error: said in the middle":            "an error: said in the middle",
 		"\x1b[34mFAIL\x1b[0m is blue where it is": `<span class="a4">FAIL</span> is blue where it is`,
 	} {
-		got := rendertest.Rows(Rows([]byte(text), 1))
+		got := rendertest.Rows(linesOf([]byte(text)))
 		if len(got) != 1 || got[0] != want {
 			t.Errorf("%q is shown as\n%q, want\n%s", text, got, want)
 		}
