@@ -136,13 +136,13 @@ function rows(pane, tab, kept) {
     v.wrap(true)
     pane.querySelector('[data-act=wrap]')?.setAttribute('aria-pressed', 'true')
   }
-  const ends = pane.dataset.kind === 'terminal' && !('search' in pane.dataset) // a command's end says how it went
-  v.following = v.running && (kept ? kept.following : ends)
+  const search = 'search' in pane.dataset // which is read from its top
+  v.following = v.running && (kept ? kept.following : !search)
   if (kept) {
     v.move(kept.following ? v.most : kept.pos)
     if (kept.find) pane.querySelector('.dhead').after(kept.find)
   } else if (tab.place?.line) v.move(v.place(tab.place.line))
-  else if (ends) v.move(v.most)
+  else if (pane.dataset.kind === 'terminal' && !search) v.move(v.most) // a command's end says how it went
   if (v.running) watch(pane)
   pane.addEventListener('webchat:lines', () => {
     pane.dataset.at = v.seen.from
