@@ -29,15 +29,15 @@ type cli struct {
 	} `cmd:"" help:"show standard input in the running server while it comes"`
 	URL   struct{} `cmd:"" name:"url" help:"print a fresh one-time sign-in link of the running server"`
 	Token struct {
-		MCP bool `name:"mcp" help:"print the one for MCP alone"`
+		MCP bool `name:"mcp" help:"print the token that is good for MCP only"`
 	} `cmd:"" help:"print the API token, for curl"`
 	MCP struct {
 		Stdio struct {
-			Own bool `help:"without a running server, be one that ends with the client, instead of starting one that stays"`
+			Own bool `help:"if no server runs, start one that ends with the client, instead of one that stays"`
 		} `cmd:"" default:"withargs" help:"lend the display tools to an MCP client on standard input and output; webchat mcp does the same"`
 		Install struct {
-			Client string `arg:"" optional:"" help:"such as claude or codex; without it, what any other client takes is printed"`
-			HTTP   bool   `name:"http" help:"by the address of the running server instead of as a program"`
+			Client string `arg:"" optional:"" help:"such as claude or codex; without it, print the settings for any other client"`
+			HTTP   bool   `name:"http" help:"over HTTP to the running server, instead of starting a program"`
 			Yes    bool   `help:"do not ask"`
 		} `cmd:"" help:"connect an MCP client, such as claude or codex, after showing what will change"`
 		Login struct {
@@ -47,23 +47,23 @@ type cli struct {
 	Stop   struct{} `cmd:"" help:"end the running server"`
 	Logout struct{} `cmd:"" help:"revoke every sign-in"`
 	Doctor struct {
-		Online bool `help:"ask each model of the configuration for one token, too"`
-	} `cmd:"" help:"say what was found and what works"`
-	Verify   struct{} `cmd:"" help:"have a file shown and fail if anything of it reaches the model"`
+		Online bool `help:"also ask each configured model for one token"`
+	} `cmd:"" help:"check agents, models and settings, and show what works"`
+	Verify   struct{} `cmd:"" help:"show a file, and fail if any of it reaches the model"`
 	Version  struct{} `cmd:"" help:"print the version"`
 	Sessions struct {
 		Prune struct {
-			OlderThan age `placeholder:"AGE" help:"delete sessions not used for so long, such as 90d"`
-		} `cmd:"" help:"delete sessions not used for --older-than and give their room back to the disk"`
+			OlderThan age `placeholder:"AGE" help:"how long a session was not used, such as 90d"`
+		} `cmd:"" help:"delete sessions unused for --older-than and free their disk space"`
 	} `cmd:""`
 	Service struct {
-		Install struct{} `cmd:"" help:"have the server start when you log in, with the flags given here"`
-		Status  struct{} `cmd:"" help:"say whether it does, and whether it runs"`
+		Install struct{} `cmd:"" help:"start the server when you log in, with the flags given here"`
+		Status  struct{} `cmd:"" help:"show whether it is set up, and whether it runs"`
 		Remove  struct{} `cmd:"" help:"end that"`
 	} `cmd:""`
 	Completion struct {
 		Shell string `arg:"" enum:"bash,zsh,fish,powershell" help:"bash, zsh, fish or powershell"`
-	} `cmd:"" help:"print what completes commands and flags in bash, zsh, fish or powershell"`
+	} `cmd:"" help:"print the completion script of a shell"`
 }
 
 // givenFlag is a flag of the server that the command line or the environment has.

@@ -40,11 +40,11 @@ type options struct {
 	CopilotLogin      bool          `help:"offer the models of your GitHub login beside your own; the GitHub Copilot CLI then works online"`
 	CopilotPath       string        `placeholder:"FILE" help:"the GitHub Copilot CLI"`
 	AutohandPath      string        `placeholder:"FILE" help:"the Autohand CLI"`
-	OutputTTL         time.Duration `name:"output-ttl" default:"30m" help:"life of an output, from the moment it is complete"`
+	OutputTTL         time.Duration `name:"output-ttl" default:"30m" help:"how long an output is kept once it is complete"`
 	OutputBudget      size          `default:"256MiB" help:"memory for outputs; the least recently used go first"`
-	KeepOutputs       age           `default:"0s" help:"keep outputs on disk so long after their life, such as 30d; 0 keeps none"`
-	MaxStreams        int           `default:"1024" help:"open event streams; one more is answered 503"`
-	MaxRequests       int           `default:"1024" help:"other requests at work; a quarter of them for those who are not signed in"`
+	KeepOutputs       age           `default:"0s" help:"how long outputs stay on disk after that, such as 30d; 0 keeps none"`
+	MaxStreams        int           `default:"1024" help:"event streams open at once; one more is answered 503"`
+	MaxRequests       int           `default:"1024" help:"other requests at once; a quarter of them without a sign-in"`
 	AgentIdle         time.Duration `default:"10m" help:"close an agent's conversation after so long without a turn, a background task or an open page; the next prompt resumes it"`
 	ReadOutput        string        `default:"on" enum:"on,off" placeholder:"on|off" help:"off: agents in the page get no tools to read and search what you let them read; they get it with your prompt only (${default})"`
 	Instructions      string        `default:"on" enum:"on,off" placeholder:"on|off" help:"off: agents do not load the workspace's instruction files, such as AGENTS.md, where they can be told (${default})"`

@@ -150,7 +150,7 @@ func (q *Requests) decideByRuleOrMode(r *request) (v agent.Verdict, decided bool
 	asks, open := false, r.perm.Sensitive
 	for _, p := range r.parts {
 		if p.rule.Decision == event.Deny {
-			v := Denial(event.DecidedByRule, about(cmp.Or(p.rule.Reason, "A rule of the user denies it."), r.parts, p))
+			v := Denial(event.DecidedByRule, about(cmp.Or(p.rule.Reason, "One of the user's rules denies it."), r.parts, p))
 			v.Rule = p.rule.Rule
 			return v, true
 		}
@@ -165,7 +165,7 @@ func (q *Requests) decideByRuleOrMode(r *request) (v agent.Verdict, decided bool
 	case asks:
 		return v, false
 	case q.cfg.Mode == ModeDeny:
-		return Denial(event.DecidedByMode, "The user lets agents do nothing that has to be asked for."), true
+		return Denial(event.DecidedByMode, "The user denies everything that needs a permission."), true
 	case q.cfg.Mode == ModeAllow && !r.perm.Sensitive:
 		return allow, true
 	}
@@ -255,7 +255,7 @@ func (q *Requests) TakeBack(grantID string) error {
 // reasons are why the user is asked about a part, the strongest first; empty: that is no reason.
 func (p part) reasons() (all [4]string) {
 	if p.Sensitive {
-		all[0] = cmp.Or(p.rule.Why, p.Why, "It may hold keys or passwords, which is always asked.")
+		all[0] = cmp.Or(p.rule.Why, p.Why, "It may hold keys or passwords, so you are always asked.")
 	}
 	switch {
 	case p.rule.Ask:

@@ -193,9 +193,9 @@ func TestGrantsAreOfferedInWords(t *testing.T) {
 	if !slices.Equal(offered, want) {
 		t.Errorf("offered are %q, want %q: the narrowest is chosen", offered, want)
 	}
-	says(t, d, "q-p1", "Why ask No rule and no grant covers it.")
+	says(t, d, "q-p1", "Why ask No rule and nothing you allowed covers it.")
 	opened := after(t, "secret", upTo("secret", func(d event.Data) bool { _, is := d.(event.PermissionRequested); return is }))
-	says(t, opened, "q-p1", "Why ask No rule allows cp deploy.key⟨U+202E⟩ x.", "Secret deploy.keyU+202E looks like a private key", "This can only be allowed once.", "Hidden U+202E turns the text after it round. Hidden U+200B takes no room.")
+	says(t, opened, "q-p1", "Why ask No rule allows cp deploy.key⟨U+202E⟩ x.", "Secret deploy.keyU+202E looks like a private key", "This can only be allowed once.", "Hidden U+202E reverses the text after it on the screen. Hidden U+200B is invisible.")
 	walk(pagetest.ByID(opened.Root, "q-p1"), func(n *html.Node) {
 		if got, ok := pagetest.Attr(n, "data-secret"); ok && got != "deploy.key⟨U+202E⟩ looks like a private key" {
 			t.Errorf("notifications read %q", got)
@@ -203,7 +203,7 @@ func TestGrantsAreOfferedInWords(t *testing.T) {
 	})
 	d = after(t, "elsewhere", upTo("elsewhere", func(d event.Data) bool { _, is := d.(event.PermissionRequested); return is }))
 	says(t, d, "q-p1", "notes.txt → /elsewhere/notesU+202E.txt, outside this workspace", "DATABASE_URL, TOKENU+200B: the command does not get these variables.",
-		"This can only be allowed once.", "Why ask It leads outside this workspace.", "U+202E turns the text after it round.")
+		"This can only be allowed once.", "Why ask It leads outside this workspace.", "U+202E reverses the text after it on the screen.")
 	if got := read(pagetest.ByID(d.Root, "q-p1")); strings.Contains(got, "Allow more") {
 		t.Errorf("what counts once is offered for longer: %s", got)
 	}
@@ -214,7 +214,7 @@ func TestGrantsAreOfferedInWords(t *testing.T) {
 func TestAllAnActIsAboutIsShown(t *testing.T) {
 	all := []string{"change a file: a.txt change a file: linkU+202E/b.txt → /elsewhere/b.txt, outside this workspace read a file: c↵ d", "a.txt and 2 more"}
 	d := after(t, "of several", upTo("of several", func(d event.Data) bool { p, is := d.(event.PermissionRequested); return is && p.RequestID == "p2" }))
-	says(t, d, "q-p1", all[0], "U+202E turns the text after it round.")
+	says(t, d, "q-p1", all[0], "U+202E reverses the text after it on the screen.")
 	says(t, d, "q-p2", all[0])
 	says(t, d, "p-p1", all...)
 	whole := after(t, "of several", len(questions()["of several"]))

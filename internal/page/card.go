@@ -178,7 +178,7 @@ func (v *card) sayExpired() {
 	again := action{Act: "again", Label: "Show again", Icon: "again"}
 	s := &say{Bold: "Deleted " + wording.Span(v.In.OutputTTL) + " after it was shown.", Text: "Showing it again reads the file as it is now."}
 	if v.logged() {
-		s.Text = "The log still has it."
+		s.Text = "Showing it again reads it from the log."
 	} else if v.Kind == "terminal" {
 		again.Label = "Run again"
 		s.Text = "The command is not run again by itself. Running it again shows what it prints now."

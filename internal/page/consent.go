@@ -39,11 +39,11 @@ func (g Given) When() string { return g.At.UTC().Format("2 Jan 2006, 15:04 UTC")
 func (c Consent) Rest() string {
 	switch c.Mode {
 	case "allow":
-		return "Everything else is allowed without asking, except keys and passwords, what is outside the workspace, and what later runs by itself."
+		return "Everything else is allowed without asking, except keys and passwords, what is outside the workspace, and files that run later without a question."
 	case "deny":
 		return "Everything else is denied."
 	}
-	return "You are asked before anything else, which is denied without an answer within " + wording.Span(c.Timeout) + "."
+	return "You are asked before anything else. It is denied if you do not answer within " + wording.Span(c.Timeout) + "."
 }
 
 // Consent writes the inside of the dialog that shows c.

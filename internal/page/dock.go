@@ -131,7 +131,7 @@ func (f *State) taskCompleted(d event.TaskCompleted) {
 	case d.Outcome == event.Failed:
 		how = "Failed in the background"
 	case d.Outcome == event.Interrupted:
-		how = "Ended with its agent, in the background"
+		how = "Ended in the background, with its agent"
 	}
 	text := how + ": " + wording.FirstLine(wording.Plain(n.Task.Title), 120)
 	f.note("", "check", text)

@@ -46,7 +46,7 @@ func (n *note) failure(d event.SessionError, choice bool) {
 	switch {
 	case d.ErrorType == event.ErrorForgotten:
 		n.Title = "A new conversation"
-		n.Actions = []action{{Act: "recall", Label: "Give it what was said", Icon: "read"}}
+		n.Actions = []action{{Act: "recall", Label: "Send it the conversation", Icon: "read"}}
 	case d.ErrorType == event.ErrorWarning:
 		n.Title = "Worth knowing"
 	case kind == event.KindTooLarge:
@@ -65,10 +65,10 @@ func (n *note) failure(d event.SessionError, choice bool) {
 		n.Title = "Not signed in"
 		n.Actions = orModel(retry)
 	case d.StatusCode != 0: // a model's provider refused
-		n.Title = "That did not work"
+		n.Title = "Something failed"
 		n.Actions = orModel(retry)
 	default:
-		n.Title = "That did not work"
+		n.Title = "Something failed"
 		n.Actions = []action{retry}
 	}
 }

@@ -181,19 +181,19 @@ func does(code string) string {
 	r, _ := strconv.ParseInt(strings.TrimPrefix(code, "U+"), 16, 32)
 	switch {
 	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r == 0x200e, r == 0x200f, r == 0x61c:
-		return "turns the text after it round."
+		return "reverses the text after it on the screen."
 	case r >= 0x200b && r <= 0x200d, r == 0x2060, r == 0xfeff, r == 0xad:
-		return "takes no room."
+		return "is invisible."
 	case r == 0x1b:
-		return "begins a command to a terminal."
+		return "starts a terminal control sequence."
 	case strings.HasPrefix(code, "0x"):
-		return "is a byte that is no text."
+		return "is a byte that is not text."
 	}
-	return "does not show as itself."
+	return "looks like something else."
 }
 
 // WhyAsk is why it is asked.
-func (a *Ask) WhyAsk() string { return cmp.Or(a.Why, "No rule and no grant covers it.") }
+func (a *Ask) WhyAsk() string { return cmp.Or(a.Why, "No rule and nothing you allowed covers it.") }
 
 // Reveals names the file of keys or passwords that it is about, in a sentence without its end; empty:
 // none is known.

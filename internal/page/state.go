@@ -145,11 +145,11 @@ func (f *State) session(data event.Data) {
 		f.todos = d.Todos
 		f.changed("dock-plan")
 	case event.SessionCompactionStart:
-		f.note("", "again", "Making room: the conversation so far is being summed up")
+		f.note("", "again", "Summarizing the conversation to free room in the model's context")
 	case event.SessionCompactionComplete:
-		f.note("", "again", "The conversation so far was summed up for the model. Here nothing is lost")
+		f.note("", "again", "The conversation so far was summarized for the model. Nothing is lost here")
 	case event.SessionTruncation:
-		f.note("", "again", "The oldest part no longer fits the model. Here nothing is lost")
+		f.note("", "again", "The oldest part no longer fits the model's context. Nothing is lost here")
 	case event.SessionShutdown:
 		f.hold()
 	case event.AssistantUsage:

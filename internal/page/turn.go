@@ -42,7 +42,7 @@ func (t *turn) Running() bool { return t.State == "running" }
 // Waits says why nothing happens in it yet, or ever.
 func (t *turn) Waits() string {
 	if t.Left {
-		return "Left behind: the agent has forgotten this. Files stay as they were"
+		return "The agent has forgotten this. Files stay as they were"
 	}
 	switch t.State {
 	case "queued":

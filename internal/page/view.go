@@ -82,7 +82,7 @@ type Way struct{ Name, Command, Then string }
 // Ways are the ways to a model that the start page offers, as docs/MODELS.md and docs/AGENTS.md have
 // them.
 func (c *chrome) Ways() []Way {
-	const own = "Put in your own values. The Copilot CLI drives the model, so install that, too, " +
+	const own = "Replace the values with your own. The Copilot CLI runs the model, so install it, too, " +
 		"and end this server first: webchat stop"
 	return []Way{
 		{"GitHub Copilot", "npm install -g @github/copilot",

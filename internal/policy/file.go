@@ -27,14 +27,14 @@ type file struct {
 
 // Why an act is asked about each time.
 const (
-	whyKeys   = "It may hold keys or passwords, which is always asked."
-	whyOwn    = "It belongs to webchat's own settings or data, which is always asked."
-	whyTorn   = "Programs understand this path differently, so it is asked each time."
-	whyLater  = "It is run later without being asked about, so it is asked now, each time."
-	whyFile   = "It is the address of a file, which is asked each time."
+	whyKeys   = "It may hold keys or passwords, so you are always asked."
+	whyOwn    = "It belongs to webchat's own settings or data, so you are always asked."
+	whyTorn   = "Programs understand this path differently, so you are asked each time."
+	whyLater  = "It can run later without a question, so you are asked now, each time."
+	whyFile   = "It is the address of a file, so you are asked each time."
 	whyUnread = "It cannot be read as a shell command, so no rule with a prefix can be applied to it."
 	whyTwin   = "It is another name of %s, which may hold keys or passwords."
-	whyNamed  = "It names a file that may hold keys or passwords, which is always asked."
+	whyNamed  = "It names a file that may hold keys or passwords, so you are always asked."
 	whyMany   = "It is too long to tell whether it names a file of keys or passwords."
 
 	whyReplaced = "It was replaced while it was opened."
@@ -45,9 +45,9 @@ var fileAddress = regexp.MustCompile(`(?i)^\s*(?:[a-z][a-z0-9+.-]*:)*file:`)
 
 func outsideWhy(f file) string {
 	if len(f.names) > 1 {
-		return "It leads outside the workspace, which is asked each time."
+		return "It leads outside the workspace, so you are asked each time."
 	}
-	return "It is outside the workspace, which is asked each time."
+	return "It is outside the workspace, so you are asked each time."
 }
 
 // file judges the file of an act by all its names.

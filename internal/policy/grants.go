@@ -119,10 +119,10 @@ func (p *Policy) fileGrants(act agent.Permission) []event.Grant {
 		return []event.Grant{p.grant("edits of "+shown, "whatever is written to it", "write", name),
 			p.grant("edits of files inside this workspace", "every file that holds no secrets and is not run later by itself", "writes")}
 	case s != nil:
-		return []event.Grant{p.grant("searches for "+quote(s.Pattern)+" in "+shown, "the same search, whatever it finds then",
+		return []event.Grant{p.grant("searches for "+quote(s.Pattern)+" in "+shown, "the same search, whatever it finds",
 			"search", name, s.Pattern, s.Glob, strconv.FormatBool(s.Names)), p.reads()}
 	}
-	return []event.Grant{p.grant("reading "+shown, "it as it is then", "read", name), p.reads()}
+	return []event.Grant{p.grant("reading "+shown, "this file, whatever it holds by then", "read", name), p.reads()}
 }
 
 func (p *Policy) reads() event.Grant {

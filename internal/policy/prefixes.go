@@ -152,7 +152,7 @@ var examples = map[string]string{"go test": "-race ./...", "go vet": "./...", "g
 // example says what else a grant of the prefix covers.
 func (x prefix) example(begin string) string {
 	if x.script {
-		return quote(begin) + ", whatever package.json says of it then"
+		return quote(begin) + ", whatever package.json makes of it by then"
 	}
 	return quote(strings.TrimSpace(begin + " " + examples[begin]))
 }

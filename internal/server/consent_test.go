@@ -46,7 +46,7 @@ func TestConsentIsShown(t *testing.T) {
 	}
 	res, body = h.do("GET", "/consent?session="+id, "")
 	for _, want := range []string{`<dt>allow</dt><dd>bash <code>make <span class="vis">U+202E</span>&lt;b&gt;</code></dd>`, `<dt>deny</dt><dd>write <code>/etc/**</code></dd>`,
-		`this command, exactly: <code>echo hi</code> <span class="dim">given`, `before_tool of bash <code>check &lt;i&gt;</code>`, `You are asked before anything else, which is denied without an answer within 5`} {
+		`this command, exactly: <code>echo hi</code> <span class="dim">given`, `before_tool of bash <code>check &lt;i&gt;</code>`, `You are asked before anything else. It is denied if you do not answer within 5`} {
 		if res.StatusCode != 200 || !strings.Contains(body, want) {
 			t.Errorf("%q is not in %s", want, body)
 		}

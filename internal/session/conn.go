@@ -178,8 +178,8 @@ func (s *Session) reportForgotten(ctx context.Context) {
 	})
 	if err == nil && spoken {
 		s.report(ctx, event.SessionError{ErrorType: event.ErrorForgotten, Kind: event.KindInterrupted,
-			Message: s.Summary().Backend + " does not remember what was said before here: it begins anew. " +
-				"All of it can be given to it with your next prompt."})
+			Message: s.Summary().Backend + " does not remember this conversation and starts a new one. " +
+				"You can send it the conversation with your next prompt."})
 	}
 }
 

@@ -188,7 +188,7 @@ func TestSensitiveIsAllowedOnce(t *testing.T) {
 			r.wait(id)
 			equal(t, "effects", *effects, i+1)
 			equal(t, "scope", all[event.PermissionCompleted](r)[i].Scope, event.Once)
-			equal(t, "why", all[event.PermissionRequested](r)[i].Why, "It may hold keys or passwords, which is always asked.")
+			equal(t, "why", all[event.PermissionRequested](r)[i].Why, "It may hold keys or passwords, so you are always asked.")
 		}
 	})
 }

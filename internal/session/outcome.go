@@ -29,7 +29,7 @@ var errHook = errors.New("a hook refused")
 type unaskedMode struct{ Agent, Mode string }
 
 func (e unaskedMode) Error() string {
-	return fmt.Sprintf("%s went over to the mode %s, in which it acts without asking you, so it was stopped. It works in the mode before again from your next prompt on", e.Agent, e.Mode)
+	return fmt.Sprintf("%s switched to the mode %s, in which it acts without asking you, so it was stopped. From your next prompt on it is back in its former mode", e.Agent, e.Mode)
 }
 
 // sessionErrorOf is what a log says about an error that ended a turn.

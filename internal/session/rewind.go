@@ -184,9 +184,9 @@ func (s *Session) Compact(ctx context.Context, focus string) error {
 		return err
 	}
 	focus = strings.ToValidUTF8(strings.TrimSpace(focus), "\uFFFD")
-	cause := "You had the conversation summed up."
+	cause := "You had the conversation summarized."
 	if focus != "" {
-		cause = "You had the conversation summed up, with an eye to: " + wording.FirstLine(focus, 200)
+		cause = "You had the conversation summarized, with a focus on: " + wording.FirstLine(focus, 200)
 	}
 	p := newOwnWork(s.ctx, event.ByUser, cause, func(ctx context.Context, conn *liveConn) error {
 		if c, ok := can[agent.Compacter](conn); ok {

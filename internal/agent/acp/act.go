@@ -13,9 +13,9 @@ import (
 
 // Why an act is asked about each time, for people.
 const (
-	whyOdd     = "A part of what the agent sent about this cannot be read, so it is asked each time."
-	whyTorn    = "What the agent says of this does not agree with itself, so it is asked each time."
-	whyMissing = "The agent does not say exactly what this is about, so it is asked each time."
+	whyOdd     = "Part of the agent's request cannot be read, so you are asked each time."
+	whyTorn    = "The agent's request contradicts itself, so you are asked each time."
+	whyMissing = "The agent's request is not exact, so you are asked each time."
 )
 
 // act is what the agent asks for, as the session understands it: every path that the call's diffs,

@@ -68,7 +68,7 @@ func (c *conn) Ready(ctx context.Context) error {
 		c.Drop(c.Program())
 		if err = c.start(ctx, ""); err == nil {
 			c.Report(event.SessionError{ErrorType: event.ErrorForgotten, Kind: event.KindInterrupted,
-				Message: c.Title + " does not remember what was said before here: it begins anew. All of it can be given to it with your next prompt."})
+				Message: c.Title + " does not remember this conversation and starts a new one. You can send it the conversation with your next prompt."})
 		}
 		return err
 	})

@@ -116,7 +116,7 @@ func (c *conn) act(k *call, r permissionRequest) agent.Permission {
 		p.About(one)
 	}
 	if !known {
-		p.Doubt("webchat does not understand all of the call, so it is asked each time.")
+		p.Doubt("webchat does not understand all of the call, so you are asked each time.")
 	}
 	return p.Sealed(k.Tool, string(k.Args))
 }

@@ -148,7 +148,7 @@ func TestStall(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "did nothing for 100ms") {
 		t.Errorf("the turn ended with %v", err)
 	}
-	if w := all[event.SessionError](h); len(w) == 0 || !strings.Contains(w[0].Message, "no sign of life") {
+	if w := all[event.SessionError](h); len(w) == 0 || !strings.Contains(w[0].Message, "has not responded") {
 		t.Errorf("the user was told %+v", w)
 	}
 }

@@ -238,10 +238,10 @@ func (t *Turn) watch() {
 			silent.Reset(c.Silence)
 		case !warned:
 			warned = true
-			c.Warn(event.KindTimeout, "%s has shown no sign of life for %v. Stop it, or wait.", c.Title, c.Silence)
+			c.Warn(event.KindTimeout, "%s has not responded for %v. Stop it, or wait.", c.Title, c.Silence)
 			silent.Reset(c.Stall - c.Silence)
 		default:
-			t.cancel(fmt.Errorf("%s did nothing for %v, so its turn was ended. Run it by itself to see whether its provider works", c.Title, c.Stall))
+			t.cancel(fmt.Errorf("%s did nothing for %v, so its turn was ended. Run it in a terminal to see whether its provider works", c.Title, c.Stall))
 			return
 		}
 	}

@@ -45,7 +45,7 @@ func TestCommandsOfTheAgent(t *testing.T) {
 	p.js(prompt + `.select()`)
 
 	p.say("/compact the greeting")
-	p.has("#turns .turn:last-child", "You had the conversation summed up, with an eye to: the greeting")
+	p.has("#turns .turn:last-child", "You had the conversation summarized, with a focus on: the greeting")
 	p.done()
 
 	// A plan stands above the composer until the user says what becomes of it.

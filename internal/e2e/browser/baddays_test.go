@@ -35,7 +35,7 @@ func TestServerRestartKeepsPageAndSignIn(t *testing.T) {
 	p.wait(prompt + `.placeholder.startsWith('Offline')`)
 	p.shots("offline")
 	s.again()
-	p.wait(`/Caught up: \d+ events?, 0 lost/.test(document.getElementById('status').textContent)`)
+	p.wait(`/Reconnected: \d+ events?, none lost/.test(document.getElementById('status').textContent)`)
 	p.shot("caught-up")
 	p.wait(`document.getElementById('status').textContent.includes('Live')`)
 	p.is(prompt+`.value`, "half a thou")
@@ -143,7 +143,7 @@ func TestSignedOutIsSaid(t *testing.T) {
 		t.Fatalf("logout: %v\n%s", err, out)
 	}
 	p.say("/show README.md")
-	p.has(".toast", "Signed out. What you write is kept.")
+	p.has(".toast", "Signed out. Your draft is kept.")
 	p.is(prompt+`.value`, "/show README.md")
 	p.shot("signed-out")
 	p.do(chromedp.Reload())

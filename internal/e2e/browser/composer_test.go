@@ -468,7 +468,7 @@ func TestLooksAreRecognised(t *testing.T) {
 	for _, key := range "enter" {
 		p.press(string(key))
 	}
-	p.has("#open-hits", "Turn Enter and Alt Enter round")
+	p.has("#open-hits", "Swap Enter and Alt Enter")
 	p.press("Enter")
 	p.compose("show me README.md")
 	p.has("#composer [data-act=other-way]", "Look · 0 tokens Alt ↵")

@@ -340,8 +340,8 @@ func TestGrantsOnTheCard(t *testing.T) {
 			t.Errorf("at %d the command is %v px wide, before %v", size[0], open, closed)
 		}
 		p.is(`document.querySelector('.perm-cmd .vis').textContent`, "U+202E")
-		p.has(".facts", "Hidden U+202E turns the text after it round.")
-		p.has(".facts", "Why ask No rule and no grant covers it.")
+		p.has(".facts", "Hidden U+202E reverses the text after it on the screen.")
+		p.has(".facts", "Why ask No rule and nothing you allowed covers it.")
 		if p.true(`document.documentElement.scrollWidth > innerWidth || [...document.querySelectorAll('.perm .btn, .pickone, .grants .seg')].filter((e) => e.checkVisibility()).some((e) => { const r = e.getBoundingClientRect(); return r.left < 0 || r.right > innerWidth })`) {
 			t.Errorf("at %d something is cut", size[0])
 		}

@@ -187,7 +187,7 @@ func TestDeskShowsWhatWasLeftOutAsOneRow(t *testing.T) {
 	p.press("f")
 	p.wait(`document.querySelector('.pane .find input') === document.activeElement`)
 	p.write("line")
-	p.has(".pane .find", "1 of 1 in what was kept")
+	p.has(".pane .find", "1 of 1 in the lines that were kept")
 	p.press("Escape")
 	gap := eval[string](p, `(async () => (await fetch('/api/outputs/' + document.querySelector('.pane').dataset.output + '?format=html&view=terminal&from=1&rows=1')).headers.get('Webchat-Gap'))()`)
 	var after, next int

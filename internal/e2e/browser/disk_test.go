@@ -63,7 +63,7 @@ func TestFullDiskKeepsWhatWasTyped(t *testing.T) {
 	p.shots("full")
 	p.js(`document.getElementById('prompt').value = ''`)
 	p.say("/show go.mod")
-	p.has(".toast[data-how=ask]", "Not kept, because the log cannot be written. Open it while the server has it")
+	p.has(".toast[data-how=ask]", "Shown but not saved: the log cannot be written. Open it before the server deletes it")
 	p.true(`document.querySelector('.toast[data-how=ask] [data-part=do]').textContent === 'Open'`)
 	p.true(`!document.querySelector('#turns [data-card]')`)
 	h.disk.full.Store(false)

@@ -123,7 +123,7 @@ func TestTwoFolders(t *testing.T) {
 	b.has(`#sessions a[data-session="`+first+`"]`, "go.mod")
 	b.accessible("the filtered list")
 	b.js(`document.querySelector('#filter select').value = 'failed'; document.querySelector('#filter select').dispatchEvent(new Event('input', { bubbles: true }))`)
-	b.has("#sessions .none", "No session fits")
+	b.has("#sessions .none", "No session matches")
 	b.js(`document.getElementById('filter').reset(); document.querySelector('#filter').dispatchEvent(new Event('input', { bubbles: true }))`)
 	b.wait(folders + ` === ` + quote(own+" true,other false"))
 

@@ -14,9 +14,9 @@ async function compact(field, focus) {
 }
 
 async function clear() {
-  if (!await confirmed('Clear the conversation?', 'The agent forgets all that was said. It stays readable here, and files stay as they are.', 'Clear')) return
+  if (!await confirmed('Clear the conversation?', 'The agent forgets the conversation so far. You can still read it here, and files stay as they are.', 'Clear')) return
   await post(path('/clear'))
-  toast('The agent begins anew with your next prompt.')
+  toast('The agent starts fresh with your next prompt.')
 }
 
 /** Asks the agent what it works with and lists a part of it. */
@@ -42,13 +42,13 @@ const named = (all) => all.map((h) => ({ label: h.name, note: h.about, icon: 'ch
 
 /** By what the server calls it in `can`: the command, and what it does. */
 const abilities = {
-  compact: { name: '/compact', what: 'sum up the conversation; you may add what must not be lost', icon: 'again', does: compact },
+  compact: { name: '/compact', what: 'summarize the conversation; add what the summary must keep', icon: 'again', does: compact },
   clear: { name: '/clear', what: 'have the agent forget the conversation', icon: 'pen', does: clear },
   context: { name: '/context', what: 'what fills the context', icon: 'rail', does: (field) => list(field, 'context', filled) },
   instructions: { name: '/instructions', what: 'the instruction files that are loaded', icon: 'file', does: (field) => list(field, 'instructions', (all) => all.map((i) => ({ label: i.path, note: i.tokens ? tokens(i.tokens) : '', icon: 'file' })), 'No instruction files are loaded') },
   servers: { name: '/mcp', what: 'MCP servers of the agent, their tools and failures', icon: 'chip', does: (field) => list(field, 'servers', served, 'The agent has no MCP servers') },
-  helpers: { name: '/agents', what: 'agents that it may have work for it', icon: 'chip', does: (field) => list(field, 'helpers', named, 'The agent has no helpers') },
-  skills: { name: '/skills', what: 'texts that it reads when it needs them', icon: 'file', does: (field) => list(field, 'skills', named, 'No skills are loaded') },
+  helpers: { name: '/agents', what: 'helpers that the agent can call', icon: 'chip', does: (field) => list(field, 'helpers', named, 'The agent has no helpers') },
+  skills: { name: '/skills', what: 'instructions that the agent loads when it needs them', icon: 'file', does: (field) => list(field, 'skills', named, 'No skills are loaded') },
 }
 
 let known = [] // what the menu offers, as it was when / was typed

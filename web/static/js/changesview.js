@@ -242,7 +242,7 @@ export function commentChange(pane) {
 export function besides(pane) {
   const state = states.get(pane)
   if (!state || !pane.querySelector('.other.diff')) return
-  if (!state.sides && state.root.clientWidth < roomy) return toast(`Two texts beside each other need a Desk of ${roomy} pixels. Make it wider`)
+  if (!state.sides && state.root.clientWidth < roomy) return toast(`Side by side needs a Desk ${roomy} pixels wide. Make it wider`)
   state.sides = !state.sides
   state.bar.querySelector('[data-act=sides]').setAttribute('aria-pressed', String(state.sides))
   state.load().catch(failed)

@@ -73,7 +73,7 @@ async function act(name, rest) {
   if (name === '/help') return document.getElementById('keys')?.showModal()
   if (name === '/permissions' || name === '/hooks') return consent(name.slice(1))
   if (name === '/mcp') return servers(field)
-  if (!session()) throw new Error(`${name} needs a session: say something first`)
+  if (!session()) throw new Error(`${name} needs a session: send a prompt first`)
   if (name === '/stop') return post(path('/abort'))
   if (name === '/title') return patch(path(), { title: rest })
   if (name === '/model') return patch(path(), { model: rest })

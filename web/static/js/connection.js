@@ -97,7 +97,7 @@ function text(words, how) {
 function caughtUp(missed, whole) {
   wasOff = false
   review()
-  const words = whole ? 'Caught up: all read again' : `Caught up: ${missed.toLocaleString('en')} ${missed === 1 ? 'event' : 'events'}, 0 lost`
+  const words = whole ? 'Reconnected: everything was loaded again' : `Reconnected: ${missed.toLocaleString('en')} ${missed === 1 ? 'event' : 'events'}, none lost`
   text(words, 'back')
   announce(words)
   clearTimeout(calm)

@@ -25,7 +25,7 @@ dialog?.addEventListener('click', async (e) => {
   button.disabled = true
   try {
     await remove(`/api/permissions/${encodeURIComponent(button.dataset.takeBack)}${query()}`)
-    toast('Taken back. You will be asked again.')
+    toast('Revoked. You will be asked again.')
   } catch (err) {
     if (err.status !== 404) { // another window was first
       button.disabled = false

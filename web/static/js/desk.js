@@ -201,10 +201,10 @@ function looked(tab) {
 export function split() {
   if (beside()) desk.beside = null
   else {
-    if (innerWidth < 1280) return toast('Two beside each other need a window of 1280 pixels. Make it wider')
+    if (innerWidth < 1280) return toast('Two panes need a window 1,280 pixels wide. Make it wider')
     const rank = (t) => (t.state === 'gone' ? -1 : t.brought ?? 0)
     const [other] = open().filter((t) => t.key !== desk.front).sort((a, b) => rank(b) - rank(a)) // read last
-    if (!other) return toast('There is only one tab. Open another first')
+    if (!other) return toast('Two panes need a second tab. Open another file first')
     desk.beside = other.key
   }
   draw()

@@ -11,6 +11,6 @@ export async function display(wanted, place) {
   const shown = await post(path('/display'), wanted)
   if (!shown.notKept || !shown.output) return shown
   const open = { label: 'Open', run: () => window.open(`${base}/api/outputs/${shown.output.id}`, '_blank', 'noopener') }
-  toast('Not kept, because the log cannot be written. Open it while the server has it', { how: 'ask', act: open, stay: true })
+  toast('Shown but not saved: the log cannot be written. Open it before the server deletes it', { how: 'ask', act: open, stay: true })
   return shown
 }

@@ -67,7 +67,7 @@ async function go(state, step) {
   tell(state)
 }
 
-const kept = (state) => (state.leftOut ? ' in what was kept' : '')
+const kept = (state) => (state.leftOut ? ' in the lines that were kept' : '')
 
 function tell(state) {
   const { count } = state.parts

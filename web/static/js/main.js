@@ -50,7 +50,7 @@ import { turnActs } from './turnacts.js'
 import { letters } from './typing.js'
 
 document.addEventListener('webchat:signed-out', () => {
-  toast('Signed out. What you write is kept. For a new link, run webchat url where webchat runs', { how: 'fail', stay: true })
+  toast('Signed out. Your draft is kept. For a new link, run “webchat url” where webchat runs', { how: 'fail', stay: true })
 }, { once: true })
 
 if (!auth()) {

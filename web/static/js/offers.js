@@ -30,9 +30,9 @@ const things = [
   { label: 'What this session changed', end: 'D', icon: 'diff', run: () => openChanged() },
   { label: 'Sessions', end: '[', icon: 'side', run: press('side') },
   { label: 'Hide or show the Desk', end: ']', icon: 'rail', run: press('desk') },
-  { label: 'Two side by side', end: '\\', icon: 'split', run: press('split') },
+  { label: 'Two panes', end: '\\', icon: 'split', run: press('split') },
   { label: 'Light or dark', icon: 'theme', run: () => document.dispatchEvent(new Event('webchat:theme')) },
-  { label: 'Turn Enter and Alt Enter round', icon: 'you', run: turnRound },
+  { label: 'Swap Enter and Alt Enter', icon: 'you', run: turnRound },
   { label: 'Print this session', icon: 'file', run: () => document.dispatchEvent(new Event('webchat:print')) },
   { label: 'Rename this session', icon: 'pen', run: () => fill('/title ') },
   { label: 'Save this session as a file', icon: 'down', run: () => fill('/export ') },
@@ -108,7 +108,7 @@ function here(q, limit) {
   const outs = shown().filter((r) => contains(r.name, q))
   const said = [...document.querySelectorAll('#turns .turn:not([data-look]) h2[id], #turns .said')].filter((el) => contains(el.textContent, q))
     .map((el) => ({ key: `said ${el.id}`, label: around(el.textContent, q), icon: el.matches('h2') ? 'you' : 'chip', end: el.closest('.turn')?.querySelector('.when')?.textContent ?? '', run: () => jump(el) }))
-  return { name: 'Said and shown here', total: outs.length + said.length, list: [...outs.slice(0, limit).map(output), ...said.slice(0, limit)] }
+  return { name: 'In this session', total: outs.length + said.length, list: [...outs.slice(0, limit).map(output), ...said.slice(0, limit)] }
 }
 
 async function sessions(q, limit, signal) {

@@ -121,7 +121,7 @@ const rereads = (tab, pane, into) => pane.dataset.state === 'expired' && 'reread
 export async function reread(tab, out) {
   try {
     const shown = await post(path(`/outputs/${encodeURIComponent(out)}/reread`))
-    if (!shown.output) return 'The file may hold secrets, so it is not read again by itself.'
+    if (!shown.output) return 'The file may hold secrets, so it is not reloaded automatically.'
     if (tab.out === out) tab.out = shown.output.id
     if (!tab.outs.includes(shown.output.id)) tab.outs.push(shown.output.id)
     return ''

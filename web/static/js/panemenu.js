@@ -38,7 +38,7 @@ function entries(pane) {
   for (const b of narrow.matches ? pane.querySelectorAll('[data-view][aria-checked=false]') : []) acts.unshift({ label: `View: ${b.textContent}`, icon: 'eye', run: () => b.click() })
   if (there) {
     acts.push({ label: 'Download', icon: 'down', run: () => run('download', pane) },
-      { label: 'Open its bytes in a browser tab', icon: 'open', run: () => window.open(`${base}/api/outputs/${output}`, '_blank', 'noopener') })
+      { label: 'Open the raw file in a browser tab', icon: 'open', run: () => window.open(`${base}/api/outputs/${output}`, '_blank', 'noopener') })
   }
   acts.push({ label: 'Copy the link', icon: 'copy', run: () => link(pane).catch(failed) })
   if (there) acts.push({ label: tab?.pinned ? 'Unpin' : 'Pin', icon: 'pin', run: () => pin(tab) })

@@ -10,11 +10,11 @@ function here(v) {
   const has = (place) => { for (const { rows } of v.blocks.values()) if (rows?.has(place)) return true; return false }
   let from = Math.floor(v.pos)
   let to = from
-  if (!has(from)) return 'Nothing of this place is'
+  if (!has(from)) return 'Nothing here was'
   while (from > 0 && has(from - 1)) from--
   while (to < v.total - 1 && has(to + 1)) to++
-  if (from === 0 && to === v.total - 1) return 'All lines are'
-  return `Lines ${v.lineAt(from).toLocaleString('en')}–${v.lineAt(to).toLocaleString('en')} are`
+  if (from === 0 && to === v.total - 1) return 'All lines were'
+  return `Lines ${v.lineAt(from).toLocaleString('en')}–${v.lineAt(to).toLocaleString('en')} were`
 }
 
 function paint(pane) {
@@ -22,7 +22,7 @@ function paint(pane) {
   if (!off || pane.dataset.state !== 'done') return old?.remove()
   const v = viewerOf(pane)
   const note = old ? { root: old, parts: { what: old.querySelector('[data-part=what]') } } : clone('tpl-off')
-  note.parts.what.textContent = v && !v.code.hidden ? here(v) : 'What you see is'
+  note.parts.what.textContent = v && !v.code.hidden ? here(v) : 'What you see was'
   if (!old) pane.querySelector('.dhead').after(note.root)
 }
 

@@ -52,7 +52,7 @@ export async function edit(b, fill) {
 /** Begins a session with everything before a prompt, which stands in its field. */
 export async function branch(b) {
   const { messageId, content } = promptOf(b)
-  if (!await confirmed('Branch here?', 'A new session begins with everything before this prompt. Its agent begins a new conversation and is given the text so far, which costs tokens; files stay as they are.', 'Branch')) return
+  if (!await confirmed('Branch here?', 'A new session starts with everything before this prompt. Its agent gets the text so far with your first prompt, which costs tokens. Files stay as they are.', 'Branch')) return
   const made = await post(path('/branch'), { messageId })
   document.body.dataset.session = made.id
   draft.save(content)

@@ -9,6 +9,6 @@ const most = 400_000 // characters; the end of a longer conversation matters mor
 export async function recall() {
   const text = (await getText(path('/export?format=md&left=0'))).slice(-most)
   const { id } = await upload(path('/attachments'), new Blob([text], { type: 'text/markdown' }))
-  add('What was said so far', { id, name: 'conversation.md' }, { cost: Math.ceil(text.length / 4) })
+  add('Conversation so far', { id, name: 'conversation.md' }, { cost: Math.ceil(text.length / 4) })
   document.getElementById('prompt').focus()
 }

@@ -21,7 +21,7 @@ export function edit(b) {
   const field = document.createElement('textarea')
   field.rows = 1
   field.value = text.textContent
-  field.ariaLabel = 'Edit the prompt that waits'
+  field.ariaLabel = 'Edit the queued prompt'
   const leave = () => {
     field.remove()
     compose()
