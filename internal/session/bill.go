@@ -52,6 +52,14 @@ func (b *bill) begin(open eventlog.Open) {
 	b.failed, b.others = 0, 0
 }
 
+// compacted notes that displays mean nothing for what is sent from now on: a call behind a task that
+// ended may be reported without its begin, and one that has begun waits for the summary.
+func (b *bill) compacted() {
+	if b.counting == agent.CountsCalls && b.estimate == (event.Usage{}) { // else a report of the cut call may come
+		b.held = eventlog.Held{}
+	}
+}
+
 // filled takes how full the agent says the context is.
 func (b *bill) filled(d event.SessionUsageInfo) { b.window, b.context = d.TokenLimit, d.CurrentTokens }
 

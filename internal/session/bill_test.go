@@ -58,6 +58,10 @@ func TestBill(t *testing.T) {
 			b.begin(shown)
 			return b.reported(call, shown)
 		}, event.Usage{Calls: 1, InputTokens: 30_000, OutputTokens: 50, DefinitionTokens: 240, KeptTokens: 98_000, OwnTokens: 30_050}},
+		{"summed up behind its begin", "", func(b *bill) event.Usage {
+			b.compacted()
+			return b.reported(call, shown)
+		}, event.Usage{Calls: 1, InputTokens: 30_000, OutputTokens: 50, DefinitionTokens: 240, OwnTokens: 240}},
 		{"in the turn after one that failed", "", func(b *bill) event.Usage {
 			b.completed(true)
 			b.end(shown, event.Completed, false)

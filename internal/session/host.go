@@ -172,6 +172,8 @@ func (h *host) reportLocked(data event.Data) error {
 		} else {
 			t.usage = t.usage.Plus(u)
 		}
+	case event.SessionCompactionComplete:
+		s.bill.compacted()
 	case event.SessionUsageInfo:
 		s.bill.filled(d)
 	case event.SessionError:
