@@ -1,7 +1,12 @@
-// Package page writes whole pages by html/template from package web: a session with the
-// list beside it, a new session, signing in, an error, the dialog of permissions, and a
-// session as a file. What a session's log comes to is package transcript's; pages hand
-// it the templates. Pages is immutable.
+// Package page folds a session's log into the nodes of its page, and writes them by html/template: as
+// frames that bring a page forward, and as whole pages with what surrounds the transcript, which are
+// a session, a new session, signing in, an error, the dialog of permissions, and a session as a file.
+//
+// # Concurrency
+//
+// Pages is immutable. A [Projector] may be used from any goroutine.
+//
+// # Usage
 //
 //	pages, err := page.New(page.Config{Outputs: stored, Home: "/home/me"})
 //	...

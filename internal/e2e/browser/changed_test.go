@@ -93,7 +93,7 @@ func TestUndoAChangeOnTheDesk(t *testing.T) {
 	p.press("z")
 	p.wait(`document.querySelectorAll('.pane:not([hidden]) .other.diff [data-change]').length === 1`)
 	holds("one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\neleven\n")
-	p.has("#chips", "Undone in list.txt:2")
+	p.has("#chips", "Undone in list.txt:2 39 tokens")
 	p.shot("change-undone")
 	p.click(".pane:not([hidden]) [data-act=bring-back]")
 	p.wait(`document.querySelectorAll('.pane:not([hidden]) .other.diff [data-change]').length === 2 && !document.querySelector('#chips .chip')`)

@@ -79,6 +79,12 @@ export async function upload(path, blob) {
   return (await send('POST', path, { body: blob, type: /^(image|text)\//.test(blob.type) ? blob.type : 'text/plain' })).json()
 }
 
+/** Uploads bytes for a prompt when it is called first, however often sending that is tried; {id, sensitive}. */
+export function uploadOnce(name, blob) {
+  let sent = null
+  return () => (sent ??= upload(path(`/attachments?name=${encodeURIComponent(name)}`), blob).catch((err) => { sent = null; throw err }))
+}
+
 /** An id that nobody else has; crypto.randomUUID is not there over plain HTTP. */
 export const newID = () => [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16).padStart(2, '0')).join('')
 

@@ -2,7 +2,7 @@
 // paste becomes a chip and never enters the field.
 
 import { clone } from './html.js'
-import { upload, path } from './api.js'
+import { uploadOnce } from './api.js'
 import { failed } from './toast.js'
 
 const chips = document.getElementById('chips')
@@ -48,11 +48,11 @@ export async function collect() {
 
 function addFile(file) {
   if (file.size > most) return failed(new Error(`${file.name || 'The paste'} is over the limit of 20.97 MB for attachments.`))
-  let sent = null // uploaded once, however often sending is tried
+  const upload = uploadOnce(file.name, file)
   let agreed = false // that it goes although it may hold secrets
   let ask
   add(file.name || (file.type.startsWith('image/') ? 'picture' : `${Math.ceil(file.size / 1000)} kB of text`), async () => {
-    const done = await (sent ??= upload(path(`/attachments?name=${encodeURIComponent(file.name)}`), file).catch((err) => { sent = null; throw err }))
+    const done = await upload()
     if (done.sensitive && !agreed) {
       ask()
       throw new Error(`${file.name} may hold secrets. Choose “Send it” on its chip, or remove it.`)

@@ -1,7 +1,7 @@
 // Search of the text of the folder, live on the Desk while one types. It asks no model;
 // only what is made a chip by "Ask about these hits" goes to one.
 
-import { folder, get, path, post, session, upload } from './api.js'
+import { folder, get, post, session, uploadOnce } from './api.js'
 import { announce } from './announce.js'
 import { ensure } from './composer.js'
 import { close, openOutput, openOwn } from './desk.js'
@@ -187,10 +187,10 @@ async function ask() {
   const text = hits.text()
   const label = `${some(meant.length, 'hit')} of ${plain(parts.q.value)}`
   const tokens = await cost()
-  let sent = null // uploaded once, however often sending is tried
+  const upload = uploadOnce('hits.txt', new Blob([text], { type: 'text/plain' }))
   const attachment = async () => {
     await ensure()
-    const { id } = await (sent ??= upload(path('/attachments?name=hits.txt'), new Blob([text], { type: 'text/plain' })).catch((err) => { sent = null; throw err }))
+    const { id } = await upload()
     return { id, name: label }
   }
   const detail = { label, cost: tokens, attachment, onRemove: () => { given = null; moved() } }

@@ -2,7 +2,7 @@
 // writes about it. What was taken back goes with the next prompt as a chip, which can be
 // removed; nothing else of it reaches a model.
 
-import { get, path, post, upload } from './api.js'
+import { get, path, post, uploadOnce } from './api.js'
 import { announce } from './announce.js'
 import { fill } from './composer.js'
 import { at } from './mentions.js'
@@ -28,10 +28,12 @@ export async function undo(pane, { n, with: was, rows }) {
   const change = read(rows)
   const shown = await post(path(`/outputs/${before}/undo`), { with: was, change: n })
   const text = words(pane.dataset.name, change)
-  let sent = null
+  const { tokens } = await post('/api/price', { text })
+  const upload = uploadOnce('undone.txt', new Blob([text], { type: 'text/plain' }))
   const detail = {
+    cost: tokens,
     label: `Undone in ${pane.dataset.base}${change.lines ? `:${change.lines.replace('-', '–')}` : ''}`,
-    attachment: async () => ({ id: (await (sent ??= upload(path('/attachments?name=undone.txt'), new Blob([text], { type: 'text/plain' })).catch((err) => { sent = null; throw err }))).id, name: `undone in ${pane.dataset.base}` }),
+    attachment: async () => ({ id: (await upload()).id, name: `undone in ${pane.dataset.base}` }),
   }
   document.dispatchEvent(new CustomEvent('webchat:attach', { detail }))
   tab.undone = [...tab.undone ?? [], { before, remove: detail.remove }]
