@@ -21,6 +21,9 @@ func TestRowsStandClose(t *testing.T) {
 	h := newHouse(t)
 	h.write("go.mod", []byte("module example.com/relay\n"))
 	h.backend.on("rows", func(ctx context.Context, host agent.Host) error {
+		if err := host.Report(ctx, event.SessionModelChange{NewModel: "acme/first"}); err != nil { // no switch, so no row
+			return err
+		}
 		for i, id := range []string{"c1", "c2"} {
 			for _, d := range []event.Data{
 				event.ToolExecutionStart{ToolCallID: id, ToolName: "grep", Arguments: json.RawMessage(`{"pattern":"pump"}`), By: event.ByAgent},
