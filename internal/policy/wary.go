@@ -34,7 +34,7 @@ type wariness struct {
 // wary reads the words of a command; one that is no shell command (nil) is read as plain words.
 func (p *Policy) wary(file *syntax.File, act agent.Permission) wariness {
 	names := p.Names(act.Cwd)
-	w := &wordReader{p: p, dir: names[len(names)-1], left: maxWords, globs: maxGlobs}
+	w := &wordReader{p: p, dir: names[len(names)-1], left: maxWords, globs: maxGlobs, seen: map[string]bool{}}
 	w.later = p.runsLater(names)
 	if file == nil {
 		w.asks = true
@@ -59,10 +59,19 @@ func (p *Policy) wary(file *syntax.File, act agent.Permission) wariness {
 }
 
 // interpreters run what one of their words says.
-var interpreters = []string{"sh", "bash", "dash", "zsh", "ksh", "fish", "csh", "tcsh", "eval", "python", "perl", "ruby", "node", "deno", "bun", "php", "lua", "osascript", "awk", "gawk", "sed"}
+var interpreters = map[string]bool{"sh": true, "bash": true, "dash": true, "zsh": true, "ksh": true, "fish": true, "csh": true, "tcsh": true,
+	"eval": true, "python": true, "perl": true, "ruby": true, "node": true, "deno": true, "bun": true, "php": true, "lua": true,
+	"osascript": true, "awk": true, "gawk": true, "sed": true}
 
+// interprets reports whether a word names an interpreter, of any version: /usr/bin/python3.12.
 func interprets(w *syntax.Word) bool {
-	return slices.Contains(interpreters, strings.TrimRight(path.Base(readable(w.Parts)), "0123456789."))
+	name := strings.TrimRight(readable(w.Parts), "/")
+	name = name[strings.LastIndexByte(name, '/')+1:]
+	end := len(name)
+	for end > 0 && (name[end-1] == '.' || '0' <= name[end-1] && name[end-1] <= '9') {
+		end--
+	}
+	return interpreters[name[:end]]
 }
 
 // scripts reads what an interpreter is given to run.
@@ -115,6 +124,7 @@ type wordReader struct {
 	later       bool   // what is in dir is run later by itself
 	left, globs int
 	listed      map[string]bool // names in dir; nil: not known
+	seen        map[string]bool // words that were looked at as they are; to do so again finds nothing new
 	words       int             // without a slash, so far
 }
 
@@ -132,7 +142,10 @@ func (w *wordReader) word(word *syntax.Word) {
 		return
 	}
 	if literal(word.Parts) {
-		w.text(text, "")
+		if !w.seen[text] {
+			w.seen[text] = true
+			w.text(text, "")
+		}
 		return
 	}
 	all := []*syntax.Word{word}
