@@ -141,7 +141,7 @@ func (o *options) serveMetrics(ctx context.Context, h http.Handler, log *slog.Lo
 	for _, l := range listeners {
 		serving.Go(func() {
 			if err := server.Serve(netutil.LimitListener(l, metricsConnections)); !errors.Is(err, http.ErrServerClosed) {
-				log.Error("metrics are not served any more", "error", err)
+				log.Error("the metrics address failed", "error", err)
 			}
 		})
 	}

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -31,7 +32,7 @@ func Replace(root, name string, text []byte, same func() bool) (err error) {
 	if err != nil || !st.Mode().IsRegular() {
 		return ErrChanged
 	}
-	temp := filepath.Join(filepath.Dir(rel), ".webchat-"+filepath.Base(rel)+".tmp")
+	temp := filepath.Join(filepath.Dir(rel), ".webchat-"+rand.Text()+".tmp") // a process that was killed may have left another
 	f, err := dir.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrUnwritten, err)

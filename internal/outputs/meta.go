@@ -63,8 +63,8 @@ type Meta struct {
 	Width, Height int // image, in pixels
 }
 
-// Entry is a file in a folder, besides its name. What is no regular file has no Size, and what could
-// not be looked at no Modified.
+// Entry describes a file in a folder, besides its name. Size is 0 unless the file is regular; Modified
+// is zero if it could not be read.
 type Entry struct {
 	Size     int64
 	Modified time.Time

@@ -54,7 +54,7 @@ func TestRecoveryFromEveryPrefix(t *testing.T) {
 	n := len(mem.entries(id))
 	for cut := 1; cut <= n; cut++ {
 		synctest.Test(t, func(t *testing.T) {
-			time.Sleep(24 * time.Hour) // of fake time, from the kill to the next start
+			<-time.After(24 * time.Hour) // of fake time, from the kill to the next start
 			r := newRig(t, mem.prefix(id, cut), nil)
 			s, err := r.load(t.Context(), id)
 			if err != nil {

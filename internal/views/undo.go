@@ -33,7 +33,11 @@ func (h *Views) Undo(ctx context.Context, o, with *outputs.Output, n int) ([]byt
 		at = int(c.rows[first-1].b) + max(0, int(c.rows[first-1].n)-1)
 	}
 	end, old := at, [][]byte(nil)
-	for _, r := range c.rows[first:] {
+	next := len(c.rows)
+	if n < len(c.changes) {
+		next = c.changes[n]
+	}
+	for _, r := range c.rows[first:next] {
 		if r.kind == '-' {
 			old = append(old, was[r.a-1])
 		} else if r.kind == '+' {

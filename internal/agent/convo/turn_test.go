@@ -58,10 +58,10 @@ func TestALongCallIsNoSilence(t *testing.T) {
 		c := New(Config{Title: "Agent", Host: host, Silence: time.Minute, Agent: scripted{func(turn *Turn) {
 			k := &Call{ID: "c1", Tool: "bash"}
 			turn.c.Do(func() { turn.Begin(k) })
-			time.Sleep(time.Hour + 30*time.Second)
+			<-time.After(time.Hour + 30*time.Second)
 			during = host.warnings()
 			turn.c.Do(func() { turn.Complete(k, event.ToolExecutionComplete{Success: true}) })
-			time.Sleep(time.Hour + 30*time.Second)
+			<-time.After(time.Hour + 30*time.Second)
 			after = host.warnings()
 			turn.c.Do(func() { turn.End(nil) })
 		}}})

@@ -28,7 +28,7 @@ export async function undo(pane, { n, with: was, rows }) {
   const change = read(rows)
   const shown = await post(path(`/outputs/${before}/undo`), { with: was, change: n })
   const text = words(pane.dataset.name, change)
-  const { tokens } = await post('/api/price', { text })
+  const { tokens } = await post('/api/price', { text }).catch(() => ({ tokens: 0 })) // it is undone, and goes without a price
   const upload = uploadOnce('undone.txt', new Blob([text], { type: 'text/plain' }))
   const detail = {
     cost: tokens,
@@ -46,7 +46,7 @@ export async function bringBack(pane) {
   const tab = tabOf(pane.dataset.key)
   const last = tab.undone.at(-1)
   const { headers } = await get(`/api/outputs/${pane.dataset.output}?format=html&view=diff&from=1&rows=1&with=${last.before}`)
-  if (headers.get('Webchat-Changes') !== '1') return toast('The file has changed since, so the change does not fit any more', { how: 'ask' })
+  if (headers.get('Webchat-Changes') !== '1') return toast('The file has changed since, so the change no longer fits', { how: 'ask' })
   const shown = await post(path(`/outputs/${pane.dataset.output}/undo`), { with: last.before, change: 1 })
   tab.undone.pop()
   last.remove()
