@@ -73,8 +73,8 @@ func Sensitive(p string) bool {
 	return false
 }
 
-// SensitiveNames is [Sensitive] for a person who types: it remembers what it said of up to 250,000
-// paths, each of which takes as long as searching 10 kB. It may be used concurrently.
+// SensitiveNames caches the results of [Sensitive] for up to 250,000 paths, since judging one takes as
+// long as searching 10 kB. It may be used concurrently.
 type SensitiveNames struct {
 	known sync.Map // path → bool
 	size  atomic.Int64
