@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -102,7 +103,8 @@ func plainWord(w *syntax.Word) (string, bool) {
 }
 
 func plainRune(r rune) bool {
-	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_./,:=@%+-", r)
+	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' ||
+		r < utf8.RuneSelf && strings.IndexByte("_./,:=@%+-", byte(r)) >= 0
 }
 
 // beginsWith reports whether command is one simple command that begins with the
@@ -154,8 +156,13 @@ func literal(parts []syntax.WordPart) bool {
 // readable is the text of a word as far as it can be read.
 func readable(parts []syntax.WordPart) string {
 	if len(parts) == 1 {
-		if lit, ok := parts[0].(*syntax.Lit); ok && !strings.Contains(lit.Value, "\\") {
-			return lit.Value
+		switch p := parts[0].(type) {
+		case *syntax.Lit:
+			return strings.ReplaceAll(p.Value, "\\", "")
+		case *syntax.SglQuoted:
+			return p.Value
+		case *syntax.DblQuoted:
+			return readable(p.Parts)
 		}
 	}
 	var b strings.Builder

@@ -136,6 +136,9 @@ func (p *Policy) grant(text, covers string, parts ...string) event.Grant {
 
 // unseen reports a character that does not show as itself.
 func unseen(r rune) bool {
+	if r < 0x7f {
+		return r < ' '
+	}
 	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r)
 }
 

@@ -108,7 +108,7 @@ func (x reader) parse(words []string) (a arguments, ok bool) {
 	if x.check != nil && x.takes == justTexts && x.flags == "" && x.long == nil { // it reads its own
 		return arguments{texts: words}, true
 	}
-	var rest []string
+	rest := make([]string, 0, len(words))
 	for i := 0; i < len(words); i++ {
 		w := words[i]
 		switch {

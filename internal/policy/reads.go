@@ -51,7 +51,8 @@ func (j judged) onlyReads() bool { return j.known && len(j.begins) == 0 && len(j
 // A character that nobody sees makes it unknown.
 func (p *Policy) judge(ctx context.Context, act agent.Permission, file *syntax.File) judged {
 	none := judged{parsed: file != nil}
-	if runtime.GOOS == "windows" || p.shadowed || len(act.Resource) > maxCommand || file == nil || len(file.Stmts) > maxParts || commented(file) ||
+	if runtime.GOOS == "windows" || p.shadowed || len(act.Resource) > maxCommand || file == nil || len(file.Stmts) > maxParts ||
+		strings.Contains(act.Resource, "#") && commented(file) ||
 		strings.ContainsFunc(act.Resource, func(r rune) bool { return unseen(r) && r != '\n' && r != '\t' }) {
 		return none
 	}
@@ -83,6 +84,9 @@ var errLinked = errors.New("a link leads elsewhere")
 type folders []string
 
 func (f folders) and(g folders) folders {
+	if len(f) == 1 && slices.Equal(f, g) {
+		return f
+	}
 	all := append(slices.Clone(f), g...)
 	slices.Sort(all)
 	return slices.Compact(all)
@@ -453,12 +457,13 @@ func (j *judgement) linked(root string) bool {
 // these has to be one that may be read: their order, and so which of them is a file's name and which
 // a program's text, is not the same in every language, and one with a dash is an option.
 func (j *judgement) words(all []*syntax.Word, in folders) (texts []string, ok bool) {
+	texts = make([]string, 0, len(all))
 	for _, w := range all {
 		text, pattern, ok := j.word(w)
 		if !ok {
 			return nil, false
 		}
-		names := map[string]bool{}
+		var names map[string]bool
 		if j.patterns = j.patterns || pattern; pattern {
 			if names, ok = matches(text, in); !ok {
 				return nil, false
@@ -587,6 +592,9 @@ func (j *judgement) word(w *syntax.Word) (text string, pattern, ok bool) {
 			if !ok {
 				return "", false, false
 			}
+			if len(w.Parts) == 1 {
+				return lit, star, true
+			}
 			b.WriteString(lit)
 			pattern = pattern || star
 		case *syntax.SglQuoted:
@@ -629,7 +637,11 @@ func literalText(value string, first bool) (text string, pattern, ok bool) {
 	if value == "!" || value == `\(` || value == `\)` || value == `\!` || value == "[" || value == "]" {
 		return strings.TrimPrefix(value, `\`), false, true
 	}
-	for _, r := range revision.ReplaceAllString(value, "") {
+	rest := value
+	if strings.ContainsAny(value, "~^") {
+		rest = revision.ReplaceAllString(value, "")
+	}
+	for _, r := range rest {
 		star := r == '*' || r == '?'
 		pattern = pattern || star
 		if !star && !plainRune(r) {

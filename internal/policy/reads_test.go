@@ -346,17 +346,33 @@ func TestThreat52HostileCommands(t *testing.T) {
 func BenchmarkJudgeCommand(b *testing.B) {
 	ws := b.TempDir()
 	p := New(Config{Workspace: ws, Reading: true, Path: "/usr/bin"})
-	var long strings.Builder
-	for i := 0; long.Len() < 10<<10; i++ {
-		fmt.Fprintf(&long, "echo 'line %d of a long command' | head -n %d\n", i, i)
+	// Both are 10 KB: one of as many parts as are judged, and one of more than that.
+	long, many := []string{"make"}, []string{}
+	for i := range maxParts/2 - 1 {
+		long = append(long, fmt.Sprintf("echo 'line %d of a long command' \"and what it does\" and why it does it %[1]d times in a row | head -n %[1]d", i))
 	}
-	for name, command := range map[string]string{"short": "cd ./src && cat main.go | head -50", "10KB": long.String()[:strings.LastIndexByte(long.String(), '\n')],
-		"10KB-asked": "make\n" + long.String()[:strings.LastIndexByte(long.String(), '\n')]} {
-		b.Run(name, func(b *testing.B) {
+	for i := range 227 {
+		many = append(many, fmt.Sprintf("echo 'line %d of a long command' | head -n %d", i, i))
+	}
+	for _, c := range []struct {
+		name, command string
+		want          event.Decision
+	}{
+		{"short", "cat main.go | head -50", event.Allow},
+		{"10KB", strings.Join(long[1:], "\n"), event.Allow},
+		{"10KB-asked", strings.Join(long, "\n"), ""},
+		{"10KB-many", strings.Join(many, "\n"), ""},
+	} {
+		act := agent.Permission{ToolName: "bash", Kind: agent.KindShell, Resource: c.command, Cwd: ws}
+		if got := p.Rule(b.Context(), act).Decision; got != c.want {
+			b.Fatalf("%s: %q, want %q", c.name, got, c.want)
+		}
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportMetric(float64(len(c.command)), "bytes")
 			var all []time.Duration
 			for b.Loop() {
 				start := time.Now()
-				p.Rule(b.Context(), agent.Permission{ToolName: "bash", Kind: agent.KindShell, Resource: command, Cwd: ws})
+				p.Rule(b.Context(), act)
 				all = append(all, time.Since(start))
 			}
 			slices.Sort(all)

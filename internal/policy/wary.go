@@ -45,9 +45,11 @@ func (p *Policy) wary(file *syntax.File, act agent.Permission) wariness {
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.Redirect:
-			texts[n.Hdoc] = true
+			if n.Hdoc != nil {
+				texts[n.Hdoc] = true
+			}
 		case *syntax.Word:
-			if !texts[n] {
+			if len(texts) == 0 || !texts[n] {
 				w.word(n)
 			}
 		case *syntax.Stmt:
