@@ -233,7 +233,7 @@ func TestCardHitsAreReadByTheAgent(t *testing.T) {
 	p.wait(card + `.matches('.wide')`)
 	p.write("sinks")
 	p.has("[data-act=read-hits]", "3 hits +")
-	p.has("[data-act=read]", "Let the agent read this")
+	p.has("[data-act=read]", "Let the agent read this +")
 	p.click(`.ln[href="#L11"]`)
 	p.has("[data-act=read-all]", "All +")
 	p.has("[data-act=read-hits]", "3 hits +")

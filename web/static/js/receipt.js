@@ -72,12 +72,8 @@ function offer(card) {
   const button = words.closest('button')
   if (s) part(button, 'read-all', 'All', price(card))
   if (hits) part(button, 'read-hits', hitsIn(hits).replace('first', 'First'), price(card, hits.lines.length))
-  words.textContent = s ? `Let the agent read line${s.to > s.from ? `s ${s.from}–${s.to}` : ` ${s.from}`} ` : 'Let the agent read this'
-  if (!s) return
-  const cost = document.createElement('span')
-  cost.className = 'price'
-  cost.textContent = `+${price(card, s.to - s.from + 1).toLocaleString('en')}`
-  words.append(cost)
+  words.textContent = s ? `Let the agent read line${s.to > s.from ? `s ${s.from}–${s.to}` : ` ${s.from}`}` : 'Let the agent read this'
+  button.querySelector('[data-price]').textContent = `+${price(card, s ? s.to - s.from + 1 : undefined).toLocaleString('en')}`
 }
 
 export function receipts() {
