@@ -2,14 +2,11 @@ package page_test
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -141,99 +138,77 @@ func eachStory(t *testing.T, check func(t *testing.T, p *page.Pages, entries []e
 	}
 }
 
-// After every frame, whatever was in it, the page is the one a reload gives.
+// moment is a session after some of its events, as a reload has it.
+type moment struct {
+	pr    *page.Projector
+	state string // of its page
+}
+
+// moments are those after each of the events, and before the first.
+func moments(t *testing.T, p *page.Pages, entries []event.Entry) []moment {
+	t.Helper()
+	at := make([]moment, len(entries)+1)
+	for j := range at {
+		pr := p.Projector("s1")
+		pr.Load(entries[:j]...)
+		at[j] = moment{pr, pagetest.Parse(t, wholePage(t, p, pr)).State()}
+	}
+	return at
+}
+
+// After every frame, whatever was in it, the page is the one a reload gives; and so it is when it
+// stopped listening anywhere and comes back anywhere later, also when it saw things that are not
+// logged.
 func TestStreamEqualsReload(t *testing.T) {
-	for _, size := range []int{1, 4, 1000} {
-		t.Run(fmt.Sprint("batches of ", size), func(t *testing.T) {
-			eachStory(t, func(t *testing.T, p *page.Pages, entries []event.Entry) {
-				pr := p.Projector("s1")
-				d := pagetest.Parse(t, wholePage(t, p, pr))
-				for batch := range slices.Chunk(entries, size) {
-					if f, ok := pr.Feed(batch...); ok {
-						d.Apply(f.Data())
-						if f.Seq != batch[len(batch)-1].Seq {
-							t.Errorf("frame has seq %d, the batch %d", f.Seq, batch[len(batch)-1].Seq)
-						}
-					}
-					want := pagetest.Parse(t, wholePage(t, p, pr)).State()
-					if got := d.State(); got != want {
-						t.Fatalf("after %s (-reload +stream):\n%s", batch[len(batch)-1].Event.Type(), cmp.Diff(strings.Split(want, "\n"), strings.Split(got, "\n")))
-					}
-				}
-			})
-		})
+	eachStory(t, func(t *testing.T, p *page.Pages, entries []event.Entry) {
+		at := moments(t, p, entries)
+		for _, size := range []int{1, 4, 1000} {
+			t.Run(fmt.Sprint("batches of ", size), func(t *testing.T) { streamsAsReloads(t, p, entries, at, size) })
+		}
+		t.Run("join from anywhere", func(t *testing.T) { joinsAsReloads(t, p, entries, at) })
+	})
+}
+
+func streamsAsReloads(t *testing.T, p *page.Pages, entries []event.Entry, at []moment, size int) {
+	pr := p.Projector("s1")
+	d := pagetest.Parse(t, wholePage(t, p, pr))
+	seen := 0
+	for batch := range slices.Chunk(entries, size) {
+		seen += len(batch)
+		if f, ok := pr.Feed(batch...); ok {
+			d.Apply(f.Data())
+			if f.Seq != batch[len(batch)-1].Seq {
+				t.Errorf("frame has seq %d, the batch %d", f.Seq, batch[len(batch)-1].Seq)
+			}
+		}
+		if got := d.State(); got != at[seen].state {
+			t.Fatalf("after %s (-reload +stream):\n%s", batch[len(batch)-1].Event.Type(), cmp.Diff(strings.Split(at[seen].state, "\n"), strings.Split(got, "\n")))
+		}
+	}
+	if got := pagetest.Parse(t, wholePage(t, p, pr)).State(); got != at[seen].state {
+		t.Errorf("a page of what was streamed (-reload +page):\n%s", cmp.Diff(strings.Split(at[seen].state, "\n"), strings.Split(got, "\n")))
 	}
 }
 
-// A page that stopped listening anywhere and comes back anywhere later has what
-// a reload gives, also when it saw things that are not logged.
-func TestJoinFromAnywhere(t *testing.T) {
-	eachStory(t, func(t *testing.T, p *page.Pages, entries []event.Entry) {
-		type moment struct {
-			pr   *page.Projector
-			want string
-		}
-		at := make([]moment, len(entries)+1)
-		for j := range at {
-			pr := p.Projector("s1")
-			pr.Load(entries[:j]...)
-			at[j] = moment{pr, pagetest.Parse(t, wholePage(t, p, pr)).State()}
-		}
-		reader := p.Projector("s1") // stops after i events
-		reading := pagetest.Parse(t, wholePage(t, p, reader))
-		for i := range entries {
-			after := reader.Seq()
-			for _, j := range []int{i, i + 1, i + 5, len(entries)} {
-				// Those who come back late are tried from every third place: each costs a page.
-				if j > len(entries) || j > i+1 && i%3 != 0 {
-					continue
-				}
-				back := reading.Clone()
-				f, _ := at[j].pr.Join(after)
-				back.Apply(f.Data())
-				if got := back.State(); got != at[j].want {
-					t.Fatalf("left after %d, back after %d, place %d (-reload +join):\n%s", i, j, after, cmp.Diff(strings.Split(at[j].want, "\n"), strings.Split(got, "\n")))
-				}
+func joinsAsReloads(t *testing.T, p *page.Pages, entries []event.Entry, at []moment) {
+	reader := p.Projector("s1") // stops after i events
+	reading := pagetest.Parse(t, wholePage(t, p, reader))
+	for i := range entries {
+		after := reader.Seq()
+		for _, j := range []int{i, i + 1, i + 5, len(entries)} {
+			// Those who come back late are tried from every third place: each costs a page.
+			if j > len(entries) || j > i+1 && i%3 != 0 {
+				continue
 			}
-			if f, ok := reader.Feed(entries[i]); ok {
-				reading.Apply(f.Data())
+			back := reading.Clone()
+			f, _ := at[j].pr.Join(after)
+			back.Apply(f.Data())
+			if got := back.State(); got != at[j].state {
+				t.Fatalf("left after %d, back after %d, place %d (-reload +join):\n%s", i, j, after, cmp.Diff(strings.Split(at[j].state, "\n"), strings.Split(got, "\n")))
 			}
 		}
-	})
-}
-
-// Who waits for a place in the log goes on when it is taken in, not before, or when
-// there is no more waiting.
-func TestAwait(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		pages, err := page.New(page.Config{Outputs: shelf{}})
-		if err != nil {
-			t.Fatal(err)
+		if f, ok := reader.Feed(entries[i]); ok {
+			reading.Apply(f.Data())
 		}
-		l := newLog().add(event.SessionStart{}, event.SessionTitleChanged{Title: "a"}, event.SessionTitleChanged{Title: "b"})
-		p := pages.Projector("s1")
-		p.Load(l.entries[0])
-		if err := p.Await(t.Context(), 1); err != nil {
-			t.Fatal(err)
-		}
-		done := make(chan error, 2)
-		go func() { done <- p.Await(t.Context(), 3) }()
-		p.Feed(l.entries[1])
-		synctest.Wait()
-		if len(done) != 0 {
-			t.Fatal("it was awaited too short")
-		}
-		p.Feed(l.entries[2])
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-		ctx, stop := context.WithCancelCause(t.Context())
-		go func() { done <- p.Await(ctx, 4) }()
-		synctest.Wait()
-		why := errors.New("the pump ended")
-		stop(why)
-		if err := <-done; err != why {
-			t.Errorf("it ended with %v", err)
-		}
-	})
+	}
 }

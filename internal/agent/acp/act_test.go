@@ -62,6 +62,7 @@ func asks(toolCall string) json.RawMessage {
 func TestThreat53EveryPathOfACall(t *testing.T) {
 	const diff = `"content":[{"type":"diff","path":"$W/a.txt","oldText":"","newText":"x"}]`
 	const two = `"content":[{"type":"diff","path":"$W/a.txt","oldText":"","newText":"x"},{"type":"diff","path":"/out/b.txt","oldText":null,"newText":"x"}]`
+	h := sit(t, "polite", nil, nil)
 	for name, c := range map[string]struct{ call, want string }{
 		// As they were recorded.
 		"claude bash":     {`"kind":"execute","name":"Bash","title":"ls","rawInput":{"command":"ls","description":"run it"},"locations":[{"path":"$W/ran1"}]`, "shell run a command: ls"},
@@ -143,9 +144,10 @@ func TestThreat53EveryPathOfACall(t *testing.T) {
 		"nothing":         {`"kind":"other"`, "mcp use a tool: an act that the agent does not describe (sensitive)"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := sit(t, "polite", nil, nil)
+			h.t = t
+			before := len(h.Asked())
 			h.play(frames{Ask: []json.RawMessage{asks(c.call)}})
-			asked := h.Asked()
+			asked := h.Asked()[before:]
 			if len(asked) != 1 {
 				t.Fatalf("asked %d times", len(asked))
 			}
@@ -282,7 +284,7 @@ func TestHelpersHaveShellsOfTheirOwn(t *testing.T) {
 
 // THREATS 53: a call on very many files is asked about with all of them, and soon.
 func TestThreat53VeryManyPaths(t *testing.T) {
-	const n = 10_000
+	const n = 2000
 	var locations, diffs, patch strings.Builder
 	for i := range n {
 		fmt.Fprintf(&locations, `{"path":"$W/f%d"},`, i)

@@ -2,6 +2,7 @@ package convo
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -75,4 +76,30 @@ func TestALongCallIsNoSilence(t *testing.T) {
 			t.Errorf("warned %d times during the call, %d times after it", during, after)
 		}
 	})
+}
+
+// A very long answer is kept as several, with no character cut in two.
+func TestAVeryLongAnswer(t *testing.T) {
+	host := &log{}
+	c := New(Config{Title: "Agent", Host: host, Agent: scripted{func(turn *Turn) {
+		turn.c.Do(func() {
+			turn.Say(false, "", strings.Repeat("é", mostSaid/2+100))
+			turn.End(nil)
+		})
+	}}})
+	if err := c.Prompt(t.Context(), agent.Prompt{}); err != nil {
+		t.Error(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	var said []string
+	for _, d := range host.all {
+		if m, ok := d.(event.AssistantMessage); ok {
+			said = append(said, m.Content)
+		}
+	}
+	if len(said) != 2 || len(said[0])+len(said[1]) != mostSaid+200 || strings.Trim(said[0]+said[1], "é") != "" {
+		t.Errorf("%d messages of %d bytes", len(said), len(strings.Join(said, "")))
+	}
 }

@@ -36,7 +36,7 @@ var manners = map[string]manner{
 		return "end_turn", nil
 	},
 	"long": func(a *standIn, _ context.Context, _ string) (string, object) {
-		a.say(strings.Repeat("x", 11<<20))
+		a.say(strings.Repeat("x", 2<<20))
 		return "end_turn", nil
 	},
 	"late": func(a *standIn, _ context.Context, _ string) (string, object) {
@@ -215,7 +215,6 @@ var manners = map[string]manner{
 			a.update("tool_call_update", call("much", object{"_meta": object{"terminal_output_delta": object{"data": strings.Repeat(line, 100)}}}))
 		}
 		a.update("tool_call_update", call("much", object{"status": "completed"}))
-		a.say(strings.Repeat("é", 13<<19))
 		return "end_turn", nil
 	},
 	"again": func(a *standIn, ctx context.Context, _ string) (string, object) { // as models do that number their calls from 0
