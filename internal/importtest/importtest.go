@@ -18,6 +18,7 @@ var ours = map[string][]string{
 	"internal/tokens":     {},
 	"internal/kind":       {},
 	"internal/grep":       {},
+	"internal/veil":       {},
 	"internal/wording":    {},
 	"scripts/report":      {},
 	"scripts/bench":       {},
@@ -37,7 +38,7 @@ var ours = map[string][]string{
 	"internal/jsonrpc":         {"internal/contain", "internal/proc"},
 	"internal/agent":           {"internal/event"},
 	"internal/eventlog":        {"internal/event"},
-	"internal/policy":          {"internal/agent", "internal/document", "internal/event", "internal/strictjson"}, // package.json names scripts
+	"internal/policy":          {"internal/agent", "internal/document", "internal/event", "internal/strictjson", "internal/veil"}, // package.json names scripts
 
 	"internal/agent/agenttest":           {"internal/agent", "internal/contain", "internal/event"},
 	"internal/agent/offline":             {"internal/agent", "internal/contain", "internal/event", "internal/files", "internal/proc"}, // how a project is tested
@@ -60,7 +61,7 @@ var ours = map[string][]string{
 	"internal/store/storetest": {"internal/event", "internal/eventlog", "internal/sessions"},
 	"internal/released":        {"internal/agent", "internal/event", "internal/eventlog", "internal/outputs"},
 	"internal/mcp":             {"internal/agent", "internal/consent", "internal/contain", "internal/document", "internal/displaytools", "internal/event", "internal/eventlog", "internal/guard", "internal/proc", "internal/released", "internal/sessions", "internal/files"}, // the display tools are lent
-	"internal/page":            {"internal/event", "internal/eventlog", "internal/render", "internal/tokens", "internal/views", "web", "internal/render/markdown", "internal/kind", "internal/render/code"},
+	"internal/page":            {"internal/event", "internal/eventlog", "internal/render", "internal/tokens", "internal/veil", "internal/views", "web", "internal/render/markdown", "internal/kind", "internal/render/code"},
 	"internal/page/pagetest":   {"internal/page"},
 	"internal/views":           {"internal/grep", "internal/outputs", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal", "internal/tokens"},
 	"internal/server":          {"internal/session", "internal/files", "internal/grep", "internal/eventlog", "internal/consent", "internal/sessions", "internal/event", "internal/outputs", "internal/sse", "internal/render", "internal/page", "internal/policy", "internal/strictjson", "internal/guard", "internal/agent", "internal/kind", "internal/tokens", "internal/views", "web"},

@@ -12,6 +12,7 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
+	"webchat/internal/veil"
 	"webchat/internal/wording"
 	"webchat/web"
 )
@@ -63,7 +64,8 @@ func stylesheet() (template.CSS, error) {
 }
 
 // Markdown writes a session as Markdown while it is read: prompts as quotations,
-// answers as they are, and one line for each thing that was shown or done.
+// answers as they are, and one line for each thing that was shown or done. What looks like a secret is
+// dots.
 type Markdown struct {
 	w     io.Writer
 	err   error
@@ -147,7 +149,7 @@ func (m *Markdown) event(e event.Entry) {
 
 func (m *Markdown) write(lines ...string) {
 	if m.err == nil {
-		_, m.err = io.WriteString(m.w, strings.Join(lines, "\n")+"\n")
+		_, m.err = io.WriteString(m.w, veil.Hide(strings.Join(lines, "\n"))+"\n")
 	}
 }
 

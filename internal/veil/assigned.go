@@ -1,0 +1,214 @@
+package veil
+
+import (
+	"bytes"
+	"slices"
+)
+
+// longestName is how many bytes of a name are looked at, before what it is set to.
+const longestName = 64
+
+// assigned adds what names of credentials are set to: NAME=value in files of variables, "name": "value"
+// in JSON and programs, name: value in YAML, name=value in addresses.
+func assigned(spans []Span, text []byte, op byte) []Span {
+	for at := 0; at < len(text); {
+		i := bytes.IndexByte(text[at:], op)
+		if i < 0 {
+			break
+		}
+		at += i + 1
+		if s, ok := assignment(text, at-1); ok {
+			spans = append(spans, s)
+			at = s.To
+		}
+	}
+	return spans
+}
+
+// assignment judges the operator at i.
+func assignment(text []byte, i int) (s Span, ok bool) {
+	op := text[i]
+	if after := next(text, i); op == '=' && (after == '=' || after == '>' || after == '~') || op == ':' && (after == ':' || after == '/' || after == '=') {
+		return s, false
+	}
+	name, begin := nameBefore(text, i)
+	if len(name) < 3 {
+		return s, false
+	}
+	var upper [longestName]byte
+	for k, c := range name {
+		if 'a' <= c && c <= 'z' {
+			c -= 'a' - 'A'
+		}
+		upper[k] = c
+	}
+	if !secretName(upper[:len(name)]) {
+		return s, false
+	}
+	v := valueBehind(text, i+1)
+	if v.from >= v.to {
+		return s, false
+	}
+	value := text[v.from:v.to]
+	likely := containsAny(upper[:len(name)], plainParts)
+	variable := op == '=' && begin+len(name) == i && i+1 == v.at && !lower(name) && startsLine(text, begin)
+	if !isSecret(value, name, likely, variable, v.quote != 0) {
+		return s, false
+	}
+	return Span{v.from, v.end(text, len(text))}, true
+}
+
+func next(text []byte, i int) byte {
+	if i+1 < len(text) {
+		return text[i+1]
+	}
+	return 0
+}
+
+// nameBefore is the name that ends before an operator, and where it begins: quoted, or with blanks
+// behind it.
+func nameBefore(text []byte, i int) (name []byte, begin int) {
+	end := i
+	if end > 0 && text[end-1] == ':' { // :=
+		end--
+	}
+	for stop := end - 8; end > max(0, stop) && (text[end-1] == ' ' || text[end-1] == '\t'); {
+		end--
+	}
+	if end > 0 && (text[end-1] == '"' || text[end-1] == '\'') {
+		end--
+	}
+	begin = end
+	for begin > 0 && end-begin < longestName && nameByte(text[begin-1]) {
+		begin--
+	}
+	return text[begin:end], begin
+}
+
+func nameByte(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-' || c == '.'
+}
+
+// lower reports whether a name has a small letter: variables of an environment have none.
+func lower(name []byte) bool {
+	return slices.ContainsFunc(name, func(c byte) bool { return 'a' <= c && c <= 'z' })
+}
+
+// startsLine reports whether nothing but an export stands before i in its line, or the sign of a
+// difference.
+func startsLine(text []byte, i int) bool {
+	head := text[max(0, i-longestName):i]
+	if line := bytes.LastIndexByte(head, '\n'); line >= 0 {
+		head = head[line+1:]
+	} else if i > longestName {
+		return false
+	}
+	head = bytes.TrimLeft(head, "+-> \t")
+	return len(head) == 0 || string(bytes.TrimRight(head, " ")) == "export" || string(bytes.TrimRight(head, " ")) == "ENV"
+}
+
+// found is a value: from at on there may be a quotation mark. Of a long one, to is where it was no
+// longer looked at.
+type found struct {
+	at, from, to int
+	quote        byte
+}
+
+// mostJudged is how many bytes of a value are judged.
+const mostJudged = 256
+
+// valueBehind is what stands behind an operator.
+func valueBehind(text []byte, i int) found {
+	for stop := i + 16; i < min(len(text), stop) && (text[i] == ' ' || text[i] == '\t'); {
+		i++
+	}
+	if i == len(text) {
+		return found{}
+	}
+	v := found{at: i, from: i}
+	if q := text[i]; q == '"' || q == '\'' || q == '`' {
+		v.from, v.quote = i+1, q
+	}
+	v.to = v.end(text, min(len(text), i+mostJudged))
+	return v
+}
+
+// end is where the value ends, at most.
+func (v found) end(text []byte, most int) int {
+	for k := v.from; k < most; k++ {
+		switch c := text[k]; {
+		case c == '\n':
+			return k
+		case v.quote != 0 && c == '\\':
+			k++
+		case v.quote != 0 && c == v.quote,
+			v.quote == 0 && (c == ' ' || c == '\t' || c == '\r' || c == ';' || c == '&' || c == ',' || c == '"' || c == '\'' || c == '`'):
+			return k
+		}
+	}
+	return most
+}
+
+// words are values of no secret.
+var words = set("string", "number", "boolean", "bool", "true", "false", "null", "none", "nil", "undefined", "bytes", "required", "optional",
+	"password", "token", "secret", "changeme", "example", "object", "integer", "text", "hidden", "redacted")
+
+// isSecret judges a value by the name it is set to.
+func isSecret(value, name []byte, likely, variable, quoted bool) bool {
+	switch value[0] {
+	case '$', '<', '{', '%', '(', '[', '*':
+		return false // a name of what is elsewhere, or a placeholder
+	}
+	if words[string(bytes.ToLower(value[:min(len(value), 16)]))] || bytes.EqualFold(value, name) || !printable(value) {
+		return false
+	}
+	digits, letters := count(value)
+	if digits == len(value) && bytes.Contains(bytes.ToUpper(name), []byte("TOKENS")) {
+		return false // a number of them
+	}
+	switch {
+	case variable && likely:
+		return true
+	case variable:
+		return len(value) >= 4 && digits+letters > 0 && (len(value) >= 8 || digits > 0)
+	case likely && quoted:
+		return len(value) >= 4 && bytes.IndexByte(value, ' ') < 0
+	case likely:
+		return len(value) >= 6 && digits > 0 && letters > 0 && !bytes.ContainsAny(value, "()[]{}<>") && (bytes.IndexByte(value, '.') < 0 || random(value, digits, letters))
+	}
+	return random(value, digits, letters)
+}
+
+// random reports whether a value looks like no word and no path.
+func random(value []byte, digits, letters int) bool {
+	if len(value) < 16 || digits < 2 || letters < 2 {
+		return false
+	}
+	slashes := 0
+	for _, c := range value {
+		if c == '/' {
+			slashes++
+		}
+		if !nameByte(c) && c != '+' && c != '/' && c != '=' && c != '~' {
+			return false
+		}
+	}
+	return slashes <= len(value)/16
+}
+
+func count(value []byte) (digits, letters int) {
+	for _, c := range value {
+		switch {
+		case '0' <= c && c <= '9':
+			digits++
+		case 'a' <= c|0x20 && c|0x20 <= 'z':
+			letters++
+		}
+	}
+	return digits, letters
+}
+
+// printable reports whether a value is text: bytes of a program are not.
+func printable(value []byte) bool {
+	return !slices.ContainsFunc(value, func(c byte) bool { return c < ' ' || c == 0x7f })
+}

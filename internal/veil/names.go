@@ -1,0 +1,65 @@
+package veil
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// secretWords make a variable's name one of a credential.
+var secretWords = set("TOKEN", "TOKENS", "SECRET", "SECRETS", "PASSWORD", "PASSWORDS", "PASSWD", "PASSPHRASE", "PASS", "PWD",
+	"KEY", "KEYS", "APIKEY", "APIKEYS", "CREDENTIAL", "CREDENTIALS", "COOKIE", "PAT", "JWT", "BEARER",
+	"DSN", "WEBHOOK", "WEBHOOKS", "CONNSTR", "CONNECTIONSTRING")
+
+// secretParts do the same wherever they are in it.
+var secretParts = all("CONNECTION_STRING", "CONN_STR")
+
+// secretEndings do the same where no underscore parts the words: GITHUBTOKEN.
+var secretEndings = all("TOKEN", "SECRET", "PASSWORD", "PASSWD", "APIKEY", "CREDENTIALS", "ACCESSKEY", "PRIVATEKEY", "_AUTH",
+	"DATABASE_URL", "DATABASE_URI", "DB_URL", "DB_URI")
+
+// plainParts are in names whose values are secrets also where they look like any word. KEY, PASS and
+// the like have other uses in programs and their data.
+var plainParts = all("PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "TOKEN", "API_KEY", "APIKEY", "API-KEY", "ACCESS_KEY", "ACCESSKEY",
+	"PRIVATE_KEY", "PRIVATEKEY", "CREDENTIAL", "_AUTH")
+
+func set(words ...string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range words {
+		m[w] = true
+	}
+	return m
+}
+
+func all(words ...string) (b [][]byte) {
+	for _, w := range words {
+		b = append(b, []byte(w))
+	}
+	return b
+}
+
+// Name reports whether a variable or a setting looks like a credential by its name.
+func Name(name string) bool {
+	return secretName([]byte(strings.ToUpper(name)))
+}
+
+// secretName is [Name] for a name in upper case; it allocates nothing.
+func secretName(name []byte) bool {
+	if string(name) == "PWD" || string(name) == "OLDPWD" {
+		return false
+	}
+	begin := 0
+	for i := 0; i <= len(name); i++ {
+		if i == len(name) || name[i] == '_' || name[i] == '-' || name[i] == '.' {
+			if secretWords[string(name[begin:i])] {
+				return true
+			}
+			begin = i + 1
+		}
+	}
+	return containsAny(name, secretParts) || slices.ContainsFunc(secretEndings, func(e []byte) bool { return bytes.HasSuffix(name, e) })
+}
+
+func containsAny(b []byte, parts [][]byte) bool {
+	return slices.ContainsFunc(parts, func(p []byte) bool { return bytes.Contains(b, p) })
+}

@@ -1,0 +1,98 @@
+package veil
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// shape is what a credential looks like, or where one stands. Its only group is the secret.
+type shape struct {
+	expr    string
+	anchors []string // a line that has none of them does not match
+	also    string   // nor does one without this
+	re      func() *regexp.Regexp
+}
+
+// shapes are told by what services put in front of credentials, so that leaks can be found, and by
+// where passwords stand.
+//
+// They are our own and few. Collections such as that of gitleaks have hundreds of rules, most of which
+// look for a name and an equals sign in source code; [Name] judges names.
+var shapes = made(
+	shape{expr: `[a-zA-Z][a-zA-Z0-9+.-]*://[^\s/@:]*:([^\s/@]+)@`, anchors: []string{"://"}, also: "@"},    // a URL with a password
+	shape{expr: `[a-zA-Z][a-zA-Z0-9+.-]*://([A-Za-z0-9_.~%-]{20,})@`, anchors: []string{"://"}, also: "@"}, // or a token instead of a user
+	shape{expr: `(?i:\b(?:hooks\.slack\.com/(?:services/)?|discord(?:app)?\.com/api/webhooks/|webhook\.office\.com/|api\.telegram\.org/bot))([^\s"'<>]*)`,
+		anchors: []string{"hooks.slack.com", "/api/webhooks/", "webhook.office.com", "api.telegram.org"}},
+	shape{expr: `(?i:(?:^|[:=]\s*["']?)(?:bearer|basic)\s+([A-Za-z0-9+/._~-]{12,}=*))`, // an Authorization header
+		anchors: []string{"earer ", "asic ", "EARER ", "ASIC "}},
+	shape{expr: `AGE-SECRET-KEY-1([A-Z0-9]*)`, anchors: []string{"AGE-SECRET-KEY-1"}},
+	shape{expr: `\b(eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*)`, anchors: []string{"eyJ"}}, // JSON Web Token
+	shape{expr: `\b((?:gh[pousr]_|github_pat_|glpat-|gl[a-z]{2,5}t-|xox[a-z]-|xapp-|npm_|pypi-|hf_|dop_v1_|shpat_|dckr_pat_|whsec_|hvs\.|lin_api_|ntn_|figd_)[A-Za-z0-9_-]{10,})`,
+		anchors: []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "glcbt-", "glptt-", "glimt-", "glsoat-", "glagent-", "xox", "xapp-", "npm_", "pypi-", "hf_", "dop_v1_", "shpat_",
+			"dckr_pat_", "whsec_", "hvs.", "lin_api_", "ntn_", "figd_"}},
+	shape{expr: `\b((?:sk|pk|rk)[-_](?:[a-z0-9]+[-_])*[A-Za-z0-9]{16,}[A-Za-z0-9_-]*)`, // OpenAI, Anthropic, Stripe and others
+		anchors: []string{"sk-", "sk_", "pk-", "pk_", "rk-", "rk_"}},
+	shape{expr: `\b((?:AKIA|ASIA)[A-Z0-9]{16})\b`, anchors: []string{"AKIA", "ASIA"}},
+	shape{expr: `\b(AIza[A-Za-z0-9_-]{35})`, anchors: []string{"AIza"}},
+	shape{expr: `\b(ya29\.[A-Za-z0-9_-]{10,})`, anchors: []string{"ya29."}},
+	shape{expr: `\b(SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,})`, anchors: []string{"SG."}},
+)
+
+// otherwise are shapes of variables' values that [Spans] finds by other means.
+const otherwise = `(?i:\b(?:password|passwd|pwd|(?:account|access|api|shared ?access)[_-]?key|client_?secret|sig|secret|(?:access_|auth)?token)\s*=\s*[^\s;&"',]{3})` + // connection strings
+	`|-----BEGIN [A-Z0-9 ]*PRIVATE KEY|PuTTY-User-Key-File`
+
+func made(list ...shape) []shape {
+	for i := range list {
+		list[i].re = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(list[i].expr) })
+	}
+	return list
+}
+
+var values = sync.OnceValue(func() *regexp.Regexp {
+	parts := []string{otherwise}
+	for _, s := range shapes {
+		parts = append(parts, s.expr)
+	}
+	return regexp.MustCompile(strings.Join(parts, "|"))
+})
+
+// Value reports whether the value of a variable holds what looks like a credential.
+func Value(value string) bool { return values().MatchString(value) }
+
+// mostLooked is how many bytes of a line are compared with shapes.
+const mostLooked = 256 << 10
+
+// find adds what looks so.
+func (s *shape) find(spans []Span, text []byte) []Span {
+	for _, anchor := range s.anchors {
+		for at := 0; at < len(text); {
+			i := bytes.Index(text[at:], []byte(anchor))
+			if i < 0 {
+				break
+			}
+			from, to := lineAround(text, at+i)
+			at = to + 1
+			line := text[from:min(to, from+mostLooked)]
+			if !bytes.Contains(line, []byte(s.also)) {
+				continue
+			}
+			for _, m := range s.re().FindAllSubmatchIndex(line, -1) {
+				if m[3] > m[2] {
+					spans = append(spans, Span{from + m[2], from + m[3]})
+				}
+			}
+		}
+	}
+	return spans
+}
+
+func lineAround(text []byte, i int) (from, to int) {
+	from = bytes.LastIndexByte(text[:i], '\n') + 1
+	if to = bytes.IndexByte(text[i:], '\n'); to < 0 {
+		return from, len(text)
+	}
+	return from, i + to
+}
