@@ -326,7 +326,9 @@ type CallInfo struct {
 	By         event.Actor
 	// Typed says that the user typed what the call runs. It is false for what an agent asked for,
 	// also when the user repeats it.
-	Typed   bool
+	Typed bool
+	// Part says that nobody asked for this by its name: a text that the user looks at shows it.
+	Part    bool
 	Started time.Time
 }
 

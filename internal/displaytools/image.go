@@ -35,7 +35,8 @@ type imageCall struct {
 func (imageTool) Spec() agent.ToolSpec { return imageSpec }
 
 // Plan implements [agent.Tool]. A picture is not asked about, whatever its name,
-// unless a rule says so: what is not a picture is not shown.
+// unless a rule says so: what is not a picture is not shown. As a part of a text, one that may
+// hold secrets by its name is refused.
 func (t imageTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action, error) {
 	var args struct {
 		Path  string `json:"path"`
@@ -54,6 +55,9 @@ func (t imageTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action,
 	}
 	if c.place.found.IsDir() {
 		return agent.Action{}, agent.Errorf(event.KindNotImage, "%s is a folder. Name a picture in it.", called(args.Path))
+	}
+	if c.place.ask != "" && agent.CallFrom(ctx).Part {
+		return agent.Action{}, agent.Errorf(event.KindDenied, "%s may hold secrets, so it is not shown inside of a text. Open it by its name.", called(args.Path))
 	}
 	d := digest(DisplayImage, t.set.work.real, c.place.rel, args.Path)
 	return agent.Action{Digest: d, Run: c.run, About: t.set.reads(ctx, DisplayImage, "show a picture", c.place, d)}, nil

@@ -15,6 +15,7 @@ type displayRequest struct {
 	Tool      string          `json:"tool"`
 	Arguments json.RawMessage `json:"arguments,omitempty"`
 	Preview   bool            `json:"preview,omitempty"`
+	Part      bool            `json:"part,omitempty"` // of a text that is looked at: a picture, shown like a preview and beside it
 }
 
 type displayReply struct {
@@ -54,12 +55,15 @@ func (s *Server) display(w http.ResponseWriter, r *http.Request) error {
 		return invalid("invalid", "The field \"tool\" is missing: render_file_contents, run_and_display or display_image.")
 	}
 	var look session.Look
-	if in.Preview {
+	switch {
+	case in.Part:
+		look, err = one.Part(r.Context(), in.Tool, in.Arguments)
+	case in.Preview:
 		look, err = one.Preview(r.Context(), in.Tool, in.Arguments)
 		for _, id := range look.Replaced {
 			s.Outputs.Drop(outputs.ID(id))
 		}
-	} else {
+	default:
 		look.DisplayResult, err = one.Display(r.Context(), in.Tool, in.Arguments)
 	}
 	if err != nil {

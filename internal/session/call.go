@@ -29,6 +29,7 @@ type call struct {
 	differs  bool        // it is not what the agent announced under this id
 	unlogged bool        // the log takes no part in it: it could not be written when the call began, or it is a preview
 	look     bool        // it is a preview: the user is not asked
+	part     bool        // of a text that somebody looks at
 	display  atomic.Bool // of one of the display tools
 	secret   atomic.Bool // of a preview: the file may hold secrets
 }
@@ -111,7 +112,7 @@ func (s *Session) beginCallLocked(c *call) {
 	}
 	c.at = s.cfg.Now()
 	c.ctx, c.cancel = context.WithCancelCause(parent)
-	c.ctx = agent.WithCall(c.ctx, agent.CallInfo{SessionID: string(s.id), ToolCallID: c.ID, By: c.by, Started: c.at})
+	c.ctx = agent.WithCall(c.ctx, agent.CallInfo{SessionID: string(s.id), ToolCallID: c.ID, By: c.by, Part: c.part, Started: c.at})
 	s.calls[c.ID] = c
 	s.wg.Add(1)
 }

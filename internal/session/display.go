@@ -150,21 +150,14 @@ func (s *Session) Preview(ctx context.Context, tool string, args json.RawMessage
 	if err != nil {
 		return Look{}, err
 	}
-	c.look = true
-	s.mu.Lock()
-	if err := s.checkUsable(); err != nil {
-		s.mu.Unlock()
+	mine := 0
+	out, d, err := s.performLook(ctx, c, func() {
+		s.look.started++
+		mine = s.look.started
+	})
+	if err != nil {
 		return Look{}, fmt.Errorf("preview with %s: %w", tool, err)
 	}
-	s.beginCallLocked(c)
-	s.look.started++
-	mine := s.look.started
-	s.mu.Unlock()
-	defer s.endCall(c)
-	defer context.AfterFunc(ctx, func() { c.cancel(errAborted) })()
-	res := s.perform(c)
-	d := c.completion(s.cfg.Now().Sub(c.at), res)
-	out := Look{DisplayResult: displayResultOf(d, res), Sensitive: c.secret.Load()}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch old := s.look.end.OutputID; {
@@ -178,6 +171,39 @@ func (s *Session) Preview(ctx context.Context, tool string, args json.RawMessage
 		s.look.call, s.look.end = c, d
 	}
 	return out, nil
+}
+
+// Part shows what stands in a text that somebody looks at, such as a picture: a preview beside all
+// others, to which nothing refers but the page that asked, and which lives as long as any output.
+// Nobody asked for it by its name, so a picture that may hold secrets is refused, too.
+// [eventlog.ErrInvalid] for a tool or arguments no tool would take.
+func (s *Session) Part(ctx context.Context, tool string, args json.RawMessage) (Look, error) {
+	c, err := s.newDisplay(tool, args)
+	if err != nil {
+		return Look{}, err
+	}
+	c.part = true
+	out, _, err := s.performLook(ctx, c, func() {})
+	return out, err
+}
+
+// performLook runs a call that looks at something without a question and without the log. began is
+// called with the session's lock held. When ctx ends, the tool is stopped.
+func (s *Session) performLook(ctx context.Context, c *call, began func()) (Look, event.ToolExecutionComplete, error) {
+	c.look = true
+	s.mu.Lock()
+	if err := s.checkUsable(); err != nil {
+		s.mu.Unlock()
+		return Look{}, event.ToolExecutionComplete{}, err
+	}
+	s.beginCallLocked(c)
+	began()
+	s.mu.Unlock()
+	defer s.endCall(c)
+	defer context.AfterFunc(ctx, func() { c.cancel(errAborted) })()
+	res := s.perform(c)
+	d := c.completion(s.cfg.Now().Sub(c.at), res)
+	return Look{DisplayResult: displayResultOf(d, res), Sensitive: c.secret.Load()}, d, nil
 }
 
 // lookEventsLocked is the preview of that output as what a display of the same file would have

@@ -31,19 +31,10 @@ func (s *Session) Reread(ctx context.Context, outputID string, alive func(output
 	if err != nil {
 		return out, err
 	}
-	c.look = true
-	s.mu.Lock()
-	if err := s.checkUsable(); err != nil {
-		s.mu.Unlock()
+	out, d, err := s.performLook(ctx, c, func() {})
+	if err != nil {
 		return out, fmt.Errorf("read again: %w", err)
 	}
-	s.beginCallLocked(c)
-	s.mu.Unlock()
-	defer s.endCall(c)
-	defer context.AfterFunc(ctx, func() { c.cancel(errAborted) })()
-	res := s.perform(c)
-	d := c.completion(s.cfg.Now().Sub(c.at), res)
-	out = Look{DisplayResult: displayResultOf(d, res), Sensitive: c.secret.Load()}
 	out.ToolCallID, out.NotKept = start.ToolCallID, false
 	if out.Sensitive || d.Error != nil || d.OutputID == "" {
 		return out, nil

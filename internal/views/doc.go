@@ -31,8 +31,11 @@
 //	          data-line), addresses too. Webchat-Failure: A-B are the lines about the first
 //	          failure, if there is one
 //	failure   of a command: the first failure, what failed and where, for a place above
-//	preview   Markdown; rows are blocks, each with data-line. A picture is its description
-//	          with its address in span.pic-ref and span.href; so is a link to a file
+//	preview   Markdown; rows are blocks, each with data-line, also within details.fold. A
+//	          picture is its description: one of a file beside the text in span.pic-ref
+//	          [data-to=ADDRESS], any other with its address in span.href. A link to a file
+//	          is a[data-to=ADDRESS], one to a place in the text a[href="#NAME"], whose
+//	          element has the id "user-content-NAME"
 //	table     records of CSV, TSV, JSON lines, a JSON array of objects; rows are records.
 //	          One that cannot be parsed is shown as it is, and says so.
 //	          filter (several: all must hold) is a text, or column:test:value with a column

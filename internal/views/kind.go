@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"webchat/internal/outputs"
+	"webchat/internal/render/markdown"
 	"webchat/internal/wording"
 )
 
@@ -78,7 +79,7 @@ type seen struct {
 
 	table   *records
 	tree    forest
-	preview *blocks
+	preview *markdown.Document
 	diff    *comparison
 }
 

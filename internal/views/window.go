@@ -229,12 +229,6 @@ func hexRows(o *outputs.Output, a outputs.Ask) (outputs.Window, error) {
 	return window(html, from, to, total), nil
 }
 
-// blocks is a Markdown text as it is shown, and the line each block begins at.
-type blocks struct {
-	stream markdown.Stream
-	lines  []int
-}
-
 // preview is blocks of Markdown.
 func (h *Views) preview(o *outputs.Output, a outputs.Ask) (outputs.Window, error) {
 	d := documentOf(o)
@@ -248,29 +242,11 @@ func (h *Views) preview(o *outputs.Output, a outputs.Ask) (outputs.Window, error
 		if len(text) <= maxInlined {
 			text = []byte(markdown.Inline(string(text)))
 		}
-		d.seen.preview = newBlocks(string(text))
+		d.seen.preview = markdown.NewDocument(string(text))
 	}
-	all := d.seen.preview
-	from, to := cut(a, all.stream.Len())
-	html, n := markdown.Blocks(&all.stream, all.lines, from, to)
-	return window(html, from, n, all.stream.Len()), nil
-}
-
-func newBlocks(text string) *blocks {
-	b := &blocks{}
-	n := 1
-	for line := range strings.Lines(text) {
-		b.stream.Write(line)
-		for len(b.lines) < b.stream.Len() {
-			b.lines = append(b.lines, n)
-		}
-		n++
-	}
-	b.stream.End()
-	for len(b.lines) < b.stream.Len() {
-		b.lines = append(b.lines, n-1)
-	}
-	return b
+	from, to := cut(a, d.seen.preview.Len())
+	html, n := d.seen.preview.HTML(from, to)
+	return window(html, from, n, d.seen.preview.Len()), nil
 }
 
 // readPart reads the bytes of an output from from up to to.

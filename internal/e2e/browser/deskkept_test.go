@@ -95,7 +95,7 @@ func TestDeskFoldersByKeys(t *testing.T) {
 	s.put("docs.md", "# Docs\n\nThe [pumps](/internal) and [a site](https://a.invalid/).\n")
 	p.say("/show docs.md")
 	p.front("docs.md")
-	p.wait(onDesk + `.querySelector('.href[role=link]')`)
+	p.wait(onDesk + `.querySelector('a[data-to]')`)
 	p.press("Escape", "Tab", "Enter")
 	p.wait(onDesk + `.dataset.name === 'internal'`)
 	if p.true(`document.querySelector('.toast')`) {

@@ -24,6 +24,9 @@ type Block struct {
 	lexed int               // parts before this one went through lexer
 	codes map[string]string // code inside of lists and quotes, coloured
 
+	doc    *Document // what it is a block of; nil: an answer
+	anchor string    // of a heading in a document: its id
+
 	shown      string // what the last patch showed
 	shownAs    blockKind
 	shownParts int // parts shown so far
@@ -198,7 +201,7 @@ func (b *Block) HTML() template.HTML {
 	key := b.key()
 	if b.html == "" || b.htmlFrom != key {
 		if b.kind >= fenced {
-			b.html = clean(pre(code.Block(b.info, string(b.src))))
+			b.html = b.shownCode()
 		} else {
 			b.html = b.prose()
 		}
@@ -208,6 +211,14 @@ func (b *Block) HTML() template.HTML {
 		}
 	}
 	return b.html
+}
+
+// shownCode is code that has ended. What a document draws says so, and what is drawn is its text.
+func (b *Block) shownCode() template.HTML {
+	if b.doc != nil && drawn(b.info) == "mermaid" {
+		return b.clean(`<pre class="chroma mermaid" tabindex="0"><code>` + render.EscapeText(string(b.src)) + "</code></pre>\n")
+	}
+	return clean(pre(code.Block(b.info, string(b.src))))
 }
 
 // HTML is what the part shows.

@@ -20,14 +20,14 @@ var inDocuments = sync.OnceValue(func() *documents {
 	c := regexp.MustCompile
 	return &documents{
 		fence:      c("^ {0,3}(?:```|~~~)"),
-		definition: c(`^ {0,3}\[([^\[\]]+)\]:[ \t]*<?([^\s<>]+)>?(?:[ \t]+(?:"[^"]*"|'[^']*'|\([^()]*\)))?[ \t]*$`),
+		definition: c(`^ {0,3}\[([^\[\]^][^\[\]]*)\]:[ \t]*<?([^\s<>]+)>?(?:[ \t]+(?:"[^"]*"|'[^']*'|\([^()]*\)))?[ \t]*$`),
 		image:      c(`!\[([^\[\]]*)\](?:\[([^\[\]]*)\])?`),
 		link:       c(`\[((?:[^\[\]]|!\[[^\[\]]*\]\([^()\s]*\))+)\](?:\[([^\[\]]*)\])?`),
 		tagImage:   c(`(?i)<img(\s[^<>]*)>`),
 		tagLink:    c(`(?i)<a(\s[^<>]*)>(.*?)</a>`),
 		heading:    c(`(?i)^\s*<h([1-6])(?:\s[^<>]*)?>(.*?)(?:</h[1-6]>)?\s*$`),
 		attribute:  c(`(?i)\s(alt|src|href)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>]+))`),
-		layout:     c(`(?i)</?(?:p|div|center|br|span|picture|source|sub|sup|kbd|details|summary|a|h[1-6])(?:\s[^<>]*)?/?>`),
+		layout:     c(`(?i)</?(?:p|div|center|br|span|picture|source|sub|sup|kbd|a|h[1-6])(?:\s[^<>]*)?/?>`),
 	}
 })
 

@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 
 	"webchat/internal/render"
@@ -36,7 +37,11 @@ func (proseRenderer) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(kindCode, once(func(w util.BufWriter, _ []byte, n ast.Node) { put(w, n.(*codeNode).html) }))
 	r.Register(ast.KindHeading, around(func(n ast.Node) (string, string) {
 		h := "h" + string('0'+rune(min(6, n.(*ast.Heading).Level+3)))
-		return "<" + h + ">", "</" + h + ">\n"
+		open := "<" + h + ">"
+		if id, ok := n.AttributeString("id"); ok {
+			open = "<" + h + ` id="` + id.(string) + `">`
+		}
+		return open, "</" + h + ">\n"
 	}))
 	r.Register(ast.KindListItem, around(func(n ast.Node) (string, string) {
 		open := "<li>"
@@ -72,6 +77,24 @@ func (proseRenderer) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(ast.KindAutoLink, once(autoLink))
 	r.Register(ast.KindLink, link)
 	r.Register(ast.KindImage, once(image))
+	r.Register(kindNoteRef, once(func(w util.BufWriter, _ []byte, n ast.Node) {
+		number := strconv.Itoa(n.(*noteRef).number)
+		put(w, `<sup class="note-ref" id="`+anchorPrefix+"fnref:"+number+`"><a href="#fn:`+number+`">`+number+"</a></sup>")
+	}))
+}
+
+// mark tells the renderer what is of a document: a heading with an id, links and pictures that may
+// name files beside it.
+func (b *Block) mark(doc ast.Node) {
+	if first := doc.FirstChild(); b.anchor != "" && first != nil && first.Kind() == ast.KindHeading {
+		first.SetAttributeString("id", b.anchor)
+	}
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // never fails
+		if entering && (n.Kind() == ast.KindLink || n.Kind() == ast.KindImage) {
+			n.SetAttributeString("document", true)
+		}
+		return ast.WalkContinue, nil
+	})
 }
 
 // around writes what stands before and after a node's children.
@@ -130,7 +153,19 @@ func autoLink(w util.BufWriter, source []byte, n ast.Node) {
 func link(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	destination := string(n.(*ast.Link).Destination)
 	address, ok := safeAddress(destination)
+	inside := ""
+	if _, in := n.AttributeString("document"); in && !ok {
+		if to, ok := beside(destination); ok && to[0] == '#' {
+			inside = `<a href="` + render.EscapeText(to) + `">`
+		} else if ok {
+			inside = `<a href="#src" data-to="` + render.EscapeText(to) + `">`
+		}
+	}
 	switch {
+	case inside != "" && entering:
+		put(w, inside)
+	case inside != "":
+		put(w, "</a>")
 	case entering && ok:
 		put(w, render.OpenLink(address))
 	case entering:
@@ -145,6 +180,11 @@ func link(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkS
 // image shows a picture's description and address: nothing is loaded.
 func image(w util.BufWriter, source []byte, n ast.Node) {
 	alt := plainText(n, source)
+	_, in := n.AttributeString("document")
+	if to, ok := beside(string(n.(*ast.Image).Destination)); in && ok {
+		put(w, `<span class="pic-ref" data-to="`+render.EscapeText(to)+`">`+render.EscapeText(alt)+"</span>")
+		return
+	}
 	put(w, `<span class="pic-ref">`+render.EscapeText(alt)+"</span>"+where(alt, string(n.(*ast.Image).Destination)))
 }
 

@@ -38,6 +38,7 @@ type markdown struct {
 	parser   parser.Parser
 	renderer renderer.Renderer
 	policy   *bluemonday.Policy
+	document *bluemonday.Policy // the same of documents
 }
 
 var commonMark = sync.OnceValue(func() *markdown {
@@ -57,6 +58,7 @@ var commonMark = sync.OnceValue(func() *markdown {
 			parser.WithInlineParsers(
 				util.Prioritized(extension.NewTaskCheckBoxParser(), 0),
 				util.Prioritized(parser.NewCodeSpanParser(), 100),
+				util.Prioritized(noteRefs{}, 150),
 				util.Prioritized(newBrackets(), 200),
 				util.Prioritized(parser.NewAutoLinkParser(), 300),
 				util.Prioritized(parser.NewEmphasisParser(), 500),
@@ -68,7 +70,8 @@ var commonMark = sync.OnceValue(func() *markdown {
 			util.Prioritized(html.NewRenderer(), 1000),
 			util.Prioritized(extension.NewStrikethroughHTMLRenderer(), 500),
 			util.Prioritized(proseRenderer{}, 100))),
-		policy: prosePolicy(),
+		policy:   prosePolicy(),
+		document: documentPolicy(),
 	}
 })
 
@@ -91,12 +94,30 @@ func prosePolicy() *bluemonday.Policy {
 	return p
 }
 
+// documentPolicy is what may come out of a document: addresses are also those of places in it, and
+// files beside it are named.
+func documentPolicy() *bluemonday.Policy {
+	p := prosePolicy()
+	p.AllowElements("sup")
+	p.AllowRelativeURLs(true) // autolinks and links are checked before; what is left is a place
+	p.AllowAttrs("id").Matching(regexp.MustCompile(`^`+anchorPrefix+`[\p{L}\p{Mn}\p{Nd}:_-]*$`)).OnElements("h4", "h5", "h6", "sup")
+	p.AllowAttrs("class").Matching(regexp.MustCompile(`^(alert (note|tip|important|warning|caution)|alert-head|note-ref|chroma mermaid)$`)).OnElements("div", "p", "sup", "pre")
+	p.AllowAttrs("data-to").OnElements("a", "span")
+	return p
+}
+
 // prose shows a block other than top-level code and tables.
 func (b *Block) prose() template.HTML {
 	src := strings.ToValidUTF8(b.text(), "\uFFFD")
 	m := commonMark()
+	alert := ""
+	if b.doc != nil && b.kind == quote {
+		alert, src = alertOf(src)
+	}
 	source := []byte(src)
-	doc := m.parser.Parse(mdtext.NewReader(source))
+	pc := parser.NewContext()
+	pc.Set(docKey, b.doc)
+	doc := m.parser.Parse(mdtext.NewReader(source), parser.WithContext(pc))
 	if !b.prepare(doc, source) {
 		return clean("<p>" + render.EscapeText(src) + "</p>\n")
 	}
@@ -104,7 +125,10 @@ func (b *Block) prose() template.HTML {
 	if err := m.renderer.Render(&out, source, doc); err != nil {
 		return clean("<p>" + render.EscapeText(src) + "</p>\n")
 	}
-	return clean(out.String())
+	if alert != "" {
+		return b.clean(`<div class="alert ` + alert + `"><p class="alert-head">` + alerts[alert] + "</p>" + out.String() + "</div>\n")
+	}
+	return b.clean(out.String())
 }
 
 // prepare colours the code in a document, and reports whether its elements nest as deep as they may.
@@ -126,6 +150,9 @@ func (b *Block) prepare(doc ast.Node, source []byte) bool {
 	})
 	if err != nil {
 		return false
+	}
+	if b.doc != nil {
+		b.mark(doc)
 	}
 	for _, n := range codes {
 		shown := &codeNode{html: b.code(n, source)}
@@ -221,6 +248,14 @@ func tableRow(source []byte, row ast.Node) template.HTML {
 // policy's list is dropped.
 func clean(h string) template.HTML {
 	return template.HTML(commonMark().policy.Sanitize(render.Isolate(h)))
+}
+
+// clean is the last step of a block.
+func (b *Block) clean(h string) template.HTML {
+	if b.doc == nil {
+		return clean(h)
+	}
+	return template.HTML(commonMark().document.Sanitize(render.Isolate(h)))
 }
 
 // pre is a piece of code as answers show it; inner is HTML.

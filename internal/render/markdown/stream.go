@@ -3,7 +3,6 @@ package markdown
 import (
 	"html/template"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -20,6 +19,7 @@ type Stream struct {
 	blocks   []*Block
 	ahead    *Block // the block the unfinished line will begin
 	dirty    int    // blocks before this one were shown as they are
+	doc      *Document
 }
 
 // Patch says what to show again: a block, or if Part is not negative one of its parts. Blocks and parts that are
@@ -107,7 +107,7 @@ func (s *Stream) apply(before blockKind, d decision, ends bool) {
 	if d.open != noBlock {
 		b := s.ahead
 		if b == nil {
-			b = &Block{}
+			b = &Block{doc: s.doc}
 		}
 		s.ahead = nil
 		b.begin(d.open, s.splitter.info)
@@ -132,7 +132,7 @@ func (s *Stream) toTable() {
 	head := src[i:]
 	if i > 0 {
 		b.src, b.done = []byte(src[:i]), true
-		b = &Block{}
+		b = &Block{doc: s.doc}
 		s.blocks = append(s.blocks, b)
 	}
 	b.begin(table, "")
@@ -170,7 +170,7 @@ func (s *Stream) look() {
 		s.last().extra = d.text
 	case d.open != noBlock:
 		if s.ahead == nil {
-			s.ahead = &Block{}
+			s.ahead = &Block{doc: s.doc}
 		}
 		s.ahead.begin(d.open, "")
 		s.ahead.extra = d.text
@@ -249,19 +249,3 @@ func HTML(text string) template.HTML {
 
 // blockSpace is how much HTML of blocks one call makes before it ends early, in bytes.
 const blockSpace = 1 << 20
-
-// Blocks shows blocks from to to of a text (from 1, both included), each in a div that says at which line it begins, and
-// returns the number of the last one it made: fewer than asked for if they are large.
-//
-//	<div class="block" data-line="12">…</div>
-func Blocks(s *Stream, lines []int, from, to int) (template.HTML, int) {
-	var b strings.Builder
-	n := from - 1
-	for n < to && b.Len() < blockSpace {
-		n++
-		b.WriteString(`<div class="block" data-line="` + strconv.Itoa(lines[n-1]) + `">`)
-		b.WriteString(string(s.Block(n - 1).Whole()))
-		b.WriteString("</div>\n")
-	}
-	return template.HTML(b.String()), n
-}

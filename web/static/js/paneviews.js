@@ -80,7 +80,7 @@ async function choose(pane, view) {
   root.classList.toggle('diff', view === 'diff')
   const state = { pane, root, into, view, extra: '', of: pane.dataset.output, total: 0, to: 0, load: () => load(state) }
   special[view]?.(state)
-  if (view === 'preview') state.loaded = () => look(root).catch(() => { /* they stay text */ }).finally(() => refer(root))
+  if (view === 'preview') state.loaded = () => look(root).catch(() => { /* they stay text */ }).finally(() => import('./document.js').then((m) => m.reading(pane, root)).catch(failed))
   root.addEventListener('scroll', () => more(state), { passive: true })
   if (focused) root.focus({ preventScroll: true })
   await state.load()
@@ -133,43 +133,13 @@ function click(e) {
   if (!pane) return null
   const view = e.target.closest('[data-view]')
   const li = e.target.closest('.other li')
-  const ref = e.target.closest('.other.said .href')
   if (view) return choose(pane, view.dataset.view)
-  if (ref) return beside(pane, ref.textContent.trim())
   if (li && !e.target.closest('a')) return fold(li, pane)
   return null
 }
 
-const outside = /^[a-z][a-z0-9+.-]*:|^\/\/|^#/i // addresses that are no file's
-
-/** What a Markdown text leads to in the workspace is a link for the keyboard as well. */
-function refer(said) {
-  for (const el of said.querySelectorAll('.href:not([role])')) {
-    if (outside.test(el.textContent.trim()) || el.querySelector('a')) continue
-    el.setAttribute('role', 'link')
-    el.classList.add('ref')
-    el.tabIndex = 0
-  }
-}
-
-function keydown(e) {
-  if (e.key !== 'Enter' || !e.target.matches?.('.href[role]')) return
-  e.preventDefault()
-  e.stopPropagation()
-  e.target.click()
-}
-
-/** A file that a Markdown text leads to opens on the Desk; an address of another site is only named. */
-function beside(pane, to) {
-  if (outside.test(to)) return null
-  const [file] = to.split('#')
-  const at = new URL(file, `http://x/${pane.dataset.name.replace(/^\.\//, '')}`).pathname.slice(1)
-  return display({ tool: 'render_file_contents', arguments: { path: decodeURIComponent(at) } })
-}
-
 export function paneViews() {
   document.addEventListener('webchat:pane', (e) => offer(e.target).catch((err) => { if (err.status !== 404) failed(err) }))
-  document.addEventListener('keydown', keydown, true)
   document.addEventListener('click', (e) => Promise.resolve(click(e)).catch(failed))
 }
 

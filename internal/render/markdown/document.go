@@ -1,0 +1,431 @@
+package markdown
+
+import (
+	"cmp"
+	"html/template"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"webchat/internal/render"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	mdtext "github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// Bounds of a document; what is beyond them is shown as it was written.
+const (
+	maxNotes   = 1000 // footnotes
+	maxAnchors = 5000 // headings that links lead to
+	maxFolds   = 8    // how deep details nest
+)
+
+// anchorPrefix begins every id in a document, so that none is one of the page's.
+const anchorPrefix = "user-content-"
+
+// A Document is a whole Markdown text as a file: beside what [HTML] shows it has footnotes, alerts,
+// details that fold, headings with ids, and links and pictures that name files beside it. It is
+// shown in rows: blocks of the text, and each details with all that is in it.
+type Document struct {
+	rows   []row
+	anchor int
+	notes  map[string]*footnote // by label
+	order  []*footnote
+}
+
+// row is a block of a text at a line, or details.
+type row struct {
+	line  int
+	block *Block
+	note  *footnote // the footnotes begin here
+
+	details bool
+	open    bool
+	summary string
+	summing bool // its summary goes on
+	rows    []row
+}
+
+// footnote is one text that is told elsewhere.
+type footnote struct {
+	number int
+	rows   []row
+}
+
+// NewDocument reads a text.
+func NewDocument(text string) *Document {
+	d := &Document{notes: map[string]*footnote{}}
+	lines := strings.SplitAfter(text, "\n")
+	lines = d.takeNotes(lines)
+	used := map[string]int{}
+	d.rows = d.parse(lines, 1)
+	d.anchors(d.rows, used)
+	if len(d.order) > 0 {
+		d.rows = append(d.rows, row{line: len(lines), note: d.order[0]})
+	}
+	return d
+}
+
+// Len is the number of rows.
+func (d *Document) Len() int { return len(d.rows) }
+
+var inDocument = struct{ fold, summary, unfold, note, noteRef, alert, rule, tag *regexp.Regexp }{
+	fold:    regexp.MustCompile(`(?i)^ {0,3}<details(\s+open(?:="[^"]*")?)?\s*>\s*(?:<summary>(.*?)</summary>)?\s*$`),
+	summary: regexp.MustCompile(`(?i)^ {0,3}<summary>(.*?)</summary>\s*$`),
+	unfold:  regexp.MustCompile(`(?i)^ {0,3}</details>\s*$`),
+	note:    regexp.MustCompile(`^ {0,3}\[\^([^\[\]\s]{1,100})\]:[ \t]*(.*)$`),
+	noteRef: regexp.MustCompile(`\[\^([^\[\]\s]{1,100})\]`),
+	alert:   regexp.MustCompile(`^ {0,3}> ?\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\][ \t]*(?:\n|$)`),
+	tag:     regexp.MustCompile(`</?[A-Za-z][A-Za-z0-9]*(?:\s[^<>]*)?>`),
+	rule:    regexp.MustCompile(`^ {0,3}\$\$[ \t]*\r?\n?$`),
+}
+
+// takeNotes takes the footnotes out of the lines, which keep their numbers, and counts them in the
+// order in which the text refers to them.
+func (d *Document) takeNotes(lines []string) []string {
+	texts, at, labels := map[string][]string{}, map[string]int{}, []string(nil)
+	label := ""
+	fence := ""
+	for i, line := range lines {
+		bare := strings.TrimRight(line, "\r\n")
+		if fence = inFence(fence, bare); fence != "" {
+			label = ""
+			continue
+		}
+		if m := inDocument.note.FindStringSubmatch(bare); m != nil && len(labels) < maxNotes {
+			label = strings.ToLower(m[1])
+			if texts[label] != nil {
+				label = ""
+				continue
+			}
+			texts[label], at[label], labels = []string{m[2] + "\n"}, i+1, append(labels, label)
+			lines[i] = "\n"
+			continue
+		}
+		if label == "" {
+			continue
+		}
+		switch {
+		case strings.TrimSpace(bare) == "":
+			texts[label] = append(texts[label], "\n")
+		case strings.HasPrefix(bare, "    ") || strings.HasPrefix(bare, "\t"):
+			texts[label] = append(texts[label], dedent(line, 4))
+			lines[i] = "\n"
+		default:
+			label = ""
+		}
+	}
+	if len(labels) == 0 {
+		return lines
+	}
+	number := func(label string) {
+		if texts[label] != nil && d.notes[label] == nil {
+			n := &footnote{number: len(d.order) + 1}
+			d.notes[label], d.order = n, append(d.order, n)
+		}
+	}
+	fence = ""
+	for _, line := range lines {
+		if fence = inFence(fence, strings.TrimRight(line, "\r\n")); fence == "" {
+			for _, m := range inDocument.noteRef.FindAllStringSubmatch(line, -1) {
+				number(strings.ToLower(m[1]))
+			}
+		}
+	}
+	for _, label := range labels {
+		number(label)
+	}
+	for _, label := range labels {
+		d.notes[label].rows = d.parse(texts[label], at[label])
+	}
+	return lines
+}
+
+// inFence is the fence that a line stands in: what it opens, what was open, or none.
+func inFence(fence, line string) string {
+	l := newLine(line)
+	switch {
+	case fence == "" && l.kind == lineFence:
+		return l.fence
+	case fence != "" && l.endsFence(fence):
+		return ""
+	}
+	return fence
+}
+
+// parse makes rows of lines, of which the first has a number.
+func (d *Document) parse(lines []string, first int) []row {
+	open := []*row{{}} // the text, and the details that are open in it
+	var s *Stream
+	var starts []int
+	end := func() {
+		if s == nil {
+			return
+		}
+		s.End()
+		for len(starts) < s.Len() {
+			starts = append(starts, starts[max(0, len(starts)-1)])
+		}
+		in := open[len(open)-1]
+		for i, b := range s.Blocks() {
+			in.rows = append(in.rows, row{line: starts[i], block: b})
+		}
+		s = nil
+	}
+	leave := func() {
+		in := open[len(open)-1]
+		open = open[:len(open)-1]
+		above := open[len(open)-1]
+		above.rows = append(above.rows, *in)
+	}
+	fence, math := "", false
+	for i, line := range lines {
+		bare := strings.TrimRight(line, "\r\n")
+		if !math {
+			fence = inFence(fence, bare)
+		}
+		if fence == "" {
+			switch m := inDocument.fold.FindStringSubmatch(bare); {
+			case m != nil && len(open) <= maxFolds:
+				end()
+				open = append(open, &row{line: first + i, details: true, open: m[1] != "", summary: m[2]})
+				continue
+			case len(open) > 1 && inDocument.unfold.MatchString(bare):
+				end()
+				leave()
+				continue
+			}
+			if in := open[len(open)-1]; in.details && len(in.rows) == 0 && in.takeSummary(bare) {
+				continue
+			}
+			if inDocument.rule.MatchString(line) {
+				if math = !math; math {
+					line = "```math\n"
+				} else {
+					line = "```\n"
+				}
+			}
+		}
+		if s == nil {
+			s, starts = &Stream{doc: d}, nil
+		}
+		s.Write(line)
+		for len(starts) < s.Len() {
+			starts = append(starts, first+i)
+		}
+	}
+	end()
+	for len(open) > 1 {
+		leave()
+	}
+	return open[0].rows
+}
+
+// takeSummary reads a line before the content of details, and reports whether it was about their
+// summary.
+func (r *row) takeSummary(line string) bool {
+	text := strings.TrimSpace(line)
+	switch m := inDocument.summary.FindStringSubmatch(line); {
+	case r.summing && strings.EqualFold(text, "</summary>"):
+		r.summing = false
+	case r.summing:
+		r.summary += " " + text
+	case r.summary != "":
+		return false
+	case m != nil:
+		r.summary = m[1]
+	case strings.EqualFold(text, "<summary>"):
+		r.summing = true
+	default:
+		return false
+	}
+	return true
+}
+
+// anchors gives each heading that is a block an id of its own.
+func (d *Document) anchors(rows []row, used map[string]int) {
+	for _, r := range rows {
+		if r.details {
+			d.anchors(r.rows, used)
+		}
+		if r.block == nil || r.block.kind != paragraph || d.anchor == maxAnchors {
+			continue
+		}
+		text := headingText(r.block.text())
+		if text == "" {
+			continue
+		}
+		name := slug(text)
+		n := used[name]
+		used[name]++
+		if n > 0 {
+			name += "-" + strconv.Itoa(n)
+			used[name]++
+		}
+		r.block.anchor = anchorPrefix + name
+		d.anchor++
+	}
+}
+
+// headingText is the text of a block that is a heading; empty: it is none.
+func headingText(src string) string {
+	last := strings.TrimSpace(src[strings.LastIndexByte(src, '\n')+1:])
+	if !strings.HasPrefix(strings.TrimLeft(src, " "), "#") && (last == "" || strings.Trim(last, "=") != "" && strings.Trim(last, "-") != "") {
+		return ""
+	}
+	source := []byte(strings.ToValidUTF8(src, "\uFFFD"))
+	doc := commonMark().parser.Parse(mdtext.NewReader(source))
+	if h := doc.FirstChild(); h != nil && h.Kind() == ast.KindHeading {
+		return cmp.Or(plainText(h, source), "section")
+	}
+	return ""
+}
+
+// slug is a heading as it stands in addresses: letters, digits, hyphens and underscores.
+func slug(text string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(strings.TrimSpace(text)) {
+		switch {
+		case r == ' ':
+			b.WriteByte('-')
+		case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r):
+			b.WriteRune(r)
+		}
+		if b.Len() > 200 {
+			break
+		}
+	}
+	return b.String()
+}
+
+// HTML shows the rows from to to (from 1, both included) and returns the number of the last one it
+// made: fewer than asked for if they are large.
+//
+//	<div class="block" data-line="12">…</div>
+//	<details class="fold" data-line="20"><summary>…</summary>…</details>
+func (d *Document) HTML(from, to int) (template.HTML, int) {
+	var b strings.Builder
+	n := from - 1
+	for n < min(to, len(d.rows)) && b.Len() < blockSpace {
+		n++
+		d.show(&b, d.rows[n-1:n])
+	}
+	return template.HTML(b.String()), n
+}
+
+func (d *Document) show(b *strings.Builder, rows []row) {
+	for _, r := range rows {
+		at := ` data-line="` + strconv.Itoa(r.line) + `">`
+		switch {
+		case r.note != nil:
+			b.WriteString(`<div class="notes"` + at + "<ol>")
+			for _, n := range d.order {
+				number := strconv.Itoa(n.number)
+				b.WriteString(`<li id="` + anchorPrefix + "fn:" + number + `">`)
+				d.show(b, n.rows)
+				b.WriteString(`<a href="#fnref:` + number + `" aria-label="Back to the text">↩</a></li>`)
+			}
+			b.WriteString("</ol></div>\n")
+		case r.details:
+			b.WriteString(`<details class="fold"`)
+			if r.open {
+				b.WriteString(` open=""`)
+			}
+			b.WriteString(at + "<summary>" + string(d.line(cmp.Or(r.summary, "Details"))) + "</summary>")
+			d.show(b, r.rows)
+			b.WriteString("</details>\n")
+		default:
+			b.WriteString(`<div class="block"` + at + string(r.block.Whole()) + "</div>\n")
+		}
+	}
+}
+
+// line is a text that stands in one line, without its links.
+func (d *Document) line(text string) template.HTML {
+	source := []byte(strings.ToValidUTF8(inDocument.tag.ReplaceAllString(text, ""), "\uFFFD"))
+	return clean(render.EscapeText(plainText(commonMark().parser.Parse(mdtext.NewReader(source)), source)))
+}
+
+// noteRefs finds what refers to a footnote.
+type noteRefs struct{}
+
+// noteRef is such a place.
+type noteRef struct {
+	ast.BaseInline
+	number int
+}
+
+var (
+	kindNoteRef = ast.NewNodeKind("NoteRef")
+	docKey      = parser.NewContextKey()
+)
+
+// Kind implements ast.Node.
+func (*noteRef) Kind() ast.NodeKind { return kindNoteRef }
+
+// Dump implements ast.Node.
+func (n *noteRef) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
+
+// Trigger implements parser.InlineParser.
+func (noteRefs) Trigger() []byte { return []byte{'['} }
+
+// Parse implements parser.InlineParser.
+func (noteRefs) Parse(_ ast.Node, block mdtext.Reader, pc parser.Context) ast.Node {
+	d, _ := pc.Get(docKey).(*Document)
+	if d == nil || len(d.notes) == 0 {
+		return nil
+	}
+	line, _ := block.PeekLine()
+	line = line[:min(len(line), 110)]
+	m := inDocument.noteRef.FindSubmatchIndex(line)
+	if m == nil || m[0] != 0 {
+		return nil
+	}
+	n := d.notes[strings.ToLower(string(line[m[2]:m[3]]))]
+	if n == nil {
+		return nil
+	}
+	block.Advance(m[1])
+	return &noteRef{number: n.number}
+}
+
+// alertOf takes the mark of an alert from a quote.
+func alertOf(src string) (name, rest string) {
+	m := inDocument.alert.FindStringSubmatchIndex(src)
+	if m == nil {
+		return "", src
+	}
+	return strings.ToLower(src[m[2]:m[3]]), src[m[1]:]
+}
+
+// alerts are their names as people read them.
+var alerts = map[string]string{"note": "Note", "tip": "Tip", "important": "Important", "warning": "Warning", "caution": "Caution"}
+
+// beside returns an address in plain ASCII if it leads to a place in the text or to a file beside it:
+// it has no scheme and no host.
+func beside(address string) (string, bool) {
+	address = string(util.URLEscape([]byte(address), true))
+	if address == "" || strings.HasPrefix(address, "//") || strings.Contains(address, `\`) {
+		return "", false
+	}
+	for i := range len(address) {
+		if c := address[i]; c <= ' ' || c >= 0x7f {
+			return "", false
+		}
+	}
+	i := strings.IndexAny(address, ":/?#")
+	return address, i < 0 || address[i] != ':'
+}
+
+// drawn is the language of a piece of code that a document draws; empty: it is shown.
+func drawn(info string) string {
+	name, _, _ := strings.Cut(info, " ")
+	if name = strings.ToLower(name); slices.Contains([]string{"mermaid", "math"}, name) {
+		return name
+	}
+	return ""
+}

@@ -1,0 +1,109 @@
+// A Markdown text on the Desk: links to places in it and to files beside it, and pictures of the
+// workspace, which are made into outputs when they are seen.
+
+import { path, post } from './api.js'
+import { base } from './base.js'
+import { source } from './paneviews.js'
+import { failed } from './toast.js'
+
+const ids = 'user-content-' // what the server puts before each id
+const wanted = new Map() // path → the place in it to go to once it is shown
+
+/** The path that an address in a file leads to, as seen from the workspace; null if it leaves it. */
+function placeOf(name, to) {
+  const [file] = to.split(/[?#]/)
+  const parts = file.startsWith('/') ? [] : name.split('/').slice(0, -1)
+  for (const part of decodeURIComponent(file).split('/')) {
+    if (part === '..' && !parts.length) return null
+    if (part === '..') parts.pop()
+    else if (part && part !== '.') parts.push(part)
+  }
+  return parts.join('/') || '.'
+}
+
+/** Goes to a place in a text. */
+function go(root, hash) {
+  const name = decodeURIComponent(hash)
+  if (name === '' || name === 'top') return root.scrollTo({ top: 0 })
+  const at = root.querySelector(`[id="${CSS.escape(ids + name)}"]`) ?? root.querySelector(`[id="${CSS.escape(ids + name.toLowerCase())}"]`)
+  if (!at) return null
+  for (let el = at.parentElement; el !== root; el = el.parentElement) if (el.matches('details')) el.open = true
+  at.tabIndex = -1
+  at.scrollIntoView({ block: 'start' })
+  return at.focus({ preventScroll: true })
+}
+
+async function click(e, pane, root) {
+  const a = e.target.closest('a')
+  if (!a || a.matches('.at-src, .ref, [target]')) return
+  e.preventDefault()
+  const to = a.dataset.to
+  if (to === undefined) return go(root, a.getAttribute('href').slice(1))
+  const file = placeOf(pane.dataset.name, to)
+  if (file === null) throw new Error('This link leads out of the workspace, so it is not followed.')
+  const [, hash = ''] = to.split('#')
+  const lines = /^L(\d+)(?:-L?(\d+))?$/.exec(hash)
+  a.dataset.path = file
+  if (lines) a.dataset.line = lines[2] ? `${lines[1]}-${lines[2]}` : lines[1]
+  else if (hash) wanted.set(file, hash)
+  await source(a, e)
+  for (const shown of document.querySelectorAll('.pane:not([hidden])')) if (shown.dataset.name === file) arrive(shown, shown.querySelector('.other.said'))
+}
+
+/** Goes to the place that a link asked for, once what it is in is there. */
+function arrive(pane, root) {
+  const hash = wanted.get(pane.dataset.name)
+  if (!hash || !root?.querySelector('.block')) return
+  wanted.delete(pane.dataset.name)
+  go(root, hash)
+}
+
+let before = Promise.resolve() // pictures come one after the other
+
+/** Shows a picture of the workspace in the place of its description, or says why not. */
+function picture(el, pane, known) {
+  const file = placeOf(pane.dataset.name, el.dataset.to)
+  if (file === null) return say(el, 'It leads out of the workspace, so it is not shown.')
+  if (!known.has(file)) {
+    before = before.catch(() => {}).then(() => post(path('/display'), { tool: 'display_image', part: true, arguments: { path: file } }))
+    known.set(file, before)
+  }
+  return known.get(file).then(({ output }) => {
+    const img = document.createElement('img')
+    img.alt = el.textContent
+    img.addEventListener('error', () => img.replaceWith(el))
+    img.src = `${base}/api/outputs/${output.id}`
+    el.replaceWith(img)
+  }, (err) => say(el, err.message))
+}
+
+function say(el, sentence) {
+  const why = document.createElement('span')
+  why.className = 'href'
+  why.textContent = ` ${sentence}`
+  el.after(why)
+}
+
+const begun = new WeakMap() // the element of a text → what watches its pictures
+
+/** Makes a Markdown text, or more of it, live. */
+export function reading(pane, root) {
+  let seen = begun.get(root)
+  if (!seen) {
+    const known = new Map()
+    seen = new IntersectionObserver((entries) => {
+      for (const { isIntersecting, target } of entries) {
+        if (!isIntersecting) continue
+        seen.unobserve(target)
+        picture(target, pane, known)
+      }
+    }, { root, rootMargin: '200px' })
+    begun.set(root, seen)
+    root.addEventListener('click', (e) => click(e, pane, root).catch(failed))
+  }
+  for (const el of root.querySelectorAll('.pic-ref[data-to]:not([data-seen])')) {
+    el.dataset.seen = ''
+    seen.observe(el)
+  }
+  arrive(pane, root)
+}
