@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -12,34 +13,41 @@ import (
 var ErrChanged = errors.New("the file is no longer what is shown here; nothing was written")
 
 // Replace writes a file in the workspace at root anew: whole or not at all, with its mode and owner.
-// name is absolute and has no links in it. same is asked last whether the file is still what the
-// caller has seen; otherwise the error is [ErrChanged].
+// A text of nil removes it. name is absolute and has no links in it. same is asked last whether the
+// file, which may be missing, still is what the caller has seen; otherwise the error is [ErrChanged].
 func Replace(root, name string, text []byte, same func() bool) (err error) {
-	root, err = filepath.EvalSymlinks(root)
+	dir, rel, err := within(root, name)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrMissing, err)
-	}
-	rel, err := filepath.Rel(root, name)
-	if err != nil || !filepath.IsLocal(rel) {
-		return fmt.Errorf("%w: it is outside of this workspace", ErrChanged)
-	}
-	dir, err := os.OpenRoot(root)
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrMissing, err)
+		return err
 	}
 	defer dir.Close()
 	st, err := dir.Lstat(rel)
-	if err != nil || !st.Mode().IsRegular() {
+	switch {
+	case text != nil && errors.Is(err, fs.ErrNotExist):
+	case err != nil || !st.Mode().IsRegular():
 		return ErrChanged
+	}
+	if text == nil {
+		if !same() {
+			return ErrChanged
+		}
+		if err := dir.Remove(rel); err != nil {
+			return fmt.Errorf("%w: %w", ErrUnwritten, err)
+		}
+		return nil
 	}
 	temp := filepath.Join(filepath.Dir(rel), ".webchat-"+rand.Text()+".tmp") // a process that was killed may have left another
 	f, err := dir.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrUnwritten, err)
 	}
-	keepOwner(f, st)
+	mode := fs.FileMode(0o644)
+	if st != nil {
+		keepOwner(f, st)
+		mode = st.Mode().Perm()
+	}
 	_, err = f.Write(text)
-	err = errors.Join(err, f.Chmod(st.Mode().Perm()), f.Sync(), f.Close())
+	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
 	switch {
 	case err != nil:
 	case !same():
@@ -53,6 +61,46 @@ func Replace(root, name string, text []byte, same func() bool) (err error) {
 		err = fmt.Errorf("%w: %w", ErrUnwritten, err)
 	}
 	return errors.Join(err, dir.Remove(temp))
+}
+
+// Present returns what a regular file of the workspace at root holds now, and what lstat says of it;
+// nil for both if there is none. name is as of [Replace]. [ErrChanged] if it is something else,
+// [ErrTooLarge] over limit bytes.
+func Present(root, name string, limit int64) (data []byte, st fs.FileInfo, err error) {
+	dir, rel, err := within(root, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer dir.Close()
+	st, err = dir.Lstat(rel)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil, nil
+	case err != nil || !st.Mode().IsRegular():
+		return nil, nil, ErrChanged
+	case st.Size() > limit:
+		return nil, st, ErrTooLarge
+	}
+	if data, err = dir.ReadFile(rel); err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrChanged, err)
+	}
+	return data, st, nil
+}
+
+// within opens a workspace for the file that an absolute name is of.
+func within(root, name string) (dir *os.Root, rel string, err error) {
+	root, err = filepath.EvalSymlinks(root)
+	if err != nil {
+		return nil, "", fmt.Errorf("%w: %w", ErrMissing, err)
+	}
+	rel, err = filepath.Rel(root, name)
+	if err != nil || !filepath.IsLocal(rel) {
+		return nil, "", fmt.Errorf("%w: it is outside of this workspace", ErrChanged)
+	}
+	if dir, err = os.OpenRoot(root); err != nil {
+		return nil, "", fmt.Errorf("%w: %w", ErrMissing, err)
+	}
+	return dir, rel, nil
 }
 
 // ErrUnwritten: the disk refused the file, which is as it was.

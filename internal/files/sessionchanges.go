@@ -171,46 +171,22 @@ func (s ChangeSource) beforeEdits(ctx context.Context, path string) (was Was, er
 
 // edits are the diffs by which the agent's tools edited a file, the first one first.
 func (s ChangeSource) edits(ctx context.Context, path string) (diffs []string, err error) {
-	begun := map[string]json.RawMessage{} // arguments of calls of the agent that have not ended
-	asked := map[string]string{}          // diffs that the user was asked about, by call
-	err = s.Log.Scan(ctx, 0, func(e event.Entry) bool {
-		switch d := e.Event.Data.(type) {
-		case event.ToolExecutionStart:
-			if d.By != event.ByUser {
-				begun[d.ToolCallID] = d.Arguments
-			}
-		case event.PermissionRequested:
-			if d.Diff != "" {
-				asked[d.ToolCallID] = d.Diff
-			}
-		case event.ToolExecutionComplete:
-			if args, byAgent := begun[d.ToolCallID]; byAgent && d.Success && d.OutputID == "" && d.Result != nil {
-				diff := cmp.Or(d.Result.DetailedContent, asked[d.ToolCallID])
-				diffs = append(diffs, s.editsOf(path, args, diff)...)
-			}
-			delete(begun, d.ToolCallID)
-			delete(asked, d.ToolCallID)
-		}
-		return true
-	})
+	h, err := s.history(ctx)
+	for _, e := range h.edits {
+		diffs = append(diffs, s.editsOf(path, e.args, e.diff)...)
+	}
 	return diffs, err
 }
 
 // editsOf are the parts of a diff that are of one file. What a command printed is no edit.
 func (s ChangeSource) editsOf(path string, raw json.RawMessage, diff string) (edits []string) {
-	var args struct {
-		Command, Cmd         any
-		Path, File, Filename string
-		FilePath             string `json:"file_path"`
-		FilePath2            string `json:"filePath"`
-	}
-	_ = json.Unmarshal(raw, &args) // what has another shape names no file
-	if args.Command != nil || args.Cmd != nil {
+	named, command := namedIn(raw)
+	if command {
 		return nil
 	}
 	parts := sections(diff)
-	if named := cmp.Or(args.Path, args.FilePath, args.FilePath2, args.File, args.Filename); named != "" && len(parts) < 2 {
-		if s.names(named, path) && strings.Contains(diff, "@@ -") {
+	if named != "" && len(parts) < 2 {
+		if s.names(named, path) && (strings.Contains(diff, "@@ -") || len(parts) == 1) {
 			edits = append(edits, append(parts, diff)[0])
 		}
 		return edits
@@ -228,6 +204,19 @@ func (s ChangeSource) editsOf(path string, raw json.RawMessage, diff string) (ed
 		}
 	}
 	return edits
+}
+
+// namedIn is the file that the arguments of a call name, and whether they are those of a command.
+func namedIn(raw json.RawMessage) (name string, command bool) {
+	var args struct {
+		Command, Cmd         any
+		Path, File, Filename string
+		FilePath             string `json:"file_path"`
+		FilePath2            string `json:"filePath"`
+	}
+	_ = json.Unmarshal(raw, &args) // what has another shape names no file
+	name = cmp.Or(args.Path, args.FilePath, args.FilePath2, args.File, args.Filename)
+	return name, args.Command != nil || args.Cmd != nil
 }
 
 // names reports whether a name is that of a file of the workspace.

@@ -50,6 +50,9 @@ type Meta struct {
 	// call of its own.
 	Was     ID
 	Earlier bool
+	// Review marks a file as an agent left it, kept to be compared with Was, what it was before. It
+	// stays in the server.
+	Review *Review
 
 	Command    string // terminal
 	Cwd        string
@@ -61,6 +64,14 @@ type Meta struct {
 	Gap       *Gap // set by the package: what was left out
 
 	Width, Height int // image, in pixels
+}
+
+// Review says which review a text was kept for, and what was there where a text of no bytes stands.
+type Review struct {
+	Of    string // which review; the same for all its files
+	Edits int    // how many edits of the file had been reported
+	New   bool   // there was no file before
+	Gone  bool   // the agent deleted the file
 }
 
 // Entry describes a file in a folder, besides its name. Size is 0 unless the file is regular; Modified

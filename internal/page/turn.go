@@ -27,6 +27,8 @@ type turn struct {
 	At          time.Time
 	Attachments []event.Attachment
 	Rewrites    []rewrite // what hooks changed in the prompt
+	Changes     int64     // that its edits made, in Files, once it is over
+	Files       int64
 
 	from int64  // of its first event
 	seq  int64  // of its last change
@@ -187,6 +189,7 @@ func (f *State) turnEnd(d event.TurnEnd) {
 		f.noteIn(n, "is-ask", "alert", text)
 	}
 	n.Turn.Calls = d.Usage.Calls
+	n.Turn.Changes, n.Turn.Files = n.edited()
 	f.setTurn(n, string(d.Outcome))
 	for _, id := range d.Steered {
 		if joined := f.queued[id]; joined != nil {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"time"
@@ -92,11 +93,12 @@ func (s *Server) onDisk(r *http.Request, one *session.Session, _ empty) (diskRep
 }
 
 type undoRequest struct {
-	With   string `json:"with"`   // the output that holds the text before the change
-	Change int    `json:"change"` // as the view of differences numbers them, from 1
+	With   string `json:"with"`   // the output that holds the text before the changes
+	Undone []int  `json:"undone"` // the changes that are then taken back, as the view of differences numbers them, from 1; the others are as shown
 }
 
-// undo takes one change of a file back on disk, and shows the file again.
+// undo takes changes of a file back on disk or brings them back, and shows the file again. The file
+// has to be as it is shown, but for changes that were taken back before.
 func (s *Server) undo(w http.ResponseWriter, r *http.Request) error {
 	one, err := s.session(r)
 	if err != nil {
@@ -114,25 +116,82 @@ func (s *Server) undo(w http.ResponseWriter, r *http.Request) error {
 	if err != nil || with.Meta().SessionID != string(one.ID()) {
 		return outputs.ErrExpired
 	}
-	text, err := s.views.Undo(r.Context(), o, with, in.Change)
-	if refused, ok := errors.AsType[*outputs.Refusal](err); ok {
-		return invalid(refused.Code, "%s", refused.Sentence)
-	}
-	if err != nil {
+	if err := s.writeBack(r.Context(), one.Summary().Workspace, o, with, in.Undone); err != nil {
 		return err
 	}
-	disk := o.Meta().Disk
-	if disk == nil {
-		return files.ErrChanged
-	}
-	if err := files.Replace(one.Summary().Workspace, disk.Name, text, func() bool { return disk.Now() == outputs.Same }); err != nil {
-		return err
+	if o.Meta().Review != nil { // which is drawn again as a whole
+		return reply(w, http.StatusOK, displayReply{NotKept: true})
 	}
 	look, err := one.Reread(r.Context(), string(o.ID()), s.current)
 	if err != nil { // the change is undone all the same, and the page finds that the file has changed
 		return reply(w, http.StatusOK, displayReply{NotKept: true})
 	}
 	return replyLook(w, look)
+}
+
+// writeBack writes the file of o as it is without the undone changes since with.
+func (s *Server) writeBack(ctx context.Context, workspace string, o, with *outputs.Output, undone []int) error {
+	text, err := s.views.Undo(ctx, o, with, undone)
+	if refused, ok := errors.AsType[*outputs.Refusal](err); ok {
+		return invalid(refused.Code, "%s", refused.Sentence)
+	}
+	m := o.Meta()
+	if err == nil && m.Disk == nil {
+		err = files.ErrChanged
+	}
+	if err != nil {
+		return err
+	}
+	now, err := s.present(ctx, workspace, o, with)
+	if err != nil {
+		return err
+	}
+	if !now.known {
+		return files.ErrChanged
+	}
+	if m.Review != nil && len(text) == 0 && (m.Review.New || m.Review.Gone) {
+		if now.disk == nil {
+			return nil
+		}
+		text = nil
+	}
+	return files.Replace(workspace, m.Disk.Name, text, func() bool {
+		if now.disk == nil {
+			return m.Disk.Now() == outputs.Gone
+		}
+		return now.disk.Now() == outputs.Same
+	})
+}
+
+// presence is what became of a file whose changes may be taken back.
+type presence struct {
+	known  bool  // it is as it was shown, but for changes that were taken back
+	undone []int // those, from 1
+	disk   *outputs.Disk
+}
+
+// present compares what a file is with what o and with hold of it.
+func (s *Server) present(ctx context.Context, workspace string, o, with *outputs.Output) (p presence, err error) {
+	m := o.Meta()
+	text, st, err := files.Present(workspace, m.Disk.Name, o.Size()+with.Size()+1)
+	switch {
+	case errors.Is(err, files.ErrTooLarge), errors.Is(err, files.ErrChanged):
+		return p, nil
+	case err != nil:
+		return p, err
+	}
+	if st != nil {
+		p.disk = &outputs.Disk{Name: m.Disk.Name, Modified: st.ModTime(), Size: st.Size()}
+	}
+	p.undone, p.known, err = s.views.Undone(ctx, o, with, text)
+	is := m.Review
+	if is == nil {
+		is = &outputs.Review{}
+	}
+	if here := st != nil; here && len(text) == 0 && (is.New || is.Gone) || !here && !is.New && !is.Gone {
+		p.known = false
+	}
+	return p, err
 }
 
 // deleteOutput ends the life of an output now.

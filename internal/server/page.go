@@ -57,6 +57,7 @@ func (s *Server) pageRoutes() []route {
 		{get, "/sessions/{id}/stream", guard.Read, s.pageStream, 200, nil, streamBody("what changes on the page, as package web says"), "after", "A session's page as it changes"},
 		{get, "/api/sessions/{id}/tools/{toolCallId}", guard.Read, s.toolContent, 200, nil, htmlPage("What a call was given and what came of it"), "from", "The inside of a folded row; from is the event its turn begins with"},
 		{get, "/sessions/{id}/desk/{output}", guard.Read, s.deskPane, 200, nil, htmlPage("An output as the Desk shows it"), "", "An output on the Desk"},
+		{get, "/sessions/{id}/review", guard.Read, s.review, 200, nil, htmlPage("What the agent changed, as the Desk shows it"), "since from", "What the agent changed: since is turn (the default), prompt or commit; from is the event that a turn begins with"},
 		{get, "/consent", guard.Read, s.consentPage, 200, nil, htmlPage("What agents may do, inside the page's dialog"), "session", "What agents may do"},
 		{get, "/static/*", guard.Static, static, 200, nil, bytesBody("a style sheet, a script or an icon"), "", "Static files"},
 	}

@@ -56,7 +56,7 @@ func (s *Server) routes() []route {
 		{post, one + "/display", guard.Write, s.display, 200, displayRequest{}, displayReply{}, "", "Show something yourself: no model hears of the content. A preview is not logged, and holds until the next one"},
 		of(s, post, one+"/outputs/{outputId}/keep", guard.Write, 200, act("outputId", (*session.Session).Keep), "", "Log a preview as a display"),
 		{post, one + "/outputs/{outputId}/reread", guard.Write, s.reread, 200, nil, displayReply{}, "", "Show a file again whose output is gone, or which has changed on disk since: a new output stands in its place. No model hears of it"},
-		{post, one + "/outputs/{outputId}/undo", guard.Write, s.undo, 200, undoRequest{}, displayReply{}, "", "Take one change of a file back on disk: change n of what differs from the output with, if the file is still as it is shown. The file is read again, as by reread. No model hears of it"},
+		{post, one + "/outputs/{outputId}/undo", guard.Write, s.undo, 200, undoRequest{}, displayReply{}, "", "Take changes of a file back on disk: those numbered in undone of what differs from the output with, and bring the others back, if the file is otherwise still as it is shown. The file is read again, as by reread. No model hears of it"},
 		of(s, post, one+"/outputs/{outputId}/open", guard.Write, 200, act("outputId", (*session.Session).Open), "", "Note that the user looked at an output: logged once, and no model hears of it"),
 		of(s, post, one+"/outputs/{outputId}/pin", guard.Write, 200, s.pinOutput, "", "Keep an output from expiring and from being evicted, for eight hours at most, or no longer"),
 		of(s, del, one+"/outputs/{outputId}", guard.Write, 204, s.deleteOutput, "", "Delete an output before its life is over"),

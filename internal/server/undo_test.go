@@ -34,7 +34,7 @@ func TestUndoOfAChange(t *testing.T) {
 	}
 	undo := func(status int, of, with string, n int) string {
 		t.Helper()
-		return call(status, path+"/outputs/"+of+"/undo", fmt.Sprintf(`{"with":%q,"change":%d}`, with, n))
+		return call(status, path+"/outputs/"+of+"/undo", fmt.Sprintf(`{"with":%q,"undone":[%d]}`, with, n))
 	}
 	holds := func(want string) {
 		t.Helper()
@@ -86,7 +86,7 @@ func TestUndoOfAChange(t *testing.T) {
 	if other == id {
 		t.Fatal("one session")
 	}
-	call(404, otherPath+"/outputs/"+next+"/undo", fmt.Sprintf(`{"with":%q,"change":1}`, was))
+	call(404, otherPath+"/outputs/"+next+"/undo", fmt.Sprintf(`{"with":%q,"undone":[1]}`, was))
 	if left, _ := filepath.Glob(filepath.Join(h.workspace, ".webchat-*")); left != nil {
 		t.Errorf("left behind: %q", left)
 	}

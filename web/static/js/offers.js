@@ -28,6 +28,7 @@ const things = [
   { label: 'All keys', end: '?', icon: 'check', run: () => document.getElementById('keys')?.showModal() },
   { label: 'All outputs', end: 't', icon: 'rail', run: () => document.querySelector('.shelf-btn')?.click() },
   { label: 'What this session changed', end: 'D', icon: 'diff', run: () => openChanged() },
+  { label: 'Review what the agent changed', icon: 'diff', run: () => import('./review.js').then((m) => m.openReview()) },
   { label: 'Sessions', end: '[', icon: 'side', run: press('side') },
   { label: 'Hide or show the Desk', end: ']', icon: 'rail', run: press('desk') },
   { label: 'Two panes', end: '\\', icon: 'split', run: press('split') },

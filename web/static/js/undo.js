@@ -2,13 +2,12 @@
 // writes about it. What was taken back goes with the next prompt as a chip, which can be
 // removed; nothing else of it reaches a model.
 
-import { get, path, post, uploadOnce } from './api.js'
+import { path, post, uploadOnce } from './api.js'
 import { announce } from './announce.js'
 import { fill } from './composer.js'
 import { at } from './mentions.js'
 import { refresh } from './pane.js'
 import { tabOf } from './tabs.js'
-import { toast } from './toast.js'
 
 /** The lines of a change, as they are shown, and where they stand in the newer text. */
 function read(rows) {
@@ -26,7 +25,7 @@ export async function undo(pane, { n, with: was, rows }) {
   const tab = tabOf(pane.dataset.key)
   const before = pane.dataset.output
   const change = read(rows)
-  const shown = await post(path(`/outputs/${before}/undo`), { with: was, change: n })
+  const shown = await post(path(`/outputs/${before}/undo`), { with: was, undone: [n] })
   const text = words(pane.dataset.name, change)
   const { tokens } = await post('/api/price', { text }).catch(() => ({ tokens: 0 })) // it is undone, and goes without a price
   const upload = uploadOnce('undone.txt', new Blob([text], { type: 'text/plain' }))
@@ -36,7 +35,7 @@ export async function undo(pane, { n, with: was, rows }) {
     attachment: async () => ({ id: (await upload()).id, name: `undone in ${pane.dataset.base}` }),
   }
   document.dispatchEvent(new CustomEvent('webchat:attach', { detail }))
-  tab.undone = [...tab.undone ?? [], { before, remove: detail.remove }]
+  tab.undone = [...tab.undone ?? [], { before, with: was, remove: detail.remove }]
   announce('Undone. The file is as it was there')
   return follow(tab, shown)
 }
@@ -45,9 +44,7 @@ export async function undo(pane, { n, with: was, rows }) {
 export async function bringBack(pane) {
   const tab = tabOf(pane.dataset.key)
   const last = tab.undone.at(-1)
-  const { headers } = await get(`/api/outputs/${pane.dataset.output}?format=html&view=diff&from=1&rows=1&with=${last.before}`)
-  if (headers.get('Webchat-Changes') !== '1') return toast('The file has changed since, so the change no longer fits', { how: 'ask' })
-  const shown = await post(path(`/outputs/${pane.dataset.output}/undo`), { with: last.before, change: 1 })
+  const shown = await post(path(`/outputs/${last.before}/undo`), { with: last.with, undone: [] })
   tab.undone.pop()
   last.remove()
   announce('The change is back')

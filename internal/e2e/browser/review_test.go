@@ -1,0 +1,165 @@
+package browser
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+	"webchat/internal/wording"
+)
+
+// edits has the agent write files, one call each, and report what changed as agents do.
+func (h *house) edits(files ...[2]string) plot {
+	return func(ctx context.Context, host agent.Host) error {
+		for i, f := range files {
+			name := filepath.Join(h.site.workspace, filepath.FromSlash(f[0]))
+			was, _ := os.ReadFile(name)
+			diff := "--- a/" + f[0] + "\n+++ b/" + f[0] + "\n" + wording.Unified(was, []byte(f[1]))
+			if was == nil {
+				diff = strings.Replace(diff, "--- a/"+f[0], "--- /dev/null", 1)
+			}
+			id := fmt.Sprintf("e%d-%d", len(h.backend.prompts), i)
+			if err := host.Report(ctx, event.ToolExecutionStart{ToolCallID: id, ToolName: "edit", Arguments: []byte(`{"path":` + quote(f[0]) + `}`), By: event.ByAgent}); err != nil {
+				return err
+			}
+			if err := os.WriteFile(name, []byte(f[1]), 0o600); err != nil {
+				return err
+			}
+			if err := host.Report(ctx, event.ToolExecutionComplete{ToolCallID: id, Success: true, ResultTokens: 141,
+				Result: &event.ToolResult{Content: "edited", DetailedContent: diff}, DurationMs: 3}); err != nil {
+				return err
+			}
+		}
+		return host.Report(ctx, event.AssistantMessage{MessageID: fmt.Sprintf("m%d", len(h.backend.prompts)), Content: "A sink is now cut at the limit, and the comment says so."})
+	}
+}
+
+const pumpWas = `package pump
+
+// Publish hands f to every sink. It never blocks on a reader: a sink without
+// room is forgiven for Patience and then cut, and its reader sees ErrSlow.
+func (p *Pump) Publish(ctx context.Context, f Frame) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for id, s := range p.sinks {
+		switch now := p.cfg.Now(); {
+		case s.full.IsZero():
+			s.full = now
+		case now.Sub(s.full) > p.cfg.Patience:
+			close(s.done)
+			delete(p.sinks, id)
+		}
+	}
+	return nil
+}
+`
+
+// What the agent changed in a turn is reviewed on the Desk by the keyboard: kept, undone, brought
+// back, commented on; chips with their price go with the next prompt as lines. The whole turn is
+// undone but for a file that somebody changed meanwhile. There is no git.
+func TestReviewOfATurn(t *testing.T) {
+	h := newHouse(t)
+	pump := strings.NewReplacer("cut, and its reader sees ErrSlow.", "cut: at the limit, not after it.\n// Its reader sees ErrSlow.", ") > p", ") >= p").Replace(pumpWas)
+	const docsWas, docs = "# Pump\n\nA full sink is kept.\nIts reader may attach again.\n", "# Pump\n\nA full sink is kept.\nIt is cut at that limit.\nIts reader may attach again.\n"
+	const fresh = "package pump\n\nfunc TestPublish(t *testing.T) {}\n"
+	if err := os.Mkdir(filepath.Join(h.site.workspace, "docs"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"pump.go": pumpWas, "docs/pump.md": docsWas} {
+		h.site.put(name, text)
+	}
+	holds := func(name, want string) {
+		t.Helper()
+		b, err := os.ReadFile(filepath.Join(h.site.workspace, name))
+		if want == "" && os.IsNotExist(err) {
+			return
+		}
+		if err != nil || string(b) != want {
+			t.Errorf("%s holds %q, want %q (%v)", name, b, want, err)
+		}
+	}
+	h.backend.on("Fix it", h.edits([2]string{"pump.go", pump}, [2]string{"docs/pump.md", docs}, [2]string{"pump_test.go", fresh}))
+	h.backend.on("Go on", func(context.Context, agent.Host) error { return nil })
+	p := h.site.open("/sessions/" + h.session(t))
+	p.look(1440, 900, "light")
+	p.say("Fix it")
+	p.done()
+	p.has("#turns .review-row", "Review 4 changes in 3 files")
+	p.click("#turns [data-act=review]")
+	p.has(".review .dhead", "3 files · 4 changes")
+	p.has(".review .hunk:focus", "pump.md line 4")
+	p.has(".review .hunk:focus", "Keep y Undo z Comment m")
+	if p.true(`document.querySelector('.review').innerText.includes('Since the commit')`) {
+		t.Error("there is no commit to compare with")
+	}
+	p.accessible("a review")
+
+	p.press("y")
+	p.has(".review .hunk:focus", "Kept")
+	p.has(".review .rfiles button:first-of-type", "1 kept")
+	p.press("j", "j")
+	p.has(".review .hunk:focus", "pump.go line 14 in Publish")
+	p.press("m")
+	p.wait(`document.activeElement.matches('.remark-edit')`)
+	p.write("Say in one line why a coarse clock lands exactly on the limit.")
+	p.press("Enter")
+	p.has(".review .hunk:focus .remark", "Say in one line why")
+	p.wait(`/1 comment on pump.go:14 \d+ tokens/.test(document.querySelector('#chips').innerText.replace(/\s+/g, ' '))`)
+	p.press("j", "z")
+	p.has(".review .hunk:focus.is-undone", "Undone. The file is gone, as it was before the turn")
+	holds("pump_test.go", "")
+	p.press("k", "k", "z")
+	p.has(".review .hunk:focus.is-undone", "Undone. The 2 lines are as they were at")
+	holds("pump.go", strings.Replace(pumpWas, ") > p", ") >= p", 1))
+	p.wait(`/2 of 4 changes undone \d+ tokens/.test(document.querySelector('#chips').innerText.replace(/\s+/g, ' '))`)
+	p.has(".review .dfoot", "2 undone and 1 comment go with your next prompt")
+	p.accessible("a review with marks")
+	p.press("z")
+	p.has(".review .hunk:focus", "Keep y Undo z")
+	holds("pump.go", pump)
+	p.wait(`/1 of 4 changes undone/.test(document.querySelector('#chips').innerText)`)
+	p.press("z")
+	p.has(".review .hunk:focus.is-undone", "Bring it back z")
+	p.shots("review")
+	p.touch(390, 844)
+	p.tap("#turns [data-act=review]")
+	p.wait(`document.querySelector('.review .is-undone')?.checkVisibility()`)
+	p.settled()
+	p.fits("a review on a phone")
+	p.dark("review-390")
+	p.look(1440, 900, "light")
+
+	p.say("Go on")
+	p.done()
+	h.backend.mu.Lock()
+	sent := ""
+	for _, a := range h.backend.prompts[len(h.backend.prompts)-1].Attachments {
+		sent += string(a.Data) + "\n"
+	}
+	h.backend.mu.Unlock()
+	for _, part := range []string{"pump.go:4-5", "pump_test.go:1-3", "Comment on pump.go:14", "coarse clock"} {
+		if !strings.Contains(sent, part) {
+			t.Errorf("the prompt has no %q: %s", part, sent)
+		}
+	}
+	p.wait(`!document.querySelector('#chips .chip')`)
+	p.has(".review .rfiles", "1 undone")
+
+	h.site.put("docs/pump.md", "somebody else's\n")
+	p.js(`document.querySelector('.review .hunk').focus()`)
+	p.expect("409", "Failed to load resource")
+	p.press("Z")
+	p.has(".toast", "pump.md is no longer what the agent left, and stays as now")
+	p.has(".review .rfile", "The file is no longer what the agent left. See it")
+	holds("docs/pump.md", "somebody else's\n")
+	holds("pump.go", pumpWas)
+	holds("pump_test.go", "")
+	p.has(".review .dhead", "Bring the turn back")
+	p.shots("review-changed")
+}

@@ -1,0 +1,409 @@
+package files
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"webchat/internal/event"
+	"webchat/internal/wording"
+)
+
+// Bounds of a review.
+const (
+	MaxReviewed = 2 << 20  // bytes of a file whose changes are shown
+	mostFiles   = 100      // files
+	mostBytes   = 16 << 20 // bytes of all texts
+)
+
+// ReviewOf says what a review is about: the work on one prompt, all since it began, or all since the
+// commit at which the session began.
+type ReviewOf struct {
+	Commit bool
+	From   int64 // the sequence of a turn's first event; 0: of the last turn that edited files
+	On     bool  // all since then, later turns included
+}
+
+// Review is what an agent changed.
+type Review struct {
+	Of    ReviewOf // From is set unless it is of the commit
+	Turns []Turn   // that edited files, the first one first
+	Git   bool     // there is a commit to compare with
+	Began time.Time
+	Files []Reviewed // by path
+	More  bool       // there are files that are not listed
+}
+
+// Turn is work on a prompt.
+type Turn struct {
+	From     int64 // the sequence of its first event
+	Prompt   string
+	At       time.Time
+	from, to int64 // what it did stands between; to is 0 while it runs
+	edits    int
+}
+
+// Reviewed is a file that an agent changed. Both texts are there, or Why says why they are not.
+type Reviewed struct {
+	Path           string
+	Was, Now       []byte // nil: there was no file, there is none
+	Edits          int    // how many the agent reported, then and since
+	Added, Removed int    // as far as known where the texts are not there
+	Why            Unreviewed
+	Diff           string // of a file that was changed since: what the agent reported
+}
+
+// Unreviewed says why a file's changes are not shown, or cannot be taken back.
+type Unreviewed string
+
+// The reasons.
+const (
+	ReviewClosed  Unreviewed = "closed"  // it may hold secrets
+	ReviewBinary  Unreviewed = "binary"  // it is no text in UTF-8
+	ReviewLarge   Unreviewed = "large"   // it is over [MaxReviewed], or all files together are too large
+	ReviewChanged Unreviewed = "changed" // it is no longer what the agent left
+)
+
+// Review returns what the agent changed in the files of the workspace. Without git, and for single
+// turns, that is what its edits carried; what commands changed is known against the commit alone.
+func (s ChangeSource) Review(ctx context.Context, of ReviewOf) (r Review, err error) {
+	h, err := s.history(ctx)
+	if err != nil {
+		return r, err
+	}
+	r.Git, r.Began = h.git, h.began
+	for _, t := range h.turns {
+		if t.edits > 0 {
+			r.Turns = append(r.Turns, t)
+		}
+	}
+	if r.Of = of; of.Commit {
+		return r, s.reviewCommit(ctx, &r)
+	}
+	if of.From == 0 && len(r.Turns) > 0 {
+		r.Of.From = r.Turns[len(r.Turns)-1].From
+	}
+	i := slices.IndexFunc(h.turns, func(t Turn) bool { return t.From == r.Of.From })
+	if i < 0 {
+		return r, nil
+	}
+	turn := h.turns[i]
+	r.Began = turn.At
+	parts := map[string]*editsOfFile{}
+	for _, e := range h.edits {
+		if e.at < turn.from {
+			continue
+		}
+		later := !of.On && turn.to > 0 && e.at > turn.to
+		for _, path := range s.pathsOf(e) {
+			p := parts[path]
+			if p == nil && later {
+				continue // it is of another turn alone
+			}
+			if p == nil {
+				p = &editsOfFile{}
+				parts[path] = p
+			}
+			diffs := s.editsOf(path, e.args, e.diff)
+			if later {
+				p.later = append(p.later, diffs...)
+			} else {
+				p.here = append(p.here, diffs...)
+			}
+		}
+	}
+	left := int64(mostBytes)
+	for _, path := range slices.Sorted(maps.Keys(parts)) {
+		if len(r.Files) == mostFiles {
+			r.More = true
+			break
+		}
+		r.Files = append(r.Files, s.reviewEdits(path, parts[path], &left))
+	}
+	return r, ctx.Err()
+}
+
+// editsOfFile are the diffs of a file in the turns that are reviewed, and after them.
+type editsOfFile struct{ here, later []string }
+
+// reviewEdits takes what the agent reported out of what a file is now.
+func (s ChangeSource) reviewEdits(path string, p *editsOfFile, left *int64) (f Reviewed) {
+	f = Reviewed{Path: path, Edits: len(p.here) + len(p.later)}
+	for _, diff := range p.here {
+		added, removed := counted(diff)
+		f.Added, f.Removed = f.Added+added, f.Removed+removed
+	}
+	if s.Closed != nil && s.Closed(path) {
+		f.Why = ReviewClosed
+		return f
+	}
+	name, err := s.absolute(path)
+	if err != nil {
+		f.Why, f.Diff = ReviewChanged, strings.Join(p.here, "\n")
+		return f
+	}
+	now, st, err := Present(s.Workspace, name, min(MaxReviewed, max(0, *left)))
+	if errors.Is(err, ErrTooLarge) {
+		f.Why = ReviewLarge
+		return f
+	}
+	known := err == nil && st != nil
+	if !known && len(p.later) == 0 && err == nil && s.removes(p.here[len(p.here)-1]) {
+		known = true // the agent deleted it
+	}
+	text := slices.Clone(now)
+	back := func(diffs []string) {
+		for _, diff := range slices.Backward(diffs) {
+			if known {
+				text, known = wording.Revert(text, diff)
+			}
+		}
+	}
+	back(p.later)
+	f.Now = text
+	if st == nil {
+		f.Now = nil
+	}
+	back(p.here)
+	if *left -= int64(len(now) + len(text)); !known {
+		f.Now, f.Why, f.Diff = nil, ReviewChanged, strings.Join(p.here, "\n")
+		return f
+	}
+	if _, first, _ := strings.Cut("\n"+p.here[0], "\n@@ -"); !strings.HasPrefix(p.here[0], "--- /dev/null") && !strings.HasPrefix(first, "0,0 ") || len(text) > 0 {
+		f.Was = append([]byte{}, text...)
+	}
+	if binary(now) || binary(text) {
+		f.Was, f.Now, f.Why = nil, nil, ReviewBinary
+	}
+	return f
+}
+
+// removes reports whether a diff deletes its file.
+func (s ChangeSource) removes(diff string) bool {
+	return strings.Contains("\n"+diff, "\n+++ /dev/null") || strings.Contains("\n"+diff, "\ndeleted file mode")
+}
+
+// absolute is the name of a file of the workspace, without links in it.
+func (s ChangeSource) absolute(path string) (string, error) {
+	root, err := filepath.EvalSymlinks(s.Workspace)
+	if err != nil {
+		return "", err
+	}
+	name := filepath.Join(root, filepath.FromSlash(path))
+	for dir := filepath.Dir(name); ; dir = filepath.Dir(dir) { // of a file that is gone, its folder may be, too
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			if real != dir {
+				return "", ErrChanged
+			}
+			return name, nil
+		} else if !errors.Is(err, os.ErrNotExist) || len(dir) <= len(root) {
+			return "", err
+		}
+	}
+}
+
+// Absolute is the name of a file of the workspace for [Present] and [Replace]. [ErrChanged] where a
+// link leads to it.
+func (s ChangeSource) Absolute(path string) (string, error) {
+	name, err := s.absolute(path)
+	if err != nil {
+		return "", errors.Join(ErrChanged, err)
+	}
+	return name, nil
+}
+
+func counted(diff string) (added, removed int) {
+	_, body, ok := strings.Cut("\n"+diff, "\n@@ ")
+	if !ok { // some agents write no heads
+		_, body, _ = strings.Cut("\n"+diff, "\n+++ ")
+	}
+	_, body, _ = strings.Cut(body, "\n")
+	for line := range strings.Lines(body) {
+		switch line[0] {
+		case '+':
+			added++
+		case '-':
+			removed++
+		}
+	}
+	return added, removed
+}
+
+// reviewCommit compares with the commit at which the session began. Files last written before that
+// are left out: the session did not change them.
+func (s ChangeSource) reviewCommit(ctx context.Context, r *Review) error {
+	list, err := s.List(ctx)
+	if err != nil {
+		return err
+	}
+	r.More = list.More
+	left := mostBytes
+	for _, c := range list.Files {
+		if c.Before {
+			continue
+		}
+		if len(r.Files) == mostFiles {
+			r.More = true
+			break
+		}
+		f := Reviewed{Path: c.Path, Added: c.Added, Removed: c.Removed}
+		size := len(c.was) + len(c.now)
+		switch {
+		case s.Closed != nil && s.Closed(c.Path):
+			f.Why = ReviewClosed
+		case c.Binary:
+			f.Why = ReviewBinary
+		case !c.held || size > left:
+			f.Why = ReviewLarge
+		default:
+			left -= size
+			if c.Kind != Created {
+				f.Was = append([]byte{}, c.was...)
+			}
+			if c.Kind != Deleted {
+				f.Now = append([]byte{}, c.now...)
+			}
+		}
+		r.Files = append(r.Files, f)
+	}
+	return nil
+}
+
+// history is what the log says of turns and edits.
+type history struct {
+	began time.Time
+	git   bool
+	turns []Turn
+	edits []edit
+}
+
+// edit is a call that edited files, as the agent reported it.
+type edit struct {
+	at   int64
+	args json.RawMessage
+	diff string
+}
+
+func (s ChangeSource) history(ctx context.Context) (h history, err error) {
+	begun := map[string]event.ToolExecutionStart{} // calls of the agent that have not ended
+	asked := map[string]string{}                   // diffs that the user was asked about, by call
+	prompts := map[string]Turn{}
+	err = s.Log.Scan(ctx, 0, func(e event.Entry) bool {
+		running := len(h.turns) > 0 && h.turns[len(h.turns)-1].to == 0
+		switch d := e.Event.Data.(type) {
+		case event.SessionStart:
+			if h.began.IsZero() {
+				h.began, h.git = e.Event.Timestamp, d.Context.GitRoot != "" && s.Files != nil && d.Context.Commit != ""
+			}
+		case event.UserMessage:
+			prompts[d.MessageID] = Turn{From: e.Seq, Prompt: wording.FirstLine(wording.Plain(d.Content), 80)}
+		case event.TurnStart:
+			t, ok := prompts[d.MessageID]
+			if !ok {
+				t = Turn{From: e.Seq, Prompt: wording.FirstLine(wording.Plain(d.Cause), 80)}
+			}
+			t.from, t.At = e.Seq, e.Event.Timestamp
+			h.turns = append(h.turns, t)
+		case event.TurnEnd:
+			if running {
+				h.turns[len(h.turns)-1].to = e.Seq
+			}
+		case event.ToolExecutionStart:
+			if d.By != event.ByUser {
+				begun[d.ToolCallID] = d
+			}
+		case event.PermissionRequested:
+			if d.Diff != "" {
+				asked[d.ToolCallID] = d.Diff
+			}
+		case event.ToolExecutionComplete:
+			c, byAgent := begun[d.ToolCallID]
+			shown := asked[d.ToolCallID]
+			delete(begun, d.ToolCallID)
+			delete(asked, d.ToolCallID)
+			if !byAgent || shown == "" && !edits(c.ToolName) || !d.Success || d.OutputID != "" || d.Result == nil {
+				return true
+			}
+			diff := cmp.Or(d.Result.DetailedContent, shown)
+			if added, removed := counted(diff); added+removed == 0 && !strings.Contains(diff, "\n+++ ") {
+				return true
+			}
+			h.edits = append(h.edits, edit{e.Seq, c.Arguments, diff})
+			if len(h.turns) > 0 {
+				h.turns[len(h.turns)-1].edits++
+			}
+		}
+		return true
+	})
+	return h, err
+}
+
+// edits reports whether a tool changes files, by its name: what another one returns may look like a
+// diff, too, and then is somebody's text.
+func edits(tool string) bool {
+	tool, _, _ = strings.Cut(strings.ToLower(tool), " ") // some agents put the file's name behind it
+	return slices.ContainsFunc([]string{"edit", "write", "patch", "create", "replace", "insert", "delete"}, func(word string) bool {
+		return strings.Contains(tool, word)
+	})
+}
+
+// pathsOf are the files of the workspace that an edit is about.
+func (s ChangeSource) pathsOf(e edit) (paths []string) {
+	add := func(name string) bool {
+		rel := filepath.FromSlash(name)
+		if filepath.IsAbs(rel) {
+			in, err := filepath.Rel(s.Workspace, rel)
+			if err != nil {
+				return false
+			}
+			rel = in
+		}
+		path := filepath.ToSlash(filepath.Clean(rel))
+		if path == "." || !filepath.IsLocal(rel) || !writable(path) || len(s.editsOf(path, e.args, e.diff)) == 0 {
+			return false
+		}
+		if !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+		return true
+	}
+	if name, _ := namedIn(e.args); name != "" && add(name) {
+		return paths
+	}
+	for _, part := range sections(e.diff) {
+		for _, line := range strings.SplitN(part, "\n", 3)[:2] {
+			name, _, _ := strings.Cut(strings.TrimRight(line[4:], "\r"), "\t")
+			rest := strings.TrimPrefix(strings.TrimPrefix(name, "a/"), "b/")
+			if name == "/dev/null" {
+				continue
+			}
+			if rest != name { // git's, or a folder that has that name
+				if _, err := os.Lstat(filepath.Join(s.Workspace, filepath.FromSlash(name))); err != nil && (add("/"+rest) || add(rest)) {
+					break
+				}
+			}
+			if add(name) {
+				break
+			}
+		}
+	}
+	return paths
+}
+
+// Has reports whether a file is in the review.
+func (r *Review) Has(path string) bool {
+	return slices.ContainsFunc(r.Files, func(f Reviewed) bool { return f.Path == path })
+}
+
+// Add adds a file at its place.
+func (r *Review) Add(f Reviewed) {
+	i, _ := slices.BinarySearchFunc(r.Files, f.Path, func(f Reviewed, path string) int { return cmp.Compare(f.Path, path) })
+	r.Files = slices.Insert(r.Files, i, f)
+}

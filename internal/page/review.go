@@ -1,0 +1,300 @@
+package page
+
+import (
+	"fmt"
+	"html/template"
+	"io"
+	"path"
+	"strings"
+	"time"
+
+	"webchat/internal/render"
+	"webchat/internal/views"
+	"webchat/internal/wording"
+)
+
+// Review is what an agent changed, file by file and change by change.
+type Review struct {
+	Since string // turn, prompt or commit
+	From  int64  // the first event of the turn; 0: of no turn
+	Turns []ReviewTurn
+	Git   bool      // there is a commit to compare with
+	Began time.Time // when that was which files are compared with
+	Files []ReviewFile
+	More  bool // there are files that are not listed
+
+	clock func(time.Time) string
+}
+
+// ReviewTurn is a turn that edited files.
+type ReviewTurn struct {
+	From   int64
+	Prompt string
+	At     time.Time
+}
+
+// ReviewFile is a file that an agent changed.
+type ReviewFile struct {
+	Path           string
+	Output, With   string // what the agent left, and what it was; empty: not known
+	Added, Removed int
+	New, Gone      bool
+	Why            string // why its changes are not shown, or cannot be taken back: closed, binary, large or changed
+	Diff           string // what the agent reported, where the texts are not known
+	Undone         []int  // changes that are taken back, from 1
+	Hunks          []views.Hunk
+
+	review *Review
+	first  int // how many changes the files before it have
+}
+
+// Review writes what an agent changed, as the Desk shows it.
+func (p *Pages) Review(w io.Writer, r Review) error {
+	r.clock = p.clock
+	n := 0
+	for i := range r.Files {
+		f := &r.Files[i]
+		f.review, f.first = &r, n
+		n += len(f.Hunks)
+		if len(f.Hunks) > 0 {
+			f.Added, f.Removed = 0, 0
+		}
+		for _, h := range f.Hunks {
+			f.Added, f.Removed = f.Added+h.Added, f.Removed+h.Removed
+		}
+	}
+	return p.write(w, "review", &r)
+}
+
+// Changes is how many changes there are.
+func (r *Review) Changes() (n int64) {
+	for i := range r.Files {
+		n += int64(len(r.Files[i].Hunks))
+	}
+	return n
+}
+
+// Undone is how many of them are taken back.
+func (r *Review) Undone() (n int64) {
+	for i := range r.Files {
+		n += int64(len(r.Files[i].Undone))
+	}
+	return n
+}
+
+// Standing is how many changes can be taken back.
+func (r *Review) Standing() (n int) {
+	for i := range r.Files {
+		if f := &r.Files[i]; f.Undoable() {
+			n += len(f.Hunks) - len(f.Undone)
+		}
+	}
+	return n
+}
+
+// Revivable is how many changes can be brought back.
+func (r *Review) Revivable() (n int) {
+	for i := range r.Files {
+		if f := &r.Files[i]; f.Undoable() {
+			n += len(f.Undone)
+		}
+	}
+	return n
+}
+
+// Added counts the new lines of all files.
+func (r *Review) Added() (n int) {
+	for i := range r.Files {
+		n += r.Files[i].Added
+	}
+	return n
+}
+
+// Removed counts the lines that are gone.
+func (r *Review) Removed() (n int) {
+	for i := range r.Files {
+		n += r.Files[i].Removed
+	}
+	return n
+}
+
+// NumFiles is how many files there are.
+func (r *Review) NumFiles() int64 { return int64(len(r.Files)) }
+
+// Base and Dir are the two parts of the path.
+func (f *ReviewFile) Base() string { return path.Base(f.Path) }
+
+// Dir ends with a slash, unless it is empty.
+func (f *ReviewFile) Dir() string { return f.Path[:len(f.Path)-len(path.Base(f.Path))] }
+
+// Undoable reports whether its changes can be taken back.
+func (f *ReviewFile) Undoable() bool { return f.Output != "" && f.Why == "" }
+
+// Reported is what the agent reported of its edits.
+func (f *ReviewFile) Reported() template.HTML {
+	return render.Diff((&Call{}).withoutHeads(cut(f.Diff)))
+}
+
+// Say is what stands in the place of changes, or of the button that takes them back.
+func (f *ReviewFile) Say() string {
+	switch f.Why {
+	case "closed":
+		return "This file may hold secrets, so only its name is shown."
+	case "binary":
+		return "This file is not text in UTF-8, so its changes are not shown."
+	case "large":
+		return "This is more than a review shows. Open the file itself."
+	case "changed":
+		return "The file is no longer what the agent left."
+	}
+	if len(f.Hunks) == 0 {
+		return "Nothing in it differs now."
+	}
+	return ""
+}
+
+// Changed reports whether the file is no longer what the agent left.
+func (f *ReviewFile) Changed() bool { return f.Why == "changed" }
+
+// ReviewHunk is one change of a file.
+type ReviewHunk struct {
+	views.Hunk
+	File   *ReviewFile
+	Undone bool
+	Key    string // the same for the same change of the file, wherever it stands
+}
+
+// List is its changes.
+func (f *ReviewFile) List() (list []ReviewHunk) {
+	undone, seen := map[int]bool{}, map[uint64]int{}
+	for _, n := range f.Undone {
+		undone[n] = true
+	}
+	for _, h := range f.Hunks {
+		seen[h.Sum]++
+		list = append(list, ReviewHunk{h, f, undone[h.N], fmt.Sprintf("%s %x %d", f.Path, h.Sum, seen[h.Sum])})
+	}
+	return list
+}
+
+// Lines are its numbers in the newer text; of removed lines, of where they were.
+func (h ReviewHunk) Lines() string {
+	switch first, last := h.First, h.Last; {
+	case last < first && h.Removed == 1:
+		return fmt.Sprint(h.OldFirst)
+	case last < first:
+		return fmt.Sprintf("%d-%d", h.OldFirst, h.OldFirst+h.Removed-1)
+	case last == first:
+		return fmt.Sprint(first)
+	default:
+		return fmt.Sprintf("%d-%d", first, last)
+	}
+}
+
+// Where says it in words.
+func (h ReviewHunk) Where() string {
+	first, n := h.First, h.Added
+	if n == 0 {
+		first, n = h.OldFirst, h.Removed
+	}
+	s := fmt.Sprintf("line %s", wording.Count(int64(first)))
+	if n > 1 {
+		s = fmt.Sprintf("lines %s–%s", wording.Count(int64(first)), wording.Count(int64(first+n-1)))
+	}
+	if h.Added == 0 {
+		s = "removed " + s
+	}
+	if h.In != "" {
+		s += " in " + wording.Plain(h.In)
+	}
+	return s
+}
+
+// At is its place among all changes.
+func (h ReviewHunk) At() string {
+	return fmt.Sprintf("%d of %d", h.File.first+h.N, h.File.review.Changes())
+}
+
+// Folded is the sentence in the place of a change that was taken back.
+func (h ReviewHunk) Folded() string {
+	before := "before the turn"
+	if h.File.review.Since == "commit" {
+		before = "before the session began"
+	} else if h.File.review.Since == "prompt" {
+		before = "before the prompt"
+	}
+	switch n := int64(max(h.Added, h.Removed)); {
+	case h.File.New:
+		return "Undone. The file is gone, as it was " + before
+	case h.File.Gone:
+		return "Undone. The file is back as it was " + before
+	case h.Removed == 0 && n == 1:
+		return "Undone. The line is gone, as it was " + before
+	case h.Removed == 0:
+		return fmt.Sprintf("Undone. The %s are gone, as it was %s", wording.Plural(n, "line"), before)
+	case n == 1:
+		return fmt.Sprintf("Undone. The line is as it was at %s, %s", h.File.review.clock(h.File.review.Began), before)
+	default:
+		return fmt.Sprintf("Undone. The %s are as they were at %s, %s", wording.Plural(n, "line"), h.File.review.clock(h.File.review.Began), before)
+	}
+}
+
+// Omitted says how many rows are left out; empty: none.
+func (h ReviewHunk) Omitted() string {
+	if h.More == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s more: open the file to read them", wording.Plural(int64(h.More), "line"))
+}
+
+// edited counts what the agent's tools changed in a turn, as they reported it.
+func (n *node) edited() (changes, files int64) {
+	seen := map[string]bool{}
+	var walk func(*node)
+	walk = func(n *node) {
+		if c := n.Call; c != nil && c.Kind == "" && c.Edit() != "" {
+			for path, k := range c.changes() {
+				if changes += k; !seen[path] {
+					seen[path] = true
+					files++
+				}
+			}
+		}
+		for _, k := range n.Kids {
+			walk(k)
+		}
+	}
+	walk(n)
+	return changes, files
+}
+
+// changes counts runs of lines that an edit changed, by the path of the file.
+func (c *Call) changes() map[string]int64 {
+	runs := map[string]int64{}
+	file, old := c.inWorkspace(c.Name()), ""
+	inside := false // a run
+	for line := range strings.Lines(c.Log) {
+		name, isNew := strings.CutPrefix(line, "+++ ")
+		was, isOld := strings.CutPrefix(line, "--- ")
+		switch {
+		case isOld:
+			old, inside = c.relative(was), false
+		case isNew && old != "":
+			if file = c.relative(name); file == "/dev/null" {
+				file = old
+			}
+			inside = false
+		case strings.HasPrefix(line, "+"), strings.HasPrefix(line, "-"):
+			if !inside {
+				runs[file]++
+			}
+			inside = true
+		default:
+			inside = false
+		}
+		if !isOld {
+			old = ""
+		}
+	}
+	return runs
+}

@@ -1,0 +1,182 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"unicode/utf8"
+
+	"webchat/internal/files"
+	"webchat/internal/outputs"
+	"webchat/internal/page"
+	"webchat/internal/session"
+	"webchat/internal/views"
+)
+
+// mostHunks is how many changes a review draws.
+const mostHunks = 300
+
+// review draws what the agent changed, for the Desk.
+func (s *Server) review(w http.ResponseWriter, r *http.Request) error {
+	one, err := s.session(r)
+	if err != nil {
+		return err
+	}
+	of, err := reviewOf(r)
+	if err != nil {
+		return err
+	}
+	source, err := s.ChangesOf(one)
+	if err != nil {
+		return err
+	}
+	found, err := source.Review(r.Context(), of)
+	if err != nil {
+		return err
+	}
+	view, err := s.reviewed(r.Context(), one, source, found)
+	if err != nil {
+		return err
+	}
+	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Review(b, view) })
+}
+
+func reviewOf(r *http.Request) (of files.ReviewOf, err error) {
+	q := r.URL.Query()
+	if from := q.Get("from"); from != "" {
+		if of.From, err = strconv.ParseInt(from, 10, 64); err != nil || of.From < 1 {
+			return of, invalid("bad_query", "from is the number of the event a turn begins with.")
+		}
+	}
+	switch q.Get("since") {
+	case "", "turn":
+	case "prompt":
+		of.On = true
+	case "commit":
+		of = files.ReviewOf{Commit: true}
+	default:
+		return of, invalid("bad_query", "since is turn, prompt or commit.")
+	}
+	return of, nil
+}
+
+// reviewed compares the files of a review. Both texts are kept as outputs, so that changes can be
+// taken back, and seen to be, for as long as outputs live.
+func (s *Server) reviewed(ctx context.Context, one *session.Session, source files.ChangeSource, found files.Review) (v page.Review, err error) {
+	v = page.Review{Since: "turn", From: found.Of.From, Git: found.Git, Began: found.Began, More: found.More}
+	if found.Of.Commit {
+		v.Since = "commit"
+	} else if found.Of.On {
+		v.Since = "prompt"
+	}
+	for _, t := range found.Turns {
+		v.Turns = append(v.Turns, page.ReviewTurn{From: t.From, Prompt: t.Prompt, At: t.At})
+	}
+	of := fmt.Sprintf("%+v", found.Of)
+	kept := map[string]*outputs.Output{}
+	for _, l := range s.Outputs.Session(string(one.ID())) {
+		if m := l.Meta; m.Review != nil && m.Review.Of == of {
+			if o, err := s.Outputs.Get(l.ID); err == nil {
+				kept[m.Path] = o
+			}
+		}
+	}
+	if found.Of.Commit { // what was taken back whole does not differ from the commit
+		for path, o := range kept {
+			if !found.Has(path) {
+				found.Add(files.Reviewed{Path: path, Edits: o.Meta().Review.Edits, Why: files.ReviewChanged})
+			}
+		}
+	}
+	left := mostHunks
+	for _, f := range found.Files {
+		one, err := s.reviewFile(ctx, one, source, f, of, kept[f.Path], &left)
+		if err != nil {
+			return v, err
+		}
+		v.Files = append(v.Files, one)
+	}
+	return v, nil
+}
+
+func (s *Server) reviewFile(ctx context.Context, one *session.Session, source files.ChangeSource, f files.Reviewed, of string, kept *outputs.Output, left *int) (out page.ReviewFile, err error) {
+	out = page.ReviewFile{Path: f.Path, Added: f.Added, Removed: f.Removed, Why: string(f.Why), Diff: f.Diff}
+	var with *outputs.Output
+	var now presence
+	if kept != nil {
+		if with, err = s.Outputs.Get(kept.Meta().Was); err == nil && f.Why != files.ReviewClosed {
+			now, err = s.present(ctx, source.Workspace, kept, with)
+		}
+		// Against a commit there is no edit to tell that the agent changed it again.
+		if err != nil || kept.Meta().Review.Edits != f.Edits || f.Why == files.ReviewClosed || !now.known && f.Why == "" {
+			s.Outputs.Drop(kept.ID())
+			kept = nil
+		}
+	}
+	if kept == nil {
+		if f.Why != "" {
+			return out, ctx.Err()
+		}
+		if kept, with, err = s.keepReviewed(one, source, f, of); err != nil {
+			out.Why = string(files.ReviewLarge) // they do not fit among the outputs
+			if errors.Is(err, errNotText) {
+				out.Why = string(files.ReviewBinary)
+			} else if errors.Is(err, files.ErrChanged) {
+				out.Why = string(files.ReviewChanged)
+			}
+			return out, ctx.Err()
+		}
+		if now, err = s.present(ctx, source.Workspace, kept, with); err != nil {
+			return out, err
+		}
+	}
+	out.Output, out.With, out.Why, out.Diff = string(kept.ID()), string(with.ID()), "", ""
+	if !now.known {
+		out.Why = string(files.ReviewChanged)
+	}
+	m := kept.Meta().Review
+	out.New, out.Gone, out.Undone = m.New, m.Gone, now.undone
+	if *left <= 0 {
+		out.Why, out.Output = string(files.ReviewLarge), ""
+		return out, nil
+	}
+	out.Hunks, err = s.views.Hunks(ctx, kept, with)
+	*left -= len(out.Hunks)
+	if _, refused := errors.AsType[*outputs.Refusal](err); refused {
+		out.Why, out.Output, err = string(files.ReviewLarge), "", nil
+	}
+	return out, err
+}
+
+var errNotText = errors.New("no text in UTF-8")
+
+// keepReviewed keeps what a file was and what the agent made of it.
+func (s *Server) keepReviewed(one *session.Session, source files.ChangeSource, f files.Reviewed, of string) (o, with *outputs.Output, err error) {
+	if !utf8.Valid(f.Was) || !utf8.Valid(f.Now) {
+		return nil, nil, errNotText
+	}
+	name, err := source.Absolute(f.Path)
+	if err != nil {
+		return nil, nil, err
+	}
+	put := func(m outputs.Meta, text []byte) (*outputs.Output, error) {
+		id, err := s.Outputs.Put(m, text)
+		if err != nil {
+			return nil, err
+		}
+		return s.Outputs.Get(id)
+	}
+	if with, err = put(views.TextMeta(string(one.ID()), f.Path, f.Was), f.Was); err != nil {
+		return nil, nil, err
+	}
+	m := views.TextMeta(string(one.ID()), f.Path, f.Now)
+	m.Was, m.Disk = with.ID(), &outputs.Disk{Name: name}
+	m.Review = &outputs.Review{Of: of, Edits: f.Edits, New: f.Was == nil, Gone: f.Now == nil}
+	if o, err = put(m, f.Now); err != nil {
+		s.Outputs.Drop(with.ID())
+	}
+	return o, with, err
+}
