@@ -59,12 +59,17 @@ func scan(rows *sql.Rows) (row, error) {
 		return r, err
 	}
 	r.CreatedAt, r.UpdatedAt, r.DeletedAt = instant(created), instant(updated), instant(deleted)
+	return r, r.unpack()
+}
+
+// unpack reads what nothing is selected by.
+func (r *row) unpack() error {
 	var more rest
 	if err := json.Unmarshal(r.rest, &more); err != nil {
-		return r, fmt.Errorf("%w: the row of session %s: %w", ErrCorrupt, r.ID, err)
+		return fmt.Errorf("%w: the row of session %s: %w", ErrCorrupt, r.ID, err)
 	}
 	r.Usage, r.Tokens, r.Open = more.Usage, more.Tokens, more.Open
-	return r, nil
+	return nil
 }
 
 func nanos(t time.Time) int64 {

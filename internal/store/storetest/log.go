@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
+	"webchat/internal/sessions"
 )
 
 func exactBytes(t *testing.T, r *rig) {
@@ -116,10 +118,10 @@ func refusals(t *testing.T, r *rig) {
 
 // concurrent: many sessions at once; each log is whole and its own.
 func concurrent(t *testing.T, r *rig) {
-	const sessions, rounds = 12, 12
-	want := make([][]event.Entry, sessions)
+	const writers, rounds = 12, 12
+	want := make([][]event.Entry, writers)
 	var all sync.WaitGroup
-	for i := range sessions {
+	for i := range writers {
 		all.Go(func() {
 			id := eventlog.ID(fmt.Sprint("s", i))
 			entries, s := Start(t, id, 2)
@@ -142,7 +144,7 @@ func concurrent(t *testing.T, r *rig) {
 	}
 	all.Wait()
 	r.again()
-	for i := range sessions {
+	for i := range writers {
 		r.same(r.all(eventlog.ID(fmt.Sprint("s", i))), want[i])
 	}
 }
@@ -208,4 +210,46 @@ func cancel(t *testing.T, r *rig) {
 		t.Errorf("Append with an ended context: %v", err)
 	}
 	t.Logf("%d of 150 appends were withdrawn", cancelled)
+}
+
+// oddTexts: what users and agents write comes back as it was, also where it is no text.
+func oddTexts(t *testing.T, r *rig) {
+	entries, s := Start(t, "a", 1)
+	s.Title, s.Model, s.Backend, s.Workspace = "Oddly\x00 \xff named", "m\x00\xfe", "b\x00", "/w\xff\x00/x"
+	if err := r.Append(t.Context(), "a", entries, s); err != nil {
+		t.Fatal(err)
+	}
+	s = r.add(s, event.UserMessage{MessageID: "m", Content: "what about\x00 gulls"})
+	got, err := r.Summary(t.Context(), "a")
+	if err != nil || got.Title != s.Title || got.Model != s.Model || got.Backend != s.Backend || got.Workspace != s.Workspace {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for _, q := range []sessions.Query{{Text: "oddly named"}, {Text: "gulls"}, {Filter: sessions.Filter{Workspaces: []string{s.Workspace}}}} {
+		if got := r.list(q); got != "a" {
+			t.Errorf("%+v lists %q", q, got)
+		}
+	}
+	if got := r.list(sessions.Query{Text: "nothing\x00\xff"}); got != "" {
+		t.Errorf("lists %q", got)
+	}
+	if _, err := r.Summary(t.Context(), "n\x00\xff"); !errors.Is(err, eventlog.ErrNotFound) {
+		t.Errorf("an odd id: %v", err)
+	}
+}
+
+// large: an event of 16 MiB, and one of so many words that an index might refuse them.
+func large(t *testing.T, r *rig) {
+	s := r.begin("a", 1)
+	s = r.add(s, event.AssistantMessage{MessageID: "big", Content: strings.Repeat("0123456789abcdef", 1<<20)})
+	var words strings.Builder
+	for i := range 40_000 {
+		fmt.Fprintf(&words, "word-number-%d-%s ", i, strings.Repeat("x", i%40))
+	}
+	r.add(s, event.AssistantMessage{MessageID: "many", Content: words.String()})
+	if n := len(r.all("a")); n != 3 {
+		t.Errorf("%d entries", n)
+	}
+	if got := r.hits("number"); got != "a:3" {
+		t.Errorf("found is %q", got)
+	}
 }

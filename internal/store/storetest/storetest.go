@@ -56,6 +56,8 @@ func Run(t *testing.T, mk Maker, notNext error) {
 		"Drafts":           drafts,
 		"Concurrent":       concurrent,
 		"Cancel":           cancel,
+		"OddTexts":         oddTexts,
+		"Large":            large,
 		"Model":            model,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,0 +1,825 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"webchat/internal/event"
+	"webchat/internal/eventlog"
+	"webchat/internal/sessions"
+)
+
+// What callers of [OpenPostgres] may ask errors.Is about, beside [ErrVersion] and [ErrReadOnly].
+var (
+	// ErrAway: the database does not answer.
+	ErrAway error = &refusal{"the database does not answer", "Check that PostgreSQL runs and can be reached"}
+	// ErrRefused: the database answers, and does not let this program in, or is not fit for it.
+	ErrRefused = errors.New("the database refuses")
+	// ErrHeld: another webchat keeps its sessions in this database.
+	ErrHeld error = &refusal{"another webchat has the sessions of this database", "Stop one of the two"}
+)
+
+// PostgresConfig says which database keeps the sessions, and for whom.
+type PostgresConfig struct {
+	URL string // as libpq reads it; it may hold the password
+	// Slot names who has the sessions over restarts: a program that was killed and is started again
+	// with the same slot need not wait until its lease ends. Two that run at once never have the same.
+	Slot   string
+	Lost   func(error) // called once, when another program may have the sessions; nil: nobody is told
+	Logger *slog.Logger
+}
+
+// Times of the lease: who has the sessions says so every beat. Nobody else takes them for a lease
+// after it last did, and it gives up before, so that a program that was frozen writes nothing more.
+const (
+	beat   = 2 * time.Second
+	lease  = 60 * time.Second
+	giveUp = 40 * time.Second
+)
+
+// attempt bounds one statement, so that a connection that went dead is noticed.
+const attempt = 10 * time.Second
+
+// oldestServer is the oldest PostgreSQL that is supported.
+const oldestServer = 14
+
+// Postgres keeps sessions in a PostgreSQL database. It guarantees what [DB] does but for damaged
+// events, which a database with checksums reports as an error. What was committed and not
+// acknowledged is asked for until it is known. One program at a time has the sessions.
+//
+// Any pooler works: there are no prepared statements and no state of a connection. Texts that users
+// and agents wrote are bytea, since PostgreSQL's text takes no NUL and only UTF-8.
+type Postgres struct {
+	pool *pgxpool.Pool
+	cfg  PostgresConfig
+	me   int64 // the number of this life in the table of replicas
+
+	mu    sync.Mutex // guards until
+	until time.Time  // when this program gives up what it has
+
+	stop context.CancelFunc
+	life context.Context // ends with Close
+	done chan struct{}   // closed when nothing is renewed any longer
+}
+
+// postgresSteps bring a database from nothing to version 1, and from each version to the next.
+// Those that were released are never changed.
+var postgresSteps = []string{`
+	CREATE TABLE replicas (
+		id   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, -- never used again
+		slot text NOT NULL,
+		ends timestamptz NOT NULL
+	);
+	CREATE SEQUENCE activities;
+	CREATE TABLE sessions (
+		key         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+		id          bytea NOT NULL UNIQUE,
+		user_id     text NOT NULL DEFAULT '',
+		backend     bytea NOT NULL,
+		model       bytea NOT NULL,
+		title       bytea NOT NULL,
+		folded      text NOT NULL,              -- the title as it is searched
+		workspace   bytea NOT NULL,
+		created_at  bigint NOT NULL,            -- times are nanoseconds since 1970, 0 for none
+		updated_at  bigint NOT NULL,
+		deleted_at  bigint NOT NULL,
+		pinned      boolean NOT NULL,
+		activity    bigint NOT NULL,            -- the order of the list
+		status      text NOT NULL,
+		failed      boolean NOT NULL,
+		pending     bigint NOT NULL,
+		unfinished  boolean NOT NULL,
+		last_seq    bigint NOT NULL CHECK (last_seq > 0),
+		rest        bytea NOT NULL              -- JSON: what nothing is selected by
+	) WITH (fillfactor = 70);
+	CREATE INDEX sessions_present    ON sessions (pinned DESC, activity DESC, key DESC) WHERE deleted_at = 0;
+	CREATE INDEX sessions_unfinished ON sessions (key) WHERE unfinished;
+	CREATE INDEX sessions_deleted    ON sessions (key) WHERE deleted_at <> 0;
+	CREATE INDEX sessions_workspaces ON sessions (workspace) WHERE deleted_at = 0;
+	CREATE TABLE events (
+		session bigint NOT NULL REFERENCES sessions ON DELETE CASCADE,
+		seq     bigint NOT NULL CHECK (seq > 0),
+		json    bytea NOT NULL,
+		words   tsvector,
+		PRIMARY KEY (session, seq)
+	);
+	CREATE INDEX events_words ON events USING gin (words);
+	CREATE TABLE drafts (                       -- messages in flight
+		session bigint PRIMARY KEY REFERENCES sessions ON DELETE CASCADE,
+		json    bytea NOT NULL
+	);`}
+
+// OpenPostgres opens the database, makes its tables or brings them up to date, and takes the
+// sessions. The error wraps [ErrAway], [ErrRefused], [ErrVersion], [ErrReadOnly] or [ErrHeld], and
+// never names the URL or what is in it.
+func OpenPostgres(ctx context.Context, c PostgresConfig) (*Postgres, error) {
+	pc, err := pgxpool.ParseConfig(c.URL)
+	if err != nil { // its text may quote the URL
+		return nil, fmt.Errorf("%w: its address is not one that libpq reads, such as postgres://user:password@host/database", ErrRefused)
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	pc.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
+	pc.ConnConfig.ConnectTimeout = attempt / 2
+	pc.MaxConns = max(pc.MaxConns, 8)
+	db := &Postgres{cfg: c, done: make(chan struct{})}
+	db.life, db.stop = context.WithCancel(context.Background())
+	if db.pool, err = pgxpool.NewWithConfig(db.life, pc); err != nil {
+		return nil, refused(err)
+	}
+	if err := db.begin(ctx); err != nil {
+		db.stop()
+		db.pool.Close()
+		return nil, err
+	}
+	go db.renew()
+	return db, nil
+}
+
+// begin looks at the server, makes the tables and takes the sessions, all in one transaction. The
+// lock lets programs that start at once do so one after the other.
+func (db *Postgres) begin(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 3*attempt)
+	defer cancel()
+	sent := time.Now()
+	tx, err := db.pool.Begin(ctx)
+	if err != nil {
+		return refused(err)
+	}
+	defer func() { _ = tx.Rollback(context.Background()) }() // nothing after a commit
+	var number string
+	var reads bool
+	err = tx.QueryRow(ctx, `SELECT current_setting('server_version_num'), pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean`).
+		Scan(&number, &reads)
+	if err != nil {
+		return refused(err)
+	}
+	if n, err := strconv.Atoi(number); err != nil || n/10_000 < oldestServer {
+		return fmt.Errorf("%w: it is PostgreSQL %d, and webchat needs %d or later", ErrRefused, n/10_000, oldestServer)
+	}
+	if reads {
+		return fmt.Errorf("%w: it is a standby, or read only; name the primary", ErrReadOnly)
+	}
+	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(2003200116)`); err != nil { // 0x77636874, "wcht"
+		return refused(err)
+	}
+	if err := migratePostgres(ctx, tx); err != nil {
+		return err
+	}
+	if err := db.join(ctx, tx); err != nil {
+		return err
+	}
+	if err := tx.Commit(ctx); err != nil {
+		return refused(err)
+	}
+	db.hold(sent)
+	return nil
+}
+
+// migratePostgres applies the steps the database has not had.
+func migratePostgres(ctx context.Context, tx pgx.Tx) error {
+	exec := func(text string) error {
+		_, err := tx.Exec(ctx, text, pgx.QueryExecModeSimpleProtocol) // it takes several statements
+		return refused(err)
+	}
+	if err := exec(`CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)`); err != nil {
+		return err
+	}
+	var version int
+	if err := tx.QueryRow(ctx, `SELECT coalesce(max(version), 0) FROM schema_version`).Scan(&version); err != nil {
+		return refused(err)
+	}
+	last := len(postgresSteps)
+	if version > last {
+		return fmt.Errorf("%w: the database has schema %d and this program knows up to %d; use the newer program or another database",
+			ErrVersion, version, last)
+	}
+	for _, step := range postgresSteps[version:] {
+		if err := exec(step); err != nil {
+			return fmt.Errorf("bring the database to schema %d: %w", last, err)
+		}
+	}
+	if version < last {
+		return exec(fmt.Sprintf(`DELETE FROM schema_version; INSERT INTO schema_version VALUES (%d)`, last))
+	}
+	return nil
+}
+
+// join takes the sessions if nobody else has them.
+func (db *Postgres) join(ctx context.Context, tx pgx.Tx) error {
+	if _, err := tx.Exec(ctx, `DELETE FROM replicas WHERE slot = $1 OR ends < now()`, db.cfg.Slot); err != nil {
+		return refused(err)
+	}
+	err := tx.QueryRow(ctx, `INSERT INTO replicas (slot, ends) SELECT $1, now() + $2::bigint * interval '1 second'
+		WHERE NOT EXISTS (SELECT FROM replicas) RETURNING id`, db.cfg.Slot, int64(lease/time.Second)).Scan(&db.me)
+	if errors.Is(err, pgx.ErrNoRows) {
+		var left float64
+		if err := tx.QueryRow(ctx, `SELECT extract(epoch FROM max(ends) - now())::float8 FROM replicas`).Scan(&left); err != nil {
+			return refused(err)
+		}
+		return fmt.Errorf("%w: one that was killed has them for another %.0f seconds", ErrHeld, math.Ceil(left))
+	}
+	return refused(err)
+}
+
+// hold notes that what was asked at an instant was granted.
+func (db *Postgres) hold(sent time.Time) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.until = sent.Add(giveUp)
+}
+
+// held returns [ErrHeld] when another program may have the sessions: by the clock that a frozen
+// program does not see and by the one that stands still while a machine sleeps.
+func (db *Postgres) held() error {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	now := time.Now()
+	if now.Before(db.until) && now.Round(0).Before(db.until.Round(0)) {
+		return nil
+	}
+	return ErrHeld
+}
+
+// renew says again and again that this program has the sessions, until it is closed or has lost them.
+func (db *Postgres) renew() {
+	defer close(db.done)
+	tick := time.NewTicker(beat)
+	defer tick.Stop()
+	for {
+		select {
+		case <-db.life.Done():
+			return
+		case <-tick.C:
+		}
+		sent := time.Now()
+		n, err := db.exec(db.life, `UPDATE replicas SET ends = now() + $2::bigint * interval '1 second' WHERE id = $1 AND ends > now()`,
+			db.me, int64(lease/time.Second))
+		if err == nil && n > 0 {
+			db.hold(sent)
+			continue
+		}
+		if db.life.Err() != nil {
+			return
+		}
+		if lost := db.held(); err == nil || lost != nil {
+			db.mu.Lock()
+			db.until = time.Time{}
+			db.mu.Unlock()
+			db.cfg.Logger.Error("this program does not have the sessions any longer: it did not reach the database for too long", "error", err)
+			if db.cfg.Lost != nil {
+				db.cfg.Lost(ErrHeld)
+			}
+			return
+		}
+	}
+}
+
+// exec runs a statement that may run again.
+func (db *Postgres) exec(ctx context.Context, text string, args ...any) (changed int64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, attempt)
+	defer cancel()
+	tag, err := db.pool.Exec(ctx, text, args...)
+	return tag.RowsAffected(), refused(err)
+}
+
+// pgRow are the parameters of a session's row, as the statements below number them.
+func pgRow(r row, last int64) []any {
+	return []any{
+		[]byte(r.ID), last, []byte(r.Backend), []byte(r.Model), []byte(r.Title), searched(r.Title), nanos(r.CreatedAt), nanos(r.UpdatedAt),
+		string(r.Status), int64(r.Pending), r.Unfinished(), r.LastSeq, r.rest, []byte(r.Workspace), r.Open.Active > last, r.Open.Failed,
+	}
+}
+
+// searched is a text as PostgreSQL's text takes it.
+func searched(s string) string { return strings.ReplaceAll(caseless(s), "\x00", "\uFFFD") }
+
+const (
+	putPostgresEvents = ` INSERT INTO events (session, seq, json, words)
+		SELECT s.key, e.seq, e.json, array_to_tsvector(string_to_array(e.words, ' '))
+		FROM s, unnest($17::bigint[], $18::bytea[], $19::text[]) AS e (seq, json, words)`
+	updatePostgres = `WITH s AS (UPDATE sessions SET backend = $3, model = $4, title = $5, folded = $6, created_at = $7, updated_at = $8,
+		status = $9, pending = $10, unfinished = $11, last_seq = $12, rest = $13, workspace = $14, failed = $16,
+		activity = CASE WHEN $15 THEN nextval('activities') ELSE activity END
+		WHERE id = $1 AND last_seq = $2 AND EXISTS (SELECT FROM replicas WHERE id = $20) RETURNING key)` + putPostgresEvents
+	insertPostgres = `WITH s AS (INSERT INTO sessions (id, backend, model, title, folded, created_at, updated_at, status, pending,
+		unfinished, last_seq, rest, workspace, failed, activity, pinned, deleted_at)
+		SELECT $1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $16, nextval('activities'), $21, $22
+		WHERE $2::bigint = 0 AND $15::boolean IS NOT NULL AND EXISTS (SELECT FROM replicas WHERE id = $20)
+		ON CONFLICT (id) DO NOTHING RETURNING key)` + putPostgresEvents
+)
+
+// Append implements [eventlog.Store]. It returns what is true: where a reply was lost it asks until
+// it knows, or until the store is closed.
+func (db *Postgres) Append(ctx context.Context, id eventlog.ID, entries []event.Entry, s eventlog.Summary) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	err := errors.Join(ctx.Err(), checkEntries(id, entries, s))
+	var r row
+	if err == nil {
+		r, err = rowOf(s)
+	}
+	if err == nil {
+		err = db.append(r, entries)
+	}
+	if err != nil {
+		return fmt.Errorf("append to the log of session %s: %w", id, err)
+	}
+	return nil
+}
+
+// append writes entries in one statement. No caller's context ends it: a statement that was sent
+// cannot be withdrawn.
+func (db *Postgres) append(r row, entries []event.Entry) error {
+	last := entries[0].Seq - 1
+	seqs, bodies, words := make([]int64, len(entries)), make([][]byte, len(entries)), make([]*string, len(entries))
+	for i, e := range entries {
+		seqs[i], bodies[i] = e.Seq, e.JSON
+	}
+	for _, w := range wordsOf(entries) {
+		text := lexemes(w.words)
+		words[w.seq-last-1] = &text
+	}
+	args := append(pgRow(r, last), seqs, bodies, words, db.me)
+	statement := updatePostgres
+	if last == 0 {
+		statement, args = insertPostgres, append(args, r.Pinned, nanos(r.DeletedAt))
+	}
+	for unsure := false; ; {
+		if err := db.held(); err != nil && !unsure {
+			return err
+		}
+		n, err := db.exec(db.life, statement, args...)
+		switch {
+		case db.life.Err() != nil:
+			return ErrClosed
+		case err == nil && n > 0:
+			return nil
+		case err == nil:
+			return db.notNext(r, entries, unsure)
+		case !mayBeDone(err) && !unsure:
+			return err
+		}
+		// The statement may have been committed: the same again shows it, or does it.
+		unsure = true
+		select {
+		case <-time.After(200 * time.Millisecond):
+		case <-db.life.Done():
+			return ErrClosed
+		}
+	}
+}
+
+// notNext says why nothing was appended. Where an earlier attempt is not known to have failed, it
+// may be because that has succeeded: then the log ends with our bytes.
+func (db *Postgres) notNext(r row, entries []event.Entry, unsure bool) error {
+	ctx, cancel := context.WithTimeout(db.life, attempt)
+	defer cancel()
+	final := entries[len(entries)-1]
+	if unsure {
+		var there []byte
+		err := db.pool.QueryRow(ctx, `SELECT e.json FROM events e JOIN sessions s ON s.key = e.session WHERE s.id = $1 AND e.seq = $2`,
+			[]byte(r.ID), final.Seq).Scan(&there)
+		if err == nil && bytes.Equal(there, final.JSON) {
+			return nil
+		}
+		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+			return refused(err)
+		}
+	}
+	var mine bool
+	if err := db.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM replicas WHERE id = $1)`, db.me).Scan(&mine); err == nil && !mine {
+		return ErrHeld
+	}
+	return fmt.Errorf("%w: the log does not end at %d", ErrSequence, entries[0].Seq-1)
+}
+
+// Bounds of what PostgreSQL keeps of the words of one event.
+const (
+	maxLexeme   = 2046
+	maxTSVector = 900_000 // bytes; it refuses 1 MiB
+)
+
+// lexemes leaves out of words, with spaces between, what PostgreSQL would refuse an event for.
+func lexemes(words string) string {
+	if len(words) < maxLexeme {
+		return strings.TrimSuffix(words, " ")
+	}
+	var b strings.Builder
+	for w := range strings.FieldsSeq(words) {
+		if b.Len()+len(w) > maxTSVector {
+			break
+		}
+		if len(w) <= maxLexeme {
+			b.WriteString(w)
+			b.WriteByte(' ')
+		}
+	}
+	return strings.TrimSuffix(b.String(), " ")
+}
+
+// tsquery writes words as PostgreSQL reads them.
+func tsquery(words []string, prefix bool) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = "'" + strings.NewReplacer("'", "''", `\`, `\\`).Replace(w) + "'"
+	}
+	text := strings.Join(quoted, " & ")
+	if prefix {
+		text += ":*"
+	}
+	return text
+}
+
+// After implements [eventlog.Store]. A limit below 1 means a thousand.
+func (db *Postgres) After(ctx context.Context, id eventlog.ID, seq int64, limit int) (entries []event.Entry, err error) {
+	if limit < 1 {
+		limit = defaultEntries
+	}
+	if seq = max(seq, 0); seq >= math.MaxUint32 {
+		return nil, nil
+	}
+	var last int64
+	err = db.query(ctx, func(rows pgx.Rows) error {
+		var e event.Entry
+		if err := rows.Scan(&e.Seq, &e.JSON, &last); err != nil {
+			return err
+		}
+		if want := seq + int64(len(entries)) + 1; e.Seq != want {
+			return fmt.Errorf("%w: entry %d is missing", ErrCorrupt, want)
+		}
+		if e.Event, err = event.Unmarshal(e.JSON); err != nil {
+			return fmt.Errorf("%w: entry %d: %w", ErrCorrupt, e.Seq, err)
+		}
+		entries = append(entries, e)
+		return nil
+	}, `SELECT e.seq, e.json, s.last_seq FROM sessions s JOIN events e ON e.session = s.key
+		WHERE s.id = $1 AND e.seq > $2 ORDER BY e.seq LIMIT $3`, []byte(id), seq, int64(limit))
+	if end := seq + int64(len(entries)); err == nil && len(entries) > 0 && len(entries) < limit && end < last {
+		err = fmt.Errorf("%w: entry %d is missing", ErrCorrupt, end+1)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the log of session %s after %d: %w", id, seq, err)
+	}
+	return entries, nil
+}
+
+// query calls each for the rows of a statement, which reads.
+func (db *Postgres) query(ctx context.Context, each func(pgx.Rows) error, text string, args ...any) error {
+	rows, err := db.pool.Query(ctx, text, args...)
+	if err != nil {
+		return refused(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := each(rows); err != nil {
+			return err
+		}
+	}
+	return refused(rows.Err())
+}
+
+// Writable implements [sessions.Log]: the database is asked whether it takes what is written, and
+// for more than no bytes it is tried.
+func (db *Postgres) Writable(ctx context.Context, size int) error {
+	ctx, cancel := context.WithTimeout(ctx, attempt/2)
+	defer cancel()
+	if err := db.held(); err != nil {
+		return err
+	}
+	var reads bool
+	if err := db.pool.QueryRow(ctx, `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean`).Scan(&reads); err != nil {
+		return refused(err)
+	}
+	if reads {
+		return ErrReadOnly
+	}
+	if size > 0 {
+		_, err := db.exec(ctx, `UPDATE replicas SET ends = ends WHERE id = $1`, db.me)
+		return err
+	}
+	return nil
+}
+
+const pgColumns = `key, id, backend, model, title, created_at, updated_at, deleted_at, pinned, status, pending, last_seq, rest, workspace, activity`
+
+func scanPostgres(rows pgx.Rows) (row, error) {
+	var r row
+	var id, backend, model, title, workspace []byte
+	var status string
+	var created, updated, deleted int64
+	err := rows.Scan(&r.key, &id, &backend, &model, &title, &created, &updated, &deleted, &r.Pinned, &status, &r.Pending, &r.LastSeq, &r.rest, &workspace, &r.activity)
+	if err != nil {
+		return r, err
+	}
+	r.ID, r.Backend, r.Model, r.Title, r.Workspace = eventlog.ID(id), string(backend), string(model), string(title), string(workspace)
+	r.Status, r.CreatedAt, r.UpdatedAt, r.DeletedAt = event.Status(status), instant(created), instant(updated), instant(deleted)
+	return r, r.unpack()
+}
+
+// Summary implements [sessions.Catalog].
+func (db *Postgres) Summary(ctx context.Context, id eventlog.ID) (eventlog.Summary, error) {
+	found, err := db.rows(ctx, `SELECT `+pgColumns+` FROM sessions WHERE id = $1`, []byte(id))
+	if err == nil && len(found) == 0 {
+		err = eventlog.ErrNotFound
+	}
+	if err != nil {
+		return eventlog.Summary{}, fmt.Errorf("session %s: %w", id, err)
+	}
+	return found[0].Summary, nil
+}
+
+func (db *Postgres) rows(ctx context.Context, text string, args ...any) (found []row, err error) {
+	err = db.query(ctx, func(rows pgx.Rows) error {
+		r, err := scanPostgres(rows)
+		found = append(found, r)
+		return err
+	}, text, args...)
+	return found, err
+}
+
+// List implements [sessions.Catalog], as [DB.List] does.
+func (db *Postgres) List(ctx context.Context, q sessions.Query) (sessions.Page, error) {
+	p, err := pageOf(q)
+	var found []row
+	if err == nil {
+		found, err = db.list(ctx, p)
+	}
+	if err != nil {
+		return sessions.Page{}, fmt.Errorf("list the sessions: %w", err)
+	}
+	return p.page(found), nil
+}
+
+func (db *Postgres) list(ctx context.Context, p page) ([]row, error) {
+	hits, err := db.search(ctx, p.finder)
+	if err != nil {
+		return nil, err
+	}
+	text, args := p.postgres(slices.Collect(maps.Keys(hits)))
+	found, err := db.rows(ctx, text, args...)
+	for i := range found {
+		if seq := hits[found[i].key]; seq > 0 && err == nil {
+			found[i].hit, err = db.hit(ctx, found[i].key, seq, p.finder)
+		}
+	}
+	return found, err
+}
+
+// postgres selects the rows of a page; hits are the keys of sessions that match its text.
+func (p page) postgres(hits []int64) (text string, args []any) {
+	arg := func(v any) string {
+		args = append(args, v)
+		return "$" + strconv.Itoa(len(args))
+	}
+	paths := func(all []string) (list [][]byte) {
+		for _, one := range all {
+			list = append(list, []byte(one))
+		}
+		return list
+	}
+	where, order := `deleted_at = 0`, `pinned DESC, activity DESC, key DESC`
+	switch p.kind {
+	case sessions.QueryUnfinished:
+		where, order = `unfinished`, `key`
+	case sessions.QueryDeleted:
+		where, order = `deleted_at <> 0`, `key`
+	}
+	if len(p.Workspaces) > 0 {
+		where += ` AND workspace = ANY (` + arg(paths(p.Workspaces)) + `)`
+	}
+	if len(p.Hidden) > 0 {
+		where += ` AND workspace <> ALL (` + arg(paths(p.Hidden)) + `)`
+	}
+	if p.Begun {
+		where += ` AND last_seq > 1`
+	}
+	switch p.State {
+	case "":
+	case sessions.Active:
+		where += ` AND status <> 'idle'`
+	case sessions.Resting:
+		where += ` AND status = 'idle' AND NOT pinned`
+	case sessions.Pinned:
+		where += ` AND pinned`
+	case sessions.Failed:
+		where += ` AND status = 'idle' AND failed`
+	default:
+		where += ` AND status = ` + arg(string(p.State))
+	}
+	switch {
+	case p.from == nil:
+	case p.kind == sessions.QueryPresent:
+		where += ` AND (pinned, activity, key) < (` + arg(p.from.Pinned) + `, ` + arg(p.from.Activity) + `, ` + arg(p.from.Key) + `)`
+	default:
+		where += ` AND key > ` + arg(p.from.Key)
+	}
+	if len(p.words) > 0 {
+		titled := `true`
+		for _, w := range p.words {
+			titled += ` AND strpos(folded, ` + arg(searched(w)) + `) > 0`
+		}
+		where += ` AND (` + titled + ` OR key = ANY (` + arg(hits) + `))`
+	}
+	return `SELECT ` + pgColumns + ` FROM sessions WHERE ` + where + ` ORDER BY ` + order + ` LIMIT ` + arg(int64(p.limit+1)), args
+}
+
+// search returns the last event that matches of each session, by the session's key: whole words
+// first, then those that begin like the last one.
+func (db *Postgres) search(ctx context.Context, finder eventlog.Finder) (map[int64]int64, error) {
+	words, prefix := finder.Terms()
+	hits := map[int64]int64{}
+	if len(words) == 0 {
+		return hits, nil
+	}
+	note := func(rows pgx.Rows) error {
+		var session, seq int64
+		err := rows.Scan(&session, &seq)
+		if err == nil && hits[session] == 0 {
+			hits[session] = seq
+		}
+		return err
+	}
+	err := db.query(ctx, note, `SELECT session, max(seq) FROM events WHERE words @@ $1::text::tsquery GROUP BY session ORDER BY session DESC LIMIT $2`,
+		tsquery(words, false), int64(maxFound))
+	if err == nil && prefix && len(hits) < enoughFound {
+		err = db.query(ctx, note, `SELECT session, seq FROM events WHERE words @@ $1::text::tsquery ORDER BY session DESC, seq DESC LIMIT $2`,
+			tsquery(words, true), int64(maxBeginnings))
+	}
+	return hits, err
+}
+
+// hit reads the event that matched; nil where it was deleted meanwhile.
+func (db *Postgres) hit(ctx context.Context, session, seq int64, finder eventlog.Finder) (found *eventlog.Hit, err error) {
+	err = db.query(ctx, func(rows pgx.Rows) error {
+		var b []byte
+		if err := rows.Scan(&b); err != nil {
+			return err
+		}
+		if e, err := event.Unmarshal(b); err == nil {
+			found = &eventlog.Hit{Seq: seq, Data: e.Data, Parts: finder.Parts(eventlog.Text(e.Data))}
+		}
+		return nil
+	}, `SELECT json FROM events WHERE session = $1 AND seq = $2`, session, seq)
+	return found, err
+}
+
+// Workspaces implements [sessions.Catalog].
+func (db *Postgres) Workspaces(ctx context.Context) (all []sessions.Workspace, err error) {
+	err = db.query(ctx, func(rows pgx.Rows) error {
+		var w sessions.Workspace
+		var path []byte
+		var updated int64
+		err := rows.Scan(&path, &w.Sessions, &updated)
+		w.Path, w.UpdatedAt = string(path), instant(updated)
+		all = append(all, w)
+		return err
+	}, `SELECT workspace, count(*) FILTER (WHERE last_seq > 1), max(updated_at) FROM sessions WHERE deleted_at = 0 GROUP BY workspace`)
+	if err != nil {
+		return nil, fmt.Errorf("list the workspaces: %w", err)
+	}
+	return all, nil
+}
+
+// Mark implements [sessions.Catalog].
+func (db *Postgres) Mark(ctx context.Context, id eventlog.ID, m sessions.Mark) error {
+	var deleted *int64
+	if m.DeletedAt != nil {
+		n := nanos(*m.DeletedAt)
+		deleted = &n
+	}
+	err := one(db.exec(ctx, `UPDATE sessions SET pinned = coalesce($2, pinned), deleted_at = coalesce($3, deleted_at) WHERE id = $1`,
+		[]byte(id), m.Pinned, deleted))
+	if err != nil {
+		return fmt.Errorf("mark session %s: %w", id, err)
+	}
+	return nil
+}
+
+// Delete implements [sessions.Catalog].
+func (db *Postgres) Delete(ctx context.Context, id eventlog.ID) error {
+	if _, err := db.exec(ctx, `DELETE FROM sessions WHERE id = $1`, []byte(id)); err != nil {
+		return fmt.Errorf("delete session %s: %w", id, err)
+	}
+	return nil
+}
+
+// SaveDrafts implements [eventlog.Drafts]; a session that is not in the log has nowhere to keep
+// them, which is eventlog.ErrNotFound.
+func (db *Postgres) SaveDrafts(ctx context.Context, id eventlog.ID, drafts []eventlog.Draft) error {
+	b, err := json.Marshal(drafts)
+	switch {
+	case err != nil:
+	case len(drafts) == 0:
+		_, err = db.exec(ctx, `DELETE FROM drafts WHERE session = (SELECT key FROM sessions WHERE id = $1)`, []byte(id))
+	default:
+		err = one(db.exec(ctx, `INSERT INTO drafts (session, json) SELECT key, $2 FROM sessions WHERE id = $1
+			ON CONFLICT (session) DO UPDATE SET json = excluded.json`, []byte(id), b))
+	}
+	if err != nil {
+		return fmt.Errorf("save the drafts of session %s: %w", id, err)
+	}
+	return nil
+}
+
+// LoadDrafts implements [eventlog.Drafts].
+func (db *Postgres) LoadDrafts(ctx context.Context, id eventlog.ID) (drafts []eventlog.Draft, err error) {
+	err = db.query(ctx, func(rows pgx.Rows) error {
+		var b []byte
+		if err := rows.Scan(&b); err != nil {
+			return err
+		}
+		return json.Unmarshal(b, &drafts)
+	}, `SELECT d.json FROM drafts d JOIN sessions s ON s.key = d.session WHERE s.id = $1`, []byte(id))
+	if err != nil {
+		return nil, fmt.Errorf("load the drafts of session %s: %w", id, err)
+	}
+	return drafts, nil
+}
+
+// Size is how many bytes the database takes.
+func (db *Postgres) Size() (size int64, err error) {
+	ctx, cancel := context.WithTimeout(db.life, attempt/2)
+	defer cancel()
+	err = db.pool.QueryRow(ctx, `SELECT pg_database_size(current_database())`).Scan(&size)
+	return size, refused(err)
+}
+
+// Vacuum does nothing: PostgreSQL gives room back by itself.
+func (db *Postgres) Vacuum(context.Context) error { return nil }
+
+// Close gives the sessions back, refuses what waits with [ErrClosed] and closes the connections. It
+// may be called twice.
+func (db *Postgres) Close() error {
+	if db.life.Err() != nil {
+		return nil
+	}
+	_, err := db.exec(db.life, `DELETE FROM replicas WHERE id = $1`, db.me)
+	db.stop()
+	<-db.done
+	db.pool.Close()
+	if errors.Is(err, ErrAway) {
+		err = nil // its lease ends by itself
+	}
+	return err
+}
+
+// pgKinds are the errors of this package for the classes and codes of PostgreSQL (its appendix A).
+var pgKinds = map[string]error{
+	"53100": ErrFull, "25006": ErrReadOnly, "58": ErrDisk, "XX001": ErrCorrupt, "XX002": ErrCorrupt,
+	"53": ErrAway, // too many connections, or no memory
+	"28": fmt.Errorf("%w: it does not know the user, or the password is wrong", ErrRefused),
+	"3D": fmt.Errorf("%w: there is no such database; make it with createdb", ErrRefused),
+	"42": fmt.Errorf("%w: the user may not make or use webchat's tables there", ErrRefused),
+}
+
+// refused turns an error of the driver into one of this package. The text of one that may quote
+// the URL is left out.
+func refused(err error) error {
+	var e *pgconn.PgError
+	switch {
+	case err == nil || errors.Is(err, context.Canceled):
+		return err
+	case errors.As(err, &e):
+		if strings.HasPrefix(e.Code, "57P") || strings.HasPrefix(e.Code, "08") { // it ends, or ended our connection
+			return &lost{sent: true}
+		}
+		for n := len(e.Code); n >= 2; n-- {
+			if kind := pgKinds[e.Code[:n]]; kind != nil {
+				return fmt.Errorf("%w (%s)", kind, e.Code)
+			}
+		}
+		return fmt.Errorf("the database failed: %s (%s)", e.Message, e.Code)
+	}
+	_, connecting := errors.AsType[*pgconn.ConnectError](err)
+	return &lost{sent: !connecting && !pgconn.SafeToRetry(err)}
+}
+
+// lost is a connection that failed.
+type lost struct{ sent bool } // a statement may have been done
+
+func (l *lost) Error() string { return ErrAway.Error() }
+func (l *lost) Unwrap() error { return ErrAway }
+
+// mayBeDone reports whether a statement that failed may have been committed all the same.
+func mayBeDone(err error) bool {
+	l, ok := errors.AsType[*lost](err)
+	return ok && l.sent
+}

@@ -1,0 +1,265 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"webchat/internal/event"
+	"webchat/internal/eventlog"
+	"webchat/internal/store"
+	"webchat/internal/store/postgrestest"
+	"webchat/internal/store/storetest"
+)
+
+func TestPostgres(t *testing.T) {
+	server := postgrestest.Start(t)
+	t.Run("Store", func(t *testing.T) {
+		storetest.Run(t, func(t testing.TB) (storetest.Store, func() storetest.Store) {
+			at := server.Database(t)
+			db := openPostgres(t, at)
+			t.Cleanup(func() { shut(t, db) })
+			return db, func() storetest.Store {
+				shut(t, db)
+				db = openPostgres(t, at)
+				return db
+			}
+		}, store.ErrSequence)
+	})
+	t.Run("Refusals", func(t *testing.T) { postgresRefusals(t, server) })
+	t.Run("Held", func(t *testing.T) { postgresHeld(t, server) })
+	t.Run("LostReplies", func(t *testing.T) { postgresLostReplies(t, server) })
+	t.Run("Restart", func(t *testing.T) { postgresRestart(t, server) })
+}
+
+func openPostgres(t testing.TB, at string) *store.Postgres {
+	t.Helper()
+	db, err := store.OpenPostgres(t.Context(), store.PostgresConfig{URL: at, Slot: t.Name()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+func shut(t testing.TB, db *store.Postgres) {
+	t.Helper()
+	if err := db.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// What is not fit is refused with what it is, and never with the address or the password.
+func postgresRefusals(t *testing.T, server *postgrestest.Server) {
+	newer, reads := server.Database(t), server.Database(t)
+	shut(t, openPostgres(t, newer))
+	name := func(at string) string { return strings.TrimPrefix(must(url.Parse(at)).Path, "/") }
+	server.SQL(t, name(newer), "UPDATE schema_version SET version = 7")
+	server.SQL(t, "postgres", "ALTER DATABASE "+name(reads)+" SET default_transaction_read_only = on")
+	secret := func(at string) string { return strings.Replace(at, "webchat@", "webchat:hunter2@", 1) }
+	for name, c := range map[string]struct {
+		at   string
+		want error
+		says string
+	}{
+		"no address":   {"postgres://user:hunter2@host:port/x", store.ErrRefused, "not one that libpq reads"},
+		"no database":  {secret(server.URL("nothing")), store.ErrRefused, "createdb"},
+		"unknown user": {strings.Replace(server.URL("postgres"), "webchat@", "stranger:hunter2@", 1), store.ErrRefused, "password"},
+		"no server":    {"postgres://webchat:hunter2@/x?host=" + url.QueryEscape(filepath.Join(server.Dir, "none")), store.ErrAway, "does not answer"},
+		"newer schema": {secret(newer), store.ErrVersion, "schema 7 and this program knows up to 1"},
+		"read only":    {secret(reads), store.ErrReadOnly, "primary"},
+	} {
+		_, err := store.OpenPostgres(t.Context(), store.PostgresConfig{URL: c.at, Slot: name})
+		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// One program at a time has the sessions; one that was killed makes its successor in the same data
+// folder wait for nothing, and writes nothing more.
+func postgresHeld(t *testing.T, server *postgrestest.Server) {
+	at := server.Database(t)
+	lost := make(chan error, 1)
+	first, err := store.OpenPostgres(t.Context(), store.PostgresConfig{URL: at, Slot: "a", Lost: func(err error) { lost <- err }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, s := storetest.Start(t, "a", 2)
+	if err := first.Append(t.Context(), "a", entries, s); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.OpenPostgres(t.Context(), store.PostgresConfig{URL: at, Slot: "b"}); !errors.Is(err, store.ErrHeld) {
+		t.Errorf("a second program: %v", err)
+	}
+	second, err := store.OpenPostgres(t.Context(), store.PostgresConfig{URL: at, Slot: "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer shut(t, second)
+	next := storetest.Entry(t, 3, event.Abort{Reason: "x"})
+	if err := first.Append(t.Context(), "a", []event.Entry{next}, eventlog.Summarize(s, next)); !errors.Is(err, store.ErrHeld) {
+		t.Errorf("the first one appends: %v", err)
+	}
+	if err := <-lost; !errors.Is(err, store.ErrHeld) {
+		t.Errorf("the first one is told %v", err)
+	}
+	if err := second.Append(t.Context(), "a", []event.Entry{next}, eventlog.Summarize(s, next)); err != nil {
+		t.Error(err)
+	}
+	shut(t, first)
+}
+
+// A reply that is lost after the commit is told as what it was: each entry is in the log once.
+func postgresLostReplies(t *testing.T, server *postgrestest.Server) {
+	proxy := swallow(t, server)
+	at := must(url.Parse(server.Database(t)))
+	at.Host, at.RawQuery = proxy.Addr().String(), "sslmode=disable"
+	db := openPostgres(t, at.String())
+	defer shut(t, db)
+	entries, s := storetest.Start(t, "a", 1)
+	if err := db.Append(t.Context(), "a", entries, s); err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		e := storetest.Entry(t, s.LastSeq+1, event.Abort{Reason: "x"})
+		next := eventlog.Summarize(s, e)
+		proxy.arm()
+		if err := db.Append(t.Context(), "a", []event.Entry{e}, next); err != nil {
+			t.Fatal(err)
+		}
+		s = next
+	}
+	if got, err := db.After(t.Context(), "a", 0, 100); err != nil || len(got) != 21 {
+		t.Errorf("%d entries, %v", len(got), err)
+	}
+	if n := proxy.lost.Load(); n < 20 {
+		t.Errorf("only %d replies were lost", n)
+	}
+}
+
+// What was acknowledged is there after the server crashed, and an append that met the crash is done
+// when it is back.
+func postgresRestart(t *testing.T, server *postgrestest.Server) {
+	db := openPostgres(t, server.Database(t))
+	defer shut(t, db)
+	entries, s := storetest.Start(t, "a", 1)
+	if err := db.Append(t.Context(), "a", entries, s); err != nil {
+		t.Fatal(err)
+	}
+	var writer sync.WaitGroup
+	stop, crashed := make(chan struct{}), make(chan struct{})
+	writer.Go(func() {
+		for n := 0; ; n++ {
+			e := storetest.Entry(t, s.LastSeq+1, event.Abort{Reason: "x"})
+			next := eventlog.Summarize(s, e)
+			switch err := db.Append(context.Background(), "a", []event.Entry{e}, next); {
+			case err == nil:
+				s = next
+			case !errors.Is(err, store.ErrAway):
+				t.Errorf("Append: %v", err)
+				return
+			}
+			if n == 20 {
+				close(crashed)
+			}
+			select {
+			case <-stop:
+				return
+			default:
+			}
+		}
+	})
+	<-crashed
+	server.Stop(syscall.SIGQUIT)
+	if err := db.Writable(t.Context(), 1); !errors.Is(err, store.ErrAway) {
+		t.Errorf("Writable without a server: %v", err)
+	}
+	server.Run(t)
+	for deadline := time.Now().Add(time.Minute); db.Writable(t.Context(), 1) != nil; {
+		if time.Now().After(deadline) {
+			t.Fatal("the store does not come back")
+		}
+	}
+	close(stop)
+	writer.Wait()
+	if got, err := db.After(t.Context(), "a", 0, 1e6); err != nil || int64(len(got)) != s.LastSeq {
+		t.Errorf("%d entries, want %d: %v", len(got), s.LastSeq, err)
+	}
+}
+
+// swallower passes connections on to a server. Once armed it loses the next reply to a statement,
+// and the connection with it.
+type swallower struct {
+	net.Listener
+	armed atomic.Bool
+	lost  atomic.Int64
+}
+
+func (s *swallower) arm() { s.armed.Store(true) }
+
+func swallow(t *testing.T, server *postgrestest.Server) *swallower {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &swallower{Listener: l}
+	var all sync.WaitGroup
+	all.Go(func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			engine, err := net.Dial("unix", filepath.Join(server.Dir, ".s.PGSQL.5432"))
+			if err != nil {
+				_ = client.Close()
+				continue
+			}
+			var writes atomic.Bool
+			all.Go(func() { // statements
+				defer engine.Close()
+				b := make([]byte, 64<<10)
+				for {
+					n, err := client.Read(b)
+					if strings.Contains(string(b[:n]), "INSERT INTO events") {
+						writes.Store(true)
+					}
+					if _, failed := engine.Write(b[:n]); err != nil || failed != nil {
+						return
+					}
+				}
+			})
+			all.Go(func() { // replies
+				defer client.Close()
+				b := make([]byte, 64<<10)
+				for {
+					n, err := engine.Read(b)
+					if n > 0 && writes.Swap(false) && s.armed.Swap(false) {
+						s.lost.Add(1)
+						return
+					}
+					if _, failed := client.Write(b[:n]); err != nil || failed != nil {
+						return
+					}
+				}
+			})
+		}
+	})
+	t.Cleanup(func() { _ = l.Close(); all.Wait() })
+	return s
+}
