@@ -56,6 +56,9 @@ type cli struct {
 			OlderThan age `placeholder:"AGE" help:"how long a session was not used, such as 90d"`
 		} `cmd:"" help:"delete sessions unused for --older-than and free their disk space"`
 	} `cmd:""`
+	Move struct {
+		Back bool `help:"from the database to the data folder"`
+	} `cmd:"" help:"copy the sessions of the data folder to the database of --engine-file, and compare them; what is there is left"`
 	Service struct {
 		Install struct{} `cmd:"" help:"start the server when you log in, with the flags given here"`
 		Status  struct{} `cmd:"" help:"show whether it is set up, and whether it runs"`
@@ -74,7 +77,7 @@ type command func(ctx context.Context, o *options, stdout, stderr io.Writer) err
 
 var commands = map[string]command{
 	"serve": open, "open": open, "show": show, "url": printURL, "token": printToken, "mcp stdio": mcpOnStdio, "mcp install": mcpInstall, "mcp login": mcpLogin, "stop": stopServer, "logout": logout, "doctor": doctor,
-	"verify": verify, "version": printVersion, "sessions prune": pruneSessions,
+	"verify": verify, "version": printVersion, "sessions prune": pruneSessions, "move": moveSessions,
 	"service install": installService, "service status": serviceStatus, "service remove": removeService, "completion": printCompletion,
 }
 
@@ -129,7 +132,7 @@ func parse(args, env []string) (name string, o *options, err error) {
 	}
 	o = &c.Options
 	o.env = env
-	o.commandOptions = commandOptions{OlderThan: c.Sessions.Prune.OlderThan, MCP: c.Token.MCP, Own: c.MCP.Stdio.Own, Online: c.Doctor.Online, HTTP: c.MCP.Install.HTTP, Yes: c.MCP.Install.Yes,
+	o.commandOptions = commandOptions{OlderThan: c.Sessions.Prune.OlderThan, MCP: c.Token.MCP, Back: c.Move.Back, Own: c.MCP.Stdio.Own, Online: c.Doctor.Online, HTTP: c.MCP.Install.HTTP, Yes: c.MCP.Install.Yes,
 		Client: c.MCP.Install.Client, Shell: c.Completion.Shell, Name: c.Show.Name, Where: c.Serve.Where + c.Open.Where}
 	given := func(name string) bool {
 		return slices.ContainsFunc(parsed.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == name })

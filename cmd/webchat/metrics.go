@@ -39,7 +39,7 @@ type refusal struct {
 // refusals are why the log refused events, as the metric names them.
 var refusals = []refusal{
 	{store.ErrFull, "full"}, {store.ErrDisk, "disk"}, {store.ErrReadOnly, "read_only"}, {store.ErrLocked, "locked"}, {store.ErrCorrupt, "damaged"},
-	{store.ErrGone, "removed"}, {store.ErrReplaced, "replaced"}, {store.ErrClosed, "closed"}, {nil, "other"},
+	{store.ErrGone, "removed"}, {store.ErrReplaced, "replaced"}, {store.ErrAway, "away"}, {store.ErrHeld, "held"}, {store.ErrClosed, "closed"}, {nil, "other"},
 }
 
 // newMetrics makes the numbers that are counted as things happen.

@@ -54,6 +54,7 @@ type options struct {
 	PublicURL         string        `name:"public-url" placeholder:"URL" help:"the one public URL behind a proxy"`
 	MetricsListen     string        `placeholder:"ADDRESS" help:"serve /metrics to Prometheus on this address, without sign-in"`
 	TokenFile         string        `placeholder:"FILE" help:"the API token, made at first start; by default in the data folder"`
+	EngineFile        string        `placeholder:"FILE" help:"a file with the address of a PostgreSQL database that keeps the sessions, instead of a file in the data folder"`
 	InsecureNoAuth    bool          `help:"no sign-in; only on loopback"`
 	NoOpen            bool          `help:"do not open the browser"`
 	Config            string        `placeholder:"FILE" help:"the configuration file; by default config.yaml in your configuration folder"`
@@ -73,6 +74,7 @@ type options struct {
 type commandOptions struct {
 	OlderThan age
 	MCP, Own  bool
+	Back      bool // from the database to the data folder
 	Online    bool
 	HTTP, Yes bool
 	Client    string // that "mcp install" connects
@@ -84,7 +86,7 @@ type commandOptions struct {
 // absolute makes the names of files independent of where they are used later. A
 // program without a slash is left to PATH.
 func (o *options) absolute() error {
-	for _, name := range []*string{&o.Config, &o.DataDir, &o.TokenFile, &o.Provider.KeyFile, &o.CopilotPath, &o.AutohandPath} {
+	for _, name := range []*string{&o.Config, &o.DataDir, &o.TokenFile, &o.EngineFile, &o.Provider.KeyFile, &o.CopilotPath, &o.AutohandPath} {
 		program := name == &o.CopilotPath || name == &o.AutohandPath
 		if *name == "" || program && !strings.ContainsRune(filepath.ToSlash(*name), '/') {
 			continue

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -17,7 +15,6 @@ import (
 	"webchat/internal/daemon"
 	"webchat/internal/files"
 	"webchat/internal/sessions"
-	"webchat/internal/store"
 	"webchat/internal/wording"
 )
 
@@ -83,10 +80,7 @@ func (o *options) pruneAlone(ctx context.Context, path string, older time.Durati
 		return p, err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	if _, err := os.Stat(filepath.Join(path, store.FileName)); err != nil {
-		return p, fmt.Errorf("there are no sessions in %s: %w", path, daemon.Plain(err))
-	}
-	db, err := store.Open(store.Config{Dir: path})
+	db, err := o.openStore(ctx, path, log)
 	if err != nil {
 		return p, err
 	}

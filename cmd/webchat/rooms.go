@@ -36,7 +36,8 @@ const keptAttachments = 128 << 20
 
 // rooms are the parts of a server, complete and unstarted.
 type rooms struct {
-	db       *store.DB
+	db       sessionStore
+	file     *store.DB // nil: a database keeps the sessions
 	outputs  *outputs.Store
 	guard    *guard.Guard
 	sessions *sessions.Manager
@@ -100,7 +101,7 @@ func (r *rooms) results(id eventlog.ID) displaytools.Results {
 }
 
 // newRooms wires everything. What it opened is closed when it fails.
-func (o *options) newRooms(ctx context.Context, c *config, first []string, dir string, held func() error, log *slog.Logger) (_ *rooms, err error) {
+func (o *options) newRooms(ctx context.Context, c *config, first []string, dir string, held func() error, lost func(error), log *slog.Logger) (_ *rooms, err error) {
 	r := &rooms{metrics: newMetrics()}
 	backends, err := o.backends(c, dir, func(id string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
 		return r.lender.ToAgent(id, call)
@@ -117,7 +118,14 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	}
 	var moved []string
 	var notOpened error
-	open := sync.OnceFunc(func() { r.db, moved, notOpened = store.OpenFile(store.Config{Dir: dir, Held: held}, log) })
+	open := sync.OnceFunc(func() {
+		if o.EngineFile == "" {
+			r.file, moved, notOpened = store.OpenFile(store.Config{Dir: dir, Held: held}, log)
+			r.db = r.file
+		} else {
+			r.db, notOpened = o.openEngine(ctx, dir, lost, log)
+		}
+	})
 	go open() // while templates are parsed
 	defer func() {
 		if open(); err != nil && notOpened == nil {
@@ -171,7 +179,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	r.metrics.read(r)
 	r.server, err = server.New(server.Config{Sessions: r.sessions, Outputs: r.outputs, Hub: r.hub, Guard: r.guard,
 		Pages: pages, Metrics: r.metrics.handler(), MCP: r.lender, MCPServers: o.listServers(c), AllowMCP: o.allowServer(c), Home: home, Version: version(), Consent: o.consent(c), Grants: kept, Logger: log,
-		Looks: looks, Stored: r.db.Size, Notice: notice(moved, r.db.Missing()), Stopping: ctx.Done()})
+		Looks: looks, Stored: r.db.Size, Notice: r.notice(moved), Stopping: ctx.Done()})
 	if err == nil {
 		r.looking.Go(func() { o.warnBackend(ctx, backends, log) })
 		r.looking.Go(func() { o.warnServers(ctx, c, log) })
@@ -243,9 +251,12 @@ func (r *rooms) httpServer(log *slog.Logger) *http.Server {
 }
 
 // notice is what pages say about a file that was damaged, or that lacks what was saved.
-func notice(moved []string, missing string) string {
-	if len(moved) == 0 {
-		return missing
+func (r *rooms) notice(moved []string) string {
+	switch {
+	case r.file == nil:
+		return ""
+	case len(moved) == 0:
+		return r.file.Missing()
 	}
 	names := filepath.Base(moved[0])
 	if len(moved) > 1 {
@@ -256,11 +267,12 @@ func notice(moved []string, missing string) string {
 
 // runSessions runs the sessions, and beside them looks for damage in their logs.
 func (r *rooms) runSessions(ctx context.Context) error {
-	inspected := make(chan struct{})
-	go func() { defer close(inspected); r.db.Inspect(ctx) }()
-	err := r.sessions.Run(ctx)
-	<-inspected
-	return err
+	var beside sync.WaitGroup
+	if r.file != nil {
+		beside.Go(func() { r.file.Inspect(ctx) })
+	}
+	defer beside.Wait()
+	return r.sessions.Run(ctx)
 }
 
 // work starts everything that has to run and returns the errors with which it

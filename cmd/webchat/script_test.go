@@ -40,7 +40,10 @@ import (
 //	appears FILE...       wait for files
 //	occupy                listens on a port and sets PORT
 //	mode FILE PERM        checks the permissions
-func TestScript(t *testing.T) {
+func TestScript(t *testing.T) { testscript.Run(t, scripts(t, "testdata/script")) }
+
+// scripts are those of a folder.
+func scripts(t *testing.T, dir string) testscript.Params {
 	honest, leaky := copilottest.New(t), copilottest.New(t)
 	self, err := os.Executable()
 	if err != nil {
@@ -56,8 +59,8 @@ func TestScript(t *testing.T) {
 	}
 	cache = cmp.Or(os.Getenv("GOCACHE"), filepath.Join(cache, "go-build"))
 	leaky.Answer(leak)
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+	return testscript.Params{
+		Dir:                 dir,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		// In CI a missing program fails the script that needs it.
@@ -117,7 +120,7 @@ func TestScript(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"ready": ready, "http": request, "asked": asked, "capture": capture, "sigterm": sigterm, "gone": gone, "appears": appears, "occupy": occupy, "address": address, "mode": mode,
 		},
-	})
+	}
 }
 
 // cached is what a script of scripts installed.

@@ -79,7 +79,13 @@ func (o *options) serve(ctx context.Context, folders []string, stdout, stderr io
 		}
 		return err
 	}
-	r, err := o.newRooms(ctx, c, folders, path, held, log)
+	var away error // what took the sessions from this program
+	lost := func(err error) {
+		away = fmt.Errorf("webchat ended, so that nothing is done twice: %w", err)
+		stop()
+	}
+	defer func() { err = errors.Join(err, away) }()
+	r, err := o.newRooms(ctx, c, folders, path, held, lost, log)
 	if err != nil {
 		daemon.CloseAll(listeners)
 		return err

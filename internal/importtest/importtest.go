@@ -51,6 +51,7 @@ var ours = map[string][]string{
 
 	"internal/agent/autohand/autohandtest": {}, // the CLI for tests
 	"internal/agent/acp/acptest":           {}, // an agent for tests
+	"internal/store/postgrestest":          {}, // a database for tests
 
 	"internal/consent":         {"internal/agent", "internal/event", "internal/eventlog", "internal/proc", "internal/strictjson"},
 	"internal/session":         {"internal/contain", "internal/consent", "internal/event", "internal/eventlog", "internal/agent", "internal/strictjson", "internal/tokens", "internal/files", "internal/kind", "internal/policy"},
@@ -99,6 +100,7 @@ var theirs = map[string][]string{
 	"github.com/tiktoken-go/tokenizer":         {"internal/tokens"},
 	"github.com/go-json-experiment/json":       {"internal/strictjson", "internal/views"},
 	"modernc.org/sqlite":                       {"internal/store"},
+	"github.com/jackc/pgx/v5":                  {"internal/store"},
 	"modernc.org/libc":                         {"internal/store"}, // its tests: a disk below SQLite that fails
 	"github.com/sourcegraph/jsonrpc2":          {"internal/jsonrpc"},
 	"github.com/google/uuid":                   {"internal/event"},
@@ -140,6 +142,6 @@ var forTests = []string{
 // not know them.
 var standardRefused = map[string][]string{
 	"net/http": {"internal/session", "internal/contain", "internal/event", "internal/agent", "internal/sessions", "internal/eventlog", "internal/consent", "internal/page", "internal/displaytools", "internal/store", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal"},
-	"os/exec":  {"*", "-internal/proc", "-internal/e2e/proxy", "-internal/agent/autohand/autohandtest"}, // only proc starts processes
-	"flag":     {"*"},                                                                                   // kong reads the command line
+	"os/exec":  {"*", "-internal/proc", "-internal/e2e/proxy", "-internal/agent/autohand/autohandtest", "-internal/store/postgrestest"}, // only proc starts processes
+	"flag":     {"*"},                                                                                                                   // kong reads the command line
 }

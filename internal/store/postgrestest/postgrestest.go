@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package postgrestest starts a PostgreSQL server of its own for a test, on a socket in a temporary
 // folder, with every commit synced.
 //

@@ -1,3 +1,5 @@
+//go:build unix
+
 package store_test
 
 import (
@@ -12,6 +14,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
@@ -262,4 +267,56 @@ func swallow(t *testing.T, server *postgrestest.Server) *swallower {
 	})
 	t.Cleanup(func() { _ = l.Close(); all.Wait() })
 	return s
+}
+
+// BenchmarkPostgresAppend is one session that appends one event at a time, then 64 that do so at
+// once, and, as the reference, the same rows written by a bare statement.
+func BenchmarkPostgresAppend(b *testing.B) {
+	server := postgrestest.Start(b)
+	b.Run("store", func(b *testing.B) { appendLoop(b, openPostgres(b, server.Database(b)), 1, body) })
+	b.Run("reference", func(b *testing.B) {
+		pool := bareRows(b, server.Database(b))
+		var seq int64
+		measure(b, func(int) { bareAppend(b, pool, 0, &seq) })
+	})
+	b.Run("64 sessions", func(b *testing.B) {
+		db := openPostgres(b, server.Database(b))
+		defer shut(b, db)
+		appendSessions(b, db)
+	})
+	b.Run("64 sessions, reference", func(b *testing.B) {
+		pool := bareRows(b, server.Database(b))
+		var n atomic.Int64
+		b.SetParallelism(32)
+		b.RunParallel(func(pb *testing.PB) {
+			session, seq := n.Add(1), int64(0)
+			for pb.Next() {
+				bareAppend(b, pool, session, &seq)
+			}
+		})
+		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
+	})
+}
+
+func bareRows(b *testing.B, at string) *pgxpool.Pool {
+	b.Helper()
+	c := must(pgxpool.ParseConfig(at))
+	c.ConnConfig.DefaultQueryExecMode, c.MaxConns = pgx.QueryExecModeExec, 8
+	pool := must(pgxpool.NewWithConfig(b.Context(), c))
+	b.Cleanup(pool.Close)
+	_ = must(pool.Exec(b.Context(), `CREATE TABLE sessions (key bigint PRIMARY KEY, last_seq bigint NOT NULL, rest bytea NOT NULL)`))
+	_ = must(pool.Exec(b.Context(), `INSERT INTO sessions SELECT n, 0, '' FROM generate_series(0, 100) n`))
+	_ = must(pool.Exec(b.Context(), `CREATE TABLE events (session bigint, seq bigint, json bytea NOT NULL, words tsvector, PRIMARY KEY (session, seq))`))
+	_ = must(pool.Exec(b.Context(), `CREATE INDEX ON events USING gin (words)`))
+	return pool
+}
+
+func bareAppend(b *testing.B, pool *pgxpool.Pool, session int64, seq *int64) {
+	e := storetest.Entry(b, 1, body)
+	*seq++
+	tag, err := pool.Exec(context.Background(), `WITH s AS (UPDATE sessions SET last_seq = $2, rest = $3 WHERE key = $1 AND last_seq = $2 - 1 RETURNING key)
+		INSERT INTO events SELECT key, $2, $3, array_to_tsvector($4::text[]) FROM s`, session, *seq, e.JSON, []string{"render_file_contents", "internal", "session", "session.go"})
+	if err != nil || tag.RowsAffected() != 1 {
+		b.Error(tag, err)
+	}
 }

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"webchat/internal/daemon"
+	"webchat/internal/document"
+	"webchat/internal/eventlog"
+	"webchat/internal/sessions"
+	"webchat/internal/store"
+)
+
+// sessionStore keeps the sessions: a file in the data folder, or a PostgreSQL database.
+type sessionStore interface {
+	sessions.Log
+	sessions.Catalog
+	eventlog.Drafts
+	daemon.Shrinking
+	Close() error
+}
+
+// slotFile names this data folder to the database, so that a program that was killed makes its
+// successor wait for nothing.
+const slotFile = "slot"
+
+// engineURL reads the file that --engine-file names.
+func (o *options) engineURL(log *slog.Logger) (string, error) {
+	const form = "write the address of a PostgreSQL database into it, such as postgres://user:password@host/database"
+	b, err := os.ReadFile(o.EngineFile)
+	switch url := strings.TrimSpace(string(b)); {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", usage("--engine-file %s: there is no such file; %s", o.EngineFile, form)
+	case err != nil:
+		return "", usage("--engine-file %s: %v", o.EngineFile, daemon.Plain(err))
+	case url == "":
+		return "", usage("--engine-file %s: it is empty; %s", o.EngineFile, form)
+	case !strings.HasPrefix(url, "postgres://") && !strings.HasPrefix(url, "postgresql://"):
+		return "", usage("--engine-file %s: it does not hold the address of a database; %s", o.EngineFile, form)
+	default:
+		if info, err := os.Stat(o.EngineFile); err == nil && info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
+			log.Warn("other users of this machine may be able to read the database's password; run chmod 600", "file", o.EngineFile)
+		}
+		return url, nil
+	}
+}
+
+// openEngine opens the database that --engine-file names. One that does not answer is waited for.
+func (o *options) openEngine(ctx context.Context, dir string, lost func(error), log *slog.Logger) (*store.Postgres, error) {
+	url, err := o.engineURL(log)
+	if err != nil {
+		return nil, err
+	}
+	slot, err := slotOf(dir)
+	if err != nil {
+		return nil, err
+	}
+	for told := false; ; told = true {
+		db, err := store.OpenPostgres(ctx, store.PostgresConfig{URL: url, Slot: slot, Lost: lost, Logger: log})
+		switch {
+		case err == nil:
+			return db, nil
+		case !errors.Is(err, store.ErrAway):
+			return nil, usage("--engine-file %s: %v", o.EngineFile, err)
+		case !told:
+			log.Warn("the database does not answer; webchat begins when it does", "engine-file", o.EngineFile)
+		}
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// openStore opens the sessions for a command that runs without a server.
+func (o *options) openStore(ctx context.Context, dir string, log *slog.Logger) (sessionStore, error) {
+	if o.EngineFile != "" {
+		return o.openEngine(ctx, dir, nil, log)
+	}
+	if _, err := os.Stat(filepath.Join(dir, store.FileName)); err != nil {
+		return nil, fmt.Errorf("there are no sessions in %s: %w", dir, daemon.Plain(err))
+	}
+	return store.Open(store.Config{Dir: dir})
+}
+
+// slotOf reads the name of this data folder, or makes one.
+func slotOf(dir string) (string, error) {
+	name := filepath.Join(dir, slotFile)
+	b, err := os.ReadFile(name)
+	if slot := strings.TrimSpace(string(b)); err == nil && slot != "" {
+		return slot, nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	slot := rand.Text()
+	return slot, document.Write(name, []byte(slot+"\n"))
+}
+
+// moveSessions is "webchat move": it copies the sessions of the data folder to the database, or
+// back.
+func moveSessions(ctx context.Context, o *options, stdout, stderr io.Writer) (err error) {
+	if o.EngineFile == "" {
+		return usage("say which database: webchat move --engine-file FILE")
+	}
+	path, _, err := o.credentials()
+	if err != nil {
+		return err
+	}
+	dir, err := daemon.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	log := slog.New(slog.NewTextHandler(stderr, nil))
+	file, err := store.Open(store.Config{Dir: path})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	engine, err := o.openEngine(ctx, path, nil, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, engine.Close()) }()
+	var from, to store.Sessions = file, engine
+	if o.Back {
+		from, to = engine, file
+	}
+	began := time.Now()
+	m, err := store.Move(ctx, from, to, func(m store.Moved) {
+		if n := m.Copied + m.There; n%1000 == 0 || time.Since(began) > 5*time.Second {
+			began = time.Now()
+			fmt.Fprintf(stderr, "%d sessions so far\n", n)
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("%w; %d sessions were copied: run it again to go on", err, m.Copied)
+	}
+	_, err = fmt.Fprintf(stdout, "%d sessions copied and compared, %d were there already; those they were copied from are as they were\n", m.Copied, m.There)
+	return err
+}
