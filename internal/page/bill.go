@@ -88,7 +88,8 @@ func figures(u event.Usage, price Prices) (rows []figure) {
 		words += "; " + wording.Count(u.EstimatedTokens) + " estimated"
 	}
 	input, spent := price.of(u)
-	add("", "Spent", u.InputTokens+u.OutputTokens, words, dollars(spent))
+	sofar, _ := costOf(u)
+	add("", "Spent", sofar, words, dollars(spent))
 	if u.CacheReadTokens > 0 {
 		words = "Counted in full"
 		if price.Cached > 0 {

@@ -46,6 +46,7 @@ type Call struct {
 	Progress    event.ToolExecutionProgress
 	StartedAt   time.Time
 	EndedAt     time.Time // when it was over
+	endSeq      int64     // the event by which it was
 	DeletedAt   time.Time // when the user deleted its output; zero: not
 	Rev         int64     // changes whenever the card does, so that a page may keep the one it has
 	Gone        bool      // its turn is no longer kept

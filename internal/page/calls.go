@@ -105,7 +105,7 @@ func (f *State) callComplete(d event.ToolExecutionComplete) {
 	}
 	c := n.Call
 	c.Telemetry = t
-	c.Fingerprint, c.EndedAt = d.Fingerprint, f.now
+	c.Fingerprint, c.EndedAt, c.endSeq = d.Fingerprint, f.now, f.Seq
 	c.State, c.Took, c.Partial, c.Rev = "done", time.Duration(d.DurationMs)*time.Millisecond, "", f.Seq
 	if c.Took > c.Waited { // else it was measured without
 		c.Took -= c.Waited

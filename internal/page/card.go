@@ -106,7 +106,7 @@ func (c *Call) card(rows bool) *card {
 	case !ok || !c.DeletedAt.IsZero():
 		v.fillExpired()
 	default:
-		v.Readable = v.Telemetry.TokensShown > 0
+		v.Readable = v.In.lines == 0 && v.Telemetry.TokensShown > 0
 		v.Out = out
 		v.fillDone(rows)
 	}
@@ -321,8 +321,8 @@ func wide(rows template.HTML) bool {
 func (v *card) chooseLines() {
 	total := v.Last - v.First + 1
 	from, to, head := v.First, v.Last, headLines
-	if v.In.whole {
-		head = exportLines
+	if v.In.lines > 0 {
+		head = v.In.lines
 	}
 	switch {
 	case total <= head+2: // a fold must hide more than it takes
@@ -335,7 +335,7 @@ func (v *card) chooseLines() {
 		to = v.First + head - 1
 		v.Fold = "Show all " + wording.Plural(total, "line")
 	}
-	if v.In.whole && v.Fold != "" {
+	if v.In.lines > 0 && v.Fold != "" {
 		v.Fold = wording.Plural(total-head, "line") + " of " + wording.Count(total) + " left out"
 	}
 	if total <= 0 {
@@ -351,7 +351,7 @@ func (v *card) chooseLines() {
 // aroundFailure puts the lines about the first failure into from and to; it reports
 // whether a command failed and says where.
 func (v *card) aroundFailure(from, to *int) bool {
-	if v.ExitClass != "no" || v.In.whole {
+	if v.ExitClass != "no" || v.In.lines > 0 {
 		return false
 	}
 	first, last := v.Out.Content.Failure()

@@ -12,10 +12,16 @@ import (
 // Edit is what an edit changed, as a diff with the numbers of lines; empty for other
 // calls, and where the agent did not tell.
 func (c *Call) Edit() template.HTML {
-	if v, _ := verbOf(c.Tool); v.done == "Ran" || c.State == "failed" || !strings.Contains("\n"+c.Log, "\n@@ -") {
+	if !c.edits() {
 		return ""
 	}
 	return render.Diff(c.withoutHeads(cut(c.Log)))
+}
+
+// edits reports whether the call changed something, and its agent told what.
+func (c *Call) edits() bool {
+	v, _ := verbOf(c.Tool)
+	return v.done != "Ran" && c.State != "failed" && strings.Contains("\n"+c.Log, "\n@@ -")
 }
 
 // withoutHeads is a diff without what stands before the hunks of a file but its path,

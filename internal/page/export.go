@@ -3,15 +3,18 @@ package page
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"encoding/base64"
 	"html/template"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
+	"webchat/internal/render"
 	"webchat/internal/veil"
 	"webchat/internal/wording"
 	"webchat/web"
@@ -35,25 +38,61 @@ func (p *Pages) about(x eventlog.Summary) string {
 func (p *Pages) ForExport(sessionID string) *Projector { return p.file().ProjectorFrom(sessionID, 1) }
 
 // Export writes the session as one HTML page that loads nothing and needs no
-// script: styles and pictures are in it, as are outputs whose life is not over.
-func (p *Pages) Export(w io.Writer, x eventlog.Summary, pr *Projector) error {
+// script: styles and pictures are in it, as are outputs whose life is not over. A script in it steps
+// through the session by its film m.
+func (p *Pages) Export(w io.Writer, x eventlog.Summary, m *Film, pr *Projector) error {
 	style, err := stylesheet()
+	if err != nil {
+		return err
+	}
+	script, err := render.Script(web.FS, "static/js/film.js", "static/js/saved.js")
 	if err != nil {
 		return err
 	}
 	pr.mu.Lock()
 	defer pr.mu.Unlock()
-	return p.file().write(w, "export", struct {
-		Title, About string
-		Style        template.CSS
-		Turns        []*node
-	}{heading(x), p.about(x), style, pr.fold.Turns()})
+	hash := sha256.Sum256([]byte(script))
+	e := exported{Title: heading(x), About: p.about(x), Style: style, Script: script, Turns: pr.fold.Turns(), Costs: wordsOf(x),
+		ScriptHash: "sha256-" + base64.StdEncoding.EncodeToString(hash[:])}
+	if m.Last() >= leastSteps {
+		e.Film, e.Born = p.draw(m, m.Last(), ""), strings.Join(born(nil, pr.fold.Turns()), " ")
+	}
+	return p.file().write(w, "export", e)
+}
+
+type exported struct {
+	Title, About string
+	Style        template.CSS
+	Script       template.JS
+	ScriptHash   string // as the page's policy names it
+	Film         *drawnFilm
+	Costs        costWords
+	Born         string // "id:event" of each node that its script shows from that event on
+	Turns        []*node
+}
+
+// born are the ids of nodes with the events from which on they are there: a call is when it is over.
+func born(to []string, nodes []*node) []string {
+	for _, n := range nodes {
+		switch {
+		case n.Block != nil, n.Run, n.Piece != nil:
+			continue
+		case n.Steps == nil:
+			seq := n.seq
+			if n.Call != nil {
+				seq = max(seq, n.Call.endSeq)
+			}
+			to = append(to, n.ID+":"+strconv.FormatInt(seq, 10))
+		}
+		to = born(to, n.Kids)
+	}
+	return to
 }
 
 // stylesheet is all of the page's styles in their order, and what a file changes.
 func stylesheet() (template.CSS, error) {
 	var b bytes.Buffer
-	for _, name := range slices.Concat(web.First, web.Later, []string{"export"}) {
+	for _, name := range slices.Concat(web.First, web.Later, []string{"replay", "export"}) {
 		css, err := web.FS.ReadFile("static/css/" + name + ".css")
 		if err != nil {
 			return "", err

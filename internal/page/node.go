@@ -31,6 +31,7 @@ type node struct {
 	Kids   []*node
 	parent *node
 	hides  *node // of a question: the call whose row it hides while it waits
+	seq    int64 // of the event that made it
 	state  change
 	Own    bool // while it is rendered for a page that keeps the element of its children
 }
@@ -116,7 +117,7 @@ func (f *State) node(id string) *node {
 
 // insert puts n among the children of parent before one of them; nil: at the end.
 func (f *State) insert(parent, before, n *node) {
-	n.parent = parent
+	n.parent, n.seq = parent, f.Seq
 	if t := n.turn(); t != nil && n.Call != nil {
 		n.Call.From = t.from
 	}

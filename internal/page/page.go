@@ -56,9 +56,10 @@ type Outputs interface {
 // Pages writes pages and makes projectors.
 type Pages struct {
 	*Config
-	tmpl  *template.Template
-	whole bool          // outputs are shown as far as a file holds them
-	file  func() *Pages // those of a file that stands alone, parsed when first asked for
+	tmpl    *template.Template
+	lines   int           // of an output that are shown; 0: those of a card
+	file    func() *Pages // those of a file that stands alone, parsed when first asked for
+	replays func() *Pages // those of a replay, as well
 }
 
 // New parses the templates.
@@ -87,14 +88,21 @@ func New(cfg Config) (*Pages, error) {
 	if p.tmpl, err = cfg.parse(); err != nil {
 		return nil, fmt.Errorf("parse templates: %w", err)
 	}
-	p.file = sync.OnceValue(func() *Pages {
-		t, err := cfg.parse("templates/export/*.html")
-		if err != nil { // a defect that the tests of exports find
-			panic(fmt.Errorf("parse the templates of an export: %w", err))
-		}
-		return &Pages{Config: &cfg, tmpl: t, whole: true}
-	})
+	p.file = cfg.apart("export", exportLines)
+	p.replays = cfg.apart("replay", replayLines)
 	return p, nil
+}
+
+// apart returns pages whose templates in a folder replace others of the same name. They are parsed
+// when they are asked for first.
+func (c *Config) apart(folder string, lines int) func() *Pages {
+	return sync.OnceValue(func() *Pages {
+		t, err := c.parse("templates/" + folder + "/*.html")
+		if err != nil { // a defect that tests find
+			panic(fmt.Errorf("parse the templates of %s: %w", folder, err))
+		}
+		return &Pages{Config: c, tmpl: t, lines: lines}
+	})
 }
 
 func (c *Config) parse(also ...string) (*template.Template, error) {

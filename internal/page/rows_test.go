@@ -80,7 +80,7 @@ func TestFoldedRowsHoldNothing(t *testing.T) {
 	whole := p.ForExport("s1")
 	whole.Load(l.entries...)
 	var b strings.Builder
-	if err := p.Export(&b, eventlog.Summary{ID: "s1"}, whole); err != nil {
+	if err := p.Export(&b, eventlog.Summary{ID: "s1"}, &page.Film{}, whole); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(b.String(), "result of eight kilobytes") || strings.Contains(b.String(), "data-more") || strings.Contains(b.String(), "show-result") {

@@ -215,10 +215,22 @@ func TestNothingHidesInAttributes(t *testing.T) {
 			whole.Feed(entries...)
 			export := eventlog.Summary{ID: "s1", CreatedAt: start}
 			spoil(reflect.ValueOf(&export), hiding)
-			if err := p.Export(&b, export, whole); err != nil {
+			film := &page.Film{}
+			film.Take(entries...)
+			if err := p.Export(&b, export, film, whole); err != nil {
 				t.Fatal(err)
 			}
 			nothingHides(t, "the export", b.String())
+			if film.Last() == 0 {
+				return
+			}
+			b.Reset()
+			moment := p.ForReplay("s1")
+			moment.Load(entries...)
+			if err := p.Replay(&b, film, film.Last(), "", moment, false); err != nil {
+				t.Fatal(err)
+			}
+			nothingHides(t, "the replay", b.String())
 		})
 	}
 }

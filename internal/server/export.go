@@ -101,5 +101,11 @@ func (s *Server) exportPage(w http.ResponseWriter, r *http.Request, one *session
 		return err
 	}
 	inFlight(p, now)
-	return s.Pages.pages.Export(w, one.Summary(), p)
+	f := s.films.of(one.ID())
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.follow(r.Context(), one); err != nil {
+		return err
+	}
+	return s.Pages.pages.Export(w, one.Summary(), &f.Film, p)
 }

@@ -2,6 +2,8 @@ package server_test
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"image"
 	"image/png"
@@ -68,7 +70,13 @@ func TestExportMarkdown(t *testing.T) {
 	}
 }
 
-// The page stands alone: nothing in it is loaded from elsewhere or runs.
+// hashOf is how a policy names a script.
+func hashOf(script string) string {
+	sum := sha256.Sum256([]byte(script))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// The page stands alone: nothing in it is loaded from elsewhere, and no script but the film's may run.
 func TestExportPageStandsAlone(t *testing.T) {
 	h, path := exported(t)
 	res, body := h.do("GET", path+"/export?format=html", "")
@@ -79,7 +87,12 @@ func TestExportPageStandsAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := doc.Find("script, link, iframe, object, embed, base, form[action]").Length(); n > 0 {
+	if script := doc.Find("script"); script.Length() != 1 || script.AttrOr("src", "") != "" {
+		t.Errorf("%d scripts, want the film's", script.Length())
+	} else if policy := doc.Find("meta[http-equiv]").AttrOr("content", ""); !strings.HasSuffix(policy, "script-src '"+hashOf(script.Text())+"'") {
+		t.Errorf("the policy admits more than that script, or another: %s", policy)
+	}
+	if n := doc.Find("link, iframe, object, embed, base, form[action]").Length(); n > 0 {
 		t.Errorf("%d elements that load or run", n)
 	}
 	pictures := 0

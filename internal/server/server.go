@@ -87,6 +87,7 @@ type Server struct {
 	openAPI func() ([]byte, error) // made when it is asked for first
 
 	pumps     *topicPumps
+	films     films
 	searching chan struct{} // holds one for each search
 	sensitive policy.SensitiveNames
 }

@@ -131,6 +131,7 @@ function entries(id) {
     { label: 'Rename', icon: 'pen', run: () => rename(id) },
     { label: pinned ? 'Unpin' : 'Pin', icon: 'tail', run: () => patch(`/api/sessions/${id}`, { pinned: !pinned }).then(soon).catch(failed) },
     ...(id === session() ? [{ label: 'What it changed', icon: 'diff', run: () => openChanged() }] : []),
+    { label: 'Replay', icon: 'play', run: () => visit(`/sessions/${id}/replay`) },
     { label: 'Save as a page', icon: 'down', run: () => saveSession(id, 'html') },
     { label: 'Save as Markdown', icon: 'down', run: () => saveSession(id, 'md') },
     { label: 'Delete', icon: 'trash', run: () => drop(id).catch(failed) },

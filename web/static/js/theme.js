@@ -5,7 +5,7 @@
   if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme
 
   const here = document.currentScript
-  let begun = false
+  let begun = !here.dataset.modules // a page with scripts of its own
   const link = (rel, name) => {
     const el = document.createElement('link')
     el.rel = rel

@@ -1,0 +1,164 @@
+package page
+
+import (
+	"cmp"
+	"html/template"
+	"io"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"webchat/internal/eventlog"
+	"webchat/internal/wording"
+)
+
+const (
+	replayLines = 500 // of an output that a moment shows
+	replayTabs  = 6
+	leastSteps  = 3 // events of a session that a film is drawn of
+)
+
+// replay is the page of a session at a moment of it.
+type replay struct {
+	layout
+	Film  *drawnFilm
+	State *State
+	Held  []*node // what the model held: looks were none of it
+	Saw   *saw    // what the user had before their eyes last; nil: nothing yet
+	Tabs  []sightTab
+	Costs costWords
+	Shown int64  // how many outputs were shown
+	Go    string // the prompt before which a branch goes on from here; empty: this is the end
+	Leave string // the address of the session
+}
+
+// costWords are the two figures of a replay; no figures where no model was called.
+type costWords struct{ Sofar, Read string }
+
+func wordsOf(x eventlog.Summary) (w costWords) {
+	if u := x.Usage; u.Calls+u.Turns > 0 {
+		sofar, read := costOf(u)
+		w.Sofar, w.Read = wording.Count(sofar), wording.Count(read)
+	}
+	return w
+}
+
+// saw is an output, or an edit, as it was seen at a moment.
+type saw struct {
+	*card
+	Key     string        // of the tab
+	Edited  template.HTML // what an edit changed; empty: it is an output
+	Printed string        // what the log has of an output that is gone
+	Earlier int64         // the moment to go to for what was seen in a turn that is not loaded; else 0
+}
+
+// sightTab is a link to something that was seen up to a moment.
+type sightTab struct {
+	Key, Name, Icon, Href string
+	Front                 bool
+}
+
+// ForReplay returns a projector for one moment of a session, for [Pages.Replay].
+func (p *Pages) ForReplay(sessionID string) *Projector { return p.replays().Projector(sessionID) }
+
+// Replay writes a session as it was after event at, which pr has been fed up to: what the model held
+// beside what the user saw, which is what tab names, or the last of it. With moment only what
+// changes from one moment to the next is written.
+func (p *Pages) Replay(w io.Writer, m *Film, at int64, tab string, pr *Projector, moment bool) error {
+	p = p.replays()
+	pr.mu.Lock()
+	defer pr.mu.Unlock()
+	f := pr.fold
+	r := &replay{layout: p.layout("replay", "Replay of "+f.Title()+" · webchat"), State: f, Costs: wordsOf(f.ledger.sum),
+		Leave: p.Base + "/sessions/" + f.cards.ID}
+	r.Session, r.Shown = f.cards.ID, int64(f.ledger.sum.Open.Outputs)
+	r.Film = p.draw(m, at, r.Leave+"/replay")
+	for _, n := range f.root.Kids {
+		if !n.Turn.Look {
+			r.Held = append(r.Held, n)
+		}
+	}
+	if next, ok := m.nextPrompt(at); ok {
+		r.Go = next.id
+	}
+	r.see(m, at, tab)
+	if moment {
+		return p.write(w, "replay.moment", r)
+	}
+	return p.write(w, "replay", r)
+}
+
+// Steps reports whether there is something to step through.
+func (r *replay) Steps() bool { return r.Film.Last >= leastSteps }
+
+// see chooses what stands on the right.
+func (r *replay) see(m *Film, at int64, tab string) {
+	all := m.seenUpTo(at)
+	subjects := map[string]bool{}
+	for _, s := range slices.Backward(all) {
+		if len(r.Tabs) == replayTabs {
+			break
+		}
+		c := r.State.shownAs(s.output)
+		if s.call != "" {
+			c = nil
+			if n := r.State.nodes["c-"+s.call]; n != nil {
+				c = n.Call
+			}
+		}
+		if c == nil || c.Gone {
+			if r.Saw == nil && tab == "" {
+				r.Saw = &saw{Earlier: s.seq}
+			}
+			continue
+		}
+		key, subject := cmp.Or(s.output, "c-"+s.call), c.subject()
+		if subjects[subject] && key != tab {
+			continue
+		}
+		subjects[subject] = true
+		one := sightTab{Key: key, Name: wording.Plain(c.Name()), Icon: kindIcon(c.Kind, c.Name()),
+			Href: r.Film.Base + "?" + url.Values{"at": {strconv.FormatInt(at, 10)}, "out": {key}}.Encode()}
+		if s.call != "" {
+			one.Icon = "diff"
+		}
+		if c.Kind != "terminal" {
+			_, one.Name = splitPath(one.Name)
+		}
+		if r.Saw == nil && (tab == "" || tab == key) {
+			one.Front = true
+			r.Saw = r.State.saw(c, key)
+		}
+		r.Tabs = append(r.Tabs, one)
+	}
+	slices.Reverse(r.Tabs)
+}
+
+// saw is what a call showed, as far as it is there to be seen.
+func (f *State) saw(c *Call, key string) *saw {
+	s := &saw{card: c.card(true), Key: key, Edited: c.Edit()}
+	if s.Edited != "" && c.Output == "" {
+		return s
+	}
+	s.Edited = ""
+	if s.State == "expired" && c.logged() {
+		if id, _ := c.arguments()["toolCallId"].(string); f.nodes["c-"+id] != nil {
+			s.Printed = f.nodes["c-"+id].Call.Result()
+		}
+	}
+	return s
+}
+
+// At is when it was shown.
+func (s *saw) At() time.Time {
+	if s.ShownAt.IsZero() {
+		return s.EndedAt
+	}
+	return s.ShownAt
+}
+
+func msTime(ms int64) time.Time { return time.UnixMilli(ms) }
+
+// second is a moment as a clock with seconds shows it.
+func (c *Config) second(ms int64) string { return msTime(ms).In(c.Location).Format("15:04:05") }
