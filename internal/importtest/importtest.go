@@ -64,7 +64,7 @@ var ours = map[string][]string{
 	"internal/mcp":             {"internal/agent", "internal/consent", "internal/contain", "internal/document", "internal/displaytools", "internal/event", "internal/eventlog", "internal/guard", "internal/proc", "internal/released", "internal/sessions", "internal/files"}, // the display tools are lent
 	"internal/page":            {"internal/event", "internal/eventlog", "internal/render", "internal/tokens", "internal/veil", "internal/views", "web", "internal/render/markdown", "internal/kind", "internal/render/code"},
 	"internal/page/pagetest":   {"internal/page"},
-	"internal/views":           {"internal/grep", "internal/outputs", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal", "internal/tokens"},
+	"internal/views":           {"internal/grep", "internal/outputs", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal", "internal/tokens", "internal/kind"},
 	"internal/server":          {"internal/session", "internal/files", "internal/grep", "internal/eventlog", "internal/consent", "internal/sessions", "internal/event", "internal/outputs", "internal/sse", "internal/render", "internal/page", "internal/policy", "internal/strictjson", "internal/guard", "internal/agent", "internal/kind", "internal/tokens", "internal/views", "web"},
 
 	"internal/daemon": {"internal/displaytools", "internal/document", "internal/event", "internal/eventlog", "internal/proc", "internal/session", "internal/sessions"}, // what the command line hands to a running server: the manager\'s sessions, their displays, what is asked about them, and a log that takes nothing
@@ -89,7 +89,7 @@ var everywhere = []string{"internal/wording"}
 var theirs = map[string][]string{
 	"github.com/go-chi/chi/v5":                 {"internal/server"},
 	"github.com/jellydator/ttlcache/v3":        {"internal/outputs"},
-	"github.com/klauspost/compress":            {"internal/outputs", "web"},
+	"github.com/klauspost/compress":            {"internal/outputs", "web", "internal/views"},
 	"github.com/r3labs/sse/v2":                 {"internal/sse"},
 	"github.com/alecthomas/chroma/v2":          {"internal/render/code"},
 	"github.com/yuin/goldmark":                 {"internal/render/markdown"},
@@ -99,7 +99,7 @@ var theirs = map[string][]string{
 	"github.com/buildkite/terminal-to-html/v3": {"internal/render/terminal"},
 	"github.com/tiktoken-go/tokenizer":         {"internal/tokens"},
 	"github.com/go-json-experiment/json":       {"internal/strictjson", "internal/views"},
-	"modernc.org/sqlite":                       {"internal/store"},
+	"modernc.org/sqlite":                       {"internal/store", "internal/views"},
 	"github.com/jackc/pgx/v5":                  {"internal/store"},
 	"modernc.org/libc":                         {"internal/store"}, // its tests: a disk below SQLite that fails
 	"github.com/sourcegraph/jsonrpc2":          {"internal/jsonrpc"},

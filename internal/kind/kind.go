@@ -52,6 +52,16 @@ func Picture(b []byte) string {
 	return ""
 }
 
+// media are the types of audio and video that browsers play, by what they are recognised as.
+var media = map[string]string{
+	"audio/mpeg": "audio/mpeg", "audio/wav": "audio/wav", "audio/flac": "audio/flac", "audio/aac": "audio/aac", "audio/ogg": "audio/ogg",
+	"audio/mp4": "audio/mp4", "audio/x-m4a": "audio/mp4",
+	"video/mp4": "video/mp4", "video/x-m4v": "video/mp4", "video/webm": "video/webm", "video/ogg": "video/ogg",
+}
+
+// Media is the media type of audio or video that browsers play, one of nine, or empty.
+func Media(b []byte) string { return media[mimetype.Detect(b).String()] }
+
 // isAVIF looks for the brand avif or avis in the first box (ISO/IEC 14496-12, 4.3).
 func isAVIF(b []byte) bool {
 	if len(b) < 12 || string(b[4:8]) != "ftyp" {
@@ -121,7 +131,7 @@ var names = map[string]string{
 	"application/x-elf": "ELF", "application/vnd.microsoft.portable-executable": "PE", "application/x-mach-binary": "Mach-O", "application/wasm": "WebAssembly",
 	"application/x-archive": "an ar archive", "application/zip": "ZIP", "application/gzip": "gzip", "application/x-bzip2": "bzip2", "application/x-xz": "xz",
 	"application/zstd": "Zstandard", "application/x-tar": "tar", "application/x-7z-compressed": "7z", "application/pdf": "PDF", "application/vnd.sqlite3": "SQLite",
-	"application/x-java-applet": "Java class", "font/woff2": "WOFF2", "font/ttf": "TrueType", "video/mp4": "MP4", "audio/mpeg": "MP3",
+	"application/x-java-applet": "Java class", "font/woff2": "WOFF2", "font/ttf": "TrueType", "video/mp4": "MP4", "audio/mpeg": "MP3", "audio/wav": "WAV", "audio/flac": "FLAC", "audio/aac": "AAC", "audio/ogg": "Ogg", "video/ogg": "Ogg", "video/webm": "WebM",
 	"image/png": "PNG", "image/jpeg": "JPEG", "image/gif": "GIF", "image/webp": "WebP", "image/avif": "AVIF", SVG: "SVG", "image/bmp": "BMP", "image/tiff": "TIFF",
 	"image/vnd.adobe.photoshop": "Photoshop", "image/heic": "HEIC", "image/jxl": "JPEG XL", "image/x-icon": "ICO",
 	"text/html": "HTML", "text/xml": "XML", "text/plain": "text",

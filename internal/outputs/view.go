@@ -29,12 +29,6 @@ const DefaultView = "default"
 
 // view serves a window of a view.
 func (h *Handler) view(w http.ResponseWriter, r *http.Request, o *Output, q query) {
-	names := h.views.Of(o)
-	head := w.Header()
-	head["Webchat-Views"] = []string{strings.Join(names, " ")}
-	if q.view == DefaultView {
-		q.ask.View = names[0]
-	}
 	if q.with != "" {
 		with, err := h.store.Get(q.with)
 		if err != nil {
@@ -46,8 +40,14 @@ func (h *Handler) view(w http.ResponseWriter, r *http.Request, o *Output, q quer
 	if !h.enter(r) {
 		return
 	}
+	names := h.views.Of(o)
+	if q.view == DefaultView {
+		q.ask.View = names[0]
+	}
 	win, err := h.views.View(r.Context(), o, q.ask)
 	h.exit()
+	head := w.Header()
+	head["Webchat-Views"] = []string{strings.Join(names, " ")}
 	if no, ok := errors.AsType[*Refusal](err); ok {
 		refuse(w, r, http.StatusBadRequest, no.Code, no.Sentence)
 		return

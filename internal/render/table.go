@@ -21,10 +21,13 @@ type Table struct {
 	numeric []bool
 }
 
-// NewTable begins a table with these columns. sorted is the column, from 1, that orders the rows; 0: none.
-func NewTable(columns []string, numeric []bool, sorted int, falling bool) *Table {
+// Null is a cell that holds nothing, where that is not the same as an empty text.
+const Null = "\x00"
+
+// NewTable begins a table with these columns, whose rows are numbered by what counted names. sorted is the column, from 1, that orders the rows; 0: none.
+func NewTable(counted string, columns []string, numeric []bool, sorted int, falling bool) *Table {
 	t := &Table{numeric: numeric}
-	t.b.WriteString(`<table class="records"><thead><tr><th class="rn">line</th>`)
+	t.b.WriteString(`<table class="records"><thead><tr><th class="rn">` + template.HTMLEscapeString(counted) + `</th>`)
 	for i, name := range columns {
 		t.b.WriteString("<th")
 		if numeric[i] {
@@ -53,6 +56,9 @@ func (t *Table) Row(line int, cells []string) {
 		case i >= len(cells) || len(cells[i]) == 0:
 			t.b.WriteString(`<td class="nil">empty</td>`)
 			continue
+		case cells[i] == Null:
+			t.b.WriteString(`<td class="nil">null</td>`)
+			continue
 		case i < len(t.numeric) && t.numeric[i]:
 			t.b.WriteString(`<td class="r">`)
 		default:
@@ -70,6 +76,13 @@ func (t *Table) Broken(line int, text string) {
 	t.b.WriteString(`<td colspan="` + strconv.Itoa(max(1, len(t.numeric))) + `">`)
 	t.text(text)
 	t.b.WriteString(`<span class="c"> (cannot be parsed, shown as it is)</span></td></tr>` + "\n")
+}
+
+// Note adds a sentence in the place of a row.
+func (t *Table) Note(text string) {
+	t.b.WriteString(`<tr><td class="rn"></td><td class="nil" colspan="` + strconv.Itoa(max(1, len(t.numeric))) + `">`)
+	t.text(text)
+	t.b.WriteString("</td></tr>\n")
 }
 
 func (t *Table) begin(line int) {
@@ -91,4 +104,22 @@ func (t *Table) Full() bool { return t.b.Len() > tableSpace }
 // HTML ends the table.
 func (t *Table) HTML() template.HTML {
 	return template.HTML(t.b.String() + "</tbody></table>\n")
+}
+
+// Tables shows the names of tables, of which the one whose number is at is shown.
+//
+//	<ol class="tables"><li data-at="1" class="on">users</li>…</ol>
+func Tables(names []string, at int) template.HTML {
+	var b strings.Builder
+	b.WriteString(`<ol class="tables">`)
+	for i, name := range names {
+		b.WriteString(`<li data-at="` + strconv.Itoa(i+1) + `"`)
+		if i == at-1 {
+			b.WriteString(` class="on"`)
+		}
+		b.WriteByte('>')
+		visible(&b, name)
+		b.WriteString("</li>")
+	}
+	return template.HTML(b.String() + "</ol>\n")
 }

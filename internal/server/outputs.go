@@ -36,6 +36,12 @@ func (s *Server) output(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// media serves by id alone, too.
+func (s *Server) media(w http.ResponseWriter, r *http.Request) error {
+	s.outputs.ServeMedia(w, r, outputs.ID(chi.URLParam(r, "id")))
+	return nil
+}
+
 func (s *Server) listOutputs(_ *http.Request, one *session.Session, _ empty) (outputList, error) {
 	list := outputList{[]outputRow{}}
 	for _, o := range s.Outputs.Session(string(one.ID())) {

@@ -17,7 +17,7 @@
 //	Webchat-View     the one this is; view=default asks for the first
 //	Webchat-Rows     A-B/TOTAL: the rows in the answer, and how many there are
 //	Webchat-Partial  1: lines are still looked for, ask again
-//	Webchat-Note     of source: the output is too large for another view
+//	Webchat-Note     of source and hex: why there is no better view
 //
 // HEAD gives the headers alone, and format=json has the names of the views as "views". Which views
 // there are is decided by content: a name only says what to try.
@@ -40,7 +40,10 @@
 //	          One that cannot be parsed is shown as it is, and says so.
 //	          filter (several: all must hold) is a text, or column:test:value with a column
 //	          from 1 and is, not, has, starts, ends, above, below, empty, filled, matches;
-//	          sort is a column, with a minus for falling. Webchat-Records counts all
+//	          sort is a column, with a minus for falling. Webchat-Records counts all.
+//	          Of an SQLite file, the rows of the table whose number (from 1) at is, below
+//	          the names of all (ol.tables)
+//	schema    of an SQLite file: the statements that make what is in it, which never run
 //	tree      children of the value with handle at (data-at; none: of all); rows are children,
 //	          100 at first, and then one li.range whose data-from goes on. data-step is what
 //	          a value adds to the path of the one it is in, data-lines where it stands.
@@ -50,9 +53,12 @@
 //	          (data-lines). at=C3 puts the third change (data-change) in the window.
 //	          Webchat-Added, -Removed and -Changes count
 //	hex       bytes; a row is 16 of them
-//	list      names in a folder: .entry, with .dir and .link, .size and .when. Sort is 1 for names,
-//	          2 for sizes, 3 for times, with a minus for falling; folders stay first
+//	list      names in a folder or in an archive (.member): .entry, with .dir and .link, .size and
+//	          .when. Sort is 1 for names, 2 for sizes, 3 for times, with a minus for falling; folders
+//	          stay first
 //	picture   not HTML: the bytes, as an image
+//	audio     not HTML: the bytes, from /api/outputs/{id}/media
+//	video     the same
 //
 // What rows are made of stands at the functions of package render: [render.Table], [render.Tree],
 // [render.DiffRows], [render.Places], [render.Entries]. The only attributes are class, aria-*,

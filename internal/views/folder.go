@@ -12,30 +12,25 @@ import (
 	"webchat/internal/wording"
 )
 
-// inFolder is a line of a folder's output, and what is known of what it names.
+// inFolder is a line of a folder's output or a file in an archive, and what is known of what it names.
 type inFolder struct {
 	outputs.Entry
 	line   int
 	name   string
+	link   bool
+	member bool // of an archive
 	remark bool // it says that more was left out
 }
 
 func (e *inFolder) folder() bool { return strings.HasSuffix(e.name, "/") }
 
-// list is the names in a folder, folders first, as they were listed or by one of three columns.
-func (h *Views) list(ctx context.Context, o *outputs.Output, a outputs.Ask) (outputs.Window, error) {
-	about := o.Meta().Entries
-	var all []inFolder
-	if o.TotalLines() > 0 {
-		for l, err := range o.Lines(ctx, 1, o.TotalLines()) {
-			if err != nil {
-				return outputs.Window{}, err
-			}
-			e := inFolder{line: len(all) + 1, name: string(l.Text), remark: len(about) > 0 && len(all) >= len(about)}
-			if len(all) < len(about) {
-				e.Entry = about[len(all)]
-			}
-			all = append(all, e)
+// list is the names in a folder or in an archive, folders first, as they were listed or by one of three columns.
+func (h *Views) list(ctx context.Context, o *outputs.Output, k *kind, a outputs.Ask) (outputs.Window, error) {
+	all := slices.Clone(k.entries)
+	if o.Meta().MimeType == outputs.FolderType {
+		var err error
+		if all, err = inFolderOf(ctx, o); err != nil {
+			return outputs.Window{}, err
 		}
 	}
 	if a.Sort != "" {
@@ -50,16 +45,37 @@ func (h *Views) list(ctx context.Context, o *outputs.Output, a outputs.Ask) (out
 	now := time.Now()
 	for i := from - 1; i < to; i++ {
 		e := &all[i]
-		row := render.Entry{Line: e.line, Name: e.name, Remark: e.remark}
-		if !e.Modified.IsZero() {
+		row := render.Entry{Line: e.line, Name: e.name, Link: e.link, Member: e.member, Remark: e.remark}
+		known := !e.Modified.IsZero()
+		if known {
 			row.When = modified(e.Modified.Local(), now)
-			if !e.folder() && !strings.HasSuffix(e.name, " (link)") {
-				row.Size = wording.Size(e.Size)
-			}
+		}
+		if (known || e.member) && !e.folder() && !e.link {
+			row.Size = wording.Size(e.Size)
 		}
 		rows = append(rows, row)
 	}
 	return window(render.Entries(rows), from, to, len(all)), nil
+}
+
+// inFolderOf reads the names in a folder.
+func inFolderOf(ctx context.Context, o *outputs.Output) (all []inFolder, err error) {
+	if o.TotalLines() == 0 {
+		return nil, nil
+	}
+	about := o.Meta().Entries
+	for l, err := range o.Lines(ctx, 1, o.TotalLines()) {
+		if err != nil {
+			return nil, err
+		}
+		name, link := strings.CutSuffix(string(l.Text), " (link)")
+		e := inFolder{line: len(all) + 1, name: name, link: link, remark: len(about) > 0 && len(all) >= len(about)}
+		if len(all) < len(about) {
+			e.Entry = about[len(all)]
+		}
+		all = append(all, e)
+	}
+	return all, nil
 }
 
 var entryOrders = []func(a, b *inFolder) int{

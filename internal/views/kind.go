@@ -2,6 +2,7 @@ package views
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"path"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	types "webchat/internal/kind"
 	"webchat/internal/outputs"
 	"webchat/internal/render/markdown"
 	"webchat/internal/wording"
@@ -25,6 +27,9 @@ const (
 	List     = "list"     // names in a folder
 	Terminal = "terminal" // what a command wrote
 	Picture  = "picture"  // the bytes themselves, which a page shows as a picture
+	Audio    = "audio"    // a sound, which a page plays
+	Video    = "video"    // moving pictures, which a page plays
+	Schema   = "schema"   // what the tables of a database are made by
 	Failure  = "failure"  // the first failure of a command; part of its terminal
 )
 
@@ -50,6 +55,9 @@ type kind struct {
 	above  []string // views it would have if it were smaller, and a sentence that says so
 	note   string
 	forest forest // that a look at it made
+
+	entries []inFolder // of an archive
+	db      *database
 }
 
 const sniffed = 64 << 10 // bytes by which a kind is recognised
@@ -115,16 +123,58 @@ func (h *Views) kindOf(o *outputs.Output) *kind {
 		return &kind{views: []string{Picture, Hex}}
 	case m.MimeType == outputs.FolderType:
 		return &kind{views: []string{List}}
-	case m.Binary:
+	case m.Binary && !o.Complete():
 		return &kind{views: []string{Hex}}
 	}
 	d := documentOf(o.Text())
 	d.seen.mu.Lock()
 	defer d.seen.mu.Unlock()
-	if d.seen.kind == nil {
+	switch {
+	case d.seen.kind != nil:
+	case m.Binary:
+		d.seen.kind = bytesKind(d.of, &m)
+	default:
 		d.seen.kind = textKind(d.of, &m)
 	}
 	return d.seen.kind
+}
+
+// Media types of what is more than bytes.
+const (
+	zipType    = "application/zip"
+	gzipType   = "application/gzip"
+	zstdType   = "application/zstd"
+	tarType    = "application/x-tar"
+	sqliteType = "application/vnd.sqlite3"
+)
+
+// bytesKind looks at the beginning of what is no text. What cannot be shown as what it seems to be
+// is bytes, with a sentence.
+func bytesKind(o *outputs.Output, m *outputs.Meta) *kind {
+	k := &kind{views: []string{Hex}}
+	head := make([]byte, min(o.Size(), sniffed))
+	n, err := o.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		return k
+	}
+	mediaType, _ := types.Of(head[:n])
+	if played := types.Media(head[:n]); played != "" {
+		mediaType = played
+	}
+	player, _, _ := strings.Cut(mediaType, "/")
+	plays := player == Audio || player == Video
+	switch known := plays || slices.Contains([]string{zipType, gzipType, zstdType, tarType, sqliteType}, mediaType); {
+	case !known:
+	case m.Gap != nil || m.Truncated:
+		k.note = "This file is too large to be kept whole, so its bytes are shown."
+	case plays:
+		k.views = []string{player, Hex}
+	case mediaType == sqliteType:
+		k.tables(context.Background(), o)
+	default:
+		k.members(context.Background(), o, mediaType)
+	}
+	return k
 }
 
 // textKind looks at the beginning of a text.

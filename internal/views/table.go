@@ -158,7 +158,7 @@ func (h *Views) table(ctx context.Context, o *outputs.Output, k *kind, a outputs
 	}
 	from, to := cut(a, total)
 	sorted, falling := sortColumn(a.Sort)
-	out := render.NewTable(t.columns, t.numeric, sorted, falling)
+	out := render.NewTable("line", t.columns, t.numeric, sorted, falling)
 	shown := from - 1
 	for shown < to && !out.Full() {
 		n := 1 // records that follow one another are read at once

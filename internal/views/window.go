@@ -36,7 +36,7 @@ func (h *Views) View(ctx context.Context, o *outputs.Output, a outputs.Ask) (w o
 		return w, refuse("no_view", "This output has no such view: the header Webchat-Views lists those it has.")
 	}
 	w, err = h.viewOf(ctx, o, k, a)
-	if w.View = a.View; k.note != "" && a.View == Source {
+	if w.View = a.View; k.note != "" && (a.View == Source || a.View == Hex) {
 		if w.Header == nil {
 			w.Header = map[string]string{}
 		}
@@ -57,7 +57,14 @@ func (h *Views) viewOf(ctx context.Context, o *outputs.Output, k *kind, a output
 	case Preview:
 		return h.preview(text, a)
 	case Table:
+		if k.db != nil {
+			return k.db.rows(ctx, o, a)
+		}
 		return h.table(ctx, text, k, a)
+	case Schema:
+		return k.db.schema(ctx, a)
+	case Audio, Video: // the bytes are at /api/outputs/{id}/media
+		return window("", 0, 0, 0), nil
 	case Tree:
 		return h.tree(text, k, a)
 	case Diff:
@@ -68,7 +75,7 @@ func (h *Views) viewOf(ctx context.Context, o *outputs.Output, k *kind, a output
 	case Hex:
 		return hexRows(o, a)
 	case List:
-		return h.list(ctx, text, a)
+		return h.list(ctx, text, k, a)
 	}
 	return outputs.Window{}, refuse("no_html", "A picture is shown by its bytes: ask for the output without a format.")
 }

@@ -1,5 +1,5 @@
 // The names in a folder: arrows go through them, Enter opens one, and the heads of the
-// columns sort them as those of a table do.
+// columns sort them as those of a table do. Those in an archive are only listed.
 
 import { display } from './display.js'
 import { clone } from './html.js'
@@ -30,7 +30,7 @@ export function folder(state) {
     state.load().then(() => root.scrollTo({ top: 0 })).catch(failed)
   })
   root.addEventListener('click', (e) => {
-    const row = e.target.closest('.entry')
+    const row = e.target.closest('.entry:not(.member)')
     if (row) open(pane, row).catch(failed)
   })
   root.addEventListener('keydown', keydown)
@@ -42,6 +42,7 @@ function dress(row) {
   const { root } = clone('tpl-entry-icon')
   root.querySelector('use').setAttribute('href', `#i-${row.matches('.dir') ? 'folder' : row.matches('.link') ? 'open' : iconOf('', name)}`)
   row.querySelector('.ln').replaceChildren(root)
+  if (row.matches('.member')) return
   row.setAttribute('role', 'link')
   row.tabIndex = -1
 }
@@ -50,7 +51,8 @@ const open = (pane, row) => display({ tool: 'render_file_contents', arguments: {
 
 function keydown(e) {
   if (e.ctrlKey || e.metaKey || e.altKey || e.shiftKey) return
-  const all = [...e.currentTarget.querySelectorAll('.entry')]
+  const all = [...e.currentTarget.querySelectorAll('.entry:not(.member)')]
+  if (!all.length) return
   const now = all.indexOf(e.target.closest('.entry'))
   const to = { ArrowDown: now + 1, ArrowUp: Math.max(0, now - 1), Home: 0, End: all.length - 1 }[e.key]
   if (to !== undefined) all[Math.min(to, all.length - 1)]?.focus()

@@ -9,6 +9,7 @@ import { openOutput } from './desk.js'
 import { watchFailure } from './failure.js'
 import { scope } from './give.js'
 import { look } from './prose.js'
+import { player } from './player.js'
 import { ask, rows } from './reading.js'
 import { table } from './tableview.js'
 import { tabOf, desk } from './tabs.js'
@@ -16,9 +17,9 @@ import { failed } from './toast.js'
 import { fold, tree } from './treeview.js'
 import { viewerOf } from './viewer.js'
 
-const names = { source: 'Source', terminal: 'Terminal', preview: 'Preview', table: 'Table', tree: 'Tree', hex: 'Hex', list: 'List', diff: 'Changes' }
+const names = { source: 'Source', terminal: 'Terminal', preview: 'Preview', table: 'Table', tree: 'Tree', hex: 'Hex', list: 'List', diff: 'Changes', schema: 'Schema', audio: 'Audio', video: 'Video' }
 const near = 800 // pixels from the end from which on more is read
-const special = { table, tree, diff: changes, list: folder } // views with a bar or a head of their own
+const special = { table, tree, diff: changes, list: folder, audio: player, video: player } // views with a bar or a head of their own
 
 const lined = (view) => view === 'source' || view === 'terminal'
 
@@ -60,11 +61,7 @@ async function choose(pane, view) {
   const tab = tabOf(pane.dataset.key)
   if (tab) tab.place = { ...tab.place, view }
   if (own) {
-    if (pane.dataset.note) {
-      const { root, parts } = clone('tpl-note')
-      parts.note.textContent = pane.dataset.note
-      box.before(root)
-    }
+    remark(pane, box)
     viewerOf(pane).fit()
     if (focused) viewerOf(pane).code.focus({ preventScroll: true })
     return
@@ -76,7 +73,8 @@ async function choose(pane, view) {
   const into = view === 'tree' ? root.querySelector('ul') : root
   if (view !== 'tree') root.querySelector('ul').remove()
   if (view === 'preview') root.classList.add('said')
-  if (view === 'hex' || view === 'list' || view === 'diff') root.classList.add('code')
+  if (['hex', 'list', 'diff', 'schema'].includes(view)) root.classList.add('code')
+  if (view === 'hex') remark(pane, box)
   root.classList.toggle('diff', view === 'diff')
   const state = { pane, root, into, view, extra: '', of: pane.dataset.output, total: 0, to: 0, load: () => load(state) }
   special[view]?.(state)
@@ -84,6 +82,14 @@ async function choose(pane, view) {
   root.addEventListener('scroll', () => more(state), { passive: true })
   if (focused) root.focus({ preventScroll: true })
   await state.load()
+}
+
+/** Says why there is no better view, if there could be one. */
+function remark(pane, box) {
+  if (!pane.dataset.note) return
+  const { root, parts } = clone('tpl-note')
+  parts.note.textContent = pane.dataset.note
+  box.before(root)
 }
 
 /** Shows the first rows; what was there goes. */

@@ -39,7 +39,7 @@ export function table(state) {
   pane.querySelector('.view').before(bar)
   Object.assign(state, { bar, parts, filters: [], sort: '' })
   const again = () => {
-    state.extra = state.filters.map((f) => `&filter=${encodeURIComponent(f.query)}`).join('') + (state.sort ? `&sort=${state.sort}` : '')
+    state.extra = (state.at ? `&at=${state.at}` : '') + state.filters.map((f) => `&filter=${encodeURIComponent(f.query)}`).join('') + (state.sort ? `&sort=${state.sort}` : '')
     state.load().catch((err) => {
       if (err.status !== 400 || !state.filters.length) return failed(err)
       take(state, state.filters.at(-1)) // one that cannot be used
@@ -72,6 +72,12 @@ export function table(state) {
     state.back = col
     again()
   })
+  parts.tables.addEventListener('change', () => {
+    for (const f of state.filters) take(state, f)
+    state.sort = ''
+    state.at = parts.tables.value
+    again()
+  })
   root.addEventListener('scroll', () => { if (state.filters.length) soon(state) }, { passive: true })
   state.loaded = () => loaded(state)
 }
@@ -95,6 +101,8 @@ function take(state, filter) {
 /** Says how many rows are left, and how they are sorted. The heads of columns become buttons. */
 function loaded(state) {
   const { pane, head, total } = state
+  const list = state.root.querySelector('.tables')
+  if (list) choices(state.parts.tables, list)
   for (const th of state.root.querySelectorAll('th[data-col]:not(:has(button))')) {
     const button = document.createElement('button')
     button.type = 'button'
@@ -109,6 +117,14 @@ function loaded(state) {
   offer(state).catch(failed)
 }
 
+/** The tables of a database are chosen above the rows of one. */
+function choices(select, list) {
+  list.remove()
+  if (!select.hidden) return
+  select.append(...[...list.children].map((li) => new Option(li.textContent, li.dataset.at)))
+  select.hidden = false
+}
+
 function soon(state) {
   if (state.total <= most) return
   clearTimeout(state.wait)
@@ -120,7 +136,7 @@ const linesOf = (rows) => [...rows].map((tr) => tr.querySelector('.ln').textCont
 /** What can be handed over: the rows that the filters leave, or of many those on the screen. */
 async function offer(state) {
   const { pane, root, filters, total } = state
-  if (!filters.length) return scope(pane, null)
+  if (!filters.length || !state.parts.tables.hidden) return scope(pane, null) // of a database there are no lines to hand over
   let numbers = []
   if (total > 0 && total <= most) {
     const only = filters.map((f) => `&filter=${encodeURIComponent(f.query)}`).join('')
