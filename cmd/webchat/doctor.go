@@ -44,6 +44,9 @@ func doctor(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 	} else {
 		say("running", "no")
 	}
+	if err := o.doctorEngine(ctx, say); err != nil {
+		return err
+	}
 	if err := o.doctorConfig(ctx, c, say); err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 	"webchat/internal/eventlog"
 	"webchat/internal/sessions"
 	"webchat/internal/store"
+	"webchat/internal/wording"
 )
 
 // sessionStore keeps the sessions: a file in the data folder, or a PostgreSQL database.
@@ -106,6 +107,31 @@ func slotOf(dir string) (string, error) {
 	}
 	slot := rand.Text()
 	return slot, document.Write(name, []byte(slot+"\n"))
+}
+
+// doctorEngine says what the database is like that --engine-file names.
+func (o *options) doctorEngine(ctx context.Context, say func(string, string, ...any)) error {
+	if o.EngineFile == "" {
+		return nil
+	}
+	url, err := o.engineURL(slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	e, err := store.LookAt(ctx, url)
+	if err != nil {
+		return usage("--engine-file %s: %v", o.EngineFile, err)
+	}
+	used := "no webchat uses it"
+	if e.Held {
+		used = "a webchat uses it"
+	}
+	say("engine", "PostgreSQL %s, database %s, schema %d; %s", e.Version, e.Database, e.Schema, used)
+	if e.Standbys > 0 && e.Synced == 0 {
+		say("engine", "it has %s, and no commit waits for one: a failover may lose what was acknowledged; set synchronous_standby_names",
+			wording.Plural(e.Standbys, "standby"))
+	}
+	return nil
 }
 
 // moveSessions is "webchat move": it copies the sessions of the data folder to the database, or

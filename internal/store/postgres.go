@@ -34,6 +34,8 @@ var (
 	ErrHeld error = &refusal{"another webchat has the sessions of this database", "Stop one of the two"}
 )
 
+var errAddress = fmt.Errorf("%w: its address is not one that libpq reads, such as postgres://user:password@host/database", ErrRefused)
+
 // PostgresConfig says which database keeps the sessions, and for whom.
 type PostgresConfig struct {
 	URL string // as libpq reads it; it may hold the password
@@ -130,7 +132,7 @@ var postgresSteps = []string{`
 func OpenPostgres(ctx context.Context, c PostgresConfig) (*Postgres, error) {
 	pc, err := pgxpool.ParseConfig(c.URL)
 	if err != nil { // its text may quote the URL
-		return nil, fmt.Errorf("%w: its address is not one that libpq reads, such as postgres://user:password@host/database", ErrRefused)
+		return nil, errAddress
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()
@@ -822,4 +824,40 @@ func (l *lost) Unwrap() error { return ErrAway }
 func mayBeDone(err error) bool {
 	l, ok := errors.AsType[*lost](err)
 	return ok && l.sent
+}
+
+// Engine is what a database says of itself.
+type Engine struct {
+	Version  string // PostgreSQL's
+	Database string
+	Schema   int // of webchat's tables; 0: there are none yet
+	Standbys int // that follow it, as far as the user may know
+	Synced   int // of those, how many a commit waits for
+	Held     bool
+}
+
+// LookAt asks a database, without taking the sessions in it or changing anything. Its errors are
+// those of [OpenPostgres].
+func LookAt(ctx context.Context, url string) (e Engine, err error) {
+	ctx, cancel := context.WithTimeout(ctx, attempt)
+	defer cancel()
+	c, err := pgx.ParseConfig(url)
+	if err != nil {
+		return e, errAddress
+	}
+	c.DefaultQueryExecMode = pgx.QueryExecModeExec
+	conn, err := pgx.ConnectConfig(ctx, c)
+	if err != nil {
+		return e, refused(err)
+	}
+	defer conn.Close(ctx)
+	var made bool
+	err = conn.QueryRow(ctx, `SELECT current_setting('server_version'), current_database(), to_regclass('schema_version') IS NOT NULL,
+		(SELECT count(*) FROM pg_stat_replication), (SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum'))`).
+		Scan(&e.Version, &e.Database, &made, &e.Standbys, &e.Synced)
+	if err == nil && made {
+		err = conn.QueryRow(ctx, `SELECT (SELECT coalesce(max(version), 0) FROM schema_version), EXISTS (SELECT FROM replicas WHERE ends > now())`).
+			Scan(&e.Schema, &e.Held)
+	}
+	return e, refused(err)
 }
