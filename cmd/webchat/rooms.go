@@ -136,7 +136,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	pages, err := server.NewPages(server.PagesConfig{
 		Config: page.Config{Home: home, Base: o.base(), OutputTTL: o.OutputTTL, Budget: int64(o.OutputBudget), Prices: c.prices,
 			NoModel: []string{offline.Name}, Models: modelsOf(ctx, backends), Elsewhere: []string{mcp.BackendName}, Editor: c.Editor},
-		Outputs: r.outputs, Permissions: consent.Mode(o.Permissions),
+		Outputs: r.outputs,
 	})
 	if err != nil {
 		return nil, err

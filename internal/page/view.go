@@ -19,11 +19,9 @@ type View struct {
 	Available []string // the backends that can be used
 	Backend   string   // who would answer a session that does not exist yet
 	Model     string
-	// Permissions is "ask", "allow" or "deny".
-	Permissions string
-	Trouble     string // why the log cannot be written now; a session's projector hears of it later
-	Notice      string // what the user should know about the saved sessions
-	Bytes       int64  // they take on the disk; 0: unknown
+	Trouble   string // why the log cannot be written now; a session's projector hears of it later
+	Notice    string // what the user should know about the saved sessions
+	Bytes     int64  // they take on the disk; 0: unknown
 }
 
 // chrome is the data of the page around the transcript: the state of its session, and

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"reflect"
 	"strconv"
 	"strings"
@@ -67,14 +68,15 @@ func namesOf(t reflect.Type) string {
 	return strings.Join(names, ", ")
 }
 
-// number reads a number of a query from 1 to most; nothing means def.
-func number(text, name string, def, most int) (int, error) {
+// limitOf is how many a query asks for, from 1 to most; nothing means def.
+func limitOf(q url.Values, def, most int) (int, error) {
+	text := q.Get("limit")
 	if text == "" {
 		return def, nil
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > most {
-		return 0, invalid("bad_query", "Give %s as a number from 1 to %d.", name, most)
+		return 0, invalid("bad_query", "Give limit as a number from 1 to %d.", most)
 	}
 	return n, nil
 }

@@ -49,7 +49,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	case !ok:
 		return invalid("bad_query", "Give after as the number of an event, as a cursor says it.")
 	}
-	limit, err := number(r.URL.Query().Get("limit"), "limit", pageOfLog, 5000)
+	limit, err := limitOf(r.URL.Query(), pageOfLog, 5000)
 	if err != nil {
 		return err
 	}

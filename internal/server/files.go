@@ -16,7 +16,7 @@ type fileList struct {
 // completeFiles names the files of a workspace.
 func (s *Server) completeFiles(r *http.Request, _ empty) (list fileList, err error) {
 	q := r.URL.Query()
-	limit, err := number(q.Get("limit"), "limit", 20, 200)
+	limit, err := limitOf(q, 20, 200)
 	if err != nil {
 		return list, err
 	}

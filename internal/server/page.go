@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strconv"
 
-	"webchat/internal/consent"
 	"webchat/internal/eventlog"
 	"webchat/internal/files"
 	"webchat/internal/guard"
@@ -23,19 +22,17 @@ type Pages struct {
 	pages  *page.Pages
 	views  *views.Views
 	places *places // of views; the server gives it the sessions
-	mode   consent.Mode
 }
 
 // PagesConfig is what pages are made of.
 type PagesConfig struct {
 	page.Config
-	Outputs     *outputs.Store
-	Permissions consent.Mode
+	Outputs *outputs.Store
 }
 
 // NewPages parses the templates.
 func NewPages(c PagesConfig) (*Pages, error) {
-	p := &Pages{places: &places{}, mode: c.Permissions}
+	p := &Pages{places: &places{}}
 	p.views = views.New(c.Outputs, p.places)
 	c.Config.Outputs = p.views
 	var err error
@@ -104,7 +101,7 @@ func writePage(w http.ResponseWriter, r *http.Request, status int, write func(*b
 
 // view is what stands around a transcript in a workspace.
 func (s *Server) view(ctx context.Context, wish sidebarWish) (v page.View, err error) {
-	v = page.View{Workspace: wish.Workspace, Missing: files.CheckWorkspace(wish.Workspace) != nil, Permissions: string(s.Pages.mode), Trouble: s.Sessions.Unsaved(), Notice: s.Notice}
+	v = page.View{Workspace: wish.Workspace, Missing: files.CheckWorkspace(wish.Workspace) != nil, Trouble: s.Sessions.Unsaved(), Notice: s.Notice}
 	if s.Stored != nil {
 		if v.Bytes, err = s.Stored(); err != nil {
 			s.Logger.Warn("the size of the sessions is not known", "error", err)

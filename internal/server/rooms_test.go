@@ -18,7 +18,6 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/offline"
-	"webchat/internal/consent"
 	"webchat/internal/displaytools"
 	"webchat/internal/eventlog"
 	"webchat/internal/files"
@@ -89,7 +88,7 @@ func newHouseOn(t testing.TB, db interface {
 	var err error
 	h.outputs, err = outputs.New(outputs.Config{TTL: 30 * time.Minute, Budget: 64 << 20})
 	must(err)
-	pages, err := server.NewPages(server.PagesConfig{Config: page.Config{NoModel: []string{offline.Name}}, Outputs: h.outputs, Permissions: consent.ModeAsk})
+	pages, err := server.NewPages(server.PagesConfig{Config: page.Config{NoModel: []string{offline.Name}}, Outputs: h.outputs})
 	must(err)
 	h.guard, err = guard.New(guard.Config{Dir: t.TempDir(), Refuse: pages.Refuse})
 	must(err)

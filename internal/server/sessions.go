@@ -83,7 +83,7 @@ func (s sessionShape) location() string { return "/api/sessions/" + string(s.ID)
 
 func (s *Server) listSessions(r *http.Request, _ empty) (list sessionList, err error) {
 	q := r.URL.Query()
-	limit, err := number(q.Get("limit"), "limit", 50, 200)
+	limit, err := limitOf(q, 50, 200)
 	if err != nil {
 		return list, err
 	}

@@ -73,7 +73,7 @@ type folderList struct {
 // completeFolders names folders that could be opened.
 func (s *Server) completeFolders(r *http.Request, _ empty) (folderList, error) {
 	q, list := r.URL.Query(), folderList{Folders: []folderShape{}}
-	limit, err := number(q.Get("limit"), "limit", 20, 200)
+	limit, err := limitOf(q, 20, 200)
 	if err != nil {
 		return list, err
 	}

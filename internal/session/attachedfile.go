@@ -50,7 +50,6 @@ type AttachedFile struct {
 	Path      string // relative to the workspace, with slashes; that of a folder ends in one
 	Lines     string // "A-B", where lines of a file were asked for
 	What      AttachmentKind
-	Size      int64  // bytes of the file; of a folder, of its listing
 	Sensitive bool   // it may hold secrets
 	Why       string // of AttachedOther: a sentence
 
@@ -109,7 +108,7 @@ func FindAttachment(judge Judge, workspace, name, lines string) (*AttachedFile, 
 		return nil, fmt.Errorf("%w: %s is outside the workspace, or leads back to itself", eventlog.ErrInvalid, name)
 	}
 	defer file.Close()
-	f := &AttachedFile{Path: filepath.ToSlash(rel), Lines: lines, Size: info.Size(), full: filepath.Join(workspace, rel)}
+	f := &AttachedFile{Path: filepath.ToSlash(rel), Lines: lines, full: filepath.Join(workspace, rel)}
 	if judge == nil {
 		judge = policy.New(policy.Config{Workspace: workspace})
 	}
@@ -187,7 +186,7 @@ func (f *AttachedFile) list(dir *os.File, judge Judge) error {
 	if more := len(entries) - mostEntries; more > 0 {
 		fmt.Fprintf(&b, "… and %d more\n", more)
 	}
-	f.data, f.Size = b.Bytes(), int64(b.Len())
+	f.data = b.Bytes()
 	return nil
 }
 

@@ -13,7 +13,7 @@ import (
 func (c *conn) Describe(ctx context.Context) (all agent.Inside, err error) {
 	q := inquiry{ctx: ctx, c: c}
 	err = c.running(ctx, func() error {
-		q.ask("session.tools.initializeAndValidate", nil, nil) // until then it reports no tools and no context
+		q.ask("session.tools.initializeAndValidate", nil) // until then it reports no tools and no context
 		all.Instructions, all.Servers, all.Helpers, all.Skills = q.instructions(), q.servers(), q.helpers(), q.skills()
 		all.Context = q.context(all.Instructions)
 		return c.b.cli.Explain(q.err)
@@ -28,9 +28,9 @@ type inquiry struct {
 	err error
 }
 
-func (q *inquiry) ask(method string, params map[string]any, result any) {
+func (q *inquiry) ask(method string, result any) {
 	if q.err == nil {
-		q.err = q.c.ask(q.ctx, method, params, result)
+		q.err = q.c.ask(q.ctx, method, nil, result)
 	}
 }
 
@@ -41,7 +41,7 @@ func (q *inquiry) instructions() []agent.Instruction {
 			DefaultDisabled     bool
 		}
 	}
-	q.ask("session.instructions.getSources", nil, &got)
+	q.ask("session.instructions.getSources", &got)
 	list := []agent.Instruction{}
 	for _, s := range got.Sources {
 		i := agent.Instruction{Path: s.SourcePath}
@@ -63,7 +63,7 @@ func (q *inquiry) servers() []agent.Server {
 	var got struct {
 		Servers []struct{ Name, Status, Error string }
 	}
-	q.ask("session.mcp.list", nil, &got)
+	q.ask("session.mcp.list", &got)
 	list := []agent.Server{}
 	for _, s := range got.Servers {
 		one := agent.Server{Name: s.Name, State: cmp.Or(serverStates[s.Status], agent.ServerFailed), Error: s.Error, Tools: []string{}}
@@ -93,7 +93,7 @@ func (q *inquiry) helpers() []agent.Helper {
 	var got struct {
 		Agents []struct{ Name, DisplayName, Description string }
 	}
-	q.ask("session.agent.list", nil, &got)
+	q.ask("session.agent.list", &got)
 	list := []agent.Helper{}
 	for _, a := range got.Agents {
 		list = append(list, agent.Helper{Name: cmp.Or(a.DisplayName, a.Name), About: wording.Line(a.Description)})
@@ -108,7 +108,7 @@ func (q *inquiry) helpers() []agent.Helper {
 			} `json:"input_schema"`
 		}
 	}
-	q.ask("session.tools.getCurrentMetadata", nil, &offered)
+	q.ask("session.tools.getCurrentMetadata", &offered)
 	for _, t := range offered.Tools {
 		if t.Name != "task" {
 			continue
@@ -133,7 +133,7 @@ func (q *inquiry) skills() []agent.Skill {
 			Enabled           bool
 		}
 	}
-	q.ask("session.skills.list", nil, &got)
+	q.ask("session.skills.list", &got)
 	list := []agent.Skill{}
 	for _, s := range got.Skills {
 		if s.Enabled {
@@ -153,7 +153,7 @@ func (q *inquiry) context(files []agent.Instruction) *agent.Context {
 			Categories         struct{ SystemPrompt, CustomInstructions, SystemTools, MCPTools int64 }
 		}
 	}
-	q.ask("session.metadata.getContextAttribution", nil, &got)
+	q.ask("session.metadata.getContextAttribution", &got)
 	a := got.ContextAttribution
 	if a.TotalTokens == 0 { // it has not begun
 		return &agent.Context{Parts: []agent.Part{}}

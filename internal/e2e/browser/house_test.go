@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"webchat/internal/agent"
-	"webchat/internal/consent"
 	"webchat/internal/displaytools"
 	"webchat/internal/e2e/hostile"
 	"webchat/internal/event"
@@ -55,7 +54,7 @@ func newHouse(t *testing.T) *house {
 	log := slog.New(slog.NewTextHandler(h.site.log, nil))
 	out, err := outputs.New(outputs.Config{TTL: time.Hour, Budget: 64 << 20})
 	must(err)
-	pages, err := server.NewPages(server.PagesConfig{Outputs: out, Permissions: consent.ModeAsk})
+	pages, err := server.NewPages(server.PagesConfig{Outputs: out})
 	must(err)
 	h.guard, err = guard.New(guard.Config{Dir: t.TempDir(), Refuse: pages.Refuse})
 	must(err)
