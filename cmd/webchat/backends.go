@@ -69,11 +69,7 @@ func (o *options) backends(c *config, dir string, lend agent.Lender, log *slog.L
 // mcpServers are the user's MCP servers, which are tried when that is first needed.
 func (o *options) mcpServers(c *config) *mcp.UserServers {
 	if c.tried == nil {
-		all := map[string]agent.MCPServer{}
-		for name, m := range c.MCPServers {
-			all[name] = agent.MCPServer(m)
-		}
-		c.tried = mcp.NewUserServers(mcp.UserServersConfig{Servers: all, Env: policy.InheritWhole(o.env, c.keyVariables()), Known: filepath.Join(o.dataPath(), "mcp-servers.json"), Tokens: filepath.Join(o.dataPath(), "mcp-tokens.json")})
+		c.tried = mcp.NewUserServers(mcp.UserServersConfig{Servers: c.MCPServers, Env: policy.InheritWhole(o.env, c.keyVariables()), Known: filepath.Join(o.dataPath(), "mcp-servers.json"), Tokens: filepath.Join(o.dataPath(), "mcp-tokens.json")})
 	}
 	return c.tried
 }
@@ -101,11 +97,8 @@ func (o *options) copilot(c *config, dir string, log *slog.Logger) (copilot.Conf
 		return copilot.Config{}, err
 	}
 	cfg := copilot.Config{Path: o.CopilotPath, Home: filepath.Join(dir, copilotFolder), Env: o.env, Providers: providers, Login: o.CopilotLogin, Model: o.Model,
-		MCPServers: map[string]agent.MCPServer{}, Logger: log, NoInstructions: o.Instructions == "off", SearchHits: o.searchHits(c, dir),
+		MCPServers: c.MCPServers, Logger: log, NoInstructions: o.Instructions == "off", SearchHits: o.searchHits(c, dir),
 		Count: func(text string) int { n, _ := tokens.Count(text); return n }}
-	for name, m := range c.MCPServers {
-		cfg.MCPServers[name] = agent.MCPServer(m)
-	}
 	cfg.Answering = o.mcpServers(c).Answering
 	return cfg, nil
 }

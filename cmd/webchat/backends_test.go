@@ -8,6 +8,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/mcp"
+	"webchat/internal/policy"
 )
 
 // A rule by the name of a tool that no agent has is said, since it would miss in
@@ -17,9 +18,9 @@ func TestMissedRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &config{MCPServers: map[string]mcpConfig{"docs": {Type: "stdio", Command: "docs"}}}
+	c := &config{MCPServers: map[string]agent.MCPServer{"docs": {Type: "stdio", Command: "docs"}}}
 	for _, tool := range []string{"create", "edit", "bash", "grep", "glob", "web_fetch", "run_and_display", "docs-find", "", "write", "read"} {
-		c.Permissions = append(c.Permissions, ruleConfig{Tool: tool, Decision: "deny"})
+		c.Permissions = append(c.Permissions, policy.Rule{Tool: tool, Decision: "deny"})
 	}
 	all, err := o.backends(c, t.TempDir(), (&mcp.OwnLender{}).ToAgent, slog.New(slog.DiscardHandler))
 	if err != nil {

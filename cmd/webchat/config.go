@@ -17,18 +17,17 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/daemon"
-	"webchat/internal/event"
 	"webchat/internal/mcp"
 	"webchat/internal/policy"
 )
 
 // config is the configuration file.
 type config struct {
-	Providers   map[string]providerConfig `yaml:"providers"`
-	MCPServers  map[string]mcpConfig      `yaml:"mcpServers"`
+	Providers   map[string]providerConfig  `yaml:"providers"`
+	MCPServers  map[string]agent.MCPServer `yaml:"mcpServers"`
 	tried       *mcp.UserServers
 	Agents      map[string]agentConfig `yaml:"agents"`
-	Permissions []ruleConfig           `yaml:"permissions"`
+	Permissions []policy.Rule          `yaml:"permissions"`
 	Hooks       []hookConfig           `yaml:"hooks"`
 	EnvAllow    []string               `yaml:"env_allow"`
 	Editor      string                 `yaml:"editor"` // an address with {path} and {line}
@@ -72,30 +71,10 @@ func (m *modelConfig) UnmarshalYAML(n *yaml.Node) error {
 	return n.Decode((*plain)(m))
 }
 
-type mcpConfig struct {
-	Type    string            `yaml:"type"`
-	Command string            `yaml:"command"`
-	Args    []string          `yaml:"args"`
-	Env     map[string]string `yaml:"env"`
-	Cwd     string            `yaml:"cwd"`
-	URL     string            `yaml:"url"`
-	Headers map[string]string `yaml:"headers"`
-}
-
 type agentConfig struct {
 	Command string            `yaml:"command"`
 	Args    []string          `yaml:"args"`
 	Env     map[string]string `yaml:"env"`
-}
-
-type ruleConfig struct {
-	Tool     string         `yaml:"tool"`
-	Kind     agent.Kind     `yaml:"kind"`
-	Command  string         `yaml:"command"`
-	Prefix   string         `yaml:"prefix"`
-	Path     string         `yaml:"path"`
-	Cwd      string         `yaml:"cwd"`
-	Decision event.Decision `yaml:"decision"`
 }
 
 func (o *options) configPath() string {
@@ -192,7 +171,7 @@ func (c *config) check() error {
 		return fmt.Errorf("editor: %q is not the address of an editor, such as vscode://file{path}:{line}", c.Editor)
 	}
 	for i, r := range c.Permissions {
-		if err := policy.Rule(r).Check(); err != nil {
+		if err := r.Check(); err != nil {
 			return fmt.Errorf("permissions, rule %d: %w", i+1, err)
 		}
 	}
@@ -210,7 +189,7 @@ func (c *config) check() error {
 		if name == "webchat" {
 			return errors.New("mcpServers, webchat: agents get webchat's own tools under this name; call yours otherwise")
 		}
-		if err := m.check(); err != nil {
+		if err := checkServer(m); err != nil {
 			return fmt.Errorf("mcpServers, %s: %w", name, err)
 		}
 	}
@@ -256,7 +235,7 @@ func (p providerConfig) check() error {
 	return nil
 }
 
-func (m mcpConfig) check() error {
+func checkServer(m agent.MCPServer) error {
 	switch m.Type {
 	case "stdio":
 		if m.Command == "" {

@@ -90,7 +90,7 @@ func (o *options) warnWorkspace(workspace string, log *slog.Logger) {
 func (o *options) consent(c *config) server.Consent {
 	out := server.Consent{Mode: consent.Mode(o.Permissions), Timeout: o.PermissionTimeout}
 	for _, r := range c.Permissions {
-		out.Rules = append(out.Rules, server.Rule{Rule: policy.Rule(r)})
+		out.Rules = append(out.Rules, server.Rule{Rule: r})
 	}
 	if out.Mode == consent.ModeAsk { // policy.Config.Reading
 		out.Rules = append(out.Rules, server.Rule{Rule: policy.Rule{Kind: agent.KindRead, Path: "**", Decision: event.Allow}, Builtin: true},
@@ -151,10 +151,6 @@ func (o *options) policy(c *config, workspace, dataDir string) *policy.Policy {
 	if _, below := belowData(workspace, dataDir); !below {
 		own = append(own, dataDir)
 	}
-	var rules []policy.Rule
-	for _, r := range c.Permissions {
-		rules = append(rules, policy.Rule(r))
-	}
-	return policy.New(policy.Config{Rules: rules, Reading: o.Permissions == string(consent.ModeAsk), Workspace: workspace, Home: home, Path: programs, Asks: []string{displaytools.RunCommand},
+	return policy.New(policy.Config{Rules: c.Permissions, Reading: o.Permissions == string(consent.ModeAsk), Workspace: workspace, Home: home, Path: programs, Asks: []string{displaytools.RunCommand},
 		Private: slices.DeleteFunc(own, func(name string) bool { return name == "" }), Secrets: o.secrets(workspace, dataDir)})
 }

@@ -85,10 +85,10 @@ type Kept interface {
 
 // Decision is a user's answer to a permission request.
 type Decision struct {
-	Decision event.Decision
-	Grant    string      // the id of one of the request's grants; empty: exactly this act
-	Scope    event.Scope // of an allow; empty: once
-	Reason   string
+	Decision event.Decision `json:"decision"`
+	Grant    string         `json:"grant,omitempty"` // the id of one of the request's grants; empty: exactly this act
+	Scope    event.Scope    `json:"scope,omitempty"` // of an allow; empty: once
+	Reason   string         `json:"reason,omitempty"`
 }
 
 // Answers is what the user may say to the requests of a session, and take back.

@@ -98,21 +98,14 @@ func (s *Server) hooks(*http.Request, empty) (hookList, error) {
 	return hookList{listed(s.Consent.Hooks)}, nil
 }
 
-type decisionRequest struct {
-	Decision event.Decision `json:"decision"`
-	Grant    string         `json:"grant,omitempty"`
-	Scope    event.Scope    `json:"scope,omitempty"`
-	Reason   string         `json:"reason,omitempty"`
-}
-
-func (s *Server) decide(r *http.Request, one *session.Session, in decisionRequest) (empty, error) {
+func (s *Server) decide(r *http.Request, one *session.Session, in consent.Decision) (empty, error) {
 	switch {
 	case in.Decision != event.Allow && in.Decision != event.Deny:
 		return empty{}, invalid("invalid", "The decision must be allow or deny.")
 	case in.Scope != "" && in.Scope != event.Once && in.Scope != event.ForSession && in.Scope != event.ForWorkspace:
 		return empty{}, invalid("invalid", "The scope must be once, session or workspace.")
 	}
-	return empty{}, one.Decide(r.Context(), chi.URLParam(r, "requestId"), consent.Decision(in))
+	return empty{}, one.Decide(r.Context(), chi.URLParam(r, "requestId"), in)
 }
 
 type answerRequest struct {

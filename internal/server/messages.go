@@ -201,24 +201,11 @@ func (s *Server) abort(r *http.Request, one *session.Session, in abortRequest) (
 
 // taskList is what runs in the background.
 type taskList struct {
-	Tasks []taskShape `json:"tasks"`
-}
-
-type taskShape struct {
-	TaskID     string         `json:"taskId"`
-	Kind       event.TaskKind `json:"kind"`
-	Title      string         `json:"title"`
-	ToolCallID string         `json:"toolCallId,omitempty"`
-	StartedAt  event.Time     `json:"startedAt"`
-	Output     string         `json:"output"` // the last of what it printed, at most 64 KiB
+	Tasks []session.Task `json:"tasks"`
 }
 
 func (s *Server) listTasks(_ *http.Request, one *session.Session, _ empty) (taskList, error) {
-	list := taskList{Tasks: []taskShape{}}
-	for _, t := range one.Tasks() {
-		list.Tasks = append(list.Tasks, taskShape{t.TaskID, t.Kind, t.Title, t.ToolCallID, event.Time(t.StartedAt), t.Output})
-	}
-	return list, nil
+	return taskList{one.Tasks()}, nil
 }
 
 // waitingPatch is what changes of a prompt that waits: one of its fields is set.

@@ -56,14 +56,6 @@ type createRequest struct {
 	Title     string `json:"title,omitempty"`
 }
 
-type patchRequest struct {
-	Title  *string `json:"title,omitempty"`
-	Model  *string `json:"model,omitempty"`
-	Mode   *string `json:"mode,omitempty"`
-	Effort *string `json:"effort,omitempty"`
-	Pinned *bool   `json:"pinned,omitempty"`
-}
-
 // sessionList is the reply of listSessions.
 type sessionList struct {
 	Sessions []foundShape `json:"sessions"`
@@ -121,8 +113,8 @@ func (s *Server) showSession(_ *http.Request, one *session.Session, _ empty) (se
 	return shapeOf(one.Summary()), nil
 }
 
-func (s *Server) updateSession(r *http.Request, in patchRequest) (sessionShape, error) {
-	sum, err := s.Sessions.Update(r.Context(), idOf(r), sessions.Patch(in))
+func (s *Server) updateSession(r *http.Request, in sessions.Patch) (sessionShape, error) {
+	sum, err := s.Sessions.Update(r.Context(), idOf(r), in)
 	return shapeOf(sum), err
 }
 

@@ -126,12 +126,12 @@ func (s *Session) AbortTool(ctx context.Context, toolCallID string) error {
 
 // Task is work in the background.
 type Task struct {
-	TaskID     string
-	Kind       event.TaskKind
-	Title      string
-	ToolCallID string
-	StartedAt  time.Time
-	Output     string // the last of what it printed, at most 64 KiB
+	TaskID     string         `json:"taskId"`
+	Kind       event.TaskKind `json:"kind"`
+	Title      string         `json:"title"`
+	ToolCallID string         `json:"toolCallId,omitempty"`
+	StartedAt  event.Time     `json:"startedAt"`
+	Output     string         `json:"output"` // the last of what it printed, at most 64 KiB
 }
 
 // Tasks returns what runs in the background, the oldest first.
@@ -140,7 +140,7 @@ func (s *Session) Tasks() []Task {
 	defer s.mu.Unlock()
 	out := []Task{}
 	for _, t := range s.events.Open.Tasks {
-		out = append(out, Task{t.Start.TaskID, t.Start.Kind, t.Start.Title, t.Start.ToolCallID, t.At, strings.ToValidUTF8(string(t.Text), "")})
+		out = append(out, Task{t.Start.TaskID, t.Start.Kind, t.Start.Title, t.Start.ToolCallID, event.Time(t.At), strings.ToValidUTF8(string(t.Text), "")})
 	}
 	return out
 }

@@ -87,9 +87,9 @@ type Options struct {
 
 // Patch changes a session; nil leaves a property as it is.
 type Patch struct {
-	Title  *string
-	Model  *string
-	Mode   *string
-	Effort *string
-	Pinned *bool
+	Title  *string `json:"title,omitempty"`
+	Model  *string `json:"model,omitempty"`
+	Mode   *string `json:"mode,omitempty"`
+	Effort *string `json:"effort,omitempty"`
+	Pinned *bool   `json:"pinned,omitempty"`
 }
