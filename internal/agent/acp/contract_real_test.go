@@ -56,7 +56,7 @@ func TestContractOfRealAgents(t *testing.T) {
 			}
 			t.Cleanup(func() { _ = model.Close() }) // it says how its last request ended
 			state := t.TempDir()
-			env, err := p.Offline(model.URL(), state)
+			env, err := p.Offline(talking(t, model), state)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -87,7 +87,7 @@ func realContract(t *testing.T, b *acp.Backend, model *scripted.Model, write fun
 	two func(one, other string) scripted.Step, forge func(tool string) scripted.Step, cannot map[string]string) {
 	play := func(s scripted.Step) string {
 		model.Play(s)
-		return "Do it. " + scripted.BeBrief
+		return "Do it. " + beBrief
 	}
 	o := agenttest.Options{
 		Show: func(path string) string {
@@ -97,7 +97,7 @@ func realContract(t *testing.T, b *acp.Backend, model *scripted.Model, write fun
 			return play(scripted.Step{Tool: "run_and_display", Arguments: fmt.Sprintf(`{"command":%q}`, command)})
 		},
 		Write:  func(path string) string { return play(write(path)) },
-		Answer: scripted.BeBrief, Talk: scripted.TalkOn,
+		Answer: beBrief, Talk: talkOn,
 		Offered: func(tb testing.TB) (names []string) {
 			host := agenttest.NewHost(agenttest.DisplayTools())
 			conn, err := b.Open(tb.Context(), agent.Options{SessionID: "offered", Workspace: tb.TempDir(), Tools: agenttest.DisplayTools()}, host)
@@ -105,7 +105,7 @@ func realContract(t *testing.T, b *acp.Backend, model *scripted.Model, write fun
 				tb.Fatal(err)
 			}
 			host.Begin()
-			err = conn.Prompt(tb.Context(), agent.Prompt{MessageID: "m", Content: scripted.BeBrief})
+			err = conn.Prompt(tb.Context(), agent.Prompt{MessageID: "m", Content: beBrief})
 			host.End(err)
 			if err != nil {
 				tb.Fatal(err)

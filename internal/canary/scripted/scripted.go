@@ -11,7 +11,6 @@
 //	m, err := scripted.New(ctx)
 //	defer m.Close()
 //	m.Play(scripted.Step{Tool: "render_file_contents", Arguments: `{"path":"go.mod"}`})
-//	// or prompt the agent with TalkOn
 //	// start the agent with m.URL() as its provider's address, and prompt it
 //	for _, body := range m.Requests() { ... }
 package scripted
@@ -204,8 +203,6 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	c, number, calls := m.next(r, body)
 	a := answer{w: w, id: fmt.Sprintf("_%d", number), c: c, calls: calls, model: r.Model, stream: r.Stream}
 	switch {
-	case !calls && r.Stream && len(r.Tools) > 0 && talks(body):
-		a.talk(hr.Context(), path)
 	case strings.HasSuffix(path, "/messages"):
 		a.messages()
 	case strings.HasSuffix(path, "/responses"):
