@@ -54,7 +54,7 @@ type Turn struct {
 type Reviewed struct {
 	Path           string
 	Was, Now       []byte // nil: there was no file, there is none
-	Edits          int    // how many the agent reported, then and since
+	Edits          int    // how many the agent reported
 	Added, Removed int    // as far as known where the texts are not there
 	Why            Unreviewed
 	Diff           string // of a file that was changed since: what the agent reported
@@ -135,7 +135,7 @@ type editsOfFile struct{ here, later []string }
 
 // reviewEdits takes what the agent reported out of what a file is now.
 func (s ChangeSource) reviewEdits(path string, p *editsOfFile, left *int64) (f Reviewed) {
-	f = Reviewed{Path: path, Edits: len(p.here) + len(p.later)}
+	f = Reviewed{Path: path, Edits: len(p.here)}
 	for _, diff := range p.here {
 		added, removed := counted(diff)
 		f.Added, f.Removed = f.Added+added, f.Removed+removed
@@ -264,14 +264,17 @@ func (s ChangeSource) reviewCommit(ctx context.Context, r *Review) error {
 			f.Why = ReviewLarge
 		default:
 			left -= size
-			if c.Kind != Created {
+			if c.Kind == Modified || c.Kind == Deleted {
 				f.Was = append([]byte{}, c.was...)
 			}
 			if c.Kind != Deleted {
 				f.Now = append([]byte{}, c.now...)
 			}
+			if c.Kind == Renamed { // so that undoing both names it as before
+				r.Add(Reviewed{Path: c.From, Was: append([]byte{}, c.was...)})
+			}
 		}
-		r.Files = append(r.Files, f)
+		r.Add(f)
 	}
 	return nil
 }

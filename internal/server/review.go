@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"unicode/utf8"
@@ -75,7 +75,7 @@ func (s *Server) reviewed(ctx context.Context, one *session.Session, source file
 	for _, t := range found.Turns {
 		v.Turns = append(v.Turns, page.ReviewTurn{From: t.From, Prompt: t.Prompt, At: t.At})
 	}
-	of := fmt.Sprintf("%+v", found.Of)
+	of := strconv.FormatInt(found.Of.From, 10) // since then; 0: since the commit
 	kept := map[string]*outputs.Output{}
 	for _, l := range s.Outputs.Session(string(one.ID())) {
 		if m := l.Meta; m.Review != nil && m.Review.Of == of {
@@ -93,7 +93,7 @@ func (s *Server) reviewed(ctx context.Context, one *session.Session, source file
 	}
 	left := mostHunks
 	for _, f := range found.Files {
-		one, err := s.reviewFile(ctx, one, source, f, of, kept[f.Path], &left)
+		one, err := s.reviewFile(ctx, one, source, f, of, kept[f.Path], found.Of.Commit, &left)
 		if err != nil {
 			return v, err
 		}
@@ -102,7 +102,7 @@ func (s *Server) reviewed(ctx context.Context, one *session.Session, source file
 	return v, nil
 }
 
-func (s *Server) reviewFile(ctx context.Context, one *session.Session, source files.ChangeSource, f files.Reviewed, of string, kept *outputs.Output, left *int) (out page.ReviewFile, err error) {
+func (s *Server) reviewFile(ctx context.Context, one *session.Session, source files.ChangeSource, f files.Reviewed, of string, kept *outputs.Output, commit bool, left *int) (out page.ReviewFile, err error) {
 	out = page.ReviewFile{Path: f.Path, Added: f.Added, Removed: f.Removed, Why: string(f.Why), Diff: f.Diff}
 	var with *outputs.Output
 	var now presence
@@ -111,7 +111,11 @@ func (s *Server) reviewFile(ctx context.Context, one *session.Session, source fi
 			now, err = s.present(ctx, source.Workspace, kept, with)
 		}
 		// Against a commit there is no edit to tell that the agent changed it again.
-		if err != nil || kept.Meta().Review.Edits != f.Edits || f.Why == files.ReviewClosed || !now.known && f.Why == "" {
+		again := kept.Meta().Review.Edits != f.Edits || commit && !now.known
+		if err == nil && f.Edits > kept.Meta().Review.Edits && f.Why == files.ReviewChanged { // the edits do not fit what was undone between them
+			s.goOn(source, &f, kept, with)
+		}
+		if err != nil || f.Why == files.ReviewClosed || again {
 			s.Outputs.Drop(kept.ID())
 			kept = nil
 		}
@@ -149,6 +153,23 @@ func (s *Server) reviewFile(ctx context.Context, one *session.Session, source fi
 		out.Why, out.Output, err = string(files.ReviewLarge), "", nil
 	}
 	return out, err
+}
+
+// goOn takes what a file was from the review before the agent edited it again.
+func (s *Server) goOn(source files.ChangeSource, f *files.Reviewed, kept, with *outputs.Output) {
+	m := kept.Meta()
+	now, st, err := files.Present(source.Workspace, m.Disk.Name, files.MaxReviewed)
+	was := make([]byte, with.Size())
+	if _, readErr := with.ReadAt(was, 0); err != nil || readErr != nil && readErr != io.EOF {
+		return
+	}
+	f.Why, f.Was, f.Now = "", was, append([]byte{}, now...)
+	if m.Review.New {
+		f.Was = nil
+	}
+	if st == nil {
+		f.Now = nil
+	}
 }
 
 var errNotText = errors.New("no text in UTF-8")

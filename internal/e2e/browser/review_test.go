@@ -163,3 +163,47 @@ func TestReviewOfATurn(t *testing.T) {
 	p.has(".review .dhead", "Bring the turn back")
 	p.shots("review-changed")
 }
+
+// The review is opened by its name and follows the agent while it works: what it changes appears in its
+// place, and the change one is at keeps the focus. With a repository it also compares with the commit.
+func TestReviewIsLive(t *testing.T) {
+	h := newHouse(t)
+	h.site.put("b.txt", "one\n")
+	h.site.git("init", "-q", "-b", "main")
+	h.site.git("add", "-A")
+	h.site.git("commit", "-qm", "x")
+	more := make(chan bool)
+	first, second := h.edits([2]string{"b.txt", "two\n"}), h.edits([2]string{"a.txt", "new\n"}, [2]string{"b.txt", "two\nthree\n"})
+	h.backend.on("Work", func(ctx context.Context, host agent.Host) error {
+		if err := first(ctx, host); err != nil {
+			return err
+		}
+		<-more
+		h.backend.mu.Lock()
+		h.backend.prompts = append(h.backend.prompts, agent.Prompt{}) // so that calls have other ids
+		h.backend.mu.Unlock()
+		return second(ctx, host)
+	})
+	p := h.site.open("/sessions/" + h.session(t))
+	p.look(1440, 900, "light")
+	p.say("Work")
+	p.has("#turns", "the comment says so")
+	p.bar("> review")
+	p.press("Enter")
+	p.has(".review .hunk:focus", "b.txt line 1")
+	p.has(".review .dhead", "1 file · 1 change")
+	p.press("y")
+	p.has(".review .hunk:focus", "Kept")
+	more <- true
+	p.has(".review .dhead", "2 files · 2 changes")
+	p.has(".review .hunk:focus", "b.txt lines 1–2")
+	p.done()
+	p.click(".review [data-of=commit]")
+	p.has(".review [data-of=commit][aria-checked=true]", "Since the commit")
+	p.has(".review .dhead", "2 files · 2 changes")
+	p.has(".review [data-act=undo-all]", "Undo all")
+	p.wait(`document.activeElement.matches('.review [data-of=commit]')`)
+	p.js(`document.querySelector('.review [data-of=prompt]').click()`)
+	p.has(".review select", "Work")
+	p.shot("review-prompt")
+}

@@ -57,7 +57,7 @@ async function load() {
   const scroll = root.querySelector('.changes')
   const top = scroll?.getBoundingClientRect().top
   const seen = scroll && (root.querySelector('[data-hunk]:focus-within') ?? hunks().find((el) => el.getBoundingClientRect().bottom > top))
-  const at = seen && { key: seen.dataset.key, y: seen.getBoundingClientRect().top, focus: seen.contains(document.activeElement) }
+  const at = seen && { key: seen.dataset.key, file: fileOf(seen).dataset.path, n: Number(seen.dataset.hunk), y: seen.getBoundingClientRect().top, focus: seen.contains(document.activeElement) }
   const lost = root.contains(document.activeElement)
   const button = document.activeElement?.closest?.('.review .dhead [data-of], .review .dhead [data-by]')
   const select = document.activeElement?.matches?.('.review select')
@@ -70,7 +70,7 @@ async function load() {
   root.dataset.base = tab.base
   root.ariaLabel = tab.base
   document.dispatchEvent(new Event('webchat:tabs'))
-  const again = at && byKey(at.key)
+  const again = at && (byKey(at.key) ?? all('[data-hunk]', all('.rfile').find((f) => f.dataset.path === at.file) ?? document.createElement('i')).findLast((el) => Number(el.dataset.hunk) <= at.n))
   root.querySelector('.changes').scrollTop = y
   if (again) root.querySelector('.changes').scrollTop += again.getBoundingClientRect().top - at.y
   to(again ?? hunks()[0], { focus: false })

@@ -1,0 +1,266 @@
+package server_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"webchat/internal/agent"
+	"webchat/internal/agent/offline"
+	"webchat/internal/event"
+	"webchat/internal/store/storetest"
+	"webchat/internal/wording"
+)
+
+// editing is an agent that writes the files its prompt holds as JSON, by their names; null deletes
+// one. It reports what changed, and nothing of what "by command" holds.
+type editing struct {
+	*offline.Backend
+}
+
+func (e editing) Open(ctx context.Context, o agent.Options, host agent.Host) (agent.Conn, error) {
+	conn, err := e.Backend.Open(ctx, o, host)
+	return editor{conn, host, o.Workspace}, err
+}
+
+type editor struct {
+	agent.Conn
+	host agent.Host
+	dir  string
+}
+
+func (e editor) Prompt(ctx context.Context, p agent.Prompt) error {
+	text, silent := strings.CutPrefix(p.Content, "by command ")
+	var texts map[string]*string
+	if err := json.Unmarshal([]byte(text), &texts); err != nil {
+		return err
+	}
+	for name, now := range texts {
+		path := filepath.Join(e.dir, name)
+		was, err := os.ReadFile(path)
+		from, to, is := "a/"+name, "b/"+name, ""
+		if err != nil {
+			from = "/dev/null"
+		}
+		if now == nil {
+			to = "/dev/null"
+			err = os.Remove(path)
+		} else {
+			is = *now
+			err = os.WriteFile(path, []byte(is), 0o600)
+		}
+		if err != nil {
+			return err
+		}
+		if silent {
+			continue
+		}
+		id := string(event.NewID())
+		args, _ := json.Marshal(map[string]string{"path": path})
+		for _, d := range []event.Data{event.ToolExecutionStart{ToolCallID: id, ToolName: "edit", Arguments: args, By: event.ByAgent},
+			event.ToolExecutionComplete{ToolCallID: id, Success: true, Result: &event.ToolResult{Content: "done",
+				DetailedContent: "--- " + from + "\n+++ " + to + "\n" + wording.Unified(was, []byte(is))}}} {
+			if err := e.host.Report(ctx, d); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// reviewed is a session whose agent edits files.
+type reviewed struct {
+	*house
+	t    *testing.T
+	path string // of its API
+	id   string
+}
+
+func newReviewed(t *testing.T, git bool) *reviewed {
+	h := newHouseOn(t, storetest.NewMemory(), editing{Backend: offline.New(offline.Config{Path: os.Getenv("PATH")})})
+	h.file("a.txt", "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n")
+	h.file("b.txt", "b\n")
+	h.file(".env", "KEY=1\n")
+	if git {
+		h.git("init", "-q")
+		h.git("add", "-A", "-f")
+		h.git("commit", "-qm", "x")
+	}
+	id, path := h.session(t)
+	return &reviewed{h, t, path, id}
+}
+
+func (r *reviewed) say(content string) {
+	r.t.Helper()
+	body, _ := json.Marshal(map[string]string{"content": content})
+	if res, got := r.do("POST", r.path+"/messages?wait=true", string(body)); res.StatusCode/100 != 2 {
+		r.t.Fatalf("%d %s", res.StatusCode, got)
+	}
+}
+
+var (
+	reviewFile = regexp.MustCompile(`data-path="([^"]*)" data-output="([^"]*)" data-with="([^"]*)"`)
+	reviewFrom = regexp.MustCompile(`data-from="(\d+)"`)
+	reviewHunk = regexp.MustCompile(`<article class="hunk( is-undone)?"[^>]*aria-label="Change ([^"]*)"`)
+)
+
+// page is the review in short, and by file the two outputs.
+func (r *reviewed) page(query string) (page string, hunks []string, outs map[string][2]string) {
+	r.t.Helper()
+	res, page := r.do("GET", "/sessions/"+r.id+"/review"+query, "")
+	if res.StatusCode != 200 {
+		r.t.Fatalf("%d %s", res.StatusCode, page)
+	}
+	outs = map[string][2]string{}
+	for _, m := range reviewFile.FindAllStringSubmatch(page, -1) {
+		outs[m[1]] = [2]string{m[2], m[3]}
+	}
+	for _, m := range reviewHunk.FindAllStringSubmatch(page, -1) {
+		hunks = append(hunks, m[2]+strings.TrimPrefix(m[1], " is-"))
+	}
+	return page, hunks, outs
+}
+
+func (r *reviewed) undo(status int, outs [2]string, undone string) string {
+	r.t.Helper()
+	res, got := r.do("POST", r.path+"/outputs/"+outs[0]+"/undo", fmt.Sprintf(`{"with":%q,"undone":%s}`, outs[1], undone))
+	if res.StatusCode != status {
+		r.t.Errorf("undo %s: %d %s, want %d", undone, res.StatusCode, got, status)
+	}
+	return got
+}
+
+func (r *reviewed) holds(name, want string) {
+	r.t.Helper()
+	b, err := os.ReadFile(filepath.Join(r.workspace, name))
+	if want == "" && os.IsNotExist(err) {
+		return
+	}
+	if err != nil || string(b) != want {
+		r.t.Errorf("%s holds %q, want %q (%v)", name, b, want, err)
+	}
+}
+
+const reviewedNow = "one\n2\nthree\nfour\nfive\nsix\nseven\neight\n9\nten\n"
+
+// With git and without, changes are undone by themselves, are seen to be, and come back, the file with
+// them; the review of a turn needs no git.
+func TestReviewUndoesByTheChange(t *testing.T) {
+	for _, c := range []struct {
+		name, query string
+		git         bool
+	}{{"a turn without git", "", false}, {"a turn in a repository", "", true}, {"the commit", "?since=commit", true}} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newReviewed(t, c.git)
+			edits, _ := json.Marshal(map[string]any{"a.txt": reviewedNow, "new.txt": "n\n", "b.txt": nil, ".env": "KEY=2\n"})
+			r.say(string(edits))
+			page, hunks, outs := r.page(c.query)
+			if want := "1 of 4: a.txt, line 2|2 of 4: a.txt, line 9|3 of 4: b.txt, removed line 1|4 of 4: new.txt, line 1"; strings.Join(hunks, "|") != want {
+				t.Fatalf("%q, want %q", hunks, want)
+			}
+			if strings.Contains(page, "KEY=") || !strings.Contains(page, "only its name is shown") {
+				t.Error("it shows a file that may hold secrets")
+			}
+			if got := strings.Contains(page, "Since the commit"); got != c.git {
+				t.Errorf("since the commit is offered: %v", got)
+			}
+			half := strings.Replace(reviewedNow, "\n9\n", "\nnine\n", 1)
+			r.undo(200, outs["a.txt"], "[2]")
+			r.holds("a.txt", half)
+			r.undo(200, outs["new.txt"], "[1]")
+			r.holds("new.txt", "")
+			r.undo(200, outs["b.txt"], "[1]")
+			r.holds("b.txt", "b\n")
+			if _, hunks, again := r.page(c.query); strings.Join(hunks, "|") != "1 of 4: a.txt, line 2|2 of 4: a.txt, line 9undone|3 of 4: b.txt, removed line 1undone|4 of 4: new.txt, line 1undone" || again["a.txt"] != outs["a.txt"] {
+				t.Errorf("%q", hunks)
+			}
+			for _, name := range []string{"a.txt", "b.txt", "new.txt"} {
+				r.undo(200, outs[name], "[]")
+			}
+			r.holds("a.txt", reviewedNow)
+			r.holds("b.txt", "")
+			r.holds("new.txt", "n\n")
+
+			// The agent goes on: what it left then counts.
+			r.undo(200, outs["a.txt"], "[1]")
+			more, _ := json.Marshal(map[string]any{"a.txt": "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\n9\nten\neleven\n"})
+			r.say(string(more))
+			query := c.query
+			if query == "" {
+				query = "?since=prompt&from=" + reviewFrom.FindStringSubmatch(page)[1]
+			}
+			if _, hunks, _ := r.page(query); strings.Join(hunks, "|") != "1 of 4: a.txt, line 9|2 of 4: a.txt, line 11|3 of 4: b.txt, removed line 1|4 of 4: new.txt, line 1" {
+				t.Errorf("%q", hunks)
+			}
+		})
+	}
+}
+
+// A file that is no longer what the agent left is refused and left alone, and the review says so; so
+// are changes that are not there, outputs of another session, and links.
+func TestReviewRefuses(t *testing.T) {
+	r := newReviewed(t, false)
+	edits, _ := json.Marshal(map[string]any{"a.txt": reviewedNow, "b.txt": "c\n"})
+	r.say(string(edits))
+	_, _, outs := r.page("")
+	if got := r.undo(400, outs["a.txt"], "[3]"); !strings.Contains(got, "no such change") {
+		t.Error(got)
+	}
+	r.undo(404, [2]string{outs["a.txt"][0], "out_none"}, "[1]")
+	_, other := r.session(t)
+	if res, got := r.do("POST", other+"/outputs/"+outs["a.txt"][0]+"/undo", fmt.Sprintf(`{"with":%q,"undone":[1]}`, outs["a.txt"][1])); res.StatusCode != 404 {
+		t.Errorf("%d %s", res.StatusCode, got)
+	}
+	for _, query := range []string{"?since=ever", "?from=x", "?from=0"} {
+		if res, _ := r.do("GET", "/sessions/"+r.id+"/review"+query, ""); res.StatusCode != 400 {
+			t.Errorf("%s: %d", query, res.StatusCode)
+		}
+	}
+
+	r.file("a.txt", reviewedNow+"somebody's\n")
+	if got := r.undo(409, outs["a.txt"], "[1]"); !strings.Contains(got, "nothing was written") {
+		t.Error(got)
+	}
+	r.holds("a.txt", reviewedNow+"somebody's\n")
+	if page, _, _ := r.page(""); !strings.Contains(page, "The file is no longer what the agent left.") || !strings.Contains(page, "See it") {
+		t.Error("the review does not say that the file changed")
+	}
+	r.file("a.txt", reviewedNow)
+	if page, _, _ := r.page(""); strings.Contains(page, "no longer") {
+		t.Error("the file is what the agent left again")
+	}
+	outside := filepath.Join(t.TempDir(), "b.txt")
+	if err := os.WriteFile(outside, []byte("c\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(r.workspace, "b.txt")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(r.workspace, "b.txt")); err != nil {
+		t.Fatal(err)
+	}
+	r.undo(409, outs["b.txt"], "[1]")
+	if b, _ := os.ReadFile(outside); string(b) != "c\n" {
+		t.Errorf("a file outside holds %q", b)
+	}
+	if left, _ := filepath.Glob(filepath.Join(r.workspace, ".webchat-*")); left != nil {
+		t.Errorf("left behind: %q", left)
+	}
+}
+
+// What commands changed is known against the commit alone.
+func TestReviewOfCommands(t *testing.T) {
+	r := newReviewed(t, true)
+	r.say(`by command {"a.txt":"one\n"}`)
+	if page, hunks, _ := r.page(""); len(hunks) > 0 || !strings.Contains(page, "Nothing changed in this turn") {
+		t.Errorf("%q", hunks)
+	}
+	if _, hunks, _ := r.page("?since=commit"); len(hunks) != 1 {
+		t.Errorf("%q", hunks)
+	}
+}
