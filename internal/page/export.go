@@ -53,9 +53,9 @@ func (p *Pages) Export(w io.Writer, x eventlog.Summary, m *Film, pr *Projector) 
 	defer pr.mu.Unlock()
 	hash := sha256.Sum256([]byte(script))
 	e := exported{Title: heading(x), About: p.about(x), Style: style, Script: script, Turns: pr.fold.Turns(), Costs: wordsOf(x),
-		ScriptHash: "sha256-" + base64.StdEncoding.EncodeToString(hash[:])}
+		ScriptHash: codes{"sha256-" + base64.StdEncoding.EncodeToString(hash[:])}}
 	if m.Last() >= leastSteps {
-		e.Film, e.Born = p.draw(m, m.Last(), ""), strings.Join(born(nil, pr.fold.Turns()), " ")
+		e.Film, e.Born = p.draw(m, m.Last(), ""), codes{strings.Join(born(nil, pr.fold.Turns()), " ")}
 	}
 	return p.file().write(w, "export", e)
 }
@@ -64,10 +64,10 @@ type exported struct {
 	Title, About string
 	Style        template.CSS
 	Script       template.JS
-	ScriptHash   string // as the page's policy names it
+	ScriptHash   codes // as the page's policy names it
 	Film         *drawnFilm
 	Costs        costWords
-	Born         string // "id:event" of each node that its script shows from that event on
+	Born         codes // "id:event" of each node that its script shows from that event on
 	Turns        []*node
 }
 

@@ -153,7 +153,7 @@ type drawnFilm struct {
 	// For the script: the prompts' events; the time of every Stride-th event, in milliseconds since the
 	// one before; "event so-far read" for each change; the first event's time, and what the server's
 	// clock adds to UTC, in the same.
-	Prompts, Times, Costs string
+	Prompts, Times, Costs codes
 	Stride                int
 	Start, Zone           int64
 }
@@ -161,6 +161,12 @@ type drawnFilm struct {
 // Before and After are the moments beside that of the film.
 func (d *drawnFilm) Before() int64 { return max(1, d.At-1) }
 func (d *drawnFilm) After() int64  { return min(d.Last, d.At+1) }
+
+// codes is text of ours that scripts and browsers read. It is no string, so that nothing of it is taken
+// for what people read and has to be covered or marked.
+type codes struct{ text string }
+
+func (c codes) String() string { return c.text }
 
 // filmBar is a part of the film with one height, in percent of its width and in its units of height.
 type filmBar struct {
@@ -224,7 +230,7 @@ func (d *drawnFilm) script(m *Film) {
 	for _, c := range d.Bars {
 		costs = append(costs, strconv.FormatInt(c.seq, 10)+" "+strconv.FormatInt(c.sofar, 10)+" "+strconv.FormatInt(c.read, 10))
 	}
-	d.Prompts, d.Times, d.Costs = strings.Join(prompts, " "), strings.Join(times, " "), strings.Join(costs, ",")
+	d.Prompts, d.Times, d.Costs = codes{strings.Join(prompts, " ")}, codes{strings.Join(times, " ")}, codes{strings.Join(costs, ",")}
 }
 
 // bars are the film's costs as columns; of more than it has room for, each is what its last event

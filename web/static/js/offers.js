@@ -36,6 +36,7 @@ const things = [
   { label: 'Swap Enter and Alt Enter', icon: 'you', run: turnRound },
   { label: 'Print this session', icon: 'file', run: () => document.dispatchEvent(new Event('webchat:print')) },
   { label: 'Rename this session', icon: 'pen', run: () => fill('/title ') },
+  { label: 'Replay this session', icon: 'play', run: () => session() && visit(`/sessions/${session()}/replay`) },
   { label: 'Save this session as a file', icon: 'down', run: () => fill('/export ') },
   { label: 'What agents may do', icon: 'shield', run: () => consent('permissions') },
   { label: 'Your hooks', icon: 'hook', run: () => consent('hooks') },
