@@ -35,6 +35,8 @@ const (
 	MCP
 	// Output gives an output, whose unguessable id is the credential.
 	Output
+	// Frame gives the page that a frame of ours shows: the id of the output is the credential.
+	Frame
 )
 
 // Limits of request bodies, in bytes.
@@ -74,6 +76,7 @@ var demands = map[Class]demand{
 	Upload: {name: "Upload", body: MaxUpload, fetch: true, who: (*Guard).mayWrite},
 	MCP:    {name: "MCP", body: MaxBody, fetch: true, who: (*Guard).mayMCP, hint: hintMCP},
 	Output: {name: "Output", body: maxStranger, headers: outputHeaders, fetch: true},
+	Frame:  {name: "Frame", body: maxStranger, headers: frameHeaders, fetch: true},
 }
 
 // String returns the name of the class.

@@ -64,7 +64,8 @@ var ours = map[string][]string{
 	"internal/mcp":             {"internal/agent", "internal/consent", "internal/contain", "internal/document", "internal/displaytools", "internal/event", "internal/eventlog", "internal/guard", "internal/proc", "internal/released", "internal/sessions", "internal/files"}, // the display tools are lent
 	"internal/page":            {"internal/event", "internal/eventlog", "internal/render", "internal/tokens", "internal/veil", "internal/views", "web", "internal/render/markdown", "internal/kind", "internal/render/code"},
 	"internal/page/pagetest":   {"internal/page"},
-	"internal/views":           {"internal/grep", "internal/outputs", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal", "internal/tokens", "internal/kind"},
+	"internal/render/notebook": {"internal/kind", "internal/render", "internal/render/markdown", "internal/render/terminal", "internal/wording"},
+	"internal/views":           {"internal/grep", "internal/outputs", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/notebook", "internal/render/terminal", "internal/tokens", "internal/kind"},
 	"internal/server":          {"internal/session", "internal/files", "internal/grep", "internal/eventlog", "internal/consent", "internal/sessions", "internal/event", "internal/outputs", "internal/sse", "internal/render", "internal/page", "internal/policy", "internal/strictjson", "internal/guard", "internal/agent", "internal/kind", "internal/tokens", "internal/views", "web"},
 
 	"internal/daemon": {"internal/displaytools", "internal/document", "internal/event", "internal/eventlog", "internal/proc", "internal/session", "internal/sessions"}, // what the command line hands to a running server: the manager\'s sessions, their displays, what is asked about them, and a log that takes nothing
@@ -112,7 +113,7 @@ var theirs = map[string][]string{
 	"github.com/adrg/xdg":                      {"cmd/webchat"},
 	"github.com/prometheus/client_golang":      {"cmd/webchat"},
 	"github.com/charlievieth/fastwalk":         {"internal/files"},
-	"golang.org/x/net":                         {"cmd/webchat", "internal/page/pagetest", "internal/render/rendertest", "internal/e2e/sentences"}, // a bound of connections; tests parse HTML
+	"golang.org/x/net":                         {"cmd/webchat", "internal/views", "internal/page/pagetest", "internal/render/rendertest", "internal/e2e/sentences"}, // a bound of connections; HTML as a page; tests parse HTML
 	"github.com/sahilm/fuzzy":                  {"internal/files"},
 	"golang.org/x/sys":                         {"internal/proc", "internal/render", "internal/sse", "internal/daemon", "cmd/webchat"},
 	"golang.org/x/image":                       {"internal/kind"},

@@ -39,7 +39,7 @@ func loadTyped(t *testing.T) []*packages.Package {
 var trusted = []string{"HTML", "HTMLAttr", "JS", "JSStr", "Srcset"}
 
 // makers are the rooms that make such text.
-var makers = []string{"internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal"}
+var makers = []string{"internal/render", "internal/render/code", "internal/render/markdown", "internal/render/notebook", "internal/render/terminal"}
 
 // Only render and the rooms below it make text that is put
 // into a page as it is.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -12,6 +13,7 @@ import (
 	"webchat/internal/files"
 	"webchat/internal/outputs"
 	"webchat/internal/session"
+	"webchat/internal/views"
 )
 
 type outputList struct {
@@ -40,6 +42,27 @@ func (s *Server) output(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) media(w http.ResponseWriter, r *http.Request) error {
 	s.outputs.ServeMedia(w, r, outputs.ID(chi.URLParam(r, "id")))
 	return nil
+}
+
+// outputPage is HTML for a frame.
+func (s *Server) outputPage(w http.ResponseWriter, r *http.Request) error {
+	o, err := s.Outputs.Get(outputs.ID(chi.URLParam(r, "id")))
+	if err != nil {
+		return err
+	}
+	q := r.URL.Query()
+	cell, _ := strconv.Atoi(q.Get("cell")) // none: 0
+	output, _ := strconv.Atoi(q.Get("output"))
+	page, err := s.views.Page(o, cell, output)
+	if errors.Is(err, views.ErrNoPage) {
+		return invalid("no_page", "This output holds no HTML of at most 4 MB. Ask for its source.")
+	}
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, err = w.Write(page)
+	return err
 }
 
 func (s *Server) listOutputs(_ *http.Request, one *session.Session, _ empty) (outputList, error) {

@@ -74,6 +74,7 @@ func (s *Server) routes() []route {
 		of(s, get, one+"/disk", guard.Read, 200, s.onDisk, "output", "Which of these outputs show files that have changed on disk since, or are gone; output may be given 100 times. No file is read"),
 		of(s, get, one+"/outputs", guard.Read, 200, s.listOutputs, "", "What was shown"),
 
+		{get, "/api/outputs/{id}/page", guard.Frame, s.outputPage, 200, nil, htmlPage("HTML that a file, or a cell of a notebook, holds"), "cell output", "HTML that was shown, as a page for a frame: of an HTML file, or what a cell of a notebook wrote. It runs no script and loads nothing"},
 		{get, "/api/outputs/{id}", guard.Output, s.output, 200, nil, bytesBody("the output"), "format lines grep follow offset view from rows filter sort at with count density within tokens", "An output: its bytes, or lines, matches, JSON; a view of it as HTML; how many lines match (count), where (density), and what lines cost a model (tokens)"},
 		{get, "/api/outputs/{id}/media", guard.Output, s.media, 200, nil, bytesBody("the audio or video"), "", "A file that is audio or video which browsers play, for the elements that play it: its type by its first bytes, in parts (Range). 400 for anything else"},
 	}...)

@@ -36,7 +36,7 @@ func published(t *testing.T, h *house) (rows []struct{ method, pattern, class st
 func TestEveryRouteIsGuarded(t *testing.T) {
 	h := newHouse(t)
 	h.session(t) // from here on it is ready
-	open := map[string]bool{guard.Public.String(): true, guard.Static.String(): true, guard.Door.String(): true, guard.Output.String(): true}
+	open := map[string]bool{guard.Public.String(): true, guard.Static.String(): true, guard.Door.String(): true, guard.Output.String(): true, guard.Frame.String(): true}
 	writes := map[string]bool{guard.Write.String(): true, guard.Upload.String(): true}
 	expect := func(row struct{ method, pattern, class string }, what string, wants int, body string, header ...string) {
 		t.Helper()
@@ -65,7 +65,7 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 		expect(row, "neighbour port", 403, "", "Origin: http://localhost:3000", "Sec-Fetch-Site: same-site")
 		if row.method != "GET" {
 			expect(row, "cross-site write", 403, "", "Sec-Fetch-Site: cross-site")
-		} else if row.class == guard.Read.String() || row.class == guard.Output.String() {
+		} else if row.class == guard.Read.String() || row.class == guard.Output.String() || row.class == guard.Frame.String() {
 			expect(row, "cross-site read", 403, "", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Dest: script")
 		}
 		if !open[row.class] {

@@ -52,6 +52,11 @@
 //	          changed, of an output that shows that. Rows are lines and folds
 //	          (data-lines). at=C3 puts the third change (data-change) in the window.
 //	          Webchat-Added, -Removed and -Changes count
+//	notebook  cells of a notebook of format 4, .cell[data-cell]: Markdown, code, and what it
+//	          wrote, .cell-out. A picture is span.pic-ref[data-picture=TYPE][data-bytes=BASE64],
+//	          and what was written as HTML button[data-html], the query for its page
+//	page      not HTML of rows: GET /api/outputs/{id}/page is the file, and with the query of
+//	          a button[data-html] what a cell wrote, for a frame. It runs and loads nothing
 //	hex       bytes; a row is 16 of them
 //	list      names in a folder or in an archive (.member): .entry, with .dir and .link, .size and
 //	          .when. Sort is 1 for names, 2 for sizes, 3 for times, with a minus for falling; folders

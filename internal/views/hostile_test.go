@@ -23,10 +23,11 @@ func (everywhere) Place(_ context.Context, _, _, name string) (string, bool) { r
 
 // allowed is all that a view may hold: element, attribute, and what its value may be.
 var allowed = map[string]map[string]string{
-	"div": {"class": names, "data-line": digits, "data-lines": lines, "data-change": digits, "tabindex": `^0$`}, "span": {"class": names, "data-to": printed, "data-open": `^\d+ (key|item)s?$`}, "code": {"class": names}, "pre": {"class": names, "tabindex": `^0$`},
+	"div": {"class": names, "data-line": digits, "data-lines": lines, "data-change": digits, "data-cell": digits, "tabindex": `^0$`}, "span": {"class": names, "data-to": printed, "data-picture": `^image/(png|jpeg|gif|webp)$`, "data-bytes": `^[A-Za-z0-9+/=]+$`, "data-open": `^\d+ (key|item)s?$`}, "code": {"class": names}, "pre": {"class": names, "tabindex": `^0$`},
 	"a": {"class": `^(ln|at-src)$`, "href": `^(#L\d+|#src|#[!-~]*|https?://[^\s"]+|mailto:[^\s"]+)$`, "rel": `^noopener noreferrer$`, "target": `^_blank$`, "aria-label": `^(Line \d+|Back to the text)$`,
 		"data-path": ``, "data-line": digits, "data-to": printed},
-	"bdi": {"class": `^err$`, "title": `^U\+[0-9A-F]+$`}, "i": nil, "b": nil, "p": {"class": names}, "br": nil, "hr": nil, "em": nil, "strong": nil, "del": nil, "h4": {"id": anchors}, "h5": {"id": anchors}, "h6": {"id": anchors}, "sup": {"class": names, "id": anchors}, "details": {"class": names, "data-line": digits, "open": ``}, "summary": nil, "blockquote": nil,
+	"button": {"class": names, "type": `^button$`, "data-html": `^cell=\d+&output=\d+$`},
+	"bdi":    {"class": `^err$`, "title": `^U\+[0-9A-F]+$`}, "i": nil, "b": nil, "p": {"class": names}, "br": nil, "hr": nil, "em": nil, "strong": nil, "del": nil, "h4": {"id": anchors}, "h5": {"id": anchors}, "h6": {"id": anchors}, "sup": {"class": names, "id": anchors}, "details": {"class": names, "data-line": digits, "open": ``}, "summary": nil, "blockquote": nil,
 	"ul": {"data-close": `^[\]}]$`, "role": `^group$`}, "ol": {"start": digits, "class": names},
 	"li":    {"class": names, "id": anchors, "role": `^treeitem$`, "aria-expanded": `^(true|false)$`, "data-at": digits, "data-step": ``, "data-lines": lines, "data-from": digits},
 	"table": {"class": names}, "thead": nil, "tbody": nil, "tr": nil, "td": {"class": names, "colspan": digits}, "th": {"class": names, "data-col": digits, "aria-sort": `^(ascending|descending)$`},

@@ -13,6 +13,7 @@ import (
 	types "webchat/internal/kind"
 	"webchat/internal/outputs"
 	"webchat/internal/render/markdown"
+	"webchat/internal/render/notebook"
 	"webchat/internal/wording"
 )
 
@@ -26,6 +27,8 @@ const (
 	Hex      = "hex"      // bytes
 	List     = "list"     // names in a folder
 	Terminal = "terminal" // what a command wrote
+	Page     = "page"     // HTML as a browser shows it, without scripts and network
+	Notebook = "notebook" // cells of a notebook
 	Picture  = "picture"  // the bytes themselves, which a page shows as a picture
 	Audio    = "audio"    // a sound, which a page plays
 	Video    = "video"    // moving pictures, which a page plays
@@ -44,6 +47,8 @@ const (
 	jsonLines
 	yaml
 	toml
+	inCells  // of a notebook
+	webPage  // HTML
 	compared // no format: each of two texts that are compared
 )
 
@@ -54,7 +59,8 @@ type kind struct {
 	views  []string // the default first
 	above  []string // views it would have if it were smaller, and a sentence that says so
 	note   string
-	forest forest // that a look at it made
+	forest forest             // that a look at it made
+	cells  *notebook.Notebook // the same
 
 	entries []inFolder // of an archive
 	db      *database
@@ -75,7 +81,9 @@ var limits = map[format]struct {
 	yaml:      {512 << 10, "YAML"},   // 64 and 131
 	toml:      {512 << 10, "TOML"},   // 10
 	prose:     {4 << 20, "Markdown"}, // 50; a block becomes HTML when it is shown
-	compared:  {16 << 20, ""},        // 180 for two logs of 240,000 lines (BenchmarkCompare)
+	inCells:   {16 << 20, "A notebook"},
+	webPage:   {maxPage, "HTML"},
+	compared:  {16 << 20, ""}, // 180 for two logs of 240,000 lines (BenchmarkCompare)
 }
 
 const maxInlined = 512 << 10 // bytes of Markdown whose HTML is looked at
@@ -189,9 +197,11 @@ func textKind(o *outputs.Output, m *outputs.Meta) *kind {
 		k.structure(trimBOM(head[:n]), o, m)
 	}
 	switch {
-	case k.format != plain || m.Gap != nil:
+	case k.format != plain || k.note != "" || m.Gap != nil:
 	case m.Highlight == "markdown" || m.Highlight == "Markdown":
 		k.format, k.views = prose, slices.Insert(k.views, 0, Preview)
+	case m.Highlight == "HTML":
+		k.format, k.views = webPage, []string{Source, Page, Diff}
 	default:
 		k.records(head[:n], int64(n) == o.Size(), m)
 	}
@@ -214,6 +224,24 @@ func (k *kind) limit(size int64) {
 func (k *kind) structure(head []byte, o *outputs.Output, m *outputs.Meta) {
 	ext := strings.ToLower(path.Ext(m.Path))
 	switch first := bytes.TrimLeft(head, " \t\r\n"); {
+	case ext == ".ipynb" && o.Size() > limits[inCells].bytes:
+		k.format, k.views = inCells, []string{Notebook, Source, Diff}
+		return
+	case ext == ".ipynb":
+		text, err := readPart(o, 0, o.Size())
+		if err == nil {
+			k.cells, err = notebook.Parse(text)
+		}
+		if err != nil {
+			k.note = err.Error()
+			return
+		}
+		k.format, k.views = inCells, []string{Notebook, Source, Tree, Diff}
+		k.forest, _ = newForest(o, &kind{format: jsonValue}) // none: there is no tree
+		if k.forest == nil {
+			k.views = []string{Notebook, Source, Diff}
+		}
+		return
 	case len(first) > 0 && (first[0] == '{' || first[0] == '['):
 		values, lists, ok := sniffJSON(head, int64(len(head)) >= o.Size()-3)
 		switch {

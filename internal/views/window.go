@@ -54,6 +54,12 @@ func (h *Views) viewOf(ctx context.Context, o *outputs.Output, k *kind, a output
 		return h.source(ctx, text, a)
 	case Failure:
 		return h.failure(ctx, text)
+	case Notebook:
+		from, to := cut(a, k.cells.Len())
+		html, last := k.cells.HTML(ctx, from, to)
+		return window(html, from, last, k.cells.Len()), nil
+	case Page:
+		return outputs.Window{}, refuse("no_html", "A page has an address of its own: ask for /api/outputs/{id}/page.")
 	case Preview:
 		return h.preview(text, a)
 	case Table:

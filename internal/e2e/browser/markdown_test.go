@@ -1,10 +1,20 @@
 package browser
 
 import (
+	"encoding/base64"
+	"image"
+	"image/color"
+	"image/png"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+
+	"github.com/chromedp/chromedp"
 )
 
 // A Markdown file on the Desk has what people write such files with: places in it and files beside
@@ -61,4 +71,103 @@ func TestMarkdownExtras(t *testing.T) {
 	p.click(".pane:not([hidden]) a[data-to$='#L3']")
 	p.front("go.mod")
 	p.wait(onDesk + `.querySelector('.line.on .ln')?.textContent === '3'`)
+}
+
+// outside is a server that nothing may connect to; it counts who does.
+func outside(t *testing.T) (address string, came *atomic.Int64) {
+	came = &atomic.Int64{}
+	s := httptest.NewUnstartedServer(http.NotFoundHandler())
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			came.Add(1)
+		}
+	}
+	s.Start()
+	t.Cleanup(s.Close)
+	return s.URL, came
+}
+
+// A notebook is cells with what they wrote; what is HTML in it comes by a button, in a frame that
+// runs nothing. A damaged one is lines, with a sentence.
+func TestNotebook(t *testing.T) {
+	s, p := desked(t)
+	away, came := outside(t)
+	plot := image.NewRGBA(image.Rect(0, 0, 240, 120))
+	for x := range 240 {
+		plot.Set(x, 119-x/2, color.RGBA{18, 88, 189, 255})
+	}
+	var picture strings.Builder
+	if err := png.Encode(&picture, plot); err != nil {
+		t.Fatal(err)
+	}
+	s.put("plot.ipynb", `{"nbformat":4,"nbformat_minor":5,"metadata":{"language_info":{"name":"python"}},"cells":[
+		{"cell_type":"markdown","source":["# Growth\n","\n","What *grows*."]},
+		{"cell_type":"code","execution_count":1,"source":"import pandas as pd\nframe = pd.read_csv('a.csv')\nframe.head()","outputs":[
+			{"output_type":"stream","name":"stdout","text":["read 2 rows\n"]},
+			{"output_type":"execute_result","data":{"text/html":"<script>top.bad=1;fetch('`+away+`')</script><img src='`+away+`/x'><table border=1><tr><th>year</th><td>2026</td></tr></table>","text/plain":"year 2026"}}]},
+		{"cell_type":"code","execution_count":2,"source":"frame.plot()","outputs":[{"output_type":"display_data","data":{"image/png":"`+base64.StdEncoding.EncodeToString([]byte(picture.String()))+`","text/plain":"<Figure>"}}]},
+		{"cell_type":"code","execution_count":3,"source":"1/0","outputs":[{"output_type":"error","ename":"ZeroDivisionError","evalue":"division by zero","traceback":["\u001b[0;31mZeroDivisionError\u001b[0m: division by zero"]}]}]}`)
+	s.put("broken.ipynb", `{"nbformat":4,"cells":[{"cell_type"`)
+	p.see("plot.ipynb")
+	p.front("plot.ipynb")
+	p.wait(onDesk + `.querySelectorAll('.cell').length === 4 && ` + onDesk + `.querySelector('.cell-out img')?.naturalWidth === 240`)
+	p.has(".pane:not([hidden]) .cell-out", "read 2 rows")
+	p.wait(onDesk + `.innerText.includes('ZeroDivisionError: division by zero')`)
+	p.shot("desk-notebook")
+	p.look(1440, 900, "dark")
+	p.shot("desk-notebook-dark")
+	p.look(1440, 900, "light")
+	p.accessible("a notebook")
+	p.expect("Content Security Policy", "sandbox")
+	p.click(".pane:not([hidden]) [data-html]")
+	p.wait(onDesk + `.querySelector('iframe[sandbox=""]')`)
+	p.wait(`performance.getEntriesByType('resource').some((r) => r.initiatorType === 'iframe' && r.responseEnd)`)
+	p.shot("desk-notebook-page")
+	p.is(`window.bad + ' ' + frames.length`, "undefined 1")
+	if n := came.Load(); n > 0 {
+		t.Errorf("%d connections left", n)
+	}
+	p.see("broken.ipynb")
+	p.front("broken.ipynb")
+	p.has(".pane:not([hidden]) .vbar", "This notebook is damaged, so it is shown as lines.")
+}
+
+// An HTML file is its source, and by a button a page in a frame of an opaque origin: no script runs,
+// and nothing is asked of any server, not even by a click on what stands in it.
+func TestHTMLPreview(t *testing.T) {
+	s, p := desked(t)
+	away, came := outside(t)
+	s.put("page.html", `<!doctype html><html><head><meta http-equiv="refresh" content="0;url=`+away+`/refresh"><link rel="preconnect" href="`+away+`"><link rel="stylesheet" href="`+away+`/a.css">
+		<style>@import "`+away+`/b.css"; h1 { color: rgb(1, 2, 3); background: url(`+away+`/c.png) } @font-face { font-family: f; src: url(`+away+`/f) } p { font-family: f }</style>
+		<script>top.bad = 1; document.title = 'ran'; new Image().src = '`+away+`/script'</script></head>
+		<body onload="top.bad = 2"><h1>A page</h1><p>Words</p><img src="`+away+`/i" onerror="top.bad = 3"><video src="`+away+`/v" poster="`+away+`/w" autoplay></video><iframe src="`+away+`/frame"></iframe>
+		<form action="`+away+`/form"><button style="position:absolute;top:200px;left:0;width:200px;height:60px">Send</button></form>
+		<a href="`+away+`/link" ping="`+away+`/ping" style="position:absolute;top:300px;left:0;width:200px;height:60px;background:#eee">Away</a>
+		<a href="javascript:top.bad=4" style="position:absolute;top:400px;left:0;width:200px;height:60px;background:#eee">Script</a>
+		<a target="_top" href="`+away+`/top" style="position:absolute;top:500px;left:0;width:200px;height:60px;background:#eee">Top</a></body></html>`)
+	p.expect("Content Security Policy", "sandbox", "Blocked", "Refused", "ERR_BLOCKED")
+	p.see("page.html")
+	p.front("page.html")
+	p.is(onDesk+`.querySelectorAll('iframe').length + ''`, "0")
+	p.click(".pane:not([hidden]) [data-view=page]")
+	p.has(".pane:not([hidden]) .frame-said", "Without scripts and network")
+	p.wait(`performance.getEntriesByType('resource').some((r) => r.initiatorType === 'iframe' && r.responseEnd)`)
+	p.shot("desk-html")
+	for _, y := range []string{"530", "430", "330", "230"} { // Top, Script, Away, Send
+		at := eval[[]float64](p, `(() => { const r = `+onDesk+`.querySelector('iframe').getBoundingClientRect(); return [r.left + 100, r.top + `+y+`] })()`)
+		p.do(chromedp.MouseClickXY(at[0], at[1]))
+	}
+	p.shot("desk-html-clicked")
+	if got := eval[string](p, `fetch('/healthz').then(() => [window.bad, location.pathname.startsWith('/sessions/'), document.title === 'ran'].join())`); got != ",true,false" {
+		t.Errorf("what the frame did is %s", got)
+	}
+	if n := came.Load(); n > 0 {
+		t.Errorf("%d connections left", n)
+	}
+	if _, err := http.Get(away); err != nil || came.Load() != 1 {
+		t.Errorf("what would have come is not counted: %d, %v", came.Load(), err)
+	}
+	if got := eval[string](p, `fetch('/api/outputs/' + `+onDesk+`.dataset.output + '/page').then((r) => [r.headers.get('Content-Security-Policy').includes('; sandbox'), r.headers.get('X-Content-Type-Options')].join())`); got != "true,nosniff" {
+		t.Errorf("its headers are %s", got)
+	}
 }

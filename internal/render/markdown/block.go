@@ -201,7 +201,7 @@ func (b *Block) HTML() template.HTML {
 	key := b.key()
 	if b.html == "" || b.htmlFrom != key {
 		if b.kind >= fenced {
-			b.html = b.shownCode()
+			b.html = clean(pre(code.Block(b.info, string(b.src))))
 		} else {
 			b.html = b.prose()
 		}
@@ -211,14 +211,6 @@ func (b *Block) HTML() template.HTML {
 		}
 	}
 	return b.html
-}
-
-// shownCode is code that has ended. What a document draws says so, and what is drawn is its text.
-func (b *Block) shownCode() template.HTML {
-	if b.doc != nil && drawn(b.info) == "mermaid" {
-		return b.clean(`<pre class="chroma mermaid" tabindex="0"><code>` + render.EscapeText(string(b.src)) + "</code></pre>\n")
-	}
-	return clean(pre(code.Block(b.info, string(b.src))))
 }
 
 // HTML is what the part shows.

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"html/template"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
 	"webchat/internal/render"
+	"webchat/internal/render/code"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
@@ -69,6 +69,9 @@ func NewDocument(text string) *Document {
 	}
 	return d
 }
+
+// Code shows a piece of code in a language, as answers do.
+func Code(language, text string) template.HTML { return clean(pre(code.Block(language, text))) }
 
 // Len is the number of rows.
 func (d *Document) Len() int { return len(d.rows) }
@@ -419,13 +422,4 @@ func beside(address string) (string, bool) {
 	}
 	i := strings.IndexAny(address, ":/?#")
 	return address, i < 0 || address[i] != ':'
-}
-
-// drawn is the language of a piece of code that a document draws; empty: it is shown.
-func drawn(info string) string {
-	name, _, _ := strings.Cut(info, " ")
-	if name = strings.ToLower(name); slices.Contains([]string{"mermaid", "math"}, name) {
-		return name
-	}
-	return ""
 }

@@ -101,7 +101,7 @@ func documentPolicy() *bluemonday.Policy {
 	p.AllowElements("sup")
 	p.AllowRelativeURLs(true) // autolinks and links are checked before; what is left is a place
 	p.AllowAttrs("id").Matching(regexp.MustCompile(`^`+anchorPrefix+`[\p{L}\p{Mn}\p{Nd}:_-]*$`)).OnElements("h4", "h5", "h6", "sup")
-	p.AllowAttrs("class").Matching(regexp.MustCompile(`^(alert (note|tip|important|warning|caution)|alert-head|note-ref|chroma mermaid)$`)).OnElements("div", "p", "sup", "pre")
+	p.AllowAttrs("class").Matching(regexp.MustCompile(`^(alert (note|tip|important|warning|caution)|alert-head|note-ref)$`)).OnElements("div", "p", "sup")
 	p.AllowAttrs("data-to").OnElements("a", "span")
 	return p
 }

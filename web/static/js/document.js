@@ -3,6 +3,7 @@
 
 import { path, post } from './api.js'
 import { base } from './base.js'
+import { page } from './frames.js'
 import { source } from './paneviews.js'
 import { failed } from './toast.js'
 
@@ -34,8 +35,10 @@ function go(root, hash) {
 }
 
 async function click(e, pane, root) {
+  const button = e.target.closest('[data-html]')
+  if (button) return button.replaceWith(...page(pane.dataset.output, 'What a cell wrote', button.dataset.html))
   const a = e.target.closest('a')
-  if (!a || a.matches('.at-src, .ref, [target]')) return
+  if (!a || a.matches('.at-src, .ref, .ln, [target]')) return null
   e.preventDefault()
   const to = a.dataset.to
   if (to === undefined) return go(root, a.getAttribute('href').slice(1))
@@ -84,6 +87,17 @@ function say(el, sentence) {
   el.after(why)
 }
 
+/** Shows a picture that stands in a notebook itself. */
+function shown(el) {
+  const bytes = Uint8Array.from(atob(el.dataset.bytes), (c) => c.charCodeAt(0))
+  const img = document.createElement('img')
+  img.alt = el.textContent
+  const url = URL.createObjectURL(new Blob([bytes], { type: el.dataset.picture }))
+  for (const end of ['load', 'error']) img.addEventListener(end, () => URL.revokeObjectURL(url))
+  img.src = url
+  el.replaceWith(img)
+}
+
 const begun = new WeakMap() // the element of a text → what watches its pictures
 
 /** Makes a Markdown text, or more of it, live. */
@@ -95,13 +109,14 @@ export function reading(pane, root) {
       for (const { isIntersecting, target } of entries) {
         if (!isIntersecting) continue
         seen.unobserve(target)
-        picture(target, pane, known)
+        if (target.dataset.bytes) shown(target)
+        else picture(target, pane, known)
       }
     }, { root, rootMargin: '200px' })
     begun.set(root, seen)
     root.addEventListener('click', (e) => click(e, pane, root).catch(failed))
   }
-  for (const el of root.querySelectorAll('.pic-ref[data-to]:not([data-seen])')) {
+  for (const el of root.querySelectorAll('.pic-ref:is([data-to], [data-bytes]):not([data-seen])')) {
     el.dataset.seen = ''
     seen.observe(el)
   }

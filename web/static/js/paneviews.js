@@ -17,9 +17,9 @@ import { failed } from './toast.js'
 import { fold, tree } from './treeview.js'
 import { viewerOf } from './viewer.js'
 
-const names = { source: 'Source', terminal: 'Terminal', preview: 'Preview', table: 'Table', tree: 'Tree', hex: 'Hex', list: 'List', diff: 'Changes', schema: 'Schema', audio: 'Audio', video: 'Video' }
+const names = { source: 'Source', terminal: 'Terminal', preview: 'Preview', notebook: 'Cells', page: 'Page', table: 'Table', tree: 'Tree', hex: 'Hex', list: 'List', diff: 'Changes', schema: 'Schema', audio: 'Audio', video: 'Video' }
 const near = 800 // pixels from the end from which on more is read
-const special = { table, tree, diff: changes, list: folder, audio: player, video: player } // views with a bar or a head of their own
+const special = { page, table, tree, diff: changes, list: folder, audio: player, video: player } // views with a bar or a head of their own
 
 const lined = (view) => view === 'source' || view === 'terminal'
 
@@ -72,13 +72,14 @@ async function choose(pane, view) {
   box.prepend(root)
   const into = view === 'tree' ? root.querySelector('ul') : root
   if (view !== 'tree') root.querySelector('ul').remove()
-  if (view === 'preview') root.classList.add('said')
+  const prose = view === 'preview' || view === 'notebook'
+  if (prose) root.classList.add('said')
   if (['hex', 'list', 'diff', 'schema'].includes(view)) root.classList.add('code')
   if (view === 'hex') remark(pane, box)
   root.classList.toggle('diff', view === 'diff')
   const state = { pane, root, into, view, extra: '', of: pane.dataset.output, total: 0, to: 0, load: () => load(state) }
   special[view]?.(state)
-  if (view === 'preview') state.loaded = () => look(root).catch(() => { /* they stay text */ }).finally(() => import('./document.js').then((m) => m.reading(pane, root)).catch(failed))
+  if (prose) state.loaded = () => look(root).catch(() => { /* they stay text */ }).finally(() => import('./document.js').then((m) => m.reading(pane, root)).catch(failed))
   root.addEventListener('scroll', () => more(state), { passive: true })
   if (focused) root.focus({ preventScroll: true })
   await state.load()
@@ -90,6 +91,11 @@ function remark(pane, box) {
   const { root, parts } = clone('tpl-note')
   parts.note.textContent = pane.dataset.note
   box.before(root)
+}
+
+/** An HTML file as a page: a frame loads it, which runs nothing. */
+function page(state) {
+  state.load = async () => state.root.replaceChildren(...(await import('./frames.js')).page(state.of, state.pane.dataset.base))
 }
 
 /** Shows the first rows; what was there goes. */
