@@ -62,34 +62,23 @@ func printURL(ctx context.Context, o *options, stdout, _ io.Writer) error {
 	return err
 }
 
-// logout asks the running server, which holds the sign-ins; without one it
-// changes the file.
+// logout asks the running server, for which it holds at once; without one it changes the document.
 func logout(ctx context.Context, o *options, stdout, _ io.Writer) error {
 	dir, g, err := o.credentials()
 	if err != nil {
 		return err
 	}
-	d, err := daemon.Open(dir)
-	if err != nil { // somebody holds it: the server
-		n, err := daemon.Client{Dir: dir, Token: g.Token()}.Logout(ctx)
-		if err != nil {
-			return err
-		}
-		return saySignedOut(stdout, n)
+	n, err := daemon.Client{Dir: dir, Token: g.Token()}.Logout(ctx)
+	if errors.Is(err, daemon.ErrNone) {
+		n, err = g.RevokeAll()
 	}
-	defer d.Close()
-	n, err := g.RevokeAll()
 	if err != nil {
 		return err
 	}
-	return saySignedOut(stdout, n)
-}
-
-func saySignedOut(w io.Writer, n int) error {
 	browsers := "browsers are"
 	if n == 1 {
 		browsers = "browser is"
 	}
-	_, err := fmt.Fprintf(w, "%d %s signed out\n", n, browsers)
+	_, err = fmt.Fprintf(stdout, "%d %s signed out\n", n, browsers)
 	return err
 }

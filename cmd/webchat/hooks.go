@@ -124,7 +124,7 @@ func (o *options) secrets(workspace, dataDir string) []policy.Secret {
 	in := func(name string) string { return filepath.Join(dataDir, name) }
 	list := []policy.Secret{
 		{Path: o.TokenFile, What: "webchat's API token"}, {Path: in("token"), What: "webchat's API token"}, {Path: o.EngineFile, What: "the password of webchat's database"}, {Path: o.Provider.KeyFile, What: "the key of webchat's model"},
-		{Path: in(store.FileName), What: "webchat's sessions"}, {Path: in(grantsFile), What: "webchat's list of what you allowed"},
+		{Path: in(store.FileName), What: "webchat's sessions"}, {Path: in(policy.GrantsName), What: "webchat's list of what you allowed"},
 		{Path: in(outputsFolder), What: "webchat's store of outputs"}, {Path: in(agentsFolder)}, {Path: in(copilotFolder)},
 	}
 	if rel, below := belowData(workspace, dataDir); below {

@@ -40,6 +40,9 @@ func mcpLogin(ctx context.Context, o *options, stdout, _ io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if _, err = o.madeDataDir(); err != nil {
+		return err
+	}
 	err = o.mcpServers(c).SignIn(ctx, o.Client, func(url string) {
 		fmt.Fprintf(stdout, "Open this in your browser and sign in:\n\n%s\n\n", url)
 	})

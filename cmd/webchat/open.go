@@ -21,6 +21,7 @@ import (
 	"github.com/mattn/go-isatty"
 
 	"webchat/internal/daemon"
+	"webchat/internal/document"
 	"webchat/internal/files"
 	"webchat/internal/mcp"
 	"webchat/internal/policy"
@@ -244,7 +245,7 @@ func (o *options) place(word string) (folder, file string, line int, err error) 
 	case info.IsDir():
 		return real, "", 0, nil
 	}
-	open, _ := files.Peek(filepath.Join(o.dataPath(), workspacesFile))
+	open, _ := files.Peek(document.Folder(o.dataPath()))
 	for _, w := range open {
 		if rel, err := filepath.Rel(w, real); err == nil && filepath.IsLocal(rel) && len(w) > len(folder) {
 			folder = w
@@ -272,8 +273,7 @@ func (o *options) agree(folder string, stderr io.Writer) error {
 	if why == "" || o.container || !isatty.IsTerminal(os.Stdin.Fd()) && !isatty.IsCygwinTerminal(os.Stdin.Fd()) {
 		return nil
 	}
-	open, closed := files.Peek(filepath.Join(o.dataPath(), workspacesFile))
-	if slices.Contains(open, folder) || slices.Contains(closed, folder) {
+	if _, known := files.Peek(document.Folder(o.dataPath())); slices.Contains(known, folder) {
 		return nil
 	}
 	fmt.Fprintf(stderr, "%s: %s", folder, strings.TrimSpace(why.Text()))

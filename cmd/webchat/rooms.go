@@ -17,6 +17,7 @@ import (
 	"webchat/internal/consent"
 	"webchat/internal/daemon"
 	"webchat/internal/displaytools"
+	"webchat/internal/document"
 	"webchat/internal/eventlog"
 	"webchat/internal/files"
 	"webchat/internal/guard"
@@ -116,6 +117,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 		Keep: time.Duration(o.KeepOutputs), KeepDir: filepath.Join(dir, outputsFolder)}); err != nil {
 		return nil, &usageError{err.Error()}
 	}
+	documents := document.Folder(dir)
 	var moved []string
 	var notOpened error
 	open := sync.OnceFunc(func() {
@@ -141,7 +143,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	if err != nil {
 		return nil, err
 	}
-	if r.guard, err = guard.New(guard.Config{Dir: dir, TokenFile: o.TokenFile, PublicURL: o.PublicURL, NoAuth: o.InsecureNoAuth, MaxRequests: o.MaxRequests,
+	if r.guard, err = guard.New(guard.Config{Dir: dir, Documents: documents, TokenFile: o.TokenFile, PublicURL: o.PublicURL, NoAuth: o.InsecureNoAuth, MaxRequests: o.MaxRequests,
 		Refuse: pages.Refuse, Logger: log}); err != nil {
 		return nil, err
 	}
@@ -151,11 +153,8 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	if open(); notOpened != nil {
 		return nil, notOpened
 	}
-	kept, err := openGrants(dir, log)
-	if err != nil {
-		return nil, err
-	}
-	folders, err := openWorkspaces(dir, first, log)
+	kept := policy.OpenKept(documents, log)
+	folders, err := files.NewWorkspaces(files.WorkspacesConfig{Documents: documents, First: first, Logger: log})
 	if err != nil {
 		return nil, err
 	}
@@ -214,30 +213,10 @@ func (o *options) room(c *config, dir string, out *released.Releases, own usersO
 
 // What the data folder holds beside what other rooms keep in it.
 const (
-	workspacesFile = "workspaces.json" // which folders are open
-	grantsFile     = "grants.json"
-	outputsFolder  = "outputs"
-	agentsFolder   = "agents" // their homes
-	copilotFolder  = "copilot"
+	outputsFolder = "outputs"
+	agentsFolder  = "agents" // their homes
+	copilotFolder = "copilot"
 )
-
-// openWorkspaces reads which folders are open, and opens the first.
-func openWorkspaces(dir string, first []string, log *slog.Logger) (*files.Workspaces, error) {
-	list, moved, err := files.NewWorkspaces(files.WorkspacesConfig{File: filepath.Join(dir, workspacesFile), First: first, Logger: log})
-	if moved != "" {
-		log.Warn("the list of open folders was damaged: those with sessions are listed again", "moved to", moved)
-	}
-	return list, err
-}
-
-// openGrants reads what the user allowed for workspaces.
-func openGrants(dir string, log *slog.Logger) (*policy.Kept, error) {
-	kept, moved, err := policy.OpenKept(filepath.Join(dir, grantsFile))
-	if moved != "" {
-		log.Warn("the file of what you allowed for workspaces was damaged: agents ask again", "moved to", moved)
-	}
-	return kept, err
-}
 
 func (r *rooms) httpServer(log *slog.Logger) *http.Server {
 	return &http.Server{

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
@@ -145,6 +146,8 @@ func (q *Requests) await(ctx context.Context, r *request, given <-chan struct{})
 			if given = q.given(); r.mayBeGranted() {
 				_ = q.answerIfCovered(r) // it stays open
 			}
+		case <-time.After(time.Second):
+			q.given() // notices what another program was given
 		case <-ctx.Done():
 		}
 	}

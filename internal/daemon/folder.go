@@ -50,20 +50,12 @@ func Open(path string) (*Folder, error) {
 	if err := MakeFolder(path); err != nil {
 		return nil, err
 	}
-	name := filepath.Join(path, "lock")
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
-	if errors.Is(err, syscall.EROFS) {
-		f, err = os.Open(name)
+	f, err := document.Lock(filepath.Join(path, "lock"))
+	if errors.Is(err, document.ErrLocked) {
+		return nil, inUse(path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the data folder %s cannot be written: %w; choose another with --data-dir", path, Plain(err))
-	}
-	if err := lockFile(f); err != nil {
-		closing := f.Close()
-		if !errors.Is(err, errLocked) {
-			return nil, fmt.Errorf("lock the data folder %s: %w", path, errors.Join(err, closing))
-		}
-		return nil, inUse(path)
 	}
 	d := &Folder{path: path, lock: f}
 	d.folder, err = os.Stat(path)
@@ -81,18 +73,18 @@ func Open(path string) (*Folder, error) {
 
 // isLocked reports whether a server has the data folder.
 func isLocked(path string) (held bool, err error) {
-	f, err := os.Open(filepath.Join(path, "lock"))
-	if errors.Is(err, fs.ErrNotExist) {
+	name := filepath.Join(path, "lock")
+	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	if err != nil {
-		return false, err
+	f, err := document.Lock(name)
+	if err == nil {
+		return false, f.Close() // which releases it
 	}
-	err = lockFile(f)
-	if held = errors.Is(err, errLocked); held {
+	if held = errors.Is(err, document.ErrLocked); held {
 		err = nil
 	}
-	return held, errors.Join(err, f.Close()) // which releases it
+	return held, err
 }
 
 // ErrInUse is wrapped by [Open] for a folder that a server runs with.

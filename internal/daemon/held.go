@@ -5,7 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
+
+	"webchat/internal/document"
 )
 
 // ErrTaken: another server has the folder; this one has to end. It stays so.
@@ -48,24 +49,17 @@ func (d *Folder) Held() error {
 }
 
 func (d *Folder) lockAgain(name string) error {
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
-	if errors.Is(err, syscall.EROFS) {
-		f, err = os.Open(name)
+	f, err := document.Lock(name)
+	if errors.Is(err, document.ErrLocked) {
+		d.taken = true
+		return ErrTaken
 	}
 	if err != nil {
 		return err
 	}
 	is, err := f.Stat()
-	if err == nil {
-		err = lockFile(f)
-	}
 	if err != nil {
-		d.taken = errors.Is(err, errLocked)
-		err = errors.Join(err, f.Close())
-		if d.taken {
-			return ErrTaken
-		}
-		return err
+		return errors.Join(err, f.Close())
 	}
 	old := d.lock
 	d.lock, d.is = f, is

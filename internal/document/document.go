@@ -1,24 +1,116 @@
-// Package document keeps small texts in files that are read and written whole.
+// Package document keeps small texts that are read whole, and replaced whole if nobody else did.
 //
 // # Guarantees
 //
-// A reader, and a start after a crash, finds the text before a change or after it, never a part. A
-// new file may be read by its owner only, from its first byte on. A text that cannot be understood
-// is set aside and never overwritten.
+// A reader, and a start after a crash, finds the text before a change or after it, never a part. Of
+// two that change it at once, in one program or in two, one does its change on what the other wrote.
+// A new file may be read by its owner only, from its first byte on. A text that cannot be understood
+// is copied before it is replaced.
 //
 // # Concurrency
 //
-// Files may be read and written from any goroutine; of two writers the last one wins.
+// Everything may be used from any goroutine, and a folder by several programs.
 package document
 
 import (
-	"encoding/json"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
+	"time"
 )
+
+// ErrChanged is wrapped by Replace for a text that is not the one that was read any more.
+var ErrChanged = errors.New("it was changed meanwhile")
+
+// Store has texts by name. Package documenttest is what each owes.
+type Store interface {
+	// Read returns a text and its version, which is empty if there is no such text.
+	Read(name string) (text []byte, version string, err error)
+	// Replace replaces a text that has this version, and returns the version of the new one. After
+	// an error nothing has changed; it wraps [ErrChanged] if there is another version.
+	Replace(name, version string, text []byte) (now string, err error)
+}
+
+// Folder is a folder that exists, whose files are texts. A file that is a link is replaced where it
+// leads.
+type Folder string
+
+const maxText = 16 << 20 // bytes
+
+// Read implements [Store].
+func (d Folder) Read(name string) (text []byte, version string, err error) {
+	f, err := os.Open(filepath.Join(string(d), name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, "", nil
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	text, err = io.ReadAll(io.LimitReader(f, maxText+1))
+	if err == nil && len(text) > maxText {
+		err = fmt.Errorf("%s has more than 16 MiB", f.Name())
+	}
+	return text, versionOf(text), errors.Join(err, f.Close())
+}
+
+func versionOf(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// Replace implements [Store].
+func (d Folder) Replace(name, version string, text []byte) (now string, err error) {
+	path := filepath.Join(string(d), name)
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	dir, file := filepath.Split(path)
+	lock, err := Lock(filepath.Join(dir, "documents.lock"))
+	for n := 0; errors.Is(err, ErrLocked) && n < 2500; n++ { // 5 s: another program changes one
+		time.Sleep(2 * time.Millisecond)
+		lock, err = Lock(filepath.Join(dir, "documents.lock"))
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s cannot be changed: %w", path, err)
+	}
+	_, is, err := Folder(dir).Read(file)
+	if err == nil && is != version {
+		err = fmt.Errorf("%s: %w", path, ErrChanged)
+	}
+	if err == nil {
+		left, _ := filepath.Glob(path + ".*.tmp") // of programs that were killed; there may be none
+		for _, name := range left {
+			_ = os.Remove(name) // else the next change tries
+		}
+		err = Write(path, text)
+	}
+	return versionOf(text), errors.Join(err, lock.Close())
+}
+
+// ErrLocked is wrapped by [Lock] for a file that is locked.
+var ErrLocked = errors.New("another program has it")
+
+// Lock opens a file, which is made if it is not there, and locks it for as long as it is open: the
+// system lets go when the process ends, however it does.
+func Lock(name string) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if errors.Is(err, syscall.EROFS) {
+		f, err = os.Open(name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := lock(f); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", name, err), f.Close())
+	}
+	return f, nil
+}
 
 // Write replaces a file, whose folder has to exist. After an error the file is as it was.
 func Write(name string, body []byte) error {
@@ -37,34 +129,4 @@ func Write(name string, body []byte) error {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
 	return nil
-}
-
-// WriteJSON replaces a file by a value in JSON.
-func WriteJSON(name string, value any) error {
-	b, err := json.MarshalIndent(value, "", "\t")
-	if err != nil {
-		return err
-	}
-	return Write(name, append(b, '\n'))
-}
-
-// ReadJSON reads what [WriteJSON] wrote; the zero value if there is no such file. A file that is not
-// JSON of this shape is renamed to moved, and the value is zero as well.
-func ReadJSON[T any](name string) (value T, moved string, err error) {
-	b, err := os.ReadFile(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return value, "", nil
-	case err != nil:
-		return value, "", err
-	}
-	if json.Unmarshal(b, &value) == nil {
-		return value, "", nil
-	}
-	var none T
-	moved = name + ".damaged"
-	if err := os.Rename(name, moved); err != nil {
-		return none, "", fmt.Errorf("set the damaged file aside: %w", err)
-	}
-	return none, moved, nil
 }

@@ -30,10 +30,10 @@ func (l *Workspaces) Complete(home, q string, limit int) (found []Folder) {
 	if q == "~" || q == "~/" {
 		q = ""
 	}
-	open := l.All()
+	open, known := l.All(), l.all()
 	add := func(path string) {
 		if len(found) < limit && !slices.ContainsFunc(found, func(f Folder) bool { return f.Path == path }) {
-			found = append(found, Folder{path, Warn(path, home), l.knows(path), slices.ContainsFunc(open, func(w Workspace) bool { return w.Path == path })})
+			found = append(found, Folder{path, Warn(path, home), indexOf(known, path) >= 0, slices.ContainsFunc(open, func(w Workspace) bool { return w.Path == path })})
 		}
 	}
 	if real, err := resolveWorkspace(path); err == nil && q != "" {

@@ -4,15 +4,14 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -57,10 +56,10 @@ func CheckWorkspace(path string) error {
 
 // WorkspacesConfig is what a [Workspaces] is made of. First is needed.
 type WorkspacesConfig struct {
-	File   string   // where the list is kept; empty: nowhere
-	First  []string // the folders that are open from the start; the first is what requests without a workspace are about
-	Logger *slog.Logger
-	Now    func() time.Time // nil: time.Now
+	Documents document.Store // where the list is kept; nil: nowhere
+	First     []string       // the folders that are open from the start; the first is what requests without a workspace are about
+	Logger    *slog.Logger
+	Now       func() time.Time // nil: time.Now
 }
 
 // Workspaces holds the folders that sessions work in: it resolves and admits them, and remembers
@@ -74,48 +73,41 @@ type WorkspacesConfig struct {
 type Workspaces struct {
 	cfg   WorkspacesConfig
 	first string
-
-	mu    sync.Mutex
-	known []kept // guarded by mu; open and closed ones
+	known *document.Value[[]kept] // open and closed ones
 }
 
-// kept is a folder as the file has it.
+const listName = "workspaces.json"
+
+// kept is a folder as the document has it.
 type kept struct {
 	Path   string    `json:"path"`
 	Used   time.Time `json:"used"` // when it was opened last
 	Closed bool      `json:"closed,omitempty"`
 }
 
-// NewWorkspaces reads the list and opens the first folders. A file that cannot be understood is renamed to
-// moved.
-func NewWorkspaces(c WorkspacesConfig) (l *Workspaces, moved string, err error) {
+// NewWorkspaces reads the list and opens the first folders.
+func NewWorkspaces(c WorkspacesConfig) (*Workspaces, error) {
 	if len(c.First) == 0 {
-		return nil, "", errors.New("workspaces: a first folder is needed")
+		return nil, errors.New("workspaces: a first folder is needed")
 	}
 	c.Logger = cmp.Or(c.Logger, slog.Default())
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	l = &Workspaces{cfg: c}
-	if c.File != "" {
-		if l.known, moved, err = document.ReadJSON[[]kept](c.File); err != nil {
-			return nil, "", fmt.Errorf("read the list of workspaces: %w", err)
-		}
-	}
+	l := &Workspaces{cfg: c, known: document.Open[[]kept](c.Documents, listName, c.Logger)}
 	for _, path := range c.First {
 		w, _, err := l.Open(path)
 		if err != nil {
-			return nil, moved, err
+			return nil, err
 		}
 		l.first = cmp.Or(l.first, w.Path)
 	}
-	return l, moved, nil
+	return l, nil
 }
 
 // WorkspaceIn returns a list of one folder that is kept nowhere.
 func WorkspaceIn(path string) (*Workspaces, error) {
-	l, _, err := NewWorkspaces(WorkspacesConfig{First: []string{path}})
-	return l, err
+	return NewWorkspaces(WorkspacesConfig{First: []string{path}})
 }
 
 // First is the path of the folder that requests are about which name none, and to which sessions
@@ -129,46 +121,46 @@ func (l *Workspaces) Open(path string) (w Workspace, added bool, err error) {
 	if err != nil {
 		return Workspace{}, false, err
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	i := l.index(real)
-	if added = i < 0 || l.known[i].Closed; i < 0 {
-		i, l.known = len(l.known), append(l.known, kept{Path: real})
-	}
-	l.known[i].Closed, l.known[i].Used = false, l.cfg.Now().UTC()
-	l.save()
-	return l.known[i].workspace(), added, nil
+	now := l.cfg.Now().UTC()
+	l.change(func(known []kept) []kept {
+		i := indexOf(known, real)
+		if added = i < 0 || known[i].Closed; i < 0 {
+			i, known = len(known), append(known, kept{Path: real})
+		}
+		known[i].Closed, known[i].Used = false, now
+		w = known[i].workspace()
+		return known
+	})
+	return w, added, nil
 }
 
 // Add lists folders that sessions work in and that are not known, without looking at them.
 func (l *Workspaces) Add(used map[string]time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	before := len(l.known)
-	for path, at := range used {
-		if l.index(path) < 0 && filepath.IsAbs(path) {
-			l.known = append(l.known, kept{Path: path, Used: at.UTC()})
+	l.change(func(known []kept) []kept {
+		for _, path := range slices.Sorted(maps.Keys(used)) {
+			if indexOf(known, path) < 0 && filepath.IsAbs(path) {
+				known = append(known, kept{Path: path, Used: used[path].UTC()})
+			}
 		}
-	}
-	if len(l.known) > before {
-		l.save()
-	}
+		return known
+	})
 }
 
 // Close hides a workspace. The error wraps [ErrUnknown] or [ErrLast].
-func (l *Workspaces) Close(id string) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	i := slices.IndexFunc(l.known, func(k kept) bool { return !k.Closed && WorkspaceID(k.Path) == id })
-	if i < 0 {
-		return fmt.Errorf("workspace %s: %w; GET /api/workspaces lists those that are", id, ErrUnknown)
-	}
-	if !slices.ContainsFunc(l.known, func(k kept) bool { return !k.Closed && WorkspaceID(k.Path) != id }) {
-		return fmt.Errorf("%s is %w: open another one first", l.known[i].Path, ErrLast)
-	}
-	l.known[i].Closed = true
-	l.save()
-	return nil
+func (l *Workspaces) Close(id string) (err error) {
+	l.change(func(known []kept) []kept {
+		i := slices.IndexFunc(known, func(k kept) bool { return !k.Closed && WorkspaceID(k.Path) == id })
+		switch {
+		case i < 0:
+			err = fmt.Errorf("workspace %s: %w; GET /api/workspaces lists those that are", id, ErrUnknown)
+		case !slices.ContainsFunc(known, func(k kept) bool { return !k.Closed && WorkspaceID(k.Path) != id }):
+			err = fmt.Errorf("%s is %w: open another one first", known[i].Path, ErrLast)
+		default:
+			err, known[i].Closed = nil, true
+		}
+		return known
+	})
+	return err
 }
 
 // All returns the open workspaces, the one opened last first.
@@ -178,9 +170,7 @@ func (l *Workspaces) All() []Workspace { return l.list(false) }
 func (l *Workspaces) Closed() []Workspace { return l.list(true) }
 
 func (l *Workspaces) list(closed bool) (all []Workspace) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, k := range l.known {
+	for _, k := range l.all() {
 		if k.Closed == closed {
 			all = append(all, k.workspace())
 		}
@@ -217,11 +207,13 @@ func (l *Workspaces) ByID(id string) (Workspace, bool) {
 	return all[i], true
 }
 
-// knows reports whether the folder was ever open.
-func (l *Workspaces) knows(path string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.index(path) >= 0
+// all returns what is known, with one that is open: the list may have been taken away by hand.
+func (l *Workspaces) all() []kept {
+	known := l.known.Get()
+	if !slices.ContainsFunc(known, func(k kept) bool { return !k.Closed }) {
+		known = append(slices.Clone(known), kept{Path: l.first})
+	}
+	return known
 }
 
 // WorkspaceID names a folder in addresses.
@@ -234,9 +226,9 @@ func (k kept) workspace() Workspace {
 	return Workspace{ID: WorkspaceID(k.Path), Path: k.Path, Name: filepath.Base(k.Path), Used: k.Used}
 }
 
-// index finds a path among those that are known. The caller holds mu.
-func (l *Workspaces) index(path string) int {
-	return slices.IndexFunc(l.known, func(k kept) bool { return k.Path == path })
+// indexOf finds a path among those that are known.
+func indexOf(known []kept, path string) int {
+	return slices.IndexFunc(known, func(k kept) bool { return k.Path == path })
 }
 
 // resolveWorkspace returns the one path of a folder that can be worked in.
@@ -263,31 +255,21 @@ func resolveWorkspace(path string) (string, error) {
 	return real, dir.Close()
 }
 
-// Peek returns the paths in the file of a list, without changing anything. A file that is not there
-// or cannot be understood lists none.
-func Peek(file string) (open, closed []string) {
-	b, err := os.ReadFile(file)
-	var list []kept
-	if err != nil || json.Unmarshal(b, &list) != nil {
-		return nil, nil
-	}
-	for _, k := range list {
-		if k.Closed {
-			closed = append(closed, k.Path)
-		} else {
+// Peek returns the paths of the list in a store, without changing anything. One that is not there or
+// cannot be understood lists none.
+func Peek(s document.Store) (open, all []string) {
+	for _, k := range document.Open[[]kept](s, listName, nil).Get() {
+		if all = append(all, k.Path); !k.Closed {
 			open = append(open, k.Path)
 		}
 	}
-	return open, closed
+	return open, all
 }
 
-// save replaces the file whole. What cannot be saved holds until the server ends: a full disk must
-// not keep anyone from working. The caller holds mu.
-func (l *Workspaces) save() {
-	if l.cfg.File == "" {
-		return
-	}
-	if err := document.WriteJSON(l.cfg.File, l.known); err != nil {
+// change changes the list. What cannot be saved holds until the server ends: a full disk must not
+// keep anyone from working.
+func (l *Workspaces) change(change func(known []kept) []kept) {
+	if err := l.known.Hold(func(known []kept) []kept { return change(slices.Clone(known)) }); err != nil {
 		l.cfg.Logger.Warn("the list of open folders was not saved: it is as before at the next start", "error", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"webchat/internal/document"
 	"webchat/internal/files"
 )
 
@@ -28,9 +29,9 @@ func folders(t *testing.T, names ...string) (top string) {
 
 func open(t *testing.T, c files.WorkspacesConfig) *files.Workspaces {
 	t.Helper()
-	l, moved, err := files.NewWorkspaces(c)
-	if err != nil || moved != "" {
-		t.Fatal(moved, err)
+	l, err := files.NewWorkspaces(c)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return l
 }
@@ -48,7 +49,7 @@ func TestList(t *testing.T) {
 	top := folders(t, "a", "b", "c", "data")
 	in := func(name string) string { return filepath.Join(top, name) }
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	c := files.WorkspacesConfig{File: in("data/workspaces.json"), First: []string{in("a")}, Now: func() time.Time { now = now.Add(time.Second); return now }}
+	c := files.WorkspacesConfig{Documents: document.Folder(in("data")), First: []string{in("a")}, Now: func() time.Time { now = now.Add(time.Second); return now }}
 	l := open(t, c)
 	if err := os.Symlink(in("b"), in("link")); err != nil {
 		t.Skip("no symbolic links here")
@@ -131,11 +132,15 @@ func TestDamaged(t *testing.T) {
 	if err := os.WriteFile(file, []byte("[{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l, moved, err := files.NewWorkspaces(files.WorkspacesConfig{File: file, First: []string{top}})
-	if err != nil || moved == "" || len(l.All()) != 1 {
-		t.Fatal(moved, err)
+	l := open(t, files.WorkspacesConfig{Documents: document.Folder(top), First: []string{top}})
+	if got := paths(l.All()); !slices.Equal(got, []string{top}) {
+		t.Error(got)
 	}
-	if b, err := os.ReadFile(moved); err != nil || string(b) != "[{" {
+	copies, err := filepath.Glob(file + ".damaged-*")
+	if err != nil || len(copies) != 1 {
+		t.Fatal(copies, err)
+	}
+	if b, err := os.ReadFile(copies[0]); err != nil || string(b) != "[{" {
 		t.Errorf("%q, %v", b, err)
 	}
 }

@@ -37,10 +37,11 @@
 // launch secret signs one browser in, once, within ten minutes; it travels in a URL's fragment. The
 // browser then holds a cookie, which reads, and a second secret, which writes: cookies are shared
 // with every other port of the host, so a neighbour's server receives ours, and may look but not
-// act. Of the cookie a SHA-256 sum is kept on disk, for 12 hours after the last use and 7 days at
-// most, through restarts; it holds for the port, or the public URL, it was made for. The secret
-// ends with the process, since whatever listens on the port next can read what a page stored there.
-// A browser that signed in with a key gets another one, see [Guard.Renew].
+// act. Of the cookie a SHA-256 sum is kept on disk, for 12 hours after the last use, less 10 minutes
+// at most, and 7 days in all, through restarts; it holds for the port, or the public URL, it was
+// made for. The secret follows from the API token and a number of this start, so it ends with it:
+// whatever listens on the port next can read what a page stored there. A browser that signed in with
+// a key gets another one, see [Guard.Renew].
 //
 // A service worker that another program left at the port is removed when the browser asks for its
 // script.
@@ -72,13 +73,15 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"webchat/internal/document"
 )
 
 // Config is what a Guard needs; only Dir is required.
 type Config struct {
-	// Dir is the data folder: it holds the sign-ins and, unless TokenFile says otherwise, the API
-	// token.
-	Dir string
+	// Dir is the data folder: it holds the API token, unless TokenFile says otherwise.
+	Dir       string
+	Documents document.Store // of sign-ins and links; nil: Dir
 	// TokenFile holds the API token. A missing file is made.
 	TokenFile string
 	// PublicURL is the one URL the server is reached by, behind a proxy; see [ParsePublicURL].
@@ -106,19 +109,21 @@ type Guard struct {
 	csrf   *http.CrossOriginProtection
 	room   *room
 	token  string // the API token
-	// challenge is what browsers sign to prove themselves to this Guard and no other.
-	challenge string
-	signins   *signins
-	launch    launches
-	warned    atomic.Int64 // when a refused program was logged last, in seconds
+	// start is another one at each start: what browsers sign to prove themselves, and the secrets
+	// that write, follow from it and the API token.
+	start    string
+	signins  *document.Value[[]signin]
+	launches *document.Value[[]launched] // the oldest first
+	warned   atomic.Int64                // when a refused program was logged last, in seconds
 }
 
-// New reads or makes the API token and reads the sign-ins. Its errors name the file and what to do.
+// New reads or makes the API token. Its errors name the file and what to do.
 func New(c Config) (*Guard, error) {
 	if c.Dir == "" {
 		return nil, errors.New("guard: no data folder")
 	}
 	c.TokenFile = cmp.Or(c.TokenFile, filepath.Join(c.Dir, "token"))
+	c.Documents = cmp.Or[document.Store](c.Documents, document.Folder(c.Dir))
 	c.MaxRequests, c.Logger = cmp.Or(max(c.MaxRequests, 0), 1024), cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	if c.Now == nil {
 		c.Now = time.Now
@@ -128,7 +133,7 @@ func New(c Config) (*Guard, error) {
 			refuse(w, status, code, sentence)
 		}
 	}
-	g := &Guard{config: c, csrf: http.NewCrossOriginProtection(), room: newRoom(c.MaxRequests), challenge: rand.Text()}
+	g := &Guard{config: c, csrf: http.NewCrossOriginProtection(), room: newRoom(c.MaxRequests), start: rand.Text()}
 	var err error
 	if c.PublicURL != "" {
 		if c.NoAuth {
@@ -144,9 +149,8 @@ func New(c Config) (*Guard, error) {
 	if g.token, err = apiToken(c.TokenFile, c.Logger); err != nil {
 		return nil, err
 	}
-	if g.signins, err = openSignins(filepath.Join(c.Dir, "signins"), c.Logger); err != nil {
-		return nil, err
-	}
+	g.signins = document.Open[[]signin](c.Documents, "signins", c.Logger)
+	g.launches = document.Open[[]launched](c.Documents, "links", c.Logger)
 	return g, nil
 }
 

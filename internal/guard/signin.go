@@ -5,6 +5,7 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/subtle"
 	"errors"
 	"math/big"
 	"net"
@@ -30,7 +31,7 @@ func (g *Guard) Link(base string) string {
 	if g.public != nil {
 		base = g.public.String()
 	}
-	return strings.TrimRight(base, "/") + "/auth#t=" + g.launch.create(g.config.Now())
+	return strings.TrimRight(base, "/") + "/auth#t=" + g.launch()
 }
 
 // LinkTo is [Guard.Link] for a page of the server, by its path with what may follow, which stays
@@ -51,36 +52,38 @@ func (g *Guard) SignIn(w http.ResponseWriter, r *http.Request, launch string, ke
 		return "", ErrKey
 	}
 	now := g.config.Now()
-	if !g.launch.spend(launch, now) {
+	if !g.spend(launch) {
 		return "", ErrLaunch
 	}
 	c := g.cookie(r)
 	c.Value, c.MaxAge = rand.Text()+rand.Text(), int(wholeLife.Seconds())
-	secret = g.signins.add(c.Value, key, g.place(r), now)
+	s := signin{Cookie: sumOf(c.Value), Key: key, Place: g.place(r), Created: now.UTC(), Used: now.UTC()}
+	if err := g.changeSignins(now, func(all []signin) []signin { return append(all, s) }); err != nil {
+		g.config.Logger.Warn("a sign-in ends with the server: it cannot be saved", "error", err)
+	}
 	http.SetCookie(w, c)
-	return secret, nil
+	return g.secret(s), nil
 }
 
 // SignOut revokes the sign-in the request was made with, and its cookie.
 func (g *Guard) SignOut(w http.ResponseWriter, r *http.Request) error {
 	c := g.cookie(r)
-	var cookie, secret sum
+	var cookie sum
 	if sent, err := r.Cookie(c.Name); err == nil {
 		cookie = sumOf(sent.Value)
 	}
-	if b, ok := bearer(r); ok {
-		secret = sumOf(b)
-	}
+	b, _ := bearer(r)
 	c.MaxAge = -1
 	http.SetCookie(w, c)
-	_, err := g.signins.drop(func(s signin) bool { return s.Cookie.equal(cookie) || s.sum.equal(secret) }, g.config.Now())
+	_, err := g.drop(func(s signin) bool { return s.Cookie.equal(cookie) || g.signs(b, s) })
 	return err
 }
 
 // RevokeAll signs every browser out and voids all links. The API token stays.
 func (g *Guard) RevokeAll() (signedOut int, err error) {
-	g.launch.clear()
-	return g.signins.drop(func(signin) bool { return true }, g.config.Now())
+	voided := g.launches.Hold(func([]launched) []launched { return nil })
+	signedOut, err = g.drop(func(signin) bool { return true })
+	return signedOut, errors.Join(voided, err)
 }
 
 // cookie is named by the port the browser sees, since browsers share cookies between all ports of a
@@ -106,7 +109,7 @@ func (g *Guard) signedIn(r *http.Request) (signin, bool) {
 		return signin{}, false
 	}
 	want := sumOf(c.Value)
-	return g.signins.find(func(s signin) bool { return s.Cookie.equal(want) }, g.place(r), g.config.Now())
+	return g.find(r, func(s signin) bool { return s.Cookie.equal(want) })
 }
 
 func (g *Guard) mayRead(r *http.Request) bool {
@@ -119,11 +122,10 @@ func (g *Guard) mayWrite(r *http.Request) bool {
 	if !ok {
 		return false
 	}
-	got := sumOf(b)
-	if got.equal(sumOf(g.token)) {
+	if sumOf(b).equal(sumOf(g.token)) {
 		return true
 	}
-	_, ok = g.signins.find(func(s signin) bool { return s.sum.equal(got) }, g.place(r), g.config.Now())
+	_, ok = g.find(r, func(s signin) bool { return g.signs(b, s) })
 	return ok
 }
 
@@ -149,8 +151,18 @@ func (g *Guard) Bearer(next http.Handler) http.Handler {
 // anybody, gets the next one for a signature on the challenge of that process, which was not known
 // before it began.
 
-// Challenge is what a browser signs to get another secret. Each Guard has its own.
-func (g *Guard) Challenge() string { return g.challenge }
+// Challenge is what a browser signs to get another secret. Each start has its own.
+func (g *Guard) Challenge() string { return g.derived("challenge " + g.start) }
+
+// secret is what the browser of a sign-in writes with, until the next start.
+func (g *Guard) secret(s signin) string {
+	return g.derived("sign-in " + g.start + " " + string(s.Cookie))
+}
+
+// signs reports whether a bearer token is the secret of a sign-in.
+func (g *Guard) signs(bearer string, s signin) bool {
+	return subtle.ConstantTimeCompare([]byte(bearer), []byte(g.secret(s))) == 1
+}
 
 // Renew returns the secret of a browser that has the cookie of a sign-in and proves to have its
 // key. signature is r and s, 32 bytes each, of ECDSA with SHA-256 over "webchat sign-in " and the
@@ -161,11 +173,11 @@ func (g *Guard) Renew(r *http.Request, signature []byte) (secret string, err err
 	if !ok || err != nil || len(signature) != 64 {
 		return "", ErrProof
 	}
-	signed := sha256.Sum256([]byte("webchat sign-in " + g.challenge))
+	signed := sha256.Sum256([]byte("webchat sign-in " + g.Challenge()))
 	if !ecdsa.Verify(public, signed[:], new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:])) {
 		return "", ErrProof
 	}
-	return s.secret, nil
+	return g.secret(s), nil
 }
 
 // place is where a sign-in holds: the public URL, or the port that this server listens on. It is

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -188,11 +189,14 @@ func TestNothingToReplayOnDisk(t *testing.T) {
 	g := newGuard(t, guard.Config{Dir: dir})
 	cookie, secret := signIn(t, g)
 	_, value, _ := strings.Cut(cookie, "=")
+	launch := launchOf(g)
 	b, err := os.ReadFile(filepath.Join(dir, "signins"))
-	if err != nil {
-		t.Fatal(err)
+	links, err2 := os.ReadFile(filepath.Join(dir, "links"))
+	if err != nil || err2 != nil || !bytes.Contains(links, []byte("sum")) {
+		t.Fatal(err, err2)
 	}
-	for _, s := range []string{value, secret, g.Token()} {
+	b = append(b, links...)
+	for _, s := range []string{value, secret, launch, g.Token()} {
 		if bytes.Contains(b, []byte(s)) {
 			t.Error("a secret is on disk")
 		}
@@ -216,7 +220,7 @@ func TestNothingToReplayOnDisk(t *testing.T) {
 		if runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 			t.Errorf("%s has mode %v", e.Name(), info.Mode())
 		}
-		if e.Name() != "token" && e.Name() != "signins" {
+		if !slices.Contains([]string{"token", "signins", "links", "documents.lock"}, e.Name()) {
 			t.Errorf("%s was left behind", e.Name())
 		}
 	}

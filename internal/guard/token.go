@@ -14,7 +14,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"webchat/internal/document"
@@ -61,41 +60,35 @@ const (
 	maxLaunch  = 100 // links printed and not used; the oldest go first
 )
 
-// launches are the secrets that sign one browser in.
-type launches struct {
-	mu   sync.Mutex // guards list
-	list []launched // oldest first
-}
-
+// launched is the secret of a link, which signs one browser in until the next start.
 type launched struct {
-	sum  sum
-	made time.Time
+	Sum  sum       `json:"sum"` // with the number of this start
+	Made time.Time `json:"made"`
 }
 
-func (l *launches) create(now time.Time) string {
+// launch returns a secret. One that cannot be saved holds as long as the server.
+func (g *Guard) launch() string {
 	secret := rand.Text()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.list = append(l.list, launched{sumOf(secret), now})
-	l.list = slices.Delete(l.list, 0, max(0, len(l.list)-maxLaunch))
+	_ = g.launches.Hold(func(all []launched) []launched {
+		all = append(slices.Clone(all), launched{sumOf(g.start + secret), g.config.Now().UTC()})
+		return all[max(0, len(all)-maxLaunch):]
+	})
 	return secret
 }
 
-// spend reports whether the secret was good, and makes it void.
-func (l *launches) spend(secret string, now time.Time) (good bool) {
-	s := sumOf(secret)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.list = slices.DeleteFunc(l.list, func(x launched) bool {
-		old, this := now.Sub(x.made) >= launchLife, x.sum.equal(s)
-		good = good || this && !old
-		return old || this
+// spend reports whether the secret was good, and makes it void; while that cannot be saved, it is
+// not good.
+func (g *Guard) spend(secret string) (good bool) {
+	s, now := sumOf(g.start+secret), g.config.Now()
+	err := g.launches.Change(func(all []launched) (rest []launched) { // nil, if none is left: as before the first
+		good = false
+		for _, x := range all {
+			old, this := now.Sub(x.Made) >= launchLife, x.Sum.equal(s)
+			if good = good || this && !old; !old && !this {
+				rest = append(rest, x)
+			}
+		}
+		return rest
 	})
-	return good
-}
-
-func (l *launches) clear() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.list = nil
+	return good && err == nil
 }

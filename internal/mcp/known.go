@@ -7,26 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"webchat/internal/agent"
-	"webchat/internal/document"
 	"webchat/internal/wording"
 )
-
-// knownServers remembers how the tools of servers were described when they were allowed.
-type knownServers struct {
-	file string // empty: it is not kept
-
-	mu  sync.Mutex              // guards all
-	all map[string]allowedTools // by the name of a server; nil: not read yet
-}
 
 // allowedTools is what the user agreed to. Sums only: it is compared, and never shown.
 type allowedTools struct {
@@ -71,12 +59,10 @@ func serverSum(m agent.MCPServer) string { return jsonSum(m.Type, m.Command, m.A
 
 // changed says what is not as it was allowed; empty: nothing. What a server says when it is first
 // seen is allowed, since its user has just set it up.
-func (k *knownServers) changed(name string, m agent.MCPServer, now descriptions) string {
-	k.mu.Lock()
-	was, seen := k.read()[name]
-	k.mu.Unlock()
+func (s *UserServers) changed(name string, m agent.MCPServer, now descriptions) string {
+	was, seen := s.known.Get()[name]
 	if !seen || was.Server != serverSum(m) {
-		_ = k.allow(name, m, now) // then it is allowed anew the next time
+		_ = s.allow(name, m, now) // then it is allowed anew the next time
 		return ""
 	}
 	var more, other, what []string
@@ -104,43 +90,19 @@ func (k *knownServers) changed(name string, m agent.MCPServer, now descriptions)
 }
 
 // allow remembers that the user agrees to what a server says now.
-func (k *knownServers) allow(name string, m agent.MCPServer, now descriptions) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	all := k.read()
-	all[name] = allowedTools{serverSum(m), now}
-	if err := writeWhole(k.file, all); err != nil {
+func (s *UserServers) allow(name string, m agent.MCPServer, now descriptions) error {
+	if err := s.known.Hold(with(name, allowedTools{serverSum(m), now})); err != nil {
 		return fmt.Errorf("keep what was allowed: %w", err)
 	}
 	return nil
 }
 
-// read reads the file, once; mu is held. With a file that cannot be read it is as if every server
-// were seen for the first time.
-func (k *knownServers) read() map[string]allowedTools {
-	if k.all == nil {
-		k.all = readWhole[allowedTools](k.file)
+// with puts one into what a document has by names.
+func with[T any](name string, one T) func(map[string]T) map[string]T {
+	return func(all map[string]T) map[string]T {
+		more := map[string]T{}
+		maps.Copy(more, all)
+		more[name] = one
+		return more
 	}
-	return k.all
-}
-
-// readWhole reads what writeWhole wrote; nothing if that cannot be read.
-func readWhole[T any](name string) map[string]T {
-	all := map[string]T{}
-	if text, err := os.ReadFile(name); err == nil && json.Unmarshal(text, &all) == nil && all != nil {
-		return all
-	}
-	return map[string]T{}
-}
-
-// writeWhole writes a file that only its owner reads, all of it or nothing. Without a name it keeps
-// nothing.
-func writeWhole(name string, content any) error {
-	if name == "" {
-		return nil
-	}
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		return err
-	}
-	return document.WriteJSON(name, content)
 }

@@ -31,19 +31,10 @@ type signedIn struct {
 	Token  *oauth2.Token  `json:"token"`
 }
 
-// keepToken notes a token of a server.
-func (s *UserServers) keepToken(name string, one signedIn) error {
-	s.tokens.Lock()
-	defer s.tokens.Unlock()
-	all := readWhole[signedIn](s.cfg.Tokens)
-	all[name] = one
-	return writeWhole(s.cfg.Tokens, all)
-}
-
 // token returns what a request to the server has as Authorization; empty: the user has not signed
 // in, or that ended. A token that ran out is renewed.
 func (s *UserServers) token(ctx context.Context, name string, m agent.MCPServer) string {
-	one, ok := readWhole[signedIn](s.cfg.Tokens)[name]
+	one, ok := s.tokens.Get()[name]
 	if !ok || one.Server != serverSum(m) || one.Token == nil || one.Client == nil {
 		return ""
 	}
@@ -53,7 +44,7 @@ func (s *UserServers) token(ctx context.Context, name string, m agent.MCPServer)
 	}
 	if now.AccessToken != one.Token.AccessToken {
 		one.Token = now
-		_ = s.keepToken(name, one) // else it is renewed again the next time
+		_ = s.tokens.Hold(with(name, one)) // else it is renewed again by the next process
 	}
 	return now.Type() + " " + now.AccessToken
 }
@@ -108,7 +99,7 @@ func (s *UserServers) SignIn(ctx context.Context, name string, open func(url str
 			}
 		},
 		NewTokenSource: func(ctx context.Context, c *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource, error) {
-			return c.TokenSource(ctx, t), s.keepToken(name, signedIn{serverSum(m), c, t})
+			return c.TokenSource(ctx, t), s.tokens.Change(with(name, signedIn{serverSum(m), c, t}))
 		},
 	})
 	if err != nil {

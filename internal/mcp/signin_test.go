@@ -19,6 +19,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"webchat/internal/agent"
+	"webchat/internal/document"
 	webmcp "webchat/internal/mcp"
 )
 
@@ -83,7 +84,8 @@ func locked(t *testing.T) (address string, valid *atomic.Value, refreshed *atomi
 func TestSignIn(t *testing.T) {
 	address, valid, refreshed := locked(t)
 	c := webmcp.UserServersConfig{Servers: map[string]agent.MCPServer{"locked": {Type: "http", URL: address}, "program": {Type: "stdio", Command: "x"}},
-		Tokens: filepath.Join(t.TempDir(), "data", "tokens.json")}
+		Documents: document.Folder(t.TempDir())}
+	tokens := filepath.Join(string(c.Documents.(document.Folder)), "mcp-tokens.json")
 	s := webmcp.NewUserServers(c)
 	all, err := s.Status(t.Context())
 	if err != nil || all[0].State != webmcp.SignIn || !strings.Contains(all[0].Failure, `Run "webchat mcp login locked" in a terminal`) {
@@ -107,7 +109,7 @@ func TestSignIn(t *testing.T) {
 	if err := s.SignIn(t.Context(), "locked", visit); err != nil {
 		t.Fatal(err)
 	}
-	if info, err := os.Stat(c.Tokens); err != nil || info.Mode().Perm()&0o077 != 0 {
+	if info, err := os.Stat(tokens); err != nil || info.Mode().Perm()&0o077 != 0 {
 		t.Errorf("others may read the tokens: %v, %v", info.Mode(), err)
 	}
 	s = webmcp.NewUserServers(c)
@@ -115,7 +117,7 @@ func TestSignIn(t *testing.T) {
 		t.Errorf("agents get %+v", ready)
 	}
 	// The token ran out an hour ago.
-	text, err := os.ReadFile(c.Tokens)
+	text, err := os.ReadFile(tokens)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +128,7 @@ func TestSignIn(t *testing.T) {
 	kept["locked"]["token"].(map[string]any)["expiry"] = time.Now().Add(-time.Hour)
 	text, err = json.Marshal(kept)
 	if err == nil {
-		err = os.WriteFile(c.Tokens, text, 0o600)
+		err = os.WriteFile(tokens, text, 0o600)
 	}
 	if err != nil {
 		t.Fatal(err)

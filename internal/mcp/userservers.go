@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"webchat/internal/agent"
+	"webchat/internal/document"
 	"webchat/internal/proc"
 	"webchat/internal/wording"
 )
@@ -31,12 +33,10 @@ type UserServersConfig struct {
 	Servers map[string]agent.MCPServer // by name
 	Env     []string                   // of those that are started
 	Limit   time.Duration              // 0: [tryLimit]
-	// Known is a file that remembers how the tools were described. Empty: that is remembered only
-	// as long as this process runs.
-	Known string
-	// Tokens is a file for the tokens of servers that the user signed in to. Empty: they cannot.
-	Tokens string
-	Now    func() time.Time // nil: time.Now
+	// Documents remember how the tools were described, and the tokens of servers that the user signed
+	// in to. nil: that is remembered only as long as this process runs.
+	Documents document.Store
+	Now       func() time.Time // nil: time.Now
 }
 
 // UserServerState is what was found of a server.
@@ -81,8 +81,8 @@ type UserServerStatus struct {
 //	for name, server := range s.Answering(ctx) { ... }
 type UserServers struct {
 	cfg    UserServersConfig
-	known  knownServers
-	tokens sync.Mutex // guards the file of tokens
+	known  *document.Value[map[string]allowedTools] // as the user allowed them, by name
+	tokens *document.Value[map[string]signedIn]
 
 	trying chan struct{} // has one element while servers are tried
 
@@ -98,7 +98,8 @@ func NewUserServers(c UserServersConfig) *UserServers {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &UserServers{cfg: c, known: knownServers{file: c.Known}, trying: make(chan struct{}, 1), reported: map[string]UserServerState{}}
+	return &UserServers{cfg: c, known: document.Open[map[string]allowedTools](c.Documents, "mcp-servers.json", slog.Default()),
+		tokens: document.Open[map[string]signedIn](c.Documents, "mcp-tokens.json", slog.Default()), trying: make(chan struct{}, 1), reported: map[string]UserServerState{}}
 }
 
 // Status tries each server, if that was not done within the last minute, and returns what was
@@ -138,7 +139,7 @@ func (s *UserServers) Allow(ctx context.Context, name string) error {
 	case all[i].State != Changed:
 		return nil
 	}
-	if err := s.known.allow(name, s.cfg.Servers[name], all[i].now); err != nil {
+	if err := s.allow(name, s.cfg.Servers[name], all[i].now); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -229,7 +230,7 @@ func (s *UserServers) try(ctx context.Context, name string) UserServerStatus {
 		for _, t := range tools {
 			st.Tools = append(st.Tools, t.Name)
 		}
-		if changed := s.known.changed(name, m, st.now); changed != "" {
+		if changed := s.changed(name, m, st.now); changed != "" {
 			st.State, st.Failure = Changed, changed
 		}
 	case errors.Is(err, errSignIn):

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -17,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"webchat/internal/agent"
+	"webchat/internal/document"
 	webmcp "webchat/internal/mcp"
 )
 
@@ -37,7 +37,7 @@ func TestThreat89ToolsThatChange(t *testing.T) {
 	}, &mcp.StreamableHTTPOptions{Stateless: true}))
 	defer web.Close()
 	now := time.Unix(1, 0)
-	c := webmcp.UserServersConfig{Servers: map[string]agent.MCPServer{"mine": {Type: "http", URL: web.URL}}, Known: filepath.Join(t.TempDir(), "new", "known.json"), Now: func() time.Time { return now }}
+	c := webmcp.UserServersConfig{Servers: map[string]agent.MCPServer{"mine": {Type: "http", URL: web.URL}}, Documents: document.Folder(t.TempDir()), Now: func() time.Time { return now }}
 	s := webmcp.NewUserServers(c)
 	check := func(given int, failure string) {
 		t.Helper()

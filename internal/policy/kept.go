@@ -3,8 +3,8 @@ package policy
 import (
 	"cmp"
 	"fmt"
+	"log/slog"
 	"slices"
-	"sync"
 	"time"
 
 	"webchat/internal/document"
@@ -21,35 +21,23 @@ type KeptGrant struct {
 	At        time.Time `json:"at"`
 }
 
-// Kept is what the user allowed for workspaces, in one file that only the user may
-// read. A grant is bound to the path of its workspace and to the folder itself:
-// another folder that is later at the same path inherits nothing.
+// Kept is what the user allowed for workspaces, in one document. A grant is bound to the path of its
+// workspace and to the folder itself: another folder that is later at the same path inherits nothing.
 //
-// A Kept may be used from any goroutine, and by one process at a time.
-type Kept struct {
-	path string
+// A Kept may be used from any goroutine. What programs that share the document allow, or take back,
+// holds in the others after a second.
+type Kept struct{ grants *document.Value[[]KeptGrant] }
 
-	mu     sync.Mutex
-	grants []KeptGrant   // guarded by mu; as in the file
-	given  chan struct{} // guarded by mu; closed with the next grant
-}
+const GrantsName = "grants.json" // the document of the grants
 
-// OpenKept reads the grants kept in a file, which need not exist yet. A file that
-// cannot be understood is renamed to moved, so that nothing is allowed by it.
-func OpenKept(path string) (k *Kept, moved string, err error) {
-	k = &Kept{path: path, given: make(chan struct{})}
-	if k.grants, moved, err = document.ReadJSON[[]KeptGrant](path); err != nil {
-		return nil, "", fmt.Errorf("read the grants: %w", err)
-	}
-	return k, moved, nil
+// OpenKept opens the grants of a store. The log is told when they cannot be read.
+func OpenKept(s document.Store, log *slog.Logger) *Kept {
+	return &Kept{document.Open[[]KeptGrant](s, GrantsName, log)}
 }
 
 // List returns the grants that hold, in all workspaces, the oldest first.
 func (k *Kept) List() []KeptGrant {
-	k.mu.Lock()
-	all := slices.Clone(k.grants)
-	k.mu.Unlock()
-	all = slices.DeleteFunc(all, func(g KeptGrant) bool { return g.Folder != folderOf(g.Workspace) })
+	all := slices.DeleteFunc(slices.Clone(k.grants.Get()), func(g KeptGrant) bool { return g.Folder != folderOf(g.Workspace) })
 	slices.SortStableFunc(all, func(a, b KeptGrant) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Text, b.Text)) })
 	return all
 }
@@ -57,79 +45,52 @@ func (k *Kept) List() []KeptGrant {
 // TakeBack ends a grant at once; known is false if it was not held. After an error it
 // may hold again with the next start.
 func (k *Kept) TakeBack(id string) (known bool, err error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	rest := slices.DeleteFunc(slices.Clone(k.grants), func(g KeptGrant) bool { return g.ID == id })
-	if len(rest) == len(k.grants) {
-		return false, nil
-	}
-	k.grants = rest
-	return true, document.WriteJSON(k.path, k.grants)
-}
-
-// held returns the grant of that id for the workspace, as long as that is the folder
-// it was given for.
-func (k *Kept) held(id, workspace string) (KeptGrant, bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for _, g := range k.grants {
-		if g.ID == id && g.Workspace == workspace {
-			return g, g.Folder == folderOf(workspace)
-		}
-	}
-	return KeptGrant{}, false
-}
-
-// add makes a grant durable. What was given for other folders at the same path goes.
-func (k *Kept) add(g KeptGrant) (added bool, err error) {
-	if g.Folder = folderOf(g.Workspace); g.Folder == "" {
-		return false, fmt.Errorf("the folder %s cannot be identified; allow it for the session", g.Workspace)
-	}
-	if _, held := k.held(g.ID, g.Workspace); held {
-		return false, nil
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	before := k.grants
-	k.grants = append(slices.DeleteFunc(slices.Clone(before), func(old KeptGrant) bool {
-		return old.Workspace == g.Workspace && (old.Folder != g.Folder || old.ID == g.ID)
-	}), g)
-	if err := document.WriteJSON(k.path, k.grants); err != nil {
-		k.grants = before
-		return false, err
-	}
-	close(k.given)
-	k.given = make(chan struct{})
-	return true, nil
+	err = k.grants.Hold(func(all []KeptGrant) []KeptGrant {
+		rest := slices.DeleteFunc(slices.Clone(all), func(g KeptGrant) bool { return g.ID == id })
+		known = len(rest) < len(all)
+		return rest
+	})
+	return known, err
 }
 
 // Workspace is what is kept for one workspace.
 type Workspace struct {
-	kept *Kept
+	*Kept
 	path string
 }
 
 // Workspace returns what is kept for the workspace with this absolute path.
 func (k *Kept) Workspace(path string) Workspace { return Workspace{k, path} }
 
-// Held returns the grant of that id, if it was given and not taken back.
+// Held returns the grant of that id, if it was given and not taken back, as long as the path is the
+// folder it was given for.
 func (w Workspace) Held(id string) (event.Grant, bool) {
-	g, held := w.kept.held(id, w.path)
-	return event.Grant{ID: g.ID, Text: g.Text, Scope: event.ForWorkspace}, held
+	for _, g := range w.grants.Get() {
+		if g.ID == id && g.Workspace == w.path {
+			return event.Grant{ID: g.ID, Text: g.Text, Scope: event.ForWorkspace}, g.Folder == folderOf(w.path)
+		}
+	}
+	return event.Grant{}, false
 }
 
-// Keep makes a grant durable that was given in a session. added is false if it was
-// held already.
+// Keep makes a grant durable that was given in a session. added is false if it was held already.
+// What was given for other folders at the same path goes.
 func (w Workspace) Keep(g event.Grant, session string, at time.Time) (added bool, err error) {
-	return w.kept.add(KeptGrant{ID: g.ID, Text: g.Text, Workspace: w.path, Session: session, At: at})
+	folder := folderOf(w.path)
+	if folder == "" {
+		return false, fmt.Errorf("the folder %s cannot be identified; allow it for the session", w.path)
+	}
+	err = w.grants.Change(func(all []KeptGrant) []KeptGrant {
+		rest := slices.DeleteFunc(slices.Clone(all), func(old KeptGrant) bool { return old.Workspace == w.path && old.Folder != folder })
+		added = !slices.ContainsFunc(rest, func(old KeptGrant) bool { return old.Workspace == w.path && old.ID == g.ID })
+		if added {
+			rest = append(rest, KeptGrant{ID: g.ID, Text: g.Text, Workspace: w.path, Folder: folder, Session: session, At: at})
+		}
+		return rest
+	})
+	return added && err == nil, err
 }
 
-// Given is closed when the next grant is kept, whatever its workspace.
-func (w Workspace) Given() <-chan struct{} {
-	w.kept.mu.Lock()
-	defer w.kept.mu.Unlock()
-	return w.kept.given
-}
-
-// TakeBack is [Kept.TakeBack] for a grant of this workspace.
-func (w Workspace) TakeBack(id string) (known bool, err error) { return w.kept.TakeBack(id) }
+// Given is closed when the next grant is kept or taken back, whatever its workspace; what other
+// programs do is noticed by the next call of a method.
+func (w Workspace) Given() <-chan struct{} { return w.grants.Changed() }

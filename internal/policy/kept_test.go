@@ -1,23 +1,27 @@
 package policy
 
 import (
+	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"webchat/internal/document"
 	"webchat/internal/event"
 )
 
 // kept opens the grants of a file, as a start of the program does.
 func kept(t *testing.T, file string) *Kept {
 	t.Helper()
-	k, moved, err := OpenKept(file)
-	if err != nil || moved != "" {
-		t.Fatalf("%s, %v", moved, err)
+	dir, name := filepath.Split(file)
+	if name != GrantsName {
+		t.Fatal(name)
 	}
-	return k
+	return OpenKept(document.Folder(dir), slog.New(slog.DiscardHandler))
 }
 
 func TestKeptGrants(t *testing.T) {
@@ -118,21 +122,63 @@ func TestKeptGrantsFail(t *testing.T) {
 	if err := os.WriteFile(file, []byte(`[{"id":"g1",`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	k, moved, err := OpenKept(file)
-	if err != nil || moved != file+".damaged" || len(k.List()) != 0 {
-		t.Fatalf("%s %v", moved, err)
+	k := kept(t, file)
+	if list := k.List(); len(list) != 0 {
+		t.Errorf("%+v", list)
 	}
-	if _, err := os.Stat(moved); err != nil {
-		t.Error(err)
+	if added, err := k.Workspace(dir).Keep(event.Grant{ID: "g2"}, "s", time.Now()); err != nil || !added {
+		t.Error(added, err)
 	}
-	gone, _, err := OpenKept(filepath.Join(dir, "gone", "grants.json"))
-	if err != nil {
-		t.Fatal(err)
+	if copies, err := filepath.Glob(file + ".damaged-*"); err != nil || len(copies) != 1 {
+		t.Errorf("copies of what was damaged: %v, %v", copies, err)
 	}
+	gone := kept(t, filepath.Join(dir, "gone", "grants.json"))
 	if added, err := gone.Workspace(dir).Keep(event.Grant{ID: "g1"}, "s", time.Now()); err == nil || added {
 		t.Error("it was kept nowhere")
 	}
 	if _, ok := gone.Workspace(dir).Held("g1"); ok {
 		t.Error("what could not be saved holds")
 	}
+}
+
+// TestTwoProgramsShareGrants: what one program allows holds in another within two seconds, who waits
+// for it is told, and neither removes what the other was given.
+func TestTwoProgramsShareGrants(t *testing.T) {
+	file, ws := filepath.Join(t.TempDir(), "grants.json"), t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		one, two := kept(t, file).Workspace(ws), kept(t, file).Workspace(ws)
+		both := func(id string, want bool) {
+			t.Helper()
+			time.Sleep(2 * time.Second)
+			for i, w := range []Workspace{one, two} {
+				if _, ok := w.Held(id); ok != want {
+					t.Errorf("%s in program %d: %v", id, i+1, ok)
+				}
+			}
+		}
+		both("g1", false)
+		given := two.Given()
+		for i, w := range []Workspace{one, two, one} {
+			id := fmt.Sprint("g", i+1)
+			if added, err := w.Keep(event.Grant{ID: id}, "s", time.Now()); err != nil || !added {
+				t.Fatal(added, err)
+			}
+		}
+		for _, id := range []string{"g1", "g2", "g3"} {
+			both(id, true)
+		}
+		select {
+		case <-given:
+		default:
+			t.Error("who waits is not told")
+		}
+		if added, err := two.Keep(event.Grant{ID: "g1"}, "s", time.Now()); err != nil || added {
+			t.Errorf("it is held, and was added: %v, %v", added, err)
+		}
+		if known, err := two.TakeBack("g1"); err != nil || !known {
+			t.Error(known, err)
+		}
+		both("g1", false)
+		both("g3", true)
+	})
 }

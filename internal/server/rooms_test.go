@@ -19,6 +19,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/agent/offline"
 	"webchat/internal/displaytools"
+	"webchat/internal/document"
 	"webchat/internal/eventlog"
 	"webchat/internal/files"
 	"webchat/internal/guard"
@@ -92,8 +93,7 @@ func newHouseOn(t testing.TB, db interface {
 	must(err)
 	h.guard, err = guard.New(guard.Config{Dir: t.TempDir(), Refuse: pages.Refuse})
 	must(err)
-	kept, _, err := policy.OpenKept(filepath.Join(t.TempDir(), "grants.json"))
-	must(err)
+	kept := policy.OpenKept(document.Folder(t.TempDir()), nil)
 	folders, err := files.WorkspaceIn(h.workspace)
 	must(err)
 	h.sessions, err = sessions.New(sessions.Config{Log: db, Catalog: db, Drafts: db, Backends: []agent.Backend{backend},

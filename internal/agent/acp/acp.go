@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"log/slog"
 	"regexp"
-	"sync"
 	"time"
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/convo"
+	"webchat/internal/document"
 	"webchat/internal/proc"
 )
 
@@ -39,8 +39,7 @@ type Backend struct {
 	beside  chan struct{} // holds one while the agent runs beside conversations
 	without convo.Once    // MCP servers that it does without
 
-	mu   sync.Mutex // guards kept
-	kept kept
+	kept *document.Value[kept]
 }
 
 var stable = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
@@ -60,8 +59,8 @@ func New(c Config) (*Backend, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	b := &Backend{Tried: convo.Tried{Folder: c.Home, Start: c.start()}, cfg: c, beside: make(chan struct{}, 1)}
-	b.kept = read[kept](b, offersFile)
+	b := &Backend{Tried: convo.Tried{Folder: c.Home, Start: c.start()}, cfg: c, beside: make(chan struct{}, 1),
+		kept: document.Open[kept](document.Folder(c.Home), offersFile, c.Logger)}
 	return b, nil
 }
 

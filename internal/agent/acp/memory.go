@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 
 	"webchat/internal/agent"
@@ -39,22 +38,6 @@ func (b *Backend) remember(sessionID, id string) {
 	if err := errors.Join(os.MkdirAll(b.cfg.Home, 0o700), document.Write(name, []byte(id+"\n"))); err != nil {
 		b.cfg.Logger.Warn("a conversation will not be resumed", "agent", b.cfg.Name, "error", err)
 	}
-}
-
-// read returns what is kept in a file of Home; the zero value without one that can be read.
-func read[T any](b *Backend, file string) (v T) {
-	if b.cfg.Home != "" {
-		v, _, _ = document.ReadJSON[T](filepath.Join(b.cfg.Home, file))
-	}
-	return v
-}
-
-// write keeps a value in a file of Home.
-func (b *Backend) write(file string, v any) error {
-	if b.cfg.Home == "" {
-		return nil
-	}
-	return errors.Join(os.MkdirAll(b.cfg.Home, 0o700), document.WriteJSON(filepath.Join(b.cfg.Home, file), v))
 }
 
 // Forget implements [agent.Forgetter].
@@ -106,24 +89,14 @@ const offersFile = "offers.json"
 
 // keep changes what is remembered.
 func (b *Backend) keep(change func(*kept)) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	was := b.kept
-	change(&b.kept)
-	if reflect.DeepEqual(was, b.kept) {
-		return
-	}
-	if err := b.write(offersFile, b.kept); err != nil {
+	_ = os.MkdirAll(b.cfg.Home, 0o700) // else there is none, or the next says so
+	if err := b.kept.Hold(func(k kept) kept { change(&k); return k }); err != nil {
 		b.cfg.Logger.Warn("what an agent offers will not be known after a restart", "agent", b.cfg.Name, "error", err)
 	}
 }
 
 // recalled returns what is remembered.
-func (b *Backend) recalled() kept {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.kept
-}
+func (b *Backend) recalled() kept { return b.kept.Get() }
 
 // Offers implements [agent.Offerer].
 func (b *Backend) Offers(context.Context) agent.Choices { return b.recalled().Choices }

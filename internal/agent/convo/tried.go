@@ -1,10 +1,7 @@
 package convo
 
 import (
-	"encoding/json"
-	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"webchat/internal/agent"
@@ -27,23 +24,20 @@ type trial struct {
 	Found          agent.Asking
 }
 
+func (t Tried) kept() *document.Value[trial] {
+	return document.Open[trial](document.Folder(t.Folder), triedFile, nil)
+}
+
 // KeepAsking keeps what was tried of a version of the agent.
 func (t Tried) KeepAsking(version string, found agent.Asking) error {
-	text, err := json.Marshal(trial{version, t.Start, found})
-	if err != nil || t.Folder == "" {
-		return err
-	}
-	return errors.Join(os.MkdirAll(t.Folder, 0o700), document.Write(filepath.Join(t.Folder, triedFile), text))
+	_ = os.MkdirAll(t.Folder, 0o700) // else there is none, or the next says so
+	return t.kept().Change(func(trial) trial { return trial{version, t.Start, found} })
 }
 
 // Asking returns what was tried of a version of the agent, as it is started now, and the version
 // that is known. Without a version it is the one that was tried.
 func (t Tried) Asking(version string) (agent.Asking, string) {
-	var kept trial
-	text, err := os.ReadFile(filepath.Join(t.Folder, triedFile))
-	if err != nil || t.Folder == "" || json.Unmarshal(text, &kept) != nil { // a damaged file counts as none
-		return agent.Asking{}, version
-	}
+	kept := t.kept().Get() // a damaged file counts as none
 	if version == "" {
 		version = kept.Version
 	}

@@ -1,0 +1,64 @@
+package guard
+
+import (
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestTwoProgramsOfOneStart: two programs that have one API token, one number of their start and one
+// place for documents let in whom the other let in, within two seconds, and no longer than it does.
+func TestTwoProgramsOfOneStart(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		program := func(start string) *Guard {
+			g, err := New(Config{Dir: dir})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if start != "" {
+				g.start = start
+			}
+			return g
+		}
+		one := program("")
+		two, later := program(one.start), program("")
+		if one.Challenge() != two.Challenge() || one.Challenge() == later.Challenge() {
+			t.Error("the challenge does not follow from the start")
+		}
+		link := func(g *Guard) string { return strings.TrimPrefix(g.Link(""), "/auth#t=") }
+		for _, of := range []*Guard{one, two} {
+			secret, w := link(of), httptest.NewRecorder()
+			r := httptest.NewRequest("POST", "/", nil)
+			if _, err := later.SignIn(w, r, secret, nil); err == nil {
+				t.Error("a link of the start before signs in")
+			}
+			secret = link(of)
+			write, err := two.SignIn(w, r, secret, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := one.SignIn(httptest.NewRecorder(), r, secret, nil); err == nil {
+				t.Error("a link signs in twice")
+			}
+			time.Sleep(2 * time.Second)
+			r.AddCookie(w.Result().Cookies()[0])
+			if !one.mayRead(r) || !two.mayRead(r) || !later.mayRead(r) {
+				t.Error("the cookie does not read everywhere")
+			}
+			r.Header.Set("Authorization", "Bearer "+write)
+			if !one.mayWrite(r) || !two.mayWrite(r) || later.mayWrite(r) {
+				t.Error("the secret does not write in the programs of its start, and in no other")
+			}
+			if err := of.SignOut(httptest.NewRecorder(), r); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(2 * time.Second)
+			if one.mayRead(r) || two.mayRead(r) {
+				t.Error("who signed out in one program is signed in in the other")
+			}
+		}
+	})
+}
