@@ -31,7 +31,11 @@ type config struct {
 	Hooks       []hookConfig           `yaml:"hooks"`
 	EnvAllow    []string               `yaml:"env_allow"`
 	Editor      string                 `yaml:"editor"` // an address with {path} and {line}
+	Veil        *bool                  `yaml:"veil"`   // false: what looks like a secret is shown as it is
 }
+
+// unveiled reports whether what looks like a secret is shown as it is.
+func (c *config) unveiled() bool { return c.Veil != nil && !*c.Veil }
 
 type providerConfig struct {
 	Type       string            `yaml:"type"`

@@ -23,6 +23,7 @@ hooks:
   - {event: before_tool, matcher: "run_and_display|bash", command: "/home/me/check.sh", timeout: 10s, best_effort: false}
 env_allow: [MY_VAR]
 editor: vscode://file{path}:{line}
+veil: false
 `
 
 func TestConfigTakesEverySection(t *testing.T) {
@@ -39,8 +40,11 @@ func TestConfigTakesEverySection(t *testing.T) {
 	if got := strings.Join(c.keyVariables(), " "); got != "ACME_KEY" {
 		t.Errorf("keys: %s", got)
 	}
+	if !c.unveiled() {
+		t.Error("the veil is on")
+	}
 	for _, nothing := range []string{"", "\n", "# a comment\n"} {
-		if c, err := parseConfig([]byte(nothing)); err != nil || len(c.Agents) != 0 {
+		if c, err := parseConfig([]byte(nothing)); err != nil || len(c.Agents) != 0 || c.unveiled() {
 			t.Errorf("%q: %v", nothing, err)
 		}
 	}

@@ -113,7 +113,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	for _, missed := range missedRules(c, backends) {
 		log.Warn("no agent that is set up is known to have a tool of this name, so the rule may never hold", "rule", missed)
 	}
-	if r.outputs, err = outputs.New(outputs.Config{TTL: o.OutputTTL, Budget: int64(o.OutputBudget), Logger: log,
+	if r.outputs, err = outputs.New(outputs.Config{TTL: o.OutputTTL, Budget: int64(o.OutputBudget), Logger: log, Unveiled: c.unveiled(),
 		Keep: time.Duration(o.KeepOutputs), KeepDir: filepath.Join(dir, outputsFolder)}); err != nil {
 		return nil, &usageError{err.Error()}
 	}
@@ -137,7 +137,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	home, _ := lookup(o.env, "HOME")
 	pages, err := server.NewPages(server.PagesConfig{
 		Config: page.Config{Home: home, Base: o.base(), OutputTTL: o.OutputTTL, Budget: int64(o.OutputBudget), Prices: c.prices,
-			NoModel: []string{offline.Name}, Models: modelsOf(ctx, backends), Elsewhere: []string{mcp.BackendName}, Editor: c.Editor},
+			NoModel: []string{offline.Name}, Models: modelsOf(ctx, backends), Elsewhere: []string{mcp.BackendName}, Editor: c.Editor, Unveiled: c.unveiled()},
 		Outputs: r.outputs,
 	})
 	if err != nil {

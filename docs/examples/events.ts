@@ -22,7 +22,7 @@ export type WebchatEvent =
   | Envelope<"session.truncation", {  }>
   | Envelope<"session.compaction_start", {  }>
   | Envelope<"session.compaction_complete", {  }>
-  | Envelope<"user.message", { messageId: string; content: string; attachments?: ({ id?: string; path?: string; outputId?: string; lines?: string; mention?: boolean; sensitive?: boolean; name?: string; mimeType?: string })[] }>
+  | Envelope<"user.message", { messageId: string; content: string; attachments?: ({ id?: string; path?: string; outputId?: string; lines?: string; lifted?: string; mention?: boolean; sensitive?: boolean; name?: string; mimeType?: string })[] }>
   | Envelope<"user.message_withdrawn", { messageId: string; as?: string }>
   | Envelope<"assistant.turn_start", { turnId: string; promptId?: string }>
   | Envelope<"assistant.turn_end", { turnId: string }>

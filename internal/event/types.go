@@ -198,6 +198,7 @@ type (
 		Path     string `json:"path,omitempty"`     // a file of the workspace, or a folder, whose listing is given
 		OutputID string `json:"outputId,omitempty"` // a shown output the user lets the agent read
 		Lines    string `json:"lines,omitempty"`    // of the file, or of the output as shown: "A-B"
+		Lifted   string `json:"lifted,omitempty"`   // of these lines of the output, what looks like a secret goes, too
 		Mention  bool   `json:"mention,omitempty"`  // of the file or output only its name and these lines' numbers are given
 		// Sensitive says that the user wants a file to go that may hold secrets.
 		Sensitive bool   `json:"sensitive,omitempty"`

@@ -56,17 +56,17 @@ var ours = map[string][]string{
 	"internal/consent":         {"internal/agent", "internal/event", "internal/eventlog", "internal/proc", "internal/strictjson"},
 	"internal/session":         {"internal/contain", "internal/consent", "internal/event", "internal/eventlog", "internal/agent", "internal/strictjson", "internal/tokens", "internal/files", "internal/kind", "internal/policy"},
 	"internal/sessions":        {"internal/session", "internal/contain", "internal/consent", "internal/event", "internal/eventlog", "internal/agent", "internal/files"},
-	"internal/outputs":         {"internal/grep", "internal/kind", "web"}, // one reading of Accept-Encoding
+	"internal/outputs":         {"internal/grep", "internal/kind", "internal/veil", "web"}, // one reading of Accept-Encoding
 	"internal/displaytools":    {"internal/agent", "internal/kind", "internal/event", "internal/strictjson", "internal/outputs", "internal/policy", "internal/proc", "internal/tokens", "internal/render/code"},
 	"internal/store":           {"internal/event", "internal/eventlog", "internal/sessions"}, // a list is the manager's
 	"internal/store/storetest": {"internal/event", "internal/eventlog", "internal/sessions"},
 	"internal/released":        {"internal/agent", "internal/event", "internal/eventlog", "internal/outputs"},
 	"internal/mcp":             {"internal/agent", "internal/consent", "internal/contain", "internal/document", "internal/displaytools", "internal/event", "internal/eventlog", "internal/guard", "internal/proc", "internal/released", "internal/sessions", "internal/files"}, // the display tools are lent
-	"internal/page":            {"internal/event", "internal/eventlog", "internal/render", "internal/tokens", "internal/veil", "internal/views", "web", "internal/render/markdown", "internal/kind", "internal/render/code"},
+	"internal/page":            {"internal/event", "internal/eventlog", "internal/policy", "internal/render", "internal/tokens", "internal/veil", "internal/views", "web", "internal/render/markdown", "internal/kind", "internal/render/code"},
 	"internal/page/pagetest":   {"internal/page"},
 	"internal/render/notebook": {"internal/kind", "internal/render", "internal/render/markdown", "internal/render/terminal", "internal/wording"},
 	"internal/views":           {"internal/grep", "internal/outputs", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/notebook", "internal/render/terminal", "internal/tokens", "internal/kind"},
-	"internal/server":          {"internal/session", "internal/files", "internal/grep", "internal/eventlog", "internal/consent", "internal/sessions", "internal/event", "internal/outputs", "internal/sse", "internal/render", "internal/page", "internal/policy", "internal/strictjson", "internal/guard", "internal/agent", "internal/kind", "internal/tokens", "internal/views", "web"},
+	"internal/server":          {"internal/session", "internal/files", "internal/grep", "internal/veil", "internal/eventlog", "internal/consent", "internal/sessions", "internal/event", "internal/outputs", "internal/sse", "internal/render", "internal/page", "internal/policy", "internal/strictjson", "internal/guard", "internal/agent", "internal/kind", "internal/tokens", "internal/views", "web"},
 
 	"internal/document/documenttest": {"internal/document"},
 

@@ -32,7 +32,7 @@ type LenderConfig struct {
 	Folders *files.Workspaces
 	// Outputs has what the outputs of sessions hold.
 	Outputs interface {
-		Read(ctx context.Context, id eventlog.ID, outputID, lines string) (agent.Attachment, error)
+		Read(ctx context.Context, id eventlog.ID, outputID, lines, lifted string) (agent.Attachment, error)
 	}
 }
 
@@ -62,7 +62,7 @@ func NewLender(c LenderConfig) (*Lender, error) {
 		return c.Guard.LinkTo(l.base.Load().url, "/sessions/"+url.PathEscape(sessionID))
 	}
 	c.Content = func(ctx context.Context, sessionID, outputID string) (agent.Attachment, error) {
-		return c.Outputs.Read(ctx, eventlog.ID(sessionID), outputID, "")
+		return c.Outputs.Read(ctx, eventlog.ID(sessionID), outputID, "", "")
 	}
 	var err error
 	l.Server, err = NewServer(c.ServerConfig)

@@ -41,8 +41,9 @@ func newFinds(most uint64) *finds {
 }
 
 type findKey struct {
-	id   ID
-	expr string
+	id     ID
+	expr   string
+	veiled bool
 }
 
 // find is one search of one output.
@@ -59,7 +60,7 @@ type find struct {
 // a line is searched once it has ended. The only error is ctx's.
 func (o *Output) Find(ctx context.Context, e *grep.Expression, within time.Duration) (Hits, error) {
 	v, m := o.acquire()
-	key := findKey{o.id, e.String()}
+	key := findKey{o.id, e.String(), o.IsVeiled()}
 	item, _ := o.store.finds.GetOrSetFunc(key, func() *find { return &find{} })
 	s := item.Value()
 	s.mu.Lock()
@@ -160,8 +161,19 @@ func (s *find) advance(v *view, last int) bool {
 }
 
 // searchChunk searches the lines that begin in a chunk, and not before from.
+//
+// Of a veiled output, what is covered is looked at only where something was found: most chunks have
+// nothing to cover, and of the others few are searched.
 func (v *view) searchChunk(i int, from int64, strip bool, e *grep.Expression, stop func() bool) (hits []int) {
-	c := v.at(i)
+	if v.covers != nil {
+		bare := *v
+		bare.covers = nil
+		hits = bare.searchChunk(i, from, strip, e, stop)
+		if len(hits) == 0 || !v.covered(i) {
+			return hits
+		}
+	}
+	c := v.text(i)
 	b, n := c.buf, int(c.nl)
 	if from > c.off && from < c.end() {
 		skipped := b[:from-c.off]
@@ -199,7 +211,7 @@ func (v *view) lineRest(i int, begin []byte) []byte {
 	}
 	line := bytes.Clone(begin)
 	for i++; i < v.len() && v.at(i).off == v.at(i-1).end(); i++ {
-		part, _, ends := bytes.Cut(v.at(i).buf, []byte{'\n'})
+		part, _, ends := bytes.Cut(v.text(i).buf, []byte{'\n'})
 		line = append(line, part[:min(len(part), max(0, grep.MaxLine-len(line)))]...)
 		if ends {
 			return line

@@ -172,7 +172,7 @@ func TestFindsAreForgotten(t *testing.T) {
 		if _, err := o.Find(t.Context(), e, within); err != nil {
 			t.Fatal(err)
 		}
-		if i == 2 && (!s.finds.Has(findKey{o.id, "a|2"}) || s.finds.Has(findKey{o.id, "a|0"})) {
+		if i == 2 && (!s.finds.Has(findKey{o.id, "a|2", false}) || s.finds.Has(findKey{o.id, "a|0", false})) {
 			t.Error("three large searches, of which not the latest are kept")
 		}
 	}

@@ -128,7 +128,7 @@ func (h *Handler) price(w http.ResponseWriter, r *http.Request, o *Output, q que
 	}
 	var p Price
 	var err error
-	if p.Tokens, p.Exact, err = h.views.Price(r.Context(), o, q.ranges); err != nil {
+	if p.Tokens, p.Exact, err = h.views.Price(r.Context(), o, q.ranges, q.lifted); err != nil {
 		if r.Context().Err() == nil {
 			h.log.Error("lines not counted", "error", err)
 		}

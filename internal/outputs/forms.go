@@ -70,7 +70,7 @@ func (h *Handler) lines(w http.ResponseWriter, r *http.Request, o *Output, q que
 	head["Content-Disposition"] = hs.disposition
 	lines := c.window(&c.meta, q.from, q.to)
 	lineHeader(head, c, lines)
-	if c.complete {
+	if c.complete && !q.veil {
 		head["Cache-Control"] = valNoCache
 		head["Etag"] = hs.etag[0]
 		if h.unchanged(w, r, hs.etag[0][0]) {
@@ -81,7 +81,11 @@ func (h *Handler) lines(w http.ResponseWriter, r *http.Request, o *Output, q que
 		return
 	}
 	p := &paced{ResponseWriter: w}
-	_ = c.copy(r.Context(), p, &c.meta, lines.from, lines.to) // fails only when the client is gone
+	if q.veil {
+		_ = o.CopyShown(r.Context(), p, q.from, q.to, q.lifted) // fails only when the client is gone
+	} else {
+		_ = c.copy(r.Context(), p, &c.meta, lines.from, lines.to)
+	}
 	p.done()
 }
 

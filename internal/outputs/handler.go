@@ -41,6 +41,9 @@ const (
 //	?density=N[&count=RE][&within=MS] [Density]
 //	?tokens[&lines=A-B,C-D]           [Price]
 //
+// HTML covers what looks like a secret, see package veil; veil=0 shows it. With veil=1, lines, searches and
+// prices are those of what is shown then, but for the lines in lifted=A-B,C-D.
+//
 // Of a line longer than 256 KiB, grep searches the beginning. In its JSON, ranges count UTF-16
 // units of text, as JavaScript does; a long line's text begins at its byte column. Terminal colours
 // and controls are taken out before matching. When there are more matches or time is up, next is
@@ -92,6 +95,9 @@ func (h *Handler) ServeOutput(w http.ResponseWriter, r *http.Request, id ID) {
 	if bad != "" {
 		refuse(w, r, http.StatusBadRequest, "bad_query", bad)
 		return
+	}
+	if q.veil {
+		o = o.Veiled()
 	}
 	switch {
 	case q.grep != "":

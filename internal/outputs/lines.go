@@ -237,7 +237,7 @@ func nth(b []byte, n int64) int {
 // pieces hands out the bytes [from, to) without copying, and the gap where it is.
 func (v *view) pieces(from, to int64, f func(b []byte, gap bool) error) error {
 	for i := v.find(from); i < v.len() && from < to; i++ {
-		c := v.at(i)
+		c := v.text(i)
 		if c.off > from {
 			if err := f(nil, true); err != nil {
 				return err

@@ -34,8 +34,12 @@ type Output struct {
 
 	attaching sync.Mutex // held while Attach makes something
 
-	decoding sync.Mutex // guards decoded; taken before all others
+	decoding sync.Mutex // guards decoded and veiled; taken before all others
 	decoded  *Output    // its text in UTF-8, once asked for
+	veiled   *Output    // without what looks like a secret, once asked for
+
+	raw    *Output // of a veiled one, what it reads; nothing but covers is its own
+	covers *covers
 
 	// Guarded by store.mu.
 	cost                int64
@@ -75,6 +79,8 @@ type view struct {
 	size, nl   int64 // of everything written
 	open       bool  // the last byte is not a line end
 	complete   bool
+
+	covers *covers // nil: readers get the chunks as they are
 }
 
 func (v *view) len() int {
@@ -143,6 +149,7 @@ func (o *Output) CreatedAt() time.Time { return o.created.Round(0) }
 
 // ExpiresAt is when the output's life ends; zero while it grows.
 func (o *Output) ExpiresAt() time.Time {
+	o = o.Raw()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.completed.IsZero() {
@@ -156,6 +163,7 @@ func (o *Output) ExpiresAt() time.Time {
 
 // Complete reports whether the output has stopped growing.
 func (o *Output) Complete() bool {
+	o = o.Raw()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.view.complete
@@ -163,6 +171,7 @@ func (o *Output) Complete() bool {
 
 // Size is the number of bytes written so far, those left out included.
 func (o *Output) Size() int64 {
+	o = o.Raw()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.view.size
@@ -171,6 +180,7 @@ func (o *Output) Size() int64 {
 // TotalLines is the number of lines written so far, those left out and an unfinished last one
 // included.
 func (o *Output) TotalLines() int {
+	o = o.Raw()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return int(o.view.lines())
@@ -178,6 +188,7 @@ func (o *Output) TotalLines() int {
 
 // Meta returns a copy of the description, as things are now.
 func (o *Output) Meta() Meta {
+	o = o.Raw()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	m := o.meta
@@ -189,6 +200,11 @@ func (o *Output) Meta() Meta {
 
 // acquire returns the present state, whose bytes never change.
 func (o *Output) acquire() (view, Meta) {
+	if o.raw != nil {
+		v, m := o.raw.acquire()
+		v.covers = o.covers
+		return v, m
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.seen = o.view.size
@@ -245,7 +261,7 @@ func (o *Output) ReadAt(p []byte, off int64) (int, error) {
 		if i == v.len() {
 			return n, io.EOF
 		}
-		c := v.at(i)
+		c := v.text(i)
 		if c.off > off {
 			from, to, _, _ := v.gap()
 			return n, &GapError{from, to}

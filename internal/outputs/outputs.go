@@ -83,6 +83,9 @@ type Config struct {
 	Keep    time.Duration
 	KeepDir string
 
+	// Unveiled says that nothing is covered that looks like a secret.
+	Unveiled bool
+
 	Logger *slog.Logger // nil: nothing is logged. Content and ids never are.
 }
 

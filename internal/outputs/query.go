@@ -27,6 +27,9 @@ type query struct {
 	view string
 	ask  Ask
 	with ID
+
+	veil   bool
+	lifted [][2]int // lines that are shown all the same
 }
 
 // Bounds of what is asked for.
@@ -49,7 +52,7 @@ func parseQuery(raw string) (q query, bad string) {
 	if v.Has("grep") && (q.grep == "" || q.format == "html") {
 		return q, "Give grep a regular expression, as text or with format=json."
 	}
-	for _, parse := range []func(url.Values) string{q.parseFind, q.parseView, q.parseRange, q.parseFollow} {
+	for _, parse := range []func(url.Values) string{q.parseFind, q.parseView, q.parseRange, q.parseFollow, q.parseVeil} {
 		if bad := parse(v); bad != "" {
 			return q, bad
 		}
@@ -70,6 +73,29 @@ func (q *query) parseRange(v url.Values) string {
 		return "Give lines as A-B, A- or A, counting from 1, with A not above B."
 	}
 	q.from, q.to = q.ranges[0][0], q.ranges[0][1]
+	return ""
+}
+
+// parseVeil reads whether what looks like a secret is covered: in HTML it is, unless veil=0.
+func (q *query) parseVeil(v url.Values) string {
+	switch q.veil = q.format == "html"; v.Get("veil") {
+	case "":
+	case "0":
+		q.veil = false
+	case "1":
+		if q.veil = true; q.follow || !q.ranged && !q.tokens && q.grep == "" && q.count == "" && q.density == 0 && q.format != "html" {
+			return "Lines, searches, prices and views can be veiled: give lines=A-B, for example."
+		}
+	default:
+		return "Give veil as 0 or 1."
+	}
+	if !v.Has("lifted") {
+		return ""
+	}
+	var err error
+	if q.lifted, err = ParseLines(v.Get("lifted")); err != nil || !Ascend(q.lifted) || len(q.lifted) > maxRanged || !q.ranged || q.format == "html" {
+		return "Give lifted as A-B,C-D in ascending order, with lines and veil=1."
+	}
 	return ""
 }
 
@@ -175,6 +201,18 @@ func ParseLines(text string) (ranges [][2]int, err error) {
 		ranges = append(ranges, [2]int{from, to})
 	}
 	return ranges, nil
+}
+
+// Ascend reports whether ranges are in ascending order and do not overlap.
+func Ascend(ranges [][2]int) bool {
+	last := 0
+	for _, r := range ranges {
+		if r[0] <= last || r[1] == 0 {
+			return false
+		}
+		last = r[1]
+	}
+	return true
 }
 
 // number takes digits only: no sign, no space.

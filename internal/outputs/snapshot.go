@@ -32,7 +32,7 @@ func (c *snapshot) begin() []byte {
 	if c.len() == 0 {
 		return nil
 	}
-	return c.at(0).buf
+	return c.text(0).buf
 }
 
 // each hands out all bytes, without copying.
@@ -69,7 +69,7 @@ func (c *snapshot) here(off int64) []byte {
 	if i == c.len() {
 		return nil
 	}
-	at := c.at(i)
+	at := c.text(i)
 	return at.buf[off-at.off:]
 }
 

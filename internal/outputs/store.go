@@ -21,6 +21,8 @@ type Store struct {
 	log    *slog.Logger
 	wall   func() time.Time // the wall clock
 
+	unveiled bool // see [Config]
+
 	keeper   *keeper // nil: nothing is kept on disk
 	finds    *finds
 	attached *ttlcache.Cache[*Output, any] // see [Output.Attach]; not more than maxAttached
@@ -51,6 +53,7 @@ func New(c Config) (*Store, error) {
 		budget:   c.Budget,
 		log:      cmp.Or(c.Logger, slog.New(slog.DiscardHandler)),
 		wall:     time.Now,
+		unveiled: c.Unveiled,
 		finds:    newFinds(maxFindHits),
 		attached: ttlcache.New(ttlcache.WithCapacity[*Output, any](maxAttached)),
 		cache:    ttlcache.New(ttlcache.WithDisableTouchOnHit[ID, *Output]()), // reading does not extend a life

@@ -21,6 +21,9 @@ var charsets = map[string]charset.Encoding{
 // another charset. What was decoded counts in the budget and ends with o; where there is no room
 // for it, o is returned as it is.
 func (o *Output) Text() *Output {
+	if o.raw != nil {
+		return o.raw.Text().Veiled()
+	}
 	v, m := o.acquire()
 	_, name, ok := strings.Cut(m.MimeType, "; charset=")
 	if !ok || charsets[name] == nil {

@@ -20,8 +20,9 @@ type Views interface {
 	Of(o *Output) []string
 	// View makes a window of a view.
 	View(ctx context.Context, o *Output, a Ask) (Window, error)
-	// Price returns what ranges of lines cost a model, and whether that was counted or estimated.
-	Price(ctx context.Context, o *Output, ranges [][2]int) (tokens int, exact bool, err error)
+	// Price returns what ranges of lines cost a model, and whether that was counted or estimated: of a
+	// veiled output, as they are shown when some of them are lifted.
+	Price(ctx context.Context, o *Output, ranges, lifted [][2]int) (tokens int, exact bool, err error)
 }
 
 // DefaultView is the name by which an output's first view can be asked for.
@@ -35,7 +36,9 @@ func (h *Handler) view(w http.ResponseWriter, r *http.Request, o *Output, q quer
 			refuse(w, r, http.StatusBadRequest, "no_other", "The output to compare with has expired.")
 			return
 		}
-		q.ask.With = with
+		if q.ask.With = with; q.veil {
+			q.ask.With = with.Veiled()
+		}
 	}
 	if !h.enter(r) {
 		return

@@ -21,7 +21,7 @@ func (testViews) View(_ context.Context, o *Output, a Ask) (Window, error) {
 	return Window{HTML: []byte(html), View: a.View, From: a.From, To: a.From + 1, Total: 9, Header: map[string]string{"Note": "x"}}, nil
 }
 
-func (testViews) Price(ctx context.Context, o *Output, ranges [][2]int) (n int, exact bool, err error) {
+func (testViews) Price(ctx context.Context, o *Output, ranges, _ [][2]int) (n int, exact bool, err error) {
 	var b strings.Builder
 	for _, r := range ranges {
 		err = errors.Join(err, o.CopyLines(ctx, &b, r[0], r[1]))

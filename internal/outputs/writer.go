@@ -191,6 +191,7 @@ func (w *Writer) Complete(describe func(*Meta)) {
 }
 
 func (o *Output) deleted() bool {
+	o = o.Raw()
 	o.store.mu.Lock()
 	defer o.store.mu.Unlock()
 	return o.gone

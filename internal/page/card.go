@@ -12,7 +12,6 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/kind"
-	"webchat/internal/render"
 	"webchat/internal/render/code"
 	"webchat/internal/views"
 	"webchat/internal/wording"
@@ -382,7 +381,7 @@ func (v *card) fillExit() {
 // nothing to wrap, to find or to unfold.
 func (v *card) fillHex() {
 	size, head := wording.Size(v.Out.Bytes), v.Out.Content.Head(hexBytes)
-	v.Kind, v.Icon, v.Wrap, v.Meta, v.Rows = "hex", "hex", false, size, render.Hex(head)
+	v.Kind, v.Icon, v.Wrap, v.Meta, v.Rows = "hex", "hex", false, size, v.Out.Content.Hex(hexBytes)
 	text := size
 	if _, f := kind.Of(head); f != "" {
 		text += " of " + f

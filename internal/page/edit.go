@@ -15,7 +15,7 @@ func (c *Call) Edit() template.HTML {
 	if !c.edits() {
 		return ""
 	}
-	return render.Diff(c.withoutHeads(cut(c.Log)))
+	return render.Diff(c.hide(c.withoutHeads(cut(c.Log))))
 }
 
 // edits reports whether the call changed something, and its agent told what.

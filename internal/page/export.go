@@ -15,7 +15,6 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/render"
-	"webchat/internal/veil"
 	"webchat/internal/wording"
 	"webchat/web"
 )
@@ -108,6 +107,7 @@ func stylesheet() (template.CSS, error) {
 type Markdown struct {
 	w     io.Writer
 	err   error
+	hide  func(string) string
 	calls map[string]string // of running tools, what they do
 
 	waiting map[string]string // of prompts whose turn has not started, how they begin
@@ -116,7 +116,7 @@ type Markdown struct {
 
 // Markdown begins the file.
 func (p *Pages) Markdown(w io.Writer, x eventlog.Summary) *Markdown {
-	m := &Markdown{w: w, calls: map[string]string{}, waiting: map[string]string{}, left: x.Open.Left}
+	m := &Markdown{w: w, hide: p.hide, calls: map[string]string{}, waiting: map[string]string{}, left: x.Open.Left}
 	m.write("# "+wording.FirstLine(heading(x), 200), "", "*"+p.about(x)+"*")
 	return m
 }
@@ -188,7 +188,7 @@ func (m *Markdown) event(e event.Entry) {
 
 func (m *Markdown) write(lines ...string) {
 	if m.err == nil {
-		_, m.err = io.WriteString(m.w, veil.Hide(strings.Join(lines, "\n"))+"\n")
+		_, m.err = io.WriteString(m.w, m.hide(strings.Join(lines, "\n"))+"\n")
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/page"
+	"webchat/internal/render"
 	"webchat/internal/views"
 )
 
@@ -70,6 +71,7 @@ func (c content) Failure() (from, to int) { return 0, 0 }
 
 func (c content) Rows(from, to int) (template.HTML, error) { return c.rows(from, to) }
 func (c content) Last() int                                { return c.last }
+func (c content) Hex(n int) template.HTML                  { return render.Hex(c.Head(n), 0, nil) }
 func (c content) Head(n int) []byte                        { return []byte(c.bytes[:min(n, len(c.bytes))]) }
 func (c content) Read(int64) ([]byte, error)               { return []byte(c.bytes), nil }
 

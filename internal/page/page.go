@@ -14,6 +14,7 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/render"
 	"webchat/internal/render/markdown"
+	"webchat/internal/veil"
 	"webchat/internal/views"
 	"webchat/internal/wording"
 	"webchat/web"
@@ -41,6 +42,8 @@ type Config struct {
 	// Editor is the address that opens a file in the user's editor, with {path} and {line};
 	// empty: none.
 	Editor string
+	// Unveiled says that what looks like a secret is shown as it is.
+	Unveiled bool
 
 	started time.Time // when what holds the outputs started
 }
@@ -106,6 +109,16 @@ func (c *Config) apart(folder string, lines int) func() *Pages {
 }
 
 func (c *Config) parse(also ...string) (*template.Template, error) {
+	whole := func(s string) string { return s }
+	if len(also) > 0 { // a file holds no secret in its texts either
+		whole = c.hide
+	}
+	shown := func(v any) any {
+		if s, ok := textOf(v); ok && len(also) > 0 {
+			return whole(s)
+		}
+		return v
+	}
 	t := template.New("page").Funcs(template.FuncMap{
 		"base":     func() string { return c.Base },
 		"clock":    c.clock,
@@ -115,10 +128,10 @@ func (c *Config) parse(also ...string) (*template.Template, error) {
 		"count":    wording.Count[int64],
 		"plural":   wording.Plural[int64],
 		"plain":    wording.Plain,
-		"markdown": markdown.HTML,
+		"markdown": func(text string) template.HTML { return markdown.HTML(whole(text)) },
 		"visible":  render.Visible,
 		"quoted":   render.Quoted,
-		"revealed": revealed,
+		"revealed": func(v any) any { return revealed(shown(v)) },
 		"exact":    exact,
 	})
 	patterns := []string{"templates/*.html", "templates/pages/*.html", "templates/fragments/*.html"}
@@ -208,4 +221,12 @@ func (p *Pages) Error(w io.Writer, e Problem) error {
 		layout
 		Problem
 	}{p.layout("error", e.Heading+" · webchat"), e})
+}
+
+// hide puts dots in place of what looks like a secret, unless that is shown.
+func (c *Config) hide(text string) string {
+	if c.Unveiled {
+		return text
+	}
+	return veil.Hide(text)
 }

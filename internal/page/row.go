@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"webchat/internal/event"
+	"webchat/internal/policy"
+	"webchat/internal/veil"
 	"webchat/internal/wording"
 )
 
@@ -216,7 +218,7 @@ func (c *Call) Arguments() string {
 	if s == "{}" || s == "null" {
 		return ""
 	}
-	return wording.Revealed(cut(s))
+	return wording.Revealed(c.hide(cut(s)))
 }
 
 // readable is JSON for a reader; what is none is empty.
@@ -235,19 +237,21 @@ func readable(j json.RawMessage) string {
 
 // Result is what came of it, for the unfolded row.
 func (c *Call) Result() string {
-	switch {
+	switch v, _ := verbOf(c.Tool); {
+	case v.done == "Read" && c.State == "done" && policy.Sensitive(c.Name()) && (c.Log != "" || c.Line != ""):
+		return "Not shown: the file may hold secrets. Open it to see it."
 	case c.Log != "":
-		return wording.Revealed(cut(c.Log))
+		return wording.Revealed(c.hide(cut(c.Log)))
 	case c.Line != "":
-		return wording.Revealed(cut(c.Line))
+		return wording.Revealed(c.hide(cut(c.Line)))
 	case c.Partial != "":
-		return wording.Revealed(c.Partial)
+		return wording.Revealed(c.hide(c.Partial))
 	}
 	return wording.Revealed(c.Progress.ProgressMessage)
 }
 
 // Detail is what only the user reads about it, on its card.
-func (c *Call) Detail() string { return wording.Revealed(c.Log) }
+func (c *Call) Detail() string { return wording.Revealed(c.hide(c.Log)) }
 
 // rowLook is what a row opens on the Desk: the file that was read, and what came of the call.
 type rowLook struct {
@@ -273,6 +277,14 @@ func (c *Call) Whole() *rowLook {
 		return nil
 	}
 	return w
+}
+
+// hide is [Config.hide]; of a call without pages nothing is shown as it is.
+func (c *Call) hide(text string) string {
+	if c.In == nil {
+		return veil.Hide(text)
+	}
+	return c.In.hide(text)
 }
 
 // cut bounds what an unfolded row holds; the log has all of it.

@@ -19,7 +19,7 @@ const maxAttached = 1 << 20
 type Outputs struct{ Store *outputs.Store }
 
 // Read implements [session.AttachableOutputs].
-func (s Outputs) Read(ctx context.Context, id eventlog.ID, outputID, lines string) (agent.Attachment, error) {
+func (s Outputs) Read(ctx context.Context, id eventlog.ID, outputID, lines, lifted string) (agent.Attachment, error) {
 	o, err := s.Store.Get(outputs.ID(outputID))
 	if err != nil || o.Meta().SessionID != string(id) {
 		return agent.Attachment{}, fmt.Errorf("output %s: %w: it expired, or was never shown in this session", outputID, eventlog.ErrNotFound)
@@ -28,6 +28,13 @@ func (s Outputs) Read(ctx context.Context, id eventlog.ID, outputID, lines strin
 	ranges, err := parseLines(lines)
 	if err != nil {
 		return agent.Attachment{}, err
+	}
+	shown, err := parseLines(lifted)
+	if err != nil {
+		return agent.Attachment{}, err
+	}
+	if lifted == "" {
+		shown = nil
 	}
 	m := o.Meta()
 	if err := lastLine(ranges, max(m.StartLine, 1), o.TotalLines()); err != nil {
@@ -42,7 +49,11 @@ func (s Outputs) Read(ctx context.Context, id eventlog.ID, outputID, lines strin
 	}
 	b := limited{most: maxAttached}
 	for _, r := range ranges {
-		if err := o.CopyLines(ctx, &b, r[0], r[1]); err != nil {
+		read := func() error { return o.CopyShown(ctx, &b, r[0], r[1], shown) }
+		if m.Type == outputs.Image || m.Binary {
+			read = func() error { return o.CopyLines(ctx, &b, r[0], r[1]) }
+		}
+		if err := read(); err != nil {
 			if b.over {
 				return a, fmt.Errorf("%w: output %s is over %d bytes; attach some of its lines", eventlog.ErrInvalid, outputID, maxAttached)
 			}

@@ -35,8 +35,8 @@ func (r *Releases) shelf(id eventlog.ID) *Shelf {
 }
 
 // Read implements [session.AttachableOutputs].
-func (r *Releases) Read(ctx context.Context, id eventlog.ID, outputID, lines string) (agent.Attachment, error) {
-	a, err := r.Outputs.Read(ctx, id, outputID, lines)
+func (r *Releases) Read(ctx context.Context, id eventlog.ID, outputID, lines, lifted string) (agent.Attachment, error) {
+	a, err := r.Outputs.Read(ctx, id, outputID, lines, lifted)
 	if err == nil {
 		r.shelf(id).Add(a.Name, a.Data)
 	}

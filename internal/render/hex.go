@@ -9,15 +9,14 @@ import (
 // HexWidth is how many bytes a row of [Hex] shows.
 const HexWidth = 16
 
-// Hex shows the head of a binary file: one row for each HexWidth bytes, the offset in the gutter where a line number
-// would stand (without a link), then the bytes in hexadecimal and as text. Bytes that are no printable ASCII are a
-// faint dot.
+// Hex shows bytes of a file, start being the offset of the first: one row for each HexWidth bytes, the
+// offset in the gutter where a line number would stand (without a link), then the bytes in hexadecimal
+// and as text. Bytes that are no printable ASCII are a faint dot.
 //
 //	<div class="line"><span class="ln">00000010</span><code class="cl">7f 45 …  <span class="c">…</span></code></div>
-func Hex(head []byte) template.HTML { return HexAt(head, 0) }
-
-// HexAt is [Hex] of bytes from the middle of a file, start being the offset of the first.
-func HexAt(head []byte, start int64) template.HTML {
+//
+// Bytes that are covered, if covered is not nil, are dots.
+func Hex(head []byte, start int64, covered []bool) template.HTML {
 	var b strings.Builder
 	for off := 0; off < len(head); off += HexWidth {
 		row := head[off:min(off+HexWidth, len(head))]
@@ -26,6 +25,8 @@ func HexAt(head []byte, start int64) template.HTML {
 			switch {
 			case i >= len(row):
 				b.WriteString("   ")
+			case covered != nil && covered[off+i]:
+				b.WriteString("•• ")
 			case row[i] == 0:
 				b.WriteString(`<span class="c">00</span> `)
 			default:
@@ -36,7 +37,22 @@ func HexAt(head []byte, start int64) template.HTML {
 			}
 		}
 		b.WriteByte(' ')
-		hexText(&b, row)
+		if covered == nil {
+			hexText(&b, row)
+		} else {
+			for i := 0; i < len(row); {
+				j := i
+				for j < len(row) && covered[off+j] == covered[off+i] {
+					j++
+				}
+				if covered[off+i] {
+					b.WriteString(strings.Repeat(coverDot3, j-i))
+				} else {
+					hexText(&b, row[i:j])
+				}
+				i = j
+			}
+		}
 		CloseRow(&b)
 	}
 	return template.HTML(b.String())

@@ -22,6 +22,7 @@ import (
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/tokens"
+	"webchat/internal/veil"
 )
 
 // Bounds of searches.
@@ -89,7 +90,7 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 		e = nil
 	}
 	done := searchDone{}
-	done.Found, err = run(ctx, e, func(f searchFile) error { return send(searchLine{File: &f}) })
+	done.Found, err = run(ctx, e, func(f searchFile) error { s.veil(f.Lines); return send(searchLine{File: &f}) })
 	if r.Context().Err() != nil {
 		return nil // the reader left
 	}
@@ -100,6 +101,20 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 	done.Ms = time.Since(begun).Milliseconds()
 	_ = send(searchLine{Done: &done}) // a client that has gone needs no answer
 	return nil
+}
+
+// veil puts dots in place of what looks like a secret. What matched in such a line of a file is not marked.
+func (s *Server) veil(lines []grep.Line) {
+	if s.Pages != nil && s.Pages.pages.Unveiled {
+		return
+	}
+	for i := range lines {
+		l := &lines[i]
+		if shown := veil.Hide(l.Text); shown != l.Text {
+			l.Text, l.Ranges = shown, nil
+		}
+		l.Text = string(veil.Dotted([]byte(l.Text)))
+	}
 }
 
 // searcher searches one place; without an expression it only counts what would be searched.
@@ -197,7 +212,7 @@ func (s *Server) searchOutputs(one *session.Session, reaches func(string) bool, 
 				continue // its life has ended since
 			}
 			f := searchFile{File: grep.File{Path: name}, Output: l.ID}
-			if f.Lines, f.Hits, err = o.About(ctx, e.Clone(), grep.Around, grep.Most-found.Hits); err != nil {
+			if f.Lines, f.Hits, err = o.Veiled().About(ctx, e.Clone(), grep.Around, grep.Most-found.Hits); err != nil {
 				return found, err
 			}
 			if f.Hits == 0 {

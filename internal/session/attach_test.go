@@ -16,7 +16,7 @@ import (
 // shown is Outputs that have any output.
 type shown struct{ AttachableOutputs }
 
-func (shown) Read(_ context.Context, _ eventlog.ID, id, lines string) (agent.Attachment, error) {
+func (shown) Read(_ context.Context, _ eventlog.ID, id, lines, _ string) (agent.Attachment, error) {
 	return agent.Attachment{Name: id, Data: []byte("lines " + lines)}, nil
 }
 

@@ -29,8 +29,8 @@ type Uploads interface {
 type AttachableOutputs interface {
 	// Read returns an output of this very session, whole or the lines "A-B" as they are numbered on the
 	// card, as an attachment for a prompt; the error wraps [eventlog.ErrNotFound] when it is unknown or
-	// expired.
-	Read(ctx context.Context, id eventlog.ID, outputID, lines string) (agent.Attachment, error)
+	// expired. What looks like a secret is dots, but in the lines lifted.
+	Read(ctx context.Context, id eventlog.ID, outputID, lines, lifted string) (agent.Attachment, error)
 	// DeleteSession drops all of a session's.
 	DeleteSession(session string)
 }
@@ -99,7 +99,7 @@ func (c Config) resolveOne(ctx context.Context, session eventlog.ID, n event.Att
 		}
 	}
 	switch {
-	case set != 1 || (n.Lines != "" || n.Mention) && n.ID != "" || n.Sensitive && n.OutputID != "":
+	case set != 1 || (n.Lines != "" || n.Mention) && n.ID != "" || n.Sensitive && n.OutputID != "" || n.Lifted != "" && n.OutputID == "":
 		return agent.Attachment{}, fmt.Errorf("%w: name one of id, path and outputId (the latter two with lines or mention)", eventlog.ErrInvalid)
 	case n.Path != "":
 		return c.attachFile(n)
@@ -113,13 +113,13 @@ func (c Config) resolveOne(ctx context.Context, session eventlog.ID, n event.Att
 		return agent.Attachment{MimeType: mediaType, Data: data}, nil
 	case n.Mention && c.Outputs != nil:
 		line, _, _ := strings.Cut(n.Lines, "-")
-		a, err := c.Outputs.Read(ctx, session, n.OutputID, line)
+		a, err := c.Outputs.Read(ctx, session, n.OutputID, line, "")
 		if err != nil && (!errors.Is(err, eventlog.ErrInvalid) || a.Name == "") { // what is too large to be read can be named
 			return agent.Attachment{}, err
 		}
 		return mention("is looking at", a.Name, n.Lines), nil
 	case n.OutputID != "" && c.Outputs != nil:
-		return c.Outputs.Read(ctx, session, n.OutputID, n.Lines)
+		return c.Outputs.Read(ctx, session, n.OutputID, n.Lines, n.Lifted)
 	}
 	return agent.Attachment{}, eventlog.ErrNotFound
 }

@@ -166,7 +166,7 @@ func (d *dropped) Put(string, string, []byte) (id string, err error) { return ""
 func (d *dropped) Get(string, string) (mediaType string, data []byte, err error) {
 	return "", nil, errDisk
 }
-func (d *dropped) Read(context.Context, eventlog.ID, string, string) (agent.Attachment, error) {
+func (d *dropped) Read(context.Context, eventlog.ID, string, string, string) (agent.Attachment, error) {
 	return agent.Attachment{}, errDisk
 }
 

@@ -163,8 +163,8 @@ func isSecret(value, name []byte, likely, variable, quoted bool) bool {
 		return false
 	}
 	digits, letters := count(value)
-	if digits == len(value) && bytes.Contains(bytes.ToUpper(name), []byte("TOKENS")) {
-		return false // a number of them
+	if digits == len(value) && (digits < 6 || bytes.Contains(bytes.ToUpper(name), []byte("TOKENS"))) {
+		return false // a number, for example of them
 	}
 	switch {
 	case variable && likely:

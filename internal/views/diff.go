@@ -59,7 +59,10 @@ func (h *Views) diff(ctx context.Context, o *outputs.Output, a outputs.Ask) (w o
 }
 
 // compare returns what differs between two outputs, which is kept with the second.
+//
+// They are compared as they are stored: what is covered may be what differs.
 func compare(ctx context.Context, with, o *outputs.Output) (c *comparison, err error) {
+	with, o = with.Raw(), o.Raw()
 	if most := limits[compared].bytes; max(o.Size(), with.Size()) > most {
 		return nil, refuse("too_large", "Outputs are compared up to "+wording.Limit(most)+" each.")
 	}

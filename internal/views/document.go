@@ -56,7 +56,15 @@ func New(store *outputs.Store, places Places) *Views { return &Views{store: stor
 // HTML implements outputs.Views.
 func (h *Views) HTML(ctx context.Context, o *outputs.Output, from, to int) ([]byte, error) {
 	html, err := h.rows(ctx, o, from, to)
-	return []byte(html), err
+	return []byte(veiled(o, html)), err
+}
+
+// veiled makes what is covered of an output something that can be lifted.
+func veiled(o *outputs.Output, html template.HTML) template.HTML {
+	if !o.IsVeiled() {
+		return html
+	}
+	return render.Veil(string(html))
 }
 
 // rows renders the lines from to to, by their numbers as shown.

@@ -23,7 +23,7 @@ func (everywhere) Place(_ context.Context, _, _, name string) (string, bool) { r
 
 // allowed is all that a view may hold: element, attribute, and what its value may be.
 var allowed = map[string]map[string]string{
-	"div": {"class": names, "data-line": digits, "data-lines": lines, "data-change": digits, "data-cell": digits, "tabindex": `^0$`}, "span": {"class": names, "data-to": printed, "data-picture": `^image/(png|jpeg|gif|webp)$`, "data-bytes": `^[A-Za-z0-9+/=]+$`, "data-open": `^\d+ (key|item)s?$`}, "code": {"class": names}, "pre": {"class": names, "tabindex": `^0$`},
+	"div": {"class": names, "data-line": digits, "data-lines": lines, "data-change": digits, "data-cell": digits, "tabindex": `^0$`}, "span": {"class": names, "role": `^button$`, "tabindex": `^0$`, "aria-label": `^Hidden: [a-zA-Z .:]+$`, "data-to": printed, "data-picture": `^image/(png|jpeg|gif|webp)$`, "data-bytes": `^[A-Za-z0-9+/=]+$`, "data-open": `^\d+ (key|item)s?$`}, "code": {"class": names}, "pre": {"class": names, "tabindex": `^0$`},
 	"a": {"class": `^(ln|at-src)$`, "href": `^(#L\d+|#src|#[!-~]*|https?://[^\s"]+|mailto:[^\s"]+)$`, "rel": `^noopener noreferrer$`, "target": `^_blank$`, "aria-label": `^(Line \d+|Back to the text)$`,
 		"data-path": ``, "data-line": digits, "data-to": printed},
 	"button": {"class": names, "type": `^button$`, "data-html": `^cell=\d+&output=\d+$`},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"webchat/internal/outputs"
+	"webchat/internal/render"
 )
 
 // Output is a stored output as it can be shown now.
@@ -35,6 +36,8 @@ type Content interface {
 	// Failure returns the numbers of the lines about the first failure that a command reports; 0
 	// if there is none.
 	Failure() (from, to int)
+	// Hex returns rows of the first bytes, at most n, in hexadecimal.
+	Hex(n int) template.HTML
 	// Head returns the first bytes, at most n.
 	Head(n int) []byte
 	// Read returns all bytes, or an error if they are more than limit.
@@ -64,17 +67,27 @@ type content struct {
 }
 
 func (c content) Rows(from, to int) (template.HTML, error) {
-	return c.views.rows(context.Background(), c.o, from, to)
+	o := c.o.Veiled()
+	html, err := c.views.rows(context.Background(), o, from, to)
+	return veiled(o, html), err
 }
 
-func (c content) Last() int { return c.views.last(context.Background(), c.o) }
+func (c content) Last() int { return c.views.last(context.Background(), c.o.Veiled()) }
 
 func (c content) Failure() (from, to int) {
-	f, err := c.views.firstFailure(context.Background(), c.o)
+	f, err := c.views.firstFailure(context.Background(), c.o.Veiled())
 	if err != nil { // it ended meanwhile
 		return 0, 0
 	}
 	return f.from, f.to
+}
+
+func (c content) Hex(n int) template.HTML {
+	w, err := hexRows(c.o.Veiled(), outputs.Ask{From: 1, Rows: (n + render.HexWidth - 1) / render.HexWidth})
+	if err != nil { // it ended meanwhile
+		return ""
+	}
+	return render.Veil(string(w.HTML))
 }
 
 func (c content) Head(n int) []byte {

@@ -9,10 +9,15 @@ import (
 
 // Price implements outputs.Views. The price of more than [tokens.ExactLimit] bytes is estimated, and
 // that of more than mostPriced by the first of them.
-func (h *Views) Price(ctx context.Context, o *outputs.Output, ranges [][2]int) (n int, exact bool, err error) {
+func (h *Views) Price(ctx context.Context, o *outputs.Output, ranges, lifted [][2]int) (n int, exact bool, err error) {
 	p := &priced{}
 	for _, r := range ranges {
-		if err := o.CopyLines(ctx, p, r[0], r[1]); err != nil {
+		if o.IsVeiled() {
+			err = o.CopyShown(ctx, p, r[0], r[1], lifted)
+		} else {
+			err = o.CopyLines(ctx, p, r[0], r[1])
+		}
+		if err != nil {
 			return 0, false, err
 		}
 	}

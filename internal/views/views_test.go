@@ -222,11 +222,11 @@ func TestListAndPreview(t *testing.T) {
 func TestPrice(t *testing.T) {
 	h := New(testStore(t), nil)
 	o := file(t, h, "a.txt", strings.Repeat("Displayed package.json to user (50 lines)\n", 100))
-	if n, exact, err := h.Price(t.Context(), o, [][2]int{{3, 3}, {7, 8}}); n != 27 || !exact || err != nil {
+	if n, exact, err := h.Price(t.Context(), o, [][2]int{{3, 3}, {7, 8}}, nil); n != 27 || !exact || err != nil {
 		t.Errorf("%d, %v, %v", n, exact, err)
 	}
 	big := file(t, h, "b.txt", strings.Repeat("Displayed package.json to user (50 lines)\n", 30_000))
-	n, exact, err := h.Price(t.Context(), big, [][2]int{{}})
+	n, exact, err := h.Price(t.Context(), big, [][2]int{{}}, nil)
 	if n < 266_000 || n > 274_000 || exact || err != nil {
 		t.Errorf("%d, %v, %v", n, exact, err)
 	}

@@ -36,6 +36,9 @@ func (h *Views) View(ctx context.Context, o *outputs.Output, a outputs.Ask) (w o
 		return w, refuse("no_view", "This output has no such view: the header Webchat-Views lists those it has.")
 	}
 	w, err = h.viewOf(ctx, o, k, a)
+	if o.IsVeiled() {
+		w.HTML = []byte(render.Veil(string(w.HTML)))
+	}
 	if w.View = a.View; k.note != "" && (a.View == Source || a.View == Hex) {
 		if w.Header == nil {
 			w.Header = map[string]string{}
@@ -75,7 +78,9 @@ func (h *Views) viewOf(ctx context.Context, o *outputs.Output, k *kind, a output
 		return h.tree(text, k, a)
 	case Diff:
 		if a.With == nil {
-			a.With = h.was(o)
+			if a.With = h.was(o); a.With != nil && o.IsVeiled() {
+				a.With = a.With.Veiled()
+			}
 		}
 		return h.diff(ctx, text, a)
 	case Hex:
@@ -230,7 +235,16 @@ func hexRows(o *outputs.Output, a outputs.Ask) (outputs.Window, error) {
 		}
 		b := make([]byte, stop-off)
 		n, err := o.ReadAt(b, off)
-		html += render.HexAt(b[:n], off)
+		var covered []bool
+		if o.IsVeiled() {
+			covered = make([]bool, n)
+			bare := make([]byte, n)
+			_, _ = o.Raw().ReadAt(bare, off) // as much as before
+			for i := range n {
+				covered[i] = b[i] != bare[i]
+			}
+		}
+		html += render.Hex(b[:n], off, covered)
 		off += int64(n)
 		if gap, left := errors.AsType[*outputs.GapError](err); left {
 			html += render.LeftOut(gap.To-gap.From, 0)

@@ -13,6 +13,7 @@ import { pinNew } from './pins.js'
 import { read, receipts } from './receipt.js'
 import { save } from './save.js'
 import { choose, selection } from './select.js'
+import { asShown } from './veil.js'
 import { done, failed, toast } from './toast.js'
 import { clone, fragment, some } from './html.js'
 import { popup } from './popup.js'
@@ -33,7 +34,7 @@ async function copy(card) {
   if (card.dataset.kind === 'image') return copyPicture(card)
   const s = selection(card)
   // The text is asked for inside of the click: browsers grant the clipboard for that.
-  const text = getText(s ? `${raw(card)}?lines=${s.from}-${s.to}` : raw(card))
+  const text = getText(`${raw(card)}?${asShown(card.dataset.output, s ? `${s.from}-${s.to}` : '1-')}`)
   if (globalThis.ClipboardItem && navigator.clipboard?.write) {
     await navigator.clipboard.write([new ClipboardItem({ 'text/plain': text.then((t) => new Blob([t], { type: 'text/plain' })) })])
   } else if (navigator.clipboard) await navigator.clipboard.writeText(await text)

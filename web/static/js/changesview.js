@@ -87,6 +87,7 @@ function mark(state) {
   const { outs, was, now, parts } = state
   state.of = now
   state.extra = `&with=${was}`
+  Object.assign(state.root.dataset, { was, now })
   for (const [i, el] of [...parts.stops.children].entries()) {
     el.setAttribute('aria-pressed', String(outs[i] === was || outs[i] === now))
     el.classList.toggle('is-between', i > outs.indexOf(was) && i <= outs.indexOf(now))

@@ -42,7 +42,7 @@ async function look(pane, output) {
   root.dataset.lines = about
   parts.what.append(html)
   found.set(output, root)
-  getJSON(`/api/outputs/${output}?tokens&lines=${about}`).then(({ tokens }) => { parts.price.textContent = `+${tokens.toLocaleString('en')}` }, () => {})
+  getJSON(`/api/outputs/${output}?tokens&lines=${about}&veil=1`).then(({ tokens }) => { parts.price.textContent = `+${tokens.toLocaleString('en')}` }, () => {})
   return false
 }
 

@@ -100,7 +100,7 @@ async function search(state, step = 1) {
   state.re = re
   try {
     if (onDesk(state)) return await go(state, step)
-    const found = await getJSON(`/api/outputs/${state.card.dataset.output}?format=json&grep=${encodeURIComponent(re)}`, { signal: state.asking.signal })
+    const found = await getJSON(`/api/outputs/${state.card.dataset.output}?format=json&veil=1&grep=${encodeURIComponent(re)}`, { signal: state.asking.signal })
     state.hits = found.matches ?? []
     state.more = Boolean(found.next)
     state.at = -1

@@ -8,7 +8,7 @@ const around = 100 // lines above and below the screen whose hits are marked
 const few = 5000 // lines: all hits of an output that has no more are marked
 const again = 300 // milliseconds between two looks at a count that goes on
 
-const address = (state, rest) => `/api/outputs/${state.card.dataset.output}?${rest}`
+const address = (state, rest) => `/api/outputs/${state.card.dataset.output}?veil=1&${rest}`
 const query = (state) => encodeURIComponent(state.re)
 const ask = (state, rest) => getJSON(address(state, rest), { signal: state.asking.signal })
 

@@ -8,6 +8,7 @@ import { price, ranges } from './receipt.js'
 import { deskHash, selection, unchoose } from './select.js'
 import { done, failed, toast } from './toast.js'
 import { rowHeight, viewerOf } from './viewer.js'
+import { asShown, liftedOf } from './veil.js'
 
 const given = new Map() // key of a tab and its output → {lines, remove}
 const narrow = matchMedia('(max-width: 839px)') // there the bubble is a bar in the place of the foot
@@ -29,7 +30,7 @@ export function ask(pane, s = selection(pane)) {
 
 function hand(pane, { label, what, cost, lines, words, of = pane.dataset.output }) {
   given.get(id(pane))?.remove()
-  const detail = { label, cost, attachment: { outputId: of, name: pane.dataset.base, lines }, onRemove: () => { given.delete(id(pane)); paint() } }
+  const detail = { label, cost, attachment: { outputId: of, name: pane.dataset.base, lines, lifted: liftedOf(of) || undefined }, onRemove: () => { given.delete(id(pane)); paint() } }
   document.dispatchEvent(new CustomEvent('webchat:attach', { detail }))
   given.set(id(pane), { lines: lines ?? '', words, remove: detail.remove })
   announce(`${what} goes with your next prompt, ${some(cost, 'token')}`)
@@ -47,7 +48,7 @@ export function scope(pane, part) {
   else {
     const mine = { ...part, lines, cost: part.lines.length * 12 }
     scopes.set(pane, mine)
-    getJSON(`/api/outputs/${part.of ?? pane.dataset.output}?tokens&lines=${lines}`).then(({ tokens }) => {
+    getJSON(`/api/outputs/${part.of ?? pane.dataset.output}?tokens&${asShown(part.of ?? pane.dataset.output, lines)}`).then(({ tokens }) => {
       mine.cost = tokens
       mine.exact = true
       if (scopes.get(pane) === mine) foot(pane)
@@ -88,7 +89,7 @@ const prices = new Map() // output and lines → tokens
 async function exact(pane, s, say) {
   const key = `${id(pane)} ${s.from}-${s.to}`
   try {
-    if (!prices.has(key)) prices.set(key, (await getJSON(`/api/outputs/${pane.dataset.output}?tokens&lines=${s.from}-${s.to}`)).tokens)
+    if (!prices.has(key)) prices.set(key, (await getJSON(`/api/outputs/${pane.dataset.output}?tokens&${asShown(pane.dataset.output, `${s.from}-${s.to}`)}`)).tokens)
     say(`+${prices.get(key).toLocaleString('en')}`)
   } catch { /* what stands there is by the length */ }
 }
@@ -220,7 +221,7 @@ function bar(pane, s) {
 
 export async function copyLines(pane) {
   const s = selection(pane)
-  const text = getText(`/api/outputs/${pane.dataset.output}?lines=${s.from}-${s.to}`)
+  const text = getText(`/api/outputs/${pane.dataset.output}?${asShown(pane.dataset.output, `${s.from}-${s.to}`)}`)
   await navigator.clipboard.write([new ClipboardItem({ 'text/plain': text.then((t) => new Blob([t], { type: 'text/plain' })) })])
   hide()
   toast(`Copied ${some(s.to - s.from + 1, 'line')}`)

@@ -7,6 +7,7 @@ import { getText } from './api.js'
 import { fragment } from './html.js'
 import { failed } from './toast.js'
 import { rowHeight, viewerOf } from './viewer.js'
+import { keepLifted } from './veil.js'
 
 const size = 200 // lines in a chunk
 const keep = 24 // chunks that stay loaded in one card
@@ -105,6 +106,7 @@ async function load(card, chunk) {
   }
   const coming = rowsOf(card.dataset.output, chunk.dataset.from, chunk.dataset.to).then((html) => {
     chunk.replaceChildren(fragment(html))
+    for (const row of chunk.children) keepLifted(card.dataset.output, row, Number(row.querySelector('a.ln')?.getAttribute('href').slice(2)))
     if (card.querySelector('.code').classList.contains('wrap')) chunk.style.height = 'auto'
     card.dispatchEvent(new CustomEvent('webchat:lines'))
   })

@@ -48,6 +48,7 @@ import { stripped } from './strip.js'
 import { toast } from './toast.js'
 import { turnActs } from './turnacts.js'
 import { letters } from './typing.js'
+import { veils } from './veil.js'
 
 document.addEventListener('webchat:signed-out', () => {
   toast('Signed out. Your draft is kept. For a new link, run “webchat url” where webchat runs', { how: 'fail', stay: true })
@@ -55,6 +56,7 @@ document.addEventListener('webchat:signed-out', () => {
 
 if (!auth()) {
   letters() // before all others that listen to keys
+  veils() // before the rows they are in
   scroll()
   giving() // before the cards, whose buttons the panes share
   cards()

@@ -105,6 +105,7 @@ async function load(state) {
   if (state.turn !== turn) return // something else was asked for meanwhile
   state.into.replaceChildren(first.html)
   Object.assign(state, first)
+  state.root.dataset.extra = state.extra // for who asks for one of its rows
   state.loaded?.()
 }
 

@@ -4,6 +4,7 @@
 import { clone, some } from './html.js'
 import { announce } from './announce.js'
 import { selection } from './select.js'
+import { liftedOf } from './veil.js'
 
 const found = new WeakMap() // card → {lines: numbers, more: there are others}
 
@@ -44,7 +45,7 @@ export function read(card, button) {
   parts.tokens.textContent = some(cost, 'token')
   receipt.replaceWith(root)
   const detail = {
-    label, cost, attachment: { outputId: card.dataset.output, name, lines },
+    label, cost, attachment: { outputId: card.dataset.output, name, lines, lifted: liftedOf(card.dataset.output) || undefined },
     onRemove: () => { if (root.isConnected) { root.replaceWith(receipt); offer(card) } },
   }
   document.dispatchEvent(new CustomEvent('webchat:attach', { detail }))

@@ -6,6 +6,7 @@ import { clone } from './html.js'
 import { scope } from './give.js'
 import { ask } from './reading.js'
 import { failed, toast } from './toast.js'
+import { asShown } from './veil.js'
 
 const at = (li) => (li.dataset.at ? `&at=${encodeURIComponent(li.dataset.at)}` : '')
 
@@ -66,7 +67,7 @@ const copies = {
   'copy-value': async (bar, pane) => {
     const li = pane.querySelector('.other [aria-selected=true]')
     if (!li.matches('[aria-expanded]')) return li.querySelector(':scope > :is(.s, .m, .k)')?.textContent ?? ''
-    return getText(`/api/outputs/${pane.dataset.output}?lines=${bar.dataset.lines}`)
+    return getText(`/api/outputs/${pane.dataset.output}?${asShown(pane.dataset.output, bar.dataset.lines)}`)
   },
 }
 

@@ -5,6 +5,7 @@
 import { get, getText } from './api.js'
 import { clone, fragment } from './html.js'
 import { failed } from './toast.js'
+import { keepLifted } from './veil.js'
 
 const phone = matchMedia('(max-width: 839px)')
 const tallest = 8_000_000 // browsers cut boxes that are taller than 16 M pixels
@@ -281,6 +282,7 @@ export class Viewer {
     for (const row of fragment(html).children) {
       const n = numberOf(row)
       number(row, n)
+      keepLifted(this.pane.dataset.output, row, n)
       if (!this.only) place = n ? this.place(n) : this.gap ? this.gap.after + 1 - this.first : place
       rows.set(place++, row)
     }

@@ -1,0 +1,175 @@
+package outputs
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"sync"
+
+	"webchat/internal/veil"
+)
+
+// Veiled returns o with what looks like a secret covered, see package veil: bytes and lines keep
+// their places. It reads as o does, also while that grows. Without a veil, see [Config], it is o.
+func (o *Output) Veiled() *Output {
+	if o.raw != nil || o.store.unveiled {
+		return o
+	}
+	o.decoding.Lock()
+	defer o.decoding.Unlock()
+	if o.veiled == nil {
+		o.veiled = &Output{id: o.id, created: o.created, store: o.store, raw: o, covers: &covers{made: map[int64]cover{}}}
+	}
+	return o.veiled
+}
+
+// Raw returns the output as it is stored, of one that may be veiled.
+func (o *Output) Raw() *Output {
+	if o.raw != nil {
+		return o.raw
+	}
+	return o
+}
+
+// IsVeiled reports whether o is what [Output.Veiled] returned.
+func (o *Output) IsVeiled() bool { return o.raw != nil }
+
+const (
+	coverReach = 4 << 10  // bytes beside a chunk in which a line goes on
+	keyReach   = 64 << 10 // bytes before it in which a private key may begin
+	maxCovered = 32       // chunks of one output that are kept covered
+)
+
+// covers are the covered chunks of an output, by their offsets.
+type covers struct {
+	mu   sync.Mutex // guards made
+	made map[int64]cover
+}
+
+// cover is a covered chunk.
+type cover struct {
+	buf   []byte // nil: it has nothing to cover
+	size  int    // of the chunk then
+	whole bool   // what follows the chunk was there
+}
+
+// text is [view.at] as readers may see it.
+func (v *view) text(i int) chunk {
+	c := v.at(i)
+	if v.covers == nil {
+		return c
+	}
+	next := i+1 < v.len() && v.at(i+1).off == c.end()
+	v.covers.mu.Lock()
+	had, ok := v.covers.made[c.off]
+	v.covers.mu.Unlock()
+	if !ok || had.size < len(c.buf) || next && !had.whole {
+		had = cover{v.cover(i, c, next), len(c.buf), next}
+		v.covers.keep(c.off, had)
+	}
+	if had.buf != nil {
+		c.buf = had.buf[:len(c.buf)]
+	}
+	return c
+}
+
+// covered reports whether something is covered in chunk i, or in the next one, where its last line
+// may end.
+func (v *view) covered(i int) bool {
+	differs := func(i int) bool { return i < v.len() && &v.text(i).buf[0] != &v.at(i).buf[0] }
+	return differs(i) || differs(i+1)
+}
+
+func (s *covers) keep(off int64, c cover) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.made[off] = c; c.buf == nil {
+		return
+	}
+	kept := 0
+	for at, x := range s.made {
+		if x.buf == nil || at == off {
+			continue
+		}
+		if kept++; kept >= maxCovered {
+			delete(s.made, at)
+		}
+	}
+}
+
+// cover returns a covered copy of chunk c, number i; nil: there is nothing to cover. It looks at the
+// lines that c begins and ends within.
+func (v *view) cover(i int, c chunk, next bool) []byte {
+	var before, after []byte
+	if i > 0 && v.at(i-1).end() == c.off {
+		before = v.at(i - 1).buf
+		before = before[max(0, len(before)-keyReach):]
+	}
+	line := max(bytes.LastIndexByte(before, '\n')+1, len(before)-coverReach)
+	open := veil.Open(before[:line])
+	before = before[line:]
+	if next && !endsWithLine(c.buf) {
+		after = v.at(i + 1).buf
+		after, _, _ = bytes.Cut(after[:min(len(after), coverReach)], []byte{'\n'})
+	}
+	text := c.buf
+	if len(before)+len(after) > 0 {
+		text = bytes.Join([][]byte{before, c.buf, after}, nil)
+	}
+	var spans []veil.Span
+	for _, s := range veil.SpansFrom(text, open) {
+		s.From, s.To = max(s.From-len(before), 0), min(s.To-len(before), len(c.buf))
+		if s.From < s.To {
+			spans = append(spans, s)
+		}
+	}
+	if len(spans) == 0 {
+		return nil
+	}
+	covered := bytes.Clone(c.buf)
+	veil.Cover(covered, spans)
+	return covered
+}
+
+// CopyShown is [Output.CopyLines] of what the user sees: veiled, but for the lines that were lifted.
+// Covered text is dots.
+func (o *Output) CopyShown(ctx context.Context, w io.Writer, from, to int, lifted [][2]int) error {
+	v := o.Veiled()
+	if !v.IsVeiled() {
+		return o.CopyLines(ctx, w, from, to)
+	}
+	m := o.Meta()
+	last := m.First() - 1 + o.TotalLines()
+	if from = max(from, m.First()); to == 0 || to > last {
+		to = last
+	}
+	for _, r := range append(lifted, [2]int{to + 1, to + 1}) {
+		if r[1] == 0 || r[1] > to {
+			r[1] = to
+		}
+		if until := min(r[0]-1, to); from <= until {
+			if err := v.CopyLines(ctx, dotted{w}, from, until); err != nil {
+				return err
+			}
+			from = until + 1
+		}
+		if r[1] >= from && r[0] <= r[1] {
+			if err := v.raw.CopyLines(ctx, w, from, r[1]); err != nil {
+				return err
+			}
+			from = r[1] + 1
+		}
+	}
+	return nil
+}
+
+// dotted writes covered text as dots.
+type dotted struct{ io.Writer }
+
+// Write implements [io.Writer].
+func (d dotted) Write(b []byte) (int, error) {
+	if _, err := d.Writer.Write(veil.Dotted(b)); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
