@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what the tests need beside Go: a browser, a C compiler for the race
-# detector, curl for the README's story, nginx as a proxy, promtool for the alerts, PostgreSQL,
-# ripgrep for measurements beside it, npm and with it the
+# detector, curl for the README's story, nginx as a proxy, promtool for the alerts, PostgreSQL
+# and pgbouncer, ripgrep for measurements beside it, npm and with it the
 # GitHub Copilot CLI, Claude Code, Codex and tools for MCP. As root on Debian it does so by itself; elsewhere it says
 # in one line what is missing and the tests that need it say that they were
 # skipped (in CI they fail instead).
@@ -29,6 +29,7 @@ look() {
 	need strace strace
 	need prometheus promtool
 	need ripgrep rg
+	need pgbouncer pgbouncer /usr/sbin/pgbouncer
 	need postgresql initdb /usr/lib/postgresql/*/bin/initdb # which is not on PATH there
 }
 look

@@ -27,9 +27,9 @@ import (
 
 func TestPostgres(t *testing.T) {
 	server := postgrestest.Start(t)
-	t.Run("Store", func(t *testing.T) {
+	all := func(t *testing.T, through func(string) string) {
 		storetest.Run(t, func(t testing.TB) (storetest.Store, func() storetest.Store) {
-			at := server.Database(t)
+			at := through(server.Database(t))
 			db := openPostgres(t, at)
 			t.Cleanup(func() { shut(t, db) })
 			return db, func() storetest.Store {
@@ -38,7 +38,9 @@ func TestPostgres(t *testing.T) {
 				return db
 			}
 		}, store.ErrSequence)
-	})
+	}
+	t.Run("Store", func(t *testing.T) { all(t, func(at string) string { return at }) })
+	t.Run("Pooled", func(t *testing.T) { all(t, server.Pooled(t)) })
 	t.Run("Refusals", func(t *testing.T) { postgresRefusals(t, server) })
 	t.Run("Held", func(t *testing.T) { postgresHeld(t, server) })
 	t.Run("LostReplies", func(t *testing.T) { postgresLostReplies(t, server) })

@@ -10,6 +10,7 @@ package postgrestest
 import (
 	"bytes"
 	"fmt"
+	"net"
 	"net/url"
 	"os"
 	"os/exec"
@@ -152,4 +153,42 @@ func ordinary(t testing.TB, dir string) *syscall.SysProcAttr {
 		t.Fatal(err)
 	}
 	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
+}
+
+// Pooled starts a pgbouncer in transaction mode before the server, and returns what makes the URL of
+// a database go through it.
+func (s *Server) Pooled(t testing.TB) func(string) string {
+	t.Helper()
+	program, err := exec.LookPath("pgbouncer")
+	if err != nil {
+		program, err = exec.LookPath("/usr/sbin/pgbouncer")
+	}
+	if err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal("no pgbouncer here: apt-get install pgbouncer")
+		}
+		t.Skip("no pgbouncer here: apt-get install pgbouncer")
+	}
+	config := filepath.Join(s.Dir, "pgbouncer.ini")
+	text := fmt.Sprintf("[databases]\n* = host=%s user=webchat\n[pgbouncer]\npool_mode = transaction\nauth_type = any\nunix_socket_dir = %[1]s\nlisten_addr =\nlogfile = %[1]s/pgbouncer.log\n", s.Dir)
+	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c := s.command("", "-q", config)
+	c.Path = program
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Process.Kill(); _ = c.Wait() })
+	for deadline := time.Now().Add(time.Minute); ; {
+		conn, err := net.Dial("unix", filepath.Join(s.Dir, ".s.PGSQL.6432"))
+		if err == nil {
+			_ = conn.Close()
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("pgbouncer does not start:", err)
+		}
+	}
+	return func(at string) string { return at + "&port=6432" }
 }
