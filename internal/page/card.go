@@ -12,6 +12,7 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/kind"
+	"webchat/internal/render"
 	"webchat/internal/render/code"
 	"webchat/internal/views"
 	"webchat/internal/wording"
@@ -344,6 +345,9 @@ func (v *card) chooseLines() {
 	if err != nil { // it ended between two looks; the script finds out when it asks
 		return
 	}
+	if v.In.lines > 0 {
+		rows = render.Fixed(rows)
+	}
 	v.Rows, v.Shown = rows, strconv.Itoa(from)+"-"+strconv.Itoa(to)
 }
 
@@ -381,7 +385,7 @@ func (v *card) fillExit() {
 // nothing to wrap, to find or to unfold.
 func (v *card) fillHex() {
 	size, head := wording.Size(v.Out.Bytes), v.Out.Content.Head(hexBytes)
-	v.Kind, v.Icon, v.Wrap, v.Meta, v.Rows = "hex", "hex", false, size, v.Out.Content.Hex(hexBytes)
+	v.Kind, v.Icon, v.Wrap, v.Meta, v.Rows = "hex", "hex", false, size, render.Fixed(v.Out.Content.Hex(hexBytes)) // it has no rows to lift
 	text := size
 	if _, f := kind.Of(head); f != "" {
 		text += " of " + f

@@ -84,7 +84,7 @@ func (a *Ask) Changes() template.HTML {
 		}
 		out.WriteString(line)
 	}
-	return render.Diff(out.String())
+	return render.Diff(a.In.kept(out.String()))
 }
 
 // relative is a name of a diff without the folder of the workspace, and without the a/

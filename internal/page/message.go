@@ -129,8 +129,12 @@ func (f *State) messageDiscarded(key string) {
 // extend adds text at the end.
 func (f *State) extend(n *node, added string) {
 	m := n.body()
+	if f.pages.lines > 0 && len(m.text) > 0 { // a secret may go on in what is added
+		f.rewrite(n, string(m.text)+added)
+		return
+	}
 	m.text = append(m.text, added...)
-	m.stream.Write(added)
+	m.stream.Write(f.pages.kept(added))
 	f.patch(n)
 }
 

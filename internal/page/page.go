@@ -129,10 +129,11 @@ func (c *Config) parse(also ...string) (*template.Template, error) {
 		"plural":   wording.Plural[int64],
 		"plain":    wording.Plain,
 		"markdown": func(text string) template.HTML { return markdown.HTML(whole(text)) },
-		"visible":  render.Visible,
-		"quoted":   render.Quoted,
+		"visible":  func(text string) template.HTML { return render.Visible(whole(text)) },
+		"quoted":   func(text string) template.HTML { return render.Quoted(whole(text)) },
+		"veiled":   func() bool { return !c.Unveiled },
 		"revealed": func(v any) any { return revealed(shown(v)) },
-		"exact":    exact,
+		"exact":    func(v any) any { return exact(shown(v)) },
 	})
 	patterns := []string{"templates/*.html", "templates/pages/*.html", "templates/fragments/*.html"}
 	t, err := web.Parse(t, append(patterns, also...)...)
@@ -221,6 +222,15 @@ func (p *Pages) Error(w io.Writer, e Problem) error {
 		layout
 		Problem
 	}{p.layout("error", e.Heading+" · webchat"), e})
+}
+
+// kept is a text of a page that is saved, or of a replay: what looks like a secret is dots there also
+// in what was said and asked.
+func (p *Pages) kept(text string) string {
+	if p.lines == 0 {
+		return text
+	}
+	return p.hide(text)
 }
 
 // hide puts dots in place of what looks like a secret, unless that is shown.

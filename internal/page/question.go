@@ -102,7 +102,7 @@ type thing struct {
 // Things are all that the act is about, if they are several.
 func (a *Ask) Things() (all []thing) {
 	for _, r := range a.Resources {
-		t := thing{What: render.Visible(r.Action + ": " + r.Resource)}
+		t := thing{What: render.Visible(a.In.kept(r.Action + ": " + r.Resource))}
 		if a.leads(r.Resource, r.Target) {
 			t.Leads, t.Outside = render.Visible(r.Target), a.outside(r.Target)
 		}
@@ -117,7 +117,7 @@ func (a *Ask) Leads() template.HTML {
 	if len(a.Resources) > 0 || !a.leads(a.Resource, a.Target) {
 		return ""
 	}
-	return render.Visible(a.Resource + " → " + a.Target)
+	return render.Visible(a.In.kept(a.Resource + " → " + a.Target))
 }
 
 // leads reports whether a path leads to another place than it says.
@@ -232,7 +232,7 @@ func (a *Ask) Searched() template.HTML {
 	if a.About == nil {
 		return ""
 	}
-	return render.Visible(a.About.searches())
+	return render.Visible(a.In.kept(a.About.searches()))
 }
 
 // Left is the time until it is denied.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"webchat/internal/render"
+	"webchat/internal/veil"
 	"webchat/internal/views"
 	"webchat/internal/wording"
 )
@@ -132,7 +133,7 @@ func (f *ReviewFile) Undoable() bool { return f.Output != "" && f.Why == "" }
 
 // Reported is what the agent reported of its edits.
 func (f *ReviewFile) Reported() template.HTML {
-	return render.Diff((&Call{}).withoutHeads(cut(f.Diff)))
+	return render.Diff(veil.Hide((&Call{}).withoutHeads(cut(f.Diff))))
 }
 
 // Say is what stands in the place of changes, or of the button that takes them back.

@@ -12,6 +12,14 @@ const (
 	coverDot2 = "\u02ff"
 )
 
+// lifted begins dots that can be lifted.
+const lifted = `<span class="veil" role="button" tabindex="0" aria-label="Hidden: it looks like a secret. Show it">`
+
+// Fixed makes of dots of [Veil] such that stay.
+func Fixed(h template.HTML) template.HTML {
+	return template.HTML(strings.ReplaceAll(string(h), lifted, `<span class="veil">`))
+}
+
 // Veil makes of covered text in rows of this package dots that can be lifted, as many as the text has characters:
 //
 //	<span class="veil" role="button" tabindex="0" aria-label="Hidden: it looks like a secret. Show it">•••••</span>
@@ -33,7 +41,7 @@ func Veil(h string) template.HTML {
 			b.WriteString(dots)
 			return
 		}
-		b.WriteString(`<span class="veil" role="button" tabindex="0" aria-label="Hidden: it looks like a secret. Show it">` + dots + `</span>`)
+		b.WriteString(lifted + dots + `</span>`)
 	}
 	for i := 0; i < len(h); {
 		if h[i] >= utf8.RuneSelf {

@@ -1,0 +1,41 @@
+package server_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// secret is what looks like one, without being it.
+const secret = "hunter2" + "hunter2"
+
+// What is saved of a session for people, and what a replay of it shows, has dots where a prompt, an
+// answer, a call, what came of it, or an output holds a secret, and nothing that would lift them. The
+// lines of the log are for programs, and have it.
+func TestVeiledFiles(t *testing.T) {
+	h := newHouse(t)
+	h.file("deploy.yaml", "host: db.example\npassword: "+secret+"\nregion: eu\n")
+	_, path := h.session(t)
+	h.do("PATCH", path, `{"title":"Why is token=`+secret+` refused"}`)
+	h.say(t, path, "show me deploy.yaml")
+	h.say(t, path, "show me no.txt?token="+secret)
+	h.say(t, path, "Is `API_TOKEN="+secret+"` right?\n\n    password: "+secret+"\n")
+	h.posted(t, path+"/display", `{"tool":"run_and_display","arguments":{"command":"echo API_TOKEN=`+secret+`"}}`)
+	if _, log := h.do("GET", path+"/export?format=jsonl", ""); !strings.Contains(log, secret) {
+		t.Error("the log has no secret")
+	}
+	for _, address := range []string{path + "/export?format=html", path + "/export?format=md", strings.TrimPrefix(path, "/api") + "/replay"} {
+		_, body := h.do("GET", address, "")
+		for at, rest := 0, body; ; {
+			i := strings.Index(rest[at:], "hunter2")
+			if i < 0 {
+				break
+			}
+			at += i
+			t.Errorf("%s has …%s…", address, rest[max(0, at-150):min(len(rest), at+50)])
+			at++
+		}
+		if !strings.Contains(body, "••••") || strings.Contains(body, "Show it") {
+			t.Errorf("%s has no dots, or offers to lift them", address)
+		}
+	}
+}
