@@ -41,6 +41,9 @@ hooks:
 	p.say("/stpo")
 	p.wait(`(` + lastToast + `).includes('/stpo is not a command. Did you mean /stop?')`)
 	p.js(prompt + `.select()`)
+	p.press("Enter") // what is refused twice is said once
+	p.wait(`[...document.querySelectorAll('.toast')].filter((t) => t.textContent.includes('/stpo')).length === 1`)
+	p.js(prompt + `.select()`)
 	p.say("/pe") // the menu offers what begins so; a slip of /run it is not
 	p.wait(`(` + lastToast + `).includes('/pe is not a command. Did you mean /permissions?')`)
 	p.js(prompt + `.select()`)

@@ -20,6 +20,7 @@ export function toast(words, { act, how = '', stay = false, ms = 4000 } = {}) {
     parts.do.addEventListener('click', () => { gone(); act.run() })
   }
   root.querySelector('[data-act=dismiss]').addEventListener('click', gone)
+  for (const old of [...at.children]) if (old.querySelector('[data-part=text]').textContent === words) old.remove()
   at.append(root)
   while (at.children.length > most) at.firstElementChild.remove()
   announce(words)
