@@ -179,4 +179,7 @@ func TestSearchWithVeryManyHits(t *testing.T) {
 		p.write(letter)
 	}
 	p.has(".grep .query", "No hits in 3")
+	p.press("Enter") // there is nothing to go to, so one types on
+	p.write("x")
+	p.is(`document.activeElement.value`, "nosuchx")
 }

@@ -253,7 +253,7 @@ function key(e) {
     else return
   } else if (e.target === parts.q) {
     if (e.isComposing) return
-    if (e.key === 'ArrowDown' || e.key === 'Escape' || e.key === 'Enter') toHits()
+    if (e.key === 'ArrowDown' || e.key === 'Escape' || (e.key === 'Enter' && hits.all.length)) toHits()
     else return
   } else if (e.target === parts.hits) {
     if (e.key === 'Escape') close(tab)
