@@ -98,6 +98,7 @@ func TestReplay(t *testing.T) {
 	p.has("#saw", "sinks.csv")
 	p.shot("replay-end")
 
+	p.wait(`document.activeElement.id === 'moment'`) // its keys work at once, and a screen reader says the moment
 	p.press("Home")
 	p.moment("1")
 	p.has("#saw", "Nothing was shown before this moment")
