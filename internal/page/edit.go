@@ -102,12 +102,14 @@ func (c *Call) relative(name string) string {
 	return c.inWorkspace(name)
 }
 
+func (c *Call) inWorkspace(path string) string { return c.In.inWorkspace(path) }
+
 // inWorkspace is a path relative to the workspace, if it is absolute and in there.
-func (c *Call) inWorkspace(path string) string {
-	if c.In == nil || c.In.Cwd == "" || !filepath.IsAbs(path) {
+func (s *scope) inWorkspace(path string) string {
+	if s == nil || s.Cwd == "" || !filepath.IsAbs(path) {
 		return path
 	}
-	rel, err := filepath.Rel(c.In.Cwd, path)
+	rel, err := filepath.Rel(s.Cwd, path)
 	if err != nil || !filepath.IsLocal(rel) || rel == "." {
 		return path
 	}

@@ -76,7 +76,11 @@ func (a *Ask) What() string {
 	if !a.IsPermission() {
 		return wording.Plain(a.Input.Question)
 	}
-	what := wording.Plain(a.Resource)
+	name := a.Resource
+	if a.Kind == "write" {
+		name = a.In.inWorkspace(name)
+	}
+	what := wording.Plain(name)
 	if n := len(a.Resources) - 1; n > 0 {
 		what += " and " + wording.Count(n) + " more"
 	}
@@ -214,16 +218,16 @@ func (a *Ask) Short(g event.Grant) string {
 
 // Wider says what the wider grants leave out.
 func (a *Ask) Wider() string {
-	const asks = " about what names a secret or hides a character."
+	const asks = " about secrets and hidden characters."
 	switch n := len(a.Grants) - 1; n {
 	case -1, 0:
 		return ""
 	case 1:
-		return "The wider one still asks" + asks
+		return "The wider choice still asks" + asks
 	case 2:
-		return "The wider two still ask" + asks
+		return "The wider two choices still ask" + asks
 	default:
-		return "The wider " + wording.Count(n) + " still ask" + asks
+		return "The wider " + wording.Count(n) + " choices still ask" + asks
 	}
 }
 

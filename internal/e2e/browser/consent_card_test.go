@@ -359,7 +359,7 @@ func TestGrantsOnTheCard(t *testing.T) {
 	p.press("s")
 	p.is(`[...document.querySelectorAll('.pickone')].map((e) => e.ariaChecked + ' ' + e.innerText.replaceAll(/\s+/g, ' ')).join('; ')`,
 		"true this command, exactly covers the command above, nothing else; false commands that only read inside this workspace covers cat, grep, git log and the like, of files that hold no secrets")
-	p.has(".grants", "The wider one still asks about what names a secret or hides a character.")
+	p.has(".grants", "The wider choice still asks about secrets and hidden characters.")
 	p.shots("grants")
 	p.press("Escape")
 	p.wait(`!document.querySelector('.grants').checkVisibility() && document.activeElement.matches('[data-ask]')`)
