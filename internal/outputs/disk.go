@@ -24,18 +24,26 @@ const (
 	Gone
 )
 
-// Now compares the file with what has its name now, at the cost of one lstat: nothing is opened or
-// read. What was moved away and back is the same.
+// Now compares the file with what has its name now.
 func (d *Disk) Now() DiskState {
+	state, _ := d.Since()
+	return state
+}
+
+// Since compares the file with what has its name now, and says when that was written, at the cost of
+// one lstat: nothing is opened or read. What was moved away and back is the same.
+func (d *Disk) Since() (DiskState, time.Time) {
 	if d == nil {
-		return Same
+		return Same, time.Time{}
 	}
 	st, err := os.Lstat(d.Name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		return Gone
-	case err == nil && (!st.Mode().IsRegular() || st.Size() != d.Size || !st.ModTime().Equal(d.Modified)):
-		return Changed
+		return Gone, time.Time{}
+	case err != nil:
+		return Same, time.Time{}
+	case !st.Mode().IsRegular() || st.Size() != d.Size || !st.ModTime().Equal(d.Modified):
+		return Changed, st.ModTime()
 	}
-	return Same
+	return Same, st.ModTime()
 }

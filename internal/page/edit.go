@@ -24,6 +24,23 @@ func (c *Call) edits() bool {
 	return v.done != "Ran" && c.State != "failed" && strings.Contains("\n"+c.Log, "\n@@ -")
 }
 
+// editsFile reports whether the call changes a file, by its absolute name.
+func (c *Call) editsFile(name string) bool {
+	if v, _ := verbOf(c.Tool); v.done != "Edited" && v.done != "Wrote" {
+		return false
+	}
+	rel := c.inWorkspace(name)
+	if c.inWorkspace(filepath.Clean(c.Name())) == rel {
+		return true
+	}
+	for line := range strings.Lines(cut(c.Log)) { // of a patch only the diff names files
+		if at, ok := strings.CutPrefix(line, "+++ "); ok && c.relative(at) == rel {
+			return true
+		}
+	}
+	return false
+}
+
 // withoutHeads is a diff without what stands before the hunks of a file but its path,
 // relative to the workspace, and without that too if there is one file, which the row
 // names.

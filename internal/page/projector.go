@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"time"
 
 	"webchat/internal/event"
 )
@@ -150,6 +151,25 @@ func (p *Projector) Tool(callID string, from int64) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// lateReport is how long after it began an agent may report a call.
+const lateReport = time.Second
+
+// Wrote reports whether an edit of the agent was at work on a file, by its absolute name, at a time.
+func (p *Projector) Wrote(name string, at time.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, n := range p.fold.nodes {
+		c := n.Call
+		if c == nil || c.State == "failed" || c.Asked > 0 || at.Before(c.StartedAt.Add(-lateReport)) || c.Done() && at.After(c.EndedAt) {
+			continue
+		}
+		if c.editsFile(name) {
+			return true
+		}
+	}
+	return false
 }
 
 // Seq returns the last logged event it has taken in.

@@ -93,34 +93,6 @@ func (s *Server) ownOutput(r *http.Request, one *session.Session) (*outputs.Outp
 	return o, err
 }
 
-// diskReply is which outputs are no longer as their files are.
-type diskReply struct {
-	Changed []outputs.ID `json:"changed"`
-	Gone    []outputs.ID `json:"gone"`
-}
-
-// onDisk compares outputs with the files they were read from. What is not known has not changed.
-func (s *Server) onDisk(r *http.Request, one *session.Session, _ empty) (diskReply, error) {
-	out := diskReply{[]outputs.ID{}, []outputs.ID{}}
-	asked := r.URL.Query()["output"]
-	if len(asked) > 100 {
-		return out, invalid("invalid", "Ask for at most 100 outputs at once.")
-	}
-	for _, id := range asked {
-		o, err := s.Outputs.Get(outputs.ID(id))
-		if err != nil || o.Meta().SessionID != string(one.ID()) {
-			continue
-		}
-		switch o.Meta().Disk.Now() {
-		case outputs.Changed:
-			out.Changed = append(out.Changed, o.ID())
-		case outputs.Gone:
-			out.Gone = append(out.Gone, o.ID())
-		}
-	}
-	return out, nil
-}
-
 type undoRequest struct {
 	With   string `json:"with"`   // the output that holds the text before the changes
 	Undone []int  `json:"undone"` // the changes that are then taken back, as the view of differences numbers them, from 1; the others are as shown

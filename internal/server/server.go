@@ -49,6 +49,7 @@ import (
 	"webchat/internal/sessions"
 	"webchat/internal/sse"
 	"webchat/internal/views"
+	"webchat/internal/watch"
 )
 
 // Config is what a Server shows. Sessions, Outputs, Hub and Guard are needed.
@@ -90,6 +91,7 @@ type Server struct {
 	films     films
 	searching chan struct{} // holds one for each search
 	sensitive policy.SensitiveNames
+	watch     watch.Watcher // of the files that readers have open
 }
 
 // New makes a Server. It starts nothing.

@@ -1,5 +1,6 @@
-// Files on the Desk follow the disk: while this page is seen, the server compares those that are open,
-// without reading them. What changed is read when the reader asks to see it.
+// Files on the Desk follow the disk: while this page is seen, one question waits at the server for what
+// becomes of those that are open, which it answers without reading them. What somebody else changed is
+// read when the reader asks to see it; what this session's agent changed, at once.
 
 import { announce } from './announce.js'
 import { getJSON, path, session } from './api.js'
@@ -8,43 +9,74 @@ import { paneOf, refresh, reread } from './pane.js'
 import { open, tabOf } from './tabs.js'
 import { failed } from './toast.js'
 
-const every = 2000 // milliseconds between two comparisons
+const pause = 2000 // milliseconds after a question that failed
 const most = 100 // files that are compared at once
 let off = false // the server does not answer
+let over = new AbortController() // of the question that waits
+let stir = () => {} // ends a pause
+let last = { of: '', seen: '' } // the outputs asked about last, and what stands for the answer
 
 const follows = (tab) => tab.state === 'done' && tab.kind !== 'terminal' && !tab.look && !tab.call && !tab.secret
+
+const followed = () => (session() && !document.hidden && !off ? open().filter(follows).slice(-most) : [])
+
+const query = (tabs) => tabs.map((tab) => `output=${encodeURIComponent(tab.out)}`).join('&')
 
 /** Says in the foot of a pane what became of its file. */
 function paint(pane) {
   const tab = tabOf(pane?.dataset.key)
   if (!tab) return
   for (const el of pane.querySelectorAll('.dfoot [data-disk]')) el.hidden = el.dataset.disk !== tab.disk
+  const polled = pane.querySelector('.dfoot [data-polled]')
+  if (polled) polled.hidden = !tab.polled || Boolean(tab.disk)
 }
 
-async function compare() {
-  const tabs = open().filter(follows).slice(-most)
-  if (!tabs.length) return
+async function compare(tabs) {
+  const of = query(tabs)
   const asked = new Map(tabs.map((tab) => [tab, tab.out]))
-  const { changed, gone } = await getJSON(path(`/disk?${tabs.map((tab) => `output=${encodeURIComponent(tab.out)}`).join('&')}`))
+  const seen = last.of === of ? `&seen=${last.seen}` : ''
+  const reply = await getJSON(path(`/disk?${of}${seen}`), { signal: over.signal })
+  last = { of, seen: reply.seen }
   let moved = false
   for (const [tab, out] of asked) {
-    const now = changed.includes(out) ? 'changed' : gone.includes(out) ? 'gone' : ''
-    if (tab.out !== out || (tab.disk ?? '') === now) continue
-    tab.disk = now
-    moved = true
-    if (now) announce(`${tab.base} ${now === 'gone' ? 'is no longer on disk' : 'changed on disk'}`)
+    if (tab.out !== out) continue
+    tab.polled = reply.polled.includes(out)
+    const now = reply.changed.includes(out) ? 'changed' : reply.gone.includes(out) ? 'gone' : ''
+    if ((tab.disk ?? '') !== now) {
+      tab.disk = now
+      moved = true
+      if (now) announce(`${tab.base} ${now === 'gone' ? 'is no longer on disk' : 'changed on disk'}`)
+    }
     paint(paneOf(tab.key))
   }
   if (moved) document.dispatchEvent(new Event('webchat:tabs'))
 }
 
 async function follow() {
-  try {
-    if (session() && !document.hidden && !off) await compare()
-  } catch (err) {
-    if ([401, 403, 404].includes(err.status)) return // the session is gone, or the reader signed out
+  for (;;) {
+    const tabs = followed()
+    let wait = tabs.length ? 0 : Infinity
+    try {
+      if (tabs.length) await compare(tabs)
+    } catch (err) {
+      if ([401, 403, 404].includes(err.status)) return // the session is gone, or the reader signed out
+      if (err.name !== 'AbortError') wait = pause
+    }
+    if (!wait) continue
+    await new Promise((done) => {
+      stir = done
+      if (wait < Infinity) setTimeout(done, wait)
+    })
   }
-  setTimeout(follow, every)
+}
+
+/** Asks anew if other files are to be followed than the question that waits is about. */
+function ask() {
+  const tabs = followed()
+  if (query(tabs) === last.of && tabs.length) return
+  over.abort()
+  over = new AbortController()
+  stir()
 }
 
 /** Shows a file as it is now, at the place one reads. One that may hold secrets is asked about first. */
@@ -58,11 +90,18 @@ async function see(pane) {
 }
 
 export function following() {
-  document.addEventListener('webchat:state', (e) => { off = e.detail.state === 'off' })
-  document.addEventListener('webchat:pane', (e) => paint(e.target))
+  document.addEventListener('webchat:state', (e) => {
+    off = e.detail.state === 'off'
+    ask()
+  })
+  document.addEventListener('visibilitychange', ask)
+  document.addEventListener('webchat:pane', (e) => {
+    paint(e.target)
+    ask()
+  })
   document.addEventListener('click', (e) => {
     const button = e.target.closest?.('.pane [data-act=see-disk]')
     if (button) see(button.closest('[data-pane]')).catch(failed)
   })
-  setTimeout(follow, every)
+  follow()
 }
