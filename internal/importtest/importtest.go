@@ -116,9 +116,10 @@ var theirs = map[string][]string{
 	"github.com/adrg/xdg":                      {"cmd/webchat"},
 	"github.com/prometheus/client_golang":      {"cmd/webchat"},
 	"github.com/charlievieth/fastwalk":         {"internal/files"},
+	"github.com/fsnotify/fsnotify":             {"internal/watch"},                                                                                                  // what each system reports of files
 	"golang.org/x/net":                         {"cmd/webchat", "internal/views", "internal/page/pagetest", "internal/render/rendertest", "internal/e2e/sentences"}, // a bound of connections; HTML as a page; tests parse HTML
 	"github.com/sahilm/fuzzy":                  {"internal/files"},
-	"golang.org/x/sys":                         {"internal/proc", "internal/render", "internal/sse", "internal/document", "internal/policy", "cmd/webchat"},
+	"golang.org/x/sys":                         {"internal/proc", "internal/watch", "internal/render", "internal/sse", "internal/document", "internal/policy", "cmd/webchat"},
 	"golang.org/x/image":                       {"internal/kind"},
 	"github.com/gabriel-vasile/mimetype":       {"internal/kind"},
 	"golang.org/x/text":                        {"internal/outputs", "internal/displaytools"},

@@ -3,11 +3,13 @@ package page
 import (
 	"encoding/json"
 	"html/template"
+	"slices"
 	"strings"
 	"time"
 
 	"webchat/internal/event"
 	"webchat/internal/render"
+	"webchat/internal/views"
 	"webchat/internal/wording"
 )
 
@@ -41,7 +43,8 @@ type Call struct {
 	Fingerprint *event.Fingerprint
 	ShownAt     time.Time
 	again       *reread // what stands in the output's place, once it was read again
-	before      *Call   // the display of the same before it, and the one after it
+	former      []revision
+	before      *Call // the display of the same before it, and the one after it
 	later       *Call
 	Progress    event.ToolExecutionProgress
 	StartedAt   time.Time
@@ -58,11 +61,49 @@ type Call struct {
 	Rewritten   json.RawMessage // its arguments as hooks left them; nil: as they came
 }
 
+// revision is an output that stood in the place of a call's before.
+type revision struct {
+	output string
+	at     time.Time
+	agent  bool // the agent changed the file to this
+}
+
+// mostRevisions is how many are remembered of a file, the first among them.
+const mostRevisions = 12
+
+// Revisions is what the file was when, oldest first, as far as it can be read: for each its output, the
+// time, and what made it. Empty: they are not to be compared.
+func (c *Call) Revisions() string {
+	if c.Kind != "file" || !views.Comparable(c.Telemetry.Bytes) {
+		return ""
+	}
+	var all []string
+	now := revision{c.Output, c.StartedAt, false}
+	if c.again != nil {
+		now = revision{c.Output, c.again.at, c.again.agent}
+	}
+	for i, r := range append(slices.Clone(c.former), now) {
+		if _, ok := c.In.Outputs.Output(r.output); !ok {
+			continue
+		}
+		by := "disk"
+		switch {
+		case i == 0:
+			by = "shown"
+		case r.agent:
+			by = "agent"
+		}
+		all = append(all, r.output+" "+c.In.clock(r.at)+" "+by)
+	}
+	return strings.Join(all, ";")
+}
+
 // reread is what is known of a file that was read again.
 type reread struct {
 	telemetry   Telemetry
 	fingerprint *event.Fingerprint
 	at          time.Time
+	agent       bool // the agent had changed it
 }
 
 // now is the call as its output is now: that of a file that was read again is compared with the

@@ -3,6 +3,7 @@ package page
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"webchat/internal/event"
@@ -209,10 +210,27 @@ func (f *State) outputReread(d event.OutputReread) {
 	}
 	var t Telemetry
 	_ = json.Unmarshal(d.ToolTelemetry, &t) // it is our own tool's
-	c.Output, c.DeletedAt, c.again = d.NewOutputID, time.Time{}, &reread{t, d.Fingerprint, f.now}
+	was := revision{c.Output, c.StartedAt, false}
+	if c.again != nil {
+		was.at, was.agent = c.again.at, c.again.agent
+	}
+	if c.former = append(c.former, was); len(c.former) > mostRevisions {
+		c.former = slices.Delete(c.former, 1, 2)
+	}
+	c.Output, c.DeletedAt, c.again = d.NewOutputID, time.Time{}, &reread{t, d.Fingerprint, f.now, f.editedSince(c.Name(), was.at)}
 	f.former[d.OutputID] = c
 	f.ledgerChanged()
 	f.revise(c)
+}
+
+// editedSince reports whether the agent had an edit of a file at work since a time.
+func (f *State) editedSince(name string, at time.Time) bool {
+	for _, n := range f.nodes {
+		if c := n.Call; c != nil && c.State != "failed" && (!c.Done() || c.EndedAt.After(at)) && c.editsFile(name) {
+			return true
+		}
+	}
+	return false
 }
 
 // attached counts what a prompt lets the agent read of what was shown.

@@ -156,8 +156,9 @@ func (p *Projector) Tool(callID string, from int64) (string, bool) {
 // lateReport is how long after it began an agent may report a call.
 const lateReport = time.Second
 
-// Wrote reports whether an edit of the agent was at work on a file, by its absolute name, at a time.
-func (p *Projector) Wrote(name string, at time.Time) bool {
+// Wrote reports whether an edit of the agent was at work on a file, by its absolute name, at a time, and
+// whether it still is.
+func (p *Projector) Wrote(name string, at time.Time) (wrote, writes bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, n := range p.fold.nodes {
@@ -166,10 +167,10 @@ func (p *Projector) Wrote(name string, at time.Time) bool {
 			continue
 		}
 		if c.editsFile(name) {
-			return true
+			wrote, writes = true, writes || !c.Done()
 		}
 	}
-	return false
+	return wrote, writes
 }
 
 // Seq returns the last logged event it has taken in.

@@ -43,8 +43,14 @@ func (s *Server) onDisk(r *http.Request, one *session.Session, _ empty) (out dis
 	}
 	reports := s.watch.Follow(names)
 	defer reports.Close()
-	compare := func() error {
-		out, err = s.compareWithDisk(r, one, files)
+	soon := time.NewTimer(diskPoll)
+	defer soon.Stop()
+	soon.Stop()
+	compare := func() (err error) {
+		var written bool
+		if out, written, err = s.compareWithDisk(r, one, files); written {
+			soon.Reset(diskSettle)
+		}
 		out.Polled = []outputs.ID{}
 		for _, o := range files {
 			if o != nil && reports.Blind(o.Meta().Disk.Name) {
@@ -76,6 +82,7 @@ func (s *Server) onDisk(r *http.Request, one *session.Session, _ empty) (out dis
 			}
 			waiting = true
 			continue
+		case <-soon.C:
 		case <-settled.C:
 			waiting = false
 		case <-tick.C:
@@ -86,9 +93,9 @@ func (s *Server) onDisk(r *http.Request, one *session.Session, _ empty) (out dis
 	}
 }
 
-// compareWithDisk looks at the file of each output once.
-func (s *Server) compareWithDisk(r *http.Request, one *session.Session, list []*outputs.Output) (diskReply, error) {
-	out := diskReply{Changed: []outputs.ID{}, Agent: []outputs.ID{}, Gone: []outputs.ID{}}
+// compareWithDisk looks at the file of each output once. What the agent writes now has not changed yet.
+func (s *Server) compareWithDisk(r *http.Request, one *session.Session, list []*outputs.Output) (out diskReply, written bool, err error) {
+	out = diskReply{Changed: []outputs.ID{}, Agent: []outputs.ID{}, Gone: []outputs.ID{}}
 	seen := make([]byte, len(list))
 	for i, o := range list {
 		seen[i] = '0'
@@ -96,15 +103,19 @@ func (s *Server) compareWithDisk(r *http.Request, one *session.Session, list []*
 			continue
 		}
 		disk := o.Meta().Disk
-		switch state, written := disk.Since(); state {
+		switch state, at := disk.Since(); state {
 		case outputs.Changed:
+			wrote, writes, err := s.wrote(r, one, disk.Name, at)
+			if err != nil {
+				return out, false, err
+			}
+			if writes {
+				written = true
+				continue
+			}
 			seen[i] = '1'
 			out.Changed = append(out.Changed, o.ID())
-			byAgent, err := s.wrote(r, one, disk.Name, written)
-			if err != nil {
-				return out, err
-			}
-			if byAgent {
+			if wrote {
 				seen[i] = '2'
 				out.Agent = append(out.Agent, o.ID())
 			}
@@ -114,18 +125,20 @@ func (s *Server) compareWithDisk(r *http.Request, one *session.Session, list []*
 		}
 	}
 	out.Seen = string(seen)
-	return out, nil
+	return out, written, nil
 }
 
-// wrote reports whether a session's agent had an edit of a file at work when that was written.
-func (s *Server) wrote(r *http.Request, one *session.Session, name string, at time.Time) (bool, error) {
+// wrote reports whether a session's agent had an edit of a file at work when that was written, and
+// whether it still has.
+func (s *Server) wrote(r *http.Request, one *session.Session, name string, at time.Time) (wrote, writes bool, err error) {
 	if s.Pages == nil {
-		return false, nil
+		return false, false, nil
 	}
 	_, src, release, err := s.projected(r.Context(), one)
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
 	defer release()
-	return src.projector.Wrote(name, at), nil
+	wrote, writes = src.projector.Wrote(name, at)
+	return wrote, writes, nil
 }

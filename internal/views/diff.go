@@ -18,6 +18,9 @@ import (
 
 const contextLines = 3 // shown around a change
 
+// Comparable reports whether outputs of so many bytes are compared.
+func Comparable(bytes int64) bool { return bytes <= limits[compared].bytes }
+
 // comparison is what differs between two outputs, as rows.
 type comparison struct {
 	with           outputs.ID

@@ -59,7 +59,7 @@ func TestFilesFollowTheDisk(t *testing.T) {
 	open("pump.go")
 	press()
 	p.has(".pane:not([hidden]) .rows", "2 * time.Second")
-	p.has(".pane:not([hidden]) .pane-note", "Changed since it was shown at")
+	p.has(".pane:not([hidden]) .timeline", "disk")
 
 	// Deleted: the text stays. Back in its place, there is nothing to say.
 	name := filepath.Join(s.workspace, "go.mod")

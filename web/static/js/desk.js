@@ -273,7 +273,7 @@ function sync(first) {
         announce(`${tab.base} is on the Desk`)
       }
     }
-    if (pane && !drawn && tab.out === r.out && (again || pane.dataset.target !== tab.out || (pane.dataset.state !== r.state && pane.dataset.state !== 'expired' && pane.dataset.state !== 'away'))) refresh(tab).catch(failed)
+    if (pane && !drawn && !tab.expects && tab.out === r.out && (again || pane.dataset.target !== tab.out || (pane.dataset.state !== r.state && pane.dataset.state !== 'expired' && pane.dataset.state !== 'away'))) refresh(tab).catch(failed)
   }
   document.getElementById('shelf-n').textContent = `${document.getElementById('outs').dataset.count} ${document.getElementById('outs').dataset.count === '1' ? 'output' : 'outputs'}`
   draw()

@@ -4,6 +4,7 @@ import { alone } from './alone.js'
 import { run } from './cards.js'
 import { openChanged } from './changedlist.js'
 import { besides, commentChange, toChange, undoChange } from './changesview.js'
+import { toFresh } from './inplace.js'
 import { close, enter, isShown, reopen, split, step, toggle, view } from './desk.js'
 import { edit } from './editor.js'
 import { findAgain } from './find.js'
@@ -33,7 +34,7 @@ const keys = {
 /** To the next hit, change or failure, or the one before. */
 function jump(by) {
   const at = pane()
-  if (!at || toChange(at, by)) return
+  if (!at || toChange(at, by) || toFresh(at, by)) return
   const button = at.querySelector(at.querySelector('.find') ? `[data-act=find-${by > 0 ? 'next' : 'previous'}]` : '[data-act=to-failure]')
   if (button) button.click()
   else findAgain(at, by)

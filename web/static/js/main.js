@@ -25,6 +25,7 @@ import { folded } from './more.js'
 import { metering } from './meter.js'
 import { notifying } from './notify.js'
 import { following } from './ondisk.js'
+import { inPlace } from './inplace.js'
 import { paneActs } from './pane.js'
 import { paneMaps } from './panemap.js'
 import { paneMenus } from './panemenu.js'
@@ -82,6 +83,7 @@ if (!auth()) {
   desks()
   resting()
   following()
+  inPlace()
   stripped()
   shelves()
   changedList()

@@ -5,11 +5,13 @@
 import { announce } from './announce.js'
 import { getJSON, path, session } from './api.js'
 import { display } from './display.js'
+import { expect } from './inplace.js'
 import { paneOf, refresh, reread } from './pane.js'
-import { open, tabOf } from './tabs.js'
+import { beside, front, open, tabOf } from './tabs.js'
 import { failed } from './toast.js'
 
 const pause = 2000 // milliseconds after a question that failed
+const often = 500 // milliseconds between two times that a file is drawn anew
 const most = 100 // files that are compared at once
 let off = false // the server does not answer
 let over = new AbortController() // of the question that waits
@@ -26,7 +28,7 @@ const query = (tabs) => tabs.map((tab) => `output=${encodeURIComponent(tab.out)}
 function paint(pane) {
   const tab = tabOf(pane?.dataset.key)
   if (!tab) return
-  for (const el of pane.querySelectorAll('.dfoot [data-disk]')) el.hidden = el.dataset.disk !== tab.disk
+  for (const el of pane.querySelectorAll('[data-disk]')) el.hidden = el.dataset.disk !== tab.disk
   const polled = pane.querySelector('.dfoot [data-polled]')
   if (polled) polled.hidden = !tab.polled || Boolean(tab.disk)
 }
@@ -41,15 +43,45 @@ async function compare(tabs) {
   for (const [tab, out] of asked) {
     if (tab.out !== out) continue
     tab.polled = reply.polled.includes(out)
-    const now = reply.changed.includes(out) ? 'changed' : reply.gone.includes(out) ? 'gone' : ''
+    const now = reply.agent.includes(out) ? '' : reply.changed.includes(out) ? 'changed' : reply.gone.includes(out) ? 'gone' : ''
     if ((tab.disk ?? '') !== now) {
       tab.disk = now
       moved = true
       if (now) announce(`${tab.base} ${now === 'gone' ? 'is no longer on disk' : 'changed on disk'}`)
     }
     paint(paneOf(tab.key))
+    if (reply.agent.includes(out)) await change(tab)
   }
   if (moved) document.dispatchEvent(new Event('webchat:tabs'))
+}
+
+/** Draws a file that this session's agent changed, where one reads it. */
+async function change(tab) {
+  const pane = paneOf(tab.key)
+  const before = tab.out
+  const early = Date.now() - (tab.drawn ?? 0)
+  if (early < often) await new Promise((done) => { setTimeout(done, often - early) })
+  if (tab.out !== before) return
+  tab.drawn = Date.now()
+  if (await readAgain(tab, pane)) {
+    tab.disk = 'changed' // it may hold secrets, or cannot be read: the reader decides
+    return paint(pane)
+  }
+  announce(`${tab.base} changed by the agent`)
+  if (tab !== front() && tab !== beside()) tab.news = true
+  await refresh(tab)
+}
+
+/** Reads a file again, and learns what changed before its pane is drawn; why it could not, if it could not. */
+async function readAgain(tab, pane) {
+  tab.expects = true // what the stream says of the new output waits for this
+  try {
+    const failure = await reread(tab, tab.out)
+    if (!failure && pane) await expect(pane, tab.out)
+    return failure
+  } finally {
+    tab.expects = false
+  }
 }
 
 async function follow() {
@@ -82,7 +114,7 @@ function ask() {
 /** Shows a file as it is now, at the place one reads. One that may hold secrets is asked about first. */
 async function see(pane) {
   const tab = tabOf(pane.dataset.key)
-  if (await reread(tab, tab.out)) return display({ tool: pane.dataset.tool, arguments: JSON.parse(pane.dataset.args) })
+  if (await readAgain(tab, pane)) return display({ tool: pane.dataset.tool, arguments: JSON.parse(pane.dataset.args) })
   tab.disk = ''
   document.dispatchEvent(new Event('webchat:tabs'))
   const drawn = await refresh(tab)

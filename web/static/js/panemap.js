@@ -65,6 +65,7 @@ function draw(pane) {
     ...(wide ? bars(pane, tall) : []),
     ...(v.most ? [rect('thumb', y, thumb, 0, 32)] : []),
     ...marks(pairs(pane.dataset.changed), 'giv', 0, 2),
+    ...marks(pairs(pane.dataset.fresh), 'fr', 4, 7),
     ...marks((found.get(pane) ?? []).map((n) => [n, n]), 'h', 4, 7),
     ...marks(pairs(pane.dataset.given), 'giv', 2, 3),
     ...(s ? [rect('s', at(s.from), Math.max(2, (s.to - s.from + 1) * unit), 0, 3)] : []))

@@ -55,7 +55,8 @@ async function choose(pane, view) {
   const focused = box.contains(document.activeElement) // letters stay keys in the next view
   for (const el of box.querySelectorAll(':scope > :is(.code, .map)')) el.toggleAttribute('hidden', !own) // also of what is drawn as SVG
   box.querySelector('.other')?.remove()
-  pane.querySelector('.vbar')?.remove()
+  pane.querySelector('.vbar:not(.timeline)')?.remove()
+  for (const el of pane.querySelectorAll('.timeline')) el.hidden = !own
   delete pane.dataset.where
   scope(pane, null)
   const tab = tabOf(pane.dataset.key)

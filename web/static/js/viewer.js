@@ -54,6 +54,8 @@ export class Viewer {
     this.first = Number(pane.dataset.first ?? 1)
     this.gap = null // {after, next}: the lines before and behind what was left out
     this.only = null // {re, total}: the lines that match
+    this.inserts = [] // {line, rows}: rows before a line that are none of the output's
+    this.fresh = new Set() // numbers of lines that changed
     this.pos = 0 // rows above the screen, with a part of one
     this.put = 0 // where the box was scrolled to from here; NaN: not known
     this.tallHeight = 0 // pixels of the tall box
@@ -77,7 +79,7 @@ export class Viewer {
   get wrapped() { return this.code.classList.contains('wrap') }
   get total() {
     if (this.only) return this.only.total
-    return Math.max(0, this.last - this.first + 1 - (this.gap ? this.gap.next - this.gap.after - 2 : 0))
+    return Math.max(0, this.last - this.first + 1 + this.inserts.reduce((n, { rows }) => n + rows.length, 0) - (this.gap ? this.gap.next - this.gap.after - 2 : 0))
   }
 
   /** Measured once for each size: asking makes the browser lay everything out. */
@@ -91,7 +93,8 @@ export class Viewer {
   /** The place of a line; of one that was left out, the place of the row that says so. */
   place(n) {
     const { gap, first } = this
-    if (!gap || n <= gap.after) return n - first
+    if (!gap) return this.inserts.reduce((place, { line, rows }) => (line <= n ? place + rows.length : place), n - first)
+    if (n <= gap.after) return n - first
     return n < gap.next ? gap.after + 1 - first : n - gap.next + gap.after + 2 - first
   }
 
@@ -99,7 +102,11 @@ export class Viewer {
   lineAt(place) {
     const { gap, first } = this
     if (this.only) return this.only.total ? numberOf(this.rowAt(Math.min(place, this.only.total - 1))) : 0
-    const n = first + place
+    let n = first + place
+    for (const { line, rows } of this.inserts) { // those before have been taken off
+      if (n < line) break
+      n = Math.max(line, n - rows.length)
+    }
     return !gap || n <= gap.after + 1 ? n : n - gap.after - 2 + gap.next
   }
 
@@ -107,7 +114,7 @@ export class Viewer {
   get seen() {
     const from = Math.floor(this.pos)
     const to = Math.min(this.total - 1, Math.max(from, Math.ceil(this.pos + this.screen) - 1))
-    return { from: this.lineAt(from), to: this.lineAt(Math.max(0, to)) }
+    return { from: Math.min(this.last, this.lineAt(from)), to: Math.min(this.last, this.lineAt(Math.max(0, to))) }
   }
 
   /** Says how far the output goes; what was its end may be another row now. Who follows goes there once its rows have come. */
@@ -152,6 +159,44 @@ export class Viewer {
     this.pos = Math.max(0, (re ? place : this.place(line)) - Math.min(Math.max(0, offset), this.screen - 1))
     this.fit()
   }
+
+  /** Puts rows before lines, and marks lines as changed. What one reads stays where it is. */
+  insert(list, fresh) {
+    if (this.gap || this.only) return
+    const top = Math.floor(this.pos)
+    const line = this.lineAt(top) - (this.inserted(top) ? 1 : 0)
+    const was = this.place(line)
+    const rows = [...this.late.values(), ...[...this.blocks.values()].flatMap((block) => [...block.rows?.values() ?? []])]
+    this.inserts = list
+    this.fresh = fresh
+    this.forget(0)
+    for (const row of rows) if (numberOf(row)) this.stand(numberOf(row), row)
+    this.pos += this.place(line) - was
+    this.fit()
+  }
+
+  /** The row at a place that is none of the output's, if there is one. */
+  inserted(place) {
+    if (this.only) return undefined
+    for (const { line, rows } of this.inserts) {
+      const at = this.place(line) - rows.length
+      if (place < at) break
+      if (place < at + rows.length) return rows[place - at]
+    }
+    return undefined
+  }
+
+  /** Lets a row stand for line n until that has come. */
+  stand(n, row) {
+    const ln = row.querySelector(':scope > .ln')
+    ln.textContent = n
+    ln.setAttribute('href', `#L${n}`)
+    number(row, n)
+    row.classList.toggle('is-fresh', this.fresh.has(n))
+    this.late.set(this.place(n), row)
+  }
+
+  numberOf(row) { return numberOf(row) }
 
   fit() {
     this.fitted = this.total
@@ -283,6 +328,7 @@ export class Viewer {
       const n = numberOf(row)
       number(row, n)
       keepLifted(this.pane.dataset.output, row, n)
+      row.classList.toggle('is-fresh', this.fresh.has(n))
       if (!this.only) place = n ? this.place(n) : this.gap ? this.gap.after + 1 - this.first : place
       rows.set(place++, row)
     }
@@ -291,6 +337,8 @@ export class Viewer {
 
   /** The row at a place: as it came, or its number alone until it does. */
   rowAt(place) {
+    const other = this.inserted(place)
+    if (other) return other
     const { rows } = this.block(place)
     if (rows?.has(place)) return rows.get(place)
     if (!this.late.has(place)) {

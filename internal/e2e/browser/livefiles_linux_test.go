@@ -1,0 +1,149 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"golang.org/x/sys/unix"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+)
+
+// liveLines is a text of n lines that say their numbers.
+func liveLines(n int) []string {
+	lines := make([]string, n)
+	for i := range lines {
+		lines[i] = fmt.Sprintf("line %d of the file", i+1)
+	}
+	return lines
+}
+
+// What this session's agent changes in a file is drawn in its place: the line one reads and the lines that
+// are selected stay, old lines are folded, and what was shown is kept as a revision. What somebody else
+// changes is a dot, whether the system reports it or not.
+func TestLiveFiles(t *testing.T) {
+	h := newHouse(t)
+	lines := liveLines(400)
+	name := filepath.Join(h.site.workspace, "live.txt")
+	put := func() {
+		if err := os.WriteFile(name, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+			t.Error(err)
+		}
+	}
+	put()
+	edits := 0
+	edit := func(change func()) plot {
+		return func(ctx context.Context, host agent.Host) error {
+			edits++
+			call := fmt.Sprint("edit", edits)
+			if err := host.Report(ctx, event.ToolExecutionStart{ToolCallID: call, ToolName: "edit", Arguments: json.RawMessage(`{"path":"live.txt"}`), By: event.ByAgent}); err != nil {
+				return err
+			}
+			change()
+			put()
+			return host.Report(ctx, event.ToolExecutionComplete{ToolCallID: call, Success: true, Result: &event.ToolResult{Content: "edited"}})
+		}
+	}
+	h.backend.on("above", edit(func() {
+		lines[1] = "line 2 is another one"
+		lines = append([]string{"a new first line", "a new second line"}, lines...)
+		lines[204] = "line 203 reads otherwise now"
+	}))
+	h.backend.on("again", edit(func() { lines = append(lines[:3:3], lines[4:]...) }))
+	p := h.site.open("/")
+	p.look(1440, 900, "light")
+	p.say("/show live.txt")
+	p.done()
+	p.front("live.txt")
+	const (
+		pane  = ".pane:not([hidden])"
+		foot  = pane + " .dfoot .on-disk:not([hidden])"
+		top   = `Math.round(document.querySelector('` + pane + ` .ln[href="#L%d"]').getBoundingClientRect().top)`
+		words = `[...document.querySelectorAll('#tabs .tab.is-news')].map((e) => e.querySelector('[data-part=word]').textContent).join()`
+	)
+	p.js(`document.querySelector('` + pane + ` .code').scrollTop = 3900`)
+	p.has(pane+" .rows", "line 205 of the file")
+	p.click(pane + ` .ln[href="#L205"]`)
+	p.wait(`document.querySelectorAll('` + pane + ` .line.on').length === 1`)
+	before := eval[int](p, fmt.Sprintf(top, 200))
+
+	p.told("above")
+	p.has(pane+" .timeline", "shown")
+	p.has(pane+" .timeline", "agent")
+	p.has(pane+" .timeline .num", "+4 −2")
+	p.has(pane+" .rows .is-fresh", "line 203 reads otherwise now")
+	if after := eval[int](p, fmt.Sprintf(top, 202)); before != after { // what was line 200
+		t.Errorf("the line one reads went from %d to %d", before, after)
+	}
+	p.is(`document.querySelector('`+pane+` .line.on .ln').getAttribute('href')`, "#L207")
+	p.is(`document.querySelector('`+pane+` .was-fold').innerText.trim()`, "1 line before")
+	p.accessible("a change of the agent in its place")
+	p.shot("live-agent")
+	p.click(pane + " .was-fold")
+	p.has(pane+" .line.was", "line 203 of the file")
+	p.shot("live-agent-unfolded")
+	p.is(words, "")
+
+	p.told("again")
+	p.has(pane+" .timeline .num", "+0 −1")
+	p.wait(`document.querySelectorAll('` + pane + ` .timeline .stop[data-out]').length === 3`)
+
+	// Somebody else, with a report of the system.
+	lines[210] = "somebody else's line"
+	put()
+	p.has(foot, "Changed on disk See it")
+	p.is(words, "changed on disk")
+	p.is(`String(document.querySelector('`+pane+` .rows').innerText.includes("somebody else's"))`, "false")
+	p.wait(`document.querySelector('` + pane + ` .timeline .is-disk:not([hidden])')`)
+	p.shot("live-disk")
+	p.js(`document.querySelector('` + foot + ` [data-act=see-disk]').click()`)
+	p.has(pane+" .rows .is-fresh", "somebody else's line")
+	p.is(words, "")
+
+	// Through memory, of which the system reports nothing.
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	b, err := unix.Mmap(int(f.Fd()), 0, 4096, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(b, "A NEW")
+	if err := unix.Msync(b, unix.MS_SYNC); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Munmap(b); err != nil {
+		t.Fatal(err)
+	}
+	p.has(foot, "Changed on disk See it")
+
+	// Replaced by rename, and deleted.
+	p.js(`document.querySelector('` + foot + ` [data-act=see-disk]').click()`)
+	p.wait(`!document.querySelector('` + foot + `')`)
+	if err := os.WriteFile(name+".new", []byte("one line is left\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(name+".new", name); err != nil {
+		t.Fatal(err)
+	}
+	p.has(foot, "Changed on disk See it")
+	if err := os.Remove(name); err != nil {
+		t.Fatal(err)
+	}
+	p.has(foot, "No longer on disk. The last text is of")
+
+	// After a reload the revisions are still there.
+	p.do(chromedp.Reload())
+	p.live()
+	p.front("live.txt")
+	p.wait(`document.querySelectorAll('` + pane + ` .timeline .stop[data-out]').length === 5`)
+}
