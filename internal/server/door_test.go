@@ -173,7 +173,7 @@ func TestSignInLinkIsSpentOnce(t *testing.T) {
 	}
 	res, body := spend()
 	_, secret, _ := strings.Cut(strings.TrimSuffix(strings.TrimSpace(body), `"}`), `"secret":"`)
-	if res.StatusCode != 200 || len(secret) < 40 {
+	if res.StatusCode != 200 || len(secret) < 32 {
 		t.Fatalf("%d %s", res.StatusCode, body)
 	}
 	if res, _ := spend(); res.StatusCode != 401 {

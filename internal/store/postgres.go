@@ -280,11 +280,15 @@ func (db *Postgres) renew() {
 		if db.life.Err() != nil {
 			return
 		}
-		if lost := db.held(); err == nil || lost != nil {
+		if err == nil || db.held() != nil {
 			db.mu.Lock()
 			db.until = time.Time{}
 			db.mu.Unlock()
-			db.cfg.Logger.Error("this program does not have the sessions any longer: it did not reach the database for too long", "error", err)
+			if err == nil {
+				db.cfg.Logger.Error("another webchat took the sessions of this database")
+			} else {
+				db.cfg.Logger.Error("this program gives up the sessions: it did not reach the database for too long", "error", err)
+			}
 			if db.cfg.Lost != nil {
 				db.cfg.Lost(ErrHeld)
 			}

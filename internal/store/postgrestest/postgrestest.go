@@ -77,7 +77,9 @@ func (s *Server) Run(t testing.TB) {
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(time.Minute); ; {
+	pause := time.NewTicker(50 * time.Millisecond)
+	defer pause.Stop()
+	for deadline := time.Now().Add(time.Minute); ; <-pause.C {
 		if s.command("pg_isready", "-q", "-h", s.Dir, "-U", "webchat", "-d", "postgres").Run() == nil {
 			return
 		}
