@@ -28,7 +28,7 @@ func (s *Server) routes() []route {
 		to(get, "/api/files", guard.Read, 200, s.completeFiles, "workspace q limit", "Files of a workspace, for completing a path"),
 		to(get, "/api/files/price", guard.Read, 200, s.filePrices, "workspace name", "What files of a workspace, some of their lines (main.go:10-40) and listings of folders cost a model that is given them with a prompt; name may be given 100 times"),
 		{get, "/api/search", guard.Read, s.search, 200, nil, bytesBody("lines of JSON: {\"file\"} for each file with hits as they are found, then {\"done\"}"), "workspace session output q expression case word glob", "Search the text of a workspace, or of what was shown in a session, for q: the lines that match with 3 around each. What git ignores is left out, and of files that may hold secrets only names are searched. It ends with the request"},
-		to(post, "/api/price", guard.Write, 200, s.price, "", "What a text costs a model that is given it with a prompt"),
+		to(post, "/api/price", guard.Write, 200, s.price, "", "What a text, or a picture of so many pixels, costs a model that is given it with a prompt"),
 		to(get, "/api/looks", guard.Read, 200, s.looks, "workspace text", "What a text asks to see, if it asks for nothing else and is there: the display of each file that fits"),
 		to(get, "/api/start", guard.Read, 200, s.start, "workspace", "What a new session in a workspace may begin with: changed files, what was looked at lately, commands"),
 

@@ -231,12 +231,22 @@ func (s *Server) searchOutputs(one *session.Session, reaches func(string) bool, 
 	}
 }
 
-// priceRequest is a text that may go with a prompt.
+// priceRequest is a text that may go with a prompt, or the size of a picture that may.
 type priceRequest struct {
-	Text string `json:"text"`
+	Text    string       `json:"text,omitempty"`
+	Picture *pictureSize `json:"picture,omitempty"`
+}
+
+type pictureSize struct { // pixels
+	Width  int `json:"width"`
+	Height int `json:"height"`
 }
 
 func (s *Server) price(_ *http.Request, in priceRequest) (p outputs.Price, err error) {
+	if in.Picture != nil {
+		p.Tokens = tokens.Picture(in.Picture.Width, in.Picture.Height)
+		return p, nil
+	}
 	p.Tokens, p.Exact = tokens.Count(in.Text)
 	return p, nil
 }

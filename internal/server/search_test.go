@@ -107,6 +107,9 @@ func TestSearchOfAWorkspace(t *testing.T) {
 	if got := h.posted(t, "/api/price", `{"text":"one two three"}`); got != `{"tokens":3,"exact":true}` {
 		t.Errorf("a price of %s", got)
 	}
+	if got := h.posted(t, "/api/price", `{"picture":{"width":1024,"height":1024}}`); got != `{"tokens":765,"exact":false}` {
+		t.Errorf("a picture for %s", got)
+	}
 }
 
 // What was shown in a session is searched, or some of it.

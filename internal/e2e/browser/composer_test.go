@@ -286,6 +286,31 @@ func TestComposerTakesPicturesAndBigPastes(t *testing.T) {
 	p.is(prompt+`.value`, "small paste")
 }
 
+// A picture that is pasted is seen on its chip, at the price the Desk names for the same picture.
+func TestPastedPictureHasAPrice(t *testing.T) {
+	s := start(t)
+	p := s.open("/")
+	p.js(`const give = ` + paste + `
+		const canvas = Object.assign(document.createElement('canvas'), { width: 1600, height: 1000 })
+		const c = canvas.getContext('2d')
+		c.fillStyle = '#17a'
+		c.fillRect(0, 0, 1600, 1000)
+		c.fillStyle = '#fc3'
+		c.fillRect(400, 200, 700, 600)
+		const png = await new Promise((done) => canvas.toBlob(done, 'image/png'))
+		give('paste', (d) => d.items.add(new File([png], 'image.png', { type: 'image/png' })))`)
+	p.has("#chips .chip.cost .tok", "1,105 tokens")
+	p.wait(`document.querySelector('#chips .chip img').naturalWidth === 1600`)
+	p.shots("pasted-picture")
+	p.click("#chips [data-act=unchip]")
+	p.wait(`!document.querySelector('#chips .chip')`)
+	// What is not a picture, whatever it is called, has neither.
+	p.js(`const give = ` + paste + `
+		give('paste', (d) => d.items.add(new File(['no picture'], 'torn.png', { type: 'image/png' })))`)
+	p.has("#chips .chip", "torn.png")
+	p.wait(`!document.querySelector('#chips .chip img, #chips .chip.cost')`)
+}
+
 func TestComposerQueuesSteersAndStops(t *testing.T) {
 	s := start(t)
 	p := s.open("/")

@@ -1,8 +1,8 @@
 // Attachments: pictures and text that are pasted, dropped or chosen. A large
 // paste becomes a chip and never enters the field.
 
-import { clone } from './html.js'
-import { uploadOnce } from './api.js'
+import { clone, some } from './html.js'
+import { post, uploadOnce } from './api.js'
 import { failed } from './toast.js'
 
 const chips = document.getElementById('chips')
@@ -16,11 +16,7 @@ export const hasAttachments = () => list.size > 0
 export function add(label, attachment, { cost = 0, onRemove, dress } = {}) {
   const { root, parts } = clone('tpl-chip')
   parts.name.textContent = label
-  parts.tokens.hidden = !cost
-  parts.tokens.textContent = cost ? `${cost.toLocaleString('en')} token${cost === 1 ? '' : 's'}` : ''
-  if (cost) root.querySelector('use').setAttribute('href', '#i-read')
-  root.classList.toggle('cost', cost > 0)
-  if (cost) root.dataset.cost = cost
+  if (cost) priced(root, parts, cost)
   const gone = () => { list.delete(root); root.remove(); onRemove?.(); chips.dispatchEvent(new Event('change', { bubbles: true })) }
   const remove = root.querySelector('[data-act=unchip]')
   remove.addEventListener('click', gone)
@@ -30,6 +26,28 @@ export function add(label, attachment, { cost = 0, onRemove, dress } = {}) {
   chips.append(root)
   chips.dispatchEvent(new Event('change', { bubbles: true }))
   return gone
+}
+
+function priced(root, parts, cost) {
+  parts.tokens.hidden = false
+  parts.tokens.textContent = some(cost, 'token')
+  root.querySelector(':scope > .i use')?.setAttribute('href', '#i-read') // there is none beside a picture
+  root.classList.add('cost')
+  root.dataset.cost = cost
+}
+
+/** Puts a picture on its chip, and its price once its size is known; what the browser cannot draw has neither. */
+async function pictured(root, parts, url) {
+  const img = new Image()
+  img.alt = ''
+  img.src = url
+  try {
+    await img.decode()
+  } catch { return }
+  root.querySelector('.i').replaceWith(img)
+  const picture = { width: img.naturalWidth, height: img.naturalHeight }
+  const { tokens } = await post('/api/price', { picture }).catch(() => ({ tokens: 0 })) // it goes without a price
+  if (tokens && parts.tokens.hidden) priced(root, parts, tokens)
 }
 
 /** Hands out what is attached, uploading files, and clears the chips when kept is called. */
@@ -50,6 +68,7 @@ function addFile(file) {
   if (file.size > most) return failed(new Error(`${file.name || 'The paste'} is over the limit of 20.97 MB for attachments.`))
   const upload = uploadOnce(file.name, file)
   let agreed = false // that it goes although it may hold secrets
+  const url = /^image\/(?!svg)/.test(file.type) && URL.createObjectURL(file) // a model reads an SVG as text
   let ask
   add(file.name || (file.type.startsWith('image/') ? 'picture' : `${Math.ceil(file.size / 1000)} kB of text`), async () => {
     const done = await upload()
@@ -59,7 +78,10 @@ function addFile(file) {
     }
     return { id: done.id, name: file.name || undefined, sensitive: done.sensitive }
   }, {
-    dress: (_, { way, tokens }) => {
+    onRemove: () => { if (url) URL.revokeObjectURL(url) },
+    dress: (root, parts) => {
+      if (url) pictured(root, parts, url)
+      const { way, tokens } = parts
       ask = () => {
         Object.assign(tokens, { hidden: false, textContent: 'may hold secrets' })
         Object.assign(way, { hidden: false, textContent: 'Send it' })
