@@ -27,6 +27,9 @@ type cli struct {
 	Show struct {
 		Name string `default:"standard input" help:"what it is called"`
 	} `cmd:"" help:"show standard input in the running server while it comes"`
+	Attach struct {
+		Session string `arg:"" optional:"" help:"its id, as the address of its page ends; without it, the session in which something happened last"`
+	} `cmd:"" help:"follow a session in the terminal, and answer its questions there"`
 	URL   struct{} `cmd:"" name:"url" help:"print a fresh one-time sign-in link of the running server"`
 	Token struct {
 		MCP bool `name:"mcp" help:"print the token that is good for MCP only"`
@@ -76,7 +79,7 @@ type givenFlag struct{ name, value string }
 type command func(ctx context.Context, o *options, stdout, stderr io.Writer) error
 
 var commands = map[string]command{
-	"serve": open, "open": open, "show": show, "url": printURL, "token": printToken, "mcp stdio": mcpOnStdio, "mcp install": mcpInstall, "mcp login": mcpLogin, "stop": stopServer, "logout": logout, "doctor": doctor,
+	"serve": open, "open": open, "show": show, "attach": attach, "url": printURL, "token": printToken, "mcp stdio": mcpOnStdio, "mcp install": mcpInstall, "mcp login": mcpLogin, "stop": stopServer, "logout": logout, "doctor": doctor,
 	"verify": verify, "version": printVersion, "sessions prune": pruneSessions, "move": moveSessions,
 	"service install": installService, "service status": serviceStatus, "service remove": removeService, "completion": printCompletion,
 }
@@ -133,7 +136,7 @@ func parse(args, env []string) (name string, o *options, err error) {
 	o = &c.Options
 	o.env = env
 	o.commandOptions = commandOptions{OlderThan: c.Sessions.Prune.OlderThan, MCP: c.Token.MCP, Back: c.Move.Back, Own: c.MCP.Stdio.Own, Online: c.Doctor.Online, HTTP: c.MCP.Install.HTTP, Yes: c.MCP.Install.Yes,
-		Client: c.MCP.Install.Client, Shell: c.Completion.Shell, Name: c.Show.Name, Where: c.Serve.Where + c.Open.Where}
+		Client: c.MCP.Install.Client, Shell: c.Completion.Shell, Name: c.Show.Name, Where: c.Serve.Where + c.Open.Where, Session: c.Attach.Session}
 	given := func(name string) bool {
 		return slices.ContainsFunc(parsed.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == name })
 	}

@@ -81,6 +81,7 @@ type commandOptions struct {
 	Shell     string // that "completion" is for
 	Name      string // of what "show" shows
 	Where     string // what is to be opened; empty: the workspaces
+	Session   string // that "attach" follows; empty: the last one
 }
 
 // absolute makes the names of files independent of where they are used later. A
