@@ -96,6 +96,9 @@ type Folder struct {
 	Closed func(name string) bool
 	// Shown has the last word on a file with hits. nil: all are shown.
 	Shown func(st fs.FileInfo, name string) Shown
+	// Cover changes in place what of a file with hits is not to be seen, neither its length nor its
+	// lines. What matches there counts, without being marked. nil: nothing.
+	Cover func(text []byte)
 }
 
 // Shown says how much of a file is shown.
@@ -239,6 +242,9 @@ func (w *worker) file(ctx context.Context, name string) *File {
 		case ByName:
 			return &File{Path: name, Closed: true}
 		}
+	}
+	if w.Cover != nil {
+		w.Cover(text)
 	}
 	f.Path, f.Lines = name, w.about(text, w.hits)
 	return f

@@ -90,7 +90,7 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 		e = nil
 	}
 	done := searchDone{}
-	done.Found, err = run(ctx, e, func(f searchFile) error { s.veil(f.Lines); return send(searchLine{File: &f}) })
+	done.Found, err = run(ctx, e, func(f searchFile) error { dotted(f.Lines); return send(searchLine{File: &f}) })
 	if r.Context().Err() != nil {
 		return nil // the reader left
 	}
@@ -103,18 +103,19 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// veil puts dots in place of what looks like a secret. What matched in such a line of a file is not marked.
-func (s *Server) veil(lines []grep.Line) {
-	if s.Pages != nil && s.Pages.pages.Unveiled {
-		return
-	}
+// dotted puts dots in place of what is covered.
+func dotted(lines []grep.Line) {
 	for i := range lines {
-		l := &lines[i]
-		if shown := veil.Hide(l.Text); shown != l.Text {
-			l.Text, l.Ranges = shown, nil
-		}
-		l.Text = string(veil.Dotted([]byte(l.Text)))
+		lines[i].Text = string(veil.Dotted([]byte(lines[i].Text)))
 	}
+}
+
+// cover covers what looks like a secret in the text of a file; nil: it is shown.
+func (s *Server) cover() func(text []byte) {
+	if s.Pages != nil && s.Pages.pages.Unveiled {
+		return nil
+	}
+	return func(text []byte) { veil.Cover(text, veil.Spans(text)) }
 }
 
 // searcher searches one place; without an expression it only counts what would be searched.
@@ -146,10 +147,10 @@ func (s *Server) searchOf(r *http.Request, q url.Values) (searcher, error) {
 			return f, err
 		}, err
 	}
-	return searchFolder(room, in.Path, reaches, s.sensitive.Sensitive), nil
+	return searchFolder(room, in.Path, reaches, s.sensitive.Sensitive, s.cover()), nil
 }
 
-func searchFolder(room sessions.Room, folder string, reaches, sensitive func(string) bool) searcher {
+func searchFolder(room sessions.Room, folder string, reaches, sensitive func(string) bool, cover func([]byte)) searcher {
 	judge := session.Judge(room.Policy)
 	if judge == nil {
 		judge = policy.New(policy.Config{Workspace: folder})
@@ -174,7 +175,7 @@ func searchFolder(room sessions.Room, folder string, reaches, sensitive func(str
 		}
 		defer root.Close()
 		return grep.Folder{
-			Root: root, Names: names, Open: policy.OpenListed, Closed: sensitive,
+			Root: root, Names: names, Open: policy.OpenListed, Closed: sensitive, Cover: cover,
 			Shown: func(st fs.FileInfo, name string) grep.Shown {
 				return howShown(judge, st, filepath.Join(folder, filepath.FromSlash(name)))
 			},

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"net/url"
 	"strings"
 	"testing"
 )
@@ -36,6 +37,23 @@ func TestVeiledFiles(t *testing.T) {
 		}
 		if !strings.Contains(body, "••••") || strings.Contains(body, "Show it") {
 			t.Errorf("%s has no dots, or offers to lift them", address)
+		}
+	}
+}
+
+// Hits of a search have no more than is seen, also where the lines around them are those of a key.
+func TestVeiledSearch(t *testing.T) {
+	h := newHouse(t)
+	key := strings.Repeat("MIIEvQIBADANBgkq\n", 6)
+	h.file("notes.md", "the needle\npassword: "+secret+"\n\n-----BEGIN PRIVATE KEY-----\n"+key+"-----END PRIVATE KEY-----\nneedle\n")
+	id, session := h.session(t)
+	h.posted(t, session+"/display", `{"tool":"render_file_contents","arguments":{"path":"notes.md"}}`)
+	for _, where := range []string{"", "&session=" + id} {
+		for _, q := range []string{"needle", "hunter2"} {
+			_, body := h.do("GET", "/api/search?q="+url.QueryEscape(q)+where, "")
+			if strings.Contains(body, "hunter2") || strings.Contains(body, "MIIEvQ") || q == "needle" && !strings.Contains(body, "•••") {
+				t.Errorf("%s: %s", q+where, body)
+			}
 		}
 	}
 }

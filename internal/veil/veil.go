@@ -5,7 +5,7 @@
 // What it finds is a guess: a password that looks like any word stays, and a harmless text may be
 // found. It protects from eyes, copies and slips, not from who wants to hide something from it.
 //
-// Work grows with the length of a text: 1.5 ms for a window of 500 lines of a log, 0.3 s for one of
+// Work grows with the length of a text: 1.7 ms for a window of 500 lines of a log, 0.5 s for one of
 // 11 MB (BenchmarkSpans), and 1 s for 1 MB made to cost most. Functions may be called concurrently.
 //
 //	for _, s := range veil.Spans(line) { … line[s.From:s.To] … }
