@@ -51,14 +51,27 @@ func secretName(name []byte) bool {
 	begin := 0
 	for i := 0; i <= len(name); i++ {
 		if i == len(name) || name[i] == '_' || name[i] == '-' || name[i] == '.' {
-			if secretWords[string(name[begin:i])] {
+			if begin < i && wordBegins[name[begin]] && secretWords[string(name[begin:i])] {
 				return true
 			}
 			begin = i + 1
 		}
 	}
-	return containsAny(name, secretParts) || slices.ContainsFunc(secretEndings, func(e []byte) bool { return bytes.HasSuffix(name, e) })
+	return bytes.IndexByte(name, '_') > 0 && containsAny(name, secretParts) ||
+		len(name) > 0 && nameEnds[name[len(name)-1]] && slices.ContainsFunc(secretEndings, func(e []byte) bool { return bytes.HasSuffix(name, e) })
 }
+
+// wordBegins are the bytes that secretWords begin with, and nameEnds those that secretEndings end
+// with: most names need no other look.
+var wordBegins, nameEnds = func() (begins, ends [256]bool) {
+	for w := range secretWords {
+		begins[w[0]] = true
+	}
+	for _, e := range secretEndings {
+		ends[e[len(e)-1]] = true
+	}
+	return begins, ends
+}()
 
 func containsAny(b []byte, parts [][]byte) bool {
 	return slices.ContainsFunc(parts, func(p []byte) bool { return bytes.Contains(b, p) })

@@ -65,28 +65,64 @@ func Value(value string) bool { return values().MatchString(value) }
 // mostLooked is how many bytes of a line are compared with shapes.
 const mostLooked = 256 << 10
 
-// find adds what looks so.
-func (s *shape) find(spans []Span, text []byte) []Span {
-	for _, anchor := range s.anchors {
-		for at := 0; at < len(text); {
-			i := bytes.Index(text[at:], []byte(anchor))
-			if i < 0 {
-				break
+// start is an anchor of a shape.
+type start struct {
+	shape  int
+	anchor string
+}
+
+// starts are the anchors by their first two bytes: which of each text begins with, if pairs has a
+// number for the two.
+var pairs, starts = func() (pairs [1 << 16]uint8, starts [][]start) {
+	starts = [][]start{nil} // no pair has the number 0
+	for i, s := range shapes {
+		for _, anchor := range s.anchors {
+			p := &pairs[pair(anchor[0], anchor[1])]
+			if *p == 0 {
+				*p = uint8(len(starts))
+				starts = append(starts, nil)
 			}
-			from, to := lineAround(text, at+i)
-			at = to + 1
-			line := text[from:min(to, from+mostLooked)]
-			if !bytes.Contains(line, []byte(s.also)) {
+			starts[*p] = append(starts[*p], start{i, anchor})
+		}
+	}
+	return pairs, starts
+}()
+
+func pair(a, b byte) uint16 { return uint16(a)<<8 | uint16(b) }
+
+// shaped adds what looks like a shape. It passes over the text once.
+func shaped(spans []Span, text []byte) []Span {
+	done := make([]int, len(shapes)) // where the line ends that a shape was compared with last
+	for i := 1; i < len(text); i++ {
+		n := pairs[pair(text[i-1], text[i])]
+		if n == 0 {
+			continue
+		}
+		for _, st := range starts[n] {
+			if i <= done[st.shape] || !bytes.HasPrefix(text[i-1:], []byte(st.anchor)) {
 				continue
 			}
-			for _, m := range s.re().FindAllSubmatchIndex(line, -1) {
-				if m[3] > m[2] {
-					spans = append(spans, Span{from + m[2], from + m[3]})
-				}
-			}
+			var to int
+			spans, to = shapes[st.shape].match(spans, text, i)
+			done[st.shape] = to
 		}
 	}
 	return spans
+}
+
+// match compares a shape with the line around i, and returns where that ends.
+func (s *shape) match(spans []Span, text []byte, i int) ([]Span, int) {
+	from, to := lineAround(text, i)
+	line := text[from:min(to, from+mostLooked)]
+	if !bytes.Contains(line, []byte(s.also)) {
+		return spans, to
+	}
+	for _, m := range s.re().FindAllSubmatchIndex(line, -1) {
+		if m[3] > m[2] {
+			spans = append(spans, Span{from + m[2], from + m[3]})
+		}
+	}
+	return spans, to
 }
 
 func lineAround(text []byte, i int) (from, to int) {
