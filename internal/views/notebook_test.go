@@ -53,11 +53,11 @@ func TestNotebookCells(t *testing.T) {
 			t.Errorf("%q in\n%s", not, w.HTML)
 		}
 	}
-	if page, err := h.Page(o, 2, 3); err != nil || !strings.Contains(string(page), "table</b>") {
+	if page, err := h.Page(t.Context(), o, 2, 3); err != nil || !strings.Contains(string(page), "table</b>") {
 		t.Errorf("its page is %q, %v", page, err)
 	}
 	for _, at := range [][2]int{{0, 0}, {1, 1}, {2, 1}, {2, 99}, {99, 1}, {-1, -1}} {
-		if _, err := h.Page(o, at[0], at[1]); err != ErrNoPage {
+		if _, err := h.Page(t.Context(), o, at[0], at[1]); err != ErrNoPage {
 			t.Errorf("a page at %v: %v", at, err)
 		}
 	}
@@ -103,7 +103,7 @@ func TestPageIsStill(t *testing.T) {
 	h := New(outputsOf(t, 1<<30), nil)
 	o := put(t, h, outputs.Meta{Type: outputs.File, Path: "a.html", Highlight: "HTML"}, `<!doctype html><html><head><meta http-equiv=refresh content="0;url=http://a"><link rel=preconnect href=http://a><base href=http://a><script>x</script><style>p{color:red}</style></head>
 		<body><p>Words<!-- c --><iframe src=http://a></iframe><svg><script>y</script></svg><a href=http://a ping=http://a>away</a><a href=#x>in</a><object data=http://a></object><template><script>z</script></template>`)
-	page, err := h.Page(o, 0, 0)
+	page, err := h.Page(t.Context(), o, 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,10 +111,39 @@ func TestPageIsStill(t *testing.T) {
 		t.Errorf("it is %s", got)
 	}
 	deep := put(t, h, outputs.Meta{Type: outputs.File, Path: "b.html", Highlight: "HTML"}, strings.Repeat("<div>", 100_000))
-	if _, err := h.Page(deep, 0, 0); err != nil && err != ErrNoPage {
+	if _, err := h.Page(t.Context(), deep, 0, 0); err != nil && err != ErrNoPage {
 		t.Error(err)
 	}
-	if _, err := h.Page(file(t, h, "c.txt", "<p>x"), 0, 0); err != ErrNoPage {
+	if _, err := h.Page(t.Context(), file(t, h, "c.txt", "<p>x"), 0, 0); err != ErrNoPage {
 		t.Errorf("a text has a page: %v", err)
+	}
+}
+
+// HTML that would take minutes to parse is no page, and none takes the next one's place.
+func TestPageIsBounded(t *testing.T) {
+	h := New(outputsOf(t, 1<<30), nil)
+	page := func(text string) error {
+		_, err := h.Page(t.Context(), put(t, h, outputs.Meta{Type: outputs.File, Path: "a.html", Highlight: "HTML"}, "<!doctype html>"+text), 0, 0)
+		return err
+	}
+	attributes := func(tag string, n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "<%s a%d>", tag, i)
+		}
+		return b.String()
+	}
+	for name, text := range map[string]string{
+		"attributes": attributes("html", 300_000), // each is compared with all before it
+		"formatting": attributes("b", 400) + strings.Repeat("<p>x", 900_000),
+		"growth":     "<b><i><u><b><i><u><b><i><u>" + strings.Repeat("<p>x", 400_000),
+	} {
+		// What takes minutes is refused; the others are where the machine is slow.
+		if err := page(text); err != ErrNoPage && (err != nil || name == "attributes") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := page("<p>x"); err != nil {
+		t.Errorf("the next one: %v", err)
 	}
 }

@@ -2,10 +2,12 @@ package views
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/net/html"
 
@@ -18,15 +20,23 @@ import (
 var dropped = map[string]bool{"script": true, "link": true, "meta": true, "base": true, "iframe": true, "frame": true, "frameset": true,
 	"object": true, "embed": true, "portal": true, "applet": true, "noscript": true, "template": true}
 
-// maxPage is how large HTML may be that is shown as a page, in bytes.
-const maxPage = 4 << 20
+// Bounds of a page. There is HTML of 4 MB that takes minutes and gigabytes to parse: of many <html>
+// with attributes, or of formatting that is opened again in each paragraph.
+const (
+	maxPage    = 4 << 20     // bytes of HTML
+	maxWritten = 2 * maxPage // of what is made of it
+	pageTime   = time.Second
+)
+
+// parsing holds one place, so that what parsing needs is never needed twice.
+var parsing = make(chan struct{}, 1)
 
 // ErrNoPage is the error for an output without such a page.
 var ErrNoPage = errors.New("this output has no page")
 
 // Page returns an HTML file, or what a cell of a notebook wrote as HTML (both count from 1), as a
-// page that loads nothing. [ErrNoPage] if there is none.
-func (h *Views) Page(o *outputs.Output, cell, output int) ([]byte, error) {
+// page that loads nothing. [ErrNoPage] if there is none, or it takes too much to make.
+func (h *Views) Page(ctx context.Context, o *outputs.Output, cell, output int) ([]byte, error) {
 	k := h.kindOf(o)
 	var text []byte
 	switch {
@@ -42,12 +52,20 @@ func (h *Views) Page(o *outputs.Output, cell, output int) ([]byte, error) {
 	if len(text) == 0 || len(text) > maxPage {
 		return nil, ErrNoPage
 	}
-	return still(text)
+	select {
+	case parsing <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-parsing }()
+	ctx, cancel := context.WithTimeout(ctx, pageTime)
+	defer cancel()
+	return still(ctx, text)
 }
 
 // still parses HTML and writes it without what is [dropped].
-func still(text []byte) ([]byte, error) {
-	doc, err := html.Parse(bytes.NewReader(text))
+func still(ctx context.Context, text []byte) ([]byte, error) {
+	doc, err := html.Parse(timed{ctx, bytes.NewReader(text)})
 	if err != nil {
 		return nil, ErrNoPage
 	}
@@ -68,9 +86,34 @@ func still(text []byte) ([]byte, error) {
 			c = after
 		}
 	}
-	var out bytes.Buffer
+	var out bounded
 	if err := html.Render(&out, doc); err != nil && err != io.EOF {
 		return nil, ErrNoPage
 	}
 	return out.Bytes(), nil
+}
+
+// timed is read until ctx ends.
+type timed struct {
+	ctx  context.Context
+	from io.Reader
+}
+
+// Read implements [io.Reader].
+func (t timed) Read(p []byte) (int, error) {
+	if err := t.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return t.from.Read(p)
+}
+
+// bounded takes up to [maxWritten] bytes.
+type bounded struct{ bytes.Buffer }
+
+// Write implements [io.Writer].
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > maxWritten {
+		return 0, ErrNoPage
+	}
+	return b.Buffer.Write(p)
 }

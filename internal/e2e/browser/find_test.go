@@ -105,7 +105,7 @@ func TestSavedPageStandsAlone(t *testing.T) {
 	if got := eval[string](p, `document.getElementById('turns').innerText`); !strings.Contains(got, "Carries frames from here to there.") || !strings.Contains(got, "show me the readme") {
 		t.Errorf("the page holds %.200q", got)
 	}
-	if p.true(`document.documentElement.scrollHeight < 200 || [...document.querySelectorAll('button')].some((b) => b.offsetWidth && !b.closest('.film'))`) {
+	if p.true(`document.documentElement.scrollHeight < 200 || [...document.querySelectorAll('button')].some((b) => b.offsetWidth && !b.closest('.filmed'))`) {
 		t.Error("the page is empty, or has buttons that do nothing")
 	}
 	p.shot("saved")
