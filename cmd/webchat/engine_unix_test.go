@@ -3,6 +3,7 @@
 package main
 
 import (
+	"net/http"
 	"os"
 	"syscall"
 	"testing"
@@ -17,6 +18,7 @@ import (
 //
 //	database FILE...   makes empty databases and writes their addresses
 //	engine stop|start  crashes the server of all of them, and starts it again
+//	saves              waits until what is said to webchat can be saved
 func TestEngine(t *testing.T) {
 	server := postgrestest.Start(t)
 	p := scripts(t, "testdata/engine")
@@ -31,6 +33,13 @@ func TestEngine(t *testing.T) {
 		} else {
 			server.Run(t)
 		}
+	}
+	p.Cmds["saves"] = func(ts *testscript.TestScript, _ bool, _ []string) {
+		defer http.DefaultClient.CloseIdleConnections()
+		eventually(ts, "/readyz", func() bool {
+			res, err := http.Get(ts.Getenv("URL") + "/readyz")
+			return err == nil && res.Body.Close() == nil && res.StatusCode == http.StatusOK
+		})
 	}
 	testscript.Run(t, p)
 }
