@@ -76,11 +76,11 @@ func (g *Guard) launch() string {
 	return secret
 }
 
-// spend reports whether the secret was good, and makes it void; while that cannot be saved, it is
-// not good.
+// spend reports whether the secret was good, and makes it void; while that cannot be saved, for this
+// program, and the next start makes all void.
 func (g *Guard) spend(secret string) (good bool) {
 	s, now := sumOf(g.start+secret), g.config.Now()
-	err := g.launches.Change(func(all []launched) (rest []launched) { // nil, if none is left: as before the first
+	_ = g.launches.Hold(func(all []launched) (rest []launched) { // nil, if none is left: as before the first
 		good = false
 		for _, x := range all {
 			old, this := now.Sub(x.Made) >= launchLife, x.Sum.equal(s)
@@ -90,5 +90,5 @@ func (g *Guard) spend(secret string) (good bool) {
 		}
 		return rest
 	})
-	return good && err == nil
+	return good
 }
