@@ -79,9 +79,7 @@ func TestLiveFiles(t *testing.T) {
 	p.has(pane+" .timeline", "agent")
 	p.has(pane+" .timeline .num", "+4 −2")
 	p.has(pane+" .rows .is-fresh", "line 203 reads otherwise now")
-	if after := eval[int](p, fmt.Sprintf(top, 202)); before != after { // what was line 200
-		t.Errorf("the line one reads went from %d to %d", before, after)
-	}
+	p.wait(fmt.Sprintf(top+` === %d`, 202, before)) // what was line 200
 	p.is(`document.querySelector('`+pane+` .line.on .ln').getAttribute('href')`, "#L207")
 	p.is(`document.querySelector('`+pane+` .was-fold').innerText.trim()`, "1 line before")
 	p.accessible("a change of the agent in its place")

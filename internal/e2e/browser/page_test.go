@@ -237,10 +237,11 @@ func (p *page) middle(selector string) (x, y float64) {
 			const r = el.getBoundingClientRect()
 			return el.contains(document.elementFromPoint(r.left + r.width / 2, r.top + r.height / 2))
 		}
-		const el = document.querySelector(`+quote(selector)+`)
-		if (!el.checkVisibility({ contentVisibilityAuto: true }) || !inSight(el)) el.scrollIntoView({ block: 'center' })
 		let was = ''
-		const look = () => {
+		const look = () => { // what is drawn anew meanwhile is another one
+			const el = document.querySelector(`+quote(selector)+`)
+			if (!el) return setTimeout(look, 20)
+			if (was === '' && (!el.checkVisibility({ contentVisibilityAuto: true }) || !inSight(el))) el.scrollIntoView({ block: 'center' })
 			const r = el.getBoundingClientRect()
 			const now = [r.left + r.width / 2, r.top + r.height / 2]
 			if (String(now) === was) return done(now)

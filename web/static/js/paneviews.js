@@ -80,7 +80,11 @@ async function choose(pane, view) {
   root.classList.toggle('diff', view === 'diff')
   const state = { pane, root, into, view, extra: '', of: pane.dataset.output, total: 0, to: 0, load: () => load(state) }
   special[view]?.(state)
-  if (prose) state.loaded = () => look(root).catch(() => { /* they stay text */ }).finally(() => import('./document.js').then((m) => m.reading(pane, root)).catch(failed))
+  if (prose) { // its links are followed from the first moment on
+    const live = () => import('./document.js').then((m) => m.reading(pane, root)).catch(failed)
+    state.load = () => live().then(() => load(state))
+    state.loaded = () => look(root).catch(() => { /* they stay text */ }).finally(live)
+  }
   root.addEventListener('scroll', () => more(state), { passive: true })
   if (focused) root.focus({ preventScroll: true })
   await state.load()
