@@ -302,7 +302,12 @@ func (db *Postgres) exec(ctx context.Context, text string, args ...any) (changed
 	ctx, cancel := context.WithTimeout(ctx, attempt)
 	defer cancel()
 	tag, err := db.pool.Exec(ctx, text, args...)
-	return tag.RowsAffected(), refused(err)
+	if err = refused(err); errors.Is(err, ErrAway) && !mayBeDone(err) { // a server that was restarted has ended its connections
+		db.pool.Reset()
+		tag, err = db.pool.Exec(ctx, text, args...)
+		err = refused(err)
+	}
+	return tag.RowsAffected(), err
 }
 
 // pgRow are the parameters of a session's row, as the statements below number them.
@@ -489,6 +494,17 @@ func (db *Postgres) After(ctx context.Context, id eventlog.ID, seq int64, limit 
 
 // query calls each for the rows of a statement, which reads.
 func (db *Postgres) query(ctx context.Context, each func(pgx.Rows) error, text string, args ...any) error {
+	came := false
+	once := func(rows pgx.Rows) error { came = true; return each(rows) }
+	err := db.queryOnce(ctx, once, text, args...)
+	if errors.Is(err, ErrAway) && !came {
+		db.pool.Reset()
+		err = db.queryOnce(ctx, once, text, args...)
+	}
+	return err
+}
+
+func (db *Postgres) queryOnce(ctx context.Context, each func(pgx.Rows) error, text string, args ...any) error {
 	rows, err := db.pool.Query(ctx, text, args...)
 	if err != nil {
 		return refused(err)
