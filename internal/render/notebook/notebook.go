@@ -1,6 +1,8 @@
 // Package notebook shows Jupyter notebooks of format 4 as cells. Its guarantees are those of package render.
 package notebook
 
+//lint:file-ignore ST1005 its errors are shown to users, as sentences
+
 import (
 	"context"
 	"encoding/base64"
