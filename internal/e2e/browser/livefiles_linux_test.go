@@ -79,8 +79,7 @@ func TestLiveFiles(t *testing.T) {
 	p.has(pane+" .timeline", "agent")
 	p.has(pane+" .timeline .num", "+4 −2")
 	p.has(pane+" .rows .is-fresh", "line 203 reads otherwise now")
-	// What was line 200 stays, but for the row of a fold between it and the line that is held.
-	p.wait(fmt.Sprintf(`Math.abs(`+top+` - %d) <= 20`, 202, before))
+	p.wait(fmt.Sprintf(top+` === %d`, 202, before)) // what was line 200
 	p.is(`document.querySelector('`+pane+` .line.on .ln').getAttribute('href')`, "#L207")
 	p.is(`document.querySelector('`+pane+` .was-fold').innerText.trim()`, "1 line before")
 	p.accessible("a change of the agent in its place")

@@ -113,8 +113,8 @@ function apply(pane, runs) {
   const tab = tabOf(pane.dataset.key)
   const v = viewerOf(pane)
   if (!v || v.gap || v.only || !runs) return
-  const was = tab.reads?.now === pane.dataset.output ? tab.reads : null
-  tab.reads = null
+  if (tab.reads?.now !== pane.dataset.output) tab.reads = null
+  const was = tab.reads // stays until one scrolls: the pane may be drawn once more
   states.set(pane, { runs, heads: new Map(runs.map((run) => [run, fold(pane, run)])) })
   put(pane)
   const numbers = runs.flatMap((run) => run.fresh)
@@ -131,7 +131,8 @@ function apply(pane, runs) {
     if (n && to.exact) v.stand(to.n, row)
   }
   v.move(v.place(carried(runs, was.line).n) + was.off + (v.code.getBoundingClientRect().top - was.top) / rowHeight())
-  if (was.chosen) choose(pane, carried(runs, was.chosen.from).n, carried(runs, was.chosen.to).n)
+  if (was.chosen && !was.drawn) choose(pane, carried(runs, was.chosen.from).n, carried(runs, was.chosen.to).n)
+  was.drawn = true
 }
 
 /** Draws the changes since a revision in a pane. */
@@ -185,5 +186,9 @@ export function toFresh(pane, by) {
 
 export function inPlace() {
   document.addEventListener('webchat:pane', (e) => { if (e.target.dataset.state === 'done') offer(e.target) })
-  document.addEventListener('webchat:touched', (e) => e.target.classList.add('has-moved'))
+  document.addEventListener('webchat:touched', (e) => {
+    e.target.classList.add('has-moved')
+    const tab = tabOf(e.target.dataset.key)
+    if (tab?.reads?.drawn) tab.reads = null
+  })
 }
