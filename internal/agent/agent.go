@@ -327,7 +327,7 @@ type CallInfo struct {
 	// Typed says that the user typed what the call runs. It is false for what an agent asked for,
 	// also when the user repeats it.
 	Typed bool
-	// Part says that nobody asked for this by its name: a text that the user looks at shows it.
+	// Part marks a call that a shown text makes, for a picture in it, and not the user by name.
 	Part    bool
 	Started time.Time
 }

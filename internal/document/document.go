@@ -1,4 +1,4 @@
-// Package document keeps small texts that are read whole, and replaced whole if nobody else did.
+// Package document keeps small texts that are read whole and replaced whole, by compare-and-set.
 //
 // # Guarantees
 //
@@ -25,7 +25,7 @@ import (
 	"time"
 )
 
-// ErrChanged is wrapped by Replace for a text that is not the one that was read any more.
+// ErrChanged is wrapped by Replace if the text has changed since it was read.
 var ErrChanged = errors.New("it was changed meanwhile")
 
 // Store has texts by name. Package documenttest is what each owes.

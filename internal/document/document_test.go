@@ -114,8 +114,8 @@ func TestKilledPrograms(t *testing.T) {
 	}
 }
 
-// TestChangesOfOthers: what one program changes holds in another within two seconds, and who waits
-// for a change is told.
+// TestChangesOfOthers: what one program changes holds in another within two seconds, and what
+// waits for a change is notified.
 func TestChangesOfOthers(t *testing.T) {
 	dir := document.Folder(t.TempDir())
 	synctest.Test(t, func(t *testing.T) {
@@ -134,7 +134,7 @@ func TestChangesOfOthers(t *testing.T) {
 		select {
 		case <-changed:
 		default:
-			t.Error("who waited was not told")
+			t.Error("what waited was not notified")
 		}
 		if err := two.Change(func(all []string) []string { return append(slices.Clone(all), "two") }); err != nil {
 			t.Fatal(err)
@@ -149,7 +149,7 @@ func TestChangesOfOthers(t *testing.T) {
 }
 
 // TestEditedByHand: a file that a person changed holds; one that is torn changes nothing, and is
-// copied before it is replaced. Each is told with its name.
+// copied before it is replaced. Each is logged with its name.
 func TestEditedByHand(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "list.json")
@@ -176,7 +176,7 @@ func TestEditedByHand(t *testing.T) {
 		is("by hand")
 		is("by hand")
 		if n := strings.Count(log.String(), "list.json"); n != 1 || !strings.Contains(log.String(), dir) {
-			t.Errorf("it was told %d times: %s", n, &log)
+			t.Errorf("it was logged %d times: %s", n, &log)
 		}
 		edit(`["mended"]`)
 		is("mended")
@@ -187,7 +187,7 @@ func TestEditedByHand(t *testing.T) {
 		is("mended", "more")
 		copies, err := filepath.Glob(file + ".damaged-*")
 		if err != nil || len(copies) != 1 || !strings.Contains(log.String(), filepath.Base(copies[0])) {
-			t.Fatalf("copies: %v, %v; told: %s", copies, err, &log)
+			t.Fatalf("copies: %v, %v; logged: %s", copies, err, &log)
 		}
 		if text, err := os.ReadFile(copies[0]); string(text) != torn {
 			t.Errorf("the copy is %q, %v", text, err)
@@ -237,7 +237,7 @@ func TestNothingIsSaved(t *testing.T) {
 	var log bytes.Buffer
 	v = document.Open[[]string](document.Folder(dir), "taken", slog.New(slog.NewTextHandler(&log, nil)))
 	if err := v.Change(add("x")); err == nil || !strings.Contains(err.Error(), taken) || !strings.Contains(log.String(), taken) {
-		t.Errorf("the error is %v, told was %s", err, &log)
+		t.Errorf("the error is %v, the log %s", err, &log)
 	}
 	if err := document.Write(taken, []byte("x")); err == nil {
 		t.Error("a folder was replaced")

@@ -24,12 +24,12 @@ type Value[T any] struct {
 	text    []byte     // what it says, as it would be written
 	bad     []byte     // the text, if it could not be understood
 	read    time.Time
-	said    string        // the trouble that was logged last
+	logged  string        // the error that was logged last
 	changed chan struct{} // closed with the next change; nil: nobody waits
 }
 
 // Open returns the value of a text; without the text it is zero. Without a store, and in Folder(""),
-// it is in memory only. The log, if any, is told what cannot be read or understood.
+// it is in memory only. What cannot be read or understood is logged.
 func Open[T any](s Store, name string, log *slog.Logger) *Value[T] {
 	if s == Folder("") {
 		s = nil
@@ -129,19 +129,19 @@ func (v *Value[T]) look() error {
 	v.read = time.Now()
 	text, version, err := v.store.Read(v.name)
 	if err != nil {
-		v.say("a document cannot be read: what it said before holds", err)
+		v.report("a document cannot be read: what it said before holds", err)
 	}
 	if err != nil || version == v.version {
 		return err
 	}
 	var value T
-	v.version, v.bad, v.said = version, nil, ""
+	v.version, v.bad, v.logged = version, nil, ""
 	if version != "" {
 		err = json.Unmarshal(text, &value)
 	}
 	if err != nil {
 		v.bad, v.text = text, nil
-		v.say("a document cannot be understood: what it said before holds. Mend it, or the next change begins it anew and keeps a copy", err)
+		v.report("a document cannot be understood: what it said before holds. Mend it, or the next change begins it anew and keeps a copy", err)
 		return nil
 	}
 	v.text, _ = written(value) // it was JSON
@@ -150,9 +150,9 @@ func (v *Value[T]) look() error {
 }
 
 // say logs a trouble once.
-func (v *Value[T]) say(what string, err error) {
-	if v.log != nil && v.said != err.Error() {
-		v.said = err.Error()
+func (v *Value[T]) report(what string, err error) {
+	if v.log != nil && v.logged != err.Error() {
+		v.logged = err.Error()
 		v.log.Warn(what, "document", v.name, "in", v.store, "error", err)
 	}
 }
@@ -166,6 +166,6 @@ func (v *Value[T]) setAside() error {
 	if _, err := v.store.Replace(name, "", v.bad); err != nil && !errors.Is(err, ErrChanged) { // it is there
 		return fmt.Errorf("keep a copy of %s, which cannot be understood: %w", v.name, err)
 	}
-	v.say("a document is begun anew", fmt.Errorf("what it said could not be understood and is in %s", name))
+	v.report("a document is begun anew", fmt.Errorf("what it said could not be understood and is in %s", name))
 	return nil
 }

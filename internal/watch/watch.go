@@ -1,4 +1,4 @@
-// Package watch tells when files may have changed, as the system reports it.
+// Package watch reports when files may have changed, as the operating system notifies it.
 //
 // A report is a hint: who gets one looks at the file. What the system cannot watch, because its
 // limits are reached or because the folder lies on another machine, says so ([Reader.Blind]), and
@@ -32,7 +32,7 @@ type Watcher struct {
 	folders map[string]map[*Reader]struct{} // by path; one that cannot be watched is not there
 }
 
-// Reader follows files. It is told by C.
+// Reader follows files. Changes arrive on C.
 type Reader struct {
 	C <-chan struct{} // gets a value after a file of it may have changed
 
@@ -129,7 +129,7 @@ func (w *Watcher) begin() bool {
 	return true
 }
 
-// take tells readers of reports until fs is closed.
+// take passes reports to readers until fs is closed.
 func (w *Watcher) take(fs *fsnotify.Watcher) {
 	for {
 		select {
@@ -137,18 +137,18 @@ func (w *Watcher) take(fs *fsnotify.Watcher) {
 			if !ok {
 				return
 			}
-			w.tell(e.Name)
+			w.notify(e.Name)
 		case _, ok := <-fs.Errors: // reports were lost
 			if !ok {
 				return
 			}
-			w.tell("")
+			w.notify("")
 		}
 	}
 }
 
-// tell tells those who follow a file, or one in the folder of that name; all if it is empty.
-func (w *Watcher) tell(name string) {
+// notify notifies the readers of a file, or of a file in the folder of that name; all if it is empty.
+func (w *Watcher) notify(name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for folder, readers := range w.folders {

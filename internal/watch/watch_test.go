@@ -29,8 +29,8 @@ func folder(t testing.TB) string {
 	return dir
 }
 
-// told waits until a reader hears of its files.
-func told(t testing.TB, r *Reader) {
+// notified waits until a reader is notified.
+func notified(t testing.TB, r *Reader) {
 	t.Helper()
 	select {
 	case <-r.C:
@@ -79,11 +79,11 @@ func TestChangesAreReported(t *testing.T) {
 		if err := s.do(); err != nil {
 			t.Fatal(s.what, err)
 		}
-		told(t, a)
+		notified(t, a)
 		quiet(t, b)
 		end := w.Follow([]string{name}) // its report comes after all that came before
 		put(t, name, "end\n")
-		told(t, end)
+		notified(t, end)
 		end.Close()
 		select {
 		case <-a.C:
@@ -93,10 +93,10 @@ func TestChangesAreReported(t *testing.T) {
 	a.Close()
 	put(t, name, "nobody looks\n")
 	put(t, filepath.Join(dir, "b.txt"), "somebody does\n")
-	told(t, b)
+	notified(t, b)
 	select {
 	case <-a.C:
-		t.Error("a reader was told after its end")
+		t.Error("a reader was notified after its end")
 	default:
 	}
 }
@@ -112,7 +112,7 @@ func TestWhatCannotBeWatched(t *testing.T) {
 		t.Errorf("of %s and %s, the first is watched: %v, the second: %v", name, away, !r.Blind(name), !r.Blind(away))
 	}
 	put(t, name, "one\n")
-	told(t, r)
+	notified(t, r)
 	r.Close()
 	if w.fs != nil || len(w.folders) != 0 {
 		t.Errorf("%d folders are watched though nobody follows anything", len(w.folders))
