@@ -20,6 +20,7 @@ type Config struct {
 	Log     Log
 	Catalog Catalog
 	Drafts  eventlog.Drafts
+	Owners  Owners // of the sessions, where several replicas share the log; nil: this program has all
 
 	Backends []agent.Backend
 	// Choose says which backend new sessions have. It is asked once, when that is first needed:

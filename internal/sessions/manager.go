@@ -343,6 +343,11 @@ func (m *Manager) load(ctx context.Context, id eventlog.ID) (*session.Session, e
 	if s := m.loaded(id); s != nil {
 		return s, nil
 	}
+	if m.cfg.Owners != nil {
+		if err := m.cfg.Owners.Take(ctx, id); err != nil {
+			return nil, err // it names the session
+		}
+	}
 	sum, err := m.cfg.Catalog.Summary(ctx, id)
 	if err != nil {
 		return nil, err // it names the session
