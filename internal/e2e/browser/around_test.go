@@ -24,7 +24,7 @@ func TestSessionListIsLive(t *testing.T) {
 	a.has("#sessions h2", "Waiting for you")
 	a.has("#sessions .sub", "echo hello")
 	a.shots("waiting")
-	b.click("[data-act=allow-once]")
+	b.answer("[data-act=allow-once]")
 	b.done()
 	a.wait(`document.querySelector('` + row(two, "[data-status=idle]") + `')`)
 	a.wait(`!document.querySelector('#sessions .sub')`)
@@ -222,7 +222,7 @@ func TestNotifiesWhenOutOfSight(t *testing.T) {
 	p.js(`const { onChanged } = await import(performance.getEntriesByType('resource').find((r) => r.name.includes('/connection.js')).name)
 		onChanged((c) => { if (c?.status === 'idle') window.listed = true })
 		window.away = true`)
-	p.click("[data-act=allow-once]")
+	p.answer("[data-act=allow-once]")
 	p.wait(`document.title.startsWith('✓ ') && document.querySelector('link[rel=icon]').href.endsWith('favicon-done.svg')`)
 	p.wait(`window.listed`) // the list of sessions has a stream of its own
 	if p.true(`told.length`) {

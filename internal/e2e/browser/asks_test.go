@@ -59,7 +59,7 @@ func TestQuestionAnsweredInAnotherTab(t *testing.T) {
 	b := s.open("/sessions/" + a.session())
 	b.wait(`document.querySelector('[data-ask][data-ready]')`)
 	b.js(question + `.querySelector('[name=reason]').value = 'half a reason'`)
-	a.click("[data-act=allow-once]")
+	a.answer("[data-act=allow-once]")
 	for _, p := range []*page{a, b} {
 		p.has("[data-answered]", "Allowed once by you")
 		p.wait(`!document.querySelector('[data-ask]')`)

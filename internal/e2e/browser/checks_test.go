@@ -255,7 +255,7 @@ func TestQuestionLeavesTheCaret(t *testing.T) {
 		t.Fatal("Enter in the composer answered the question")
 	}
 	p.wait(`document.querySelector('[data-ask][data-ready]')`) // it has moved
-	p.click("[data-ask] [data-act=deny]")
+	p.answer("[data-ask] [data-act=deny]")
 	p.has("[data-answered]", "Denied")
 	p.wait(`document.querySelector('#dock-queue').hidden`) // what waited is sent
 	p.done()

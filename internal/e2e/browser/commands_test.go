@@ -87,7 +87,7 @@ func TestTakeBack(t *testing.T) {
 	p.wait(`document.querySelector('[data-ask][data-ready]')`)
 	p.click("[data-act=ways]")
 	p.wait(`document.querySelector('[data-act=grant]').ariaDisabled === 'false'`)
-	p.click("[data-act=grant]")
+	p.answer("[data-act=grant]")
 	p.done()
 	p.say("/permissions")
 	p.has("#consent-grants", "this command, exactly: echo one given ")

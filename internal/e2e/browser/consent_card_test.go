@@ -90,7 +90,7 @@ func TestManyThingsAreReadToTheirEnd(t *testing.T) {
 		p.wait(`document.querySelector('[data-ask][data-read]')`)
 		p.accessible(fmt.Sprintf("many things at %d", size[0]))
 		p.wait(`document.querySelector('[data-act=allow-once]').ariaDisabled === 'false'`)
-		p.click("[data-act=allow-once]")
+		p.answer("[data-act=allow-once]")
 		p.has("[data-answered]", "Allowed once by you")
 		p.done()
 	}
@@ -260,9 +260,9 @@ func TestAlikeQuestionsAreAnsweredAtOnce(t *testing.T) {
 	p.click("[data-act=allow-all]")
 	p.wait(`document.querySelectorAll('[data-answered]').length === 2 && !` + group)
 	p.wait(`document.querySelectorAll('#asks [data-ask][data-ready]').length === 2`)
-	p.click("#asks [data-act=deny]")
+	p.answer("#asks [data-act=deny]")
 	p.wait(ready1)
-	p.click("[data-act=deny]")
+	p.answer("[data-act=deny]")
 	p.done()
 	if got := strings.Join(decisions(), "; "); got != "user allow; user allow; user deny; user deny" {
 		t.Errorf("the log has %s", got)
@@ -348,7 +348,7 @@ func TestGrantsOnTheCard(t *testing.T) {
 		p.shot(fmt.Sprintf("grants-%d", size[0]))
 		p.accessible(fmt.Sprintf("what else may be allowed at %d", size[0]))
 		p.wait(`document.querySelector('[data-ask][data-ready]')`)
-		p.click("[data-act=deny]")
+		p.answer("[data-act=deny]")
 		p.done()
 	}
 	p.look(1440, 1000, "light")
@@ -370,7 +370,7 @@ func TestGrantsOnTheCard(t *testing.T) {
 	p.click(".pickone[aria-checked=false]")
 	p.click("[data-scope=workspace]")
 	p.wait(`document.querySelector('[data-act=grant]').ariaDisabled === 'false'`)
-	p.click("[data-act=grant]")
+	p.answer("[data-act=grant]")
 	p.has("[data-answered]", "Allowed by you, in this workspace from now on: commands that only read")
 	p.done()
 	p.say("run echo two")
@@ -396,7 +396,7 @@ func TestGrantsOnTheCard(t *testing.T) {
 		t.Error("reading keys is offered for longer than once")
 	}
 	p.shots("sensitive")
-	p.click("[data-act=deny]")
+	p.answer("[data-act=deny]")
 	p.done()
 }
 
@@ -484,7 +484,7 @@ func TestLinksAreShownWithTheirTarget(t *testing.T) {
 		}
 	}
 	p.wait(ready1)
-	p.click("[data-act=deny]")
+	p.answer("[data-act=deny]")
 	p.done()
 	p.do(chromedp.Reload())
 	p.wait(`document.querySelector('.pane[data-kind=change] .diff')?.textContent.includes('+three')`)
@@ -515,7 +515,7 @@ func TestHookRewritesAreShown(t *testing.T) {
 	p.click(".turn .note-row .rewrite summary")
 	p.has(".turn .note-row", "Before run echo as it was said Now run echo from the hook")
 	p.wait(`document.querySelector('[data-ask][data-ready]')`)
-	p.click("[data-act=allow-once]")
+	p.answer("[data-act=allow-once]")
 	p.wait(card)
 	p.done()
 	p.click(".card > .rewrite > summary")

@@ -29,7 +29,7 @@ func TestReloadWhilePendingAndStopTheStubborn(t *testing.T) {
 	p.live()
 	p.wait(`document.querySelector('[data-ask][data-ready]')`)
 	p.wait(`document.querySelector('.perm-cmd').textContent === 'sh stubborn.sh'`)
-	p.click("[data-act=allow-once]")
+	p.answer("[data-act=allow-once]")
 	p.has("[data-card][data-state=running]", "partial output")
 	var pids []int
 	for _, name := range []string{"pid.1", "pid.2"} {

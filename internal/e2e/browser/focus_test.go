@@ -162,8 +162,8 @@ func TestFocusIsNeverLost(t *testing.T) {
 		what string
 		do   func()
 	}{
-		{"allowing by a click", func() { p.click("[data-act=allow-once]") }},
-		{"denying by a click", func() { p.click("[data-act=deny]") }},
+		{"allowing by a click", func() { p.answer("[data-act=allow-once]") }},
+		{"denying by a click", func() { p.answer("[data-act=deny]") }},
 		{"allowing by its key", func() { p.press("a") }},
 		{"denying by its key", func() { p.press("d") }},
 		{"denying with a reason", func() {

@@ -104,7 +104,7 @@ func TestTwoFolders(t *testing.T) {
 	b.wait(`((a) => a.querySelector('.n').getBoundingClientRect().bottom <= a.querySelector('.in').getBoundingClientRect().top + 2)(document.querySelector('#sessions a[data-session="` + second + `"]'))`)
 	b.shots("two-folders")
 	a.wait(`document.querySelector('[data-ask][data-ready]')`)
-	a.click("[data-act=allow-once]")
+	a.answer("[data-act=allow-once]")
 	a.done()
 	b.wait(`!document.querySelector('#sessions [data-status=waiting]')`)
 

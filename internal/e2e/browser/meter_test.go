@@ -38,7 +38,7 @@ func TestMeterShowsWhatTheModelHolds(t *testing.T) {
 	p.shots("meter-held")
 	p.look(1080, 1000, "light")
 	p.wait(ready1)
-	p.click("[data-ask] [data-act=deny]")
+	p.answer("[data-ask] [data-act=deny]")
 	p.done()
 	solid()
 	h.backend.on("again", func(context.Context, agent.Host) error { return nil })

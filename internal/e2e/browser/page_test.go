@@ -228,6 +228,25 @@ func (p *page) click(selector string) {
 	p.do(chromedp.MouseClickXY(p.middle(selector)))
 }
 
+// answer presses a button of the first question that has it until the question takes the answer: it
+// ignores clicks while it has moved, or the window or the connection has just come back.
+func (p *page) answer(button string) {
+	p.t.Helper()
+	p.wait(`document.querySelector(` + quote(button) + `)?.closest('[data-request]')`)
+	id := eval[string](p, `document.querySelector(`+quote(button)+`).closest('[data-request]').dataset.request`)
+	asked := `#asks [data-request="` + id + `"]`
+	taken := `((q) => !q || q.ariaBusy === 'true')(document.querySelector(` + quote(asked) + `))`
+	for !p.true(taken) {
+		p.wait(taken + ` || document.querySelector(` + quote(asked+"[data-ready] "+lastOf(button)) + `)?.ariaDisabled === 'false'`)
+		if !p.true(taken) {
+			p.click(asked + " " + lastOf(button))
+		}
+	}
+}
+
+// lastOf returns a selector of descendants without its ancestors.
+func lastOf(selector string) string { return selector[strings.LastIndex(selector, " ")+1:] }
+
 // middle returns where the first element of a selector stands.
 func (p *page) middle(selector string) (x, y float64) {
 	p.t.Helper()

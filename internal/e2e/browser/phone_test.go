@@ -320,7 +320,7 @@ func TestNothingIsCutOnPhones(t *testing.T) {
 		whole("more", ".perm-head, .perm-head .ib, .perm-do .btn")
 		p.js(`document.querySelector('[data-act=less]').click()`)
 		p.wait(`document.querySelector('[data-ask]:not([data-grants])[data-ready]')`)
-		p.click("[data-act=deny]")
+		p.answer("[data-act=deny]")
 		p.settled()
 	}
 }

@@ -60,7 +60,7 @@ func TestWhatARuleAllowsIsInItsRow(t *testing.T) {
 	p.has("[data-ask] .facts", "Pattern KEY in prod.env")
 	p.has("#turns .tool", "Searched needle in notes.txt")
 	p.shots("search-asked")
-	p.click("[data-act=deny]")
+	p.answer("[data-act=deny]")
 	p.done()
 	if n := eval[int](p, `document.querySelectorAll('[data-answered], [data-waits]').length`); n != 1 {
 		t.Errorf("%d questions have a row of their own; one was asked", n)

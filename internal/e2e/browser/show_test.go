@@ -109,7 +109,7 @@ func TestCommandAsksRunsAndShows(t *testing.T) {
 	if got := eval[string](p, `document.title`); !strings.HasPrefix(got, "(1)") {
 		t.Errorf("the title does not count the question: %q", got)
 	}
-	p.click("[data-act=allow-once]")
+	p.answer("[data-act=allow-once]")
 	p.wait(`document.querySelector('[data-card][data-state=running]')`)
 	s.put("over", "")
 	p.wait(card)
@@ -245,7 +245,7 @@ func TestTwoTabsInStep(t *testing.T) {
 	for _, p := range []*page{a, b} {
 		p.wait(`document.querySelector('[data-ask=permission][data-ready]')`)
 	}
-	b.click("[data-act=allow-once]")
+	b.answer("[data-act=allow-once]")
 	for _, p := range []*page{a, b} {
 		p.wait(`document.querySelector('[data-answered]')`)
 		p.wait(`document.querySelector('#turns [data-kind=terminal][data-state=done]')`)

@@ -12,7 +12,7 @@ func TestBackgroundTask(t *testing.T) {
 	p.has("#dock-tasks", "1 task in the background")
 	p.has("#dock-tasks", "sleep 600")
 	p.wait(`document.querySelector('[data-ask=permission][data-ready]')`)
-	p.click("[data-act=allow-once]")
+	p.answer("[data-act=allow-once]")
 	p.say("stream 5 words")
 	p.wait(`document.querySelectorAll('#turns [data-turn][data-state=completed]').length === 2`)
 	p.wait(`document.querySelector('#dock-tasks [data-age]').textContent !== ''`)
