@@ -81,9 +81,12 @@ var ours = map[string][]string{
 	"internal/e2e/proxy":     {"internal/e2e/ports"}, // tests only: a real nginx before a server
 	"internal/e2e/browser":   {},                     // tests only: the whole program in a real browser
 	"internal/e2e/sentences": {},                     // tests only: every sentence a user can meet, in one file
+	"internal/e2e/witness":   {},                     // tests only: what clients of a server under test see
 	// tests only: the whole program, killed and cut off at random instants
 	"internal/e2e/chaos": {"internal/store", "internal/page/pagetest"},
-	"cmd/webchat":        {"*"}, // the command: it wires everything, and nothing imports it
+	// tests only: several of them behind one nginx, on one database
+	"internal/e2e/cluster": {},
+	"cmd/webchat":          {"*"}, // the command: it wires everything, and nothing imports it
 }
 
 // everywhere may be imported by every room.

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"webchat/internal/e2e/witness"
 	"webchat/internal/page/pagetest"
 )
 
@@ -23,7 +24,7 @@ type reader struct {
 	s    *server
 	base string // where the line begins
 	path string
-	take func(frame) error // every whole frame, in order
+	take func(witness.Frame) error // every whole frame, in order
 
 	mu    sync.Mutex // guards what follows
 	place string     // the last id
@@ -53,11 +54,11 @@ func (r *reader) run(ctx context.Context) {
 		if res.StatusCode != http.StatusOK {
 			r.fail(fmt.Errorf("the stream answers %s", res.Status))
 		}
-		_ = frames(res.Body, func(f frame) bool { // a cut is what is tried here
+		_ = witness.Frames(res.Body, func(f witness.Frame) bool { // a cut is what is tried here
 			r.mu.Lock()
 			defer r.mu.Unlock()
-			if f.id != "" {
-				r.place = f.id
+			if f.ID != "" {
+				r.place = f.ID
 			}
 			if err := r.take(f); err != nil && r.err == nil {
 				r.err = err
@@ -87,70 +88,20 @@ func (r *reader) at() int {
 	return n
 }
 
-// story is what a reader of the plain stream knows of a session.
-type story struct {
-	logged []string
-	texts  map[string]string // messages as their deltas made them
-	wholes map[string]string // and as the log has them
-	killed bool              // a message that had just begun may be lost
-}
-
-// take checks each frame against what came before: no hole, no repeat.
-func (st *story) take(f frame) error {
-	var e event
-	if err := json.Unmarshal([]byte(f.data), &e); err != nil {
-		return err
-	}
-	switch e.Type {
-	case "stream.resync":
-		return fmt.Errorf("a resync although the place was right")
-	case "assistant.message_delta":
-		old := st.texts[e.Data.MessageID]
-		if e.Data.Offset > len(old) {
-			return fmt.Errorf("message %s: a delta at %d of %d bytes", e.Data.MessageID, e.Data.Offset, len(old))
-		}
-		if whole, done := st.wholes[e.Data.MessageID]; done {
-			return fmt.Errorf("a delta of a message that is whole: %.50s", whole)
-		}
-		st.texts[e.Data.MessageID] = old[:e.Data.Offset] + e.Data.DeltaContent
-	case "assistant.message":
-		// Who joined meanwhile may have no delta of it: then the whole is all.
-		// Of a message that a kill cut off the last quarter of a second may be missing.
-		if old := st.texts[e.Data.MessageID]; !strings.HasPrefix(e.Data.Content, old) && !(e.Data.Partial && strings.HasPrefix(old, e.Data.Content)) {
-			return fmt.Errorf("message %s: the deltas made %.80q, the whole is %.80q", e.Data.MessageID, old, e.Data.Content)
-		}
-		st.wholes[e.Data.MessageID] = e.Data.Content
-		st.texts[e.Data.MessageID] = e.Data.Content
-	}
-	if e.Ephemeral {
-		if f.id != "" && f.id != strconv.Itoa(len(st.logged)) {
-			return fmt.Errorf("%s has the id %s after %d events", e.Type, f.id, len(st.logged))
-		}
-		return nil
-	}
-	if f.id != strconv.Itoa(len(st.logged)+1) {
-		return fmt.Errorf("event %s follows %d: %.80s", f.id, len(st.logged), f.data)
-	}
-	st.logged = append(st.logged, f.data)
-	return nil
-}
-
-func newStory() *story { return &story{texts: map[string]string{}, wholes: map[string]string{}} }
-
 // screen is what a reader of the page's stream has before it.
 type screen struct {
 	t   *testing.T
 	dom *pagetest.DOM
 }
 
-func (v *screen) take(f frame) error {
-	if strings.Contains(f.data, `"type":"stream.closing"`) {
+func (v *screen) take(f witness.Frame) error {
+	if strings.Contains(f.Data, `"type":"stream.closing"`) {
 		return nil // it comes back anyway
 	}
-	if strings.HasPrefix(f.data, `{"type"`) {
-		return fmt.Errorf("the stream says %.80s", f.data)
+	if strings.HasPrefix(f.Data, `{"type"`) {
+		return fmt.Errorf("the stream says %.80s", f.Data)
 	}
-	v.dom.Apply([]byte(f.data))
+	v.dom.Apply([]byte(f.Data))
 	if v.t.Failed() {
 		return fmt.Errorf("a frame does not fit the page")
 	}
@@ -185,19 +136,19 @@ func (s *server) act(id string, rnd *rand.Rand) {
 }
 
 func cutRounds(t *testing.T, cuts int) {
-	rnd := seeded(t)
+	rnd := witness.Seeded(t)
 	s := newServer(t, "--permissions", "allow", "--output-ttl", "1000h")
 	s.up()
 	id := s.session()
 	line := newProxy(t, rand.New(rand.NewPCG(rnd.Uint64(), 1)), s.url)
 
-	plain, cut := newStory(), newStory()
+	plain, cut := witness.NewStory(), witness.NewStory()
 	first, seq := s.load(id)
 	second, _ := s.load(id)
 	steady, shaken := &screen{t, first}, &screen{t, second}
 	api, stream := "/api/sessions/"+id+"/events", "/sessions/"+id+"/stream?after="+seq
 	readers := []*reader{
-		{s: s, base: s.url, path: api, take: plain.take}, {s: s, base: line.url(), path: api, take: cut.take},
+		{s: s, base: s.url, path: api, take: plain.Take}, {s: s, base: line.url(), path: api, take: cut.Take},
 		{s: s, base: s.url, path: stream, take: steady.take, place: seq}, {s: s, base: line.url(), path: stream, take: shaken.take, place: seq},
 	}
 	ctx, stop := context.WithCancel(t.Context())
@@ -218,7 +169,7 @@ func cutRounds(t *testing.T, cuts int) {
 
 // settle waits until every reader is at the end of the log, and compares what they
 // have with it and with the page as it is now.
-func (s *server) settle(id string, readers []*reader, plain, cut *story, steady, shaken *screen) {
+func (s *server) settle(id string, readers []*reader, plain, cut *witness.Story, steady, shaken *screen) {
 	t := s.t
 	t.Helper()
 	log := s.logOf(id)
@@ -237,31 +188,13 @@ func (s *server) settle(id string, readers []*reader, plain, cut *story, steady,
 		r.mu.Lock() // what it has does not change while it is looked at
 		defer r.mu.Unlock()
 	}
-	same(t, "uncut", plain, log)
-	same(t, "cut", cut, log)
+	witness.Same(t, "uncut", plain, log)
+	witness.Same(t, "cut", cut, log)
 	loaded, _ := s.load(id)
 	want := loaded.State()
 	for name, v := range map[string]*screen{"uncut": steady, "cut": shaken} {
 		if got := v.dom.State(); got != want {
 			t.Errorf("the %s page is not the one a reload gives:\n%s", name, firstDifference(got, want))
-		}
-	}
-}
-
-// same compares what a reader has with the log.
-func same(t *testing.T, name string, st *story, log []event) {
-	t.Helper()
-	if len(st.logged) != len(log) {
-		t.Errorf("%s: %d events, the log has %d", name, len(st.logged), len(log))
-	}
-	for i := range min(len(log), len(st.logged)) {
-		if st.logged[i] != log[i].raw {
-			t.Errorf("%s: event %d is %s", name, i+1, st.logged[i])
-		}
-	}
-	for id, text := range st.texts {
-		if whole := st.wholes[id]; !strings.HasPrefix(whole, text) && !(st.killed && whole == "" && len(text) < 200) {
-			t.Errorf("%s: message %s is %q in pieces and %q whole", name, id, text, whole)
 		}
 	}
 }
@@ -282,25 +215,25 @@ func firstDifference(got, want string) string {
 func TestCuts(t *testing.T) { cutRounds(t, 50) }
 
 func TestSoakCuts(t *testing.T) {
-	soak(t)
+	witness.Soak(t)
 	cutRounds(t, 1000)
 }
 
 // TestRestarts: readers follow while the server stops and comes back, and is
 // killed and comes back, in the middle of turns; they end up with what the log has.
 func TestRestarts(t *testing.T) {
-	rnd := seeded(t)
+	rnd := witness.Seeded(t)
 	// Outputs survive, or a page that is loaded would show them as expired.
 	s := newServer(t, "--permissions", "allow", "--output-ttl", "1000h", "--keep-outputs", "1000h")
 	s.up()
 	id := s.session()
-	plain, other := newStory(), newStory()
-	plain.killed, other.killed = true, true
+	plain, other := witness.NewStory(), witness.NewStory()
+	plain.Lost, other.Lost = 200, 200 // what a quarter of a second may say
 	first, seq := s.load(id)
 	second, _ := s.load(id)
 	one, two := &screen{t, first}, &screen{t, second}
 	api, stream := "/api/sessions/"+id+"/events", "/sessions/"+id+"/stream?after="+seq
-	readers := []*reader{{s: s, base: s.url, path: api, take: plain.take}, {s: s, base: s.url, path: api, take: other.take},
+	readers := []*reader{{s: s, base: s.url, path: api, take: plain.Take}, {s: s, base: s.url, path: api, take: other.Take},
 		{s: s, base: s.url, path: stream, take: one.take, place: seq}, {s: s, base: s.url, path: stream, take: two.take, place: seq}}
 	ctx, stop := context.WithCancel(t.Context())
 	var all sync.WaitGroup

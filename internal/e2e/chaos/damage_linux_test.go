@@ -30,8 +30,8 @@ func TestDamagedEvents(t *testing.T) {
 	}
 	log := s.logOf(id)
 	for i, was := range before {
-		if bad := i == 5 || i == 6; (log[i].Type == "session.damaged") != bad || !bad && log[i].raw != was {
-			t.Errorf("event %d is %s, was %s", i+1, log[i].raw, was)
+		if bad := i == 5 || i == 6; (log[i].Type == "session.damaged") != bad || !bad && log[i].Raw != was {
+			t.Errorf("event %d is %s, was %s", i+1, log[i].Raw, was)
 		}
 	}
 	for name, got := range map[string]string{"the page": s.get("/sessions/" + id), "HTML": s.get(path + "/export?format=html"),

@@ -14,11 +14,12 @@ import (
 	"testing"
 	"time"
 
+	"webchat/internal/e2e/witness"
 	"webchat/internal/store"
 )
 
-// witness is what one client saw of a session.
-type witness struct {
+// observer is what one client saw of a session.
+type observer struct {
 	mu     sync.Mutex // guards what follows
 	logged map[int]string
 	texts  map[string]text // of messages in flight
@@ -62,7 +63,7 @@ func (x *text) old() (bytes int) {
 }
 
 // watch reads the session's stream until it ends; joined is closed when it has begun.
-func (s *server) watch(id string, w *witness, joined chan<- struct{}) {
+func (s *server) watch(id string, w *observer, joined chan<- struct{}) {
 	res, err := s.ask(s.t.Context(), s.url, "GET", "/api/sessions/"+id+"/events", "", "Accept: text/event-stream")
 	close(joined)
 	if err != nil {
@@ -70,20 +71,20 @@ func (s *server) watch(id string, w *witness, joined chan<- struct{}) {
 	}
 	defer res.Body.Close()
 	last := 0
-	_ = frames(res.Body, func(f frame) bool { // it ends with the server
+	_ = witness.Frames(res.Body, func(f witness.Frame) bool { // it ends with the server
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		var e event
-		if err := json.Unmarshal([]byte(f.data), &e); err != nil {
+		var e witness.Event
+		if err := json.Unmarshal([]byte(f.Data), &e); err != nil {
 			w.err = err
 			return false
 		}
-		if n, err := strconv.Atoi(f.id); !e.Ephemeral {
+		if n, err := strconv.Atoi(f.ID); !e.Ephemeral {
 			if err != nil || n != last+1 {
-				w.err = fmt.Errorf("event %q follows %d", f.id, last)
+				w.err = fmt.Errorf("event %q follows %d", f.ID, last)
 			}
 			last = n
-			w.logged[n] = f.data
+			w.logged[n] = f.Data
 		}
 		if e.Type == "assistant.message_delta" {
 			x := w.texts[e.Data.MessageID]
@@ -119,14 +120,14 @@ var (
 
 // round lets users act, kills the server when a client saw what began, or at a random
 // instant if that is empty, and returns who saw what.
-func (s *server) round(rnd *rand.Rand, what string) map[string]*witness {
+func (s *server) round(rnd *rand.Rand, what string) map[string]*observer {
 	s.t.Helper()
-	all := map[string]*witness{}
+	all := map[string]*observer{}
 	var work sync.WaitGroup
 	ctx, cancel := context.WithCancel(s.t.Context())
 	defer cancel()
 	for range 3 {
-		id, w, joined := s.session(), &witness{logged: map[int]string{}, texts: map[string]text{}, began: map[string]bool{}}, make(chan struct{})
+		id, w, joined := s.session(), &observer{logged: map[int]string{}, texts: map[string]text{}, began: map[string]bool{}}, make(chan struct{})
 		all[id] = w
 		work.Go(func() { s.watch(id, w, joined) })
 		<-joined
@@ -154,7 +155,7 @@ func (s *server) round(rnd *rand.Rand, what string) map[string]*witness {
 }
 
 // await waits until a client saw it begin.
-func (s *server) await(what string, all map[string]*witness) {
+func (s *server) await(what string, all map[string]*observer) {
 	s.t.Helper()
 	late := time.After(patience)
 	for {
@@ -185,7 +186,7 @@ const (
 )
 
 // judge compares a session with what was seen of it.
-func (s *server) judge(id string, w *witness) {
+func (s *server) judge(id string, w *observer) {
 	t := s.t
 	t.Helper()
 	w.mu.Lock()
@@ -195,11 +196,14 @@ func (s *server) judge(id string, w *witness) {
 	}
 	log := s.logOf(id)
 	for n, data := range w.logged {
-		if n > len(log) || log[n-1].raw != data {
+		if n > len(log) || log[n-1].Raw != data {
 			t.Errorf("session %s: event %d was seen and is not in the log of %d:\n%s", id, n, len(log), data)
 		}
 	}
-	s.closed(id, log)
+	witness.Closed(t, id, log)
+	for _, e := range log {
+		s.tally(e)
+	}
 	for message, x := range w.texts {
 		old := x.old()
 		got, found := "", false
@@ -214,53 +218,8 @@ func (s *server) judge(id string, w *witness) {
 	}
 }
 
-// closed checks that nothing is open at the end of a log, and its chain of parents.
-func (s *server) closed(id string, log []event) {
-	t := s.t
-	t.Helper()
-	tools, asks, turns, queued := map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}
-	parent := ""
-	for i, e := range log {
-		if e.ParentID != parent {
-			t.Errorf("session %s: the parent of event %d is %q, want %q", id, i+1, e.ParentID, parent)
-		}
-		parent = e.ID
-		s.tally(e)
-		switch e.Type {
-		case "user.message":
-			queued[e.Data.MessageID]++
-		case "user.message_withdrawn":
-			queued[e.Data.MessageID]--
-		case "turn.start":
-			turns[e.Data.TurnID]++
-			queued[e.Data.MessageID]--
-		case "turn.end":
-			turns[e.Data.TurnID]--
-		case "tool.execution_start":
-			tools[e.Data.ToolCallID]++
-		case "tool.execution_complete":
-			tools[e.Data.ToolCallID]--
-		case "permission.requested", "user_input.requested":
-			asks[e.Data.RequestID]++
-		case "permission.completed", "user_input.completed":
-			asks[e.Data.RequestID]--
-		case "assistant.message":
-			if e.Data.Partial && (i+1 == len(log) || e.Data.Content == "") {
-				t.Errorf("session %s: event %d is a partial message and nothing follows, or nothing is in it", id, i+1)
-			}
-		}
-	}
-	for what, all := range map[string]map[string]int{"tool": tools, "request": asks, "turn": turns, "prompt": queued} {
-		for key, n := range all {
-			if n != 0 && (what != "prompt" || n != 1) { // a prompt that waited goes on waiting
-				t.Errorf("session %s: the %s %s is open (%+d)", id, what, key, n)
-			}
-		}
-	}
-}
-
 // tally counts what a start had to close.
-func (s *server) tally(e event) {
+func (s *server) tally(e witness.Event) {
 	switch {
 	case e.Type == "turn.end" && e.Data.Outcome == "interrupted":
 		s.closedLate["turn"]++
@@ -303,7 +262,7 @@ func (s *server) sound() {
 }
 
 func killRounds(t *testing.T, rounds int) {
-	rnd := seeded(t)
+	rnd := witness.Seeded(t)
 	s := newServer(t)
 	slowest := time.Duration(0)
 	s.up()
@@ -338,6 +297,6 @@ func killRounds(t *testing.T, rounds int) {
 func TestKill(t *testing.T) { killRounds(t, 20) }
 
 func TestSoakKill(t *testing.T) {
-	soak(t)
+	witness.Soak(t)
 	killRounds(t, 500)
 }

@@ -2,24 +2,21 @@ package chaos
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"webchat/internal/e2e/ports"
+	"webchat/internal/e2e/witness"
 )
 
 var binary string // the program under test
@@ -44,28 +41,6 @@ func run(m *testing.M) int {
 // patience is how long is waited for what has to come.
 const patience = 20 * time.Second
 
-// seeded returns the random numbers of a test: the same for the same seed. The
-// long runs take theirs from the environment.
-func seeded(t *testing.T) *rand.Rand {
-	seed := rand.Uint64()
-	if text := os.Getenv("WEBCHAT_SOAK"); text != "" {
-		n, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			t.Fatalf("WEBCHAT_SOAK is %q, want a number", text)
-		}
-		seed = n
-	}
-	t.Logf("seed %d", seed)
-	return rand.New(rand.NewPCG(seed, 0))
-}
-
-// soak skips a long run unless it was asked for.
-func soak(t *testing.T) {
-	if os.Getenv("WEBCHAT_SOAK") == "" {
-		t.Skip("a long run: set WEBCHAT_SOAK to a seed")
-	}
-}
-
 // server is the program with a data folder that outlives it.
 type server struct {
 	t         *testing.T
@@ -77,27 +52,9 @@ type server struct {
 	cmd   *exec.Cmd
 	url   string
 	token string
-	log   *logs
+	log   *witness.Logs
 
 	closedLate map[string]int // what starts closed, by kind
-}
-
-// logs is what the program says on standard error.
-type logs struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *logs) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *logs) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 func newServer(t *testing.T, flags ...string) *server {
@@ -124,7 +81,7 @@ func newServer(t *testing.T, flags ...string) *server {
 func (s *server) up() time.Duration {
 	s.t.Helper()
 	began := time.Now()
-	s.log = &logs{}
+	s.log = &witness.Logs{}
 	s.cmd = exec.Command(binary, append([]string{"serve", "--no-open", "--backend", "offline", "--listen", s.listen,
 		"--data-dir", s.data, "--workspace", s.workspace}, s.flags...)...)
 	s.cmd.Stderr = s.log
@@ -218,7 +175,7 @@ func (s *server) session() string {
 }
 
 // logOf is a session's whole log.
-func (s *server) logOf(id string) (all []event) {
+func (s *server) logOf(id string) (all []witness.Event) {
 	s.t.Helper()
 	for {
 		var page struct {
@@ -230,7 +187,7 @@ func (s *server) logOf(id string) (all []event) {
 			s.t.Fatal(err)
 		}
 		for _, raw := range page.Events {
-			all = append(all, s.decode(raw))
+			all = append(all, witness.Decode(s.t, raw))
 		}
 		if len(page.Events) == 0 {
 			return all
@@ -239,30 +196,4 @@ func (s *server) logOf(id string) (all []event) {
 			s.t.Fatalf("session %s: %d events end at sequence %d", id, len(all), page.Cursor)
 		}
 	}
-}
-
-// event is what a reader knows of one.
-type event struct {
-	raw       string
-	ID        string
-	ParentID  string
-	Type      string
-	Ephemeral bool
-	Data      struct {
-		MessageID, ToolCallID, RequestID, TurnID string
-		Offset                                   int
-		DeltaContent, Content, Outcome           string
-		Partial                                  bool
-		By                                       string
-		Error                                    struct{ Code string }
-	}
-}
-
-func (s *server) decode(raw []byte) event {
-	s.t.Helper()
-	e := event{raw: string(raw)}
-	if err := json.Unmarshal(raw, &e); err != nil {
-		s.t.Fatalf("%q: %v", raw, err)
-	}
-	return e
 }

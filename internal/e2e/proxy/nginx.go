@@ -22,6 +22,15 @@ import (
 // skipped; in CI it fails.
 func Start(t testing.TB, upstream, locations string) string {
 	t.Helper()
+	return Run(t, func(address string) string {
+		return fmt.Sprintf("upstream server { server %s; }\nserver {\n listen %s;\n %s\n}\n", upstream, address, locations)
+	})
+}
+
+// Run is [Start] with all of the configuration's http block, as a function of the
+// address to listen on.
+func Run(t testing.TB, http func(address string) string) string {
+	t.Helper()
 	program := find(t)
 	dir := t.TempDir()
 	address := "127.0.0.1:" + ports.Free()
@@ -39,13 +48,9 @@ http {
   fastcgi_temp_path %[1]s/fastcgi;
   uwsgi_temp_path %[1]s/uwsgi;
   scgi_temp_path %[1]s/scgi;
-  upstream server { server %[2]s; }
-  server {
-    listen %[3]s;
-    %[4]s
-  }
+  %[2]s
 }
-`, dir, upstream, address, locations)
+`, dir, http(address))
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

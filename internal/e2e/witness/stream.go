@@ -1,4 +1,4 @@
-package chaos
+package witness
 
 import (
 	"bufio"
@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// frame is one frame of a stream, once it has come whole.
-type frame struct {
-	id   string // empty: it had none
-	data string
+// Frame is one frame of a stream, once it has come whole.
+type Frame struct {
+	ID   string // empty: it had none
+	Data string
 }
 
-// frames calls f with each whole frame and returns how the stream ended: a frame
+// Frames calls f with each whole frame and returns how the stream ended: a frame
 // that was cut is none, as every reader of such streams has it.
-func frames(r io.Reader, f func(frame) (goOn bool)) error {
+func Frames(r io.Reader, f func(Frame) (goOn bool)) error {
 	lines := bufio.NewReader(r)
-	var now frame
+	var now Frame
 	for {
 		line, err := lines.ReadString('\n')
 		if err != nil {
@@ -26,14 +26,14 @@ func frames(r io.Reader, f func(frame) (goOn bool)) error {
 		value = strings.TrimPrefix(value, " ")
 		switch name {
 		case "id":
-			now.id = value
+			now.ID = value
 		case "data":
-			now.data += value
+			now.Data += value
 		case "":
-			if now.data != "" && !f(now) {
+			if now.Data != "" && !f(now) {
 				return nil
 			}
-			now = frame{}
+			now = Frame{}
 		}
 	}
 }
