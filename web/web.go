@@ -21,8 +21,8 @@ import (
 //go:embed templates static
 var FS embed.FS
 
-// version names this state of static/: it changes when any byte of it does.
-var version = sync.OnceValue(func() string {
+// Version names this state of static/: it changes when any byte of it does.
+var Version = sync.OnceValue(func() string {
 	h, buf := sha256.New(), make([]byte, 16<<10)
 	err := fs.WalkDir(FS, "static", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -48,7 +48,7 @@ var version = sync.OnceValue(func() string {
 
 // Static is the folder of the present static files, without a slash at its end.
 // All of them share it, so a script may import its neighbours by relative names.
-func Static() string { return "/static/" + version() }
+func Static() string { return "/static/" + Version() }
 
 // Handler serves GET and HEAD /static/{version}/{file}. The present version may
 // be kept for ever; another one gets the present file, which it must not keep.
@@ -75,7 +75,7 @@ func Handler() http.Handler {
 		}
 		w.Header().Set("Content-Length", strconv.Itoa(len(b)))
 		w.Header().Set("Cache-Control", "no-cache")
-		if v == version() {
+		if v == Version() {
 			w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 		}
 		if r.Method != http.MethodHead {

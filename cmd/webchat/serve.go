@@ -195,6 +195,7 @@ func (r *rooms) serve(ctx context.Context, unhook func(), listeners []net.Listen
 
 	limit, cancel := context.WithTimeout(context.Background(), shutdownTime)
 	defer cancel()
+	r.server.CutForwarded() // first: no hub has them, and their readers find another replica
 	streams, cancelStreams := context.WithTimeout(limit, shutdownTime/3)
 	defer cancelStreams()
 	if e := r.hub.Close(streams); e != nil {

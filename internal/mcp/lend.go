@@ -209,6 +209,15 @@ func aboutPermission(e event.Entry) bool {
 // and what distinguishes these from those of clients.
 const hostedKey = "key s-"
 
+// SessionOf returns whose agent has a key, by what [guard.Guard.KeyName] calls it; empty for a client's.
+func (l *Lender) SessionOf(key string) eventlog.ID {
+	session, hosted := strings.CutPrefix(key, hostedKey)
+	if !hosted {
+		return ""
+	}
+	return eventlog.ID(session)
+}
+
 // ToAgent lends a session's tools to its agent, by a key of its own; it is an [agent.Lender].
 func (l *Lender) ToAgent(sessionID string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
 	base := l.base.Load().url

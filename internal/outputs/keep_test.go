@@ -211,3 +211,76 @@ func TestListedInTheOrderOfCalls(t *testing.T) {
 		}
 	})
 }
+
+// What one program of several completed can be had in the others while it is kept, though they
+// began before, and no longer: read, listed, deleted with its session, and pinned in the program
+// that made it.
+func TestSharedOutputs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "outputs")
+		at := func(number int64) *Store {
+			s, err := New(Config{TTL: 30 * time.Minute, Budget: 1 << 20, Keep: 30 * time.Minute, KeepDir: dir, KeepShared: true, Maker: func() int64 { return number }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+		put := func(s *Store, session string) ID {
+			id, err := s.Put(Meta{Type: File, SessionID: session}, []byte("text of "+session))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return id
+		}
+		there := func(s *Store, id ID) bool { _, err := s.Get(id); return err == nil }
+		maker, other := at(7), at(12)
+		id, gone, pinned := put(maker, "s1"), put(maker, "s2"), put(maker, "s3")
+		if Maker(id) != 7 || !strings.HasSuffix(string(id), "_7") {
+			t.Errorf("made by 7: %s", id)
+		}
+		time.Sleep(time.Second)
+		o, err := other.Get(id)
+		if err != nil || string(read(t, o)) != "text of s1" {
+			t.Fatal(err)
+		}
+		if all := other.Session("s2"); len(all) != 1 || all[0].ID != gone {
+			t.Errorf("listed: %+v", all)
+		}
+		other.DeleteSession("s2")
+		if late := at(13); there(other, gone) || there(late, gone) || len(late.Session("s2")) != 0 {
+			t.Error("an output of a session that another program deleted")
+		}
+		if err := maker.Pin(pinned, true); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(31 * time.Minute)
+		if there(other, id) || there(at(14), id) {
+			t.Error("there after its life")
+		}
+		other.keeper.sweep()
+		if !there(at(15), pinned) {
+			t.Error("a pinned one ended with its maker")
+		}
+		if err := maker.Pin(pinned, false); err != nil {
+			t.Fatal(err)
+		}
+		if there(at(16), pinned) {
+			t.Error("one that is pinned no longer is kept")
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+			t.Errorf("%v are left (%v)", left, err)
+		}
+	})
+}
+
+// The number in an id is its maker's, and only in an id.
+func TestMaker(t *testing.T) {
+	for id, want := range map[ID]int64{
+		newID(0): 0, newID(1): 1, newID(12345678901): 12345678901, newID(3) + "_4": 0, newID(0) + "_": 0, newID(0) + "_04": 0,
+		newID(0) + "_-4": 0, newID(0) + "_9999999999999999999": 0, "out_x_4": 0, "": 0, ID("x" + newID(5)): 0, newID(5) + "/..": 0,
+	} {
+		if got := Maker(id); got != want {
+			t.Errorf("%s: %d, want %d", id, got, want)
+		}
+	}
+}

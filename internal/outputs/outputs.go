@@ -43,6 +43,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"regexp"
+	"strconv"
 	"time"
 )
 
@@ -59,7 +61,26 @@ var (
 // order.
 type ID string
 
-func newID() ID { return ID("out_" + rand.Text()) }
+// newID makes an id that ends with the number of the replica that makes the output, if it has one.
+func newID(maker int64) ID {
+	if maker == 0 {
+		return ID("out_" + rand.Text())
+	}
+	return ID("out_" + rand.Text() + "_" + strconv.FormatInt(maker, 10))
+}
+
+// outputID is what ids look like; the part is the number of the maker.
+var outputID = regexp.MustCompile(`^out_[A-Z2-7]{26}(?:_([1-9][0-9]{0,17}))?$`)
+
+// Maker returns the number of the replica that made an output; 0 if the id names none.
+func Maker(id ID) int64 {
+	part := outputID.FindStringSubmatch(string(id))
+	if part == nil {
+		return 0
+	}
+	n, _ := strconv.ParseInt(part[1], 10, 64) // none: 0
+	return n
+}
 
 // The sizes below are bytes.
 const (
@@ -82,6 +103,13 @@ type Config struct {
 	// memory; 0: no file is written. KeepDir is made for this user only.
 	Keep    time.Duration
 	KeepDir string
+	// KeepShared says that other programs keep theirs in KeepDir, too: what they completed can be had
+	// here.
+	KeepShared bool
+
+	// Maker returns the number of the replica that makes the outputs, with which their ids end; nil or
+	// 0: there is one. It is asked when an output is made.
+	Maker func() int64
 
 	// Unveiled says that nothing is covered that looks like a secret.
 	Unveiled bool

@@ -20,9 +20,16 @@ var ErrPins = errors.New("pinned outputs may hold a quarter of the memory for ou
 // [ErrPins].
 func (s *Store) Pin(id ID, pinned bool) error {
 	o, err := s.Get(id)
-	if err != nil {
-		return err
+	if err == nil {
+		err = s.pin(o, pinned)
 	}
+	if err == nil && s.keeper != nil {
+		s.keeper.pinned(o)
+	}
+	return err
+}
+
+func (s *Store) pin(o *Output, pinned bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {

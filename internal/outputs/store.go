@@ -21,7 +21,8 @@ type Store struct {
 	log    *slog.Logger
 	wall   func() time.Time // the wall clock
 
-	unveiled bool // see [Config]
+	unveiled bool         // see [Config]
+	maker    func() int64 // its number, or 0
 
 	keeper   *keeper // nil: nothing is kept on disk
 	finds    *finds
@@ -54,6 +55,7 @@ func New(c Config) (*Store, error) {
 		log:      cmp.Or(c.Logger, slog.New(slog.DiscardHandler)),
 		wall:     time.Now,
 		unveiled: c.Unveiled,
+		maker:    c.Maker,
 		finds:    newFinds(maxFindHits),
 		attached: ttlcache.New(ttlcache.WithCapacity[*Output, any](maxAttached)),
 		cache:    ttlcache.New(ttlcache.WithDisableTouchOnHit[ID, *Output]()), // reading does not extend a life
@@ -64,6 +66,9 @@ func New(c Config) (*Store, error) {
 		defer s.mu.Unlock()
 		s.forget(i.Value()) // what the store removed itself is forgotten already
 	})
+	if s.maker == nil {
+		s.maker = func() int64 { return 0 }
+	}
 	if c.Keep > 0 {
 		var err error
 		if s.keeper, err = newKeeper(c, s.log); err != nil {
@@ -80,7 +85,11 @@ func (s *Store) Run(ctx context.Context) error {
 		defer close(stopped)
 		s.cache.Start()
 	}()
-	old := time.NewTicker(sweepKept)
+	every := sweepKept
+	if s.keeper != nil {
+		every = min(every, max(s.keeper.keep/6, time.Second))
+	}
+	old := time.NewTicker(every)
 	defer old.Stop()
 	for ctx.Err() == nil {
 		select {
@@ -115,7 +124,7 @@ func (s *Store) Stats() Stats {
 // only when other growing outputs leave not even a few kilobytes.
 func (s *Store) Create(m Meta, l Limits) (*Writer, error) {
 	m.Gap = nil
-	o := &Output{id: newID(), created: time.Now(), store: s, meta: m, grows: true}
+	o := &Output{id: newID(s.maker()), created: time.Now(), store: s, meta: m, grows: true}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.room(m.cost() + reserve) {
@@ -148,7 +157,7 @@ func (s *Store) Put(m Meta, data []byte) (ID, error) {
 	default:
 		v.cut(data, l)
 	}
-	o := &Output{id: newID(), created: time.Now(), store: s}
+	o := &Output{id: newID(s.maker()), created: time.Now(), store: s}
 	if !s.enter(o, v, m) { // growing outputs grew meanwhile
 		return "", fmt.Errorf("put %s of %d bytes: %w; try again when one has ended", m.Type, len(data), ErrBudget)
 	}

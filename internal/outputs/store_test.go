@@ -307,7 +307,7 @@ func TestIDs(t *testing.T) {
 	ordered := 0
 	var last ID
 	for range 10_000 {
-		id := newID()
+		id := newID(0)
 		if seen[id] || len(id) < len("out_")+26 || !strings.HasPrefix(string(id), "out_") {
 			t.Fatalf("%s", id)
 		}

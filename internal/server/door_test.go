@@ -33,7 +33,11 @@ func (h *house) wire(t *testing.T, request string) (int, http.Header, string) {
 
 // The door, row by row of THREATS, as bytes on the wire.
 func TestDoor(t *testing.T) {
-	h := newHouse(t)
+	t.Run("alone", func(t *testing.T) { testDoor(t, newHouse(t)) })
+	t.Run("through another replica", func(t *testing.T) { testDoor(t, newEdge(t)) })
+}
+
+func testDoor(t *testing.T, h *house) {
 	_, session := h.session(t)
 	const auth, json = "Authorization: Bearer TOKEN\r\n", "Content-Type: application/json\r\nContent-Length: 2\r\n"
 	get := func(path, more string) string {

@@ -68,6 +68,7 @@ var refusals = []struct {
 	{guard.ErrKey, refusal{400, "bad_key", "", ""}},
 	{sse.ErrTooMany, refusal{503, "too_many_streams", "Too many event streams are open; close one or try again later.", "5"}},
 	{sse.ErrClosed, refusal{503, "closing", "The server is closing; try again in a moment.", "2"}},
+	{errCut, refusal{502, "replica_cut", "", ""}},
 	{os.ErrDeadlineExceeded, refusal{408, "too_slow", "The body did not arrive in time; send it again.", ""}},
 }
 
@@ -78,6 +79,12 @@ func status(err error) (_ refusal, known bool) {
 	}
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return refusal{status: http.StatusRequestEntityTooLarge, code: "too_large", sentence: guard.TooLarge(tooLarge.Limit)}, true
+	}
+	if elsewhere, ok := errors.AsType[*sessions.ElsewhereError](err); ok {
+		err = &awayError{elsewhere.Until}
+	}
+	if away, ok := errors.AsType[*awayError](err); ok {
+		return refusal{status: http.StatusServiceUnavailable, code: "replica_away", sentence: away.Error(), retry: "2"}, true
 	}
 	for _, x := range refusals {
 		if errors.Is(err, x.err) {

@@ -132,7 +132,13 @@ func (p *Pages) Refuse(w http.ResponseWriter, r *http.Request, status int, code,
 	p.problem(w, r, refusal{status: status, code: code, sentence: sentence}, http.StatusText(status))
 }
 
+// problem answers a person. What passes by itself is asked for again by the browser.
 func (p *Pages) problem(w http.ResponseWriter, r *http.Request, x refusal, heading string) {
+	if x.retry != "" {
+		w.Header().Set("Retry-After", x.retry)
+		w.Header().Set("Refresh", x.retry)
+		x.sentence += " This page tries again by itself."
+	}
 	err := writePage(w, r, x.status, func(b *bytes.Buffer) error {
 		return p.pages.Error(b, page.Problem{Status: x.status, Heading: heading, Text: x.sentence})
 	})
@@ -147,6 +153,9 @@ func (s *Server) failPage(w http.ResponseWriter, r *http.Request, err error) {
 	heading := http.StatusText(x.status)
 	if errors.Is(err, eventlog.ErrNotFound) { // every page that is looked for is a session's
 		heading, x.sentence = "No such session", "It was deleted, or its link was cut."
+	}
+	if x.code == "replica_away" {
+		heading = "Cannot be reached at the moment"
 	}
 	s.Pages.problem(w, r, x, heading)
 }

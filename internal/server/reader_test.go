@@ -103,10 +103,16 @@ func kinds(all []frame) (list []string) {
 
 func (h *house) session(t testing.TB) (id, path string) {
 	t.Helper()
+	if h.owner != nil {
+		return h.owner.session(t)
+	}
 	_, body := h.do("POST", "/api/sessions", "{}")
 	var one struct{ ID string }
 	if err := json.Unmarshal([]byte(body), &one); err != nil || one.ID == "" {
 		t.Fatalf("%s: %v", body, err)
+	}
+	if h.resident != nil {
+		h.resident.town.own(one.ID, h.resident.number)
 	}
 	return one.ID, "/api/sessions/" + one.ID
 }

@@ -52,6 +52,8 @@ type house struct {
 	client    *http.Client
 	log       *safeBuffer
 	stop      func()
+	resident  *resident // nil: it is alone
+	owner     *house    // which has the sessions that this one is asked to begin; nil: itself
 }
 
 type safeBuffer struct {
@@ -78,7 +80,17 @@ func newHouseOn(t testing.TB, db interface {
 	eventlog.Drafts
 }, backend agent.Backend, change ...func(*sse.Config)) *house {
 	t.Helper()
-	h := &house{t: t, workspace: t.TempDir(), log: &safeBuffer{}}
+	return newHouseIn(t, db, backend, nil, change...)
+}
+
+// newHouseIn is newHouseOn of a house that may have neighbours.
+func newHouseIn(t testing.TB, db interface {
+	sessions.Log
+	sessions.Catalog
+	eventlog.Drafts
+}, backend agent.Backend, in *resident, change ...func(*sse.Config)) *house {
+	t.Helper()
+	h := &house{t: t, workspace: t.TempDir(), log: &safeBuffer{}, resident: in}
 	log := slog.New(slog.NewTextHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	must := func(err error) {
 		t.Helper()
@@ -87,16 +99,25 @@ func newHouseOn(t testing.TB, db interface {
 		}
 	}
 	var err error
-	h.outputs, err = outputs.New(outputs.Config{TTL: 30 * time.Minute, Budget: 64 << 20})
+	made, admits := outputs.Config{TTL: 30 * time.Minute, Budget: 64 << 20}, guard.Config{Dir: t.TempDir()}
+	var owners sessions.Owners
+	var peers server.Peers
+	if in != nil {
+		owners, peers, h.workspace = in, in, in.town.workspace
+		made.Maker = func() int64 { return in.number }
+		admits = guard.Config{Dir: in.town.guard, NoAuth: in.noAuth}
+	}
+	h.outputs, err = outputs.New(made)
 	must(err)
 	pages, err := server.NewPages(server.PagesConfig{Config: page.Config{NoModel: []string{offline.Name}}, Outputs: h.outputs})
 	must(err)
-	h.guard, err = guard.New(guard.Config{Dir: t.TempDir(), Refuse: pages.Refuse})
+	admits.Refuse = pages.Refuse
+	h.guard, err = guard.New(admits)
 	must(err)
 	kept := policy.OpenKept(document.Folder(t.TempDir()), nil)
 	folders, err := files.WorkspaceIn(h.workspace)
 	must(err)
-	h.sessions, err = sessions.New(sessions.Config{Log: db, Catalog: db, Drafts: db, Backends: []agent.Backend{backend},
+	h.sessions, err = sessions.New(sessions.Config{Log: db, Catalog: db, Drafts: db, Owners: owners, Backends: []agent.Backend{backend},
 		Workspaces: folders, Attachments: outputs.NewUploads(1 << 20), Logger: log, Room: func(workspace string) (sessions.Room, error) {
 			names, err := files.New(files.Config{Root: workspace, Env: os.Environ()})
 			return sessions.Room{Files: names, Policy: policy.New(policy.Config{Workspace: workspace}), Kept: kept.Workspace(workspace), Tools: func(id eventlog.ID) (agent.Toolset, error) {
@@ -111,7 +132,8 @@ func newHouseOn(t testing.TB, db interface {
 	h.hub, err = sse.New(config)
 	must(err)
 	h.server, err = server.New(server.Config{Sessions: h.sessions, Outputs: h.outputs, Hub: h.hub, Guard: h.guard,
-		Pages: pages, Version: "test", Grants: kept, Logger: log,
+		Pages: pages, Version: "test", Grants: kept, Logger: log, Peers: peers, MaxStreams: config.MaxStreams,
+		Forwarded: func(to string, code int) { h.resident.count(to, code) },
 		MCP: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.WriteString(w, "for "+r.PathValue("workspaceId"))
 		}),
@@ -121,6 +143,9 @@ func newHouseOn(t testing.TB, db interface {
 	web.Config.DisableGeneralOptionsHandler = true
 	web.Start()
 	h.url = strings.Replace(web.URL, "127.0.0.1", "localhost", 1)
+	if in != nil {
+		in.town.settle(in, h.url)
+	}
 	h.client = web.Client()
 	h.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	ctx, cancel := context.WithCancel(context.Background())

@@ -76,7 +76,16 @@ type Config struct {
 	// Stopping is closed when the server begins to end; nil: it is not known.
 	Stopping <-chan struct{}
 	Grants   *policy.Kept // nil: nothing is allowed for a workspace
-	Logger   *slog.Logger // nil: nothing is logged
+	// Peers are the replicas that share the sessions; nil: there are no others.
+	Peers Peers
+	// MaxStreams bounds the streams of other replicas that are open here; 0: 1024.
+	MaxStreams int
+	// MCPSession returns whose agent has the key for MCP of a name, empty for a client's; nil: there
+	// are no agents' keys.
+	MCPSession func(key string) eventlog.ID
+	// Forwarded is told what was passed on to other replicas, and what they answered; nil: nobody is.
+	Forwarded func(to string, code int)
+	Logger    *slog.Logger // nil: nothing is logged
 }
 
 // Server answers HTTP requests.
@@ -92,6 +101,7 @@ type Server struct {
 	searching chan struct{} // holds one for each search
 	sensitive policy.SensitiveNames
 	watch     watch.Watcher // of the files that readers have open
+	forward   *forwarder
 }
 
 // New makes a Server. It starts nothing.
@@ -102,7 +112,7 @@ func New(c Config) (*Server, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
 	}
-	s := &Server{Config: c, pumps: newPumps(c.Logger), searching: make(chan struct{}, searches)}
+	s := &Server{Config: c, pumps: newPumps(c.Logger), searching: make(chan struct{}, searches), forward: newForwarder(c)}
 	s.views = views.New(c.Outputs, &places{c.Sessions})
 	if c.Pages != nil {
 		s.views, c.Pages.places.sessions = c.Pages.views, c.Sessions
@@ -122,7 +132,10 @@ func New(c Config) (*Server, error) {
 func (s *Server) Handler() http.Handler { return s.handler }
 
 // Close ends what feeds streams and waits for it. Close the hub and the HTTP server before.
-func (s *Server) Close() { s.pumps.Close() }
+func (s *Server) Close() {
+	s.pumps.Close()
+	s.forward.transport.CloseIdleConnections()
+}
 
 // router makes chi's router of the table. GET answers HEAD too.
 func (s *Server) router(routes []route) (*chi.Mux, error) {
@@ -131,7 +144,7 @@ func (s *Server) router(routes []route) (*chi.Mux, error) {
 		if !r.class.Valid() {
 			return nil, fmt.Errorf("server: the route %s %s has no class", r.method, r.pattern)
 		}
-		h := s.Guard.Class(r.class)(s.adapt(r))
+		h := s.Guard.Class(r.class)(s.forwarded(r, s.adapt(r)))
 		mux.Method(r.method, r.pattern, h)
 		if r.method == http.MethodGet {
 			mux.Method(http.MethodHead, r.pattern, h)
@@ -159,11 +172,16 @@ type handler func(w http.ResponseWriter, r *http.Request) error
 func (s *Server) adapt(rt route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := rt.serve(w, r); err != nil {
-			if rt.class == guard.Page || rt.class == guard.Door {
-				s.failPage(w, r, err)
-				return
-			}
-			s.fail(w, r, err)
+			s.refuse(rt, w, r, err)
 		}
 	})
+}
+
+// refuse answers a person with a page, and a program.
+func (s *Server) refuse(rt route, w http.ResponseWriter, r *http.Request, err error) {
+	if rt.class == guard.Page || rt.class == guard.Door {
+		s.failPage(w, r, err)
+		return
+	}
+	s.fail(w, r, err)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 
 	"github.com/go-chi/chi/v5"
 
@@ -23,6 +24,9 @@ func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) error {
 // readyz is for what sends requests here: it says whether a prompt would be taken now.
 func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) error {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	if s.Peers != nil { // whose address is another's finds out by this
+		w.Header().Set(replicaHeader, strconv.FormatInt(s.Peers.Self().Number, 10))
+	}
 	why := s.Sessions.Unready()
 	select {
 	case <-s.Stopping:

@@ -1,0 +1,426 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"webchat/internal/eventlog"
+	"webchat/internal/guard"
+	"webchat/internal/outputs"
+	"webchat/internal/sessions"
+	"webchat/internal/sse"
+	"webchat/web"
+)
+
+// Where several replicas share the sessions, a request about what another one has is passed on to it
+// as it came, and that one decides about it again: it has the same guard. Nothing that a request
+// says of itself is believed. What was passed on once is not passed on again.
+
+// Peers says which replicas share the sessions.
+type Peers interface {
+	Self() sessions.Peer
+	Peers() []sessions.Peer // the living others
+}
+
+// destination is what decides which replica answers the requests of a route.
+type destination string
+
+// The destinations.
+const (
+	here      destination = ""        // whichever a request came to
+	ofSession destination = "session" // the one that has the session of the path, or of ?session=
+	ofOutput  destination = "output"  // the one that made the output, while it lives
+	ofKey     destination = "mcp"     // one for each key
+	ofVersion destination = "static"  // one that has the static files of that version
+)
+
+func destinationOf(rt route) destination {
+	switch {
+	case strings.Contains(rt.pattern, "/sessions/{id}"), slices.Contains(strings.Fields(rt.query), "session"):
+		return ofSession
+	case strings.HasPrefix(rt.pattern, "/api/outputs/{id}"):
+		return ofOutput
+	case rt.class == guard.MCP:
+		return ofKey
+	case rt.class == guard.Static:
+		return ofVersion
+	}
+	return here
+}
+
+const (
+	// hopHeader ends a chain: a request that has it was passed on.
+	hopHeader = "Webchat-Hop"
+	// replicaHeader is the number of the replica that answers /readyz.
+	replicaHeader = "Webchat-Replica"
+)
+
+const (
+	dialTime = 2 * time.Second  // for a connection to another replica
+	takeTime = 10 * time.Second // for a reader to take a part of an answer
+	lookTime = time.Second      // between two looks at whether the other replica lives
+)
+
+var (
+	errPeerGone = errors.New("the other replica is not among the living any longer")
+	errStopping = fmt.Errorf("passing on: %w", sse.ErrClosed)
+)
+
+// awayError says that the replica which has what is asked for does not answer.
+type awayError struct{ until time.Time } // when another may take it; zero: within the lease
+
+func (e *awayError) Error() string {
+	when := "within a minute"
+	if !e.until.IsZero() {
+		when = "at " + e.until.UTC().Format("15:04:05") + " UTC"
+	}
+	return "The webchat that has this does not answer. If it does not come back, another one takes over " + when + "."
+}
+
+// errCut is the answer to what another replica may have done, since it ended before it answered.
+var errCut = errors.New("the webchat that has this ended before it answered: look whether it was done before you send it again")
+
+// forwarder passes requests on.
+type forwarder struct {
+	peers     Peers // nil: there are no others
+	most      int   // streams at once
+	transport *http.Transport
+	errors    *slog.Logger
+	count     func(to string, code int)
+
+	mu      sync.Mutex // guards what follows
+	closed  bool
+	streams int
+	open    map[*passage]struct{}
+}
+
+func newForwarder(c Config) *forwarder {
+	f := &forwarder{peers: c.Peers, most: cmp.Or(c.MaxStreams, 1024), errors: c.Logger, count: c.Forwarded, open: map[*passage]struct{}{}}
+	if f.count == nil {
+		f.count = func(string, int) {}
+	}
+	f.transport = &http.Transport{ // of no proxy: it would see what is secret
+		DialContext: (&net.Dialer{Timeout: dialTime}).DialContext, TLSHandshakeTimeout: 2 * dialTime,
+		DisableCompression: true, MaxIdleConnsPerHost: 64, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: 1 << 20}
+	return f
+}
+
+// passage is a request that is being passed on.
+type passage struct {
+	to     destination
+	peer   sessions.Peer
+	until  time.Time
+	safe   bool // asked twice it does no harm
+	stream bool // guarded by the forwarder's mu
+	cancel context.CancelCauseFunc
+}
+
+// enter notes what is passed on, until leave.
+func (f *forwarder) enter(p *passage) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return errStopping
+	}
+	f.open[p] = struct{}{}
+	return nil
+}
+
+func (f *forwarder) leave(p *passage) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.open, p)
+	if p.stream {
+		f.streams--
+	}
+}
+
+// streaming notes that the answer is a stream, of which there may be only so many.
+func (f *forwarder) streaming(p *passage) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case f.closed:
+		return errStopping
+	case p.stream:
+		return nil
+	case f.streams >= f.most:
+		return sse.ErrTooMany
+	}
+	p.stream = true
+	f.streams++
+	return nil
+}
+
+// cut ends what is passed on but for what must not be done twice, and lets nothing more through.
+func (f *forwarder) cut() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closed = true
+	for p := range f.open {
+		if p.stream || p.safe {
+			p.cancel(errStopping)
+		}
+	}
+}
+
+// CutForwarded ends the streams that other replicas feed, and has what comes from now on about what
+// others have answered by [sse.ErrClosed]. Their readers come back, to another replica. It is called
+// when the server begins to end, before the hub is closed.
+func (s *Server) CutForwarded() { s.forward.cut() }
+
+// living returns the living other replica of a number.
+func (f *forwarder) living(number int64) (sessions.Peer, bool) {
+	all := f.peers.Peers()
+	i := slices.IndexFunc(all, func(p sessions.Peer) bool { return p.Number == number })
+	if i < 0 {
+		return sessions.Peer{}, false
+	}
+	return all[i], true
+}
+
+// elsewhere returns the other replica that a request is for, if there is one.
+func (s *Server) elsewhere(to destination, r *http.Request) (peer sessions.Peer, until time.Time, found bool) {
+	f := s.forward
+	switch to {
+	case ofSession:
+		return s.ownerOf(r.Context(), cmp.Or(idOf(r), eventlog.ID(r.URL.Query().Get("session"))))
+	case ofOutput:
+		if maker := outputs.Maker(outputs.ID(chi.URLParam(r, "id"))); maker != 0 && maker != f.peers.Self().Number {
+			peer, found = f.living(maker)
+		}
+	case ofKey:
+		session, key := eventlog.ID(""), s.Guard.KeyName(r)
+		if s.MCPSession != nil {
+			session = s.MCPSession(key)
+		}
+		if session != "" {
+			return s.ownerOf(r.Context(), session)
+		}
+		self := f.peers.Self()
+		peer = slices.MaxFunc(append(slices.Clone(f.peers.Peers()), self), func(a, b sessions.Peer) int {
+			return cmp.Compare(weight(key, a.Number), weight(key, b.Number))
+		})
+		found = peer.Number != self.Number
+	case ofVersion:
+		version, _, _ := strings.Cut(chi.URLParam(r, "*"), "/")
+		if all := f.peers.Peers(); version != web.Version() {
+			if i := slices.IndexFunc(all, func(p sessions.Peer) bool { return p.Version == version }); i >= 0 {
+				return all[i], until, true
+			}
+		}
+	}
+	return peer, until, found
+}
+
+// weight is how much a key belongs to a replica: it is the one's for which this is highest, so that
+// few keys move when a replica comes or goes.
+func weight(key string, number int64) string {
+	sum := sha256.Sum256([]byte(strconv.FormatInt(number, 10) + " " + key))
+	return string(sum[:])
+}
+
+// ownerOf returns the other replica that has a session. Asking takes a session that no living one
+// has, as opening it would. Whatever else is wrong with it the handler says.
+func (s *Server) ownerOf(ctx context.Context, id eventlog.ID) (peer sessions.Peer, until time.Time, found bool) {
+	if id == "" {
+		return peer, until, false
+	}
+	_, err := s.Sessions.Get(ctx, id)
+	away, found := errors.AsType[*sessions.ElsewhereError](err)
+	if !found {
+		return peer, until, false
+	}
+	return away.Peer, away.Until, true
+}
+
+// forwarded is a row of the table where there are other replicas: it answers what this one has.
+func (s *Server) forwarded(rt route, own http.Handler) http.Handler {
+	to := destinationOf(rt)
+	if s.Peers == nil || to == here {
+		return own
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		peer, until, found := s.elsewhere(to, r)
+		switch lone := to == ofOutput || to == ofVersion; { // what can be answered here if need be
+		case !found, lone && r.Header.Get(hopHeader) != "":
+			own.ServeHTTP(w, r)
+		case r.Header.Get(hopHeader) != "":
+			s.refuse(rt, w, r, &awayError{until})
+		default:
+			p := &passage{to: to, peer: peer, until: until, safe: r.Method == http.MethodGet || r.Method == http.MethodHead}
+			err := s.passOn(p, w, r)
+			switch _, away := errors.AsType[*awayError](err); {
+			case err == nil:
+			case away && lone:
+				own.ServeHTTP(w, r)
+			default:
+				s.refuse(rt, w, r, err)
+			}
+		}
+	})
+}
+
+// passOn has another replica answer. If that returns an error, nothing was written.
+func (s *Server) passOn(p *passage, w http.ResponseWriter, r *http.Request) (failed error) {
+	at, err := url.Parse(p.peer.URL)
+	if err == nil {
+		var asked *url.URL
+		if asked, err = url.ParseRequestURI(r.RequestURI); err == nil { // as it came: the guard may have shortened its path
+			asked.Scheme, asked.Host = at.Scheme, at.Host
+			at = asked
+		}
+	}
+	if err != nil || at.Host == "" {
+		return &awayError{p.until}
+	}
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
+	p.cancel = cancel
+	f := s.forward
+	if err := f.enter(p); err != nil {
+		return err
+	}
+	defer f.leave(p)
+	if p.to == ofKey { // it answers by a stream more often than not
+		guard.Streaming(r)
+		if err := f.streaming(p); err != nil {
+			return err
+		}
+	}
+	go f.attend(ctx, p)
+	out := r.WithContext(ctx)
+	body := &sentBody{ReadCloser: r.Body}
+	if r.Body != nil && r.Body != http.NoBody {
+		out.Body = body
+	}
+	reader := &punctual{ResponseWriter: w, control: http.NewResponseController(w)}
+	defer reader.done()
+	(&httputil.ReverseProxy{
+		Transport: f.transport, FlushInterval: -1, ErrorLog: slog.NewLogLogger(f.errors.Handler(), slog.LevelDebug),
+		Rewrite: func(pr *httputil.ProxyRequest) {
+			pr.Out.URL, pr.Out.Host = at, pr.In.Host
+			for name, values := range pr.In.Header { // which it would leave out
+				if strings.HasPrefix(name, "X-Forwarded-") || name == "Forwarded" {
+					pr.Out.Header[name] = values
+				}
+			}
+			pr.Out.Header.Set(hopHeader, "1")
+			pr.Out.Header.Del("Expect") // it was answered here
+		},
+		ModifyResponse: func(res *http.Response) error {
+			if strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
+				if err := f.streaming(p); err != nil {
+					return err
+				}
+				guard.Streaming(r)
+				if r.ProtoMajor == 1 { // no chunks, and the connection ends with it, as of our own streams
+					res.Header.Set("Transfer-Encoding", "identity")
+				}
+			}
+			clear(w.Header()) // the other replica sets them
+			f.count(string(p.to), res.StatusCode)
+			return nil
+		},
+		ErrorHandler: func(_ http.ResponseWriter, _ *http.Request, err error) {
+			failed = p.failure(ctx, r, body, err)
+			x, _ := status(failed)
+			f.count(string(p.to), x.status)
+		},
+	}).ServeHTTP(reader, out)
+	return failed
+}
+
+// failure says what became of a request that another replica did not answer.
+func (p *passage) failure(ctx context.Context, r *http.Request, body *sentBody, err error) error {
+	unsent := false
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		unsent = op.Op == "dial"
+	}
+	switch cut := body.failed.Load(); {
+	case r.Context().Err() != nil:
+		panic(http.ErrAbortHandler) // nobody waits for the answer
+	case cut != nil:
+		if _, known := status(*cut); !known {
+			panic(http.ErrAbortHandler) // its sender has gone
+		}
+		return *cut
+	case errors.Is(err, sse.ErrTooMany), errors.Is(err, sse.ErrClosed):
+		return err
+	case errors.Is(context.Cause(ctx), errStopping):
+		return errStopping
+	case p.safe, unsent:
+		return &awayError{p.until}
+	}
+	return errCut
+}
+
+// attend ends what waits for a replica that is not among the living any longer: one that froze, or
+// whose machine is gone, says nothing of it.
+func (f *forwarder) attend(ctx context.Context, p *passage) {
+	tick := time.NewTicker(lookTime)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if _, lives := f.living(p.peer.Number); !lives {
+				p.cancel(errPeerGone)
+				return
+			}
+		}
+	}
+}
+
+// sentBody is a body that is passed on, with what went wrong on its sender's side.
+type sentBody struct {
+	io.ReadCloser
+	failed atomic.Pointer[error]
+}
+
+// Read implements [io.Reader].
+func (b *sentBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil && err != io.EOF {
+		b.failed.Store(&err)
+	}
+	return n, err
+}
+
+// punctual cuts a reader that does not take what comes.
+type punctual struct {
+	http.ResponseWriter
+	control *http.ResponseController
+}
+
+// Write implements [io.Writer].
+func (w *punctual) Write(b []byte) (int, error) {
+	if err := w.control.SetWriteDeadline(time.Now().Add(takeTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return 0, err
+	}
+	return w.ResponseWriter.Write(b)
+}
+
+// Unwrap serves [http.ResponseController].
+func (w *punctual) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// done takes the deadline off the connection, which may serve more requests.
+func (w *punctual) done() { _ = w.control.SetWriteDeadline(time.Time{}) } // refused only where there is none

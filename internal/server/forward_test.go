@@ -1,0 +1,379 @@
+package server_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"webchat/internal/agent/offline"
+	"webchat/internal/eventlog"
+	"webchat/internal/outputs"
+	"webchat/internal/sessions"
+	"webchat/internal/store/storetest"
+)
+
+// town is several servers on one log.
+type town struct {
+	t         testing.TB
+	workspace string
+	guard     string // the folder of what their guards share
+	db        *storetest.Memory
+
+	mu     sync.Mutex // guards what follows
+	owner  map[eventlog.ID]int64
+	peers  []sessions.Peer
+	passed map[string]int // on to others: how often, by destination and status
+}
+
+func newTown(t testing.TB) *town {
+	return &town{t: t, workspace: t.TempDir(), guard: t.TempDir(), db: storetest.NewMemory(), owner: map[eventlog.ID]int64{}, passed: map[string]int{}}
+}
+
+// house builds the next one.
+func (w *town) house(noAuth bool) *house {
+	w.t.Helper()
+	w.mu.Lock()
+	in := &resident{town: w, number: int64(len(w.peers) + 1), noAuth: noAuth}
+	w.peers = append(w.peers, sessions.Peer{Number: in.number})
+	w.mu.Unlock()
+	return newHouseIn(w.t, w.db, offline.New(offline.Config{Path: os.Getenv("PATH")}), in)
+}
+
+// newEdge is a house whose sessions its neighbour has.
+func newEdge(t testing.TB) *house {
+	t.Helper()
+	w := newTown(t)
+	owner := w.house(false)
+	edge := w.house(false)
+	edge.owner = owner
+	return edge
+}
+
+func (w *town) settle(r *resident, url string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.peers[r.number-1].URL = url
+}
+
+// join adds a replica that is none of ours.
+func (w *town) join(p sessions.Peer) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.peers = append(w.peers, p)
+}
+
+// bury takes a replica from the living.
+func (w *town) bury(number int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.peers[number-1].Number = 0
+}
+
+func (w *town) own(session string, number int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.owner[eventlog.ID(session)] = number
+}
+
+func (w *town) times(what string) int { w.mu.Lock(); defer w.mu.Unlock(); return w.passed[what] }
+
+// resident is one of a town's houses, as it sees the others.
+type resident struct {
+	town   *town
+	number int64
+	noAuth bool
+}
+
+func (r *resident) count(to string, code int) {
+	r.town.mu.Lock()
+	defer r.town.mu.Unlock()
+	r.town.passed[fmt.Sprintf("%s %d", to, code)]++
+}
+
+func (r *resident) Self() sessions.Peer { return sessions.Peer{Number: r.number} }
+
+func (r *resident) Peers() (all []sessions.Peer) {
+	r.town.mu.Lock()
+	defer r.town.mu.Unlock()
+	for _, p := range r.town.peers {
+		if p.Number != 0 && p.Number != r.number {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// freeAt is when a dead replica's sessions are free.
+var freeAt = time.Date(2030, 1, 2, 14, 3, 22, 0, time.UTC)
+
+func (r *resident) Take(ctx context.Context, id eventlog.ID) error {
+	if _, err := r.town.db.Summary(ctx, id); err != nil {
+		return err
+	}
+	r.town.mu.Lock()
+	defer r.town.mu.Unlock()
+	for _, p := range r.town.peers {
+		if n := r.town.owner[id]; n != r.number && p.Number == n && n != 0 {
+			return &sessions.ElsewhereError{ID: id, Peer: p, Until: freeAt}
+		}
+	}
+	r.town.owner[id] = r.number
+	return nil
+}
+
+func (r *resident) Elsewhere(context.Context) ([]eventlog.Summary, error) { return nil, nil }
+
+// What another replica has is answered through this one as there: status, headers and body, also of
+// what is refused, and what is written arrives once.
+func TestForward(t *testing.T) {
+	edge := newEdge(t)
+	owner := edge.owner
+	owner.file("go.mod", "module demo\n")
+	id, path := owner.session(t)
+	edge.say(t, path, "/show go.mod")
+	_, body := owner.do("GET", path+"/outputs", "")
+	var list struct{ Outputs []struct{ ID outputs.ID } }
+	if err := json.Unmarshal([]byte(body), &list); err != nil || len(list.Outputs) != 1 || outputs.Maker(list.Outputs[0].ID) != 1 {
+		t.Fatalf("%s: %v", body, err)
+	}
+	output := "/api/outputs/" + string(list.Outputs[0].ID)
+	for _, ask := range []string{"GET " + path, "HEAD " + path, "GET " + path + "/events", "GET " + path + "/outputs", "GET " + path + "/export?format=md", "GET /sessions/" + id,
+		"GET /api/permissions?session=" + id, "GET " + output, "GET " + output + "?format=json", "GET " + path + "/nothing", "DELETE /api/permissions/none?session=" + id,
+		"POST " + path + "/rewind", "GET " + path + "?a=1&b=;x", "PATCH " + path} {
+		method, at, _ := strings.Cut(ask, " ")
+		there, want := owner.do(method, at, "")
+		here, got := edge.do(method, at, "")
+		for _, h := range []http.Header{there.Header, here.Header} {
+			h.Del("Date")
+		}
+		if here.StatusCode != there.StatusCode || got != want || !reflect.DeepEqual(here.Header, there.Header) {
+			t.Errorf("%s: %d %v\n%.300s\nwant %d %v\n%.300s", ask, here.StatusCode, here.Header, got, there.StatusCode, there.Header, want)
+		}
+	}
+	if n := edge.sessions.Stats().Loaded; n != 0 {
+		t.Errorf("the edge took %d sessions", n)
+	}
+	if res, _ := edge.do("GET", "/readyz", ""); res.Header.Get("Webchat-Replica") != "2" {
+		t.Errorf("%v", res.Header)
+	}
+	edge.say(t, path, "hello")
+	log := owner.logOf(t, path)
+	follow := edge.open(t, "GET", path+"/events", "", "Last-Event-ID: 2")
+	var got []frame
+	for len(got) < len(log)-2 {
+		f, ok := follow.next()
+		if !ok {
+			t.Fatal("the stream ended")
+		}
+		if f.id != "" && !strings.Contains(f.data, `"ephemeral":true`) {
+			got = append(got, f)
+		}
+	}
+	checkLogged(t, "through the edge", got, log, 2)
+	if owner.hub.Streams() != 1 || edge.hub.Streams() != 0 {
+		t.Errorf("%d and %d streams", owner.hub.Streams(), edge.hub.Streams())
+	}
+	edge.server.CutForwarded() // its reader is to come back
+	for ok := true; ok; {
+		_, ok = follow.next()
+	}
+	if res, body := edge.do("GET", path, ""); res.StatusCode != 503 || !strings.Contains(body, `"closing"`) {
+		t.Errorf("after the end began: %d %s", res.StatusCode, body)
+	}
+	if n := edge.resident.town.times("session 200"); n == 0 || edge.resident.town.times("output 200") != 2 {
+		t.Errorf("%v", edge.resident.town.passed)
+	}
+}
+
+// The replica that has a session decides about a request as if it had come there: what another one
+// let through is refused all the same.
+func TestOwnerDecidesAgain(t *testing.T) {
+	w := newTown(t)
+	owner := w.house(false)
+	edge := w.house(true) // which asks nobody who they are
+	id, _ := owner.session(t)
+	refused := 0
+	for _, row := range published(t, owner) {
+		if !strings.Contains(row.pattern, "/sessions/{id}") {
+			continue
+		}
+		path := strings.NewReplacer("{id}", id).Replace(row.pattern)
+		for _, credentials := range []string{"Authorization:", "Authorization: Bearer wrong"} {
+			there, want := owner.do(row.method, path, "", credentials)
+			here, got := edge.do(row.method, path, "", credentials)
+			if refused++; here.StatusCode != there.StatusCode || got != want || here.StatusCode != 401 {
+				t.Errorf("%s %s: %d %.200s, want %d %.200s", row.method, path, here.StatusCode, got, there.StatusCode, want)
+			}
+		}
+	}
+	if refused < 50 {
+		t.Errorf("only %d requests", refused)
+	}
+}
+
+// What was passed on is not passed on again, whoever says so; and nothing else follows from that.
+func TestForgedHop(t *testing.T) {
+	edge := newEdge(t)
+	_, path := edge.session(t)
+	for _, forged := range []string{"1", "", "2, 2"} {
+		r := edge.request("GET", path, "")
+		r.Header["Webchat-Hop"] = []string{forged, forged}
+		res, err := edge.client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		if want := map[bool]int{true: 503, false: 200}[forged != ""]; res.StatusCode != want {
+			t.Errorf("%q: %d, want %d", forged, res.StatusCode, want)
+		}
+	}
+	if n := edge.resident.town.times("session 200"); n != 1 {
+		t.Errorf("passed on %d times", n)
+	}
+	edge.resident.town.bury(1) // now nobody has it
+	if res, body := edge.do("GET", path, "", "Webchat-Hop: 1"); res.StatusCode != 200 {
+		t.Errorf("%d %s", res.StatusCode, body)
+	}
+}
+
+// A replica that does not answer, or ends half way, is said to; what may have been done is not sent
+// again.
+func TestForwardToADeadReplica(t *testing.T) {
+	w := newTown(t)
+	owner := w.house(false)
+	edge := w.house(false)
+	id, path := owner.session(t)
+	asked := make(chan *http.Request, 10)
+	half := make(chan struct{})
+	dying := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		asked <- r
+		switch {
+		case r.Method == "POST":
+			_, _ = r.Body.Read(make([]byte, 1))
+		case strings.HasSuffix(r.URL.Path, "/export"):
+			rw.Header().Set("Content-Length", "100")
+			_, _ = io.WriteString(rw, "half")
+			_ = http.NewResponseController(rw).Flush()
+		case strings.HasSuffix(r.URL.Path, "/tasks"): // it froze
+			close(half)
+			<-r.Context().Done()
+			return
+		}
+		panic(http.ErrAbortHandler)
+	}))
+	defer dying.Close()
+	dying.Config.ErrorLog = nil
+	w.join(sessions.Peer{Number: 3, URL: dying.URL, Version: "older"})
+	w.own(id, 3)
+	owner.stop() // else it has the session loaded
+	want := func(status int, code string, res *http.Response, body string) {
+		t.Helper()
+		if res.StatusCode != status || !strings.Contains(body, `"code":"`+code+`"`) || (res.Header.Get("Retry-After") == "2") != (status == 503) {
+			t.Errorf("%d %v %s, want %d %s", res.StatusCode, res.Header, body, status, code)
+		}
+		if res.Header.Get("X-Content-Type-Options") != "nosniff" || len(res.Header.Values("Cache-Control")) != 1 {
+			t.Errorf("headers: %v", res.Header)
+		}
+	}
+	res, body := edge.do("POST", path+"/messages", `{"content":"`+strings.Repeat("x", 500_000)+`"}`)
+	want(502, "replica_cut", res, body)
+	if len(asked) != 1 {
+		t.Errorf("a body was sent %d times", len(asked))
+	}
+	res, body = edge.do("GET", path, "")
+	want(503, "replica_away", res, body)
+	if !strings.Contains(body, "at 14:03:22 UTC") {
+		t.Error(body)
+	}
+	res, err := edge.client.Do(edge.request("GET", path+"/export", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := io.ReadAll(res.Body); err == nil || string(b) != "half" {
+		t.Errorf("half an answer is taken for the whole: %q %v", b, err)
+	}
+	_ = res.Body.Close()
+	// Scripts of its version are this one's where it does not answer.
+	if res, body := edge.do("GET", "/static/older/js/theme.js", ""); res.StatusCode != 200 || !strings.Contains(body, "import") && !strings.Contains(body, "document") {
+		t.Errorf("%d %.100s", res.StatusCode, body)
+	}
+	if res, _ := edge.do("GET", "/api/outputs/out_AAAAAAAAAAAAAAAAAAAAAAAAAA_3", ""); res.StatusCode != 404 {
+		t.Errorf("an output of a dead maker: %d", res.StatusCode)
+	}
+	done := make(chan int, 1)
+	go func() {
+		res, err := edge.client.Do(edge.request("GET", path+"/tasks", ""))
+		if err != nil {
+			done <- 0
+			return
+		}
+		_ = res.Body.Close()
+		done <- res.StatusCode
+	}()
+	<-half
+	w.bury(3)
+	if got := <-done; got != 503 {
+		t.Errorf("one that is not among the living is waited for: %d", got)
+	}
+	nobody, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = nobody.Close()
+	w.join(sessions.Peer{Number: 4, URL: "http://" + nobody.Addr().String()})
+	w.own(id, 4)
+	res, body = edge.do("POST", path+"/messages", `{"content":"x"}`)
+	want(503, "replica_away", res, body)
+	if res, body := edge.do("GET", "/sessions/"+id, ""); res.StatusCode != 503 || res.Header.Get("Refresh") != "2" || !strings.Contains(body, "tries again by itself") || !strings.Contains(body, "at 14:03:22 UTC") {
+		t.Errorf("a page: %d %v %s", res.StatusCode, res.Header, body)
+	}
+	for len(asked) > 0 {
+		if r := <-asked; r.Host != strings.TrimPrefix(edge.url, "http://") || r.Header.Get("Webchat-Hop") != "1" {
+			t.Errorf("it did not come as it was: %s %v", r.Host, r.Header)
+		}
+	}
+}
+
+// The calls with a key for MCP go to one replica, which few of them leave when another one comes.
+func TestForwardByKey(t *testing.T) {
+	w := newTown(t)
+	all := []*house{w.house(false), w.house(false), w.house(false)}
+	where := func(key string) (at []string) {
+		token, err := all[0].guard.MCPKey(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range all {
+			before := w.times("mcp 200")
+			res, _ := h.do("POST", "/mcp", `{}`, "Authorization: Bearer "+token)
+			if res.StatusCode != 200 {
+				t.Fatal(res.StatusCode)
+			}
+			if w.times("mcp 200") == before {
+				at = append(at, h.url)
+			}
+		}
+		return at
+	}
+	used := map[string]bool{}
+	for i := range 40 {
+		at := where(fmt.Sprint("client", i))
+		if len(at) != 1 {
+			t.Fatalf("%d replicas answer a key", len(at))
+		}
+		used[at[0]] = true
+	}
+	if len(used) != 3 {
+		t.Errorf("%d replicas have keys", len(used))
+	}
+}
