@@ -76,6 +76,9 @@ func isPlain(id string) bool {
 // Unmarshal decodes one JSON object. It refuses an envelope with other fields than its own, and
 // data of a known type that does not have that type's shape. The result keeps no reference to b.
 func Unmarshal(b []byte) (Event, error) {
+	if e, ok := unmarshalLine(b); ok {
+		return e, nil
+	}
 	var w wire
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.DisallowUnknownFields()
@@ -111,10 +114,44 @@ func Unmarshal(b []byte) (Event, error) {
 	return e, nil
 }
 
+// unmarshalLine decodes an event of a known type in an envelope as [envelope] writes it, which is that
+// of each line of a log: its data is read once. False: [Unmarshal] has to judge it.
+func unmarshalLine(b []byte) (Event, bool) {
+	b, ok := bytes.CutPrefix(b, []byte(`{"id":"`))
+	id, b, inID := bytes.Cut(b, []byte(`","timestamp":"`))
+	stamp, b, inStamp := bytes.Cut(b, []byte(`","parentId":`))
+	if !ok || !inID || !inStamp || len(id) == 0 || !isPlain(string(id)) {
+		return Event{}, false
+	}
+	var parent []byte
+	if b, ok = bytes.CutPrefix(b, []byte("null")); !ok {
+		if b, ok = bytes.CutPrefix(b, []byte(`"`)); !ok {
+			return Event{}, false
+		}
+		if parent, b, ok = bytes.Cut(b, []byte(`"`)); !ok || !isPlain(string(parent)) {
+			return Event{}, false
+		}
+	}
+	b, ephemeral := bytes.CutPrefix(b, []byte(`,"ephemeral":true`))
+	b, ok = bytes.CutPrefix(b, []byte(`,"type":"`))
+	name, b, inName := bytes.Cut(b, []byte(`","data":`))
+	k := byName[Type(name)]
+	raw, whole := bytes.CutSuffix(b, []byte("}"))
+	at, err := parseTime(string(stamp))
+	if !ok || !inName || k == nil || !whole || !isObject(raw) || err != nil {
+		return Event{}, false
+	}
+	data, err := k.read(raw)
+	return Event{ID: ID(id), Timestamp: at, ParentID: ID(parent), Ephemeral: ephemeral, Data: data}, err == nil
+}
+
 func isObject(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '{' }
 
 // read decodes data, with the fields that the type does not have in its Extra.
 func (k *kind) read(raw json.RawMessage) (Data, error) {
+	if k.hasAll(raw) {
+		return k.decode(raw, nil)
+	}
 	var fields Extra
 	if err := json.Unmarshal(raw, &fields); err != nil {
 		return nil, err
@@ -124,6 +161,36 @@ func (k *kind) read(raw json.RawMessage) (Data, error) {
 		fields = nil
 	}
 	return k.decode(raw, fields)
+}
+
+// hasAll reports whether all names of an object are of fields of k; what it reports of a name with
+// escapes, or of text that is not JSON, is for decoding to judge.
+func (k *kind) hasAll(raw []byte) bool {
+	depth := 0
+	for i := 0; i < len(raw); i++ {
+		switch raw[i] {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		case '"':
+			begin := i + 1
+			for i = begin; i < len(raw) && raw[i] != '"'; i++ {
+				if raw[i] == '\\' {
+					i++
+				}
+			}
+			if depth > 1 || i >= len(raw) {
+				continue
+			}
+			if rest := bytes.TrimLeft(raw[i+1:], " \t\r\n"); len(rest) > 0 && rest[0] == ':' {
+				if _, known := k.keys[string(raw[begin:i])]; !known {
+					return false
+				}
+			}
+		}
+	}
+	return true
 }
 
 // marshalData appends what is in Extra behind the fields of the struct. plain says that there is
@@ -171,15 +238,22 @@ func (t *Time) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &s); err != nil {
 		return err
 	}
+	p, err := parseTime(s)
+	if err == nil {
+		*t = Time(p)
+	}
+	return err
+}
+
+func parseTime(s string) (time.Time, error) {
 	p, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {
-		return fmt.Errorf("time %q is not RFC 3339", s)
+		return p, fmt.Errorf("time %q is not RFC 3339", s)
 	}
-	if y := p.UTC().Year(); y < 0 || y > 9999 {
-		return fmt.Errorf("time %q is out of range", s)
+	if p = p.UTC(); p.Year() < 0 || p.Year() > 9999 {
+		return p, fmt.Errorf("time %q is out of range", s)
 	}
-	*t = Time(p.UTC())
-	return nil
+	return p, nil
 }
 
 // String returns t as it travels.

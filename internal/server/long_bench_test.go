@@ -104,3 +104,33 @@ func BenchmarkOpenLongSession(b *testing.B) {
 	b.ReportMetric(float64(size)/1e3, "first-page-kB")
 	b.ReportMetric(0, "ns/op")
 }
+
+// BenchmarkOpenReplay is what the first moment of a replay costs of a session of 102,000 events that was not
+// replayed before in this process, and a moment in its middle behind that.
+func BenchmarkOpenReplay(b *testing.B) {
+	db, err := store.Open(store.Config{Dir: b.TempDir()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = db.Close() })
+	path := "/sessions/" + string(writeLong(b, db, 17_000)) + "/replay"
+	var first, step []float64
+	for b.Loop() {
+		h := newHouseOn(b, db, offline.New(offline.Config{}))
+		h.do("GET", "/", "")
+		get := func(query string) float64 {
+			begun := time.Now()
+			if res, body := h.do("GET", path+query, ""); res.StatusCode != 200 {
+				b.Fatalf("%d %.300s", res.StatusCode, body)
+			}
+			return time.Since(begun).Seconds() * 1e3
+		}
+		first, step = append(first, get("")), append(step, get("?part=moment&at=50000"))
+		h.stop()
+	}
+	slices.Sort(first)
+	slices.Sort(step)
+	b.ReportMetric(first[len(first)/2], "first-ms")
+	b.ReportMetric(step[len(step)/2], "step-ms")
+	b.ReportMetric(0, "ns/op")
+}

@@ -77,6 +77,7 @@ var demands = []demand{
 	{16, "following a command that prints all it can: lines of head and tail lost", "Follow", "lines-lost", atMost, 0},
 	{17, "opening 10,000 turns, in opening 40", "OpenLongSession", "ratio", atMost, 1.5},
 	{17, "first page of a long session, kB", "OpenLongSession", "first-page-kB", atMost, 300},
+	{17, "a replay of 102,000 events: first moment, ms", "OpenReplay", "first-ms", atMost, 2000},
 	{18, "first visit: kB before the first paint", "FirstVisit", "kB", atMost, 60},
 	{18, "first visit: requests before the first paint", "FirstVisit", "requests", atMost, 10},
 	{19, "two common words in 1,000,000 events, in the time of a rare one", "OldAge/search", "common/rare", atMost, 3},
