@@ -136,9 +136,8 @@ func TestSearchOfTheFolderOnAPhone(t *testing.T) {
 // On the start page there is no session yet: the first file that is opened makes one.
 func TestSearchFromTheStartPage(t *testing.T) {
 	_, p := desked(t)
-	p.press("Control+Shift+f")
-	p.wait(`document.activeElement.matches('.grep [data-part=q]')`)
-	p.write("full for longer")
+	p.say("/find full for longer")
+	p.wait(`document.activeElement.matches('.grep [data-part=q]') && document.getElementById('prompt').value === ''`)
 	p.has(".grep .query", "1 hit in 1 file")
 	p.click(".grep [data-in=session]")
 	p.has(".grep .query", "Nothing was shown yet")

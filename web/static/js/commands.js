@@ -1,18 +1,24 @@
 // What a line in the composer means. /show, /run, /image and ! are the user's
-// own acts: they go to the display route and call no model.
+// own acts: they go to the display route and call no model. The menu offers commands in groups, by what
+// they cost.
+
+export const groups = { free: 'Only you see the result', agent: 'Goes to the agent', session: 'This session' }
 
 export const commands = [
-  { name: '/show', hint: 'PATH', what: 'path or path:10-40', icon: 'file', tool: 'render_file_contents', free: true },
-  { name: '/run', hint: 'COMMAND', what: 'a command, yours', icon: 'term', tool: 'run_and_display', free: true },
-  { name: '/image', hint: 'PATH', what: 'path', icon: 'image', tool: 'display_image', free: true },
-  { name: '/title', hint: 'TEXT', what: 'name this session', icon: 'pen' },
-  { name: '/model', hint: 'NAME', what: 'choose the agent or model', icon: 'chip' },
-  { name: '/stop', hint: '', what: 'end this turn', icon: 'stop', end: 'Ctrl .' },
-  { name: '/permissions', hint: '', what: 'what agents may do', icon: 'shield' },
-  { name: '/mcp', hint: '', what: 'the MCP servers of your agents', icon: 'chip' },
-  { name: '/hooks', hint: '', what: 'your hooks', icon: 'hook' },
-  { name: '/export', hint: '', what: 'this session as a file: md, html or jsonl', icon: 'down' },
-  { name: '/help', hint: '', what: 'all keys and commands', icon: 'slash' },
+  { name: '/show', hint: 'PATH', what: 'a file, a folder or a picture', icon: 'file', tool: 'render_file_contents', group: 'free', end: 'path' },
+  { name: '/run', hint: 'COMMAND', what: 'a command, live', icon: 'term', tool: 'run_and_display', group: 'free', end: '!' },
+  { name: '/image', hint: 'PATH', what: 'a picture', icon: 'image', tool: 'display_image', group: 'free', end: 'path' },
+  { name: '/find', hint: '', what: 'text in every file', icon: 'search', group: 'free', end: 'Ctrl ⇧ F' },
+  { name: '/review', hint: '', what: 'what the agent changed', icon: 'diff', group: 'free' },
+  { name: '/title', hint: 'TEXT', what: 'name this session', icon: 'pen', group: 'session' },
+  { name: '/model', hint: 'NAME', what: 'choose the agent or model', icon: 'chip', group: 'session' },
+  { name: '/stop', hint: '', what: 'end this turn', icon: 'stop', group: 'session', end: 'Ctrl .' },
+  { name: '/permissions', hint: '', what: 'what agents may do', icon: 'shield', group: 'session' },
+  { name: '/mcp', hint: '', what: 'the MCP servers of your agents', icon: 'chip', group: 'session' },
+  { name: '/hooks', hint: '', what: 'your hooks', icon: 'hook', group: 'session' },
+  { name: '/export', hint: '', what: 'this session as a file: md, html or jsonl', icon: 'down', group: 'session' },
+  { name: '/replay', hint: '', what: 'step through this session', icon: 'play', group: 'session' },
+  { name: '/help', hint: '', what: 'all keys and commands', icon: 'slash', group: 'session' },
 ]
 
 const lines = /^(.*?)(?::(\d+)(?:-(\d+))?|\s+lines?\s+(\d+)\s*-\s*(\d+))$/i

@@ -3,7 +3,7 @@
 
 import { look, offered } from './abilities.js'
 import { filesLike } from './api.js'
-import { commands } from './commands.js'
+import { commands, groups } from './commands.js'
 import { at as name } from './mentions.js'
 import * as menu from './menu.js'
 
@@ -21,8 +21,9 @@ function files(field, q, from, wrap) {
 function offer(field, typed, more) {
   const theirs = offered()
   const ours = commands.filter((c) => !theirs.some((t) => t.does && t.name === c.name))
-  const fits = [...ours, ...theirs.filter((t) => !ours.some((c) => c.name === t.name))].filter((c) => c.name.startsWith(typed.toLowerCase()))
-  menu.open(fits.map((c) => ({ label: c.name, note: c.what, icon: c.icon, free: c.free, end: c.end, value: c })), field,
+  const all = [...ours, ...theirs.filter((t) => !ours.some((c) => c.name === t.name)).map((c) => ({ ...c, group: 'agent' }))].filter((c) => c.name.startsWith(typed.toLowerCase()))
+  const fits = Object.keys(groups).flatMap((group) => all.filter((c) => c.group === group))
+  menu.open(fits.map((c) => ({ label: c.name, note: c.what, icon: c.icon, end: c.end, value: c, group: groups[c.group], cost: c.group === 'free' ? '0 tokens' : '' })), field,
     (item) => replaceWord(field, 0, item.value.hint ? `${item.value.name} ` : item.value.name), { more })
 }
 

@@ -73,10 +73,13 @@ async function act(name, rest) {
   if (name === '/help') return document.getElementById('keys')?.showModal()
   if (name === '/permissions' || name === '/hooks') return consent(name.slice(1))
   if (name === '/mcp') return servers(field)
+  if (name === '/find') return import('./grep.js').then((m) => m.openGrep(rest))
   if (!session()) throw new Error(`${name} needs a session: send a prompt first`)
   if (name === '/stop') return post(path('/abort'))
   if (name === '/title') return patch(path(), { title: rest })
   if (name === '/model') return patch(path(), { model: rest })
+  if (name === '/review') return import('./review.js').then((m) => m.openReview())
+  if (name === '/replay') return visit(`/sessions/${session()}/replay`)
   if (name === '/export') {
     if (!/^(md|html|jsonl)?$/.test(rest)) throw new Error('/export saves as md, html or jsonl')
     return saveSession(session(), rest || 'md')

@@ -296,9 +296,9 @@ function make() {
 }
 
 /** Opens the search, with the selected text if there is any. */
-export function openGrep() {
+export function openGrep(query = '') {
   if (document.querySelector('dialog[open]')) return
-  const [selected] = String(getSelection()).trim().split('\n')
+  const [selected] = (query || String(getSelection()).trim()).split('\n')
   const fresh = !pane
   if (fresh) make()
   openOwn(tab)

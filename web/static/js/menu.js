@@ -20,20 +20,33 @@ let arrow = '' // which was pressed meanwhile; it counts when the answer is ther
 export const isOpen = () => items.length > 0
 
 function draw(choices) {
-  box.replaceChildren(...choices.map((item, i) => {
+  let group = null
+  box.replaceChildren()
+  for (const [i, item] of choices.entries()) {
+    if (item.group !== group?.ariaLabel && item.group) group = begin(item)
     const { root, parts } = clone('tpl-item')
     root.id = `menu-${i}`
     parts.name.textContent = item.label
     parts.about.textContent = item.note ?? ''
-    parts.end.textContent = item.free ? 'no model' : item.end ?? ''
-    parts.end.classList.toggle('seen', Boolean(item.free))
+    parts.end.textContent = item.end ?? ''
     if (item.icon) root.querySelector('use')?.setAttribute('href', `#i-${item.icon}`)
     root.addEventListener('pointerdown', (e) => { e.preventDefault(); choose(i) })
-    return root
-  }))
+    ;(group ?? box).append(root)
+  }
   box.hidden = false
   fit()
 }
+
+/** A group of items with a heading: what they have in common, and what they cost. */
+function begin(item) {
+  const { root, parts } = clone('tpl-hits')
+  root.ariaLabel = parts.name.textContent = item.group
+  parts.count.textContent = item.cost ?? ''
+  box.append(root)
+  return root
+}
+
+const drawn = () => box.querySelectorAll('[role=option]')
 
 /** Opens above the composer, or below it where there is more room, and never out of the window. */
 function fit() {
@@ -45,7 +58,7 @@ function fit() {
   box.style.maxHeight = `${Math.min(innerHeight * .6, down ? below : above)}px`
 }
 
-/** Shows choices [{label, note, free, value}] for a field. more: they are those that stand there, and more. */
+/** Shows choices [{label, note, end, group, cost, value}] for a field, those of a group one after the other. more: they are those that stand there, and more. */
 export function open(choices, forField, onTake, { more = false } = {}) {
   const chosen = more && items[at]?.label
   question.drop()
@@ -96,10 +109,11 @@ export function close() {
 
 function mark(to) {
   at = to
-  ;[...box.children].forEach((el, i) => el.setAttribute('aria-selected', String(i === at)))
+  drawn().forEach((el, i) => el.setAttribute('aria-selected', String(i === at)))
   box.ariaBusy = String(coming)
-  const now = box.children[at]
-  now?.scrollIntoView({ block: 'nearest' })
+  const now = drawn()[at]
+  if (at === 0) box.scrollTop = 0 // with its heading
+  else now?.scrollIntoView({ block: 'nearest' })
   if (now) field.setAttribute('aria-activedescendant', now.id)
   else field.removeAttribute('aria-activedescendant')
 }
