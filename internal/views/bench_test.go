@@ -77,6 +77,7 @@ func BenchmarkLimits(b *testing.B) {
 		"usual.yaml":  {yaml, "", "- host: a.example\n  port: 443\n  tags: [x, y]\n", ""},
 		"dense.yaml":  {yaml, "a: [1", ",1", "]\n"},
 		"usual.md":    {prose, "# Pumps\n\n", "A pump *moves* what its `buffer` holds, see [the log](https://example.com/log).\n\n- one\n- two\n\n", ""},
+		"list.md":     {prose, "# Stars\n\n", "- [example/pump](https://github.com/example/pump) - A *fast* pump for `frames` and what they hold\n", ""},
 		"usual.toml":  {toml, "", "[[a]]\nhost = \"a.example\"\nport = 443\ntags = [\"x\", \"y\"]\n", ""},
 	} {
 		b.Run(name, func(b *testing.B) {

@@ -31,19 +31,21 @@ import (
 
 // house is a server in this process, whose agent says what a test tells it to.
 type house struct {
-	t       *testing.T
+	t       testing.TB
 	site    *site
 	guard   *guard.Guard
 	backend *liar
 	disk    *fillable
 }
 
-func newHouse(t *testing.T) *house {
+func newHouse(t testing.TB) *house {
 	t.Helper()
 	if noBrow != "" {
 		t.Skip(noBrow)
 	}
-	t.Parallel()
+	if t, ok := t.(*testing.T); ok {
+		t.Parallel()
+	}
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -113,7 +115,7 @@ func newHouse(t *testing.T) *house {
 	return h
 }
 
-func (h *house) request(t *testing.T, method, path string, body []byte) (int, []byte) {
+func (h *house) request(t testing.TB, method, path string, body []byte) (int, []byte) {
 	t.Helper()
 	r, err := http.NewRequest(method, h.site.url+path, bytes.NewReader(body))
 	if err != nil {
@@ -136,14 +138,14 @@ func (h *house) request(t *testing.T, method, path string, body []byte) (int, []
 	return res.StatusCode, b
 }
 
-func (h *house) status(t *testing.T, method, path string, body []byte) int {
+func (h *house) status(t testing.TB, method, path string, body []byte) int {
 	t.Helper()
 	status, _ := h.request(t, method, path, body)
 	return status
 }
 
 // api makes a request that must succeed, and reads its JSON into v unless that is nil.
-func (h *house) api(t *testing.T, method, path string, body []byte, v any) []byte {
+func (h *house) api(t testing.TB, method, path string, body []byte, v any) []byte {
 	t.Helper()
 	status, b := h.request(t, method, path, body)
 	if status/100 != 2 {
@@ -157,7 +159,7 @@ func (h *house) api(t *testing.T, method, path string, body []byte, v any) []byt
 	return b
 }
 
-func (h *house) session(t *testing.T) string {
+func (h *house) session(t testing.TB) string {
 	t.Helper()
 	var one struct{ ID string }
 	h.api(t, "POST", "/api/sessions", nil, &one)
@@ -165,7 +167,7 @@ func (h *house) session(t *testing.T) string {
 }
 
 // say prompts the agent and waits for the end of its turn.
-func (h *house) say(t *testing.T, id, content string) {
+func (h *house) say(t testing.TB, id, content string) {
 	t.Helper()
 	b, err := json.Marshal(map[string]string{"content": content})
 	if err != nil {
@@ -175,7 +177,7 @@ func (h *house) say(t *testing.T, id, content string) {
 }
 
 // events are the types of what a session logged.
-func (h *house) events(t *testing.T, id string) (types []string) {
+func (h *house) events(t testing.TB, id string) (types []string) {
 	t.Helper()
 	var list struct{ Events []struct{ Type string } }
 	h.api(t, "GET", "/api/sessions/"+id+"/events?limit=5000", nil, &list)
@@ -186,7 +188,7 @@ func (h *house) events(t *testing.T, id string) (types []string) {
 }
 
 // decide denies what a session asks last.
-func (h *house) decide(t *testing.T, id string) {
+func (h *house) decide(t testing.TB, id string) {
 	t.Helper()
 	var list struct {
 		Events []struct {

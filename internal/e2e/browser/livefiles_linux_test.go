@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"golang.org/x/sys/unix"
@@ -144,4 +145,88 @@ func TestLiveFiles(t *testing.T) {
 	p.live()
 	p.front("live.txt")
 	p.wait(`document.querySelectorAll('` + pane + ` .timeline .stop[data-out]').length === 5`)
+}
+
+// BenchmarkLiveFile has a file of 10 MB on the Desk that changes ten times a second: by somebody else,
+// which is a dot, and by the session's agent, which is drawn in place. Server is the processor time of
+// this process, which is the server and the writer, as a share of a core; page is that of the page's
+// main thread.
+func BenchmarkLiveFile(b *testing.B) {
+	const line = "2026-11-21T21:57:31Z INFO pump-7 accepted sink=1234 region=eu-west\n"
+	for _, by := range []string{"else", "agent"} {
+		b.Run(by, func(b *testing.B) {
+			h := newHouse(b)
+			f, err := os.Create(filepath.Join(h.site.workspace, "live.log"))
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer f.Close()
+			if _, err := f.WriteString(strings.Repeat(line, 10_000_000/len(line))); err != nil {
+				b.Fatal(err)
+			}
+			changes := 0
+			change := func() error {
+				changes++
+				at := int64(changes) * 7919 % (10_000_000/int64(len(line)) - 1) * int64(len(line))
+				_, err := f.WriteAt(fmt.Appendf(nil, "%020d", changes), at)
+				return err
+			}
+			h.backend.on("write", func(ctx context.Context, host agent.Host) error {
+				for tick := time.Tick(100 * time.Millisecond); ; {
+					select {
+					case <-ctx.Done():
+						return nil
+					case <-tick:
+					}
+					if by == "else" {
+						if err := change(); err != nil {
+							return err
+						}
+						continue
+					}
+					call := fmt.Sprint("edit", changes)
+					if err := host.Report(ctx, event.ToolExecutionStart{ToolCallID: call, ToolName: "edit", Arguments: json.RawMessage(`{"path":"live.log"}`), By: event.ByAgent}); err != nil {
+						return err
+					}
+					if err := change(); err != nil {
+						return err
+					}
+					if err := host.Report(ctx, event.ToolExecutionComplete{ToolCallID: call, Success: true, Result: &event.ToolResult{Content: "edited"}}); err != nil {
+						return err
+					}
+				}
+			})
+			p := h.site.open("/")
+			p.look(1440, 900, "light")
+			p.say("/show live.log")
+			p.front("live.log")
+			p.done()
+			p.say("write")
+			seen := `document.querySelector('.pane:not([hidden]) .dfoot .on-disk:not([hidden])')`
+			if by == "agent" {
+				first := eval[string](p, onDesk+`.dataset.output`)
+				seen = onDesk + `.dataset.output !== ` + quote(first)
+			}
+			p.wait(seen)
+			server, page := 0.0, 0.0
+			for b.Loop() {
+				const seconds = 10
+				before := processorTime(b)
+				page = max(page, p.busy(fmt.Sprintf(`new Promise((done) => setTimeout(done, %d000))`, seconds))/(seconds*1000))
+				server = max(server, (processorTime(b)-before).Seconds()/seconds)
+			}
+			p.press("Control+.")
+			b.ReportMetric(server, "server-cores")
+			b.ReportMetric(page, "page-cores")
+		})
+	}
+}
+
+// processorTime is what this process took of its processors.
+func processorTime(t testing.TB) time.Duration {
+	var of unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &of); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(of.Utime.Nano() + of.Stime.Nano())
 }
