@@ -57,6 +57,14 @@ func TestLiveFiles(t *testing.T) {
 		lines = append([]string{"a new first line", "a new second line"}, lines...)
 		lines[204] = "line 203 reads otherwise now"
 	}))
+	seen := make(chan struct{})
+	h.backend.on("often", func(ctx context.Context, host agent.Host) error {
+		if err := edit(func() { lines[230] = "once" })(ctx, host); err != nil {
+			return err
+		}
+		<-seen
+		return edit(func() { lines[230] = "twice" })(ctx, host)
+	})
 	h.backend.on("again", edit(func() { lines = append(lines[:3:3], lines[4:]...) }))
 	p := h.site.open("/")
 	p.look(1440, 900, "light")
@@ -93,6 +101,15 @@ func TestLiveFiles(t *testing.T) {
 	p.told("again")
 	p.has(pane+" .timeline .num", "+0 −1")
 	p.wait(`document.querySelectorAll('` + pane + ` .timeline .stop[data-out]').length === 3`)
+
+	// What changes often is drawn after a pause.
+	p.say("often")
+	p.has(pane+" .rows .is-fresh", "once")
+	close(seen)
+	p.has(pane+" .dfoot", "Changes often")
+	p.has(pane+" .rows .is-fresh", "twice")
+	p.settled()
+	p.wait(`document.querySelector('` + pane + ` .dfoot [data-often]').hidden`)
 
 	// Somebody else, with a report of the system.
 	lines[210] = "somebody else's line"
@@ -144,7 +161,7 @@ func TestLiveFiles(t *testing.T) {
 	p.do(chromedp.Reload())
 	p.live()
 	p.front("live.txt")
-	p.wait(`document.querySelectorAll('` + pane + ` .timeline .stop[data-out]').length === 5`)
+	p.wait(`document.querySelectorAll('` + pane + ` .timeline .stop[data-out]').length === 7`)
 }
 
 // BenchmarkLiveFile has a file of 10 MB on the Desk that changes ten times a second: by somebody else,
@@ -208,6 +225,9 @@ func BenchmarkLiveFile(b *testing.B) {
 				seen = onDesk + `.dataset.output !== ` + quote(first)
 			}
 			p.wait(seen)
+			if by == "agent" {
+				p.has(".pane:not([hidden]) .dfoot", "Changes often")
+			}
 			server, page := 0.0, 0.0
 			for b.Loop() {
 				const seconds = 10

@@ -12,6 +12,7 @@ import { failed } from './toast.js'
 
 const pause = 2000 // milliseconds after a question that failed
 const often = 500 // milliseconds between two times that a file is drawn anew
+const rest = 10 // and as many times what drawing it took: a large file takes no more than a share of a processor
 const most = 100 // files that are compared at once
 let off = false // the server does not answer
 let over = new AbortController() // of the question that waits
@@ -29,8 +30,10 @@ function paint(pane) {
   const tab = tabOf(pane?.dataset.key)
   if (!tab) return
   for (const el of pane.querySelectorAll('[data-disk]')) el.hidden = el.dataset.disk !== tab.disk
-  const polled = pane.querySelector('.dfoot [data-polled]')
-  if (polled) polled.hidden = !tab.polled || Boolean(tab.disk)
+  for (const how of ['polled', 'often']) {
+    const words = pane.querySelector(`.dfoot [data-${how}]`)
+    if (words) words.hidden = !tab[how] || Boolean(tab.disk)
+  }
 }
 
 async function compare(tabs) {
@@ -59,10 +62,12 @@ async function compare(tabs) {
 async function change(tab) {
   const pane = paneOf(tab.key)
   const before = tab.out
-  const early = Date.now() - (tab.drawn ?? 0)
-  if (early < often) await new Promise((done) => { setTimeout(done, often - early) })
+  const early = (tab.due ?? 0) - Date.now()
+  tab.often = early > 0
+  paint(pane)
+  if (early > 0) await new Promise((done) => { setTimeout(done, early) })
   if (tab.out !== before) return
-  tab.drawn = Date.now()
+  const begun = Date.now()
   if (await readAgain(tab, pane)) {
     tab.disk = 'changed' // it may hold secrets, or cannot be read: the reader decides
     return paint(pane)
@@ -70,6 +75,13 @@ async function change(tab) {
   announce(`${tab.base} changed by the agent`)
   if (tab !== front() && tab !== beside()) tab.news = true
   await refresh(tab)
+  const pause = Math.max(often, rest * (Date.now() - begun))
+  tab.due = Date.now() + pause
+  setTimeout(() => {
+    if (Date.now() < tab.due) return // it has changed again
+    tab.often = false
+    paint(paneOf(tab.key))
+  }, pause + often)
 }
 
 /** Reads a file again, and learns what changed before its pane is drawn; why it could not, if it could not. */
