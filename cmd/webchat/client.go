@@ -68,9 +68,9 @@ func logout(ctx context.Context, o *options, stdout, _ io.Writer) error {
 	if err != nil {
 		return err
 	}
-	n, err := daemon.Client{Dir: dir, Token: g.Token()}.Logout(ctx)
+	n, err := daemon.Client{Dir: dir, Token: g.Token()}.Logout(ctx, o.User)
 	if errors.Is(err, daemon.ErrNone) {
-		n, err = g.RevokeAll()
+		n, err = g.Revoke(o.User)
 	}
 	if err != nil {
 		return err

@@ -48,7 +48,9 @@ type cli struct {
 		} `cmd:"" help:"sign in to an MCP server of yours in the browser, for the agents in the page"`
 	} `cmd:"" name:"mcp"`
 	Stop   struct{} `cmd:"" help:"end the running server"`
-	Logout struct{} `cmd:"" help:"revoke every sign-in"`
+	Logout struct {
+		User string `placeholder:"NAME" help:"only those of this user"`
+	} `cmd:"" help:"revoke every sign-in, or those of one user"`
 	Doctor struct {
 		Online bool `help:"also ask each configured model for one token"`
 	} `cmd:"" help:"check agents, models and settings, and show what works"`
@@ -136,7 +138,7 @@ func parse(args, env []string) (name string, o *options, err error) {
 	o = &c.Options
 	o.env = env
 	o.commandOptions = commandOptions{OlderThan: c.Sessions.Prune.OlderThan, MCP: c.Token.MCP, Back: c.Move.Back, Own: c.MCP.Stdio.Own, Online: c.Doctor.Online, HTTP: c.MCP.Install.HTTP, Yes: c.MCP.Install.Yes,
-		Client: c.MCP.Install.Client, Shell: c.Completion.Shell, Name: c.Show.Name, Where: c.Serve.Where + c.Open.Where, Session: c.Attach.Session}
+		Client: c.MCP.Install.Client, Shell: c.Completion.Shell, Name: c.Show.Name, Where: c.Serve.Where + c.Open.Where, Session: c.Attach.Session, User: c.Logout.User}
 	given := func(name string) bool {
 		return slices.ContainsFunc(parsed.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == name })
 	}

@@ -55,6 +55,8 @@ type options struct {
 	MetricsListen     string        `placeholder:"ADDRESS" help:"serve /metrics to Prometheus on this address, without sign-in"`
 	TokenFile         string        `placeholder:"FILE" help:"the API token, made at first start; by default in the data folder"`
 	EngineFile        string        `placeholder:"FILE" help:"a file with the address of a PostgreSQL database that keeps the sessions, instead of a file in the data folder"`
+	Identity          string        `placeholder:"WHO" help:"people sign in as themselves, each with sessions of their own: header:NAME, as your proxy says who somebody is"`
+	IdentityKeyFile   string        `placeholder:"FILE" help:"the key by which that proxy proves itself, made at first start"`
 	InsecureNoAuth    bool          `help:"no sign-in; only on loopback"`
 	NoOpen            bool          `help:"do not open the browser"`
 	Config            string        `placeholder:"FILE" help:"the configuration file; by default config.yaml in your configuration folder"`
@@ -82,12 +84,13 @@ type commandOptions struct {
 	Name      string // of what "show" shows
 	Where     string // what is to be opened; empty: the workspaces
 	Session   string // that "attach" follows; empty: the last one
+	User      string // whom "logout" signs out; empty: everybody
 }
 
 // absolute makes the names of files independent of where they are used later. A
 // program without a slash is left to PATH.
 func (o *options) absolute() error {
-	for _, name := range []*string{&o.Config, &o.DataDir, &o.TokenFile, &o.EngineFile, &o.Provider.KeyFile, &o.CopilotPath, &o.AutohandPath} {
+	for _, name := range []*string{&o.Config, &o.DataDir, &o.TokenFile, &o.EngineFile, &o.IdentityKeyFile, &o.Provider.KeyFile, &o.CopilotPath, &o.AutohandPath} {
 		program := name == &o.CopilotPath || name == &o.AutohandPath
 		if *name == "" || program && !strings.ContainsRune(filepath.ToSlash(*name), '/') {
 			continue
@@ -125,6 +128,9 @@ func (o *options) check() error {
 		if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.Unmap().IsUnspecified() {
 			return usage("--metrics-listen %s: everybody who reaches this machine could read the metrics; name one of its addresses, such as localhost:9464", o.MetricsListen)
 		}
+	}
+	if err := o.checkIdentity(); err != nil {
+		return err
 	}
 	switch {
 	case o.InsecureNoAuth && !isLoopback(host):

@@ -137,13 +137,17 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	home, _ := lookup(o.env, "HOME")
 	pages, err := server.NewPages(server.PagesConfig{
 		Config: page.Config{Home: home, Base: o.base(), OutputTTL: o.OutputTTL, Budget: int64(o.OutputBudget), Prices: c.prices,
-			NoModel: []string{offline.Name}, Models: modelsOf(ctx, backends), Elsewhere: []string{mcp.BackendName}, Editor: c.Editor, Unveiled: c.unveiled()},
+			NoModel: []string{offline.Name}, Models: modelsOf(ctx, backends), Elsewhere: []string{mcp.BackendName}, Editor: c.Editor, Unveiled: c.unveiled(), Shared: o.Identity != ""},
 		Outputs: r.outputs,
 	})
 	if err != nil {
 		return nil, err
 	}
-	if r.guard, err = guard.New(guard.Config{Dir: dir, Documents: documents, TokenFile: o.TokenFile, PublicURL: o.PublicURL, NoAuth: o.InsecureNoAuth, MaxRequests: o.MaxRequests,
+	users, err := o.users(log)
+	if err != nil {
+		return nil, err
+	}
+	if r.guard, err = guard.New(guard.Config{Dir: dir, Users: users, Documents: documents, TokenFile: o.TokenFile, PublicURL: o.PublicURL, NoAuth: o.InsecureNoAuth, MaxRequests: o.MaxRequests,
 		Refuse: pages.Refuse, Logger: log}); err != nil {
 		return nil, err
 	}
@@ -200,7 +204,7 @@ func (o *options) room(c *config, dir string, out *released.Releases, own usersO
 	env, _ := policy.Inherit(o.env, c.EnvAllow, c.keyVariables())
 	return func(workspace string) (room sessions.Room, err error) {
 		p := o.policy(c, workspace, dir)
-		room = sessions.Room{Tools: out.Reading(o.tools(c, workspace, p, out.Store, own)), Policy: p, Kept: kept.Workspace(workspace)}
+		room = sessions.Room{Tools: out.Reading(o.tools(c, workspace, p, out.Store, own)), Policy: p, Kept: func(user string) consent.Kept { return kept.Workspace(workspace, user) }}
 		if len(c.Hooks) > 0 {
 			if room.Hooks, err = o.hooks(c, workspace); err != nil {
 				return room, err

@@ -4,7 +4,7 @@ export interface Envelope<T extends string, D> { id: string; timestamp: string; 
 export interface AutohandEnvelope<T extends string, D> { id: string; timestamp: string; type: T; data: D }
 
 export type WebchatEvent =
-  | Envelope<"session.start", { sessionId: string; workspace?: string; backend: string; model: string; title?: string; context: { cwd: string; gitRoot?: string; branch?: string; commit?: string }; instructions?: (string)[]; instructionsSeen?: boolean }>
+  | Envelope<"session.start", { sessionId: string; workspace?: string; backend: string; model: string; title?: string; context: { cwd: string; gitRoot?: string; branch?: string; commit?: string }; instructions?: (string)[]; instructionsSeen?: boolean; user?: string }>
   | Envelope<"session.resume", { sessionId: string; workspace?: string; backend: string; model: string; context: { cwd: string; gitRoot?: string; branch?: string; commit?: string } }>
   | Envelope<"session.shutdown", { sessionId: string; workspace?: string; durationMs: number; usage?: { inputTokens: number; outputTokens: number; cacheReadTokens?: number; cost?: number; calls?: number; turns?: number; definitionTokens?: number; estimatedTokens?: number; keptTokens?: number; ownTokens?: number } }>
   | Envelope<"turn.start", { turnId: string; messageId?: string; by?: "agent" | "user"; cause?: string }>

@@ -36,9 +36,9 @@ func (c Client) Link(ctx context.Context) (string, error) {
 	return r.URL, err
 }
 
-// Logout ends every sign-in and returns how many there were.
-func (c Client) Logout(ctx context.Context) (int, error) {
-	r, err := c.ask(ctx, "logout", askTime)
+// Logout ends every sign-in, or those of a user, and returns how many there were.
+func (c Client) Logout(ctx context.Context, user string) (int, error) {
+	r, err := c.ask(ctx, "logout?user="+url.QueryEscape(user), askTime)
 	return r.SignedOut, err
 }
 

@@ -24,7 +24,7 @@ type ControlConfig struct {
 	// Protect lets through who has the API token.
 	Protect func(http.Handler) http.Handler
 	Link    func() string                                        // a fresh sign-in link
-	Logout  func() (int, error)                                  // ends every sign-in and returns how many there were
+	Logout  func(user string) (int, error)                       // ends the sign-ins of a user, or of everybody, and returns how many there were
 	Prune   func(context.Context, time.Duration) (Pruned, error) // deletes what was not used for so long
 	Stop    func()                                               // has the server end as after a signal
 	// Open opens folders and shows a file, and returns a sign-in link that leads there.
@@ -106,8 +106,8 @@ func Listen(ctx context.Context, config ControlConfig) (*Control, error) {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /url", func(w http.ResponseWriter, _ *http.Request) { answer(w, reply{URL: config.Link()}, nil) })
-	mux.HandleFunc("POST /logout", func(w http.ResponseWriter, _ *http.Request) {
-		n, err := config.Logout()
+	mux.HandleFunc("POST /logout", func(w http.ResponseWriter, r *http.Request) {
+		n, err := config.Logout(r.URL.Query().Get("user"))
 		answer(w, reply{SignedOut: n}, err)
 	})
 	mux.HandleFunc("POST /prune", func(w http.ResponseWriter, r *http.Request) {

@@ -60,7 +60,7 @@ func TestAskingTheServer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := running(t, filepath.Join(t.TempDir(), dir), ControlConfig{
 				Link:   func() string { return "http://localhost:1/auth#t=X" },
-				Logout: func() (int, error) { return 3, nil },
+				Logout: func(user string) (int, error) { return len(user), nil },
 				Prune: func(_ context.Context, older time.Duration) (Pruned, error) {
 					if older > time.Hour {
 						return Pruned{Sessions: 2, Before: 20, After: 10}, nil
@@ -71,7 +71,7 @@ func TestAskingTheServer(t *testing.T) {
 			if link, err := c.Link(t.Context()); err != nil || link != "http://localhost:1/auth#t=X" {
 				t.Errorf("%s, %v", link, err)
 			}
-			if n, err := c.Logout(t.Context()); err != nil || n != 3 {
+			if n, err := c.Logout(t.Context(), "ann"); err != nil || n != 3 {
 				t.Errorf("%d, %v", n, err)
 			}
 			if p, err := c.Prune(t.Context(), 48*time.Hour); err != nil || p != (Pruned{2, 20, 10}) {

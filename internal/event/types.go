@@ -30,7 +30,9 @@ type (
 		// InstructionsSeen says that an earlier session in the folder loaded the same files, so
 		// that the user has been notified of them.
 		InstructionsSeen bool `json:"instructionsSeen,omitempty"`
-		Extra            `json:"-"`
+		// User is whose session it is, where people sign in as themselves; else empty.
+		User  string `json:"user,omitempty"`
+		Extra `json:"-"`
 	}
 
 	// SessionResume says that the session goes on after its shutdown, in this or a later process.

@@ -16,6 +16,7 @@ type ID string
 // that no event carries, it is folded from the log by [Summarize].
 type Summary struct {
 	ID        ID
+	User      string // whose it is; empty: of who runs the server
 	Workspace string // absolute path; empty: the log does not say
 	Backend   string
 	Model     string
@@ -121,7 +122,7 @@ func Summarize(s Summary, e event.Entry) Summary {
 	switch d := e.Event.Data.(type) {
 	case event.SessionStart:
 		s.ID, s.Backend, s.Model, s.Title = ID(d.SessionID), d.Backend, d.Model, d.Title
-		s.CreatedAt, s.Workspace = e.Event.Timestamp, d.Workspace
+		s.CreatedAt, s.Workspace, s.User = e.Event.Timestamp, d.Workspace, d.User
 		s.Open.Work = e.Event.Timestamp.UnixMilli()
 	case event.SessionResume:
 		s.Open.Work = e.Event.Timestamp.UnixMilli()

@@ -55,7 +55,7 @@ type demand struct {
 	headers []header
 	fetch   bool // the reply is data: a browser may ask only for its own page
 	person  bool // a refusal is for a person, and the name is localhost
-	who     func(*Guard, *http.Request) bool
+	who     func(*Guard, *http.Request) (user string, ok bool)
 	body    int64  // the most that it may have, in bytes
 	hint    string // what to send when who refuses; empty: see whoHint. It is logged, too
 }
@@ -96,7 +96,10 @@ func (g *Guard) Class(c Class) func(http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if d, ok := demands[c]; !ok {
 				refuse(w, http.StatusForbidden, "no_class", "This route has no class and is closed.")
-			} else if g.passes(w, r, d) {
+			} else if v, ok := g.passes(w, r, d); ok {
+				if v.user != "" || g.Shared() {
+					r = v.on(r)
+				}
 				next.ServeHTTP(w, r)
 			}
 		})
@@ -109,20 +112,26 @@ func (g *Guard) seldom() bool {
 	return now-last >= 60 && g.warned.CompareAndSwap(last, now)
 }
 
-// passes applies a class's demands, and answers when one is not met.
-func (g *Guard) passes(w http.ResponseWriter, r *http.Request, d demand) bool {
+// passes applies a class's demands, and answers when one is not met. It returns whom it let pass.
+func (g *Guard) passes(w http.ResponseWriter, r *http.Request, d demand) (v visitor, ok bool) {
 	setHeaders(w.Header(), d.headers)
 	if d.person {
 		if to, ok := g.elsewhere(r); ok {
 			http.Redirect(w, r, to, http.StatusTemporaryRedirect)
-			return false
+			return v, false
 		}
 	}
 	if site := r.Header.Get("Sec-Fetch-Site"); d.fetch && site != "" && site != "same-origin" && site != "none" {
 		refuse(w, http.StatusForbidden, "cross_site", "Data is not given to pages of another site.")
-		return false
+		return v, false
 	}
-	if d.who != nil && !g.config.NoAuth && !d.who(g, r) {
+	switch {
+	case d.who != nil:
+		v.user, v.known = d.who(g, r)
+	case g.Shared():
+		v.user, v.known = g.mayRead(r)
+	}
+	if d.who != nil && !g.config.NoAuth && !v.known {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		hint := d.hint
 		if hint == "" {
@@ -131,13 +140,13 @@ func (g *Guard) passes(w http.ResponseWriter, r *http.Request, d demand) bool {
 			g.config.Logger.Warn("a program without a valid token was refused: most MCP clients say that they need authorization", "class", d.name, "do", hint)
 		}
 		g.refuse(w, r, d, http.StatusUnauthorized, "unauthorized", hint)
-		return false
+		return v, false
 	}
 	if status, code, sentence := checkBody(w, r, d); status != 0 {
 		g.refuse(w, r, d, status, code, sentence)
-		return false
+		return v, false
 	}
-	return true
+	return v, true
 }
 
 func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, d demand, status int, code, sentence string) {

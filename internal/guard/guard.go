@@ -87,6 +87,8 @@ type Config struct {
 	// PublicURL is the one URL the server is reached by, behind a proxy; see [ParsePublicURL].
 	// Empty: loopback names only.
 	PublicURL string
+	// Users says who people are that sign in; nil: a sign-in is of who runs the server.
+	Users Users
 	// NoAuth lets everybody in whom the Host and origin checks let in. The caller has made sure
 	// that only this machine can connect.
 	NoAuth bool
@@ -146,7 +148,7 @@ func New(c Config) (*Guard, error) {
 			return nil, err
 		}
 	}
-	if g.token, err = apiToken(c.TokenFile, c.Logger); err != nil {
+	if g.token, err = secretFile(c.TokenFile, "API token", c.Logger); err != nil {
 		return nil, err
 	}
 	g.signins = document.Open[[]signin](c.Documents, "signins", c.Logger)
@@ -220,7 +222,9 @@ func (g *Guard) Handler(next http.Handler) http.Handler {
 		if g.Secure() {
 			w.Header().Set("Strict-Transport-Security", "max-age=31536000")
 		}
-		known := g.config.NoAuth || g.mayRead(r) || g.mayMCP(r)
+		_, reads := g.mayRead(r)
+		_, speaks := g.mayMCP(r)
+		known := g.config.NoAuth || reads || speaks
 		r = timed(w, r, known)
 		if r.Method == http.MethodConnect {
 			refuse(w, http.StatusMethodNotAllowed, "not_a_proxy", "webchat is not a proxy. Open its address in a browser, and take it out of your proxy settings.")

@@ -58,4 +58,4 @@ func (g *Guard) KeyName(r *http.Request) string {
 	return ""
 }
 
-func (g *Guard) mayMCP(r *http.Request) bool { return g.KeyName(r) != "" }
+func (g *Guard) mayMCP(r *http.Request) (user string, ok bool) { return "", g.KeyName(r) != "" }

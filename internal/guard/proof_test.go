@@ -143,7 +143,7 @@ func TestProofs(t *testing.T) {
 	if err != nil || err2 != nil || one != two || one == b.secret {
 		t.Errorf("two tabs do not share one new secret: %v, %v", err, err2)
 	}
-	if _, err := second.RevokeAll(); err != nil {
+	if _, err := second.Revoke(""); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := second.Renew(b.request(), b.sign(second.Challenge())); !errors.Is(err, guard.ErrProof) {

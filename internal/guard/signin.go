@@ -31,7 +31,7 @@ func (g *Guard) Link(base string) string {
 	if g.public != nil {
 		base = g.public.String()
 	}
-	return strings.TrimRight(base, "/") + "/auth#t=" + g.launch()
+	return strings.TrimRight(base, "/") + "/auth#t=" + g.launch("")
 }
 
 // LinkTo is [Guard.Link] for a page of the server, by its path with what may follow, which stays
@@ -52,12 +52,13 @@ func (g *Guard) SignIn(w http.ResponseWriter, r *http.Request, launch string, ke
 		return "", ErrKey
 	}
 	now := g.config.Now()
-	if !g.spend(launch) {
+	user, good := g.spend(launch)
+	if !good {
 		return "", ErrLaunch
 	}
 	c := g.cookie(r)
 	c.Value, c.MaxAge = rand.Text()+rand.Text(), int(wholeLife.Seconds())
-	s := signin{Cookie: sumOf(c.Value), Key: key, Place: g.place(r), Created: now.UTC(), Used: now.UTC()}
+	s := signin{Cookie: sumOf(c.Value), User: user, Key: key, Place: g.place(r), Created: now.UTC(), Used: now.UTC()}
 	if err := g.changeSignins(now, func(all []signin) []signin { return append(all, s) }); err != nil {
 		g.config.Logger.Warn("a sign-in ends with the server: it cannot be saved", "error", err)
 	}
@@ -79,10 +80,18 @@ func (g *Guard) SignOut(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// RevokeAll signs every browser out and voids all links. The API token stays.
-func (g *Guard) RevokeAll() (signedOut int, err error) {
-	voided := g.launches.Hold(func([]launched) []launched { return nil })
-	signedOut, err = g.drop(func(signin) bool { return true })
+// Revoke signs every browser of a user out and voids the user's links; without a user, everybody's.
+// The API token stays.
+func (g *Guard) Revoke(user string) (signedOut int, err error) {
+	voided := g.launches.Hold(func(all []launched) (rest []launched) {
+		for _, x := range all {
+			if user != "" && x.User != user {
+				rest = append(rest, x)
+			}
+		}
+		return rest
+	})
+	signedOut, err = g.drop(func(s signin) bool { return user == "" || s.User == user })
 	return signedOut, errors.Join(voided, err)
 }
 
@@ -112,21 +121,25 @@ func (g *Guard) signedIn(r *http.Request) (signin, bool) {
 	return g.find(r, func(s signin) bool { return s.Cookie.equal(want) })
 }
 
-func (g *Guard) mayRead(r *http.Request) bool {
-	_, ok := g.signedIn(r)
-	return ok || g.mayWrite(r)
+// mayRead says which user reads: whom the bearer token names, else whom the cookie does.
+func (g *Guard) mayRead(r *http.Request) (user string, ok bool) {
+	if user, ok = g.mayWrite(r); ok {
+		return user, true
+	}
+	s, ok := g.signedIn(r)
+	return s.User, ok
 }
 
-func (g *Guard) mayWrite(r *http.Request) bool {
+func (g *Guard) mayWrite(r *http.Request) (user string, ok bool) {
 	b, ok := bearer(r)
 	if !ok {
-		return false
+		return "", false
 	}
 	if sumOf(b).equal(sumOf(g.token)) {
-		return true
+		return "", true
 	}
-	_, ok = g.find(r, func(s signin) bool { return g.signs(b, s) })
-	return ok
+	s, ok := g.find(r, func(s signin) bool { return g.signs(b, s) })
+	return s.User, ok
 }
 
 func bearer(r *http.Request) (string, bool) {

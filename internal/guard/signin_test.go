@@ -248,7 +248,7 @@ func TestSignOutAndRevoke(t *testing.T) {
 		t.Error("one browser's sign-out signed another out")
 	}
 	launch := launchOf(g)
-	n, err := g.RevokeAll()
+	n, err := g.Revoke("")
 	if err != nil || n != 1 {
 		t.Errorf("revoked %d, %v", n, err)
 	}

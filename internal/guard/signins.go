@@ -18,8 +18,9 @@ const (
 // that cannot be understood signs everybody out, which is safe.
 type signin struct {
 	Cookie  sum       `json:"cookie"`
-	Key     []byte    `json:"key,omitempty"` // public; see [Guard.Renew]
-	Place   string    `json:"place"`         // where it holds
+	User    string    `json:"user,omitempty"` // whose browser; empty: of who runs the server
+	Key     []byte    `json:"key,omitempty"`  // public; see [Guard.Renew]
+	Place   string    `json:"place"`          // where it holds
 	Created time.Time `json:"created"`
 	Used    time.Time `json:"used"` // touchEvery ago or later
 }

@@ -19,28 +19,28 @@ import (
 	"webchat/internal/document"
 )
 
-// minToken is the least length of an API token: 128 bits in base 32 or longer.
+// minToken is the least length of a secret in a file: 128 bits in base 32 or longer.
 const minToken = 26
 
-// apiToken reads the token file, or makes it.
-func apiToken(name string, log *slog.Logger) (string, error) {
+// secretFile reads a file that holds a secret, such as the API token, or makes it.
+func secretFile(name, what string, log *slog.Logger) (string, error) {
 	b, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		token := rand.Text()
 		if err := document.Write(name, []byte(token+"\n")); err != nil {
-			return "", fmt.Errorf("make the API token: %w", err)
+			return "", fmt.Errorf("make the %s: %w", what, err)
 		}
 		return token, nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("read the API token: %w", err)
+		return "", fmt.Errorf("read the %s: %w", what, err)
 	}
 	token := string(bytes.TrimSpace(b))
 	if len(token) < minToken || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", fmt.Errorf("%s does not hold an API token of at least %d printable characters: delete it and start again, and a new one is made", name, minToken)
+		return "", fmt.Errorf("%s does not hold the %s, which has at least %d printable characters: delete it and start again, and a new one is made", name, what, minToken)
 	}
 	if info, err := os.Stat(name); err == nil && info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
-		log.Warn("other users of this machine may be able to read the API token; run chmod 600", "file", name)
+		log.Warn("other users of this machine may be able to read the "+what+"; run chmod 600", "file", name)
 	}
 	return token, nil
 }
@@ -62,33 +62,36 @@ const (
 
 // launched is the secret of a link, which signs one browser in until the next start.
 type launched struct {
-	Sum  sum       `json:"sum"` // with the number of this start
+	Sum  sum       `json:"sum"`            // with the number of this start
+	User string    `json:"user,omitempty"` // whom it signs in; empty: who runs the server
 	Made time.Time `json:"made"`
 }
 
-// launch returns a secret. One that cannot be saved holds as long as the server.
-func (g *Guard) launch() string {
+// launch returns a secret for a user. One that cannot be saved holds as long as the server.
+func (g *Guard) launch(user string) string {
 	secret := rand.Text()
 	_ = g.launches.Hold(func(all []launched) []launched {
-		all = append(slices.Clone(all), launched{sumOf(g.start + secret), g.config.Now().UTC()})
+		all = append(slices.Clone(all), launched{sumOf(g.start + secret), user, g.config.Now().UTC()})
 		return all[max(0, len(all)-maxLaunch):]
 	})
 	return secret
 }
 
-// spend reports whether the secret was good, and makes it void; while that cannot be saved, for this
+// spend reports whom a secret signs in and whether it was good, and makes it void; while that cannot be saved, for this
 // program, and the next start makes all void.
-func (g *Guard) spend(secret string) (good bool) {
+func (g *Guard) spend(secret string) (user string, good bool) {
 	s, now := sumOf(g.start+secret), g.config.Now()
 	_ = g.launches.Hold(func(all []launched) (rest []launched) { // nil, if none is left: as before the first
-		good = false
+		user, good = "", false
 		for _, x := range all {
 			old, this := now.Sub(x.Made) >= launchLife, x.Sum.equal(s)
-			if good = good || this && !old; !old && !this {
+			if this && !old {
+				user, good = x.User, true
+			} else if !old {
 				rest = append(rest, x)
 			}
 		}
 		return rest
 	})
-	return good
+	return user, good
 }

@@ -42,6 +42,8 @@ type Config struct {
 	// Editor is the address that opens a file in the user's editor, with {path} and {line};
 	// empty: none.
 	Editor string
+	// Shared says that people sign in as themselves.
+	Shared bool
 	// Unveiled says that what looks like a secret is shown as it is.
 	Unveiled bool
 
@@ -189,6 +191,7 @@ type layout struct {
 	Folder  string // the path of the page's workspace
 	Editor  string // the address that opens a file in the user's editor
 	Probe   bool   // signed out as far as the server could see
+	Shared  bool   // people sign in as themselves
 	Title   string
 	Modules string // the scripts to begin with
 }
@@ -205,7 +208,7 @@ func (p *Pages) layout(page, title string) layout {
 // without its cookie.
 func (p *Pages) Auth(w io.Writer, probe bool) error {
 	l := p.layout("auth", "Sign in · webchat")
-	l.Probe = probe
+	l.Probe, l.Shared = probe, p.Config.Shared
 	return p.write(w, "auth", l)
 }
 

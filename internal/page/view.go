@@ -22,6 +22,7 @@ type View struct {
 	Trouble   string // why the log cannot be written now; a session's projector hears of it later
 	Notice    string // what the user should know about the saved sessions
 	Bytes     int64  // they take on the disk; 0: unknown
+	User      string // who is signed in, where people do so as themselves; empty: who runs the server
 }
 
 // chrome is the data of the page around the transcript: the state of its session, and
@@ -51,7 +52,7 @@ func (p *Pages) Home(w io.Writer, v View) error {
 
 func (p *Pages) chrome(page string, v View, f *State) *chrome {
 	c := &chrome{layout: p.layout(page, f.DocumentTitle()), View: v, State: f, pages: p, Sessions: p.side(v, f.cards.ID)}
-	c.layout.Session, c.Folder = f.cards.ID, v.Workspace
+	c.layout.Session, c.Folder, c.Shared = f.cards.ID, v.Workspace, p.Config.Shared
 	return c
 }
 

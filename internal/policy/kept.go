@@ -16,8 +16,9 @@ type KeptGrant struct {
 	ID        string    `json:"id"`
 	Text      string    `json:"text"` // what it covers, in words
 	Workspace string    `json:"workspace"`
-	Folder    string    `json:"folder"`  // which folder that was, whatever its name
-	Session   string    `json:"session"` // in which session it was given
+	Folder    string    `json:"folder"`         // which folder that was, whatever its name
+	Session   string    `json:"session"`        // in which session it was given
+	User      string    `json:"user,omitempty"` // whose sessions it holds for; empty: of who runs the server
 	At        time.Time `json:"at"`
 }
 
@@ -35,38 +36,50 @@ func OpenKept(s document.Store, log *slog.Logger) *Kept {
 	return &Kept{document.Open[[]KeptGrant](s, GrantsName, log)}
 }
 
-// List returns the grants that hold, in all workspaces, the oldest first.
-func (k *Kept) List() []KeptGrant {
-	all := slices.DeleteFunc(slices.Clone(k.grants.Get()), func(g KeptGrant) bool { return g.Folder != folderOf(g.Workspace) })
+// List returns the grants of a user that hold, in all workspaces, the oldest first; without a user,
+// everybody's.
+func (k *Kept) List(user string) []KeptGrant {
+	all := slices.DeleteFunc(slices.Clone(k.grants.Get()), func(g KeptGrant) bool {
+		return user != "" && g.User != user || g.Folder != folderOf(g.Workspace)
+	})
 	slices.SortStableFunc(all, func(a, b KeptGrant) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Text, b.Text)) })
 	return all
 }
 
-// TakeBack ends a grant at once; known is false if it was not held. After an error it
-// may hold again with the next start.
-func (k *Kept) TakeBack(id string) (known bool, err error) {
+// TakeBack ends a grant of a user at once, without a user everybody's; known is false if it was not
+// held. After an error it may hold again with the next start.
+func (k *Kept) TakeBack(user, id string) (known bool, err error) {
+	return k.drop(func(g KeptGrant) bool { return g.ID == id && (user == "" || g.User == user) })
+}
+
+func (k *Kept) drop(these func(KeptGrant) bool) (known bool, err error) {
 	err = k.grants.Hold(func(all []KeptGrant) []KeptGrant {
-		rest := slices.DeleteFunc(slices.Clone(all), func(g KeptGrant) bool { return g.ID == id })
+		rest := slices.DeleteFunc(slices.Clone(all), these)
 		known = len(rest) < len(all)
 		return rest
 	})
 	return known, err
 }
 
-// Workspace is what is kept for one workspace.
+// Workspace is what is kept for a user's sessions in one workspace.
 type Workspace struct {
-	*Kept
-	path string
+	kept       *Kept
+	path, user string
 }
 
-// Workspace returns what is kept for the workspace with this absolute path.
-func (k *Kept) Workspace(path string) Workspace { return Workspace{k, path} }
+// Workspace returns what a user allowed for the workspace with this absolute path.
+func (k *Kept) Workspace(path, user string) Workspace { return Workspace{k, path, user} }
+
+// TakeBack ends a grant of the user, as [Kept.TakeBack] does.
+func (w Workspace) TakeBack(id string) (known bool, err error) {
+	return w.kept.drop(func(g KeptGrant) bool { return g.ID == id && g.User == w.user })
+}
 
 // Held returns the grant of that id, if it was given and not taken back, as long as the path is the
 // folder it was given for.
 func (w Workspace) Held(id string) (event.Grant, bool) {
-	for _, g := range w.grants.Get() {
-		if g.ID == id && g.Workspace == w.path {
+	for _, g := range w.kept.grants.Get() {
+		if g.ID == id && g.Workspace == w.path && g.User == w.user {
 			return event.Grant{ID: g.ID, Text: g.Text, Scope: event.ForWorkspace}, g.Folder == folderOf(w.path)
 		}
 	}
@@ -80,11 +93,11 @@ func (w Workspace) Keep(g event.Grant, session string, at time.Time) (added bool
 	if folder == "" {
 		return false, fmt.Errorf("the folder %s cannot be identified; allow it for the session", w.path)
 	}
-	err = w.grants.Change(func(all []KeptGrant) []KeptGrant {
+	err = w.kept.grants.Change(func(all []KeptGrant) []KeptGrant {
 		rest := slices.DeleteFunc(slices.Clone(all), func(old KeptGrant) bool { return old.Workspace == w.path && old.Folder != folder })
-		added = !slices.ContainsFunc(rest, func(old KeptGrant) bool { return old.Workspace == w.path && old.ID == g.ID })
+		added = !slices.ContainsFunc(rest, func(old KeptGrant) bool { return old.Workspace == w.path && old.ID == g.ID && old.User == w.user })
 		if added {
-			rest = append(rest, KeptGrant{ID: g.ID, Text: g.Text, Workspace: w.path, Folder: folder, Session: session, At: at})
+			rest = append(rest, KeptGrant{ID: g.ID, Text: g.Text, Workspace: w.path, Folder: folder, Session: session, User: w.user, At: at})
 		}
 		return rest
 	})
@@ -93,4 +106,4 @@ func (w Workspace) Keep(g event.Grant, session string, at time.Time) (added bool
 
 // Given is closed when the next grant is kept or taken back, whatever its workspace; what other
 // programs do is noticed by the next call of a method.
-func (w Workspace) Given() <-chan struct{} { return w.grants.Changed() }
+func (w Workspace) Given() <-chan struct{} { return w.kept.grants.Changed() }

@@ -16,6 +16,7 @@ import (
 	"webchat/internal/page"
 	"webchat/internal/policy"
 	"webchat/internal/session"
+	"webchat/internal/sessions"
 )
 
 // Consent is what the user's configuration says about what agents may do. The server only shows it.
@@ -82,7 +83,7 @@ func (s *Server) takeBack(r *http.Request, _ empty) (empty, error) {
 		}
 	}
 	if s.Grants != nil {
-		kept, err := s.Grants.TakeBack(id)
+		kept, err := s.Grants.TakeBack(sessions.UserOf(r.Context()), id)
 		if err != nil {
 			return empty{}, fmt.Errorf("%w: %w", consent.ErrKeep, err)
 		}
@@ -132,7 +133,7 @@ func (s *Server) grants(r *http.Request) ([]grantShape, error) {
 		}
 	}
 	if s.Grants != nil {
-		for _, g := range s.Grants.List() {
+		for _, g := range s.Grants.List(sessions.UserOf(r.Context())) {
 			if workspace == "" || g.Workspace == workspace {
 				all = append(all, grantShape{g.ID, g.Text, event.ForWorkspace, g.Workspace, eventlog.ID(g.Session), event.Time(g.At)})
 			}

@@ -65,6 +65,8 @@ var refusals = []struct {
 	{agent.ErrUnavailable, refusal{503, "backend_unavailable", "", "5"}},
 	{guard.ErrLaunch, refusal{401, "link_void", "", ""}},
 	{guard.ErrProof, refusal{401, "signed_out", "", ""}},
+	{guard.ErrIdentity, refusal{403, "identity_refused", "", ""}},
+	{guard.ErrEnded, refusal{401, "sign_in_ended", "", ""}},
 	{guard.ErrKey, refusal{400, "bad_key", "", ""}},
 	{sse.ErrTooMany, refusal{503, "too_many_streams", "Too many event streams are open; close one or try again later.", "5"}},
 	{sse.ErrClosed, refusal{503, "closing", "The server is closing; try again in a moment.", "2"}},

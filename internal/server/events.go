@@ -11,6 +11,7 @@ import (
 	"webchat/internal/eventlog"
 	"webchat/internal/guard"
 	"webchat/internal/session"
+	"webchat/internal/sessions"
 	"webchat/internal/sse"
 )
 
@@ -112,10 +113,11 @@ func (s *Server) follow(w http.ResponseWriter, r *http.Request, one *session.Ses
 	})
 }
 
-// changes streams session.changed of all sessions. It has no past: who joins asks for the list
-// afterwards.
+// changes streams session.changed of all sessions of a user. It has no past: who joins asks for the
+// list afterwards.
 func (s *Server) changes(w http.ResponseWriter, r *http.Request) error {
-	return s.stream(w, r, "sessions", func() entries { return s.Sessions.Watch() }, nil)
+	user := sessions.UserOf(r.Context())
+	return s.stream(w, r, "sessions of "+user, func() entries { return s.Sessions.Watch(r.Context()) }, nil)
 }
 
 // stream serves a topic. The pump subscribes before the topic is joined and the topic before the

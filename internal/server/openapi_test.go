@@ -5,11 +5,13 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"webchat/internal/guard"
 )
 
 // Every route is in the published description, as any client would read it.
 func TestDescriptionHasEveryRouteAndReference(t *testing.T) {
-	routes := (&Server{Config: Config{Pages: &Pages{}, Metrics: http.NotFoundHandler(), MCP: http.NotFoundHandler()}}).routes()
+	routes := (&Server{Config: Config{Guard: &guard.Guard{}, Pages: &Pages{}, Metrics: http.NotFoundHandler(), MCP: http.NotFoundHandler()}}).routes()
 	b, err := describe(routes, "test")
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,9 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 	"webchat/internal/files"
+	"webchat/internal/guard"
 	"webchat/internal/outputs"
 	"webchat/internal/session"
 	"webchat/internal/views"
@@ -32,21 +34,35 @@ type outputRow struct {
 	ExpiresAt  *event.Time  `json:"expiresAt"` // null while it grows
 }
 
-// output serves by id alone: who knows it was shown the output.
+// outputID is the output that a path names. Who knows the id was shown the output; where people sign
+// in as themselves, only those of the user's sessions are there, and none for a stranger: it is then
+// the id of none.
+func (s *Server) outputID(r *http.Request) outputs.ID {
+	id := outputs.ID(chi.URLParam(r, "id"))
+	if !s.Guard.Shared() {
+		return id
+	}
+	_, known := guard.Visitor(r)
+	o, err := s.Outputs.Get(id)
+	if err != nil || !known || s.Sessions.Sees(r.Context(), eventlog.ID(o.Meta().SessionID)) != nil {
+		return ""
+	}
+	return id
+}
+
 func (s *Server) output(w http.ResponseWriter, r *http.Request) error {
-	s.outputs.ServeOutput(w, r, outputs.ID(chi.URLParam(r, "id")))
+	s.outputs.ServeOutput(w, r, s.outputID(r))
 	return nil
 }
 
-// media serves by id alone, too.
 func (s *Server) media(w http.ResponseWriter, r *http.Request) error {
-	s.outputs.ServeMedia(w, r, outputs.ID(chi.URLParam(r, "id")))
+	s.outputs.ServeMedia(w, r, s.outputID(r))
 	return nil
 }
 
 // outputPage is HTML for a frame.
 func (s *Server) outputPage(w http.ResponseWriter, r *http.Request) error {
-	o, err := s.Outputs.Get(outputs.ID(chi.URLParam(r, "id")))
+	o, err := s.Outputs.Get(s.outputID(r))
 	if err != nil {
 		return err
 	}

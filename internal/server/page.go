@@ -12,6 +12,7 @@ import (
 	"webchat/internal/guard"
 	"webchat/internal/outputs"
 	"webchat/internal/page"
+	"webchat/internal/sessions"
 	"webchat/internal/views"
 	"webchat/web"
 )
@@ -45,8 +46,12 @@ func (s *Server) pageRoutes() []route {
 	if s.Pages == nil {
 		return nil
 	}
+	var rows []route
+	if s.Guard.Shared() {
+		rows = append(rows, route{get, "/auth/user", guard.Door, s.signInAs, 303, nil, htmlPage("A redirect to the page that signs in, or to who knows people"), "state code error", "Sign in as oneself"})
+	}
 	static := func(w http.ResponseWriter, r *http.Request) error { web.Handler().ServeHTTP(w, r); return nil }
-	return []route{
+	return append(rows, []route{
 		{get, "/", guard.Page, s.home, 200, nil, htmlPage("The page of a new session"), "workspace", "Home"},
 		{get, "/auth", guard.Door, s.auth, 200, nil, htmlPage("The page that signs in"), "", "Sign in"},
 		{get, "/sessions", guard.Read, s.sessionRows, 200, nil, htmlPage("The list of sessions"), "current workspace rows part cursor q state", "The list of sessions, as the page has it; the next rows of a part"},
@@ -58,7 +63,7 @@ func (s *Server) pageRoutes() []route {
 		{get, "/sessions/{id}/review", guard.Read, s.review, 200, nil, htmlPage("What the agent changed, as the Desk shows it"), "since from", "What the agent changed: since is turn (the default), prompt or commit; from is the event that a turn begins with"},
 		{get, "/consent", guard.Read, s.consentPage, 200, nil, htmlPage("What agents may do, inside the page's dialog"), "session", "What agents may do"},
 		{get, "/static/*", guard.Static, static, 200, nil, bytesBody("a style sheet, a script or an icon"), "", "Static files"},
-	}
+	}...)
 }
 
 func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
@@ -75,6 +80,11 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 
 func (s *Server) auth(w http.ResponseWriter, r *http.Request) error {
 	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Auth(b, false) })
+}
+
+// signInAs begins and ends a sign-in of a person whom somebody else knows.
+func (s *Server) signInAs(w http.ResponseWriter, r *http.Request) error {
+	return s.Guard.SignInAs(w, r)
 }
 
 // writePage sends a page that could be written whole, or nothing.
@@ -101,7 +111,7 @@ func writePage(w http.ResponseWriter, r *http.Request, status int, write func(*b
 
 // view is what stands around a transcript in a workspace.
 func (s *Server) view(ctx context.Context, wish sidebarWish) (v page.View, err error) {
-	v = page.View{Workspace: wish.Workspace, Missing: files.CheckWorkspace(wish.Workspace) != nil, Trouble: s.Sessions.Unsaved(), Notice: s.Notice}
+	v = page.View{Workspace: wish.Workspace, Missing: files.CheckWorkspace(wish.Workspace) != nil, Trouble: s.Sessions.Unsaved(), Notice: s.Notice, User: sessions.UserOf(ctx)}
 	if s.Stored != nil {
 		if v.Bytes, err = s.Stored(); err != nil {
 			s.Logger.Warn("the size of the sessions is not known", "error", err)

@@ -18,6 +18,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/offline"
+	"webchat/internal/consent"
 	"webchat/internal/displaytools"
 	"webchat/internal/document"
 	"webchat/internal/eventlog"
@@ -68,7 +69,9 @@ func (s *safeBuffer) Write(p []byte) (int, error) {
 }
 func (s *safeBuffer) String() string { s.mu.Lock(); defer s.mu.Unlock(); return s.b.String() }
 
-func newHouse(t testing.TB, change ...func(*sse.Config)) *house {
+// newHouse makes one; of what may be given, a func(*sse.Config) changes the streams, and guard.Users are
+// who says who people are.
+func newHouse(t testing.TB, change ...any) *house {
 	t.Helper()
 	return newHouseOn(t, storetest.NewMemory(), offline.New(offline.Config{Path: os.Getenv("PATH")}), change...)
 }
@@ -78,7 +81,7 @@ func newHouseOn(t testing.TB, db interface {
 	sessions.Log
 	sessions.Catalog
 	eventlog.Drafts
-}, backend agent.Backend, change ...func(*sse.Config)) *house {
+}, backend agent.Backend, change ...any) *house {
 	t.Helper()
 	return newHouseIn(t, db, backend, nil, change...)
 }
@@ -88,7 +91,7 @@ func newHouseIn(t testing.TB, db interface {
 	sessions.Log
 	sessions.Catalog
 	eventlog.Drafts
-}, backend agent.Backend, in *resident, change ...func(*sse.Config)) *house {
+}, backend agent.Backend, in *resident, change ...any) *house {
 	t.Helper()
 	h := &house{t: t, workspace: t.TempDir(), log: &safeBuffer{}, resident: in}
 	log := slog.New(slog.NewTextHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -109,9 +112,19 @@ func newHouseIn(t testing.TB, db interface {
 	}
 	h.outputs, err = outputs.New(made)
 	must(err)
-	pages, err := server.NewPages(server.PagesConfig{Config: page.Config{NoModel: []string{offline.Name}}, Outputs: h.outputs})
+	config := sse.Config{Closing: server.Closing}
+	var users guard.Users
+	for _, c := range change {
+		switch c := c.(type) {
+		case func(*sse.Config):
+			c(&config)
+		case guard.Users:
+			users = c
+		}
+	}
+	pages, err := server.NewPages(server.PagesConfig{Config: page.Config{NoModel: []string{offline.Name}, Shared: users != nil}, Outputs: h.outputs})
 	must(err)
-	admits.Refuse = pages.Refuse
+	admits.Refuse, admits.Users, admits.Logger = pages.Refuse, users, log
 	h.guard, err = guard.New(admits)
 	must(err)
 	kept := policy.OpenKept(document.Folder(t.TempDir()), nil)
@@ -120,15 +133,11 @@ func newHouseIn(t testing.TB, db interface {
 	h.sessions, err = sessions.New(sessions.Config{Log: db, Catalog: db, Drafts: db, Owners: owners, Backends: []agent.Backend{backend},
 		Workspaces: folders, Attachments: outputs.NewUploads(1 << 20), Logger: log, Room: func(workspace string) (sessions.Room, error) {
 			names, err := files.New(files.Config{Root: workspace, Env: os.Environ()})
-			return sessions.Room{Files: names, Policy: policy.New(policy.Config{Workspace: workspace}), Kept: kept.Workspace(workspace), Tools: func(id eventlog.ID) (agent.Toolset, error) {
+			return sessions.Room{Files: names, Policy: policy.New(policy.Config{Workspace: workspace}), Kept: func(user string) consent.Kept { return kept.Workspace(workspace, user) }, Tools: func(id eventlog.ID) (agent.Toolset, error) {
 				return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: workspace, Outputs: h.outputs, Env: os.Environ(), Before: h.before(id)})
 			}}, err
 		}})
 	must(err)
-	config := sse.Config{Closing: server.Closing}
-	for _, c := range change {
-		c(&config)
-	}
 	h.hub, err = sse.New(config)
 	must(err)
 	h.server, err = server.New(server.Config{Sessions: h.sessions, Outputs: h.outputs, Hub: h.hub, Guard: h.guard,

@@ -144,7 +144,7 @@ func (s *Server) router(routes []route) (*chi.Mux, error) {
 		if !r.class.Valid() {
 			return nil, fmt.Errorf("server: the route %s %s has no class", r.method, r.pattern)
 		}
-		h := s.Guard.Class(r.class)(s.forwarded(r, s.adapt(r)))
+		h := s.Guard.Class(r.class)(asVisitor(s.forwarded(r, s.adapt(r))))
 		mux.Method(r.method, r.pattern, h)
 		if r.method == http.MethodGet {
 			mux.Method(http.MethodHead, r.pattern, h)
@@ -164,6 +164,16 @@ func (s *Server) router(routes []route) (*chi.Mux, error) {
 		_ = reply(w, http.StatusMethodNotAllowed, refusalBody{"This address takes " + strings.Join(allow, ", ") + ".", "method_not_allowed"})
 	})
 	return mux, nil
+}
+
+// asVisitor has a handler see what the request's user may see.
+func asVisitor(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if user, _ := guard.Visitor(r); user != "" {
+			r = r.WithContext(sessions.As(r.Context(), user))
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // handler answers a request, or returns why it did not write anything.

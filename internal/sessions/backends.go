@@ -131,7 +131,7 @@ func (m *Manager) logInstructions(ctx context.Context, b agent.Backend, workspac
 	if start.Instructions = i.Instructions(workspace); len(start.Instructions) == 0 {
 		return
 	}
-	before, err := m.cfg.Catalog.List(ctx, Query{Limit: lookedBack, Filter: Filter{Workspaces: []string{workspace}}})
+	before, err := m.cfg.Catalog.List(ctx, Query{Limit: lookedBack, Filter: Filter{User: start.User, Workspaces: []string{workspace}}})
 	if err != nil {
 		return // the user is shown it once more
 	}

@@ -24,8 +24,9 @@ type Catalog interface {
 	Summary(ctx context.Context, id eventlog.ID) (eventlog.Summary, error)
 	// List returns one page. A cursor it did not make is an error that wraps [eventlog.ErrInvalid].
 	List(ctx context.Context, q Query) (Page, error)
-	// Workspaces returns the folders in which sessions work that are not deleted, in no order.
-	Workspaces(ctx context.Context) ([]Workspace, error)
+	// Workspaces returns the folders in which sessions of a user work that are not deleted, in no
+	// order; without a user, of everybody.
+	Workspaces(ctx context.Context, user string) ([]Workspace, error)
 	// Mark changes what is not folded from the log; [eventlog.ErrNotFound] for an unknown session.
 	Mark(ctx context.Context, id eventlog.ID, m Mark) error
 	// Delete removes the session with its log, for good. An unknown one is no error.
@@ -43,6 +44,7 @@ type Query struct {
 
 // Filter keeps sessions out of a list. The zero value keeps none out.
 type Filter struct {
+	User       string   // only sessions of this user; empty: of everybody
 	Workspaces []string // only sessions of these; none: all
 	Hidden     []string // no session of these
 	State      State    // empty: whatever it is
@@ -51,7 +53,7 @@ type Filter struct {
 
 // None reports whether nothing is kept out.
 func (f Filter) None() bool {
-	return len(f.Workspaces) == 0 && len(f.Hidden) == 0 && f.State == "" && !f.Begun
+	return f.User == "" && len(f.Workspaces) == 0 && len(f.Hidden) == 0 && f.State == "" && !f.Begun
 }
 
 // State is what a session in a list is like.
@@ -103,5 +105,8 @@ type Found struct {
 // Events reads at most limit events of a log after a sequence, without loading its session: looking
 // at a list leaves each session as it is.
 func (m *Manager) Events(ctx context.Context, id eventlog.ID, after int64, limit int) ([]event.Entry, error) {
+	if err := m.Sees(ctx, id); err != nil {
+		return nil, err
+	}
 	return m.cfg.Log.After(ctx, id, after, limit)
 }

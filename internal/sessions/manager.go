@@ -8,6 +8,8 @@
 //     can be written.
 //   - A session belongs to one workspace, and works with what is that workspace's alone: its [Room].
 //     Which folders there are says the list of [Manager.Workspaces].
+//   - Of a context that names a user ([As]) every method knows that user's sessions only: another's is
+//     as one that never was.
 //   - A deleted session can be restored for [UndoDelete]; then its log, outputs and uploads are
 //     removed for good, after a restart too.
 //   - While the log refuses what it is given, every reader of every session and of [Manager.Watch]
@@ -249,7 +251,7 @@ func (m *Manager) Create(ctx context.Context, o Options) (*session.Session, erro
 	if err := m.checkModel(ctx, o.Backend, o.Model); err != nil {
 		return nil, fmt.Errorf("create a session: %w", err)
 	}
-	with, err := m.configFor(o.Backend, w.Path)
+	with, err := m.configFor(UserOf(ctx), o.Backend, w.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -259,7 +261,7 @@ func (m *Manager) Create(ctx context.Context, o Options) (*session.Session, erro
 		return nil, err
 	}
 	defer release()
-	start := event.SessionStart{SessionID: string(id), Backend: o.Backend, Model: o.Model, Title: o.Title}
+	start := event.SessionStart{SessionID: string(id), Backend: o.Backend, Model: o.Model, Title: o.Title, User: UserOf(ctx)}
 	m.logInstructions(ctx, backend, w.Path, &start)
 	s, err := session.Create(ctx, with, start, o.Mode, o.taken...)
 	if err != nil {
@@ -283,7 +285,8 @@ func (m *Manager) register(s *session.Session) error {
 	return nil
 }
 
-// Get returns a session; [eventlog.ErrNotFound] for an unknown or deleted one.
+// Get returns a session; [eventlog.ErrNotFound] for an unknown or deleted one, and for one that is not
+// there for ctx's user, see [As].
 func (m *Manager) Get(ctx context.Context, id eventlog.ID) (*session.Session, error) {
 	if err := m.await(ctx); err != nil {
 		return nil, err
@@ -330,8 +333,12 @@ func (m *Manager) Stats() Stats {
 	return n
 }
 
-// load returns the one value of a session, closing first what is open in it.
+// load returns the one value of a session that is there for ctx's user, closing first what is open in it.
+// Every look-up of a session by its id comes here.
 func (m *Manager) load(ctx context.Context, id eventlog.ID) (*session.Session, error) {
+	if err := m.Sees(ctx, id); err != nil { // whose it is never changes
+		return nil, err
+	}
 	if s := m.loaded(id); s != nil {
 		return s, nil
 	}
@@ -352,7 +359,7 @@ func (m *Manager) load(ctx context.Context, id eventlog.ID) (*session.Session, e
 	if err != nil {
 		return nil, err // it names the session
 	}
-	with, err := m.configFor(sum.Backend, cmp.Or(sum.Workspace, m.cfg.Workspaces.First())) // a damaged log may not say
+	with, err := m.configFor(sum.User, sum.Backend, cmp.Or(sum.Workspace, m.cfg.Workspaces.First())) // a damaged log may not say
 	if err != nil {
 		return nil, err
 	}
@@ -369,7 +376,7 @@ func (m *Manager) List(ctx context.Context, q Query) (Page, error) {
 	if err := m.await(ctx); err != nil {
 		return Page{}, err
 	}
-	q.Kind = QueryPresent
+	q.Kind, q.User = QueryPresent, UserOf(ctx)
 	q.Limit = min(max(q.Limit, 0), 200)
 	if len(q.Workspaces) == 0 {
 		for _, w := range m.cfg.Workspaces.Closed() {

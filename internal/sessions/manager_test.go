@@ -197,7 +197,7 @@ func TestPurgeAfterARestart(t *testing.T) {
 
 func TestWatch(t *testing.T) {
 	play(t, nil, func(r *rig) {
-		w := r.m.Watch()
+		w := r.m.Watch(r.Context())
 		for range 3 {
 			r.ask(r.s)
 		}
@@ -228,13 +228,13 @@ func TestWatch(t *testing.T) {
 		w.Close()
 		_, err = w.Next(r.Context())
 		is(t, err, eventlog.ErrClosed)
-		last := r.m.Watch()
+		last := r.m.Watch(r.Context())
 		r.stop()
 		for err = nil; err == nil; {
 			_, err = last.Next(r.Context())
 		}
 		is(t, err, eventlog.ErrClosed)
-		_, err = r.m.Watch().Next(r.Context())
+		_, err = r.m.Watch(r.Context()).Next(r.Context())
 		is(t, err, eventlog.ErrClosed)
 	})
 }

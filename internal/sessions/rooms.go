@@ -22,8 +22,8 @@ type Room struct {
 	Tools  func(id eventlog.ID) (agent.Toolset, error)
 	Hooks  session.Hooks
 	Policy session.Policy
-	Kept   consent.Kept
-	Files  *files.Index // the manager closes it
+	Kept   func(user string) consent.Kept // what a user allowed for the workspace
+	Files  *files.Index                   // the manager closes it
 }
 
 // Workspaces are the folders that sessions may work in.
@@ -59,7 +59,7 @@ func (m *Manager) closeRooms() {
 // of them; else the errors of [files.Workspaces.Close].
 func (m *Manager) CloseWorkspace(ctx context.Context, id string) error {
 	if w, ok := m.cfg.Workspaces.ByID(id); ok {
-		busy, err := m.List(ctx, Query{Limit: 1, Filter: Filter{Workspaces: []string{w.Path}, State: Active}})
+		busy, err := m.List(As(ctx, ""), Query{Limit: 1, Filter: Filter{Workspaces: []string{w.Path}, State: Active}})
 		if err != nil {
 			return err
 		}
@@ -70,9 +70,10 @@ func (m *Manager) CloseWorkspace(ctx context.Context, id string) error {
 	return m.cfg.Workspaces.Close(id)
 }
 
-// Counts says for each workspace how many sessions it has and when something last happened in one.
+// Counts says for each workspace how many sessions of ctx's user it has and when something last
+// happened in one.
 func (m *Manager) Counts(ctx context.Context) (map[string]Workspace, error) {
-	all, err := m.cfg.Catalog.Workspaces(ctx)
+	all, err := m.cfg.Catalog.Workspaces(ctx, UserOf(ctx))
 	by := map[string]Workspace{}
 	for _, w := range all {
 		by[w.Path] = w
@@ -80,8 +81,8 @@ func (m *Manager) Counts(ctx context.Context) (map[string]Workspace, error) {
 	return by, err
 }
 
-// configFor is what a session of that backend and workspace works with.
-func (m *Manager) configFor(backend, workspace string) (session.Config, error) {
+// configFor is what a user's session of that backend and workspace works with.
+func (m *Manager) configFor(user, backend, workspace string) (session.Config, error) {
 	room, err := m.Room(workspace)
 	c := m.base
 	c.Backend, c.Workspace = m.backends[backend], workspace
@@ -89,6 +90,9 @@ func (m *Manager) configFor(backend, workspace string) (session.Config, error) {
 		h := files.HeadOf(workspace)
 		return event.Context{Cwd: workspace, GitRoot: h.Root, Branch: h.Branch, Commit: h.Commit}
 	}
-	c.Tools, c.Hooks, c.Policy, c.Kept = room.Tools, room.Hooks, room.Policy, room.Kept
+	c.Tools, c.Hooks, c.Policy = room.Tools, room.Hooks, room.Policy
+	if room.Kept != nil {
+		c.Kept = room.Kept(user)
+	}
 	return c, err
 }

@@ -25,7 +25,7 @@ func (full) Advice() string { return "Free some space" }
 func TestTroubleIsTold(t *testing.T) {
 	play(t, nil, func(r *rig) {
 		other := r.create(sessions.Options{})
-		live, list := other.Subscribe(), r.m.Watch()
+		live, list := other.Subscribe(), r.m.Watch(r.Context())
 		defer live.Close()
 		defer list.Close()
 		told := func(got []event.Entry, err error, kind, text string) {

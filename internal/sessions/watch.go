@@ -18,6 +18,7 @@ import (
 // session. Next is for one goroutine.
 type Watch struct {
 	m     *Manager
+	user  string        // whose sessions; empty: everybody's
 	ready chan struct{} // has room for one signal
 
 	mu     sync.Mutex // guards what follows
@@ -30,9 +31,9 @@ type Watch struct {
 // ofLog stands for the log itself among the ids of sessions.
 const ofLog eventlog.ID = ""
 
-// Watch returns the changes from now on. The caller closes it.
-func (m *Manager) Watch() *Watch {
-	w := &Watch{m: m, ready: make(chan struct{}, 1), latest: map[eventlog.ID]event.Data{}}
+// Watch returns the changes of the sessions of ctx's user from now on. The caller closes it.
+func (m *Manager) Watch(ctx context.Context) *Watch {
+	w := &Watch{m: m, user: UserOf(ctx), ready: make(chan struct{}, 1), latest: map[eventlog.ID]event.Data{}}
 	m.watchMu.Lock()
 	defer m.watchMu.Unlock()
 	if m.watches == nil {
@@ -45,15 +46,18 @@ func (m *Manager) Watch() *Watch {
 
 // Changed implements [eventlog.Owner]: the watches get what a session is like now. It never blocks.
 func (m *Manager) Changed(s eventlog.Summary) {
-	m.put(s.ID, event.SessionChanged{SessionID: string(s.ID), Workspace: s.Workspace, Status: s.Status, Title: s.Title,
+	m.put(s.ID, s.User, event.SessionChanged{SessionID: string(s.ID), Workspace: s.Workspace, Status: s.Status, Title: s.Title,
 		Pending: s.Pending, LastEvent: s.LastSeq, Deleted: !s.DeletedAt.IsZero()})
 }
 
-// put hands the latest state of a session, or of the log, to the watches.
-func (m *Manager) put(id eventlog.ID, d event.Data) {
+// put hands the latest state of a session of a user, or of the log, to the watches.
+func (m *Manager) put(id eventlog.ID, user string, d event.Data) {
 	m.watchMu.Lock()
 	defer m.watchMu.Unlock()
 	for w := range m.watches {
+		if id != ofLog && w.user != "" && w.user != user {
+			continue
+		}
 		w.mu.Lock()
 		if _, waits := w.latest[id]; waits {
 			w.order = slices.DeleteFunc(w.order, func(o eventlog.ID) bool { return o == id })
@@ -214,7 +218,7 @@ func (m *Manager) announce(text string) {
 	for _, s := range all {
 		s.TellTrouble(text)
 	}
-	m.put(ofLog, eventlog.Trouble(text))
+	m.put(ofLog, "", eventlog.Trouble(text))
 }
 
 // Unready returns in one word why no prompt is taken now: starting, stopping or log. It is empty if

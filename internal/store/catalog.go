@@ -44,17 +44,17 @@ func rowOf(s eventlog.Summary) (row, error) {
 func (r row) args(last int64) []any {
 	return []any{
 		string(r.ID), last, r.Backend, r.Model, r.Title, caseless(r.Title), nanos(r.CreatedAt), nanos(r.UpdatedAt), string(r.Status),
-		r.Pending, r.Unfinished(), r.LastSeq, string(r.rest), r.Workspace, r.Open.Active > last, r.Pinned, nanos(r.DeletedAt),
+		r.Pending, r.Unfinished(), r.LastSeq, string(r.rest), r.Workspace, r.Open.Active > last, r.Pinned, nanos(r.DeletedAt), r.User,
 	}
 }
 
-const columns = `key, id, backend, model, title, created_at, updated_at, deleted_at, pinned, status, pending, last_seq, rest, workspace, activity`
+const columns = `key, id, backend, model, title, created_at, updated_at, deleted_at, pinned, status, pending, last_seq, rest, workspace, activity, user_id`
 
 func scan(rows *sql.Rows) (row, error) {
 	var r row
 	var created, updated, deleted int64
 	err := rows.Scan(&r.key, &r.ID, &r.Backend, &r.Model, &r.Title, &created, &updated, &deleted, &r.Pinned,
-		&r.Status, &r.Pending, &r.LastSeq, &r.rest, &r.Workspace, &r.activity)
+		&r.Status, &r.Pending, &r.LastSeq, &r.rest, &r.Workspace, &r.activity, &r.User)
 	if err != nil {
 		return r, err
 	}
@@ -122,7 +122,7 @@ func (db *DB) List(ctx context.Context, q sessions.Query) (sessions.Page, error)
 
 // list returns up to one row more than asked for, which shows whether there is a next page.
 func (f *file) list(ctx context.Context, p page) ([]row, error) {
-	hits, err := f.search(ctx, p.finder)
+	hits, err := f.search(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -239,6 +239,9 @@ func (p page) sql(hits map[int64]int64) (query string, args []any) {
 
 // filter is the condition of the query's filter.
 func (p page) filter() (query string, args []any) {
+	if p.User != "" {
+		query, args = query+` AND user_id = ? AND user_id <> ''`, append(args, p.User) // as its index is found
+	}
 	if len(p.Workspaces) == 1 {
 		query, args = query+` AND workspace = ?`, append(args, p.Workspaces[0])
 	} else if len(p.Workspaces) > 1 {
@@ -295,7 +298,7 @@ func (p page) page(found []row) (out sessions.Page) {
 }
 
 // Workspaces implements [sessions.Catalog].
-func (db *DB) Workspaces(ctx context.Context) (all []sessions.Workspace, err error) {
+func (db *DB) Workspaces(ctx context.Context, user string) (all []sessions.Workspace, err error) {
 	err = db.file.Load().query(ctx, func(rows *sql.Rows) error {
 		var w sessions.Workspace
 		var updated int64
@@ -303,7 +306,8 @@ func (db *DB) Workspaces(ctx context.Context) (all []sessions.Workspace, err err
 		w.UpdatedAt = instant(updated)
 		all = append(all, w)
 		return err
-	}, `SELECT workspace, sum(last_seq > 1), max(updated_at) FROM sessions WHERE deleted_at = 0 GROUP BY workspace`)
+	}, `SELECT workspace, sum(last_seq > 1), max(updated_at) FROM sessions
+		WHERE deleted_at = 0 AND (?1 = '' OR user_id = ?1) GROUP BY workspace`, user)
 	if err != nil {
 		return nil, fmt.Errorf("list the workspaces: %w", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	_ "modernc.org/sqlite"
 )
@@ -132,7 +133,7 @@ func (db *DB) standIn(ctx context.Context, why error) *file {
 		f = &file{path: db.path, damage: db.damage}
 		if f.read, err = sql.Open("sqlite", ":memory:"); err == nil {
 			f.read.SetMaxOpenConns(1) // each connection has a memory of its own
-			_, err = f.read.ExecContext(ctx, steps[0])
+			_, err = f.read.ExecContext(ctx, strings.Join(steps, ""))
 		}
 		if err != nil {
 			panic(err) // it needs no disk

@@ -23,9 +23,9 @@ const (
 		activity = CASE WHEN ?15 THEN (SELECT max(activity) + 1 FROM sessions) ELSE activity END
 		WHERE id = ?1 AND last_seq = ?2 RETURNING key`
 	newSession = `INSERT INTO sessions (id, backend, model, title, folded, created_at, updated_at, status, pending,
-		unfinished, last_seq, rest, workspace, activity, pinned, deleted_at)
+		unfinished, last_seq, rest, workspace, activity, pinned, deleted_at, user_id)
 		SELECT ?1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,
-		(SELECT coalesce(max(activity), 0) + 1 FROM sessions), ?16, ?17 WHERE ?2 = 0 RETURNING key`
+		(SELECT coalesce(max(activity), 0) + 1 FROM sessions), ?16, ?17, ?18 WHERE ?2 = 0 RETURNING key`
 	putEvent    = `INSERT INTO events (at, json) VALUES (?, ?)`
 	putWords    = `INSERT INTO found (rowid, words) VALUES (?, ?)`
 	mark        = `UPDATE sessions SET pinned = coalesce(?2, pinned), deleted_at = coalesce(?3, deleted_at) WHERE id = ?1`

@@ -330,8 +330,8 @@ const (
 		activity = CASE WHEN $15 THEN nextval('activities') ELSE activity END
 		WHERE id = $1 AND last_seq = $2 AND EXISTS (SELECT FROM replicas WHERE id = $20) RETURNING key)` + putPostgresEvents
 	insertPostgres = `WITH s AS (INSERT INTO sessions (id, backend, model, title, folded, created_at, updated_at, status, pending,
-		unfinished, last_seq, rest, workspace, failed, activity, pinned, deleted_at)
-		SELECT $1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $16, nextval('activities'), $21, $22
+		unfinished, last_seq, rest, workspace, failed, activity, pinned, deleted_at, user_id)
+		SELECT $1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $16, nextval('activities'), $21, $22, $23
 		WHERE $2::bigint = 0 AND $15::boolean IS NOT NULL AND EXISTS (SELECT FROM replicas WHERE id = $20)
 		ON CONFLICT (id) DO NOTHING RETURNING key)` + putPostgresEvents
 )
@@ -371,7 +371,7 @@ func (db *Postgres) append(r row, entries []event.Entry) error {
 	args := append(pgRow(r, last), seqs, bodies, words, db.me)
 	statement := updatePostgres
 	if last == 0 {
-		statement, args = insertPostgres, append(args, r.Pinned, nanos(r.DeletedAt))
+		statement, args = insertPostgres, append(args, r.Pinned, nanos(r.DeletedAt), r.User)
 	}
 	for unsure := false; ; {
 		if err := db.held(); err != nil && !unsure {
@@ -540,14 +540,14 @@ func (db *Postgres) Writable(ctx context.Context, size int) error {
 	return nil
 }
 
-const pgColumns = `key, id, backend, model, title, created_at, updated_at, deleted_at, pinned, status, pending, last_seq, rest, workspace, activity`
+const pgColumns = `key, id, backend, model, title, created_at, updated_at, deleted_at, pinned, status, pending, last_seq, rest, workspace, activity, user_id`
 
 func scanPostgres(rows pgx.Rows) (row, error) {
 	var r row
 	var id, backend, model, title, workspace []byte
 	var status string
 	var created, updated, deleted int64
-	err := rows.Scan(&r.key, &id, &backend, &model, &title, &created, &updated, &deleted, &r.Pinned, &status, &r.Pending, &r.LastSeq, &r.rest, &workspace, &r.activity)
+	err := rows.Scan(&r.key, &id, &backend, &model, &title, &created, &updated, &deleted, &r.Pinned, &status, &r.Pending, &r.LastSeq, &r.rest, &workspace, &r.activity, &r.User)
 	if err != nil {
 		return r, err
 	}
@@ -591,7 +591,7 @@ func (db *Postgres) List(ctx context.Context, q sessions.Query) (sessions.Page, 
 }
 
 func (db *Postgres) list(ctx context.Context, p page) ([]row, error) {
-	hits, err := db.search(ctx, p.finder)
+	hits, err := db.search(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -623,6 +623,9 @@ func (p page) postgres(hits []int64) (text string, args []any) {
 		where, order = `unfinished`, `key`
 	case sessions.QueryDeleted:
 		where, order = `deleted_at <> 0`, `key`
+	}
+	if p.User != "" {
+		where += ` AND user_id = ` + arg(p.User)
 	}
 	if len(p.Workspaces) > 0 {
 		where += ` AND workspace = ANY (` + arg(paths(p.Workspaces)) + `)`
@@ -665,8 +668,8 @@ func (p page) postgres(hits []int64) (text string, args []any) {
 
 // search returns the last event that matches of each session, by the session's key: whole words
 // first, then those that begin like the last one.
-func (db *Postgres) search(ctx context.Context, finder eventlog.Finder) (map[int64]int64, error) {
-	words, prefix := finder.Terms()
+func (db *Postgres) search(ctx context.Context, p page) (map[int64]int64, error) {
+	words, prefix := p.finder.Terms()
 	hits := map[int64]int64{}
 	if len(words) == 0 {
 		return hits, nil
@@ -679,11 +682,12 @@ func (db *Postgres) search(ctx context.Context, finder eventlog.Finder) (map[int
 		}
 		return err
 	}
-	err := db.query(ctx, note, `SELECT session, max(seq) FROM events WHERE words @@ $1::text::tsquery GROUP BY session ORDER BY session DESC LIMIT $2`,
-		tsquery(words, false), int64(maxFound))
+	const these = `words @@ $1::text::tsquery AND ($3 = '' OR session IN (SELECT key FROM sessions WHERE user_id = $3))`
+	err := db.query(ctx, note, `SELECT session, max(seq) FROM events WHERE `+these+` GROUP BY session ORDER BY session DESC LIMIT $2`,
+		tsquery(words, false), int64(maxFound), p.User)
 	if err == nil && prefix && len(hits) < enoughFound {
-		err = db.query(ctx, note, `SELECT session, seq FROM events WHERE words @@ $1::text::tsquery ORDER BY session DESC, seq DESC LIMIT $2`,
-			tsquery(words, true), int64(maxBeginnings))
+		err = db.query(ctx, note, `SELECT session, seq FROM events WHERE `+these+` ORDER BY session DESC, seq DESC LIMIT $2`,
+			tsquery(words, true), int64(maxBeginnings), p.User)
 	}
 	return hits, err
 }
@@ -704,7 +708,7 @@ func (db *Postgres) hit(ctx context.Context, session, seq int64, finder eventlog
 }
 
 // Workspaces implements [sessions.Catalog].
-func (db *Postgres) Workspaces(ctx context.Context) (all []sessions.Workspace, err error) {
+func (db *Postgres) Workspaces(ctx context.Context, user string) (all []sessions.Workspace, err error) {
 	err = db.query(ctx, func(rows pgx.Rows) error {
 		var w sessions.Workspace
 		var path []byte
@@ -713,7 +717,8 @@ func (db *Postgres) Workspaces(ctx context.Context) (all []sessions.Workspace, e
 		w.Path, w.UpdatedAt = string(path), instant(updated)
 		all = append(all, w)
 		return err
-	}, `SELECT workspace, count(*) FILTER (WHERE last_seq > 1), max(updated_at) FROM sessions WHERE deleted_at = 0 GROUP BY workspace`)
+	}, `SELECT workspace, count(*) FILTER (WHERE last_seq > 1), max(updated_at) FROM sessions
+		WHERE deleted_at = 0 AND ($1 = '' OR user_id = $1) GROUP BY workspace`, user)
 	if err != nil {
 		return nil, fmt.Errorf("list the workspaces: %w", err)
 	}

@@ -72,6 +72,8 @@ var steps = []string{
 	CREATE TABLE purges (                       -- deleted sessions whose events are not all gone yet
 		session INTEGER PRIMARY KEY
 	) STRICT;` + wordsTable,
+	`ALTER TABLE sessions ADD COLUMN user_id TEXT NOT NULL DEFAULT '';  -- whose it is; empty: of who runs the server
+	CREATE INDEX sessions_users ON sessions (user_id, pinned DESC, activity DESC, key DESC) WHERE deleted_at = 0 AND user_id <> '';`,
 }
 
 // wordsTable has the words of what can be searched, by events.at. The text itself stays in the log

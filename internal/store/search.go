@@ -63,17 +63,20 @@ func match(words []string, prefix bool) string {
 	return text
 }
 
+// ofUser keeps events of other users out of what is found; it has the user as its parameters.
+const ofUser = ` AND (? = '' OR rowid >> 32 IN (SELECT key FROM sessions WHERE deleted_at = 0 AND user_id = ? AND user_id <> ''))`
+
 // search returns the last event that matches of each session, as events.at by the session's key:
 // whole words first, then those that begin like the last one.
-func (f *file) search(ctx context.Context, finder eventlog.Finder) (map[int64]int64, error) {
-	words, prefix := finder.Terms()
+func (f *file) search(ctx context.Context, p page) (map[int64]int64, error) {
+	words, prefix := p.finder.Terms()
 	hits := map[int64]int64{}
 	if len(words) == 0 {
 		return hits, nil
 	}
 	below, more, err := int64(1)<<62, true, error(nil)
 	for more && err == nil && len(hits) < maxFound {
-		below, more, err = f.pass(ctx, match(words, false), below, hits)
+		below, more, err = f.pass(ctx, match(words, false), p.User, below, hits)
 	}
 	if err == nil && prefix && len(hits) < enoughFound {
 		err = f.query(ctx, func(rows *sql.Rows) error {
@@ -83,7 +86,7 @@ func (f *file) search(ctx context.Context, finder eventlog.Finder) (map[int64]in
 				hits[at>>32] = at
 			}
 			return err
-		}, `SELECT rowid FROM found WHERE found MATCH ? ORDER BY rowid DESC LIMIT ?`, match(words, true), maxBeginnings)
+		}, `SELECT rowid FROM found WHERE found MATCH ?`+ofUser+` ORDER BY rowid DESC LIMIT ?`, match(words, true), p.User, p.User, maxBeginnings)
 	}
 	return hits, err
 }
@@ -98,7 +101,7 @@ var errPassed = errors.New("enough")
 // pass reads matching events below a place, from the newest on, until there are no more, enough
 // sessions are found, or one session has too many; then more is true and below is that session's
 // first place.
-func (f *file) pass(ctx context.Context, query string, from int64, hits map[int64]int64) (below int64, more bool, err error) {
+func (f *file) pass(ctx context.Context, query, user string, from int64, hits map[int64]int64) (below int64, more bool, err error) {
 	seen := 0
 	err = f.query(ctx, func(rows *sql.Rows) error {
 		var at int64
@@ -116,7 +119,7 @@ func (f *file) pass(ctx context.Context, query string, from int64, hits map[int6
 			return errPassed
 		}
 		return nil
-	}, `SELECT rowid FROM found WHERE found MATCH ? AND rowid < ? ORDER BY rowid DESC`, query, from)
+	}, `SELECT rowid FROM found WHERE found MATCH ? AND rowid < ?`+ofUser+` ORDER BY rowid DESC`, query, from, user, user)
 	if errors.Is(err, errPassed) {
 		err = nil
 	}

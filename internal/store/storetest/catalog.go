@@ -283,6 +283,36 @@ func drafts(t *testing.T, r *rig) {
 	}
 }
 
+// listUsers: whose a session is comes back, and a user's lists, searches and folders hold no other's.
+func listUsers(t *testing.T, r *rig) {
+	in := func(id eventlog.ID, user string) {
+		t.Helper()
+		entries := []event.Entry{Entry(t, 1, event.SessionStart{SessionID: string(id), Workspace: "/of " + user, Backend: "offline", User: user}),
+			Entry(t, 2, event.SessionTitleChanged{Title: "gulls"}), Entry(t, 3, event.UserMessage{MessageID: "m", Content: "about herons"})}
+		if err := r.Append(t.Context(), id, entries, Fold(eventlog.Summary{}, entries)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in("a1", "ann@example.com")
+	in("o1", "")
+	in("b1", "Bob ü")
+	in("a2", "ann@example.com")
+	r.again()
+	for _, text := range []string{"", "gulls", "herons"} {
+		for user, want := range map[string]string{"": "a2 b1 o1 a1", "ann@example.com": "a2 a1", "Bob ü": "b1", "ann": "", "ANN@example.com": ""} {
+			if got := r.list(sessions.Query{Filter: sessions.Filter{User: user}, Text: text, Limit: 1}); got != want {
+				t.Errorf("%q of %q lists %q, want %q", text, user, got, want)
+			}
+		}
+	}
+	if s, err := r.Summary(t.Context(), "b1"); err != nil || s.User != "Bob ü" {
+		t.Errorf("%q, %v", s.User, err)
+	}
+	if all, err := r.Workspaces(t.Context(), "ann@example.com"); err != nil || len(all) != 1 || all[0].Path != "/of ann@example.com" || all[0].Sessions != 2 {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
 // listFilters: what keeps sessions out of a list, page by page.
 func listFilters(t *testing.T, r *rig) {
 	in := func(id eventlog.ID, workspace string, data ...event.Data) {
@@ -330,7 +360,7 @@ func listFilters(t *testing.T, r *rig) {
 			t.Errorf("%+v %q lists %q, want %q", c.f, c.text, got, c.want)
 		}
 	}
-	all, err := r.Workspaces(t.Context())
+	all, err := r.Workspaces(t.Context(), "")
 	counts := map[string]int{}
 	for _, w := range all {
 		if counts[w.Path] = w.Sessions; w.UpdatedAt.Before(epoch) {

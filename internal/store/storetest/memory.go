@@ -174,6 +174,7 @@ func (k *kept) selected(q sessions.Query, words []string) bool {
 		return !k.DeletedAt.IsZero()
 	}
 	if !k.DeletedAt.IsZero() || slices.Contains(q.Hidden, k.Workspace) || q.Begun && k.LastSeq < 2 ||
+		q.User != "" && q.User != k.User ||
 		len(q.Workspaces) > 0 && !slices.Contains(q.Workspaces, k.Workspace) {
 		return false
 	}
@@ -237,12 +238,12 @@ func hold(words []eventlog.Word, terms []string, longer bool) bool {
 }
 
 // Workspaces implements [sessions.Catalog].
-func (m *Memory) Workspaces(context.Context) ([]sessions.Workspace, error) {
+func (m *Memory) Workspaces(_ context.Context, user string) ([]sessions.Workspace, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	by := map[string]sessions.Workspace{}
 	for _, k := range m.sessions {
-		if k.DeletedAt.IsZero() {
+		if k.DeletedAt.IsZero() && (user == "" || user == k.User) {
 			w := by[k.Workspace]
 			if w.Path = k.Workspace; k.LastSeq > 1 {
 				w.Sessions++

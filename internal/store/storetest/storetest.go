@@ -50,6 +50,7 @@ func Run(t *testing.T, mk Maker, notNext error) {
 		"ListText":         listText,
 		"ListKinds":        listKinds,
 		"ListFilters":      listFilters,
+		"ListUsers":        listUsers,
 		"Search":           search,
 		"SearchPages":      searchPages,
 		"Delete":           deletion,
