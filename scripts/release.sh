@@ -36,6 +36,9 @@ mkdir "$stage/common/deploy"
 cp -R deploy/single deploy/grafana.json deploy/alerts.yaml "$stage/common/deploy/"
 
 echo "std $($go env GOVERSION) $($go env GOROOT)" >>"$stage/modules"
+for note in $(git ls-files '*/VERSION'); do # JavaScript that is embedded
+	sed -n "s|^npm \(.*\)|npm:\1 $here/${note%/*}|p" "$note" >>"$stage/modules"
+done
 $go run ./scripts/release "$stage" "$stage/out"
 rm -rf "$out"
 mkdir -p "$(dirname "$out")"

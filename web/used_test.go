@@ -53,7 +53,8 @@ var (
 // Every class, property, icon and template is used somewhere.
 func TestNothingIsUnused(t *testing.T) {
 	css, js, templates := sources(t, web.FS, ".css"), sources(t, web.FS, ".js"), sources(t, web.FS, ".html")
-	golang := joined(sources(t, os.DirFS(filepath.Join("..", "internal")), ".go"))
+	internal := os.DirFS(filepath.Join("..", "internal"))
+	golang := joined(sources(t, internal, ".go")) + joined(sources(t, internal, ".js"))
 	sheet, markup := remark.ReplaceAllString(joined(css), ""), joined(templates)
 	words := map[string]bool{}
 	for _, w := range word.FindAllString(joined(js)+markup+golang, -1) {

@@ -29,7 +29,8 @@ var ours = map[string][]string{
 	"internal/watch":   {},
 
 	"internal/render/code":       {"internal/render"},
-	"internal/render/markdown":   {"internal/render", "internal/render/code"},
+	"internal/render/formula":    {},
+	"internal/render/markdown":   {"internal/render", "internal/render/code", "internal/render/formula"},
 	"internal/render/terminal":   {"internal/render"},
 	"internal/render/rendertest": {}, // what the four may write, for their tests
 
@@ -100,6 +101,7 @@ var theirs = map[string][]string{
 	"github.com/r3labs/sse/v2":                 {"internal/sse"},
 	"github.com/alecthomas/chroma/v2":          {"internal/render/code"},
 	"github.com/yuin/goldmark":                 {"internal/render/markdown"},
+	"github.com/dop251/goja":                   {"internal/render/formula"},
 	"github.com/microcosm-cc/bluemonday":       {"internal/render/markdown"},
 	"github.com/aymanbagabas/go-udiff":         {"internal/wording", "internal/views", "internal/page"}, // bounded whatever the texts hold
 	"github.com/agnivade/levenshtein":          {"internal/wording"},

@@ -5,7 +5,8 @@
 //	SOURCE_DATE_EPOCH=1700000000 go run ./scripts/release STAGE OUT
 //
 // STAGE holds bin/OS-ARCH/webchat, common/ with what every archive gets, and modules,
-// with a line "PATH VERSION FOLDER" for each module that may be in the programs.
+// with a line "PATH VERSION FOLDER" for each module that may be in the programs, and
+// "npm:NAME VERSION FOLDER" for each package of JavaScript that is in all of them.
 package main
 
 import (

@@ -36,6 +36,7 @@ func staged(t *testing.T, licence string) string {
 		t.Fatal(err)
 	}
 	list := fmt.Sprintf("std go1.26 %s\n", filepath.Join(dir, "source"))
+	list += fmt.Sprintf("npm:@a/script 1.0.0 %s\n", filepath.Join(dir, "source"))
 	for _, d := range info.Deps {
 		list += fmt.Sprintf("%s %s %s\n", d.Path, d.Version, filepath.Join(dir, "source"))
 	}

@@ -42,7 +42,10 @@ func readModules(file string) (map[string]module, error) {
 	return known, nil
 }
 
-// linked are the modules that are in any of the programs, by their paths.
+// embedded begins the paths of JavaScript packages that the programs hold.
+const embedded = "npm:"
+
+// linked are the modules that are in any of the programs, by their paths, and what is embedded.
 func linked(programs []string, known map[string]module) ([]module, error) {
 	used := map[string]module{standard: known[standard]}
 	for _, program := range programs {
@@ -54,6 +57,11 @@ func linked(programs []string, known map[string]module) ([]module, error) {
 			if used[d.Path] = known[d.Path]; d.Replace != nil || used[d.Path].version != d.Version {
 				return nil, fmt.Errorf("%s has %s %s, and the list of modules %q", program, d.Path, d.Version, used[d.Path].version)
 			}
+		}
+	}
+	for path, m := range known {
+		if strings.HasPrefix(path, embedded) {
+			used[path] = m
 		}
 	}
 	var list []module
@@ -80,7 +88,10 @@ func writeInventory(used []module, dir string, date time.Time) error {
 		}
 		expression := strings.Join(found, " AND ")
 		purl := "pkg:golang/" + m.path + "@" + m.version
-		parts = append(parts, cyclonedx.Component{BOMRef: purl, Type: cyclonedx.ComponentTypeLibrary, Name: m.path, Version: m.version,
+		if name, ok := strings.CutPrefix(m.path, embedded); ok {
+			purl = "pkg:npm/" + strings.Replace(name, "@", "%40", 1) + "@" + m.version
+		}
+		parts = append(parts, cyclonedx.Component{BOMRef: purl, Type: cyclonedx.ComponentTypeLibrary, Name: strings.TrimPrefix(m.path, embedded), Version: m.version,
 			PackageURL: purl, Licenses: &cyclonedx.Licenses{{Expression: expression}}})
 		fmt.Fprintf(&texts, "%s %s\n%s\n\n%s\n\n%s\n\n", m.path, m.version, expression, strings.TrimSpace(text), strings.Repeat("-", 80))
 	}

@@ -73,6 +73,29 @@ func TestMarkdownExtras(t *testing.T) {
 	p.wait(onDesk + `.querySelector('.line.on .ln')?.textContent === '3'`)
 }
 
+// Mathematics in a Markdown file is drawn by the browser: fractions are high, and nothing is wider
+// than the pane.
+func TestMarkdownMath(t *testing.T) {
+	s, p := desked(t)
+	s.put("math.md", "# Ten formulas\n\nThe roots are $x = \\frac{-b \\pm \\sqrt{b^2 - 4ac}}{2a}$, it costs $5 or $6, and $\\foo$ is none.\n\n"+
+		"$$\n\\sum_{i=1}^{n} i^2 = \\frac{n(n+1)(2n+1)}{6} \\qquad \\lim_{x \\to 0} \\frac{\\sin x}{x} = 1\n$$\n\n"+
+		"```math\nA = \\begin{pmatrix} a & b \\\\ c & d \\end{pmatrix} \\quad f(x) = \\begin{cases} 1 & \\text{if } x > 0 \\\\ 0 & \\text{otherwise} \\end{cases}\n```\n\n"+
+		"$$\n\\begin{aligned}\n(a + b)^2 &= (a + b)(a + b) \\\\\n&= a^2 + 2ab + b^2\n\\end{aligned}\n$$\n\n"+
+		"$$\\int_{-\\infty}^{\\infty} e^{-x^2}\\,dx = \\sqrt{\\pi} \\qquad \\sqrt[3]{x + \\sqrt{y}} \\qquad \\alpha\\beta\\gamma\\Gamma\\Omega\\nabla\\partial$$\n\n"+
+		"$$\\hat{x} + \\vec{v} + \\overline{AB} + \\underbrace{a + b}_{n} + \\cancel{y} \\in \\mathbb{R} \\cup \\mathcal{L} \\qquad \\boxed{42} \\qquad \\begin{array}{c|c} a & b \\\\ \\hline c & d \\end{array}$$\n\n"+
+		"$$\n\\def\\a{\\a}\\a\n$$\n")
+	p.see("math.md")
+	p.front("math.md")
+	p.wait(onDesk + `.querySelectorAll('math').length === 6`)
+	p.is(`[...`+onDesk+`.querySelectorAll('mfrac, mtable')].every((e) => e.getBoundingClientRect().height > 24) + ' ' + `+onDesk+`.querySelectorAll('.unread').length`, "true 2")
+	p.is(`[...`+onDesk+`.querySelectorAll('math')].every((e) => e.getBoundingClientRect().right <= `+onDesk+`.getBoundingClientRect().right) + ''`, "true")
+	p.shot("desk-math")
+	p.look(1440, 900, "dark")
+	p.shot("desk-math-dark")
+	p.look(1440, 900, "light")
+	p.accessible("a Markdown file with mathematics")
+}
+
 // outside is a server that nothing may connect to; it counts who does.
 func outside(t *testing.T) (address string, came *atomic.Int64) {
 	came = &atomic.Int64{}

@@ -94,5 +94,6 @@ func hostileMarkdown(n int) map[string]string {
 		"one table": "| a | b |\n|---|---|\n" + repeat("| cell | `cell` |\n"), "wide table": repeat("| a "), "quotes": repeat("> said\n"), "deep quotes": repeat("> "), "deep lists": repeat("- "), "deep quotes in lines": repeat(strings.Repeat(">", 500) + "\n"),
 		"brackets": repeat("["), "images": repeat("![a]("), "links": repeat("[a](b"), "stars": repeat("*a **b "), "emphasis": repeat("a**b_c "), "ticks": repeat("`a ``b "), "backslashes": repeat("\\"), "entities": repeat("&amp"), "addresses": repeat("http://a.b "), "mail": repeat("a@b.c,"),
 		"angle": repeat("<a"), "rules": repeat("- - "), "equals": repeat("="), "spaces": repeat(" "), "tabs": repeat("\t- "), "delimiters": repeat("a | b\n-|-\n"), "struck": repeat("~~a "), "carriage": repeat("\r"), "bidi": repeat("\u202e"),
+		"formulas": repeat("$x$ "), "open formulas": repeat("$x "), "ticked formulas": repeat("$` "), "open displays": repeat("$$ x "), "display": "$$\n" + repeat("x "), "unreadable": repeat("$\\a$ "), "formulas in a table": "| a |\n|---|\n" + repeat("| $x$ |\n"),
 	}
 }

@@ -14,6 +14,7 @@ type Block struct {
 	src   []byte // what it holds; of code only as much as is coloured at its end
 	extra string // and the unfinished line behind it
 	done  bool
+	plain bool // formulas in it are source
 
 	head  string // of a table: its first line and the one below it
 	info  string // of code: its language
@@ -194,15 +195,18 @@ func (b *Block) limit() int {
 func (p *Part) key() string { return string(p.src) + p.extra }
 
 // Head is the head of a table, to be put before its parts.
-func (b *Block) Head() template.HTML { return tableHead(b.head) }
+func (b *Block) Head() template.HTML { return tableHead(b.head, b.plain) }
 
 // HTML is a block that does not come in parts.
 func (b *Block) HTML() template.HTML {
 	key := b.key()
 	if b.html == "" || b.htmlFrom != key {
-		if b.kind >= fenced {
+		switch {
+		case b.kind == fenced && isMath(b.info) && !b.plain:
+			b.html = clean(mathBlock(string(b.src)))
+		case b.kind >= fenced:
 			b.html = clean(pre(code.Block(b.info, string(b.src))))
-		} else {
+		default:
 			b.html = b.prose()
 		}
 		b.htmlFrom = key
@@ -216,7 +220,7 @@ func (b *Block) HTML() template.HTML {
 // HTML is what the part shows.
 func (p *Part) HTML() template.HTML {
 	if p.block.Table() {
-		return tableRows(p.block.head, p.key())
+		return tableRows(p.block.head, p.key(), p.block.plain)
 	}
 	p.lex()
 	return clean(p.out.String() + render.EscapeText(p.extra))

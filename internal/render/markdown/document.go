@@ -35,6 +35,7 @@ type Document struct {
 	anchor int
 	notes  map[string]*footnote // by label
 	order  []*footnote
+	math   int // bytes of lines that may hold formulas
 }
 
 // row is a block of a text at a line, or details.
@@ -76,7 +77,7 @@ func Code(language, text string) template.HTML { return clean(pre(code.Block(lan
 // Len is the number of rows.
 func (d *Document) Len() int { return len(d.rows) }
 
-var inDocument = struct{ fold, summary, unfold, note, noteRef, alert, rule, tag *regexp.Regexp }{
+var inDocument = struct{ fold, summary, unfold, note, noteRef, alert, tag *regexp.Regexp }{
 	fold:    regexp.MustCompile(`(?i)^ {0,3}<details(\s+open(?:="[^"]*")?)?\s*>\s*(?:<summary>(.*?)</summary>)?\s*$`),
 	summary: regexp.MustCompile(`(?i)^ {0,3}<summary>(.*?)</summary>\s*$`),
 	unfold:  regexp.MustCompile(`(?i)^ {0,3}</details>\s*$`),
@@ -84,7 +85,6 @@ var inDocument = struct{ fold, summary, unfold, note, noteRef, alert, rule, tag 
 	noteRef: regexp.MustCompile(`\[\^([^\[\]\s]{1,100})\]`),
 	alert:   regexp.MustCompile(`^ {0,3}> ?\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\][ \t]*(?:\n|$)`),
 	tag:     regexp.MustCompile(`</?[A-Za-z][A-Za-z0-9]*(?:\s[^<>]*)?>`),
-	rule:    regexp.MustCompile(`^ {0,3}\$\$[ \t]*\r?\n?$`),
 }
 
 // takeNotes takes the footnotes out of the lines, which keep their numbers, and counts them in the
@@ -185,13 +185,10 @@ func (d *Document) parse(lines []string, first int) []row {
 		above := open[len(open)-1]
 		above.rows = append(above.rows, *in)
 	}
-	fence, math := "", false
+	fence := ""
 	for i, line := range lines {
 		bare := strings.TrimRight(line, "\r\n")
-		if !math {
-			fence = inFence(fence, bare)
-		}
-		if fence == "" {
+		if fence = inFence(fence, bare); fence == "" {
 			switch m := inDocument.fold.FindStringSubmatch(bare); {
 			case m != nil && len(open) <= maxFolds:
 				end()
@@ -204,13 +201,6 @@ func (d *Document) parse(lines []string, first int) []row {
 			}
 			if in := open[len(open)-1]; in.details && len(in.rows) == 0 && in.takeSummary(bare) {
 				continue
-			}
-			if inDocument.rule.MatchString(line) {
-				if math = !math; math {
-					line = "```math\n"
-				} else {
-					line = "```\n"
-				}
 			}
 		}
 		if s == nil {

@@ -19,7 +19,7 @@ type documents struct {
 var inDocuments = sync.OnceValue(func() *documents {
 	c := regexp.MustCompile
 	return &documents{
-		fence:      c("^ {0,3}(?:```|~~~)"),
+		fence:      c(`^ {0,3}(?:` + "```" + `|~~~|\$\$[ \t]*\r?\n?$)`),
 		definition: c(`^ {0,3}\[([^\[\]^][^\[\]]*)\]:[ \t]*<?([^\s<>]+)>?(?:[ \t]+(?:"[^"]*"|'[^']*'|\([^()]*\)))?[ \t]*$`),
 		image:      c(`!\[([^\[\]]*)\](?:\[([^\[\]]*)\])?`),
 		link:       c(`\[((?:[^\[\]]|!\[[^\[\]]*\]\([^()\s]*\))+)\](?:\[([^\[\]]*)\])?`),
@@ -68,7 +68,7 @@ func Inline(text string) string {
 func (d *documents) outside(lines []string, by func(string) string) {
 	fenced := ""
 	for i, line := range lines {
-		mark := strings.TrimLeft(d.fence.FindString(line), " ")
+		mark := strings.TrimSpace(d.fence.FindString(line))
 		switch {
 		case fenced != "" && mark == fenced:
 			fenced = ""

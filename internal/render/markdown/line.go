@@ -14,8 +14,8 @@ const (
 	lineDelim // may be the line below the head of a table
 	lineQuote
 	lineItem
-	lineFence
-	lineCode // four columns in
+	lineFence // of code, or of a formula: $$
+	lineCode  // four columns in
 )
 
 // maxMarker is how long a line of nothing but marks may be, and what stands behind a fence.
@@ -23,6 +23,9 @@ const (
 	maxMarker = 1000
 	maxInfo   = 100
 )
+
+// mathFence opens and closes a formula that is a block.
+const mathFence = "$$"
 
 // mdLine is a line as the splitter sees it.
 type mdLine struct {
@@ -68,6 +71,9 @@ func (l *mdLine) classify() lineKind {
 		return lineText
 	case body[0] == '`' || body[0] == '~':
 		return l.classifyFence(body)
+	case body == mathFence:
+		l.fence, l.info = mathFence, "math"
+		return lineFence
 	case len(body) <= maxMarker && (strings.Trim(body, "=") == "" || strings.Trim(body, "-") == ""):
 		if body == "-" {
 			l.item()
@@ -136,7 +142,7 @@ func (l *mdLine) isItem() bool { return l.kind == lineItem || l.kind == lineUnde
 
 // endsFence reports whether the line closes a fence.
 func (l *mdLine) endsFence(fence string) bool {
-	return l.kind == lineFence && l.info == "" && l.fence[0] == fence[0] && len(l.fence) >= len(fence)
+	return l.kind == lineFence && (l.info == "" || l.fence == mathFence) && l.fence[0] == fence[0] && len(l.fence) >= len(fence)
 }
 
 // settled reports whether a line that is still being written is what it will be when it is whole, inside of a fence or outside.
@@ -148,7 +154,7 @@ func (l *mdLine) settled(fence string) bool {
 	case body == "", l.kind == lineFence:
 		return false
 	}
-	return len(body) > maxMarker || strings.Trim(body, "-*_+=#`~|:.)0123456789 \t") != ""
+	return len(body) > maxMarker || strings.Trim(body, "-*_+=#`~$|:.)0123456789 \t") != ""
 }
 
 // dedent removes up to n columns of white space from the start of a line.

@@ -77,6 +77,7 @@ func (proseRenderer) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(ast.KindAutoLink, once(autoLink))
 	r.Register(ast.KindLink, link)
 	r.Register(ast.KindImage, once(image))
+	r.Register(kindFormula, once(func(w util.BufWriter, _ []byte, n ast.Node) { put(w, n.(*formulaNode).html()) }))
 	r.Register(kindNoteRef, once(func(w util.BufWriter, _ []byte, n ast.Node) {
 		number := strconv.Itoa(n.(*noteRef).number)
 		put(w, `<sup class="note-ref" id="`+anchorPrefix+"fnref:"+number+`"><a href="#fn:`+number+`">`+number+"</a></sup>")
@@ -224,6 +225,10 @@ func plainText(n ast.Node, source []byte) string {
 		case *ast.AutoLink:
 			if entering {
 				b.Write(t.Label(source))
+			}
+		case *formulaNode:
+			if entering {
+				b.WriteString(t.tex)
 			}
 		}
 		return ast.WalkContinue, nil

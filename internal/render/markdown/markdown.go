@@ -58,6 +58,7 @@ var commonMark = sync.OnceValue(func() *markdown {
 			parser.WithInlineParsers(
 				util.Prioritized(extension.NewTaskCheckBoxParser(), 0),
 				util.Prioritized(parser.NewCodeSpanParser(), 100),
+				util.Prioritized(formulas{}, 110),
 				util.Prioritized(noteRefs{}, 150),
 				util.Prioritized(newBrackets(), 200),
 				util.Prioritized(parser.NewAutoLinkParser(), 300),
@@ -82,7 +83,7 @@ func prosePolicy() *bluemonday.Policy {
 		"table", "thead", "tbody", "tr", "th", "td", "div", "span", "bdi", "a")
 	p.AllowNoAttrs().OnElements("span", "a", "pre", "div", "bdi")
 	p.AllowAttrs("start").Matching(regexp.MustCompile(`^\d{1,9}$`)).OnElements("ol")
-	p.AllowAttrs("class").Matching(regexp.MustCompile(`^(chroma|table|task|box|href|pic-ref|right|center|err)$`)).OnElements("pre", "div", "li", "span", "th", "td", "bdi")
+	p.AllowAttrs("class").Matching(regexp.MustCompile(`^(chroma|table|task|box|href|pic-ref|right|center|err|math|unread)$`)).OnElements("pre", "div", "li", "span", "th", "td", "bdi", "p")
 	p.AllowAttrs("class").Matching(regexp.MustCompile(`^[a-z][a-z0-9]{0,2}$`)).OnElements("span") // of code
 	p.AllowAttrs("title").Matching(regexp.MustCompile(`^U\+[0-9A-F]{4,6}$`)).OnElements("bdi")
 	p.AllowAttrs("tabindex").Matching(regexp.MustCompile(`^0$`)).OnElements("pre", "div")
@@ -91,6 +92,7 @@ func prosePolicy() *bluemonday.Policy {
 	p.AllowAttrs("target").Matching(regexp.MustCompile(`^_blank$`)).OnElements("a")
 	p.AllowURLSchemes("http", "https", "mailto")
 	p.RequireParseableURLs(true)
+	allowFormulas(p)
 	return p
 }
 
@@ -115,7 +117,7 @@ func (b *Block) prose() template.HTML {
 		alert, src = alertOf(src)
 	}
 	source := []byte(src)
-	pc := parser.NewContext()
+	pc := formulaContext(b.plain)
 	pc.Set(docKey, b.doc)
 	doc := m.parser.Parse(mdtext.NewReader(source), parser.WithContext(pc))
 	if !b.prepare(doc, source) {
@@ -176,6 +178,9 @@ func (b *Block) code(n ast.Node, source []byte) string {
 	if !b.done && grows(n) {
 		return pre(render.EscapeText(src.String()))
 	}
+	if isMath(info) && !b.plain {
+		return mathBlock(src.String())
+	}
 	key := info + "\x00" + src.String()
 	if done, ok := b.codes[key]; ok {
 		return done
@@ -199,13 +204,13 @@ func grows(n ast.Node) bool {
 
 // isTable reports whether two lines are the head of a table.
 func isTable(head, delimiters string) bool {
-	_, t := parseTable(head + "\n" + delimiters + "\n")
+	_, t := parseTable(head+"\n"+delimiters+"\n", true)
 	return t != nil
 }
 
-func parseTable(src string) (source []byte, t ast.Node) {
+func parseTable(src string, plain bool) (source []byte, t ast.Node) {
 	source = []byte(strings.ToValidUTF8(src, "\uFFFD"))
-	doc := commonMark().parser.Parse(mdtext.NewReader(source))
+	doc := commonMark().parser.Parse(mdtext.NewReader(source), parser.WithContext(formulaContext(plain)))
 	if first := doc.FirstChild(); first != nil && first.Kind() == east.KindTable && first.NextSibling() == nil {
 		return source, first
 	}
@@ -213,8 +218,8 @@ func parseTable(src string) (source []byte, t ast.Node) {
 }
 
 // tableHead shows the head of a table.
-func tableHead(head string) template.HTML {
-	source, t := parseTable(head)
+func tableHead(head string, plain bool) template.HTML {
+	source, t := parseTable(head, plain)
 	if t == nil {
 		return ""
 	}
@@ -222,8 +227,8 @@ func tableHead(head string) template.HTML {
 }
 
 // tableRows shows rows of a table with that head.
-func tableRows(head, rows string) template.HTML {
-	source, t := parseTable(head + rows)
+func tableRows(head, rows string, plain bool) template.HTML {
+	source, t := parseTable(head+rows, plain)
 	if t == nil { // a row that is something else to the parser
 		return clean("<tr><td>" + render.EscapeText(rows) + "</td></tr>")
 	}

@@ -141,7 +141,7 @@ func (p shownPage) String() string {
 }
 
 var markdownPieces = []string{"word ", "word ", "more words ", "\n", "\n", "\n", "\n\n", "\n\n", "\r\n", "\r", "# ", "## x", "- ", "* ", "1. ", "2. ", "12) ", "  ", "    ", "\t", "> ", ">", "```", "```none\n", "~~~", "`", "``", "***", "---", "- - -", "===", "=", "-",
-	"|", "| a | b |\n|---|:-:|\n", "| 1 | 2 |\n", "[x](https://a.test)", "![", "](", "[r]: https://b.test\n", "<b>", "**", "_", "~~", "\\", "&amp;", "界", "\u202e", "\x00", "https://c.test/d", "- [x] ", "func main() { // x\n", "/* ", " */", "\"s\""}
+	"|", "| a | b |\n|---|:-:|\n", "| 1 | 2 |\n", "[x](https://a.test)", "![", "](", "[r]: https://b.test\n", "<b>", "**", "_", "~~", "\\", "&amp;", "界", "\u202e", "\x00", "https://c.test/d", "- [x] ", "$", "$$", "$$\n", "$x^2$", "\\frac", "```math\n", "func main() { // x\n", "/* ", " */", "\"s\""}
 
 func markdownText(t *rapid.T) string {
 	text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(markdownPieces), 0, 60).Draw(t, "pieces"), "")

@@ -20,6 +20,7 @@ type Stream struct {
 	ahead    *Block // the block the unfinished line will begin
 	dirty    int    // blocks before this one were shown as they are
 	doc      *Document
+	math     int // bytes of lines that may hold formulas
 }
 
 // Patch says what to show again: a block, or if Part is not negative one of its parts. Blocks and parts that are
@@ -111,6 +112,7 @@ func (s *Stream) apply(before blockKind, d decision, ends bool) {
 		}
 		s.ahead = nil
 		b.begin(d.open, s.splitter.info)
+		b.plain = *s.mathSoFar() > maxMath
 		s.blocks = append(s.blocks, b)
 	}
 	if len(s.blocks) == 0 {
@@ -118,6 +120,9 @@ func (s *Stream) apply(before blockKind, d decision, ends bool) {
 	}
 	if b := s.last(); !d.none && !b.done {
 		b.add(d.text, ends)
+		if isMath(b.info) || strings.IndexByte(d.text, '$') >= 0 {
+			*s.mathSoFar() += len(d.text)
+		}
 	}
 	if d.end {
 		s.last().done = true
@@ -132,11 +137,19 @@ func (s *Stream) toTable() {
 	head := src[i:]
 	if i > 0 {
 		b.src, b.done = []byte(src[:i]), true
-		b = &Block{doc: s.doc}
+		b = &Block{doc: s.doc, plain: b.plain}
 		s.blocks = append(s.blocks, b)
 	}
 	b.begin(table, "")
 	b.head = head + "\n"
+}
+
+// mathSoFar is how much of the text may hold formulas: bytes of lines.
+func (s *Stream) mathSoFar() *int {
+	if s.doc != nil {
+		return &s.doc.math
+	}
+	return &s.math
 }
 
 func (s *Stream) last() *Block { return s.blocks[len(s.blocks)-1] }
@@ -172,6 +185,7 @@ func (s *Stream) look() {
 		if s.ahead == nil {
 			s.ahead = &Block{doc: s.doc}
 		}
+		s.ahead.plain = *s.mathSoFar() > maxMath
 		s.ahead.begin(d.open, "")
 		s.ahead.extra = d.text
 	}
@@ -233,6 +247,8 @@ func (s *Stream) Patches() []Patch {
 // It is CommonMark with tables, task lists, struck text and addresses that become links, but for three things. HTML is
 // text. Pictures are never loaded: their description and address are shown. Links by reference do not exist, since a
 // definition that comes later would change what was shown: both ends of one stay readable.
+//
+// Mathematics, as GitHub has it, is MathML.
 //
 // Links lead to http, https and mailto only, in a window of their own, and the whole address stands behind the text of
 // each whose text is not the address. Headings are h4 to h6. No element has an id.

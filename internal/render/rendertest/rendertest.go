@@ -22,6 +22,21 @@ var allowed = map[string]map[string]string{
 	"em": nil, "strong": nil, "del": nil, "table": nil, "thead": nil, "tbody": nil, "tr": nil, "th": {"class": classes}, "td": {"class": classes},
 }
 
+func init() {
+	for _, name := range strings.Fields("math mrow mi mn mo ms mtext mspace mfrac msqrt mroot msub msup msubsup munder mover munderover mmultiscripts mprescripts none mtable mtr mtd mstyle mpadded mphantom") {
+		allowed[name] = mathAttributes
+	}
+}
+
+// mathAttributes are those of formulas: names and lengths.
+var mathAttributes = func() map[string]string {
+	m := map[string]string{}
+	for _, name := range strings.Fields("display displaystyle scriptlevel mathvariant stretchy fence separator symmetric largeop movablelimits accent accentunder form lspace rspace minsize maxsize width height depth voffset linethickness columnspan rowspan class") {
+		m[name] = `^[a-z0-9.%+ -]*$`
+	}
+	return m
+}()
+
 const (
 	classes = `^[a-z0-9 -]+$`
 	anchors = `^[A-Za-z0-9_-]+$`

@@ -1,0 +1,140 @@
+// Package formula turns TeX into MathML. Temml does it, a JavaScript library, in an interpreter
+// that is written in Go: it has no document, no network and no files there, and it is interrupted
+// when it takes too long.
+package formula
+
+import (
+	"bytes"
+	"compress/gzip"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/dop251/goja"
+)
+
+// Bounds of one formula. Within them one takes milliseconds.
+const (
+	MaxSource = 1000     // bytes of TeX
+	maxMathML = 64 << 10 // bytes
+	maxCalls  = 2000     // calls within calls of the library
+	maxTime   = 3 * time.Second
+)
+
+// maxKept is how many bytes of formulas are kept for those who show them again.
+const maxKept = 4 << 20
+
+//go:embed temml.min.js.gz
+var packed []byte
+
+//go:embed formula.js
+var script string
+
+// ErrUnreadable is returned for what is no formula, or not one that is shown.
+var ErrUnreadable = errors.New("not a formula that can be read")
+
+var errTime = errors.New("it takes too long")
+
+// defines matches commands that define others: what a formula does with those may take long.
+var defines = regexp.MustCompile(`\\(?:[gex]?def|let|futurelet|global|long|(?:re|provide)?newcommand|renewcommand|providecommand)(?:[^A-Za-z]|$)`)
+
+// engine is the interpreter, which runs one formula at a time, and what it made.
+var engine struct {
+	sync.Mutex
+	run  func(tex string, block bool) (string, error) // nil: to be made
+	kept map[string]string                            // MathML by source; empty: it cannot be read
+	size int
+}
+
+// MathML returns a formula as a math element, centred in a line of its own if block is set. It is
+// the same for the same formula. What comes from outside is in it: it has to be sanitized.
+func MathML(tex string, block bool) (string, error) {
+	if len(tex) > MaxSource || strings.TrimSpace(tex) == "" || defines.MatchString(tex) {
+		return "", ErrUnreadable
+	}
+	key := fmt.Sprint(block, tex)
+	e := &engine
+	e.Lock()
+	defer e.Unlock()
+	made, ok := e.kept[key]
+	if !ok {
+		made = render(tex, block)
+		if e.size += len(key) + len(made); e.kept == nil || e.size > maxKept {
+			e.kept, e.size = map[string]string{}, len(key)+len(made)
+		}
+		e.kept[key] = made
+	}
+	if made == "" {
+		return "", ErrUnreadable
+	}
+	return made, nil
+}
+
+// render runs the library. An interpreter that failed is not used again.
+func render(tex string, block bool) (made string) {
+	e := &engine
+	defer func() {
+		if p := recover(); p != nil {
+			e.run, made = nil, ""
+		}
+	}()
+	if e.run == nil {
+		e.run = start()
+	}
+	made, err := e.run(tex, block)
+	if errors.Is(err, errTime) {
+		e.run = nil
+	}
+	if err != nil || len(made) > maxMathML {
+		return ""
+	}
+	return made
+}
+
+var program = sync.OnceValue(func() *goja.Program { return goja.MustCompile("temml", library(), false) })
+
+// library is the text of Temml.
+func library() string {
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil { // it is a part of the program
+		panic(err)
+	}
+	text, err := io.ReadAll(r)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+// start makes an interpreter.
+func start() func(tex string, block bool) (string, error) {
+	vm := goja.New()
+	vm.SetMaxCallStackSize(maxCalls)
+	if _, err := vm.RunProgram(program()); err != nil {
+		panic(err)
+	}
+	f, err := vm.RunString(script)
+	if err != nil {
+		panic(err)
+	}
+	call, ok := goja.AssertFunction(f)
+	if !ok {
+		panic("no function")
+	}
+	return func(tex string, block bool) (string, error) {
+		timer := time.AfterFunc(maxTime, func() { vm.Interrupt(errTime) })
+		v, err := call(goja.Undefined(), vm.ToValue(tex), vm.ToValue(block))
+		if !timer.Stop() { // an interruption may come yet
+			return "", errTime
+		}
+		if err != nil {
+			return "", err
+		}
+		return v.String(), nil
+	}
+}
