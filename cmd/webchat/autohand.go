@@ -37,7 +37,7 @@ func (o *options) autohand(c *config, dir string, lend agent.Lender, log *slog.L
 	if err != nil {
 		return autohand.Config{}, fmt.Errorf("find this program: %w", err)
 	}
-	cfg := autohand.Config{Path: o.AutohandPath, Env: policy.InheritWhole(o.env, c.keyVariables()), Home: filepath.Join(dir, agentsFolder, autohand.Name),
+	cfg := autohand.Config{Path: o.AutohandPath, Env: policy.InheritWhole(o.env, c.keyVariables()), Home: filepath.Join(o.shared(dir), agentsFolder, autohand.Name),
 		Settings: o.autohandSettings(), Lend: lend, Servers: o.mcpServers(c).Answering, Hook: []string{self, agentHook}, Logger: log}
 	providers, err := o.providers(c)
 	if err != nil {

@@ -97,7 +97,7 @@ func (o *options) copilot(c *config, dir string, log *slog.Logger) (copilot.Conf
 	if err != nil {
 		return copilot.Config{}, err
 	}
-	cfg := copilot.Config{Path: o.CopilotPath, Home: filepath.Join(dir, copilotFolder), Env: o.env, Providers: providers, Login: o.CopilotLogin, Model: o.Model,
+	cfg := copilot.Config{Path: o.CopilotPath, Home: filepath.Join(o.shared(dir), copilotFolder), Env: o.env, Providers: providers, Login: o.CopilotLogin, Model: o.Model,
 		MCPServers: c.MCPServers, Logger: log, NoInstructions: o.Instructions == "off", SearchHits: o.searchHits(c, dir),
 		Count: func(text string) int { n, _ := tokens.Count(text); return n }}
 	cfg.Answering = o.mcpServers(c).Answering

@@ -56,8 +56,9 @@ func (o *options) engineURL(log *slog.Logger) (string, error) {
 	}
 }
 
-// openEngine opens the database that --engine-file names. One that does not answer is waited for.
-func (o *options) openEngine(ctx context.Context, dir string, lost func(error), log *slog.Logger) (*store.Postgres, error) {
+// openEngine opens the database that --engine-file names. One that does not answer is waited for,
+// and away is called then.
+func (o *options) openEngine(ctx context.Context, dir string, lost func(error), away func(), log *slog.Logger) (*store.Postgres, error) {
 	url, err := o.engineURL(log)
 	if err != nil {
 		return nil, err
@@ -75,6 +76,7 @@ func (o *options) openEngine(ctx context.Context, dir string, lost func(error), 
 			return nil, usage("--engine-file %s: %v", o.EngineFile, err)
 		case !told:
 			log.Warn("the database does not answer; webchat begins when it does", "engine-file", o.EngineFile)
+			away()
 		}
 		select {
 		case <-time.After(time.Second):
@@ -87,7 +89,7 @@ func (o *options) openEngine(ctx context.Context, dir string, lost func(error), 
 // openStore opens the sessions for a command that runs without a server.
 func (o *options) openStore(ctx context.Context, dir string, log *slog.Logger) (sessionStore, error) {
 	if o.EngineFile != "" {
-		return o.openEngine(ctx, dir, nil, log)
+		return o.openEngine(ctx, dir, nil, func() {}, log)
 	}
 	if _, err := os.Stat(filepath.Join(dir, store.FileName)); err != nil {
 		return nil, fmt.Errorf("there are no sessions in %s: %w", dir, daemon.Plain(err))
@@ -155,7 +157,7 @@ func moveSessions(ctx context.Context, o *options, stdout, stderr io.Writer) (er
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	engine, err := o.openEngine(ctx, path, nil, log)
+	engine, err := o.openEngine(ctx, path, nil, func() {}, log)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"io"
 	"net/http"
 	"os"
 	"syscall"
@@ -19,6 +20,7 @@ import (
 //	database FILE...   makes empty databases and writes their addresses
 //	engine stop|start  crashes the server of all of them, and starts it again
 //	saves              waits until what is said to webchat can be saved
+//	readyz WORD        waits until /readyz says the word
 func TestEngine(t *testing.T) {
 	server := postgrestest.Start(t)
 	p := scripts(t, "testdata/engine")
@@ -34,12 +36,19 @@ func TestEngine(t *testing.T) {
 			server.Run(t)
 		}
 	}
-	p.Cmds["saves"] = func(ts *testscript.TestScript, _ bool, _ []string) {
+	says := func(ts *testscript.TestScript, word string) {
 		defer http.DefaultClient.CloseIdleConnections()
 		eventually(ts, "/readyz", func() bool {
 			res, err := http.Get(ts.Getenv("URL") + "/readyz")
-			return err == nil && res.Body.Close() == nil && res.StatusCode == http.StatusOK
+			if err != nil {
+				return false
+			}
+			defer res.Body.Close()
+			b, err := io.ReadAll(res.Body)
+			return err == nil && string(b) == word+"\n"
 		})
 	}
+	p.Cmds["saves"] = func(ts *testscript.TestScript, _ bool, _ []string) { says(ts, "ready") }
+	p.Cmds["readyz"] = func(ts *testscript.TestScript, _ bool, words []string) { says(ts, words[0]) }
 	testscript.Run(t, p)
 }

@@ -122,10 +122,11 @@ func (o *options) searchHits(c *config, dataDir string) func(context.Context, st
 // among them: the homes of agents, which an agent is asked about, and a workspace in it.
 func (o *options) secrets(workspace, dataDir string) []policy.Secret {
 	in := func(name string) string { return filepath.Join(dataDir, name) }
+	shared := func(name string) string { return filepath.Join(o.shared(dataDir), name) }
 	list := []policy.Secret{
 		{Path: o.TokenFile, What: "webchat's API token"}, {Path: in("token"), What: "webchat's API token"}, {Path: o.EngineFile, What: "the password of webchat's database"}, {Path: o.Provider.KeyFile, What: "the key of webchat's model"},
 		{Path: in(store.FileName), What: "webchat's sessions"}, {Path: in(policy.GrantsName), What: "webchat's list of what you allowed"},
-		{Path: in(outputsFolder), What: "webchat's store of outputs"}, {Path: in(agentsFolder)}, {Path: in(copilotFolder)},
+		{Path: shared(outputsFolder), What: "webchat's store of outputs"}, {Path: shared(agentsFolder)}, {Path: shared(copilotFolder)},
 	}
 	if rel, below := belowData(workspace, dataDir); below {
 		first, _, _ := strings.Cut(filepath.ToSlash(rel), "/")
@@ -147,7 +148,7 @@ func belowData(workspace, dataDir string) (rel string, below bool) {
 func (o *options) policy(c *config, workspace, dataDir string) *policy.Policy {
 	home, _ := lookup(o.env, "HOME")
 	programs, _ := lookup(o.env, "PATH")
-	own := []string{o.configPath(), filepath.Join(xdg.ConfigHome, "webchat"), filepath.Join(dataDir, agentsFolder), filepath.Join(dataDir, copilotFolder)}
+	own := []string{o.configPath(), filepath.Join(xdg.ConfigHome, "webchat"), filepath.Join(o.shared(dataDir), agentsFolder), filepath.Join(o.shared(dataDir), copilotFolder)}
 	if _, below := belowData(workspace, dataDir); !below {
 		own = append(own, dataDir)
 	}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -28,6 +29,7 @@ type metrics struct {
 	requests    *prometheus.CounterVec
 	appends     prometheus.Histogram
 	refused     *prometheus.CounterVec
+	forwarded   *prometheus.CounterVec
 	shown, sent prometheus.Counter
 }
 
@@ -51,12 +53,15 @@ func newMetrics() *metrics {
 		appends: f.NewHistogram(prometheus.HistogramOpts{Name: "webchat_append_seconds", Help: "Time until events were durable in the log.",
 			Buckets: prometheus.ExponentialBuckets(0.00025, 2, 16)}),
 		refused: f.NewCounterVec(prometheus.CounterOpts{Name: "webchat_append_refused_total", Help: "Times the log refused events, by reason."}, []string{"why"}),
-		shown:   f.NewCounter(prometheus.CounterOpts{Name: "webchat_tokens_shown_total", Help: "Tokens that displayed outputs would have cost a model."}),
-		sent:    f.NewCounter(prometheus.CounterOpts{Name: "webchat_tokens_sent_total", Help: "Tokens that the confirmations of displayed outputs cost instead."}),
+		forwarded: f.NewCounterVec(prometheus.CounterOpts{Name: "webchat_forwarded_total",
+			Help: "Requests that were passed on to other replicas, by what decides to which and by the status of the answer."}, []string{"to", "code"}),
+		shown: f.NewCounter(prometheus.CounterOpts{Name: "webchat_tokens_shown_total", Help: "Tokens that displayed outputs would have cost a model."}),
+		sent:  f.NewCounter(prometheus.CounterOpts{Name: "webchat_tokens_sent_total", Help: "Tokens that the confirmations of displayed outputs cost instead."}),
 	}
 	for _, why := range refusals {
 		m.refused.WithLabelValues(why.name) // 0 is news, too
 	}
+	m.forwarded.WithLabelValues("session", "200")
 	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -78,6 +83,12 @@ func (m *metrics) read(r *rooms) {
 		{"questions_waiting", "Questions that wait for a user's answer.", func() int64 { return int64(r.sessions.Stats().Questions) }},
 		{"agents_open", "Open conversations with agents.", func() int64 { return int64(r.sessions.Stats().Agents) }},
 		{"streams_open", "Open event streams.", func() int64 { return int64(r.hub.Streams()) }},
+		{"peers", "Other living replicas that share the sessions.", func() int64 {
+			if r.peers == nil {
+				return 0
+			}
+			return int64(len(r.peers.Peers()))
+		}},
 		{"outputs", "Outputs that are kept.", func() int64 { return int64(r.outputs.Stats().Outputs) }},
 		{"outputs_growing", "Outputs that still grow.", func() int64 { return int64(r.outputs.Stats().Growing) }},
 		{"outputs_bytes", "Memory that outputs use.", func() int64 { return r.outputs.Stats().Used }},
@@ -86,6 +97,11 @@ func (m *metrics) read(r *rooms) {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "webchat", Name: g.name, Help: g.help},
 			func() float64 { return float64(g.value()) }))
 	}
+}
+
+// wasForwarded counts what was passed on.
+func (m *metrics) wasForwarded(to string, code int) {
+	m.forwarded.WithLabelValues(to, strconv.Itoa(code)).Inc()
 }
 
 func (m *metrics) handler() http.Handler {

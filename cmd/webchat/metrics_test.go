@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -100,7 +99,7 @@ func servedMetrics(t *testing.T) (names []string) {
 			h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, path, nil))
 			return w.Body.String()
 		}
-		ask(r.httpServer(slog.New(slog.DiscardHandler)).Handler, "/healthz") // statuses are listed as they occur
+		ask(r.handler(), "/healthz") // statuses are listed as they occur
 		for line := range strings.Lines(ask(r.metrics.handler(), "/metrics")) {
 			if name, _, _ := strings.Cut(line, "{"); line[0] != '#' {
 				name, _, _ = strings.Cut(name, " ")

@@ -57,6 +57,8 @@ type options struct {
 	EngineFile        string        `placeholder:"FILE" help:"a file with the address of a PostgreSQL database that keeps the sessions, instead of a file in the data folder"`
 	Identity          string        `placeholder:"WHO" help:"people sign in as themselves, each with sessions of their own: header:NAME, as your proxy says who somebody is"`
 	IdentityKeyFile   string        `placeholder:"FILE" help:"the key by which that proxy proves itself, made at first start"`
+	PeerURL           string        `name:"peer-url" placeholder:"URL" help:"where the other webchats on the same database reach this one; it makes this one of several"`
+	SharedDir         string        `placeholder:"FOLDER" help:"a folder that all of them see, for outputs and agents' homes"`
 	InsecureNoAuth    bool          `help:"no sign-in; only on loopback"`
 	NoOpen            bool          `help:"do not open the browser"`
 	Config            string        `placeholder:"FILE" help:"the configuration file; by default config.yaml in your configuration folder"`
@@ -90,7 +92,7 @@ type commandOptions struct {
 // absolute makes the names of files independent of where they are used later. A
 // program without a slash is left to PATH.
 func (o *options) absolute() error {
-	for _, name := range []*string{&o.Config, &o.DataDir, &o.TokenFile, &o.EngineFile, &o.IdentityKeyFile, &o.Provider.KeyFile, &o.CopilotPath, &o.AutohandPath} {
+	for _, name := range []*string{&o.Config, &o.DataDir, &o.TokenFile, &o.EngineFile, &o.SharedDir, &o.IdentityKeyFile, &o.Provider.KeyFile, &o.CopilotPath, &o.AutohandPath} {
 		program := name == &o.CopilotPath || name == &o.AutohandPath
 		if *name == "" || program && !strings.ContainsRune(filepath.ToSlash(*name), '/') {
 			continue
@@ -145,7 +147,7 @@ func (o *options) check() error {
 			return &usageError{err.Error()}
 		}
 	}
-	return nil
+	return o.checkReplica()
 }
 
 // base is the path of the public URL, usually none.

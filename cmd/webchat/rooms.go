@@ -47,6 +47,7 @@ type rooms struct {
 	handover *daemon.Handover
 	server   *server.Server
 	metrics  *metrics
+	peers    server.Peers   // nil: it is alone
 	looking  sync.WaitGroup // for agents, which may take a while
 }
 
@@ -102,7 +103,7 @@ func (r *rooms) results(id eventlog.ID) displaytools.Results {
 }
 
 // newRooms wires everything. What it opened is closed when it fails.
-func (o *options) newRooms(ctx context.Context, c *config, first []string, dir string, held func() error, lost func(error), log *slog.Logger) (_ *rooms, err error) {
+func (o *options) newRooms(ctx context.Context, c *config, first []string, dir string, held func() error, lost func(error), away func(), log *slog.Logger) (_ *rooms, err error) {
 	r := &rooms{metrics: newMetrics()}
 	backends, err := o.backends(c, dir, func(id string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
 		return r.lender.ToAgent(id, call)
@@ -113,8 +114,13 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	for _, missed := range missedRules(c, backends) {
 		log.Warn("no agent that is set up is known to have a tool of this name, so the rule may never hold", "rule", missed)
 	}
-	if r.outputs, err = outputs.New(outputs.Config{TTL: o.OutputTTL, Budget: int64(o.OutputBudget), Logger: log, Unveiled: c.unveiled(),
-		Keep: time.Duration(o.KeepOutputs), KeepDir: filepath.Join(dir, outputsFolder)}); err != nil {
+	made := outputs.Config{TTL: o.OutputTTL, Budget: int64(o.OutputBudget), Logger: log, Unveiled: c.unveiled(),
+		Keep: time.Duration(o.KeepOutputs), KeepDir: filepath.Join(o.shared(dir), outputsFolder), KeepShared: o.SharedDir != ""}
+	if made.KeepShared { // for their life at least: their maker may die before
+		made.Keep = max(made.Keep, o.OutputTTL)
+		made.Maker = func() int64 { return r.peers.Self().Number }
+	}
+	if r.outputs, err = outputs.New(made); err != nil {
 		return nil, &usageError{err.Error()}
 	}
 	documents := document.Folder(dir)
@@ -125,7 +131,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 			r.file, moved, notOpened = store.OpenFile(store.Config{Dir: dir, Held: held}, log)
 			r.db = r.file
 		} else {
-			r.db, notOpened = o.openEngine(ctx, dir, lost, log)
+			r.db, notOpened = o.openEngine(ctx, dir, lost, away, log)
 		}
 	})
 	go open() // while templates are parsed
@@ -157,6 +163,9 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	if open(); notOpened != nil {
 		return nil, notOpened
 	}
+	if o.PeerURL != "" {
+		r.peers, _ = r.db.(server.Peers)
+	}
 	kept := policy.OpenKept(documents, log)
 	folders, err := files.NewWorkspaces(files.WorkspacesConfig{Documents: documents, First: first, Logger: log})
 	if err != nil {
@@ -181,7 +190,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	r.handover = &daemon.Handover{Sessions: r.sessions, Inputs: inputs, Flags: o.flags}
 	r.metrics.read(r)
 	r.server, err = server.New(server.Config{Sessions: r.sessions, Outputs: r.outputs, Hub: r.hub, Guard: r.guard,
-		Pages: pages, Metrics: r.metrics.handler(), MCP: r.lender, MCPSession: r.lender.SessionOf, MaxStreams: o.MaxStreams, MCPServers: o.listServers(c), AllowMCP: o.allowServer(c), Home: home, Version: version(), Consent: o.consent(c), Grants: kept, Logger: log,
+		Pages: pages, Metrics: r.metrics.handler(), MCP: r.lender, MCPSession: r.lender.SessionOf, MaxStreams: o.MaxStreams, Peers: r.peers, Forwarded: r.metrics.wasForwarded, MCPServers: o.listServers(c), AllowMCP: o.allowServer(c), Home: home, Version: version(), Consent: o.consent(c), Grants: kept, Logger: log,
 		Looks: looks, Stored: r.db.Size, Notice: r.notice(moved), Stopping: ctx.Done()})
 	if err == nil {
 		r.looking.Go(func() { o.warnBackend(ctx, backends, log) })
@@ -222,15 +231,9 @@ const (
 	copilotFolder = "copilot"
 )
 
-func (r *rooms) httpServer(log *slog.Logger) *http.Server {
-	return &http.Server{
-		Handler:                      promhttp.InstrumentHandlerCounter(r.metrics.requests, r.server.Handler()),
-		DisableGeneralOptionsHandler: true, // it would answer before the guard
-		ReadHeaderTimeout:            5 * time.Second,
-		IdleTimeout:                  60 * time.Second,
-		MaxHeaderBytes:               32 << 10,
-		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelDebug), // what strangers send is no news
-	}
+// handler answers, and counts what it answered.
+func (r *rooms) handler() http.Handler {
+	return promhttp.InstrumentHandlerCounter(r.metrics.requests, r.server.Handler())
 }
 
 // notice is what pages say about a file that was damaged, or that lacks what was saved.

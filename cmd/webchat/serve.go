@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -17,7 +16,6 @@ import (
 	"time"
 
 	"webchat/internal/daemon"
-	"webchat/internal/guard"
 	"webchat/internal/sse"
 )
 
@@ -85,16 +83,20 @@ func (o *options) serve(ctx context.Context, folders []string, stdout, stderr io
 		stop()
 	}
 	defer func() { err = errors.Join(err, away) }()
-	r, err := o.newRooms(ctx, c, folders, path, held, lost, log)
+	front := newFront(listeners, mostConnections(o.MaxStreams+o.MaxRequests), log)
+	r, err := o.newRooms(ctx, c, folders, path, held, lost, front.begin, log)
 	if err != nil {
-		daemon.CloseAll(listeners)
+		front.abandon()
+		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+			return nil // it was to end before it began
+		}
 		return err
 	}
 	defer func() { err = errors.Join(err, r.db.Close()) }()
 	defer r.looking.Wait()
 	stopMetrics, err := o.serveMetrics(ctx, r.metrics.handler(), log)
 	if err != nil {
-		daemon.CloseAll(listeners)
+		front.abandon()
 		return err
 	}
 	defer stopMetrics()
@@ -120,7 +122,7 @@ func (o *options) serve(ctx context.Context, folders []string, stdout, stderr io
 	if err := dir.Announce(info); errors.Is(err, daemon.ErrNotKept) {
 		log.Warn("server.json was not written: commands may name an older server", "error", err)
 	} else if err != nil {
-		daemon.CloseAll(listeners)
+		front.abandon()
 		return fmt.Errorf("write server.json: %w", err)
 	}
 	var done chan error // nil: what runs beside it did not begin
@@ -129,7 +131,13 @@ func (o *options) serve(ctx context.Context, folders []string, stdout, stderr io
 			err = errors.Join(err, <-done)
 		}
 	}()
-	return r.serve(ctx, stop, listeners, mostConnections(o.MaxStreams+o.MaxRequests), log, func() error {
+	return r.serve(ctx, stop, front, log, func() error {
+		if r.peers != nil {
+			if err := o.checkAddress(ctx, r.peers.Self(), log); err != nil {
+				return err
+			}
+			r.looking.Go(func() { markShared(ctx, o.SharedDir, r.peers, log) })
+		}
 		time.AfterFunc(time.Second, func() { debug.SetGCPercent(usual) })
 		log.Info("webchat is ready", "url", base, "workspace", strings.Join(folders, " "), "data", path)
 		done = make(chan error, 1)
@@ -167,23 +175,19 @@ func (o *options) warn(log *slog.Logger) {
 
 // serve answers until ctx ends, then lets everything end in order: streams get
 // their last frame, turns are closed in the log, requests end.
-func (r *rooms) serve(ctx context.Context, unhook func(), listeners []net.Listener, most int, log *slog.Logger, ready func() error) error {
+func (r *rooms) serve(ctx context.Context, unhook func(), f *front, log *slog.Logger, ready func() error) error {
 	working, endWork := context.WithCancel(context.Background())
 	defer endWork()
 	sessions, outputs := r.work(working)
-	server, connections := r.httpServer(log), guard.NewConnections(most)
-	server.ConnContext, server.ConnState = connections.Context, connections.State
-	served := make(chan error, len(listeners))
-	for _, l := range listeners {
-		go func() { served <- server.Serve(connections.Listener(l)) }()
-	}
+	f.answer(r.handler())
+	f.begin()
 	err := ready()
-	left, sessionsEnded := len(listeners), false
+	left, sessionsEnded := len(f.listeners), false
 	if err == nil {
 		select {
 		case <-ctx.Done():
 			log.Info("stopping")
-		case err = <-served:
+		case err = <-f.served:
 			left--
 			err = fmt.Errorf("serve: %w", err)
 		case err = <-sessions:
@@ -203,15 +207,7 @@ func (r *rooms) serve(ctx context.Context, unhook func(), listeners []net.Listen
 	}
 	endWork()
 	r.lender.Close()
-	if e := server.Shutdown(limit); e != nil {
-		log.Warn("some requests were cut", "error", e)
-		_ = server.Close() // what it returns was said
-	}
-	for range left {
-		if e := <-served; !errors.Is(e, http.ErrServerClosed) {
-			err = errors.Join(err, e)
-		}
-	}
+	err = errors.Join(err, f.end(limit, left, log))
 	r.server.Close()
 	if !sessionsEnded {
 		err = errors.Join(err, <-sessions)

@@ -35,7 +35,7 @@ import (
 
 // Peers says which replicas share the sessions.
 type Peers interface {
-	Self() sessions.Peer
+	Self() sessions.Peer    // whose Version is the program's, a + and that of its static files
 	Peers() []sessions.Peer // the living others
 }
 
@@ -68,8 +68,8 @@ func destinationOf(rt route) destination {
 const (
 	// hopHeader ends a chain: a request that has it was passed on.
 	hopHeader = "Webchat-Hop"
-	// replicaHeader is the number of the replica that answers /readyz.
-	replicaHeader = "Webchat-Replica"
+	// ReplicaHeader has the number of the replica that answers /readyz.
+	ReplicaHeader = "Webchat-Replica"
 )
 
 const (
@@ -221,8 +221,8 @@ func (s *Server) elsewhere(to destination, r *http.Request) (peer sessions.Peer,
 		found = peer.Number != self.Number
 	case ofVersion:
 		version, _, _ := strings.Cut(chi.URLParam(r, "*"), "/")
-		if all := f.peers.Peers(); version != web.Version() {
-			if i := slices.IndexFunc(all, func(p sessions.Peer) bool { return p.Version == version }); i >= 0 {
+		if all := f.peers.Peers(); version != "" && version != web.Version() {
+			if i := slices.IndexFunc(all, func(p sessions.Peer) bool { return strings.HasSuffix(p.Version, "+"+version) }); i >= 0 {
 				return all[i], until, true
 			}
 		}

@@ -273,7 +273,7 @@ func TestForwardToADeadReplica(t *testing.T) {
 	}))
 	defer dying.Close()
 	dying.Config.ErrorLog = nil
-	w.join(sessions.Peer{Number: 3, URL: dying.URL, Version: "older"})
+	w.join(sessions.Peer{Number: 3, URL: dying.URL, Version: "v1+older"})
 	w.own(id, 3)
 	owner.stop() // else it has the session loaded
 	want := func(status int, code string, res *http.Response, body string) {

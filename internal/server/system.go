@@ -25,7 +25,7 @@ func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) error {
 func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) error {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	if s.Peers != nil { // whose address is another's finds out by this
-		w.Header().Set(replicaHeader, strconv.FormatInt(s.Peers.Self().Number, 10))
+		w.Header().Set(ReplicaHeader, strconv.FormatInt(s.Peers.Self().Number, 10))
 	}
 	why := s.Sessions.Unready()
 	select {
