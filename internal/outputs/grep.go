@@ -124,6 +124,27 @@ func (o *Output) About(ctx context.Context, e *grep.Expression, around, most int
 	return lines, len(all), nil
 }
 
+// First returns the first line that matches, most bytes of it at most; false: no line does, or ctx has
+// ended.
+func (o *Output) First(ctx context.Context, e *grep.Expression, most int) (line grep.Line, ok bool) {
+	v, m := o.acquire()
+	stop := func() bool { return ctx.Err() != nil }
+	for i := 0; i < v.len() && !stop(); i++ {
+		for _, n := range v.searchChunk(i, 0, m.Type == Terminal, e, stop) {
+			n += m.First()
+			for l, err := range o.Lines(ctx, n, n) {
+				if err != nil {
+					return line, false
+				}
+				if text, at := matched(e, l, m.Type); l.Gap == nil && len(at) > 0 {
+					return grep.Excerpt(l.Number, text, at, most), true
+				}
+			}
+		}
+	}
+	return line, false
+}
+
 // matched returns what of a line is searched, and where e matches in it. Of what a terminal was
 // given, controls are not searched.
 func matched(e *grep.Expression, l Line, t Type) (text []byte, at [][]int) {

@@ -376,8 +376,16 @@ func (s *Store) revive(id ID) (*Output, error) {
 
 // ofSession returns a session's outputs that are in memory, growing ones included.
 func (s *Store) ofSession(sessionID string) (list []*Output) {
+	if sessionID == "" {
+		return nil
+	}
+	return slices.DeleteFunc(s.inMemory(), func(o *Output) bool { return o.sessionID() != sessionID })
+}
+
+// inMemory returns all outputs that are in memory and whose life has not ended, in no order.
+func (s *Store) inMemory() (list []*Output) {
 	for _, i := range s.cache.Items() {
-		if o := i.Value(); o.sessionID() == sessionID && sessionID != "" && !s.expired(o) {
+		if o := i.Value(); !s.expired(o) {
 			list = append(list, o)
 		}
 	}
@@ -435,14 +443,29 @@ func (s *Store) Session(sessionID string) []Listed {
 	all, seen := []Listed{}, map[ID]bool{}
 	for _, o := range s.ofSession(sessionID) {
 		seen[o.id] = true
-		all = append(all, Listed{ID: o.id, Meta: o.Meta(), Size: o.Size(), Complete: o.Complete(),
-			Pinned: o.Pinned(), CreatedAt: o.CreatedAt(), ExpiresAt: o.ExpiresAt()})
+		all = append(all, o.listed())
 	}
 	if s.keeper != nil {
 		all = append(all, slices.DeleteFunc(s.keeper.session(sessionID), func(l Listed) bool { return seen[l.ID] })...)
 	}
 	slices.SortFunc(all, func(a, b Listed) int {
 		return cmp.Or(a.called().Compare(b.called()), a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
+	return all
+}
+
+func (o *Output) listed() Listed {
+	return Listed{ID: o.id, Meta: o.Meta(), Size: o.Size(), Complete: o.Complete(), Pinned: o.Pinned(), CreatedAt: o.CreatedAt(), ExpiresAt: o.ExpiresAt()}
+}
+
+// Live lists the outputs of all sessions that are in memory, the newest first.
+func (s *Store) Live() []Listed {
+	var all []Listed
+	for _, o := range s.inMemory() {
+		all = append(all, o.listed())
+	}
+	slices.SortFunc(all, func(a, b Listed) int {
+		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
 	return all
 }

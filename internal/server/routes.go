@@ -37,7 +37,7 @@ func (s *Server) routes() []route {
 		{post, "/api/workspaces", guard.Write, s.openWorkspace, 201, openRequest{}, workspaceShape{}, "", "Open a folder by its absolute path; 200 if it was open"},
 		to(del, "/api/workspaces/{id}", guard.Write, 204, s.closeWorkspace, "", "Hide a workspace with its sessions; opened again, they are back"),
 
-		to(get, "/api/sessions", guard.Read, 200, s.listSessions, "q workspace state limit cursor", "Sessions, by activity; q searches"),
+		to(get, "/api/sessions", guard.Read, 200, s.listSessions, "q workspace state limit cursor", "Sessions, by activity; q searches, and finds outputs that are alive and hold it as well: those of files that may hold secrets by name only"),
 		to(post, "/api/sessions", guard.Write, 201, s.createSession, "", "Begin a session"),
 		of(s, get, one, guard.Read, 200, s.showSession, "", "A session"),
 		to(patch, one, guard.Write, 200, s.updateSession, "", "Rename, pin, change the model, the mode, or how hard the model thinks"),

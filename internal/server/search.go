@@ -202,10 +202,21 @@ func (s *Server) searchOutputs(one *session.Session, reaches func(string) bool, 
 	return func(ctx context.Context, e *grep.Expression, report func(searchFile) error) (found grep.Found, err error) {
 		for _, l := range s.Outputs.Session(string(one.ID())) {
 			name := l.Meta.Path + l.Meta.Command
-			if len(ids) > 0 && !slices.Contains(ids, string(l.ID)) || one.Looks(string(l.ID)) || l.Meta.Earlier || l.Meta.Type == outputs.Image || l.Meta.Binary || !reaches(name) {
+			if len(ids) > 0 && !slices.Contains(ids, string(l.ID)) || one.Looks(string(l.ID)) || !searched(l) || !reaches(name) {
 				continue
 			}
-			if found.Files++; e == nil {
+			found.Files++
+			byName := s.byName(l)
+			if byName {
+				found.Closed++
+			}
+			if e == nil || byName && !e.Match([]byte(name)) {
+				continue
+			}
+			if byName {
+				if err := report(searchFile{File: grep.File{Path: name, Closed: true}, Output: l.ID}); err != nil {
+					return found, err
+				}
 				continue
 			}
 			o, err := s.Outputs.Get(l.ID)

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"webchat/internal/outputs"
 )
 
 // found is what a search answers: a line for each file, "path hits [line line…]", and what it came to.
@@ -131,6 +133,82 @@ func TestSearchOfASession(t *testing.T) {
 	}
 	if files, _ = h.found(t, "q=needle&session="+id+"&output="+shown.Output.ID); len(files) != 1 || files[0] != "b.txt 1 1 shown" {
 		t.Errorf("found %q", files)
+	}
+}
+
+// The search over all sessions finds text in outputs that are alive, as it is seen, and leads to the line.
+func TestSearchFindsOutputs(t *testing.T) {
+	h := newHouse(t)
+	h.file("a.txt", strings.Repeat("x\n", 9)+"<b>Needle</b> token=Needle9Needle9\n"+strings.Repeat("y\n", 90_000)+"needle\n")
+	h.file("keys.txt", "token=Hidden9Hidden9\n")
+	h.file("large.txt", strings.Repeat("nothing here\n", 1<<17)+"needle\n")
+	id, session := h.session(t)
+	show := func(session, tool, arguments string) string {
+		t.Helper()
+		var shown struct{ Output struct{ ID string } }
+		if err := json.Unmarshal([]byte(h.posted(t, session+"/display", `{"tool":"`+tool+`","arguments":`+arguments+`}`)), &shown); err != nil {
+			t.Fatal(err)
+		}
+		return shown.Output.ID
+	}
+	other, second := h.session(t)
+	a := show(session, "render_file_contents", `{"path":"a.txt"}`)
+	show(session, "render_file_contents", `{"path":"keys.txt"}`)
+	if _, err := h.outputs.Put(outputs.Meta{Type: outputs.File, SessionID: other, Path: "needle.pem"}, []byte("needle\n")); err != nil {
+		t.Fatal(err)
+	}
+	show(second, "run_and_display", `{"command":"printf 'a\\n\\033[1mnee\\033[0mdle\\n'"}`)
+	last := show(second, "render_file_contents", `{"path":"large.txt"}`)
+	h.posted(t, second+"/display", `{"tool":"render_file_contents","arguments":{"path":"a.txt"},"preview":true}`)
+	before := h.text(t, session+"/events")
+	found := func(query string) (hits []string, urls string) {
+		t.Helper()
+		var list struct {
+			Outputs []struct {
+				Session, Name, URL string
+				Line               *struct {
+					Line   int
+					Text   string
+					Ranges [][2]int
+				}
+			}
+		}
+		if err := json.Unmarshal([]byte(h.text(t, "/api/sessions?"+query)), &list); err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range list.Outputs {
+			text := o.Name + " by name"
+			if l := o.Line; l != nil {
+				text = fmt.Sprint(o.Name, ":", l.Line, " ", l.Text, " ", l.Ranges)
+			}
+			hits, urls = append(hits, text), urls+o.URL+" "
+		}
+		return hits, urls
+	}
+	hits, urls := found("q=needle")
+	want := []string{"large.txt:131073 needle [[0 6]]", `printf 'a\n\033[1mnee\033[0mdle\n':2 needle [[0 6]]`, "needle.pem by name", "a.txt:10 <b>Needle</b> token=•••••• [[3 9]]"}
+	if len(hits) != 4 || hits[0] != want[0] || !strings.HasPrefix(hits[1], "printf") || hits[2] != want[2] || !strings.HasPrefix(hits[3], "a.txt:10 <b>Needle</b> token=••") {
+		t.Errorf("found %q, not %q", hits, want)
+	}
+	for _, url := range []string{"/sessions/" + id + "#out/" + a + ":10 ", "/sessions/" + other + "#out/" + last + ":131073 "} {
+		if !strings.Contains(urls, url) {
+			t.Errorf("%s leads not to %s", urls, url)
+		}
+	}
+	for _, query := range []string{"q=hidden9", "q=n", "q=needle&state=failed", "q=", "limit=1"} {
+		if hits, _ := found(query); len(hits) > 0 {
+			t.Errorf("%s finds %q", query, hits)
+		}
+	}
+	if after := h.text(t, session+"/events"); after != before {
+		t.Errorf("the log has %s", after)
+	}
+	h.do("DELETE", session, "")
+	if hits, _ := found("q=needle"); len(hits) != 3 {
+		t.Errorf("of a deleted session there is %q", hits)
+	}
+	if files, done := h.found(t, "q=needle&session="+other); len(files) != 3 || files[0] != "needle.pem 0 by name shown" || !strings.Contains(done, "1 closed") {
+		t.Errorf("the session has %q, %s", files, done)
 	}
 }
 

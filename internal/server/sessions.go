@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"strings"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
@@ -60,6 +61,7 @@ type createRequest struct {
 type sessionList struct {
 	Sessions []foundShape `json:"sessions"`
 	Cursor   string       `json:"cursor"`
+	Outputs  []shownHit   `json:"outputs,omitempty"` // on the first page of a search: alive ones that hold the text
 }
 
 type foundShape struct {
@@ -87,6 +89,9 @@ func (s *Server) listSessions(r *http.Request, _ empty) (list sessionList, err e
 	list = sessionList{Sessions: make([]foundShape, 0, len(found.Sessions)), Cursor: found.Cursor}
 	for _, f := range found.Sessions {
 		list.Sessions = append(list.Sessions, foundOf(f))
+	}
+	if err == nil && q.Get("cursor") == "" {
+		list.Outputs = s.searchShown(r.Context(), strings.TrimSpace(q.Get("q")), filter)
 	}
 	return list, err
 }

@@ -2,10 +2,12 @@ package sessions
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
+	"webchat/internal/files"
 )
 
 // Log is the sessions' events as their manager needs them.
@@ -109,4 +111,24 @@ func (m *Manager) Events(ctx context.Context, id eventlog.ID, after int64, limit
 		return nil, err
 	}
 	return m.cfg.Log.After(ctx, id, after, limit)
+}
+
+// Shown returns the row of a session if [Manager.List] would list it, and whether one of its outputs
+// is only a preview. It loads nothing.
+func (m *Manager) Shown(ctx context.Context, id eventlog.ID, f Filter) (sum eventlog.Summary, looks func(outputID string) bool, err error) {
+	if err = m.await(ctx); err != nil {
+		return sum, nil, err
+	}
+	if sum, err = m.cfg.Catalog.Summary(ctx, id); err != nil {
+		return sum, nil, err
+	}
+	open := len(f.Workspaces) == 0 && !slices.ContainsFunc(m.cfg.Workspaces.Closed(), func(w files.Workspace) bool { return w.Path == sum.Workspace })
+	if !sum.DeletedAt.IsZero() || !open && !slices.Contains(f.Workspaces, sum.Workspace) {
+		return sum, nil, notFound(id)
+	}
+	looks = func(string) bool { return false }
+	if s := m.loaded(id); s != nil {
+		looks = s.Looks
+	}
+	return sum, looks, nil
 }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/chromedp/chromedp"
 )
 
 // The text of the folder is searched on the Desk while one types, by keys alone. The model hears of what
@@ -119,6 +121,18 @@ func TestSearchOfTheFolder(t *testing.T) {
 	p.press("Escape")
 	p.front("pump.go")
 	p.wait(`!document.querySelector('.grep')`)
+
+	// From another session the bar finds what this one shows, and leads to its line.
+	p.do(chromedp.Navigate(h.site.url + "/sessions/" + h.session(t)))
+	p.live()
+	p.bar("Patience ends")
+	const held = `[...document.querySelectorAll('#open-hits [aria-label="Shown in sessions"] [role=option]')]`
+	p.wait(held + `.length === 1`)
+	p.is(held+`[0].querySelector('[data-part=at]').textContent`, "5: // Patience ends it")
+	p.shot("bar-outputs")
+	p.js(held + `[0].click()`)
+	p.front("pump.go")
+	p.wait(onDesk + `.querySelector('.line.on .ln')?.textContent === '5'`)
 }
 
 // On a phone the search fills the sheet.

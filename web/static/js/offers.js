@@ -117,7 +117,16 @@ async function sessions(q, limit, signal) {
   const found = await getJSON(`/api/sessions?limit=${limit + 1}&q=${encodeURIComponent(q)}`, { signal })
   const list = found.sessions.filter((s) => s.id !== session() || s.url).slice(0, limit)
     .map((s) => ({ key: `session ${s.id}`, label: s.title || 'New session', in: s.workspace === folder() ? '' : s.workspace.split(/[\\/]/).pop(), parts: s.parts, icon: 'side', run: () => visit(s.url ?? `/sessions/${s.id}`) }))
-  return { name: 'Sessions', list }
+  return [{ name: 'Sessions', list }, { name: 'Shown in sessions', list: (found.outputs ?? []).slice(0, limit).map(held) }]
+}
+
+/** An output of any session whose text holds what is typed. */
+function held({ session: id, title, output, type, name, line, url }) {
+  const [[from, to] = [0, 0]] = line?.ranges ?? []
+  const parts = line && [`${line.line.toLocaleString('en')}: ${line.text.slice(Math.max(0, from - 40), from)}`, line.text.slice(from, to), line.text.slice(to)]
+  const tab = id === session() && rowOf(output)
+  const run = ({ beside }) => (tab ? openOutput(output, { lines: line && String(line.line), other: beside }) : visit(url))
+  return { key: `held ${output}`, label: name, mono: true, in: id === session() ? '' : title, parts, end: 'by name only', icon: iconOf(type, name), run }
 }
 
 /** Opens a folder as a workspace; about an unusual one it asks once. */
@@ -184,5 +193,5 @@ export async function offers(q, { signal }, show) {
   const first = await lists[0]
   show([first, ...does])
   const [one, two] = await Promise.all(lists)
-  show([one, ...fixed, two, todo(q, true)])
+  show([one, ...fixed, ...two, todo(q, true)])
 }
