@@ -80,7 +80,7 @@ var limits = map[format]struct {
 	jsonLines: {16 << 20, "JSON"},    // 26 as a tree, 108 as a table
 	yaml:      {512 << 10, "YAML"},   // 64 and 131
 	toml:      {512 << 10, "TOML"},   // 10
-	prose:     {4 << 20, "Markdown"}, // 50; a block becomes HTML when it is shown
+	prose:     {4 << 20, "Markdown"}, // 80 with its first 128 KB of HTML, 40 of a list of links
 	inCells:   {16 << 20, "A notebook"},
 	webPage:   {maxPage, "HTML"},
 	compared:  {16 << 20, ""}, // 180 for two logs of 240,000 lines (BenchmarkCompare)

@@ -34,7 +34,7 @@ func TestMarkdownExtras(t *testing.T) {
 	}
 	s.put("docs/img/blue.svg", svg)
 	s.put("docs/img/id_rsa", svg)
-	s.put("docs/other.md", "# Other\n\n"+strings.Repeat("Words.\n\n", 60)+"## There it is\n\n"+strings.Repeat("More.\n\n", 40))
+	s.put("docs/other.md", "# Other\n\n"+strings.Repeat("Words.\n\n", 8000)+"## There it is\n\n"+strings.Repeat("More.\n\n", 40))
 	s.put("docs/guide.md", "# Guide\n\nGo to [the end](#the-end), to [there](other.md#there-it-is) or [line 3](../go.mod#L3). See[^why].\n\n"+
 		"![A blue box](img/blue.svg) ![Key](img/id_rsa) ![Out](../../outside.svg) ![Link](img/link.svg) ![Far](https://a.invalid/x.png)\n\n"+
 		"> [!WARNING]\n> Not on *Mondays*.\n\n<details>\n<summary>How it works</summary>\n\n- [x] done\n- [ ] open\n\n### Within\n\n</details>\n\n"+

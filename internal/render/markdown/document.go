@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"html/template"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -90,6 +91,9 @@ var inDocument = struct{ fold, summary, unfold, note, noteRef, alert, tag *regex
 // takeNotes takes the footnotes out of the lines, which keep their numbers, and counts them in the
 // order in which the text refers to them.
 func (d *Document) takeNotes(lines []string) []string {
+	if !slices.ContainsFunc(lines, func(line string) bool { return strings.Contains(line, "[^") }) {
+		return lines
+	}
 	texts, at, labels := map[string][]string{}, map[string]int{}, []string(nil)
 	label := ""
 	fence := ""
@@ -150,6 +154,9 @@ func (d *Document) takeNotes(lines []string) []string {
 
 // inFence is the fence that a line stands in: what it opens, what was open, or none.
 func inFence(fence, line string) string {
+	if !strings.ContainsAny(line, "`~$") { // the usual case
+		return fence
+	}
 	l := newLine(line)
 	switch {
 	case fence == "" && l.kind == lineFence:
@@ -189,12 +196,17 @@ func (d *Document) parse(lines []string, first int) []row {
 	for i, line := range lines {
 		bare := strings.TrimRight(line, "\r\n")
 		if fence = inFence(fence, bare); fence == "" {
-			switch m := inDocument.fold.FindStringSubmatch(bare); {
+			var m []string
+			tagged := strings.IndexByte(bare, '<') >= 0 // expressions cost more
+			if tagged {
+				m = inDocument.fold.FindStringSubmatch(bare)
+			}
+			switch {
 			case m != nil && len(open) <= maxFolds:
 				end()
 				open = append(open, &row{line: first + i, details: true, open: m[1] != "", summary: m[2]})
 				continue
-			case len(open) > 1 && inDocument.unfold.MatchString(bare):
+			case tagged && len(open) > 1 && inDocument.unfold.MatchString(bare):
 				end()
 				leave()
 				continue

@@ -264,4 +264,4 @@ func HTML(text string) template.HTML {
 }
 
 // blockSpace is how much HTML of blocks one call makes before it ends early, in bytes.
-const blockSpace = 1 << 20
+const blockSpace = 128 << 10

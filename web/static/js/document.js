@@ -4,7 +4,7 @@
 import { path, post } from './api.js'
 import { base } from './base.js'
 import { page } from './frames.js'
-import { source } from './paneviews.js'
+import { readOn, source } from './paneviews.js'
 import { failed } from './toast.js'
 
 const ids = 'user-content-' // what the server puts before each id
@@ -22,11 +22,13 @@ function placeOf(name, to) {
   return parts.join('/') || '.'
 }
 
-/** Goes to a place in a text. */
-function go(root, hash) {
+/** Goes to a place in a text, which is read on until it is there. */
+async function go(root, hash) {
   const name = decodeURIComponent(hash)
   if (name === '' || name === 'top') return root.scrollTo({ top: 0 })
-  const at = root.querySelector(`[id="${CSS.escape(ids + name)}"]`) ?? root.querySelector(`[id="${CSS.escape(ids + name.toLowerCase())}"]`)
+  const find = () => root.querySelector(`[id="${CSS.escape(ids + name)}"]`) ?? root.querySelector(`[id="${CSS.escape(ids + name.toLowerCase())}"]`)
+  let at = find()
+  while (!at && await readOn(root)) at = find()
   if (!at) return null
   for (let el = at.parentElement; el !== root; el = el.parentElement) if (el.matches('details')) el.open = true
   at.tabIndex = -1
@@ -58,7 +60,7 @@ function arrive(pane, root) {
   const hash = wanted.get(pane.dataset.name)
   if (!hash || !root?.querySelector('.block')) return
   wanted.delete(pane.dataset.name)
-  go(root, hash)
+  go(root, hash).catch(failed)
 }
 
 let before = Promise.resolve() // pictures come one after the other

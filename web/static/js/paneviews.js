@@ -21,6 +21,8 @@ const names = { source: 'Source', terminal: 'Terminal', preview: 'Preview', note
 const near = 800 // pixels from the end from which on more is read
 const special = { page, table, tree, diff: changes, list: folder, audio: player, video: player } // views with a bar or a head of their own
 
+const states = new WeakMap() // what is drawn → its state
+
 const lined = (view) => view === 'source' || view === 'terminal'
 
 async function offer(pane) {
@@ -79,6 +81,7 @@ async function choose(pane, view) {
   if (view === 'hex') remark(pane, box)
   root.classList.toggle('diff', view === 'diff')
   const state = { pane, root, into, view, extra: '', of: pane.dataset.output, total: 0, to: 0, load: () => load(state) }
+  states.set(root, state)
   special[view]?.(state)
   if (prose) { // its links are followed from the first moment on
     const live = () => import('./document.js').then((m) => m.reading(pane, root)).catch(failed)
@@ -114,23 +117,28 @@ async function load(state) {
   state.loaded?.()
 }
 
+async function next(state) {
+  const { root, turn } = state
+  const piece = await ask(state.pane, state.view, state.to + 1, rows[state.view], state)
+  if (state.turn !== turn) return
+  const body = root.querySelector('tbody')
+  if (body) body.append(...piece.html.querySelectorAll('tbody > tr'))
+  else state.into.append(piece.html)
+  state.to = piece.to
+  state.loaded?.()
+}
+
+/** Reads the next piece of what a view shows; false: there is none. */
+export async function readOn(root) {
+  const state = states.get(root)
+  if (!state || state.view === 'tree' || state.to >= state.total) return false
+  await (state.busy ??= next(state).finally(() => { state.busy = null }))
+  return true
+}
+
 /** Reads on where the end comes near. */
-async function more(state) {
-  const { root } = state
-  if (state.busy || state.view === 'tree' || state.to >= state.total || root.scrollHeight - root.scrollTop - root.clientHeight > near) return
-  state.busy = true
-  const { turn } = state
-  try {
-    const next = await ask(state.pane, state.view, state.to + 1, rows[state.view], state)
-    if (state.turn === turn) {
-      const body = root.querySelector('tbody')
-      if (body) body.append(...next.html.querySelectorAll('tbody > tr'))
-      else state.into.append(next.html)
-      state.to = next.to
-      state.loaded?.()
-    }
-  } catch (err) { failed(err) }
-  state.busy = false
+function more({ root, busy }) {
+  if (!busy && root.scrollHeight - root.scrollTop - root.clientHeight <= near) readOn(root).catch(failed)
 }
 
 /** Opens the file that a text names, at its line: as it stands on the Desk, else as it is now. */
