@@ -55,10 +55,12 @@ type options struct {
 	MetricsListen     string        `placeholder:"ADDRESS" help:"serve /metrics to Prometheus on this address, without sign-in"`
 	TokenFile         string        `placeholder:"FILE" help:"the API token, made at first start; by default in the data folder"`
 	EngineFile        string        `placeholder:"FILE" help:"a file with the address of a PostgreSQL database that keeps the sessions, instead of a file in the data folder"`
-	Identity          string        `placeholder:"WHO" help:"people sign in as themselves, each with sessions of their own: header:NAME, as your proxy says who somebody is"`
-	IdentityKeyFile   string        `placeholder:"FILE" help:"the key by which that proxy proves itself, made at first start"`
 	PeerURL           string        `name:"peer-url" placeholder:"URL" help:"where the other webchats on the same database reach this one; it makes this one of several"`
 	SharedDir         string        `placeholder:"FOLDER" help:"a folder that all of them see, for outputs and agents' homes"`
+	Identity          string        `placeholder:"WHO" help:"people sign in as themselves, each with sessions of their own: header:NAME, as your proxy says who somebody is, or oidc:URL, an OpenID Connect provider"`
+	IdentityKeyFile   string        `placeholder:"FILE" help:"the key by which that proxy proves itself, made at first start, or the client's secret of that provider"`
+	IdentityClient    string        `placeholder:"ID" help:"the client's id that the provider gave this server"`
+	IdentityAllow     []string      `placeholder:"WHO" help:"whom of its people to let in: @example.com by their address, or group:NAME; may be given several times"`
 	InsecureNoAuth    bool          `help:"no sign-in; only on loopback"`
 	NoOpen            bool          `help:"do not open the browser"`
 	Config            string        `placeholder:"FILE" help:"the configuration file; by default config.yaml in your configuration folder"`

@@ -56,8 +56,8 @@ func checkUser(name string) error {
 func (g *Guard) Shared() bool { return g.config.Users != nil }
 
 // SignInAs lets [Config.Users] say who a person is and sends the browser to a sign-in link in that
-// user's name, which is the same for it as any other. [ErrIdentity] or [ErrEnded] for who is not let
-// in; why is logged.
+// user's name, which is the same for it as any other. [ErrIdentity], [ErrEnded] or [ErrProvider] for
+// who is not let in; why is logged, once a minute at most.
 func (g *Guard) SignInAs(w http.ResponseWriter, r *http.Request) error {
 	at := Place{Base: g.Base(), Secure: g.Secure(), Derive: g.derived}
 	if g.public != nil {
@@ -71,9 +71,13 @@ func (g *Guard) SignInAs(w http.ResponseWriter, r *http.Request) error {
 		err = checkUser(user)
 	}
 	if err != nil {
-		g.config.Logger.Warn("a sign-in was refused", "why", err)
-		if errors.Is(err, ErrEnded) {
-			return ErrEnded
+		if g.seldom() {
+			g.config.Logger.Warn("a sign-in was refused", "why", err)
+		}
+		for _, known := range []error{ErrEnded, ErrProvider} {
+			if errors.Is(err, known) {
+				return known
+			}
 		}
 		return ErrIdentity
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"webchat/internal/guard"
 )
@@ -29,7 +30,8 @@ func TestIdentityHeader(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := strings.TrimSpace(string(b))
-	g := newGuard(t, guard.Config{Users: users, Logger: logger})
+	at := newClock()
+	g := newGuard(t, guard.Config{Users: users, Logger: logger, Now: at.Now})
 	ask := func(keys []string, names []string) (*http.Response, error) {
 		r := httptest.NewRequest("GET", "/auth/user", nil)
 		r.Header["Webchat-Identity-Key"], r.Header["X-Forwarded-Email"] = keys, names
@@ -56,6 +58,7 @@ func TestIdentityHeader(t *testing.T) {
 		"spaces around":      {one, []string{" ann@example.com"}},
 	} {
 		log.Reset()
+		at.add(time.Minute)
 		res, err := ask(c.keys, c.names)
 		if !errors.Is(err, guard.ErrIdentity) || len(res.Cookies()) > 0 || res.Header.Get("Location") != "" {
 			t.Errorf("%s: %v %v", what, err, res.Header)

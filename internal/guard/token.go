@@ -24,25 +24,31 @@ const minToken = 26
 
 // secretFile reads a file that holds a secret, such as the API token, or makes it.
 func secretFile(name, what string, log *slog.Logger) (string, error) {
-	b, err := os.ReadFile(name)
+	secret, err := readSecret(name, what, minToken, "delete it and start again, and a new one is made", log)
 	if errors.Is(err, fs.ErrNotExist) {
-		token := rand.Text()
-		if err := document.Write(name, []byte(token+"\n")); err != nil {
+		secret = rand.Text()
+		if err = document.Write(name, []byte(secret+"\n")); err != nil {
 			return "", fmt.Errorf("make the %s: %w", what, err)
 		}
-		return token, nil
 	}
+	return secret, err
+}
+
+// readSecret reads a file that holds a secret of at least so many characters; otherwise is what to do about
+// one that does not.
+func readSecret(name, what string, least int, otherwise string, log *slog.Logger) (string, error) {
+	b, err := os.ReadFile(name)
 	if err != nil {
 		return "", fmt.Errorf("read the %s: %w", what, err)
 	}
-	token := string(bytes.TrimSpace(b))
-	if len(token) < minToken || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", fmt.Errorf("%s does not hold the %s, which has at least %d printable characters: delete it and start again, and a new one is made", name, what, minToken)
+	secret := string(bytes.TrimSpace(b))
+	if len(secret) < least || strings.ContainsFunc(secret, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return "", fmt.Errorf("%s does not hold the %s, which has at least %d printable characters: %s", name, what, least, otherwise)
 	}
 	if info, err := os.Stat(name); err == nil && info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
 		log.Warn("other users of this machine may be able to read the "+what+"; run chmod 600", "file", name)
 	}
-	return token, nil
+	return secret, nil
 }
 
 // sum is what is kept and compared of a secret: its SHA-256 sum in hexadecimal.

@@ -96,6 +96,9 @@ var everywhere = []string{"internal/wording"}
 // theirs says which rooms may import a third-party module.
 var theirs = map[string][]string{
 	"github.com/go-chi/chi/v5":                 {"internal/server"},
+	"github.com/coreos/go-oidc/v3":             {"internal/guard"},
+	"github.com/oauth2-proxy/mockoidc":         {"internal/guard"}, // a provider for its tests
+	"github.com/golang-jwt/jwt/v5":             {"internal/guard"}, // what that one takes
 	"github.com/jellydator/ttlcache/v3":        {"internal/outputs"},
 	"github.com/klauspost/compress":            {"internal/outputs", "web", "internal/views"},
 	"github.com/r3labs/sse/v2":                 {"internal/sse"},
@@ -131,8 +134,8 @@ var theirs = map[string][]string{
 	"github.com/pelletier/go-toml/v2":          {"internal/views"},
 	"mvdan.cc/sh/v3":                           {"internal/policy"},
 	"github.com/modelcontextprotocol/go-sdk":   {"internal/mcp", "internal/canary", "internal/agent/acp/acptest", "internal/agent/autohand/autohandtest"},
-	"golang.org/x/oauth2":                      {"internal/mcp"},    // a token and what renews it, as the MCP SDK has them
-	"github.com/CycloneDX/cyclonedx-go":        {"scripts/release"}, // the list of modules in a standard form
+	"golang.org/x/oauth2":                      {"internal/mcp", "internal/guard"}, // a token and what renews it, as the MCP SDK has them
+	"github.com/CycloneDX/cyclonedx-go":        {"scripts/release"},                // the list of modules in a standard form
 }
 
 // forTests may be imported by test files, by the rooms below internal/e2e and by
