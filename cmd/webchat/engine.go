@@ -31,6 +31,14 @@ type sessionStore interface {
 	Close() error
 }
 
+// ownersOf is a store that several replicas may share; nil: it is this program's alone.
+func ownersOf(db sessionStore) sessions.Owners {
+	if shared, ok := db.(*store.Postgres); ok {
+		return shared
+	}
+	return nil
+}
+
 // slotFile names this data folder to the database, so that a program that was killed makes its
 // successor wait for nothing.
 const slotFile = "slot"
@@ -68,7 +76,7 @@ func (o *options) openEngine(ctx context.Context, dir string, lost func(error), 
 		return nil, err
 	}
 	for told := false; ; told = true {
-		db, err := store.OpenPostgres(ctx, store.PostgresConfig{URL: url, Slot: slot, Lost: lost, Logger: log})
+		db, err := store.OpenPostgres(ctx, store.PostgresConfig{URL: url, Slot: slot, PeerURL: o.PeerURL, Version: version(), Lost: lost, Logger: log})
 		switch {
 		case err == nil:
 			return db, nil
@@ -125,8 +133,8 @@ func (o *options) doctorEngine(ctx context.Context, say func(string, string, ...
 		return usage("--engine-file %s: %v", o.EngineFile, err)
 	}
 	used := "no webchat uses it"
-	if e.Held {
-		used = "a webchat uses it"
+	if len(e.Replicas) > 0 {
+		used = "used by " + wording.Plural(len(e.Replicas), "webchat")
 	}
 	say("engine", "PostgreSQL %s, database %s, schema %d; %s", e.Version, e.Database, e.Schema, used)
 	if e.Standbys > 0 && e.Synced == 0 {
@@ -162,6 +170,9 @@ func moveSessions(ctx context.Context, o *options, stdout, stderr io.Writer) (er
 		return err
 	}
 	defer func() { err = errors.Join(err, engine.Close()) }()
+	if len(engine.Peers()) > 0 {
+		return fmt.Errorf("%w: %s", store.ErrHeld, wording.Plural(len(engine.Peers()), "server"))
+	}
 	var from, to store.Sessions = file, engine
 	if o.Back {
 		from, to = engine, file

@@ -5,7 +5,9 @@ package main
 import (
 	"io"
 	"net/http"
+	"net/url"
 	"os"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -19,6 +21,7 @@ import (
 //
 //	database FILE...   makes empty databases and writes their addresses
 //	engine stop|start  crashes the server of all of them, and starts it again
+//	engine sql FILE S  runs statements in a database
 //	saves              waits until what is said to webchat can be saved
 //	readyz WORD        waits until /readyz says the word
 func TestEngine(t *testing.T) {
@@ -30,10 +33,15 @@ func TestEngine(t *testing.T) {
 		}
 	}
 	p.Cmds["engine"] = func(ts *testscript.TestScript, _ bool, what []string) {
-		if what[0] == "stop" {
+		switch what[0] {
+		case "stop":
 			server.Stop(syscall.SIGQUIT)
-		} else {
+		case "start":
 			server.Run(t)
+		case "sql":
+			at, err := url.Parse(strings.TrimSpace(ts.ReadFile(what[1])))
+			ts.Check(err)
+			server.SQL(t, strings.TrimPrefix(at.Path, "/"), what[2])
 		}
 	}
 	says := func(ts *testscript.TestScript, word string) {

@@ -41,7 +41,7 @@ type refusal struct {
 // refusals are why the log refused events, as the metric names them.
 var refusals = []refusal{
 	{store.ErrFull, "full"}, {store.ErrDisk, "disk"}, {store.ErrReadOnly, "read_only"}, {store.ErrLocked, "locked"}, {store.ErrCorrupt, "damaged"},
-	{store.ErrGone, "removed"}, {store.ErrReplaced, "replaced"}, {store.ErrAway, "away"}, {store.ErrHeld, "held"}, {store.ErrClosed, "closed"}, {nil, "other"},
+	{store.ErrGone, "removed"}, {store.ErrReplaced, "replaced"}, {store.ErrAway, "away"}, {store.ErrFenced, "fenced"}, {store.ErrClosed, "closed"}, {nil, "other"},
 }
 
 // newMetrics makes the numbers that are counted as things happen.
@@ -97,6 +97,14 @@ func (m *metrics) read(r *rooms) {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "webchat", Name: g.name, Help: g.help},
 			func() float64 { return float64(g.value()) }))
 	}
+	if r.engine == nil {
+		return
+	}
+	f := promauto.With(m.registry)
+	f.NewGaugeFunc(prometheus.GaugeOpts{Name: "webchat_lease_seconds", Help: "Time until this replica gives up its sessions if it does not reach the database."},
+		func() float64 { return r.engine.Left().Seconds() })
+	f.NewCounterFunc(prometheus.CounterOpts{Name: "webchat_takeovers_total", Help: "Sessions taken from replicas whose life had ended."},
+		func() float64 { return float64(r.engine.Takeovers()) })
 }
 
 // wasForwarded counts what was passed on.

@@ -38,7 +38,8 @@ const keptAttachments = 128 << 20
 // rooms are the parts of a server, complete and unstarted.
 type rooms struct {
 	db       sessionStore
-	file     *store.DB // nil: a database keeps the sessions
+	file     *store.DB       // nil: a database keeps the sessions
+	engine   *store.Postgres // nil: a file keeps them
 	outputs  *outputs.Store
 	guard    *guard.Guard
 	sessions *sessions.Manager
@@ -123,7 +124,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	if r.outputs, err = outputs.New(made); err != nil {
 		return nil, &usageError{err.Error()}
 	}
-	documents := document.Folder(dir)
+	var documents document.Store = document.Folder(dir)
 	var moved []string
 	var notOpened error
 	open := sync.OnceFunc(func() {
@@ -131,7 +132,8 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 			r.file, moved, notOpened = store.OpenFile(store.Config{Dir: dir, Held: held}, log)
 			r.db = r.file
 		} else {
-			r.db, notOpened = o.openEngine(ctx, dir, lost, away, log)
+			r.engine, notOpened = o.openEngine(ctx, dir, lost, away, log)
+			r.db = r.engine
 		}
 	})
 	go open() // while templates are parsed
@@ -153,7 +155,14 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	if err != nil {
 		return nil, err
 	}
-	if r.guard, err = guard.New(guard.Config{Dir: dir, Users: users, Documents: documents, TokenFile: o.TokenFile, PublicURL: o.PublicURL, NoAuth: o.InsecureNoAuth, MaxRequests: o.MaxRequests,
+	start := ""
+	if o.EngineFile != "" {
+		if open(); notOpened != nil {
+			return nil, notOpened
+		}
+		documents, start = r.engine.Documents(), r.engine.Start()
+	}
+	if r.guard, err = guard.New(guard.Config{Dir: dir, Users: users, Documents: documents, Start: start, TokenFile: o.TokenFile, PublicURL: o.PublicURL, NoAuth: o.InsecureNoAuth, MaxRequests: o.MaxRequests,
 		Refuse: pages.Refuse, Logger: log}); err != nil {
 		return nil, err
 	}
@@ -177,7 +186,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	}
 	inputs := &displaytools.Inputs{}
 	shown := &released.Releases{Outputs: released.Outputs{Store: r.outputs}, Unread: o.ReadOutput != "on"}
-	manager := sessions.Config{Log: measured{r.db, r.metrics}, Catalog: r.db, Drafts: r.db, Backends: append(slices.Clone(backends), r.lender.Backend()), Choose: func(ctx context.Context) string { return o.defaultBackend(ctx, backends) },
+	manager := sessions.Config{Log: measured{r.db, r.metrics}, Catalog: r.db, Drafts: r.db, Owners: ownersOf(r.db), Backends: append(slices.Clone(backends), r.lender.Backend()), Choose: func(ctx context.Context) string { return o.defaultBackend(ctx, backends) },
 		Workspaces: folders, Room: o.room(c, dir, shown, usersOwn{inputs, r.before, r.results}, kept), Attachments: outputs.NewUploads(keptAttachments),
 		Outputs: shown, Permissions: consent.Mode(o.Permissions), PermissionTimeout: o.PermissionTimeout, AgentIdle: o.AgentIdle, Notice: o.mcpServers(c).Report, Logger: log}
 	if r.sessions, err = sessions.New(manager); err != nil {

@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+
+	"webchat/internal/store"
 )
 
 // Exit statuses.
@@ -15,6 +17,7 @@ const (
 	exitOK      = 0
 	exitFailure = 1 // something went wrong
 	exitUsage   = 2 // arguments or configuration cannot be used
+	exitFenced  = 3 // others may have the sessions of this server: start it again
 )
 
 // usageError is about what the user asked for, not about what happened.
@@ -34,6 +37,9 @@ func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) int 
 	fmt.Fprintln(stderr, "webchat: "+oneLine(err))
 	if _, ok := errors.AsType[*usageError](err); ok {
 		return exitUsage
+	}
+	if errors.Is(err, store.ErrFenced) {
+		return exitFenced
 	}
 	return exitFailure
 }

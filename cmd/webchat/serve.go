@@ -17,6 +17,7 @@ import (
 
 	"webchat/internal/daemon"
 	"webchat/internal/sse"
+	"webchat/internal/store"
 )
 
 // shutdownTime is how long a stop may take.
@@ -77,12 +78,27 @@ func (o *options) serve(ctx context.Context, folders []string, stdout, stderr io
 		}
 		return err
 	}
-	var away error // what took the sessions from this program
+	fenced := make(chan error, 1) // others may have the sessions of this program
+	ended := make(chan struct{})
+	defer close(ended)
 	lost := func(err error) {
-		away = fmt.Errorf("webchat ended, so that nothing is done twice: %w", err)
+		fenced <- fmt.Errorf("webchat ended, so that nothing is done twice: %w", err)
 		stop()
+		go func() {
+			select {
+			case <-ended:
+			case <-time.After(store.ForceExit):
+				os.Exit(exitFenced) // helpers end what the commands of agents left
+			}
+		}()
 	}
-	defer func() { err = errors.Join(err, away) }()
+	defer func() {
+		select {
+		case away := <-fenced:
+			err = errors.Join(err, away)
+		default:
+		}
+	}()
 	front := newFront(listeners, mostConnections(o.MaxStreams+o.MaxRequests), log)
 	r, err := o.newRooms(ctx, c, folders, path, held, lost, front.begin, log)
 	if err != nil {
@@ -207,10 +223,13 @@ func (r *rooms) serve(ctx context.Context, unhook func(), f *front, log *slog.Lo
 	}
 	endWork()
 	r.lender.Close()
-	err = errors.Join(err, f.end(limit, left, log))
-	r.server.Close()
 	if !sessionsEnded {
 		err = errors.Join(err, <-sessions)
 	}
+	if r.engine != nil { // others take the sessions at once, while what was asked here is answered
+		err = errors.Join(err, r.engine.Leave())
+	}
+	err = errors.Join(err, f.end(limit, left, log))
+	r.server.Close()
 	return errors.Join(err, <-outputs)
 }

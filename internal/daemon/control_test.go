@@ -74,7 +74,7 @@ func TestAskingTheServer(t *testing.T) {
 			if n, err := c.Logout(t.Context(), "ann"); err != nil || n != 3 {
 				t.Errorf("%d, %v", n, err)
 			}
-			if p, err := c.Prune(t.Context(), 48*time.Hour); err != nil || p != (Pruned{2, 20, 10}) {
+			if p, err := c.Prune(t.Context(), 48*time.Hour); err != nil || p != (Pruned{Sessions: 2, Before: 20, After: 10}) {
 				t.Errorf("%+v, %v", p, err)
 			}
 			if _, err := c.Prune(t.Context(), time.Minute); err == nil || !strings.Contains(err.Error(), "the disk; is full") {

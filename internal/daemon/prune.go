@@ -3,18 +3,21 @@ package daemon
 import (
 	"context"
 	"time"
+
+	"webchat/internal/sessions"
 )
 
 // Pruned is what a pruning did.
 type Pruned struct {
-	Sessions int   `json:"sessions"` // deleted
-	Before   int64 `json:"before"`   // bytes on the disk
-	After    int64 `json:"after"`
+	Sessions  int   `json:"sessions"`  // deleted
+	Elsewhere int   `json:"elsewhere"` // that stay, since another replica has them
+	Before    int64 `json:"before"`    // bytes on the disk
+	After     int64 `json:"after"`
 }
 
 // Sessions can be deleted by their age.
 type Sessions interface {
-	Prune(ctx context.Context, before time.Time) (int, error)
+	Prune(ctx context.Context, before time.Time) (sessions.Pruned, error)
 }
 
 // Shrinking is a store that gives room back to the disk.
@@ -25,13 +28,15 @@ type Shrinking interface {
 
 // Prune deletes the sessions that were not used for so long, and gives their room
 // back to the disk.
-func Prune(ctx context.Context, sessions Sessions, db Shrinking, older time.Duration) (p Pruned, err error) {
+func Prune(ctx context.Context, all Sessions, db Shrinking, older time.Duration) (p Pruned, err error) {
 	if p.Before, err = db.Size(); err != nil {
 		return p, err
 	}
-	if p.Sessions, err = sessions.Prune(ctx, time.Now().Add(-older)); err != nil {
+	pruned, err := all.Prune(ctx, time.Now().Add(-older))
+	if err != nil {
 		return p, err
 	}
+	p.Sessions, p.Elsewhere = pruned.Deleted, pruned.Elsewhere
 	if err = db.Vacuum(ctx); err != nil {
 		return p, err
 	}

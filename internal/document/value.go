@@ -44,14 +44,32 @@ func written(value any) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// Get returns what the text said at most a second ago; what was understood last, if it cannot be.
+// Get returns what the text said at most a second ago, or what a [Refresher] knows; what was
+// understood last, if it cannot be.
 func (v *Value[T]) Get() T {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if time.Since(v.read) >= fresh {
+	if _, known := v.store.(Refresher); known || time.Since(v.read) >= fresh {
 		_ = v.look() // it was logged
 	}
 	return v.value
+}
+
+// Refresher is a [Store] that reads from memory, where what others change is some seconds late.
+type Refresher interface {
+	// Refresh reads a text anew.
+	Refresh(name string) error
+}
+
+// Latest is [Value.Get] for what is about to be refused: it is not late where a [Refresher] can tell.
+func (v *Value[T]) Latest() T {
+	if r, ok := v.store.(Refresher); ok && r.Refresh(v.name) == nil {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		_ = v.look() // it was logged
+		return v.value
+	}
+	return v.Get()
 }
 
 // Changed is closed when the value changes. What other programs change is noticed by the next call

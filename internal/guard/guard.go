@@ -82,6 +82,9 @@ type Config struct {
 	// Dir is the data folder: it holds the API token, unless TokenFile says otherwise.
 	Dir       string
 	Documents document.Store // of sign-ins and links; nil: Dir
+	// Start is a text that servers which share the token and the documents have in common: a browser
+	// that signed in at one of them is signed in at all. Empty: another one at each start.
+	Start string
 	// TokenFile holds the API token. A missing file is made.
 	TokenFile string
 	// PublicURL is the one URL the server is reached by, behind a proxy; see [ParsePublicURL].
@@ -111,7 +114,7 @@ type Guard struct {
 	csrf   *http.CrossOriginProtection
 	room   *room
 	token  string // the API token
-	// start is another one at each start: what browsers sign to prove themselves, and the secrets
+	// start is another one at each start, but for [Config.Start]: what browsers sign to prove themselves, and the secrets
 	// that write, follow from it and the API token.
 	start    string
 	signins  *document.Value[[]signin]
@@ -135,7 +138,7 @@ func New(c Config) (*Guard, error) {
 			refuse(w, status, code, sentence)
 		}
 	}
-	g := &Guard{config: c, csrf: http.NewCrossOriginProtection(), room: newRoom(c.MaxRequests), start: rand.Text()}
+	g := &Guard{config: c, csrf: http.NewCrossOriginProtection(), room: newRoom(c.MaxRequests), start: cmp.Or(c.Start, rand.Text())}
 	var err error
 	if c.PublicURL != "" {
 		if c.NoAuth {
@@ -222,9 +225,13 @@ func (g *Guard) Handler(next http.Handler) http.Handler {
 		if g.Secure() {
 			w.Header().Set("Strict-Transport-Security", "max-age=31536000")
 		}
-		_, reads := g.mayRead(r)
-		_, speaks := g.mayMCP(r)
-		known := g.config.NoAuth || reads || speaks
+		known := g.config.NoAuth
+		if !known {
+			_, known = g.mayMCP(r)
+		}
+		if !known { // this may ask a database
+			_, known = g.mayRead(r)
+		}
 		r = timed(w, r, known)
 		if r.Method == http.MethodConnect {
 			refuse(w, http.StatusMethodNotAllowed, "not_a_proxy", "webchat is not a proxy. Open its address in a browser, and take it out of your proxy settings.")

@@ -42,9 +42,14 @@ func (g *Guard) changeSignins(now time.Time, change func([]signin) []signin) err
 // compared, so the time does not reveal which.
 func (g *Guard) find(r *http.Request, match func(signin) bool) (found signin, ok bool) {
 	place, now := g.place(r), g.config.Now()
-	for _, x := range g.signins.Get() {
-		if match(x) && x.Place == place && x.alive(now) {
-			found, ok = x, true
+	for _, all := range []func() []signin{g.signins.Get, g.signins.Latest} {
+		for _, x := range all() {
+			if match(x) && x.Place == place && x.alive(now) {
+				found, ok = x, true
+			}
+		}
+		if ok {
+			break
 		}
 	}
 	if ok && now.Sub(found.Used) >= touchEvery {

@@ -83,11 +83,14 @@ func (g *Guard) launch(user string) string {
 	return secret
 }
 
-// spend reports whom a secret signs in and whether it was good, and makes it void; while that cannot be saved, for this
-// program, and the next start makes all void.
+// spend reports whom a secret signs in and whether it was good, and makes it void; while that cannot
+// be saved, for this program, and the next start makes all void. Where other servers know the secret
+// too, it is not good.
 func (g *Guard) spend(secret string) (user string, good bool) {
 	s, now := sumOf(g.start+secret), g.config.Now()
-	_ = g.launches.Hold(func(all []launched) (rest []launched) { // nil, if none is left: as before the first
+	_ = g.launches.Latest() // another server may have made it
+	// nil, if none is left: as before the first
+	err := g.launches.Hold(func(all []launched) (rest []launched) {
 		user, good = "", false
 		for _, x := range all {
 			old, this := now.Sub(x.Made) >= launchLife, x.Sum.equal(s)
@@ -99,5 +102,5 @@ func (g *Guard) spend(secret string) (user string, good bool) {
 		}
 		return rest
 	})
-	return user, good
+	return user, good && (err == nil || g.config.Start == "")
 }

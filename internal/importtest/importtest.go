@@ -60,7 +60,7 @@ var ours = map[string][]string{
 	"internal/sessions":        {"internal/session", "internal/contain", "internal/consent", "internal/event", "internal/eventlog", "internal/agent", "internal/files"},
 	"internal/outputs":         {"internal/grep", "internal/kind", "internal/veil", "web"}, // one reading of Accept-Encoding
 	"internal/displaytools":    {"internal/agent", "internal/kind", "internal/event", "internal/strictjson", "internal/outputs", "internal/policy", "internal/proc", "internal/tokens", "internal/render/code"},
-	"internal/store":           {"internal/event", "internal/eventlog", "internal/sessions"}, // a list is the manager's
+	"internal/store":           {"internal/document", "internal/event", "internal/eventlog", "internal/sessions"}, // a list is the manager's
 	"internal/store/storetest": {"internal/event", "internal/eventlog", "internal/sessions"},
 	"internal/released":        {"internal/agent", "internal/event", "internal/eventlog", "internal/outputs"},
 	"internal/mcp":             {"internal/agent", "internal/consent", "internal/contain", "internal/document", "internal/displaytools", "internal/event", "internal/eventlog", "internal/guard", "internal/proc", "internal/released", "internal/sessions", "internal/files"}, // the display tools are lent

@@ -73,9 +73,36 @@ func (m *Manager) schedulePurge(id eventlog.ID, in time.Duration) {
 			return // the program ends, and the next one finds it
 		}
 		defer release()
-		m.purge(id)
-		m.eraseDeletedText()
+		if m.mayPurge(id) {
+			m.purge(id)
+			m.eraseDeletedText()
+		}
 	})
+}
+
+// untilPurge is how long a deleted session can still be restored.
+func (m *Manager) untilPurge(s eventlog.Summary) time.Duration {
+	return max(0, UndoDelete-m.cfg.Now().Sub(s.DeletedAt))
+}
+
+// mayPurge takes a deleted session whose time has come. It is another's affair if another replica has
+// it, which may have restored it.
+func (m *Manager) mayPurge(id eventlog.ID) bool {
+	if m.cfg.Owners == nil || m.loaded(id) != nil {
+		return true
+	}
+	err := m.take(m.ctx, id)
+	var sum eventlog.Summary
+	if err == nil {
+		sum, err = m.cfg.Catalog.Summary(m.ctx, id)
+	}
+	if err == nil && !sum.DeletedAt.IsZero() {
+		return true
+	}
+	m.mu.Lock()
+	delete(m.purges, id) // what is left to do the next sweep finds
+	m.mu.Unlock()
+	return false
 }
 
 // purge removes a deleted session for good. What the log refuses is tried again. The caller has the
@@ -138,12 +165,15 @@ func (m *Manager) forget(id eventlog.ID, backend string) {
 	})
 }
 
+// Pruned counts the sessions that [Manager.Prune] deleted, and those it would have deleted if another
+// replica did not have them.
+type Pruned struct{ Deleted, Elsewhere int }
+
 // Prune deletes for good, with logs, outputs and uploads, the sessions whose last activity was before
-// the given time, and returns how many. Those that are pinned, or in which something runs or waits,
-// stay. There is no undo.
-func (m *Manager) Prune(ctx context.Context, before time.Time) (n int, err error) {
+// the given time. Those that are pinned, or in which something runs or waits, stay. There is no undo.
+func (m *Manager) Prune(ctx context.Context, before time.Time) (p Pruned, err error) {
 	if err := m.await(ctx); err != nil {
-		return 0, err
+		return p, err
 	}
 	defer m.eraseDeletedText()
 	var old []eventlog.Summary
@@ -157,17 +187,18 @@ func (m *Manager) Prune(ctx context.Context, before time.Time) (n int, err error
 	}
 	for _, s := range old {
 		if err := ctx.Err(); err != nil {
-			return n, err
+			return p, err
 		}
-		pruned, err := m.pruneOne(ctx, s, before)
-		if err != nil {
-			return n, err
-		}
-		if pruned {
-			n++
+		switch pruned, err := m.pruneOne(ctx, s, before); {
+		case elsewhere(err):
+			p.Elsewhere++
+		case err != nil:
+			return p, err
+		case pruned:
+			p.Deleted++
 		}
 	}
-	return n, nil
+	return p, nil
 }
 
 // pruneOne deletes a session that is still prunable.
@@ -182,6 +213,13 @@ func (m *Manager) pruneOne(ctx context.Context, s eventlog.Summary, before time.
 			return false, nil // something began in it meanwhile
 		}
 		one.Retire(m.cfg.Now().UTC())
+	} else if m.cfg.Owners != nil {
+		if err = m.take(ctx, s.ID); err == nil {
+			s, err = m.cfg.Catalog.Summary(ctx, s.ID)
+		}
+		if err != nil || !prunable(s, before) { // another replica may have had it since
+			return false, err
+		}
 	}
 	m.purge(s.ID)
 	if _, err := m.cfg.Catalog.Summary(ctx, s.ID); err == nil {

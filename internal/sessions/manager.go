@@ -12,6 +12,8 @@
 //     as one that never was.
 //   - A deleted session can be restored for [UndoDelete]; then its log, outputs and uploads are
 //     removed for good, after a restart too.
+//   - Where several replicas share the log, each session has one of them, see [Owners]: the others
+//     return an [*ElsewhereError] for it, and list it and report its changes all the same.
 //   - While the log refuses what it is given, every reader of every session and of [Manager.Watch]
 //     gets an ephemeral session.error of errorType "log" at once, and one of type "saved" when the log
 //     takes as much as it refused. Marks and deletions are refused meanwhile.
@@ -120,6 +122,9 @@ func (m *Manager) Run(ctx context.Context) error {
 	m.recover(ctx)
 	if ctx.Err() == nil {
 		close(m.ready)
+		if m.cfg.Owners != nil {
+			m.wg.Go(m.share)
+		}
 		tick := time.NewTicker(lookEvery)
 		defer tick.Stop()
 		for ctx.Err() == nil {
@@ -144,17 +149,23 @@ func (m *Manager) recover(ctx context.Context) {
 		}
 		m.cfg.Workspaces.Add(known)
 	}
+	m.sweep(ctx, map[eventlog.ID]bool{})
+}
+
+// sweep loads every session that was left unfinished, which closes what is open in it, and purges
+// what was deleted long enough ago. Where several replicas share the log, those of dead ones are
+// meant. failed has the sessions whose error was logged.
+func (m *Manager) sweep(ctx context.Context, failed map[eventlog.ID]bool) {
 	err := m.forEach(ctx, QueryUnfinished, func(s eventlog.Summary) {
-		if _, err := m.load(ctx, s.ID); err != nil {
+		if _, err := m.load(ctx, s.ID); err != nil && !elsewhere(err) && ctx.Err() == nil && !failed[s.ID] {
+			failed[s.ID] = true
 			m.cfg.Logger.Error("a session could not be recovered; it is tried again when it is opened", "session", string(s.ID), "error", err)
 		}
 	})
 	if err != nil && ctx.Err() == nil { // a list that cannot be read must not keep everything from starting
 		m.cfg.Logger.Error("unfinished sessions were not found; each is recovered when it is opened", "error", err)
 	}
-	err = m.forEach(ctx, QueryDeleted, func(s eventlog.Summary) {
-		m.schedulePurge(s.ID, max(0, UndoDelete-m.cfg.Now().Sub(s.DeletedAt)))
-	})
+	err = m.forEach(ctx, QueryDeleted, func(s eventlog.Summary) { m.schedulePurge(s.ID, m.untilPurge(s)) })
 	if err != nil && ctx.Err() == nil {
 		m.cfg.Logger.Error("deleted sessions were not found; their logs stay until the next start", "error", err)
 	}
@@ -350,10 +361,8 @@ func (m *Manager) load(ctx context.Context, id eventlog.ID) (*session.Session, e
 	if s := m.loaded(id); s != nil {
 		return s, nil
 	}
-	if m.cfg.Owners != nil {
-		if err := m.cfg.Owners.Take(ctx, id); err != nil {
-			return nil, err // it names the session
-		}
+	if err := m.take(ctx, id); err != nil {
+		return nil, err // it names the session
 	}
 	sum, err := m.cfg.Catalog.Summary(ctx, id)
 	if err != nil {
@@ -366,6 +375,9 @@ func (m *Manager) load(ctx context.Context, id eventlog.ID) (*session.Session, e
 	s, err := session.Load(ctx, with, sum)
 	if err != nil {
 		return nil, err
+	}
+	if !sum.DeletedAt.IsZero() {
+		m.schedulePurge(id, m.untilPurge(sum))
 	}
 	return s, m.register(s)
 }

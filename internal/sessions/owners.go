@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -34,4 +35,57 @@ type ElsewhereError struct {
 
 func (e *ElsewhereError) Error() string {
 	return fmt.Sprintf("session %s: another webchat has it, until %s if that one is dead", e.ID, e.Until.Format(time.TimeOnly))
+}
+
+const (
+	pollEvery  = time.Second // how late a list is about the sessions of other replicas
+	sweepEvery = 5 * time.Second
+)
+
+// take makes this replica the one that has a session.
+func (m *Manager) take(ctx context.Context, id eventlog.ID) error {
+	if m.cfg.Owners == nil {
+		return nil
+	}
+	return m.cfg.Owners.Take(ctx, id)
+}
+
+// elsewhere reports whether an error says that another replica has the session.
+func elsewhere(err error) bool {
+	_, ok := errors.AsType[*ElsewhereError](err)
+	return ok
+}
+
+// share closes what dead replicas left open, and has the watches see what others change, until the
+// manager ends.
+func (m *Manager) share() {
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	type state struct {
+		last    int64
+		deleted bool
+	}
+	seen, failed := map[eventlog.ID]state{}, map[eventlog.ID]bool{}
+	for swept := time.Now(); ; {
+		select {
+		case <-m.ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if time.Since(swept) >= sweepEvery {
+			m.sweep(m.ctx, failed)
+			swept = time.Now()
+		}
+		others, err := m.cfg.Owners.Elsewhere(m.ctx)
+		if err != nil {
+			continue // users see what the log's errors come to
+		}
+		now := make(map[eventlog.ID]state, len(others))
+		for _, s := range others {
+			if now[s.ID] = (state{s.LastSeq, !s.DeletedAt.IsZero()}); now[s.ID] != seen[s.ID] {
+				m.Changed(s)
+			}
+		}
+		seen = now
+	}
 }

@@ -33,7 +33,7 @@ func TestPrune(t *testing.T) {
 		if err != nil {
 			r.Fatal(err)
 		}
-		equal(r.T, "deleted", n, 2) // the rig's own one too
+		equal(r.T, "deleted", n.Deleted, 2) // the rig's own one too
 		for name, want := range map[string]error{"old": eventlog.ErrNotFound, "pinned": nil, "busy": nil} {
 			if _, err := r.m.Get(r.Context(), made[name].ID()); want == nil && err != nil || want != nil && err == nil {
 				t.Errorf("%s: %v", name, err)

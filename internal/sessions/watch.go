@@ -160,9 +160,10 @@ const leastTried = 4096
 
 // Wrote implements [eventlog.Owner]: it returns what a write of size bytes to the log or the catalog came
 // to. An error that is theirs wraps [eventlog.ErrLog], and every reader sees it until they can be
-// written again. A session calls it without holding its lock.
+// written again. One that wraps [eventlog.ErrClosed], of a replica whose life has ended, is returned as
+// it is. A session calls it without holding its lock.
 func (m *Manager) Wrote(err error, size int) error {
-	for _, other := range []error{nil, eventlog.ErrInvalid, eventlog.ErrNotFound, context.Canceled, context.DeadlineExceeded} {
+	for _, other := range []error{nil, eventlog.ErrInvalid, eventlog.ErrNotFound, eventlog.ErrClosed, context.Canceled, context.DeadlineExceeded} {
 		if errors.Is(err, other) {
 			return err
 		}

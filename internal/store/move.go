@@ -74,6 +74,11 @@ func everything(ctx context.Context, from sessions.Catalog) (all []eventlog.Summ
 var errOther = errors.New("the target has another session of this id; nothing of it was changed")
 
 func moveOne(ctx context.Context, from, to Sessions, s eventlog.Summary) (copied bool, err error) {
+	if shared, ok := to.(sessions.Owners); ok {
+		if err := shared.Take(ctx, s.ID); err != nil && !errors.Is(err, eventlog.ErrNotFound) {
+			return false, err
+		}
+	}
 	there, err := to.Summary(ctx, s.ID)
 	if err != nil && !errors.Is(err, eventlog.ErrNotFound) {
 		return false, err

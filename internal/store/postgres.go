@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -30,8 +30,8 @@ var (
 	ErrAway error = &refusal{"the database does not answer", "Check that PostgreSQL runs and can be reached"}
 	// ErrRefused: the database answers, and does not let this program in, or is not fit for it.
 	ErrRefused = errors.New("the database refuses")
-	// ErrHeld: another webchat keeps its sessions in this database.
-	ErrHeld error = &refusal{"another webchat has the sessions of this database", "Stop one of the two"}
+	// ErrHeld: other webchats keep their sessions in this database.
+	ErrHeld error = &refusal{"another webchat uses this database", "Stop it first"}
 )
 
 var errAddress = fmt.Errorf("%w: its address is not one that libpq reads, such as postgres://user:password@host/database", ErrRefused)
@@ -39,43 +39,35 @@ var errAddress = fmt.Errorf("%w: its address is not one that libpq reads, such a
 // PostgresConfig says which database keeps the sessions, and for whom.
 type PostgresConfig struct {
 	URL string // as libpq reads it; it may hold the password
-	// Slot names who has the sessions over restarts: a program that was killed and is started again
-	// with the same slot need not wait until its lease ends. Two that run at once never have the same.
-	Slot   string
-	Lost   func(error) // called once, when another program may have the sessions; nil: nobody is told
-	Logger *slog.Logger
+	// Slot names the data folder: a program that was killed and is started again with the same slot
+	// need not wait until its lease ends. Two that run at once never have the same.
+	Slot    string
+	PeerURL string      // where the other replicas reach this one
+	Version string      // of the program
+	Times   Times       // zero: the usual ones
+	Lost    func(error) // called once, when others may have the sessions; nil: nobody is told
+	Logger  *slog.Logger
 }
-
-// Times of the lease: who has the sessions says so every beat. Nobody else takes them for a lease
-// after it last did, and it gives up before, so that a program that was frozen writes nothing more.
-const (
-	beat   = 2 * time.Second
-	lease  = 60 * time.Second
-	giveUp = 40 * time.Second
-)
-
-// attempt bounds one statement, so that a connection that went dead is noticed.
-const attempt = 10 * time.Second
 
 // oldestServer is the oldest PostgreSQL that is supported.
 const oldestServer = 14
 
 // Postgres keeps sessions in a PostgreSQL database. It guarantees what [DB] does but for damaged
 // events, which a database with checksums reports as an error. What was committed and not
-// acknowledged is asked for until it is known. One program at a time has the sessions.
+// acknowledged is asked for until it is known. Several replicas may share the database: each session
+// is written by the one that took it with [Postgres.Take], or that began it.
 //
 // Any pooler works: there are no prepared statements and no state of a connection. Texts that users
 // and agents wrote are bytea, since PostgreSQL's text takes no NUL and only UTF-8.
 type Postgres struct {
-	pool *pgxpool.Pool
-	cfg  PostgresConfig
-	me   int64 // the number of this life in the table of replicas
-
-	mu    sync.Mutex // guards until
-	until time.Time  // when this program gives up what it has
+	pool      *pgxpool.Pool
+	cfg       PostgresConfig
+	life      life
+	documents *documents
+	taken     atomic.Int64 // sessions of other replicas
 
 	stop context.CancelFunc
-	life context.Context // ends with Close
+	open context.Context // ends with Close
 	done chan struct{}   // closed when nothing is renewed any longer
 }
 
@@ -124,11 +116,22 @@ var postgresSteps = []string{`
 	CREATE TABLE drafts (                       -- messages in flight
 		session bigint PRIMARY KEY REFERENCES sessions ON DELETE CASCADE,
 		json    bytea NOT NULL
+	);`, `
+	ALTER TABLE replicas ADD url text NOT NULL DEFAULT '', ADD version text NOT NULL DEFAULT '';
+	ALTER TABLE sessions ADD owner bigint, ADD touched timestamptz NOT NULL DEFAULT now();
+	UPDATE sessions SET owner = coalesce((SELECT max(id) FROM replicas WHERE ends > now()), 0); -- of the step before
+	ALTER TABLE sessions ALTER owner SET NOT NULL, ALTER touched DROP DEFAULT;
+	CREATE INDEX sessions_owner ON sessions (owner);
+	ALTER TABLE drafts SET UNLOGGED;            -- a crash of the server may lose them
+	CREATE TABLE documents (
+		name    text PRIMARY KEY,
+		version bigint NOT NULL,
+		body    bytea NOT NULL
 	);`}
 
-// OpenPostgres opens the database, makes its tables or brings them up to date, and takes the
-// sessions. The error wraps [ErrAway], [ErrRefused], [ErrVersion], [ErrReadOnly] or [ErrHeld], and
-// never names the URL or what is in it.
+// OpenPostgres opens the database, makes its tables or brings them up to date, and begins the life of
+// a replica. The error wraps [ErrAway], [ErrRefused], [ErrVersion] or [ErrReadOnly], and never names
+// the URL or what is in it.
 func OpenPostgres(ctx context.Context, c PostgresConfig) (*Postgres, error) {
 	pc, err := pgxpool.ParseConfig(c.URL)
 	if err != nil { // its text may quote the URL
@@ -138,14 +141,20 @@ func OpenPostgres(ctx context.Context, c PostgresConfig) (*Postgres, error) {
 		c.Logger = slog.Default()
 	}
 	pc.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
-	pc.ConnConfig.ConnectTimeout = attempt / 2
+	c.Times = c.Times.complete()
+	pc.ConnConfig.ConnectTimeout = c.Times.attempt() / 2
 	pc.MaxConns = max(pc.MaxConns, 8)
-	db := &Postgres{cfg: c, done: make(chan struct{})}
-	db.life, db.stop = context.WithCancel(context.Background())
-	if db.pool, err = pgxpool.NewWithConfig(db.life, pc); err != nil {
+	db := &Postgres{cfg: c, done: make(chan struct{}), life: life{acknowledged: map[eventlog.ID]int64{}}}
+	db.documents = &documents{db: db, known: map[string]text{}}
+	db.open, db.stop = context.WithCancel(context.Background())
+	if db.pool, err = pgxpool.NewWithConfig(db.open, pc); err != nil {
 		return nil, refused(err)
 	}
-	if err := db.begin(ctx); err != nil {
+	err = db.begin(ctx)
+	if err == nil {
+		err = db.beat() // who else lives
+	}
+	if err != nil {
 		db.stop()
 		db.pool.Close()
 		return nil, err
@@ -154,10 +163,10 @@ func OpenPostgres(ctx context.Context, c PostgresConfig) (*Postgres, error) {
 	return db, nil
 }
 
-// begin looks at the server, makes the tables and takes the sessions, all in one transaction. The
+// begin looks at the server, makes the tables and joins the replicas, all in one transaction. The
 // lock lets programs that start at once do so one after the other.
 func (db *Postgres) begin(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 3*attempt)
+	ctx, cancel := context.WithTimeout(ctx, 3*db.cfg.Times.attempt())
 	defer cancel()
 	sent := time.Now()
 	tx, err := db.pool.Begin(ctx)
@@ -190,7 +199,7 @@ func (db *Postgres) begin(ctx context.Context) error {
 	if err := tx.Commit(ctx); err != nil {
 		return refused(err)
 	}
-	db.hold(sent)
+	db.life.until = sent.Add(db.cfg.Times.GiveUp)
 	return nil
 }
 
@@ -223,83 +232,9 @@ func migratePostgres(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// join takes the sessions if nobody else has them.
-func (db *Postgres) join(ctx context.Context, tx pgx.Tx) error {
-	if _, err := tx.Exec(ctx, `DELETE FROM replicas WHERE slot = $1 OR ends < now()`, db.cfg.Slot); err != nil {
-		return refused(err)
-	}
-	err := tx.QueryRow(ctx, `INSERT INTO replicas (slot, ends) SELECT $1, now() + $2::bigint * interval '1 second'
-		WHERE NOT EXISTS (SELECT FROM replicas) RETURNING id`, db.cfg.Slot, int64(lease/time.Second)).Scan(&db.me)
-	if errors.Is(err, pgx.ErrNoRows) {
-		var left float64
-		if err := tx.QueryRow(ctx, `SELECT extract(epoch FROM max(ends) - now())::float8 FROM replicas`).Scan(&left); err != nil {
-			return refused(err)
-		}
-		return fmt.Errorf("%w: one that was killed has them for another %.0f seconds", ErrHeld, math.Ceil(left))
-	}
-	return refused(err)
-}
-
-// hold notes that what was asked at an instant was granted.
-func (db *Postgres) hold(sent time.Time) {
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	db.until = sent.Add(giveUp)
-}
-
-// held returns [ErrHeld] when another program may have the sessions: by the clock that a frozen
-// program does not see and by the one that stands still while a machine sleeps.
-func (db *Postgres) held() error {
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	now := time.Now()
-	if now.Before(db.until) && now.Round(0).Before(db.until.Round(0)) {
-		return nil
-	}
-	return ErrHeld
-}
-
-// renew says again and again that this program has the sessions, until it is closed or has lost them.
-func (db *Postgres) renew() {
-	defer close(db.done)
-	tick := time.NewTicker(beat)
-	defer tick.Stop()
-	for {
-		select {
-		case <-db.life.Done():
-			return
-		case <-tick.C:
-		}
-		sent := time.Now()
-		n, err := db.exec(db.life, `UPDATE replicas SET ends = now() + $2::bigint * interval '1 second' WHERE id = $1 AND ends > now()`,
-			db.me, int64(lease/time.Second))
-		if err == nil && n > 0 {
-			db.hold(sent)
-			continue
-		}
-		if db.life.Err() != nil {
-			return
-		}
-		if err == nil || db.held() != nil {
-			db.mu.Lock()
-			db.until = time.Time{}
-			db.mu.Unlock()
-			if err == nil {
-				db.cfg.Logger.Error("another webchat took the sessions of this database")
-			} else {
-				db.cfg.Logger.Error("this program gives up the sessions: it did not reach the database for too long", "error", err)
-			}
-			if db.cfg.Lost != nil {
-				db.cfg.Lost(ErrHeld)
-			}
-			return
-		}
-	}
-}
-
 // exec runs a statement that may run again.
 func (db *Postgres) exec(ctx context.Context, text string, args ...any) (changed int64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, attempt)
+	ctx, cancel := context.WithTimeout(ctx, db.cfg.Times.attempt())
 	defer cancel()
 	tag, err := db.pool.Exec(ctx, text, args...)
 	if err = refused(err); errors.Is(err, ErrAway) && !mayBeDone(err) { // a server that was restarted has ended its connections
@@ -327,12 +262,12 @@ const (
 		FROM s, unnest($17::bigint[], $18::bytea[], $19::text[]) AS e (seq, json, words)`
 	updatePostgres = `WITH s AS (UPDATE sessions SET backend = $3, model = $4, title = $5, folded = $6, created_at = $7, updated_at = $8,
 		status = $9, pending = $10, unfinished = $11, last_seq = $12, rest = $13, workspace = $14, failed = $16,
-		activity = CASE WHEN $15 THEN nextval('activities') ELSE activity END
-		WHERE id = $1 AND last_seq = $2 AND EXISTS (SELECT FROM replicas WHERE id = $20) RETURNING key)` + putPostgresEvents
+		activity = CASE WHEN $15 THEN nextval('activities') ELSE activity END, touched = now()
+		WHERE id = $1 AND last_seq = $2 AND owner = $20 RETURNING key)` + putPostgresEvents
 	insertPostgres = `WITH s AS (INSERT INTO sessions (id, backend, model, title, folded, created_at, updated_at, status, pending,
-		unfinished, last_seq, rest, workspace, failed, activity, pinned, deleted_at, user_id)
-		SELECT $1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $16, nextval('activities'), $21, $22, $23
-		WHERE $2::bigint = 0 AND $15::boolean IS NOT NULL AND EXISTS (SELECT FROM replicas WHERE id = $20)
+		unfinished, last_seq, rest, workspace, failed, activity, pinned, deleted_at, user_id, owner, touched)
+		SELECT $1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $16, nextval('activities'), $21, $22, $23, $20::bigint, now()
+		WHERE $2::bigint = 0 AND $15::boolean IS NOT NULL
 		ON CONFLICT (id) DO NOTHING RETURNING key)` + putPostgresEvents
 )
 
@@ -368,7 +303,7 @@ func (db *Postgres) append(r row, entries []event.Entry) error {
 		text := lexemes(w.words)
 		words[w.seq-last-1] = &text
 	}
-	args := append(pgRow(r, last), seqs, bodies, words, db.me)
+	args := append(pgRow(r, last), seqs, bodies, words, db.life.me)
 	statement := updatePostgres
 	if last == 0 {
 		statement, args = insertPostgres, append(args, r.Pinned, nanos(r.DeletedAt), r.User)
@@ -377,12 +312,12 @@ func (db *Postgres) append(r row, entries []event.Entry) error {
 		if err := db.held(); err != nil && !unsure {
 			return err
 		}
-		n, err := db.exec(db.life, statement, args...)
+		n, err := db.exec(db.open, statement, args...)
 		switch {
-		case db.life.Err() != nil:
+		case db.open.Err() != nil:
 			return ErrClosed
 		case err == nil && n > 0:
-			return nil
+			return db.acknowledge(r)
 		case err == nil:
 			return db.notNext(r, entries, unsure)
 		case !mayBeDone(err) && !unsure:
@@ -392,32 +327,38 @@ func (db *Postgres) append(r row, entries []event.Entry) error {
 		unsure = true
 		select {
 		case <-time.After(200 * time.Millisecond):
-		case <-db.life.Done():
+		case <-db.open.Done():
 			return ErrClosed
 		}
 	}
 }
 
+// acknowledge notes what was written. It fails if others may have what this replica had: what was
+// written stays, and nothing is to follow from it here.
+func (db *Postgres) acknowledge(r row) error {
+	db.life.mu.Lock()
+	db.life.acknowledged[r.ID] = r.LastSeq
+	db.life.mu.Unlock()
+	return db.held()
+}
+
 // notNext says why nothing was appended. Where an earlier attempt is not known to have failed, it
 // may be because that has succeeded: then the log ends with our bytes.
 func (db *Postgres) notNext(r row, entries []event.Entry, unsure bool) error {
-	ctx, cancel := context.WithTimeout(db.life, attempt)
-	defer cancel()
 	final := entries[len(entries)-1]
-	if unsure {
-		var there []byte
-		err := db.pool.QueryRow(ctx, `SELECT e.json FROM events e JOIN sessions s ON s.key = e.session WHERE s.id = $1 AND e.seq = $2`,
-			[]byte(r.ID), final.Seq).Scan(&there)
-		if err == nil && bytes.Equal(there, final.JSON) {
-			return nil
-		}
-		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-			return refused(err)
-		}
+	last, there, err := db.look(db.open, r.ID, final.Seq)
+	if err != nil && !errors.Is(err, eventlog.ErrNotFound) {
+		return err
 	}
-	var mine bool
-	if err := db.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM replicas WHERE id = $1)`, db.me).Scan(&mine); err == nil && !mine {
-		return ErrHeld
+	if unsure && bytes.Equal(there, final.JSON) {
+		return db.acknowledge(r)
+	}
+	db.life.mu.Lock()
+	lost := db.life.acknowledged[r.ID] - last
+	db.life.mu.Unlock()
+	if err == nil && lost > 0 {
+		db.end(fmt.Sprintf("the database lost %d events of session %s that were saved, as a standby does that no commit waits for", lost, r.ID))
+		return ErrFenced
 	}
 	return fmt.Errorf("%w: the log does not end at %d", ErrSequence, entries[0].Seq-1)
 }
@@ -521,7 +462,7 @@ func (db *Postgres) queryOnce(ctx context.Context, each func(pgx.Rows) error, te
 // Writable implements [sessions.Log]: the database is asked whether it takes what is written, and
 // for more than no bytes it is tried.
 func (db *Postgres) Writable(ctx context.Context, size int) error {
-	ctx, cancel := context.WithTimeout(ctx, attempt/2)
+	ctx, cancel := context.WithTimeout(ctx, db.cfg.Times.attempt()/2)
 	defer cancel()
 	if err := db.held(); err != nil {
 		return err
@@ -534,7 +475,7 @@ func (db *Postgres) Writable(ctx context.Context, size int) error {
 		return ErrReadOnly
 	}
 	if size > 0 {
-		_, err := db.exec(ctx, `UPDATE replicas SET ends = ends WHERE id = $1`, db.me)
+		_, err := db.exec(ctx, `UPDATE replicas SET ends = ends WHERE id = $1`, db.life.me)
 		return err
 	}
 	return nil
@@ -595,7 +536,7 @@ func (db *Postgres) list(ctx context.Context, p page) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, args := p.postgres(slices.Collect(maps.Keys(hits)))
+	text, args := p.postgres(slices.Collect(maps.Keys(hits)), db.life.me)
 	found, err := db.rows(ctx, text, args...)
 	for i := range found {
 		if seq := hits[found[i].key]; seq > 0 && err == nil {
@@ -605,8 +546,9 @@ func (db *Postgres) list(ctx context.Context, p page) ([]row, error) {
 	return found, err
 }
 
-// postgres selects the rows of a page; hits are the keys of sessions that match its text.
-func (p page) postgres(hits []int64) (text string, args []any) {
+// postgres selects the rows of a page; hits are the keys of sessions that match its text. Of
+// unfinished and deleted sessions there are none that another living replica has than me.
+func (p page) postgres(hits []int64, me int64) (text string, args []any) {
 	arg := func(v any) string {
 		args = append(args, v)
 		return "$" + strconv.Itoa(len(args))
@@ -623,6 +565,9 @@ func (p page) postgres(hits []int64) (text string, args []any) {
 		where, order = `unfinished`, `key`
 	case sessions.QueryDeleted:
 		where, order = `deleted_at <> 0`, `key`
+	}
+	if p.kind != sessions.QueryPresent {
+		where += ` AND (owner = ` + arg(me) + ` OR NOT ` + alive + `owner))`
 	}
 	if p.User != "" {
 		where += ` AND user_id = ` + arg(p.User)
@@ -732,9 +677,9 @@ func (db *Postgres) Mark(ctx context.Context, id eventlog.ID, m sessions.Mark) e
 		n := nanos(*m.DeletedAt)
 		deleted = &n
 	}
-	err := one(db.exec(ctx, `UPDATE sessions SET pinned = coalesce($2, pinned), deleted_at = coalesce($3, deleted_at) WHERE id = $1`,
-		[]byte(id), m.Pinned, deleted))
-	if err != nil {
+	n, err := db.exec(ctx, `UPDATE sessions SET pinned = coalesce($2, pinned), deleted_at = coalesce($3, deleted_at), touched = now()
+		WHERE id = $1 AND owner = $4`, []byte(id), m.Pinned, deleted, db.life.me)
+	if err = db.owned(ctx, id, n, err); err != nil {
 		return fmt.Errorf("mark session %s: %w", id, err)
 	}
 	return nil
@@ -742,9 +687,13 @@ func (db *Postgres) Mark(ctx context.Context, id eventlog.ID, m sessions.Mark) e
 
 // Delete implements [sessions.Catalog].
 func (db *Postgres) Delete(ctx context.Context, id eventlog.ID) error {
-	if _, err := db.exec(ctx, `DELETE FROM sessions WHERE id = $1`, []byte(id)); err != nil {
+	n, err := db.exec(ctx, `DELETE FROM sessions WHERE id = $1 AND owner = $2`, []byte(id), db.life.me)
+	if err = db.owned(ctx, id, n, err); err != nil && !errors.Is(err, eventlog.ErrNotFound) {
 		return fmt.Errorf("delete session %s: %w", id, err)
 	}
+	db.life.mu.Lock()
+	delete(db.life.acknowledged, id)
+	db.life.mu.Unlock()
 	return nil
 }
 
@@ -755,10 +704,12 @@ func (db *Postgres) SaveDrafts(ctx context.Context, id eventlog.ID, drafts []eve
 	switch {
 	case err != nil:
 	case len(drafts) == 0:
-		_, err = db.exec(ctx, `DELETE FROM drafts WHERE session = (SELECT key FROM sessions WHERE id = $1)`, []byte(id))
+		_, err = db.exec(ctx, `DELETE FROM drafts WHERE session = (SELECT key FROM sessions WHERE id = $1 AND owner = $2)`, []byte(id), db.life.me)
 	default:
-		err = one(db.exec(ctx, `INSERT INTO drafts (session, json) SELECT key, $2 FROM sessions WHERE id = $1
-			ON CONFLICT (session) DO UPDATE SET json = excluded.json`, []byte(id), b))
+		var n int64
+		n, err = db.exec(ctx, `INSERT INTO drafts (session, json) SELECT key, $2 FROM sessions WHERE id = $1 AND owner = $3
+			ON CONFLICT (session) DO UPDATE SET json = excluded.json`, []byte(id), b, db.life.me)
+		err = db.owned(ctx, id, n, err)
 	}
 	if err != nil {
 		return fmt.Errorf("save the drafts of session %s: %w", id, err)
@@ -783,7 +734,7 @@ func (db *Postgres) LoadDrafts(ctx context.Context, id eventlog.ID) (drafts []ev
 
 // Size is how many bytes the database takes.
 func (db *Postgres) Size() (size int64, err error) {
-	ctx, cancel := context.WithTimeout(db.life, attempt/2)
+	ctx, cancel := context.WithTimeout(db.open, db.cfg.Times.attempt()/2)
 	defer cancel()
 	err = db.pool.QueryRow(ctx, `SELECT pg_database_size(current_database())`).Scan(&size)
 	return size, refused(err)
@@ -795,16 +746,13 @@ func (db *Postgres) Vacuum(context.Context) error { return nil }
 // Close gives the sessions back, refuses what waits with [ErrClosed] and closes the connections. It
 // may be called twice.
 func (db *Postgres) Close() error {
-	if db.life.Err() != nil {
+	if db.open.Err() != nil {
 		return nil
 	}
-	_, err := db.exec(db.life, `DELETE FROM replicas WHERE id = $1`, db.me)
+	err := db.Leave()
 	db.stop()
 	<-db.done
 	db.pool.Close()
-	if errors.Is(err, ErrAway) {
-		err = nil // its lease ends by itself
-	}
 	return err
 }
 
@@ -858,13 +806,19 @@ type Engine struct {
 	Schema   int // of webchat's tables; 0: there are none yet
 	Standbys int // that follow it, as far as the user may know
 	Synced   int // of those, how many a commit waits for
-	Held     bool
+	Replicas []Replica
+}
+
+// Replica is one that lives.
+type Replica struct {
+	sessions.Peer
+	Left time.Duration // of its lease
 }
 
 // LookAt asks a database, without taking the sessions in it or changing anything. Its errors are
 // those of [OpenPostgres].
 func LookAt(ctx context.Context, url string) (e Engine, err error) {
-	ctx, cancel := context.WithTimeout(ctx, attempt)
+	ctx, cancel := context.WithTimeout(ctx, Times{}.complete().attempt())
 	defer cancel()
 	c, err := pgx.ParseConfig(url)
 	if err != nil {
@@ -880,9 +834,21 @@ func LookAt(ctx context.Context, url string) (e Engine, err error) {
 	err = conn.QueryRow(ctx, `SELECT current_setting('server_version'), current_database(), to_regclass('schema_version') IS NOT NULL,
 		(SELECT count(*) FROM pg_stat_replication), (SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum'))`).
 		Scan(&e.Version, &e.Database, &made, &e.Standbys, &e.Synced)
-	if err == nil && made {
-		err = conn.QueryRow(ctx, `SELECT (SELECT coalesce(max(version), 0) FROM schema_version), EXISTS (SELECT FROM replicas WHERE ends > now())`).
-			Scan(&e.Schema, &e.Held)
+	if err != nil || !made {
+		return e, refused(err)
 	}
+	if err := conn.QueryRow(ctx, `SELECT coalesce(max(version), 0) FROM schema_version`).Scan(&e.Schema); err != nil || e.Schema < 2 {
+		return e, refused(err)
+	}
+	rows, err := conn.Query(ctx, `SELECT id, url, version, extract(epoch FROM ends - now())::float8 FROM replicas WHERE ends > now() ORDER BY id`)
+	if err != nil {
+		return e, refused(err)
+	}
+	e.Replicas, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (r Replica, err error) {
+		var left float64
+		err = row.Scan(&r.Number, &r.URL, &r.Version, &left)
+		r.Left = time.Duration(left * float64(time.Second))
+		return r, err
+	})
 	return e, refused(err)
 }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/url"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,8 +19,11 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"webchat/internal/document"
+	"webchat/internal/document/documenttest"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
+	"webchat/internal/sessions"
 	"webchat/internal/store"
 	"webchat/internal/store/postgrestest"
 	"webchat/internal/store/storetest"
@@ -44,7 +48,8 @@ func TestPostgres(t *testing.T) {
 	t.Run("Store", func(t *testing.T) { all(t, func(at string) string { return at }) })
 	t.Run("Pooled", func(t *testing.T) { all(t, server.Pooled(t)) })
 	t.Run("Refusals", func(t *testing.T) { postgresRefusals(t, server) })
-	t.Run("Held", func(t *testing.T) { postgresHeld(t, server) })
+	t.Run("Owners", func(t *testing.T) { postgresOwners(t, server) })
+	t.Run("Documents", func(t *testing.T) { postgresDocuments(t, server) })
 	t.Run("LostReplies", func(t *testing.T) { postgresLostReplies(t, server) })
 }
 
@@ -68,9 +73,8 @@ func shut(t testing.TB, db *store.Postgres) {
 func postgresRefusals(t *testing.T, server *postgrestest.Server) {
 	newer, reads := server.Database(t), server.Database(t)
 	shut(t, openPostgres(t, newer))
-	name := func(at string) string { return strings.TrimPrefix(must(url.Parse(at)).Path, "/") }
-	server.SQL(t, name(newer), "UPDATE schema_version SET version = 7")
-	server.SQL(t, "postgres", "ALTER DATABASE "+name(reads)+" SET default_transaction_read_only = on")
+	server.SQL(t, nameOf(newer), "UPDATE schema_version SET version = 7")
+	server.SQL(t, "postgres", "ALTER DATABASE "+nameOf(reads)+" SET default_transaction_read_only = on")
 	secret := func(at string) string { return strings.Replace(at, "webchat@", "webchat:hunter2@", 1) }
 	for name, c := range map[string]struct {
 		at   string
@@ -81,7 +85,7 @@ func postgresRefusals(t *testing.T, server *postgrestest.Server) {
 		"no database":  {secret(server.URL("nothing")), store.ErrRefused, "createdb"},
 		"unknown user": {strings.Replace(server.URL("postgres"), "webchat@", "stranger:hunter2@", 1), store.ErrRefused, "password"},
 		"no server":    {"postgres://webchat:hunter2@/x?host=" + url.QueryEscape(filepath.Join(server.Dir, "none")), store.ErrAway, "does not answer"},
-		"newer schema": {secret(newer), store.ErrVersion, "schema 7 and this program knows up to 1"},
+		"newer schema": {secret(newer), store.ErrVersion, "schema 7 and this program knows up to 2"},
 		"read only":    {secret(reads), store.ErrReadOnly, "primary"},
 	} {
 		_, err := store.OpenPostgres(t.Context(), store.PostgresConfig{URL: c.at, Slot: name})
@@ -98,38 +102,137 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// One program at a time has the sessions; one that was killed makes its successor in the same data
-// folder wait for nothing, and writes nothing more.
-func postgresHeld(t *testing.T, server *postgrestest.Server) {
+// lifeOf opens a replica whose life lasts until the test ends it.
+func lifeOf(t *testing.T, at, slot string, lost chan error) *store.Postgres {
+	t.Helper()
+	c := store.PostgresConfig{URL: at, Slot: slot, PeerURL: "http://" + slot, Version: "1", Times: store.Times{Beat: time.Hour, Lease: time.Hour, GiveUp: time.Hour}}
+	if lost != nil {
+		c.Lost = func(err error) { lost <- err }
+	}
+	db, err := store.OpenPostgres(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { shut(t, db) })
+	return db
+}
+
+// A session has one replica. Another cannot take it while that one lives, and finds it in the lists
+// that are of all only. When that one's lease has ended the session is taken, and the first, which
+// was frozen and knows of nothing, writes nothing more, though the new one has not written yet.
+func postgresOwners(t *testing.T, server *postgrestest.Server) {
 	at := server.Database(t)
 	lost := make(chan error, 1)
-	first, err := store.OpenPostgres(t.Context(), store.PostgresConfig{URL: at, Slot: "a", Lost: func(err error) { lost <- err }})
-	if err != nil {
+	first, second := lifeOf(t, at, "a", lost), lifeOf(t, at, "b", nil)
+	if got := second.Peers(); len(got) != 1 || got[0] != first.Self() || got[0].URL != "http://a" {
+		t.Errorf("beside the second lives %+v", got)
+	}
+	if first.Start() == "" || first.Start() != second.Start() {
+		t.Errorf("they do not begin with the same: %q, %q", first.Start(), second.Start())
+	}
+	entries, s := storetest.Start(t, "a", 1)
+	turn := storetest.Entry(t, 2, event.TurnStart{TurnID: "t", MessageID: "m"})
+	s = eventlog.Summarize(s, turn)
+	if err := first.Append(t.Context(), "a", append(entries, turn), s); err != nil {
 		t.Fatal(err)
 	}
-	entries, s := storetest.Start(t, "a", 2)
-	if err := first.Append(t.Context(), "a", entries, s); err != nil {
+	gone := time.Now()
+	if err := first.Mark(t.Context(), "a", sessions.Mark{DeletedAt: &gone}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.OpenPostgres(t.Context(), store.PostgresConfig{URL: at, Slot: "b"}); !errors.Is(err, store.ErrHeld) {
-		t.Errorf("a second program: %v", err)
+	lists := func(db *store.Postgres, want int) {
+		t.Helper()
+		for _, kind := range []sessions.QueryKind{sessions.QueryUnfinished, sessions.QueryDeleted} {
+			if p, err := db.List(t.Context(), sessions.Query{Kind: kind}); err != nil || len(p.Sessions) != want {
+				t.Errorf("%s: %d sessions, %v; want %d", kind, len(p.Sessions), err, want)
+			}
+		}
 	}
-	second, err := store.OpenPostgres(t.Context(), store.PostgresConfig{URL: at, Slot: "a"})
-	if err != nil {
-		t.Fatal(err)
+	lists(first, 1)
+	lists(second, 0)
+	if all, err := second.Elsewhere(t.Context()); err != nil || len(all) != 1 || all[0].ID != "a" || all[0].LastSeq != 2 {
+		t.Errorf("elsewhere are %+v, %v", all, err)
 	}
-	defer shut(t, second)
-	next := storetest.Entry(t, 3, event.Abort{Reason: "x"})
-	if err := first.Append(t.Context(), "a", []event.Entry{next}, eventlog.Summarize(s, next)); !errors.Is(err, store.ErrHeld) {
-		t.Errorf("the first one appends: %v", err)
+	var elsewhere *sessions.ElsewhereError
+	if err := second.Take(t.Context(), "a"); !errors.As(err, &elsewhere) || elsewhere.Peer != first.Self() || time.Until(elsewhere.Until) < time.Minute {
+		t.Errorf("the second takes: %v", err)
 	}
-	if err := <-lost; !errors.Is(err, store.ErrHeld) {
-		t.Errorf("the first one is told %v", err)
+	if err := second.Take(t.Context(), "none"); !errors.Is(err, eventlog.ErrNotFound) {
+		t.Errorf("the second takes what is not there: %v", err)
+	}
+	if err := first.Take(t.Context(), "a"); err != nil {
+		t.Errorf("the first takes what it has: %v", err)
+	}
+
+	server.SQL(t, nameOf(at), "UPDATE replicas SET ends = now() WHERE slot = 'a'")
+	lists(second, 1)
+	if err := second.Take(t.Context(), "a"); err != nil || second.Takeovers() != 1 {
+		t.Fatalf("%d takeovers, %v", second.Takeovers(), err)
+	}
+	next := storetest.Entry(t, 3, event.TurnEnd{TurnID: "t", MessageID: "m", Outcome: event.Interrupted})
+	for range 2 {
+		err := first.Append(t.Context(), "a", []event.Entry{next}, eventlog.Summarize(s, next))
+		if !errors.Is(err, store.ErrFenced) || !errors.Is(err, eventlog.ErrClosed) {
+			t.Errorf("the first appends: %v", err)
+		}
+	}
+	if err := <-lost; !errors.Is(err, store.ErrFenced) {
+		t.Errorf("the first is told %v", err)
 	}
 	if err := second.Append(t.Context(), "a", []event.Entry{next}, eventlog.Summarize(s, next)); err != nil {
 		t.Error(err)
 	}
-	shut(t, first)
+	if got, err := second.After(t.Context(), "a", 0, 0); err != nil || len(got) != 3 {
+		t.Errorf("%d entries, %v", len(got), err)
+	}
+
+	// Whatever else is written about a session that another has is refused, and ends a life.
+	for name, write := range map[string]func(*store.Postgres) error{
+		"mark":   func(db *store.Postgres) error { return db.Mark(t.Context(), "a", sessions.Mark{DeletedAt: &gone}) },
+		"delete": func(db *store.Postgres) error { return db.Delete(t.Context(), "a") },
+		"drafts": func(db *store.Postgres) error {
+			return db.SaveDrafts(t.Context(), "a", []eventlog.Draft{{MessageID: "m"}})
+		},
+	} {
+		if err := write(lifeOf(t, at, name, nil)); !errors.Is(err, store.ErrFenced) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+
+	// What is given back is free at once, as is what one had that was killed and is started again.
+	if err := second.Leave(); err != nil {
+		t.Fatal(err)
+	}
+	third := lifeOf(t, at, "c", nil)
+	if err := third.Take(t.Context(), "a"); err != nil || third.Start() != first.Start() {
+		t.Errorf("%q, %v", third.Start(), err)
+	}
+	again := lifeOf(t, at, "c", nil)
+	if err := again.Take(t.Context(), "a"); err != nil {
+		t.Error(err)
+	}
+	server.SQL(t, nameOf(at), "UPDATE replicas SET ends = now()")
+	if alone := lifeOf(t, at, "d", nil); alone.Start() == first.Start() {
+		t.Error("when nobody is left the next one begins with the same")
+	}
+}
+
+func nameOf(at string) string { return strings.TrimPrefix(must(url.Parse(at)).Path, "/") }
+
+// What replicas share is read by all, and who was first is not overwritten.
+func postgresDocuments(t *testing.T, server *postgrestest.Server) {
+	documenttest.Run(t, func(t *testing.T) func() document.Store {
+		at, n := server.Database(t), 0
+		return func() document.Store {
+			n++
+			db, err := store.OpenPostgres(t.Context(), store.PostgresConfig{URL: at, Slot: strconv.Itoa(n), Times: store.Times{Beat: 20 * time.Millisecond}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { shut(t, db) })
+			return db.Documents()
+		}
+	})
 }
 
 // A reply that is lost after the commit is told as what it was: each entry is in the log once.
@@ -163,7 +266,8 @@ func postgresLostReplies(t *testing.T, server *postgrestest.Server) {
 // What was acknowledged is there after the server crashed, and an append that met the crash is done
 // when it is back.
 func postgresRestart(t *testing.T, server *postgrestest.Server) {
-	db := openPostgres(t, server.Database(t))
+	at := server.Database(t)
+	db := openPostgres(t, at)
 	defer shut(t, db)
 	entries, s := storetest.Start(t, "a", 1)
 	if err := db.Append(t.Context(), "a", entries, s); err != nil {
@@ -197,9 +301,23 @@ func postgresRestart(t *testing.T, server *postgrestest.Server) {
 		}
 	})
 	<-crashed
+	lost := make(chan error, 1)
+	brief, err := store.OpenPostgres(t.Context(), store.PostgresConfig{URL: at, Slot: "brief", Lost: func(err error) { lost <- err },
+		Times: store.Times{Beat: 50 * time.Millisecond, GiveUp: 2 * time.Second}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer shut(t, brief)
 	server.Stop(syscall.SIGQUIT)
 	if err := db.Writable(t.Context(), 1); !errors.Is(err, store.ErrAway) {
 		t.Errorf("Writable without a server: %v", err)
+	}
+	if err := <-lost; !errors.Is(err, store.ErrFenced) { // its life ends though nobody says so
+		t.Errorf("one that does not reach the server is told %v", err)
+	}
+	late, begun := storetest.Start(t, "z", 1)
+	if err := brief.Append(t.Context(), "z", late, begun); !errors.Is(err, store.ErrFenced) {
+		t.Errorf("it appends: %v", err)
 	}
 	server.Run(t)
 	for deadline := time.Now().Add(time.Minute); db.Writable(t.Context(), 1) != nil; <-pause.C {

@@ -76,8 +76,22 @@ type rig struct {
 	notNext error
 }
 
-// again goes on with the store after it was closed and opened.
-func (r *rig) again() { r.Store = r.reopen() }
+// again goes on with the store after it was closed and opened, as the one who has all sessions.
+func (r *rig) again() {
+	r.t.Helper()
+	r.Store = r.reopen()
+	shared, ok := r.Store.(sessions.Owners)
+	if !ok {
+		return
+	}
+	for _, kind := range []sessions.QueryKind{sessions.QueryPresent, sessions.QueryDeleted} {
+		for id := range strings.FieldsSeq(r.list(sessions.Query{Kind: kind})) {
+			if err := shared.Take(r.t.Context(), eventlog.ID(id)); err != nil {
+				r.t.Fatal(err)
+			}
+		}
+	}
+}
 
 var epoch = time.Date(2026, 1, 2, 3, 4, 5, 6_789_000, time.UTC)
 
