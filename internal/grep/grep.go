@@ -98,7 +98,7 @@ type Folder struct {
 	Shown func(st fs.FileInfo, name string) Shown
 	// Cover changes in place what of a file with hits is not to be seen, neither its length nor its
 	// lines. What matches there counts, without being marked. nil: nothing.
-	Cover func(text []byte)
+	Cover func(name string, text []byte)
 }
 
 // Shown says how much of a file is shown.
@@ -244,7 +244,7 @@ func (w *worker) file(ctx context.Context, name string) *File {
 		}
 	}
 	if w.Cover != nil {
-		w.Cover(text)
+		w.Cover(name, text)
 	}
 	f.Path, f.Lines = name, w.about(text, w.hits)
 	return f

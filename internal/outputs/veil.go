@@ -19,6 +19,9 @@ func (o *Output) Veiled() *Output {
 	defer o.decoding.Unlock()
 	if o.veiled == nil {
 		o.veiled = &Output{id: o.id, created: o.created, store: o.store, raw: o, covers: &covers{made: map[int64]cover{}}}
+		if m := o.Meta(); m.Type == File && !m.Binary && m.First() == 1 && veil.Delimited(m.Path) {
+			o.veiled.covers.name, o.veiled.covers.rows = m.Path, map[int64]veil.Row{}
+		}
 	}
 	return o.veiled
 }
@@ -42,8 +45,12 @@ const (
 
 // covers are the covered chunks of an output, by their offsets.
 type covers struct {
-	mu   sync.Mutex // guards made
-	made map[int64]cover
+	name string // of a file of delimited values that is shown from its first line on
+
+	mu      sync.Mutex // guards what follows
+	made    map[int64]cover
+	columns *veil.Columns      // nil: they are not known yet
+	rows    map[int64]veil.Row // where the lines begin in which chunks begin
 }
 
 // cover is a covered chunk.
@@ -105,19 +112,27 @@ func (v *view) cover(i int, c chunk, next bool) []byte {
 		before = v.at(i - 1).buf
 		before = before[max(0, len(before)-keyReach):]
 	}
-	line := max(bytes.LastIndexByte(before, '\n')+1, len(before)-coverReach)
+	reach := coverReach
+	if v.covers.name != "" {
+		reach = keyReach // cells are told by where their line begins
+	}
+	line := max(bytes.LastIndexByte(before, '\n')+1, len(before)-reach)
 	open := veil.Open(before[:line])
 	before = before[line:]
 	if next && !endsWithLine(c.buf) {
 		after = v.at(i + 1).buf
-		after, _, _ = bytes.Cut(after[:min(len(after), coverReach)], []byte{'\n'})
+		after, _, _ = bytes.Cut(after[:min(len(after), reach)], []byte{'\n'})
 	}
 	text := c.buf
 	if len(before)+len(after) > 0 {
 		text = bytes.Join([][]byte{before, c.buf, after}, nil)
 	}
+	all := veil.SpansFrom(text, open)
+	if cells := v.cells(i, text); len(cells) > 0 {
+		all = veil.Joined(append(all, cells...))
+	}
 	var spans []veil.Span
-	for _, s := range veil.SpansFrom(text, open) {
+	for _, s := range all {
 		s.From, s.To = max(s.From-len(before), 0), min(s.To-len(before), len(c.buf))
 		if s.From < s.To {
 			spans = append(spans, s)
@@ -129,6 +144,63 @@ func (v *view) cover(i int, c chunk, next bool) []byte {
 	covered := bytes.Clone(c.buf)
 	veil.Cover(covered, spans)
 	return covered
+}
+
+// cells are the cells of a table to be covered in a text that begins with the line in which chunk i
+// begins.
+func (v *view) cells(i int, text []byte) (spans []veil.Span) {
+	s := v.covers
+	if s.name == "" {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.columns == nil {
+		c := veil.ColumnsOf(s.name, v.at(0).buf)
+		if v.len() == 1 && !v.complete {
+			return below(&c, text, veil.Row{}) // the first line may go on
+		}
+		s.columns = &c
+	}
+	if !s.columns.Secret() {
+		return nil
+	}
+	first := i // from where on lines are counted
+	for ; first > 0 && v.at(first-1).end() == v.at(first).off; first-- {
+		if _, ok := s.rows[v.at(first).off]; ok {
+			break
+		}
+	}
+	row := s.rows[v.at(first).off]
+	for k := first; k < i; k++ {
+		line := v.at(k).buf
+		if k > 0 && v.at(k-1).end() == v.at(k).off {
+			line = bytes.Join([][]byte{lastLine(v.at(k - 1).buf), line}, nil)
+		}
+		for n := bytes.IndexByte(line, '\n'); n >= 0; n = bytes.IndexByte(line, '\n') {
+			s.columns.Next(line[:n], &row)
+			line = line[n+1:]
+		}
+		s.rows[v.at(k+1).off] = row
+	}
+	return below(s.columns, text, row)
+}
+
+func lastLine(text []byte) []byte { return text[bytes.LastIndexByte(text, '\n')+1:] }
+
+// below are the cells to be covered in a text.
+func below(c *veil.Columns, text []byte, row veil.Row) (spans []veil.Span) {
+	if !c.Secret() {
+		return nil
+	}
+	for at := 0; at < len(text); {
+		line, _, _ := bytes.Cut(text[at:], []byte{'\n'})
+		for _, s := range c.Spans(nil, line, &row) {
+			spans = append(spans, veil.Span{From: at + s.From, To: at + s.To})
+		}
+		at += len(line) + 1
+	}
+	return spans
 }
 
 // CopyShown is [Output.CopyLines] of what the user sees: veiled, but for the lines that were lifted.

@@ -111,11 +111,11 @@ func dotted(lines []grep.Line) {
 }
 
 // cover covers what looks like a secret in the text of a file; nil: it is shown.
-func (s *Server) cover() func(text []byte) {
+func (s *Server) cover() func(name string, text []byte) {
 	if s.Pages != nil && s.Pages.pages.Unveiled {
 		return nil
 	}
-	return func(text []byte) { veil.Cover(text, veil.Spans(text)) }
+	return func(name string, text []byte) { veil.Cover(text, veil.FileSpans(name, text)) }
 }
 
 // searcher searches one place; without an expression it only counts what would be searched.
@@ -150,7 +150,7 @@ func (s *Server) searchOf(r *http.Request, q url.Values) (searcher, error) {
 	return searchFolder(room, in.Path, reaches, s.sensitive.Sensitive, s.cover()), nil
 }
 
-func searchFolder(room sessions.Room, folder string, reaches, sensitive func(string) bool, cover func([]byte)) searcher {
+func searchFolder(room sessions.Room, folder string, reaches, sensitive func(string) bool, cover func(string, []byte)) searcher {
 	judge := session.Judge(room.Policy)
 	if judge == nil {
 		judge = policy.New(policy.Config{Workspace: folder})

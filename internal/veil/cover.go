@@ -34,6 +34,13 @@ func Cover(text []byte, spans []Span) {
 	}
 }
 
+// Whole returns a text that is covered as a whole.
+func Whole(text string) string {
+	b := []byte(text)
+	Cover(b, []Span{{0, len(b)}})
+	return string(b)
+}
+
 func fill(b []byte) {
 	n := len(b)
 	twos := (3 - n%3) % 3 // so that the rest is threes

@@ -47,6 +47,11 @@ func find(text []byte, open bool) []Span {
 	spans = shaped(spans, text)
 	spans = assigned(spans, text, '=')
 	spans = assigned(spans, text, ':')
+	return Joined(spans)
+}
+
+// Joined sorts spans and makes one of those that overlap or touch.
+func Joined(spans []Span) []Span {
 	if len(spans) < 2 {
 		return spans
 	}

@@ -135,3 +135,29 @@ func BenchmarkSpans(b *testing.B) {
 		})
 	}
 }
+
+// Cells below a column that is named like a credential are covered, whatever they look like, and no others.
+func TestColumns(t *testing.T) {
+	for text, want := range map[string]string{
+		"id,password,note\n1,hunter,password\n2,\"a,b\"\"c\",x\n3,,y\n":                    "hunter|a,b\"\"c",
+		"user;API_Key;n\r\na;$2b$10$abcdefgh;1\r\n":                                        "$2b$10$abcdefgh",
+		"id,note,secret\n1,\"two\nlines, here\",one\n2,\"three,\n\",\"on\ntwo\"\n3,x,last": "one|on|two|last",
+		"id,note,secret\n1,\"never closed,one\n2,a,two\n":                                  "two",
+		"model,input_tokens,key\nm,1200,home.title\n":                                      "",
+		"a,has_password\n1,true\n":                                                         "",
+		"\ufeff\"db token\"\tx\nshort\ty\n":                                                "short",
+		"\ufeff\"db_token\"\tx\nshort\ty\n":                                                "short",
+	} {
+		name := "a.csv"
+		var got []string
+		for _, s := range FileSpans(name, []byte(text)) {
+			got = append(got, text[s.From:s.To])
+		}
+		if g := strings.Join(got, "|"); g != want {
+			t.Errorf("%q: %q, want %q", text, g, want)
+		}
+	}
+	if spans := FileSpans("a.txt", []byte("id,password\n1,hunter\n")); spans != nil {
+		t.Error(spans)
+	}
+}

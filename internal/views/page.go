@@ -2,6 +2,7 @@ package views
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"golang.org/x/net/html"
 
 	"webchat/internal/outputs"
+	"webchat/internal/veil"
 )
 
 // A page is HTML that a file or a cell of a notebook holds, for a frame that runs nothing, sends
@@ -60,11 +62,12 @@ func (h *Views) Page(ctx context.Context, o *outputs.Output, cell, output int) (
 	defer func() { <-parsing }()
 	ctx, cancel := context.WithTimeout(ctx, pageTime)
 	defer cancel()
-	return still(ctx, text)
+	return still(ctx, text, o.Veiled().IsVeiled())
 }
 
-// still parses HTML and writes it without what is [dropped].
-func still(ctx context.Context, text []byte) ([]byte, error) {
+// still parses HTML and writes it without what is [dropped]; veiled, with dots in place of what looks
+// like a secret.
+func still(ctx context.Context, text []byte, veiled bool) ([]byte, error) {
 	doc, err := html.Parse(timed{ctx, bytes.NewReader(text)})
 	if err != nil {
 		return nil, ErrNoPage
@@ -86,11 +89,67 @@ func still(ctx context.Context, text []byte) ([]byte, error) {
 			c = after
 		}
 	}
+	if veiled {
+		veilPage(doc)
+	}
 	var out bounded
 	if err := html.Render(&out, doc); err != nil && err != io.EOF {
 		return nil, ErrNoPage
 	}
 	return out.Bytes(), nil
+}
+
+// apart are elements whose text begins a line, or a cell, of its own.
+var apart = map[string]byte{"p": '\n', "div": '\n', "br": '\n', "pre": '\n', "tr": '\n', "li": '\n', "dt": '\n', "dd": '\n', "section": '\n', "blockquote": '\n',
+	"h1": '\n', "h2": '\n', "h3": '\n', "h4": '\n', "h5": '\n', "h6": '\n', "td": '\t', "th": '\t', "option": '\n', "input": '\n', "textarea": '\n'}
+
+// veilPage covers the text of a page as one, since a name and its value may stand in elements of their
+// own, and what attributes show.
+func veilPage(doc *html.Node) {
+	type place struct {
+		node     *html.Node
+		from, to int
+	}
+	var text []byte
+	var places []place
+	for n := range doc.Descendants() {
+		switch {
+		case n.Type == html.ElementNode:
+			if c := apart[n.Data]; c != 0 {
+				text = append(text, c)
+			}
+			veilAttributes(n)
+		case n.Type == html.TextNode && n.Parent.Data != "style":
+			from := len(text)
+			text = append(text, n.Data...)
+			places = append(places, place{n, from, len(text)})
+		}
+	}
+	spans := veil.Spans(text)
+	veil.Cover(text, spans)
+	for _, s := range spans {
+		i, _ := slices.BinarySearchFunc(places, s.From, func(p place, at int) int { return cmp.Compare(p.to, at+1) })
+		for ; i < len(places) && places[i].from < s.To; i++ {
+			p := places[i]
+			p.node.Data = string(veil.Dotted(bytes.ToValidUTF8(text[p.from:p.to], []byte("•"))))
+		}
+	}
+}
+
+// veilAttributes covers what a browser shows of attributes.
+func veilAttributes(n *html.Node) {
+	secret := false // what is typed into it
+	for _, a := range n.Attr {
+		secret = secret || n.Data == "input" && (a.Key == "name" || a.Key == "id") && veil.Name(a.Val)
+	}
+	for i, a := range n.Attr {
+		switch {
+		case a.Key == "value" && secret:
+			n.Attr[i].Val = veil.Dots
+		case slices.Contains([]string{"value", "title", "alt", "placeholder", "label"}, a.Key):
+			n.Attr[i].Val = veil.Hide(a.Val)
+		}
+	}
 }
 
 // timed is read until ctx ends.

@@ -20,6 +20,7 @@ import (
 	"webchat/internal/outputs"
 	"webchat/internal/render"
 	"webchat/internal/render/code"
+	"webchat/internal/veil"
 	"webchat/internal/wording"
 )
 
@@ -41,6 +42,7 @@ type database struct {
 	tables []*dataTable
 	text   *code.Document // that makes all that is in it
 	lines  int
+	veiled bool
 }
 
 // dataTable is a table whose rows are stored.
@@ -49,6 +51,7 @@ type dataTable struct {
 	columns []string
 	rowid   string // what its rows are found by; empty: nothing
 	numeric []bool
+	veiled  bool // cells that look like secrets are covered
 
 	counted bool
 	count   int
@@ -62,7 +65,7 @@ type dataTable struct {
 func (k *kind) tables(ctx context.Context, o *outputs.Output) {
 	ctx, cancel := context.WithTimeout(ctx, databaseTime)
 	defer cancel()
-	d := &database{}
+	d := &database{veiled: o.IsVeiled()}
 	err := withDatabase(ctx, o, func(c *sql.Conn) error { return d.read(ctx, c) })
 	switch {
 	case ctx.Err() != nil:
@@ -98,7 +101,7 @@ func (d *database) read(ctx context.Context, c *sql.Conn) error {
 		}
 		stored := what == "table" && root > 0 && len(statement) > 13 && strings.EqualFold(statement[:13], "CREATE TABLE ")
 		if stored && len(d.tables) < maxTables {
-			d.tables = append(d.tables, &dataTable{name: name})
+			d.tables = append(d.tables, &dataTable{name: name, veiled: d.veiled})
 		}
 	}
 	if err := cmp.Or(rows.Err(), rows.Close()); err != nil {
@@ -189,6 +192,9 @@ func (t *dataTable) scan(ctx context.Context, c *sql.Conn, tail string, each fun
 		cells := make([]string, len(values))
 		for i, v := range values {
 			cells[i] = cellOf(v, sizes[i])
+			if t.veiled && v != nil && veil.Column(t.columns[i]) && veil.Cell(t.columns[i], cells[i]) {
+				cells[i] = veil.Whole(cells[i])
+			}
 		}
 		if !each(id, cells) {
 			return rows.Close()

@@ -1,6 +1,9 @@
 package browser
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // What looks like a secret is not in the page: dots stand for it, until a click or a key lifts those of
 // one row. What is found, copied and handed over has no more than is seen.
@@ -51,6 +54,29 @@ func TestVeil(t *testing.T) {
 	p.click(pane + ` .other li:nth-child(4) .veil`)
 	p.wait(onDesk + `.querySelector('.other').textContent.includes('second22second22')`)
 	p.is(onDesk+`.querySelectorAll('.other li .veil').length + ' left'`, "1 left")
+
+	// And in a table and the bytes of a file: each row by itself.
+	s.put("users.csv", "id,password,note\n1,correct horse,a\n2,battery staple,b\n")
+	s.put("raw.bin", "\x00\x01\x02\nA=1;TOKEN=hunter3hunter3;\n"+strings.Repeat("-", 64)+"\nTOKEN=fourth44fourth44\n\x00")
+	const other = onDesk + `.querySelector('.other')`
+	lifts := func(name, view, row, secret, left string) {
+		t.Helper()
+		p.say("/show " + name)
+		p.front(name)
+		if view != "" {
+			p.wait(onDesk + `.querySelector('[data-view=` + view + `]')`)
+			p.click(pane + " [data-view=" + view + "]")
+		}
+		p.wait(other + `?.querySelector('` + row + ` .veil')`)
+		p.is(`String(`+other+`.textContent.includes('`+secret+`'))`, "false")
+		p.click(pane + " .other " + row + " .veil")
+		p.wait(other + `.textContent.includes('` + secret + `')`)
+		p.is(`String(`+other+`.textContent.includes('`+left+`') || !`+other+`.querySelector('.veil'))`, "false")
+	}
+	lifts("users.csv", "", "tbody tr:nth-child(1)", "correct horse", "battery staple")
+	p.shot("veil-table")
+	lifts("raw.bin", "", ".line:nth-child(2)", "nter3", "rth44")
+	p.shot("veil-hex")
 
 	// Loaded again, all are dots.
 	p.js(`location.reload()`)

@@ -60,6 +60,7 @@ async function liftInView(dots, pane) {
   const html = fragment(await reply.text())
   const bare = pick === ':scope > *' ? html.firstElementChild : html.querySelector(pick)
   if (!bare) return null
+  if (view === 'table' && numberOf(bare.querySelector('.ln')) !== numberOf(row.querySelector('.ln'))) throw new Error('The order or filter depends on what is hidden. Take it away to show this row.')
   note(output, view === 'hex' ? 0 : Number(bare.dataset.line ?? bare.dataset.lines?.split('-')[0] ?? numberOf(bare.querySelector('a.ln'))))
   return row.replaceWith(bare)
 }
