@@ -15,7 +15,6 @@ import (
 	"webchat/internal/agent/copilot"
 	"webchat/internal/agent/offline"
 	"webchat/internal/displaytools"
-	"webchat/internal/document"
 	"webchat/internal/mcp"
 	"webchat/internal/policy"
 	"webchat/internal/tokens"
@@ -70,7 +69,7 @@ func (o *options) backends(c *config, dir string, lend agent.Lender, log *slog.L
 // mcpServers are the user's MCP servers, which are tried when that is first needed.
 func (o *options) mcpServers(c *config) *mcp.UserServers {
 	if c.tried == nil {
-		c.tried = mcp.NewUserServers(mcp.UserServersConfig{Servers: c.MCPServers, Env: policy.InheritWhole(o.env, c.keyVariables()), Documents: document.Folder(o.dataPath())})
+		c.tried = mcp.NewUserServers(mcp.UserServersConfig{Servers: c.MCPServers, Env: policy.InheritWhole(o.env, c.keyVariables()), Documents: o.documents(o.dataPath())})
 	}
 	return c.tried
 }

@@ -32,7 +32,7 @@ func (o *options) credentials() (dir string, g *guard.Guard, err error) {
 	if dir, err = o.madeDataDir(); err != nil {
 		return "", nil, err
 	}
-	g, err = guard.New(guard.Config{Dir: dir, TokenFile: o.TokenFile})
+	g, err = guard.New(guard.Config{Dir: dir, Documents: o.documents(dir), TokenFile: o.TokenFile})
 	return dir, g, err
 }
 

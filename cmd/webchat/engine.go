@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"webchat/internal/daemon"
@@ -29,6 +30,44 @@ type sessionStore interface {
 	eventlog.Drafts
 	daemon.Shrinking
 	Close() error
+}
+
+// lateDocuments are some that are opened when they are first needed.
+type lateDocuments struct {
+	open func() (document.Store, error)
+}
+
+// Read implements [document.Store].
+func (d *lateDocuments) Read(name string) (text []byte, version string, err error) {
+	s, err := d.open()
+	if err != nil {
+		return nil, "", err
+	}
+	return s.Read(name)
+}
+
+// Replace implements [document.Store].
+func (d *lateDocuments) Replace(name, version string, text []byte) (now string, err error) {
+	s, err := d.open()
+	if err != nil {
+		return "", err
+	}
+	return s.Replace(name, version, text)
+}
+
+// documents are those of a data folder, as a command beside a server has them: in the folder, or in
+// the database of --engine-file.
+func (o *options) documents(dir string) document.Store {
+	if o.EngineFile == "" {
+		return document.Folder(dir)
+	}
+	return &lateDocuments{sync.OnceValues(func() (document.Store, error) {
+		url, err := o.engineURL(slog.New(slog.DiscardHandler))
+		if err != nil {
+			return nil, err
+		}
+		return store.OpenDocuments(url)
+	})}
 }
 
 // ownersOf is a store that several replicas may share; nil: it is this program's alone.

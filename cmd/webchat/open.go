@@ -21,7 +21,6 @@ import (
 	"github.com/mattn/go-isatty"
 
 	"webchat/internal/daemon"
-	"webchat/internal/document"
 	"webchat/internal/files"
 	"webchat/internal/mcp"
 	"webchat/internal/policy"
@@ -245,7 +244,7 @@ func (o *options) place(word string) (folder, file string, line int, err error) 
 	case info.IsDir():
 		return real, "", 0, nil
 	}
-	open, _ := files.Peek(document.Folder(o.dataPath()))
+	open, _ := files.Peek(o.documents(o.dataPath()))
 	for _, w := range open {
 		if rel, err := filepath.Rel(w, real); err == nil && filepath.IsLocal(rel) && len(w) > len(folder) {
 			folder = w
@@ -273,7 +272,7 @@ func (o *options) agree(folder string, stderr io.Writer) error {
 	if why == "" || o.container || !isatty.IsTerminal(os.Stdin.Fd()) && !isatty.IsCygwinTerminal(os.Stdin.Fd()) {
 		return nil
 	}
-	if _, known := files.Peek(document.Folder(o.dataPath())); slices.Contains(known, folder) {
+	if _, known := files.Peek(o.documents(o.dataPath())); slices.Contains(known, folder) {
 		return nil
 	}
 	fmt.Fprintf(stderr, "%s: %s", folder, strings.TrimSpace(why.Text()))

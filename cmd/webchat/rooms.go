@@ -189,6 +189,9 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	manager := sessions.Config{Log: measured{r.db, r.metrics}, Catalog: r.db, Drafts: r.db, Owners: ownersOf(r.db), Backends: append(slices.Clone(backends), r.lender.Backend()), Choose: func(ctx context.Context) string { return o.defaultBackend(ctx, backends) },
 		Workspaces: folders, Room: o.room(c, dir, shown, usersOwn{inputs, r.before, r.results}, kept), Attachments: outputs.NewUploads(keptAttachments),
 		Outputs: shown, Permissions: consent.Mode(o.Permissions), PermissionTimeout: o.PermissionTimeout, AgentIdle: o.AgentIdle, Notice: o.mcpServers(c).Report, Logger: log}
+	if r.engine != nil { // each save is a round trip
+		manager.DraftPause = time.Second
+	}
 	if r.sessions, err = sessions.New(manager); err != nil {
 		return nil, err
 	}

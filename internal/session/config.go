@@ -54,6 +54,8 @@ type Config struct {
 	// AgentIdle is after how long without a turn, a task or a subscriber the agent's conversation
 	// is closed, to be resumed by the next prompt. 0: it stays open.
 	AgentIdle time.Duration
+	// DraftPause is between two saves of the messages in flight; 0: 250 ms.
+	DraftPause time.Duration
 
 	// Tools makes the tools of one session, when it first needs them; they are closed with the
 	// session. nil: none.

@@ -16,9 +16,6 @@ import (
 	"webchat/internal/eventlog"
 )
 
-// draftPause is between two looks at the messages in flight.
-const draftPause = 250 * time.Millisecond
-
 // turn is the work on one prompt.
 type turn struct {
 	id     string
@@ -286,7 +283,7 @@ func (s *Session) keepDrafts(t *turn) (stop func()) {
 	quit, done := make(chan struct{}), make(chan struct{})
 	s.wg.Go(func() {
 		defer close(done)
-		tick := time.NewTicker(draftPause)
+		tick := time.NewTicker(cmp.Or(s.cfg.DraftPause, 250*time.Millisecond))
 		defer tick.Stop()
 		saved, kept := 0, false
 		for {

@@ -38,6 +38,7 @@ type Config struct {
 	Permissions       consent.Mode
 	PermissionTimeout time.Duration
 	AgentIdle         time.Duration
+	DraftPause        time.Duration
 
 	Notice func() string
 
@@ -70,7 +71,7 @@ func (c Config) complete() (Config, error) {
 // workspace's.
 func (c Config) sessionConfig(owner eventlog.Owner) (session.Config, error) {
 	return session.Config{Log: c.Log, Drafts: c.Drafts, Owner: owner, Attachments: c.Attachments, Outputs: c.Outputs,
-		Permissions: c.Permissions, PermissionTimeout: c.PermissionTimeout, AgentIdle: c.AgentIdle, Notice: c.Notice,
+		Permissions: c.Permissions, PermissionTimeout: c.PermissionTimeout, AgentIdle: c.AgentIdle, DraftPause: c.DraftPause, Notice: c.Notice,
 		Logger: c.Logger, Now: c.Now, Workspace: c.Workspaces.First(),
 		Context: func() event.Context { return event.Context{} }}.Complete()
 }

@@ -21,14 +21,15 @@ const startDocument = "start"
 const maxDocument = 16 << 20
 
 // documents implements [document.Store] in the database. What was read once is kept in memory, and
-// read again when a beat shows another version: no request waits for a database that is away.
+// read again when a beat shows another version: no request waits for a database that is away. Without
+// a beat nothing is kept.
 type documents struct {
 	db *Postgres
 
 	asking sync.Mutex // held while the database is read or written; taken before mu
 
-	mu    sync.Mutex // guards what follows
-	known map[string]text
+	mu    sync.Mutex      // guards what follows
+	known map[string]text // nil: nothing is kept
 }
 
 // text is a document as it was read.
@@ -40,6 +41,16 @@ type text struct {
 
 // Documents are the small texts that the replicas share.
 func (db *Postgres) Documents() document.Store { return db.documents }
+
+// OpenDocuments opens the documents of a database without joining its replicas, for a command beside
+// them. The first use connects.
+func OpenDocuments(url string) (document.Store, error) {
+	db, err := connect(PostgresConfig{URL: url})
+	if err != nil {
+		return nil, err
+	}
+	return &documents{db: db}, nil
+}
 
 // String names where they are, for the log.
 func (d *documents) String() string { return "the database" }
@@ -61,7 +72,9 @@ func (d *documents) get(name string) (text, bool) {
 func (d *documents) set(name string, t text) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.known[name] = t
+	if d.known != nil {
+		d.known[name] = t
+	}
 }
 
 // Read implements [document.Store].

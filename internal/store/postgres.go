@@ -133,6 +133,26 @@ var postgresSteps = []string{`
 // a replica. The error wraps [ErrAway], [ErrRefused], [ErrVersion] or [ErrReadOnly], and never names
 // the URL or what is in it.
 func OpenPostgres(ctx context.Context, c PostgresConfig) (*Postgres, error) {
+	db, err := connect(c)
+	if err != nil {
+		return nil, err
+	}
+	db.documents.known = map[string]text{}
+	err = db.begin(ctx)
+	if err == nil {
+		err = db.beat() // who else lives
+	}
+	if err != nil {
+		db.stop()
+		db.pool.Close()
+		return nil, err
+	}
+	go db.renew()
+	return db, nil
+}
+
+// connect returns a store that has not asked anything yet.
+func connect(c PostgresConfig) (*Postgres, error) {
 	pc, err := pgxpool.ParseConfig(c.URL)
 	if err != nil { // its text may quote the URL
 		return nil, errAddress
@@ -145,21 +165,11 @@ func OpenPostgres(ctx context.Context, c PostgresConfig) (*Postgres, error) {
 	pc.ConnConfig.ConnectTimeout = c.Times.attempt() / 2
 	pc.MaxConns = max(pc.MaxConns, 8)
 	db := &Postgres{cfg: c, done: make(chan struct{}), life: life{acknowledged: map[eventlog.ID]int64{}}}
-	db.documents = &documents{db: db, known: map[string]text{}}
+	db.documents = &documents{db: db}
 	db.open, db.stop = context.WithCancel(context.Background())
 	if db.pool, err = pgxpool.NewWithConfig(db.open, pc); err != nil {
 		return nil, refused(err)
 	}
-	err = db.begin(ctx)
-	if err == nil {
-		err = db.beat() // who else lives
-	}
-	if err != nil {
-		db.stop()
-		db.pool.Close()
-		return nil, err
-	}
-	go db.renew()
 	return db, nil
 }
 

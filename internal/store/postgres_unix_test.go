@@ -199,6 +199,18 @@ func postgresOwners(t *testing.T, server *postgrestest.Server) {
 		}
 	}
 
+	// Events that were saved and are gone, as after a failover to a standby that lacks them, end a life.
+	behind := lifeOf(t, at, "behind", nil)
+	entries, s = storetest.Start(t, "b", 3)
+	if err := behind.Append(t.Context(), "b", entries, s); err != nil {
+		t.Fatal(err)
+	}
+	server.SQL(t, nameOf(at), "DELETE FROM events WHERE seq = 3 AND session = (SELECT key FROM sessions WHERE id = 'b'); UPDATE sessions SET last_seq = 2 WHERE id = 'b'")
+	next = storetest.Entry(t, 4, event.Abort{Reason: "x"})
+	if err := behind.Append(t.Context(), "b", []event.Entry{next}, eventlog.Summarize(s, next)); !errors.Is(err, store.ErrFenced) {
+		t.Errorf("behind the log: %v", err)
+	}
+
 	// What is given back is free at once, as is what one had that was killed and is started again.
 	if err := second.Leave(); err != nil {
 		t.Fatal(err)
