@@ -178,7 +178,7 @@ func ready(ts *testscript.TestScript, _ bool, _ []string) {
 		defer http.DefaultClient.CloseIdleConnections()
 		return res.Body.Close() == nil && res.StatusCode == 200
 	})
-	token, err := os.ReadFile(filepath.Join(dir, "token"))
+	token, err := os.ReadFile(cmp.Or(ts.Getenv("WEBCHAT_TOKEN_FILE"), filepath.Join(dir, "token")))
 	ts.Check(err)
 	ts.Setenv("URL", info.URL)
 	ts.Setenv("TOKEN", strings.TrimSpace(string(token)))

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"webchat/internal/guard"
 )
 
 // Which replica answers each route: a new one needs a place here.
@@ -35,7 +37,7 @@ func TestEveryRouteHasADestination(t *testing.T) {
 			want[strings.TrimSpace(row)] = to
 		}
 	}
-	routes := (&Server{Config: Config{Pages: &Pages{}, Metrics: http.NotFoundHandler(), MCP: http.NotFoundHandler()}}).routes()
+	routes := (&Server{Config: Config{Guard: &guard.Guard{}, Pages: &Pages{}, Metrics: http.NotFoundHandler(), MCP: http.NotFoundHandler()}}).routes()
 	for _, r := range routes {
 		row := r.method + " " + r.pattern
 		if to, placed := want[row]; !placed {

@@ -314,7 +314,7 @@ func (s *Server) passOn(p *passage, w http.ResponseWriter, r *http.Request) (fai
 	reader := &punctual{ResponseWriter: w, control: http.NewResponseController(w)}
 	defer reader.done()
 	(&httputil.ReverseProxy{
-		Transport: f.transport, FlushInterval: -1, ErrorLog: slog.NewLogLogger(f.errors.Handler(), slog.LevelDebug),
+		Transport: f.transport, ErrorLog: slog.NewLogLogger(f.errors.Handler(), slog.LevelDebug),
 		Rewrite: func(pr *httputil.ProxyRequest) {
 			pr.Out.URL, pr.Out.Host = at, pr.In.Host
 			for name, values := range pr.In.Header { // which it would leave out

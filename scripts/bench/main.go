@@ -92,6 +92,9 @@ var demands = []demand{
 	{23, "what is found in 10,000 files: first hits, ms", "Folder/", "first-ms", atMost, 100},
 	{24, "a file of 10 MB on the Desk that changes ten times a second: the server, in cores", "LiveFile/", "server-cores", atMost, 0.1},
 	{21, "files of 500,000 that fit what is typed in the bar, ms", "Complete500k/ours/", "ms/answer", atMost, 50},
+	{25, "a session through another replica, in that through a bare proxy", "Forward/JSON", "ratio", atMost, 1.5},
+	{25, "an output of 100 KiB through another replica, in the speed through a bare proxy", "Forward/100KiB", "ratio", atLeast, 0.8},
+	{25, "an output of 10 MiB through another replica, in the speed at its owner", "Forward/10MiB", "ratio", atLeast, 0.9},
 }
 
 // figures are what benchmarks reported: by benchmark and unit, one for each run.
