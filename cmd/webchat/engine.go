@@ -21,6 +21,7 @@ import (
 	"webchat/internal/sessions"
 	"webchat/internal/store"
 	"webchat/internal/wording"
+	"webchat/web"
 )
 
 // sessionStore keeps the sessions: a file in the data folder, or a PostgreSQL database.
@@ -115,7 +116,7 @@ func (o *options) openEngine(ctx context.Context, dir string, lost func(error), 
 		return nil, err
 	}
 	for told := false; ; told = true {
-		db, err := store.OpenPostgres(ctx, store.PostgresConfig{URL: url, Slot: slot, PeerURL: o.PeerURL, Version: version(), Lost: lost, Logger: log})
+		db, err := store.OpenPostgres(ctx, store.PostgresConfig{URL: url, Slot: slot, PeerURL: o.PeerURL, Version: version() + "+" + web.Version(), Lost: lost, Logger: log})
 		switch {
 		case err == nil:
 			return db, nil

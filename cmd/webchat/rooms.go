@@ -173,7 +173,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 		return nil, notOpened
 	}
 	if o.PeerURL != "" {
-		r.peers, _ = r.db.(server.Peers)
+		r.peers = r.engine
 	}
 	kept := policy.OpenKept(documents, log)
 	folders, err := files.NewWorkspaces(files.WorkspacesConfig{Documents: documents, First: first, Logger: log})
