@@ -45,12 +45,13 @@ const maxParsed = 2 * maxCommand
 
 var errLong = errors.New("it is too long to be parsed")
 
-// parse reads a command as bash would, and keeps its comments.
+// parse reads a command as bash would, and keeps its comments. Without the sign of one it is spared
+// the search for them.
 func parse(command string) (*syntax.File, error) {
 	if len(command) > maxParsed {
 		return nil, errLong
 	}
-	return syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true)).Parse(strings.NewReader(command), "")
+	return syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(strings.Contains(command, "#"))).Parse(strings.NewReader(command), "")
 }
 
 func isSimple(command string) bool {
@@ -102,10 +103,15 @@ func plainWord(w *syntax.Word) (string, bool) {
 	return b.String(), true
 }
 
-func plainRune(r rune) bool {
-	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' ||
-		r < utf8.RuneSelf && strings.IndexByte("_./,:=@%+-", byte(r)) >= 0
-}
+// plainBytes are the characters that mean nothing to any shell, unquoted.
+var plainBytes = func() (plain [256]bool) {
+	for _, c := range []byte("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./,:=@%+-") {
+		plain[c] = true
+	}
+	return plain
+}()
+
+func plainRune(r rune) bool { return 0 <= r && r < utf8.RuneSelf && plainBytes[r] }
 
 // beginsWith reports whether command is one simple command that begins with the
 // words of prefix. Any words may follow, but for those behind which a file of further

@@ -104,9 +104,13 @@ var readers = map[string]reader{
 }
 
 // parse reads the arguments of a program; false: one is not listed.
-func (x reader) parse(words []string) (a arguments, ok bool) {
+func (x *reader) parse(words []string, a *arguments) bool {
 	if x.check != nil && x.takes == justTexts && x.flags == "" && x.long == nil { // it reads its own
-		return arguments{texts: words}, true
+		a.texts = words
+		return true
+	}
+	if !slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, "-") }) {
+		return x.share(words, a)
 	}
 	rest := make([]string, 0, len(words))
 	for i := 0; i < len(words); i++ {
@@ -123,31 +127,31 @@ func (x reader) parse(words []string) (a arguments, ok bool) {
 			case slices.Contains(x.long, name+"="):
 				if !has {
 					if i++; i == len(words) {
-						return a, false
+						return false
 					}
 					value = words[i]
 				}
 			case !slices.Contains(x.long, name) || has:
-				return a, false
+				return false
 			}
 			a.options = append(a.options, option{name, value})
 			a.recursive = a.recursive || name == "recursive" && x.folders != ""
 		case x.numbers && strings.Trim(w[1:], "0123456789") == "":
 		default:
-			used, ok := x.letters(w[1:], words[i+1:], &a)
+			used, ok := x.letters(w[1:], words[i+1:], a)
 			if !ok {
-				return a, false
+				return false
 			}
 			i += used
 		}
 	}
-	return a, x.share(rest, &a) && (x.most == 0 || len(rest) <= x.most)
+	return x.share(rest, a)
 }
 
 // letters reads options of one letter, and returns how many words behind them are their values.
-func (x reader) letters(w string, next []string, a *arguments) (used int, ok bool) {
-	for i, r := range w {
-		name := string(r)
+func (x *reader) letters(w string, next []string, a *arguments) (used int, ok bool) {
+	for i := range len(w) {
+		name := w[i : i+1]
 		switch {
 		case strings.Contains(x.values, name):
 			value := w[i+1:]
@@ -168,8 +172,8 @@ func (x reader) letters(w string, next []string, a *arguments) (used int, ok boo
 	return 0, true
 }
 
-// share says what the words are that are no options.
-func (x reader) share(rest []string, a *arguments) bool {
+// share says what the words are that are no options; false: they are too many.
+func (x *reader) share(rest []string, a *arguments) bool {
 	switch x.takes {
 	case nothing:
 		return len(rest) == 0
@@ -179,11 +183,12 @@ func (x reader) share(rest []string, a *arguments) bool {
 		a.files = rest
 	case textThenFiles:
 		if !a.has("e", "regexp", "expression", "files") && len(rest) > 0 {
-			a.texts, rest = rest[:1], rest[1:]
+			a.texts, a.files = rest[:1:1], rest[1:]
+		} else {
+			a.files = rest
 		}
-		a.files = rest
 	}
-	return true
+	return x.most == 0 || len(rest) <= x.most
 }
 
 // staysBelow refuses to follow links of folders below those that are named.

@@ -53,7 +53,7 @@ func (p *Policy) judge(ctx context.Context, act agent.Permission, file *syntax.F
 	none := judged{parsed: file != nil}
 	if runtime.GOOS == "windows" || p.shadowed || len(act.Resource) > maxCommand || file == nil || len(file.Stmts) > maxParts ||
 		strings.Contains(act.Resource, "#") && commented(file) ||
-		strings.ContainsFunc(act.Resource, func(r rune) bool { return unseen(r) && r != '\n' && r != '\t' }) {
+		hides(act.Resource) {
 		return none
 	}
 	j := &judgement{p: p, ctx: ctx, left: maxParts, rounds: maxRounds, vars: map[string]string{}, judged: judged{parsed: true, known: true}}
@@ -66,6 +66,16 @@ func (p *Policy) judge(ctx context.Context, act agent.Permission, file *syntax.F
 		return none
 	}
 	return j.judged
+}
+
+// hides reports a character that nobody sees, but for those that end lines and stand between words.
+func hides(command string) bool {
+	for i := range len(command) {
+		if c := command[i]; c < ' ' && c != '\n' && c != '\t' || c >= 0x7f { // else no rune need be decoded
+			return strings.ContainsFunc(command[i:], func(r rune) bool { return unseen(r) && r != '\n' && r != '\t' })
+		}
+	}
+	return false
 }
 
 // commented reports a comment, which an interactive zsh reads as words.
@@ -102,7 +112,19 @@ type judgement struct {
 	rounds int               // of loops that may
 	vars   map[string]string // of loops
 
-	patterns bool // it has patterns of file names
+	patterns bool      // it has patterns of file names
+	args     arguments // of the simple command that is judged; reads alone sets them
+	spare    []string  // see room
+}
+
+// room returns an empty slice with room for n texts, which shares no element with another.
+func (j *judgement) room(n int) []string {
+	if len(j.spare) < n {
+		j.spare = make([]string, max(n, 64))
+	}
+	room := j.spare[:0:n]
+	j.spare = j.spare[n:]
+	return room
 }
 
 // list judges statements one after the other. A statement runs in the folders of in, and the
@@ -368,8 +390,8 @@ func (j *judgement) reads(words []string, in folders) bool {
 	if !ok {
 		return false
 	}
-	a, ok := x.parse(words[1:])
-	if !ok || x.check != nil && !x.check(j, &a, in) {
+	a := &j.args
+	if *a = (arguments{options: a.options[:0]}); !x.parse(words[1:], a) || x.check != nil && !x.check(j, a, in) {
 		return false
 	}
 	if x.here && len(a.files) == 0 {
@@ -401,7 +423,7 @@ func (j *judgement) place(name, dir string) (f file, ok bool) {
 // tree reports whether nothing sensitive is among the files below folders, of which none means
 // the current one, nor, for a program that follows links, what those lead to. Files of other names
 // than [arguments].only are not read.
-func (j *judgement) tree(a arguments, in folders, follows bool) bool {
+func (j *judgement) tree(a *arguments, in folders, follows bool) bool {
 	names := a.files
 	if len(names) == 0 {
 		names = []string{"."}
@@ -457,7 +479,7 @@ func (j *judgement) linked(root string) bool {
 // these has to be one that may be read: their order, and so which of them is a file's name and which
 // a program's text, is not the same in every language, and one with a dash is an option.
 func (j *judgement) words(all []*syntax.Word, in folders) (texts []string, ok bool) {
-	texts = make([]string, 0, len(all))
+	texts = j.room(len(all))
 	for _, w := range all {
 		text, pattern, ok := j.word(w)
 		if !ok {
@@ -586,37 +608,26 @@ func (j *judgement) word(w *syntax.Word) (text string, pattern, ok bool) {
 	}
 	var b strings.Builder
 	for i, part := range w.Parts {
+		var one string
+		star, ok := false, false
 		switch p := part.(type) {
 		case *syntax.Lit:
-			lit, star, ok := literalText(p.Value, i == 0)
-			if !ok {
-				return "", false, false
-			}
-			if len(w.Parts) == 1 {
-				return lit, star, true
-			}
-			b.WriteString(lit)
-			pattern = pattern || star
+			one, star, ok = literalText(p.Value, i == 0)
 		case *syntax.SglQuoted:
-			if p.Dollar || strings.HasSuffix(p.Value, `\`) {
-				return "", false, false
-			}
-			b.WriteString(p.Value)
+			one, ok = p.Value, !p.Dollar && !strings.HasSuffix(p.Value, `\`)
 		case *syntax.DblQuoted:
-			inner, ok := j.quoted(p)
-			if !ok {
-				return "", false, false
-			}
-			b.WriteString(inner)
+			one, ok = j.quoted(p)
 		case *syntax.ParamExp:
-			value, ok := j.value(p)
-			if !ok {
-				return "", false, false
-			}
-			b.WriteString(value)
-		default:
-			return "", false, false
+			one, ok = j.value(p)
 		}
+		switch {
+		case !ok:
+			return "", false, false
+		case len(w.Parts) == 1:
+			return one, star, true
+		}
+		b.WriteString(one)
+		pattern = pattern || star
 	}
 	text = b.String()
 	if pattern && len(w.Parts) > 1 { // a quoted star is not one
@@ -638,13 +649,14 @@ func literalText(value string, first bool) (text string, pattern, ok bool) {
 		return strings.TrimPrefix(value, `\`), false, true
 	}
 	rest := value
-	if strings.ContainsAny(value, "~^") {
-		rest = revision.ReplaceAllString(value, "")
-	}
-	for _, r := range rest {
-		star := r == '*' || r == '?'
-		pattern = pattern || star
-		if !star && !plainRune(r) {
+	for i := 0; i < len(rest); i++ {
+		switch c := rest[i]; {
+		case plainBytes[c]:
+		case c == '*' || c == '?':
+			pattern = true
+		case (c == '~' || c == '^') && len(rest) == len(value) && revision.MatchString(value):
+			rest, i, pattern = revision.ReplaceAllString(value, ""), -1, false
+		default:
 			return "", false, false
 		}
 	}
