@@ -20,6 +20,7 @@ import (
 	"webchat/internal/daemon"
 	"webchat/internal/mcp"
 	"webchat/internal/outputs"
+	"webchat/internal/wording"
 )
 
 // doctor says what was found, one line each, and fails when nothing could answer.
@@ -39,8 +40,10 @@ func doctor(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 	say("webchat", "%s %s/%s", version(), runtime.GOOS, runtime.GOARCH)
 	say("workspace", "%s", workspace)
 	say("data", "%s", dir)
+	running := ""
 	if info, err := daemon.Read(dir); err == nil && info.URL != "" {
 		say("running", "%s, pid %d", info.URL, info.PID)
+		running = " That is with the settings of this command; the running server may have others, such as a provider."
 	} else {
 		say("running", "no")
 	}
@@ -78,7 +81,7 @@ func doctor(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 	if err := doctorBackends(ctx, backends, set.Demands(consent.BeforeTool), say); err != nil {
 		return err
 	}
-	o.doctorSessions(ctx, backends, c, workspace, say)
+	o.doctorSessions(ctx, backends, c, workspace, running, say)
 	return nil
 }
 
@@ -118,8 +121,9 @@ func doctorBackends(ctx context.Context, all []agent.Backend, demands bool, say 
 }
 
 // doctorSessions opens a conversation with each backend, without a prompt: it
-// fails unless the display tools are offered and view is not.
-func (o *options) doctorSessions(ctx context.Context, all []agent.Backend, c *config, workspace string, say func(string, string, ...any)) {
+// fails unless the display tools are offered and view is not. A failure goes on with the sentence
+// running, which is empty if no server runs.
+func (o *options) doctorSessions(ctx context.Context, all []agent.Backend, c *config, workspace, running string, say func(string, string, ...any)) {
 	var specs []agent.ToolSpec
 	if store, err := outputs.New(outputs.Config{TTL: o.OutputTTL, Budget: int64(o.OutputBudget)}); err == nil {
 		if set, err := o.tools(c, workspace, nil, store, usersOwn{})("doctor"); err == nil {
@@ -140,7 +144,11 @@ func (o *options) doctorSessions(ctx context.Context, all []agent.Backend, c *co
 		}
 		cancel()
 		if err != nil {
-			say("session", "%s: %s", b.Name(), strings.TrimPrefix(err.Error(), agent.ErrUnavailable.Error()+": "))
+			why := strings.TrimPrefix(err.Error(), agent.ErrUnavailable.Error()+": ")
+			if running != "" {
+				why = wording.Ended(why) + running
+			}
+			say("session", "%s: %s", b.Name(), why)
 			continue
 		}
 		if _, started := b.(*acp.Backend); started {

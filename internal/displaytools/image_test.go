@@ -83,7 +83,7 @@ func TestNoPictures(t *testing.T) {
 	if err := os.Truncate(big, 31<<20); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.refused(DisplayImage, "path", "big.png"); got != "big.png has 33 MB, and pictures are shown up to 20.97 MB. Make it smaller." {
+	if got := b.refused(DisplayImage, "path", "big.png"); got != "big.png has 33 MB, and pictures are shown up to 20 MiB. Make it smaller." {
 		t.Error(got)
 	}
 	if n := b.store.Stats().Outputs; n != 0 {

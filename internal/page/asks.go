@@ -29,8 +29,10 @@ func (f *State) Dock() dock {
 		}
 	}
 	d.Many = single > 1
-	if len(d.Kids) > 0 {
-		d.Head = d.Kids[0].Question.Who + " asks " + wording.Plural(len(d.Kids), "question")
+	if n := wording.Plural(len(d.Kids), "question"); slices.ContainsFunc(d.Kids, func(q *node) bool { return q.Question.ofUser() }) {
+		d.Head = n + " to answer"
+	} else if len(d.Kids) > 0 {
+		d.Head = d.Kids[0].Question.Who + " asks " + n
 	}
 	for i := range d.Alike {
 		d.Alike[i].More = single > 0

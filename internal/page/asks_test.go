@@ -164,6 +164,7 @@ func TestPlanStandsWithItsQuestion(t *testing.T) {
 // What a card offers beyond this once is in words, and nothing of it is chosen.
 // A question about what the user opens does not name the agent, which reads no reason either.
 func TestTheUsersOwnActIsNotTheAgents(t *testing.T) {
+	says(t, after(t, "the user's own", 3), "asks-head", "1 question to answer")
 	card := read(pagetest.ByID(after(t, "the user's own", 3).Root, "q-p1"))
 	if !strings.Contains(card, "You asked to show a file") || strings.Contains(card, "copilot") || strings.Contains(card, "reason") {
 		t.Errorf("the question reads %q", card)

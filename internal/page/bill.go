@@ -98,7 +98,7 @@ func figures(u event.Usage, price Prices) (rows []figure) {
 		add("of", "of it from the cache", u.CacheReadTokens, words)
 	}
 	net, known := u.Net()
-	if known {
+	if known && u.OwnTokens <= sofar { // more was counted by versions that did not know what a call was charged
 		add("of", "of it for webchat", u.OwnTokens, "Definitions of its tools, the lines, and calls it caused")
 	}
 	add("kept", "Kept out", u.KeptTokens, "What you saw, in each "+each+" until a compaction")

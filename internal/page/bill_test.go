@@ -47,6 +47,7 @@ func TestSheetOfCosts(t *testing.T) {
 			"No call counts more than the model’s window of 128k."}, "cut off"},
 		{"cut off", "m", usage, event.Interrupted, []string{"Call 10 was cut off at 14:02 estimated 39,726"}, "stopped"},
 		{"uncounted", "m", less(func(u *event.Usage) { u.DefinitionTokens, u.OwnTokens = 0, 0 }), event.Completed, []string{"Kept out"}, "for webchat"},
+		{"more for webchat than was spent, as earlier versions counted", "m", less(func(u *event.Usage) { u.OwnTokens = 420_001 }), event.Completed, []string{"Kept out"}, "for webchat"},
 		{"turns", "m", less(func(u *event.Usage) { u.Calls, u.Turns = 0, 10 }), event.Completed, []string{"10 turns", "tokens per turn", "in each turn until"}, "per call"},
 		{"unreported", "m", event.Usage{Calls: 2, InputTokens: 900, EstimatedTokens: 900, DefinitionTokens: 480, OwnTokens: 480}, event.Completed,
 			[]string{"Spent Estimated: the agent reported nothing 900 450"}, "charged"},

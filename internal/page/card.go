@@ -193,7 +193,7 @@ func (v *card) sayExpired() {
 		also = action{Act: "again-pin", Label: again.Label + " and pin", Icon: "pin", Quiet: true} // pinned it stays
 		s.Bold, s.Icon, s.Text = "Deleted early, to make room.", "trash", "Of those not pinned, this one had not been looked at for the longest time."
 		if v.In.Budget > 0 {
-			s.Text = "All outputs together may take " + wording.Size(v.In.Budget) + ". " + s.Text
+			s.Text = "All outputs together may take " + wording.Limit(v.In.Budget) + ". " + s.Text
 		}
 	}
 	s.Actions = []action{again}

@@ -42,6 +42,9 @@ func (a *Ask) IsPermission() bool { return a.Input.Question == "" }
 // ByUser reports whether it is about a call of the user's own, of which no agent reads anything.
 func (a *Ask) ByUser() bool { return a.About != nil && a.About.By == event.ByUser }
 
+// ofUser reports whether the user asked for the act in so many words.
+func (a *Ask) ofUser() bool { return a.IsPermission() && (a.ByPrompt || a.ByUser()) }
+
 // Cancelled reports whether the agent's question ended without an answer.
 func (a *Ask) Cancelled() bool {
 	return a.Answer.By == event.DecidedByAbort || a.Answer.By == event.DecidedByTimeout
@@ -65,7 +68,7 @@ func (a *Ask) Head() string {
 	if !a.IsPermission() {
 		return a.Who + " asks you"
 	}
-	if a.ByPrompt || a.ByUser() {
+	if a.ofUser() {
 		return "You asked to " + wording.Plain(a.Action)
 	}
 	return a.Who + " asks to " + wording.Plain(a.Action)

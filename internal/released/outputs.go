@@ -55,7 +55,7 @@ func (s Outputs) Read(ctx context.Context, id eventlog.ID, outputID, lines, lift
 		}
 		if err := read(); err != nil {
 			if b.over {
-				return a, fmt.Errorf("%w: output %s is over %d bytes; attach some of its lines", eventlog.ErrInvalid, outputID, maxAttached)
+				return a, fmt.Errorf("%w: output %s is over %d MiB; attach some of its lines", eventlog.ErrInvalid, outputID, maxAttached>>20)
 			}
 			return a, err
 		}

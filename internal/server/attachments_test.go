@@ -9,7 +9,7 @@ import (
 )
 
 func TestTooLargeSaysTheLimit(t *testing.T) {
-	for limit, want := range map[int64]string{guard.MaxUpload: "20.97 MB", guard.MaxBody: "1.04 MB", 1 << 10: "1.02 kB"} {
+	for limit, want := range map[int64]string{guard.MaxUpload: "20 MiB", guard.MaxBody: "1 MiB", 1 << 10: "1 KiB"} {
 		x, known := status(errors.Join(errors.New("read"), &http.MaxBytesError{Limit: limit}))
 		if want = "The body is too large: it may have at most " + want + "."; !known || x.sentence != want || x.status != http.StatusRequestEntityTooLarge || x.code != "too_large" {
 			t.Errorf("%d: %+v, want %q", limit, x, want)

@@ -71,7 +71,7 @@ func (s *Server) outputPage(w http.ResponseWriter, r *http.Request) error {
 	output, _ := strconv.Atoi(q.Get("output"))
 	page, err := s.views.Page(r.Context(), o, cell, output)
 	if errors.Is(err, views.ErrNoPage) {
-		return invalid("no_page", "This output holds no HTML of at most 4 MB that is quickly made a page. Ask for its source.")
+		return invalid("no_page", "This output holds no HTML of at most 4 MiB that is quickly made a page. Ask for its source.")
 	}
 	if err != nil {
 		return err

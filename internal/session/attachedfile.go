@@ -239,7 +239,7 @@ func (f *AttachedFile) readAll(r io.Reader, most int64) (err error) {
 
 // tooMuch says that it is more than goes with a prompt, and what to do.
 func (f *AttachedFile) tooMuch(do string) {
-	f.Why = f.Path + " has more than 1 MB. " + do + "."
+	f.Why = f.Path + " has more than 1 MiB. " + do + "."
 	f.What, f.data, f.large = AttachedOther, nil, true
 }
 

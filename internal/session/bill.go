@@ -78,7 +78,7 @@ func (b *bill) reported(d event.AssistantUsage, open eventlog.Open) event.Usage 
 	u := event.Usage{InputTokens: d.InputTokens, OutputTokens: d.OutputTokens, CacheReadTokens: d.CacheReadTokens,
 		Cost: d.Cost, Calls: 1, DefinitionTokens: d.DefinitionTokens}
 	if d.Scope == event.UsageAside {
-		u.OwnTokens = u.DefinitionTokens
+		u.OwnTokens = min(u.DefinitionTokens, u.InputTokens)
 		return u
 	}
 	if b.counting == agent.CountsCalls {
@@ -141,7 +141,7 @@ func (b *bill) charge(u event.Usage, scope event.UsageScope) event.Usage {
 		window = usualWindow
 	}
 	u.KeptTokens = min(b.held.Shown, max(0, window-request))
-	u.OwnTokens = u.DefinitionTokens + b.held.Sent
+	u.OwnTokens = min(u.DefinitionTokens+b.held.Sent, u.InputTokens) // both are counted as one model counts, and charged as another may
 	if b.needless {
 		u.OwnTokens = u.InputTokens + u.OutputTokens
 	}

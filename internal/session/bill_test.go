@@ -27,6 +27,9 @@ func TestBill(t *testing.T) {
 		{"a helper's", "", func(b *bill) event.Usage {
 			return b.reported(event.AssistantUsage{Scope: event.UsageAside, InputTokens: 9, DefinitionTokens: 3}, shown)
 		}, event.Usage{Calls: 1, InputTokens: 9, DefinitionTokens: 3, OwnTokens: 3}},
+		{"charged less than we count", "", func(b *bill) event.Usage {
+			return b.reported(event.AssistantUsage{InputTokens: 90, OutputTokens: 5, DefinitionTokens: 240}, shown)
+		}, event.Usage{Calls: 1, InputTokens: 90, OutputTokens: 5, DefinitionTokens: 240, KeptTokens: 100_300, OwnTokens: 90}},
 		{"completed without a report", "", func(b *bill) event.Usage { return b.end(shown, event.Completed, false) }, event.Usage{}},
 		{"failed", "", func(b *bill) event.Usage { return b.end(shown, event.Failed, false) }, event.Usage{}},
 		{"stopped, as the last one was charged", "", func(b *bill) event.Usage {

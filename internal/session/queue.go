@@ -74,7 +74,7 @@ func validate(msg Message) error {
 	case strings.TrimSpace(msg.Content) == "" && len(msg.Attachments) == 0:
 		return ErrEmpty
 	case len(msg.Content) > MaxPrompt:
-		return fmt.Errorf("%w: %d bytes, the limit is %d; attach the text as a file", ErrTooLong, len(msg.Content), MaxPrompt)
+		return fmt.Errorf("%w: it has %s, and may have %s; attach the text as a file", ErrTooLong, wording.Size(int64(len(msg.Content))), wording.Limit(MaxPrompt))
 	case !utf8.ValidString(msg.Content):
 		return fmt.Errorf("%w: the prompt is not UTF-8", eventlog.ErrInvalid)
 	case msg.ID != "" && !messageID.MatchString(msg.ID):

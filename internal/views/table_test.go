@@ -117,9 +117,9 @@ func TestTableRowThatCannotBeParsed(t *testing.T) {
 func TestLargerThanItsLimit(t *testing.T) {
 	h := New(outputsOf(t, 128<<20), nil)
 	for name, c := range map[string]struct{ text, view, want string }{
-		"a.csv":   {strings.Repeat("a,b\n", 5<<20), Table, "CSV is shown as a table up to 16.77 MB: this has 21 MB, so it is shown as lines."},
-		"a.json":  {"[" + strings.Repeat("{\"a\":1},\n", 2<<20) + "1]", Table, "JSON is shown as a tree or a table up to 16.77 MB: this has 19 MB, so it is shown as lines."},
-		"a.jsonl": {strings.Repeat("{\"a\":1 }\n", 2<<20), Tree, "JSON is shown as a tree or a table up to 16.77 MB: this has 19 MB, so it is shown as lines."},
+		"a.csv":   {strings.Repeat("a,b\n", 5<<20), Table, "CSV is shown as a table up to 16 MiB: this has 21 MB, so it is shown as lines."},
+		"a.json":  {"[" + strings.Repeat("{\"a\":1},\n", 2<<20) + "1]", Table, "JSON is shown as a tree or a table up to 16 MiB: this has 19 MB, so it is shown as lines."},
+		"a.jsonl": {strings.Repeat("{\"a\":1 }\n", 2<<20), Tree, "JSON is shown as a tree or a table up to 16 MiB: this has 19 MB, so it is shown as lines."},
 	} {
 		o := file(t, h, name, c.text)
 		if got := h.Of(o); !slices.Equal(got, []string{Source, Diff}) {

@@ -21,8 +21,15 @@ func Size(n int64) string {
 	})
 }
 
-// Limit is a number of bytes that something may have: 20.97 MB. It is never more than n.
+// Limit is a number of bytes that something may have, as it was set: 16 MiB, 2 MB. It is never more
+// than n.
 func Limit(n int64) string {
+	units := []string{"KiB", "MiB", "GiB"}
+	for shift := 10 * len(units); shift > 0; shift -= 10 {
+		if n >= 1<<shift && n%(1<<shift) == 0 && n%1000 != 0 {
+			return strconv.FormatInt(n>>shift, 10) + " " + units[shift/10-1]
+		}
+	}
 	return sized(n, func(f float64) string {
 		return strconv.FormatFloat(float64(int64(f*100))/100, 'f', -1, 64)
 	})

@@ -9,7 +9,7 @@ func TestSizes(t *testing.T) {
 			t.Errorf("%d: %s, not %s", n, got, want)
 		}
 	}
-	for n, want := range map[int64]string{20 << 20: "20.97 MB", 1 << 20: "1.04 MB", 1 << 10: "1.02 kB", 500: "500 bytes", 2_000_000: "2 MB"} {
+	for n, want := range map[int64]string{20 << 20: "20 MiB", 1 << 20: "1 MiB", 3 << 30: "3 GiB", 1 << 10: "1 KiB", 500: "500 bytes", 2_000_000: "2 MB", 512_000: "512 kB", 1<<20 + 1: "1.04 MB", 0: "0 bytes"} {
 		if got := Limit(n); got != want {
 			t.Errorf("a limit of %d: %s, not %s", n, got, want)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/copilot/cli"
+	"webchat/internal/tokens"
 )
 
 // Offered returns the tools a conversation was last seen to offer.
@@ -65,6 +66,12 @@ func Share(b, with *Backend) { b.cli, b.cfg.Home = with.cli, with.cfg.Home }
 
 // Definitions are tools in the CLI's words.
 var Definitions = definitionsOf
+
+// Added is what the tools and the guide add to each call, as the ledger counts it.
+func Added(tools []agent.ToolSpec) int64 {
+	b := Backend{cfg: Config{Count: func(text string) int { n, _ := tokens.Count(text); return n }}}
+	return b.definitions(tools)
+}
 
 // Tap gives f each event that the CLI sends to a conversation, before the conversation has it.
 func Tap(c agent.Conn, f func(cli.Event)) {

@@ -2,6 +2,8 @@ package copilot_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -117,5 +119,16 @@ func TestFinalIsCheap(t *testing.T) {
 	}
 	if t.Logf("%d tokens", sum); sum > 240 {
 		t.Errorf("the display tools cost %d tokens in each call", sum)
+	}
+	// What the ledger counts has the sentence of the system message, too. The documents say the same.
+	added := copilot.Added(displaytools.Specs())
+	for file, words := range map[string]string{
+		"README.md":      fmt.Sprintf("a sentence about them are %d tokens of each call", added),
+		"docs/MODELS.md": fmt.Sprintf("a sentence about them add %d tokens to each call of the Copilot CLI, and so %d to", added, 2*added),
+	} {
+		text, err := os.ReadFile(filepath.Join("../../..", file))
+		if err != nil || !strings.Contains(strings.Join(strings.Fields(string(text)), " "), words) {
+			t.Errorf("%s does not say %q (%v)", file, words, err)
+		}
 	}
 }

@@ -179,7 +179,7 @@ func TestDeskSaysWhatWasEvicted(t *testing.T) {
 	}
 	p.wait(`document.querySelectorAll('#outs .gone').length > 0`)
 	p.js(`document.querySelector('.tab.is-off [role=tab]').click()`)
-	p.has(".pane:not([hidden]) .nothing", "Deleted early, to make room All outputs together may take 1.0 MB.")
+	p.has(".pane:not([hidden]) .nothing", "Deleted early, to make room All outputs together may take 1 MiB.")
 	p.wait(`/^Deleted \d\d:\d\d$/.test(` + onDesk + `.querySelector('.dfoot').innerText.trim())`)
 	p.shot("state-of-desk-evicted")
 	p.accessible("an evicted output")

@@ -53,7 +53,7 @@ func TestDeskShowsALargeTableAsLines(t *testing.T) {
 	s.put("sinks.csv", "id,region,frames\n"+strings.Repeat("17,eu-west,4\n", 1_400_000))
 	p.say("/show sinks.csv")
 	p.front("sinks.csv")
-	p.has(".pane:not([hidden]) .vbar", "CSV is shown as a table up to 16.77 MB: this has 18 MB, so it is shown as lines.")
+	p.has(".pane:not([hidden]) .vbar", "CSV is shown as a table up to 16 MiB: this has 18 MB, so it is shown as lines.")
 	p.is(onDesk+`.querySelectorAll('[data-view]').length + ' views'`, "0 views")
 	p.has(".pane:not([hidden]) .rows", "17,eu-west,4")
 	p.accessible("a large table on the Desk")

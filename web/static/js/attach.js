@@ -65,7 +65,7 @@ export async function collect() {
 }
 
 function addFile(file) {
-  if (file.size > most) return failed(new Error(`${file.name || 'The paste'} is over the limit of 20.97 MB for attachments.`))
+  if (file.size > most) return failed(new Error(`${file.name || 'The paste'} is over the limit of 20 MiB for attachments.`))
   const upload = uploadOnce(file.name, file)
   let agreed = false // that it goes although it may hold secrets
   const url = /^image\/(?!svg)/.test(file.type) && URL.createObjectURL(file) // a model reads an SVG as text
