@@ -11,10 +11,6 @@ import (
 )
 
 const (
-	// defaultSilence is how long a helper lives without a word from us. A server
-	// that is stopped for as long does not come back soon, and nothing could end
-	// its commands meanwhile.
-	defaultSilence = 20 * time.Second
 	// beatsPerSilence is how many beats are sent in that time. As many without
 	// an answer are a helper that does not react.
 	beatsPerSilence = 4

@@ -20,6 +20,14 @@ import (
 type fillable struct {
 	*storetest.Memory
 	full atomic.Bool
+	away atomic.Bool // nothing can be read
+}
+
+func (f *fillable) List(ctx context.Context, q sessions.Query) (sessions.Page, error) {
+	if f.away.Load() {
+		return sessions.Page{}, store.ErrAway
+	}
+	return f.Memory.List(ctx, q)
 }
 
 func (f *fillable) fault() error {
@@ -108,6 +116,9 @@ func TestFullDisk(t *testing.T) {
 	if after := len(h.logOf(t, path)); after != before {
 		t.Errorf("the log went from %d to %d events", before, after)
 	}
+	db.away.Store(true)
+	want("GET", "/api/sessions", ``, 503, `"code":"log_unavailable"`, "The database does not answer. Check that PostgreSQL runs and can be reached, then try again.")
+	db.away.Store(false)
 	for _, page := range []string{"/", "/sessions", "/sessions/" + id} {
 		want("GET", page, ``, 200, hidden)
 	}

@@ -100,6 +100,9 @@ func status(err error) (_ refusal, known bool) {
 			return x.refusal, true
 		}
 	}
+	if disk, ok := errors.AsType[sessions.Refusal](err); ok { // of what was to be read
+		return refusal{503, "log_unavailable", wording.Sentence(fmt.Sprintf("%v. %s, then try again", disk, disk.Advice())), "5"}, true
+	}
 	return refusal{}, false
 }
 

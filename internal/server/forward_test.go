@@ -131,6 +131,8 @@ func (r *resident) Take(ctx context.Context, id eventlog.ID) error {
 	return nil
 }
 
+func (r *resident) Alive() error { return nil }
+
 func (r *resident) Elsewhere(context.Context) ([]eventlog.Summary, error) { return nil, nil }
 
 // What another replica has is answered through this one as there: status, headers and body, also of

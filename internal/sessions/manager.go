@@ -350,6 +350,9 @@ func (m *Manager) load(ctx context.Context, id eventlog.ID) (*session.Session, e
 	if err := m.Sees(ctx, id); err != nil { // whose it is never changes
 		return nil, err
 	}
+	if err := m.alive(); err != nil {
+		return nil, err
+	}
 	if s := m.loaded(id); s != nil {
 		return s, nil
 	}

@@ -15,6 +15,9 @@ type Owners interface {
 	// read, and may be called again. The error is an [*ElsewhereError] while a living replica has it,
 	// and wraps [eventlog.ErrNotFound] for an unknown session.
 	Take(ctx context.Context, id eventlog.ID) error
+	// Alive fails when others may have what this replica took. It is called before what is in memory of
+	// a session is used, and does not ask the log.
+	Alive() error
 	// Elsewhere returns the sessions of other replicas that changed within the last minute.
 	Elsewhere(ctx context.Context) ([]eventlog.Summary, error)
 }
@@ -48,6 +51,14 @@ func (m *Manager) take(ctx context.Context, id eventlog.ID) error {
 		return nil
 	}
 	return m.cfg.Owners.Take(ctx, id)
+}
+
+// alive fails when another replica may have the sessions that are loaded here.
+func (m *Manager) alive() error {
+	if m.cfg.Owners == nil {
+		return nil
+	}
+	return m.cfg.Owners.Alive()
 }
 
 // elsewhere reports whether an error says that another replica has the session.

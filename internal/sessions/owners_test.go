@@ -86,6 +86,8 @@ func (r *replica) Delete(ctx context.Context, id eventlog.ID) error {
 	return r.disk.Delete(ctx, id)
 }
 
+func (r *replica) Alive() error { return r.fenced() }
+
 func (r *replica) fenced() error {
 	r.all.mu.Lock()
 	defer r.all.mu.Unlock()
@@ -153,6 +155,9 @@ func TestReplicas(t *testing.T) {
 		}
 		if _, err := running.Send(t.Context(), session.Message{Content: "x"}); !errors.Is(err, eventlog.ErrClosed) {
 			t.Errorf("the first one is told %v", err)
+		}
+		if _, err := first.m.Get(t.Context(), running.ID()); !errors.Is(err, eventlog.ErrClosed) {
+			t.Errorf("the first one answers from its memory: %v", err)
 		}
 		if first.m.Unsaved() != "" {
 			t.Errorf("the first one says %q", first.m.Unsaved())

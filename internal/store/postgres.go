@@ -269,11 +269,11 @@ func searched(s string) string { return strings.ReplaceAll(caseless(s), "\x00", 
 const (
 	putPostgresEvents = ` INSERT INTO events (session, seq, json, words)
 		SELECT s.key, e.seq, e.json, array_to_tsvector(string_to_array(e.words, ' '))
-		FROM s, unnest($17::bigint[], $18::bytea[], $19::text[]) AS e (seq, json, words)`
+		FROM s, unnest($17::bigint[], $18::bytea[], $19::text[]) AS e (seq, json, words)` + overwriting
 	updatePostgres = `WITH s AS (UPDATE sessions SET backend = $3, model = $4, title = $5, folded = $6, created_at = $7, updated_at = $8,
 		status = $9, pending = $10, unfinished = $11, last_seq = $12, rest = $13, workspace = $14, failed = $16,
 		activity = CASE WHEN $15 THEN nextval('activities') ELSE activity END, touched = now()
-		WHERE id = $1 AND last_seq = $2 AND owner = $20 RETURNING key)` + putPostgresEvents
+		WHERE id = $1 AND (last_seq = $2 AND owner = $20 OR ` + always + `) RETURNING key)` + putPostgresEvents
 	insertPostgres = `WITH s AS (INSERT INTO sessions (id, backend, model, title, folded, created_at, updated_at, status, pending,
 		unfinished, last_seq, rest, workspace, failed, activity, pinned, deleted_at, user_id, owner, touched)
 		SELECT $1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $16, nextval('activities'), $21, $22, $23, $20::bigint, now()

@@ -115,7 +115,7 @@ func (db *Postgres) held() error {
 	db.life.mu.Lock()
 	defer db.life.mu.Unlock()
 	now := time.Now()
-	if now.Before(db.life.until) && now.Round(0).Before(db.life.until.Round(0)) {
+	if now.Before(db.life.until) && now.Round(0).Before(db.life.until.Round(0)) || !fenced {
 		return nil
 	}
 	return ErrFenced
@@ -222,6 +222,9 @@ func (db *Postgres) Leave() error {
 
 // alive is true of the row of a replica that lives, in a statement.
 const alive = `EXISTS (SELECT FROM replicas r WHERE r.ends > now() AND r.id = `
+
+// Alive implements [sessions.Owners].
+func (db *Postgres) Alive() error { return db.held() }
 
 // Take implements [sessions.Owners].
 func (db *Postgres) Take(ctx context.Context, id eventlog.ID) error {

@@ -68,7 +68,7 @@ var (
 	words = regexp.MustCompile(`[A-Za-z’'-]+`)
 	// A word between words, as in prose: no operator, no tag, no path, no placeholder only.
 	prose   = regexp.MustCompile(`[A-Za-z%’')\]]{2,}[,:;]? [a-zA-Z%(“"][a-zA-Z%’'-]*[,:;.]? [a-zA-Z%(“"]`)
-	program = regexp.MustCompile(`(?s)^\s*(SELECT|INSERT|UPDATE|DELETE|CREATE|PRAGMA|WITH|DROP|ALTER|BEGIN|VACUUM|ATTACH|<|\(\?|\^|\{|\[|#!|set -)|\$\{|default-src|\\[dbsw]`)
+	program = regexp.MustCompile(`(?s)^\s*(SELECT|INSERT|UPDATE|DELETE|CREATE|PRAGMA|WITH|DROP|ALTER|BEGIN|VACUUM|ON CONFLICT|ATTACH|<|\(\?|\^|\{|\[|#!|set -)|\$\{|default-src|\\[dbsw]`)
 )
 
 func isSentence(s string) bool {
