@@ -6,8 +6,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -87,10 +89,10 @@ type reader struct {
 // silence is after what time without a frame a reader looks for another replica.
 const silence = 3 * time.Second
 
-// read reads until ctx ends or something is wrong.
-func (r *reader) read(ctx context.Context, c *cluster, id string, rnd *rand.Rand) {
+// read reads until ctx ends or something is wrong, each time where a function says.
+func (r *reader) read(ctx context.Context, c *cluster, id string, where func() string) {
 	for ctx.Err() == nil && r.wrong() == nil {
-		r.stream(ctx, c, id, c.anywhere(rnd))
+		r.stream(ctx, c, id, where())
 		pause(ctx, 20*time.Millisecond)
 	}
 }
@@ -116,7 +118,8 @@ func (r *reader) stream(ctx context.Context, c *cluster, id, base string) {
 		return
 	}
 	if res.StatusCode != http.StatusOK {
-		r.fail(fmt.Errorf("a stream answers %s", res.Status))
+		b, _ := io.ReadAll(io.LimitReader(res.Body, 300))
+		r.fail(fmt.Errorf("a stream answers %s by %s: %s", res.Status, base, b))
 		return
 	}
 	_ = witness.Frames(res.Body, func(f witness.Frame) bool { // it ends with its server
@@ -145,6 +148,13 @@ func (r *reader) fail(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.err = err
+}
+
+// saw reports whether an event that was logged holds a text.
+func (r *reader) saw(text string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(r.story.Logged, func(e string) bool { return strings.Contains(e, text) })
 }
 
 func (r *reader) has() int {

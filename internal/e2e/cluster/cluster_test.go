@@ -83,8 +83,10 @@ func start(t *testing.T, n int, program string) *cluster {
 	t.Helper()
 	c := &cluster{t: t, program: program, dir: t.TempDir(), token: strings.Repeat("token", 8), ends: map[string]int{}}
 	c.workspace = filepath.Join(c.dir, "workspace")
-	if err := os.Mkdir(c.workspace, 0o755); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{c.workspace, filepath.Join(c.dir, "shared")} {
+		if err := os.Mkdir(name, 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
 	c.write("workspace/go.mod", "module demo\n")
 	c.write("token", c.token)
@@ -155,13 +157,20 @@ func (c *cluster) ready() {
 // eventually waits for what has to come.
 func (c *cluster) eventually(what string, f func() bool) {
 	c.t.Helper()
+	if !within(patience, f) {
+		c.t.Fatalf("%s: not within %v", what, patience)
+	}
+}
+
+func within(d time.Duration, f func() bool) bool {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(patience); !f(); <-tick.C {
+	for end := time.Now().Add(d); !f(); <-tick.C {
 		if time.Now().After(end) {
-			c.t.Fatalf("%s: not within %v", what, patience)
+			return false
 		}
 	}
+	return true
 }
 
 // anywhere is the URL of a replica, or more often of nginx.
@@ -187,7 +196,9 @@ func (c *cluster) ask(ctx context.Context, base, method, path, body string, head
 	}
 	for _, h := range header {
 		name, value, _ := strings.Cut(h, ": ")
-		req.Header.Set(name, value)
+		if req.Header.Set(name, value); value == "" {
+			req.Header.Del(name)
+		}
 	}
 	return client.Do(req)
 }
@@ -215,9 +226,14 @@ func (c *cluster) must(want int, base, method, path, body string) (text string) 
 	c.t.Helper()
 	var status int
 	var err error
+	defer func() {
+		if status != want {
+			c.t.Logf("%s %s was answered %d %v %.300s", method, path, status, err, text)
+		}
+	}()
 	c.eventually(method+" "+path, func() bool {
 		if status, text, err = c.do(10*time.Second, base, method, path, body); status != want && !passing(status) {
-			c.t.Fatalf("%s %s: %d %v %s", method, path, status, err, text)
+			c.t.Fatalf("%s %s: not %d", method, path, want)
 		}
 		return err == nil && status == want
 	})
@@ -276,6 +292,11 @@ type replica struct {
 
 func (r *replica) url() string { return "http://" + r.listen }
 
+// dataDir is the folder of the machine that it is on now.
+func (r *replica) dataDir() string {
+	return filepath.Join(r.c.dir, fmt.Sprintf("data-%d-%d", r.number, r.folders))
+}
+
 // supervise runs one life after the other.
 func (r *replica) supervise(stop <-chan struct{}) {
 	for {
@@ -302,7 +323,7 @@ func (r *replica) begin() (*exec.Cmd, error) {
 	r.ordered, r.rest = false, 50*time.Millisecond
 	dir := r.c.dir
 	args := []string{"serve", "--no-open", "--backend", "offline", "--permissions", "allow", "--listen", r.listen, "--public-url", "https://" + host,
-		"--workspace", r.c.workspace, "--data-dir", filepath.Join(dir, fmt.Sprintf("data-%d-%d", r.number, r.folders)),
+		"--workspace", r.c.workspace, "--data-dir", r.dataDir(),
 		"--token-file", filepath.Join(dir, "token"), "--engine-file", filepath.Join(dir, fmt.Sprint("engine-", r.number))}
 	if len(r.c.replicas) > 1 {
 		args = append(args, "--shared-dir", filepath.Join(dir, "shared"), "--peer-url", r.url())
@@ -336,6 +357,7 @@ func (r *replica) ended(err error) time.Duration {
 	}
 	if how != "lost its lease" && !r.ordered {
 		r.c.t.Errorf("life %d of replica %d ended by itself: %s", r.life, r.number, how)
+		r.rest = patience // one that cannot start is not started again and again
 	}
 	fmt.Fprintf(&r.log, "-- life %d ended: %s\n", r.life, how)
 	r.c.mu.Lock()

@@ -31,6 +31,12 @@ type storm struct {
 	counts map[string]int
 	frozen *replica
 	thaw   <-chan time.Time
+
+	patience time.Duration // with what has to come after it
+}
+
+func newStorm(c *cluster, rnd *rand.Rand) *storm {
+	return &storm{c: c, rnd: rnd, counts: map[string]int{}, patience: patience}
 }
 
 // blow makes trouble of some kinds until a time has passed; nil are all kinds.
@@ -127,9 +133,11 @@ func (s *storm) calm() {
 	s.c.ready()
 }
 
-// converse has sessions written to and read while f makes trouble, and then compares what everybody
-// saw with the log.
-func (c *cluster) converse(t *testing.T, rnd *rand.Rand, sessions int, f func()) {
+// round has sessions written to and read while there is trouble of some kinds, and then compares
+// what everybody saw with the log.
+func (s *storm) round(t *testing.T, round, sessions int, d time.Duration, kinds []string) {
+	t.Helper()
+	c, rnd := s.c, s.rnd
 	var talks []*talk
 	var writers, readers sync.WaitGroup
 	ctx, stop := context.WithCancel(t.Context())
@@ -138,18 +146,18 @@ func (c *cluster) converse(t *testing.T, rnd *rand.Rand, sessions int, f func())
 	defer stopWriting()
 	again := func() *rand.Rand { return rand.New(rand.NewPCG(rnd.Uint64(), 1)) } // each has its own
 	for i := range sessions {
-		k := &talk{name: fmt.Sprintf("s%d", i+1), id: c.session(c.anywhere(rnd)), acked: map[int]bool{}}
+		k := &talk{name: fmt.Sprintf("r%ds%d", round, i+1), id: c.session(c.anywhere(rnd)), acked: map[int]bool{}}
 		for range 2 {
 			r, own := &reader{story: witness.NewStory()}, again()
 			r.story.Lost = 1 << 20 // what a message was that never became whole
 			k.readers = append(k.readers, r)
-			readers.Go(func() { r.read(ctx, c, k.id, own) })
+			readers.Go(func() { r.read(ctx, c, k.id, func() string { return c.anywhere(own) }) })
 		}
 		own := again()
 		writers.Go(func() { k.write(writing, c, own) })
 		talks = append(talks, k)
 	}
-	f()
+	s.blow(d, kinds)
 	stopWriting()
 	writers.Wait()
 	var logs [][]witness.Event
@@ -162,13 +170,17 @@ func (c *cluster) converse(t *testing.T, rnd *rand.Rand, sessions int, f func())
 	}
 	for _, k := range talks {
 		var log []witness.Event
-		c.eventually(k.name+" has answered all", func() bool {
+		if !within(s.patience, func() bool {
 			log = c.logOf(c.anywhere(rnd), k.id)
 			return answered(log, "last")
-		})
+		}) {
+			t.Errorf("%s: its last prompt has no turn, or a turn no end", k.name)
+		}
 		logs = append(logs, log)
 		for i, r := range k.readers {
-			c.eventually(fmt.Sprintf("%s: reader %d has all", k.name, i), func() bool { return r.has() >= len(log) || r.wrong() != nil })
+			if !within(s.patience, func() bool { return r.has() >= len(log) || r.wrong() != nil }) {
+				t.Errorf("%s: reader %d has %d events of %d", k.name, i, r.has(), len(log))
+			}
 		}
 	}
 	stop()
@@ -192,18 +204,19 @@ func (c *cluster) converse(t *testing.T, rnd *rand.Rand, sessions int, f func())
 		events, acked, repeated, streams, lines, c.ends)
 }
 
-// answered reports whether the turn of a message has ended, and with it those before.
-func answered(log []witness.Event, message string) bool {
-	turn := ""
+// answered reports whether the turn of a message has begun, and all turns have ended.
+func answered(log []witness.Event, message string) (begun bool) {
+	open := 0
 	for _, e := range log {
-		if e.Type == "turn.start" && e.Data.MessageID == message {
-			turn = e.Data.TurnID
-		}
-		if e.Type == "turn.end" && e.Data.TurnID == turn && turn != "" {
-			return true
+		switch e.Type {
+		case "turn.start":
+			open++
+			begun = begun || e.Data.MessageID == message
+		case "turn.end":
+			open--
 		}
 	}
-	return false
+	return begun && open == 0
 }
 
 func kinds() (all []string) {
@@ -211,13 +224,4 @@ func kinds() (all []string) {
 		all = append(all, k.name)
 	}
 	return all
-}
-
-// TestOne: one program that has a database is killed, and the database crashes or is cut off.
-func TestOne(t *testing.T) {
-	rnd := witness.Seeded(t)
-	c := start(t, 1, program(t, "shortlease"))
-	s := &storm{c: c, rnd: rnd, counts: map[string]int{}}
-	c.converse(t, rnd, 3, func() { s.blow(6*time.Second, []string{"kill", "term", "crash", "cut", "swallow", "delay", "half"}) })
-	t.Logf("soak: one webchat on a database: %v", s.counts)
 }

@@ -1,0 +1,169 @@
+//go:build unix
+
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"webchat/internal/e2e/witness"
+)
+
+// TestCluster: three replicas go on where one was killed, and while everything fails at random.
+func TestCluster(t *testing.T) {
+	rnd := witness.Seeded(t)
+	c := start(t, 3, program(t, "shortlease"))
+	c.story(t, syscall.SIGKILL)
+	c.story(t, syscall.SIGTERM)
+	s := newStorm(c, rnd)
+	s.round(t, 1, 4, 10*time.Second, kinds())
+	t.Logf("soak: three replicas: %v", s.counts)
+}
+
+// TestSoakCluster is the long form, in rounds of sessions of their own.
+func TestSoakCluster(t *testing.T) {
+	witness.Soak(t)
+	rnd := witness.Seeded(t)
+	c := start(t, 3, program(t, "shortlease"))
+	s := newStorm(c, rnd)
+	enough := func() bool {
+		return s.counts["kill"] >= 200 && s.counts["freeze"] >= 100 && s.counts["term"] >= 100 && s.counts["cut"]+s.counts["half"] >= 1000
+	}
+	for round := 1; !enough() && !t.Failed(); round++ {
+		s.round(t, round, 6, time.Minute, kinds())
+	}
+	t.Logf("soak: three replicas: %v, 0 lost, 0 twice, 0 gaps", s.counts)
+}
+
+// TestWithoutFence: what [TestCluster] looks for is found in programs that look neither at the owner
+// nor at the sequence nor at the time when they append.
+func TestWithoutFence(t *testing.T) {
+	witness.Soak(t)
+	if os.Getenv("WEBCHAT_NOFENCE") == "" {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestWithoutFence$", "-test.v")
+		cmd.Env = append(os.Environ(), "WEBCHAT_NOFENCE=1")
+		out, err := cmd.CombinedOutput()
+		found := regexp.MustCompile(`was acknowledged and is not in the log|, reader \d: |reader \d has |a turn no end|ran twice|after life`).FindAllString(string(out), -1)
+		if err == nil || len(found) == 0 {
+			t.Errorf("nothing was found:\n%s", out)
+		}
+		t.Logf("soak: without the fence %d faults were found", len(found))
+		return
+	}
+	rnd := witness.Seeded(t)
+	c := start(t, 3, program(t, "shortlease,nofence"))
+	s := newStorm(c, rnd)
+	s.patience = 2 * time.Second
+	for round := 1; round <= 3 && !t.Failed(); round++ {
+		s.round(t, round, 6, lease+2*time.Second, []string{"freeze"})
+	}
+}
+
+// story ends the replica that has a session while its turn runs, which others follow and wrote to.
+func (c *cluster) story(t *testing.T, by syscall.Signal) {
+	t.Helper()
+	owner, writes, reads := c.replicas[0], c.replicas[1], c.replicas[2]
+	browser := c.signIn(owner)
+	id := c.session(owner.url())
+	r := &reader{story: witness.NewStory()}
+	r.story.Lost = 1 << 20
+	ctx, stop := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	all.Go(func() { r.read(ctx, c, id, reads.url) })
+	path := "/api/sessions/" + id
+	c.must(http.StatusAccepted, writes.url(), "POST", path+"/messages", `{"content":"show me go.mod then stream 1000 words slowly","messageId":"first"}`)
+	output := ""
+	c.eventually("something was shown, and a message has begun", func() bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		output = regexp.MustCompile(`out_[A-Za-z0-9_]+`).FindString(strings.Join(r.story.Logged, ""))
+		return output != "" && len(r.story.Texts) > len(r.story.Wholes)
+	})
+	if !owner.signal(by) {
+		t.Fatal("the owner does not run")
+	}
+	ended := time.Now()
+	c.eventually("the turn is interrupted where it is read", func() bool { return r.saw(`"outcome":"interrupted"`) || r.wrong() != nil })
+	took := time.Since(ended)
+	t.Logf("soak: from %v to turn.end in another replica's stream: %v", by, took.Round(time.Millisecond))
+	if took > lease {
+		t.Errorf("it took %v, as if nobody had known that the owner was dead", took)
+	}
+	c.must(http.StatusAccepted, writes.url(), "POST", path+"/messages", `{"content":"show me go.mod then stream 1000 words slowly","messageId":"first"}`)
+	c.must(http.StatusAccepted, reads.url(), "POST", path+"/messages", `{"content":"hello","messageId":"last"}`)
+	c.ready()
+	var log []witness.Event
+	c.eventually("a prompt is answered", func() bool { log = c.logOf(writes.url(), id); return answered(log, "last") })
+	c.eventually("the reader has all", func() bool { return r.has() >= len(log) || r.wrong() != nil })
+	stop()
+	all.Wait()
+	if err := r.wrong(); err != nil {
+		t.Error(err)
+	}
+	witness.Closed(t, id, log)
+	witness.Same(t, "the reader", r.story, log)
+	first := 0
+	for _, e := range log {
+		if e.Type == "user.message" && e.Data.MessageID == "first" {
+			first++
+		}
+	}
+	if first != 1 {
+		t.Errorf("the prompt that was sent again is %d times in the log", first)
+	}
+	for _, at := range c.replicas {
+		if status := c.status(at.url(), "/api/outputs/"+output); status != http.StatusOK {
+			t.Errorf("what was shown, %s, is answered with %d by replica %d", output, status, at.number)
+		}
+		if status := c.loads(at.url(), "/sessions/"+id, browser); status != http.StatusOK {
+			t.Errorf("the browser that signed in gets %d from replica %d", status, at.number)
+		}
+	}
+}
+
+// signIn uses a link of a replica, and returns the browser's cookie.
+func (c *cluster) signIn(r *replica) (cookie string) {
+	c.t.Helper()
+	cmd := exec.Command(c.program, "url", "--data-dir", r.dataDir(), "--public-url", "https://"+host, "--token-file", filepath.Join(c.dir, "token"))
+	out, err := cmd.CombinedOutput()
+	_, secret, ok := strings.Cut(strings.TrimSpace(string(out)), "/auth#t=")
+	if err != nil || !ok {
+		c.t.Fatalf("webchat url: %v %s", err, out)
+	}
+	body, err := json.Marshal(map[string]string{"token": secret})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	// Another replica knows of the link, too.
+	res, err := c.ask(c.t.Context(), c.edge, "POST", "/api/sign-in", string(body), "Authorization: ", "Origin: https://"+host)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	for _, k := range res.Cookies() {
+		return k.Name + "=" + k.Value
+	}
+	c.t.Fatalf("the sign-in is answered %s, without a cookie", res.Status)
+	return ""
+}
+
+// loads asks for a page as a browser that signed in.
+func (c *cluster) loads(base, path, cookie string) int {
+	c.t.Helper()
+	res, err := c.ask(c.t.Context(), base, "GET", path, "", "Authorization: ", "Cookie: "+cookie, "Sec-Fetch-Site: none", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	return res.StatusCode
+}
