@@ -11,13 +11,13 @@ FROM debian:13-slim AS base
 # Debian, since the agents' programs are built for its C library. A shell and git
 # are what people run in a workspace; curl asks for the health. Any user id may run
 # the image (docker run --user), so everybody may make a data folder in /data, as in
-# most volumes, and git works in a workspace that is somebody else's. A new volume at
-# /workspace takes the rights of the folder here.
+# most volumes, and git works in a workspace that is somebody else's. New volumes at
+# /workspace and /shared take the rights of the folders here.
 RUN apt-get update \
  && apt-get install -y --no-install-recommends bash ca-certificates curl git \
  && rm -rf /var/lib/apt/lists/* \
  && git config --system --add safe.directory '*' \
- && mkdir -p /data /workspace && chmod 1777 /data /workspace
+ && mkdir -p /data /shared /workspace && chmod 1777 /data /shared /workspace
 COPY --from=build /webchat /usr/local/bin/webchat
 ENV HOME=/data SHELL=/bin/bash \
     WEBCHAT_CONTAINER=1 WEBCHAT_DATA_DIR=/data/webchat WEBCHAT_WORKSPACE=/workspace \
