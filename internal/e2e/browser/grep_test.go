@@ -46,8 +46,7 @@ func TestSearchOfTheFolder(t *testing.T) {
 	p.wait(`document.querySelectorAll('.gfile:nth-child(2) .cl')[1].textContent.length < 320`)
 	p.has(".grep .dfoot", "Hit 1 of 5")
 	p.shots("grep")
-	p.accessible("the search of the folder")
-	p.look(1440, 900, "light")
+	p.strained("the search of the folder")
 	p.press("Control+Shift+f")
 	p.wait(field)
 

@@ -119,6 +119,8 @@ func TestLiveFiles(t *testing.T) {
 	p.is(`String(document.querySelector('`+pane+` .rows').innerText.includes("somebody else's"))`, "false")
 	p.wait(`document.querySelector('` + pane + ` .timeline .is-disk:not([hidden])')`)
 	p.shot("live-disk")
+	p.dark("live-disk")
+	p.strained("a file that changed on disk")
 	p.js(`document.querySelector('` + foot + ` [data-act=see-disk]').click()`)
 	p.has(pane+" .rows .is-fresh", "somebody else's line")
 	p.is(words, "")

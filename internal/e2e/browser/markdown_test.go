@@ -141,6 +141,8 @@ func TestNotebook(t *testing.T) {
 	p.shot("desk-notebook-dark")
 	p.look(1440, 900, "light")
 	p.accessible("a notebook")
+	p.dark("notebook")
+	p.strained("a notebook")
 	p.expect("Content Security Policy", "sandbox")
 	p.click(".pane:not([hidden]) [data-html]")
 	p.wait(onDesk + `.querySelector('iframe[sandbox=""]')`)

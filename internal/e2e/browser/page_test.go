@@ -315,6 +315,17 @@ func (p *page) dark(name string) {
 	p.look(1440, 900, "light")
 }
 
+// strained has axe-core check the page in colours that the system forces, and at 200 %.
+func (p *page) strained(state string) {
+	p.t.Helper()
+	p.media("forced-colors", "active")
+	p.accessible(state + ", forced colours")
+	p.media()
+	p.do(chromedp.EmulateViewport(720, 450, chromedp.EmulateScale(2)))
+	p.accessible(state + " at 200 %")
+	p.look(1440, 900, "light")
+}
+
 // shots keeps pictures at the three widths of the design, light and dark, and
 // has each of them checked by axe-core.
 func (p *page) shots(name string) {

@@ -182,6 +182,8 @@ func TestDeskIsASheetOnPhones(t *testing.T) {
 	p.click(".bubble [data-act=ask]")
 	p.wait(`document.querySelector('#chips .chip')`)
 	p.fits("chip")
+	p.media("prefers-color-scheme", "dark")
+	p.accessible("a chip on a phone, dark")
 }
 
 // A finger chooses lines by tapping two numbers, drags the ends of the choice, and gets a menu by

@@ -88,6 +88,13 @@ func TestReplay(t *testing.T) {
 	}
 	p := h.site.open("/sessions/" + id)
 	p.look(1440, 900, "light")
+	p.click("#meter")
+	p.wait(`document.querySelector('#ledger')?.checkVisibility()`)
+	p.accessible("the sheet of figures")
+	p.dark("figures")
+	p.strained("the sheet of figures")
+	p.press("Escape")
+	p.wait(`!document.querySelector('#ledger').checkVisibility()`)
 	p.click("[data-act=title-menu]")
 	p.choose("Replay")
 	p.wait(`location.pathname.endsWith('/replay') && document.querySelector('#saw .lines')`)
@@ -131,6 +138,7 @@ func TestReplay(t *testing.T) {
 	p.wait(`document.getElementById('moment').value === ` + quote(last)) // it plays to the end
 	p.moment(last)
 	p.accessible("replay")
+	p.strained("replay")
 
 	p.js(`document.querySelector('.pace input[value="8"]').click()`)
 	p.press("Home")

@@ -67,6 +67,8 @@ func TestStartPageLists(t *testing.T) {
 	p.has("[data-list=changed]", "All 2 changes")
 	p.shot("start-changed")
 	p.accessible("the start page")
+	p.dark("start-changed")
+	p.strained("the start page")
 	p.js(`[...document.querySelectorAll('[data-list=changed] button')].find((b) => b.innerText.includes('new.txt')).click()`)
 	p.wait(`location.pathname.startsWith('/sessions/')`)
 	p.live()
