@@ -35,7 +35,8 @@ const (
 	MCP
 	// Output gives an output, whose unguessable id is the credential.
 	Output
-	// Frame gives the page that a frame of ours shows: the id of the output is the credential.
+	// Frame gives the page that a frame of ours shows: the id of the output is the credential, and the
+	// page that draws diagrams is the same for all.
 	Frame
 )
 

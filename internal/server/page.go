@@ -47,10 +47,11 @@ func (s *Server) pageRoutes() []route {
 		return nil
 	}
 	var rows []route
-	if s.Guard.Shared() {
+	if s.Guard != nil && s.Guard.Shared() {
 		rows = append(rows, route{get, "/auth/user", guard.Door, s.signInAs, 303, nil, htmlPage("A redirect to the page that signs in, or to who knows people"), "state code error", "Sign in as oneself"})
 	}
 	static := func(w http.ResponseWriter, r *http.Request) error { web.Handler().ServeHTTP(w, r); return nil }
+	diagram := func(w http.ResponseWriter, r *http.Request) error { web.Diagram(w, r); return nil }
 	return append(rows, []route{
 		{get, "/", guard.Page, s.home, 200, nil, htmlPage("The page of a new session"), "workspace", "Home"},
 		{get, "/auth", guard.Door, s.auth, 200, nil, htmlPage("The page that signs in"), "", "Sign in"},
@@ -62,6 +63,7 @@ func (s *Server) pageRoutes() []route {
 		{get, "/sessions/{id}/desk/{output}", guard.Read, s.deskPane, 200, nil, htmlPage("An output as the Desk shows it"), "", "An output on the Desk"},
 		{get, "/sessions/{id}/review", guard.Read, s.review, 200, nil, htmlPage("What the agent changed, as the Desk shows it"), "since from", "What the agent changed: since is turn (the default), prompt or commit; from is the event that a turn begins with"},
 		{get, "/consent", guard.Read, s.consentPage, 200, nil, htmlPage("What agents may do, inside the page's dialog"), "session", "What agents may do"},
+		{get, "/diagram", guard.Frame, diagram, 200, nil, htmlPage("A page that draws what it is sent as a message"), "", "The page of a frame that draws one Mermaid diagram: it is the same for all, and loads nothing"},
 		{get, "/static/*", guard.Static, static, 200, nil, bytesBody("a style sheet, a script or an icon"), "", "Static files"},
 	}...)
 }

@@ -35,7 +35,8 @@
 //	          picture is its description: one of a file beside the text in span.pic-ref
 //	          [data-to=ADDRESS], any other with its address in span.href. A link to a file
 //	          is a[data-to=ADDRESS], one to a place in the text a[href="#NAME"], whose
-//	          element has the id "user-content-NAME"
+//	          element has the id "user-content-NAME". In the block of a Mermaid diagram,
+//	          button[data-diagram] stands above its source
 //	table     records of CSV, TSV, JSON lines, a JSON array of objects; rows are records.
 //	          One that cannot be parsed is shown as it is, and says so.
 //	          filter (several: all must hold) is a text, or column:test:value with a column

@@ -311,6 +311,7 @@ func slug(text string) string {
 // made: fewer than asked for if they are large.
 //
 //	<div class="block" data-line="12">…</div>
+//	<div class="block" data-line="16"><button data-diagram="">…</button><pre>…</pre></div>, a Mermaid diagram
 //	<details class="fold" data-line="20"><summary>…</summary>…</details>
 func (d *Document) HTML(from, to int) (template.HTML, int) {
 	var b strings.Builder
@@ -344,6 +345,9 @@ func (d *Document) show(b *strings.Builder, rows []row) {
 			d.show(b, r.rows)
 			b.WriteString("</details>\n")
 		default:
+			if r.block.kind >= fenced && strings.EqualFold(r.block.info, "mermaid") {
+				at += `<button type="button" class="btn" data-diagram="">Draw the diagram</button>`
+			}
 			b.WriteString(`<div class="block"` + at + string(r.block.Whole()) + "</div>\n")
 		}
 	}

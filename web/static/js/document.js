@@ -3,7 +3,7 @@
 
 import { path, post } from './api.js'
 import { base } from './base.js'
-import { page } from './frames.js'
+import { diagram, page } from './frames.js'
 import { readOn, source } from './paneviews.js'
 import { failed } from './toast.js'
 
@@ -39,6 +39,8 @@ async function go(root, hash) {
 async function click(e, pane, root) {
   const button = e.target.closest('[data-html]')
   if (button) return button.replaceWith(...page(pane.dataset.output, 'What a cell wrote', button.dataset.html))
+  const draw = e.target.closest('[data-diagram]')
+  if (draw) return diagram(draw)
   const a = e.target.closest('a')
   if (!a || a.matches('.at-src, .ref, .ln, [target]')) return null
   e.preventDefault()

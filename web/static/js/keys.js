@@ -38,10 +38,11 @@ function widened() {
   expanded(document.getElementById('side').checkVisibility())
 }
 
+/** Reports whether the page is dark. */
+export const isDark = () => (document.documentElement.dataset.theme ?? (matchMedia('(prefers-color-scheme: dark)').matches && 'dark')) === 'dark'
+
 function theme() {
-  const dark = matchMedia('(prefers-color-scheme: dark)').matches
-  const now = document.documentElement.dataset.theme ?? (dark ? 'dark' : 'light')
-  const next = now === 'dark' ? 'light' : 'dark'
+  const next = isDark() ? 'light' : 'dark'
   document.documentElement.dataset.theme = next
   localStorage.setItem('webchat.theme', next)
 }
