@@ -36,13 +36,18 @@ func (o *options) credentials() (dir string, g *guard.Guard, err error) {
 	return dir, g, err
 }
 
-func printToken(_ context.Context, o *options, stdout, _ io.Writer) error {
-	_, g, err := o.credentials()
+func printToken(ctx context.Context, o *options, stdout, _ io.Writer) error {
+	dir, g, err := o.credentials()
 	if err != nil {
 		return err
 	}
 	token := g.Token()
-	if o.MCP {
+	switch {
+	case o.User != "":
+		if token, err = (daemon.Client{Dir: dir, Token: g.Token()}).UserToken(ctx, o.User); err != nil {
+			return err
+		}
+	case o.MCP:
 		token = g.MCPToken()
 	}
 	_, err = fmt.Fprintln(stdout, token)

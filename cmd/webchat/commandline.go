@@ -32,7 +32,8 @@ type cli struct {
 	} `cmd:"" help:"follow a session in the terminal, and answer its questions there"`
 	URL   struct{} `cmd:"" name:"url" help:"print a fresh one-time sign-in link of the running server"`
 	Token struct {
-		MCP bool `name:"mcp" help:"print the token that is good for MCP only"`
+		MCP  bool   `name:"mcp" help:"print the token that is good for MCP only"`
+		User string `placeholder:"NAME" help:"make one that acts as this user, where people sign in as themselves"`
 	} `cmd:"" help:"print the API token, for curl"`
 	MCP struct {
 		Stdio struct {
@@ -50,7 +51,7 @@ type cli struct {
 	Stop   struct{} `cmd:"" help:"end the running server"`
 	Logout struct {
 		User string `placeholder:"NAME" help:"only those of this user"`
-	} `cmd:"" help:"revoke every sign-in, or those of one user"`
+	} `cmd:"" help:"revoke every sign-in and users' tokens, or those of one user"`
 	Doctor struct {
 		Online bool `help:"also ask each configured model for one token"`
 	} `cmd:"" help:"check agents, models and settings, and show what works"`
@@ -138,7 +139,7 @@ func parse(args, env []string) (name string, o *options, err error) {
 	o = &c.Options
 	o.env = env
 	o.commandOptions = commandOptions{OlderThan: c.Sessions.Prune.OlderThan, MCP: c.Token.MCP, Back: c.Move.Back, Own: c.MCP.Stdio.Own, Online: c.Doctor.Online, HTTP: c.MCP.Install.HTTP, Yes: c.MCP.Install.Yes,
-		Client: c.MCP.Install.Client, Shell: c.Completion.Shell, Name: c.Show.Name, Where: c.Serve.Where + c.Open.Where, Session: c.Attach.Session, User: c.Logout.User}
+		Client: c.MCP.Install.Client, Shell: c.Completion.Shell, Name: c.Show.Name, Where: c.Serve.Where + c.Open.Where, Session: c.Attach.Session, User: c.Logout.User + c.Token.User}
 	given := func(name string) bool {
 		return slices.ContainsFunc(parsed.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == name })
 	}

@@ -88,7 +88,7 @@ type commandOptions struct {
 	Name      string // of what "show" shows
 	Where     string // what is to be opened; empty: the workspaces
 	Session   string // that "attach" follows; empty: the last one
-	User      string // whom "logout" signs out; empty: everybody
+	User      string // whom "logout" signs out, empty: everybody; of whom "token" makes one
 }
 
 // absolute makes the names of files independent of where they are used later. A

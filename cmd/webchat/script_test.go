@@ -186,9 +186,13 @@ func ready(ts *testscript.TestScript, _ bool, _ []string) {
 }
 
 func request(ts *testscript.TestScript, _ bool, args []string) {
-	header, until := http.Header{}, ""
+	header, until, stay := http.Header{}, "", false
 	header.Set("Authorization", "Bearer "+ts.Getenv("TOKEN"))
 	for len(args) > 1 && strings.HasPrefix(args[0], "-") {
+		if args[0] == "-stay" {
+			stay, args = true, args[1:]
+			continue
+		}
 		if args[0] == "-until" {
 			until = args[1]
 		} else {
@@ -198,7 +202,7 @@ func request(ts *testscript.TestScript, _ bool, args []string) {
 		args = args[2:]
 	}
 	if len(args) < 2 {
-		ts.Fatalf("usage: http [-H 'K: v'] [-until TEXT] METHOD PATH [BODY]")
+		ts.Fatalf("usage: http [-H 'K: v'] [-until TEXT] [-stay] METHOD PATH [BODY]")
 	}
 	var body io.Reader
 	if len(args) > 2 {
@@ -217,6 +221,9 @@ func request(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	r.Header, r.Host = header, header.Get("Host")
 	client := http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}
+	if stay {
+		client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	}
 	res, err := client.Do(r)
 	ts.Check(err)
 	defer res.Body.Close()

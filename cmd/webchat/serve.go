@@ -122,7 +122,7 @@ func (o *options) serve(ctx context.Context, folders []string, stdout, stderr io
 	}
 	base := "http://localhost:" + strconv.Itoa(port)
 	r.handover.Link = func(path string) string { return r.guard.LinkTo(base, path) }
-	ctl, err := daemon.Listen(ctx, daemon.ControlConfig{Dir: path, Protect: r.guard.Bearer, Link: func() string { return r.guard.Link(base) }, Logout: r.guard.Revoke, Stop: stop,
+	ctl, err := daemon.Listen(ctx, daemon.ControlConfig{Dir: path, Protect: r.guard.Bearer, Link: func() string { return r.guard.Link(base) }, Logout: r.guard.Revoke, Token: r.guard.NewToken, Stop: stop,
 		Prune: func(ctx context.Context, older time.Duration) (daemon.Pruned, error) {
 			return daemon.Prune(ctx, r.sessions, r.db, older)
 		}, Lend: r.lender.In, Open: r.handover.Open, Show: r.handover.Show})

@@ -42,6 +42,12 @@ func (c Client) Logout(ctx context.Context, user string) (int, error) {
 	return r.SignedOut, err
 }
 
+// UserToken makes an API token of a user.
+func (c Client) UserToken(ctx context.Context, user string) (string, error) {
+	r, err := c.ask(ctx, "token?user="+url.QueryEscape(user), askTime)
+	return r.Token, err
+}
+
 // Prune deletes the sessions that were not used for so long.
 func (c Client) Prune(ctx context.Context, older time.Duration) (Pruned, error) {
 	r, err := c.ask(ctx, "prune?older="+older.String(), pruneTime)

@@ -25,6 +25,7 @@ type ControlConfig struct {
 	Protect func(http.Handler) http.Handler
 	Link    func() string                                        // a fresh sign-in link
 	Logout  func(user string) (int, error)                       // ends the sign-ins of a user, or of everybody, and returns how many there were
+	Token   func(user string) (string, error)                    // makes an API token of a user
 	Prune   func(context.Context, time.Duration) (Pruned, error) // deletes what was not used for so long
 	Stop    func()                                               // has the server end as after a signal
 	// Open opens folders and shows a file, and returns a sign-in link that leads there.
@@ -65,6 +66,7 @@ func sockets(dir string) [2]string {
 type reply struct {
 	URL       string `json:"url,omitempty"`
 	SignedOut int    `json:"signedOut"`
+	Token     string `json:"token,omitempty"`
 	Pruned    Pruned `json:"pruned"`
 }
 
@@ -109,6 +111,14 @@ func Listen(ctx context.Context, config ControlConfig) (*Control, error) {
 	mux.HandleFunc("POST /logout", func(w http.ResponseWriter, r *http.Request) {
 		n, err := config.Logout(r.URL.Query().Get("user"))
 		answer(w, reply{SignedOut: n}, err)
+	})
+	mux.HandleFunc("POST /token", func(w http.ResponseWriter, r *http.Request) {
+		token, err := config.Token(r.URL.Query().Get("user"))
+		if err != nil {
+			http.Error(w, oneLine(err), http.StatusConflict)
+			return
+		}
+		answer(w, reply{Token: token}, nil)
 	})
 	mux.HandleFunc("POST /prune", func(w http.ResponseWriter, r *http.Request) {
 		older, err := time.ParseDuration(r.URL.Query().Get("older"))

@@ -33,7 +33,8 @@
 //
 // # Credentials
 //
-// The API token lives in a file that only its owner reads; tokens for MCP alone follow from it. A
+// The API token lives in a file that only its owner reads; tokens for MCP alone follow from it. Of the
+// tokens that users have a sum is kept. A
 // launch secret signs one browser in, once, within ten minutes; it travels in a URL's fragment. The
 // browser then holds a cookie, which reads, and a second secret, which writes: cookies are shared
 // with every other port of the host, so a neighbour's server receives ours, and may look but not
@@ -119,7 +120,8 @@ type Guard struct {
 	start    string
 	signins  *document.Value[[]signin]
 	launches *document.Value[[]launched] // the oldest first
-	warned   atomic.Int64                // when a refused program was logged last, in seconds
+	tokens   *document.Value[[]personal]
+	warned   atomic.Int64 // when a refused program was logged last, in seconds
 }
 
 // New reads or makes the API token. Its errors name the file and what to do.
@@ -156,6 +158,7 @@ func New(c Config) (*Guard, error) {
 	}
 	g.signins = document.Open[[]signin](c.Documents, "signins", c.Logger)
 	g.launches = document.Open[[]launched](c.Documents, "links", c.Logger)
+	g.tokens = document.Open[[]personal](c.Documents, "user-tokens", c.Logger)
 	return g, nil
 }
 

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -10,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -129,6 +131,58 @@ func (h *Header) Begin(_ http.ResponseWriter, r *http.Request, _ Place) (user st
 		return "", fmt.Errorf("%d headers %s, not one", len(names), h.Name)
 	}
 	return names[0], checkUser(names[0])
+}
+
+// personal is an API token of a user.
+type personal struct {
+	Sum  sum       `json:"sum"`
+	User string    `json:"user"`
+	Made time.Time `json:"made"`
+}
+
+const maxTokens = 20 // of one user
+
+// NewToken returns an API token of a user, which holds until it is revoked. It is for programs that
+// act as the user; MCP clients have tokens of their own.
+func (g *Guard) NewToken(user string) (token string, err error) {
+	if !g.Shared() {
+		return "", errors.New("nobody signs in as themselves on this server: start it with --identity, or use the token that \"webchat token\" prints")
+	}
+	if err := checkUser(user); err != nil {
+		return "", err
+	}
+	token = rand.Text()
+	full := false
+	err = g.tokens.Change(func(all []personal) []personal {
+		n := 0
+		for _, x := range all {
+			if x.User == user {
+				n++
+			}
+		}
+		if full = n >= maxTokens; full {
+			return all
+		}
+		return append(slices.Clone(all), personal{sumOf(token), user, g.config.Now().UTC()})
+	})
+	if full {
+		return "", fmt.Errorf("%s has %d tokens: \"webchat logout --user\" ends them", user, maxTokens)
+	}
+	if err != nil {
+		return "", fmt.Errorf("the token cannot be saved: %w", err)
+	}
+	return token, nil
+}
+
+// tokenOf says whose token that is. All are compared, so the time does not reveal which.
+func (g *Guard) tokenOf(bearer string) (user string, ok bool) {
+	got := sumOf(bearer)
+	for _, x := range g.tokens.Get() {
+		if x.Sum.equal(got) {
+			user, ok = x.User, true
+		}
+	}
+	return user, ok
 }
 
 // visitor is whom the guard let pass.

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -80,8 +81,8 @@ func (g *Guard) SignOut(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// Revoke signs every browser of a user out and voids the user's links; without a user, everybody's.
-// The API token stays.
+// Revoke signs every browser of a user out and voids the user's links and tokens; without a user,
+// everybody's. The API token stays.
 func (g *Guard) Revoke(user string) (signedOut int, err error) {
 	voided := g.launches.Hold(func(all []launched) (rest []launched) {
 		for _, x := range all {
@@ -91,8 +92,11 @@ func (g *Guard) Revoke(user string) (signedOut int, err error) {
 		}
 		return rest
 	})
+	ended := g.tokens.Hold(func(all []personal) []personal {
+		return slices.DeleteFunc(slices.Clone(all), func(x personal) bool { return user == "" || x.User == user })
+	})
 	signedOut, err = g.drop(func(s signin) bool { return user == "" || s.User == user })
-	return signedOut, errors.Join(voided, err)
+	return signedOut, errors.Join(voided, ended, err)
 }
 
 // cookie is named by the port the browser sees, since browsers share cookies between all ports of a
@@ -137,6 +141,9 @@ func (g *Guard) mayWrite(r *http.Request) (user string, ok bool) {
 	}
 	if sumOf(b).equal(sumOf(g.token)) {
 		return "", true
+	}
+	if user, ok := g.tokenOf(b); ok {
+		return user, true
 	}
 	s, ok := g.find(r, func(s signin) bool { return g.signs(b, s) })
 	return s.User, ok

@@ -32,7 +32,7 @@ type shownHit struct {
 	URL       string       `json:"url"`            // of the page, at that line
 }
 
-// searchShown finds a text, whatever its case, in the outputs of all sessions that are in memory, the
+// searchShown finds a text, whatever its case, in the outputs of all sessions of ctx's user that are in memory, the
 // newest first. Of several with the same name in one session it looks at the newest.
 func (s *Server) searchShown(ctx context.Context, text string, f sessions.Filter) []shownHit {
 	hits := []shownHit{}
@@ -46,8 +46,8 @@ func (s *Server) searchShown(ctx context.Context, text string, f sessions.Filter
 	seen, left := map[place]bool{}, int64(mostSearched)
 	for _, l := range s.Outputs.Live() {
 		at := place{l.Meta.SessionID, l.Meta.Path + l.Meta.Command}
-		if at.session == "" || seen[at] || !searched(l) {
-			continue
+		if at.session == "" || seen[at] || !searched(l) || s.Sessions.Sees(ctx, eventlog.ID(at.session)) != nil {
+			continue // others' outputs cost nobody's search anything
 		}
 		if left -= l.Size; left < 0 || len(hits) == mostShown || ctx.Err() != nil {
 			break

@@ -325,6 +325,24 @@ func TestNoForeignWord(t *testing.T) {
 		t.Error("who runs the server does not see everybody's sessions")
 	}
 
+	// A token of a user's is that user, and no longer than until it is revoked.
+	token, err := h.guard.NewToken("bob@example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := "Authorization: Bearer " + token
+	if _, body := h.do("GET", "/api/sessions", "", program); !strings.Contains(body, mine.session) || strings.Contains(body, hers.session) {
+		t.Errorf("a token lists %s", body)
+	}
+	if res, _ := h.do("PATCH", "/api/sessions/"+mine.session, `{"pinned":true}`, program); res.StatusCode != 200 {
+		t.Errorf("a token does not act: %d", res.StatusCode)
+	}
+	for path, want := range map[string]int{"/api/sessions/" + hers.session: 404, "/api/outputs/" + hers.output: 404, "/api/outputs/" + mine.output: 200, "/mcp": 401} {
+		if res, _ := h.do("GET", path, "", program); res.StatusCode != want {
+			t.Errorf("a token, %s: %d, not %d", path, res.StatusCode, want)
+		}
+	}
+
 	stream := h.open(t, "GET", "/api/stream", "", bob...)
 	for _, one := range []struct {
 		of   theirs
@@ -339,6 +357,17 @@ func TestNoForeignWord(t *testing.T) {
 		if strings.Contains(f.data, "canary") || !strings.Contains(f.data, "pigeon again") {
 			t.Errorf("the stream of changes: %s", f.data)
 		}
+	}
+	if _, err := h.guard.Revoke("bob@example.com"); err != nil {
+		t.Error(err)
+	}
+	for _, who := range [][]string{{program}, bob} {
+		if res, _ := h.do("GET", "/api/sessions", "", who...); res.StatusCode != 401 {
+			t.Errorf("after the end of a user's sign-ins: %d", res.StatusCode)
+		}
+	}
+	if res, _ := h.do("GET", "/api/sessions", "", ann...); res.StatusCode != 200 {
+		t.Errorf("another's sign-in ended, too: %d", res.StatusCode)
 	}
 	// A grant holds in the sessions of who gave it: the same act of another is asked about.
 	if _, body := h.do("GET", "/api/permissions", "", ann...); !strings.Contains(body, hers.grant) {

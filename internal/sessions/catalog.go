@@ -119,6 +119,9 @@ func (m *Manager) Shown(ctx context.Context, id eventlog.ID, f Filter) (sum even
 	if err = m.await(ctx); err != nil {
 		return sum, nil, err
 	}
+	if err = m.Sees(ctx, id); err != nil {
+		return sum, nil, err
+	}
 	if sum, err = m.cfg.Catalog.Summary(ctx, id); err != nil {
 		return sum, nil, err
 	}
