@@ -36,13 +36,15 @@ func assignment(text []byte, i int) (s Span, ok bool) {
 		return s, false
 	}
 	var upper [longestName]byte
+	letters := uint32(0)
 	for k, c := range name {
 		if 'a' <= c && c <= 'z' {
 			c -= 'a' - 'A'
 		}
 		upper[k] = c
+		letters |= letter(c)
 	}
-	if !secretName(upper[:len(name)]) {
+	if !mayName(letters) || !secretName(upper[:len(name)]) {
 		return s, false
 	}
 	v := valueBehind(text, i+1)
@@ -149,7 +151,7 @@ func (v found) end(text []byte, most int) int {
 	return most
 }
 
-// words are values of no secret.
+// words are values of no secret; none has a digit.
 var words = set("string", "number", "boolean", "bool", "true", "false", "null", "none", "nil", "undefined", "bytes", "required", "optional",
 	"password", "token", "secret", "changeme", "example", "object", "integer", "text", "hidden", "redacted")
 
@@ -159,10 +161,10 @@ func isSecret(value, name []byte, likely, variable, quoted bool) bool {
 	case '$', '<', '{', '%', '(', '[', '*':
 		return false // a name of what is elsewhere, or a placeholder
 	}
-	if words[string(bytes.ToLower(value[:min(len(value), 16)]))] || bytes.EqualFold(value, name) || !printable(value) {
+	digits, letters := count(value)
+	if digits == 0 && words[string(bytes.ToLower(value[:min(len(value), 16)]))] || bytes.EqualFold(value, name) || !printable(value) {
 		return false
 	}
-	digits, letters := count(value)
 	if digits == len(value) && (digits < 6 || bytes.Contains(bytes.ToUpper(name), []byte("TOKENS"))) {
 		return false // a number, for example of them
 	}

@@ -121,6 +121,7 @@ func (f fileArgs) named(text string) fileArgs {
 		f.StartLine, _ = strconv.Atoi(m[2]) // digits only; what is too large, the tool refuses
 		if f.EndLine = f.StartLine; m[3] != "" {
 			f.EndLine, _ = strconv.Atoi(m[3])
+			f.StartLine, f.EndLine = min(f.StartLine, f.EndLine), max(f.StartLine, f.EndLine) // 3-1 is 1-3
 		}
 	}
 	f.Path = strings.Trim(text, " `\"'“”‘’<>")

@@ -39,6 +39,7 @@ func TestLanguage(t *testing.T) {
 		"could you please show me \"a b.txt\"":     {file("a b.txt")},
 		"show a b.txt":                             {file("a b.txt")},
 		"show me the contents of go.mod":           {file("go.mod")},
+		"show go.mod:5-3":                          {lines("go.mod", 3, 5)},
 		"show go.mod lines 3-5":                    {lines("go.mod", 3, 5)},
 		"show go.mod lines 3 to 5":                 {lines("go.mod", 3, 5)},
 		"show go.mod line 3":                       {lines("go.mod", 3, 3)},
