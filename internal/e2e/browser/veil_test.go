@@ -55,7 +55,7 @@ func TestVeil(t *testing.T) {
 	p.wait(onDesk + `.querySelector('.other').textContent.includes('second22second22')`)
 	p.is(onDesk+`.querySelectorAll('.other li .veil').length + ' left'`, "1 left")
 
-	// And in a table and the bytes of a file: each row by itself.
+	// And in a table, the bytes of a file and what differs: each row by itself.
 	s.put("users.csv", "id,password,note\n1,correct horse,a\n2,battery staple,b\n")
 	s.put("raw.bin", "\x00\x01\x02\nA=1;TOKEN=hunter3hunter3;\n"+strings.Repeat("-", 64)+"\nTOKEN=fourth44fourth44\n\x00")
 	const other = onDesk + `.querySelector('.other')`
@@ -65,7 +65,7 @@ func TestVeil(t *testing.T) {
 		p.front(name)
 		if view != "" {
 			p.wait(onDesk + `.querySelector('[data-view=` + view + `]')`)
-			p.click(pane + " [data-view=" + view + "]")
+			p.js(onDesk + `.querySelector('[data-view=` + view + `]').click()`) // the toast stands before it
 		}
 		p.wait(other + `?.querySelector('` + row + ` .veil')`)
 		p.is(`String(`+other+`.textContent.includes('`+secret+`'))`, "false")
@@ -77,6 +77,10 @@ func TestVeil(t *testing.T) {
 	p.shot("veil-table")
 	lifts("raw.bin", "", ".line:nth-child(2)", "nter3", "rth44")
 	p.shot("veil-hex")
+
+	s.put("deploy.yaml", "host: db.example\npassword: changed5changed5\nregion: eu\ntoken: second22second22\nend: 1\n")
+	lifts("deploy.yaml", "diff", ".add", "changed5changed5", "hunter2")
+	p.shot("veil-diff")
 
 	// Loaded again, all are dots.
 	p.js(`location.reload()`)
