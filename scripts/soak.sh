@@ -34,7 +34,7 @@ fuzz internal/session FuzzArguments
 
 status=0
 # shellcheck disable=SC2086 # RACE is a flag or nothing
-WEBCHAT_SOAK=$seed $go test ${RACE:-} -run 'Soak|^TestFullDisk$|^TestGone$|^TestOtherServer$' -count=1 -timeout 30m -v ./... >"$told" 2>&1 || status=$?
+WEBCHAT_SOAK=$seed $go test ${RACE:-} -run 'Soak|^TestFullDisk$|^TestGone$|^TestOtherServer$' -count=1 -timeout 60m -v ./... >"$told" 2>&1 || status=$?
 [ "$status" = 0 ] || cat "$told"
 echo "soak of seed $seed:"
 echo "  bad inputs tried by fuzzers: $tried"

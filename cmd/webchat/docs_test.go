@@ -93,7 +93,7 @@ func documented(e *testscript.Env) error {
 		}
 	}
 	m := regexp.MustCompile(`(?s)are (\d+) tokens of each call.*fewer than (\d+) tokens`).FindStringSubmatch(pages["README"])
-	if m == nil || !regexp.MustCompile(`(?s)\b`+m[1]+`\s+tokens to each call.*\b`+m[2]+` to such a turn of two`).MatchString(pages["MODELS"]) {
+	if m == nil || !regexp.MustCompile(`(?s)\b`+m[1]+`\s+tokens to each call.*\b`+m[2]+` to such\s+a\s+turn\s+of\s+two`).MatchString(pages["MODELS"]) {
 		return errors.New("README.md and MODELS.md do not say the same about what the tools' definitions cost")
 	}
 	e.Setenv("DEFINITIONS", m[2])

@@ -181,7 +181,29 @@ func (o *options) doctorEngine(ctx context.Context, say func(string, string, ...
 		say("engine", "it has %s, and no commit waits for one: a failover may lose what was acknowledged; set synchronous_standby_names",
 			wording.Plural(e.Standbys, "standby"))
 	}
+	for _, r := range e.Replicas {
+		say("replica", "%s", o.doctorReplica(r, len(e.Replicas) > 1))
+	}
 	return nil
+}
+
+// doctorReplica says what a replica that lives is like.
+func (o *options) doctorReplica(r store.Replica, several bool) string {
+	text := fmt.Sprintf("%d, version %s, has its sessions for another %.0f s", r.Number, r.Version, r.Left.Seconds())
+	switch {
+	case r.URL != "":
+		text += ", reached at " + r.URL
+	case several:
+		text += ", without --peer-url: nothing can be passed on to it"
+	}
+	switch {
+	case o.SharedDir == "":
+	case sees(o.SharedDir, r.Number):
+		text += ", shares " + o.SharedDir
+	default:
+		text += ", writes to another folder than " + o.SharedDir + ": mount the same volume for both"
+	}
+	return text
 }
 
 // moveSessions is "webchat move": it copies the sessions of the data folder to the database, or

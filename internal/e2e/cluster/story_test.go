@@ -45,12 +45,12 @@ func TestSoakCluster(t *testing.T) {
 	t.Logf("soak: three replicas: %v, 0 lost, 0 twice, 0 gaps", s.counts)
 }
 
-// TestWithoutFence: what [TestCluster] looks for is found in programs that look neither at the owner
+// TestSoakWithoutFence: what [TestCluster] looks for is found in programs that look neither at the owner
 // nor at the sequence nor at the time when they append.
-func TestWithoutFence(t *testing.T) {
+func TestSoakWithoutFence(t *testing.T) {
 	witness.Soak(t)
 	if os.Getenv("WEBCHAT_NOFENCE") == "" {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestWithoutFence$", "-test.v")
+		cmd := exec.Command(os.Args[0], "-test.run=^TestSoakWithoutFence$", "-test.v")
 		cmd.Env = append(os.Environ(), "WEBCHAT_NOFENCE=1")
 		out, err := cmd.CombinedOutput()
 		found := regexp.MustCompile(`was acknowledged and is not in the log|, reader \d: |reader \d has |a turn no end|ran twice|after life`).FindAllString(string(out), -1)
