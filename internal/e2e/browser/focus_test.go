@@ -219,6 +219,29 @@ func TestFocusIsNeverLost(t *testing.T) {
 	p.click("[data-act=stop]")
 	p.rests("stopping", `document.getElementById('composer').dataset.status === 'idle'`, composing)
 	p.settled()
+
+	// The search and a replay, by keys alone; a review is in TestReviewOfATurn.
+	const hits = ".grep .code"
+	p.press("Control+Shift+f")
+	p.rests("opening the search", `document.querySelector('.grep')`, ".grep [data-part=q]")
+	p.write("Patience")
+	p.has(".grep .query", "hits in")
+	p.press("Escape")
+	p.rests("Esc in the query", `true`, hits)
+	p.press("n")
+	p.rests("n in the search", `document.querySelector('.grep .dfoot').innerText.includes('Hit 2 of')`, hits)
+	p.press("Enter")
+	p.rests("Enter on a hit", front("pump.go"), inView)
+	p.press("Control+Shift+f")
+	p.rests("opening the search again", `document.activeElement.matches('.grep [data-part=q]')`, "")
+	p.press("Escape", "Escape")
+	p.rests("closing the search", `!document.querySelector('.grep')`, inView)
+	p.say("/replay")
+	p.rests("opening a replay", `document.getElementById('moment')`, "#moment")
+	p.press("Home", "j")
+	p.rests("j in a replay", `document.getElementById('moment').value === '2'`, "#moment")
+	p.press("Escape")
+	p.rests("leaving the replay", `!location.pathname.endsWith('/replay') && 'joined' in document.body.dataset`, "")
 }
 
 // On a phone nothing that is tapped takes the focus away, and none of it opens the keyboard.
