@@ -148,6 +148,9 @@ func (o *options) serve(ctx context.Context, folders []string, stdout, stderr io
 		}
 	}()
 	return r.serve(ctx, stop, front, log, func() error {
+		if r.engine != nil && r.peers == nil && len(r.engine.Peers()) > 0 {
+			log.Error("another webchat uses this database, and what it has cannot be asked of this one: stop one, or give each a --peer-url", "engine-file", o.EngineFile)
+		}
 		if r.peers != nil {
 			if err := o.checkAddress(ctx, r.peers.Self(), log); err != nil {
 				return err

@@ -15,7 +15,7 @@ func TestEveryRouteHasADestination(t *testing.T) {
 		here: `GET /healthz, GET /readyz, GET /metrics, GET /api/openapi.json, GET /api/sign-in, POST /api/sign-in, POST /api/sign-out,
 			GET /api/stream, GET /api/backends, GET /api/models, GET /api/mcp, POST /api/mcp/{server}/allow, GET /api/hooks, GET /api/files,
 			GET /api/files/price, POST /api/price, GET /api/looks, GET /api/start, GET /api/folders, GET /api/workspaces, POST /api/workspaces,
-			DELETE /api/workspaces/{id}, GET /api/sessions, POST /api/sessions, GET /, GET /auth, GET /sessions, GET /diagram`,
+			DELETE /api/workspaces/{id}, GET /api/sessions, POST /api/sessions, GET /, GET /auth, GET /sessions, GET /diagram, GET /auth/user`,
 		ofSession: `GET /api/permissions, DELETE /api/permissions/{grantId}, GET /api/search, GET /consent,
 			GET /api/sessions/{id}, PATCH /api/sessions/{id}, DELETE /api/sessions/{id}, GET /api/sessions/{id}/choices,
 			POST /api/sessions/{id}/restore, POST /api/sessions/{id}/messages, PATCH /api/sessions/{id}/messages/{messageId},
@@ -37,7 +37,11 @@ func TestEveryRouteHasADestination(t *testing.T) {
 			want[strings.TrimSpace(row)] = to
 		}
 	}
-	routes := (&Server{Config: Config{Guard: &guard.Guard{}, Pages: &Pages{}, Metrics: http.NotFoundHandler(), MCP: http.NotFoundHandler()}}).routes()
+	people, err := guard.New(guard.Config{Dir: t.TempDir(), Users: struct{ guard.Users }{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	routes := (&Server{Config: Config{Guard: people, Pages: &Pages{}, Metrics: http.NotFoundHandler(), MCP: http.NotFoundHandler()}}).routes()
 	for _, r := range routes {
 		row := r.method + " " + r.pattern
 		if to, placed := want[row]; !placed {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"webchat/internal/agent/offline"
+	"webchat/internal/document"
 	"webchat/internal/eventlog"
 	"webchat/internal/outputs"
 	"webchat/internal/sessions"
@@ -26,7 +27,7 @@ import (
 type town struct {
 	t         testing.TB
 	workspace string
-	guard     string // the folder of what their guards share
+	documents sharedDocuments // of all of them
 	db        *storetest.Memory
 
 	mu     sync.Mutex // guards what follows
@@ -36,25 +37,30 @@ type town struct {
 }
 
 func newTown(t testing.TB) *town {
-	return &town{t: t, workspace: t.TempDir(), guard: t.TempDir(), db: storetest.NewMemory(), owner: map[eventlog.ID]int64{}, passed: map[string]int{}}
+	return &town{t: t, workspace: t.TempDir(), documents: sharedDocuments{document.Folder(t.TempDir())}, db: storetest.NewMemory(), owner: map[eventlog.ID]int64{}, passed: map[string]int{}}
 }
 
-// house builds the next one.
-func (w *town) house(noAuth bool) *house {
+// sharedDocuments are those of a database: what one server changed the others learn when they ask.
+type sharedDocuments struct{ document.Folder }
+
+func (sharedDocuments) Refresh(string) error { return nil }
+
+// house builds the next one, as newHouse does.
+func (w *town) house(noAuth bool, change ...any) *house {
 	w.t.Helper()
 	w.mu.Lock()
 	in := &resident{town: w, number: int64(len(w.peers) + 1), noAuth: noAuth}
 	w.peers = append(w.peers, sessions.Peer{Number: in.number})
 	w.mu.Unlock()
-	return newHouseIn(w.t, w.db, offline.New(offline.Config{Path: os.Getenv("PATH")}), in)
+	return newHouseIn(w.t, w.db, offline.New(offline.Config{Path: os.Getenv("PATH")}), in, change...)
 }
 
 // newEdge is a house whose sessions its neighbour has.
-func newEdge(t testing.TB) *house {
+func newEdge(t testing.TB, change ...any) *house {
 	t.Helper()
 	w := newTown(t)
-	owner := w.house(false)
-	edge := w.house(false)
+	owner := w.house(false, change...)
+	edge := w.house(false, change...)
 	edge.owner = owner
 	return edge
 }
@@ -63,6 +69,13 @@ func (w *town) settle(r *resident, url string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.peers[r.number-1].URL = url
+}
+
+// version has a replica be of another one.
+func (w *town) version(number int64, version string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.peers[number-1].Version = version
 }
 
 // join adds a replica that is none of ours.
@@ -167,6 +180,10 @@ func TestForward(t *testing.T) {
 	}
 	if res, _ := edge.do("GET", "/readyz", ""); res.Header.Get("Webchat-Replica") != "2" {
 		t.Errorf("%v", res.Header)
+	}
+	edge.resident.town.version(1, "v2+0123456789ab") // its pages name scripts that this one does not have
+	if res, _ := edge.do("GET", "/static/0123456789ab/js/theme.js", ""); res.StatusCode != 200 || edge.resident.town.times("static 200") != 1 {
+		t.Errorf("scripts of another version: %d %v", res.StatusCode, edge.resident.town.passed)
 	}
 	edge.say(t, path, "hello")
 	log := owner.logOf(t, path)
@@ -375,5 +392,11 @@ func TestForwardByKey(t *testing.T) {
 	}
 	if len(used) != 3 {
 		t.Errorf("%d replicas have keys", len(used))
+	}
+	for _, h := range all { // an agent's key leads to its session
+		id, _ := h.session(t)
+		if at := where("agent-" + id); len(at) != 1 || at[0] != h.url {
+			t.Errorf("the key of an agent of %s leads to %s", h.url, at)
+		}
 	}
 }

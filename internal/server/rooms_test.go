@@ -57,6 +57,15 @@ type house struct {
 	owner     *house    // which has the sessions that this one is asked to begin; nil: itself
 }
 
+// agentOf is whose agent has a key, which then is called after the session.
+func agentOf(key string) eventlog.ID {
+	id, agents := strings.CutPrefix(key, "key agent-")
+	if !agents {
+		return ""
+	}
+	return eventlog.ID(id)
+}
+
 type safeBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -108,7 +117,7 @@ func newHouseIn(t testing.TB, db interface {
 	if in != nil {
 		owners, peers, h.workspace = in, in, in.town.workspace
 		made.Maker = func() int64 { return in.number }
-		admits = guard.Config{Dir: in.town.guard, NoAuth: in.noAuth}
+		admits = guard.Config{Dir: string(in.town.documents.Folder), Documents: in.town.documents, Start: "of all", NoAuth: in.noAuth}
 	}
 	h.outputs, err = outputs.New(made)
 	must(err)
@@ -124,10 +133,17 @@ func newHouseIn(t testing.TB, db interface {
 	}
 	pages, err := server.NewPages(server.PagesConfig{Config: page.Config{NoModel: []string{offline.Name}, Shared: users != nil}, Outputs: h.outputs})
 	must(err)
+	if in != nil && users != nil { // sign-ins are of all
+		admits.PublicURL = "http://localhost"
+	}
 	admits.Refuse, admits.Users, admits.Logger = pages.Refuse, users, log
 	h.guard, err = guard.New(admits)
 	must(err)
-	kept := policy.OpenKept(document.Folder(t.TempDir()), nil)
+	var grants document.Store = document.Folder(t.TempDir())
+	if in != nil {
+		grants = in.town.documents
+	}
+	kept := policy.OpenKept(grants, nil)
 	folders, err := files.WorkspaceIn(h.workspace)
 	must(err)
 	h.sessions, err = sessions.New(sessions.Config{Log: db, Catalog: db, Drafts: db, Owners: owners, Backends: []agent.Backend{backend},
@@ -142,7 +158,8 @@ func newHouseIn(t testing.TB, db interface {
 	must(err)
 	h.server, err = server.New(server.Config{Sessions: h.sessions, Outputs: h.outputs, Hub: h.hub, Guard: h.guard,
 		Pages: pages, Version: "test", Grants: kept, Logger: log, Peers: peers, MaxStreams: config.MaxStreams,
-		Forwarded: func(to string, code int) { h.resident.count(to, code) },
+		MCPSession: agentOf,
+		Forwarded:  func(to string, code int) { h.resident.count(to, code) },
 		MCP: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.WriteString(w, "for "+r.PathValue("workspaceId"))
 		}),

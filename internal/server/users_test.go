@@ -24,7 +24,10 @@ type sharedHouse struct {
 	key string
 }
 
-func newSharedHouse(t *testing.T) *sharedHouse {
+func newSharedHouse(t *testing.T) *sharedHouse { return sharedBy(t, newHouse) }
+
+// sharedBy is a house that is built so, in which people sign in as themselves.
+func sharedBy(t *testing.T, build func(testing.TB, ...any) *house) *sharedHouse {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "key")
 	users, err := guard.NewHeader("X-Forwarded-Email", file, slog.New(slog.DiscardHandler))
@@ -35,7 +38,7 @@ func newSharedHouse(t *testing.T) *sharedHouse {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &sharedHouse{newHouse(t, users), strings.TrimSpace(string(key))}
+	return &sharedHouse{build(t, users), strings.TrimSpace(string(key))}
 }
 
 // signIn signs a person in, as a proxy that knows who it is and a browser do, and returns the headers
@@ -68,6 +71,10 @@ var nothing = theirs{"01900000-0000-7000-8000-000000000000", "out_AAAAAAAAAAAAAA
 // live makes a session in which there is something of everything; what it says holds a word.
 func (h *sharedHouse) live(t *testing.T, who []string, word string) theirs {
 	t.Helper()
+	if h.owner != nil {
+		as := append(slices.Clone(who), "Host: "+strings.TrimPrefix(h.url, "http://")) // a sign-in is for one name and port
+		return (&sharedHouse{h.owner, h.key}).live(t, as, word)
+	}
 	var mine theirs
 	into := func(v any, method, path, body string) {
 		t.Helper()
@@ -78,6 +85,9 @@ func (h *sharedHouse) live(t *testing.T, who []string, word string) theirs {
 	var made struct{ ID string }
 	into(&made, "POST", "/api/sessions", `{"title":"Title `+word+`"}`)
 	mine.session = made.ID
+	if h.resident != nil {
+		h.resident.town.own(made.ID, h.resident.number)
+	}
 	path := "/api/sessions/" + made.ID
 	var shown struct {
 		Output     struct{ ID string }
@@ -143,7 +153,11 @@ var unnamed = []string{"GET /sessions?current=", "GET /api/search?output=", "GET
 // To everybody else a person's session, and all that is in it, is as if it never was: by every route
 // that names such a thing, in status, body and headers, and nothing of it changes.
 func TestForeignIsAsUnknown(t *testing.T) {
-	h := newSharedHouse(t)
+	t.Run("alone", func(t *testing.T) { testForeign(t, newSharedHouse(t)) })
+	t.Run("through another replica", func(t *testing.T) { testForeign(t, sharedBy(t, newEdge)) })
+}
+
+func testForeign(t *testing.T, h *sharedHouse) {
 	ann, bob := h.signIn("ann@example.com"), h.signIn("bob@example.com")
 	mine := h.live(t, ann, "canary")
 	h.live(t, bob, "other")
