@@ -22,6 +22,7 @@ import (
 //	database FILE...   makes empty databases and writes their addresses
 //	engine stop|start  crashes the server of all of them, and starts it again
 //	engine sql FILE S  runs statements in a database
+//	sends PATH BODY    posts it until it is taken, as a page does
 //	saves              waits until what is said to webchat can be saved
 //	readyz WORD        waits until /readyz says the word
 func TestEngine(t *testing.T) {
@@ -58,5 +59,16 @@ func TestEngine(t *testing.T) {
 	}
 	p.Cmds["saves"] = func(ts *testscript.TestScript, _ bool, _ []string) { says(ts, "ready") }
 	p.Cmds["readyz"] = func(ts *testscript.TestScript, _ bool, words []string) { says(ts, words[0]) }
+	p.Cmds["sends"] = func(ts *testscript.TestScript, _ bool, what []string) {
+		defer http.DefaultClient.CloseIdleConnections()
+		eventually(ts, what[0], func() bool {
+			r, err := http.NewRequest(http.MethodPost, ts.Getenv("URL")+what[0], strings.NewReader(what[1]))
+			ts.Check(err)
+			r.Header.Set("Authorization", "Bearer "+ts.Getenv("TOKEN"))
+			r.Header.Set("Content-Type", "application/json")
+			res, err := http.DefaultClient.Do(r)
+			return err == nil && res.Body.Close() == nil && res.StatusCode < 300
+		})
+	}
 	testscript.Run(t, p)
 }

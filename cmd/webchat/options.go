@@ -57,6 +57,7 @@ type options struct {
 	EngineFile        string        `placeholder:"FILE" help:"a file with the address of a PostgreSQL database that keeps the sessions, instead of a file in the data folder"`
 	PeerURL           string        `name:"peer-url" placeholder:"URL" help:"where the other webchats on the same database reach this one; it makes this one of several"`
 	SharedDir         string        `placeholder:"FOLDER" help:"a folder that all of them see, for outputs and agents' homes"`
+	Drain             time.Duration `placeholder:"DURATION" help:"how long turns may go on when the server is to stop, such as 10m; sessions that rest go to the other webchats on the database at once"`
 	Identity          string        `placeholder:"WHO" help:"people sign in as themselves, each with sessions of their own: header:NAME, as your proxy says who somebody is, or oidc:URL, an OpenID Connect provider"`
 	IdentityKeyFile   string        `placeholder:"FILE" help:"the key by which that proxy proves itself, made at first start, or the client's secret of that provider"`
 	IdentityClient    string        `placeholder:"ID" help:"the client's id that the provider gave this server"`

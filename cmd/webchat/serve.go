@@ -81,7 +81,10 @@ func (o *options) serve(ctx context.Context, folders []string, stdout, stderr io
 	fenced := make(chan error, 1) // others may have the sessions of this program
 	ended := make(chan struct{})
 	defer close(ended)
+	quit, cut := context.WithCancel(context.Background())
+	defer cut()
 	lost := func(err error) {
+		cut()
 		fenced <- fmt.Errorf("webchat ended, so that nothing is done twice: %w", err)
 		stop()
 		go func() {
@@ -147,7 +150,14 @@ func (o *options) serve(ctx context.Context, folders []string, stdout, stderr io
 			err = errors.Join(err, <-done)
 		}
 	}()
-	return r.serve(ctx, stop, front, log, func() error {
+	drain := func() {
+		draining, end := context.WithTimeout(quit, o.Drain)
+		defer end()
+		draining, unhook := signal.NotifyContext(draining, os.Interrupt, syscall.SIGTERM) // a second one ends it
+		defer unhook()
+		r.sessions.Drain(draining)
+	}
+	return r.serve(ctx, drain, stop, front, log, func() error {
 		if r.engine != nil && r.peers == nil && len(r.engine.Peers()) > 0 {
 			log.Error("another webchat uses this database, and what it has cannot be asked of this one: stop one, or give each a --peer-url", "engine-file", o.EngineFile)
 		}
@@ -192,9 +202,9 @@ func (o *options) warn(log *slog.Logger) {
 	}
 }
 
-// serve answers until ctx ends, then lets everything end in order: streams get
+// serve answers until ctx ends, then drains and lets everything end in order: streams get
 // their last frame, turns are closed in the log, requests end.
-func (r *rooms) serve(ctx context.Context, unhook func(), f *front, log *slog.Logger, ready func() error) error {
+func (r *rooms) serve(ctx context.Context, drain, unhook func(), f *front, log *slog.Logger, ready func() error) error {
 	working, endWork := context.WithCancel(context.Background())
 	defer endWork()
 	sessions, outputs := r.work(working)
@@ -206,6 +216,7 @@ func (r *rooms) serve(ctx context.Context, unhook func(), f *front, log *slog.Lo
 		select {
 		case <-ctx.Done():
 			log.Info("stopping")
+			drain()
 		case err = <-f.served:
 			left--
 			err = fmt.Errorf("serve: %w", err)

@@ -72,7 +72,7 @@ func (s *Server) onDisk(r *http.Request, one *session.Session, _ empty) (out dis
 		select {
 		case <-r.Context().Done():
 			return out, r.Context().Err()
-		case <-s.Stopping:
+		case <-s.forward.ended:
 			return out, nil
 		case <-end.C:
 			return out, nil

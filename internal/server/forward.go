@@ -107,12 +107,13 @@ type forwarder struct {
 
 	mu      sync.Mutex // guards what follows
 	closed  bool
+	ended   chan struct{} // closed with it
 	streams int
 	open    map[*passage]struct{}
 }
 
 func newForwarder(c Config) *forwarder {
-	f := &forwarder{peers: c.Peers, most: cmp.Or(c.MaxStreams, 1024), errors: c.Logger, count: c.Forwarded, open: map[*passage]struct{}{}}
+	f := &forwarder{peers: c.Peers, most: cmp.Or(c.MaxStreams, 1024), errors: c.Logger, count: c.Forwarded, ended: make(chan struct{}), open: map[*passage]struct{}{}}
 	if f.count == nil {
 		f.count = func(string, int) {}
 	}
@@ -173,7 +174,10 @@ func (f *forwarder) streaming(p *passage) error {
 func (f *forwarder) cut() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.closed = true
+	if !f.closed {
+		f.closed = true
+		close(f.ended)
+	}
 	for p := range f.open {
 		if p.stream || p.safe {
 			p.cancel(errStopping)

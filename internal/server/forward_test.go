@@ -146,6 +146,10 @@ func (r *resident) Take(ctx context.Context, id eventlog.ID) error {
 
 func (r *resident) Alive() error { return nil }
 
+func (*resident) Release(context.Context, eventlog.ID) error { return nil }
+
+func (*resident) Others() int { return 0 }
+
 func (r *resident) Elsewhere(context.Context) ([]eventlog.Summary, error) { return nil, nil }
 
 // What another replica has is answered through this one as there: status, headers and body, also of

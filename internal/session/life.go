@@ -192,22 +192,47 @@ func (s *Session) Pin(pinned bool) {
 	s.events.Mark(func(sum *eventlog.Summary) { sum.Pinned = pinned })
 }
 
+// Resting reports whether nothing runs in the session and nobody is asked anything. Prompts may wait
+// until the user goes on.
+func (s *Session) Resting() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.restingLocked()
+}
+
+func (s *Session) restingLocked() bool {
+	sum := s.events.Summary()
+	return s.turn == nil && len(s.calls) == 0 && !s.rewinding && !s.leftOpen &&
+		sum.Open.Turn == "" && sum.Open.Tools == 0 && sum.Open.Tasks == 0 && sum.Pending == 0
+}
+
 // Close ends the session's work in this process and returns when nothing of it is left: turn, tools,
 // conversation, subscribers.
 func (s *Session) Close() {
 	s.cancel(errShutdown)
-	closed := false
+	s.closeIf(func() bool { return true })
+}
+
+// CloseResting is [Session.Close] for a session that rests; it reports whether it does.
+func (s *Session) CloseResting() bool { return s.closeIf(s.restingLocked) }
+
+// closeIf closes the session, if it is open and may be closed. No turn begins in between.
+func (s *Session) closeIf(may func() bool) bool {
+	closes := false
 	_ = s.events.Change(context.Background(), func() error { // it does not fail
-		closed = s.state >= stateClosing
-		s.state = max(s.state, stateClosing)
+		if closes = s.state < stateClosing && may(); !closes {
+			return nil
+		}
+		s.state = stateClosing
 		if s.idleTimer != nil {
 			s.idleTimer.Stop()
 		}
 		return nil
 	})
-	if closed {
-		return
+	if !closes {
+		return false
 	}
+	s.cancel(errShutdown)
 	s.wg.Wait()
 
 	s.mu.Lock()
@@ -241,4 +266,5 @@ func (s *Session) Close() {
 	if err != nil {
 		s.log().Error("session.shutdown was not logged", "error", err)
 	}
+	return true
 }

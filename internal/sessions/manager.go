@@ -353,7 +353,7 @@ func (m *Manager) load(ctx context.Context, id eventlog.ID) (*session.Session, e
 	if err := m.alive(); err != nil {
 		return nil, err
 	}
-	if s := m.loaded(id); s != nil {
+	if s := m.loaded(id); s != nil && (m.cfg.Owners == nil || !s.Ended()) { // one that is handed over is waited for
 		return s, nil
 	}
 	release, err := m.claim(ctx, id)

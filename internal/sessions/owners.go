@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"sync"
 	"time"
 
 	"webchat/internal/eventlog"
+	"webchat/internal/session"
 )
 
 // Owners says which replica has a session, where several share the log.
@@ -18,6 +22,11 @@ type Owners interface {
 	// Alive fails when others may have what this replica took. It is called before what is in memory of
 	// a session is used, and does not ask the log.
 	Alive() error
+	// Release gives a session that is closed here to the other replicas that [Owners.Others] counts.
+	// From the first call on Take takes nothing that one of them can take, and names that one.
+	Release(ctx context.Context, id eventlog.ID) error
+	// Others is how many other replicas live and release nothing.
+	Others() int
 	// Elsewhere returns the sessions of other replicas that changed within the last minute.
 	Elsewhere(ctx context.Context) ([]eventlog.Summary, error)
 }
@@ -98,5 +107,60 @@ func (m *Manager) share() {
 			}
 		}
 		seen = now
+	}
+}
+
+// drainEvery is how often a manager that drains looks what rests.
+const drainEvery = 100 * time.Millisecond
+
+// Drain returns when nothing runs in any session, or ctx has ended. Where other replicas share the log,
+// each session is closed as soon as it rests, and one of them takes it: then none is left. [Manager.Run]
+// goes on.
+func (m *Manager) Drain(ctx context.Context) {
+	tick := time.NewTicker(drainEvery)
+	defer tick.Stop()
+	for ctx.Err() == nil && m.drained(ctx) > 0 {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// drained hands over what rests, and returns how many sessions are left that have to end by themselves.
+func (m *Manager) drained(ctx context.Context) (left int) {
+	m.mu.Lock()
+	all := slices.Collect(maps.Values(m.sessions))
+	m.mu.Unlock()
+	shared := m.cfg.Owners != nil && m.cfg.Owners.Others() > 0
+	var closing sync.WaitGroup
+	for _, s := range all {
+		switch {
+		case !s.Resting():
+			left++
+		case shared:
+			closing.Go(func() { m.handOver(ctx, s) })
+		}
+	}
+	closing.Wait()
+	return left
+}
+
+// handOver closes a session that rests for another replica to take.
+func (m *Manager) handOver(ctx context.Context, s *session.Session) {
+	release, err := m.claim(ctx, s.ID()) // who asks for it meanwhile is told who takes it
+	if err != nil {
+		return
+	}
+	defer release()
+	if m.loaded(s.ID()) != s || !s.CloseResting() {
+		return
+	}
+	m.mu.Lock()
+	delete(m.sessions, s.ID())
+	m.mu.Unlock()
+	if err := m.cfg.Owners.Release(ctx, s.ID()); err != nil && ctx.Err() == nil {
+		m.cfg.Logger.Warn("a session was not handed over: another replica takes it when this one has ended", "session", string(s.ID()), "error", err)
 	}
 }

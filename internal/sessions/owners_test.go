@@ -27,18 +27,33 @@ type replica struct {
 	*disk
 	all    *replicas
 	number int64
+	others int
+	leaves bool
 	dead   bool
 }
 
 func (r *replica) Take(_ context.Context, id eventlog.ID) error {
 	r.all.mu.Lock()
 	defer r.all.mu.Unlock()
-	if is := r.all.owner[id]; is != nil && is != r && !is.dead {
+	is := r.all.owner[id]
+	if is != nil && is != r && !is.dead {
 		return &sessions.ElsewhereError{ID: id, Peer: sessions.Peer{Number: is.number}}
+	}
+	if is != r && r.leaves {
+		return &sessions.ElsewhereError{ID: id, Peer: sessions.Peer{Number: 2}}
 	}
 	r.all.owner[id] = r
 	return nil
 }
+
+func (r *replica) Release(_ context.Context, id eventlog.ID) error {
+	r.all.mu.Lock()
+	defer r.all.mu.Unlock()
+	r.leaves, r.all.owner[id] = true, nil
+	return nil
+}
+
+func (r *replica) Others() int { return r.others }
 
 func (r *replica) of(keep func(*replica) bool, found []sessions.Found) (kept []sessions.Found) {
 	r.all.mu.Lock()
@@ -95,6 +110,61 @@ func (r *replica) fenced() error {
 		return fmt.Errorf("fenced: %w", eventlog.ErrClosed)
 	}
 	return nil
+}
+
+// A replica that drains hands over what rests at once, and what runs when it has ended by itself; where
+// there is no other it waits only. Nothing is interrupted.
+func TestDrain(t *testing.T) {
+	for _, others := range []int{0, 1} {
+		synctest.Test(t, func(t *testing.T) {
+			disk, all := newDisk(), &replicas{owner: map[eventlog.ID]*replica{}}
+			work := make(chan struct{})
+			start := func(number int64) (*rig, *replica) {
+				one := &replica{disk: disk, all: all, number: number, others: others}
+				r := newRig(t, disk, func(r *rig, c *sessions.Config) {
+					c.Log, c.Catalog, c.Owners = one, one, one
+					r.backend.prompt = func(context.Context) error { <-work; return nil }
+				})
+				return r, one
+			}
+			first, _ := start(1)
+			second, _ := start(2)
+			running, idle := first.create(sessions.Options{}), first.create(sessions.Options{})
+			first.send(running)
+			done := make(chan struct{})
+			go func() { first.m.Drain(t.Context()); close(done) }()
+			time.Sleep(time.Second)
+			_, here := first.m.Get(t.Context(), idle.ID())
+			_, there := second.m.Get(t.Context(), idle.ID())
+			if others == 0 && (here != nil || there == nil) || others > 0 && (here == nil || there != nil) {
+				t.Errorf("with %d others the session that rests: %v, %v", others, here, there)
+			}
+			if _, err := second.m.Get(t.Context(), running.ID()); err == nil {
+				t.Error("a session was handed over while a turn ran")
+			}
+			select {
+			case <-done:
+				t.Error("it did not wait for the turn")
+			default:
+			}
+			close(work)
+			<-done
+			if got := first.types(running.ID()); !strings.Contains(got, "turn.end") {
+				t.Errorf("the log has %s", got)
+			}
+			for _, e := range disk.entries(t, running.ID()) {
+				if end, ok := e.Event.Data.(event.TurnEnd); ok && end.Outcome != event.Completed {
+					t.Errorf("the turn ended as %s", end.Outcome)
+				}
+			}
+			if _, err := second.m.Get(t.Context(), running.ID()); others > 0 && err != nil {
+				t.Errorf("when the turn has ended: %v", err)
+			}
+			if err := errors.Join(first.stop(), second.stop()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
 }
 
 // A session that another living replica has is left alone and listed all the same; what a dead one

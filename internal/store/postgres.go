@@ -117,7 +117,7 @@ var postgresSteps = []string{`
 		session bigint PRIMARY KEY REFERENCES sessions ON DELETE CASCADE,
 		json    bytea NOT NULL
 	);`, `
-	ALTER TABLE replicas ADD url text NOT NULL DEFAULT '', ADD version text NOT NULL DEFAULT '';
+	ALTER TABLE replicas ADD url text NOT NULL DEFAULT '', ADD version text NOT NULL DEFAULT '', ADD leaves boolean NOT NULL DEFAULT false;
 	ALTER TABLE sessions ADD owner bigint, ADD touched timestamptz NOT NULL DEFAULT now();
 	UPDATE sessions SET owner = coalesce((SELECT max(id) FROM replicas WHERE ends > now()), 0); -- of the step before
 	ALTER TABLE sessions ALTER owner SET NOT NULL, ALTER touched DROP DEFAULT;

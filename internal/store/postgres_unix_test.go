@@ -5,6 +5,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/url"
 	"path/filepath"
@@ -222,6 +223,25 @@ func postgresOwners(t *testing.T, server *postgrestest.Server) {
 	again := lifeOf(t, at, "c", nil)
 	if err := again.Take(t.Context(), "a"); err != nil {
 		t.Error(err)
+	}
+
+	// One that leaves names the same heir each time, and takes nothing back while there is one.
+	server.SQL(t, nameOf(at), "UPDATE replicas SET ends = now() WHERE id < "+fmt.Sprint(again.Self().Number))
+	leaving := lifeOf(t, at, "leaving", nil)
+	entries, s = storetest.Start(t, "c", 1)
+	if err := errors.Join(leaving.Append(t.Context(), "c", entries, s), leaving.Release(t.Context(), "c")); err != nil || leaving.Others() != 1 {
+		t.Errorf("%d others, %v", leaving.Others(), err)
+	}
+	for range 2 {
+		if err := leaving.Take(t.Context(), "c"); !errors.As(err, &elsewhere) || elsewhere.Peer != again.Self() {
+			t.Errorf("the one that leaves takes it back: %v", err)
+		}
+	}
+	if err := again.Take(t.Context(), "c"); err != nil {
+		t.Error(err)
+	}
+	if behind := lifeOf(t, at, "last", nil); behind.Others() != 1 || len(behind.Peers()) != 2 {
+		t.Errorf("beside one that leaves there are %d others of %d", behind.Others(), len(behind.Peers()))
 	}
 	server.SQL(t, nameOf(at), "UPDATE replicas SET ends = now()")
 	if alone := lifeOf(t, at, "d", nil); alone.Start() == first.Start() {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"slices"
 	"sync"
 	"time"
@@ -44,10 +45,12 @@ type life struct {
 	me    int64  // its number
 	start string // see [Postgres.Start]
 
-	mu    sync.Mutex // guards what follows
-	until time.Time  // when it gives up what it has
-	peers []sessions.Peer
-	ended bool
+	mu     sync.Mutex // guards what follows
+	until  time.Time  // when it gives up what it has
+	peers  []sessions.Peer
+	stays  []sessions.Peer // those of them that do not leave
+	leaves bool            // what is released others take
+	ended  bool
 	// acknowledged is the last sequence of each session that this replica wrote: a log that ends
 	// before was lost by a failover.
 	acknowledged map[eventlog.ID]int64
@@ -153,23 +156,29 @@ func (db *Postgres) beat() error {
 	db.life.mu.Unlock()
 	ctx, cancel := context.WithTimeout(db.open, min(time.Until(until), db.cfg.Times.attempt()))
 	defer cancel()
-	mine, peers, versions := false, []sessions.Peer(nil), map[string]int64{}
+	var mine bool
+	var peers, stays []sessions.Peer
+	versions := map[string]int64{}
 	err := db.query(ctx, func(rows pgx.Rows) error {
 		var what, text, version string
 		var number int64
 		err := rows.Scan(&what, &number, &text, &version)
+		peer := sessions.Peer{Number: number, URL: text, Version: version}
 		switch what {
 		case "me":
 			mine = true
-		case "peer":
-			peers = append(peers, sessions.Peer{Number: number, URL: text, Version: version})
+		case "stays":
+			stays = append(stays, peer)
+			fallthrough
+		case "leaves":
+			peers = append(peers, peer)
 		default:
 			versions[text] = number
 		}
 		return err
 	}, `WITH me AS (UPDATE replicas SET ends = now() + $2::bigint * interval '1 microsecond' WHERE id = $1 AND ends > now() RETURNING id)
 		SELECT 'me', id, '', '' FROM me
-		UNION ALL SELECT 'peer', id, url, version FROM replicas WHERE ends > now() AND id <> $1
+		UNION ALL SELECT CASE WHEN leaves THEN 'leaves' ELSE 'stays' END, id, url, version FROM replicas WHERE ends > now() AND id <> $1
 		UNION ALL SELECT 'document', version, name, '' FROM documents`, db.life.me, db.cfg.Times.Lease.Microseconds())
 	if err != nil {
 		return err
@@ -181,7 +190,7 @@ func (db *Postgres) beat() error {
 	db.life.mu.Lock()
 	if !db.life.ended {
 		db.life.until = sent.Add(db.cfg.Times.GiveUp)
-		db.life.peers = peers
+		db.life.peers, db.life.stays = peers, stays
 	}
 	db.life.mu.Unlock()
 	db.documents.follow(ctx, versions)
@@ -242,6 +251,7 @@ func (db *Postgres) take(ctx context.Context, id eventlog.ID) error {
 		if err := db.held(); err != nil {
 			return err
 		}
+		heir, leaves := db.heir(id)
 		var owner, other int64
 		var took, lives bool
 		var url, version string
@@ -250,11 +260,11 @@ func (db *Postgres) take(ctx context.Context, id eventlog.ID) error {
 		err := db.query(ctx, func(rows pgx.Rows) error {
 			found = true
 			return rows.Scan(&owner, &took, &lives, &other, &url, &version, &left)
-		}, `WITH t AS (UPDATE sessions SET owner = $1 WHERE id = $2 AND owner <> $1
+		}, `WITH t AS (UPDATE sessions SET owner = $1 WHERE id = $2 AND owner <> $1 AND $3::boolean
 				AND NOT `+alive+`sessions.owner) AND `+alive+`$1) RETURNING id)
 			SELECT s.owner, EXISTS (SELECT FROM t), `+alive+`$1), coalesce(r.id, 0), coalesce(r.url, ''), coalesce(r.version, ''),
 				coalesce(extract(epoch FROM r.ends - now()), 0)::float8
-			FROM sessions s LEFT JOIN replicas r ON r.id = s.owner AND r.ends > now() WHERE s.id = $2`, db.life.me, []byte(id))
+			FROM sessions s LEFT JOIN replicas r ON r.id = s.owner AND r.ends > now() WHERE s.id = $2`, db.life.me, []byte(id), !leaves)
 		switch {
 		case err != nil:
 			return err
@@ -272,8 +282,48 @@ func (db *Postgres) take(ctx context.Context, id eventlog.ID) error {
 			return &sessions.ElsewhereError{ID: id, Peer: sessions.Peer{Number: other, URL: url, Version: version},
 				Until: time.Now().Add(time.Duration(left * float64(time.Second)))}
 		}
+		if leaves {
+			return &sessions.ElsewhereError{ID: id, Peer: heir, Until: time.Now()}
+		}
 	}
 	return ErrAway
+}
+
+// heir says whether this replica leaves what it can to others, and which of them takes a session then:
+// always the same one, so that two requests do not find two.
+func (db *Postgres) heir(id eventlog.ID) (peer sessions.Peer, leaves bool) {
+	db.life.mu.Lock()
+	defer db.life.mu.Unlock()
+	if !db.life.leaves || len(db.life.stays) == 0 {
+		return peer, false
+	}
+	return db.life.stays[crc32.ChecksumIEEE([]byte(id))%uint32(len(db.life.stays))], true
+}
+
+// Others implements [sessions.Owners].
+func (db *Postgres) Others() int {
+	db.life.mu.Lock()
+	defer db.life.mu.Unlock()
+	return len(db.life.stays)
+}
+
+// Release implements [sessions.Owners].
+func (db *Postgres) Release(ctx context.Context, id eventlog.ID) error {
+	db.life.mu.Lock()
+	first := !db.life.leaves
+	db.life.leaves = true
+	db.life.mu.Unlock()
+	var err error
+	if first { // the others know with their next beat
+		_, err = db.exec(ctx, `UPDATE replicas SET leaves = true WHERE id = $1`, db.life.me)
+	}
+	if err == nil {
+		_, err = db.exec(ctx, `UPDATE sessions SET owner = 0 WHERE id = $1 AND owner = $2`, []byte(id), db.life.me)
+	}
+	if err != nil {
+		return fmt.Errorf("release session %s: %w", id, err)
+	}
+	return nil
 }
 
 // Takeovers is how many sessions this replica took that others had, or that were given back.
