@@ -95,3 +95,17 @@ func TestAddressOfAnother(t *testing.T) {
 		t.Errorf("nobody: %v %s", err, &log)
 	}
 }
+
+// Agents call the server that lends them tools at its own address, where it has one on loopback.
+func TestAgentsCallTheirOwnServer(t *testing.T) {
+	for listen, want := range map[string]string{"localhost:80": "http://localhost:80", "127.0.0.1:80": "http://localhost:80", ":80": "http://127.0.0.1:80",
+		"0.0.0.0:80": "http://127.0.0.1:80", "[::]:80": "http://127.0.0.1:80", "10.0.0.5:80": "https://chat.example"} {
+		o := &options{Listen: listen, PublicURL: "https://chat.example"}
+		if got := o.ownURL("http://localhost:80", 80); got != want {
+			t.Errorf("%s: %s, want %s", listen, got, want)
+		}
+		if o.PublicURL = ""; o.ownURL("http://localhost:80", 80) != "http://localhost:80" {
+			t.Errorf("%s without a public URL", listen)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/netip"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -137,7 +138,7 @@ func (o *options) serve(ctx context.Context, folders []string, stdout, stderr io
 	if o.PublicURL != "" {
 		info.URL = o.PublicURL
 	}
-	r.lender.Listens(info.URL, b.ends)
+	r.lender.Listens(info.URL, o.ownURL(base, port), b.ends)
 	if err := dir.Announce(info); errors.Is(err, daemon.ErrNotKept) {
 		log.Warn("server.json was not written: commands may name an older server", "error", err)
 	} else if err != nil {
@@ -184,6 +185,20 @@ func (o *options) serve(ctx context.Context, folders []string, stdout, stderr io
 		}()
 		return nil
 	})
+}
+
+// ownURL is where agents on this machine call the tools that are lent to them: loopback, if it is
+// listened on, since there may be a proxy before the public URL that asks people who they are.
+func (o *options) ownURL(base string, port int) string {
+	host, err := o.listenHost()
+	ip, e := netip.ParseAddr(host)
+	switch {
+	case o.PublicURL == "", err == nil && isLoopback(host):
+		return base
+	case host == "", e == nil && ip.Unmap().IsUnspecified():
+		return "http://127.0.0.1:" + strconv.Itoa(port)
+	}
+	return o.PublicURL
 }
 
 // warn says what the user should know about this start.

@@ -11,7 +11,9 @@
 //     name. The port is not compared: a container or a tunnel may publish another one, and it
 //     protects nothing. Names below .localhost are refused: resolvers ask the network for them.
 //     Only /healthz and /readyz answer whatever the Host: they say one word, and what watches a
-//     server knows it by its address.
+//     server knows it by its address. Behind a public URL a program with a token for MCP, which no
+//     page has, may call /mcp under a loopback name all the same: an agent of this server, whose way
+//     by the public URL may lead through a proxy that asks people who they are.
 //  3. [http.CrossOriginProtection], and an Origin, if there is one, that is this server's own,
 //     scheme and port included (403). "null" is refused, so a page uses fetch in its default mode.
 //  4. The number of requests at work (503), see below.
@@ -241,7 +243,7 @@ func (g *Guard) Handler(next http.Handler) http.Handler {
 			return
 		}
 		r = g.withoutBase(r)
-		if !g.hostAllowed(r.Host) && !probes[r.URL.Path] {
+		if !g.hostAllowed(r.Host) && !probes[r.URL.Path] && !g.callsHere(r) {
 			refuse(w, http.StatusForbidden, "host_refused", g.hostHint())
 			return
 		}

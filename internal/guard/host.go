@@ -26,6 +26,21 @@ func (g *Guard) hostAllowed(host string) bool {
 		public, _, ok := splitHost(g.public.Host)
 		return ok && name == public
 	}
+	return loopbackName(name)
+}
+
+// callsHere reports whether an agent calls the tools that this server lends it, at its own address.
+// Nothing that a browser sends is such a call.
+func (g *Guard) callsHere(r *http.Request) bool {
+	name, _, ok := splitHost(r.Host)
+	if !ok || !loopbackName(name) || r.URL.Path != "/mcp" || len(r.Header["Origin"]) > 0 || len(r.Header["Sec-Fetch-Site"]) > 0 {
+		return false
+	}
+	_, ok = g.mayMCP(r)
+	return ok
+}
+
+func loopbackName(name string) bool {
 	return name == localhost || name == loopback4 || name == loopback6
 }
 

@@ -242,3 +242,39 @@ func FuzzOrigin(f *testing.F) {
 		}
 	})
 }
+
+// Behind a public URL an agent of this server calls its tools under a loopback name: with a token for
+// MCP, at /mcp, and not from a browser. Nothing else is answered under that name.
+func TestAgentsCallAtLoopback(t *testing.T) {
+	g := newGuard(t, guard.Config{PublicURL: "https://chat.example"})
+	h := routes(g)
+	key, err := g.MCPKey("s-one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := func(more ...string) map[string]string {
+		header := map[string]string{"Authorization": "Bearer " + key}
+		for i := 0; i < len(more); i += 2 {
+			header[more[i]] = more[i+1]
+		}
+		return header
+	}
+	for _, host := range []string{"127.0.0.1:8080", "localhost:8080", "[::1]:8080"} {
+		want(t, h, call{method: "POST", target: "/mcp", host: host, header: with("Content-Type", "application/json"), body: "{}"}, 200)
+	}
+	for _, c := range []call{
+		{target: "/mcp", host: "127.0.0.1:8080"},
+		{target: "/mcp", host: "127.0.0.1:8080", header: with("Authorization", "Bearer s-one.wrong")},
+		{target: "/mcp", host: "127.0.0.1:8080", header: with("Origin", "http://127.0.0.1:8080")},
+		{target: "/mcp", host: "127.0.0.1:8080", header: with("Origin", "https://chat.example")},
+		{target: "/mcp", host: "127.0.0.1:8080", header: with("Sec-Fetch-Site", "same-origin")},
+		{target: "/mcp", host: "evil.test", header: with()},
+		{target: "/mcp", host: "127.1:8080", header: with()},
+		{target: "/mcp/", host: "127.0.0.1:8080", header: with()},
+		{target: "/read", host: "127.0.0.1:8080", header: with()},
+		{target: "/read", host: "127.0.0.1:8080", header: with("Authorization", "Bearer "+g.Token())},
+		{target: "/write", host: "localhost:8080", header: with("Authorization", "Bearer "+g.Token())},
+	} {
+		want(t, h, c, 403)
+	}
+}

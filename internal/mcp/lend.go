@@ -48,8 +48,9 @@ type Lender struct {
 
 // lentBase is what the server's addresses begin with.
 type lentBase struct {
-	url  string
-	ends bool // with its client
+	url  string // as browsers and clients reach it
+	own  string // as the agents of its sessions do
+	ends bool   // with its client
 }
 
 // NewLender makes the MCP server for workspaces.
@@ -82,8 +83,9 @@ func (l *Lender) visitor(r *http.Request) (Visitor, bool) {
 	return Visitor{Workspace: Workspace{ID: w.ID, Name: w.Name}, Key: key, Hosted: strings.HasPrefix(key, hostedKey), Reads: id != ""}, ok
 }
 
-// Listens says under which address the server listens, and whether it ends with its client.
-func (l *Lender) Listens(url string, ends bool) { l.base.Store(&lentBase{url, ends}) }
+// Listens says at which address browsers and clients reach the server, at which the agents of its
+// sessions do, and whether it ends with its client.
+func (l *Lender) Listens(url, own string, ends bool) { l.base.Store(&lentBase{url, own, ends}) }
 
 // In serves clients over connections that come from a folder, which it opens; see
 // [daemon.ControlConfig].
@@ -220,7 +222,7 @@ func (l *Lender) SessionOf(key string) eventlog.ID {
 
 // ToAgent lends a session's tools to its agent, by a key of its own; it is an [agent.Lender].
 func (l *Lender) ToAgent(sessionID string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
-	base := l.base.Load().url
+	base := l.base.Load().own
 	key, err := l.keys.MCPKey("s-" + sessionID)
 	if err != nil || base == "" {
 		return agent.Lent{}, nil, errors.Join(err, fmt.Errorf("the server does not listen yet"))
