@@ -219,7 +219,8 @@ func (s *Server) elsewhere(to destination, r *http.Request) (peer sessions.Peer,
 			return s.ownerOf(r.Context(), session)
 		}
 		self := f.peers.Self()
-		peer = slices.MaxFunc(append(slices.Clone(f.peers.Peers()), self), func(a, b sessions.Peer) int {
+		reached := slices.DeleteFunc(slices.Clone(f.peers.Peers()), func(p sessions.Peer) bool { return p.URL == "" }) // a command has none
+		peer = slices.MaxFunc(append(reached, self), func(a, b sessions.Peer) int {
 			return cmp.Compare(weight(key, a.Number), weight(key, b.Number))
 		})
 		found = peer.Number != self.Number

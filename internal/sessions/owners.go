@@ -25,7 +25,7 @@ type Owners interface {
 	// Release gives a session that is closed here to the other replicas that [Owners.Others] counts.
 	// From the first call on Take takes nothing that one of them can take, and names that one.
 	Release(ctx context.Context, id eventlog.ID) error
-	// Others is how many other replicas live and release nothing.
+	// Others is how many other replicas live that can be reached and release nothing.
 	Others() int
 	// Elsewhere returns the sessions of other replicas that changed within the last minute.
 	Elsewhere(ctx context.Context) ([]eventlog.Summary, error)

@@ -17,6 +17,9 @@ import (
 // startDocument has the text of [Postgres.Start]; no [document.Value] does.
 const startDocument = "start"
 
+// refreshTime bounds how long a request that is about to be refused waits for the database.
+const refreshTime = time.Second
+
 // maxDocument is how many bytes a document may have.
 const maxDocument = 16 << 20
 
@@ -103,7 +106,9 @@ func (d *documents) Refresh(name string) error {
 		return nil
 	}
 	now := time.Now()
-	t, err := d.ask(d.db.open, name)
+	ctx, cancel := context.WithTimeout(d.db.open, refreshTime)
+	defer cancel()
+	t, err := d.ask(ctx, name)
 	if err != nil {
 		if was.asked = now; ok {
 			d.set(name, was)
@@ -117,7 +122,7 @@ func (d *documents) Refresh(name string) error {
 
 // ask reads a text from the database.
 func (d *documents) ask(ctx context.Context, name string) (t text, err error) {
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	ctx, cancel := context.WithTimeout(ctx, d.db.cfg.Times.attempt()/2)
 	defer cancel()
 	err = d.db.query(ctx, func(rows pgx.Rows) error { return rows.Scan(&t.version, &t.body) },
 		`SELECT version, body FROM documents WHERE name = $1`, name)

@@ -178,7 +178,7 @@ func (db *Postgres) beat() error {
 		return err
 	}, `WITH me AS (UPDATE replicas SET ends = now() + $2::bigint * interval '1 microsecond' WHERE id = $1 AND ends > now() RETURNING id)
 		SELECT 'me', id, '', '' FROM me
-		UNION ALL SELECT CASE WHEN leaves THEN 'leaves' ELSE 'stays' END, id, url, version FROM replicas WHERE ends > now() AND id <> $1
+		UNION ALL SELECT CASE WHEN leaves OR url = '' THEN 'leaves' ELSE 'stays' END, id, url, version FROM replicas WHERE ends > now() AND id <> $1
 		UNION ALL SELECT 'document', version, name, '' FROM documents`, db.life.me, db.cfg.Times.Lease.Microseconds())
 	if err != nil {
 		return err
