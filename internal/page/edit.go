@@ -18,6 +18,25 @@ func (c *Call) Edit() template.HTML {
 	return render.Diff(c.hide(c.withoutHeads(cut(c.Log))))
 }
 
+// Changed is [Call.Edit] with the numbers of both texts beside each other.
+func (c *Call) Changed() template.HTML {
+	if !c.edits() {
+		return ""
+	}
+	return render.TwoColumns(c.hide(c.withoutHeads(cut(c.Log))))
+}
+
+// Counts is how many lines an edit added and removed; nil for other calls, while it runs, and where
+// the agent did not tell.
+func (c *Call) Counts() *struct{ Added, Removed int } {
+	if !c.Done() || !c.edits() {
+		return nil
+	}
+	var n struct{ Added, Removed int }
+	n.Added, n.Removed = render.CountDiff(c.Log)
+	return &n
+}
+
 // edits reports whether the call changed something, and its agent told what.
 func (c *Call) edits() bool {
 	v, _ := verbOf(c.Tool)

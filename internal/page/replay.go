@@ -137,7 +137,7 @@ func (r *replay) see(m *Film, at int64, tab string) {
 
 // saw is what a call showed, as far as it is there to be seen.
 func (f *State) saw(c *Call, key string) *saw {
-	s := &saw{card: c.card(true), Key: key, Edited: c.Edit()}
+	s := &saw{card: c.card(true), Key: key, Edited: c.Changed()}
 	if s.Edited != "" && c.Output == "" {
 		return s
 	}

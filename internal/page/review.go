@@ -133,7 +133,7 @@ func (f *ReviewFile) Undoable() bool { return f.Output != "" && f.Why == "" }
 
 // Reported is what the agent reported of its edits.
 func (f *ReviewFile) Reported() template.HTML {
-	return render.Diff(veil.Hide((&Call{}).withoutHeads(cut(f.Diff))))
+	return render.TwoColumns(veil.Hide((&Call{}).withoutHeads(cut(f.Diff))))
 }
 
 // Say is what stands in the place of changes, or of the button that takes them back.

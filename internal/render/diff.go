@@ -3,6 +3,7 @@ package render
 import (
 	"cmp"
 	"html/template"
+	"iter"
 	"regexp"
 	"strconv"
 	"strings"
@@ -16,35 +17,116 @@ import (
 //	<div class="line gi"><span class="ln">12</span><code class="cl"><span class="gi">+text</span></code></div>
 func Diff(unified string) template.HTML {
 	var b strings.Builder
-	var before, after, oldLeft, newLeft int
-	for line := range strings.Lines(unified) {
-		line = strings.TrimRight(line, "\r\n")
+	for l := range unifiedLines(unified) {
 		number, class := "", ""
-		inHunk := oldLeft > 0 || newLeft > 0
-		switch {
-		case inHunk && strings.HasPrefix(line, "-"):
-			number, class = strconv.Itoa(before), "gd"
-			before++
-			oldLeft--
-		case inHunk && strings.HasPrefix(line, "+"):
-			number, class = strconv.Itoa(after), "gi"
-			after++
-			newLeft--
-		case inHunk && !strings.HasPrefix(line, `\`):
-			number = strconv.Itoa(after)
-			before++
-			after++
-			oldLeft--
-			newLeft--
-		case strings.HasPrefix(line, "@@ "):
+		switch l.kind {
+		case '-':
+			number, class = strconv.Itoa(l.old), "gd"
+		case '+':
+			number, class = strconv.Itoa(l.new), "gi"
+		case '=':
+			number = strconv.Itoa(l.new)
+		case '@':
 			class = "gu"
-			before, oldLeft, after, newLeft = hunk(line)
-		case !strings.HasPrefix(line, `\`):
+		case 'h':
 			class = "gh"
 		}
-		diffRow(&b, number, class, line)
+		diffRow(&b, number, class, l.text)
 	}
 	return template.HTML(b.String())
+}
+
+// TwoColumns shows a unified diff as [DiffRows] do a comparison: instead of a hunk's head stands how
+// many lines before it are the same.
+func TwoColumns(unified string) template.HTML {
+	var rows DiffRows
+	next := 1 // the first line of the new text that no row stands for
+	for l := range unifiedLines(unified) {
+		row := DiffLine{Kind: l.kind, Old: l.old, New: l.new}
+		switch l.kind {
+		case '@':
+			if row.Kind, row.New, row.Fold = '.', next, l.new-next; row.Fold > 0 {
+				rows.Add(row)
+			}
+			next = l.new
+			continue
+		case '-':
+			row.Text, row.New = l.text[1:], 0
+		case '+':
+			row.Text, row.Old = l.text[1:], 0
+			next++
+		case '=':
+			row.Text = strings.TrimPrefix(l.text, " ")
+			next++
+		case 'h':
+			row = DiffLine{Kind: '=', Text: l.text}
+			next = 1
+		default:
+			row = DiffLine{Kind: '=', Text: l.text}
+		}
+		rows.Add(row)
+	}
+	return rows.HTML()
+}
+
+// CountDiff counts the added and removed lines of a unified diff.
+func CountDiff(unified string) (added, removed int) {
+	for l := range unifiedLines(unified) {
+		switch l.kind {
+		case '+':
+			added++
+		case '-':
+			removed++
+		}
+	}
+	return added, removed
+}
+
+// unifiedLine is a line of a unified diff.
+type unifiedLine struct {
+	kind     byte // '=' the same, '-' removed, '+' added, '@' a hunk's head, 'h' a file's, '\\' a remark
+	old, new int  // its numbers in both texts; of a hunk's head those it begins with
+	text     string
+}
+
+// unifiedLines reads a unified diff line by line.
+func unifiedLines(unified string) iter.Seq[unifiedLine] {
+	return func(yield func(unifiedLine) bool) {
+		var before, after, oldLeft, newLeft int
+		for line := range strings.Lines(unified) {
+			l := unifiedLine{text: strings.TrimRight(line, "\r\n")}
+			remark, inHunk := strings.HasPrefix(line, `\`), oldLeft > 0 || newLeft > 0
+			if !inHunk && strings.HasPrefix(line, "@@ ") {
+				before, oldLeft, after, newLeft = hunk(l.text)
+			}
+			l.old, l.new = before, after
+			switch {
+			case remark:
+				l.kind = '\\'
+			case !inHunk && strings.HasPrefix(line, "@@ "):
+				l.kind = '@'
+			case !inHunk:
+				l.kind = 'h'
+			case line[0] == '-':
+				l.kind = '-'
+				before++
+				oldLeft--
+			case line[0] == '+':
+				l.kind = '+'
+				after++
+				newLeft--
+			default:
+				l.kind = '='
+				before++
+				after++
+				oldLeft--
+				newLeft--
+			}
+			if !yield(l) {
+				return
+			}
+		}
+	}
 }
 
 func diffRow(b *strings.Builder, number, class, line string) {

@@ -125,8 +125,11 @@ func TestReplay(t *testing.T) {
 	}
 	p.click(`.film-mark[aria-label^=edit] .hit`)
 	p.has("#saw .saw-head", "as changed at")
-	p.has("#saw .diff", "Publish is in time")
+	p.is(`[...document.querySelectorAll('#saw .diff .lines > *')].map((row) => row.innerText.replace(/\s+/g, ' ').trim()).join('|')`,
+		"Lines 1–2 are the same|3 − // Publish is late by one frame.|3 + // Publish is in time.|4 4 func Publish() {}")
 	p.has("#held", "Edited pump.go")
+	p.has("#held .tool .end", "+1 −1")
+	p.has("#held > header", "4k tokens sent in 1 model call")
 	p.shot("replay")
 	p.dark("replay")
 	p.click(`#held [data-slip]`)
