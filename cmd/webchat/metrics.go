@@ -73,10 +73,7 @@ func (m *metrics) read(r *rooms) {
 		value      func() int64
 	}{
 		{"ready", "1 while prompts are taken, as /readyz says; else 0.", func() int64 {
-			if r.sessions.Unready() == "" {
-				return 1
-			}
-			return 0
+			return one(r.sessions.Unready() == "")
 		}},
 		{"sessions_loaded", "Sessions in memory.", func() int64 { return int64(r.sessions.Stats().Loaded) }},
 		{"turns_running", "Turns that run.", func() int64 { return int64(r.sessions.Stats().Turns) }},
@@ -103,8 +100,19 @@ func (m *metrics) read(r *rooms) {
 	f := promauto.With(m.registry)
 	f.NewGaugeFunc(prometheus.GaugeOpts{Name: "webchat_lease_seconds", Help: "Time until this replica gives up its sessions if it does not reach the database."},
 		func() float64 { return r.engine.Left().Seconds() })
+	f.NewGaugeFunc(prometheus.GaugeOpts{Name: "webchat_engine_up", Help: "1 while the database answers, else 0."},
+		func() float64 { return float64(one(r.engine.Up())) })
+	f.NewCounterFunc(prometheus.CounterOpts{Name: "webchat_fenced_total", Help: "1 once others may have the sessions of this replica, which ends then; else 0."},
+		func() float64 { return float64(one(r.engine.Fenced())) })
 	f.NewCounterFunc(prometheus.CounterOpts{Name: "webchat_takeovers_total", Help: "Sessions taken from replicas whose life had ended."},
 		func() float64 { return float64(r.engine.Takeovers()) })
+}
+
+func one(yes bool) int64 {
+	if yes {
+		return 1
+	}
+	return 0
 }
 
 // wasForwarded counts what was passed on.

@@ -20,7 +20,7 @@ import (
 var theirMetrics = []string{"kubelet_volume_stats_available_bytes", "kubelet_volume_stats_capacity_bytes"}
 
 // engineMetrics are served where a database keeps the sessions; testdata/engine/replicas.txt reads them.
-var engineMetrics = []string{"webchat_lease_seconds", "webchat_takeovers_total"}
+var engineMetrics = []string{"webchat_engine_up", "webchat_fenced_total", "webchat_lease_seconds", "webchat_takeovers_total"}
 
 // Every metric of the dashboard and of the alerts is one that /metrics has, and all of ours are used.
 func TestDashboardAndAlertsNameWhatIsServed(t *testing.T) {

@@ -51,6 +51,7 @@ type life struct {
 	stays  []sessions.Peer // those of them that do not leave
 	leaves bool            // what is released others take
 	ended  bool
+	lost   bool // it ended though it was not closed
 	// acknowledged is the last sequence of each session that this replica wrote: a log that ends
 	// before was lost by a failover.
 	acknowledged map[eventlog.ID]int64
@@ -110,6 +111,18 @@ func (db *Postgres) Left() time.Duration {
 	db.life.mu.Lock()
 	defer db.life.mu.Unlock()
 	return max(0, time.Until(db.life.until))
+}
+
+// Up reports whether the database answered one of the last three beats.
+func (db *Postgres) Up() bool {
+	return db.Left() > db.cfg.Times.GiveUp-3*db.cfg.Times.Beat
+}
+
+// Fenced reports whether the life of this replica has ended though it was not closed.
+func (db *Postgres) Fenced() bool {
+	db.life.mu.Lock()
+	defer db.life.mu.Unlock()
+	return db.life.lost
 }
 
 // held returns [ErrFenced] when others may have what this replica had: by the clock that a frozen
@@ -202,6 +215,7 @@ func (db *Postgres) end(why string) {
 	db.life.mu.Lock()
 	was := db.life.ended
 	db.life.ended, db.life.until = true, time.Time{}
+	db.life.lost = db.life.lost || !was
 	db.life.mu.Unlock()
 	if was {
 		return
