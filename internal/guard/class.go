@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"mime"
@@ -49,6 +50,9 @@ const (
 // bodyTime is how long the body of a request with credentials may take, whatever becomes of the
 // request.
 const bodyTime = 30 * time.Second
+
+// lookEvery is the time between two looks at whether who is being answered is still signed in.
+const lookEvery = 5 * time.Second
 
 // demand is what a class asks.
 type demand struct {
@@ -101,10 +105,38 @@ func (g *Guard) Class(c Class) func(http.Handler) http.Handler {
 				if v.user != "" || g.Shared() {
 					r = v.on(r)
 				}
+				r, done := g.whileSignedIn(r, v, d.who)
+				defer done()
 				next.ServeHTTP(w, r)
 			}
 		})
 	}
+}
+
+// whileSignedIn ends a request, such as a stream, soon after the credentials it came with: somebody
+// signed out, or the sign-in is too old. done has to be called when it is answered.
+func (g *Guard) whileSignedIn(r *http.Request, v visitor, who func(*Guard, *http.Request) (string, bool)) (_ *http.Request, done func()) {
+	if who == nil {
+		who = (*Guard).mayRead
+	}
+	if !v.known || g.config.NoAuth {
+		return r, func() {}
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	look := r.WithContext(context.WithValue(r.Context(), noUse{}, true))
+	look.Header = http.Header{"Authorization": r.Header["Authorization"], "Cookie": r.Header["Cookie"]} // a handler may change its own
+	begun := make(chan struct{})
+	var again *time.Timer
+	again = time.AfterFunc(lookEvery, func() {
+		<-begun
+		if user, ok := who(g, look); !ok || user != v.user {
+			cancel()
+		} else if ctx.Err() == nil {
+			again.Reset(lookEvery)
+		}
+	})
+	close(begun)
+	return r.WithContext(ctx), func() { again.Stop(); cancel() }
 }
 
 // seldom reports once a minute at most that something is to be logged which strangers can cause.

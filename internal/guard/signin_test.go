@@ -2,6 +2,7 @@ package guard_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"webchat/internal/guard"
@@ -370,4 +372,76 @@ func TestSignInThatCannotBeSaved(t *testing.T) {
 	if !strings.Contains(log.String(), "cannot be saved") {
 		t.Errorf("the log says %s", &log)
 	}
+}
+
+// A stream ends soon after the sign-in it was opened with, whoever ends that: the browser, "webchat
+// logout", time. Others go on, and a stream that is open is no use that makes a sign-in last.
+func TestThreat100StreamsEndWithTheSignIn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		users := testUsers("ann@example.com")
+		g := newGuard(t, guard.Config{Users: users})
+		open := func(class guard.Class, header ...string) (ended func() bool) {
+			done := make(chan struct{})
+			h := g.Handler(g.Class(class)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				guard.Streaming(r)
+				time.Sleep(5 * time.Second)
+				r.Header.Set("Range", "") // as a handler may, while it is looked at
+				<-r.Context().Done()
+			})))
+			ctx, cancel := context.WithCancel(t.Context())
+			t.Cleanup(cancel)
+			r := httptest.NewRequestWithContext(ctx, "GET", "/read", nil)
+			r.Host = host
+			r.Header.Set(header[0], header[1])
+			go func() { defer close(done); h.ServeHTTP(httptest.NewRecorder(), r) }()
+			return func() bool {
+				time.Sleep(6 * time.Second) // of the bubble
+				synctest.Wait()
+				select {
+				case <-done:
+					return true
+				default:
+					return false
+				}
+			}
+		}
+		cookie, secret := signIn(t, g)
+		other, _ := signIn(t, g)
+		token, err := g.NewToken("ann@example.com")
+		if err != nil {
+			t.Fatal(err)
+		}
+		byCookie, byOutput, bySecret := open(guard.Read, "Cookie", cookie), open(guard.Output, "Cookie", cookie), open(guard.Read, "Authorization", "Bearer "+secret)
+		byOther, byToken := open(guard.Read, "Cookie", other), open(guard.Read, "Authorization", "Bearer "+token)
+		byAPI, byMCP := open(guard.Read, "Authorization", "Bearer "+g.Token()), open(guard.MCP, "Authorization", "Bearer "+g.MCPToken())
+		if byCookie() || byOutput() || bySecret() || byToken() {
+			t.Error("a stream ended before its sign-in")
+		}
+		r := httptest.NewRequest("POST", "/", nil)
+		r.Host = host
+		r.Header.Set("Cookie", cookie)
+		if err := g.SignOut(httptest.NewRecorder(), r); err != nil {
+			t.Fatal(err)
+		}
+		if !byCookie() || !byOutput() || !bySecret() || byOther() || byToken() {
+			t.Error("not what was signed out has ended")
+		}
+		if _, err := g.Revoke("ann@example.com"); err != nil {
+			t.Fatal(err)
+		}
+		if !byToken() || byOther() {
+			t.Error("not what was revoked has ended")
+		}
+		time.Sleep(12 * time.Hour)
+		if !byOther() || byAPI() || byMCP() {
+			t.Error("an open stream made its sign-in last, or one that does not end was ended")
+		}
+	})
+}
+
+// testUsers is a user whom everybody is.
+type testUsers string
+
+func (u testUsers) Begin(http.ResponseWriter, *http.Request, guard.Place) (string, error) {
+	return string(u), nil
 }

@@ -38,8 +38,11 @@ func (g *Guard) changeSignins(now time.Time, change func([]signin) []signin) err
 	})
 }
 
-// find returns the living sign-in that matches where a request came, and counts that as use. All are
-// compared, so the time does not reveal which.
+// noUse is in the context of a request that is looked at again while it is answered.
+type noUse struct{}
+
+// find returns the living sign-in that matches where a request came, and counts that as use, unless
+// it is but looked at again. All are compared, so the time does not reveal which.
 func (g *Guard) find(r *http.Request, match func(signin) bool) (found signin, ok bool) {
 	place, now := g.place(r), g.config.Now()
 	for _, all := range []func() []signin{g.signins.Get, g.signins.Latest} {
@@ -52,7 +55,7 @@ func (g *Guard) find(r *http.Request, match func(signin) bool) (found signin, ok
 			break
 		}
 	}
-	if ok && now.Sub(found.Used) >= touchEvery {
+	if ok && now.Sub(found.Used) >= touchEvery && r.Context().Value(noUse{}) == nil {
 		err := g.changeSignins(now, func(all []signin) []signin {
 			for i := range all {
 				if all[i].Cookie == found.Cookie {
