@@ -39,6 +39,11 @@ func TestStripHoldsWhatFits(t *testing.T) {
 		t.Errorf("%d tabs are left", n)
 	}
 	p.shot("desk-full-strip")
+	p.click(".tab.is-news [role=tab]")
+	p.look(1100, 900, "light") // what is in front is cut last
+	p.wait(seen)
+	p.wait(`(() => { const t = document.querySelector('.tab.is-front .t'); return t.innerText.startsWith('a-long-name') && t.scrollWidth <= t.clientWidth })()`)
+	p.shot("desk-full-strip-1100")
 	p.click(".shelf-btn")
 	p.has("#shelf [data-group=closed]", "Closed")
 	p.has("#shelf [data-output]", names[1])
