@@ -24,6 +24,9 @@ var trouble = []struct {
 	weight int
 }{{"kill", 4}, {"vanish", 1}, {"freeze", 2}, {"term", 2}, {"crash", 1}, {"cut", 6}, {"hole", 2}, {"swallow", 3}, {"delay", 2}, {"half", 4}}
 
+// frozen is how long a replica is stopped: others have what it had when it goes on.
+const frozen = lease + time.Second
+
 // storm makes trouble for a cluster and counts it.
 type storm struct {
 	c      *cluster
@@ -41,11 +44,14 @@ func newStorm(c *cluster, rnd *rand.Rand) *storm {
 
 // blow makes trouble of some kinds until a time has passed; nil are all kinds.
 func (s *storm) blow(d time.Duration, kinds []string) {
-	end := time.After(d)
+	end, over := time.After(d), time.Now().Add(d)
 	for n := 0; ; n++ {
 		kind := s.kind(kinds)
 		if n == 0 && slices.Contains(kinds, "freeze") {
 			kind = "freeze" // it takes longest
+		}
+		if kind == "freeze" && n > 0 && time.Until(over) < frozen {
+			continue // it would outlast the rest
 		}
 		if s.make(kind) {
 			s.counts[kind]++
@@ -96,7 +102,7 @@ func (s *storm) make(kind string) bool {
 		if s.frozen != nil || !r.signal(syscall.SIGSTOP) {
 			return false
 		}
-		s.frozen, s.thaw = r, time.After(lease+time.Second)
+		s.frozen, s.thaw = r, time.After(frozen)
 	case "crash":
 		s.c.engine.Stop(syscall.SIGQUIT)
 		<-time.After(time.Duration(s.rnd.Int64N(int64(time.Second))))

@@ -23,8 +23,8 @@ import (
 func TestCluster(t *testing.T) {
 	rnd := witness.Seeded(t)
 	c := start(t, 3, program(t, "shortlease"))
-	c.story(t, syscall.SIGKILL)
-	c.story(t, syscall.SIGTERM)
+	c.story(t, "killed and started again", func(r *replica) bool { return r.signal(syscall.SIGKILL) }, lease)
+	c.story(t, "stopped in order", func(r *replica) bool { return r.signal(syscall.SIGTERM) }, lease)
 	s := newStorm(c, rnd)
 	s.round(t, 1, 4, 10*time.Second, kinds())
 	t.Logf("soak: three replicas: %v", s.counts)
@@ -39,6 +39,7 @@ func TestSoakCluster(t *testing.T) {
 	enough := func() bool {
 		return s.counts["kill"] >= 200 && s.counts["freeze"] >= 100 && s.counts["term"] >= 100 && s.counts["cut"]+s.counts["half"] >= 1000
 	}
+	c.story(t, "lost with its machine", (*replica).vanish, lease+5*time.Second)
 	for round := 1; !enough() && !t.Failed(); round++ {
 		s.round(t, round, 6, time.Minute, kinds())
 	}
@@ -70,7 +71,8 @@ func TestSoakWithoutFence(t *testing.T) {
 }
 
 // story ends the replica that has a session while its turn runs, which others follow and wrote to.
-func (c *cluster) story(t *testing.T, by syscall.Signal) {
+// Within a time another one has closed the turn.
+func (c *cluster) story(t *testing.T, what string, end func(*replica) bool, most time.Duration) {
 	t.Helper()
 	owner, writes, reads := c.replicas[0], c.replicas[1], c.replicas[2]
 	browser := c.signIn(owner)
@@ -89,15 +91,15 @@ func (c *cluster) story(t *testing.T, by syscall.Signal) {
 		output = regexp.MustCompile(`out_[A-Za-z0-9_]+`).FindString(strings.Join(r.story.Logged, ""))
 		return output != "" && len(r.story.Texts) > len(r.story.Wholes)
 	})
-	if !owner.signal(by) {
+	if !end(owner) {
 		t.Fatal("the owner does not run")
 	}
 	ended := time.Now()
 	c.eventually("the turn is interrupted where it is read", func() bool { return r.saw(`"outcome":"interrupted"`) || r.wrong() != nil })
 	took := time.Since(ended)
-	t.Logf("soak: from %v to turn.end in another replica's stream: %v", by, took.Round(time.Millisecond))
-	if took > lease {
-		t.Errorf("it took %v, as if nobody had known that the owner was dead", took)
+	t.Logf("soak: a replica is %s: turn.end in another one's stream after %v", what, took.Round(time.Millisecond))
+	if took > most {
+		t.Errorf("a replica is %s: its turn is closed after %v, not within %v", what, took, most)
 	}
 	c.must(http.StatusAccepted, writes.url(), "POST", path+"/messages", `{"content":"show me go.mod then stream 1000 words slowly","messageId":"first"}`)
 	c.must(http.StatusAccepted, reads.url(), "POST", path+"/messages", `{"content":"hello","messageId":"last"}`)
