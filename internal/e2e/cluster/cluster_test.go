@@ -109,7 +109,15 @@ func start(t *testing.T, n int, program string) *cluster {
 			r.signal(syscall.SIGCONT)
 			r.signal(syscall.SIGTERM)
 		}
+		stuck := time.AfterFunc(patience, func() {
+			for _, r := range c.replicas {
+				if r.signal(syscall.SIGKILL) {
+					t.Errorf("replica %d does not end", r.number)
+				}
+			}
+		})
 		all.Wait()
+		stuck.Stop()
 		for _, r := range c.replicas {
 			if t.Failed() {
 				t.Logf("the log of replica %d:\n%s", r.number, r.log.String())

@@ -50,10 +50,8 @@ func (s *storm) blow(d time.Duration, kinds []string) {
 		if n == 0 && slices.Contains(kinds, "freeze") {
 			kind = "freeze" // it takes longest
 		}
-		if kind == "freeze" && n > 0 && time.Until(over) < frozen {
-			continue // it would outlast the rest
-		}
-		if s.make(kind) {
+		late := kind == "freeze" && n > 0 && time.Until(over) < frozen // it would outlast the rest
+		if !late && s.make(kind) {
 			s.counts[kind]++
 		}
 		next := time.After(100*time.Millisecond + time.Duration(s.rnd.Int64N(int64(900*time.Millisecond))))
