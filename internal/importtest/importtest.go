@@ -26,7 +26,6 @@ var ours = map[string][]string{
 	"internal/strictjson": {},
 
 	"internal/contain": {},
-	"internal/watch":   {},
 
 	"internal/render/code":       {"internal/render"},
 	"internal/render/formula":    {},
@@ -68,7 +67,7 @@ var ours = map[string][]string{
 	"internal/page/pagetest":   {"internal/page"},
 	"internal/render/notebook": {"internal/kind", "internal/render", "internal/render/markdown", "internal/render/terminal", "internal/wording"},
 	"internal/views":           {"internal/grep", "internal/outputs", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/notebook", "internal/render/terminal", "internal/tokens", "internal/kind", "internal/veil"},
-	"internal/server":          {"internal/session", "internal/files", "internal/grep", "internal/veil", "internal/eventlog", "internal/consent", "internal/sessions", "internal/event", "internal/outputs", "internal/sse", "internal/render", "internal/page", "internal/policy", "internal/strictjson", "internal/guard", "internal/agent", "internal/kind", "internal/tokens", "internal/views", "internal/watch", "web"},
+	"internal/server":          {"internal/session", "internal/files", "internal/grep", "internal/veil", "internal/eventlog", "internal/consent", "internal/sessions", "internal/event", "internal/outputs", "internal/sse", "internal/render", "internal/page", "internal/policy", "internal/strictjson", "internal/guard", "internal/agent", "internal/kind", "internal/tokens", "internal/views", "web"},
 
 	"internal/document/documenttest": {"internal/document"},
 
@@ -124,10 +123,10 @@ var theirs = map[string][]string{
 	"github.com/adrg/xdg":                      {"cmd/webchat"},
 	"github.com/prometheus/client_golang":      {"cmd/webchat"},
 	"github.com/charlievieth/fastwalk":         {"internal/files"},
-	"github.com/fsnotify/fsnotify":             {"internal/watch"},                                                                                                  // what each system reports of files
+	"github.com/fsnotify/fsnotify":             {"internal/files"},                                                                                                  // what each system reports of files
 	"golang.org/x/net":                         {"cmd/webchat", "internal/views", "internal/page/pagetest", "internal/render/rendertest", "internal/e2e/sentences"}, // a bound of connections; HTML as a page; tests parse HTML
 	"github.com/sahilm/fuzzy":                  {"internal/files"},
-	"golang.org/x/sys":                         {"internal/proc", "internal/watch", "internal/render", "internal/sse", "internal/document", "internal/policy", "cmd/webchat"},
+	"golang.org/x/sys":                         {"internal/proc", "internal/files", "internal/render", "internal/sse", "internal/document", "internal/policy", "cmd/webchat"},
 	"golang.org/x/image":                       {"internal/kind"},
 	"github.com/gabriel-vasile/mimetype":       {"internal/kind"},
 	"golang.org/x/text":                        {"internal/outputs", "internal/displaytools"},

@@ -43,13 +43,13 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"webchat/internal/eventlog"
+	"webchat/internal/files"
 	"webchat/internal/guard"
 	"webchat/internal/outputs"
 	"webchat/internal/policy"
 	"webchat/internal/sessions"
 	"webchat/internal/sse"
 	"webchat/internal/views"
-	"webchat/internal/watch"
 )
 
 // Config is what a Server shows. Sessions, Outputs, Hub and Guard are needed.
@@ -100,7 +100,7 @@ type Server struct {
 	films     films
 	searching chan struct{} // holds one for each search
 	sensitive policy.SensitiveNames
-	watch     watch.Watcher // of the files that readers have open
+	watch     files.Watcher // of the files that readers have open
 	forward   *forwarder
 }
 

@@ -1,4 +1,4 @@
-package watch
+package files
 
 import (
 	"fmt"
@@ -6,11 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
-
-	"go.uber.org/goleak"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func put(t testing.TB, name, text string) {
 	t.Helper()
@@ -30,7 +26,7 @@ func folder(t testing.TB) string {
 }
 
 // notified waits until a reader is notified.
-func notified(t testing.TB, r *Reader) {
+func notified(t testing.TB, r *Follower) {
 	t.Helper()
 	select {
 	case <-r.C:
@@ -40,7 +36,7 @@ func notified(t testing.TB, r *Reader) {
 }
 
 // quiet makes sure that a reader has not heard of what another one has.
-func quiet(t testing.TB, r *Reader) {
+func quiet(t testing.TB, r *Follower) {
 	t.Helper()
 	select {
 	case <-r.C:
@@ -123,7 +119,7 @@ func TestFoldersAreBounded(t *testing.T) {
 	dir := folder(t)
 	var w Watcher
 	var names []string
-	for i := range most + 1 {
+	for i := range maxWatched + 1 {
 		sub := filepath.Join(dir, fmt.Sprint(i))
 		if err := os.Mkdir(sub, 0o700); err != nil {
 			t.Fatal(err)
@@ -132,7 +128,7 @@ func TestFoldersAreBounded(t *testing.T) {
 	}
 	all := w.Follow(names)
 	defer all.Close()
-	if len(w.folders) != most || len(all.in) != most {
+	if len(w.folders) != maxWatched || len(all.in) != maxWatched {
 		t.Errorf("%d folders are watched", len(w.folders))
 	}
 }

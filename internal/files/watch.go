@@ -1,12 +1,4 @@
-// Package watch reports when files may have changed, as the operating system notifies it.
-//
-// A report is a hint: who gets one looks at the file. What the system cannot watch, because its
-// limits are reached or because the folder lies on another machine, says so ([Reader.Blind]), and
-// whoever follows it has to look from time to time.
-//
-// Folders are watched, not files, so that a file which is replaced by rename is still followed. Each
-// is watched once, for all that follow files in it, and nothing is once nobody follows anything.
-package watch
+package files
 
 import (
 	"path/filepath"
@@ -16,12 +8,20 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// most is how many folders are watched at a time. Systems have limits of their own, which other
+// maxWatched is how many folders are watched at a time. Systems have limits of their own, which other
 // programs need, too.
-const most = 1000
+const maxWatched = 1000
 
-// Watcher watches folders for its readers. The zero value is ready, and watches nothing. Its methods
-// may be called concurrently.
+// Watcher reports when files may have changed, as the operating system notifies it.
+//
+// A report is a hint: who gets one looks at the file. What the system cannot watch, because its
+// limits are reached or because the folder lies on another machine, says so ([Follower.Blind]), and
+// whoever follows it has to look from time to time.
+//
+// Folders are watched, not files, so that a file which is replaced by rename is still followed. Each
+// is watched once, for all that follow files in it, and nothing is once nobody follows anything.
+//
+// The zero value is ready. Methods may be called concurrently.
 type Watcher struct {
 	// Changing what is watched may wait until reports were taken, so mu is not held then.
 	changing sync.Mutex // comes before mu; guards fs
@@ -29,11 +29,11 @@ type Watcher struct {
 	wg       sync.WaitGroup // the goroutine that takes reports
 
 	mu      sync.Mutex
-	folders map[string]map[*Reader]struct{} // by path; one that cannot be watched is not there
+	folders map[string]map[*Follower]struct{} // by path; one that cannot be watched is not there
 }
 
-// Reader follows files. Changes arrive on C.
-type Reader struct {
+// Follower follows files. Changes arrive on C.
+type Follower struct {
 	C <-chan struct{} // gets a value after a file of it may have changed
 
 	c     chan struct{}
@@ -42,9 +42,9 @@ type Reader struct {
 	in    []string            // folders that are watched for it
 }
 
-// Follow begins to follow files, by their absolute names without links. The caller closes the Reader.
-func (w *Watcher) Follow(names []string) *Reader {
-	r := &Reader{c: make(chan struct{}, 1), w: w, names: map[string]struct{}{}}
+// Follow begins to follow files, by their absolute names without links. The caller closes the Follower.
+func (w *Watcher) Follow(names []string) *Follower {
+	r := &Follower{c: make(chan struct{}, 1), w: w, names: map[string]struct{}{}}
 	r.C = r.c
 	folders := map[string]struct{}{}
 	for _, name := range names {
@@ -62,10 +62,10 @@ func (w *Watcher) Follow(names []string) *Reader {
 }
 
 // Blind reports whether changes of a file are not reported.
-func (r *Reader) Blind(name string) bool { return !slices.Contains(r.in, filepath.Dir(name)) }
+func (r *Follower) Blind(name string) bool { return !slices.Contains(r.in, filepath.Dir(name)) }
 
 // Close ends following. It is called once.
-func (r *Reader) Close() {
+func (r *Follower) Close() {
 	w := r.w
 	w.changing.Lock()
 	defer w.changing.Unlock()
@@ -89,13 +89,13 @@ func (r *Reader) Close() {
 }
 
 // add has a folder watched for r. w.changing is held.
-func (w *Watcher) add(folder string, r *Reader) bool {
+func (w *Watcher) add(folder string, r *Follower) bool {
 	w.mu.Lock()
 	readers, known := w.folders[folder]
 	if known {
 		readers[r] = struct{}{}
 	}
-	full := len(w.folders) >= most
+	full := len(w.folders) >= maxWatched
 	w.mu.Unlock()
 	if known {
 		return true
@@ -109,9 +109,9 @@ func (w *Watcher) add(folder string, r *Reader) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.folders == nil {
-		w.folders = map[string]map[*Reader]struct{}{}
+		w.folders = map[string]map[*Follower]struct{}{}
 	}
-	w.folders[folder] = map[*Reader]struct{}{r: {}}
+	w.folders[folder] = map[*Follower]struct{}{r: {}}
 	return true
 }
 
