@@ -99,6 +99,15 @@ func TestReviewOfATurn(t *testing.T) {
 		t.Error("there is no commit to compare with")
 	}
 	p.accessible("a review")
+	for _, label := range []string{"Fill the window", "Beside the conversation"} {
+		p.click(".review .dhead [data-act=pane-more]")
+		if label == "Fill the window" {
+			p.shot("review-menu")
+		}
+		p.choose(label)
+	}
+	p.press("j", "k")
+	p.has(".review .hunk:focus", "pump.md line 4")
 
 	p.press("y")
 	p.has(".review .hunk:focus", "Kept")
