@@ -29,7 +29,7 @@ const maxDocument = 16 << 20
 type documents struct {
 	db *Postgres
 
-	asking sync.Mutex // held while the database is read or written; taken before mu
+	asking sync.Mutex // held while a request reads or writes the database; taken before mu
 
 	mu    sync.Mutex      // guards what follows
 	known map[string]text // nil: nothing is kept
@@ -75,6 +75,9 @@ func (d *documents) get(name string) (text, bool) {
 func (d *documents) set(name string, t text) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if was := d.known[name]; was.version > t.version { // a beat was faster
+		t.version, t.body = was.version, was.body
+	}
 	if d.known != nil {
 		d.known[name] = t
 	}
@@ -129,7 +132,8 @@ func (d *documents) ask(ctx context.Context, name string) (t text, err error) {
 	return t, err
 }
 
-// follow reads again what others changed: versions has the present ones.
+// follow reads again what others changed: versions has the present ones. It waits for no request, and
+// no number of them, such as of strangers whose cookies are looked up, keeps it from that.
 func (d *documents) follow(ctx context.Context, versions map[string]int64) {
 	d.mu.Lock()
 	var changed []string
@@ -139,10 +143,6 @@ func (d *documents) follow(ctx context.Context, versions map[string]int64) {
 		}
 	}
 	d.mu.Unlock()
-	if !d.asking.TryLock() { // no beat waits for a request
-		return
-	}
-	defer d.asking.Unlock()
 	for _, name := range changed {
 		if t, err := d.ask(ctx, name); err == nil { // else the next beat tries
 			d.set(name, t)

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/url"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -265,6 +266,57 @@ func postgresDocuments(t *testing.T, server *postgrestest.Server) {
 			return db.Documents()
 		}
 	})
+}
+
+// What one replica takes back, such as a token or a grant, no other believes for long, whatever keeps
+// the other's requests busy with the database.
+func TestThreat101DocumentsFollowUnderLoad(t *testing.T) {
+	at := postgrestest.Start(t).Database(t)
+	open := func(slot string) document.Store {
+		db, err := store.OpenPostgres(t.Context(), store.PostgresConfig{URL: at, Slot: slot, Times: store.Times{Beat: 20 * time.Millisecond}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { shut(t, db) })
+		return db.Documents()
+	}
+	one, other := open("1"), open("2")
+	for _, name := range []string{"busy", "tokens"} {
+		if _, err := other.Replace(name, "", []byte("before")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if body, _, err := one.Read("tokens"); string(body) != "before" || err != nil {
+		t.Fatal(string(body), err)
+	}
+	holder := must(pgx.Connect(t.Context(), at))
+	defer holder.Close(context.Background())
+	held := must(holder.Begin(t.Context()))
+	must(held.Exec(t.Context(), `UPDATE documents SET body = body WHERE name = 'busy'`))
+	busy := make(chan error, 1)
+	go func() { _, err := one.Replace("busy", "1", []byte("after")); busy <- err }()
+	until := time.Now().Add(5 * time.Second)
+	for waits := 0; waits == 0 && time.Now().Before(until); {
+		if err := held.QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`).Scan(&waits); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := other.Replace("tokens", "1", []byte("after")); err != nil {
+		t.Fatal(err)
+	}
+	for body := []byte(nil); string(body) != "after"; {
+		if body, _, _ = one.Read("tokens"); time.Now().After(until) {
+			t.Error("a request that waits keeps a replica from what was taken back")
+			break
+		}
+		runtime.Gosched()
+	}
+	if err := held.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-busy; err != nil {
+		t.Error(err)
+	}
 }
 
 // A reply that is lost after the commit is told as what it was: each entry is in the log once.
