@@ -169,6 +169,16 @@ func TestErrorsHaveOneClearCard(t *testing.T) {
 	p.say("/show data.bin")
 	p.wait(`document.querySelector('[data-kind=hex][data-state=done]')`)
 	p.shot("binary")
+	p.look(360, 740, "light") // the gutter of a phone cuts between two digits, never through one
+	p.wait(`(() => {
+		const ln = document.querySelector('[data-kind=hex] .ln'), text = document.createRange()
+		text.selectNodeContents(ln)
+		const room = ln.getBoundingClientRect().width - 8
+		const shown = room / (text.getBoundingClientRect().width / ln.textContent.length)
+		return innerWidth === 360 && room < 36 && shown > 3.9 && Math.abs(shown - Math.round(shown)) < 0.05
+	})()`)
+	p.shot("binary-phone")
+	p.look(1080, 1000, "light")
 	p.expect("400", "422") // the toast's refusals are answers, not faults
 	p.say("/shwo go.mod")
 	p.wait(`document.querySelector('.toast')?.innerText.includes('Did you mean /show?')`)
