@@ -102,7 +102,7 @@ func TestReviewOfATurn(t *testing.T) {
 	for _, label := range []string{"Fill the window", "Beside the conversation"} {
 		p.click(".review .dhead [data-act=pane-more]")
 		if label == "Fill the window" {
-			p.shot("review-menu")
+			p.is(`[...document.querySelectorAll('[role=menuitem]')].map((e) => e.innerText.trim()).join()`, "Fill the window,Close the tab")
 		}
 		p.choose(label)
 	}

@@ -40,7 +40,7 @@ function entries(pane) {
     acts.push({ label: 'Download', icon: 'down', run: () => run('download', pane) },
       { label: 'Open the raw file in a browser tab', icon: 'open', run: () => window.open(`${base}/api/outputs/${output}`, '_blank', 'noopener') })
   }
-  if (pane.dataset.target) acts.push({ label: 'Copy the link', icon: 'copy', run: () => link(pane).catch(failed) })
+  if (!tab?.own) acts.push({ label: 'Copy the link', icon: 'copy', run: () => link(pane).catch(failed) })
   if (there) acts.push({ label: tab?.pinned ? 'Unpin' : 'Pin', icon: 'pin', run: () => pin(tab) })
   if (there || state === 'expired') acts.push({ label: ran(pane) ? 'Run again' : 'Show again', icon: 'again', run: () => run('again', pane) })
   if (matchMedia('(min-width: 1100px)').matches) acts.push({ label: isAlone() ? 'Beside the conversation' : 'Fill the window', icon: 'rail', run: () => alone() })
