@@ -268,6 +268,19 @@ func (e *Expression) Match(line []byte) bool {
 	return e.re.Match(line)
 }
 
+// MayMatch reports whether a line of b may match, also once parts of b are covered by other characters:
+// stars and what is beyond ASCII. It looks for texts that a match must hold, and tries nothing.
+func (e *Expression) MayMatch(b []byte) bool {
+	covers := func(r rune) bool { return r == '*' || r >= utf8.RuneSelf }
+	for i := range e.needles {
+		n := &e.needles[i]
+		if bytes.ContainsFunc(n.text, covers) || n.index(b, 0) < len(b) {
+			return true
+		}
+	}
+	return len(e.needles) == 0
+}
+
 // Lines appends the numbers of the lines of b that match, the first one being n. stop is asked now
 // and then.
 func (e *Expression) Lines(b []byte, n int, hits []int, stop func() bool) []int {

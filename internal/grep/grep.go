@@ -96,8 +96,8 @@ type Folder struct {
 	Closed func(name string) bool
 	// Shown has the last word on a file with hits. nil: all are shown.
 	Shown func(st fs.FileInfo, name string) Shown
-	// Cover changes in place what of a file with hits is not to be seen, neither its length nor its
-	// lines. What matches there counts, without being marked. nil: nothing.
+	// Cover changes in place what of a file is not to be seen, neither its length nor its lines: to
+	// stars and characters beyond ASCII. Only what is left is searched. nil: nothing.
 	Cover func(name string, text []byte)
 }
 
@@ -229,6 +229,12 @@ func (w *worker) file(ctx context.Context, name string) *File {
 		w.e.Tune(text[:min(len(text), headOfFile)])
 		w.tuned = true
 	}
+	if w.Cover != nil {
+		if !w.e.MayMatch(text) {
+			return f
+		}
+		w.Cover(name, text) // before it is searched, so that no expression tells what is covered
+	}
 	w.hits = w.e.Lines(text, 1, w.hits[:0], func() bool { return ctx.Err() != nil })
 	w.hits = w.hits[:min(len(w.hits), Most)]
 	if len(w.hits) == 0 {
@@ -242,9 +248,6 @@ func (w *worker) file(ctx context.Context, name string) *File {
 		case ByName:
 			return &File{Path: name, Closed: true}
 		}
-	}
-	if w.Cover != nil {
-		w.Cover(name, text)
 	}
 	f.Path, f.Lines = name, w.about(text, w.hits)
 	return f

@@ -1,6 +1,7 @@
 package grep
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -204,5 +205,20 @@ func TestSearchEnds(t *testing.T) {
 	full := errors.New("no reader")
 	if _, err := d.Search(t.Context(), e, func(File) error { return full }); !errors.Is(err, full) {
 		t.Errorf("ended with %v", err)
+	}
+}
+
+// What is covered is not searched: whatever else an expression matches, hits do not tell what it is.
+func TestCoveredIsNotSearched(t *testing.T) {
+	d := folder(t, map[string]string{"a": "KEY=abc\nlast abc\n", "b": "abc\n"})
+	d.Cover = func(_ string, text []byte) {
+		if value := []byte("KEY=abc"); bytes.HasPrefix(text, value) {
+			copy(text, "KEY=***")
+		}
+	}
+	for expr, want := range map[string]int{"abc": 2, "KEY=abc": 0, "KEY=abc|last": 1, "KEY=[a-z]|^KEY=.": 1, "KEY=a|KEY=[^a-z]": 1, "KEY=x|KEY=[^a-z]": 1, `\*`: 1} {
+		if _, found := search(t, d, Query{Text: expr, Expression: true}); found.Hits != want {
+			t.Errorf("%s: %d hits, not %d", expr, found.Hits, want)
+		}
 	}
 }

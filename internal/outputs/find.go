@@ -162,16 +162,11 @@ func (s *find) advance(v *view, last int) bool {
 
 // searchChunk searches the lines that begin in a chunk, and not before from.
 //
-// Of a veiled output, what is covered is looked at only where something was found: most chunks have
-// nothing to cover, and of the others few are searched.
+// Of a veiled output, only what is shown is searched, so that no expression tells what is covered. What
+// is covered is looked for only in chunks that may match.
 func (v *view) searchChunk(i int, from int64, strip bool, e *grep.Expression, stop func() bool) (hits []int) {
-	if v.covers != nil {
-		bare := *v
-		bare.covers = nil
-		hits = bare.searchChunk(i, from, strip, e, stop)
-		if len(hits) == 0 || !v.covered(i) {
-			return hits
-		}
+	if v.covers != nil && !v.mayMatch(i, strip, e) {
+		return nil
 	}
 	c := v.text(i)
 	b, n := c.buf, int(c.nl)
@@ -196,6 +191,15 @@ func (v *view) searchChunk(i int, from int64, strip bool, e *grep.Expression, st
 		hits = search(rest, n+int(count(b[:whole])), hits, stop)
 	}
 	return hits
+}
+
+// mayMatch reports whether a line that begins in chunk i may match, however much of it is covered.
+func (v *view) mayMatch(i int, strip bool, e *grep.Expression) bool {
+	bare := *v
+	bare.covers = nil
+	b := bare.at(i).buf
+	rest := bare.lineRest(i, b[bytes.LastIndexByte(b, '\n')+1:])
+	return strip && (hasControls(b) || hasControls(rest)) || e.MayMatch(b) || e.MayMatch(rest)
 }
 
 func endsWithLine(b []byte) bool { return b[len(b)-1] == '\n' }

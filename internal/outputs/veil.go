@@ -80,13 +80,6 @@ func (v *view) text(i int) chunk {
 	return c
 }
 
-// covered reports whether something is covered in chunk i, or in the next one, where its last line
-// may end.
-func (v *view) covered(i int) bool {
-	differs := func(i int) bool { return i < v.len() && &v.text(i).buf[0] != &v.at(i).buf[0] }
-	return differs(i) || differs(i+1)
-}
-
 func (s *covers) keep(off int64, c cover) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -37,6 +37,15 @@ func TestVeiled(t *testing.T) {
 		if h, err := v.Find(t.Context(), e, time.Minute); err != nil || len(h.Lines) != 1 || h.Lines[0] != o.TotalLines() {
 			t.Errorf("found in %v, %v", h.Lines, err)
 		}
+		for _, guess := range []string{"hunter2", "hunter3"} { // the other alternative matches either way
+			e, err := grep.Parse(guess + "|TOKEN=[^a-z]")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if h, err := v.Find(t.Context(), e, time.Minute); err != nil || len(h.Lines) != 1 {
+				t.Errorf("with the guess %s found in %v, %v", guess, h.Lines, err)
+			}
+		}
 		if h, err := o.Find(t.Context(), e, time.Minute); err != nil || len(h.Lines) != 2 {
 			t.Errorf("without a veil found in %v, %v", h.Lines, err)
 		}
