@@ -20,7 +20,7 @@ import (
 type fillable struct {
 	*storetest.Memory
 	full atomic.Bool
-	away atomic.Bool // nothing can be read
+	away atomic.Bool // nothing can be read or written
 }
 
 func (f *fillable) List(ctx context.Context, q sessions.Query) (sessions.Page, error) {
@@ -33,6 +33,9 @@ func (f *fillable) List(ctx context.Context, q sessions.Query) (sessions.Page, e
 func (f *fillable) fault() error {
 	if f.full.Load() {
 		return store.ErrFull
+	}
+	if f.away.Load() {
+		return store.ErrAway
 	}
 	return nil
 }
@@ -118,7 +121,12 @@ func TestFullDisk(t *testing.T) {
 	}
 	db.away.Store(true)
 	want("GET", "/api/sessions", ``, 503, `"code":"log_unavailable"`, "The database does not answer. Check that PostgreSQL runs and can be reached, then try again.")
+	want("PATCH", path, `{"pinned":true}`, 503, `"code":"log_unavailable"`)
+	want("GET", "/readyz", ``, 503, "engine\n")
 	db.away.Store(false)
+	live.until("session.error") // that it cannot be saved
+	live.until("session.error") // that it can
+	want("GET", "/readyz", ``, 200, "ready\n")
 	for _, page := range []string{"/", "/sessions", "/sessions/" + id} {
 		want("GET", page, ``, 200, hidden)
 	}

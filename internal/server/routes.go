@@ -11,7 +11,7 @@ func (s *Server) routes() []route {
 	const one = "/api/sessions/{id}"
 	return append(append(s.optional(), s.pageRoutes()...), []route{
 		{get, "/healthz", guard.Public, s.healthz, 200, nil, textBody("ok"), "", "Whether the server lives"},
-		{get, "/readyz", guard.Public, s.readyz, 200, nil, textBody("ready"), "", "Whether prompts are taken; else 503 with one word: starting, engine while its database does not answer at the start, stopping, or log when it cannot be written"},
+		{get, "/readyz", guard.Public, s.readyz, 200, nil, textBody("ready"), "", "Whether prompts are taken; else 503 with one word: starting, engine while its database does not answer, stopping, or log when it cannot be written"},
 		{get, "/api/openapi.json", guard.Read, s.openapi, 200, nil, anyJSON{}, "", "This description"},
 		to(get, "/api/sign-in", guard.Read, 200, s.challenge, "", "What a browser signs to prove itself after a restart"),
 		{post, "/api/sign-in", guard.Public, s.signIn, 200, signInRequest{}, signInReply{}, "", "Spend a sign-in link (token, and a public P-256 key): a cookie that reads, a secret that writes. With a signature of \"webchat sign-in \" and the challenge: another secret"},

@@ -150,6 +150,7 @@ type Refusal interface {
 // trouble is what is known of a log that refuses what it is given.
 type trouble struct {
 	text atomic.Pointer[string] // what users see; nil or empty: all is well
+	away atomic.Bool            // what was refused last was so because the log does not answer
 
 	mu   sync.Mutex // guards what follows, and orders what users see
 	most int        // the bytes of the largest write that was refused
@@ -171,6 +172,7 @@ func (m *Manager) Wrote(err error, size int) error {
 	m.trouble.mu.Lock()
 	defer m.trouble.mu.Unlock()
 	m.trouble.most = max(m.trouble.most, size, leastTried)
+	m.trouble.away.Store(errors.Is(err, eventlog.ErrAway))
 	if m.Unsaved() == "" {
 		m.cfg.Logger.Error("the log cannot be written", "error", err)
 		m.announce(troubleText(err))
@@ -198,6 +200,7 @@ func (m *Manager) awaitLog() {
 		size := m.trouble.most
 		m.trouble.mu.Unlock()
 		if err := m.cfg.Log.Writable(m.ctx, size); err != nil {
+			m.trouble.away.Store(errors.Is(err, eventlog.ErrAway))
 			return fmt.Errorf("%w: %w", eventlog.ErrLog, err)
 		}
 		m.trouble.mu.Lock()
@@ -222,13 +225,16 @@ func (m *Manager) announce(text string) {
 	m.put(ofLog, "", eventlog.Trouble(text))
 }
 
-// Unready returns in one word why no prompt is taken now: starting, stopping or log. It is empty if
-// prompts are taken.
+// Unready returns in one word why no prompt is taken now: starting, stopping, engine if the
+// log's database does not answer, or log. It is empty if prompts are taken.
 func (m *Manager) Unready() string {
 	if m.ctx.Err() != nil {
 		return "stopping"
 	}
 	if m.Unsaved() != "" {
+		if m.trouble.away.Load() {
+			return "engine"
+		}
 		return "log"
 	}
 	select {

@@ -9,6 +9,8 @@ import (
 
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
+
+	"webchat/internal/eventlog"
 )
 
 // What callers may ask errors.Is about, beside eventlog.ErrNotFound and eventlog.ErrInvalid.
@@ -43,6 +45,11 @@ func (r *refusal) Error() string { return r.text }
 
 // Advice implements [sessions.Refusal].
 func (r *refusal) Advice() string { return r.advice }
+
+// away is the refusal of a database that does not answer.
+type away struct{ refusal }
+
+func (*away) Unwrap() error { return eventlog.ErrAway }
 
 // kinds are the errors of this package for the primary result codes of SQLite.
 var kinds = map[int]error{

@@ -27,7 +27,7 @@ import (
 // What callers of [OpenPostgres] may ask errors.Is about, beside [ErrVersion] and [ErrReadOnly].
 var (
 	// ErrAway: the database does not answer.
-	ErrAway error = &refusal{"the database does not answer", "Check that PostgreSQL runs and can be reached"}
+	ErrAway error = &away{refusal{"the database does not answer", "Check that PostgreSQL runs and can be reached"}}
 	// ErrRefused: the database answers, and does not let this program in, or is not fit for it.
 	ErrRefused = errors.New("the database refuses")
 	// ErrHeld: other webchats keep their sessions in this database.
