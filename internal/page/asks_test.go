@@ -60,6 +60,8 @@ func questions() map[string][]event.Data {
 			event.UserInputCompleted{RequestID: "q1", Answer: "a"}, event.PermissionCompleted{RequestID: "p3", Decision: event.Deny, By: event.DecidedByTimeout}, closing(event.Completed)),
 		"granted": join(opening(), starts("c1", "bash", `{"command":"go test ./a"}`), wants("p1", "c1", "go test ./a"),
 			event.PermissionCompleted{RequestID: "p1", Decision: event.Allow, Scope: event.ForWorkspace, Grant: &event.Grant{ID: "go test", Text: go1.Text, Scope: event.ForWorkspace}, By: event.DecidedByGrant}, closing(event.Completed)),
+		"ended": join(opening(), starts("c1", "bash", `{"command":"go test ./a"}`), wants("p1", "c1", "go test ./a"),
+			event.PermissionCompleted{RequestID: "p1", Decision: event.Deny, By: event.DecidedByAbort, Reason: "The program ended before this did."}, closing(event.Interrupted)),
 		"by rule": join(opening(), starts("c1", "grep", `{"pattern":"needle","path":"src","glob":"*.go"}`), reads("p1", "c1", "src"),
 			event.ToolExecutionComplete{ToolCallID: "c1", Success: true, Result: &event.ToolResult{Content: "1 hit"}, DurationMs: 12}, reads("p2", "", "src"),
 			starts("c2", "render_file_contents", `{"path":"go.mod"}`), reads("p3", "c2", "go.mod"), reads("p4", "c9", "src"), starts("c9", "view", `{"path":"src"}`), closing(event.Completed)),
@@ -238,6 +240,7 @@ func TestRowsSayWhoDecided(t *testing.T) {
 	says(t, whole("several"), "p-p3", "Denied", "no answer within")
 	says(t, whole("granted"), "p-p1", "Allowed by your grant: commands that begin with go test")
 	says(t, whole("elsewhere"), "p-p1", "Denied by your hook", "/elsewhere/notesU+202E.txt")
+	says(t, whole("ended"), "p-p1", "The program ended before this did.")
 	d := whole("by rule")
 	if pagetest.ByID(d.Root, "p-p1") != nil || pagetest.ByID(d.Root, "p-p3") != nil {
 		t.Error("what a rule allowed has a row of its own beside that of its call")

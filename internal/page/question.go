@@ -261,8 +261,6 @@ func (a *Ask) Because() string {
 		return ""
 	case a.Decided.By == event.DecidedByTimeout:
 		return "no answer within " + wording.Span(a.Expires().Sub(a.Asked))
-	case a.Decided.By == event.DecidedByAbort:
-		return "the turn was stopped"
 	}
-	return a.Decided.Reason
+	return a.Decided.Reason // of an end, too: of the turn, or of webchat
 }
