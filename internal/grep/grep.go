@@ -94,7 +94,7 @@ type Folder struct {
 	Open  func(*os.Root, string) (*os.File, fs.FileInfo, error)
 	// Closed reports files that are not read, by their names. nil: none.
 	Closed func(name string) bool
-	// Shown has the last word on a file with hits. nil: all are shown.
+	// Shown has the last word on a file that is found. nil: all are shown.
 	Shown func(st fs.FileInfo, name string) Shown
 	// Cover changes in place what of a file is not to be seen, neither its length nor its lines: to
 	// stars and characters beyond ASCII. Only what is left is searched. nil: nothing.
@@ -230,25 +230,32 @@ func (w *worker) file(ctx context.Context, name string) *File {
 		w.tuned = true
 	}
 	if w.Cover != nil {
-		if !w.e.MayMatch(text) {
+		if !w.e.MayMatch(text) && !w.e.MayMatch([]byte(name)) {
 			return f
 		}
 		w.Cover(name, text) // before it is searched, so that no expression tells what is covered
 	}
 	w.hits = w.e.Lines(text, 1, w.hits[:0], func() bool { return ctx.Err() != nil })
 	w.hits = w.hits[:min(len(w.hits), Most)]
+	named := w.e.Match([]byte(name))
+	if len(w.hits) == 0 && !named {
+		return f
+	}
+	if w.Shown != nil {
+		switch w.Shown(st, name) {
+		case Nothing:
+			return f
+		case ByName: // whether its text matches is not to be told
+			if named {
+				f.Path, f.Closed = name, true
+			}
+			return f
+		}
+	}
 	if len(w.hits) == 0 {
 		return f
 	}
 	f.Hits, f.More = len(w.hits), cut
-	if w.Shown != nil {
-		switch w.Shown(st, name) {
-		case Nothing:
-			return &File{}
-		case ByName:
-			return &File{Path: name, Closed: true}
-		}
-	}
 	f.Path, f.Lines = name, w.about(text, w.hits)
 	return f
 }
