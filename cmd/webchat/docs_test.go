@@ -227,8 +227,8 @@ func checkCommand(t *testing.T, page string, words []string) {
 	if at < 0 || slices.Contains(words[:at], "run") || at+1 < len(words) && words[at+1] == "--" {
 		return // an image, or a name that another program gives it
 	}
-	if at > 0 && words[at-1] != "--" && !slices.Contains(words[:at], "exec") {
-		return // an argument
+	if at > 0 && words[at-1] != "--" && (!slices.Contains(words[:at], "exec") || strings.HasPrefix(words[at-1], "-")) {
+		return // an argument, or a flag's value
 	}
 	_, k, err := newCLI(nil)
 	if err != nil {

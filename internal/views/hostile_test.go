@@ -26,7 +26,7 @@ var allowed = map[string]map[string]string{
 	"div": {"class": names, "data-line": digits, "data-lines": lines, "data-change": digits, "data-cell": digits, "tabindex": `^0$`}, "span": {"class": names, "role": `^button$`, "tabindex": `^0$`, "aria-label": `^Hidden: [a-zA-Z .:]+$`, "data-to": printed, "data-picture": `^image/(png|jpeg|gif|webp)$`, "data-bytes": `^[A-Za-z0-9+/=]+$`, "data-open": `^\d+ (key|item)s?$`}, "code": {"class": names}, "pre": {"class": names, "tabindex": `^0$`},
 	"a": {"class": `^(ln|at-src)$`, "href": `^(#L\d+|#src|#[!-~]*|https?://[^\s"]+|mailto:[^\s"]+)$`, "rel": `^noopener noreferrer$`, "target": `^_blank$`, "aria-label": `^(Line \d+|Back to the text)$`,
 		"data-path": ``, "data-line": digits, "data-to": printed},
-	"button": {"class": names, "type": `^button$`, "data-html": `^cell=\d+&output=\d+$`},
+	"button": {"class": names, "type": `^button$`, "data-html": `^cell=\d+&output=\d+$`, "data-diagram": `^$`},
 	"bdi":    {"class": `^err$`, "title": `^U\+[0-9A-F]+$`}, "i": nil, "b": nil, "p": {"class": names}, "br": nil, "hr": nil, "em": nil, "strong": nil, "del": nil, "h4": {"id": anchors}, "h5": {"id": anchors}, "h6": {"id": anchors}, "sup": {"class": names, "id": anchors}, "details": {"class": names, "data-line": digits, "open": ``}, "summary": nil, "blockquote": nil,
 	"ul": {"data-close": `^[\]}]$`, "role": `^group$`}, "ol": {"start": digits, "class": names},
 	"li":    {"class": names, "id": anchors, "role": `^treeitem$`, "aria-expanded": `^(true|false)$`, "data-at": digits, "data-step": ``, "data-lines": lines, "data-from": digits},
