@@ -2,9 +2,5 @@
 
 package store
 
-// Of an append the fence is the owner, the sequence and the time when this replica gives up.
-const (
-	fenced      = true
-	always      = "false" // what is true of a session that any replica may append to, as SQL
-	overwriting = ""
-)
+// fenced: appends look at the owner, at the sequence and at the time when this replica gives up.
+const fenced = true

@@ -3,6 +3,7 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -51,6 +53,7 @@ func TestPostgres(t *testing.T) {
 	t.Run("Pooled", func(t *testing.T) { all(t, server.Pooled(t)) })
 	t.Run("Refusals", func(t *testing.T) { postgresRefusals(t, server) })
 	t.Run("Owners", func(t *testing.T) { postgresOwners(t, server) })
+	t.Run("FrozenOwnerWithAndWithoutFence", func(t *testing.T) { postgresFence(t, server) })
 	t.Run("Documents", func(t *testing.T) { postgresDocuments(t, server) })
 	t.Run("LostReplies", func(t *testing.T) { postgresLostReplies(t, server) })
 }
@@ -107,10 +110,19 @@ func must[T any](v T, err error) T {
 // lifeOf opens a replica whose life lasts until the test ends it.
 func lifeOf(t *testing.T, at, slot string, lost chan error) *store.Postgres {
 	t.Helper()
-	c := store.PostgresConfig{URL: at, Slot: slot, PeerURL: "http://" + slot, Version: "1", Times: store.Times{Beat: time.Hour, Lease: time.Hour, GiveUp: time.Hour}}
+	c := longLife(at, slot)
 	if lost != nil {
 		c.Lost = func(err error) { lost <- err }
 	}
+	return live(t, c)
+}
+
+func longLife(at, slot string) store.PostgresConfig {
+	return store.PostgresConfig{URL: at, Slot: slot, PeerURL: "http://" + slot, Version: "1", Times: store.Times{Beat: time.Hour, Lease: time.Hour, GiveUp: time.Hour}}
+}
+
+func live(t *testing.T, c store.PostgresConfig) *store.Postgres {
+	t.Helper()
 	db, err := store.OpenPostgres(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
@@ -247,6 +259,67 @@ func postgresOwners(t *testing.T, server *postgrestest.Server) {
 	server.SQL(t, nameOf(at), "UPDATE replicas SET ends = now()")
 	if alone := lifeOf(t, at, "d", nil); alone.Start() == first.Start() {
 		t.Error("when nobody is left the next one begins with the same")
+	}
+}
+
+// An owner is frozen with an event to append, just before it looks at the time or just after; another
+// takes the session and writes; then the first goes on. Two stores in one process show in a moment,
+// and each time, what TestSoakWithoutFence of internal/e2e/cluster finds by freezing programs at
+// random: a log shows, and a session acts on, nothing but what an append acknowledged, so all of that
+// has to be in the log at the end. With the fence it is; without, the same steps lose some of it.
+func postgresFence(t *testing.T, server *postgrestest.Server) {
+	at := server.Database(t)
+	for i, c := range []struct{ unfenced, looked bool }{{false, false}, {false, true}, {true, false}, {true, true}} {
+		name := fmt.Sprintf("unfenced %t, looked at the time %t", c.unfenced, c.looked)
+		id := eventlog.ID(fmt.Sprint("s", i))
+		open := func(slot string) *store.Postgres {
+			config := longLife(at, fmt.Sprint(slot, i))
+			if c.unfenced {
+				config = config.Unfenced()
+			}
+			return live(t, config)
+		}
+		var acknowledged []event.Entry
+		write := func(db *store.Postgres, before eventlog.Summary, entries ...event.Entry) (after eventlog.Summary) {
+			t.Helper()
+			after = storetest.Fold(before, entries)
+			switch err := db.Append(t.Context(), id, entries, after); {
+			case err == nil:
+				acknowledged = append(acknowledged, entries...)
+			case !errors.Is(err, store.ErrFenced):
+				t.Errorf("%s: %v", name, err)
+			}
+			return after
+		}
+		end := func(o event.Outcome) event.Entry {
+			return storetest.Entry(t, 3, event.TurnEnd{TurnID: "t", MessageID: "m", Outcome: o})
+		}
+		frozen, next := open("frozen"), open("next")
+		begun, _ := storetest.Start(t, id, 1)
+		s := write(frozen, eventlog.Summary{}, append(begun, storetest.Entry(t, 2, event.TurnStart{TurnID: "t", MessageID: "m"}))...)
+		server.SQL(t, nameOf(at), fmt.Sprint("UPDATE replicas SET ends = now() WHERE id = ", frozen.Self().Number))
+		if err := next.Take(t.Context(), id); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		write(next, s, end(event.Interrupted), storetest.Entry(t, 4, event.Abort{Reason: "x"}))
+		if !c.looked {
+			frozen.Thaw()
+		}
+		write(frozen, s, end(event.Completed))
+
+		log, err := next.After(t.Context(), id, 0, 0)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		missing := 0
+		for _, a := range acknowledged {
+			if !slices.ContainsFunc(log, func(e event.Entry) bool { return e.Seq == a.Seq && bytes.Equal(e.JSON, a.JSON) }) {
+				missing++
+			}
+		}
+		if len(acknowledged) < 4 || (missing > 0) != c.unfenced {
+			t.Errorf("%s: of %d events that were acknowledged %d are not in the log", name, len(acknowledged), missing)
+		}
 	}
 }
 

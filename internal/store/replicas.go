@@ -131,7 +131,7 @@ func (db *Postgres) held() error {
 	db.life.mu.Lock()
 	defer db.life.mu.Unlock()
 	now := time.Now()
-	if now.Before(db.life.until) && now.Round(0).Before(db.life.until.Round(0)) || !fenced {
+	if now.Before(db.life.until) && now.Round(0).Before(db.life.until.Round(0)) || db.cfg.unfenced {
 		return nil
 	}
 	return ErrFenced
