@@ -31,7 +31,8 @@ import (
 
 // Where several replicas share the sessions, a request about what another one has is passed on to it
 // as it came, and that one decides about it again: it has the same guard. Nothing that a request
-// says of itself is believed. What was passed on once is not passed on again.
+// says of itself is believed. What was passed on once is not passed on again. An answer names the
+// replica that gave it: a dead one's address may be another program's by now.
 
 // Peers says which replicas share the sessions.
 type Peers interface {
@@ -68,7 +69,7 @@ func destinationOf(rt route) destination {
 const (
 	// hopHeader ends a chain: a request that has it was passed on.
 	hopHeader = "Webchat-Hop"
-	// ReplicaHeader has the number of the replica that answers /readyz.
+	// ReplicaHeader has the number of the replica that answers /readyz, or what was passed on to it.
 	ReplicaHeader = "Webchat-Replica"
 )
 
@@ -79,8 +80,9 @@ const (
 )
 
 var (
-	errPeerGone = errors.New("the other replica is not among the living any longer")
-	errStopping = fmt.Errorf("passing on: %w", sse.ErrClosed)
+	errPeerGone  = errors.New("the other replica is not among the living any longer")
+	errOtherPeer = errors.New("what answers at its address is not the replica that was asked")
+	errStopping  = fmt.Errorf("passing on: %w", sse.ErrClosed)
 )
 
 // awayError says that the replica which has what is asked for does not answer.
@@ -189,6 +191,40 @@ func (f *forwarder) cut() {
 // others have answered by [sse.ErrClosed]. Their readers come back, to another replica. It is called
 // when the server begins to end, before the hub is closed.
 func (s *Server) CutForwarded() { s.forward.cut() }
+
+// named has all answers to what was passed on to this replica name it, also those of its guard.
+func (s *Server) named(next http.Handler) http.Handler {
+	if s.Peers == nil {
+		return next
+	}
+	number := strconv.FormatInt(s.Peers.Self().Number, 10)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get(hopHeader) != "" {
+			w.Header().Set(ReplicaHeader, number)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// ask has a replica of a number answer. Anybody else's answer is an error, and none of it is used.
+func (f *forwarder) ask(r *http.Request, number int64) (*http.Response, error) {
+	res, err := f.transport.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	if res.Header.Get(ReplicaHeader) != strconv.FormatInt(number, 10) {
+		_ = res.Body.Close() // nobody reads it
+		return nil, errOtherPeer
+	}
+	res.Header.Del(ReplicaHeader)
+	return res, nil
+}
+
+// roundTripper is a function that is an [http.RoundTripper].
+type roundTripper func(*http.Request) (*http.Response, error)
+
+// RoundTrip implements [http.RoundTripper].
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // living returns the living other replica of a number.
 func (f *forwarder) living(number int64) (sessions.Peer, bool) {
@@ -319,7 +355,10 @@ func (s *Server) passOn(p *passage, w http.ResponseWriter, r *http.Request) (fai
 	reader := &punctual{ResponseWriter: w, control: http.NewResponseController(w)}
 	defer reader.done()
 	(&httputil.ReverseProxy{
-		Transport: f.transport, ErrorLog: slog.NewLogLogger(f.errors.Handler(), slog.LevelDebug),
+		Transport: roundTripper(func(out *http.Request) (*http.Response, error) {
+			return f.ask(out.WithContext(ctx), p.peer.Number) // by ctx no answer but the last is passed on
+		}),
+		ErrorLog: slog.NewLogLogger(f.errors.Handler(), slog.LevelDebug),
 		Rewrite: func(pr *httputil.ProxyRequest) {
 			pr.Out.URL, pr.Out.Host = at, pr.In.Host
 			for name, values := range pr.In.Header { // which it would leave out
@@ -340,7 +379,9 @@ func (s *Server) passOn(p *passage, w http.ResponseWriter, r *http.Request) (fai
 					res.Header.Set("Transfer-Encoding", "identity")
 				}
 			}
-			clear(w.Header()) // the other replica sets them
+			for name := range res.Header { // what the other replica does not say is as here
+				w.Header().Del(name)
+			}
 			f.count(string(p.to), res.StatusCode)
 			return nil
 		},

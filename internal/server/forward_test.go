@@ -8,13 +8,17 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
+	"net/textproto"
 	"os"
 	"reflect"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"webchat/internal/agent"
 	"webchat/internal/agent/offline"
 	"webchat/internal/document"
 	"webchat/internal/eventlog"
@@ -48,11 +52,17 @@ func (sharedDocuments) Refresh(string) error { return nil }
 // house builds the next one, as newHouse does.
 func (w *town) house(noAuth bool, change ...any) *house {
 	w.t.Helper()
+	return w.houseOf(offline.New(offline.Config{Path: os.Getenv("PATH")}), noAuth, change...)
+}
+
+// houseOf is house with a backend.
+func (w *town) houseOf(backend agent.Backend, noAuth bool, change ...any) *house {
+	w.t.Helper()
 	w.mu.Lock()
 	in := &resident{town: w, number: int64(len(w.peers) + 1), noAuth: noAuth}
 	w.peers = append(w.peers, sessions.Peer{Number: in.number})
 	w.mu.Unlock()
-	return newHouseIn(w.t, w.db, offline.New(offline.Config{Path: os.Getenv("PATH")}), in, change...)
+	return newHouseIn(w.t, w.db, backend, in, change...)
 }
 
 // newEdge is a house whose sessions its neighbour has.
@@ -284,6 +294,7 @@ func TestForwardToADeadReplica(t *testing.T) {
 		case r.Method == "POST":
 			_, _ = r.Body.Read(make([]byte, 1))
 		case strings.HasSuffix(r.URL.Path, "/export"):
+			rw.Header().Set("Webchat-Replica", "3")
 			rw.Header().Set("Content-Length", "100")
 			_, _ = io.WriteString(rw, "half")
 			_ = http.NewResponseController(rw).Flush()
@@ -362,6 +373,87 @@ func TestForwardToADeadReplica(t *testing.T) {
 		if r := <-asked; r.Host != strings.TrimPrefix(edge.url, "http://") || r.Header.Get("Webchat-Hop") != "1" {
 			t.Errorf("it did not come as it was: %s %v", r.Host, r.Header)
 		}
+	}
+}
+
+// THREATS 102: a dead replica's address may be another program's before others take what the replica
+// had. Nothing that does not name the replica is served, also not what comes before an answer; and
+// what is served has our headers, whatever it lacks.
+func TestThreat102AnswersNameTheirReplica(t *testing.T) {
+	w := newTown(t)
+	owner := w.house(false)
+	edge := w.house(false)
+	id, path := owner.session(t)
+	for _, ask := range []string{"GET " + path, "GET /nothing", "GET " + path + " Authorization: Bearer wrong", "GET " + path + " Host: evil.example"} {
+		method, at, _ := strings.Cut(ask, " ")
+		at, more, _ := strings.Cut(at, " ")
+		if res, _ := owner.do(method, at, "", "Webchat-Hop: 1", more); res.Header.Get("Webchat-Replica") != "1" {
+			t.Errorf("%s: %d %v", ask, res.StatusCode, res.Header)
+		}
+		if res, _ := owner.do(method, at, "", more); res.Header.Get("Webchat-Replica") != "" {
+			t.Errorf("%s, which nobody passed on: %d %v", ask, res.StatusCode, res.Header)
+		}
+	}
+	var says atomic.Value
+	says.Store("")
+	stranger := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+		rw.Header().Set("Link", "</evil.js>; rel=preload; as=script")
+		rw.WriteHeader(http.StatusEarlyHints)
+		rw.Header().Set("Set-Cookie", "evil=1")
+		rw.Header().Set("Content-Type", "text/html")
+		if number := says.Load().(string); number != "" {
+			rw.Header().Set("Webchat-Replica", number)
+		}
+		_, _ = io.WriteString(rw, "<script>evil()</script>")
+	}))
+	defer stranger.Close()
+	w.join(sessions.Peer{Number: 3, URL: stranger.URL})
+	w.own(id, 3)
+	owner.stop() // else it has the session loaded
+	ask := func(method, at, body string) (*http.Response, string) {
+		t.Helper()
+		r := edge.request(method, at, body)
+		res, err := edge.client.Do(r.WithContext(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{
+			Got1xxResponse: func(code int, h textproto.MIMEHeader) error {
+				t.Errorf("%s %s: first %d %v", method, at, code, h)
+				return nil
+			}})))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		b, err := io.ReadAll(res.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"Content-Security-Policy", "X-Content-Type-Options", "Referrer-Policy", "Cache-Control"} {
+			if len(res.Header.Values(name)) != 1 {
+				t.Errorf("%s %s: %s is %q", method, at, name, res.Header.Values(name))
+			}
+		}
+		if got := res.Header.Get("Webchat-Replica"); got != "" {
+			t.Errorf("%s %s names replica %s", method, at, got)
+		}
+		return res, string(b)
+	}
+	for _, number := range []string{"", "2", "33"} {
+		says.Store(number)
+		for at, want := range map[string]string{"GET " + path: "replica_away", "GET " + path + "/events": "replica_away",
+			"GET /sessions/" + id: "Cannot be reached", "POST " + path + "/messages": "replica_cut"} {
+			method, at, _ := strings.Cut(at, " ")
+			res, body := ask(method, at, map[string]string{"POST": `{"content":"x"}`}[method])
+			status := map[string]int{"GET": 503, "POST": 502}[method]
+			if res.StatusCode != status || !strings.Contains(body, want) || strings.Contains(body, "evil") {
+				t.Errorf("%q, %s %s: %d %s, want %d %s", number, method, at, res.StatusCode, body, status, want)
+			}
+			if res.Header.Get("Set-Cookie") != "" || res.Header.Get("Link") != "" {
+				t.Errorf("%q, %s %s: %v", number, method, at, res.Header)
+			}
+		}
+	}
+	says.Store("3")
+	if res, body := ask("GET", path, ""); res.StatusCode != 200 || !strings.Contains(body, "evil") {
+		t.Errorf("the replica's own answer: %d %s", res.StatusCode, body)
 	}
 }
 

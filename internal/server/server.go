@@ -124,7 +124,7 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.handler = c.Guard.Handler(s.observe(router))
+	s.handler = s.named(c.Guard.Handler(s.observe(router)))
 	return s, nil
 }
 
