@@ -1,11 +1,17 @@
 package guard
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"html"
 	"io"
 	"net/http"
 	"strings"
 )
+
+// waitingStyle is what the page of [Waiting] looks like: it can load nothing.
+const waitingStyle = `body{max-width:520px;margin:0 auto;padding:35vh 20px 0;font:15px/24px system-ui,sans-serif;background:Canvas;color:CanvasText}` +
+	`h1{margin:0;font-size:26px;line-height:32px;font-weight:600;letter-spacing:-.022em}p{margin:16px 0 0}`
 
 // Waiting answers for a server that cannot begin yet: /healthz as always, /readyz with a word, and
 // everything else, whoever asks for it and under whatever name, with 503 and the sentence that says
@@ -13,6 +19,8 @@ import (
 // accepts, and no body is read.
 func Waiting(word, code, sentence string) http.Handler {
 	const again = "2" // seconds
+	sum := sha256.Sum256([]byte(waitingStyle))
+	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; frame-ancestors 'none'"
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		placeOf(r.Context()).answers()
 		h := w.Header()
@@ -28,10 +36,11 @@ func Waiting(word, code, sentence string) http.Handler {
 		case r.URL.Path == "/readyz":
 		case (r.Method == http.MethodGet || r.Method == http.MethodHead) && strings.Contains(r.Header.Get("Accept"), "text/html"):
 			h.Set("Content-Type", "text/html; charset=utf-8")
+			h.Set("Content-Security-Policy", policy)
 			h.Set("Retry-After", again)
 			h.Set("Refresh", again)
 			text = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
-				`<meta name="color-scheme" content="light dark"><title>webchat</title><h1>Not ready yet</h1><p>` +
+				`<meta name="color-scheme" content="light dark"><title>webchat</title><style>` + waitingStyle + `</style><h1>Not ready yet</h1><p>` +
 				html.EscapeString(sentence) + ` This page tries again by itself.</p></html>` + "\n"
 		default:
 			h.Set("Retry-After", again)
