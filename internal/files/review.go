@@ -56,6 +56,7 @@ type Reviewed struct {
 	Was, Now       []byte // nil: there was no file, there is none
 	Edits          int    // how many the agent reported
 	Added, Removed int    // as far as known where the texts are not there
+	Runs           int    // of lines that the edits changed
 	Why            Unreviewed
 	Diff           string // of a file that was changed since: what the agent reported
 }
@@ -137,8 +138,8 @@ type editsOfFile struct{ here, later []string }
 func (s ChangeSource) reviewEdits(path string, p *editsOfFile, left *int64) (f Reviewed) {
 	f = Reviewed{Path: path, Edits: len(p.here)}
 	for _, diff := range p.here {
-		added, removed := counted(diff)
-		f.Added, f.Removed = f.Added+added, f.Removed+removed
+		added, removed, runs := counted(diff)
+		f.Added, f.Removed, f.Runs = f.Added+added, f.Removed+removed, f.Runs+runs
 	}
 	if s.Closed != nil && s.Closed(path) {
 		f.Why = ReviewClosed
@@ -219,21 +220,28 @@ func (s ChangeSource) Absolute(path string) (string, error) {
 	return name, nil
 }
 
-func counted(diff string) (added, removed int) {
+// counted counts the lines a diff adds and removes, and the runs of them.
+func counted(diff string) (added, removed, runs int) {
 	_, body, ok := strings.Cut("\n"+diff, "\n@@ ")
 	if !ok { // some agents write no heads
 		_, body, _ = strings.Cut("\n"+diff, "\n+++ ")
 	}
 	_, body, _ = strings.Cut(body, "\n")
+	inside := false
 	for line := range strings.Lines(body) {
-		switch line[0] {
-		case '+':
+		changed := line[0] == '+' || line[0] == '-'
+		switch {
+		case line[0] == '+':
 			added++
-		case '-':
+		case changed:
 			removed++
 		}
+		if changed && !inside {
+			runs++
+		}
+		inside = changed || inside && line[0] == '\\' // the line before has no end
 	}
-	return added, removed
+	return added, removed, runs
 }
 
 // reviewCommit compares with the commit at which the session began. Files last written before that
@@ -335,7 +343,7 @@ func (s ChangeSource) history(ctx context.Context) (h history, err error) {
 				return true
 			}
 			diff := cmp.Or(d.Result.DetailedContent, shown)
-			if added, removed := counted(diff); added+removed == 0 && !strings.Contains(diff, "\n+++ ") {
+			if _, _, runs := counted(diff); runs == 0 && !strings.Contains(diff, "\n+++ ") {
 				return true
 			}
 			h.edits = append(h.edits, edit{e.Seq, c.Arguments, diff})

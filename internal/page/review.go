@@ -41,6 +41,7 @@ type ReviewFile struct {
 	Added, Removed int
 	New, Gone      bool
 	Why            string // why its changes are not shown, or cannot be taken back: closed, binary, large or changed
+	Runs           int    // changes that the agent reported, where they are not shown one by one
 	Diff           string // what the agent reported, where the texts are not known
 	Undone         []int  // changes that are taken back, from 1
 	Hunks          []views.Hunk
@@ -56,7 +57,7 @@ func (p *Pages) Review(w io.Writer, r Review) error {
 	for i := range r.Files {
 		f := &r.Files[i]
 		f.review, f.first = &r, n
-		n += len(f.Hunks)
+		n += f.changes()
 		if len(f.Hunks) > 0 {
 			f.Added, f.Removed = 0, 0
 		}
@@ -70,9 +71,18 @@ func (p *Pages) Review(w io.Writer, r Review) error {
 // Changes is how many changes there are.
 func (r *Review) Changes() (n int64) {
 	for i := range r.Files {
-		n += int64(len(r.Files[i].Hunks))
+		n += int64(r.Files[i].changes())
 	}
 	return n
+}
+
+// changes is how many changes there are in the file: where they are not shown one by one, as many as
+// the agent reported, and one at least.
+func (f *ReviewFile) changes() int {
+	if len(f.Hunks) > 0 || f.Why == "" {
+		return len(f.Hunks)
+	}
+	return max(1, f.Runs)
 }
 
 // Undone is how many of them are taken back.
@@ -140,11 +150,11 @@ func (f *ReviewFile) Reported() template.HTML {
 func (f *ReviewFile) Say() string {
 	switch f.Why {
 	case "closed":
-		return "This file may hold secrets, so only its name is shown."
+		return "This file may hold secrets, so only its name is shown, and its change cannot be undone here."
 	case "binary":
-		return "This file is not text in UTF-8, so its changes are not shown."
+		return "This file is not text in UTF-8. Changes are undone by lines, so this one is not shown and cannot be undone here."
 	case "large":
-		return "This is more than a review shows. Open the file itself."
+		return "This is more than a review shows, so it cannot be undone here. Open the file itself."
 	case "changed":
 		return "The file is no longer what the agent left."
 	}
@@ -290,6 +300,7 @@ func (c *Call) changes() map[string]int64 {
 				runs[file]++
 			}
 			inside = true
+		case strings.HasPrefix(line, `\`): // the line before has no end
 		default:
 			inside = false
 		}

@@ -103,7 +103,7 @@ func (s *Server) reviewed(ctx context.Context, one *session.Session, source file
 }
 
 func (s *Server) reviewFile(ctx context.Context, one *session.Session, source files.ChangeSource, f files.Reviewed, of string, kept *outputs.Output, commit bool, left *int) (out page.ReviewFile, err error) {
-	out = page.ReviewFile{Path: f.Path, Added: f.Added, Removed: f.Removed, Why: string(f.Why), Diff: f.Diff}
+	out = page.ReviewFile{Path: f.Path, Added: f.Added, Removed: f.Removed, Why: string(f.Why), Runs: f.Runs, Diff: f.Diff}
 	var with *outputs.Output
 	var now presence
 	if kept != nil {

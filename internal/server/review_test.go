@@ -160,7 +160,7 @@ func TestReviewUndoesByTheChange(t *testing.T) {
 			edits, _ := json.Marshal(map[string]any{"a.txt": reviewedNow, "new.txt": "n\n", "b.txt": nil, ".env": "KEY=2\n"})
 			r.say(string(edits))
 			page, hunks, outs := r.page(c.query)
-			if want := "1 of 4: a.txt, line 2|2 of 4: a.txt, line 9|3 of 4: b.txt, removed line 1|4 of 4: new.txt, line 1"; strings.Join(hunks, "|") != want {
+			if want := "2 of 5: a.txt, line 2|3 of 5: a.txt, line 9|4 of 5: b.txt, removed line 1|5 of 5: new.txt, line 1"; strings.Join(hunks, "|") != want {
 				t.Fatalf("%q, want %q", hunks, want)
 			}
 			if strings.Contains(page, "KEY=") || !strings.Contains(page, "only its name is shown") {
@@ -176,7 +176,7 @@ func TestReviewUndoesByTheChange(t *testing.T) {
 			r.holds("new.txt", "")
 			r.undo(200, outs["b.txt"], "[1]")
 			r.holds("b.txt", "b\n")
-			if _, hunks, again := r.page(c.query); strings.Join(hunks, "|") != "1 of 4: a.txt, line 2|2 of 4: a.txt, line 9undone|3 of 4: b.txt, removed line 1undone|4 of 4: new.txt, line 1undone" || again["a.txt"] != outs["a.txt"] {
+			if _, hunks, again := r.page(c.query); strings.Join(hunks, "|") != "2 of 5: a.txt, line 2|3 of 5: a.txt, line 9undone|4 of 5: b.txt, removed line 1undone|5 of 5: new.txt, line 1undone" || again["a.txt"] != outs["a.txt"] {
 				t.Errorf("%q", hunks)
 			}
 			for _, name := range []string{"a.txt", "b.txt", "new.txt"} {
@@ -194,7 +194,7 @@ func TestReviewUndoesByTheChange(t *testing.T) {
 			if query == "" {
 				query = "?since=prompt&from=" + reviewFrom.FindStringSubmatch(page)[1]
 			}
-			if _, hunks, _ := r.page(query); strings.Join(hunks, "|") != "1 of 4: a.txt, line 9|2 of 4: a.txt, line 11|3 of 4: b.txt, removed line 1|4 of 4: new.txt, line 1" {
+			if _, hunks, _ := r.page(query); strings.Join(hunks, "|") != "2 of 5: a.txt, line 9|3 of 5: a.txt, line 11|4 of 5: b.txt, removed line 1|5 of 5: new.txt, line 1" {
 				t.Errorf("%q", hunks)
 			}
 		})
@@ -205,9 +205,15 @@ func TestReviewUndoesByTheChange(t *testing.T) {
 // are changes that are not there, outputs of another session, and links.
 func TestReviewRefuses(t *testing.T) {
 	r := newReviewed(t, false)
-	edits, _ := json.Marshal(map[string]any{"a.txt": reviewedNow, "b.txt": "c\n"})
+	edits, _ := json.Marshal(map[string]any{"a.txt": reviewedNow, "b.txt": "c", "c.bin": "\x00\n"})
 	r.say(string(edits))
-	_, _, outs := r.page("")
+	page, _, outs := r.page("")
+	if !strings.Contains(page, "Changes are undone by lines, so this one is not shown and cannot be undone here.") || !strings.Contains(page, "3 files · 4 changes") {
+		t.Error("it does not say why what is no text cannot be undone: ", page)
+	}
+	if _, whole := r.do("GET", "/sessions/"+r.id, ""); !strings.Contains(whole, "Review 4 changes in 3 files") {
+		t.Error("the turn counts other changes than the review")
+	}
 	if got := r.undo(400, outs["a.txt"], "[3]"); !strings.Contains(got, "no such change") {
 		t.Error(got)
 	}
@@ -235,7 +241,7 @@ func TestReviewRefuses(t *testing.T) {
 		t.Error("the file is what the agent left again")
 	}
 	outside := filepath.Join(t.TempDir(), "b.txt")
-	if err := os.WriteFile(outside, []byte("c\n"), 0o600); err != nil {
+	if err := os.WriteFile(outside, []byte("c"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Remove(filepath.Join(r.workspace, "b.txt")); err != nil {
@@ -245,7 +251,7 @@ func TestReviewRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.undo(409, outs["b.txt"], "[1]")
-	if b, _ := os.ReadFile(outside); string(b) != "c\n" {
+	if b, _ := os.ReadFile(outside); string(b) != "c" {
 		t.Errorf("a file outside holds %q", b)
 	}
 	if left, _ := filepath.Glob(filepath.Join(r.workspace, ".webchat-*")); left != nil {

@@ -144,6 +144,15 @@ func TestReviewOfATurn(t *testing.T) {
 	p.dark("review-390")
 	p.look(1440, 900, "light")
 
+	// What waits outlives the page, with its price, and goes once; the review knows it again.
+	p.js(`window.old = true; location.reload()`)
+	p.wait(`!window.old`)
+	p.live()
+	p.wait(`/2 of 4 changes undone \d+ tokens.*1 comment on pump.go:14 \d+ tokens|1 comment.*tokens.*2 of 4 changes undone \d+ tokens/.test(document.querySelector('#chips').innerText.replace(/\s+/g, ' '))`)
+	p.click("#turns [data-act=review]")
+	p.has(".review .remark", "Say in one line why")
+	p.has(".review .dfoot", "2 undone and 1 comment go with your next prompt")
+
 	p.say("Go on")
 	p.done()
 	h.backend.mu.Lock()
@@ -169,6 +178,7 @@ func TestReviewOfATurn(t *testing.T) {
 	holds("pump.go", pumpWas)
 	holds("pump_test.go", "")
 	p.has(".review .dhead", "Bring the turn back")
+	p.wait(`document.querySelector('#chips').innerText.includes('1 of 4 changes undone')`)
 	p.shots("review-changed")
 }
 

@@ -2,31 +2,89 @@
 // paste becomes a chip and never enters the field.
 
 import { clone, some } from './html.js'
-import { post, uploadOnce } from './api.js'
+import { newID, post, uploadOnce } from './api.js'
+import { draft, told } from './drafts.js'
 import { failed } from './toast.js'
 
 const chips = document.getElementById('chips')
 const large = 4000 // characters of a paste that stay text
 const most = 20 << 20
-const list = new Map() // chip element → {attachment or what makes it, onRemove}
+const mostKept = 100_000 // characters of lines that outlive the page
+const list = new Map() // chip element → {attachment or what makes it, onRemove, kept}
 
 export const hasAttachments = () => list.size > 0
 
 /** Adds a chip for something that goes with the next prompt; dress gets its root and parts before it is shown. */
-export function add(label, attachment, { cost = 0, onRemove, dress } = {}) {
+export function add(label, attachment, { cost = 0, onRemove, dress, kept } = {}) {
   const { root, parts } = clone('tpl-chip')
   parts.name.textContent = label
   if (cost) priced(root, parts, cost)
-  const gone = () => { list.delete(root); root.remove(); onRemove?.(); chips.dispatchEvent(new Event('change', { bubbles: true })) }
+  const one = { attachment, onRemove, kept }
+  const gone = (elsewhere = false) => {
+    drop(root, elsewhere)
+    chips.dispatchEvent(new Event('change', { bubbles: true }))
+  }
+  one.gone = gone
   const remove = root.querySelector('[data-act=unchip]')
-  remove.addEventListener('click', gone)
+  remove.addEventListener('click', () => gone())
   remove.setAttribute('aria-label', `Remove ${label}`)
-  list.set(root, { attachment, onRemove })
+  list.set(root, one)
   dress?.(root, parts)
   chips.append(root)
   chips.dispatchEvent(new Event('change', { bubbles: true }))
   return gone
 }
+
+/** Takes a chip away; elsewhere: since another page did. */
+function drop(root, elsewhere = false) {
+  const one = list.get(root)
+  if (!one) return
+  list.delete(root)
+  root.remove()
+  if (one.kept) forget(one.kept)
+  one.onRemove?.(elsewhere)
+}
+
+const keep = (...more) => draft.saveList('chips', [...draft.list('chips'), ...more.filter(({ text }) => !(text?.length > mostKept))])
+const forget = ({ id }) => draft.saveList('chips', draft.list('chips').filter((kept) => kept.id !== id))
+
+/** Lets a new session have the chips that are kept; go makes it that of this page. */
+export function moveTo(go) {
+  const moved = [...list.values()].map(({ kept }) => kept).filter(Boolean)
+  moved.forEach(forget)
+  go()
+  keep(...moved)
+}
+
+/** Keeps a chip for the page of this session that opens next. */
+export const forNext = (label, attachment, cost) => keep({ id: newID(), label, attachment, cost, icon: '#i-read' })
+
+/** Adds a chip of lines that go with the next prompt. It is kept with the draft; about is for who made it, as data. */
+export async function addLines({ label, text, icon, about, name = label }, onRemove) {
+  const { tokens } = await post('/api/price', { text }).catch(() => ({ tokens: 0 })) // it goes without a price
+  const kept = { id: newID(), label, name, text, icon, about, cost: tokens }
+  keep(kept)
+  return { tokens, remove: put(kept, onRemove) }
+}
+
+function put(kept, onRemove) {
+  const { label, name, text, cost, icon } = kept
+  const upload = text && uploadOnce('lines.txt', new Blob([text], { type: 'text/plain' }))
+  const attachment = kept.attachment ?? (async () => ({ id: (await upload()).id, name }))
+  return add(label, attachment, { cost, onRemove, kept, dress: (root) => root.querySelector('use').setAttribute('href', icon) })
+}
+
+/** Puts the chips where they were that are kept with the draft. */
+export function restore() {
+  for (const kept of draft.list('chips')) put(kept, (elsewhere) => { if (!elsewhere) told(kept.about?.undone ?? []) })
+  draft.elsewhere('chips', (old, now) => { // what went with a prompt of another page does not go again
+    const went = old.map(({ id }) => id).filter((id) => !now.some((kept) => kept.id === id))
+    for (const { kept, gone } of [...list.values()]) if (kept && went.includes(kept.id)) gone(true)
+  })
+}
+
+/** The chips that are kept and about that; whoever made them sets onRemove anew. */
+export const waiting = (what) => [...list.values()].filter(({ kept }) => kept?.about?.[what])
 
 function priced(root, parts, cost) {
   parts.tokens.hidden = false
@@ -55,11 +113,7 @@ export async function collect() {
   const all = [...list]
   const attachments = await Promise.all(all.map(([, { attachment: a }]) => (typeof a === 'function' ? a() : a)))
   const clear = () => {
-    for (const [root, { onRemove }] of all) {
-      list.delete(root)
-      root.remove()
-      onRemove?.()
-    }
+    for (const [root] of all) drop(root)
   }
   return { attachments: attachments.filter(Boolean), clear }
 }

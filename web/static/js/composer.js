@@ -3,10 +3,10 @@
 import { ability } from './abilities.js'
 import { folder, newID, patch, path, post, session } from './api.js'
 import { visit } from './base.js'
-import { add, attach, collect, hasAttachments } from './attach.js'
+import { add, attach, collect, hasAttachments, moveTo, restore } from './attach.js'
 import { parse } from './commands.js'
 import { suggest } from './complete.js'
-import { carry, pick, servers, use } from './picker.js'
+import { pick, servers, use } from './picker.js'
 import { isLive } from './connection.js'
 import { consent } from './consent.js'
 import { display } from './display.js'
@@ -63,7 +63,7 @@ async function make() {
   const { backend, model } = composer.dataset
   const made = await post('/api/sessions', { workspace: folder() || undefined, backend: backend || undefined, model: model || undefined })
   draft.save('') // from here on it is the new session's
-  document.body.dataset.session = made.id
+  moveTo(() => { document.body.dataset.session = made.id })
   fresh = true
   draft.save(field.value)
 }
@@ -214,7 +214,7 @@ export function compose() {
   if (!composer) return
   if (field.value) draft.save(field.value) // what was typed before this came stays
   else field.value = draft.load()
-  carry(add)
+  restore()
   grow()
   field.addEventListener('input', () => { waiting = null; recall.stop(); grow(); draft.save(field.value); suggest(field) })
   field.addEventListener('keydown', keydown)

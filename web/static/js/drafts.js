@@ -1,18 +1,37 @@
-// What was typed is never lost: drafts are kept per session, sent prompts can be
-// recalled.
+// What was typed is never lost, nor are the chips of lines that wait to go with it: drafts are
+// kept per session, sent prompts can be recalled.
 
-const draftKey = () => `webchat.draft.${document.body.dataset.session || 'new'}`
+const keyOf = (what) => `webchat.${what}.${document.body.dataset.session || 'new'}`
 const sentKey = 'webchat.sent'
 const most = 50
+const mostTold = 1000
 
 export const draft = {
-  load: () => localStorage.getItem(draftKey()) ?? '',
-  save(text) {
-    try {
-      if (text) localStorage.setItem(draftKey(), text)
-      else localStorage.removeItem(draftKey())
-    } catch { /* the store is full: the text is still in the field */ }
-  },
+  load: () => localStorage.getItem(keyOf('draft')) ?? '',
+  save: (text) => keep('draft', text),
+
+  /** A list that is kept beside the text, by its name. */
+  list: (what) => parsed(localStorage.getItem(keyOf(what))),
+  saveList: (what, list) => keep(what, list.length ? JSON.stringify(list) : ''),
+
+  /** Calls then with that list as it was and is, when another page of this session has changed it. */
+  elsewhere: (what, then) => window.addEventListener('storage', (e) => { if (e.key === keyOf(what)) then(parsed(e.oldValue), parsed(e.newValue)) }),
+}
+
+function parsed(json) {
+  return JSON.parse(json ?? '[]')
+}
+
+/** Notes changes of files that the agent is told are undone, or that are kept out of what it is told. */
+export function told(keys) {
+  draft.saveList('told', [...new Set([...draft.list('told'), ...keys])].slice(-mostTold))
+}
+
+function keep(what, text) {
+  try {
+    if (text) localStorage.setItem(keyOf(what), text)
+    else localStorage.removeItem(keyOf(what))
+  } catch { /* the store is full: what is in the composer is still there */ }
 }
 
 const sent = () => JSON.parse(localStorage.getItem(sentKey) ?? '[]')

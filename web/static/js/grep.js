@@ -1,9 +1,9 @@
 // Search of the text of the folder, live on the Desk while one types. It asks no model;
 // only what is made a chip by "Ask about these hits" goes to one.
 
-import { folder, get, post, session, uploadOnce } from './api.js'
+import { folder, get, post, session } from './api.js'
 import { announce } from './announce.js'
-import { ensure } from './composer.js'
+import { addLines } from './attach.js'
 import { close, openOutput, openOwn } from './desk.js'
 import { Hits } from './hits.js'
 import { clone, plain, some } from './html.js'
@@ -162,18 +162,13 @@ function moved() {
   if (!given && n) price()
 }
 
-/** What the text of the meant hits costs a model. */
-async function cost(signal) {
-  return (await post('/api/price', { text: hits.text() }, { signal })).tokens
-}
-
 async function price() {
   const signal = pricing.begin()
   parts.price.textContent = '+…'
   try {
     await new Promise((done) => setTimeout(done, 150)) // n and p pass by many
     if (signal.aborted) return
-    const tokens = await cost(signal)
+    const { tokens } = await post('/api/price', { text: hits.text() }, { signal })
     if (!signal.aborted) parts.price.textContent = `+${tokens.toLocaleString('en')}`
   } catch { /* it can be asked about all the same */ }
 }
@@ -184,18 +179,9 @@ async function ask() {
   const { meant } = hits
   if (!meant.length) return
   keep(parts.q.value)
-  const text = hits.text()
   const label = `${some(meant.length, 'hit')} of ${plain(parts.q.value)}`
-  const tokens = await cost()
-  const upload = uploadOnce('hits.txt', new Blob([text], { type: 'text/plain' }))
-  const attachment = async () => {
-    await ensure()
-    const { id } = await upload()
-    return { id, name: label }
-  }
-  const detail = { label, cost: tokens, attachment, onRemove: () => { given = null; moved() } }
-  document.dispatchEvent(new CustomEvent('webchat:attach', { detail }))
-  given = { label: `${some(meant.length, 'hit')} ${meant.length === 1 ? 'goes' : 'go'}`, remove: detail.remove }
+  const { tokens, remove } = await addLines({ label, text: hits.text(), icon: '#i-read' }, () => { given = null; moved() })
+  given = { label: `${some(meant.length, 'hit')} ${meant.length === 1 ? 'goes' : 'go'}`, remove }
   announce(`${label} ${meant.length === 1 ? 'goes' : 'go'} with your next prompt, ${some(tokens, 'token')}`)
   moved()
   document.getElementById('prompt').focus()

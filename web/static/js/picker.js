@@ -2,6 +2,7 @@
 // agent's mode, model and effort, and other agents, with what each lacks.
 
 import { folder, getJSON, patch, path, post, session, upload } from './api.js'
+import { forNext } from './attach.js'
 import { visit } from './base.js'
 import * as menu from './menu.js'
 import { failed } from './toast.js'
@@ -79,26 +80,15 @@ async function said() {
   }
 }
 
-const carried = (id) => `webchat.carry.${id}`
-
 async function begin(backend, text, cost) {
   const title = document.getElementById('title').textContent.trim()
   const made = await post('/api/sessions', { workspace: folder() || undefined, backend, title: `${title.slice(0, 150)} (with ${backend})` })
   if (text) {
     const { id } = await upload(`/api/sessions/${made.id}/attachments`, new Blob([text], { type: 'text/plain' }))
-    sessionStorage.setItem(carried(made.id), JSON.stringify({ id, cost }))
+    document.body.dataset.session = made.id
+    forNext('the conversation so far', { id, name: 'the conversation so far' }, cost)
   }
   visit(`/sessions/${made.id}`)
-}
-
-/** Attaches what was said in the session before to the first prompt of this one. */
-export function carry(add) {
-  const key = carried(session())
-  const kept = sessionStorage.getItem(key)
-  if (!kept) return
-  const { id, cost } = JSON.parse(kept)
-  const forget = () => sessionStorage.removeItem(key)
-  add('the conversation so far', { id, name: 'the conversation so far' }, { cost, onRemove: forget })
 }
 
 /** Lists the MCP servers of the user's agents. */

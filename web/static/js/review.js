@@ -2,11 +2,13 @@
 // from change to change, keeps it, takes it back on disk and brings it back, and comments on it.
 // What was taken back, and comments, wait as chips in the composer. No model is called.
 
-import { getText, path, post, session, uploadOnce } from './api.js'
+import { getText, path, post, session } from './api.js'
 import { announce } from './announce.js'
+import { addLines, waiting } from './attach.js'
 import { showing } from './commands.js'
 import { openOwn } from './desk.js'
 import { display } from './display.js'
+import { draft, told } from './drafts.js'
 import { clone, fragment, plain, some } from './html.js'
 import { asker } from './latest.js'
 import { beside, turnOn } from './radio.js'
@@ -24,7 +26,6 @@ let of = { since: 'turn', from: '' }
 const kept = new Set() // keys of changes
 const remarks = new Map() // key → {text, tokens, remove}
 let undone = null // the chip of what was taken back: {keys, remove}
-let told = new Set() // keys of undone changes that went with a prompt, or are kept out
 
 const all = (what, from = root) => [...from.querySelectorAll(what)]
 const hunks = () => all('[data-hunk]')
@@ -120,20 +121,38 @@ function goes() {
   root.querySelector('[data-part=goes]').textContent = n ? `${parts.join(' and ')} ${n === 1 ? 'goes' : 'go'} with your next prompt` : ''
 }
 
-/** A chip that goes with the next prompt as lines; gone is called once it went or was removed. */
-async function chip(icon, label, text, gone) {
-  const { tokens } = await post('/api/price', { text }).catch(() => ({ tokens: 0 })) // it goes without a price
-  const upload = uploadOnce('review.txt', new Blob([text], { type: 'text/plain' }))
-  const detail = { label, cost: tokens, attachment: async () => ({ id: (await upload()).id, name: label }), onRemove: gone, dress: (el) => el.querySelector('use').setAttribute('href', icon) }
-  document.dispatchEvent(new CustomEvent('webchat:attach', { detail }))
-  return { tokens, remove: detail.remove }
+/** The handlers of a chip that went or was removed; of undone changes, and of a comment. */
+const undoneGone = (mine) => (elsewhere) => {
+  if (undone !== mine) return
+  if (!elsewhere) told(mine.keys)
+  undone = null
+  goes()
+}
+const remarkGone = (key, remark) => () => {
+  remark.remove = null
+  if (remarks.get(key) === remark) marks()
+}
+
+/** Takes on the chips that were kept while the page was loaded anew. */
+function takeOn() {
+  for (const one of waiting('undone')) {
+    undone = { keys: one.kept.about.undone, remove: one.gone }
+    one.onRemove = undoneGone(undone)
+  }
+  for (const one of waiting('remark')) {
+    const { remark: key, text } = one.kept.about
+    const remark = { text, tokens: one.kept.cost, remove: one.gone }
+    remarks.set(key, remark)
+    one.onRemove = remarkGone(key, remark)
+  }
 }
 
 /** Makes the chip of what is undone and was not told yet. */
 async function tellUndone() {
   const list = all('[data-undone]')
-  told = new Set([...told].filter((key) => byKey(key)?.matches('[data-undone]') ?? true))
-  const fresh = list.filter((el) => !told.has(el.dataset.key))
+  const still = draft.list('told').filter((key) => byKey(key)?.matches('[data-undone]') ?? true)
+  draft.saveList('told', still)
+  const fresh = list.filter((el) => !still.includes(el.dataset.key))
   const keys = fresh.map((el) => el.dataset.key)
   if (String(keys) === String(undone?.keys ?? [])) return goes()
   const old = undone
@@ -145,12 +164,8 @@ async function tellUndone() {
     if (fresh.length > most) lines.push(`and ${fresh.length - most} more`)
     const mine = { keys, remove() {} }
     undone = mine
-    const made = await chip('#i-undo', label, `I undid ${label.replace(' undone', '')} of yours on disk. They were at:\n${lines.join('\n')}\n`, () => {
-      if (undone !== mine) return
-      told = told.union(new Set(keys))
-      undone = null
-      goes()
-    })
+    const text = `I undid ${label.replace(' undone', '')} of yours on disk. They were at:\n${lines.join('\n')}\n`
+    const made = await addLines({ label, text, icon: '#i-undo', about: { undone: keys } }, undoneGone(mine))
     mine.remove = made.remove
     if (undone !== mine) made.remove()
   }
@@ -242,10 +257,8 @@ async function keepComment(field) {
   if (!text) return
   const remark = { text, tokens: 0, remove() {} }
   remarks.set(key, remark)
-  const made = await chip('#i-say', `1 comment on ${plain(name.split('/').pop())}:${lines.replace('-', '–')}`, `Comment on ${name}:${lines}\n${text}\n`, () => {
-    remark.remove = null
-    if (remarks.get(key) === remark && root) marks()
-  })
+  const label = `1 comment on ${plain(name.split('/').pop())}:${lines.replace('-', '–')}`
+  const made = await addLines({ label, text: `Comment on ${name}:${lines}\n${text}\n`, icon: '#i-say', about: { remark: key, text } }, remarkGone(key, remark))
   Object.assign(remark, made)
   if (remarks.get(key) !== remark) made.remove()
   marks()
@@ -327,6 +340,7 @@ function follow() {
 }
 
 function make() {
+  takeOn()
   root = document.createElement('section')
   root.className = 'pane review'
   root.role = 'tabpanel'

@@ -2,8 +2,9 @@
 // writes about it. What was taken back goes with the next prompt as a chip, which can be
 // removed; nothing else of it reaches a model.
 
-import { path, post, uploadOnce } from './api.js'
+import { path, post } from './api.js'
 import { announce } from './announce.js'
+import { addLines } from './attach.js'
 import { fill } from './composer.js'
 import { at } from './mentions.js'
 import { refresh } from './pane.js'
@@ -26,16 +27,9 @@ export async function undo(pane, { n, with: was, rows }) {
   const before = pane.dataset.output
   const change = read(rows)
   const shown = await post(path(`/outputs/${before}/undo`), { with: was, undone: [n] })
-  const text = words(pane.dataset.name, change)
-  const { tokens } = await post('/api/price', { text }).catch(() => ({ tokens: 0 })) // it is undone, and goes without a price
-  const upload = uploadOnce('undone.txt', new Blob([text], { type: 'text/plain' }))
-  const detail = {
-    cost: tokens,
-    label: `Undone in ${pane.dataset.base}${change.lines ? `:${change.lines.replace('-', '–')}` : ''}`,
-    attachment: async () => ({ id: (await upload()).id, name: `undone in ${pane.dataset.base}` }),
-  }
-  document.dispatchEvent(new CustomEvent('webchat:attach', { detail }))
-  tab.undone = [...tab.undone ?? [], { before, with: was, remove: detail.remove }]
+  const label = `Undone in ${pane.dataset.base}${change.lines ? `:${change.lines.replace('-', '–')}` : ''}`
+  const { remove } = await addLines({ label, name: `undone in ${pane.dataset.base}`, text: words(pane.dataset.name, change), icon: '#i-undo' })
+  tab.undone = [...tab.undone ?? [], { before, with: was, remove }]
   announce('Undone. The file is as it was there')
   return follow(tab, shown)
 }
