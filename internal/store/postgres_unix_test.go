@@ -54,6 +54,7 @@ func TestPostgres(t *testing.T) {
 	t.Run("Refusals", func(t *testing.T) { postgresRefusals(t, server) })
 	t.Run("Owners", func(t *testing.T) { postgresOwners(t, server) })
 	t.Run("FrozenOwnerWithAndWithoutFence", func(t *testing.T) { postgresFence(t, server) })
+	t.Run("TakenAtOnce", func(t *testing.T) { postgresTakenAtOnce(t, server) })
 	t.Run("Documents", func(t *testing.T) { postgresDocuments(t, server) })
 	t.Run("LostReplies", func(t *testing.T) { postgresLostReplies(t, server) })
 }
@@ -259,6 +260,38 @@ func postgresOwners(t *testing.T, server *postgrestest.Server) {
 	server.SQL(t, nameOf(at), "UPDATE replicas SET ends = now()")
 	if alone := lifeOf(t, at, "d", nil); alone.Start() == first.Start() {
 		t.Error("when nobody is left the next one begins with the same")
+	}
+}
+
+// Of two replicas that take a free session at the same moment one has it, and the other is told so.
+func postgresTakenAtOnce(t *testing.T, server *postgrestest.Server) {
+	at := server.Database(t)
+	entries, s := storetest.Start(t, "a", 1)
+	gone, one, other := lifeOf(t, at, "gone", nil), lifeOf(t, at, "one", nil), lifeOf(t, at, "other", nil)
+	if err := errors.Join(gone.Append(t.Context(), "a", entries, s), gone.Leave()); err != nil {
+		t.Fatal(err)
+	}
+	holder := must(pgx.Connect(t.Context(), at))
+	defer holder.Close(context.Background())
+	held := must(holder.Begin(t.Context()))
+	must(held.Exec(t.Context(), `UPDATE sessions SET touched = now()`))
+	took := make(chan error, 2)
+	for _, db := range []*store.Postgres{one, other} {
+		go func() { took <- db.Take(t.Context(), "a") }()
+	}
+	for waits, until := 0, time.Now().Add(time.Minute); waits < 2; {
+		// Both read the row as it was, and wait for it.
+		err := held.QueryRow(t.Context(), `SELECT count(*) FROM pg_locks l JOIN pg_stat_activity USING (pid) WHERE NOT granted AND datname = current_database()`).Scan(&waits)
+		if err != nil || time.Now().After(until) {
+			t.Fatal("they do not wait:", waits, err)
+		}
+	}
+	if err := held.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var elsewhere *sessions.ElsewhereError
+	if first, second := <-took, <-took; (first == nil) == (second == nil) || !errors.As(errors.Join(first, second), &elsewhere) {
+		t.Errorf("one is told %v, the other %v", first, second)
 	}
 }
 

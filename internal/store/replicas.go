@@ -271,11 +271,14 @@ func (db *Postgres) take(ctx context.Context, id eventlog.ID) error {
 		var url, version string
 		var left float64
 		found := false
+		// Where another one takes the row meanwhile, PostgreSQL looks again at the columns of the row only,
+		// not whether its new owner lives: so the owner has to be the one that was found dead.
 		err := db.query(ctx, func(rows pgx.Rows) error {
 			found = true
 			return rows.Scan(&owner, &took, &lives, &other, &url, &version, &left)
-		}, `WITH t AS (UPDATE sessions SET owner = $1 WHERE id = $2 AND owner <> $1 AND $3::boolean
-				AND NOT `+alive+`sessions.owner) AND `+alive+`$1) RETURNING id)
+		}, `WITH free AS MATERIALIZED (SELECT key, owner FROM sessions WHERE id = $2 AND owner <> $1 AND $3::boolean
+				AND NOT `+alive+`sessions.owner) AND `+alive+`$1)),
+			t AS (UPDATE sessions SET owner = $1 FROM free WHERE sessions.key = free.key AND sessions.owner = free.owner RETURNING id)
 			SELECT s.owner, EXISTS (SELECT FROM t), `+alive+`$1), coalesce(r.id, 0), coalesce(r.url, ''), coalesce(r.version, ''),
 				coalesce(extract(epoch FROM r.ends - now()), 0)::float8
 			FROM sessions s LEFT JOIN replicas r ON r.id = s.owner AND r.ends > now() WHERE s.id = $2`, db.life.me, []byte(id), !leaves)
