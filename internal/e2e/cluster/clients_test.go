@@ -84,6 +84,8 @@ type reader struct {
 	place   string // the last id
 	streams int
 	err     error // what cannot be
+	left    time.Time
+	away    time.Duration // the longest time without a stream
 }
 
 // silence is after what time without a frame a reader looks for another replica.
@@ -122,6 +124,8 @@ func (r *reader) stream(ctx context.Context, c *cluster, id, base string) {
 		r.fail(fmt.Errorf("a stream answers %s by %s: %s", res.Status, base, b))
 		return
 	}
+	r.joined()
+	defer r.ended()
 	_ = witness.Frames(res.Body, func(f witness.Frame) bool { // it ends with its server
 		silent.Reset(silence)
 		r.mu.Lock()
@@ -136,6 +140,20 @@ func (r *reader) stream(ctx context.Context, c *cluster, id, base string) {
 		}
 		return r.err == nil
 	})
+}
+
+func (r *reader) joined() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.left.IsZero() {
+		r.away = max(r.away, time.Since(r.left))
+	}
+}
+
+func (r *reader) ended() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.left = time.Now()
 }
 
 func (r *reader) wrong() error {

@@ -67,6 +67,7 @@ func program(t *testing.T, tags string) string {
 type cluster struct {
 	t         *testing.T
 	program   string
+	args      []string // of each life, beside those that all have
 	dir       string
 	workspace string
 	token     string
@@ -79,9 +80,9 @@ type cluster struct {
 }
 
 // start starts so many replicas, which run until the test ends: one that ends is started again.
-func start(t *testing.T, n int, program string) *cluster {
+func start(t *testing.T, n int, program string, args ...string) *cluster {
 	t.Helper()
-	c := &cluster{t: t, program: program, dir: t.TempDir(), token: strings.Repeat("token", 8), ends: map[string]int{}}
+	c := &cluster{t: t, program: program, args: args, dir: t.TempDir(), token: strings.Repeat("token", 8), ends: map[string]int{}}
 	c.workspace = filepath.Join(c.dir, "workspace")
 	for _, name := range []string{c.workspace, filepath.Join(c.dir, "shared")} {
 		if err := os.Mkdir(name, 0o755); err != nil {
@@ -300,6 +301,13 @@ type replica struct {
 
 func (r *replica) url() string { return "http://" + r.listen }
 
+// lives is how many lives have begun.
+func (r *replica) lives() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.life
+}
+
 // dataDir is the folder of the machine that it is on now.
 func (r *replica) dataDir() string {
 	return filepath.Join(r.c.dir, fmt.Sprintf("data-%d-%d", r.number, r.folders))
@@ -336,7 +344,7 @@ func (r *replica) begin() (*exec.Cmd, error) {
 	if len(r.c.replicas) > 1 {
 		args = append(args, "--shared-dir", filepath.Join(dir, "shared"), "--peer-url", r.url())
 	}
-	cmd := exec.Command(r.c.program, args...)
+	cmd := exec.Command(r.c.program, append(args, r.c.args...)...)
 	cmd.Env = append(os.Environ(), fmt.Sprintf("LIFE=%d.%d", r.number, r.life))
 	cmd.Stderr = &r.log
 	fmt.Fprintf(&r.log, "-- life %d\n", r.life)

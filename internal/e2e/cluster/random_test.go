@@ -137,9 +137,24 @@ func (s *storm) calm() {
 	s.c.ready()
 }
 
-// round has sessions written to and read while there is trouble of some kinds, and then compares
-// what everybody saw with the log.
-func (s *storm) round(t *testing.T, round, sessions int, d time.Duration, kinds []string) {
+// drain stops one replica after the other in order, each when the one before it is back.
+func (s *storm) drain(times int) {
+	for n := range times {
+		r := s.c.replicas[n%len(s.c.replicas)]
+		before := r.lives()
+		if !r.signal(syscall.SIGTERM) {
+			s.c.t.Fatalf("replica %d does not run", r.number)
+		}
+		s.counts["drain"]++
+		s.c.eventually(fmt.Sprintf("replica %d ends in order and is back", r.number), func() bool {
+			return r.lives() > before && s.c.status(r.url(), "/readyz") == http.StatusOK
+		})
+	}
+}
+
+// round has sessions written to and read while there is trouble, and then compares what everybody saw
+// with the log. It returns how many turns were interrupted, and the longest time a reader had no stream.
+func (s *storm) round(t *testing.T, round, sessions int, trouble func()) (interrupted int, away time.Duration) {
 	t.Helper()
 	c, rnd := s.c, s.rnd
 	var talks []*talk
@@ -161,7 +176,7 @@ func (s *storm) round(t *testing.T, round, sessions int, d time.Duration, kinds 
 		writers.Go(func() { k.write(writing, c, own) })
 		talks = append(talks, k)
 	}
-	s.blow(d, kinds)
+	trouble()
 	stopWriting()
 	writers.Wait()
 	var logs [][]witness.Event
@@ -194,7 +209,12 @@ func (s *storm) round(t *testing.T, round, sessions int, d time.Duration, kinds 
 		k.judge(t, logs[i])
 		events, acked, repeated = events+len(logs[i]), acked+len(k.acked), repeated+k.again
 		for _, r := range k.readers {
-			streams += r.streams
+			streams, away = streams+r.streams, max(away, r.away)
+		}
+		for _, e := range logs[i] {
+			if e.Type == "turn.end" && e.Data.Outcome == "interrupted" {
+				interrupted++
+			}
 		}
 	}
 	b, err := os.ReadFile(filepath.Join(c.workspace, "acts"))
@@ -206,6 +226,7 @@ func (s *storm) round(t *testing.T, round, sessions int, d time.Duration, kinds 
 	defer c.mu.Unlock()
 	t.Logf("soak: %d events, %d prompts acknowledged, %d of their requests made again, %d streams, %d commands; lives that ended: %v",
 		events, acked, repeated, streams, lines, c.ends)
+	return interrupted, away
 }
 
 // answered reports whether the turn of a message has begun, and all turns have ended.

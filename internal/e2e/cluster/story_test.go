@@ -26,13 +26,20 @@ func TestCluster(t *testing.T) {
 	c.story(t, "killed and started again", func(r *replica) bool { return r.signal(syscall.SIGKILL) }, lease)
 	c.story(t, "stopped in order", func(r *replica) bool { return r.signal(syscall.SIGTERM) }, lease)
 	s := newStorm(c, rnd)
-	s.round(t, 1, 4, 10*time.Second, kinds())
+	s.round(t, 1, 4, func() { s.blow(10*time.Second, kinds()) })
 	t.Logf("soak: three replicas: %v", s.counts)
 }
 
-// TestSoakCluster is the long form, in rounds of sessions of their own.
+// TestSoakCluster is the long form: trouble of all kinds, and replicas that are stopped in order and
+// have the time they need.
 func TestSoakCluster(t *testing.T) {
 	witness.Soak(t)
+	t.Run("Trouble", soakTrouble)
+	t.Run("Drain", soakDrain)
+}
+
+// soakTrouble goes on in rounds of sessions of their own until there was enough of each.
+func soakTrouble(t *testing.T) {
 	rnd := witness.Seeded(t)
 	c := start(t, 3, program(t, "shortlease"))
 	s := newStorm(c, rnd)
@@ -41,13 +48,27 @@ func TestSoakCluster(t *testing.T) {
 	}
 	c.story(t, "lost with its machine", (*replica).vanish, lease+5*time.Second)
 	for round := 1; !enough() && !t.Failed(); round++ {
-		s.round(t, round, 6, time.Minute, kinds())
+		s.round(t, round, 6, func() { s.blow(time.Minute, kinds()) })
 	}
 	t.Logf("soak: three replicas: %v, 0 lost, 0 twice, 0 gaps", s.counts)
 }
 
+// soakDrain: a deploy interrupts nobody. Turns that run end by themselves, where they are, and no
+// reader is without a stream for long.
+func soakDrain(t *testing.T) {
+	rnd := witness.Seeded(t)
+	s := newStorm(start(t, 3, program(t, "shortlease"), "--drain", "1m"), rnd)
+	interrupted, away := s.round(t, 1, 3, func() { s.drain(50) })
+	t.Logf("soak: three replicas with --drain: %v, %d turns interrupted, longest without a stream %v",
+		s.counts, interrupted, away.Round(time.Millisecond))
+	if interrupted > 0 || away > 2*time.Second {
+		t.Errorf("%d turns were interrupted, and a reader had no stream for %v", interrupted, away)
+	}
+}
+
 // TestSoakWithoutFence: what [TestCluster] looks for is found in programs that look neither at the owner
-// nor at the sequence nor at the time when they append.
+// nor at the sequence nor at the time when they append. The same in a moment, without chance, is
+// TestPostgres/FrozenOwnerWithAndWithoutFence of internal/store.
 func TestSoakWithoutFence(t *testing.T) {
 	witness.Soak(t)
 	if os.Getenv("WEBCHAT_NOFENCE") == "" {
@@ -66,7 +87,7 @@ func TestSoakWithoutFence(t *testing.T) {
 	s := newStorm(c, rnd)
 	s.patience = 2 * time.Second
 	for round := 1; round <= 3 && !t.Failed(); round++ {
-		s.round(t, round, 6, lease+2*time.Second, []string{"freeze"})
+		s.round(t, round, 6, func() { s.blow(lease+2*time.Second, []string{"freeze"}) })
 	}
 }
 
