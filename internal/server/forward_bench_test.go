@@ -5,6 +5,8 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -62,4 +64,46 @@ func BenchmarkForward(b *testing.B) {
 		}
 		run(c.name, "/api/outputs/"+string(id), c.size, c.with)
 	}
+}
+
+// BenchmarkForwardedEvents compares how long an event takes from the backend to what 50 readers read
+// through another replica with the same at its owner.
+func BenchmarkForwardedEvents(b *testing.B) {
+	const readers, events = 50, 40
+	w := newTown(b)
+	owner := w.houseOf(&pacer{n: events, rate: 100}, false)
+	edge := w.house(false)
+	measure := func(h *house) (took []time.Duration) {
+		_, path := owner.session(b)
+		var all sync.WaitGroup
+		var mu sync.Mutex
+		for range readers {
+			res, err := h.client.Do(h.request("GET", path+"/events", "", "Accept: text/event-stream"))
+			if err != nil {
+				b.Fatal(err)
+			}
+			all.Go(func() {
+				one, err := wire(res.Body, events)
+				_ = res.Body.Close()
+				mu.Lock()
+				defer mu.Unlock()
+				if took = append(took, one...); err != nil {
+					b.Error(err)
+				}
+			})
+		}
+		if res, body := owner.do("POST", path+"/messages", `{"content":"go"}`); res.StatusCode != 202 {
+			b.Fatalf("%d %s", res.StatusCode, body)
+		}
+		all.Wait()
+		return took
+	}
+	var there, through []time.Duration
+	for b.Loop() {
+		there = append(there, measure(owner)...)
+		through = append(through, measure(edge)...)
+	}
+	slices.Sort(there)
+	slices.Sort(through)
+	b.ReportMetric(float64(through[len(through)/2])/float64(there[len(there)/2]), "ratio")
 }

@@ -40,6 +40,7 @@ func reported(line string) (time.Time, bool) {
 // pacer is a backend whose agent reports logged events at a pace.
 type pacer struct {
 	n    int
+	rate int // events a second
 	host agent.Host
 }
 
@@ -56,14 +57,14 @@ func (p *pacer) Open(_ context.Context, _ agent.Options, h agent.Host) (agent.Co
 }
 
 func (p *pacer) Prompt(ctx context.Context, _ agent.Prompt) error {
-	return paced(p.n, func(i int) error {
+	return paced(p.n, p.rate, func(i int) error {
 		return p.host.Report(ctx, event.AssistantReasoning{ReasoningID: stamp(i), Content: "a thought of ordinary length about what to do next"})
 	})
 }
 
-// paced calls f n times at wireRate.
-func paced(n int, f func(int) error) error {
-	tick := time.NewTicker(time.Second / wireRate)
+// paced calls f n times, so often a second.
+func paced(n, rate int, f func(int) error) error {
+	tick := time.NewTicker(time.Second / time.Duration(rate))
 	defer tick.Stop()
 	for i := range n {
 		<-tick.C
@@ -74,19 +75,26 @@ func paced(n int, f func(int) error) error {
 	return nil
 }
 
-// measureWire reads a stream until n events have come.
-func measureWire(b *testing.B, body io.Reader, n int) {
-	b.Helper()
-	lines := bufio.NewReader(body)
-	took := make([]time.Duration, 0, n)
-	for len(took) < n {
+// wire reads a stream until n events have come, and returns how long each took.
+func wire(body io.Reader, n int) (took []time.Duration, err error) {
+	for lines := bufio.NewReader(body); len(took) < n; {
 		line, err := lines.ReadString('\n')
 		if err != nil {
-			b.Fatal(err)
+			return nil, err
 		}
 		if at, ok := reported(line); ok {
 			took = append(took, time.Since(at))
 		}
+	}
+	return took, nil
+}
+
+// measureWire reads a stream until n events have come.
+func measureWire(b *testing.B, body io.Reader, n int) {
+	b.Helper()
+	took, err := wire(body, n)
+	if err != nil {
+		b.Fatal(err)
 	}
 	b.StopTimer()
 	slices.Sort(took)
@@ -105,7 +113,7 @@ func BenchmarkBackendToWire(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.Cleanup(func() { _ = db.Close() })
-		h := newHouseOn(b, db, &pacer{n: b.N})
+		h := newHouseOn(b, db, &pacer{n: b.N, rate: wireRate})
 		_, path := h.session(b)
 		ctx, cancel := context.WithCancel(b.Context())
 		defer cancel()
@@ -136,7 +144,7 @@ func referenceWire(b *testing.B) {
 		_ = flush.Flush()
 		<-begun
 		sum := eventlog.Summary{ID: "s", Status: event.Idle}
-		_ = paced(b.N, func(i int) error {
+		_ = paced(b.N, wireRate, func(i int) error {
 			e := event.Entry{Seq: sum.LastSeq + 1, Event: event.New(event.AssistantReasoning{ReasoningID: stamp(i), Content: "a thought of ordinary length about what to do next"}, "", time.Now())}
 			var err error
 			if e.JSON, err = event.Marshal(e.Event); err != nil {
@@ -172,7 +180,7 @@ func BenchmarkJoin(b *testing.B) {
 	}
 	b.Cleanup(func() { _ = db.Close() })
 	const events = 5000
-	h := newHouseOn(b, db, &pacer{n: events})
+	h := newHouseOn(b, db, &pacer{n: events, rate: wireRate})
 	id, path := h.session(b)
 	if res, body := h.do("POST", path+"/messages?wait=true", `{"content":"go"}`); res.StatusCode != 200 {
 		b.Fatalf("%d %s", res.StatusCode, body)

@@ -95,6 +95,7 @@ var demands = []demand{
 	{25, "a session through another replica, in that through a bare proxy", "Forward/JSON", "ratio", atMost, 1.5},
 	{25, "an output of 100 KiB through another replica, in the speed through a bare proxy", "Forward/100KiB", "ratio", atLeast, 0.8},
 	{25, "an output of 10 MiB through another replica, in the speed at its owner", "Forward/10MiB", "ratio", atLeast, 0.9},
+	{25, "an event to 50 readers through another replica, in that at its owner", "ForwardedEvents", "ratio", atMost, 2},
 }
 
 // figures are what benchmarks reported: by benchmark and unit, one for each run.
