@@ -70,7 +70,7 @@ func TestBadFiles(t *testing.T) {
 		{"short", bytesOf[:50], ErrCorrupt, "too short"},
 		{"truncated", bytesOf[:4096*3+100], ErrCorrupt, "damaged"},
 		{"zeroes after the header", append(bytes.Clone(bytesOf[:100]), make([]byte, 8000)...), ErrCorrupt, "damaged"},
-		{"newer", with(60, firstVersion+1), ErrVersion, fmt.Sprintf("version %d and this program knows up to %d", firstVersion+1, firstVersion)},
+		{"newer", with(60, uint32(firstVersion+len(steps))), ErrVersion, fmt.Sprintf("version %d and this program knows up to %d", firstVersion+len(steps), firstVersion+len(steps)-1)},
 		{"of development", with(60, firstVersion-1), ErrVersion, fmt.Sprintf("a development build wrote it (schema %d)", firstVersion-1)},
 		{"of another program", with(68, 77), ErrCorrupt, "another program"},
 	} {
