@@ -298,6 +298,9 @@ func (s *Store) EvictedAt(id ID) time.Time {
 	return time.Time{}
 }
 
+// TTL is the life of a complete output.
+func (s *Store) TTL() time.Duration { return s.ttl }
+
 // remove ends o's life, growing or complete. The caller holds s.mu.
 func (s *Store) remove(o *Output) {
 	s.cache.Delete(o.id)
@@ -429,8 +432,8 @@ type Listed struct {
 	CreatedAt, ExpiresAt time.Time // ExpiresAt is zero while it grows
 }
 
-// called is when its call began, or if that is not known, when it was created.
-func (l *Listed) called() time.Time {
+// Called is when its call began, or if that is not known, when it was created.
+func (l *Listed) Called() time.Time {
 	if l.Meta.Called.IsZero() {
 		return l.CreatedAt
 	}
@@ -449,7 +452,7 @@ func (s *Store) Session(sessionID string) []Listed {
 		all = append(all, slices.DeleteFunc(s.keeper.session(sessionID), func(l Listed) bool { return seen[l.ID] })...)
 	}
 	slices.SortFunc(all, func(a, b Listed) int {
-		return cmp.Or(a.called().Compare(b.called()), a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(a.Called().Compare(b.Called()), a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
 	return all
 }

@@ -174,6 +174,7 @@ var enums = map[reflect.Type][]any{
 	reflect.TypeFor[event.Actor]():      {event.ByAgent, event.ByUser},
 	reflect.TypeFor[event.Decision]():   {event.Allow, event.Deny},
 	reflect.TypeFor[event.Scope]():      {event.Once, event.ForSession, event.ForWorkspace},
+	reflect.TypeFor[goneBy]():           {goneExpired, goneEvicted, goneRestart, goneDeleted},
 	reflect.TypeFor[event.Status]():     {event.Idle, event.Running, event.Waiting},
 	reflect.TypeFor[session.SendMode](): {session.SendQueue, session.SendSteer},
 	reflect.TypeFor[event.Decider](): {event.DecidedByUser, event.DecidedByGrant, event.DecidedByRule, event.DecidedByTimeout, event.DecidedByHook,

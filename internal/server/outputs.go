@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -31,7 +32,8 @@ type outputRow struct {
 	Complete   bool         `json:"complete"`
 	Pinned     bool         `json:"pinned"`
 	CreatedAt  event.Time   `json:"createdAt"`
-	ExpiresAt  *event.Time  `json:"expiresAt"` // null while it grows
+	ExpiresAt  *event.Time  `json:"expiresAt"`      // null while it grows, and of what is gone
+	Gone       goneBy       `json:"gone,omitempty"` // empty: it is there
 }
 
 // outputID is the output that a path names. Who knows the id was shown the output; where people sign
@@ -81,14 +83,28 @@ func (s *Server) outputPage(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-func (s *Server) listOutputs(_ *http.Request, one *session.Session, _ empty) (outputList, error) {
-	list := outputList{[]outputRow{}}
+// listOutputs lists what was shown in the order of the calls, also what is gone.
+func (s *Server) listOutputs(r *http.Request, one *session.Session, _ empty) (list outputList, err error) {
+	there := map[outputs.ID]bool{}
+	var all []calledRow
 	for _, o := range s.Outputs.Session(string(one.ID())) {
+		there[o.ID] = true
 		if one.Looks(string(o.ID)) || o.Meta.Earlier {
 			continue
 		}
-		list.Outputs = append(list.Outputs, outputRow{ID: o.ID, ToolCallID: o.Meta.ToolCallID, Type: o.Meta.Type, Metadata: o.Meta,
-			Size: o.Size, Complete: o.Complete, Pinned: o.Pinned, CreatedAt: event.Time(o.CreatedAt), ExpiresAt: timeOrNull(o.ExpiresAt)})
+		all = append(all, calledRow{o.Called(), outputRow{ID: o.ID, ToolCallID: o.Meta.ToolCallID,
+			Type: o.Meta.Type, Metadata: o.Meta, Size: o.Size, Complete: o.Complete, Pinned: o.Pinned,
+			CreatedAt: event.Time(o.CreatedAt), ExpiresAt: timeOrNull(o.ExpiresAt)}})
+	}
+	gone, err := s.goneOutputs(r.Context(), one, there)
+	if err != nil {
+		return list, err
+	}
+	all = append(all, gone...)
+	slices.SortStableFunc(all, func(a, b calledRow) int { return a.called.Compare(b.called) })
+	list.Outputs = make([]outputRow, 0, len(all))
+	for _, row := range all {
+		list.Outputs = append(list.Outputs, row.outputRow)
 	}
 	return list, nil
 }

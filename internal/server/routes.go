@@ -72,7 +72,7 @@ func (s *Server) routes() []route {
 		of(s, get, one+"/places", guard.Read, 200, s.namedPlaces, "name", "Which of these names lead to a file of the workspace; name may be given 100 times"),
 		{get, one + "/changes", guard.Read, s.sessionChanges, 200, nil, files.ChangeList{}, "format", "What the session changed in the files of its workspace, since the commit at which it began or as far as it has copies of them; with format=diff, as one unified diff in plain text, which git applies"},
 		of(s, get, one+"/disk", guard.Read, 200, s.onDisk, "output seen", "Which of these outputs show files that have changed on disk since, or are gone; output may be given 100 times. With seen, what the last answer had there, the answer comes when it is another one, at the latest after 20 seconds. No file is read"),
-		of(s, get, one+"/outputs", guard.Read, 200, s.listOutputs, "", "What was shown"),
+		of(s, get, one+"/outputs", guard.Read, 200, s.listOutputs, "", "What was shown, in the order of the calls. Of what is no longer there, gone says why: expired, evicted (to make room), restart (of webchat) or deleted"),
 
 		{get, "/api/outputs/{id}/page", guard.Frame, s.outputPage, 200, nil, htmlPage("HTML that a file, or a cell of a notebook, holds"), "cell output", "HTML that was shown, as a page for a frame: of an HTML file, or what a cell of a notebook wrote. It runs no script and loads nothing"},
 		{get, "/api/outputs/{id}", guard.Output, s.output, 200, nil, bytesBody("the output"), "format lines grep follow offset view from rows filter sort at with count density within tokens", "An output: its bytes, or lines, matches, JSON; a view of it as HTML; how many lines match (count), where (density), and what lines cost a model (tokens)"},

@@ -39,6 +39,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 
@@ -91,6 +92,7 @@ type Config struct {
 // Server answers HTTP requests.
 type Server struct {
 	Config
+	started time.Time
 	handler http.Handler
 	views   *views.Views
 	outputs *outputs.Handler
@@ -112,7 +114,7 @@ func New(c Config) (*Server, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
 	}
-	s := &Server{Config: c, pumps: newPumps(c.Logger), searching: make(chan struct{}, searches), forward: newForwarder(c)}
+	s := &Server{Config: c, started: time.Now(), pumps: newPumps(c.Logger), searching: make(chan struct{}, searches), forward: newForwarder(c)}
 	s.views = views.New(c.Outputs, &places{c.Sessions})
 	if c.Pages != nil {
 		s.views, c.Pages.places.sessions = c.Pages.views, c.Sessions
