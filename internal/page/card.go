@@ -25,6 +25,7 @@ const (
 	headLines    = 14
 	failureLines = 7
 	hexBytes     = 256 // of a file that is not text
+	seenRows     = 12  // of a view that is not lines, such as a table
 	wideColumns  = 92  // the longest line a card shows at its normal width
 	tabColumns   = 4   // how wide it shows a tab at most
 )
@@ -41,6 +42,7 @@ type card struct {
 	First, Last     int
 	Shown           string // "A-B": the lines in Rows
 	Rows            template.HTML
+	View            string // what Rows are of, such as a table; empty: lines, or bytes
 	Fold            string
 	FoldAbove       bool
 	Life            *life
@@ -106,7 +108,7 @@ func (c *Call) card(rows bool) *card {
 	case !ok || !c.DeletedAt.IsZero():
 		v.fillExpired()
 	default:
-		v.Readable = v.In.lines == 0 && v.Telemetry.TokensShown > 0
+		v.Readable = v.In.lines == 0 && v.Telemetry.TokensShown > 0 && (!out.Binary || v.Kind == "image")
 		v.Out = out
 		v.fillDone(rows)
 	}
@@ -249,6 +251,9 @@ func (v *card) fillDone(rows bool) {
 		return
 	case o.Binary:
 		v.fillHex()
+		if rows && v.chooseView() {
+			v.Say = nil
+		}
 		return
 	case o.Folder:
 		v.Icon, v.Base = "folder", v.folderBase(v.Base)
@@ -260,7 +265,7 @@ func (v *card) fillDone(rows bool) {
 			v.Meta = join(wording.Took(v.Took), v.Meta)
 		}
 	default:
-		v.Meta = join(code.Label(o.Language), linesOf(o), wording.Size(o.Bytes))
+		v.Meta = join(v.label(), linesOf(o), wording.Size(o.Bytes))
 	}
 	v.First, v.Last = max(1, o.StartLine), o.EndLine
 	if v.Last == 0 {
@@ -270,11 +275,43 @@ func (v *card) fillDone(rows bool) {
 		v.Last = o.Content.Last()
 	}
 	v.compareWithLast()
-	if rows {
+	if rows && !v.chooseView() {
 		v.chooseLines()
 	}
 	v.chooseClasses()
 }
+
+// label is what kind of text a file is.
+func (v *card) label() string {
+	if strings.EqualFold(path.Ext(v.Base), ".ipynb") {
+		return "Notebook"
+	}
+	return code.Label(v.Out.Language)
+}
+
+// chooseView shows a table, a tree, cells or Markdown as that, not as its lines; it reports whether
+// the file is any of them. What is saved holds lines.
+func (v *card) chooseView() bool {
+	if v.Kind == "terminal" || v.In.lines > 0 {
+		return false
+	}
+	view, rows, total := v.Out.Content.Seen(seenRows)
+	if view == "" {
+		return false
+	}
+	v.View, v.Rows, v.Wrap = view, rows, false
+	switch {
+	case total <= seenRows || view == views.Tree: // which is read on in its place
+	case view == views.Table:
+		v.Fold = "Show all " + wording.Plural(total, "row")
+	default:
+		v.Fold = "Show all of it"
+	}
+	return true
+}
+
+// Prose reports whether the card's content is read like an answer.
+func (v *card) Prose() bool { return v.View == views.Preview || v.View == views.Notebook }
 
 // chooseClasses says which width the lines and their numbers need.
 func (v *card) chooseClasses() {
@@ -385,10 +422,11 @@ func (v *card) fillExit() {
 // nothing to wrap, to find or to unfold.
 func (v *card) fillHex() {
 	size, head := wording.Size(v.Out.Bytes), v.Out.Content.Head(hexBytes)
-	v.Kind, v.Icon, v.Wrap, v.Meta, v.Rows = "hex", "hex", false, size, render.Fixed(v.Out.Content.Hex(hexBytes)) // it has no rows to lift
+	v.Kind, v.Icon, v.Wrap, v.Rows = "hex", "hex", false, render.Fixed(v.Out.Content.Hex(hexBytes)) // it has no rows to lift
+	_, name := kind.Of(head)
 	text := size
-	if _, f := kind.Of(head); f != "" {
-		text += " of " + f
+	if v.Meta = join(name, size); name != "" {
+		text += " of " + name
 	}
 	if v.Out.Bytes > int64(len(head)) {
 		text += ". First " + wording.Plural(len(head), "byte") + " below"
@@ -398,7 +436,7 @@ func (v *card) fillHex() {
 }
 
 // Lined reports whether the card's content has numbered lines.
-func (v *card) Lined() bool { return v.Kind != "image" && v.Kind != "hex" }
+func (v *card) Lined() bool { return v.Kind != "image" && v.Kind != "hex" && v.View == "" }
 
 // lifeOf is what is left of a life, as text and as a part of a ring.
 func lifeOf(left, whole time.Duration) *life {

@@ -19,7 +19,7 @@ func shownAs(t *testing.T, o views.Output) string {
 		t.Fatal(err)
 	}
 	pr := p.Projector("s1")
-	pr.Feed(newLog().add(join(opening(), show("c1", "render_file_contents", `{"path":"x"}`, "out_1", `{}`))...).entries...)
+	pr.Feed(newLog().add(join(opening(), show("c1", "render_file_contents", `{"path":"x"}`, "out_1", `{"tokensShown":4474}`))...).entries...)
 	return pr.Transcript()
 }
 
@@ -53,12 +53,43 @@ func TestFilesThatAreNotText(t *testing.T) {
 			t.Errorf("no %s in %s", want, got)
 		}
 	}
-	for _, not := range []string{"00000100", `data-act="wrap"`, `data-act="fold"`, `data-act="find"`, "data-shown", "line 1<"} {
+	for _, not := range []string{"00000100", `data-act="wrap"`, `data-act="fold"`, `data-act="find"`, "data-shown", "line 1<", `data-act="read"`} {
 		if strings.Contains(got, not) {
 			t.Errorf("%s in %s", not, got)
 		}
 	}
 	if got := shownAs(t, views.Output{Binary: true, Bytes: 3, Content: content{bytes: "\x00\x01\x02"}}); !strings.Contains(got, "<b>Not text:</b> 3 bytes.</p>") {
 		t.Errorf("all of it is below: %s", got)
+	}
+}
+
+// What has a view is shown by it on its card, and named in its head; what no model can read is not
+// offered to it.
+func TestCardsShowViews(t *testing.T) {
+	const table = `<table class="records"></table>`
+	db := content{bytes: "SQLite format 3\x00" + strings.Repeat("\x00", 100), view: views.Table, seen: table, total: 1200}
+	book := content{rows: rows, view: views.Notebook, seen: `<div class="cell"></div>`, total: 3}
+	for _, c := range []struct {
+		o         views.Output
+		want, not string
+	}{
+		{views.Output{Path: "x.db", Binary: true, Bytes: 8192, Content: db},
+			`data-shows="table" |` + table + `|>SQLite · 8.2 kB<|data-act="alone"|Show all 1,200 rows`,
+			`Not text|data-act="read"|data-act="find"|data-act="fold"`},
+		{views.Output{Path: "x.ipynb", Language: "JSON", TotalLines: 900, Bytes: 8192, Content: book},
+			`class="other said" data-shows="notebook"|class="cell"|data-act="read"`,
+			`Show all|class="cl"|data-act="wrap"`},
+	} {
+		got := shownAs(t, c.o)
+		for want := range strings.SplitSeq(c.want, "|") {
+			if !strings.Contains(got, want) {
+				t.Errorf("no %s in %s", want, got)
+			}
+		}
+		for not := range strings.SplitSeq(c.not, "|") {
+			if strings.Contains(got, not) {
+				t.Errorf("%s in %s", not, got)
+			}
+		}
 	}
 }

@@ -65,15 +65,21 @@ type content struct {
 	rows  func(from, to int) (template.HTML, error)
 	last  int
 	bytes string
+
+	view, seen string
+	total      int
 }
 
 func (c content) Failure() (from, to int) { return 0, 0 }
 
 func (c content) Rows(from, to int) (template.HTML, error) { return c.rows(from, to) }
 func (c content) Last() int                                { return c.last }
-func (c content) Hex(n int) template.HTML                  { return render.Hex(c.Head(n), 0, nil) }
-func (c content) Head(n int) []byte                        { return []byte(c.bytes[:min(n, len(c.bytes))]) }
-func (c content) Read(int64) ([]byte, error)               { return []byte(c.bytes), nil }
+func (c content) Seen(int) (string, template.HTML, int) {
+	return c.view, template.HTML(c.seen), c.total
+}
+func (c content) Hex(n int) template.HTML    { return render.Hex(c.Head(n), 0, nil) }
+func (c content) Head(n int) []byte          { return []byte(c.bytes[:min(n, len(c.bytes))]) }
+func (c content) Read(int64) ([]byte, error) { return []byte(c.bytes), nil }
 
 // file is an output of n lines.
 func file(path string, n int) views.Output {

@@ -40,6 +40,9 @@ type Content interface {
 	Hex(n int) template.HTML
 	// Head returns the first bytes, at most n.
 	Head(n int) []byte
+	// Seen returns the first rows, at most n, of the view that the output is best seen in, with how
+	// many rows that has; view is empty where that is lines or bytes.
+	Seen(n int) (view string, rows template.HTML, total int)
 	// Read returns all bytes, or an error if they are more than limit.
 	Read(limit int64) ([]byte, error)
 }
@@ -88,6 +91,43 @@ func (c content) Hex(n int) template.HTML {
 		return ""
 	}
 	return render.Veil(string(w.HTML))
+}
+
+// Bounds of [Content.Seen]: a page holds it for each card, and waits for it.
+const (
+	maxSeen     = 512 << 10 // bytes of a text
+	maxSeenData = 16 << 20  // bytes of a database, of which few are read
+	maxSeenRows = 64 << 10  // bytes of HTML
+	seenTime    = 500 * time.Millisecond
+)
+
+func (c content) Seen(n int) (view string, rows template.HTML, total int) {
+	o := c.o.Veiled()
+	m, most := o.Meta(), int64(maxSeen)
+	if m.Binary {
+		most = maxSeenData
+	}
+	if m.Type != outputs.File || !o.Complete() || o.Size() > most {
+		return "", "", 0
+	}
+	k := c.views.kindOf(o)
+	switch view = k.views[0]; view {
+	case Preview, Notebook, Table, Tree:
+	default:
+		return "", "", 0
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), seenTime)
+	defer cancel()
+	for ; n > 0; n /= 2 {
+		w, err := c.views.viewOf(ctx, o, k, outputs.Ask{View: view, From: 1, Rows: n})
+		if err != nil || w.To == 0 {
+			break
+		}
+		if len(w.HTML) <= maxSeenRows {
+			return view, render.Veil(string(w.HTML)), w.Total
+		}
+	}
+	return "", "", 0
 }
 
 func (c content) Head(n int) []byte {

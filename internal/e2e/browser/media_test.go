@@ -222,6 +222,8 @@ func TestSQLiteTables(t *testing.T) {
 	p.told("show me relay.db")
 	p.front("relay.db")
 	p.has(".pane:not([hidden]) .vbar", "1,200 rows")
+	p.has(".pane:not([hidden]) .dhead .meta", "SQLite · ")
+	p.is(`String(document.querySelectorAll('[data-act=read]').length)`, "0") // no model could
 	p.has(".pane:not([hidden]) .records", "argus-500")
 	p.is(onDesk+`.querySelector('.vbar select').textContent`, "sinksnotes")
 	p.shot("desk-sqlite")
@@ -244,4 +246,31 @@ func TestSQLiteTables(t *testing.T) {
 	p.say("/show broken.db")
 	p.front("broken.db")
 	p.has(".pane:not([hidden]) .vbar", "This SQLite file is damaged, or it needs what is not read here, so its bytes are shown.")
+
+	// In one column the cards show their views.
+	s.put("conf.json", `{"name":"relay","sinks":[{"host":"argus"},{"host":"birch"}],"limits":{"frames":64}}`)
+	s.put("plot.ipynb", `{"nbformat":4,"nbformat_minor":5,"metadata":{},"cells":[{"cell_type":"markdown","source":"# Growth"},
+		{"cell_type":"code","execution_count":1,"source":"frame.head()","outputs":[{"output_type":"stream","name":"stdout","text":"read 2 rows"}]}]}`)
+	s.put("notes.md", "# Relay\n\nIt *moves* frames, see [the settings](conf.json).\n\n- one\n- two\n")
+	s.put("hosts.csv", "id,state,host,region\n1,open,argus-00.relay.example,eu-north\n2,,birch-07.relay.example,eu-west\n")
+	for _, name := range []string{"conf.json", "plot.ipynb", "notes.md", "hosts.csv"} {
+		p.told("show me " + name)
+		p.front(name)
+		if name == "plot.ipynb" {
+			p.has(".pane:not([hidden]) .dhead .meta", "Notebook · ")
+		}
+	}
+	p.touch(390, 844)
+	p.is(`[...document.querySelectorAll('#turns .card[data-state=done] > :is(.other, .with-map)')].map((e) => e.dataset.shows ?? 'lines').join()`,
+		"table,lines,tree,notebook,preview,table")
+	p.has("#turns .card .records", "argus-2")
+	for _, name := range []string{"relay.db", "conf.json", "plot.ipynb", "notes.md", "hosts.csv"} {
+		p.js(`document.querySelector('#turns .card[data-name="` + name + `"]').scrollIntoView()`)
+		p.shot("phone-card-" + name)
+	}
+	p.is(`String(document.documentElement.scrollWidth <= innerWidth)`, "true")
+	p.accessible("cards with views")
+	p.tap(`#turns .card[data-name="relay.db"] .card-fold`)
+	p.wait(`document.querySelector('.app.sheet')`)
+	p.front("relay.db")
 }

@@ -19,7 +19,7 @@ func TestFileFromTypingToPixels(t *testing.T) {
 	p.told("show me the readme")
 	p.wait(card)
 	p.done()
-	if got := eval[string](p, `[...document.querySelectorAll('#turns .line .cl')].map((l) => l.textContent).join('\n')`); !strings.Contains(got, "Carries frames from here to there.") {
+	if got := eval[string](p, `document.querySelector('#turns .card [data-shows=preview]').textContent`); !strings.Contains(got, "Carries frames from here to there.") {
 		t.Errorf("the card holds %q", got)
 	}
 	if got := eval[string](p, `document.querySelector('#turns .slip').innerText`); !strings.Contains(got, "Displayed README.md to user (6 lines)") || !strings.Contains(got, "9 of 17 tokens") {

@@ -166,7 +166,7 @@ export function cards() {
     const card = e.target.closest?.('[data-card]')
     if (!card || 'pane' in card.dataset || e.ctrlKey || e.metaKey || e.altKey || e.target.matches('input, textarea, button')) return
     const act = card.dataset.kind === 'image' && picks[e.key] ? picks[e.key] : keys[e.key]
-    if (act && card.querySelector('.code, .pic')) {
+    if (act && card.querySelector('.code, .pic, .other')) {
       e.preventDefault()
       run(act, card, card.querySelector(`[data-act=${act}]`))
     }

@@ -60,7 +60,7 @@ async function click(e, pane, root) {
 /** Goes to the place that a link asked for, once what it is in is there. */
 function arrive(pane, root) {
   const hash = wanted.get(pane.dataset.name)
-  if (!hash || !root?.querySelector('.block')) return
+  if (!hash || !('pane' in pane.dataset) || !root?.querySelector('.block')) return
   wanted.delete(pane.dataset.name)
   go(root, hash).catch(failed)
 }

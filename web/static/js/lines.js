@@ -26,6 +26,7 @@ export async function line(card, n) {
   if (viewerOf(card)) return viewerOf(card).line(n)
   const found = () => card.querySelector(`.ln[href="#L${n}"]`)?.closest('.line') ?? null
   if (found()) return found()
+  if (!card.querySelector('.lines')) return null // it shows a table, or a tree
   if (n < number(card, 'first') || n > number(card, 'last')) return null
   if (!isOpen(card) || n < number(card, 'from') || n > number(card, 'to')) open(card, n)
   const chunk = [...card.querySelectorAll('.chunk')].find((c) => n >= c.dataset.from && n <= c.dataset.to)

@@ -108,7 +108,7 @@ function jump(el) {
 /** What was said and shown in this session, as far as the page has it. */
 function here(q, limit) {
   const outs = shown().filter((r) => contains(r.name, q))
-  const said = [...document.querySelectorAll('#turns .turn:not([data-look]) h2[id], #turns .said')].filter((el) => contains(el.textContent, q))
+  const said = [...document.querySelectorAll('#turns .turn:not([data-look]) h2[id], #turns .said:not(.other)')].filter((el) => contains(el.textContent, q))
     .map((el) => ({ key: `said ${el.id}`, label: around(el.textContent, q), icon: el.matches('h2') ? 'you' : 'chip', end: el.closest('.turn')?.querySelector('.when')?.textContent ?? '', run: () => jump(el) }))
   return { name: 'In this session', total: outs.length + said.length, list: [...outs.slice(0, limit).map(output), ...said.slice(0, limit)] }
 }

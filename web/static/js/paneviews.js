@@ -155,13 +155,10 @@ function click(e) {
     e.preventDefault()
     return source(a, e)
   }
-  const pane = e.target.closest?.('[data-pane]')
-  if (!pane) return null
-  const view = e.target.closest('[data-view]')
-  const li = e.target.closest('.other li')
-  if (view) return choose(pane, view.dataset.view)
-  if (li && !e.target.closest('a')) return fold(li, pane)
-  return null
+  const li = e.target.closest?.('.other [role=tree] li')
+  if (li && !e.target.closest('a')) return fold(li, li.closest('[data-card]'))
+  const view = e.target.closest?.('[data-pane] [data-view]')
+  return view && choose(view.closest('[data-pane]'), view.dataset.view)
 }
 
 export function paneViews() {

@@ -4,6 +4,7 @@
 
 import { getJSON, path, session } from './api.js'
 import { openOutput } from './desk.js'
+import { failed } from './toast.js'
 
 const wait = 300 // milliseconds after the last change of a text
 const most = 100 // names asked for at once
@@ -72,6 +73,7 @@ export function references() {
       if (said.isConnected && said.closest('[aria-busy=true]')) continue // its end comes here again
       waiting.delete(said)
       if (said.isConnected) look(said).catch(() => { /* they stay text */ })
+      if (said.matches('.other')) import('./document.js').then((m) => m.reading(said.closest('[data-card]'), said)).catch(failed)
     }
   }
   const add = (el) => {

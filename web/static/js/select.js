@@ -22,7 +22,7 @@ function paint() {
   if (!chosen) return
   for (const ln of chosen.card.querySelectorAll('a.ln')) {
     const n = numberOf(ln)
-    if (n >= chosen.from && n <= chosen.to) ln.closest('.line').classList.add('on')
+    if (n >= chosen.from && n <= chosen.to) ln.closest('.line')?.classList.add('on')
   }
 }
 

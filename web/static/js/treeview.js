@@ -50,6 +50,7 @@ function select(li, pane) {
   li.tabIndex = 0
   li.focus({ preventScroll: true })
   const bar = pane.querySelector('.vbar')
+  if (!bar) return // on a card
   const path = pathOf(li)
   const [from, to] = li.dataset.lines.split('-').map(Number)
   bar.querySelector('[data-part=path]').textContent = path
