@@ -49,11 +49,21 @@ function step(by) {
   to(list[Math.max(0, Math.min(list.length - 1, i < 0 ? 0 : i + by))])
 }
 
-/** Draws what the server says now. What one reads stays where it is. */
-async function load() {
+let newest = null // what the last call of load does
+
+/** Draws what the server says now. Who is overtaken by a later call waits for what that one draws. */
+const load = () => (newest = draw())
+
+/** Draws it once. What one reads stays where it is. */
+async function draw() {
   const signal = question.begin()
-  const text = await getText(`/sessions/${session()}/review?since=${of.since}${of.from ? `&from=${of.from}` : ''}`, { signal })
-  if (signal.aborted) return
+  let text = ''
+  try {
+    text = await getText(`/sessions/${session()}/review?since=${of.since}${of.from ? `&from=${of.from}` : ''}`, { signal })
+  } catch (err) {
+    if (!signal.aborted) throw err
+  }
+  if (signal.aborted) return newest
   const fresh = fragment(text).firstElementChild
   const scroll = root.querySelector('.changes')
   const top = scroll?.getBoundingClientRect().top
@@ -365,7 +375,7 @@ export async function openReview(from = '') {
   try {
     await load()
   } catch (err) {
-    if (err.name !== 'AbortError') failed(err)
+    failed(err)
     return
   }
   openOwn(tab)
