@@ -27,6 +27,13 @@ type call struct {
 	ran     bool // the CLI reported that it started
 	silent  bool // other events report it
 	wrote   []change
+	after   *hookEnd // what a hook reported of its end, unless it is told
+}
+
+// hookEnd is what a hook reports of the end of a call.
+type hookEnd struct {
+	success bool
+	output  string
 }
 
 // take returns the call with an id of the CLI's, a new one if it is the first to come.

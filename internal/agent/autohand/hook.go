@@ -184,7 +184,8 @@ func (c *conn) after(ctx context.Context, t *convo.Turn, m moment) {
 	var k *call
 	c.Do(func() {
 		if k = c.run.calls[m.CallID]; k != nil && c.Turn() == t && !k.ran && m.Success != nil {
-			t.Spawn(func() { c.unreported(t, k, *m.Success, clean(text(m.Response))) })
+			k.after = &hookEnd{*m.Success, clean(text(m.Response))}
+			t.Spawn(func() { c.unreported(t, k) })
 		}
 	})
 	if k == nil {
@@ -201,13 +202,21 @@ func (c *conn) after(ctx context.Context, t *convo.Turn, m moment) {
 
 // unreported reports the end of a call of which nothing but a hook reports. A hook may be faster than
 // what the CLI wrote before it: an answer of the CLI's comes after that.
-func (c *conn) unreported(t *convo.Turn, k *call, success bool, output string) {
+func (c *conn) unreported(t *convo.Turn, k *call) {
 	_ = t.Program().Call(t.Ctx, "autohand.getState", nil, nil) // any answer will do
 	c.Do(func() {
-		if c.Turn() == t && !k.ran {
-			c.outcome(t, k, success, output, "", "")
+		if c.Turn() == t {
+			c.endByHook(t, k)
 		}
 	})
+}
+
+// endByHook tells what only a hook reported of a call's end.
+func (c *conn) endByHook(t *convo.Turn, k *call) {
+	if k.after != nil && !k.ran {
+		c.outcome(t, k, k.after.success, k.after.output, "", "")
+	}
+	k.after = nil
 }
 
 // Forward hands what the CLI gives its hook to the conversation that listens at a socket, and

@@ -43,6 +43,9 @@ func (c *conn) report(t *convo.Turn, method string, params json.RawMessage) {
 		c.run.begun = true
 		c.nextStep()
 	case "turnEnd":
+		for _, id := range c.run.order { // all that the CLI wrote before was read
+			c.endByHook(t, c.run.calls[id])
+		}
 		c.endStep()
 		var err error
 		if c.run.failed != nil {
