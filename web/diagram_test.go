@@ -41,7 +41,7 @@ func TestDiagramLibraryIsPinned(t *testing.T) {
 	}
 }
 
-// The page of a diagram's frame runs two scripts and loads nothing; a browser that has it is told so.
+// The page of a diagram's frame runs two scripts and loads nothing; a browser that has it gets 304.
 func TestDiagramPage(t *testing.T) {
 	const policy = `^default-src 'none'; script-src 'sha256-[^']+' 'sha256-[^']+'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox allow-scripts$`
 	for _, encoding := range []string{"", "gzip", "zstd"} {

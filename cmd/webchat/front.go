@@ -58,7 +58,7 @@ func (f *front) abandon() {
 		daemon.CloseAll(f.listeners)
 		return
 	}
-	_ = f.http.Close() // nobody is left who could be told
+	_ = f.http.Close() // no caller is left to report it to
 	for range f.listeners {
 		<-f.served
 	}

@@ -68,7 +68,7 @@ func TestSharedFolderIsOne(t *testing.T) {
 	})
 }
 
-// An address at which another replica answers is refused; one at which nobody does is warned of.
+// An address at which another replica answers is refused; one without an answer is logged.
 func TestAddressOfAnother(t *testing.T) {
 	number := "7"
 	at := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -92,7 +92,7 @@ func TestAddressOfAnother(t *testing.T) {
 	}
 	number = ""
 	if err := check(); err != nil || !strings.Contains(log.String(), "does not reach itself") {
-		t.Errorf("nobody: %v %s", err, &log)
+		t.Errorf("no answer: %v %s", err, &log)
 	}
 }
 

@@ -16,10 +16,10 @@ const maxWatched = 1000
 //
 // A report is a hint: who gets one looks at the file. What the system cannot watch, because its
 // limits are reached or because the folder lies on another machine, says so ([Follower.Blind]), and
-// whoever follows it has to look from time to time.
+// its followers have to look from time to time.
 //
 // Folders are watched, not files, so that a file which is replaced by rename is still followed. Each
-// is watched once, for all that follow files in it, and nothing is once nobody follows anything.
+// is watched once, for all that follow files in it, and nothing is once the last of them is gone.
 //
 // The zero value is ready. Methods may be called concurrently.
 type Watcher struct {

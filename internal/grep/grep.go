@@ -245,7 +245,7 @@ func (w *worker) file(ctx context.Context, name string) *File {
 		switch w.Shown(st, name) {
 		case Nothing:
 			return f
-		case ByName: // whether its text matches is not to be told
+		case ByName: // must not reveal whether its text matches
 			if named {
 				f.Path, f.Closed = name, true
 			}

@@ -146,7 +146,7 @@ const maxTokens = 20 // of one user
 // act as the user; MCP clients have tokens of their own.
 func (g *Guard) NewToken(user string) (token string, err error) {
 	if !g.Shared() {
-		return "", errors.New("nobody signs in as themselves on this server: start it with --identity, or use the token that \"webchat token\" prints")
+		return "", errors.New("this server has no users: start it with --identity, or use the token that \"webchat token\" prints")
 	}
 	if err := checkUser(user); err != nil {
 		return "", err

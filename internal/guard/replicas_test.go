@@ -58,6 +58,6 @@ func TestReplicas(t *testing.T) {
 	}
 	shared.away = true
 	if err := spend(two, second); !errors.Is(err, guard.ErrLaunch) {
-		t.Errorf("a link while nobody hears that it is spent: %v", err)
+		t.Errorf("a link whose use cannot be recorded: %v", err)
 	}
 }

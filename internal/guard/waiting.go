@@ -14,7 +14,7 @@ const waitingStyle = `body{max-width:520px;margin:0 auto;padding:35vh 20px 0;fon
 	`h1{margin:0;font-size:26px;line-height:32px;font-weight:600;letter-spacing:-.022em}p{margin:16px 0 0}`
 
 // Waiting answers for a server that cannot begin yet: /healthz as always, /readyz with a word, and
-// everything else, whoever asks for it and under whatever name, with 503 and the sentence that says
+// everything else, from any caller and under any host name, with 503 and the sentence that says
 // why. A browser asks again by itself. Nothing of a request is looked at but its path and what it
 // accepts, and no body is read.
 func Waiting(word, code, sentence string) http.Handler {

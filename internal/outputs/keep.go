@@ -67,7 +67,7 @@ func newKeeper(c Config, log *slog.Logger) (*keeper, error) {
 	return k, nil
 }
 
-// look reads which files there are. The caller holds k.mu, or nobody else has k.
+// look reads which files there are. The caller holds k.mu, or no other goroutine has k.
 func (k *keeper) look() error {
 	folders, err := os.ReadDir(k.dir)
 	if err != nil {

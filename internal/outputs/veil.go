@@ -107,7 +107,7 @@ func (v *view) cover(i int, c chunk, next bool) []byte {
 	}
 	reach := coverReach
 	if v.covers.name != "" {
-		reach = keyReach // cells are told by where their line begins
+		reach = keyReach // columns are counted from where the line begins
 	}
 	line := max(bytes.LastIndexByte(before, '\n')+1, len(before)-reach)
 	open := veil.Open(before[:line])

@@ -68,7 +68,7 @@ func (p *Policy) judge(ctx context.Context, act agent.Permission, file *syntax.F
 	return j.judged
 }
 
-// hides reports a character that nobody sees, but for those that end lines and stand between words.
+// hides reports an invisible character, except those that end lines and stand between words.
 func hides(command string) bool {
 	for i := range len(command) {
 		if c := command[i]; c < ' ' && c != '\n' && c != '\t' || c >= 0x7f { // else no rune need be decoded

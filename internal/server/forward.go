@@ -213,7 +213,7 @@ func (f *forwarder) ask(r *http.Request, number int64) (*http.Response, error) {
 		return nil, err
 	}
 	if res.Header.Get(ReplicaHeader) != strconv.FormatInt(number, 10) {
-		_ = res.Body.Close() // nobody reads it
+		_ = res.Body.Close() // it is not read
 		return nil, errOtherPeer
 	}
 	res.Header.Del(ReplicaHeader)
@@ -402,7 +402,7 @@ func (p *passage) failure(ctx context.Context, r *http.Request, body *sentBody, 
 	}
 	switch cut := body.failed.Load(); {
 	case r.Context().Err() != nil:
-		panic(http.ErrAbortHandler) // nobody waits for the answer
+		panic(http.ErrAbortHandler) // the client is gone
 	case cut != nil:
 		if _, known := status(*cut); !known {
 			panic(http.ErrAbortHandler) // its sender has gone

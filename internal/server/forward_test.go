@@ -233,7 +233,7 @@ func TestForward(t *testing.T) {
 func TestOwnerDecidesAgain(t *testing.T) {
 	w := newTown(t)
 	owner := w.house(false)
-	edge := w.house(true) // which asks nobody who they are
+	edge := w.house(true) // which has no users
 	id, _ := owner.session(t)
 	refused := 0
 	for _, row := range published(t, owner) {
@@ -254,7 +254,7 @@ func TestOwnerDecidesAgain(t *testing.T) {
 	}
 }
 
-// What was passed on is not passed on again, whoever says so; and nothing else follows from that.
+// What was passed on is not passed on again, whatever its headers say; and nothing else follows from that.
 func TestForgedHop(t *testing.T) {
 	edge := newEdge(t)
 	_, path := edge.session(t)
@@ -273,7 +273,7 @@ func TestForgedHop(t *testing.T) {
 	if n := edge.resident.town.times("session 200"); n != 1 {
 		t.Errorf("passed on %d times", n)
 	}
-	edge.resident.town.bury(1) // now nobody has it
+	edge.resident.town.bury(1) // now it is free
 	if res, body := edge.do("GET", path, "", "Webchat-Hop: 1"); res.StatusCode != 200 {
 		t.Errorf("%d %s", res.StatusCode, body)
 	}
@@ -357,12 +357,12 @@ func TestForwardToADeadReplica(t *testing.T) {
 	if got := <-done; got != 503 {
 		t.Errorf("one that is not among the living is waited for: %d", got)
 	}
-	nobody, err := net.Listen("tcp", "127.0.0.1:0")
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = nobody.Close()
-	w.join(sessions.Peer{Number: 4, URL: "http://" + nobody.Addr().String()})
+	_ = closed.Close()
+	w.join(sessions.Peer{Number: 4, URL: "http://" + closed.Addr().String()})
 	w.own(id, 4)
 	res, body = edge.do("POST", path+"/messages", `{"content":"x"}`)
 	want(503, "replica_away", res, body)
@@ -391,7 +391,7 @@ func TestThreat102AnswersNameTheirReplica(t *testing.T) {
 			t.Errorf("%s: %d %v", ask, res.StatusCode, res.Header)
 		}
 		if res, _ := owner.do(method, at, "", more); res.Header.Get("Webchat-Replica") != "" {
-			t.Errorf("%s, which nobody passed on: %d %v", ask, res.StatusCode, res.Header)
+			t.Errorf("%s, which was not passed on: %d %v", ask, res.StatusCode, res.Header)
 		}
 	}
 	var says atomic.Value

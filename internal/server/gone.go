@@ -66,7 +66,7 @@ func (s *Server) goneOutputs(ctx context.Context, one *session.Session, there ma
 	return all[max(0, len(all)-mostGone):], nil
 }
 
-// whyGone is why an output is no longer there that nobody deleted.
+// whyGone is why an output that was not deleted is gone.
 func (s *Server) whyGone(id outputs.ID, made time.Time) goneBy {
 	switch {
 	case !s.Outputs.EvictedAt(id).IsZero():

@@ -47,7 +47,7 @@ func (s *Server) searchShown(ctx context.Context, text string, f sessions.Filter
 	for _, l := range s.Outputs.Live() {
 		at := place{l.Meta.SessionID, l.Meta.Path + l.Meta.Command}
 		if at.session == "" || seen[at] || !searched(l) || s.Sessions.Sees(ctx, eventlog.ID(at.session)) != nil {
-			continue // others' outputs cost nobody's search anything
+			continue // the outputs of other users do not slow this search
 		}
 		if left -= l.Size; left < 0 || len(hits) == mostShown || ctx.Err() != nil {
 			break

@@ -84,7 +84,7 @@ type Config struct {
 	// MCPSession returns whose agent has the key for MCP of a name, empty for a client's; nil: there
 	// are no agents' keys.
 	MCPSession func(key string) eventlog.ID
-	// Forwarded is told what was passed on to other replicas, and what they answered; nil: nobody is.
+	// Forwarded counts what was passed on to other replicas, by status; nil: it is not counted.
 	Forwarded func(to string, code int)
 	Logger    *slog.Logger // nil: nothing is logged
 }

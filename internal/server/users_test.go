@@ -65,7 +65,7 @@ var stranger = []string{"Authorization:"}
 // theirs is what the sessions of one person hold that a route can name.
 type theirs struct{ session, output, call, request, grant, waiting, message string }
 
-// nothing is what nobody has, in the same form.
+// nothing has ids of the same form that do not exist.
 var nothing = theirs{"01900000-0000-7000-8000-000000000000", "out_AAAAAAAAAAAAAAAAAAAAAAAAAA", "call-none", "request-none", "gnone", "waiting-none", "message-none"}
 
 // live makes a session in which there is something of everything; what it says holds a word.

@@ -192,7 +192,7 @@ func (s *Session) Pin(pinned bool) {
 	s.events.Mark(func(sum *eventlog.Summary) { sum.Pinned = pinned })
 }
 
-// Resting reports whether nothing runs in the session and nobody is asked anything. Prompts may wait
+// Resting reports whether nothing runs in the session and no question is open. Prompts may wait
 // until the user goes on.
 func (s *Session) Resting() bool {
 	s.mu.Lock()

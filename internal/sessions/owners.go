@@ -149,7 +149,7 @@ func (m *Manager) drained(ctx context.Context) (left int) {
 
 // handOver closes a session that rests for another replica to take.
 func (m *Manager) handOver(ctx context.Context, s *session.Session) {
-	release, err := m.claim(ctx, s.ID()) // who asks for it meanwhile is told who takes it
+	release, err := m.claim(ctx, s.ID()) // concurrent callers wait for the same result
 	if err != nil {
 		return
 	}

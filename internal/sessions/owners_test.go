@@ -168,7 +168,7 @@ func TestDrain(t *testing.T) {
 }
 
 // A session that another living replica has is left alone and listed all the same; what a dead one
-// left open is closed by another within seconds, though nobody looks.
+// left open is closed by another within seconds, though no page is open.
 func TestReplicas(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk, all := newDisk(), &replicas{owner: map[eventlog.ID]*replica{}}
@@ -224,7 +224,7 @@ func TestReplicas(t *testing.T) {
 			t.Errorf("after the death of the first its session has %s", second.types(running.ID()))
 		}
 		if _, err := running.Send(t.Context(), session.Message{Content: "x"}); !errors.Is(err, eventlog.ErrClosed) {
-			t.Errorf("the first one is told %v", err)
+			t.Errorf("the first one gets %v", err)
 		}
 		if _, err := first.m.Get(t.Context(), running.ID()); !errors.Is(err, eventlog.ErrClosed) {
 			t.Errorf("the first one answers from its memory: %v", err)

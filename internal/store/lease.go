@@ -4,7 +4,7 @@ package store
 
 import "time"
 
-// Times of a replica's life. It renews its row every beat, and nobody takes what it has for a lease
+// Times of a replica's life. It renews its row every beat, and no other takes what it has for a lease
 // after it last did. It gives up before, so that one that was frozen writes nothing more, and its
 // process ends.
 const (

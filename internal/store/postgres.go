@@ -45,7 +45,7 @@ type PostgresConfig struct {
 	PeerURL string      // where the other replicas reach this one
 	Version string      // of the program
 	Times   Times       // zero: the usual ones
-	Lost    func(error) // called once, when others may have the sessions; nil: nobody is told
+	Lost    func(error) // called once, when others may have the sessions; nil: it is not reported
 	Logger  *slog.Logger
 
 	unfenced bool // as with the build tag nofence, for tests
@@ -268,7 +268,7 @@ func pgRow(r row, last int64) []any {
 // searched is a text as PostgreSQL's text takes it.
 func searched(s string) string { return strings.ReplaceAll(caseless(s), "\x00", "\uFFFD") }
 
-// fence is what has to be true of a session for an append: nobody else took it, or wrote.
+// fence is what has to be true of a session for an append: no other replica took it, or wrote.
 const fence = `last_seq = $2 AND owner = $20`
 
 // withoutFence makes an append one that writes whatever is there.

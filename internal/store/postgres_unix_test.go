@@ -192,7 +192,7 @@ func postgresOwners(t *testing.T, server *postgrestest.Server) {
 		}
 	}
 	if err := <-lost; !errors.Is(err, store.ErrFenced) {
-		t.Errorf("the first is told %v", err)
+		t.Errorf("the first gets %v", err)
 	}
 	if err := second.Append(t.Context(), "a", []event.Entry{next}, eventlog.Summarize(s, next)); err != nil {
 		t.Error(err)
@@ -259,11 +259,11 @@ func postgresOwners(t *testing.T, server *postgrestest.Server) {
 	}
 	server.SQL(t, nameOf(at), "UPDATE replicas SET ends = now()")
 	if alone := lifeOf(t, at, "d", nil); alone.Start() == first.Start() {
-		t.Error("when nobody is left the next one begins with the same")
+		t.Error("when none is left the next one begins with the same")
 	}
 }
 
-// Of two replicas that take a free session at the same moment one has it, and the other is told so.
+// Of two replicas that take a free session at the same moment one gets it, and the other gets its address.
 func postgresTakenAtOnce(t *testing.T, server *postgrestest.Server) {
 	at := server.Database(t)
 	entries, s := storetest.Start(t, "a", 1)
@@ -291,7 +291,7 @@ func postgresTakenAtOnce(t *testing.T, server *postgrestest.Server) {
 	}
 	var elsewhere *sessions.ElsewhereError
 	if first, second := <-took, <-took; (first == nil) == (second == nil) || !errors.As(errors.Join(first, second), &elsewhere) {
-		t.Errorf("one is told %v, the other %v", first, second)
+		t.Errorf("one gets %v, the other %v", first, second)
 	}
 }
 
@@ -502,8 +502,8 @@ func postgresRestart(t *testing.T, server *postgrestest.Server) {
 	if err := db.Writable(t.Context(), 1); !errors.Is(err, store.ErrAway) {
 		t.Errorf("Writable without a server: %v", err)
 	}
-	if err := <-lost; !errors.Is(err, store.ErrFenced) { // its life ends though nobody says so
-		t.Errorf("one that does not reach the server is told %v", err)
+	if err := <-lost; !errors.Is(err, store.ErrFenced) { // its life ends though no reply arrives
+		t.Errorf("one that does not reach the server gets %v", err)
 	}
 	late, begun := storetest.Start(t, "z", 1)
 	if err := brief.Append(t.Context(), "z", late, begun); !errors.Is(err, store.ErrFenced) {

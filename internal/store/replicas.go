@@ -73,7 +73,7 @@ func (db *Postgres) join(ctx context.Context, tx pgx.Tx) error {
 	if err := exec(`DELETE FROM replicas WHERE ends < now() - ` + keepReplicas); err != nil {
 		return err
 	}
-	// What others made of the number that was before is worth nothing when nobody is left who knows it.
+	// What others made of the number that was before is worth nothing once no replica is left that knows it.
 	if err := exec(`INSERT INTO documents (name, version, body) SELECT $1, 1, convert_to(gen_random_uuid()::text, 'UTF8')
 		WHERE NOT EXISTS (SELECT FROM replicas WHERE ends > now())
 		ON CONFLICT (name) DO UPDATE SET version = documents.version + 1, body = excluded.body`, startDocument); err != nil {
@@ -210,7 +210,7 @@ func (db *Postgres) beat() error {
 	return nil
 }
 
-// end ends the life: nothing is written after, and the owner of the store is told why, once.
+// end ends the life: nothing is written after, and Lost is called, once.
 func (db *Postgres) end(why string) {
 	db.life.mu.Lock()
 	was := db.life.ended

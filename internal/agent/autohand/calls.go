@@ -27,7 +27,7 @@ type call struct {
 	ran     bool // the CLI reported that it started
 	silent  bool // other events report it
 	wrote   []change
-	after   *hookEnd // what a hook reported of its end, unless it is told
+	after   *hookEnd // its end as a hook reported it, until it is logged
 }
 
 // hookEnd is what a hook reports of the end of a call.

@@ -211,7 +211,7 @@ func (c *conn) unreported(t *convo.Turn, k *call) {
 	})
 }
 
-// endByHook tells what only a hook reported of a call's end.
+// endByHook logs the end of a call that only a hook reported.
 func (c *conn) endByHook(t *convo.Turn, k *call) {
 	if k.after != nil && !k.ran {
 		c.outcome(t, k, k.after.success, k.after.output, "", "")

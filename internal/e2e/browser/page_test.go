@@ -289,7 +289,7 @@ func (p *page) look(width, height int64, scheme string) {
 	}))
 }
 
-// shot keeps a picture of the page for looking at, which nobody does in CI.
+// shot keeps a picture of the page for looking at; CI needs none.
 func (p *page) shot(name string) {
 	p.t.Helper()
 	if os.Getenv("CI") != "" {

@@ -113,7 +113,7 @@ func (r *reader) stream(ctx context.Context, c *cluster, id, base string) {
 	r.mu.Unlock()
 	res, err := c.ask(ctx, base, "GET", "/api/sessions/"+id+"/events", "", header...)
 	if err != nil {
-		return // nobody there: come back
+		return // no answer: try again
 	}
 	defer res.Body.Close()
 	if passing(res.StatusCode) {

@@ -53,7 +53,7 @@ func soakTrouble(t *testing.T) {
 	t.Logf("soak: three replicas: %v, 0 lost, 0 twice, 0 gaps", s.counts)
 }
 
-// soakDrain: a deploy interrupts nobody. Turns that run end by themselves, where they are, and no
+// soakDrain: a deploy interrupts no turn. Turns that run end by themselves, where they are, and no
 // reader is without a stream for long.
 func soakDrain(t *testing.T) {
 	rnd := witness.Seeded(t)

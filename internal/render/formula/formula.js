@@ -19,7 +19,7 @@
   })
   const bare = (node) => {
     if (typeof node.text === 'string') return
-    if (node.type === 'mo' && /^[\u2061-\u2064]$/.test(node.toText())) { // an operator that nobody sees
+    if (node.type === 'mo' && /^[\u2061-\u2064]$/.test(node.toText())) { // an invisible operator
       node.type = 'mrow'
       node.children = []
     }

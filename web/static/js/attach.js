@@ -83,7 +83,7 @@ export function restore() {
   })
 }
 
-/** The chips that are kept and about that; whoever made them sets onRemove anew. */
+/** The chips that are kept and about that; their maker sets onRemove anew. */
 export const waiting = (what) => [...list.values()].filter(({ kept }) => kept?.about?.[what])
 
 function priced(root, parts, cost) {

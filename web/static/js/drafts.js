@@ -22,7 +22,7 @@ function parsed(json) {
   return JSON.parse(json ?? '[]')
 }
 
-/** Notes changes of files that the agent is told are undone, or that are kept out of what it is told. */
+/** Records undone changes that went to the agent, or that are kept from it. */
 export function told(keys) {
   draft.saveList('told', [...new Set([...draft.list('told'), ...keys])].slice(-mostTold))
 }
