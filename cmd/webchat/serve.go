@@ -139,12 +139,6 @@ func (o *options) serve(ctx context.Context, folders []string, stdout, stderr io
 		info.URL = o.PublicURL
 	}
 	r.lender.Listens(info.URL, o.ownURL(base, port), b.ends)
-	if err := dir.Announce(info); errors.Is(err, daemon.ErrNotKept) {
-		log.Warn("server.json was not written: commands may name an older server", "error", err)
-	} else if err != nil {
-		front.abandon()
-		return fmt.Errorf("write server.json: %w", err)
-	}
 	var done chan error // nil: what runs beside it did not begin
 	defer func() {
 		if done != nil {
@@ -159,6 +153,11 @@ func (o *options) serve(ctx context.Context, folders []string, stdout, stderr io
 		r.sessions.Drain(draining)
 	}
 	return r.serve(ctx, drain, stop, front, log, func() error {
+		if err := dir.Announce(info); errors.Is(err, daemon.ErrNotKept) {
+			log.Warn("server.json was not written: commands may name an older server", "error", err)
+		} else if err != nil {
+			return fmt.Errorf("write server.json: %w", err)
+		}
 		if r.engine != nil && r.peers == nil && len(r.engine.Peers()) > 0 {
 			log.Error("another webchat uses this database, and what it has cannot be asked of this one: stop one, or give each a --peer-url", "engine-file", o.EngineFile)
 		}
