@@ -7,30 +7,35 @@ go=${GO:-go}
 race=${RACE:-}
 [ -n "$race" ] || echo "testing without the race detector: it needs a C compiler"
 
-# Where neither a package nor its tests start a goroutine, the race detector finds nothing
-# and takes ten times the time.
+# The race detector takes three times the time, so it watches where goroutines meet: not where
+# neither a package nor its tests start one, and not what runs whole programs, whose rooms it
+# watches by their own tests. make soak watches all. The browser's tests take the longest and
+# begin first; real agents (TestReal) have a run of their own.
 starts='^[[:space:]]*go [a-z(]|\.Go\(|\.Parallel\('
-# The browser's tests take the longest, so they begin first.
-calm="" others="" longest=""
+whole="" met="" real=""
 for package in $($go list -f '{{.ImportPath}}={{.Dir}}' ./...); do
-	if cat "${package#*=}"/*.go | grep -qE "$starts"; then
-		case ${package%%=*} in
-		*/e2e/browser) longest=${package%%=*} ;;
-		*) others="$others ${package%%=*}" ;;
-		esac
-	else
-		calm="$calm ${package%%=*}"
-	fi
+	path=${package%%=*} dir=${package#*=}
+	case $path in
+	*/e2e/browser) whole="$path $whole" ;;
+	*/e2e/* | */cmd/webchat) whole="$whole $path" ;;
+	*)
+		if ! cat "$dir"/*.go | grep -qE "$starts"; then
+			whole="$whole $path"
+			continue
+		fi
+		met="$met $path"
+		! cat "$dir"/*_test.go 2>/dev/null | grep -q '^func TestReal' || real="$real $path"
+		;;
+	esac
 done
-others="$longest$others"
 
 # go test compiles in silence, so what the tests stand on is compiled first.
 echo "compiling what the tests stand on: the first time takes some minutes"
 deps='{{if not (or .Standard .ForTest (eq .Name "main"))}}{{.ImportPath}}{{end}}'
 # shellcheck disable=SC2046,SC2086 # lists of packages; a flag or nothing
-$go build -v $($go list -deps -test -f "$deps" $calm)
+$go build -v $($go list -deps -test -f "$deps" $whole $real)
 # shellcheck disable=SC2046,SC2086
-$go build -v $race $($go list -deps -test -f "$deps" $others)
+$go build -v $race $($go list -deps -test -f "$deps" $met)
 
 report=$(mktemp)
 trap 'rm -f "$report"' EXIT
@@ -39,4 +44,8 @@ $go build -o "$report" ./scripts/report
 # make check vets all, for each system.
 echo "testing"
 # shellcheck disable=SC2086
-{ $go test -json -vet=off $calm || true; $go test $race -json -vet=off -timeout 20m $others; } | "$report"
+{
+	$go test -json -vet=off -timeout 20m $whole || true
+	$go test -json -vet=off -run '^TestReal' $real || true
+	$go test $race -json -vet=off -skip '^TestReal' $met
+} | "$report"

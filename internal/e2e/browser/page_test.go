@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -38,12 +39,11 @@ type page struct {
 func (s *site) open(path string) *page {
 	s.t.Helper()
 	p := s.tab()
+	at := s.url + path
 	if s.link != "" { // the link works once; its cookie serves all tabs
-		p.do(chromedp.Navigate(s.link))
-		p.wait(`location.pathname === '/'`)
-		s.link = ""
+		at, s.link = s.link+"&to="+url.QueryEscape(path), ""
 	}
-	p.do(chromedp.Navigate(s.url + path))
+	p.do(chromedp.Navigate(at))
 	p.live()
 	return p
 }
