@@ -30,6 +30,7 @@ func TestSearchOfTheFolder(t *testing.T) {
 	p := h.site.open("/sessions/" + h.session(t))
 	p.look(1440, 900, "light")
 	p.say("why")
+	p.has("#turns", "So it is.")
 	p.done()
 	before := len(h.events(t, p.session()))
 
@@ -81,7 +82,7 @@ func TestSearchOfTheFolder(t *testing.T) {
 	p.press("n", "n")
 	p.has(".grep .dfoot", "Hit 2 of 4")
 	if after := len(h.events(t, p.session())); after != before {
-		t.Errorf("searching logged %d events", after-before)
+		t.Errorf("searching logged %d events: %v", after-before, h.events(t, p.session())[before:])
 	}
 	p.press("Enter")
 	p.front("pump.go")
