@@ -25,6 +25,7 @@ func TestCluster(t *testing.T) {
 	c := start(t, 3, program(t, "shortlease"))
 	c.story(t, "killed and started again", func(r *replica) bool { return r.signal(syscall.SIGKILL) }, lease)
 	c.story(t, "stopped in order", func(r *replica) bool { return r.signal(syscall.SIGTERM) }, lease)
+	c.unanswered(c.replicas[0])
 	s := newStorm(c, rnd)
 	s.round(t, 1, 4, func() { s.blow(10*time.Second, kinds()) })
 	t.Logf("soak: three replicas: %v", s.counts)
@@ -151,6 +152,27 @@ func (c *cluster) story(t *testing.T, what string, end func(*replica) bool, most
 		if status := c.loads(at.url(), "/sessions/"+id, browser); status != http.StatusOK {
 			t.Errorf("the browser that signed in gets %d from replica %d", status, at.number)
 		}
+	}
+}
+
+// unanswered has the database answer a replica no longer, and again, while nobody writes: what sends
+// requests there knows both.
+func (c *cluster) unanswered(r *replica) {
+	c.t.Helper()
+	says := func(word string) {
+		c.t.Helper()
+		c.eventually("/readyz says "+word, func() bool {
+			_, text, _ := c.do(time.Second, r.url(), "GET", "/readyz", "")
+			return text == word+"\n"
+		})
+	}
+	before := r.lives()
+	r.line.set(hole, 0)
+	says("engine")
+	r.line.set(none, 0)
+	says("ready")
+	if r.lives() != before {
+		c.t.Errorf("replica %d lost its lease meanwhile", r.number)
 	}
 }
 
