@@ -150,7 +150,7 @@ func (o *options) check() error {
 			return &usageError{err.Error()}
 		}
 	}
-	return o.checkReplica()
+	return o.checkReplica(false)
 }
 
 // base is the path of the public URL, usually none.

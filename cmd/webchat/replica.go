@@ -18,27 +18,40 @@ import (
 	"webchat/internal/sessions"
 )
 
-// checkReplica refuses flags with which a webchat cannot be one of several.
-func (o *options) checkReplica() error {
-	if o.PeerURL == "" {
-		if o.SharedDir != "" {
-			return usage("--shared-dir is for several webchats on one database: give each its --peer-url, too")
-		}
-		return nil
-	}
-	u, err := url.Parse(o.PeerURL)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || strings.TrimSuffix(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
-		return usage("--peer-url %s: it must be where the other webchats reach this one, such as http://10.0.0.5:8080", o.PeerURL)
-	}
-	for _, need := range []struct{ flag, value, what string }{
+// checkReplica refuses flags with which a webchat cannot be one of several. A server is one as soon as
+// its sessions are in a database: what another one has there it could not answer. Commands need no more
+// than that database.
+func (o *options) checkReplica(server bool) error {
+	flags := []struct{ name, value, what string }{
 		{"--engine-file", o.EngineFile, "the database that has the sessions of all"},
 		{"--public-url", o.PublicURL, "the one address of all, by which browsers know them"},
 		{"--token-file", o.TokenFile, "the API token, which has to be the same for all"},
 		{"--shared-dir", o.SharedDir, "the folder for outputs and agents' homes, which all have to see"},
-	} {
-		if need.value == "" {
-			return usage("--peer-url makes this webchat one of several, which needs %s, too: %s", need.flag, need.what)
+		{"--peer-url", o.PeerURL, "where the others reach this one"},
+	}
+	given := ""
+	switch {
+	case o.PeerURL != "":
+		given = "--peer-url"
+	case o.SharedDir != "":
+		given = "--shared-dir"
+	case o.EngineFile != "" && server:
+		given = "--engine-file"
+	default:
+		return nil
+	}
+	var missing []string
+	for _, f := range flags {
+		if f.value == "" {
+			missing = append(missing, f.name+", "+f.what)
 		}
+	}
+	if missing != nil {
+		return usage("%s makes this webchat one of several on a database, which needs more flags: %s", given, strings.Join(missing, "; "))
+	}
+	u, err := url.Parse(o.PeerURL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || strings.TrimSuffix(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
+		return usage("--peer-url %s: it must be where the other webchats reach this one, such as http://10.0.0.5:8080", o.PeerURL)
 	}
 	if !isFolder(o.SharedDir) {
 		return usage("--shared-dir %s: there is no such folder; mount the volume that all webchats see", o.SharedDir)

@@ -34,6 +34,9 @@ type beside struct {
 // serve is the server, with those folders open, from its start until a signal or the end
 // of what runs beside it. Whatever fails while it starts leaves nothing behind.
 func (o *options) serve(ctx context.Context, folders []string, stdout, stderr io.Writer, b beside) (err error) {
+	if err := o.checkReplica(true); err != nil {
+		return err
+	}
 	// The heap may grow to 16 MB before it is collected first: that would take a tenth
 	// of the start, and go on beside the first page.
 	usual := debug.SetGCPercent(400)
@@ -157,9 +160,6 @@ func (o *options) serve(ctx context.Context, folders []string, stdout, stderr io
 			log.Warn("server.json was not written: commands may name an older server", "error", err)
 		} else if err != nil {
 			return fmt.Errorf("write server.json: %w", err)
-		}
-		if r.engine != nil && r.peers == nil && len(r.engine.Peers()) > 0 {
-			log.Error("another webchat uses this database, and what it has cannot be asked of this one: stop one, or give each a --peer-url", "engine-file", o.EngineFile)
 		}
 		if r.peers != nil {
 			if err := o.checkAddress(ctx, r.peers.Self(), log); err != nil {

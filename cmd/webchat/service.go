@@ -66,6 +66,9 @@ func (o *options) service(folders []string, stdout io.Writer) (*daemon.Service, 
 }
 
 func installService(ctx context.Context, o *options, stdout, stderr io.Writer) error {
+	if err := o.checkReplica(true); err != nil {
+		return err
+	}
 	what, err := o.opening(stderr)
 	if err != nil {
 		return err

@@ -340,10 +340,8 @@ func (r *replica) begin() (*exec.Cmd, error) {
 	dir := r.c.dir
 	args := []string{"serve", "--no-open", "--backend", "offline", "--permissions", "allow", "--listen", r.listen, "--public-url", "https://" + host,
 		"--workspace", r.c.workspace, "--data-dir", r.dataDir(),
-		"--token-file", filepath.Join(dir, "token"), "--engine-file", filepath.Join(dir, fmt.Sprint("engine-", r.number))}
-	if len(r.c.replicas) > 1 {
-		args = append(args, "--shared-dir", filepath.Join(dir, "shared"), "--peer-url", r.url())
-	}
+		"--token-file", filepath.Join(dir, "token"), "--engine-file", filepath.Join(dir, fmt.Sprint("engine-", r.number)),
+		"--shared-dir", filepath.Join(dir, "shared"), "--peer-url", r.url()}
 	cmd := exec.Command(r.c.program, append(args, r.c.args...)...)
 	cmd.Env = append(os.Environ(), fmt.Sprintf("LIFE=%d.%d", r.number, r.life))
 	cmd.Stderr = &r.log
