@@ -56,7 +56,7 @@ type Reviewed struct {
 	Was, Now       []byte // nil: there was no file, there is none
 	Edits          int    // how many the agent reported
 	Added, Removed int    // as far as known where the texts are not there
-	Runs           int    // of lines that the edits changed
+	Runs           int    // of lines that the edits changed, as [wording.Edits] counts them
 	Why            Unreviewed
 	Diff           string // of a file that was changed since: what the agent reported
 }
@@ -137,10 +137,13 @@ type editsOfFile struct{ here, later []string }
 // reviewEdits takes what the agent reported out of what a file is now.
 func (s ChangeSource) reviewEdits(path string, p *editsOfFile, left *int64) (f Reviewed) {
 	f = Reviewed{Path: path, Edits: len(p.here)}
+	var edits wording.Edits
 	for _, diff := range p.here {
-		added, removed, runs := counted(diff)
-		f.Added, f.Removed, f.Runs = f.Added+added, f.Removed+removed, f.Runs+runs
+		added, removed := counted(diff)
+		f.Added, f.Removed = f.Added+added, f.Removed+removed
+		edits.Add(diff)
 	}
+	f.Runs = edits.Changes()
 	if s.Closed != nil && s.Closed(path) {
 		f.Why = ReviewClosed
 		return f
@@ -220,28 +223,22 @@ func (s ChangeSource) Absolute(path string) (string, error) {
 	return name, nil
 }
 
-// counted counts the lines a diff adds and removes, and the runs of them.
-func counted(diff string) (added, removed, runs int) {
+// counted counts the lines a diff adds and removes.
+func counted(diff string) (added, removed int) {
 	_, body, ok := strings.Cut("\n"+diff, "\n@@ ")
 	if !ok { // some agents write no heads
 		_, body, _ = strings.Cut("\n"+diff, "\n+++ ")
 	}
 	_, body, _ = strings.Cut(body, "\n")
-	inside := false
 	for line := range strings.Lines(body) {
-		changed := line[0] == '+' || line[0] == '-'
-		switch {
-		case line[0] == '+':
+		switch line[0] {
+		case '+':
 			added++
-		case changed:
+		case '-':
 			removed++
 		}
-		if changed && !inside {
-			runs++
-		}
-		inside = changed || inside && line[0] == '\\' // the line before has no end
 	}
-	return added, removed, runs
+	return added, removed
 }
 
 // reviewCommit compares with the commit at which the session began. Files last written before that
@@ -343,7 +340,7 @@ func (s ChangeSource) history(ctx context.Context) (h history, err error) {
 				return true
 			}
 			diff := cmp.Or(d.Result.DetailedContent, shown)
-			if _, _, runs := counted(diff); runs == 0 && !strings.Contains(diff, "\n+++ ") {
+			if added, removed := counted(diff); added+removed == 0 && !strings.Contains(diff, "\n+++ ") {
 				return true
 			}
 			h.edits = append(h.edits, edit{e.Seq, c.Arguments, diff})

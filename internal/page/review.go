@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"io"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -260,53 +261,48 @@ func (h ReviewHunk) Omitted() string {
 
 // edited counts what the agent's tools changed in a turn, as they reported it.
 func (n *node) edited() (changes, files int64) {
-	seen := map[string]bool{}
+	edits := map[string]*wording.Edits{}
 	var walk func(*node)
 	walk = func(n *node) {
-		if c := n.Call; c != nil && c.Kind == "" && c.Edit() != "" {
-			for path, k := range c.changes() {
-				if changes += k; !seen[path] {
-					seen[path] = true
-					files++
-				}
-			}
+		if c := n.Call; c != nil && c.Kind == "" && c.edits() {
+			c.addTo(edits)
 		}
 		for _, k := range n.Kids {
 			walk(k)
 		}
 	}
 	walk(n)
-	return changes, files
+	for _, e := range edits {
+		changes += int64(e.Changes())
+	}
+	return changes, int64(len(edits))
 }
 
-// changes counts runs of lines that an edit changed, by the path of the file.
-func (c *Call) changes() map[string]int64 {
-	runs := map[string]int64{}
-	file, old := c.inWorkspace(c.Name()), ""
-	inside := false // a run
-	for line := range strings.Lines(c.Log) {
-		name, isNew := strings.CutPrefix(line, "+++ ")
-		was, isOld := strings.CutPrefix(line, "--- ")
-		switch {
-		case isOld:
-			old, inside = c.relative(was), false
-		case isNew && old != "":
-			if file = c.relative(name); file == "/dev/null" {
-				file = old
-			}
-			inside = false
-		case strings.HasPrefix(line, "+"), strings.HasPrefix(line, "-"):
-			if !inside {
-				runs[file]++
-			}
-			inside = true
-		case strings.HasPrefix(line, `\`): // the line before has no end
-		default:
-			inside = false
+// addTo adds what an edit changed to edits, by the path of the file.
+func (c *Call) addTo(edits map[string]*wording.Edits) {
+	add := func(file, diff string) {
+		if !strings.Contains("\n"+diff, "\n@@ -") {
+			return
 		}
-		if !isOld {
-			old = ""
+		if edits[file] == nil {
+			edits[file] = &wording.Edits{}
 		}
+		edits[file].Add(diff)
 	}
-	return runs
+	file := c.inWorkspace(c.Name())
+	lines := slices.Collect(strings.Lines(c.Log))
+	from := 0
+	for i := 1; i < len(lines); i++ {
+		was, isOld := strings.CutPrefix(lines[i-1], "--- ")
+		name, isNew := strings.CutPrefix(lines[i], "+++ ")
+		if !isOld || !isNew {
+			continue
+		}
+		add(file, strings.Join(lines[from:i-1], ""))
+		if file = c.relative(name); file == "/dev/null" {
+			file = c.relative(was)
+		}
+		from = i + 1
+	}
+	add(file, strings.Join(lines[from:], ""))
 }

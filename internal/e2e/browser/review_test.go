@@ -84,7 +84,8 @@ func TestReviewOfATurn(t *testing.T) {
 			t.Errorf("%s holds %q, want %q (%v)", name, b, want, err)
 		}
 	}
-	h.backend.on("Fix it", h.edits([2]string{"pump.go", pump}, [2]string{"docs/pump.md", docs}, [2]string{"pump_test.go", fresh}))
+	h.backend.on("Fix it", h.edits([2]string{"pump.go", strings.Replace(pumpWas, ") > p", ") == p", 1)}, [2]string{"pump.go", pump}, // two edits of one place
+		[2]string{"docs/pump.md", docs}, [2]string{"pump_test.go", fresh}))
 	h.backend.on("Go on", func(context.Context, agent.Host) error { return nil })
 	p := h.site.open("/sessions/" + h.session(t))
 	p.look(1440, 900, "light")
@@ -151,6 +152,8 @@ func TestReviewOfATurn(t *testing.T) {
 	p.wait(`/2 of 4 changes undone \d+ tokens.*1 comment on pump.go:14 \d+ tokens|1 comment.*tokens.*2 of 4 changes undone \d+ tokens/.test(document.querySelector('#chips').innerText.replace(/\s+/g, ' '))`)
 	p.click("#turns [data-act=review]")
 	p.has(".review .remark", "Say in one line why")
+	p.has(".review .is-kept", "pump.md line 4")
+	p.has(".review .rfiles button:first-of-type", "1 kept")
 	p.has(".review .dfoot", "2 undone and 1 comment go with your next prompt")
 
 	p.say("Go on")

@@ -4,7 +4,7 @@
 const keyOf = (what) => `webchat.${what}.${document.body.dataset.session || 'new'}`
 const sentKey = 'webchat.sent'
 const most = 50
-const mostTold = 1000
+const mostListed = 1000
 
 export const draft = {
   load: () => localStorage.getItem(keyOf('draft')) ?? '',
@@ -12,7 +12,7 @@ export const draft = {
 
   /** A list that is kept beside the text, by its name. */
   list: (what) => parsed(localStorage.getItem(keyOf(what))),
-  saveList: (what, list) => keep(what, list.length ? JSON.stringify(list) : ''),
+  saveList: (what, list) => keep(what, list.length ? JSON.stringify(list.slice(-mostListed)) : ''),
 
   /** Calls then with that list as it was and is, when another page of this session has changed it. */
   elsewhere: (what, then) => window.addEventListener('storage', (e) => { if (e.key === keyOf(what)) then(parsed(e.oldValue), parsed(e.newValue)) }),
@@ -24,7 +24,7 @@ function parsed(json) {
 
 /** Records undone changes that went to the agent, or that are kept from it. */
 export function told(keys) {
-  draft.saveList('told', [...new Set([...draft.list('told'), ...keys])].slice(-mostTold))
+  draft.saveList('told', [...new Set([...draft.list('told'), ...keys])])
 }
 
 function keep(what, text) {

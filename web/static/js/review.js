@@ -23,7 +23,6 @@ const most = 50 // undone changes that are named to the agent
 
 let root = null
 let of = { since: 'turn', from: '' }
-const kept = new Set() // keys of changes
 const remarks = new Map() // key → {text, tokens, remove}
 let undone = null // the chip of what was taken back: {keys, remove}
 
@@ -32,6 +31,12 @@ const hunks = () => all('[data-hunk]')
 const byKey = (key) => root.querySelector(`[data-key="${CSS.escape(key)}"]`)
 const fileOf = (hunk) => hunk.closest('.rfile')
 const now = () => document.activeElement?.closest?.('.review [data-hunk]') ?? root.querySelector('[data-hunk][tabindex="0"]')
+
+/** Marks a change as kept, or not; the marks are kept with the draft. */
+function keep(key, on) {
+  const list = draft.list('kept').filter((k) => k !== key)
+  draft.saveList('kept', on ? [...list, key] : list)
+}
 
 /** Marks the change that Tab leads to, and goes to it. */
 function to(hunk, { focus = true } = {}) {
@@ -96,8 +101,9 @@ async function draw() {
 
 /** Paints what is kept and commented, and says what goes with the next prompt. */
 function marks() {
+  const kept = draft.list('kept')
   for (const el of all('[data-key]')) {
-    const on = kept.has(el.dataset.key)
+    const on = !('undone' in el.dataset) && kept.includes(el.dataset.key)
     const button = el.querySelector('[data-act=keep]')
     el.classList.toggle('is-kept', on)
     if (button) {
@@ -201,7 +207,7 @@ async function toggle(hunk) {
   const had = 'undone' in hunk.dataset
   const { key } = hunk.dataset
   const err = await put(file, had ? undoneIn(file).filter((k) => k !== n) : [...undoneIn(file), n])
-  kept.delete(key)
+  if (!had && !err) keep(key, false)
   await load()
   if (err) return refuse(byKey(key), err)
   announce(had ? 'The change is back' : 'Undone. The file is as it was there')
@@ -225,11 +231,14 @@ async function everything(back) {
     const list = all('[data-hunk]', file).map((el) => Number(el.dataset.hunk))
     if (undoneIn(file).length === (back ? 0 : list.length)) continue
     const err = await put(file, back ? [] : list)
-    if (err) left.push(plain(file.dataset.path.split('/').pop()))
-    else done++
+    if (err) {
+      left.push(plain(file.dataset.path.split('/').pop()))
+      continue
+    }
+    done++
+    for (const el of all('[data-key]', file)) keep(el.dataset.key, false)
   }
   left.unshift(...all('.rfile:not([data-undoable])').filter((f) => f.querySelector('.rsay .link')).map((f) => plain(f.dataset.path.split('/').pop())))
-  kept.clear()
   await load()
   const [one, several] = back ? ['is as the agent left it', 'are as the agent left them'] : ['is as it was', 'are as they were']
   const words = `${some(done, 'file')} ${done === 1 ? one : several}`
@@ -283,7 +292,7 @@ const acts = {
   keep: (hunk) => {
     const { key } = hunk.dataset
     if (!hunk.querySelector('[data-act=keep]')) return
-    if (!kept.delete(key)) kept.add(key)
+    keep(key, !hunk.classList.contains('is-kept'))
     marks()
   },
   undo: (hunk) => toggle(hunk).catch(failed),
