@@ -120,6 +120,8 @@ func (o *options) openEngine(ctx context.Context, dir string, lost func(error), 
 		switch {
 		case err == nil:
 			return db, nil
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
 		case !errors.Is(err, store.ErrAway):
 			return nil, usage("--engine-file %s: %v", o.EngineFile, err)
 		case !told:

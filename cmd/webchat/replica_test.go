@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -107,5 +108,19 @@ func TestAgentsCallTheirOwnServer(t *testing.T) {
 		if o.PublicURL = ""; o.ownURL("http://localhost:80", 80) != "http://localhost:80" {
 			t.Errorf("%s without a public URL", listen)
 		}
+	}
+}
+
+// A server that is stopped while it opens its database was not started wrongly.
+func TestStoppedWhileItOpensTheDatabase(t *testing.T) {
+	dir := t.TempDir()
+	o := &options{EngineFile: filepath.Join(dir, "engine")}
+	if err := os.WriteFile(o.EngineFile, []byte("postgres://webchat@127.0.0.1:1/none"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := o.openEngine(ctx, dir, nil, func() {}, slog.New(slog.DiscardHandler)); !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }

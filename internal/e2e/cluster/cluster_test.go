@@ -369,7 +369,7 @@ func (r *replica) ended(err error) time.Duration {
 			how = "code " + strconv.Itoa(exit.ExitCode())
 		}
 	}
-	if how != "lost its lease" && !r.ordered {
+	if failed := strings.HasPrefix(how, "code"); failed || how != "lost its lease" && !r.ordered {
 		r.c.t.Errorf("life %d of replica %d ended by itself: %s", r.life, r.number, how)
 		r.rest = patience // one that cannot start is not started again and again
 	}
