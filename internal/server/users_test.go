@@ -330,10 +330,18 @@ func TestNoForeignWord(t *testing.T) {
 	if _, body := h.do("GET", "/api/sessions?q=canary", "", ann...); !strings.Contains(body, hers.session) {
 		t.Errorf("to its user it is not there: nothing was tried: %s", body)
 	}
-	for who, want := range map[string][]string{"ann": ann, "bob": bob} {
-		if _, page := h.do("GET", "/", "", want...); !strings.Contains(page, `Signed in as <b dir="auto">`+who+`@example.com</b>`) || !strings.Contains(page, "All agents here run as one user") {
-			t.Errorf("the page does not say who is signed in and what is shared")
+	for _, one := range []struct {
+		who, session string
+		credentials  []string
+	}{{"ann", hers.session, ann}, {"bob", mine.session, bob}} {
+		for _, path := range []string{"/", "/sessions/" + one.session} {
+			if _, page := h.do("GET", path, "", one.credentials...); !strings.Contains(page, `Signed in as <b dir="auto">`+one.who+`@example.com</b>`) || !strings.Contains(page, "All agents here run as one user") {
+				t.Errorf("%s does not say who is signed in and what is shared", path)
+			}
 		}
+	}
+	if _, page := newHouse(t).do("GET", "/", ""); strings.Contains(page, "run as one user") {
+		t.Error("a page says what is shared where nobody else is")
 	}
 	if _, page := h.do("GET", "/", ""); !strings.Contains(page, "You see everybody’s sessions.") || !strings.Contains(page, "canary") {
 		t.Error("who runs the server does not see everybody's sessions")

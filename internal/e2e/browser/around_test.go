@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"path/filepath"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -322,16 +323,21 @@ func TestRenamingIsLeftByEscape(t *testing.T) {
 	_ = s
 }
 
-// In a narrow window the sessions are a dialog: it has the focus, keeps it, and gives it back.
+// In a narrow window the sessions are a dialog: it has the focus, keeps it, and gives it back. It says who
+// is signed in where people are; what they share all the same the page says without it.
 func TestSessionsAreADrawerWhereItIsNarrow(t *testing.T) {
-	_, p := shown(t, "/show go.mod")
+	_, p := shown(t, "/show go.mod", "--identity", "header:X-User", "--identity-key-file", filepath.Join(t.TempDir(), "key"))
 	p.look(360, 740, "light")
+	p.has("#shared", "All agents here run as one user")
+	p.wait(`document.getElementById('shared').checkVisibility() && document.getElementById('shared').getBoundingClientRect().bottom <= innerHeight`)
+	p.shot("shared-360")
 	button := `document.querySelector('#bar [data-act=side]')`
 	p.wait(button + `.getAttribute('aria-expanded') === 'false'`)
 	p.js(button + `.focus()`)
 	p.press("Enter")
 	p.wait(`document.querySelector('#side[role=dialog][aria-modal=true]')?.contains(document.activeElement)`)
 	p.is(button+`.getAttribute('aria-expanded')`, "true")
+	p.has("#who", "Signed in as the operator")
 	p.shot("drawer-360")
 	p.accessible("drawer")
 	for range 12 {
