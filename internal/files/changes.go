@@ -389,7 +389,10 @@ func now(top *os.Root, name string, most int64) (data []byte, written time.Time,
 	case !st.Mode().IsRegular(), st.Size() > most:
 		return nil, written, errUnread
 	}
-	data, err = top.ReadFile(name)
+	f, err := top.OpenFile(name, os.O_RDONLY|nonblock, 0)
+	if data, err = readSame(f, err, st, most); errors.Is(err, ErrTooLarge) {
+		err = errUnread
+	}
 	return data, written, err
 }
 

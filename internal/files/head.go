@@ -102,10 +102,11 @@ func firstLine(name string) string {
 // readGit returns the content of a regular file; nothing if it cannot be read.
 func readGit(name string) []byte {
 	info, err := os.Stat(name)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxGitFile { // a pipe would block
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxGitFile {
 		return nil
 	}
-	b, err := os.ReadFile(name)
+	f, err := os.OpenFile(name, os.O_RDONLY|nonblock, 0)
+	b, err := readSame(f, err, info, maxGitFile)
 	if err != nil {
 		return nil
 	}

@@ -14,3 +14,6 @@ func keepOwner(f *os.File, of fs.FileInfo) {
 		_ = f.Chown(int(st.Uid), int(st.Gid)) // only root may give a file away
 	}
 }
+
+// nonblock opens a pipe without waiting for who writes to it.
+const nonblock = syscall.O_NONBLOCK

@@ -1,9 +1,11 @@
 package files
 
 import (
+	"bytes"
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -81,10 +83,37 @@ func Present(root, name string, limit int64) (data []byte, st fs.FileInfo, err e
 	case st.Size() > limit:
 		return nil, st, ErrTooLarge
 	}
-	if data, err = dir.ReadFile(rel); err != nil {
+	f, err := dir.OpenFile(rel, os.O_RDONLY|nonblock, 0)
+	if data, err = readSame(f, err, st, limit); errors.Is(err, ErrTooLarge) {
+		return nil, st, err
+	} else if err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", ErrChanged, err)
 	}
 	return data, st, nil
+}
+
+// readSame reads what was opened, without waiting, as the regular file that was looked at before: by
+// now a pipe or a link may stand in its place. [ErrTooLarge] if it has grown over most bytes.
+func readSame(f *os.File, opened error, looked fs.FileInfo, most int64) ([]byte, error) {
+	if opened != nil {
+		return nil, opened
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !st.Mode().IsRegular() || !os.SameFile(st, looked) {
+		return nil, errUnread
+	}
+	data := bytes.NewBuffer(make([]byte, 0, max(0, min(st.Size(), most))+bytes.MinRead))
+	if _, err = data.ReadFrom(io.LimitReader(f, most+1)); err == nil && int64(data.Len()) > most {
+		err = ErrTooLarge
+	}
+	if err != nil {
+		return nil, err
+	}
+	return data.Bytes(), nil
 }
 
 // within opens a workspace for the file that an absolute name is of.
