@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/dop251/goja"
@@ -24,6 +25,7 @@ const (
 	maxMathML = 64 << 10 // bytes
 	maxCalls  = 2000     // calls within calls of the library
 	maxTime   = 3 * time.Second
+	maxSpent  = 3 * time.Second // of all formulas in one text, but for the last one
 )
 
 // maxKept is how many bytes of formulas are kept for those who show them again.
@@ -35,8 +37,15 @@ var packed []byte
 //go:embed formula.js
 var script string
 
-// ErrUnreadable is returned for what is no formula, or not one that is shown.
-var ErrUnreadable = errors.New("not a formula that can be read")
+var (
+	// ErrUnreadable is returned for what is no formula, or not one that is shown.
+	ErrUnreadable = errors.New("not a formula that can be read")
+	// ErrSpent is returned for formulas of a text that has taken too long.
+	ErrSpent = errors.New("the formulas of this text take too long")
+)
+
+// Spent is the time that formulas of one text have taken, in nanoseconds. The zero value is ready.
+type Spent struct{ atomic.Int64 }
 
 var errTime = errors.New("it takes too long")
 
@@ -52,8 +61,9 @@ var engine struct {
 }
 
 // MathML returns a formula as a math element, centred in a line of its own if block is set. It is
-// the same for the same formula. What comes from outside is in it: it has to be sanitized.
-func MathML(tex string, block bool) (string, error) {
+// the same for the same formula. What comes from outside is in it: it has to be sanitized. [ErrSpent]
+// if the text's formulas have taken too long and this one is not kept.
+func MathML(tex string, block bool, spent *Spent) (string, error) {
 	if len(tex) > MaxSource || strings.TrimSpace(tex) == "" || defines.MatchString(tex) {
 		return "", ErrUnreadable
 	}
@@ -63,7 +73,12 @@ func MathML(tex string, block bool) (string, error) {
 	defer e.Unlock()
 	made, ok := e.kept[key]
 	if !ok {
+		if spent.Load() > int64(maxSpent) {
+			return "", ErrSpent
+		}
+		begun := time.Now()
 		made = render(tex, block)
+		spent.Add(int64(time.Since(begun)))
 		if e.size += len(key) + len(made); e.kept == nil || e.size > maxKept {
 			e.kept, e.size = map[string]string{}, len(key)+len(made)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"webchat/internal/render"
 	"webchat/internal/render/code"
+	"webchat/internal/render/formula"
 )
 
 // Block is a block of a text: either whole (HTML), or code or a table in parts.
@@ -14,7 +15,7 @@ type Block struct {
 	src   []byte // what it holds; of code only as much as is coloured at its end
 	extra string // and the unfinished line behind it
 	done  bool
-	plain bool // formulas in it are source
+	math  *formula.Spent // of the text; nil: formulas in it are source
 
 	head  string // of a table: its first line and the one below it
 	info  string // of code: its language
@@ -195,15 +196,15 @@ func (b *Block) limit() int {
 func (p *Part) key() string { return string(p.src) + p.extra }
 
 // Head is the head of a table, to be put before its parts.
-func (b *Block) Head() template.HTML { return tableHead(b.head, b.plain) }
+func (b *Block) Head() template.HTML { return tableHead(b.head, b.math) }
 
 // HTML is a block that does not come in parts.
 func (b *Block) HTML() template.HTML {
 	key := b.key()
 	if b.html == "" || b.htmlFrom != key {
 		switch {
-		case b.kind == fenced && isMath(b.info) && !b.plain:
-			b.html = clean(mathBlock(string(b.src)))
+		case b.kind == fenced && isMath(b.info) && b.math != nil:
+			b.html = clean(mathBlock(string(b.src), b.math))
 		case b.kind >= fenced:
 			b.html = clean(pre(code.Block(b.info, string(b.src))))
 		default:
@@ -220,7 +221,7 @@ func (b *Block) HTML() template.HTML {
 // HTML is what the part shows.
 func (p *Part) HTML() template.HTML {
 	if p.block.Table() {
-		return tableRows(p.block.head, p.key(), p.block.plain)
+		return tableRows(p.block.head, p.key(), p.block.math)
 	}
 	p.lex()
 	return clean(p.out.String() + render.EscapeText(p.extra))

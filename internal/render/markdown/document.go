@@ -36,7 +36,7 @@ type Document struct {
 	anchor int
 	notes  map[string]*footnote // by label
 	order  []*footnote
-	math   int // bytes of lines that may hold formulas
+	math   mathematics
 }
 
 // row is a block of a text at a line, or details.

@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"bytes"
+	"errors"
 	"regexp"
 	"strings"
 	"unicode"
@@ -32,17 +33,34 @@ type formulaNode struct {
 	source string // with its dollars
 	tex    string
 	block  bool
+	spent  *formula.Spent
 }
 
 var (
 	kindFormula = ast.NewNodeKind("Formula")
 	formulasKey = parser.NewContextKey()
+	spentKey    = parser.NewContextKey()
 )
 
+// mathematics is that of a text so far.
+type mathematics struct {
+	bytes int // of lines that may hold formulas
+	spent formula.Spent
+}
+
+// left is what formulas in the next block are counted by; nil: they are source.
+func (m *mathematics) left() *formula.Spent {
+	if m.bytes > maxMath {
+		return nil
+	}
+	return &m.spent
+}
+
 // formulaContext is one of a text whose formulas are shown, or are text.
-func formulaContext(plain bool) parser.Context {
+func formulaContext(math *formula.Spent) parser.Context {
 	pc := parser.NewContext()
-	if plain {
+	pc.Set(spentKey, math)
+	if math == nil {
 		pc.Set(formulasKey, maxFormulas)
 	}
 	return pc
@@ -83,7 +101,11 @@ func (formulas) Parse(_ ast.Node, block mdtext.Reader, pc parser.Context) ast.No
 				break
 			}
 			pc.Set(formulasKey, found+1)
-			return &formulaNode{source: before + string(tex) + after, tex: string(tex), block: after == "$$"}
+			spent, _ := pc.Get(spentKey).(*formula.Spent)
+			if spent == nil { // only its text is asked for
+				spent = &formula.Spent{}
+			}
+			return &formulaNode{source: before + string(tex) + after, tex: string(tex), block: after == "$$", spent: spent}
 		}
 		if line == nil || after != "$$" {
 			break
@@ -125,30 +147,34 @@ func wordy(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDi
 
 // html shows the formula, or what it was written as.
 func (n *formulaNode) html() string {
-	if shown := mathML(n.tex, n.block); shown != "" {
-		return shown
+	shown, err := mathML(n.tex, n.block, n.spent)
+	switch {
+	case errors.Is(err, formula.ErrSpent):
+		shown = "<code>" + render.EscapeText(n.source) + `</code> <span class="unread">(drawing this text's formulas takes too long)</span>`
+	case err != nil:
+		shown = "<code>" + render.EscapeText(n.source) + `</code> <span class="unread">(this formula cannot be read)</span>`
 	}
-	return "<code>" + render.EscapeText(n.source) + `</code> <span class="unread">(this formula cannot be read)</span>`
+	return shown
 }
 
 // mathBlock shows a formula that is a block, or its source.
-func mathBlock(tex string) string {
-	if shown := mathML(tex, true); shown != "" {
-		return `<div class="math" tabindex="0">` + shown + "</div>\n"
+func mathBlock(tex string, spent *formula.Spent) string {
+	shown, err := mathML(tex, true, spent)
+	switch {
+	case errors.Is(err, formula.ErrSpent):
+		return `<p class="unread">Drawing this text's formulas takes too long: the source is shown.</p>` + "\n" + pre(render.EscapeText(tex))
+	case err != nil:
+		return `<p class="unread">This formula cannot be read: its source is shown.</p>` + "\n" + pre(render.EscapeText(tex))
 	}
-	return `<p class="unread">This formula cannot be read: its source is shown.</p>` + "\n" + pre(render.EscapeText(tex))
+	return `<div class="math" tabindex="0">` + shown + "</div>\n"
 }
 
-// mathML is a formula, not yet clean; empty: it is none.
-func mathML(tex string, block bool) string {
+// mathML is a formula, not yet clean. Errors are those of [formula.MathML].
+func mathML(tex string, block bool, spent *formula.Spent) (string, error) {
 	if render.Isolate(tex) != tex {
-		return "" // its source shows what hides in it
+		return "", formula.ErrUnreadable // its source shows what hides in it
 	}
-	made, err := formula.MathML(tex, block)
-	if err != nil {
-		return ""
-	}
-	return made
+	return formula.MathML(tex, block, spent)
 }
 
 // isMath reports whether a block of code in a language is mathematics.

@@ -51,4 +51,10 @@ func TestMarkdownMath(t *testing.T) {
 	if n := strings.Count(many, "<math>"); n < 1000 || n > 30_000 || !strings.HasSuffix(many, "$x$ $x$</p>\n") {
 		t.Errorf("%d of 40,000 formulas are shown", n)
 	}
+	d := NewDocument("<details>\n\n$new_1$\n\n```math\nnew_2\n```\n\n- $x$\n\n</details>\n\n|$new_3$|b|\n|-|-|\n\n[^1]\n\n[^1]: $new_4$\n")
+	d.math.spent.Store(1 << 60) // nanoseconds
+	h, _ = d.HTML(1, 9)
+	if got := string(h); strings.Count(got, "takes too long") != 4 || strings.Count(got, "<math") != 1 {
+		t.Errorf("a document whose formulas take too long: %s", got)
+	}
 }

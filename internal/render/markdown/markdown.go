@@ -19,6 +19,7 @@ import (
 
 	"webchat/internal/render"
 	"webchat/internal/render/code"
+	"webchat/internal/render/formula"
 
 	"github.com/microcosm-cc/bluemonday"
 	"github.com/yuin/goldmark/ast"
@@ -117,7 +118,7 @@ func (b *Block) prose() template.HTML {
 		alert, src = alertOf(src)
 	}
 	source := []byte(src)
-	pc := formulaContext(b.plain)
+	pc := formulaContext(b.math)
 	pc.Set(docKey, b.doc)
 	doc := m.parser.Parse(mdtext.NewReader(source), parser.WithContext(pc))
 	if !b.prepare(doc, source) {
@@ -178,8 +179,8 @@ func (b *Block) code(n ast.Node, source []byte) string {
 	if !b.done && grows(n) {
 		return pre(render.EscapeText(src.String()))
 	}
-	if isMath(info) && !b.plain {
-		return mathBlock(src.String())
+	if isMath(info) && b.math != nil {
+		return mathBlock(src.String(), b.math)
 	}
 	key := info + "\x00" + src.String()
 	if done, ok := b.codes[key]; ok {
@@ -204,13 +205,13 @@ func grows(n ast.Node) bool {
 
 // isTable reports whether two lines are the head of a table.
 func isTable(head, delimiters string) bool {
-	_, t := parseTable(head+"\n"+delimiters+"\n", true)
+	_, t := parseTable(head+"\n"+delimiters+"\n", nil)
 	return t != nil
 }
 
-func parseTable(src string, plain bool) (source []byte, t ast.Node) {
+func parseTable(src string, math *formula.Spent) (source []byte, t ast.Node) {
 	source = []byte(strings.ToValidUTF8(src, "\uFFFD"))
-	doc := commonMark().parser.Parse(mdtext.NewReader(source), parser.WithContext(formulaContext(plain)))
+	doc := commonMark().parser.Parse(mdtext.NewReader(source), parser.WithContext(formulaContext(math)))
 	if first := doc.FirstChild(); first != nil && first.Kind() == east.KindTable && first.NextSibling() == nil {
 		return source, first
 	}
@@ -218,8 +219,8 @@ func parseTable(src string, plain bool) (source []byte, t ast.Node) {
 }
 
 // tableHead shows the head of a table.
-func tableHead(head string, plain bool) template.HTML {
-	source, t := parseTable(head, plain)
+func tableHead(head string, math *formula.Spent) template.HTML {
+	source, t := parseTable(head, math)
 	if t == nil {
 		return ""
 	}
@@ -227,8 +228,8 @@ func tableHead(head string, plain bool) template.HTML {
 }
 
 // tableRows shows rows of a table with that head.
-func tableRows(head, rows string, plain bool) template.HTML {
-	source, t := parseTable(head+rows, plain)
+func tableRows(head, rows string, math *formula.Spent) template.HTML {
+	source, t := parseTable(head+rows, math)
 	if t == nil { // a row that is something else to the parser
 		return clean("<tr><td>" + render.EscapeText(rows) + "</td></tr>")
 	}

@@ -20,7 +20,7 @@ type Stream struct {
 	ahead    *Block // the block the unfinished line will begin
 	dirty    int    // blocks before this one were shown as they are
 	doc      *Document
-	math     int // bytes of lines that may hold formulas
+	math     mathematics
 }
 
 // Patch says what to show again: a block, or if Part is not negative one of its parts. Blocks and parts that are
@@ -112,7 +112,7 @@ func (s *Stream) apply(before blockKind, d decision, ends bool) {
 		}
 		s.ahead = nil
 		b.begin(d.open, s.splitter.info)
-		b.plain = *s.mathSoFar() > maxMath
+		b.math = s.mathematics().left()
 		s.blocks = append(s.blocks, b)
 	}
 	if len(s.blocks) == 0 {
@@ -121,7 +121,7 @@ func (s *Stream) apply(before blockKind, d decision, ends bool) {
 	if b := s.last(); !d.none && !b.done {
 		b.add(d.text, ends)
 		if isMath(b.info) || strings.IndexByte(d.text, '$') >= 0 {
-			*s.mathSoFar() += len(d.text)
+			s.mathematics().bytes += len(d.text)
 		}
 	}
 	if d.end {
@@ -137,15 +137,15 @@ func (s *Stream) toTable() {
 	head := src[i:]
 	if i > 0 {
 		b.src, b.done = []byte(src[:i]), true
-		b = &Block{doc: s.doc, plain: b.plain}
+		b = &Block{doc: s.doc, math: b.math}
 		s.blocks = append(s.blocks, b)
 	}
 	b.begin(table, "")
 	b.head = head + "\n"
 }
 
-// mathSoFar is how much of the text may hold formulas: bytes of lines.
-func (s *Stream) mathSoFar() *int {
+// mathematics is that of the whole text.
+func (s *Stream) mathematics() *mathematics {
 	if s.doc != nil {
 		return &s.doc.math
 	}
@@ -185,7 +185,7 @@ func (s *Stream) look() {
 		if s.ahead == nil {
 			s.ahead = &Block{doc: s.doc}
 		}
-		s.ahead.plain = *s.mathSoFar() > maxMath
+		s.ahead.math = s.mathematics().left()
 		s.ahead.begin(d.open, "")
 		s.ahead.extra = d.text
 	}
