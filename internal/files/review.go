@@ -35,7 +35,7 @@ type ReviewOf struct {
 type Review struct {
 	Of    ReviewOf // From is set unless it is of the commit
 	Turns []Turn   // that edited files, the first one first
-	Git   bool     // there is a commit to compare with
+	Git   string   // the commit to compare with; empty: there is none
 	Began time.Time
 	Files []Reviewed // by path
 	More  bool       // there are files that are not listed
@@ -70,6 +70,7 @@ const (
 	ReviewBinary  Unreviewed = "binary"  // it is no text in UTF-8
 	ReviewLarge   Unreviewed = "large"   // it is over [MaxReviewed], or all files together are too large
 	ReviewChanged Unreviewed = "changed" // it is no longer what the agent left
+	ReviewUntold  Unreviewed = "untold"  // the agent did not report what it changed
 )
 
 // Review returns what the agent changed in the files of the workspace. Without git, and for single
@@ -137,10 +138,12 @@ type editsOfFile struct{ here, later []string }
 // reviewEdits takes what the agent reported out of what a file is now.
 func (s ChangeSource) reviewEdits(path string, p *editsOfFile, left *int64) (f Reviewed) {
 	f = Reviewed{Path: path, Edits: len(p.here)}
+	untold := false
 	var edits wording.Edits
 	for _, diff := range p.here {
 		added, removed := counted(diff)
 		f.Added, f.Removed = f.Added+added, f.Removed+removed
+		untold = untold || added+removed == 0
 		edits.Add(diff)
 	}
 	f.Runs = edits.Changes()
@@ -178,6 +181,12 @@ func (s ChangeSource) reviewEdits(path string, p *editsOfFile, left *int64) (f R
 	back(p.here)
 	if *left -= int64(len(now) + len(text)); !known {
 		f.Now, f.Why, f.Diff = nil, ReviewChanged, strings.Join(p.here, "\n")
+		switch {
+		case binary(now):
+			f.Why, f.Diff = ReviewBinary, ""
+		case untold:
+			f.Why = ReviewUntold
+		}
 		return f
 	}
 	if _, first, _ := strings.Cut("\n"+p.here[0], "\n@@ -"); !strings.HasPrefix(p.here[0], "--- /dev/null") && !strings.HasPrefix(first, "0,0 ") || len(text) > 0 {
@@ -287,7 +296,7 @@ func (s ChangeSource) reviewCommit(ctx context.Context, r *Review) error {
 // history is what the log says of turns and edits.
 type history struct {
 	began time.Time
-	git   bool
+	git   string // the commit it began at
 	turns []Turn
 	edits []edit
 }
@@ -308,7 +317,9 @@ func (s ChangeSource) history(ctx context.Context) (h history, err error) {
 		switch d := e.Event.Data.(type) {
 		case event.SessionStart:
 			if h.began.IsZero() {
-				h.began, h.git = e.Event.Timestamp, d.Context.GitRoot != "" && s.Files != nil && d.Context.Commit != ""
+				if h.began = e.Event.Timestamp; d.Context.GitRoot != "" && s.Files != nil {
+					h.git = d.Context.Commit
+				}
 			}
 		case event.UserMessage:
 			prompts[d.MessageID] = Turn{From: e.Seq, Prompt: wording.FirstLine(wording.Plain(d.Content), 80)}

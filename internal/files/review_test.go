@@ -52,12 +52,14 @@ func TestReviewWithoutGit(t *testing.T) {
 	s.write("a.txt", "one\n2\nthree\nfour\n")
 	s.write("made.txt", "x\ny\n")
 	s.write("since.txt", "other\n")
+	s.write("bare.txt", "x\n")
 	s.write(".env", "KEY=2\n")
 	first := s.turn("first", func() {
 		s.edit(map[string]any{"path": "a.txt"}, "@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n")
 		s.edit(map[string]any{"path": "made.txt"}, "--- /dev/null\n+++ b/made.txt\n@@ -0,0 +1 @@\n+x\n")
 		s.edit(map[string]any{"path": "since.txt"}, "@@ -1 +1,2 @@\n-a\n+b\n+c\n")
 		s.edit(map[string]any{"path": ".env"}, "@@ -1 +1 @@\n-KEY=1\n+KEY=2\n")
+		s.edit(map[string]any{"path": "bare.txt"}, "--- a/bare.txt\n+++ b/bare.txt\n")
 		s.edit(map[string]any{"path": "../out.txt"}, "@@ -1 +1 @@\n-a\n+b\n")
 		s.edit(map[string]any{"path": "gone.txt"}, "diff --git a/gone.txt b/gone.txt\ndeleted file mode 100644\n--- a/gone.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-bye\n")
 	})
@@ -70,9 +72,9 @@ func TestReviewWithoutGit(t *testing.T) {
 		of   files.ReviewOf
 		want []string
 	}{
-		{"the first turn", files.ReviewOf{From: first}, []string{".env: closed +1 -1", `a.txt: "one\ntwo\nthree\n" -> "one\n2\nthree\n"`,
+		{"the first turn", files.ReviewOf{From: first}, []string{".env: closed +1 -1", `a.txt: "one\ntwo\nthree\n" -> "one\n2\nthree\n"`, "bare.txt: untold +0 -0",
 			`gone.txt: "bye\n" -> none`, `made.txt: none -> "x\n"`, "since.txt: changed +2 -1"}},
-		{"since the first", files.ReviewOf{From: first, On: true}, []string{".env: closed +1 -1", `a.txt: "one\ntwo\nthree\n" -> "one\n2\nthree\nfour\n"`,
+		{"since the first", files.ReviewOf{From: first, On: true}, []string{".env: closed +1 -1", `a.txt: "one\ntwo\nthree\n" -> "one\n2\nthree\nfour\n"`, "bare.txt: untold +0 -0",
 			`gone.txt: "bye\n" -> none`, `made.txt: none -> "x\ny\n"`, "since.txt: changed +2 -1"}},
 		{"the second turn", files.ReviewOf{From: second}, []string{`a.txt: "one\n2\nthree\n" -> "one\n2\nthree\nfour\n"`, `made.txt: "x\n" -> "x\ny\n"`}},
 		{"the last turn", files.ReviewOf{}, []string{`a.txt: "one\n2\nthree\n" -> "one\n2\nthree\nfour\n"`, `made.txt: "x\n" -> "x\ny\n"`}},

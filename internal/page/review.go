@@ -17,13 +17,13 @@ import (
 
 // Review is what an agent changed, file by file and change by change.
 type Review struct {
-	Since string // turn, prompt or commit
-	From  int64  // the first event of the turn; 0: of no turn
-	Turns []ReviewTurn
-	Git   bool      // there is a commit to compare with
-	Began time.Time // when that was which files are compared with
-	Files []ReviewFile
-	More  bool // there are files that are not listed
+	Since  string // turn, prompt or commit
+	From   int64  // the first event of the turn; 0: of no turn
+	Turns  []ReviewTurn
+	Commit string    // to compare with; empty: there is none
+	Began  time.Time // when that was which files are compared with
+	Files  []ReviewFile
+	More   bool // there are files that are not listed
 
 	clock func(time.Time) string
 }
@@ -41,7 +41,7 @@ type ReviewFile struct {
 	Output, With   string // what the agent left, and what it was; empty: not known
 	Added, Removed int
 	New, Gone      bool
-	Why            string // why its changes are not shown, or cannot be taken back: closed, binary, large or changed
+	Why            string // why its changes are not shown, or cannot be taken back: closed, binary, large, changed or untold
 	Runs           int    // changes that the agent reported, where they are not shown one by one
 	Diff           string // what the agent reported, where the texts are not known
 	Undone         []int  // changes that are taken back, from 1
@@ -158,12 +158,26 @@ func (f *ReviewFile) Say() string {
 		return "This is more than a review shows, so it cannot be undone here. Open the file itself."
 	case "changed":
 		return "The file is no longer what the agent left."
+	case "untold":
+		return "The agent did not report which lines it changed, so they cannot be undone here."
 	}
 	if len(f.Hunks) == 0 {
 		return "Nothing in it differs now."
 	}
 	return ""
 }
+
+// Restore is the command that brings back what the file was when the session began, where the review
+// cannot; empty: there is no commit, or git would take the name for more than this file's.
+func (f *ReviewFile) Restore() string {
+	if f.Why == "" || f.Changed() || f.review.Commit == "" || strings.ContainsAny(f.Path, `*?[\:`) || wording.Visible(f.Path) != f.Path {
+		return ""
+	}
+	return wording.CommandLine("git", "restore", "--source="+f.review.Commit[:min(len(f.review.Commit), 12)], "--", f.Path)
+}
+
+// Elsewhere reports whether only a copy the user has could bring the file back.
+func (f *ReviewFile) Elsewhere() bool { return f.Why != "" && !f.Changed() && f.Restore() == "" }
 
 // Changed reports whether the file is no longer what the agent left.
 func (f *ReviewFile) Changed() bool { return f.Why == "changed" }

@@ -211,6 +211,14 @@ func TestReviewRefuses(t *testing.T) {
 	if !strings.Contains(page, "Changes are undone by lines, so this one is not shown and cannot be undone here.") || !strings.Contains(page, "3 files · 4 changes") {
 		t.Error("it does not say why what is no text cannot be undone: ", page)
 	}
+	if !strings.Contains(page, "take it from a copy") {
+		t.Error("it does not say what to do without a commit: ", page)
+	}
+	inGit := newReviewed(t, true)
+	inGit.say(`{"c.bin": "\u0000\n", "*": "\u0000"}`)
+	if page, _, _ := inGit.page(""); !regexp.MustCompile(`<code>git restore --source=[0-9a-f]{12} -- c\.bin</code>`).MatchString(page) || strings.Contains(page, "-- &#39;*") {
+		t.Error("it does not say how git brings back what is no text: ", page)
+	}
 	if _, whole := r.do("GET", "/sessions/"+r.id, ""); !strings.Contains(whole, "Review 4 changes in 3 files") {
 		t.Error("the turn counts other changes than the review")
 	}

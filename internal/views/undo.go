@@ -256,7 +256,7 @@ func newVersions(ctx context.Context, o, with *outputs.Output) (v versions, err 
 func wholeLines(o *outputs.Output) ([][]byte, error) {
 	m := o.Meta()
 	if m.Type != outputs.File || m.StartLine > 1 || m.EndLine > 0 && m.EndLine < m.TotalLines || m.Truncated || m.Unread > 0 || m.Binary || o.Text() != o {
-		return nil, refuse("not_whole", "Changes are taken back in text files that are shown whole, in UTF-8.")
+		return nil, refuse("not_whole", "Changes are undone in text files that are shown whole, in UTF-8. Open the whole file; take one that is no text from git or a copy.")
 	}
 	text := make([]byte, o.Size())
 	if _, err := o.ReadAt(text, 0); err != nil && err != io.EOF {

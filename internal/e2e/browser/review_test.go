@@ -182,6 +182,9 @@ func TestReviewOfATurn(t *testing.T) {
 	holds("pump_test.go", "")
 	p.has(".review .dhead", "Bring the turn back")
 	p.wait(`document.querySelector('#chips').innerText.includes('1 of 4 changes undone')`)
+	p.js(`document.querySelector('.review [data-path="docs/pump.md"] .hunk').focus()`)
+	p.press("z")
+	p.has(".review .hunk:focus .failed", "The file is no longer what the agent left.")
 	p.shots("review-changed")
 }
 

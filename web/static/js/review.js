@@ -202,7 +202,7 @@ const undoneIn = (file) => all('[data-undone]', file).map((el) => Number(el.data
 
 async function toggle(hunk) {
   const file = fileOf(hunk)
-  if (!('undoable' in file.dataset)) return
+  if (!('undoable' in file.dataset)) return refuse(hunk, { message: file.querySelector('[data-part=why]').textContent })
   const n = Number(hunk.dataset.hunk)
   const had = 'undone' in hunk.dataset
   const { key } = hunk.dataset
@@ -218,12 +218,13 @@ async function toggle(hunk) {
 function refuse(hunk, err) {
   if (err.code === 'changed') return announce(err.message)
   const place = hunk?.querySelector('.failed')
+  if (hunk?.matches('.rsay')) return announce(err.message) // it stands there
   if (!place) return failed(err)
   place.textContent = err.message
   place.hidden = false
 }
 
-/** Takes all changes back, or brings them all back; a file that is no longer what the agent left stays. */
+/** Takes all changes back, or brings them all back; a file of which that cannot be done stays. */
 async function everything(back) {
   let done = 0
   const left = []
@@ -238,11 +239,11 @@ async function everything(back) {
     done++
     for (const el of all('[data-key]', file)) keep(el.dataset.key, false)
   }
-  left.unshift(...all('.rfile:not([data-undoable])').filter((f) => f.querySelector('.rsay .link')).map((f) => plain(f.dataset.path.split('/').pop())))
+  left.unshift(...all('.rfile:not([data-undoable])').map((f) => plain(f.dataset.path.split('/').pop())))
   await load()
   const [one, several] = back ? ['is as the agent left it', 'are as the agent left them'] : ['is as it was', 'are as they were']
   const words = `${some(done, 'file')} ${done === 1 ? one : several}`
-  if (left.length) toast(`${words}. ${left.join(', ')} ${left.length === 1 ? 'is' : 'are'} no longer what the agent left, and ${left.length === 1 ? 'stays' : 'stay'} as now`, { how: 'ask' })
+  if (left.length) toast(`${words}. ${left.join(', ')} ${left.length === 1 ? 'stays' : 'stay'} as now; the review says why`, { how: 'ask' })
   else announce(words)
   await tellUndone()
 }
