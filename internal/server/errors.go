@@ -84,7 +84,7 @@ func status(err error) (_ refusal, known bool) {
 		return refusal{status: http.StatusRequestEntityTooLarge, code: "too_large", sentence: guard.TooLarge(tooLarge.Limit)}, true
 	}
 	if elsewhere, ok := errors.AsType[*sessions.ElsewhereError](err); ok {
-		err = &awayError{elsewhere.Until}
+		err = &awayError{until: elsewhere.Until}
 	}
 	if away, ok := errors.AsType[*awayError](err); ok {
 		return refusal{status: http.StatusServiceUnavailable, code: "replica_away", sentence: away.Error(), retry: "2"}, true

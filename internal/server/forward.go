@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -67,7 +68,8 @@ func destinationOf(rt route) destination {
 }
 
 const (
-	// hopHeader ends a chain: a request that has it was passed on.
+	// hopHeader ends a chain: a request that has it was passed on. An answer that has it says that the
+	// request would have had to be passed on again, and that nothing was done.
 	hopHeader = "Webchat-Hop"
 	// ReplicaHeader has the number of the replica that answers /readyz, or what was passed on to it.
 	ReplicaHeader = "Webchat-Replica"
@@ -77,6 +79,7 @@ const (
 	dialTime = 2 * time.Second  // for a connection to another replica
 	takeTime = 10 * time.Second // for a reader to take a part of an answer
 	lookTime = time.Second      // between two looks at whether the other replica lives
+	mostHeld = 64 << 10         // bytes of a body that is kept, so that it can be passed on once more
 )
 
 var (
@@ -86,7 +89,10 @@ var (
 )
 
 // awayError says that the replica which has what is asked for does not answer.
-type awayError struct{ until time.Time } // when another may take it; zero: within the lease
+type awayError struct {
+	until time.Time // when another may take it; zero: within the lease
+	moved bool      // it answers, and has it no longer
+}
 
 func (e *awayError) Error() string {
 	when := "within a minute"
@@ -304,19 +310,60 @@ func (s *Server) forwarded(rt route, own http.Handler) http.Handler {
 		case !found, lone && r.Header.Get(hopHeader) != "":
 			own.ServeHTTP(w, r)
 		case r.Header.Get(hopHeader) != "":
-			s.refuse(rt, w, r, &awayError{until})
+			w.Header().Set(hopHeader, "1")
+			s.refuse(rt, w, r, &awayError{until: until})
 		default:
-			p := &passage{to: to, peer: peer, until: until, safe: r.Method == http.MethodGet || r.Method == http.MethodHead}
-			err := s.passOn(p, w, r)
-			switch _, away := errors.AsType[*awayError](err); {
+			pass := func() error {
+				return s.passOn(&passage{to: to, peer: peer, until: until, safe: r.Method == http.MethodGet || r.Method == http.MethodHead}, w, r)
+			}
+			again, err := hold(r)
+			if err == nil {
+				err = pass()
+			}
+			away, _ := errors.AsType[*awayError](err)
+			if away != nil && away.moved && again != nil { // it was handed over since this replica asked who has it
+				again()
+				if peer, until, found = s.elsewhere(to, r); !found {
+					own.ServeHTTP(w, r)
+					return
+				}
+				err = pass()
+			}
+			switch {
 			case err == nil:
-			case away && lone:
+			case away != nil && lone:
 				own.ServeHTTP(w, r)
 			default:
 				s.refuse(rt, w, r, err)
 			}
 		}
 	})
+}
+
+// hold reads a body that is short, and returns what gives the request its body again; nil if it
+// cannot have it twice.
+func hold(r *http.Request) (again func(), err error) {
+	if r.Body == nil || r.Body == http.NoBody {
+		return func() {}, nil
+	}
+	if r.ContentLength < 0 || r.ContentLength > mostHeld {
+		return nil, nil
+	}
+	b, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, unsent(err)
+	}
+	again = func() { r.Body = io.NopCloser(bytes.NewReader(b)) }
+	again()
+	return again, nil
+}
+
+// unsent is what to answer when the sender of a body did not send all of it.
+func unsent(err error) error {
+	if _, known := status(err); !known {
+		panic(http.ErrAbortHandler) // its sender has gone
+	}
+	return err
 }
 
 // passOn has another replica answer. If that returns an error, nothing was written.
@@ -330,7 +377,7 @@ func (s *Server) passOn(p *passage, w http.ResponseWriter, r *http.Request) (fai
 		}
 	}
 	if err != nil || at.Host == "" {
-		return &awayError{p.until}
+		return &awayError{until: p.until}
 	}
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
@@ -370,6 +417,9 @@ func (s *Server) passOn(p *passage, w http.ResponseWriter, r *http.Request) (fai
 			pr.Out.Header.Del("Expect") // it was answered here
 		},
 		ModifyResponse: func(res *http.Response) error {
+			if res.Header.Get(hopHeader) != "" {
+				return &awayError{until: p.until, moved: true}
+			}
 			if strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
 				if err := f.streaming(p); err != nil {
 					return err
@@ -396,24 +446,22 @@ func (s *Server) passOn(p *passage, w http.ResponseWriter, r *http.Request) (fai
 
 // failure says what became of a request that another replica did not answer.
 func (p *passage) failure(ctx context.Context, r *http.Request, body *sentBody, err error) error {
-	unsent := false
+	dialed := true
 	if op, ok := errors.AsType[*net.OpError](err); ok {
-		unsent = op.Op == "dial"
+		dialed = op.Op != "dial"
 	}
+	_, away := errors.AsType[*awayError](err)
 	switch cut := body.failed.Load(); {
 	case r.Context().Err() != nil:
 		panic(http.ErrAbortHandler) // the client is gone
 	case cut != nil:
-		if _, known := status(*cut); !known {
-			panic(http.ErrAbortHandler) // its sender has gone
-		}
-		return *cut
-	case errors.Is(err, sse.ErrTooMany), errors.Is(err, sse.ErrClosed):
+		return unsent(*cut)
+	case away, errors.Is(err, sse.ErrTooMany), errors.Is(err, sse.ErrClosed):
 		return err
 	case errors.Is(context.Cause(ctx), errStopping):
 		return errStopping
-	case p.safe, unsent:
-		return &awayError{p.until}
+	case p.safe, !dialed:
+		return &awayError{until: p.until}
 	}
 	return errCut
 }

@@ -115,6 +115,7 @@ type resident struct {
 	town   *town
 	number int64
 	noAuth bool
+	late   []int64 // who had what it asks for next, and has it no longer
 }
 
 func (r *resident) count(to string, code int) {
@@ -145,6 +146,11 @@ func (r *resident) Take(ctx context.Context, id eventlog.ID) error {
 	}
 	r.town.mu.Lock()
 	defer r.town.mu.Unlock()
+	if len(r.late) > 0 {
+		n := r.late[0]
+		r.late = r.late[1:]
+		return &sessions.ElsewhereError{ID: id, Peer: r.town.peers[n-1], Until: freeAt}
+	}
 	for _, p := range r.town.peers {
 		if n := r.town.owner[id]; n != r.number && p.Number == n && n != 0 {
 			return &sessions.ElsewhereError{ID: id, Peer: p, Until: freeAt}
@@ -276,6 +282,47 @@ func TestForgedHop(t *testing.T) {
 	edge.resident.town.bury(1) // now it is free
 	if res, body := edge.do("GET", path, "", "Webchat-Hop: 1"); res.StatusCode != 200 {
 		t.Errorf("%d %s", res.StatusCode, body)
+	}
+}
+
+// A session that is handed over while a request about it is passed on is looked for once more.
+func TestForwardDuringAHandOver(t *testing.T) {
+	w := newTown(t)
+	owner, edge, had := w.house(false), w.house(false), w.house(false)
+	id, path := owner.session(t)
+	prompts := func(from *house, path string) (n int) {
+		for _, e := range from.logOf(t, path) {
+			if strings.Contains(e.data, `"type":"user.message"`) {
+				n++
+			}
+		}
+		return n
+	}
+	want := func(status int, method, at, body string, late ...int64) {
+		t.Helper()
+		w.mu.Lock()
+		edge.resident.late = late
+		w.mu.Unlock()
+		if res, text := edge.do(method, at, body); res.StatusCode != status || res.Header.Get("Webchat-Hop") != "" {
+			t.Errorf("%s %s after %v: %d %v %.200s, want %d", method, at, late, res.StatusCode, res.Header, text, status)
+		}
+	}
+	want(202, "POST", path+"/messages", `{"content":"/show go.mod","messageId":"one"}`, 3)
+	want(200, "GET", path, "", 3)
+	want(200, "GET", "/sessions/"+id, "", 3)
+	want(503, "GET", path, "", 3, 3)
+	want(503, "POST", path+"/messages", `{"content":"`+strings.Repeat("x", 70_000)+`"}`, 3) // it is not kept
+	if n := prompts(owner, path); n != 1 {
+		t.Errorf("the prompt is %d times in the log", n)
+	}
+	owner.stop() // what it had is the edge's
+	w.own(id, 2)
+	want(202, "POST", path+"/messages", `{"content":"/show go.mod","messageId":"two"}`, 3)
+	if n := prompts(edge, path); n != 2 {
+		t.Errorf("%d prompts are in the log", n)
+	}
+	if n := had.sessions.Stats().Loaded; n != 0 {
+		t.Errorf("who had it took %d sessions", n)
 	}
 }
 

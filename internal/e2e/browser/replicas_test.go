@@ -83,6 +83,9 @@ func TestOwnerIsKilledWhileItStreams(t *testing.T) {
 	owner.down(syscall.SIGKILL)
 	p.wait(`document.getElementById('status').dataset.state === 'off'`)
 	p.shot("owner-away")
+	p.compose("say hello") // it is sent once somebody has the session
+	p.press("Alt+Enter")
+	p.has("#toasts", "your prompt is saved and will be sent")
 	q := edge.tab() // somebody opens it now
 	q.expect(refused...)
 	q.do(chromedp.Navigate(edge.url + "/sessions/" + one.ID))
@@ -93,10 +96,11 @@ func TestOwnerIsKilledWhileItStreams(t *testing.T) {
 	for _, tab := range []*page{p, q} {
 		tab.live()
 		tab.has("#turns", "Interrupted: webchat ended before the turn did")
+		tab.wait(`document.querySelectorAll('#turns > .turn').length === 2`)
 		tab.done()
 	}
+	p.is(`document.getElementById('prompt').value`, "")
 	p.shot("owner-back")
-	p.told("say hello")
 	p.do(chromedp.Reload())
 	p.live() // signed in
 }

@@ -17,6 +17,11 @@ class Refused extends Error {
   }
 }
 
+const between = new Set(['closing', 'engine_away', 'replica_away', 'replica_cut'])
+
+/** Whether a refusal is of a server that ends, begins or has gone, or of a proxy before it: it passes by itself. */
+export const passing = ({ status, code }) => between.has(code) || (!code && status >= 502 && status <= 504)
+
 export const secret = {
   get: () => localStorage.getItem(key) ?? '',
   set: (s) => localStorage.setItem(key, s),

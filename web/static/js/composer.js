@@ -1,7 +1,7 @@
 // The field where prompts and commands are typed.
 
 import { ability } from './abilities.js'
-import { folder, newID, patch, path, post, session } from './api.js'
+import { folder, newID, passing, patch, path, post, session } from './api.js'
 import { visit } from './base.js'
 import { add, attach, collect, hasAttachments, moveTo, restore } from './attach.js'
 import { parse } from './commands.js'
@@ -118,15 +118,22 @@ async function show(wanted, place) {
   answer.catch(failed)
 }
 
-/** Sends a prompt. Where the reply was lost it is sent once more, under the same id. */
+/** Sends a prompt. Where the reply was lost, or another server is about to have the session, it is sent again under the same id. */
 async function prompt(content, messageId, how = mode) {
   const { attachments, clear } = await collect()
   const body = { content, messageId, mode: running() ? how : undefined }
   if (attachments.length) body.attachments = attachments
-  await post(path('/messages'), body).catch((err) => {
-    if (err.status !== 0) throw err
-    return post(path('/messages'), body)
-  })
+  for (let left = 4; ; left--) {
+    try {
+      await post(path('/messages'), body)
+      break
+    } catch (err) {
+      if (err.status !== 0 && !passing(err)) throw err
+      err.unsent = true
+      if (!left || (err.status === 0 && left < 4)) throw err
+      if (err.status !== 0) await new Promise((done) => setTimeout(done, 700))
+    }
+  }
   clear()
 }
 
@@ -144,7 +151,7 @@ async function send(asked = false, id = newID(), how = mode) {
     sent(text)
     if (fresh) visit(`/sessions/${session()}`)
   } catch (err) {
-    if (err.status === 0 && field.value === text) later(asked, id, how)
+    if ((err.status === 0 || (err.unsent && !isLive())) && field.value === text) later(asked, id, how)
     else failed(err)
   } finally {
     sending = false
