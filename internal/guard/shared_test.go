@@ -66,3 +66,25 @@ func TestTwoProgramsOfOneStart(t *testing.T) {
 
 func reads(g *Guard, r *http.Request) bool  { _, ok := g.mayRead(r); return ok }
 func writes(g *Guard, r *http.Request) bool { _, ok := g.mayWrite(r); return ok }
+
+// Links are bounded, and who makes many pushes out their own.
+func TestManyLinksOfOneUser(t *testing.T) {
+	g, err := New(Config{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	printed, bobs := g.launch(""), g.launch("bob")
+	first := g.launch("ann")
+	for range maxLaunch {
+		g.launch("ann")
+	}
+	last := g.launch("ann")
+	if n := len(g.launches.Get()); n != maxLaunch {
+		t.Errorf("%d links are kept", n)
+	}
+	for secret, want := range map[string]bool{printed: true, bobs: true, first: false, last: true} {
+		if user, good := g.spend(secret); good != want {
+			t.Errorf("a link of %q: %v", user, good)
+		}
+	}
+}

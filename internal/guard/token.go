@@ -63,7 +63,7 @@ func (s sum) equal(t sum) bool { return subtle.ConstantTimeCompare([]byte(s), []
 
 const (
 	launchLife = 10 * time.Minute
-	maxLaunch  = 100 // links printed and not used; the oldest go first
+	maxLaunch  = 300 // links made and not used; the oldest go first, of the user who has most
 )
 
 // launched is the secret of a link, which signs one browser in until the next start.
@@ -77,10 +77,26 @@ type launched struct {
 func (g *Guard) launch(user string) string {
 	secret := rand.Text()
 	_ = g.launches.Hold(func(all []launched) []launched {
-		all = append(slices.Clone(all), launched{sumOf(g.start + secret), user, g.config.Now().UTC()})
-		return all[max(0, len(all)-maxLaunch):]
+		now := g.config.Now()
+		all = slices.DeleteFunc(slices.Clone(all), func(x launched) bool { return now.Sub(x.Made) >= launchLife })
+		if len(all) >= maxLaunch {
+			all = withoutOne(all)
+		}
+		return append(all, launched{sumOf(g.start + secret), user, now.UTC()})
 	})
 	return secret
+}
+
+// withoutOne drops the oldest link of the user who has most: nobody can push out another's by making
+// many.
+func withoutOne(all []launched) []launched {
+	of, most := map[string]int{}, 0
+	for _, x := range all {
+		of[x.User]++
+		most = max(most, of[x.User])
+	}
+	i := slices.IndexFunc(all, func(x launched) bool { return of[x.User] == most })
+	return slices.Delete(all, i, i+1)
 }
 
 // spend reports whom a secret signs in and whether it was good, and makes it void; while that cannot
