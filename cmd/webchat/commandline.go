@@ -225,6 +225,7 @@ var inWords = []struct {
 	{regexp.MustCompile(`expected duration but got (".*?"): time: .*$`), "expected a duration such as 10m but got $1"},
 	{regexp.MustCompile(`expected a valid \d+ bit int but got`), "expected a number but got"},
 	{regexp.MustCompile(` \((short|long) flag\); perhaps try .*$`), ""},
+	{regexp.MustCompile(`: expected \w+ value but got "(-.*?)"$`), " needs a value before $1"},
 }
 
 // commandName is a command as one types it.
