@@ -9,9 +9,11 @@ import (
 	"strings"
 )
 
-// waitingStyle is what the page of [Waiting] looks like: it can load nothing.
-const waitingStyle = `body{max-width:520px;margin:0 auto;padding:35vh 20px 0;font:15px/24px system-ui,sans-serif;background:Canvas;color:CanvasText}` +
-	`h1{margin:0;font-size:26px;line-height:32px;font-weight:600;letter-spacing:-.022em}p{margin:16px 0 0}`
+// waitingStyle has the page of [Waiting] look like our other small pages: it can load nothing.
+const waitingStyle = `:root{color-scheme:light dark;background:light-dark(#fff,#131416);color:light-dark(#191a18,#e9eaeb)}` +
+	`body{box-sizing:border-box;display:grid;align-content:center;gap:16px;max-width:520px;min-height:100dvh;margin:0 auto;padding:32px 24px;` +
+	`font:15px/24px system-ui,sans-serif}b{font-size:13px;font-weight:600}h1{margin:0;font-size:26px;line-height:32px;font-weight:600;letter-spacing:-.022em}` +
+	`p{margin:0;color:light-dark(#4e514b,#aab0b6)}`
 
 // Waiting answers for a server that cannot begin yet: /healthz as always, /readyz with a word, and
 // everything else, from any caller and under any host name, with 503 and the sentence that says
@@ -40,7 +42,7 @@ func Waiting(word, code, sentence string) http.Handler {
 			h.Set("Retry-After", again)
 			h.Set("Refresh", again)
 			text = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
-				`<meta name="color-scheme" content="light dark"><title>webchat</title><style>` + waitingStyle + `</style><h1>Not ready yet</h1><p>` +
+				`<meta name="color-scheme" content="light dark"><title>webchat</title><style>` + waitingStyle + `</style><b>webchat</b><h1>Not ready yet</h1><p>` +
 				html.EscapeString(sentence) + ` This page tries again by itself.</p></html>` + "\n"
 		default:
 			h.Set("Retry-After", again)
