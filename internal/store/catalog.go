@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -48,20 +47,6 @@ func (r row) args(last int64) []any {
 	}
 }
 
-const columns = `key, id, backend, model, title, created_at, updated_at, deleted_at, pinned, status, pending, last_seq, rest, workspace, activity, user_id`
-
-func scan(rows *sql.Rows) (row, error) {
-	var r row
-	var created, updated, deleted int64
-	err := rows.Scan(&r.key, &r.ID, &r.Backend, &r.Model, &r.Title, &created, &updated, &deleted, &r.Pinned,
-		&r.Status, &r.Pending, &r.LastSeq, &r.rest, &r.Workspace, &r.activity, &r.User)
-	if err != nil {
-		return r, err
-	}
-	r.CreatedAt, r.UpdatedAt, r.DeletedAt = instant(created), instant(updated), instant(deleted)
-	return r, r.unpack()
-}
-
 // unpack reads what nothing is selected by.
 func (r *row) unpack() error {
 	var more rest
@@ -86,65 +71,19 @@ func instant(n int64) time.Time {
 	return time.Unix(0, n).UTC()
 }
 
-// Summary implements [sessions.Catalog].
-func (db *DB) Summary(ctx context.Context, id eventlog.ID) (eventlog.Summary, error) {
-	found, err := db.file.Load().sessions(ctx, `SELECT `+columns+` FROM sessions WHERE id = ?`, string(id))
-	if err == nil && len(found) == 0 {
-		err = eventlog.ErrNotFound
-	}
-	if err != nil {
-		return eventlog.Summary{}, fmt.Errorf("session %s: %w", id, err)
-	}
-	return found[0].Summary, nil
-}
-
 // Limits of a page of sessions.
 const (
 	defaultSessions = 50
 	maxSessions     = 1000
 )
 
-// List implements [sessions.Catalog]. Unfinished and deleted sessions come in the order of their
-// creation. A session matches a text if its title holds each word of it, whatever the case, or if
-// an event of it matches by eventlog.Finder. Of a text that very many sessions hold, the latest
-// begun [maxFound] are listed.
-func (db *DB) List(ctx context.Context, q sessions.Query) (sessions.Page, error) {
-	p, err := pageOf(q)
-	var found []row
-	if err == nil {
-		found, err = db.file.Load().list(ctx, p)
+// sessions implements [tables].
+func (f *file) sessions(ctx context.Context, query string, args ...any) ([]row, error) {
+	all, err := rowsOf(ctx, f, query, args...)
+	for i := range all {
+		all[i].Damaged = f.damage.count(all[i].ID)
 	}
-	if err != nil {
-		return sessions.Page{}, fmt.Errorf("list the sessions: %w", err)
-	}
-	return p.page(found), nil
-}
-
-// list returns up to one row more than asked for, which shows whether there is a next page.
-func (f *file) list(ctx context.Context, p page) ([]row, error) {
-	hits, err := f.search(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	query, args := p.sql(hits)
-	found, err := f.sessions(ctx, query, args...)
-	for i := range found {
-		if at := hits[found[i].key]; at > 0 && err == nil {
-			found[i].hit, err = f.hit(ctx, at, p.finder)
-		}
-	}
-	return found, err
-}
-
-// sessions reads rows of sessions.
-func (f *file) sessions(ctx context.Context, query string, args ...any) (found []row, err error) {
-	err = f.query(ctx, func(rows *sql.Rows) error {
-		r, err := scan(rows)
-		r.Damaged = f.damage.count(r.ID)
-		found = append(found, r)
-		return err
-	}, query, args...)
-	return found, err
+	return all, err
 }
 
 // page is a query made complete.
@@ -197,8 +136,11 @@ func pageOf(q sessions.Query) (page, error) {
 	return p, nil
 }
 
-// sql selects the rows of a page. hits are the sessions that match a text.
-func (p page) sql(hits map[int64]int64) (query string, args []any) {
+// parameter implements [tables].
+func (f *file) parameter(text string) any { return text }
+
+// pick implements [tables].
+func (f *file) pick(p page, hits map[int64]int64) (query string, args []any) {
 	query = `SELECT ` + columns + ` FROM sessions WHERE `
 	order := ` ORDER BY key`
 	switch p.kind {
@@ -295,23 +237,6 @@ func (p page) page(found []row) (out sessions.Page) {
 		out.Cursor = base64.RawURLEncoding.EncodeToString([]byte(next))
 	}
 	return out
-}
-
-// Workspaces implements [sessions.Catalog].
-func (db *DB) Workspaces(ctx context.Context, user string) (all []sessions.Workspace, err error) {
-	err = db.file.Load().query(ctx, func(rows *sql.Rows) error {
-		var w sessions.Workspace
-		var updated int64
-		err := rows.Scan(&w.Path, &w.Sessions, &updated)
-		w.UpdatedAt = instant(updated)
-		all = append(all, w)
-		return err
-	}, `SELECT workspace, sum(last_seq > 1), max(updated_at) FROM sessions
-		WHERE deleted_at = 0 AND (?1 = '' OR user_id = ?1) GROUP BY workspace`, user)
-	if err != nil {
-		return nil, fmt.Errorf("list the workspaces: %w", err)
-	}
-	return all, nil
 }
 
 // caseless makes texts comparable that differ in case only.

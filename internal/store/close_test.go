@@ -54,7 +54,7 @@ func TestPlans(t *testing.T) {
 				t.Fatal(err)
 			}
 			p.from = from
-			text, args := p.sql(nil)
+			text, args := db.file.Load().pick(p, nil)
 			plan(t, db, text, args...)
 		}
 	}

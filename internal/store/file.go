@@ -187,8 +187,8 @@ func (f *file) exec(ctx context.Context, text string, args ...any) (n int64, err
 	return n, ours(err)
 }
 
-// query calls each for the rows of a statement, which reads.
-func (f *file) query(ctx context.Context, each func(*sql.Rows) error, text string, args ...any) error {
+// query implements [tables].
+func (f *file) query(ctx context.Context, each func(record) error, text string, args ...any) error {
 	rows, err := f.read.QueryContext(ctx, text, args...)
 	if err != nil {
 		return ours(err)

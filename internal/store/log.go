@@ -60,11 +60,7 @@ func (db *DB) Append(ctx context.Context, id eventlog.ID, entries []event.Entry,
 	if len(entries) == 0 {
 		return nil
 	}
-	err := checkEntries(id, entries, s)
-	var r row
-	if err == nil {
-		r, err = rowOf(s)
-	}
+	r, err := rowAfter(id, entries, s)
 	if err == nil {
 		words := wordsOf(entries)
 		followed := func(e event.Entry) bool { return !event.Relayed(e.Event.Data) }
@@ -105,27 +101,27 @@ func (f *file) putSession(ctx context.Context, r row, last int64) (key int64, er
 	return key, ours(err)
 }
 
-// checkEntries refuses what no store may write, before anything is written.
-func checkEntries(id eventlog.ID, entries []event.Entry, s eventlog.Summary) error {
+// rowAfter is the row that entries leave. What no store may write is an error.
+func rowAfter(id eventlog.ID, entries []event.Entry, s eventlog.Summary) (row, error) {
 	next := entries[0].Seq
 	for _, e := range entries {
 		switch {
 		case e.Seq != next:
-			return fmt.Errorf("%w: %d follows %d", ErrSequence, e.Seq, next-1)
+			return row{}, fmt.Errorf("%w: %d follows %d", ErrSequence, e.Seq, next-1)
 		case e.Seq < 1 || e.Seq > math.MaxUint32:
-			return fmt.Errorf("%w: %d is out of range", ErrSequence, e.Seq)
+			return row{}, fmt.Errorf("%w: %d is out of range", ErrSequence, e.Seq)
 		case e.Event.Ephemeral:
-			return fmt.Errorf("%w: %s is not logged", eventlog.ErrInvalid, e.Event.Type())
+			return row{}, fmt.Errorf("%w: %s is not logged", eventlog.ErrInvalid, e.Event.Type())
 		case len(e.JSON) == 0:
-			return fmt.Errorf("%w: entry %d is not encoded", eventlog.ErrInvalid, e.Seq)
+			return row{}, fmt.Errorf("%w: entry %d is not encoded", eventlog.ErrInvalid, e.Seq)
 		}
 		next++
 	}
 	if s.ID != id || s.LastSeq != next-1 {
-		return fmt.Errorf("%w: the summary is of session %s up to %d, the entries end at %d",
+		return row{}, fmt.Errorf("%w: the summary is of session %s up to %d, the entries end at %d",
 			eventlog.ErrInvalid, s.ID, s.LastSeq, next-1)
 	}
-	return nil
+	return rowOf(s)
 }
 
 // defaultEntries is how many entries After returns when no limit is given.
@@ -159,23 +155,8 @@ func (f *file) after(ctx context.Context, id eventlog.ID, seq int64, limit int) 
 }
 
 // sound reads what is not damaged; else the error wraps [ErrCorrupt].
-func (f *file) sound(ctx context.Context, id eventlog.ID, seq int64, limit int) (entries []event.Entry, err error) {
-	var last int64
-	err = f.query(ctx, func(rows *sql.Rows) error {
-		var e event.Entry
-		if err := rows.Scan(&e.Seq, &e.JSON, &last); err != nil {
-			return err
-		}
-		// Read in order, so any hole shows here.
-		if want := seq + int64(len(entries)) + 1; e.Seq != want {
-			return fmt.Errorf("%w: entry %d is missing", ErrCorrupt, want)
-		}
-		if e.Event, err = event.Unmarshal(e.JSON); err != nil {
-			return fmt.Errorf("%w: entry %d: %w", ErrCorrupt, e.Seq, err)
-		}
-		entries = append(entries, e)
-		return nil
-	}, selectAfter, string(id), seq, limit)
+func (f *file) sound(ctx context.Context, id eventlog.ID, seq int64, limit int) ([]event.Entry, error) {
+	entries, last, err := entriesOf(ctx, f, seq, selectAfter, string(id), seq, limit)
 	if err == nil && len(entries) == 0 {
 		_, err = f.get(ctx, `SELECT last_seq FROM sessions WHERE id = ?`, []any{string(id)}, &last)
 	}
@@ -202,20 +183,6 @@ func (db *DB) SaveDrafts(ctx context.Context, id eventlog.ID, drafts []eventlog.
 		return fmt.Errorf("save the drafts of session %s: %w", id, err)
 	}
 	return nil
-}
-
-// LoadDrafts implements [eventlog.Drafts].
-func (db *DB) LoadDrafts(ctx context.Context, id eventlog.ID) (drafts []eventlog.Draft, err error) {
-	var b []byte
-	found, err := db.file.Load().get(ctx, `SELECT json FROM drafts
-		WHERE session = (SELECT key FROM sessions WHERE id = ?)`, []any{string(id)}, &b)
-	if found && err == nil {
-		err = json.Unmarshal(b, &drafts)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("load the drafts of session %s: %w", id, err)
-	}
-	return drafts, nil
 }
 
 // one makes an error of a statement that found no session.

@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"webchat/internal/document"
 )
 
@@ -127,7 +125,7 @@ func (d *documents) Refresh(name string) error {
 func (d *documents) ask(ctx context.Context, name string) (t text, err error) {
 	ctx, cancel := context.WithTimeout(ctx, d.db.cfg.Times.attempt()/2)
 	defer cancel()
-	err = d.db.query(ctx, func(rows pgx.Rows) error { return rows.Scan(&t.version, &t.body) },
+	err = d.db.query(ctx, func(rows record) error { return rows.Scan(&t.version, &t.body) },
 		`SELECT version, body FROM documents WHERE name = $1`, name)
 	return t, err
 }

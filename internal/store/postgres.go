@@ -62,6 +62,7 @@ const oldestServer = 14
 // Any pooler works: there are no prepared statements and no state of a connection. Texts that users
 // and agents wrote are bytea, since PostgreSQL's text takes no NUL and only UTF-8.
 type Postgres struct {
+	reading
 	pool      *pgxpool.Pool
 	cfg       PostgresConfig
 	life      life
@@ -167,7 +168,7 @@ func connect(c PostgresConfig) (*Postgres, error) {
 	pc.ConnConfig.ConnectTimeout = c.Times.attempt() / 2
 	pc.MaxConns = max(pc.MaxConns, 8)
 	db := &Postgres{cfg: c, done: make(chan struct{}), life: life{acknowledged: map[eventlog.ID]int64{}}}
-	db.documents = &documents{db: db}
+	db.documents, db.reading = &documents{db: db}, reading{func() tables { return db }}
 	db.open, db.stop = context.WithCancel(context.Background())
 	if db.pool, err = pgxpool.NewWithConfig(db.open, pc); err != nil {
 		return nil, refused(err)
@@ -298,12 +299,8 @@ func (db *Postgres) Append(ctx context.Context, id eventlog.ID, entries []event.
 	if len(entries) == 0 {
 		return nil
 	}
-	err := errors.Join(ctx.Err(), checkEntries(id, entries, s))
-	var r row
-	if err == nil {
-		r, err = rowOf(s)
-	}
-	if err == nil {
+	r, err := rowAfter(id, entries, s)
+	if err = errors.Join(ctx.Err(), err); err == nil {
 		err = db.append(r, entries)
 	}
 	if err != nil {
@@ -425,28 +422,14 @@ func tsquery(words []string, prefix bool) string {
 }
 
 // After implements [eventlog.Store]. A limit below 1 means a thousand.
-func (db *Postgres) After(ctx context.Context, id eventlog.ID, seq int64, limit int) (entries []event.Entry, err error) {
+func (db *Postgres) After(ctx context.Context, id eventlog.ID, seq int64, limit int) ([]event.Entry, error) {
 	if limit < 1 {
 		limit = defaultEntries
 	}
 	if seq = max(seq, 0); seq >= math.MaxUint32 {
 		return nil, nil
 	}
-	var last int64
-	err = db.query(ctx, func(rows pgx.Rows) error {
-		var e event.Entry
-		if err := rows.Scan(&e.Seq, &e.JSON, &last); err != nil {
-			return err
-		}
-		if want := seq + int64(len(entries)) + 1; e.Seq != want {
-			return fmt.Errorf("%w: entry %d is missing", ErrCorrupt, want)
-		}
-		if e.Event, err = event.Unmarshal(e.JSON); err != nil {
-			return fmt.Errorf("%w: entry %d: %w", ErrCorrupt, e.Seq, err)
-		}
-		entries = append(entries, e)
-		return nil
-	}, `SELECT e.seq, e.json, s.last_seq FROM sessions s JOIN events e ON e.session = s.key
+	entries, last, err := entriesOf(ctx, db, seq, `SELECT e.seq, e.json, s.last_seq FROM sessions s JOIN events e ON e.session = s.key
 		WHERE s.id = $1 AND e.seq > $2 ORDER BY e.seq LIMIT $3`, []byte(id), seq, int64(limit))
 	if end := seq + int64(len(entries)); err == nil && len(entries) > 0 && len(entries) < limit && end < last {
 		err = fmt.Errorf("%w: entry %d is missing", ErrCorrupt, end+1)
@@ -457,10 +440,10 @@ func (db *Postgres) After(ctx context.Context, id eventlog.ID, seq int64, limit 
 	return entries, nil
 }
 
-// query calls each for the rows of a statement, which reads.
-func (db *Postgres) query(ctx context.Context, each func(pgx.Rows) error, text string, args ...any) error {
+// query implements [tables].
+func (db *Postgres) query(ctx context.Context, each func(record) error, text string, args ...any) error {
 	came := false
-	once := func(rows pgx.Rows) error { came = true; return each(rows) }
+	once := func(rows record) error { came = true; return each(rows) }
 	err := db.queryOnce(ctx, once, text, args...)
 	if errors.Is(err, ErrAway) && !came {
 		db.pool.Reset()
@@ -469,7 +452,7 @@ func (db *Postgres) query(ctx context.Context, each func(pgx.Rows) error, text s
 	return err
 }
 
-func (db *Postgres) queryOnce(ctx context.Context, each func(pgx.Rows) error, text string, args ...any) error {
+func (db *Postgres) queryOnce(ctx context.Context, each func(record) error, text string, args ...any) error {
 	rows, err := db.pool.Query(ctx, text, args...)
 	if err != nil {
 		return refused(err)
@@ -505,74 +488,17 @@ func (db *Postgres) Writable(ctx context.Context, size int) error {
 	return nil
 }
 
-const pgColumns = `key, id, backend, model, title, created_at, updated_at, deleted_at, pinned, status, pending, last_seq, rest, workspace, activity, user_id`
-
-func scanPostgres(rows pgx.Rows) (row, error) {
-	var r row
-	var id, backend, model, title, workspace []byte
-	var status string
-	var created, updated, deleted int64
-	err := rows.Scan(&r.key, &id, &backend, &model, &title, &created, &updated, &deleted, &r.Pinned, &status, &r.Pending, &r.LastSeq, &r.rest, &workspace, &r.activity, &r.User)
-	if err != nil {
-		return r, err
-	}
-	r.ID, r.Backend, r.Model, r.Title, r.Workspace = eventlog.ID(id), string(backend), string(model), string(title), string(workspace)
-	r.Status, r.CreatedAt, r.UpdatedAt, r.DeletedAt = event.Status(status), instant(created), instant(updated), instant(deleted)
-	return r, r.unpack()
+// sessions implements [tables].
+func (db *Postgres) sessions(ctx context.Context, text string, args ...any) ([]row, error) {
+	return rowsOf(ctx, db, text, args...)
 }
 
-// Summary implements [sessions.Catalog].
-func (db *Postgres) Summary(ctx context.Context, id eventlog.ID) (eventlog.Summary, error) {
-	found, err := db.rows(ctx, `SELECT `+pgColumns+` FROM sessions WHERE id = $1`, []byte(id))
-	if err == nil && len(found) == 0 {
-		err = eventlog.ErrNotFound
-	}
-	if err != nil {
-		return eventlog.Summary{}, fmt.Errorf("session %s: %w", id, err)
-	}
-	return found[0].Summary, nil
-}
+// parameter implements [tables].
+func (db *Postgres) parameter(text string) any { return []byte(text) }
 
-func (db *Postgres) rows(ctx context.Context, text string, args ...any) (found []row, err error) {
-	err = db.query(ctx, func(rows pgx.Rows) error {
-		r, err := scanPostgres(rows)
-		found = append(found, r)
-		return err
-	}, text, args...)
-	return found, err
-}
-
-// List implements [sessions.Catalog], as [DB.List] does.
-func (db *Postgres) List(ctx context.Context, q sessions.Query) (sessions.Page, error) {
-	p, err := pageOf(q)
-	var found []row
-	if err == nil {
-		found, err = db.list(ctx, p)
-	}
-	if err != nil {
-		return sessions.Page{}, fmt.Errorf("list the sessions: %w", err)
-	}
-	return p.page(found), nil
-}
-
-func (db *Postgres) list(ctx context.Context, p page) ([]row, error) {
-	hits, err := db.search(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	text, args := p.postgres(slices.Collect(maps.Keys(hits)), db.life.me)
-	found, err := db.rows(ctx, text, args...)
-	for i := range found {
-		if seq := hits[found[i].key]; seq > 0 && err == nil {
-			found[i].hit, err = db.hit(ctx, found[i].key, seq, p.finder)
-		}
-	}
-	return found, err
-}
-
-// postgres selects the rows of a page; hits are the keys of sessions that match its text. Of
-// unfinished and deleted sessions there are none that another living replica has than me.
-func (p page) postgres(hits []int64, me int64) (text string, args []any) {
+// pick implements [tables]. Of unfinished and deleted sessions there are none that another living
+// replica has.
+func (db *Postgres) pick(p page, hits map[int64]int64) (text string, args []any) {
 	arg := func(v any) string {
 		args = append(args, v)
 		return "$" + strconv.Itoa(len(args))
@@ -591,7 +517,7 @@ func (p page) postgres(hits []int64, me int64) (text string, args []any) {
 		where, order = `deleted_at <> 0`, `key`
 	}
 	if p.kind != sessions.QueryPresent {
-		where += ` AND (owner = ` + arg(me) + ` OR NOT ` + alive + `owner))`
+		where += ` AND (owner = ` + arg(db.life.me) + ` OR NOT ` + alive + `owner))`
 	}
 	if p.User != "" {
 		where += ` AND user_id = ` + arg(p.User)
@@ -630,20 +556,19 @@ func (p page) postgres(hits []int64, me int64) (text string, args []any) {
 		for _, w := range p.words {
 			titled += ` AND strpos(folded, ` + arg(searched(w)) + `) > 0`
 		}
-		where += ` AND (` + titled + ` OR key = ANY (` + arg(hits) + `))`
+		where += ` AND (` + titled + ` OR key = ANY (` + arg(slices.Collect(maps.Keys(hits))) + `))`
 	}
-	return `SELECT ` + pgColumns + ` FROM sessions WHERE ` + where + ` ORDER BY ` + order + ` LIMIT ` + arg(int64(p.limit+1)), args
+	return `SELECT ` + columns + ` FROM sessions WHERE ` + where + ` ORDER BY ` + order + ` LIMIT ` + arg(int64(p.limit+1)), args
 }
 
-// search returns the last event that matches of each session, by the session's key: whole words
-// first, then those that begin like the last one.
+// search implements [tables], with the event as its sequence: whole words first, then those that begin like the last one.
 func (db *Postgres) search(ctx context.Context, p page) (map[int64]int64, error) {
 	words, prefix := p.finder.Terms()
 	hits := map[int64]int64{}
 	if len(words) == 0 {
 		return hits, nil
 	}
-	note := func(rows pgx.Rows) error {
+	note := func(rows record) error {
 		var session, seq int64
 		err := rows.Scan(&session, &seq)
 		if err == nil && hits[session] == 0 {
@@ -661,37 +586,9 @@ func (db *Postgres) search(ctx context.Context, p page) (map[int64]int64, error)
 	return hits, err
 }
 
-// hit reads the event that matched; nil where it was deleted meanwhile.
-func (db *Postgres) hit(ctx context.Context, session, seq int64, finder eventlog.Finder) (found *eventlog.Hit, err error) {
-	err = db.query(ctx, func(rows pgx.Rows) error {
-		var b []byte
-		if err := rows.Scan(&b); err != nil {
-			return err
-		}
-		if e, err := event.Unmarshal(b); err == nil {
-			found = &eventlog.Hit{Seq: seq, Data: e.Data, Parts: finder.Parts(eventlog.Text(e.Data))}
-		}
-		return nil
-	}, `SELECT json FROM events WHERE session = $1 AND seq = $2`, session, seq)
-	return found, err
-}
-
-// Workspaces implements [sessions.Catalog].
-func (db *Postgres) Workspaces(ctx context.Context, user string) (all []sessions.Workspace, err error) {
-	err = db.query(ctx, func(rows pgx.Rows) error {
-		var w sessions.Workspace
-		var path []byte
-		var updated int64
-		err := rows.Scan(&path, &w.Sessions, &updated)
-		w.Path, w.UpdatedAt = string(path), instant(updated)
-		all = append(all, w)
-		return err
-	}, `SELECT workspace, count(*) FILTER (WHERE last_seq > 1), max(updated_at) FROM sessions
-		WHERE deleted_at = 0 AND ($1 = '' OR user_id = $1) GROUP BY workspace`, user)
-	if err != nil {
-		return nil, fmt.Errorf("list the workspaces: %w", err)
-	}
-	return all, nil
+// found implements [tables].
+func (db *Postgres) found(session, seq int64) (text string, args []any) {
+	return `SELECT seq, json FROM events WHERE session = $1 AND seq = $2`, []any{session, seq}
 }
 
 // Mark implements [sessions.Catalog].
@@ -739,21 +636,6 @@ func (db *Postgres) SaveDrafts(ctx context.Context, id eventlog.ID, drafts []eve
 		return fmt.Errorf("save the drafts of session %s: %w", id, err)
 	}
 	return nil
-}
-
-// LoadDrafts implements [eventlog.Drafts].
-func (db *Postgres) LoadDrafts(ctx context.Context, id eventlog.ID) (drafts []eventlog.Draft, err error) {
-	err = db.query(ctx, func(rows pgx.Rows) error {
-		var b []byte
-		if err := rows.Scan(&b); err != nil {
-			return err
-		}
-		return json.Unmarshal(b, &drafts)
-	}, `SELECT d.json FROM drafts d JOIN sessions s ON s.key = d.session WHERE s.id = $1`, []byte(id))
-	if err != nil {
-		return nil, fmt.Errorf("load the drafts of session %s: %w", id, err)
-	}
-	return drafts, nil
 }
 
 // Size is how many bytes the database takes.

@@ -172,7 +172,7 @@ func (db *Postgres) beat() error {
 	var mine bool
 	var peers, stays []sessions.Peer
 	versions := map[string]int64{}
-	err := db.query(ctx, func(rows pgx.Rows) error {
+	err := db.query(ctx, func(rows record) error {
 		var what, text, version string
 		var number int64
 		err := rows.Scan(&what, &number, &text, &version)
@@ -273,7 +273,7 @@ func (db *Postgres) take(ctx context.Context, id eventlog.ID) error {
 		found := false
 		// Where another one takes the row meanwhile, PostgreSQL looks again at the columns of the row only,
 		// not whether its new owner lives: so the owner has to be the one that was found dead.
-		err := db.query(ctx, func(rows pgx.Rows) error {
+		err := db.query(ctx, func(rows record) error {
 			found = true
 			return rows.Scan(&owner, &took, &lives, &other, &url, &version, &left)
 		}, `WITH free AS MATERIALIZED (SELECT key, owner FROM sessions WHERE id = $2 AND owner <> $1 AND $3::boolean
@@ -348,7 +348,7 @@ func (db *Postgres) Takeovers() int64 { return db.taken.Load() }
 
 // Elsewhere implements [sessions.Owners].
 func (db *Postgres) Elsewhere(ctx context.Context) (all []eventlog.Summary, err error) {
-	found, err := db.rows(ctx, `SELECT `+pgColumns+` FROM sessions WHERE touched > now() - interval '1 minute'
+	found, err := db.sessions(ctx, `SELECT `+columns+` FROM sessions WHERE touched > now() - interval '1 minute'
 		AND owner IN (SELECT id FROM replicas WHERE id <> $1 AND ends > now() - interval '1 minute')`, db.life.me)
 	for _, r := range found {
 		all = append(all, r.Summary)
@@ -377,7 +377,7 @@ func (db *Postgres) look(ctx context.Context, id eventlog.ID, seq int64) (last i
 	ctx, cancel := context.WithTimeout(ctx, db.cfg.Times.attempt())
 	defer cancel()
 	owner, found := int64(0), false
-	err = db.query(ctx, func(rows pgx.Rows) error {
+	err = db.query(ctx, func(rows record) error {
 		found = true
 		return rows.Scan(&owner, &last, &there)
 	}, `SELECT s.owner, s.last_seq, e.json FROM sessions s LEFT JOIN events e ON e.session = s.key AND e.seq = $2 WHERE s.id = $1`, []byte(id), seq)

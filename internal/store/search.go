@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"strings"
 
@@ -66,8 +65,7 @@ func match(words []string, prefix bool) string {
 // ofUser keeps events of other users out of what is found; it has the user as its parameters.
 const ofUser = ` AND (? = '' OR rowid >> 32 IN (SELECT key FROM sessions WHERE deleted_at = 0 AND user_id = ? AND user_id <> ''))`
 
-// search returns the last event that matches of each session, as events.at by the session's key:
-// whole words first, then those that begin like the last one.
+// search implements [tables], with the event as events.at: whole words first, then those that begin like the last one.
 func (f *file) search(ctx context.Context, p page) (map[int64]int64, error) {
 	words, prefix := p.finder.Terms()
 	hits := map[int64]int64{}
@@ -79,7 +77,7 @@ func (f *file) search(ctx context.Context, p page) (map[int64]int64, error) {
 		below, more, err = f.pass(ctx, match(words, false), p.User, below, hits)
 	}
 	if err == nil && prefix && len(hits) < enoughFound {
-		err = f.query(ctx, func(rows *sql.Rows) error {
+		err = f.query(ctx, func(rows record) error {
 			var at int64
 			err := rows.Scan(&at)
 			if hits[at>>32] == 0 {
@@ -103,7 +101,7 @@ var errPassed = errors.New("enough")
 // first place.
 func (f *file) pass(ctx context.Context, query, user string, from int64, hits map[int64]int64) (below int64, more bool, err error) {
 	seen := 0
-	err = f.query(ctx, func(rows *sql.Rows) error {
+	err = f.query(ctx, func(rows record) error {
 		var at int64
 		if err := rows.Scan(&at); err != nil {
 			return err
@@ -126,17 +124,7 @@ func (f *file) pass(ctx context.Context, query, user string, from int64, hits ma
 	return below, more, err
 }
 
-// hit reads the event that matched; nil where it was deleted meanwhile, or is damaged, which its
-// session says.
-func (f *file) hit(ctx context.Context, at int64, finder eventlog.Finder) (*eventlog.Hit, error) {
-	var b []byte
-	found, err := f.get(ctx, `SELECT json FROM events WHERE at = ?`, []any{at}, &b)
-	if !found || err != nil {
-		return nil, err
-	}
-	e, err := event.Unmarshal(b)
-	if err != nil {
-		return nil, nil
-	}
-	return &eventlog.Hit{Seq: at & 0xffffffff, Data: e.Data, Parts: finder.Parts(eventlog.Text(e.Data))}, nil
+// found implements [tables].
+func (f *file) found(_, at int64) (query string, args []any) {
+	return `SELECT at & 0xffffffff, json FROM events WHERE at = ?`, []any{at}
 }

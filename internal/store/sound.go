@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -82,7 +81,7 @@ func (f *file) probe(ctx context.Context) error {
 		{Kind: sessions.QueryUnfinished, Limit: 1}, {Kind: sessions.QueryDeleted, Limit: 1}} {
 		p, err := pageOf(q)
 		if err == nil {
-			_, err = f.list(ctx, p)
+			_, err = list(ctx, f, p)
 		}
 		if ctx.Err() == nil && err != nil {
 			return damaged(err)
@@ -113,7 +112,7 @@ func (f *file) probeWords(ctx context.Context) error {
 func (f *file) rebuild(ctx context.Context) error {
 	_, err := f.exec(ctx, `BEGIN IMMEDIATE; DROP TABLE found;`+wordsTable+`REINDEX sessions`)
 	if err == nil {
-		err = f.query(ctx, func(rows *sql.Rows) error {
+		err = f.query(ctx, func(rows record) error {
 			var at int64
 			var e event.Entry
 			if err := rows.Scan(&at, &e.JSON); err != nil {

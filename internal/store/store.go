@@ -54,6 +54,7 @@ type Config struct {
 
 // DB keeps sessions in a SQLite file.
 type DB struct {
+	reading
 	path    string
 	held    func() error
 	log     *slog.Logger
@@ -69,6 +70,7 @@ type DB struct {
 
 func newDB(c Config, log *slog.Logger) *DB {
 	db := &DB{path: filepath.Join(c.Dir, FileName), held: c.Held, log: log, damage: openDamage(c.Dir)}
+	db.reading = reading{func() tables { return db.file.Load() }}
 	db.baton, db.stopped = make(chan struct{}, 1), make(chan struct{})
 	db.baton <- struct{}{}
 	return db

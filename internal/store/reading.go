@@ -1,0 +1,177 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"webchat/internal/event"
+	"webchat/internal/eventlog"
+	"webchat/internal/sessions"
+)
+
+// tables is a database with the tables of sessions, events and drafts. Both kinds of it number
+// parameters alike: $1 is the first.
+type tables interface {
+	// query calls each for the rows of a statement, which reads.
+	query(ctx context.Context, each func(record) error, text string, args ...any) error
+	// sessions reads rows of sessions, which the statement selects by [columns].
+	sessions(ctx context.Context, text string, args ...any) ([]row, error)
+	// search returns the last event that matches a page's text of each session, by the session's key.
+	search(ctx context.Context, p page) (hits map[int64]int64, err error)
+	// pick selects up to one row more than a page has, which shows whether there is a next page.
+	pick(p page, hits map[int64]int64) (text string, args []any)
+	// found selects the sequence and the bytes of an event that search returned.
+	found(session, event int64) (text string, args []any)
+	// parameter is a text that users or agents wrote, as the tables have it.
+	parameter(text string) any
+}
+
+// record is a row of a result.
+type record interface{ Scan(to ...any) error }
+
+// reading is what a store reads from its tables, which may be others the next time.
+type reading struct{ from func() tables }
+
+const columns = `key, id, backend, model, title, created_at, updated_at, deleted_at, pinned, status,
+	pending, last_seq, rest, workspace, activity, user_id`
+
+// rowsOf is the part of [tables.sessions] that both databases share.
+func rowsOf(ctx context.Context, t tables, text string, args ...any) (all []row, err error) {
+	err = t.query(ctx, func(found record) error {
+		var r row
+		var id, backend, model, title, workspace []byte
+		var status string
+		var created, updated, deleted int64
+		err := found.Scan(&r.key, &id, &backend, &model, &title, &created, &updated, &deleted, &r.Pinned, &status,
+			&r.Pending, &r.LastSeq, &r.rest, &workspace, &r.activity, &r.User)
+		if err != nil {
+			return err
+		}
+		r.ID, r.Backend, r.Model = eventlog.ID(id), string(backend), string(model)
+		r.Title, r.Workspace, r.Status = string(title), string(workspace), event.Status(status)
+		r.CreatedAt, r.UpdatedAt, r.DeletedAt = instant(created), instant(updated), instant(deleted)
+		all = append(all, r)
+		return all[len(all)-1].unpack()
+	}, text, args...)
+	return all, err
+}
+
+// entriesOf reads entries of a log by a statement that selects the sequence and the bytes of each and
+// the last sequence of the log, which it returns where there are entries. A hole and what cannot be
+// decoded are [ErrCorrupt].
+func entriesOf(ctx context.Context, t tables, seq int64, text string, args ...any) (
+	entries []event.Entry, last int64, err error) {
+	err = t.query(ctx, func(found record) error {
+		var e event.Entry
+		if err := found.Scan(&e.Seq, &e.JSON, &last); err != nil {
+			return err
+		}
+		// Read in order, so any hole shows here.
+		if want := seq + int64(len(entries)) + 1; e.Seq != want {
+			return fmt.Errorf("%w: entry %d is missing", ErrCorrupt, want)
+		}
+		if e.Event, err = event.Unmarshal(e.JSON); err != nil {
+			return fmt.Errorf("%w: entry %d: %w", ErrCorrupt, e.Seq, err)
+		}
+		entries = append(entries, e)
+		return nil
+	}, text, args...)
+	return entries, last, err
+}
+
+// Summary implements [sessions.Catalog].
+func (r reading) Summary(ctx context.Context, id eventlog.ID) (eventlog.Summary, error) {
+	t := r.from()
+	found, err := t.sessions(ctx, `SELECT `+columns+` FROM sessions WHERE id = $1`, t.parameter(string(id)))
+	if err == nil && len(found) == 0 {
+		err = eventlog.ErrNotFound
+	}
+	if err != nil {
+		return eventlog.Summary{}, fmt.Errorf("session %s: %w", id, err)
+	}
+	return found[0].Summary, nil
+}
+
+// List implements [sessions.Catalog]. Unfinished and deleted sessions come in the order of their
+// creation. A session matches a text if its title holds each word of it, whatever the case, or if
+// an event of it matches by eventlog.Finder. Of a text that very many sessions hold, the latest
+// begun [maxFound] are listed.
+func (r reading) List(ctx context.Context, q sessions.Query) (sessions.Page, error) {
+	p, err := pageOf(q)
+	var found []row
+	if err == nil {
+		found, err = list(ctx, r.from(), p)
+	}
+	if err != nil {
+		return sessions.Page{}, fmt.Errorf("list the sessions: %w", err)
+	}
+	return p.page(found), nil
+}
+
+func list(ctx context.Context, t tables, p page) ([]row, error) {
+	hits, err := t.search(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	text, args := t.pick(p, hits)
+	all, err := t.sessions(ctx, text, args...)
+	for i := range all {
+		if at := hits[all[i].key]; at > 0 && err == nil {
+			text, args := t.found(all[i].key, at)
+			all[i].hit, err = hit(ctx, t, p.finder, text, args...)
+		}
+	}
+	return all, err
+}
+
+// hit reads the event that matched; nil where it was deleted meanwhile, or is damaged, which its
+// session says.
+func hit(ctx context.Context, t tables, f eventlog.Finder, text string, args ...any) (hit *eventlog.Hit, err error) {
+	err = t.query(ctx, func(found record) error {
+		var seq int64
+		var b []byte
+		if err := found.Scan(&seq, &b); err != nil {
+			return err
+		}
+		if e, err := event.Unmarshal(b); err == nil {
+			hit = &eventlog.Hit{Seq: seq, Data: e.Data, Parts: f.Parts(eventlog.Text(e.Data))}
+		}
+		return nil
+	}, text, args...)
+	return hit, err
+}
+
+// Workspaces implements [sessions.Catalog].
+func (r reading) Workspaces(ctx context.Context, user string) (all []sessions.Workspace, err error) {
+	err = r.from().query(ctx, func(found record) error {
+		var w sessions.Workspace
+		var path []byte
+		var updated int64
+		err := found.Scan(&path, &w.Sessions, &updated)
+		w.Path, w.UpdatedAt = string(path), instant(updated)
+		all = append(all, w)
+		return err
+	}, `SELECT workspace, count(*) FILTER (WHERE last_seq > 1), max(updated_at) FROM sessions
+		WHERE deleted_at = 0 AND ($1 = '' OR user_id = $1) GROUP BY workspace`, user)
+	if err != nil {
+		return nil, fmt.Errorf("list the workspaces: %w", err)
+	}
+	return all, nil
+}
+
+// LoadDrafts implements [eventlog.Drafts].
+func (r reading) LoadDrafts(ctx context.Context, id eventlog.ID) (drafts []eventlog.Draft, err error) {
+	t := r.from()
+	err = t.query(ctx, func(found record) error {
+		var b []byte
+		if err := found.Scan(&b); err != nil {
+			return err
+		}
+		return json.Unmarshal(b, &drafts)
+	}, `SELECT json FROM drafts WHERE session = (SELECT key FROM sessions WHERE id = $1)`, t.parameter(string(id)))
+	if err != nil {
+		return nil, fmt.Errorf("load the drafts of session %s: %w", id, err)
+	}
+	return drafts, nil
+}
