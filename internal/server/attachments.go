@@ -10,6 +10,7 @@ import (
 
 	"webchat/internal/kind"
 	"webchat/internal/policy"
+	"webchat/internal/session"
 )
 
 type attachReply struct {
@@ -17,11 +18,7 @@ type attachReply struct {
 	Sensitive bool   `json:"sensitive,omitempty"` // by its name it may hold secrets, so it goes only with "sensitive"
 }
 
-func (s *Server) attach(w http.ResponseWriter, r *http.Request) error {
-	one, err := s.session(r)
-	if err != nil {
-		return err
-	}
+func (s *Server) attach(w http.ResponseWriter, r *http.Request, one *session.Session) error {
 	data, err := io.ReadAll(r.Body)
 	if err != nil {
 		return fmt.Errorf("read the attachment: %w", err)

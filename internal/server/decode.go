@@ -81,5 +81,18 @@ func limitOf(q url.Values, def, most int) (int, error) {
 	return n, nil
 }
 
+// eventOf is the number of an event that a query gives by a name; 0: it gives none.
+func eventOf(q url.Values, name string) (int64, error) {
+	text := q.Get(name)
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 1 {
+		return 0, invalid("bad_query", "Give %s as the number of an event.", name)
+	}
+	return n, nil
+}
+
 // listed is a list that travels as [] and not as null.
 func listed[T any](list []T) []T { return append([]T{}, list...) }

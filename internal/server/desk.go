@@ -8,14 +8,11 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"webchat/internal/page"
+	"webchat/internal/session"
 )
 
 // deskPane draws an output, or what is left of it, as the Desk shows it.
-func (s *Server) deskPane(w http.ResponseWriter, r *http.Request) error {
-	one, err := s.session(r)
-	if err != nil {
-		return err
-	}
+func (s *Server) deskPane(w http.ResponseWriter, r *http.Request, one *session.Session) error {
 	target := chi.URLParam(r, "output")
 	if look := one.Looked(target); look != nil {
 		return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Look(b, string(one.ID()), target, look...) })

@@ -42,11 +42,7 @@ type displayFailure struct {
 	NotKept bool `json:"notKept,omitempty"`
 }
 
-func (s *Server) display(w http.ResponseWriter, r *http.Request) error {
-	one, err := s.session(r)
-	if err != nil {
-		return err
-	}
+func (s *Server) display(w http.ResponseWriter, r *http.Request, one *session.Session) error {
 	in, err := decode[displayRequest](r)
 	if err != nil {
 		return err
@@ -73,11 +69,7 @@ func (s *Server) display(w http.ResponseWriter, r *http.Request) error {
 }
 
 // reread shows a file again whose output is gone, or which has changed on disk since.
-func (s *Server) reread(w http.ResponseWriter, r *http.Request) error {
-	one, err := s.session(r)
-	if err != nil {
-		return err
-	}
+func (s *Server) reread(w http.ResponseWriter, r *http.Request, one *session.Session) error {
 	look, err := one.Reread(r.Context(), chi.URLParam(r, "outputId"), s.current)
 	if err != nil {
 		return err

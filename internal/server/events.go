@@ -31,11 +31,7 @@ func (eventList) Streams() string {
 func frameOf(e event.Entry) sse.Frame { return sse.Frame{ID: e.Seq, Pos: e.Pos, Data: e.JSON} }
 
 // events answers with a page of the log, or with the stream.
-func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
-	one, err := s.session(r)
-	if err != nil {
-		return err
-	}
+func (s *Server) events(w http.ResponseWriter, r *http.Request, one *session.Session) error {
 	translated, err := dialectOf(r)
 	if err != nil {
 		return err

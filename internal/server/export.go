@@ -24,7 +24,7 @@ var formats = map[string]struct {
 
 // export answers with a session as a file. All but the page are written as the log is read, so that
 // their size costs no memory.
-func (s *Server) export(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) export(w http.ResponseWriter, r *http.Request, one *session.Session) error {
 	name := r.URL.Query().Get("format")
 	if name == "" {
 		name = "md"
@@ -32,10 +32,6 @@ func (s *Server) export(w http.ResponseWriter, r *http.Request) error {
 	f, ok := formats[name]
 	if !ok || name != "jsonl" && s.Pages == nil {
 		return invalid("bad_query", "Give format as md, jsonl or html.")
-	}
-	one, err := s.session(r)
-	if err != nil {
-		return err
 	}
 	w.Header().Set("Content-Type", f.mime)
 	// Never shown in place: it holds what agents and commands wrote.

@@ -123,11 +123,7 @@ func (s *Server) ChangesOf(one *session.Session) (files.ChangeSource, error) {
 }
 
 // sessionChanges says what a session changed: as a list, or as a diff.
-func (s *Server) sessionChanges(w http.ResponseWriter, r *http.Request) error {
-	one, err := s.session(r)
-	if err != nil {
-		return err
-	}
+func (s *Server) sessionChanges(w http.ResponseWriter, r *http.Request, one *session.Session) error {
 	source, err := s.ChangesOf(one)
 	if err != nil {
 		return err

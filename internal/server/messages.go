@@ -51,11 +51,7 @@ func (m messageRequest) message() session.Message {
 	return out
 }
 
-func (s *Server) sendMessage(w http.ResponseWriter, r *http.Request) error {
-	one, err := s.session(r)
-	if err != nil {
-		return err
-	}
+func (s *Server) sendMessage(w http.ResponseWriter, r *http.Request, one *session.Session) error {
 	in, err := decode[messageRequest](r)
 	if err != nil {
 		return err

@@ -132,11 +132,7 @@ type undoRequest struct {
 
 // undo takes changes of a file back on disk or brings them back, and shows the file again. The file
 // has to be as it is shown, but for changes that were taken back before.
-func (s *Server) undo(w http.ResponseWriter, r *http.Request) error {
-	one, err := s.session(r)
-	if err != nil {
-		return err
-	}
+func (s *Server) undo(w http.ResponseWriter, r *http.Request, one *session.Session) error {
 	in, err := decode[undoRequest](r)
 	if err != nil {
 		return err

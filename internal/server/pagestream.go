@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"net/http"
-	"strconv"
 
 	"webchat/internal/eventlog"
 	"webchat/internal/guard"
@@ -79,11 +78,7 @@ func (p *pageSource) await(pump context.Context, seq int64) error {
 	return p.projector.Await(pump, seq)
 }
 
-func (s *Server) pageStream(w http.ResponseWriter, r *http.Request) error {
-	one, err := s.session(r)
-	if err != nil {
-		return err
-	}
+func (s *Server) pageStream(w http.ResponseWriter, r *http.Request, one *session.Session) error {
 	after, ok, _ := sse.ParseLastEventID(r)
 	if !ok {
 		after = -1 // no place: everything is built anew
@@ -100,22 +95,15 @@ func (s *Server) pageStream(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-func (s *Server) sessionPage(w http.ResponseWriter, r *http.Request) error {
-	one, err := s.session(r)
-	if err != nil {
-		return err
-	}
+func (s *Server) sessionPage(w http.ResponseWriter, r *http.Request, one *session.Session) error {
 	view, err := s.view(r.Context(), sidebarWish{Workspace: one.Summary().Workspace, Short: true})
 	if err != nil {
 		return err
 	}
 	sum := one.Summary()
 	view.Backend, view.Model = sum.Backend, sum.Model
-	if before := r.URL.Query().Get("before"); before != "" {
-		return s.earlierPage(w, r, one, view, before)
-	}
-	if from := r.URL.Query().Get("from"); from != "" {
-		return s.pageFrom(w, r, one, view, from)
+	if q := r.URL.Query(); q.Get("before") != "" || q.Get("from") != "" {
+		return s.pageOfPast(w, r, one, view)
 	}
 	_, src, release, err := s.projected(r.Context(), one)
 	if err != nil {
@@ -125,29 +113,26 @@ func (s *Server) sessionPage(w http.ResponseWriter, r *http.Request) error {
 	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Session(b, view, src.projector) })
 }
 
-// earlierPage shows the turns before an event.
-func (s *Server) earlierPage(w http.ResponseWriter, r *http.Request, one *session.Session, view page.View, before string) error {
-	end, err := strconv.ParseInt(before, 10, 64)
-	if err != nil || end < 1 {
-		return invalid("bad_query", "Give before as the number of an event.")
-	}
-	p := s.Pages.pages.Projector(string(one.ID()))
-	sum := one.Summary()
-	if err := (past{s.Outputs, one, p}).load(r.Context(), p.Cut(), min(end-1, sum.LastSeq), sum); err != nil {
+// pageOfPast shows the turns before an event, or everything from the turn of an event on: what a
+// search found may lie far before the last turns.
+func (s *Server) pageOfPast(w http.ResponseWriter, r *http.Request, one *session.Session, view page.View) error {
+	before, err := eventOf(r.URL.Query(), "before")
+	if err != nil {
 		return err
 	}
-	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Session(b, view, p) })
-}
-
-// pageFrom shows everything from the turn of an event on: what a search found may
-// lie far before the last turns.
-func (s *Server) pageFrom(w http.ResponseWriter, r *http.Request, one *session.Session, view page.View, from string) error {
-	seq, err := strconv.ParseInt(from, 10, 64)
-	if err != nil || seq < 1 {
-		return invalid("bad_query", "Give from as the number of an event.")
+	from, err := eventOf(r.URL.Query(), "from")
+	if err != nil {
+		return err
 	}
-	p := s.Pages.pages.ProjectorFrom(string(one.ID()), seq)
-	if _, err := (past{s.Outputs, one, p}).catchUp(r.Context()); err != nil {
+	p := s.Pages.pages.Projector(string(one.ID()))
+	if before > 0 {
+		sum := one.Summary()
+		err = (past{s.Outputs, one, p}).load(r.Context(), p.Cut(), min(before-1, sum.LastSeq), sum)
+	} else {
+		p = s.Pages.pages.ProjectorFrom(string(one.ID()), from)
+		_, err = (past{s.Outputs, one, p}).catchUp(r.Context())
+	}
+	if err != nil {
 		return err
 	}
 	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Session(b, view, p) })

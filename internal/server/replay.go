@@ -2,10 +2,10 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
-	"strconv"
 	"sync"
 
 	"webchat/internal/event"
@@ -56,11 +56,7 @@ func (f *film) follow(ctx context.Context, one *session.Session) error {
 }
 
 // replay shows a session as it was after an event.
-func (s *Server) replay(w http.ResponseWriter, r *http.Request) error {
-	one, err := s.session(r)
-	if err != nil {
-		return err
-	}
+func (s *Server) replay(w http.ResponseWriter, r *http.Request, one *session.Session) error {
 	q, ctx := r.URL.Query(), r.Context()
 	f := s.films.of(one.ID())
 	f.mu.Lock()
@@ -68,13 +64,11 @@ func (s *Server) replay(w http.ResponseWriter, r *http.Request) error {
 	if err := f.follow(ctx, one); err != nil {
 		return err
 	}
-	at := f.Last()
-	if given := q.Get("at"); given != "" {
-		if at, err = strconv.ParseInt(given, 10, 64); err != nil || at < 1 {
-			return invalid("bad_query", "Give at as the number of an event.")
-		}
+	at, err := eventOf(q, "at")
+	if err != nil {
+		return err
 	}
-	at = min(at, f.Last())
+	at = min(cmp.Or(at, f.Last()), f.Last())
 	sum := f.Before(at)
 	err = eachPage(ctx, one, sum.LastSeq, at, func(entries []event.Entry) error {
 		for _, e := range entries {

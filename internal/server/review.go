@@ -20,11 +20,7 @@ import (
 const mostHunks = 300
 
 // review draws what the agent changed, for the Desk.
-func (s *Server) review(w http.ResponseWriter, r *http.Request) error {
-	one, err := s.session(r)
-	if err != nil {
-		return err
-	}
+func (s *Server) review(w http.ResponseWriter, r *http.Request, one *session.Session) error {
 	of, err := reviewOf(r)
 	if err != nil {
 		return err
@@ -46,10 +42,8 @@ func (s *Server) review(w http.ResponseWriter, r *http.Request) error {
 
 func reviewOf(r *http.Request) (of files.ReviewOf, err error) {
 	q := r.URL.Query()
-	if from := q.Get("from"); from != "" {
-		if of.From, err = strconv.ParseInt(from, 10, 64); err != nil || of.From < 1 {
-			return of, invalid("bad_query", "from is the number of the event a turn begins with.")
-		}
+	if of.From, err = eventOf(q, "from"); err != nil {
+		return of, err
 	}
 	switch q.Get("since") {
 	case "", "turn":

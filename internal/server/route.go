@@ -75,6 +75,17 @@ func of[In, Out any](s *Server, method, pattern string, class guard.Class, statu
 	})
 }
 
+// in makes a handler of f, which answers a request about the session that the path names.
+func (s *Server) in(f func(http.ResponseWriter, *http.Request, *session.Session) error) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		one, err := s.session(r)
+		if err != nil {
+			return err
+		}
+		return f(w, r, one)
+	}
+}
+
 // act makes what a row does of a method of sessions that gets a value of the path.
 func act(name string, f func(*session.Session, context.Context, string) error) func(*http.Request, *session.Session, empty) (empty, error) {
 	return func(r *http.Request, one *session.Session, _ empty) (empty, error) {

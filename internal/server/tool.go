@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strconv"
 
 	"github.com/go-chi/chi/v5"
 
@@ -15,8 +14,8 @@ import (
 )
 
 // toolContent answers with the inside of a folded row, for a page that opens it.
-func (s *Server) toolContent(w http.ResponseWriter, r *http.Request) error {
-	one, err := s.session(r)
+func (s *Server) toolContent(w http.ResponseWriter, r *http.Request, one *session.Session) error {
+	from, err := eventOf(r.URL.Query(), "from")
 	if err != nil {
 		return err
 	}
@@ -24,12 +23,6 @@ func (s *Server) toolContent(w http.ResponseWriter, r *http.Request) error {
 	if r.URL.RawPath != "" { // then the router matched the path as it was escaped
 		if id, err = url.PathUnescape(id); err != nil {
 			return invalid("bad_path", "Give the id of a call as the log has it.")
-		}
-	}
-	from := int64(0)
-	if text := r.URL.Query().Get("from"); text != "" {
-		if from, err = strconv.ParseInt(text, 10, 64); err != nil || from < 1 {
-			return invalid("bad_query", "Give from as the number of an event.")
 		}
 	}
 	_, src, release, err := s.projected(r.Context(), one)
