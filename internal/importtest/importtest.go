@@ -67,7 +67,7 @@ var ours = map[string][]string{
 	"internal/page/pagetest":   {"internal/page"},
 	"internal/render/notebook": {"internal/kind", "internal/render", "internal/render/markdown", "internal/render/terminal", "internal/wording"},
 	"internal/views":           {"internal/grep", "internal/outputs", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/notebook", "internal/render/terminal", "internal/tokens", "internal/kind", "internal/veil"},
-	"internal/server":          {"internal/session", "internal/files", "internal/grep", "internal/veil", "internal/eventlog", "internal/consent", "internal/sessions", "internal/event", "internal/outputs", "internal/sse", "internal/render", "internal/page", "internal/policy", "internal/strictjson", "internal/guard", "internal/agent", "internal/kind", "internal/tokens", "internal/views", "web"},
+	"internal/server":          {"internal/session", "internal/files", "internal/grep", "internal/veil", "internal/eventlog", "internal/consent", "internal/sessions", "internal/event", "internal/outputs", "internal/sse", "internal/render", "internal/render/code", "internal/page", "internal/policy", "internal/strictjson", "internal/guard", "internal/agent", "internal/kind", "internal/tokens", "internal/views", "web"},
 
 	"internal/document/documenttest": {"internal/document"},
 

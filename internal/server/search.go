@@ -19,6 +19,7 @@ import (
 	"webchat/internal/grep"
 	"webchat/internal/outputs"
 	"webchat/internal/policy"
+	"webchat/internal/render/code"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/tokens"
@@ -261,4 +262,17 @@ func (s *Server) price(_ *http.Request, in priceRequest) (p outputs.Price, err e
 	}
 	p.Tokens, p.Exact = tokens.Count(in.Text)
 	return p, nil
+}
+
+// coloursRequest is lines of files, as a search found them.
+type coloursRequest struct {
+	Pieces []code.Piece `json:"pieces"`
+}
+
+type coloursReply struct {
+	Pieces [][][]code.Span `json:"pieces"` // for each piece the spans of its lines; null: it is not coloured
+}
+
+func (s *Server) colours(_ *http.Request, in coloursRequest) (coloursReply, error) {
+	return coloursReply{Pieces: code.Spans(in.Pieces)}, nil
 }

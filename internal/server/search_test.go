@@ -111,6 +111,9 @@ func TestSearchOfAWorkspace(t *testing.T) {
 	if got := h.posted(t, "/api/price", `{"text":"one two three"}`); got != `{"tokens":3,"exact":true}` {
 		t.Errorf("a price of %s", got)
 	}
+	if got := h.posted(t, "/api/colours", `{"pieces":[{"path":"a.go","text":"var é = 1\n// 𝄞"},{"path":"x.unknown","text":"var"}]}`); got != `{"pieces":[[[{"n":3,"c":"kd"},{"n":3},{"n":1,"c":"p"},{"n":1},{"n":1,"c":"mi"}],[{"n":5,"c":"c1"}]],null]}` {
+		t.Errorf("colours: %s", got)
+	}
 	if got := h.posted(t, "/api/price", `{"picture":{"width":1024,"height":1024}}`); got != `{"tokens":765,"exact":false}` {
 		t.Errorf("a picture for %s", got)
 	}

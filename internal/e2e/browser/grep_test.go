@@ -46,6 +46,8 @@ func TestSearchOfTheFolder(t *testing.T) {
 	p.is(`document.querySelectorAll('.gfile:nth-child(2) .cl')[0].textContent`, "// Patience\tis <b>long</b>⟨U+202E⟩")
 	p.wait(`document.querySelectorAll('.gfile:nth-child(2) .cl')[1].textContent.length < 320`)
 	p.has(".grep .dfoot", "Hit 1 of 5")
+	p.wait(`document.querySelector('.gfile:first-child .c1 + mark.now + .c1')?.textContent === ' ends it'`) // coloured, but for matches
+	p.is(`document.querySelectorAll('.gfile:nth-child(2) .cl')[0].textContent`, "// Patience\tis <b>long</b>⟨U+202E⟩")
 	p.shots("grep")
 	p.strained("the search of the folder")
 	p.press("Control+Shift+f")

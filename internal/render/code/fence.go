@@ -3,6 +3,7 @@ package code
 import (
 	"strings"
 	"time"
+	"unicode/utf16"
 
 	"webchat/internal/render"
 )
@@ -45,21 +46,8 @@ func fenceGrammar(info string) *grammar {
 
 // lexInto writes code as spans and returns the state at its end; false: it took too long, or the grammar failed.
 func lexInto(out *strings.Builder, g *grammar, code string, state *lexState, work *render.Work) (*lexState, bool) {
-	for line := range strings.Lines(code) {
-		if len(line) > render.LongLine {
-			return nil, false
-		}
-	}
-	code = strings.ToValidUTF8(code, "\uFFFD")
-	l, err := g.start(code, 0, state)
-	if err != nil {
-		return nil, false
-	}
 	class := ""
 	write := func(c, text string) {
-		if text == "" {
-			return
-		}
 		if c != class {
 			if class != "" {
 				out.WriteString("</span>")
@@ -71,6 +59,30 @@ func lexInto(out *strings.Builder, g *grammar, code string, state *lexState, wor
 		}
 		out.WriteString(render.EscapeText(text))
 	}
+	state, ok := lexed(g, code, state, work, write)
+	if ok && class != "" {
+		out.WriteString("</span>")
+	}
+	return state, ok
+}
+
+// lexed calls write with the parts of code in order, none of them empty, and the class of each.
+func lexed(g *grammar, code string, state *lexState, work *render.Work, write func(class, text string)) (*lexState, bool) {
+	for line := range strings.Lines(code) {
+		if len(line) > render.LongLine {
+			return nil, false
+		}
+	}
+	code = strings.ToValidUTF8(code, "\uFFFD")
+	l, err := g.start(code, 0, state)
+	if err != nil {
+		return nil, false
+	}
+	some := func(class, text string) {
+		if text != "" {
+			write(class, text)
+		}
+	}
 	for n := 1; ; n++ {
 		gap, t, ok, err := l.token()
 		if err != nil || n%8 == 0 && work.Over() {
@@ -79,15 +91,64 @@ func lexInto(out *strings.Builder, g *grammar, code string, state *lexState, wor
 		if !ok {
 			break
 		}
-		write("", gap)
-		write(tokenClass(t.Type), t.Value)
+		some("", gap)
+		some(tokenClass(t.Type), t.Value)
 	}
-	write("", code[l.pos:])
-	write("", "")
-	if class != "" {
-		out.WriteString("</span>")
-	}
+	some("", code[l.pos:])
 	return l.at(), true
+}
+
+// Span is a part of a line in one colour.
+type Span struct {
+	Length int    `json:"n"`           // in UTF-16 units
+	Class  string `json:"c,omitempty"` // as in rows; empty: the colour of the text around it
+}
+
+// Spans colours pieces of files, each of some lines, as the rows of a document are coloured: for each line its spans. A
+// piece has none if its language is not known by the file's name, and where the pieces before it were more than
+// [MaxBlock] bytes or took longer than a piece of code may.
+func Spans(pieces []Piece) [][][]Span {
+	all := make([][][]Span, len(pieces))
+	work := render.BeginWork(fenceTime)
+	defer work.End()
+	size := 0
+	for i, p := range pieces {
+		if size += len(p.Text); size > MaxBlock || work.Over() {
+			break
+		}
+		g := grammars()[Language(p.Path, nil)]
+		if g == nil || g.err() != nil {
+			continue
+		}
+		lines := [][]Span{nil}
+		_, ok := lexed(g, p.Text, rootState, work, func(class, text string) {
+			for k, part := range strings.Split(text, "\n") {
+				if k > 0 {
+					lines = append(lines, nil)
+				}
+				line := &lines[len(lines)-1]
+				n := 0
+				for _, r := range part {
+					n += utf16.RuneLen(r)
+				}
+				if k := len(*line); k > 0 && (*line)[k-1].Class == class {
+					(*line)[k-1].Length += n
+				} else if n > 0 {
+					*line = append(*line, Span{n, class})
+				}
+			}
+		})
+		if ok {
+			all[i] = lines
+		}
+	}
+	return all
+}
+
+// Piece is some lines of a file.
+type Piece struct {
+	Path string `json:"path"`
+	Text string `json:"text"`
 }
 
 // Lines colours code line by line while it arrives: what spans lines and is not a state of the grammar is coloured as it

@@ -1,13 +1,19 @@
 // What a search of texts found, as it comes: files, their lines that match and those
 // around them. Only what is near the screen is drawn.
 
+import { post } from './api.js'
 import { clone, plain, some } from './html.js'
+import { asker } from './latest.js'
 
 const atOnce = 200 // lines that are drawn in one go
+const mostColoured = 16 << 10 // bytes that are coloured in one go
 const mostRound = 2000 // hits: all before the last one would have to be drawn
 
 /** Text in which nothing hides; tabs stay. */
 const shown = (text) => text.split('\t').map(plain).join('\t')
+
+const joined = (lines) => lines.map(({ text }) => text).join('\n')
+const bytes = (lines) => new TextEncoder().encode(joined(lines)).length
 
 /** A line with its matches marked. */
 function row(line) {
@@ -15,23 +21,42 @@ function row(line) {
   const [number, text] = root.children
   number.textContent = line.line.toLocaleString('en')
   root.dataset.line = line.line
-  let at = 0
-  if (line.column) text.append('…')
-  for (const [from, to] of line.ranges) {
-    const mark = document.createElement('mark')
-    mark.textContent = shown(line.text.slice(from, to))
-    text.append(shown(line.text.slice(at, from)), mark)
-    at = to
-  }
-  text.append(shown(line.text.slice(at)))
-  if (line.more) text.append('…')
+  write(text, line)
   root.classList.toggle('found', line.ranges.length > 0)
   return root
+}
+
+/** Writes a line in the colours of its spans, but for its matches. */
+function write(box, { text, column, more, ranges }, spans = []) {
+  box.replaceChildren(column ? '…' : '')
+  const part = (name, from, to, className = '') => {
+    if (from >= to) return
+    const el = document.createElement(name)
+    el.className = className
+    el.textContent = shown(text.slice(from, to))
+    box.append(name === 'span' && !className ? el.textContent : el)
+  }
+  const between = (from, to) => {
+    let at = 0
+    for (const { n, c } of [...spans, { n: text.length }]) {
+      part('span', Math.max(at, from), Math.min(at + n, to), c)
+      at += n
+    }
+  }
+  let at = 0
+  for (const [from, to] of ranges) {
+    between(at, from)
+    part('mark', from, to)
+    at = to
+  }
+  between(at, text.length)
+  if (more) box.append('…')
 }
 
 export class Hits {
   constructor(box) {
     this.box = box
+    this.colours = asker()
     this.changed = () => {} // is called when what is chosen or current changes
     box.addEventListener('scroll', () => this.fill())
     box.addEventListener('click', (e) => this.click(e))
@@ -45,6 +70,9 @@ export class Hits {
     this.anchor = -1
     this.drawn = { file: 0, line: 0 } // where drawing goes on
     this.chosen = new Set() // indexes of hits
+    this.colours.drop()
+    this.plain = [] // drawn lines that stand together, and have no colours yet: {path, lines, boxes}
+    this.colouring = false
     this.box.replaceChildren()
     this.box.scrollTop = 0
   }
@@ -73,9 +101,14 @@ export class Hits {
     if (!drawn.line) this.head(file)
     const lines = (file.lines ?? []).slice(drawn.line, drawn.line + atOnce)
     let before = file.lines?.[drawn.line - 1]?.line
+    const printed = file.output && /\s/.test(file.path) // by a command: no file's name
+    let piece
     for (const line of lines) {
       const el = row(line)
       el.classList.toggle('apart', before !== undefined && line.line > before + 1)
+      if (!printed && (!piece || line.line > before + 1)) this.plain.push(piece = { path: file.path, lines: [], boxes: [] })
+      piece?.lines.push(line)
+      piece?.boxes.push(el.children[1])
       before = line.line
       file.root.append(el)
       if (line.ranges.length) file.rows.push(el)
@@ -86,6 +119,25 @@ export class Hits {
       drawn.line = 0
     }
     this.paint(file)
+    this.colour()
+  }
+
+  /** Colours what is drawn, some lines at a time; until then, and where the server does not, it is plain. */
+  async colour() {
+    if (this.colouring) return
+    this.colouring = true
+    const signal = this.colours.begin()
+    await new Promise(requestAnimationFrame) // what was found is seen first
+    while (this.plain.length && !signal.aborted) {
+      let size = 0
+      const fits = this.plain.findIndex(({ lines }) => (size += bytes(lines)) > mostColoured)
+      const now = this.plain.splice(0, fits < 0 ? this.plain.length : Math.max(1, fits))
+      const { pieces } = await post('/api/colours', { pieces: now.map(({ path, lines }) => ({ path, text: joined(lines) })) }, { signal }).catch(() => ({ pieces: [] }))
+      if (signal.aborted) return
+      for (const [i, spans] of pieces.entries()) if (spans) for (const [k, line] of now[i].lines.entries()) write(now[i].boxes[k], line, spans[k] ?? [])
+      if (this.at >= 0) this.paint(this.all[this.at].file)
+    }
+    if (!signal.aborted) this.colouring = false
   }
 
   head(file) {
