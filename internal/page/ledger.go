@@ -29,9 +29,13 @@ type ledger struct {
 // count folds what a list would show of the session.
 func (f *State) count(e event.Entry) {
 	l := &f.ledger
-	tokens, usage, begun := l.sum.Tokens, l.sum.Usage, l.sum.Open.Begun
-	if l.sum = eventlog.Summarize(l.sum, e); tokens != l.sum.Tokens || usage != l.sum.Usage || begun != l.sum.Open.Begun {
+	was := l.sum
+	l.sum = eventlog.Summarize(l.sum, e)
+	switch {
+	case was.Open.Outputs != l.sum.Open.Outputs:
 		f.ledgerChanged()
+	case was.Tokens != l.sum.Tokens || was.Usage != l.sum.Usage || was.Open.Begun != l.sum.Open.Begun:
+		f.figuresChanged()
 	}
 }
 
@@ -41,7 +45,7 @@ func (f *State) fillChanged(data event.Data) {
 		l := &f.ledger
 		l.fill, l.fillAt, l.reported = fill, at, reported
 		f.cards.Window = l.window()
-		f.ledgerChanged()
+		f.figuresChanged()
 	}
 	if event.VoidsFill(data) {
 		set(event.Fill{}, time.Time{}, false)
@@ -64,6 +68,9 @@ func (l *ledger) window() int64 {
 	return window
 }
 
+func (f *State) figuresChanged() { f.changed("ledger", "meter") }
+
+// ledgerChanged has the page get the list of outputs, too.
 func (f *State) ledgerChanged() { f.changed("ledger", "outs", "meter") }
 
 // meter is the line below the composer: what is unknown is empty.
@@ -197,6 +204,6 @@ func (f *State) quotaChanged(snapshots json.RawMessage) {
 	}
 	if left != f.ledger.quota {
 		f.ledger.quota = left
-		f.ledgerChanged()
+		f.figuresChanged()
 	}
 }

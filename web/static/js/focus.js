@@ -35,7 +35,10 @@ function home() {
 
 function rest() {
   soon = 0
-  if (rests(document.activeElement)) return
+  if (rests(document.activeElement)) {
+    last = document.activeElement // else it would be looked after again with every change
+    return
+  }
   home()?.focus({ preventScroll: true })
 }
 
