@@ -9,7 +9,7 @@ import (
 const longestName = 64
 
 // assigned adds what names of credentials are set to: NAME=value in files of variables, "name": "value"
-// in JSON and programs, name: value in YAML, name=value in addresses.
+// in JSON and programs, name: value in YAML, name=value in addresses, <name>value</name> in XML.
 func assigned(spans []Span, text []byte, op byte) []Span {
 	for at := 0; at < len(text); {
 		i := bytes.IndexByte(text[at:], op)
@@ -28,7 +28,8 @@ func assigned(spans []Span, text []byte, op byte) []Span {
 // assignment judges the operator at i.
 func assignment(text []byte, i int) (s Span, ok bool) {
 	op := text[i]
-	if after := next(text, i); op == '=' && (after == '=' || after == '>' || after == '~') || op == ':' && (after == ':' || after == '/' || after == '=') {
+	arrow := op == '=' && next(text, i) == '>' // between a quoted name and its value
+	if after := next(text, i); op == '=' && (after == '=' || after == '~') || op == ':' && (after == ':' || after == '/' || after == '=') {
 		return s, false
 	}
 	name, begin := nameBefore(text, i)
@@ -47,8 +48,13 @@ func assignment(text []byte, i int) (s Span, ok bool) {
 	if !mayName(letters) || !secretName(upper[:len(name)]) {
 		return s, false
 	}
-	v := valueBehind(text, i+1)
-	if v.from >= v.to {
+	behind := i + 1
+	if arrow {
+		behind++
+	}
+	v := valueBehind(text, behind)
+	tag := op == '>' && begin > 0 && text[begin-1] == '<' && bytes.HasPrefix(text[v.to:], []byte("</"))
+	if v.from >= v.to || arrow && v.quote == 0 || op == '>' && !tag {
 		return s, false
 	}
 	value := text[v.from:v.to]
@@ -77,8 +83,14 @@ func nameBefore(text []byte, i int) (name []byte, begin int) {
 	for stop := end - 8; end > max(0, stop) && (text[end-1] == ' ' || text[end-1] == '\t'); {
 		end--
 	}
+	for stop := end - 2; end > max(0, stop) && (text[end-1] == '`' || text[end-1] == '*'); { // of Markdown
+		end--
+	}
 	if end > 0 && (text[end-1] == '"' || text[end-1] == '\'') {
 		end--
+		if end > 0 && text[end-1] == '\\' { // in a text of JSON
+			end--
+		}
 	}
 	begin = end
 	for begin > 0 && end-begin < longestName && nameByte(text[begin-1]) {
@@ -97,10 +109,10 @@ func lower(name []byte) bool {
 }
 
 // startsLine reports whether nothing but an export stands before i in its line, or the sign of a
-// difference.
+// difference. In what /proc has of an environment a NUL ends a line.
 func startsLine(text []byte, i int) bool {
 	head := text[max(0, i-longestName):i]
-	if line := bytes.LastIndexByte(head, '\n'); line >= 0 {
+	if line := bytes.LastIndexAny(head, "\n\x00"); line >= 0 {
 		head = head[line+1:]
 	} else if i > longestName {
 		return false
@@ -109,11 +121,12 @@ func startsLine(text []byte, i int) bool {
 	return len(head) == 0 || string(bytes.TrimRight(head, " ")) == "export" || string(bytes.TrimRight(head, " ")) == "ENV"
 }
 
-// found is a value: from at on there may be a quotation mark. Of a long one, to is where it was no
-// longer looked at.
+// found is a value: from at on there may be a quotation mark, which is escaped in a text of JSON. Of a
+// long one, to is where it was no longer looked at.
 type found struct {
 	at, from, to int
 	quote        byte
+	escaped      bool
 }
 
 // mostJudged is how many bytes of a value are judged.
@@ -121,6 +134,9 @@ const mostJudged = 256
 
 // valueBehind is what stands behind an operator.
 func valueBehind(text []byte, i int) found {
+	if i < len(text) && text[i] == '*' && bytes.HasPrefix(text[i:], []byte("** ")) { // **name:** value
+		i += 2
+	}
 	for stop := i + 16; i < min(len(text), stop) && (text[i] == ' ' || text[i] == '\t'); {
 		i++
 	}
@@ -128,6 +144,10 @@ func valueBehind(text []byte, i int) found {
 		return found{}
 	}
 	v := found{at: i, from: i}
+	if text[i] == '\\' && next(text, i) == '"' {
+		v.escaped = true
+		i++
+	}
 	if q := text[i]; q == '"' || q == '\'' || q == '`' {
 		v.from, v.quote = i+1, q
 	}
@@ -139,7 +159,9 @@ func valueBehind(text []byte, i int) found {
 func (v found) end(text []byte, most int) int {
 	for k := v.from; k < most; k++ {
 		switch c := text[k]; {
-		case c == '\n':
+		case c == '\n', c == 0, v.quote == 0 && c == '<' && next(text, k) == '/':
+			return k
+		case v.escaped && c == '\\' && next(text, k) == v.quote:
 			return k
 		case v.quote != 0 && c == '\\':
 			k++

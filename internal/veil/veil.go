@@ -47,6 +47,7 @@ func find(text []byte, open bool) []Span {
 	spans = shaped(spans, text)
 	spans = assigned(spans, text, '=')
 	spans = assigned(spans, text, ':')
+	spans = assigned(spans, text, '>')
 	return Joined(spans)
 }
 
@@ -101,12 +102,14 @@ func withoutControls(text []byte) (plain []byte, at []int) {
 }
 
 // Control returns the length of the control sequence that a text begins with, whose first byte is ESC:
-// of a colour and its like, of a title, or of two bytes.
+// of a colour and its like, of a title, or of two bytes. It never holds a line end.
 func Control(b []byte) int {
 	if len(b) < 2 {
 		return len(b)
 	}
 	switch b[1] {
+	case '\n':
+		return 1
 	case '[':
 		for i := 2; i < len(b); i++ {
 			if c := b[i]; c < ' ' || c > '?' {

@@ -22,6 +22,8 @@ func TestSpans(t *testing.T) {
 		// Data and programs.
 		`{"api_key": "«abcd1234»", "n": 1}`, `password: "«hunter22»"`, "password: «hunter2»", `  client_secret: '«s3cr3t»'`, `token := "«abcdefgh»"`, `apiKey: "«0123abcd»",`,
 		`key = "«` + long + `»"`, "//registry.example/:_authToken=«" + long + "»", "https://a.example/c?sv=1&token=«abc123def»&x=1", "Server=db;User Id=sa;Password=«hunter2»;",
+		`{"log":"{\"password\":\"«hunter2»\",\"n\":1}"}`, `'password' => '«hunter22»',`, "<p>API_TOKEN=«hunter2»</p>", "HOME=/\x00API_TOKEN=«hunter»\x00PATH=/bin\x00",
+		"MY_TOKEN=«hunter2»\x00\x01\x02", "**Password**: «hunter2»", "**Password:** «hunter2»", "<password>«hunter22»</password>", "`api_key`: `«hunter2»`",
 		// Shapes.
 		"Authorization: Bearer «" + long + "»", `-H "Authorization: Basic «` + "dXNlcjpodW50ZXIy" + `»"`, "use «ghp" + "_" + long + "» here", "«AKIA" + "IOSFODNN7EXAMPLE»",
 		"https://«" + long + "»@github.com/a/b", "clone https://me:«pw»@h/x and ftp://a:«b»@c", "«sk" + "-proj-" + long + "»", "«ey" + "JhbGciOiJIUzI1NiJ9.ey" + "JzdWIiOiIxMjM0NTY3ODkwIn0.abc-_»",
@@ -35,6 +37,7 @@ func TestSpans(t *testing.T) {
 		// Colours within.
 		"API_TOKEN=«hun\x1b[31mter2»\x1b[0m", "\x1b[32m«ghp" + "_AbCdEf\x1b[1m0123456789»\x1b[m", "\x1b]0;title\aMY_TOKEN=«abc»",
 		// None of these.
+		"case token => next2", "<token>hunter2", "a.token>hunter22</b>", "<token>word</token>", `"password" => $1`, "token = a < b / c1",
 		"", "password: string", "for key := range keys {", "token := next()", "TOKEN=$(cat file)", "TOKEN=${TOKEN}", "max_tokens: 4096", "MAX_TOKENS=4096", `"key": "name"`, "tokens = 12",
 		"type Token struct", "PASSWORD=", "key: value", "Keyboard: qwertz123456789", "if password == other", "PATH=/usr/bin", "PWD=/home/me", `"password": "Password"`,
 		"password: ********", "Token:    token,", "a::b", "see https://example.com/a:b@c", "git@github.com:a/b.git", `const begin = "-----BEGIN RSA PRIVATE KEY-----"` + "\nnext line", "sha256: " + strings.Repeat("0a", 32),
@@ -88,6 +91,7 @@ func TestSpansOfSources(t *testing.T) {
 func FuzzSpans(f *testing.F) {
 	f.Add([]byte("TOKEN=\x1b[31mhunter2\x1b[0m\n-----BEGIN PRIVATE KEY-----\nAAAA\n"), true)
 	f.Add([]byte("\x1b"), false)
+	f.Add([]byte("000000\x1b\n0"), true)
 	f.Add([]byte("a:b://c:d@e=\"\\"), false)
 	f.Fuzz(func(t *testing.T, text []byte, open bool) {
 		last := 0
