@@ -19,7 +19,7 @@ import (
 
 // A Markdown file on the Desk has what people write such files with: places in it and files beside
 // it are links, details fold, and pictures of the workspace are shown, but for those that may hold
-// secrets or lie elsewhere, of which nothing is read.
+// secrets or lie elsewhere, of which nothing is read. An address that is no text keeps no other from being shown.
 func TestMarkdownExtras(t *testing.T) {
 	s, p := desked(t)
 	svg := `<svg xmlns="http://www.w3.org/2000/svg" width="120" height="60"><script>window.bad = 1</script><rect width="120" height="60" fill="#1258bd"/></svg>`
@@ -36,7 +36,7 @@ func TestMarkdownExtras(t *testing.T) {
 	s.put("docs/img/id_rsa", svg)
 	s.put("docs/other.md", "# Other\n\n"+strings.Repeat("Words.\n\n", 8000)+"## There it is\n\n"+strings.Repeat("More.\n\n", 40))
 	s.put("docs/guide.md", "# Guide\n\nGo to [the end](#the-end), to [there](other.md#there-it-is) or [line 3](../go.mod#L3). See[^why].\n\n"+
-		"![A blue box](img/blue.svg) ![Key](img/id_rsa) ![Out](../../outside.svg) ![Link](img/link.svg) ![Far](https://a.invalid/x.png)\n\n"+
+		"![No text](img/%ff.png) ![A blue box](img/blue.svg) ![Key](img/id_rsa) ![Out](../../outside.svg) ![Link](img/link.svg) ![Far](https://a.invalid/x.png)\n\n"+
 		"> [!WARNING]\n> Not on *Mondays*.\n\n<details>\n<summary>How it works</summary>\n\n- [x] done\n- [ ] open\n\n### Within\n\n</details>\n\n"+
 		strings.Repeat("Words.\n\n", 40)+"## The end\n\n[Within](#within) and [out](../../../etc/passwd).\n\n[^why]: Because it is **so**.\n")
 	p.expect("422") // a picture that is refused
@@ -44,8 +44,8 @@ func TestMarkdownExtras(t *testing.T) {
 	p.front("guide.md")
 	p.wait(onDesk + `.querySelector('.said img')?.naturalWidth === 120`)
 	p.is(onDesk+`.querySelector('.said img').alt`, "A blue box")
-	p.wait(onDesk + `.querySelectorAll('.pic-ref[data-to] + .href').length === 3`)
-	p.is(`[...`+onDesk+`.querySelectorAll('.pic-ref[data-to] + .href')].map((e) => /secrets|workspace/.test(e.textContent)).join()`, "true,true,true")
+	p.wait(onDesk + `.querySelectorAll('.pic-ref[data-to] + .href').length === 4`)
+	p.is(`[...`+onDesk+`.querySelectorAll('.pic-ref[data-to] + .href')].map((e) => /secrets|workspace|%ff/.test(e.textContent)).join()`, "true,true,true,true")
 	p.is(onDesk+`.querySelectorAll('.said img').length + ' ' + performance.getEntriesByType('resource').filter((r) => new URL(r.name).origin !== location.origin).length + ' ' + window.bad`, "1 0 undefined")
 	p.has(".pane:not([hidden]) .alert.warning", "Warning")
 	p.has(".pane:not([hidden]) .notes", "Because it is so.")

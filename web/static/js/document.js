@@ -10,11 +10,20 @@ import { failed } from './toast.js'
 const ids = 'user-content-' // what the server puts before each id
 const wanted = new Map() // path → the place in it to go to once it is shown
 
+/** What a part of an address stands for; as it is written where it is no text. */
+function decoded(part) {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
 /** The path that an address in a file leads to, as seen from the workspace; null if it leaves it. */
 function placeOf(name, to) {
   const [file] = to.split(/[?#]/)
   const parts = file.startsWith('/') ? [] : name.split('/').slice(0, -1)
-  for (const part of decodeURIComponent(file).split('/')) {
+  for (const part of decoded(file).split('/')) {
     if (part === '..' && !parts.length) return null
     if (part === '..') parts.pop()
     else if (part && part !== '.') parts.push(part)
@@ -24,7 +33,7 @@ function placeOf(name, to) {
 
 /** Goes to a place in a text, which is read on until it is there. */
 async function go(root, hash) {
-  const name = decodeURIComponent(hash)
+  const name = decoded(hash)
   if (name === '' || name === 'top') return root.scrollTo({ top: 0 })
   const find = () => root.querySelector(`[id="${CSS.escape(ids + name)}"]`) ?? root.querySelector(`[id="${CSS.escape(ids + name.toLowerCase())}"]`)
   let at = find()
