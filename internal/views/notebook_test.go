@@ -89,6 +89,12 @@ func TestHostileNotebooks(t *testing.T) {
 			}
 		})
 	}
+	slow := file(t, h, "z.ipynb", `{"nbformat":4,"cells":[`+cell+","+cell+`]}`)
+	over, end := context.WithCancel(t.Context())
+	end()
+	if w, err := h.View(over, slow, outputs.Ask{View: h.Of(slow)[0], From: 1, Rows: 10}); err != nil || w.To != 1 || w.Total != 2 {
+		t.Errorf("a request whose time is up has rows to %d of %d, %v", w.To, w.Total, err)
+	}
 	o := file(t, h, "y.ipynb", `{"nbformat":4,"cells":[{"cell_type":7},{"cell_type":"markdown","source":{"a":1}},{"cell_type":"code","outputs":[null,{"output_type":"stream","text":"`+strings.Repeat(`\u001b[1mxx\n`, 60_000)+`"}]}]}`)
 	if w, err := h.View(context.Background(), o, outputs.Ask{View: h.Of(o)[0], From: 1, Rows: 10}); err == nil {
 		checkHarmless(t, "odd cells", w.HTML)

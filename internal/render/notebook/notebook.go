@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	pictures "webchat/internal/kind"
 	"webchat/internal/render"
@@ -24,9 +25,10 @@ import (
 // Bounds of a notebook. One with more cells is shown as lines.
 const (
 	maxCells      = 10_000
-	maxCellOut    = 100       // outputs of a cell that are shown
-	cellText      = 128 << 10 // bytes of a text that a cell wrote
-	notebookSpace = 1 << 20   // bytes of HTML after which a request for cells ends early
+	maxCellOut    = 100             // outputs of a cell that are shown
+	cellText      = 128 << 10       // bytes of a text that a cell wrote
+	notebookSpace = 1 << 20         // bytes of HTML after which a request for cells ends early
+	notebookTime  = 2 * time.Second // after which it does as well; one cell is made at least
 )
 
 // A Notebook is what was read of one. It may be used from anywhere.
@@ -105,7 +107,7 @@ func (n *Notebook) Page(cell, output int) string {
 }
 
 // HTML shows the cells from to to (from 1, both included) and returns the number of the last one it
-// made: fewer than asked for if they are large, or once ctx ends.
+// made: fewer than asked for if they are large or take long, or once ctx ends.
 //
 //	<div class="cell" data-cell="3"><span class="cell-n">[7]</span><pre …>…</pre><div class="cell-out">…</div></div>
 //	<span class="pic-ref" data-picture="image/png" data-bytes="BASE64">…</span>
@@ -113,7 +115,9 @@ func (n *Notebook) Page(cell, output int) string {
 func (n *Notebook) HTML(ctx context.Context, from, to int) (template.HTML, int) {
 	var b strings.Builder
 	at := from - 1
-	for at < min(to, len(n.Cells)) && b.Len() < notebookSpace && ctx.Err() == nil {
+	limited, cancel := context.WithTimeout(ctx, notebookTime)
+	defer cancel()
+	for at < min(to, len(n.Cells)) && b.Len() < notebookSpace && (at < from || limited.Err() == nil) {
 		at++
 		n.cell(ctx, &b, at, n.Cells[at-1])
 	}
