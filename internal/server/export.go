@@ -10,6 +10,7 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/session"
+	"webchat/internal/veil"
 )
 
 // formats are the files a session can be saved as.
@@ -35,7 +36,7 @@ func (s *Server) export(w http.ResponseWriter, r *http.Request, one *session.Ses
 	}
 	w.Header().Set("Content-Type", f.mime)
 	// Never shown in place: it holds what agents and commands wrote.
-	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fileName(one.Summary()) + "." + name}))
+	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": s.fileName(one.Summary()) + "." + name}))
 	if err := f.export(s, w, r, one); err != nil {
 		w.Header().Del("Content-Disposition")
 		return err
@@ -43,22 +44,27 @@ func (s *Server) export(w http.ResponseWriter, r *http.Request, one *session.Ses
 	return nil
 }
 
-// fileName is what a session's file is called.
-func fileName(s eventlog.Summary) string {
+// fileName is what a session's file is called. It is passed on with the file, so that what looks like
+// a secret in the title is not in it.
+func (s *Server) fileName(x eventlog.Summary) string {
+	title := x.Title
+	if s.cover() != nil {
+		title = veil.Hide(title)
+	}
 	name := strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsLetter(r), unicode.IsDigit(r), r == '.', r == '_':
 			return r
 		}
 		return '-'
-	}, s.Title)
+	}, title)
 	parts := strings.FieldsFunc(name, func(r rune) bool { return r == '-' })
 	name = strings.Trim(strings.Join(parts, "-"), ".")
 	if r := []rune(name); len(r) > 60 {
 		name = string(r[:60])
 	}
 	if name == "" {
-		return "session-" + string(s.ID)
+		return "session-" + string(x.ID)
 	}
 	return name
 }

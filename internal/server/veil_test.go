@@ -25,7 +25,10 @@ func TestVeiledFiles(t *testing.T) {
 		t.Error("the log has no secret")
 	}
 	for _, address := range []string{path + "/export?format=html", path + "/export?format=md", strings.TrimPrefix(path, "/api") + "/replay"} {
-		_, body := h.do("GET", address, "")
+		res, body := h.do("GET", address, "")
+		if name := res.Header.Get("Content-Disposition"); strings.Contains(name, "hunter2") {
+			t.Errorf("%s is called %s", address, name)
+		}
 		for at, rest := 0, body; ; {
 			i := strings.Index(rest[at:], "hunter2")
 			if i < 0 {
