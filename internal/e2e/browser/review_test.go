@@ -186,6 +186,21 @@ func TestReviewOfATurn(t *testing.T) {
 	p.press("z")
 	p.has(".review .hunk:focus .failed", "The file is no longer what the agent left.")
 	p.shots("review-changed")
+
+	// What is pressed before the page's scripts are there waits for them.
+	p.look(1440, 900, "light")
+	p.before(`window.PerformanceObserver = class { observe() {} }
+		const later = window.setTimeout
+		window.setTimeout = (f, ms, ...rest) => ms === 1500 ? (window.scripts = f, 0) : later(f, ms, ...rest)`)
+	p.js(`window.old = true; location.reload()`)
+	p.wait(`!window.old && window.scripts && document.querySelector('#turns [data-act=review]')`)
+	p.click("#turns [data-act=review]")
+	if p.true(`'joined' in document.body.dataset`) {
+		t.Error("the scripts came before the click")
+	}
+	p.js(`scripts()`)
+	p.has(".review .dhead", "3 files · 4 changes")
+	p.wait(`document.activeElement.matches('.review .hunk')`)
 }
 
 // The review is opened by its name and follows the agent while it works: what it changes appears in its

@@ -27,7 +27,7 @@
   const early = []
   const takers = {
     click(e) {
-      const el = e.target.closest?.('button[data-act], [data-slip]')
+      const el = e.target.closest?.('button, [data-slip]')
       if (!el) return
       e.preventDefault()
       early.push(() => el.click())
