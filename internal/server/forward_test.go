@@ -162,6 +162,8 @@ func (r *resident) Take(ctx context.Context, id eventlog.ID) error {
 
 func (r *resident) Alive() error { return nil }
 
+func (*resident) Yield(context.Context) error { return nil }
+
 func (*resident) Release(context.Context, eventlog.ID) error { return nil }
 
 func (*resident) Others() int { return 0 }

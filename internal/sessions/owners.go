@@ -22,10 +22,12 @@ type Owners interface {
 	// Alive fails when others may have what this replica took. It is called before what is in memory of
 	// a session is used, and does not ask the log.
 	Alive() error
-	// Release gives a session that is closed here to the other replicas that [Owners.Others] counts.
-	// From the first call on Take takes nothing that one of them can take, and names that one.
+	// Yield has Take take nothing from now on that one of the other replicas that [Owners.Others] counts
+	// can take, and name that one, also if it fails: then the others do not know.
+	Yield(ctx context.Context) error
+	// Release gives a session that is closed here to those others. It is called after [Owners.Yield].
 	Release(ctx context.Context, id eventlog.ID) error
-	// Others is how many other replicas live that can be reached and release nothing.
+	// Others is how many other replicas live that can be reached and do not yield.
 	Others() int
 	// Elsewhere returns the sessions of other replicas that changed within the last minute.
 	Elsewhere(ctx context.Context) ([]eventlog.Summary, error)
@@ -114,12 +116,17 @@ func (m *Manager) share() {
 const drainEvery = 100 * time.Millisecond
 
 // Drain returns when nothing runs in any session, or ctx has ended. Where other replicas share the log,
-// each session is closed as soon as it rests, and one of them takes it: then none is left. [Manager.Run]
-// goes on.
+// each session is closed as soon as it rests, and one of them takes it: then none is left, and none can
+// be had here. [Manager.Run] goes on.
 func (m *Manager) Drain(ctx context.Context) {
+	if m.shared() {
+		if err := m.cfg.Owners.Yield(ctx); err != nil && ctx.Err() == nil {
+			m.cfg.Logger.Warn("other replicas do not know that this one ends", "error", err)
+		}
+	}
 	tick := time.NewTicker(drainEvery)
 	defer tick.Stop()
-	for ctx.Err() == nil && m.drained(ctx) > 0 {
+	for ctx.Err() == nil && !m.drained(ctx) {
 		select {
 		case <-ctx.Done():
 			return
@@ -128,23 +135,35 @@ func (m *Manager) Drain(ctx context.Context) {
 	}
 }
 
-// drained hands over what rests, and returns how many sessions are left that have to end by themselves.
-func (m *Manager) drained(ctx context.Context) (left int) {
+// shared reports whether other replicas can take the sessions of this one.
+func (m *Manager) shared() bool { return m.cfg.Owners != nil && m.cfg.Owners.Others() > 0 }
+
+// drained hands over what rests, and reports whether nothing is left that has to end by itself.
+func (m *Manager) drained(ctx context.Context) bool {
 	m.mu.Lock()
 	all := slices.Collect(maps.Values(m.sessions))
 	m.mu.Unlock()
-	shared := m.cfg.Owners != nil && m.cfg.Owners.Others() > 0
+	shared, rest := m.shared(), true
 	var closing sync.WaitGroup
 	for _, s := range all {
 		switch {
 		case !s.Resting():
-			left++
+			rest = false
 		case shared:
 			closing.Go(func() { m.handOver(ctx, s) })
 		}
 	}
 	closing.Wait()
-	return left
+	if !shared {
+		return rest
+	}
+	// A prompt may have come to one that rested, and a session may have been made meanwhile.
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.sessions) == 0 && len(m.claims) == 0 {
+		m.closed = true
+	}
+	return m.closed
 }
 
 // handOver closes a session that rests for another replica to take.

@@ -46,10 +46,17 @@ func (r *replica) Take(_ context.Context, id eventlog.ID) error {
 	return nil
 }
 
+func (r *replica) Yield(context.Context) error {
+	r.all.mu.Lock()
+	defer r.all.mu.Unlock()
+	r.leaves = true
+	return nil
+}
+
 func (r *replica) Release(_ context.Context, id eventlog.ID) error {
 	r.all.mu.Lock()
 	defer r.all.mu.Unlock()
-	r.leaves, r.all.owner[id] = true, nil
+	r.all.owner[id] = nil
 	return nil
 }
 
@@ -159,6 +166,10 @@ func TestDrain(t *testing.T) {
 			}
 			if _, err := second.m.Get(t.Context(), running.ID()); others > 0 && err != nil {
 				t.Errorf("when the turn has ended: %v", err)
+			}
+			// What it took from here on would be interrupted.
+			if _, err := first.m.Create(t.Context(), sessions.Options{}); (others > 0) != errors.Is(err, eventlog.ErrClosed) {
+				t.Errorf("with %d others a session that is made after that: %v", others, err)
 			}
 			if err := errors.Join(first.stop(), second.stop()); err != nil {
 				t.Error(err)

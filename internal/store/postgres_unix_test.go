@@ -243,7 +243,7 @@ func postgresOwners(t *testing.T, server *postgrestest.Server) {
 	server.SQL(t, nameOf(at), "UPDATE replicas SET ends = now() WHERE id < "+fmt.Sprint(again.Self().Number))
 	leaving := lifeOf(t, at, "leaving", nil)
 	entries, s = storetest.Start(t, "c", 1)
-	if err := errors.Join(leaving.Append(t.Context(), "c", entries, s), leaving.Release(t.Context(), "c")); err != nil || leaving.Others() != 1 {
+	if err := errors.Join(leaving.Append(t.Context(), "c", entries, s), leaving.Yield(t.Context()), leaving.Release(t.Context(), "c")); err != nil || leaving.Others() != 1 {
 		t.Errorf("%d others, %v", leaving.Others(), err)
 	}
 	for range 2 {

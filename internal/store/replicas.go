@@ -324,20 +324,18 @@ func (db *Postgres) Others() int {
 	return len(db.life.stays)
 }
 
-// Release implements [sessions.Owners].
-func (db *Postgres) Release(ctx context.Context, id eventlog.ID) error {
+// Yield implements [sessions.Owners].
+func (db *Postgres) Yield(ctx context.Context) error {
 	db.life.mu.Lock()
-	first := !db.life.leaves
 	db.life.leaves = true
 	db.life.mu.Unlock()
-	var err error
-	if first { // the others know with their next beat
-		_, err = db.exec(ctx, `UPDATE replicas SET leaves = true WHERE id = $1`, db.life.me)
-	}
-	if err == nil {
-		_, err = db.exec(ctx, `UPDATE sessions SET owner = 0 WHERE id = $1 AND owner = $2`, []byte(id), db.life.me)
-	}
-	if err != nil {
+	_, err := db.exec(ctx, `UPDATE replicas SET leaves = true WHERE id = $1`, db.life.me) // the others know with their next beat
+	return err
+}
+
+// Release implements [sessions.Owners].
+func (db *Postgres) Release(ctx context.Context, id eventlog.ID) error {
+	if _, err := db.exec(ctx, `UPDATE sessions SET owner = 0 WHERE id = $1 AND owner = $2`, []byte(id), db.life.me); err != nil {
 		return fmt.Errorf("release session %s: %w", id, err)
 	}
 	return nil
