@@ -188,7 +188,7 @@ func below(c *veil.Columns, text []byte, row veil.Row) (spans []veil.Span) {
 	}
 	for at := 0; at < len(text); {
 		line, _, _ := bytes.Cut(text[at:], []byte{'\n'})
-		for _, s := range c.Spans(nil, line, &row) {
+		for _, s := range c.Spans(line, &row) {
 			spans = append(spans, veil.Span{From: at + s.From, To: at + s.To})
 		}
 		at += len(line) + 1

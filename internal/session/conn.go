@@ -199,7 +199,7 @@ func (s *Session) disconnect(c *liveConn) {
 		s.conn, s.gone = nil, true
 	}
 	s.mu.Unlock()
-	s.endTasks(event.Interrupted)
+	s.endTasks()
 	s.rest()
 	s.wg.Go(c.close)
 }

@@ -242,7 +242,7 @@ func (s *Session) closeIf(may func() bool) bool {
 	if conn != nil {
 		conn.close()
 	}
-	s.endTasks(event.Interrupted)
+	s.endTasks()
 	if worked {
 		s.hookSessionEnd()
 	}

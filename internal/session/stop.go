@@ -196,14 +196,14 @@ func (s *Session) endTaskLocked(d event.TaskCompleted) error {
 	return nil
 }
 
-// endTasks logs the end of all tasks: their conversation is over.
-func (s *Session) endTasks(outcome event.Outcome) {
+// endTasks logs that all tasks were interrupted: their conversation is over.
+func (s *Session) endTasks() {
 	if len(s.Tasks()) == 0 {
 		return
 	}
 	err := s.events.Change(context.Background(), func() error {
 		for len(s.events.Open.Tasks) > 0 {
-			d := event.TaskCompleted{TaskID: s.events.Open.Tasks[0].Start.TaskID, Outcome: outcome}
+			d := event.TaskCompleted{TaskID: s.events.Open.Tasks[0].Start.TaskID, Outcome: event.Interrupted}
 			if err := s.endTaskLocked(d); err != nil {
 				return err
 			}

@@ -56,7 +56,7 @@ func ColumnsOf(name string, text []byte) (c Columns) {
 func (c *Columns) Secret() bool { return c.secret }
 
 // Spans are the cells of one line to be covered. It moves at to the next line.
-func (c *Columns) Spans(spans []Span, line []byte, at *Row) []Span {
+func (c *Columns) Spans(line []byte, at *Row) (spans []Span) {
 	add := func(column, from, to int) {
 		if column < len(c.names) && c.names[column] != "" && secretCell(c.names[column], line[from:to]) {
 			spans = append(spans, Span{from, to})
@@ -164,7 +164,7 @@ func FileSpans(name string, text []byte) []Span {
 	var at Row
 	for from := 0; from < len(text); {
 		line := lineFrom(text, from)
-		for _, s := range c.Spans(nil, line, &at) {
+		for _, s := range c.Spans(line, &at) {
 			spans = append(spans, Span{from + s.From, from + s.To})
 		}
 		from += len(line) + 1

@@ -28,10 +28,10 @@ func lineFrom(text []byte, i int) []byte {
 	return text[i:]
 }
 
-// keyBlocks adds the lines of private keys. open says that the text begins within one.
-func keyBlocks(spans []Span, text []byte, open bool) []Span {
+// keyBlocks returns the lines of private keys. open says that the text begins within one.
+func keyBlocks(text []byte, open bool) (spans []Span) {
 	if !open && !bytes.Contains(text, privateKey) && !bytes.Contains(text, puttyLines) {
-		return spans
+		return nil
 	}
 	for at := 0; at < len(text); {
 		line := lineFrom(text, at)

@@ -43,7 +43,7 @@ func SpansFrom(text []byte, open bool) []Span {
 }
 
 func find(text []byte, open bool) []Span {
-	spans := keyBlocks(nil, text, open)
+	spans := keyBlocks(text, open)
 	spans = shaped(spans, text)
 	spans = assigned(spans, text, '=')
 	spans = assigned(spans, text, ':')

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Plural is a count with its noun: 1 line, 10 lines.
@@ -68,14 +69,19 @@ func Plain(s string) string {
 
 // Revealed is the same for a text of several lines.
 func Revealed(s string) string {
+	return reveal(s, func(r rune) bool { return Hides(r) || r == '\u200c' || r == '\u200d' })
+}
+
+// reveal writes the characters that hide by their numbers, and what is no UTF-8 as U+FFFD.
+func reveal(s string, hides func(rune) bool) string {
+	if utf8.ValidString(s) && strings.IndexFunc(s, hides) < 0 {
+		return s
+	}
 	var b strings.Builder
 	for _, r := range s {
-		switch {
-		case r == '\n' || r == '\t':
-			b.WriteRune(r)
-		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp):
+		if hides(r) {
 			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
-		default:
+		} else {
 			b.WriteRune(r)
 		}
 	}
@@ -84,20 +90,7 @@ func Revealed(s string) string {
 
 // Shown is s with what hides in it revealed, for places that show any text of others. Unlike
 // [Revealed] it keeps the joiners that scripts and emoji are written with.
-func Shown(s string) string {
-	if strings.IndexFunc(s, Hides) < 0 {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range strings.ReplaceAll(s, "\r\n", "\n") {
-		if Hides(r) {
-			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
+func Shown(s string) string { return reveal(strings.ReplaceAll(s, "\r\n", "\n"), Hides) }
 
 // Hides reports the characters that [Shown] reveals.
 func Hides(r rune) bool {

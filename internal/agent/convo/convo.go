@@ -114,15 +114,13 @@ func (c *Conversation) Post(f func()) {
 	}
 }
 
-// Do has the loop do f and waits for it; false: the conversation is closed.
-func (c *Conversation) Do(f func()) bool {
+// Do has the loop do f and waits for it, unless the conversation is closed.
+func (c *Conversation) Do(f func()) {
 	did := make(chan struct{})
 	c.Post(func() { defer close(did); f() })
 	select {
 	case <-did:
-		return true
 	case <-c.done:
-		return false
 	}
 }
 
@@ -172,15 +170,13 @@ func (c *Conversation) Broken() bool {
 	return c.broken
 }
 
-// Spawn runs f, contained, in a goroutine that Close waits for; false: it is closed already.
-func (c *Conversation) Spawn(f func()) bool {
+// Spawn runs f, contained, in a goroutine that Close waits for. After Close it does not.
+func (c *Conversation) Spawn(f func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed {
-		return false
+	if !c.closed {
+		c.uses.Go(c.Contained(f))
 	}
-	c.uses.Go(c.Contained(f))
-	return true
 }
 
 // Quit returns a context that ends when Close is called.

@@ -5,7 +5,6 @@
 import { clone, fragment, some } from './html.js'
 import { getText } from './api.js'
 import { scope } from './give.js'
-import { ask } from './reading.js'
 import { rowOf, tabOf } from './tabs.js'
 import { bringBack, comment, undo } from './undo.js'
 import { failed, toast } from './toast.js'
