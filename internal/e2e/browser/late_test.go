@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -70,39 +71,53 @@ func far(t *testing.T) (*site, *page) {
 	return s, p
 }
 
-// keys strikes a key for each character, wherever the focus is. What each brought has come
-// before the next one, or all are struck at once.
-func (p *page) keys(text string, slowly bool) {
+// What is between two keys.
+const (
+	atOnce   = iota
+	answered // what the first one brought has come
+	human    // 20 to 90 ms
+)
+
+// keys strikes a key for each character, wherever the focus is.
+func (p *page) keys(text string, pace int) {
 	p.t.Helper()
-	for _, r := range text {
+	for i, r := range text {
 		key := string(r)
 		if r == ' ' {
 			key = "Space"
 		}
 		p.press(key)
-		if slowly {
+		switch pace {
+		case answered:
 			p.wait(`busy === 0`)
+		case human:
+			p.js(fmt.Sprintf(`await new Promise((done) => setTimeout(done, %d))`, 20+i*37%71))
 		}
 	}
 }
 
-// Enter sends what was typed, however slow the line and whatever the menus offer by then;
-// answers to older text are dropped, and no menu opens over the empty field.
+// Enter sends what was typed, however slow the line, wide the page, and whatever the menus offer by
+// then; answers to older text are dropped, and no menu opens over the empty field.
 func TestEnterSendsWhatWasTyped(t *testing.T) {
 	_, p := far(t)
 	p.expect("422") // of files that are not there
-	for _, slowly := range []bool{false, true} {
-		for _, c := range []struct{ text, said string }{
-			{"/show relay.log", "relay.log"}, {"what is @rel", "what is @rel"}, {"@relay", "@relay"}, {"/show rel", "rel"}, {"//show go.mod", "/show go.mod"},
-		} {
+	for _, c := range []struct {
+		width, height int64
+		text, said    string
+	}{
+		{1440, 900, "/show relay.log", "relay.log"}, {1100, 800, "what is @rel", "what is @rel"}, {840, 1000, "@relay", "@relay"},
+		{390, 844, "/show rel", "rel"}, {360, 740, "//show go.mod", "/show go.mod"},
+	} {
+		p.look(c.width, c.height, "light")
+		for pace := range human + 1 {
 			p.js(`sessionStorage.removeItem('said')`)
-			p.keys(c.text, slowly)
+			p.keys(c.text, pace)
 			p.is(prompt+`.value`, c.text)
 			p.press("Enter")
 			p.is(`sessionStorage.getItem('said') ?? `+prompt+`.value`, c.said)
 			p.wait(`busy === 0 && document.getElementById('composer').ariaBusy !== 'true' && location.pathname.startsWith('/sessions/') && 'joined' in document.body.dataset`)
 			if p.true(`!document.getElementById('menu').hidden`) {
-				t.Errorf("%q, slowly %t: a menu stands there after it was sent", c.text, slowly)
+				t.Errorf("%q at %d px, pace %d: a menu stands there after it was sent", c.text, c.width, pace)
 			}
 			p.js(prompt + `.select()`)
 			p.press("Delete")
@@ -115,7 +130,7 @@ func TestEnterSendsWhatWasTyped(t *testing.T) {
 // text cannot be taken.
 func TestEntriesAreChosen(t *testing.T) {
 	_, p := far(t)
-	p.keys("/show relay.l", false)
+	p.keys("/show relay.l", atOnce)
 	p.press("Tab", "Tab") // nothing is offered for it yet: the focus stays and nothing is taken
 	p.is(`document.activeElement.id + `+prompt+`.value`, "prompt/show relay.l")
 	p.wait(`document.querySelectorAll('#menu [role=option]').length > 1`)
@@ -127,7 +142,7 @@ func TestEntriesAreChosen(t *testing.T) {
 	p.is(prompt+`.value`, "/show "+second)
 	p.wait(`busy === 0`)
 	p.js(prompt + `.select()`)
-	p.keys("@relay-", true)
+	p.keys("@relay-", answered)
 	p.press("Tab")
 	p.is(prompt+`.value`, "@relay-of-old.log ")
 	p.press("Escape", "i")
@@ -137,7 +152,7 @@ func TestEntriesAreChosen(t *testing.T) {
 	p.press("Delete")
 	p.wait(`busy === 0`)
 	p.click("[data-act=pick]")
-	p.keys("hello", false)
+	p.keys("hello", atOnce)
 	p.wait(`busy === 0`)
 	if p.true(`!document.getElementById('menu').hidden`) {
 		t.Error("the list of agents opens over what was written meanwhile")
@@ -150,11 +165,11 @@ func TestEntriesAreChosen(t *testing.T) {
 func TestBarTakesWhatIsTyped(t *testing.T) {
 	_, p := far(t)
 	p.look(1440, 900, "light")
-	for _, slowly := range []bool{false, true} {
+	for pace := range human + 1 {
 		p.press("Control+k")
 		p.wait(`document.querySelector('#open-bar[open] input') === document.activeElement`)
 		p.wait(`busy === 0`)
-		p.keys("relay-of", slowly)
+		p.keys("relay-of", pace)
 		p.press("Tab")
 		p.is(prompt+`.value`, "@relay-of-old.log ")
 		p.wait(`!document.getElementById('open-bar').open`)
@@ -163,7 +178,7 @@ func TestBarTakesWhatIsTyped(t *testing.T) {
 	}
 	p.press("Control+k")
 	p.wait(`document.querySelector('#open-bar[open] input') === document.activeElement`)
-	p.keys("relay-of", false)
+	p.keys("relay-of", atOnce)
 	p.press("Enter")
 	p.front("relay-of-old.log")
 }
