@@ -142,6 +142,7 @@ func BenchmarkVeiled(b *testing.B) {
 				for range o.Lines(b.Context(), 50_000, 50_500) {
 				}
 			}
+			b.ReportMetric(b.Elapsed().Seconds()*1000/float64(b.N), "ms")
 		})
 		b.Run(fmt.Sprintf("find/veiled=%v", veiled), func(b *testing.B) {
 			for b.Loop() {
@@ -152,6 +153,7 @@ func BenchmarkVeiled(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
+			b.ReportMetric(b.Elapsed().Seconds()*1000/float64(b.N), "ms")
 		})
 	}
 	if got := string(veil.Dotted([]byte(veil.Dot3 + veil.Dot2))); got != "••" {

@@ -90,6 +90,8 @@ var demands = []demand{
 	{23, "a literal in 10,000 files of 100 MB, in ripgrep's time", "Folder/literal/", "ratio", atMost, 1.5},
 	{23, "an expression in 10,000 files of 100 MB, in ripgrep's time", "Folder/expression/", "ratio", atMost, 5},
 	{23, "what is found in 10,000 files: first hits, ms", "Folder/", "first-ms", atMost, 100},
+	{23, "a window of 500 lines of 11 MB under the veil, ms", "Veiled/window/veiled=true", "ms", atMost, 1},
+	{23, "an expression in 11 MB under the veil, ms", "Veiled/find/veiled=true", "ms", atMost, 30},
 	{24, "a file of 10 MB on the Desk that changes ten times a second: the server, in cores", "LiveFile/", "server-cores", atMost, 0.1},
 	{21, "files of 500,000 that fit what is typed in the bar, ms", "Complete500k/ours/", "ms/answer", atMost, 50},
 	{25, "a session through another replica, in that through a bare proxy", "Forward/JSON", "ratio", atMost, 1.5},
