@@ -561,34 +561,54 @@ func (db *Postgres) pick(p page, hits map[int64]int64) (text string, args []any)
 	return `SELECT ` + columns + ` FROM sessions WHERE ` + where + ` ORDER BY ` + order + ` LIMIT ` + arg(int64(p.limit+1)), args
 }
 
-// search implements [tables], with the event as its sequence: whole words first, then those that begin like the last one.
+// rareEvents is how many events words are in at most whose matches are all read by the index of words.
+const rareEvents = "2000"
+
+// searchPostgres finds words: those of few events by their index, and those of many from the newest
+// session on, until there are enough. PostgreSQL does not choose well between the two by itself: it
+// knows how many events the common words are in, and takes a word it does not know for one of many.
+const (
+	matching = `FROM events WHERE words @@ $1::text::tsquery
+		AND ($3 = '' OR session IN (SELECT key FROM sessions WHERE user_id = $3))`
+	newest         = ` GROUP BY session ORDER BY session DESC LIMIT $2)`
+	searchPostgres = `WITH matches AS MATERIALIZED (SELECT session, seq ` + matching + ` LIMIT ` + rareEvents + ` + 1)
+		(SELECT session, max(seq) FROM matches WHERE (SELECT count(*) FROM matches) <= ` + rareEvents + newest + ` UNION ALL
+		(SELECT session, max(seq) ` + matching + ` AND (SELECT count(*) FROM matches) > ` + rareEvents + newest
+)
+
+// search implements [tables], with the event as its sequence: whole words first, then those that
+// begin like the last one.
 func (db *Postgres) search(ctx context.Context, p page) (map[int64]int64, error) {
 	words, prefix := p.finder.Terms()
 	hits := map[int64]int64{}
 	if len(words) == 0 {
 		return hits, nil
 	}
-	note := func(rows record) error {
-		var session, seq int64
-		err := rows.Scan(&session, &seq)
-		if err == nil && hits[session] == 0 {
-			hits[session] = seq
-		}
-		return err
+	pass := func(prefix bool) error {
+		return db.query(ctx, func(rows record) error {
+			var session, seq int64
+			err := rows.Scan(&session, &seq)
+			if err == nil && hits[session] == 0 {
+				hits[session] = seq
+			}
+			return err
+		}, searchPostgres, tsquery(words, prefix), int64(maxFound), p.User)
 	}
-	const these = `words @@ $1::text::tsquery AND ($3 = '' OR session IN (SELECT key FROM sessions WHERE user_id = $3))`
-	err := db.query(ctx, note, `SELECT session, max(seq) FROM events WHERE `+these+` GROUP BY session ORDER BY session DESC LIMIT $2`,
-		tsquery(words, false), int64(maxFound), p.User)
+	err := pass(false)
 	if err == nil && prefix && len(hits) < enoughFound {
-		err = db.query(ctx, note, `SELECT session, seq FROM events WHERE `+these+` ORDER BY session DESC, seq DESC LIMIT $2`,
-			tsquery(words, true), int64(maxBeginnings), p.User)
+		err = pass(true)
 	}
 	return hits, err
 }
 
 // found implements [tables].
-func (db *Postgres) found(session, seq int64) (text string, args []any) {
-	return `SELECT seq, json FROM events WHERE session = $1 AND seq = $2`, []any{session, seq}
+func (db *Postgres) found(hits map[int64]int64) (text string, args []any) {
+	var keys, seqs []int64
+	for session, seq := range hits {
+		keys, seqs = append(keys, session), append(seqs, seq)
+	}
+	return `SELECT e.session, e.seq, e.json FROM unnest($1::bigint[], $2::bigint[]) AS h (session, seq)
+		JOIN events e ON e.session = h.session AND e.seq = h.seq`, []any{keys, seqs}
 }
 
 // Mark implements [sessions.Catalog].

@@ -21,8 +21,8 @@ type tables interface {
 	search(ctx context.Context, p page) (hits map[int64]int64, err error)
 	// pick selects up to one row more than a page has, which shows whether there is a next page.
 	pick(p page, hits map[int64]int64) (text string, args []any)
-	// found selects the sequence and the bytes of an event that search returned.
-	found(session, event int64) (text string, args []any)
+	// found selects events that search returned: the session's key, the sequence and the bytes of each.
+	found(hits map[int64]int64) (text string, args []any)
 	// parameter is a text that users or agents wrote, as the tables have it.
 	parameter(text string) any
 }
@@ -116,30 +116,29 @@ func list(ctx context.Context, t tables, p page) ([]row, error) {
 	}
 	text, args := t.pick(p, hits)
 	all, err := t.sessions(ctx, text, args...)
-	for i := range all {
-		if at := hits[all[i].key]; at > 0 && err == nil {
-			text, args := t.found(all[i].key, at)
-			all[i].hit, err = hit(ctx, t, p.finder, text, args...)
+	shown, at := map[int64]int64{}, map[int64]int{}
+	for i, r := range all {
+		if hits[r.key] > 0 {
+			shown[r.key], at[r.key] = hits[r.key], i
 		}
 	}
-	return all, err
-}
-
-// hit reads the event that matched; nil where it was deleted meanwhile, or is damaged, which its
-// session says.
-func hit(ctx context.Context, t tables, f eventlog.Finder, text string, args ...any) (hit *eventlog.Hit, err error) {
-	err = t.query(ctx, func(found record) error {
-		var seq int64
+	if err != nil || len(shown) == 0 {
+		return all, err
+	}
+	// An event that was deleted meanwhile, or is damaged, which its session says, is left out.
+	text, args = t.found(shown)
+	return all, t.query(ctx, func(found record) error {
+		var session, seq int64
 		var b []byte
-		if err := found.Scan(&seq, &b); err != nil {
+		if err := found.Scan(&session, &seq, &b); err != nil {
 			return err
 		}
 		if e, err := event.Unmarshal(b); err == nil {
-			hit = &eventlog.Hit{Seq: seq, Data: e.Data, Parts: f.Parts(eventlog.Text(e.Data))}
+			parts := p.finder.Parts(eventlog.Text(e.Data))
+			all[at[session]].hit = &eventlog.Hit{Seq: seq, Data: e.Data, Parts: parts}
 		}
 		return nil
 	}, text, args...)
-	return hit, err
 }
 
 // Workspaces implements [sessions.Catalog].

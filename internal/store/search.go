@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 
 	"webchat/internal/event"
@@ -125,6 +127,7 @@ func (f *file) pass(ctx context.Context, query, user string, from int64, hits ma
 }
 
 // found implements [tables].
-func (f *file) found(_, at int64) (query string, args []any) {
-	return `SELECT at & 0xffffffff, json FROM events WHERE at = ?`, []any{at}
+func (f *file) found(hits map[int64]int64) (query string, args []any) {
+	return `SELECT at >> 32, at & 0xffffffff, json FROM events WHERE at IN (SELECT value FROM json_each(?))`,
+		[]any{jsonOf(slices.Collect(maps.Values(hits)))}
 }

@@ -99,3 +99,23 @@ func searchPages(t *testing.T, r *rig) {
 		}
 	}
 }
+
+// searchMany: a session with very many hits hides no other one, and is found at its last hit.
+func searchMany(t *testing.T, r *rig) {
+	for _, c := range []struct {
+		id   eventlog.ID
+		hits int
+	}{{"first", 1}, {"many", 3000}, {"exactly", 256}, {"last", 2}} {
+		entries, sum := Start(t, c.id, 1)
+		for i := range c.hits {
+			e := Entry(t, int64(2+i), event.AssistantMessage{MessageID: fmt.Sprint(i), Content: "two common words"})
+			entries, sum = append(entries, e), eventlog.Summarize(sum, e)
+		}
+		if err := r.Append(t.Context(), c.id, entries, sum); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := r.hits("common words"); got != "last:3 exactly:257 many:3001 first:2" {
+		t.Errorf("found is %q", got)
+	}
+}

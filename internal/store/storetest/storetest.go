@@ -53,6 +53,7 @@ func Run(t *testing.T, mk Maker, notNext error) {
 		"ListUsers":        listUsers,
 		"Search":           search,
 		"SearchPages":      searchPages,
+		"SearchMany":       searchMany,
 		"Delete":           deletion,
 		"Drafts":           drafts,
 		"Concurrent":       concurrent,
