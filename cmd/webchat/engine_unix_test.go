@@ -7,12 +7,14 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"webchat/internal/e2e/ports"
 	"webchat/internal/store/postgrestest"
 )
 
@@ -71,4 +73,22 @@ func TestEngine(t *testing.T) {
 		})
 	}
 	testscript.Run(t, p)
+}
+
+// BenchmarkEngineStart measures the time from starting the program to the first page it serves with
+// a database that keeps the sessions, in turns with a file: "ratio" is the median of the first over
+// the second.
+func BenchmarkEngineStart(b *testing.B) {
+	dir := b.TempDir()
+	program, engine := build(b, dir, "."), filepath.Join(dir, "engine")
+	if err := os.WriteFile(engine, []byte(postgrestest.Start(b).Database(b)), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	file := webchatAt(b, program, filepath.Join(dir, "file"))
+	with := webchatAt(b, program, filepath.Join(dir, "with"), "--engine-file", engine)
+	for _, args := range []func(string) []string{file, with} { // which makes the tables
+		addr := "127.0.0.1:" + ports.Free()
+		firstPage(b, addr, args(addr)...)
+	}
+	inTurns(b, "file", file, with)
 }

@@ -101,10 +101,6 @@ func measure(b *testing.B, f func(i int)) {
 func BenchmarkAppendSessions(b *testing.B) {
 	db := open(b, store.Config{Dir: b.TempDir()})
 	defer db.Close()
-	appendSessions(b, db)
-}
-
-func appendSessions(b *testing.B, db storetest.Store) {
 	var n atomic.Int64
 	b.SetParallelism(32)
 	b.RunParallel(func(pb *testing.PB) {

@@ -585,31 +585,63 @@ func swallow(t *testing.T, server *postgrestest.Server) *swallower {
 }
 
 // BenchmarkPostgresAppend is one session that appends one event at a time, then 64 that do so at
-// once, and, as the reference, the same rows written by a bare statement.
+// once, in turns with the same rows written by a bare statement: "p50-ratio" and "p99-ratio" are
+// ours over that, "ratio" is the speed of ours over that.
 func BenchmarkPostgresAppend(b *testing.B) {
 	server := postgrestest.Start(b)
-	b.Run("store", func(b *testing.B) { appendLoop(b, openPostgres(b, server.Database(b)), 1, body) })
-	b.Run("reference", func(b *testing.B) {
-		pool := bareRows(b, server.Database(b))
-		var seq int64
-		measure(b, func(int) { bareAppend(b, pool, 0, &seq) })
-	})
-	b.Run("64 sessions", func(b *testing.B) {
-		db := openPostgres(b, server.Database(b))
-		defer shut(b, db)
-		appendSessions(b, db)
-	})
-	b.Run("64 sessions, reference", func(b *testing.B) {
-		pool := bareRows(b, server.Database(b))
-		var n atomic.Int64
-		b.SetParallelism(32)
-		b.RunParallel(func(pb *testing.PB) {
-			session, seq := n.Add(1), int64(0)
-			for pb.Next() {
-				bareAppend(b, pool, session, &seq)
+	pair := func(b *testing.B) (ours, bare func(session int64)) {
+		db, pool := openPostgres(b, server.Database(b)), bareRows(b, server.Database(b))
+		b.Cleanup(func() { shut(b, db) })
+		e := storetest.Entry(b, 1, body)
+		var last [2][64]int64
+		return func(session int64) {
+			e := e
+			last[0][session]++
+			e.Seq = last[0][session]
+			sum := eventlog.Summary{ID: eventlog.ID(fmt.Sprint("s", session)), Status: event.Idle, LastSeq: e.Seq}
+			if err := db.Append(context.Background(), sum.ID, []event.Entry{e}, sum); err != nil {
+				b.Error(err)
 			}
-		})
-		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
+		}, func(session int64) { bareAppend(b, pool, session, &last[1][session]) }
+	}
+	b.Run("one", func(b *testing.B) {
+		ours, bare := pair(b)
+		var took [2][]time.Duration
+		for b.Loop() {
+			for i, write := range []func(int64){ours, bare} {
+				began := time.Now()
+				write(0)
+				took[i] = append(took[i], time.Since(began))
+			}
+		}
+		slices.Sort(took[0])
+		slices.Sort(took[1])
+		for name, i := range map[string]int{"p50": len(took[0]) / 2, "p99": len(took[0]) * 99 / 100} {
+			b.ReportMetric(float64(took[0][i].Microseconds()), name+"-µs")
+			b.ReportMetric(float64(took[0][i])/float64(took[1][i]), name+"-ratio")
+		}
+	})
+	b.Run("64", func(b *testing.B) {
+		ours, bare := pair(b)
+		const each = 20 // events of a session in a round
+		var took [2]time.Duration
+		for b.Loop() {
+			for i, write := range []func(int64){ours, bare} {
+				began := time.Now()
+				var all sync.WaitGroup
+				for session := range int64(64) {
+					all.Go(func() {
+						for range each {
+							write(session)
+						}
+					})
+				}
+				all.Wait()
+				took[i] += time.Since(began)
+			}
+		}
+		b.ReportMetric(float64(64*each*b.N)/took[0].Seconds(), "events/s")
+		b.ReportMetric(float64(took[1])/float64(took[0]), "ratio")
 	})
 }
 
@@ -633,5 +665,64 @@ func bareAppend(b *testing.B, pool *pgxpool.Pool, session int64, seq *int64) {
 		INSERT INTO events SELECT key, $2, $3, array_to_tsvector($4::text[]) FROM s`, session, *seq, e.JSON, []string{"render_file_contents", "internal", "session", "session.go"})
 	if err != nil || tag.RowsAffected() != 1 {
 		b.Error(tag, err)
+	}
+}
+
+// BenchmarkPostgresSearch looks for words in 1,000,000 events of 10,000 sessions, as the bar does: a
+// page of sessions with what was found in each. "ratio" is the median of it in that of a bare tsquery
+// of the same words, which counts the events; a middle word is in one event of a hundred.
+func BenchmarkPostgresSearch(b *testing.B) {
+	server := postgrestest.Start(b)
+	at := server.Database(b)
+	db := openPostgres(b, at)
+	defer shut(b, db)
+	entries, sum := storetest.Start(b, "0", 1)
+	if err := db.Append(b.Context(), "0", entries, sum); err != nil {
+		b.Fatal(err)
+	}
+	pool := must(pgxpool.New(b.Context(), at))
+	defer pool.Close()
+	said := storetest.Entry(b, 1, event.AssistantMessage{MessageID: "m", Content: "the answer about a thing NUMBER"}).JSON
+	number := `'rare' || n % 100003 || ' middle' || abs(hashint8(n)) % 100 || ' half' || abs(hashint8(-n)) % 2`
+	for _, step := range []string{
+		`INSERT INTO sessions (id, backend, model, title, folded, workspace, created_at, updated_at, deleted_at, pinned, activity, status, failed,
+			pending, unfinished, last_seq, rest, owner, touched) SELECT convert_to('s' || n, 'UTF8'), backend, model, convert_to('Session ' || n, 'UTF8'),
+			'session ' || n, workspace, created_at, updated_at, 0, false, n, status, false, 0, false, 100, rest, owner, touched
+			FROM sessions, generate_series(1, 10000) n`,
+		`DROP INDEX events_words`,
+		`INSERT INTO events SELECT s.key, n % 100 + 1, convert_to(replace('` + string(said) + `', 'NUMBER', ` + number + `), 'UTF8'),
+			array_to_tsvector(string_to_array('the answer about a thing ' || ` + number + `, ' '))
+			FROM generate_series(0, 999999) n JOIN sessions s ON s.activity = n / 100 + 1 AND s.last_seq = 100`,
+		`CREATE INDEX events_words ON events USING gin (words)`,
+		`VACUUM ANALYZE sessions, events`,
+	} {
+		if _, err := pool.Exec(b.Context(), step); err != nil {
+			b.Fatalf("%.40s: %v", step, err)
+		}
+	}
+	for _, c := range []struct{ name, text, query string }{
+		{"rare", "rare77777", "'rare77777'"}, {"middle", "middle77", "'middle77'"}, {"common", "half1", "'half1'"},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			var ours, bare []time.Duration
+			for b.Loop() {
+				began := time.Now()
+				p, err := db.List(b.Context(), sessions.Query{Text: c.text})
+				if ours = append(ours, time.Since(began)); err != nil || len(p.Sessions) == 0 {
+					b.Fatal(len(p.Sessions), err)
+				}
+				began = time.Now()
+				var n int
+				err = pool.QueryRow(b.Context(), `SELECT count(*) FROM events WHERE words @@ $1::text::tsquery`, c.query).Scan(&n)
+				if bare = append(bare, time.Since(began)); err != nil || n == 0 {
+					b.Fatal(n, err)
+				}
+			}
+			slices.Sort(ours)
+			slices.Sort(bare)
+			b.ReportMetric(float64(ours[len(ours)/2].Microseconds())/1000, "ms/webchat")
+			b.ReportMetric(float64(bare[len(bare)/2].Microseconds())/1000, "ms/tsquery")
+			b.ReportMetric(float64(ours[len(ours)/2])/float64(bare[len(bare)/2]), "ratio")
+		})
 	}
 }
