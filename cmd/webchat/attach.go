@@ -30,7 +30,7 @@ import (
 
 const (
 	attachTime   = 10 * time.Second       // for an answer of the server
-	attachAgain  = time.Second            // until a stream that broke is asked for again
+	attachAgain  = time.Second            // until a stream that broke is asked for again, and again
 	attachSettle = 100 * time.Millisecond // until a question is shown: rules decide most at once
 )
 
@@ -48,7 +48,7 @@ func attach(ctx context.Context, o *options, stdout, stderr io.Writer) error {
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	a := &attached{token: g.Token(), out: stdout, hide: veil.Hide, calls: map[string]page.Call{},
+	a := &attached{token: g.Token(), again: attachAgain, out: stdout, hide: veil.Hide, calls: map[string]page.Call{},
 		find: func() (string, error) {
 			link, err := daemon.Client{Dir: dir, Token: g.Token()}.Link(ctx)
 			base, _, _ := strings.Cut(link, "/auth#")
@@ -74,6 +74,7 @@ func attach(ctx context.Context, o *options, stdout, stderr io.Writer) error {
 type attached struct {
 	find        func() (base string, err error) // where the server is
 	base, token string
+	again       time.Duration
 	out         io.Writer
 	hide        func(string) string // puts dots over what looks like a secret
 
@@ -121,8 +122,8 @@ func (a *attached) choose(ctx context.Context, id string, stderr io.Writer) erro
 	return err
 }
 
-// run prints the log and follows it. A stream that breaks is asked for once again, from
-// where it was.
+// run prints the log and follows it. A stream that breaks is asked for again, from where it
+// was, while the server runs: the replica that has the session may be away.
 func (a *attached) run(ctx context.Context, in io.Reader, terminal bool) error {
 	if err := a.past(ctx); err != nil {
 		return err
@@ -133,13 +134,20 @@ func (a *attached) run(ctx context.Context, in io.Reader, terminal bool) error {
 			lines <- s.Text()
 		}
 	}()
-	for failed := false; ; failed = true {
-		came, err := a.follow(ctx, lines, terminal)
-		if !errors.Is(err, errStream) || failed && !came {
+	for said := ""; ; {
+		err := a.follow(ctx, lines, terminal)
+		refused, ok := errors.AsType[*refusedError](err)
+		if !errors.Is(err, errStream) || ok && refused.status < 500 {
 			return err
 		}
+		if ok && refused.text != said {
+			said = refused.text
+			if err := a.say("· " + said); err != nil {
+				return err
+			}
+		}
 		select {
-		case <-time.After(attachAgain):
+		case <-time.After(a.again):
 		case <-ctx.Done():
 			return nil
 		}
@@ -181,9 +189,8 @@ type frame struct {
 	data []byte
 }
 
-// follow prints what happens and takes answers until the stream ends; came says that it
-// brought something.
-func (a *attached) follow(ctx context.Context, lines <-chan string, terminal bool) (came bool, err error) {
+// follow prints what happens and takes answers until the stream ends.
+func (a *attached) follow(ctx context.Context, lines <-chan string, terminal bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	frames, ended := make(chan frame), make(chan error, 1)
@@ -194,9 +201,9 @@ func (a *attached) follow(ctx context.Context, lines <-chan string, terminal boo
 		if a.shown && a.open[0].ours || !terminal && !a.shown {
 			in = nil // the next line is for the next question; a pipe's lines wait for theirs
 		}
+		var err error
 		select {
 		case f := <-frames:
-			came = true
 			before := len(a.open)
 			err = a.take(f.data)
 			a.after = max(a.after, f.seq)
@@ -208,10 +215,10 @@ func (a *attached) follow(ctx context.Context, lines <-chan string, terminal boo
 		case line := <-in:
 			err = a.reply(ctx, strings.TrimSpace(line))
 		case err := <-ended:
-			return came, fmt.Errorf("%w: %w", errStream, err)
+			return fmt.Errorf("%w: %w", errStream, err)
 		}
 		if err != nil {
-			return came, err
+			return err
 		}
 	}
 }
@@ -425,7 +432,10 @@ func (a *attached) path(rest string) string {
 }
 
 // refusedError is what the server says of a request that it refuses.
-type refusedError struct{ text string }
+type refusedError struct {
+	status int // of HTTP
+	text   string
+}
 
 func (e *refusedError) Error() string { return e.text }
 
@@ -447,7 +457,7 @@ func (a *attached) request(ctx context.Context, method, path string, body []byte
 	defer res.Body.Close()
 	var said struct{ Error string }
 	_ = json.NewDecoder(io.LimitReader(res.Body, 1<<16)).Decode(&said) // else its status says enough
-	return nil, &refusedError{cmp.Or(said.Error, "The server answered "+res.Status+".")}
+	return nil, &refusedError{res.StatusCode, cmp.Or(said.Error, "The server answered "+res.Status+".")}
 }
 
 // call sends in as JSON unless it is nil, and decodes the answer into out unless that is nil.
