@@ -39,7 +39,7 @@ check: ## what a reviewer should not have to look for
 	@GO="$(GO)" sh scripts/vuln.sh
 	$(GO) tool staticcheck ./...
 	@for os in linux darwin windows; do echo "vet $$os"; CGO_ENABLED=0 GOOS=$$os GOARCH=amd64 $(GO) vet ./... || exit 1; done
-	@for p in $(OS_ARCH); do echo "build $$p"; CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./cmd/webchat || exit 1; done
+	@for p in linux/arm64 darwin/arm64 windows/amd64; do echo "build $$p"; CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./cmd/webchat || exit 1; done
 
 bench: ## our speeds beside their references, measured in the same run, and a table of what is asked of them
 	$(GO) test -run '^$$' -bench . -benchmem ./... | $(GO) run ./scripts/bench

@@ -38,8 +38,21 @@ var axe = sync.OnceValues(func() (string, error) {
 	return string(b), err
 })
 
+// What axe-core looks at: all, or what a width or a scheme of colours may break.
+const (
+	allRules = `{}`
+	inWidth  = `{ rules: { 'color-contrast': { enabled: false } } }`
+	inScheme = `{ runOnly: ['color-contrast'] }`
+)
+
 // accessible fails the test with each rule that the page, as it stands, breaks.
 func (p *page) accessible(state string) {
+	p.t.Helper()
+	p.follows(allRules, state)
+}
+
+// follows is accessible for some of the rules.
+func (p *page) follows(rules, state string) {
 	p.t.Helper()
 	source, err := axe()
 	if err != nil {
@@ -58,7 +71,7 @@ func (p *page) accessible(state string) {
 	}
 	// What fades in has its contrast once it is there.
 	p.wait(`document.getAnimations().every((a) => a.effect.getComputedTiming().endTime === Infinity)`)
-	broken := eval[[]string](p, `axe.run(document, { iframes: false, resultTypes: ['violations'] }).then((r) => r.violations.map((v) =>
+	broken := eval[[]string](p, `axe.run(document, { iframes: false, resultTypes: ['violations'], ...`+rules+` }).then((r) => r.violations.map((v) =>
 		v.id + ' (' + v.help + '): ' + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160) + ' ' + n.any.map((a) => a.message).join('; ')).join(' | ')))`)
 	for _, b := range broken {
 		p.t.Errorf("%s: %s", state, strings.ReplaceAll(b, "\n", " "))

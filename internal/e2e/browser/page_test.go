@@ -335,11 +335,11 @@ func (p *page) shots(name string) {
 	p.t.Helper()
 	for _, as := range []struct {
 		width, height int64
-		scheme        string
-	}{{1440, 1000, "light"}, {840, 1000, "light"}, {360, 740, "light"}, {1440, 1000, "dark"}} {
+		scheme, rules string
+	}{{1440, 1000, "light", allRules}, {840, 1000, "light", inWidth}, {360, 740, "light", inWidth}, {1440, 1000, "dark", inScheme}} {
 		p.look(as.width, as.height, as.scheme)
 		p.shot(fmt.Sprintf("%s-%d-%s", name, as.width, as.scheme))
-		p.accessible(fmt.Sprintf("%s at %d, %s", name, as.width, as.scheme))
+		p.follows(as.rules, fmt.Sprintf("%s at %d, %s", name, as.width, as.scheme))
 	}
 	p.look(1080, 1000, "light")
 }
