@@ -645,24 +645,30 @@ func BenchmarkPostgresAppend(b *testing.B) {
 	})
 }
 
+// bareRows makes a database with the same tables and a first event in each of 64 sessions.
 func bareRows(b *testing.B, at string) *pgxpool.Pool {
 	b.Helper()
+	db := openPostgres(b, at)
+	for session := range 64 {
+		entries, sum := storetest.Start(b, eventlog.ID(fmt.Sprint("s", session)), 1)
+		if err := db.Append(b.Context(), sum.ID, entries, sum); err != nil {
+			b.Fatal(err)
+		}
+	}
+	shut(b, db)
 	c := must(pgxpool.ParseConfig(at))
 	c.ConnConfig.DefaultQueryExecMode, c.MaxConns = pgx.QueryExecModeExec, 8
 	pool := must(pgxpool.NewWithConfig(b.Context(), c))
 	b.Cleanup(pool.Close)
-	_ = must(pool.Exec(b.Context(), `CREATE TABLE sessions (key bigint PRIMARY KEY, last_seq bigint NOT NULL, rest bytea NOT NULL)`))
-	_ = must(pool.Exec(b.Context(), `INSERT INTO sessions SELECT n, 0, '' FROM generate_series(0, 100) n`))
-	_ = must(pool.Exec(b.Context(), `CREATE TABLE events (session bigint, seq bigint, json bytea NOT NULL, words tsvector, PRIMARY KEY (session, seq))`))
-	_ = must(pool.Exec(b.Context(), `CREATE INDEX ON events USING gin (words)`))
 	return pool
 }
 
+// bareAppend writes the rows of an event: what changes in the session's, and the event's own.
 func bareAppend(b *testing.B, pool *pgxpool.Pool, session int64, seq *int64) {
 	e := storetest.Entry(b, 1, body)
 	*seq++
-	tag, err := pool.Exec(context.Background(), `WITH s AS (UPDATE sessions SET last_seq = $2, rest = $3 WHERE key = $1 AND last_seq = $2 - 1 RETURNING key)
-		INSERT INTO events SELECT key, $2, $3, array_to_tsvector($4::text[]) FROM s`, session, *seq, e.JSON, []string{"render_file_contents", "internal", "session", "session.go"})
+	tag, err := pool.Exec(context.Background(), `WITH s AS (UPDATE sessions SET last_seq = $2, rest = $3, touched = now() WHERE id = $1 AND last_seq = $2 - 1 RETURNING key)
+		INSERT INTO events SELECT key, $2, $4, array_to_tsvector($5::text[]) FROM s`, fmt.Append(nil, "s", session), 1+*seq, []byte("{}"), e.JSON, []string{"render_file_contents", "internal", "session", "session.go"})
 	if err != nil || tag.RowsAffected() != 1 {
 		b.Error(tag, err)
 	}
