@@ -223,6 +223,7 @@ export function compose() {
   else field.value = draft.load()
   restore()
   grow()
+  draft.gone((text) => { if (field.value === text) { field.value = ''; grow() } }) // else it would be sent twice
   field.addEventListener('input', () => { waiting = null; recall.stop(); grow(); draft.save(field.value); suggest(field) })
   field.addEventListener('keydown', keydown)
   field.addEventListener('blur', () => menu.close())

@@ -10,6 +10,9 @@ export const draft = {
   load: () => localStorage.getItem(keyOf('draft')) ?? '',
   save: (text) => keep('draft', text),
 
+  /** Calls then with a draft that another page of this session has sent. */
+  gone: (then) => window.addEventListener('storage', (e) => { if (e.key === keyOf('draft') && e.newValue === null) then(e.oldValue) }),
+
   /** A list that is kept beside the text, by its name. */
   list: (what) => parsed(localStorage.getItem(keyOf(what))),
   saveList: (what, list) => keep(what, list.length ? JSON.stringify(list.slice(-mostListed)) : ''),
