@@ -94,10 +94,8 @@ func (f *State) callComplete(d event.ToolExecutionComplete) {
 	var t Telemetry
 	_ = json.Unmarshal(d.ToolTelemetry, &t) // a foreign tool's may have any shape
 	delete(f.ledger.growing, d.ToolCallID)
+	f.ledgerChanged()
 	n := f.nodes["c-"+d.ToolCallID]
-	if d.OutputID != "" || n != nil && n.Call.Output != "" || f.lost[d.ToolCallID] != nil {
-		f.ledgerChanged()
-	}
 	if c := f.lost[d.ToolCallID]; c != nil {
 		f.showLost(c, d.OutputID)
 		c.State = "done"

@@ -29,13 +29,9 @@ type ledger struct {
 // count folds what a list would show of the session.
 func (f *State) count(e event.Entry) {
 	l := &f.ledger
-	was := l.sum
-	l.sum = eventlog.Summarize(l.sum, e)
-	switch {
-	case was.Open.Outputs != l.sum.Open.Outputs:
+	tokens, usage, begun := l.sum.Tokens, l.sum.Usage, l.sum.Open.Begun
+	if l.sum = eventlog.Summarize(l.sum, e); tokens != l.sum.Tokens || usage != l.sum.Usage || begun != l.sum.Open.Begun {
 		f.ledgerChanged()
-	case was.Tokens != l.sum.Tokens || was.Usage != l.sum.Usage || was.Open.Begun != l.sum.Open.Begun:
-		f.figuresChanged()
 	}
 }
 
@@ -45,7 +41,7 @@ func (f *State) fillChanged(data event.Data) {
 		l := &f.ledger
 		l.fill, l.fillAt, l.reported = fill, at, reported
 		f.cards.Window = l.window()
-		f.figuresChanged()
+		f.ledgerChanged()
 	}
 	if event.VoidsFill(data) {
 		set(event.Fill{}, time.Time{}, false)
@@ -68,9 +64,6 @@ func (l *ledger) window() int64 {
 	return window
 }
 
-func (f *State) figuresChanged() { f.changed("ledger", "meter") }
-
-// ledgerChanged has the page get the list of outputs, too.
 func (f *State) ledgerChanged() { f.changed("ledger", "outs", "meter") }
 
 // meter is the line below the composer: what is unknown is empty.
@@ -204,6 +197,6 @@ func (f *State) quotaChanged(snapshots json.RawMessage) {
 	}
 	if left != f.ledger.quota {
 		f.ledger.quota = left
-		f.figuresChanged()
+		f.ledgerChanged()
 	}
 }

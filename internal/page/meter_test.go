@@ -3,7 +3,6 @@ package page_test
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -108,24 +107,4 @@ func num(t *testing.T, s string) float64 {
 		t.Fatal(err)
 	}
 	return f
-}
-
-// The list of outputs is sent when it changes: an agent may edit ten times a second.
-func TestCallsWithoutOutputSendNoList(t *testing.T) {
-	l := newLog().add(opening()...)
-	pr := pages(t, 3).Projector("s1")
-	pr.Feed(l.entries...)
-	sent := func(data ...event.Data) bool {
-		from := len(l.entries)
-		l.add(data...)
-		f, _ := pr.Feed(l.entries[from:]...)
-		return slices.ContainsFunc(f.Ops, func(op page.Op) bool { return op.Target == "outs" })
-	}
-	edit := event.ToolExecutionStart{ToolCallID: "e1", ToolName: "edit", Arguments: raw(`{"path":"go.mod"}`), By: event.ByAgent}
-	if sent(edit, event.ToolExecutionComplete{ToolCallID: "e1", Success: true, Result: &event.ToolResult{Content: "ok"}}, event.AssistantUsage{InputTokens: 9}) {
-		t.Error("the list of outputs is sent for an edit")
-	}
-	if !sent(show("c1", "render_file_contents", `{"path":"go.mod"}`, "o1", `{}`)...) {
-		t.Error("the list of outputs is not sent for an output")
-	}
 }

@@ -35,10 +35,7 @@ function home() {
 
 function rest() {
   soon = 0
-  if (rests(document.activeElement)) {
-    last = document.activeElement // else it would be looked after again with every change
-    return
-  }
+  if (rests(document.activeElement)) return
   home()?.focus({ preventScroll: true })
 }
 

@@ -252,12 +252,7 @@ export function giving() {
   document.addEventListener('webchat:touched', leave)
   document.addEventListener('webchat:lines', (e) => { if (e.target.matches?.('[data-pane]')) { given_(e.target); screen(e.target); moved(e.target) } }, true)
   document.addEventListener('webchat:pane', (e) => foot(e.target))
-  let had = left()
-  document.addEventListener('webchat:frame', () => {
-    if (had === left()) return
-    had = left()
-    paint()
-  })
+  document.addEventListener('webchat:frame', (e) => { if (e.detail.ops.some((op) => op.t === 'meter')) paint() })
   document.addEventListener('keydown', (e) => {
     if (e.key === 'Escape' && bubble) {
       hide()

@@ -36,15 +36,14 @@ function show(el, tab) {
 /** Marks the slips and the rows of what is in front; on: the Desk can be seen. */
 export function slips(on) {
   const outs = new Set([front(), beside()].filter(Boolean).map((t) => t.out))
-  const mark = (el, is) => {
-    if (is === (el.ariaCurrent === 'true')) return // what is set again would be styled again
-    if (is) el.ariaCurrent = 'true'
-    else el.removeAttribute('aria-current')
-  }
   for (const a of document.querySelectorAll('#turns [data-slip]')) {
     const is = on && outs.has(a.dataset.slip)
     a.closest('.slip').classList.toggle('is-front', is)
-    mark(a, is)
+    if (is) a.setAttribute('aria-current', 'true')
+    else a.removeAttribute('aria-current')
   }
-  for (const row of document.querySelectorAll('#outs [data-output]')) mark(row, row.dataset.output === front()?.out)
+  for (const row of document.querySelectorAll('#outs [data-output]')) {
+    if (row.dataset.output === front()?.out) row.setAttribute('aria-current', 'true')
+    else row.removeAttribute('aria-current')
+  }
 }
