@@ -17,7 +17,7 @@ func TestRealLargeResultOpensWhole(t *testing.T) {
 	s := start(t, "--backend", "copilot", "--copilot-path", shim, "--provider-url", model.URL(), "--model", "fake-1", "--permissions", "allow")
 	p := s.open("/")
 	p.say(`call bash {"command":"seq 1 20000","description":"count"}`)
-	p.done()
+	p.settled()
 	p.has("#turns .slip", "Too large to read at once: 20,000 lines, 109 kB. The user sees all of it.")
 	p.shots("large-result")
 	p.js(`document.querySelector('#turns [data-slip]').click()`)
@@ -29,7 +29,7 @@ func TestRealLargeResultOpensWhole(t *testing.T) {
 	}
 	p.look(1440, 900, "light")
 	p.say(`call grep {"pattern":"needle","output_mode":"content"}`)
-	p.done()
+	p.settled()
 	p.js(`[...document.querySelectorAll('#turns [data-slip]')].at(-1).click()`)
 	p.has("#desk .pane:not([hidden])[data-name=needle] .dfoot [data-at]", "Lines 1–")
 }

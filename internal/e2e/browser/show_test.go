@@ -191,6 +191,7 @@ func TestErrorsHaveOneClearCard(t *testing.T) {
 func TestExpiredAndShownAgain(t *testing.T) {
 	s := start(t, "--output-ttl", "2s")
 	p := s.open("/")
+	p.expect("/api/outputs/") // what is asked of an output just when it ends
 	p.say("/show go.mod")
 	p.wait(`document.querySelector('[data-card][data-state=expired]')`) // it may have been so when the page came
 	p.done()
