@@ -87,7 +87,7 @@ func (g *Guard) launch(user string) string {
 	return secret
 }
 
-// withoutOne drops the oldest link of the user who has most: nobody can push out another's by making
+// withoutOne drops the oldest link of the user who has most: one user cannot push out another's by making
 // many.
 func withoutOne(all []launched) []launched {
 	of, most := map[string]int{}, 0

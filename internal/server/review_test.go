@@ -217,7 +217,7 @@ func TestReviewRefuses(t *testing.T) {
 	inGit := newReviewed(t, true)
 	inGit.say(`{"c.bin": "\u0000\n", "*": "\u0000"}`)
 	if page, _, _ := inGit.page(""); !regexp.MustCompile(`<code>git restore --source=[0-9a-f]{12} -- c\.bin</code>`).MatchString(page) || strings.Contains(page, "-- &#39;*") {
-		t.Error("it does not say how git brings back what is no text: ", page)
+		t.Error("it does not say how git restores a binary file: ", page)
 	}
 	if _, whole := r.do("GET", "/sessions/"+r.id, ""); !strings.Contains(whole, "Review 4 changes in 3 files") {
 		t.Error("the turn counts other changes than the review")

@@ -341,7 +341,7 @@ func TestNoForeignWord(t *testing.T) {
 		}
 	}
 	if _, page := newHouse(t).do("GET", "/", ""); strings.Contains(page, "run as one user") {
-		t.Error("a page says what is shared where nobody else is")
+		t.Error("a page of a single user says what is shared")
 	}
 	if _, page := h.do("GET", "/", ""); !strings.Contains(page, "You see everybody’s sessions.") || !strings.Contains(page, "canary") {
 		t.Error("who runs the server does not see everybody's sessions")

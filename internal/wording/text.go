@@ -72,7 +72,7 @@ func Revealed(s string) string {
 	return reveal(s, func(r rune) bool { return Hides(r) || r == '\u200c' || r == '\u200d' })
 }
 
-// reveal writes the characters that hide by their numbers, and what is no UTF-8 as U+FFFD.
+// reveal writes hidden characters by their numbers, and invalid UTF-8 as U+FFFD.
 func reveal(s string, hides func(rune) bool) string {
 	if utf8.ValidString(s) && strings.IndexFunc(s, hides) < 0 {
 		return s

@@ -155,7 +155,7 @@ func (c *cluster) story(t *testing.T, what string, end func(*replica) bool, most
 	}
 }
 
-// unanswered has the database answer a replica no longer, and again, while nobody writes: what sends
+// unanswered cuts a replica off from the database and back while there are no writes: what sends
 // requests there knows both.
 func (c *cluster) unanswered(r *replica) {
 	c.t.Helper()

@@ -38,7 +38,7 @@ var packed []byte
 var script string
 
 var (
-	// ErrUnreadable is returned for what is no formula, or not one that is shown.
+	// ErrUnreadable is returned for text that is not a formula, or one that is not supported.
 	ErrUnreadable = errors.New("not a formula that can be read")
 	// ErrSpent is returned for formulas of a text that has taken too long.
 	ErrSpent = errors.New("the formulas of this text take too long")
