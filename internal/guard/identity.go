@@ -58,7 +58,8 @@ func checkUser(name string) error {
 func (g *Guard) Shared() bool { return g.config.Users != nil }
 
 // SignInAs lets [Config.Users] say who a person is and sends the browser to a sign-in link in that
-// user's name, which is the same for it as any other. [ErrIdentity], [ErrEnded] or [ErrProvider] for
+// user's name, which only this browser can spend: sent to somebody else, it would have that one work,
+// unaware, as the user. [ErrIdentity], [ErrEnded] or [ErrProvider] for
 // who is not let in; why is logged, once a minute at most.
 func (g *Guard) SignInAs(w http.ResponseWriter, r *http.Request) error {
 	at := Place{Base: g.Base(), Secure: g.Secure(), Derive: g.derived}
@@ -83,8 +84,18 @@ func (g *Guard) SignInAs(w http.ResponseWriter, r *http.Request) error {
 		}
 		return ErrIdentity
 	}
-	http.Redirect(w, r, at.Base+"/auth#t="+g.launch(user), http.StatusSeeOther)
+	c := g.linkCookie(r)
+	c.Value, c.MaxAge = rand.Text(), int(launchLife.Seconds())
+	http.SetCookie(w, c)
+	http.Redirect(w, r, at.Base+"/auth#t="+g.launch(user, sumOf(c.Value)), http.StatusSeeOther)
 	return nil
+}
+
+// linkCookie tells the browser for which a user's link was made.
+func (g *Guard) linkCookie(r *http.Request) *http.Cookie {
+	c := g.cookie(r)
+	c.Name += ".link" // no path of a public URL has a dot
+	return c
 }
 
 // Header believes a proxy that says in one header who somebody is and proves itself by a key in

@@ -69,10 +69,22 @@ func TestIdentityHeader(t *testing.T) {
 	}
 	res, err := ask(one, ann)
 	to, secret, found := strings.Cut(res.Header.Get("Location"), "#t=")
-	if err != nil || !found || to != "/auth" || res.StatusCode != http.StatusSeeOther || len(res.Cookies()) > 0 {
+	if err != nil || !found || to != "/auth" || res.StatusCode != http.StatusSeeOther || len(res.Cookies()) != 1 {
 		t.Fatalf("%v %d %v", err, res.StatusCode, res.Header)
 	}
-	if _, err := g.SignIn(httptest.NewRecorder(), httptest.NewRequest("POST", "/", nil), secret, nil); err != nil {
+	browser := httptest.NewRequest("POST", "/", nil)
+	browser.AddCookie(res.Cookies()[0])
+	// Nobody can have somebody else work as them by sending them the link.
+	elses := httptest.NewRequest("POST", "/", nil)
+	if _, err := g.SignIn(httptest.NewRecorder(), elses, secret, nil); !errors.Is(err, guard.ErrLaunch) {
+		t.Errorf("in a browser without its cookie: %v", err)
+	}
+	another, _ := ask(one, ann)
+	elses.AddCookie(another.Cookies()[0])
+	if _, err := g.SignIn(httptest.NewRecorder(), elses, secret, nil); !errors.Is(err, guard.ErrLaunch) {
+		t.Errorf("in a browser with another's cookie: %v", err)
+	}
+	if _, err := g.SignIn(httptest.NewRecorder(), browser, secret, nil); err != nil {
 		t.Error(err)
 	}
 	if n, err := g.Revoke("bob@example.com"); n != 0 || err != nil {

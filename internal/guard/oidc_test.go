@@ -166,10 +166,12 @@ func TestIdentityOIDC(t *testing.T) {
 		back, c = there(who)
 		res, err := sign(back, c)
 		to, launch, _ := strings.Cut(res.Header.Get("Location"), "#t=")
-		if err != nil || to != "/team/auth" || len(res.Cookies()) != 1 || res.Cookies()[0].MaxAge >= 0 {
+		if err != nil || to != "/team/auth" || len(res.Cookies()) != 2 || res.Cookies()[0].MaxAge >= 0 {
 			t.Fatalf("%v %v", err, res.Header)
 		}
-		if _, err := g.SignIn(httptest.NewRecorder(), httptest.NewRequest("POST", "/", nil), launch, nil); err != nil {
+		r := httptest.NewRequest("POST", "/", nil)
+		r.AddCookie(res.Cookies()[1])
+		if _, err := g.SignIn(httptest.NewRecorder(), r, launch, nil); err != nil {
 			t.Error(err)
 		}
 		return back, c

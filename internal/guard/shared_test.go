@@ -73,17 +73,17 @@ func TestManyLinksOfOneUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	printed, bobs := g.launch(""), g.launch("bob")
-	first := g.launch("ann")
+	printed, bobs := g.launch("", ""), g.launch("bob", "")
+	first := g.launch("ann", "")
 	for range maxLaunch {
-		g.launch("ann")
+		g.launch("ann", "")
 	}
-	last := g.launch("ann")
+	last := g.launch("ann", "")
 	if n := len(g.launches.Get()); n != maxLaunch {
 		t.Errorf("%d links are kept", n)
 	}
 	for secret, want := range map[string]bool{printed: true, bobs: true, first: false, last: true} {
-		if user, good := g.spend(secret); good != want {
+		if user, good := g.spend(secret, ""); good != want {
 			t.Errorf("a link of %q: %v", user, good)
 		}
 	}

@@ -32,7 +32,7 @@ func (g *Guard) Link(base string) string {
 	if g.public != nil {
 		base = g.public.String()
 	}
-	return strings.TrimRight(base, "/") + "/auth#t=" + g.launch("")
+	return strings.TrimRight(base, "/") + "/auth#t=" + g.launch("", "")
 }
 
 // LinkTo is [Guard.Link] for a page of the server, by its path with what may follow, which stays
@@ -53,7 +53,11 @@ func (g *Guard) SignIn(w http.ResponseWriter, r *http.Request, launch string, ke
 		return "", ErrKey
 	}
 	now := g.config.Now()
-	user, good := g.spend(launch)
+	var browser sum
+	if c, err := r.Cookie(g.linkCookie(r).Name); err == nil {
+		browser = sumOf(c.Value)
+	}
+	user, good := g.spend(launch, browser)
 	if !good {
 		return "", ErrLaunch
 	}

@@ -68,13 +68,16 @@ const (
 
 // launched is the secret of a link, which signs one browser in until the next start.
 type launched struct {
-	Sum  sum       `json:"sum"`            // with the number of this start
-	User string    `json:"user,omitempty"` // whom it signs in; empty: who runs the server
-	Made time.Time `json:"made"`
+	Sum  sum    `json:"sum"`            // with the number of this start
+	User string `json:"user,omitempty"` // whom it signs in; empty: who runs the server
+	// Browser is the sum of the cookie of the only one that it signs in; empty: any.
+	Browser sum       `json:"browser,omitempty"`
+	Made    time.Time `json:"made"`
 }
 
-// launch returns a secret for a user. One that cannot be saved holds as long as the server.
-func (g *Guard) launch(user string) string {
+// launch returns a secret for a user, which only that browser can spend, if it is not empty. One that
+// cannot be saved holds as long as the server.
+func (g *Guard) launch(user string, browser sum) string {
 	secret := rand.Text()
 	_ = g.launches.Hold(func(all []launched) []launched {
 		now := g.config.Now()
@@ -82,7 +85,7 @@ func (g *Guard) launch(user string) string {
 		if len(all) >= maxLaunch {
 			all = withoutOne(all)
 		}
-		return append(all, launched{sumOf(g.start + secret), user, now.UTC()})
+		return append(all, launched{sumOf(g.start + secret), user, browser, now.UTC()})
 	})
 	return secret
 }
@@ -99,17 +102,17 @@ func withoutOne(all []launched) []launched {
 	return slices.Delete(all, i, i+1)
 }
 
-// spend reports whom a secret signs in and whether it was good, and makes it void; while that cannot
-// be saved, for this program, and the next start makes all void. Where other servers know the secret
-// too, it is not good.
-func (g *Guard) spend(secret string) (user string, good bool) {
+// spend reports whom a secret signs in and whether it was good for that browser, and makes it void if
+// it was; while that cannot be saved, for this program, and the next start makes all void. Where other
+// servers know the secret too, it is not good.
+func (g *Guard) spend(secret string, browser sum) (user string, good bool) {
 	s, now := sumOf(g.start+secret), g.config.Now()
 	_ = g.launches.Latest() // another server may have made it
 	// nil, if none is left: as before the first
 	err := g.launches.Hold(func(all []launched) (rest []launched) {
 		user, good = "", false
 		for _, x := range all {
-			old, this := now.Sub(x.Made) >= launchLife, x.Sum.equal(s)
+			old, this := now.Sub(x.Made) >= launchLife, x.Sum.equal(s) && (x.Browser == "" || x.Browser.equal(browser))
 			if this && !old {
 				user, good = x.User, true
 			} else if !old {

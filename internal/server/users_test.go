@@ -46,11 +46,12 @@ func sharedBy(t *testing.T, build func(testing.TB, ...any) *house) *sharedHouse 
 func (h *sharedHouse) signIn(name string) []string {
 	h.t.Helper()
 	res, body := h.do("GET", "/auth/user", "", "Authorization:", "Webchat-Identity-Key: "+h.key, "X-Forwarded-Email: "+name)
+	link := res.Cookies()
 	_, token, ok := strings.Cut(res.Header.Get("Location"), "/auth#t=")
-	if !ok || res.StatusCode != http.StatusSeeOther {
+	if !ok || res.StatusCode != http.StatusSeeOther || len(link) != 1 {
 		h.t.Fatalf("%d %s", res.StatusCode, body)
 	}
-	res, body = h.do("POST", "/api/sign-in", `{"token":"`+token+`"}`, "Authorization:")
+	res, body = h.do("POST", "/api/sign-in", `{"token":"`+token+`"}`, "Authorization:", "Cookie: "+link[0].Name+"="+link[0].Value)
 	var in struct{ Secret string }
 	if err := json.Unmarshal([]byte(body), &in); err != nil || res.StatusCode != 200 || len(res.Cookies()) != 1 {
 		h.t.Fatalf("%d %s", res.StatusCode, body)
