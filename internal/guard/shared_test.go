@@ -3,6 +3,7 @@ package guard
 import (
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -86,5 +87,27 @@ func TestManyLinksOfOneUser(t *testing.T) {
 		if user, good := g.spend(secret, ""); good != want {
 			t.Errorf("a link of %q: %v", user, good)
 		}
+	}
+}
+
+// Sign-ins are bounded, and who signs in often signs out nobody but themselves.
+func TestManySignInsOfOneUser(t *testing.T) {
+	g, err := New(Config{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []signin
+	for i := range maxSignins + 2 {
+		user := "ann"
+		if i < 2 {
+			user = []string{"", "bob"}[i]
+		}
+		all = append(all, signin{Cookie: sum(strconv.Itoa(i)), User: user, Created: time.Now(), Used: time.Now()})
+	}
+	if err := g.changeSignins(time.Now(), func([]signin) []signin { return all }); err != nil {
+		t.Fatal(err)
+	}
+	if kept := g.signins.Get(); len(kept) != maxSignins || kept[0].User != "" || kept[1].User != "bob" || kept[2].Cookie != "4" {
+		t.Errorf("%d sign-ins are kept, first %v", len(kept), kept[:3])
 	}
 }

@@ -11,7 +11,7 @@ const (
 	wholeLife = 7 * 24 * time.Hour
 	// touchEvery is by how much a sign-in may end early: it is not written for each request.
 	touchEvery = 10 * time.Minute
-	maxSignins = 1000
+	maxSignins = 1000 // the oldest go first, of the user who has most
 )
 
 // signin is one browser that signed in. Nothing of it that is kept signs anyone in. A document of them
@@ -34,7 +34,10 @@ func (s signin) alive(now time.Time) bool {
 func (g *Guard) changeSignins(now time.Time, change func([]signin) []signin) error {
 	return g.signins.Hold(func(all []signin) []signin {
 		all = slices.DeleteFunc(change(slices.Clone(all)), func(x signin) bool { return !x.alive(now) })
-		return all[max(0, len(all)-maxSignins):]
+		for len(all) > maxSignins {
+			all = withoutOne(all, func(x signin) string { return x.User })
+		}
+		return all
 	})
 }
 

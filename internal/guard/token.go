@@ -83,22 +83,22 @@ func (g *Guard) launch(user string, browser sum) string {
 		now := g.config.Now()
 		all = slices.DeleteFunc(slices.Clone(all), func(x launched) bool { return now.Sub(x.Made) >= launchLife })
 		if len(all) >= maxLaunch {
-			all = withoutOne(all)
+			all = withoutOne(all, func(x launched) string { return x.User })
 		}
 		return append(all, launched{sumOf(g.start + secret), user, browser, now.UTC()})
 	})
 	return secret
 }
 
-// withoutOne drops the oldest link of the user who has most: one user cannot push out another's by making
+// withoutOne drops the oldest of the user who has most: one user cannot push out another's by making
 // many.
-func withoutOne(all []launched) []launched {
+func withoutOne[T any](all []T, user func(T) string) []T {
 	of, most := map[string]int{}, 0
 	for _, x := range all {
-		of[x.User]++
-		most = max(most, of[x.User])
+		of[user(x)]++
+		most = max(most, of[user(x)])
 	}
-	i := slices.IndexFunc(all, func(x launched) bool { return of[x.User] == most })
+	i := slices.IndexFunc(all, func(x T) bool { return of[user(x)] == most })
 	return slices.Delete(all, i, i+1)
 }
 
