@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
+	exact "github.com/go-json-experiment/json"
 	"golang.org/x/oauth2"
 )
 
@@ -25,6 +27,7 @@ const (
 	oidcLife  = 10 * time.Minute // from the begin of a sign-in to its end
 	oidcTime  = 10 * time.Second // for one question to the provider
 	oidcPause = 5 * time.Second  // after it did not answer
+	oidcMost  = 1 << 20          // bytes of its answer
 )
 
 // OIDCConfig says which OpenID Connect provider knows people, and whom of them to let in.
@@ -71,7 +74,25 @@ func NewOIDC(c OIDCConfig, log *slog.Logger) (*OIDC, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &OIDC{config: c, secret: secret, client: &http.Client{Timeout: oidcTime}}, nil
+	client := &http.Client{Timeout: oidcTime, Transport: bounded{}, CheckRedirect: func(r *http.Request, via []*http.Request) error {
+		if u := via[0].URL; r.URL.Scheme != u.Scheme || r.URL.Host != u.Host || len(via) > 3 {
+			return http.ErrUseLastResponse // the client's secret is not for others
+		}
+		return nil
+	}}
+	return &OIDC{config: c, secret: secret, client: client}, nil
+}
+
+// bounded cuts answers that are longer than any provider's.
+type bounded struct{}
+
+// RoundTrip implements [http.RoundTripper].
+func (bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	res, err := http.DefaultTransport.RoundTrip(r)
+	if err == nil {
+		res.Body = http.MaxBytesReader(nil, res.Body, oidcMost)
+	}
+	return res, err
 }
 
 // found asks the provider for its addresses and keys, once.
@@ -189,14 +210,26 @@ func (o *OIDC) end(ctx context.Context, r *http.Request, at Place) (user string,
 	return o.person(id)
 }
 
-// person is whom an ID token names, if that one may sign in.
+// lower has small letters for A to Z, and no other letter for one of those: K, the sign of kelvin, is no k.
+func lower(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, name)
+}
+
+// person is whom an ID token names, if that one may sign in. A claim counts by its exact name: one called
+// Email may be what a person wrote about themselves.
 func (o *OIDC) person(id *oidc.IDToken) (string, error) {
 	var c struct {
 		Email    string   `json:"email"`
 		Verified bool     `json:"email_verified"`
 		Groups   []string `json:"groups"`
 	}
-	if err := id.Claims(&c); err != nil {
+	var raw json.RawMessage
+	if id.Claims(&raw) != nil || exact.Unmarshal(raw, &c) != nil {
 		return "", errors.New("the claims of the ID token are not understood")
 	}
 	name, domain, ok := strings.Cut(c.Email, "@")
@@ -208,7 +241,7 @@ func (o *OIDC) person(id *oidc.IDToken) (string, error) {
 	}
 	for _, a := range o.config.Allowed {
 		group, isGroup := strings.CutPrefix(a, "group:")
-		if isGroup && slices.Contains(c.Groups, group) || !isGroup && strings.EqualFold(a, "@"+domain) {
+		if isGroup && slices.Contains(c.Groups, group) || !isGroup && lower(a) == "@"+lower(domain) {
 			return c.Email, nil
 		}
 	}

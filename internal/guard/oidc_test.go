@@ -2,6 +2,7 @@ package guard_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -19,10 +20,11 @@ import (
 	"webchat/internal/guard"
 )
 
-// person is whom the provider knows; change is what it says wrong.
+// person is whom the provider knows; change is what it says wrong, and own what the person says.
 type person struct {
 	*mockoidc.MockUser
 	change func(*mockoidc.IDTokenClaims)
+	own    jwt.MapClaims
 }
 
 // Claims implements [mockoidc.User].
@@ -30,7 +32,15 @@ func (p person) Claims(scopes []string, c *mockoidc.IDTokenClaims) (jwt.Claims, 
 	if p.change != nil {
 		p.change(c)
 	}
-	return p.MockUser.Claims(scopes, c)
+	all, err := p.MockUser.Claims(scopes, c)
+	if p.own == nil || err != nil {
+		return all, err
+	}
+	b, err := json.Marshal(all)
+	if err == nil {
+		err = json.Unmarshal(b, &p.own)
+	}
+	return p.own, err
 }
 
 // A provider's word about who somebody is counts if all of it fits: state, nonce, issuer, audience,
@@ -49,7 +59,7 @@ func TestIdentityOIDC(t *testing.T) {
 	}
 	var log bytes.Buffer
 	logger, at := slog.New(slog.NewTextHandler(&log, nil)), &clock{now: time.Now()}
-	config := guard.OIDCConfig{Issuer: provider.Issuer(), ClientID: provider.ClientID, SecretFile: secret, Allowed: []string{"@example.com", "group:staff"}, Now: at.Now}
+	config := guard.OIDCConfig{Issuer: provider.Issuer(), ClientID: provider.ClientID, SecretFile: secret, Allowed: []string{"@example.com", "@desk.test", "group:staff"}, Now: at.Now}
 	users, err := guard.NewOIDC(config, logger)
 	if err != nil {
 		t.Fatal(err)
@@ -101,10 +111,10 @@ func TestIdentityOIDC(t *testing.T) {
 		for _, f := range change {
 			f(u)
 		}
-		return person{MockUser: u}
+		return person{u, nil, nil}
 	}
 	address := func(a string) person { return ann(func(u *mockoidc.MockUser) { u.Email = a }) }
-	token := func(f func(*mockoidc.IDTokenClaims)) person { return person{ann().MockUser, f} }
+	token := func(f func(*mockoidc.IDTokenClaims)) person { return person{ann().MockUser, f, nil} }
 	edit := func(f func(url.Values)) func(string) string {
 		return func(back string) string {
 			path, query, _ := strings.Cut(back, "?")
@@ -121,28 +131,30 @@ func TestIdentityOIDC(t *testing.T) {
 		back func(string) string
 		want error
 	}{
-		"a wrong state":            {ann(), set("state", "x"), guard.ErrIdentity},
-		"no state":                 {ann(), edit(func(q url.Values) { q.Del("state") }), guard.ErrIdentity},
-		"two states":               {ann(), edit(func(q url.Values) { q.Add("state", q.Get("state")) }), guard.ErrIdentity},
-		"no code":                  {ann(), edit(func(q url.Values) { q.Del("code") }), guard.ErrIdentity},
-		"a made-up code":           {ann(), set("code", "x"), guard.ErrIdentity},
-		"a code of another begin":  {ann(), set("code", other.Query().Get("code")), guard.ErrIdentity},
-		"a refusal":                {ann(), set("error", "access_denied"), guard.ErrIdentity},
-		"a wrong nonce":            {token(func(c *mockoidc.IDTokenClaims) { c.Nonce = "x" }), nil, guard.ErrIdentity},
-		"no nonce":                 {token(func(c *mockoidc.IDTokenClaims) { c.Nonce = "" }), nil, guard.ErrIdentity},
-		"a wrong issuer":           {token(func(c *mockoidc.IDTokenClaims) { c.Issuer = "https://evil.test" }), nil, guard.ErrIdentity},
-		"a wrong audience":         {token(func(c *mockoidc.IDTokenClaims) { c.Audience = jwt.ClaimStrings{"another"} }), nil, guard.ErrIdentity},
-		"a token that has expired": {token(func(c *mockoidc.IDTokenClaims) { c.ExpiresAt = jwt.NewNumericDate(at.Now().Add(-time.Second)) }), nil, guard.ErrEnded},
-		"a token of the future":    {token(func(c *mockoidc.IDTokenClaims) { c.NotBefore = jwt.NewNumericDate(at.Now().Add(time.Hour)) }), nil, guard.ErrIdentity},
-		"an unconfirmed address":   {ann(func(u *mockoidc.MockUser) { u.EmailVerified = false }), nil, guard.ErrIdentity},
-		"no address":               {address(""), nil, guard.ErrIdentity},
-		"no name":                  {address("@example.com"), nil, guard.ErrIdentity},
-		"two domains":              {address("ann@evil.test@example.com"), nil, guard.ErrIdentity},
-		"a foreign domain":         {address("ann@evil.test"), nil, guard.ErrIdentity},
-		"a domain below":           {address("ann@sub.example.com"), nil, guard.ErrIdentity},
-		"a domain that begins so":  {address("ann@example.com.evil.test"), nil, guard.ErrIdentity},
-		"a hidden character":       {address("ann\u202e@example.com"), nil, guard.ErrIdentity},
-		"another group":            {ann(func(u *mockoidc.MockUser) { u.Email, u.Groups = "ann@evil.test", []string{"staff of others"} }), nil, guard.ErrIdentity},
+		"a wrong state":             {ann(), set("state", "x"), guard.ErrIdentity},
+		"no state":                  {ann(), edit(func(q url.Values) { q.Del("state") }), guard.ErrIdentity},
+		"two states":                {ann(), edit(func(q url.Values) { q.Add("state", q.Get("state")) }), guard.ErrIdentity},
+		"no code":                   {ann(), edit(func(q url.Values) { q.Del("code") }), guard.ErrIdentity},
+		"a made-up code":            {ann(), set("code", "x"), guard.ErrIdentity},
+		"a code of another begin":   {ann(), set("code", other.Query().Get("code")), guard.ErrIdentity},
+		"a refusal":                 {ann(), set("error", "access_denied"), guard.ErrIdentity},
+		"a wrong nonce":             {token(func(c *mockoidc.IDTokenClaims) { c.Nonce = "x" }), nil, guard.ErrIdentity},
+		"no nonce":                  {token(func(c *mockoidc.IDTokenClaims) { c.Nonce = "" }), nil, guard.ErrIdentity},
+		"a wrong issuer":            {token(func(c *mockoidc.IDTokenClaims) { c.Issuer = "https://evil.test" }), nil, guard.ErrIdentity},
+		"a wrong audience":          {token(func(c *mockoidc.IDTokenClaims) { c.Audience = jwt.ClaimStrings{"another"} }), nil, guard.ErrIdentity},
+		"a token that has expired":  {token(func(c *mockoidc.IDTokenClaims) { c.ExpiresAt = jwt.NewNumericDate(at.Now().Add(-time.Second)) }), nil, guard.ErrEnded},
+		"a token of the future":     {token(func(c *mockoidc.IDTokenClaims) { c.NotBefore = jwt.NewNumericDate(at.Now().Add(time.Hour)) }), nil, guard.ErrIdentity},
+		"an unconfirmed address":    {ann(func(u *mockoidc.MockUser) { u.EmailVerified = false }), nil, guard.ErrIdentity},
+		"no address":                {address(""), nil, guard.ErrIdentity},
+		"no name":                   {address("@example.com"), nil, guard.ErrIdentity},
+		"two domains":               {address("ann@evil.test@example.com"), nil, guard.ErrIdentity},
+		"a foreign domain":          {address("ann@evil.test"), nil, guard.ErrIdentity},
+		"a domain below":            {address("ann@sub.example.com"), nil, guard.ErrIdentity},
+		"a domain that begins so":   {address("ann@example.com.evil.test"), nil, guard.ErrIdentity},
+		"a sign of kelvin":          {address("ann@des\u212a.test"), nil, guard.ErrIdentity},
+		"claims of nearly the name": {person{&mockoidc.MockUser{Subject: "1"}, nil, jwt.MapClaims{"Email": "ann@example.com", "EMAIL_VERIFIED": true}}, nil, guard.ErrIdentity},
+		"a hidden character":        {address("ann\u202e@example.com"), nil, guard.ErrIdentity},
+		"another group":             {ann(func(u *mockoidc.MockUser) { u.Email, u.Groups = "ann@evil.test", []string{"staff of others"} }), nil, guard.ErrIdentity},
 	} {
 		back, cookie := there(c.who)
 		if c.back != nil {
@@ -181,6 +193,7 @@ func TestIdentityOIDC(t *testing.T) {
 		t.Errorf("a code twice: %v", err)
 	}
 	let(address("bob@EXAMPLE.com"))
+	let(person{ann().MockUser, nil, jwt.MapClaims{"Email": "eve@example.com", "Groups": "none"}})
 	let(ann(func(u *mockoidc.MockUser) { u.Email, u.Groups = "eve@elsewhere.test", []string{"others", "staff"} }))
 	back, cookie = there(ann())
 	_, another := there(ann())
@@ -197,14 +210,25 @@ func TestIdentityOIDC(t *testing.T) {
 	if _, err := sign(back, cookie); !errors.Is(err, guard.ErrEnded) {
 		t.Errorf("after ten minutes: %v", err)
 	}
-	config.Issuer = "http://127.0.0.1:1/oidc"
-	if users, err = guard.NewOIDC(config, logger); err != nil {
-		t.Fatal(err)
-	}
-	g = newGuard(t, guard.Config{Users: users, Logger: logger, PublicURL: "https://chat.example"})
-	for range 2 {
-		if res, err := sign("/auth/user"); !errors.Is(err, guard.ErrProvider) || len(res.Cookies()) > 0 {
-			t.Errorf("a provider that does not answer: %v", err)
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("another origin was asked") }))
+	defer elsewhere.Close()
+	leads := httptest.NewServer(http.RedirectHandler(elsewhere.URL, http.StatusTemporaryRedirect))
+	defer leads.Close()
+	endless := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for r.Context().Err() == nil {
+			_, _ = w.Write(make([]byte, 64<<10))
+		}
+	}))
+	defer endless.Close()
+	for _, config.Issuer = range []string{"http://127.0.0.1:1/oidc", leads.URL, endless.URL} {
+		if users, err = guard.NewOIDC(config, logger); err != nil {
+			t.Fatal(err)
+		}
+		g = newGuard(t, guard.Config{Users: users, Logger: logger, PublicURL: "https://chat.example"})
+		for range 2 {
+			if res, err := sign("/auth/user"); !errors.Is(err, guard.ErrProvider) || len(res.Cookies()) > 0 {
+				t.Errorf("a provider that does not answer as one: %v", err)
+			}
 		}
 	}
 }
