@@ -56,7 +56,7 @@ func Encodings(r *http.Request) []string {
 	return []string{"zstd", "gzip"}
 }
 
-// Encoding returns the most wanted of [Encodings]; empty: none.
+// Encoding returns the most wanted of [Encodings]; empty means none.
 func Encoding(r *http.Request) string {
 	for _, name := range Encodings(r) {
 		return name
@@ -86,7 +86,7 @@ func encoder(level zstd.EncoderLevel) func() *zstd.Encoder {
 	})
 }
 
-// Compress returns b in an encoding, made in little time; nil: it is not worth it.
+// Compress returns b in an encoding, made in little time; nil if it is not worth it.
 func Compress(encoding string, b []byte) []byte { return compress(encoding, b, little) }
 
 func compress(encoding string, b []byte, e effort) []byte {

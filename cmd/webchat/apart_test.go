@@ -99,7 +99,7 @@ func (a *apart) found(text, expr string) string {
 }
 
 // refused makes a request for the session in the first workspace that names something
-// of the other, and must be refused and told nothing.
+// of the other, and must be refused and learn nothing.
 func (a *apart) refused(method, path, body string) {
 	a.Helper()
 	res, text := a.do(method, path, body)

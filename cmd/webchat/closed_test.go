@@ -128,7 +128,7 @@ func ran(t *testing.T, name, path string, step scripted.Step) (all []string) {
 	return all
 }
 
-// trust makes a folder one that the user of Copilot CLI told it to trust.
+// trust makes a folder one that the user of Copilot CLI trusts.
 func trust(t *testing.T, folder, home string) {
 	t.Helper()
 	text, err := json.Marshal(map[string][]string{"trusted_folders": {folder}})

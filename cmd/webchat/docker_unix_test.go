@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// THREATS 71: a socket that is there is told from none, and from a file.
+// THREATS 71: an existing socket is distinguished from none, and from a file.
 func TestReachesDocker(t *testing.T) {
 	dir, err := os.MkdirTemp("", "sock") // short: a socket's path is
 	if err != nil {

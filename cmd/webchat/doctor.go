@@ -165,7 +165,7 @@ func (o *options) doctorSessions(ctx context.Context, all []agent.Backend, c *co
 	}
 }
 
-// signedIn says who is, in words that go on after others; empty: it is not known.
+// signedIn says who is, in words that go on after others; empty if it is not known.
 func signedIn(ctx context.Context, b agent.Backend) string {
 	if who := b.Info(ctx).Account; who != "" {
 		return "; signed in as " + who

@@ -29,7 +29,7 @@ func (s signed) Info(ctx context.Context) agent.Info {
 	return info
 }
 
-// Doctor says who is signed in, where an agent tells.
+// Doctor says who is signed in, where an agent reports it.
 func TestDoctorSaysWhoIsSignedIn(t *testing.T) {
 	o, err := parseOptions(nil, []string{"HOME=" + t.TempDir()})
 	if err != nil {

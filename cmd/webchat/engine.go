@@ -71,7 +71,7 @@ func (o *options) documents(dir string) document.Store {
 	})}
 }
 
-// ownersOf is a store that several replicas may share; nil: it is this program's alone.
+// ownersOf is a store that several replicas may share; nil if it is this program's alone.
 func ownersOf(db sessionStore) sessions.Owners {
 	if shared, ok := db.(*store.Postgres); ok {
 		return shared

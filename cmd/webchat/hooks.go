@@ -138,7 +138,7 @@ func (o *options) secrets(workspace, dataDir string) []policy.Secret {
 	return slices.DeleteFunc(list, func(s policy.Secret) bool { return s.Path == "" })
 }
 
-// belowData returns the path of a workspace in the data folder; false: it is not below it.
+// belowData returns the path of a workspace in the data folder; false if it is not below it.
 func belowData(workspace, dataDir string) (rel string, below bool) {
 	rel, err := filepath.Rel(dataDir, workspace)
 	return rel, err == nil && rel != "." && filepath.IsLocal(rel)

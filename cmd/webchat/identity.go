@@ -54,7 +54,7 @@ func (o *options) checkProvider(issuer string) error {
 	return nil
 }
 
-// users returns what identifies people; nil: all sign-ins are the operator's.
+// users returns what identifies people; nil means all sign-ins are the operator's.
 func (o *options) users(log *slog.Logger) (guard.Users, error) {
 	switch kind, value, _ := strings.Cut(o.Identity, ":"); kind {
 	case "header":

@@ -26,7 +26,7 @@ func imageLine(t *testing.T, pattern string) string {
 }
 
 // THREATS 70: the image's own look at its health works, behind a public URL as
-// well, and tells when there is none; and the image runs as an ordinary user.
+// well, and reports when there is none; and the image runs as an ordinary user.
 // (scripts/image.sh runs the image itself.)
 func TestHealthCheckOfTheImage(t *testing.T) {
 	check := imageLine(t, `HEALTHCHECK .*CMD (.*)`)

@@ -24,7 +24,7 @@ func (k keyed) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// mcpClientOfTests calls a tool as an MCP client and prints what it was told: stdio or
+// mcpClientOfTests calls a tool as an MCP client and prints the result: stdio or
 // an address, the version of the protocol, the tool and its arguments. The key for an
 // address is $KEY. Without a tool it lists them. With $ANSWER its user is asked by it, and
 // chooses that; with "none", they do not answer, and the file "asked" has the question.

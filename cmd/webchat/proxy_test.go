@@ -138,7 +138,7 @@ func open1(t *testing.T, method, address, host, path, body string, header ...str
 }
 
 // THREATS 72: a proxy that passes the Host on is served; one that rewrites it is
-// refused, with the line its configuration lacks; nobody is let in for what he
+// refused, with the line its configuration lacks; no client is let in for what it
 // says of himself in X-Forwarded-*.
 func TestBehindNginx(t *testing.T) {
 	const passOn = "proxy_set_header Host $host; proxy_http_version 1.1;"

@@ -150,7 +150,7 @@ func (o *options) checkAddress(ctx context.Context, self sessions.Peer, log *slo
 	return nil
 }
 
-// askReplica returns the number of the replica at an address; 0: none says one.
+// askReplica returns the number of the replica at an address; 0 means none says one.
 func askReplica(ctx context.Context, client *http.Client, url string) (int64, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

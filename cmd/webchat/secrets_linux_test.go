@@ -18,7 +18,7 @@ const planted = "CANARY-9b2e"
 
 // THREATS 12, 17, 19, 48, 49 and 67: what the program knows is neither in its
 // arguments nor its log, also when it crashes, nor in what its children get; and
-// what lies on the disk lets nobody in.
+// what lies on the disk admits no one.
 func TestSecretsStayInside(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

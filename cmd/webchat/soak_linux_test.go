@@ -153,7 +153,7 @@ func (u held) String() string {
 	return fmt.Sprintf("%d MiB of memory, %d goroutines, %d descriptors, %d children", u.rss>>20, u.goroutines, u.descriptors, u.children)
 }
 
-// What the server says of itself: nobody but root may look into it.
+// What the server logs: only root may look into it.
 var (
 	goroutines  = regexp.MustCompile(`(?m)^go_goroutines (\d+)`)
 	descriptors = regexp.MustCompile(`(?m)^process_open_fds (\d+)`)
@@ -235,8 +235,8 @@ func (s *soaked) raw(path string) string {
 	return "GET " + path + " HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nAuthorization: Bearer " + s.token + "\r\n\r\n"
 }
 
-// manyStreams asks for 10,000 streams: some are given, the rest are told to come
-// later, and whoever has one keeps it.
+// manyStreams asks for 10,000 streams: some are given, the rest are asked to come
+// later, and an open one stays open.
 func (s *soaked) manyStreams() string {
 	const asked = 10_000
 	var mu sync.Mutex
@@ -311,7 +311,7 @@ func (s *soaked) silentConnections() string {
 	return fmt.Sprintf("%d silent connections; others were served after %v", len(held), took)
 }
 
-// guesses tries 10,000 tokens: each is wrong, nobody is locked out, and the log
+// guesses tries 10,000 tokens: each is wrong, no user is locked out, and the log
 // does not grow with it.
 func (s *soaked) guesses() string {
 	const n = 10_000

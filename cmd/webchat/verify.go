@@ -74,7 +74,7 @@ func verify(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 // maker makes an agent with the model at an address, and a folder for its state.
 type maker func(model, state string, lend agent.Lender) (agent.Backend, error)
 
-// apart returns what makes b with another model and without its user's settings; nil: it has no model.
+// apart returns what makes b with another model and without its user's settings; nil if it has no model.
 func (o *options) apart(c *config, b agent.Backend) (maker, error) {
 	switch b.(type) {
 	case *copilot.Backend:

@@ -274,7 +274,7 @@ type ToolSpec struct {
 	// after it. A backend whose agent can end a turn with its tools offers it;
 	// others leave it out, since it would cost tokens for nothing.
 	Final bool `json:"-"`
-	// Needed reports whether the tool can be of use already; nil: it always can. Once it reports
+	// Needed reports whether the tool can be of use already; nil means that it always can. Once it reports
 	// true it goes on doing so. A backend that can add tools to a conversation offers it from then
 	// on, one that cannot from the beginning.
 	Needed func() bool `json:"-"`
@@ -292,7 +292,7 @@ type Tool interface {
 
 // Action is a planned act. Run does exactly what was planned, once.
 type Action struct {
-	// Ask is what has to be allowed before an agent may Run; nil: nothing. A user's own call is not
+	// Ask is what has to be allowed before an agent may Run; nil means nothing. A user's own call is not
 	// asked unless Ask.Sensitive.
 	Ask *Permission
 	// About says what Run does where Ask is nil, for the user's rules: one may deny it, or have it

@@ -10,7 +10,7 @@ type Choices struct {
 	Efforts  []Effort  `json:"efforts"` // of the model that is chosen
 	Commands []Command `json:"commands"`
 	Can      []Ability `json:"can"`
-	// What is chosen, by its id; empty: it is not known.
+	// What is chosen, by its id; empty if it is not known.
 	Model  string `json:"model"`
 	Mode   string `json:"mode"`
 	Effort string `json:"effort"`
@@ -46,7 +46,7 @@ type Chooser interface {
 	// SetMode changes the mode from the next turn on, or at once where the agent can. It returns
 	// [ErrUnsupported] for a mode that is not among the choices.
 	SetMode(ctx context.Context, id string) error
-	// SetEffort changes how hard the model thinks from the next turn on; empty: as hard as it does
+	// SetEffort changes how hard the model thinks from the next turn on; empty means as hard as it does
 	// by itself. It returns [ErrUnsupported] for an effort that is not among the choices.
 	SetEffort(ctx context.Context, id string) error
 }
@@ -170,7 +170,7 @@ type Rewinder interface {
 type Keeper interface {
 	// Keep makes the call, which has to be a running one of the agent's own tools, a display of
 	// w.Data, which it owns then. It returns with which tools of the session the model can read
-	// more, in words that go on after "with"; empty: with none. An error says that nothing was
+	// more, in words that go on after "with"; empty means with none. An error says that nothing was
 	// kept.
 	Keep(ctx context.Context, w Whole) (readers string, err error)
 }

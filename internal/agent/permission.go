@@ -31,7 +31,7 @@ type Permission struct {
 	// Sensitive acts (keys, credentials) are always asked, whatever was allowed before and whatever
 	// the mode.
 	Sensitive bool
-	// Why says to the user why the caller calls the act sensitive; empty: it may hold keys or
+	// Why says to the user why the caller calls the act sensitive; empty means it may hold keys or
 	// passwords.
 	Why string
 	// Also is what else the same act is about: the target of a copy, the other files of a patch.
@@ -89,7 +89,7 @@ type Verdict struct {
 	Scope    event.Scope
 	Reason   string // for the model; never empty on deny
 	By       event.Decider
-	// Grant is what the user allowed beyond this act, or what allows it; nil: nothing.
+	// Grant is what the user allowed beyond this act, or what allows it; nil means nothing.
 	Grant *event.Grant
 	Rule  *event.Rule // that decided; nil: none did
 }
@@ -104,7 +104,7 @@ type Ruling struct {
 	// allows it. Why says so to the user.
 	Sensitive bool
 	Why       string
-	// Secret is the file that makes it sensitive, or that it may show; nil: none is known.
+	// Secret is the file that makes it sensitive, or that it may show; nil if none is known.
 	Secret *event.Secret
 }
 

@@ -67,7 +67,7 @@ func (s sitting) prompt(ctx context.Context) error {
 
 // Host is a host without tools and without a user, which keeps nothing.
 type Host struct {
-	// Decision is its answer to each request for permission; empty: no.
+	// Decision is its answer to each request for permission; empty means no.
 	Decision event.Decision
 	asked    atomic.Int64 // requests for permission
 }

@@ -59,7 +59,7 @@ func (c clientConn) Prompt(ctx context.Context, _ agent.Prompt) error {
 	}
 }
 
-// next is the call that a model makes, which was sent a text and offered tools; empty: none.
+// next is the call that a model makes, which was sent a text and offered tools; empty means none.
 func next(model, text string, tools ...string) (name, arguments string, err error) {
 	var offered []any
 	for _, t := range tools {

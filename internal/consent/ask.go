@@ -116,7 +116,7 @@ func (q *Requests) openLocked(r *request) error {
 	return err
 }
 
-// get returns an open request; nil: there is none of that id.
+// get returns an open request; nil if there is none of that id.
 func (q *Requests) get(requestID string) *request {
 	q.mu.Lock()
 	defer q.mu.Unlock()

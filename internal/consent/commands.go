@@ -40,7 +40,7 @@ func (q *Requests) AskedByAgent(ctx context.Context, arguments json.RawMessage) 
 	return err != nil || a.asked[command]
 }
 
-// commandOf is the command among a call's arguments; empty: there is none.
+// commandOf is the command among a call's arguments; empty if there is none.
 func commandOf(arguments json.RawMessage) string {
 	var args struct{ Command string }
 	if json.Unmarshal(arguments, &args) != nil {

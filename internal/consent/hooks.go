@@ -51,7 +51,7 @@ var (
 
 // HookCall is a moment, as a command reads it.
 type HookCall struct {
-	// RequestID names the moment together with SessionID and Event; empty: Run makes one.
+	// RequestID names the moment together with SessionID and Event; empty means Run makes one.
 	RequestID string          `json:"requestId"`
 	SessionID string          `json:"sessionId"`
 	Event     Moment          `json:"event"`

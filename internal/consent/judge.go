@@ -60,7 +60,7 @@ func (q *Requests) newRequest(ctx context.Context, p agent.Permission, by event.
 	return r
 }
 
-// secretOf returns the first file of keys or passwords of an act; nil: none is known.
+// secretOf returns the first file of keys or passwords of an act; nil if none is known.
 func secretOf(parts []part) *event.Secret {
 	for _, p := range parts {
 		if p.rule.Secret != nil {
@@ -103,7 +103,7 @@ func (q *Requests) targetMoved(r *request) bool {
 
 // PermissionFor returns what has to be asked before an action runs: what the action asks for, or an
 // agent's action that a rule of the user's has something against. A user's own act needs to be
-// asked about only when it is sensitive; nil: it may run.
+// asked about only when it is sensitive; nil if it may run.
 func (q *Requests) PermissionFor(ctx context.Context, a agent.Action, by event.Actor) *agent.Permission {
 	ask := a.Ask
 	if ask == nil && by == event.ByAgent && a.About != nil && q.cfg.Policy != nil {
@@ -193,7 +193,7 @@ func (q *Requests) grantedLocked(r *request) (v agent.Verdict, granted bool) {
 	return v, v.Grant != nil
 }
 
-// heldLocked returns the first of the grants that the user gave; nil: none.
+// heldLocked returns the first of the grants that the user gave; nil means none.
 func (q *Requests) heldLocked(grants []event.Grant) *event.Grant {
 	given := q.cfg.Log.Summary().Open.Grants
 	for _, g := range grants {
@@ -252,7 +252,7 @@ func (q *Requests) TakeBack(grantID string) error {
 	})
 }
 
-// reasons are why the user is asked about a part, the strongest first; empty: that is no reason.
+// reasons are why the user is asked about a part, the strongest first; empty if that is no reason.
 func (p part) reasons() (all [4]string) {
 	if p.Sensitive {
 		all[0] = cmp.Or(p.rule.Why, p.Why, "It may hold keys or passwords, so you are always asked.")
@@ -269,7 +269,7 @@ func (p part) reasons() (all [4]string) {
 	return all
 }
 
-// reasonToAsk is why the user is asked about an act; empty: nothing decides. A reason that is not
+// reasonToAsk is why the user is asked about an act; empty means nothing decides. A reason that is not
 // that of all parts names those it is of.
 func reasonToAsk(parts []part) string {
 	for i := range parts[0].reasons() {

@@ -158,7 +158,7 @@ func TestKilledServer(t *testing.T) {
 }
 
 // What a full disk keeps from server.json is found by the socket, and what the server
-// cannot do is told apart from what it refuses. One that is silent is named by its pid,
+// cannot do differs from what it refuses. An unresponsive one is named by its pid,
 // not by the request.
 func TestServerInTrouble(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")

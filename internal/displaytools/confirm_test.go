@@ -151,7 +151,7 @@ func FuzzPlan(f *testing.F) {
 	})
 }
 
-// What a result tells a model, whatever is shown, is neither content nor the id
+// A result for the model holds, whatever is shown, neither content nor the id
 // by which the content can be had.
 func TestCanary(t *testing.T) {
 	const canary = "CANARY-7f3a9c"

@@ -61,7 +61,7 @@ type Config struct {
 	SessionID string         // owns the outputs
 	Workspace string         // absolute path; the folder need not be there yet
 	Outputs   *outputs.Store // where content goes
-	// Policy judges the files that are shown ([policy.Policy.File]); nil: one of the
+	// Policy judges the files that are shown ([policy.Policy.File]); nil means one of the
 	// workspace that knows none of webchat's own files.
 	Policy *policy.Policy
 

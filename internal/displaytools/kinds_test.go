@@ -10,7 +10,7 @@ import (
 	"webchat/internal/event"
 )
 
-// fault is what programs are told of a call that must not work.
+// fault is the error of a call that must not work.
 func (b *bench) fault(name string, kv ...any) agent.Result {
 	b.t.Helper()
 	a, err := b.tool(name).Plan(b.ctx(), object(b.t, kv...))

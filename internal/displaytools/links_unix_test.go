@@ -11,7 +11,7 @@ import (
 	"webchat/internal/agent"
 )
 
-// What leads outside is refused, by a sentence that tells nothing of what is there.
+// A link that leads outside is refused, by a sentence that reveals nothing of its target.
 func TestThreat78OutsideIsRefused(t *testing.T) {
 	b := newBench(t, nil)
 	outside := real(t, t.TempDir())

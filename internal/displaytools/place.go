@@ -67,7 +67,7 @@ func (w *workspace) reopen(ctx context.Context, p place) (f *os.File, st fs.File
 	return f, st, nil
 }
 
-// disk is what an output remembers of the file it was read from; nil: it has no size, so that it
+// disk is what an output remembers of the file it was read from; nil if it has no size, so that it
 // cannot be seen to change.
 func (w *workspace) disk(p place, st fs.FileInfo) *outputs.Disk {
 	if !st.Mode().IsRegular() {

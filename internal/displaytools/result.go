@@ -68,7 +68,7 @@ func (t resultTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action
 }
 
 // secretIn returns a file of keys or passwords that the arguments of an agent's own tool name as a path
-// or in a command; empty: none is known.
+// or in a command; empty if none is known.
 func (w *workspace) secretIn(ctx context.Context, arguments json.RawMessage) string {
 	var all map[string]any
 	_ = json.Unmarshal(arguments, &all) // those of another shape name nothing

@@ -4,7 +4,7 @@ type (
 	// SessionDamaged stands in the place of a logged event that cannot be read any longer. It is
 	// never logged itself: who reads the log makes it.
 	SessionDamaged struct {
-		// Copy is the file with what was stored, below the data folder; empty: it could not be
+		// Copy is the file with what was stored, below the data folder; empty if it could not be
 		// copied.
 		Copy  string `json:"copy,omitempty"`
 		Extra `json:"-"`

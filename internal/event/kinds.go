@@ -83,7 +83,7 @@ var statusKinds = map[int]ErrorKind{
 // KindOfStatus is the kind of a session.error that has only the status of an HTTP reply, 0 for none.
 func KindOfStatus(status int) ErrorKind { return cmp.Or(statusKinds[status], KindProvider) }
 
-// In returns d as what happened in a turn; empty: in none.
+// In returns d as what happened in a turn; empty means in none.
 func (d SessionError) In(turnID string) SessionError {
 	if d.Context == nil && turnID == "" {
 		return d

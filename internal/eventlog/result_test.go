@@ -7,7 +7,7 @@ import (
 	"webchat/internal/eventlog"
 )
 
-// Outputs are told in the order of the calls, whichever ended first.
+// Outputs are listed in the order of the calls, whichever ended first.
 func TestOutputsAreInTheOrderOfCalls(t *testing.T) {
 	r := eventlog.NewResult("m")
 	call := func(id string) event.Data { return event.ToolExecutionStart{ToolCallID: id, By: event.ByAgent} }

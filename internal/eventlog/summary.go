@@ -64,7 +64,7 @@ type Open struct {
 
 	Todos []event.Todo `json:"todos,omitempty"` // the agent's plan; never changed in place
 	Left  []Stretch    `json:"left,omitempty"`  // what the agent was made to forget; never changed in place
-	// Fill is how full the model's context was when that was reported last; nil: it was not, or the
+	// Fill is how full the model's context was when that was reported last; nil if it was not, or the
 	// agent forgot something since. It is never changed in place.
 	Fill *Fill `json:"fill,omitempty"`
 	// Branched says that the session began with the conversation of another.

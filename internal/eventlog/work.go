@@ -157,7 +157,7 @@ func (o *Work) removeQueued(messageID string) {
 	o.Queued = slices.DeleteFunc(o.Queued, func(m event.UserMessage) bool { return m.MessageID == messageID })
 }
 
-// find returns the first item of a list that is wanted; nil: there is none.
+// find returns the first item of a list that is wanted; nil if there is none.
 func find[T any](list []T, wanted func(T) bool) *T {
 	if i := slices.IndexFunc(list, wanted); i >= 0 {
 		return &list[i]

@@ -237,7 +237,7 @@ func (g *gathering) compare(ctx context.Context, list []Change, counted int) (di
 	return differ, err
 }
 
-// compare compares what a file was with what it is; false: it is the same. known says that all of
+// compare compares what a file was with what it is; false if it is the same. known says that all of
 // what it was is given.
 func (c *Change) compare(top *os.Root, was []byte, known bool) (differs bool) {
 	is, written, err := now(top, c.Path, maxCompared)
@@ -334,7 +334,7 @@ func alike(was, is []byte, left *int) int {
 	return 0
 }
 
-// Was returns a file as a commit has it; false: the commit has no such file. It reads at most limit
+// Was returns a file as a commit has it; false if the commit has no such file. It reads at most limit
 // bytes, over which the error is [ErrTooLarge]; and [ErrNoCommit] if git does not have the commit.
 func (x *Index) Was(ctx context.Context, commit, path string, limit int64) (data []byte, found bool, err error) {
 	g := x.gathering()
@@ -349,7 +349,7 @@ func (x *Index) Was(ctx context.Context, commit, path string, limit int64) (data
 	return data, found, err
 }
 
-// blob reads one answer of git cat-file --batch; false: it is missing, or no file. [ErrTooLarge] if
+// blob reads one answer of git cat-file --batch; false if it is missing, or no file. [ErrTooLarge] if
 // it is over most bytes; then it was skipped.
 func blob(r *bufio.Reader, most int64) (data []byte, ok bool, err error) {
 	head, err := r.ReadString('\n')

@@ -179,7 +179,7 @@ func (w *workspace) was(commit, name string) (string, bool) {
 	return string(b), found
 }
 
-// All that happened since a commit is told, committed since or not.
+// All that happened since a commit is listed, committed since or not.
 func TestSince(t *testing.T) {
 	w := newWorkspace(t)
 	w.git(".", "init", "-q")

@@ -102,7 +102,7 @@ func (s ChangeSource) List(ctx context.Context) (*ChangeList, error) {
 	return l, nil
 }
 
-// start is when and where the session began; nil: it did not.
+// start is when and where the session began; nil if it did not.
 func (s ChangeSource) start(ctx context.Context) (at time.Time, in *event.Context, err error) {
 	err = s.Log.Scan(ctx, 0, func(e event.Entry) bool {
 		if d, ok := e.Event.Data.(event.SessionStart); ok {

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 )
 
-// Warning is why a folder is unusual as a workspace; empty: it is not.
+// Warning is why a folder is unusual as a workspace; empty if it is not.
 type Warning string
 
 // The warnings.
@@ -67,7 +67,7 @@ func isHome(path, home string) bool {
 	return path == "/root"
 }
 
-// RepositoryOf returns the root of the repository that a folder is in; empty: it is in none.
+// RepositoryOf returns the root of the repository that a folder is in; empty if it is in none.
 func RepositoryOf(dir string) string {
 	for at := dir; ; at = filepath.Dir(at) {
 		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {

@@ -21,7 +21,7 @@ type Expression struct {
 // byteSet has the bytes that are in it.
 type byteSet [256]bool
 
-// mostBytes is how many bytes may be in a set that tells lines apart.
+// mostBytes is how many bytes may be in a set that lines are selected by.
 const mostBytes = 96
 
 // MaxLine is how many bytes of a line are searched: a pattern's cost is per byte.

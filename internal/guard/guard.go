@@ -93,7 +93,7 @@ type Config struct {
 	// PublicURL is the one URL the server is reached by, behind a proxy; see [ParsePublicURL].
 	// Empty: loopback names only.
 	PublicURL string
-	// Users says who people are that sign in; nil: a sign-in is of who runs the server.
+	// Users says who people are that sign in; nil means a sign-in is of who runs the server.
 	Users Users
 	// NoAuth lets everybody in whom the Host and origin checks let in. The caller has made sure
 	// that only this machine can connect.

@@ -99,7 +99,7 @@ func want(t *testing.T, h http.Handler, c call, status int) *http.Response {
 	return res
 }
 
-// A page that rebinds its name sends that name; nothing is told it.
+// A page that rebinds its name sends that name, and gets nothing.
 func TestCredentialsByClass(t *testing.T) {
 	g := newGuard(t, guard.Config{})
 	h := routes(g)
@@ -246,7 +246,7 @@ func TestBodies(t *testing.T) {
 		body := strings.Repeat("x", c.size)
 		want(t, h, call{method: "POST", target: c.path, body: body, header: auth(c.contentType, c.coding)}, c.status)
 	}
-	// A length that is not told is counted.
+	// A body without a declared length is counted.
 	r := httptest.NewRequest("POST", "/write", io.LimitReader(zeros{}, guard.MaxBody+1))
 	r.Host, r.ContentLength = host, -1
 	for k, v := range auth("application/json", "") {

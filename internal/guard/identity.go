@@ -99,7 +99,7 @@ func (g *Guard) linkCookie(r *http.Request) *http.Cookie {
 }
 
 // Header believes a proxy that says in one header who somebody is and proves itself by a key in
-// another, [KeyHeader]. Whoever can send that key can be anybody.
+// another, [KeyHeader]. A client that has the key can sign in as anybody.
 type Header struct {
 	Name string
 	key  sum

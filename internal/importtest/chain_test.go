@@ -84,7 +84,7 @@ func TestModulesHaveNoCircles(t *testing.T) {
 	}
 }
 
-// circleThrough is the shortest way from a name back to it; nil: there is none.
+// circleThrough is the shortest way from a name back to it; nil if there is none.
 func circleThrough(graph map[string][]string, name string) []string {
 	seen := map[string]bool{}
 	for ways := [][]string{{name}}; len(ways) > 0; ways = ways[1:] {

@@ -41,7 +41,7 @@ func TestGoroutinesOfAgentsAreContained(t *testing.T) {
 	}
 }
 
-// started is the function that n runs in a goroutine; nil: it starts none. The timers of
+// started is the function that n runs in a goroutine; nil if it starts none. The timers of
 // package jsonrpc bound its own writes.
 func started(n ast.Node) ast.Expr {
 	if g, ok := n.(*ast.GoStmt); ok {

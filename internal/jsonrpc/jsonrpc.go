@@ -215,7 +215,7 @@ func (h handler) handle(ctx context.Context, rpc *jsonrpc2.Conn, req *jsonrpc2.R
 // Language Server Protocol and the Agent Client Protocol have it.
 const cancelRequest = "$/cancel_request"
 
-// begin counts a request of the peer until end is called; false: too many are open.
+// begin counts a request of the peer until end is called; false if too many are open.
 func (c *Conn) begin(ctx context.Context, id jsonrpc2.ID) (_ context.Context, end func(), ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -29,7 +29,7 @@ func framed(t *testing.T, url, era, name string, extension map[string]any) *mcp.
 
 var drawsFrames = map[string]any{"io.modelcontextprotocol/ui": map[string]any{"mimeTypes": []string{"text/html;profile=mcp-app"}}}
 
-// Only clients that draw frames are told of one, and only their frames, which know the id of an
+// Only clients that draw frames are offered one, and only their frames, which know the id of an
 // output, get what it holds.
 func TestFramesOnlyWhereTheyAreDrawn(t *testing.T) {
 	for _, era := range eras {

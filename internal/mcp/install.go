@@ -41,10 +41,10 @@ func (m Misuse) Error() string { return string(m) }
 type installClient struct {
 	name  string // as it is called here
 	title string // as its users call it
-	// add is the client's own command that adds a server; empty: it has none. SERVER is the program
+	// add is the client's own command that adds a server; empty if it has none. SERVER is the program
 	// with its arguments, JSON the same as VS Code takes it.
 	add string
-	// http is the same for the address URL; empty: it has none. The client reads the key from its
+	// http is the same for the address URL; empty if it has none. The client reads the key from its
 	// environment when it connects: everybody can read the arguments of a command.
 	http string
 	// file is where a client without a command has its servers, and entry what to add there.

@@ -57,7 +57,7 @@ func jsonSum(parts ...any) string {
 // serverSum distinguishes servers: a user who changes the program or the address agrees anew.
 func serverSum(m agent.MCPServer) string { return jsonSum(m.Type, m.Command, m.Args, m.Cwd, m.URL) }
 
-// changed says what is not as it was allowed; empty: nothing. What a server says when it is first
+// changed says what is not as it was allowed; empty means nothing. What a server says when it is first
 // seen is allowed, since its user has just set it up.
 func (s *UserServers) changed(name string, m agent.MCPServer, now descriptions) string {
 	was, seen := s.known.Get()[name]

@@ -89,7 +89,7 @@ type Tool struct {
 type ServerConfig struct {
 	Sessions Sessions // nil: all visitors are hosted
 	Tools    []Tool
-	// Visitor returns who sends a request that was let in; false: there is no such workspace.
+	// Visitor returns who sends a request that was let in; false if there is no such workspace.
 	Visitor func(r *http.Request) (Visitor, bool)
 	// Base returns the address that those of pages and outputs begin with, without a secret, and
 	// whether what is there ends with its client; empty while there is none. nil: there never is.
@@ -100,7 +100,7 @@ type ServerConfig struct {
 	// Watched reports whether a page is open, which shows what the user is asked. nil: one is.
 	Watched func() bool
 	// Content returns what an output holds that was shown in a session, for clients that draw
-	// frames; nil: no frame is offered.
+	// frames; nil if no frame is offered.
 	Content func(ctx context.Context, sessionID, outputID string) (agent.Attachment, error)
 	// HostsRead says that the calls of a [Server.Host] may be of the tools that read what was
 	// released, too.

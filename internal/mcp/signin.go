@@ -31,7 +31,7 @@ type signedIn struct {
 	Token  *oauth2.Token  `json:"token"`
 }
 
-// token returns what a request to the server has as Authorization; empty: the user has not signed
+// token returns what a request to the server has as Authorization; empty if the user has not signed
 // in, or that ended. A token that ran out is renewed.
 func (s *UserServers) token(ctx context.Context, name string, m agent.MCPServer) string {
 	one, ok := s.tokens.Get()[name]

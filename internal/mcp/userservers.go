@@ -148,7 +148,7 @@ func (s *UserServers) Allow(ctx context.Context, name string) error {
 	return nil
 }
 
-// Report returns one line about the servers that agents go on without, once; empty: there are none,
+// Report returns one line about the servers that agents go on without, once; empty if there are none,
 // they were not tried yet, or it was reported.
 func (s *UserServers) Report() string {
 	s.mu.Lock()

@@ -110,7 +110,7 @@ func listing(t *testing.T, tools func() string) *httptest.Server {
 }
 
 // TestThreat89WholeTools shows that nothing of what a server says of a tool changes unseen, and
-// that tools which cannot be told apart are refused.
+// that tools which cannot be distinguished are refused.
 func TestThreat89WholeTools(t *testing.T) {
 	var tools string
 	web := listing(t, func() string { return tools })

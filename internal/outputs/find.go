@@ -162,7 +162,7 @@ func (s *find) advance(v *view, last int) bool {
 
 // searchChunk searches the lines that begin in a chunk, and not before from.
 //
-// Of a veiled output, only what is shown is searched, so that no expression tells what is covered. What
+// Of a veiled output, only what is shown is searched, so that no expression reveals what is covered. What
 // is covered is looked for only in chunks that may match.
 func (v *view) searchChunk(i int, from int64, strip bool, e *grep.Expression, stop func() bool) (hits []int) {
 	if v.covers != nil && !v.mayMatch(i, strip, e) {

@@ -43,7 +43,7 @@ type Price struct {
 	Exact  bool `json:"exact"`
 }
 
-// expression parses what a client searches for; nil: it was refused.
+// expression parses what a client searches for; nil if it was refused.
 func expression(w http.ResponseWriter, r *http.Request, text string) *grep.Expression {
 	if len(text) > maxPattern {
 		refuse(w, r, http.StatusBadRequest, "bad_grep", "The regular expression is too long.")

@@ -124,7 +124,7 @@ func (o *Output) About(ctx context.Context, e *grep.Expression, around, most int
 	return lines, len(all), nil
 }
 
-// First returns the first line that matches, most bytes of it at most; false: no line does, or ctx has
+// First returns the first line that matches, most bytes of it at most; false if no line does, or ctx has
 // ended.
 func (o *Output) First(ctx context.Context, e *grep.Expression, most int) (line grep.Line, ok bool) {
 	v, m := o.acquire()

@@ -206,7 +206,7 @@ func (k *keeper) write(id ID, f keptFile, head keptHead, v *view) error {
 	return nil
 }
 
-// load reads an output back; false: it is not kept, or no longer.
+// load reads an output back; false if it is not kept, or no longer.
 func (k *keeper) load(s *Store, id ID) (*Output, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

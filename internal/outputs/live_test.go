@@ -92,7 +92,7 @@ func TestFollowerLeaves(t *testing.T) {
 	<-left
 }
 
-// TestSlowFollower: one who falls behind the ring is told what it misses, and never holds up the
+// TestSlowFollower: a reader that falls behind the ring learns what it missed, and never holds up the
 // writer.
 func TestSlowFollower(t *testing.T) {
 	s := newStore(t, 4<<20)
@@ -143,7 +143,7 @@ func TestSlowFollower(t *testing.T) {
 	}
 }
 
-// slowWriter is a client that takes each write only when told to.
+// slowWriter is a client that takes each write only when the test lets it.
 type slowWriter struct {
 	header http.Header
 	step   chan struct{}
@@ -158,7 +158,7 @@ func (s *slowWriter) Write(p []byte) (int, error) {
 	return s.got.Write(p)
 }
 
-// TestLifeEndsDuringDownload: what was begun is finished, and the next one is told.
+// TestLifeEndsDuringDownload: a download that began is finished, and the next one is refused.
 func TestLifeEndsDuringDownload(t *testing.T) {
 	s := newStore(t, 64<<20)
 	url, client := serve(t, newHandler(s, nil))

@@ -43,7 +43,7 @@ type Meta struct {
 	// in the server.
 	Entries []Entry
 
-	// Disk is where a file or a picture was read, for [Disk.Now]; nil: not known. It stays in the server.
+	// Disk is where a file or a picture was read, for [Disk.Now]; nil means not known. It stays in the server.
 	Disk *Disk
 
 	// Was is the output that holds what the file was; Earlier marks that one, which stands for no

@@ -100,7 +100,7 @@ type Config struct {
 	Budget int64         // bytes, all outputs together; at least MinBudget
 
 	// Keep is how long complete outputs can be had back from files in KeepDir after their life in
-	// memory; 0: no file is written. KeepDir is made for this user only.
+	// memory; 0 means no file is written. KeepDir is made for this user only.
 	Keep    time.Duration
 	KeepDir string
 	// KeepShared says that other programs keep theirs in KeepDir, too: what they completed can be had

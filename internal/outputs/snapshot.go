@@ -27,7 +27,7 @@ func (o *Output) snapshot() *snapshot {
 // length is how many bytes there are to read.
 func (c *snapshot) length() int64 { return c.from + int64(len(c.notice)) + c.size - c.to }
 
-// begin is some of the first bytes; empty: there are none.
+// begin is some of the first bytes; empty if there are none.
 func (c *snapshot) begin() []byte {
 	if c.len() == 0 {
 		return nil

@@ -167,7 +167,7 @@ func (s *Store) Put(m Meta, data []byte) (ID, error) {
 	return o.id, nil
 }
 
-// enter adds a complete output; false: there is no room for it.
+// enter adds a complete output; false if there is no room for it.
 func (s *Store) enter(o *Output, v view, m Meta) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -205,7 +205,7 @@ func (s *Store) fix(o *Output, grows, pinned bool) {
 	s.charge(o, cost)
 }
 
-// pay charges o for n bytes more; false: there is no room for them, or o is gone. Only for
+// pay charges o for n bytes more; false if there is no room for them, or o is gone. Only for
 // bytes that are worth it others are evicted.
 func (s *Store) pay(o *Output, n int64, evict bool) bool {
 	s.mu.Lock()

@@ -97,7 +97,7 @@ func (s *covers) keep(off int64, c cover) {
 	}
 }
 
-// cover returns a covered copy of chunk c, number i; nil: there is nothing to cover. It looks at the
+// cover returns a covered copy of chunk c, number i; nil if there is nothing to cover. It looks at the
 // lines that c begins and ends within.
 func (v *view) cover(i int, c chunk, next bool) []byte {
 	var before, after []byte

@@ -134,7 +134,7 @@ func dollars(millionths float64) string {
 	return " · ≈ $" + strconv.FormatFloat(millionths/1e6, 'f', 2, 64)
 }
 
-// cost is the bill as an export says it, in one line; empty: there was no call.
+// cost is the bill as an export says it, in one line; empty if there was no call.
 func cost(x eventlog.Summary) string {
 	parts := []string{callsOf(x.Usage)}
 	for _, r := range figures(x.Usage, Prices{}) {

@@ -205,7 +205,7 @@ func (v *card) sayExpired() {
 	v.Say = s
 }
 
-// evictedAt is when the output had to make room for others; zero: it did not, or that is
+// evictedAt is when the output had to make room for others; zero if it did not, or that is
 // not known.
 func (c *Call) evictedAt() time.Time {
 	out, _ := c.In.Outputs.Output(c.Output)
@@ -464,7 +464,7 @@ func linesOf(o views.Output) string {
 	return wording.Plural(o.TotalLines, "line")
 }
 
-// size is a picture's, in pixels; empty: unknown.
+// size is a picture's, in pixels; empty means unknown.
 func size(o views.Output) string {
 	if o.Width == 0 || o.Height == 0 {
 		return ""

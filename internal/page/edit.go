@@ -37,7 +37,7 @@ func (c *Call) Counts() *struct{ Added, Removed int } {
 	return &n
 }
 
-// edits reports whether the call changed something, and its agent told what.
+// edits reports whether the call changed files and its agent reported which.
 func (c *Call) edits() bool {
 	v, _ := verbOf(c.Tool)
 	return v.done != "Ran" && c.State != "failed" && strings.Contains("\n"+c.Log, "\n@@ -")

@@ -131,7 +131,7 @@ func (m *Film) seenUpTo(seq int64) []sight {
 	return m.sights[:i]
 }
 
-// nextPrompt is the first prompt after an event; false: there is none.
+// nextPrompt is the first prompt after an event; false if there is none.
 func (m *Film) nextPrompt(seq int64) (filmPrompt, bool) {
 	i := slices.IndexFunc(m.prompts, func(p filmPrompt) bool { return p.seq > seq })
 	if i < 0 {

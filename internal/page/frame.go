@@ -63,7 +63,7 @@ type batch struct {
 	speech []speech
 }
 
-// speech is what a screen reader announces of something; nil: of the session.
+// speech is what a screen reader announces of something; nil means of the session.
 type speech struct {
 	about *node
 	op    Op
@@ -182,7 +182,7 @@ func covered(n *node) bool {
 	return false
 }
 
-// next is the id of the first of the nodes behind n that the page has; empty: there is none.
+// next is the id of the first of the nodes behind n that the page has; empty if there is none.
 func next(n *node) (id string) {
 	kids := n.parent.Kids
 	for i := len(kids) - 1; kids[i] != n; i-- {

@@ -154,7 +154,7 @@ func (f *State) addToShelf(c *Call) {
 	f.ledgerChanged()
 }
 
-// shownAs finds a call by its target; nil: there is none.
+// shownAs finds a call by its target; nil if there is none.
 func (f *State) shownAs(target string) *Call {
 	if c := f.former[target]; c != nil {
 		return c

@@ -115,7 +115,7 @@ func (f *State) node(id string) *node {
 	return &node{ID: free}
 }
 
-// insert puts n among the children of parent before one of them; nil: at the end.
+// insert puts n among the children of parent before one of them; nil means at the end.
 func (f *State) insert(parent, before, n *node) {
 	n.parent, n.seq = parent, f.Seq
 	if t := n.turn(); t != nil && n.Call != nil {

@@ -136,7 +136,7 @@ func (p *Projector) Join(after int64) (Frame, int64) {
 }
 
 // Tool returns what is inside of the row of a call, in the turn that begins with an
-// event; 0: in any, the last one first. False: there is no such call.
+// event; 0 means in any, the last one first. It reports false if there is no such call.
 func (p *Projector) Tool(callID string, from int64) (string, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -36,7 +36,7 @@ type Ask struct {
 	Rev      int64  // changes whenever the question does
 }
 
-// IsPermission tells the two kinds apart.
+// IsPermission reports which of the two kinds it is.
 func (a *Ask) IsPermission() bool { return a.Input.Question == "" }
 
 // ByUser reports whether it is about a call of the user's own, of which no agent reads anything.
@@ -50,7 +50,7 @@ func (a *Ask) Cancelled() bool {
 	return a.Answer.By == event.DecidedByAbort || a.Answer.By == event.DecidedByTimeout
 }
 
-// Expires is when it is denied; zero: it waits.
+// Expires is when it is denied; zero if it waits.
 func (a *Ask) Expires() time.Time { return time.Time(a.ExpiresAt) }
 
 // Timed reports whether it ends by itself.
@@ -202,7 +202,7 @@ func does(code string) string {
 // WhyAsk is why it is asked.
 func (a *Ask) WhyAsk() string { return cmp.Or(a.Why, "No rule and nothing you allowed covers it.") }
 
-// Reveals names the file of keys or passwords that it is about, in a sentence without its end; empty:
+// Reveals names the file of keys or passwords that it is about, in a sentence without its end; empty if
 // none is known.
 func (a *Ask) Reveals() string {
 	if a.Secret == nil {

@@ -61,7 +61,7 @@ func revealIn(list *ast.ListNode, attr string) string {
 	return attr
 }
 
-// attributeAfter is the attribute in whose value a text of a template ends; empty: none.
+// attributeAfter is the attribute in whose value a text of a template ends; empty means none.
 func attributeAfter(attr, text string) string {
 	for {
 		if attr != "" {
@@ -79,7 +79,7 @@ func attributeAfter(attr, text string) string {
 	}
 }
 
-// textOf is a value that is written as a text of others; false: it is something else.
+// textOf is a value that is written as a text of others; false if it is something else.
 func textOf(v any) (string, bool) {
 	if s, ok := v.(string); ok {
 		return s, true

@@ -168,7 +168,7 @@ func (f *ReviewFile) Say() string {
 }
 
 // Restore is the command that brings back what the file was when the session began, where the review
-// cannot; empty: there is no commit, or git would take the name for more than this file's.
+// cannot; empty if there is no commit, or git would take the name for more than this file's.
 func (f *ReviewFile) Restore() string {
 	if f.Why == "" || f.Changed() || f.review.Commit == "" || strings.ContainsAny(f.Path, `*?[\:`) || wording.Visible(f.Path) != f.Path {
 		return ""
@@ -265,7 +265,7 @@ func (h ReviewHunk) Folded() string {
 	}
 }
 
-// Omitted says how many rows are left out; empty: none.
+// Omitted says how many rows are left out; empty means none.
 func (h ReviewHunk) Omitted() string {
 	if h.More == 0 {
 		return ""

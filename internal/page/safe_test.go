@@ -235,7 +235,7 @@ func TestNothingHidesInAttributes(t *testing.T) {
 	}
 }
 
-// exact are attributes that the page sends back as they are; nobody reads them.
+// exact are attributes that the page sends back unchanged; no person reads them.
 var exact = []string{"data-args", "data-path", "data-choice", "data-folder"}
 
 func nothingHides(t *testing.T, where, src string) {

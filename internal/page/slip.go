@@ -89,7 +89,7 @@ func (s *slip) Words() string {
 // Target names the call in addresses: by its output, or by itself if it has none.
 func (c *Call) Target() string { return cmp.Or(c.Output, c.Element) }
 
-// countGiven counts lines of the output that the user let the agent read; empty: all of it.
+// countGiven counts lines of the output that the user let the agent read; empty means all of it.
 func (c *Call) countGiven(lines string) {
 	c.Given += c.cost(lines)
 	c.GivenOf = append(c.GivenOf, strings.ReplaceAll(lines, "-", "–"))

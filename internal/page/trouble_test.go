@@ -47,7 +47,7 @@ func TestTroubleWithTheLog(t *testing.T) {
 }
 
 // A page says what is wrong when it is written, whatever its session's projector heard last:
-// who was told that the log can be written again finds no trouble on the page asked for next.
+// after the report that the log can be written again, the next page shows no trouble.
 func TestTroubleIsOfNow(t *testing.T) {
 	p := pages(t, 3)
 	for _, now := range []string{"the disk is full", ""} {

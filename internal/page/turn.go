@@ -60,7 +60,7 @@ func (t *turn) Long() bool {
 	return strings.Count(t.Prompt, "\n") > 3 || len(t.Prompt) > 400
 }
 
-// Given is the prompt's attachments, as one sends them again; empty: it has none.
+// Given is the prompt's attachments, as one sends them again; empty if it has none.
 func (t *turn) Given() string {
 	if len(t.Attachments) == 0 {
 		return ""
@@ -106,7 +106,7 @@ func (f *State) addInstructions(turn *node) {
 type noted struct{ Name, Path string }
 
 // prompt shows what the user said; its turn may have to wait, or it joins the
-// running one, which that one's end tells.
+// running one, as the end of that one reports.
 func (f *State) prompt(d event.UserMessage) {
 	t := &turn{Prompt: d.Content, Message: d.MessageID, State: "queued", At: f.now, Attachments: d.Attachments, Waited: f.current != nil}
 	if f.queued[d.MessageID] != nil || f.current != nil && f.current.Turn.Message == d.MessageID {

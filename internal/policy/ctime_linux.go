@@ -8,7 +8,7 @@ import (
 
 func ctime(s *syscall.Stat_t) (seconds, nanoseconds int64) { return s.Ctim.Unix() }
 
-// born tells when the file at a path was made, in nanoseconds, if its file system knows.
+// born reports when the file at a path was made, in nanoseconds, if its file system knows.
 func born(path string) (made int64, ok bool) {
 	var st unix.Statx_t
 	err := unix.Statx(unix.AT_FDCWD, path, 0, unix.STATX_BTIME, &st)

@@ -50,7 +50,7 @@ func setting(name string) bool { return strings.HasPrefix(strings.ToUpper(name),
 // shortestKey is the length from which on a key is looked for in other variables.
 const shortestKey = 12
 
-// servers tells the variables that are keys of the server, by name or by value.
+// servers returns the variables that are keys of the server, by name or by value.
 func servers(env, keys []string) func(name, value string) bool {
 	var values []string
 	for _, kv := range env {

@@ -138,7 +138,7 @@ func (p *Policy) inside(name string) bool {
 }
 
 // own reports whether a path is one of webchat's own files. Upper and lower case
-// are one here: not every file system tells them apart, and to ask costs little.
+// are one here: not every file system distinguishes them, and asking costs little.
 func (p *Policy) own(name string) bool {
 	return slices.ContainsFunc(p.private, func(own string) bool { return isUnder(strings.ToLower(own), strings.ToLower(name)) })
 }

@@ -12,7 +12,7 @@ import (
 	"webchat/internal/agent"
 )
 
-// Where a shell is after a command, told from its text.
+// The folder a shell is in after a command, derived from the command's text.
 func TestFollow(t *testing.T) {
 	ws := lay(t, "src/deep/", "sub/", "a.txt")
 	link(t, "src", filepath.Join(ws, "kind"))

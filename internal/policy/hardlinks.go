@@ -17,7 +17,7 @@ const (
 	indexedBatch = 1024            // entries read at a time
 )
 
-// HardLinks tells whether a file is another name of a sensitive file in the same
+// HardLinks reports whether a file is another name of a sensitive file in the same
 // folder tree: a hard link, which no resolving of symbolic links finds.
 //
 // Only files with more than one name are looked for, in an index of the sensitive

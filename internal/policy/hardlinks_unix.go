@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// identity tells which file st describes, how many names it has, and when the file
+// identity reports which file st describes, how many names it has, and when the file
 // or its names last changed.
 func identity(st fs.FileInfo) (id fileID, names uint64, changed time.Time) {
 	s, ok := st.Sys().(*syscall.Stat_t)

@@ -31,7 +31,7 @@ type Kept struct{ grants *document.Value[[]KeptGrant] }
 
 const GrantsName = "grants.json" // the document of the grants
 
-// OpenKept opens the grants of a store. The log is told when they cannot be read.
+// OpenKept opens the grants of a store. It logs when they cannot be read.
 func OpenKept(s document.Store, log *slog.Logger) *Kept {
 	return &Kept{document.Open[[]KeptGrant](s, GrantsName, log)}
 }

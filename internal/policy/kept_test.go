@@ -142,7 +142,7 @@ func TestKeptGrantsFail(t *testing.T) {
 }
 
 // TestTwoProgramsShareGrants: what one program allows holds in another within two seconds, who waits
-// for it is told, and neither removes what the other was given.
+// for it is notified, and neither removes the other's grants.
 func TestTwoProgramsShareGrants(t *testing.T) {
 	file, ws := filepath.Join(t.TempDir(), "grants.json"), t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

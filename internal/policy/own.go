@@ -24,7 +24,7 @@ type Secret struct {
 const ownRule = "webchat's own secrets"
 
 // File judges opening a file for a user, an agent or a model by all of its names: as it was
-// asked for, and where that leads. st describes the file that was opened; nil: none is. A
+// asked for, and where that leads. st describes the file that was opened; nil if none is. A
 // file that is denied must not be opened whatever the user says, and Reason says why. One
 // that is Sensitive is opened only after the user said so, and Why says why.
 func (p *Policy) File(st fs.FileInfo, asked ...string) agent.Ruling {
@@ -67,7 +67,7 @@ func (p *Policy) twin(st fs.FileInfo) (other string, ok bool) {
 // secrets. The path is absolute, and its links were followed.
 func (p *Policy) Hidden(name string) bool { return p.secretAt(filepath.ToSlash(name)) != "" }
 
-// secretAt names the secret that a path belongs to; empty: none. Upper and lower case are
+// secretAt names the secret that a path belongs to; empty means none. Upper and lower case are
 // one, as in own.
 func (p *Policy) secretAt(name string) string {
 	for _, s := range p.secrets {

@@ -205,7 +205,7 @@ func (p *Policy) readsPrefixes() bool {
 }
 
 // command judges the command of an act, and says why it is asked about each time, with the file
-// that is why; empty: it need not be. What only reads is known to open nothing sensitive, also if a
+// that is why; empty if it need not be. What only reads is known to open nothing sensitive, also if a
 // text in it has such a name.
 func (p *Policy) command(ctx context.Context, act agent.Permission) (j judged, alone string, holds *event.Secret) {
 	file, err := parse(act.Resource)

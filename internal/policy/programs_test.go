@@ -15,7 +15,7 @@ import (
 	"webchat/internal/event"
 )
 
-// ofProgram returns the program whose commands may be granted at once with a command; empty: none.
+// ofProgram returns the program whose commands may be granted at once with a command; empty means none.
 func ofProgram(p *Policy, command string) string {
 	for _, text := range texts(p.Grants(agent.Permission{ToolName: "bash", Kind: agent.KindShell, Resource: command, Cwd: p.workspace})) {
 		if rest, ok := strings.CutPrefix(text, "commands that begin with `"); ok && strings.Contains(rest, " and build, check, test or query") {
@@ -44,7 +44,7 @@ var notOfGo = []string{
 	"go test > x", "go test >> x", "go test >| x", "go test &> x", "go test >& x", "go test 2> x", "go test 2>> x", "go test <> x", "go test > /etc/x", "go test < /etc/passwd", "go test < deploy.key", "go test 3> x", "go test > /dev/null > x", "go test {fd}> x", "echo a > a.go && go test", "cat > x_test.go << 'E'\nx\nE\ngo test", "> x go test",
 	// expansions and quotes
 	"go test $(rm a.txt)", "go test `rm a.txt`", "go test \"$(rm a.txt)\"", "go test <(rm a.txt)", "go test >(rm a.txt)", "go test $x", "go test \"$x\"", "go test ${x@P}", "go test ${x:=1}", "go test $((x=1))", "go test $'-exec\\x20rm'", "go test $\"x\"", "go test {-exec,rm}", "go test -{exec,o} x", "go test {1..3}", "go $x", "$x test", "go te\\st -exec rm", "go 'te''st'", "g{o,x} test", "go test -ex\\ec rm", "go test '-exec' rm", "go test \"-toolexec\" rm", "go test -e'x'ec rm", "go test *", "go test ./s?c", "go test [a]", "go test !x", "go test ^x", "go test =ls", "=go test", "go test #x", "go test # -exec", "go\ttest -exec rm", "go test \\\n-exec rm", "for f in -exec; do go test $f rm; done", "for go in rm; do $go test; done", "for x in run; do go $x .; done", "for f in ../x; do go test $f; done",
-	// other names, and characters nobody sees
+	// other names, and invisible characters
 	"./go test", "/usr/bin/go test", "src/go test", "~/go/bin/go test", "Go test", "GO test", "go1.22 test", "gotest", "go\u00a0test", "g\u200bo test", "go te\u0455t", "go test '\u202e'", "go test -run 'A\u200bB'", "go test '\u2066x'", "go test\rrm a.txt", "go test \x00", "go test \x1b[2K",
 }
 

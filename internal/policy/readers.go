@@ -103,7 +103,7 @@ var readers = map[string]reader{
 	"git":   {takes: justTexts, check: gitCommand},
 }
 
-// parse reads the arguments of a program; false: one is not listed.
+// parse reads the arguments of a program; false means one is not listed.
 func (x *reader) parse(words []string, a *arguments) bool {
 	if x.check != nil && x.takes == justTexts && x.flags == "" && x.long == nil { // it reads its own
 		a.texts = words
@@ -172,7 +172,7 @@ func (x *reader) letters(w string, next []string, a *arguments) (used int, ok bo
 	return 0, true
 }
 
-// share says what the words are that are no options; false: they are too many.
+// share says what the words are that are no options; false if they are too many.
 func (x *reader) share(rest []string, a *arguments) bool {
 	switch x.takes {
 	case nothing:

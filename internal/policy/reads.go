@@ -48,7 +48,7 @@ func (j judged) onlyReads() bool { return j.known && len(j.begins) == 0 && len(j
 
 // judge judges the command of an act. The agent's shell is taken for one of sh, bash, zsh, dash
 // and fish: words are limited to what all of them read alike.
-// A character that nobody sees makes it unknown.
+// An invisible character makes it unknown.
 func (p *Policy) judge(ctx context.Context, act agent.Permission, file *syntax.File) judged {
 	none := judged{parsed: file != nil}
 	if runtime.GOOS == "windows" || p.shadowed || len(act.Resource) > maxCommand || file == nil || len(file.Stmts) > maxParts ||

@@ -453,7 +453,7 @@ var (
 	changes = regexp.MustCompile(`\b(creat|unlink|unlinkat|rename|renameat|renameat2|mkdir|mkdirat|link|linkat|symlink|symlinkat|truncate|chmod|fchmodat|connect)\(.* = 0$`)
 )
 
-// forbidden says what is wrong with a call of the system; empty: nothing.
+// forbidden says what is wrong with a call of the system; empty means nothing.
 func forbidden(line, parent, ws string) string {
 	if m := started.FindStringSubmatch(line); m != nil {
 		if name := filepath.Base(m[1]); readers[name].takes == nothing && name != "bash" && name != "env" {

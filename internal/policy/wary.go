@@ -24,7 +24,7 @@ const (
 )
 
 // wariness is what the words of a command name, as far as they can be read without running it. It
-// serves to ask more, never to ask less: what a shell makes of a command only running it tells.
+// serves to ask more, never less: only running a command shows what a shell makes of it.
 type wariness struct {
 	asks  bool          // it names a file that is sensitive or run later by itself, or may do so
 	why   string        // it is asked about each time, also where modes and rules allow it; empty: it need not be

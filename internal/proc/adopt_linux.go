@@ -83,7 +83,7 @@ func conceal() error {
 }
 
 // endOrphans ends what became our child because its helper died, adding it to
-// hit. Whose it was cannot be told when several helpers are dead, and need not be:
+// hit. When several helpers are dead its owner cannot be determined, and need not be:
 // it all has to end. A child that began before the helper of t is not of its tree:
 // as process 1 we also get what others started in the container.
 func (t *tree) endOrphans(hit map[identity]bool) (left []process, all bool) {

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// identity tells a process from a later one with the same number.
+// identity distinguishes a process from a later one with the same number.
 type identity struct {
 	pid   int
 	start uint64 // when it began, in the system's own unit
@@ -47,7 +47,7 @@ type family struct {
 	// its orphans.
 	foreign bool
 	// ours is the processes that are children of helper without belonging to the
-	// tree; nil: none.
+	// tree; nil means none.
 	ours func(process) bool
 
 	mu   sync.Mutex

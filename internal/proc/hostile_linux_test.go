@@ -17,7 +17,7 @@ import (
 
 func init() { roles["server"] = beServer }
 
-// beServer runs the script in SCRIPT and does what it is told line by line.
+// beServer runs the script in SCRIPT and obeys it line by line.
 func beServer() {
 	fail := func(err error) bool {
 		if err != nil {

@@ -117,7 +117,7 @@ type Command struct {
 	Dir  string   // empty: this process's directory
 	Env  []string // the whole environment; nil is an empty one
 	// Output receives standard output and error through one pipe, in the order
-	// they were written, from one goroutine; nil: both are dropped. It is not
+	// they were written, from one goroutine; nil means both are dropped. It is not
 	// called after Wait has returned.
 	Output io.Writer
 	// Pipes gives Stdin, Stdout and Stderr to the caller instead, for programs

@@ -18,7 +18,7 @@ import (
 // of them deaf to SIGTERM.
 const stubborn = `trap '' TERM HUP; sleep 600 & setsid sleep 600 & (setsid sh -c 'sleep 600 & sleep 600' &); sleep 600`
 
-// until polls for what only the system's process table tells.
+// until polls for what only the system's process table shows.
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for t.Context().Err() == nil {

@@ -36,7 +36,7 @@ type (
 	order struct {
 		List, Stop, Kill, Beat bool
 	}
-	// report is what a helper tells.
+	// report is a helper's report.
 	report struct {
 		Failed  string // the program did not start
 		Started int    // its process

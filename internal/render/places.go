@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// Finder returns the path of the file that a text calls by a name; false: there is none.
+// Finder returns the path of the file that a text calls by a name; false if there is none.
 type Finder func(name string) (path string, ok bool)
 
 // placeRE finds, in text that is escaped, a file with a line, as compilers and as Python name it, and an address.

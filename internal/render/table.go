@@ -24,7 +24,7 @@ type Table struct {
 // Null is a cell that holds nothing, where that is not the same as an empty text.
 const Null = "\x00"
 
-// NewTable begins a table with these columns, whose rows are numbered by what counted names. sorted is the column, from 1, that orders the rows; 0: none.
+// NewTable begins a table with these columns, whose rows are numbered by what counted names. sorted is the column, from 1, that orders the rows; 0 means none.
 func NewTable(counted string, columns []string, numeric []bool, sorted int, falling bool) *Table {
 	t := &Table{numeric: numeric}
 	t.b.WriteString(`<table class="records"><thead><tr><th class="rn">` + template.HTMLEscapeString(counted) + `</th>`)

@@ -81,7 +81,7 @@ func limitOf(q url.Values, def, most int) (int, error) {
 	return n, nil
 }
 
-// eventOf is the number of an event that a query gives by a name; 0: it gives none.
+// eventOf is the number of an event that a query gives by a name; 0 if it gives none.
 func eventOf(q url.Values, name string) (int64, error) {
 	text := q.Get(name)
 	if text == "" {

@@ -124,7 +124,7 @@ func (a *autohandDialect) Project(e event.Entry) []dialectFrame {
 	return []dialectFrame{{Seq: e.Seq, JSON: b}}
 }
 
-// data is what an event means; nil: nothing in this dialect.
+// data is what an event means; nil means nothing in this dialect.
 func (a *autohandDialect) data(d event.Data) (dialectType, any) {
 	switch d := d.(type) {
 	case event.SessionStart:

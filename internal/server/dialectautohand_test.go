@@ -189,7 +189,7 @@ func indexLog(entries []event.Entry) logged {
 }
 
 // A question comes between the start and the end of its call and before its answer, the
-// end of the call after the answer; a hook is told of once, when it ended; durations are
+// end of the call after the answer; a hook is reported once, when it has ended; durations are
 // the log's milliseconds.
 func TestDialectGuaranteesOfConsentHooksAndDurations(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -269,8 +269,8 @@ func TestDialectGuarantees(t *testing.T) {
 	})
 }
 
-// resumeAnywhere: whoever comes back after a place is told what one who stayed was
-// told of the logged events behind it.
+// resumeAnywhere: a reader that resumes at a place gets the logged events that a reader who stayed
+// got after it.
 func resumeAnywhere(t *rapid.T, entries []event.Entry, frames []told) {
 	after := rapid.Int64Range(0, entries[len(entries)-1].Seq).Draw(t, "after")
 	logged := slices.DeleteFunc(slices.Clone(entries), func(e event.Entry) bool { return e.Event.Ephemeral })
@@ -288,7 +288,7 @@ func resumeAnywhere(t *rapid.T, entries []event.Entry, frames []told) {
 	}
 }
 
-// A long message is told often enough to be read along, and not once whole for
+// A long message is sent often enough to follow it, and not once whole for
 // each of its pieces.
 func TestLongMessagesCostLittle(t *testing.T) {
 	const pieces, piece = 20_000, 20

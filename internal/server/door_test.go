@@ -153,7 +153,7 @@ func TestOrderOfChecks(t *testing.T) {
 	if _, body := h.do("GET", path, "", "Sec-Fetch-Site: cross-site", "Authorization: Bearer wrong"); !strings.Contains(body, `"cross_site"`) {
 		t.Errorf("a read: %s", body)
 	}
-	// Whether there is such a session is told only to who may know.
+	// Only users who may see a session learn that it exists.
 	if res, _ := h.do("GET", path+"/none", "", "Authorization:"); res.StatusCode != 401 {
 		t.Errorf("a stranger learns what there is: %d", res.StatusCode)
 	}
@@ -163,7 +163,7 @@ func TestOrderOfChecks(t *testing.T) {
 }
 
 // THREATS 16, 20, 22: reading the page of the link does not spend it, spending it
-// works once, and what it gives is told once, by no read.
+// works once, and what it gives is returned once, never by a read.
 func TestSignInLinkIsSpentOnce(t *testing.T) {
 	h := newHouse(t)
 	_, launch, _ := strings.Cut(h.guard.Link(h.url), "#t=")

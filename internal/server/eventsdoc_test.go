@@ -182,7 +182,7 @@ func TestEventsPageNamesTests(t *testing.T) {
 	}
 }
 
-// The page tells of each event and field of the documents: those that it calls the same
+// The page describes each event and field of the documents: those that it calls the same
 // have these fields here, and no event that has one of their names is left out.
 func TestEventsPageTellsOfEachField(t *testing.T) {
 	fields := map[string][]string{}

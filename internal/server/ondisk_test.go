@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Who has seen what became of files is answered when that changes, and is told which of them cannot
+// A request that knows the state of its files is answered when one changes, with those that cannot
 // be watched.
 func TestFilesAreFollowed(t *testing.T) {
 	h := newHouse(t)

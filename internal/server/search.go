@@ -111,7 +111,7 @@ func dotted(lines []grep.Line) {
 	}
 }
 
-// cover covers what looks like a secret in the text of a file; nil: it is shown.
+// cover covers what looks like a secret in the text of a file; nil if it is shown.
 func (s *Server) cover() func(name string, text []byte) {
 	if s.Pages != nil && s.Pages.pages.Unveiled {
 		return nil

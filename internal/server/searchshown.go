@@ -74,7 +74,7 @@ func (s *Server) searchShown(ctx context.Context, text string, f sessions.Filter
 	return hits
 }
 
-// firstLine is the first line of an output that matches, as it is seen; nil: there is none.
+// firstLine is the first line of an output that matches, as it is seen; nil if there is none.
 func (s *Server) firstLine(ctx context.Context, id outputs.ID, e *grep.Expression) *grep.Line {
 	o, err := s.Outputs.Get(id)
 	if err != nil {

@@ -62,29 +62,29 @@ type Config struct {
 	Pages    *Pages       // nil: no pages, only the API
 	Metrics  http.Handler // nil: no /metrics
 	MCP      http.Handler // nil: no /mcp
-	// MCPServers says what was found of the MCP servers the user set up for agents; nil: there are
+	// MCPServers says what was found of the MCP servers the user set up for agents; nil if there are
 	// none.
 	MCPServers func(context.Context) ([]MCPServer, error)
 	// AllowMCP says that the user agrees to what the tools of such a server say now.
 	AllowMCP func(ctx context.Context, name string) error
-	// Looks returns what a text asks to see of a workspace and nothing else; nil: no text does.
+	// Looks returns what a text asks to see of a workspace and nothing else; nil means no text does.
 	Looks   func(ctx context.Context, workspace, text string) ([]Look, error)
 	Home    string // the user's home folder, where folders are completed; empty: nowhere
 	Version string
 	Stored  func() (int64, error) // how many bytes the sessions take; nil: unknown
 	Notice  string                // what pages say about the saved sessions; usually empty
 	Consent Consent
-	// Stopping is closed when the server begins to end; nil: it is not known.
+	// Stopping is closed when the server begins to end; nil means it is not known.
 	Stopping <-chan struct{}
 	Grants   *policy.Kept // nil: nothing is allowed for a workspace
-	// Peers are the replicas that share the sessions; nil: there are no others.
+	// Peers are the replicas that share the sessions; nil means there are no others.
 	Peers Peers
-	// MaxStreams bounds the streams of other replicas that are open here; 0: 1024.
+	// MaxStreams bounds the streams of other replicas that are open here; 0 means 1024.
 	MaxStreams int
-	// MCPSession returns whose agent has the key for MCP of a name, empty for a client's; nil: there
+	// MCPSession returns whose agent has the key for MCP of a name, empty for a client's; nil if there
 	// are no agents' keys.
 	MCPSession func(key string) eventlog.ID
-	// Forwarded counts what was passed on to other replicas, by status; nil: it is not counted.
+	// Forwarded counts what was passed on to other replicas, by status; nil means it is not counted.
 	Forwarded func(to string, code int)
 	Logger    *slog.Logger // nil: nothing is logged
 }

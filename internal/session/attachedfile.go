@@ -59,7 +59,7 @@ type AttachedFile struct {
 	full      string // its absolute path
 }
 
-// Tokens is what it costs a model to get it; false: that is an estimate.
+// Tokens is what it costs a model to get it; false if that is an estimate.
 func (f *AttachedFile) Tokens() (n int, exact bool) {
 	if f.What == AttachedPicture {
 		w, h, err := kind.Size(f.data)
@@ -123,7 +123,7 @@ func FindAttachment(judge Judge, workspace, name, lines string) (*AttachedFile, 
 	return f, f.read(file)
 }
 
-// NamedAttachment finds what a prompt names as a path or as one with lines, "main.go:10-40"; nil: nothing
+// NamedAttachment finds what a prompt names as a path or as one with lines, "main.go:10-40"; nil means nothing
 // that can be named. With both, the error says why it would be refused.
 func NamedAttachment(judge Judge, workspace, name string) (*AttachedFile, error) {
 	path, lines := name, ""

@@ -9,7 +9,7 @@ import (
 // usualWindow is how many tokens a model is assumed to hold where that is unknown.
 const usualWindow = 128_000
 
-// bytesPerToken is what an estimate takes for a token of text that nobody counted.
+// bytesPerToken is what an estimate takes for a token of text that was not counted.
 const bytesPerToken = 4
 
 // bill follows the calls of a session's model: what each took, what displays kept out of it, and what

@@ -50,7 +50,7 @@ func BranchEvents(entries []event.Entry, left []eventlog.Stretch) (data []event.
 	return data
 }
 
-// keepInBranch returns an event as a branch has it; nil: it has not.
+// keepInBranch returns an event as a branch has it; nil if it has not.
 func keepInBranch(data event.Data) event.Data {
 	switch d := data.(type) {
 	case event.TurnEnd:
@@ -110,7 +110,7 @@ func (t *BranchText) say(who, text string) {
 	}
 }
 
-// String is the text; empty: nothing was said.
+// String is the text; empty means nothing was said.
 func (t *BranchText) String() string {
 	all := t.b.String()
 	if all == "" {

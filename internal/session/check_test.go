@@ -2,7 +2,7 @@ package session
 
 import "webchat/internal/event"
 
-// complainer is what is told of faults: a test, or one run of a model.
+// complainer takes reports of faults: a test, or one run of a model.
 type complainer interface {
 	Helper()
 	Errorf(format string, args ...any)

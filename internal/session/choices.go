@@ -39,7 +39,7 @@ func (s *Session) Choices(ctx context.Context) agent.Choices {
 	return c
 }
 
-// current returns the open conversation; nil: there is none.
+// current returns the open conversation; nil if there is none.
 func (s *Session) current() *liveConn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,7 +108,7 @@ func (s *Session) mode(ctx context.Context, id string) (d event.SessionModeChang
 	return d, s.noChoice("mode", id, ids)
 }
 
-// SetEffort changes how hard the model thinks; empty: as hard as it does by itself. Errors as of
+// SetEffort changes how hard the model thinks; empty means as hard as it does by itself. Errors as of
 // [Session.SetMode].
 func (s *Session) SetEffort(ctx context.Context, id string) error {
 	var ids []string

@@ -54,7 +54,7 @@ type Config struct {
 	// AgentIdle is after how long without a turn, a task or a subscriber the agent's conversation
 	// is closed, to be resumed by the next prompt. 0: it stays open.
 	AgentIdle time.Duration
-	// DraftPause is between two saves of the messages in flight; 0: 250 ms.
+	// DraftPause is between two saves of the messages in flight; 0 means 250 ms.
 	DraftPause time.Duration
 
 	// Tools makes the tools of one session, when it first needs them; they are closed with the
@@ -74,7 +74,7 @@ type Config struct {
 	Permissions       consent.Mode  // anything but allow and deny: ask
 	PermissionTimeout time.Duration // 0: five minutes
 
-	// Notice returns a line that the user should read once an agent of theirs was started; empty:
+	// Notice returns a line that the user should read once an agent of theirs was started; empty if
 	// there is none, or it was returned before. nil: there never is one.
 	Notice func() string
 
@@ -113,7 +113,7 @@ const (
 
 // Message is a prompt as a user sends it.
 type Message struct {
-	// ID is what its sender calls the prompt, unique in the session; empty: the session makes one.
+	// ID is what its sender calls the prompt, unique in the session; if empty, the session makes one.
 	// Sent again, it is the same prompt.
 	ID          string
 	Content     string

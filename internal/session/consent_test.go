@@ -18,7 +18,7 @@ import (
 // running guards what runners ran: several sessions may have one.
 var running sync.Mutex
 
-// runner is a tool that asks about the command it is given and tells what it ran.
+// runner is a tool that asks about the command it is given and reports what it ran.
 func runner(ran *[]string) tool {
 	return tool{"run", func(_ context.Context, args json.RawMessage) (agent.Action, error) {
 		var a struct{ Command string }
@@ -120,7 +120,7 @@ func TestThreat53AnnouncedIsWhatIsCalled(t *testing.T) {
 	})
 }
 
-// THREATS 54: keys that two decoders would read differently reach nobody.
+// THREATS 54: keys that two decoders would read differently are passed to none.
 func TestThreat54DuplicateKeys(t *testing.T) {
 	for _, args := range []string{
 		`{"command":"ls","Command":"rm -rf ~"}`, `{"command":"ls","command":"rm -rf ~"}`, `{"command":"ls","\u0063ommand":"rm"}`,
@@ -219,7 +219,7 @@ func TestThreat55FirstAnswerWins(t *testing.T) {
 	})
 }
 
-// THREATS 55: once Abort has returned nobody can allow what was asked before.
+// THREATS 55: once Abort has returned, what was asked before can no longer be allowed.
 func TestThreat55AnswerAfterAbort(t *testing.T) {
 	asker(t, nil, func(r *rig, effects *int) {
 		for range 50 {

@@ -175,7 +175,7 @@ func (s *Session) Preview(ctx context.Context, tool string, args json.RawMessage
 
 // Part shows what stands in a text that somebody looks at, such as a picture: a preview beside all
 // others, to which nothing refers but the page that asked, and which lives as long as any output.
-// Nobody asked for it by its name, so a picture that may hold secrets is refused, too.
+// The user did not name it, so a picture that may hold secrets is refused, too.
 // [eventlog.ErrInvalid] for a tool or arguments no tool would take.
 func (s *Session) Part(ctx context.Context, tool string, args json.RawMessage) (Look, error) {
 	c, err := s.newDisplay(tool, args)
@@ -207,7 +207,7 @@ func (s *Session) performLook(ctx context.Context, c *call, began func()) (Look,
 }
 
 // lookEventsLocked is the preview of that output as what a display of the same file would have
-// logged; nil: the session has no such preview.
+// logged; nil if the session has no such preview.
 func (s *Session) lookEventsLocked(outputID string) []event.Data {
 	if outputID == "" || s.look.end.OutputID != outputID {
 		return nil

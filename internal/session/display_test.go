@@ -112,7 +112,7 @@ func TestDisplayOutlivesItsRequest(t *testing.T) {
 	})
 }
 
-// What an agent asked for is not what the user typed, whoever runs it and after a
+// What an agent asked for is not what the user typed, no matter who runs it and after a
 // restart, too.
 func TestThreat84RepeatingIsNotTyping(t *testing.T) {
 	var typed []string

@@ -34,7 +34,7 @@ func (ruled) Grants(agent.Permission) []event.Grant        { return nil }
 func (ruled) File(fs.FileInfo, ...string) (r agent.Ruling) { return r }
 func (ruled) Hidden(string) bool                           { return false }
 
-// heap keeps grants in memory, and fails when told.
+// heap keeps grants in memory, and fails on request.
 type heap struct {
 	mu    sync.Mutex // guards what follows
 	held  map[string]event.Grant

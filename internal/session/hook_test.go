@@ -236,7 +236,7 @@ func TestHooksThatDoNotReach(t *testing.T) {
 	}
 }
 
-// What an agent does by itself is told to before_tool hooks by itself, or else when
+// What an agent does by itself is passed to before_tool hooks by itself, or else when
 // it asks for leave; it cannot be rewritten unless the agent says so.
 func TestHooksOfForeignTools(t *testing.T) {
 	for intercept, want := range map[agent.Intercept]string{agent.InterceptAsked: "before_tool permission_requested", agent.InterceptAll: "permission_requested"} {
@@ -288,7 +288,7 @@ func (s *slowErrors) Run(ctx context.Context, c consent.HookCall, report func(ev
 	return s.moments.Run(ctx, c, report)
 }
 
-// A hook about an error keeps nobody from hearing of it, and can be stopped.
+// A hook about an error does not keep it from being reported, and can be stopped.
 func TestErrorHooksComeAfterTheNews(t *testing.T) {
 	var asks chan struct{} // of the bubble the test is in
 	play(t, func(r *rig, c *Config) {

@@ -223,7 +223,7 @@ func join(t testing.TB, s *Session) (*view, func()) {
 	}
 }
 
-// Whoever joins, at whatever moment, ends with the same view.
+// Every reader ends with the same view, whenever it joins.
 func TestJoiningIsExact(t *testing.T) {
 	var views []*view
 	var want *view

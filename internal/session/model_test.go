@@ -254,7 +254,7 @@ func (b *broker) check(rt *rapid.T) {
 func TestBrokerModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var failure any
-		// rapid tells by panics, which have to leave the bubble's own goroutine.
+		// rapid reports by panics, which have to leave the bubble's own goroutine.
 		synctest.Test(t, func(t *testing.T) {
 			defer func() { failure = recover() }()
 			b := newBroker(t)

@@ -114,7 +114,7 @@ func stoppedResult(ctx context.Context) agent.Result {
 	return res
 }
 
-// stoppedBy is who stopped a call; empty: not by a stop.
+// stoppedBy is who stopped a call; empty means not by a stop.
 func stoppedBy(ctx context.Context) event.Decider {
 	if errors.Is(context.Cause(ctx), errAborted) {
 		return event.DecidedByUser

@@ -76,7 +76,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 }
 
 // THREATS F2: the agent is killed while somebody is asked. The question is closed,
-// the user is told, and the next prompt starts another agent.
+// the user is notified, and the next prompt starts another agent.
 func TestFaultF2AgentKilled(t *testing.T) {
 	b := &program{pids: make(chan int, 2)}
 	r := newRig(t, newMemory(), func(_ *rig, c *Config) { c.Backend = b })

@@ -275,7 +275,7 @@ var ownNames = []string{"outputid", "outputtype", "tokensshown", "tokenssent", "
 
 // foreignTelemetry returns the numbers and truth values of what an agent's own tool says beside its
 // result, also those one object deep; all else may hold what the tool read. outputID is the output the
-// session keeps of the call; empty: none. It reports whether the tool named one.
+// session keeps of the call; empty means none. It reports whether the tool named one.
 func foreignTelemetry(raw json.RawMessage, outputID string) (clean json.RawMessage, namedOutput bool) {
 	left := maxNumbers
 	kept, namedOutput := numbers(raw, 2, &left)

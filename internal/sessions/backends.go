@@ -41,7 +41,7 @@ func (m *Manager) choose() string {
 	return m.cfg.Backends[0].Name()
 }
 
-// backend returns the backend of that name; empty: that of sessions that name none.
+// backend returns the backend of that name; empty means that of sessions that name none.
 func (m *Manager) backend(name string) (agent.Backend, error) {
 	if b := m.backends[cmp.Or(name, m.chosen())]; b != nil {
 		return b, nil

@@ -20,7 +20,7 @@ type full struct{}
 func (full) Error() string  { return "the disk is full" }
 func (full) Advice() string { return "Free some space" }
 
-// Everybody who reads any session, or reads one later, is told once that nothing can
+// Every reader of a session, or of one opened later, is notified once that nothing can
 // be saved, and that it can again; the log says nothing of it.
 func TestTroubleIsTold(t *testing.T) {
 	play(t, nil, func(r *rig) {

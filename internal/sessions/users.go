@@ -14,7 +14,7 @@ func As(ctx context.Context, user string) context.Context {
 	return context.WithValue(ctx, userKey{}, user)
 }
 
-// UserOf returns for which user a context is; empty: for who runs the server.
+// UserOf returns for which user a context is; empty means for who runs the server.
 func UserOf(ctx context.Context) string {
 	user, _ := ctx.Value(userKey{}).(string)
 	return user

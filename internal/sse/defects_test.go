@@ -283,7 +283,7 @@ func (n *notified) Write(p []byte) (int, error) { return len(p), nil }
 
 // When r3labs' stream goes before its client, the goroutine that waits for the client
 // to leave waits for ever. That leak cannot be shown here without leaking; what is
-// shown is its cause, that nobody takes a deregistration any more.
+// shown is its cause: deregistrations are no longer received.
 func TestDefectRemovedStreamLeavesItsClientsBehind(t *testing.T) {
 	stacks := func() int {
 		buf := make([]byte, 1<<20)

@@ -110,7 +110,7 @@ func TestFrameThatOnlyMovesTheID(t *testing.T) {
 }
 
 func TestRetryIsNeverZero(t *testing.T) {
-	// A browser that is told 0 comes back some 17 times a second.
+	// With a retry of 0 a browser reconnects some 17 times a second.
 	if got := string(appendRetry(nil, time.Nanosecond)); got != "retry: 1\n\n" {
 		t.Errorf("%q", got)
 	}

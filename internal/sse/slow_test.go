@@ -170,7 +170,7 @@ func TestSlowClientIsNotCut(t *testing.T) {
 	})
 }
 
-// Many clients, one of them stalled: the others get all of it in order, nobody waits,
+// Many clients, one of them stalled: the others get all of it in order, none waits,
 // and the stalled one is cut at the bound of its buffer and resumes without a hole.
 func TestOneStalledClient(t *testing.T) {
 	const clients, frames = 8, 120

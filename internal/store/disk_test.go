@@ -108,7 +108,7 @@ func (d *disk) Writable(ctx context.Context, bytes int) error {
 	return d.DB.Writable(ctx, bytes)
 }
 
-// echo is an agent that says what it was told, or waits to be stopped.
+// echo is an agent that repeats its prompt, or waits to be stopped.
 type echo struct{ host agent.Host }
 
 func (*echo) Name() string                                  { return "echo" }

@@ -14,7 +14,7 @@ import (
 )
 
 // faultDisk is a disk below the files of one folder: it knows what of them is on the
-// disk and what is only in the memory of the system, and fails when it is told to.
+// disk and what is only in the memory of the system, and fails on request.
 // Everything else goes to the real files, so a program sees nothing of it until then.
 type faultDisk struct {
 	dir string

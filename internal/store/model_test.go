@@ -294,7 +294,7 @@ func (w *world) compare(db *DB, id eventlog.ID, accepted []string, waiting int) 
 }
 
 // newWorld starts a program with one session on a good disk, of which one write is
-// to fail; 0: none.
+// to fail; 0 means none.
 func newWorld(t *testing.T, rt fataler, fails int) *world {
 	w := &world{t: t, rt: rt, dir: t.TempDir(), accepted: map[eventlog.ID][]string{}, kept: map[eventlog.ID]int{},
 		pinned: map[eventlog.ID]bool{}, deleted: map[eventlog.ID]time.Time{}}
@@ -310,7 +310,7 @@ func (w *world) end() { _ = w.stop(); w.readers.Wait() }
 func TestDiskModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var failure any
-		// rapid tells by panics, which have to leave the bubble's own goroutine.
+		// rapid reports by panics, which have to leave the bubble's own goroutine.
 		synctest.Test(t, func(t *testing.T) {
 			defer func() { failure = recover() }()
 			w := newWorld(t, rt, 0)

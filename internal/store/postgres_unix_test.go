@@ -425,7 +425,7 @@ func TestThreat101DocumentsFollowUnderLoad(t *testing.T) {
 	}
 }
 
-// A reply that is lost after the commit is told as what it was: each entry is in the log once.
+// A reply that is lost after the commit counts as what it was: each entry is in the log once.
 func postgresLostReplies(t *testing.T, server *postgrestest.Server) {
 	proxy := swallow(t, server)
 	at := must(url.Parse(server.Database(t)))

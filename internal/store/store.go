@@ -47,7 +47,7 @@ const FileName = "webchat.db"
 // Config says where to keep the file.
 type Config struct {
 	Dir string // made if missing, for this user only
-	// Held returns why the folder does not belong to this program any longer; nil: it does. It is
+	// Held returns why the folder does not belong to this program any longer; nil if it does. It is
 	// called before each commit. No function: it always does.
 	Held func() error
 }
@@ -113,7 +113,7 @@ func OpenFile(c Config, log *slog.Logger) (_ *DB, moved []string, err error) {
 	return db, moved, nil
 }
 
-// Missing says what the file should hold and does not, as it was when it was opened; empty: nothing
+// Missing says what the file should hold and does not, as it was when it was opened; empty means nothing
 // is known to be missing.
 func (db *DB) Missing() string { return db.file.Load().missing }
 

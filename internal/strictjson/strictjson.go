@@ -49,7 +49,7 @@ type Error struct {
 	// Got is the JSON type that was found, with its article: "a number". Of WrongType.
 	Got string
 	// Type is what the field must be (WrongType), or the struct that has no such
-	// field (Unknown); nil: an object.
+	// field (Unknown); nil means an object.
 	Type   reflect.Type
 	Detail string // of Malformed
 }

@@ -15,7 +15,7 @@ type shape struct {
 	re      func() *regexp.Regexp
 }
 
-// shapes are told by what services put in front of credentials, so that leaks can be found, and by
+// shapes are recognised by what services put in front of credentials, so that leaks can be found, and by
 // where passwords stand.
 //
 // They are our own and few. Collections such as that of gitleaks have hundreds of rules, most of which

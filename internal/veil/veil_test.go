@@ -55,7 +55,7 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// A window that begins within a key is told so.
+// A window that begins within a key is known to.
 func TestSpansFromWithinAKey(t *testing.T) {
 	head := "x\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\n"
 	if !Open([]byte(head)) || Open([]byte(head+"-----END RSA PRIVATE KEY-----\n")) || Open([]byte("-----BEGIN CERTIFICATE-----\nMIIE\n")) {

@@ -20,7 +20,7 @@ type Views struct {
 // Places knows the files of sessions' workspaces.
 type Places interface {
 	// Place returns the path, relative to the session's workspace and with slashes, of the file
-	// that a command run in its folder cwd calls by a name; false: there is none.
+	// that a command run in its folder cwd calls by a name; false if there is none.
 	Place(ctx context.Context, sessionID, cwd, name string) (path string, ok bool)
 }
 

@@ -56,7 +56,7 @@ func anyHas(text string) func([]string) bool {
 	}
 }
 
-// parseTest makes a test of one cell; nil: there is no such test. Letters compare in either case,
+// parseTest makes a test of one cell; nil if there is no such test. Letters compare in either case,
 // numbers as such.
 func parseTest(name, value string) func(c string) bool {
 	lower := strings.ToLower(value)

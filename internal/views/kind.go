@@ -307,7 +307,7 @@ func (k *kind) records(head []byte, whole bool, m *outputs.Meta) {
 }
 
 // sameFields returns how many fields the first records have if most have as many, but for some that
-// cannot be parsed; 0: they do not.
+// cannot be parsed; 0 if they do not.
 func sameFields(head []byte, whole bool, comma byte) int {
 	counts, records, broken := map[int]int{}, 0, 0
 	for r := range csvRecords(head, comma) {

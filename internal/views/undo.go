@@ -82,7 +82,7 @@ var declared = regexp.MustCompile(`^\s*(?:(?:export|default|pub|public|private|s
 	`(?:func(?:\s*\([^)]*\))?|function|def|class|fn|interface|struct|type|impl|trait|enum)\s+([\pL_$][\pL\pN_$]*)`)
 
 // enclosing is the name of what the line at lines[at] stands in, judged by how far lines are
-// indented; empty: not known.
+// indented; empty means not known.
 func enclosing(lines [][]byte, at int) string {
 	indent := func(line []byte) int { return len(line) - len(bytes.TrimLeft(line, " \t")) }
 	for at < len(lines) && len(bytes.TrimSpace(lines[at])) == 0 {
@@ -162,7 +162,7 @@ func (h *Views) Undo(ctx context.Context, o, with *outputs.Output, undone []int)
 }
 
 // Undone returns which changes since the output with are taken back in text, which otherwise is what
-// o holds; false: text differs from that in more, or in other places. Errors are those of
+// o holds; false if text differs from that in more, or in other places. Errors are those of
 // [Views.Undo].
 func (h *Views) Undone(ctx context.Context, o, with *outputs.Output, text []byte) (undone []int, ok bool, err error) {
 	v, err := newVersions(ctx, o, with)

@@ -10,7 +10,7 @@ import (
 	"webchat/internal/outputs"
 )
 
-// Whatever changes are taken back: the text tells which, or at least as many that make the same text;
+// Whatever changes are undone: the text shows which, or at least as many that make the same text;
 // taking back none brings all back, and a text that is anything else is refused.
 func TestUndoneIsToldFromTheText(t *testing.T) {
 	h := New(testStore(t), nil)

@@ -1,4 +1,4 @@
-// Command report reads what `go test -json` says and tells it for people: a line
+// Command report prints what `go test -json` reports for people: a line
 // for each package when it is done, the output of tests that failed, what runs when
 // nothing was said for a while, and as its last line either that all passed or which
 // tests failed. It ends with status 1 unless all passed.

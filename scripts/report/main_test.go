@@ -63,7 +63,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// The user is told what is waited for.
+// The report names what is waited for.
 func TestReportBreaksTheSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, feed := io.Pipe()

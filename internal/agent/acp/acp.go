@@ -26,7 +26,7 @@ type Config struct {
 	Home    string
 	Login   string // the authentication method that is chosen if the agent wants one; empty: none
 	Unasked bool   // the agent may act without asking
-	// Servers returns the user's MCP servers that answer, by name; nil: there are none.
+	// Servers returns the user's MCP servers that answer, by name; nil if there are none.
 	Servers func(context.Context) map[string]agent.MCPServer
 	Silence time.Duration // without a sign of life until the user is warned; 0: a minute
 	Logger  *slog.Logger  // nil: nothing is logged

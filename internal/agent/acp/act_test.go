@@ -17,7 +17,7 @@ import (
 	"webchat/internal/event"
 )
 
-// frames are what a recorded agent tells and asks; $W is the workspace.
+// frames are a recorded agent's notifications and requests; $W is the workspace.
 type frames struct {
 	Before []json.RawMessage `json:"before,omitempty"`
 	Ask    []json.RawMessage `json:"ask,omitempty"`

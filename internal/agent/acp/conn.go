@@ -54,7 +54,7 @@ type conn struct {
 	shell shell // of the process; belongs to the loop
 }
 
-// wanted is what the user chose; empty: nothing.
+// wanted is what the user chose; empty means nothing.
 type wanted struct{ model, mode, effort string }
 
 // Ready implements [convo.Agent].

@@ -86,7 +86,7 @@ func (c *conn) moved(k *call) {
 	}
 }
 
-// folder is where a call's command begins, if no report of it named one; empty: it is not known.
+// folder is where a call's command begins, if no report of it named one; empty if it is not known.
 func (c *conn) folder(k *call) string {
 	if !k.shell.other && (c.shell.mover == k || c.shell.mover == nil && c.shell.folder == k.shell.from) {
 		return k.shell.from

@@ -41,7 +41,7 @@ func TestVeryMuch(t *testing.T) {
 	}
 }
 
-// What agents keep to themselves is told: that the session's tools are out of reach, once,
+// What agents do not report is reported: that the session's tools are out of reach, once,
 // and that what the user allowed once could be allowed for good only.
 func TestWhatAgentsDoNotSay(t *testing.T) {
 	h := sit(t, "apart", nil, nil)

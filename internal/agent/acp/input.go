@@ -89,7 +89,7 @@ func (in *input) textsOf(v any) (all []string) {
 	return all
 }
 
-// command is the command of the input, whole; empty: it has none. What stands in several fields has
+// command is the command of the input, whole; empty if it has none. What stands in several fields has
 // to be the same.
 func (in *input) command() string {
 	command := ""

@@ -12,7 +12,7 @@ import (
 	"webchat/internal/event"
 )
 
-// Each agent tells of calls of the session's tools in its own way. None is asked about or
+// Each agent reports calls of the session's tools in its own way. None is asked about or
 // shown twice; and one that never reached the session is shown.
 func TestCallsOfTheSessionsTools(t *testing.T) {
 	for name, mark := range map[string]acp.Mark{"claude": acp.MarkClaude, "codex": acp.MarkCodex, "copilot": "", "gemini": acp.MarkGemini, "qwen": acp.MarkQwen} {
@@ -33,7 +33,7 @@ func TestCallsOfTheSessionsTools(t *testing.T) {
 }
 
 // An edit is shown with the numbers of its lines, by a path of the workspace, however
-// little of the file the agent tells of.
+// little of the file the agent reports.
 func TestEditsHaveLines(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "sub", "a.txt")

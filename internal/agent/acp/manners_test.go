@@ -180,7 +180,7 @@ func TestAForgedNameIsAskedAbout(t *testing.T) {
 	}
 }
 
-// An agent whose calls are told of only once they were allowed, and which hangs until
+// An agent whose calls are reported only once they were allowed, and which hangs until
 // its question is answered.
 func TestAQuestionWithoutACall(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new.txt")
@@ -269,7 +269,7 @@ func TestAnAgentThatForgot(t *testing.T) {
 	}
 }
 
-// told hears that an agent ended by itself.
+// told reports that an agent ended by itself.
 type told chan struct{}
 
 func (c told) Write(line []byte) (int, error) {

@@ -14,7 +14,7 @@ import (
 	"webchat/internal/proc"
 )
 
-// file is where the agent's own id of a session's conversation is kept; empty: nowhere.
+// file is where the agent's own id of a session's conversation is kept; empty means nowhere.
 func (b *Backend) file(sessionID string) string {
 	if b.cfg.Home == "" || sessionID == "" || !filepath.IsLocal(sessionID) {
 		return ""
@@ -22,7 +22,7 @@ func (b *Backend) file(sessionID string) string {
 	return filepath.Join(b.cfg.Home, filepath.Base(sessionID))
 }
 
-// recollect returns the id that was remembered; empty: none is.
+// recollect returns the id that was remembered; empty if none is.
 func (b *Backend) recollect(sessionID string) string {
 	text, _ := os.ReadFile(b.file(sessionID)) // there may be none
 	id, _, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")

@@ -277,7 +277,7 @@ func (c *conn) configure(ctx context.Context) error {
 	return nil
 }
 
-// choose has the agent set an option; empty: the value that it began with. It answers with all
+// choose has the agent set an option; empty means the value that it began with. It answers with all
 // options, if it has any.
 func (c *conn) choose(ctx context.Context, of purpose, value string) error {
 	c.mu.Lock()

@@ -164,7 +164,7 @@ func TestForget(t *testing.T) {
 }
 
 // Of the user's MCP servers the agent gets those of the kinds it takes, and the user is
-// told of the others.
+// reported for the others.
 func TestServersAnAgentDoesNotTake(t *testing.T) {
 	h := sit(t, "polite", func(c *acp.Config) {
 		c.NoPrograms = true

@@ -110,7 +110,7 @@ func (c *conn) reached(k *call) bool {
 // recorded to show them. It decides only when its row begins.
 func (c *conn) seems(k call) bool { return c.lent(c.lentName(k)) }
 
-// lentName is the name of the lent tool that a call looks like; empty: none.
+// lentName is the name of the lent tool that a call looks like; empty means none.
 func (c *conn) lentName(k call) (name string) {
 	claude, found := k.Meta.ClaudeCode.MCPServer, false
 	switch {

@@ -40,7 +40,7 @@ func realCopilot(t *testing.T, model *copilottest.Model, home string) func(*acp.
 	}
 }
 
-// called is the offered tool whose name ends so; empty: none is.
+// called is the offered tool whose name ends so; empty if none is.
 func called(r copilottest.Request, end string) string {
 	for _, name := range r.Offered() {
 		if strings.HasSuffix(name, "-"+end) {

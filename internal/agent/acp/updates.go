@@ -118,7 +118,7 @@ func (c *conn) answers(t *convo.Turn) {
 	t.Say(false, "", text)
 }
 
-// failure is the message in a provider's error, as its body; empty: it is none.
+// failure is the message in a provider's error, as its body; empty if it is none.
 func failure(text string) string {
 	var body struct {
 		Type  string

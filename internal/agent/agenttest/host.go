@@ -28,13 +28,13 @@ func DisplayTools() []agent.ToolSpec {
 // Host implements [agent.Host]: it records everything, does nothing, and notes
 // each broken rule. Set its funcs before a Conn has it.
 type Host struct {
-	// Tool answers CallTool; nil: a confirmation, as of a tool that did it.
+	// Tool answers CallTool; nil means a confirmation, as of a tool that did it.
 	Tool func(ctx context.Context, c agent.ToolCall) agent.Result
-	// Permit answers AskPermission; nil: allow.
+	// Permit answers AskPermission; nil means allow.
 	Permit func(p agent.Permission) agent.Verdict
-	// Reply answers AskUser; nil: "yes".
+	// Reply answers AskUser; nil means "yes".
 	Reply func(q agent.Question) agent.Answer
-	// Fault is called at each call of a method, with what it is about, and may panic; nil: none.
+	// Fault is called at each call of a method, with what it is about, and may panic; nil means none.
 	Fault func(what string)
 
 	mu        sync.Mutex // guards what follows

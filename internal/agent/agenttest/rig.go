@@ -47,7 +47,7 @@ func open(tb testing.TB, b agent.Backend, o Options, with func(*Host)) *rig {
 	return r
 }
 
-// close ends the conversation and tells every rule that was broken in it.
+// close ends the conversation and reports every rule that was broken in it.
 func (r *rig) close() {
 	r.tb.Helper()
 	if !r.closed {

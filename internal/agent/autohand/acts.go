@@ -21,7 +21,7 @@ func (k *call) input() (in input) {
 	return in
 }
 
-// text is an argument; empty: it is none, or no text.
+// text is an argument; empty if it is none, or no text.
 func (in input) text(name string) (s string) {
 	_ = json.Unmarshal(in[name], &s)
 	return s

@@ -27,7 +27,7 @@ func told(p agent.Permission) (all []string) {
 	return all
 }
 
-// judged has the CLI call a tool and returns what is asked about it; nil: nothing is.
+// judged has the CLI call a tool and returns what is asked about it; nil means nothing is.
 func judged(t *testing.T, h *table, tool, args string) *agent.Permission {
 	t.Helper()
 	before := len(h.Asked())

@@ -33,16 +33,16 @@ type Config struct {
 	// Settings is the user's own configuration of the CLI, a JSON file: its provider and login are
 	// used. Empty, or no such file: there are none.
 	Settings string
-	// Provider is a model of the user's; nil: that of Settings.
+	// Provider is a model of the user's; nil means that of Settings.
 	Provider *Provider
 	Lend     agent.Lender
-	// Servers returns the user's MCP servers that answer, by name; nil: there are none.
+	// Servers returns the user's MCP servers that answer, by name; nil if there are none.
 	Servers func(context.Context) map[string]agent.MCPServer
 	// Hook is the command that hands what the CLI asks its hooks to [Forward]; the name of a socket
 	// follows it.
 	Hook []string
 	// Silence is after how long without a sign of life the user is warned, Stall after how long the
-	// turn is ended; 0: a minute, ten minutes.
+	// turn is ended; 0 means a minute, ten minutes.
 	Silence, Stall time.Duration
 	Logger         *slog.Logger // nil: nothing is logged
 }
@@ -165,7 +165,7 @@ func (b *Backend) Forget(_ context.Context, sessionID string) error {
 	return nil
 }
 
-// place is the folder of a conversation; empty: the name is none.
+// place is the folder of a conversation; empty if the name is none.
 func (b *Backend) place(sessionID string) string {
 	if sessionID == "" || !filepath.IsLocal(sessionID) || filepath.Base(sessionID) != sessionID {
 		return ""

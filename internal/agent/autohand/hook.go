@@ -126,7 +126,7 @@ func (c *conn) before(ctx context.Context, t *convo.Turn, m moment) answer {
 	return answer{Decision: "allow", UpdatedInput: v.Arguments}
 }
 
-// hooked begins the call that a hook is asked about; nil: the turn is over.
+// hooked begins the call that a hook is asked about; nil if the turn is over.
 func (c *conn) hooked(t *convo.Turn, m moment) (k *call) {
 	c.Do(func() {
 		if c.Turn() != t {

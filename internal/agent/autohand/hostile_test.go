@@ -109,7 +109,7 @@ func TestExtensionsAreRefused(t *testing.T) {
 }
 
 // The user's MCP servers go with the settings, but for programs, which would keep the CLI
-// from starting: that is told once. Their tools are asked about by the server's name.
+// from starting: that is reported once. Their tools are asked about by the server's name.
 func TestServersOfTheUser(t *testing.T) {
 	b, _ := newBackend(t, "polite", func(c *autohand.Config) {
 		c.Servers = func(context.Context) map[string]agent.MCPServer {

@@ -60,7 +60,7 @@ func (c *conn) definesKnown() bool {
 
 var blank = regexp.MustCompile(`["']?\{\{(\w+)\}\}["']?`)
 
-// lineOf is what a shell runs for a call of one of the workspace's own tools; empty: it is none.
+// lineOf is what a shell runs for a call of one of the workspace's own tools; empty if it is none.
 // The CLI read the tool when it started: where the file says something else by now, both lines
 // count.
 func (c *conn) lineOf(k *call) string {

@@ -176,7 +176,7 @@ func TestSteps(t *testing.T) {
 	h.must("both") // whose calls have the same ids
 }
 
-// Calls that the CLI refuses by itself are told, too.
+// Calls that the CLI refuses by itself are reported, too.
 func TestRefusedCalls(t *testing.T) {
 	h := sit(t, "polite", nil, func(h *agenttest.Host) { h.Permit = deny })
 	h.must("read go.mod")
@@ -229,7 +229,7 @@ func talks(h *agenttest.Host) bool {
 	return false
 }
 
-// A failure of the provider is told once, and is not the answer.
+// A failure of the provider is reported once, and is not the answer.
 func TestProviderErrors(t *testing.T) {
 	h := sit(t, "polite", nil, nil)
 	err := h.prompt(t.Context(), "fails Rate limit reached")

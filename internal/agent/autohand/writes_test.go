@@ -40,7 +40,7 @@ func TestWritesAreShownAndKept(t *testing.T) {
 	}
 }
 
-// What was said to be written is written also if the turn is stopped, and told if it
+// What was reported as written is written also if the turn is stopped, and reported if it
 // cannot be.
 func TestWritesAreNotLostSilently(t *testing.T) {
 	t.Run("stopped", func(t *testing.T) {

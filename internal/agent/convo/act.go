@@ -76,7 +76,7 @@ func SameJSON(a, b json.RawMessage) bool {
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
-// Compact is JSON without the space in it; empty: there is nothing in it.
+// Compact is JSON without the space in it; empty if there is nothing in it.
 func Compact(raw json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Compact(&b, raw) != nil {

@@ -20,7 +20,7 @@ type Config struct {
 	Host    agent.Host
 	Agent   Agent
 	// Silence is how long an agent may show no sign of life before the user is warned, Stall how
-	// long before its turn is ended; 0: for ever.
+	// long before its turn is ended; 0 means for ever.
 	Silence, Stall time.Duration
 	// Broke stops what the agent does in a conversation that a panic ended. It runs in a goroutine
 	// that Close waits for. nil: the conversation's own program is ended.

@@ -31,7 +31,7 @@ func Diff(name, from, to string) string {
 	return fmt.Sprintf("--- %s\n+++ %s\n", name, name) + Hunks(from, to)
 }
 
-// Hunks are the hunks of a unified diff; empty: nothing changes.
+// Hunks are the hunks of a unified diff; empty means nothing changes.
 func Hunks(from, to string) string {
 	return strings.ToValidUTF8(wording.Unified([]byte(from), []byte(to)), "\uFFFD")
 }

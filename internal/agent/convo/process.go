@@ -114,7 +114,7 @@ func (c *Conversation) Starting() bool {
 	return c.starting
 }
 
-// Program returns the conversation's program; nil: it ended, or there is none.
+// Program returns the conversation's program; nil if it ended, or there is none.
 func (c *Conversation) Program() *jsonrpc.Program {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -111,7 +111,7 @@ func (c *Conversation) Await(ctx context.Context, t *Turn) error {
 	return t.err
 }
 
-// Turn returns the running turn; nil: none runs, or it has ended.
+// Turn returns the running turn; nil if none runs, or it has ended.
 func (c *Conversation) Turn() *Turn {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -137,7 +137,7 @@ func (t *Turn) End(err error) {
 // Cancel has t stop, for why.
 func (t *Turn) Cancel(why error) { t.cancel(why) }
 
-// Program returns the program of the conversation that runs t; nil: it ended before.
+// Program returns the program of the conversation that runs t; nil if it ended before.
 func (t *Turn) Program() *jsonrpc.Program { return t.program }
 
 // Spawn runs f, contained, in a goroutine that the end of t waits for, unless t is over.
@@ -169,7 +169,7 @@ func (t *Turn) Join(ctx context.Context) (joined context.Context, done func(), o
 	}, true
 }
 
-// Join is [Turn.Join] of the running turn; nil: there is none for it.
+// Join is [Turn.Join] of the running turn; nil if there is none for it.
 func (c *Conversation) Join(ctx context.Context) (t *Turn, joined context.Context, done func()) {
 	if t = c.Turn(); t != nil {
 		var ok bool

@@ -49,8 +49,8 @@ func bash(command, more string) string {
 	return `call bash {"command":` + string(b) + `,"description":"work","mode":"async"` + more + `}`
 }
 
-// A turn ends while a command it left runs; the command is a task that tells what it
-// prints, outlives a stop of a turn and ends with its whole tree when it is told to,
+// A turn ends while a command it left runs; the command is a task that reports what it
+// prints, outlives a stop of a turn and ends with its whole tree when it is stopped,
 // also where there is no program pgrep.
 func TestRealBackgroundCommand(t *testing.T) {
 	for name, more := range map[string]string{"attached": "", "detached": `,"detach":true`} {

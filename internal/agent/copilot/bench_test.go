@@ -227,7 +227,7 @@ func heapBytes() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// resident is the memory a process holds, in bytes; 0 where nobody tells.
+// resident is the memory a process holds, in bytes; 0 where the system does not say.
 func resident(b *testing.B, pid int) int64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

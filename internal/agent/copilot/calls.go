@@ -70,7 +70,7 @@ func (t *turn) newCall(id string) *execution {
 	return x
 }
 
-// running returns the call of the CLI's own that has an id and runs; nil: none does.
+// running returns the call of the CLI's own that has an id and runs; nil if none does.
 func (t *turn) running(id string) *execution {
 	if x := t.calls[id]; x != nil && x.open() {
 		return x

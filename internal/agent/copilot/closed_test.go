@@ -109,7 +109,7 @@ func TestRealThreat74And75NothingOfAWorkspaceRuns(t *testing.T) {
 	}
 }
 
-// The same under a mode in which nobody is asked.
+// The same under a mode in which the user is not asked.
 func TestRealThreat74UnderDeny(t *testing.T) {
 	ws, marks := trapped(t, false)
 	h := newHouseIn(t, ws, consent.ModeDeny, nil)
@@ -135,7 +135,7 @@ func TestRealThreat74UnderDeny(t *testing.T) {
 }
 
 // THREATS 77: each built-in tool asks under the name it is called by, so that a
-// rule by that name holds. The path a search really takes is told, too.
+// rule by that name holds. The path a search really takes is reported, too.
 func TestRealThreat77Names(t *testing.T) {
 	model := copilottest.New(t)
 	b := backend(t, real(t, model))

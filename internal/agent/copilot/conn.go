@@ -101,7 +101,7 @@ func (c *conn) broke() {
 	c.cancelTasks()
 }
 
-// beside runs f in a goroutine that Close waits for before it releases the session; false: it is
+// beside runs f in a goroutine that Close waits for before it releases the session; false if it is
 // closed.
 func (c *conn) beside(f func()) bool {
 	leave, err := c.Enter()

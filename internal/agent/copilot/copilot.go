@@ -61,7 +61,7 @@ import (
 
 // Config is what the backend works with. Home and Env are needed.
 type Config struct {
-	// Path is the CLI, or the npm shim beside which it lies; empty: it is looked for in the PATH of
+	// Path is the CLI, or the npm shim beside which it lies; if empty, it is looked for in the PATH of
 	// Env and in npm's folders.
 	Path string
 	// Home is the folder the CLI keeps its state in, an absolute path. It is made when it is first
@@ -75,12 +75,12 @@ type Config struct {
 	// Login says that the models of the user's GitHub login are there beside Providers: the CLI
 	// works online.
 	Login bool
-	// Model is the model of sessions that name none; empty: the first of the providers, or the
+	// Model is the model of sessions that name none; empty means the first of the providers, or the
 	// CLI's default.
 	Model string
 	// MCPServers are started by the CLI for each session, by name.
 	MCPServers map[string]agent.MCPServer
-	// Answering returns those of MCPServers that sessions get; nil: all.
+	// Answering returns those of MCPServers that sessions get; nil means all.
 	Answering func(context.Context) map[string]agent.MCPServer
 	// NoInstructions leaves the instruction files of workspaces out of prompts.
 	NoInstructions bool
@@ -88,7 +88,7 @@ type Config struct {
 	// policy.Policy.SearchHits. Searches leave them out where a glob can say so. nil: none is left
 	// out.
 	SearchHits func(ctx context.Context, workspace string, s agent.Search) (sensitive []string, complete bool)
-	// Count counts tokens, for what the tools' definitions cost; nil: not counted.
+	// Count counts tokens, for what the tools' definitions cost; nil means not counted.
 	Count func(text string) int
 	// Watch, if set, looks at every message the CLI reports to have sent to a model; see
 	// [cli.Watch].

@@ -45,7 +45,7 @@ func on[T any](f func(c *conn, t *turn, e cli.Event, d T)) func(*conn, *turn, cl
 }
 
 // handlers are the events of the CLI that are handled: all others are dropped. Those of helper
-// agents, which look the same, are told apart by agentId.
+// agents, which look the same, are distinguished by agentId.
 var handlers = map[string]handler{
 	"user.message":                      {early | own, on((*conn).onUserMessage)}, // that it began; the text ends here
 	"assistant.idle":                    {early | own, on((*conn).onIdle)},        // session.idle waits for what runs in the background

@@ -27,7 +27,7 @@ func NativeID(sessionID string) string { return nativeID(sessionID) }
 // Guide is what every conversation starts with.
 const Guide = guide
 
-// PID is the running CLI; 0: none runs.
+// PID is the running CLI; 0 if none runs.
 func PID(b *Backend) int { return b.cli.PID() }
 
 // Home is where the CLI keeps its state.

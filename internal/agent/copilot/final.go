@@ -26,7 +26,7 @@ func withFinal(schema json.RawMessage) json.RawMessage {
 	return bytes.Replace(schema, []byte(`"properties":{`), []byte(`"properties":{"final":{"type":"boolean","description":"nothing to do or say after"},`), 1)
 }
 
-// finalCalls returns what ends the turn behind a message; nil: the turn goes on.
+// finalCalls returns what ends the turn behind a message; nil if the turn goes on.
 func (c *conn) finalCalls(d nativeMessage) *finals {
 	for _, r := range d.ToolRequests {
 		var args struct{ Final bool }

@@ -15,7 +15,7 @@ func helps(prompt string) string {
 	return "call task " + string(b)
 }
 
-// What the calls of a helper become is told before they start: its searches leave
+// What becomes of a helper's calls is reported before they start: its searches leave
 // sensitive files out and say so, its large results are cards.
 func TestRealHelpersAreLikeTheMainAgent(t *testing.T) {
 	ws := plant(t, "a.txt: plain", ".env: canaryb19e55")

@@ -153,7 +153,7 @@ func TestRealKilled(t *testing.T) {
 }
 
 // TestRealServer: servers of the user's, over stdio, HTTP and SSE, are offered, asked
-// about and called; one that does not start is told and does no harm.
+// about and called; one that does not start is reported and does no harm.
 func TestRealServer(t *testing.T) {
 	remote := mcp.NewServer(&mcp.Implementation{Name: "echo", Version: "1"}, nil)
 	mcp.AddTool(remote, &mcp.Tool{Name: "echo", Description: "Echoes a text."}, func(_ context.Context, _ *mcp.CallToolRequest, in struct {

@@ -118,7 +118,7 @@ func isGitRoot(dir string) bool {
 	return err == nil
 }
 
-// named adds the files of a folder with these names in lower case; true: they may import others.
+// named adds the files of a folder with these names in lower case; true if they may import others.
 func (i *instructionSet) named(dir string, imports map[string]bool) {
 	for _, name := range i.list(dir) {
 		if may, ok := imports[strings.ToLower(name)]; ok {

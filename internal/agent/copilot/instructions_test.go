@@ -82,7 +82,7 @@ func TestInstructions(t *testing.T) {
 	}
 }
 
-// Instruction files that would send the model what nobody was asked about.
+// Instruction files that would send the model what the user was not asked about.
 func TestInstructionsThatLeadAway(t *testing.T) {
 	for name, c := range map[string]struct {
 		files  []string

@@ -58,7 +58,7 @@ func (l *login) SignedIn(ctx context.Context, ask askCLI) (bool, error) {
 	return is.IsAuthenticated, nil
 }
 
-// Account is who was signed in when that was asked last; empty: it was not asked, or there is no
+// Account is who was signed in when that was asked last; empty if it was not asked, or there is no
 // login.
 func (l *login) Account() string {
 	l.mu.Lock()

@@ -8,7 +8,7 @@ import (
 )
 
 // beServer is a tiny server of the Model Context Protocol on standard input and
-// output: one JSON message per line, one tool that says back what it was told.
+// output: one JSON message per line, one tool that echoes its input.
 func beServer() {
 	in := bufio.NewScanner(os.Stdin)
 	in.Buffer(nil, 1<<20)

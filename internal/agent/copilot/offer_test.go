@@ -10,7 +10,7 @@ import (
 	"webchat/internal/agent/copilot"
 )
 
-// THREATS 75: a CLI that offers one tool too many is told to leave it out, and is
+// THREATS 75: a CLI that offers one tool too many is asked to leave it out, and is
 // not used if it does not.
 func TestThreat75OneToolTooMany(t *testing.T) {
 	c, dir := scripted(t, []byte("-- offer --\nlsp time_travel\n"))

@@ -19,7 +19,7 @@ type Provider struct {
 	Key     string
 	// Headers go with every request, beside those of the protocol.
 	Headers map[string]string
-	// APIVersion is of azure; empty: the CLI's own choice.
+	// APIVersion is of azure; empty means the CLI's own choice.
 	APIVersion string
 	Models     []ProviderModel
 }

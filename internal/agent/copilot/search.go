@@ -21,7 +21,7 @@ type search struct {
 	names         bool
 }
 
-// searchOf decodes a call; ok is false if it is not a search. The CLI tells upper from lower case
+// searchOf decodes a call; ok is false if it is not a search. The CLI distinguishes upper and lower case
 // in the names of arguments.
 func searchOf(tool string, arguments json.RawMessage) (s search, ok bool) {
 	var fields map[string]json.RawMessage

@@ -172,7 +172,7 @@ func TestRealClear(t *testing.T) {
 	}
 }
 
-// What the agent works with is told before the first prompt, in parts that add up.
+// What the agent works with is reported before the first prompt, in parts that add up.
 func TestRealInside(t *testing.T) {
 	dir := plant(t, "AGENTS.md: Always answer briefly, and name the file you are talking about.", ".github/copilot-instructions.md: Be kind.")
 	h := newHouseIn(t, dir, consent.ModeAllow, func(c *copilot.Config) {

@@ -6,7 +6,7 @@
 //
 // Guarantees: the same prompt in the same workspace gives the same events, ids included (they
 // derive from the prompt's message id). It acts only through [agent.Host].CallTool, so every act of
-// it is asked for, hooked and logged. It knows of a tool's work only what the tool told a model. It
+// it is asked for, hooked and logged. It knows of a tool's work only the tool's result for the model. It
 // says that no model is connected and never pretends to be one, so it reports no usage.
 //
 // Concurrency: a [Backend] has no state. A Prompt works on the caller's goroutine and ends at once

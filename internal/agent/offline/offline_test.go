@@ -222,7 +222,7 @@ func TestNoUsageAndNoModel(t *testing.T) {
 	}
 }
 
-// TestWithoutTools: a session that offers none is told so, and none is called.
+// TestWithoutTools: a session that offers none is answered so, and none is called.
 func TestWithoutTools(t *testing.T) {
 	h := agenttest.NewHost(nil)
 	c := open(t, only(t, "ls"), h, folder(t, "go.mod"))

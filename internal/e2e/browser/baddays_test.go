@@ -52,7 +52,7 @@ func TestServerRestartKeepsPageAndSignIn(t *testing.T) {
 	}
 }
 
-// A tab that nobody looks at has no connection to lose; what a restart took shows when it is looked at.
+// A hidden tab has no connection to lose; what a restart took shows once the tab is visible.
 func TestRestartBehindTheBackEndsOutputs(t *testing.T) {
 	s := start(t)
 	p := s.open("/")

@@ -207,7 +207,7 @@ func TestCardShownAgain(t *testing.T) {
 	p.click("#confirm [value=yes]")
 	p.wait(`document.querySelectorAll('#turns [data-card]').length === 2`)
 
-	// One question closes, and the next opens before the browser has told of that.
+	// One question closes, and the next opens before the browser has reported that.
 	p.js(`
 		const { confirmed } = await import(performance.getEntriesByType('resource').find((r) => r.name.includes('/confirm.js')).name)
 		const first = confirmed('The first?', '', 'Yes')

@@ -86,7 +86,7 @@ func TestDeskLooksAreNotSent(t *testing.T) {
 	}
 }
 
-// Each slip says what the model was told, character by character, and at the tokenizer's price.
+// Each slip has what was sent to the model, character by character, and at the tokenizer's price.
 func TestSlipsAreWhatTheModelWasTold(t *testing.T) {
 	_, p := desked(t)
 	for _, name := range []string{"internal/pump/pump.go", "README.md", "logo.png", "none.go"} {
@@ -123,7 +123,7 @@ func TestSlipsAreWhatTheModelWasTold(t *testing.T) {
 }
 
 // What the agent shows while something else is read waits as a tab with a mark, and is
-// told once: the reader's place stays.
+// announced once: the reader's place stays.
 func TestDeskStaysWithItsReader(t *testing.T) {
 	h := newHouse(t)
 	h.site.put("long.txt", numbered(400))

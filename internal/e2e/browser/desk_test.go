@@ -48,7 +48,7 @@ func (p *page) front(name string) {
 	p.wait(`document.querySelector('.tab.is-front [data-part=name]')?.textContent === ` + quote(name) + ` && ` + onDesk + `?.dataset.base === ` + quote(name))
 }
 
-// What the agent shows stands on the Desk; the conversation says what it was told.
+// What the agent shows stands on the Desk; the conversation has the line the model read.
 func TestDeskShowsWhatTheAgentShows(t *testing.T) {
 	_, p := desked(t)
 	p.told("show me internal/pump/pump.go")
@@ -77,7 +77,7 @@ func TestDeskShowsWhatTheAgentShows(t *testing.T) {
 	p.wait(`document.querySelectorAll('.tab').length === 3`)
 }
 
-// A look of the user's own makes no turn and is nothing that a model was told.
+// A look of the user's own makes no turn and is not sent to a model.
 func TestDeskLooksStayOutOfTheConversation(t *testing.T) {
 	_, p := desked(t)
 	p.told("show me README.md")

@@ -29,7 +29,7 @@ import (
 	"webchat/internal/store/storetest"
 )
 
-// house is a server in this process, whose agent says what a test tells it to.
+// house is a server in this process, whose agent says what the test sets.
 type house struct {
 	t       testing.TB
 	site    *site

@@ -9,7 +9,7 @@ import (
 	"webchat/internal/agent"
 )
 
-// visible returns all text of the page and what screen readers are told of it.
+// visible returns all text of the page and what screen readers announce of it.
 const visible = `[document.title, ...[...document.querySelectorAll('body *')].flatMap((e) => [
 	...(e.matches('script, style, template, textarea') ? [] : [...e.childNodes].filter((n) => n.nodeType === Node.TEXT_NODE).map((n) => n.data)),
 	e.getAttribute('aria-label') ?? '', e.getAttribute('title') ?? '',

@@ -61,7 +61,7 @@ func (s *site) tab() *page {
 	p := &page{t: s.t, ctx: ctx}
 	// The first call makes the tab, whose life is that of the call's context.
 	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank"), chromedp.EmulateViewport(1080, 1000), chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
-		// Told of each element and each request, the tests cost half as much again.
+		// With an event for each element and request the tests cost half as much again.
 		for _, domain := range []cdp.Command[cdp.Empty, cdp.Empty]{log.Enable, css.Disable, cdpdom.Disable, network.Disable} {
 			if _, err := chromedp.Call(ctx, domain, cdp.Empty{}); err != nil {
 				return err

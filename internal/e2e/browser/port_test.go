@@ -66,8 +66,8 @@ func (s *site) port() string {
 }
 
 // THREATS 80, before: a program that had the port left a service worker, which
-// answers in webchat's place and tells what it sees. The browser's look for its
-// script ends it; then a link signs in and nobody else hears of it. One that only
+// answers in webchat's place and reports what it sees. The browser's look for its
+// script ends it; then a link signs in and no other program learns of it. One that only
 // shows its old page loses even the link that it was given.
 func TestWorkerOfTheProgramBefore(t *testing.T) {
 	for name, first := range map[string]string{"one that listens": "/", "one that is merely old": "link"} {

@@ -61,7 +61,7 @@ func (s *server) sendUntilRefused(id string) (accepted []string) {
 	}
 }
 
-// untilSaved calls f and waits until it is told that the log can be written again.
+// untilSaved calls f and waits for the report that the log can be written again.
 func (s *server) untilSaved(f func()) {
 	s.t.Helper()
 	s.untilTold(`"errorType":"saved"`, f)
@@ -112,7 +112,7 @@ func (s *server) onSmallDisk() (remount func(flags uintptr)) {
 }
 
 // TestReadOnlyDiskAfterKill: a disk that can only be read since the server was killed
-// keeps nobody from what is on it, and commands find the server.
+// does not hide what is on it, and commands find the server.
 func TestReadOnlyDiskAfterKill(t *testing.T) {
 	s := newServer(t)
 	remount := s.onSmallDisk()

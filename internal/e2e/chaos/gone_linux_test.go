@@ -43,7 +43,7 @@ func (s *server) send(id, content string) bool {
 	return true
 }
 
-// untilTrouble calls f and waits until readers are told that the log cannot be written.
+// untilTrouble calls f and waits until readers are notified that the log cannot be written.
 func (s *server) untilTrouble(f func()) {
 	s.t.Helper()
 	s.untilTold(`"errorType":"log"`, f)

@@ -101,7 +101,7 @@ func (s *server) watch(id string, w *observer, joined chan<- struct{}) {
 	})
 }
 
-// deeds are what users do; the agent's command asks, and nobody answers.
+// deeds are what users do; the agent's command asks, and no answer comes.
 var deeds = []struct{ path, body string }{
 	{"messages", `{"content":"stream 60 words slowly"}`},
 	{"messages", `{"content":"stream 3000 words"}`},

@@ -32,7 +32,7 @@ func Block(info, code string) string {
 	return out.String()
 }
 
-// fenceGrammar returns the grammar for the first word behind a fence; nil: plain text.
+// fenceGrammar returns the grammar for the first word behind a fence; nil means plain text.
 func fenceGrammar(info string) *grammar {
 	name, _, _ := strings.Cut(strings.TrimLeft(info, "{."), " ")
 	name, _, _ = strings.Cut(name, ",")
@@ -44,7 +44,7 @@ func fenceGrammar(info string) *grammar {
 	return g
 }
 
-// lexInto writes code as spans and returns the state at its end; false: it took too long, or the grammar failed.
+// lexInto writes code as spans and returns the state at its end; false if it took too long, or the grammar failed.
 func lexInto(out *strings.Builder, g *grammar, code string, state *lexState, work *render.Work) (*lexState, bool) {
 	class := ""
 	write := func(c, text string) {

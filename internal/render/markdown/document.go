@@ -52,7 +52,7 @@ type row struct {
 	rows    []row
 }
 
-// footnote is one text that is told elsewhere.
+// footnote is a text that stands at the document's end.
 type footnote struct {
 	number int
 	rows   []row
@@ -276,7 +276,7 @@ func (d *Document) anchors(rows []row, used map[string]int) {
 	}
 }
 
-// headingText is the text of a block that is a heading; empty: it is none.
+// headingText is the text of a block that is a heading; empty if it is none.
 func headingText(src string) string {
 	last := strings.TrimSpace(src[strings.LastIndexByte(src, '\n')+1:])
 	if !strings.HasPrefix(strings.TrimLeft(src, " "), "#") && (last == "" || strings.Trim(last, "=") != "" && strings.Trim(last, "-") != "") {

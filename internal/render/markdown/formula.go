@@ -48,7 +48,7 @@ type mathematics struct {
 	spent formula.Spent
 }
 
-// left is what formulas in the next block are counted by; nil: they are source.
+// left is what formulas in the next block are counted by; nil means they are shown as source.
 func (m *mathematics) left() *formula.Spent {
 	if m.bytes > maxMath {
 		return nil

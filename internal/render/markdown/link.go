@@ -84,7 +84,7 @@ func (proseRenderer) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	}))
 }
 
-// mark tells the renderer what is of a document: a heading with an id, links and pictures that may
+// mark marks for the renderer what is of a document: a heading with an id, links and pictures that may
 // name files beside it.
 func (b *Block) mark(doc ast.Node) {
 	if first := doc.FirstChild(); b.anchor != "" && first != nil && first.Kind() == ast.KindHeading {

@@ -197,7 +197,7 @@ func decimal(c byte) string {
 	return decimal(c/10) + string('0'+c%10)
 }
 
-// cutLine returns where the first piece of an unfinished line ends; 0: it is not long enough to be parted.
+// cutLine returns where the first piece of an unfinished line ends; 0 if it is not long enough to be parted.
 func cutLine(line []byte) int {
 	for i := pieceSize; i < min(len(line), pieceLimit); i++ {
 		if line[i] == ' ' {

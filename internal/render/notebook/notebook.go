@@ -98,7 +98,7 @@ func Parse(text []byte) (*Notebook, error) {
 // Len is the number of cells.
 func (n *Notebook) Len() int { return len(n.Cells) }
 
-// Page is what a cell wrote as HTML, both by their numbers from 1; empty: it wrote none.
+// Page is what a cell wrote as HTML, both by their numbers from 1; empty if it wrote none.
 func (n *Notebook) Page(cell, output int) string {
 	if cell < 1 || cell > len(n.Cells) || output < 1 || output > len(n.Cells[cell-1].Outputs) || n.Cells[cell-1].Outputs[output-1] == nil {
 		return ""

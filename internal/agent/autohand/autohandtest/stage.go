@@ -297,7 +297,7 @@ func (s *stage) directory(path string) {
 	s.tell("toolEnd", object{"toolId": "call_0", "toolName": "request_directory_access", "success": granted, "output": fmt.Sprint("granted ", granted)})
 }
 
-// helper is a helper agent, of whose calls only hooks are told.
+// helper is a helper agent, whose calls only hooks report.
 func (s *stage) helper() {
 	c := toolCall{id: "helper_1", tool: "run_command", args: object{"command": "echo help"}}
 	if why, _ := s.authorize(&c); why == "" {
@@ -314,7 +314,7 @@ func (s *stage) late() {
 	s.step("", toolCall{tool: "fff_grep", args: object{"query": "x"}})
 }
 
-// fails is a provider that fails: it is told four times.
+// fails is a provider that fails: the CLI reports it four times.
 func (s *stage) fails(why string) {
 	s.tell("hook.sessionError", object{"error": why, "code": "rate_limited"})
 	s.tell("hook.rateLimit", object{"retryAfterMs": 1000})

@@ -21,7 +21,7 @@ const Title = "GitHub Copilot CLI"
 
 // Config is what a Program works with. Home, Env and Logger are needed.
 type Config struct {
-	// Path is the CLI, or the npm shim beside which it lies; empty: it is looked for in the PATH of
+	// Path is the CLI, or the npm shim beside which it lies; if empty, it is looked for in the PATH of
 	// Env and in npm's folders.
 	Path string
 	// Home is the folder the CLI keeps its state in, an absolute path.
@@ -97,7 +97,7 @@ func (p *Program) Release(r *Process) {
 	}
 }
 
-// PID is the number of the running process; 0: none runs.
+// PID is the number of the running process; 0 if none runs.
 func (p *Program) PID() int {
 	p.mu.Lock()
 	r := p.running

@@ -14,7 +14,7 @@ import (
 	"webchat/internal/wording"
 )
 
-// Explain makes an error of the CLI ours. The CLI tells its failures apart by text only: "Request
+// Explain makes an error of the CLI ours. The CLI distinguishes its failures by text only: "Request
 // session.create failed with message: ...".
 func (p *Program) Explain(err error) error {
 	theirs, ok := errors.AsType[*jsonrpc.Error](err)

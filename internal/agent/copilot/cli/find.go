@@ -126,7 +126,7 @@ func npmFolders(env []string) (dirs []string) {
 	return dirs
 }
 
-// isNative tells a program from a script by its first bytes: ELF, Mach-O or PE.
+// isNative distinguishes a program from a script by its first bytes: ELF, Mach-O or PE.
 func isNative(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {

@@ -18,7 +18,7 @@
 //	think WORDS          reasoning, then WORDS
 //	anything else        "You said: ..." in several pieces
 //
-// After the tools have answered, the model says what they told it.
+// After the tools have answered, the model repeats their results.
 //
 // All methods of a Model may be called concurrently.
 //
