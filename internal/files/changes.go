@@ -349,6 +349,36 @@ func (x *Index) Was(ctx context.Context, commit, path string, limit int64) (data
 	return data, found, err
 }
 
+// Sizes returns how many bytes a commit has of files, by their paths; those it does not have, or git
+// does not tell of, are left out.
+func (x *Index) Sizes(ctx context.Context, commit string, paths []string) map[string]int64 {
+	sizes := map[string]int64{}
+	if commitName(commit) == "" {
+		return sizes
+	}
+	var ask strings.Builder
+	for _, path := range paths {
+		if !writable(path) || !filepath.IsLocal(filepath.FromSlash(path)) {
+			return sizes
+		}
+		ask.WriteString(commit + ":./" + path + "\n")
+	}
+	_ = x.gathering().run(ctx, ".", []string{"cat-file", "--batch-check"}, strings.NewReader(ask.String()), func(r io.Reader) error {
+		lines := bufio.NewScanner(r)
+		for i := 0; lines.Scan() && i < len(paths); i++ { // one for each
+			words := strings.Fields(lines.Text())
+			if len(words) != 3 || words[1] != "blob" { // "NAME missing", and a path may hold a blank
+				continue
+			}
+			if n, err := strconv.ParseInt(words[2], 10, 64); err == nil {
+				sizes[paths[i]] = n
+			}
+		}
+		return lines.Err()
+	})
+	return sizes
+}
+
 // blob reads one answer of git cat-file --batch; false if it is missing, or no file. [ErrTooLarge] if
 // it is over most bytes; then it was skipped.
 func blob(r *bufio.Reader, most int64) (data []byte, ok bool, err error) {

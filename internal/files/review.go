@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"webchat/internal/event"
 	"webchat/internal/wording"
@@ -59,6 +60,9 @@ type Reviewed struct {
 	Runs           int    // of lines that the edits changed, as [wording.Edits] counts them
 	Why            Unreviewed
 	Diff           string // of a file that was changed since: what the agent reported
+	// Of a file that is not shown because it is no text or too large: how many bytes the commit at
+	// which the session began has of it, and how many it has. nil: not known, or there is none.
+	Committed, Size *int64
 }
 
 // Unreviewed says why a file's changes are not shown, or cannot be taken back.
@@ -67,7 +71,7 @@ type Unreviewed string
 // The reasons.
 const (
 	ReviewClosed  Unreviewed = "closed"  // it may hold secrets
-	ReviewBinary  Unreviewed = "binary"  // it is no text in UTF-8
+	ReviewBinary  Unreviewed = "binary"  // it is or was no text, and what it was is not known
 	ReviewLarge   Unreviewed = "large"   // it is over [MaxReviewed], or all files together are too large
 	ReviewChanged Unreviewed = "changed" // it is no longer what the agent left
 	ReviewUntold  Unreviewed = "untold"  // the agent did not report what it changed
@@ -87,7 +91,11 @@ func (s ChangeSource) Review(ctx context.Context, of ReviewOf) (r Review, err er
 		}
 	}
 	if r.Of = of; of.Commit {
-		return r, s.reviewCommit(ctx, &r)
+		if err := s.reviewCommit(ctx, &r); err != nil {
+			return r, err
+		}
+		s.measure(ctx, &r)
+		return r, ctx.Err()
 	}
 	if of.From == 0 && len(r.Turns) > 0 {
 		r.Of.From = r.Turns[len(r.Turns)-1].From
@@ -129,7 +137,34 @@ func (s ChangeSource) Review(ctx context.Context, of ReviewOf) (r Review, err er
 		}
 		r.Files = append(r.Files, s.reviewEdits(path, parts[path], &left))
 	}
+	s.measure(ctx, &r)
 	return r, ctx.Err()
+}
+
+// measure adds the sizes of files that are not shown.
+func (s ChangeSource) measure(ctx context.Context, r *Review) {
+	var paths []string
+	for i := range r.Files {
+		f := &r.Files[i]
+		if f.Why != ReviewBinary && f.Why != ReviewLarge {
+			continue
+		}
+		paths = append(paths, f.Path)
+		if name, err := s.absolute(f.Path); err == nil {
+			if _, st, _ := Present(s.Workspace, name, 0); st != nil {
+				f.Size = new(st.Size())
+			}
+		}
+	}
+	if r.Git == "" || len(paths) == 0 {
+		return
+	}
+	sizes := s.Files.Sizes(ctx, r.Git, paths)
+	for i := range r.Files {
+		if size, ok := sizes[r.Files[i].Path]; ok {
+			r.Files[i].Committed = new(size)
+		}
+	}
 }
 
 // editsOfFile are the diffs of a file in the turns that are reviewed, and after them.
@@ -138,12 +173,12 @@ type editsOfFile struct{ here, later []string }
 // reviewEdits takes what the agent reported out of what a file is now.
 func (s ChangeSource) reviewEdits(path string, p *editsOfFile, left *int64) (f Reviewed) {
 	f = Reviewed{Path: path, Edits: len(p.here)}
-	untold := false
+	untold, bare := false, false
 	var edits wording.Edits
 	for _, diff := range p.here {
 		added, removed := counted(diff)
 		f.Added, f.Removed = f.Added+added, f.Removed+removed
-		untold = untold || added+removed == 0
+		untold, bare = untold || added+removed == 0, bare || wording.Binary(diff) || lossy(diff)
 		edits.Add(diff)
 	}
 	f.Runs = edits.Changes()
@@ -179,10 +214,10 @@ func (s ChangeSource) reviewEdits(path string, p *editsOfFile, left *int64) (f R
 		f.Now = nil
 	}
 	back(p.here)
-	if *left -= int64(len(now) + len(text)); !known {
+	if *left -= int64(len(now) + len(text)); !known || bare {
 		f.Now, f.Why, f.Diff = nil, ReviewChanged, strings.Join(p.here, "\n")
 		switch {
-		case binary(now):
+		case bare || binary(now):
 			f.Why, f.Diff = ReviewBinary, ""
 		case untold:
 			f.Why = ReviewUntold
@@ -192,11 +227,22 @@ func (s ChangeSource) reviewEdits(path string, p *editsOfFile, left *int64) (f R
 	if _, first, _ := strings.Cut("\n"+p.here[0], "\n@@ -"); !strings.HasPrefix(p.here[0], "--- /dev/null") && !strings.HasPrefix(first, "0,0 ") || len(text) > 0 {
 		f.Was = append([]byte{}, text...)
 	}
-	if binary(now) || binary(text) {
-		f.Was, f.Now, f.Why = nil, nil, ReviewBinary
-	}
 	return f
 }
+
+// lossy reports whether a diff may lack bytes of what was removed: agents report what is not UTF-8 as
+// replacement characters.
+func lossy(diff string) bool {
+	for line := range strings.Lines(diff) {
+		if strings.HasPrefix(line, "-") && strings.ContainsRune(line, utf8.RuneError) {
+			return true
+		}
+	}
+	return false
+}
+
+// Text reports whether bytes can be shown and compared as lines of UTF-8.
+func Text(b []byte) bool { return !binary(b) && utf8.Valid(b) }
 
 // removes reports whether a diff deletes its file.
 func (s ChangeSource) removes(diff string) bool {
@@ -272,8 +318,6 @@ func (s ChangeSource) reviewCommit(ctx context.Context, r *Review) error {
 		switch {
 		case s.Closed != nil && s.Closed(c.Path):
 			f.Why = ReviewClosed
-		case c.Binary:
-			f.Why = ReviewBinary
 		case !c.held || size > left:
 			f.Why = ReviewLarge
 		default:
@@ -351,7 +395,7 @@ func (s ChangeSource) history(ctx context.Context) (h history, err error) {
 				return true
 			}
 			diff := cmp.Or(d.Result.DetailedContent, shown)
-			if added, removed := counted(diff); added+removed == 0 && !strings.Contains(diff, "\n+++ ") {
+			if added, removed := counted(diff); added+removed == 0 && !strings.Contains(diff, "\n+++ ") && !wording.Binary(diff) {
 				return true
 			}
 			h.edits = append(h.edits, edit{e.Seq, c.Arguments, diff})

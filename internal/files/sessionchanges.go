@@ -233,12 +233,14 @@ func (s ChangeSource) names(name, path string) bool {
 }
 
 // sections cuts a diff of several files into those of one, which begin with the two lines that name
-// it.
+// it. Those lines are added where git names a file that is not text in one line.
 func sections(diff string) (parts []string) {
 	lines := slices.Collect(strings.Lines(diff))
 	for i, l := range lines {
 		if strings.HasPrefix(l, "--- ") && i+1 < len(lines) && strings.HasPrefix(lines[i+1], "+++ ") {
 			parts = append(parts, "")
+		} else if was, now, ok := wording.BinaryNames(l); ok {
+			parts = append(parts, "--- "+was+"\n+++ "+now+"\n")
 		}
 		if len(parts) > 0 {
 			parts[len(parts)-1] += l

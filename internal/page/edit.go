@@ -43,9 +43,15 @@ func (c *Call) edits() bool {
 	return v.done != "Ran" && c.State != "failed" && strings.Contains("\n"+c.Log, "\n@@ -")
 }
 
+// writes reports whether the call is of a tool that changes files.
+func (c *Call) writes() bool {
+	v, _ := verbOf(c.Tool)
+	return v.done == "Edited" || v.done == "Wrote"
+}
+
 // editsFile reports whether the call changes a file, by its absolute name.
 func (c *Call) editsFile(name string) bool {
-	if v, _ := verbOf(c.Tool); v.done != "Edited" && v.done != "Wrote" {
+	if !c.writes() {
 		return false
 	}
 	rel := c.inWorkspace(name)

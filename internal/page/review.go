@@ -46,6 +46,9 @@ type ReviewFile struct {
 	Diff           string // what the agent reported, where the texts are not known
 	Undone         []int  // changes that are taken back, from 1
 	Hunks          []views.Hunk
+	// Of a file that is not shown, its bytes in the commit at which the session began and now; nil:
+	// not known, or there is none.
+	Committed, Size *int64
 
 	review *Review
 	first  int // how many changes the files before it have
@@ -153,9 +156,9 @@ func (f *ReviewFile) Say() string {
 	case "closed":
 		return "This file may hold secrets, so only its name is shown, and its change cannot be undone here."
 	case "binary":
-		return "This file is not text in UTF-8. Changes are undone by lines, so this one is not shown and cannot be undone here."
+		return "This file is or was not text, so it cannot be compared line by line. What it was is not kept here, so it cannot be undone here." + f.sizes()
 	case "large":
-		return "This is more than a review shows, so it cannot be undone here. Open the file itself."
+		return "This is more than a review shows, so it cannot be undone here. Open the file itself." + f.sizes()
 	case "changed":
 		return "The file is no longer what the agent left."
 	case "untold":
@@ -167,10 +170,39 @@ func (f *ReviewFile) Say() string {
 	return ""
 }
 
+// sizes says how large a file is that is not shown, and was.
+func (f *ReviewFile) sizes() string {
+	switch {
+	case f.Size != nil && f.Committed != nil:
+		return fmt.Sprintf(" It has %s now, and %s in the commit at which the session began.", wording.Size(*f.Size), wording.Size(*f.Committed))
+	case f.Size != nil:
+		return fmt.Sprintf(" It has %s now.", wording.Size(*f.Size))
+	case f.Committed != nil:
+		return fmt.Sprintf(" It is gone, and has %s in the commit at which the session began.", wording.Size(*f.Committed))
+	}
+	return ""
+}
+
+// Bytes is the size of a file that is not compared line by line; empty if it is not known.
+func (f *ReviewFile) Bytes() string {
+	switch {
+	case len(f.Hunks) == 1 && f.Hunks[0].Bytes != nil:
+		b := f.Hunks[0].Bytes
+		if f.Gone {
+			return wording.Size(b[0])
+		}
+		return wording.Size(b[1])
+	case f.Size != nil:
+		return wording.Size(*f.Size)
+	}
+	return ""
+}
+
 // Restore is the command that brings back what the file was when the session began, where the review
 // cannot; empty if there is no commit, or git would take the name for more than this file's.
 func (f *ReviewFile) Restore() string {
-	if f.Why == "" || f.Changed() || f.review.Commit == "" || strings.ContainsAny(f.Path, `*?[\:`) || wording.Visible(f.Path) != f.Path {
+	absent := f.Committed == nil && (f.Why == "binary" || f.Why == "large")
+	if f.Why == "" || f.Changed() || absent || f.review.Commit == "" || strings.ContainsAny(f.Path, `*?[\:`) || wording.Visible(f.Path) != f.Path {
 		return ""
 	}
 	return wording.CommandLine("git", "restore", "--source="+f.review.Commit[:min(len(f.review.Commit), 12)], "--", f.Path)
@@ -206,6 +238,8 @@ func (f *ReviewFile) List() (list []ReviewHunk) {
 // Lines are its numbers in the newer text; of removed lines, of where they were.
 func (h ReviewHunk) Lines() string {
 	switch first, last := h.First, h.Last; {
+	case h.Bytes != nil:
+		return ""
 	case last < first && h.Removed == 1:
 		return fmt.Sprint(h.OldFirst)
 	case last < first:
@@ -219,6 +253,16 @@ func (h ReviewHunk) Lines() string {
 
 // Where says it in words.
 func (h ReviewHunk) Where() string {
+	if b := h.Bytes; b != nil {
+		switch was, now := wording.Size(b[0]), wording.Size(b[1]); {
+		case h.File.New:
+			return "new, " + now
+		case h.File.Gone:
+			return "deleted, " + was
+		default:
+			return was + " before, " + now + " after"
+		}
+	}
 	first, n := h.First, h.Added
 	if n == 0 {
 		first, n = h.OldFirst, h.Removed
@@ -254,6 +298,8 @@ func (h ReviewHunk) Folded() string {
 		return "Undone. The file is gone, as it was " + before
 	case h.File.Gone:
 		return "Undone. The file is back as it was " + before
+	case h.Bytes != nil:
+		return "Undone. The file is as it was " + before
 	case h.Removed == 0 && n == 1:
 		return "Undone. The line is gone, as it was " + before
 	case h.Removed == 0:
@@ -265,8 +311,11 @@ func (h ReviewHunk) Folded() string {
 	}
 }
 
-// Omitted says how many rows are left out; empty means none.
+// Omitted says how many rows are left out, or why there are none; empty means that it has all.
 func (h ReviewHunk) Omitted() string {
+	if h.Bytes != nil {
+		return "This is not text, so it cannot be compared line by line."
+	}
 	if h.More == 0 {
 		return ""
 	}
@@ -278,7 +327,7 @@ func (n *node) edited() (changes, files int64) {
 	edits := map[string]*wording.Edits{}
 	var walk func(*node)
 	walk = func(n *node) {
-		if c := n.Call; c != nil && c.Kind == "" && c.edits() {
+		if c := n.Call; c != nil && c.Kind == "" && (c.edits() || c.writes() && wording.Binary(c.Log)) {
 			c.addTo(edits)
 		}
 		for _, k := range n.Kids {
@@ -295,7 +344,7 @@ func (n *node) edited() (changes, files int64) {
 // addTo adds what an edit changed to edits, by the path of the file.
 func (c *Call) addTo(edits map[string]*wording.Edits) {
 	add := func(file, diff string) {
-		if !strings.Contains("\n"+diff, "\n@@ -") {
+		if _, _, bare := wording.BinaryNames(diff); !bare && !strings.Contains("\n"+diff, "\n@@ -") {
 			return
 		}
 		if edits[file] == nil {
@@ -306,7 +355,16 @@ func (c *Call) addTo(edits map[string]*wording.Edits) {
 	file := c.inWorkspace(c.Name())
 	lines := slices.Collect(strings.Lines(c.Log))
 	from := 0
-	for i := 1; i < len(lines); i++ {
+	for i := range lines {
+		if was, now, ok := wording.BinaryNames(lines[i]); ok {
+			if now == "/dev/null" {
+				now = was
+			}
+			add(c.relative(now), lines[i])
+		}
+		if i == 0 {
+			continue
+		}
 		was, isOld := strings.CutPrefix(lines[i-1], "--- ")
 		name, isNew := strings.CutPrefix(lines[i], "+++ ")
 		if !isOld || !isNew {

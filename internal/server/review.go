@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"unicode/utf8"
 
 	"webchat/internal/files"
 	"webchat/internal/outputs"
@@ -97,7 +96,7 @@ func (s *Server) reviewed(ctx context.Context, one *session.Session, source file
 }
 
 func (s *Server) reviewFile(ctx context.Context, one *session.Session, source files.ChangeSource, f files.Reviewed, of string, kept *outputs.Output, commit bool, left *int) (out page.ReviewFile, err error) {
-	out = page.ReviewFile{Path: f.Path, Added: f.Added, Removed: f.Removed, Why: string(f.Why), Runs: f.Runs, Diff: f.Diff}
+	out = page.ReviewFile{Path: f.Path, Added: f.Added, Removed: f.Removed, Why: string(f.Why), Runs: f.Runs, Diff: f.Diff, Committed: f.Committed, Size: f.Size}
 	var with *outputs.Output
 	var now presence
 	if kept != nil {
@@ -120,9 +119,7 @@ func (s *Server) reviewFile(ctx context.Context, one *session.Session, source fi
 		}
 		if kept, with, err = s.keepReviewed(one, source, f, of); err != nil {
 			out.Why = string(files.ReviewLarge) // they do not fit among the outputs
-			if errors.Is(err, errNotText) {
-				out.Why = string(files.ReviewBinary)
-			} else if errors.Is(err, files.ErrChanged) {
+			if errors.Is(err, files.ErrChanged) {
 				out.Why = string(files.ReviewChanged)
 			}
 			return out, ctx.Err()
@@ -166,19 +163,18 @@ func (s *Server) goOn(source files.ChangeSource, f *files.Reviewed, kept, with *
 	}
 }
 
-var errNotText = errors.New("no text in UTF-8")
-
 // keepReviewed keeps what a file was and what the agent made of it.
 func (s *Server) keepReviewed(one *session.Session, source files.ChangeSource, f files.Reviewed, of string) (o, with *outputs.Output, err error) {
-	if !utf8.Valid(f.Was) || !utf8.Valid(f.Now) {
-		return nil, nil, errNotText
-	}
 	name, err := source.Absolute(f.Path)
 	if err != nil {
 		return nil, nil, err
 	}
-	put := func(m outputs.Meta, text []byte) (*outputs.Output, error) {
-		id, err := s.Outputs.Put(m, text)
+	text := files.Text(f.Was) && files.Text(f.Now)
+	put := func(m outputs.Meta, data []byte) (*outputs.Output, error) {
+		if !text {
+			m.Binary, m.MimeType, m.Highlight = true, "application/octet-stream", ""
+		}
+		id, err := s.Outputs.Put(m, data)
 		if err != nil {
 			return nil, err
 		}

@@ -62,9 +62,13 @@ func (e editor) Prompt(ctx context.Context, p agent.Prompt) error {
 		}
 		id := string(event.NewID())
 		args, _ := json.Marshal(map[string]string{"path": path})
+		diff := "--- " + from + "\n+++ " + to + "\n" + wording.Unified(was, []byte(is))
+		if strings.HasSuffix(name, ".png") { // as git has it
+			diff = "diff --git a/" + name + " b/" + name + "\nBinary files " + from + " and " + to + " differ\n"
+		}
 		for _, d := range []event.Data{event.ToolExecutionStart{ToolCallID: id, ToolName: "edit", Arguments: args, By: event.ByAgent},
 			event.ToolExecutionComplete{ToolCallID: id, Success: true, Result: &event.ToolResult{Content: "done",
-				DetailedContent: "--- " + from + "\n+++ " + to + "\n" + wording.Unified(was, []byte(is))}}} {
+				DetailedContent: diff}}} {
 			if err := e.host.Report(ctx, d); err != nil {
 				return err
 			}
@@ -208,16 +212,8 @@ func TestReviewRefuses(t *testing.T) {
 	edits, _ := json.Marshal(map[string]any{"a.txt": reviewedNow, "b.txt": "c", "c.bin": "\x00\n"})
 	r.say(string(edits))
 	page, _, outs := r.page("")
-	if !strings.Contains(page, "Changes are undone by lines, so this one is not shown and cannot be undone here.") || !strings.Contains(page, "3 files · 4 changes") {
-		t.Error("it does not say why what is no text cannot be undone: ", page)
-	}
-	if !strings.Contains(page, "take it from a copy") {
-		t.Error("it does not say what to do without a commit: ", page)
-	}
-	inGit := newReviewed(t, true)
-	inGit.say(`{"c.bin": "\u0000\n", "*": "\u0000"}`)
-	if page, _, _ := inGit.page(""); !regexp.MustCompile(`<code>git restore --source=[0-9a-f]{12} -- c\.bin</code>`).MatchString(page) || strings.Contains(page, "-- &#39;*") {
-		t.Error("it does not say how git restores a binary file: ", page)
+	if !strings.Contains(page, "3 files · 4 changes") {
+		t.Error("it counts otherwise: ", page)
 	}
 	if _, whole := r.do("GET", "/sessions/"+r.id, ""); !strings.Contains(whole, "Review 4 changes in 3 files") {
 		t.Error("the turn counts other changes than the review")
@@ -264,6 +260,70 @@ func TestReviewRefuses(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(r.workspace, ".webchat-*")); left != nil {
 		t.Errorf("left behind: %q", left)
+	}
+}
+
+// What is not text is listed with its sizes and undone whole where its bytes are known; where they are
+// not, the review says what brings it back.
+func TestReviewListsWhatIsNotText(t *testing.T) {
+	for _, git := range []bool{false, true} {
+		r := newReviewed(t, git)
+		r.say(`{"c.bin": "\u0000\n", "a.txt": "one\n\u0000", "logo.png": "\u0000PNG"}`)
+		page, hunks, outs := r.page("")
+		if want := "1 of 3: a.txt, 49 bytes before, 5 bytes after|2 of 3: c.bin, new, 2 bytes"; strings.Join(hunks, "|") != want {
+			t.Errorf("%q, want %q", hunks, want)
+		}
+		for _, want := range []string{"cannot be compared line by line", "It has 4 bytes now.", "take it from a copy"} {
+			if !strings.Contains(page, want) {
+				t.Errorf("it does not say %q: %s", want, page)
+			}
+		}
+		if _, whole := r.do("GET", "/sessions/"+r.id, ""); !strings.Contains(whole, "Review 3 changes in 3 files") {
+			t.Error("the turn counts other changes than the review")
+		}
+		was := "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n"
+		for _, name := range []string{"a.txt", "c.bin"} {
+			r.undo(200, outs[name], "[1]")
+		}
+		r.holds("a.txt", was)
+		r.holds("c.bin", "")
+		if _, hunks, _ := r.page(""); len(hunks) != 2 || !strings.HasSuffix(hunks[0], "undone") || !strings.HasSuffix(hunks[1], "undone") {
+			t.Errorf("%q", hunks)
+		}
+		r.undo(200, outs["a.txt"], "[]")
+		r.holds("a.txt", "one\n\x00")
+		r.file("a.txt", "one\n\x00!")
+		r.undo(409, outs["a.txt"], "[1]")
+	}
+
+	// What git has is named, and undone against the commit.
+	r := newReviewed(t, false)
+	r.file("logo.png", "\x00PNG, as committed")
+	r.file("gone.png", "\x00")
+	for _, args := range [][]string{{"init", "-q"}, {"add", "-A", "-f"}, {"commit", "-qm", "x"}} {
+		r.git(args...)
+	}
+	r.id, r.path = r.session(t)
+	r.say(`{"logo.png": "\u0000PNG", "gone.png": null, "*.png": "\u0000"}`)
+	page, hunks, _ := r.page("")
+	for _, want := range []string{"It has 4 bytes now, and 18 bytes in the commit", "It is gone, and has 1 byte in the commit", "-- logo.png</code>", "-- gone.png</code>"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("it does not say %q: %s", want, page)
+		}
+	}
+	if len(hunks) > 0 || strings.Contains(page, "-- &#39;*") {
+		t.Errorf("%q %s", hunks, page)
+	}
+	_, hunks, outs := r.page("?since=commit")
+	if want := "1 of 3: *.png, new, 1 byte|2 of 3: gone.png, deleted, 1 byte|3 of 3: logo.png, 18 bytes before, 4 bytes after"; strings.Join(hunks, "|") != want {
+		t.Errorf("%q, want %q", hunks, want)
+	}
+	r.undo(200, outs["logo.png"], "[1]")
+	r.holds("logo.png", "\x00PNG, as committed")
+	r.undo(200, outs["gone.png"], "[1]")
+	r.holds("gone.png", "\x00")
+	if _, hunks, _ := r.page("?since=commit"); len(hunks) != 3 || !strings.HasSuffix(hunks[2], "undone") {
+		t.Errorf("%q", hunks)
 	}
 }
 

@@ -26,11 +26,19 @@ type Hunk struct {
 	In             string
 	Rows           template.HTML // at most [mostRows]
 	More           int           // rows that are left out
+	Bytes          *[2]int64     // of files that are not text: how many there were and are; they have no rows
 }
 
 // Hunks returns what changed since the output with, each change by itself; the rows of two changes
 // that are near each other do not overlap. The errors are those of the view of differences.
 func (h *Views) Hunks(ctx context.Context, o, with *outputs.Output) (list []Hunk, err error) {
+	if o.Meta().Binary {
+		v, err := newVersions(ctx, o, with)
+		if err != nil || len(v.spans) == 0 {
+			return nil, err
+		}
+		return []Hunk{{N: 1, Sum: sum(v.was, v.now), Bytes: &[2]int64{with.Size(), o.Size()}}}, nil
+	}
 	c, err := compare(ctx, with, o)
 	if err != nil {
 		return nil, err
@@ -130,8 +138,8 @@ func (c *comparison) spans() (list []span) {
 
 // Undo returns the text of the file that o holds with some changes taken back: those numbered in
 // undone since the output with, from 1, as the view of differences numbers them. Lines keep their
-// ends. It fails with an [outputs.Refusal] if o or with does not hold a whole file in UTF-8, or has
-// no such change.
+// ends. Files that both are marked as binary have one change. It fails with an [outputs.Refusal] if
+// one of other files is not whole and in UTF-8, or if there is no such change.
 func (h *Views) Undo(ctx context.Context, o, with *outputs.Output, undone []int) ([]byte, error) {
 	v, err := newVersions(ctx, o, with)
 	if err != nil {
@@ -168,6 +176,15 @@ func (h *Views) Undone(ctx context.Context, o, with *outputs.Output, text []byte
 	v, err := newVersions(ctx, o, with)
 	if err != nil {
 		return nil, false, err
+	}
+	if o.Meta().Binary {
+		switch {
+		case bytes.Equal(text, bytes.Join(v.now, nil)):
+			return nil, true, nil
+		case bytes.Equal(text, bytes.Join(v.was, nil)):
+			return []int{1}, true, nil
+		}
+		return nil, false, nil
 	}
 	lines := split(text)
 	type place struct {
@@ -231,13 +248,28 @@ func follows(lines [][]byte, at int, want [][]byte) (end int, ok bool) {
 	return at + len(want), true
 }
 
-// versions are two texts and where they differ.
+// versions are two texts and where they differ. What is not text is one line, and its own change.
 type versions struct {
 	was, now [][]byte
 	spans    []span
 }
 
 func newVersions(ctx context.Context, o, with *outputs.Output) (v versions, err error) {
+	if o.Meta().Binary && with.Meta().Binary {
+		for of, lines := range map[*outputs.Output]*[][]byte{o: &v.now, with: &v.was} {
+			data, err := whole(of)
+			if err != nil {
+				return v, err
+			}
+			if len(data) > 0 {
+				*lines = [][]byte{data}
+			}
+		}
+		if !slices.EqualFunc(v.was, v.now, bytes.Equal) {
+			v.spans = []span{{wasEnd: len(v.was), nowEnd: len(v.now)}}
+		}
+		return v, nil
+	}
 	if v.now, err = wholeLines(o); err != nil {
 		return v, err
 	}
@@ -254,15 +286,26 @@ func newVersions(ctx context.Context, o, with *outputs.Output) (v versions, err 
 
 // wholeLines returns the lines of an output with their ends.
 func wholeLines(o *outputs.Output) ([][]byte, error) {
-	m := o.Meta()
-	if m.Type != outputs.File || m.StartLine > 1 || m.EndLine > 0 && m.EndLine < m.TotalLines || m.Truncated || m.Unread > 0 || m.Binary || o.Text() != o {
-		return nil, refuse("not_whole", "Changes are undone in text files that are shown whole, in UTF-8. Open the whole file; take one that is no text from git or a copy.")
+	if o.Meta().Binary || o.Text() != o {
+		return nil, errNotWhole
 	}
-	text := make([]byte, o.Size())
-	if _, err := o.ReadAt(text, 0); err != nil && err != io.EOF {
+	text, err := whole(o)
+	return split(text), err
+}
+
+var errNotWhole = refuse("not_whole", "Changes are undone in text files that are shown whole, in UTF-8. Open the whole file; take one that is no text from git or a copy.")
+
+// whole returns the bytes of a file.
+func whole(o *outputs.Output) ([]byte, error) {
+	m := o.Meta()
+	if m.Type != outputs.File || m.StartLine > 1 || m.EndLine > 0 && m.EndLine < m.TotalLines || m.Truncated || m.Unread > 0 {
+		return nil, errNotWhole
+	}
+	data := make([]byte, o.Size())
+	if _, err := o.Raw().ReadAt(data, 0); err != nil && err != io.EOF {
 		return nil, err
 	}
-	return split(text), nil
+	return data, nil
 }
 
 func split(text []byte) [][]byte {

@@ -12,6 +12,7 @@ const maxLine = 1 << 40 // no file has so many
 type Edits struct {
 	list     []place // by line, with lines between them that no diff names
 	unplaced int     // changes of diffs that do not say where they are
+	binary   bool    // a diff says no more than that the file differs
 }
 
 // place is a run of lines that diffs name.
@@ -24,6 +25,7 @@ func (p place) end() int { return p.at + len(p.now) }
 
 // Add takes on a unified diff of one file.
 func (e *Edits) Add(diff string) {
+	e.binary = e.binary || Binary(diff)
 	for _, p := range patches(diff) {
 		at := p.at
 		if len(p.now) > 0 {
@@ -66,12 +68,48 @@ func (e *Edits) add(p place) {
 	e.list = slices.Replace(e.list, first, end, sum)
 }
 
-// Changes counts the runs of lines that differ from what was there before the first diff.
+// Changes counts the runs of lines that differ from what was there before the first diff; of a file
+// that is not text, one.
 func (e *Edits) Changes() (n int) {
 	for _, p := range e.list {
 		n += changesOf(p.was, p.now)
 	}
-	return e.unplaced + n
+	if n += e.unplaced; n == 0 && e.binary {
+		n = 1
+	}
+	return n
+}
+
+// Binary reports whether a diff says of a file only that it differs, because it is not text.
+func Binary(diff string) bool {
+	for line := range strings.Lines(diff) {
+		if _, _, ok := BinaryNames(line); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// BinaryNames returns the two names in the line by which git and diff(1) say that files differ which
+// are not text; no line of a hunk begins as it does.
+func BinaryNames(line string) (was, now string, ok bool) {
+	const and = " and "
+	names, begins := strings.CutPrefix(strings.TrimRight(line, "\r\n"), "Binary files ")
+	names, ends := strings.CutSuffix(names, " differ")
+	if !begins || !ends {
+		return "", "", false
+	}
+	at := (len(names) - len(and)) / 2 // names with prefixes are of one length, whatever they hold
+	if strings.HasPrefix(names, "/dev/null"+and) || at < 0 || !strings.HasPrefix(names[at:], and) {
+		at = strings.Index(names, and)
+	}
+	if before, deleted := strings.CutSuffix(names, and+"/dev/null"); deleted {
+		at = len(before)
+	}
+	if at < 0 {
+		return "", "", false
+	}
+	return names[:at], names[at+len(and):], true
 }
 
 func changesOf(was, now []string) int {

@@ -54,3 +54,20 @@ func TestEditsOfOnePlaceAreOneChange(t *testing.T) {
 	back.Add("@@ -90,2 +90,1 @@\n-nowhere\n-near\n+x\n@@ -1,3 +1,0 @@\n-a\n-b\n-c\n@@ -1 +9223372036854775807 @@\n-a\n+b\n")
 	back.Changes() // of diffs that do not fit, it counts something
 }
+
+// Git names files that are not text in one line, whatever their names hold.
+func TestBinaryNames(t *testing.T) {
+	for line, want := range map[string][2]string{
+		"Binary files a/x.png and b/x.png differ\n":                     {"a/x.png", "b/x.png"},
+		"Binary files a/you and me.png and b/you and me.png differ\r\n": {"a/you and me.png", "b/you and me.png"},
+		"Binary files /dev/null and b/you and me.png differ":            {"/dev/null", "b/you and me.png"},
+		"Binary files a/you and me.png and /dev/null differ":            {"a/you and me.png", "/dev/null"},
+		"Binary files differ":                                           {},
+		" Binary files a and b differ":                                  {},
+		"Binary files a and b":                                          {},
+	} {
+		if was, now, ok := wording.BinaryNames(line); was != want[0] || now != want[1] || ok != (was != "") {
+			t.Errorf("%q: %q and %q, %t", line, was, now, ok)
+		}
+	}
+}

@@ -176,7 +176,7 @@ async function tellUndone() {
   old?.remove()
   if (fresh.length) {
     const label = `${fresh.length} of ${some(Number(root.dataset.changes), 'change')} undone`
-    const lines = fresh.slice(0, most).map((el) => `${fileOf(el).dataset.path}:${el.dataset.lines}`)
+    const lines = fresh.slice(0, most).map((el) => placed(fileOf(el).dataset.path, el.dataset.lines))
     if (fresh.length > most) lines.push(`and ${fresh.length - most} more`)
     const mine = { keys, remove() {} }
     undone = mine
@@ -248,6 +248,9 @@ async function everything(back) {
   await tellUndone()
 }
 
+/** A change's file and lines; what is not text has no lines. */
+const placed = (name, lines) => (lines ? `${name}:${lines}` : name)
+
 /** Writes about a change, in its place. */
 function comment(hunk) {
   if (!hunk?.dataset.key || 'undone' in hunk.dataset) return
@@ -277,8 +280,8 @@ async function keepComment(field) {
   if (!text) return
   const remark = { text, tokens: 0, remove() {} }
   remarks.set(key, remark)
-  const label = `1 comment on ${plain(name.split('/').pop())}:${lines.replace('-', '–')}`
-  const made = await addLines({ label, text: `Comment on ${name}:${lines}\n${text}\n`, icon: '#i-say', about: { remark: key, text } }, remarkGone(key, remark))
+  const label = `1 comment on ${placed(plain(name.split('/').pop()), lines.replace('-', '–'))}`
+  const made = await addLines({ label, text: `Comment on ${placed(name, lines)}\n${text}\n`, icon: '#i-say', about: { remark: key, text } }, remarkGone(key, remark))
   Object.assign(remark, made)
   if (remarks.get(key) !== remark) made.remove()
   marks()
