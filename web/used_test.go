@@ -108,3 +108,14 @@ func TestModulesGiveWhatIsTaken(t *testing.T) {
 		t.Errorf("only %d imports were looked at", n)
 	}
 }
+
+// A :has() that looks all through what grows is asked again with each element that
+// comes: of what holds much, it names its way by children.
+func TestHasLooksNotThroughAll(t *testing.T) {
+	deep := regexp.MustCompile(`(?:html|body|#turns|\.(?:app|main|scroll|col|turn|turn-b|said|run|desk|panes?|view|code|lines))(?:[.#:\[][^\s>+~,{]*)?:has\([^>{]`)
+	for name, text := range sources(t, web.FS, ".css") {
+		for _, rule := range deep.FindAllString(remark.ReplaceAllString(text, ""), -1) {
+			t.Errorf("%s: %s… names no way by children", name, rule)
+		}
+	}
+}

@@ -35,8 +35,8 @@ function home() {
 
 function rest() {
   soon = 0
-  if (rests(document.activeElement)) return
-  home()?.focus({ preventScroll: true })
+  if (rests(document.activeElement)) last = document.activeElement // also what had the focus before this began
+  else home()?.focus({ preventScroll: true })
 }
 
 /** Looks after what the browser does by itself: what is out of sight has lost the focus by then. */
