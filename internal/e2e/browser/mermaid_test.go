@@ -39,16 +39,18 @@ func TestMermaid(t *testing.T) {
 	s.put("hostile.md", "```mermaid\n%%{init: {\"securityLevel\": \"loose\", \"flowchart\": {\"htmlLabels\": true}, \"themeCSS\": \"@import '"+away+"/css'; .node{background:url("+away+"/bg)}\"}}%%\nflowchart TD\n"+
 		"  A[\"<img src='"+away+"/i' onerror='top.bad=1'>\"] --> B[\"<a href='javascript:top.bad=2'>Go</a><script>top.bad=3</script><iframe src='"+away+"/f'></iframe>\"]\n"+
 		"  click A href \"javascript:parent.bad=4\"\n  click B href \""+away+"/link\" _top\n```\n\n"+
-		"```mermaid\nflowchart TD\n  A --> \n  ]]\n```\n\n```mermaid\nflowchart TD\n"+strings.Repeat("  A --> B\n", 2500)+"```\n")
+		"```mermaid\nflowchart TD\n  A --> \n  ]]\n```\n\n```mermaid\nflowchart TD\n"+strings.Repeat("  A --> B\n", 2500)+"```\n\n```mermaid\nblock-beta\n  space:200000000\n```\n")
 	p.see("hostile.md")
 	p.front("hostile.md")
-	p.wait(onDesk + `.querySelectorAll('[data-diagram]').length === 3`)
+	p.wait(onDesk + `.querySelectorAll('[data-diagram]').length === 4`)
 	draw("0")
 	p.wait(onDesk + `.querySelector('.diagram').offsetHeight > 60`)
 	draw("1")
 	p.wait(onDesk + `.querySelectorAll('.frame-said + pre').length === 1`)
 	draw("2")
 	p.wait(onDesk + `.querySelectorAll('.frame-said + pre').length === 2`)
+	draw("3")
+	p.wait(onDesk + `.querySelectorAll('.frame-said + pre').length === 3`)
 	p.shot("desk-mermaid-hostile")
 	p.is(onDesk+`.querySelector('.frame-said').textContent`, "This diagram could not be drawn: its source is shown.")
 	if got := eval[string](p, `fetch('/healthz').then(() => [window.bad, location.pathname.startsWith('/sessions/'), `+onDesk+`.querySelectorAll('iframe').length].join())`); got != ",true,1" {
