@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -35,6 +36,12 @@ func (g *Guard) derived(purpose string) string {
 	h := hmac.New(sha256.New, []byte(g.token))
 	_, _ = h.Write([]byte("webchat " + purpose)) // a hash takes everything
 	return base32.StdEncoding.EncodeToString(h.Sum(nil)[:20])
+}
+
+// ReplicaProof returns what only a server with this API token can say that is asked, by a text nobody
+// knew before, whether it is the replica of a number.
+func (g *Guard) ReplicaProof(number int64, asked string) string {
+	return g.derived("replica " + strconv.FormatInt(number, 10) + " " + asked)
 }
 
 // KeyName returns which token for MCP a request has: the name of a key, "mcp", or "api" for the API

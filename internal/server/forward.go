@@ -1,10 +1,14 @@
 package server
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
+	"crypto/subtle"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -32,8 +36,9 @@ import (
 
 // Where several replicas share the sessions, a request about what another one has is passed on to it
 // as it came, and that one decides about it again: it has the same guard. Nothing that a request
-// says of itself is believed. What was passed on once is not passed on again. An answer names the
-// replica that gave it: a dead one's address may be another program's by now.
+// says of itself is believed. What was passed on once is not passed on again. A dead replica's address
+// may be another program's by now: what answers there proves who it is before it is sent anything, and
+// each answer names the replica that gave it.
 
 // Peers says which replicas share the sessions.
 type Peers interface {
@@ -73,6 +78,9 @@ const (
 	hopHeader = "Webchat-Hop"
 	// ReplicaHeader has the number of the replica that answers /readyz, or what was passed on to it.
 	ReplicaHeader = "Webchat-Replica"
+	// proofHeader answers a hopHeader with a text of its own: see [guard.Guard.ReplicaProof].
+	proofHeader = "Webchat-Proof"
+	passedOn    = "1" // what a hopHeader has otherwise
 )
 
 const (
@@ -80,6 +88,7 @@ const (
 	takeTime = 10 * time.Second // for a reader to take a part of an answer
 	lookTime = time.Second      // between two looks at whether the other replica lives
 	mostHeld = 64 << 10         // bytes of a body that is kept, so that it can be passed on once more
+	mostSaid = 8 << 10          // bytes of an answer that proves something
 )
 
 var (
@@ -108,7 +117,8 @@ var errCut = errors.New("the webchat that has this ended before it answered: loo
 // forwarder passes requests on.
 type forwarder struct {
 	peers     Peers // nil: there are no others
-	most      int   // streams at once
+	guard     *guard.Guard
+	most      int // streams at once
 	transport *http.Transport
 	errors    *slog.Logger
 	count     func(to string, code int)
@@ -121,14 +131,63 @@ type forwarder struct {
 }
 
 func newForwarder(c Config) *forwarder {
-	f := &forwarder{peers: c.Peers, most: cmp.Or(c.MaxStreams, 1024), errors: c.Logger, count: c.Forwarded, ended: make(chan struct{}), open: map[*passage]struct{}{}}
+	f := &forwarder{peers: c.Peers, guard: c.Guard, most: cmp.Or(c.MaxStreams, 1024), errors: c.Logger, count: c.Forwarded, ended: make(chan struct{}), open: map[*passage]struct{}{}}
 	if f.count == nil {
 		f.count = func(string, int) {}
 	}
+	plain := &net.Dialer{Timeout: dialTime}
 	f.transport = &http.Transport{ // of no proxy: it would see what is secret
-		DialContext: (&net.Dialer{Timeout: dialTime}).DialContext, TLSHandshakeTimeout: 2 * dialTime,
+		DialContext: f.proved(plain.DialContext), DialTLSContext: f.proved((&tls.Dialer{NetDialer: plain}).DialContext),
 		DisableCompression: true, MaxIdleConnsPerHost: 64, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: 1 << 20}
 	return f
+}
+
+type peerKey struct{} // of the number of the replica that a request is passed on to
+
+type dialing = func(ctx context.Context, network, address string) (net.Conn, error)
+
+// proved makes connections over which the replica of the context's number has proved who it is.
+func (f *forwarder) proved(dial dialing) dialing {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		number, _ := ctx.Value(peerKey{}).(int64)
+		err = conn.SetDeadline(time.Now().Add(takeTime))
+		if err == nil {
+			err = f.prove(conn, number)
+		}
+		if err == nil {
+			err = conn.SetDeadline(time.Time{})
+		}
+		if err != nil {
+			_ = conn.Close() // nothing was sent
+			return nil, &net.OpError{Op: "dial", Net: network, Addr: conn.RemoteAddr(), Err: err}
+		}
+		return conn, nil
+	}
+}
+
+// prove asks what is at the other end of a connection whether it is a replica.
+func (f *forwarder) prove(conn net.Conn, number int64) error {
+	asked := rand.Text()
+	if _, err := fmt.Fprintf(conn, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n%s: %s\r\n\r\n", hopHeader, asked); err != nil {
+		return err
+	}
+	said := bufio.NewReader(io.LimitReader(conn, mostSaid))
+	res, err := http.ReadResponse(said, nil)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(io.Discard, res.Body); err != nil {
+		return err
+	}
+	proof := []byte(f.guard.ReplicaProof(number, asked))
+	if subtle.ConstantTimeCompare([]byte(res.Header.Get(proofHeader)), proof) != 1 || res.Close || said.Buffered() > 0 {
+		return errOtherPeer
+	}
+	return nil
 }
 
 // passage is a request that is being passed on.
@@ -203,10 +262,14 @@ func (s *Server) named(next http.Handler) http.Handler {
 	if s.Peers == nil {
 		return next
 	}
-	number := strconv.FormatInt(s.Peers.Self().Number, 10)
+	number := s.Peers.Self().Number
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get(hopHeader) != "" {
-			w.Header().Set(ReplicaHeader, number)
+		hop := r.Header.Get(hopHeader)
+		if hop != "" {
+			w.Header().Set(ReplicaHeader, strconv.FormatInt(number, 10))
+		}
+		if hop != "" && hop != passedOn {
+			w.Header().Set(proofHeader, s.Guard.ReplicaProof(number, hop))
 		}
 		next.ServeHTTP(w, r)
 	})
@@ -379,7 +442,7 @@ func (s *Server) passOn(p *passage, w http.ResponseWriter, r *http.Request) (fai
 	if err != nil || at.Host == "" {
 		return &awayError{until: p.until}
 	}
-	ctx, cancel := context.WithCancelCause(r.Context())
+	ctx, cancel := context.WithCancelCause(context.WithValue(r.Context(), peerKey{}, p.peer.Number))
 	defer cancel(nil)
 	p.cancel = cancel
 	f := s.forward
@@ -413,7 +476,7 @@ func (s *Server) passOn(p *passage, w http.ResponseWriter, r *http.Request) (fai
 					pr.Out.Header[name] = values
 				}
 			}
-			pr.Out.Header.Set(hopHeader, "1")
+			pr.Out.Header.Set(hopHeader, passedOn)
 			pr.Out.Header.Del("Expect") // it was answered here
 		},
 		ModifyResponse: func(res *http.Response) error {

@@ -328,6 +328,13 @@ func TestForwardDuringAHandOver(t *testing.T) {
 	}
 }
 
+// proves answers as the replica of a number does, when it is asked who it is.
+func proves(of *house, w http.ResponseWriter, r *http.Request, number int64) bool {
+	asked := r.Header.Get("Webchat-Hop")
+	w.Header().Set("Webchat-Proof", of.guard.ReplicaProof(number, asked))
+	return asked != "1"
+}
+
 // A replica that does not answer, or ends half way, is said to; what may have been done is not sent
 // again.
 func TestForwardToADeadReplica(t *testing.T) {
@@ -338,6 +345,9 @@ func TestForwardToADeadReplica(t *testing.T) {
 	asked := make(chan *http.Request, 10)
 	half := make(chan struct{})
 	dying := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if proves(edge, rw, r, 3) {
+			return
+		}
 		asked <- r
 		switch {
 		case r.Method == "POST":
@@ -426,8 +436,9 @@ func TestForwardToADeadReplica(t *testing.T) {
 }
 
 // THREATS 102: a dead replica's address may be another program's before others take what the replica
-// had. Nothing that does not name the replica is served, also not what comes before an answer; and
-// what is served has our headers, whatever it lacks.
+// had. It proves that it is the replica before it is sent anything, whatever it says of itself. Nothing
+// that does not name the replica is served, also not what comes before an answer; and what is served
+// has our headers, whatever it lacks.
 func TestThreat102AnswersNameTheirReplica(t *testing.T) {
 	w := newTown(t)
 	owner := w.house(false)
@@ -443,9 +454,23 @@ func TestThreat102AnswersNameTheirReplica(t *testing.T) {
 			t.Errorf("%s, which was not passed on: %d %v", ask, res.StatusCode, res.Header)
 		}
 	}
-	var says atomic.Value
+	if res, _ := owner.do("GET", "/nothing", "", "Authorization:", "Webchat-Hop: word"); res.Header.Get("Webchat-Proof") != edge.guard.ReplicaProof(1, "word") {
+		t.Errorf("who it is: %v", res.Header)
+	}
+	var says, proof atomic.Value
 	says.Store("")
-	stranger := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+	proof.Store("") // nothing, another replica's word, or 3's own
+	stranger := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		asked := r.Header.Get("Webchat-Hop")
+		if proof.Load() == "2's" {
+			rw.Header().Set("Webchat-Proof", edge.guard.ReplicaProof(2, asked))
+		}
+		if proof.Load() == "3's" && proves(edge, rw, r, 3) {
+			return
+		}
+		if proof.Load() != "3's" && (r.Header.Get("Authorization") != "" || r.Header.Get("Cookie") != "" || r.URL.Path != "/healthz") {
+			t.Errorf("who proved nothing was sent %s %v", r.URL, r.Header)
+		}
 		rw.Header().Set("Link", "</evil.js>; rel=preload; as=script")
 		rw.WriteHeader(http.StatusEarlyHints)
 		rw.Header().Set("Set-Cookie", "evil=1")
@@ -485,13 +510,15 @@ func TestThreat102AnswersNameTheirReplica(t *testing.T) {
 		}
 		return res, string(b)
 	}
-	for _, number := range []string{"", "2", "33"} {
+	for _, is := range []struct{ number, proof, post string }{{"3", "", "away"}, {"3", "2's", "away"}, {"", "3's", "cut"}, {"2", "3's", "cut"}, {"33", "3's", "cut"}} {
+		number := is.number
 		says.Store(number)
+		proof.Store(is.proof)
 		for at, want := range map[string]string{"GET " + path: "replica_away", "GET " + path + "/events": "replica_away",
-			"GET /sessions/" + id: "Cannot be reached", "POST " + path + "/messages": "replica_cut"} {
+			"GET /sessions/" + id: "Cannot be reached", "POST " + path + "/messages": "replica_" + is.post} {
 			method, at, _ := strings.Cut(at, " ")
 			res, body := ask(method, at, map[string]string{"POST": `{"content":"x"}`}[method])
-			status := map[string]int{"GET": 503, "POST": 502}[method]
+			status := map[string]int{"GET": 503, "POST": map[string]int{"away": 503, "cut": 502}[is.post]}[method]
 			if res.StatusCode != status || !strings.Contains(body, want) || strings.Contains(body, "evil") {
 				t.Errorf("%q, %s %s: %d %s, want %d %s", number, method, at, res.StatusCode, body, status, want)
 			}
