@@ -192,19 +192,23 @@ func (n *needle) tune(sample []byte) {
 	}
 }
 
-// index returns where n is in b from an index on, or len(b).
-func (n *needle) index(b []byte, from int) int {
-	low, up := -1, -1 // where the rarest byte is next, in each case
+// rarest is where the rarest byte of a needle is next in a text, in each case; zero at its beginning.
+// It is kept between searches, since a byte that never comes again is looked for to the end of the text.
+type rarest struct{ low, up int }
+
+// index returns where n is in b from an index on, or len(b). With the same is, b is the same and from
+// never less than before.
+func (n *needle) index(b []byte, from int, is *rarest) int {
 	for at := from + n.at; at < len(b); at++ {
-		if low < at {
-			low = next(b, at, n.lower)
+		if is.low < at || at == n.at {
+			is.low = next(b, at, n.lower)
 		}
-		if up < at {
-			if up = low; n.upper != n.lower {
-				up = next(b, at, n.upper)
+		if is.up < at || at == n.at {
+			if is.up = is.low; n.upper != n.lower {
+				is.up = next(b, at, n.upper)
 			}
 		}
-		if at = min(low, up); at == len(b) {
+		if at = min(is.low, is.up); at == len(b) {
 			break
 		}
 		if start := at - n.at; start+len(n.text) <= len(b) && n.is(b[start:start+len(n.text)]) {
@@ -274,7 +278,7 @@ func (e *Expression) MayMatch(b []byte) bool {
 	covers := func(r rune) bool { return r == '*' || r >= utf8.RuneSelf }
 	for i := range e.needles {
 		n := &e.needles[i]
-		if bytes.ContainsFunc(n.text, covers) || n.index(b, 0) < len(b) {
+		if bytes.ContainsFunc(n.text, covers) || n.index(b, 0, &rarest{}) < len(b) {
 			return true
 		}
 	}
@@ -285,8 +289,9 @@ func (e *Expression) MayMatch(b []byte) bool {
 // and then.
 func (e *Expression) Lines(b []byte, n int, hits []int, stop func() bool) []int {
 	var ahead [maxNeedles]int
+	var rare [maxNeedles]rarest
 	for i := range e.needles {
-		ahead[i] = e.needles[i].index(b, 0)
+		ahead[i] = e.needles[i].index(b, 0, &rare[i])
 	}
 	for pos, tried := 0, 0; pos < len(b); tried++ {
 		hit := pos // what may be in a line that matches
@@ -295,7 +300,7 @@ func (e *Expression) Lines(b []byte, n int, hits []int, stop func() bool) []int 
 		}
 		for i := range e.needles {
 			if ahead[i] < pos {
-				ahead[i] = e.needles[i].index(b, pos)
+				ahead[i] = e.needles[i].index(b, pos, &rare[i])
 			}
 			hit = min(hit, ahead[i])
 		}

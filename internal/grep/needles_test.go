@@ -37,3 +37,15 @@ func TestLinesAsTheExpressionAloneFindsThem(t *testing.T) {
 		}
 	}
 }
+
+// Where every line matches, none is looked through to the end of the text: that would take minutes here.
+func TestLinesThatAllMatch(t *testing.T) {
+	e, err := Query{Text: "frame"}.Parse()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Repeat("2026-11-20 pump frame=1 queue=2 ok, and more of it to be read\n", 200_000)
+	if got := e.Lines([]byte(text), 1, nil, func() bool { return false }); len(got) != 200_000 {
+		t.Errorf("%d lines", len(got))
+	}
+}

@@ -114,6 +114,7 @@ async function search() {
 function ended(done, text, signal) {
   parts.left.textContent = done.closed ? `${some(done.closed, 'file')} by name only: may hold secrets` : ''
   if (done.hits) return count(done.more ? `${Math.min(done.hits, many).toLocaleString('en')} hits or more` : `${some(done.hits, 'hit')} in ${some(done.in, 'file')} · ${done.ms.toLocaleString('en')} ms`)
+  if (done.more) return count('Nothing found in 30 seconds. Narrow it by a glob')
   count(`No hits in ${some(done.files, place() === 'workspace' ? 'file' : 'output')}`)
   if (flag('case')) without(text, signal).catch(() => {})
 }
