@@ -53,10 +53,12 @@ func (c *card) Slip() *slip {
 		s.Class, s.Icon = "is-cost", "read"
 	}
 	if c.By == event.ByUser {
-		if s.Class += " is-own"; c.State != "failed" {
-			s.Line = "Open on the Desk" // no model was sent a line
+		const own = "Opened by you. The model was not told"
+		if s.Class += " is-own"; c.State == "failed" {
+			s.Right = own
+		} else if s.Line = own; s.Also == "" { // no model was sent a line
+			s.Icon = "eye"
 		}
-		s.Right = "Opened by you. The model was not told"
 		return s
 	}
 	if c.Tokens > 0 {
