@@ -317,12 +317,21 @@ func TestNothingIsCutOnPhones(t *testing.T) {
 		p.wait(`document.querySelector('[data-ask][data-ready]')`)
 		const asked = ".perm-head, .perm-cmd, .perm-size, .facts dd, .perm-do .btn, .perm-why .field, #composer, #composer button, #meter"
 		whole("question", asked)
+		if p.true(`document.querySelector('.perm-why .field').checkVisibility()`) {
+			t.Errorf("at %s the reason's field is open before it is asked for", at)
+		}
 		p.js(`document.querySelector('[data-act=ways]').click()`)
 		p.wait(`document.querySelector('[data-grants][data-ready]')`)
 		whole("more", ".perm-head, .perm-head .ib, .perm-do .btn")
 		p.js(`document.querySelector('[data-act=less]').click()`)
 		p.wait(`document.querySelector('[data-ask]:not([data-grants])[data-ready]')`)
+		p.tap("[data-ask] [data-act=deny]") // "Deny…"
+		p.wait(`document.querySelector('.perm-why .field').checkVisibility() && document.querySelector('[data-ask][data-ready]')`)
+		p.is(`document.querySelector('[data-act=deny]').innerText.trim()`, "Deny")
+		whole("reason", asked)
+		p.js(`document.querySelector('.perm-why .field').value = 'Too long'`)
 		p.answer("[data-act=deny]")
+		p.has("#turns", "Too long")
 		p.settled()
 	}
 }

@@ -78,9 +78,13 @@ const chosen = (el, what) => el.querySelector(`[role=radio][aria-checked=true][d
 const acts = {
   'allow-once': (el) => decide([el], { decision: 'allow', scope: 'once' }),
   grant: (el) => decide([el], { decision: 'allow', grant: chosen(el, 'grant'), scope: chosen(el, 'scope') }),
-  deny: (el) => decide([el], { decision: 'deny' }),
+  deny(el) {
+    if (!el.querySelector('.ask-why')?.checkVisibility()) return acts['deny-reason'](el)
+    el.dataset.why = '' // "Deny…" shows the field for the reason, and becomes "Deny"
+    announce('Press Deny again, or write a reason first')
+  },
   'deny-reason'(el) {
-    const reason = reasonOf(el).value.trim()
+    const reason = reasonOf(el)?.value.trim()
     if (reason && !off()) send(el, { decision: 'deny', reason }) // whoever gives one has read the question
     else decide([el], { decision: 'deny' })
   },
@@ -130,12 +134,12 @@ function deny(el) {
   clearTimeout(timer)
   denying.delete(el)
   words.textContent = 'Deny'
-  if (timer || reasonOf(el).value.trim()) return explain(el)
-  words.textContent = 'Denying. D again: why'
+  if (reasonOf(el) && (timer || reasonOf(el).value.trim())) return explain(el)
+  if (reasonOf(el)) words.textContent = 'Denying. D again: why'
   denying.set(el, setTimeout(() => {
     denying.delete(el)
     words.textContent = 'Deny'
-    if (el.isConnected) acts.deny(el)
+    if (el.isConnected) decide([el], { decision: 'deny' })
   }, again))
 }
 
