@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	_ "modernc.org/sqlite"
@@ -51,17 +52,9 @@ func (db *DB) open(ctx context.Context) (_ *file, err error) {
 	if err = migrate(ctx, f.conn, steps); err != nil {
 		return nil, err
 	}
-	for _, text := range hot {
-		stmt, err := f.conn.PrepareContext(ctx, text)
-		if err != nil {
-			return nil, damaged(ours(err))
-		}
-		f.hot[text] = stmt
-	}
-	if _, err = f.exec(ctx, purgeAll); err != nil {
-		return nil, damaged(err)
-	}
-	if err = f.openReaders(ctx); err != nil {
+	read := make(chan error, 1)
+	go func() { read <- f.openReaders(ctx) }()
+	if err = errors.Join(f.prepare(ctx), <-read); err != nil {
 		return nil, err
 	}
 	if err = f.openLast(ctx); err != nil {
@@ -69,6 +62,27 @@ func (db *DB) open(ctx context.Context) (_ *file, err error) {
 	}
 	f.places, err = places(f.path)
 	return f, err
+}
+
+// prepare readies the connection that writes, and finishes what an earlier process did not: where
+// there is nothing of that it writes nothing, because a commit waits for the disk.
+func (f *file) prepare(ctx context.Context) error {
+	for _, text := range hot {
+		stmt, err := f.conn.PrepareContext(ctx, text)
+		if err != nil {
+			return damaged(ours(err))
+		}
+		f.hot[text] = stmt
+	}
+	var rest bool
+	err := f.conn.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM purges)`).Scan(&rest)
+	if err == nil && rest {
+		_, err = f.exec(ctx, purgeAll)
+	}
+	if err != nil {
+		return damaged(ours(err))
+	}
+	return nil
 }
 
 // openReaders opens all connections that read, so that none has to be opened when the file is not
@@ -143,16 +157,18 @@ func (db *DB) standIn(ctx context.Context, why error) *file {
 	return f
 }
 
-// writeSource names the file to the driver, for the one connection that writes.
+// writeSource names the file to the driver, for the one connection that writes. The mode of vacuum
+// is set while there is no file yet: to set it writes, even what is set.
 func writeSource(path string) string {
-	return bareSource(path) + "?" + url.Values{"_pragma": {
-		busyTimeout, "auto_vacuum(INCREMENTAL)", "journal_mode(WAL)", "synchronous(FULL)",
-		"journal_size_limit(16777216)", "secure_delete(ON)", "cell_size_check(1)",
-	}}.Encode()
+	pragmas := []string{busyTimeout, "journal_mode(WAL)", "synchronous(FULL)",
+		"journal_size_limit(16777216)", "secure_delete(ON)", "cell_size_check(1)"}
+	if fi, err := os.Stat(path); err != nil || fi.Size() == 0 {
+		pragmas = slices.Insert(pragmas, 0, "auto_vacuum(INCREMENTAL)")
+	}
+	return bareSource(path) + "?" + url.Values{"_pragma": pragmas}.Encode()
 }
 
-// readSource names it for those that read. The mode of vacuum and the journal's are the file's, and
-// a connection that sets the first writes: it would wait for the one that does, and that for it.
+// readSource names it for those that read. The mode of vacuum and the journal's are the file's.
 func readSource(path string) string {
 	return bareSource(path) + "?" + url.Values{"mode": {"rw"},
 		"_pragma": {busyTimeout, "cell_size_check(1)", "query_only(1)"}}.Encode()

@@ -112,6 +112,28 @@ func TestFileWithoutADisk(t *testing.T) {
 	recovers(t, f)
 }
 
+// TestOpeningWritesNothing: a start does not wait for the disk to take what is there already.
+func TestOpeningWritesNothing(t *testing.T) {
+	dir, path := filled(t)
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, _, err := OpenFile(Config{Dir: dir}, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if journal, err := os.ReadFile(path + "-wal"); err != nil || len(journal) > 0 {
+		t.Errorf("the journal has %d bytes, %v", len(journal), err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, before) {
+		t.Errorf("the file is another one, %v", err)
+	}
+}
+
 // TestFileThatCanOnlyBeRead: it is read, and written as soon as it can be.
 func TestFileThatCanOnlyBeRead(t *testing.T) {
 	dir, path := filled(t)

@@ -42,7 +42,7 @@ const (
 	dropWords   = `DELETE FROM found WHERE rowid` + lastEvents
 	purging     = `INSERT INTO purges (session) VALUES (?)`
 	purged      = `DELETE FROM purges WHERE session = ?`
-	// purgeAll finishes what an earlier process did not.
+	// purgeAll is for what an earlier process did not finish.
 	purgeAll = `BEGIN IMMEDIATE;
 		DELETE FROM found WHERE rowid IN (SELECT at FROM purges CROSS JOIN events
 			WHERE at BETWEEN session << 32 AND session << 32 | 0xffffffff);
