@@ -34,7 +34,7 @@ func (p *Pages) about(x eventlog.Summary) string {
 // ForExport returns a projector that keeps all turns, with the outputs that still
 // exist shown far more than a page does. It is fed and given to
 // [Pages.Export].
-func (p *Pages) ForExport(sessionID string) *Projector { return p.file().ProjectorFrom(sessionID, 1) }
+func (p *Pages) ForExport(sessionID string) *Projector { return p.file.ProjectorFrom(sessionID, 1) }
 
 // Export writes the session as one HTML page that loads nothing and needs no
 // script: styles and pictures are in it, as are outputs whose life is not over. A script in it steps
@@ -56,7 +56,7 @@ func (p *Pages) Export(w io.Writer, x eventlog.Summary, m *Film, pr *Projector) 
 	if m.Last() >= leastSteps {
 		e.Film, e.Born = p.draw(m, m.Last(), ""), codes{strings.Join(born(nil, pr.fold.Turns()), " ")}
 	}
-	return p.file().write(w, "export", e)
+	return p.file.write(w, "export", e)
 }
 
 type exported struct {

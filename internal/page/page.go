@@ -61,13 +61,15 @@ type Outputs interface {
 // Pages writes pages and makes projectors.
 type Pages struct {
 	*Config
-	tmpl    *template.Template
-	lines   int           // of an output that are shown; 0: those of a card
-	file    func() *Pages // those of a file that stands alone, parsed when first asked for
-	replays func() *Pages // those of a replay, as well
+	tmpl    func() *template.Template // parsed when first asked for
+	small   func() *template.Template // what signs in and errors need, which the first page often is
+	lines   int                       // of an output that are shown; 0: those of a card
+	file    *Pages                    // those of a file that stands alone
+	replays *Pages                    // those of a replay
 }
 
-// New parses the templates.
+// New makes pages, whose templates are parsed when they are asked for first: all of them take
+// longer than all else that a start waits for.
 func New(cfg Config) (*Pages, error) {
 	if cfg.Outputs == nil {
 		return nil, errors.New("page: no outputs given")
@@ -88,40 +90,50 @@ func New(cfg Config) (*Pages, error) {
 		cfg.Prices = func(string) Prices { return Prices{} }
 	}
 	cfg.started = cfg.Now()
-	p := &Pages{Config: &cfg}
-	var err error
-	if p.tmpl, err = cfg.parse(); err != nil {
-		return nil, fmt.Errorf("parse templates: %w", err)
-	}
+	p := &Pages{Config: &cfg, tmpl: cfg.parsed(""),
+		small: cfg.parsed("", "templates/layout.html", "templates/sprite.html", "templates/parts.html", "templates/pages/small.html")}
 	p.file = cfg.apart("export", exportLines)
 	p.replays = cfg.apart("replay", replayLines)
 	return p, nil
 }
 
-// apart returns pages whose templates in a folder replace others of the same name. They are parsed
-// when they are asked for first.
-func (c *Config) apart(folder string, lines int) func() *Pages {
-	return sync.OnceValue(func() *Pages {
-		t, err := c.parse("templates/" + folder + "/*.html")
-		if err != nil { // a defect that tests find
-			panic(fmt.Errorf("parse the templates of %s: %w", folder, err))
+// apart returns pages whose templates in a folder replace others of the same name.
+func (c *Config) apart(folder string, lines int) *Pages {
+	return &Pages{Config: c, tmpl: c.parsed(folder), lines: lines}
+}
+
+// parsed are the templates of some files, of all without any, and in place of others those in a
+// folder, unless its name is empty.
+func (c *Config) parsed(folder string, files ...string) func() *template.Template {
+	return sync.OnceValue(func() *template.Template {
+		if len(files) == 0 {
+			files = []string{"templates/*.html", "templates/pages/*.html", "templates/fragments/*.html"}
 		}
-		return &Pages{Config: c, tmpl: t, lines: lines}
+		if folder != "" {
+			files = append(files, "templates/"+folder+"/*.html")
+		}
+		t, err := web.Parse(template.New("page").Funcs(c.functions(folder != "")), files...)
+		if err != nil { // a defect that tests find
+			panic(fmt.Errorf("parse templates: %w", err))
+		}
+		reveal(t)
+		return t
 	})
 }
 
-func (c *Config) parse(also ...string) (*template.Template, error) {
+// functions are those of the templates; a file that is kept holds no secret in its texts either.
+func (c *Config) functions(keeps bool) template.FuncMap {
 	whole := func(s string) string { return s }
-	if len(also) > 0 { // a file holds no secret in its texts either
+	if keeps {
 		whole = c.hide
 	}
 	shown := func(v any) any {
-		if s, ok := textOf(v); ok && len(also) > 0 {
+		if s, ok := textOf(v); ok && keeps {
 			return whole(s)
 		}
 		return v
 	}
-	t := template.New("page").Funcs(template.FuncMap{
+	return template.FuncMap{
 		"base":     func() string { return c.Base },
 		"clock":    c.clock,
 		"took":     wording.Took,
@@ -136,13 +148,7 @@ func (c *Config) parse(also ...string) (*template.Template, error) {
 		"veiled":   func() bool { return !c.Unveiled },
 		"revealed": func(v any) any { return revealed(shown(v)) },
 		"exact":    func(v any) any { return exact(shown(v)) },
-	})
-	patterns := []string{"templates/*.html", "templates/pages/*.html", "templates/fragments/*.html"}
-	t, err := web.Parse(t, append(patterns, also...)...)
-	if err == nil {
-		reveal(t)
 	}
-	return t, err
 }
 
 // clock is a moment as a clock shows it.
@@ -166,7 +172,11 @@ func (c *Config) answers(backend, model string) string {
 }
 
 func (p *Pages) write(w io.Writer, name string, data any) error {
-	if err := p.tmpl.ExecuteTemplate(w, name, data); err != nil {
+	return execute(p.tmpl(), w, name, data)
+}
+
+func execute(t *template.Template, w io.Writer, name string, data any) error {
+	if err := t.ExecuteTemplate(w, name, data); err != nil {
 		return fmt.Errorf("write page %s: %w", name, err)
 	}
 	return nil
@@ -209,7 +219,9 @@ func (p *Pages) layout(page, title string) layout {
 func (p *Pages) Auth(w io.Writer, probe bool) error {
 	l := p.layout("auth", "Sign in · webchat")
 	l.Probe, l.Shared = probe, p.Config.Shared
-	return p.write(w, "auth", l)
+	err := execute(p.small(), w, "auth", l)
+	go p.tmpl() // who signs in asks for another page next
+	return err
 }
 
 // Problem is what a page of an error says.
@@ -221,7 +233,7 @@ type Problem struct {
 
 // Error writes a page of an error.
 func (p *Pages) Error(w io.Writer, e Problem) error {
-	return p.write(w, "error", struct {
+	return execute(p.small(), w, "error", struct {
 		layout
 		Problem
 	}{p.layout("error", e.Heading+" · webchat"), e})

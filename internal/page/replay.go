@@ -60,13 +60,13 @@ type sightTab struct {
 }
 
 // ForReplay returns a projector for one moment of a session, for [Pages.Replay].
-func (p *Pages) ForReplay(sessionID string) *Projector { return p.replays().Projector(sessionID) }
+func (p *Pages) ForReplay(sessionID string) *Projector { return p.replays.Projector(sessionID) }
 
 // Replay writes a session as it was after event at, which pr has been fed up to: what the model held
 // beside what the user saw, which is what tab names, or the last of it. With moment only what
 // changes from one moment to the next is written.
 func (p *Pages) Replay(w io.Writer, m *Film, at int64, tab string, pr *Projector, moment bool) error {
-	p = p.replays()
+	p = p.replays
 	pr.mu.Lock()
 	defer pr.mu.Unlock()
 	f := pr.fold
