@@ -14,7 +14,7 @@ import (
 // ErrKeyName is returned for a name that no key can have.
 var ErrKeyName = errors.New("the name of a key has 1 to 64 letters, digits, - and _")
 
-var keyName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+var keyName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 // The tokens for MCP alone follow from the API token, so nothing has to be kept of them, and a new
 // API token revokes them all.
@@ -25,7 +25,7 @@ func (g *Guard) MCPToken() string { return g.derived("mcp token") }
 // MCPKey returns a token for MCP alone that says who uses it: [Guard.KeyName] gives the name back.
 // [ErrKeyName] for a name that has other characters.
 func (g *Guard) MCPKey(name string) (string, error) {
-	if !keyName.MatchString(name) {
+	if len(name) > 64 || !keyName.MatchString(name) {
 		return "", ErrKeyName
 	}
 	return name + "." + g.derived("mcp key "+name), nil

@@ -52,7 +52,10 @@ type keptHead struct {
 	Gap       *Gap      `json:"gap,omitempty"` // as it is described, for listing without reading the bytes
 }
 
-var sessionName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+var sessionName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+// isSession reports whether a session may be called so.
+func isSession(name string) bool { return len(name) <= 64 && sessionName.MatchString(name) }
 
 func newKeeper(c Config, log *slog.Logger) (*keeper, error) {
 	k := &keeper{dir: c.KeepDir, shared: c.KeepShared, keep: c.Keep, log: log, wall: time.Now, files: map[ID]keptFile{}}
@@ -76,7 +79,7 @@ func (k *keeper) look() error {
 	was := k.files
 	k.files, k.read = map[ID]keptFile{}, k.wall()
 	for _, f := range folders {
-		if f.IsDir() && sessionName.MatchString(f.Name()) {
+		if f.IsDir() && isSession(f.Name()) {
 			if err := k.lookIn(f.Name()); err != nil {
 				k.files = was
 				return err
@@ -131,7 +134,7 @@ func (k *keeper) path(id ID, f keptFile) string {
 // save writes an output whose life has begun. If it fails, the output is gone when its life ends.
 func (k *keeper) save(o *Output) {
 	v, m := o.acquire()
-	if !sessionName.MatchString(m.SessionID) {
+	if !isSession(m.SessionID) {
 		return
 	}
 	f := keptFile{m.SessionID, k.from(o)}
@@ -263,7 +266,7 @@ func revived(s *Store, id ID, file []byte, kept time.Time) (*Output, error) {
 func (k *keeper) session(id string) (all []Listed) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.shared && sessionName.MatchString(id) {
+	if k.shared && isSession(id) {
 		if err := k.lookIn(id); err != nil {
 			k.log.Warn("the folder of outputs cannot be read", "error", err)
 		}
@@ -309,7 +312,7 @@ func (k *keeper) drop(session string) {
 			delete(k.files, id)
 		}
 	}
-	if !sessionName.MatchString(session) {
+	if !isSession(session) {
 		return
 	}
 	if err := os.RemoveAll(filepath.Join(k.dir, session)); err != nil {

@@ -29,7 +29,7 @@ const (
 )
 
 // messageID is what a sender may call a prompt.
-var messageID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+var messageID = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 // prompt is an accepted message whose turn has not ended.
 type prompt struct {
@@ -77,7 +77,7 @@ func validate(msg Message) error {
 		return fmt.Errorf("%w: it has %s, and may have %s; attach the text as a file", ErrTooLong, wording.Size(int64(len(msg.Content))), wording.Limit(MaxPrompt))
 	case !utf8.ValidString(msg.Content):
 		return fmt.Errorf("%w: the prompt is not UTF-8", eventlog.ErrInvalid)
-	case msg.ID != "" && !messageID.MatchString(msg.ID):
+	case msg.ID != "" && (len(msg.ID) > 64 || !messageID.MatchString(msg.ID)):
 		return fmt.Errorf("%w: a messageId has 1 to 64 letters, digits, - and _", eventlog.ErrInvalid)
 	case msg.Mode != "" && msg.Mode != SendQueue && msg.Mode != SendSteer:
 		return fmt.Errorf("%w: the mode %q is neither %q nor %q", eventlog.ErrInvalid, msg.Mode, SendQueue, SendSteer)

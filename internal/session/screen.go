@@ -268,7 +268,7 @@ func isKnown(kind, other event.ErrorKind) event.ErrorKind {
 }
 
 // numberName is what a number may be called: a name cannot hold what was read.
-var numberName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)
+var numberName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]*$`)
 
 // ownNames are what only our own tools may say, in any case of letters.
 var ownNames = []string{"outputid", "outputtype", "tokensshown", "tokenssent", "tokensestimated"}
@@ -304,7 +304,7 @@ func numbers(raw json.RawMessage, depth int, left *int) (kept map[string]any, na
 		switch low := strings.ToLower(name); {
 		case slices.Contains(ownNames, low):
 			namedOutput = namedOutput || low == "outputid"
-		case !numberName.MatchString(name) || *left == 0:
+		case len(name) > 64 || !numberName.MatchString(name) || *left == 0:
 		case value[0] == '{':
 			inner, named := numbers(value, depth-1, left)
 			if namedOutput = namedOutput || named; len(inner) > 0 {

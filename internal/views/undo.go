@@ -8,6 +8,7 @@ import (
 	"io"
 	"regexp"
 	"slices"
+	"sync"
 
 	"webchat/internal/outputs"
 	"webchat/internal/render"
@@ -86,8 +87,10 @@ func sum(was, now [][]byte) uint64 {
 }
 
 // declared matches a line that begins a function or a type in one of many languages.
-var declared = regexp.MustCompile(`^\s*(?:(?:export|default|pub|public|private|static|async|abstract|final)\s+)*` +
-	`(?:func(?:\s*\([^)]*\))?|function|def|class|fn|interface|struct|type|impl|trait|enum)\s+([\pL_$][\pL\pN_$]*)`)
+var declared = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*(?:(?:export|default|pub|public|private|static|async|abstract|final)\s+)*` +
+		`(?:func(?:\s*\([^)]*\))?|function|def|class|fn|interface|struct|type|impl|trait|enum)\s+([\pL_$][\pL\pN_$]*)`)
+})
 
 // enclosing is the name of what the line at lines[at] stands in, judged by how far lines are
 // indented; empty means not known.
@@ -106,7 +109,7 @@ func enclosing(lines [][]byte, at int) string {
 			continue
 		}
 		deep = indent(line)
-		if m := declared.FindSubmatch(line[:min(len(line), 500)]); m != nil {
+		if m := declared().FindSubmatch(line[:min(len(line), 500)]); m != nil {
 			return string(m[1])
 		}
 	}

@@ -40,9 +40,9 @@ func fieldSet(names string) map[string]bool {
 	return set
 }
 
-func plainField(name string) string {
-	return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))
-}
+var withoutJoints = strings.NewReplacer("_", "", "-", "")
+
+func plainField(name string) string { return withoutJoints.Replace(strings.ToLower(name)) }
 
 // inputOf reads a raw input. One that is missing has no fields; two fields of one name leave it
 // odd.

@@ -97,7 +97,7 @@ func (t *turn) help(said string) {
 	}
 	t.say("No model is connected, so I cannot answer questions" + unused + ". Without one I can show files and run commands:")
 	t.say(strings.Join(t.examples(), "\n"))
-	if m := runVerb.FindStringSubmatch(strings.TrimSpace(said)); m != nil {
+	if m := spoken().runVerb.FindStringSubmatch(strings.TrimSpace(said)); m != nil {
 		word, _, _ := strings.Cut(m[1], " ")
 		t.say("I did not run " + quote(m[1]) + ": " + code(word) + " is not a command on this machine.")
 	}

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // request is one thing a prompt asks for.
@@ -12,21 +13,25 @@ type request struct {
 	text string      // as it was written
 }
 
-var (
-	polite = regexp.MustCompile(`(?i)^(?:(?:please|now|ok|hey|hi|hello|also|next|first|finally|and|then|` +
+// spoken is made for the first prompt, which no start waits for.
+var spoken = sync.OnceValue(func() (in struct {
+	polite, joint, testsVerb, runVerb, behind, streamVerb, askVerb, showVerb, lines *regexp.Regexp
+}) {
+	in.polite = regexp.MustCompile(`(?i)^(?:(?:please|now|ok|hey|hi|hello|also|next|first|finally|and|then|` +
 		`(?:can|could|would|will) you|i(?:'d| would) like (?:you )?to|let(?:'s| us))\b[,:]?\s+)+`)
-	joint     = regexp.MustCompile(`(?i)\s*[,;]?\s+(?:and\s+)?then\s+`)
-	testsVerb = regexp.MustCompile(`(?i)^run\s+(?:all\s+)?(?:(?:the|my|our|its|these)\s+)?(?:project'?s?'?\s+)?` +
+	in.joint = regexp.MustCompile(`(?i)\s*[,;]?\s+(?:and\s+)?then\s+`)
+	in.testsVerb = regexp.MustCompile(`(?i)^run\s+(?:all\s+)?(?:(?:the|my|our|its|these)\s+)?(?:project'?s?'?\s+)?` +
 		`(?:unit\s+)?tests?(?:\s+suite)?[.!?]?$`)
-	runVerb    = regexp.MustCompile(`(?i)^(?:/?run\s+|\$\s+)(.+)$`)
-	behind     = regexp.MustCompile(`(?i)^(.+?)\s+in (?:the )?background$`)
-	streamVerb = regexp.MustCompile(`(?i)^stream\s+(?:me\s+)?(\d[\d_]*)\s+words?(\s+slow(?:ly)?)?[.!]?$`)
-	askVerb    = regexp.MustCompile(`(?i)^ask\s+me\s+(.+)$`)
-	showVerb   = regexp.MustCompile(`(?i)^(?:/(image)|/?(show|cat|view|open|display))\s+(?:(?:me|us)\s+)?` +
+	in.runVerb = regexp.MustCompile(`(?i)^(?:/?run\s+|\$\s+)(.+)$`)
+	in.behind = regexp.MustCompile(`(?i)^(.+?)\s+in (?:the )?background$`)
+	in.streamVerb = regexp.MustCompile(`(?i)^stream\s+(?:me\s+)?(\d[\d_]*)\s+words?(\s+slow(?:ly)?)?[.!]?$`)
+	in.askVerb = regexp.MustCompile(`(?i)^ask\s+me\s+(.+)$`)
+	in.showVerb = regexp.MustCompile(`(?i)^(?:/(image)|/?(show|cat|view|open|display))\s+(?:(?:me|us)\s+)?` +
 		`(?:(?:the|my|our|this)\s+)?(?:((?:image|picture)s?)(?:\s+(?:of|file))?\s+|` +
 		`(files?|folder|directory|(?:contents?|source)\s+of)\s+(?:the\s+)?)?(.+)$`)
-	lines = regexp.MustCompile(`(?i)^(.+?)(?:[\s,(]+(?:from\s+)?lines?\s+|\s*:)(\d+)(?:\s*(?:-|–|\.\.|to)\s*(\d+))?\)?$`)
-)
+	in.lines = regexp.MustCompile(`(?i)^(.+?)(?:[\s,(]+(?:from\s+)?lines?\s+|\s*:)(\d+)(?:\s*(?:-|–|\.\.|to)\s*(\d+))?\)?$`)
+	return in
+})
 
 // maxRequests bounds what one prompt can set off.
 const maxRequests = 20
@@ -54,13 +59,13 @@ func parse(prompt string, w *workspace) (requests []request, left int) {
 
 // parseOne reads the first request of a line and returns what follows it.
 func parseOne(line string, w *workspace) (r request, rest string) {
-	s := polite.ReplaceAllString(line, "")
+	s := spoken().polite.ReplaceAllString(line, "")
 	first, rest := split(s)
-	if testsVerb.MatchString(first) {
+	if spoken().testsVerb.MatchString(first) {
 		return request{(*turn).runTests, line}, rest
 	}
-	if m := runVerb.FindStringSubmatch(s); m != nil {
-		if b := behind.FindStringSubmatch(m[1]); b != nil && w.isCommand(b[1]) {
+	if m := spoken().runVerb.FindStringSubmatch(s); m != nil {
+		if b := spoken().behind.FindStringSubmatch(m[1]); b != nil && w.isCommand(b[1]) {
 			return request{func(t *turn) { t.background(strings.Trim(b[1], "`")) }, line}, ""
 		}
 		if command := strings.Trim(m[1], "`"); w.isCommand(command) {
@@ -68,10 +73,10 @@ func parseOne(line string, w *workspace) (r request, rest string) {
 		}
 		return request{nil, line}, ""
 	}
-	if m := askVerb.FindStringSubmatch(first); m != nil {
+	if m := spoken().askVerb.FindStringSubmatch(first); m != nil {
 		return request{func(t *turn) { t.ask(m[1]) }, first}, rest
 	}
-	if m := streamVerb.FindStringSubmatch(first); m != nil {
+	if m := spoken().streamVerb.FindStringSubmatch(first); m != nil {
 		n, err := strconv.Atoi(strings.ReplaceAll(m[1], "_", ""))
 		if err != nil { // it is too large to read, and as good as the largest
 			n = maxWords + 1
@@ -86,7 +91,7 @@ func parseOne(line string, w *workspace) (r request, rest string) {
 
 // wish reads a request to see a file: with a verb, or nothing but its path.
 func wish(text string, w *workspace) (f fileArgs, ok bool) {
-	if m := showVerb.FindStringSubmatch(text); m != nil {
+	if m := spoken().showVerb.FindStringSubmatch(text); m != nil {
 		f = fileArgs{picture: m[1]+m[3] != "", source: m[4] != "" || strings.EqualFold(m[2], "cat")}
 		return f.named(m[5]), true
 	}
@@ -96,7 +101,7 @@ func wish(text string, w *workspace) (f fileArgs, ok bool) {
 
 // split cuts a line at its first "then" outside of quotes.
 func split(s string) (first, rest string) {
-	for _, at := range joint.FindAllStringIndex(s, -1) {
+	for _, at := range spoken().joint.FindAllStringIndex(s, -1) {
 		head := s[:at[0]]
 		if strings.Count(head, `"`)%2 == 0 && strings.Count(head, "`")%2 == 0 {
 			return head, s[at[1]:]
@@ -116,7 +121,7 @@ type fileArgs struct {
 
 // named adds a name, with the lines that stand behind it.
 func (f fileArgs) named(text string) fileArgs {
-	if m := lines.FindStringSubmatch(text); m != nil {
+	if m := spoken().lines.FindStringSubmatch(text); m != nil {
 		text, f.source = m[1], true
 		f.StartLine, _ = strconv.Atoi(m[2]) // digits only; what is too large, the tool refuses
 		if f.EndLine = f.StartLine; m[3] != "" {

@@ -31,7 +31,7 @@ func Looks(ctx context.Context, dir, text string) (all []Look, err error) {
 		return nil, err
 	}
 	defer w.close()
-	first, rest := split(polite.ReplaceAllString(text, ""))
+	first, rest := split(spoken().polite.ReplaceAllString(text, ""))
 	f, ok := wish(first, w)
 	if !ok || rest != "" {
 		return nil, nil

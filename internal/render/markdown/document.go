@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 
 	"webchat/internal/render"
@@ -78,15 +79,17 @@ func Code(language, text string) template.HTML { return clean(pre(code.Block(lan
 // Len is the number of rows.
 func (d *Document) Len() int { return len(d.rows) }
 
-var inDocument = struct{ fold, summary, unfold, note, noteRef, alert, tag *regexp.Regexp }{
-	fold:    regexp.MustCompile(`(?i)^ {0,3}<details(\s+open(?:="[^"]*")?)?\s*>\s*(?:<summary>(.*?)</summary>)?\s*$`),
-	summary: regexp.MustCompile(`(?i)^ {0,3}<summary>(.*?)</summary>\s*$`),
-	unfold:  regexp.MustCompile(`(?i)^ {0,3}</details>\s*$`),
-	note:    regexp.MustCompile(`^ {0,3}\[\^([^\[\]\s]{1,100})\]:[ \t]*(.*)$`),
-	noteRef: regexp.MustCompile(`\[\^([^\[\]\s]{1,100})\]`),
-	alert:   regexp.MustCompile(`^ {0,3}> ?\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\][ \t]*(?:\n|$)`),
-	tag:     regexp.MustCompile(`</?[A-Za-z][A-Za-z0-9]*(?:\s[^<>]*)?>`),
-}
+// inDocument is made when the first one is drawn, which no start waits for.
+var inDocument = sync.OnceValue(func() (in struct{ fold, summary, unfold, note, noteRef, alert, tag *regexp.Regexp }) {
+	in.fold = regexp.MustCompile(`(?i)^ {0,3}<details(\s+open(?:="[^"]*")?)?\s*>\s*(?:<summary>(.*?)</summary>)?\s*$`)
+	in.summary = regexp.MustCompile(`(?i)^ {0,3}<summary>(.*?)</summary>\s*$`)
+	in.unfold = regexp.MustCompile(`(?i)^ {0,3}</details>\s*$`)
+	in.note = regexp.MustCompile(`^ {0,3}\[\^([^\[\]\s]{1,100})\]:[ \t]*(.*)$`)
+	in.noteRef = regexp.MustCompile(`\[\^([^\[\]\s]{1,100})\]`)
+	in.alert = regexp.MustCompile(`^ {0,3}> ?\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\][ \t]*(?:\n|$)`)
+	in.tag = regexp.MustCompile(`</?[A-Za-z][A-Za-z0-9]*(?:\s[^<>]*)?>`)
+	return in
+})
 
 // takeNotes takes the footnotes out of the lines, which keep their numbers, and counts them in the
 // order in which the text refers to them.
@@ -103,7 +106,7 @@ func (d *Document) takeNotes(lines []string) []string {
 			label = ""
 			continue
 		}
-		if m := inDocument.note.FindStringSubmatch(bare); m != nil && len(labels) < maxNotes {
+		if m := inDocument().note.FindStringSubmatch(bare); m != nil && len(labels) < maxNotes {
 			label = strings.ToLower(m[1])
 			if texts[label] != nil {
 				label = ""
@@ -138,7 +141,7 @@ func (d *Document) takeNotes(lines []string) []string {
 	fence = ""
 	for _, line := range lines {
 		if fence = inFence(fence, strings.TrimRight(line, "\r\n")); fence == "" {
-			for _, m := range inDocument.noteRef.FindAllStringSubmatch(line, -1) {
+			for _, m := range inDocument().noteRef.FindAllStringSubmatch(line, -1) {
 				number(strings.ToLower(m[1]))
 			}
 		}
@@ -199,14 +202,14 @@ func (d *Document) parse(lines []string, first int) []row {
 			var m []string
 			tagged := strings.IndexByte(bare, '<') >= 0 // expressions cost more
 			if tagged {
-				m = inDocument.fold.FindStringSubmatch(bare)
+				m = inDocument().fold.FindStringSubmatch(bare)
 			}
 			switch {
 			case m != nil && len(open) <= maxFolds:
 				end()
 				open = append(open, &row{line: first + i, details: true, open: m[1] != "", summary: m[2]})
 				continue
-			case tagged && len(open) > 1 && inDocument.unfold.MatchString(bare):
+			case tagged && len(open) > 1 && inDocument().unfold.MatchString(bare):
 				end()
 				leave()
 				continue
@@ -234,7 +237,7 @@ func (d *Document) parse(lines []string, first int) []row {
 // summary.
 func (r *row) takeSummary(line string) bool {
 	text := strings.TrimSpace(line)
-	switch m := inDocument.summary.FindStringSubmatch(line); {
+	switch m := inDocument().summary.FindStringSubmatch(line); {
 	case r.summing && strings.EqualFold(text, "</summary>"):
 		r.summing = false
 	case r.summing:
@@ -355,7 +358,7 @@ func (d *Document) show(b *strings.Builder, rows []row) {
 
 // line is a text that stands in one line, without its links.
 func (d *Document) line(text string) template.HTML {
-	source := []byte(strings.ToValidUTF8(inDocument.tag.ReplaceAllString(text, ""), "\uFFFD"))
+	source := []byte(strings.ToValidUTF8(inDocument().tag.ReplaceAllString(text, ""), "\uFFFD"))
 	return clean(render.EscapeText(plainText(commonMark().parser.Parse(mdtext.NewReader(source)), source)))
 }
 
@@ -390,7 +393,7 @@ func (noteRefs) Parse(_ ast.Node, block mdtext.Reader, pc parser.Context) ast.No
 	}
 	line, _ := block.PeekLine()
 	line = line[:min(len(line), 110)]
-	m := inDocument.noteRef.FindSubmatchIndex(line)
+	m := inDocument().noteRef.FindSubmatchIndex(line)
 	if m == nil || m[0] != 0 {
 		return nil
 	}
@@ -404,7 +407,7 @@ func (noteRefs) Parse(_ ast.Node, block mdtext.Reader, pc parser.Context) ast.No
 
 // alertOf takes the mark of an alert from a quote.
 func alertOf(src string) (name, rest string) {
-	m := inDocument.alert.FindStringSubmatchIndex(src)
+	m := inDocument().alert.FindStringSubmatchIndex(src)
 	if m == nil {
 		return "", src
 	}
