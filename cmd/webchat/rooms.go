@@ -136,7 +136,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 			r.db = r.engine
 		}
 	})
-	go open() // while templates are parsed
+	go open() // while all is made that does not need it
 	defer func() {
 		if open(); err != nil && notOpened == nil {
 			err = errors.Join(err, r.db.Close())
@@ -169,12 +169,6 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	if r.hub, err = sse.New(sse.Config{Closing: server.Closing, MaxStreams: o.MaxStreams}); err != nil {
 		return nil, err
 	}
-	if open(); notOpened != nil {
-		return nil, notOpened
-	}
-	if o.PeerURL != "" {
-		r.peers = r.engine
-	}
 	kept := policy.OpenKept(documents, log)
 	folders, err := files.NewWorkspaces(files.WorkspacesConfig{Documents: documents, First: first, Logger: log})
 	if err != nil {
@@ -186,8 +180,15 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	}
 	inputs := &displaytools.Inputs{}
 	shown := &released.Releases{Outputs: released.Outputs{Store: r.outputs}, Unread: o.ReadOutput != "on"}
+	room := o.room(c, dir, shown, usersOwn{inputs, r.before, r.results}, kept)
+	if open(); notOpened != nil {
+		return nil, notOpened
+	}
+	if o.PeerURL != "" {
+		r.peers = r.engine
+	}
 	manager := sessions.Config{Log: measured{r.db, r.metrics}, Catalog: r.db, Drafts: r.db, Owners: ownersOf(r.db), Backends: append(slices.Clone(backends), r.lender.Backend()), Choose: func(ctx context.Context) string { return o.defaultBackend(ctx, backends) },
-		Workspaces: folders, Room: o.room(c, dir, shown, usersOwn{inputs, r.before, r.results}, kept), Attachments: outputs.NewUploads(keptAttachments),
+		Workspaces: folders, Room: room, Attachments: outputs.NewUploads(keptAttachments),
 		Outputs: shown, Permissions: consent.Mode(o.Permissions), PermissionTimeout: o.PermissionTimeout, AgentIdle: o.AgentIdle, Notice: o.mcpServers(c).Report, Logger: log}
 	if r.engine != nil { // each save is a round trip
 		manager.DraftPause = time.Second

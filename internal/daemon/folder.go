@@ -117,7 +117,7 @@ func (d *Folder) Announce(info Info) error {
 	if err != nil {
 		return err
 	}
-	err = document.Write(filepath.Join(d.path, "server.json"), append(b, '\n'))
+	err = document.Note(filepath.Join(d.path, "server.json"), append(b, '\n'))
 	if takesNothing(err) {
 		return fmt.Errorf("%w: %w", ErrNotKept, Plain(err))
 	}

@@ -113,13 +113,21 @@ func Lock(name string) (*os.File, error) {
 }
 
 // Write replaces a file, whose folder has to exist. After an error the file is as it was.
-func Write(name string, body []byte) error {
+func Write(name string, body []byte) error { return write(name, body, true) }
+
+// Note is [Write] of what holds only while this program runs, and is not synced: after a loss of power
+// the file may be empty.
+func Note(name string, body []byte) error {
+	return write(name, body, false)
+}
+
+func write(name string, body []byte, synced bool) error {
 	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*.tmp") // 0600
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(body)
-	if err == nil {
+	if err == nil && synced {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err == nil {

@@ -31,7 +31,7 @@ type PagesConfig struct {
 	Outputs *outputs.Store
 }
 
-// NewPages parses the templates.
+// NewPages makes the pages.
 func NewPages(c PagesConfig) (*Pages, error) {
 	p := &Pages{places: &places{}}
 	p.views = views.New(c.Outputs, p.places)
