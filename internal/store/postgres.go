@@ -17,6 +17,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"webchat/internal/event"
@@ -167,7 +168,7 @@ func connect(c PostgresConfig) (*Postgres, error) {
 	c.Times, c.unfenced = c.Times.complete(), c.unfenced || !fenced
 	pc.ConnConfig.ConnectTimeout = c.Times.attempt() / 2
 	pc.MaxConns = max(pc.MaxConns, 8)
-	db := &Postgres{cfg: c, done: make(chan struct{}), life: life{acknowledged: map[eventlog.ID]int64{}}}
+	db := &Postgres{cfg: c, done: make(chan struct{}), life: life{acknowledged: map[eventlog.ID]written{}}}
 	db.documents, db.reading = &documents{db: db}, reading{func() tables { return db }}
 	db.open, db.stop = context.WithCancel(context.Background())
 	if db.pool, err = pgxpool.NewWithConfig(db.open, pc); err != nil {
@@ -249,49 +250,122 @@ func migratePostgres(ctx context.Context, tx pgx.Tx) error {
 func (db *Postgres) exec(ctx context.Context, text string, args ...any) (changed int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, db.cfg.Times.attempt())
 	defer cancel()
-	tag, err := db.pool.Exec(ctx, text, args...)
-	if err = refused(err); errors.Is(err, ErrAway) && !mayBeDone(err) { // a server that was restarted has ended its connections
+	changed, err = db.execOnce(ctx, text, args)
+	if errors.Is(err, ErrAway) && !mayBeDone(err) { // a server that was restarted has ended its connections
 		db.pool.Reset()
-		tag, err = db.pool.Exec(ctx, text, args...)
-		err = refused(err)
+		changed, err = db.execOnce(ctx, text, args)
 	}
-	return tag.RowsAffected(), err
+	return changed, err
 }
 
-// pgRow are the parameters of a session's row, as the statements below number them.
-func pgRow(r row, last int64) []any {
-	return []any{
-		[]byte(r.ID), last, []byte(r.Backend), []byte(r.Model), []byte(r.Title), searched(r.Title), nanos(r.CreatedAt), nanos(r.UpdatedAt),
-		string(r.Status), int64(r.Pending), r.Unfinished(), r.LastSeq, r.rest, []byte(r.Workspace), r.Open.Active > last, r.Open.Failed,
+// execOnce sends the arguments in binary, each as the type that pgx has for it in Go: the server has
+// less to read, and bytes are half as many as in hexadecimal.
+func (db *Postgres) execOnce(ctx context.Context, text string, args []any) (changed int64, err error) {
+	conn, err := db.pool.Acquire(ctx)
+	if err != nil {
+		return 0, refused(err)
 	}
+	defer conn.Release()
+	values, types, all := make([][]byte, len(args)), make([]uint32, len(args)), []byte{}
+	for i, arg := range args {
+		known := conn.Conn().TypeMap()
+		kind, ok := known.TypeForValue(arg)
+		if !ok {
+			return 0, fmt.Errorf("PostgreSQL has no type for a %T", arg)
+		}
+		began := len(all)
+		encoded, err := known.Encode(kind.OID, pgtype.BinaryFormatCode, arg, all)
+		if err != nil {
+			return 0, fmt.Errorf("encode a %s: %w", kind.Name, err)
+		}
+		if types[i] = kind.OID; encoded != nil { // else it is NULL
+			all, values[i] = encoded, encoded[began:]
+		}
+	}
+	done := conn.Conn().PgConn().ExecParams(ctx, text, values, types, []int16{pgtype.BinaryFormatCode}, nil).Read()
+	return done.CommandTag.RowsAffected(), refused(done.Err)
+}
+
+// arguments are those of a statement that is made for them.
+type arguments []any
+
+// add returns what stands for a value in the statement.
+func (a *arguments) add(value any) string {
+	*a = append(*a, value)
+	return "$" + strconv.Itoa(len(*a))
+}
+
+// written is what the store knows of a session's row as it wrote it.
+type written struct {
+	last                             int64 // the sequence it ends with
+	backend, model, title, workspace string
+	created                          int64
+}
+
+func (r row) written(last int64) written {
+	return written{last, r.Backend, r.Model, r.Title, r.Workspace, nanos(r.CreatedAt)}
 }
 
 // searched is a text as PostgreSQL's text takes it.
 func searched(s string) string { return strings.ReplaceAll(caseless(s), "\x00", "\uFFFD") }
 
-// fence is what has to be true of a session for an append: no other replica took it, or wrote.
-const fence = `last_seq = $2 AND owner = $20`
-
-// withoutFence makes an append one that writes whatever is there.
-func withoutFence(statement string) string {
-	return strings.Replace(statement, fence, `(`+fence+` OR true)`, 1) +
-		` ON CONFLICT (session, seq) DO UPDATE SET json = excluded.json, words = excluded.words`
+// appending is the statement that writes entries and the row they leave, if no other replica took the
+// session, or wrote. Of the row it leaves out what is there already.
+func (db *Postgres) appending(r row, entries []event.Entry) (text string, args arguments) {
+	last := entries[0].Seq - 1
+	var names, values []string
+	set := func(name, value string) { names, values = append(names, name), append(values, value) }
+	set("updated_at", args.add(nanos(r.UpdatedAt)))
+	set("status", args.add(string(r.Status)))
+	set("pending", args.add(int64(r.Pending)))
+	set("unfinished", args.add(r.Unfinished()))
+	set("failed", args.add(r.Open.Failed))
+	set("last_seq", args.add(r.LastSeq))
+	set("rest", args.add(r.rest))
+	set("touched", `now()`)
+	if last == 0 || r.Open.Active > last {
+		set("activity", `nextval('activities')`)
+	}
+	db.life.mu.Lock()
+	was := db.life.acknowledged[r.ID]
+	db.life.mu.Unlock()
+	if last == 0 || was != r.written(last) {
+		set("backend", args.add([]byte(r.Backend)))
+		set("model", args.add([]byte(r.Model)))
+		set("title", args.add([]byte(r.Title)))
+		set("folded", args.add(searched(r.Title)))
+		set("workspace", args.add([]byte(r.Workspace)))
+		set("created_at", args.add(nanos(r.CreatedAt)))
+	}
+	if last == 0 {
+		set("id", args.add([]byte(r.ID)))
+		set("pinned", args.add(r.Pinned))
+		set("deleted_at", args.add(nanos(r.DeletedAt)))
+		set("user_id", args.add(r.User))
+		set("owner", args.add(db.life.me))
+		text = `INSERT INTO sessions (` + strings.Join(names, ", ") + `) VALUES (` + strings.Join(values, ", ") + `) ON CONFLICT (id) DO NOTHING`
+	} else {
+		text = `UPDATE sessions SET (` + strings.Join(names, ", ") + `) = ROW (` + strings.Join(values, ", ") + `) WHERE id = ` + args.add([]byte(r.ID))
+		if !db.cfg.unfenced {
+			text += ` AND last_seq = ` + args.add(last) + ` AND owner = ` + args.add(db.life.me)
+		}
+	}
+	bodies, words := make([][]byte, len(entries)), make([]*string, len(entries))
+	for i, e := range entries {
+		bodies[i] = e.JSON
+	}
+	for _, w := range wordsOf(entries) {
+		text := lexemes(w.words)
+		words[w.seq-last-1] = &text
+	}
+	text = `WITH s AS (` + text + ` RETURNING key) INSERT INTO events (session, seq, json, words)
+		SELECT key, generate_series(` + args.add(last+1) + `, ` + args.add(r.LastSeq) + `), unnest(` + args.add(bodies) + `),
+			array_to_tsvector(string_to_array(unnest(` + args.add(words) + `), ' ')) FROM s`
+	if db.cfg.unfenced { // whatever is there
+		text += ` ON CONFLICT (session, seq) DO UPDATE SET json = excluded.json, words = excluded.words`
+	}
+	return text, args
 }
-
-const (
-	putPostgresEvents = ` INSERT INTO events (session, seq, json, words)
-		SELECT s.key, e.seq, e.json, array_to_tsvector(string_to_array(e.words, ' '))
-		FROM s, unnest($17::bigint[], $18::bytea[], $19::text[]) AS e (seq, json, words)`
-	updatePostgres = `WITH s AS (UPDATE sessions SET backend = $3, model = $4, title = $5, folded = $6, created_at = $7, updated_at = $8,
-		status = $9, pending = $10, unfinished = $11, last_seq = $12, rest = $13, workspace = $14, failed = $16,
-		activity = CASE WHEN $15 THEN nextval('activities') ELSE activity END, touched = now()
-		WHERE id = $1 AND ` + fence + ` RETURNING key)` + putPostgresEvents
-	insertPostgres = `WITH s AS (INSERT INTO sessions (id, backend, model, title, folded, created_at, updated_at, status, pending,
-		unfinished, last_seq, rest, workspace, failed, activity, pinned, deleted_at, user_id, owner, touched)
-		SELECT $1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $16, nextval('activities'), $21, $22, $23, $20::bigint, now()
-		WHERE $2::bigint = 0 AND $15::boolean IS NOT NULL
-		ON CONFLICT (id) DO NOTHING RETURNING key)` + putPostgresEvents
-)
 
 // Append implements [eventlog.Store]. It returns what is true: where a reply was lost it asks until
 // it knows, or until the store is closed.
@@ -312,23 +386,7 @@ func (db *Postgres) Append(ctx context.Context, id eventlog.ID, entries []event.
 // append writes entries in one statement. No caller's context ends it: a statement that was sent
 // cannot be withdrawn.
 func (db *Postgres) append(r row, entries []event.Entry) error {
-	last := entries[0].Seq - 1
-	seqs, bodies, words := make([]int64, len(entries)), make([][]byte, len(entries)), make([]*string, len(entries))
-	for i, e := range entries {
-		seqs[i], bodies[i] = e.Seq, e.JSON
-	}
-	for _, w := range wordsOf(entries) {
-		text := lexemes(w.words)
-		words[w.seq-last-1] = &text
-	}
-	args := append(pgRow(r, last), seqs, bodies, words, db.life.me)
-	statement := updatePostgres
-	if last == 0 {
-		statement, args = insertPostgres, append(args, r.Pinned, nanos(r.DeletedAt), r.User)
-	}
-	if db.cfg.unfenced {
-		statement = withoutFence(statement)
-	}
+	statement, args := db.appending(r, entries)
 	for unsure := false; ; {
 		if err := db.held(); err != nil && !unsure {
 			return err
@@ -358,7 +416,7 @@ func (db *Postgres) append(r row, entries []event.Entry) error {
 // written stays, and nothing is to follow from it here.
 func (db *Postgres) acknowledge(r row) error {
 	db.life.mu.Lock()
-	db.life.acknowledged[r.ID] = r.LastSeq
+	db.life.acknowledged[r.ID] = r.written(r.LastSeq)
 	db.life.mu.Unlock()
 	return db.held()
 }
@@ -375,7 +433,7 @@ func (db *Postgres) notNext(r row, entries []event.Entry, unsure bool) error {
 		return db.acknowledge(r)
 	}
 	db.life.mu.Lock()
-	lost := db.life.acknowledged[r.ID] - last
+	lost := db.life.acknowledged[r.ID].last - last
 	db.life.mu.Unlock()
 	if err == nil && lost > 0 {
 		db.end(fmt.Sprintf("the database lost %d events of session %s that were saved, as a standby does that no commit waits for", lost, r.ID))
@@ -498,11 +556,8 @@ func (db *Postgres) parameter(text string) any { return []byte(text) }
 
 // pick implements [tables]. Of unfinished and deleted sessions there are none that another living
 // replica has.
-func (db *Postgres) pick(p page, hits map[int64]int64) (text string, args []any) {
-	arg := func(v any) string {
-		args = append(args, v)
-		return "$" + strconv.Itoa(len(args))
-	}
+func (db *Postgres) pick(p page, hits map[int64]int64) (string, []any) {
+	var args arguments
 	paths := func(all []string) (list [][]byte) {
 		for _, one := range all {
 			list = append(list, []byte(one))
@@ -517,16 +572,16 @@ func (db *Postgres) pick(p page, hits map[int64]int64) (text string, args []any)
 		where, order = `deleted_at <> 0`, `key`
 	}
 	if p.kind != sessions.QueryPresent {
-		where += ` AND (owner = ` + arg(db.life.me) + ` OR NOT ` + alive + `owner))`
+		where += ` AND (owner = ` + args.add(db.life.me) + ` OR NOT ` + alive + `owner))`
 	}
 	if p.User != "" {
-		where += ` AND user_id = ` + arg(p.User)
+		where += ` AND user_id = ` + args.add(p.User)
 	}
 	if len(p.Workspaces) > 0 {
-		where += ` AND workspace = ANY (` + arg(paths(p.Workspaces)) + `)`
+		where += ` AND workspace = ANY (` + args.add(paths(p.Workspaces)) + `)`
 	}
 	if len(p.Hidden) > 0 {
-		where += ` AND workspace <> ALL (` + arg(paths(p.Hidden)) + `)`
+		where += ` AND workspace <> ALL (` + args.add(paths(p.Hidden)) + `)`
 	}
 	if p.Begun {
 		where += ` AND last_seq > 1`
@@ -542,23 +597,23 @@ func (db *Postgres) pick(p page, hits map[int64]int64) (text string, args []any)
 	case sessions.Failed:
 		where += ` AND status = 'idle' AND failed`
 	default:
-		where += ` AND status = ` + arg(string(p.State))
+		where += ` AND status = ` + args.add(string(p.State))
 	}
 	switch {
 	case p.from == nil:
 	case p.kind == sessions.QueryPresent:
-		where += ` AND (pinned, activity, key) < (` + arg(p.from.Pinned) + `, ` + arg(p.from.Activity) + `, ` + arg(p.from.Key) + `)`
+		where += ` AND (pinned, activity, key) < (` + args.add(p.from.Pinned) + `, ` + args.add(p.from.Activity) + `, ` + args.add(p.from.Key) + `)`
 	default:
-		where += ` AND key > ` + arg(p.from.Key)
+		where += ` AND key > ` + args.add(p.from.Key)
 	}
 	if len(p.words) > 0 {
 		titled := `true`
 		for _, w := range p.words {
-			titled += ` AND strpos(folded, ` + arg(searched(w)) + `) > 0`
+			titled += ` AND strpos(folded, ` + args.add(searched(w)) + `) > 0`
 		}
-		where += ` AND (` + titled + ` OR key = ANY (` + arg(slices.Collect(maps.Keys(hits))) + `))`
+		where += ` AND (` + titled + ` OR key = ANY (` + args.add(slices.Collect(maps.Keys(hits))) + `))`
 	}
-	return `SELECT ` + columns + ` FROM sessions WHERE ` + where + ` ORDER BY ` + order + ` LIMIT ` + arg(int64(p.limit+1)), args
+	return `SELECT ` + columns + ` FROM sessions WHERE ` + where + ` ORDER BY ` + order + ` LIMIT ` + args.add(int64(p.limit+1)), args
 }
 
 // rareEvents is how many events words are in at most whose matches are all read by the index of words.

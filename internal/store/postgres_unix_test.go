@@ -254,6 +254,22 @@ func postgresOwners(t *testing.T, server *postgrestest.Server) {
 	if err := again.Take(t.Context(), "c"); err != nil {
 		t.Error(err)
 	}
+
+	// What it does not write again, since it is there already, it writes when others may have changed it.
+	for range 2 {
+		next := storetest.Entry(t, s.LastSeq+1, event.Abort{Reason: "x"})
+		s = eventlog.Summarize(s, next)
+		if err := again.Append(t.Context(), "c", []event.Entry{next}, s); err != nil {
+			t.Error(err)
+		}
+		if got, err := again.Summary(t.Context(), "c"); err != nil || got.Backend != s.Backend || s.Backend == "" {
+			t.Errorf("of %q is written %q, %v", s.Backend, got.Backend, err)
+		}
+		server.SQL(t, nameOf(at), "UPDATE sessions SET backend = 'other', owner = 0 WHERE id = 'c'")
+		if err := again.Take(t.Context(), "c"); err != nil {
+			t.Error(err)
+		}
+	}
 	if behind := lifeOf(t, at, "last", nil); behind.Others() != 1 || len(behind.Peers()) != 2 {
 		t.Errorf("beside one that leaves there are %d others of %d", behind.Others(), len(behind.Peers()))
 	}

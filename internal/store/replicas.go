@@ -52,9 +52,9 @@ type life struct {
 	leaves bool            // what is released others take
 	ended  bool
 	lost   bool // it ended though it was not closed
-	// acknowledged is the last sequence of each session that this replica wrote: a log that ends
-	// before was lost by a failover.
-	acknowledged map[eventlog.ID]int64
+	// acknowledged is what this replica wrote last of each session: a log that ends before was lost by
+	// a failover.
+	acknowledged map[eventlog.ID]written
 }
 
 // keepReplicas is how long the row of a replica is kept after its life.
@@ -292,6 +292,11 @@ func (db *Postgres) take(ctx context.Context, id eventlog.ID) error {
 			return ErrFenced
 		case took:
 			db.taken.Add(1)
+			db.life.mu.Lock()
+			if was, ok := db.life.acknowledged[id]; ok {
+				db.life.acknowledged[id] = written{last: was.last, created: -1} // the rest others may have written
+			}
+			db.life.mu.Unlock()
 			return nil
 		case owner == db.life.me:
 			return nil
