@@ -8,21 +8,44 @@ import (
 // longestName is how many bytes of a name are looked at, before what it is set to.
 const longestName = 64
 
-// assigned adds what names of credentials are set to: NAME=value in files of variables, "name": "value"
-// in JSON and programs, name: value in YAML, name=value in addresses, <name>value</name> in XML.
-func assigned(spans []Span, text []byte, op byte) []Span {
-	for at := 0; at < len(text); {
-		i := bytes.IndexByte(text[at:], op)
-		if i < 0 {
-			break
-		}
-		at += i + 1
-		if s, ok := assignment(text, at-1); ok {
-			spans = append(spans, s)
-			at = s.To
+// mostBetween is how many bytes stand between a name and its operator, at most: see [nameBefore].
+const mostBetween = 13
+
+// assignments finds what names of credentials are set to: NAME=value in files of variables,
+// "name": "value" in JSON and programs, name: value in YAML, name=value in addresses,
+// <name>value</name> in XML.
+type assignments struct {
+	text   []byte
+	spans  []Span
+	passed int          // where the last name ended
+	from   ['>' + 1]int // where a value ended that an operator had
+}
+
+// behind judges the operator behind the name that has a part of a credential's at i.
+func (a *assignments) behind(i int) {
+	end := i
+	for end < len(a.text) && nameByte(a.text[end]) {
+		if end++; end-i > longestName {
+			return // it begins behind i
 		}
 	}
-	return spans
+	a.passed = end
+	for k := end; k < min(len(a.text), end+mostBetween+1); k++ {
+		switch c := a.text[k]; c {
+		case '=', ':', '>':
+			if k >= a.from[c] {
+				if s, ok := assignment(a.text, k); ok {
+					a.spans, a.from[c] = append(a.spans, s), s.To
+				}
+			}
+			if c != ':' { // of :=
+				return
+			}
+		case ' ', '\t', '`', '*', '"', '\'', '\\':
+		default:
+			return
+		}
+	}
 }
 
 // assignment judges the operator at i.
@@ -37,15 +60,13 @@ func assignment(text []byte, i int) (s Span, ok bool) {
 		return s, false
 	}
 	var upper [longestName]byte
-	letters := uint32(0)
 	for k, c := range name {
 		if 'a' <= c && c <= 'z' {
 			c -= 'a' - 'A'
 		}
 		upper[k] = c
-		letters |= letter(c)
 	}
-	if !mayName(letters) || !secretName(upper[:len(name)]) {
+	if !secretName(upper[:len(name)]) {
 		return s, false
 	}
 	behind := i + 1

@@ -14,11 +14,19 @@ var puttyLines = []byte("Private-Lines: ")
 // Open reports whether a private key has begun in a text and has not ended, so that what follows is
 // part of it.
 func Open(text []byte) bool {
+	if !mayHaveKey(text) {
+		return false
+	}
 	if i := bytes.LastIndex(text, keyBegin); i >= 0 && bytes.Contains(lineFrom(text, i), privateKey) {
 		return !bytes.Contains(text[i:], keyEnd)
 	}
 	i := bytes.LastIndex(text, puttyLines)
 	return i >= 0 && !bytes.Contains(text[i:], []byte("Private-MAC"))
+}
+
+// mayHaveKey reports whether a private key may begin in a text.
+func mayHaveKey(text []byte) bool {
+	return bytes.Contains(text, privateKey) || bytes.Contains(text, puttyLines)
 }
 
 func lineFrom(text []byte, i int) []byte {
@@ -30,7 +38,7 @@ func lineFrom(text []byte, i int) []byte {
 
 // keyBlocks returns the lines of private keys. open says that the text begins within one.
 func keyBlocks(text []byte, open bool) (spans []Span) {
-	if !open && !bytes.Contains(text, privateKey) && !bytes.Contains(text, puttyLines) {
+	if !open && !mayHaveKey(text) {
 		return nil
 	}
 	for at := 0; at < len(text); {

@@ -2,7 +2,8 @@ package veil
 
 import (
 	"bytes"
-	"math/bits"
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -74,47 +75,20 @@ var wordBegins, nameEnds = func() (begins, ends [256]bool) {
 	return begins, ends
 }()
 
-// letter is the bit of a capital letter in a set of letters; none for other bytes.
-func letter(c byte) uint32 {
-	if c -= 'A'; c < 26 {
-		return 1 << c
+// nameParts are the shortest parts of names of credentials: each such name has one.
+var nameParts = func() (least []string) {
+	words := slices.Collect(maps.Keys(secretWords))
+	for _, w := range slices.Concat(secretParts, secretEndings) {
+		words = append(words, string(w))
 	}
-	return 0
-}
-
-// needed are sets of letters: a name of a credential has all letters of one of them.
-var needed = func() (sets []uint32) {
-	words := slices.Concat(secretParts, secretEndings)
-	for w := range secretWords {
-		words = append(words, []byte(w))
-	}
+	slices.SortFunc(words, func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) })
 	for _, w := range words {
-		set := uint32(0)
-		for _, c := range w {
-			set |= letter(c)
-		}
-		sets = append(sets, set)
-	}
-	slices.SortFunc(sets, func(a, b uint32) int { return bits.OnesCount32(a) - bits.OnesCount32(b) })
-	least := sets[:0:0]
-	for _, set := range sets {
-		if !slices.ContainsFunc(least, func(has uint32) bool { return has&^set == 0 }) {
-			least = append(least, set)
+		if !slices.ContainsFunc(least, func(part string) bool { return strings.Contains(w, part) }) {
+			least = append(least, w)
 		}
 	}
 	return least
 }()
-
-// mayName reports whether a name with these letters can be one of a credential: that of most settings
-// cannot.
-func mayName(letters uint32) bool {
-	for _, set := range needed {
-		if set&^letters == 0 {
-			return true
-		}
-	}
-	return false
-}
 
 func containsAny(b []byte, parts [][]byte) bool {
 	return slices.ContainsFunc(parts, func(p []byte) bool { return bytes.Contains(b, p) })

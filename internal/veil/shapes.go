@@ -3,6 +3,7 @@ package veil
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -65,24 +66,42 @@ func Value(value string) bool { return values().MatchString(value) }
 // mostLooked is how many bytes of a line are compared with shapes.
 const mostLooked = 256 << 10
 
-// start is an anchor of a shape.
+// start is what a credential, or the name of one, is told by.
 type start struct {
-	shape  int
-	anchor string
+	shape  int    // whose anchor it is; below 0: it is a part of names
+	anchor string // of names, in capital letters
+	at     int    // where in it the pair stands
 }
 
-// starts are the anchors by their first two bytes: which of each text begins with, if pairs has a
-// number for the two.
-var pairs, starts = func() (pairs [1 << 16]uint8, starts [][]start) {
+// starts are the anchors and the parts of names by two neighbouring pairs of bytes of each: those of a
+// pair, if pairs has a number for it.
+var pairs, starts = func() (pairs [1 << 16]uint16, starts [][]start) {
 	starts = [][]start{nil} // no pair has the number 0
+	add := func(a, b byte, st start) {
+		p := &pairs[pair(a, b)]
+		if *p == 0 {
+			*p = uint16(len(starts))
+			starts = append(starts, nil)
+		}
+		if !slices.Contains(starts[*p], st) { // an underscore has one case
+			starts[*p] = append(starts[*p], st)
+		}
+	}
 	for i, s := range shapes {
 		for _, anchor := range s.anchors {
-			p := &pairs[pair(anchor[0], anchor[1])]
-			if *p == 0 {
-				*p = uint8(len(starts))
-				starts = append(starts, nil)
+			for _, at := range rarest(anchor) {
+				add(anchor[at], anchor[at+1], start{i, anchor, at})
 			}
-			starts[*p] = append(starts[*p], start{i, anchor})
+		}
+	}
+	for _, part := range nameParts {
+		small := strings.ToLower(part)
+		for _, at := range rarest(part) {
+			for _, a := range []byte{part[at], small[at]} {
+				for _, b := range []byte{part[at+1], small[at+1]} {
+					add(a, b, start{-1, part, at})
+				}
+			}
 		}
 	}
 	return pairs, starts
@@ -90,24 +109,63 @@ var pairs, starts = func() (pairs [1 << 16]uint8, starts [][]start) {
 
 func pair(a, b byte) uint16 { return uint16(a)<<8 | uint16(b) }
 
-// shaped adds what looks like a shape. It passes over the text once.
-func shaped(spans []Span, text []byte) []Span {
+// rarest are the places of two neighbouring pairs of a text, of the three letters in a row that texts
+// have the fewest of.
+func rarest(text string) [2]int {
+	text = strings.ToUpper(text)
+	rare := func(i int) (n int) {
+		for _, c := range []byte(text[i : i+3]) {
+			n += strings.IndexByte("ETAOINSRHLDCUMFPGWYBV_KXJQZ", c)
+		}
+		return n
+	}
+	at := 0
+	for i := 1; i+2 < len(text); i++ {
+		if rare(i) > rare(at) {
+			at = i
+		}
+	}
+	return [2]int{at, at + 1}
+}
+
+// told adds what looks like a shape, and what names of credentials are set to. It passes over every
+// other byte of the text once, as one of two neighbouring pairs begins there, and looks closer only
+// where two bytes are of a start.
+func told(spans []Span, text []byte) []Span {
 	done := make([]int, len(shapes)) // where the line ends that a shape was compared with last
-	for i := 1; i < len(text); i++ {
-		n := pairs[pair(text[i-1], text[i])]
+	a := assignments{text: text}
+	for i := 0; i+1 < len(text); i += 2 {
+		n := pairs[pair(text[i], text[i+1])]
 		if n == 0 {
 			continue
 		}
 		for _, st := range starts[n] {
-			if i <= done[st.shape] || !bytes.HasPrefix(text[i-1:], []byte(st.anchor)) {
-				continue
+			from := i - st.at
+			switch {
+			case from < 0:
+			case st.shape < 0:
+				if from >= a.passed && hasUpper(text[from:], st.anchor) {
+					a.behind(from)
+				}
+			case i >= done[st.shape] && bytes.HasPrefix(text[from:], []byte(st.anchor)):
+				spans, done[st.shape] = shapes[st.shape].match(spans, text, i)
 			}
-			var to int
-			spans, to = shapes[st.shape].match(spans, text, i)
-			done[st.shape] = to
 		}
 	}
-	return spans
+	return append(spans, a.spans...)
+}
+
+// hasUpper reports whether a text begins with a word of capital letters, whatever its case.
+func hasUpper(text []byte, word string) bool {
+	if len(text) < len(word) {
+		return false
+	}
+	for i := range len(word) {
+		if text[i]&^0x20 != word[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // match compares a shape with the line around i, and returns where that ends.

@@ -2,6 +2,7 @@ package veil
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -51,6 +52,20 @@ func TestSpans(t *testing.T) {
 		}
 		if got := b.String() + text[at:]; got != want {
 			t.Errorf("got  %q\nwant %q", got, want)
+		}
+	}
+}
+
+// What a name needs to be looked at is found wherever it stands, and in whatever case.
+func TestEachNameIsFound(t *testing.T) {
+	for _, name := range slices.Concat(slices.Collect(maps.Keys(secretWords)), []string{"X_CONNECTION_STRING", "A_CONN_STR2", "XTOKEN", "XACCESSKEY", "MY_AUTH", "DATABASE_URL", "X_DB_URI"}) {
+		for _, name := range []string{name, strings.ToLower(name), name[:1] + strings.ToLower(name[1:])} {
+			for pad := range 4 {
+				text := strings.Repeat(" ", pad) + "app_" + name + ": \"" + long + "\""
+				if spans := Spans([]byte(text)); len(spans) != 1 {
+					t.Errorf("%d in %s", len(spans), text)
+				}
+			}
 		}
 	}
 }
