@@ -30,6 +30,9 @@ const (
 	// sizeless is how much is read of files that say they have no size, as those
 	// of /proc do.
 	sizeless = 16 << 20
+	// early is from what size on a text is shown from its beginning on, while the rest is read.
+	// Below it, a view may be made of the whole: the user would see lines, then a table.
+	early = 16 << 20
 	// readTime is how long one showing may read. That is enough for tens of GB
 	// from a local disk; a longer wait looks like a hang.
 	readTime = 10 * time.Second
@@ -133,21 +136,21 @@ func (c *fileCall) run(ctx context.Context, report agent.Progress) (agent.Result
 	r.meta.Disk = c.set.work.disk(c.place, st)
 	r.meta.Path, r.meta.Was = filepath.ToSlash(c.place.rel), c.was
 	r.stop = func() {}
-	r.created = func(w *outputs.Writer) { r.stop = watch(ctx, w, report, false) }
+	r.begun = func() { r.stop = watch(ctx, r.w, report, r.early()) }
 	err = r.all(ctx, &sparse{f: f, size: most})
 	return r.result(ctx, err), nil
 }
 
 // reading copies the asked lines of a file to an output.
 type reading struct {
-	call    *fileCall
-	meta    outputs.Meta
-	created func(*outputs.Writer)
-	stop    func() // ends what created began
-	w       *outputs.Writer
-	from    int // the first line wanted
-	to      int // the last one; 0: the file's
-	size    int64
+	call  *fileCall
+	meta  outputs.Meta
+	begun func() // called once there are first bytes in w, then set to nil
+	stop  func() // ends what begun began
+	w     *outputs.Writer
+	from  int // the first line wanted
+	to    int // the last one; 0: the file's
+	size  int64
 
 	until time.Time    // when it has taken too long
 	wide  *wideDecoder // nil: the text is not in UTF-16
@@ -183,7 +186,10 @@ func (r *reading) all(ctx context.Context, src *sparse) error {
 		err = nil
 		r.more = r.size == 0 && src.left() == 0 && src.size == sizeless
 	}
-	return errors.Join(err, context.Cause(ctx))
+	if err = errors.Join(err, context.Cause(ctx)); err != nil {
+		r.meta.Unread = src.left()
+	}
+	return err
 }
 
 // begin looks at the first bytes.
@@ -209,6 +215,12 @@ func (r *reading) begin(head []byte) error {
 		r.meta.Highlight = code.Language(r.call.place.rel, head)
 	}
 	return nil
+}
+
+// early reports whether the user sees the beginning while the rest is read: what is shown as lines in
+// the end, too, and as they are.
+func (r *reading) early() bool {
+	return r.size > early && !r.meta.Binary && r.meta.MimeType == "text/plain; charset=utf-8" && r.meta.Was == ""
 }
 
 // take counts lines and keeps the wanted ones.
@@ -281,6 +293,7 @@ func (r *reading) zeros(n int64) error {
 		return err
 	}
 	r.w.WriteZeros(n)
+	r.kept()
 	return nil
 }
 
@@ -289,7 +302,16 @@ func (r *reading) keep(b []byte) error {
 		return err
 	}
 	_, err := r.w.Write(b)
+	r.kept()
 	return err
+}
+
+// kept begins what is to begin with the first bytes.
+func (r *reading) kept() {
+	if begun := r.begun; begun != nil {
+		r.begun = nil
+		begun()
+	}
 }
 
 // need makes the output unless it is there.
@@ -306,9 +328,7 @@ func (r *reading) create() (err error) {
 		limits = outputs.Limits{Head: hugeEnd, Tail: hugeEnd}
 	}
 	r.meta.StartLine = r.from
-	if r.w, err = r.call.set.out.Create(r.meta, limits); err == nil {
-		r.created(r.w)
-	}
+	r.w, err = r.call.set.out.Create(r.meta, limits)
 	return err
 }
 

@@ -253,6 +253,58 @@ func TestThreat45HugeFile(t *testing.T) {
 	}
 }
 
+// The user sees the beginning of a large text while the rest is read, and what was read when that was
+// stopped. What may be more than lines comes as a whole.
+func TestShownWhileRead(t *testing.T) {
+	b := newBench(t, nil)
+	b.write("large.log", strings.Repeat("one line\n", early/9+1))
+	b.write("short.log", strings.Repeat("one line\n", 4<<20/9))
+	b.write("wide.log", "\xff\xfe"+strings.Repeat("x\x00\n\x00", early/4+1))
+	b.write("binary", strings.Repeat("\x00\x01", early/2+1))
+	first := func(name string, stop bool) (p agent.ProgressReport, growing bool, res agent.Result) {
+		ctx, cancel := context.WithCancel(b.ctx())
+		defer cancel()
+		res, err := b.plan(RenderFile, "path", name).Run(ctx, func(now agent.ProgressReport) {
+			if p.OutputID != "" {
+				return
+			}
+			p = now
+			o, err := b.store.Get(outputs.ID(p.OutputID))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if growing = !o.Complete(); stop {
+				cancel()
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p, growing, res
+	}
+	p, growing, res := first("large.log", false)
+	if !growing || p.Bytes != readSize || p.Lines != readSize/9+1 {
+		t.Errorf("first seen: %+v, growing: %v", p, growing)
+	}
+	if want := "Displayed large.log to user (1864136 lines)"; res.TextForModel != want || b.output(res).ID() != outputs.ID(p.OutputID) {
+		t.Errorf("%q of %s, not %q of %s", res.TextForModel, b.output(res).ID(), want, p.OutputID)
+	}
+	p, _, res = first("large.log", true)
+	o, err := b.store.Get(outputs.ID(p.OutputID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := o.Meta(); res.Code() != "aborted" || !o.Complete() || o.Size() != readSize || m.Unread != early/9*9+9-readSize || !m.Truncated {
+		t.Errorf("stopped: %+v, %d bytes of %+v", res, o.Size(), m)
+	}
+	for _, name := range []string{"short.log", "wide.log", "binary"} {
+		if p, growing, _ := first(name, false); growing && p.ElapsedMs < progressInterval.Milliseconds() {
+			t.Errorf("%s was seen after %d bytes", name, p.Bytes)
+		}
+	}
+}
+
 func TestAbortWhileReading(t *testing.T) {
 	b := newBench(t, nil)
 	b.write("f", strings.Repeat("x\n", 1<<20))

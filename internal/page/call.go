@@ -184,10 +184,16 @@ func (c *Call) opened() string {
 	return "You opened " + wording.Plain(c.Name())
 }
 
-// Following is the line below a command that runs.
+// Reading reports whether the call is a file whose beginning is there while the rest is read.
+func (c *Call) Reading() bool { return c.Kind == "file" && c.State == "running" }
+
+// Following is the line below a command that runs, or a file that is read.
 func (c *Call) Following() string {
-	p := c.Progress
-	s := "Following · " + wording.Plural(p.Lines, "line")
+	p, s := c.Progress, "Following · "
+	if c.Kind == "file" {
+		s = "Reading · "
+	}
+	s += wording.Plural(p.Lines, "line")
 	if p.ElapsedMs > 0 && p.Bytes > 0 {
 		s += " · " + wording.Size(p.Bytes*1000/p.ElapsedMs) + "/s"
 	}

@@ -274,6 +274,9 @@ func (v *card) fillDone(rows bool) {
 	if v.Kind == "terminal" {
 		v.Last = o.Content.Last()
 	}
+	if v.Kind == "file" && v.Call.State == "failed" { // it was seen while it was read
+		v.Say = &say{Bold: "Only its beginning was read.", Text: v.Line}
+	}
 	v.compareWithLast()
 	if rows && !v.chooseView() {
 		v.chooseLines()

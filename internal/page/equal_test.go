@@ -98,6 +98,7 @@ func stories() map[string][]event.Data {
 			event.ToolExecutionComplete{ToolCallID: "c1", Success: true, Result: &event.ToolResult{Content: "Too large to read at once: 20,000 lines, 109 kB. The user sees all of it.\n\nPreview:\n1\n2\n"},
 				ToolTelemetry: raw(`{"exitCode":0,"outputId":"out_B","outputType":"terminal"}`), OutputID: "out_B", DurationMs: 41}, closing(event.Completed)),
 		"own": join(opening()[:1], event.ToolExecutionStart{ToolCallID: "u1", ToolName: "render_file_contents", Arguments: raw(`{"path":"internal/pump/pump.go"}`), By: event.ByUser},
+			event.ToolExecutionProgress{ToolCallID: "u1", OutputID: "out_L", Bytes: 512, Lines: 9},
 			event.ToolExecutionComplete{ToolCallID: "u1", Success: true, Result: &event.ToolResult{Content: "Displayed pump.go to user (214 lines)"}, OutputID: "out_L", ToolTelemetry: raw(`{"outputType":"file","tokensShown":3412,"tokensSent":9}`), DurationMs: 2},
 			event.ToolExecutionStart{ToolCallID: "u2", ToolName: "run_and_display", Arguments: raw(run), By: event.ByUser},
 			event.ToolExecutionProgress{ToolCallID: "u2", OutputID: "out_B", Lines: 1},

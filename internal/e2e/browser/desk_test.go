@@ -159,7 +159,8 @@ func TestDeskHandsOverWhatIsSelected(t *testing.T) {
 	p.is(prompt+`.value`, "")
 }
 
-// The scrollbar reaches the last of many lines, and no row is without its number.
+// The first lines of a large file stand still while the rest is read. The scrollbar reaches the last of
+// many lines, and no row is without its number.
 func TestDeskScrollsAMillionLines(t *testing.T) {
 	s, p := desked(t)
 	f, err := os.Create(filepath.Join(s.workspace, "million.log"))
@@ -173,9 +174,37 @@ func TestDeskScrollsAMillionLines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	p.say("/show go.mod")
+	p.front("go.mod")
+	p.js(`window.moves = []
+		let stood = null
+		const look = () => {
+			const line = ` + onDesk + `?.dataset.base === 'million.log' && ` + onDesk + `.querySelector('.rows > .line .cl')
+			if (line || stood) {
+				const box = line && line.getBoundingClientRect()
+				const now = line ? [line.textContent, box.left, box.top].join() : 'nothing'
+				if (stood && now !== stood) moves.push(now)
+				if (line?.textContent) stood ??= now
+			}
+			if (!window.enough) requestAnimationFrame(look)
+		}
+		look()`)
 	p.say("/show million.log")
 	p.front("million.log")
+	p.has(".pane:not([hidden]) .dfoot", "of 1,000,000")
 	p.wait(onDesk + `.querySelector('.rows .cl')?.textContent`)
+	p.js(`const asked = window.fetch
+		window.fetch = async (...a) => { // rows come late when the pane is drawn again
+			if (String(a[0]).includes('rows=500')) for (let i = 0; i < 5; i++) await new Promise(requestAnimationFrame)
+			return asked(...a)
+		}
+		const was = ` + onDesk + `
+		was.dispatchEvent(new CustomEvent('webchat:stale', { bubbles: true }))
+		while (` + onDesk + ` === was) await new Promise(requestAnimationFrame)
+		for (let i = 0; i < 5; i++) await new Promise(requestAnimationFrame)`)
+	if n := eval[int](p, `(window.enough = true, moves.length)`); n > 0 {
+		t.Errorf("the first line moved %d times, from its place to %s", n, eval[string](p, `moves.join(' then ')`))
+	}
 	p.js(onDesk + `.querySelector('.code').focus(); for (let i = 0; i < 120; i++) {
 		` + onDesk + `.querySelector('.code').scrollTop += 60000
 		await new Promise(requestAnimationFrame)

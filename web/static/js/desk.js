@@ -253,6 +253,7 @@ function refused() {
 /** Takes in what the list of outputs says. */
 function sync(first) {
   for (const r of records()) {
+    if (r.state === 'running' && r.kind === 'file' && tabOf(r.key)) continue // one reads what it was until it is there
     const { tab, fresh, again, pin } = take(r)
     if (pin && !first) pinNew(r.out)
     const pane = paneOf(tab.key)

@@ -1,5 +1,5 @@
 // A running command: its card asks for the newest lines whenever frames say
-// that there are more, and follows them until the reader pauses.
+// that there are more, and follows them until the reader pauses. Of a file that is read, for the first.
 
 import { fragment } from './html.js'
 import { rowsOf } from './lines.js'
@@ -21,11 +21,12 @@ async function look(card) {
   const { output } = card.dataset
   try {
     if (output && last > 0) {
-      const rows = fragment(await rowsOf(output, Math.max(1, last - shown + 1), last))
+      const follows = card.dataset.kind === 'terminal' // else a file, which is read from its top
+      const rows = fragment(await rowsOf(output, follows ? Math.max(1, last - shown + 1) : 1, follows ? last : Math.min(shown, last)))
       if (card.isConnected && card.dataset.state === 'running' && !('paused' in card.dataset)) {
         card.querySelector('.lines').replaceChildren(rows)
         const code = card.querySelector('.code')
-        code.scrollTop = code.scrollHeight
+        if (follows) code.scrollTop = code.scrollHeight
       }
     }
   } catch { /* the next progress looks again */ }

@@ -8,6 +8,7 @@ import { Viewer, viewerOf } from './viewer.js'
 
 const most = 8 // panes that stay in the page
 const wait = 200 // milliseconds between two looks at what runs
+const soonRead = 200 // milliseconds in which a file is read without a button to stop it
 const pause = 10_000 // milliseconds between two times that a file is read again by itself
 const patience = 30_000 // milliseconds that rows may take until they are asked for again
 const narrow = matchMedia('(max-width: 839px)') // lines are wrapped there at first
@@ -85,7 +86,7 @@ async function draw(tab, into, again = false) {
   }
   const old = panes.get(tab.key)
   const was = old && viewerOf(old)
-  const kept = was ? { pos: was.pos, wrap: was.wrapped, following: was.following, find: old.querySelector('.find') } : null
+  const kept = was ? { pos: was.pos, wrap: was.wrapped, following: was.following, find: old.querySelector('.find'), before: old.dataset.output === pane.dataset.output ? was : null } : null
   const chosen = old ? selection(old) : left.get(tab.key)?.out === out && left.get(tab.key)
   left.delete(tab.key)
   pane.dataset.key = tab.key
@@ -131,18 +132,18 @@ export async function reread(tab, out) {
 }
 
 function rows(pane, tab, kept) {
-  const v = new Viewer(pane)
+  const v = new Viewer(pane, kept?.before)
   if (kept?.wrap ?? tab.place?.wrap ?? narrow.matches) {
     v.wrap(true)
     pane.querySelector('[data-act=wrap]')?.setAttribute('aria-pressed', 'true')
   }
-  const search = 'search' in pane.dataset // which is read from its top
-  v.following = v.running && (kept ? kept.following : !search)
+  const top = pane.dataset.kind !== 'terminal' || 'search' in pane.dataset // it is read from there
+  v.following = v.running && (kept ? kept.following : !top)
   if (kept) {
     v.move(kept.following ? v.most : kept.pos)
     if (kept.find) pane.querySelector('.dhead').after(kept.find)
   } else if (tab.place?.line) v.move(v.place(tab.place.line))
-  else if (pane.dataset.kind === 'terminal' && !search) v.move(v.most) // a command's end says how it went
+  else if (!top) v.move(v.most) // a command's end says how it went
   if (v.running) watch(pane)
   pane.addEventListener('webchat:lines', () => {
     pane.dataset.at = v.seen.from
@@ -180,7 +181,7 @@ export async function place(tab, lines) {
   choose(pane, from, Math.min(v.last, to ?? from))
 }
 
-/** Follows a command that runs: its card in the conversation hears of its progress. */
+/** Follows a command that runs, or a file that is read: its card in the conversation hears of its progress. */
 function watch(pane) {
   const turns = document.getElementById('turns')
   const v = viewerOf(pane)
@@ -191,7 +192,7 @@ function watch(pane) {
     soon = 0
     if (!pane.isConnected || pane.dataset.state !== 'running') return seen.disconnect()
     const card = turns.querySelector(`[data-card][data-output="${CSS.escape(pane.dataset.output)}"]`)
-    if (!card) return
+    if (card?.dataset.state !== 'running') return // the pane is drawn again
     if (v.behind && Date.now() < (late ||= Date.now() + patience)) { // over a slow line it would never catch up
       soon = setTimeout(look, wait)
       return
@@ -200,8 +201,14 @@ function watch(pane) {
     v.refresh()
     v.reach(Number(card.dataset.lines ?? 0))
     if (!v.behind) v.draw()
+    const said = document.getElementById(`${card.id.replace(/\.r$/, '')}.t`)?.textContent ?? ''
+    if ('reading' in pane.dataset) { // most files are there before anybody could press Stop
+      words.textContent = said
+      pane.querySelector('[data-act=stop-tool]').hidden = Number(card.dataset.elapsed) < soonRead
+      return
+    }
     pane.querySelector('[data-so-far]').textContent = some(v.last, 'line')
-    words.textContent = `${v.following ? 'Following the end' : 'Paused'} · ${document.getElementById(`${card.id.replace(/\.r$/, '')}.t`)?.textContent.replace(/^Following · /, '') ?? ''}`
+    words.textContent = `${v.following ? 'Following the end' : 'Paused'} · ${said.replace(/^Following · /, '')}`
     const clock = pane.querySelector('.state .live')
     const elapsed = card.querySelector('.state .live')
     if (clock && elapsed) clock.textContent = elapsed.textContent

@@ -57,7 +57,7 @@ function draw(pane) {
     return list.map(([a, b]) => [Math.round(at(a)), Math.max(2, (b - a + 1) * unit)]).filter(([top]) => !seen.has(top) && seen.add(top)).map(([top, h]) => rect(name, top, h, x, width))
   }
   const s = selection(pane)
-  const wide = v.total > long
+  const wide = v.total > long || 'reading' in pane.dataset
   map.classList.toggle('wide', wide)
   if (wide) count(pane)
   map.setAttribute('viewBox', `0 0 ${wide ? 32 : 14} ${tall || 1}`)

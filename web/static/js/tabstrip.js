@@ -20,7 +20,7 @@ export function drawTabs(strip) {
 function show(el, tab) {
   const part = (name) => el.querySelector(`[data-part=${name}]`)
   const isFront = tab.key === desk.front
-  const marks = { 'is-front': isFront, 'is-beside': tab.key === desk.beside, 'is-news': tab.news || tab.disk, 'is-live': tab.state === 'running', 'is-bad': Boolean(tab.bad), 'is-pinned': tab.pinned, 'is-off': tab.state === 'gone', 'is-look': tab.look }
+  const marks = { 'is-front': isFront, 'is-beside': tab.key === desk.beside, 'is-news': tab.news || tab.disk, 'is-live': tab.state === 'running' && tab.kind === 'terminal', 'is-bad': Boolean(tab.bad), 'is-pinned': tab.pinned, 'is-off': tab.state === 'gone', 'is-look': tab.look }
   for (const [name, on] of Object.entries(marks)) el.classList.toggle(name, Boolean(on))
   el.title = plain(tab.name)
   part('from').textContent = plain(from(tab))

@@ -41,7 +41,8 @@ const numberOf = (row) => Number(row.querySelector(':scope > .ln')?.getAttribute
  * that match are shown.
  */
 export class Viewer {
-  constructor(pane) {
+  /** A viewer of the same output that this one follows lends it copies of its rows until its own have come. */
+  constructor(pane, before) {
     this.pane = pane
     this.code = pane.querySelector('.code')
     this.tall = pane.querySelector('.tall')
@@ -63,6 +64,7 @@ export class Viewer {
     this.measured = 0 // pixels of the screen; 0: not known
     this.following = false
     this.behind = false // the end has grown, and its rows are under way
+    this.digits = before?.digits ?? ('reading' in pane.dataset ? 7 : 0) // for which numbers have room: they move no text when more come
     viewers.set(pane, this)
     this.code.addEventListener('scroll', () => this.scrolled(), { passive: true })
     this.code.addEventListener('wheel', (e) => this.wheel(e), { passive: false })
@@ -73,6 +75,7 @@ export class Viewer {
       this.fit()
     })
     this.sizes.observe(this.code)
+    if (before && !before.only) for (const row of before.rows.children) if (numberOf(row)) this.stand(numberOf(row), row.cloneNode(true)) // the other may still draw
     this.reach(Number(pane.dataset.last ?? pane.dataset.lines ?? 0))
   }
 
@@ -121,8 +124,9 @@ export class Viewer {
   reach(last) {
     const was = this.last
     this.last = Math.max(last, this.first - 1)
-    this.code.classList.toggle('n7', this.last > 99_999)
-    this.code.style.setProperty('--digits', String(this.last).length)
+    this.digits = Math.max(this.digits, String(this.last).length)
+    this.code.classList.toggle('n7', this.digits > 5)
+    this.code.style.setProperty('--digits', this.digits)
     if (this.last === was && this.total === this.fitted) return
     if (this.following && this.rows.firstChild) this.behind = this.lacks()
     if (!this.behind) this.fit()
