@@ -142,8 +142,12 @@ func (m *Manager) eraseDeletedText() {
 	if !ok {
 		return
 	}
-	m.scrubbing.Lock()
-	defer m.scrubbing.Unlock()
+	select { // a disk may keep it for long
+	case m.scrubbing <- struct{}{}:
+		defer func() { <-m.scrubbing }()
+	case <-m.ctx.Done():
+		return
+	}
 	if err := disk.Scrub(m.ctx); err != nil && m.ctx.Err() == nil {
 		m.cfg.Logger.Warn("words of deleted sessions may be left on the disk until the next one is deleted", "error", err)
 	}

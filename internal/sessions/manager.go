@@ -72,7 +72,7 @@ type Manager struct {
 	roomMu sync.Mutex // guards rooms
 	rooms  map[string]Room
 
-	scrubbing sync.Mutex // held while deleted text is erased
+	scrubbing chan struct{} // holds one while deleted text is erased
 
 	mu       sync.Mutex // guards what follows
 	sessions map[eventlog.ID]*session.Session
@@ -93,7 +93,7 @@ func New(c Config) (*Manager, error) {
 	}
 	m := &Manager{cfg: c, rooms: map[string]Room{}, backends: map[string]agent.Backend{}, ready: make(chan struct{}),
 		sessions: map[eventlog.ID]*session.Session{}, claims: map[eventlog.ID]*claim{},
-		purges: map[eventlog.ID]*time.Timer{}, watches: map[*Watch]struct{}{}}
+		purges: map[eventlog.ID]*time.Timer{}, scrubbing: make(chan struct{}, 1), watches: map[*Watch]struct{}{}}
 	for _, b := range c.Backends {
 		if m.backends[b.Name()] != nil {
 			return nil, fmt.Errorf("%w: two backends are named %q", eventlog.ErrInvalid, b.Name())
