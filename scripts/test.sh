@@ -9,8 +9,9 @@ race=${RACE:-}
 
 # The race detector takes three times the time, so it watches where goroutines meet: not where
 # neither a package nor its tests start one, and not what runs whole programs, whose rooms it
-# watches by their own tests. make soak watches all. The browser's tests take the longest and
-# begin first; real agents (TestReal) have a run of their own.
+# watches by their own tests; nor what is too slow below it and adds no goroutine (unwatched_test.go).
+# make soak watches all. The browser's tests take the longest and begin first; real agents
+# (TestReal) have a run of their own.
 starts='^[[:space:]]*go [a-z(]|\.Go\(|\.Parallel\('
 whole="" met="" real=""
 for package in $($go list -f '{{.ImportPath}}={{.Dir}}' ./...); do
@@ -24,6 +25,7 @@ for package in $($go list -f '{{.ImportPath}}={{.Dir}}' ./...); do
 			continue
 		fi
 		met="$met $path"
+		[ ! -e "$dir/unwatched_test.go" ] || whole="$whole $path" # both ways
 		! cat "$dir"/*_test.go 2>/dev/null | grep -q '^func TestReal' || real="$real $path"
 		;;
 	esac

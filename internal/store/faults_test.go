@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -341,49 +340,5 @@ func TestDamagedEvents(t *testing.T) {
 	}
 	if left, err := os.ReadDir(filepath.Join(dir, damageFolder)); err != nil || len(left) > 0 {
 		t.Errorf("of deleted sessions are left %v, %v", left, err)
-	}
-}
-
-// TestFlippedBits: whatever is damaged, there is an answer or an error, never a
-// panic, and the file stays.
-func TestFlippedBits(t *testing.T) {
-	_, good := filled(t)
-	content, err := os.ReadFile(good)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rnd := rand.New(rand.NewPCG(1, 1))
-	dir := t.TempDir()
-	file := filepath.Join(dir, FileName)
-	reported := 0
-	for range 20 {
-		b := bytes.Clone(content)
-		for range 1 + rnd.IntN(20) {
-			b[rnd.IntN(len(b))] ^= byte(1 + rnd.IntN(255))
-		}
-		if err := os.WriteFile(file, b, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		db, err := Open(Config{Dir: dir})
-		if err == nil {
-			_, listed := db.List(t.Context(), sessions.Query{})
-			for i := range 10 {
-				_, read := db.After(t.Context(), eventlog.ID(fmt.Sprint("s", i)), 0, 100)
-				err = errors.Join(err, read)
-			}
-			err = errors.Join(err, listed)
-			db.Close()
-		}
-		if err != nil {
-			reported++
-		}
-		if _, err := os.Stat(file); err != nil {
-			t.Fatal(err)
-		}
-		os.Remove(file + "-wal")
-		os.Remove(file + "-shm")
-	}
-	if reported == 0 {
-		t.Error("no damage was ever reported")
 	}
 }

