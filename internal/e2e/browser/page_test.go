@@ -318,14 +318,15 @@ func (p *page) dark(name string) {
 	p.look(1440, 900, "light")
 }
 
-// strained has axe-core check the page in colours that the system forces, and at 200 %.
+// strained has axe-core check a page that follows all rules in colours that the system forces, and
+// at 200 %.
 func (p *page) strained(state string) {
 	p.t.Helper()
 	p.media("forced-colors", "active")
-	p.accessible(state + ", forced colours")
+	p.follows(inScheme, state+", forced colours")
 	p.media()
 	p.do(chromedp.EmulateViewport(720, 450, chromedp.EmulateScale(2)))
-	p.accessible(state + " at 200 %")
+	p.follows(inWidth, state+" at 200 %")
 	p.look(1440, 900, "light")
 }
 

@@ -47,10 +47,10 @@ func TestDeskInItsStates(t *testing.T) {
 	s.put("relay.json", `{"name":"relay","listen":"127.0.0.1:8080","pump":{"buffer":64,"patience":"1s","clock":null},"sinks":[{"host":"argus-00","tls":{"on":true}},{"host":"birch-07"}],"limits":{"frame":1048576}}`)
 	both := func(name string) {
 		t.Helper()
-		for _, scheme := range []string{"dark", "light"} {
-			p.look(1440, 900, scheme)
-			p.shot("state-of-desk-" + name + "-" + scheme)
-			p.accessible(name + ", " + scheme)
+		for _, as := range []struct{ scheme, rules string }{{"dark", inScheme}, {"light", allRules}} {
+			p.look(1440, 900, as.scheme)
+			p.shot("state-of-desk-" + name + "-" + as.scheme)
+			p.follows(as.rules, name+", "+as.scheme)
 		}
 		if name != "off" && name != "picture" {
 			p.strained(name)
