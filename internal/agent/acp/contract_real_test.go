@@ -17,7 +17,7 @@ import (
 
 // The real Claude Code, Codex and Copilot CLI keep the contract of a backend. It takes
 // them a minute each, so that only CI tries it, and who sets WEBCHAT_TEST_AGENTS.
-func TestContractOfRealAgents(t *testing.T) {
+func TestRealContract(t *testing.T) {
 	if os.Getenv("CI") == "" && os.Getenv("WEBCHAT_TEST_AGENTS") == "" {
 		t.Skip("WEBCHAT_TEST_AGENTS is not set, so the contract is not tried with real agents")
 	}
