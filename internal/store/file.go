@@ -74,8 +74,13 @@ func (f *file) prepare(ctx context.Context) error {
 		}
 		f.hot[text] = stmt
 	}
+	// SQLite opens a file that it cannot write all the same, and then never writes it: only a statement
+	// that would write finds out. This one deletes nothing.
+	_, err := f.exec(ctx, purged, 0)
 	var rest bool
-	err := f.conn.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM purges)`).Scan(&rest)
+	if err == nil {
+		err = f.conn.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM purges)`).Scan(&rest)
+	}
 	if err == nil && rest {
 		_, err = f.exec(ctx, purgeAll)
 	}
