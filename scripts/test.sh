@@ -11,7 +11,7 @@ race=${RACE:-}
 # neither a package nor its tests start one, and not what runs whole programs, whose rooms it
 # watches by their own tests; nor what is too slow below it and adds no goroutine (unwatched_test.go).
 # make soak watches all. The browser's tests take the longest and begin first; real agents
-# (TestReal) have a run of their own.
+# (TestReal) wait more than they work, so they run beside what the race detector watches.
 starts='^[[:space:]]*go [a-z(]|\.Go\(|\.Parallel\('
 whole="" met="" real=""
 for package in $($go list -f '{{.ImportPath}}={{.Dir}}' ./...); do
@@ -39,8 +39,8 @@ $go build -v $($go list -deps -test -f "$deps" $whole $real)
 # shellcheck disable=SC2046,SC2086
 $go build -v $race $($go list -deps -test -f "$deps" $met)
 
-report=$(mktemp)
-trap 'rm -f "$report"' EXIT
+report=$(mktemp) agents=$(mktemp)
+trap 'rm -f "$report" "$agents"' EXIT
 $go build -o "$report" ./scripts/report
 
 # make check vets all, for each system.
@@ -48,6 +48,8 @@ echo "testing"
 # shellcheck disable=SC2086
 {
 	$go test -json -vet=off -timeout 20m $whole || true
-	$go test -json -vet=off -run '^TestReal' $real || true
-	$go test $race -json -vet=off -skip '^TestReal' $met
+	$go test -json -vet=off -timeout 20m -run '^TestReal' $real >"$agents" &
+	$go test $race -json -vet=off -skip '^TestReal' $met || true
+	wait
+	cat "$agents"
 } | "$report"

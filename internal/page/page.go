@@ -219,10 +219,11 @@ func (p *Pages) layout(page, title string) layout {
 func (p *Pages) Auth(w io.Writer, probe bool) error {
 	l := p.layout("auth", "Sign in · webchat")
 	l.Probe, l.Shared = probe, p.Config.Shared
-	err := execute(p.small(), w, "auth", l)
-	go p.tmpl() // who signs in asks for another page next
-	return err
+	return execute(p.small(), w, "auth", l)
 }
+
+// Prepare parses the templates that the other pages need.
+func (p *Pages) Prepare() { p.tmpl() }
 
 // Problem is what a page of an error says.
 type Problem struct {

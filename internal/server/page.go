@@ -81,7 +81,7 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) auth(w http.ResponseWriter, r *http.Request) error {
-	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Auth(b, false) })
+	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.signIn(b, false) })
 }
 
 // signInAs begins and ends a sign-in of a person whom somebody else knows.
@@ -133,12 +133,19 @@ func (s *Server) view(ctx context.Context, wish sidebarWish) (v page.View, err e
 	return v, nil
 }
 
+// signIn writes the page that signs in, and readies the one that is asked for next.
+func (p *Pages) signIn(b *bytes.Buffer, probe bool) error {
+	err := p.pages.Auth(b, probe)
+	go p.pages.Prepare()
+	return err
+}
+
 // Refuse answers a person whom the guard refuses a page, for guard.Config. Who is
 // not signed in may be so after all: a link from another site comes without the
 // cookie, and a script of that page finds out.
 func (p *Pages) Refuse(w http.ResponseWriter, r *http.Request, status int, code, sentence string) {
 	if status == http.StatusUnauthorized {
-		_ = writePage(w, r, status, func(b *bytes.Buffer) error { return p.pages.Auth(b, true) })
+		_ = writePage(w, r, status, func(b *bytes.Buffer) error { return p.signIn(b, true) })
 		return
 	}
 	p.problem(w, r, refusal{status: status, code: code, sentence: sentence}, http.StatusText(status))
