@@ -349,8 +349,8 @@ func (x *Index) Was(ctx context.Context, commit, path string, limit int64) (data
 	return data, found, err
 }
 
-// Sizes returns how many bytes a commit has of files, by their paths; those it does not have, or git
-// does not tell of, are left out.
+// Sizes returns how many bytes files have in a commit, by their paths. Files that are not in it, or that
+// git does not report, are left out.
 func (x *Index) Sizes(ctx context.Context, commit string, paths []string) map[string]int64 {
 	sizes := map[string]int64{}
 	if commitName(commit) == "" {

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -58,9 +59,9 @@ func checkUser(name string) error {
 func (g *Guard) Shared() bool { return g.config.Users != nil }
 
 // SignInAs lets [Config.Users] say who a person is and sends the browser to a sign-in link in that
-// user's name, which only this browser can spend: sent to somebody else, it would have that one work,
-// unaware, as the user. [ErrIdentity], [ErrEnded] or [ErrProvider] for
-// who is not let in; why is logged, once a minute at most.
+// user's name, which works in this browser only: in another person's, that person would work as the
+// user without knowing. It fails with [ErrIdentity], [ErrEnded] or [ErrProvider]; the reason is logged,
+// once a minute at most.
 func (g *Guard) SignInAs(w http.ResponseWriter, r *http.Request) error {
 	at := Place{Base: g.Base(), Secure: g.Secure(), Derive: g.derived}
 	if g.public != nil {
@@ -85,16 +86,22 @@ func (g *Guard) SignInAs(w http.ResponseWriter, r *http.Request) error {
 		return ErrIdentity
 	}
 	c := g.linkCookie(r)
-	c.Value, c.MaxAge = rand.Text(), int(launchLife.Seconds())
+	c.Value, c.MaxAge = cmp.Or(c.Value, rand.Text()), int(launchLife.Seconds()) // another tab may sign in, too
 	http.SetCookie(w, c)
 	http.Redirect(w, r, at.Base+"/auth#t="+g.launch(user, sumOf(c.Value)), http.StatusSeeOther)
 	return nil
 }
 
-// linkCookie tells the browser for which a user's link was made.
+// linkCookie marks the browser that a user's link is made for, as r has it; its value is empty if r has
+// none. It is lax, because the provider sends
+// the browser here from another site.
 func (g *Guard) linkCookie(r *http.Request) *http.Cookie {
 	c := g.cookie(r)
 	c.Name += ".link" // no path of a public URL has a dot
+	c.SameSite = http.SameSiteLaxMode
+	if sent, err := r.Cookie(c.Name); err == nil {
+		c.Value = sent.Value
+	}
 	return c
 }
 

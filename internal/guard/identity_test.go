@@ -32,8 +32,11 @@ func TestIdentityHeader(t *testing.T) {
 	key := strings.TrimSpace(string(b))
 	at := newClock()
 	g := newGuard(t, guard.Config{Users: users, Logger: logger, Now: at.Now})
-	ask := func(keys []string, names []string) (*http.Response, error) {
+	ask := func(keys []string, names []string, cookies ...*http.Cookie) (*http.Response, error) {
 		r := httptest.NewRequest("GET", "/auth/user", nil)
+		for _, c := range cookies {
+			r.AddCookie(c)
+		}
 		r.Header["Webchat-Identity-Key"], r.Header["X-Forwarded-Email"] = keys, names
 		w := httptest.NewRecorder()
 		err := g.SignInAs(w, r)
@@ -72,9 +75,7 @@ func TestIdentityHeader(t *testing.T) {
 	if err != nil || !found || to != "/auth" || res.StatusCode != http.StatusSeeOther || len(res.Cookies()) != 1 {
 		t.Fatalf("%v %d %v", err, res.StatusCode, res.Header)
 	}
-	browser := httptest.NewRequest("POST", "/", nil)
-	browser.AddCookie(res.Cookies()[0])
-	// Nobody can have somebody else work as them by sending them the link.
+	// A link that is sent to another person does not have that person work as the sender.
 	elses := httptest.NewRequest("POST", "/", nil)
 	if _, err := g.SignIn(httptest.NewRecorder(), elses, secret, nil); !errors.Is(err, guard.ErrLaunch) {
 		t.Errorf("in a browser without its cookie: %v", err)
@@ -84,13 +85,20 @@ func TestIdentityHeader(t *testing.T) {
 	if _, err := g.SignIn(httptest.NewRecorder(), elses, secret, nil); !errors.Is(err, guard.ErrLaunch) {
 		t.Errorf("in a browser with another's cookie: %v", err)
 	}
-	if _, err := g.SignIn(httptest.NewRecorder(), browser, secret, nil); err != nil {
-		t.Error(err)
+	// Two tabs of a browser sign in at once.
+	tab, _ := ask(one, ann, res.Cookies()[0])
+	_, second, _ := strings.Cut(tab.Header.Get("Location"), "#t=")
+	for _, link := range []string{secret, second} {
+		r := httptest.NewRequest("POST", "/", nil)
+		r.AddCookie(tab.Cookies()[0])
+		if _, err := g.SignIn(httptest.NewRecorder(), r, link, nil); err != nil {
+			t.Error(err)
+		}
 	}
 	if n, err := g.Revoke("bob@example.com"); n != 0 || err != nil {
 		t.Errorf("another user's: %d %v", n, err)
 	}
-	if n, err := g.Revoke("ann@example.com"); n != 1 || err != nil {
+	if n, err := g.Revoke("ann@example.com"); n != 2 || err != nil {
 		t.Errorf("%d %v", n, err)
 	}
 	again, err := guard.NewHeader("X-Forwarded-Email", file, logger)

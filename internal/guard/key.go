@@ -38,8 +38,8 @@ func (g *Guard) derived(purpose string) string {
 	return base32.StdEncoding.EncodeToString(h.Sum(nil)[:20])
 }
 
-// ReplicaProof returns what only a server with this API token can say that is asked, by a text nobody
-// knew before, whether it is the replica of a number.
+// ReplicaProof returns the answer by which a server proves that it has this API token and is the
+// replica of a number. asked is a fresh random text.
 func (g *Guard) ReplicaProof(number int64, asked string) string {
 	return g.derived("replica " + strconv.FormatInt(number, 10) + " " + asked)
 }

@@ -90,7 +90,7 @@ func TestManyLinksOfOneUser(t *testing.T) {
 	}
 }
 
-// Sign-ins are bounded, and who signs in often signs out nobody but themselves.
+// Sign-ins are bounded, and a user who signs in often signs out only themselves.
 func TestManySignInsOfOneUser(t *testing.T) {
 	g, err := New(Config{Dir: t.TempDir()})
 	if err != nil {

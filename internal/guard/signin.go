@@ -54,7 +54,7 @@ func (g *Guard) SignIn(w http.ResponseWriter, r *http.Request, launch string, ke
 	}
 	now := g.config.Now()
 	var browser sum
-	if c, err := r.Cookie(g.linkCookie(r).Name); err == nil {
+	if c := g.linkCookie(r); c.Value != "" {
 		browser = sumOf(c.Value)
 	}
 	user, good := g.spend(launch, browser)

@@ -66,7 +66,7 @@ func Value(value string) bool { return values().MatchString(value) }
 // mostLooked is how many bytes of a line are compared with shapes.
 const mostLooked = 256 << 10
 
-// start is what a credential, or the name of one, is told by.
+// start is what a credential, or the name of one, is recognised by.
 type start struct {
 	shape  int    // whose anchor it is; below 0: it is a part of names
 	anchor string // of names, in capital letters
@@ -128,10 +128,10 @@ func rarest(text string) [2]int {
 	return [2]int{at, at + 1}
 }
 
-// told adds what looks like a shape, and what names of credentials are set to. It passes over every
+// recognised adds what looks like a shape, and what names of credentials are set to. It passes over every
 // other byte of the text once, as one of two neighbouring pairs begins there, and looks closer only
 // where two bytes are of a start.
-func told(spans []Span, text []byte) []Span {
+func recognised(spans []Span, text []byte) []Span {
 	done := make([]int, len(shapes)) // where the line ends that a shape was compared with last
 	a := assignments{text: text}
 	for i := 0; i+1 < len(text); i += 2 {

@@ -43,7 +43,7 @@ func SpansFrom(text []byte, open bool) []Span {
 }
 
 func find(text []byte, open bool) []Span {
-	return Joined(told(keyBlocks(text, open), text))
+	return Joined(recognised(keyBlocks(text, open), text))
 }
 
 // Joined sorts spans and makes one of those that overlap or touch.
