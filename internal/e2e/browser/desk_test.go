@@ -159,6 +159,23 @@ func TestDeskHandsOverWhatIsSelected(t *testing.T) {
 	p.is(prompt+`.value`, "")
 }
 
+// A session whose only look failed says so, also where it was begun on the start page, and when it is
+// opened again: it is never blank.
+func TestAFailedLookStaysInSight(t *testing.T) {
+	h := newHouse(t)
+	p := h.site.open("/")
+	p.expect("422")
+	p.look(1440, 900, "light")
+	p.say("/show nope.txt")
+	p.has("#desk", "There is no nope.txt")
+	p.js(`location.reload()`)
+	p.live()
+	p.has("#desk", "There is no nope.txt")
+	p.is(`document.activeElement.id`, "prompt")
+	p.look(360, 740, "light")
+	p.has("#turns", "There is no nope.txt")
+}
+
 // The first lines of a large file stand still while the rest is read. The scrollbar reaches the last of
 // many lines, and no row is without its number.
 func TestDeskScrollsAMillionLines(t *testing.T) {

@@ -240,10 +240,10 @@ function leads(tab) {
   return !front() || (!touched && !paneOf(desk.front)?.querySelector('.find'))
 }
 
-/** What the reader asked to see and could not be shown has no output: its call stands on the Desk. */
+/** What could not be shown has no output: its call stands on the Desk, if the reader asked for it or there is nothing else. */
 function refused() {
-  if (!wanted || !wide.matches) return
-  const card = [...document.querySelectorAll('#turns .turn[data-look]:last-child [data-card][data-state=failed]')].find((el) => el.dataset.name === wanted)
+  if (!wide.matches || (!wanted && desk.tabs.length)) return
+  const card = [...document.querySelectorAll('#turns .turn[data-look]:last-child [data-card][data-state=failed]')].find((el) => !wanted || el.dataset.name === wanted)
   const slip = card?.querySelector('[data-slip]')
   if (!slip || tabWith(slip.dataset.slip)) return
   wanted = ''
@@ -298,6 +298,7 @@ function restore() {
     desk.beside = tabOf(was?.beside)?.closed ? null : tabOf(was?.beside)?.key ?? null
   }
   draw()
+  refused()
   if (wide.matches) arrange()
 }
 
