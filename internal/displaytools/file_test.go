@@ -186,7 +186,7 @@ func TestPathsRefused(t *testing.T) {
 		filepath.Join(outside, "secret"): out,
 		b.dir + "-other":                 out,
 		"ok\x00.png":                     "path must not hold a NUL character",
-		"a/b/c":                          "There is no c in " + shown + ".",
+		"a/b/c":                          "There is no a/b/c in " + shown + ".",
 		"RAEDME.md":                      "There is no RAEDME.md in " + shown + ". The nearest are: README.md",
 		"raemde.md":                      "There is no raemde.md in " + shown + ". The nearest are: README.md",
 		"porc.go":                        "There is no porc.go in " + shown + ". The nearest are: internal/proc/proc.go",

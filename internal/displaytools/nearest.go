@@ -26,7 +26,11 @@ func (w *workspace) explain(ctx context.Context, asked string, err error) error 
 	case !errors.Is(err, errMissing):
 		return err
 	}
-	f := agent.Errorf(event.KindNotFound, "There is no %s in %s.", called(asked), w.shown())
+	name := called(asked)
+	if filepath.IsLocal(asked) { // a file of that name may be in another folder
+		name = shorten(printable(filepath.ToSlash(filepath.Clean(asked))), tryLength)
+	}
+	f := agent.Errorf(event.KindNotFound, "There is no %s in %s.", name, w.shown())
 	f.Nearest = wording.Nearest(filepath.ToSlash(asked), w.names(ctx), nearShown)
 	return f
 }

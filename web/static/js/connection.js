@@ -69,7 +69,8 @@ function receive(m) {
   if (m.t === 'ping') port.postMessage({ t: 'pong' })
   if (m.t === 'lost') hello()
   if (m.t === 'changed') for (const f of changed) f(m.data)
-  if (m.t === 'refresh') for (const f of changed) f(null)
+  // What ran when the page was made may have ended before the stream of all sessions was open.
+  if (m.t === 'refresh' || (m.t === 'open' && document.querySelector('#sessions :is([data-status=running], [data-status=waiting])'))) for (const f of changed) f(null)
   if (m.t === 'state') show(m)
   if (m.t === 'frame') take(m.frame)
 }

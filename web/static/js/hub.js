@@ -24,7 +24,7 @@ export class Hub {
       if (tab) this.drop(tab)
       tab = { port, session: m.session, after: m.after, seen: Date.now(), looked: m.visible ? Date.now() : 0, buffer: null, send: (x) => port.postMessage(x) }
       this.tabs.add(tab)
-      this.start()
+      this.start(tab)
       if (tab.session) this.join(tab)
       return
     }
@@ -79,18 +79,17 @@ export class Hub {
     order.forEach((s, i) => s.live(i < most))
   }
 
-  start() {
+  start(tab) {
     if (this.list) {
       if (this.list.state) for (const tab of this.tabs) if (!tab.session) tab.send(this.list.state)
+      if (this.list.state?.state === 'live') tab.send({ t: 'open' })
       return
     }
     let opened = false
     this.list = follow(() => '/api/stream', {
       onOpen: () => {
-        if (opened) {
-          this.tell({ t: 'refresh' })
-          for (const s of this.sessions.values()) s.catchUp()
-        }
+        this.tell({ t: opened ? 'refresh' : 'open' })
+        if (opened) for (const s of this.sessions.values()) s.catchUp()
         opened = true
       },
       onData: (e) => {
