@@ -94,6 +94,17 @@ func TestKeysOfTheDesk(t *testing.T) {
 	p.wait(`document.activeElement.matches('.pane .code')`)
 	p.press("Escape", "\\")
 	p.wait(`document.querySelectorAll('.pane:not([hidden])').length === 2`)
+	const second = ".pane.is-second:not([hidden])"
+	p.press("F6") // of two panes keys act on the one with the ring
+	p.wait(`document.activeElement.matches('` + second + ` .code, ` + second + ` .other')`)
+	p.press("f")
+	p.wait(`document.activeElement.matches('` + second + ` .find input')`)
+	p.press("Escape", "F6")
+	p.wait(`document.activeElement.id === 'prompt'`)
+	p.press("Escape")
+	p.wait(`document.activeElement.closest('` + second + `')`)
+	p.press("Shift+F6")
+	p.wait(`document.activeElement.closest('.pane:not(.is-second)')`)
 	p.press("\\")
 	p.wait(`document.querySelectorAll('.pane:not([hidden])').length === 1`)
 	p.press("]")

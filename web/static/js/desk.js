@@ -6,7 +6,7 @@ import { address, addressed, follow, linesOf } from './deskaddress.js'
 import { announce } from './announce.js'
 import { begin, coming, drop, paneOf, place, refresh } from './pane.js'
 import { pinNew } from './pins.js'
-import { beside, desk, front, load, open, records, rowOf, save, tabOf, tabWith, take } from './tabs.js'
+import { beside, desk, front, load, open, reading, records, rowOf, save, tabOf, tabWith, take } from './tabs.js'
 import { drawTabs, slips } from './tabstrip.js'
 import { failed, toast } from './toast.js'
 
@@ -23,12 +23,13 @@ let brought = 0 // how often a tab was brought to the front; a tab keeps the num
 /** Whether the Desk can be seen. */
 export const isShown = () => (wide.matches ? app.matches('.has-desk:not(.no-desk)') : app.classList.contains('sheet'))
 
-/** The element that letters are keys in. */
-export const view = () => paneOf(desk.front)?.querySelector(':is(.code, .pic, .other, .nothing):not([hidden])') ?? strip.querySelector('.is-front [role=tab]')
+/** The element of a tab that letters are keys in. */
+export const view = (tab = reading()) => paneOf(tab?.key)?.querySelector(':is(.code, .pic, .other, .nothing):not([hidden])') ?? strip.querySelector('.is-front [role=tab]')
 
 /** Gives the focus to what is in front, at once or when it has come. */
 export function enter() {
-  if (front()) front().wanted = !paneOf(desk.front)
+  const tab = reading()
+  if (tab) tab.wanted = !paneOf(tab.key)
   ;(view() ?? document.getElementById('scroll')).focus({ preventScroll: true })
 }
 
@@ -99,6 +100,7 @@ export function bring(tab, { lines, focus, other, byItself, peeked } = {}) {
     if (desk.beside === tab.key) desk.beside = desk.front
     desk.front = tab.key
   }
+  desk.read = null
   if (!peeked) touched = false
   draw()
   if (!isShown() && !wide.matches) return
@@ -160,7 +162,7 @@ export function restoreTabs() {
 }
 
 /** Closes a tab: its output stays on the shelf. */
-export function close(tab = front()) {
+export function close(tab = reading()) {
   if (!tab) return
   remember(tab.key)
   const list = open()
@@ -352,6 +354,7 @@ export function desks() {
   document.addEventListener('webchat:display', (e) => { ({ name: wanted, ...wantedPlace } = e.detail) })
   document.addEventListener('webchat:touched', (e) => { if (e.target.dataset.key !== desk.front) return; touched = true; looked(front()) })
   document.addEventListener('webchat:chosen', chose)
+  document.addEventListener('focusin', ({ target }) => { if (target.closest('#desk')) desk.read = target.closest('[data-pane]')?.dataset.key ?? null })
   document.addEventListener('click', click)
   document.addEventListener('webchat:compose', leave)
   wide.addEventListener('change', () => { leave(); layout(); if (wide.matches && !front() && open().length) bring(open().at(-1), { byItself: true }); else if (wide.matches) arrange() })

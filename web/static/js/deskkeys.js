@@ -11,13 +11,13 @@ import { findAgain } from './find.js'
 import { ask } from './give.js'
 import { openShelf } from './shelf.js'
 import { selection } from './select.js'
-import { tabOf, desk, front } from './tabs.js'
+import { beside, tabOf, desk, front, reading } from './tabs.js'
 import { paneOf } from './pane.js'
 import { nextView } from './paneviews.js'
 import { pin } from './pins.js'
 import { viewerOf } from './viewer.js'
 
-const pane = () => paneOf(desk.front)
+const pane = () => paneOf(reading()?.key)
 const card = (name) => () => pane() && run(name, pane(), pane().querySelector(`[data-act=${name}]`))
 const toTop = () => viewerOf(pane())?.touch(0)
 const toEnd = () => { const v = pane() && viewerOf(pane()); if (v) { v.following = v.running; v.touch(v.most) } }
@@ -79,11 +79,15 @@ function move(tab, by) {
   return true
 }
 
-/** Between conversation, Desk and sessions. */
+/** Between conversation, Desk, its second pane and sessions. */
 export function panesInTurn(back) {
-  const stops = [document.getElementById('prompt'), isShown() ? view() ?? document.getElementById('desk') : null,
+  const panes = isShown() ? [front(), beside()].filter((tab) => paneOf(tab?.key)?.checkVisibility()).map(view) : []
+  const stops = [document.getElementById('prompt'), ...(isShown() && !panes.length ? [view() ?? document.getElementById('desk')] : panes),
     document.getElementById('side').checkVisibility() ? document.querySelector('#side a, #side button') : null].filter(Boolean)
-  const now = stops.findIndex((el) => el.closest('#desk, #side, main') === document.activeElement?.closest('#desk, #side, main'))
+  const at = document.activeElement
+  const inside = (el, within) => el.closest(within) && el.closest(within) === at?.closest(within)
+  const same = stops.findIndex((el) => inside(el, '[data-pane]'))
+  const now = same < 0 ? stops.findIndex((el) => inside(el, '#desk, #side, main')) : same
   stops[(now + (back ? -1 : 1) + stops.length) % stops.length].focus()
 }
 

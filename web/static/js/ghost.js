@@ -4,7 +4,7 @@
 import { isShown } from './desk.js'
 import { paneOf } from './pane.js'
 import { selection } from './select.js'
-import { desk } from './tabs.js'
+import { reading } from './tabs.js'
 import { viewerOf } from './viewer.js'
 
 const wait = 200 // milliseconds after the last change of what is looked at
@@ -15,7 +15,7 @@ const taken = new Set() // outputs that are named already
 
 /** What is looked at: {label, attachment}; null if nothing is, or it goes with the prompt. */
 function looked() {
-  const pane = paneOf(desk.front)
+  const pane = paneOf(reading()?.key)
   const { output, state, base } = pane?.dataset ?? {}
   const { backend, noModel } = composer.dataset
   if (noModel.split(' ').includes(backend) || composer.hasAttribute('data-looks')) return null // nothing is sent that could name it

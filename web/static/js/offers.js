@@ -12,7 +12,7 @@ import { fill, look } from './composer.js'
 import { isShown, openOutput } from './desk.js'
 import { paneOf, place } from './pane.js'
 import { turnRound } from './recognise.js'
-import { desk, front, open, records, rowOf, tabOf, iconOf } from './tabs.js'
+import { open, reading, records, rowOf, tabOf, iconOf } from './tabs.js'
 
 const most = 8 // hits of a kind
 const recent = 12 // files in an empty bar
@@ -155,10 +155,10 @@ function todo(q, agent) {
   return { name: 'Do', list }
 }
 
-/** A line of what is in front. */
+/** A line of what is read. */
 function line(text) {
-  const tab = front()
-  const pane = tab && paneOf(desk.front)
+  const tab = reading()
+  const pane = paneOf(tab?.key)
   const lines = /^\d+(?:-\d+)?$/.exec(text)?.[0]
   if (!pane || !lines) return { name: tab ? `Go to a line of ${tab.base}` : 'Nothing is on the Desk', list: [] }
   const go = () => place(tabOf(tab.key), lines)
@@ -167,9 +167,9 @@ function line(text) {
 
 const defines = String.raw`^\s*(?:(?:export|default|async|pub|public|private|protected|static|abstract|final)\s+)*(?:func|function|def|class|type|struct|interface|enum|trait|impl|fn|mod|module|const|var|let|macro_rules!|#{1,6})\s`
 
-/** Lines of what is in front that define something of that name. */
+/** Lines of what is read that define something of that name. */
 async function symbols(q, signal) {
-  const tab = front()
+  const tab = reading()
   if (!tab || tab.state !== 'done' || tab.kind === 'image') return { name: tab ? `${tab.base} has no definitions` : 'Nothing is on the Desk', list: [] }
   const text = await getText(`/api/outputs/${tab.out}?grep=${encodeURIComponent(defines)}`, { signal })
   const hits = text.split('\n').map((row) => /^(\d+):(.*)$/.exec(row)).filter((m) => m && contains(m[2], q))

@@ -3,13 +3,13 @@
 import { path, post } from './api.js'
 import { announce } from './announce.js'
 import { paneOf } from './pane.js'
-import { front, rowOf, tabWith } from './tabs.js'
+import { reading, rowOf, tabWith } from './tabs.js'
 import { failed } from './toast.js'
 
 let told = Promise.resolve() // the server hears of one after the other
 
 /** Keeps a tab at the end of the strip, where nothing closes it. */
-export function pin(tab = front()) {
+export function pin(tab = reading()) {
   if (!tab) return
   const pinned = !tab.pinned
   const mark = (on) => {

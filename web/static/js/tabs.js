@@ -10,11 +10,14 @@ export const lookKey = 'look'
 const storeKey = () => `webchat.desk.${session()}`
 
 /** What stands on the Desk. Tabs in their order: {key, name, base, icon, kind, outs, out, state, closed, pinned, news, bad, place}. */
-export const desk = { tabs: [], front: null, beside: null, hidden: false, known: new Set() }
+export const desk = { tabs: [], front: null, beside: null, read: null, hidden: false, known: new Set() }
 
 export const tabOf = (key) => desk.tabs.find((t) => t.key === key)
 export const front = () => tabOf(desk.front)
 export const beside = () => tabOf(desk.beside)
+
+/** The tab that keys act on: of two panes the one that had the focus last. */
+export const reading = () => (desk.read === desk.beside && beside()) || front()
 export const open = () => desk.tabs.filter((t) => !t.closed)
 
 /** The tab that shows an output, whichever of its revisions. */
