@@ -12,6 +12,7 @@ import (
 
 // bill is what a session cost and kept out, as the sheet behind the meter shows it.
 type bill struct {
+	Begun bool   // a model was sent something
 	Calls string // how many; empty: there was none
 	Each  string // what a figure of the second column is for
 	Rows  []figure
@@ -38,7 +39,7 @@ type Prices struct{ Input, Output, Cached float64 }
 // Bill is the state of the ledger.
 func (f *State) Bill() bill {
 	l := &f.ledger
-	b := bill{Calls: callsOf(l.sum.Usage), Each: "per call", Rows: figures(l.sum.Usage, f.pages.Prices(f.Model)), Quota: l.quota}
+	b := bill{Begun: l.sum.Open.Begun && !f.pages.noModel(f.Backend), Calls: callsOf(l.sum.Usage), Each: "per call", Rows: figures(l.sum.Usage, f.pages.Prices(f.Model)), Quota: l.quota}
 	unit := "Call"
 	if l.sum.Usage.Turns > 0 {
 		b.Each, unit = "per turn", "Turn"

@@ -51,7 +51,7 @@ func TestSheetOfCosts(t *testing.T) {
 		{"turns", "m", less(func(u *event.Usage) { u.Calls, u.Turns = 0, 10 }), event.Completed, []string{"10 turns", "tokens per turn", "in each turn until"}, "per call"},
 		{"unreported", "m", event.Usage{Calls: 2, InputTokens: 900, EstimatedTokens: 900, DefinitionTokens: 480, OwnTokens: 480}, event.Completed,
 			[]string{"Spent Estimated: the agent reported nothing 900 450"}, "charged"},
-		{"nothing", "m", event.Usage{}, event.Completed, []string{"kept out Nothing sent yet"}, "tokens"},
+		{"nothing", "m", event.Usage{}, event.Completed, []string{"kept out Sent, no size reported yet"}, "tokens"},
 	} {
 		p := pages(t, 3)
 		pr := p.Projector("s1")

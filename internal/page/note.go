@@ -65,10 +65,10 @@ func (n *note) failure(d event.SessionError, choice bool) {
 		n.Title = "Not signed in"
 		n.Actions = orModel(retry)
 	case d.StatusCode != 0: // a model's provider refused
-		n.Title = "Something failed"
+		n.Title = "The model did not answer"
 		n.Actions = orModel(retry)
 	default:
-		n.Title = "Something failed"
+		n.Title = "The turn failed"
 		n.Actions = []action{retry}
 	}
 }

@@ -166,7 +166,7 @@ func (c *Config) answers(backend, model string) string {
 	case model != "":
 		return model
 	case c.noModel(backend):
-		return "no model"
+		return "No model"
 	}
 	return cmp.Or(c.Models[backend], "the default model")
 }

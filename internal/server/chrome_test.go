@@ -28,7 +28,7 @@ func TestPageOfNoSession(t *testing.T) {
 
 func TestWhoAnswersAnEmptyPage(t *testing.T) {
 	_, body := newHouse(t).do("GET", "/", "")
-	want(t, body, `<span id="pick-backend">offline</span> · </span><span id="pick-model">no model</span>`, `data-no-model="offline"`,
+	want(t, body, `<span class="backend" hidden><span id="pick-backend">offline</span> · </span><span id="pick-model">No model</span>`, `data-no-model="offline"`,
 		"Connect a model", "npm install -g @github/copilot", "Name a file to see it, or start with ! to run a command")
 }
 

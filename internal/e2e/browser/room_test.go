@@ -13,6 +13,12 @@ const inside = `((box) => {
 // Menus of the composer open where there is room, and none leaves the window.
 func TestMenusStayInTheWindow(t *testing.T) {
 	_, p := desked(t)
+	p.look(1440, 900, "light")
+	p.compose("/")
+	p.wait(`document.querySelectorAll('#menu [role=option]').length > 5`)
+	p.is(`String(Math.round(document.getElementById('menu').getBoundingClientRect().top - document.getElementById('composer').getBoundingClientRect().bottom))`, "6")
+	p.press("Escape")
+	p.js(`document.getElementById('prompt').value = ''`)
 	for _, size := range [][2]int64{{1440, 900}, {1100, 640}, {390, 700}} {
 		p.look(size[0], size[1], "light")
 		p.compose("/")

@@ -62,9 +62,12 @@ func TestStartPageLists(t *testing.T) {
 	p := s.open("/")
 	p.look(1440, 900, "light")
 	p.is(`[...document.querySelectorAll('#start-head span')].map((e) => e.textContent).join()`, "main,2 files changed")
+	p.is(`String(document.querySelector('.promise').clientHeight)`, "50") // one line, and what is below it
+	p.is(`[...new Set([...document.querySelectorAll('.promise, .start-head b, #meter > span:first-child, #connect-h, .start-lists')].filter((e) => e.checkVisibility()).map((e) => e.getBoundingClientRect().left + parseFloat(getComputedStyle(e).paddingLeft)))].length + ' edge'`, "1 edge")
 	p.has("[data-list=changed]", "README.md +1")
 	p.has("[data-list=changed]", "new.txt +1 new")
-	p.has("[data-list=changed]", "All 2 changes")
+	p.has("[data-list=changed]", "git diff HEAD")
+	p.has("[data-list=try]", "Find text in all files")
 	p.shot("start-changed")
 	p.accessible("the start page")
 	p.dark("start-changed")

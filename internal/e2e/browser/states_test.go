@@ -61,6 +61,31 @@ func TestRowsStandClose(t *testing.T) {
 	p.done()
 	p.wait(onDesk)
 	check("beside")
+
+	// Slips are rows, too.
+	h.backend.on("slips", func(ctx context.Context, host agent.Host) error {
+		for _, id := range []string{"s1", "s2"} {
+			for _, d := range []event.Data{
+				event.ToolExecutionStart{ToolCallID: id, ToolName: "grep", Arguments: json.RawMessage(`{"pattern":"pump"}`), By: event.ByAgent},
+				event.ToolExecutionComplete{ToolCallID: id, Success: true, Result: &event.ToolResult{Content: "none"}},
+			} {
+				if err := host.Report(ctx, d); err != nil {
+					return err
+				}
+			}
+			if _, err := host.CallTool(ctx, agent.ToolCall{ID: "d" + id, Name: "render_file_contents", Arguments: json.RawMessage(`{"path":"go.mod"}`)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	p.say("slips")
+	p.done()
+	p.is(`(() => {
+		const rows = [...document.querySelectorAll('#turns .turn:last-child :is(.tool > summary, .slip)')].filter((e) => e.checkVisibility()).map((e) => e.getBoundingClientRect())
+		return rows.slice(1).map((r, i) => Math.round(r.top - rows[i].bottom)).join()
+	})()`, "0,0,0")
+	p.shot("rows-slips")
 }
 
 // Each state that a card can end in, reached for real, says what happened and the

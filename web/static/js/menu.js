@@ -50,11 +50,13 @@ const drawn = () => box.querySelectorAll('[role=option]')
 
 /** Opens above the composer, or below it where there is more room, and never out of the window. */
 function fit() {
-  const { top, bottom } = box.offsetParent.getBoundingClientRect()
+  const { top } = box.offsetParent.getBoundingClientRect()
+  const { bottom } = field.form.getBoundingClientRect()
   const above = top - document.getElementById('scroll').getBoundingClientRect().top - gap
   const below = innerHeight - bottom - gap
   const down = above < box.scrollHeight && below > above
   box.classList.toggle('below', down)
+  box.style.top = down ? `${bottom - top + gap / 2}px` : ''
   box.style.maxHeight = `${Math.min(innerHeight * .6, down ? below : above)}px`
 }
 

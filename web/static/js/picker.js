@@ -50,10 +50,13 @@ async function choices(field, composer, signal) {
 export function use(composer, backend, model = '') {
   composer.dataset.backend = backend
   composer.dataset.model = model
-  document.getElementById('pick-backend').textContent = backend
-  document.getElementById('pick-model').textContent = model || (composer.dataset.noModel.split(' ').includes(backend) ? 'no model' : 'the default model')
+  const name = document.getElementById('pick-backend')
+  const modelless = composer.dataset.noModel.split(' ').includes(backend)
+  name.textContent = backend
+  name.parentElement.hidden = modelless
+  document.getElementById('pick-model').textContent = model || (modelless ? 'No model' : 'the default model')
   const field = document.getElementById('prompt')
-  field.placeholder = composer.dataset.noModel.split(' ').includes(backend) ? field.dataset.freeWords : field.dataset.modelWords
+  field.placeholder = modelless ? field.dataset.freeWords : field.dataset.modelWords
 }
 
 /** Says what another agent means, and does it once that is chosen. */

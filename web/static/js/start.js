@@ -67,13 +67,14 @@ function draw(d) {
     icon: icons[c.kind], name: c.path, added: c.added, removed: c.removed, end: c.kind === 'modified' ? '' : c.kind,
     act: c.kind === 'deleted' ? run(`git show HEAD:./${quoted(c.path)}`) : file(c.path),
   }))
-  if (d.changes > 1) changed.push(row({ icon: 'diff', name: d.more ? 'All changes' : `All ${d.changes} changes`, words: true, act: run('git diff HEAD') }))
+  if (d.changes > 1 && d.changed.some((c) => c.kind !== 'new')) changed.push(row({ icon: 'diff', name: 'git diff HEAD', act: run('git diff HEAD') }))
   fill('changed', changed)
   recent = d.looked.slice(0, shown).map(({ path }) => ({ key: `file ${path}`, path, icon: iconOf('file', path), wanted: showing({ path }), peeks: true }))
   fill('looked', d.looked.slice(0, shown).map((l, i) => row({ icon: iconOf('file', l.path), name: l.path.split('/').pop(), end: when(l.at), key: i + 1, act: file(l.path) })))
   const runs = d.commands.map((c) => row({ icon: 'term', name: `Run ${c.command}`, words: true, end: took(c), bad: c.exitCode, act: run(c.command) }))
   const readme = d.readme ? [row({ icon: 'eye', name: 'Show me the readme', words: true, act: file(d.readme) })] : []
-  fill('try', [...readme, ...runs].slice(0, shown))
+  const find = row({ icon: 'search', name: 'Find text in all files', words: true, key: 'Ctrl ⇧ F', act: () => import('./grep.js').then((m) => m.openGrep()) })
+  fill('try', [...[...readme, ...runs].slice(0, shown - 1), find])
 }
 
 /** Looks at a recent file while its digit is all that is typed. */
