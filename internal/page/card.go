@@ -461,8 +461,8 @@ func (c *Call) folderBase(base string) string {
 }
 
 func linesOf(o views.Output) string {
-	if o.EndLine > 0 && (o.StartLine > 1 || o.EndLine < o.TotalLines) {
-		return "lines " + wording.Count(max(1, o.StartLine)) + "–" + wording.Count(o.EndLine) + " of " + wording.Count(o.TotalLines)
+	if o.EndLine > 0 && (o.StartLine > 1 || o.EndLine < o.FileLines) {
+		return "lines " + wording.Count(max(1, o.StartLine)) + "–" + wording.Count(o.EndLine) + " of " + wording.Count(o.FileLines)
 	}
 	return wording.Plural(o.TotalLines, "line")
 }

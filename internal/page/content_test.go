@@ -93,3 +93,17 @@ func TestCardsShowViews(t *testing.T) {
 		}
 	}
 }
+
+// The numbers of lines are those of the file, of which fewer may be shown.
+func TestLinesOfAFile(t *testing.T) {
+	for want, o := range map[string]views.Output{
+		"lines 120–122 of 1,497": {StartLine: 120, EndLine: 122, TotalLines: 3, FileLines: 1497},
+		"lines 1–2 of 3":         {StartLine: 1, EndLine: 2, TotalLines: 2, FileLines: 3},
+		"3 lines":                {StartLine: 1, EndLine: 3, TotalLines: 3, FileLines: 3},
+	} {
+		o.Content = content{rows: rows}
+		if got := shownAs(t, o); !strings.Contains(got, want) {
+			t.Errorf("no %q in %s", want, got)
+		}
+	}
+}

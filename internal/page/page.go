@@ -142,6 +142,7 @@ func (c *Config) functions(keeps bool) template.FuncMap {
 		"count":    wording.Count[int64],
 		"plural":   wording.Plural[int64],
 		"plain":    wording.Plain,
+		"spans":    spans,
 		"markdown": func(text string) template.HTML { return markdown.HTML(whole(text)) },
 		"visible":  func(text string) template.HTML { return render.Visible(whole(text)) },
 		"quoted":   func(text string) template.HTML { return render.Quoted(whole(text)) },

@@ -18,3 +18,11 @@ func TestDiffer(t *testing.T) {
 		}
 	}
 }
+
+func TestSpans(t *testing.T) {
+	for lines, want := range map[string]string{"": "", "7-7": "7", "3-3,7-9": "3, 7–9", "12": "12"} {
+		if got := spans(lines); got != want {
+			t.Errorf("spans(%q) = %q, want %q", lines, got, want)
+		}
+	}
+}

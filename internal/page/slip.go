@@ -94,7 +94,20 @@ func (c *Call) Target() string { return cmp.Or(c.Output, c.Element) }
 // countGiven counts lines of the output that the user let the agent read; empty means all of it.
 func (c *Call) countGiven(lines string) {
 	c.Given += c.cost(lines)
-	c.GivenOf = append(c.GivenOf, strings.ReplaceAll(lines, "-", "–"))
+	c.GivenOf = append(c.GivenOf, spans(lines))
+}
+
+// spans are lines as a reader knows them: "3, 7–9" for "3-3,7-9".
+func spans(lines string) string {
+	all := strings.Split(lines, ",")
+	for i, part := range all {
+		if from, to, ok := strings.Cut(part, "-"); ok && from == to {
+			all[i] = from
+		} else {
+			all[i] = strings.Replace(part, "-", "–", 1)
+		}
+	}
+	return strings.Join(all, ", ")
 }
 
 // cost is what some lines of an output cost, "3,7-9": by their part of the whole.

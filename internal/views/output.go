@@ -15,6 +15,7 @@ import (
 type Output struct {
 	Path, Command, Language, MimeType string
 	StartLine, EndLine, TotalLines    int // as shown; EndLine 0: to the end
+	FileLines                         int // of the whole file; 0 if it was not read as lines
 	Width, Height                     int // of a picture
 	Bytes                             int64
 	Was                               string // the output that holds what a file was, while that is there
@@ -59,7 +60,7 @@ func (h *Views) Output(id string) (Output, bool) {
 		m.Was = ""
 	}
 	return Output{Was: string(m.Was), Path: m.Path, Command: m.Command, Language: m.Highlight, MimeType: m.MimeType, StartLine: m.StartLine,
-		EndLine: m.EndLine, TotalLines: o.Text().TotalLines(), Width: m.Width, Height: m.Height, Bytes: o.Size(), ExitCode: m.ExitCode,
+		EndLine: m.EndLine, TotalLines: o.Text().TotalLines(), FileLines: m.TotalLines, Width: m.Width, Height: m.Height, Bytes: o.Size(), ExitCode: m.ExitCode,
 		TimedOut: m.TimedOut, Binary: m.Binary, Folder: m.MimeType == outputs.FolderType, Pinned: o.Pinned(), CreatedAt: o.CreatedAt(), ExpiresAt: o.ExpiresAt(), Content: content{h, o}}, true
 }
 

@@ -24,6 +24,7 @@ const (
 	maxNotes   = 1000 // footnotes
 	maxAnchors = 5000 // headings that links lead to
 	maxFolds   = 8    // how deep details nest
+	maxFront   = 200  // lines of settings that a text begins with
 )
 
 // anchorPrefix begins every id in a document, so that none is one of the page's.
@@ -63,6 +64,7 @@ type footnote struct {
 func NewDocument(text string) *Document {
 	d := &Document{notes: map[string]*footnote{}}
 	lines := strings.SplitAfter(text, "\n")
+	asCode(lines)
 	lines = d.takeNotes(lines)
 	used := map[string]int{}
 	d.rows = d.parse(lines, 1)
@@ -71,6 +73,22 @@ func NewDocument(text string) *Document {
 		d.rows = append(d.rows, row{line: len(lines), note: d.order[0]})
 	}
 	return d
+}
+
+var frontMatter = map[string]string{"---": "yaml", "+++": "toml"}
+
+// asCode makes a block of code of the settings of a site generator that a text begins with.
+func asCode(lines []string) {
+	mark := strings.TrimRight(lines[0], " \t\r\n")
+	if frontMatter[mark] == "" || len(lines) < 3 || !strings.ContainsAny(lines[1], ":=") {
+		return
+	}
+	for i, line := range lines[1:min(len(lines), maxFront)] {
+		if strings.TrimRight(line, " \t\r\n") == mark {
+			lines[0], lines[i+1] = "~~~~~~"+frontMatter[mark]+"\n", "~~~~~~\n"
+			return
+		}
+	}
 }
 
 // Code shows a piece of code in a language, as answers do.

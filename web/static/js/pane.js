@@ -176,6 +176,7 @@ export async function place(tab, lines) {
   const [from, to] = lines.split('-').map(Number)
   if (!v || (v.running && v.last < from)) return // it is drawn again when it is whole
   tab.lines = ''
+  tab.place = { ...tab.place, view: 'source' } // should its views not be known yet
   await v.line(Math.min(v.last, from))
   if (!pane.isConnected && panes.get(tab.key)) return place(tab, lines) // drawn again meanwhile
   choose(pane, from, Math.min(v.last, to ?? from))

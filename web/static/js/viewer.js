@@ -125,7 +125,7 @@ export class Viewer {
     const was = this.last
     this.last = Math.max(last, this.first - 1)
     this.digits = Math.max(this.digits, String(this.last).length)
-    this.code.classList.toggle('n7', this.digits > 5)
+    this.code.classList.toggle('n7', this.digits > 4)
     this.code.style.setProperty('--digits', this.digits)
     if (this.last === was && this.total === this.fitted) return
     if (this.following && this.rows.firstChild) this.behind = this.lacks()
@@ -255,6 +255,7 @@ export class Viewer {
   /** Brings a line to the middle of the screen, and gives its row once it has come; at is its place among those that match. */
   async line(n, at) {
     if (n < this.first || n > this.last) return null
+    if (this.code.hidden) this.pane.querySelector('[role=radio][data-view=source]')?.click() // a preview has no lines, nor has a table
     if (this.only && at === undefined) this.filter(null, 0, 0, n)
     const place = () => (this.only ? at : this.place(n))
     if (place() <= this.pos || place() >= Math.floor(this.pos + this.screen) - 1) {
