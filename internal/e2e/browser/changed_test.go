@@ -36,6 +36,7 @@ func TestSessionChangesOnTheDesk(t *testing.T) {
 	p.press("Enter") // the first of them
 	p.front("README.md")
 	p.wait(`document.querySelector('.pane:not([hidden]) .other.diff .line.add')?.innerText.includes('Another line.')`)
+	p.wait(`document.querySelector('.pane:not([hidden]) .map:not([hidden]) .fr')`) // its map has the change
 	p.has(".pane:not([hidden]) .vbar", "What changed since the session began")
 	p.has(".pane:not([hidden]) .vbar .num", "+1 −1")
 	p.has(".pane:not([hidden]) .dfoot", "The model was not told")

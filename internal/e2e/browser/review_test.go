@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/wording"
@@ -121,6 +123,8 @@ func TestReviewOfATurn(t *testing.T) {
 	p.press("Enter")
 	p.has(".review .hunk:focus .remark", "Say in one line why")
 	p.wait(`/1 comment on pump.go:14 \d+ tokens/.test(document.querySelector('#chips').innerText.replace(/\s+/g, ' '))`)
+	// The map beside the changes has each, and the comment.
+	p.wait(`['er', 'fr', 'giv'].every((name) => document.querySelector('.review .map .' + name))`)
 	p.press("j", "z")
 	p.has(".review .hunk:focus.is-undone", "Undone. The file is gone, as it was before the turn")
 	holds("pump_test.go", "")
@@ -136,6 +140,12 @@ func TestReviewOfATurn(t *testing.T) {
 	p.press("z")
 	p.has(".review .hunk:focus.is-undone", "Bring it back z")
 	p.shots("review")
+	p.look(1440, 420, "light")
+	p.wait(`document.querySelector('.review .map .thumb')`)
+	at := eval[[]float64](p, `((box) => [box.left + 5, box.bottom - 3])(document.querySelector('.review .map').getBoundingClientRect())`)
+	p.do(chromedp.MouseClickXY(at[0], at[1]))
+	p.wait(`((box) => box.scrollTop > 0 && box.scrollTop >= box.scrollHeight - box.clientHeight - 1)(document.querySelector('.review .changes'))`)
+	p.look(1440, 900, "light")
 	p.strained("a review with marks")
 	p.touch(390, 844)
 	p.tap("#turns [data-act=review]")

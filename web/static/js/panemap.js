@@ -1,5 +1,5 @@
 // The scrollbar of a pane, which is a map of it: the part on the screen, hits,
-// selection, what goes to the agent, what changed.
+// selection, what goes to the agent, what changed. Of changes it has each, and the comments on them.
 
 import { getJSON } from './api.js'
 import { selection } from './select.js'
@@ -42,15 +42,51 @@ function bars(pane, tall) {
   return [...of(d.warnings, 'wa'), ...of(d.errors, 'er')]
 }
 
+/** What of a pane shows changes and scrolls by itself: its view of them, or a review. */
+const changesIn = (pane) => pane.querySelector(':scope > .view > .diff')
+
+/** What a map is of: a viewer, whose unit are rows, or a box of changes, whose unit are pixels. */
+function scrolled(pane) {
+  const box = changesIn(pane)
+  if (!box) return viewerOf(pane)
+  const { scrollTop: pos, clientHeight: screen, scrollHeight: total } = box
+  return { box, pos, screen, total, most: Math.max(0, total - screen), touch(to) { box.scrollTop = to } }
+}
+
+const drawn = new WeakMap() // box of changes → its marks, and what they were made for
+
+/** Where changes and comments stand in a box, which only scrolling leaves where they are. */
+function changes(box, tall, total) {
+  const rows = [...box.querySelectorAll('.add, .del, .remark')]
+  const key = `${rows.length} ${total} ${tall}`
+  if (drawn.get(box)?.key !== key) {
+    const from = box.getBoundingClientRect().top - box.scrollTop
+    const seen = new Set()
+    const marks = rows.map((row) => [row.matches('.remark') ? 'giv' : row.matches('.del') ? 'er' : 'fr', Math.round((row.getBoundingClientRect().top - from) * tall / total)])
+      .filter(([name, y]) => !seen.has(`${name} ${y}`) && seen.add(`${name} ${y}`))
+    drawn.set(box, { key, marks })
+  }
+  return drawn.get(box).marks.map(([name, y]) => rect(name, y, 2, 4, 7))
+}
+
 function draw(pane) {
   const map = pane.querySelector(':scope > .view > .map')
-  const v = viewerOf(pane)
+  const v = scrolled(pane)
   if (!map || !v) return
   const tall = map.clientHeight
   const screen = v.screen || 0 // of an output without a line yet there is no measure
   const unit = tall / Math.max(v.total || 0, screen, 1)
   const thumb = Math.min(tall, Math.max(least, screen * unit))
   const y = v.most ? (v.pos || 0) / v.most * (tall - thumb) : 0
+  const there = v.most ? [rect('thumb', y, thumb, 0, 32)] : []
+  if (v.box) {
+    map.classList.remove('wide')
+    map.setAttribute('viewBox', `0 0 14 ${tall || 1}`)
+    map.replaceChildren(...there, ...changes(v.box, tall, Math.max(v.total, 1)))
+    map.setAttribute('aria-valuemax', Math.max(1, v.most))
+    map.setAttribute('aria-valuenow', Math.max(1, Math.round(v.pos)))
+    return map.setAttribute('aria-valuetext', `${v.most ? Math.round(100 * v.pos / v.most) : 100} percent`)
+  }
   const at = (n) => (n - v.first) * unit
   const marks = (list, name, x, width) => {
     const seen = new Set()
@@ -63,7 +99,7 @@ function draw(pane) {
   map.setAttribute('viewBox', `0 0 ${wide ? 32 : 14} ${tall || 1}`)
   map.replaceChildren(
     ...(wide ? bars(pane, tall) : []),
-    ...(v.most ? [rect('thumb', y, thumb, 0, 32)] : []),
+    ...there,
     ...marks(pairs(pane.dataset.changed), 'giv', 0, 2),
     ...marks(pairs(pane.dataset.fresh), 'fr', 4, 7),
     ...marks((found.get(pane) ?? []).map((n) => [n, n]), 'h', 4, 7),
@@ -86,7 +122,7 @@ function soon(pane) {
 function drag(e) {
   const map = e.target.closest?.('.pane .map')
   const pane = map?.closest('[data-pane]')
-  const v = pane && viewerOf(pane)
+  const v = pane && scrolled(pane)
   if (!v || e.button !== 0) return
   e.preventDefault()
   const { top, height } = map.getBoundingClientRect()
@@ -103,6 +139,9 @@ function drag(e) {
 export function paneMaps() {
   document.addEventListener('pointerdown', drag)
   document.addEventListener('webchat:lines', (e) => soon(e.target), true)
+  document.addEventListener('webchat:pane', (e) => soon(e.target))
+  document.addEventListener('scroll', (e) => { if (e.target.matches?.('.view > .diff')) soon(e.target.closest('[data-pane]')) }, { capture: true, passive: true })
+  addEventListener('resize', () => document.querySelectorAll('.pane:has(> .view > .diff)').forEach(soon))
   document.addEventListener('webchat:chosen', (e) => soon(e.target))
   document.addEventListener('webchat:given', (e) => soon(e.target))
   document.addEventListener('webchat:found', (e) => {

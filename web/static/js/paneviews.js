@@ -55,7 +55,7 @@ async function choose(pane, view) {
   const own = lined(view) && pane.querySelector('.tall')
   if (lined(view) && !own) return // nothing was printed, which stands there
   const focused = box.contains(document.activeElement) // letters stay keys in the next view
-  for (const el of box.querySelectorAll(':scope > :is(.code, .map)')) el.toggleAttribute('hidden', !own) // also of what is drawn as SVG
+  for (const el of box.querySelectorAll(':scope > :is(.code, .map)')) el.toggleAttribute('hidden', !own && !(view === 'diff' && el.matches('.map'))) // also of what is drawn as SVG
   box.querySelector('.other')?.remove()
   pane.querySelector('.vbar:not(.timeline)')?.remove()
   for (const el of pane.querySelectorAll('.timeline')) el.hidden = !own

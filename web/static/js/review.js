@@ -124,6 +124,7 @@ function marks() {
     const n = { kept: all('.is-kept:not([data-undone])', file).length, undone: all('[data-undone]', file).length }
     state.textContent = Object.entries(n).filter(([, count]) => count).map(([word, count]) => `${count} ${word}`).join(', ') || (file.querySelector('.rsay .link') ? 'changed since' : '')
   }
+  root.dispatchEvent(new CustomEvent('webchat:lines')) // the map has other marks
   goes()
 }
 
