@@ -68,7 +68,7 @@ func TestReplayAtAMoment(t *testing.T) {
 	}{
 		{2, "", "show me go.mod", "Displayed", "Nothing was shown before this moment", "Nothing sent to a model so far"},
 		{6, "", "Displayed go.mod to user (10 lines)", "There it is", "as shown at 14:02", "Nothing sent to a model so far"},
-		{8, "", "There it is.", "fix it", "line 10", "so far 980 tokenshad everything shown been read 4,383"},
+		{8, "", "There it is.", "fix it", "as shown at 14:02 · Go · 10 lines", "so far 980 tokenshad everything shown been read 4,383"},
 		{12, "", "Editedpump.go", "summarized", "as changed at 14:021−late by one 1+in time", "so far 980 tokens"},
 		{15, "", "Displayed go.mod", "", "It was the output of go test", "so far 980 tokens"},
 		{16, "", "summarized", "", "a replay reads and runs nothing again", "so far 1,980 tokenshad everything shown been read 8,786"},

@@ -93,7 +93,7 @@ func New(cfg Config) (*Pages, error) {
 	p := &Pages{Config: &cfg, tmpl: cfg.parsed(""),
 		small: cfg.parsed("", "templates/layout.html", "templates/sprite.html", "templates/parts.html", "templates/pages/small.html")}
 	p.file = cfg.apart("export", exportLines)
-	p.replays = cfg.apart("replay", replayLines)
+	p.replays = cfg.apart("replay", headLines)
 	return p, nil
 }
 

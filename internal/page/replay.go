@@ -14,9 +14,8 @@ import (
 )
 
 const (
-	replayLines = 500 // of an output that a moment shows
-	replayTabs  = 6
-	leastSteps  = 3 // events of a session that a film is drawn of
+	replayTabs = 6
+	leastSteps = 3 // events of a session that a film is drawn of
 )
 
 // replay is the page of a session at a moment of it.
@@ -31,6 +30,8 @@ type replay struct {
 	Shown int64  // how many outputs were shown
 	Go    string // the prompt before which a branch goes on from here; empty: this is the end
 	Leave string // the address of the session
+
+	Reading int64 // events that have to be read before there is a film; 0: it is there
 }
 
 // costWords are the two figures of a replay; no figures where no model was called.
@@ -44,7 +45,7 @@ func wordsOf(x eventlog.Summary) (w costWords) {
 	return w
 }
 
-// saw is an output, or an edit, as it was seen at a moment.
+// saw is an output, or an edit, as it was seen at a moment: the data of the Desk's pane of it.
 type saw struct {
 	*card
 	Key     string        // of the tab
@@ -52,6 +53,9 @@ type saw struct {
 	Printed string        // what the log has of an output that is gone
 	Earlier int64         // the moment to go to for what was seen in a turn that is not loaded; else 0
 }
+
+// Rereadable is false: a replay reads nothing again.
+func (s *saw) Rereadable() bool { return false }
 
 // sightTab is a link to something that was seen up to a moment.
 type sightTab struct {
@@ -70,9 +74,8 @@ func (p *Pages) Replay(w io.Writer, m *Film, at int64, tab string, pr *Projector
 	pr.mu.Lock()
 	defer pr.mu.Unlock()
 	f := pr.fold
-	r := &replay{layout: p.layout("replay", "Replay of "+f.Title()+" · webchat"), State: f, Costs: wordsOf(f.ledger.sum),
-		Leave: p.Base + "/sessions/" + f.cards.ID}
-	r.Session, r.Shown = f.cards.ID, int64(f.ledger.sum.Open.Outputs)
+	r := p.replay(f.cards.ID, f.ledger.sum)
+	r.State, r.Shown = f, int64(f.ledger.sum.Open.Outputs)
 	r.Film = p.draw(m, at, r.Leave+"/replay")
 	for _, n := range f.root.Kids {
 		if !n.Turn.Look {
@@ -84,21 +87,50 @@ func (p *Pages) Replay(w io.Writer, m *Film, at int64, tab string, pr *Projector
 	}
 	r.see(m, at, tab)
 	if moment {
-		return p.write(w, "replay.moment", r)
+		return p.write(w, "replay.step", r)
 	}
 	return p.write(w, "replay", r)
+}
+
+func (p *Pages) replay(sessionID string, sum eventlog.Summary) *replay {
+	title := cmp.Or(sum.Title, "New session")
+	r := &replay{layout: p.layout("replay", "Replay of "+title+" · webchat"), Costs: wordsOf(sum), Leave: p.Base + "/sessions/" + sessionID}
+	r.Session = sessionID
+	return r
+}
+
+// ReplayBegun writes the page of a replay before its film: it says how many events are read, and asks
+// for [Pages.ReplayFilm], then for moments.
+func (p *Pages) ReplayBegun(w io.Writer, sessionID string, sum eventlog.Summary, events int64) error {
+	p = p.replays
+	r := p.replay(sessionID, sum)
+	r.State, r.Reading = newState(p, sessionID), events
+	return p.write(w, "replay", r)
+}
+
+// ReplayFilm writes what stands above the panes of a replay after event at; sum is what the session
+// came to by then.
+func (p *Pages) ReplayFilm(w io.Writer, m *Film, sessionID string, at int64, sum eventlog.Summary) error {
+	p = p.replays
+	r := p.replay(sessionID, sum)
+	r.Film = p.draw(m, at, r.Leave+"/replay")
+	return p.write(w, "replay.top", r)
 }
 
 // Steps reports whether there is something to step through.
 func (r *replay) Steps() bool { return r.Film.Last >= leastSteps }
 
-// see chooses what stands on the right.
+// see chooses what stands on the right: what tab names, or what came last; and the tabs beside it.
 func (r *replay) see(m *Film, at int64, tab string) {
-	all := m.seenUpTo(at)
 	subjects := map[string]bool{}
-	for _, s := range slices.Backward(all) {
-		if len(r.Tabs) == replayTabs {
-			break
+	for _, s := range slices.Backward(m.seenUpTo(at)) {
+		key := cmp.Or(s.output, "c-"+s.call)
+		asked := r.Saw == nil && (tab == "" || tab == key)
+		if len(r.Tabs) >= replayTabs && !asked {
+			if r.Saw != nil {
+				break
+			}
+			continue
 		}
 		c := r.State.shownAs(s.output)
 		if s.call != "" {
@@ -108,17 +140,17 @@ func (r *replay) see(m *Film, at int64, tab string) {
 			}
 		}
 		if c == nil || c.Gone {
-			if r.Saw == nil && tab == "" {
+			if asked {
 				r.Saw = &saw{Earlier: s.seq}
 			}
 			continue
 		}
-		key, subject := cmp.Or(s.output, "c-"+s.call), c.subject()
-		if subjects[subject] && key != tab {
+		subject := c.subject()
+		if subjects[subject] && !asked {
 			continue
 		}
 		subjects[subject] = true
-		one := sightTab{Key: key, Name: wording.Plain(c.Name()), Icon: kindIcon(c.Kind, c.Name()),
+		one := sightTab{Key: key, Name: wording.Plain(c.Name()), Icon: kindIcon(c.Kind, c.Name()), Front: asked,
 			Href: r.Film.Base + "?" + url.Values{"at": {strconv.FormatInt(at, 10)}, "out": {key}}.Encode()}
 		if s.call != "" {
 			one.Icon = "diff"
@@ -126,8 +158,7 @@ func (r *replay) see(m *Film, at int64, tab string) {
 		if c.Kind != "terminal" {
 			_, one.Name = splitPath(one.Name)
 		}
-		if r.Saw == nil && (tab == "" || tab == key) {
-			one.Front = true
+		if asked {
 			r.Saw = r.State.saw(c, key)
 		}
 		r.Tabs = append(r.Tabs, one)
@@ -137,8 +168,9 @@ func (r *replay) see(m *Film, at int64, tab string) {
 
 // saw is what a call showed, as far as it is there to be seen.
 func (f *State) saw(c *Call, key string) *saw {
-	s := &saw{card: c.card(true), Key: key, Edited: c.Changed()}
+	s := &saw{card: c.card(false), Key: key, Edited: c.Changed()}
 	if s.Edited != "" && c.Output == "" {
+		s.State, s.card.Kind, s.Say = "edited", "change", nil
 		return s
 	}
 	s.Edited = ""

@@ -11,6 +11,7 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/store/storetest"
+	"webchat/internal/wording"
 )
 
 // counted is a store that knows how many entries were read.
@@ -72,5 +73,33 @@ func TestOpeningReadsTheEndOfALog(t *testing.T) {
 	}
 	if n := long.read.Load(); n > sum.LastSeq/4 {
 		t.Errorf("%d of %d entries were read to recover", n, sum.LastSeq)
+	}
+}
+
+// A replay of a long log is answered at once: it says how many events are read, from the end alone; the
+// film comes when they are, and moments behind it. Once it is there the page has it.
+func TestReplayOfALongLogSaysThatItReads(t *testing.T) {
+	mem := &counted{Memory: storetest.NewMemory()}
+	id := writeLong(t, mem, 500)
+	sum, err := mem.Summary(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := newHouseOn(t, mem, offline.New(offline.Config{}))
+	path, mid := "/sessions/"+string(id)+"/replay", fmt.Sprint(sum.LastSeq/2)
+	for _, c := range []struct{ query, has, hasNot string }{
+		{"?at=" + mid, "Reading " + wording.Count(sum.LastSeq) + " events", `id="moment"`},
+		{"?part=film&at=" + mid, `value="` + mid + `"`, "What the model held"},
+		{"?part=moment&at=" + mid, "What the model held", `id="moment"`},
+		{"?at=" + mid, `value="` + mid + `"`, "Reading"},
+	} {
+		read := mem.read.Load()
+		res, body := h.do("GET", path+c.query, "")
+		if res.StatusCode != 200 || !strings.Contains(body, c.has) || strings.Contains(body, c.hasNot) {
+			t.Errorf("%s: %d, no %q, or %q in %.1500s", c.query, res.StatusCode, c.has, c.hasNot, body)
+		}
+		if n := mem.read.Load() - read; strings.Contains(c.has, "Reading") && n > 100 {
+			t.Errorf("%d events were read before it said so", n)
+		}
 	}
 }

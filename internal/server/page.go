@@ -57,7 +57,7 @@ func (s *Server) pageRoutes() []route {
 		{get, "/auth", guard.Door, s.auth, 200, nil, htmlPage("The page that signs in"), "", "Sign in"},
 		{get, "/sessions", guard.Read, s.sessionRows, 200, nil, htmlPage("The list of sessions"), "current workspace rows part cursor q state", "The list of sessions, as the page has it; the next rows of a part"},
 		{get, "/sessions/{id}", guard.Page, s.in(s.sessionPage), 200, nil, htmlPage("The page of a session"), "before from", "A session's page"},
-		{get, "/sessions/{id}/replay", guard.Page, s.in(s.replay), 200, nil, htmlPage("A session as it was after an event"), "at out part", "A replay: after event at what the model held, and what the user saw, which is output out or the last one; with part=moment only what differs from one moment to the next"},
+		{get, "/sessions/{id}/replay", guard.Page, s.in(s.replay), 200, nil, htmlPage("A session as it was after an event"), "at out part", "A replay: after event at what the model held, and what the user saw, which is output out or the last one; with part=moment only what differs from one moment to the next, with part=film only the film; of a long log not read before, the page without both"},
 		{get, "/sessions/{id}/stream", guard.Read, s.in(s.pageStream), 200, nil, streamBody("what changes on the page, as package web says"), "after", "A session's page as it changes"},
 		{get, "/api/sessions/{id}/tools/{toolCallId}", guard.Read, s.in(s.toolContent), 200, nil, htmlPage("What a call was given and what came of it"), "from", "The inside of a folded row; from is the event its turn begins with"},
 		{get, "/sessions/{id}/desk/{output}", guard.Read, s.in(s.deskPane), 200, nil, htmlPage("An output as the Desk shows it"), "", "An output on the Desk"},

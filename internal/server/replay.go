@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
@@ -18,6 +19,11 @@ import (
 // whole log.
 const keptFilms = 4
 
+const (
+	readAtOnce = 2_000 // events that a replay is answered whole without; with more to read it says so first
+	readAhead  = 4     // pages of a log that are read at once
+)
+
 // films are those of the sessions replayed last.
 type films struct {
 	mu   sync.Mutex
@@ -25,8 +31,9 @@ type films struct {
 }
 
 type film struct {
-	id eventlog.ID
-	mu sync.Mutex
+	id   eventlog.ID
+	read atomic.Int64 // the last event that it has
+	mu   sync.Mutex
 	page.Film
 }
 
@@ -47,18 +54,58 @@ func (f *films) of(id eventlog.ID) *film {
 	return one
 }
 
-// follow feeds the film what the log has had since.
+// follow feeds the film what the log has had since. Pages are read and decoded beside each other, and
+// taken in their order.
 func (f *film) follow(ctx context.Context, one *session.Session) error {
-	return eachPage(ctx, one, f.Last(), one.Summary().LastSeq, func(entries []event.Entry) error {
-		f.Take(entries...)
-		return nil
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	type result struct {
+		entries []event.Entry
+		err     error
+	}
+	last, coming := one.Summary().LastSeq, make(chan chan result, readAhead)
+	var begun sync.WaitGroup
+	defer begun.Wait()
+	defer stop()
+	begun.Go(func() {
+		defer close(coming)
+		for after := f.Last(); after < last; after += pageOfLog {
+			read := make(chan result, 1)
+			select {
+			case coming <- read:
+			case <-ctx.Done():
+				return
+			}
+			begun.Go(func() {
+				var p result
+				p.err = eachPage(ctx, one, after, min(after+pageOfLog, last), func(entries []event.Entry) error {
+					p.entries = append(p.entries, entries...)
+					return nil
+				})
+				read <- p
+			})
+		}
 	})
+	for read := range coming {
+		p := <-read
+		if p.err != nil {
+			return p.err
+		}
+		f.Take(p.entries...)
+		f.read.Store(f.Last())
+	}
+	return ctx.Err()
 }
 
 // replay shows a session as it was after an event.
 func (s *Server) replay(w http.ResponseWriter, r *http.Request, one *session.Session) error {
 	q, ctx := r.URL.Query(), r.Context()
-	f := s.films.of(one.ID())
+	f, part, now := s.films.of(one.ID()), q.Get("part"), one.Summary()
+	if left := now.LastSeq - f.read.Load(); part == "" && left > readAtOnce {
+		return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
+			return s.Pages.pages.ReplayBegun(b, string(one.ID()), now, left)
+		})
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.follow(ctx, one); err != nil {
@@ -79,6 +126,11 @@ func (s *Server) replay(w http.ResponseWriter, r *http.Request, one *session.Ses
 	if err != nil {
 		return err
 	}
+	if part == "film" {
+		return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
+			return s.Pages.pages.ReplayFilm(b, &f.Film, string(one.ID()), at, sum)
+		})
+	}
 	p := s.Pages.pages.ForReplay(string(one.ID()))
 	cut := p.Cut()
 	sum.IncludeOpen(cut)
@@ -86,6 +138,6 @@ func (s *Server) replay(w http.ResponseWriter, r *http.Request, one *session.Ses
 		return err
 	}
 	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
-		return s.Pages.pages.Replay(b, &f.Film, at, q.Get("out"), p, q.Get("part") == "moment")
+		return s.Pages.pages.Replay(b, &f.Film, at, q.Get("out"), p, part == "moment")
 	})
 }

@@ -100,12 +100,37 @@ func TestReplay(t *testing.T) {
 	p.wait(`location.pathname.endsWith('/replay') && document.querySelector('#saw .lines')`)
 	last := eval[string](p, `document.getElementById('moment').max`)
 	p.has("#figures [data-sofar]", "11,470")
+
+	p.wait(`document.activeElement.id === 'moment'`) // its keys work at once, and a screen reader says the moment
+
+	// The right half is the Desk as it was then: views, find, the list of what had been shown.
+	p.has("#saw .pane:not([hidden]) .dhead .seg", "Table")
+	p.has("#saw .pane:not([hidden]) table", "size")
+	p.press("v")
+	p.has("#saw .pane:not([hidden]) .rows", "name,size")
+	p.press("t")
+	p.wait(`document.querySelector('#shelf:popover-open input') === document.activeElement`)
+	p.is(`[...document.querySelectorAll('#outs [data-output]')].filter((e) => e.checkVisibility()).map((e) => e.dataset.base).join()`, "pump.go,sinks.csv")
+	p.write("j") // is text there, and no step
+	p.press("Escape")
+	p.wait(`!document.querySelector('#shelf:popover-open') && location.pathname.endsWith('/replay')`)
+	p.js(`document.querySelector('.shelf-btn').focus()`)
+	p.press("Enter")
+	p.click(`#outs [data-base="pump.go"]`)
+	p.has("#saw .pane:not([hidden]) .rows", "late by one frame")
+	p.press("f")
+	p.write("never")
+	p.has("#saw .pane:not([hidden]) .find", "1 of 400")
+	p.press("Enter")
+	p.has("#saw .pane:not([hidden]) .find", "2 of 400")
+	p.press("Escape")
+	p.click(`#saw .strip [data-out]:last-of-type`)
+	p.has("#saw .pane:not([hidden]) .rows", "name,size") // in the view it was left in
 	p.is(`document.querySelector('#figures [data-read]').textContent.replaceAll(',', '')`, strconv.FormatInt(u.InputTokens+u.OutputTokens+u.KeptTokens, 10))
 	p.has("#held", "Nothing is sent in a replay")
 	p.has("#saw", "sinks.csv")
 	p.shot("replay-end")
 
-	p.wait(`document.activeElement.id === 'moment'`) // its keys work at once, and a screen reader says the moment
 	p.press("Home")
 	p.moment("1")
 	p.has("#saw", "Nothing was shown before this moment")
@@ -118,22 +143,23 @@ func TestReplay(t *testing.T) {
 	p.wait(`document.querySelector('#held').innerText.includes('Run the tests')`)
 	p.press("J") // the second one
 	p.wait(`document.querySelector('#held').innerText.includes('Fix it')`)
-	p.has("#saw .saw-head", "as shown at")
+	p.has("#saw .pane:not([hidden]) .dhead", "as shown at")
 	p.has("#saw .lines", "late by one frame")
 	if p.true(`document.querySelector('#held').innerText.includes('in time') || document.querySelector('#held').innerText.includes('a line that the model never reads')`) {
 		t.Error("the left shows what the model did not hold then")
 	}
 	p.click(`.film-mark[aria-label^=edit] .hit`)
-	p.has("#saw .saw-head", "as changed at")
+	p.has("#saw .pane:not([hidden]) .dhead", "as changed at")
 	p.is(`[...document.querySelectorAll('#saw .diff .lines > *')].map((row) => row.innerText.replace(/\s+/g, ' ').trim()).join('|')`,
 		"Lines 1–2 are the same|3 − // Publish is late by one frame.|3 + // Publish is in time.|4 4 func Publish() {}")
+	p.wait(`document.querySelector('#saw .pane:not([hidden]) .map :is(.er, .fr)')`)
 	p.has("#held", "Edited pump.go")
 	p.has("#held .tool .end", "+1 −1")
 	p.has("#held > header", "4k tokens sent in 1 model call")
 	p.shot("replay")
 	p.dark("replay")
 	p.click(`#held [data-slip]`)
-	p.has("#saw .saw-head", "as shown at")
+	p.has("#saw .pane:not([hidden]) .dhead", "as shown at")
 	p.focus("document.getElementById('moment')")
 	p.press("ArrowLeft")
 	p.wait(`Number(document.body.dataset.at) === Number(document.getElementById('moment').value)`)

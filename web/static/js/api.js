@@ -42,8 +42,14 @@ function renew() {
   return renewal
 }
 
+let closed = '' // why this page changes nothing on the server
+
+/** Refuses from now on what would change something on the server, but for what is sent with always. */
+export function readOnly(why) { closed = why }
+
 async function send(method, path, options = {}) {
-  const { json, type, signal, again } = options
+  const { json, type, signal, again, always } = options
+  if (closed && method !== 'GET' && !always) throw new Refused(403, 'replay', closed)
   let { body } = options
   const headers = {}
   if (method !== 'GET' && method !== 'HEAD' && secret.get()) headers.Authorization = `Bearer ${secret.get()}`

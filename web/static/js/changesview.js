@@ -213,7 +213,7 @@ function hold({ root, pane, now }, row) {
   for (const el of root.querySelectorAll('.is-now')) el.classList.remove('is-now')
   row.classList.add('is-now')
   root.querySelector('.change-acts')?.remove()
-  if (now === pane.dataset.output && pane.dataset.kind === 'file') row.append(clone('tpl-change-acts').root)
+  if (now === pane.dataset.output && pane.dataset.kind === 'file' && document.getElementById('tpl-change-acts')) row.append(clone('tpl-change-acts').root)
 }
 
 /** The rows of the change that one is at, if it can be acted on. */

@@ -129,6 +129,7 @@ function chose(e) {
 
 /** Opens an output by its id, or what is known of a call that has none. */
 export function openOutput(target, { lines, focus, other } = {}) {
+  if (!strip) return document.dispatchEvent(new CustomEvent('webchat:out', { detail: target })) // a replay has its own tabs
   let tab = tabWith(target)
   if (!tab) {
     tab = { key: `call ${target}`, call: true, name: target, base: 'Not shown', icon: 'alert', kind: 'call', outs: [target], out: target, state: 'failed' }

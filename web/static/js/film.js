@@ -69,7 +69,8 @@ if (film) {
     ' ': toggle,
   }
   addEventListener('keydown', (e) => {
-    if (e.ctrlKey || e.metaKey || e.altKey || !Object.hasOwn(keys, e.key)) return
+    if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || !Object.hasOwn(keys, e.key)) return
+    if (e.target.matches?.('input:not([type=range], [type=radio]), textarea, select')) return // there it is text
     if (e.key === ' ' && e.target.closest?.('a, button, summary, input[type=radio]')) return
     e.preventDefault()
     keys[e.key]()
@@ -77,7 +78,7 @@ if (film) {
   slider.addEventListener('input', () => go(Number(slider.value)))
   play.addEventListener('click', toggle)
   document.addEventListener('click', (e) => {
-    const step = e.target.closest?.('[data-step], [data-at]')
+    const step = e.target.closest?.('[data-step], .film [data-at]')
     if (!step || e.ctrlKey || e.metaKey) return
     e.preventDefault()
     go(step.dataset.step ? at + Number(step.dataset.step) : Number(step.dataset.at))
