@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"webchat/internal/wording"
 )
 
 // Finder returns the path of the file that a text calls by a name; false if there is none.
@@ -94,12 +96,12 @@ func srcLink(name, line, shown string, find Finder) string {
 
 // FirstFailure shows the first failure of a command: its line, what failed, and why.
 //
-//	<div class="first" data-line="1457"><b>First failure</b> <span class="dim">at line 1457</span><span class="mono">TestPublish</span>
+//	<div class="first" data-line="1457"><b>First failure</b> <span class="dim">at line 1,457</span><span class="mono">TestPublish</span>
 //	<span class="mono"><a class="at-src" …>pump_test.go:88</a>: sink 2 still attached</span></div>
 func FirstFailure(line int, name, reason string, find Finder) template.HTML {
 	var b strings.Builder
 	n := strconv.Itoa(line)
-	b.WriteString(`<div class="first" data-line="` + n + `"><b>First failure</b> <span class="dim">at line ` + n + `</span>`)
+	b.WriteString(`<div class="first" data-line="` + n + `"><b>First failure</b> <span class="dim">at line ` + wording.Count(line) + `</span>`)
 	for _, text := range []string{name, reason} {
 		if text == "" {
 			continue

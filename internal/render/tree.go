@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"webchat/internal/wording"
 )
 
 // Node is a value in a tree of values.
@@ -17,7 +19,7 @@ type Node struct {
 	Kind        byte // '{' and '[' hold others; 's' string, 'm' number, 'k' word
 	Text        string
 	Cut         int    // bytes of the value that are not in Text, if positive
-	Name        string // of a folded one: the first text in it
+	Name        string // of a folded one: the first text in it, by which an item is known
 	Count       int    // how many it holds
 	At          string // its handle: digits
 	First, Last int    // lines
@@ -28,7 +30,7 @@ type Node struct {
 //
 //	<li role="treeitem" aria-expanded="false" data-at="128" data-step=".pump" data-lines="96-99"><a class="ln" href="#L96"
 //	aria-label="Line 96">96</a><span class="na">pump</span><span class="o">: </span>{<span class="held">…}</span><span class="many">3 keys</span></li>
-//	<li class="range" data-from="101">100 … 1,203</li>
+//	<li class="range" data-from="101">100 … 1,203<span class="many">1,104 more</span></li>
 //
 // data-step is what the value adds to the path of the one it stands in.
 func Tree(nodes []Node, more, last int) template.HTML {
@@ -40,7 +42,7 @@ func Tree(nodes []Node, more, last int) template.HTML {
 
 func treeRange(b *strings.Builder, more, last int) {
 	if more > 0 {
-		b.WriteString(`<li class="range" data-from="` + strconv.Itoa(last+1) + `">` + strconv.Itoa(last) + " … " + strconv.Itoa(last+more-1) + "</li>\n")
+		b.WriteString(`<li class="range" data-from="` + strconv.Itoa(last+1) + `">` + wording.Count(last) + " … " + wording.Count(last+more-1) + `<span class="many">` + wording.Count(more) + " more</span></li>\n")
 	}
 }
 
@@ -93,10 +95,7 @@ func (n *Node) writeHeld(b *strings.Builder) {
 	if n.Kind == '[' {
 		end, what = "]", "item"
 	}
-	if n.Count != 1 {
-		what += "s"
-	}
-	many := strconv.Itoa(n.Count) + " " + what
+	many := wording.Plural(n.Count, what)
 	open := "" // what stands there in place of a name, once what it holds is shown
 	switch {
 	case n.Children != nil:
@@ -105,7 +104,7 @@ func (n *Node) writeHeld(b *strings.Builder) {
 		b.WriteString(string(rune(n.Kind)) + end)
 	default:
 		b.WriteString(string(rune(n.Kind)) + `<span class="held">…` + end + `</span>`) // hidden while it is open
-		if n.Name != "" {
+		if n.Name != "" && !n.HasKey {
 			many, open = n.Name, ` data-open="`+many+`"`
 		}
 	}

@@ -58,6 +58,7 @@ func (p *page) bar(text string) {
 // until it is opened.
 func TestBarLooksBeforeItOpens(t *testing.T) {
 	s, p := desked(t)
+	s.put("ring.txt", "a ring\n")
 	p.told("show me README.md")
 	p.front("README.md")
 	before := s.logged(t, p.session())
@@ -104,6 +105,21 @@ func TestBarLooksBeforeItOpens(t *testing.T) {
 	p.has(".pane:not([hidden]) .dfoot", "Opened by you")
 	p.wait(`document.querySelectorAll('#outs [data-output]').length === 3`)
 	p.wait(`document.querySelectorAll('.tab').length === 3 && !document.querySelector('.tab.is-look')`)
+
+	// Beside nothing is in front, also where the page hears of it before the answer comes.
+	p.press("Escape", "x", "x", "x")
+	p.wait(`!document.querySelector('.tab')`)
+	p.js(holding + `hold(/\/keep$/)`)
+	p.bar("ring")
+	p.press("ArrowDown", "ArrowUp")
+	p.wait(`document.querySelector('.tab.is-look.is-front')`)
+	name := eval[string](p, `document.querySelector('.tab.is-look [data-part=name]').textContent`)
+	p.press("Control+Enter")
+	p.wait(`document.querySelectorAll('#outs [data-output]').length === 4 && held`)
+	p.js(`release()`)
+	p.front(name)
+	p.wait(`!document.querySelector('.tab.is-beside, .app.is-split')`)
+	p.is(`document.getElementById('shelf-n').textContent`, "4 outputs")
 }
 
 // A file that may hold secrets shows its name only, until it is opened and allowed.

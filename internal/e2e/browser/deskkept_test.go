@@ -160,7 +160,11 @@ func TestDeskSeesAnEndWhileItDraws(t *testing.T) {
 	const command = "echo first; until test -e over; do sleep 0.1; done"
 	p.say("!" + command)
 	p.wait(`window.ran`)
+	p.click(`.tab [role=tab]`)
 	s.put("over", "")
+	p.wait(`document.querySelectorAll('#panes > .pane').length === 2`)
+	p.is(`[...document.querySelectorAll('#panes > .pane')].filter((e) => !e.hidden).map((e) => e.dataset.base).join()`, "pump.go") // it came while another was in front
+	p.click(`.tab:not(.is-front) [role=tab]`)
 	p.front(command)
 	p.wait(onDesk + `.dataset.state === 'done'`)
 }

@@ -70,11 +70,13 @@ func TestDeskTreeNamesWhatIsChosen(t *testing.T) {
 	p.press("Escape") // letters are keys in the view, not on the first button above it
 	p.wait(`document.activeElement.matches('.pane .other')`)
 	p.is(onDesk+`.querySelectorAll('.other li')[2].getBoundingClientRect().top - `+onDesk+`.querySelectorAll('.other li')[1].getBoundingClientRect().top + ' px'`, "24 px")
+	p.is(onDesk+`.querySelector('.other li .many[data-open], .other li li .many').textContent`, "2 keys")
 	p.js(onDesk + `.querySelector('.other li').focus()`)
 	p.press("ArrowDown", "ArrowDown", "ArrowRight")
 	p.has(".pane:not([hidden]) .other li li li", "patience")
 	p.press("ArrowDown")
 	p.is(onDesk+`.querySelector('.vbar output').textContent`, "$.pump.patience")
+	p.is(onDesk+`.querySelector('.vbar output span').textContent`, "$.pump") // paler than what is chosen
 	p.has(".pane:not([hidden]) .vbar", "line 4 of the file")
 	p.has(".pane:not([hidden]) .dfoot .give", "Let the agent read pump +")
 	p.shot("desk-tree-chosen")
@@ -110,6 +112,9 @@ func TestDeskShowsOnlyLinesThatMatch(t *testing.T) {
 	p.shot("desk-only")
 	p.accessible("only the lines that match")
 	p.has(".pane:not([hidden]) .dfoot .give", "lines in view")
+	p.is(onDesk+`.querySelector('.line.is-hit .ln').textContent`, "99,970")
+	const said = `((a, b) => a && b && Number(b[2].replace(',', '')) - Number(b[1].replace(',', '')) + 1 === Number(a[1]))(/ (\d+) lines in view/.exec(` + onDesk + `.querySelector('.give').textContent), /Matches ([\d,]+)–([\d,]+) of/.exec(` + onDesk + `.querySelector('.dfoot [data-at]').textContent))`
+	p.wait(said) // what the button hands over is what the foot says is there
 	p.press("Alt+Enter")
 	p.wait(`!document.querySelector('.code.only') && document.querySelector('.rows .ln[href="#L99969"]')`)
 	p.wait(onScreen)
@@ -171,6 +176,8 @@ func TestDeskTellsOfAFailureWhileItRuns(t *testing.T) {
 	s.put("over", "")
 	p.has(".pane[data-state=done] .failure", "sink 2 still attached")
 	p.has(".pane[data-state=done] .failure", "Ask about it +")
+	// What failed has the width of its pane, also of half a Desk: its buttons stand beside the head alone.
+	p.is(`((f, r) => String(f.querySelector('.mono').getBoundingClientRect().right > f.querySelector('.do').getBoundingClientRect().left))(`+onDesk+`.querySelector('.failure'))`, "true")
 	p.click(".pane[data-state=done] [data-act=ask-failure]")
 	p.has("#chips .chip", "sh slow.sh:2–3")
 }

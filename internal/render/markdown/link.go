@@ -186,7 +186,12 @@ func image(w util.BufWriter, source []byte, n ast.Node) {
 		put(w, `<span class="pic-ref" data-to="`+render.EscapeText(to)+`">`+render.EscapeText(alt)+"</span>")
 		return
 	}
-	put(w, `<span class="pic-ref">`+render.EscapeText(alt)+"</span>"+where(alt, string(n.(*ast.Image).Destination)))
+	destination := string(n.(*ast.Image).Destination)
+	name := alt
+	if in && strings.Contains(destination, "//") {
+		name = strings.TrimPrefix(alt+", a picture from another site. Not loaded.", ", ")
+	}
+	put(w, `<span class="pic-ref">`+render.EscapeText(name)+"</span>"+where(alt, destination))
 }
 
 // where shows an address behind its link, unless the link's text is the address.

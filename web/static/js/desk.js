@@ -8,6 +8,8 @@ import { begin, coming, drop, paneOf, place, refresh } from './pane.js'
 import { pinNew } from './pins.js'
 import { beside, desk, front, load, open, reading, records, rowOf, save, tabOf, tabWith, take } from './tabs.js'
 import { drawTabs, slips } from './tabstrip.js'
+import { some } from './html.js'
+import { listed } from './shelf.js'
 import { failed, toast } from './toast.js'
 
 const app = document.getElementById('app')
@@ -69,6 +71,7 @@ function leave() {
 /** Draws the tabs, and all that depends on which are open. */
 function draw() {
   drawTabs(strip)
+  document.getElementById('shelf-n').textContent = some(listed(), 'output')
   layout()
   slips(isShown())
   save()
@@ -279,7 +282,6 @@ function sync(first) {
     }
     if (pane && !drawn && !tab.expects && tab.out === r.out && (again || pane.dataset.target !== tab.out || (pane.dataset.state !== r.state && pane.dataset.state !== 'expired' && pane.dataset.state !== 'away'))) refresh(tab).catch(failed)
   }
-  document.getElementById('shelf-n').textContent = `${document.getElementById('outs').dataset.count} ${document.getElementById('outs').dataset.count === '1' ? 'output' : 'outputs'}`
   draw()
 }
 

@@ -91,7 +91,7 @@ async function draw(tab, into, again = false) {
   left.delete(tab.key)
   pane.dataset.key = tab.key
   pane.dataset.target = out
-  if (old) pane.hidden = old.hidden
+  pane.hidden = tab.key !== desk.front && tab.key !== desk.beside // another may have come to the front meanwhile
   pane.classList.toggle('is-second', tab.key === desk.beside)
   const focused = old?.contains(document.activeElement)
   const field = old?.querySelector('.find')?.contains(document.activeElement) ? document.activeElement : null // it moves into the new pane
@@ -163,9 +163,10 @@ function at(pane, v) {
     words.textContent = pane.dataset.where ?? ''
     return
   }
-  const { from, to } = v.seen
-  if (v.only) words.textContent = v.total ? `Matches ${(Math.floor(v.pos) + 1).toLocaleString('en')}–${Math.min(v.total, Math.ceil(v.pos + v.screen)).toLocaleString('en')} of ${v.total.toLocaleString('en')}` : ''
-  else words.textContent = v.total > v.screen ? `Lines ${from.toLocaleString('en')}–${to.toLocaleString('en')} of ${v.last.toLocaleString('en')}` : ''
+  const { from, to } = v.whole
+  const said = (n) => n.toLocaleString('en')
+  if (v.only) words.textContent = v.total ? `Matches ${said(from + 1)}–${said(to + 1)} of ${said(v.total)}` : ''
+  else words.textContent = v.total > v.screen ? `Lines ${said(Math.min(v.last, v.lineAt(from)))}–${said(Math.min(v.last, v.lineAt(to)))} of ${said(v.last)}` : ''
 }
 
 /** Goes to lines in a tab, once it has come. */

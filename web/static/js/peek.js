@@ -101,7 +101,7 @@ export async function keepLook(option, { beside } = {}) {
     drop(key)
     if (!had.outs.includes(look.out)) had.outs.push(look.out)
     desk.known.add(look.out)
-    if (beside && was) desk.front = was
+    if ((beside && was) || desk.front === key) desk.front = was ?? null // the look is no more
     openOutput(look.out, { lines: option?.lines, other: beside })
     return true
   }

@@ -3,27 +3,35 @@
 
 import { desk, rowOf, tabWith } from './tabs.js'
 import { drop } from './floating.js'
+import { some } from './html.js'
 
 const shelf = document.getElementById('shelf')
 const outs = () => document.getElementById('outs')
+
+/** How many rows the shelf has: one for each tab, whatever it showed before. */
+export function listed() {
+  const rows = new Set([...outs().querySelectorAll('[data-output]')].map((el) => el.dataset.output))
+  return desk.tabs.filter((t) => rows.has(t.outs.at(-1))).length
+}
 
 const shown = () => [...outs().querySelectorAll('[data-output]')].filter((el) => !el.hidden)
 
 function filter() {
   const q = shelf.querySelector('input').value.trim().toLowerCase()
+  const last = 2 + desk.tabs.length
   const latest = new Set(desk.tabs.map((t) => t.outs.at(-1)))
   for (const el of outs().querySelectorAll('[data-output]')) {
     el.hidden = !el.dataset.name.toLowerCase().includes(q) || !latest.has(el.dataset.output) // one row for each tab
     const tab = tabWith(el.dataset.output)
     const pinned = 'pinned' in el.dataset
     el.dataset.in = tab && !tab.closed ? 'open' : 'closed'
-    el.style.order = tab?.closed ? (el.dataset.state === 'gone' ? 5 : 4) : pinned ? 1 : 2
+    el.style.order = tab?.closed ? (el.dataset.state === 'gone' ? last + 2 : last + 1) : pinned ? 1 : 2 + desk.tabs.indexOf(tab) // as in the strip
     el.toggleAttribute('data-news', Boolean(tab?.news))
     el.querySelector('use').setAttribute('href', `#i-${pinned ? 'pin' : el.dataset.icon}`)
     el.setAttribute('tabindex', '-1')
   }
   for (const head of outs().querySelectorAll('[data-group]')) {
-    head.style.order = head.dataset.group === 'open' ? 0 : 3
+    head.style.order = head.dataset.group === 'open' ? 0 : last
     head.hidden = !shown().some((el) => el.dataset.in === head.dataset.group)
   }
 }
@@ -33,7 +41,7 @@ export function openShelf(button) {
   if (shelf.matches(':popover-open')) return shelf.hidePopover()
   const input = shelf.querySelector('input')
   input.value = ''
-  input.placeholder = `Find in ${outs().dataset.count} ${outs().dataset.count === '1' ? 'output' : 'outputs'}`
+  input.placeholder = `Find in ${some(listed(), 'output')}`
   filter()
   shelf.showPopover()
   drop(shelf, button)

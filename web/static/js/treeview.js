@@ -53,7 +53,9 @@ function select(li, pane) {
   if (!bar) return // on a card
   const path = pathOf(li)
   const [from, to] = li.dataset.lines.split('-').map(Number)
-  bar.querySelector('[data-part=path]').textContent = path
+  const above = document.createElement('span')
+  above.textContent = path.slice(0, path.length - (li.dataset.step?.length ?? 1))
+  bar.querySelector('[data-part=path]').replaceChildren(above, li.dataset.step ?? '…')
   bar.querySelector('[data-part=where]').textContent = `line ${from.toLocaleString('en')} of the file`
   for (const b of bar.querySelectorAll('button')) b.hidden = false
   bar.dataset.lines = `${from}-${to}`

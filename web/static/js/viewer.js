@@ -120,6 +120,13 @@ export class Viewer {
     return { from: Math.min(this.last, this.lineAt(from)), to: Math.min(this.last, this.lineAt(Math.max(0, to))) }
   }
 
+  /** Places of the first and the last row of which the screen has half or more. */
+  get whole() {
+    const edge = .5 + (this.wrapped ? 0 : air / rowHeight())
+    const from = Math.max(0, Math.floor(this.pos - edge) + 1)
+    return { from, to: Math.min(this.total - 1, Math.max(from, Math.ceil(this.pos + this.screen - edge) - 1)) }
+  }
+
   /** Says how far the output goes; what was its end may be another row now. Who follows goes there once its rows have come. */
   reach(last) {
     const was = this.last
