@@ -16,6 +16,10 @@ const onDesk = (state) => 'pane' in state.card.dataset
 
 function paint(state) {
   state.card.dispatchEvent(new CustomEvent('webchat:found', { bubbles: true, detail: { lines: state.hits.map((hit) => hit.line), more: Boolean(state.more) } }))
+  if (onDesk(state)) {
+    for (const row of state.card.querySelectorAll('.line.is-hit')) row.classList.remove('is-hit')
+    state.card.querySelector(`.line > .ln[href="#L${state.line}"]`)?.parentElement.classList.add('is-hit')
+  }
   if (!globalThis.Highlight) return
   const all = new Highlight()
   const now = new Highlight()
@@ -155,7 +159,7 @@ export function find(card, step = 0) {
     sought.set(card.dataset.name, input.value)
     if (onDesk(state)) only(state, false)
     if (narrow) card.classList.remove('wide')
-    state.hits = []
+    Object.assign(state, { hits: [], line: null })
     paint(state)
     const { card: now } = state
     root.remove()

@@ -54,6 +54,11 @@ function label(option, q) {
     dir.textContent = plain(option.path.slice(0, slash))
     return [dir, ...marked(cut(option.path.slice(slash), q))]
   }
+  const above = cut(option.path.slice(0, slash), q)
+  if (above.length > 1) {
+    dir.append(...marked(above))
+    return [dir, plain(option.path.slice(slash))]
+  }
   return marked(whole)
 }
 

@@ -34,12 +34,15 @@ async function count(pane) {
 function bars(pane, tall) {
   const d = dense.get(pane)
   if (!d) return []
+  const warnings = d.warnings ?? []
+  const errors = d.errors ?? []
+  const top = Math.max(...warnings, ...errors, 1)
   const of = (list, name) => {
-    const top = Math.max(...(list ?? []), 1)
-    const usual = (list ?? []).toSorted((a, b) => a - b)[parts >> 1] ?? 0
-    return (list ?? []).flatMap((n, i) => (n ? [rect(name, i * tall / parts, Math.max(2, tall / parts), 4, 4 + 22 * Math.max(0, n - usual) / top)] : []))
+    const usual = list.toSorted((a, b) => a - b)[parts >> 1] ?? 0
+    return list.flatMap((n, i) => (n ? [{ name, i, width: 3 + 23 * Math.max(0, n - usual) / top }] : []))
   }
-  return [...of(d.warnings, 'wa'), ...of(d.errors, 'er')]
+  return [...of(warnings, 'wa'), ...of(errors, 'er')].toSorted((a, b) => b.width - a.width) // no bar hides another
+    .map(({ name, i, width }) => rect(name, i * tall / parts, Math.max(2, tall / parts - 1), 32 - width, width))
 }
 
 /** What of a pane shows changes and scrolls by itself: its view of them, or a review. */
@@ -75,8 +78,8 @@ function draw(pane) {
   if (!map || !v) return
   const tall = map.clientHeight
   const screen = v.screen || 0 // of an output without a line yet there is no measure
-  const unit = tall / Math.max(v.total || 0, screen, 1)
-  const thumb = Math.min(tall, Math.max(least, screen * unit))
+  const unit = tall / Math.max((v.only ? v.last - v.first + 1 : v.total) || 0, screen, 1) // of a line
+  const thumb = Math.min(tall, Math.max(least, screen * tall / Math.max(v.total || 0, screen, 1)))
   const y = v.most ? (v.pos || 0) / v.most * (tall - thumb) : 0
   const there = v.most ? [rect('thumb', y, thumb, 0, 32)] : []
   if (v.box) {

@@ -34,7 +34,7 @@ function entries(pane) {
   const { output, state } = pane.dataset
   const there = state === 'done' && output
   const button = (act) => pane.querySelector(`.dhead [data-act=${act}]`)
-  const acts = ['wrap', 'copy'].filter((act) => narrow.matches && button(act)).map((act) => ({ label: button(act).title.replace(/ \(.\)$/, ''), icon: act, run: () => run(act, pane, button(act)) }))
+  const acts = ['wrap', 'copy'].filter((act) => button(act)?.checkVisibility() === false).map((act) => ({ label: button(act).title.replace(/ \(.\)$/, ''), icon: act, run: () => run(act, pane, button(act)) }))
   for (const b of narrow.matches ? pane.querySelectorAll('[data-view][aria-checked=false]') : []) acts.unshift({ label: `View: ${b.textContent}`, icon: 'eye', run: () => b.click() })
   if (there) {
     acts.push({ label: 'Download', icon: 'down', run: () => run('download', pane) },
