@@ -43,6 +43,8 @@ type card struct {
 	Shown           string // "A-B": the lines in Rows
 	Rows            template.HTML
 	View            string // what Rows are of, such as a table; empty: lines, or bytes
+	Views           []view // to choose from; empty where there is one
+	Count           string // of what Rows are of: "1,203 rows"
 	Fold            string
 	FoldAbove       bool
 	Life            *life
@@ -52,6 +54,15 @@ type card struct {
 	Wrap            bool
 	Changed         string // numbers of lines that differ from the last time: "3-5 9"
 }
+
+// view is a way to show an output.
+type view struct {
+	Name, Label string
+	On          bool
+}
+
+// viewLabels are the words for the views that a card can change to.
+var viewLabels = map[string]string{views.Preview: "Preview", views.Notebook: "Cells", views.Table: "Table", views.Tree: "Tree", views.Source: "Source"}
 
 // life is what is left of an output's.
 type life struct {
@@ -281,6 +292,9 @@ func (v *card) fillDone(rows bool) {
 	if rows && !v.chooseView() {
 		v.chooseLines()
 	}
+	if rows {
+		v.offerViews()
+	}
 	v.chooseClasses()
 }
 
@@ -298,19 +312,44 @@ func (v *card) chooseView() bool {
 	if v.Kind == "terminal" || v.In.lines > 0 {
 		return false
 	}
-	view, rows, total := v.Out.Content.Seen(seenRows)
-	if view == "" {
+	best, rows, total := v.Out.Content.Seen(seenRows)
+	if best == "" {
 		return false
 	}
-	v.View, v.Rows, v.Wrap = view, rows, false
+	v.View, v.Rows, v.Wrap = best, rows, false
+	if best == views.Table {
+		v.Count = wording.Plural(total, "row")
+	}
 	switch {
-	case total <= seenRows || view == views.Tree: // which is read on in its place
-	case view == views.Table:
+	case total <= seenRows || best == views.Tree: // which is read on in its place
+	case best == views.Table:
 		v.Fold = "Show all " + wording.Plural(total, "row")
 	default:
 		v.Fold = "Show all of it"
 	}
 	return true
+}
+
+// offerViews lets the reader of a card choose between the views it has.
+func (v *card) offerViews() {
+	if v.Kind != "file" || v.In.lines > 0 {
+		return
+	}
+	on := v.View
+	if on == "" {
+		on = views.Source
+	}
+	for _, name := range v.Out.Content.Views() {
+		if label := viewLabels[name]; label != "" {
+			v.Views = append(v.Views, view{name, label, name == on})
+		}
+	}
+	if len(v.Views) == 1 {
+		v.Views = nil
+	}
+	if v.Views != nil && v.View == "" {
+		v.Count = linesOf(v.Out)
+	}
 }
 
 // Prose reports whether the card's content is read like an answer.

@@ -68,6 +68,7 @@ type content struct {
 
 	view, seen string
 	total      int
+	views      []string
 }
 
 func (c content) Failure() (from, to int) { return 0, 0 }
@@ -77,6 +78,7 @@ func (c content) Last() int                                { return c.last }
 func (c content) Seen(int) (string, template.HTML, int) {
 	return c.view, template.HTML(c.seen), c.total
 }
+func (c content) Views() []string            { return c.views }
 func (c content) Hex(n int) template.HTML    { return render.Hex(c.Head(n), 0, nil) }
 func (c content) Head(n int) []byte          { return []byte(c.bytes[:min(n, len(c.bytes))]) }
 func (c content) Read(int64) ([]byte, error) { return []byte(c.bytes), nil }

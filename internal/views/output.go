@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"path"
+	"strings"
 	"time"
 
 	"webchat/internal/outputs"
@@ -44,6 +46,9 @@ type Content interface {
 	// Seen returns the first rows, at most n, of the view that the output is best seen in, with how
 	// many rows that has; view is empty where that is lines or bytes.
 	Seen(n int) (view string, rows template.HTML, total int)
+	// Views returns the names of the views it has, the best first; none while it is not whole, and
+	// where finding them needs more of a text than a page waits for.
+	Views() []string
 	// Read returns all bytes, or an error if they are more than limit.
 	Read(limit int64) ([]byte, error)
 }
@@ -129,6 +134,16 @@ func (c content) Seen(n int) (view string, rows template.HTML, total int) {
 		}
 	}
 	return "", "", 0
+}
+
+func (c content) Views() []string {
+	o := c.o.Veiled()
+	m := o.Meta()
+	whole := strings.EqualFold(path.Ext(m.Path), ".ipynb") // of all others the first 64 KB are looked at
+	if m.Type != outputs.File || !o.Complete() || whole && o.Size() > maxSeen {
+		return nil
+	}
+	return c.views.kindOf(o).views
 }
 
 func (c content) Head(n int) []byte {

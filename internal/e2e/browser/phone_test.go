@@ -108,6 +108,7 @@ func TestDeskIsASheetOnPhones(t *testing.T) {
 	p.is(`String([...document.querySelectorAll('#turns .card .lines > .line')].filter((e) => e.checkVisibility()).length)`, "12")
 	p.fits("card")
 	p.told("show me wide.csv")
+	p.changesViews(s)
 	const acts = `document.querySelector('#turns .turn .prompt-acts')`
 	p.wait(`getComputedStyle(` + acts + `).opacity === '0'`)
 	p.hold("#turns .turn h2", `getComputedStyle(`+acts+`).opacity === '1' && document.querySelector('#turns .turn div.turn-acts')`)
@@ -184,6 +185,49 @@ func TestDeskIsASheetOnPhones(t *testing.T) {
 	p.fits("chip")
 	p.media("prefers-color-scheme", "dark")
 	p.accessible("a chip on a phone, dark")
+}
+
+// changesViews chooses the views of a card by finger and by keys: the line that is read stays, and
+// the choice survives a reload.
+func (p *page) changesViews(s *site) {
+	p.t.Helper()
+	s.put("many.csv", "n,name\n"+strings.Repeat("7,seven\n", 900))
+	p.told("show me many.csv")
+	const (
+		its   = `[...document.querySelectorAll('#turns .card')].find((e) => e.dataset.name === 'many.csv')`
+		first = `Number(` + its + `.querySelector('tbody .ln').textContent)`
+	)
+	p.wait(its + `?.querySelector('.records')`)
+	tap := func(view string) {
+		p.js(its + `.querySelector('[data-view=` + view + `]').id = 'tapped'`)
+		p.tap("#tapped")
+		p.js(its + `.querySelector('[data-view=` + view + `]').removeAttribute('id')`)
+	}
+	p.wait(its + `.querySelector('[data-count]').textContent === '900 rows'`)
+	if h := eval[float64](p, `(() => { const b = `+its+`.querySelector('[data-view=source]'); b.scrollIntoView({ block: 'center' }); const { left, top, height } = b.getBoundingClientRect(); let n = 0; for (let y = top - 22; y < top + height + 22; y++) n += document.elementFromPoint(left + 9, y) === b; return n })()`); h < 44 {
+		p.t.Errorf("a finger has %v pixels to choose a view", h)
+	}
+	p.fits("card-table")
+	tap("source")
+	p.wait(its + `.querySelector('.lines > .line .cl')?.textContent === 'n,name' && ` + its + `.querySelector('[data-count]').textContent === '901 lines'`)
+	p.js(its + `.querySelector('[data-act=fold]').click()`)
+	p.wait(its + `.matches('.big')`)
+	p.js(its + `.querySelector('.code').scrollTop = 14000`)
+	at := eval[int](p, `Math.floor((14000 - 6) / 28) + 1`)
+	p.wait(its + `.querySelector('.ln[href="#L` + quoteInt(at) + `"]')`)
+	tap("table")
+	p.wait(its + `.querySelector('tbody')`)
+	if got := eval[int](p, first); got != at {
+		p.t.Errorf("the table begins with line %d, read was %d", got, at)
+	}
+	p.js(its + `.querySelector('[data-view=table]').focus()`)
+	p.press("ArrowRight")
+	p.wait(its + `.querySelector('.lines') && document.activeElement.dataset.view === 'source'`)
+	p.do(chromedp.Reload())
+	p.wait(its + `?.querySelector('.lines > .line .cl')?.textContent === 'n,name'`)
+	p.js(its + `.focus()`)
+	p.press("v")
+	p.wait(its + `.querySelector('.records')`)
 }
 
 // A finger chooses lines by tapping two numbers, drags the ends of the choice, and gets a menu by

@@ -1,5 +1,6 @@
 // The buttons of output cards.
 
+import { nextView } from './cardviews.js'
 import { confirmed } from './confirm.js'
 import { getText, path, post } from './api.js'
 import { base } from './base.js'
@@ -128,24 +129,24 @@ function alone(card) {
 }
 
 const acts = {
-  copy, download, wrap, fold, again, alone, read, goTo, find: (card) => find(card),
+  copy, download, wrap, fold, again, alone, read, goTo, view: nextView, find: (card) => find(card),
   'read-all': read, 'read-hits': read,
   compare: again, 'again-pin': againPinned,
   'stop-tool': (card) => post(path(`/tools/${card.dataset.call}/abort`)),
   pause: (card, button) => ('pane' in card.dataset ? null : togglePause(card, button)),
   more: (card, button) => popup(button, Object.entries({ find: 'search', copy: 'copy', wrap: 'wrap', download: 'down' })
-    .map(([name, icon]) => [name, icon, card.querySelector(`.card-head [data-act=${name}]`)]).filter(([, , b]) => b && !b.checkVisibility())
+    .map(([name, icon]) => [name, icon, card.querySelector(`.card-head [data-act=${name}]`)]).filter(([, , b]) => b && !b.hidden && !b.checkVisibility())
     .map(([name, icon, b]) => ({ label: b.title.replace(/ \(.\)$/, ''), icon, run: () => run(name, card, b) }))),
   'zoom-in': picture.zoomIn, 'zoom-out': picture.zoomOut, 'zoom-fit': picture.fit, 'zoom-one': picture.one,
 }
 
-const keys = { f: 'find', w: 'wrap', c: 'copy', d: 'download', o: 'alone', l: 'goTo', r: 'read', s: 'stop-tool', x: 'fold' }
+const keys = { f: 'find', w: 'wrap', c: 'copy', d: 'download', o: 'alone', l: 'goTo', r: 'read', s: 'stop-tool', v: 'view', x: 'fold' }
 
 const picks = { '-': 'zoom-out', '+': 'zoom-in', '=': 'zoom-in', 0: 'zoom-fit', 1: 'zoom-one' } // on pictures
 
 /** Does what a button of a card does. */
 export function run(name, card, button) {
-  const needs = { fold: '[data-act=fold]', read: '[data-act=read]', 'stop-tool': '[data-act=stop-tool]', wrap: '.line > a.ln', find: '[data-act=find]', goTo: '[data-act=find]', copy: '[data-act=copy]' }[name]
+  const needs = { fold: '[data-act=fold]', read: '[data-act=read]', 'stop-tool': '[data-act=stop-tool]', wrap: '.line > a.ln', find: '[data-act=find]:not([hidden])', goTo: '[data-act=find]:not([hidden])', copy: '[data-act=copy]' }[name]
   if (needs && !card.querySelector(needs)) return
   Promise.resolve().then(() => acts[name](card, button)).catch((err) => {
     if (err.status === 404 && card.dataset.state === 'done') expire(card) // sooner than its time, for want of memory

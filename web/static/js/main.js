@@ -5,6 +5,7 @@ import { auth } from './auth.js'
 import { barring } from './openbar.js'
 import { looking } from './peek.js'
 import { cards } from './cards.js'
+import { cardViews } from './cardviews.js'
 import { changes } from './changed.js'
 import { compose } from './composer.js'
 import { connect } from './connection.js'
@@ -81,6 +82,7 @@ if (!auth()) {
   metering()
   sheets() // before the Desk, which goes where the address leads
   desks()
+  cardViews()
   resting()
   following()
   inPlace()
