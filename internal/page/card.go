@@ -364,10 +364,11 @@ func (v *card) chooseClasses() {
 	if wide(v.Rows) {
 		classes = append(classes, "wide")
 	}
-	switch {
-	case v.Last > 999_999:
+	_, last, _ := strings.Cut(v.Shown, "-")
+	switch digits := len(last); {
+	case digits > 6:
 		classes = append(classes, "n7")
-	case v.Last > 9999:
+	case digits > 4:
 		classes = append(classes, "n5")
 	}
 	v.Classes = strings.Join(classes, " ")

@@ -238,6 +238,24 @@ func TestFingersChooseLines(t *testing.T) {
 	p.touch(390, 844)
 	p.told("show me long.txt")
 	p.wait(card)
+
+	// The end of what wraps fills the screen, and its lines are those that are offered.
+	s.put("wraps.txt", strings.Repeat(strings.Repeat("a rather long line ", 6)+"\n", 300))
+	p.told("show me wraps.txt")
+	p.wait(`[...document.querySelectorAll('#turns .card')].some((e) => e.dataset.name === 'wraps.txt' && e.querySelector('.line'))`)
+	p.js(`[...document.querySelectorAll('#turns .card')].find((e) => e.dataset.name === 'wraps.txt').querySelector('[data-act=alone]').click()`)
+	p.front("wraps.txt")
+	p.wait(onDesk + `.querySelector('.rows .cl')?.textContent`)
+	p.js(onDesk + `.querySelector('.code').focus()`)
+	p.press("End")
+	p.wait(`(() => {
+		const last = [...` + onDesk + `.querySelectorAll('.rows .line')].at(-1), gap = ` + onDesk + `.querySelector('.code').getBoundingClientRect().bottom - last.getBoundingClientRect().bottom
+		return last.querySelector('.ln').textContent === '300' && last.offsetHeight > 40 && gap > -1 && gap < 20
+	})()`)
+	p.shot("phone-end")
+	p.tap(".sheet-back")
+	p.wait(`!document.querySelector('.app.sheet')`)
+
 	p.js(`document.querySelector('#turns .card [data-act=alone]').click()`)
 	p.front("long.txt")
 	const (

@@ -41,6 +41,13 @@ export function reveal(card, row, block = 'center') {
 
 export const isOpen = (card) => watchers.has(card)
 
+/** Makes room for the numbers of lines up to one. */
+function digits(card, last) {
+  const { length } = String(last)
+  card.classList.toggle('n7', length > 6)
+  card.classList.toggle('n5', length > 4 && length < 7)
+}
+
 /** Shows all lines of a card, around line n if that is given. */
 export function open(card, n) {
   close(card)
@@ -53,6 +60,7 @@ export function open(card, n) {
   card.dataset.from = from
   card.dataset.to = to
   card.classList.toggle('big', to - from + 1 > bigFrom)
+  digits(card, to)
   const chunks = []
   for (let a = from; a <= to; a += size) {
     const chunk = document.createElement('div')
@@ -94,6 +102,7 @@ export function close(card) {
   w.observer.disconnect()
   watchers.delete(card)
   card.classList.remove('big')
+  digits(card, card.dataset.shown?.split('-')[1] ?? '')
 }
 
 async function load(card, chunk) {

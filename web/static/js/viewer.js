@@ -64,6 +64,8 @@ export class Viewer {
     this.measured = 0 // pixels of the screen; 0: not known
     this.following = false
     this.behind = false // the end has grown, and its rows are under way
+    this.ending = 1 // rows that fill the screen at the end, where rows are wrapped
+    this.onScreen = 0 // rows on the screen, where they are wrapped
     this.digits = before?.digits ?? ('reading' in pane.dataset ? 7 : 0) // for which numbers have room: they move no text when more come
     viewers.set(pane, this)
     this.code.addEventListener('scroll', () => this.scrolled(), { passive: true })
@@ -88,7 +90,7 @@ export class Viewer {
   /** Measured once for each size: asking makes the browser lay everything out. */
   get viewHeight() { return this.measured ||= this.code.clientHeight }
   get screen() { return this.viewHeight / rowHeight() }
-  get most() { return Math.max(0, this.wrapped ? this.total - 1 : this.total - this.screen + 2 * air / rowHeight()) }
+  get most() { return Math.max(0, this.wrapped ? this.total - this.ending : this.total - this.screen + 2 * air / rowHeight()) }
   get room() { return Math.max(0, this.tallHeight - this.viewHeight) }
   get scaled() { return this.wrapped || this.total * rowHeight() > tallest }
   get running() { return this.pane.dataset.state === 'running' }
@@ -116,7 +118,7 @@ export class Viewer {
   /** Numbers of the lines on the screen. */
   get seen() {
     const from = Math.floor(this.pos)
-    const to = Math.min(this.total - 1, Math.max(from, Math.ceil(this.pos + this.screen) - 1))
+    const to = Math.min(this.total - 1, Math.max(from, this.wrapped && this.onScreen ? from + this.onScreen - 1 : Math.ceil(this.pos + this.screen) - 1))
     return { from: Math.min(this.last, this.lineAt(from)), to: Math.min(this.last, this.lineAt(Math.max(0, to))) }
   }
 
@@ -265,12 +267,13 @@ export class Viewer {
     if (this.code.hidden) this.pane.querySelector('[role=radio][data-view=source]')?.click() // a preview has no lines, nor has a table
     if (this.only && at === undefined) this.filter(null, 0, 0, n)
     const place = () => (this.only ? at : this.place(n))
-    if (place() <= this.pos || place() >= Math.floor(this.pos + this.screen) - 1) {
+    if (place() <= this.pos || place() >= Math.floor(this.pos + (this.wrapped ? this.onScreen : this.screen)) - 1) {
       this.following = false
-      this.move(place() - this.screen / 2)
+      this.move(place() - (this.wrapped ? this.onScreen : this.screen) / 2)
     }
     await this.block(place()).coming
     this.draw()
+    if (this.wrapped && place() >= Math.floor(this.pos) + this.onScreen) this.move(place() - 1) // those before it were long
     return this.rowAt(place())
   }
 
@@ -370,7 +373,8 @@ export class Viewer {
 
   draw() {
     const top = Math.floor(this.pos)
-    const above = this.wrapped ? 0 : Math.min(top, margin)
+    const ends = this.wrapped && top + Math.ceil(this.screen) + 1 >= this.total
+    const above = Math.min(top, ends ? Math.ceil(this.screen) : this.wrapped ? 0 : margin)
     const count = Math.min(this.total - top + above, Math.ceil(this.screen) + 1 + above + margin)
     const want = []
     for (let i = 0; i < count; i++) want.push(this.rowAt(top - above + i))
@@ -382,9 +386,37 @@ export class Viewer {
       else this.rows.insertBefore(el, at)
     }
     const part = this.pos - top
-    const shift = this.wrapped ? -part * (want[0]?.offsetHeight ?? 0) : -(above + part) * rowHeight()
+    const shift = this.wrapped ? this.measure(want, above, part, ends) : -(above + part) * rowHeight()
+    if (shift === null) return // it was drawn anew
     this.rows.style.transform = `translateY(${Math.round(shift) + (this.wrapped && top ? 0 : air)}px)`
     this.pane.dispatchEvent(new CustomEvent('webchat:lines'))
+  }
+
+  /**
+   * Where wrapped rows stand of which some are above the screen, in pixels; null: the end is
+   * elsewhere than it was taken to be, and they were drawn again.
+   */
+  measure(rows, above, part, ends) {
+    const heights = rows.map((el) => el.offsetHeight)
+    if (ends) {
+      let room = this.viewHeight - air
+      let n = 0
+      for (const h of heights.toReversed()) {
+        n += Math.min(1, room / h)
+        room -= h
+        if (room <= 0) break
+      }
+      const was = this.most
+      this.ending = Math.max(1, n)
+      if (Math.abs(this.most - was) > .01 && (this.pos > this.most || this.pos >= was - .01)) {
+        this.move(this.most)
+        return null
+      }
+    }
+    let y = -part * (heights[above] ?? 0)
+    const shift = y - heights.slice(0, above).reduce((sum, h) => sum + h, 0)
+    this.onScreen = heights.slice(above).filter((h) => (y += h) <= this.viewHeight).length || 1
+    return shift
   }
 
   /** Reads the end of what grows again; its rows stay until the new ones have come. */
