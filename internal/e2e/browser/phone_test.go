@@ -382,6 +382,14 @@ func TestNothingIsCutOnPhones(t *testing.T) {
 		if p.true(`document.querySelector('.perm-why .field').checkVisibility()`) {
 			t.Errorf("at %s the reason's field is open before it is asked for", at)
 		}
+		for _, low := range [][2]int64{{740, 360}, {844, 390}, {size[0], 430}} { // on its side, and above the keys
+			p.touch(low[0], low[1])
+			whole(fmt.Sprintf("question-%d", low[1]), ".perm-head, .perm-cmd, .perm-do .btn, #composer")
+			if h := eval[float64](p, `document.querySelector('.perm-cmd').clientHeight`); h < 44 {
+				t.Errorf("%d pixels high what is asked about has %v", low[1], h)
+			}
+		}
+		p.touch(size[0], size[1])
 		p.js(`document.querySelector('[data-act=ways]').click()`)
 		p.wait(`document.querySelector('[data-grants][data-ready]')`)
 		whole("more", ".perm-head, .perm-head .ib, .perm-do .btn")
@@ -391,6 +399,9 @@ func TestNothingIsCutOnPhones(t *testing.T) {
 		p.wait(`document.querySelector('.perm-why .field').checkVisibility() && document.querySelector('[data-ask][data-ready]')`)
 		p.is(`document.querySelector('[data-act=deny]').innerText.trim()`, "Deny")
 		whole("reason", asked)
+		p.touch(size[0], 430)
+		whole("reason-430", ".perm-cmd, .perm-why .field, .perm-do .btn, #composer")
+		p.touch(size[0], size[1])
 		p.js(`document.querySelector('.perm-why .field').value = 'Too long'`)
 		p.answer("[data-act=deny]")
 		p.has("#turns", "Too long")
