@@ -17,7 +17,7 @@ import (
 func (o *options) agents(c *config, dir string, lend agent.Lender, log *slog.Logger) (own, found []agent.Backend, err error) {
 	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
 		if slices.Contains(kinds, name) {
-			return nil, nil, usage("agents, %s: webchat has an agent of this name; call yours otherwise", name)
+			return nil, nil, usage("agents, %s: webchat has an agent of this name; give yours another name", name)
 		}
 		b, err := o.speaker(o.preset(c, name), name, c, dir, lend, log)
 		if err != nil {

@@ -268,7 +268,7 @@ func (a *attached) take(data []byte) error {
 		}
 		return a.say("\n> " + strings.ReplaceAll(text, "\n", "\n> "))
 	case event.UserMessageWithdrawn:
-		return a.say("(a prompt that waited was taken back)")
+		return a.say("(a queued prompt was removed)")
 	case event.AssistantMessage:
 		if d.ParentToolCallID != "" || strings.TrimSpace(d.Content) == "" {
 			return nil // a helper's words are for its agent
@@ -288,7 +288,7 @@ func (a *attached) take(data []byte) error {
 	case event.UserInputCompleted:
 		return a.closed(d.RequestID, cmp.Or(d.Answer, "not answered"))
 	case event.SessionRewound:
-		return a.say("(the agent was made to forget a prompt, and what came after it)")
+		return a.say("(the agent forgot a prompt, and what came after it)")
 	case event.SessionError:
 		return a.say("! " + d.Message)
 	case event.TurnEnd:
@@ -407,7 +407,7 @@ func (a *attached) closed(id, how string) error {
 func (a *attached) reply(ctx context.Context, line string) error {
 	stale := a.stale
 	if a.stale = false; !a.shown {
-		return a.say("  Nothing is asked now. Prompts are written in the page.")
+		return a.say("  No question is open. Write prompts in the page.")
 	}
 	if stale {
 		return a.say("  The question before was answered elsewhere, so that line was not taken. Answer this one.")

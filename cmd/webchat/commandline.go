@@ -32,7 +32,7 @@ type cli struct {
 	} `cmd:"" help:"follow a session in the terminal, and answer its questions there"`
 	URL   struct{} `cmd:"" name:"url" help:"print a fresh one-time sign-in link of the running server"`
 	Token struct {
-		MCP  bool   `name:"mcp" help:"print the token that is good for MCP only"`
+		MCP  bool   `name:"mcp" help:"print the token that works for MCP only"`
 		User string `placeholder:"NAME" help:"make one that acts as this user, where people sign in as themselves"`
 	} `cmd:"" help:"print the API token, for curl"`
 	MCP struct {
@@ -68,7 +68,7 @@ type cli struct {
 	Service struct {
 		Install struct{} `cmd:"" help:"start the server when you log in, with the flags given here"`
 		Status  struct{} `cmd:"" help:"show whether it is set up, and whether it runs"`
-		Remove  struct{} `cmd:"" help:"end that"`
+		Remove  struct{} `cmd:"" help:"no longer start the server when you log in"`
 	} `cmd:""`
 	Completion struct {
 		Shell string `arg:"" enum:"bash,zsh,fish,powershell" help:"bash, zsh, fish or powershell"`

@@ -191,7 +191,7 @@ func (c *config) check() error {
 	}
 	for name, m := range c.MCPServers {
 		if name == "webchat" {
-			return errors.New("mcpServers, webchat: agents get webchat's own tools under this name; call yours otherwise")
+			return errors.New("mcpServers, webchat: agents get webchat's own tools under this name; give yours another name")
 		}
 		if err := checkServer(m); err != nil {
 			return fmt.Errorf("mcpServers, %s: %w", name, err)

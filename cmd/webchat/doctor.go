@@ -188,7 +188,7 @@ func (o *options) doctorTools(c *config, workspace string, say func(string, stri
 	for _, t := range set.Tools() {
 		spec := t.Spec()
 		if !json.Valid(spec.Parameters) {
-			err = errors.Join(err, fmt.Errorf("the parameters of %s are no JSON", spec.Name))
+			err = errors.Join(err, fmt.Errorf("the parameters of %s are not JSON", spec.Name))
 		}
 		if spec.Name == "view" {
 			view = "offered, and should not be"

@@ -147,7 +147,7 @@ func (o *options) pipe(ctx context.Context, conn *daemon.Lent, dir string, stdin
 		return errors.Join(lines.Err(), conn.Close())
 	default:
 	}
-	return errors.New("the showing was stopped before standard input ended: run it again to see the rest")
+	return errors.New("stopped before standard input ended: run it again to see the rest")
 }
 
 // joined has the running server do something, or starts one that does. Of two that start

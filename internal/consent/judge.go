@@ -264,7 +264,7 @@ func (p part) reasons() (all [4]string) {
 		all[3] = p.rule.Reason
 	}
 	if p.CwdUnknown && len(p.grants) == 0 {
-		all[2] = "The agent's shell may be in another folder by now, so that nothing allowed before counts."
+		all[2] = "The agent's shell may be in another folder by now, so nothing you allowed before applies."
 	}
 	return all
 }

@@ -51,7 +51,7 @@ func TestWhatAgentsDoNotSay(t *testing.T) {
 		}
 	}
 	told := all[event.SessionError](h)
-	if len(told) != 2 || !strings.Contains(told[0].Message, "did not reach webchat's tools") || !strings.Contains(told[1].Message, "only offers to be allowed this for good") {
+	if len(told) != 2 || !strings.Contains(told[0].Message, "did not reach webchat's tools") || !strings.Contains(told[1].Message, "only offers to be allowed this permanently") {
 		t.Errorf("the user is told %+v", told)
 	}
 	if said := h.Said(); !strings.Contains(said[2], "cancelled") {

@@ -60,7 +60,7 @@ func (c *conn) permission(ctx context.Context, raw json.RawMessage) (any, error)
 			}
 		}
 		if !slices.ContainsFunc(q.Options, func(o permissionOption) bool { return o.Kind == "allow_once" }) {
-			c.Warn(event.KindProvider, "%s only offers to be allowed this for good, which webchat does not answer for you, so it was refused. Change it in the agent's own settings.", c.Title)
+			c.Warn(event.KindProvider, "%s only offers to be allowed this permanently, which webchat does not answer for you, so it was refused. Change it in the agent's own settings.", c.Title)
 		}
 	})
 	return pick("allow_once"), nil

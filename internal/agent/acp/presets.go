@@ -63,7 +63,7 @@ func (p Preset) lacks(a agent.Asking) (all []string) {
 		}
 	}
 	if p.Obeys {
-		all = append(all, "does without asking what your own settings of it allow")
+		all = append(all, "does what your own settings of it allow without asking")
 	}
 	all = append(all, "cannot be steered while it works")
 	if p.Untried {
@@ -111,7 +111,7 @@ func Presets() map[string]Preset {
 			SignIn: "codex login", Obeys: true, Risky: []string{".codex/config.toml", ".codex/hooks.json", ".codex/rules"}, Consent: "runs read commands without asking; webchat does not stop it", Offline: codexOffline},
 		"gemini": {Title: "Gemini CLI", Command: []string{"gemini", "--acp"}, Risky: []string{".gemini/settings.json", ".gemini/extensions", ".gemini/hooks", ".gemini/.env"},
 			Mark: "toolCallId", Mode: "default", Asks: []string{"default", "plan"},
-			SignIn: "gemini", Obeys: true, Key: "GEMINI_API_KEY", KeyLogin: "gemini-api-key", Consent: reading, Commands: "shows a command in a title only, so that each is asked about", Reads: "can read files by its own tools", Offline: geminiOffline},
+			SignIn: "gemini", Obeys: true, Key: "GEMINI_API_KEY", KeyLogin: "gemini-api-key", Consent: reading, Commands: "shows a command in a title only, so you are asked about each", Reads: "can read files by its own tools", Offline: geminiOffline},
 		"opencode": {Title: "OpenCode", Command: []string{"opencode", "acp"}, Risky: []string{"opencode.json", "opencode.jsonc", ".opencode"},
 			Env: []string{`OPENCODE_PERMISSION={"bash":"ask","edit":"ask"}`}, Mode: "build", Asks: []string{"build", "plan"},
 			SignIn: "opencode auth login", Obeys: true, Consent: reading, Reads: "can read files by its own tools", Offline: openCodeOffline},

@@ -163,7 +163,7 @@ func (c *conn) Finish(t *convo.Turn) {
 
 // stops are the ends of a turn that a person should hear of.
 var stops = map[string]string{
-	"max_tokens":        "reached the longest answer its model gives",
+	"max_tokens":        "reached the longest answer that its model gives",
 	"max_turn_requests": "reached the most requests of one turn",
 	"refusal":           "refused to go on",
 }
