@@ -114,7 +114,9 @@ func (s *Session) titleFromCallLocked(c *call) {
 	}
 	if err := s.events.Append(event.SessionTitleChanged{Title: title}); err != nil {
 		s.log().Warn("the title of a session was not logged", "error", err)
+		return
 	}
+	s.titleOfLook = title
 }
 
 // subject is what a call is about: its command or its path, as asked for.

@@ -52,6 +52,7 @@ func TestDisplayByTheUser(t *testing.T) {
 		equal(t, "asked", len(all[event.PermissionRequested](r)), 0)
 		r.ask("what now?") // of all that the agent is told nothing
 		equal(t, "prompt", r.backend.prompts[0].Content, "what now?")
+		equal(t, "title, after the first prompt", r.s.Summary().Title, "what now?")
 		equal(t, "attachments", len(r.backend.prompts[0].Attachments), 0)
 
 		// What is sensitive asks the user, too, and outlives turns.

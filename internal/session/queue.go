@@ -128,13 +128,13 @@ func (s *Session) acceptLocked(p *prompt, mode SendMode) error {
 	}
 	data := []event.Data{event.UserMessage{MessageID: p.id, Content: p.content, Attachments: p.given}}
 	sum := s.events.Summary()
-	if title := wording.Title(p.content); sum.Title == "" && title != "" {
+	if title := wording.Title(p.content); title != "" && (sum.Title == "" || sum.Title == s.titleOfLook && !s.titleChosen) {
 		data = append(data, event.SessionTitleChanged{Title: title})
 	}
 	if err := s.beginLocked(data...); err != nil {
 		return err
 	}
-	s.places[p.id] = sum.LastSeq
+	s.places[p.id], s.titleOfLook = sum.LastSeq, ""
 	switch {
 	case s.turn != nil && mode == SendSteer && s.conn != nil && s.turn.joinLocked():
 		s.steer(s.turn, s.conn, p)

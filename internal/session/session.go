@@ -79,6 +79,7 @@ type Session struct {
 	bill           bill
 	unbilled       event.Usage // what models took while no turn ran
 	titleChosen    bool        // the user chose the title in this process
+	titleOfLook    string      // what the session is called until its first prompt, after what was looked at
 }
 
 func newSession(c Config, sum eventlog.Summary) *Session {
