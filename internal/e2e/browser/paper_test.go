@@ -46,6 +46,8 @@ func TestPaper(t *testing.T) {
 	p.has("body > .paper .dhead", "internal/pump/pump.go Go · 40 lines")
 	p.wait(`document.querySelector('#turns .ask-row .when').checkVisibility()`)
 	p.wait(`[...document.querySelectorAll('#turns .slip .sum, #turns .when')].every((e) => e.getBoundingClientRect().right <= innerWidth)`)
+	p.is(`[...new Set([...document.querySelectorAll('#turns .slip .sum, #turns .when')].map((e) => Math.round(e.getBoundingClientRect().right - parseFloat(getComputedStyle(e).paddingRight))))].length + ' edge'`, "1 edge")
+	p.is(`document.querySelector('body > .paper .line').offsetHeight + getComputedStyle(document.activeElement).outlineStyle`, "16none")
 	p.shot("paper")
 	p.js(`dispatchEvent(new Event('afterprint'))`)
 	p.wait(`!document.querySelector('body > .paper')`)

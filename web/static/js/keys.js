@@ -93,6 +93,7 @@ const acts = {
   branch: (b) => earlier((m) => m.branch(b)),
   'queue-earlier': (b) => waiting((m) => m.earlier(b)),
   'queue-edit': (b) => waiting((m) => m.edit(b)),
+  'queue-save': (b) => waiting((m) => m.save(b.closest('.queued'))),
   'queue-remove': (b) => waiting((m) => m.withdraw(b)),
   left: (b) => earlier((m) => m.unfold(b)),
   recall: () => import('./recall.js').then((m) => m.recall()).catch(failed),

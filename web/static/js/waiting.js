@@ -13,6 +13,23 @@ export async function withdraw(b) {
   compose()
 }
 
+function leave(field) {
+  field.remove()
+  compose()
+}
+
+/** Saves what a row's text was edited to. */
+export function save(row) {
+  const field = row.querySelector('textarea')
+  if (field.readOnly) return
+  if (field.value === row.querySelector('.queued-text').textContent) return leave(field)
+  field.readOnly = true
+  patch(of(row), { content: field.value }).then(() => leave(field), (err) => {
+    field.readOnly = false
+    failed(err)
+  })
+}
+
 /** Edits in place: Enter saves, Escape leaves the text as it was. */
 export function edit(b) {
   const row = b.closest('.queued')
@@ -22,21 +39,12 @@ export function edit(b) {
   field.rows = 1
   field.value = text.textContent
   field.ariaLabel = 'Edit the queued prompt'
-  const leave = () => {
-    field.remove()
-    compose()
-  }
   field.addEventListener('keydown', (e) => {
     e.stopPropagation()
-    if (e.key === 'Escape') leave()
+    if (e.key === 'Escape') leave(field)
     else if (e.key === 'Enter' && !e.shiftKey && !e.isComposing) {
       e.preventDefault()
-      if (field.value === text.textContent) return leave()
-      field.readOnly = true
-      patch(of(row), { content: field.value }).then(leave, (err) => {
-        field.readOnly = false
-        failed(err)
-      })
+      save(row)
     }
   })
   text.after(field)
