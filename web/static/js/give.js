@@ -96,7 +96,21 @@ async function exact(pane, s, say) {
 
 /** Draws the feet of all panes: what goes with the next prompt, what is chosen, else what is on the screen. */
 function paint() {
-  for (const pane of document.querySelectorAll('.pane[data-state=done]')) foot(pane)
+  for (const pane of panes()) foot(pane)
+}
+
+const panes = () => document.querySelectorAll('.pane[data-state=done]')
+
+/** What the model has room for, in tokens. */
+const left = () => Number(document.getElementById('meter')?.dataset.left || Infinity)
+
+let had = left() // when the buttons were drawn
+
+/** Draws the buttons of all panes again, if the model has another room than it had. */
+function counted() {
+  if (left() === had) return
+  had = left()
+  for (const pane of panes()) button(pane)
 }
 
 /** Whether some of the chosen lines are on the screen. */
@@ -112,10 +126,9 @@ function moved(pane) {
 }
 
 function foot(pane) {
-  const button = pane.querySelector('.dfoot .give')
+  if (pane.dataset.state !== 'done') return
   const words = pane.querySelector('.dfoot [data-at]')
   const kept = pane.querySelector('[data-kept]')
-  if (pane.dataset.state !== 'done') return
   const goes = given.get(id(pane))
   const s = selection(pane)
   pane.dataset.given = goes?.lines ?? ''
@@ -130,37 +143,30 @@ function foot(pane) {
     viewerOf(pane)?.draw()
   }
   if (kept) kept.hidden = Boolean(say)
-  if (button) {
-    const label = button.querySelector('[data-label]')
-    label.dataset.was ??= label.textContent
-    button.querySelector('[data-price]').dataset.was ??= button.querySelector('[data-price]').textContent
-    label.textContent = goes ? 'Keep it out' : label.dataset.was
-    if (goes?.lines) label.textContent = 'Keep them out'
-    button.querySelector('[data-price]').hidden = Boolean(goes)
-    button.dataset.act = goes ? 'keep-out' : 'read'
-    button.querySelector('use').setAttribute('href', goes ? '#i-x' : '#i-hand')
-    room(pane, button, goes)
-  }
+  button(pane)
   given_(pane)
 }
 
-/** What the model has room for, in tokens. */
-const left = () => Number(document.getElementById('meter')?.dataset.left || Infinity)
-
-/** More than the model has room for cannot be handed over. */
-function room(pane, button, goes) {
+/** Draws the button that hands over, or takes back. More than the model has room for cannot be handed over. */
+function button(pane) {
+  const el = pane.querySelector('.dfoot .give')
+  if (!el) return
+  const label = el.querySelector('[data-label]')
+  const shown = el.querySelector('[data-price]')
+  label.dataset.was ??= label.textContent
+  shown.dataset.was ??= shown.textContent
+  const goes = given.get(id(pane))
   const part = scopes.get(pane)
   const cost = part?.cost ?? Number(pane.dataset.tokens ?? 0)
   const fits = goes || cost <= left()
-  button.disabled = !fits
-  const words = button.querySelector('[data-label]')
-  const shown = button.querySelector('[data-price]')
-  if (part && !goes) {
-    words.textContent = `Let the agent read ${part.words}`
-    shown.textContent = part.exact ? `+${cost.toLocaleString('en')}` : '+…'
-  } else shown.textContent = shown.dataset.was
-  if (!fits) words.textContent = `Does not fit: ${cost.toLocaleString('en')} of ${left().toLocaleString('en')} left`
-  if (!fits) shown.hidden = true
+  el.disabled = !fits
+  el.dataset.act = goes ? 'keep-out' : 'read'
+  el.querySelector('use').setAttribute('href', goes ? '#i-x' : '#i-hand')
+  shown.hidden = Boolean(goes) || !fits
+  shown.textContent = part && !goes ? (part.exact ? `+${cost.toLocaleString('en')}` : '+…') : shown.dataset.was
+  if (goes) label.textContent = goes.lines ? 'Keep them out' : 'Keep it out'
+  else if (!fits) label.textContent = `Does not fit: ${cost.toLocaleString('en')} of ${left().toLocaleString('en')} left`
+  else label.textContent = part ? `Let the agent read ${part.words}` : label.dataset.was
 }
 
 /** Marks the rows that go with the next prompt. */
@@ -252,7 +258,7 @@ export function giving() {
   document.addEventListener('webchat:touched', leave)
   document.addEventListener('webchat:lines', (e) => { if (e.target.matches?.('[data-pane]')) { given_(e.target); screen(e.target); moved(e.target) } }, true)
   document.addEventListener('webchat:pane', (e) => foot(e.target))
-  document.addEventListener('webchat:frame', (e) => { if (e.detail.ops.some((op) => op.t === 'meter')) paint() })
+  document.addEventListener('webchat:frame', (e) => { if (e.detail.ops.some((op) => op.t === 'meter')) counted() })
   document.addEventListener('keydown', (e) => {
     if (e.key === 'Escape' && bubble) {
       hide()

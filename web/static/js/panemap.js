@@ -75,7 +75,7 @@ function changes(box, tall, total) {
 function draw(pane) {
   const map = pane.querySelector(':scope > .view > .map')
   const v = scrolled(pane)
-  if (!map || !v) return
+  if (!map || !v || (pane.hidden && !v.box)) return // rows that are seen again say so
   const tall = map.clientHeight
   const screen = v.screen || 0 // of an output without a line yet there is no measure
   const unit = tall / Math.max((v.only ? v.last - v.first + 1 : v.total) || 0, screen, 1) // of a line

@@ -34,10 +34,10 @@ function fit(strip) {
 export function stripped() {
   const strip = document.getElementById('tabs')
   if (!strip) return
-  let soon = 0
-  const look = () => { soon ||= requestAnimationFrame(() => { soon = 0; fit(strip) }) }
+  // Observing begins with a call behind the next layout, where asking for sizes costs none.
+  const sizes = new ResizeObserver(() => fit(strip))
+  const look = () => { sizes.disconnect(); sizes.observe(strip) }
   new MutationObserver(look).observe(strip, { childList: true })
-  new ResizeObserver(look).observe(strip)
   look()
   strip.addEventListener('pointerdown', drag)
   strip.addEventListener('auxclick', (e) => {

@@ -3,31 +3,41 @@
 import { clone, plain } from './html.js'
 import { beside, desk, front, from, open } from './tabs.js'
 
-/** Draws the tabs; those that were there stay the same elements. */
+const drawn = new WeakMap() // the element of a tab → what it says
+
+/** Draws the tabs; those that were there stay the same elements, and where they were if they can. */
 export function drawTabs(strip) {
   const had = new Map([...strip.children].map((el) => [el.dataset.key, el]))
   const list = [...open().filter((t) => !t.pinned), ...open().filter((t) => t.pinned)]
-  strip.append(...list.map((tab) => {
+  const want = list.map((tab) => {
     const el = had.get(tab.key) ?? clone('tpl-tab').root
     had.delete(tab.key)
-    el.dataset.key = tab.key
     show(el, tab)
     return el
-  }))
+  })
   for (const el of had.values()) el.remove()
+  want.forEach((el, i) => { if (strip.children[i] !== el) strip.insertBefore(el, strip.children[i] ?? null) })
 }
 
+/** Draws a tab that says something else than it did: what is set again as it was is laid out again. */
 function show(el, tab) {
-  const part = (name) => el.querySelector(`[data-part=${name}]`)
   const isFront = tab.key === desk.front
   const marks = { 'is-front': isFront, 'is-beside': tab.key === desk.beside, 'is-news': tab.news || tab.disk, 'is-live': tab.state === 'running' && tab.kind === 'terminal', 'is-bad': Boolean(tab.bad), 'is-pinned': tab.pinned, 'is-off': tab.state === 'gone', 'is-look': tab.look }
-  for (const [name, on] of Object.entries(marks)) el.classList.toggle(name, Boolean(on))
+  const words = {
+    from: plain(from(tab)),
+    name: plain(tab.base),
+    word: [tab.news && 'new', tab.disk === 'changed' && 'changed on disk', tab.disk === 'gone' && 'no longer on disk', tab.state === 'running' && 'running', tab.bad, tab.state === 'gone' && 'deleted', tab.pinned && 'pinned'].filter(Boolean).join(', '),
+  }
+  const id = `tab-${desk.tabs.indexOf(tab)}`
+  const says = JSON.stringify([tab.key, id, tab.name, tab.icon, marks, words])
+  if (drawn.get(el) === says) return
+  drawn.set(el, says)
+  el.dataset.key = tab.key
   el.title = plain(tab.name)
-  part('from').textContent = plain(from(tab))
-  part('name').textContent = plain(tab.base)
-  part('word').textContent = [tab.news && 'new', tab.disk === 'changed' && 'changed on disk', tab.disk === 'gone' && 'no longer on disk', tab.state === 'running' && 'running', tab.bad, tab.state === 'gone' && 'deleted', tab.pinned && 'pinned'].filter(Boolean).join(', ')
+  for (const [name, on] of Object.entries(marks)) el.classList.toggle(name, Boolean(on))
+  for (const [name, text] of Object.entries(words)) el.querySelector(`[data-part=${name}]`).textContent = text
   const button = el.querySelector('[role=tab]')
-  button.id = `tab-${desk.tabs.indexOf(tab)}`
+  button.id = id
   button.setAttribute('aria-selected', String(isFront))
   button.tabIndex = isFront ? 0 : -1
   button.querySelector('use').setAttribute('href', `#i-${tab.icon}`)

@@ -62,6 +62,8 @@ export class Viewer {
     this.tallHeight = 0 // pixels of the tall box
     this.fitted = -1 // rows the tall box was made for
     this.measured = 0 // pixels of the screen; 0: not known
+    this.fittedTo = 0 // pixels of the screen the rows were drawn for last
+    this.width = 0 // and across it, when it was looked at last
     this.following = false
     this.behind = false // the end has grown, and its rows are under way
     this.ending = 1 // rows that fill the screen at the end, where rows are wrapped
@@ -71,7 +73,10 @@ export class Viewer {
     this.code.addEventListener('scroll', () => this.scrolled(), { passive: true })
     this.code.addEventListener('wheel', (e) => this.wheel(e), { passive: false })
     this.code.addEventListener('keydown', (e) => this.key(e))
-    this.sizes = new ResizeObserver(() => {
+    this.sizes = new ResizeObserver(() => { // also called once for what stands as it was measured
+      const { clientWidth: width, clientHeight: height } = this.code
+      if (height === this.fittedTo && (width === this.width || !this.wrapped)) return
+      this.width = width
       this.measured = 0
       this.put = NaN
       this.fit()
@@ -213,6 +218,7 @@ export class Viewer {
 
   fit() {
     this.fitted = this.total
+    this.fittedTo = this.viewHeight
     this.tallHeight = Math.max(this.viewHeight, Math.min(tallest, this.total * rowHeight() + 2 * air))
     this.box.style.height = `${this.viewHeight}px`
     this.tall.style.height = `${this.tallHeight}px`
