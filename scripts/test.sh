@@ -43,7 +43,7 @@ report=$(mktemp) agents=$(mktemp)
 trap 'rm -f "$report" "$agents"' EXIT
 $go build -o "$report" ./scripts/report
 
-# make check vets all, for each system.
+# make check vets all, as each system.
 echo "testing"
 # shellcheck disable=SC2086
 {

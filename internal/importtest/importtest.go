@@ -23,6 +23,7 @@ var ours = map[string][]string{
 	"scripts/report":      {},
 	"scripts/bench":       {},
 	"scripts/release":     {},
+	"scripts/systems":     {},
 	"internal/strictjson": {},
 
 	"internal/contain": {},
@@ -134,7 +135,8 @@ var theirs = map[string][]string{
 	"mvdan.cc/sh/v3":                           {"internal/policy"},
 	"github.com/modelcontextprotocol/go-sdk":   {"internal/mcp", "internal/canary", "internal/agent/acp/acptest", "internal/agent/autohand/autohandtest"},
 	"golang.org/x/oauth2":                      {"internal/mcp", "internal/guard"}, // a token and what renews it, as the MCP SDK has them
-	"github.com/CycloneDX/cyclonedx-go":        {"scripts/release"},                // the list of modules in a standard form
+	"golang.org/x/tools":                       {"internal/importtest", "scripts/systems"},
+	"github.com/CycloneDX/cyclonedx-go":        {"scripts/release"}, // the list of modules in a standard form
 }
 
 // forTests may be imported by test files, by the rooms below internal/e2e and by
@@ -147,7 +149,6 @@ var forTests = []string{
 	"github.com/PuerkitoBio/goquery",
 	"github.com/chromedp/chromedp",
 	"github.com/chromedp/cdproto",
-	"golang.org/x/tools",
 }
 
 // standardRefused keeps parts of the standard library out of rooms that must

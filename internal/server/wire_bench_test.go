@@ -203,6 +203,9 @@ func BenchmarkJoin(b *testing.B) {
 						n++
 					}
 				}
+				if err := lines.Err(); err != nil {
+					b.Fatal(err)
+				}
 				cancel()
 				_ = res.Body.Close()
 			}

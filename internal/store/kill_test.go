@@ -103,6 +103,9 @@ func TestKill(t *testing.T) {
 				}
 			}
 		}
+		if err := lines.Err(); err != nil {
+			t.Fatal(err)
+		}
 		if err := cmd.Wait(); left > 0 {
 			t.Fatalf("round %d: the child ended by itself: %v", round, err)
 		}

@@ -316,7 +316,7 @@ func (t *dataTable) size(ctx context.Context, c *sql.Conn) error {
 			for rows.Next() {
 				t.count++
 			}
-			_ = rows.Close() // it is damaged, which is known
+			_ = errors.Join(rows.Err(), rows.Close()) // it is damaged, which is known
 		}
 	}
 	if err == nil {

@@ -38,4 +38,7 @@ func beServer() {
 		}
 		fmt.Printf(`{"jsonrpc":"2.0","id":%s,%s}`+"\n", m.ID, result)
 	}
+	if err := in.Err(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
 }

@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -68,7 +69,7 @@ func (s *server) damage(id string) (log []string) {
 		}
 		log = append(log, text)
 	}
-	if err := rows.Close(); err != nil || len(log) < 10 {
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil || len(log) < 10 {
 		s.t.Fatalf("%d events, %v", len(log), err)
 	}
 	if _, err := db.Exec(`DROP TRIGGER events_stay; UPDATE events SET json = substr(json, 2) WHERE at & 0xffffffff IN (6, 7) AND at >> 32 = (SELECT key FROM sessions WHERE id = ?)`, id); err != nil {
