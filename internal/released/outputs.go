@@ -22,7 +22,7 @@ type Outputs struct{ Store *outputs.Store }
 func (s Outputs) Read(ctx context.Context, id eventlog.ID, outputID, lines, lifted string) (agent.Attachment, error) {
 	o, err := s.Store.Get(outputs.ID(outputID))
 	if err != nil || o.Meta().SessionID != string(id) {
-		return agent.Attachment{}, fmt.Errorf("output %s: %w: it expired, or was never shown in this session", outputID, eventlog.ErrNotFound)
+		return agent.Attachment{}, fmt.Errorf("%w. The output was deleted, or is not of this session. Take it out of the prompt, or show it again", eventlog.ErrNotFound)
 	}
 	o = o.Text()
 	ranges, err := parseLines(lines)
