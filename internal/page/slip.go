@@ -64,7 +64,8 @@ func (c *card) Slip() *slip {
 	if c.Tokens > 0 {
 		s.Paid = wording.Count(c.Tokens + c.Given)
 	}
-	if shown := c.Telemetry.TokensShown; shown > 0 && c.Output != "" {
+	// What costs more than the whole is no part of it.
+	if shown := c.Telemetry.TokensShown; shown >= c.Tokens+c.Given && shown > 0 && c.Output != "" {
 		if s.Of = wording.Count(shown); shown > c.In.Window {
 			s.Of = ">" + wording.Short(c.In.Window)
 		}

@@ -85,6 +85,8 @@ func TestRowsStandClose(t *testing.T) {
 		const rows = [...document.querySelectorAll('#turns .turn:last-child :is(.tool > summary, .slip)')].filter((e) => e.checkVisibility()).map((e) => e.getBoundingClientRect())
 		return rows.slice(1).map((r, i) => Math.round(r.top - rows[i].bottom)).join()
 	})()`, "0,0,0")
+	p.has("#turns .turn:last-child .slip .sum", "9 tokens") // more than the whole, of which it would be no part
+	p.is(`String([...document.querySelectorAll('#turns .turn:last-child .slip .sum')].some((e) => e.innerText.includes(' of ')))`, "false")
 	p.shot("rows-slips")
 }
 
