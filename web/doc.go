@@ -175,7 +175,7 @@
 // Addresses: #out/TARGET, #out/TARGET:62-72 for lines, &with=TARGET for the right half.
 //
 //	events on panes       webchat:lines (rows were drawn), webchat:touched (by the reader),
-//	                      webchat:chosen, webchat:given, webchat:stale (to be drawn again)
+//	                      webchat:chosen, webchat:given, webchat:failure, webchat:stale (to be drawn again)
 //
 //	data-act in cards     find wrap copy download alone (on the Desk) fold more stop-tool pause
 //	                      again compare zoom-in zoom-out zoom-fit zoom-one

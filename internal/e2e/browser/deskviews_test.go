@@ -176,6 +176,8 @@ func TestDeskTellsOfAFailureWhileItRuns(t *testing.T) {
 	s.put("over", "")
 	p.has(".pane[data-state=done] .failure", "sink 2 still attached")
 	p.has(".pane[data-state=done] .failure", "Ask about it +")
+	p.wait(onDesk + `.querySelector('.map .er')`)
+	p.is(onDesk+`.querySelector('.dhead [data-act=again]').title`, "Run again (r)")
 	// What failed has the width of its pane, also of half a Desk: its buttons stand beside the head alone.
 	p.is(`((f, r) => String(f.querySelector('.mono').getBoundingClientRect().right > f.querySelector('.do').getBoundingClientRect().left))(`+onDesk+`.querySelector('.failure'))`, "true")
 	p.click(".pane[data-state=done] [data-act=ask-failure]")

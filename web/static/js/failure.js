@@ -49,6 +49,7 @@ async function look(pane, output) {
 /** What has ended stands at its first failure, unless it was read already. */
 async function put(pane, root) {
   if (root.parentElement !== pane) pane.querySelector('.view').before(root)
+  pane.dispatchEvent(new Event('webchat:failure', { bubbles: true }))
   const over = pane.dataset.state === 'done'
   root.querySelector('[data-act=ask-failure]').hidden = !over
   if (over && tabOf(pane.dataset.key)?.place?.read !== pane.dataset.output) await goTo(root)

@@ -53,7 +53,7 @@ function scrolled(pane) {
   const box = changesIn(pane)
   if (!box) return viewerOf(pane)
   const { scrollTop: pos, clientHeight: screen, scrollHeight: total } = box
-  return { box, pos, screen, total, most: Math.max(0, total - screen), touch(to) { box.scrollTop = to } }
+  return { changed: box, pos, screen, total, most: Math.max(0, total - screen), touch(to) { box.scrollTop = to } }
 }
 
 const drawn = new WeakMap() // box of changes → its marks, and what they were made for
@@ -82,10 +82,10 @@ function draw(pane) {
   const thumb = Math.min(tall, Math.max(least, screen * tall / Math.max(v.total || 0, screen, 1)))
   const y = v.most ? (v.pos || 0) / v.most * (tall - thumb) : 0
   const there = v.most ? [rect('thumb', y, thumb, 0, 32)] : []
-  if (v.box) {
+  if (v.changed) {
     map.classList.remove('wide')
     map.setAttribute('viewBox', `0 0 14 ${tall || 1}`)
-    map.replaceChildren(...there, ...changes(v.box, tall, Math.max(v.total, 1)))
+    map.replaceChildren(...there, ...changes(v.changed, tall, Math.max(v.total, 1)))
     map.setAttribute('aria-valuemax', Math.max(1, v.most))
     map.setAttribute('aria-valuenow', Math.max(1, Math.round(v.pos)))
     return map.setAttribute('aria-valuetext', `${v.most ? Math.round(100 * v.pos / v.most) : 100} percent`)
@@ -105,6 +105,7 @@ function draw(pane) {
     ...there,
     ...marks(pairs(pane.dataset.changed), 'giv', 0, 2),
     ...marks(pairs(pane.dataset.fresh), 'fr', 4, 7),
+    ...marks(pairs(pane.querySelector(':scope > .failure')?.dataset.lines), 'er', 4, 7),
     ...marks((found.get(pane) ?? []).map((n) => [n, n]), 'h', 4, 7),
     ...marks(pairs(pane.dataset.given), 'giv', 2, 3),
     ...(s ? [rect('s', at(s.from), Math.max(2, (s.to - s.from + 1) * unit), 0, 3)] : []))
@@ -147,6 +148,7 @@ export function paneMaps() {
   addEventListener('resize', () => document.querySelectorAll('.pane:has(> .view > .diff)').forEach(soon))
   document.addEventListener('webchat:chosen', (e) => soon(e.target))
   document.addEventListener('webchat:given', (e) => soon(e.target))
+  document.addEventListener('webchat:failure', (e) => soon(e.target))
   document.addEventListener('webchat:found', (e) => {
     found.set(e.target, e.detail.lines)
     soon(e.target)
