@@ -210,7 +210,7 @@ function watch(pane) {
       return
     }
     pane.querySelector('[data-so-far]').textContent = some(v.last, 'line')
-    words.textContent = `${v.following ? 'Following the end' : 'Paused'} · ${said.replace(/^Following · /, '')}`
+    words.textContent = `${v.following ? 'Following the end' : 'Paused'} · ${said.replace(/^Following · ([\d,]+ lines? · )?/, '')}`
     const clock = pane.querySelector('.state .live')
     const elapsed = card.querySelector('.state .live')
     if (clock && elapsed) clock.textContent = elapsed.textContent
