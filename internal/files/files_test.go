@@ -270,12 +270,12 @@ func TestItStaysFresh(t *testing.T) {
 
 func TestTheLikeliestFirst(t *testing.T) {
 	w := newWorkspace(t)
-	for _, name := range []string{"README.md", "docs/README.md", "internal/guard/guard.go", "internal/guard/body.go", "language/figure/audit.go"} {
+	for _, name := range []string{"README.md", "docs/README.md", "internal/guard/guard.go", "internal/guard/body.go", "language/figure/audit.go", "cmd/mount/fs.go", "cmd/a/fs.go", "fs/fs.go"} {
 		w.write(name, "x")
 	}
 	x := w.index()
 	w.expect(x, "nothing like it")
-	for q, want := range map[string]string{"README.md": "README.md", "docs/README.md": "docs/README.md", "guagu": "internal/guard/guard.go", "GUARD.GO": "internal/guard/guard.go"} {
+	for q, want := range map[string]string{"README.md": "README.md", "docs/README.md": "docs/README.md", "guagu": "internal/guard/guard.go", "GUARD.GO": "internal/guard/guard.go", "fs.go": "fs/fs.go"} {
 		got, err := x.Complete(t.Context(), q, 1)
 		if err != nil || len(got) != 1 || got[0] != want {
 			t.Errorf("%q gives %v %v, want %s", q, got, err, want)

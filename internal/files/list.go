@@ -111,11 +111,14 @@ func (l *list) candidates(ctx context.Context, q string, most int) ([]string, er
 		likely[i] = l.paths[at]
 	}
 	matches := fuzzy.Find(q, likely)
-	// Letters strewn over separators score higher than a name typed whole.
+	// Letters strewn over separators score higher than a name typed whole; of two such names the
+	// one nearer to the top is meant.
 	kinds := make([]uint64, len(likely))
 	for i, at := range indexes {
 		c, _ := cost(l.folded[at], int(l.bases[at]), low, math.MaxUint64)
-		kinds[i] = c >> 16
+		if kinds[i] = c; c >= 2<<16 {
+			kinds[i] = c >> 16 << 16
+		}
 	}
 	slices.SortStableFunc(matches, func(a, b fuzzy.Match) int { return cmp.Compare(kinds[a.Index], kinds[b.Index]) })
 	out := make([]string, len(matches))
