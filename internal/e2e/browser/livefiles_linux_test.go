@@ -95,6 +95,8 @@ func TestLiveFiles(t *testing.T) {
 	p.shot("live-agent")
 	p.click(pane + " .was-fold")
 	p.has(pane+" .line.was", "line 203 of the file")
+	p.wait(`/^1 line before, until \d\d:\d\d$/.test(document.querySelector('` + pane + ` .was-fold').innerText.trim())`)
+	p.wait(`document.querySelector('` + pane + ` .map .fr')`)
 	p.shot("live-agent-unfolded")
 	p.is(words, "")
 

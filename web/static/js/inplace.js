@@ -77,11 +77,15 @@ export async function expect(pane, now) {
 /** The row above old lines, which it shows and hides. */
 function fold(pane, run) {
   const { root, parts } = clone('tpl-was')
-  parts.words.textContent = `${some(run.old.length, 'line')} before`
-  root.setAttribute('aria-expanded', String(run.open))
+  const { at } = revisions(pane).at(-1) // when they became others
+  const say = () => {
+    parts.words.textContent = `${some(run.old.length, 'line')} before${run.open ? `, until ${at}` : ''}`
+    root.setAttribute('aria-expanded', String(run.open))
+  }
+  say()
   const toggle = () => {
     run.open = !run.open
-    root.setAttribute('aria-expanded', String(run.open))
+    say()
     put(pane)
     root.focus({ preventScroll: true })
   }
