@@ -194,7 +194,7 @@ func (v *card) sayExpired() {
 		s.Text = "Showing it again reads it from the log."
 	} else if v.Kind == "terminal" {
 		again.Label = "Run again"
-		s.Text = "The command is not run again by itself. Running it again shows what it prints now."
+		s.Text = "What a command printed is kept in memory only. The command is not run again by itself. Running it again shows what it prints now."
 	}
 	also := action{Act: "compare", Label: again.Label + " and compare", Icon: "diff", Quiet: true}
 	switch {
@@ -214,6 +214,18 @@ func (v *card) sayExpired() {
 		s.Actions = append(s.Actions, also)
 	}
 	v.Say = s
+}
+
+// Was is how much a command printed whose output is gone; empty for others, and if it printed nothing.
+func (v *card) Was() string {
+	if v.State != "expired" || v.Kind != "terminal" || v.Telemetry.Lines == 0 {
+		return ""
+	}
+	was := wording.Plural(v.Telemetry.Lines, "line")
+	if n := v.Telemetry.TokensShown; n > 0 {
+		was += " · " + wording.Plural(n, "token")
+	}
+	return was
 }
 
 // evictedAt is when the output had to make room for others; zero if it did not, or that is

@@ -29,8 +29,9 @@ type Film struct {
 	tools   map[string]string // of running calls, by their ids
 }
 
-// filmCost is what a session's calls took up to an event, in tokens.
-type filmCost struct{ seq, sofar, read int64 }
+// filmCost is what a session's calls took up to an event, in tokens; guess is the part of so far that no
+// agent reported.
+type filmCost struct{ seq, sofar, read, guess int64 }
 
 // filmMark is something that happened at an event: prompt, look, edit, question or compaction.
 type filmMark struct {
@@ -88,8 +89,13 @@ func (m *Film) take(e event.Entry) {
 		m.stops = append(m.stops, m.sum)
 	}
 	sofar, read := costOf(m.sum.Usage)
-	if n := len(m.costs); n == 0 || m.costs[n-1].sofar != sofar || m.costs[n-1].read != read {
-		m.costs = append(m.costs, filmCost{e.Seq, sofar, read})
+	now := filmCost{0, sofar, read, m.sum.Usage.EstimatedTokens}
+	if n := len(m.costs); n > 0 {
+		now.seq = m.costs[n-1].seq
+	}
+	if len(m.costs) == 0 || m.costs[len(m.costs)-1] != now {
+		now.seq = e.Seq
+		m.costs = append(m.costs, now)
 	}
 	mark := func(kind string) { m.marks = append(m.marks, filmMark{e.Seq, kind}) }
 	switch d := e.Event.Data.(type) {
@@ -172,6 +178,7 @@ func (c codes) String() string { return c.text }
 type filmBar struct {
 	X, Width         string
 	Held, HeldTop    int64
+	Guess            int64 // the part of Held, at its top, that is estimated
 	Seen, SeenTop    int64
 	seq, sofar, read int64
 }
@@ -263,6 +270,7 @@ func (m *Film) bars() []filmBar {
 		if c.sofar > 0 {
 			b.Held = max(1, b.Held)
 		}
+		b.Guess = filmHeight * max(0, c.guess) / most
 		b.SeenTop, b.HeldTop = filmHeight-b.Seen, filmHeight-b.Held
 		bars = append(bars, b)
 	}

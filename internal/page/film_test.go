@@ -30,7 +30,7 @@ func day() []event.Entry {
 		event.ToolExecutionStart{ToolCallID: "c2", ToolName: "edit", Arguments: raw(`{"path":"pump.go"}`)}, changed,
 		event.SessionCompactionComplete{},
 		event.ToolExecutionStart{ToolCallID: "c3", ToolName: "run_and_display", Arguments: raw(`{"command":"go test"}`)}, gone,
-		end("t2", "m2", event.Usage{Calls: 1, InputTokens: 1000, KeptTokens: 3403, DefinitionTokens: 5}))...).entries
+		end("t2", "m2", event.Usage{Calls: 1, InputTokens: 1000, EstimatedTokens: 1000, KeptTokens: 3403, DefinitionTokens: 5}))...).entries
 }
 
 // momentOf is the page of a replay after an event.
@@ -99,6 +99,12 @@ func TestReplayAtAMoment(t *testing.T) {
 	}
 	if id, _ := momentOf(t, p, entries, 5, "").Find("[data-go]").Attr("data-go"); id != "m2" {
 		t.Errorf("it goes on before %q", id)
+	}
+	if n := doc.Find(".film-guess").Length(); n != 1 {
+		t.Errorf("%d columns have an estimated part, want that of the last turn", n)
+	}
+	if few := momentOf(t, p, entries[:2], 2, ""); few.Find("#film").Length() > 0 || !strings.Contains(inWords(few.Find(".replay-bar")), "Nothing to step through yet") {
+		t.Error("two events have a film")
 	}
 }
 

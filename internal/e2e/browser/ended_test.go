@@ -89,8 +89,10 @@ func TestCommandWhoseOutputEnded(t *testing.T) {
 	p.say("!echo once")
 	p.front("echo once")
 	p.wait(`document.querySelectorAll('#outs .gone').length === 1`)
-	const life = "Deleted 3 seconds after it was shown The command is not run again by itself. Running it again shows what it prints now."
+	const life = "Deleted 3 seconds after it was shown What a command printed is kept in memory only. The command is not run again by itself. Running it again shows what it prints now."
 	p.has(".pane:not([hidden]) .nothing", life)
+	p.has(".pane:not([hidden]) .nothing .facts", "1 line ·")
+	p.has(".pane:not([hidden]) .nothing .facts", "by you, in ")
 	p.shots("desk-ended")
 	p.look(1440, 900, "light")
 	s.down(syscall.SIGTERM)
