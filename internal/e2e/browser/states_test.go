@@ -123,8 +123,9 @@ func TestStatesOfCards(t *testing.T) {
 		if again := p.true(`document.querySelector('#turns .turn:last-child .card [data-act=again]')`); again && state.name != "missing" && state.name != "veto" {
 			t.Errorf("%s: it can be tried again, which cannot help", state.name)
 		}
-		p.shots("state-" + state.name)
+		p.shot("state-" + state.name)
 	}
+	p.shots("states") // which has them all
 
 	// What is gone when it is shown again says so, and what was written stays.
 	gone := filepath.Join(s.workspace, "gone.txt")
