@@ -253,6 +253,16 @@ func TestFingersChooseLines(t *testing.T) {
 		return last.querySelector('.ln').textContent === '300' && last.offsetHeight > 40 && gap > -1 && gap < 20
 	})()`)
 	p.shot("phone-end")
+	// What a finger moves goes with it, however many rows there are.
+	p.js(onDesk + `.querySelector('.code').scrollTop = 4000`)
+	const where = `document.querySelector('.pane:not([hidden]) .ln[href="#L' + window.held + '"]')?.getBoundingClientRect().top`
+	p.wait(`[...` + onDesk + `.querySelectorAll('.rows .line')].every((e) => e.offsetHeight > 40) && (window.held = ` + onDesk + `.querySelector('.rows .line:nth-child(28) .ln')?.textContent) > 100 && ` + where + ` > 300`)
+	was := eval[float64](p, where)
+	p.fling(150, 600, 150, 300, where+` < `+fmt.Sprint(was-200))
+	p.wait(onDesk + `.querySelector('.code').scrollTop < 4250`) // the bar is where the rows say
+	if by := was - eval[float64](p, where); by < 200 || by > 320 {
+		t.Errorf("a finger that went 300 pixels moved the rows by %v", by)
+	}
 	p.tap(".sheet-back")
 	p.wait(`!document.querySelector('.app.sheet')`)
 

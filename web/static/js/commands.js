@@ -2,17 +2,19 @@
 // own acts: they go to the display route and call no model. The menu offers commands in groups, by what
 // they cost.
 
+import { keyName } from './fingers.js'
+
 export const groups = { free: 'Only you see the result', agent: 'Goes to the agent', session: 'This session' }
 
 export const commands = [
   { name: '/show', hint: 'PATH', what: 'a file, a folder or a picture', icon: 'file', tool: 'render_file_contents', group: 'free', end: 'path' },
   { name: '/run', hint: 'COMMAND', what: 'a command, live', icon: 'term', tool: 'run_and_display', group: 'free', end: '!' },
   { name: '/image', hint: 'PATH', what: 'a picture', icon: 'image', tool: 'display_image', group: 'free', end: 'path' },
-  { name: '/find', hint: '', what: 'text in every file', icon: 'search', group: 'free', end: 'Ctrl ⇧ F' },
+  { name: '/find', hint: '', what: 'text in every file', icon: 'search', group: 'free', end: keyName('Ctrl ⇧ F') },
   { name: '/review', hint: '', what: 'what the agent changed', icon: 'diff', group: 'free' },
   { name: '/title', hint: 'TEXT', what: 'name this session', icon: 'pen', group: 'session' },
   { name: '/model', hint: 'NAME', what: 'choose the agent or model', icon: 'chip', group: 'session' },
-  { name: '/stop', hint: '', what: 'end this turn', icon: 'stop', group: 'session', end: 'Ctrl .' },
+  { name: '/stop', hint: '', what: 'end this turn', icon: 'stop', group: 'session', end: keyName('Ctrl .') },
   { name: '/permissions', hint: '', what: 'what agents may do', icon: 'shield', group: 'session' },
   { name: '/mcp', hint: '', what: 'the MCP servers of your agents', icon: 'chip', group: 'session' },
   { name: '/hooks', hint: '', what: 'your hooks', icon: 'hook', group: 'session' },

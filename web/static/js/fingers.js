@@ -7,6 +7,9 @@ let held = false
 /** Whether the finger that was on the screen last had rested: lifting it is no tap. */
 export const rested = () => held
 
+/** The name of a key, for where there are keys: none on phones. */
+export const keyName = (key) => (matchMedia('(pointer: coarse)').matches ? undefined : key)
+
 /** Runs act with what find(target) returns once a finger has rested there. */
 export function longPress(root, find, act) {
   let timer = 0

@@ -10,6 +10,7 @@ import { confirmed } from './confirm.js'
 import { consent } from './consent.js'
 import { fill, look } from './composer.js'
 import { isShown, openOutput } from './desk.js'
+import { keyName } from './fingers.js'
 import { paneOf, place } from './pane.js'
 import { turnRound } from './recognise.js'
 import { open, reading, records, rowOf, tabOf, iconOf } from './tabs.js'
@@ -24,7 +25,7 @@ const press = (act) => () => document.querySelector(`[data-act=${act}]`)?.click(
 const things = [
   { label: 'New session', end: 'n', icon: 'pen', run: () => visit(inFolder()) },
   { label: 'Open a folder', end: '~', icon: 'folder', again: '~/' },
-  { label: 'Search the text of this folder', end: 'Ctrl ⇧ F', icon: 'search', run: () => import('./grep.js').then((m) => m.openGrep()) },
+  { label: 'Search the text of this folder', end: keyName('Ctrl ⇧ F'), icon: 'search', run: () => import('./grep.js').then((m) => m.openGrep()) },
   { label: 'All keys', end: '?', icon: 'check', run: () => document.getElementById('keys')?.showModal() },
   { label: 'All outputs', end: 't', icon: 'rail', run: () => document.querySelector('.shelf-btn')?.click() },
   { label: 'What this session changed', end: 'D', icon: 'diff', run: () => openChanged() },
@@ -151,7 +152,7 @@ function commands(q) {
 
 function todo(q, agent) {
   const list = things.filter((t) => contains(t.label, q)).map((t) => ({ key: `do ${t.label}`, ...t }))
-  if (agent && q) list.push({ key: 'ask', label: `Ask the agent about “${q}”`, icon: 'send', end: 'Tab', run: () => fill(q) })
+  if (agent && q) list.push({ key: 'ask', label: `Ask the agent about “${q}”`, icon: 'send', end: keyName('Tab'), run: () => fill(q) })
   return { name: 'Do', list }
 }
 

@@ -70,7 +70,13 @@ export class Viewer {
     this.onScreen = 0 // rows on the screen, where they are wrapped
     this.digits = before?.digits ?? ('reading' in pane.dataset ? 7 : 0) // for which numbers have room: they move no text when more come
     viewers.set(pane, this)
+    this.fingers = false // they scroll it, or what they began goes on
+    this.heights = null // of the wrapped rows that are drawn: {from: place, list}
     this.code.addEventListener('scroll', () => this.scrolled(), { passive: true })
+    if ('onscrollend' in this.code) {
+      this.code.addEventListener('touchstart', () => { this.fingers = true }, { passive: true })
+      this.code.addEventListener('scrollend', () => this.rest())
+    }
     this.code.addEventListener('wheel', (e) => this.wheel(e), { passive: false })
     this.code.addEventListener('keydown', (e) => this.key(e))
     this.sizes = new ResizeObserver(() => { // also called once for what stands as it was measured
@@ -244,12 +250,35 @@ export class Viewer {
   }
 
   scrolled() {
-    if (Math.abs(this.code.scrollTop - this.put) < 1) return
+    const was = this.put
+    const by = this.code.scrollTop - was
+    if (Math.abs(by) < 1) return
     this.put = this.code.scrollTop
-    this.pos = this.room ? this.put / this.room * this.most : 0
+    const ends = by < 0 ? this.put : this.room - this.put
+    const on = this.fingers && was > 0
+    if (on && this.scaled && ends > 2 * this.viewHeight) this.pos = Math.min(this.most, Math.max(0, this.beside(by)))
+    else if (on) this.pos = by < 0 ? this.pos * this.put / was : this.most - (this.most - this.pos) * ends / (ends + by)
+    else this.pos = this.room ? this.put / this.room * this.most : 0
     this.following = this.running && this.pos >= this.most - 1
     this.draw()
     this.pane.dispatchEvent(new CustomEvent('webchat:touched', { bubbles: true }))
+  }
+
+  /** The place by pixels from the one at the top: what a finger moves goes with it, however the bar is scaled. */
+  beside(by) {
+    const tall = (place) => (this.wrapped && this.heights?.list[place - this.heights.from]) || rowHeight()
+    let top = Math.floor(this.pos)
+    let y = by + (this.pos - top) * tall(top)
+    while (y < 0 && top > 0) y += tall(--top)
+    while (y >= tall(top) && top < this.total) y -= tall(top++)
+    return top + y / tall(top)
+  }
+
+  /** Fingers and what they began have come to rest: the bar is where the rows say. */
+  rest() {
+    if (!this.fingers) return
+    this.fingers = false
+    this.move(this.pos)
   }
 
   wheel(e) {
@@ -380,7 +409,7 @@ export class Viewer {
   draw() {
     const top = Math.floor(this.pos)
     const ends = this.wrapped && top + Math.ceil(this.screen) + 1 >= this.total
-    const above = Math.min(top, ends ? Math.ceil(this.screen) : this.wrapped ? 0 : margin)
+    const above = Math.min(top, ends ? Math.ceil(this.screen) : margin)
     const count = Math.min(this.total - top + above, Math.ceil(this.screen) + 1 + above + margin)
     const want = []
     for (let i = 0; i < count; i++) want.push(this.rowAt(top - above + i))
@@ -404,6 +433,7 @@ export class Viewer {
    */
   measure(rows, above, part, ends) {
     const heights = rows.map((el) => el.offsetHeight)
+    this.heights = { from: Math.floor(this.pos) - above, list: heights }
     if (ends) {
       let room = this.viewHeight - air
       let n = 0
