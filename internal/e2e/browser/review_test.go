@@ -194,6 +194,8 @@ func TestReviewOfATurn(t *testing.T) {
 	p.wait(`document.querySelector('#chips').innerText.includes('1 of 4 changes undone')`)
 	p.js(`document.querySelector('.review [data-path="docs/pump.md"] .hunk').focus()`)
 	p.press("z")
+	p.js(`document.querySelector('.review .rfile').dataset.old = ''; dispatchEvent(new Event('focus'))`)
+	p.wait(`!document.querySelector('.review .rfile[data-old]')`) // it was drawn again
 	p.has(".review .hunk:focus .failed", "The file is no longer what the agent left.")
 	p.shots("review-changed")
 

@@ -24,6 +24,7 @@ const most = 50 // undone changes that are named to the agent
 let root = null
 let of = { since: 'turn', from: '' }
 const remarks = new Map() // key → {text, tokens, remove}
+const refusals = new Map() // key → {why, undoable}: why a change was not taken back, until its file can be again or it is tried again
 let undone = null // the chip of what was taken back: {keys, remove}
 
 const all = (what, from = root) => [...from.querySelectorAll(what)]
@@ -109,6 +110,13 @@ function marks() {
     if (button) {
       button.ariaPressed = String(on)
       button.querySelector('[data-label]').textContent = on ? 'Kept' : 'Keep'
+    }
+    const refusal = refusals.get(el.dataset.key)
+    if (refusal && refusal.undoable !== ('undoable' in fileOf(el).dataset)) refusals.delete(el.dataset.key)
+    const place = el.querySelector('.failed')
+    if (place) {
+      place.textContent = refusals.get(el.dataset.key)?.why ?? ''
+      place.hidden = !place.textContent
     }
     const remark = remarks.get(el.dataset.key)
     const box = el.querySelector('[data-part=comments]')
@@ -207,6 +215,7 @@ async function toggle(hunk) {
   const n = Number(hunk.dataset.hunk)
   const had = 'undone' in hunk.dataset
   const { key } = hunk.dataset
+  refusals.delete(key)
   const err = await put(file, had ? undoneIn(file).filter((k) => k !== n) : [...undoneIn(file), n])
   if (!had && !err) keep(key, false)
   await load()
@@ -218,11 +227,10 @@ async function toggle(hunk) {
 /** Says at a change why it was not undone, unless the review says so by itself. */
 function refuse(hunk, err) {
   if (err.code === 'changed') return announce(err.message)
-  const place = hunk?.querySelector('.failed')
   if (hunk?.matches('.rsay')) return announce(err.message) // it stands there
-  if (!place) return failed(err)
-  place.textContent = err.message
-  place.hidden = false
+  if (!hunk?.querySelector('.failed')) return failed(err)
+  refusals.set(hunk.dataset.key, { why: err.message, undoable: 'undoable' in fileOf(hunk).dataset })
+  marks()
 }
 
 /** Takes all changes back, or brings them all back; a file of which that cannot be done stays. */
