@@ -128,6 +128,16 @@ func TestFocusIsNeverLost(t *testing.T) {
 			p.press("Escape")
 		}
 	}
+	p.press("Escape")
+	for _, name := range []string{"go.mod", "changed.txt"} { // one that is on the Desk, and one that is read
+		p.click("[data-act=open-bar]")
+		p.write(name)
+		p.has("#open-hits [aria-selected=true]", name)
+		p.press("Enter")
+		p.front(name)
+		p.rests("opening "+name+" by the bar's own button", `document.activeElement.closest('#desk')`, inView)
+	}
+	p.press("x")
 	p.click("#meter")
 	p.rests("a click on the meter", `!document.getElementById('ledger-pop').hidden`, "")
 	p.press("Escape")

@@ -11,6 +11,7 @@ import { drawTabs, slips } from './tabstrip.js'
 import { some } from './html.js'
 import { listed } from './shelf.js'
 import { failed, toast } from './toast.js'
+import { typing } from './typing.js'
 
 const app = document.getElementById('app')
 const strip = document.getElementById('tabs')
@@ -18,7 +19,7 @@ const panes = document.getElementById('panes')
 const wide = matchMedia('(min-width: 1100px)')
 let touched = false // the reader scrolled, chose or searched in front
 let wanted = '' // what the reader asked to see, by its name
-let wantedPlace = {} // and where: {lines, beside}
+let wantedPlace = {} // and where: {lines, beside, focus}
 let closed = [] // keys, the last one at the end
 let brought = 0 // how often a tab was brought to the front; a tab keeps the number of its last time
 
@@ -113,7 +114,9 @@ export function bring(tab, { lines, focus, other, byItself, peeked } = {}) {
     looked(tab)
   }
   if (lines) place(tab, lines).catch(failed)
-  if (focus) enter()
+  if (!focus) return
+  desk.read = tab.key
+  enter()
 }
 
 function remember(key) {
@@ -266,12 +269,12 @@ function sync(first) {
     let drawn = false // by being brought to the front
     if (fresh && !first && !r.reread) {
       if (leads(tab)) {
-        const { lines, beside } = tab.name === wanted ? wantedPlace : {}
+        const { lines, beside, focus } = tab.name === wanted ? wantedPlace : {}
         if (tab.name === wanted) {
           wanted = ''
           wantedPlace = {}
         }
-        bring(tab, { byItself: true, lines, other: beside })
+        bring(tab, { byItself: true, lines, other: beside, focus: focus && !typing(document.activeElement) })
         drawn = coming(tab)
       } else if (tab.key !== desk.front && tab.key !== desk.beside) {
         tab.closed = false

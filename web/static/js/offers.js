@@ -62,7 +62,7 @@ function file(path, lines) {
   return {
     key: `file ${path}`, path, icon: iconOf(wanted.tool === 'display_image' ? 'image' : 'file', path), end: tab ? 'on the Desk' : '', lines, wanted,
     peeks: true, out: tab?.out,
-    run: ({ beside }) => (tab ? openOutput(tab.out, { lines, other: beside }) : opened(wanted, { lines, beside })),
+    run: ({ beside, focus }) => (tab ? openOutput(tab.out, { lines, other: beside, focus }) : opened(wanted, { lines, beside, focus })),
   }
 }
 
@@ -70,8 +70,8 @@ function file(path, lines) {
 export const openFile = (path, { lines, beside }) => file(path, lines).run({ beside })
 
 /** Shows a file; in a narrow window on the sheet, once the page knows of it. */
-async function opened(wanted, { lines, beside }) {
-  const shown = await look(wanted, { lines, beside })
+async function opened(wanted, { lines, beside, focus }) {
+  const shown = await look(wanted, { lines, beside, focus })
   const out = shown?.output?.id
   if (!out || isShown() || matchMedia('(min-width: 1100px)').matches) return
   const there = () => rowOf(out) && (document.removeEventListener('webchat:frame', there), openOutput(out, { lines }))
@@ -93,7 +93,7 @@ async function lately(signal) {
   return { name: seen.length ? 'Recent files' : 'Files', total: all.length, list: all.slice(0, recent).map((path) => file(path)) }
 }
 
-const output = (r) => ({ key: `out ${r.out}`, label: r.name, mono: true, icon: r.icon, end: r.exit || (r.state === 'gone' ? 'deleted' : r.state === 'running' ? 'running' : ''), out: r.out, peeks: true, run: ({ beside }) => openOutput(r.out, { other: beside }) })
+const output = (r) => ({ key: `out ${r.out}`, label: r.name, mono: true, icon: r.icon, end: r.exit || (r.state === 'gone' ? 'deleted' : r.state === 'running' ? 'running' : ''), out: r.out, peeks: true, run: ({ beside, focus }) => openOutput(r.out, { other: beside, focus }) })
 
 function around(text, q) {
   const i = Math.max(0, text.toLowerCase().indexOf(q.toLowerCase()) - 30)
@@ -126,7 +126,7 @@ function held({ session: id, title, output, type, name, line, url }) {
   const [[from, to] = [0, 0]] = line?.ranges ?? []
   const parts = line && [`${line.line.toLocaleString('en')}: ${line.text.slice(Math.max(0, from - 40), from)}`, line.text.slice(from, to), line.text.slice(to)]
   const tab = id === session() && rowOf(output)
-  const run = ({ beside }) => (tab ? openOutput(output, { lines: line && String(line.line), other: beside }) : visit(url))
+  const run = ({ beside, focus }) => (tab ? openOutput(output, { lines: line && String(line.line), other: beside, focus }) : visit(url))
   return { key: `held ${output}`, label: name, mono: true, in: id === session() ? '' : title, parts, end: 'by name only', icon: iconOf(type, name), run }
 }
 

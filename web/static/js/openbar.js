@@ -10,6 +10,7 @@ import { keepLook, peek, unpeek } from './peek.js'
 import { at as name } from './mentions.js'
 import { asker } from './latest.js'
 import { failed } from './toast.js'
+import { typing } from './typing.js'
 
 const dialog = document.getElementById('open-bar')
 const input = dialog?.querySelector('input')
@@ -146,10 +147,11 @@ async function choose({ beside = false, option } = {}) {
   option ??= options[at]
   if (!dialog.open || !option) return
   if (!option.run) return again(option.again)
+  const focus = !typing(before) // the next key belongs to what is opened, or to what is being written
   close({ kept: Boolean(option.peeks) })
   try {
-    if (option.peeks && await keepLook(option, { beside })) return
-    await option.run({ beside })
+    if (option.peeks && await keepLook(option, { beside, focus })) return
+    await option.run({ beside, focus })
   } catch (err) {
     await unpeek()
     failed(err)

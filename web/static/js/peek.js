@@ -78,7 +78,7 @@ export async function unpeek() {
 }
 
 /** Makes the look in front a tab like any other; false if there is none of that option. */
-export async function keepLook(option, { beside } = {}) {
+export async function keepLook(option, { beside, focus } = {}) {
   const look = tabOf(key)
   question.drop()
   under = ''
@@ -102,7 +102,7 @@ export async function keepLook(option, { beside } = {}) {
     if (!had.outs.includes(look.out)) had.outs.push(look.out)
     desk.known.add(look.out)
     if ((beside && was) || desk.front === key) desk.front = was ?? null // the look is no more
-    openOutput(look.out, { lines: option?.lines, other: beside })
+    openOutput(look.out, { lines: option?.lines, other: beside, focus })
     return true
   }
   look.key = own
@@ -111,8 +111,8 @@ export async function keepLook(option, { beside } = {}) {
   if (desk.front === key) desk.front = own
   if (beside && was && tabOf(was)) {
     desk.front = was
-    bring(look, { other: true })
-  } else bring(look, { lines: option?.lines })
+    bring(look, { other: true, focus })
+  } else bring(look, { lines: option?.lines, focus })
   if (paneOf(own)) await refresh(look)
   return true
 }
