@@ -75,6 +75,43 @@ func (p *page) moment(at string) {
 	p.wait(`document.body.dataset.at === ` + quote(at) + ` || (!document.body.dataset.at && document.getElementById('moment').value === ` + quote(at) + `)`)
 }
 
+// Of a long session the page says that it reads, then has its film and the last moment, and steps.
+func TestReplayOfALongSession(t *testing.T) {
+	h := newHouse(t)
+	const rows = 1_000
+	h.backend.on("Look at everything", func(ctx context.Context, host agent.Host) error {
+		for i := range rows {
+			call := "r" + strconv.Itoa(i)
+			for _, d := range []event.Data{event.ToolExecutionStart{ToolCallID: call, ToolName: "read", Arguments: json.RawMessage(`{"path":"pump.go"}`), By: event.ByAgent},
+				event.ToolExecutionComplete{ToolCallID: call, Success: true, Result: &event.ToolResult{Content: "package pump"}}} {
+				if err := host.Report(ctx, d); err != nil {
+					return err
+				}
+			}
+		}
+		return host.Report(ctx, event.AssistantMessage{MessageID: "a", Content: "It is all about pumps."})
+	})
+	id := h.session(t)
+	h.say(t, id, "Look at everything")
+	p := h.site.open("/")
+	p.before(`const seen = new MutationObserver(() => { window.said ??= document.getElementById('reading')?.innerText }); seen.observe(document, { subtree: true, childList: true })`)
+	p.do(chromedp.Navigate(h.site.url + "/sessions/" + id + "/replay"))
+	p.has("#held", "It is all about pumps.")
+	if said := eval[string](p, `String(window.said).trim()`); !strings.HasPrefix(said, "Reading 2,0") || !strings.HasSuffix(said, " events") {
+		t.Errorf("the page said %q", said)
+	}
+	p.wait(`document.activeElement.id === 'moment' && !document.getElementById('reading')`)
+	last := eval[int](p, `Number(document.getElementById('moment').max)`)
+	if last <= 2*rows {
+		t.Errorf("the film has %d events", last)
+	}
+	p.press("Home")
+	p.moment("1")
+	p.press("End")
+	p.moment(strconv.Itoa(last))
+	p.has("#held", "It is all about pumps.")
+}
+
 // A replay steps through a session by its slider, its marks and keys: left what the model held, right
 // what was seen, above them what that cost. It ends with the meter's figures, and leaves to where one
 // was.
