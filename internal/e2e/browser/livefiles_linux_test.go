@@ -171,20 +171,25 @@ func TestLiveFiles(t *testing.T) {
 // BenchmarkLiveFile has a file of 10 MB on the Desk that changes ten times a second: by somebody else,
 // which is a dot, and by the session's agent, which is drawn in place. Server is the processor time of
 // this process, which is the server and the writer, as a share of a core; page is that of the page's
-// main thread.
+// main thread. Elsewhere the agent changes a file that is not on the Desk: what its calls alone cost
+// in the conversation.
 func BenchmarkLiveFile(b *testing.B) {
 	const line = "2026-11-21T21:57:31Z INFO pump-7 accepted sink=1234 region=eu-west\n"
-	for _, by := range []string{"else", "agent"} {
+	for _, by := range []string{"else", "agent", "elsewhere"} {
 		b.Run(by, func(b *testing.B) {
 			h := newHouse(b)
-			f, err := os.Create(filepath.Join(h.site.workspace, "live.log"))
+			changed := "live.log"
+			if by == "elsewhere" {
+				changed = "other.log"
+			}
+			for _, name := range []string{"live.log", "other.log"} {
+				h.site.put(name, strings.Repeat(line, 10_000_000/len(line)))
+			}
+			f, err := os.OpenFile(filepath.Join(h.site.workspace, changed), os.O_WRONLY, 0)
 			if err != nil {
 				b.Fatal(err)
 			}
 			defer f.Close()
-			if _, err := f.WriteString(strings.Repeat(line, 10_000_000/len(line))); err != nil {
-				b.Fatal(err)
-			}
 			changes := 0
 			change := func() error {
 				changes++
@@ -206,7 +211,7 @@ func BenchmarkLiveFile(b *testing.B) {
 						continue
 					}
 					call := fmt.Sprint("edit", changes)
-					if err := host.Report(ctx, event.ToolExecutionStart{ToolCallID: call, ToolName: "edit", Arguments: json.RawMessage(`{"path":"live.log"}`), By: event.ByAgent}); err != nil {
+					if err := host.Report(ctx, event.ToolExecutionStart{ToolCallID: call, ToolName: "edit", Arguments: json.RawMessage(`{"path":` + quote(changed) + `}`), By: event.ByAgent}); err != nil {
 						return err
 					}
 					if err := change(); err != nil {
@@ -224,9 +229,12 @@ func BenchmarkLiveFile(b *testing.B) {
 			p.done()
 			p.say("write")
 			seen := `document.querySelector('.pane:not([hidden]) .dfoot .on-disk:not([hidden])')`
-			if by == "agent" {
+			switch by {
+			case "agent":
 				first := eval[string](p, onDesk+`.dataset.output`)
 				seen = onDesk + `.dataset.output !== ` + quote(first)
+			case "elsewhere":
+				seen = `document.querySelectorAll('#turns .tool').length > 10`
 			}
 			p.wait(seen)
 			if by == "agent" {
