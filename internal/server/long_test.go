@@ -3,6 +3,7 @@ package server_test
 import (
 	"context"
 	"fmt"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -102,4 +103,27 @@ func TestReplayOfALongLogSaysThatItReads(t *testing.T) {
 			t.Errorf("%d events were read before it said so", n)
 		}
 	}
+	r := h.request("GET", path+"?part=moment&at="+mid, "")
+	slow := &slowly{ResponseRecorder: httptest.NewRecorder(), meanwhile: func() {
+		if res, _ := h.do("GET", path+"?part=moment&at="+mid, ""); res.StatusCode != 200 {
+			t.Errorf("beside one that takes its time: %d", res.StatusCode)
+		}
+	}}
+	if h.server.Handler().ServeHTTP(slow, r); slow.Code != 200 || slow.meanwhile != nil {
+		t.Errorf("who takes their time is answered %d", slow.Code)
+	}
+}
+
+// slowly takes an answer when something else has been done.
+type slowly struct {
+	*httptest.ResponseRecorder
+	meanwhile func()
+}
+
+func (s *slowly) Write(b []byte) (int, error) {
+	if f := s.meanwhile; f != nil {
+		s.meanwhile = nil
+		f()
+	}
+	return s.ResponseRecorder.Write(b)
 }

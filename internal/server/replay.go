@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"net/url"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -100,19 +101,26 @@ func (f *film) follow(ctx context.Context, one *session.Session) error {
 // replay shows a session as it was after an event.
 func (s *Server) replay(w http.ResponseWriter, r *http.Request, one *session.Session) error {
 	q, ctx := r.URL.Query(), r.Context()
-	f, part, now := s.films.of(one.ID()), q.Get("part"), one.Summary()
-	if left := now.LastSeq - f.read.Load(); part == "" && left > readAtOnce {
+	f, now := s.films.of(one.ID()), one.Summary()
+	if left := now.LastSeq - f.read.Load(); q.Get("part") == "" && left > readAtOnce {
 		return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
 			return s.Pages.pages.ReplayBegun(b, string(one.ID()), now, left)
 		})
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if err := f.follow(ctx, one); err != nil {
-		return err
-	}
+	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
+		f.mu.Lock() // not while it is sent: who reads it may take their time
+		defer f.mu.Unlock()
+		return s.moment(ctx, b, one, f, q)
+	})
+}
+
+// moment writes the part of a replay that is asked for. f is locked.
+func (s *Server) moment(ctx context.Context, b *bytes.Buffer, one *session.Session, f *film, q url.Values) error {
 	at, err := eventOf(q, "at")
 	if err != nil {
+		return err
+	}
+	if err := f.follow(ctx, one); err != nil {
 		return err
 	}
 	at = min(cmp.Or(at, f.Last()), f.Last())
@@ -126,10 +134,9 @@ func (s *Server) replay(w http.ResponseWriter, r *http.Request, one *session.Ses
 	if err != nil {
 		return err
 	}
+	part := q.Get("part")
 	if part == "film" {
-		return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
-			return s.Pages.pages.ReplayFilm(b, &f.Film, string(one.ID()), at, sum)
-		})
+		return s.Pages.pages.ReplayFilm(b, &f.Film, string(one.ID()), at, sum)
 	}
 	p := s.Pages.pages.ForReplay(string(one.ID()))
 	cut := p.Cut()
@@ -137,7 +144,5 @@ func (s *Server) replay(w http.ResponseWriter, r *http.Request, one *session.Ses
 	if err := (past{s.Outputs, one, p}).load(ctx, cut, at, sum); err != nil {
 		return err
 	}
-	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
-		return s.Pages.pages.Replay(b, &f.Film, at, q.Get("out"), p, part == "moment")
-	})
+	return s.Pages.pages.Replay(b, &f.Film, at, q.Get("out"), p, part == "moment")
 }
