@@ -2,6 +2,8 @@ package grep
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"regexp"
 	"regexp/syntax"
 	"slices"
@@ -13,9 +15,11 @@ import (
 // hold are looked for first, which is many times faster than trying the expression on every line.
 type Expression struct {
 	re      *regexp.Regexp
-	needles []needle // every match holds one of them; none: not known
-	exact   bool     // a line matches if it holds the only needle
-	bytes   *byteSet // without needles: every match holds one of these; nil: not known
+	steps   int         // instructions that re compiles to: what each byte may cost
+	stop    func() bool // ends matching; nil: nothing does
+	needles []needle    // every match holds one of them; none: not known
+	exact   bool        // a line matches if it holds the only needle
+	bytes   *byteSet    // without needles: every match holds one of these; nil: not known
 }
 
 // byteSet has the bytes that are in it.
@@ -27,6 +31,16 @@ const mostBytes = 96
 // MaxLine is how many bytes of a line are searched: a pattern's cost is per byte.
 const MaxLine = 256 << 10
 
+// What an expression may cost: bytes and instructions multiply.
+const (
+	maxSteps  = 2500     // instructions of an expression
+	quick     = 32 << 20 // bytes × instructions that are matched without looking whether to stop
+	perLook   = 1024     // characters between two looks
+	findAhead = 2 << 10  // bytes from the first match of a line in which others are marked
+)
+
+var errSteps = errors.New("the expression is too large: give smaller counts in its braces")
+
 // maxNeedles is how many texts are looked for side by side.
 const maxNeedles = 12
 
@@ -37,18 +51,25 @@ const (
 	WarningLines = `\b(WARN|WARNING)\b|\b([Ww]arning):`
 )
 
-// Parse fails on text that is not a regular expression.
+// Parse fails on text that is not a regular expression, and on one that would take minutes for a line.
 func Parse(text string) (*Expression, error) {
-	re, err := regexp.Compile(text)
-	if err != nil {
-		return nil, err
-	}
-	e := &Expression{re: re}
 	tree, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
 		return nil, err
 	}
 	tree = tree.Simplify()
+	steps, err := syntax.Compile(tree)
+	if err != nil {
+		return nil, err
+	}
+	if len(steps.Inst) > maxSteps {
+		return nil, errSteps
+	}
+	re, err := regexp.Compile(text)
+	if err != nil {
+		return nil, err
+	}
+	e := &Expression{re: re, steps: len(steps.Inst)}
 	for _, r := range needed(tree) {
 		if n, ok := newNeedle(r); ok {
 			e.needles = append(e.needles, n)
@@ -240,12 +261,77 @@ func (n *needle) is(b []byte) bool {
 	return true
 }
 
-// Find returns where e matches in a line, at most most times; of a long line only what is searched.
-func (e *Expression) Find(line []byte, most int) [][]int {
+// Find returns where e matches in a line, at most most times; of a long line only what is searched,
+// and after its first match only what stands near it.
+func (e *Expression) Find(line []byte, most int) (at [][]int) {
 	if !e.Match(line) {
 		return nil
 	}
-	return e.re.FindAllIndex(Searched(line), most)
+	line = Searched(line)
+	if len(line) <= findAhead && e.quick(line) {
+		return e.re.FindAllIndex(line, most)
+	}
+	first := e.first(line)
+	if first == nil {
+		return nil
+	}
+	at = append(at, first)
+	line = line[:min(len(line), first[0]+findAhead)]
+	for _, next := range e.re.FindAllIndex(line, max(1, min(most, quick/(findAhead*e.steps)))) {
+		if next[0] > first[0] && next[0] >= first[1] && len(at) < most {
+			at = append(at, next)
+		}
+	}
+	return at
+}
+
+// Until is e for another goroutine, which finds nothing more once stop says so.
+func (e *Expression) Until(stop func() bool) *Expression {
+	e = e.Clone()
+	e.stop = stop
+	return e
+}
+
+func (e *Expression) quick(line []byte) bool { return len(line)*e.steps <= quick }
+
+// matches is whether e matches what is searched of a line; false once stop says so.
+func (e *Expression) matches(line []byte, stop func() bool) bool {
+	if e.quick(line) {
+		return e.re.Match(line)
+	}
+	return e.re.MatchReader(e.reader(line, stop)) && (stop == nil || !stop())
+}
+
+// first is where e first matches in a line; nil once e is to stop.
+func (e *Expression) first(line []byte) []int {
+	if e.quick(line) {
+		return e.re.FindIndex(line)
+	}
+	at := e.re.FindReaderIndex(e.reader(line, e.stop))
+	if e.stop != nil && e.stop() {
+		return nil
+	}
+	return at
+}
+
+// reader reads a line until it ends, or stop says so.
+func (e *Expression) reader(line []byte, stop func() bool) io.RuneReader {
+	return &stoppable{line: line, stop: stop}
+}
+
+type stoppable struct {
+	line []byte
+	stop func() bool // nil: never
+	read int         // characters
+}
+
+func (s *stoppable) ReadRune() (r rune, size int, err error) {
+	if s.read++; len(s.line) == 0 || s.read%perLook == 0 && s.stop != nil && s.stop() {
+		return 0, 0, io.EOF
+	}
+	r, size = utf8.DecodeRune(s.line)
+	s.line = s.line[size:]
+	return r, size, nil
 }
 
 // String is the text of e.
@@ -260,7 +346,9 @@ func (e *Expression) Tune(sample []byte) {
 
 // Clone is e for another goroutine, tuned by itself.
 func (e *Expression) Clone() *Expression {
-	return &Expression{e.re, slices.Clone(e.needles), e.exact, e.bytes}
+	own := *e
+	own.needles = slices.Clone(e.needles)
+	return &own
 }
 
 // Match reports whether e matches a line.
@@ -269,7 +357,7 @@ func (e *Expression) Match(line []byte) bool {
 	if e.exact && !e.needles[0].fold {
 		return bytes.Contains(line, e.needles[0].text)
 	}
-	return e.re.Match(line)
+	return e.matches(line, e.stop)
 }
 
 // MayMatch reports whether a line of b may match, also once parts of b are covered by other characters:
@@ -313,7 +401,7 @@ func (e *Expression) Lines(b []byte, n int, hits []int, stop func() bool) []int 
 		n += bytes.Count(b[pos:hit], []byte{'\n'})
 		start := max(pos, bytes.LastIndexByte(b[pos:hit], '\n')+1+pos)
 		end := next(b, hit, '\n')
-		if e.exact && hit+len(e.needles[0].text) <= start+MaxLine || !e.exact && e.re.Match(Searched(b[start:end])) {
+		if e.exact && hit+len(e.needles[0].text) <= start+MaxLine || !e.exact && e.matches(Searched(b[start:end]), stop) {
 			hits = append(hits, n)
 		}
 		pos = end + 1

@@ -133,7 +133,7 @@ type Found struct {
 func (d Folder) Search(ctx context.Context, e *Expression, report func(File) error) (found Found, err error) {
 	workers := make([]*worker, runtime.GOMAXPROCS(0))
 	for i := range workers {
-		workers[i] = &worker{Folder: d, e: e.Clone()}
+		workers[i] = &worker{Folder: d, e: e.Until(func() bool { return ctx.Err() != nil })}
 		defer workers[i].leave()
 	}
 	found.Files = len(d.Names)

@@ -194,6 +194,40 @@ func TestMostHits(t *testing.T) {
 	}
 }
 
+// Neither does an expression take minutes for one line, nor does a search wait for the end of it.
+func TestThreat107ExpressionsEnd(t *testing.T) {
+	for _, text := range []string{"(?:" + strings.Repeat(".?", 300) + "){300}x", strings.Repeat("a{1000}", 3)} {
+		if _, err := (Query{Text: text, Expression: true}).Parse(); !errors.Is(err, errSteps) {
+			t.Errorf("%.20s… is taken: %v", text, err)
+		}
+	}
+	line := []byte("x" + strings.Repeat("a", MaxLine))
+	e, err := Query{Text: "a(?:" + strings.Repeat(".?", 100) + "){9}x", Expression: true}.Parse()
+	if err != nil {
+		t.Fatal(err)
+	}
+	looks := 0
+	stop := func() bool { looks++; return looks > 1 }
+	if hits := e.Lines(line, 1, nil, stop); len(hits) > 0 || looks == 0 || looks > 5 {
+		t.Errorf("found %d lines, and looked %d times whether to go on", len(hits), looks)
+	}
+	for name, f := range map[string]func(*Expression) bool{
+		"matched": func(e *Expression) bool { return e.Match(line) },
+		"found":   func(e *Expression) bool { return e.Find(line, 1) != nil },
+	} {
+		if looks = 0; f(e.Until(stop)) || looks == 0 || looks > 5 {
+			t.Errorf("%s, and looked %d times whether to go on", name, looks)
+		}
+	}
+	e, _ = Parse("a.*b|a") // each match is looked for to the end of the line
+	if at := e.Find(line, MaxRanges); len(at) != MaxRanges || at[99][0] != 100 {
+		t.Errorf("marked %v", at)
+	}
+	if at := e.Find(line[:MaxLine/2], 1); len(at) != 1 {
+		t.Errorf("marked %v, not one", at)
+	}
+}
+
 func TestSearchEnds(t *testing.T) {
 	d := folder(t, map[string]string{"a": "hit", "b": "hit"})
 	e, _ := Query{Text: "hit"}.Parse()

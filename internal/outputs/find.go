@@ -230,6 +230,7 @@ func (v *view) lineRest(i int, begin []byte) []byte {
 // stripped is [grep.Expression.Lines] for what holds terminal controls.
 func stripped(e *grep.Expression, b []byte, n int, hits []int, stop func() bool) []int {
 	var scratch []byte
+	e = e.Until(stop)
 	for tried := 1; len(b) > 0 && (tried%64 != 0 || !stop()); tried++ {
 		line, rest, _ := bytes.Cut(b, []byte{'\n'})
 		if scratch = stripControls(scratch[:0], grep.Searched(line)); e.Match(scratch) {

@@ -103,6 +103,7 @@ func (o *Output) About(ctx context.Context, e *grep.Expression, around, most int
 	if err != nil {
 		return nil, 0, err
 	}
+	e = e.Until(func() bool { return ctx.Err() != nil })
 	m := o.Meta()
 	all := found.Lines[:min(len(found.Lines), most)]
 	for i, done := 0, 0; i < len(all); {
@@ -129,6 +130,7 @@ func (o *Output) About(ctx context.Context, e *grep.Expression, around, most int
 func (o *Output) First(ctx context.Context, e *grep.Expression, most int) (line grep.Line, ok bool) {
 	v, m := o.acquire()
 	stop := func() bool { return ctx.Err() != nil }
+	e = e.Until(stop)
 	for i := 0; i < v.len() && !stop(); i++ {
 		for _, n := range v.searchChunk(i, 0, m.Type == Terminal, e, stop) {
 			n += m.First()
@@ -158,6 +160,7 @@ func matched(e *grep.Expression, l Line, t Type) (text []byte, at [][]int) {
 func (found *matches) in(ctx context.Context, o *Output, m *Meta, e *grep.Expression, from, to int) {
 	ctx, cancel := context.WithTimeout(ctx, grepTime)
 	defer cancel()
+	e = e.Until(func() bool { return ctx.Err() != nil })
 	next := from
 	seen := 0
 	for l, err := range o.Lines(ctx, from, to) {
@@ -171,7 +174,12 @@ func (found *matches) in(ctx context.Context, o *Output, m *Meta, e *grep.Expres
 		if l.Gap != nil {
 			continue
 		}
-		if text, at := matched(e, l, m.Type); len(at) > 0 {
+		text, at := matched(e, l, m.Type)
+		if len(at) == 0 && ctx.Err() != nil { // perhaps in the middle of this line
+			found.Next = max(next, from+1)
+			return
+		}
+		if len(at) > 0 {
 			if len(found.Matches) == MaxGrepMatches {
 				found.Next = l.Number
 				return
