@@ -80,6 +80,18 @@ func TestFilesAreReadAgain(t *testing.T) {
 	if n := strings.Count(s.logged(t, p.session()), `"type":"output.reread"`); n != 3 {
 		t.Errorf("%d files were read again, want 3", n)
 	}
+
+	// So does a page that stays over a restart: no pane of it shows what cannot be read on.
+	open("pump.go")
+	p.js(`document.querySelector('.pane:not([hidden])').old = true`)
+	open("go.mod")
+	s.down(syscall.SIGTERM)
+	p.wait(`document.getElementById('status').dataset.state === 'off'`)
+	s.again()
+	p.wait(`![...document.querySelectorAll('[data-pane]')].some((el) => el.old) && document.getElementById('status').dataset.state !== 'off'`)
+	open("pump.go")
+	p.has(".pane:not([hidden]) .rows", "2 * time.Second")
+	p.wait(`fetch('/api/outputs/' + document.querySelector('.pane:not([hidden])').dataset.output).then((r) => r.ok)`)
 }
 
 // By keys alone what ended is run again.

@@ -47,12 +47,14 @@ let closed = '' // why this page changes nothing on the server
 /** Refuses from now on what would change something on the server, but for what is sent with always. */
 export function readOnly(why) { closed = why }
 
+const reads = (method) => method === 'GET' || method === 'HEAD'
+
 async function send(method, path, options = {}) {
   const { json, type, signal, again, always } = options
-  if (closed && method !== 'GET' && !always) throw new Refused(403, 'replay', closed)
+  if (closed && !reads(method) && !always) throw new Refused(403, 'replay', closed)
   let { body } = options
   const headers = {}
-  if (method !== 'GET' && method !== 'HEAD' && secret.get()) headers.Authorization = `Bearer ${secret.get()}`
+  if (!reads(method) && secret.get()) headers.Authorization = `Bearer ${secret.get()}`
   if (json !== undefined) {
     headers['Content-Type'] = 'application/json'
     body = JSON.stringify(json)
@@ -73,6 +75,7 @@ async function send(method, path, options = {}) {
 }
 
 export const get = (path, options) => send('GET', path, options)
+export const head = (path, options) => send('HEAD', path, options)
 export const getJSON = async (path, options) => (await send('GET', path, options)).json()
 export const getText = async (path, options) => (await send('GET', path, options)).text()
 export const remove = (path) => send('DELETE', path)

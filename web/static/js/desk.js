@@ -367,7 +367,7 @@ export function desks() {
   document.addEventListener('webchat:tabs', draw)
   document.addEventListener('webchat:ended', () => sync(false))
   document.addEventListener('visibilitychange', () => { if (!document.hidden && isShown()) arrange() })
-  document.addEventListener('webchat:stale', (e) => { const tab = tabOf(e.target.dataset.key); if (tab) refresh(tab).catch(failed) })
+  document.addEventListener('webchat:stale', (e) => { const tab = tabOf(e.target.dataset.key); if (tab && e.target.hidden) drop(tab.key); else if (tab) refresh(tab).catch(failed) })
   addEventListener('hashchange', route)
   addEventListener('pagehide', () => { if (desk.front) remember(desk.front); save() })
   restore()

@@ -1,7 +1,7 @@
 // The end of an output's life, seen by a page that still shows it. The server
 // draws the card that a reload would show; out of its reach a template serves.
 
-import { getText } from './api.js'
+import { getText, head } from './api.js'
 import { clone, fragment } from './html.js'
 import { close } from './lines.js'
 import { swap } from './ops.js'
@@ -25,6 +25,9 @@ export function expire(card) {
 export function review() {
   for (const card of document.querySelectorAll('#turns [data-card][data-state=done][data-output]')) due.add(card)
   if (due.size) timer ||= setTimeout(draw, 200)
+  for (const pane of document.querySelectorAll('[data-pane][data-state=done][data-output]')) {
+    head(`/api/outputs/${pane.dataset.output}`).catch((err) => { if (err.status === 404) expire(pane) })
+  }
 }
 
 /** Whether the list of outputs, which comes from the server, says that a card's output is over. */
