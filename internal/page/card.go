@@ -24,10 +24,11 @@ const (
 	// first failure.
 	headLines    = 14
 	failureLines = 7
-	hexBytes     = 256 // of a file that is not text
-	seenRows     = 12  // of a view that is not lines, such as a table
-	wideColumns  = 92  // the longest line a card shows at its normal width
-	tabColumns   = 4   // how wide it shows a tab at most
+	maxHead      = 64 << 10 // bytes of HTML of them: lines may be very long, and cards many
+	hexBytes     = 256      // of a file that is not text
+	seenRows     = 12       // of a view that is not lines, such as a table
+	wideColumns  = 92       // the longest line a card shows at its normal width
+	tabColumns   = 4        // how wide it shows a tab at most
 )
 
 // card is the output of a display tool as the template shows it.
@@ -416,6 +417,9 @@ func (v *card) chooseLines() {
 	if v.In.lines > 0 {
 		head = v.In.lines
 	}
+	if total <= 0 {
+		return
+	}
 	switch {
 	case total <= head+2: // a fold must hide more than it takes
 	case v.Kind == "terminal" && v.aroundFailure(&from, &to):
@@ -427,16 +431,24 @@ func (v *card) chooseLines() {
 		to = v.First + head - 1
 		v.Fold = "Show all " + wording.Plural(total, "line")
 	}
-	if v.In.lines > 0 && v.Fold != "" {
-		v.Fold = wording.Plural(total-head, "line") + " of " + wording.Count(total) + " left out"
-	}
-	if total <= 0 {
-		return
-	}
 	rows, err := v.Out.Content.Rows(from, to)
+	for err == nil && len(rows) > maxHead && from < to {
+		if n := (to - from + 1) / 2; v.FoldAbove {
+			from = to - n + 1
+			v.Fold = "Show " + wording.Plural(total-n, "line") + " above"
+		} else {
+			to = from + n - 1
+			v.Fold = "Show all " + wording.Plural(total, "line")
+		}
+		rows, err = v.Out.Content.Rows(from, to)
+	}
 	if err != nil { // it ended between two looks; the script finds out when it asks
 		return
 	}
+	if v.In.lines > 0 && v.Fold != "" {
+		v.Fold = wording.Plural(total-(to-from+1), "line") + " of " + wording.Count(total) + " left out"
+	}
+	rows = render.CutRow(rows, maxHead)
 	if v.In.lines > 0 {
 		rows = render.Fixed(rows)
 	}

@@ -45,6 +45,28 @@ func TestLongLinesMakeACardWide(t *testing.T) {
 	}
 }
 
+// Lines may be very long, and the cards of a page many: each holds few of them, the beginning of one at least.
+func TestCardsOfHugeLinesAreSmall(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		shown string
+	}{
+		{strings.Repeat("x", 10_000), "1-6"},
+		{strings.Repeat("&amp;", 100_000), "1-1"},
+		{`<span class="k">` + strings.Repeat(`<span class="veil" role="button">•</span>`, 10_000) + "</span>", "1-1"},
+	} {
+		got := shownAs(t, views.Output{TotalLines: 12, Content: content{rows: func(from, to int) (template.HTML, error) {
+			return template.HTML(strings.Repeat(`<div class="line"><a class="ln" href="#L1">1</a><code class="cl">`+c.text+"</code></div>\n", to-from+1)), nil
+		}}})
+		_, rows, _ := strings.Cut(got, `<code class="cl">`)
+		rows, _, _ = strings.Cut(rows, "</code>")
+		if len(got) > 80_000 || !strings.Contains(got, `data-shown="`+c.shown+`"`) || !strings.Contains(got, "Show all 12 lines") ||
+			strings.Count(rows, "<span ") != strings.Count(rows, "</span>") || strings.Count(rows, "&") != strings.Count(rows, ";") {
+			t.Errorf("%d bytes, with %.40s…%s", len(got), rows, rows[max(0, len(rows)-80):])
+		}
+	}
+}
+
 func TestFilesThatAreNotText(t *testing.T) {
 	elf := "\x7fELF" + strings.Repeat("\x00", 1000)
 	got := shownAs(t, views.Output{Binary: true, Bytes: 2_100_000, TotalLines: 900, Content: content{rows: rows, bytes: elf}})

@@ -56,6 +56,29 @@ func OpenRow(b *strings.Builder, number int) {
 // CloseRow writes the end of a row.
 func CloseRow(b *strings.Builder) { b.WriteString("</code></div>\n") }
 
+// CutRow returns a row of at most most bytes, and some more that end it: of a longer one the beginning.
+func CutRow(row template.HTML, most int) template.HTML {
+	if len(row) <= most {
+		return row
+	}
+	head := string(row[:most])
+	for _, begin := range []struct{ opens, ends string }{{"<", ">"}, {"&", ";"}} { // none is cut in two
+		if i := strings.LastIndex(head, begin.opens); i > strings.LastIndex(head, begin.ends) {
+			head = head[:i]
+		}
+	}
+	var b strings.Builder
+	b.WriteString(strings.ToValidUTF8(head, ""))
+	for _, tag := range []string{"span", "a"} {
+		for range strings.Count(head, "<"+tag+" ") - strings.Count(head, "</"+tag+">") {
+			b.WriteString("</" + tag + ">")
+		}
+	}
+	b.WriteString(`<span class="c"> …</span>`)
+	CloseRow(&b)
+	return template.HTML(b.String())
+}
+
 // LeftOut is the row in place of lines that were not kept.
 //
 //	<div class="line gap"><span class="ln"></span><code class="cl">… 2.0 kB (32 lines) left out …</code></div>
