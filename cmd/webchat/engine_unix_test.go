@@ -85,7 +85,14 @@ func BenchmarkEngineStart(b *testing.B) {
 		b.Fatal(err)
 	}
 	file := webchatAt(b, program, filepath.Join(dir, "file"))
-	with := webchatAt(b, program, filepath.Join(dir, "with"), "--engine-file", engine)
+	token := filepath.Join(dir, "token")
+	if err := os.WriteFile(token, []byte(strings.Repeat("t", 64)), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	alone := webchatAt(b, program, filepath.Join(dir, "with"), "--engine-file", engine, "--token-file", token, "--shared-dir", b.TempDir())
+	with := func(addr string) []string {
+		return append(alone(addr), "--public-url", "http://"+addr, "--peer-url", "http://"+addr)
+	}
 	for _, args := range []func(string) []string{file, with} { // which makes the tables
 		addr := "127.0.0.1:" + ports.Free()
 		firstPage(b, addr, args(addr)...)
