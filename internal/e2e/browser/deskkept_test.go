@@ -86,8 +86,13 @@ func TestDeskFoldersByKeys(t *testing.T) {
 	p.press("Enter")
 	p.wait(`document.querySelector('.tab.is-front [data-part=name]').textContent === 'internal/' && ` + onDesk + `.dataset.name === 'internal'`)
 	p.has(".pane:not([hidden]) .entry", "pump/")
-	p.press("1")
-	p.wait(onDesk + `.dataset.name === '.'`)
+	p.press("ArrowDown")
+	p.is(at, "../")
+	p.shot("desk-folder-up")
+	p.js(`[...document.querySelectorAll('[data-pane]')].map((el) => { el.old = true })`)
+	p.press("Enter") // back to what holds it; above the workspace there is nothing
+	p.wait(onDesk + `.dataset.name === '.' && ` + onDesk + `.querySelector('.entry') && !` + onDesk + `.old && !` + onDesk + `.querySelector('.up')`)
+	p.wait(`document.activeElement.matches('.pane:not([hidden]) .other')`)
 	p.press("Home", "End")
 	p.is(at, "README.md")
 	p.press("Enter")
@@ -256,9 +261,9 @@ func TestFolderOnTheDeskIsSorted(t *testing.T) {
 		}
 	}
 	p.say("/show sub")
-	const names = `[...document.querySelectorAll('.pane:not([hidden]) .entry .cl')].map((e) => e.textContent).join(' ')`
+	const names = `[...document.querySelectorAll('.pane:not([hidden]) .entry:not(.up) .cl')].map((e) => e.textContent).join(' ')`
 	p.is(names, "zoo/ a.json b.csv c.txt")
-	p.is(`[...document.querySelectorAll('.pane:not([hidden]) .entry')].map((e) => e.querySelector('use').getAttribute('href') + e.querySelector('.size').textContent).join(' ')`, "#i-folder #i-tree12 bytes #i-table2.5 kB #i-file70 bytes")
+	p.is(`[...document.querySelectorAll('.pane:not([hidden]) .entry:not(.up)')].map((e) => e.querySelector('use').getAttribute('href') + e.querySelector('.size').textContent).join(' ')`, "#i-folder #i-tree12 bytes #i-table2.5 kB #i-file70 bytes")
 	p.has(".pane:not([hidden]) .entry:last-child .when", "2 Mar 2022")
 	for _, by := range []struct{ column, want, says string }{
 		{"2", "zoo/ a.json c.txt b.csv", "By size, smallest first"},
@@ -274,6 +279,6 @@ func TestFolderOnTheDeskIsSorted(t *testing.T) {
 	}
 	p.shots("folder-sorted")
 	p.look(1440, 900, "light")
-	p.click(".pane:not([hidden]) .entry:nth-child(2)")
+	p.click(".pane:not([hidden]) .entry:not(.up):nth-child(2)")
 	p.front("c.txt")
 }

@@ -1,5 +1,5 @@
-// The names in a folder: arrows go through them, Enter opens one, and the heads of the
-// columns sort them as those of a table do. Those in an archive are only listed.
+// The names in a folder, below the way up: arrows go through them, Enter opens one, and the
+// heads of the columns sort them as those of a table do. Those in an archive are only listed.
 
 import { display } from './display.js'
 import { clone } from './html.js'
@@ -14,7 +14,7 @@ export function folder(state) {
   const { root, pane } = state
   const { root: head } = clone('tpl-entries')
   state.into = document.createElement('div')
-  root.append(head, state.into)
+  root.append(head, ...(above(pane) ? [up()] : []), state.into)
   let sort = ''
   state.loaded = () => {
     for (const row of state.into.querySelectorAll('.entry:not([role])')) dress(row)
@@ -36,6 +36,19 @@ export function folder(state) {
   root.addEventListener('keydown', keydown)
 }
 
+/** The folder that holds the one of a pane; none above the workspace, and none of an archive. */
+function above({ dataset: { name, base } }) {
+  if (!base.endsWith('/') || name === '.' || /^(?:\/|\.\.|[A-Za-z]:)/.test(name)) return ''
+  return name.replace(/\/?[^/]*\/?$/, '') || '.'
+}
+
+/** The row that leads there. */
+function up() {
+  const { root } = clone('tpl-up')
+  dress(root)
+  return root
+}
+
 /** A row is a link, with the mark of what it names in the place of its number. */
 function dress(row) {
   const name = row.querySelector('.cl').textContent
@@ -47,7 +60,7 @@ function dress(row) {
   row.tabIndex = -1
 }
 
-const open = (pane, row) => display({ tool: 'render_file_contents', arguments: { path: `${pane.dataset.name.replace(/\/$/, '')}/${row.querySelector('.cl').textContent.replace(/\/$/, '')}`.replace(/^\.\//, '') } })
+const open = (pane, row) => display({ tool: 'render_file_contents', arguments: { path: row.matches('.up') ? above(pane) : `${pane.dataset.name.replace(/\/$/, '')}/${row.querySelector('.cl').textContent.replace(/\/$/, '')}`.replace(/^\.\//, '') } })
 
 function keydown(e) {
   if (e.ctrlKey || e.metaKey || e.altKey || e.shiftKey) return
