@@ -111,8 +111,12 @@ func TestDeskInItsStates(t *testing.T) {
 			t.Errorf("in forced colours the focus of %s cannot be seen", sel)
 		}
 	}
+	p.click(".pane:not([hidden]) [data-act=find]")
+	p.write("sink")
+	p.wait(`(() => { const now = document.querySelector('.pane:not([hidden]) .line.is-hit'); return now && getComputedStyle(now).outlineStyle !== 'none' })()`)
 	p.wait(`[...document.querySelectorAll('*')].every((e) => getComputedStyle(e).animationName === 'none')`)
 	p.shot("state-of-desk-forced")
+	p.press("Escape")
 	p.media()
 
 	// Without the server what is here stays readable, and says so.
