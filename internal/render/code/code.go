@@ -24,6 +24,7 @@ import (
 
 const (
 	shownLine     = 256 << 10 // characters of one line that are shown at all
+	shownWindow   = 2 << 20   // bytes of all its long lines, of which each has LongLine nevertheless
 	lookahead     = 200       // lines below the window that expressions may look into
 	lookaheadSize = 32 << 10  // and bytes
 	maxStates     = 16 << 10  // remembered states of one document; with more it begins anew

@@ -1,6 +1,7 @@
 package code
 
 import (
+	"fmt"
 	"html/template"
 	"maps"
 	"math/rand/v2"
@@ -230,6 +231,25 @@ func TestPathologicalCode(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		checkText(t, p[1], rows)
+	}
+}
+
+// A window of very long lines is bounded: the first have what one by itself has, all have a beginning.
+func TestWindowOfHugeLines(t *testing.T) {
+	const lines, size = 100, shownLine + 100
+	d := New("", newText(strings.Repeat(strings.Repeat("x", size)+"\n", lines)), 1)
+	rows, err := d.Rows(t.Context(), 1, lines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := strings.Split(string(rows.HTML), "\n")
+	for n, shown := range map[int]int{0: shownLine, 50: render.LongLine, lines - 1: render.LongLine} {
+		if want := fmt.Sprintf("x … %d more bytes", size-shown); !strings.Contains(strings.ReplaceAll(all[n], `<span class="c">`, ""), want) {
+			t.Errorf("line %d does not end with %q", n+1, want)
+		}
+	}
+	if most := shownWindow + lines*(render.LongLine+200); len(rows.HTML) > most {
+		t.Errorf("%d bytes, more than %d", len(rows.HTML), most)
 	}
 }
 

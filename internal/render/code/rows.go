@@ -15,11 +15,12 @@ type rowWriter struct {
 	w      *window
 	row    int    // the row being written, 0 before the first
 	column int    // bytes of its text written
+	left   int    // bytes that its long lines may still have
 	class  string // of the open span
 }
 
 func newRowWriter(first int, w *window) *rowWriter {
-	r := &rowWriter{first: first, w: w, row: w.from - 1}
+	r := &rowWriter{first: first, w: w, row: w.from - 1, left: shownWindow}
 	r.b.Grow(4*w.size + 120*(w.to-w.from+1))
 	return r
 }
@@ -70,9 +71,10 @@ func (r *rowWriter) nextRow() {
 	r.column = 0
 	render.OpenRow(&r.b, r.row-1+r.first)
 	if line := r.w.line(r.row); isLong(line) {
-		head, left := render.CutRunes(string(line), shownLine)
+		head, more := render.CutRunes(string(line), max(render.LongLine, min(shownLine, r.left)))
+		r.left -= len(head)
 		render.Escape(&r.b, head)
-		render.More(&r.b, left)
+		render.More(&r.b, more)
 	}
 }
 
