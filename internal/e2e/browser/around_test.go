@@ -188,6 +188,23 @@ func TestKeysOfThePage(t *testing.T) {
 	_ = s
 }
 
+// Who takes back the deletion of the session they read stays in it.
+func TestUndoneDeletionStays(t *testing.T) {
+	s := start(t)
+	p := s.open("/")
+	p.say("/show go.mod")
+	p.done()
+	p.js(`const set = setTimeout, clear = clearTimeout
+		window.late = new Set()
+		window.setTimeout = (f, ms) => { const n = set(f, ms); if (ms === 28_000) late.add(n); return n }
+		window.clearTimeout = (n) => { late.delete(n); clear(n) }`)
+	p.pick("#bar [data-act=title-menu]", "Delete")
+	p.has(".toast", "It can be restored")
+	p.wait(`late.size === 2 && !document.querySelector('#side a[data-session]')`)
+	p.click(".toast [data-part=do]")
+	p.wait(`!late.size && document.querySelector('#side a[data-session]')`) // nothing is left to come
+}
+
 func TestThemeIsChosenAndKept(t *testing.T) {
 	s := start(t)
 	p := s.open("/")

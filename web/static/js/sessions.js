@@ -92,9 +92,9 @@ function newDay() {
 
 async function drop(id) {
   await remove(`/api/sessions/${id}`)
-  const undo = { label: 'Undo', run: () => post(`/api/sessions/${id}/restore`).then(soon).catch(failed) }
-  toast('Deleted. It can be restored for 30 seconds', { act: undo, ms: 28_000 })
-  if (id === session()) setTimeout(() => visit(inFolder()), 28_000)
+  const leave = id === session() && setTimeout(() => visit(inFolder()), 28_000)
+  const restore = () => post(`/api/sessions/${id}/restore`).then(() => { clearTimeout(leave); soon() }).catch(failed)
+  toast('Deleted. It can be restored for 30 seconds', { act: { label: 'Undo', run: restore }, ms: 28_000 })
   soon()
 }
 
