@@ -2,6 +2,7 @@ package outputs
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 
 	"webchat/internal/grep"
@@ -51,7 +52,7 @@ func expression(w http.ResponseWriter, r *http.Request, text string) *grep.Expre
 	}
 	e, err := grep.Parse(text)
 	if err != nil {
-		refuse(w, r, http.StatusBadRequest, "bad_grep", "The regular expression cannot be used; its syntax is that of RE2.")
+		refuse(w, r, http.StatusBadRequest, "bad_grep", fmt.Sprintf("The regular expression (RE2) cannot be used: %v.", err))
 		return nil
 	}
 	return e

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"html/template"
 	"io"
 	"iter"
@@ -131,9 +132,12 @@ func (h *Views) source(ctx context.Context, o *outputs.Output, a outputs.Ask) (o
 // filtered is the lines that match, with their own numbers; its rows count them.
 func (h *Views) filtered(ctx context.Context, o *outputs.Output, a outputs.Ask) (w outputs.Window, err error) {
 	text := a.Filter[0]
+	if len(a.Filter) > 1 {
+		return w, refuse("bad_filter", "Give one regular expression as the filter.")
+	}
 	e, err := grep.Parse(text)
-	if err != nil || len(a.Filter) > 1 {
-		return w, refuse("bad_filter", "Give one regular expression as the filter; its syntax is that of RE2.")
+	if err != nil {
+		return w, refuse("bad_filter", fmt.Sprintf("The regular expression (RE2) cannot be used: %v.", err))
 	}
 	hits, err := o.Find(ctx, e, searchTime)
 	if err != nil {
