@@ -81,6 +81,10 @@ func TestDeskTreeNamesWhatIsChosen(t *testing.T) {
 	p.has(".pane:not([hidden]) .dfoot .give", "Let the agent read pump +")
 	p.shot("desk-tree-chosen")
 	p.accessible("a chosen value in a tree")
+	p.press("End")
+	p.is(onDesk+`.querySelector('.vbar output').textContent`, "$.pump.sinks")
+	p.press("Home")
+	p.is(onDesk+`.querySelector('.vbar output').textContent`, "$")
 
 	// The indent of the values is not that of a list in a preview.
 	p.say("/show README.md")

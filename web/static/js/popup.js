@@ -46,9 +46,13 @@ export function popups() {
     const now = all.indexOf(document.activeElement)
     if (e.key === 'ArrowDown') all[(now + 1) % all.length].focus()
     else if (e.key === 'ArrowUp') all[(now - 1 + all.length) % all.length].focus()
+    else if (e.key === 'Home') all[0].focus()
+    else if (e.key === 'End') all.at(-1).focus()
     else if (e.key === 'Enter' || e.key === ' ') all[now]?.click()
     else if (e.key === 'Escape' || e.key === 'Tab') closePopup(true)
-    else return
+    else if (e.key.length === 1 && !e.ctrlKey && !e.metaKey && !e.altKey) { // the next that begins with this letter
+      [...all.slice(now + 1), ...all].find((el) => el.textContent.trim().toLowerCase().startsWith(e.key.toLowerCase()))?.focus()
+    } else return
     e.preventDefault()
     e.stopPropagation()
   }, true)

@@ -82,6 +82,8 @@ function key(e, pane) {
   switch (e.key) {
     case 'ArrowDown': return all[all.indexOf(li) + 1] ?? li
     case 'ArrowUp': return all[all.indexOf(li) - 1] ?? li
+    case 'Home': return all[0]
+    case 'End': return all.at(-1)
     case 'ArrowRight':
       if (open !== 'false') return li.querySelector('li') ?? li
       fold(li, pane).catch(failed)
