@@ -247,7 +247,7 @@ func TestFocusIsNeverLost(t *testing.T) {
 	p.press("Escape", "Escape")
 	p.rests("closing the search", `!document.querySelector('.grep')`, inView)
 	p.say("/replay")
-	p.rests("opening a replay", `document.querySelector('#saw .lines')`, "#moment") // its keys are there by then
+	p.rests("opening a replay", `document.querySelector('#saw .rows .line')`, "#moment") // its keys are there by then
 	p.press("Home", "j")
 	p.rests("j in a replay", `document.getElementById('moment').value === '2'`, "#moment")
 	p.press("Escape")

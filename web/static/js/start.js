@@ -63,11 +63,12 @@ function draw(d) {
   head.querySelector('[data-branch]').textContent = d.branch ?? ''
   const count = d.more ? `${d.changes.toLocaleString('en')} or more files` : some(d.changes, 'file')
   head.querySelector('[data-changes]').textContent = d.changes ? `${count} changed` : ''
-  const changed = d.changed.slice(0, d.changes > shown ? shown - 1 : shown).map((c) => row({
+  const diff = d.changes > 1 && d.changed.some((c) => c.kind !== 'new') // which does not show new files
+  const changed = d.changed.slice(0, diff && d.changes > shown ? shown - 1 : shown).map((c) => row({
     icon: icons[c.kind], name: c.path, added: c.added, removed: c.removed, end: c.kind === 'modified' ? '' : c.kind,
     act: c.kind === 'deleted' ? run(`git show HEAD:./${quoted(c.path)}`) : file(c.path),
   }))
-  if (d.changes > 1 && d.changed.some((c) => c.kind !== 'new')) changed.push(row({ icon: 'diff', name: 'git diff HEAD', act: run('git diff HEAD') }))
+  if (diff) changed.push(row({ icon: 'diff', name: 'git diff HEAD', act: run('git diff HEAD') }))
   fill('changed', changed)
   recent = d.looked.slice(0, shown).map(({ path }) => ({ key: `file ${path}`, path, icon: iconOf('file', path), wanted: showing({ path }), peeks: true }))
   fill('looked', d.looked.slice(0, shown).map((l, i) => row({ icon: iconOf('file', l.path), name: l.path.split('/').pop(), end: when(l.at), key: i + 1, act: file(l.path) })))
