@@ -32,7 +32,7 @@ func TestServerRestartKeepsPageAndSignIn(t *testing.T) {
 	s.down(syscall.SIGKILL)
 	p.wait(`document.getElementById('status').dataset.state === 'off'`)
 	p.wait(`/Reconnecting in \d+ s · last event \d+/.test(document.getElementById('status').textContent)`)
-	p.wait(prompt + `.placeholder.startsWith('Offline')`)
+	p.wait(prompt + `.placeholder.endsWith('when the connection is back')`)
 	p.shots("offline")
 	s.again()
 	p.wait(`/Reconnected: \d+ events?, none lost/.test(document.getElementById('status').textContent)`)
