@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What does not compile and what go vet finds is told of the system that has it, of tests too.
-func TestSystemsAreToldApart(t *testing.T) {
+// What does not compile, and what go vet finds, is reported for the system that has it, in tests too.
+func TestReportsBySystem(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"go.mod":          "module example.com/relay\n\ngo 1.26\n",
