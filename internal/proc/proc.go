@@ -125,6 +125,8 @@ type Command struct {
 	Pipes bool
 	// Grace is the time between SIGTERM and SIGKILL; 0 means 3 s.
 	Grace time.Duration
+	// Confine is what the whole tree may touch; nil: all that this process may.
+	Confine *Confinement
 
 	silence time.Duration // after which a helper gives us up; 0: defaultSilence
 }
@@ -171,6 +173,12 @@ func Start(c Command) (*Child, error) {
 	path, err := LookUp(c)
 	if err != nil {
 		return nil, err
+	}
+	if c.Confine != nil {
+		if err := c.Confine.check(); err != nil {
+			return nil, fmt.Errorf("start %s confined: %w", c.Args[0], err)
+		}
+		return nil, fmt.Errorf("start %s: this system cannot confine it", c.Args[0])
 	}
 	child := &Child{over: make(chan struct{})}
 	files, err := child.plumb(c)
