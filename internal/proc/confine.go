@@ -100,8 +100,14 @@ func (c *Confinement) check() error {
 		if !isClean(p.Path) || p.From != "" && !isClean(p.From) {
 			return fmt.Errorf("the place %q is not an absolute and clean path", p.Path+p.From)
 		}
-		if p.From != "" && p.Access >= Pinned {
-			return fmt.Errorf("the place %s is held in another one and shows nothing else", p.Path)
+		switch p.Access {
+		case Readable, Writable, Layered:
+		case Pinned, Frozen, Covered:
+			if p.From != "" {
+				return fmt.Errorf("the place %s is held in another one and shows nothing else", p.Path)
+			}
+		default:
+			return fmt.Errorf("the place %s has no access that exists: %d", p.Path, p.Access)
 		}
 	}
 	for at := range c.Links {
