@@ -71,5 +71,5 @@ func (o *options) speaker(p acp.Preset, name string, c *config, dir string, lend
 		login = p.KeyLogin
 	}
 	return acp.New(acp.Config{Preset: p, Name: name, Env: env, Lend: lend, Login: login, Unasked: o.Permissions == "allow",
-		Home: filepath.Join(o.shared(dir), agentsFolder, name), Servers: o.mcpServers(c).Answering, Logger: log})
+		Home: filepath.Join(o.shared(dir), agentsFolder, name), UserHome: o.home(), Servers: o.mcpServers(c).Answering, Logger: log})
 }

@@ -37,7 +37,7 @@ func (o *options) autohand(c *config, dir string, lend agent.Lender, log *slog.L
 	if err != nil {
 		return autohand.Config{}, fmt.Errorf("find this program: %w", err)
 	}
-	cfg := autohand.Config{Path: o.AutohandPath, Env: policy.InheritWhole(o.env, c.keyVariables()), Home: filepath.Join(o.shared(dir), agentsFolder, autohand.Name),
+	cfg := autohand.Config{Path: o.AutohandPath, Env: policy.InheritWhole(o.env, c.keyVariables()), Home: filepath.Join(o.shared(dir), agentsFolder, autohand.Name), UserHome: o.home(),
 		Settings: o.autohandSettings(), Lend: lend, Servers: o.mcpServers(c).Answering, Hook: []string{self, agentHook}, Logger: log}
 	providers, err := o.providers(c)
 	if err != nil {
@@ -51,6 +51,16 @@ func (o *options) autohand(c *config, dir string, lend agent.Lender, log *slog.L
 	return cfg, nil
 }
 
+// home is the user's folder; empty means unknown.
+func (o *options) home() string {
+	variable := "HOME"
+	if runtime.GOOS == "windows" {
+		variable = "USERPROFILE"
+	}
+	home, _ := lookup(o.env, variable)
+	return home
+}
+
 // autohandSettings is where the Autohand CLI keeps its settings.
 func (o *options) autohandSettings() string {
 	if file, _ := lookup(o.env, "AUTOHAND_CONFIG"); file != "" {
@@ -58,12 +68,7 @@ func (o *options) autohandSettings() string {
 	}
 	dir, _ := lookup(o.env, "AUTOHAND_HOME")
 	if dir == "" {
-		variable := "HOME"
-		if runtime.GOOS == "windows" {
-			variable = "USERPROFILE"
-		}
-		home, _ := lookup(o.env, variable)
-		dir = cmp.Or(home, ".") + "/.autohand"
+		dir = cmp.Or(o.home(), ".") + "/.autohand"
 	}
 	return filepath.Join(filepath.FromSlash(dir), "config.json")
 }

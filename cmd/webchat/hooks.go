@@ -146,12 +146,11 @@ func belowData(workspace, dataDir string) (rel string, below bool) {
 
 // policy is what c says about acts in workspace, with webchat's own files private.
 func (o *options) policy(c *config, workspace, dataDir string) *policy.Policy {
-	home, _ := lookup(o.env, "HOME")
 	programs, _ := lookup(o.env, "PATH")
 	own := []string{o.configPath(), filepath.Join(xdg.ConfigHome, "webchat"), filepath.Join(o.shared(dataDir), agentsFolder), filepath.Join(o.shared(dataDir), copilotFolder)}
 	if _, below := belowData(workspace, dataDir); !below {
 		own = append(own, dataDir)
 	}
-	return policy.New(policy.Config{Rules: c.Permissions, Reading: o.Permissions == string(consent.ModeAsk), Workspace: workspace, Home: home, Path: programs, Asks: []string{displaytools.RunCommand},
+	return policy.New(policy.Config{Rules: c.Permissions, Reading: o.Permissions == string(consent.ModeAsk), Workspace: workspace, Home: o.home(), Path: programs, Asks: []string{displaytools.RunCommand},
 		Private: slices.DeleteFunc(own, func(name string) bool { return name == "" }), Secrets: o.secrets(workspace, dataDir)})
 }

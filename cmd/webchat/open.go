@@ -267,8 +267,7 @@ func resolved(name string) (string, error) {
 // agree asks whether a folder is meant that is unusual as a workspace and was never
 // open.
 func (o *options) agree(folder string, stderr io.Writer) error {
-	home, _ := lookup(o.env, "HOME")
-	why := files.Warn(folder, home)
+	why := files.Warn(folder, o.home())
 	if why == "" || o.container || !isatty.IsTerminal(os.Stdin.Fd()) && !isatty.IsCygwinTerminal(os.Stdin.Fd()) {
 		return nil
 	}

@@ -142,9 +142,8 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 			err = errors.Join(err, r.db.Close())
 		}
 	}()
-	home, _ := lookup(o.env, "HOME")
 	pages, err := server.NewPages(server.PagesConfig{
-		Config: page.Config{Home: home, Base: o.base(), OutputTTL: o.OutputTTL, Budget: int64(o.OutputBudget), Prices: c.prices,
+		Config: page.Config{Home: o.home(), Base: o.base(), OutputTTL: o.OutputTTL, Budget: int64(o.OutputBudget), Prices: c.prices,
 			NoModel: []string{offline.Name}, Models: modelsOf(ctx, backends), Elsewhere: []string{mcp.BackendName}, Editor: c.Editor, Unveiled: c.unveiled(), Shared: o.Identity != ""},
 		Outputs: r.outputs,
 	})
@@ -203,7 +202,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	r.handover = &daemon.Handover{Sessions: r.sessions, Inputs: inputs, Flags: o.flags}
 	r.metrics.read(r)
 	r.server, err = server.New(server.Config{Sessions: r.sessions, Outputs: r.outputs, Hub: r.hub, Guard: r.guard,
-		Pages: pages, Metrics: r.metrics.handler(), MCP: r.lender, MCPSession: r.lender.SessionOf, MaxStreams: o.MaxStreams, Peers: r.peers, Forwarded: r.metrics.wasForwarded, MCPServers: o.listServers(c), AllowMCP: o.allowServer(c), Home: home, Version: version(), Consent: o.consent(c), Grants: kept, Logger: log,
+		Pages: pages, Metrics: r.metrics.handler(), MCP: r.lender, MCPSession: r.lender.SessionOf, MaxStreams: o.MaxStreams, Peers: r.peers, Forwarded: r.metrics.wasForwarded, MCPServers: o.listServers(c), AllowMCP: o.allowServer(c), Home: o.home(), Version: version(), Consent: o.consent(c), Grants: kept, Logger: log,
 		Looks: looks, Stored: r.db.Size, Notice: r.notice(moved), Stopping: ctx.Done()})
 	if err == nil {
 		r.looking.Go(func() { o.warnBackend(ctx, backends, log) })

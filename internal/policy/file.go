@@ -27,15 +27,16 @@ type file struct {
 
 // Why an act is asked about each time.
 const (
-	whyKeys   = "It may hold keys or passwords, so you are always asked."
-	whyOwn    = "It belongs to webchat's own settings or data, so you are always asked."
-	whyTorn   = "Programs understand this path differently, so you are asked each time."
-	whyLater  = "It can run later without a question, so you are asked now, each time."
-	whyFile   = "It is the address of a file, so you are asked each time."
-	whyUnread = "It cannot be read as a shell command, so no rule with a prefix can be applied to it."
-	whyTwin   = "It is another name of %s, which may hold keys or passwords."
-	whyNamed  = "It names a file that may hold keys or passwords, so you are always asked."
-	whyMany   = "It is too long to tell whether it names a file of keys or passwords."
+	whyKeys      = "It may hold keys or passwords, so you are always asked."
+	whyOwn       = "It belongs to webchat's own settings or data, so you are always asked."
+	whyTorn      = "Programs understand this path differently, so you are asked each time."
+	whyLater     = "It can run later without a question, so you are asked now, each time."
+	whyInstructs = "Agents take it as instructions without a question, so you are asked now, each time."
+	whyFile      = "It is the address of a file, so you are asked each time."
+	whyUnread    = "It cannot be read as a shell command, so no rule with a prefix can be applied to it."
+	whyTwin      = "It is another name of %s, which may hold keys or passwords."
+	whyNamed     = "It names a file that may hold keys or passwords, so you are always asked."
+	whyMany      = "It is too long to tell whether it names a file of keys or passwords."
 
 	whyReplaced = "It was replaced while it was opened."
 )
@@ -67,8 +68,14 @@ func (p *Policy) file(act agent.Permission) file {
 		f.names = append(told.names, f.names...)
 		f.outside, f.secret = f.outside || told.outside, cmp.Or(f.secret, told.secret)
 	}
-	if f.alone == "" && act.Kind == agent.KindWrite && p.runsLater(f.names) {
-		f.alone = whyLater
+	if f.alone == "" && act.Kind == agent.KindWrite {
+		switch l := p.later(f.names); {
+		case l.elements == nil:
+		case l.effect == Instructs:
+			f.alone = whyInstructs
+		default:
+			f.alone = whyLater
+		}
 	}
 	return f
 }

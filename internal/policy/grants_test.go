@@ -219,15 +219,17 @@ func TestGrantsOfFilesAndTools(t *testing.T) {
 	}
 }
 
-// What runs later without being asked about is asked about when it is written, each
-// time, whatever rules and modes say. What runs only by a command of its own is not.
-func TestWhatRunsLater(t *testing.T) {
+// THREATS 108: what runs later without being asked about, or instructs agents, is asked about when it is written,
+// each time, whatever rules and modes say. What runs only by a command of its own is not.
+func TestThreat108WhatRunsLater(t *testing.T) {
 	ws := t.TempDir()
 	p := New(Config{Workspace: ws, Rules: []Rule{{Kind: agent.KindWrite, Path: "**", Decision: event.Allow}}})
 	later := strings.Fields(`.git/hooks/pre-commit .git/config sub/.git/config .GIT/hooks/x .git./hooks/x git~1/hooks/x .github/hooks/x.json .github/copilot/settings.json
 		.github/lsp.json .claude/settings.json sub/.claude/settings.local.json .cursor/mcp.json .gemini/settings.json .codex/config.toml .mcp.json .vscode/tasks.json
 		.vscode/settings.json .idea/workspace.xml .zed/tasks.json .devcontainer/devcontainer.json .bashrc .profile .zshenv .config/fish/config.fish
-		.husky/pre-commit .direnv/x mise.toml .pre-commit-config.yaml lefthook.yml .exrc .gdbinit .gitconfig .git`)
+		.husky/pre-commit .direnv/x mise.toml .pre-commit-config.yaml lefthook.yml .exrc .gdbinit .gitconfig .git
+		.opencode/plugin/x.js opencode.json sub/opencode.jsonc .qwen/settings.json .github/mcp.json .hg/hgrc .helix/languages.toml .Rprofile .yarnrc.yml
+		.cargo/config.toml app.code-workspace sub/.CODE-WORKSPACE .autohand/extensions/x`)
 	for _, name := range append(later, ".g\u200cit/hooks/x") {
 		got := p.Rule(t.Context(), agent.Permission{Kind: agent.KindWrite, ToolName: "edit", Resource: name})
 		if !got.Sensitive || got.Why != whyLater {
@@ -237,7 +239,13 @@ func TestWhatRunsLater(t *testing.T) {
 			t.Errorf("reading %s: %+v", name, got)
 		}
 	}
-	for _, name := range strings.Fields(`Makefile package.json .github/workflows/ci.yml .github/CODEOWNERS .gitignore gitlab/x src/git.go AGENTS.md vscode/tasks.json Dockerfile`) {
+	for _, name := range strings.Fields(`AGENTS.md CLAUDE.md sub/claude.md AGENTS.override.md GEMINI.md .github/copilot-instructions.md .github/instructions/a/b.instructions.md .claude/rules/x.md`) {
+		if got := p.Rule(t.Context(), agent.Permission{Kind: agent.KindWrite, ToolName: "edit", Resource: name}); !got.Sensitive || got.Why != whyInstructs {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	for _, name := range strings.Fields(`Makefile package.json .github/workflows/ci.yml .github/CODEOWNERS .gitignore gitlab/x src/git.go vscode/tasks.json Dockerfile
+		agents/x.md .hg/store/x config/x config.toml .cargo/registry/x code-workspace`) {
 		if got := p.Rule(t.Context(), agent.Permission{Kind: agent.KindWrite, ToolName: "edit", Resource: name}); got.Sensitive || got.Decision != event.Allow {
 			t.Errorf("%s: %+v", name, got)
 		}

@@ -7,38 +7,140 @@ import (
 	"unicode"
 )
 
-// The lists name, in lower case, what programs run or obey by themselves, sooner or
-// later, without anyone asking: Git and its hooks, agents, editors, shells, debuggers
-// and logins. What runs only when its command is run (Makefile, package.json, a CI
-// workflow after a push) is not among them.
-var (
-	laterFolders = []string{".git", ".husky", ".claude", ".codex", ".copilot", ".gemini", ".cursor", ".autohand", ".continue", ".windsurf",
-		".vscode", ".idea", ".zed", ".fleet", ".devcontainer", ".direnv", ".mise", ".emacs.d", ".vim", ".webchat"}
-	laterBelow = []string{".github/hooks", ".github/copilot", ".github/lsp.json", ".github/copilot-setup-steps.yml",
-		".config/fish", ".config/git", ".config/nvim", ".config/mise", ".config/nushell", ".config/autostart", ".config/systemd",
-		".local/bin", "library/launchagents"}
-	laterFiles = []string{".envrc", ".autoenv", "mise.toml", ".mise.toml", ".mcp.json", "lefthook.yml", "lefthook.yaml", ".lefthook.yml",
-		".pre-commit-config.yaml", ".devcontainer.json", ".gitconfig", ".exrc", ".vimrc", ".nvimrc", ".nvim.lua", ".lvimrc", ".emacs",
-		".dir-locals.el", ".gdbinit", ".lldbinit", ".profile", ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases",
-		".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".mkshrc", ".cshrc", ".tcshrc", ".login", ".logout", ".inputrc",
-		".xprofile", ".xinitrc", ".xsession", ".xsessionrc", ".tmux.conf", ".screenrc"}
+// Effect is what comes of a [Later] by itself.
+type Effect int
+
+const (
+	Runs      Effect = iota // programs run it, or obey it as settings
+	Instructs               // agents are told what it says, and run nothing by that
+	// Holds is of a folder that its program writes to all the time, and of which some entries run:
+	// those stand in the list, too.
+	Holds
 )
 
-// runsLater reports whether a file, by one of its names, is among what is run later
-// by itself.
-func (p *Policy) runsLater(names []string) bool {
-	return slices.ContainsFunc(names, func(name string) bool {
+// Later is a place of a folder, below it at any depth, that takes effect sooner or later without
+// anyone asking: by Git and its hooks, agents, editors, shells, debuggers and logins. What runs
+// only when its command is run (Makefile, package.json, a CI workflow after a push) is not one.
+type Later struct {
+	// Path is a file, or a folder with all that is in it, by the last elements of its path in lower
+	// case, each a pattern of [path.Match].
+	Path   string
+	Effect Effect
+	By     []string // the agents that run it when they start; see [RunBy]
+}
+
+// Laters is the one list of such places.
+var Laters = slices.Concat(
+	// Git and its like, and hooks.
+	laters(Holds, ".git"),
+	laters(Runs, `.git/hooks .git/config .git/config.worktree .git/info/attributes .git/modules
+		.git/commondir .gitconfig .hg/hgrc* .husky lefthook.yml lefthook.yaml .lefthook.yml
+		.pre-commit-config.yaml`),
+	// Agents.
+	laters(Runs, ".github/hooks", "copilot-acp"),
+	laters(Runs, ".claude/settings.json .claude/settings.local.json", "claude", "copilot-acp"),
+	laters(Runs, ".codex/config.toml .codex/hooks.json .codex/rules", "codex"),
+	laters(Runs, ".gemini/settings.json .gemini/extensions .gemini/hooks .gemini/.env", "gemini"),
+	laters(Runs, "opencode.json opencode.jsonc .opencode", "opencode"),
+	laters(Runs, ".qwen/settings.json .qwen/extensions .qwen/hooks .qwen/.env", "qwen"),
+	laters(Runs, `.github/copilot/settings.json .github/copilot/settings.local.json .mcp.json
+		.github/mcp.json`, "copilot-acp"),
+	laters(Runs, ".autohand/extensions", "autohand"),
+	laters(Runs, `.claude .codex .copilot .gemini .cursor .autohand .continue .windsurf .qwen .webchat
+		.github/copilot .github/lsp.json .github/copilot-setup-steps.yml`),
+	laters(Instructs, `agents.md agents.override.md claude.md claude.local.md gemini.md qwen.md
+		.github/copilot-instructions.md .github/instructions .claude/rules .cursor/rules .cursorrules
+		.windsurfrules`),
+	// Editors and debuggers.
+	laters(Runs, `.vscode *.code-workspace .idea .zed .fleet .helix .devcontainer .devcontainer.json
+		.emacs.d .emacs .dir-locals.el .vim .exrc .vimrc .nvimrc .nvim.lua .lvimrc .config/nvim
+		.gdbinit .lldbinit`),
+	// What other programs read wherever they are started.
+	laters(Runs, `.envrc .autoenv .direnv .mise mise.toml .mise.toml .config/mise .cargo/config
+		.cargo/config.toml .yarnrc .yarnrc.yml .rprofile`),
+	// Shells and logins.
+	laters(Runs, `.profile .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .zshrc
+		.zshenv .zprofile .zlogin .zlogout .kshrc .mkshrc .cshrc .tcshrc .login .logout .inputrc
+		.xprofile .xinitrc .xsession .xsessionrc .tmux.conf .screenrc .config/fish .config/git
+		.config/nushell .config/autostart .config/systemd .local/bin library/launchagents`),
+)
+
+func laters(e Effect, paths string, by ...string) (all []Later) {
+	for p := range strings.FieldsSeq(paths) {
+		all = append(all, Later{p, e, by})
+	}
+	return all
+}
+
+// RunBy returns the places of a folder whose programs and settings an agent takes when it starts
+// there, by the name of its preset.
+func RunBy(agent string) (paths []string) {
+	for _, l := range Laters {
+		if slices.Contains(l.By, agent) {
+			paths = append(paths, l.Path)
+		}
+	}
+	return paths
+}
+
+// laterBy has the entries of Laters by the first element of their paths, and those in which it is a
+// pattern by "".
+var laterBy = func() map[string][]laterEntry {
+	by := map[string][]laterEntry{}
+	for _, l := range Laters {
+		e := laterEntry{l.Effect, strings.Split(l.Path, "/")}
+		first := e.elements[0]
+		if strings.ContainsAny(first, "*?[") {
+			first = ""
+		}
+		by[first] = append(by[first], e)
+	}
+	return by
+}()
+
+type laterEntry struct {
+	effect   Effect
+	elements []string
+}
+
+// runsLater reports whether a file, by one of its names, is one of [Laters] or in one.
+func (p *Policy) runsLater(names []string) bool { return p.later(names).elements != nil }
+
+// later returns which of [Laters] a file is or is in, by one of its names: the one with the longest
+// path. Without elements it is none.
+func (p *Policy) later(names []string) (most laterEntry) {
+	for _, name := range names {
 		parts := strings.Split(p.relative(name), "/")
 		for i := range parts {
 			parts[i] = plainName(parts[i])
 		}
-		if slices.ContainsFunc(parts, func(dir string) bool { return slices.Contains(laterFolders, dir) }) ||
-			slices.Contains(laterFiles, parts[len(parts)-1]) {
-			return true
+		for i, part := range parts {
+			if part == "" {
+				continue
+			}
+			for _, entries := range [][]laterEntry{laterBy[part], laterBy[""]} {
+				for _, e := range entries {
+					if len(e.elements) > len(most.elements) && matchesAll(e.elements, parts[i:]) {
+						most = e
+					}
+				}
+			}
 		}
-		whole := "/" + path.Join(parts...) + "/"
-		return slices.ContainsFunc(laterBelow, func(below string) bool { return strings.Contains(whole, "/"+below+"/") })
-	})
+	}
+	return most
+}
+
+// matchesAll reports whether a path begins with elements, which are patterns.
+func matchesAll(elements, parts []string) bool {
+	if len(parts) < len(elements) {
+		return false
+	}
+	for i, e := range elements {
+		if ok, _ := path.Match(e, parts[i]); !ok {
+			return false
+		}
+	}
+	return true
 }
 
 // plainName is a file's name as the most forgiving file system reads it: any case,

@@ -23,9 +23,12 @@ type Config struct {
 	Lend agent.Lender
 	// Home is a folder for what is to be remembered of conversations. Empty: nothing is, and none
 	// is resumed.
-	Home    string
-	Login   string // the authentication method that is chosen if the agent wants one; empty: none
-	Unasked bool   // the agent may act without asking
+	Home string
+	// UserHome is the user's folder: what stands there and above it is the user's own, and keeps
+	// the agent from no workspace. Empty: unknown.
+	UserHome string
+	Login    string // the authentication method that is chosen if the agent wants one; empty: none
+	Unasked  bool   // the agent may act without asking
 	// Servers returns the user's MCP servers that answer, by name; nil if there are none.
 	Servers func(context.Context) map[string]agent.MCPServer
 	Silence time.Duration // without a sign of life until the user is warned; 0: a minute

@@ -169,7 +169,7 @@ func (c *conn) End() {}
 // start starts the agent and opens a conversation, the one of that id if it is not empty.
 func (c *conn) start(ctx context.Context, id string) error {
 	cfg := c.b.cfg
-	if err := convo.RefuseRisky(cfg.Title, convo.UpToRoot(c.Options.Workspace), cfg.Risky); err != nil {
+	if err := convo.RefuseRisky(cfg.Title, c.Options.Workspace, cfg.UserHome, cfg.Risky); err != nil {
 		return err
 	}
 	c.mu.Lock()

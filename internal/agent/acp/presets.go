@@ -11,6 +11,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/convo"
+	"webchat/internal/policy"
 )
 
 // Preset is an agent that speaks the Agent Client Protocol, as it is started so that it asks before
@@ -21,7 +22,8 @@ type Preset struct {
 	Env     []string
 	// Instructs is the environment with which it reads the instruction files of a folder.
 	Instructs []string
-	// Risky are the paths in a folder from which it would run commands without asking.
+	// Risky are the paths in a folder from which it would run commands without asking; see
+	// [policy.RunBy].
 	Risky []string
 	// Mark is the field in which its program says that a call is of webchat's tools; see Mark.
 	// Empty: it has none, or asks nothing about them.
@@ -50,7 +52,7 @@ type Preset struct {
 // lacks is what a user should know before they choose the agent, of which a was tried.
 func (p Preset) lacks(a agent.Asking) (all []string) {
 	if len(p.Risky) > 0 {
-		all = append(all, "opens no folder with "+p.Risky[0]+" or the like, from which it would run commands without asking")
+		all = append(all, "opens no folder with "+p.Risky[0]+" or the like in it or above it, from which it would run commands without asking")
 	}
 	unasked := convo.Unasked(a)
 	if len(unasked) == 0 && p.Consent != "" && a != (agent.Asking{Writes: agent.AskedYes, Runs: agent.AskedYes, Reads: agent.AskedYes}) {
@@ -92,7 +94,7 @@ func Presets() map[string]Preset {
 			Instructs: []string{"CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD=1"}, Failures: []string{"API Error: "},
 			// In a folder that its user trusts it ran hooks of these in a part of the runs, despite
 			// settingSources: 2.1.316.
-			Risky: []string{".claude/settings.json", ".claude/settings.local.json"},
+			Risky: policy.RunBy("claude"),
 			Meta: func(all bool) object {
 				// Settings of a folder would run its servers; its CLAUDE.md comes as that of one
 				// more folder.
@@ -108,20 +110,20 @@ func Presets() map[string]Preset {
 			},
 			SignIn: "claude /login", Offline: claudeOffline},
 		"codex": {Title: "Codex", Command: []string{"codex-acp"}, Mark: "_meta.is_mcp_", Mode: "read-only", Asks: []string{"read-only"}, Notices: []string{"Warning: "},
-			SignIn: "codex login", Obeys: true, Risky: []string{".codex/config.toml", ".codex/hooks.json", ".codex/rules"}, Consent: "runs read commands without asking; webchat does not stop it", Offline: codexOffline},
-		"gemini": {Title: "Gemini CLI", Command: []string{"gemini", "--acp"}, Risky: []string{".gemini/settings.json", ".gemini/extensions", ".gemini/hooks", ".gemini/.env"},
+			SignIn: "codex login", Obeys: true, Risky: policy.RunBy("codex"), Consent: "runs read commands without asking; webchat does not stop it", Offline: codexOffline},
+		"gemini": {Title: "Gemini CLI", Command: []string{"gemini", "--acp"}, Risky: policy.RunBy("gemini"),
 			Mark: "toolCallId", Mode: "default", Asks: []string{"default", "plan"},
 			SignIn: "gemini", Obeys: true, Key: "GEMINI_API_KEY", KeyLogin: "gemini-api-key", Consent: reading, Commands: "shows a command in a title only, so you are asked about each", Reads: "can read files by its own tools", Offline: geminiOffline},
-		"opencode": {Title: "OpenCode", Command: []string{"opencode", "acp"}, Risky: []string{"opencode.json", "opencode.jsonc", ".opencode"},
+		"opencode": {Title: "OpenCode", Command: []string{"opencode", "acp"}, Risky: policy.RunBy("opencode"),
 			Env: []string{`OPENCODE_PERMISSION={"bash":"ask","edit":"ask"}`}, Mode: "build", Asks: []string{"build", "plan"},
 			SignIn: "opencode auth login", Obeys: true, Consent: reading, Reads: "can read files by its own tools", Offline: openCodeOffline},
-		"qwen": {Title: "Qwen Code", Command: []string{"qwen", "--acp"}, Risky: []string{".qwen/settings.json", ".qwen/extensions", ".qwen/hooks", ".qwen/.env"},
+		"qwen": {Title: "Qwen Code", Command: []string{"qwen", "--acp"}, Risky: policy.RunBy("qwen"),
 			Mark: "_meta.provenance", Mode: "default", Asks: []string{"default", "plan"},
 			SignIn: "qwen", Obeys: true, Consent: reading, Reads: "can read files by its own tools", Offline: qwenOffline},
 		"copilot-acp": {Title: "Copilot CLI over ACP", Command: []string{"copilot", "--acp", "--no-auto-update", "--excluded-tools=view,lsp", "--allow-tool={webchat}"}, // all tools of the server of exactly that name: 1.0.102
 			Mode: "agent", Asks: []string{"agent", "plan"},
 			Failures: []string{"Error: "}, Notices: []string{"Info: "}, SignIn: "copilot login", Obeys: true, Env: []string{"COPILOT_ALLOW_ALL=false"},
-			Risky: []string{".github/hooks", ".github/copilot/settings.json", ".github/copilot/settings.local.json", ".claude/settings.json", ".claude/settings.local.json", ".mcp.json", ".github/mcp.json"}, NoPrograms: true, Consent: reading, Offline: copilotOffline},
+			Risky: policy.RunBy("copilot-acp"), NoPrograms: true, Consent: reading, Offline: copilotOffline},
 	}
 }
 

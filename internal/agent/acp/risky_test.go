@@ -12,18 +12,25 @@ import (
 	"webchat/internal/agent/agenttest"
 )
 
-// An agent is not started where it would take commands from a folder: the workspace, or
-// one above it in the same repository.
-func TestRiskyFolders(t *testing.T) {
+// THREATS 108: an agent is not started where it would take commands from a folder: the workspace, or
+// any above it, whatever stands between them. The user's own folder and those above it are the user's.
+func TestThreat108RiskyFolders(t *testing.T) {
 	top := t.TempDir()
-	repository := filepath.Join(top, "repository")
+	home := filepath.Join(top, "home")
+	repository := filepath.Join(home, "outer", "repository")
 	below := filepath.Join(repository, "a", "b")
 	for _, dir := range []string{filepath.Join(repository, ".git"), filepath.Join(below, ".agent", "hooks"), filepath.Join(top, ".agent", "hooks")} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	b := newBackend(t, "polite", func(c *acp.Config) { c.Risky = []string{".agent/settings.json", ".agent/hooks"} })
+	linked := filepath.Join(top, "linked")
+	if err := os.Symlink(below, linked); err != nil {
+		t.Skip("no links here")
+	}
+	b := newBackend(t, "polite", func(c *acp.Config) {
+		c.Risky, c.UserHome = []string{".agent/settings.json", ".agent/hooks"}, home
+	})
 	write := func(name string) string {
 		err := os.MkdirAll(filepath.Dir(name), 0o700)
 		if err == nil {
@@ -34,24 +41,28 @@ func TestRiskyFolders(t *testing.T) {
 		}
 		return name
 	}
-	write(filepath.Join(top, ".agent", "hooks", "x")) // outside of the repository
-	open := func() error {
-		conn, err := b.Open(t.Context(), agent.Options{SessionID: "s", Workspace: below, Tools: agenttest.DisplayTools()}, agenttest.NewHost(agenttest.DisplayTools()))
+	write(filepath.Join(top, ".agent", "hooks", "x"))
+	write(filepath.Join(home, ".agent", "settings.json"))
+	open := func(workspace string) error {
+		conn, err := b.Open(t.Context(), agent.Options{SessionID: "s", Workspace: workspace, Tools: agenttest.DisplayTools()}, agenttest.NewHost(agenttest.DisplayTools()))
 		if err == nil {
 			err = conn.Close()
 		}
 		return err
 	}
-	if err := open(); err != nil {
-		t.Errorf("nothing is risky: %v", err)
+	if err := open(home); err != nil {
+		t.Errorf("the user's own settings are risky: %v", err)
 	}
-	for _, name := range []string{filepath.Join(repository, ".agent", "settings.json"), filepath.Join(below, ".agent", "hooks", "x")} {
-		if err := open(); err != nil {
+	for _, name := range []string{filepath.Join(repository, ".agent", "settings.json"), filepath.Join(below, ".agent", "hooks", "x"),
+		filepath.Join(home, "outer", ".agent", "settings.json")} {
+		if err := open(below); err != nil {
 			t.Errorf("nothing is risky: %v", err)
 		}
 		write(name)
-		if err := open(); !errors.Is(err, agent.ErrUnavailable) || !strings.Contains(err.Error(), filepath.Dir(name)) {
-			t.Errorf("with %s: %v", name, err)
+		for _, workspace := range []string{below, linked} {
+			if err := open(workspace); !errors.Is(err, agent.ErrUnavailable) || !strings.Contains(err.Error(), filepath.Join(".agent", "")) {
+				t.Errorf("%s with %s: %v", workspace, name, err)
+			}
 		}
 		if err := os.Remove(name); err != nil {
 			t.Fatal(err)

@@ -30,6 +30,9 @@ type Config struct {
 	Env  []string // the environment the CLI inherits from
 	// Home is a folder for conversations, each of which has its own below it.
 	Home string
+	// UserHome is the user's folder: what stands there and above it is the user's own. Empty:
+	// unknown.
+	UserHome string
 	// Settings is the user's own configuration of the CLI, a JSON file: its provider and login are
 	// used. Empty, or no such file: there are none.
 	Settings string

@@ -61,7 +61,7 @@ type run struct {
 
 // Ready implements [convo.Agent].
 func (c *conn) Ready(ctx context.Context) error {
-	if err := convo.RefuseRisky(title, []string{c.Options.Workspace}, risky); err != nil {
+	if err := convo.RefuseRisky(title, c.Options.Workspace, c.b.cfg.UserHome, risky); err != nil {
 		return err
 	}
 	c.mu.Lock()
@@ -176,7 +176,7 @@ func (c *conn) End() {
 // start starts the CLI and opens a conversation, the one of that id if it is not empty.
 func (c *conn) start(ctx context.Context, id string) error {
 	workspace := c.Options.Workspace
-	if err := convo.RefuseRisky(title, []string{workspace}, risky); err != nil {
+	if err := convo.RefuseRisky(title, workspace, c.b.cfg.UserHome, risky); err != nil {
 		return err
 	}
 	if err := c.prepare(ctx); err != nil {

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"webchat/internal/agent"
+	"webchat/internal/policy"
 	"webchat/internal/wording"
 )
 
@@ -165,8 +166,8 @@ func isProvider(raw json.RawMessage) bool {
 	return json.Unmarshal(raw, &s) == nil && s.Enabled == nil && (s.Model != nil || s.APIKey != nil || s.BaseURL != nil)
 }
 
-// risky are the places of a workspace from which the CLI runs code by itself.
-var risky = []string{".autohand/extensions"}
+// risky are the places of a folder from which the CLI runs code by itself.
+var risky = policy.RunBy(Name)
 
 // tidy removes what the CLI makes in a workspace at each start. What holds something stays: the
 // index of its memory goes only with an empty memory.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"webchat/internal/agent"
@@ -36,10 +37,12 @@ func Hunks(from, to string) string {
 	return strings.ToValidUTF8(wording.Unified([]byte(from), []byte(to)), "\uFFFD")
 }
 
-// RefuseRisky fails if one of the folders has one of the paths from which an agent would run
-// commands without asking anybody.
-func RefuseRisky(title string, folders, paths []string) error {
-	for _, dir := range folders {
+// RefuseRisky fails if a workspace, or a folder above it, has one of the paths from which an agent
+// would run commands without asking anybody. home is the user's folder: what stands there and above
+// it is the user's own. Agents look up to different folders, and what they take for the root of a
+// repository is theirs to say, so all are judged, by the workspace's name and by where that leads.
+func RefuseRisky(title, workspace, home string, paths []string) error {
+	for _, dir := range upwards(workspace, home) {
 		for _, path := range paths {
 			if name := filepath.Join(dir, filepath.FromSlash(path)); holds(name) {
 				return fmt.Errorf("%w: %s would run what %s says, without asking you; rename that, or choose another agent",
@@ -50,21 +53,39 @@ func RefuseRisky(title string, folders, paths []string) error {
 	return nil
 }
 
-// UpToRoot is a folder and those above it up to the root of its git repository; the folder alone
-// without one.
-func UpToRoot(folder string) []string {
-	dirs := []string{folder}
-	for dir := folder; ; dir = filepath.Dir(dir) {
-		if dir != folder {
-			dirs = append(dirs, dir)
-		}
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return dirs
-		}
-		if filepath.Dir(dir) == dir {
-			return dirs[:1]
+// upwards returns a folder and all above it, by its name and by where that leads, but for home and
+// what is above that.
+func upwards(folder, home string) (dirs []string) {
+	homes := places(home)
+	for _, dir := range places(folder) {
+		for {
+			if !slices.ContainsFunc(homes, func(h string) bool { return isUnder(dir, h) }) && !slices.Contains(dirs, dir) {
+				dirs = append(dirs, dir)
+			}
+			if filepath.Dir(dir) == dir {
+				break
+			}
+			dir = filepath.Dir(dir)
 		}
 	}
+	return dirs
+}
+
+// places are a folder's name and where it leads; none for an empty name.
+func places(dir string) []string {
+	if dir == "" {
+		return nil
+	}
+	names := []string{filepath.Clean(dir)}
+	if real, err := filepath.EvalSymlinks(dir); err == nil && real != names[0] {
+		names = append(names, real)
+	}
+	return names
+}
+
+// isUnder reports whether a path is root or below it.
+func isUnder(root, name string) bool {
+	return name == root || strings.HasPrefix(name, strings.TrimSuffix(root, string(filepath.Separator))+string(filepath.Separator))
 }
 
 // holds reports whether there is a file, or a folder with something in it.
