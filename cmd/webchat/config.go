@@ -29,6 +29,7 @@ type config struct {
 	Agents      map[string]agentConfig `yaml:"agents"`
 	Permissions []policy.Rule          `yaml:"permissions"`
 	Hooks       []hookConfig           `yaml:"hooks"`
+	Sandbox     sandboxConfig          `yaml:"sandbox"`
 	EnvAllow    []string               `yaml:"env_allow"`
 	Editor      string                 `yaml:"editor"` // an address with {path} and {line}
 	Veil        *bool                  `yaml:"veil"`   // false: what looks like a secret is shown as it is
@@ -183,6 +184,9 @@ func (c *config) check() error {
 		if _, err := h.hook(); err != nil {
 			return fmt.Errorf("hooks, hook %d: %w", i+1, err)
 		}
+	}
+	if err := c.Sandbox.check(); err != nil {
+		return fmt.Errorf("sandbox: %w", err)
 	}
 	for name, p := range c.Providers {
 		if err := p.check(); err != nil {

@@ -74,6 +74,9 @@ func doctor(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := o.doctorSandbox(c, say); err != nil {
+		return err
+	}
 	say("consent", "--permissions %s, %d rules, %d hooks", o.Permissions, len(c.Permissions), len(c.Hooks))
 	for _, missed := range missedRules(c, backends) {
 		say("consent", "%s, which no agent that is set up is known to have: the rule may never hold", missed)
@@ -126,7 +129,7 @@ func doctorBackends(ctx context.Context, all []agent.Backend, demands bool, say 
 func (o *options) doctorSessions(ctx context.Context, all []agent.Backend, c *config, workspace, running string, say func(string, string, ...any)) {
 	var specs []agent.ToolSpec
 	if store, err := outputs.New(outputs.Config{TTL: o.OutputTTL, Budget: int64(o.OutputBudget)}); err == nil {
-		if set, err := o.tools(c, workspace, nil, store, usersOwn{})("doctor"); err == nil {
+		if set, err := o.tools(c, workspace, nil, store, usersOwn{}, nil)("doctor"); err == nil {
 			for _, t := range set.Tools() {
 				specs = append(specs, t.Spec())
 			}
@@ -179,7 +182,7 @@ func (o *options) doctorTools(c *config, workspace string, say func(string, stri
 	if err != nil {
 		return &usageError{err.Error()}
 	}
-	set, err := o.tools(c, workspace, nil, store, usersOwn{})("doctor")
+	set, err := o.tools(c, workspace, nil, store, usersOwn{}, nil)("doctor")
 	if err != nil {
 		return err
 	}

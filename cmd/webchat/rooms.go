@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/offline"
+	"webchat/internal/cage"
 	"webchat/internal/consent"
 	"webchat/internal/daemon"
 	"webchat/internal/displaytools"
@@ -60,11 +62,11 @@ type usersOwn struct {
 }
 
 // tools makes the display tools of one session.
-func (o *options) tools(c *config, workspace string, p *policy.Policy, out *outputs.Store, own usersOwn) func(eventlog.ID) (agent.Toolset, error) {
+func (o *options) tools(c *config, workspace string, p *policy.Policy, out *outputs.Store, own usersOwn, in *cage.Cage) func(eventlog.ID) (agent.Toolset, error) {
 	shell, _ := lookup(o.env, "SHELL")
 	return func(id eventlog.ID) (agent.Toolset, error) {
 		cfg := displaytools.Config{SessionID: string(id), Workspace: workspace, Policy: p, Outputs: out, Shell: shell,
-			Env: o.env, EnvAllow: c.EnvAllow, EnvDeny: c.keyVariables(), CommandTimeout: o.CommandTimeout, Inputs: own.inputs}
+			Env: o.env, EnvAllow: c.EnvAllow, EnvDeny: c.keyVariables(), CommandTimeout: o.CommandTimeout, Inputs: own.inputs, Confine: confined(in)}
 		if own.before != nil {
 			cfg.Before = own.before(id)
 		}
@@ -179,7 +181,14 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	}
 	inputs := &displaytools.Inputs{}
 	shown := &released.Releases{Outputs: released.Outputs{Store: r.outputs}, Unread: o.ReadOutput != "on"}
-	room := o.room(c, dir, shown, usersOwn{inputs, r.before, r.results}, kept)
+	box, err := o.sandbox(c)
+	if err != nil {
+		return nil, err
+	}
+	if err := cage.Clear(filepath.Join(dir, confinedFolder)); err != nil {
+		return nil, fmt.Errorf("remove what confined commands of an earlier start left: %w", err)
+	}
+	room := o.room(c, box, dir, shown, usersOwn{inputs, r.before, r.results}, kept, log)
 	if open(); notOpened != nil {
 		return nil, notOpened
 	}
@@ -202,7 +211,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	r.handover = &daemon.Handover{Sessions: r.sessions, Inputs: inputs, Flags: o.flags}
 	r.metrics.read(r)
 	r.server, err = server.New(server.Config{Sessions: r.sessions, Outputs: r.outputs, Hub: r.hub, Guard: r.guard,
-		Pages: pages, Metrics: r.metrics.handler(), MCP: r.lender, MCPSession: r.lender.SessionOf, MaxStreams: o.MaxStreams, Peers: r.peers, Forwarded: r.metrics.wasForwarded, MCPServers: o.listServers(c), AllowMCP: o.allowServer(c), Home: o.home(), Version: version(), Consent: o.consent(c), Grants: kept, Logger: log,
+		Pages: pages, Metrics: r.metrics.handler(), MCP: r.lender, MCPSession: r.lender.SessionOf, MaxStreams: o.MaxStreams, Peers: r.peers, Forwarded: r.metrics.wasForwarded, MCPServers: o.listServers(c), AllowMCP: o.allowServer(c), Home: o.home(), Version: version(), Consent: o.consent(c), Sandbox: box.shape(), Grants: kept, Logger: log,
 		Looks: looks, Stored: r.db.Size, Notice: r.notice(moved), Stopping: ctx.Done()})
 	if err == nil {
 		r.looking.Go(func() { o.warnBackend(ctx, backends, log) })
@@ -221,11 +230,15 @@ func looks(ctx context.Context, workspace, text string) (all []server.Look, err 
 }
 
 // room makes what the sessions of a workspace work with.
-func (o *options) room(c *config, dir string, out *released.Releases, own usersOwn, kept *policy.Kept) func(string) (sessions.Room, error) {
+func (o *options) room(c *config, box sandbox, dir string, out *released.Releases, own usersOwn, kept *policy.Kept, log *slog.Logger) func(string) (sessions.Room, error) {
 	env, _ := policy.Inherit(o.env, c.EnvAllow, c.keyVariables())
 	return func(workspace string) (room sessions.Room, err error) {
 		p := o.policy(c, workspace, dir)
-		room = sessions.Room{Tools: out.Reading(o.tools(c, workspace, p, out.Store, own)), Policy: p, Kept: func(user string) consent.Kept { return kept.Workspace(workspace, user) }}
+		in, err := o.cage(c, box, workspace, dir, p, log)
+		if err != nil {
+			return room, err
+		}
+		room = sessions.Room{Tools: out.Reading(o.tools(c, workspace, p, out.Store, own, in)), Policy: p, Kept: func(user string) consent.Kept { return kept.Workspace(workspace, user) }}
 		if len(c.Hooks) > 0 {
 			if room.Hooks, err = o.hooks(c, workspace); err != nil {
 				return room, err
@@ -238,9 +251,10 @@ func (o *options) room(c *config, dir string, out *released.Releases, own usersO
 
 // What the data folder holds beside what other rooms keep in it.
 const (
-	outputsFolder = "outputs"
-	agentsFolder  = "agents" // their homes
-	copilotFolder = "copilot"
+	outputsFolder  = "outputs"
+	confinedFolder = "confined" // what confined commands write that does not last
+	agentsFolder   = "agents"   // their homes
+	copilotFolder  = "copilot"
 )
 
 // handler answers, and counts what it answered.

@@ -28,7 +28,8 @@ func OpenBrowser(dir, link string, env []string) error {
 	case "windows":
 		args = []string{"rundll32", "url.dll,FileProtocolHandler", name}
 	}
-	return proc.Detach(args, env)
+	_, err := proc.Detach(args, env, nil)
+	return err
 }
 
 func redirectFile(dir string) string { return filepath.Join(dir, "open.html") }

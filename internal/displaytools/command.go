@@ -90,7 +90,7 @@ func (c *commandCall) run(ctx context.Context, report agent.Progress) (agent.Res
 	defer r.complete()
 	env, withheld := s.env.of(agent.CallFrom(ctx))
 	r.withheld, r.again = withheld, agent.CallFrom(ctx).Repeated()
-	r.job, err = s.start(c.command, meta.Cwd, env, w)
+	r.job, err = s.start(ctx, c.command, meta.Cwd, env, w)
 	if err != nil {
 		return agent.Failure(event.KindInternal, "The command was not run: %v", err), nil
 	}
@@ -112,14 +112,19 @@ func (s *Set) enter() bool {
 }
 
 // start runs command; its child is the Set's to end until forget.
-func (s *Set) start(command, dir string, env []string, w *outputs.Writer) (*job, error) {
+func (s *Set) start(ctx context.Context, command, dir string, env []string, w *outputs.Writer) (*job, error) {
 	s.forgetEnded()
 	cmd := proc.Command{Args: s.invocation(command), Dir: dir, Env: append(env[:len(env):len(env)], "PWD="+dir), Output: w, Grace: commandGrace}
-	child, err := proc.Start(cmd)
-	if errors.Is(err, proc.ErrNotFound) && s.shell != "sh" {
+	if _, err := proc.LookUp(cmd); errors.Is(err, proc.ErrNotFound) {
 		cmd.Args[0] = "sh" // the user's shell is not installed here
-		child, err = proc.Start(cmd)
 	}
+	if s.confine != nil && !agent.CallFrom(ctx).Typed {
+		var err error
+		if cmd, err = s.confine(ctx, cmd); err != nil {
+			return nil, err
+		}
+	}
+	child, err := proc.Start(cmd)
 	if err != nil {
 		return nil, err
 	}

@@ -40,6 +40,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/outputs"
 	"webchat/internal/policy"
+	"webchat/internal/proc"
 )
 
 // The tools' names.
@@ -74,6 +75,9 @@ type Config struct {
 	EnvDeny  []string // the variables that hold providers' keys
 
 	CommandTimeout time.Duration // 0: DefaultCommandTimeout
+	// Confine returns what runs a command that an agent asked for, confined; nil: it may touch
+	// what this process may.
+	Confine func(context.Context, proc.Command) (proc.Command, error)
 
 	Inputs  *Inputs // what users pipe to be shown; nil: nothing
 	Before  Before  // what files were; nil: no changes are shown
@@ -90,6 +94,7 @@ type Set struct {
 	limit   time.Duration
 	// readTime is how long one showing of a file may read.
 	readTime time.Duration
+	confine  func(context.Context, proc.Command) (proc.Command, error)
 	tools    []agent.Tool
 	inputs   *Inputs
 	before   Before
@@ -115,7 +120,7 @@ func New(c Config) (*Set, error) {
 	if c.CommandTimeout <= 0 {
 		c.CommandTimeout = DefaultCommandTimeout
 	}
-	s := &Set{work: work, out: c.Outputs, session: c.SessionID, limit: c.CommandTimeout, readTime: readTime,
+	s := &Set{work: work, out: c.Outputs, session: c.SessionID, limit: c.CommandTimeout, readTime: readTime, confine: c.Confine,
 		inputs: c.Inputs, before: c.Before, results: c.Results, shell: shell(c.Shell), env: newEnvironments(c.Env, c.EnvAllow, c.EnvDeny), children: map[*job]bool{}}
 	s.life, s.endLife = context.WithCancel(context.Background())
 	s.tools = []agent.Tool{fileTool{s}, commandTool{s}, imageTool{s}}

@@ -55,6 +55,7 @@ var ours = map[string][]string{
 	"internal/agent/acp/acptest":           {}, // an agent for tests
 	"internal/store/postgrestest":          {}, // a database for tests
 
+	"internal/cage":            {"internal/policy", "internal/proc", "internal/veil"},
 	"internal/consent":         {"internal/agent", "internal/event", "internal/eventlog", "internal/proc", "internal/strictjson"},
 	"internal/session":         {"internal/contain", "internal/consent", "internal/event", "internal/eventlog", "internal/agent", "internal/strictjson", "internal/tokens", "internal/files", "internal/kind", "internal/policy"},
 	"internal/sessions":        {"internal/session", "internal/contain", "internal/consent", "internal/event", "internal/eventlog", "internal/agent", "internal/files"},
@@ -110,7 +111,7 @@ var theirs = map[string][]string{
 	"github.com/agnivade/levenshtein":          {"internal/wording"},
 	"github.com/buildkite/terminal-to-html/v3": {"internal/render/terminal"},
 	"github.com/tiktoken-go/tokenizer":         {"internal/tokens"},
-	"github.com/go-json-experiment/json":       {"internal/strictjson", "internal/views", "internal/guard", "internal/mcp"},
+	"github.com/go-json-experiment/json":       {"internal/strictjson", "internal/views", "internal/guard"},
 	"modernc.org/sqlite":                       {"internal/store", "internal/views"},
 	"github.com/jackc/pgx/v5":                  {"internal/store"},
 	"modernc.org/libc":                         {"internal/store"}, // its tests: a disk below SQLite that fails
@@ -124,8 +125,8 @@ var theirs = map[string][]string{
 	"github.com/adrg/xdg":                      {"cmd/webchat"},
 	"github.com/prometheus/client_golang":      {"cmd/webchat"},
 	"github.com/charlievieth/fastwalk":         {"internal/files"},
-	"github.com/fsnotify/fsnotify":             {"internal/files"},                                                                                                  // what each system reports of files
-	"golang.org/x/net":                         {"cmd/webchat", "internal/views", "internal/page/pagetest", "internal/render/rendertest", "internal/e2e/sentences"}, // a bound of connections; HTML as a page; tests parse HTML
+	"github.com/fsnotify/fsnotify":             {"internal/files"},                                                                                                                                    // what each system reports of files
+	"golang.org/x/net":                         {"cmd/webchat", "internal/cage", "internal/proc", "internal/views", "internal/page/pagetest", "internal/render/rendertest", "internal/e2e/sentences"}, // a bound of connections; this server's proxy; filters of calls; HTML as a page; tests parse HTML
 	"github.com/sahilm/fuzzy":                  {"internal/files"},
 	"golang.org/x/sys":                         {"internal/proc", "internal/files", "internal/render", "internal/sse", "internal/document", "internal/policy", "cmd/webchat"},
 	"golang.org/x/image":                       {"internal/kind"},

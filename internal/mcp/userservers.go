@@ -221,10 +221,9 @@ func (s *UserServers) try(ctx context.Context, name string) UserServerStatus {
 	defer cancel()
 	m := s.signed(ctx, name)
 	st := UserServerStatus{Name: name, Type: m.Type, Where: m.Where(), State: Ready, Tools: []string{}}
-	said := &heard{}
-	tools, about, stderr, err := s.tools(ctx, m, said)
+	tools, about, stderr, err := s.tools(ctx, m)
 	if err == nil {
-		st.now, err = descriptionsOf(tools, about, said)
+		st.now, err = descriptionsOf(tools, about)
 	}
 	switch {
 	case err == nil:
@@ -245,11 +244,10 @@ func (s *UserServers) try(ctx context.Context, name string) UserServerStatus {
 }
 
 // tools connects and returns the server's tools, its instructions for models, and what it wrote to
-// standard error before it failed. What it says is kept in said.
-func (s *UserServers) tools(ctx context.Context, m agent.MCPServer, said *heard) (tools []*mcp.Tool, about, stderr string, err error) {
+// standard error before it failed.
+func (s *UserServers) tools(ctx context.Context, m agent.MCPServer) (tools []*mcp.Tool, about, stderr string, err error) {
 	if m.Type != "stdio" {
 		seen := newHeaders(m)
-		seen.said = said
 		defer seen.next.CloseIdleConnections()
 		if tools, about, err = listed(ctx, seen.transport(m, nil)); err != nil && seen.refused.Load() {
 			err = errSignIn
@@ -270,7 +268,7 @@ func (s *UserServers) tools(ctx context.Context, m agent.MCPServer, said *heard)
 		_, _ = io.CopyN(&written, child.Stderr(), mostError) // its end is the child's
 		_, _ = io.Copy(io.Discard, child.Stderr())
 	})
-	tools, about, err = listed(ctx, &mcp.IOTransport{Reader: said.stream(child.Stdout()), Writer: child.Stdin()})
+	tools, about, err = listed(ctx, &mcp.IOTransport{Reader: child.Stdout(), Writer: child.Stdin()})
 	_ = child.Stdin().Close()
 	_, _ = child.Stop(context.Background()) // what is left of it is reported where it is used
 	reader.Wait()

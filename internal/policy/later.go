@@ -103,6 +103,25 @@ type laterEntry struct {
 	elements []string
 }
 
+// IsLater reports whether the file or folder at a path is itself one of [Laters] with an effect,
+// and not by what holds it. The last elements of the path decide.
+func IsLater(p string, effect Effect) bool {
+	parts := strings.Split(p, "/")
+	for i := range parts {
+		parts[i] = plainName(parts[i])
+	}
+	for i, part := range parts {
+		for _, entries := range [][]laterEntry{laterBy[part], laterBy[""]} {
+			for _, e := range entries {
+				if e.effect == effect && len(e.elements) == len(parts)-i && matchesAll(e.elements, parts[i:]) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
 // runsLater reports whether a file, by one of its names, is one of [Laters] or in one.
 func (p *Policy) runsLater(names []string) bool { return p.later(names).elements != nil }
 

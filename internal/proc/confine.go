@@ -3,12 +3,15 @@ package proc
 import (
 	"errors"
 	"fmt"
+	"net"
+	"os"
 	"path/filepath"
+	"runtime"
 )
 
 // A Confinement is what the tree of a [Command] may touch. It is decided before the
 // command starts and held by the kernel, for all that the command starts, until the
-// tree has ended. [Support] reports whether this system can.
+// tree has ended. [Confines] reports whether this system can.
 //
 // # What is there
 //
@@ -32,7 +35,7 @@ import (
 // program, and makes no namespaces of its own. io_uring, keyrings, bpf, vsock and the
 // like are refused, and so is typing into a terminal. It can signal and trace its own
 // processes and no other, its helper included; before Linux 6.12 it can signal all
-// processes of its user ([Support].Lacks).
+// processes of its user ([HoldsSignals]).
 //
 // # What is not held
 //
@@ -58,6 +61,13 @@ type Confinement struct {
 	// Ports are TCP ports at which the caller listens inside, at all addresses of the
 	// tree's loopback; see [Child.Listeners].
 	Ports []int
+	// Started is called once the command runs, before [Start] returns; nil: nothing is.
+	Started func(*Child)
+	// Ended is called once, when nothing of the tree is left, before Stop returns, or when
+	// the start has failed.
+	Ended func()
+
+	only bool // nothing is started: the confinement itself is tried
 }
 
 // Place is a file or folder of the new root.
@@ -93,6 +103,9 @@ const (
 
 // check reports what of a confinement cannot be meant.
 func (c *Confinement) check() error {
+	if runtime.GOOS != "linux" {
+		return errors.New("nothing can be confined on " + runtime.GOOS)
+	}
 	if !filepath.IsAbs(c.Private) {
 		return errors.New("its private folder has no absolute path")
 	}
@@ -118,4 +131,25 @@ func (c *Confinement) check() error {
 	return nil
 }
 
+func (c *Confinement) end() {
+	if c.Ended != nil {
+		c.Ended()
+	}
+}
+
 func isClean(p string) bool { return filepath.IsAbs(p) && filepath.Clean(p) == p }
+
+// Listeners are those inside a confined tree, in the order of [Confinement.Ports]. They
+// are the caller's to close. They accept in this process and carry nothing by themselves.
+func (c *Child) Listeners() []net.Listener { return c.listeners }
+
+// Open gives a confined tree that runs a file or folder: what [Hold] returned, at its own
+// path, Readable or Writable, whatever was frozen or covered there. It takes effect at
+// once, for what the tree opens from then on. If something else is at the path now, or a
+// folder above it has become a link, nothing is opened. The caller still has to close held.
+//
+// The function it returns ends it: the tree has again what it had. What was opened
+// meanwhile stays open. It may be called after the tree's end.
+func (c *Child) Open(held *os.File, access Access) (end func() error, err error) {
+	return c.tree.open(held, access)
+}

@@ -17,7 +17,7 @@ import (
 
 // beHelper does not return if this process was started as a helper.
 func beHelper() {
-	if len(os.Args) != 1 || os.Args[0] != helperName {
+	if len(os.Args) != 1 && len(os.Args) != 3 || os.Args[0] != helperName {
 		return
 	}
 	var st unix.Stat_t
@@ -25,7 +25,7 @@ func beHelper() {
 		return
 	}
 	// Not os.Exit: a race-detecting build would wait a second there.
-	syscall.Exit(help(os.NewFile(3, "parent")))
+	syscall.Exit(help(os.NewFile(3, "parent"), os.Args[1:]))
 }
 
 // keeper is the helper's work: one command and its tree.
@@ -35,6 +35,7 @@ type keeper struct {
 	grace   time.Duration
 	silence time.Duration
 	family  *family
+	inside  *confined // what the tree of a confined command may touch
 
 	exited chan Exit     // the command's end, once
 	empty  chan struct{} // closed when nothing is left
@@ -67,7 +68,8 @@ const (
 	killing
 )
 
-func help(conn *os.File) int {
+// help is given the user and group of a helper in namespaces of its own.
+func help(conn *os.File, user []string) int {
 	// The command dies with the thread that made it, if the kernel can do that:
 	// this one, which lives as long as the process.
 	runtime.LockOSThread()
@@ -75,8 +77,15 @@ func help(conn *os.File) int {
 	// command.
 	signal.Notify(make(chan os.Signal, 1))
 	closeOnExec()
+	var err error
+	if len(user) == 2 {
+		err = takeUser(user[0], user[1])
+	}
 	_ = conceal() // its connection is not for the command to take
-	if err := becomeReaper(); err != nil {
+	if err == nil {
+		err = becomeReaper()
+	}
+	if err != nil {
 		gob.NewEncoder(conn).Encode(report{Failed: fmt.Sprintf("keep its processes together: %v", err)})
 		return 1
 	}
@@ -88,12 +97,15 @@ func help(conn *os.File) int {
 		return 1
 	}
 	k.grace, k.silence = req.Grace, req.Silence
-	pid, err := syscall.ForkExec(req.Path, req.Args, &syscall.ProcAttr{
-		Dir: req.Dir, Env: req.Env, Files: []uintptr{0, 1, 2}, Sys: commandAttr(),
-	})
+	pid, err := k.start(req)
 	if err != nil {
-		k.tell(report{Failed: execError(req.Path, err)})
+		k.tell(report{Failed: err.Error()})
 		return 1
+	}
+	if req.Only {
+		k.tell(report{Started: os.Getpid()})
+		k.tell(report{Over: true})
+		return 0
 	}
 	dropFiles()
 	k.family = newFamily(os.Getpid(), pid)
@@ -101,6 +113,28 @@ func help(conn *os.File) int {
 	go k.reap(pid)
 	go k.listen(dec)
 	return k.run()
+}
+
+// start starts the command, confined if it is to be.
+func (k *keeper) start(req request) (pid int, err error) {
+	if req.Confine == nil {
+		return forkExec(req)
+	}
+	if k.inside, err = enter(req.Confine); err != nil {
+		return 0, fmt.Errorf("confine it: %w", err)
+	}
+	return k.inside.start(req)
+}
+
+// forkExec starts the command of a request from the calling thread.
+func forkExec(req request) (int, error) {
+	pid, err := syscall.ForkExec(req.Path, req.Args, &syscall.ProcAttr{
+		Dir: req.Dir, Env: req.Env, Files: []uintptr{0, 1, 2}, Sys: commandAttr(),
+	})
+	if err != nil {
+		return 0, errors.New(execError(req.Path, err))
+	}
+	return pid, nil
 }
 
 func execError(path string, err error) string {
@@ -197,6 +231,9 @@ func (k *keeper) obey(o order, ok bool) {
 	case !ok:
 		k.orders = nil
 		k.abandon()
+	case o.Open != nil || o.Shut > 0:
+		a := k.inside.turn(o)
+		k.tell(report{Turned: &a})
 	case o.Beat:
 		k.tell(report{Beat: true})
 	case o.List:

@@ -348,5 +348,6 @@ func TestThreat84ParentOfTheDetachedIsConcealed(t *testing.T) {
 }
 
 func detached(script string) error {
-	return Detach([]string{"sh", "-c", script}, os.Environ())
+	_, err := Detach([]string{"sh", "-c", script}, os.Environ(), nil)
+	return err
 }

@@ -40,8 +40,7 @@
 //   - Windows has no SIGTERM. The tree is a job object, ended at once, without
 //     Grace; it dies with this process.
 //
-// [Detach] is for what is not ours to end, such as the browser, [Leave] for a server
-// that is to outlive the program that started this one.
+// [Detach] is for the one thing that is not ours to end, such as the browser.
 //
 // # Concurrency
 //
@@ -69,6 +68,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -105,7 +105,6 @@ func Main() {
 	ready.Store(true)
 	beHelper()
 	beDetacher()
-	beLeaver()
 	beInFolder()
 	reapAsInit()
 }
@@ -148,16 +147,37 @@ type Process struct {
 
 // Child is a running command with everything it started.
 type Child struct {
-	tree   *tree
-	stdin  *os.File
-	stdout *pipe
-	stderr *pipe
-	out    *drain
-	over   chan struct{} // closed when the tree and our goroutines for it are gone
+	tree      *tree
+	stdin     *os.File
+	stdout    *pipe
+	stderr    *pipe
+	out       *drain
+	confine   *Confinement   // nil: it is not
+	listeners []net.Listener // inside a confined tree
+	over      chan struct{}  // closed when the tree and our goroutines for it are gone
 }
 
 // Start starts c. When it returns nil the program runs.
 func Start(c Command) (*Child, error) {
+	child, err := startChild(c)
+	if c.Confine == nil {
+		return child, err
+	}
+	if err != nil {
+		c.Confine.end()
+		return nil, err
+	}
+	if child.listeners, err = child.tree.receive(len(c.Confine.Ports)); err != nil {
+		_, stopped := child.Stop(context.Background())
+		return nil, fmt.Errorf("start %s: listen inside: %w", c.Args[0], errors.Join(err, stopped))
+	}
+	if c.Confine.Started != nil {
+		c.Confine.Started(child)
+	}
+	return child, nil
+}
+
+func startChild(c Command) (*Child, error) {
 	if !ready.Load() {
 		return nil, errors.New("start a program: the main function has to call Main of this package first")
 	}
@@ -180,9 +200,8 @@ func Start(c Command) (*Child, error) {
 		if err := c.Confine.check(); err != nil {
 			return nil, fmt.Errorf("start %s confined: %w", c.Args[0], err)
 		}
-		return nil, fmt.Errorf("start %s: this system cannot confine it", c.Args[0])
 	}
-	child := &Child{over: make(chan struct{})}
+	child := &Child{over: make(chan struct{}), confine: c.Confine}
 	files, err := child.plumb(c)
 	if err != nil {
 		child.closePipes()
@@ -268,6 +287,9 @@ func (c *Child) watch() {
 		c.stdin.Close()
 		c.stdout.end()
 		c.stderr.end()
+	}
+	if c.confine != nil {
+		c.confine.end()
 	}
 	close(c.over)
 }

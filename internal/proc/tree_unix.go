@@ -30,11 +30,15 @@ type (
 		Env     []string
 		Grace   time.Duration
 		Silence time.Duration // the helper ends the tree when it hears nothing for so long
+		Confine *Confinement
+		Only    bool // the confinement is tried, and nothing started in it
 	}
 	// order is a later message to a helper. The end of the connection is an
 	// order to end the tree, too. A Beat asks for nothing but an answer.
 	order struct {
 		List, Stop, Kill, Beat bool
+		Open                   *opening // what it is comes by the passage
+		Shut                   int      // the number of what was opened
 	}
 	// report is a helper's report.
 	report struct {
@@ -45,6 +49,7 @@ type (
 		Beat    bool
 		Listed  bool
 		List    []Process
+		Turned  *answer
 		Over    bool // nothing is left, but for List if it could not be ended
 		Ended   int
 	}
@@ -52,10 +57,11 @@ type (
 
 // newRequest asks for c, whose program is at path.
 func newRequest(path string, c Command) request {
-	r := request{Path: path, Args: c.Args, Dir: c.Dir, Env: c.Env, Grace: c.Grace, Silence: c.silence}
+	r := request{Path: path, Args: c.Args, Dir: c.Dir, Env: c.Env, Grace: c.Grace, Silence: c.silence, Confine: c.Confine}
 	if r.Silence <= 0 {
 		r.Silence = defaultSilence
 	}
+	r.Only = c.Confine != nil && c.Confine.only
 	return r
 }
 
@@ -90,6 +96,10 @@ type tree struct {
 	listing sync.Mutex // one list at a time
 	lists   chan []Process
 
+	passage *passage   // to a confined tree; else nil
+	turning sync.Mutex // one change of a confined tree at a time
+	turned  chan answer
+
 	sending sync.Mutex // guards enc
 	enc     *gob.Encoder
 }
@@ -103,18 +113,24 @@ func startTree(path string, c Command, files []*os.File) (*tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	helper, err := startOwn(self, []string{helperName}, &os.ProcAttr{
-		Env:   []string{},
-		Files: append(append([]*os.File{}, files...), theirs),
-		Sys:   helperAttr(),
-	})
+	args, passage := []string{helperName}, (*passage)(nil)
+	attr := &os.ProcAttr{Env: []string{}, Files: append(append([]*os.File{}, files...), theirs), Sys: helperAttr()}
+	if c.Confine != nil {
+		args, passage, err = confineHelper(args, attr)
+	}
+	var helper *os.Process
+	if err == nil {
+		helper, err = startOwn(self, args, attr)
+	}
 	theirs.Close()
+	passage.started()
 	if err != nil {
 		ours.Close()
+		passage.close()
 		return nil, err
 	}
 	req := newRequest(path, c)
-	t := &tree{grace: c.Grace, beat: req.Silence / beatsPerSilence, helper: helper, conn: ours, enc: gob.NewEncoder(ours), lists: make(chan []Process, 1),
+	t := &tree{grace: c.Grace, beat: req.Silence / beatsPerSilence, helper: helper, conn: ours, enc: gob.NewEncoder(ours), lists: make(chan []Process, 1), passage: passage, turned: make(chan answer, 1),
 		started: make(chan struct{}), ending: make(chan struct{}), taken: make(chan struct{}),
 		exited: make(chan struct{}), gone: make(chan struct{})}
 	t.self, _ = look(helper.Pid) // it is there until follow waits for it
@@ -160,6 +176,11 @@ func (t *tree) follow() {
 			case t.lists <- r.List:
 			default: // an answer that list did not wait for
 			}
+		case r.Turned != nil:
+			select {
+			case t.turned <- *r.Turned:
+			default: // an answer that turn did not wait for
+			}
 		case r.Over:
 			over = true
 			t.ended = r.Ended
@@ -171,6 +192,7 @@ func (t *tree) follow() {
 	}
 	t.endHelper()
 	t.conn.Close()
+	t.passage.close()
 	if !over {
 		t.inherit()
 	}

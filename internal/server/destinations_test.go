@@ -13,7 +13,7 @@ func TestEveryRouteHasADestination(t *testing.T) {
 	want := map[string]destination{}
 	for to, list := range map[destination]string{
 		here: `GET /healthz, GET /readyz, GET /metrics, GET /api/openapi.json, GET /api/sign-in, POST /api/sign-in, POST /api/sign-out,
-			GET /api/stream, GET /api/backends, GET /api/models, GET /api/mcp, POST /api/mcp/{server}/allow, GET /api/hooks, GET /api/files,
+			GET /api/stream, GET /api/backends, GET /api/system, GET /api/models, GET /api/mcp, POST /api/mcp/{server}/allow, GET /api/hooks, GET /api/files,
 			GET /api/files/price, POST /api/price, POST /api/colours, GET /api/looks, GET /api/start, GET /api/folders, GET /api/workspaces, POST /api/workspaces,
 			DELETE /api/workspaces/{id}, GET /api/sessions, POST /api/sessions, GET /, GET /auth, GET /sessions, GET /diagram, GET /auth/user`,
 		ofSession: `GET /api/permissions, DELETE /api/permissions/{grantId}, GET /api/search, GET /consent,

@@ -19,6 +19,7 @@ func (s *Server) routes() []route {
 		{get, "/api/stream", guard.Read, s.changes, 200, nil, streamBody("session.changed of every session, as it happens; session.error when the log cannot be written, and when it can again"), "", "What changes in the list of sessions"},
 
 		to(get, "/api/backends", guard.Read, 200, s.backends, "", "Kinds of agents"),
+		to(get, "/api/system", guard.Read, 200, s.system, "", "The version, and whether what agents run is confined: if not, why, and what helps"),
 		to(get, "/api/models", guard.Read, 200, s.models, "backend", "Models of a backend"),
 		to(get, "/api/permissions", guard.Read, 200, s.permissions, "session", "What agents may do: the mode, the rules, and what was allowed for a session and for workspaces"),
 		to(del, "/api/permissions/{grantId}", guard.Write, 204, s.takeBack, "session", "Take back what was allowed, at once"),

@@ -74,6 +74,7 @@ type Config struct {
 	Stored  func() (int64, error) // how many bytes the sessions take; nil: unknown
 	Notice  string                // what pages say about the saved sessions; usually empty
 	Consent Consent
+	Sandbox Sandbox
 	// Stopping is closed when the server begins to end; nil means it is not known.
 	Stopping <-chan struct{}
 	Grants   *policy.Kept // nil: nothing is allowed for a workspace

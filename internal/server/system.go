@@ -52,6 +52,23 @@ func (s *Server) mcp(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// Sandbox says whether what agents run is confined.
+type Sandbox struct {
+	Confined bool   `json:"confined"`
+	Lacks    string `json:"lacks,omitempty"`  // what is not held all the same
+	Why      string `json:"why,omitempty"`    // why it is not
+	Remedy   string `json:"remedy,omitempty"` // what the user can do about that
+}
+
+type systemShape struct {
+	Version string  `json:"version"`
+	Sandbox Sandbox `json:"sandbox"`
+}
+
+func (s *Server) system(*http.Request, empty) (systemShape, error) {
+	return systemShape{s.Version, s.Config.Sandbox}, nil
+}
+
 // backendShape is a backend as it is listed.
 type backendShape struct {
 	Name      string          `json:"name"`

@@ -1,0 +1,239 @@
+// Package cage decides what the processes of commands and agents may touch, and keeps the
+// door through which they reach the network. Package proc holds them to it, by the kernel.
+//
+// # What a tree gets
+//
+// The workspace, writable; the system, what is on PATH and toolchains by name, readable;
+// caches by name, whose writes stay private; a /tmp of its own. Of the user's folder
+// nothing else is there. In the workspace, what takes effect later by itself and is there
+// when a tree starts is frozen, and what may hold keys or passwords is covered, unless git
+// tracks it: what is tracked is in git's objects too. Nothing is ever made in a workspace.
+//
+// Its network is its loopback and the door: a proxy that reaches the hosts that were named
+// and answers any other name with 403 at once.
+//
+// # Concurrency
+//
+// A [Cage] may be used from any goroutine, for any number of trees at once.
+//
+// # Usage
+//
+//	c, err := cage.New(cage.Config{Workspace: dir, Home: home, Env: env, Scratch: folder})
+//	cmd, err := c.Confine(ctx, proc.Command{Args: args, Dir: dir, Env: env}, cage.Needs{})
+//	child, err := proc.Start(cmd)
+//	...
+//	child.Stop(ctx) // the door closes with the tree
+package cage
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"golang.org/x/net/http/httpproxy"
+
+	"webchat/internal/proc"
+)
+
+// Config is what the trees of one workspace get. Workspace, Home and Scratch are needed,
+// as absolute paths.
+type Config struct {
+	Workspace string
+	Home      string
+	Env       []string // where PATH, and folders that are not in their usual place, are found
+	// Scratch is a folder of webchat's own for what trees write that must not last. [Clear]
+	// empties it when the server starts.
+	Scratch string
+	// Hidden reports whether a path is one of webchat's own; it is never given.
+	Hidden func(path string) bool
+	// Tracked returns which of some files, relative to a folder, git has in its index.
+	Tracked func(ctx context.Context, dir string, names []string) ([]string, error)
+	Settings
+	Logger *slog.Logger
+}
+
+// Settings are the user's: paths and hosts given to every tree.
+type Settings struct {
+	Read  []string // paths, absolute or from ~
+	Write []string // likewise
+	Hosts []string // names, with a port or for 80 and 443; "*.name" is all below a name
+}
+
+// Needs are what one kind of tree gets beside that.
+type Needs struct {
+	Read, Write []string          // absolute paths
+	Shown       map[string]string // paths inside, to files outside that are read there
+	Hosts       []string          // as in Settings
+	// Own are the host and port of the tree's model and of the user's MCP servers. They are
+	// reached wherever they are, on this machine's loopback too.
+	Own []string
+	// Lent is the address of webchat's MCP for the tree, http://host:port/path. It is reached
+	// at the same path of [Lent], and nothing else of the server is.
+	Lent string
+	Env  []string // beside what the command has
+}
+
+// Ports of the doors inside. They are not among those that systems give by themselves.
+const (
+	doorPort = 61080
+	lentPort = 61081
+)
+
+// Lent is where a tree finds the MCP that [Needs].Lent is.
+const Lent = "http://127.0.0.1:61081"
+
+// Cage confines the trees of one workspace.
+type Cage struct {
+	cfg  Config
+	walk walker
+
+	mu   sync.Mutex
+	free []string // guarded by mu: private folders that no tree uses
+	// trackedIs is what git said, as long as trackedBy says what it was asked. Guarded by mu.
+	trackedBy string
+	trackedIs map[string]bool
+}
+
+// New returns the cage of a workspace. It makes nothing yet.
+func New(c Config) (*Cage, error) {
+	for name, p := range map[string]string{"workspace": c.Workspace, "user's folder": c.Home, "folder for scratch files": c.Scratch} {
+		if !filepath.IsAbs(p) {
+			return nil, fmt.Errorf("confine: the %s %q is not an absolute path", name, p)
+		}
+	}
+	real, err := filepath.EvalSymlinks(c.Workspace)
+	if err != nil {
+		return nil, fmt.Errorf("confine: %w", err)
+	}
+	if real == "/" {
+		return nil, errors.New("confine: the workspace is the whole machine; open a folder of it")
+	}
+	c.Workspace = real
+	for i, list := range [][]string{c.Read, c.Write} {
+		for _, p := range list {
+			if !filepath.IsAbs(c.expand(p)) {
+				return nil, fmt.Errorf("sandbox, %s: %q is not an absolute path, and does not begin with ~/", []string{"read", "write"}[i], p)
+			}
+		}
+	}
+	return &Cage{cfg: c, walk: walker{known: map[string]*folder{}}}, nil
+}
+
+// proxy is how this server itself reaches the network.
+func (c *Config) proxy() func(*url.URL) (*url.URL, error) {
+	of := func(name string) string { return cmp.Or(c.variable(name), c.variable(strings.ToLower(name))) }
+	p := httpproxy.Config{HTTPProxy: of("HTTP_PROXY"), HTTPSProxy: of("HTTPS_PROXY"), NoProxy: of("NO_PROXY")}
+	return p.ProxyFunc()
+}
+
+func (c *Config) variable(name string) string {
+	for _, kv := range slices.Backward(c.Env) {
+		if v, ok := strings.CutPrefix(kv, name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// expand has a path of the settings begin at the user's folder.
+func (c *Config) expand(p string) string {
+	if rest, ok := strings.CutPrefix(p, "~/"); ok {
+		return filepath.Join(c.Home, rest)
+	}
+	return filepath.Clean(p)
+}
+
+// Clear empties the folder for scratch files, when no tree of this server runs.
+func Clear(scratch string) error { return remove(scratch) }
+
+// remove removes a folder of a tree's, whatever it made of its rights.
+func remove(dir string) error {
+	_ = filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
+		if d != nil && d.IsDir() {
+			_ = os.Chmod(p, 0o700) // if it cannot be, removing fails below
+		}
+		return nil
+	})
+	return os.RemoveAll(dir)
+}
+
+// Confine returns cmd, to be started confined. A command that is not started is given
+// back to [proc.Confinement].Ended all the same.
+func (c *Cage) Confine(ctx context.Context, cmd proc.Command, n Needs) (proc.Command, error) {
+	private, err := c.take()
+	if err != nil {
+		return cmd, err
+	}
+	s, err := c.spec(ctx, private, n)
+	if err != nil {
+		c.giveBack(private)
+		return cmd, err
+	}
+	d := &door{hosts: slices.Concat(c.cfg.Hosts, n.Hosts), own: n.Own, lent: n.Lent, through: c.cfg.proxy(), logger: c.cfg.Logger}
+	ports := []int{doorPort}
+	if n.Lent != "" {
+		ports = append(ports, lentPort)
+	}
+	d.forward = localPorts(n.Own)
+	ports = append(ports, d.forward...)
+	cmd.Env = s.environment(cmd.Env, n.Env)
+	cmd.Confine = &proc.Confinement{Private: private, Places: s.all(), Links: s.links, Ports: ports,
+		Started: func(child *proc.Child) { d.serve(child.Listeners()) },
+		Ended:   func() { d.close(); c.giveBack(private) }}
+	return cmd, nil
+}
+
+// localPorts are those of this machine's loopback among addresses.
+func localPorts(addresses []string) (ports []int) {
+	for _, a := range addresses {
+		host, port, err := net.SplitHostPort(a)
+		n, bad := strconv.Atoi(port)
+		if err != nil || bad != nil || !isLocal(host) || slices.Contains(ports, n) {
+			continue
+		}
+		ports = append(ports, n)
+	}
+	return ports
+}
+
+func isLocal(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback() || host == "localhost"
+}
+
+// take returns a private folder that no tree uses. One that was used keeps what its tree
+// wrote over caches, which makes the next one's work faster.
+func (c *Cage) take() (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n := len(c.free); n > 0 {
+		private := c.free[n-1]
+		c.free = c.free[:n-1]
+		return private, nil
+	}
+	if err := os.MkdirAll(c.cfg.Scratch, 0o700); err != nil {
+		return "", fmt.Errorf("confine: %w", err)
+	}
+	private, err := os.MkdirTemp(c.cfg.Scratch, "tree-")
+	if err != nil {
+		return "", fmt.Errorf("confine: %w", err)
+	}
+	return private, nil
+}
+
+func (c *Cage) giveBack(private string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.free = append(c.free, private)
+}

@@ -1,0 +1,218 @@
+package cage
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"webchat/internal/proc"
+)
+
+// yard is a user's folder with a workspace in it.
+type yard struct {
+	t          testing.TB
+	home, work string
+	Config
+}
+
+func newYard(t testing.TB, files ...string) *yard {
+	t.Helper()
+	if err := proc.Confines(); err != nil {
+		t.Skip("nothing can be confined here; package proc tests that nothing is started then:", err)
+	}
+	base, err := os.MkdirTemp("/var/tmp", "cage") // not in /tmp, which trees have of their own
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := remove(base); err != nil {
+			t.Error(err)
+		}
+	})
+	y := &yard{t: t, home: base + "/home", work: base + "/home/work/proj"}
+	y.Config = Config{Workspace: y.work, Home: y.home, Scratch: base + "/scratch", Logger: slog.New(slog.DiscardHandler),
+		Env: []string{"PATH=/usr/local/bin:/usr/local/go/bin:/usr/bin:/bin", "HOME=" + y.home}}
+	if err := os.MkdirAll(y.work, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		y.write(name, name)
+	}
+	return y
+}
+
+// write writes a file, by its path from the user's folder.
+func (y *yard) write(name, text string) {
+	y.t.Helper()
+	p := filepath.Join(y.home, name)
+	if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+		y.t.Fatal(err)
+	}
+	if err := os.WriteFile(p, []byte(text), 0o600); err != nil {
+		y.t.Fatal(err)
+	}
+}
+
+func (y *yard) run(script string, n Needs) string {
+	y.t.Helper()
+	c, err := New(y.Config)
+	if err != nil {
+		y.t.Fatal(err)
+	}
+	var out bytes.Buffer
+	cmd, err := c.Confine(context.Background(), proc.Command{Args: []string{"bash", "-c", script}, Dir: y.work, Env: y.Env, Output: &out}, n)
+	if err != nil {
+		y.t.Fatal(err)
+	}
+	if _, err := proc.Run(context.Background(), cmd); err != nil {
+		y.t.Fatalf("%v: %s", err, out.String())
+	}
+	return strings.TrimSpace(out.String())
+}
+
+// outside runs a script in the workspace, not confined.
+func (y *yard) outside(script string) string {
+	y.t.Helper()
+	var out bytes.Buffer
+	cmd := proc.Command{Args: []string{"bash", "-c", script}, Dir: y.work, Env: append(y.Env, "GIT_CONFIG_NOSYSTEM=1"), Output: &out}
+	if _, err := proc.Run(context.Background(), cmd); err != nil {
+		y.t.Fatalf("%v: %s", err, out.String())
+	}
+	return strings.TrimSpace(out.String())
+}
+
+// lines compares what scripts print, one after the other in one tree, with what they should.
+func (y *yard) lines(n Needs, all ...[2]string) {
+	y.t.Helper()
+	var script strings.Builder
+	for _, one := range all {
+		script.WriteString("{ " + one[0] + "; } 2>&1 | tr '\\n' ' '; echo;")
+	}
+	got := strings.Split(y.run(script.String(), n)+strings.Repeat("\n", len(all)), "\n")
+	for i, one := range all {
+		if line := strings.TrimSpace(got[i]); line != one[1] && (one[1] == "" || !strings.Contains(line, one[1])) {
+			y.t.Errorf("%s: %q, not %q", one[0], line, one[1])
+		}
+	}
+}
+
+// A command finds the workspace and the system, and of the user's folder what is named.
+func TestConfinedFolders(t *testing.T) {
+	y := newYard(t, ".bashrc", ".ssh/id_rsa", "work/other/x", ".cargo/bin/tool", ".cargo/credentials.toml", "notes/n", "shared/s", "bin/own", "work/proj/a")
+	y.write(".gitconfig", "[user]\n\tname = Somebody\n[http]\n\textraheader = Authorization: Bearer 0123456789abcdef0123456789abcdef\n")
+	y.Env[0] += ":" + y.home + "/bin:" + y.home
+	if err := os.Symlink("notes", y.home+"/link"); err != nil {
+		t.Fatal(err)
+	}
+	y.Read, y.Write = []string{"~/notes", "~/link"}, []string{y.home + "/shared"}
+	y.lines(Needs{}, [][2]string{
+		{"cat a; echo 1 >b; cat b", "work/proj/a1"},
+		{"ls ~/work", "proj"},
+		{"cat ~/.bashrc ~/.ssh/id_rsa ~/work/other/x", "No such file"},
+		{"cat ~/.cargo/bin/tool ~/notes/n ~/link/n ~/bin/own", ".cargo/bin/toolnotes/nnotes/nbin/own"},
+		{"cat ~/.cargo/credentials.toml", "Permission denied"},
+		{"echo >~/.bashrc", "Read-only file system"},
+		{"echo >~/notes/new", "Read-only file system"},
+		{"echo 2 >~/shared/new; cat ~/shared/new", "2"},
+		{"git config user.name; git config http.extraheader", "Somebody Authorization: Bearer •"},
+		{"cat /etc/shadow", "denied"},
+		{"ls ~/.cache/go-build && echo 3 >~/.cache/go-build/x", ""},
+		{"ls /run /var", "tmp"},
+	}...)
+	if b, err := os.ReadFile(y.home + "/shared/new"); err != nil || string(b) != "2\n" {
+		t.Errorf("what was written is %q: %v", b, err)
+	}
+	if _, err := os.Stat(y.home + "/.cache"); err == nil {
+		t.Error("a folder was made outside")
+	}
+}
+
+// What runs later and is there is frozen, secrets are covered unless git tracks them, and
+// nothing of it is made.
+func TestConfinedWorkspace(t *testing.T) {
+	y := newYard(t)
+	y.outside(`set -e; git init -q .; mkdir -p sub/.vscode certs .claude vendor/x
+		for f in .env certs/server.key tracked.env vendor/x/t.pem sub/.vscode/tasks.json .claude/settings.json; do echo A=1 >$f; done
+		ln certs/server.key other; printf 'other\n.env\n' >.gitignore
+		git add tracked.env .gitignore; git -c user.name=a -c user.email=b commit -qm 1; git init -q nested; git -C nested -c user.name=a -c user.email=b commit -q --allow-empty -m n; echo >.git/info/attributes
+		git config remote.origin.url https://user:0123456789abcdef0123@example.com/x.git`)
+	y.Tracked = func(_ context.Context, dir string, names []string) ([]string, error) {
+		return strings.Fields(y.outside("cd " + dir + "; git ls-files -- " + strings.Join(names, " "))), nil
+	}
+	const state = "git status --porcelain --ignored; find . -path ./.git -prune -o -print | sort; ls -A .git/hooks .git/info nested/.git"
+	before := y.outside(state)
+	y.lines(Needs{}, [][2]string{
+		{"cat .env certs/server.key other 2>&1 | grep -c denied", "3"},
+		{"cat tracked.env vendor/x/t.pem", "A=1 A=1"},
+		{"echo x >.git/hooks/pre-commit; echo x >.git/config; mv .git .g; mv .git/info .git/i; rm -f .git/info/attributes; ls -d .g .git/i", "No such file"},
+		{"git remote -v | head -1 | tr '\\t' ' '", "origin https://user:•"},
+		{"echo x >nested/.git/hooks/x", "Read-only"},
+		{"echo x >sub/.vscode/tasks.json", "Read-only"},
+		{"rm -rf .claude", "Read-only"},
+		{"echo x >new && git add new && git add -A && git -c user.name=a -c user.email=b commit -qm 2 && git log --format=%s -1 --name-only | grep -e new -e env -e key", "new"},
+		{"git reset -q HEAD^ && rm new && git status --porcelain | grep -c .", "4"},
+	}...)
+	if after := y.outside(state); after != before {
+		t.Errorf("before:\n%s\nafter:\n%s", before, after)
+	}
+}
+
+// A name that runs later and is a link out of the workspace cannot be held.
+func TestConfinedLinkOut(t *testing.T) {
+	y := newYard(t, "elsewhere/tasks.json")
+	if err := os.Symlink(y.home+"/elsewhere", y.work+"/.vscode"); err != nil {
+		t.Fatal(err)
+	}
+	c, err := New(y.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Confine(t.Context(), proc.Command{}, Needs{}); err == nil || !strings.Contains(err.Error(), "link out of the workspace") {
+		t.Errorf("%v", err)
+	}
+}
+
+// What a running tree does not have can be opened to it, and is closed again.
+func TestConfinedIsOpened(t *testing.T) {
+	y := newYard(t, "notes/n")
+	c, err := New(y.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd, err := c.Confine(t.Context(), proc.Command{Args: []string{"bash", "-c", "while read -r l; do eval $l 2>&1; done"}, Dir: y.work, Env: y.Env, Pipes: true}, Needs{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	child, err := proc.Start(cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer child.Stop(context.Background())
+	answers := bufio.NewReader(child.Stdout())
+	for _, open := range []bool{false, true, false} {
+		end := func() error { return nil }
+		if open {
+			held, err := proc.Hold(y.home + "/notes")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer held.Close()
+			if end, err = child.Open(held, proc.Readable); err != nil {
+				t.Fatal(err)
+			}
+		}
+		io.WriteString(child.Stdin(), "cat ~/notes/n && echo\n")
+		if line, err := answers.ReadString('\n'); err != nil || (line == "notes/n\n") != open || strings.Contains(line, "No such") == open {
+			t.Errorf("open %v: %q, %v", open, line, err)
+		}
+		if err := end(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,371 @@
+package cage
+
+import (
+	"bufio"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Bounds of what passes a door.
+const (
+	dialPatience   = 20 * time.Second
+	headerPatience = 30 * time.Second
+	maxHeaders     = 64 << 10
+)
+
+// door is the way of one tree to the network. It reaches the hosts that are named, at
+// addresses that it looks up itself, and nothing on this machine or beside it but what is
+// the tree's own.
+type door struct {
+	hosts   []string                         // see Settings
+	own     []string                         // host:port
+	lent    string                           // the address of webchat's MCP; empty: none
+	through func(*url.URL) (*url.URL, error) // the proxy by which this server reaches an address; nil: none
+	forward []int                            // ports of this machine's loopback that the tree's model and servers are at
+	logger  *slog.Logger
+
+	mu      sync.Mutex
+	closed  bool                  // guarded by mu
+	closing []io.Closer           // guarded by mu: listeners and servers
+	open    map[net.Conn]struct{} // guarded by mu: connections that are tunnels
+	running sync.WaitGroup
+}
+
+// serve takes the listeners inside: the proxy's, then that of webchat's MCP if it is lent,
+// then those of forward.
+func (d *door) serve(listeners []net.Listener) {
+	handlers := []http.Handler{http.HandlerFunc(d.proxy)}
+	if d.lent != "" {
+		handlers = append(handlers, d.lentOnly())
+	}
+	for i, l := range listeners {
+		if i < len(handlers) {
+			s := &http.Server{Handler: handlers[i], ReadHeaderTimeout: headerPatience, MaxHeaderBytes: maxHeaders, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)}
+			d.keep(s)
+			d.running.Go(func() { _ = s.Serve(l) }) // it ends with the tree
+			continue
+		}
+		d.keep(l)
+		d.running.Go(func() { d.pass(l, d.forward[i-len(handlers)]) })
+	}
+}
+
+func (d *door) keep(c io.Closer) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.closing = append(d.closing, c)
+	if d.closed {
+		_ = c.Close()
+	}
+}
+
+// close ends all that passes.
+func (d *door) close() {
+	d.mu.Lock()
+	d.closed = true
+	for _, c := range d.closing {
+		_ = c.Close()
+	}
+	for c := range d.open {
+		_ = c.Close()
+	}
+	d.mu.Unlock()
+	d.running.Wait()
+}
+
+// proxy answers as a proxy: CONNECT, and plain http by its whole address.
+func (d *door) proxy(w http.ResponseWriter, r *http.Request) {
+	host, port, err := target(r)
+	if err != nil {
+		http.Error(w, "webchat: this is a proxy: "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	if !d.allows(host, port) {
+		d.refuse(w, host, port, "")
+		return
+	}
+	up, err := d.dial(r.Context(), host, port)
+	if refused, ok := errors.AsType[*refusedError](err); ok {
+		d.refuse(w, host, port, refused.why)
+		return
+	}
+	if err != nil {
+		http.Error(w, "webchat: "+err.Error(), http.StatusBadGateway)
+		return
+	}
+	defer up.Close()
+	if r.Method != http.MethodConnect {
+		forward(w, r, up)
+		return
+	}
+	down, buffered, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return
+	}
+	defer down.Close()
+	if _, err := io.WriteString(down, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
+		return
+	}
+	d.tunnel(down, buffered.Reader, up)
+}
+
+// target is the host and port that a request is for.
+func target(r *http.Request) (host, port string, err error) {
+	if r.Method == http.MethodConnect {
+		host, port, err = net.SplitHostPort(r.Host)
+	} else if r.URL.Scheme != "http" || r.URL.Host == "" {
+		err = errors.New("it passes CONNECT, and http by the whole address")
+	} else if host, port = r.URL.Hostname(), r.URL.Port(); port == "" {
+		port = "80"
+	}
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if n, bad := strconv.Atoi(port); err == nil && (host == "" || bad != nil || n < 1 || n > 65535) {
+		err = errors.New("its address has no host and port")
+	}
+	return host, port, err
+}
+
+func (d *door) refuse(w http.ResponseWriter, host, port, why string) {
+	d.logger.Info("the sandbox refused a host", "host", host, "port", port)
+	if why == "" {
+		why = "it is not among those that were opened"
+	}
+	w.Header().Set("Connection", "close")
+	http.Error(w, fmt.Sprintf("The sandbox of webchat does not reach %s: %s. To open a host, add it to hosts of sandbox in webchat's config.yaml.", net.JoinHostPort(host, port), why), http.StatusForbidden)
+}
+
+// allows reports whether a host was named.
+func (d *door) allows(host, port string) bool {
+	return d.isOwn(host, port) || slices.ContainsFunc(d.hosts, func(named string) bool {
+		name, at, err := net.SplitHostPort(named)
+		if err != nil {
+			name, at = strings.Trim(named, "[]"), ""
+		}
+		name = strings.ToLower(name)
+		if at != port && (at != "" || port != "80" && port != "443") {
+			return false
+		}
+		below, wild := strings.CutPrefix(name, "*.")
+		return name == host || wild && strings.HasSuffix(host, "."+below)
+	})
+}
+
+func (d *door) isOwn(host, port string) bool {
+	return slices.ContainsFunc(d.own, func(own string) bool { return strings.EqualFold(own, net.JoinHostPort(host, port)) })
+}
+
+// refusedError says why an address is not dialled.
+type refusedError struct{ why string }
+
+func (e *refusedError) Error() string { return e.why }
+
+// dial reaches a host: its name is looked up once, and that address is dialled. Where this
+// server itself reaches the network by a proxy, that looks it up.
+func (d *door) dial(ctx context.Context, host, port string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialPatience)
+	defer cancel()
+	own := d.isOwn(host, port)
+	through, err := d.through(&url.URL{Scheme: "https", Host: net.JoinHostPort(host, port)})
+	if err != nil {
+		return nil, fmt.Errorf("read this server's HTTPS_PROXY: %w", err)
+	}
+	if ip, err := netip.ParseAddr(host); err == nil {
+		if why := near(ip); why != "" && !own {
+			return nil, &refusedError{why}
+		}
+	} else if through != nil {
+		if isLocalName(host) && !own {
+			return nil, &refusedError{nearMachine}
+		}
+	}
+	if through != nil {
+		return dialThrough(ctx, through, net.JoinHostPort(host, port))
+	}
+	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		return nil, fmt.Errorf("look up %s: %w", host, err)
+	}
+	var dialer net.Dialer
+	for _, ip := range ips {
+		if why := near(ip); why != "" && !own {
+			err = &refusedError{why}
+			continue
+		}
+		conn, failed := dialer.DialContext(ctx, "tcp", net.JoinHostPort(ip.Unmap().String(), port))
+		if failed == nil {
+			return conn, nil
+		}
+		err = failed
+	}
+	return nil, err
+}
+
+const nearMachine = "it is this machine, or an address of the local link"
+
+// near says why an address is reached by its owner only.
+func near(ip netip.Addr) string {
+	ip = ip.Unmap()
+	if ip.IsLoopback() || ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified() {
+		return nearMachine
+	}
+	return ""
+}
+
+func isLocalName(host string) bool {
+	return host == "localhost" || strings.HasSuffix(host, ".localhost")
+}
+
+// dialThrough reaches an address through the server's own proxy.
+func dialThrough(ctx context.Context, proxy *url.URL, address string) (net.Conn, error) {
+	at := proxy.Host
+	if proxy.Port() == "" {
+		at = net.JoinHostPort(proxy.Hostname(), "80")
+	}
+	if proxy.Scheme != "http" {
+		return nil, fmt.Errorf("this server's HTTPS_PROXY has the scheme %q: set one with http", proxy.Scheme)
+	}
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, "tcp", at)
+	if err != nil {
+		return nil, fmt.Errorf("reach this server's HTTPS_PROXY: %w", err)
+	}
+	head := "CONNECT " + address + " HTTP/1.1\r\nHost: " + address + "\r\n"
+	if u := proxy.User; u != nil {
+		password, _ := u.Password()
+		head += "Proxy-Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(u.Username()+":"+password)) + "\r\n"
+	}
+	if until, ok := ctx.Deadline(); ok {
+		_ = conn.SetDeadline(until)
+	}
+	r := bufio.NewReader(conn)
+	if _, err = io.WriteString(conn, head+"\r\n"); err == nil {
+		var answer *http.Response
+		if answer, err = http.ReadResponse(r, &http.Request{Method: http.MethodConnect}); err == nil && answer.StatusCode != http.StatusOK {
+			err = fmt.Errorf("this server's HTTPS_PROXY answers %s", answer.Status)
+		}
+	}
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	_ = conn.SetDeadline(time.Time{})
+	return &readAhead{conn, r}, nil
+}
+
+// readAhead is a connection of which some was read before.
+type readAhead struct {
+	net.Conn
+	r *bufio.Reader
+}
+
+func (c *readAhead) Read(b []byte) (int, error) { return c.r.Read(b) }
+
+// forward sends a plain request on, once, and its answer back.
+func forward(w http.ResponseWriter, r *http.Request, up net.Conn) {
+	one := &http.Transport{DisableKeepAlives: true, DisableCompression: true,
+		DialContext: func(context.Context, string, string) (net.Conn, error) { return up, nil }}
+	defer one.CloseIdleConnections()
+	proxy := &httputil.ReverseProxy{Transport: one, FlushInterval: -1, Rewrite: func(p *httputil.ProxyRequest) {
+		p.Out.Header.Del("Proxy-Connection")
+		p.Out.Header.Del("Proxy-Authorization")
+	}, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)}
+	proxy.ServeHTTP(w, r)
+}
+
+// lentOnly leads to webchat's MCP at the path that was lent, and to nothing else there.
+func (d *door) lentOnly() http.Handler {
+	to, err := url.Parse(d.lent)
+	proxy := &httputil.ReverseProxy{FlushInterval: -1, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
+		Transport: &http.Transport{Proxy: nil}, Rewrite: func(p *httputil.ProxyRequest) {
+			p.Out.URL.Scheme, p.Out.URL.Host, p.Out.Host = to.Scheme, to.Host, to.Host
+		}}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err != nil || r.URL.EscapedPath() != to.EscapedPath() || r.URL.RawQuery != "" || r.Header.Get("Upgrade") != "" {
+			http.Error(w, "The sandbox of webchat leads to its tools only.", http.StatusForbidden)
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	})
+}
+
+// pass leads the connections of a listener to the same port of this machine.
+func (d *door) pass(l net.Listener, port int) {
+	for {
+		down, err := l.Accept()
+		if err != nil {
+			return
+		}
+		d.running.Go(func() {
+			defer down.Close()
+			up, err := net.DialTimeout("tcp", net.JoinHostPort("localhost", strconv.Itoa(port)), dialPatience)
+			if err != nil {
+				return
+			}
+			defer up.Close()
+			d.tunnel(down, down, up)
+		})
+	}
+}
+
+// tunnel copies both ways until both have ended, or the door closes.
+func (d *door) tunnel(down net.Conn, from io.Reader, up net.Conn) {
+	d.mu.Lock()
+	if d.closed {
+		d.mu.Unlock()
+		return
+	}
+	if d.open == nil {
+		d.open = map[net.Conn]struct{}{}
+	}
+	d.open[down], d.open[up] = struct{}{}, struct{}{}
+	d.mu.Unlock()
+	defer func() {
+		d.mu.Lock()
+		delete(d.open, down)
+		delete(d.open, up)
+		d.mu.Unlock()
+	}()
+	var both sync.WaitGroup
+	both.Go(func() { _, _ = io.Copy(up, from); closeWrite(up) })
+	_, _ = io.Copy(down, up)
+	closeWrite(down)
+	both.Wait()
+}
+
+// closeWrite says that no more comes, where a connection can.
+func closeWrite(c net.Conn) {
+	if ahead, ok := c.(*readAhead); ok {
+		c = ahead.Conn
+	}
+	if half, ok := c.(interface{ CloseWrite() error }); ok {
+		_ = half.CloseWrite()
+	}
+}
+
+// CheckHost says what is wrong with a host of [Settings].
+func CheckHost(named string) error {
+	name, port, err := net.SplitHostPort(named)
+	if err != nil {
+		name, port = strings.Trim(named, "[]"), "443"
+	}
+	n, err := strconv.Atoi(port)
+	name = strings.TrimPrefix(name, "*.")
+	if _, bad := netip.ParseAddr(name); bad != nil && (name == "" || strings.ContainsAny(name, "/:*?@ ")) || err != nil || n < 1 || n > 65535 {
+		return fmt.Errorf("hosts: %q is not a name such as registry.npmjs.org, *.example.com or example.com:8443", named)
+	}
+	return nil
+}

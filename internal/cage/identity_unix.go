@@ -1,0 +1,20 @@
+//go:build unix
+
+package cage
+
+import (
+	"io/fs"
+	"syscall"
+)
+
+// fileID identifies a file, whatever its names.
+type fileID struct{ device, inode uint64 }
+
+// identify returns which file st describes, and how many names it has.
+func identify(st fs.FileInfo) (id fileID, names uint64) {
+	s, ok := st.Sys().(*syscall.Stat_t)
+	if !ok {
+		return fileID{}, 1
+	}
+	return fileID{uint64(s.Dev), s.Ino}, uint64(s.Nlink)
+}

@@ -1,0 +1,8 @@
+package cage
+
+import "io/fs"
+
+// fileID identifies nothing here, where nothing is confined.
+type fileID struct{}
+
+func identify(fs.FileInfo) (fileID, uint64) { return fileID{}, 1 }

@@ -1,0 +1,14 @@
+package cage
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"webchat/internal/proc"
+)
+
+func TestMain(m *testing.M) {
+	proc.Main()
+	goleak.VerifyTestMain(m)
+}

@@ -1,0 +1,413 @@
+package proc
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// confined is the root that a helper makes for its tree, seen by the helper.
+type confined struct {
+	spec   *Confinement
+	old    int     // the root of the machine, which stays mounted where no path leads
+	root   int     // the tree's root
+	bare   int     // the file system of that root alone, writable, where places are made
+	none   [2]int  // a file and a folder that cannot be opened
+	places []Place // what was given, by path; what is missing outside is not among it
+
+	openings []*opened
+	lastID   int
+}
+
+// opening is the order to open a path; its descriptor comes beside it.
+type opening struct {
+	Path   string
+	Access Access
+}
+
+type opened struct {
+	opening
+	id, from, mount int
+}
+
+// answer is what became of an order about a confined tree.
+type answer struct {
+	ID  int
+	Err string
+}
+
+const (
+	heldDir   = "/.held" // where the machine's root is mounted
+	emptyPath = unix.MOVE_MOUNT_F_EMPTY_PATH | unix.MOVE_MOUNT_T_EMPTY_PATH
+	cloned    = unix.OPEN_TREE_CLONE | unix.OPEN_TREE_CLOEXEC | unix.AT_EMPTY_PATH
+)
+
+// takeUser gives this process, in a user namespace of its own, the user and group it
+// had outside, and no other.
+func takeUser(uid, gid string) error {
+	for _, m := range [][2]string{{"setgroups", "deny"}, {"gid_map", gid + " " + gid + " 1"}, {"uid_map", uid + " " + uid + " 1"}} {
+		if err := os.WriteFile("/proc/self/"+m[0], []byte(m[1]), 0); err != nil {
+			return fmt.Errorf("be its user in namespaces of its own: %w", err)
+		}
+	}
+	return nil
+}
+
+// enter makes the root that c describes, and moves this process there.
+func enter(c *Confinement) (*confined, error) {
+	r := &confined{spec: c}
+	if err := r.build(); err != nil {
+		return nil, err
+	}
+	if err := loopback(); err != nil {
+		return nil, fmt.Errorf("set up its loopback: %w", err)
+	}
+	if err := r.listen(); err != nil {
+		return nil, err
+	}
+	go r.coverAgain()
+	return r, nil
+}
+
+func (r *confined) build() (err error) {
+	if err := unix.Mount("", "/", "", unix.MS_PRIVATE|unix.MS_REC, ""); err != nil {
+		return fmt.Errorf("part from the machine's mounts: %w", err)
+	}
+	if r.old, err = unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
+		return fmt.Errorf("hold the machine's root: %w", err)
+	}
+	at := filepath.Join(r.spec.Private, "root")
+	if err := mountFresh("tmpfs", at, "size=16m,mode=755"); err != nil {
+		return fmt.Errorf("make a root: %w", err)
+	}
+	if r.root, err = unix.Open(at, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
+		return fmt.Errorf("make a root: %w", err)
+	}
+	if err := r.makeNone(at + heldDir); err != nil {
+		return err
+	}
+	all := slices.Concat(r.spec.Places, r.system())
+	slices.SortStableFunc(all, func(a, b Place) int { return cmp.Compare(a.Path, b.Path) })
+	for _, p := range all {
+		if err := r.place(p); err != nil {
+			return fmt.Errorf("place %s: %w", p.Path, err)
+		}
+	}
+	if err := r.devices(at); err != nil {
+		return err
+	}
+	for _, link := range slices.Sorted(maps.Keys(r.spec.Links)) {
+		if err := r.link(link, r.spec.Links[link]); err != nil {
+			return fmt.Errorf("link %s: %w", link, err)
+		}
+	}
+	return r.move(at)
+}
+
+// mountFresh mounts an empty file system at a path, which it makes.
+func mountFresh(kind, at, options string) error {
+	if err := os.MkdirAll(at, 0o755); err != nil {
+		return err
+	}
+	return unix.Mount(kind, at, kind, unix.MS_NOSUID|unix.MS_NODEV, options)
+}
+
+// makeNone makes what lies over covered places.
+func (r *confined) makeNone(dir string) error {
+	file, folder := dir+"/file", dir+"/folder"
+	err := errors.Join(os.MkdirAll(dir+"/old", 0o700), os.WriteFile(file, nil, 0), os.Mkdir(folder, 0))
+	for i, name := range []string{file, folder} {
+		if err == nil {
+			r.none[i], err = unix.Open(name, unix.O_PATH|unix.O_CLOEXEC, 0)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("make a cover: %w", err)
+	}
+	return nil
+}
+
+// ownTmp reports whether a folder of the new root is the tree's own, so that places are
+// made in it.
+func (r *confined) ownTmp() Place {
+	return Place{Path: "/tmp", From: filepath.Join(r.spec.Private, "tmp"), Access: Writable}
+}
+
+// system lists what every tree has.
+func (r *confined) system() []Place {
+	tmp := r.ownTmp()
+	_ = os.Mkdir(tmp.From, 0o700) // what fails here fails when it is placed
+	_ = os.Chmod(tmp.From, 0o1777)
+	all := []Place{tmp, {Path: "/proc"}}
+	for _, name := range []string{"null", "zero", "full", "random", "urandom", "tty"} {
+		all = append(all, Place{Path: "/dev/" + name, Access: Writable})
+	}
+	return all
+}
+
+func (r *confined) devices(at string) error {
+	for dir, fs := range map[string][2]string{"/dev/shm": {"tmpfs", "mode=1777"}, "/dev/pts": {"devpts", "newinstance,ptmxmode=0666,mode=620"}} {
+		if err := mountFresh(fs[0], at+dir, fs[1]); err != nil {
+			return fmt.Errorf("place %s: %w", dir, err)
+		}
+	}
+	for name, to := range map[string]string{"ptmx": "pts/ptmx", "fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2"} {
+		if err := os.Symlink(to, at+"/dev/"+name); err != nil {
+			return fmt.Errorf("place /dev/%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// move makes the new root that of this process, with the old one where no path leads:
+// below a folder that is covered, and that could not be entered without the cover.
+func (r *confined) move(at string) (err error) {
+	if r.bare, err = unix.OpenTree(r.root, "", cloned); err == nil {
+		err = unix.PivotRoot(at, at+heldDir+"/old")
+	}
+	if err == nil {
+		err = os.Chdir("/")
+	}
+	if err == nil {
+		err = os.Chmod(heldDir, 0)
+	}
+	held := -1
+	if err == nil {
+		held, err = lookAt(r.root, rel(heldDir))
+	}
+	if err == nil {
+		err = r.mount(r.none[1], held, 0, unix.MOUNT_ATTR_RDONLY)
+	}
+	if err == nil {
+		err = unix.MountSetattr(r.root, "", unix.AT_EMPTY_PATH, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
+	}
+	if err != nil {
+		return fmt.Errorf("move to the new root: %w", err)
+	}
+	return nil
+}
+
+// rel is a path relative to the root it belongs to.
+func rel(p string) string { return cmp.Or(strings.TrimPrefix(p, "/"), ".") }
+
+// place gives the tree p.
+func (r *confined) place(p Place) error {
+	if p.Access >= Pinned {
+		return r.hold(p)
+	}
+	from, err := lookAt(r.old, rel(cmp.Or(p.From, p.Path)))
+	if missing(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer unix.Close(from)
+	folder, err := isFolder(from)
+	if err != nil {
+		return err
+	}
+	at, err := r.make(p.Path, folder)
+	if missing(err) { // what holds it does not show it
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer unix.Close(at)
+	switch {
+	case p.Access == Layered && folder:
+		err = r.layOver(from, at, p.Path)
+	case p.Access == Writable:
+		err = r.mount(from, at, unix.AT_RECURSIVE, attrs(p))
+	default:
+		err = r.mount(from, at, unix.AT_RECURSIVE, attrs(p)|unix.MOUNT_ATTR_RDONLY)
+	}
+	if err == nil {
+		r.places = append(r.places, p)
+	}
+	return err
+}
+
+// attrs are what every mount of the tree is without. Devices are in /dev only.
+func attrs(p Place) uint64 {
+	if strings.HasPrefix(p.Path, "/dev/") {
+		return unix.MOUNT_ATTR_NOSUID
+	}
+	return unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV
+}
+
+// hold pins, freezes or covers something in what the tree was given.
+func (r *confined) hold(p Place) error {
+	at, err := lookAt(r.root, rel(p.Path))
+	if missing(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer unix.Close(at)
+	switch p.Access {
+	case Pinned:
+		err = r.mount(at, at, unix.AT_RECURSIVE, 0)
+	case Frozen:
+		err = r.mount(at, at, unix.AT_RECURSIVE, unix.MOUNT_ATTR_RDONLY)
+	default:
+		var folder bool
+		if folder, err = isFolder(at); err != nil {
+			return err
+		}
+		none := r.none[0]
+		if folder {
+			none = r.none[1]
+		}
+		err = r.mount(none, at, 0, unix.MOUNT_ATTR_RDONLY)
+	}
+	return err
+}
+
+// mount shows what from is at the place that at is.
+func (r *confined) mount(from, at, recursive int, set uint64) error {
+	tree, err := unix.OpenTree(from, "", cloned|uint(recursive))
+	if err != nil {
+		return fmt.Errorf("copy its mount: %w", err)
+	}
+	defer unix.Close(tree)
+	if set != 0 {
+		if err := unix.MountSetattr(tree, "", unix.AT_EMPTY_PATH|uint(recursive), &unix.MountAttr{Attr_set: set}); err != nil {
+			return fmt.Errorf("restrict its mount: %w", err)
+		}
+	}
+	if err := unix.MoveMount(tree, "", at, "", emptyPath); err != nil {
+		return fmt.Errorf("mount it: %w", err)
+	}
+	return nil
+}
+
+// layOver mounts a folder whose writes are kept in the private folder; an empty one where
+// the file system of that, or the kernel, cannot do it.
+func (r *confined) layOver(from, at int, p string) error {
+	layer := filepath.Join(r.spec.Private, "layers", strings.NewReplacer("%", "%25", "/", "%2f").Replace(p))
+	up, work := layer+"/up", layer+"/work"
+	if err := errors.Join(os.MkdirAll(up, 0o700), os.MkdirAll(work, 0o700)); err != nil {
+		return err
+	}
+	data := fmt.Sprintf("lowerdir=/proc/self/fd/%d,upperdir=%s,workdir=%s,userxattr", from, escaped(up), escaped(work))
+	if unix.Mount("overlay", "/proc/self/fd/"+strconv.Itoa(at), "overlay", unix.MS_NOSUID|unix.MS_NODEV, data) == nil {
+		return nil
+	}
+	empty, err := unix.Open(up, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(empty)
+	return r.mount(empty, at, 0, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
+}
+
+// escaped writes a path as an option of an overlay.
+func escaped(p string) string {
+	return strings.NewReplacer(`\`, `\\`, `,`, `\,`, `:`, `\:`).Replace(p)
+}
+
+// make opens a path of the new root, and makes it where the tree's own folders hold it. It
+// never makes anything in what was given.
+func (r *confined) make(p string, folder bool) (int, error) {
+	fd, err := lookAt(r.root, rel(p))
+	if !errors.Is(err, fs.ErrNotExist) {
+		return fd, err
+	}
+	dir, err := lookAt(r.root, ".")
+	if err != nil {
+		return -1, err
+	}
+	parts := strings.Split(rel(p), "/")
+	for i, name := range parts {
+		next, err := lookAt(dir, name)
+		if errors.Is(err, fs.ErrNotExist) && r.isOwn(path.Join("/", path.Join(parts[:i]...))) {
+			err = r.makeOne(dir, name, path.Join(parts[:i+1]...), folder || i < len(parts)-1)
+			if err == nil {
+				next, err = lookAt(dir, name)
+			}
+		}
+		unix.Close(dir)
+		if err != nil {
+			return -1, err
+		}
+		dir = next
+	}
+	return dir, nil
+}
+
+func (r *confined) makeOne(dir int, name, whole string, folder bool) error {
+	for _, at := range []struct {
+		dir  int
+		name string
+	}{{dir, name}, {r.bare, whole}} {
+		var err error
+		if folder {
+			err = unix.Mkdirat(at.dir, at.name, 0o755)
+		} else {
+			err = makeFile(at.dir, at.name)
+		}
+		if err != unix.EROFS || r.bare == 0 {
+			return err
+		}
+	}
+	return unix.EROFS
+}
+
+func makeFile(dir int, name string) error {
+	fd, err := unix.Openat(dir, name, unix.O_CREAT|unix.O_EXCL|unix.O_WRONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0o600)
+	if err == nil {
+		unix.Close(fd)
+	}
+	return err
+}
+
+// isOwn reports whether a folder of the new root is the tree's own, and nothing that was
+// given.
+func (r *confined) isOwn(dir string) bool {
+	for _, p := range slices.Backward(r.places) { // the longest first
+		if p.Path == dir || strings.HasPrefix(dir, strings.TrimSuffix(p.Path, "/")+"/") {
+			return p == r.ownTmp()
+		}
+	}
+	return true
+}
+
+// link makes a link in the new root; what was given has its own.
+func (r *confined) link(at, to string) error {
+	dir, err := r.make(path.Dir(at), true)
+	if missing(err) || err == nil && !r.isOwn(path.Dir(at)) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer unix.Close(dir)
+	if err := unix.Symlinkat(to, dir, path.Base(at)); !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}
+
+func isFolder(fd int) (bool, error) {
+	var st unix.Stat_t
+	err := unix.Fstat(fd, &st)
+	return st.Mode&unix.S_IFMT == unix.S_IFDIR, err
+}
+
+// missing reports whether there is nothing to be given.
+func missing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.ENOTDIR)
+}
