@@ -198,8 +198,9 @@ func (q *Requests) heldLocked(grants []event.Grant) *event.Grant {
 	given := q.cfg.Log.Summary().Open.Grants
 	for _, g := range grants {
 		held := slices.ContainsFunc(given, func(x eventlog.Given) bool { return x.ID == g.ID })
+		only := g.Scope
 		g.Scope, g.Covers = event.ForSession, ""
-		if !held && q.cfg.Kept != nil {
+		if !held && q.cfg.Kept != nil && only != event.ForSession {
 			_, held = q.cfg.Kept.Held(g.ID)
 			g.Scope = event.ForWorkspace
 		}
@@ -225,6 +226,9 @@ func grantOf(r *request, d Decision) (*event.Grant, error) {
 		return nil, nil
 	}
 	g := r.grants[i]
+	if g.Scope != "" && g.Scope != d.Scope {
+		return nil, fmt.Errorf("%w: %q can be allowed for the %s only", eventlog.ErrInvalid, g.Text, g.Scope)
+	}
 	g.Scope, g.Covers = d.Scope, ""
 	return &g, nil
 }

@@ -54,7 +54,8 @@ type (
 		// Covers is an example of that while it is offered, in words; commands stand between
 		// backquotes.
 		Covers string `json:"covers,omitempty"`
-		// Scope is set once it was given: [ForSession] or [ForWorkspace].
+		// Scope is set once it was given: [ForSession] or [ForWorkspace]. While it is offered, it is
+		// the only one that the grant may be given for; empty: both.
 		Scope Scope `json:"scope,omitempty"`
 	}
 

@@ -74,6 +74,9 @@ func alikeOf(questions []*node) (out []alike) {
 	var groups []alike
 	for _, k := range questions {
 		for _, g := range k.Question.Grants {
+			if g.Scope != "" { // it covers whatever is asked, which is no likeness
+				continue
+			}
 			i := slices.IndexFunc(groups, func(a alike) bool { return a.ID == g.ID && a.Text == g.Text })
 			if i < 0 {
 				i = len(groups)

@@ -221,7 +221,7 @@ func (a *Ask) Short(g event.Grant) string {
 
 // Wider says what the wider grants leave out.
 func (a *Ask) Wider() string {
-	const asks = " about secrets and hidden characters."
+	const asks = " about secrets, paths outside this folder and hidden characters."
 	switch n := len(a.Grants) - 1; n {
 	case -1, 0:
 		return ""

@@ -39,6 +39,9 @@ func simpleCommand(command string) (words []string, ok bool) {
 	return words, len(words) > 0
 }
 
+// maxCommand is how many bytes of a command are read word by word.
+const maxCommand = 16 << 10
+
 // maxParsed is how many bytes of a command are parsed. The parser calls itself for each part within
 // another, and no program survives the end of its stack.
 const maxParsed = 2 * maxCommand
@@ -51,7 +54,9 @@ func parse(command string) (*syntax.File, error) {
 	if len(command) > maxParsed {
 		return nil, errLong
 	}
-	return syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(strings.Contains(command, "#"))).Parse(strings.NewReader(command), "")
+	parser := syntax.NewParser(syntax.Variant(syntax.LangBash),
+		syntax.KeepComments(strings.Contains(command, "#")))
+	return parser.Parse(strings.NewReader(command), "")
 }
 
 func isSimple(command string) bool {
@@ -114,12 +119,13 @@ var plainBytes = func() (plain [256]bool) {
 func plainRune(r rune) bool { return 0 <= r && r < utf8.RuneSelf && plainBytes[r] }
 
 // beginsWith reports whether command is one simple command that begins with the
-// words of prefix. Any words may follow, but for those behind which a file of further
+// words of prefix, or one whose output is shortened. Any words may follow, but for those behind which a file of further
 // words may stand: a rule covers what its command shows.
 func beginsWith(command, prefix string) bool {
-	given, ok := simpleCommand(command)
-	begin, fine := simpleCommand(prefix)
-	return ok && fine && len(given) >= len(begin) && slices.Equal(given[:len(begin)], begin) && !slices.ContainsFunc(given[len(begin):], argumentFile)
+	given, ok := begin(command)
+	first, fine := simpleCommand(prefix)
+	return ok && fine && len(given) >= len(first) && slices.Equal(given[:len(first)], first) &&
+		!slices.ContainsFunc(given[len(first):], argumentFile)
 }
 
 // contains reports whether some simple command within command begins with the words
@@ -144,6 +150,37 @@ func contains(command, prefix string) bool {
 	return found
 }
 
+// understood reports whether every shell finds the same simple commands in a text: words without
+// expansions and escapes, joined by operators, with files that they read and write. A here-document
+// ends in other places for other shells, a comment is none to some, and what a compound command or
+// an expansion makes of its parts only running it shows.
+func understood(command string) bool {
+	if strings.ContainsFunc(command, func(r rune) bool { return special(r) && r != '\n' && r != '\t' }) {
+		return false
+	}
+	file, err := parse(command)
+	if err != nil || len(file.Last) > 0 {
+		return false
+	}
+	plain := func(w *syntax.Word) bool { _, ok := plainWord(w); return ok }
+	sure := true
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Redirect:
+			sure = sure && n.Hdoc == nil && n.Op != syntax.Hdoc && n.Op != syntax.DashHdoc && plain(n.Word)
+		case *syntax.CallExpr:
+			sure = sure && len(n.Assigns) == 0 && !slices.ContainsFunc(n.Args, func(w *syntax.Word) bool { return !plain(w) })
+		case *syntax.Stmt:
+			sure = sure && len(n.Comments) == 0 && !n.Coprocess && !n.Disown
+		case *syntax.File, *syntax.BinaryCmd, *syntax.Word, *syntax.Lit, *syntax.SglQuoted, *syntax.DblQuoted, nil:
+		default:
+			sure = false
+		}
+		return sure
+	})
+	return sure
+}
+
 // literal reports whether a shell takes the parts of a word as they are.
 func literal(parts []syntax.WordPart) bool {
 	return !slices.ContainsFunc(parts, func(part syntax.WordPart) bool {
@@ -164,7 +201,7 @@ func readable(parts []syntax.WordPart) string {
 	if len(parts) == 1 {
 		switch p := parts[0].(type) {
 		case *syntax.Lit:
-			return strings.ReplaceAll(p.Value, "\\", "")
+			return unescaped(p.Value)
 		case *syntax.SglQuoted:
 			return p.Value
 		case *syntax.DblQuoted:
@@ -175,7 +212,7 @@ func readable(parts []syntax.WordPart) string {
 	for _, part := range parts {
 		switch p := part.(type) {
 		case *syntax.Lit:
-			b.WriteString(strings.ReplaceAll(p.Value, "\\", ""))
+			b.WriteString(unescaped(p.Value))
 		case *syntax.SglQuoted:
 			b.WriteString(p.Value)
 		case *syntax.DblQuoted:
@@ -183,4 +220,9 @@ func readable(parts []syntax.WordPart) string {
 		}
 	}
 	return b.String()
+}
+
+// unescaped is a text without its escapes: one before the end of a line joins it with the next.
+func unescaped(text string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(text, "\\\n", ""), "\\", "")
 }

@@ -117,7 +117,7 @@ func TestThreat76GrantsAndFolders(t *testing.T) {
 		return p.Grants(agent.Permission{ToolName: "bash", Kind: agent.KindShell, Resource: "go test ./...", Cwd: cwd, CwdUnknown: unknown})
 	}
 	root, evil := grants(".", false), grants("vendor/evil", false)
-	if len(root) != 3 || len(evil) != 3 {
+	if len(root) != 4 || len(evil) != 4 || root[3].ID != evil[3].ID {
 		t.Fatalf("%+v %+v", root, evil)
 	}
 	if root[0].ID == evil[0].ID || root[1].ID == evil[1].ID || root[2].ID == evil[2].ID {
@@ -126,7 +126,10 @@ func TestThreat76GrantsAndFolders(t *testing.T) {
 	if evil[1].Text != "commands that begin with `go test`, in `vendor/evil`, with harmless options, inside this workspace" {
 		t.Errorf("it says %q", evil[1].Text)
 	}
-	for name, got := range map[string][]event.Grant{"away": grants("away", false), "above": grants("..", false), "unknown": grants(".", true), "nowhere": grants("", false)} {
+	if got := grants(".", true); len(got) != 1 || got[0].ID != root[3].ID {
+		t.Errorf("where the folder is not known: %+v", got)
+	}
+	for name, got := range map[string][]event.Grant{"away": grants("away", false), "above": grants("..", false), "nowhere": grants("", false)} {
 		if len(got) > 0 {
 			t.Errorf("%s: %+v", name, got)
 		}

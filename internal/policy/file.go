@@ -33,7 +33,7 @@ const (
 	whyLater     = "It can run later without a question, so you are asked now, each time."
 	whyInstructs = "Agents take it as instructions without a question, so you are asked now, each time."
 	whyFile      = "It is the address of a file, so you are asked each time."
-	whyUnread    = "It cannot be read as a shell command, so no rule with a prefix can be applied to it."
+	whyUnread    = "Rule %d of the user's configuration is about commands, and shells may read this one in different ways."
 	whyTwin      = "It is another name of %s, which may hold keys or passwords."
 	whyNamed     = "It names a file that may hold keys or passwords, so you are always asked."
 	whyMany      = "It is too long to tell whether it names a file of keys or passwords."

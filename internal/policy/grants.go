@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,45 +45,59 @@ func (p *Policy) Grants(act agent.Permission) []event.Grant {
 	return nil
 }
 
-func (p *Policy) commandGrants(act agent.Permission) []event.Grant {
+// everyCommand says what the widest grant of commands covers.
+const everyCommand = "every command in this folder, this session"
+
+func (p *Policy) commandGrants(act agent.Permission) (all []event.Grant) {
 	if act.Cwd == "" {
 		return nil
 	}
 	names := p.Names(act.Cwd)
 	real := names[len(names)-1]
-	j, alone, _ := p.command(context.Background(), act)
-	if slices.ContainsFunc(names, func(dir string) bool { return !p.inside(dir) }) || alone != "" || j.wary {
+	j := p.judge(context.Background(), act)
+	if slices.ContainsFunc(names, func(dir string) bool { return !p.inside(dir) }) || j.why != "" || j.asks {
 		return nil
 	}
-	var all []event.Grant
-	if in, folder := p.in(real); !act.CwdUnknown {
-		all = append(all, p.grant("this command, exactly"+in+": "+quote(act.Resource), above("command", act.Resource), "command", folder, act.Resource))
+	if !act.CwdUnknown && !j.unread {
+		in, folder := p.in(real)
+		all = append(all, p.grant("this command, exactly"+in+": "+quote(act.Resource),
+			above("command", act.Resource), "command", folder, act.Resource))
+		all = append(all, p.beginnings(act.Resource, real)...)
 	}
-	switch {
-	case j.onlyReads():
-		all = append(all, p.grant(ReadingCommands, "`cat`, `grep`, `git log` and the like, of files that hold no secrets", "reading commands"))
-	case len(j.begins) > 0 && len(j.writes) == 0:
-		all = append(all, p.beginnings(j.begins)...)
-	case len(j.writes) == 1 && len(j.begins) == 0:
-		act.Kind, act.Resource, act.Target = agent.KindWrite, filepath.FromSlash(j.writes[0]), ""
-		all = append(all, p.fileGrants(act)...)
+	if j.reads {
+		all = append(all, p.grant(ReadingCommands, "`cat`, `grep`, `ls` and the like, of files that hold no secrets", "reading commands"))
+	}
+	if !j.outside && len(j.shows) == 0 && !hides(act.Resource) && !p.asksByRule(act) {
+		every := p.grant(everyCommand, "`make`, `git commit -m x` and any other: webchat does not look at them", "commands")
+		every.Scope = event.ForSession
+		all = append(all, every)
 	}
 	return all
 }
 
-// beginnings are the grants of commands that begin as all of some do: in one folder, with the same
-// words, and by the same program where that is one of [programs].
-func (p *Policy) beginnings(all []begun) (grants []event.Grant) {
-	first := all[0]
-	in, folder := p.in(first.dir)
-	differs := func(key func(begun) string) bool {
-		return slices.ContainsFunc(all, func(b begun) bool { return b.dir != first.dir || key(b) != key(first) })
+// asksByRule reports whether a rule wants the user to be asked about a command.
+func (p *Policy) asksByRule(act agent.Permission) bool {
+	return slices.ContainsFunc(p.rules, func(r readyRule) bool {
+		return r.Decision != event.Allow && p.holds(r, act) && (r.mayMatch(act) || r.matches(act, nil))
+	})
+}
+
+// beginnings are the grants of a command by how it begins.
+func (p *Policy) beginnings(command, dir string) (grants []event.Grant) {
+	words, ok := begin(command)
+	if !ok || p.shadowed {
+		return nil
 	}
-	if !first.row.family && !differs(func(b begun) string { return b.words }) {
-		grants = append(grants, p.grant(first.row.covers(first.words, in), first.row.example(first.words), "prefix", folder, first.words))
+	first, row := p.prefixOf(words, dir)
+	if first == "" {
+		return nil
 	}
-	name := first.row.words[0]
-	if x, ok := programs[name]; ok && !differs(func(b begun) string { return b.row.words[0] }) {
+	in, folder := p.in(dir)
+	if !row.family {
+		grants = append(grants, p.grant(row.covers(first, in), row.example(first), "prefix", folder, first))
+	}
+	if x, ok := programs[row.words[0]]; ok {
+		name := row.words[0]
 		grants = append(grants, p.grant("commands that begin with "+quote(name)+in+" and build, check, test or query, with harmless options, inside this workspace", x, "program", folder, name))
 	}
 	return grants

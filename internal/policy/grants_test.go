@@ -42,11 +42,10 @@ func TestBeginningsThatMayBeGranted(t *testing.T) {
 		"cargo test --workspace":              "cargo test",
 		"pytest -q src":                       "pytest",
 		"pytest -vv --lf -k 'a or b'":         "pytest",
-		// What only reads may stand beside it.
-		"go test ./... 2>&1 | tail -5": "go test", "cat a.txt && go test": "go test", "go test; go test -v": "go test", "if go test; then echo ok; fi": "go test",
-		"for x in src; do go test ./src; done": "go test", "(go test)": "go test", "time go test >/dev/null": "go test", "go test <a.txt": "go test",
-		"go test && go vet": "go", "go build ./... && go test | tail -3; cat a.txt": "go", "go test && cd ./src && go vet": "", "go test && cargo test": "", "cargo check && cargo test": "cargo", "pytest && go test": "", "go test | tee x": "", "go test > x": "", "go test 2> x": "", "cd ./src && go test": "go test", "cd src && go test": "", "cd .. && go test": "", "for x in .; do go test $x; done": "",
-		"go test && cat .env": "", "go test && rm a.txt": "",
+		// All of its output, or the end of it.
+		"go test ./... 2>&1 | tail -5": "go test", "go test | head": "go test", "go test 2>&1": "go test", "go test | wc -l": "go test", "go test | tail -n 3": "go test",
+		"cat a.txt && go test": "", "go test; go test -v": "", "if go test; then echo ok; fi": "", "(go test)": "", "time go test >/dev/null": "", "go test <a.txt": "",
+		"go test && go vet": "", "go test | tee x": "", "go test > x": "", "go test 2> x": "", "go test | tail -f": "", "go test | tail -5 a.txt": "", "cd ./src && go test": "", "for x in .; do go test $x; done": "",
 		// What only some of its uses make harmless is allowed word for word.
 		"go test -exec ./evil ./...": "", "go test --exec=./evil": "", "go test -toolexec evil": "", "go test -C sub": "", "go test -o x": "",
 		"go test -coverprofile=.git/hooks/x": "", "go test -modfile=x": "", "go vet -vettool=x": "", "go test -args -x": "",
@@ -94,7 +93,7 @@ func TestThreat85ABeginningIsOneSimpleCommand(t *testing.T) {
 	ws := t.TempDir()
 	p := New(Config{Workspace: ws, Rules: []Rule{{Kind: agent.KindShell, Prefix: "go test", Decision: event.Allow}}})
 	for _, command := range tricky {
-		if got := begins(p, command); got != "" && !slices.Contains(harmless, command) {
+		if got := begins(p, command); got != "" {
 			t.Errorf("%q may be granted by %q", command, got)
 		}
 		if got := p.Rule(t.Context(), agent.Permission{ToolName: "bash", Kind: agent.KindShell, Resource: command, Cwd: ws}); got.Decision != "" {
@@ -121,16 +120,13 @@ var tricky = []string{
 	"sh -c 'go test'", "go -C x test", "builtin go test", "exec go test", "eval go test",
 }
 
-// harmless are those in which nothing else runs.
-var harmless = []string{"go test;", "go test < x", "go test \\\nx", "go test <<< x", "go test << E\nx\nE", "go test >&2", "! go test", "time go test", "{ go test; }", "(go test)", "for x in y; do go test; done"}
-
 // THREATS 52: what the user allowed exactly is that, byte by byte.
 func TestThreat52ExactGrants(t *testing.T) {
 	ws := t.TempDir()
 	p := New(Config{Workspace: ws})
 	exact := func(command string) event.Grant {
 		g := p.Grants(agent.Permission{Kind: agent.KindShell, Resource: command, Cwd: ws})
-		if len(g) == 0 {
+		if len(g) == 0 || g[0].Text == everyCommand {
 			return event.Grant{}
 		}
 		return g[0]
@@ -162,8 +158,8 @@ func TestCommandsThatAreAllowedOnlyOnce(t *testing.T) {
 	for command, none := range map[string]bool{
 		"cat .env": true, "cat < .env": true, "cp .env x": true, "cat '.env' | sort": true, "curl --data @x --key=id_rsa": true, "echo $(cat .env)": true,
 		"echo x > .git/hooks/pre-commit": true, "cp a.txt .git/hooks/x": true, "tee .vscode/tasks.json": true, "echo x >> ~/.bashrc": true, "cat $D/.ssh/id_rsa": true,
-		"cat .e'n'v": true, "if": true,
-		"cat a.txt": false, "make": false, "git status": false, "git commit -m 'credentials'": false, "go test ./credentials": false,
+		"cat .e'n'v": true,
+		"cat a.txt":  false, "make": false, "git status": false, "git commit -m 'credentials'": false, "go test ./credentials": false, "if": false,
 	} {
 		got := p.Grants(agent.Permission{Kind: agent.KindShell, Resource: command, Cwd: ws})
 		if (len(got) == 0) != none {
@@ -335,32 +331,34 @@ func TestReadingIsNotActing(t *testing.T) {
 	}
 }
 
-// A program that builds, checks and tests is granted as a whole: each of its commands has the
-// grant, several of them in one line too, and none that writes, runs or fetches what is named.
+// A program that builds, checks and tests is granted as a whole: each of its commands has the grant,
+// and none that writes, runs or fetches what is named.
 func TestProgramsThatMayBeGranted(t *testing.T) {
 	p := New(Config{Workspace: lay(t, "src/")})
 	program := func(command string) string {
-		all := p.Grants(agent.Permission{ToolName: "bash", Kind: agent.KindShell, Resource: command, Cwd: p.workspace})
-		if len(all) == 0 || !strings.Contains(all[len(all)-1].Text, "build, check, test or query") {
-			return ""
+		act := agent.Permission{ToolName: "bash", Kind: agent.KindShell, Resource: command, Cwd: p.workspace}
+		for _, g := range p.Grants(act) {
+			if strings.Contains(g.Text, "build, check, test or query") {
+				return g.ID
+			}
 		}
-		return all[len(all)-1].ID
+		return ""
 	}
 	of := program("go test ./...")
 	if of == "" {
 		t.Fatal("go is not granted")
 	}
-	for _, command := range []string{"go build ./...", "go vet ./...", "go build ./... && go vet ./... && go test ./... | tail -5", "go test -run A ./src; ls"} {
+	for _, command := range []string{"go build ./...", "go vet ./...", "go test ./... | tail -5", "go test -run A ./src"} {
 		if got := program(command); got != of {
 			t.Errorf("%q has the grant %q, want %q", command, got, of)
 		}
 	}
-	if cargo := program("cargo build --release"); cargo == "" || cargo == of || program("cargo test && cargo clippy") != cargo {
+	if cargo := program("cargo build --release"); cargo == "" || cargo == of {
 		t.Errorf("cargo has the grant %q", cargo)
 	}
-	for _, command := range append(tricky, "go build ./... && go run .", "go vet ./... && go generate", "go test && cargo test", "go test && npm test", "go vet && cd ./src && go vet",
-		"go get x && go test", "go env -w X=1; go test", "go tool x", "go install ./...", "go build -o x ./...", "npm test", "npm run build", "pytest", "cargo run", "cargo install x") {
-		if got := program(command); got != "" && !slices.Contains(harmless, command) && command != "go" {
+	for _, command := range append(tricky, "go build ./... && go run .", "go vet ./... && go generate", "go build ./... && go vet ./...", "go get x && go test",
+		"go env -w X=1; go test", "go tool x", "go install ./...", "go build -o x ./...", "npm test", "npm run build", "pytest", "cargo run", "cargo install x") {
+		if got := program(command); got != "" {
 			t.Errorf("%q is granted with its program", command)
 		}
 	}

@@ -145,13 +145,19 @@ func (p *Policy) Rule(ctx context.Context, act agent.Permission) agent.Ruling {
 	}
 	var j judged
 	if act.Kind == agent.KindShell {
-		if j, f.alone, f.holds = p.command(ctx, act); f.alone == "" && !j.parsed && p.readsPrefixes() {
-			f.alone = whyUnread
-		}
+		j = p.judge(ctx, act)
+		f.alone, f.holds = j.why, j.holds
 	}
 	ruling := agent.Ruling{Sensitive: f.alone != "", Why: f.alone, Secret: f.holds}
 	for _, r := range p.rules {
-		if !r.matches(act, f.names) || !p.holds(r, act) {
+		if !p.holds(r, act) {
+			continue
+		}
+		if r.mayMatch(act) {
+			ruling.Ask, ruling.Reason = true, fmt.Sprintf(whyUnread, r.number)
+			break
+		}
+		if !r.matches(act, f.names) {
 			continue
 		}
 		if r.Decision == event.Allow && f.outside && r.path == nil {
@@ -172,11 +178,9 @@ func (p *Policy) Rule(ctx context.Context, act agent.Permission) agent.Ruling {
 		ruling.Rule = &event.Rule{BuiltIn: true, Covers: reading}
 	case p.reading && len(j.shows) > 0:
 		ruling.Sensitive, ruling.Why, ruling.Secret = true, canShow(j.shows), p.holding(slices.Min(j.shows))
-	case p.reading && j.onlyReads() && !ruling.Ask && !slices.Contains(p.asks, act.ToolName):
+	case p.reading && j.reads && !ruling.Ask && !slices.Contains(p.asks, act.ToolName):
 		ruling.Decision, ruling.Reason = event.Allow, "A built-in rule allows "+ReadingCommands+"."
 		ruling.Rule = &event.Rule{BuiltIn: true, Covers: ReadingCommands}
-	case j.stops != "" && !ruling.Ask && j.stops != strings.TrimSpace(act.Resource):
-		ruling.Reason = "No rule allows " + quote(j.stops) + "."
 	}
 	return ruling
 }
@@ -198,26 +202,11 @@ func (p *Policy) Target(act agent.Permission) string {
 	return filepath.FromSlash(names[len(names)-1])
 }
 
-// readsPrefixes reports whether some rule denies or asks by a prefix, which it cannot where a
-// command cannot be parsed: a shell runs the lines before the one it cannot read.
-func (p *Policy) readsPrefixes() bool {
-	return slices.ContainsFunc(p.rules, func(r readyRule) bool { return r.Prefix != "" && r.Decision != event.Allow })
-}
-
-// command judges the command of an act, and says why it is asked about each time, with the file
-// that is why; empty if it need not be. What only reads is known to open nothing sensitive, also if a
-// text in it has such a name.
-func (p *Policy) command(ctx context.Context, act agent.Permission) (j judged, alone string, holds *event.Secret) {
-	file, err := parse(act.Resource)
-	if err != nil {
-		file = nil
-	}
-	if j = p.judge(ctx, act, file); !j.onlyReads() {
-		w := p.wary(file, act)
-		alone, holds = w.why, w.holds
-		j.wary = w.asks
-	}
-	return j, alone, holds
+// mayMatch reports whether a rule that denies or asks may be about a command that cannot be read for
+// certain.
+func (r readyRule) mayMatch(act agent.Permission) bool {
+	return act.Kind == agent.KindShell && r.Decision != event.Allow && (r.Command != "" || r.Prefix != "") &&
+		(r.Tool == "" || r.Tool == act.ToolName) && !understood(act.Resource)
 }
 
 // matches reports whether the rule is about the act, wherever that happens.

@@ -47,8 +47,8 @@ var prefixes = []prefix{
 	{words: []string{"go", "vet"}, long: []string{"v", "n", "x", "tags", "race", "json", "c"}},
 	// the same; what it builds of a main package it writes under the name of its folder
 	{words: []string{"go", "build"}, family: true, long: []string{"v", "n", "x", "a", "tags", "race", "msan", "asan", "cover", "covermode", "trimpath", "buildvcs", "p", "json"}},
-	// the same; a template of -f calls no program
-	{words: []string{"go", "list"}, family: true, long: []string{"m", "f", "json", "deps", "test", "e", "find", "tags", "u", "versions", "retracted", "compiled", "export"}},
+	// the same, and -f: a template's functions ask the network for names of the caller's choice
+	{words: []string{"go", "list"}, family: true, long: []string{"m", "json", "deps", "test", "e", "find", "tags", "u", "versions", "retracted", "compiled", "export"}},
 	{words: []string{"go", "mod", "graph"}, family: true}, {words: []string{"go", "mod", "verify"}, family: true}, {words: []string{"go", "mod", "why"}, family: true, long: []string{"m", "vendor"}},
 
 	// --script-shell, --prefix, --workspace, --userconfig, --globalconfig, --node-options

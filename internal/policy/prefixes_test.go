@@ -48,7 +48,7 @@ var tools = []struct {
 	{"go", []string{"go build ./...", "go build -v -race ./src", "go build -tags=a ./src"}, []string{"go build -o x ./src", "go build -o=src/evil.sh", "go build -toolexec=src/evil.sh ./...", "go build -toolexec src/evil.sh", "go build -exec src/evil.sh",
 		"go build -C sub", "go build -modfile=x.mod", "go build -mod=mod", "go build -overlay=src/o.json", "go build -pkgdir=src", "go build -ldflags=-extld=src/evil.sh", "go build -gcflags=-o=x", "go build -asmflags=x", "go build -gccgoflags=x",
 		"go build -compiler=gccgo", "go build -pgo=x", "go build -work", "go build -installsuffix=x", "go build -buildmode=plugin", "go build -linkshared", "go build -modcacherw", "go build x@latest", "go build @args.txt", "go build /etc", "go build ../x", "go build -- x"}},
-	{"go", []string{"go list -m -u all", "go list -f '{{.Dir}}' -export ./..."}, []string{"go list -toolexec=src/evil.sh ./...", "go list -m x@latest", "go list -C sub", "go list -modfile=x.mod", "go list -mod=mod", "go list -overlay=o.json"}},
+	{"go", []string{"go list -m -u all", "go list -export ./..."}, []string{"go list -f '{{.Dir}}' ./...", "go list -toolexec=src/evil.sh ./...", "go list -m x@latest", "go list -C sub", "go list -modfile=x.mod", "go list -mod=mod", "go list -overlay=o.json"}},
 	{"go", []string{"go mod why -m x"}, []string{"go mod why -modfile=x", "go mod why x@v1"}},
 	{"go", []string{"go mod graph"}, []string{"go mod graph -C sub", "go mod graph -x"}},
 	{"go", nil, []string{"go run ./src", "go generate ./...", "go install x", "go tool x", "go get x", "go env -w X=1", "go mod tidy", "go mod edit -replace=a=b", "go mod init x", "go mod vendor", "go mod download", "go mod", "go work use /", "go fix", "go fmt", "go clean -modcache", "go bug", "go telemetry on", "go -C .. test", "go -C sub build ./..."}},
@@ -183,15 +183,15 @@ func TestScriptsAreThoseOfTheCommandsFolder(t *testing.T) {
 	grants := func(folder, command string) string {
 		return strings.Join(texts(p.Grants(agent.Permission{Kind: agent.KindShell, Resource: command, Cwd: filepath.Join(ws, folder)})), "; ")
 	}
-	if got, want := grants(".", "npm run build"), "this command, exactly: `npm run build`; the script `npm run build`, without arguments"; got != want {
+	if got, want := grants(".", "npm run build"), "this command, exactly: `npm run build`; the script `npm run build`, without arguments; "+everyCommand; got != want {
 		t.Errorf("it says %q, want %q", got, want)
 	}
-	if got := grants(".", "npm test"); !strings.HasSuffix(got, "; the script `npm test`, alone or with paths inside this workspace") {
+	if got := grants(".", "npm test"); !strings.HasSuffix(got, "; the script `npm test`, alone or with paths inside this workspace; "+everyCommand) {
 		t.Errorf("it says %q", got)
 	}
 	for _, folder := range []string{"bare", "sub"} {
 		for _, command := range []string{"npm test", "yarn test", "npm run build", "yarn run build"} {
-			if got, want := grants(folder, command), "this command, exactly, in `"+folder+"`: `"+command+"`"; got != want {
+			if got, want := grants(folder, command), "this command, exactly, in `"+folder+"`: `"+command+"`; "+everyCommand; got != want {
 				t.Errorf("%s: %q, want %q", folder, got, want)
 			}
 		}

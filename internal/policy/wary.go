@@ -26,19 +26,24 @@ const (
 // wariness is what the words of a command name, as far as they can be read without running it. It
 // serves to ask more, never less: only running a command shows what a shell makes of it.
 type wariness struct {
-	asks  bool          // it names a file that is sensitive or run later by itself, or may do so
-	why   string        // it is asked about each time, also where modes and rules allow it; empty: it need not be
-	holds *event.Secret // the first sensitive file
+	asks    bool          // it names a file that is sensitive or run later by itself, or may do so
+	outside bool          // it names what is outside the workspace, or may do so
+	unread  bool          // its syntax tree is not known
+	why     string        // it is asked about each time, also where modes and rules allow it; empty: it need not be
+	holds   *event.Secret // the first sensitive file
 }
 
-// wary reads the words of a command; one that is no shell command (nil) is read as plain words.
-func (p *Policy) wary(file *syntax.File, act agent.Permission) wariness {
+// wary reads the words of a command. One that cannot be parsed is read as plain words, and so is one
+// with a here-document, which may end in another place.
+func (p *Policy) wary(act agent.Permission) wariness {
 	names := p.Names(act.Cwd)
 	w := &wordReader{p: p, dir: names[len(names)-1], left: maxWords, globs: maxGlobs, seen: map[string]bool{}}
 	w.later = p.runsLater(names)
-	if file == nil {
-		w.asks = true
+	file, err := parse(act.Resource)
+	if w.unread = err != nil; w.unread || strings.Contains(act.Resource, "<<") {
 		w.split(act.Resource)
+	}
+	if w.unread {
 		return w.wariness
 	}
 	texts := map[*syntax.Word]bool{} // of here-documents, which name nothing by themselves
@@ -203,6 +208,7 @@ func (w *wordReader) text(text, as string) {
 		}
 		f := w.p.place(name, w.dir)
 		w.asks = w.asks || w.p.runsLater(f.names)
+		w.outside = w.outside || f.outside && leadsOut(name, f, as)
 		switch {
 		case f.alone == "":
 		case exists(f.names):
@@ -211,6 +217,19 @@ func (w *wordReader) text(text, as string) {
 			w.note(f, as)
 		}
 	}
+}
+
+// idleDevices are files outside that hold nothing and keep nothing.
+var idleDevices = []string{"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/zero"}
+
+// leadsOut reports whether a word that can be read as a path outside is meant as one: it exists, or
+// its folder does, or a shell makes something else of it. An expression such as /x/ has neither.
+func leadsOut(name string, f file, as string) bool {
+	if as != "" {
+		return true
+	}
+	full := f.names[len(f.names)-1]
+	return !slices.Contains(idleDevices, name) && (found(full) || path.Dir(full) != "/" && found(path.Dir(full)))
 }
 
 func (w *wordReader) rooted(name string) string {

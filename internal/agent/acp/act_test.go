@@ -201,27 +201,21 @@ func TestTheFolderOfAnEarlierReport(t *testing.T) {
 	}
 }
 
-// The shell of an agent is followed from the first call on, across turns: through a cd that
-// succeeded where the agent is known to keep its folder, and else until a command may have left it.
-// From then on only what goes to its folder itself is in a known one.
+// The folder of an agent's shell is known from the first call on, across turns, until a command may
+// have left it.
 func TestTheShellIsFollowed(t *testing.T) {
 	type step struct{ command, end, in string } // end is more of the call's end; in is where it began
 	for name, c := range map[string]struct {
-		keeps, untried bool
-		steps          []step
+		untried bool
+		steps   []step
 	}{
-		"stays":             {steps: []step{{"go vet", `"completed"`, "$W"}, {"go test; ls | wc", `"failed"`, "$W"}, {"cd $W && make", `"failed"`, "$W"}, {"(cd ./sub && ls)", `"completed"`, "$W"}, {"ls", `"completed"`, "$W"}}},
-		"is followed":       {keeps: true, steps: []step{{"cd ./sub && ls", `"completed"`, "$W"}, {"ls", `"completed"`, "$W/sub"}, {"cd ..", `"completed"`, "$W/sub"}, {"ls", `"completed"`, "$W"}}},
-		"may have failed":   {keeps: true, steps: []step{{"cd ./sub && false", `"failed"`, "$W"}, {"ls", `"completed"`, ""}, {"cd $W", `"completed"`, ""}, {"ls", `"completed"`, ""}}},
-		"exited badly":      {keeps: true, steps: []step{{"cd ./sub && false", `"completed","_meta":{"terminal_exit":{"exit_code":1}}`, "$W"}, {"ls", `"completed"`, ""}}},
-		"has not ended":     {keeps: true, steps: []step{{"cd ./sub", `"in_progress"`, "$W"}, {"ls", `"completed"`, ""}}},
-		"may not be kept":   {steps: []step{{"cd ./sub", `"completed"`, "$W"}, {"ls", `"completed"`, ""}}},
-		"is anywhere":       {keeps: true, steps: []step{{"pushd sub", `"completed"`, "$W"}, {"ls", `"completed"`, ""}}},
-		"is outside":        {keeps: true, steps: []step{{"cd /", `"completed"`, "$W"}, {"ls", `"completed"`, ""}}},
-		"is not understood": {keeps: true, steps: []step{{"eval x", `"completed"`, "$W"}, {"ls", `"completed"`, ""}}},
-		"was never tried":   {keeps: true, untried: true, steps: []step{{"ls", `"completed"`, ""}}},
+		"stays":           {steps: []step{{"go vet", `"completed"`, "$W"}, {"go test ./... 2>&1 | tail -5", `"failed"`, "$W"}, {"cat a.txt", `"completed"`, "$W"}, {"ls", `"completed"`, "$W"}}},
+		"may have moved":  {steps: []step{{"cd ./sub", `"completed"`, "$W"}, {"ls", `"completed"`, ""}, {"cd $W", `"completed"`, ""}, {"ls", `"completed"`, ""}}},
+		"has not ended":   {steps: []step{{"cd ./sub", `"in_progress"`, "$W"}, {"ls", `"completed"`, ""}}},
+		"is a program":    {steps: []step{{"make", `"completed"`, "$W"}, {"ls", `"completed"`, ""}}},
+		"was never tried": {untried: true, steps: []step{{"ls", `"completed"`, ""}}},
 	} {
-		h := sit(t, "polite", func(cfg *acp.Config) { cfg.Keeps, cfg.Untried = c.keeps, c.untried }, nil)
+		h := sit(t, "polite", func(cfg *acp.Config) { cfg.Untried = c.untried }, nil)
 		if err := os.MkdirAll(filepath.Join(h.dir, "sub"), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -249,7 +243,7 @@ func TestTheShellMayBeMovedByOthers(t *testing.T) {
 		"another call": `"toolCallId":"s2","kind":"execute","status":"in_progress","rawInput":{"command":"cd ./sub"}`,
 		"a tool":       `"toolCallId":"s2","kind":"other","name":"EnterWorktree","status":"completed","rawInput":{"name":"x"}`,
 	} {
-		h := sit(t, "polite", func(c *acp.Config) { c.Keeps = true }, nil)
+		h := sit(t, "polite", nil, nil)
 		if err := os.MkdirAll(filepath.Join(h.dir, "sub"), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -259,26 +253,6 @@ func TestTheShellMayBeMovedByOthers(t *testing.T) {
 		if p := h.Asked()[0]; !p.CwdUnknown {
 			t.Errorf("%s: the folder is taken for %s", name, p.Cwd)
 		}
-	}
-}
-
-// Once a helper agent may run commands in a shell of its own, nothing is followed any more.
-func TestHelpersHaveShellsOfTheirOwn(t *testing.T) {
-	h := sit(t, "polite", func(c *acp.Config) { c.Keeps = true }, nil)
-	if err := os.MkdirAll(filepath.Join(h.dir, "sub"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	const call = `{"sessionUpdate":"tool_call","toolCallId":"%s","status":"%s","kind":"%s","rawInput":%s}`
-	raw := func(id, status, kind, input string) json.RawMessage {
-		return json.RawMessage(fmt.Sprintf(call, id, status, kind, input))
-	}
-	ask := func(id, command string) []json.RawMessage {
-		return []json.RawMessage{json.RawMessage(`{"toolCall":{"toolCallId":"` + id + `","status":"pending","kind":"execute","rawInput":{"command":"` + command + `"}}}`)}
-	}
-	h.play(frames{Before: []json.RawMessage{raw("t", "in_progress", "think", `{"prompt":"x"}`), raw("c", "completed", "execute", `{"command":"ls"}`)}, Ask: ask("a", "make")})
-	h.play(frames{Before: []json.RawMessage{raw("d", "completed", "execute", `{"command":"cd ./sub"}`)}, Ask: ask("e", "make")})
-	if asked := h.Asked(); asked[0].CwdUnknown || !asked[1].CwdUnknown {
-		t.Errorf("asked %+v", asked)
 	}
 }
 

@@ -29,7 +29,7 @@ var adapters = map[string]adapter{
 	"claude-agent-acp": {func(t *testing.T, c *acp.Config, model, home string) {
 		write(t, filepath.Join(home, ".claude", "settings.json"), `{"permissions":{"allow":["Bash","Grep","Edit","Write"]}}`) // its user's
 		p := acp.Presets()["claude"]
-		c.Mode, c.Asks, c.Mark, c.Keeps, c.Meta = p.Mode, p.Asks, p.Mark, p.Keeps, p.Meta
+		c.Mode, c.Asks, c.Mark, c.Meta = p.Mode, p.Asks, p.Mark, p.Meta
 		c.Env = append(c.Env, "ANTHROPIC_BASE_URL="+model, "ANTHROPIC_API_KEY=none", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1")
 	}, func(path string) scripted.Step {
 		return scripted.Step{Tool: "Write", Arguments: fmt.Sprintf(`{"file_path":%q,"content":"new\n"}`, path)}
@@ -120,16 +120,18 @@ func TestThreat53RealCodexPatchesElsewhere(t *testing.T) {
 	}
 }
 
-// The real Claude Code keeps the folder of its shell, which is followed: each command is asked about
-// with the folder it runs in, so that what was granted there covers it, and without one where that
-// is not known: of a command that fails it forgets where it went.
+// The real Claude Code keeps the folder of its shell: a command is asked about with its folder, so that
+// what was granted there covers it, until one may have left it.
 func TestRealClaudeKeepsItsFolder(t *testing.T) {
 	h, model, _ := sitWith(t, "claude-agent-acp", nil)
 	if err := os.MkdirAll(filepath.Join(h.dir, "sub"), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	wants := []struct {
+		command string
+		known   bool
+	}{{"go test ./middleware", true}, {"cd ./sub && touch two", true}, {"touch three", false}}
 	var steps []scripted.Step
-	wants := []struct{ command, in string }{{"go test ./middleware; touch one", "."}, {"cd ./sub && touch two", "."}, {"touch three", "sub"}, {"go test ./middleware", "sub"}, {"cd .. && touch four && false", "sub"}, {"touch five", ""}}
 	for _, w := range wants {
 		args, err := json.Marshal(map[string]string{"command": w.command, "description": "try it"})
 		if err != nil {
@@ -146,20 +148,18 @@ func TestRealClaudeKeepsItsFolder(t *testing.T) {
 		t.Fatalf("asked %+v", asked)
 	}
 	for i, w := range wants {
-		got, err := filepath.Rel(policy.Resolve(h.dir), asked[i].Cwd)
-		if asked[i].CwdUnknown {
-			got = ""
-		}
-		if err != nil || got != w.in || asked[i].Resource != w.command {
-			t.Errorf("%q is asked about in %q, want %q in %q", asked[i].Resource, got, w.command, w.in)
+		got := !asked[i].CwdUnknown && asked[i].Cwd == policy.Resolve(h.dir)
+		if got != w.known || asked[i].Resource != w.command {
+			t.Errorf("%q is asked about in %q, known: %v", asked[i].Resource, asked[i].Cwd, got)
 		}
 	}
-	if got := policy.New(policy.Config{Workspace: h.dir}).Grants(asked[3]); len(got) != 3 || !strings.HasPrefix(got[1].Text, "commands that begin with `go test`, in `sub`") {
+	p := policy.New(policy.Config{Workspace: h.dir})
+	if got := p.Grants(asked[0]); len(got) != 4 || !strings.HasPrefix(got[1].Text, "commands that begin with `go test`") {
 		t.Errorf("it may be granted by %+v", got)
 	}
-	for name, there := range map[string]bool{"one": true, "sub/two": true, "sub/three": true, "four": true, "sub/five": true} {
-		if _, err := os.Stat(filepath.Join(h.dir, name)); (err == nil) != there {
-			t.Errorf("%s is there: %v", name, err == nil)
+	for _, name := range []string{"sub/two", "sub/three"} {
+		if _, err := os.Stat(filepath.Join(h.dir, name)); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -210,7 +210,6 @@ func (k *call) exit() int {
 
 // complete reports the end of a call.
 func (c *conn) complete(t *convo.Turn, k *call) {
-	c.moved(k)
 	text := k.output()
 	if text == "" || text == k.before {
 		text = "(The agent showed no output.)"

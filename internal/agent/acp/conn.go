@@ -176,8 +176,9 @@ func (c *conn) start(ctx context.Context, id string) error {
 	c.id = ""
 	c.mu.Unlock()
 	c.Do(func() {
-		at := policy.Resolve(c.Options.Workspace)
-		c.shell = shell{begin: at, folder: at}
+		if c.shell = (shell{}); !cfg.Untried { // of an agent that was never tried nothing is known
+			c.shell.begin = policy.Resolve(c.Options.Workspace)
+		}
 	})
 	err := c.Launch(ctx, convo.Launch{
 		Command:  proc.Command{Args: cfg.command(c.Options.SessionID), Dir: c.Options.Workspace, Env: cfg.Env},

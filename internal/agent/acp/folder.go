@@ -2,25 +2,20 @@ package acp
 
 import (
 	"slices"
-	"strings"
 
 	"webchat/internal/policy"
 )
 
-// shell is the shell of an agent's commands, which may keep its folder from one to the next. It is
-// followed from the first call of a process on.
+// shell is the shell of an agent's commands, which may keep its folder from one to the next. Where it
+// is, is known until something may have moved it.
 type shell struct {
-	begin  string // where it began
-	folder string // where it is; empty: not known
-	mover  *call  // the call that may have moved it, while its end is not reported; nil: there is none
-	helped bool   // a helper agent may run commands, too, in a shell of its own
+	begin string // where it began; empty: not known
+	moved *call  // the first call that may have moved it; nil: there is none
 }
 
-// begun is how the shell of a call stood before it.
+// begun is what was read of the command of a call.
 type begun struct {
-	command string // the last that was read of the call
-	from    string
-	to      string   // where the command leads if it succeeds
+	command string   // the last that was read
 	named   []string // the folders that any report of the call named: OpenCode's question leaves out its own
 	other   bool     // some report had a field that may change where it runs or what it means
 }
@@ -28,16 +23,9 @@ type begun struct {
 // plainInput are fields of a command's input that change neither where it runs nor what it means.
 var plainInput = fieldSet(`description timeout timeout_ms run_in_background is_background`)
 
-// follow reads where a call leads the agent's shell. Of an agent that was never run with webchat
-// nothing is known.
+// follow notes whether a call may move the agent's shell.
 func (c *conn) follow(k *call) {
-	if k.ours || c.b.cfg.Untried {
-		return
-	}
-	if k.Kind == "think" {
-		if c.shell.helped = true; c.shell.folder != c.shell.begin {
-			c.shell.folder = ""
-		}
+	if k.ours || k.Kind == "think" || c.shell.moved != nil {
 		return
 	}
 	server, _ := k.mcpTool()
@@ -49,15 +37,10 @@ func (c *conn) follow(k *call) {
 		return
 	case command == "" && k.Kind != "other":
 		return
-	case k.shell.command == "":
-		k.shell.from = c.shell.folder
 	}
-	k.shell.command, k.shell.to = command, ""
-	if command != "" && !in.odd {
-		k.shell.to = policy.Follow(command, k.shell.from)
-	}
-	if k.shell.to == "" || k.shell.to != k.shell.from { // a tool of no known kind may do anything
-		c.shell.folder, c.shell.mover = "", k
+	k.shell.command = command
+	if command == "" || in.odd || !policy.Stays(command) { // a tool of no known kind may do anything
+		c.shell.moved = k
 	}
 }
 
@@ -69,27 +52,16 @@ func (b *begun) read(in *input) {
 		}
 	}
 	for name, v := range in.fields {
-		b.other = b.other || !commandFields[name] && !folderFields[name] && !plainInput[name] && v != nil && v != "" && !slices.Contains([]any{false, 0.0}, v)
-	}
-}
-
-// moved takes note of the end of a call.
-func (c *conn) moved(k *call) {
-	if c.shell.mover != k {
-		return
-	}
-	c.shell.mover = nil
-	// Outside of the workspace Claude Code goes back to where it began.
-	inside := strings.HasPrefix(k.shell.to+"/", strings.TrimSuffix(c.shell.begin, "/")+"/")
-	if c.b.cfg.Keeps && inside && !c.shell.helped && k.Status == "completed" && k.exit() == 0 {
-		c.shell.folder = k.shell.to
+		known := commandFields[name] || folderFields[name] || plainInput[name]
+		idle := v == nil || v == "" || slices.Contains([]any{false, 0.0}, v)
+		b.other = b.other || !known && !idle
 	}
 }
 
 // folder is where a call's command begins, if no report of it named one; empty if it is not known.
 func (c *conn) folder(k *call) string {
-	if !k.shell.other && (c.shell.mover == k || c.shell.mover == nil && c.shell.folder == k.shell.from) {
-		return k.shell.from
+	if k.shell.other || c.shell.moved != nil && c.shell.moved != k {
+		return ""
 	}
-	return ""
+	return c.shell.begin
 }

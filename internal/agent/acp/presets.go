@@ -38,7 +38,6 @@ type Preset struct {
 	// Key is a variable with a key, and KeyLogin the method by which it signs in with that.
 	Key, KeyLogin string
 	NoPrograms    bool   // it takes no MCP server that is a program
-	Keeps         bool   // its shell keeps its folder from one command to the next, as was tried
 	Untried       bool   // an agent of the configuration: it was never run with webchat
 	Obeys         bool   // what its user's own settings allow, it does without asking
 	Reads         string // how far its own tools for reading are off
@@ -90,7 +89,7 @@ func Presets() map[string]Preset {
 	type object = map[string]any
 	const reading = "asks nothing before it reads files"
 	return map[string]Preset{
-		"claude": {Title: "Claude Code", Command: []string{"claude-agent-acp"}, Mark: "_meta.claudeCode", Mode: "default", Asks: []string{"default", "plan", "dontAsk"}, Keeps: true,
+		"claude": {Title: "Claude Code", Command: []string{"claude-agent-acp"}, Mark: "_meta.claudeCode", Mode: "default", Asks: []string{"default", "plan", "dontAsk"},
 			Instructs: []string{"CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD=1"}, Failures: []string{"API Error: "},
 			// In a folder that its user trusts it ran hooks of these in a part of the runs, despite
 			// settingSources: 2.1.316.

@@ -77,7 +77,7 @@ const chosen = (el, what) => el.querySelector(`[role=radio][aria-checked=true][d
 
 const acts = {
   'allow-once': (el) => decide([el], { decision: 'allow', scope: 'once' }),
-  grant: (el) => decide([el], { decision: 'allow', grant: chosen(el, 'grant'), scope: chosen(el, 'scope') }),
+  grant: (el) => decide([el], { decision: 'allow', grant: chosen(el, 'grant'), scope: chosen(el, 'only') ?? chosen(el, 'scope') }),
   deny(el) {
     if (!el.querySelector('.ask-why')?.checkVisibility()) return acts['deny-reason'](el)
     el.dataset.why = '' // "Deny…" shows the field for the reason, and becomes "Deny"
