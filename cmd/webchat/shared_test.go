@@ -64,14 +64,14 @@ func TestTwoProgramsShareGrants(t *testing.T) {
 	for _, a := range both {
 		a.p.start(t)
 	}
-	waits, _, grant := asks(two, "echo two", "commands that only read")
-	session, request, same := asks(one, "echo one", "commands that only read")
+	waits, _, grant := asks(two, "ls -l", "commands that only read")
+	session, request, same := asks(one, "ls", "commands that only read")
 	if grant != same {
 		t.Fatalf("%s and %s", grant, same)
 	}
 	allow(one, session, request, grant)
 	two.until(waits+"/events?limit=500", `"decision":"allow","scope":"workspace","grant":\{"id":"`+grant+`".*"by":"grant"`)
-	two.post(begin(two)+"/messages?wait=true", map[string]any{"content": "run echo three"}, 200)
+	two.post(begin(two)+"/messages?wait=true", map[string]any{"content": "run ls -a"}, 200)
 
 	session, request, other := asks(two, "touch made", "")
 	if other == grant {

@@ -226,6 +226,9 @@ func grantOf(r *request, d Decision) (*event.Grant, error) {
 		return nil, nil
 	}
 	g := r.grants[i]
+	if d.Grant == "" && g.Scope != "" {
+		return nil, nil // it covers more than this act, so it has to be named
+	}
 	if g.Scope != "" && g.Scope != d.Scope {
 		return nil, fmt.Errorf("%w: %q can be allowed for the %s only", eventlog.ErrInvalid, g.Text, g.Scope)
 	}

@@ -73,14 +73,15 @@ func TestGrantsAreGivenAndTakenBack(t *testing.T) {
 		}
 		return path + "/permissions/" + e.Data.RequestID, e.Data.Grants
 	}
-	at, grants := question("echo one")
-	if len(grants) != 2 || grants[1].Text != "commands that only read inside this workspace" {
+	at, grants := question("ls")
+	if len(grants) != 3 || grants[1].Text != "commands that only read inside this workspace" || grants[2].Text != "every command in this folder, this session" {
 		t.Fatalf("%+v", grants)
 	}
 	for body, want := range map[string]string{
-		`{"decision":"allow","grant":"gnone","scope":"session"}`: `has no grant \"gnone\"`,
-		`{"decision":"allow","scope":"forever"}`:                 "once, session or workspace",
-		`{"decision":"deny","grant":"` + grants[0].ID + `"}`:     "an allow may have a grant",
+		`{"decision":"allow","grant":"gnone","scope":"session"}`:                  `has no grant \"gnone\"`,
+		`{"decision":"allow","grant":"` + grants[2].ID + `","scope":"workspace"}`: "for the session only",
+		`{"decision":"allow","scope":"forever"}`:                                  "once, session or workspace",
+		`{"decision":"deny","grant":"` + grants[0].ID + `"}`:                      "an allow may have a grant",
 	} {
 		if res, said := h.do("POST", at, body); res.StatusCode != 400 || !strings.Contains(said, want) {
 			t.Errorf("%s: %d %s", body, res.StatusCode, said)
@@ -104,7 +105,7 @@ func TestGrantsAreGivenAndTakenBack(t *testing.T) {
 		}
 	}
 
-	h.do("POST", path+"/messages", `{"content":"run echo two"}`)
+	h.do("POST", path+"/messages", `{"content":"run ls -l"}`)
 	decided := r.until("turn.end")
 	allowed := false
 	for _, e := range decided {

@@ -118,10 +118,13 @@ func TestGrantOfTheSession(t *testing.T) {
 		id := r.send("go test ./a")
 		req := r.request()
 		grants := last[event.PermissionRequested](r).Grants
-		equal(t, "grants", len(grants), 3)
+		equal(t, "grants", len(grants), 4)
 		is(t, r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Allow, Grant: "gnone", Scope: event.ForSession}), eventlog.ErrInvalid)
 		is(t, r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Deny, Grant: grants[0].ID}), eventlog.ErrInvalid)
 		is(t, r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Allow, Scope: event.ForWorkspace}), eventlog.ErrInvalid) // nothing keeps it
+		every := grants[3]
+		equal(t, "every command", every.Scope, event.ForSession)
+		is(t, r.s.Decide(r.Context(), req, consent.Decision{Decision: event.Allow, Grant: every.ID, Scope: event.ForWorkspace}), eventlog.ErrInvalid)
 		r.decide(consent.Decision{Decision: event.Allow, Grant: grants[1].ID, Scope: event.ForSession})
 		r.wait(id)
 		d := last[event.PermissionCompleted](r)
@@ -350,7 +353,7 @@ func TestGrantAnswersWhatWaits(t *testing.T) {
 func TestGrantAnswersOtherSessions(t *testing.T) {
 	commands(t, &heap{held: map[string]event.Grant{}}, func(r *rig, ran *[]string) {
 		first := r.s
-		waits := r.send("go test ./a && go vet ./a")
+		waits := r.send("go test ./a")
 		other, err := r.create(r.Context())
 		if err != nil {
 			r.Fatal(err)
@@ -359,7 +362,7 @@ func TestGrantAnswersOtherSessions(t *testing.T) {
 		for _, scope := range []event.Scope{event.ForSession, event.ForWorkspace} {
 			id := r.send("go build ./b")
 			q := r.requests(1)[0]
-			program := q.Grants[len(q.Grants)-1]
+			program := q.Grants[len(q.Grants)-2] // the last is for a session only
 			if err := r.s.Decide(r.Context(), q.RequestID, consent.Decision{Decision: event.Allow, Grant: program.ID, Scope: scope}); err != nil {
 				t.Fatal(err)
 			}

@@ -359,14 +359,15 @@ func TestGrantsOnTheCard(t *testing.T) {
 		p.done()
 	}
 	p.look(1440, 1000, "light")
-	p.say("run echo one")
+	p.say("run ls")
 	p.wait(`document.querySelector('[data-ask][data-ready][data-read]')`)
 	p.focus(question)
 	p.wait(ripe)
 	p.press("s")
 	p.is(`[...document.querySelectorAll('.pickone')].map((e) => e.ariaChecked + ' ' + e.innerText.replaceAll(/\s+/g, ' ')).join('; ')`,
-		"true this command, exactly covers the command above, nothing else; false commands that only read inside this workspace covers cat, grep, git log and the like, of files that hold no secrets")
-	p.has(".grants", "The wider choice still asks about secrets and hidden characters.")
+		"true this command, exactly covers the command above, nothing else; false commands that only read inside this workspace covers cat, grep, ls and the like, of files that hold no secrets; "+
+			"false every command in this folder, this session covers make, git commit -m x and any other: webchat does not look at them")
+	p.has(".grants", "The wider two choices still ask about secrets, paths outside this folder and hidden characters.")
 	p.shots("grants")
 	p.press("Escape")
 	p.wait(`!document.querySelector('.grants').checkVisibility() && document.activeElement.matches('[data-ask]')`)
@@ -380,14 +381,14 @@ func TestGrantsOnTheCard(t *testing.T) {
 	p.answer("[data-act=grant]")
 	p.has("[data-answered]", "Allowed by you, in this workspace from now on: commands that only read")
 	p.done()
-	p.say("run echo two")
+	p.say("run ls -l")
 	p.has("[data-answered]", "Allowed by your grant: commands that only read")
 	p.done()
 	p.shots("grants-given")
 	// Another session in the same workspace has it, too.
 	p.do(chromedp.Navigate(s.url + "/"))
 	p.live()
-	p.say("run echo three")
+	p.say("run ls -a")
 	p.has("[data-answered]", "Allowed by your grant: commands that only read")
 	p.done()
 	// Keys and passwords: no grant is offered, and the file is named.
