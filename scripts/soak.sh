@@ -33,6 +33,12 @@ fuzz internal/displaytools FuzzRelative
 fuzz internal/session FuzzArguments
 
 status=0
+# Texts of commands as webchat reads them beside every shell that is here.
+for shell in bash dash zsh; do
+	command -v "$shell" >/dev/null 2>&1 || echo "$shell is not here: it is not compared"
+done
+$go test -run '^TestThreat52ADeniedProgramRunsInNoShell$|^TestShellsReadSimpleCommandsAlike$' -count=1 \
+	-rapid.checks="${CHECKS:-20000}" -rapid.seed="$seed" -timeout 60m ./internal/policy || status=1
 # shellcheck disable=SC2086 # RACE is a flag or nothing
 WEBCHAT_SOAK=$seed $go test ${RACE:-} -run 'Soak|^TestFullDisk$|^TestGone$|^TestOtherServer$' -count=1 -timeout 60m -v ./... >"$told" 2>&1 || status=$?
 [ "$status" = 0 ] || cat "$told"
