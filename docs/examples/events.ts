@@ -18,10 +18,10 @@ export type WebchatEvent =
   | Envelope<"session.damaged", { copy?: string }>
   | Envelope<"session.mode_changed", { mode: string; name?: string; unasked?: boolean }>
   | Envelope<"session.todos_changed", { todos: ({ text: string; status: string })[] }>
-  | Envelope<"session.usage_info", { tokenLimit: number; currentTokens: number; messagesLength: number }>
-  | Envelope<"session.truncation", {  }>
-  | Envelope<"session.compaction_start", {  }>
-  | Envelope<"session.compaction_complete", {  }>
+  | Envelope<"session.usage_info", { tokenLimit: number; currentTokens: number; messagesLength: number; systemTokens?: number; conversationTokens?: number; toolDefinitionsTokens?: number }>
+  | Envelope<"session.truncation", { tokenLimit?: number; preTruncationTokensInMessages?: number; postTruncationTokensInMessages?: number; messagesRemovedDuringTruncation?: number; tokensRemovedDuringTruncation?: number }>
+  | Envelope<"session.compaction_start", { currentTokens?: number; tokenLimit?: number }>
+  | Envelope<"session.compaction_complete", { messagesRemoved?: number; tokensRemoved?: number; preCompactionTokens?: number; postCompactionTokens?: number }>
   | Envelope<"user.message", { messageId: string; content: string; attachments?: ({ id?: string; path?: string; outputId?: string; lines?: string; lifted?: string; mention?: boolean; sensitive?: boolean; name?: string; mimeType?: string })[] }>
   | Envelope<"user.message_withdrawn", { messageId: string; as?: string }>
   | Envelope<"assistant.turn_start", { turnId: string; promptId?: string }>

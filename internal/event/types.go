@@ -2,8 +2,8 @@ package event
 
 import "encoding/json"
 
-// Extra holds the fields of a known event type that this program does not know, as they came. A
-// backend may add such fields.
+// Extra holds the fields of a known event type that this program does not know, as a later version
+// wrote them. No event that this version makes has any.
 type Extra map[string]json.RawMessage
 
 // more makes a struct that embeds its Extra a [Data].
@@ -159,24 +159,44 @@ type (
 		Extra    `json:"-"`
 	}
 
-	// SessionUsageInfo is how full the model's context is, in tokens.
+	// SessionUsageInfo is how full the model's context is, in tokens. What fills it stands in the
+	// last three, where the agent reports that.
 	SessionUsageInfo struct {
-		TokenLimit     int64 `json:"tokenLimit"`
-		CurrentTokens  int64 `json:"currentTokens"`
-		MessagesLength int64 `json:"messagesLength"`
-		Extra          `json:"-"`
+		TokenLimit            int64 `json:"tokenLimit"`
+		CurrentTokens         int64 `json:"currentTokens"`
+		MessagesLength        int64 `json:"messagesLength"`
+		SystemTokens          int64 `json:"systemTokens,omitempty"`
+		ConversationTokens    int64 `json:"conversationTokens,omitempty"`
+		ToolDefinitionsTokens int64 `json:"toolDefinitionsTokens,omitempty"`
+		Extra                 `json:"-"`
 	}
 
-	// SessionTruncation is relayed as the backend reported it.
+	// SessionTruncation says that the agent dropped the oldest of the conversation. Its numbers, and
+	// those of the two below, are 0 where the agent does not report them.
 	SessionTruncation struct {
-		Extra `json:"-"`
+		TokenLimit                      int64 `json:"tokenLimit,omitempty"`
+		PreTruncationTokensInMessages   int64 `json:"preTruncationTokensInMessages,omitempty"`
+		PostTruncationTokensInMessages  int64 `json:"postTruncationTokensInMessages,omitempty"`
+		MessagesRemovedDuringTruncation int64 `json:"messagesRemovedDuringTruncation,omitempty"`
+		TokensRemovedDuringTruncation   int64 `json:"tokensRemovedDuringTruncation,omitempty"`
+		Extra                           `json:"-"`
 	}
 
-	// SessionCompactionStart is relayed as the backend reported it.
-	SessionCompactionStart SessionTruncation
+	// SessionCompactionStart says that the agent begins to replace what was said by a summary.
+	SessionCompactionStart struct {
+		CurrentTokens int64 `json:"currentTokens,omitempty"`
+		TokenLimit    int64 `json:"tokenLimit,omitempty"`
+		Extra         `json:"-"`
+	}
 
-	// SessionCompactionComplete is relayed as the backend reported it.
-	SessionCompactionComplete SessionTruncation
+	// SessionCompactionComplete says that a summary stands in the place of what was said.
+	SessionCompactionComplete struct {
+		MessagesRemoved      int64 `json:"messagesRemoved,omitempty"`
+		TokensRemoved        int64 `json:"tokensRemoved,omitempty"`
+		PreCompactionTokens  int64 `json:"preCompactionTokens,omitempty"`
+		PostCompactionTokens int64 `json:"postCompactionTokens,omitempty"`
+		Extra                `json:"-"`
+	}
 
 	// UserMessage is a prompt.
 	UserMessage struct {

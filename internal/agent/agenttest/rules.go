@@ -2,6 +2,9 @@ package agenttest
 
 import (
 	"fmt"
+	"maps"
+	"reflect"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -78,6 +81,10 @@ func entry[T any](m map[string]*T, id string) *T {
 
 // see returns the rules d breaks.
 func (r *rules) see(d event.Data) []string {
+	if fields, ok := reflect.ValueOf(d).FieldByName("Extra").Interface().(event.Extra); ok && len(fields) > 0 {
+		return broken("%s with fields that its type lacks, and so docs/events.md: %v",
+			event.TypeOf(d), slices.Sorted(maps.Keys(fields)))
+	}
 	switch d := d.(type) {
 	case event.AssistantTurnStart:
 		open := r.step

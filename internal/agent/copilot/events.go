@@ -187,36 +187,37 @@ func (c *conn) onModel(_ *turn, _ cli.Event, d event.SessionModelChange) {
 	}
 }
 
-func (c *conn) onUsageInfo(_ *turn, e cli.Event, d event.SessionUsageInfo) {
-	d.Extra = extra(e, "systemTokens", "conversationTokens", "toolDefinitionsTokens")
-	c.Report(d)
-}
+func (c *conn) onUsageInfo(_ *turn, _ cli.Event, d event.SessionUsageInfo) { c.Report(d) }
 
-// extra returns the named fields of an event if they are numbers: other fields may hold what was
-// said, as a summary does.
-func extra(e cli.Event, names ...string) event.Extra {
-	var all map[string]json.RawMessage
-	_ = json.Unmarshal(e.Data, &all) // it was read before
-	var some event.Extra
-	for _, n := range names {
-		var number float64
-		if raw, ok := all[n]; ok && json.Unmarshal(raw, &number) == nil {
-			if some == nil {
-				some = event.Extra{}
-			}
-			some[n] = raw
+// numbers are the fields of an event that are numbers: others may hold what was said, as a summary
+// does.
+type numbers map[string]int64
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (n *numbers) UnmarshalJSON(b []byte) error {
+	var all map[string]any
+	if err := json.Unmarshal(b, &all); err != nil {
+		return err
+	}
+	*n = numbers{}
+	for name, value := range all {
+		if number, ok := value.(float64); ok {
+			(*n)[name] = int64(number)
 		}
 	}
-	return some
+	return nil
 }
 
-func (c *conn) onTruncation(_ *turn, e cli.Event, _ struct{}) {
-	c.Report(event.SessionTruncation{Extra: extra(e, "tokenLimit", "preTruncationTokensInMessages", "postTruncationTokensInMessages",
-		"messagesRemovedDuringTruncation", "tokensRemovedDuringTruncation")})
+func (c *conn) onTruncation(_ *turn, _ cli.Event, d numbers) {
+	c.Report(event.SessionTruncation{TokenLimit: d["tokenLimit"],
+		PreTruncationTokensInMessages:   d["preTruncationTokensInMessages"],
+		PostTruncationTokensInMessages:  d["postTruncationTokensInMessages"],
+		MessagesRemovedDuringTruncation: d["messagesRemovedDuringTruncation"],
+		TokensRemovedDuringTruncation:   d["tokensRemovedDuringTruncation"]})
 }
 
-func (c *conn) onCompactionStart(_ *turn, e cli.Event, _ struct{}) {
-	c.Report(event.SessionCompactionStart{Extra: extra(e, "currentTokens", "tokenLimit")})
+func (c *conn) onCompactionStart(_ *turn, _ cli.Event, d numbers) {
+	c.Report(event.SessionCompactionStart{CurrentTokens: d["currentTokens"], TokenLimit: d["tokenLimit"]})
 }
 
 type compaction struct {
@@ -228,11 +229,14 @@ type compaction struct {
 // assistant.usage comes.
 func (c *conn) onCompactionComplete(_ *turn, e cli.Event, d compaction) {
 	if u := d.CompactionTokensUsed; u != nil && u.InputTokens+u.OutputTokens > 0 {
-		u.Scope, u.Model, u.QuotaSnapshots, u.Extra = event.UsageAside, ourModel(u.Model), nil, nil
+		u.Scope, u.Model, u.QuotaSnapshots = event.UsageAside, ourModel(u.Model), nil
 		c.Report(*u)
 	}
 	if d.Success { // why it failed, the call says that wanted it; else the CLI tries again
-		c.Report(event.SessionCompactionComplete{Extra: extra(e, "messagesRemoved", "tokensRemoved", "preCompactionTokens", "postCompactionTokens")})
+		var n numbers
+		_ = json.Unmarshal(e.Data, &n) // it was read as d
+		c.Report(event.SessionCompactionComplete{MessagesRemoved: n["messagesRemoved"], TokensRemoved: n["tokensRemoved"],
+			PreCompactionTokens: n["preCompactionTokens"], PostCompactionTokens: n["postCompactionTokens"]})
 	}
 }
 
