@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"webchat/internal/daemon"
 	"webchat/internal/document"
 	"webchat/internal/eventlog"
+	"webchat/internal/guard"
 	"webchat/internal/sessions"
 	"webchat/internal/store"
 	"webchat/internal/wording"
@@ -86,8 +86,8 @@ const slotFile = "slot"
 // engineURL reads the file that --engine-file names.
 func (o *options) engineURL(log *slog.Logger) (string, error) {
 	const form = "write the address of a PostgreSQL database into it, such as postgres://user:password@host/database"
-	b, err := os.ReadFile(o.EngineFile)
-	switch url := strings.TrimSpace(string(b)); {
+	url, err := guard.ReadKey(o.EngineFile, "password of the database", log)
+	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", usage("--engine-file %s: there is no such file; %s", o.EngineFile, form)
 	case err != nil:
@@ -96,12 +96,8 @@ func (o *options) engineURL(log *slog.Logger) (string, error) {
 		return "", usage("--engine-file %s: it is empty; %s", o.EngineFile, form)
 	case !strings.HasPrefix(url, "postgres://") && !strings.HasPrefix(url, "postgresql://"):
 		return "", usage("--engine-file %s: it does not hold the address of a database; %s", o.EngineFile, form)
-	default:
-		if info, err := os.Stat(o.EngineFile); err == nil && info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
-			log.Warn("other users of this machine may be able to read the database's password; run chmod 600", "file", o.EngineFile)
-		}
-		return url, nil
 	}
+	return url, nil
 }
 
 // openEngine opens the database that --engine-file names. One that does not answer is waited for,

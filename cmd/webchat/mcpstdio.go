@@ -6,6 +6,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -50,7 +53,7 @@ func (o *options) mcpServer(ctx context.Context, dir, workspace string, stdout, 
 	if !o.Own && !o.container {
 		return daemon.Starter(dir, stderr, func() ([]string, []string, error) {
 			line, err := o.server([]string{workspace})
-			return line, o.env, err
+			return line, unmarked(o.env), err
 		})
 	}
 	return func() error {
@@ -64,6 +67,24 @@ func (o *options) mcpServer(ctx context.Context, dir, workspace string, stdout, 
 			return serve(ctx, stdio{os.Stdin, stdout})
 		}})
 	}
+}
+
+// marks are variables by which MCP clients mark what they start, as whole names or, with
+// a star, as beginnings or ends. A client may find what it ends by them, and an agent of
+// the server would take itself for a part of the client.
+var marks = []string{"AI_AGENT", "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_MESSAGING_*",
+	"CLAUDE_CODE_SSE_PORT", "CLAUDE_PROJECT_DIR", "CODEX_SANDBOX*", "COPILOT_AGENT_*",
+	"COPILOT_CLI*", "CURSOR_AGENT", "GEMINI_CLI", "OPENCODE", "QWEN_CODE", "*_SESSION_ID", "*_THREAD_ID"}
+
+// unmarked returns an environment without the marks of a client.
+func unmarked(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return slices.ContainsFunc(marks, func(mark string) bool {
+			ok, _ := path.Match(mark, name)
+			return ok
+		})
+	})
 }
 
 // join carries bytes between a client and the running server until either ends.

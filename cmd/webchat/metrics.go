@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -151,12 +154,34 @@ func (m measured) Append(ctx context.Context, id eventlog.ID, entries []event.En
 	return nil
 }
 
+// askedHere answers requests whose Host is a name, or the address that they came to.
+func askedHere(name string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host, _, err := net.SplitHostPort(r.Host)
+		if err != nil { // without a port
+			host = strings.Trim(r.Host, "[]")
+		}
+		here, _ := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+		asked, err := netip.ParseAddr(host)
+		switch {
+		case strings.EqualFold(host, name),
+			strings.EqualFold(host, "localhost") && here != nil && here.IP.IsLoopback(),
+			err == nil && here != nil && asked.Unmap() == here.AddrPort().Addr().Unmap():
+			next.ServeHTTP(w, r)
+		default:
+			http.Error(w, "These metrics answer to the address and the name of --metrics-listen only.",
+				http.StatusForbidden)
+		}
+	})
+}
+
 // metricsConnections is how many connections may be open: enough for some Prometheus servers and a
 // person with curl.
 const metricsConnections = 32
 
 // serveMetrics answers GET /metrics on the address of --metrics-listen, if it is given, until stop is
-// called. It asks for no sign-in, and does not mind the request's Host: Prometheus asks by address.
+// called. It asks for no sign-in, so it answers only who asks for this server by its address or as
+// the flag names it: a page that has its own name lead here cannot read it.
 func (o *options) serveMetrics(ctx context.Context, h http.Handler, log *slog.Logger) (stop func(), err error) {
 	if o.MetricsListen == "" {
 		return func() {}, nil
@@ -166,7 +191,8 @@ func (o *options) serveMetrics(ctx context.Context, h http.Handler, log *slog.Lo
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", h)
+	host, _, _ := net.SplitHostPort(o.MetricsListen) // listening takes no other
+	mux.Handle("GET /metrics", askedHere(host, h))
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 10 * time.Second, IdleTimeout: time.Minute,
 		MaxHeaderBytes: 32 << 10, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
 	var serving sync.WaitGroup

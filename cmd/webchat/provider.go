@@ -1,14 +1,15 @@
 package main
 
 import (
+	"log/slog"
 	"maps"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 
 	"webchat/internal/agent/copilot"
 	"webchat/internal/daemon"
+	"webchat/internal/guard"
 	"webchat/internal/page"
 )
 
@@ -65,11 +66,11 @@ func (o *options) providerKey() (string, error) {
 		key, _ := lookup(o.env, "WEBCHAT_PROVIDER_KEY")
 		return key, nil
 	}
-	b, err := os.ReadFile(o.Provider.KeyFile)
+	key, err := guard.ReadKey(o.Provider.KeyFile, "key of the model", slog.New(slog.DiscardHandler))
 	if err != nil {
 		return "", usage("--provider-key-file %s: %v", o.Provider.KeyFile, daemon.Plain(err))
 	}
-	return strings.TrimSpace(string(b)), nil
+	return key, nil
 }
 
 func provider(name, kind, address, key string, its []copilot.ProviderModel) copilot.Provider {

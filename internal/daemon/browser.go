@@ -28,8 +28,7 @@ func OpenBrowser(dir, link string, env []string) error {
 	case "windows":
 		args = []string{"rundll32", "url.dll,FileProtocolHandler", name}
 	}
-	_, err := proc.Detach(args, env, nil)
-	return err
+	return proc.Detach(args, env)
 }
 
 func redirectFile(dir string) string { return filepath.Join(dir, "open.html") }

@@ -76,30 +76,28 @@ func (l *boundedLog) shorten() {
 // else why it has ended.
 func Starter(dir string, stderr io.Writer, command func() (args, env []string, err error)) func() error {
 	name := filepath.Join(dir, logName)
-	var ended <-chan struct{}
+	var running func() bool
 	return func() error {
-		if ended == nil {
+		if running == nil {
 			args, env, err := command()
 			if err != nil {
 				return err
 			}
-			if ended, err = start(name, args, env); err != nil {
+			if running, err = start(name, args, env); err != nil {
 				return fmt.Errorf("start webchat in the background: %w", err)
 			}
 			fmt.Fprintf(stderr, "webchat: started a server in the background; \"webchat stop\" ends it, its log is %s\n", name)
 		}
-		select {
-		case <-ended:
+		if !running() {
 			if held, err := isLocked(dir); err == nil && !held { // else another one was faster
 				return fmt.Errorf("the server that was started in the background has ended: %s", lastLine(name))
 			}
-		default:
 		}
 		return fmt.Errorf("the data folder %s %w by a server that does not answer yet; try again, or see %s", dir, ErrInUse, name)
 	}
 }
 
-func start(log string, args, env []string) (<-chan struct{}, error) {
+func start(log string, args, env []string) (running func() bool, err error) {
 	mode := os.O_WRONLY | os.O_CREATE | os.O_APPEND
 	if info, err := os.Stat(log); err == nil && info.Size() > mostLog { // of servers that never came to bound it
 		mode |= os.O_TRUNC
@@ -108,8 +106,8 @@ func start(log string, args, env []string) (<-chan struct{}, error) {
 	if err != nil {
 		return nil, err
 	}
-	ended, err := proc.Detach(args, env, f)
-	return ended, errors.Join(err, f.Close())
+	running, err = proc.Leave(args, env, f)
+	return running, errors.Join(err, f.Close())
 }
 
 // lastLine is what a server said last, which is why it ended.

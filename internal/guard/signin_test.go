@@ -308,6 +308,32 @@ func TestTokenFile(t *testing.T) {
 	}
 }
 
+// THREATS 109: a key that others may have put there is not taken.
+func TestThreat109KeyFilesThatOthersWrite(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no modes on this system")
+	}
+	name := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(name, []byte("abcdefghijklmnopqrstuvwxyz0123"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for mode, good := range map[os.FileMode]bool{0o600: true, 0o400: true, 0o640: true, 0o620: false, 0o602: false, 0o666: false} {
+		if err := os.Chmod(name, mode); err != nil {
+			t.Fatal(err)
+		}
+		g, err := guard.New(guard.Config{Dir: t.TempDir(), TokenFile: name, Logger: slog.New(slog.DiscardHandler)})
+		if good {
+			if err != nil {
+				t.Errorf("%o: %v", mode, err)
+			}
+			continue
+		}
+		if err == nil || !strings.Contains(err.Error(), "chmod 600") || !strings.Contains(err.Error(), name) {
+			t.Errorf("%o: %v, %v", mode, g, err)
+		}
+	}
+}
+
 func TestOpenTokenFileIsSaid(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no modes on this system")

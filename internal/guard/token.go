@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -37,18 +38,39 @@ func secretFile(name, what string, log *slog.Logger) (string, error) {
 // readSecret reads a file that holds a secret of at least so many characters; otherwise is what to do about
 // one that does not.
 func readSecret(name, what string, least int, otherwise string, log *slog.Logger) (string, error) {
-	b, err := os.ReadFile(name)
+	secret, err := ReadKey(name, what, log)
 	if err != nil {
 		return "", fmt.Errorf("read the %s: %w", what, err)
 	}
-	secret := string(bytes.TrimSpace(b))
 	if len(secret) < least || strings.ContainsFunc(secret, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return "", fmt.Errorf("%s does not hold the %s, which has at least %d printable characters: %s", name, what, least, otherwise)
 	}
-	if info, err := os.Stat(name); err == nil && info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
+	return secret, nil
+}
+
+// ReadKey reads a file that holds a key, a password or a token, without the blanks around it. A file
+// that other users may write to is refused, since they could put a key of theirs there; one that
+// they may read is logged. The error is a [fs.PathError].
+func ReadKey(name, what string, log *slog.Logger) (string, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	switch mode := info.Mode().Perm(); {
+	case runtime.GOOS == "windows":
+	case mode&0o022 != 0:
+		return "", &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("other users of this machine "+
+			"may write to it; look whether it still holds the %s, and run chmod 600", what)}
+	case mode&0o077 != 0:
 		log.Warn("other users of this machine may be able to read the "+what+"; run chmod 600", "file", name)
 	}
-	return secret, nil
+	b, err := io.ReadAll(f)
+	return string(bytes.TrimSpace(b)), err
 }
 
 // sum is what is kept and compared of a secret: its SHA-256 sum in hexadecimal.

@@ -111,7 +111,7 @@ var theirs = map[string][]string{
 	"github.com/agnivade/levenshtein":          {"internal/wording"},
 	"github.com/buildkite/terminal-to-html/v3": {"internal/render/terminal"},
 	"github.com/tiktoken-go/tokenizer":         {"internal/tokens"},
-	"github.com/go-json-experiment/json":       {"internal/strictjson", "internal/views", "internal/guard"},
+	"github.com/go-json-experiment/json":       {"internal/strictjson", "internal/views", "internal/guard", "internal/mcp"},
 	"modernc.org/sqlite":                       {"internal/store", "internal/views"},
 	"github.com/jackc/pgx/v5":                  {"internal/store"},
 	"modernc.org/libc":                         {"internal/store"}, // its tests: a disk below SQLite that fails

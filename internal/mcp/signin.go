@@ -155,6 +155,7 @@ type headerTransport struct {
 	origin  string
 	next    *http.Transport
 	refused atomic.Bool
+	said    *heard // what is answered; nil: it is not kept
 }
 
 func newHeaders(m agent.MCPServer) *headerTransport {
@@ -185,14 +186,22 @@ func (h *headerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if originOf(r.URL) != h.origin {
 		r.Header.Del("Authorization") // net/http keeps them between ports and schemes of one host
 		r.Header.Del("Cookie")
-		return h.next.RoundTrip(r)
+		return h.send(r)
 	}
 	for k, v := range h.set {
 		r.Header.Set(k, v)
 	}
-	res, err := h.next.RoundTrip(r)
+	res, err := h.send(r)
 	if err == nil && res.StatusCode == http.StatusUnauthorized {
 		h.refused.Store(true)
+	}
+	return res, err
+}
+
+func (h *headerTransport) send(r *http.Request) (*http.Response, error) {
+	res, err := h.next.RoundTrip(r)
+	if err == nil && h.said != nil {
+		h.said.response(res)
 	}
 	return res, err
 }

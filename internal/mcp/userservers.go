@@ -221,9 +221,10 @@ func (s *UserServers) try(ctx context.Context, name string) UserServerStatus {
 	defer cancel()
 	m := s.signed(ctx, name)
 	st := UserServerStatus{Name: name, Type: m.Type, Where: m.Where(), State: Ready, Tools: []string{}}
-	tools, about, stderr, err := s.tools(ctx, m)
+	said := &heard{}
+	tools, about, stderr, err := s.tools(ctx, m, said)
 	if err == nil {
-		st.now, err = descriptionsOf(tools, about)
+		st.now, err = descriptionsOf(tools, about, said)
 	}
 	switch {
 	case err == nil:
@@ -244,10 +245,11 @@ func (s *UserServers) try(ctx context.Context, name string) UserServerStatus {
 }
 
 // tools connects and returns the server's tools, its instructions for models, and what it wrote to
-// standard error before it failed.
-func (s *UserServers) tools(ctx context.Context, m agent.MCPServer) (tools []*mcp.Tool, about, stderr string, err error) {
+// standard error before it failed. What it says is kept in said.
+func (s *UserServers) tools(ctx context.Context, m agent.MCPServer, said *heard) (tools []*mcp.Tool, about, stderr string, err error) {
 	if m.Type != "stdio" {
 		seen := newHeaders(m)
+		seen.said = said
 		defer seen.next.CloseIdleConnections()
 		if tools, about, err = listed(ctx, seen.transport(m, nil)); err != nil && seen.refused.Load() {
 			err = errSignIn
@@ -268,7 +270,7 @@ func (s *UserServers) tools(ctx context.Context, m agent.MCPServer) (tools []*mc
 		_, _ = io.CopyN(&written, child.Stderr(), mostError) // its end is the child's
 		_, _ = io.Copy(io.Discard, child.Stderr())
 	})
-	tools, about, err = listed(ctx, &mcp.IOTransport{Reader: child.Stdout(), Writer: child.Stdin()})
+	tools, about, err = listed(ctx, &mcp.IOTransport{Reader: said.stream(child.Stdout()), Writer: child.Stdin()})
 	_ = child.Stdin().Close()
 	_, _ = child.Stop(context.Background()) // what is left of it is reported where it is used
 	reader.Wait()

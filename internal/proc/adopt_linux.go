@@ -75,6 +75,16 @@ func adopt() error {
 	return nil
 }
 
+// orphansLeave keeps this process from becoming the parent of orphans until the returned
+// function is called.
+func orphansLeave() (back func()) {
+	if !adopting.Load() {
+		return func() {}
+	}
+	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) // adopt could
+	return func() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
+}
+
 func conceal() error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("close this process to others: %w", err)

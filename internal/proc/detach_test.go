@@ -13,7 +13,7 @@ import (
 
 func TestDetach(t *testing.T) {
 	mark := filepath.Join(t.TempDir(), "mark")
-	if _, err := proc.Detach([]string{"touch", mark}, os.Environ(), nil); err != nil {
+	if err := proc.Detach([]string{"touch", mark}, os.Environ()); err != nil {
 		t.Fatal(err)
 	}
 	deadline := time.After(10 * time.Second)
@@ -32,7 +32,7 @@ func TestDetach(t *testing.T) {
 }
 
 func TestDetachNamesWhatIsMissing(t *testing.T) {
-	if _, err := proc.Detach([]string{"no-such-program"}, []string{"PATH=/bin"}, nil); err == nil {
+	if err := proc.Detach([]string{"no-such-program"}, []string{"PATH=/bin"}); err == nil {
 		t.Error("started a program that is not there")
 	}
 }

@@ -348,6 +348,5 @@ func TestThreat84ParentOfTheDetachedIsConcealed(t *testing.T) {
 }
 
 func detached(script string) error {
-	_, err := Detach([]string{"sh", "-c", script}, os.Environ(), nil)
-	return err
+	return Detach([]string{"sh", "-c", script}, os.Environ())
 }

@@ -107,6 +107,9 @@ func helperAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: tru
 // adopt has nothing to do: there are no subreapers.
 func adopt() error { return nil }
 
+// orphansLeave has nothing to do: orphans do not come here.
+func orphansLeave() (back func()) { return func() {} }
+
 // conceal has nothing to do: the system has no such switch.
 func conceal() error { return nil }
 

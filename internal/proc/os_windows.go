@@ -41,6 +41,12 @@ func waitOwn(p *os.Process) { _, _ = p.Wait() }
 // beHelper does nothing: the kernel does a helper's work here.
 func beHelper() {}
 
+// closeOnExec has nothing to do: only what is named is inherited.
+func closeOnExec() {}
+
+// selfPath names this very binary.
+func selfPath() (string, error) { return os.Executable() }
+
 // beDetacher does nothing: see startDetached.
 func beDetacher() {}
 
@@ -51,6 +57,9 @@ func startDetached(path string, args []string, attr *os.ProcAttr) (*os.Process, 
 
 // adopt has nothing to do: jobs have no orphans.
 func adopt() error { return nil }
+
+// orphansLeave has nothing to do: orphans do not come here.
+func orphansLeave() (back func()) { return func() {} }
 
 // conceal has nothing to do: who may read a process is not ours to say.
 func conceal() error { return nil }

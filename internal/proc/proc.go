@@ -40,7 +40,8 @@
 //   - Windows has no SIGTERM. The tree is a job object, ended at once, without
 //     Grace; it dies with this process.
 //
-// [Detach] is for the one thing that is not ours to end, such as the browser.
+// [Detach] is for what is not ours to end, such as the browser, [Leave] for a server
+// that is to outlive the program that started this one.
 //
 // # Concurrency
 //
@@ -105,6 +106,7 @@ func Main() {
 	ready.Store(true)
 	beHelper()
 	beDetacher()
+	beLeaver()
 	beInFolder()
 	reapAsInit()
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // roles are what this test binary can be when started again under a name.
-var roles = map[string]func(){"parent": beParent, "init": beInit}
+var roles = map[string]func(){"parent": beParent, "init": beInit, "leaving": beLeaving}
 
 // beParent is a server that is going to be killed.
 func beParent() {
