@@ -289,8 +289,10 @@ func forward(w http.ResponseWriter, r *http.Request, up net.Conn) {
 // lentOnly leads to webchat's MCP at the path that was lent, and to nothing else there.
 func (d *door) lentOnly() http.Handler {
 	to, err := url.Parse(d.lent)
+	direct := &http.Transport{Proxy: nil}
+	d.keep(idle{direct})
 	proxy := &httputil.ReverseProxy{FlushInterval: -1, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
-		Transport: &http.Transport{Proxy: nil}, Rewrite: func(p *httputil.ProxyRequest) {
+		Transport: direct, Rewrite: func(p *httputil.ProxyRequest) {
 			p.Out.URL.Scheme, p.Out.URL.Host, p.Out.Host = to.Scheme, to.Host, to.Host
 		}}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -300,6 +302,14 @@ func (d *door) lentOnly() http.Handler {
 		}
 		proxy.ServeHTTP(w, r)
 	})
+}
+
+// idle closes connections that wait for a next request.
+type idle struct{ *http.Transport }
+
+func (i idle) Close() error {
+	i.CloseIdleConnections()
+	return nil
 }
 
 // pass leads the connections of a listener to the same port of this machine.
