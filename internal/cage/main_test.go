@@ -10,5 +10,6 @@ import (
 
 func TestMain(m *testing.M) {
 	proc.Main()
+	beAnother()
 	goleak.VerifyTestMain(m)
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // cell is a workspace and the confinement of a tree that may write there.
@@ -477,19 +478,31 @@ func TestConfinedWithoutRoot(t *testing.T) {
 	}
 }
 
-func BenchmarkRunConfined(b *testing.B) {
+// BenchmarkConfined runs a command beside one that is not confined, in turns.
+func BenchmarkConfined(b *testing.B) {
 	c := benchCell(b)
+	var took [2][]time.Duration
 	for b.Loop() {
-		child, err := Start(Command{Args: []string{"/usr/bin/true"}, Confine: c})
-		if err != nil {
-			b.Fatal(err)
+		for i, confine := range []*Confinement{nil, c} {
+			began := time.Now()
+			child, err := Start(Command{Args: []string{"/usr/bin/true"}, Confine: confine})
+			if err != nil {
+				b.Fatal(err)
+			}
+			child.Wait()
+			took[i] = append(took[i], time.Since(began))
+			child.Stop(context.Background())
 		}
-		child.Wait()
-		child.Stop(context.Background())
 	}
+	for i := range took {
+		slices.Sort(took[i])
+	}
+	plain, confined := took[0][len(took[0])/2], took[1][len(took[1])/2]
+	b.ReportMetric(float64((confined-plain).Microseconds())/1000, "more-ms")
+	b.ReportMetric(float64(confined)/float64(plain), "ratio")
 }
 
-func BenchmarkOpen(b *testing.B) {
+func BenchmarkOpenConfined(b *testing.B) {
 	child, err := Start(Command{Args: []string{"/usr/bin/sleep", "600"}, Confine: benchCell(b)})
 	if err != nil {
 		b.Fatal(err)
@@ -500,17 +513,20 @@ func BenchmarkOpen(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer held.Close()
-	var end func() error
+	var took []time.Duration
 	for b.Loop() {
-		if end, err = child.Open(held, Writable); err != nil {
+		began := time.Now()
+		end, err := child.Open(held, Writable)
+		took = append(took, time.Since(began))
+		if err == nil {
+			err = end()
+		}
+		if err != nil {
 			b.Fatal(err)
 		}
-		b.StopTimer()
-		if err := end(); err != nil {
-			b.Fatal(err)
-		}
-		b.StartTimer()
 	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "open-ms")
 }
 
 func benchCell(b *testing.B) *Confinement {

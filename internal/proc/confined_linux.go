@@ -87,7 +87,7 @@ func (r *confined) build() (err error) {
 		return fmt.Errorf("hold the machine's root: %w", err)
 	}
 	at := filepath.Join(r.spec.Private, "root")
-	if err := mountFresh("tmpfs", at, "size=16m,mode=755"); err != nil {
+	if err := mountFresh("tmpfs", at, unix.MS_NODEV, "size=16m,mode=755"); err != nil {
 		return fmt.Errorf("make a root: %w", err)
 	}
 	if r.root, err = unix.Open(at, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
@@ -115,11 +115,11 @@ func (r *confined) build() (err error) {
 }
 
 // mountFresh mounts an empty file system at a path, which it makes.
-func mountFresh(kind, at, options string) error {
+func mountFresh(kind, at string, flags uintptr, options string) error {
 	if err := os.MkdirAll(at, 0o755); err != nil {
 		return err
 	}
-	return unix.Mount(kind, at, kind, unix.MS_NOSUID|unix.MS_NODEV, options)
+	return unix.Mount(kind, at, kind, unix.MS_NOSUID|flags, options)
 }
 
 // makeNone makes what lies over covered places.
@@ -156,10 +156,11 @@ func (r *confined) system() []Place {
 }
 
 func (r *confined) devices(at string) error {
-	for dir, fs := range map[string][2]string{"/dev/shm": {"tmpfs", "mode=1777"}, "/dev/pts": {"devpts", "newinstance,ptmxmode=0666,mode=620"}} {
-		if err := mountFresh(fs[0], at+dir, fs[1]); err != nil {
-			return fmt.Errorf("place %s: %w", dir, err)
-		}
+	if err := mountFresh("tmpfs", at+"/dev/shm", unix.MS_NODEV, "mode=1777"); err != nil {
+		return fmt.Errorf("place /dev/shm: %w", err)
+	}
+	if err := mountFresh("devpts", at+"/dev/pts", unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=620"); err != nil {
+		return fmt.Errorf("place /dev/pts: %w", err)
 	}
 	for name, to := range map[string]string{"ptmx": "pts/ptmx", "fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2"} {
 		if err := os.Symlink(to, at+"/dev/"+name); err != nil {
