@@ -87,6 +87,9 @@ func (a *asking) paths(kind agent.Kind, action string) (located, diffed, given [
 		}
 	}
 	known := a.files(all)
+	if len(all) > 0 && a.in.lists(a.knownFields()...) {
+		a.Doubt(whyOdd)
+	}
 	for _, head := range heads {
 		if !a.c.names(head, known) {
 			a.Doubt(whyTorn)
@@ -97,6 +100,16 @@ func (a *asking) paths(kind agent.Kind, action string) (located, diffed, given [
 		a.About(agent.Resource{Kind: agent.KindURL, Action: "open an address", Resource: url})
 	}
 	return located, diffed, given
+}
+
+// knownFields are the fields whose texts are understood in a call of this kind. Globs narrow a search,
+// and name files elsewhere.
+func (a *asking) knownFields() []map[string]bool {
+	known := []map[string]bool{pathFields, commandFields, folderFields, urlFields, {"args": true}}
+	if a.k.Kind == "search" {
+		known = append(known, patternFields, globFields, leftOutFields)
+	}
+	return known
 }
 
 // command is a shell command, wherever the agent put it, with the files that its call names or

@@ -30,6 +30,7 @@ var (
 	patternFields = fieldSet(`pattern regex regexp query`)
 	globFields    = fieldSet(`glob include`)
 	patchFields   = fieldSet(`patch patch_text diff unified_diff input`)
+	leftOutFields = fieldSet(`exclude excludes`) // what a search does not look at
 )
 
 func fieldSet(names string) map[string]bool {
@@ -160,6 +161,30 @@ func (in *input) paths() (paths, diffed []string) {
 	}
 	walk(map[string]any(in.fields), false)
 	return paths, diffed
+}
+
+// lists reports whether the input has a list of texts, at any depth, in a field that is of none of
+// the sets: they may be more paths.
+func (in *input) lists(known ...map[string]bool) bool {
+	var found func(v any, isKnown bool) bool
+	found = func(v any, isKnown bool) bool {
+		switch v := v.(type) {
+		case map[string]any:
+			for name, one := range v {
+				n := plainField(name)
+				if found(one, slices.ContainsFunc(known, func(set map[string]bool) bool { return set[n] })) {
+					return true
+				}
+			}
+		case []any:
+			return slices.ContainsFunc(v, func(one any) bool {
+				text, _ := one.(string)
+				return text != "" && !isKnown || found(one, isKnown)
+			})
+		}
+		return false
+	}
+	return found(map[string]any(in.fields), false)
 }
 
 // namesPath reports whether a field of a map is one that holds a path.

@@ -3,6 +3,7 @@ package autohand
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -213,7 +214,7 @@ func (in input) understood(tool string, a act) bool {
 	for name, raw := range in {
 		of := name == "type" || slices.Contains(a.plain, name) || slices.Contains(a.query, name) || slices.ContainsFunc(a.paths, func(u use) bool { return u.arg == name })
 		var v any
-		if !of && (json.Unmarshal(raw, &v) != nil || namesFile(name, v) || a.kind == agent.KindShell && v != nil) { // it may change what a command means
+		if !of && (json.Unmarshal(raw, &v) != nil || namesFile(name, v) || len(a.paths) > 0 && listsText(v) || a.kind == agent.KindShell && v != nil) { // it may change what a command means
 			return false
 		}
 	}
@@ -235,6 +236,23 @@ func namesFile(name string, v any) bool {
 		}
 	}
 	return false
+}
+
+// listsText reports whether an argument has a list of texts, each of which may name a file beside
+// the one that is known.
+func listsText(v any) bool {
+	switch v := v.(type) {
+	case []any:
+		return slices.ContainsFunc(v, func(one any) bool { return one != "" && isText(one) || listsText(one) })
+	case map[string]any:
+		return slices.ContainsFunc(slices.Collect(maps.Values(v)), listsText)
+	}
+	return false
+}
+
+func isText(v any) bool {
+	_, ok := v.(string)
+	return ok
 }
 
 // proposal is what a write would change, where its arguments say so.

@@ -142,6 +142,8 @@ func TestCallsThatAreNotUnderstoodAsk(t *testing.T) {
 		{"copy_path", `{"from":"a"}`},
 		{"copy_path", `{"from":"a","to":{"path":"/etc/x"}}`},
 		{"delete_path", `{"path":"a","options":{"dir":"/etc"}}`},
+		{"delete_path", `{"path":"a","entries":["b"]}`},
+		{"file_stats", `{"path":"a","more":{"items":[["b"]]}}`},
 		{"git_add", `{"paths":["--pathspec-from-file=/etc/x"]}`},
 		{"git_diff_range", `{"range":"--output=/etc/x"}`},
 		{"fff_grep", `{"query":"--pre=./evil","path":"x"}`},
