@@ -91,6 +91,8 @@ func TestExportPageStandsAlone(t *testing.T) {
 		t.Errorf("%d scripts, want the film's", script.Length())
 	} else if policy := doc.Find("meta[http-equiv]").AttrOr("content", ""); !strings.HasSuffix(policy, "script-src '"+hashOf(script.Text())+"'") {
 		t.Errorf("the policy admits more than that script, or another: %s", policy)
+	} else if !strings.Contains(policy, "; base-uri 'none'; form-action 'none';") {
+		t.Errorf("the page may have a base, or send a form: %s", policy)
 	}
 	if n := doc.Find("link, iframe, object, embed, base, form[action]").Length(); n > 0 {
 		t.Errorf("%d elements that load or run", n)

@@ -128,7 +128,11 @@ func (s *Server) searchOf(r *http.Request, q url.Values) (searcher, error) {
 	if bad != "" {
 		return nil, invalid("bad_glob", "The glob %s is not understood. Use names with * and ?, folders with a slash at the end, and ! before what is left out.", bad)
 	}
-	if id := q.Get("session"); id != "" {
+	id := q.Get("session")
+	if id == "" && q.Has("output") { // else it would be the search of a folder
+		return nil, invalid("no_session", "Name the session whose outputs are to be searched.")
+	}
+	if id != "" {
 		one, err := s.Sessions.Get(r.Context(), eventlog.ID(id))
 		if err != nil {
 			return nil, err

@@ -103,7 +103,7 @@ func TestSearchOfAWorkspace(t *testing.T) {
 	if after := h.text(t, session+"/events"); after != before {
 		t.Errorf("the log has %s", after)
 	}
-	for query, code := range map[string]string{"q=(&expression=1": "bad_expression", "q=a&glob=[": "bad_glob", "q=a&workspace=/nowhere": "not_open", "q=a&session=none": "not_found"} {
+	for query, code := range map[string]string{"q=(&expression=1": "bad_expression", "q=a&glob=[": "bad_glob", "q=a&workspace=/nowhere": "not_open", "q=a&session=none": "not_found", "q=a&output=o": "no_session", "q=a&output=": "no_session"} {
 		if _, body := h.do("GET", "/api/search?"+query, ""); !strings.Contains(body, `"code":"`+code+`"`) {
 			t.Errorf("%s: %s", query, body)
 		}
