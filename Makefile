@@ -45,7 +45,8 @@ bench: ## our speeds beside their references, measured in the same run, and a ta
 soak: setup ## the long runs: make soak SEED=7
 	@GO="$(GO)" RACE="$(RACE)" sh scripts/soak.sh $(SEED)
 
-release: ## archives of the six systems in dist, the same bytes each time
+release: ## archives of the six systems in dist, the same bytes each time; needs the list of vulnerabilities
+	@GO="$(GO)" sh scripts/vuln.sh release
 	@GO="$(GO)" sh scripts/release.sh dist $(OS_ARCH)
 
 docker: ## the image, tried with as little as it may need
