@@ -419,8 +419,7 @@ func now(top *os.Root, name string, most int64) (data []byte, written time.Time,
 	case !st.Mode().IsRegular(), st.Size() > most:
 		return nil, written, errUnread
 	}
-	f, err := top.OpenFile(name, os.O_RDONLY|nonblock, 0)
-	if data, err = readSame(f, err, st, most); errors.Is(err, ErrTooLarge) {
+	if data, err = readSame(top.OpenFile, name, st, most); errors.Is(err, ErrTooLarge) {
 		err = errUnread
 	}
 	return data, written, err

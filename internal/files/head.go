@@ -105,8 +105,7 @@ func readGit(name string) []byte {
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxGitFile {
 		return nil
 	}
-	f, err := os.OpenFile(name, os.O_RDONLY|nonblock, 0)
-	b, err := readSame(f, err, info, maxGitFile)
+	b, err := readSame(os.OpenFile, name, info, maxGitFile)
 	if err != nil {
 		return nil
 	}

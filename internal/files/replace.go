@@ -83,20 +83,25 @@ func Present(root, name string, limit int64) (data []byte, st fs.FileInfo, err e
 	case st.Size() > limit:
 		return nil, st, ErrTooLarge
 	}
-	f, err := dir.OpenFile(rel, os.O_RDONLY|nonblock, 0)
-	if data, err = readSame(f, err, st, limit); errors.Is(err, ErrTooLarge) {
+	data, err = readSame(dir.OpenFile, rel, st, limit)
+	switch {
+	case errors.Is(err, ErrTooLarge):
 		return nil, st, err
-	} else if err != nil {
+	case err != nil:
 		return nil, nil, fmt.Errorf("%w: %w", ErrChanged, err)
 	}
 	return data, st, nil
 }
 
-// readSame reads what was opened, without waiting, as the regular file that was looked at before: by
-// now a pipe or a link may stand in its place. [ErrTooLarge] if it has grown over most bytes.
-func readSame(f *os.File, opened error, looked fs.FileInfo, most int64) ([]byte, error) {
-	if opened != nil {
-		return nil, opened
+// opener is [os.OpenFile], or that of a root.
+type opener = func(name string, flag int, perm fs.FileMode) (*os.File, error)
+
+// readSame opens a name and reads it, without waiting, as the regular file that was looked at before:
+// by now a pipe or a link may stand in its place. [ErrTooLarge] if it has grown over most bytes.
+func readSame(open opener, name string, looked fs.FileInfo, most int64) ([]byte, error) {
+	f, err := open(name, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return nil, err
 	}
 	defer f.Close()
 	st, err := f.Stat()

@@ -50,12 +50,21 @@ func head(name string, most int64) ([]byte, error) {
 	if !st.Mode().IsRegular() {
 		return nil, ErrSpecial
 	}
+	return headOf(name, most)
+}
+
+// headOf is head of a file that was looked at: by now a pipe may stand in its place.
+func headOf(name string, most int64) ([]byte, error) {
 	f, err := os.OpenFile(name, os.O_RDONLY|nonblock, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if st, err = f.Stat(); err == nil && !st.Mode().IsRegular() { // it was put there meanwhile
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !st.Mode().IsRegular() {
 		return nil, ErrSpecial
 	}
 	return io.ReadAll(io.LimitReader(f, most))

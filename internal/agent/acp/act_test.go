@@ -308,6 +308,8 @@ func TestThreat88OnlyAMarkMakesACallOurs(t *testing.T) {
 		"gemini, another's tool":   {mark: acp.MarkGemini, id: "run_and_display__c1", call: `"kind":"other","title":"x"`},
 		"gemini":                   {mark: acp.MarkGemini, id: "mcp_webchat_run_and_display__c1", call: `"kind":"other","title":"x"`, ours: true},
 		"qwen, other input":        {mark: acp.MarkQwen, before: `{"toolCallId":"c1","kind":"other","title":"x","rawInput":{"command":"ls"},"_meta":{"provenance":"mcp","serverId":"webchat","toolName":"mcp__webchat__run_and_display"}}`, call: `"kind":"other","title":"x","rawInput":{"command":"rm x"}`},
+		"qwen, another server":     {mark: acp.MarkQwen, call: `"kind":"other","title":"x","_meta":{"provenance":"mcp","serverId":"docs","toolName":"mcp__webchat__run_and_display"}`},
+		"qwen, another before":     {mark: acp.MarkQwen, before: `{"toolCallId":"c1","kind":"other","title":"x","_meta":{"provenance":"mcp","serverId":"docs","toolName":"mcp__webchat__run_and_display"}}`, call: `"kind":"other","title":"x"`},
 		"qwen, the title":          {mark: acp.MarkQwen, call: `"kind":"other","title":"webchat-run_and_display","_meta":{"provenance":"mcp","serverId":"docs","toolName":"mcp__docs__run"}`},
 		"qwen":                     {mark: acp.MarkQwen, call: `"kind":"other","title":"x","_meta":{"provenance":"mcp","serverId":"webchat","toolName":"mcp__webchat__run_and_display"}`, ours: true},
 		"webchat_run, and_display": {call: `"kind":"other","title":"webchat_run_and_display"`},
