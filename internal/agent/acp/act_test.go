@@ -364,6 +364,25 @@ func TestACallThatOnlyLooksLikeOursIsShown(t *testing.T) {
 	}
 }
 
+// THREATS 88: a call of another server's tool that has the name of ours has its row when it begins,
+// and not when the turn ends.
+func TestThreat88AnothersToolOfOurNameIsShownAtOnce(t *testing.T) {
+	for server, first := range map[string]string{"webchat": "Bash", "docs": "x"} {
+		h := sit(t, "polite", func(c *acp.Config) { c.Mark = acp.MarkQwen }, nil)
+		h.play(frames{Before: []json.RawMessage{
+			json.RawMessage(`{"toolCallId":"c0","kind":"other","name":"x","title":"x","status":"in_progress",
+				"_meta":{"provenance":"mcp","serverId":"` + server + `","toolName":"mcp__webchat__run_and_display"}}`),
+			json.RawMessage(`{"toolCallId":"c2","kind":"execute","name":"Bash","title":"ls","status":"in_progress","rawInput":{"command":"ls"}}`)}})
+		var rows []string
+		for _, begun := range all[event.ToolExecutionStart](h) {
+			rows = append(rows, begun.ToolName)
+		}
+		if len(rows) == 0 || (rows[0] == "Bash") != (first == "Bash") {
+			t.Errorf("the rows beside a call of %s are %v, want that of %s first", server, rows, first)
+		}
+	}
+}
+
 // An edit that was allowed and that the agent makes itself, though it asks webchat to write
 // the file, is not shown as refused; a second one is.
 func TestAnAllowedEditIsNotShownAsRefused(t *testing.T) {
