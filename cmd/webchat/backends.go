@@ -40,11 +40,12 @@ func (o *options) checkBackend(c *config) error {
 
 // backends makes the agents, unstarted and in the order in which auto looks for them.
 // What they keep lies below dir.
-func (o *options) backends(c *config, dir string, lend agent.Lender, log *slog.Logger) ([]agent.Backend, error) {
+func (o *options) backends(c *config, cells *cages, dir string, lend agent.Lender, log *slog.Logger) ([]agent.Backend, error) {
 	cfg, err := o.copilot(c, dir, log)
 	if err != nil {
 		return nil, err
 	}
+	cfg.Confine = cells.copilot(o.copilotReaches(c, cfg.Providers))
 	cli, err := copilot.New(cfg)
 	if err != nil {
 		return nil, usage("%s", strings.TrimPrefix(err.Error(), "copilot: "))

@@ -63,7 +63,12 @@ func doctor(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, own.Close()) }()
-	backends, err := o.backends(c, dir, own.ToAgent, slog.New(slog.DiscardHandler))
+	box, err := o.sandbox(c)
+	if err != nil {
+		return err
+	}
+	quiet := slog.New(slog.DiscardHandler)
+	backends, err := o.backends(c, o.cages(c, box, dir, quiet), dir, own.ToAgent, quiet)
 	if err != nil {
 		return err
 	}
@@ -74,9 +79,7 @@ func doctor(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := o.doctorSandbox(c, say); err != nil {
-		return err
-	}
+	box.say(say)
 	say("consent", "--permissions %s, %d rules, %d hooks", o.Permissions, len(c.Permissions), len(c.Hooks))
 	for _, missed := range missedRules(c, backends) {
 		say("consent", "%s, which no agent that is set up is known to have: the rule may never hold", missed)

@@ -27,6 +27,7 @@ import (
 	"webchat/internal/outputs"
 	"webchat/internal/page"
 	"webchat/internal/policy"
+	"webchat/internal/proc"
 	"webchat/internal/released"
 	"webchat/internal/server"
 	"webchat/internal/sessions"
@@ -62,11 +63,11 @@ type usersOwn struct {
 }
 
 // tools makes the display tools of one session.
-func (o *options) tools(c *config, workspace string, p *policy.Policy, out *outputs.Store, own usersOwn, in *cage.Cage) func(eventlog.ID) (agent.Toolset, error) {
+func (o *options) tools(c *config, workspace string, p *policy.Policy, out *outputs.Store, own usersOwn, confine func(context.Context, proc.Command) (proc.Command, error)) func(eventlog.ID) (agent.Toolset, error) {
 	shell, _ := lookup(o.env, "SHELL")
 	return func(id eventlog.ID) (agent.Toolset, error) {
 		cfg := displaytools.Config{SessionID: string(id), Workspace: workspace, Policy: p, Outputs: out, Shell: shell,
-			Env: o.env, EnvAllow: c.EnvAllow, EnvDeny: c.keyVariables(), CommandTimeout: o.CommandTimeout, Inputs: own.inputs, Confine: confined(in)}
+			Env: o.env, EnvAllow: c.EnvAllow, EnvDeny: c.keyVariables(), CommandTimeout: o.CommandTimeout, Inputs: own.inputs, Confine: confine}
 		if own.before != nil {
 			cfg.Before = own.before(id)
 		}
@@ -108,7 +109,15 @@ func (r *rooms) results(id eventlog.ID) displaytools.Results {
 // newRooms wires everything. What it opened is closed when it fails.
 func (o *options) newRooms(ctx context.Context, c *config, first []string, dir string, held func() error, lost func(error), away func(), log *slog.Logger) (_ *rooms, err error) {
 	r := &rooms{metrics: newMetrics()}
-	backends, err := o.backends(c, dir, func(id string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
+	box, err := o.sandbox(c)
+	if err != nil {
+		return nil, err
+	}
+	cells := o.cages(c, box, dir, log)
+	if err := cage.Clear(filepath.Join(dir, confinedFolder)); err != nil {
+		return nil, fmt.Errorf("remove what confined commands of an earlier start left: %w", err)
+	}
+	backends, err := o.backends(c, cells, dir, func(id string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
 		return r.lender.ToAgent(id, call)
 	}, log)
 	if err != nil {
@@ -181,14 +190,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	}
 	inputs := &displaytools.Inputs{}
 	shown := &released.Releases{Outputs: released.Outputs{Store: r.outputs}, Unread: o.ReadOutput != "on"}
-	box, err := o.sandbox(c)
-	if err != nil {
-		return nil, err
-	}
-	if err := cage.Clear(filepath.Join(dir, confinedFolder)); err != nil {
-		return nil, fmt.Errorf("remove what confined commands of an earlier start left: %w", err)
-	}
-	room := o.room(c, box, dir, shown, usersOwn{inputs, r.before, r.results}, kept, log)
+	room := o.room(c, cells, dir, shown, usersOwn{inputs, r.before, r.results}, kept)
 	if open(); notOpened != nil {
 		return nil, notOpened
 	}
@@ -230,15 +232,15 @@ func looks(ctx context.Context, workspace, text string) (all []server.Look, err 
 }
 
 // room makes what the sessions of a workspace work with.
-func (o *options) room(c *config, box sandbox, dir string, out *released.Releases, own usersOwn, kept *policy.Kept, log *slog.Logger) func(string) (sessions.Room, error) {
+func (o *options) room(c *config, cells *cages, dir string, out *released.Releases, own usersOwn, kept *policy.Kept) func(string) (sessions.Room, error) {
 	env, _ := policy.Inherit(o.env, c.EnvAllow, c.keyVariables())
 	return func(workspace string) (room sessions.Room, err error) {
 		p := o.policy(c, workspace, dir)
-		in, err := o.cage(c, box, workspace, dir, p, log)
+		confine, err := cells.commands(workspace)
 		if err != nil {
 			return room, err
 		}
-		room = sessions.Room{Tools: out.Reading(o.tools(c, workspace, p, out.Store, own, in)), Policy: p, Kept: func(user string) consent.Kept { return kept.Workspace(workspace, user) }}
+		room = sessions.Room{Tools: out.Reading(o.tools(c, workspace, p, out.Store, own, confine)), Policy: p, Kept: func(user string) consent.Kept { return kept.Workspace(workspace, user) }}
 		if len(c.Hooks) > 0 {
 			if room.Hooks, err = o.hooks(c, workspace); err != nil {
 				return room, err

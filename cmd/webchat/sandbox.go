@@ -8,9 +8,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v4"
 
+	"webchat/internal/agent/copilot"
 	"webchat/internal/cage"
 	"webchat/internal/files"
 	"webchat/internal/policy"
@@ -110,28 +112,101 @@ func (o *options) isGiven(name string) bool {
 	return slices.ContainsFunc(o.given, func(f givenFlag) bool { return f.name == name })
 }
 
-// cage confines the commands of a workspace; nil where nothing is confined.
-func (o *options) cage(c *config, s sandbox, workspace, dir string, p *policy.Policy, log *slog.Logger) (*cage.Cage, error) {
+// cages confine what agents run, each in its workspace. Nil confines nothing.
+type cages struct {
+	make func(workspace string) (*cage.Cage, error)
+
+	mu   sync.Mutex
+	made map[string]*cage.Cage // guarded by mu
+}
+
+// cages returns what confines agents; nil where nothing is confined.
+func (o *options) cages(c *config, s sandbox, dir string, log *slog.Logger) *cages {
 	if !s.on() {
-		return nil, nil
+		return nil
 	}
 	home, _ := lookup(o.env, "HOME")
 	git := policy.InheritWhole(o.env, c.keyVariables())
-	return cage.New(cage.Config{Workspace: workspace, Home: home, Env: o.env, Scratch: filepath.Join(dir, confinedFolder), Hidden: p.Hidden, Logger: log,
-		Settings: cage.Settings{Read: c.Sandbox.Read, Write: c.Sandbox.Write, Hosts: c.Sandbox.Hosts},
-		Tracked: func(ctx context.Context, dir string, names []string) ([]string, error) {
-			return files.Tracked(ctx, git, dir, names)
-		}})
+	return &cages{made: map[string]*cage.Cage{}, make: func(workspace string) (*cage.Cage, error) {
+		return cage.New(cage.Config{Workspace: workspace, Home: home, Env: o.env, Scratch: filepath.Join(dir, confinedFolder), Logger: log,
+			Hidden:   o.policy(c, workspace, dir).Hidden,
+			Settings: cage.Settings{Read: c.Sandbox.Read, Write: c.Sandbox.Write, Hosts: c.Sandbox.Hosts},
+			Tracked: func(ctx context.Context, dir string, names []string) ([]string, error) {
+				return files.Tracked(ctx, git, dir, names)
+			}})
+	}}
 }
 
-// confined is what runs the commands of agents; nil where nothing is confined.
-func confined(in *cage.Cage) func(context.Context, proc.Command) (proc.Command, error) {
-	if in == nil {
-		return nil
+// of returns the cage of a workspace.
+func (c *cages) of(workspace string) (*cage.Cage, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if in := c.made[workspace]; in != nil {
+		return in, nil
+	}
+	in, err := c.make(workspace)
+	if err == nil {
+		c.made[workspace] = in
+	}
+	return in, err
+}
+
+// commands returns what confines the commands that agents run by webchat's tools; nil where nothing is.
+func (c *cages) commands(workspace string) (func(context.Context, proc.Command) (proc.Command, error), error) {
+	if c == nil {
+		return nil, nil
+	}
+	in, err := c.of(workspace)
+	if err != nil {
+		return nil, err
 	}
 	return func(ctx context.Context, cmd proc.Command) (proc.Command, error) {
 		return in.Confine(ctx, cmd, cage.Needs{})
+	}, nil
+}
+
+// loginHosts are where the GitHub Copilot CLI signs in, and where its models are.
+var loginHosts = []string{"github.com", "api.github.com", "*.githubcopilot.com", "copilot-proxy.githubusercontent.com"}
+
+// copilot returns what confines the GitHub Copilot CLI; nil where nothing is. It gets its program, its
+// state for the workspace, and the hosts of its models and of the user's MCP servers.
+func (c *cages) copilot(own, hosts []string) func(context.Context, string, proc.Command) (proc.Command, error) {
+	if c == nil {
+		return nil
 	}
+	return func(ctx context.Context, workspace string, cmd proc.Command) (proc.Command, error) {
+		in, err := c.of(workspace)
+		if err != nil {
+			return cmd, err
+		}
+		return in.Confine(ctx, cmd, cage.Needs{Read: []string{filepath.Dir(cmd.Args[0])}, Write: []string{cmd.Dir}, Own: own, Hosts: hosts})
+	}
+}
+
+// copilotReaches is where the CLI's models and the user's MCP servers are, and the hosts of its login.
+func (o *options) copilotReaches(c *config, providers copilot.Providers) (own, hosts []string) {
+	var addresses []string
+	for _, p := range providers {
+		addresses = append(addresses, p.URL)
+	}
+	for _, m := range c.MCPServers {
+		addresses = append(addresses, m.URL)
+	}
+	for _, a := range addresses {
+		if at := cage.HostPort(a); at != "" {
+			own = append(own, at)
+		}
+	}
+	if len(providers) > 0 && !o.CopilotLogin {
+		return own, nil
+	}
+	hosts = loginHosts
+	for _, name := range []string{"GH_HOST", "COPILOT_GH_HOST"} {
+		if host, _ := lookup(o.env, name); host != "" {
+			hosts = append(hosts[:len(hosts):len(hosts)], host, "*."+host)
+		}
+	}
+	return own, hosts
 }
 
 // shape is what clients read of it.
@@ -143,24 +218,19 @@ func (s sandbox) shape() server.Sandbox {
 	return server.Sandbox{Why: why, Remedy: remedy}
 }
 
-// doctorSandbox says whether commands are confined, or why not and what helps.
-func (o *options) doctorSandbox(c *config, say func(string, string, ...any)) error {
-	s, err := o.sandbox(c)
-	if err != nil {
-		return err
-	}
+// say says whether commands are confined, or why not and what helps.
+func (s sandbox) say(say func(string, string, ...any)) {
 	if s.on() {
 		lacks := ""
 		if s.support.Lacks != "" {
 			lacks = ", but " + s.support.Lacks
 		}
 		say("sandbox", "confined: what agents run sees the workspace, the system and its own network%s", lacks)
-		return nil
+		return
 	}
 	why, remedy := s.why()
 	say("sandbox", "not confined: %s", why)
 	if remedy != "" {
 		say("", "what helps: %s", strings.ReplaceAll(remedy, "\n", "\n"+strings.Repeat(" ", 11)))
 	}
-	return nil
 }

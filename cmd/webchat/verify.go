@@ -199,7 +199,7 @@ func (o *options) watched(ctx context.Context, c *config, t *canary.Trial, own *
 		return nil, nil, err
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	all, err := o.backends(c, dir, own.ToAgent, quiet)
+	all, err := o.backends(c, nil, dir, own.ToAgent, quiet)
 	if err != nil {
 		return nil, nil, err
 	}

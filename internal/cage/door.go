@@ -366,6 +366,19 @@ func closeWrite(c net.Conn) {
 	}
 }
 
+// HostPort is the host and port of an http or https address, as in [Needs].Own; empty: it has none.
+func HostPort(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return net.JoinHostPort(u.Hostname(), port)
+}
+
 // CheckHost says what is wrong with a host of [Settings].
 func CheckHost(named string) error {
 	name, port, err := net.SplitHostPort(named)

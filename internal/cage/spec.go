@@ -26,7 +26,7 @@ var (
 	// caches are shared ones; what trees write over them is theirs.
 	caches = []string{"go/pkg/mod", "go/pkg/sumdb", ".npm", ".yarn", ".cargo/registry", ".cargo/git", ".m2/repository", ".gradle/caches", ".local/share/pnpm/store"}
 	// below is where XDG_CACHE_HOME is.
-	cachesBelow = []string{"go-build", "pip", "uv", "yarn", "pnpm", "deno", "node-gyp", "ms-playwright"}
+	cachesBelow = []string{"go-build", "pip", "uv", "yarn", "pnpm", "deno", "node-gyp", "ms-playwright", "copilot"}
 	// cacheVariables name folders of caches that are elsewhere.
 	cacheVariables = []string{"GOCACHE", "GOMODCACHE", "PIP_CACHE_DIR", "UV_CACHE_DIR", "npm_config_cache", "YARN_CACHE_FOLDER"}
 	// readVariables name files and folders that programs read.
@@ -121,9 +121,17 @@ func (s *spec) giveCache(p string) {
 		s.give(proc.Layered, p)
 		return
 	}
+	above, rest := filepath.Dir(p), filepath.Base(p)
+	for above != "/" {
+		if _, err := os.Stat(above); err == nil {
+			break
+		}
+		above, rest = filepath.Dir(above), filepath.Join(filepath.Base(above), rest)
+	}
+	real, ok := s.follow(above)
 	own := filepath.Join(s.private, "new", strings.ReplaceAll(p, "/", "%"))
-	if os.MkdirAll(own, 0o700) == nil {
-		s.place(proc.Place{Path: p, From: own, Access: proc.Writable})
+	if ok && os.MkdirAll(own, 0o700) == nil {
+		s.place(proc.Place{Path: filepath.Join(real, rest), From: own, Access: proc.Writable})
 	}
 }
 
@@ -185,8 +193,9 @@ func (s *spec) follow(p string) (string, bool) {
 // settings without what looks like a secret.
 func (s *spec) giveConfigs(shown map[string]string) error {
 	for at, from := range shown {
-		if real, ok := s.follow(from); ok {
-			s.place(proc.Place{Path: at, From: real})
+		dir, there := s.follow(filepath.Dir(at))
+		if real, ok := s.follow(from); ok && there {
+			s.place(proc.Place{Path: filepath.Join(dir, filepath.Base(at)), From: real})
 		}
 	}
 	name := filepath.Join(s.cfg.Home, ".gitconfig")
@@ -195,7 +204,8 @@ func (s *spec) giveConfigs(shown map[string]string) error {
 		if err != nil {
 			return err
 		}
-		s.place(proc.Place{Path: name, From: clean})
+		dir, _ := s.follow(s.cfg.Home)
+		s.place(proc.Place{Path: filepath.Join(dir, ".gitconfig"), From: clean})
 		delete(s.links, name)
 	}
 	return nil

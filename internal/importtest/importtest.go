@@ -47,7 +47,7 @@ var ours = map[string][]string{
 	"internal/agent/convo":               {"internal/agent", "internal/contain", "internal/document", "internal/event", "internal/jsonrpc", "internal/proc"},
 	"internal/agent/autohand":            {"internal/agent", "internal/agent/convo", "internal/event", "internal/jsonrpc", "internal/policy", "internal/proc", "internal/wording"},
 	"internal/agent/acp":                 {"internal/agent", "internal/agent/convo", "internal/document", "internal/event", "internal/jsonrpc", "internal/policy", "internal/proc", "internal/wording"},
-	"internal/agent/copilot":             {"internal/agent", "internal/agent/convo", "internal/agent/copilot/cli", "internal/event", "internal/jsonrpc", "internal/policy"},
+	"internal/agent/copilot":             {"internal/agent", "internal/agent/convo", "internal/agent/copilot/cli", "internal/event", "internal/jsonrpc", "internal/policy", "internal/proc"}, // what confines it
 	"internal/agent/copilot/cli":         {"internal/event", "internal/agent", "internal/agent/convo", "internal/contain", "internal/jsonrpc", "internal/policy", "internal/proc"},
 	"internal/agent/copilot/copilottest": {}, // a language model for tests
 

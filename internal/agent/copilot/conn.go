@@ -168,7 +168,7 @@ func (c *conn) Ready(ctx context.Context) error {
 		return nil
 	}
 	<-p.Gone() // it has reported that
-	next, err := c.b.cli.Acquire(ctx)
+	next, err := c.b.cli.Acquire(ctx, c.Options.Workspace)
 	if err != nil {
 		return err
 	}

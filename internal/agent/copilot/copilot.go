@@ -29,7 +29,7 @@
 //   - When the process dies, every conversation on it fails with [agent.ErrDied], nothing of its
 //     tree is left, and the next Open starts another, in which the conversations are resumed.
 //   - The process gets an environment built from an allow-list and keeps its state in
-//     [Config].Home.
+//     [Config].Home. Confined, each workspace has a process and a folder of state of its own.
 //
 // # Concurrency
 //
@@ -47,9 +47,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -57,6 +55,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/agent/convo"
 	"webchat/internal/agent/copilot/cli"
+	"webchat/internal/proc"
 )
 
 // Config is what the backend works with. Home and Env are needed.
@@ -92,8 +91,11 @@ type Config struct {
 	Count func(text string) int
 	// Watch, if set, looks at every message the CLI reports to have sent to a model; see
 	// [cli.Watch].
-	Watch  *cli.Watch
-	Logger *slog.Logger // nil: slog.Default()
+	Watch *cli.Watch
+	// Confine returns what runs the CLI for the sessions of a workspace, confined, each workspace's
+	// apart; nil: one process runs for all, and may touch what this one may.
+	Confine func(ctx context.Context, workspace string, cmd proc.Command) (proc.Command, error)
+	Logger  *slog.Logger // nil: slog.Default()
 }
 
 // Backend implements [agent.Backend].
@@ -129,7 +131,7 @@ func (c Config) online() bool { return len(c.Providers) == 0 || c.Login }
 
 // program is what the CLI's process gets of c.
 func program(c Config) cli.Config {
-	p := cli.Config{Path: c.Path, Home: c.Home, Env: c.Env, Logger: c.Logger}
+	p := cli.Config{Path: c.Path, Home: c.Home, Env: c.Env, Confine: c.Confine, Logger: c.Logger}
 	if !c.online() {
 		p.ProviderURL, p.ProviderModel = c.Providers[0].URL, c.Providers[0].Models[0].ID
 	}
@@ -170,7 +172,7 @@ func (b *Backend) Models(ctx context.Context) (all []agent.Model, _ error) {
 	theirs, listed, err := b.login.Known()
 	if !listed {
 		var p *cli.Process
-		if p, err = b.cli.Acquire(ctx); err == nil {
+		if p, err = b.cli.Acquire(ctx, ""); err == nil {
 			theirs, err = b.login.Models(ctx, p.Call)
 			b.cli.Release(p)
 		}
@@ -187,10 +189,14 @@ func (b *Backend) Models(ctx context.Context) (all []agent.Model, _ error) {
 }
 
 func (b *Backend) Forget(ctx context.Context, sessionID string) error {
-	if _, err := os.Stat(filepath.Join(b.cfg.Home, "session-state", nativeID(sessionID))); errors.Is(err, fs.ErrNotExist) {
+	kept, err := b.cli.Bring("", nativeID(sessionID)) // by a process in which nothing acts
+	if err != nil {
+		return fmt.Errorf("forget the session: %w", err)
+	}
+	if !kept {
 		return nil // it never had a prompt; nothing has to be started to know that
 	}
-	p, err := b.cli.Acquire(ctx)
+	p, err := b.cli.Acquire(ctx, "")
 	if err != nil {
 		return err
 	}

@@ -183,7 +183,7 @@ func (c *conn) afterTool(call agent.HookCall) *hookOutput {
 // not exist, its other tools make it (1.0.102). So it is made before each call, and not when the
 // conversation opens: a session without a prompt leaves nothing.
 func (c *conn) largeDir() string {
-	return filepath.Join(c.b.cfg.Home, "session-state", c.id, "large")
+	return filepath.Join(c.b.cli.HomeOf(c.Options.Workspace), "session-state", c.id, "large")
 }
 
 // keep gives the user the whole of a result of which the model reads the beginning, and returns

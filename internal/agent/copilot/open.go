@@ -25,7 +25,12 @@ func (b *Backend) Open(ctx context.Context, o agent.Options, host agent.Host) (a
 	if err := b.check(o.Model); err != nil {
 		return nil, fmt.Errorf("%w: %w", agent.ErrUnavailable, err)
 	}
-	p, err := b.cli.Acquire(ctx)
+	if o.Resume {
+		if _, err := b.cli.Bring(o.Workspace, nativeID(o.SessionID)); err != nil {
+			return nil, fmt.Errorf("resume the session: %w", err)
+		}
+	}
+	p, err := b.cli.Acquire(ctx, o.Workspace)
 	if err != nil {
 		return nil, err
 	}

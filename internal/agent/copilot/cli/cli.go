@@ -1,6 +1,6 @@
 // Package cli runs the program GitHub Copilot CLI: it finds the binary and its version, gives it an
-// environment built from an allow-list, starts one process for all conversations, ends its whole
-// tree with the last, and says in plain words why it failed. What the events and requests of a
+// environment built from an allow-list, starts one process for all conversations (for those of each
+// workspace, if it is confined), ends its whole tree with the last, and says in plain words why it failed. What the events and requests of a
 // conversation mean, the caller knows.
 //
 // A [Program] may be used from any goroutine. The process runs between the first Acquire and the
@@ -14,6 +14,7 @@ import (
 
 	"webchat/internal/agent/convo"
 	"webchat/internal/contain"
+	"webchat/internal/proc"
 )
 
 // Title is the program as people call it.
@@ -35,35 +36,42 @@ type Config struct {
 	Keys []string
 	// Watch, if set, gets the data of every event that reports a model's call. It must not block
 	// and may be called concurrently.
-	Watch  func(data []byte)
-	Logger *slog.Logger
+	Watch func(data []byte)
+	// Confine returns what runs the CLI for the conversations of a workspace, confined; nil: it may
+	// touch what this process may.
+	Confine func(ctx context.Context, workspace string, cmd proc.Command) (proc.Command, error)
+	Logger  *slog.Logger
 }
 
 // Program is the installed CLI.
 type Program struct {
 	cfg Config
 
-	mu      sync.Mutex // guards running
-	running *Process   // nil: none runs
+	mu      sync.Mutex          // guards running
+	running map[string]*Process // by what process it is: a workspace's if it is confined, else ""
 
 	version convo.Version
 }
 
 // New returns the program; it touches nothing.
-func New(c Config) *Program { return &Program{cfg: c} }
+func New(c Config) *Program { return &Program{cfg: c, running: map[string]*Process{}} }
 
-// Acquire returns the running process, started if none runs. The caller releases it.
-func (p *Program) Acquire(ctx context.Context) (*Process, error) {
+// Acquire returns the process that runs for a workspace, started if none does; without a workspace it
+// is one that nothing acts in. The caller releases it.
+func (p *Program) Acquire(ctx context.Context, workspace string) (*Process, error) {
 	f, err := p.find()
 	if err != nil {
 		return nil, err
 	}
+	if p.cfg.Confine == nil {
+		workspace = ""
+	}
 	p.mu.Lock()
-	r := p.running
+	r := p.running[workspace]
 	if r == nil || r.Ended() {
-		r = &Process{program: p, found: f, ready: make(chan struct{}), gone: make(chan struct{}), sessions: map[string]Session{}}
+		r = &Process{program: p, workspace: workspace, found: f, ready: make(chan struct{}), gone: make(chan struct{}), sessions: map[string]Session{}}
 		r.life, r.quit = context.WithCancel(context.Background())
-		p.running = r
+		p.running[workspace] = r
 		fence := contain.Fence{Log: p.cfg.Logger, What: "running GitHub Copilot CLI", Break: func(error) { r.quit() }}
 		go fence.Contained(r.run)()
 	}
@@ -87,8 +95,8 @@ func (p *Program) Release(r *Process) {
 	p.mu.Lock()
 	r.refs--
 	last := r.refs == 0
-	if last && p.running == r {
-		p.running = nil
+	if last && p.running[r.workspace] == r {
+		delete(p.running, r.workspace)
 	}
 	p.mu.Unlock()
 	if last {
@@ -97,10 +105,10 @@ func (p *Program) Release(r *Process) {
 	}
 }
 
-// PID is the number of the running process; 0 if none runs.
+// PID is the number of the process that runs if it is not confined; 0 if none does.
 func (p *Program) PID() int {
 	p.mu.Lock()
-	r := p.running
+	r := p.running[""]
 	p.mu.Unlock()
 	if r == nil || r.Ended() {
 		return 0

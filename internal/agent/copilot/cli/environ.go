@@ -21,8 +21,8 @@ var inherited = []string{
 // login is how a user without a keychain signs in; not given when a provider is configured.
 var login = []string{"COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "GH_HOST", "COPILOT_GH_HOST"}
 
-// environment is the whole environment of the CLI.
-func (p *Program) environment() []string {
+// environment is the whole environment of the CLI, with its state in a folder.
+func (p *Program) environment(home string) []string {
 	allowed := inherited
 	if p.cfg.ProviderURL == "" {
 		allowed = slices.Concat(inherited, login)
@@ -38,7 +38,7 @@ func (p *Program) environment() []string {
 	}
 	// Without the last, commands of the agent get what the user's login shell exports, keys among
 	// it (1.0.102).
-	env = append(env, "COPILOT_HOME="+p.cfg.Home, "COPILOT_AUTO_UPDATE=false", "COPILOT_DISABLE_LOGIN_SHELL_ENV=true")
+	env = append(env, "COPILOT_HOME="+home, "COPILOT_AUTO_UPDATE=false", "COPILOT_DISABLE_LOGIN_SHELL_ENV=true")
 	if p.cfg.ProviderURL != "" {
 		// Offline needs an address at the start; sessions bring their own.
 		env = append(env, "COPILOT_OFFLINE=true", "COPILOT_DISABLE_KEYTAR=1",

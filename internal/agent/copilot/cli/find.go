@@ -196,7 +196,7 @@ func (p *Program) versionOf(path string) (string, error) {
 			return pkg.Version, nil
 		}
 	}
-	text, err := convo.Printed(proc.Command{Args: []string{path, "--version", "--no-auto-update"}, Env: p.environment(), Grace: time.Millisecond})
+	text, err := convo.Printed(proc.Command{Args: []string{path, "--version", "--no-auto-update"}, Env: p.environment(p.cfg.Home), Grace: time.Millisecond})
 	if v := versionNumber.FindString(text); v != "" {
 		return v, nil
 	}

@@ -81,13 +81,13 @@ func TestFind(t *testing.T) {
 func TestEnvironment(t *testing.T) {
 	env := []string{"PATH=/bin", "HOME=/h", "LANG=C", "https_proxy=http://p", "COPILOT_ALLOW_ALL=true", "COPILOT_HOME=/theirs", "COPILOT_GITHUB_TOKEN=t",
 		"GITHUB_TOKEN=g", "OPENAI_API_KEY=k", "WEBCHAT_PROVIDER_KEY=w", "AWS_SECRET_ACCESS_KEY=a", "NODE_OPTIONS=--require=x", "LD_PRELOAD=x"}
-	own := New(Config{Home: "/state", Env: env, ProviderURL: "http://m/v1", ProviderModel: "small"}).environment()
+	own := New(Config{Home: "/state", Env: env, ProviderURL: "http://m/v1", ProviderModel: "small"}).environment("/state")
 	want := []string{"PATH=/bin", "HOME=/h", "LANG=C", "https_proxy=http://p", "COPILOT_HOME=/state", "COPILOT_AUTO_UPDATE=false", "COPILOT_DISABLE_LOGIN_SHELL_ENV=true",
 		"COPILOT_OFFLINE=true", "COPILOT_DISABLE_KEYTAR=1", "COPILOT_PROVIDER_BASE_URL=http://m/v1", "COPILOT_MODEL=small"}
 	if !slices.Equal(own, want) {
 		t.Errorf("with a provider: %q", own)
 	}
-	login := New(Config{Home: "/state", Env: env}).environment()
+	login := New(Config{Home: "/state", Env: env}).environment("/state")
 	want = []string{"PATH=/bin", "HOME=/h", "LANG=C", "https_proxy=http://p", "COPILOT_GITHUB_TOKEN=t", "GITHUB_TOKEN=g", "COPILOT_HOME=/state", "COPILOT_AUTO_UPDATE=false", "COPILOT_DISABLE_LOGIN_SHELL_ENV=true"}
 	if !slices.Equal(login, want) {
 		t.Errorf("under a login: %q", login)

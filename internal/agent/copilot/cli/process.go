@@ -46,11 +46,12 @@ type Event struct {
 // Process is one running CLI. It starts in a goroutine of its own, which ends when nothing of the
 // process is left.
 type Process struct {
-	program *Program
-	found   finding
-	refs    int             // guarded by Program.mu
-	life    context.Context // ends when the process can take no more conversations
-	quit    context.CancelFunc
+	program   *Program
+	workspace string // whose conversations it has; empty: all
+	found     finding
+	refs      int             // guarded by Program.mu
+	life      context.Context // ends when the process can take no more conversations
+	quit      context.CancelFunc
 
 	ready chan struct{} // closed when it responds, or will not; rpc or err is set then
 	err   error
@@ -91,19 +92,29 @@ func (p *Process) run() {
 
 // start starts the CLI and shakes hands. On an error nothing of it is left.
 func (p *Process) start() error {
-	cfg := p.program.cfg
-	if err := os.MkdirAll(cfg.Home, 0o700); err != nil {
+	cfg, home := p.program.cfg, p.program.HomeOf(p.workspace)
+	err := os.MkdirAll(home, 0o700)
+	if err == nil && home != cfg.Home {
+		err = copySignIn(cfg.Home, home)
+	}
+	if err != nil {
 		return fmt.Errorf("%w: the state folder of GitHub Copilot CLI cannot be made: %w", agent.ErrUnavailable, err)
 	}
 	args := []string{p.found.path, "--headless", "--stdio", "--no-auto-update"}
 	if cfg.ProviderURL != "" {
 		args = append(args, "--no-auto-login")
 	}
-	env := p.program.environment()
+	env := p.program.environment(home)
 	if _, withheld := policy.Inherit(env, nil, nil); len(withheld) > 0 {
 		args = append(args, "--secret-env-vars="+strings.Join(withheld, ",")) // what it starts does not get them
 	}
-	rpc, err := jsonrpc.Start(proc.Command{Args: args, Dir: cfg.Home, Env: env, Grace: time.Second}, jsonrpc.Config{
+	cmd := proc.Command{Args: args, Dir: home, Env: env, Grace: time.Second}
+	if p.workspace != "" {
+		if cmd, err = cfg.Confine(p.life, p.workspace, cmd); err != nil {
+			return fmt.Errorf("%w: %w", agent.ErrUnavailable, err)
+		}
+	}
+	rpc, err := jsonrpc.Start(cmd, jsonrpc.Config{
 		Framing: jsonrpc.Headers, Notify: p.notify, Request: p.request, Logger: cfg.Logger,
 		Skipped: func(why error) { cfg.Logger.Warn("copilot: a frame was skipped", "error", why) }})
 	if err != nil {
