@@ -358,3 +358,38 @@ func promtool(t *testing.T, args ...string) {
 		t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 }
+
+// The profile for the sandbox has what that takes, and is no more than a list of calls.
+func TestSeccompProfile(t *testing.T) {
+	text, err := os.ReadFile("seccomp.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var profile struct {
+		DefaultAction string
+		Architectures []string
+		Syscalls      []struct {
+			Names  []string
+			Action string
+			Args   []struct{ Index, Value int }
+		}
+	}
+	if err := json.Unmarshal(text, &profile); err != nil || profile.DefaultAction != "SCMP_ACT_ERRNO" {
+		t.Fatal(profile.DefaultAction, err)
+	}
+	allowed := map[string]bool{}
+	for _, s := range profile.Syscalls {
+		for _, name := range s.Names {
+			if s.Action == "SCMP_ACT_ALLOW" && len(s.Args) == 0 {
+				allowed[name] = true
+			}
+		}
+	}
+	for name, want := range map[string]bool{"clone": true, "unshare": true, "mount": true, "umount2": true, "open_tree": true, "move_mount": true, "mount_setattr": true,
+		"pivot_root": true, "openat2": true, "seccomp": true, "landlock_restrict_self": true, "execve": true, "newfstatat": true,
+		"bpf": false, "keyctl": false, "kexec_load": false, "init_module": false, "io_uring_setup": false, "open_by_handle_at": false, "reboot": false, "setns": false, "syslog": false} {
+		if allowed[name] != want {
+			t.Errorf("%s is allowed: %v", name, allowed[name])
+		}
+	}
+}
