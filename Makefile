@@ -15,7 +15,7 @@ run: build ## start the server in this folder: make run ARGS="--workspace ../oth
 	./bin/webchat $(ARGS)
 
 build: ## names each module that is downloaded and each package that is compiled
-	@echo "building bin/webchat: the first time downloads and compiles what it is made of, for a minute or more"
+	@test -e bin/webchat || echo "building bin/webchat: the first time downloads and compiles what it is made of, for a minute or more"
 	CGO_ENABLED=0 $(GO) build -v -trimpath -o bin/webchat ./cmd/webchat
 
 install: build ## put webchat on PATH: make install PREFIX=/usr/local

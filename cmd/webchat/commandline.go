@@ -139,7 +139,7 @@ func parse(args, env []string) (name string, o *options, err error) {
 	o = &c.Options
 	o.env = env
 	o.commandOptions = commandOptions{OlderThan: c.Sessions.Prune.OlderThan, MCP: c.Token.MCP, Back: c.Move.Back, Own: c.MCP.Stdio.Own, Online: c.Doctor.Online, HTTP: c.MCP.Install.HTTP, Yes: c.MCP.Install.Yes,
-		Client: c.MCP.Install.Client, Shell: c.Completion.Shell, Name: c.Show.Name, Where: c.Serve.Where + c.Open.Where, Session: c.Attach.Session, User: c.Logout.User + c.Token.User}
+		Client: c.MCP.Install.Client + c.MCP.Login.Client, Shell: c.Completion.Shell, Name: c.Show.Name, Where: c.Serve.Where + c.Open.Where, Session: c.Attach.Session, User: c.Logout.User + c.Token.User}
 	given := func(name string) bool {
 		return slices.ContainsFunc(parsed.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == name })
 	}

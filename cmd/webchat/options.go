@@ -85,7 +85,7 @@ type commandOptions struct {
 	Back      bool // from the database to the data folder
 	Online    bool
 	HTTP, Yes bool
-	Client    string // that "mcp install" connects
+	Client    string // that "mcp install" connects; of "mcp login", the server
 	Shell     string // that "completion" is for
 	Name      string // of what "show" shows
 	Where     string // what is to be opened; empty: the workspaces
