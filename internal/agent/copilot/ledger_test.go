@@ -102,7 +102,7 @@ func ledger(t *testing.T, turns int) {
 	for _, d := range h.sofar(s) {
 		if _, ok := d.(event.SessionCompactionComplete); ok {
 			compacted++
-		} else if retried(d) {
+		} else if e, ok := d.(event.SessionError); ok && e.Kind == event.KindRetrying {
 			failed++
 		}
 	}

@@ -36,7 +36,9 @@ func (c *conn) onStepEnd(t *turn, _ cli.Event, _ struct{}) {
 func (c *conn) onRetry(t *turn, e cli.Event, _ struct{}) {
 	parent := c.helper(e)
 	if r := t.refused; parent == "" && r != nil {
-		c.reportRefused(t, r, false, fmt.Sprintf("Trying again, %d of %d", r.before+1, maxRetries))
+		if !r.reported {
+			c.reportRefused(t, r, false, fmt.Sprintf("Trying again, %d of %d", r.before+1, maxRetries))
+		}
 		t.refused = nil
 	}
 	for _, x := range slices.Clone(t.texts) {
@@ -65,9 +67,10 @@ type callFailure struct {
 
 // refusal is a call of a model that failed.
 type refusal struct {
-	status int    // 0: unknown
-	says   string // the provider's words; empty: none
-	before int    // calls that failed before it
+	status   int    // 0: unknown
+	says     string // the provider's words; empty: none
+	before   int    // calls that failed before it
+	reported bool
 }
 
 // onCallFailure reports that a call failed while the CLI waits. Before the next try, maybe: that is
@@ -92,6 +95,7 @@ func (c *conn) reportRefused(t *turn, r *refusal, waits bool, then string) {
 	if t.refused != r || t.aborted || c.loop.turn != t {
 		return
 	}
+	r.reported = true
 	c.Report(event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindRetrying, StatusCode: r.status, Waits: waits,
 		Message: r.happened() + " " + then + "."})
 }
