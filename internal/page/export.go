@@ -54,7 +54,7 @@ func (p *Pages) Export(w io.Writer, x eventlog.Summary, m *Film, pr *Projector) 
 	e := exported{Title: heading(x), About: p.about(x), Style: style, Script: script, Turns: pr.fold.Turns(), Costs: wordsOf(x),
 		ScriptHash: codes{"sha256-" + base64.StdEncoding.EncodeToString(hash[:])}}
 	if m.Last() >= leastSteps {
-		e.Film, e.Born = p.draw(m, m.Last(), ""), codes{strings.Join(born(nil, pr.fold.Turns()), " ")}
+		e.Film, e.Born = e.Costs.at(p.draw(m, m.Last(), "")), codes{strings.Join(born(nil, pr.fold.Turns()), " ")}
 	}
 	return p.file.write(w, "export", e)
 }

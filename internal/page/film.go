@@ -23,6 +23,7 @@ type Film struct {
 	stops   []eventlog.Summary // the session's, after every filmStops events
 	times   []int64            // of each event, in milliseconds since 1970
 	costs   []filmCost         // after each event that changed it
+	sent    int64              // the first event that shows that a model was called; 0: none does
 	marks   []filmMark
 	sights  []sight
 	prompts []filmPrompt
@@ -98,6 +99,9 @@ func (m *Film) take(e event.Entry) {
 		m.costs = append(m.costs, now)
 	}
 	mark := func(kind string) { m.marks = append(m.marks, filmMark{e.Seq, kind}) }
+	if m.sent == 0 && showsAModel(e.Event.Data) {
+		m.sent = e.Seq
+	}
 	switch d := e.Event.Data.(type) {
 	case event.UserMessage:
 		m.prompts = append(m.prompts, filmPrompt{e.Seq, d.MessageID})
@@ -131,6 +135,17 @@ func (m *Film) take(e event.Entry) {
 	}
 }
 
+// showsAModel reports whether an event comes of a call of a model, whose size is known later.
+func showsAModel(data event.Data) bool {
+	switch d := data.(type) {
+	case event.AssistantTurnStart, event.AssistantMessage, event.AssistantReasoning:
+		return true
+	case event.ToolExecutionStart:
+		return d.By == event.ByAgent
+	}
+	return false
+}
+
 // seenUpTo are the sights up to an event.
 func (m *Film) seenUpTo(seq int64) []sight {
 	i, _ := slices.BinarySearchFunc(m.sights, seq+1, func(s sight, seq int64) int { return int(s.seq - seq) })
@@ -162,6 +177,7 @@ type drawnFilm struct {
 	Prompts, Times, Costs codes
 	Stride                int
 	Start, Zone           int64
+	Sent                  int64 // the first event at which something was sent to a model; 0: there is none
 }
 
 // Before and After are the moments beside that of the film.
@@ -201,6 +217,9 @@ func (p *Pages) draw(m *Film, at int64, base string) *drawnFilm {
 		d.Clock = p.second(m.times[at-1])
 		_, zone := msTime(d.Start).In(p.Location).Zone()
 		d.Zone = int64(zone) * 1000
+	}
+	if !p.noModel(m.sum.Backend) {
+		d.Sent = m.sent
 	}
 	d.Bars = m.bars()
 	last, drawn := int64(0), map[string]int64{}

@@ -23,7 +23,7 @@ func day() []event.Entry {
 		return event.TurnEnd{TurnID: turn, MessageID: message, Outcome: event.Completed, Usage: u}
 	}
 	return newLog().add(join(opening(),
-		event.ToolExecutionStart{ToolCallID: "c1", ToolName: "render_file_contents", Arguments: raw(`{"path":"go.mod"}`)}, shown,
+		event.ToolExecutionStart{ToolCallID: "c1", ToolName: "render_file_contents", By: event.ByAgent, Arguments: raw(`{"path":"go.mod"}`)}, shown,
 		event.AssistantMessage{MessageID: "a1", Content: "There it is."},
 		end("t1", "m1", event.Usage{Calls: 2, InputTokens: 900, OutputTokens: 80, KeptTokens: 3403, DefinitionTokens: 5}),
 		event.UserMessage{MessageID: "m2", Content: "fix it"}, event.TurnStart{TurnID: "t2", MessageID: "m2"},
@@ -67,7 +67,7 @@ func TestReplayAtAMoment(t *testing.T) {
 		held, notHeld, saw, costs string
 	}{
 		{2, "", "show me go.mod", "Displayed", "Nothing was shown before this moment", "Nothing sent to a model so far"},
-		{6, "", "Displayed go.mod to user (10 lines)", "There it is", "as shown at 14:02", "Nothing sent to a model so far"},
+		{6, "", "Displayed go.mod to user (10 lines)", "There it is", "as shown at 14:02", "Sent, no size reported yet"},
 		{8, "", "There it is.", "fix it", "as shown at 14:02 · Go · 10 lines", "so far 980 tokenshad everything shown been read 4,383"},
 		{12, "", "Editedpump.go", "summarized", "as changed at 14:021−late by one 1+in time", "so far 980 tokens"},
 		{15, "", "Displayed go.mod", "", "It was the output of go test", "so far 980 tokens"},

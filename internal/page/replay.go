@@ -35,7 +35,10 @@ type replay struct {
 }
 
 // costWords are the two figures of a replay; no figures where no model was called.
-type costWords struct{ Sofar, Read string }
+type costWords struct {
+	Sofar, Read string
+	Sent        bool // something was, whose size is not known
+}
 
 func wordsOf(x eventlog.Summary) (w costWords) {
 	if u := x.Usage; u.Calls+u.Turns > 0 {
@@ -63,6 +66,12 @@ type sightTab struct {
 	Front                 bool
 }
 
+// at is the film at a moment, with what was sent by then.
+func (w *costWords) at(d *drawnFilm) *drawnFilm {
+	w.Sent = w.Read == "" && d.Sent > 0 && d.Sent <= d.At
+	return d
+}
+
 // ForReplay returns a projector for one moment of a session, for [Pages.Replay].
 func (p *Pages) ForReplay(sessionID string) *Projector { return p.replays.Projector(sessionID) }
 
@@ -76,7 +85,7 @@ func (p *Pages) Replay(w io.Writer, m *Film, at int64, tab string, pr *Projector
 	f := pr.fold
 	r := p.replay(f.cards.ID, f.ledger.sum)
 	r.State, r.Shown = f, int64(f.ledger.sum.Open.Outputs)
-	r.Film = p.draw(m, at, r.Leave+"/replay")
+	r.Film = r.Costs.at(p.draw(m, at, r.Leave+"/replay"))
 	for _, n := range f.root.Kids {
 		if !n.Turn.Look {
 			r.Held = append(r.Held, n)
@@ -113,7 +122,7 @@ func (p *Pages) ReplayBegun(w io.Writer, sessionID string, sum eventlog.Summary,
 func (p *Pages) ReplayFilm(w io.Writer, m *Film, sessionID string, at int64, sum eventlog.Summary) error {
 	p = p.replays
 	r := p.replay(sessionID, sum)
-	r.Film = p.draw(m, at, r.Leave+"/replay")
+	r.Film = r.Costs.at(p.draw(m, at, r.Leave+"/replay"))
 	return p.write(w, "replay.top", r)
 }
 

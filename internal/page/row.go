@@ -178,7 +178,7 @@ func (c *Call) Price() string {
 	if c.Tokens == 0 || c.State != "done" {
 		return ""
 	}
-	return "+" + wording.Count(c.Tokens)
+	return "+" + wording.Plural(c.Tokens, "token")
 }
 
 // Why is the reason of a failure.

@@ -57,7 +57,7 @@ func TestFoldedRowsHoldNothing(t *testing.T) {
 			t.Errorf("the page holds %q", words)
 		}
 	}
-	if !strings.Contains(src, ">&#43;2,400</span>") {
+	if !strings.Contains(src, ">&#43;2,400 tokens</span>") {
 		t.Errorf("the row does not say what it costs: %s", src)
 	}
 	inside, ok := pr.Tool("c1", 2)

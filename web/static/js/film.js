@@ -15,6 +15,7 @@ if (film) {
   const times = numbers(film.dataset.times).map((gap) => (sum += gap)) // of every stride-th event
   const costs = film.dataset.costs.split(',').map(numbers) // [event, so far, had everything been read]
   const prompts = numbers(film.dataset.prompts)
+  const sends = Number(film.dataset.sent) // the first event with something sent to a model; 0: none
   let at = Number(slider.value)
   let timer = 0
 
@@ -30,7 +31,9 @@ if (film) {
     document.getElementById('nth').textContent = `event ${at.toLocaleString('en')} of ${last.toLocaleString('en')}`
     slider.setAttribute('aria-valuetext', `${clock(time(at))}, event ${at} of ${last}`)
     const [, sofar = 0, read = 0] = costs.findLast(([seq]) => seq <= at) ?? []
-    figures.querySelector('[data-none]').hidden = read > 0
+    const sent = sends > 0 && sends <= at
+    figures.querySelector('[data-none]').hidden = read > 0 || sent
+    figures.querySelector('[data-unsized]').hidden = read > 0 || !sent
     for (const el of figures.querySelectorAll('[data-cost]')) el.hidden = read === 0
     figures.querySelector('[data-sofar]').textContent = sofar.toLocaleString('en')
     figures.querySelector('[data-read]').textContent = read.toLocaleString('en')
