@@ -19,8 +19,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/mattn/go-isatty"
-
 	"webchat/internal/daemon"
 	"webchat/internal/event"
 	"webchat/internal/page"
@@ -61,8 +59,7 @@ func attach(ctx context.Context, o *options, stdout, stderr io.Writer) error {
 		return err
 	}
 	if err = a.choose(ctx, o.Session, stderr); err == nil {
-		terminal := isatty.IsTerminal(os.Stdin.Fd()) || isatty.IsCygwinTerminal(os.Stdin.Fd())
-		err = a.run(ctx, os.Stdin, terminal)
+		err = a.run(ctx, os.Stdin, atTerminal(os.Stdin))
 	}
 	if ctx.Err() != nil {
 		return nil // the user left

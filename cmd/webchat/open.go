@@ -264,11 +264,17 @@ func resolved(name string) (string, error) {
 	return filepath.EvalSymlinks(abs)
 }
 
+// atTerminal reports whether somebody at a terminal reads or writes a stream.
+func atTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && (isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()))
+}
+
 // agree asks whether a folder is meant that is unusual as a workspace and was never
 // open.
 func (o *options) agree(folder string, stderr io.Writer) error {
 	why := files.Warn(folder, o.home())
-	if why == "" || o.container || !isatty.IsTerminal(os.Stdin.Fd()) && !isatty.IsCygwinTerminal(os.Stdin.Fd()) {
+	if why == "" || o.container || !atTerminal(os.Stdin) {
 		return nil
 	}
 	if _, known := files.Peek(o.documents(o.dataPath())); slices.Contains(known, folder) {

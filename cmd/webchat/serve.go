@@ -168,7 +168,9 @@ func (o *options) serve(ctx context.Context, folders []string, stdout, stderr io
 			r.looking.Go(func() { markShared(ctx, o.SharedDir, r.peers, log) })
 		}
 		time.AfterFunc(time.Second, func() { debug.SetGCPercent(usual) })
-		log.Info("webchat is ready", "url", base, "workspace", strings.Join(folders, " "), "data", path)
+		if !atTerminal(stderr) { // there the link says so
+			log.Info("webchat is ready", "url", base, "workspace", strings.Join(folders, " "), "data", path)
+		}
 		done = make(chan error, 1)
 		go func() {
 			err := b.run(ctx, r, func(link string) error { return o.present(path, link, stdout, stderr) })
