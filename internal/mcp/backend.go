@@ -197,13 +197,17 @@ func pasted(name string) string {
 // reader serves the calls of a tool of [readTools] for clients.
 func (s *Server) reader(tool string) mcp.ToolHandler {
 	return s.bounded(false, func(ctx context.Context, req *mcp.CallToolRequest, call *running) *mcp.CallToolResult {
+		client := clientName(req.ClientInfo())
+		if !s.begun(call.visitor, client) {
+			return failure(wording.Sentence(released.ErrNot.Error()))
+		}
 		var text string
-		_, err := s.lend(ctx, call.visitor, clientName(req.ClientInfo()), func(c *conn) (err error) {
+		_, err := s.lend(ctx, call.visitor, client, "", func(c *conn) (err error) {
 			text, err = c.read(ctx, call.id, tool, req.Params.Arguments)
 			return err
 		})
 		if err != nil {
-			return failure(strings.ToUpper(err.Error()[:1]) + err.Error()[1:] + ".")
+			return failure(wording.Sentence(err.Error()))
 		}
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}
 	})

@@ -87,7 +87,7 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest, c *running,
 		return failure("The conversation is closed, so nothing was done.")
 	}
 	var res agent.Result
-	g, err := s.lend(ctx, c.visitor, clientName(req.ClientInfo()), func(in *conn) (err error) {
+	g, err := s.lend(ctx, c.visitor, clientName(req.ClientInfo()), aboutOf(call.Arguments), func(in *conn) (err error) {
 		c.session.Store(&in.id)
 		end, err := s.asks(ctx, req, c, in.id)
 		if err != nil {

@@ -3,6 +3,7 @@ package mcp
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -87,15 +88,30 @@ func (g *guest) first() bool {
 	return !knew
 }
 
+// begun reports whether a client has a session. Without one nothing was shown to it, and so
+// nothing can be released.
+func (s *Server) begun(v Visitor, client string) bool {
+	s.mu.Lock()
+	g := s.guests[guestKey{v, client}]
+	s.mu.Unlock()
+	if g == nil {
+		return false
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.id != ""
+}
+
 // lend calls use with a client's conversation, that of a new session if the user deleted it, within
-// a turn of its own.
-func (s *Server) lend(ctx context.Context, v Visitor, client string, use func(*conn) error) (*guest, error) {
+// a turn of its own. A session that begins is named after the client and what its first call is
+// about.
+func (s *Server) lend(ctx context.Context, v Visitor, client, about string, use func(*conn) error) (*guest, error) {
 	for again := false; ; again = true {
 		g, err := s.guestOf(v, client)
 		if err != nil {
 			return nil, err
 		}
-		c, err := s.wake(ctx, g)
+		c, err := s.wake(ctx, g, about)
 		if err == nil {
 			c.introduce(client, v.Reads)
 			err = c.use(ctx, client+" called a tool.", func() error { return use(c) })
@@ -109,11 +125,11 @@ func (s *Server) lend(ctx context.Context, v Visitor, client string, use func(*c
 }
 
 // wake returns the open conversation of a guest's session, which is created with its first call.
-func (s *Server) wake(ctx context.Context, g *guest) (c *conn, err error) {
+func (s *Server) wake(ctx context.Context, g *guest, about string) (c *conn, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.id == "" {
-		if g.id, err = s.cfg.Sessions.Begin(ctx, g.key.client, g.key.visitor.Workspace); err != nil {
+		if g.id, err = s.cfg.Sessions.Begin(ctx, g.key.client, about, g.key.visitor.Workspace); err != nil {
 			return nil, err
 		}
 	}
@@ -126,6 +142,16 @@ func (s *Server) wake(ctx context.Context, g *guest) (c *conn, err error) {
 		return nil, fmt.Errorf("session %s has no conversation: %w", g.id, ErrGone)
 	}
 	return c, nil
+}
+
+// mostAbout is how many characters a title has of what a call is about.
+const mostAbout = 60
+
+// aboutOf is the path or the command of a call, on one line; empty if it has none.
+func aboutOf(arguments json.RawMessage) string {
+	var of struct{ Path, Command string }
+	_ = json.Unmarshal(arguments, &of) // the tool refuses what cannot be read
+	return wording.Cut(oneLine(cmp.Or(of.Path, of.Command)), mostAbout)
 }
 
 // mostName is how many characters of a client's name are shown.

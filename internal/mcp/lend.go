@@ -100,12 +100,16 @@ func (l *Lender) In(folder string) (func(context.Context, io.ReadWriteCloser) er
 }
 
 // Begin implements [Sessions].
-func (l *Lender) Begin(ctx context.Context, client string, in Workspace) (string, error) {
+func (l *Lender) Begin(ctx context.Context, client, about string, in Workspace) (string, error) {
 	w, ok := l.folders.ByID(in.ID)
 	if !ok {
 		return "", fmt.Errorf("the folder %s was closed: open it in webchat again", in.Name)
 	}
-	s, err := l.Sessions.Create(ctx, sessions.Options{Workspace: w.Path, Backend: BackendName, Title: client + " in " + in.Name})
+	title := client + " in " + in.Name
+	if about != "" {
+		title = client + ": " + about
+	}
+	s, err := l.Sessions.Create(ctx, sessions.Options{Workspace: w.Path, Backend: BackendName, Title: title})
 	if err != nil {
 		return "", err
 	}

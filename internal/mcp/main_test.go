@@ -64,7 +64,7 @@ func newToys(run func(context.Context, agent.ToolCall) (agent.Result, error)) *t
 	return &toys{run: run, gone: map[string]bool{}, open: map[string]agent.Conn{}, heard: make(chan struct{}, 1)}
 }
 
-func (t *toys) Begin(_ context.Context, client string, w webmcp.Workspace) (string, error) {
+func (t *toys) Begin(_ context.Context, client, _ string, w webmcp.Workspace) (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.begun, t.at = append(t.begun, client), append(t.at, w)

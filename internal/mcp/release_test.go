@@ -26,6 +26,9 @@ func TestOnlyWhatWasReleasedIsRead(t *testing.T) {
 	toys := newToys(shows)
 	url := onHTTP(t, newServer(t, toys, nil))
 	s, _ := connect(t, url+"/w/1", eras[1], "a", nil)
+	if res := call(t, s, "read_output", nil); !res.IsError || len(toys.open) > 0 {
+		t.Errorf("reading before anything was shown began a session: %q", text(t, res))
+	}
 	other, _ := connect(t, url+"/w/1", eras[1], "b", nil)
 	call(t, s, "show", nil)
 	call(t, other, "show", nil)

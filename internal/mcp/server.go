@@ -37,8 +37,8 @@ var ErrGone = errors.New("the session is gone")
 // Sessions is where calls are made and shown. Its methods may be called concurrently.
 type Sessions interface {
 	// Begin creates the session of a client, by the name it gives itself, made fit to be shown, and
-	// returns its id.
-	Begin(ctx context.Context, client string, w Workspace) (sessionID string, err error)
+	// by what its first call is about (a path or a command; empty: it has none), and returns its id.
+	Begin(ctx context.Context, client, about string, w Workspace) (sessionID string, err error)
 	// Wake opens the conversation of a session with its agent, which is of [Server.Backend], if it
 	// is not open. The error wraps [ErrGone] for a session that was deleted.
 	Wake(ctx context.Context, sessionID string) error
