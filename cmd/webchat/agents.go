@@ -61,15 +61,13 @@ func (o *options) preset(c *config, name string) acp.Preset {
 // speaker makes an agent that speaks the Agent Client Protocol; more is added to its
 // environment.
 func (o *options) speaker(p acp.Preset, name string, c *config, dir string, lend agent.Lender, log *slog.Logger, more ...string) (*acp.Backend, error) {
-	env := append(policy.InheritWhole(o.env, c.keyVariables()), p.Env...)
-	if o.Instructions != "off" {
-		env = append(env, p.Instructs...)
-	}
-	env = append(env, more...)
+	// What an agent has, its shells and its model can read.
+	env, _ := policy.Inherit(o.env, slices.Concat(c.EnvAllow, p.Signs), c.keyVariables())
+	env = slices.Concat(env, p.Env, more)
 	login := ""
 	if key, _ := lookup(env, p.Key); key != "" {
 		login = p.KeyLogin
 	}
-	return acp.New(acp.Config{Preset: p, Name: name, Env: env, Lend: lend, Login: login, Unasked: o.Permissions == "allow",
+	return acp.New(acp.Config{Preset: p, Name: name, Env: env, Lend: lend, Login: login, Unasked: o.Permissions == "allow", NoInstructions: o.Instructions == "off",
 		Home: filepath.Join(o.shared(dir), agentsFolder, name), UserHome: o.home(), Servers: o.mcpServers(c).Answering, Logger: log})
 }

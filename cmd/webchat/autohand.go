@@ -37,7 +37,8 @@ func (o *options) autohand(c *config, dir string, lend agent.Lender, log *slog.L
 	if err != nil {
 		return autohand.Config{}, fmt.Errorf("find this program: %w", err)
 	}
-	cfg := autohand.Config{Path: o.AutohandPath, Env: policy.InheritWhole(o.env, c.keyVariables()), Home: filepath.Join(o.shared(dir), agentsFolder, autohand.Name), UserHome: o.home(),
+	env, _ := policy.Inherit(o.env, c.EnvAllow, c.keyVariables())
+	cfg := autohand.Config{Path: o.AutohandPath, Env: env, Home: filepath.Join(o.shared(dir), agentsFolder, autohand.Name), UserHome: o.home(),
 		Settings: o.autohandSettings(), Lend: lend, Servers: o.mcpServers(c).Answering, Hook: []string{self, agentHook}, Logger: log}
 	providers, err := o.providers(c)
 	if err != nil {

@@ -29,6 +29,9 @@ type Config struct {
 	UserHome string
 	Login    string // the authentication method that is chosen if the agent wants one; empty: none
 	Unasked  bool   // the agent may act without asking
+	// NoInstructions keeps the instruction files of a workspace from an agent that can be kept from
+	// loading them.
+	NoInstructions bool
 	// Servers returns the user's MCP servers that answer, by name; nil if there are none.
 	Servers func(context.Context) map[string]agent.MCPServer
 	Silence time.Duration // without a sign of life until the user is warned; 0: a minute

@@ -49,6 +49,13 @@ var adapters = map[string]adapter{
 // sitWith is a conversation with a real agent, whose model does what it is given.
 func sitWith(t *testing.T, name string, host func(*agenttest.Host)) (*table, *scripted.Model, func(*acp.Config)) {
 	t.Helper()
+	model, with := realAgent(t, name)
+	return sit(t, "", with, host), model, with
+}
+
+// realAgent returns how a real agent is started, and its model.
+func realAgent(t *testing.T, name string) (*scripted.Model, func(*acp.Config)) {
+	t.Helper()
 	bin, err := filepath.Abs(filepath.Join("..", "..", "..", ".cache", "agents", "node_modules", ".bin"))
 	if err != nil {
 		t.Fatal(err)
@@ -69,13 +76,12 @@ func sitWith(t *testing.T, name string, host func(*agenttest.Host)) (*table, *sc
 		c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}
 		adapters[name].with(t, c, model.URL(), home)
 	}
-	h := sit(t, "", with, host)
 	t.Cleanup(func() {
 		if err := model.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return h, model, with
+	return model, with
 }
 
 // THREATS 53: the real Codex patches two files in one call. It is asked about once, about

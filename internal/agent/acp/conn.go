@@ -172,6 +172,10 @@ func (c *conn) start(ctx context.Context, id string) error {
 	if err := convo.RefuseRisky(cfg.Title, c.Options.Workspace, cfg.UserHome, cfg.Risky); err != nil {
 		return err
 	}
+	command, err := c.command()
+	if err != nil {
+		return err
+	}
 	c.mu.Lock()
 	c.id = ""
 	c.mu.Unlock()
@@ -180,8 +184,8 @@ func (c *conn) start(ctx context.Context, id string) error {
 			c.shell.begin = policy.Resolve(c.Options.Workspace)
 		}
 	})
-	err := c.Launch(ctx, convo.Launch{
-		Command:  proc.Command{Args: cfg.command(c.Options.SessionID), Dir: c.Options.Workspace, Env: cfg.Env},
+	err = c.Launch(ctx, convo.Launch{
+		Command:  command,
 		RPC:      jsonrpc.Config{Notify: c.notified, Request: c.asked},
 		Patience: startPatience, Missing: cfg.missing(),
 		Ready: func(ctx context.Context, p *jsonrpc.Program) error { return c.handshake(ctx, p, id) },

@@ -20,8 +20,11 @@ type Preset struct {
 	Title   string
 	Command []string // see acp.Config
 	Env     []string
-	// Instructs is the environment with which it reads the instruction files of a folder.
-	Instructs []string
+	// Signs are the variables that it signs in with, and hands on to what it starts.
+	Signs []string
+	// Instructed is what more it is started with to load the instruction files of a folder, and
+	// Uninstructed what keeps it from that. Both empty: nothing does.
+	Instructed, Uninstructed Added
 	// Risky are the paths in a folder from which it would run commands without asking; see
 	// [policy.RunBy].
 	Risky []string
@@ -48,6 +51,14 @@ type Preset struct {
 	Offline func(model, state string) ([]string, error)
 }
 
+// Added is what an agent is started with beside its command and environment.
+type Added struct{ Args, Env []string }
+
+func (a Added) isZero() bool { return len(a.Args)+len(a.Env) == 0 }
+
+// skips reports whether the agent can be kept from loading instruction files.
+func (p Preset) skips() bool { return !p.Instructed.isZero() || !p.Uninstructed.isZero() }
+
 // lacks is what a user should know before they choose the agent, of which a was tried.
 func (p Preset) lacks(a agent.Asking) (all []string) {
 	if len(p.Risky) > 0 {
@@ -65,6 +76,9 @@ func (p Preset) lacks(a agent.Asking) (all []string) {
 	}
 	if p.Obeys {
 		all = append(all, "does what your own settings of it allow without asking")
+	}
+	if !p.skips() {
+		all = append(all, "loads the instruction files of a folder, also with --instructions off")
 	}
 	all = append(all, "cannot be steered while it works")
 	if p.Untried {
@@ -90,7 +104,8 @@ func Presets() map[string]Preset {
 	const reading = "asks nothing before it reads files"
 	return map[string]Preset{
 		"claude": {Title: "Claude Code", Command: []string{"claude-agent-acp"}, Mark: "_meta.claudeCode", Mode: "default", Asks: []string{"default", "plan", "dontAsk"},
-			Instructs: []string{"CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD=1"}, Failures: []string{"API Error: "},
+			Signs:      []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS", "CLAUDE_CODE_OAUTH_TOKEN"},
+			Instructed: Added{Env: []string{"CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD=1"}}, Failures: []string{"API Error: "},
 			// In a folder that its user trusts it ran hooks of these in a part of the runs, despite
 			// settingSources: 2.1.316.
 			Risky: policy.RunBy("claude"),
@@ -109,19 +124,21 @@ func Presets() map[string]Preset {
 			},
 			SignIn: "claude /login", Offline: claudeOffline},
 		"codex": {Title: "Codex", Command: []string{"codex-acp"}, Mark: "_meta.is_mcp_", Mode: "read-only", Asks: []string{"read-only"}, Notices: []string{"Warning: "},
+			Signs: []string{"OPENAI_API_KEY", "CODEX_API_KEY"}, Uninstructed: Added{Env: []string{`CODEX_CONFIG={"project_doc_max_bytes":0}`}},
 			SignIn: "codex login", Obeys: true, Risky: policy.RunBy("codex"), Consent: "runs read commands without asking; webchat does not stop it", Offline: codexOffline},
 		"gemini": {Title: "Gemini CLI", Command: []string{"gemini", "--acp"}, Risky: policy.RunBy("gemini"),
 			Mark: "toolCallId", Mode: "default", Asks: []string{"default", "plan"},
-			SignIn: "gemini", Obeys: true, Key: "GEMINI_API_KEY", KeyLogin: "gemini-api-key", Consent: reading, Commands: "shows a command in a title only, so you are asked about each", Reads: "can read files by its own tools", Offline: geminiOffline},
+			Signs: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, SignIn: "gemini", Obeys: true, Key: "GEMINI_API_KEY", KeyLogin: "gemini-api-key", Consent: reading, Commands: "shows a command in a title only, so you are asked about each", Reads: "can read files by its own tools", Offline: geminiOffline},
 		"opencode": {Title: "OpenCode", Command: []string{"opencode", "acp"}, Risky: policy.RunBy("opencode"),
 			Env: []string{`OPENCODE_PERMISSION={"bash":"ask","edit":"ask"}`}, Mode: "build", Asks: []string{"build", "plan"},
-			SignIn: "opencode auth login", Obeys: true, Consent: reading, Reads: "can read files by its own tools", Offline: openCodeOffline},
+			Signs: []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"}, SignIn: "opencode auth login", Obeys: true, Consent: reading, Reads: "can read files by its own tools", Offline: openCodeOffline},
 		"qwen": {Title: "Qwen Code", Command: []string{"qwen", "--acp"}, Risky: policy.RunBy("qwen"),
 			Mark: "_meta.provenance", Mode: "default", Asks: []string{"default", "plan"},
-			SignIn: "qwen", Obeys: true, Consent: reading, Reads: "can read files by its own tools", Offline: qwenOffline},
+			Signs: []string{"OPENAI_API_KEY", "DASHSCOPE_API_KEY"}, SignIn: "qwen", Obeys: true, Consent: reading, Reads: "can read files by its own tools", Offline: qwenOffline},
 		"copilot-acp": {Title: "Copilot CLI over ACP", Command: []string{"copilot", "--acp", "--no-auto-update", "--excluded-tools=view,lsp", "--allow-tool={webchat}"}, // all tools of the server of exactly that name: 1.0.102
 			Mode: "agent", Asks: []string{"agent", "plan"},
 			Failures: []string{"Error: "}, Notices: []string{"Info: "}, SignIn: "copilot login", Obeys: true, Env: []string{"COPILOT_ALLOW_ALL=false"},
+			Signs: []string{"COPILOT_GITHUB_TOKEN"}, Uninstructed: Added{Args: []string{"--no-custom-instructions"}},
 			Risky: policy.RunBy("copilot-acp"), NoPrograms: true, Consent: reading, Offline: copilotOffline},
 	}
 }

@@ -96,7 +96,7 @@ func (b *Backend) Info(context.Context) agent.Info {
 	default:
 		i.Available, i.Version = true, version
 		found, _ := b.Asking(version)
-		i.Lacks = convo.Unasked(found)
+		i.Lacks = append(convo.Unasked(found), "loads the instruction files of a folder, also with --instructions off")
 	}
 	return i
 }

@@ -18,6 +18,7 @@ import (
 	"webchat/internal/agent/convo"
 	"webchat/internal/event"
 	"webchat/internal/jsonrpc"
+	"webchat/internal/policy"
 	"webchat/internal/proc"
 	"webchat/internal/wording"
 )
@@ -178,6 +179,11 @@ func (c *conn) start(ctx context.Context, id string) error {
 	workspace := c.Options.Workspace
 	if err := convo.RefuseRisky(title, workspace, c.b.cfg.UserHome, risky); err != nil {
 		return err
+	}
+	loads := policy.Loads{Above: true, Outside: true, Home: c.b.cfg.UserHome}
+	if found := policy.FindInstructions(workspace, loads); found.Wrong != "" {
+		return fmt.Errorf("%w: %s loads the instruction files of a folder, and %s; change that, or choose another agent",
+			agent.ErrUnavailable, title, found.Wrong)
 	}
 	if err := c.prepare(ctx); err != nil {
 		return err
