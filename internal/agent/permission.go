@@ -81,6 +81,9 @@ const (
 	KindRead  Kind = "read"
 	KindMCP   Kind = "mcp"
 	KindURL   Kind = "url"
+	// KindTool is of a tool of the agent's own that reaches nothing beyond the session, such as its
+	// list of what is to do. It needs no permission, unless a rule of the user's names it.
+	KindTool Kind = "tool"
 )
 
 // Verdict is what was decided about a Permission.

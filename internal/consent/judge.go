@@ -106,15 +106,28 @@ func (q *Requests) targetMoved(r *request) bool {
 // asked about only when it is sensitive; nil if it may run.
 func (q *Requests) PermissionFor(ctx context.Context, a agent.Action, by event.Actor) *agent.Permission {
 	ask := a.Ask
-	if ask == nil && by == event.ByAgent && a.About != nil && q.cfg.Policy != nil {
-		if r := q.cfg.Policy.Rule(ctx, *a.About); r.Decision == event.Deny || r.Ask || r.Sensitive {
-			ask = a.About
-		}
+	if ask == nil && by == event.ByAgent && a.About != nil && q.objects(ctx, *a.About) {
+		ask = a.About
 	}
 	if ask == nil || by == event.ByUser && !ask.Sensitive {
 		return nil
 	}
 	return ask
+}
+
+// Needless reports whether an agent's act needs no permission and no rule has anything against it:
+// neither is the user asked, nor is it logged.
+func (q *Requests) Needless(ctx context.Context, p agent.Permission) bool {
+	return p.Kind == agent.KindTool && !q.objects(ctx, p)
+}
+
+// objects reports whether a rule has something against an act that needs no permission.
+func (q *Requests) objects(ctx context.Context, p agent.Permission) bool {
+	if q.cfg.Policy == nil {
+		return false
+	}
+	r := q.cfg.Policy.Rule(ctx, p)
+	return r.Decision == event.Deny || r.Ask || r.Sensitive
 }
 
 // decideWithoutUser decides without the user: by hooks, by a rule or by the mode. The error is

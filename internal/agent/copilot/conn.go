@@ -29,6 +29,7 @@ type conn struct {
 	mode    string
 	effort  string // empty: the model's own
 	offered []string
+	servers map[string]string // the MCP servers of tools that are offered
 	// excluded are tools that were offered and may not be.
 	excluded   []string
 	skipping   bool   // instruction files of the workspace are not loaded

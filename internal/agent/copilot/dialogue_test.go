@@ -197,6 +197,9 @@ func play(t *testing.T, script []byte, prompts []string) string {
 			fmt.Fprintf(&out, "answered %s\n", p)
 		}
 	}
+	for _, a := range answers(t, dir) {
+		fmt.Fprintf(&out, "hook %s\n", a)
+	}
 	for _, broken := range host.Broken() {
 		t.Errorf("broken rule: %s", broken)
 	}

@@ -74,11 +74,18 @@ func (c *conn) beforeTool(call agent.HookCall, asGiven func(json.RawMessage) any
 	} else if less := attached(call.Tool, arguments); less != nil {
 		r.changed = less
 	}
-	if r.changed == nil {
-		return nil
+	if r.changed != nil {
+		arguments = r.changed
 	}
-	c.Post(func() { c.rewritten(t, x, r) }) // before the CLI asks for permission
-	return &hookOutput{ModifiedArgs: asGiven(r.changed)}
+	out, allowed := c.judge(t, x, call.Tool, arguments)
+	if r.allowed = allowed; r.changed != nil || allowed {
+		c.Post(func() { c.rewritten(t, x, r) }) // before the CLI asks for permission
+	}
+	if r.changed != nil && (out == nil || out.PermissionDecision != "deny") {
+		out = cmp.Or(out, &hookOutput{})
+		out.ModifiedArgs = asGiven(r.changed)
+	}
+	return out
 }
 
 // attached returns the arguments with which a command that was to be detached from the CLI stays
@@ -104,8 +111,17 @@ func isShell(tool string) bool { return tool == "bash" || tool == "powershell" }
 // rewrite is what was made of the arguments of a call.
 type rewrite struct {
 	tool          string
-	made, changed json.RawMessage
-	without       []string // sensitive files that its search leaves out
+	made, changed json.RawMessage // the latter nil: they are as they were made
+	without       []string        // sensitive files that its search leaves out
+	allowed       bool            // it was asked about
+}
+
+// of gives a call what was made of it.
+func (r rewrite) of(x *execution) {
+	x.changed, x.without, x.allowed = true, r.without, r.allowed
+	if r.changed != nil {
+		x.Args = r.changed
+	}
 }
 
 // maxEarly is how many rewrites wait for the starts of their calls.
@@ -118,7 +134,7 @@ func (c *conn) rewritten(t *turn, x *execution, r rewrite) {
 		x = t.find(agent.HookCall{Tool: r.tool, Arguments: r.made}, func(x *execution) bool { return !x.changed })
 	}
 	if x != nil {
-		x.changed, x.Args, x.without = true, r.changed, r.without
+		r.of(x)
 		return
 	}
 	early := c.loop.early
@@ -129,7 +145,7 @@ func (c *conn) rewritten(t *turn, x *execution, r rewrite) {
 func (c *conn) startRewritten(x *execution) {
 	i := slices.IndexFunc(c.loop.early, func(r rewrite) bool { return r.tool == x.Tool && convo.SameJSON(r.made, x.Args) })
 	if i >= 0 {
-		x.changed, x.Args, x.without = true, c.loop.early[i].changed, c.loop.early[i].without
+		c.loop.early[i].of(x)
 		c.loop.early = slices.Delete(c.loop.early, i, i+1)
 	}
 }

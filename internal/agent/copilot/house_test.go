@@ -36,6 +36,7 @@ type house struct {
 	manager *sessions.Manager
 	outputs *outputs.Store
 	dir     string // the workspace
+	rules   []policy.Rule
 
 	start, stop func()
 }
@@ -120,7 +121,7 @@ func (h *house) run(cfg copilot.Config, db *storetest.Memory, mode consent.Mode,
 	}
 	var rules session.Policy
 	if mode == consent.ModeAsk {
-		rules = policy.New(policy.Config{Workspace: h.dir, Reading: true})
+		rules = policy.New(policy.Config{Workspace: h.dir, Reading: true, Rules: h.rules})
 	}
 	shown := &released.Releases{Outputs: released.Outputs{Store: h.outputs}}
 	folders, err := files.WorkspaceIn(h.dir)

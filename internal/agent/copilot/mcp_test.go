@@ -8,7 +8,8 @@ import (
 )
 
 // beServer is a tiny server of the Model Context Protocol on standard input and
-// output: one JSON message per line, one tool that echoes its input.
+// output: one JSON message per line, and two tools that echo their input, of which one says that it
+// only reads. Both make the file that ECHO_FILE names.
 func beServer() {
 	in := bufio.NewScanner(os.Stdin)
 	in.Buffer(nil, 1<<20)
@@ -28,8 +29,11 @@ func beServer() {
 		case "initialize":
 			result = `"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"echo","version":"1"}}`
 		case "tools/list":
-			result = `"result":{"tools":[{"name":"echo","description":"Says it back.","inputSchema":{"type":"object","properties":{"text":{"type":"string"}}}}]}`
+			result = `"result":{"tools":[{"name":"echo","description":"Says it back.","inputSchema":{"type":"object","properties":{"text":{"type":"string"}}}},{"name":"peek","description":"Looks.","inputSchema":{"type":"object","properties":{"text":{"type":"string"}}},"annotations":{"readOnlyHint":true}}]}`
 		case "tools/call":
+			if name := os.Getenv("ECHO_FILE"); name != "" {
+				_ = os.WriteFile(name, nil, 0o600)
+			}
 			text, err := json.Marshal("echo: " + m.Params.Arguments.Text + " " + os.Getenv("ECHO_MARK"))
 			if err != nil {
 				return

@@ -182,9 +182,12 @@ func (c *conn) look(ctx context.Context) (excess []string, err error) {
 		return nil, err
 	}
 	var names []string
-	fresh := false
+	servers, fresh := map[string]string{}, false
 	for _, t := range list.Tools {
 		names = append(names, t.Name)
+		if t.MCPServerName != "" {
+			servers[t.Name] = t.MCPServerName
+		}
 		fresh = fresh || t.freshShell()
 		if !c.allowed(t) {
 			excess = append(excess, t.Name)
@@ -192,7 +195,7 @@ func (c *conn) look(ctx context.Context) (excess []string, err error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.offered, c.freshShell = names, fresh
+	c.offered, c.servers, c.freshShell = names, servers, fresh
 	return excess, nil
 }
 

@@ -55,11 +55,18 @@ func (c *conn) settleHeld(t *turn, due *question) {
 		if x == nil {
 			x = &execution{}
 		}
+		if x.allowed && q.act.Kind == "mcp" && q.act.ToolName == x.Tool {
+			t.Spawn(func() { c.answerPermission(t, q.RequestID, agent.Verdict{Decision: event.Allow}) })
+			return true
+		}
 		act := c.permission(q, x)
 		t.Spawn(func() {
 			v, err := c.Host.AskPermission(t.Ctx, act)
 			if err != nil {
 				v = refused("No user could be asked.")
+			}
+			if q.act.Kind == "hook" && v.Decision == event.Allow {
+				c.Do(func() { x.allowed = true }) // its own question comes next, if it has one
 			}
 			c.answerPermission(t, q.RequestID, v)
 		})
@@ -120,8 +127,12 @@ func (c *conn) permission(q *question, x *execution) agent.Permission {
 	case "url":
 		p.ToolName, p.Kind, p.Action, p.Resource = cmp.Or(p.ToolName, "web_fetch"), agent.KindURL, "fetch an address", r.URL
 	case "mcp":
-		p.ToolName, p.Server = cmp.Or(p.ToolName, r.ToolName), r.ServerName
-		p.Kind, p.Action, p.Resource = agent.KindMCP, "use a tool of the MCP server "+r.ServerName, r.ToolName+" "+compactJSON(r.Args)
+		p.ToolName = cmp.Or(p.ToolName, r.ToolName)
+		p.Permission = mcpAct(p.Permission, r.ServerName, r.ToolName, r.Args)
+	case "hook": // judge wanted it asked
+		act := c.ofServer(r.ToolName, r.ToolArgs)
+		act.ToolCallID, act.Digest = p.ToolCallID, p.Digest
+		p.Permission = act
 	}
 	switch {
 	case p.Resource == "": // a kind this version does not know: show all there is, and never decide it alone
@@ -182,7 +193,7 @@ func (x *execution) does(r permissionRequest, workspace string) bool {
 		return ok && slices.ContainsFunc(s.paths, func(p string) bool { return filepath.Clean(inWorkspace(workspace, p)) == filepath.Clean(r.Path) })
 	case "url":
 		return a.URL != "" && a.URL == r.URL
-	case "mcp":
+	case "mcp", "hook":
 		return x.Tool == r.ToolName
 	}
 	return false

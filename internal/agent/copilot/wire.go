@@ -106,7 +106,8 @@ type permissionRequest struct {
 	Path            string                                          // read
 	URL             string                                          // url
 	ServerName      string                                          // mcp
-	ToolName        string                                          // mcp, custom-tool
+	ToolName        string                                          // mcp, custom-tool, hook
+	ToolArgs        json.RawMessage                                 // hook
 	Args            json.RawMessage                                 // mcp, custom-tool
 }
 

@@ -1,0 +1,67 @@
+package copilot
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+)
+
+// asksItself are the tools of the CLI about whose calls it asks in any case. Of the others it knows,
+// the tools reach nothing beyond the session; of those of MCP servers it asks about none that says
+// of itself that it only reads (1.0.102).
+var asksItself = []string{"bash", "powershell", "create", "edit", "apply_patch", "grep", "rg", "glob", "web_fetch"}
+
+// judge asks the session, before a call runs, about what the CLI may not ask about. That of a call
+// whose start is not reported yet the CLI asks instead: in which turn the user is asked depends on it.
+func (c *conn) judge(t *turn, x *execution, tool string, arguments json.RawMessage) (out *hookOutput, allowed bool) {
+	act := agent.Permission{ToolName: tool, Kind: agent.KindTool, Action: "use a tool", Resource: tool + " " + compactJSON(arguments), Cwd: c.Options.Workspace}
+	switch {
+	case slices.Contains(asksItself, tool):
+		return nil, false
+	case !slices.Contains(knownTools, tool):
+		if act = c.ofServer(tool, arguments); act.Server == "" { // the CLI asks hooks also about tools that it does not have
+			return denied(fmt.Sprintf("Tool '%s' does not exist.", tool)), false
+		}
+		if x == nil {
+			return &hookOutput{PermissionDecision: "ask", PermissionDecisionReason: act.Action}, false
+		}
+	}
+	if x != nil {
+		act.ToolCallID = x.ID
+	}
+	v, err := c.Host.AskPermission(t.Ctx, act)
+	switch {
+	case err != nil:
+		return denied("No user could be asked."), false
+	case v.Decision != event.Allow:
+		return denied(cmp.Or(v.Reason, "The user said no.")), false
+	}
+	return nil, act.Kind == agent.KindMCP
+}
+
+// ofServer is a call of a tool of an MCP server: the one by which the tool is offered, else the one
+// that its name begins with.
+func (c *conn) ofServer(tool string, arguments json.RawMessage) agent.Permission {
+	c.mu.Lock()
+	server, offered := c.servers[tool]
+	c.mu.Unlock()
+	for name := range c.b.cfg.MCPServers {
+		if !offered && strings.HasPrefix(tool, name+"-") && len(name) > len(server) {
+			server = name
+		}
+	}
+	return mcpAct(agent.Permission{ToolName: tool, Cwd: c.Options.Workspace}, server, tool, arguments)
+}
+
+func mcpAct(p agent.Permission, server, tool string, arguments json.RawMessage) agent.Permission {
+	p.Kind, p.Server, p.Action, p.Resource = agent.KindMCP, server, "use a tool of an MCP server", tool+" "+compactJSON(arguments)
+	if server != "" {
+		p.Action = "use a tool of the MCP server " + server
+	}
+	return p
+}

@@ -1,0 +1,64 @@
+package copilot_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"webchat/internal/agent"
+	"webchat/internal/agent/copilot"
+	"webchat/internal/consent"
+	"webchat/internal/event"
+	"webchat/internal/policy"
+	"webchat/internal/session"
+)
+
+// THREATS 113: a tool of an MCP server that says of itself that it only reads is run by the real CLI
+// without a question. It is judged all the same, as is each tool of the CLI's own that a rule names,
+// and one that the CLI asks about is asked about once.
+func TestRealThreat113ToolsThatSayTheyOnlyRead(t *testing.T) {
+	struck := filepath.Join(t.TempDir(), "struck")
+	h := newHouseIn(t, t.TempDir(), consent.ModeAsk, func(c *copilot.Config) {
+		c.MCPServers = map[string]agent.MCPServer{"pad": {Type: "stdio", Command: self(t), Env: map[string]string{"COPILOT_TEST_ROLE": "mcp", "ECHO_FILE": struck}}}
+	})
+	h.stop()
+	h.rules = []policy.Rule{{Tool: "pad-peek", Decision: event.Deny}, {Tool: "pad-echo", Decision: event.Allow}, {Tool: "list_agents", Decision: event.Deny}}
+	h.start()
+	s := h.session()
+	for _, c := range []struct {
+		tool string
+		ran  bool
+		by   []event.Decider
+	}{
+		{"pad-peek", false, []event.Decider{event.DecidedByRule}},
+		{"pad-echo", true, []event.Decider{event.DecidedByRule}},
+		{"list_agents", false, []event.Decider{event.DecidedByRule}},
+		{"list_bash", false, nil},
+	} {
+		_ = os.Remove(struck)
+		before := len(deciders(t, s))
+		h.ask(s, "call "+c.tool+" {}")
+		if _, err := os.Stat(struck); (err == nil) != c.ran {
+			t.Errorf("%s ran: %v", c.tool, err == nil)
+		}
+		if by := deciders(t, s)[before:]; !slices.Equal(by, c.by) {
+			t.Errorf("%s is decided by %q, want %q", c.tool, by, c.by)
+		}
+	}
+}
+
+// deciders returns what decided about each act of a session.
+func deciders(t *testing.T, s *session.Session) (by []event.Decider) {
+	t.Helper()
+	entries, err := s.Events(t.Context(), 0, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if d, ok := e.Event.Data.(event.PermissionCompleted); ok {
+			by = append(by, d.By)
+		}
+	}
+	return by
+}
