@@ -32,6 +32,12 @@ fuzz internal/render/terminal FuzzTerminal
 fuzz internal/displaytools FuzzRelative
 fuzz internal/session FuzzArguments
 
+# What is left in the page, compared with what the next call of a model sends.
+if ! $go test -count=1 -run '^TestLeftIsWhatTheModelKnows$' ./internal/server -rapid.checks=1000 -rapid.seed="$seed" >"$told" 2>&1; then
+	cat "$told"
+	exit 1
+fi
+
 status=0
 # Texts of commands as webchat reads them beside every shell that is here.
 for shell in bash dash zsh; do

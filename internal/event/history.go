@@ -11,10 +11,12 @@ type (
 	}
 
 	// SessionRewound says that the agent forgot a prompt and all that came after it. Files stay as
-	// they are, and so does the log.
+	// they are, and so does the log. It forgot the turns after a place, with their prompts: one that
+	// waited while an earlier turn ran was logged in the midst of that.
 	SessionRewound struct {
-		ToMessageID string `json:"toMessageId"`
-		After       int64  `json:"after"` // the sequence before that prompt
+		ToMessageID string  `json:"toMessageId"`
+		After       int64   `json:"after"`            // the sequence before the turn of that prompt
+		Waited      []int64 `json:"waited,omitempty"` // the sequences of the prompts that waited for their turns then
 		Extra       `json:"-"`
 	}
 

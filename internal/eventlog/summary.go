@@ -136,6 +136,9 @@ func Summarize(s Summary, e event.Entry) Summary {
 		s.Open.Todos = d.Todos
 	case event.SessionRewound:
 		s.Open.Left = append(slices.Clone(s.Open.Left), Stretch{d.After, e.Seq})
+		for _, seq := range d.Waited {
+			s.Open.Left = append(s.Open.Left, Stretch{seq - 1, seq + 1})
+		}
 	case event.SessionBranched:
 		s.Open.Branched, s.Open.Begun = true, false // what was copied was sent by another
 	case event.UserMessage:

@@ -259,7 +259,7 @@ func (f *State) nameKnown(d event.AssistantTurnStart) {
 // rewound folds the turns that the agent forgot.
 func (f *State) rewound(d event.SessionRewound) {
 	for _, n := range f.root.Kids {
-		if n.Turn.from > d.After && !n.Turn.Look {
+		if (n.Turn.from > d.After || slices.Contains(d.Waited, n.Turn.from)) && !n.Turn.Look {
 			n.Turn.Left = true
 			f.show(n, own)
 		}

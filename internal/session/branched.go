@@ -8,33 +8,39 @@ import (
 	"webchat/internal/eventlog"
 )
 
-// BranchEvents returns what a branch begins with: the turns in entries that have ended and were not left
-// behind, the user's displays, and what was said in them. It counts nothing and grants nothing.
+// BranchEvents returns what a branch begins with: the turns in entries that have ended and were not
+// left behind, each behind its prompt, the user's displays, and what was said in them. It counts
+// nothing and grants nothing.
 func BranchEvents(entries []event.Entry, left []eventlog.Stretch) (data []event.Data) {
-	begun, ended := map[string]bool{}, map[string]bool{}
+	ended, joined := map[string]bool{}, map[string]bool{}
 	for _, e := range entries {
 		switch d := e.Event.Data.(type) {
 		case event.TurnEnd:
-			ended[d.TurnID], begun[d.MessageID] = true, true
+			ended[d.TurnID] = true
 			for _, id := range d.Steered {
-				begun[id] = true
+				joined[id] = true
 			}
 		case event.ToolExecutionComplete:
 			ended[d.ToolCallID] = true
 		}
 	}
 	inTurn := true // that has ended; what is said between turns is of none
+	prompts := map[string]event.UserMessage{}
 	for _, e := range entries {
 		if eventlog.IsLeft(left, e.Seq) {
 			continue
 		}
 		switch d := e.Event.Data.(type) {
 		case event.TurnStart:
-			if inTurn = ended[d.TurnID]; inTurn {
-				data = append(data, d)
+			if inTurn = ended[d.TurnID]; !inTurn {
+				continue
 			}
+			if prompt, ok := prompts[d.MessageID]; ok {
+				data = append(data, prompt)
+			}
+			data = append(data, d)
 		case event.UserMessage:
-			if begun[d.MessageID] {
+			if prompts[d.MessageID] = d; joined[d.MessageID] {
 				data = append(data, d)
 			}
 		case event.ToolExecutionStart:
@@ -85,37 +91,33 @@ func uncounted(raw json.RawMessage) json.RawMessage {
 // mostBranchText is how many bytes of a conversation an agent is given: its end matters more.
 const mostBranchText = 400_000
 
-// BranchText is a conversation as an agent reads it. The zero value is ready.
-type BranchText struct{ b strings.Builder }
-
-// Take adds an entry.
-func (t *BranchText) Take(e event.Entry) {
-	switch d := e.Event.Data.(type) {
-	case event.UserMessage:
-		t.say("User", d.Content)
-	case event.AssistantMessage:
-		if d.ParentToolCallID == "" {
-			t.say("Assistant", d.Content)
-		}
-	case event.ToolExecutionStart:
-		if d.By != event.ByUser { // agents do not learn what the user looked at
-			t.say("Tool call", d.ToolName+" "+string(d.Arguments))
+// branchText returns what was said as an agent reads it; empty means that nothing was.
+func branchText(data []event.Data) string {
+	var b strings.Builder
+	say := func(who, text string) {
+		if text != "" {
+			b.WriteString("## " + who + "\n\n" + text + "\n\n")
 		}
 	}
-}
-
-func (t *BranchText) say(who, text string) {
-	if text != "" {
-		t.b.WriteString("## " + who + "\n\n" + text + "\n\n")
+	for _, d := range data {
+		switch d := d.(type) {
+		case event.UserMessage:
+			say("User", d.Content)
+		case event.AssistantMessage:
+			if d.ParentToolCallID == "" {
+				say("Assistant", d.Content)
+			}
+		case event.ToolExecutionStart:
+			if d.By != event.ByUser { // agents do not learn what the user looked at
+				say("Tool call", d.ToolName+" "+string(d.Arguments))
+			}
+		}
 	}
-}
-
-// String is the text; empty means nothing was said.
-func (t *BranchText) String() string {
-	all := t.b.String()
+	all := b.String()
 	if all == "" {
 		return ""
 	}
-	const head = "This conversation was branched from another one. What was said in it so far, for you to go on from:\n\n"
+	const head = "This conversation was branched from another one. " +
+		"What was said in it so far, for you to go on from:\n\n"
 	return head + strings.ToValidUTF8(all[max(0, len(all)-mostBranchText):], "")
 }

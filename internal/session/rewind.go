@@ -34,7 +34,8 @@ func (s *Session) Rewind(ctx context.Context, messageID string) error {
 		if err != nil {
 			return fmt.Errorf("go back to that prompt: %w", err)
 		}
-		if err := s.logRewound(messageID, prompt.Seq-1); err != nil {
+		d := event.SessionRewound{ToMessageID: messageID, After: prompt.Turn - 1, Waited: prompt.Waited}
+		if err := s.logRewound(d); err != nil {
 			return err
 		}
 		return s.readTaken(ctx, false)
@@ -91,11 +92,9 @@ func (s *Session) withAgent(ctx context.Context, what string, do func(*liveConn)
 	}
 }
 
-// logRewound logs that the agent forgot a prompt and all that came after a place.
-func (s *Session) logRewound(messageID string, after int64) error {
-	return s.events.Persist(s.ctx, func() error {
-		return s.beginLocked(event.SessionRewound{ToMessageID: messageID, After: after})
-	})
+// logRewound logs what the agent forgot.
+func (s *Session) logRewound(d event.SessionRewound) error {
+	return s.events.Persist(s.ctx, func() error { return s.beginLocked(d) })
 }
 
 // readTaken reads what a branch took over from another session, to be given to its agent with the
@@ -106,20 +105,18 @@ func (s *Session) readTaken(ctx context.Context, forgot bool) error {
 	if !sum.Open.Branched {
 		return nil
 	}
-	var taken BranchText
+	var all []event.Entry
 	knows := false
 	err := s.events.Scan(ctx, 0, func(e event.Entry) bool {
-		if !eventlog.IsLeft(sum.Open.Left, e.Seq) {
-			d, _ := e.Event.Data.(event.AssistantTurnStart)
-			knows = knows || d.PromptID != "" && !forgot
-			taken.Take(e)
-		}
+		d, _ := e.Event.Data.(event.AssistantTurnStart)
+		knows = knows || d.PromptID != "" && !forgot && !eventlog.IsLeft(sum.Open.Left, e.Seq)
+		all = append(all, e)
 		return true
 	})
-	if text := taken.String(); knows {
+	if knows {
 		s.setTaken("")
 	} else {
-		s.setTaken(text)
+		s.setTaken(branchText(BranchEvents(all, sum.Open.Left)))
 	}
 	return err
 }
@@ -172,7 +169,7 @@ func (s *Session) Clear(ctx context.Context) error {
 			return fmt.Errorf("clear the conversation: %w", err)
 		}
 		s.setTaken("")
-		return s.logRewound(first, after)
+		return s.logRewound(event.SessionRewound{ToMessageID: first, After: after})
 	})
 }
 

@@ -3,12 +3,16 @@ package copilot_test
 import (
 	"bytes"
 	"errors"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/copilot"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
+	"webchat/internal/session"
 )
 
 // TestRealRewind goes back to before a prompt, also after the conversation was closed, and
@@ -54,6 +58,48 @@ func TestRealRewind(t *testing.T) {
 	if len(rewound) != 2 || rewound[0].ToMessageID != ids[1] || rewound[1].ToMessageID != ids[0] {
 		t.Errorf("the log says %+v", rewound)
 	}
+}
+
+// TestRealRewindOfAQueuedPrompt goes back to before a prompt that waited while another turn ran: what is
+// left of the log is what the model is sent from then on.
+func TestRealRewindOfAQueuedPrompt(t *testing.T) {
+	h := newHouse(t, nil)
+	s := h.session()
+	first := send(t, s, "run until [ -e go ]; do sleep 0.01; done; echo alpha-output")
+	h.await(s, "the command", func(d event.Data) bool { _, runs := d.(event.ToolExecutionStart); return runs })
+	second := send(t, s, "say beta-prompt")
+	if err := os.WriteFile(filepath.Join(h.dir, "go"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	h.await(s, "the end of both turns", func(d event.Data) bool { end, ended := d.(event.TurnEnd); return ended && end.MessageID == second })
+	if err := s.Rewind(t.Context(), second); err != nil {
+		t.Fatal(err)
+	}
+	h.ask(s, "say gamma-prompt")
+	h.mustSend("Done: Command completed", true)
+	h.mustSend("beta-prompt", false)
+	left, err := s.Events(t.Context(), 0, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said []string
+	for _, e := range left {
+		if m, ok := e.Event.Data.(event.AssistantMessage); ok && m.Content != "" && !eventlog.IsLeft(s.Summary().Open.Left, e.Seq) {
+			said = append(said, m.Content)
+		}
+	}
+	if len(said) != 2 || !strings.HasPrefix(said[0], "Done: Command completed") || said[1] != "You said: say gamma-prompt" {
+		t.Errorf("what is left of the answers to %s and later: %q", first, said)
+	}
+}
+
+func send(t *testing.T, s *session.Session, prompt string) (messageID string) {
+	t.Helper()
+	id, err := s.Send(t.Context(), session.Message{Content: prompt})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
 }
 
 // TestRealRewindToNothing asks for a prompt the CLI never had.
