@@ -22,6 +22,7 @@ type lost struct{ text, advice string }
 
 func (l *lost) Error() string  { return l.text }
 func (l *lost) Advice() string { return l.advice }
+func (l *lost) Lasting() bool  { return l == ErrTaken }
 
 // Held returns an error while the folder does not belong to this process: then another
 // server could have it, and nothing may be written there. A lock that was removed or

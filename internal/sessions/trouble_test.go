@@ -19,6 +19,7 @@ type full struct{}
 
 func (full) Error() string  { return "the disk is full" }
 func (full) Advice() string { return "Free some space" }
+func (full) Lasting() bool  { return false }
 
 // Every reader of a session, or of one opened later, is notified once that nothing can
 // be saved, and that it can again; the log says nothing of it.

@@ -145,6 +145,8 @@ type Refusal interface {
 	error
 	// Advice is what to do: a sentence without its full stop.
 	Advice() string
+	// Lasting reports whether only a restart ends it.
+	Lasting() bool
 }
 
 // trouble is what is known of a log that refuses what it is given.
@@ -187,7 +189,11 @@ func (m *Manager) Wrote(err error, size int) error {
 
 // troubleText says err to users.
 func troubleText(err error) string {
-	if r, ok := errors.AsType[Refusal](err); ok {
+	r, ok := errors.AsType[Refusal](err)
+	switch {
+	case ok && r.Lasting():
+		return fmt.Sprintf("The log cannot be written: %v. %s.", r, r.Advice())
+	case ok:
 		return fmt.Sprintf("The log cannot be written: %v. %s; saving is tried again by itself.", r, r.Advice())
 	}
 	return "The log cannot be written; the server's log says why. Saving is tried again by itself."

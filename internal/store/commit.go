@@ -119,6 +119,12 @@ func (db *DB) commit(jobs []*job) {
 		}
 		close(j.done)
 	}
+	if f := db.file.Load(); err == nil {
+		if err := f.foldLong(context.Background()); err != nil {
+			db.log.Warn("the journal could not be folded into the sessions' file; it is tried again",
+				"error", err)
+		}
+	}
 }
 
 // transact does jobs in one transaction or leaves nothing of them. It takes no caller's context: a
@@ -141,8 +147,8 @@ func (db *DB) transact(jobs []*job) (err error) {
 			err = j.do(ctx, f)
 		}
 	}
-	if err == nil {
-		err = db.intact(f)
+	if why := db.intact(f); why != nil {
+		err = why // of what failed before it, too
 	}
 	if err == nil {
 		_, err = f.exec(ctx, commit)
@@ -198,12 +204,11 @@ func (db *DB) ready(ctx context.Context, f *file, sync bool) error {
 // settle brings all that was committed from the journal into the file, whose sync reports whether
 // it is there, and begins the journal anew.
 func (db *DB) settle(ctx context.Context, f *file) error {
-	var busy, frames, moved int
-	err := f.conn.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &frames, &moved)
+	all, err := f.fold(ctx, "TRUNCATE")
 	if err != nil {
-		return ours(err)
+		return err
 	}
-	if busy != 0 {
+	if !all {
 		return db.doubted()
 	}
 	db.doubt.Store(false)

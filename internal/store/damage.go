@@ -168,7 +168,7 @@ func (db *DB) inspect(ctx context.Context) error {
 		}
 		for seq := int64(0); seq < last; seq += inspectStep {
 			began := time.Now()
-			if _, err := db.file.Load().after(ctx, id, seq, inspectStep); err != nil {
+			if _, err := db.after(ctx, id, seq, inspectStep); err != nil {
 				return err
 			}
 			select {

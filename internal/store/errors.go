@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
@@ -16,35 +17,68 @@ import (
 // What callers may ask errors.Is about, beside eventlog.ErrNotFound and eventlog.ErrInvalid.
 var (
 	// ErrCorrupt: the file is damaged or no webchat database.
-	ErrCorrupt error = &refusal{"the database file is damaged", "Stop webchat and move the file away, or restore a copy"}
+	ErrCorrupt error = &refusal{text: "the database file is damaged",
+		advice: "Stop webchat and move the file away, or restore a copy"}
 	// ErrVersion: the file was written by a newer webchat, or by one before the first release.
 	ErrVersion = errors.New("the database file is of another version of webchat")
 	// ErrLocked: another program holds the file.
-	ErrLocked error = &refusal{"the database file is in use by another program", "Stop the other program"}
+	ErrLocked error = &refusal{text: "the database file is in use by another program",
+		advice: "Stop the other program"}
 	// ErrFull: there is no space left to write.
-	ErrFull error = &refusal{"the disk is full", "Free some space"}
+	ErrFull error = &refusal{text: "the disk is full", advice: "Free some space"}
 	// ErrDisk: the disk failed to read or write.
-	ErrDisk error = &refusal{"the disk fails", "Check the disk, and that it has space left"}
+	ErrDisk error = &refusal{text: "the disk fails", advice: "Check the disk, and that it has space left"}
 	// ErrGone: the file, or one SQLite keeps beside it, was removed while it was open.
-	ErrGone error = &refusal{"the database file was removed", "Put it back, or restart webchat to begin a new one"}
-	// ErrReplaced: another file is in its place.
-	ErrReplaced error = &refusal{"the database file was replaced by another",
-		"Put the old one back, or restart webchat to go on with the new one"}
+	ErrGone error = &refusal{text: "the database file was removed",
+		advice: "Put it back, or restart webchat to begin a new one"}
+	// ErrReplaced: another file is in its place, or in that of its journal.
+	ErrReplaced error = &refusal{text: "the database file was replaced by another",
+		advice: "Put the old one back, or restart webchat to go on with the new one"}
+	// ErrOverwritten: another program wrote into the file, or into its journal, while it was open. It
+	// stays so.
+	ErrOverwritten error = &refusal{text: "the database file was changed by another program",
+		advice: "Restart webchat to go on with what is there now", lasting: true}
 	// ErrReadOnly: the file or its folder cannot be written.
-	ErrReadOnly error = &refusal{"the database file cannot be written", "Check who owns the file and its folder"}
+	ErrReadOnly error = &refusal{text: "the database file cannot be written",
+		advice: "Check who owns the file and its folder"}
 	// ErrSequence: the entries do not go on from the last one.
 	ErrSequence = errors.New("not the next sequence")
 	// ErrClosed: the store was closed.
 	ErrClosed = errors.New("the store is closed")
 )
 
-// refusal is a kind of error of the disk; it implements [sessions.Refusal].
-type refusal struct{ text, advice string }
+// refusal is a kind of error of the disk, or a case of one; it implements [sessions.Refusal].
+type refusal struct {
+	text, advice string
+	lasting      bool
+	kind         error // what it is a case of
+}
+
+// caseOf is a kind of error with a text of its own.
+func caseOf(kind error, text string) error {
+	r := *kind.(*refusal)
+	r.text, r.kind = text, kind
+	return &r
+}
+
+// replaced is [ErrReplaced] that names the file.
+func replaced(path string) error {
+	return caseOf(ErrReplaced, filepath.Base(path)+" was replaced by another file")
+}
+
+// overwritten is [ErrOverwritten] that names the file.
+func overwritten(path string) error {
+	return caseOf(ErrOverwritten, filepath.Base(path)+" was changed by another program")
+}
 
 func (r *refusal) Error() string { return r.text }
+func (r *refusal) Unwrap() error { return r.kind }
 
 // Advice implements [sessions.Refusal].
 func (r *refusal) Advice() string { return r.advice }
+
+// Lasting implements [sessions.Refusal].
+func (r *refusal) Lasting() bool { return r.lasting }
 
 // away is the refusal of a database that does not answer.
 type away struct{ refusal }

@@ -226,6 +226,15 @@ func TestTwoPrograms(t *testing.T) {
 	if err := two.Append(t.Context(), "a", entries, s); !errors.Is(err, ErrSequence) {
 		t.Errorf("the same beginning twice: %v", err)
 	}
+	if err := two.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := one.Append(t.Context(), "a", entries, s); !errors.Is(err, ErrOverwritten) {
+		t.Errorf("after the other one wrote into the file: %v", err)
+	}
+	if err := errors.Join(one.Close(), one.file.Load().read.Close()); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestOneBadJobSparesTheOthers: a shared transaction that fails is taken apart.

@@ -23,9 +23,11 @@ type file struct {
 	conn    *sql.Conn
 	hot     map[string]*sql.Stmt // statements of conn that run often, by their text
 	relaxed bool                 // conn does not sync its commits now; for the holder of the baton
-	places  []place              // of what is open
+	raw     *raw                 // nil: it cannot be written
 	last    *os.File             // see last
+	noted   last                 // what it holds
 	missing string               // of what was synced
+	aside   string               // where the journal of another file is now
 	why     error                // why nothing can be written; nil: it can
 	damage  *damage
 }
@@ -40,6 +42,9 @@ func (db *DB) open(ctx context.Context) (_ *file, err error) {
 		}
 	}()
 	if err := prepareFile(f.path); err != nil {
+		return nil, err
+	}
+	if f.aside, err = setAside(f.path); err != nil {
 		return nil, err
 	}
 	if f.write, err = sql.Open("sqlite", writeSource(f.path)); err != nil {
@@ -60,7 +65,9 @@ func (db *DB) open(ctx context.Context) (_ *file, err error) {
 	if err = f.openLast(ctx); err != nil {
 		return nil, err
 	}
-	f.places, err = places(f.path)
+	if f.raw, err = openRaw(f.path); err == nil && f.raw.now.frames > 0 {
+		f.noteOwn()
+	}
 	return f, err
 }
 
@@ -113,16 +120,27 @@ func (f *file) openReaders(ctx context.Context) (err error) {
 	return nil
 }
 
+// withoutJournal has SQLite read a file as it is, whatever is beside it.
+const withoutJournal = "immutable=1"
+
+// readWays are in which ways to try to read a file that cannot be written. Without the right to write
+// there is no shared memory for readers: the file is read as it is. But what waits in its journal is
+// then not seen, and must not be missed.
+func readWays(path string) []string {
+	fi, err := os.Stat(path + "-wal")
+	if other, _ := strange(path); other {
+		return []string{withoutJournal}
+	}
+	if err == nil && fi.Size() > 0 {
+		return []string{"mode=ro"}
+	}
+	return []string{"mode=ro", withoutJournal}
+}
+
 // openToRead opens a file that cannot be written, for what it holds.
-func (db *DB) openToRead(ctx context.Context) (*file, error) {
+func (db *DB) openToRead(ctx context.Context, ways []string) (*file, error) {
 	if err := checkHeader(db.path); err != nil {
 		return nil, err
-	}
-	// Without the right to write there is no shared memory for readers: the file is read as it is.
-	// But what waits in a journal is then not seen, and must not be missed.
-	ways := []string{"mode=ro", "immutable=1"}
-	if fi, err := os.Stat(db.path + "-wal"); err == nil && fi.Size() > 0 {
-		ways = ways[:1]
 	}
 	var failed error
 	for _, way := range ways {
@@ -147,7 +165,7 @@ func (db *DB) openToRead(ctx context.Context) (*file, error) {
 // standIn opens what can be read of a file that cannot be written because of why. Where nothing can
 // be read, an empty database in memory takes its place.
 func (db *DB) standIn(ctx context.Context, why error) *file {
-	f, err := db.openToRead(ctx)
+	f, err := db.openToRead(ctx, readWays(db.path))
 	if err != nil {
 		f = &file{path: db.path, damage: db.damage}
 		if f.read, err = sql.Open("sqlite", ":memory:"); err == nil {
@@ -162,10 +180,11 @@ func (db *DB) standIn(ctx context.Context, why error) *file {
 	return f
 }
 
-// writeSource names the file to the driver, for the one connection that writes. The mode of vacuum
+// writeSource names the file to the driver, for the one connection that writes. The journal is folded by
+// [file.fold] alone. The mode of vacuum
 // is set while there is no file yet: to set it writes, even what is set.
 func writeSource(path string) string {
-	pragmas := []string{busyTimeout, "journal_mode(WAL)", "synchronous(FULL)",
+	pragmas := []string{busyTimeout, "journal_mode(WAL)", "wal_autocheckpoint(0)", "synchronous(FULL)",
 		"journal_size_limit(16777216)", "secure_delete(ON)", "cell_size_check(1)"}
 	if fi, err := os.Stat(path); err != nil || fi.Size() == 0 {
 		pragmas = slices.Insert(pragmas, 0, "auto_vacuum(INCREMENTAL)")
@@ -210,6 +229,9 @@ func (f *file) exec(ctx context.Context, text string, args ...any) (n int64, err
 
 // query implements [tables].
 func (f *file) query(ctx context.Context, each func(record) error, text string, args ...any) error {
+	if f.lost() {
+		return f.why
+	}
 	rows, err := f.read.QueryContext(ctx, text, args...)
 	if err != nil {
 		return ours(err)
@@ -225,6 +247,9 @@ func (f *file) query(ctx context.Context, each func(record) error, text string, 
 
 // get reads the one row of a statement; found is false where there is none.
 func (f *file) get(ctx context.Context, text string, args []any, to ...any) (found bool, err error) {
+	if f.lost() {
+		return false, f.why
+	}
 	err = f.read.QueryRowContext(ctx, text, args...).Scan(to...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
@@ -232,9 +257,25 @@ func (f *file) get(ctx context.Context, text string, args []any, to ...any) (fou
 	return err == nil, ours(err)
 }
 
+// lost reports whether another program wrote into the file: what is read then is a mixture.
+func (f *file) lost() bool { return f.why != nil && errors.Is(f.why, ErrOverwritten) }
+
+// close closes what is open. SQLite folds the journal when its last connection closes, whatever the
+// file is now; so of a file that another program wrote into the readers stay open until the process
+// ends.
 func (f *file) close() error {
 	var errs []error
-	if f.read != nil {
+	lost := f.lost()
+	if f.raw != nil && !lost {
+		if _, moved := f.raw.main.check(); moved == nil { // else SQLite does not fold it either
+			_, err := f.fold(context.Background(), "TRUNCATE")
+			lost = errors.Is(err, ErrOverwritten)
+		}
+	}
+	if f.raw != nil {
+		f.raw.close()
+	}
+	if f.read != nil && !lost {
 		errs = append(errs, f.read.Close())
 	}
 	for _, stmt := range f.hot {
@@ -243,7 +284,7 @@ func (f *file) close() error {
 	if f.conn != nil {
 		errs = append(errs, f.conn.Close())
 	}
-	if f.write != nil { // last: who closes last folds the journal into the file
+	if f.write != nil { // last: who closes last folds what is left of the journal into the file
 		errs = append(errs, f.write.Close())
 	}
 	if f.last != nil {

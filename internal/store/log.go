@@ -64,7 +64,7 @@ func (db *DB) Append(ctx context.Context, id eventlog.ID, entries []event.Entry,
 	if err == nil {
 		words := wordsOf(entries)
 		followed := func(e event.Entry) bool { return !event.Relayed(e.Event.Data) }
-		err = db.await(ctx, &job{last: last{id, s.LastSeq}, follows: !slices.ContainsFunc(entries, followed),
+		err = db.await(ctx, &job{last: last{Session: id, Seq: s.LastSeq}, follows: !slices.ContainsFunc(entries, followed),
 			do: func(ctx context.Context, f *file) error { return f.append(ctx, r, entries, words) }})
 	}
 	if err != nil {
@@ -135,7 +135,7 @@ func (db *DB) After(ctx context.Context, id eventlog.ID, seq int64, limit int) (
 	if seq = max(seq, 0); seq >= math.MaxUint32 {
 		return nil, nil
 	}
-	entries, err := db.file.Load().after(ctx, id, seq, limit)
+	entries, err := db.after(ctx, id, seq, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read the log of session %s after %d: %w", id, seq, err)
 	}
@@ -146,12 +146,25 @@ const selectAfter = `SELECT e.at & 0xffffffff, e.json, s.last_seq FROM sessions 
 	WHERE s.id = ?1 AND e.at > (s.key << 32 | ?2) AND e.at <= (s.key << 32 | 0xffffffff) ORDER BY e.at LIMIT ?3`
 
 // after is [DB.After] for a limit and a sequence that make sense.
-func (f *file) after(ctx context.Context, id eventlog.ID, seq int64, limit int) ([]event.Entry, error) {
+func (db *DB) after(ctx context.Context, id eventlog.ID, seq int64, limit int) ([]event.Entry, error) {
+	f := db.file.Load()
 	entries, err := f.sound(ctx, id, seq, limit)
+	if !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrDisk) {
+		return entries, err
+	}
+	why := db.alone(ctx, func() error {
+		if f != db.file.Load() {
+			return nil
+		}
+		return db.intact(f)
+	})
+	if errors.Is(why, ErrOverwritten) { // then this is not damage of the events
+		return nil, why
+	}
 	if errors.Is(err, ErrCorrupt) {
 		return f.salvage(ctx, id, seq, limit)
 	}
-	return entries, err
+	return nil, err
 }
 
 // sound reads what is not damaged; else the error wraps [ErrCorrupt].

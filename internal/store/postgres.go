@@ -28,11 +28,12 @@ import (
 // What callers of [OpenPostgres] may ask errors.Is about, beside [ErrVersion] and [ErrReadOnly].
 var (
 	// ErrAway: the database does not answer.
-	ErrAway error = &away{refusal{"the database does not answer", "Check that PostgreSQL runs and can be reached"}}
+	ErrAway error = &away{refusal{text: "the database does not answer",
+		advice: "Check that PostgreSQL runs and can be reached"}}
 	// ErrRefused: the database answers, and does not let this program in, or is not fit for it.
 	ErrRefused = errors.New("the database refuses")
 	// ErrHeld: other webchats keep their sessions in this database.
-	ErrHeld error = &refusal{"another webchat uses this database", "Stop it first"}
+	ErrHeld error = &refusal{text: "another webchat uses this database", advice: "Stop it first"}
 )
 
 var errAddress = fmt.Errorf("%w: its address is not one that libpq reads, such as postgres://user:password@host/database", ErrRefused)

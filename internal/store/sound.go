@@ -137,7 +137,7 @@ func (f *file) rebuild(ctx context.Context) error {
 
 // moveAside renames the file and what SQLite keeps beside it.
 func moveAside(path string) (moved []string, err error) {
-	to := path + ".corrupt-" + time.Now().UTC().Format("20060102T150405.000Z")
+	to := path + ".corrupt-" + time.Now().UTC().Format(stamp)
 	for _, end := range []string{"", "-wal", "-shm"} {
 		switch err := os.Rename(path+end, to+end); {
 		case errors.Is(err, fs.ErrNotExist):

@@ -107,6 +107,10 @@ func OpenFile(c Config, log *slog.Logger) (_ *DB, moved []string, err error) {
 	if err != nil {
 		f = db.standIn(ctx, err)
 	}
+	if f.aside != "" {
+		log.Warn("the sessions' file was replaced, so the journal of the one before was kept aside",
+			"file", db.path, "journal", f.aside)
+	}
 	if db.file.Store(f); f.missing != "" {
 		log.Error("saved events are missing", "missing", f.missing)
 	}
@@ -121,13 +125,15 @@ func (db *DB) Missing() string { return db.file.Load().missing }
 // file for writing if that has not worked yet, and anew if it was away and has come back as
 // another.
 func (db *DB) Writable(ctx context.Context, bytes int) error {
-	if f := db.file.Load(); f.why != nil || bytes > 0 && db.intact(f) != nil {
-		if err := db.alone(ctx, func() error { return db.reopen(ctx) }); err != nil {
+	err := db.alone(ctx, func() error {
+		f := db.file.Load()
+		if err := db.intact(f); err == nil || f.why == nil && bytes <= 0 {
 			return err
 		}
-	}
-	if bytes <= 0 {
-		return errors.Join(db.intact(db.file.Load()), db.doubted())
+		return db.reopen(ctx)
+	})
+	if err != nil || bytes <= 0 {
+		return errors.Join(err, db.doubted())
 	}
 	for _, text := range []string{putScratch, dropScratch} {
 		if err := db.run(ctx, func(ctx context.Context, f *file) error {
@@ -147,8 +153,8 @@ func (db *DB) reopen(ctx context.Context) error {
 	var fresh *file
 	var err error
 	switch {
-	case now.why == nil && db.intact(now) == nil:
-		return nil
+	case now.lost():
+		return now.why
 	case now.why == nil:
 		if err := db.secure(ctx, now); err != nil {
 			return err
@@ -168,7 +174,10 @@ func (db *DB) reopen(ctx context.Context) error {
 		// SQLite takes the index of a journal for the whole process as it was opened first. So the
 		// readers go before the writer comes; reads fail in this instant.
 	}
-	if err = now.close(); err == nil {
+	if err = now.close(); err == nil && now.raw != nil {
+		err = now.dropJournal()
+	}
+	if err == nil {
 		fresh, err = db.open(ctx)
 	}
 	if err != nil {

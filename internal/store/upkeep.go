@@ -122,7 +122,7 @@ func (db *DB) Scrub(ctx context.Context) error {
 	}
 	if err == nil {
 		err = db.writing(ctx, func(f *file) error {
-			_, err := f.exec(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`)
+			_, err := f.fold(ctx, "TRUNCATE")
 			return err
 		})
 	}
@@ -136,9 +136,9 @@ func (db *DB) Scrub(ctx context.Context) error {
 func (db *DB) writing(ctx context.Context, do func(*file) error) error {
 	return db.alone(ctx, func() error {
 		f := db.file.Load()
-		if f.why != nil {
-			return f.why
+		if err := db.intact(f); err != nil {
+			return err
 		}
-		return do(f)
+		return errors.Join(do(f), f.foldLong(ctx))
 	})
 }

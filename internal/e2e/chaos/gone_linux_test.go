@@ -43,6 +43,23 @@ func (s *server) send(id, content string) bool {
 	return true
 }
 
+// page is the text of a page, whatever its status.
+func (s *server) page(path string) string {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
+	defer cancel()
+	res, err := s.ask(ctx, s.url, "GET", path, "")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return string(b)
+}
+
 // untilTrouble calls f and waits until readers are notified that the log cannot be written.
 func (s *server) untilTrouble(f func()) {
 	s.t.Helper()
@@ -142,6 +159,56 @@ func TestGone(t *testing.T) {
 				t.Errorf("the log has the prompts %q, accepted were %q", got, accepted)
 			}
 			t.Logf("soak: %s was away; %d prompts acknowledged, 0 lost", name, len(accepted))
+		})
+	}
+}
+
+// TestBackupOverLiveFile: a backup is put over the file of a running server, which then takes no
+// prompt, says why, and goes on with the backup after a restart.
+func TestBackupOverLiveFile(t *testing.T) {
+	for how, args := range map[string][]string{"renamed": {"mv", "-f"}, "copied": {"cp"}} {
+		t.Run(how, func(t *testing.T) {
+			s := newServer(t)
+			s.up()
+			id, file := s.session(), s.data+"/webchat.db"
+			s.do("POST", "/api/sessions/"+id+"/messages?wait=true", `{"content":"in the backup"}`)
+			s.end(syscall.SIGTERM)
+			backup := filepath.Join(s.data, "backup")
+			if out, err := exec.Command("cp", file, backup).CombinedOutput(); err != nil {
+				t.Fatalf("%v %s", err, out)
+			}
+			s.up()
+			s.do("POST", "/api/sessions/"+id+"/messages?wait=true", `{"content":"after it"}`)
+			s.end(syscall.SIGTERM)
+			s.up()
+			s.do("POST", "/api/sessions/"+id+"/messages?wait=true", `{"content":"in the journal"}`)
+			s.untilTrouble(func() {
+				if out, err := exec.Command(args[0], append(args[1:], backup, file)...).CombinedOutput(); err != nil {
+					t.Fatalf("%v %s", err, out)
+				}
+			})
+			for range 3 {
+				if s.send(id, "refused") {
+					t.Error("a prompt was accepted")
+				}
+			}
+			got := strings.ToLower(s.page("/sessions"))
+			for _, want := range []string{"webchat.db was ", "restart webchat to go on with"} {
+				if !strings.Contains(got, want) {
+					t.Errorf("the page lacks %q: %s", want, got)
+				}
+			}
+			s.end(syscall.SIGTERM)
+			s.up()
+			if got := s.prompts(id); strings.Join(got, ", ") != "in the backup" {
+				t.Errorf("the log has the prompts %q", got)
+			}
+			if got := s.get("/sessions/" + id); !strings.Contains(got, "saved are missing") {
+				t.Error("the page does not say that events are missing")
+			}
+			s.do("POST", "/api/sessions/"+id+"/messages?wait=true", `{"content":"goes on"}`)
+			s.end(syscall.SIGTERM)
+			s.sound()
 		})
 	}
 }
