@@ -170,7 +170,7 @@ func (c *Call) shelf() outputRow {
 			row.Exit = "exit " + strconv.Itoa(*o.ExitCode)
 		}
 	case c.Rereadable():
-		row.State, row.At = "done", c.StartedAt
+		row.State, row.At, row.Ended = "done", c.StartedAt, true
 	default:
 		row.State, row.Icon = "gone", "gone"
 	}
@@ -188,4 +188,5 @@ type outputRow struct {
 	Exit                            string // how a command ended, unless well
 	At                              time.Time
 	Life                            *life
+	Ended                           bool // the output; it is read again
 }

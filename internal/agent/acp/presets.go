@@ -12,6 +12,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/agent/convo"
 	"webchat/internal/policy"
+	"webchat/internal/proc"
 )
 
 // Preset is an agent that speaks the Agent Client Protocol, as it is started so that it asks before
@@ -42,6 +43,7 @@ type Preset struct {
 	Key, KeyLogin string
 	NoPrograms    bool   // it takes no MCP server that is a program
 	Untried       bool   // an agent of the configuration: it was never run with webchat
+	Namespaces    bool   // what confines its commands needs namespaces
 	Obeys         bool   // what its user's own settings allow, it does without asking
 	Reads         string // how far its own tools for reading are off
 	Consent       string // what it does without asking, as long as that was not tried; see convo.Tried
@@ -72,6 +74,11 @@ func (p Preset) lacks(a agent.Asking) (all []string) {
 	for _, s := range []string{p.Commands, p.Reads} {
 		if s != "" {
 			all = append(all, s)
+		}
+	}
+	if p.Namespaces {
+		if err := proc.Namespaces(); err != nil {
+			all = append(all, fmt.Sprintf("cannot start its own sandbox here, so each of its commands fails: %v", err))
 		}
 	}
 	if p.Obeys {
@@ -125,7 +132,7 @@ func Presets() map[string]Preset {
 			SignIn: "claude /login", Offline: claudeOffline},
 		"codex": {Title: "Codex", Command: []string{"codex-acp"}, Mark: "_meta.is_mcp_", Mode: "read-only", Asks: []string{"read-only"}, Notices: []string{"Warning: "},
 			Signs: []string{"OPENAI_API_KEY", "CODEX_API_KEY"}, Uninstructed: Added{Env: []string{`CODEX_CONFIG={"project_doc_max_bytes":0}`}},
-			SignIn: "codex login", Obeys: true, Risky: policy.RunBy("codex"), Consent: "runs read commands without asking; webchat does not stop it", Offline: codexOffline},
+			SignIn: "codex login", Namespaces: true, Obeys: true, Risky: policy.RunBy("codex"), Consent: "runs read commands without asking; webchat does not stop it", Offline: codexOffline},
 		"gemini": {Title: "Gemini CLI", Command: []string{"gemini", "--acp"}, Risky: policy.RunBy("gemini"),
 			Mark: "toolCallId", Mode: "default", Asks: []string{"default", "plan"},
 			Signs: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, SignIn: "gemini", Obeys: true, Key: "GEMINI_API_KEY", KeyLogin: "gemini-api-key", Consent: reading, Commands: "shows a command in a title only, so you are asked about each", Reads: "can read files by its own tools", Offline: geminiOffline},

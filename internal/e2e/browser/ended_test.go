@@ -118,6 +118,8 @@ func TestCommandWhoseOutputEnded(t *testing.T) {
 	p.wait(`document.activeElement.matches('.nothing [data-act=again]')`)
 	p.press("Enter")
 	p.wait(`document.getElementById('confirm').open`)
+	p.js(`window.ended = ` + onDesk + `.dataset.target`)
 	p.press("Tab", "Enter")
-	p.has(".pane:not([hidden]) .rows", "once")
+	p.wait(onDesk + `?.dataset.target !== window.ended`) // which may have ended by now, too
+	poll(t, func() bool { return strings.Count(s.logged(t, p.session()), `"type":"tool.execution_complete"`) == 2 })
 }

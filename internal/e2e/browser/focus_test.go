@@ -275,7 +275,7 @@ func TestFocusOnAPhone(t *testing.T) {
 	unwritten("leaving the sheet", `!document.querySelector('.app.sheet')`)
 	p.tap("[data-act=side]")
 	unwritten("pulling the drawer out", `document.querySelector('.app.drawer')`)
-	p.swipe(380, 500, 380, 500)
+	p.tapAt(380, 500)
 	unwritten("a tap beside the drawer", `!document.querySelector('.app.drawer')`)
 	for _, act := range []string{"allow-once", "deny"} {
 		p.say("run echo " + act)

@@ -75,7 +75,6 @@ async function send(method, path, options = {}) {
 }
 
 export const get = (path, options) => send('GET', path, options)
-export const head = (path, options) => send('HEAD', path, options)
 export const getJSON = async (path, options) => (await send('GET', path, options)).json()
 export const getText = async (path, options) => (await send('GET', path, options)).text()
 export const remove = (path) => send('DELETE', path)

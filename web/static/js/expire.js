@@ -1,7 +1,7 @@
 // The end of an output's life, seen by a page that still shows it. The server
 // draws the card that a reload would show; out of its reach a template serves.
 
-import { getText, head } from './api.js'
+import { getText } from './api.js'
 import { clone, fragment } from './html.js'
 import { close } from './lines.js'
 import { swap } from './ops.js'
@@ -23,15 +23,15 @@ export function expire(card) {
 
 /** Looks which of the page's outputs are still there: a server that was away forgot them. */
 export function review() {
-  for (const card of document.querySelectorAll('#turns [data-card][data-state=done][data-output]')) due.add(card)
+  for (const el of document.querySelectorAll(':is(#turns [data-card], [data-pane])[data-state=done][data-output]')) due.add(el)
   if (due.size) timer ||= setTimeout(draw, 200)
-  for (const pane of document.querySelectorAll('[data-pane][data-state=done][data-output]')) {
-    head(`/api/outputs/${pane.dataset.output}`).catch((err) => { if (err.status === 404) expire(pane) })
-  }
 }
 
+/** The row of a list of outputs that is about one. */
+const rowIn = (root, el) => root?.querySelector(`#outs [data-output="${CSS.escape(el.dataset.output ?? '')}"]`)
+
 /** Whether the list of outputs, which comes from the server, says that a card's output is over. */
-const listedGone = (card) => Boolean(document.querySelector(`#outs a.gone[data-output="${CSS.escape(card.dataset.output ?? '')}"]`))
+const listedGone = (card) => Boolean(rowIn(document, card)?.matches('.gone'))
 
 /** Lets the cards follow the list of outputs: it may tell of an end that no clock here saw, as after a restart. */
 export function expiring() {
@@ -53,6 +53,10 @@ async function draw() {
   } catch { /* the template it is */ }
   for (const card of cards) {
     if (!card.isConnected) continue
+    if ('pane' in card.dataset) {
+      if (page && !rowIn(page, card)?.matches('[data-state=done]:not([data-ended])')) expire(card)
+      continue
+    }
     const fresh = page?.getElementById(card.id)
     if (fresh?.dataset.state === 'done') continue // the clock here is ahead of the server's
     // Of a turn from before what that page shows, the list and the clock tell.
