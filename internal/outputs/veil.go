@@ -98,7 +98,7 @@ func (s *covers) keep(off int64, c cover) {
 }
 
 // cover returns a covered copy of chunk c, number i; nil if there is nothing to cover. It looks at the
-// lines that c begins and ends within.
+// lines that c begins and ends within, and at some above those.
 func (v *view) cover(i int, c chunk, next bool) []byte {
 	var before, after []byte
 	if i > 0 && v.at(i-1).end() == c.off {
@@ -110,6 +110,10 @@ func (v *view) cover(i int, c chunk, next bool) []byte {
 		reach = keyReach // columns are counted from where the line begins
 	}
 	line := max(bytes.LastIndexByte(before, '\n')+1, len(before)-reach)
+	if v.covers.name == "" { // lines above say what those of a block or a list are
+		from := max(line-coverReach, 0)
+		line = min(from+bytes.IndexByte(before[from:], '\n')+1, line)
+	}
 	open := veil.Open(before[:line])
 	before = before[line:]
 	if next && !endsWithLine(c.buf) {

@@ -51,6 +51,14 @@ func TestVeiled(t *testing.T) {
 		}
 	}
 
+	for _, above := range []string{"password: |\n", "machine h\n  login me\n", "tokens:\n  - aaa111\n"} {
+		below := map[byte]string{'p': "  hunter22\n", 'm': "  password hunter22\n", 't': "  - hunter22\n"}[above[0]]
+		o := put(t, s, Meta{Type: File, Path: "a"}, strings.Repeat("x", maxChunk-len(above)-1)+"\n"+above+below+"end\n")
+		b := make([]byte, o.Size())
+		if _, err := o.Veiled().ReadAt(b, 0); err != nil || bytes.Contains(b, []byte("hunter")) || !bytes.HasSuffix(b, []byte("\nend\n")) {
+			t.Errorf("below %q in the next chunk: %q, %v", above, b[maxChunk:], err)
+		}
+	}
 	w, err := s.Create(Meta{Type: Terminal, Command: "env"}, Limits{})
 	if err != nil {
 		t.Fatal(err)

@@ -13,12 +13,14 @@ const mostBetween = 13
 
 // assignments finds what names of credentials are set to: NAME=value in files of variables,
 // "name": "value" in JSON and programs, name: value in YAML, name=value in addresses,
-// <name>value</name> in XML.
+// <name>value</name> in XML, | name | value | in tables, --name value in commands, and the lists
+// and blocks below a name.
 type assignments struct {
 	text   []byte
 	spans  []Span
 	passed int          // where the last name ended
-	from   ['>' + 1]int // where a value ended that an operator had
+	from   ['|' + 1]int // where a value ended that an operator had
+	below  int          // where the lines end that were looked at below a name
 }
 
 // behind judges the operator behind the name that has a part of a credential's at i.
@@ -32,56 +34,109 @@ func (a *assignments) behind(i int) {
 	a.passed = end
 	for k := end; k < min(len(a.text), end+mostBetween+1); k++ {
 		switch c := a.text[k]; c {
-		case '=', ':', '>':
+		case '=', ':', '>', '|':
 			if k >= a.from[c] {
-				if s, ok := assignment(a.text, k); ok {
-					a.spans, a.from[c] = append(a.spans, s), s.To
-				}
+				a.assigned(k)
 			}
 			if c != ':' { // of :=
 				return
 			}
 		case ' ', '\t', '`', '*', '"', '\'', '\\':
+		case '\n', '\r', ',', 'v', 'V':
+			a.pair(i, end)
+			return
 		default:
+			if k > end && (a.text[end] == ' ' || a.text[end] == '\t') {
+				a.flag(end)
+			}
 			return
 		}
 	}
 }
 
-// assignment judges the operator at i.
-func assignment(text []byte, i int) (s Span, ok bool) {
-	op := text[i]
-	arrow := op == '=' && next(text, i) == '>' // between a quoted name and its value
-	if after := next(text, i); op == '=' && (after == '=' || after == '~') || op == ':' && (after == ':' || after == '/' || after == '=') {
-		return s, false
+// assigned judges the operator at i, and what stands below it.
+func (a *assignments) assigned(i int) {
+	n, ok := named(a.text, i)
+	if !ok {
+		return
+	}
+	if s, ok := n.value(a.text); ok {
+		a.spans, a.from[a.text[i]] = append(a.spans, s), s.To
+	} else {
+		a.many(n)
+	}
+}
+
+// name is the name of a credential before an operator.
+type name struct {
+	upper  [longestName]byte
+	size   int
+	begin  int
+	op     byte
+	at     int // the operator
+	behind int // the first byte behind it
+	arrow  bool
+	likely bool
+}
+
+func (n *name) text(of []byte) []byte { return of[n.begin : n.begin+n.size] }
+
+// named reads what stands before the operator at i.
+func named(text []byte, i int) (n name, ok bool) {
+	n.op, n.at = text[i], i
+	n.arrow = n.op == '=' && next(text, i) == '>' // between a quoted name and its value
+	if after := next(text, i); n.op == '=' && (after == '=' || after == '~') ||
+		n.op == ':' && (after == ':' || after == '/' || after == '=') {
+		return n, false
 	}
 	name, begin := nameBefore(text, i)
 	if len(name) < 3 {
-		return s, false
+		return n, false
 	}
-	var upper [longestName]byte
+	n.begin, n.size = begin, len(name)
 	for k, c := range name {
-		if 'a' <= c && c <= 'z' {
-			c -= 'a' - 'A'
-		}
-		upper[k] = c
+		n.upper[k] = upperByte(c)
 	}
-	if !secretName(upper[:len(name)]) {
+	if !secretName(n.upper[:n.size]) {
+		return n, false
+	}
+	if n.behind = i + 1; n.arrow {
+		n.behind++
+	}
+	n.likely = likelyName(n.upper[:n.size])
+	return n, true
+}
+
+func upperByte(c byte) byte {
+	if 'a' <= c && c <= 'z' {
+		c -= 'a' - 'A'
+	}
+	return c
+}
+
+func upperName(name []byte) []byte {
+	upper := bytes.Clone(name)
+	for i, c := range upper {
+		upper[i] = upperByte(c)
+	}
+	return upper
+}
+
+// value judges the value behind the operator.
+func (n *name) value(text []byte) (s Span, ok bool) {
+	v := valueBehind(text, n.behind)
+	tag := n.op == '>' && n.begin > 0 && text[n.begin-1] == '<' &&
+		bytes.HasPrefix(text[v.to:], []byte("</"))
+	if v.from >= v.to || n.arrow && v.quote == 0 || n.op == '>' && !tag {
 		return s, false
 	}
-	behind := i + 1
-	if arrow {
-		behind++
+	if n.op == '|' {
+		return n.cell(text)
 	}
-	v := valueBehind(text, behind)
-	tag := op == '>' && begin > 0 && text[begin-1] == '<' && bytes.HasPrefix(text[v.to:], []byte("</"))
-	if v.from >= v.to || arrow && v.quote == 0 || op == '>' && !tag {
-		return s, false
-	}
-	value := text[v.from:v.to]
-	likely := containsAny(upper[:len(name)], plainParts)
-	variable := op == '=' && begin+len(name) == i && i+1 == v.at && !lower(name) && startsLine(text, begin)
-	if !isSecret(value, name, likely, variable, v.quote != 0) {
+	word := n.text(text)
+	variable := n.op == '=' && n.begin+n.size == n.at && n.at+1 == v.at && !lower(word) &&
+		startsLine(text, n.begin)
+	if !isSecret(text[v.from:v.to], word, n.likely, variable, v.quote != 0) {
 		return s, false
 	}
 	return Span{v.from, v.end(text, len(text))}, true
@@ -129,13 +184,21 @@ func lower(name []byte) bool {
 	return slices.ContainsFunc(name, func(c byte) bool { return 'a' <= c && c <= 'z' })
 }
 
-// startsLine reports whether nothing but an export stands before i in its line, or the sign of a
-// difference. In what /proc has of an environment a NUL ends a line.
-func startsLine(text []byte, i int) bool {
-	head := text[max(0, i-longestName):i]
+// lineHead is what stands before i in its line, if that is not long. In what /proc has of an
+// environment a NUL ends a line.
+func lineHead(text []byte, i int) (head []byte, ok bool) {
+	head = text[max(0, i-longestName):i]
 	if line := bytes.LastIndexAny(head, "\n\x00"); line >= 0 {
-		head = head[line+1:]
-	} else if i > longestName {
+		return head[line+1:], true
+	}
+	return head, i <= longestName
+}
+
+// startsLine reports whether nothing but an export stands before i in its line, or the sign of a
+// difference.
+func startsLine(text []byte, i int) bool {
+	head, ok := lineHead(text, i)
+	if !ok {
 		return false
 	}
 	head = bytes.TrimLeft(head, "+-> \t")
@@ -205,7 +268,8 @@ func isSecret(value, name []byte, likely, variable, quoted bool) bool {
 		return false // a name of what is elsewhere, or a placeholder
 	}
 	digits, letters := count(value)
-	if digits == 0 && words[string(bytes.ToLower(value[:min(len(value), 16)]))] || bytes.EqualFold(value, name) || !printable(value) {
+	if placeholder(value, digits) || !variable && namesOne(value, digits) ||
+		bytes.EqualFold(value, name) || !printable(value) {
 		return false
 	}
 	if digits == len(value) && (digits < 6 || bytes.Contains(bytes.ToUpper(name), []byte("TOKENS"))) {

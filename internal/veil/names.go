@@ -17,13 +17,23 @@ var secretWords = set("TOKEN", "TOKENS", "SECRET", "SECRETS", "PASSWORD", "PASSW
 var secretParts = all("CONNECTION_STRING", "CONN_STR")
 
 // secretEndings do the same where no underscore parts the words: GITHUBTOKEN.
-var secretEndings = all("TOKEN", "SECRET", "PASSWORD", "PASSWD", "APIKEY", "CREDENTIALS", "ACCESSKEY", "PRIVATEKEY", "_AUTH",
+var secretEndings = all("TOKEN", "SECRET", "PASSWORD", "PASSWD", "APIKEY", "CREDENTIALS", "ACCESSKEY", "ACCOUNTKEY", "PRIVATEKEY", "_AUTH",
 	"DATABASE_URL", "DATABASE_URI", "DB_URL", "DB_URI")
 
 // plainParts are in names whose values are secrets also where they look like any word. KEY, PASS and
 // the like have other uses in programs and their data.
-var plainParts = all("PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "TOKEN", "API_KEY", "APIKEY", "API-KEY", "ACCESS_KEY", "ACCESSKEY",
+var plainParts = all("PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "TOKEN", "API_KEY", "APIKEY", "API-KEY", "ACCESS_KEY", "ACCESSKEY", "ACCOUNTKEY",
 	"PRIVATE_KEY", "PRIVATEKEY", "CREDENTIAL", "_AUTH")
+
+// plainEndings do the same at the end of a name.
+var plainEndings = all("_PASS", "-PASS", ".PASS")
+
+// likelyName reports whether a value of this name, in capital letters, is a secret also where it
+// looks like any word.
+func likelyName(upper []byte) bool {
+	return containsAny(upper, plainParts) ||
+		slices.ContainsFunc(plainEndings, func(e []byte) bool { return bytes.HasSuffix(upper, e) })
+}
 
 func set(words ...string) map[string]bool {
 	m := map[string]bool{}

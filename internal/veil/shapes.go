@@ -13,7 +13,9 @@ type shape struct {
 	expr    string
 	anchors []string // a line that has none of them does not match
 	also    string   // nor does one without this
-	re      func() *regexp.Regexp
+	// is says of a match, and the secret in it, whether that is one; nil: it is.
+	is func(match, secret []byte) bool
+	re func() *regexp.Regexp
 }
 
 // shapes are recognised by what services put in front of credentials, so that leaks can be found, and by
@@ -38,6 +40,42 @@ var shapes = made(
 	shape{expr: `\b((?:AKIA|ASIA)[A-Z0-9]{16})\b`, anchors: []string{"AKIA", "ASIA"}},
 	shape{expr: `\b(AIza[A-Za-z0-9_-]{35})`, anchors: []string{"AIza"}},
 	shape{expr: `\b(ya29\.[A-Za-z0-9_-]{10,})`, anchors: []string{"ya29."}},
+	shape{expr: `(?:^|[\s"'])(?:-u|-U|--user|--proxy-user|--auth)[ =]?["']?[^\s:"'/=@]+:([^\s"'@]+)`, // of curl
+		is: isUsers, anchors: []string{" -u", " -U", "-user", "--auth"}, also: ":"},
+	shape{expr: `\b(?:sshpass\s+-p|redis-cli\s(?:.*\s)?-a|docker\s+login\s(?:.*\s)?-p)\s*["']?([^\s"']+)`,
+		is: isGiven, anchors: []string{"sshpass", "redis-cli", "docker login"}},
+	shape{expr: `\bmysql(?:dump|admin)?\s(?:.*\s)?-p([^\s"']+)`, is: isJoined,
+		anchors: []string{"mysql"}, also: " -p"},
+	shape{expr: `-pass(?:in|out)\s+["']?pass:([^\s"'<]+)`, is: isGiven, // of openssl
+		anchors: []string{"-passin", "-passout"}},
+	shape{expr: `(?:\bmachine\s+\S+\s+(?:port\s+\S+\s+)?|\bdefault\s+|^\s*)login\s+\S+\s+` + // .netrc
+		`(?:(?:account|port)\s+\S+\s+)?password\s+"?([^\s"]+)`,
+		is: isGiven, anchors: []string{"login "}, also: "password"},
+	shape{expr: `^[^\s:]+:(?:\d{2,5}|\*):[^\s:]+:[^\s:]+:(\S+)$`, anchors: []string{":5432:", ":*:"}}, // .pgpass
+	shape{expr: `"auth"\s*:\s*"([A-Za-z0-9+/]{8,}={0,2})"`, is: isBasic, // of Docker
+		anchors: []string{`"auth"`}},
+	shape{expr: `(?i:identified\s+(?:with\s+\S+\s+)?by|\bpassword)\s+'([^'\s]+)'`, is: isGiven, // SQL
+		anchors: []string{"DENTIFIED ", "dentified ", "PASSWORD '", "password '"}},
+	// Hashes of passwords: of crypt(3), of libraries, of LDAP, of Windows.
+	shape{expr: `(\$(?:2[abxy]\$\d\d\$[./A-Za-z0-9]{53}|(?:apr1|1)\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22}` +
+		`|[56]\$(?:rounds=\d+\$)?[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{43,86}` +
+		`|g?y\$[./A-Za-z0-9]+\$[./A-Za-z0-9]+\$[./A-Za-z0-9]{43}` +
+		`|(?:argon2(?:id|i|d)|scrypt|s0)\$[A-Za-z0-9+/=,$-]{20,}))`,
+		anchors: []string{"$2a$", "$2b$", "$2x$", "$2y$", "$apr1$", "$1$", "$5$", "$6$", "$y$", "$gy$",
+			"$argon2", "$scrypt$", "$s0$"}},
+	shape{expr: `\b((?:pbkdf2[_:]sha\d+|bcrypt_sha256|scrypt:\d+:\d+:\d+)[$:]{1,2}[A-Za-z0-9+/=.$:_-]{20,})`,
+		anchors: []string{"pbkdf2", "bcrypt_", "scrypt:"}},
+	shape{expr: `\{(?:SSHA|SHA|SMD5|PBKDF2|CRYPT|ARGON2)[0-9-]*\}([A-Za-z0-9+/=$.,-]{16,})`,
+		anchors: []string{"{SSHA", "{SHA", "{SMD5}", "{PBKDF2", "{CRYPT}", "{ARGON2"}},
+	shape{expr: `\baad3b435b51404eeaad3b435b51404ee:([0-9a-f]{32})`, anchors: []string{"aad3b435b51404ee"}},
+	// Azure: addresses with a signature, keys by the letters that it puts into them, secrets of apps.
+	shape{expr: `[?&]sig=([A-Za-z0-9%+/=_-]{20,})`, anchors: []string{"sig="}},
+	shape{expr: `(?:^|[^A-Za-z0-9+/])([A-Za-z0-9+/]{33,80}(?:\+ASt|AzFu|AzSe|AzCa|ACDb|\+AEh|AIoT|\+ARm)` +
+		`[A-Za-z0-9+/]{4,8}={1,2})`,
+		anchors: []string{"+ASt", "AzFu", "AzSe", "AzCa", "ACDb", "+AEh", "AIoT", "+ARm"}},
+	shape{expr: `\b([A-Za-z0-9]{40,}JQQJ99[A-Za-z0-9]{20,})`, anchors: []string{"JQQJ99"}},
+	shape{expr: `\b([A-Za-z0-9]{70,}AZDO[A-Za-z0-9]{4})\b`, anchors: []string{"AZDO"}},
+	shape{expr: `([A-Za-z0-9_~.-]{3}[78]Q~[A-Za-z0-9_~.-]{31,34})`, anchors: []string{"7Q~", "8Q~"}},
 	shape{expr: `\b(SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,})`, anchors: []string{"SG."}},
 )
 
@@ -52,16 +90,16 @@ func made(list ...shape) []shape {
 	return list
 }
 
-var values = sync.OnceValue(func() *regexp.Regexp {
-	parts := []string{otherwise}
-	for _, s := range shapes {
-		parts = append(parts, s.expr)
-	}
-	return regexp.MustCompile(strings.Join(parts, "|"))
-})
+var values = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(otherwise) })
 
 // Value reports whether the value of a variable holds what looks like a credential.
-func Value(value string) bool { return values().MatchString(value) }
+func Value(value string) bool { return values().MatchString(value) || Shaped([]byte(value)) }
+
+// Shaped reports whether a text holds what looks like a credential whatever it is set to: a token by
+// what services put in front of it, a private key, a hash. In source code, names say less.
+func Shaped(text []byte) bool {
+	return len(keyBlocks(text, false)) > 0 || len(recognised(nil, text, nil)) > 0
+}
 
 // mostLooked is how many bytes of a line are compared with shapes.
 const mostLooked = 256 << 10
@@ -128,12 +166,11 @@ func rarest(text string) [2]int {
 	return [2]int{at, at + 1}
 }
 
-// recognised adds what looks like a shape, and what names of credentials are set to. It passes over every
-// other byte of the text once, as one of two neighbouring pairs begins there, and looks closer only
-// where two bytes are of a start.
-func recognised(spans []Span, text []byte) []Span {
+// recognised adds what looks like a shape, and what names of credentials are set to, unless a is nil.
+// It passes over every other byte of the text once, as one of two neighbouring pairs begins there, and
+// looks closer only where two bytes are of a start.
+func recognised(spans []Span, text []byte, a *assignments) []Span {
 	done := make([]int, len(shapes)) // where the line ends that a shape was compared with last
-	a := assignments{text: text}
 	for i := 0; i+1 < len(text); i += 2 {
 		n := pairs[pair(text[i], text[i+1])]
 		if n == 0 {
@@ -144,7 +181,7 @@ func recognised(spans []Span, text []byte) []Span {
 			switch {
 			case from < 0:
 			case st.shape < 0:
-				if from >= a.passed && hasUpper(text[from:], st.anchor) {
+				if a != nil && from >= a.passed && hasUpper(text[from:], st.anchor) {
 					a.behind(from)
 				}
 			case i >= done[st.shape] && bytes.HasPrefix(text[from:], []byte(st.anchor)):
@@ -152,7 +189,10 @@ func recognised(spans []Span, text []byte) []Span {
 			}
 		}
 	}
-	return append(spans, a.spans...)
+	if a != nil {
+		spans = append(spans, a.spans...)
+	}
+	return spans
 }
 
 // hasUpper reports whether a text begins with a word of capital letters, whatever its case.
@@ -176,7 +216,7 @@ func (s *shape) match(spans []Span, text []byte, i int) ([]Span, int) {
 		return spans, to
 	}
 	for _, m := range s.re().FindAllSubmatchIndex(line, -1) {
-		if m[3] > m[2] {
+		if m[3] > m[2] && (s.is == nil || s.is(line[m[0]:m[1]], line[m[2]:m[3]])) {
 			spans = append(spans, Span{from + m[2], from + m[3]})
 		}
 	}

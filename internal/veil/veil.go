@@ -1,6 +1,6 @@
 // Package veil finds what looks like a secret in a text that is shown: values of settings whose names
 // are those of credentials, private keys, tokens by what services put in front of them, headers that
-// sign in, passwords in addresses. It also judges names and values of variables, for package policy.
+// sign in, passwords in addresses and hashes of them. It also judges names and values of variables, for package policy.
 //
 // What it finds is a guess: a password that looks like any word stays, and a harmless text may be
 // found. It protects from eyes, copies and slips, not from who wants to hide something from it.
@@ -43,7 +43,7 @@ func SpansFrom(text []byte, open bool) []Span {
 }
 
 func find(text []byte, open bool) []Span {
-	return Joined(recognised(keyBlocks(text, open), text))
+	return Joined(tables(recognised(keyBlocks(text, open), text, &assignments{text: text}), text))
 }
 
 // Joined sorts spans and makes one of those that overlap or touch.

@@ -25,6 +25,27 @@ func TestSpans(t *testing.T) {
 		`key = "«` + long + `»"`, "//registry.example/:_authToken=«" + long + "»", "https://a.example/c?sv=1&token=«abc123def»&x=1", "Server=db;User Id=sa;Password=«hunter2»;",
 		`{"log":"{\"password\":\"«hunter2»\",\"n\":1}"}`, `'password' => '«hunter22»',`, "<p>API_TOKEN=«hunter2»</p>", "HOME=/\x00API_TOKEN=«hunter»\x00PATH=/bin\x00",
 		"MY_TOKEN=«hunter2»\x00\x01\x02", "**Password**: «hunter2»", "**Password:** «hunter2»", "<password>«hunter22»</password>", "`api_key`: `«hunter2»`",
+		// Options of commands.
+		"deploy --password «hunter2» --host db", "deploy --password «hunter» --host db", "x -token «abc123»", `x --api-key "«abcd»"`, "x --client-secret='«abcd»'", "x --db-password=«hunter2»",
+		"curl -u me:«hunter2» https://h", `curl --user "me:«hun!ter»" https://h`, "wget --proxy-user me:«pw» x", "sshpass -p «hunter» ssh h", "mysql -u root -p«hunter» db",
+		"docker login -u me -p «hunter» ghcr.io", "redis-cli -h x -a «hunter»", "openssl rsa -passin pass:«hunter»", "CREATE USER a IDENTIFIED BY '«hunter»'", "ALTER ROLE a WITH PASSWORD '«hunter»';",
+		// Files of programs that sign in.
+		"machine h login me password «hunter»", "machine h\n  login me\n  password «hunter»\n", "default login me password «hunter»", "machine h port 993 login me password «hunter2»",
+		"db.example:5432:app:me:«hunter»", `"auth": "«bWU6aHVudGVy»"`,
+		// Lists and blocks.
+		"password: |\n  «hunter»\nnext: x", "a:\n  api_key: >-\n    «hunter22»\n  b: x", "tokens:\n  - «abc123»\n  - \"«abcd1234»\"\nnext: abc123", "passwords:\n- «hunter2»\n# none\n- «hunter3»",
+		"tokens: [«abc123», \"«abcd1234»\", word]", `"tokens": ["«abcd1234»", "«efgh1234»"]`, "\"api_keys\": [\n  \"«abcd1234»\",\n  \"«efgh1234»\"\n], \"x\": \"abcd\"",
+		"| API key | «sk1234» |",
+		"- name: DB_PASSWORD\n  value: «hunter»\n- name: MODE\n  value: hunter2", `{"name": "API_KEY", "value": "«abcd»"}`, `<add key="ApiKey" value="«abcd1234»"/>`, `<property name="db.password" value="«hunter2»"/>`,
+		// Tables.
+		"| Setting | Value |\n|---|---|\n| password | «hunter2» |\n| user | me1234 |", "| user | `password` |\n| --- | :---: |\n| me | `«hunter2»` |\n\nhunter2 | x",
+		" user | password\n------+----------\n me   | «hunter»\n you  | «x»\n(2 rows)", "+----+--------+\n| id | token  |\n+----+--------+\n|  1 | «abcdef» |\n+----+--------+", "password | «hunter2»",
+		// Hashes of passwords.
+		"me:«$6$abcdefgh$" + strings.Repeat("aB3./", 17) + "a»:19000", "hash = «$2b$12$" + strings.Repeat("aB3./", 10) + "abc»", "me:«$apr1$abcdefgh$" + strings.Repeat("aB3./", 4) + "ab»",
+		"«$argon2id$v=19$m=65536,t=3,p=4$c2FsdHNhbHQ$aGFzaGhhc2hoYXNo»", "«pbkdf2_sha256$260000$abcdefgh$aGFzaGhhc2hoYXNo=»", "userPassword: {SSHA}«aGFzaGhhc2hoYXNo1234»",
+		// Azure.
+		"AccountName=x;AccountKey=«" + strings.Repeat("aB3/", 21) + "ab==»;EndpointSuffix=core", "https://x.blob.core.windows.net/c?sv=2024&sig=«" + strings.Repeat("aB3", 10) + "%3D»&se=2",
+		"use «" + strings.Repeat("aB3/", 19) + "+ASt" + "AbCdE==» here", "«abc8" + "Q~" + strings.Repeat("aB3", 11) + "»", "SharedAccessKeyName=x;SharedAccessKey=«" + strings.Repeat("aB3/", 10) + "abc=»",
 		// Shapes.
 		"Authorization: Bearer «" + long + "»", `-H "Authorization: Basic «` + "dXNlcjpodW50ZXIy" + `»"`, "use «ghp" + "_" + long + "» here", "«AKIA" + "IOSFODNN7EXAMPLE»",
 		"https://«" + long + "»@github.com/a/b", "clone https://me:«pw»@h/x and ftp://a:«b»@c", "«sk" + "-proj-" + long + "»", "«ey" + "JhbGciOiJIUzI1NiJ9.ey" + "JzdWIiOiIxMjM0NTY3ODkwIn0.abc-_»",
@@ -39,6 +60,13 @@ func TestSpans(t *testing.T) {
 		"API_TOKEN=«hun\x1b[31mter2»\x1b[0m", "\x1b[32m«ghp" + "_AbCdEf\x1b[1m0123456789»\x1b[m", "\x1b]0;title\aMY_TOKEN=«abc»",
 		// None of these.
 		"case token => next2", "<token>hunter2", "a.token>hunter22</b>", "<token>word</token>", `"password" => $1`, "token = a < b / c1",
+		// Nor of these.
+		"use --password to set the password", "the --token flag, and --secret too", "docker login --password-stdin ghcr.io", "docker build --secret id=npm2,src=x .", "x --token $TOKEN --key $KEY", "x --token <token> y",
+		"x --api-key YOUR_API_KEY y", "x --password-file /run/x1 y", "x --token ./token1 y", "docker run -u 1000:1000 img", "docker run --user node:node img", "rsync -u host:/path/x1 .", "git push -u origin HEAD:main",
+		"find . -name mysql -print0", "log in with login and password authentication", "password reset", "secrets:\n  - db_password\n  - api_key\n", "secrets: [db_password, api_key]", "token: |\n  The token of the user 1 here\n",
+		"tokens:\n  count: 12abc34\n", "- name: MODE\n  value: abc123\n", "- name: DB_PASSWORD\n  valueFrom:\n    x: abc123\n", "| Option | Meaning |\n|---|---|\n| `--token` | the token2 of it |\n| token | base64 |",
+		"| Token | Meaning |\n|---|---|\n| `+` | plus |\n| if | word |", "cat token | base64 -d1", "$1 and $2, $1$2$3", "sed 's/a/$1$x/'", "a {SHA} b", "?sig=short", `"auth": "required1"`, `["password", "confirm1"]`, "tokens=[{'a': b1, 'rules1': c}]", "token = ['comment1a'.x(1), css]", "gpg --recv-keys " + strings.Repeat("0A", 20), "\"tokens\": [\n  \"access_token\"\n]", "| key | RSASSA-PKCS1-v1_5-x |",
+		"\tlogin string\n\tpassword string\n", "tokens: []token{0x1234ab, 0x12}", "- name: A_TOKEN_FILE\n  value: /run/a1/token\n", `setDefault("SECRET_KEY", "word")`, "key, value = pair1", "--- a/x\n+++ b/token1\n", "db:5432", "-----+-----\nx | abc123",
 		"", "password: string", "for key := range keys {", "token := next()", "TOKEN=$(cat file)", "TOKEN=${TOKEN}", "max_tokens: 4096", "MAX_TOKENS=4096", `"key": "name"`, "tokens = 12",
 		"type Token struct", "PASSWORD=", "key: value", "Keyboard: qwertz123456789", "if password == other", "PATH=/usr/bin", "PWD=/home/me", `"password": "Password"`,
 		"password: ********", "Token:    token,", "a::b", "see https://example.com/a:b@c", "git@github.com:a/b.git", `const begin = "-----BEGIN RSA PRIVATE KEY-----"` + "\nnext line", "sha256: " + strings.Repeat("0a", 32),
@@ -136,7 +164,9 @@ func sample(lines int) []byte {
 
 // The work grows with the length, also where a line is full of what secrets begin with.
 func TestSpansAreBounded(t *testing.T) {
-	for _, part := range []string{"sk-", "a://b@", "eyJ", "token=\"", "password:", "-----BEGIN PRIVATE KEY-----", "Bearer ", "\x1b[", "\x1b]", "a=", ":"} {
+	for _, part := range []string{"sk-", "a://b@", "eyJ", "token=\"", "password:", "-----BEGIN PRIVATE KEY-----", "Bearer ", "\x1b[", "\x1b]", "a=", ":",
+		"token=[a,", "token: [", "password:\n", "tokens:\n- a1b2c3\n", "token: |\n a1b2c3\n", "| token ", "token|", " -u a:b", "---|\n", "| token |\n---|\n|a1b2c3|\n", "|token|\n-+-\n", "--token a ", "--token a1",
+		"name: A_TOKEN\n", "name: A_TOKEN\nvalue: a\n", "mysql -p ", "login a password ", "login a\npassword b\n", "docker login ", "sig=", "\"auth\": \"", "$6$a$", "AZDO", "Q~7Q~"} {
 		text := []byte(strings.Repeat(part, 1<<20/len(part)))
 		begun := time.Now()
 		Spans(text)
