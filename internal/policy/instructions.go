@@ -13,7 +13,7 @@ import (
 const (
 	maxInstructions   = 200      // files
 	maxInstructionDir = 2000     // entries of folders
-	maxImportHead     = 64 << 10 // bytes of a file in which imports are looked for
+	maxImportHead     = 1 << 20 // bytes of a file in which imports are looked for
 )
 
 // Loads is which instruction files of a workspace an agent takes into its prompts, beside those of
@@ -46,7 +46,7 @@ type instructionSet struct {
 // .github/instructions/**/*.instructions.md and .claude/rules/**/*.md, in those between
 // .claude/CLAUDE.md; and the files that AGENTS.md and CLAUDE.md import by "@path", those of
 // imported files among them. With [Loads].Outside it also finds the names that agents other than
-// the Copilot CLI load. It starts nothing, and reads at most 64 KiB of a file.
+// the Copilot CLI load. It starts nothing, and reads at most 1 MiB of a file.
 func FindInstructions(workspace string, l Loads) Instructions {
 	i := &instructionSet{loads: l, left: maxInstructionDir}
 	folders := []string{workspace}
@@ -154,7 +154,7 @@ func (i *instructionSet) walk(dir, ending string) {
 }
 
 // importedFile matches what AGENTS.md and CLAUDE.md import, in any place of a line.
-var importedFile = regexp.MustCompile(`@([^\s@]+)`)
+var importedFile = regexp.MustCompile(`@((?:\\ |[^\s@])+)`)
 
 // add adds a file, and what it imports, if it is one.
 func (i *instructionSet) add(name string, imports bool) {
@@ -177,8 +177,13 @@ func (i *instructionSet) add(name string, imports bool) {
 		return
 	}
 	for _, m := range importedFile.FindAllStringSubmatch(fileHead(name), -1) {
-		for _, other := range slices.Compact([]string{m[1], strings.TrimRight(m[1], ".,;:!?)]}>'\"`")}) {
+		given := strings.ReplaceAll(m[1], `\ `, " ")
+		part, _, _ := strings.Cut(given, "#")
+		for _, other := range slices.Compact([]string{given, part, strings.TrimRight(part, ".,;:!?)]}>'\"`")}) {
 			i.addImport(name, other)
+			if real != name { // some agents look from where a link leads
+				i.addImport(real, other)
+			}
 		}
 	}
 }
