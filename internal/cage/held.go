@@ -81,7 +81,7 @@ func (w *walker) read(dir, workspace string) ([]entry, error) {
 			e.held = dependencies
 		case policy.IsLater(filepath.ToSlash(rel), policy.Runs):
 			e.held = later
-		case policy.Sensitive(rel) || e.folder && policy.Sensitive(rel+"/x"):
+		case policy.Sensitive(rel) || e.folder && policy.Sensitive(rel+"/x.go"):
 			e.held = sensitive
 		}
 		if e.held != nothing || e.folder {

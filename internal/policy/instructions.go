@@ -11,8 +11,8 @@ import (
 
 // Bounds of a look for instruction files.
 const (
-	maxInstructions   = 200      // files
-	maxInstructionDir = 2000     // entries of folders
+	maxInstructions   = 200     // files
+	maxInstructionDir = 2000    // entries of folders
 	maxImportHead     = 1 << 20 // bytes of a file in which imports are looked for
 )
 

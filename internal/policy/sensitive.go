@@ -20,14 +20,15 @@ import (
 // them on purpose: a template that was filled in by mistake is how keys leak.
 var sensitiveNames = []string{
 	// Variables and settings of deployments.
-	".env*", "*.env", "secret*.y*ml", "secrets.*", "*.tfstate*", "*.tfvars",
+	".env*", "*.env", ".dev.vars*", "secret*.y*ml", "secrets.*", "*.tfstate*", "*.tfvars",
 	// Keys, certificates that may contain one, and stores of them.
 	"*.pem", "*.key", "*.p8", "*.p12", "*.pfx", "*.pkcs12", "*.ppk", "*.jks", "*.keystore", "*.kdbx", "*.ovpn",
 	// What programs sign in with.
 	"credentials", "credentials.json", ".credentials.json", "credentials.tfrc.json", "client_secret*.json",
 	"service?account*.json", "serviceaccount*.json", "*firebase-adminsdk*.json", "application_default_credentials.json",
 	".git-credentials", ".netrc", "_netrc", ".npmrc", ".pypirc", ".pgpass", ".my.cnf", ".htpasswd", ".dockercfg",
-	".vault-token", ".s3cfg", ".boto", "kubeconfig", "*.kubeconfig",
+	".vault-token", ".s3cfg", ".boto", "kubeconfig", "*.kubeconfig", "kubeconfig*.y*ml",
+	"oauth_creds.json", "auth.json", "token.json", "tokens.json",
 	// What was typed, passwords among it.
 	".*_history",
 }
@@ -118,6 +119,9 @@ func sensitiveName(dir, name string) bool {
 		return false
 	}
 	if strings.HasPrefix(name, "id_") && !slices.Contains(sources, end) {
+		return true
+	}
+	if path.Base(dir) == "secrets" && !slices.Contains(sources, end) {
 		return true
 	}
 	matches := func(pattern string) bool {

@@ -16,7 +16,7 @@ func TestThreat46SensitiveNames(t *testing.T) {
 		terraform.tfstate terraform.tfstate.backup prod.tfstate.d.json prod.tfvars
 		.docker/config.json home/.docker/config.json .kube/config .kube/config.bak .config/gh/hosts.yml .config/gcloud/credentials.db
 		.azure/x/y.json .ssh/config .ssh/photo.png .aws/config .gnupg/pubring.kbx .vault-token .npmrc .netrc .netrc~ .pgpass .git-credentials
-		credentials .aws/credentials .cargo/credentials.toml .m2/settings.xml kubeconfig prod.kubeconfig .bash_history`) {
+		.dev.vars .dev.vars.production kubeconfig.yaml oauth_creds.json auth.json token.json secrets/prod.yaml k8s/secrets/token credentials .aws/credentials .cargo/credentials.toml .m2/settings.xml kubeconfig prod.kubeconfig .bash_history`) {
 		if !Sensitive(name) {
 			t.Errorf("%s is not sensitive", name)
 		}
@@ -27,7 +27,7 @@ func TestThreat46SensitiveNames(t *testing.T) {
 	for _, name := range strings.Fields(`main.go environment.md key.go grid_x id_photo.png id_token.go id_gen.py id_rsa.pub idea.txt identity.key.md
 		docker/config.json config.json kube/config config hosts.yml gh/hosts.yml secret.go secretary.txt service-account.md accounts.json
 		azure/x.json .azure settings.xml tfstate.go credentials.go credentials/README.md settings.json environment package.json old bak.go
-		history.go a.pub gcloud/main.tf server.key.png`) {
+		secrets/store.go secrets.go author.json history.go a.pub gcloud/main.tf server.key.png`) {
 		if Sensitive(name) || Sensitive("/srv/"+name) {
 			t.Errorf("%s is sensitive", name)
 		}
