@@ -43,8 +43,8 @@ type options struct {
 	OutputTTL         time.Duration `name:"output-ttl" default:"30m" help:"how long an output is kept once it is complete"`
 	OutputBudget      size          `default:"256MiB" help:"memory for outputs; the least recently used go first"`
 	KeepOutputs       age           `default:"0s" help:"how long outputs stay on disk after that, such as 30d; 0 keeps none"`
-	MaxStreams        int           `default:"1024" help:"event streams open at once; one more is answered 503"`
-	MaxRequests       int           `default:"1024" help:"other requests at once; a quarter of them without a sign-in"`
+	MaxStreams        int           `default:"1024" help:"event streams and waiting requests open at once, half of them of one user; one more is answered 503"`
+	MaxRequests       int           `default:"1024" help:"other requests at once, half of them of one user, a quarter without a sign-in"`
 	AgentIdle         time.Duration `default:"10m" help:"close an agent's conversation after so long without a turn, a background task or an open page; the next prompt resumes it"`
 	ReadOutput        string        `default:"on" enum:"on,off" placeholder:"on|off" help:"off: agents in the page get no tools to read and search what you let them read; they get it with your prompt only (${default})"`
 	Instructions      string        `default:"on" enum:"on,off" placeholder:"on|off" help:"off: agents do not load the workspace's instruction files, such as AGENTS.md, where they can be told (${default})"`
@@ -108,6 +108,16 @@ func (o *options) absolute() error {
 		*name = abs
 	}
 	return nil
+}
+
+// boundConnections returns how many connections may be open. Where that is less than streams and
+// requests together may be, these are fewer, so that half of them leaves room for others.
+func (o *options) boundConnections() int {
+	wanted := o.MaxStreams + o.MaxRequests
+	most := mostConnections(wanted)
+	o.MaxStreams = max(o.MaxStreams*most/wanted, 1)
+	o.MaxRequests = max(o.MaxRequests*most/wanted, 1)
+	return most
 }
 
 // check refuses what could never work, before anything is touched.

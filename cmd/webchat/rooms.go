@@ -172,11 +172,11 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 		}
 		documents, start = r.engine.Documents(), r.engine.Start()
 	}
-	if r.guard, err = guard.New(guard.Config{Dir: dir, Users: users, Documents: documents, Start: start, TokenFile: o.TokenFile, PublicURL: o.PublicURL, NoAuth: o.InsecureNoAuth, MaxRequests: o.MaxRequests,
+	if r.guard, err = guard.New(guard.Config{Dir: dir, Users: users, Documents: documents, Start: start, TokenFile: o.TokenFile, PublicURL: o.PublicURL, NoAuth: o.InsecureNoAuth, MaxRequests: o.MaxRequests, MaxStreams: o.MaxStreams,
 		Refuse: pages.Refuse, Logger: log}); err != nil {
 		return nil, err
 	}
-	if r.hub, err = sse.New(sse.Config{Closing: server.Closing, MaxStreams: o.MaxStreams}); err != nil {
+	if r.hub, err = sse.New(sse.Config{Closing: server.Closing}); err != nil {
 		return nil, err
 	}
 	kept := policy.OpenKept(documents, log)
@@ -213,7 +213,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	r.handover = &daemon.Handover{Sessions: r.sessions, Inputs: inputs, Flags: o.flags}
 	r.metrics.read(r)
 	r.server, err = server.New(server.Config{Sessions: r.sessions, Outputs: r.outputs, Hub: r.hub, Guard: r.guard,
-		Pages: pages, Metrics: r.metrics.handler(), MCP: r.lender, MCPSession: r.lender.SessionOf, MaxStreams: o.MaxStreams, Peers: r.peers, Forwarded: r.metrics.wasForwarded, MCPServers: o.listServers(c), AllowMCP: o.allowServer(c), Home: o.home(), Version: version(), Consent: o.consent(c), Sandbox: box.shape(), Grants: kept, Logger: log,
+		Pages: pages, Metrics: r.metrics.handler(), MCP: r.lender, MCPSession: r.lender.SessionOf, Peers: r.peers, Forwarded: r.metrics.wasForwarded, MCPServers: o.listServers(c), AllowMCP: o.allowServer(c), Home: o.home(), Version: version(), Consent: o.consent(c), Sandbox: box.shape(), Grants: kept, Logger: log,
 		Looks: looks, Stored: r.db.Size, Notice: r.notice(moved), Stopping: ctx.Done()})
 	if err == nil {
 		r.looking.Go(func() { o.warnBackend(ctx, backends, log) })

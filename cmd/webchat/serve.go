@@ -106,7 +106,7 @@ func (o *options) serve(ctx context.Context, folders []string, stdout, stderr io
 		default:
 		}
 	}()
-	front := newFront(listeners, mostConnections(o.MaxStreams+o.MaxRequests), log)
+	front := newFront(listeners, o.boundConnections(), log)
 	r, err := o.newRooms(ctx, c, folders, path, held, lost, front.begin, log)
 	if err != nil {
 		front.abandon()

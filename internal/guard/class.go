@@ -47,10 +47,6 @@ const (
 	MaxUpload = 20 << 20
 )
 
-// bodyTime is how long the body of a request with credentials may take, whatever becomes of the
-// request.
-const bodyTime = 30 * time.Second
-
 // lookEvery is the time between two looks at whether who is being answered is still signed in.
 const lookEvery = 5 * time.Second
 

@@ -38,13 +38,14 @@ func lastAnswer(status, header, code, sentence string) []byte {
 //
 // A connection belongs to a stranger until a request with credentials has come over it. Strangers
 // have three quarters of the places. When these are taken, or all places are, the stranger's
-// connection that has waited longest for its request is closed in favor of the new one, so those
-// who hold connections and say nothing exclude no one else. A connection that finds no place even
-// so is answered 503.
+// connection that has waited longest for its request is closed in favor of the new one; where there is
+// none, that of the user with the most connections which has waited longest. So those who hold
+// connections and say nothing exclude no one else. A connection that finds no place even so is
+// answered 503.
 //
 // Set the server's ConnContext to Context: without it every connection remains a stranger's that
-// waits. Set its ConnState to State: with both, what net/http refuses before the handler has it is
-// answered as the handler answers.
+// waits. Set its ConnState to State: without it users' connections do not make room, and with both what
+// net/http refuses before the handler has it is answered as the handler answers.
 type Connections struct {
 	most, strangers int
 	parting         chan struct{} // has an element for each connection being turned away
@@ -53,11 +54,13 @@ type Connections struct {
 	open    int
 	strange int       // how many of them are strangers'
 	waiting list.List // of *placed: strangers' without a request at work, longest wait first
+	idle    list.List // the same of users
+	owned   map[visitor]int
 }
 
 // NewConnections returns room for most connections.
 func NewConnections(most int) *Connections {
-	return &Connections{most: most, strangers: max(most*3/4, 1), parting: make(chan struct{}, farewells)}
+	return &Connections{most: most, strangers: max(most*3/4, 1), parting: make(chan struct{}, farewells), owned: map[visitor]int{}}
 }
 
 // Listener returns l with its connections bounded together with those of the other listeners.
@@ -92,11 +95,10 @@ func (c *Connections) admit(conn net.Conn) (p *placed, wait time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.open >= c.most || c.strange >= c.strangers {
-		oldest := c.waiting.Front()
-		if oldest == nil {
+		evicted := c.spareLocked()
+		if evicted == nil {
 			return nil, 0
 		}
-		evicted := oldest.Value.(*placed)
 		if wait := patience - time.Since(evicted.since); wait > 0 {
 			return nil, wait
 		}
@@ -108,6 +110,22 @@ func (c *Connections) admit(conn net.Conn) (p *placed, wait time.Duration) {
 	c.strange++
 	p.waitLocked()
 	return p, 0
+}
+
+// spareLocked returns the connection that a new one may replace; nil if there is none. c.mu is held.
+func (c *Connections) spareLocked() (spare *placed) {
+	if oldest := c.waiting.Front(); oldest != nil {
+		return oldest.Value.(*placed)
+	}
+	if c.open < c.most { // strangers do not have the users' places
+		return nil
+	}
+	for e := c.idle.Front(); e != nil; e = e.Next() {
+		if p := e.Value.(*placed); spare == nil || c.owned[p.of] > c.owned[spare.of] {
+			spare = p
+		}
+	}
+	return spare
 }
 
 // turnAway says why and closes. Closing with bytes unread would destroy the answer on its way, so a
@@ -139,9 +157,9 @@ type placed struct {
 
 	answering atomic.Bool // the handler has a request, or its answer is on its way
 
-	turn  *list.Element // in places.waiting; nil: known, or at work. Guarded by places.mu
+	turn  *list.Element // in places.waiting or places.idle; nil: at work. Guarded by places.mu
 	since time.Time     // when that turn began; guarded by places.mu
-	known bool          // guarded by places.mu
+	of    visitor       // whose it is; guarded by places.mu
 	left  bool          // guarded by places.mu
 }
 
@@ -163,8 +181,15 @@ func placeOf(ctx context.Context) *placed {
 
 // State learns that an answer has gone out, for [http.Server.ConnState].
 func (c *Connections) State(conn net.Conn, state http.ConnState) {
-	if p, ok := conn.(*placed); ok && state == http.StateIdle {
-		p.answering.Store(false)
+	p, ok := conn.(*placed)
+	if !ok || state != http.StateIdle {
+		return
+	}
+	p.answering.Store(false)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p.of.known && !p.left && p.turn == nil {
+		p.waitLocked()
 	}
 }
 
@@ -191,18 +216,19 @@ func (p *placed) Write(b []byte) (int, error) {
 
 // begin says that a request is at work, so the connection is not closed in favor of another. A
 // stranger who does not take the answer within the time is cut.
-func (p *placed) begin(known bool, answer time.Duration) {
+func (p *placed) begin(v visitor, answer time.Duration) {
 	if p == nil {
 		return
 	}
 	p.places.mu.Lock()
-	first := known && !p.known
+	first := v.known && !p.of.known
 	p.workLocked()
 	if first && !p.left {
-		p.known = true
+		p.of = v
 		p.places.strange--
+		p.places.owned[v]++
 	}
-	strange := !p.known
+	strange := !p.of.known
 	p.places.mu.Unlock()
 	if strange { // these fail on a connection that is gone
 		_ = p.SetWriteDeadline(time.Now().Add(answer))
@@ -218,20 +244,27 @@ func (p *placed) end() {
 	}
 	p.places.mu.Lock()
 	defer p.places.mu.Unlock()
-	if !p.known && !p.left && p.turn == nil {
+	if !p.of.known && !p.left && p.turn == nil {
 		p.waitLocked()
 	}
 }
 
 // waitLocked puts the connection at the end of those that wait, and workLocked takes it from there.
 // places.mu is held.
-func (p *placed) waitLocked() { p.turn, p.since = p.places.waiting.PushBack(p), time.Now() }
+func (p *placed) waitLocked() { p.turn, p.since = p.list().PushBack(p), time.Now() }
 
 func (p *placed) workLocked() {
 	if p.turn != nil {
-		p.places.waiting.Remove(p.turn)
+		p.list().Remove(p.turn)
 		p.turn = nil
 	}
+}
+
+func (p *placed) list() *list.List {
+	if p.of.known {
+		return &p.places.idle
+	}
+	return &p.places.waiting
 }
 
 // releaseLocked gives the place back, once. places.mu is held.
@@ -241,10 +274,12 @@ func (p *placed) releaseLocked() {
 	}
 	p.left = true
 	p.places.open--
-	if !p.known {
-		p.places.strange--
-	}
 	p.workLocked()
+	if !p.of.known {
+		p.places.strange--
+	} else if p.places.owned[p.of]--; p.places.owned[p.of] == 0 {
+		delete(p.places.owned, p.of)
+	}
 }
 
 func (p *placed) Close() error {

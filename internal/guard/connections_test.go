@@ -2,6 +2,7 @@ package guard_test
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -106,7 +107,7 @@ func TestSlowSendersAreLetGo(t *testing.T) {
 	}{
 		"nothing":                {"", 6 * time.Second},
 		"half a header":          {"GET /public HTTP/1.1\r\nHost: localhost\r\nX-A: b", 6 * time.Second},
-		"a body that is awaited": {"POST /write HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer TOKEN\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{", 31 * time.Second},
+		"a body that is awaited": {"POST /write HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer TOKEN\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{", 6 * time.Second},
 		"a body without credentials": {"POST /write HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{",
 			6 * time.Second},
 		"a body for nobody":            {"POST /nope HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{", 6 * time.Second},
@@ -137,6 +138,49 @@ func TestSlowSendersAreLetGo(t *testing.T) {
 				_ = near.Close()
 				close(l)
 				<-done
+			})
+		})
+	}
+}
+
+// THREATS 62 and 111: a body with credentials may take long, as long as it comes at the least rate.
+func TestThreat114BodiesHaveALeastRate(t *testing.T) {
+	for name, c := range map[string]struct {
+		each int // bytes a second
+		want string
+	}{"a byte a second": {1, "408"}, "too slow": {7 << 10, "408"}, "slow": {9 << 10, "200"}} {
+		t.Run(name, func(t *testing.T) {
+			g := newGuard(t, guard.Config{})
+			synctest.Test(t, func(t *testing.T) {
+				served := g.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if _, err := io.Copy(io.Discard, r.Body); err != nil {
+						w.WriteHeader(http.StatusRequestTimeout)
+					}
+				}))
+				server := http.Server{Handler: served}
+				l := make(pipes)
+				done := make(chan struct{})
+				go func() { defer close(done); _ = server.Serve(l) }()
+				near, far := net.Pipe()
+				l <- far
+				const size = 1 << 20
+				sent := make(chan struct{})
+				go func() {
+					defer close(sent)
+					_, err := fmt.Fprintf(near, "POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n", g.Token(), size)
+					for sent := 0; err == nil && sent < size; sent += c.each {
+						time.Sleep(time.Second)
+						_, err = near.Write(make([]byte, min(c.each, size-sent)))
+					}
+				}()
+				line, err := bufio.NewReader(near).ReadString('\n')
+				if err != nil || !strings.Contains(line, c.want) {
+					t.Errorf("answered %q, %v", line, err)
+				}
+				_ = near.Close()
+				close(l)
+				<-done
+				<-sent
 			})
 		})
 	}

@@ -33,6 +33,12 @@
 // connections, see [Connections]: however many of them say nothing, or half of it, those who are
 // signed in are served, and so is anyone who signs in.
 //
+// # Users
+//
+// A user has half of the requests at work, and half of the streams, among which counts what waits for
+// something to happen, see [Streaming]. A body that comes too slowly ends, and connections that are not
+// used make room. So one user does not keep others out.
+//
 // # Credentials
 //
 // The API token lives in a file that only its owner reads; tokens for MCP alone follow from it. Of the
@@ -98,9 +104,9 @@ type Config struct {
 	// NoAuth lets everybody in whom the Host and origin checks let in. The caller has made sure
 	// that only this machine can connect.
 	NoAuth bool
-	// MaxRequests bounds the requests at work at the same time, event streams apart (see
-	// [Streaming]). Strangers have a quarter of it. Default 1024.
-	MaxRequests int
+	// MaxRequests and MaxStreams bound the requests at work at the same time, and what [Streaming] takes
+	// from these. A user has half of each, strangers have a quarter. Default 1024.
+	MaxRequests, MaxStreams int
 	// Refuse answers a person whom a page is refused; it must write status. The default answers as
 	// to a program.
 	Refuse func(w http.ResponseWriter, r *http.Request, status int, code, sentence string)
@@ -112,11 +118,11 @@ type Config struct {
 
 // Guard decides who may use one server.
 type Guard struct {
-	config Config
-	public *url.URL // nil: loopback names only
-	csrf   *http.CrossOriginProtection
-	room   *room
-	token  string // the API token
+	config            Config
+	public            *url.URL // nil: loopback names only
+	csrf              *http.CrossOriginProtection
+	requests, streams *room
+	token             string // the API token
 	// start is another one at each start, but for [Config.Start]: what browsers sign to prove themselves, and the secrets
 	// that write, follow from it and the API token.
 	start    string
@@ -133,7 +139,8 @@ func New(c Config) (*Guard, error) {
 	}
 	c.TokenFile = cmp.Or(c.TokenFile, filepath.Join(c.Dir, "token"))
 	c.Documents = cmp.Or[document.Store](c.Documents, document.Folder(c.Dir))
-	c.MaxRequests, c.Logger = cmp.Or(max(c.MaxRequests, 0), 1024), cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
+	c.MaxRequests, c.MaxStreams = cmp.Or(max(c.MaxRequests, 0), 1024), cmp.Or(max(c.MaxStreams, 0), 1024)
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	if c.Now == nil {
 		c.Now = time.Now
 	}
@@ -142,7 +149,7 @@ func New(c Config) (*Guard, error) {
 			refuse(w, status, code, sentence)
 		}
 	}
-	g := &Guard{config: c, csrf: http.NewCrossOriginProtection(), room: newRoom(c.MaxRequests), start: cmp.Or(c.Start, rand.Text())}
+	g := &Guard{config: c, csrf: http.NewCrossOriginProtection(), requests: newRoom(c.MaxRequests), streams: newRoom(c.MaxStreams), start: cmp.Or(c.Start, rand.Text())}
 	var err error
 	if c.PublicURL != "" {
 		if c.NoAuth {
@@ -230,14 +237,8 @@ func (g *Guard) Handler(next http.Handler) http.Handler {
 		if g.Secure() {
 			w.Header().Set("Strict-Transport-Security", "max-age=31536000")
 		}
-		known := g.config.NoAuth
-		if !known {
-			_, known = g.mayMCP(r)
-		}
-		if !known { // this may ask a database
-			_, known = g.mayRead(r)
-		}
-		r = timed(w, r, known)
+		v := g.visitor(r)
+		r = timed(w, r, v.known)
 		if r.Method == http.MethodConnect {
 			refuse(w, http.StatusMethodNotAllowed, "not_a_proxy", "webchat is not a proxy. Open its address in a browser, and take it out of your proxy settings.")
 			return
@@ -255,12 +256,26 @@ func (g *Guard) Handler(next http.Handler) http.Handler {
 			refuse(w, http.StatusForbidden, "cross_origin", "Requests made by pages of another origin are refused.")
 			return
 		}
-		if known {
-			g.atWork(w, r, true, next)
-		} else if r = receive(w, r); r != nil {
-			g.atWork(w, r, false, next)
+		if !v.known {
+			r = receive(w, r)
+		}
+		if r != nil {
+			g.atWork(w, r, v, next)
 		}
 	})
+}
+
+// visitor returns whose share a request takes. An agent with a key for MCP has one of its own.
+func (g *Guard) visitor(r *http.Request) (v visitor) {
+	switch name := g.KeyName(r); {
+	case g.config.NoAuth, name == "api":
+		v.known = true
+	case name != "":
+		v = visitor{user: name, known: true}
+	default: // this may ask a database
+		v.user, v.known = g.mayRead(r)
+	}
+	return v
 }
 
 // probes are the paths that answer whatever the Host.

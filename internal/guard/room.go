@@ -2,61 +2,105 @@ package guard
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"sync"
-	"sync/atomic"
 )
 
-// room is how many requests may be at work. Strangers have a quarter of it.
+// ErrStreams means that no further stream may be open: answer 503 with Retry-After.
+var ErrStreams = errors.New("too many event streams and waiting requests are open")
+
+// room is how much may be at work at the same time. One user may have half of it, and strangers a
+// quarter together, so that none of them closes the server for the others.
 type room struct {
-	most, strangers int64
-	all, strange    atomic.Int64
+	most int
+	mu   sync.Mutex // guards what follows
+	all  int
+	of   map[visitor]int
 }
 
-func newRoom(most int) *room { return &room{most: int64(most), strangers: max(int64(most)/4, 1)} }
+func newRoom(most int) *room { return &room{most: most, of: map[visitor]int{}} }
 
-// enter takes a place; release gives it back and may be called more than once. nil means that there
-// is none.
-func (r *room) enter(known bool) (release func()) {
-	if !known && r.strange.Add(1) > r.strangers {
-		r.strange.Add(-1)
+// share is how much one visitor may have.
+func (r *room) share(v visitor) int {
+	if v.known {
+		return max(r.most/2, 1)
+	}
+	return max(r.most/4, 1)
+}
+
+// enter takes a place; leave gives it back. nil means that there is none.
+func (r *room) enter(v visitor) (leave func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.all >= r.most || r.of[v] >= r.share(v) {
 		return nil
 	}
-	if r.all.Add(1) > r.most {
-		r.release(known)
+	r.all++
+	r.of[v]++
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.all--
+		if r.of[v]--; r.of[v] == 0 {
+			delete(r.of, v)
+		}
+	}
+}
+
+// seat is the place of a request that is at work.
+type seat struct {
+	streams *room
+	v       visitor
+
+	mu       sync.Mutex // guards what follows
+	leave    func()
+	streamed bool
+}
+
+type seatKey struct{}
+
+// Streaming notes that the request has become an event stream, or waits until something happens. From
+// then on it counts among streams, which have their own bound, and not as a request. [ErrStreams] when
+// there are too many.
+func Streaming(r *http.Request) error {
+	s, ok := r.Context().Value(seatKey{}).(*seat)
+	if !ok {
 		return nil
 	}
-	return sync.OnceFunc(func() { r.release(known) })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.streamed {
+		return nil
+	}
+	leave := s.streams.enter(s.v)
+	if leave == nil {
+		return ErrStreams
+	}
+	s.leave()
+	s.leave, s.streamed = leave, true
+	return nil
 }
 
-func (r *room) release(known bool) {
-	r.all.Add(-1)
-	if !known {
-		r.strange.Add(-1)
-	}
-}
-
-type releaseKey struct{}
-
-// Streaming notes that the request has become an event stream. It no longer counts as a request at
-// work: streams have their own bound.
-func Streaming(r *http.Request) {
-	if release, ok := r.Context().Value(releaseKey{}).(func()); ok {
-		release()
-	}
+func (s *seat) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.leave()
 }
 
 // atWork has a request done with a place of its own, or refused without one.
-func (g *Guard) atWork(w http.ResponseWriter, r *http.Request, known bool, next http.Handler) {
-	release := g.room.enter(known)
-	if release == nil {
+func (g *Guard) atWork(w http.ResponseWriter, r *http.Request, v visitor, next http.Handler) {
+	leave := g.requests.enter(v)
+	if leave == nil {
 		w.Header().Set("Retry-After", "1")
-		refuse(w, http.StatusServiceUnavailable, "too_many_requests", "Too many requests are at work; try again in a second.")
+		refuse(w, http.StatusServiceUnavailable, "too_many_requests",
+			"Too many requests are at work; try again in a second.")
 		return
 	}
-	defer release()
+	s := &seat{streams: g.streams, v: v, leave: leave}
+	defer s.end()
 	place := placeOf(r.Context())
-	place.begin(known, answerTime)
+	place.begin(v, answerTime)
 	defer place.end()
-	next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), releaseKey{}, release)))
+	next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), seatKey{}, s)))
 }

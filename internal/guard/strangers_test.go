@@ -29,7 +29,8 @@ func besiege(t *testing.T, connections, requests int) *besieged {
 	b := &besieged{Guard: newGuard(t, guard.Config{MaxRequests: requests}), t: t, address: l.Addr().String()}
 	places := guard.NewConnections(connections)
 	var open sync.WaitGroup
-	server := &http.Server{Handler: routes(b.Guard), ConnContext: places.Context, ConnState: func(_ net.Conn, s http.ConnState) {
+	server := &http.Server{Handler: routes(b.Guard), ConnContext: places.Context, ConnState: func(c net.Conn, s http.ConnState) {
+		places.State(c, s)
 		switch s {
 		case http.StateNew:
 			open.Add(1)
@@ -126,40 +127,88 @@ func TestSilentConnectionsMakeRoom(t *testing.T) {
 	}
 }
 
-// THREATS 81: strangers have a quarter of the requests, the others have all of them.
-func TestStrangersHaveAShare(t *testing.T) {
-	g := newGuard(t, guard.Config{MaxRequests: 8})
+// visitors are credentials of two users, and of a stranger.
+func visitors(t *testing.T, g *guard.Guard) (mine, theirs, strange map[string]string) {
+	t.Helper()
+	key, err := g.MCPKey("other")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bearer := func(token string) map[string]string { return map[string]string{"Authorization": "Bearer " + token} }
+	return bearer(g.Token()), bearer(key), bearer("wrong")
+}
+
+// THREATS 81 and 111: strangers have a quarter of the requests and of the streams, and a user half.
+func TestThreat114EachHasAShare(t *testing.T) {
+	g := newGuard(t, guard.Config{MaxRequests: 8, MaxStreams: 8})
 	enter, leave := make(chan struct{}), make(chan struct{})
-	h := g.Handler(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/long" {
+	h := g.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/stream" && guard.Streaming(r) != nil {
+			w.WriteHeader(http.StatusTeapot)
+			return
+		}
+		if r.URL.Path != "/" {
 			enter <- struct{}{}
 			<-leave
 		}
 	}))
-	mine := map[string]string{"Authorization": "Bearer " + g.Token()}
+	mine, theirs, strange := visitors(t, g)
+	held := 0
 	done := make(chan struct{})
-	occupy := func(header map[string]string) {
-		go func() { do(h, call{target: "/long", header: header}); done <- struct{}{} }()
-		<-enter
+	hold := func(n int, path string, header map[string]string) {
+		for range n {
+			go func() { do(h, call{target: path, header: header}); done <- struct{}{} }()
+			<-enter
+			held++
+		}
 	}
-	for range 2 {
-		occupy(nil)
+	for _, path := range []string{"/stream", "/long"} {
+		refused := map[string]int{"/stream": http.StatusTeapot, "/long": 503}[path]
+		hold(2, path, strange)
+		want(t, h, call{target: path, header: strange}, refused)
+		want(t, h, call{target: path}, refused) // they are one
+		hold(4, path, mine)
+		want(t, h, call{target: path, header: mine}, refused)
+		hold(2, path, theirs)
+		want(t, h, call{target: path, header: theirs}, refused) // that is all
 	}
-	if res := want(t, h, call{target: "/"}, 503); res.Header.Get("Retry-After") == "" {
+	if res := want(t, h, call{target: "/", header: mine}, 503); res.Header.Get("Retry-After") == "" {
 		t.Error("no Retry-After")
 	}
-	want(t, h, call{target: "/", header: map[string]string{"Authorization": "Bearer wrong"}}, 503)
-	for range 6 {
-		want(t, h, call{target: "/", header: mine}, 200)
-		occupy(mine)
-	}
-	want(t, h, call{target: "/", header: mine}, 503)
 	close(leave)
-	for range 8 {
+	for range held {
 		<-done
 	}
-	want(t, h, call{target: "/"}, 200)
-	want(t, h, call{target: "/", header: mine}, 200)
+	for _, who := range []map[string]string{mine, theirs, strange} {
+		want(t, h, call{target: "/", header: who}, 200)
+	}
+}
+
+// THREATS 114: connections that a user holds and does not use make room, those of who has most first.
+func TestThreat114IdleConnectionsMakeRoom(t *testing.T) {
+	b := besiege(t, 40, 1000)
+	mine, theirs, _ := visitors(t, b.Guard)
+	open := func(who map[string]string) net.Conn {
+		t.Helper()
+		c := b.knock("GET /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: " + who["Authorization"] + "\r\n\r\n")
+		if got := status(c); got != 200 {
+			t.Fatalf("a request over a new connection: %d", got)
+		}
+		return c
+	}
+	kept := []net.Conn{open(theirs), open(theirs)}
+	for range 100 {
+		open(mine)
+	}
+	kept = append(kept, open(theirs))
+	for i, c := range kept {
+		if _, err := io.WriteString(c, "GET /auth HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		if got := status(c); got != 200 {
+			t.Errorf("connection %d of the other user: %d", i, got)
+		}
+	}
 }
 
 // Event streams have a bound of their own.
@@ -168,7 +217,9 @@ func TestStreamsTakeNoRequestsPlace(t *testing.T) {
 	enter, leave := make(chan struct{}), make(chan struct{})
 	h := g.Handler(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/stream" {
-			guard.Streaming(r)
+			if err := guard.Streaming(r); err != nil {
+				t.Error(err)
+			}
 			enter <- struct{}{}
 			<-leave
 		}

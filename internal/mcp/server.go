@@ -27,8 +27,6 @@ const (
 	// protocolSilence is how long a session of the protocol is kept: a client that comes back later
 	// has to begin again, which not all can.
 	protocolSilence = 24 * time.Hour
-	// mostRequests is how many requests and connections may be open at the same time.
-	mostRequests = 256
 )
 
 // ErrGone is wrapped by [Sessions].Wake for a session that was deleted.
@@ -120,7 +118,6 @@ type Server struct {
 
 	mu      sync.Mutex // guards what follows
 	closed  bool
-	open    int                // requests and connections
 	entered sync.WaitGroup     // the same; Add under mu while not closed
 	owners  map[string]Visitor // whose the sessions of the protocol are, by their ids
 	running map[*running]bool
@@ -281,22 +278,15 @@ func newID() string { return rand.Text() }
 func (s *Server) enter(ctx context.Context) (_ context.Context, leave func(), _ error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case s.closed:
+	if s.closed {
 		return nil, nil, errors.New("the server ends")
-	case s.open >= mostRequests:
-		return nil, nil, fmt.Errorf("%d requests are open; try again when some have ended", mostRequests)
 	}
-	s.open++
 	s.entered.Add(1)
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(s.ctx, cancel)
 	return ctx, func() {
 		stop()
 		cancel()
-		s.mu.Lock()
-		s.open--
-		s.mu.Unlock()
 		s.entered.Done()
 	}, nil
 }

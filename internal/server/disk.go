@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"webchat/internal/guard"
 	"webchat/internal/outputs"
 	"webchat/internal/session"
 )
@@ -60,6 +61,9 @@ func (s *Server) onDisk(r *http.Request, one *session.Session, _ empty) (out dis
 		return err
 	}
 	if err := compare(); err != nil || !q.Has("seen") || out.Seen != q.Get("seen") {
+		return out, err
+	}
+	if err := guard.Streaming(r); err != nil {
 		return out, err
 	}
 	end, tick := time.NewTimer(diskAnswer), time.NewTicker(diskPoll)

@@ -69,7 +69,7 @@ var refusals = []struct {
 	{guard.ErrEnded, refusal{401, "sign_in_ended", "", ""}},
 	{guard.ErrProvider, refusal{503, "provider_away", "", "5"}},
 	{guard.ErrKey, refusal{400, "bad_key", "", ""}},
-	{sse.ErrTooMany, refusal{503, "too_many_streams", "Too many event streams are open; close one or try again later.", "5"}},
+	{guard.ErrStreams, refusal{503, "too_many_streams", "Too many event streams are open; close one or try again later.", "5"}},
 	{sse.ErrClosed, refusal{503, "closing", "The server is closing; try again in a moment.", "2"}},
 	{errCut, refusal{502, "replica_cut", "", ""}},
 	{os.ErrDeadlineExceeded, refusal{408, "too_slow", "The body did not arrive in time; send it again.", ""}},

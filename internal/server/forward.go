@@ -118,20 +118,18 @@ var errCut = errors.New("the webchat that has this ended before it answered: loo
 type forwarder struct {
 	peers     Peers // nil: there are no others
 	guard     *guard.Guard
-	most      int // streams at once
 	transport *http.Transport
 	errors    *slog.Logger
 	count     func(to string, code int)
 
-	mu      sync.Mutex // guards what follows
-	closed  bool
-	ended   chan struct{} // closed with it
-	streams int
-	open    map[*passage]struct{}
+	mu     sync.Mutex // guards what follows
+	closed bool
+	ended  chan struct{} // closed with it
+	open   map[*passage]struct{}
 }
 
 func newForwarder(c Config) *forwarder {
-	f := &forwarder{peers: c.Peers, guard: c.Guard, most: cmp.Or(c.MaxStreams, 1024), errors: c.Logger, count: c.Forwarded, ended: make(chan struct{}), open: map[*passage]struct{}{}}
+	f := &forwarder{peers: c.Peers, guard: c.Guard, errors: c.Logger, count: c.Forwarded, ended: make(chan struct{}), open: map[*passage]struct{}{}}
 	if f.count == nil {
 		f.count = func(string, int) {}
 	}
@@ -215,26 +213,17 @@ func (f *forwarder) leave(p *passage) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.open, p)
-	if p.stream {
-		f.streams--
-	}
 }
 
-// streaming notes that the answer is a stream, of which there may be only so many.
-func (f *forwarder) streaming(p *passage) error {
+// streaming notes that the answer to r is a stream, of which there may be only so many.
+func (f *forwarder) streaming(p *passage, r *http.Request) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	switch {
-	case f.closed:
+	if f.closed {
 		return errStopping
-	case p.stream:
-		return nil
-	case f.streams >= f.most:
-		return sse.ErrTooMany
 	}
 	p.stream = true
-	f.streams++
-	return nil
+	return guard.Streaming(r)
 }
 
 // cut ends what is passed on but for what must not be done twice, and lets nothing more through.
@@ -451,8 +440,7 @@ func (s *Server) passOn(p *passage, w http.ResponseWriter, r *http.Request) (fai
 	}
 	defer f.leave(p)
 	if p.to == ofKey { // it answers by a stream more often than not
-		guard.Streaming(r)
-		if err := f.streaming(p); err != nil {
+		if err := f.streaming(p, r); err != nil {
 			return err
 		}
 	}
@@ -484,10 +472,9 @@ func (s *Server) passOn(p *passage, w http.ResponseWriter, r *http.Request) (fai
 				return &awayError{until: p.until, moved: true}
 			}
 			if strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
-				if err := f.streaming(p); err != nil {
+				if err := f.streaming(p, r); err != nil {
 					return err
 				}
-				guard.Streaming(r)
 				if r.ProtoMajor == 1 { // no chunks, and the connection ends with it, as of our own streams
 					res.Header.Set("Transfer-Encoding", "identity")
 				}
@@ -519,7 +506,7 @@ func (p *passage) failure(ctx context.Context, r *http.Request, body *sentBody, 
 		panic(http.ErrAbortHandler) // the client is gone
 	case cut != nil:
 		return unsent(*cut)
-	case away, errors.Is(err, sse.ErrTooMany), errors.Is(err, sse.ErrClosed):
+	case away, errors.Is(err, guard.ErrStreams), errors.Is(err, sse.ErrClosed):
 		return err
 	case errors.Is(context.Cause(ctx), errStopping):
 		return errStopping

@@ -11,6 +11,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"webchat/internal/event"
+	"webchat/internal/guard"
 	"webchat/internal/session"
 	"webchat/internal/sse"
 )
@@ -59,6 +60,13 @@ func (s *Server) sendMessage(w http.ResponseWriter, r *http.Request, one *sessio
 	if in.Mode != "" && in.Mode != session.SendQueue && in.Mode != session.SendSteer {
 		return invalid("invalid", "The mode must be queue or steer.")
 	}
+	wait := r.URL.Query().Get("wait")
+	waits := wait == "true" || wait == "1"
+	if waits || acceptsStream(r) { // else it would be refused when the prompt is sent already
+		if err := guard.Streaming(r); err != nil {
+			return err
+		}
+	}
 	if acceptsStream(r) {
 		return s.streamTurn(w, r, one, in.message())
 	}
@@ -66,7 +74,7 @@ func (s *Server) sendMessage(w http.ResponseWriter, r *http.Request, one *sessio
 	if err != nil {
 		return err
 	}
-	if wait := r.URL.Query().Get("wait"); wait != "true" && wait != "1" {
+	if !waits {
 		return reply(w, http.StatusAccepted, messageReply{id})
 	}
 	result, err := one.WaitTurn(r.Context(), id)

@@ -53,6 +53,11 @@ func (s *Server) outputID(r *http.Request) outputs.ID {
 }
 
 func (s *Server) output(w http.ResponseWriter, r *http.Request) error {
+	if r.URL.Query().Has("follow") {
+		if err := guard.Streaming(r); err != nil {
+			return err
+		}
+	}
 	s.outputs.ServeOutput(w, r, s.outputID(r))
 	return nil
 }

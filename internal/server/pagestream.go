@@ -88,7 +88,9 @@ func (s *Server) pageStream(w http.ResponseWriter, r *http.Request, one *session
 		return err
 	}
 	defer release()
-	guard.Streaming(r)
+	if err := guard.Streaming(r); err != nil {
+		return err
+	}
 	return src.topic.Serve(w, r.WithContext(ctx), func(_ context.Context, send func(sse.Frame) error) (int64, error) {
 		f, pos := src.projector.Join(after)
 		return pos, send(sse.Frame{ID: f.Seq, Data: f.Data()})

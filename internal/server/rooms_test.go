@@ -78,7 +78,7 @@ func (s *safeBuffer) Write(p []byte) (int, error) {
 }
 func (s *safeBuffer) String() string { s.mu.Lock(); defer s.mu.Unlock(); return s.b.String() }
 
-// newHouse makes one; of what may be given, a func(*sse.Config) changes the streams, and guard.Users are
+// newHouse makes one; of what may be given, a func(*sse.Config) changes the streams, a func(*guard.Config) who is let in, and guard.Users are
 // who says who people are.
 func newHouse(t testing.TB, change ...any) *house {
 	t.Helper()
@@ -127,6 +127,8 @@ func newHouseIn(t testing.TB, db interface {
 		switch c := c.(type) {
 		case func(*sse.Config):
 			c(&config)
+		case func(*guard.Config):
+			c(&admits)
 		case guard.Users:
 			users = c
 		}
@@ -157,7 +159,7 @@ func newHouseIn(t testing.TB, db interface {
 	h.hub, err = sse.New(config)
 	must(err)
 	h.server, err = server.New(server.Config{Sessions: h.sessions, Outputs: h.outputs, Hub: h.hub, Guard: h.guard,
-		Pages: pages, Version: "test", Grants: kept, Logger: log, Peers: peers, MaxStreams: config.MaxStreams,
+		Pages: pages, Version: "test", Grants: kept, Logger: log, Peers: peers,
 		MCPSession: agentOf,
 		Forwarded:  func(to string, code int) { h.resident.count(to, code) },
 		MCP: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -80,8 +80,6 @@ type Config struct {
 	Grants   *policy.Kept // nil: nothing is allowed for a workspace
 	// Peers are the replicas that share the sessions; nil means there are no others.
 	Peers Peers
-	// MaxStreams bounds the streams of other replicas that are open here; 0 means 1024.
-	MaxStreams int
 	// MCPSession returns whose agent has the key for MCP of a name, empty for a client's; nil if there
 	// are no agents' keys.
 	MCPSession func(key string) eventlog.ID

@@ -3,11 +3,14 @@ package server_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"strconv"
 	"strings"
 	"testing"
 
-	"webchat/internal/sse"
+	"webchat/internal/guard"
+	"webchat/internal/store/storetest"
 )
 
 // frame is what a client reads of a stream.
@@ -214,7 +217,7 @@ func TestChangesOfAllSessions(t *testing.T) {
 }
 
 func TestTooManyStreams(t *testing.T) {
-	h := newHouse(t, func(c *sse.Config) { c.MaxStreams = 2 })
+	h := newHouse(t, func(c *guard.Config) { c.MaxStreams = 4 })
 	_, path := h.session(t)
 	h.open(t, "GET", path+"/events", "").until("session.start")
 	h.open(t, "GET", "/api/stream", "")
@@ -261,5 +264,49 @@ func TestPageStream(t *testing.T) {
 	}
 	if _, body := h.do("GET", "/sessions/"+id, ""); !strings.Contains(body, "Displayed go.mod") {
 		t.Errorf("the page lacks what the stream had")
+	}
+}
+
+// THREATS 114: what waits for something to happen counts among streams and takes no request's place.
+func TestThreat114WaitingCountsAmongStreams(t *testing.T) {
+	b := newRecalling()
+	h := newHouseOn(t, storetest.NewMemory(), b, func(c *guard.Config) { c.MaxRequests, c.MaxStreams = 2, 4 })
+	id, path := h.session(t)
+	waits := func(text string) *http.Request {
+		return h.request("POST", path+"/messages?wait=true", `{"content":"`+text+`"}`)
+	}
+	answered := make(chan int)
+	go func(r *http.Request) {
+		res, err := h.client.Do(r)
+		if err != nil {
+			t.Error(err)
+			close(answered)
+			return
+		}
+		_ = res.Body.Close()
+		answered <- res.StatusCode
+	}(waits("prompt-1x"))
+	<-b.line(id).sent
+	h.open(t, "GET", path+"/events", "").until("session.start")
+	for what, r := range map[string]*http.Request{
+		"a prompt": waits("prompt-2x"), "a prompt's stream": h.request("POST", path+"/messages", `{"content":"prompt-2x"}`, "Accept: text/event-stream"),
+		"news of files": h.request("GET", path+"/disk?seen=", ""), "a key": h.request("GET", "/mcp", ""),
+	} {
+		res, err := h.client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, _ := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		if res.StatusCode != 503 || !strings.Contains(string(text), "too_many_streams") {
+			t.Errorf("%s beside two that wait, of two: %d %s", what, res.StatusCode, text)
+		}
+	}
+	if res, log := h.do("GET", path+"/events", ""); res.StatusCode != 200 || strings.Contains(log, "prompt-2x") {
+		t.Errorf("a request beside what waits: %d %s", res.StatusCode, log)
+	}
+	b.line(id).done <- struct{}{}
+	if got := <-answered; got != 200 {
+		t.Errorf("what waited is answered %d", got)
 	}
 }

@@ -45,9 +45,11 @@ func (s *Server) metrics(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// mcp answers by a stream more often than not, and has its own bound of requests.
+// mcp answers by a stream more often than not.
 func (s *Server) mcp(w http.ResponseWriter, r *http.Request) error {
-	guard.Streaming(r)
+	if err := guard.Streaming(r); err != nil {
+		return err
+	}
 	s.MCP.ServeHTTP(w, r)
 	return nil
 }

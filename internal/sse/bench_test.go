@@ -37,7 +37,7 @@ type contender struct {
 type serverFunc func(testing.TB, http.HandlerFunc) *httptest.Server
 
 func ours(b *testing.B, serve serverFunc, buffer int) contender {
-	h := newHub(b, Config{Buffer: buffer, MaxStreams: 10000})
+	h := newHub(b, Config{Buffer: buffer})
 	topic := h.Topic("bench")
 	return contender{"ours", func(f Frame) { topic.Publish(f) }, serve(b, func(w http.ResponseWriter, r *http.Request) { _ = topic.Serve(w, r, nil) })}
 }

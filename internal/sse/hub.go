@@ -14,11 +14,9 @@ import (
 	r3labs "github.com/r3labs/sse/v2"
 )
 
-// Errors of Serve and Stream. With the first three nothing was written yet, so the caller still can
+// Errors of Serve and Stream. With the first two nothing was written yet, so the caller still can
 // answer; every other error comes after the 200 and is for a log.
 var (
-	// ErrTooMany means that MaxStreams are open: answer 503 with Retry-After.
-	ErrTooMany = errors.New("sse: too many open streams: close one or raise the limit")
 	// ErrClosed means that the hub closes: answer 503.
 	ErrClosed = errors.New("sse: the hub is closed")
 	// ErrUnsupported means that the ResponseWriter has no write deadline or no flush: some wrapper
@@ -39,8 +37,6 @@ type Config struct {
 	// Buffer is how many bytes may wait for one client beside what its connection holds; one frame
 	// more is let through when nothing waits. Default 2 MiB.
 	Buffer int
-	// MaxStreams bounds the open streams of all topics together. Default 256.
-	MaxStreams int
 	// Retry is the least time after which a client should reconnect. Each gets its own, up to twice
 	// as long, so that they do not all come at once. Default 1 s.
 	Retry time.Duration
@@ -64,11 +60,11 @@ type Hub struct {
 
 // New makes a hub. It has no goroutine of its own. The error refuses a negative setting.
 func New(c Config) (*Hub, error) {
-	if min(c.Heartbeat, c.WriteTimeout, c.Retry) < 0 || min(c.Buffer, c.MaxStreams) < 0 {
+	if min(c.Heartbeat, c.WriteTimeout, c.Retry) < 0 || c.Buffer < 0 {
 		return nil, errors.New("sse: a setting is negative: use a positive value, or 0 for the default")
 	}
 	c.Heartbeat, c.WriteTimeout, c.Retry = cmp.Or(c.Heartbeat, 15*time.Second), cmp.Or(c.WriteTimeout, 10*time.Second), cmp.Or(c.Retry, time.Second)
-	c.Buffer, c.MaxStreams = cmp.Or(c.Buffer, 2<<20), cmp.Or(c.MaxStreams, 256)
+	c.Buffer = cmp.Or(c.Buffer, 2<<20)
 	fanout := r3labs.New()
 	fanout.AutoReplay = false // it repeats, renumbers and never forgets
 	fanout.AutoStream = false // names come from us only
@@ -104,9 +100,6 @@ func (h *Hub) admit(c *client) error {
 	defer h.mu.Unlock()
 	if h.closed {
 		return ErrClosed
-	}
-	if len(h.clients) >= h.config.MaxStreams {
-		return ErrTooMany
 	}
 	h.clients[c] = struct{}{}
 	return nil

@@ -117,7 +117,7 @@ func skip(t *testing.T, r *bufio.Reader, lines int) {
 }
 
 func TestHeadWritesTheHeaderOnly(t *testing.T) {
-	h := newHub(t, Config{MaxStreams: 1})
+	h := newHub(t, Config{})
 	srv := server(t, func(w http.ResponseWriter, r *http.Request) {
 		err := h.Topic("a").Serve(w, r, func(context.Context, func(Frame) error) (int64, error) {
 			t.Error("replay ran for a HEAD")
@@ -172,37 +172,6 @@ func TestHTTP10Client(t *testing.T) {
 	}
 }
 
-func TestTooManyStreams(t *testing.T) {
-	h := newHub(t, Config{MaxStreams: 2})
-	srv := server(t, func(w http.ResponseWriter, r *http.Request) {
-		var err error
-		if r.URL.Path == "/private" {
-			err = h.Stream(w, r, nil, func(ctx context.Context, _ func(...Frame)) error {
-				<-ctx.Done()
-				return ctx.Err()
-			})
-		} else {
-			err = h.Topic(r.URL.Path).Serve(w, r, nil)
-		}
-		if errors.Is(err, ErrTooMany) {
-			w.WriteHeader(http.StatusServiceUnavailable)
-		}
-	})
-	first, _ := get(t, srv.URL+"/a")
-	second, _ := get(t, srv.URL+"/private")
-	for _, path := range []string{"/a", "/b", "/private"} {
-		if res, _ := get(t, srv.URL+path); res.StatusCode != http.StatusServiceUnavailable {
-			t.Fatalf("a third stream on %s: %s", path, res.Status)
-		}
-	}
-	first.Body.Close()
-	second.Body.Close()
-	waitFor(t, func() bool { return len(h.open()) == 0 })
-	if res, _ := get(t, srv.URL+"/a"); res.StatusCode != http.StatusOK {
-		t.Fatalf("after both had left: %s", res.Status)
-	}
-}
-
 // waitFor polls a condition that nothing announces.
 func waitFor(t testing.TB, ok func() bool) {
 	t.Helper()
@@ -215,19 +184,22 @@ func waitFor(t testing.TB, ok func() bool) {
 }
 
 func TestRefusesAResponseThatCannotStream(t *testing.T) {
-	h := newHub(t, Config{MaxStreams: 1})
+	h := newHub(t, Config{})
 	type noUnwrap struct{ http.ResponseWriter }
 	type onlyFlush struct {
 		http.ResponseWriter
 		http.Flusher
 	}
-	for range 2 { // twice: the refused one must not count
+	for range 2 {
 		w := httptest.NewRecorder()
 		wantErr(t, h.Topic("a").Serve(noUnwrap{w}, httptest.NewRequest("GET", "/", nil), nil), ErrUnsupported)
 		wantErr(t, h.Stream(onlyFlush{w, w}, httptest.NewRequest("GET", "/", nil), nil, nil), ErrUnsupported)
 		if w.Body.Len() > 0 || len(w.Header()) > 0 || w.Flushed {
 			t.Error("something was written")
 		}
+	}
+	if n := h.Streams(); n != 0 {
+		t.Errorf("%d streams are open", n)
 	}
 }
 
@@ -343,7 +315,7 @@ func TestTopicsCostNothingWithoutClients(t *testing.T) {
 }
 
 func TestConfig(t *testing.T) {
-	for _, c := range []Config{{Heartbeat: -1}, {WriteTimeout: -1}, {Buffer: -1}, {MaxStreams: -1}, {Retry: -1}} {
+	for _, c := range []Config{{Heartbeat: -1}, {WriteTimeout: -1}, {Buffer: -1}, {Retry: -1}} {
 		if _, err := New(c); err == nil {
 			t.Errorf("%+v was accepted", c)
 		}
