@@ -38,7 +38,7 @@ func (o *options) autohand(c *config, dir string, lend agent.Lender, log *slog.L
 		return autohand.Config{}, fmt.Errorf("find this program: %w", err)
 	}
 	env, _ := policy.Inherit(o.env, c.EnvAllow, c.keyVariables())
-	cfg := autohand.Config{Path: o.AutohandPath, Env: env, Home: filepath.Join(o.shared(dir), agentsFolder, autohand.Name), UserHome: o.home(),
+	cfg := autohand.Config{Path: o.AutohandPath, Env: env, NoInstructions: o.Instructions == "off", Home: filepath.Join(o.shared(dir), agentsFolder, autohand.Name), UserHome: o.home(),
 		Settings: o.autohandSettings(), Lend: lend, Servers: o.mcpServers(c).Answering, Hook: []string{self, agentHook}, Logger: log}
 	providers, err := o.providers(c)
 	if err != nil {

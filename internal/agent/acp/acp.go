@@ -78,6 +78,9 @@ func (b *Backend) Name() string { return b.cfg.Name }
 func (b *Backend) Info(context.Context) agent.Info {
 	asking, version := b.Asking(b.recalled().Version)
 	i := agent.Info{Counting: agent.CountsTurns, Intercept: agent.InterceptAsked, CanResume: b.cfg.Home != "", Version: version, Lacks: b.cfg.lacks(asking)}
+	if b.cfg.NoInstructions && !b.cfg.skips() {
+		i.Lacks = append(i.Lacks, convo.Instructed)
+	}
 	_, err := proc.LookUp(proc.Command{Args: b.cfg.Command, Env: b.cfg.Env})
 	if i.Available = err == nil; !i.Available {
 		i.Reason = fmt.Sprintf("%s is not installed: %s is not on PATH.", b.cfg.Title, b.cfg.Command[0])

@@ -84,9 +84,6 @@ func (p Preset) lacks(a agent.Asking) (all []string) {
 	if p.Obeys {
 		all = append(all, "does what your own settings of it allow without asking")
 	}
-	if !p.skips() {
-		all = append(all, "loads the instruction files of a folder, also with --instructions off")
-	}
 	all = append(all, "cannot be steered while it works")
 	if p.Untried {
 		all = append(all, "was never tried with webchat")

@@ -48,8 +48,8 @@ func TestCommandsMayBeGranted(t *testing.T) {
 	h := sit(t, "polite", nil, nil)
 	p := policy.New(policy.Config{Workspace: h.workspace})
 	for args, want := range map[string]int{
-		`{"command":"go test ./middleware"}`:                              3,
-		`{"command":"go","args":["test","./middleware"],"directory":"."}`: 3,
+		`{"command":"go test ./middleware"}`:                              4,
+		`{"command":"go","args":["test","./middleware"],"directory":"."}`: 4,
 		`{"command":"go test ./middleware","directory":"/etc"}`:           0,
 		`{"command":"go test","env":{"GOFLAGS":"-exec=./x"}}`:             0,
 	} {

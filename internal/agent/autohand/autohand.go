@@ -36,6 +36,9 @@ type Config struct {
 	// Settings is the user's own configuration of the CLI, a JSON file: its provider and login are
 	// used. Empty, or no such file: there are none.
 	Settings string
+	// NoInstructions says that the user wants no instruction files of a workspace loaded, from which
+	// nothing keeps the CLI.
+	NoInstructions bool
 	// Provider is a model of the user's; nil means that of Settings.
 	Provider *Provider
 	Lend     agent.Lender
@@ -96,7 +99,9 @@ func (b *Backend) Info(context.Context) agent.Info {
 	default:
 		i.Available, i.Version = true, version
 		found, _ := b.Asking(version)
-		i.Lacks = append(convo.Unasked(found), "loads the instruction files of a folder, also with --instructions off")
+		if i.Lacks = convo.Unasked(found); b.cfg.NoInstructions {
+			i.Lacks = append(i.Lacks, convo.Instructed)
+		}
 	}
 	return i
 }

@@ -97,3 +97,7 @@ func holds(name string) bool {
 	entries, err := os.ReadDir(name)
 	return err != nil || len(entries) > 0
 }
+
+// Instructed is what a user who wants no instruction files loaded should know of an agent that cannot
+// be kept from it; see [agent.Info].Lacks.
+const Instructed = "loads the instruction files of a folder, also with --instructions off"
