@@ -115,7 +115,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	}
 	cells := o.cages(c, box, dir, log)
 	if err := cage.Clear(filepath.Join(dir, confinedFolder)); err != nil {
-		return nil, fmt.Errorf("remove what confined commands of an earlier start left: %w", err)
+		log.Warn("what confined commands of an earlier start left could not be removed", "error", err)
 	}
 	backends, err := o.backends(c, cells, dir, func(id string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
 		return r.lender.ToAgent(id, call)

@@ -30,6 +30,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -155,7 +156,12 @@ func (c *Config) expand(p string) string {
 }
 
 // Clear empties the folder for scratch files, when no tree of this server runs.
-func Clear(scratch string) error { return remove(scratch) }
+func Clear(scratch string) error {
+	if _, err := os.Lstat(scratch); errors.Is(err, fs.ErrNotExist) {
+		return nil // a disk that is read-only would refuse to remove even that
+	}
+	return remove(scratch)
+}
 
 // remove removes a folder of a tree's, whatever it made of its rights.
 func remove(dir string) error {
