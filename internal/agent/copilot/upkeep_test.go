@@ -196,7 +196,7 @@ func TestRealInside(t *testing.T) {
 	if len(all.Instructions) != 2 || all.Instructions[0].Tokens == 0 || !slices.ContainsFunc(all.Instructions, func(i agent.Instruction) bool { return i.Path == "AGENTS.md" }) {
 		t.Errorf("the instruction files are %+v", all.Instructions)
 	}
-	if len(all.Servers) != 2 || all.Servers[0].State != agent.ServerReady || !slices.Equal(all.Servers[0].Tools, []string{"echo"}) ||
+	if len(all.Servers) != 2 || all.Servers[0].State != agent.ServerReady || !slices.Equal(all.Servers[0].Tools, []string{"echo", "peek"}) ||
 		all.Servers[1].State != agent.ServerFailed || !strings.Contains(all.Servers[1].Error, "No such file") {
 		t.Errorf("the servers are %+v", all.Servers)
 	}
