@@ -79,11 +79,7 @@ const (
 
 // sessions implements [tables].
 func (f *file) sessions(ctx context.Context, query string, args ...any) ([]row, error) {
-	all, err := rowsOf(ctx, f, query, args...)
-	for i := range all {
-		all[i].Damaged = f.damage.count(all[i].ID)
-	}
-	return all, err
+	return rowsOf(ctx, f, f.damage, query, args...)
 }
 
 // page is a query made complete.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"net/url"
 	"os"
 	"path"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
@@ -39,9 +41,13 @@ type badRow struct {
 }
 
 // openDamage reads which events were damaged before. What cannot be read there is found again when
-// the session is read.
+// the session is read. Without a folder there are no copies.
 func openDamage(dir string) *damage {
-	d := &damage{dir: filepath.Join(dir, damageFolder), known: map[eventlog.ID][]int64{}}
+	d := &damage{known: map[eventlog.ID][]int64{}}
+	if dir == "" {
+		return d
+	}
+	d.dir = filepath.Join(dir, damageFolder)
 	files, _ := os.ReadDir(d.dir)
 	for _, f := range files {
 		id, _ := url.PathUnescape(strings.TrimSuffix(f.Name(), copyEnd))
@@ -69,13 +75,20 @@ func (d *damage) count(id eventlog.ID) int {
 	return len(d.known[id])
 }
 
-// keep copies a damaged row, once, and returns where the copy is, in the data folder; empty if it
-// could not be copied, and is tried again at the next reading.
+// keep copies a damaged row, once, and returns where the copy is, in the data folder; empty if there
+// are no copies, or it could not be copied, and is tried again at the next reading.
 func (d *damage) keep(id eventlog.ID, row badRow) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	known := slices.Contains(d.known[id], row.Seq)
+	if d.dir == "" {
+		if !known {
+			d.known[id] = append(d.known[id], row.Seq)
+		}
+		return ""
+	}
 	name := d.copyOf(id)
-	if !slices.Contains(d.known[id], row.Seq) {
+	if !known {
 		b, err := json.Marshal(row)
 		if err == nil {
 			err = os.MkdirAll(d.dir, 0o700)
@@ -104,20 +117,50 @@ func (d *damage) forget(id eventlog.ID) error {
 		return nil
 	}
 	delete(d.known, id)
+	if d.dir == "" {
+		return nil
+	}
 	return fileError(os.Remove(d.copyOf(id)))
 }
 
-// salvage is after for a log with damage, row by row: in the place of what cannot be read there is
-// an [event.SessionDamaged].
-func (f *file) salvage(ctx context.Context, id eventlog.ID, seq int64, limit int) (entries []event.Entry, err error) {
+// sumOf is what is stored beside the bytes of an event, to know them by: their CRC-32C.
+func sumOf(b []byte) int64 { return int64(crc32.Checksum(b, castagnoli)) }
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// decode reads an event from its bytes and their sum, which is -1 where none was stored: then only
+// what is not UTF-8 is known to be damaged. The error wraps [ErrCorrupt].
+func decode(b []byte, sum int64) (event.Event, error) {
+	switch {
+	case sum >= 0 && sum != sumOf(b):
+		return event.Event{}, fmt.Errorf("%w: its bytes are not those that were written", ErrCorrupt)
+	case sum < 0 && !utf8.Valid(b):
+		return event.Event{}, fmt.Errorf("%w: it is not UTF-8", ErrCorrupt)
+	}
+	e, err := event.Unmarshal(b)
+	if err != nil {
+		err = fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	return e, err
+}
+
+// salvage reads entries of a log with damage, row by row: in the place of what cannot be read there
+// is an [event.SessionDamaged].
+func salvage(ctx context.Context, t tables, d *damage, id eventlog.ID, seq int64, limit int) (entries []event.Entry, err error) {
 	var key, last, created int64
-	found, err := f.get(ctx, `SELECT key, last_seq, created_at FROM sessions WHERE id = ?`, []any{string(id)}, &key, &last, &created)
-	if !found || err != nil {
+	err = t.query(ctx, func(r record) error { return r.Scan(&key, &last, &created) },
+		`SELECT key, last_seq, created_at FROM sessions WHERE id = $1`, t.parameter(string(id)))
+	if err != nil {
 		return nil, err
 	}
 	at := instant(created)
 	for n := seq + 1; n <= min(last, seq+int64(limit)); n++ {
-		e, err := f.one(ctx, id, key<<32|n, at)
+		e, err := one(ctx, t, key, n)
+		if errors.Is(err, ErrCorrupt) {
+			where := d.keep(id, badRow{n, err.Error(), e.JSON})
+			e.Event = event.Event{ID: event.ID(fmt.Sprint("damaged-", n)), Timestamp: at, Data: event.SessionDamaged{Copy: where}}
+			e.JSON, err = event.Marshal(e.Event)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -127,22 +170,23 @@ func (f *file) salvage(ctx context.Context, id eventlog.ID, seq int64, limit int
 	return entries, nil
 }
 
-// one reads one entry; at is when the one before it happened.
-func (f *file) one(ctx context.Context, id eventlog.ID, place int64, at time.Time) (event.Entry, error) {
-	e := event.Entry{Seq: place & 0xffffffff}
-	found, err := f.get(ctx, `SELECT json FROM events WHERE at = ?`, []any{place}, &e.JSON)
+// one reads one entry. The error wraps [ErrCorrupt] if it is damaged.
+func one(ctx context.Context, t tables, key, seq int64) (event.Entry, error) {
+	e := event.Entry{Seq: seq}
+	var sum int64
+	found := false
+	text, args := t.entry(key, seq)
+	err := t.query(ctx, func(r record) error {
+		found = true
+		return r.Scan(&e.JSON, &sum)
+	}, text, args...)
 	switch {
-	case found && err == nil:
-		e.Event, err = event.Unmarshal(e.JSON)
-	case err == nil:
+	case err != nil:
+	case !found:
 		err = fmt.Errorf("%w: it is missing", ErrCorrupt)
+	default:
+		e.Event, err = decode(e.JSON, sum)
 	}
-	if err == nil || !errors.Is(err, ErrCorrupt) && !errors.Is(err, event.ErrMalformed) {
-		return e, err
-	}
-	where := f.damage.keep(id, badRow{e.Seq, err.Error(), e.JSON})
-	e.Event = event.Event{ID: event.ID(fmt.Sprint("damaged-", e.Seq)), Timestamp: at, Data: event.SessionDamaged{Copy: where}}
-	e.JSON, err = event.Marshal(e.Event)
 	return e, err
 }
 

@@ -285,25 +285,28 @@ func TestDatabaseRefusesHoles(t *testing.T) {
 	}
 }
 
-// TestDamagedEvents: an entry that is missing or no event costs that entry, is copied
-// once, and its session is known to have damage, also after a restart.
+// TestDamagedEvents: an entry that is missing, no event, or not what was written costs that entry, is
+// copied once, and its session is known to have damage, also after a restart.
 func TestDamagedEvents(t *testing.T) {
 	dir := t.TempDir()
 	db := mustOpen(t, dir)
-	for _, id := range []eventlog.ID{"missing", "malformed", "cut", "sound"} {
+	for _, id := range []eventlog.ID{"missing", "malformed", "cut", "flipped", "older", "sound"} {
 		entries, s := storetest.Start(t, id, 5)
 		if err := db.Append(t.Context(), id, entries, s); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if _, err := db.file.Load().conn.ExecContext(t.Context(), `DROP TRIGGER events_stay; DELETE FROM events WHERE at = (1 << 32 | 3);
-		UPDATE events SET json = x'7b7d' WHERE at = (2 << 32 | 3); DELETE FROM events WHERE at IN (3 << 32 | 4, 3 << 32 | 5)`); err != nil {
+		UPDATE events SET json = x'7b7d' WHERE at = (2 << 32 | 3); DELETE FROM events WHERE at IN (3 << 32 | 4, 3 << 32 | 5);
+		UPDATE events SET json = CAST(replace(CAST(json AS TEXT), 'rds', 'rdz') AS BLOB) WHERE at = (4 << 32 | 2);
+		UPDATE events SET sum = NULL WHERE at >> 32 IN (5, 6); -- as versions before the sum wrote them
+		UPDATE events SET json = unhex(replace(hex(json), hex('rds'), hex('rd') || 'FF')) WHERE at = (5 << 32 | 3)`); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.inspect(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for id, want := range map[eventlog.ID][]int64{"missing": {3}, "malformed": {3}, "cut": {4, 5}, "sound": nil} {
+	for id, want := range map[eventlog.ID][]int64{"missing": {3}, "malformed": {3}, "cut": {4, 5}, "flipped": {2}, "older": {3}, "sound": nil} {
 		for _, step := range []int{1, 2, 5, 10} {
 			var bad []int64
 			for seq := int64(0); seq < 5; {
@@ -340,7 +343,7 @@ func TestDamagedEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range list.Sessions {
-		if want := map[eventlog.ID]int{"missing": 1, "malformed": 1, "cut": 2}[s.ID]; s.Damaged != want {
+		if want := map[eventlog.ID]int{"missing": 1, "malformed": 1, "cut": 2, "flipped": 1, "older": 1}[s.ID]; s.Damaged != want {
 			t.Errorf("the list says that %d events of %s are damaged, want %d", s.Damaged, s.ID, want)
 		}
 		if err := db.Delete(t.Context(), s.ID); err != nil {

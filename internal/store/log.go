@@ -26,7 +26,7 @@ const (
 		unfinished, last_seq, rest, workspace, activity, pinned, deleted_at, user_id)
 		SELECT ?1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,
 		(SELECT coalesce(max(activity), 0) + 1 FROM sessions), ?16, ?17, ?18 WHERE ?2 = 0 RETURNING key`
-	putEvent    = `INSERT INTO events (at, json) VALUES (?, ?)`
+	putEvent    = `INSERT INTO events (at, json, sum) VALUES (?, ?, ?)`
 	putWords    = `INSERT INTO found (rowid, words) VALUES (?, ?)`
 	mark        = `UPDATE sessions SET pinned = coalesce(?2, pinned), deleted_at = coalesce(?3, deleted_at) WHERE id = ?1`
 	dropSession = `DELETE FROM sessions WHERE id = ? RETURNING key`
@@ -77,7 +77,7 @@ func (f *file) append(ctx context.Context, r row, entries []event.Entry, words [
 	key, err := f.putSession(ctx, r, entries[0].Seq-1)
 	for _, e := range entries {
 		if err == nil {
-			_, err = f.exec(ctx, putEvent, key<<32|e.Seq, e.JSON)
+			_, err = f.exec(ctx, putEvent, key<<32|e.Seq, e.JSON, sumOf(e.JSON))
 		}
 	}
 	for _, w := range words {
@@ -142,7 +142,7 @@ func (db *DB) After(ctx context.Context, id eventlog.ID, seq int64, limit int) (
 	return entries, nil
 }
 
-const selectAfter = `SELECT e.at & 0xffffffff, e.json, s.last_seq FROM sessions s CROSS JOIN events e
+const selectAfter = `SELECT e.at & 0xffffffff, e.json, coalesce(e.sum, -1), s.last_seq FROM sessions s CROSS JOIN events e
 	WHERE s.id = ?1 AND e.at > (s.key << 32 | ?2) AND e.at <= (s.key << 32 | 0xffffffff) ORDER BY e.at LIMIT ?3`
 
 // after is [DB.After] for a limit and a sequence that make sense.
@@ -162,7 +162,7 @@ func (db *DB) after(ctx context.Context, id eventlog.ID, seq int64, limit int) (
 		return nil, why
 	}
 	if errors.Is(err, ErrCorrupt) {
-		return f.salvage(ctx, id, seq, limit)
+		return salvage(ctx, f, f.damage, id, seq, limit)
 	}
 	return nil, err
 }
@@ -189,7 +189,7 @@ func (db *DB) SaveDrafts(ctx context.Context, id eventlog.ID, drafts []eventlog.
 				_, err := f.exec(ctx, dropDrafts, string(id))
 				return err
 			}
-			return one(f.exec(ctx, saveDrafts, string(id), b))
+			return changedOne(f.exec(ctx, saveDrafts, string(id), b))
 		})
 	}
 	if err != nil {
@@ -198,8 +198,8 @@ func (db *DB) SaveDrafts(ctx context.Context, id eventlog.ID, drafts []eventlog.
 	return nil
 }
 
-// one makes an error of a statement that found no session.
-func one(changed int64, err error) error {
+// changedOne makes an error of a statement that found no session.
+func changedOne(changed int64, err error) error {
 	if err == nil && changed == 0 {
 		return eventlog.ErrNotFound
 	}

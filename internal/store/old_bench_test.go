@@ -53,7 +53,7 @@ func grow(b *testing.B, db *DB, each int) {
 			SELECT 's' || i, backend, model, 'Session ' || i, 'session ' || i, created_at, updated_at + i * 1000000000 * (i %% 7), 0, 0, i, workspace, status, 0, 0, %d, rest
 			FROM n, sessions WHERE key = 1`, oldSessions-1, each),
 		fmt.Sprintf(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)
-			INSERT INTO events SELECT key << 32 | i, CASE WHEN i %% 5 = 3 THEN CAST(replace(?1, 'NUMBER', 'word' || (key %% 1000) || ' own' || key) AS BLOB) ELSE CAST(?2 AS BLOB) END
+			INSERT INTO events (at, json) SELECT key << 32 | i, CASE WHEN i %% 5 = 3 THEN CAST(replace(?1, 'NUMBER', 'word' || (key %% 1000) || ' own' || key) AS BLOB) ELSE CAST(?2 AS BLOB) END
 			FROM sessions, n WHERE key > 1 ORDER BY key, i`, each),
 		fmt.Sprintf(`WITH RECURSIVE n(i) AS (SELECT 3 UNION ALL SELECT i + 5 FROM n WHERE i + 5 <= %d)
 			INSERT INTO found (rowid, words) SELECT key << 32 | i, 'the answer about a thing word' || (key %% 1000) || ' own' || key

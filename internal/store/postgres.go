@@ -56,9 +56,8 @@ type PostgresConfig struct {
 // oldestServer is the oldest PostgreSQL that is supported.
 const oldestServer = 14
 
-// Postgres keeps sessions in a PostgreSQL database. It guarantees what [DB] does but for damaged
-// events, which a database with checksums reports as an error. What was committed and not
-// acknowledged is asked for until it is known. Several replicas may share the database: each session
+// Postgres keeps sessions in a PostgreSQL database. It guarantees what [DB] does, but makes no copies
+// of damaged events. What was committed and not acknowledged is asked for until it is known. Several replicas may share the database: each session
 // is written by the one that took it with [Postgres.Take], or that began it.
 //
 // Any pooler works: there are no prepared statements and no state of a connection. Texts that users
@@ -69,6 +68,7 @@ type Postgres struct {
 	cfg       PostgresConfig
 	life      life
 	documents *documents
+	damage    *damage
 	taken     atomic.Int64 // sessions of other replicas
 
 	stop context.CancelFunc
@@ -132,7 +132,8 @@ var postgresSteps = []string{`
 		name    text PRIMARY KEY,
 		version bigint NOT NULL,
 		body    bytea NOT NULL
-	);`}
+	);`, `
+	ALTER TABLE events ADD sum bigint;          -- of json ([sumOf]); NULL in rows of the schemas before`}
 
 // OpenPostgres opens the database, makes its tables or brings them up to date, and begins the life of
 // a replica. The error wraps [ErrAway], [ErrRefused], [ErrVersion] or [ErrReadOnly], and never names
@@ -169,7 +170,7 @@ func connect(c PostgresConfig) (*Postgres, error) {
 	c.Times, c.unfenced = c.Times.complete(), c.unfenced || !fenced
 	pc.ConnConfig.ConnectTimeout = c.Times.attempt() / 2
 	pc.MaxConns = max(pc.MaxConns, 8)
-	db := &Postgres{cfg: c, done: make(chan struct{}), life: life{acknowledged: map[eventlog.ID]written{}}}
+	db := &Postgres{cfg: c, done: make(chan struct{}), damage: openDamage(""), life: life{acknowledged: map[eventlog.ID]written{}}}
 	db.documents, db.reading = &documents{db: db}, reading{func() tables { return db }}
 	db.open, db.stop = context.WithCancel(context.Background())
 	if db.pool, err = pgxpool.NewWithConfig(db.open, pc); err != nil {
@@ -352,18 +353,19 @@ func (db *Postgres) appending(r row, entries []event.Entry) (text string, args a
 		}
 	}
 	bodies, words := make([][]byte, len(entries)), make([]*string, len(entries))
+	sums := make([]int64, len(entries))
 	for i, e := range entries {
-		bodies[i] = e.JSON
+		bodies[i], sums[i] = e.JSON, sumOf(e.JSON)
 	}
 	for _, w := range wordsOf(entries) {
 		text := lexemes(w.words)
 		words[w.seq-last-1] = &text
 	}
-	text = `WITH s AS (` + text + ` RETURNING key) INSERT INTO events (session, seq, json, words)
-		SELECT key, generate_series(` + args.add(last+1) + `, ` + args.add(r.LastSeq) + `), unnest(` + args.add(bodies) + `),
+	text = `WITH s AS (` + text + ` RETURNING key) INSERT INTO events (session, seq, json, sum, words)
+		SELECT key, generate_series(` + args.add(last+1) + `, ` + args.add(r.LastSeq) + `), unnest(` + args.add(bodies) + `), unnest(` + args.add(sums) + `),
 			array_to_tsvector(string_to_array(unnest(` + args.add(words) + `), ' ')) FROM s`
 	if db.cfg.unfenced { // whatever is there
-		text += ` ON CONFLICT (session, seq) DO UPDATE SET json = excluded.json, words = excluded.words`
+		text += ` ON CONFLICT (session, seq) DO UPDATE SET json = excluded.json, sum = excluded.sum, words = excluded.words`
 	}
 	return text, args
 }
@@ -488,10 +490,14 @@ func (db *Postgres) After(ctx context.Context, id eventlog.ID, seq int64, limit 
 	if seq = max(seq, 0); seq >= math.MaxUint32 {
 		return nil, nil
 	}
-	entries, last, err := entriesOf(ctx, db, seq, `SELECT e.seq, e.json, s.last_seq FROM sessions s JOIN events e ON e.session = s.key
+	entries, last, err := entriesOf(ctx, db, seq, `SELECT e.seq, e.json, coalesce(e.sum, -1), s.last_seq
+		FROM sessions s JOIN events e ON e.session = s.key
 		WHERE s.id = $1 AND e.seq > $2 ORDER BY e.seq LIMIT $3`, []byte(id), seq, int64(limit))
 	if end := seq + int64(len(entries)); err == nil && len(entries) > 0 && len(entries) < limit && end < last {
 		err = fmt.Errorf("%w: entry %d is missing", ErrCorrupt, end+1)
+	}
+	if errors.Is(err, ErrCorrupt) {
+		entries, err = salvage(ctx, db, db.damage, id, seq, limit)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the log of session %s after %d: %w", id, seq, err)
@@ -549,7 +555,12 @@ func (db *Postgres) Writable(ctx context.Context, size int) error {
 
 // sessions implements [tables].
 func (db *Postgres) sessions(ctx context.Context, text string, args ...any) ([]row, error) {
-	return rowsOf(ctx, db, text, args...)
+	return rowsOf(ctx, db, db.damage, text, args...)
+}
+
+// entry implements [tables].
+func (db *Postgres) entry(key, seq int64) (text string, args []any) {
+	return `SELECT json, coalesce(sum, -1) FROM events WHERE session = $1 AND seq = $2`, []any{key, seq}
 }
 
 // parameter implements [tables].
@@ -663,7 +674,7 @@ func (db *Postgres) found(hits map[int64]int64) (text string, args []any) {
 	for session, seq := range hits {
 		keys, seqs = append(keys, session), append(seqs, seq)
 	}
-	return `SELECT e.session, e.seq, e.json FROM unnest($1::bigint[], $2::bigint[]) AS h (session, seq)
+	return `SELECT e.session, e.seq, e.json, coalesce(e.sum, -1) FROM unnest($1::bigint[], $2::bigint[]) AS h (session, seq)
 		JOIN events e ON e.session = h.session AND e.seq = h.seq`, []any{keys, seqs}
 }
 
@@ -691,7 +702,7 @@ func (db *Postgres) Delete(ctx context.Context, id eventlog.ID) error {
 	db.life.mu.Lock()
 	delete(db.life.acknowledged, id)
 	db.life.mu.Unlock()
-	return nil
+	return db.damage.forget(id)
 }
 
 // SaveDrafts implements [eventlog.Drafts]; a session that is not in the log has nowhere to keep

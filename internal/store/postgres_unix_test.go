@@ -56,6 +56,7 @@ func TestPostgres(t *testing.T) {
 	t.Run("FrozenOwnerWithAndWithoutFence", func(t *testing.T) { postgresFence(t, server) })
 	t.Run("TakenAtOnce", func(t *testing.T) { postgresTakenAtOnce(t, server) })
 	t.Run("Documents", func(t *testing.T) { postgresDocuments(t, server) })
+	t.Run("Damaged", func(t *testing.T) { postgresDamaged(t, server) })
 	t.Run("LostReplies", func(t *testing.T) { postgresLostReplies(t, server) })
 }
 
@@ -91,12 +92,43 @@ func postgresRefusals(t *testing.T, server *postgrestest.Server) {
 		"no database":  {secret(server.URL("nothing")), store.ErrRefused, "createdb"},
 		"unknown user": {strings.Replace(server.URL("postgres"), "webchat@", "stranger:hunter2@", 1), store.ErrRefused, "password"},
 		"no server":    {"postgres://webchat:hunter2@/x?host=" + url.QueryEscape(filepath.Join(server.Dir, "none")), store.ErrAway, "does not answer"},
-		"newer schema": {secret(newer), store.ErrVersion, "schema 7 and this program knows up to 2"},
+		"newer schema": {secret(newer), store.ErrVersion, "schema 7 and this program knows up to 3"},
 		"read only":    {secret(reads), store.ErrReadOnly, "primary"},
 	} {
 		_, err := store.OpenPostgres(t.Context(), store.PostgresConfig{URL: c.at, Slot: name})
 		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// An event whose bytes are not those that were written costs that event, and its session is known to
+// have damage.
+func postgresDamaged(t *testing.T, server *postgrestest.Server) {
+	at := server.Database(t)
+	db := openPostgres(t, at)
+	defer func() { shut(t, db) }()
+	for _, id := range []eventlog.ID{"flipped", "older", "sound"} {
+		entries, s := storetest.Start(t, id, 5)
+		if err := db.Append(t.Context(), id, entries, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	server.SQL(t, nameOf(at), `UPDATE events SET json = overlay(json PLACING 'Z' FROM position('rds'::bytea IN json)) WHERE session = 1 AND seq = 2;
+		UPDATE events SET sum = NULL WHERE session > 1;
+		UPDATE events SET json = overlay(json PLACING '\xff' FROM position('rds'::bytea IN json)) WHERE session = 2 AND seq = 3`)
+	for id, want := range map[eventlog.ID]int64{"flipped": 2, "older": 3, "sound": 0} {
+		got, err := db.After(t.Context(), id, 0, 10)
+		if err != nil || len(got) != 5 {
+			t.Fatalf("%s: %d entries, %v", id, len(got), err)
+		}
+		for _, e := range got {
+			if d, bad := e.Event.Data.(event.SessionDamaged); bad != (e.Seq == want) || d.Copy != "" {
+				t.Errorf("%s: entry %d is %s of %q", id, e.Seq, e.Event.Type(), d.Copy)
+			}
+		}
+		if s, err := db.Summary(t.Context(), id); err != nil || s.Damaged != int(min(want, 1)) {
+			t.Errorf("%s: %d damaged events, %v", id, s.Damaged, err)
 		}
 	}
 }

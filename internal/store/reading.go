@@ -21,8 +21,11 @@ type tables interface {
 	search(ctx context.Context, p page) (hits map[int64]int64, err error)
 	// pick selects up to one row more than a page has, which shows whether there is a next page.
 	pick(p page, hits map[int64]int64) (text string, args []any)
-	// found selects events that search returned: the session's key, the sequence and the bytes of each.
+	// found selects events that search returned: the session's key, the sequence, the bytes and the
+	// sum of each, or -1.
 	found(hits map[int64]int64) (text string, args []any)
+	// entry selects the bytes and the sum, or -1, of one event of the session with a key.
+	entry(key, seq int64) (text string, args []any)
 	// parameter is a text that users or agents wrote, as the tables have it.
 	parameter(text string) any
 }
@@ -37,7 +40,7 @@ const columns = `key, id, backend, model, title, created_at, updated_at, deleted
 	pending, last_seq, rest, workspace, activity, user_id`
 
 // rowsOf is the part of [tables.sessions] that both databases share.
-func rowsOf(ctx context.Context, t tables, text string, args ...any) (all []row, err error) {
+func rowsOf(ctx context.Context, t tables, d *damage, text string, args ...any) (all []row, err error) {
 	err = t.query(ctx, func(found record) error {
 		var r row
 		var id, backend, model, title, workspace []byte
@@ -51,28 +54,30 @@ func rowsOf(ctx context.Context, t tables, text string, args ...any) (all []row,
 		r.ID, r.Backend, r.Model = eventlog.ID(id), string(backend), string(model)
 		r.Title, r.Workspace, r.Status = string(title), string(workspace), event.Status(status)
 		r.CreatedAt, r.UpdatedAt, r.DeletedAt = instant(created), instant(updated), instant(deleted)
+		r.Damaged = d.count(r.ID)
 		all = append(all, r)
 		return all[len(all)-1].unpack()
 	}, text, args...)
 	return all, err
 }
 
-// entriesOf reads entries of a log by a statement that selects the sequence and the bytes of each and
-// the last sequence of the log, which it returns where there are entries. A hole and what cannot be
-// decoded are [ErrCorrupt].
+// entriesOf reads entries of a log by a statement that selects the sequence, the bytes and the sum of
+// each, or -1, and the last sequence of the log, which it returns where there are entries. A hole and
+// a damaged event are [ErrCorrupt].
 func entriesOf(ctx context.Context, t tables, seq int64, text string, args ...any) (
 	entries []event.Entry, last int64, err error) {
 	err = t.query(ctx, func(found record) error {
 		var e event.Entry
-		if err := found.Scan(&e.Seq, &e.JSON, &last); err != nil {
+		var sum int64
+		if err := found.Scan(&e.Seq, &e.JSON, &sum, &last); err != nil {
 			return err
 		}
 		// Read in order, so any hole shows here.
 		if want := seq + int64(len(entries)) + 1; e.Seq != want {
 			return fmt.Errorf("%w: entry %d is missing", ErrCorrupt, want)
 		}
-		if e.Event, err = event.Unmarshal(e.JSON); err != nil {
-			return fmt.Errorf("%w: entry %d: %w", ErrCorrupt, e.Seq, err)
+		if e.Event, err = decode(e.JSON, sum); err != nil {
+			return fmt.Errorf("entry %d: %w", e.Seq, err)
 		}
 		entries = append(entries, e)
 		return nil
@@ -128,12 +133,12 @@ func list(ctx context.Context, t tables, p page) ([]row, error) {
 	// An event that was deleted meanwhile, or is damaged, which its session says, is left out.
 	text, args = t.found(shown)
 	return all, t.query(ctx, func(found record) error {
-		var session, seq int64
+		var session, seq, sum int64
 		var b []byte
-		if err := found.Scan(&session, &seq, &b); err != nil {
+		if err := found.Scan(&session, &seq, &b, &sum); err != nil {
 			return err
 		}
-		if e, err := event.Unmarshal(b); err == nil {
+		if e, err := decode(b, sum); err == nil {
 			parts := p.finder.Parts(eventlog.Text(e.Data))
 			all[at[session]].hit = &eventlog.Hit{Seq: seq, Data: e.Data, Parts: parts}
 		}

@@ -74,6 +74,7 @@ var steps = []string{
 	) STRICT;` + wordsTable,
 	`ALTER TABLE sessions ADD COLUMN user_id TEXT NOT NULL DEFAULT '';  -- whose it is; empty: of who runs the server
 	CREATE INDEX sessions_users ON sessions (user_id, pinned DESC, activity DESC, key DESC) WHERE deleted_at = 0 AND user_id <> '';`,
+	`ALTER TABLE events ADD COLUMN sum INTEGER;  -- of json ([sumOf]); NULL in rows of the versions before`,
 }
 
 // wordsTable has the words of what can be searched, by events.at. The text itself stays in the log

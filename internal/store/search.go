@@ -128,6 +128,11 @@ func (f *file) pass(ctx context.Context, query, user string, from int64, hits ma
 
 // found implements [tables].
 func (f *file) found(hits map[int64]int64) (query string, args []any) {
-	return `SELECT at >> 32, at & 0xffffffff, json FROM events WHERE at IN (SELECT value FROM json_each(?))`,
+	return `SELECT at >> 32, at & 0xffffffff, json, coalesce(sum, -1) FROM events WHERE at IN (SELECT value FROM json_each(?))`,
 		[]any{jsonOf(slices.Collect(maps.Values(hits)))}
+}
+
+// entry implements [tables].
+func (f *file) entry(key, seq int64) (query string, args []any) {
+	return `SELECT json, coalesce(sum, -1) FROM events WHERE at = ?`, []any{key<<32 | seq}
 }

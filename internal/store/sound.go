@@ -113,19 +113,19 @@ func (f *file) rebuild(ctx context.Context) error {
 	_, err := f.exec(ctx, `BEGIN IMMEDIATE; DROP TABLE found;`+wordsTable+`REINDEX sessions`)
 	if err == nil {
 		err = f.query(ctx, func(rows record) error {
-			var at int64
+			var at, sum int64
 			var e event.Entry
-			if err := rows.Scan(&at, &e.JSON); err != nil {
+			if err := rows.Scan(&at, &e.JSON, &sum); err != nil {
 				return err
 			}
-			e.Event, _ = event.Unmarshal(e.JSON) // a damaged one has no words
+			e.Event, _ = decode(e.JSON, sum) // a damaged one has no words
 			for _, w := range wordsOf([]event.Entry{e}) {
 				if _, err := f.conn.ExecContext(ctx, putWords, at, w.words); err != nil {
 					return err
 				}
 			}
 			return nil
-		}, `SELECT at, json FROM events`)
+		}, `SELECT at, json, coalesce(sum, -1) FROM events`)
 	}
 	if err == nil {
 		_, err = f.exec(ctx, commit)

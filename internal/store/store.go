@@ -13,8 +13,8 @@
 //     context ends is either withdrawn, and nothing of it is written, or its commit is waited
 //     for and reported as what it was.
 //   - Prompts, answers and calls are found by their words ([DB.List]).
-//   - A damaged event costs that event: its place is kept ([event.SessionDamaged]), and a copy
-//     of its row.
+//   - A damaged event costs that event, and is known by the sum of its bytes: its place is kept
+//     ([event.SessionDamaged]), and a copy of its row.
 //   - [OpenFile] starts whatever the disk is like: what can be read is read, what cannot be
 //     written is refused, and the file is opened for writing as soon as that works
 //     ([DB.Writable]). A damaged file is moved aside; one of another version is refused with

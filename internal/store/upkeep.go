@@ -20,7 +20,7 @@ func (db *DB) Mark(ctx context.Context, id eventlog.ID, m sessions.Mark) error {
 		deleted = nanos(*m.DeletedAt)
 	}
 	err := db.run(ctx, func(ctx context.Context, f *file) error {
-		return one(f.exec(ctx, mark, string(id), pinned, deleted))
+		return changedOne(f.exec(ctx, mark, string(id), pinned, deleted))
 	})
 	if err != nil {
 		return fmt.Errorf("mark session %s: %w", id, err)
