@@ -129,7 +129,7 @@ func (o *options) cages(c *config, s sandbox, dir string, log *slog.Logger) *cag
 	git := policy.InheritWhole(o.env, c.keyVariables())
 	return &cages{made: map[string]*cage.Cage{}, make: func(workspace string) (*cage.Cage, error) {
 		return cage.New(cage.Config{Workspace: workspace, Home: home, Env: o.env, Scratch: filepath.Join(dir, confinedFolder), Logger: log,
-			Hidden:   o.policy(c, workspace, dir).Hidden,
+			Policy:   o.policy(c, workspace, dir),
 			Settings: cage.Settings{Read: c.Sandbox.Read, Write: c.Sandbox.Write, Hosts: c.Sandbox.Hosts},
 			Tracked: func(ctx context.Context, dir string, names []string) ([]string, error) {
 				return files.Tracked(ctx, git, dir, names)

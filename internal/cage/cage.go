@@ -44,6 +44,7 @@ import (
 
 	"golang.org/x/net/http/httpproxy"
 
+	"webchat/internal/policy"
 	"webchat/internal/proc"
 )
 
@@ -56,8 +57,10 @@ type Config struct {
 	// Scratch is a folder of webchat's own for what trees write that must not last. [Clear]
 	// empties it when the server starts.
 	Scratch string
-	// Hidden reports whether a path is one of webchat's own; it is never given.
-	Hidden func(path string) bool
+	// Policy knows webchat's own files, which are never given, and the user's rules about paths: what
+	// they deny or ask about is covered if it is about reading, and frozen if it is about changing. nil:
+	// there are none.
+	Policy *policy.Policy
 	// Tracked returns which of some files, relative to a folder, git has in its index.
 	Tracked func(ctx context.Context, dir string, names []string) ([]string, error)
 	Settings
@@ -121,6 +124,9 @@ func New(c Config) (*Cage, error) {
 		return nil, errors.New("confine: the workspace is the whole machine; open a folder of it")
 	}
 	c.Workspace = real
+	if c.Policy == nil {
+		c.Policy = policy.New(policy.Config{Workspace: real, Home: c.Home})
+	}
 	for i, list := range [][]string{c.Read, c.Write} {
 		for _, p := range list {
 			if !filepath.IsAbs(c.expand(p)) {
@@ -128,7 +134,7 @@ func New(c Config) (*Cage, error) {
 			}
 		}
 	}
-	return &Cage{cfg: c, walk: walker{known: map[string]*folder{}}}, nil
+	return &Cage{cfg: c, walk: walker{policy: c.Policy, ruled: len(c.Policy.WithheldBelow()) > 0, known: map[string]*folder{}}}, nil
 }
 
 // proxy is how this server itself reaches the network.

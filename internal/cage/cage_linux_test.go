@@ -11,6 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"webchat/internal/agent"
+	"webchat/internal/event"
+	"webchat/internal/policy"
 	"webchat/internal/proc"
 )
 
@@ -214,5 +217,35 @@ func TestConfinedIsOpened(t *testing.T) {
 		if err := end(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// What the user's rules deny or ask about is covered and frozen, in the workspace and in what else is
+// given; a rule that takes in the workspace itself holds nothing.
+func TestConfinedRules(t *testing.T) {
+	y := newYard(t, "notes/open", "notes/private/n", "work/proj/private/a", "work/proj/src/a.go", "work/proj/src/gen.pb.go", "work/proj/docs/d", "work/proj/docs/sub/e",
+		"work/proj/node_modules/x/i", "work/proj/free/f")
+	if err := os.Symlink("private", y.work+"/by"); err != nil {
+		t.Fatal(err)
+	}
+	y.outside("git init -q .; git add -A; git -c user.name=a -c user.email=b commit -qm 1")
+	y.Read = []string{"~/notes"}
+	rules := []policy.Rule{{Kind: agent.KindWrite, Path: "free/**", Decision: event.Allow}, {Kind: agent.KindRead, Path: "private/**", Decision: event.Deny},
+		{Kind: agent.KindRead, Path: "~/notes/private/**", Decision: policy.Ask}, {Kind: agent.KindWrite, Path: "docs/**", Decision: policy.Ask},
+		{Kind: agent.KindWrite, Path: "**/*.pb.go", Decision: event.Deny}, {Kind: agent.KindWrite, Path: "node_modules/x/**", Decision: event.Deny},
+		{Kind: agent.KindWrite, Path: "f*/**", Decision: event.Deny}, {Tool: "edit", Path: "src/**", Decision: event.Deny}, {Kind: agent.KindWrite, Path: "**", Decision: policy.Ask}}
+	y.Policy = policy.New(policy.Config{Workspace: y.work, Home: y.home, Rules: rules})
+	y.lines(Needs{}, [][2]string{
+		{"cat private/a by/a ~/notes/private/n 2>&1 | grep -c denied", "3"},
+		{"cat ~/notes/open src/a.go docs/d src/gen.pb.go", "notes/openwork/proj/src/a.gowork/proj/docs/dwork/proj/src/gen.pb.go"},
+		{"echo >docs/sub/e; echo >docs/new; rm docs/d; mv docs moved", "Read-only file system"},
+		{"ls moved docs/new", "cannot access"},
+		{"echo >src/gen.pb.go", "Read-only"},
+		{"rm -f src/gen.pb.go", "busy"},
+		{"echo >node_modules/x/i", "Read-only"},
+		{"echo 1 >src/a.go; echo 2 >free/f; echo 3 >new; cat src/a.go free/f new", "1 2 3"},
+	}...)
+	if n := y.Policy.Unheld(); n != len(rules) {
+		t.Errorf("rule %d takes in the workspace, not %d", n, len(rules))
 	}
 }

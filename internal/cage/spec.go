@@ -139,7 +139,7 @@ func (s *spec) giveCache(p string) {
 func (s *spec) give(a proc.Access, paths ...string) {
 	for _, p := range paths {
 		real, ok := s.follow(p)
-		if ok && (s.cfg.Hidden == nil || !s.cfg.Hidden(real) || a == proc.Writable) {
+		if ok && (a == proc.Writable || !s.cfg.Policy.Hidden(real)) {
 			s.place(proc.Place{Path: real, Access: a})
 		}
 	}

@@ -1,0 +1,124 @@
+package cage
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"webchat/internal/policy"
+	"webchat/internal/proc"
+)
+
+// cover covers those of the sensitive files that git does not track, and what is not to be read.
+func (c *Cage) cover(ctx context.Context, s *spec, f finding) error {
+	all := f.unread
+	if len(f.sensitive) > 0 {
+		tracked := c.tracked(ctx, f.sensitive, f.git)
+		for _, p := range f.sensitive {
+			if !tracked[p] {
+				all = append(all, p)
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return s.holdAll(ctx, proc.Covered, all)
+}
+
+// tracked returns which of some files git has in the index of the repository they are in.
+// Without an answer of git, none is.
+func (c *Cage) tracked(ctx context.Context, found, git []string) map[string]bool {
+	if c.cfg.Tracked == nil {
+		return nil
+	}
+	by := map[string][]string{} // paths by the folder of their repository
+	var key strings.Builder
+	for _, p := range found {
+		top := ""
+		for _, g := range git {
+			if dir := filepath.Dir(g); isIn(p, dir) && len(dir) > len(top) {
+				top = dir
+			}
+		}
+		if top != "" {
+			by[top] = append(by[top], p)
+			fmt.Fprintln(&key, p)
+		}
+	}
+	for _, top := range slices.Sorted(maps.Keys(by)) {
+		if st, err := os.Stat(filepath.Join(top, ".git", "index")); err == nil {
+			fmt.Fprintln(&key, top, st.ModTime().UnixNano(), st.Size())
+		} else {
+			fmt.Fprintln(&key, top, time.Now().UnixNano()) // a worktree's is elsewhere
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.trackedBy == key.String() {
+		return c.trackedIs
+	}
+	is := map[string]bool{}
+	for top, paths := range by {
+		names := make([]string, len(paths))
+		for i, p := range paths {
+			names[i] = strings.TrimPrefix(p, top+"/")
+		}
+		known, err := c.cfg.Tracked(ctx, top, names)
+		if err != nil {
+			continue
+		}
+		for _, name := range known {
+			is[filepath.Join(top, name)] = true
+		}
+	}
+	c.trackedBy, c.trackedIs = key.String(), is
+	return is
+}
+
+// coverShallow covers sensitive files near the top of something that is read, and in /etc
+// what not everybody may read.
+func (s *spec) coverShallow(top string) {
+	etc := top == "/etc"
+	if !etc && !isIn(top, s.cfg.Home) && !slices.Contains(s.expanded(slices.Concat(s.cfg.Read, s.cfg.Write)), top) {
+		return
+	}
+	_ = filepath.WalkDir(top, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil // it cannot be read inside either
+		}
+		rel, _ := filepath.Rel(top, p)
+		deep := d.IsDir() && strings.Count(rel, "/") >= shallow-1 && rel != "."
+		switch {
+		case etc:
+			if st, err := d.Info(); err == nil && st.Mode().Perm()&0o004 == 0 && st.Mode()&fs.ModeSymlink == 0 {
+				s.held = append(s.held, proc.Place{Path: p, Access: proc.Covered})
+				if d.IsDir() {
+					return fs.SkipDir
+				}
+			}
+			return nil
+		case d.Type().IsRegular() && policy.Sensitive(p):
+			s.held = append(s.held, proc.Place{Path: p, Access: proc.Covered})
+		}
+		if deep {
+			return fs.SkipDir
+		}
+		return nil
+	})
+}
+
+// coverHidden covers webchat's own files where the workspace holds them.
+func (s *spec) coverHidden(workspace string) {
+	for dir := s.cfg.Scratch; isIn(dir, workspace) && dir != workspace; dir = filepath.Dir(dir) {
+		if up := filepath.Dir(dir); s.cfg.Policy.Hidden(dir) && !s.cfg.Policy.Hidden(up) {
+			s.held = append(s.held, proc.Place{Path: dir, Access: proc.Covered})
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package cage
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"webchat/internal/policy"
+	"webchat/internal/proc"
+	"webchat/internal/veil"
+)
+
+// gitRuns is what git runs or obeys in its folder; of folders all that is in them. What is
+// on the way there is pinned. Repositories of submodules are held as such.
+var gitRuns = func() (names []string) {
+	for _, l := range policy.Laters {
+		if name, ok := strings.CutPrefix(l.Path, ".git/"); ok && name != "modules" {
+			names = append(names, name)
+		}
+	}
+	return append(names, "gitdir")
+}()
+
+// holdGit pins a repository's folder and freezes what git runs by it: its own, that of its
+// worktrees and of its submodules. A file in its place is frozen, and what it names is
+// given where that names the file too, as a worktree's does.
+func (s *spec) holdGit(p string) {
+	st, err := os.Lstat(p)
+	switch {
+	case err != nil:
+	case st.IsDir():
+		s.pinGit(p)
+	case st.Mode().IsRegular():
+		s.held = append(s.held, proc.Place{Path: p, Access: proc.Frozen})
+		if common, ok := commonOf(p); ok && !isIn(common, s.cfg.Workspace) {
+			s.given[common] = proc.Place{Path: common, Access: proc.Writable}
+			s.pinGit(common)
+		}
+	}
+}
+
+func (s *spec) pinGit(dir string) {
+	s.held = append(s.held, proc.Place{Path: dir, Access: proc.Pinned})
+	for _, name := range gitRuns {
+		p := filepath.Join(dir, name)
+		if st, err := os.Lstat(p); err != nil || st.Mode()&fs.ModeSymlink != 0 {
+			continue
+		}
+		if in := filepath.Dir(p); in != dir {
+			s.held = append(s.held, proc.Place{Path: in, Access: proc.Pinned})
+		}
+		if name == "config" && s.showClean(p) {
+			continue
+		}
+		s.held = append(s.held, proc.Place{Path: p, Access: proc.Frozen})
+	}
+	worktrees, _ := os.ReadDir(filepath.Join(dir, "worktrees")) // there may be none
+	if len(worktrees) > 0 {
+		s.held = append(s.held, proc.Place{Path: filepath.Join(dir, "worktrees"), Access: proc.Pinned})
+	}
+	for _, d := range worktrees {
+		if d.IsDir() {
+			s.pinGit(filepath.Join(dir, "worktrees", d.Name()))
+		}
+	}
+	s.pinModules(filepath.Join(dir, "modules"))
+}
+
+// pinModules holds the repositories of submodules, whose names may have slashes.
+func (s *spec) pinModules(dir string) {
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	if isGitFolder(list) {
+		s.pinGit(dir)
+		return
+	}
+	s.held = append(s.held, proc.Place{Path: dir, Access: proc.Pinned})
+	for _, d := range list {
+		if d.IsDir() {
+			s.pinModules(filepath.Join(dir, d.Name()))
+		}
+	}
+}
+
+// showClean shows a repository's settings without what looks like a secret in them, if
+// something does.
+func (s *spec) showClean(p string) bool {
+	b, err := os.ReadFile(p)
+	if err != nil || len(veil.Spans(b)) == 0 {
+		return false
+	}
+	clean, err := s.own(fmt.Sprintf("config-%d", len(s.held)), []byte(veil.Hide(string(b))))
+	if err != nil {
+		return false
+	}
+	s.held = append(s.held, proc.Place{Path: p, From: clean})
+	return true
+}
+
+// commonOf returns the repository that a worktree's file belongs to. Since the file is the
+// workspace's, the repository has to name it too.
+func commonOf(file string) (string, bool) {
+	of := func(name string) string {
+		b, _ := os.ReadFile(name) // what cannot be read names nothing
+		text := strings.TrimSpace(strings.TrimPrefix(string(b), "gitdir: "))
+		if text != "" && !filepath.IsAbs(text) {
+			text = filepath.Join(filepath.Dir(name), text)
+		}
+		return text
+	}
+	dir, err := filepath.EvalSymlinks(of(file))
+	if err != nil || of(filepath.Join(dir, "gitdir")) != file {
+		return "", false
+	}
+	common, err := filepath.EvalSymlinks(of(filepath.Join(dir, "commondir")))
+	list, bad := os.ReadDir(common)
+	return common, err == nil && bad == nil && isGitFolder(list) && filepath.Dir(dir) == filepath.Join(common, "worktrees")
+}
