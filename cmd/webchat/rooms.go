@@ -197,7 +197,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 		r.peers = r.engine
 	}
 	manager := sessions.Config{Log: measured{r.db, r.metrics}, Catalog: r.db, Drafts: r.db, Owners: ownersOf(r.db), Backends: append(slices.Clone(backends), r.lender.Backend()), Choose: func(ctx context.Context) string { return o.defaultBackend(ctx, backends) },
-		Workspaces: folders, Room: room, Attachments: outputs.NewUploads(keptAttachments),
+		Workspaces: folders, Room: room, Snapshots: o.snapshots(c, dir), Attachments: outputs.NewUploads(keptAttachments),
 		Outputs: shown, Permissions: consent.Mode(o.Permissions), PermissionTimeout: o.PermissionTimeout, AgentIdle: o.AgentIdle, Notice: o.mcpServers(c).Report, Logger: log}
 	if r.engine != nil { // each save is a round trip
 		manager.DraftPause = time.Second
@@ -250,9 +250,20 @@ func (o *options) room(c *config, cells *cages, dir string, out *released.Releas
 	}
 }
 
+// snapshots keep what workspaces are, without what may hold secrets and what is webchat's own.
+func (o *options) snapshots(c *config, dir string) *files.Snapshots {
+	env, _ := policy.Inherit(o.env, c.EnvAllow, c.keyVariables())
+	secret := func(name string) bool {
+		rel, err := filepath.Rel(dir, name)
+		return err == nil && filepath.IsLocal(rel) || policy.SensitiveFile(name)
+	}
+	return files.NewSnapshots(files.SnapshotsConfig{Dir: filepath.Join(dir, snapshotFolder), Env: env, Secret: secret})
+}
+
 // What the data folder holds beside what other rooms keep in it.
 const (
 	outputsFolder  = "outputs"
+	snapshotFolder = "snapshots"
 	confinedFolder = "confined" // what confined commands write that does not last
 	agentsFolder   = "agents"   // their homes
 	copilotFolder  = "copilot"

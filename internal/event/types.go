@@ -70,7 +70,10 @@ type (
 		MessageID string `json:"messageId,omitempty"` // of the prompt; empty: there is none, Cause says why it began
 		By        Actor  `json:"by,omitempty"`        // empty: the user
 		Cause     string `json:"cause,omitempty"`     // a sentence: why the agent began
-		Extra     `json:"-"`
+		// Snapshot is the id of what the workspace was before the turn's first act. It is kept if the
+		// turn acts, and TurnEnd says whether it was.
+		Snapshot string `json:"snapshot,omitempty"`
+		Extra    `json:"-"`
 	}
 
 	// TurnEnd closes a turn and everything the turn opened.
@@ -83,7 +86,11 @@ type (
 		// Steered are the messages that joined the turn while it ran.
 		Steered []string `json:"steered,omitempty"`
 		Fill    *Fill    `json:"fill,omitempty"` // as the agent reported it last in the turn; nil: it did not
-		Extra   `json:"-"`
+		// Snapshot is the id of what the workspace was then. Empty: nothing acted, or NoSnapshot says why
+		// there is none. Where it is there, that of the turn's start is, too.
+		Snapshot   string     `json:"snapshot,omitempty"`
+		NoSnapshot NoSnapshot `json:"noSnapshot,omitempty"`
+		Extra      `json:"-"`
 	}
 
 	// Fill is how full the model's context was, in tokens.

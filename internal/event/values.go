@@ -11,6 +11,17 @@ const (
 	Interrupted Outcome = "interrupted" // the program ended before the turn did
 )
 
+// NoSnapshot says why there is no snapshot of the workspace for a turn that acted.
+type NoSnapshot string
+
+// The reasons.
+const (
+	SnapshotNoGit    NoSnapshot = "no_git"    // git is not installed
+	SnapshotTooLarge NoSnapshot = "too_large" // the folder is, or looking at it takes a minute
+	SnapshotLate     NoSnapshot = "late"      // an act, or the end of the turn, did not wait for it any longer
+	SnapshotFailed   NoSnapshot = "failed"    // git or the disk refused it; the log of the program says more
+)
+
 // Actor is who called a tool or began a turn.
 type Actor string
 

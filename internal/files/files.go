@@ -1,5 +1,5 @@
 // Package files knows the names of a workspace's files, for completing a path that the user types,
-// and which of them differ from the last commit.
+// and which of them differ from the last commit, or from what they were before an agent acted.
 //
 // # Guarantees
 //

@@ -170,6 +170,7 @@ func schemaFields(t reflect.Type) iter.Seq[schemaField] {
 
 // enums are the types with a closed list of values, which reflection cannot see.
 var enums = map[reflect.Type][]any{
+	reflect.TypeFor[event.NoSnapshot](): {event.SnapshotNoGit, event.SnapshotTooLarge, event.SnapshotLate, event.SnapshotFailed},
 	reflect.TypeFor[event.Outcome]():    {event.Completed, event.Aborted, event.Failed, event.Interrupted},
 	reflect.TypeFor[event.Actor]():      {event.ByAgent, event.ByUser},
 	reflect.TypeFor[event.Decision]():   {event.Allow, event.Deny},

@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -224,6 +225,9 @@ func (s *Session) act(c *call) agent.Result {
 		if verdict := s.askFor(c, *ask, action.Digest); verdict.Decision != event.Allow {
 			return deniedResult(verdict.Reason, verdict.By)
 		}
+	}
+	if about := cmp.Or(action.Ask, action.About); about != nil && !reads(about) {
+		s.beforeAct(c.ctx, c.turn)
 	}
 	if c.ctx.Err() != nil {
 		return stoppedResult(c.ctx)

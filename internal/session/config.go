@@ -68,6 +68,9 @@ type Config struct {
 	// Kept holds the grants of the workspace. nil: a grant ends with its session.
 	Kept consent.Kept
 
+	// Snapshots keep what the workspace is before a turn acts, and at its end. nil: none are kept.
+	Snapshots Snapshots
+
 	Attachments Uploads           // nil: uploads are refused
 	Outputs     AttachableOutputs // nil: outputs cannot be attached
 

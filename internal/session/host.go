@@ -89,7 +89,11 @@ func (h *host) AskPermission(ctx context.Context, p agent.Permission) (agent.Ver
 		return agent.Verdict{}, fmt.Errorf("ask for permission: %w", err)
 	}
 	defer leave()
-	return h.s.requests.Ask(ctx, p, event.ByAgent, h.hookBeforeAsking)
+	v, err := h.s.requests.Ask(ctx, p, event.ByAgent, h.hookBeforeAsking)
+	if err == nil && v.Decision == event.Allow && p.Kind != agent.KindRead {
+		h.s.beforeAct(ctx, h.s.running())
+	}
+	return v, err
 }
 
 // AskUser implements [agent.Host].
@@ -182,6 +186,10 @@ func (h *host) reportLocked(data event.Data) error {
 	case event.SessionError:
 		if d.Kind == event.KindRetrying { // what a provider refuses takes nothing; what comes of the next try is reported
 			s.bill.calling = false
+		}
+	case event.ToolExecutionStart:
+		if t != nil {
+			t.acts = true
 		}
 	case event.ToolExecutionComplete:
 		if d.ParentToolCallID == "" {

@@ -42,6 +42,7 @@ func Create(ctx context.Context, c Config, start event.SessionStart, mode string
 	if err := s.events.Add(append(begin, taken...)...); err != nil {
 		return nil, fmt.Errorf("create a session: %w", err)
 	}
+	s.warmSnapshots()
 	return s, nil
 }
 

@@ -20,11 +20,13 @@ import (
 type turn struct {
 	id     string
 	prompt *prompt
-	whole  context.Context // ends when the turn is stopped
-	stop   context.CancelCauseFunc
-	ctx    context.Context // of the work in it: ends also when the agent is idle
-	cancel context.CancelCauseFunc
-	leave  func() // its worker's: gives up a conversation that did not stop; nil: it did
+	// snapshot is the id of what the workspace was before; empty: none are kept.
+	snapshot string
+	whole    context.Context // ends when the turn is stopped
+	stop     context.CancelCauseFunc
+	ctx      context.Context // of the work in it: ends also when the agent is idle
+	cancel   context.CancelCauseFunc
+	leave    func() // its worker's: gives up a conversation that did not stop; nil: it did
 
 	// What follows is guarded by the session's mu.
 	started  bool      // its turn.start is in the log
@@ -35,6 +37,10 @@ type turn struct {
 	abort    *event.Abort    // the stop that is not logged yet
 	reported map[string]bool // messages of the errors the backend reported
 	errs     []event.SessionError
+	before   *before // the snapshot of what the workspace was; nil: nothing needed one yet
+	acts     bool    // something may have changed the workspace
+	left     string  // the snapshot of what it was at the end
+	unkept   event.NoSnapshot
 	ended    bool           // no further call may join
 	ending   bool           // its end was composed and is being logged
 	joined   sync.WaitGroup // steers and tool calls; Add under mu and not after ended
@@ -42,6 +48,9 @@ type turn struct {
 
 func (s *Session) newTurn(p *prompt) *turn {
 	t := &turn{id: string(event.NewID()), prompt: p, reported: map[string]bool{}}
+	if s.cfg.Snapshots != nil {
+		t.snapshot = t.id
+	}
 	t.whole, t.stop = context.WithCancelCause(s.ctx)
 	t.ctx, t.cancel = context.WithCancelCause(t.whole)
 	return t
@@ -66,9 +75,9 @@ func (t *turn) joinLocked() bool {
 // start is the event that opens the turn.
 func (t *turn) start() event.TurnStart {
 	if own := t.prompt.own; own != nil {
-		return event.TurnStart{TurnID: t.id, By: own.by, Cause: own.cause}
+		return event.TurnStart{TurnID: t.id, By: own.by, Cause: own.cause, Snapshot: t.snapshot}
 	}
-	return event.TurnStart{TurnID: t.id, MessageID: t.prompt.id, By: event.ByUser}
+	return event.TurnStart{TurnID: t.id, MessageID: t.prompt.id, By: event.ByUser, Snapshot: t.snapshot}
 }
 
 // run is one turn, from its turn.start to its turn.end. It returns the next one.
@@ -89,6 +98,7 @@ func (s *Session) run(t *turn) (next *turn) {
 		stop = s.keepDrafts(t)
 		err = s.prompt(t)
 		s.drain(t)
+		s.keepLeft(t)
 		if stray, ok := errors.AsType[unaskedMode](context.Cause(t.whole)); ok {
 			err = stray
 		}
@@ -208,7 +218,7 @@ func (s *Session) endingLocked(t *turn, how event.Outcome, failure error) (data 
 		data = append(data, sessionErrorOf(failure).In(t.id))
 	}
 	return append(data, event.TurnEnd{TurnID: t.id, MessageID: t.prompt.id, Outcome: how, Usage: t.usage.Plus(s.unbilled),
-		Fill: t.fill, DurationMs: max(0, s.cfg.Now().Sub(t.at).Milliseconds()), Steered: t.steered})
+		Fill: t.fill, Snapshot: t.left, NoSnapshot: t.unkept, DurationMs: max(0, s.cfg.Now().Sub(t.at).Milliseconds()), Steered: t.steered})
 }
 
 // prompt has the agent work on the prompt and returns when it is idle, or was left because it did not
@@ -249,6 +259,7 @@ func (s *Session) prompt(t *turn) error {
 
 // await has the agent work and returns when it is idle, or was left.
 func (s *Session) await(t *turn, conn *liveConn, work func() error) error {
+	s.keepBefore(t, false)
 	back := make(chan error, 1)
 	_, silent, err := contain.CallWithGrace(t.ctx, s.runner(), "the agent", func() (struct{}, error) {
 		err := work()

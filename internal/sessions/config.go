@@ -32,6 +32,9 @@ type Config struct {
 	// folder to be there. nil: they have nothing.
 	Room func(workspace string) (Room, error)
 
+	// Snapshots keep what workspaces are before turns act. nil: none are kept.
+	Snapshots Snapshots
+
 	Attachments session.Uploads
 	Outputs     session.AttachableOutputs
 
@@ -44,6 +47,13 @@ type Config struct {
 
 	Logger *slog.Logger     // nil: slog.Default()
 	Now    func() time.Time // nil: time.Now
+}
+
+// Snapshots are those of all sessions. The methods may be called concurrently.
+type Snapshots interface {
+	session.Snapshots
+	// DeleteSession deletes those of a session.
+	DeleteSession(ctx context.Context, workspace, session string) error
 }
 
 func (c Config) complete() (Config, error) {
@@ -70,7 +80,7 @@ func (c Config) complete() (Config, error) {
 // sessionConfig returns what every session works with, but for its backend and what is its
 // workspace's.
 func (c Config) sessionConfig(owner eventlog.Owner) (session.Config, error) {
-	return session.Config{Log: c.Log, Drafts: c.Drafts, Owner: owner, Attachments: c.Attachments, Outputs: c.Outputs,
+	return session.Config{Log: c.Log, Drafts: c.Drafts, Owner: owner, Snapshots: c.Snapshots, Attachments: c.Attachments, Outputs: c.Outputs,
 		Permissions: c.Permissions, PermissionTimeout: c.PermissionTimeout, AgentIdle: c.AgentIdle, DraftPause: c.DraftPause, Notice: c.Notice,
 		Logger: c.Logger, Now: c.Now, Workspace: c.Workspaces.First(),
 		Context: func() event.Context { return event.Context{} }}.Complete()

@@ -113,6 +113,7 @@ func (m *Manager) purge(id eventlog.ID) {
 	}
 	if sum, err := m.cfg.Catalog.Summary(m.ctx, id); err == nil {
 		defer m.forget(id, sum.Backend)
+		m.deleteSnapshots(id, sum.Workspace) // first: a process that is killed here purges the session again
 	}
 	err := m.Wrote(m.cfg.Catalog.Delete(context.WithoutCancel(m.ctx), id), 0)
 	m.mu.Lock()
@@ -131,6 +132,18 @@ func (m *Manager) purge(id eventlog.ID) {
 	}
 	if m.cfg.Attachments != nil {
 		m.cfg.Attachments.DeleteSession(string(id))
+	}
+}
+
+// deleteSnapshots deletes what is kept of a session's workspace.
+func (m *Manager) deleteSnapshots(id eventlog.ID, workspace string) {
+	if m.cfg.Snapshots == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(m.ctx), forgetLimit)
+	defer cancel()
+	if err := m.cfg.Snapshots.DeleteSession(ctx, workspace, string(id)); err != nil {
+		m.cfg.Logger.Warn("snapshots of a deleted session may be left", "session", string(id), "error", err)
 	}
 }
 

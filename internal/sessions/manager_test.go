@@ -101,9 +101,9 @@ func TestUpdate(t *testing.T) {
 }
 
 func TestDeleteAndRestore(t *testing.T) {
-	outputs, uploads := &dropped{}, &dropped{}
+	outputs, uploads, snapshots := &dropped{}, &dropped{}, &unkept{}
 	play(t, func(r *rig, c *sessions.Config) {
-		c.Outputs, c.Attachments = outputs, uploads
+		c.Outputs, c.Attachments, c.Snapshots = outputs, uploads, snapshots
 		r.backend.prompt = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 	}, func(r *rig) {
 		keep := r.s
@@ -148,6 +148,7 @@ func TestDeleteAndRestore(t *testing.T) {
 		equal(t, "log", len(r.disk.entries(t, s.ID())), 0)
 		equal(t, "outputs dropped", outputs.id, string(s.ID()))
 		equal(t, "uploads dropped", uploads.id, string(s.ID()))
+		equal(t, "snapshots dropped", snapshots.of, s.Summary().Workspace+" "+string(s.ID()))
 		for err = nil; err == nil; {
 			_, err = live.Next(r.Context())
 		}
@@ -168,6 +169,16 @@ func (d *dropped) Get(string, string) (mediaType string, data []byte, err error)
 }
 func (d *dropped) Read(context.Context, eventlog.ID, string, string, string) (agent.Attachment, error) {
 	return agent.Attachment{}, errDisk
+}
+
+// unkept notes whose snapshots were deleted, and keeps none.
+type unkept struct{ of string }
+
+func (u *unkept) Warm(context.Context, string) error                 { return errDisk }
+func (u *unkept) Take(context.Context, string, string, string) error { return errDisk }
+func (u *unkept) DeleteSession(_ context.Context, workspace, session string) error {
+	u.of = workspace + " " + session
+	return nil
 }
 
 // A session deleted before a restart is gone when its time is over.

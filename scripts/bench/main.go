@@ -97,6 +97,7 @@ var demands = []demand{
 	{26, "a command confined, beside one that is not: more, ms (median, at load below 1)", "Confined", "more-ms", atMost, 4},
 	{26, "a command confined, in the time of one that is not", "Confined", "ratio", atMost, 2},
 	{26, "opening a running tree, ms", "OpenConfined", "open-ms", atMost, 1},
+	{26, "a snapshot of 1,500 files that did not change, ms", "Snapshot", "ms/snapshot", atMost, 20},
 	{26, "go vet confined with a warm cache, in its time outside", "ConfinedVet", "ratio", atMost, 1.1},
 	{25, "a session through another replica, in that through a bare proxy", "Forward/JSON", "ratio", atMost, 1.5},
 	{25, "an output of 100 KiB through another replica, in the speed through a bare proxy", "Forward/100KiB", "of-proxy", atLeast, 0.8},

@@ -1,0 +1,125 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+	"webchat/internal/files"
+)
+
+// snapshotLimit is how long an act, and the end of a turn, waits for a snapshot.
+const snapshotLimit = 2 * time.Second
+
+// Snapshots keep what a workspace is. The methods may be called concurrently.
+type Snapshots interface {
+	// Warm prepares for the first one.
+	Warm(ctx context.Context, workspace string) error
+	// Take keeps one for a session. The errors are [files.ErrNoGit], [files.ErrTooMuch], that of ctx,
+	// and others.
+	Take(ctx context.Context, workspace, session, id string) error
+}
+
+// before is the snapshot of what the workspace was before a turn acted.
+type before struct {
+	cancel context.CancelFunc
+	done   chan struct{} // closed when it is kept, or is not
+	err    error         // why it is not; set before done is closed
+}
+
+// warmSnapshots prepares for the first turn, in the background.
+func (s *Session) warmSnapshots() {
+	if s.cfg.Snapshots == nil {
+		return
+	}
+	s.wg.Go(func() { _ = s.cfg.Snapshots.Warm(s.ctx, s.cfg.Workspace) }) // a turn says why there is none
+}
+
+// running is the turn that runs; nil: none does.
+func (s *Session) running() *turn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.turn
+}
+
+// keepBefore begins to keep what the workspace is, once in a turn. It returns nil if none is kept: also
+// unless now, where no model is that could act without a question; and beside the turns.
+func (s *Session) keepBefore(t *turn, now bool) *before {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t == nil || t != s.turn || t.snapshot == "" || t.before == nil && !now && s.bill.counting == agent.CountsNothing {
+		return nil
+	}
+	if t.before == nil {
+		ctx, cancel := context.WithCancel(s.ctx)
+		b := &before{cancel: cancel, done: make(chan struct{})}
+		t.before = b
+		s.wg.Go(func() {
+			defer close(b.done)
+			b.err = s.cfg.Snapshots.Take(ctx, s.cfg.Workspace, string(s.id), t.snapshot)
+			cancel()
+		})
+	}
+	return t.before
+}
+
+// beforeAct has an act of a turn wait until what it may change is kept; not longer than
+// [snapshotLimit]. Then there is none: half of what the act left would be in it.
+func (s *Session) beforeAct(ctx context.Context, t *turn) {
+	b := s.keepBefore(t, true)
+	if b == nil {
+		return
+	}
+	s.mu.Lock()
+	t.acts = true
+	s.mu.Unlock()
+	limit := time.NewTimer(snapshotLimit)
+	defer limit.Stop()
+	select {
+	case <-b.done:
+	case <-ctx.Done(): // it does not act
+	case <-limit.C:
+		b.cancel()
+		<-b.done
+	}
+}
+
+// keepLeft keeps what the workspace is at the end of a turn that acted, if it is known what it was.
+func (s *Session) keepLeft(t *turn) {
+	s.mu.Lock()
+	b, acts := t.before, t.acts
+	s.mu.Unlock()
+	if b == nil || !acts || s.ctx.Err() != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, snapshotLimit)
+	defer cancel()
+	select {
+	case <-b.done:
+	case <-ctx.Done():
+		b.cancel()
+		<-b.done
+	}
+	err, id := b.err, t.snapshot+"-end"
+	if err == nil {
+		err = s.cfg.Snapshots.Take(ctx, s.cfg.Workspace, string(s.id), id)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case err == nil:
+		t.left = id
+	case s.ctx.Err() != nil:
+	case errors.Is(err, files.ErrNoGit):
+		t.unkept = event.SnapshotNoGit
+	case errors.Is(err, files.ErrTooMuch):
+		t.unkept = event.SnapshotTooLarge
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		t.unkept = event.SnapshotLate
+	default:
+		t.unkept = event.SnapshotFailed
+		s.log().Warn("the snapshot of a turn was not kept", "error", err)
+	}
+}
