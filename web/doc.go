@@ -58,7 +58,7 @@
 //	                  no-side, no-desk, keep-side (sessions beside the Desk), is-split and,
 //	                  in narrower windows, drawer (sessions) and sheet (the Desk) above the page
 //	#side #sessions   navigation (a dialog while it is a drawer) and its list. Row: a[data-session][data-status=idle|
-//	                  running|waiting|failed][data-last=SEQ][data-since]; a script adds
+//	                  running|waiting|failed][data-last=SEQ]; a script adds
 //	                  data-unread=N; GET /sessions answers the inner HTML of #sessions and,
 //	                  in template[data-today], that of #today: what sessions take on the disk, and
 //	                  in template[data-trouble] #trouble. Parts: ul[data-part], which ends in
@@ -71,6 +71,10 @@
 //	                  script fills its lists, [data-list=changed|looked|run], and #start-head
 //	                  from GET /api/start, by clones of #tpl-start
 //	#turns            data-seq=SEQ; children: section.turn
+//	#wait             what the running turn waits for, hidden when that is nothing, or what a row
+//	                  of its own says; drawn once its clock has a text. A clock is
+//	                  time[data-age]: a script writes how long ago it is, for data-age=short in
+//	                  minutes, and nothing before data-after seconds
 //	#earlier          a[data-earlier] to older turns: ?before=SEQ answers a page whose
 //	                  #earlier and children of #turns go before the present ones
 //	#latest           button "Jump to latest", hidden by default; count in [data-n]

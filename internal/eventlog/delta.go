@@ -2,14 +2,16 @@ package eventlog
 
 import (
 	"strings"
+	"time"
 
 	"webchat/internal/event"
 )
 
 // InFlight returns one delta with offset 0 and all text so far for each message in flight, and one
-// task.output with the last of what each running task printed.
-func (o *Work) InFlight() (deltas, printed []event.Data) {
+// task.output with the last of what each running task printed; at is when the last of each message came.
+func (o *Work) InFlight() (deltas, printed []event.Data, at []time.Time) {
 	for _, f := range o.Messages {
+		at = append(at, f.At)
 		if f.Reasoning {
 			deltas = append(deltas, event.AssistantReasoningDelta{ReasoningID: f.ID, DeltaContent: string(f.Text), ParentToolCallID: f.Parent})
 		} else {
@@ -21,7 +23,7 @@ func (o *Work) InFlight() (deltas, printed []event.Data) {
 			printed = append(printed, event.TaskOutput{TaskID: t.Start.TaskID, Text: strings.ToValidUTF8(string(t.Text), "")})
 		}
 	}
-	return deltas, printed
+	return deltas, printed, at
 }
 
 // Coalesce joins runs of deltas of the same message. A joined delta has the offset of the first and

@@ -3,6 +3,7 @@ package eventlog
 import (
 	"context"
 	"sync"
+	"time"
 
 	"webchat/internal/event"
 )
@@ -132,7 +133,7 @@ func (l *Log) Join(ctx context.Context) (Snapshot, error) {
 		}
 	}
 	snap.Requests = append(snap.Requests, l.Open.Requests...)
-	deltas, printed := l.Open.InFlight()
+	deltas, printed, at := l.Open.InFlight()
 	var fill []event.Data
 	if l.Open.Fill != nil {
 		fill = append(fill, *l.Open.Fill)
@@ -148,9 +149,14 @@ func (l *Log) Join(ctx context.Context) (Snapshot, error) {
 	for _, part := range []struct {
 		to   *[]event.Entry
 		data []event.Data
-	}{{&snap.InFlight, deltas}, {&snap.Printed, printed}, {&snap.Fill, fill}} {
-		for _, d := range part.data {
-			e := event.Entry{Seq: snap.LastSeq, Pos: snap.Pos, Event: event.New(d, sum.Open.LastID, now)}
+		at   []time.Time // of each; nil: now
+	}{{&snap.InFlight, deltas, at}, {&snap.Printed, printed, nil}, {&snap.Fill, fill, nil}} {
+		for i, d := range part.data {
+			at := now
+			if part.at != nil {
+				at = part.at[i]
+			}
+			e := event.Entry{Seq: snap.LastSeq, Pos: snap.Pos, Event: event.New(d, sum.Open.LastID, at)}
 			if err := encode(&e); err != nil {
 				return Snapshot{}, err
 			}

@@ -55,6 +55,7 @@ const MaxMessage = 16 << 20
 type Message struct {
 	ID, Parent string
 	Reasoning  bool
+	At         time.Time // of its last delta
 	Text       []byte
 }
 
@@ -201,7 +202,7 @@ func (o *Work) Delta(n Message, offset int64, text string) error {
 	case offset+int64(len(text)) > MaxMessage:
 		return fmt.Errorf("message %s is longer than %d bytes", n.ID, MaxMessage)
 	}
-	f.Text = append(f.Text[:offset], text...)
+	f.Text, f.At = append(f.Text[:offset], text...), n.At
 	o.Version++
 	return nil
 }

@@ -82,7 +82,7 @@ func TestDeltasAnyCut(t *testing.T) {
 		joined := p.Projector("s1")
 		joined.Load(newLog().add(opening()...).entries...)
 		if at > 0 {
-			joined.InFlight(l.pos, newLog().add(event.AssistantMessageDelta{MessageID: "a1", DeltaContent: text[:at]}).entries...)
+			joined.InFlight(l.pos, (&logbook{now: l.now.Add(-time.Second)}).add(event.AssistantMessageDelta{MessageID: "a1", DeltaContent: text[:at]}).entries...)
 		}
 		if want := pagetest.Parse(t, wholePage(t, p, joined)).State(); want != d.State() {
 			rt.Fatalf("joined:\n%s\nstreamed:\n%s", want, d.State())

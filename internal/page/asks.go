@@ -173,6 +173,9 @@ func (f *State) decided(d event.PermissionCompleted) {
 		q.Question.Decided = d
 		if c := q.Question.About; c != nil {
 			c.Waited += min(f.now.Sub(q.Question.Asked), f.now.Sub(c.StartedAt))
+			if n := f.nodes["c-"+c.ID]; n != nil {
+				f.callChanged(n)
+			}
 		}
 		f.closeQuestion(q, d.Decision == event.Deny)
 	}
@@ -228,6 +231,7 @@ func (f *State) askChanged(callID string) {
 		if callID != "" && q.Question.ToolCallID == callID {
 			q.Question.About, q.Question.Rev = f.nodes["c-"+callID].Call, f.Seq
 			f.show(q, whole)
+			f.changed("dock-asks") // which says who asks
 		}
 	}
 }

@@ -170,6 +170,9 @@ func (c *Call) Awaited() bool { return c.Kind != "" && c.State == "starting" }
 // Done reports whether it is over.
 func (c *Call) Done() bool { return c.State == "done" || c.State == "failed" }
 
+// Since is when it began, without what it waited for answers.
+func (c *Call) Since() time.Time { return c.StartedAt.Add(c.Waited) }
+
 // Hidden says that a question or its answer stands for the call.
 func (c *Call) Hidden() bool { return c.Asked > 0 || c.Refused }
 

@@ -43,6 +43,7 @@ func (f *State) newCall(id, tool string, args json.RawMessage, by event.Actor) *
 	n := f.node(elementID("c-", id))
 	n.Call = &Call{ID: id, Tool: tool, Kind: kindOf(tool), Args: args, By: by, State: "starting", StartedAt: f.now, Element: n.ID, In: f.cards}
 	f.nodes["c-"+id] = n
+	f.began(n)
 	return n
 }
 

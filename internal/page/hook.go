@@ -13,6 +13,7 @@ type hook struct {
 	Done, Allow        bool
 	Reason             string
 	ExitCode           int
+	At                 time.Time // when it began
 	Took               time.Duration
 
 	call *node // the call it was asked about, if that is known
@@ -36,8 +37,9 @@ func (f *State) hookStart(d event.HookStart) {
 		return
 	}
 	n := f.node(elementID("h-", d.HookID))
-	n.Hook = &hook{ID: d.HookID, Event: d.Event, Command: d.Command, call: f.calledFor(d)}
+	n.Hook = &hook{ID: d.HookID, Event: d.Event, Command: d.Command, At: f.now, call: f.calledFor(d)}
 	f.nodes["h-"+d.HookID] = n
+	f.began(n)
 	f.addStep(f.container(""), n)
 }
 

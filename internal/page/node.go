@@ -142,6 +142,9 @@ func (f *State) remove(n *node) {
 func (f *State) show(n *node, c change) {
 	if t := n.turn(); t != nil {
 		t.seq = f.Seq
+		if n.Turn == nil {
+			f.heard(t)
+		}
 	}
 	f.batch.note(n, c)
 }

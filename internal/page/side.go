@@ -77,6 +77,7 @@ type rows struct {
 type row struct {
 	eventlog.Summary
 	Current          bool
+	Runs             bool   // since Stamp
 	Mark, Word, When string // its status, as an attribute and in words, and since when
 	Stamp            time.Time
 	Day              string // it is the first of that day
@@ -114,7 +115,7 @@ func (s *side) row(one eventlog.Summary) row {
 		r.Word = "waiting for you"
 		return r
 	case one.Status == event.Running && one.Open.Since > 0:
-		r.Word, r.When = "running", ago(s.pages.Now().Sub(r.Stamp))
+		r.Word, r.When, r.Runs = "running", ago(s.pages.Now().Sub(r.Stamp)), true
 		return r
 	case one.Status == event.Running:
 		r.Word = "running"

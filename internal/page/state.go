@@ -28,6 +28,8 @@ type State struct {
 	trying  *node            // the row of a provider that is tried again, while that waits
 	queued  map[string]*node // prompts whose turn has not started, by message id
 	held    bool             // they wait for the user
+	busy    []*node          // calls and hooks that run
+	wait    wait             // for nothing, if it is empty
 
 	title, Backend, Model string
 	Status                event.Status
@@ -86,6 +88,7 @@ func (f *State) apply(e event.Entry) {
 	f.setStatus()
 	for len(f.root.Kids) > f.pages.Turns && f.trimOne() {
 	}
+	f.setWait()
 }
 
 // logged reports whether e stands in the log: an error about the log itself

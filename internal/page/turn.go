@@ -30,6 +30,9 @@ type turn struct {
 	Changes     int64     // that its edits made, in Files, once it is over
 	Files       int64
 
+	heard  time.Time // when something of it arrived last
+	called bool      // a model was
+
 	from int64  // of its first event
 	seq  int64  // of its last change
 	now  string // the prompt as hooks left it
@@ -153,7 +156,7 @@ func (f *State) turnStart(d event.TurnStart) {
 	if f.current != nil { // a session never does this
 		f.setTurn(f.current, string(event.Interrupted))
 	}
-	f.current = n
+	f.current, n.Turn.heard = n, f.now
 	f.setTurn(n, "running")
 }
 
@@ -248,9 +251,15 @@ func (f *State) hold() {
 	f.changed("dock-queue")
 }
 
-// nameKnown notes that the agent can go back to before the prompt of the running turn.
+// nameKnown notes that a model is called, and whether the agent can go back to before the prompt of
+// the running turn.
 func (f *State) nameKnown(d event.AssistantTurnStart) {
-	if n := f.current; n != nil && d.PromptID != "" && n.Turn.Message != "" {
+	n := f.current
+	if n == nil {
+		return
+	}
+	n.Turn.called = true
+	if d.PromptID != "" && n.Turn.Message != "" {
 		n.Turn.Rewinds = true
 		f.show(n, own)
 	}

@@ -104,10 +104,13 @@ func TestDeltas(t *testing.T) {
 			ok(3, "ant")
 			is(t, h.Report(ctx, event.AssistantMessageDelta{MessageID: "m", Offset: 2, DeltaContent: "x"}), eventlog.ErrInvalid) // inside é
 			is(t, h.Report(ctx, event.AssistantMessageDelta{MessageID: "m", Offset: 7, DeltaContent: "x"}), eventlog.ErrInvalid) // a hole
+			silent := 9 * time.Second
+			time.Sleep(silent) // in the bubble's time
 			snap, err := r.s.Join(ctx)
 			if err != nil {
 				t.Error(err)
 			}
+			equal(t, "silent for", time.Since(snap.InFlight[0].Event.Timestamp), silent)
 			d := snap.InFlight[0].Event.Data.(event.AssistantMessageDelta)
 			equal(t, "in flight", d.DeltaContent, "néant")
 			equal(t, "offset", d.Offset, 0)

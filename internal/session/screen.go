@@ -195,6 +195,7 @@ func (s screening) end(d event.Data, id string, size int) (event.Data, error) {
 }
 
 func (s screening) delta(d event.Data, n eventlog.Message, offset int64, text string) (event.Data, error) {
+	n.At = s.now
 	if s.work.Done[n.Key()] || text == "" {
 		return nil, nil
 	}

@@ -216,6 +216,7 @@ const acts = {
 }
 
 export const pickModel = acts.pick
+export const stopAndStay = acts.stop
 
 export function compose() {
   if (!composer) return

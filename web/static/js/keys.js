@@ -1,7 +1,7 @@
 // Keys of the whole page, and the buttons that are in no card and no list.
 // Single letters act only while the focus is outside of text fields.
 
-import { fill, pickModel, stop } from './composer.js'
+import { fill, pickModel, stop, stopAndStay } from './composer.js'
 import { isShown, sheet } from './desk.js'
 import { anywhere, deskKey, panesInTurn, slip } from './deskkeys.js'
 import { drawer, isOut } from './drawer.js'
@@ -77,6 +77,7 @@ const acts = {
   keys: () => document.getElementById('keys')?.showModal(),
   close: (b) => b.closest('dialog')?.close(),
   model: () => pickModel(),
+  stop: () => stopAndStay(),
   compact: () => post(path('/compact'), {}).catch(failed),
   unclamp: (b) => {
     const whole = !b.closest('.ask-row').querySelector('[data-clamp]').classList.toggle('clamp')

@@ -1,5 +1,5 @@
 // What changes with time alone: life rings, running clocks, the countdown of a
-// question. Once a second, and only what is in the page.
+// question, how long something lasts. Once a second, and only what is in the page.
 
 import { expire } from './expire.js'
 import { announce } from './announce.js'
@@ -64,6 +64,21 @@ function question(el, now) {
   }
 }
 
+/** How long it is since a time, in words; none before data-after seconds are over. */
+function age(el, now) {
+  const s = Math.max(0, Math.floor((now - Date.parse(el.dateTime)) / 1000))
+  const short = el.dataset.age === 'short'
+  const text = s < Number(el.dataset.after ?? 0) ? '' : s < 60 ? `${s} s` : s < 3600 ? (short ? `${Math.floor(s / 60)} min` : clock(s * 1000))
+    : `${Math.floor(s / 3600)} h${short ? '' : ` ${Math.floor(s / 60) % 60} min`}`
+  if (el.textContent === text) return
+  if (!el.textContent && el.closest('#wait')) announce(el.previousElementSibling.textContent)
+  el.textContent = text
+}
+
+function ages(root) {
+  for (const el of root?.querySelectorAll('[data-age]') ?? []) age(el, Date.now())
+}
+
 function tick() {
   const now = Date.now()
   for (const el of document.querySelectorAll('[data-card][data-state=done][data-expires]')) life(el, now)
@@ -71,10 +86,12 @@ function tick() {
   for (const el of document.querySelectorAll('[data-card][data-state=running]')) elapsed(el, now)
   for (const el of document.querySelectorAll('[data-ask=permission][data-expires]')) question(el, now)
   for (const el of document.querySelectorAll('[data-until]')) el.querySelector('[data-left]').textContent = clock(Date.parse(el.dataset.until) - now)
+  ages(document)
 }
 
 export function lives() {
   setInterval(tick, 1000)
   document.addEventListener('visibilitychange', () => document.hidden || tick())
+  document.addEventListener('webchat:frame', (e) => { for (const o of e.detail.ops) ages(document.getElementById(o.t)) })
   tick()
 }
