@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
@@ -20,6 +21,7 @@ import (
 	"webchat/internal/daemon"
 	"webchat/internal/mcp"
 	"webchat/internal/outputs"
+	"webchat/internal/store"
 	"webchat/internal/wording"
 )
 
@@ -40,6 +42,9 @@ func doctor(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 	say("webchat", "%s %s/%s", version(), runtime.GOOS, runtime.GOARCH)
 	say("workspace", "%s", workspace)
 	say("data", "%s", dir)
+	for _, name := range store.Aside(dir) {
+		say("damaged", "%s was kept when what was sound was taken out of it; delete it when you miss nothing", filepath.Base(name))
+	}
 	running := ""
 	if info, err := daemon.Read(dir); err == nil && info.URL != "" {
 		say("running", "%s, pid %d", info.URL, info.PID)

@@ -32,6 +32,7 @@ import (
 	"webchat/internal/sessions"
 	"webchat/internal/sse"
 	"webchat/internal/store"
+	"webchat/internal/wording"
 )
 
 // keptAttachments is the memory for uploads, in bytes.
@@ -135,11 +136,11 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 		return nil, &usageError{err.Error()}
 	}
 	var documents document.Store = document.Folder(dir)
-	var moved []string
+	var taken store.Rescue
 	var notOpened error
 	open := sync.OnceFunc(func() {
 		if o.EngineFile == "" {
-			r.file, moved, notOpened = store.OpenFile(store.Config{Dir: dir, Held: held}, log)
+			r.file, taken, notOpened = store.OpenFile(store.Config{Dir: dir, Held: held}, log)
 			r.db = r.file
 		} else {
 			r.engine, notOpened = o.openEngine(ctx, dir, lost, away, log)
@@ -213,7 +214,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	r.metrics.read(r)
 	r.server, err = server.New(server.Config{Sessions: r.sessions, Outputs: r.outputs, Hub: r.hub, Guard: r.guard,
 		Pages: pages, Metrics: r.metrics.handler(), MCP: r.lender, MCPSession: r.lender.SessionOf, Peers: r.peers, Forwarded: r.metrics.wasForwarded, MCPServers: o.listServers(c), AllowMCP: o.allowServer(c), Home: o.home(), Version: version(), Consent: o.consent(c), Sandbox: box.shape(), Grants: kept, Logger: log,
-		Looks: looks, Stored: r.db.Size, Notice: r.notice(moved), Stopping: ctx.Done()})
+		Looks: looks, Stored: r.db.Size, Notice: r.notice(taken), Stopping: ctx.Done()})
 	if err == nil {
 		r.looking.Go(func() { o.warnBackend(ctx, backends, log) })
 		r.looking.Go(func() { o.warnServers(ctx, c, log) })
@@ -275,18 +276,36 @@ func (r *rooms) handler() http.Handler {
 }
 
 // notice is what pages say about a file that was damaged, or that lacks what was saved.
-func (r *rooms) notice(moved []string) string {
+func (r *rooms) notice(taken store.Rescue) string {
 	switch {
 	case r.file == nil:
 		return ""
-	case len(moved) == 0:
+	case len(taken.Aside) == 0:
 		return r.file.Missing()
 	}
-	names := filepath.Base(moved[0])
-	if len(moved) > 1 {
-		names += ", its journal to " + filepath.Base(moved[1])
+	names := filepath.Base(taken.Aside[0])
+	if len(taken.Aside) > 1 {
+		names += ", with its journal " + filepath.Base(taken.Aside[1])
 	}
-	return "The file with the sessions was damaged. It was moved to " + names + " in the data folder, and new sessions go into a new one."
+	if taken.Sessions == 0 {
+		return "The file with the sessions was damaged. It was moved to " + names + " in the data folder, and new sessions go into a new one."
+	}
+	text := "The file with the sessions was damaged. "
+	if text += wording.Plural(taken.Sessions, "session"); taken.Sessions == 1 {
+		text += " was taken out of it"
+	} else {
+		text += " were taken out of it"
+	}
+	switch {
+	case taken.Damaged > 0:
+		text += ", with " + wording.Plural(taken.Events, "event") + " missing in " + wording.Count(taken.Damaged) + " of them"
+	case taken.Lost == 0:
+		text += ", and nothing is missing"
+	}
+	if taken.Lost > 0 {
+		text += "; " + wording.Plural(taken.Lost, "more session") + " could not be"
+	}
+	return text + ". The damaged file is " + names + " in the data folder."
 }
 
 // runSessions runs the sessions, and beside them looks for damage in their logs.

@@ -109,6 +109,15 @@ func (d *damage) keep(id eventlog.ID, row badRow) string {
 	return path.Join(damageFolder, filepath.Base(name))
 }
 
+// entry is what stands in the place of a damaged row, which is kept; at is when the event before it
+// happened.
+func (d *damage) entry(id eventlog.ID, row badRow, at time.Time) (e event.Entry, err error) {
+	e.Seq, e.Event = row.Seq, event.Event{ID: event.ID(fmt.Sprint("damaged-", row.Seq)), Timestamp: at,
+		Data: event.SessionDamaged{Copy: d.keep(id, row)}}
+	e.JSON, err = event.Marshal(e.Event)
+	return e, err
+}
+
 // forget removes the copies of a session that was deleted.
 func (d *damage) forget(id eventlog.ID) error {
 	d.mu.Lock()
@@ -157,9 +166,7 @@ func salvage(ctx context.Context, t tables, d *damage, id eventlog.ID, seq int64
 	for n := seq + 1; n <= min(last, seq+int64(limit)); n++ {
 		e, err := one(ctx, t, key, n)
 		if errors.Is(err, ErrCorrupt) {
-			where := d.keep(id, badRow{n, err.Error(), e.JSON})
-			e.Event = event.Event{ID: event.ID(fmt.Sprint("damaged-", n)), Timestamp: at, Data: event.SessionDamaged{Copy: where}}
-			e.JSON, err = event.Marshal(e.Event)
+			e, err = d.entry(id, badRow{n, err.Error(), e.JSON}, at)
 		}
 		if err != nil {
 			return nil, err

@@ -27,7 +27,7 @@ func TestFile(t *testing.T) {
 		c := Config{Dir: t.TempDir()}
 		open := func() *DB {
 			f, moved, err := OpenFile(c, quiet)
-			if err != nil || len(moved) > 0 {
+			if err != nil || len(moved.Aside) > 0 {
 				t.Fatal(moved, err)
 			}
 			return f
@@ -102,7 +102,7 @@ func TestFileWithoutADisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	f, moved, err := OpenFile(Config{Dir: dir}, quiet)
-	if err != nil || len(moved) > 0 {
+	if err != nil || len(moved.Aside) > 0 {
 		t.Fatal(moved, err)
 	}
 	refuses(t, f, nil, 0)
@@ -151,7 +151,7 @@ func TestFileThatCanOnlyBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	f, moved, err := OpenFile(Config{Dir: dir}, quiet)
-	if err != nil || len(moved) > 0 {
+	if err != nil || len(moved.Aside) > 0 {
 		t.Fatal(moved, err)
 	}
 	refuses(t, f, ErrLocked, 50)
@@ -191,10 +191,10 @@ func TestDamagedFilesAreMovedAside(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer s.Close()
-			if len(moved) != 1 || !strings.HasPrefix(moved[0], path+".corrupt-") {
-				t.Fatalf("it is at %q", moved)
+			if len(moved.Aside) != 1 || !strings.HasPrefix(moved.Aside[0], path+".corrupt-") {
+				t.Fatalf("it is at %q", moved.Aside)
 			}
-			if kept, err := os.ReadFile(moved[0]); file != nil && (err != nil || !bytes.Equal(kept, file)) {
+			if kept, err := os.ReadFile(moved.Aside[0]); file != nil && (err != nil || !bytes.Equal(kept, file)) {
 				t.Errorf("the file was changed (%v)", err)
 			}
 			works(t, s)
@@ -226,8 +226,8 @@ func TestOtherVersionsAreRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, moved, err := OpenFile(Config{Dir: filepath.Dir(file)}, quiet)
-		if !errors.Is(err, ErrVersion) || len(moved) > 0 || !strings.Contains(err.Error(), file) {
-			t.Errorf("OpenFile of version %d: moved %q, %v", version, moved, err)
+		if !errors.Is(err, ErrVersion) || len(moved.Aside) > 0 || !strings.Contains(err.Error(), file) {
+			t.Errorf("OpenFile of version %d: moved %q, %v", version, moved.Aside, err)
 		}
 		if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, b) {
 			t.Errorf("the file of version %d was touched (%v)", version, err)
@@ -268,7 +268,7 @@ func flips(t *testing.T, n int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(moved) > 0 {
+		if len(moved.Aside) > 0 {
 			moves++
 		}
 		if _, err := s.After(t.Context(), "s5", 0, 100); err != nil && !errors.Is(err, ErrCorrupt) {
@@ -301,8 +301,8 @@ func TestDamagedWordsAreMadeAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, moved, err := OpenFile(Config{Dir: dir}, quiet)
-	if err != nil || len(moved) > 0 {
-		t.Fatalf("moved to %q, %v", moved, err)
+	if err != nil || len(moved.Aside) > 0 {
+		t.Fatalf("moved to %q, %v", moved.Aside, err)
 	}
 	if got, err := s.List(t.Context(), sessions.Query{Text: "wörds"}); err != nil || len(got.Sessions) != 10 {
 		t.Errorf("%d sessions found, %v", len(got.Sessions), err)
@@ -359,11 +359,11 @@ func TestJournalWithoutItsFile(t *testing.T) {
 				t.Fatal(err)
 			}
 			f, moved, err := OpenFile(Config{Dir: dir}, quiet)
-			if err != nil || len(moved) == 0 || !strings.HasSuffix(moved[len(moved)-1], "-wal") {
-				t.Fatalf("moved to %q, %v", moved, err)
+			if err != nil || len(moved.Aside) == 0 || !strings.HasSuffix(moved.Aside[len(moved.Aside)-1], "-wal") {
+				t.Fatalf("moved to %q, %v", moved.Aside, err)
 			}
 			defer f.Close()
-			if kept, err := os.ReadFile(moved[len(moved)-1]); err != nil || !bytes.Equal(kept, wal) {
+			if kept, err := os.ReadFile(moved.Aside[len(moved.Aside)-1]); err != nil || !bytes.Equal(kept, wal) {
 				t.Errorf("the journal was changed (%v)", err)
 			}
 			if f.Missing() != "" {
@@ -397,7 +397,7 @@ func TestMissingJournal(t *testing.T) {
 				t.Fatal(err)
 			}
 			f, moved, err := OpenFile(Config{Dir: dir}, quiet)
-			if err != nil || len(moved) > 0 {
+			if err != nil || len(moved.Aside) > 0 {
 				t.Fatal(moved, err)
 			}
 			if got := f.Missing(); c.want == "" && got != "" || !strings.Contains(got, c.want) {

@@ -194,7 +194,7 @@ func migrate(ctx context.Context, conn *sql.Conn, steps []string) (err error) {
 	}
 	for n := max(version, firstVersion-1); n < last; n++ {
 		if _, err := conn.ExecContext(ctx, steps[n+1-firstVersion]); err != nil {
-			return fmt.Errorf("bring the file to version %d: %w", n+1, ours(err))
+			return fmt.Errorf("bring the file to version %d: %w", n+1, damaged(ours(err)))
 		}
 	}
 	_, err = conn.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, last))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"webchat/internal/event"
@@ -135,9 +136,18 @@ func (f *file) rebuild(ctx context.Context) error {
 	return err
 }
 
+// corrupt begins what ends the name of a damaged file that is kept.
+const corrupt = ".corrupt-"
+
+// Aside returns the damaged files that are kept in a data folder, without their journals.
+func Aside(dir string) []string {
+	names, _ := filepath.Glob(filepath.Join(dir, FileName+corrupt+"*Z")) // as [stamp] ends
+	return names
+}
+
 // moveAside renames the file and what SQLite keeps beside it.
 func moveAside(path string) (moved []string, err error) {
-	to := path + ".corrupt-" + time.Now().UTC().Format(stamp)
+	to := path + corrupt + time.Now().UTC().Format(stamp)
 	for _, end := range []string{"", "-wal", "-shm"} {
 		switch err := os.Rename(path+end, to+end); {
 		case errors.Is(err, fs.ErrNotExist):

@@ -17,8 +17,9 @@
 //     ([event.SessionDamaged]), and a copy of its row.
 //   - [OpenFile] starts whatever the disk is like: what can be read is read, what cannot be
 //     written is refused, and the file is opened for writing as soon as that works
-//     ([DB.Writable]). A damaged file is moved aside; one of another version is refused with
-//     [ErrVersion] and left as it is. Nothing is ever deleted but by Delete.
+//     ([DB.Writable]). What is sound in a damaged file is taken out into a new one, and the damaged
+//     one is kept ([Rescue]); one of another version is refused with [ErrVersion] and left as it is.
+//     Nothing is ever deleted but by Delete.
 //
 // Concurrency: all methods may be called concurrently. There is no writing goroutine: each writer
 // commits for all that wait.
@@ -89,20 +90,30 @@ func Open(c Config) (*DB, error) {
 }
 
 // OpenFile opens the file in c.Dir as [Open] does, and starts without it where that cannot be.
-// moved is where a damaged file, and its journal, are now; none: there was none. The error wraps
-// [ErrVersion].
-func OpenFile(c Config, log *slog.Logger) (_ *DB, moved []string, err error) {
+// r says what became of a damaged file. The error wraps [ErrVersion].
+func OpenFile(c Config, log *slog.Logger) (_ *DB, r Rescue, err error) {
 	db, ctx := newDB(c, log), context.Background()
+	if err := putRescued(db.path); err != nil {
+		log.Warn("what was taken out of a damaged file could not be put in its place", "error", err)
+	}
 	f, err := db.openSound(ctx)
 	if errors.Is(err, ErrCorrupt) {
-		log.Error("the sessions' file is damaged; it is moved aside and a new one begun", "error", err)
-		if moved, err = moveAside(db.path); err == nil {
-			log.Error("the damaged file was kept", "files", moved)
+		log.Error("the sessions' file is damaged; what is sound is taken out into a new one", "error", err)
+		if r, err = db.rescue(ctx); err != nil {
+			log.Error("nothing could be taken out of the damaged file; a new one is begun", "error", err)
+			r = Rescue{}
+		}
+		if r.Aside, err = moveAside(db.path); err == nil {
+			log.Error("the damaged file was kept", "files", r.Aside, "sessions", r.Sessions, "with_damage", r.Damaged,
+				"events_lost", r.Events, "sessions_lost", r.Lost)
+			err = putRescued(db.path)
+		}
+		if err == nil {
 			f, err = db.openSound(ctx)
 		}
 	}
 	if errors.Is(err, ErrVersion) {
-		return nil, nil, err
+		return nil, Rescue{}, err
 	}
 	if err != nil {
 		f = db.standIn(ctx, err)
@@ -114,7 +125,7 @@ func OpenFile(c Config, log *slog.Logger) (_ *DB, moved []string, err error) {
 	if db.file.Store(f); f.missing != "" {
 		log.Error("saved events are missing", "missing", f.missing)
 	}
-	return db, moved, nil
+	return db, r, nil
 }
 
 // Missing says what the file should hold and does not, as it was when it was opened; empty means nothing
