@@ -19,6 +19,7 @@ import (
 	"webchat/internal/consent"
 	"webchat/internal/displaytools"
 	"webchat/internal/event"
+	"webchat/internal/files"
 	"webchat/internal/policy"
 	"webchat/internal/server"
 	"webchat/internal/store"
@@ -151,6 +152,16 @@ func (o *options) policy(c *config, workspace, dataDir string) *policy.Policy {
 	if _, below := belowData(workspace, dataDir); !below {
 		own = append(own, dataDir)
 	}
+	git := policy.InheritWhole(o.env, c.keyVariables())
 	return policy.New(policy.Config{Rules: c.Permissions, Reading: o.Permissions == string(consent.ModeAsk), Workspace: workspace, Home: o.home(), Path: programs, Asks: []string{displaytools.RunCommand},
+		Tracked: func(name string) bool { return tracked(git, name) },
 		Private: slices.DeleteFunc(own, func(name string) bool { return name == "" }), Secrets: o.secrets(workspace, dataDir)})
+}
+
+// tracked reports whether git tracks a file. Without an answer in 5 s it does not.
+func tracked(env []string, name string) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	found, err := files.Tracked(ctx, env, filepath.Dir(name), []string{filepath.Base(name)})
+	return err == nil && len(found) > 0
 }

@@ -27,6 +27,7 @@ type file struct {
 
 // Why an act is asked about each time.
 const (
+	whyHolds     = "It holds what looks like a key or password, so you are always asked."
 	whyKeys      = "It may hold keys or passwords, so you are always asked."
 	whyOwn       = "It belongs to webchat's own settings or data, so you are always asked."
 	whyTorn      = "Programs understand this path differently, so you are asked each time."

@@ -121,6 +121,9 @@ func (p *Policy) in(dir string) (text, folder string) {
 
 func (p *Policy) fileGrants(act agent.Permission) []event.Grant {
 	f := p.file(act)
+	if act.Kind == agent.KindRead {
+		p.look(&f)
+	}
 	if f.outside || f.alone != "" {
 		return nil
 	}

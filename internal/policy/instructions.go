@@ -165,7 +165,7 @@ func (i *instructionSet) add(name string, imports bool) {
 	switch {
 	case !folderContains(i.root, real):
 		i.refuse(shown + " leads to " + real + ", which is outside")
-	case real != filepath.Join(i.root, shown) && SensitiveFile(real):
+	case real != filepath.Join(i.root, shown) && leadsToSecret(real):
 		i.refuse(shown + " leads to " + real + ", which may hold keys or passwords")
 	}
 	if len(i.Files) == maxInstructions {
@@ -203,9 +203,15 @@ func (i *instructionSet) addImport(from, name string) {
 		return
 	}
 	i.add(full, true)
-	if SensitiveFile(full) && slices.Contains(i.Files, full) {
+	if leadsToSecret(full) && slices.Contains(i.Files, full) {
 		i.refuse(filepath.Base(from) + " imports " + name + ", which may hold keys or passwords")
 	}
+}
+
+// leadsToSecret reports whether what a link or an import names may hold a secret, by its name or its
+// content. Source code, which texts are here, is judged by its name.
+func leadsToSecret(name string) bool {
+	return SensitiveFile(name) || !isSource(name) && headHolds(name)
 }
 
 // refuse keeps the first reason.

@@ -4,11 +4,12 @@
 //
 // A [Policy] answers for one workspace. What the user may allow beyond one act are the
 // act's grants ([Policy.Grants]): a grant that was given covers every act that has it
-// among its own. [Kept] keeps those that were given for a workspace. Files are judged by the name they were
-// given and by where that name leads; [Policy.File] is the one judge of what is opened, for tools as for
-// attachments, and webchat's own secrets ([Secret]) are opened by neither. Nothing in the workspace can change what a
-// Policy says, except that a grant of a script by its name covers it only while
-// package.json has it.
+// among its own. [Kept] keeps those that were given for a workspace. Files are judged by the
+// name they were given, by where that name leads and, where an act names one, by its content
+// ([HoldsSecret]); [Policy.File] is the one judge of what is opened, for tools as for attachments,
+// and webchat's own secrets ([Secret]) are opened by neither. Nothing in the workspace can change
+// what a Policy says, except that a grant of a script by its name covers it only while
+// package.json has it, and that git has the say which source code is shared ([Config].Tracked).
 //
 // A Policy may be used from any goroutine.
 //
@@ -78,7 +79,10 @@ type Config struct {
 	Private   []string // absolute paths of webchat's own files and folders: an agent is always asked about them, since it could change the rules
 	Asks      []string // tools whose commands are asked about even if they only read
 	Path      string   // the variable by which programs are found; a folder of the workspace in it takes the built-in rule from commands
-	Secrets   []Secret // those that are never opened; the first that holds a path decides
+	// Tracked reports whether git tracks a file, by its absolute path with links followed. It is asked
+	// about source code that holds what looks like a key, and answers within seconds. Nil: git tracks none.
+	Tracked func(name string) bool
+	Secrets []Secret // those that are never opened; the first that holds a path decides
 }
 
 // readyRule is a rule, ready to match.
@@ -101,12 +105,13 @@ type Policy struct {
 	links     *HardLinks
 	reading   bool
 	asks      []string
+	tracked   func(name string) bool
 	shadowed  bool // the workspace may hold a program of a reader's name
 }
 
 // New returns the policy of a workspace.
 func New(c Config) *Policy {
-	p := &Policy{workspace: c.Workspace, home: c.Home, links: NewHardLinks(c.Workspace), reading: c.Reading, asks: c.Asks}
+	p := &Policy{workspace: c.Workspace, home: c.Home, links: NewHardLinks(c.Workspace), reading: c.Reading, asks: c.Asks, tracked: c.Tracked}
 	p.roots = p.Names(c.Workspace)
 	p.shadowed = slices.ContainsFunc(filepath.SplitList(c.Path), func(dir string) bool { return !filepath.IsAbs(dir) || slices.ContainsFunc(p.Names(dir), p.inside) })
 	for i, given := range c.Rules {
@@ -139,6 +144,9 @@ func (p *Policy) Rule(ctx context.Context, act agent.Permission) agent.Ruling {
 	f := p.file(act)
 	if f.secret != "" {
 		return refused(f)
+	}
+	if act.Kind == agent.KindRead && (act.Search == nil || !act.Search.Names) {
+		p.look(&f)
 	}
 	if act.Search != nil && !f.outside && f.alone == "" {
 		f.alone, f.holds = p.searchWhy(ctx, *act.Search)

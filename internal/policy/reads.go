@@ -105,6 +105,7 @@ func (p *Policy) onlyReads(ctx context.Context, words []string, act agent.Permis
 			return false, nil
 		}
 		f := p.place(name, act.Cwd)
+		p.look(&f)
 		if f.outside || f.alone != "" || f.secret != "" {
 			return false, nil
 		}

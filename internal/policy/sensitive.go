@@ -160,7 +160,7 @@ func looks(name string) string {
 // passwords: by its path, or, for git's settings, by a credential within the first
 // 64 KiB. A file that is missing or cannot be read is judged by its path only.
 func SensitiveFile(name string) bool {
-	return Sensitive(name) || isGitConfig(filepath.ToSlash(name)) && holdsCredential(name)
+	return Sensitive(name) || isGitConfig(filepath.ToSlash(name)) && headHolds(name)
 }
 
 // gitSettings matches the paths of git's settings: of a repository, its worktrees
@@ -180,10 +180,7 @@ func isGitConfig(p string) bool {
 // or with a user so long that it is a token; a header; a setting named like one.
 var credential = regexp.MustCompile(`(?im)://[^/\s@:]*:[^/\s@]+@|https?://[^/\s@]{20,}@|^\s*(?:\[[^\]]*\]\s*)?(?:extraheader\s*=.*authorization|\w*(?:pass|passwd|password|token)\s*=)`)
 
-// credentialHead is how much of git's settings is looked at, in bytes.
-const credentialHead = 64 << 10
-
-func holdsCredential(name string) bool {
-	b, err := head(name, credentialHead)
-	return err == nil && credential.Match(b)
+func headHolds(name string) bool {
+	b, err := head(name, contentHead)
+	return err == nil && HoldsSecret(name, b)
 }

@@ -49,7 +49,7 @@ func TestThreat46GitSettings(t *testing.T) {
 		remote + "ssh://git@example.com:22/x.git":                                        false,
 		remote + "git@example.com:me/x.git":                                              false,
 		"[core]\n\tbare = false":                                                         false,
-		strings.Repeat("# filling\n", credentialHead/10+1) + remote + "https://me:x@y/z": false, // the head decides
+		strings.Repeat("# filling\n", contentHead/10+1) + remote + "https://me:x@y/z":    false, // the head decides
 	} {
 		dir := t.TempDir()
 		for _, name := range []string{".git/config", ".git/modules/lib/config", "bare.git/config", ".gitconfig", ".git/config.worktree", ".git/config.bak"} {

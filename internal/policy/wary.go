@@ -20,6 +20,7 @@ const (
 	maxWord   = 4096  // bytes of a word
 	maxBraces = 12    // "{" and "," of a word, which stand for up to as many words multiplied
 	maxGlobs  = 20    // patterns of file names that are looked up
+	maxLooked = 200   // files that are looked into
 	maxListed = 20000 // names in the command's folder
 )
 
@@ -37,7 +38,7 @@ type wariness struct {
 // with a here-document, which may end in another place.
 func (p *Policy) wary(act agent.Permission) wariness {
 	names := p.Names(act.Cwd)
-	w := &wordReader{p: p, dir: names[len(names)-1], left: maxWords, globs: maxGlobs, seen: map[string]bool{}}
+	w := &wordReader{p: p, dir: names[len(names)-1], left: maxWords, globs: maxGlobs, looks: maxLooked, seen: map[string]bool{}}
 	w.later = p.runsLater(names)
 	file, err := parse(act.Resource)
 	if w.unread = err != nil; w.unread || strings.Contains(act.Resource, "<<") {
@@ -130,6 +131,7 @@ type wordReader struct {
 	dir         string // where the command runs, with links followed
 	later       bool   // what is in dir is run later by itself
 	left, globs int
+	looks       int             // files that may still be looked into
 	listed      map[string]bool // names in dir; nil: not known
 	seen        map[string]bool // words that were looked at as they are; to do so again finds nothing new
 	words       int             // without a slash, so far
@@ -207,6 +209,11 @@ func (w *wordReader) text(text, as string) {
 			continue
 		}
 		f := w.p.place(name, w.dir)
+		if w.looks--; w.looks < 0 {
+			w.beyond()
+			return
+		}
+		w.p.look(&f)
 		w.asks = w.asks || w.p.runsLater(f.names)
 		w.outside = w.outside || f.outside && leadsOut(name, f, as)
 		switch {

@@ -15,7 +15,8 @@ import (
 
 type attachReply struct {
 	ID        string `json:"id"`
-	Sensitive bool   `json:"sensitive,omitempty"` // by its name it may hold secrets, so it goes only with "sensitive"
+	Sensitive bool   `json:"sensitive,omitempty"` // by its name or content it may hold secrets, so it goes only with "sensitive"
+	Looks     string `json:"looks,omitempty"`     // why
 }
 
 func (s *Server) attach(w http.ResponseWriter, r *http.Request, one *session.Session) error {
@@ -37,7 +38,8 @@ func (s *Server) attach(w http.ResponseWriter, r *http.Request, one *session.Ses
 	if err != nil {
 		return err
 	}
-	return reply(w, http.StatusCreated, attachReply{id, policy.Sensitive(attachmentName(r.URL.Query().Get("name")))})
+	looks := policy.Upload(attachmentName(r.URL.Query().Get("name")), data)
+	return reply(w, http.StatusCreated, attachReply{id, looks != "", looks})
 }
 
 // mediaTypeOf trusts the bytes, not what the client called them. A model reads an SVG as the text

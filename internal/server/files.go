@@ -50,6 +50,7 @@ type filePrice struct {
 	Tokens    int                    `json:"tokens"`
 	Estimated bool                   `json:"estimated,omitempty"`
 	Sensitive bool                   `json:"sensitive,omitempty"` // it may hold secrets, so it goes only with "sensitive"
+	Looks     string                 `json:"looks,omitempty"`     // why, where its content and not its name says so
 }
 
 func (s *Server) filePrices(r *http.Request, _ empty) (out filePrices, err error) {
@@ -72,7 +73,7 @@ func (s *Server) filePrices(r *http.Request, _ empty) (out filePrices, err error
 			continue
 		}
 		n, exact := f.Tokens()
-		one := filePrice{Path: f.Path, Lines: f.Lines, What: f.What, Why: f.Why, Tokens: n, Estimated: !exact, Sensitive: f.Sensitive}
+		one := filePrice{Path: f.Path, Lines: f.Lines, What: f.What, Why: f.Why, Tokens: n, Estimated: !exact, Sensitive: f.Sensitive, Looks: f.Looks}
 		if err != nil {
 			one.Refused = messageOf(err)
 		}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// An upload that may hold secrets by its name goes after the user said so, as a file of the
+// An upload that may hold secrets by its name or content goes after the user said so, as a file of the
 // workspace does, and one that holds the API token never.
 func TestUploadsThatMayHoldSecrets(t *testing.T) {
 	h := newHouse(t)
@@ -14,24 +14,31 @@ func TestUploadsThatMayHoldSecrets(t *testing.T) {
 	if res, body := h.do("POST", session+"/attachments?name=notes.txt", "key: "+h.guard.Token()); res.StatusCode != 400 || !strings.Contains(body, "webchat's API token") {
 		t.Errorf("an upload with the token: %s %s", res.Status, body)
 	}
-	upload := func(name string) (id string, sensitive bool) {
-		_, body := h.do("POST", session+"/attachments?name="+name, "A=1\n")
+	upload := func(name, text string) (id, looks string) {
+		_, body := h.do("POST", session+"/attachments?name="+name, text)
 		m := regexp.MustCompile(`"id":"(up_\w+)"`).FindStringSubmatch(body)
 		if m == nil {
 			t.Fatalf("%s: %s", name, body)
 		}
-		return m[1], strings.Contains(body, `"sensitive":true`)
+		if looks := regexp.MustCompile(`"sensitive":true,"looks":"([^"]+)"`).FindStringSubmatch(body); looks != nil {
+			return m[1], looks[1]
+		}
+		return m[1], ""
 	}
-	for name, want := range map[string]bool{".env": true, "server.key": true, "main.go": false} {
-		id, sensitive := upload(name)
-		if sensitive != want {
-			t.Errorf("%s may hold secrets: %v", name, sensitive)
+	for name, want := range map[string]string{".env": "may hold secrets", "server.key": "may hold secrets", "main.go": "", "notes.txt": "holds what looks like a key or password"} {
+		text := "A=1\n"
+		if name == "notes.txt" {
+			text = "password: hunter2-hunter2\n"
+		}
+		id, looks := upload(name, text)
+		if looks != want {
+			t.Errorf("%s %q, want %q", name, looks, want)
 		}
 		send := func(more string) (int, string) {
 			res, body := h.do("POST", session+"/messages", `{"content":"read","attachments":[{"id":"`+id+`","name":"`+name+`"`+more+`}]}`)
 			return res.StatusCode, body
 		}
-		if code, body := send(""); (code == 400 && strings.Contains(body, name+": it may hold secrets")) != want {
+		if code, body := send(""); (code == 400 && strings.Contains(body, name+": it "+want)) != (want != "") {
 			t.Errorf("%s: %d %s", name, code, body)
 		}
 		if code, body := send(`,"sensitive":true`); code != 202 {

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"encoding/json"
 	"net/url"
 	"strings"
 	"testing"
@@ -17,7 +18,7 @@ func TestVeiledFiles(t *testing.T) {
 	h.file("deploy.yaml", "host: db.example\npassword: "+secret+"\nregion: eu\n")
 	_, path := h.session(t)
 	h.do("PATCH", path, `{"title":"Why is token=`+secret+` refused"}`)
-	h.say(t, path, "show me deploy.yaml")
+	h.posted(t, path+"/display", `{"tool":"render_file_contents","arguments":{"path":"deploy.yaml"}}`)
 	h.say(t, path, "show me no.txt?token="+secret)
 	h.say(t, path, "Is `API_TOKEN="+secret+"` right?\n\n    password: "+secret+"\n")
 	h.posted(t, path+"/display", `{"tool":"run_and_display","arguments":{"command":"echo API_TOKEN=`+secret+`"}}`)
@@ -59,4 +60,34 @@ func TestVeiledSearch(t *testing.T) {
 			}
 		}
 	}
+}
+
+// An agent that shows a file whose content looks like a secret is asked about, and the card says why,
+// without it. What the user opens has dots.
+func TestThreat46AgentsShowWhatHoldsASecret(t *testing.T) {
+	h := newHouse(t)
+	h.file("deploy.yaml", "host: db.example\npassword: "+secret+"\n")
+	id, path := h.session(t)
+	h.posted(t, path+"/display", `{"tool":"render_file_contents","arguments":{"path":"deploy.yaml"}}`)
+	r := h.open(t, "GET", path+"/events", "")
+	h.do("POST", path+"/messages", `{"content":"show me deploy.yaml"}`)
+	asked := r.until("permission.requested")
+	var e struct {
+		Data struct {
+			RequestID, Why string
+			Secret         struct{ File, Looks string }
+		}
+	}
+	if err := json.Unmarshal([]byte(asked[len(asked)-1].data), &e); err != nil {
+		t.Fatal(err)
+	}
+	if got := e.Data.Secret; got.File != "deploy.yaml" || got.Looks != "holds what looks like a key or password" || !strings.Contains(e.Data.Why, got.Looks) {
+		t.Errorf("%+v", e.Data)
+	}
+	_, page := h.do("GET", "/sessions/"+id, "")
+	if !strings.Contains(page, "deploy.yaml holds what looks like a key or password") || strings.Contains(page, "hunter2") {
+		t.Error("the page does not say why it asks, or shows the secret")
+	}
+	h.do("POST", path+"/permissions/"+e.Data.RequestID, `{"decision":"deny"}`)
+	r.until("turn.end")
 }

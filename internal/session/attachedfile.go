@@ -3,6 +3,7 @@ package session
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -33,6 +34,13 @@ const (
 // content is to go all the same.
 var ErrSensitive = errors.New("it may hold secrets")
 
+// suspicion is an [ErrSensitive] that says what of the file hints at secrets.
+type suspicion string
+
+func (s suspicion) Error() string { return "it " + cmp.Or(string(s), "may hold secrets") }
+
+func (suspicion) Is(target error) bool { return target == ErrSensitive }
+
 // AttachmentKind says what something in the workspace is.
 type AttachmentKind string
 
@@ -51,6 +59,7 @@ type AttachedFile struct {
 	Lines     string // "A-B", where lines of a file were asked for
 	What      AttachmentKind
 	Sensitive bool   // it may hold secrets
+	Looks     string // of one whose content is why: what that looks like, in words that follow its name
 	Why       string // of AttachedOther: a sentence
 
 	data      []byte // what an agent gets
@@ -112,14 +121,16 @@ func FindAttachment(judge Judge, workspace, name, lines string) (*AttachedFile, 
 	if judge == nil {
 		judge = policy.New(policy.Config{Workspace: workspace})
 	}
-	ruling := judge.File(info, f.full)
+	ruling := judge.Named(file, f.full)
 	switch {
 	case ruling.Decision == event.Deny:
 		return nil, fmt.Errorf("%w: %s", eventlog.ErrInvalid, strings.TrimSuffix(ruling.Reason, "."))
 	case info.IsDir():
 		return f, f.list(file, judge)
 	}
-	f.Sensitive = ruling.Sensitive
+	if f.Sensitive = ruling.Sensitive; ruling.Secret != nil {
+		f.Looks = ruling.Secret.Looks
+	}
 	return f, f.read(file)
 }
 

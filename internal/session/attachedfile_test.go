@@ -137,6 +137,43 @@ func TestSensitiveNeedsASecondWord(t *testing.T) {
 	}
 }
 
+// Nor does one whose content looks like it, and the refusal says so.
+func TestContentNeedsASecondWord(t *testing.T) {
+	dir := workspace(t)
+	uploads := putTexts{"u": "db:\n  password: hunter2-hunter2\n", "v": "nothing\n"}
+	if err := os.WriteFile(filepath.Join(dir, "notes.txt"), []byte(uploads["u"]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := session.Config{Workspace: dir, Attachments: uploads}
+	for _, a := range []event.Attachment{{Path: "notes.txt"}, {Path: "notes.txt", Lines: "1"}, {ID: "u", Name: "notes.txt"}, {ID: "u"}} {
+		_, err := r.Resolve(t.Context(), "s", []event.Attachment{a})
+		if !errors.Is(err, session.ErrSensitive) || !errors.Is(err, eventlog.ErrInvalid) || !strings.Contains(err.Error(), "it holds what looks like a key or password") || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%+v: %v", a, err)
+		}
+		a.Sensitive = true
+		if got, err := r.Resolve(t.Context(), "s", []event.Attachment{a}); err != nil || !strings.HasPrefix(string(got[0].Data), "db:\n") {
+			t.Errorf("%+v, said twice: %+v, %v", a, got, err)
+		}
+	}
+	if f, err := session.FindAttachment(nil, dir, "notes.txt", ""); err != nil || !f.Sensitive || f.Looks != "holds what looks like a key or password" {
+		t.Errorf("%+v, %v", f, err)
+	}
+	if _, err := r.Resolve(t.Context(), "s", []event.Attachment{{ID: "v", Name: "notes.txt"}, {Path: "notes.txt", Mention: true}}); err != nil {
+		t.Error(err)
+	}
+}
+
+// putTexts are texts by their ids.
+type putTexts map[string]string
+
+func (putTexts) Put(string, string, []byte) (string, error) {
+	return "", errors.New("it takes nothing")
+}
+func (putTexts) DeleteSession(string) {}
+func (u putTexts) Get(_, id string) (string, []byte, error) {
+	return "text/plain", []byte(u[id]), nil
+}
+
 // What cannot go is refused with a sentence.
 func TestRefusedFiles(t *testing.T) {
 	dir := workspace(t)

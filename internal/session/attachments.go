@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"strings"
 
 	"webchat/internal/agent"
@@ -46,6 +47,8 @@ type OutputKeeper interface {
 type Judge interface {
 	// File rules on opening a file that is described, by its names.
 	File(opened fs.FileInfo, names ...string) agent.Ruling
+	// Named rules on an open file that an act names, by its names and its content.
+	Named(opened *os.File, names ...string) agent.Ruling
 	// Hidden reports whether lists leave a path out.
 	Hidden(path string) bool
 }
@@ -103,12 +106,13 @@ func (c Config) resolveOne(ctx context.Context, session eventlog.ID, n event.Att
 		return agent.Attachment{}, fmt.Errorf("%w: name one of id, path and outputId (the latter two with lines or mention)", eventlog.ErrInvalid)
 	case n.Path != "":
 		return c.attachFile(n)
-	case n.ID != "" && policy.Sensitive(n.Name) && !n.Sensitive:
-		return agent.Attachment{}, fmt.Errorf("%w: %s: %w; say that it is to go (sensitive), or leave it out", eventlog.ErrInvalid, n.Name, ErrSensitive)
 	case n.ID != "" && c.Attachments != nil:
 		mediaType, data, err := c.Attachments.Get(string(session), n.ID)
 		if err != nil {
 			return agent.Attachment{}, fmt.Errorf("attachment %s: %w; upload it again", n.ID, eventlog.ErrNotFound)
+		}
+		if looks := policy.Upload(n.Name, data); looks != "" && !n.Sensitive {
+			return agent.Attachment{}, fmt.Errorf("%w: %s: %w; say that it is to go (sensitive), or leave it out", eventlog.ErrInvalid, cmp.Or(n.Name, "the attachment"), suspicion(looks))
 		}
 		return agent.Attachment{MimeType: mediaType, Data: data}, nil
 	case n.Mention && c.Outputs != nil:
@@ -133,7 +137,7 @@ func (c Config) attachFile(n event.Attachment) (agent.Attachment, error) {
 	case n.Mention:
 		return mention("points to", f.Path, f.Lines), nil
 	case f.Sensitive && !n.Sensitive:
-		return agent.Attachment{}, fmt.Errorf("%w: %s: %w; send only its name (mention), or say that it is to go (sensitive)", eventlog.ErrInvalid, n.Path, ErrSensitive)
+		return agent.Attachment{}, fmt.Errorf("%w: %s: %w; send only its name (mention), or say that it is to go (sensitive)", eventlog.ErrInvalid, n.Path, suspicion(f.Looks))
 	case f.large:
 		return agent.Attachment{}, fmt.Errorf("%w: %s; send only its name (mention)", eventlog.ErrInvalid, strings.TrimSuffix(f.Why, "."))
 	}

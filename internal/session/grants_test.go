@@ -32,6 +32,7 @@ func (f ruled) Rule(_ context.Context, p agent.Permission) agent.Ruling {
 func (ruled) Target(agent.Permission) string               { return "" }
 func (ruled) Grants(agent.Permission) []event.Grant        { return nil }
 func (ruled) File(fs.FileInfo, ...string) (r agent.Ruling) { return r }
+func (ruled) Named(*os.File, ...string) (r agent.Ruling)   { return r }
 func (ruled) Hidden(string) bool                           { return false }
 
 // heap keeps grants in memory, and fails on request.

@@ -47,6 +47,7 @@ var leadAway = map[string][]string{
 	"imports with a part":  {"ws/CLAUDE.md: see @.env#keys"},
 	"imports with a space": {`ws/CLAUDE.md: see @my\ dir/.env`, "ws/my dir/.env: KEY=canary"},
 	"imports from a link":  {"ws/CLAUDE.md -> doc/a.md", "ws/doc/a.md: @b.env", "ws/doc/b.env: KEY=canary"},
+	"imports content":      {"ws/CLAUDE.md: see @settings.yml", "ws/settings.yml: password: hunter2-hunter2"},
 	"imports outside":      {"ws/CLAUDE.md: @../key"},
 	"linked folder":        {"ws/.claude -> ../out", "out/CLAUDE.md: x"},
 	"rules":                {"ws/.claude/rules/a.md -> ../../.env"},

@@ -31,6 +31,9 @@ func TestNamedFilesAreChipsWithPrices(t *testing.T) {
 		}
 	}
 
+	s.put("notes.txt", "password: hunter2hunter2\n")
+	p.compose("@notes.txt ")
+	p.has("#chips .chip", "holds what looks like a key or password: name only")
 	p.compose("and now @.env ")
 	p.is(chip, ".env may hold secrets: name only Send it +4")
 	p.js(`document.querySelector('#chips .way').click()`)

@@ -127,8 +127,8 @@ function addFile(file) {
   add(file.name || (file.type.startsWith('image/') ? 'picture' : `${Math.ceil(file.size / 1000)} kB of text`), async () => {
     const done = await upload()
     if (done.sensitive && !agreed) {
-      ask()
-      throw new Error(`${file.name} may hold secrets. Choose “Send it” on its chip, or remove it.`)
+      ask(done.looks)
+      throw new Error(`${file.name} ${done.looks}. Choose “Send it” on its chip, or remove it.`)
     }
     return { id: done.id, name: file.name || undefined, sensitive: done.sensitive }
   }, {
@@ -136,8 +136,8 @@ function addFile(file) {
     dress: (root, parts) => {
       if (url) pictured(root, parts, url)
       const { way, tokens } = parts
-      ask = () => {
-        Object.assign(tokens, { hidden: false, textContent: 'may hold secrets' })
+      ask = (looks) => {
+        Object.assign(tokens, { hidden: false, textContent: looks })
         Object.assign(way, { hidden: false, textContent: 'Send it' })
       }
       way.addEventListener('click', () => { agreed = way.hidden = true; document.getElementById('prompt').focus() })
