@@ -4,10 +4,16 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"webchat/internal/agent"
@@ -234,6 +240,48 @@ func TestRealClaudeReadsLessThanItShows(t *testing.T) {
 	}
 	if len(shown) < 25_000 {
 		t.Errorf("the user sees %d bytes", len(shown))
+	}
+}
+
+// The real Claude Code tries a call of its model again by itself, and it is reported while it waits.
+func TestRealClaudeSaysThatItTriesAgain(t *testing.T) {
+	model, with := realAgent(t, "claude-agent-acp")
+	to, err := url.Parse(model.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked atomic.Int64
+	forward := httputil.NewSingleHostReverseProxy(to)
+	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if n := asked.Add(1); r.URL.Path == "/v1/messages" && n <= 2 {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(map[int64]int{1: 429, 2: 500}[n])
+			fmt.Fprint(w, `{"type":"error","error":{"type":"rate_limit_error","message":"Slow down."}}`)
+			return
+		}
+		forward.ServeHTTP(w, r)
+	}))
+	t.Cleanup(provider.Close)
+	h := sit(t, "", func(c *acp.Config) {
+		with(c)
+		c.Env[slices.Index(c.Env, "ANTHROPIC_BASE_URL="+model.URL())] = "ANTHROPIC_BASE_URL=" + provider.URL
+	}, nil)
+	if err := h.prompt(t.Context(), "hello"); err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	for _, e := range all[event.SessionError](h) {
+		told = append(told, e.Message)
+		if e.Kind != event.KindRetrying || !e.Waits || e.RetryAfterMs <= 0 {
+			t.Errorf("it is reported as %+v", e)
+		}
+	}
+	if len(told) != 2 || !strings.HasPrefix(told[0], "The provider answered 429. Trying again in 1 second, 1 of ") ||
+		!strings.HasPrefix(told[1], "The provider answered 500. Trying again in ") {
+		t.Errorf("the user is told %q", told)
+	}
+	if said := h.Said(); !slices.Equal(said, []string{"Done."}) {
+		t.Errorf("it says %q", said)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -119,6 +120,24 @@ func TestNoticesAreNoAnswer(t *testing.T) {
 	}
 	if err := h.prompt(t.Context(), "error"); err == nil || err.Error() != "Stand-in failed: 400 too long" {
 		t.Errorf("an error after some words: %v", err)
+	}
+}
+
+// An agent that tries a call of its model again says so while it waits.
+func TestRetriesAreReported(t *testing.T) {
+	h := sit(t, "polite", nil, nil)
+	if err := h.prompt(t.Context(), "retries"); err != nil {
+		t.Fatal(err)
+	}
+	want := []event.SessionError{
+		{Message: "The provider answered 429. Trying again in 1 second, 1 of 10.", StatusCode: 429, RetryAfterMs: 600},
+		{Message: "The provider's answer failed. Trying again in 1 second, 2 of 10.", RetryAfterMs: 1200},
+	}
+	for i := range want {
+		want[i].ErrorType, want[i].Kind, want[i].Waits = event.ErrorWarning, event.KindRetrying, true
+	}
+	if told := all[event.SessionError](h); !reflect.DeepEqual(told, want) {
+		t.Errorf("the user is told %+v", told)
 	}
 }
 

@@ -124,7 +124,9 @@ func Presets() map[string]Preset {
 				// What might be typed next, which webchat does not show, would be a call of the
 				// model after each turn.
 				options["promptSuggestions"] = false
-				return object{"claudeCode": object{"options": options}}
+				// The protocol has no word for a call of the model that is tried again: see retried.
+				tries := []object{{"type": "system", "subtype": "api_retry"}}
+				return object{"claudeCode": object{"options": options, "emitRawSDKMessages": tries}}
 			},
 			SignIn: "claude /login", Offline: claudeOffline},
 		"codex": {Title: "Codex", Command: []string{"codex-acp"}, Mark: "_meta.is_mcp_", Mode: "read-only", Asks: []string{"read-only"}, Notices: []string{"Warning: "},

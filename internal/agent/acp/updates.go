@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"webchat/internal/agent/convo"
 	"webchat/internal/event"
@@ -25,7 +27,7 @@ func decode(raw json.RawMessage, v any) bool {
 // notified takes what the agent reports. What it replays while it starts is dropped.
 func (c *conn) notified(method string, params json.RawMessage) {
 	var n notification
-	if method != "session/update" || !decode(params, &n) {
+	if method != "session/update" && method != ownMessage || !decode(params, &n) {
 		return
 	}
 	c.Alive()
@@ -35,10 +37,46 @@ func (c *conn) notified(method string, params json.RawMessage) {
 	if id != "" && n.SessionID != id { // of a helper's conversation
 		return
 	}
+	if method == ownMessage && c.Turn() != nil {
+		c.retried(n.Message)
+	}
 	replay := c.Starting()
 	if !c.conversationUpdate(n.Update, replay) && !replay && c.Turn() != nil {
 		c.turnUpdate(c.Turn(), n.Update)
 	}
+}
+
+// ownMessage is the notification in which claude-agent-acp (0.100) passes on messages of Claude
+// Code's own, those that a conversation asks for.
+const ownMessage = "_claude/sdkMessage"
+
+// retry is what Claude Code says while it waits before it calls its model again (2.1.316).
+type retry struct {
+	Subtype      string
+	Attempt      int
+	MaxRetries   int   `json:"max_retries"`
+	RetryDelayMs int64 `json:"retry_delay_ms"`
+	ErrorStatus  int   `json:"error_status"` // 0: there was no answer
+	NoResponse   struct {
+		WaitedMs int64 `json:"waited_ms"`
+	} `json:"no_response"`
+}
+
+// retried reports that the agent's provider refused a call, which the agent tries again by itself.
+func (c *conn) retried(r retry) {
+	if r.Subtype != "api_retry" {
+		return
+	}
+	delay := max(time.Second, time.Duration(r.RetryDelayMs)*time.Millisecond)
+	happened := "The provider's answer failed."
+	switch {
+	case r.ErrorStatus > 0:
+		happened = fmt.Sprintf("The provider answered %d.", r.ErrorStatus)
+	case r.NoResponse.WaitedMs > 0:
+		happened = fmt.Sprintf("The provider did not answer within %s.", wording.Span(time.Duration(r.NoResponse.WaitedMs)*time.Millisecond))
+	}
+	c.Report(event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindRetrying, StatusCode: r.ErrorStatus, RetryAfterMs: r.RetryDelayMs, Waits: true,
+		Message: fmt.Sprintf("%s Trying again in %s, %d of %d.", happened, wording.Span(delay), r.Attempt, r.MaxRetries)})
 }
 
 // conversationUpdate takes what belongs to the conversation and not to a turn.

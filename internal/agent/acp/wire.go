@@ -72,6 +72,7 @@ type answered struct {
 type notification struct {
 	SessionID string `json:"sessionId"`
 	Update    update
+	Message   retry // of ownMessage
 }
 
 type update struct {

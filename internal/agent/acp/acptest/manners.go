@@ -269,6 +269,14 @@ var manners = map[string]manner{
 		a.say("errors begin. Info: not this.")
 		return "end_turn", nil
 	},
+	"retries": func(a *standIn, _ context.Context, _ string) (string, object) { // as claude-agent-acp does
+		for n, status := range []any{429, nil} {
+			a.send(object{"method": "_claude/sdkMessage", "params": object{"sessionId": a.id, "message": object{"type": "system", "subtype": "api_retry",
+				"attempt": n + 1, "max_retries": 10, "retry_delay_ms": 600 << n, "error_status": status, "error": "rate_limit"}}})
+		}
+		a.send(object{"method": "_claude/sdkMessage", "params": object{"sessionId": a.id, "message": object{"type": "system", "subtype": "status"}}})
+		return "end_turn", nil
+	},
 	"error": func(a *standIn, _ context.Context, _ string) (string, object) {
 		a.say("I will. ")
 		a.say("Error: 400 too long")
