@@ -32,15 +32,14 @@ func TestNamedFilesAreChipsWithPrices(t *testing.T) {
 	}
 
 	s.put("notes.txt", "password: hunter2hunter2\n")
-	p.compose("@notes.txt ")
-	p.has("#chips .chip", "holds what looks like a key or password: name only")
-	p.compose("and now @.env ")
-	p.is(chip, ".env may hold secrets: name only Send it +4")
+	const notes = " | notes.txt holds what looks like a key or password: name only Send it +7"
+	p.compose("and now @.env @notes.txt ")
+	p.is(chip, ".env may hold secrets: name only Send it +4"+notes)
 	p.js(`document.querySelector('#chips .way').click()`)
-	p.is(chip, ".env 4 tokens Name only")
+	p.is(chip, ".env 4 tokens Name only"+notes)
 	p.press("Alt+Enter")
 	p.done()
-	if log := s.logged(t, p.session()); !strings.Contains(log, `"attachments":[{"path":".env","sensitive":true}]`) {
+	if log := s.logged(t, p.session()); !strings.Contains(log, `"attachments":[{"path":".env","sensitive":true},{"path":"notes.txt","mention":true}]`) {
 		t.Errorf("the log does not say that it was to go:\n%s", log)
 	}
 
