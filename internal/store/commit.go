@@ -117,6 +117,7 @@ func (db *DB) commit(jobs []*job) {
 		if j.err = err; err != nil && len(jobs) > 1 {
 			j.err = db.transact([]*job{j})
 		}
+		j.err = ofDisk(db.path, j.err)
 		close(j.done)
 	}
 	if f := db.file.Load(); err == nil {

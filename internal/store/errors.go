@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"syscall"
 
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
@@ -41,6 +43,9 @@ var (
 	// ErrReadOnly: the file or its folder cannot be written.
 	ErrReadOnly error = &refusal{text: "the database file cannot be written",
 		advice: "Check who owns the file and its folder"}
+	// errReadOnlyDisk is the case of [ErrReadOnly] that is the disk's.
+	errReadOnlyDisk error = &refusal{text: "the disk can only be read", kind: ErrReadOnly,
+		advice: "Look in the system's log for why, and mount the disk for writing again"}
 	// ErrSequence: the entries do not go on from the last one.
 	ErrSequence = errors.New("not the next sequence")
 	// ErrClosed: the store was closed.
@@ -116,6 +121,23 @@ func ours(err error) error {
 	return fmt.Errorf("%w: %v", kind, err)
 }
 
+// ofDisk is an error of the file at path, told apart: a disk that can only be read is for SQLite a
+// disk that fails, or a file that may not be written. What is tried is the file beside it: to close
+// the file itself would end SQLite's locks.
+func ofDisk(path string, err error) error {
+	if !errors.Is(err, ErrDisk) && !errors.Is(err, ErrReadOnly) || errors.Is(err, errReadOnlyDisk) {
+		return err
+	}
+	f, tried := os.OpenFile(path+lastName, os.O_WRONLY|os.O_CREATE, 0o600)
+	if tried == nil {
+		_ = f.Close() // nothing was written
+	}
+	if errors.Is(tried, syscall.EROFS) {
+		return fmt.Errorf("%w: %v", errReadOnlyDisk, err)
+	}
+	return err
+}
+
 // damaged is what err means when a statement of ours does not fit a file of our version: its schema
 // is not what it was.
 func damaged(err error) error {
@@ -129,6 +151,9 @@ func damaged(err error) error {
 
 // fileError is ours for errors of the file system.
 func fileError(err error) error {
+	if errors.Is(err, syscall.EROFS) {
+		return fmt.Errorf("%w: %w", errReadOnlyDisk, err)
+	}
 	if errors.Is(err, fs.ErrPermission) {
 		return fmt.Errorf("%w (check who owns the file and its folder): %w", ErrReadOnly, err)
 	}

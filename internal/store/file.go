@@ -37,7 +37,7 @@ func (db *DB) open(ctx context.Context) (_ *file, err error) {
 	f := &file{path: db.path, damage: db.damage, hot: map[string]*sql.Stmt{}}
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("open %s: %w", db.path, err)
+			err = fmt.Errorf("open %s: %w", db.path, ofDisk(db.path, err))
 			_ = f.close() // the first error is the one to know
 		}
 	}()

@@ -135,8 +135,9 @@ func (db *DB) Missing() string { return db.file.Load().missing }
 // Writable implements [sessions.Log]: so many bytes are written and deleted again. It opens the
 // file for writing if that has not worked yet, and anew if it was away and has come back as
 // another.
-func (db *DB) Writable(ctx context.Context, bytes int) error {
-	err := db.alone(ctx, func() error {
+func (db *DB) Writable(ctx context.Context, bytes int) (err error) {
+	defer func() { err = ofDisk(db.path, err) }()
+	err = db.alone(ctx, func() error {
 		f := db.file.Load()
 		if err := db.intact(f); err == nil || f.why == nil && bytes <= 0 {
 			return err

@@ -135,7 +135,7 @@ func TestReadOnlyDiskAfterKill(t *testing.T) {
 		t.Errorf("a disk that can only be read took %d prompts", len(got))
 	}
 	for _, page := range []string{"/sessions", "/sessions/" + id} {
-		if got := s.get(page); !strings.Contains(got, "The log cannot be written") {
+		if got := s.get(page); !strings.Contains(got, "The log cannot be written: the disk can only be read") {
 			t.Errorf("%s says nothing of the disk", page)
 		}
 	}
