@@ -32,7 +32,7 @@ func hooked(args []string) {
 }
 
 // autohand is what the Autohand CLI gets of flags, environment and file.
-func (o *options) autohand(c *config, dir string, lend agent.Lender, log *slog.Logger) (autohand.Config, error) {
+func (o *options) autohand(c *config, cells *cages, dir string, lend agent.Lender, log *slog.Logger) (autohand.Config, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return autohand.Config{}, fmt.Errorf("find this program: %w", err)
@@ -49,6 +49,7 @@ func (o *options) autohand(c *config, dir string, lend agent.Lender, log *slog.L
 			cfg.Provider = &autohand.Provider{URL: p.URL, Key: p.Key, Model: o.Model}
 		}
 	}
+	cfg.Confine = cells.autohand(c, cfg, self)
 	return cfg, nil
 }
 
@@ -77,7 +78,7 @@ func (o *options) autohandSettings() string {
 // autohandAt is the Autohand CLI with a home in a folder and a model at an address, which
 // also answers for its login.
 func (o *options) autohandAt(c *config, model, state string, lend agent.Lender) (agent.Backend, error) {
-	cfg, err := o.autohand(c, state, lend, slog.New(slog.DiscardHandler))
+	cfg, err := o.autohand(c, nil, state, lend, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
 	}

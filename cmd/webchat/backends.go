@@ -50,11 +50,11 @@ func (o *options) backends(c *config, cells *cages, dir string, lend agent.Lende
 	if err != nil {
 		return nil, usage("%s", strings.TrimPrefix(err.Error(), "copilot: "))
 	}
-	own, found, err := o.agents(c, dir, lend, log)
+	own, found, err := o.agents(c, cells, dir, cells.lend(lend), log)
 	if err != nil {
 		return nil, err
 	}
-	hand, err := o.autohand(c, dir, lend, log)
+	hand, err := o.autohand(c, cells, dir, cells.lend(lend), log)
 	if err != nil {
 		return nil, err
 	}

@@ -80,6 +80,9 @@ type agentConfig struct {
 	Command string            `yaml:"command"`
 	Args    []string          `yaml:"args"`
 	Env     map[string]string `yaml:"env"`
+	// Hosts and State are what it reaches and keeps where it is confined.
+	Hosts []string `yaml:"hosts"`
+	State []string `yaml:"state"` // folders, from ~/
 }
 
 func (o *options) configPath() string {
@@ -183,6 +186,11 @@ func (c *config) check() error {
 	for i, h := range c.Hooks {
 		if _, err := h.hook(); err != nil {
 			return fmt.Errorf("hooks, hook %d: %w", i+1, err)
+		}
+	}
+	for name, a := range c.Agents {
+		if err := a.check(); err != nil {
+			return fmt.Errorf("agents, %s: %w", name, err)
 		}
 	}
 	if err := c.Sandbox.check(); err != nil {

@@ -83,6 +83,8 @@ func TestConfigErrorsNameKeyAndLine(t *testing.T) {
 		"mcpServers: {a: {type: pipe}}":                                        {"mcpServers", "pipe"},
 		"mcpServers: {a: {type: stdio}}":                                       {"command"},
 		"agents: {a: {args: [x]}}":                                             {"agents", "command"},
+		"agents: {a: {command: x, state: [/etc]}}":                             {"agents, a", "begins with ~/"},
+		"agents: {a: {command: x, hosts: [\"http://x\"]}}":                     {"agents, a", "hosts"},
 	} {
 		_, err := parseConfig([]byte(text))
 		if err == nil {

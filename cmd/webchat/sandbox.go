@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"go.yaml.in/yaml/v4"
 
-	"webchat/internal/agent/copilot"
 	"webchat/internal/cage"
 	"webchat/internal/files"
 	"webchat/internal/policy"
@@ -114,7 +114,10 @@ func (o *options) isGiven(name string) bool {
 
 // cages confine what agents run, each in its workspace. Nil confines nothing.
 type cages struct {
-	make func(workspace string) (*cage.Cage, error)
+	make   func(workspace string) (*cage.Cage, error)
+	home   string                 // the user's
+	folder string                 // in which agents keep state
+	lent   atomic.Pointer[string] // the address of webchat's MCP
 
 	mu   sync.Mutex
 	made map[string]*cage.Cage // guarded by mu
@@ -127,7 +130,7 @@ func (o *options) cages(c *config, s sandbox, dir string, log *slog.Logger) *cag
 	}
 	home, _ := lookup(o.env, "HOME")
 	git := policy.InheritWhole(o.env, c.keyVariables())
-	return &cages{made: map[string]*cage.Cage{}, make: func(workspace string) (*cage.Cage, error) {
+	return &cages{home: home, folder: filepath.Join(o.shared(dir), agentsFolder), made: map[string]*cage.Cage{}, make: func(workspace string) (*cage.Cage, error) {
 		return cage.New(cage.Config{Workspace: workspace, Home: home, Env: o.env, Scratch: filepath.Join(dir, confinedFolder), Logger: log,
 			Policy:   o.policy(c, workspace, dir),
 			Settings: cage.Settings{Read: c.Sandbox.Read, Write: c.Sandbox.Write, Hosts: c.Sandbox.Hosts},
@@ -163,50 +166,6 @@ func (c *cages) commands(workspace string) (func(context.Context, proc.Command) 
 	return func(ctx context.Context, cmd proc.Command) (proc.Command, error) {
 		return in.Confine(ctx, cmd, cage.Needs{})
 	}, nil
-}
-
-// loginHosts are where the GitHub Copilot CLI signs in, and where its models are.
-var loginHosts = []string{"github.com", "api.github.com", "*.githubcopilot.com", "copilot-proxy.githubusercontent.com"}
-
-// copilot returns what confines the GitHub Copilot CLI; nil where nothing is. It gets its program, its
-// state for the workspace, and the hosts of its models and of the user's MCP servers.
-func (c *cages) copilot(own, hosts []string) func(context.Context, string, proc.Command) (proc.Command, error) {
-	if c == nil {
-		return nil
-	}
-	return func(ctx context.Context, workspace string, cmd proc.Command) (proc.Command, error) {
-		in, err := c.of(workspace)
-		if err != nil {
-			return cmd, err
-		}
-		return in.Confine(ctx, cmd, cage.Needs{Read: []string{filepath.Dir(cmd.Args[0])}, Write: []string{cmd.Dir}, Own: own, Hosts: hosts})
-	}
-}
-
-// copilotReaches is where the CLI's models and the user's MCP servers are, and the hosts of its login.
-func (o *options) copilotReaches(c *config, providers copilot.Providers) (own, hosts []string) {
-	var addresses []string
-	for _, p := range providers {
-		addresses = append(addresses, p.URL)
-	}
-	for _, m := range c.MCPServers {
-		addresses = append(addresses, m.URL)
-	}
-	for _, a := range addresses {
-		if at := cage.HostPort(a); at != "" {
-			own = append(own, at)
-		}
-	}
-	if len(providers) > 0 && !o.CopilotLogin {
-		return own, nil
-	}
-	hosts = loginHosts
-	for _, name := range []string{"GH_HOST", "COPILOT_GH_HOST"} {
-		if host, _ := lookup(o.env, name); host != "" {
-			hosts = append(hosts[:len(hosts):len(hosts)], host, "*."+host)
-		}
-	}
-	return own, hosts
 }
 
 // shape is what clients read of it.

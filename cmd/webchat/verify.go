@@ -93,7 +93,7 @@ func (o *options) apart(c *config, b agent.Backend) (maker, error) {
 			if err != nil {
 				return nil, err
 			}
-			return o.speaker(p, b.Name(), c, state, lend, slog.New(slog.DiscardHandler), env...)
+			return o.speaker(p, b.Name(), c, nil, state, lend, slog.New(slog.DiscardHandler), env...)
 		}, nil
 	}
 	return nil, nil

@@ -33,6 +33,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
+	"net/http"
 	"net/netip"
 	"net/url"
 	"os"
@@ -76,16 +77,23 @@ type Settings struct {
 
 // Needs are what one kind of tree gets beside that.
 type Needs struct {
-	Read, Write []string          // absolute paths
-	Shown       map[string]string // paths inside, to files outside that are read there
-	Hosts       []string          // as in Settings
+	Read, Write []string // absolute paths
+	// Programs are absolute paths of what is run, each given with what lies beside it.
+	Programs []string
+	State    []State
+	// Home is a folder that is the tree's HOME and is kept, with links to what is given of the user's;
+	// empty: the user's is, read-only.
+	Home  string
+	Hosts []string // as in Settings
 	// Own are the host and port of the tree's model and of the user's MCP servers. They are
 	// reached wherever they are, on this machine's loopback too.
 	Own []string
 	// Lent is the address of webchat's MCP for the tree, http://host:port/path. It is reached
 	// at the same path of [Lent], and nothing else of the server is.
 	Lent string
-	Env  []string // beside what the command has
+	// Servers answer at [ServerAt] their names: MCP servers of the user's that run outside.
+	Servers map[string]http.Handler
+	Env     []string // beside what the command has
 }
 
 // Ports of the doors inside. They are not among those that systems give by themselves.
@@ -96,6 +104,11 @@ const (
 
 // Lent is where a tree finds the MCP that [Needs].Lent is.
 const Lent = "http://127.0.0.1:61081"
+
+// ServerAt is where a tree finds one of [Needs].Servers.
+func ServerAt(name string) string { return Lent + serversPath + url.PathEscape(name) }
+
+const serversPath = "/servers/"
 
 // Cage confines the trees of one workspace.
 type Cage struct {
@@ -192,14 +205,14 @@ func (c *Cage) Confine(ctx context.Context, cmd proc.Command, n Needs) (proc.Com
 		c.giveBack(private)
 		return cmd, err
 	}
-	d := &door{hosts: slices.Concat(c.cfg.Hosts, n.Hosts), own: n.Own, lent: n.Lent, through: c.cfg.proxy(), logger: c.cfg.Logger}
+	d := &door{hosts: slices.Concat(c.cfg.Hosts, n.Hosts), own: n.Own, lent: n.Lent, servers: n.Servers, through: c.cfg.proxy(), logger: c.cfg.Logger}
 	ports := []int{doorPort}
-	if n.Lent != "" {
+	if d.lends() {
 		ports = append(ports, lentPort)
 	}
 	d.forward = localPorts(n.Own)
 	ports = append(ports, d.forward...)
-	cmd.Env = s.environment(cmd.Env, n.Env)
+	cmd.Env = s.environment(cmd.Env, n)
 	cmd.Confine = &proc.Confinement{Private: private, Places: s.all(), Links: s.links, Ports: ports,
 		Started: func(child *proc.Child) { d.serve(child.Listeners()) },
 		Ended:   func() { d.close(); c.giveBack(private) }}

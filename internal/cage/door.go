@@ -34,6 +34,7 @@ type door struct {
 	hosts   []string                         // see Settings
 	own     []string                         // host:port
 	lent    string                           // the address of webchat's MCP; empty: none
+	servers map[string]http.Handler          // MCP servers of the user's, by name
 	through func(*url.URL) (*url.URL, error) // the proxy by which this server reaches an address; nil: none
 	forward []int                            // ports of this machine's loopback that the tree's model and servers are at
 	logger  *slog.Logger
@@ -45,11 +46,14 @@ type door struct {
 	running sync.WaitGroup
 }
 
-// serve takes the listeners inside: the proxy's, then that of webchat's MCP if it is lent,
-// then those of forward.
+// lends reports whether there is a second door.
+func (d *door) lends() bool { return d.lent != "" || len(d.servers) > 0 }
+
+// serve takes the listeners inside: the proxy's, then that of MCP if something is lent, then
+// those of forward.
 func (d *door) serve(listeners []net.Listener) {
 	handlers := []http.Handler{http.HandlerFunc(d.proxy)}
-	if d.lent != "" {
+	if d.lends() {
 		handlers = append(handlers, d.lentOnly())
 	}
 	for i, l := range listeners {
@@ -286,7 +290,8 @@ func forward(w http.ResponseWriter, r *http.Request, up net.Conn) {
 	proxy.ServeHTTP(w, r)
 }
 
-// lentOnly leads to webchat's MCP at the path that was lent, and to nothing else there.
+// lentOnly leads to webchat's MCP at the path that was lent, and to the user's servers, and to nothing
+// else.
 func (d *door) lentOnly() http.Handler {
 	to, err := url.Parse(d.lent)
 	direct := &http.Transport{Proxy: nil}
@@ -296,7 +301,11 @@ func (d *door) lentOnly() http.Handler {
 			p.Out.URL.Scheme, p.Out.URL.Host, p.Out.Host = to.Scheme, to.Host, to.Host
 		}}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err != nil || r.URL.EscapedPath() != to.EscapedPath() || r.URL.RawQuery != "" || r.Header.Get("Upgrade") != "" {
+		if name, ok := strings.CutPrefix(r.URL.Path, serversPath); ok && d.servers[name] != nil {
+			d.servers[name].ServeHTTP(w, r)
+			return
+		}
+		if err != nil || d.lent == "" || r.URL.EscapedPath() != to.EscapedPath() || r.URL.RawQuery != "" || r.Header.Get("Upgrade") != "" {
 			http.Error(w, "The sandbox of webchat leads to its tools only.", http.StatusForbidden)
 			return
 		}

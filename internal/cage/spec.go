@@ -59,7 +59,13 @@ func (c *Cage) spec(ctx context.Context, private string, n Needs) (*spec, error)
 	s.give(proc.Readable, system...)
 	s.give(proc.Readable, slices.Concat(n.Read, s.expanded(c.cfg.Read))...)
 	s.giveHome()
-	if err := s.giveConfigs(n.Shown); err != nil {
+	for _, p := range n.Programs {
+		s.giveProgram(p)
+	}
+	if err := s.giveConfig(); err != nil {
+		return nil, err
+	}
+	if err := s.giveState(n); err != nil {
 		return nil, err
 	}
 	if err := c.hold(ctx, s); err != nil {
@@ -121,7 +127,15 @@ func (s *spec) giveCache(p string) {
 		s.give(proc.Layered, p)
 		return
 	}
-	above, rest := filepath.Dir(p), filepath.Base(p)
+	own := filepath.Join(s.private, "new", strings.ReplaceAll(p, "/", "%"))
+	if at, ok := s.settle(p); ok && os.MkdirAll(own, 0o700) == nil {
+		s.place(proc.Place{Path: at, From: own, Access: proc.Writable})
+	}
+}
+
+// settle returns where a path leads whose last elements need not be there.
+func (s *spec) settle(p string) (string, bool) {
+	above, rest := p, ""
 	for above != "/" {
 		if _, err := os.Stat(above); err == nil {
 			break
@@ -129,10 +143,7 @@ func (s *spec) giveCache(p string) {
 		above, rest = filepath.Dir(above), filepath.Join(filepath.Base(above), rest)
 	}
 	real, ok := s.follow(above)
-	own := filepath.Join(s.private, "new", strings.ReplaceAll(p, "/", "%"))
-	if ok && os.MkdirAll(own, 0o700) == nil {
-		s.place(proc.Place{Path: filepath.Join(real, rest), From: own, Access: proc.Writable})
-	}
+	return filepath.Join(real, rest), ok
 }
 
 // give gives what is at paths, and the links on the way there.
@@ -189,15 +200,8 @@ func (s *spec) follow(p string) (string, bool) {
 	return "", false
 }
 
-// giveConfigs gives files that are read at another place than they are at, and git's
-// settings without what looks like a secret.
-func (s *spec) giveConfigs(shown map[string]string) error {
-	for at, from := range shown {
-		dir, there := s.follow(filepath.Dir(at))
-		if real, ok := s.follow(from); ok && there {
-			s.place(proc.Place{Path: filepath.Join(dir, filepath.Base(at)), From: real})
-		}
-	}
+// giveConfig gives git's settings without what looks like a secret.
+func (s *spec) giveConfig() error {
 	name := filepath.Join(s.cfg.Home, ".gitconfig")
 	if _, ok := s.follow(name); ok && !isIn(name, s.cfg.Workspace) {
 		clean, err := s.cleaned(name, "gitconfig")
@@ -291,7 +295,7 @@ func excludesFile(home string) string {
 }
 
 // environment is what a command inherits, with what leads it to the door.
-func (s *spec) environment(env, more []string) []string {
+func (s *spec) environment(env []string, n Needs) []string {
 	proxy := fmt.Sprintf("http://127.0.0.1:%d", doorPort)
 	set := []string{"TMPDIR=/tmp", "HTTP_PROXY=" + proxy, "HTTPS_PROXY=" + proxy, "http_proxy=" + proxy, "https_proxy=" + proxy,
 		"NO_PROXY=localhost,127.0.0.1,::1", "no_proxy=localhost,127.0.0.1,::1", "NODE_USE_ENV_PROXY=1",
@@ -305,5 +309,8 @@ func (s *spec) environment(env, more []string) []string {
 	if len(s.covered) > 0 && !slices.ContainsFunc(env, func(kv string) bool { return strings.HasPrefix(kv, "GIT_CONFIG_COUNT=") }) {
 		out = append(out, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=core.excludesFile", "GIT_CONFIG_VALUE_0="+ignoreFile)
 	}
-	return append(out, more...)
+	if n.Home != "" {
+		out = append(out, "HOME="+n.Home)
+	}
+	return append(out, n.Env...)
 }

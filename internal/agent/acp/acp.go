@@ -34,6 +34,9 @@ type Config struct {
 	NoInstructions bool
 	// Servers returns the user's MCP servers that answer, by name; nil if there are none.
 	Servers func(context.Context) map[string]agent.MCPServer
+	// Confine returns what runs the agent for the conversations of a workspace, confined; nil: it may
+	// touch what its user may.
+	Confine func(ctx context.Context, workspace string, cmd proc.Command) (proc.Command, error)
 	Silence time.Duration // without a sign of life until the user is warned; 0: a minute
 	Logger  *slog.Logger  // nil: nothing is logged
 }

@@ -172,7 +172,10 @@ func (c *conn) start(ctx context.Context, id string) error {
 	if err := convo.RefuseRisky(cfg.Title, c.Options.Workspace, cfg.UserHome, cfg.Risky); err != nil {
 		return err
 	}
-	command, err := c.command()
+	if _, err := c.Lend(cfg.Lend, c.callTool); err != nil {
+		return err
+	}
+	command, err := c.command(ctx)
 	if err != nil {
 		return err
 	}
@@ -200,7 +203,7 @@ func (c *conn) start(ctx context.Context, id string) error {
 		return fmt.Errorf("open a conversation with %s: %w", cfg.Title, err)
 	}
 	now := c.Choices()
-	c.b.remember(c.Options.SessionID, c.id)
+	c.b.remember(c.Options.SessionID, c.id, c.Options.Workspace)
 	c.b.keep(func(k *kept) {
 		k.Version, k.Choices = wording.Cut(wording.Line(c.caps.AgentInfo.Version), mostName), now
 		k.Deletes = c.caps.AgentCapabilities.SessionCapabilities.Delete != nil
@@ -223,7 +226,7 @@ func (c *conn) handshake(ctx context.Context, p *jsonrpc.Program, id string) (er
 	if c.caps, err = c.b.cfg.greet(ctx, p); err != nil {
 		return err
 	}
-	lent, err := c.Lend(c.b.cfg.Lend, c.callTool)
+	lent, err := c.Lend(nil, nil)
 	if err != nil {
 		return err
 	}

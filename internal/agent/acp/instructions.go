@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -12,7 +13,7 @@ import (
 
 // command is how the agent is started in the workspace. Its instruction files are judged before: one
 // that leads to a secret or outside would be sent with the first prompt.
-func (c *conn) command() (proc.Command, error) {
+func (c *conn) command(ctx context.Context) (proc.Command, error) {
 	cfg := c.b.cfg
 	found := policy.FindInstructions(c.Options.Workspace,
 		policy.Loads{Above: true, Outside: true, Home: cfg.UserHome})
@@ -29,6 +30,22 @@ func (c *conn) command() (proc.Command, error) {
 	case cfg.NoInstructions && skips:
 		added = cfg.Uninstructed
 	}
-	return proc.Command{Args: append(cfg.command(c.Options.SessionID), added.Args...), Dir: c.Options.Workspace,
-		Env: append(slices.Clone(cfg.Env), added.Env...)}, nil
+	cmd := proc.Command{Args: append(cfg.command(c.Options.SessionID), added.Args...), Dir: c.Options.Workspace,
+		Env: append(slices.Clone(cfg.Env), added.Env...)}
+	return cfg.confine(ctx, c.Options.Workspace, cmd)
+}
+
+// confine is [Config].Confine, if there is one.
+func (c Config) confine(ctx context.Context, workspace string, cmd proc.Command) (proc.Command, error) {
+	if c.Confine == nil {
+		return cmd, nil
+	}
+	if _, err := proc.LookUp(cmd); err != nil {
+		return cmd, nil // which says that it is not installed
+	}
+	cmd, err := c.Confine(ctx, workspace, cmd)
+	if err != nil {
+		err = fmt.Errorf("%w: %w", agent.ErrUnavailable, err)
+	}
+	return cmd, err
 }

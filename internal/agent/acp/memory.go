@@ -29,13 +29,20 @@ func (b *Backend) recollect(sessionID string) string {
 	return id
 }
 
-// remember keeps the id of the conversation that a session has.
-func (b *Backend) remember(sessionID, id string) {
+// workspaceOf returns the workspace of a session that is remembered; empty if it is not known.
+func (b *Backend) workspaceOf(sessionID string) string {
+	text, _ := os.ReadFile(b.file(sessionID)) // there may be none
+	_, workspace, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
+	return workspace
+}
+
+// remember keeps the id of the conversation that a session has, and its workspace.
+func (b *Backend) remember(sessionID, id, workspace string) {
 	name := b.file(sessionID)
 	if name == "" {
 		return
 	}
-	if err := errors.Join(os.MkdirAll(b.cfg.Home, 0o700), document.Write(name, []byte(id+"\n"))); err != nil {
+	if err := errors.Join(os.MkdirAll(b.cfg.Home, 0o700), document.Write(name, []byte(id+"\n"+workspace+"\n"))); err != nil {
 		b.cfg.Logger.Warn("a conversation will not be resumed", "agent", b.cfg.Name, "error", err)
 	}
 }
@@ -47,7 +54,7 @@ func (b *Backend) Forget(ctx context.Context, sessionID string) error {
 		return nil
 	}
 	if id != "" && b.recalled().Deletes {
-		if err := b.delete(ctx, id); err != nil {
+		if err := b.delete(ctx, id, b.workspaceOf(sessionID)); err != nil {
 			b.cfg.Logger.Warn("an agent may still remember a deleted conversation", "agent", b.cfg.Name, "error", err)
 		}
 	}
@@ -58,7 +65,7 @@ func (b *Backend) Forget(ctx context.Context, sessionID string) error {
 }
 
 // delete starts the agent to have it delete a conversation, once at a time.
-func (b *Backend) delete(ctx context.Context, id string) error {
+func (b *Backend) delete(ctx context.Context, id, workspace string) error {
 	ctx, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()
 	select {
@@ -67,7 +74,16 @@ func (b *Backend) delete(ctx context.Context, id string) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	p, err := jsonrpc.Start(proc.Command{Args: b.cfg.command(""), Env: b.cfg.Env, Grace: convo.StopPatience}, jsonrpc.Config{Framing: jsonrpc.Lines, Logger: b.cfg.Logger})
+	cmd := proc.Command{Args: b.cfg.command(""), Env: b.cfg.Env, Grace: convo.StopPatience}
+	if workspace != "" { // else it was never confined
+		cmd.Dir = workspace
+		confined, err := b.cfg.confine(ctx, workspace, cmd)
+		if err != nil {
+			return err
+		}
+		cmd = confined
+	}
+	p, err := jsonrpc.Start(cmd, jsonrpc.Config{Framing: jsonrpc.Lines, Logger: b.cfg.Logger})
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/convo"
@@ -48,9 +49,35 @@ type Preset struct {
 	Reads         string // how far its own tools for reading are off
 	Consent       string // what it does without asking, as long as that was not tried; see convo.Tried
 	Commands      string // what its questions about commands lack
+	// Hosts are where it signs in and where its models are, as the sandbox names them.
+	Hosts []string
+	// State are the folders in which it keeps what it needs again. Empty: it is given a home of its own
+	// where it is confined.
+	State []State
+	// ConfinedMode is the mode that it has where its tree is confined, since its own sandbox cannot be
+	// had there; empty: Mode.
+	ConfinedMode string
 	// Offline returns the environment with which it uses the model at an address and keeps its
 	// state in a folder. nil: it has no settings for that.
 	Offline func(model, state string) ([]string, error)
+}
+
+// State is a folder of an agent's own. A confined tree has one of its workspace's in its place.
+type State struct {
+	Path   string            // from ~/
+	Var    string            // the variable that names it; empty: none
+	Own    []string          // files in it that sign in, which a confined tree uses as they are
+	Read   []string          // files and folders in it that the user wrote, which it reads
+	Copied map[string]string // files in it that it gets a copy of, by where they are, from ~/
+}
+
+// InTree is the preset in a tree that is confined.
+func (p Preset) InTree() Preset {
+	if p.ConfinedMode != "" {
+		p.Mode, p.Asks, p.Namespaces = p.ConfinedMode, append(slices.Clone(p.Asks), p.ConfinedMode), false
+		p.Consent = "runs commands and edits files without asking; the sandbox holds it to its folder"
+	}
+	return p
 }
 
 // Added is what an agent is started with beside its command and environment.
@@ -128,22 +155,40 @@ func Presets() map[string]Preset {
 				tries := []object{{"type": "system", "subtype": "api_retry"}}
 				return object{"claudeCode": object{"options": options, "emitRawSDKMessages": tries}}
 			},
+			// In a folder that a variable names it keeps .claude.json too, which it replaces.
+			State: []State{{Path: ".claude", Var: "CLAUDE_CONFIG_DIR", Own: []string{".credentials.json"}, Copied: map[string]string{".claude.json": ".claude.json"},
+				Read: []string{"settings.json", "settings.local.json", "CLAUDE.md", "commands", "agents", "skills", "plugins", "rules", "hooks", "output-styles"}}},
+			Hosts:  []string{"api.anthropic.com", "console.anthropic.com", "platform.claude.com", "claude.ai"},
 			SignIn: "claude /login", Offline: claudeOffline},
 		"codex": {Title: "Codex", Command: []string{"codex-acp"}, Mark: "_meta.is_mcp_", Mode: "read-only", Asks: []string{"read-only"}, Notices: []string{"Warning: "},
 			Signs: []string{"OPENAI_API_KEY", "CODEX_API_KEY"}, Uninstructed: Added{Env: []string{`CODEX_CONFIG={"project_doc_max_bytes":0}`}},
-			SignIn: "codex login", Namespaces: true, Obeys: true, Risky: policy.RunBy("codex"), Consent: "runs read commands without asking; webchat does not stop it", Offline: codexOffline},
+			// Its own sandbox takes namespaces, which a confined tree cannot have. Only this mode goes
+			// without, and asks nothing: 0.166.
+			ConfinedMode: "agent-full-access",
+			State:        []State{{Path: ".codex", Var: "CODEX_HOME", Own: []string{"auth.json"}, Read: []string{"config.toml", "AGENTS.md", "AGENTS.override.md", "prompts", "rules", "skills", "hooks.json"}}},
+			Hosts:        []string{"api.openai.com", "auth.openai.com", "chatgpt.com", "*.chatgpt.com"},
+			SignIn:       "codex login", Namespaces: true, Obeys: true, Risky: policy.RunBy("codex"), Consent: "runs read commands without asking; webchat does not stop it", Offline: codexOffline},
 		"gemini": {Title: "Gemini CLI", Command: []string{"gemini", "--acp"}, Risky: policy.RunBy("gemini"),
 			Mark: "toolCallId", Mode: "default", Asks: []string{"default", "plan"},
+			Hosts: []string{"generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com", "oauth2.googleapis.com", "accounts.google.com", "www.googleapis.com"},
+			State: []State{{Path: ".gemini", Own: []string{"oauth_creds.json", "google_accounts.json"}, Read: []string{"settings.json", "GEMINI.md", "commands", "extensions", "skills", ".env"}}},
 			Signs: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, SignIn: "gemini", Obeys: true, Key: "GEMINI_API_KEY", KeyLogin: "gemini-api-key", Consent: reading, Commands: "shows a command in a title only, so you are asked about each", Reads: "can read files by its own tools", Offline: geminiOffline},
 		"opencode": {Title: "OpenCode", Command: []string{"opencode", "acp"}, Risky: policy.RunBy("opencode"),
 			Env: []string{`OPENCODE_PERMISSION={"bash":"ask","edit":"ask"}`}, Mode: "build", Asks: []string{"build", "plan"},
+			Hosts: []string{"opencode.ai", "*.opencode.ai", "models.dev", "api.anthropic.com", "api.openai.com", "generativelanguage.googleapis.com", "openrouter.ai"},
+			State: []State{{Path: ".config/opencode", Read: []string{"opencode.json", "opencode.jsonc", "AGENTS.md", "agent", "command", "plugin"}},
+				{Path: ".local/share/opencode", Own: []string{"auth.json"}}, {Path: ".local/state/opencode"}, {Path: ".cache/opencode"}},
 			Signs: []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"}, SignIn: "opencode auth login", Obeys: true, Consent: reading, Reads: "can read files by its own tools", Offline: openCodeOffline},
 		"qwen": {Title: "Qwen Code", Command: []string{"qwen", "--acp"}, Risky: policy.RunBy("qwen"),
 			Mark: "_meta.provenance", Mode: "default", Asks: []string{"default", "plan"},
+			Hosts: []string{"chat.qwen.ai", "portal.qwen.ai", "dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com", "api.openai.com"},
+			State: []State{{Path: ".qwen", Own: []string{"oauth_creds.json"}, Read: []string{"settings.json", "QWEN.md", "commands", "extensions", "skills", ".env"}}},
 			Signs: []string{"OPENAI_API_KEY", "DASHSCOPE_API_KEY"}, SignIn: "qwen", Obeys: true, Consent: reading, Reads: "can read files by its own tools", Offline: qwenOffline},
 		"copilot-acp": {Title: "Copilot CLI over ACP", Command: []string{"copilot", "--acp", "--no-auto-update", "--excluded-tools=view,lsp", "--allow-tool={webchat}"}, // all tools of the server of exactly that name: 1.0.102
 			Mode: "agent", Asks: []string{"agent", "plan"},
 			Failures: []string{"Error: "}, Notices: []string{"Info: "}, SignIn: "copilot login", Obeys: true, Env: []string{"COPILOT_ALLOW_ALL=false"},
+			Hosts: []string{"github.com", "api.github.com", "*.githubcopilot.com", "copilot-proxy.githubusercontent.com"},
+			State: []State{{Path: ".copilot", Var: "COPILOT_HOME", Own: []string{"config.json"}, Read: []string{"mcp-config.json", "settings.json", "agents", "skills", "copilot-instructions.md"}}},
 			Signs: []string{"COPILOT_GITHUB_TOKEN"}, Uninstructed: Added{Args: []string{"--no-custom-instructions"}},
 			Risky: policy.RunBy("copilot-acp"), NoPrograms: true, Consent: reading, Offline: copilotOffline},
 	}

@@ -198,9 +198,15 @@ func (c *conn) start(ctx context.Context, id string) error {
 		args = append(args, "--model", c.model)
 	}
 	c.mu.Unlock()
+	cmd := proc.Command{Args: args, Dir: workspace, Env: c.b.environment(c.dir)}
+	if _, err := proc.LookUp(cmd); err == nil && c.b.cfg.Confine != nil {
+		if cmd, err = c.b.cfg.Confine(ctx, workspace, c.dir, c.hooks.name, cmd); err != nil {
+			return fmt.Errorf("%w: %w", agent.ErrUnavailable, err)
+		}
+	}
 	began, failed := make(chan struct{}, 1), make(chan *jsonrpc.Error, 1)
 	return c.Launch(ctx, convo.Launch{
-		Command: proc.Command{Args: args, Dir: workspace, Env: c.b.environment(c.dir)},
+		Command: cmd,
 		RPC: jsonrpc.Config{
 			Notify: func(method string, params json.RawMessage) { c.notified(began, method, params) },
 			Lost: func(e *jsonrpc.Error) {

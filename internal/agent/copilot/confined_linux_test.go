@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -37,7 +36,7 @@ func confined(t testing.TB, c *copilot.Config, model *copilottest.Model) {
 			}
 			cages[workspace] = in
 		}
-		return in.Confine(ctx, cmd, cage.Needs{Read: []string{filepath.Dir(cmd.Args[0])}, Write: []string{cmd.Dir}, Own: []string{cage.HostPort(model.URL())}})
+		return in.Confine(ctx, cmd, cage.Needs{Programs: cmd.Args[:1], Write: []string{cmd.Dir}, Own: []string{cage.HostPort(model.URL())}})
 	}
 }
 
