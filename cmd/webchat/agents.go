@@ -80,7 +80,7 @@ func (o *options) speaker(p acp.Preset, name string, c *config, cells *cages, di
 	}
 	inside := cells.agent(agentNeeds{name: name, state: p.State, ownHome: true, hosts: p.Hosts, own: c.serverHosts()})
 	return acp.New(acp.Config{Preset: p, Confine: inside, Name: name, Env: env, Lend: lend, Login: login, Unasked: o.Permissions == "allow", NoInstructions: o.Instructions == "off",
-		Home: filepath.Join(o.shared(dir), agentsFolder, name), UserHome: o.home(), Servers: o.mcpServers(c).Answering, Logger: log})
+		Home: filepath.Join(o.shared(dir), agentsFolder, name), UserHome: o.home(), Servers: cells.servers(o.mcpServers(c).Answering), Logger: log})
 }
 
 // leavesCommands reports whether commands may be left to the sandbox: no rule of the user's is about them,

@@ -39,7 +39,7 @@ func (o *options) autohand(c *config, cells *cages, dir string, lend agent.Lende
 	}
 	env, _ := policy.Inherit(o.env, c.EnvAllow, c.keyVariables())
 	cfg := autohand.Config{Path: o.AutohandPath, Env: env, NoInstructions: o.Instructions == "off", Home: filepath.Join(o.shared(dir), agentsFolder, autohand.Name), UserHome: o.home(),
-		Settings: o.autohandSettings(), Lend: lend, Servers: o.mcpServers(c).Answering, Hook: []string{self, agentHook}, Logger: log}
+		Settings: o.autohandSettings(), Lend: lend, Servers: cells.servers(o.mcpServers(c).Answering), Hook: []string{self, agentHook}, Logger: log}
 	providers, err := o.providers(c)
 	if err != nil {
 		return cfg, err

@@ -45,7 +45,7 @@ func (o *options) backends(c *config, cells *cages, dir string, lend agent.Lende
 	if err != nil {
 		return nil, err
 	}
-	cfg.Confine = cells.copilot(o.copilotReaches(c, cfg.Providers))
+	cfg.Confine, cfg.Answering = cells.copilot(o.copilotReaches(c, cfg.Providers)), cells.servers(cfg.Answering)
 	cli, err := copilot.New(cfg)
 	if err != nil {
 		return nil, usage("%s", strings.TrimPrefix(err.Error(), "copilot: "))

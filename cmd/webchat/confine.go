@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -38,7 +39,7 @@ func (c *cages) copilot(own, hosts []string) confine {
 		if err != nil {
 			return cmd, err
 		}
-		return in.Confine(ctx, cmd, cage.Needs{Programs: cmd.Args[:1], Write: []string{cmd.Dir}, Own: own, Hosts: hosts})
+		return in.Confine(ctx, cmd, cage.Needs{Programs: cmd.Args[:1], Write: []string{cmd.Dir}, Own: own, Hosts: hosts, Servers: c.pass(workspace)})
 	}
 }
 
@@ -88,6 +89,23 @@ func (c *cages) lend(lend agent.Lender) agent.Lender {
 	}
 }
 
+// servers has agents reach those of the user's MCP servers that are programs by the door, since what an
+// agent starts is inside.
+func (c *cages) servers(answering func(context.Context) map[string]agent.MCPServer) func(context.Context) map[string]agent.MCPServer {
+	if c == nil {
+		return answering
+	}
+	return func(ctx context.Context) map[string]agent.MCPServer {
+		all := maps.Clone(answering(ctx))
+		for name, m := range all {
+			if m.Type == "stdio" {
+				all[name] = agent.MCPServer{Type: "http", URL: cage.ServerAt(name)}
+			}
+		}
+		return all
+	}
+}
+
 // agentNeeds is what an agent's trees get beside what all do.
 type agentNeeds struct {
 	name        string
@@ -114,7 +132,7 @@ func (c *cages) agent(n agentNeeds) confine {
 		}
 		sum := sha256.Sum256([]byte(workspace))
 		kept := filepath.Join(c.folder, n.name, "workspaces", hex.EncodeToString(sum[:8]))
-		needs := cage.Needs{Programs: append([]string{program}, n.programs...), Hosts: n.hosts, Read: n.read, Write: n.write}
+		needs := cage.Needs{Programs: append([]string{program}, n.programs...), Hosts: n.hosts, Read: n.read, Write: n.write, Servers: c.pass(workspace)}
 		for _, arg := range cmd.Args[1:] {
 			if _, err := os.Stat(arg); err == nil && filepath.IsAbs(arg) {
 				needs.Programs = append(needs.Programs, arg)

@@ -20,14 +20,26 @@ import (
 )
 
 // The real Claude Code and Codex work confined: they reach their model and the tools that are lent to
-// them, and their shells find the workspace and nothing else. Codex has its own sandbox off, and asks nothing.
+// them, and the user's servers, which run outside and are asked about; their shells find the workspace and
+// nothing else. Codex has its own sandbox off and asks about nothing, so it gets no such server.
 func TestRealClaudeConfined(t *testing.T) {
-	realConfined(t, "claude", "Bash", "command", 1, map[string]string{".claude/settings.json": `{}`, ".claude.json": `{"numStartups":1}`, ".claude/projects/other/canary.jsonl": "canary"})
+	realConfined(t, "claude", "Bash", "command", 2, map[string]string{".claude/settings.json": `{}`, ".claude.json": `{"numStartups":1}`, ".claude/projects/other/canary.jsonl": "canary"})
 }
 
 func TestRealCodexConfined(t *testing.T) {
 	realConfined(t, "codex", "exec_command", "cmd", 0, map[string]string{".codex/history.jsonl": "canary"})
 }
+
+// struck is an MCP server for a shell. Each call of its tool leaves a file.
+const struck = `while read -r line; do
+	id=$(printf %s "$line" | sed -n 's/.*"id":\("[^"]*"\|[0-9]*\).*/\1/p')
+	case $line in
+	*'"initialize"'*) echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"mine","version":"1"}}}' ;;
+	*tools/list*) echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"tools":[{"name":"strike","description":"Strikes.","_meta":{"anthropic/alwaysLoad":true},"inputSchema":{"type":"object","properties":{}}}]}}' ;;
+	*tools/call*) echo >"$AT/struck"; echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"content":[{"type":"text","text":"Struck."}]}}' ;;
+	*) [ -z "$id" ] || echo '{"jsonrpc":"2.0","id":'"$id"',"error":{"code":-32601,"message":"method not found"}}' ;;
+	esac
+done`
 
 func realConfined(t *testing.T, name, tool, argument string, asks int, files map[string]string) {
 	if err := proc.Confines(); err != nil {
@@ -74,8 +86,9 @@ func realConfined(t *testing.T, name, tool, argument string, asks int, files map
 		t.Fatal(err)
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	cells := o.cages(&config{}, sandbox{mode: sandboxRequire, support: cage.Support{}}, o.dataPath(), quiet)
-	b, err := o.speaker(acp.Presets()[name], name, &config{EnvAllow: []string{"KEY"}}, cells, o.dataPath(), cells.lend(own.ToAgent), quiet)
+	c := &config{EnvAllow: []string{"KEY"}, MCPServers: map[string]agent.MCPServer{"mine": {Type: "stdio", Command: "sh", Args: []string{"-c", struck}, Env: map[string]string{"AT": home}}}}
+	cells := o.cages(c, sandbox{mode: sandboxRequire, support: cage.Support{}}, o.dataPath(), quiet)
+	b, err := o.speaker(acp.Presets()[name], name, c, cells, o.dataPath(), cells.lend(own.ToAgent), quiet)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +103,7 @@ func realConfined(t *testing.T, name, tool, argument string, asks int, files map
 	if err != nil {
 		t.Fatal(err)
 	}
-	model.Play(scripted.Step{Tool: "render_file_contents", Arguments: `{"path":"go.mod"}`}, scripted.Step{Tool: tool, Arguments: string(args)})
+	model.Play(scripted.Step{Tool: "render_file_contents", Arguments: `{"path":"go.mod"}`}, scripted.Step{Tool: tool, Arguments: string(args)}, scripted.Step{Tool: "strike", Arguments: `{}`})
 	host.Begin()
 	err = conn.Prompt(t.Context(), agent.Prompt{MessageID: "m", Content: "show it, then look"})
 	host.End(err)
@@ -109,6 +122,9 @@ func realConfined(t *testing.T, name, tool, argument string, asks int, files map
 	}
 	if _, err := os.Stat(home + "/new"); err == nil {
 		t.Error("it wrote outside")
+	}
+	if _, err := os.Stat(home + "/struck"); (err == nil) != (asks > 0) {
+		t.Error("the user's server, which runs outside:", err)
 	}
 	if calls := host.Calls(); len(calls) != 1 || calls[0].Name != "render_file_contents" {
 		t.Errorf("calls of the session's tools: %+v", calls)

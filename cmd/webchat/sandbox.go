@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,7 @@ import (
 
 	"webchat/internal/cage"
 	"webchat/internal/files"
+	"webchat/internal/mcp"
 	"webchat/internal/policy"
 	"webchat/internal/proc"
 	"webchat/internal/server"
@@ -115,9 +117,10 @@ func (o *options) isGiven(name string) bool {
 // cages confine what agents run, each in its workspace. Nil confines nothing.
 type cages struct {
 	make   func(workspace string) (*cage.Cage, error)
-	home   string                 // the user's
-	folder string                 // in which agents keep state
-	lent   atomic.Pointer[string] // the address of webchat's MCP
+	home   string                                         // the user's
+	folder string                                         // in which agents keep state
+	lent   atomic.Pointer[string]                         // the address of webchat's MCP
+	pass   func(workspace string) map[string]http.Handler // the user's MCP servers that are programs
 
 	mu   sync.Mutex
 	made map[string]*cage.Cage // guarded by mu
@@ -130,7 +133,15 @@ func (o *options) cages(c *config, s sandbox, dir string, log *slog.Logger) *cag
 	}
 	home, _ := lookup(o.env, "HOME")
 	git := policy.InheritWhole(o.env, c.keyVariables())
-	return &cages{home: home, folder: filepath.Join(o.shared(dir), agentsFolder), made: map[string]*cage.Cage{}, make: func(workspace string) (*cage.Cage, error) {
+	return &cages{home: home, folder: filepath.Join(o.shared(dir), agentsFolder), made: map[string]*cage.Cage{}, pass: func(workspace string) map[string]http.Handler {
+		all := map[string]http.Handler{}
+		for name, m := range c.MCPServers {
+			if m.Type == "stdio" {
+				all[name] = mcp.Pass(m, workspace, git, log)
+			}
+		}
+		return all
+	}, make: func(workspace string) (*cage.Cage, error) {
 		return cage.New(cage.Config{Workspace: workspace, Home: home, Env: o.env, Scratch: filepath.Join(dir, confinedFolder), Logger: log,
 			Policy:   o.policy(c, workspace, dir),
 			Settings: cage.Settings{Read: c.Sandbox.Read, Write: c.Sandbox.Write, Hosts: c.Sandbox.Hosts},

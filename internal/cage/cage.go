@@ -91,7 +91,8 @@ type Needs struct {
 	// Lent is the address of webchat's MCP for the tree, http://host:port/path. It is reached
 	// at the same path of [Lent], and nothing else of the server is.
 	Lent string
-	// Servers answer at [ServerAt] their names: MCP servers of the user's that run outside.
+	// Servers answer at [ServerAt] their names: MCP servers of the user's that run outside. Those that
+	// are [io.Closer] are closed with a tree that was started.
 	Servers map[string]http.Handler
 	Env     []string // beside what the command has
 }

@@ -52,6 +52,11 @@ func (d *door) lends() bool { return d.lent != "" || len(d.servers) > 0 }
 // serve takes the listeners inside: the proxy's, then that of MCP if something is lent, then
 // those of forward.
 func (d *door) serve(listeners []net.Listener) {
+	for _, server := range d.servers {
+		if c, ok := server.(io.Closer); ok {
+			d.keep(c)
+		}
+	}
 	handlers := []http.Handler{http.HandlerFunc(d.proxy)}
 	if d.lends() {
 		handlers = append(handlers, d.lentOnly())

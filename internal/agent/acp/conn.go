@@ -277,6 +277,9 @@ func (c *conn) servers(ctx context.Context) []any {
 		if strings.HasPrefix(name, "webchat") {
 			c.alike.Store(true)
 		}
+		if c.b.cfg.ConfinedMode != "" && c.b.cfg.Mode == c.b.cfg.ConfinedMode {
+			return nil, fmt.Sprintf("%s asks about nothing in the sandbox, so it goes on without %s, which runs outside.", c.Title, name)
+		}
 		can := c.caps.AgentCapabilities.MCPCapabilities
 		if m.Type == "stdio" && !c.b.cfg.NoPrograms || m.Type == "http" && can.HTTP || m.Type == "sse" && can.SSE {
 			return entry(name, m), ""

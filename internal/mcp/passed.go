@@ -1,0 +1,166 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"webchat/internal/agent"
+	"webchat/internal/proc"
+)
+
+const (
+	mostPassed   = 32 // programs of a Passed at a time
+	mostMessage  = 64 << 20
+	sessionIDKey = "Mcp-Session-Id"
+)
+
+// Passed is an MCP server of the user's that is a program, for agents that cannot start it: it answers
+// over streamable HTTP and passes all messages on as they are, both ways. Each session over HTTP has a
+// program of its own, which ends with it. Its methods may be called concurrently.
+//
+//	p := mcp.Pass(server, dir, env, logger)
+//	http.Handle("/files", p)
+//	...
+//	p.Close() // ends the programs
+type Passed struct {
+	command proc.Command
+	logger  *slog.Logger
+
+	running sync.WaitGroup
+
+	mu       sync.Mutex // guards what follows
+	closed   bool
+	sessions map[string]*passing
+}
+
+// passing is a session.
+type passing struct {
+	http  *mcp.StreamableServerTransport
+	end   func() // has the session end
+	ended chan struct{}
+}
+
+// Pass returns the server of a program, which is started in dir if it has no folder of its own. It
+// starts nothing yet.
+func Pass(m agent.MCPServer, dir string, env []string, logger *slog.Logger) *Passed {
+	if m.Cwd != "" {
+		dir = m.Cwd
+	}
+	env = slices.Clone(env)
+	for _, k := range slices.Sorted(maps.Keys(m.Env)) {
+		env = append(env, k+"="+m.Env[k])
+	}
+	return &Passed{command: proc.Command{Args: append([]string{m.Command}, m.Args...), Dir: dir, Env: env, Pipes: true, Grace: time.Second}, logger: logger, sessions: map[string]*passing{}}
+}
+
+// ServeHTTP answers for the program.
+func (p *Passed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	id := r.Header.Get(sessionIDKey)
+	p.mu.Lock()
+	s := p.sessions[id]
+	p.mu.Unlock()
+	switch {
+	case s != nil && r.Method == http.MethodDelete:
+		s.end()
+		<-s.ended
+		w.WriteHeader(http.StatusNoContent)
+		return
+	case s != nil:
+		s.http.ServeHTTP(w, r)
+		return
+	case id != "":
+		http.Error(w, "session not found", http.StatusNotFound)
+		return
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostMessage))
+	var first struct{ Method string }
+	if err != nil || r.Method != http.MethodPost || json.Unmarshal(body, &first) != nil || first.Method != "initialize" {
+		http.Error(w, "a session begins with initialize", http.StatusBadRequest)
+		return
+	}
+	if s, err = p.begin(); err != nil {
+		http.Error(w, "the program of this server could not be started: "+err.Error(), http.StatusBadGateway)
+		return
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	s.http.ServeHTTP(w, r)
+}
+
+// begin starts a program and a session with it.
+func (p *Passed) begin() (*passing, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed || len(p.sessions) >= mostPassed {
+		return nil, errors.New("too many of it run")
+	}
+	child, err := proc.Start(p.command)
+	if err != nil {
+		return nil, err
+	}
+	ctx, end := context.WithCancel(context.Background())
+	id := rand.Text()
+	s := &passing{http: &mcp.StreamableServerTransport{SessionID: id}, end: end, ended: make(chan struct{})}
+	down, err := s.http.Connect(ctx)
+	up, bad := (&mcp.IOTransport{Reader: child.Stdout(), Writer: child.Stdin()}).Connect(ctx)
+	if err = errors.Join(err, bad); err != nil {
+		end()
+		_, _ = child.Stop(context.Background())
+		return nil, err
+	}
+	p.sessions[id] = s
+	p.running.Go(func() { _, _ = io.Copy(io.Discard, child.Stderr()) }) // its end is the child's
+	p.running.Go(func() { defer end(); pass(ctx, down, up) })
+	p.running.Go(func() { defer end(); pass(ctx, up, down) })
+	p.running.Go(func() {
+		defer close(s.ended)
+		<-ctx.Done()
+		p.mu.Lock()
+		delete(p.sessions, id)
+		p.mu.Unlock()
+		_ = down.Close()
+		_ = child.Stdin().Close()
+		_, err := child.Stop(context.Background())
+		if err != nil {
+			p.logger.Warn("an MCP server did not end", "program", p.command.Args[0], "error", err)
+		}
+		_ = up.Close()
+	})
+	return s, nil
+}
+
+// pass passes messages on until one side has ended. What a client does not take is lost to it alone.
+func pass(ctx context.Context, from, to mcp.Connection) {
+	for {
+		m, err := from.Read(ctx)
+		if err != nil {
+			return
+		}
+		if err := to.Write(ctx, m); err != nil && to.SessionID() == "" { // to the program
+			return
+		}
+	}
+}
+
+// Close ends all sessions and waits for their programs.
+func (p *Passed) Close() error {
+	p.mu.Lock()
+	p.closed = true
+	for _, s := range p.sessions {
+		s.end()
+	}
+	p.mu.Unlock()
+	p.running.Wait()
+	return nil
+}
