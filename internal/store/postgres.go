@@ -532,7 +532,8 @@ func (db *Postgres) queryOnce(ctx context.Context, each func(record) error, text
 }
 
 // Writable implements [sessions.Log]: the database is asked whether it takes what is written, and
-// for more than no bytes it is tried.
+// for more than no bytes it is tried: twice as many, for the words and indexes of an event, are
+// written into a temporary table, whose room the disk has back at the end of the transaction.
 func (db *Postgres) Writable(ctx context.Context, size int) error {
 	ctx, cancel := context.WithTimeout(ctx, db.cfg.Times.attempt()/2)
 	defer cancel()
@@ -547,10 +548,22 @@ func (db *Postgres) Writable(ctx context.Context, size int) error {
 		return ErrReadOnly
 	}
 	if size > 0 {
-		_, err := db.exec(ctx, `UPDATE replicas SET ends = ends WHERE id = $1`, db.life.me)
-		return err
+		return db.tryWrite(ctx, 2*size)
 	}
 	return nil
+}
+
+// tryWrite writes so many bytes and takes them back.
+func (db *Postgres) tryWrite(ctx context.Context, size int) error {
+	tx, err := db.pool.Begin(ctx)
+	if err != nil {
+		return refused(err)
+	}
+	defer func() { _ = tx.Rollback(context.Background()) }()
+	const row = 1000
+	_, err = tx.Exec(ctx, fmt.Sprintf(`CREATE TEMPORARY TABLE tried (filler text);
+		INSERT INTO tried SELECT repeat('x', %d) FROM generate_series(0, %d)`, row, size/row), pgx.QueryExecModeSimpleProtocol)
+	return refused(err)
 }
 
 // sessions implements [tables].

@@ -57,6 +57,7 @@ func TestPostgres(t *testing.T) {
 	t.Run("TakenAtOnce", func(t *testing.T) { postgresTakenAtOnce(t, server) })
 	t.Run("Documents", func(t *testing.T) { postgresDocuments(t, server) })
 	t.Run("Damaged", func(t *testing.T) { postgresDamaged(t, server) })
+	t.Run("Full", func(t *testing.T) { postgresFull(t, server) })
 	t.Run("LostReplies", func(t *testing.T) { postgresLostReplies(t, server) })
 }
 
