@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strconv"
+	"strings"
 
 	"webchat/internal/event"
 )
@@ -61,6 +62,28 @@ func (p Permission) Parts() []Permission {
 		parts = append(parts, part)
 	}
 	return parts
+}
+
+// ServerTool is the name by which rules know a tool of an MCP server, SERVER-TOOL, whatever its agent
+// calls it: server-tool, mcp__server__tool, server_tool or only tool. Empty: it is of no known server.
+func (p Permission) ServerTool() string {
+	if p.Server == "" || p.ToolName == "" {
+		return ""
+	}
+	plain := strings.Map(func(r rune) rune { // as Claude Code writes it
+		if r == '-' || r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}, p.Server)
+	for _, server := range []string{p.Server, plain} {
+		for _, begin := range []string{"mcp__" + server + "__", "mcp_" + server + "_", server + "-", server + "_"} {
+			if tool, ok := strings.CutPrefix(p.ToolName, begin); ok && tool != "" {
+				return p.Server + "-" + tool
+			}
+		}
+	}
+	return p.Server + "-" + p.ToolName
 }
 
 // Search is what a search looks for, as the agent's call says.

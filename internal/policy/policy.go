@@ -36,7 +36,7 @@ const Ask event.Decision = "ask"
 
 // Rule is a rule of the user's, also as clients read it. Empty fields match everything.
 type Rule struct {
-	Tool    string     `json:"tool,omitempty"`    // the name of the call as the agent made it
+	Tool    string     `json:"tool,omitempty"`    // the name of the call as the agent made it, or SERVER-TOOL
 	Kind    agent.Kind `json:"kind,omitempty"`    // the class of acts
 	Command string     `json:"command,omitempty"` // of a shell: the whole command, exactly
 	Prefix  string     `json:"prefix,omitempty"`  // of a shell: the first words of one simple command; an allow covers no @FILE behind them
@@ -214,13 +214,39 @@ func (p *Policy) Target(act agent.Permission) string {
 // certain.
 func (r readyRule) mayMatch(act agent.Permission) bool {
 	return act.Kind == agent.KindShell && r.Decision != event.Allow && (r.Command != "" || r.Prefix != "") &&
-		(r.Tool == "" || r.Tool == act.ToolName) && !understood(act.Resource)
+		r.named(act) && !understood(act.Resource)
+}
+
+// named reports whether the rule is about the act's tool: by the name that the agent calls it by, or,
+// of a tool of an MCP server, as SERVER-TOOL. A name that the server alone chose allows nothing.
+// Where the agent does not say which server that is, what only looks like the name asks and denies.
+func (r readyRule) named(act agent.Permission) bool {
+	full := act.ServerTool()
+	switch {
+	case r.Tool == "":
+		return true
+	case act.Kind != agent.KindMCP:
+		return r.Tool == act.ToolName
+	case full != "" && r.Decision == event.Allow:
+		bare := full == act.Server+"-"+act.ToolName
+		return r.Tool == full || r.Tool == act.ToolName && !bare
+	case r.Tool == act.ToolName || r.Tool == full:
+		return true
+	}
+	return full == "" && r.Decision != event.Allow && serverTool(r.Tool) == serverTool(act.ToolName)
+}
+
+// serverTool is the name of a tool of an MCP server without what tells the ways apart in which agents
+// write it: mcp__pad__peek, mcp_pad_peek, pad_peek and pad-peek.
+func serverTool(name string) string {
+	name = strings.ReplaceAll(strings.ReplaceAll(name, "__", "-"), "_", "-")
+	return strings.TrimPrefix(strings.ReplaceAll(name, ".", "-"), "mcp-")
 }
 
 // matches reports whether the rule is about the act, wherever that happens.
 func (r readyRule) matches(act agent.Permission, names []string) bool {
 	switch {
-	case r.Tool != "" && r.Tool != act.ToolName:
+	case !r.named(act):
 		return false
 	case r.Kind != "" && r.Kind != act.Kind:
 		return false

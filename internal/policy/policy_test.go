@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
@@ -66,6 +67,37 @@ func TestRules(t *testing.T) {
 	}
 	if got := New(Config{Workspace: "/ws"}).Rule(t.Context(), act(write, "x", "a")); got != (agent.Ruling{}) {
 		t.Errorf("no rules say %+v", got)
+	}
+}
+
+// THREATS 113: a rule names a tool of an MCP server as SERVER-TOOL, whichever agent calls it.
+func TestThreat113RulesNameToolsOfServers(t *testing.T) {
+	rule := func(tool string, d event.Decision, act agent.Permission) bool {
+		act.Kind = cmp.Or(act.Kind, agent.KindMCP)
+		return New(Config{Workspace: t.TempDir(), Rules: []Rule{{Tool: tool, Decision: d}}}).Rule(t.Context(), act).Decision == d
+	}
+	for _, c := range []struct {
+		act         agent.Permission
+		deny, allow bool
+	}{
+		{agent.Permission{Server: "my.pad", ToolName: "my.pad-read_all"}, true, true},       // Copilot CLI
+		{agent.Permission{Server: "my.pad", ToolName: "mcp__my_pad__read_all"}, true, true}, // Claude Code
+		{agent.Permission{Server: "my.pad", ToolName: "mcp__my.pad__read_all"}, true, true}, // Qwen Code, Autohand CLI
+		{agent.Permission{Server: "my.pad", ToolName: "read_all"}, true, true},              // Codex
+		{agent.Permission{ToolName: "mcp_my.pad_read_all"}, true, false},                    // Gemini CLI
+		{agent.Permission{ToolName: "my.pad_read_all"}, true, false},                        // OpenCode
+		{agent.Permission{Server: "my.pad", ToolName: "mcp__my_pad__read"}, false, false},
+		{agent.Permission{Server: "other", ToolName: "my.pad-read_all"}, true, false}, // a name that the server chose
+		{agent.Permission{Server: "other", ToolName: "read_all"}, false, false},
+		{agent.Permission{ToolName: "read_all"}, false, false},
+		{agent.Permission{Kind: agent.KindTool, ToolName: "my.pad_read_all"}, false, false},
+	} {
+		if got := rule("my.pad-read_all", event.Deny, c.act); got != c.deny {
+			t.Errorf("%s of %q is denied: %v", c.act.ToolName, c.act.Server, got)
+		}
+		if got := rule("my.pad-read_all", event.Allow, c.act); got != c.allow {
+			t.Errorf("%s of %q is allowed: %v", c.act.ToolName, c.act.Server, got)
+		}
 	}
 }
 

@@ -262,6 +262,9 @@ func (a *asking) plan() {
 // a server's tool mean is the server's to say.
 func (a *asking) tool(server, tool, command string) {
 	a.Kind, a.Action, a.Server = agent.KindMCP, "use a tool", server
+	if name, _, ok := strings.Cut(a.k.ToolCallID, "__"); ok && a.c.b.cfg.Mark == MarkGemini && strings.HasPrefix(name, "mcp_") {
+		a.ToolName = name
+	}
 	if tool != "" {
 		a.ToolName, a.Resource = tool, strings.TrimSpace(tool+" "+convo.Compact(a.k.RawInput))
 	} else {

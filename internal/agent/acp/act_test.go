@@ -337,6 +337,28 @@ func TestThreat88OnlyAMarkMakesACallOurs(t *testing.T) {
 	}
 }
 
+// THREATS 113: an agent that says which server a tool is of says it to rules, which know the tool by
+// one name. Of presets only Claude Code asks about each such tool, and the others are said not to.
+func TestThreat113ToolsOfServersHaveOneName(t *testing.T) {
+	for mark, c := range map[acp.Mark]struct{ id, call, tool, full string }{
+		acp.MarkClaude: {"c1", `"kind":"other","name":"mcp__docs__find","rawInput":{"q":"x"},"_meta":{"claudeCode":{"toolName":"mcp__docs__find","mcpServer":{"name":"docs","source":"user"}}}`, "mcp__docs__find", "docs-find"},
+		acp.MarkCodex:  {"c1", `"kind":"execute","title":"mcp.docs.find","rawInput":{"server":"docs","tool":"find"},"_meta":{"is_mcp_tool_call":true}`, "find", "docs-find"},
+		acp.MarkQwen:   {"c1", `"kind":"other","title":"x","_meta":{"provenance":"mcp","serverId":"docs","toolName":"mcp__docs__find"}`, "mcp__docs__find", "docs-find"},
+		acp.MarkGemini: {"mcp_docs_find__1", `"kind":"other","title":"find (docs MCP Server)"`, "mcp_docs_find", ""},
+	} {
+		h := sit(t, "polite", func(cfg *acp.Config) { cfg.Mark = mark }, nil)
+		h.play(frames{Ask: []json.RawMessage{json.RawMessage(strings.Replace(string(asks(c.call)), `"c1"`, strconv.Quote(c.id), 1))}})
+		if asked := h.Asked(); len(asked) != 1 || asked[0].Kind != agent.KindMCP || asked[0].ToolName != c.tool || asked[0].ServerTool() != c.full {
+			t.Errorf("%s: asked about %+v", mark, asked)
+		}
+	}
+	for name, p := range acp.Presets() {
+		if p.AsksTools != (name == "claude") {
+			t.Errorf("%s asks about each tool: %v", name, p.AsksTools)
+		}
+	}
+}
+
 // THREATS 88: Gemini joins the names of a server and a tool, so that ours can be those of another.
 func TestThreat88AServerWhoseNameBeginsLikeOurs(t *testing.T) {
 	call := json.RawMessage(`{"toolCall":{"toolCallId":"mcp_webchat_run_and_display__mcp_webchat_run_and_display_1_0","kind":"other","title":"ls"}}`)

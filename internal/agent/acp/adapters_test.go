@@ -2,6 +2,7 @@ package acp_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -33,7 +34,7 @@ type adapter struct {
 // adapters are the real Claude Code and Codex, as scripts/agents.sh installs them.
 var adapters = map[string]adapter{
 	"claude-agent-acp": {func(t *testing.T, c *acp.Config, model, home string) {
-		write(t, filepath.Join(home, ".claude", "settings.json"), `{"permissions":{"allow":["Bash","Grep","Edit","Write"]}}`) // its user's
+		write(t, filepath.Join(home, ".claude", "settings.json"), `{"permissions":{"allow":["Bash","Grep","Edit","Write","mcp__pad"]}}`) // its user's
 		p := acp.Presets()["claude"]
 		c.Mode, c.Asks, c.Mark, c.Meta = p.Mode, p.Asks, p.Mark, p.Meta
 		c.Env = append(c.Env, "ANTHROPIC_BASE_URL="+model, "ANTHROPIC_API_KEY=none", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1")
@@ -178,9 +179,17 @@ func TestRealClaudeKeepsItsFolder(t *testing.T) {
 
 // The real Claude Code asks before each way in which its shell or its searches read a file with a
 // secret, also where its user's own settings allow the shell, and what is refused does not reach the
-// model.
+// model; and, THREATS 113, before a tool of an MCP server that says of itself that it only reads.
 func TestRealClaudeAsksBeforeItReads(t *testing.T) {
-	h, model, _ := sitWith(t, "claude-agent-acp", func(h *agenttest.Host) {
+	struck := filepath.Join(t.TempDir(), "struck")
+	model, with := realAgent(t, "claude-agent-acp")
+	h := sit(t, "", func(c *acp.Config) {
+		with(c)
+		c.Env = append(c.Env, "ENABLE_TOOL_SEARCH=false") // the model is offered all tools at once
+		c.Servers = func(context.Context) map[string]agent.MCPServer {
+			return map[string]agent.MCPServer{"pad": {Type: "stdio", Command: os.Args[0], Env: map[string]string{"MCP_STANDIN": struck, "GORACE": "atexit_sleep_ms=0"}}}
+		}
+	}, func(h *agenttest.Host) {
 		h.Permit = func(agent.Permission) agent.Verdict {
 			return agent.Verdict{Decision: event.Deny, Scope: event.Once, Reason: "a test", By: event.DecidedByUser}
 		}
@@ -198,7 +207,22 @@ func TestRealClaudeAsksBeforeItReads(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	model.Play(scripted.Step{Tool: "peek", Arguments: "{}"}, scripted.Step{Tool: "render_file_contents", Arguments: `{"path":"go.mod"}`})
+	if err := h.prompt(t.Context(), "peek"); err != nil {
+		t.Fatal(err)
+	}
 	asked := h.Asked()
+	if n := len(asked) - 1; n != len(commands) || asked[n].Kind != agent.KindMCP || asked[n].ServerTool() != "pad-peek" {
+		t.Errorf("asked about %+v, want last the tool that says that it only reads", asked)
+	} else {
+		asked = asked[:n]
+	}
+	if _, err := os.Stat(struck); err == nil {
+		t.Error("a tool that was refused ran")
+	}
+	if calls := h.Calls(); len(calls) != 1 || calls[0].Name != "render_file_contents" {
+		t.Errorf("calls of the session's tools: %+v", calls)
+	}
 	if len(asked) != len(commands) {
 		t.Fatalf("asked %d times, want %d: %+v", len(asked), len(commands), asked)
 	}

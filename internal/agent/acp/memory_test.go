@@ -36,7 +36,7 @@ func TestAskingIsKeptWithTheVersion(t *testing.T) {
 		if err := newBackend(t, "polite", with).KeepAsking(c.version, c.found); err != nil {
 			t.Fatal(err)
 		}
-		want := []string{"cannot be steered while it works"}
+		want := []string{"may run a tool of an MCP server without asking if the tool says that it only reads; webchat does not stop it", "cannot be steered while it works"}
 		if c.want != "" {
 			want = slices.Insert(want, 0, c.want)
 		}

@@ -43,6 +43,7 @@ type Preset struct {
 	// Key is a variable with a key, and KeyLogin the method by which it signs in with that.
 	Key, KeyLogin string
 	NoPrograms    bool   // it takes no MCP server that is a program
+	AsksTools     bool   // it asks before each tool of an MCP server, whatever the tool says of itself
 	Untried       bool   // an agent of the configuration: it was never run with webchat
 	Namespaces    bool   // what confines its commands needs namespaces
 	Obeys         bool   // what its user's own settings allow, it does without asking
@@ -98,6 +99,9 @@ func (p Preset) lacks(a agent.Asking) (all []string) {
 		unasked = []string{p.Consent}
 	}
 	all = append(all, unasked...)
+	if !p.AsksTools {
+		all = append(all, "may run a tool of an MCP server without asking if the tool says that it only reads; webchat does not stop it")
+	}
 	for _, s := range []string{p.Commands, p.Reads} {
 		if s != "" {
 			all = append(all, s)
@@ -134,7 +138,7 @@ func Presets() map[string]Preset {
 	type object = map[string]any
 	const reading = "asks nothing before it reads files"
 	return map[string]Preset{
-		"claude": {Title: "Claude Code", Command: []string{"claude-agent-acp"}, Mark: "_meta.claudeCode", Mode: "default", Asks: []string{"default", "plan", "dontAsk"},
+		"claude": {Title: "Claude Code", Command: []string{"claude-agent-acp"}, Mark: "_meta.claudeCode", Mode: "default", Asks: []string{"default", "plan", "dontAsk"}, AsksTools: true,
 			Signs:      []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS", "CLAUDE_CODE_OAUTH_TOKEN"},
 			Instructed: Added{Env: []string{"CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD=1"}}, Failures: []string{"API Error: "},
 			// In a folder that its user trusts it ran hooks of these in a part of the runs, despite
@@ -145,9 +149,9 @@ func Presets() map[string]Preset {
 				// more folder.
 				options := object{"disallowedTools": []string{"Read"}, "allowDangerouslySkipPermissions": all, "settingSources": []string{"user"}, "additionalDirectories": []string{"."}}
 				// By itself it asks nothing before what it takes for reading, such as cat .env, nor
-				// before what its user's own settings allow: 2.1.316. These settings are of this
+				// before what its user's own settings allow, tools of servers among it: 2.1.316. These settings are of this
 				// conversation only, and go before those.
-				options["settings"] = object{"permissions": object{"ask": []string{"Bash", "Grep", "Glob", "Edit", "Write", "NotebookEdit", "WebFetch"}}}
+				options["settings"] = object{"permissions": object{"ask": []string{"Bash", "Grep", "Glob", "Edit", "Write", "NotebookEdit", "WebFetch", "mcp__*"}}}
 				// What might be typed next, which webchat does not show, would be a call of the
 				// model after each turn.
 				options["promptSuggestions"] = false
