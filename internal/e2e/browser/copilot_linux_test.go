@@ -36,7 +36,7 @@ func TestRealCopilot(t *testing.T) {
 	p.done()
 	p.has("#turns .slip", "Displayed pump.go to user")
 	p.has("#turns [data-card] .code", "Package pump moves frames")
-	p.shots("copilot")
+	p.shot("copilot")
 
 	const turns = `document.querySelector('#turns').innerText.replace(/\s+/g, ' ').replace(/\d+ min/g, '')`
 	before := eval[string](p, turns)
@@ -50,7 +50,7 @@ func TestRealCopilot(t *testing.T) {
 	p.wait(`document.querySelector('#turns .turn:last-child[data-state=error] [data-error]')`)
 	p.has("#turns .turn:last-child [data-error]", "The provider answered 400: scripted refusal 400. The same request would be refused again")
 	p.wait(`document.querySelector('#turns .turn:last-child [data-error] [data-act=retry] + [data-act=model]')`)
-	p.shots("model-error")
+	p.shot("model-error")
 
 	// A provider that wants a wait: one row with its words, whose button ends the wait.
 	var calls atomic.Int32
@@ -63,7 +63,7 @@ func TestRealCopilot(t *testing.T) {
 	p.say("hurry")
 	p.wait(`document.querySelector('#turns .turn:last-child .note-row [data-act=try-now]')`)
 	p.has("#turns .turn:last-child .note-row", "The provider answered 429: Slow down. It may be tried again, 1 of 5.")
-	p.shots("retrying")
+	p.shot("retrying")
 	p.click("#turns .turn:last-child [data-act=try-now]")
 	p.has("#turns .turn:last-child .said", "You said: hurry")
 	p.done()
@@ -72,7 +72,7 @@ func TestRealCopilot(t *testing.T) {
 	p.has("#turns .turn:last-child .said", "word after word")
 	s.killAgent()
 	p.wait(`document.querySelector('#turns .turn:last-child[data-state=error] [data-error] [data-act=retry]')`)
-	p.shots("agent-died")
+	p.shot("agent-died")
 	p.say("hello again")
 	p.has("#turns .turn:last-child .said", "You said: hello again")
 	p.done()
@@ -85,7 +85,7 @@ func TestRealCopilot(t *testing.T) {
 	p.click("#prompt")
 	p.do(chromedp.KeyEvent("xy"))
 	p.wait(`document.querySelector('#prompt').value === 'xy' && document.querySelector('#ledger').checkVisibility()`)
-	p.shots("sheet")
+	p.shot("sheet")
 	sheet := eval[string](p, `document.querySelector('#ledger').innerText`)
 	p.do(chromedp.Reload())
 	p.live()

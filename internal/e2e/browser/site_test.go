@@ -20,11 +20,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/chromedp"
 
 	"webchat/internal/agent/acp/acptest"
-	"webchat/internal/e2e/ports"
 	"webchat/internal/proc"
 )
 
@@ -71,7 +69,7 @@ func run(m *testing.M) int {
 	}
 	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.ExecPath(path),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
-		chromedp.Flag("disable-background-networking", true))
+		chromedp.Flag("disable-background-networking", true), chromedp.Flag("process-per-site", true))
 	alloc, end := chromedp.NewExecAllocator(context.Background(), opts...)
 	defer end()
 	var stop context.CancelFunc
@@ -103,7 +101,7 @@ type site struct {
 	flags     []string
 	cmd       *exec.Cmd
 	link      string
-	profile   cdp.BrowserContextID // of the tabs that look at it, once there is one
+	seat      *seat // where its tabs are, once there is one
 	log       *lockedBuffer
 }
 
@@ -134,7 +132,8 @@ func start(t testing.TB, flags ...string) *site {
 		t.Parallel()
 	}
 	s := &site{t: t, workspace: workspace(t), data: filepath.Join(t.TempDir(), "data"), flags: flags}
-	s.up("localhost:" + ports.Free())
+	s.sit()
+	s.up(s.seat.address)
 	t.Cleanup(func() {
 		s.down(syscall.SIGTERM)
 		if t.Failed() {
