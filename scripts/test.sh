@@ -47,8 +47,8 @@ $go build -o "$report" ./scripts/report
 echo "testing"
 # shellcheck disable=SC2086
 {
-	$go test -json -vet=off -timeout 20m $whole || true
-	$go test -json -vet=off -timeout 20m -run '^TestReal' $real >"$agents" &
+	$go test -json -vet=off -timeout 40m $whole || true
+	$go test -json -vet=off -timeout 40m -run '^TestReal' $real >"$agents" &
 	$go test $race -json -vet=off -skip '^TestReal' $met || true
 	wait
 	cat "$agents"

@@ -3,6 +3,7 @@
 // their own and look at the page as a person would. Any console error, uncaught
 // exception, CSP or Trusted Types violation fails the test it happened in.
 //
-// Screenshots of all states are kept in .cache/screens for looking at. Without
-// Chromium the tests are skipped with one line; in CI they fail.
+// With WEBCHAT_SCREENS=1 screenshots of all states are kept in .cache/screens for looking
+// at, else those of what failed. Without Chromium the tests are skipped with one line; in
+// CI they fail.
 package browser

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 )
@@ -23,11 +24,12 @@ const resting = `(() => {
 	return (wrong && 'WRONG (' + wrong + ') ') + [where, what, '"' + name.slice(0, 40) + '"'].join(' ').trim()
 })()`
 
-// rests checks what the focus is on after something was done: once what it leads to has come, and
-// two pictures later.
+// rests checks what the focus is on after something was done, once what it leads to has come: it
+// gets there, and is still there two pictures later.
 func (p *page) rests(after, until, want string) {
 	p.t.Helper()
 	p.wait(until)
+	p.wait(`document.activeElement.matches(` + quote(cmp.Or(want, ":not(body)")) + `)`)
 	p.js(`for (let i = 0; i < 3; i++) await new Promise((done) => requestAnimationFrame(done))`)
 	at := eval[string](p, resting)
 	if at == "BODY" || strings.HasPrefix(at, "WRONG") || (want != "" && !p.true(`document.activeElement.matches(`+quote(want)+`)`)) {

@@ -65,6 +65,7 @@ func TestTheAgentOfATerminal(t *testing.T) {
 	show("README.md")
 	p := s.open("/")
 	p.look(1060, 800, "light")
+	p.has("#sessions a", "Terminal in ")
 	p.click("#sessions a")
 	p.wait(`document.getElementById('title')?.textContent.startsWith('Terminal in ')`)
 	p.live()

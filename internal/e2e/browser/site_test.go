@@ -282,4 +282,4 @@ func (p *Pump) publish(frame []byte) {
 `
 
 // limit bounds what one test waits for; it fails with what was waited for.
-const limit = time.Minute
+const limit = 3 * time.Minute
