@@ -188,6 +188,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 		ServerConfig: mcp.ServerConfig{HostsRead: o.ReadOutput == "on", Watched: func() bool { return r.hub.Streams() > 0 }, Version: version(), Logger: log}}); err != nil {
 		return nil, err
 	}
+	snapshots := o.snapshots(c, dir)
 	inputs := &displaytools.Inputs{}
 	shown := &released.Releases{Outputs: released.Outputs{Store: r.outputs}, Unread: o.ReadOutput != "on"}
 	room := o.room(c, cells, dir, shown, usersOwn{inputs, r.before, r.results}, kept)
@@ -198,7 +199,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 		r.peers = r.engine
 	}
 	manager := sessions.Config{Log: measured{r.db, r.metrics}, Catalog: r.db, Drafts: r.db, Owners: ownersOf(r.db), Backends: append(slices.Clone(backends), r.lender.Backend()), Choose: func(ctx context.Context) string { return o.defaultBackend(ctx, backends) },
-		Workspaces: folders, Room: room, Snapshots: o.snapshots(c, dir), Attachments: outputs.NewUploads(keptAttachments),
+		Workspaces: folders, Room: room, Snapshots: snapshots, Attachments: outputs.NewUploads(keptAttachments),
 		Outputs: shown, Permissions: consent.Mode(o.Permissions), PermissionTimeout: o.PermissionTimeout, AgentIdle: o.AgentIdle, Notice: o.mcpServers(c).Report, Logger: log}
 	if r.engine != nil { // each save is a round trip
 		manager.DraftPause = time.Second
@@ -214,7 +215,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	r.metrics.read(r)
 	r.server, err = server.New(server.Config{Sessions: r.sessions, Outputs: r.outputs, Hub: r.hub, Guard: r.guard,
 		Pages: pages, Metrics: r.metrics.handler(), MCP: r.lender, MCPSession: r.lender.SessionOf, Peers: r.peers, Forwarded: r.metrics.wasForwarded, MCPServers: o.listServers(c), AllowMCP: o.allowServer(c), Home: o.home(), Version: version(), Consent: o.consent(c), Sandbox: box.shape(), Grants: kept, Logger: log,
-		Looks: looks, Stored: r.db.Size, Notice: r.notice(taken), Stopping: ctx.Done()})
+		Looks: looks, Stored: r.db.Size, Notice: r.notice(taken), Stopping: ctx.Done(), Snapshots: snapshots})
 	if err == nil {
 		r.looking.Go(func() { o.warnBackend(ctx, backends, log) })
 		r.looking.Go(func() { o.warnServers(ctx, c, log) })

@@ -90,6 +90,7 @@ type (
 		// there is none. Where it is there, that of the turn's start is, too.
 		Snapshot   string     `json:"snapshot,omitempty"`
 		NoSnapshot NoSnapshot `json:"noSnapshot,omitempty"`
+		Changed    int64      `json:"changed,omitempty"` // files that differ between the two
 		Extra      `json:"-"`
 	}
 

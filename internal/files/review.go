@@ -36,6 +36,7 @@ type ReviewOf struct {
 type Review struct {
 	Of    ReviewOf // From is set unless it is of the commit
 	Turns []Turn   // that edited files, the first one first
+	Turn  string   // the id of the one turn that is reviewed, if all of it can be undone
 	Git   string   // the commit to compare with; empty: there is none
 	Began time.Time
 	Files []Reviewed // by path
@@ -49,6 +50,10 @@ type Turn struct {
 	At       time.Time
 	from, to int64 // what it did stands between; to is 0 while it runs
 	edits    int
+
+	id, was, left string           // its own, and those of its snapshots; left is empty if there are none
+	unkept        event.NoSnapshot // why
+	changed       bool             // files differ between them
 }
 
 // Reviewed is a file that an agent changed. Both texts are there, or Why says why they are not.
@@ -59,6 +64,7 @@ type Reviewed struct {
 	Added, Removed int    // as far as known where the texts are not there
 	Runs           int    // of lines that the edits changed, as [wording.Edits] counts them
 	Why            Unreviewed
+	Held           bool   // snapshots hold what it was, so it comes back with the whole turn
 	Diff           string // of a file that was changed since: what the agent reported
 	// Of a file that is not shown because it is no text or too large: how many bytes the commit at
 	// which the session began has of it, and how many it has. nil: not known, or there is none.
@@ -75,10 +81,12 @@ const (
 	ReviewLarge   Unreviewed = "large"   // it is over [MaxReviewed], or all files together are too large
 	ReviewChanged Unreviewed = "changed" // it is no longer what the agent left
 	ReviewUntold  Unreviewed = "untold"  // the agent did not report what it changed
+	ReviewLink    Unreviewed = "link"    // it is or was a link
 )
 
-// Review returns what the agent changed in the files of the workspace. Without git, and for single
-// turns, that is what its edits carried; what commands changed is known against the commit alone.
+// Review returns what the agent changed in the files of the workspace. For turns that is what differs
+// between snapshots; where there are none, what the agent's edits carried, and what commands changed is
+// known against the commit alone.
 func (s ChangeSource) Review(ctx context.Context, of ReviewOf) (r Review, err error) {
 	h, err := s.history(ctx)
 	if err != nil {
@@ -86,7 +94,7 @@ func (s ChangeSource) Review(ctx context.Context, of ReviewOf) (r Review, err er
 	}
 	r.Git, r.Began = h.git, h.began
 	for _, t := range h.turns {
-		if t.edits > 0 {
+		if t.edits > 0 || t.changed {
 			r.Turns = append(r.Turns, t)
 		}
 	}
@@ -128,6 +136,14 @@ func (s ChangeSource) Review(ctx context.Context, of ReviewOf) (r Review, err er
 				p.here = append(p.here, diffs...)
 			}
 		}
+	}
+	turns := h.turns[i : i+1]
+	if of.On {
+		turns = h.turns[i:]
+	}
+	if ok, err := s.reviewSnapshots(ctx, &r, turns, parts); ok || err != nil {
+		s.measure(ctx, &r)
+		return r, err
 	}
 	left := int64(mostBytes)
 	for _, path := range slices.Sorted(maps.Keys(parts)) {
@@ -372,11 +388,12 @@ func (s ChangeSource) history(ctx context.Context) (h history, err error) {
 			if !ok {
 				t = Turn{From: e.Seq, Prompt: wording.FirstLine(wording.Plain(d.Cause), 80)}
 			}
-			t.from, t.At = e.Seq, e.Event.Timestamp
+			t.from, t.At, t.id, t.was = e.Seq, e.Event.Timestamp, d.TurnID, d.Snapshot
 			h.turns = append(h.turns, t)
 		case event.TurnEnd:
 			if running {
-				h.turns[len(h.turns)-1].to = e.Seq
+				t := &h.turns[len(h.turns)-1]
+				t.to, t.left, t.unkept, t.changed = e.Seq, d.Snapshot, d.NoSnapshot, d.Changed > 0
 			}
 		case event.ToolExecutionStart:
 			if d.By != event.ByUser {

@@ -35,6 +35,9 @@ type ChangeSource struct {
 	Workspace string // absolute path
 	// Closed reports files, by their paths in the workspace, whose text no list holds. nil: none.
 	Closed func(path string) bool
+	// Snapshots are those of all sessions, and Session is this one's id. nil: there are none.
+	Snapshots *Snapshots
+	Session   string
 }
 
 // ChangeList is what a session changed.

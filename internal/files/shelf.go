@@ -154,7 +154,7 @@ func (p *shelf) gather(ctx context.Context, snap *snapshot) error {
 		return err
 	}
 	var list bytes.Buffer // for git update-index
-	if err := p.take(ctx, root, names, index, out, snap, &list); err != nil {
+	if err := p.takeIn(ctx, root, names, index, out, snap, &list); err != nil {
 		return err
 	}
 	if list.Len() > 0 {
@@ -261,8 +261,8 @@ func sameFile(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// take keeps what files are now, and writes for git what its index has to say of them.
-func (p *shelf) take(ctx context.Context, root *os.Root, names []string, index, out map[string]bool, snap *snapshot, list *bytes.Buffer) error {
+// takeIn keeps what files are now, and writes for git what its index has to say of them.
+func (p *shelf) takeIn(ctx context.Context, root *os.Root, names []string, index, out map[string]bool, snap *snapshot, list *bytes.Buffer) error {
 	total := int64(0)
 	folders := map[string]bool{} // that no link leads to
 	gone := func(name string) {

@@ -28,6 +28,8 @@ const (
 var (
 	// ErrNoSnapshot: that snapshot is not kept, or not any longer.
 	ErrNoSnapshot = errors.New("no such snapshot is kept")
+	// ErrNoTurn: a session has no such turn.
+	ErrNoTurn = errors.New("the session has no such turn")
 	// ErrNoGit: git is not installed.
 	ErrNoGit = errors.New("snapshots need git")
 	// ErrTooMuch: the folder is over 2 GB, or 200,000 files, that are not ignored.
@@ -40,6 +42,7 @@ type SnapshotsConfig struct {
 	Env []string // for git, as in [Config]
 	// Secret reports files that no snapshot holds, by their absolute paths. nil: none.
 	Secret func(path string) bool
+	Now    func() time.Time // nil: time.Now
 	// Most is how many bytes those of one workspace may take on disk; 0: 2 GiB.
 	Most int64
 }
@@ -66,6 +69,9 @@ func NewSnapshots(c SnapshotsConfig) *Snapshots {
 	if c.Most == 0 {
 		c.Most = 2 << 30
 	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
 	c.Env = gitEnv(c.Env)
 	return &Snapshots{cfg: c, shelves: map[string]*shelf{}}
 }
@@ -88,7 +94,7 @@ type stamp struct {
 // [ErrNoGit], [ErrTooMuch], that of ctx, and those of git and the disk.
 func (s *Snapshots) Take(ctx context.Context, workspace, session, id string) error {
 	return s.look(ctx, workspace, func(ctx context.Context, p *shelf) error {
-		snap := snapshot{At: time.Now()}
+		snap := snapshot{At: s.cfg.Now()}
 		err := p.gather(ctx, &snap)
 		if err == nil {
 			err = p.keep(snap, session, id)

@@ -25,9 +25,11 @@ func newSnapshots(t *testing.T) *snapshots {
 	t.Helper()
 	w := newWorkspace(t)
 	s := &snapshots{workspace: w, dir: filepath.Join(t.TempDir(), "snapshots")}
-	s.Snapshots = files.NewSnapshots(files.SnapshotsConfig{Dir: s.dir, Env: w.env, Secret: func(name string) bool { return filepath.Base(name) == ".env" }})
+	s.Snapshots = files.NewSnapshots(files.SnapshotsConfig{Dir: s.dir, Env: w.env, Secret: secret})
 	return s
 }
+
+func secret(name string) bool { return filepath.Base(name) == ".env" }
 
 func (s *snapshots) take() string {
 	s.t.Helper()
@@ -42,7 +44,7 @@ func (s *snapshots) take() string {
 // changed is what differs between two snapshots: "M path", "A path", "D path".
 func (s *snapshots) changed(was, left string) string {
 	s.t.Helper()
-	list, err := s.Between(s.t.Context(), s.workspace.dir, "one", was, left)
+	list, err := s.Differing(s.t.Context(), s.workspace.dir, "one", was, left, 1<<20, 1<<20)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -146,7 +148,7 @@ func TestSnapshotsOfNothingNew(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := append(slices.Clone(s.env), "PATH="+bin+":"+os.Getenv("PATH"))
-	s.Snapshots = files.NewSnapshots(files.SnapshotsConfig{Dir: s.dir, Env: env, Secret: func(name string) bool { return filepath.Base(name) == ".env" }})
+	s.Snapshots = files.NewSnapshots(files.SnapshotsConfig{Dir: s.dir, Env: env, Secret: secret})
 	runs := func() string {
 		b, err := os.ReadFile(log)
 		if err != nil {
@@ -200,7 +202,7 @@ func TestSnapshotsEnd(t *testing.T) {
 	}
 	s.Snapshots = files.NewSnapshots(files.SnapshotsConfig{Dir: s.dir, Env: s.env, Most: 1})
 	last := s.take()
-	if _, err := s.Between(t.Context(), s.workspace.dir, "one", id, last); !errors.Is(err, files.ErrNoSnapshot) {
+	if _, err := s.Differing(t.Context(), s.workspace.dir, "one", id, last, 0, 0); !errors.Is(err, files.ErrNoSnapshot) {
 		t.Errorf("the oldest is there: %v", err)
 	}
 	if err := s.DeleteSession(t.Context(), s.workspace.dir, "one"); err != nil {

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"webchat/internal/files"
 )
 
 // THREATS 115: nothing runs that a workspace names, nothing is read that a link leads to, and nothing
@@ -61,5 +63,63 @@ func TestThreat115HostileWorkspace(t *testing.T) {
 	defer cancel()
 	if err := s.Take(ctx, s.workspace.dir, "one", "s0"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a list of ignored files that never ends: %v", err)
+	}
+}
+
+// THREATS 116: folders become links to elsewhere while a turn is undone and done again. Nothing is
+// written there, nothing deleted, and none of the links is followed.
+func TestThreat116UndoWhileFoldersBecomeLinks(t *testing.T) {
+	if _, err := os.Stat("/dev/shm"); err == nil {
+		t.Setenv("TMPDIR", "/dev/shm") // a disk would be asked to sync each file
+	}
+	s := newSnapshots(t)
+	outside := t.TempDir()
+	s.do(os.MkdirAll(filepath.Join(outside, "er"), 0o700), os.WriteFile(filepath.Join(outside, "er", "made"), []byte("after"), 0o600),
+		os.WriteFile(filepath.Join(outside, "er", "f"), []byte("after"), 0o600))
+	s.write("deep/er/f", "before")
+	before := s.take()
+	s.write("deep/er/f", "after")
+	s.write("deep/er/made", "after")
+	after := s.take()
+	deep, away := filepath.Join(s.workspace.dir, "deep"), filepath.Join(s.workspace.dir, "away")
+	swapped := make(chan struct{})
+	go func() {
+		defer close(swapped)
+		for range 10_000 {
+			if err := errors.Join(os.Rename(deep, away), os.Symlink(outside, deep), os.Remove(deep), os.Rename(away, deep)); err != nil {
+				_ = os.Remove(deep) // a folder was made in its place
+				_ = os.RemoveAll(deep)
+				_ = os.Rename(away, deep)
+			}
+		}
+	}()
+	done := 0
+	for i, over := 0, false; !over; i++ {
+		select {
+		case <-swapped:
+			over = true
+		default:
+		}
+		of := files.RestoreOf{Workspace: s.workspace.dir, Session: "one", From: after, To: before}
+		if i%2 == 1 {
+			of.From, of.To = before, after
+		}
+		r, err := s.Restore(t.Context(), of)
+		if err == nil && len(r.Written) > 0 {
+			done++
+		}
+		if failed := (*files.NotRestored)(nil); err != nil && !errors.As(err, &failed) {
+			t.Fatal(err)
+		}
+	}
+	list, err := os.ReadDir(filepath.Join(outside, "er"))
+	s.do(err)
+	for _, e := range list {
+		if text, err := os.ReadFile(filepath.Join(outside, "er", e.Name())); err != nil || string(text) != "after" {
+			t.Errorf("%s is %q, %v", e.Name(), text, err)
+		}
+	}
+	if len(list) != 2 || done == 0 {
+		t.Errorf("outside are %v, and it was undone and done again %d times", list, done)
 	}
 }

@@ -20,6 +20,9 @@ type Review struct {
 	Since  string // turn, prompt or commit
 	From   int64  // the first event of the turn; 0: of no turn
 	Turns  []ReviewTurn
+	Turn   string    // the id of the turn, if it can be undone as a whole; Undo and Redo say in which way
+	Undo   bool      // something stands as the turn left it
+	Redo   bool      // something is as it was before
 	Commit string    // to compare with; empty: there is none
 	Began  time.Time // when that was which files are compared with
 	Files  []ReviewFile
@@ -41,7 +44,8 @@ type ReviewFile struct {
 	Output, With   string // what the agent left, and what it was; empty: not known
 	Added, Removed int
 	New, Gone      bool
-	Why            string // why its changes are not shown, or cannot be taken back: closed, binary, large, changed or untold
+	Why            string // why its changes are not shown, or cannot be taken back: closed, binary, large, changed, untold or link
+	Held           bool   // what it was comes back with the whole turn
 	Runs           int    // changes that the agent reported, where they are not shown one by one
 	Diff           string // what the agent reported, where the texts are not known
 	Undone         []int  // changes that are taken back, from 1
@@ -155,10 +159,15 @@ func (f *ReviewFile) Say() string {
 	switch f.Why {
 	case "closed":
 		return "This file may hold secrets, so only its name is shown, and its change cannot be undone here."
+	case "link":
+		return "This is or was a link, so only its name is shown." + f.held()
+	case "large":
+		if f.Held {
+			return "This is more than a review shows." + f.held() + f.sizes()
+		}
+		return "This is more than a review shows, so it cannot be undone here. Open the file itself." + f.sizes()
 	case "binary":
 		return "This file is or was not text, so it cannot be compared line by line. What it was is not kept here, so it cannot be undone here." + f.sizes()
-	case "large":
-		return "This is more than a review shows, so it cannot be undone here. Open the file itself." + f.sizes()
 	case "changed":
 		return "The file is no longer what the agent left."
 	case "untold":
@@ -166,6 +175,14 @@ func (f *ReviewFile) Say() string {
 	}
 	if len(f.Hunks) == 0 {
 		return "Nothing in it differs now."
+	}
+	return ""
+}
+
+// held says that a change is undone with the turn.
+func (f *ReviewFile) held() string {
+	if f.Held && f.review.Turn != "" {
+		return " Undoing the turn brings back what it was."
 	}
 	return ""
 }
@@ -202,14 +219,16 @@ func (f *ReviewFile) Bytes() string {
 // cannot; empty if there is no commit, or git would take the name for more than this file's.
 func (f *ReviewFile) Restore() string {
 	absent := f.Committed == nil && (f.Why == "binary" || f.Why == "large")
-	if f.Why == "" || f.Changed() || absent || f.review.Commit == "" || strings.ContainsAny(f.Path, `*?[\:`) || wording.Visible(f.Path) != f.Path {
+	if f.Why == "" || f.Changed() || absent || f.Held || f.review.Commit == "" || strings.ContainsAny(f.Path, `*?[\:`) || wording.Visible(f.Path) != f.Path {
 		return ""
 	}
 	return wording.CommandLine("git", "restore", "--source="+f.review.Commit[:min(len(f.review.Commit), 12)], "--", f.Path)
 }
 
 // Elsewhere reports whether only a copy the user has could bring the file back.
-func (f *ReviewFile) Elsewhere() bool { return f.Why != "" && !f.Changed() && f.Restore() == "" }
+func (f *ReviewFile) Elsewhere() bool {
+	return f.Why != "" && !f.Changed() && !f.Held && f.Restore() == ""
+}
 
 // Changed reports whether the file is no longer what the agent left.
 func (f *ReviewFile) Changed() bool { return f.Why == "changed" }

@@ -192,7 +192,9 @@ func (f *State) turnEnd(d event.TurnEnd) {
 		f.noteIn(n, "is-ask", "alert", text)
 	}
 	n.Turn.Calls = d.Usage.Calls
-	n.Turn.Changes, n.Turn.Files = n.edited()
+	if n.Turn.Changes, n.Turn.Files = n.edited(); d.Changed > 0 && d.Changed != n.Turn.Files {
+		n.Turn.Changes, n.Turn.Files = 0, d.Changed // commands changed some, and how often is not known
+	}
 	f.setTurn(n, string(d.Outcome))
 	for _, id := range d.Steered {
 		if joined := f.queued[id]; joined != nil {

@@ -22,6 +22,7 @@ func TestEveryRouteHasADestination(t *testing.T) {
 			DELETE /api/sessions/{id}/messages/{messageId}, POST /api/sessions/{id}/rewind, POST /api/sessions/{id}/compact,
 			POST /api/sessions/{id}/clear, POST /api/sessions/{id}/inside, POST /api/sessions/{id}/branch, POST /api/sessions/{id}/display,
 			POST /api/sessions/{id}/outputs/{outputId}/keep, POST /api/sessions/{id}/outputs/{outputId}/reread,
+			POST /api/sessions/{id}/turns/{turnId}/undo, POST /api/sessions/{id}/turns/{turnId}/redo,
 			POST /api/sessions/{id}/outputs/{outputId}/undo, POST /api/sessions/{id}/outputs/{outputId}/open,
 			POST /api/sessions/{id}/outputs/{outputId}/pin, DELETE /api/sessions/{id}/outputs/{outputId}, POST /api/sessions/{id}/abort,
 			GET /api/sessions/{id}/tasks, POST /api/sessions/{id}/tasks/{taskId}/abort, POST /api/sessions/{id}/tools/{toolCallId}/abort,

@@ -52,6 +52,8 @@ var refusals = []struct {
 	{outputs.ErrPins, refusal{409, "pins_full", "Pins together may hold a quarter of the memory for outputs. Unpin another first.", ""}},
 	{page.ErrNoOutput, refusal{404, "not_found", "This session never showed such an output.", ""}},
 	{files.ErrChanged, refusal{409, "changed", "", ""}},
+	{files.ErrNoSnapshot, refusal{409, "no_snapshot", "", ""}},
+	{files.ErrNoTurn, refusal{404, "not_found", "", ""}},
 	{files.ErrUnwritten, refusal{503, "unwritten", "", "5"}},
 	{files.ErrMissing, refusal{409, "folder_missing", "", ""}},
 	{files.ErrFolder, refusal{400, "not_a_folder", "", ""}},
@@ -88,6 +90,9 @@ func status(err error) (_ refusal, known bool) {
 	}
 	if away, ok := errors.AsType[*awayError](err); ok {
 		return refusal{status: http.StatusServiceUnavailable, code: "replica_away", sentence: away.Error(), retry: "2"}, true
+	}
+	if failed, ok := errors.AsType[*files.NotRestored](err); ok {
+		return refusal{status: http.StatusConflict, code: "unwritten", sentence: wording.Sentence(failed.Error() + "; every file is as it was")}, true
 	}
 	for _, x := range refusals {
 		if errors.Is(err, x.err) {

@@ -113,7 +113,7 @@ func (s *Server) namedPlaces(r *http.Request, one *session.Session, _ empty) (li
 func (s *Server) ChangesOf(one *session.Session) (files.ChangeSource, error) {
 	workspace := one.Summary().Workspace
 	room, err := s.Sessions.Room(workspace)
-	source := files.ChangeSource{Log: one, Files: room.Files, Workspace: workspace}
+	source := files.ChangeSource{Log: one, Files: room.Files, Workspace: workspace, Snapshots: s.Snapshots, Session: string(one.ID())}
 	if room.Policy != nil {
 		source.Closed = func(path string) bool { // showing it asks the user, and a diff of all files does not
 			r := room.Policy.File(nil, filepath.Join(workspace, filepath.FromSlash(path)))

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/go-chi/chi/v5"
+
 	"webchat/internal/files"
 	"webchat/internal/outputs"
 	"webchat/internal/page"
@@ -39,6 +41,21 @@ func (s *Server) review(w http.ResponseWriter, r *http.Request, one *session.Ses
 	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Review(b, view) })
 }
 
+// undoTurn brings back what a turn changed, or what undoing it took away.
+func (s *Server) undoTurn(again bool) func(*http.Request, *session.Session, empty) (files.Restored, error) {
+	return func(r *http.Request, one *session.Session, _ empty) (files.Restored, error) {
+		dry := r.URL.Query().Get("dry")
+		if dry != "" && dry != "true" && dry != "false" {
+			return files.Restored{}, invalid("bad_query", "dry is true or false.")
+		}
+		source, err := s.ChangesOf(one)
+		if err != nil {
+			return files.Restored{}, err
+		}
+		return source.Undo(r.Context(), files.TurnUndo{Turn: chi.URLParam(r, "turnId"), Again: again, Dry: dry == "true"})
+	}
+}
+
 func reviewOf(r *http.Request) (of files.ReviewOf, err error) {
 	q := r.URL.Query()
 	if of.From, err = eventOf(q, "from"); err != nil {
@@ -64,6 +81,16 @@ func (s *Server) reviewed(ctx context.Context, one *session.Session, source file
 		v.Since = "commit"
 	} else if found.Of.On {
 		v.Since = "prompt"
+	}
+	if found.Turn != "" {
+		v.Turn = found.Turn
+		for again, way := range map[bool]*bool{false: &v.Undo, true: &v.Redo} {
+			dry, err := source.Undo(ctx, files.TurnUndo{Turn: found.Turn, Again: again, Dry: true})
+			if err != nil {
+				return v, err
+			}
+			*way = len(dry.Written)+len(dry.Deleted) > 0
+		}
 	}
 	for _, t := range found.Turns {
 		v.Turns = append(v.Turns, page.ReviewTurn{From: t.From, Prompt: t.Prompt, At: t.At})
@@ -96,7 +123,7 @@ func (s *Server) reviewed(ctx context.Context, one *session.Session, source file
 }
 
 func (s *Server) reviewFile(ctx context.Context, one *session.Session, source files.ChangeSource, f files.Reviewed, of string, kept *outputs.Output, commit bool, left *int) (out page.ReviewFile, err error) {
-	out = page.ReviewFile{Path: f.Path, Added: f.Added, Removed: f.Removed, Why: string(f.Why), Runs: f.Runs, Diff: f.Diff, Committed: f.Committed, Size: f.Size}
+	out = page.ReviewFile{Path: f.Path, Added: f.Added, Removed: f.Removed, Why: string(f.Why), Runs: f.Runs, Held: f.Held, Diff: f.Diff, Committed: f.Committed, Size: f.Size}
 	var with *outputs.Output
 	var now presence
 	if kept != nil {

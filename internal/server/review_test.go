@@ -13,12 +13,14 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/agent/offline"
 	"webchat/internal/event"
+	"webchat/internal/files"
+	"webchat/internal/policy"
 	"webchat/internal/store/storetest"
 	"webchat/internal/wording"
 )
 
 // editing is an agent that writes the files its prompt holds as JSON, by their names; null deletes
-// one. It reports what changed, and nothing of what "by command" holds.
+// one. It reports what changed; of what "by command" holds, only that a command ran.
 type editing struct {
 	*offline.Backend
 }
@@ -26,6 +28,13 @@ type editing struct {
 func (e editing) Open(ctx context.Context, o agent.Options, host agent.Host) (agent.Conn, error) {
 	conn, err := e.Backend.Open(ctx, o, host)
 	return editor{conn, host, o.Workspace}, err
+}
+
+// Info says that it has a model, which may act without a question.
+func (e editing) Info(ctx context.Context) agent.Info {
+	i := e.Backend.Info(ctx)
+	i.Counting = agent.CountsTurns
+	return i
 }
 
 type editor struct {
@@ -39,6 +48,15 @@ func (e editor) Prompt(ctx context.Context, p agent.Prompt) error {
 	var texts map[string]*string
 	if err := json.Unmarshal([]byte(text), &texts); err != nil {
 		return err
+	}
+	if silent {
+		id := string(event.NewID())
+		for _, d := range []event.Data{event.ToolExecutionStart{ToolCallID: id, ToolName: "bash", Arguments: []byte(`{"command":"make"}`), By: event.ByAgent},
+			event.ToolExecutionComplete{ToolCallID: id, Success: true, Result: &event.ToolResult{Content: "done"}}} {
+			if err := e.host.Report(ctx, d); err != nil {
+				return err
+			}
+		}
 	}
 	for name, now := range texts {
 		path := filepath.Join(e.dir, name)
@@ -85,8 +103,8 @@ type reviewed struct {
 	id   string
 }
 
-func newReviewed(t *testing.T, git bool) *reviewed {
-	h := newHouseOn(t, storetest.NewMemory(), editing{Backend: offline.New(offline.Config{Path: os.Getenv("PATH")})})
+func newReviewed(t *testing.T, git bool, change ...any) *reviewed {
+	h := newHouseOn(t, storetest.NewMemory(), editing{Backend: offline.New(offline.Config{Path: os.Getenv("PATH")})}, change...)
 	h.file("a.txt", "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n")
 	h.file("b.txt", "b\n")
 	h.file(".env", "KEY=1\n")
@@ -337,4 +355,66 @@ func TestReviewOfCommands(t *testing.T) {
 	if _, hunks, _ := r.page("?since=commit"); len(hunks) != 1 {
 		t.Errorf("%q", hunks)
 	}
+}
+
+// A turn is reviewed with what commands changed in it, without git in the folder, and undone as a
+// whole: each file only where it still is what the turn left. That can be taken back.
+func TestTurnIsUndoneWithItsCommands(t *testing.T) {
+	snapshots := files.NewSnapshots(files.SnapshotsConfig{Dir: filepath.Join(t.TempDir(), "snapshots"), Env: os.Environ(), Secret: policy.SensitiveFile})
+	r := newReviewed(t, false, snapshots)
+	if err := snapshots.Warm(t.Context(), r.workspace); err != nil { // the first turn does not wait for longer than 2 seconds
+		t.Fatal(err)
+	}
+	was, err := os.ReadFile(filepath.Join(r.workspace, "a.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.say(`by command {"a.txt":"one\n","b.txt":null,"made.txt":"made\n","data.bin":"\u0000","c.txt":"c\n"}`)
+	page, hunks, _ := r.page("")
+	if len(hunks) != 5 || !strings.Contains(page, "Undo the turn") {
+		t.Errorf("%q", hunks)
+	}
+	m := regexp.MustCompile(`data-turn="([^"]*)"`).FindStringSubmatch(page)
+	if m == nil {
+		t.Fatal("the turn cannot be undone")
+	}
+	turn := func(way string, status int, want string) {
+		t.Helper()
+		res, got := r.do("POST", r.path+"/turns/"+m[1]+way, "{}")
+		if res.StatusCode != status || !strings.Contains(got, want) {
+			t.Errorf("%s: %d %s, want %d %s", way, res.StatusCode, got, status, want)
+		}
+	}
+	turn("/undo?dry=true", 200, `"written":["a.txt","b.txt"],"deleted":["c.txt","data.bin","made.txt"]`)
+	r.holds("a.txt", "one\n")
+	r.file("c.txt", "somebody's\n")
+	turn("/undo", 200, `"written":["a.txt","b.txt"],"deleted":["data.bin","made.txt"],"kept":[{"path":"c.txt","why":"changed"}],"notUndone":[]`)
+	r.holds("a.txt", string(was))
+	r.holds("b.txt", "b\n")
+	r.holds("made.txt", "")
+	r.holds("c.txt", "somebody's\n")
+	if page, hunks, _ := r.page(""); len(hunks) != 5 || !strings.HasSuffix(hunks[0], "undone") || !strings.Contains(page, "Bring the turn back") {
+		t.Errorf("%q", hunks)
+	}
+	turn("/redo", 200, `"deleted":["b.txt"]`)
+	r.holds("a.txt", "one\n")
+	r.holds("b.txt", "")
+
+	r.say(`{"a.txt":"one\ntwo\n"}`)
+	r.say(`by command {"a.txt":"one\ntwo\nthree\n"}`)
+	if _, hunks, _ := r.page(""); len(hunks) != 1 || !strings.Contains(hunks[0], "line 3") {
+		t.Errorf("the last turn: %q", hunks)
+	}
+	if _, hunks, _ := r.page("?since=prompt&from=" + r.firstPrompt()); len(hunks) != 5 {
+		t.Errorf("since the first: %q", hunks)
+	}
+	turn("/undo", 200, `"kept":[{"path":"a.txt","why":"changed"}`)
+	m[1] = "none"
+	turn("/undo", 404, "no such turn")
+}
+
+// firstPrompt is the first that the review can begin with.
+func (r *reviewed) firstPrompt() string {
+	page, _, _ := r.page("?since=prompt")
+	return regexp.MustCompile(`<option value="(\d+)"`).FindStringSubmatch(page)[1]
 }

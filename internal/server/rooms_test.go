@@ -123,6 +123,7 @@ func newHouseIn(t testing.TB, db interface {
 	must(err)
 	config := sse.Config{Closing: server.Closing}
 	var users guard.Users
+	var snapshots *files.Snapshots
 	for _, c := range change {
 		switch c := c.(type) {
 		case func(*sse.Config):
@@ -131,6 +132,8 @@ func newHouseIn(t testing.TB, db interface {
 			c(&admits)
 		case guard.Users:
 			users = c
+		case *files.Snapshots:
+			snapshots = c
 		}
 	}
 	pages, err := server.NewPages(server.PagesConfig{Config: page.Config{NoModel: []string{offline.Name}, Shared: users != nil}, Outputs: h.outputs})
@@ -148,7 +151,11 @@ func newHouseIn(t testing.TB, db interface {
 	kept := policy.OpenKept(grants, nil)
 	folders, err := files.WorkspaceIn(h.workspace)
 	must(err)
-	h.sessions, err = sessions.New(sessions.Config{Log: db, Catalog: db, Drafts: db, Owners: owners, Backends: []agent.Backend{backend},
+	var keeps sessions.Snapshots
+	if snapshots != nil {
+		keeps = snapshots
+	}
+	h.sessions, err = sessions.New(sessions.Config{Snapshots: keeps, Log: db, Catalog: db, Drafts: db, Owners: owners, Backends: []agent.Backend{backend},
 		Workspaces: folders, Attachments: outputs.NewUploads(1 << 20), Logger: log, Room: func(workspace string) (sessions.Room, error) {
 			names, err := files.New(files.Config{Root: workspace, Env: os.Environ()})
 			return sessions.Room{Files: names, Policy: policy.New(policy.Config{Workspace: workspace}), Kept: func(user string) consent.Kept { return kept.Workspace(workspace, user) }, Tools: func(id eventlog.ID) (agent.Toolset, error) {
@@ -159,7 +166,7 @@ func newHouseIn(t testing.TB, db interface {
 	h.hub, err = sse.New(config)
 	must(err)
 	h.server, err = server.New(server.Config{Sessions: h.sessions, Outputs: h.outputs, Hub: h.hub, Guard: h.guard,
-		Pages: pages, Version: "test", Grants: kept, Logger: log, Peers: peers,
+		Pages: pages, Version: "test", Grants: kept, Logger: log, Peers: peers, Snapshots: snapshots,
 		MCPSession: agentOf,
 		Forwarded:  func(to string, code int) { h.resident.count(to, code) },
 		MCP: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

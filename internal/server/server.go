@@ -77,7 +77,9 @@ type Config struct {
 	Sandbox Sandbox
 	// Stopping is closed when the server begins to end; nil means it is not known.
 	Stopping <-chan struct{}
-	Grants   *policy.Kept // nil: nothing is allowed for a workspace
+	// Snapshots keep what workspaces were before turns acted; nil: none are kept.
+	Snapshots *files.Snapshots
+	Grants    *policy.Kept // nil: nothing is allowed for a workspace
 	// Peers are the replicas that share the sessions; nil means there are no others.
 	Peers Peers
 	// MCPSession returns whose agent has the key for MCP of a name, empty for a client's; nil if there

@@ -192,6 +192,9 @@ func (h *host) reportLocked(data event.Data) error {
 			t.acts = true
 		}
 	case event.ToolExecutionComplete:
+		if t != nil {
+			t.before.spoil()
+		}
 		if d.ParentToolCallID == "" {
 			s.bill.completed(false)
 		}

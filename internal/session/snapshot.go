@@ -10,8 +10,12 @@ import (
 	"webchat/internal/files"
 )
 
-// snapshotLimit is how long an act, and the end of a turn, waits for a snapshot.
-const snapshotLimit = 2 * time.Second
+const (
+	// snapshotLimit is how long a prompt waits for a snapshot, and how long an act.
+	snapshotLimit = 2 * time.Second
+	// endLimit is how long the end of a turn does, which may have made thousands of files.
+	endLimit = 20 * time.Second
+)
 
 // Snapshots keep what a workspace is. The methods may be called concurrently.
 type Snapshots interface {
@@ -20,6 +24,8 @@ type Snapshots interface {
 	// Take keeps one for a session. The errors are [files.ErrNoGit], [files.ErrTooMuch], that of ctx,
 	// and others.
 	Take(ctx context.Context, workspace, session, id string) error
+	// Count returns how many files differ between two of a session.
+	Count(ctx context.Context, workspace, session, was, left string) (int64, error)
 }
 
 // before is the snapshot of what the workspace was before a turn acted.
@@ -86,6 +92,28 @@ func (s *Session) beforeAct(ctx context.Context, t *turn) {
 	}
 }
 
+// beforePrompt has a prompt wait, since its agent may act without a question.
+func (s *Session) beforePrompt(t *turn) {
+	b := s.keepBefore(t, false)
+	if b == nil {
+		return
+	}
+	limit := time.NewTimer(snapshotLimit)
+	defer limit.Stop()
+	select {
+	case <-b.done:
+	case <-t.ctx.Done():
+	case <-limit.C:
+	}
+}
+
+// spoil ends a snapshot that is not kept yet: a tool of the agent's own ran, and what it did may be in it.
+func (b *before) spoil() {
+	if b != nil {
+		b.cancel() // which does nothing once it is kept
+	}
+}
+
 // keepLeft keeps what the workspace is at the end of a turn that acted, if it is known what it was.
 func (s *Session) keepLeft(t *turn) {
 	s.mu.Lock()
@@ -94,7 +122,7 @@ func (s *Session) keepLeft(t *turn) {
 	if b == nil || !acts || s.ctx.Err() != nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(s.ctx, snapshotLimit)
+	ctx, cancel := context.WithTimeout(s.ctx, endLimit)
 	defer cancel()
 	select {
 	case <-b.done:
@@ -106,11 +134,15 @@ func (s *Session) keepLeft(t *turn) {
 	if err == nil {
 		err = s.cfg.Snapshots.Take(ctx, s.cfg.Workspace, string(s.id), id)
 	}
+	changed := int64(0)
+	if err == nil {
+		changed, err = s.cfg.Snapshots.Count(ctx, s.cfg.Workspace, string(s.id), t.snapshot, id)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case err == nil:
-		t.left = id
+		t.left, t.changed = id, changed
 	case s.ctx.Err() != nil:
 	case errors.Is(err, files.ErrNoGit):
 		t.unkept = event.SnapshotNoGit

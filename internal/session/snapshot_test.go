@@ -47,12 +47,18 @@ func (k *kept) Take(ctx context.Context, _, _, id string) error {
 	return k.err
 }
 
+func (k *kept) Count(context.Context, string, string, string, string) (int64, error) { return 3, nil }
+
 // A turn that acts has a snapshot of what was before its first act, and one of its end. An act waits
 // two seconds for the first, and the turn says why there is none.
 func TestSnapshotsOfATurn(t *testing.T) {
 	runs := func(ctx context.Context, h agent.Host) error {
 		_, err := h.CallTool(ctx, agent.ToolCall{ID: "c1", Name: "run", Arguments: []byte(`{}`)})
 		return err
+	}
+	edits := func(ctx context.Context, h agent.Host) error {
+		return errors.Join(h.Report(ctx, event.ToolExecutionStart{ToolCallID: "c2", ToolName: "edit", Arguments: []byte(`{}`), By: event.ByAgent}),
+			h.Report(ctx, event.ToolExecutionComplete{ToolCallID: "c2", Success: true, Result: &event.ToolResult{Content: "done"}}))
 	}
 	for name, c := range map[string]struct {
 		snapshots *kept
@@ -67,12 +73,10 @@ func TestSnapshotsOfATurn(t *testing.T) {
 		"only says":      {work: func(ctx context.Context, h agent.Host) error { return say(ctx, h, "m", "hello") }, want: "warm before"},
 		"only says, no model": {work: func(ctx context.Context, h agent.Host) error { return say(ctx, h, "m", "hello") },
 			counting: agent.CountsNothing, want: "warm"},
-		"too slow": {snapshots: &kept{never: true}, work: runs, want: "warm no before run", unkept: event.SnapshotLate},
-		"no git":   {snapshots: &kept{err: files.ErrNoGit}, work: runs, want: "warm before run", unkept: event.SnapshotNoGit},
-		"a tool of the agent's own": {work: func(ctx context.Context, h agent.Host) error {
-			return errors.Join(h.Report(ctx, event.ToolExecutionStart{ToolCallID: "c2", ToolName: "edit", Arguments: []byte(`{}`), By: event.ByAgent}),
-				h.Report(ctx, event.ToolExecutionComplete{ToolCallID: "c2", Success: true, Result: &event.ToolResult{Content: "done"}}))
-		}, want: "warm before after", kept: true},
+		"too slow":                               {snapshots: &kept{never: true}, work: runs, want: "warm no before run", unkept: event.SnapshotLate},
+		"too slow for a tool of the agent's own": {snapshots: &kept{never: true}, work: edits, want: "warm no before", unkept: event.SnapshotLate},
+		"no git":                                 {snapshots: &kept{err: files.ErrNoGit}, work: runs, want: "warm before run", unkept: event.SnapshotNoGit},
+		"a tool of the agent's own":              {work: edits, want: "warm before after", kept: true},
 		"asks": {work: func(ctx context.Context, h agent.Host) error {
 			_, err := h.AskPermission(ctx, *asked())
 			return err
@@ -100,7 +104,7 @@ func TestSnapshotsOfATurn(t *testing.T) {
 					got = slices.Insert(slices.Delete(got, i, i+1), 0, "warm")
 				}
 				equal(t, "what happened", strings.Join(got, " "), c.want)
-				if c.snapshots.never && took != snapshotLimit {
+				if strings.HasSuffix(name, "slow") && took != 2*snapshotLimit {
 					t.Errorf("the act waited for %v", took)
 				}
 				start, end := all[event.TurnStart](r)[0], all[event.TurnEnd](r)[0]
@@ -110,6 +114,7 @@ func TestSnapshotsOfATurn(t *testing.T) {
 				}
 				equal(t, "the start's", start.Snapshot, start.TurnID)
 				equal(t, "the end's", end.Snapshot, want)
+				equal(t, "files", end.Changed == 3, c.kept)
 				equal(t, "why there is none", end.NoSnapshot, c.unkept)
 			})
 		})

@@ -41,6 +41,7 @@ type turn struct {
 	acts     bool    // something may have changed the workspace
 	left     string  // the snapshot of what it was at the end
 	unkept   event.NoSnapshot
+	changed  int64          // files that differ between both
 	ended    bool           // no further call may join
 	ending   bool           // its end was composed and is being logged
 	joined   sync.WaitGroup // steers and tool calls; Add under mu and not after ended
@@ -218,7 +219,7 @@ func (s *Session) endingLocked(t *turn, how event.Outcome, failure error) (data 
 		data = append(data, sessionErrorOf(failure).In(t.id))
 	}
 	return append(data, event.TurnEnd{TurnID: t.id, MessageID: t.prompt.id, Outcome: how, Usage: t.usage.Plus(s.unbilled),
-		Fill: t.fill, Snapshot: t.left, NoSnapshot: t.unkept, DurationMs: max(0, s.cfg.Now().Sub(t.at).Milliseconds()), Steered: t.steered})
+		Fill: t.fill, Snapshot: t.left, NoSnapshot: t.unkept, Changed: t.changed, DurationMs: max(0, s.cfg.Now().Sub(t.at).Milliseconds()), Steered: t.steered})
 }
 
 // prompt has the agent work on the prompt and returns when it is idle, or was left because it did not
@@ -259,7 +260,7 @@ func (s *Session) prompt(t *turn) error {
 
 // await has the agent work and returns when it is idle, or was left.
 func (s *Session) await(t *turn, conn *liveConn, work func() error) error {
-	s.keepBefore(t, false)
+	s.beforePrompt(t)
 	back := make(chan error, 1)
 	_, silent, err := contain.CallWithGrace(t.ctx, s.runner(), "the agent", func() (struct{}, error) {
 		err := work()

@@ -176,6 +176,9 @@ type unkept struct{ of string }
 
 func (u *unkept) Warm(context.Context, string) error                 { return errDisk }
 func (u *unkept) Take(context.Context, string, string, string) error { return errDisk }
+func (u *unkept) Count(context.Context, string, string, string, string) (int64, error) {
+	return 0, errDisk
+}
 func (u *unkept) DeleteSession(_ context.Context, workspace, session string) error {
 	u.of = workspace + " " + session
 	return nil

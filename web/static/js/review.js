@@ -250,11 +250,27 @@ async function everything(back) {
   }
   left.unshift(...all('.rfile:not([data-undoable])').map((f) => plain(f.dataset.path.split('/').pop())))
   await load()
-  const [one, several] = back ? ['is as the agent left it', 'are as the agent left them'] : ['is as it was', 'are as they were']
-  const words = `${some(done, 'file')} ${done === 1 ? one : several}`
-  if (left.length) toast(`${words}. ${left.join(', ')} ${left.length === 1 ? 'stays' : 'stay'} as now; the review says why`, { how: 'ask' })
-  else announce(words)
+  ended(done, back, left)
   await tellUndone()
+}
+
+/** Undoes the turn, what commands changed too, or does it again. Other files than the turn left stay. */
+async function wholeTurn(button, back) {
+  const done = await post(path(`/turns/${button.dataset.turn}/${back ? 'redo' : 'undo'}`))
+  for (const el of all('[data-key]')) keep(el.dataset.key, false)
+  await load()
+  ended(done.written.length + done.deleted.length, back, done.kept.map((f) => plain(f.path.split('/').pop())), done.notUndone.map((f) => plain(f.what)))
+  await tellUndone()
+}
+
+/** Says how many files are as they were, or are back; which stay, and which changed that are not kept. */
+function ended(done, back, left, unkept = []) {
+  const [one, several] = back ? ['is as the agent left it', 'are as the agent left them'] : ['is as it was', 'are as they were']
+  const words = [`${some(done, 'file')} ${done === 1 ? one : several}`]
+  if (left.length) words.push(`${left.join(', ')} ${left.length === 1 ? 'stays' : 'stay'} as now; the review says why`)
+  if (unkept.length) words.push(`${unkept.join(', ')} changed too, and what ${unkept.length === 1 ? 'it was is' : 'they were is'} not kept`)
+  if (words.length > 1) toast(words.join('. '), { how: 'ask' })
+  else announce(words[0])
 }
 
 /** A change's file and lines; what is not text has no lines. */
@@ -314,13 +330,15 @@ const acts = {
   'drop-comment': (hunk) => { drop(hunk.dataset.key); hunk.focus({ preventScroll: true }) },
   'undo-all': () => everything(false).catch(failed),
   'back-all': () => everything(true).catch(failed),
+  'undo-turn': (_, b) => wholeTurn(b, false).catch(failed),
+  'redo-turn': (_, b) => wholeTurn(b, true).catch(failed),
   'keep-out': keepOut,
   'see-file': (_, b) => display(showing({ path: b.closest('.rfile').dataset.path })).catch(failed),
 }
 
 const keys = {
   j: () => step(1), k: () => step(-1), y: () => acts.keep(now()), z: () => acts.undo(now()), m: () => comment(now()),
-  Z: () => root.querySelector('[data-act=undo-all], [data-act=back-all]')?.click(),
+  Z: () => root.querySelector('[data-act=undo-all], [data-act=back-all], [data-act=undo-turn], [data-act=redo-turn]')?.click(),
 }
 const none = new Set('wcdsrveuXo+-=npf'.split('')) // keys of other panes
 

@@ -1,0 +1,224 @@
+package files
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// pointers are what a repository pointed to: by ref, with HEAD among them.
+type pointers map[string]string
+
+const gitFolder = ".git"
+
+// pointersOf reads those of a snapshot.
+func (p *shelf) pointersOf(s snapshot) (all pointers, index version, err error) {
+	all = pointers{}
+	entries, err := p.objects.tree(s.git)
+	for _, e := range entries {
+		if e.name == "index" {
+			index = e.version
+			continue
+		}
+		data, err := p.objects.get(blobKind, e.hash)
+		if err != nil {
+			return nil, index, err
+		}
+		if e.name == "HEAD" {
+			all["HEAD"] = strings.TrimSpace(string(data))
+			continue
+		}
+		for line := range strings.Lines(string(data)) {
+			to, name, _ := strings.Cut(strings.TrimSpace(line), " ")
+			if symbolic, ref, ok := cutSymbolic(to, name); ok {
+				to, name = symbolic, ref
+			}
+			if plainRef(name) {
+				all[name] = to
+			}
+		}
+	}
+	return all, index, err
+}
+
+// cutSymbolic takes a line of a ref that points to another apart: "ref: OTHER NAME".
+func cutSymbolic(first, rest string) (to, name string, ok bool) {
+	if first != "ref:" {
+		return "", "", false
+	}
+	other, name, ok := strings.Cut(rest, " ")
+	return "ref: " + other, name, ok
+}
+
+// planGit compares what a repository points to, and what is staged in it, with what that was.
+func (p *shelf) planGit(ctx context.Context, root *os.Root, from, to snapshot, r *Restored) (steps []step, err error) {
+	if from.git == to.git {
+		return nil, nil
+	}
+	st, err := root.Lstat(gitFolder)
+	if from.git == "" || to.git == "" || err != nil || !st.IsDir() { // it came or went, or is elsewhere
+		r.NotUndone = append(r.NotUndone, NotUndone{What: gitFolder})
+		return nil, nil
+	}
+	for _, lock := range []string{"index.lock", "HEAD.lock", "packed-refs.lock"} {
+		if _, err := root.Lstat(filepath.Join(gitFolder, lock)); err == nil {
+			r.Kept = append(r.Kept, KeptFile{gitFolder, KeptBusy})
+			return nil, nil
+		}
+	}
+	was, wasStaged, err := p.pointersOf(from)
+	if err != nil {
+		return nil, err
+	}
+	then, thenStaged, err := p.pointersOf(to)
+	if err != nil {
+		return nil, err
+	}
+	git := filepath.Join(p.workspace, gitFolder)
+	now := pointers(refsOf(git))
+	if now == nil {
+		now = pointers{}
+	}
+	now["HEAD"] = headLine(git)
+	names := slices.Sorted(maps.Keys(was))
+	for name := range then {
+		if _, both := was[name]; !both {
+			names = append(names, name)
+		}
+	}
+	packed := string(readGit(filepath.Join(git, "packed-refs")))
+	there := p.objectsThere(ctx, slices.Collect(maps.Values(then)))
+	for _, name := range names {
+		at := path.Join(gitFolder, name)
+		switch {
+		case was[name] == then[name] || now[name] == then[name]:
+			continue
+		case now[name] != was[name]:
+			r.Kept = append(r.Kept, KeptFile{at, KeptChanged})
+			continue
+		case then[name] == "" && (name == "HEAD" || strings.Contains(packed, " "+name+"\n")):
+			r.Kept = append(r.Kept, KeptFile{at, KeptPacked})
+			continue
+		case commitName(then[name]) != "" && !there[then[name]]:
+			r.NotUndone = append(r.NotUndone, NotUndone{What: name})
+			continue
+		}
+		t := step{path: at}
+		var is version // its own file, which a packed ref has not
+		if is, t.st, err = current(root, at); err != nil {
+			r.Kept = append(r.Kept, KeptFile{at, KeptChanged})
+			continue
+		}
+		t.from = is
+		if then[name] != "" {
+			if t.to.hash, err = p.objects.put(blobKind, []byte(then[name]+"\n")); err != nil {
+				return nil, err
+			}
+			t.to.mode = plainMode
+		}
+		if (is != version{}) { // so that it can be put back
+			if _, err = p.objects.put(blobKind, []byte(now[name]+"\n")); err != nil {
+				return nil, err
+			}
+		}
+		steps = append(steps, t)
+	}
+	if thenStaged == wasStaged || (thenStaged == version{}) {
+		return steps, ctx.Err()
+	}
+	at := path.Join(gitFolder, "index")
+	switch is, st, err := current(root, at); {
+	case err == nil && is.hash == thenStaged.hash:
+	case err != nil || is.hash != wasStaged.hash && !p.sameStaged(ctx, git, wasStaged):
+		r.Kept = append(r.Kept, KeptFile{at, KeptChanged})
+	case !p.stagedThere(ctx, thenStaged):
+		r.NotUndone = append(r.NotUndone, NotUndone{What: at})
+	default:
+		if data := stagedOf(git); data != nil {
+			if _, err = p.objects.put(blobKind, data); err != nil {
+				return nil, err
+			}
+		}
+		steps = append(steps, step{path: at, from: is, to: version{plainMode, thenStaged.hash}, st: st})
+	}
+	return steps, ctx.Err()
+}
+
+// objectsThere asks the repository which objects it has.
+func (p *shelf) objectsThere(ctx context.Context, names []string) map[string]bool {
+	there := map[string]bool{}
+	var ask strings.Builder
+	for _, name := range names {
+		if commitName(name) != "" {
+			ask.WriteString(name + "\n")
+		}
+	}
+	if ask.Len() == 0 {
+		return there
+	}
+	g := &gathering{root: p.workspace, env: p.env}
+	_ = g.run(ctx, "", []string{"cat-file", "--batch-check"}, strings.NewReader(ask.String()), func(r io.Reader) error {
+		lines := bufio.NewScanner(r)
+		for lines.Scan() {
+			if name, rest, _ := strings.Cut(lines.Text(), " "); rest != "missing" {
+				there[name] = true
+			}
+		}
+		return lines.Err()
+	})
+	return there
+}
+
+// sameStaged reports whether what is staged now is what was: git writes its index anew when it only
+// looks.
+func (p *shelf) sameStaged(ctx context.Context, git string, was version) bool {
+	now, ok := p.stagedIn(ctx, filepath.Join(git, "index"))
+	if !ok {
+		return false
+	}
+	then, ok := p.stagedAs(ctx, was)
+	return ok && bytes.Equal(now, then)
+}
+
+// stagedThere reports whether the repository still has the objects that were staged.
+func (p *shelf) stagedThere(ctx context.Context, was version) bool {
+	list, ok := p.stagedAs(ctx, was)
+	var names []string
+	for record := range strings.SplitSeq(string(list), "\x00") { // MODE HASH STAGE\tNAME
+		if words := strings.Fields(record); len(words) > 2 && words[0] != "160000" {
+			names = append(names, words[1])
+		}
+	}
+	there := p.objectsThere(ctx, names)
+	return ok && !slices.ContainsFunc(names, func(name string) bool { return !there[name] })
+}
+
+// stagedAs lists an index that was kept.
+func (p *shelf) stagedAs(ctx context.Context, kept version) ([]byte, bool) {
+	data, err := p.objects.get(blobKind, kept.hash)
+	if err != nil {
+		return nil, false
+	}
+	name := filepath.Join(p.dir, "index.was")
+	if err := os.WriteFile(name, data, 0o600); err != nil {
+		return nil, false
+	}
+	defer os.Remove(name)
+	return p.stagedIn(ctx, name)
+}
+
+func (p *shelf) stagedIn(ctx context.Context, index string) (list []byte, ok bool) {
+	g := &gathering{root: p.workspace, env: append(slices.Clone(p.env), "GIT_INDEX_FILE="+index)}
+	err := g.run(ctx, "", []string{"ls-files", "-z", "--stage"}, nil, func(r io.Reader) (err error) {
+		list, err = io.ReadAll(r)
+		return err
+	})
+	return list, err == nil
+}

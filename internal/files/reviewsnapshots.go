@@ -1,0 +1,116 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"webchat/internal/event"
+)
+
+// bySnapshots is how many edits a file is said to have that is compared by snapshots, beside the place
+// of the turn: no other review of it has as many.
+const bySnapshots = 1 << 32
+
+// ends returns the snapshots between which turns acted, the number of the last such turn, and whether
+// they hold what all did.
+func ends(turns []Turn) (was, left string, last int, ok bool) {
+	for i, t := range turns {
+		switch {
+		case t.left != "" && left == "":
+			was, left, last = t.was, t.left, i
+		case t.left != "":
+			left, last = t.left, i
+		case t.unkept != "" || t.edits > 0:
+			return "", "", 0, false
+		}
+	}
+	return was, left, last, left != ""
+}
+
+// reviewSnapshots compares what turns found with what they left; false if that was not kept. parts
+// are what the agent reported of its edits, by path.
+func (s ChangeSource) reviewSnapshots(ctx context.Context, r *Review, turns []Turn, parts map[string]*editsOfFile) (ok bool, err error) {
+	was, left, last, ok := ends(turns)
+	if !ok || s.Snapshots == nil {
+		return false, nil
+	}
+	list, err := s.Snapshots.Differing(ctx, s.Workspace, s.Session, was, left, MaxReviewed, mostBytes)
+	if errors.Is(err, ErrNoSnapshot) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	for _, d := range list {
+		if len(r.Files) == mostFiles {
+			r.More = true
+			break
+		}
+		f := Reviewed{Path: d.Path, Was: d.Was, Now: d.Now, Why: d.Why, Edits: bySnapshots + last, Held: true}
+		if s.Closed != nil && s.Closed(d.Path) {
+			f.Was, f.Now, f.Why = nil, nil, ReviewClosed
+		}
+		r.Files = append(r.Files, f)
+	}
+	rest := int64(mostBytes)
+	for _, path := range slices.Sorted(maps.Keys(parts)) { // what the agent edited and no snapshot holds
+		if p := parts[path]; len(p.here) > 0 && !r.Has(path) && len(r.Files) < mostFiles &&
+			!s.Snapshots.holds(ctx, s.Workspace, s.Session, was, path) && !s.Snapshots.holds(ctx, s.Workspace, s.Session, left, path) {
+			r.Add(s.reviewEdits(path, p, &rest))
+		}
+	}
+	if len(turns) == 1 {
+		r.Turn = turns[0].id
+	}
+	return true, ctx.Err()
+}
+
+// TurnUndo says which turn is undone, or done again.
+type TurnUndo struct {
+	Turn  string
+	Again bool // what was undone is brought back
+	Dry   bool // nothing is written
+}
+
+// Undo brings back what a turn changed, commands included, as [Snapshots.Restore] does. The error is
+// [ErrNoSnapshot] if what the turn found and left is not known.
+func (s ChangeSource) Undo(ctx context.Context, u TurnUndo) (r Restored, err error) {
+	h, err := s.history(ctx)
+	if err != nil {
+		return r, err
+	}
+	i := slices.IndexFunc(h.turns, func(t Turn) bool { return t.id == u.Turn })
+	if i < 0 || s.Snapshots == nil || h.turns[i].left == "" {
+		return r, s.noUndo(h, i)
+	}
+	of := RestoreOf{Workspace: s.Workspace, Session: s.Session, From: h.turns[i].left, To: h.turns[i].was, Dry: u.Dry}
+	if u.Again {
+		of.From, of.To = of.To, of.From
+	}
+	return s.Snapshots.Restore(ctx, of)
+}
+
+// noUndo says why a turn cannot be undone.
+func (s ChangeSource) noUndo(h history, i int) error {
+	why := ""
+	switch {
+	case i < 0:
+		return ErrNoTurn
+	case h.turns[i].to == 0:
+		why = "it has not ended"
+	default:
+		why = map[event.NoSnapshot]string{
+			event.SnapshotNoGit:    "git is not installed",
+			event.SnapshotTooLarge: "the folder is over 2 GB or 200,000 files",
+			event.SnapshotLate:     "looking at the folder took too long",
+			event.SnapshotFailed:   "git or the disk refused it; the server's log says more",
+		}[h.turns[i].unkept]
+	}
+	if why == "" {
+		why = "it changed nothing that is known"
+	}
+	return fmt.Errorf("%w for this turn: %s", ErrNoSnapshot, why)
+}
