@@ -129,13 +129,13 @@ func refsOf(git string) map[string]string {
 
 // prune deletes what no snapshot has any longer, and the shelf itself if there is none.
 func (p *shelf) prune(ctx context.Context) error {
-	p.measured = 0
+	p.measured, p.files, p.index = 0, "", "" // git knows of none of them, and may delete them
 	left, err := p.snapshots()
 	if err != nil {
 		return err
 	}
 	if len(left) == 0 {
-		p.open, p.top, p.files, p.index, p.forced = false, "", "", "", nil
+		p.open, p.top, p.forced = false, "", nil
 		return os.RemoveAll(p.dir)
 	}
 	if p.top == "" {

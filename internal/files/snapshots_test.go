@@ -175,9 +175,11 @@ func TestSnapshotsOfNothingNew(t *testing.T) {
 // What a session has is deleted with it, down to the bytes; where all is too large, the oldest goes.
 func TestSnapshotsEnd(t *testing.T) {
 	s := newSnapshots(t)
+	s.git(".", "init", "-q")
 	s.write("kept.go", "kept")
 	s.take()
 	s.write("gone.go", "gone")
+	s.git(".", "add", "kept.go")
 	if err := s.Take(t.Context(), s.workspace.dir, "two", "s0"); err != nil {
 		t.Fatal(err)
 	}
@@ -188,13 +190,30 @@ func TestSnapshotsEnd(t *testing.T) {
 		}
 		return len(list)
 	}
+	if err := s.DeleteSession(t.Context(), s.workspace.dir, "two"); err != nil {
+		t.Fatal(err)
+	}
+	s.take() // of what the deleted one had, too
+	shelves, err := filepath.Glob(filepath.Join(s.dir, "*"))
+	if err != nil || len(shelves) != 1 {
+		t.Fatal(shelves, err)
+	}
+	s.git(".", "--git-dir="+shelves[0], "fsck", "--connectivity-only")
+	if err := s.Take(t.Context(), s.workspace.dir, "two", "s0"); err != nil {
+		t.Fatal(err)
+	}
+	s.write("only.go", "only the second session has it")
+	if err := s.Take(t.Context(), s.workspace.dir, "two", "s1"); err != nil {
+		t.Fatal(err)
+	}
 	s.remove("gone.go")
+	s.remove("only.go")
 	id := s.take()
 	before := objects()
 	if err := s.DeleteSession(t.Context(), s.workspace.dir, "two"); err != nil {
 		t.Fatal(err)
 	}
-	if left := objects(); left != before-4 { // the file, its tree, the snapshot and what is said of it
+	if left := objects(); left != before-6 { // both snapshots and what is said of them, the file, and its tree
 		t.Errorf("%d of %d objects are left", left, before)
 	}
 	if got := s.changed(id, s.take()); got != "" {

@@ -221,12 +221,16 @@ func (s *Session) act(c *call) agent.Result {
 	if c.look && !reads(action.Ask) && !reads(action.About) {
 		return agent.Failure(event.KindBadArguments, "Tool '%s' was not run: it is only a preview, and it does more than read a file.", c.Name)
 	}
+	acts := cmp.Or(action.Ask, action.About)
+	if acts != nil && !reads(acts) {
+		s.keepBefore(c.turn, true) // while the user reads the question
+	}
 	if ask := s.requests.PermissionFor(c.ctx, action, c.by); ask != nil {
 		if verdict := s.askFor(c, *ask, action.Digest); verdict.Decision != event.Allow {
 			return deniedResult(verdict.Reason, verdict.By)
 		}
 	}
-	if about := cmp.Or(action.Ask, action.About); about != nil && !reads(about) {
+	if acts != nil && !reads(acts) {
 		s.beforeAct(c.ctx, c.turn)
 	}
 	if c.ctx.Err() != nil {

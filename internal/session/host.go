@@ -89,6 +89,9 @@ func (h *host) AskPermission(ctx context.Context, p agent.Permission) (agent.Ver
 		return agent.Verdict{}, fmt.Errorf("ask for permission: %w", err)
 	}
 	defer leave()
+	if p.Kind != agent.KindRead {
+		h.s.keepBefore(h.s.running(), true) // while the user reads the question
+	}
 	v, err := h.s.requests.Ask(ctx, p, event.ByAgent, h.hookBeforeAsking)
 	if err == nil && v.Decision == event.Allow && p.Kind != agent.KindRead {
 		h.s.beforeAct(ctx, h.s.running())

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 )
@@ -22,7 +23,8 @@ func Create(ctx context.Context, c Config, start event.SessionStart, mode string
 	if c.Backend == nil {
 		return nil, fmt.Errorf("%w: a new session needs a backend", eventlog.ErrInvalid)
 	}
-	if err := checkReach(c, c.Backend.Info(ctx)); err != nil {
+	info := c.Backend.Info(ctx)
+	if err := checkReach(c, info); err != nil {
 		return nil, fmt.Errorf("create a session: %w", err)
 	}
 	if start.Title, err = eventlog.CleanTitle(start.Title); err != nil {
@@ -42,7 +44,9 @@ func Create(ctx context.Context, c Config, start event.SessionStart, mode string
 	if err := s.events.Add(append(begin, taken...)...); err != nil {
 		return nil, fmt.Errorf("create a session: %w", err)
 	}
-	s.warmSnapshots()
+	if info.Counting != agent.CountsNothing {
+		s.warmSnapshots()
+	}
 	return s, nil
 }
 
