@@ -42,7 +42,7 @@ var adapters = map[string]adapter{
 		return scripted.Step{Tool: "Write", Arguments: fmt.Sprintf(`{"file_path":%q,"content":"new\n"}`, path)}
 	}},
 	"codex-acp": {func(t *testing.T, c *acp.Config, model, home string) {
-		c.Mode, c.Asks, c.Notices, c.Mark = "read-only", []string{"read-only"}, []string{"Warning: "}, acp.MarkCodex
+		c.Mode, c.Asks, c.Notices, c.Mark, c.Hides = "read-only", []string{"read-only"}, []string{"Warning: "}, acp.MarkCodex, true
 		config := "model = \"m\"\nmodel_provider = \"m\"\n[model_providers.m]\nname = \"m\"\nbase_url = \"" + model + "/v1\"\nwire_api = \"responses\"\nenv_key = \"KEY\"\n"
 		if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600); err != nil {
 			t.Fatal(err)
@@ -130,6 +130,47 @@ func TestThreat53RealCodexPatchesElsewhere(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The real Codex shows no command that it refuses by itself, and tells of a provider's refusal as of an
+// answer. The first is said, and the second is an error.
+func TestRealCodexTellsNothingOfWhatItRefuses(t *testing.T) {
+	h, model, _ := sitWith(t, "codex-acp", nil)
+	const refused, runs = `{"cmd":"touch a","sandbox_permissions":"with_additional_permissions","additional_permissions":{"file_system":{"write":["/etc"]}}}`, `{"cmd":"ls"}`
+	said := func() (n int) {
+		for _, e := range all[event.SessionError](h) {
+			if strings.HasSuffix(e.Message, "It does not show a command that it refuses by itself.") {
+				n++
+			}
+		}
+		return n
+	}
+	for i, arguments := range []string{runs, refused} {
+		model.Play(scripted.Step{Tool: "exec_command", Arguments: arguments})
+		if err := h.prompt(t.Context(), "go"); err != nil || said() != i {
+			t.Errorf("%s: it was said %d times, %v", arguments, said(), err)
+		}
+	}
+	if rows := len(all[event.ToolExecutionStart](h)); rows != 1 {
+		t.Errorf("%d rows, want that of what ran", rows)
+	}
+	if err := h.conn.Close(); err != nil {
+		t.Error(err)
+	}
+
+	busy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, `{"error":{"message":"slow down","type":"rate_limit_error"}}`, http.StatusTooManyRequests)
+	}))
+	defer busy.Close()
+	_, with := realAgent(t, "codex-acp")
+	h = sit(t, "", func(c *acp.Config) {
+		with(c)
+		c.Env = slices.DeleteFunc(c.Env, func(kv string) bool { return strings.HasPrefix(kv, "CODEX_HOME=") })
+		adapters["codex-acp"].with(t, c, busy.URL, t.TempDir())
+	}, nil)
+	if err := h.prompt(t.Context(), "go"); err == nil || !strings.Contains(err.Error(), "429 Too Many Requests") || len(all[event.AssistantMessage](h)) > 0 {
+		t.Errorf("a 429 is %v, and the answer %+v", err, all[event.AssistantMessage](h))
 	}
 }
 

@@ -50,6 +50,8 @@ type conn struct {
 	allowed map[string]int   // edits that were, by absolute path
 	came    []agent.ToolCall // calls of the session's tools whose end is not reported yet
 	answer  answered
+	steps   steps
+	broke   bool // the agent's state is that the turn failed, so that its next text says why
 
 	shell shell // of the process; belongs to the loop
 }
@@ -90,6 +92,7 @@ func (c *conn) Send(t *convo.Turn, p agent.Prompt) error {
 	c.Do(func() {
 		c.calls, c.refused, c.allowed = map[string]*call{}, convo.Once{}, map[string]int{}
 		c.failure, c.came, c.answer = "", nil, answered{}
+		c.steps, c.broke = steps{}, false
 	})
 	t.Spawn(func() {
 		var answer json.RawMessage
@@ -104,6 +107,9 @@ func (c *conn) Send(t *convo.Turn, p agent.Prompt) error {
 				return
 			}
 			c.missTools()
+			if c.broke && c.failure == "" {
+				err = fmt.Errorf("%s failed, and does not say why", c.Title)
+			}
 			if c.failure != "" {
 				err = fmt.Errorf("%s failed: %s", c.Title, sentence(c.failure))
 			}

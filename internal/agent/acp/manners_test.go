@@ -122,6 +122,7 @@ func TestErrorsAsAgentsTellThem(t *testing.T) {
 	for prompt, want := range map[string]string{
 		"apierror": "Stand-in failed: 400 too long",
 		"body":     "Stand-in failed: too long",
+		"broke":    "Stand-in failed: exceeded retry limit, last status: 429 Too Many Requests",
 		"code400":  "Stand-in failed: too long",
 		"code401":  "backend unavailable: Stand-in is not signed in; sign in with its own command, then try again",
 		"login":    "backend unavailable: Stand-in is not signed in; sign in with its own command, then try again",
@@ -142,6 +143,39 @@ func TestErrorsAsAgentsTellThem(t *testing.T) {
 	h := sit(t, "polite", nil, nil)
 	if err := h.prompt(t.Context(), "refuses"); err != nil || len(all[event.SessionError](h)) != 1 {
 		t.Errorf("a refusal is %v, %+v", err, all[event.SessionError](h))
+	}
+}
+
+// An agent that goes on after a call of its model that it shows nothing of refused something by itself.
+func TestWhatAnAgentRefusesByItself(t *testing.T) {
+	const step, tool = `{"sessionUpdate":"usage_update","size":100,"used":1}`, `{"sessionUpdate":"tool_call","toolCallId":"c1","kind":"execute","title":"ls","status":"completed","rawInput":{"command":"ls"}}`
+	const runs = `{"sessionUpdate":"tool_call","toolCallId":"c2","kind":"execute","title":"sleep","status":"in_progress","rawInput":{"command":"sleep"}}`
+	const once, twice = "Stand-in went on once without showing why. It does not show a command that it refuses by itself.", "Stand-in went on 2 times without showing why. It does not show a command that it refuses by itself."
+	for name, c := range map[string]struct {
+		shown bool
+		want  string
+		does  []string
+	}{
+		"an answer":      {want: "", does: []string{step}},
+		"a tool":         {want: "", does: []string{tool, step, step}},
+		"a refusal":      {want: once, does: []string{tool, step, step, step}},
+		"two refusals":   {want: twice, does: []string{step, step, step}},
+		"a wait":         {want: "", does: []string{runs, step, step, step}},
+		"of other kinds": {shown: true, want: "", does: []string{step, step, step}},
+	} {
+		h := sit(t, "polite", func(cfg *acp.Config) { cfg.Hides = !c.shown }, nil)
+		f := frames{}
+		for _, one := range c.does {
+			f.Before = append(f.Before, json.RawMessage(one))
+		}
+		h.play(f)
+		got := ""
+		for _, e := range all[event.SessionError](h) {
+			got += e.Message
+		}
+		if got != c.want {
+			t.Errorf("%s: the user is told %q, want %q", name, got, c.want)
+		}
 	}
 }
 

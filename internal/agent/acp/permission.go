@@ -74,6 +74,7 @@ func (c *conn) understood(t *convo.Turn, q permission) (act agent.Permission, ow
 	if k := c.calls[q.ToolCall.ToolCallID]; k != nil {
 		before = *k
 	}
+	c.steps.acted = true
 	k := c.take(q.ToolCall.toolCall, q.ToolCall.Content)
 	own = c.marked(q, before, *k)
 	if k.ours, k.asked = own, !own; !own {

@@ -44,6 +44,7 @@ type Preset struct {
 	Key, KeyLogin string
 	NoPrograms    bool   // it takes no MCP server that is a program
 	AsksTools     bool   // it asks before each tool of an MCP server, whatever the tool says of itself
+	Hides         bool   // it does not show what it refuses by itself; see steps
 	Untried       bool   // an agent of the configuration: it was never run with webchat
 	Namespaces    bool   // what confines its commands needs namespaces
 	Obeys         bool   // what its user's own settings allow, it does without asking
@@ -101,6 +102,9 @@ func (p Preset) lacks(a agent.Asking) (all []string) {
 	all = append(all, unasked...)
 	if !p.AsksTools {
 		all = append(all, "may run a tool of an MCP server without asking if the tool says that it only reads; webchat does not stop it")
+	}
+	if p.Hides {
+		all = append(all, "shows no command that it refuses by itself, only that there was one")
 	}
 	for _, s := range []string{p.Commands, p.Reads} {
 		if s != "" {
@@ -171,7 +175,7 @@ func Presets() map[string]Preset {
 			ConfinedMode: "agent-full-access",
 			State:        []State{{Path: ".codex", Var: "CODEX_HOME", Own: []string{"auth.json"}, Read: []string{"config.toml", "AGENTS.md", "AGENTS.override.md", "prompts", "rules", "skills", "hooks.json"}}},
 			Hosts:        []string{"api.openai.com", "auth.openai.com", "chatgpt.com", "*.chatgpt.com"},
-			SignIn:       "codex login", Namespaces: true, Obeys: true, Risky: policy.RunBy("codex"), Consent: "runs read commands without asking; webchat does not stop it", Offline: codexOffline},
+			SignIn:       "codex login", Namespaces: true, Hides: true, Obeys: true, Risky: policy.RunBy("codex"), Consent: "runs read commands without asking; webchat does not stop it", Offline: codexOffline},
 		"gemini": {Title: "Gemini CLI", Command: []string{"gemini", "--acp"}, Risky: policy.RunBy("gemini"),
 			Mark: "toolCallId", Mode: "default", Asks: []string{"default", "plan"},
 			Hosts: []string{"generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com", "oauth2.googleapis.com", "accounts.google.com", "www.googleapis.com"},

@@ -87,16 +87,21 @@ func (c *conn) conversationUpdate(u update, replay bool) bool {
 		c.offered(u)
 		return true
 	case "plan":
+		c.steps.acted = true
 		todos := make([]event.Todo, 0, len(u.Entries))
 		for _, e := range u.Entries {
 			todos = append(todos, event.Todo{Text: e.Content, Status: event.TodoStatus(e.Status)})
 		}
 		d = event.SessionTodosChanged{Todos: todos}
 	case "usage_update":
+		c.stepped()
 		if u.Size > 0 {
 			d = event.SessionUsageInfo{TokenLimit: u.Size, CurrentTokens: u.Used}
 		}
 	case "session_info_update":
+		if s := u.Meta.Codex.ThreadStatus.Type; s != "" {
+			c.broke = s == "systemError" || c.broke && s == "idle"
+		}
 		if u.CallTitle != "" {
 			d = event.SessionTitleChanged{Title: u.CallTitle}
 		}
@@ -126,6 +131,7 @@ func (c *conn) turnUpdate(t *convo.Turn, u update) {
 			return // of a server that does not answer, which is reported when it is tried
 		}
 		c.answers(t)
+		c.steps.acted = true
 		t.Quiet()
 		c.update(t, u)
 	}
@@ -136,6 +142,9 @@ func (c *conn) turnUpdate(t *convo.Turn, u update) {
 func (c *conn) aside(t *convo.Turn, text string) bool {
 	begins := func(prefix string) bool { return strings.HasPrefix(text, prefix) }
 	switch {
+	case c.broke:
+		t.Quiet()
+		c.failure += text
 	case slices.ContainsFunc(c.b.cfg.Failures, begins), failure(text) != "":
 		t.Quiet()
 		c.failure = text
@@ -151,6 +160,9 @@ func (c *conn) aside(t *convo.Turn, text string) bool {
 
 // answers takes what looked like an error for a part of the answer, since more follows.
 func (c *conn) answers(t *convo.Turn) {
+	if c.broke {
+		return
+	}
 	text := c.failure
 	c.failure = ""
 	t.Say(false, "", text)
@@ -194,6 +206,7 @@ func (c *conn) Finish(t *convo.Turn) {
 		c.Report(event.AssistantUsage{Scope: event.UsageOfTurn, Model: c.Options.Model, InputTokens: u.InputTokens,
 			OutputTokens: u.OutputTokens, CacheReadTokens: u.CachedReadTokens})
 	}
+	c.warnHidden()
 	if why := stops[c.answer.StopReason]; why != "" {
 		c.Warn(event.KindProvider, "%s %s.", c.Title, why)
 	}

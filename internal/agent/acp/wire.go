@@ -107,6 +107,9 @@ type toolCall struct {
 			ToolName  string                        `json:"toolName"`
 			Kind      string
 		} `json:"claudeCode"`
+		Codex struct {
+			ThreadStatus struct{ Type string } `json:"threadStatus"` // systemError: the turn failed
+		} `json:"codex"`
 		MCPToolCall                           bool   `json:"is_mcp_tool_call"` // of Codex
 		Provenance, ServerID, ToolName, Phase string // of Qwen Code
 	} `json:"_meta"`

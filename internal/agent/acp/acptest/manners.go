@@ -2,6 +2,7 @@ package acptest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -97,6 +98,13 @@ var manners = map[string]manner{
 		a.say("API Error: 400 too long")
 		return "", object{"code": -32603, "message": "Internal error: 400 too long"}
 	},
+	"broke": func(a *standIn, _ context.Context, _ string) (string, object) { // as codex-acp 2.6.0
+		for _, state := range []string{"active", "systemError"} {
+			a.update("session_info_update", object{"_meta": object{"codex": object{"threadStatus": object{"type": state}}}})
+		}
+		a.say("exceeded retry limit, last status: 429 Too Many Requests\n\n")
+		return "end_turn", nil
+	},
 	"login": func(*standIn, context.Context, string) (string, object) {
 		return "", object{"code": -32000, "message": "Authentication required"}
 	},
@@ -144,7 +152,8 @@ var manners = map[string]manner{
 			return "", object{"code": -32602, "message": err.Error()}
 		}
 		for _, u := range frames.Before {
-			a.update("tool_call", u)
+			kind, _ := u["sessionUpdate"].(string)
+			a.update(cmp.Or(kind, "tool_call"), u)
 		}
 		for _, q := range frames.Ask {
 			q["sessionId"] = a.id
