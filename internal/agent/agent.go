@@ -121,6 +121,7 @@ type Model struct {
 // Options is what a conversation starts with.
 type Options struct {
 	SessionID string
+	User      string // whose session it is; empty: of who runs the server
 	Model     string // empty: the backend's default
 	Mode      string // of its [Choices]; empty: the strictest in which the agent still asks
 	Effort    string // of its [Choices]; empty: the model's own

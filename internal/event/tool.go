@@ -21,7 +21,14 @@ type (
 		Bytes           int64  `json:"bytes,omitempty"`
 		Lines           int64  `json:"lines,omitempty"`
 		ElapsedMs       int64  `json:"elapsedMs,omitempty"`
-		Extra           `json:"-"`
+		// WaitsFor is the session whose open question keeps the call waiting; nil: none does.
+		WaitsFor *OtherSession `json:"waitsFor,omitempty"`
+		Extra    `json:"-"`
+	}
+
+	// OtherSession names a session in the log of another one.
+	OtherSession struct {
+		SessionID string `json:"sessionId,omitempty"` // empty: it is another user's
 	}
 
 	// ToolExecutionPartialResult is the next increment of a foreign tool's output.

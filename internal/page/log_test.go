@@ -117,7 +117,8 @@ func pages(t testing.TB, turns int) *page.Pages {
 	t.Helper()
 	p, err := page.New(page.Config{Outputs: stored, Home: "/home/me", Turns: turns, Location: time.UTC,
 		Now:    func() time.Time { return start.Add(time.Minute) },
-		Prices: price, NoModel: []string{"offline"}})
+		Prices: price, NoModel: []string{"offline"},
+		Title: func(id string) string { return map[string]string{"s2": "Mend <tree.go>"}[id] }})
 	if err != nil {
 		t.Fatal(err)
 	}

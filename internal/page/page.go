@@ -39,6 +39,8 @@ type Config struct {
 	// Elsewhere are the backends whose agents run in another program, where they are
 	// prompted.
 	Elsewhere []string
+	// Title is what a session is called; empty if there is none of that id. nil: nothing is known.
+	Title func(sessionID string) string
 	// Editor is the address that opens a file in the user's editor, with {path} and {line};
 	// empty: none.
 	Editor string

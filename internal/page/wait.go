@@ -9,7 +9,8 @@ import (
 // wait is what a running turn waits for while nothing comes. The page counts how long, and shows
 // it when that is long.
 type wait struct {
-	For   string // a model, or the agent
+	For   string // a model, or the agent; empty: the answer to another session's question
+	Other string // that session, if it is one of the same user's
 	Since time.Time
 }
 
@@ -38,17 +39,42 @@ func ended(n *node) bool {
 func (f *State) setWait() {
 	f.busy = slices.DeleteFunc(f.busy, ended)
 	var w wait
-	if n := f.current; n != nil && len(f.asks.Kids) == 0 && !f.pages.elsewhere(f.Backend) &&
-		!slices.ContainsFunc(f.busy, func(b *node) bool { return b.turn() == n.Turn }) {
-		w = wait{cmp.Or(f.Backend, "the agent"), n.Turn.heard}
-		if n.Turn.called {
-			w.For = cmp.Or(f.Model, f.pages.Models[f.Backend], w.For)
-		}
+	if n := f.current; n != nil && len(f.asks.Kids) == 0 && !f.pages.elsewhere(f.Backend) {
+		w = f.waitIn(n.Turn)
 	}
 	if w != f.wait {
 		f.wait = w
 		f.changed("wait")
 	}
+}
+
+// waitIn is what a turn that asks nothing waits for.
+func (f *State) waitIn(t *turn) wait {
+	runs := false
+	for _, n := range f.busy {
+		if n.turn() != t {
+			continue
+		}
+		if runs = true; n.Call != nil && n.Call.Progress.WaitsFor != nil {
+			return wait{Other: n.Call.Progress.WaitsFor.SessionID, Since: n.Call.Since()}
+		}
+	}
+	if runs {
+		return wait{}
+	}
+	w := wait{For: cmp.Or(f.Backend, "the agent"), Since: t.heard}
+	if t.called {
+		w.For = cmp.Or(f.Model, f.pages.Models[f.Backend], w.For)
+	}
+	return w
+}
+
+// Asks is what the other session is called; empty: that is not to be said.
+func (f *State) Asks() string {
+	if f.wait.Other == "" || f.pages.Title == nil {
+		return ""
+	}
+	return f.pages.Title(f.wait.Other)
 }
 
 // Wait is what the running turn waits for; nil: nothing, or what a row of its own says.

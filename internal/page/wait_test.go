@@ -2,13 +2,14 @@ package page_test
 
 import (
 	"regexp"
+	"strings"
 	"testing"
 
 	"webchat/internal/event"
 )
 
 // waits finds what is waited for in a page or a frame, and since when.
-var waits = regexp.MustCompile(`<span>Waiting for ([^<]*)</span> <time class=\\?"num\\?" datetime=\\?"[^"]*14:02:0?(\d+)`)
+var waits = regexp.MustCompile(`<span>Waiting for (.*?)</span> <time class="num" datetime="[^"]*14:02:0?(\d+)`)
 
 // A running turn says for what it waits and since when, but where a call, a hook or a question says
 // so itself; a page made anew says the same.
@@ -32,12 +33,16 @@ func TestWaits(t *testing.T) {
 		{run, ""},
 		{allow("p1", "c1", "make"), ""},
 		{event.PermissionCompleted{RequestID: "p1", Decision: event.Allow, By: event.DecidedByUser}, ""},
-		{event.ToolExecutionComplete{ToolCallID: "c1", Success: true}, "acme/large 14"},
+		{event.ToolExecutionProgress{ToolCallID: "c1", WaitsFor: &event.OtherSession{SessionID: "s2"}}, `your answer in <a href="/sessions/s2" dir="auto">Mend &lt;tree.go&gt;</a> 12`},
+		{event.ToolExecutionProgress{ToolCallID: "c1", WaitsFor: &event.OtherSession{SessionID: "gone"}}, "an answer in another session 12"},
+		{event.ToolExecutionProgress{ToolCallID: "c1", WaitsFor: &event.OtherSession{}}, "an answer in another session 12"},
+		{event.ToolExecutionProgress{ToolCallID: "c1"}, ""},
+		{event.ToolExecutionComplete{ToolCallID: "c1", Success: true}, "acme/large 18"},
 		{allow("p2", "", "make"), ""},
-		{event.PermissionCompleted{RequestID: "p2", Decision: event.Deny, By: event.DecidedByUser}, "acme/large 16"},
-		{event.SessionError{Message: "Busy.", ErrorType: event.ErrorWarning, Kind: event.KindRetrying, Waits: true}, "acme/large 17"},
+		{event.PermissionCompleted{RequestID: "p2", Decision: event.Deny, By: event.DecidedByUser}, "acme/large 20"},
+		{event.SessionError{Message: "Busy.", ErrorType: event.ErrorWarning, Kind: event.KindRetrying, Waits: true}, "acme/large 21"},
 		{event.TurnEnd{TurnID: "t1", MessageID: "m1", Outcome: event.Completed}, ""},
-		{event.TurnStart{TurnID: "t2", MessageID: "m2"}, "copilot 19"},
+		{event.TurnStart{TurnID: "t2", MessageID: "m2"}, "copilot 23"},
 	}
 	p := pages(t, 3)
 	live, l := p.Projector("s1"), newLog()
@@ -49,7 +54,7 @@ func TestWaits(t *testing.T) {
 		frame, _ := live.Join(0)
 		for how, text := range map[string]string{"streamed": string(frame.Data()), "loaded": wholePage(t, p, again)} {
 			got := ""
-			if m := waits.FindStringSubmatch(text); m != nil {
+			if m := waits.FindStringSubmatch(strings.ReplaceAll(text, `\"`, `"`)); m != nil {
 				got = m[1] + " " + m[2]
 			}
 			if got != step.want {

@@ -35,7 +35,7 @@ type PagesConfig struct {
 func NewPages(c PagesConfig) (*Pages, error) {
 	p := &Pages{places: &places{}}
 	p.views = views.New(c.Outputs, p.places)
-	c.Config.Outputs = p.views
+	c.Config.Outputs, c.Config.Title = p.views, p.places.title
 	var err error
 	p.pages, err = page.New(c.Config)
 	return p, err

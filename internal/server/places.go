@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 
 	"webchat/internal/eventlog"
@@ -11,6 +12,18 @@ import (
 // only looks whether they are there, and not beyond the workspace, by no link either.
 type places struct {
 	sessions *sessions.Manager // nil: there are no places
+}
+
+// title is what a session is called; empty if there is none of that id.
+func (p *places) title(sessionID string) string {
+	if p.sessions == nil {
+		return ""
+	}
+	one, err := p.sessions.Get(context.Background(), eventlog.ID(sessionID))
+	if err != nil {
+		return ""
+	}
+	return cmp.Or(one.Summary().Title, "New session")
 }
 
 func (p *places) Place(ctx context.Context, sessionID, cwd, name string) (string, bool) {

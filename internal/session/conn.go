@@ -131,7 +131,7 @@ func (s *Session) openOptions(ctx context.Context) (o agent.Options, err error) 
 	})
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return agent.Options{SessionID: string(s.id), Model: sum.Model, Mode: sum.Open.Mode, Effort: sum.Open.Effort,
+	return agent.Options{SessionID: string(s.id), User: sum.User, Model: sum.Model, Mode: sum.Open.Mode, Effort: sum.Open.Effort,
 		Unasked:   s.cfg.Permissions == consent.ModeAllow,
 		Workspace: s.cfg.Workspace, Tools: specs, Resume: s.resumable}, err
 }

@@ -104,6 +104,7 @@ func (c *conn) startTool(t *turn, e cli.Event, id, name string, arguments json.R
 	t.Begin(&x.Call)
 	c.startRewritten(x)
 	c.beginCommand(x, id)
+	c.b.locked.begin(c, x)
 	c.settleHeld(t, nil)
 	return x
 }
@@ -153,6 +154,7 @@ func (c *conn) onToolComplete(t *turn, e cli.Event, d toolEnd) {
 	if x == nil {
 		return
 	}
+	c.b.locked.end(map[string]*execution{x.ID: x})
 	done := event.ToolExecutionComplete{Success: d.Success}
 	if code := d.ShellExecution.ExitCode; code != nil {
 		if d.ToolTelemetry == nil {

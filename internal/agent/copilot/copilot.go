@@ -101,9 +101,10 @@ type Config struct {
 // Backend implements [agent.Backend].
 type Backend struct {
 	convo.Tried
-	cfg   Config
-	cli   *cli.Program
-	login login
+	cfg    Config
+	cli    *cli.Program
+	login  login
+	locked locked
 	// destroyPatience is how long the CLI may take to let go of a session: more than a second while
 	// it works on others.
 	destroyPatience time.Duration

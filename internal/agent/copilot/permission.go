@@ -61,6 +61,7 @@ func (c *conn) settleHeld(t *turn, due *question) {
 		}
 		act := c.permission(q, x)
 		t.Spawn(func() {
+			defer c.b.locked.ask(c, act)()
 			v, err := c.Host.AskPermission(t.Ctx, act)
 			if err != nil {
 				v = refused("No user could be asked.")

@@ -121,6 +121,7 @@ func (c *conn) finish(t *turn, err error) {
 		return
 	}
 	c.loop.turn = nil
+	c.b.locked.end(t.tools)
 	defer t.End(err) // a report may panic
 	c.endStep(t)
 }

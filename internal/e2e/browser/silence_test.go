@@ -89,6 +89,16 @@ func TestSilenceIsShown(t *testing.T) {
 	steps <- event.ToolExecutionStart{ToolCallID: "c1", ToolName: "bash", Arguments: json.RawMessage(`{"command":"make"}`), By: event.ByAgent}
 	p.wait(row + `.hidden && /^1\d s$/.test(document.querySelector('#turns .tool time').textContent)`)
 	p.shot("wait-tool")
+	other := h.session(t)
+	steps <- event.ToolExecutionProgress{ToolCallID: "c1", WaitsFor: &event.OtherSession{SessionID: other}}
+	p.wait(shown + ` && /^ ?Waiting for your answer in New session 1\d s Stop ?$/.test(` + words + `)`)
+	p.is(row+`.querySelector('a').pathname`, "/sessions/"+other)
+	p.again() // as it is in flight
+	p.wait(shown + ` && ` + row + `.querySelector('a')`)
+	p.shot("wait-other")
+	p.accessible("wait-other")
+	steps <- event.ToolExecutionProgress{ToolCallID: "c1"}
+	p.wait(row + `.hidden`)
 	steps <- event.ToolExecutionComplete{ToolCallID: "c1", Success: true}
 	p.wait(shown)
 	steps <- nil
