@@ -65,9 +65,9 @@ func TestTheAgentOfATerminal(t *testing.T) {
 	show("README.md")
 	p := s.open("/")
 	p.look(1060, 800, "light")
-	p.has("#sessions a", "Terminal in ")
+	p.has("#sessions a", "Terminal: README.md")
 	p.click("#sessions a")
-	p.wait(`document.getElementById('title')?.textContent.startsWith('Terminal in ')`)
+	p.has("#title", "Terminal: README.md")
 	p.live()
 	p.has("#composer .elsewhere", "runs in another program")
 	if p.true(`document.getElementById('prompt').checkVisibility()`) {
@@ -137,7 +137,7 @@ func BenchmarkShownFromATerminal(b *testing.B) {
 	show()
 	p := s.open("/")
 	p.click("#sessions a")
-	p.wait(`document.getElementById('title')?.textContent.startsWith('Terminal in ')`)
+	p.has("#title", "Terminal: go.mod")
 	p.live()
 	p.js(`new MutationObserver((all) => {
 		if (all.some((m) => [...m.addedNodes].some((n) => n.matches?.('[data-card][data-state=done]') || n.querySelector?.('[data-card][data-state=done]')))) window.shownAt = Date.now()
