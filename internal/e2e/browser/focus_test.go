@@ -222,7 +222,7 @@ func TestFocusIsNeverLost(t *testing.T) {
 	p.settled()
 
 	// What goes with what was clicked.
-	p.say("stream 2000 words slowly")
+	p.say("stream 20000 words slowly")
 	p.wait(`document.querySelector('#turns .turn:last-child .said')?.innerText.length > 20`)
 	p.say("later")
 	p.wait(`document.querySelector('.queued')`)
