@@ -166,6 +166,23 @@ func TestConfinedWorkspace(t *testing.T) {
 	}
 }
 
+// The repository that the workspace is a folder of can be read and not be changed; that of the user's
+// folder is not there.
+func TestConfinedBelowRepository(t *testing.T) {
+	y := newYard(t, "work/proj/a", "work/other/x")
+	commit := "git init -q .; git config remote.origin.url https://user:0123456789abcdef0123@example.com/x.git; git add -A; git -c user.name=a -c user.email=b commit -qm"
+	y.outside("cd ..; " + commit + " first")
+	y.lines(Needs{}, [][2]string{
+		{"git log --format=%s; git diff --stat HEAD -- .; ls ../.git | grep -c objects", "first 1"},
+		{"git remote -v | head -1 | tr '\t' ' '", "origin https://user:•"},
+		{"echo x >>a; git -c user.name=a -c user.email=b commit -qam 2", "Read-only file system"},
+		{"echo x >../.git/hooks/pre-commit", "Read-only file system"},
+		{"cat ../other/x", "No such file"},
+	}...)
+	y.outside("rm -rf ../.git; cd ../..; " + commit + " home")
+	y.lines(Needs{}, [2]string{"git log --format=%s", "not a git repository"})
+}
+
 // A name that runs later and is a link out of the workspace cannot be held.
 func TestConfinedLinkOut(t *testing.T) {
 	y := newYard(t, "elsewhere/tasks.json")

@@ -41,6 +41,29 @@ func (s *spec) holdGit(p string) {
 	}
 }
 
+// giveAbove gives the repository that the workspace is a folder of, to be read: the rest of its files is
+// not there, and a commit would remove them. That of the user's folder is not given.
+func (s *spec) giveAbove() {
+	if _, err := os.Lstat(filepath.Join(s.cfg.Workspace, ".git")); err == nil {
+		return
+	}
+	for dir := filepath.Dir(s.cfg.Workspace); dir != "/" && !isIn(s.cfg.Home, dir); dir = filepath.Dir(dir) {
+		p := filepath.Join(dir, ".git")
+		st, err := os.Lstat(p)
+		if err != nil || st.Mode()&fs.ModeSymlink != 0 {
+			continue
+		}
+		s.give(proc.Readable, p)
+		if common, ok := commonOf(p); ok && !st.IsDir() {
+			s.give(proc.Readable, common)
+			p = common
+		}
+		s.showClean(filepath.Join(p, "config"))
+		s.above = true
+		return
+	}
+}
+
 func (s *spec) pinGit(dir string) {
 	s.held = append(s.held, proc.Place{Path: dir, Access: proc.Pinned})
 	for _, name := range gitRuns {

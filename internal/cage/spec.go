@@ -49,6 +49,7 @@ type spec struct {
 	held    []proc.Place
 	links   map[string]string
 	covered []string // what is covered in the workspace
+	above   bool     // the workspace is a folder of a repository
 }
 
 // spec decides what a tree gets.
@@ -59,6 +60,7 @@ func (c *Cage) spec(ctx context.Context, private string, n Needs) (*spec, error)
 	s.give(proc.Readable, system...)
 	s.give(proc.Readable, slices.Concat(n.Read, s.expanded(c.cfg.Read))...)
 	s.giveHome()
+	s.giveAbove()
 	for _, p := range n.Programs {
 		s.giveProgram(p)
 	}
@@ -308,6 +310,9 @@ func (s *spec) environment(env []string, n Needs) []string {
 	out = append(out, set...)
 	if len(s.covered) > 0 && !slices.ContainsFunc(env, func(kv string) bool { return strings.HasPrefix(kv, "GIT_CONFIG_COUNT=") }) {
 		out = append(out, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=core.excludesFile", "GIT_CONFIG_VALUE_0="+ignoreFile)
+	}
+	if s.above { // whose folder is on another mount
+		out = append(out, "GIT_DISCOVERY_ACROSS_FILESYSTEM=1")
 	}
 	if n.Home != "" {
 		out = append(out, "HOME="+n.Home)
