@@ -188,6 +188,31 @@ func (s sandbox) shape() server.Sandbox {
 	return server.Sandbox{Why: why, Remedy: remedy}
 }
 
+// sandboxOf returns what clients read of a session's.
+func (o *options) sandboxOf(c *config, s sandbox, cells *cages) func(backend, workspace string) server.Sandbox {
+	return func(backend, workspace string) server.Sandbox {
+		shape := s.shape()
+		if !shape.Confined {
+			return shape
+		}
+		if backend == mcp.BackendName {
+			return server.Sandbox{Why: "its agent is a program that webchat did not start; only what webchat runs for it is confined"}
+		}
+		var lacks []string
+		if shape.Lacks != "" {
+			lacks = append(lacks, shape.Lacks)
+		}
+		if in, err := cells.of(workspace); err == nil && in.Unheld() > 0 {
+			lacks = append(lacks, fmt.Sprintf("rule %d of the configuration takes in the whole folder, so it is asked about and not held", in.Unheld()))
+		}
+		if p := o.preset(c, backend); len(p.Command) > 0 && len(p.State) == 0 {
+			lacks = append(lacks, "its agent has a home folder of its own, which is kept for this folder")
+		}
+		shape.Lacks = strings.Join(lacks, "; ")
+		return shape
+	}
+}
+
 // say says whether commands are confined, or why not and what helps.
 func (s sandbox) say(say func(string, string, ...any)) {
 	if s.on() {

@@ -151,6 +151,9 @@ func New(c Config) (*Cage, error) {
 	return &Cage{cfg: c, walk: walker{policy: c.Policy, ruled: len(c.Policy.WithheldBelow()) > 0, known: map[string]*folder{}}}, nil
 }
 
+// Unheld is [policy.Policy.Unheld] of the user's rules.
+func (c *Cage) Unheld() int { return c.cfg.Policy.Unheld() }
+
 // proxy is how this server itself reaches the network.
 func (c *Config) proxy() func(*url.URL) (*url.URL, error) {
 	of := func(name string) string { return cmp.Or(c.variable(name), c.variable(strings.ToLower(name))) }

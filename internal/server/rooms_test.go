@@ -168,7 +168,10 @@ func newHouseIn(t testing.TB, db interface {
 	h.server, err = server.New(server.Config{Sessions: h.sessions, Outputs: h.outputs, Hub: h.hub, Guard: h.guard,
 		Pages: pages, Version: "test", Grants: kept, Logger: log, Peers: peers, Snapshots: snapshots,
 		MCPSession: agentOf,
-		Forwarded:  func(to string, code int) { h.resident.count(to, code) },
+		SandboxOf: func(backend, workspace string) server.Sandbox {
+			return server.Sandbox{Why: "by " + backend + " in " + workspace}
+		},
+		Forwarded: func(to string, code int) { h.resident.count(to, code) },
 		MCP: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.WriteString(w, "for "+r.PathValue("workspaceId"))
 		}),

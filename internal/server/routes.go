@@ -41,7 +41,7 @@ func (s *Server) routes() []route {
 
 		to(get, "/api/sessions", guard.Read, 200, s.listSessions, "q workspace state limit cursor", "Sessions, by activity; q searches, and finds outputs that are alive and hold it as well: those of files that may hold secrets by name only"),
 		to(post, "/api/sessions", guard.Write, 201, s.createSession, "", "Begin a session"),
-		of(s, get, one, guard.Read, 200, s.showSession, "", "A session"),
+		of(s, get, one, guard.Read, 200, s.showSession, "", "A session, and whether what it runs is confined: if not, why, and what helps"),
 		to(patch, one, guard.Write, 200, s.updateSession, "", "Rename, pin, change the model, the mode, or how hard the model thinks"),
 		of(s, get, one+"/choices", guard.Read, 200, s.choices, "", "What the agent lets its user choose: models, modes, efforts, the commands it takes, and what it can do with its conversation"),
 		to(del, one, guard.Write, 204, s.deleteSession, "", "Delete; for 30 seconds it can be restored"),

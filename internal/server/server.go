@@ -75,6 +75,8 @@ type Config struct {
 	Notice  string                // what pages say about the saved sessions; usually empty
 	Consent Consent
 	Sandbox Sandbox
+	// SandboxOf says it of what a backend runs in a workspace; nil: it is all the same.
+	SandboxOf func(backend, workspace string) Sandbox
 	// Stopping is closed when the server begins to end; nil means it is not known.
 	Stopping <-chan struct{}
 	// Snapshots keep what workspaces were before turns acted; nil: none are kept.

@@ -30,6 +30,12 @@ type sessionShape struct {
 	Damaged   int          `json:"damaged,omitempty"` // events of its log that cannot be read
 }
 
+// oneShape is a session as it is shown alone.
+type oneShape struct {
+	sessionShape
+	Sandbox Sandbox `json:"sandbox"`
+}
+
 // tokensShape is the ledger of a session. Net is what displays kept out of the model's calls less what
 // webchat added to them; it is missing where that is unknown.
 type tokensShape struct {
@@ -114,8 +120,12 @@ func (s *Server) createSession(r *http.Request, in createRequest) (out sessionSh
 	return shapeOf(one.Summary()), nil
 }
 
-func (s *Server) showSession(_ *http.Request, one *session.Session, _ empty) (sessionShape, error) {
-	return shapeOf(one.Summary()), nil
+func (s *Server) showSession(_ *http.Request, one *session.Session, _ empty) (oneShape, error) {
+	sum, box := one.Summary(), s.Sandbox
+	if s.SandboxOf != nil {
+		box = s.SandboxOf(sum.Backend, sum.Workspace)
+	}
+	return oneShape{shapeOf(sum), box}, nil
 }
 
 func (s *Server) updateSession(r *http.Request, in sessions.Patch) (sessionShape, error) {

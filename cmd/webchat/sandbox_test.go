@@ -1,0 +1,36 @@
+package main
+
+import (
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"webchat/internal/agent"
+	"webchat/internal/mcp"
+	"webchat/internal/policy"
+)
+
+// A session says whether what it runs is confined, and what is not held all the same.
+func TestSandboxOfASession(t *testing.T) {
+	work := t.TempDir()
+	o, err := parseOptions([]string{"--data-dir", filepath.Join(t.TempDir(), "data"), "--workspace", work}, []string{"HOME=" + t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &config{Agents: map[string]agentConfig{"mine": {Command: "mine"}, "stateful": {Command: "mine", State: []string{"~/.mine"}}},
+		Permissions: []policy.Rule{{Kind: agent.KindWrite, Path: "**", Decision: policy.Ask}}}
+	box := sandbox{mode: sandboxRequire}
+	shape := o.sandboxOf(c, box, o.cages(c, box, o.dataPath(), slog.New(slog.DiscardHandler)))
+	for backend, lacks := range map[string]string{"copilot": "rule 1", "claude": "rule 1", "mine": "home folder", "stateful": "rule 1"} {
+		if got := shape(backend, work); !got.Confined || !strings.Contains(got.Lacks, lacks) || strings.Contains(got.Lacks, "home") != (backend == "mine") {
+			t.Errorf("%s: %+v", backend, got)
+		}
+	}
+	if got := shape(mcp.BackendName, work); got.Confined || got.Why == "" {
+		t.Errorf("another program's: %+v", got)
+	}
+	if got := o.sandboxOf(c, sandbox{mode: sandboxOff}, nil)("claude", work); got.Confined || got.Why != "--sandbox is off" {
+		t.Errorf("without it: %+v", got)
+	}
+}
