@@ -121,6 +121,10 @@ type Cage struct {
 	// trackedIs is what git said, as long as trackedBy says what it was asked. Guarded by mu.
 	trackedBy string
 	trackedIs map[string]bool
+
+	trees      []tree         // guarded by mu: those that run
+	opened     map[int]string // guarded by mu: hosts that were opened
+	lastOpened int            // guarded by mu
 }
 
 // New returns the cage of a workspace. It makes nothing yet.
@@ -148,7 +152,7 @@ func New(c Config) (*Cage, error) {
 			}
 		}
 	}
-	return &Cage{cfg: c, walk: walker{policy: c.Policy, ruled: len(c.Policy.WithheldBelow()) > 0, known: map[string]*folder{}}}, nil
+	return &Cage{cfg: c, opened: map[int]string{}, walk: walker{policy: c.Policy, ruled: len(c.Policy.WithheldBelow()) > 0, known: map[string]*folder{}}}, nil
 }
 
 // Unheld is [policy.Policy.Unheld] of the user's rules.
@@ -209,7 +213,7 @@ func (c *Cage) Confine(ctx context.Context, cmd proc.Command, n Needs) (proc.Com
 		c.giveBack(private)
 		return cmd, err
 	}
-	d := &door{hosts: slices.Concat(c.cfg.Hosts, n.Hosts), own: n.Own, lent: n.Lent, servers: n.Servers, through: c.cfg.proxy(), logger: c.cfg.Logger}
+	d := &door{hosts: slices.Concat(c.cfg.Hosts, n.Hosts), own: n.Own, lent: n.Lent, servers: n.Servers, opened: c.openHosts, through: c.cfg.proxy(), logger: c.cfg.Logger}
 	ports := []int{doorPort}
 	if d.lends() {
 		ports = append(ports, lentPort)
@@ -218,8 +222,8 @@ func (c *Cage) Confine(ctx context.Context, cmd proc.Command, n Needs) (proc.Com
 	ports = append(ports, d.forward...)
 	cmd.Env = s.environment(cmd.Env, n)
 	cmd.Confine = &proc.Confinement{Private: private, Places: s.all(), Links: s.links, Ports: ports,
-		Started: func(child *proc.Child) { d.serve(child.Listeners()) },
-		Ended:   func() { d.close(); c.giveBack(private) }}
+		Started: func(child *proc.Child) { d.serve(child.Listeners()); c.started(tree{child, d}) },
+		Ended:   func() { c.ended(d); d.close(); c.giveBack(private) }}
 	return cmd, nil
 }
 

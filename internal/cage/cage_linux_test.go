@@ -198,7 +198,8 @@ func TestConfinedLinkOut(t *testing.T) {
 	}
 }
 
-// What a running tree does not have can be opened to it, and is closed again.
+// What running trees do not have can be opened to them, files by what they are and hosts by name, and is
+// closed again.
 func TestConfinedIsOpened(t *testing.T) {
 	y := newYard(t, "notes/n")
 	c, err := New(y.Config)
@@ -215,25 +216,45 @@ func TestConfinedIsOpened(t *testing.T) {
 	}
 	defer child.Stop(context.Background())
 	answers := bufio.NewReader(child.Stdout())
-	for _, open := range []bool{false, true, false} {
-		end := func() error { return nil }
-		if open {
-			held, err := proc.Hold(y.home + "/notes")
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer held.Close()
-			if end, err = child.Open(held, proc.Readable); err != nil {
-				t.Fatal(err)
-			}
+	asks := func(command, want string) {
+		t.Helper()
+		io.WriteString(child.Stdin(), command+"\n")
+		if line, err := answers.ReadString('\n'); err != nil || !strings.Contains(line, want) {
+			t.Errorf("%q, %v; not %q", line, err, want)
 		}
-		io.WriteString(child.Stdin(), "cat ~/notes/n && echo\n")
-		if line, err := answers.ReadString('\n'); err != nil || (line == "notes/n\n") != open || strings.Contains(line, "No such") == open {
-			t.Errorf("open %v: %q, %v", open, line, err)
+	}
+	const host = `exec 3<>/dev/tcp/127.0.0.1/61080; printf "CONNECT 127.0.0.2:443 HTTP/1.1\r\nHost: x\r\n\r\n" >&3; grep sandbox <&3`
+	held, err := proc.Hold(y.home + "/notes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	for range 2 {
+		asks("cat ~/notes/n && echo", "No such file")
+		asks(host, "not among those that were opened")
+		end, err := c.Open(held, false)
+		if err != nil {
+			t.Fatal(err)
 		}
+		shut, err := c.OpenHost("127.0.0.2:443")
+		if err != nil {
+			t.Fatal(err)
+		}
+		asks("cat ~/notes/n && echo", "notes/n")
+		asks("echo >~/notes/n", "Read-only")
+		asks(host, "it is this machine") // which is never reached
+		shut()
 		if err := end(); err != nil {
 			t.Error(err)
 		}
+	}
+	home, err := proc.Hold(y.home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer home.Close()
+	if _, err := c.Open(home, false); err == nil {
+		t.Error("the user's folder was opened")
 	}
 }
 

@@ -1,9 +1,7 @@
 package cage
 
 import (
-	"bufio"
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -11,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httputil"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
@@ -32,6 +29,7 @@ const (
 // the tree's own.
 type door struct {
 	hosts   []string                         // see Settings
+	opened  func() []string                  // hosts that were opened since; nil: none
 	own     []string                         // host:port
 	lent    string                           // the address of webchat's MCP; empty: none
 	servers map[string]http.Handler          // MCP servers of the user's, by name
@@ -40,10 +38,24 @@ type door struct {
 	logger  *slog.Logger
 
 	mu      sync.Mutex
-	closed  bool                  // guarded by mu
-	closing []io.Closer           // guarded by mu: listeners and servers
-	open    map[net.Conn]struct{} // guarded by mu: connections that are tunnels
+	closed  bool                 // guarded by mu
+	closing []io.Closer          // guarded by mu: listeners and servers
+	open    map[net.Conn]passage // guarded by mu: connections that are tunnels
 	running sync.WaitGroup
+}
+
+// passage is where a tunnel leads; without a host it is the tree's own.
+type passage struct{ host, port string }
+
+// cut ends the tunnels to hosts that are not open any more.
+func (d *door) cut() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for c, to := range d.open {
+		if to.host != "" && !d.allows(to.host, to.port) {
+			_ = c.Close()
+		}
+	}
 }
 
 // lends reports whether there is a second door.
@@ -129,7 +141,7 @@ func (d *door) proxy(w http.ResponseWriter, r *http.Request) {
 	if _, err := io.WriteString(down, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
 		return
 	}
-	d.tunnel(down, buffered.Reader, up)
+	d.tunnel(down, buffered.Reader, up, passage{host, port})
 }
 
 // target is the host and port that a request is for.
@@ -159,7 +171,11 @@ func (d *door) refuse(w http.ResponseWriter, host, port, why string) {
 
 // allows reports whether a host was named.
 func (d *door) allows(host, port string) bool {
-	return d.isOwn(host, port) || slices.ContainsFunc(d.hosts, func(named string) bool {
+	hosts := d.hosts
+	if d.opened != nil {
+		hosts = slices.Concat(hosts, d.opened())
+	}
+	return d.isOwn(host, port) || slices.ContainsFunc(hosts, func(named string) bool {
 		name, at, err := net.SplitHostPort(named)
 		if err != nil {
 			name, at = strings.Trim(named, "[]"), ""
@@ -176,112 +192,6 @@ func (d *door) allows(host, port string) bool {
 func (d *door) isOwn(host, port string) bool {
 	return slices.ContainsFunc(d.own, func(own string) bool { return strings.EqualFold(own, net.JoinHostPort(host, port)) })
 }
-
-// refusedError says why an address is not dialled.
-type refusedError struct{ why string }
-
-func (e *refusedError) Error() string { return e.why }
-
-// dial reaches a host: its name is looked up once, and that address is dialled. Where this
-// server itself reaches the network by a proxy, that looks it up.
-func (d *door) dial(ctx context.Context, host, port string) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, dialPatience)
-	defer cancel()
-	own := d.isOwn(host, port)
-	through, err := d.through(&url.URL{Scheme: "https", Host: net.JoinHostPort(host, port)})
-	if err != nil {
-		return nil, fmt.Errorf("read this server's HTTPS_PROXY: %w", err)
-	}
-	if ip, err := netip.ParseAddr(host); err == nil {
-		if why := near(ip); why != "" && !own {
-			return nil, &refusedError{why}
-		}
-	} else if through != nil {
-		if isLocalName(host) && !own {
-			return nil, &refusedError{nearMachine}
-		}
-	}
-	if through != nil {
-		return dialThrough(ctx, through, net.JoinHostPort(host, port))
-	}
-	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
-	if err != nil {
-		return nil, fmt.Errorf("look up %s: %w", host, err)
-	}
-	var dialer net.Dialer
-	for _, ip := range ips {
-		if why := near(ip); why != "" && !own {
-			err = &refusedError{why}
-			continue
-		}
-		conn, failed := dialer.DialContext(ctx, "tcp", net.JoinHostPort(ip.Unmap().String(), port))
-		if failed == nil {
-			return conn, nil
-		}
-		err = failed
-	}
-	return nil, err
-}
-
-const nearMachine = "it is this machine, or an address of the local link"
-
-// near says why an address is reached by its owner only.
-func near(ip netip.Addr) string {
-	ip = ip.Unmap()
-	if ip.IsLoopback() || ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified() {
-		return nearMachine
-	}
-	return ""
-}
-
-func isLocalName(host string) bool {
-	return host == "localhost" || strings.HasSuffix(host, ".localhost")
-}
-
-// dialThrough reaches an address through the server's own proxy.
-func dialThrough(ctx context.Context, proxy *url.URL, address string) (net.Conn, error) {
-	at := proxy.Host
-	if proxy.Port() == "" {
-		at = net.JoinHostPort(proxy.Hostname(), "80")
-	}
-	if proxy.Scheme != "http" {
-		return nil, fmt.Errorf("this server's HTTPS_PROXY has the scheme %q: set one with http", proxy.Scheme)
-	}
-	var dialer net.Dialer
-	conn, err := dialer.DialContext(ctx, "tcp", at)
-	if err != nil {
-		return nil, fmt.Errorf("reach this server's HTTPS_PROXY: %w", err)
-	}
-	head := "CONNECT " + address + " HTTP/1.1\r\nHost: " + address + "\r\n"
-	if u := proxy.User; u != nil {
-		password, _ := u.Password()
-		head += "Proxy-Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(u.Username()+":"+password)) + "\r\n"
-	}
-	if until, ok := ctx.Deadline(); ok {
-		_ = conn.SetDeadline(until)
-	}
-	r := bufio.NewReader(conn)
-	if _, err = io.WriteString(conn, head+"\r\n"); err == nil {
-		var answer *http.Response
-		if answer, err = http.ReadResponse(r, &http.Request{Method: http.MethodConnect}); err == nil && answer.StatusCode != http.StatusOK {
-			err = fmt.Errorf("this server's HTTPS_PROXY answers %s", answer.Status)
-		}
-	}
-	if err != nil {
-		conn.Close()
-		return nil, err
-	}
-	_ = conn.SetDeadline(time.Time{})
-	return &readAhead{conn, r}, nil
-}
-
-// readAhead is a connection of which some was read before.
-type readAhead struct {
-	net.Conn
-	r *bufio.Reader
-}
-
-func (c *readAhead) Read(b []byte) (int, error) { return c.r.Read(b) }
 
 // forward sends a plain request on, once, and its answer back.
 func forward(w http.ResponseWriter, r *http.Request, up net.Conn) {
@@ -340,22 +250,22 @@ func (d *door) pass(l net.Listener, port int) {
 				return
 			}
 			defer up.Close()
-			d.tunnel(down, down, up)
+			d.tunnel(down, down, up, passage{})
 		})
 	}
 }
 
 // tunnel copies both ways until both have ended, or the door closes.
-func (d *door) tunnel(down net.Conn, from io.Reader, up net.Conn) {
+func (d *door) tunnel(down net.Conn, from io.Reader, up net.Conn, to passage) {
 	d.mu.Lock()
 	if d.closed {
 		d.mu.Unlock()
 		return
 	}
 	if d.open == nil {
-		d.open = map[net.Conn]struct{}{}
+		d.open = map[net.Conn]passage{}
 	}
-	d.open[down], d.open[up] = struct{}{}, struct{}{}
+	d.open[down], d.open[up] = to, to
 	d.mu.Unlock()
 	defer func() {
 		d.mu.Lock()
@@ -378,31 +288,4 @@ func closeWrite(c net.Conn) {
 	if half, ok := c.(interface{ CloseWrite() error }); ok {
 		_ = half.CloseWrite()
 	}
-}
-
-// HostPort is the host and port of an http or https address, as in [Needs].Own; empty: it has none.
-func HostPort(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" {
-		return ""
-	}
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	return net.JoinHostPort(u.Hostname(), port)
-}
-
-// CheckHost says what is wrong with a host of [Settings].
-func CheckHost(named string) error {
-	name, port, err := net.SplitHostPort(named)
-	if err != nil {
-		name, port = strings.Trim(named, "[]"), "443"
-	}
-	n, err := strconv.Atoi(port)
-	name = strings.TrimPrefix(name, "*.")
-	if _, bad := netip.ParseAddr(name); bad != nil && (name == "" || strings.ContainsAny(name, "/:*?@ ")) || err != nil || n < 1 || n > 65535 {
-		return fmt.Errorf("hosts: %q is not a name such as registry.npmjs.org, *.example.com or example.com:8443", named)
-	}
-	return nil
 }

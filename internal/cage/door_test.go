@@ -146,8 +146,13 @@ func TestDoorTunnels(t *testing.T) {
 			t.Errorf("%q, %v", got[:4], err)
 		}
 	}
-	d.close()
+	d.own = nil // it is closed again
 	for i, c := range conns {
+		if i == 0 {
+			d.cut()
+		} else {
+			d.close()
+		}
 		if _, err := io.ReadAll(c); err != nil && !strings.Contains(err.Error(), "reset") {
 			t.Errorf("%d: %v", i, err)
 		}

@@ -57,6 +57,7 @@ func insideAsOutside(t *testing.T, long bool) {
 			continue
 		}
 		t.Run(tool.program, func(t *testing.T) {
+			t.Parallel()
 			if _, err := exec.LookPath(tool.program); err != nil {
 				t.Skip("not installed")
 			}

@@ -1,0 +1,149 @@
+package cage
+
+import (
+	"bufio"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// refusedError says why an address is not dialled.
+type refusedError struct{ why string }
+
+func (e *refusedError) Error() string { return e.why }
+
+// dial reaches a host: its name is looked up once, and that address is dialled. Where this
+// server itself reaches the network by a proxy, that looks it up.
+func (d *door) dial(ctx context.Context, host, port string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialPatience)
+	defer cancel()
+	own := d.isOwn(host, port)
+	through, err := d.through(&url.URL{Scheme: "https", Host: net.JoinHostPort(host, port)})
+	if err != nil {
+		return nil, fmt.Errorf("read this server's HTTPS_PROXY: %w", err)
+	}
+	if ip, err := netip.ParseAddr(host); err == nil {
+		if why := near(ip); why != "" && !own {
+			return nil, &refusedError{why}
+		}
+	} else if through != nil {
+		if isLocalName(host) && !own {
+			return nil, &refusedError{nearMachine}
+		}
+	}
+	if through != nil {
+		return dialThrough(ctx, through, net.JoinHostPort(host, port))
+	}
+	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		return nil, fmt.Errorf("look up %s: %w", host, err)
+	}
+	var dialer net.Dialer
+	for _, ip := range ips {
+		if why := near(ip); why != "" && !own {
+			err = &refusedError{why}
+			continue
+		}
+		conn, failed := dialer.DialContext(ctx, "tcp", net.JoinHostPort(ip.Unmap().String(), port))
+		if failed == nil {
+			return conn, nil
+		}
+		err = failed
+	}
+	return nil, err
+}
+
+const nearMachine = "it is this machine, or an address of the local link"
+
+// near says why an address is reached by its owner only.
+func near(ip netip.Addr) string {
+	ip = ip.Unmap()
+	if ip.IsLoopback() || ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified() {
+		return nearMachine
+	}
+	return ""
+}
+
+func isLocalName(host string) bool {
+	return host == "localhost" || strings.HasSuffix(host, ".localhost")
+}
+
+// dialThrough reaches an address through the server's own proxy.
+func dialThrough(ctx context.Context, proxy *url.URL, address string) (net.Conn, error) {
+	at := proxy.Host
+	if proxy.Port() == "" {
+		at = net.JoinHostPort(proxy.Hostname(), "80")
+	}
+	if proxy.Scheme != "http" {
+		return nil, fmt.Errorf("this server's HTTPS_PROXY has the scheme %q: set one with http", proxy.Scheme)
+	}
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, "tcp", at)
+	if err != nil {
+		return nil, fmt.Errorf("reach this server's HTTPS_PROXY: %w", err)
+	}
+	head := "CONNECT " + address + " HTTP/1.1\r\nHost: " + address + "\r\n"
+	if u := proxy.User; u != nil {
+		password, _ := u.Password()
+		head += "Proxy-Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(u.Username()+":"+password)) + "\r\n"
+	}
+	if until, ok := ctx.Deadline(); ok {
+		_ = conn.SetDeadline(until)
+	}
+	r := bufio.NewReader(conn)
+	if _, err = io.WriteString(conn, head+"\r\n"); err == nil {
+		var answer *http.Response
+		if answer, err = http.ReadResponse(r, &http.Request{Method: http.MethodConnect}); err == nil && answer.StatusCode != http.StatusOK {
+			err = fmt.Errorf("this server's HTTPS_PROXY answers %s", answer.Status)
+		}
+	}
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	_ = conn.SetDeadline(time.Time{})
+	return &readAhead{conn, r}, nil
+}
+
+// readAhead is a connection of which some was read before.
+type readAhead struct {
+	net.Conn
+	r *bufio.Reader
+}
+
+func (c *readAhead) Read(b []byte) (int, error) { return c.r.Read(b) }
+
+// HostPort is the host and port of an http or https address, as in [Needs].Own; empty: it has none.
+func HostPort(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return net.JoinHostPort(u.Hostname(), port)
+}
+
+// CheckHost says what is wrong with a host of [Settings].
+func CheckHost(named string) error {
+	name, port, err := net.SplitHostPort(named)
+	if err != nil {
+		name, port = strings.Trim(named, "[]"), "443"
+	}
+	n, err := strconv.Atoi(port)
+	name = strings.TrimPrefix(name, "*.")
+	if _, bad := netip.ParseAddr(name); bad != nil && (name == "" || strings.ContainsAny(name, "/:*?@ ")) || err != nil || n < 1 || n > 65535 {
+		return fmt.Errorf("hosts: %q is not a name such as registry.npmjs.org, *.example.com or example.com:8443", named)
+	}
+	return nil
+}
