@@ -236,7 +236,7 @@ func TestConfinedIsOpened(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		shut, err := c.OpenHost("127.0.0.2:443")
+		shut, err := c.openHost("127.0.0.2:443")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -44,9 +44,9 @@ func (c *Cage) Open(held *os.File, write bool) (end func() error, err error) {
 	return end, nil
 }
 
-// OpenHost opens a host, named as in [Settings], to the trees of the workspace: those that run and those
+// openHost opens a host, named as in [Settings], to the trees of the workspace: those that run and those
 // that start until end is called. That ends the connections to it.
-func (c *Cage) OpenHost(named string) (end func(), err error) {
+func (c *Cage) openHost(named string) (end func(), err error) {
 	if err := CheckHost(named); err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (c *Cage) OpenHost(named string) (end func(), err error) {
 	}, nil
 }
 
-// openHosts are those of [Cage.OpenHost].
+// openHosts are those of [Cage.openHost].
 func (c *Cage) openHosts() (all []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
