@@ -235,6 +235,7 @@ func looks(ctx context.Context, workspace, text string) (all []server.Look, err 
 // room makes what the sessions of a workspace work with.
 func (o *options) room(c *config, cells *cages, dir string, out *released.Releases, own usersOwn, kept *policy.Kept) func(string) (sessions.Room, error) {
 	env, _ := policy.Inherit(o.env, c.EnvAllow, c.keyVariables())
+	names := files.NewBudget(namesKept)
 	return func(workspace string) (room sessions.Room, err error) {
 		p := o.policy(c, workspace, dir)
 		confine, err := cells.commands(workspace)
@@ -247,7 +248,7 @@ func (o *options) room(c *config, cells *cages, dir string, out *released.Releas
 				return room, err
 			}
 		}
-		room.Files, err = files.New(files.Config{Root: workspace, Env: env, Hidden: p.Hidden})
+		room.Files, err = files.New(files.Config{Root: workspace, Env: env, Hidden: p.Hidden, Budget: names})
 		return room, err
 	}
 }
@@ -261,6 +262,9 @@ func (o *options) snapshots(c *config, dir string) *files.Snapshots {
 	}
 	return files.NewSnapshots(files.SnapshotsConfig{Dir: filepath.Join(dir, snapshotFolder), Env: env, Secret: secret})
 }
+
+// namesKept is how many bytes the names of the files of all open folders may take.
+const namesKept = 128 << 20
 
 // What the data folder holds beside what other rooms keep in it.
 const (

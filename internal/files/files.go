@@ -12,7 +12,8 @@
 //   - What [Config.Hidden] reports is never named.
 //   - A name is offered when a regular file is there at that moment, reached without leaving the
 //     workspace by a link. Names that are not UTF-8 or hold control characters are never offered.
-//   - At most 1,000,000 names of together 64 MiB are kept.
+//   - At most 1,000,000 names of together 64 MiB are kept of a workspace, and of all that share a
+//     [Budget] as many as it has room for.
 //   - The first question waits for the end of the first look at the workspace. A later one waits
 //     100 ms at most for a look under way, and not at all where looks take longer; then it is
 //     answered with what is known.
@@ -59,6 +60,7 @@ type Config struct {
 	// Hidden reports files that are never named, by their absolute paths, links followed. nil:
 	// none.
 	Hidden func(path string) bool
+	Budget *Budget // of all workspaces; nil: there is none
 }
 
 // Index knows the files below a folder.
@@ -66,6 +68,7 @@ type Index struct {
 	root   string
 	env    []string
 	hidden func(path string) bool
+	budget *Budget
 	ctx    context.Context
 	end    context.CancelFunc
 	wg     sync.WaitGroup
@@ -84,7 +87,7 @@ func New(c Config) (*Index, error) {
 	if !filepath.IsAbs(c.Root) {
 		return nil, fmt.Errorf("files: the folder %q is not an absolute path", c.Root)
 	}
-	x := &Index{root: filepath.Clean(c.Root), env: gitEnv(c.Env), hidden: c.Hidden}
+	x := &Index{root: filepath.Clean(c.Root), env: gitEnv(c.Env), hidden: c.Hidden, budget: c.Budget}
 	x.ctx, x.end = context.WithCancel(context.Background())
 	return x, nil
 }
@@ -97,6 +100,20 @@ func (x *Index) Close() {
 	x.mu.Unlock()
 	x.end()
 	x.wg.Wait()
+	x.budget.forget(x)
+}
+
+func (x *Index) isClosed() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.closed
+}
+
+// letGo drops the names. The next question waits until they are listed anew.
+func (x *Index) letGo() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.list = nil
 }
 
 // Complete returns up to limit files that a person may mean by q, the likeliest first: paths
@@ -139,8 +156,20 @@ func (x *Index) named(name string) bool {
 
 // known returns the list to answer from, and sees to it that it does not stay old.
 func (x *Index) known(ctx context.Context) (*list, error) {
+	x.budget.use(x)
+	for {
+		l, err := x.ask(ctx)
+		if l != nil || err != nil {
+			return l, err
+		}
+	}
+}
+
+// ask is known once; it returns neither if the list was let go meanwhile.
+func (x *Index) ask(ctx context.Context) (*list, error) {
 	x.mu.Lock()
-	if x.ended == nil && !x.closed && (x.at.IsZero() || time.Since(x.at) > max(fresh, freshness*x.took)) {
+	gone := x.list == nil && x.err == nil // or never there
+	if x.ended == nil && !x.closed && (gone || time.Since(x.at) > max(fresh, freshness*x.took)) {
 		x.ended = make(chan struct{})
 		x.wg.Go(x.look)
 	}
@@ -166,10 +195,13 @@ func (x *Index) known(ctx context.Context) (*list, error) {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.list != nil {
+	switch {
+	case x.list != nil:
 		return x.list, nil
+	case x.closed && x.err == nil:
+		return &list{}, nil
 	}
-	return &list{}, x.err
+	return nil, x.err
 }
 
 func (x *Index) gathering() *gathering {
@@ -187,11 +219,14 @@ func (x *Index) look() {
 	if err == nil {
 		l = newList(g.paths)
 	}
+	if err == nil {
+		x.mu.Lock()
+		x.list = l
+		x.mu.Unlock()
+		x.budget.keep(x, l.size())
+	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if err == nil {
-		x.list = l
-	}
 	if x.err = err; errors.Is(err, context.Canceled) {
 		x.err = nil // closed, which is not a failure
 	}

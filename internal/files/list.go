@@ -53,6 +53,18 @@ func newList(paths []string) *list {
 	return l
 }
 
+// size is about how many bytes the list takes.
+func (l *list) size() int64 {
+	const each = 2*16 + 8 + 2 // two strings, a mask, a number
+	sum := int64(len(l.paths)) * each
+	for i, p := range l.paths {
+		if sum += int64(len(p)); l.folded[i] != p {
+			sum += int64(len(l.folded[i]))
+		}
+	}
+	return sum
+}
+
 // mask has a bit for each byte of s; some bytes share one.
 func mask(s string) (m uint64) {
 	for i := range len(s) {
