@@ -1,6 +1,8 @@
 package page_test
 
 import (
+	"errors"
+	"fmt"
 	"html"
 	"net/url"
 	"regexp"
@@ -85,6 +87,39 @@ func TestFoldedRowsHoldNothing(t *testing.T) {
 	}
 	if !strings.Contains(b.String(), "result of eight kilobytes") || strings.Contains(b.String(), "data-more") || strings.Contains(b.String(), "show-result") {
 		t.Error("the export lacks what is folded, or has buttons that do nothing in it")
+	}
+}
+
+// leaving is a reader of a file who goes away after some bytes.
+type leaving struct{ left, came int }
+
+var errLeft = errors.New("the reader left")
+
+func (l *leaving) Write(b []byte) (int, error) {
+	if l.came += len(b); l.came > l.left {
+		return 0, errLeft
+	}
+	return len(b), nil
+}
+
+// A file comes while it is drawn, and nothing more is drawn for a reader who left.
+func TestExportEndsWithItsReader(t *testing.T) {
+	p, l := pages(t, 3), newLog().add(opening()...)
+	for i := range 500 {
+		l.add(event.AssistantMessage{MessageID: fmt.Sprint("m", i), Content: strings.Repeat("words ", 100)})
+	}
+	written := func(w *leaving) error {
+		whole := p.ForExport("s1")
+		whole.Load(l.entries...)
+		return p.Export(w, eventlog.Summary{ID: "s1"}, &page.Film{}, whole)
+	}
+	all := leaving{left: 1 << 30}
+	if err := written(&all); err != nil || all.came < 400_000 {
+		t.Fatalf("%d bytes, %v", all.came, err)
+	}
+	some := leaving{left: all.came / 2}
+	if err := written(&some); !errors.Is(err, errLeft) || some.came > all.came*3/4 {
+		t.Errorf("%d of %d bytes were drawn: %v", some.came, all.came, err)
 	}
 }
 

@@ -3,6 +3,7 @@ package browser
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -64,6 +65,29 @@ hooks:
 	p.say("/export pdf")
 	p.wait(`(` + lastToast + `).includes('/export saves as md, html or jsonl')`)
 	p.js(prompt + `.select()`)
+
+	// A page that is long in coming says how much has come, and can be stopped.
+	dir := s.downloads(p)
+	p.js(`{ const whole = window.fetch
+		window.fetch = async (path, options) => {
+			const reply = await whole(path, options)
+			if (!String(path).includes('/export')) return reply
+			window.saving = options.signal
+			const slow = new TransformStream({ async transform(part, to) { to.enqueue(part); await new Promise((go) => { window.more = go }) } })
+			return new Response(reply.body.pipeThrough(slow), { headers: reply.headers })
+		} }`)
+	p.say("/export html")
+	p.wait(`/Saving the page: \d+ kB so far/.test(` + lastToast + `)`)
+	p.js(`[...document.querySelectorAll('.toast button')].find((b) => b.textContent === 'Stop').click()`)
+	p.wait(`window.saving.aborted && !document.querySelector('#toasts')?.textContent.includes('Saving')`)
+	p.say("/export html")
+	p.wait(`!window.saving.aborted && /Saving the page/.test(` + lastToast + `)`)
+	p.js(`setInterval(() => window.more(), 1)`)
+	poll(t, func() bool {
+		b, err := os.ReadFile(filepath.Join(dir, "A-better-name.html"))
+		return err == nil && strings.HasSuffix(strings.TrimSpace(string(b)), "</html>")
+	})
+	p.wait(`!document.querySelector('#toasts')?.textContent.includes('Saving')`)
 
 	// A hook's veto is shown with its reason, which is text.
 	p.say("run touch vetoed")

@@ -6,10 +6,10 @@ import { announce } from './announce.js'
 
 const most = 3
 
-/** Shows words for four seconds, or until act.run was called by its button. */
+/** Shows words for four seconds, or until act.run was called by its button; returns what takes them away, and has others in their place by say. */
 export function toast(words, { act, how = '', stay = false, ms = 4000 } = {}) {
   const at = document.getElementById('toasts')
-  if (!at) return () => {}
+  if (!at) return Object.assign(() => {}, { say() {} })
   const { root, parts } = clone('tpl-toast')
   if (how) root.dataset.how = how
   parts.text.textContent = words
@@ -29,7 +29,7 @@ export function toast(words, { act, how = '', stay = false, ms = 4000 } = {}) {
     root.addEventListener('pointerenter', () => clearTimeout(timer))
     root.addEventListener('pointerleave', () => { timer = setTimeout(gone, ms) })
   }
-  return gone
+  return Object.assign(gone, { say: (now) => { parts.text.textContent = now } })
 }
 
 const marks = new WeakMap() // button → what takes its mark away
