@@ -38,7 +38,8 @@ type house struct {
 	disk    *fillable
 }
 
-func newHouse(t testing.TB) *house {
+// newHouse makes one. change changes what sessions and server work with.
+func newHouse(t testing.TB, change ...func(*sessions.Config, *server.Config)) *house {
 	t.Helper()
 	if noBrow != "" {
 		t.Skip(noBrow)
@@ -67,7 +68,7 @@ func newHouse(t testing.TB) *house {
 	folders, err := files.WorkspaceIn(h.site.workspace)
 	must(err)
 	var manager *sessions.Manager
-	manager, err = sessions.New(sessions.Config{Log: db, Catalog: db, Backends: []agent.Backend{h.backend}, Workspaces: folders, Logger: log, Attachments: outputs.NewUploads(1 << 20),
+	kept, shows := sessions.Config{Log: db, Catalog: db, Backends: []agent.Backend{h.backend}, Workspaces: folders, Logger: log, Attachments: outputs.NewUploads(1 << 20),
 		Room: func(workspace string) (sessions.Room, error) {
 			names, err := files.New(files.Config{Root: workspace, Env: os.Environ()})
 			rules := policy.Config{Workspace: workspace, Reading: true, Rules: []policy.Rule{{Tool: "bash", Command: "make", Decision: event.Allow}}}
@@ -82,9 +83,14 @@ func newHouse(t testing.TB) *house {
 						return displaytools.Returned(r), err
 					}})
 			}}, err
-		}})
+		}}, server.Config{Outputs: out, Hub: hub, Guard: h.guard, Pages: pages, Version: "test", Logger: log}
+	for _, c := range change {
+		c(&kept, &shows)
+	}
+	manager, err = sessions.New(kept)
 	must(err)
-	srv, err := server.New(server.Config{Sessions: manager, Outputs: out, Hub: hub, Guard: h.guard, Pages: pages, Version: "test", Logger: log})
+	shows.Sessions = manager
+	srv, err := server.New(shows)
 	must(err)
 	web := httptest.NewServer(srv.Handler())
 	h.site.url = strings.Replace(web.URL, "127.0.0.1", "localhost", 1)

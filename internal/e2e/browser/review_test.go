@@ -12,6 +12,9 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
+	"webchat/internal/files"
+	"webchat/internal/server"
+	"webchat/internal/sessions"
 	"webchat/internal/wording"
 )
 
@@ -64,9 +67,11 @@ func (p *Pump) Publish(ctx context.Context, f Frame) error {
 
 // What the agent changed in a turn is reviewed on the Desk by the keyboard: kept, undone, brought
 // back, commented on; chips with their price go with the next prompt as lines. The whole turn is
-// undone but for a file that somebody changed meanwhile. There is no git.
+// undone but for a file that somebody changed meanwhile, with what a command did. The folder is in no
+// repository.
 func TestReviewOfATurn(t *testing.T) {
-	h := newHouse(t)
+	snapshots := files.NewSnapshots(files.SnapshotsConfig{Dir: t.TempDir(), Env: os.Environ()})
+	h := newHouse(t, func(c *sessions.Config, s *server.Config) { c.Snapshots, s.Snapshots = snapshots, snapshots })
 	pump := strings.NewReplacer("cut, and its reader sees ErrSlow.", "cut: at the limit, not after it.\n// Its reader sees ErrSlow.", ") > p", ") >= p").Replace(pumpWas)
 	const docsWas, docs = "# Pump\n\nA full sink is kept.\nIts reader may attach again.\n", "# Pump\n\nA full sink is kept.\nIt is cut at that limit.\nIts reader may attach again.\n"
 	const fresh = "package pump\n\nfunc TestPublish(t *testing.T) {}\n"

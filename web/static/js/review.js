@@ -256,10 +256,16 @@ async function everything(back) {
 
 /** Undoes the turn, what commands changed too, or does it again. Other files than the turn left stay. */
 async function wholeTurn(button, back) {
+  let parts = 0 // files that were undone in part
+  for (const file of all('.rfile[data-undoable]')) {
+    const list = all('[data-hunk]', file).map((el) => Number(el.dataset.hunk))
+    const undone = undoneIn(file).length
+    if (undone && undone < list.length && !await put(file, back ? [] : list)) parts++
+  }
   const done = await post(path(`/turns/${button.dataset.turn}/${back ? 'redo' : 'undo'}`))
   for (const el of all('[data-key]')) keep(el.dataset.key, false)
   await load()
-  ended(done.written.length + done.deleted.length, back, done.kept.map((f) => plain(f.path.split('/').pop())), done.notUndone.map((f) => plain(f.what)))
+  ended(parts + done.written.length + done.deleted.length, back, done.kept.map((f) => plain(f.path.split('/').pop())), done.notUndone.map((f) => plain(f.what)))
   await tellUndone()
 }
 
