@@ -67,7 +67,7 @@ type Preset struct {
 // State is a folder of an agent's own. A confined tree has one of its workspace's in its place.
 type State struct {
 	Path   string            // from ~/
-	Var    string            // the variable that names it; empty: none
+	Var    string            // the variable that names it; empty: none does
 	Own    []string          // files in it that sign in, which a confined tree uses as they are
 	Read   []string          // files and folders in it that the user wrote, which it reads
 	Copied map[string]string // files in it that it gets a copy of, by where they are, from ~/
