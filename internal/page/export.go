@@ -38,15 +38,15 @@ func (p *Pages) ForExport(sessionID string) *Projector { return p.file.Projector
 
 // Export writes the session as one HTML page that loads nothing and needs no
 // script: styles and pictures are in it, as are outputs whose life is not over. A script in it steps
-// through the session by its film m.
-func (p *Pages) Export(w io.Writer, x eventlog.Summary, m *Film, pr *Projector) error {
+// through the session by its film m, which write, which writes the page, no longer needs.
+func (p *Pages) Export(x eventlog.Summary, m *Film, pr *Projector) (write func(io.Writer) error, err error) {
 	style, err := stylesheet()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	script, err := render.Script(web.FS, "static/js/film.js", "static/js/saved.js")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	pr.mu.Lock()
 	defer pr.mu.Unlock()
@@ -56,7 +56,11 @@ func (p *Pages) Export(w io.Writer, x eventlog.Summary, m *Film, pr *Projector) 
 	if m.Last() >= leastSteps {
 		e.Film, e.Born = e.Costs.at(p.draw(m, m.Last(), "")), codes{strings.Join(born(nil, pr.fold.Turns()), " ")}
 	}
-	return p.file.write(w, "export", e)
+	return func(w io.Writer) error {
+		pr.mu.Lock()
+		defer pr.mu.Unlock()
+		return p.file.write(w, "export", e)
+	}, nil
 }
 
 type exported struct {

@@ -82,7 +82,11 @@ func TestFoldedRowsHoldNothing(t *testing.T) {
 	whole := p.ForExport("s1")
 	whole.Load(l.entries...)
 	var b strings.Builder
-	if err := p.Export(&b, eventlog.Summary{ID: "s1"}, &page.Film{}, whole); err != nil {
+	write, err := p.Export(eventlog.Summary{ID: "s1"}, &page.Film{}, whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := write(&b); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(b.String(), "result of eight kilobytes") || strings.Contains(b.String(), "data-more") || strings.Contains(b.String(), "show-result") {
@@ -111,7 +115,11 @@ func TestExportEndsWithItsReader(t *testing.T) {
 	written := func(w *leaving) error {
 		whole := p.ForExport("s1")
 		whole.Load(l.entries...)
-		return p.Export(w, eventlog.Summary{ID: "s1"}, &page.Film{}, whole)
+		write, err := p.Export(eventlog.Summary{ID: "s1"}, &page.Film{}, whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return write(w)
 	}
 	all := leaving{left: 1 << 30}
 	if err := written(&all); err != nil || all.came < 400_000 {

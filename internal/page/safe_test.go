@@ -217,7 +217,11 @@ func TestNothingHidesInAttributes(t *testing.T) {
 			spoil(reflect.ValueOf(&export), hiding)
 			film := &page.Film{}
 			film.Take(entries...)
-			if err := p.Export(&b, export, film, whole); err != nil {
+			write, err := p.Export(export, film, whole)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := write(&b); err != nil {
 				t.Fatal(err)
 			}
 			nothingHides(t, "the export", b.String())

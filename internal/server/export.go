@@ -1,6 +1,8 @@
 package server
 
 import (
+	"context"
+	"io"
 	"mime"
 	"net/http"
 	"slices"
@@ -9,6 +11,7 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
+	"webchat/internal/page"
 	"webchat/internal/session"
 	"webchat/internal/veil"
 )
@@ -103,11 +106,19 @@ func (s *Server) exportPage(w http.ResponseWriter, r *http.Request, one *session
 		return err
 	}
 	inFlight(p, now)
+	write, err := s.savedPage(r.Context(), one, p)
+	if err != nil {
+		return err
+	}
+	return write(w) // it may be read slowly
+}
+
+func (s *Server) savedPage(ctx context.Context, one *session.Session, p *page.Projector) (write func(io.Writer) error, err error) {
 	f := s.films.of(one.ID())
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err := f.follow(r.Context(), one); err != nil {
-		return err
+	if err := f.follow(ctx, one); err != nil {
+		return nil, err
 	}
-	return s.Pages.pages.Export(w, one.Summary(), &f.Film, p)
+	return s.Pages.pages.Export(one.Summary(), &f.Film, p)
 }

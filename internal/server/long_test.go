@@ -103,14 +103,15 @@ func TestReplayOfALongLogSaysThatItReads(t *testing.T) {
 			t.Errorf("%d events were read before it said so", n)
 		}
 	}
-	r := h.request("GET", path+"?part=moment&at="+mid, "")
-	slow := &slowly{ResponseRecorder: httptest.NewRecorder(), meanwhile: func() {
-		if res, _ := h.do("GET", path+"?part=moment&at="+mid, ""); res.StatusCode != 200 {
-			t.Errorf("beside one that takes its time: %d", res.StatusCode)
+	for _, taken := range []string{path + "?part=moment&at=" + mid, "/api/sessions/" + string(id) + "/export?format=html"} {
+		slow := &slowly{ResponseRecorder: httptest.NewRecorder(), meanwhile: func() {
+			if res, _ := h.do("GET", path+"?part=moment&at="+mid, ""); res.StatusCode != 200 {
+				t.Errorf("beside one that takes its time: %d", res.StatusCode)
+			}
+		}}
+		if h.server.Handler().ServeHTTP(slow, h.request("GET", taken, "")); slow.Code != 200 || slow.meanwhile != nil {
+			t.Errorf("who takes their time over %s is answered %d", taken, slow.Code)
 		}
-	}}
-	if h.server.Handler().ServeHTTP(slow, r); slow.Code != 200 || slow.meanwhile != nil {
-		t.Errorf("who takes their time is answered %d", slow.Code)
 	}
 }
 
