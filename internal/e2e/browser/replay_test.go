@@ -208,8 +208,9 @@ func TestReplay(t *testing.T) {
 
 	p.js(`document.querySelector('.pace input[value="8"]').click()`)
 	p.press("Home")
+	p.moment("1")
 	p.press("J")
-	p.wait(`document.querySelector('[data-go]')`)
+	p.wait(`document.querySelector('#held').innerText.includes('Run the tests') && document.querySelector('[data-go]')`)
 	p.click("[data-go]")
 	p.wait(`!location.pathname.endsWith('/replay')`)
 	if p.session() == id {
