@@ -326,7 +326,7 @@ func TestComposerQueuesSteersAndStops(t *testing.T) {
 	p.click("[data-mode=steer]")
 	p.wait(`document.querySelector('[data-mode=steer]').getAttribute('aria-pressed') === 'true' && document.querySelector('[data-mode=queue]').getAttribute('aria-pressed') === 'false'`)
 	p.shots("running")
-	p.click("[data-act=stop]")
+	p.click("#composer [data-act=stop]")
 	p.wait(`document.querySelector('[data-turn]').dataset.state === 'aborted'`)
 	p.wait(prompt + ` === document.activeElement`) // its button is gone
 	p.wait(`[...document.querySelectorAll('[data-turn]')].at(-1).dataset.state === 'completed'`)

@@ -228,7 +228,7 @@ func TestFocusIsNeverLost(t *testing.T) {
 	p.wait(`document.querySelector('.queued')`)
 	p.click("[data-act=queue-remove]")
 	p.rests("removing what waits", `!document.querySelector('.queued')`, composing)
-	p.click("[data-act=stop]")
+	p.click("#composer [data-act=stop]")
 	p.rests("stopping", `document.getElementById('composer').dataset.status === 'idle'`, composing)
 	p.settled()
 
