@@ -312,6 +312,20 @@ func postgresOwners(t *testing.T, server *postgrestest.Server) {
 	}
 }
 
+// wait returns when as many statements as n wait for a lock. It looks from a connection of its own: within
+// a transaction PostgreSQL shows only who was connected at its first look.
+func wait(t *testing.T, at string, n int) {
+	t.Helper()
+	seen := must(pgx.Connect(t.Context(), at))
+	defer seen.Close(context.Background())
+	for waits, until := 0, time.Now().Add(time.Minute); waits < n; {
+		err := seen.QueryRow(t.Context(), `SELECT count(*) FROM pg_locks l JOIN pg_stat_activity USING (pid) WHERE NOT granted AND datname = current_database()`).Scan(&waits)
+		if err != nil || time.Now().After(until) {
+			t.Fatal("they do not wait:", waits, err)
+		}
+	}
+}
+
 // Of two replicas that take a free session at the same moment one gets it, and the other gets its address.
 func postgresTakenAtOnce(t *testing.T, server *postgrestest.Server) {
 	at := server.Database(t)
@@ -328,13 +342,7 @@ func postgresTakenAtOnce(t *testing.T, server *postgrestest.Server) {
 	for _, db := range []*store.Postgres{one, other} {
 		go func() { took <- db.Take(t.Context(), "a") }()
 	}
-	for waits, until := 0, time.Now().Add(time.Minute); waits < 2; {
-		// Both read the row as it was, and wait for it.
-		err := held.QueryRow(t.Context(), `SELECT count(*) FROM pg_locks l JOIN pg_stat_activity USING (pid) WHERE NOT granted AND datname = current_database()`).Scan(&waits)
-		if err != nil || time.Now().After(until) {
-			t.Fatal("they do not wait:", waits, err)
-		}
-	}
+	wait(t, at, 2) // both read the row as it was, and wait for it
 	if err := held.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -450,12 +458,8 @@ func TestThreat101DocumentsFollowUnderLoad(t *testing.T) {
 	must(held.Exec(t.Context(), `UPDATE documents SET body = body WHERE name = 'busy'`))
 	busy := make(chan error, 1)
 	go func() { _, err := one.Replace("busy", "1", []byte("after")); busy <- err }()
+	wait(t, at, 1)
 	until := time.Now().Add(time.Minute)
-	for waits := 0; waits == 0 && time.Now().Before(until); {
-		if err := held.QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`).Scan(&waits); err != nil {
-			t.Fatal(err)
-		}
-	}
 	if _, err := other.Replace("tokens", "1", []byte("after")); err != nil {
 		t.Fatal(err)
 	}
