@@ -18,7 +18,7 @@ import (
 // varied returns a closed store's folder with sessions of all kinds, and what they are by their ids.
 func varied(t *testing.T) (dir string, want map[eventlog.ID]string) {
 	t.Helper()
-	dir, want = t.TempDir(), map[eventlog.ID]string{}
+	dir = t.TempDir()
 	db := mustOpen(t, dir)
 	add := func(id eventlog.ID, n int64, long int) {
 		entries, s := storetest.Start(t, id, n)
