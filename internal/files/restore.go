@@ -158,7 +158,7 @@ func (p *shelf) plan(root *os.Root, list []difference, from, to snapshot, r *Res
 		case err != nil || is != d.from && is != d.to || !filepath.IsLocal(filepath.FromSlash(d.path)):
 			keep(d.path, KeptChanged)
 		case is == d.to:
-		case d.to == version{} && to.At.Before(from.At) && !held[d.from.hash] && changed(st).Before(to.At.Add(-written)):
+		case d.to == version{} && to.At.Before(from.At) && !held[d.from.hash] && p.wasThere(root, d.path, st, to):
 			keep(d.path, KeptOlder)
 		default:
 			steps = append(steps, step{path: d.path, from: d.from, to: d.to, st: st})
@@ -174,6 +174,13 @@ func (p *shelf) plan(root *os.Root, list []difference, from, to snapshot, r *Res
 		keep(t.path, KeptChanged)
 		return true
 	})
+}
+
+// wasThere reports whether a file that a snapshot lacks was there when it was taken: it was left out, or
+// is older.
+func (p *shelf) wasThere(root *os.Root, name string, st fs.FileInfo, to snapshot) bool {
+	_, left := to.Left[name]
+	return left || born(filepath.Join(root.Name(), filepath.FromSlash(name)), st).Before(to.At.Add(-written))
 }
 
 // room reports whether a file can be written once what is gone is deleted: nothing but folders is above
@@ -262,6 +269,9 @@ func (p *shelf) apply(ctx context.Context, root *os.Root, to snapshot, steps []s
 // clear removes the folders that are empty now and that the snapshot has nothing in.
 func (p *shelf) clear(root *os.Root, to snapshot, deleted []*step) {
 	for _, t := range slices.Backward(deleted) {
+		if strings.HasPrefix(t.path, gitFolder+"/") {
+			continue // without its empty folders a repository is none
+		}
 		for dir := path.Dir(t.path); dir != "."; dir = path.Dir(dir) {
 			if _, ok := p.objects.folder(to.files, dir); ok || !removeEmpty(root, dir) {
 				break

@@ -153,6 +153,7 @@ func TestRestoreLeavesWhatItDoesNotKnow(t *testing.T) {
 	s := newSnapshots(t)
 	s.write(".gitignore", "build/\n")
 	s.write("build/old", "made yesterday")
+	s.write("build/grown", "made yesterday")
 	s.write(".env", "KEY=1")
 	s.write(".env2", "KEY=1")
 	for _, name := range []string{"made", "moved"} {
@@ -162,12 +163,13 @@ func TestRestoreLeavesWhatItDoesNotKnow(t *testing.T) {
 	before := s.take()
 	s.Snapshots = files.NewSnapshots(files.SnapshotsConfig{Dir: s.dir, Env: s.env, Secret: secret, Now: func() time.Time { return time.Now().Add(2 * time.Hour) }})
 	s.write(".gitignore", "")
+	s.write("build/grown", "made yesterday, and more")
 	s.write("made", "by the turn")
 	s.do(os.Rename(filepath.Join(s.workspace.dir, "moved"), filepath.Join(s.workspace.dir, "here")))
 	s.write(".env", "KEY=12")
 	after := s.take()
 	r := s.restore(after, before)
-	if fmt.Sprint(r.Kept) != "[{build/old older}]" || fmt.Sprint(r.Deleted) != "[here]" || len(r.NotUndone) != 1 || r.NotUndone[0].What != ".env" {
+	if fmt.Sprint(r.Kept) != "[{build/grown older} {build/old older}]" || fmt.Sprint(r.Deleted) != "[here]" || len(r.NotUndone) != 1 || r.NotUndone[0].What != ".env" {
 		t.Errorf("%+v", r)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -83,7 +84,7 @@ func headLine(git string) string {
 
 // plainRef reports whether a name is that of a ref, so a path below a folder of git.
 func plainRef(name string) bool {
-	return strings.HasPrefix(name, "refs/") && filepath.IsLocal(filepath.FromSlash(name)) && writable(name) &&
+	return strings.HasPrefix(name, "refs/") && path.Clean(name) == name && filepath.IsLocal(filepath.FromSlash(name)) && writable(name) &&
 		!strings.ContainsAny(name, " ~^:?*[\\") && !strings.HasSuffix(name, ".lock") && !strings.Contains(name, "//")
 }
 

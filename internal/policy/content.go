@@ -2,12 +2,14 @@ package policy
 
 import (
 	"bytes"
+	"encoding/binary"
 	"io"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf16"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
@@ -23,18 +25,46 @@ const looksHeld = "holds what looks like a key or password"
 // HoldsSecret reports whether a file with this name and content holds what looks like a key or password
 // within its first 64 KiB. It is the one judge of content: of files that an act names, of uploads, and
 // of git's settings. In source code names say little, so only what looks like a credential whatever it
-// is set to counts there; in binary data nothing does.
+// is set to counts there, and in binary data.
 func HoldsSecret(name string, content []byte) bool {
-	content = content[:min(len(content), contentHead)]
+	content = plainText(content[:min(len(content), contentHead)])
 	switch {
 	case bytes.IndexByte(content, 0) >= 0:
-		return false
+		return veil.Shaped(content)
 	case isGitConfig(filepath.ToSlash(name)) && credential.Match(content):
 		return true
 	case isSource(name):
 		return veil.Shaped(content)
 	}
 	return len(veil.FileSpans(name, content)) > 0
+}
+
+// plainText is text as UTF-8: in UTF-16 each second byte of most texts is 0.
+func plainText(b []byte) []byte {
+	var order binary.ByteOrder
+	switch {
+	case bytes.HasPrefix(b, []byte{0xff, 0xfe}), len(b) >= 8 && zeros(b[:8], 1):
+		order = binary.LittleEndian
+	case bytes.HasPrefix(b, []byte{0xfe, 0xff}), len(b) >= 8 && zeros(b[:8], 0):
+		order = binary.BigEndian
+	default:
+		return b
+	}
+	units := make([]uint16, 0, len(b)/2)
+	for ; len(b) >= 2; b = b[2:] {
+		units = append(units, order.Uint16(b))
+	}
+	return []byte(strings.TrimPrefix(string(utf16.Decode(units)), "\ufeff"))
+}
+
+// zeros reports whether each second byte from the one at first is 0, and no other.
+func zeros(b []byte, first int) bool {
+	for i, c := range b {
+		if (c == 0) != (i%2 == first) {
+			return false
+		}
+	}
+	return true
 }
 
 // Upload says of a file from elsewhere, in a sentence without its subject, why it goes to a model only

@@ -20,6 +20,8 @@ func TestThreat46ContentOfNamedFiles(t *testing.T) {
 	for name, text := range map[string]string{
 		"notes.txt": "user: me\npassword: hunter2-hunter2\n", "sub/deploy.yml": "token: " + token + "\n", "plain.txt": "nothing\n",
 		"made.go": "const t = \"" + token + "\"\n", "kept.go": "const t = \"" + token + "\"\n", "named.go": "password := \"hunter2-hunter2\"\n",
+		"wide.txt": "\xff\xfep\x00a\x00s\x00s\x00w\x00o\x00r\x00d\x00:\x00 \x00h\x00u\x00n\x00t\x00e\x00r\x002\x00-\x00h\x00u\x00n\x00t\x00e\x00r\x002\x00\n\x00",
+		"some.bin": "\x00 token=" + token + "\n",
 		"late.txt": strings.Repeat("x\n", contentHead/2) + "password: hunter2-hunter2\n", "image.bin": "\x00password: hunter2-hunter2\n",
 	} {
 		if err := os.WriteFile(filepath.Join(ws, filepath.FromSlash(name)), []byte(text), 0o600); err != nil {
@@ -37,7 +39,7 @@ func TestThreat46ContentOfNamedFiles(t *testing.T) {
 		return filepath.Base(name) == "kept.go"
 	}, Rules: []Rule{{Kind: agent.KindShell, Prefix: "cat", Decision: event.Allow}, {Kind: agent.KindRead, Path: "/**", Decision: event.Allow}}})
 	secret := map[string]string{"notes.txt": "notes.txt", "sub/deploy.yml": "sub/deploy.yml", "made.go": "made.go", "link.go": "notes.txt", "./sub/../notes.txt": "notes.txt",
-		"plain.txt": "", "kept.go": "", "named.go": "", "late.txt": "", "image.bin": "", "sub": "", "none.txt": "", far: filepath.ToSlash(far)}
+		"plain.txt": "", "kept.go": "", "named.go": "", "late.txt": "", "image.bin": "", "wide.txt": "wide.txt", "some.bin": "some.bin", "sub": "", "none.txt": "", far: filepath.ToSlash(far)}
 	holds := func(what string, act agent.Permission, want string) {
 		t.Helper()
 		got := p.Rule(t.Context(), act)

@@ -25,6 +25,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
@@ -233,14 +234,20 @@ func (r readyRule) named(act agent.Permission) bool {
 	case r.Tool == act.ToolName || r.Tool == full:
 		return true
 	}
-	return full == "" && r.Decision != event.Allow && serverTool(r.Tool) == serverTool(act.ToolName)
+	return full == "" && r.Decision != event.Allow && looksLikeTool(r.Tool, act.ToolName)
 }
 
-// serverTool is the name of a tool of an MCP server without what tells the ways apart in which agents
-// write it: mcp__pad__peek, mcp_pad_peek, pad_peek and pad-peek.
-func serverTool(name string) string {
-	name = strings.ReplaceAll(strings.ReplaceAll(name, "__", "-"), "_", "-")
-	return strings.TrimPrefix(strings.ReplaceAll(name, ".", "-"), "mcp-")
+// looksLikeTool reports whether two names may be those of one tool of an MCP server, in the ways in which
+// agents write them: mcp__pad__peek, mcp_pad_peek, pad_peek, pad/peek and pad-peek.
+func looksLikeTool(a, b string) bool {
+	a, b = bareTool(a), bareTool(b)
+	const begin = "mcp-"
+	return a == b || begin+a == b || a == begin+b
+}
+
+// bareTool is a name without what tells those ways apart.
+func bareTool(name string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), "-")
 }
 
 // matches reports whether the rule is about the act, wherever that happens.

@@ -86,6 +86,8 @@ func TestThreat113RulesNameToolsOfServers(t *testing.T) {
 		{agent.Permission{Server: "my.pad", ToolName: "read_all"}, true, true},              // Codex
 		{agent.Permission{ToolName: "mcp_my.pad_read_all"}, true, false},                    // Gemini CLI
 		{agent.Permission{ToolName: "my.pad_read_all"}, true, false},                        // OpenCode
+		{agent.Permission{ToolName: "mcp__My_pad__read_all"}, true, false},
+		{agent.Permission{ToolName: "my.pad/read_all"}, true, false},
 		{agent.Permission{Server: "my.pad", ToolName: "mcp__my_pad__read"}, false, false},
 		{agent.Permission{Server: "other", ToolName: "my.pad-read_all"}, true, false}, // a name that the server chose
 		{agent.Permission{Server: "other", ToolName: "read_all"}, false, false},

@@ -213,11 +213,25 @@ func (p *Policy) reaches(words []string, cwd string) bool {
 	})
 }
 
-// paths are what may be a path in a word: all of it, and the parts of "--file=a:b".
+// paths are what may be a path in a word: all of it, the parts of "--file=a:b", of "f=@a;type=b" and
+// of "f=<a", and what follows an option of one letter, as in "-fa". To a program that knows no
+// addresses "file:///a" is below a folder of that name.
 func paths(word string) []string {
-	if !strings.ContainsAny(word, "=:,") {
-		return []string{word}
+	all := []string{word}
+	if strings.ContainsAny(word, "=:,") {
+		parts := strings.FieldsFunc(word, func(r rune) bool { return r == '=' || r == ':' || r == ',' })
+		all = append(parts, word)
 	}
-	parts := strings.FieldsFunc(word, func(r rune) bool { return r == '=' || r == ':' || r == ',' })
-	return append(parts, word)
+	if strings.HasPrefix(word, "file:") {
+		all = append(all, "./"+word)
+	}
+	for _, part := range slices.Clone(all) {
+		if strings.ContainsAny(part, "@<;") {
+			all = append(all, strings.FieldsFunc(part, func(r rune) bool { return r == '@' || r == '<' || r == ';' })...)
+		}
+	}
+	if len(word) > 2 && word[0] == '-' && word[1] != '-' {
+		all = append(all, word[2:])
+	}
+	return all
 }

@@ -104,6 +104,9 @@ func (p *Policy) onlyReads(ctx context.Context, words []string, act agent.Permis
 		if (act.CwdUnknown || act.Cwd == "") && !path.IsAbs(name) || name == "" {
 			return false, nil
 		}
+		if fileAddress.MatchString(name) { // to these programs it is a path like any other
+			return false, nil
+		}
 		f := p.place(name, act.Cwd)
 		p.look(&f)
 		if f.outside || f.alone != "" || f.secret != "" {

@@ -79,7 +79,17 @@ func TestThreat52OnlyReading(t *testing.T) {
 			t.Errorf("%q is allowed where the workspace may hold the program", command)
 		}
 	}
-	for _, command := range notOnlyReading {
+	// To a shell an address is a path below a folder "file:".
+	if err := os.MkdirAll(filepath.Join(ws, "file:", ws), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	link(t, filepath.Join(ws, "deploy.key"), filepath.Join(ws, "file:", ws, "a.txt"))
+	addresses := []string{"cat file://" + ws + "/a.txt", "ls file://" + ws, "grep -n one file://" + ws + "/a.txt"}
+	if got := New(Config{Workspace: ws, Rules: []Rule{{Kind: agent.KindShell, Decision: event.Allow}}}).Rule(t.Context(),
+		agent.Permission{ToolName: "bash", Kind: agent.KindShell, Resource: "cp file://" + ws + "/a.txt x", Cwd: ws}); got.Secret == nil || got.Secret.File != "deploy.key" {
+		t.Errorf("a key behind a folder of that name: %+v", got)
+	}
+	for _, command := range append(addresses, notOnlyReading...) {
 		act := agent.Permission{ToolName: "bash", Kind: agent.KindShell, Resource: command, Cwd: ws}
 		if got := p.Rule(t.Context(), act); got.Decision != "" {
 			t.Errorf("%q is not asked about", command)

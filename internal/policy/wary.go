@@ -192,9 +192,15 @@ func (w *wordReader) pattern(text string) {
 			w.beyond()
 			return
 		}
-		for _, f := range all {
-			if Sensitive(f) {
-				w.note(w.p.place(f, w.dir), "")
+		slices.Sort(all)
+		for _, one := range all {
+			f := w.p.place(one, w.dir)
+			if w.looks--; w.looks < 0 {
+				w.beyond()
+				return
+			}
+			if w.p.look(&f); f.alone != "" {
+				w.note(f, "")
 			}
 		}
 	}

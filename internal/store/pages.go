@@ -220,7 +220,7 @@ func (p *pages) cell(b []byte, at int) (c cell, ok bool) {
 		}
 		c.types, n, sum = append(c.types, kind), n+m, sum+width(kind)
 	}
-	return c, sum == length
+	return c, sum == length && len(c.types) > 0
 }
 
 // kept is how many bytes of a record are on the page of its row.

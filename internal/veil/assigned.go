@@ -268,7 +268,7 @@ func isSecret(value, name []byte, likely, variable, quoted bool) bool {
 		return false // a name of what is elsewhere, or a placeholder
 	}
 	digits, letters := count(value)
-	if placeholder(value, digits) || !variable && namesOne(value, digits) ||
+	if isVersion(value) || placeholder(value, digits) || !variable && namesOne(value, digits) ||
 		bytes.EqualFold(value, name) || !printable(value) {
 		return false
 	}
@@ -286,6 +286,12 @@ func isSecret(value, name []byte, likely, variable, quoted bool) bool {
 		return len(value) >= 6 && digits > 0 && letters > 0 && !bytes.ContainsAny(value, "()[]{}<>") && (bytes.IndexByte(value, '.') < 0 || random(value, digits, letters))
 	}
 	return random(value, digits, letters)
+}
+
+// isVersion reports whether a value is a version or a range of them, as packages such as jsonwebtoken have.
+func isVersion(value []byte) bool {
+	numbers, _, _ := bytes.Cut(bytes.TrimLeft(value, "^~<>=v"), []byte("-"))
+	return bytes.IndexByte(numbers, '.') > 0 && len(bytes.Trim(numbers, "0123456789.x*")) == 0
 }
 
 // random reports whether a value looks like no word and no path.
