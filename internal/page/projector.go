@@ -163,7 +163,7 @@ func (p *Projector) Wrote(name string, at time.Time) (wrote, writes bool) {
 	defer p.mu.Unlock()
 	for _, n := range p.fold.nodes {
 		c := n.Call
-		if c == nil || c.State == "failed" || c.Asked > 0 || at.Before(c.StartedAt.Add(-lateReport)) || c.Done() && at.After(c.EndedAt) {
+		if c == nil || c.State == "failed" || c.Asked > 0 || at.Before(c.StartedAt.Add(-lateReport)) || c.Done() && at.Truncate(time.Millisecond).After(c.EndedAt) { // the log has milliseconds
 			continue
 		}
 		if c.editsFile(name) {
