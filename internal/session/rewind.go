@@ -56,9 +56,9 @@ func (s *Session) aside(ctx context.Context, do func(context.Context) error) err
 	err = s.change(ctx, func() error {
 		switch {
 		case s.turn != nil || s.rewinding:
-			return fmt.Errorf("%w; stop it, or wait for its end, then go back", ErrWorking)
+			return fmt.Errorf("%w; stop it, or wait for its end, and try again", ErrWorking)
 		case len(s.queue) > 0:
-			return fmt.Errorf("%w, or waits to be sent: send what waits, or take it back, then go back", ErrWorking)
+			return fmt.Errorf("%w, or waits to be sent: send what waits, or take it back, and try again", ErrWorking)
 		}
 		s.rewinding = true
 		return nil
