@@ -46,7 +46,7 @@ func attach(ctx context.Context, o *options, stdout, stderr io.Writer) error {
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	a := &attached{token: g.Token(), again: attachAgain, out: stdout, hide: veil.Hide, calls: map[string]page.Call{},
+	a := &attached{token: g.Token(), again: attachAgain, out: stdout, hide: veil.Hide, calls: map[string]page.Call{}, queued: map[string]string{},
 		find: func() (string, error) {
 			link, err := daemon.Client{Dir: dir, Token: g.Token()}.Link(ctx)
 			base, _, _ := strings.Cut(link, "/auth#")
@@ -79,7 +79,9 @@ type attached struct {
 	after   int64 // the last event of the log that was seen
 	live    bool  // the log was read
 	calls   map[string]page.Call
-	open    []question // the first one is shown, once shown is set
+	turn    string            // the one that runs; empty: none
+	queued  map[string]string // prompts written while a turn ran, by their ids
+	open    []question        // the first one is shown, once shown is set
 	shown   bool
 	stale   bool // a question that was shown was closed by others: the next line may be meant for it
 }
@@ -258,13 +260,25 @@ func (a *attached) take(data []byte) error {
 		return nil // of a later version
 	}
 	switch d := e.Data.(type) {
+	case event.TurnStart:
+		a.turn = d.TurnID
+		if text, ok := a.queued[d.MessageID]; ok {
+			delete(a.queued, d.MessageID)
+			return a.say("\n> " + wording.FirstLine(text, 200))
+		}
 	case event.UserMessage:
 		text := d.Content
 		for _, f := range d.Attachments {
 			text += "\nAttached: " + wording.Plain(cmp.Or(f.Name, f.Path, f.OutputID))
 		}
-		return a.say("\n> " + strings.ReplaceAll(text, "\n", "\n> "))
+		text = "\n> " + strings.ReplaceAll(text, "\n", "\n> ")
+		if a.turn != "" {
+			a.queued[d.MessageID] = d.Content
+			text += "\n  (written while a turn runs)"
+		}
+		return a.say(text)
 	case event.UserMessageWithdrawn:
+		delete(a.queued, d.MessageID)
 		return a.say("(a queued prompt was removed)")
 	case event.AssistantMessage:
 		if d.ParentToolCallID != "" || strings.TrimSpace(d.Content) == "" {
@@ -289,6 +303,10 @@ func (a *attached) take(data []byte) error {
 	case event.SessionError:
 		return a.say("! " + d.Message)
 	case event.TurnEnd:
+		a.turn = ""
+		for _, id := range d.Steered {
+			delete(a.queued, id)
+		}
 		if d.Outcome != event.Completed {
 			return a.say("(the turn ended: " + string(d.Outcome) + ")")
 		}

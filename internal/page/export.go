@@ -105,22 +105,28 @@ func stylesheet() (template.CSS, error) {
 	return template.CSS(b.String()), nil
 }
 
-// Markdown writes a session as Markdown while it is read: prompts as quotations,
-// answers as they are, and one line for each thing that was shown or done. What looks like a secret is
-// dots.
+// Markdown writes a session as Markdown while it is read: prompts as quotations above what their
+// turns did, answers as they are, and one line for each thing that was shown or done. What looks
+// like a secret is dots. End closes it.
 type Markdown struct {
 	w     io.Writer
 	err   error
 	hide  func(string) string
 	calls map[string]string // of running tools, what they do
 
-	waiting map[string]string // of prompts whose turn has not started, how they begin
+	waiting []prompt // prompts that no turn has taken yet, in the order they were written
 	left    []eventlog.Stretch
+}
+
+// prompt is what the user wrote, at its place in the log.
+type prompt struct {
+	seq int64
+	event.UserMessage
 }
 
 // Markdown begins the file.
 func (p *Pages) Markdown(w io.Writer, x eventlog.Summary) *Markdown {
-	m := &Markdown{w: w, hide: p.hide, calls: map[string]string{}, waiting: map[string]string{}, left: x.Open.Left}
+	m := &Markdown{w: w, hide: p.hide, calls: map[string]string{}, left: x.Open.Left}
 	m.write("# "+wording.FirstLine(heading(x), 200), "", "*"+p.about(x)+"*")
 	return m
 }
@@ -133,23 +139,43 @@ func (m *Markdown) Take(entries ...event.Entry) error {
 	return m.err
 }
 
+// End writes the prompts that are still queued; it returns the first error of the writer.
+func (m *Markdown) End() error {
+	for len(m.waiting) > 0 {
+		m.prompt(m.waiting[0].MessageID, "*Not sent:*")
+	}
+	return m.err
+}
+
+// prompt writes a prompt that was queued, below a remark.
+func (m *Markdown) prompt(id, remark string) {
+	i := slices.IndexFunc(m.waiting, func(p prompt) bool { return p.MessageID == id })
+	if i < 0 {
+		return
+	}
+	p := m.waiting[i]
+	m.waiting = slices.Delete(m.waiting, i, i+1)
+	m.write("", "---", "")
+	if eventlog.IsLeft(m.left, p.seq) {
+		m.write("*Left behind: the agent was made to forget this prompt and its answer.*", "")
+	}
+	if remark != "" {
+		m.write(remark, "")
+	}
+	m.write(quote(p.Content))
+	for _, a := range p.Attachments {
+		m.write("> ", "> Attached: "+verbatim(cmp.Or(a.Name, a.Path, a.OutputID)))
+	}
+}
+
 func (m *Markdown) event(e event.Entry) {
 	switch d := e.Event.Data.(type) {
 	case event.UserMessageWithdrawn:
-		m.write("", "*Taken back before it was sent: "+verbatim(m.waiting[d.MessageID])+"*")
-		delete(m.waiting, d.MessageID)
+		m.prompt(d.MessageID, "*Taken back before it was sent:*")
 	case event.TurnStart:
-		delete(m.waiting, d.MessageID)
+		m.prompt(d.MessageID, "")
 	case event.UserMessage:
-		m.waiting[d.MessageID] = wording.FirstLine(d.Content, 80)
-		m.write("", "---", "")
-		if eventlog.IsLeft(m.left, e.Seq) {
-			m.write("*Left behind: the agent was made to forget this prompt and its answer.*", "")
-		}
-		m.write(quote(d.Content))
-		for _, a := range d.Attachments {
-			m.write("> ", "> Attached: "+verbatim(cmp.Or(a.Name, a.Path, a.OutputID)))
-		}
+		m.waiting = append(m.waiting, prompt{e.Seq, d})
 	case event.AssistantMessage:
 		m.write("", d.Content)
 		if d.Partial {
@@ -186,6 +212,9 @@ func (m *Markdown) event(e event.Entry) {
 	case event.TurnEnd:
 		if d.Outcome != event.Completed {
 			m.write("", "*The turn ended: "+string(d.Outcome)+".*")
+		}
+		for _, id := range d.Steered {
+			m.prompt(id, "*Joined the turn above while it ran:*")
 		}
 	}
 }

@@ -51,7 +51,7 @@ func (t *turn) Waits() string {
 	}
 	switch t.State {
 	case "queued":
-		return "Queued: its turn comes when this one is over"
+		return "Queued: not sent yet"
 	case "joined":
 		return "Joined the turn above while it ran"
 	}

@@ -87,12 +87,16 @@ func (s *Server) exportMarkdown(w http.ResponseWriter, r *http.Request, one *ses
 	x := one.Summary()
 	m := s.Pages.pages.Markdown(w, x)
 	without := r.URL.Query().Get("left") == "0"
-	return eachPage(r.Context(), one, 0, one.Summary().LastSeq, func(entries []event.Entry) error {
+	err := eachPage(r.Context(), one, 0, one.Summary().LastSeq, func(entries []event.Entry) error {
 		if without {
 			entries = slices.DeleteFunc(entries, func(e event.Entry) bool { return eventlog.IsLeft(x.Open.Left, e.Seq) })
 		}
 		return m.Take(entries...)
 	})
+	if err != nil {
+		return err
+	}
+	return m.End()
 }
 
 func (s *Server) exportPage(w http.ResponseWriter, r *http.Request, one *session.Session) error {
