@@ -83,8 +83,8 @@ func (o *options) speaker(p acp.Preset, name string, c *config, cells *cages, di
 		Home: filepath.Join(o.shared(dir), agentsFolder, name), UserHome: o.home(), Servers: cells.servers(o.mcpServers(c).Answering), Logger: log})
 }
 
-// leavesCommands reports whether commands may be left to the sandbox: no rule of the user's is about them,
-// and none is denied.
+// leavesCommands reports whether commands may be left to the sandbox: no rule of the user's is
+// about them, and none is denied.
 func (o *options) leavesCommands(c *config) bool {
 	return o.Permissions != string(consent.ModeDeny) && !slices.ContainsFunc(c.Permissions, func(r policy.Rule) bool {
 		return r.Decision != event.Allow && r.Path == "" && (r.Kind == "" || r.Kind == agent.KindShell)

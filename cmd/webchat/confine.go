@@ -28,8 +28,8 @@ type confine func(ctx context.Context, workspace string, cmd proc.Command) (proc
 // loginHosts are where the GitHub Copilot CLI signs in, and where its models are.
 var loginHosts = []string{"github.com", "api.github.com", "*.githubcopilot.com", "copilot-proxy.githubusercontent.com"}
 
-// copilot returns what confines the GitHub Copilot CLI; nil where nothing is. It gets its program, its
-// state for the workspace, and the hosts of its models and of the user's MCP servers.
+// copilot returns what confines the GitHub Copilot CLI; nil where nothing is. It gets its program,
+// its state for the workspace, and the hosts of its models and of the user's MCP servers.
 func (c *cages) copilot(own, hosts []string) confine {
 	if c == nil {
 		return nil
@@ -43,7 +43,8 @@ func (c *cages) copilot(own, hosts []string) confine {
 	}
 }
 
-// copilotReaches is where the CLI's models and the user's MCP servers are, and the hosts of its login.
+// copilotReaches is where the CLI's models and the user's MCP servers are, and the hosts of its
+// login.
 func (o *options) copilotReaches(c *config, providers copilot.Providers) (own, hosts []string) {
 	own = c.serverHosts()
 	for _, p := range providers {
@@ -89,8 +90,8 @@ func (c *cages) lend(lend agent.Lender) agent.Lender {
 	}
 }
 
-// servers has agents reach those of the user's MCP servers that are programs by the door, since what an
-// agent starts is inside.
+// servers has agents reach those of the user's MCP servers that are programs by the door, since
+// what an agent starts is inside.
 func (c *cages) servers(answering func(context.Context) map[string]agent.MCPServer) func(context.Context) map[string]agent.MCPServer {
 	if c == nil {
 		return answering
@@ -165,8 +166,8 @@ func (c *cages) agent(n agentNeeds) confine {
 	}
 }
 
-// autohand returns what confines the Autohand CLI; nil where nothing is. The folder of a conversation has
-// its home, and the command of its hooks reaches webchat by a socket.
+// autohand returns what confines the Autohand CLI; nil where nothing is. The folder of a
+// conversation has its home, and the command of its hooks reaches webchat by a socket.
 func (c *cages) autohand(conf *config, cfg autohand.Config, self string) func(context.Context, string, string, string, proc.Command) (proc.Command, error) {
 	if c == nil {
 		return nil
@@ -203,7 +204,8 @@ func (a agentConfig) check() error {
 	return nil
 }
 
-// modelsAt are the hosts and ports of the models that variables of an agent and its user's settings name.
+// modelsAt are the hosts and ports of the models that variables of an agent and its user's settings
+// name.
 func modelsAt(env, settings []string) (own []string) {
 	add := func(address string) {
 		if at := cage.HostPort(address); at != "" && !slices.Contains(own, at) {

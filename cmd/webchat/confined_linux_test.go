@@ -19,9 +19,10 @@ import (
 	"webchat/internal/proc"
 )
 
-// The real Claude Code and Codex work confined: they reach their model and the tools that are lent to
-// them, and the user's servers, which run outside and are asked about; their shells find the workspace and
-// nothing else. Codex has its own sandbox off and asks about nothing, so it gets no such server.
+// The real Claude Code and Codex work confined: they reach their model and the tools that are lent
+// to them, and the user's servers, which run outside and are asked about; their shells find the
+// workspace and nothing else. Codex has its own sandbox off and asks about nothing, so it gets no
+// such server.
 func TestRealClaudeConfined(t *testing.T) {
 	realConfined(t, "claude", "Bash", "command", 2, map[string]string{".claude/settings.json": `{}`, ".claude.json": `{"numStartups":1}`, ".claude/projects/other/canary.jsonl": "canary"})
 }

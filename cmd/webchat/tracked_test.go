@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Git says which files it tracks, also below a repository within another, and nothing where it has no say.
+// Git says which files it tracks, also below a repository within another, and nothing where it has
+// no say.
 func TestTracked(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

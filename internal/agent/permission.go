@@ -64,8 +64,9 @@ func (p Permission) Parts() []Permission {
 	return parts
 }
 
-// ServerTool is the name by which rules know a tool of an MCP server, SERVER-TOOL, whatever its agent
-// calls it: server-tool, mcp__server__tool, server_tool or only tool. Empty: it is of no known server.
+// ServerTool is the name by which rules know a tool of an MCP server, SERVER-TOOL, whatever its
+// agent calls it: server-tool, mcp__server__tool, server_tool or only tool. Empty: it is of no
+// known server.
 func (p Permission) ServerTool() string {
 	if p.Server == "" || p.ToolName == "" {
 		return ""

@@ -59,8 +59,8 @@ type Config struct {
 	// empties it when the server starts.
 	Scratch string
 	// Policy knows webchat's own files, which are never given, and the user's rules about paths: what
-	// they deny or ask about is covered if it is about reading, and frozen if it is about changing. nil:
-	// there are none.
+	// they deny or ask about is covered if it is about reading, and frozen if it is about changing.
+	// nil: there are none.
 	Policy *policy.Policy
 	// Tracked returns which of some files, relative to a folder, git has in its index.
 	Tracked func(ctx context.Context, dir string, names []string) ([]string, error)

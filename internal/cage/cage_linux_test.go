@@ -166,8 +166,8 @@ func TestConfinedWorkspace(t *testing.T) {
 	}
 }
 
-// The repository that the workspace is a folder of can be read and not be changed; that of the user's
-// folder is not there.
+// The repository that the workspace is a folder of can be read and not be changed; that of the
+// user's folder is not there.
 func TestConfinedBelowRepository(t *testing.T) {
 	y := newYard(t, "work/proj/a", "work/other/x")
 	commit := "git init -q .; git config remote.origin.url https://user:0123456789abcdef0123@example.com/x.git; git add -A; git -c user.name=a -c user.email=b commit -qm"
@@ -198,8 +198,8 @@ func TestConfinedLinkOut(t *testing.T) {
 	}
 }
 
-// What running trees do not have can be opened to them, files by what they are and hosts by name, and is
-// closed again.
+// What running trees do not have can be opened to them, files by what they are and hosts by name,
+// and is closed again.
 func TestConfinedIsOpened(t *testing.T) {
 	y := newYard(t, "notes/n")
 	c, err := New(y.Config)
@@ -258,8 +258,8 @@ func TestConfinedIsOpened(t *testing.T) {
 	}
 }
 
-// What the user's rules deny or ask about is covered and frozen, in the workspace and in what else is
-// given; a rule that takes in the workspace itself holds nothing.
+// What the user's rules deny or ask about is covered and frozen, in the workspace and in what else
+// is given; a rule that takes in the workspace itself holds nothing.
 func TestConfinedRules(t *testing.T) {
 	y := newYard(t, "notes/open", "notes/private/n", "work/proj/private/a", "work/proj/src/a.go", "work/proj/src/gen.pb.go", "work/proj/docs/d", "work/proj/docs/sub/e",
 		"work/proj/node_modules/x/i", "work/proj/free/f")

@@ -205,8 +205,8 @@ func forward(w http.ResponseWriter, r *http.Request, up net.Conn) {
 	proxy.ServeHTTP(w, r)
 }
 
-// lentOnly leads to webchat's MCP at the path that was lent, and to the user's servers, and to nothing
-// else.
+// lentOnly leads to webchat's MCP at the path that was lent, and to the user's servers, and to
+// nothing else.
 func (d *door) lentOnly() http.Handler {
 	to, err := url.Parse(d.lent)
 	direct := &http.Transport{Proxy: nil}

@@ -41,8 +41,8 @@ func (s *spec) holdGit(p string) {
 	}
 }
 
-// giveAbove gives the repository that the workspace is a folder of, to be read: the rest of its files is
-// not there, and a commit would remove them. That of the user's folder is not given.
+// giveAbove gives the repository that the workspace is a folder of, to be read: the rest of its
+// files is not there, and a commit would remove them. That of the user's folder is not given.
 func (s *spec) giveAbove() {
 	if _, err := os.Lstat(filepath.Join(s.cfg.Workspace, ".git")); err == nil {
 		return

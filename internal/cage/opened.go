@@ -15,9 +15,9 @@ type tree struct {
 	door  *door
 }
 
-// Open gives the trees of the workspace that run what [proc.Hold] returned, at its path, to be read or
-// also written. The user's folder, what holds it, and webchat's own are not opened. The caller closes
-// held. end takes it away again from those that still run.
+// Open gives the trees of the workspace that run what [proc.Hold] returned, at its path, to be read
+// or also written. The user's folder, what holds it, and webchat's own are not opened. The caller
+// closes held. end takes it away again from those that still run.
 func (c *Cage) Open(held *os.File, write bool) (end func() error, err error) {
 	p := held.Name()
 	if isIn(c.cfg.Home, p) || c.cfg.Policy.Hidden(p) {
@@ -44,8 +44,8 @@ func (c *Cage) Open(held *os.File, write bool) (end func() error, err error) {
 	return end, nil
 }
 
-// openHost opens a host, named as in [Settings], to the trees of the workspace: those that run and those
-// that start until end is called. That ends the connections to it.
+// openHost opens a host, named as in [Settings], to the trees of the workspace: those that run and
+// those that start until end is called. That ends the connections to it.
 func (c *Cage) openHost(named string) (end func(), err error) {
 	if err := CheckHost(named); err != nil {
 		return nil, err

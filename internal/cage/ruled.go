@@ -15,8 +15,9 @@ import (
 // mostRuled bounds the files and folders that rules of the user hold, each of which is a mount.
 const mostRuled = 2000
 
-// ruled adds to what was found in the workspace what the user's rules keep from commands in the rest: in
-// places that rules write out, and in what the user gives. A place that is kept whole is not given.
+// ruled adds to what was found in the workspace what the user's rules keep from commands in the
+// rest: in places that rules write out, and in what the user gives. A place that is kept whole is
+// not given.
 func (c *Cage) ruled(ctx context.Context, s *spec, f *finding) error {
 	if !c.walk.ruled {
 		return nil
@@ -80,8 +81,8 @@ func (s *spec) gives(p string) bool {
 	return false
 }
 
-// holdAll covers or freezes files, or what links of their names lead to, with the other names that they
-// have in the workspace.
+// holdAll covers or freezes files, or what links of their names lead to, with the other names that
+// they have in the workspace.
 func (s *spec) holdAll(ctx context.Context, a proc.Access, paths []string) error {
 	linked := map[fileID]bool{}
 	for _, p := range paths {

@@ -24,8 +24,8 @@ type State struct {
 	Copied map[string]string
 }
 
-// giveProgram gives a program, and where it leads, each with what lies beside it, and the whole of the
-// node_modules it is in; of a folder that holds the user's, the file alone.
+// giveProgram gives a program, and where it leads, each with what lies beside it, and the whole of
+// the node_modules it is in; of a folder that holds the user's, the file alone.
 func (s *spec) giveProgram(p string) {
 	real, err := filepath.EvalSymlinks(p)
 	if err != nil {

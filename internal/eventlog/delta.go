@@ -8,7 +8,8 @@ import (
 )
 
 // InFlight returns one delta with offset 0 and all text so far for each message in flight, and one
-// task.output with the last of what each running task printed; at is when the last of each message came.
+// task.output with the last of what each running task printed; at is when the last of each message
+// came.
 func (o *Work) InFlight() (deltas, printed []event.Data, at []time.Time) {
 	for _, f := range o.Messages {
 		at = append(at, f.At)

@@ -26,9 +26,9 @@ type Differing struct {
 	Why             Unreviewed // why they are not there: [ReviewLarge], or [ReviewLink]
 }
 
-// Differing returns the files that differ between two snapshots of a session, by path, with what they
-// were as far as a file has at most each bytes, and all have at most that many. [ErrNoSnapshot] if one
-// is not kept.
+// Differing returns the files that differ between two snapshots of a session, by path, with what
+// they were as far as a file has at most each bytes, and all have at most that many.
+// [ErrNoSnapshot] if one is not kept.
 func (s *Snapshots) Differing(ctx context.Context, workspace, session, was, left string, each, all int64) (list []Differing, err error) {
 	p, leave, err := s.enter(ctx, workspace)
 	if err != nil {

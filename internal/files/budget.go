@@ -5,8 +5,9 @@ import (
 	"sync"
 )
 
-// Budget bounds what the names of several workspaces take together: the names used longest ago are let
-// go, and listed anew when they are asked for. Those asked for last stay, however many they are.
+// Budget bounds what the names of several workspaces take together: the names used longest ago are
+// let go, and listed anew when they are asked for. Those asked for last stay, however many they
+// are.
 type Budget struct {
 	most int64 // bytes
 
@@ -37,7 +38,8 @@ func (b *Budget) use(x *Index) {
 	}
 }
 
-// keep notes that x keeps names of so many bytes, and lets others go. Its caller does not hold x.mu.
+// keep notes that x keeps names of so many bytes, and lets others go. Its caller does not hold
+// x.mu.
 func (b *Budget) keep(x *Index, bytes int64) {
 	if b == nil {
 		return

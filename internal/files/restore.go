@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// RestoreOf says what is brought back: what differs between two snapshots of a session, from what it
-// was in the first to what it was in the other. To undo a turn, From is the later one; to take that
-// back, the earlier one.
+// RestoreOf says what is brought back: what differs between two snapshots of a session, from what
+// it was in the first to what it was in the other. To undo a turn, From is the later one; to take
+// that back, the earlier one.
 type RestoreOf struct {
 	Workspace, Session, From, To string
 	Dry                          bool // nothing is written
@@ -72,10 +72,10 @@ type step struct {
 	temp     string      // what will take its place, in its folder; empty: not written yet
 }
 
-// Restore brings files back, each only where it still is what the first snapshot has: others are named
-// and left alone. If one cannot be written, none is, and the error is a [NotRestored]. It is
-// [ErrNoSnapshot] if a snapshot is not kept. No link is followed, and nothing outside of the workspace
-// is written.
+// Restore brings files back, each only where it still is what the first snapshot has: others are
+// named and left alone. If one cannot be written, none is, and the error is a [NotRestored]. It is
+// [ErrNoSnapshot] if a snapshot is not kept. No link is followed, and nothing outside of the
+// workspace is written.
 func (s *Snapshots) Restore(ctx context.Context, of RestoreOf) (r Restored, err error) {
 	p, leave, err := s.enter(ctx, of.Workspace)
 	if err != nil {
@@ -176,15 +176,15 @@ func (p *shelf) plan(root *os.Root, list []difference, from, to snapshot, r *Res
 	})
 }
 
-// wasThere reports whether a file that a snapshot lacks was there when it was taken: it was left out, or
-// is older.
+// wasThere reports whether a file that a snapshot lacks was there when it was taken: it was left
+// out, or is older.
 func (p *shelf) wasThere(root *os.Root, name string, st fs.FileInfo, to snapshot) bool {
 	_, left := to.Left[name]
 	return left || born(filepath.Join(root.Name(), filepath.FromSlash(name)), st).Before(to.At.Add(-written))
 }
 
-// room reports whether a file can be written once what is gone is deleted: nothing but folders is above
-// it, and nothing in a folder of its name.
+// room reports whether a file can be written once what is gone is deleted: nothing but folders is
+// above it, and nothing in a folder of its name.
 func room(root *os.Root, name string, gone map[string]bool) bool {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		if st, err := root.Lstat(filepath.FromSlash(dir)); err == nil && !st.IsDir() && !gone[dir] {
@@ -291,8 +291,8 @@ func removeEmpty(root *os.Root, dir string) bool {
 	return err == nil && st.IsDir() && in.Remove(path.Base(dir)) == nil
 }
 
-// descend opens a folder of the workspace step by step, so that no link is followed even if one takes
-// its place meanwhile.
+// descend opens a folder of the workspace step by step, so that no link is followed even if one
+// takes its place meanwhile.
 func descend(root *os.Root, dir string, create bool) (*os.Root, error) {
 	at, err := root.OpenRoot(".")
 	if err != nil || dir == "." {

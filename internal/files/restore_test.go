@@ -18,7 +18,8 @@ import (
 	"webchat/internal/proc"
 )
 
-// tree is all that a workspace has: each file with its mode and text. Folders count by what is in them.
+// tree is all that a workspace has: each file with its mode and text. Folders count by what is in
+// them.
 func (s *snapshots) tree() (all map[string]string) {
 	s.t.Helper()
 	all = map[string]string{}
@@ -95,8 +96,8 @@ func (s *snapshots) do(errs ...error) {
 	}
 }
 
-// What a turn did is undone, and done again, byte by byte: what was written, made, deleted, moved, made
-// executable or a link, and folders where files were. What somebody changed since stays.
+// What a turn did is undone, and done again, byte by byte: what was written, made, deleted, moved,
+// made executable or a link, and folders where files were. What somebody changed since stays.
 func TestRestore(t *testing.T) {
 	s := newSnapshots(t)
 	at := func(name string) string { return filepath.Join(s.workspace.dir, name) }
@@ -147,8 +148,8 @@ func TestRestore(t *testing.T) {
 	}
 }
 
-// A file that was there before the turn, where the first snapshot did not have it, is no file of the
-// turn's. What no snapshot has is named where it changed.
+// A file that was there before the turn, where the first snapshot did not have it, is no file of
+// the turn's. What no snapshot has is named where it changed.
 func TestRestoreLeavesWhatItDoesNotKnow(t *testing.T) {
 	s := newSnapshots(t)
 	s.write(".gitignore", "build/\n")
@@ -174,8 +175,8 @@ func TestRestoreLeavesWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
-// If one file cannot be written, none is: neither where that is found before anything is changed, nor
-// in the middle.
+// If one file cannot be written, none is: neither where that is found before anything is changed,
+// nor in the middle.
 func TestRestoreAllOrNothing(t *testing.T) {
 	for _, name := range []string{"lost", "gone/lost"} {
 		s := newSnapshots(t)

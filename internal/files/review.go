@@ -84,9 +84,9 @@ const (
 	ReviewLink    Unreviewed = "link"    // it is or was a link
 )
 
-// Review returns what the agent changed in the files of the workspace. For turns that is what differs
-// between snapshots; where there are none, what the agent's edits carried, and what commands changed is
-// known against the commit alone.
+// Review returns what the agent changed in the files of the workspace. For turns that is what
+// differs between snapshots; where there are none, what the agent's edits carried, and what
+// commands changed is known against the commit alone.
 func (s ChangeSource) Review(ctx context.Context, of ReviewOf) (r Review, err error) {
 	h, err := s.history(ctx)
 	if err != nil {

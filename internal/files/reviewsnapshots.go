@@ -10,12 +10,12 @@ import (
 	"webchat/internal/event"
 )
 
-// bySnapshots is how many edits a file is said to have that is compared by snapshots, beside the place
-// of the turn: no other review of it has as many.
+// bySnapshots is how many edits a file is said to have that is compared by snapshots, beside the
+// place of the turn: no other review of it has as many.
 const bySnapshots = 1 << 32
 
-// ends returns the snapshots between which turns acted, the number of the last such turn, and whether
-// they hold what all did.
+// ends returns the snapshots between which turns acted, the number of the last such turn, and
+// whether they hold what all did.
 func ends(turns []Turn) (was, left string, last int, ok bool) {
 	for i, t := range turns {
 		switch {
@@ -75,8 +75,8 @@ type TurnUndo struct {
 	Dry   bool // nothing is written
 }
 
-// Undo brings back what a turn changed, commands included, as [Snapshots.Restore] does. The error is
-// [ErrNoSnapshot] if what the turn found and left is not known.
+// Undo brings back what a turn changed, commands included, as [Snapshots.Restore] does. The error
+// is [ErrNoSnapshot] if what the turn found and left is not known.
 func (s ChangeSource) Undo(ctx context.Context, u TurnUndo) (r Restored, err error) {
 	h, err := s.history(ctx)
 	if err != nil {

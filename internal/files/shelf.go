@@ -215,8 +215,8 @@ func (p *shelf) names(ctx context.Context, args []string, each func(tag byte, na
 	})
 }
 
-// overruled finds the files that a repository tracks though they are ignored, and those of the index
-// that are ignored by now.
+// overruled finds the files that a repository tracks though they are ignored, and those of the
+// index that are ignored by now.
 func (p *shelf) overruled(ctx context.Context, git string, again bool, names *[]string, index, out map[string]bool) error {
 	staged, _ := os.Lstat(filepath.Join(git, "index"))
 	if git == "" {

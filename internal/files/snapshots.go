@@ -52,9 +52,10 @@ type SnapshotsConfig struct {
 // ignored, files that may hold secrets, those over 64 MiB, pipes and other repositories below are
 // not in them.
 //
-// Each workspace has a git folder below Dir with an index of its own, so that what did not change is
-// only looked at. No configuration but the user's list of ignored files is read, and nothing runs
-// that files of the workspace name. What is kept is read here, below the workspace, by no link.
+// Each workspace has a git folder below Dir with an index of its own, so that what did not change
+// is only looked at. No configuration but the user's list of ignored files is read, and nothing
+// runs that files of the workspace name. What is kept is read here, below the workspace, by no
+// link.
 //
 // All methods may be called from any goroutine.
 type Snapshots struct {
@@ -90,8 +91,8 @@ type stamp struct {
 	Written int64 `json:"written"` // in nanoseconds
 }
 
-// Take keeps what a workspace is now, for a session, under an id that is unique in it. The errors are
-// [ErrNoGit], [ErrTooMuch], that of ctx, and those of git and the disk.
+// Take keeps what a workspace is now, for a session, under an id that is unique in it. The errors
+// are [ErrNoGit], [ErrTooMuch], that of ctx, and those of git and the disk.
 func (s *Snapshots) Take(ctx context.Context, workspace, session, id string) error {
 	return s.look(ctx, workspace, func(ctx context.Context, p *shelf) error {
 		snap := snapshot{At: s.cfg.Now()}
@@ -106,8 +107,8 @@ func (s *Snapshots) Take(ctx context.Context, workspace, session, id string) err
 	})
 }
 
-// Warm looks at a workspace if this process did not yet, so that the next snapshot only has to take in
-// what changes until then. The errors are those of [Snapshots.Take].
+// Warm looks at a workspace if this process did not yet, so that the next snapshot only has to take
+// in what changes until then. The errors are those of [Snapshots.Take].
 func (s *Snapshots) Warm(ctx context.Context, workspace string) error {
 	return s.look(ctx, workspace, func(ctx context.Context, p *shelf) error {
 		if p.files != "" {

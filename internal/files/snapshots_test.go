@@ -62,8 +62,9 @@ func (s *snapshots) changed(was, left string) string {
 	return strings.Join(all, ", ")
 }
 
-// Snapshots hold what git tracks or would offer to add, in a repository, in a part of one and without
-// one, and nothing of what is ignored, secret, too large, special, or of other repositories.
+// Snapshots hold what git tracks or would offer to add, in a repository, in a part of one and
+// without one, and nothing of what is ignored, secret, too large, special, or of other
+// repositories.
 func TestSnapshotsHoldTheWorkspace(t *testing.T) {
 	for _, kind := range []string{"no repository", "a repository", "a part of a repository"} {
 		t.Run(kind, func(t *testing.T) {
@@ -172,7 +173,8 @@ func TestSnapshotsOfNothingNew(t *testing.T) {
 	}
 }
 
-// What a session has is deleted with it, down to the bytes; where all is too large, the oldest goes.
+// What a session has is deleted with it, down to the bytes; where all is too large, the oldest
+// goes.
 func TestSnapshotsEnd(t *testing.T) {
 	s := newSnapshots(t)
 	s.git(".", "init", "-q")

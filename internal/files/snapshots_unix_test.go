@@ -14,8 +14,8 @@ import (
 	"webchat/internal/files"
 )
 
-// THREATS 115: nothing runs that a workspace names, nothing is read that a link leads to, and nothing
-// is waited for.
+// THREATS 115: nothing runs that a workspace names, nothing is read that a link leads to, and
+// nothing is waited for.
 func TestThreat115HostileWorkspace(t *testing.T) {
 	s := newSnapshots(t)
 	s.git(".", "init", "-q")

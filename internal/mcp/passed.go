@@ -26,9 +26,9 @@ const (
 	sessionIDKey = "Mcp-Session-Id"
 )
 
-// Passed is an MCP server of the user's that is a program, for agents that cannot start it: it answers
-// over streamable HTTP and passes all messages on as they are, both ways. Each session over HTTP has a
-// program of its own, which ends with it. Its methods may be called concurrently.
+// Passed is an MCP server of the user's that is a program, for agents that cannot start it: it
+// answers over streamable HTTP and passes all messages on as they are, both ways. Each session over
+// HTTP has a program of its own, which ends with it. Its methods may be called concurrently.
 //
 //	p := mcp.Pass(server, dir, env, logger)
 //	http.Handle("/files", p)
@@ -140,7 +140,8 @@ func (p *Passed) begin() (*passing, error) {
 	return s, nil
 }
 
-// pass passes messages on until one side has ended. What a client does not take is lost to it alone.
+// pass passes messages on until one side has ended. What a client does not take is lost to it
+// alone.
 func pass(ctx context.Context, from, to mcp.Connection) {
 	for {
 		m, err := from.Read(ctx)

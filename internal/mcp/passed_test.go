@@ -13,7 +13,8 @@ import (
 	webmcp "webchat/internal/mcp"
 )
 
-// A server that is a program is the same over HTTP, with a program for each session that ends with it.
+// A server that is a program is the same over HTTP, with a program for each session that ends with
+// it.
 func TestPassed(t *testing.T) {
 	p := webmcp.Pass(agent.MCPServer{Type: "stdio", Command: os.Args[0], Env: map[string]string{"MCP_STANDIN": "good"}}, t.TempDir(), os.Environ(), slog.New(slog.DiscardHandler))
 	defer p.Close()

@@ -22,10 +22,10 @@ const contentHead = 64 << 10
 // looksHeld says of a file what its content looks like.
 const looksHeld = "holds what looks like a key or password"
 
-// HoldsSecret reports whether a file with this name and content holds what looks like a key or password
-// within its first 64 KiB. It is the one judge of content: of files that an act names, of uploads, and
-// of git's settings. In source code names say little, so only what looks like a credential whatever it
-// is set to counts there, and in binary data.
+// HoldsSecret reports whether a file with this name and content holds what looks like a key or
+// password within its first 64 KiB. It is the one judge of content: of files that an act names, of
+// uploads, and of git's settings. In source code names say little, so only what looks like a
+// credential whatever it is set to counts there, and in binary data.
 func HoldsSecret(name string, content []byte) bool {
 	content = plainText(content[:min(len(content), contentHead)])
 	switch {
@@ -67,8 +67,8 @@ func zeros(b []byte, first int) bool {
 	return true
 }
 
-// Upload says of a file from elsewhere, in a sentence without its subject, why it goes to a model only
-// after the user said so; empty if nothing hints at a secret.
+// Upload says of a file from elsewhere, in a sentence without its subject, why it goes to a model
+// only after the user said so; empty if nothing hints at a secret.
 func Upload(name string, content []byte) (looks string) {
 	switch {
 	case Sensitive(name):
@@ -79,8 +79,8 @@ func Upload(name string, content []byte) (looks string) {
 	return ""
 }
 
-// Named is [Policy.File] of an open file that an act names, which no list and no search does: where its
-// names say nothing, its content decides. The Secret of the ruling is then the file.
+// Named is [Policy.File] of an open file that an act names, which no list and no search does: where
+// its names say nothing, its content decides. The Secret of the ruling is then the file.
 func (p *Policy) Named(opened *os.File, asked ...string) agent.Ruling {
 	st, err := opened.Stat()
 	if err != nil {

@@ -208,8 +208,8 @@ func (i *instructionSet) addImport(from, name string) {
 	}
 }
 
-// leadsToSecret reports whether what a link or an import names may hold a secret, by its name or its
-// content. Source code, which texts are here, is judged by its name.
+// leadsToSecret reports whether what a link or an import names may hold a secret, by its name or
+// its content. Source code, which texts are here, is judged by its name.
 func leadsToSecret(name string) bool {
 	return SensitiveFile(name) || !isSource(name) && headHolds(name)
 }

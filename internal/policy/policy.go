@@ -81,7 +81,8 @@ type Config struct {
 	Asks      []string // tools whose commands are asked about even if they only read
 	Path      string   // the variable by which programs are found; a folder of the workspace in it takes the built-in rule from commands
 	// Tracked reports whether git tracks a file, by its absolute path with links followed. It is asked
-	// about source code that holds what looks like a key, and answers within seconds. Nil: git tracks none.
+	// about source code that holds what looks like a key, and answers within seconds. Nil: git tracks
+	// none.
 	Tracked func(name string) bool
 	Secrets []Secret // those that are never opened; the first that holds a path decides
 }
@@ -218,9 +219,10 @@ func (r readyRule) mayMatch(act agent.Permission) bool {
 		r.named(act) && !understood(act.Resource)
 }
 
-// named reports whether the rule is about the act's tool: by the name that the agent calls it by, or,
-// of a tool of an MCP server, as SERVER-TOOL. A name that the server alone chose allows nothing.
-// Where the agent does not say which server that is, what only looks like the name asks and denies.
+// named reports whether the rule is about the act's tool: by the name that the agent calls it by,
+// or, of a tool of an MCP server, as SERVER-TOOL. A name that the server alone chose allows
+// nothing. Where the agent does not say which server that is, what only looks like the name asks
+// and denies.
 func (r readyRule) named(act agent.Permission) bool {
 	full := act.ServerTool()
 	switch {
@@ -237,8 +239,8 @@ func (r readyRule) named(act agent.Permission) bool {
 	return full == "" && r.Decision != event.Allow && looksLikeTool(r.Tool, act.ToolName)
 }
 
-// looksLikeTool reports whether two names may be those of one tool of an MCP server, in the ways in which
-// agents write them: mcp__pad__peek, mcp_pad_peek, pad_peek, pad/peek and pad-peek.
+// looksLikeTool reports whether two names may be those of one tool of an MCP server, in the ways in
+// which agents write them: mcp__pad__peek, mcp_pad_peek, pad_peek, pad/peek and pad-peek.
 func looksLikeTool(a, b string) bool {
 	a, b = bareTool(a), bareTool(b)
 	const begin = "mcp-"

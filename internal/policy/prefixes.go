@@ -213,8 +213,8 @@ func (p *Policy) reaches(words []string, cwd string) bool {
 	})
 }
 
-// paths are what may be a path in a word: all of it, the parts of "--file=a:b", of "f=@a;type=b" and
-// of "f=<a", and what follows an option of one letter, as in "-fa". To a program that knows no
+// paths are what may be a path in a word: all of it, the parts of "--file=a:b", of "f=@a;type=b"
+// and of "f=<a", and what follows an option of one letter, as in "-fa". To a program that knows no
 // addresses "file:///a" is below a folder of that name.
 func paths(word string) []string {
 	all := []string{word}

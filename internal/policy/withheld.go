@@ -9,10 +9,10 @@ import (
 	"webchat/internal/event"
 )
 
-// Withheld reports what the user's rules about reading, and those about writing, keep from a command
-// whatever it does: whether the first that is about an absolute path without links denies or asks. Rules
-// of a tool's name are about that tool only. A rule that takes in the workspace itself keeps nothing that
-// way; see [Policy.Unheld].
+// Withheld reports what the user's rules about reading, and those about writing, keep from a
+// command whatever it does: whether the first that is about an absolute path without links denies
+// or asks. Rules of a tool's name are about that tool only. A rule that takes in the workspace
+// itself keeps nothing that way; see [Policy.Unheld].
 func (p *Policy) Withheld(name string) (read, write bool) {
 	names := []string{filepath.ToSlash(name)}
 	if p.inside(names[0]) {
@@ -38,8 +38,9 @@ func (p *Policy) isWhole(r readyRule) bool {
 	return r.path == nil || slices.ContainsFunc(p.roots, r.path.match)
 }
 
-// Unheld returns the number of the first rule that denies or asks about reading or writing and takes in
-// the workspace itself: nothing but a question before a command can keep it. 0: there is none.
+// Unheld returns the number of the first rule that denies or asks about reading or writing and
+// takes in the workspace itself: nothing but a question before a command can keep it. 0: there is
+// none.
 func (p *Policy) Unheld() int {
 	for _, r := range p.rules {
 		if r.Decision != event.Allow && (r.Kind == agent.KindRead || r.Kind == agent.KindWrite) && p.isWhole(r) {
@@ -49,8 +50,8 @@ func (p *Policy) Unheld() int {
 	return 0
 }
 
-// WithheldBelow returns absolute paths at or below which is all that [Policy.Withheld] reports, as far as
-// rules write them out.
+// WithheldBelow returns absolute paths at or below which is all that [Policy.Withheld] reports, as
+// far as rules write them out.
 func (p *Policy) WithheldBelow() (all []string) {
 	for _, r := range p.rules {
 		if !p.withholds(r) {

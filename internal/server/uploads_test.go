@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// An upload that may hold secrets by its name or content goes after the user said so, as a file of the
-// workspace does, and one that holds the API token never.
+// An upload that may hold secrets by its name or content goes after the user said so, as a file of
+// the workspace does, and one that holds the API token never.
 func TestUploadsThatMayHoldSecrets(t *testing.T) {
 	h := newHouse(t)
 	_, session := h.session(t)

@@ -62,8 +62,8 @@ func TestVeiledSearch(t *testing.T) {
 	}
 }
 
-// An agent that shows a file whose content looks like a secret is asked about, and the card says why,
-// without it. What the user opens has dots.
+// An agent that shows a file whose content looks like a secret is asked about, and the card says
+// why, without it. What the user opens has dots.
 func TestThreat46AgentsShowWhatHoldsASecret(t *testing.T) {
 	h := newHouse(t)
 	h.file("deploy.yaml", "host: db.example\npassword: "+secret+"\n")

@@ -50,8 +50,8 @@ func (s *Session) running() *turn {
 	return s.turn
 }
 
-// keepBefore begins to keep what the workspace is, once in a turn. It returns nil if none is kept: also
-// unless now, where no model is that could act without a question; and beside the turns.
+// keepBefore begins to keep what the workspace is, once in a turn. It returns nil if none is kept:
+// also unless now, where no model is that could act without a question; and beside the turns.
 func (s *Session) keepBefore(t *turn, now bool) *before {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,7 +107,8 @@ func (s *Session) beforePrompt(t *turn) {
 	}
 }
 
-// spoil ends a snapshot that is not kept yet: a tool of the agent's own ran, and what it did may be in it.
+// spoil ends a snapshot that is not kept yet: a tool of the agent's own ran, and what it did may be
+// in it.
 func (b *before) spoil() {
 	if b != nil {
 		b.cancel() // which does nothing once it is kept

@@ -49,8 +49,8 @@ func (k *kept) Take(ctx context.Context, _, _, id string) error {
 
 func (k *kept) Count(context.Context, string, string, string, string) (int64, error) { return 3, nil }
 
-// A turn that acts has a snapshot of what was before its first act, and one of its end. An act waits
-// two seconds for the first, and the turn says why there is none.
+// A turn that acts has a snapshot of what was before its first act, and one of its end. An act
+// waits two seconds for the first, and the turn says why there is none.
 func TestSnapshotsOfATurn(t *testing.T) {
 	runs := func(ctx context.Context, h agent.Host) error {
 		_, err := h.CallTool(ctx, agent.ToolCall{ID: "c1", Name: "run", Arguments: []byte(`{}`)})

@@ -75,8 +75,8 @@ func (d *damage) count(id eventlog.ID) int {
 	return len(d.known[id])
 }
 
-// keep copies a damaged row, once, and returns where the copy is, in the data folder; empty if there
-// are no copies, or it could not be copied, and is tried again at the next reading.
+// keep copies a damaged row, once, and returns where the copy is, in the data folder; empty if
+// there are no copies, or it could not be copied, and is tried again at the next reading.
 func (d *damage) keep(id eventlog.ID, row badRow) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()

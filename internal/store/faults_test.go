@@ -285,8 +285,8 @@ func TestDatabaseRefusesHoles(t *testing.T) {
 	}
 }
 
-// TestDamagedEvents: an entry that is missing, no event, or not what was written costs that entry, is
-// copied once, and its session is known to have damage, also after a restart.
+// TestDamagedEvents: an entry that is missing, no event, or not what was written costs that entry,
+// is copied once, and its session is known to have damage, also after a restart.
 func TestDamagedEvents(t *testing.T) {
 	dir := t.TempDir()
 	db := mustOpen(t, dir)

@@ -10,10 +10,10 @@ import (
 	"os"
 )
 
-// pages reads the rows of tables from a file that SQLite calls malformed, page by page, with what its
-// journal has committed. It asks nothing of what may be damaged but that a row reads like one: not
-// the schema, not the tree, not how many rows a page says that it has. Offsets are those of SQLite's
-// file format and of its WAL-mode file format.
+// pages reads the rows of tables from a file that SQLite calls malformed, page by page, with what
+// its journal has committed. It asks nothing of what may be damaged but that a row reads like one:
+// not the schema, not the tree, not how many rows a page says that it has. Offsets are those of
+// SQLite's file format and of its WAL-mode file format.
 type pages struct {
 	file, journal *os.File
 	size, count   int64

@@ -56,9 +56,10 @@ type PostgresConfig struct {
 // oldestServer is the oldest PostgreSQL that is supported.
 const oldestServer = 14
 
-// Postgres keeps sessions in a PostgreSQL database. It guarantees what [DB] does, but makes no copies
-// of damaged events. What was committed and not acknowledged is asked for until it is known. Several replicas may share the database: each session
-// is written by the one that took it with [Postgres.Take], or that began it.
+// Postgres keeps sessions in a PostgreSQL database. It guarantees what [DB] does, but makes no
+// copies of damaged events. What was committed and not acknowledged is asked for until it is known.
+// Several replicas may share the database: each session is written by the one that took it with
+// [Postgres.Take], or that began it.
 //
 // Any pooler works: there are no prepared statements and no state of a connection. Texts that users
 // and agents wrote are bytea, since PostgreSQL's text takes no NUL and only UTF-8.

@@ -103,8 +103,8 @@ func postgresRefusals(t *testing.T, server *postgrestest.Server) {
 	}
 }
 
-// An event whose bytes are not those that were written costs that event, and its session is known to
-// have damage.
+// An event whose bytes are not those that were written costs that event, and its session is known
+// to have damage.
 func postgresDamaged(t *testing.T, server *postgrestest.Server) {
 	at := server.Database(t)
 	db := openPostgres(t, at)
@@ -312,8 +312,8 @@ func postgresOwners(t *testing.T, server *postgrestest.Server) {
 	}
 }
 
-// wait returns when as many statements as n wait for a lock. It looks from a connection of its own: within
-// a transaction PostgreSQL shows only who was connected at its first look.
+// wait returns when as many statements as n wait for a lock. It looks from a connection of its own:
+// within a transaction PostgreSQL shows only who was connected at its first look.
 func wait(t *testing.T, at string, n int) {
 	t.Helper()
 	seen := must(pgx.Connect(t.Context(), at))

@@ -61,9 +61,9 @@ func rowsOf(ctx context.Context, t tables, d *damage, text string, args ...any) 
 	return all, err
 }
 
-// entriesOf reads entries of a log by a statement that selects the sequence, the bytes and the sum of
-// each, or -1, and the last sequence of the log, which it returns where there are entries. A hole and
-// a damaged event are [ErrCorrupt].
+// entriesOf reads entries of a log by a statement that selects the sequence, the bytes and the sum
+// of each, or -1, and the last sequence of the log, which it returns where there are entries. A
+// hole and a damaged event are [ErrCorrupt].
 func entriesOf(ctx context.Context, t tables, seq int64, text string, args ...any) (
 	entries []event.Entry, last int64, err error) {
 	err = t.query(ctx, func(found record) error {

@@ -278,8 +278,8 @@ func (w *wreck) order(s *remains) (id eventlog.ID) {
 	return ""
 }
 
-// session gives what writes a session to put, a part at a time, and returns how many events are lost:
-// in their places are [event.SessionDamaged].
+// session gives what writes a session to put, a part at a time, and returns how many events are
+// lost: in their places are [event.SessionDamaged].
 func (w *wreck) session(id eventlog.ID, s *remains, put func(n int, one func(context.Context, *file) error) error) (lost int, err error) {
 	last := s.events[len(s.events)-1].seq
 	sum := eventlog.Summary{ID: id, Status: event.Idle}

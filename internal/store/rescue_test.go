@@ -15,7 +15,8 @@ import (
 	"webchat/internal/store/storetest"
 )
 
-// varied returns a closed store's folder with sessions of all kinds, and what they are by their ids.
+// varied returns a closed store's folder with sessions of all kinds, and what they are by their
+// ids.
 func varied(t *testing.T) (dir string, want map[eventlog.ID]string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -102,8 +103,8 @@ func damagedCopy(t *testing.T, from string, spoil func(file []byte)) (*DB, Rescu
 	return db, r, dir
 }
 
-// TestLostPages: of a page that is gone the events are named where they were, and sessions are listed
-// by what their logs say. The damaged file is kept as it was.
+// TestLostPages: of a page that is gone the events are named where they were, and sessions are
+// listed by what their logs say. The damaged file is kept as it was.
 func TestLostPages(t *testing.T) {
 	from, want := varied(t)
 	has := func(b []byte, text string) bool { return b[0] == leaf && bytes.Contains(b, []byte(text)) }
@@ -191,8 +192,8 @@ func TestRescueReadsTheJournal(t *testing.T) {
 	}
 }
 
-// TestRescueIsAllOrNothing: a start that was killed before the new file was in its place puts it there,
-// and what is not complete is made anew.
+// TestRescueIsAllOrNothing: a start that was killed before the new file was in its place puts it
+// there, and what is not complete is made anew.
 func TestRescueIsAllOrNothing(t *testing.T) {
 	from, want := varied(t)
 	dir := t.TempDir()

@@ -102,8 +102,9 @@ func TestFlippedBits(t *testing.T) {
 
 func TestStartsWithFlippedBits(t *testing.T) { flips(t, 40) }
 
-// TestFlippedHeadersCostNothing: one bit is wrong in the header of one page, of each in turn. All that
-// was is there afterwards; of a page with a part of a long event, which has no header, all but that.
+// TestFlippedHeadersCostNothing: one bit is wrong in the header of one page, of each in turn. All
+// that was is there afterwards; of a page with a part of a long event, which has no header, all but
+// that.
 func TestFlippedHeadersCostNothing(t *testing.T) {
 	from, want := varied(t)
 	file, err := os.ReadFile(filepath.Join(from, FileName))

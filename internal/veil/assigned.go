@@ -288,7 +288,8 @@ func isSecret(value, name []byte, likely, variable, quoted bool) bool {
 	return random(value, digits, letters)
 }
 
-// isVersion reports whether a value is a version or a range of them, as packages such as jsonwebtoken have.
+// isVersion reports whether a value is a version or a range of them, as packages such as
+// jsonwebtoken have.
 func isVersion(value []byte) bool {
 	numbers, _, _ := bytes.Cut(bytes.TrimLeft(value, "^~<>=v"), []byte("-"))
 	return bytes.IndexByte(numbers, '.') > 0 && len(bytes.Trim(numbers, "0123456789.x*")) == 0

@@ -337,8 +337,9 @@ func TestThreat88OnlyAMarkMakesACallOurs(t *testing.T) {
 	}
 }
 
-// THREATS 113: an agent that says which server a tool is of says it to rules, which know the tool by
-// one name. Of presets only Claude Code asks about each such tool, and the others are said not to.
+// THREATS 113: an agent that says which server a tool is of says it to rules, which know the tool
+// by one name. Of presets only Claude Code asks about each such tool, and the others are said not
+// to.
 func TestThreat113ToolsOfServersHaveOneName(t *testing.T) {
 	for mark, c := range map[acp.Mark]struct{ id, call, tool, full string }{
 		acp.MarkClaude: {"c1", `"kind":"other","name":"mcp__docs__find","rawInput":{"q":"x"},"_meta":{"claudeCode":{"toolName":"mcp__docs__find","mcpServer":{"name":"docs","source":"user"}}}`, "mcp__docs__find", "docs-find"},

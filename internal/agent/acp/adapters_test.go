@@ -133,8 +133,8 @@ func TestThreat53RealCodexPatchesElsewhere(t *testing.T) {
 	}
 }
 
-// The real Codex shows no command that it refuses by itself, and tells of a provider's refusal as of an
-// answer. The first is said, and the second is an error.
+// The real Codex shows no command that it refuses by itself, and tells of a provider's refusal as
+// of an answer. The first is said, and the second is an error.
 func TestRealCodexTellsNothingOfWhatItRefuses(t *testing.T) {
 	h, model, _ := sitWith(t, "codex-acp", nil)
 	const refused, runs = `{"cmd":"touch a","sandbox_permissions":"with_additional_permissions","additional_permissions":{"file_system":{"write":["/etc"]}}}`, `{"cmd":"ls"}`
@@ -307,7 +307,8 @@ func TestRealClaudeReadsLessThanItShows(t *testing.T) {
 	}
 }
 
-// The real Claude Code tries a call of its model again by itself, and it is reported while it waits.
+// The real Claude Code tries a call of its model again by itself, and it is reported while it
+// waits.
 func TestRealClaudeSaysThatItTriesAgain(t *testing.T) {
 	model, with := realAgent(t, "claude-agent-acp")
 	to, err := url.Parse(model.URL())

@@ -146,7 +146,8 @@ func TestErrorsAsAgentsTellThem(t *testing.T) {
 	}
 }
 
-// An agent that goes on after a call of its model that it shows nothing of refused something by itself.
+// An agent that goes on after a call of its model that it shows nothing of refused something by
+// itself.
 func TestWhatAnAgentRefusesByItself(t *testing.T) {
 	const step, tool = `{"sessionUpdate":"usage_update","size":100,"used":1}`, `{"sessionUpdate":"tool_call","toolCallId":"c1","kind":"execute","title":"ls","status":"completed","rawInput":{"command":"ls"}}`
 	const runs = `{"sessionUpdate":"tool_call","toolCallId":"c2","kind":"execute","title":"sleep","status":"in_progress","rawInput":{"command":"sleep"}}`

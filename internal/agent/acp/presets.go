@@ -53,8 +53,8 @@ type Preset struct {
 	Commands      string // what its questions about commands lack
 	// Hosts are where it signs in and where its models are, as the sandbox names them.
 	Hosts []string
-	// State are the folders in which it keeps what it needs again. Empty: it is given a home of its own
-	// where it is confined.
+	// State are the folders in which it keeps what it needs again. Empty: it is given a home of its
+	// own where it is confined.
 	State []State
 	// ConfinedMode is the mode that it has where its tree is confined, since its own sandbox cannot be
 	// had there; empty: Mode.
@@ -152,8 +152,8 @@ func Presets() map[string]Preset {
 				// Settings of a folder would run its servers; its CLAUDE.md comes as that of one
 				// more folder.
 				options := object{"disallowedTools": []string{"Read"}, "allowDangerouslySkipPermissions": all, "settingSources": []string{"user"}, "additionalDirectories": []string{"."}}
-				// By itself it asks nothing before what it takes for reading, such as cat .env, nor
-				// before what its user's own settings allow, tools of servers among it: 2.1.316. These settings are of this
+				// By itself it asks nothing before what it takes for reading, such as cat .env, nor before what
+				// its user's own settings allow, tools of servers among it: 2.1.316. These settings are of this
 				// conversation only, and go before those.
 				options["settings"] = object{"permissions": object{"ask": []string{"Bash", "Grep", "Glob", "Edit", "Write", "NotebookEdit", "WebFetch", "mcp__*"}}}
 				// What might be typed next, which webchat does not show, would be a call of the

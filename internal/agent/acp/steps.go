@@ -9,8 +9,8 @@ import (
 )
 
 // steps are the calls of the agent's model in a turn, of which each ends in a usage_update: between
-// two of them it was a tool that made the agent go on. Where the agent reports none, it refused what
-// the model asked for by itself (codex-acp 2.6.0).
+// two of them it was a tool that made the agent go on. Where the agent reports none, it refused
+// what the model asked for by itself (codex-acp 2.6.0).
 type steps struct {
 	acted  bool // a tool was reported since the last end
 	silent bool // none was before it

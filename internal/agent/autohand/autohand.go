@@ -47,8 +47,8 @@ type Config struct {
 	// Hook is the command that hands what the CLI asks its hooks to [Forward]; the name of a socket
 	// follows it.
 	Hook []string
-	// Confine returns what runs the CLI for a conversation in a workspace, confined: it is given dir, and
-	// the socket of its hooks. nil: it may touch what its user may.
+	// Confine returns what runs the CLI for a conversation in a workspace, confined: it is given dir,
+	// and the socket of its hooks. nil: it may touch what its user may.
 	Confine func(ctx context.Context, workspace, dir, socket string, cmd proc.Command) (proc.Command, error)
 	// Silence is after how long without a sign of life the user is warned, Stall after how long the
 	// turn is ended; 0 means a minute, ten minutes.

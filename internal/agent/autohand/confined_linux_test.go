@@ -14,8 +14,8 @@ import (
 	"webchat/internal/proc"
 )
 
-// Confined, the CLI reaches the tools that are lent to it and webchat by its hook, and writes in the
-// workspace and nowhere else.
+// Confined, the CLI reaches the tools that are lent to it and webchat by its hook, and writes in
+// the workspace and nowhere else.
 func TestConfined(t *testing.T) {
 	if err := proc.Confines(); err != nil {
 		t.Skip("nothing can be confined here:", err)

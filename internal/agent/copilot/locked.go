@@ -15,8 +15,8 @@ import (
 )
 
 // locked knows which calls wait for whose questions: from its question about an edit to the answer,
-// the CLI keeps the edits of the same file by all other sessions waiting, under a call that has begun
-// (1.0.102). It does not report that.
+// the CLI keeps the edits of the same file by all other sessions waiting, under a call that has
+// begun (1.0.102). It does not report that.
 type locked struct {
 	mu    sync.Mutex
 	asked map[*asked]struct{}

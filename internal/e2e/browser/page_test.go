@@ -283,7 +283,8 @@ func (p *page) look(width, height int64, scheme string) {
 	}))
 }
 
-// shot keeps a picture of the page for looking at, with WEBCHAT_SCREENS=1 or once a test has failed.
+// shot keeps a picture of the page for looking at, with WEBCHAT_SCREENS=1 or once a test has
+// failed.
 func (p *page) shot(name string) {
 	p.t.Helper()
 	if os.Getenv("WEBCHAT_SCREENS") == "" && !p.t.Failed() {

@@ -67,8 +67,8 @@ func (p *Pump) Publish(ctx context.Context, f Frame) error {
 
 // What the agent changed in a turn is reviewed on the Desk by the keyboard: kept, undone, brought
 // back, commented on; chips with their price go with the next prompt as lines. The whole turn is
-// undone but for a file that somebody changed meanwhile, with what a command did. The folder is in no
-// repository.
+// undone but for a file that somebody changed meanwhile, with what a command did. The folder is in
+// no repository.
 func TestReviewOfATurn(t *testing.T) {
 	snapshots := files.NewSnapshots(files.SnapshotsConfig{Dir: t.TempDir(), Env: os.Environ()})
 	h := newHouse(t, func(c *sessions.Config, s *server.Config) { c.Snapshots, s.Snapshots = snapshots, snapshots })

@@ -31,8 +31,9 @@ func (p *page) shift(seconds string) {
 	p.js(`localStorage.setItem('shift', ` + seconds + `)`)
 }
 
-// An agent that hangs: what is waited for since when stands at the conversation's end and in the list
-// of sessions, in each tab and after a reload, until something arrives, and a button ends the turn.
+// An agent that hangs: what is waited for since when stands at the conversation's end and in the
+// list of sessions, in each tab and after a reload, until something arrives, and a button ends the
+// turn.
 func TestSilenceIsShown(t *testing.T) {
 	h := newHouse(t)
 	steps := make(chan event.Data)
