@@ -33,21 +33,29 @@ func TestAgentsRunNothingOfAWorkspace(t *testing.T) {
 		"copilot-acp": {copilot, scripted.Step{Tool: "bash", Arguments: `{"command":"touch x","description":"try"}`}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path, err := filepath.Abs(a.bin)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := os.Stat(filepath.Join(path, acp.Presets()[name].Command[0])); err != nil {
-				if os.Getenv("CI") != "" {
-					t.Fatal("it is not installed: run scripts/agents.sh and scripts/copilot.sh, which need npm")
-				}
-				t.Skip("it is not installed, so it is not tried")
-			}
+			path := installed(t, a.bin, name)
 			for _, f := range ran(t, name, path, a.step) {
 				t.Errorf("%s was run", f)
 			}
 		})
 	}
+}
+
+// installed returns the absolute path of a folder that has the program of a preset. Without it the
+// test is skipped; in CI it fails.
+func installed(t *testing.T, bin, name string) string {
+	t.Helper()
+	path, err := filepath.Abs(bin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(path, acp.Presets()[name].Command[0])); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal("it is not installed: run scripts/agents.sh and scripts/copilot.sh, which need npm")
+		}
+		t.Skip("it is not installed, so it is not tried")
+	}
+	return path
 }
 
 // ran returns what was run of a hostile folder.

@@ -46,13 +46,7 @@ func realConfined(t *testing.T, name, tool, argument string, asks int, files map
 	if err := proc.Confines(); err != nil {
 		t.Skip("nothing can be confined here:", err)
 	}
-	bin, err := filepath.Abs(filepath.Join("..", "..", ".cache", "agents", "node_modules", ".bin"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(filepath.Join(bin, acp.Presets()[name].Command[0])); err != nil {
-		t.Skip("it is not installed, so it is not tried: run scripts/agents.sh")
-	}
+	bin := installed(t, filepath.Join("..", "..", ".cache", "agents", "node_modules", ".bin"), name)
 	model, err := scripted.New(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"webchat/internal/agent"
-	"webchat/internal/agent/acp"
 	"webchat/internal/proc"
 )
 
@@ -19,18 +18,9 @@ import (
 // letter for each part, in the order of the table. What webchat relies on is the second
 // and the fifteenth.
 func TestCanaryOfRealAgents(t *testing.T) {
-	bin, err := filepath.Abs(filepath.Join("..", "..", ".cache", "agents", "node_modules", ".bin"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, want := range map[string]string{"claude": "ynnnLnyyyyyyyyn" + "ynyn", "codex": "ynnnLLyyyyyyyyn" + "ynyn"} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := os.Stat(filepath.Join(bin, acp.Presets()[name].Command[0])); err != nil {
-				if os.Getenv("CI") != "" {
-					t.Fatal("it is not installed: run scripts/agents.sh, which needs npm")
-				}
-				t.Skip("it is not installed, so it is not tried: run scripts/agents.sh")
-			}
+			bin := installed(t, filepath.Join("..", "..", ".cache", "agents", "node_modules", ".bin"), name)
 			o, out := canaries(t, want, "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"), "--backend", name)
 			asks(t, o, name, out)
 		})

@@ -132,8 +132,8 @@ var onFiles = []attack{
 	{"set an attribute of ~/.bashrc", unsure, held, func(s *scene) error { return unix.Setxattr(in(s, ".bashrc"), "user.evil", []byte("1"), 0) }, nil},
 	{"read ~/.ssh/id_rsa", lands, held, func(s *scene) error { return reads(in(s, ".ssh/id_rsa")) }, nil},
 	{"list ~/.ssh", lands, held, func(s *scene) error { _, err := os.ReadDir(in(s, ".ssh")); return err }, nil},
-	{"read another workspace", lands, held, func(s *scene) error { return reads(in(s, "work/other/x")) }, nil},
-	{"write another workspace", lands, held, func(s *scene) error { return create(in(s, "work/other/y")) }, nil},
+	{"read another workspace", lands, held, func(s *scene) error { return reads(in(s, "code/other/x")) }, nil},
+	{"write another workspace", lands, held, func(s *scene) error { return create(in(s, "code/other/y")) }, nil},
 	{"read webchat's token", lands, held, func(s *scene) error { return reads(in(s, ".local/share/webchat/token")) }, nil},
 	{"change webchat's settings", lands, held, func(s *scene) error { return create(in(s, ".config/webchat/config.yaml")) }, nil},
 	{"start with the session", lands, held, func(s *scene) error { return create(in(s, ".config/autostart/x.desktop")) }, nil},
@@ -462,8 +462,8 @@ func victims(t *testing.T, y *yard) *scene {
 func TestThreat110NothingGetsOut(t *testing.T) {
 	for _, confined := range []bool{false, true} {
 		t.Run(fmt.Sprintf("confined=%v", confined), func(t *testing.T) {
-			y := newYard(t, ".bashrc", ".zshrc", ".profile", ".ssh/id_rsa", "work/other/x", ".local/share/webchat/token", ".config/webchat/config.yaml", ".local/bin/own",
-				".cache/go-build/00/there", "go/pkg/mod/m/m.go", "work/proj/.env", "work/proj/.aws/credentials", "work/proj/.vscode/tasks.json", "work/proj/sub/x")
+			y := newYard(t, ".bashrc", ".zshrc", ".profile", ".ssh/id_rsa", "code/other/x", ".local/share/webchat/token", ".config/webchat/config.yaml", ".local/bin/own",
+				".cache/go-build/00/there", "go/pkg/mod/m/m.go", "code/proj/.env", "code/proj/.aws/credentials", "code/proj/.vscode/tasks.json", "code/proj/sub/x")
 			y.outside("git init -q .; ln .env twin")
 			s := victims(t, y)
 			s.Confined = confined

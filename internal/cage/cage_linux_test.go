@@ -38,7 +38,7 @@ func newYard(t testing.TB, files ...string) *yard {
 			t.Error(err)
 		}
 	})
-	y := &yard{t: t, home: base + "/home", work: base + "/home/work/proj"}
+	y := &yard{t: t, home: base + "/home", work: filepath.Join(base, "home", "code", "proj")}
 	y.Config = Config{Workspace: y.work, Home: y.home, Scratch: base + "/scratch", Logger: slog.New(slog.DiscardHandler),
 		Env: []string{"PATH=/usr/local/bin:/usr/local/go/bin:/usr/bin:/bin", "HOME=" + y.home}}
 	if err := os.MkdirAll(y.work, 0o755); err != nil {
@@ -107,7 +107,7 @@ func (y *yard) lines(n Needs, all ...[2]string) {
 
 // A command finds the workspace and the system, and of the user's folder what is named.
 func TestConfinedFolders(t *testing.T) {
-	y := newYard(t, ".bashrc", ".ssh/id_rsa", "work/other/x", ".cargo/bin/tool", ".cargo/credentials.toml", "notes/n", "shared/s", "bin/own", "work/proj/a")
+	y := newYard(t, ".bashrc", ".ssh/id_rsa", "code/other/x", ".cargo/bin/tool", ".cargo/credentials.toml", "notes/n", "shared/s", "bin/own", "code/proj/a")
 	y.write(".gitconfig", "[user]\n\tname = Somebody\n[http]\n\textraheader = Authorization: Bearer 0123456789abcdef0123456789abcdef\n")
 	y.Env[0] += ":" + y.home + "/bin:" + y.home
 	if err := os.Symlink("notes", y.home+"/link"); err != nil {
@@ -115,9 +115,9 @@ func TestConfinedFolders(t *testing.T) {
 	}
 	y.Read, y.Write = []string{"~/notes", "~/link"}, []string{y.home + "/shared"}
 	y.lines(Needs{}, [][2]string{
-		{"cat a; echo 1 >b; cat b", "work/proj/a1"},
-		{"ls ~/work", "proj"},
-		{"cat ~/.bashrc ~/.ssh/id_rsa ~/work/other/x", "No such file"},
+		{"cat a; echo 1 >b; cat b", "code/proj/a1"},
+		{"ls ~/code", "proj"},
+		{"cat ~/.bashrc ~/.ssh/id_rsa ~/code/other/x", "No such file"},
 		{"cat ~/.cargo/bin/tool ~/notes/n ~/link/n ~/bin/own", ".cargo/bin/toolnotes/nnotes/nbin/own"},
 		{"cat ~/.cargo/credentials.toml", "Permission denied"},
 		{"echo >~/.bashrc", "Read-only file system"},
@@ -169,7 +169,7 @@ func TestConfinedWorkspace(t *testing.T) {
 // The repository that the workspace is a folder of can be read and not be changed; that of the
 // user's folder is not there.
 func TestConfinedBelowRepository(t *testing.T) {
-	y := newYard(t, "work/proj/a", "work/other/x")
+	y := newYard(t, "code/proj/a", "code/other/x")
 	commit := "git init -q .; git config remote.origin.url https://user:0123456789abcdef0123@example.com/x.git; git add -A; git -c user.name=a -c user.email=b commit -qm"
 	y.outside("cd ..; " + commit + " first")
 	y.lines(Needs{}, [][2]string{
@@ -261,8 +261,8 @@ func TestConfinedIsOpened(t *testing.T) {
 // What the user's rules deny or ask about is covered and frozen, in the workspace and in what else
 // is given; a rule that takes in the workspace itself holds nothing.
 func TestConfinedRules(t *testing.T) {
-	y := newYard(t, "notes/open", "notes/private/n", "work/proj/private/a", "work/proj/src/a.go", "work/proj/src/gen.pb.go", "work/proj/docs/d", "work/proj/docs/sub/e",
-		"work/proj/node_modules/x/i", "work/proj/free/f")
+	y := newYard(t, "notes/open", "notes/private/n", "code/proj/private/a", "code/proj/src/a.go", "code/proj/src/gen.pb.go", "code/proj/docs/d", "code/proj/docs/sub/e",
+		"code/proj/node_modules/x/i", "code/proj/free/f")
 	if err := os.Symlink("private", y.work+"/by"); err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +275,7 @@ func TestConfinedRules(t *testing.T) {
 	y.Policy = policy.New(policy.Config{Workspace: y.work, Home: y.home, Rules: rules})
 	y.lines(Needs{}, [][2]string{
 		{"cat private/a by/a ~/notes/private/n 2>&1 | grep -c denied", "3"},
-		{"cat ~/notes/open src/a.go docs/d src/gen.pb.go", "notes/openwork/proj/src/a.gowork/proj/docs/dwork/proj/src/gen.pb.go"},
+		{"cat ~/notes/open src/a.go docs/d src/gen.pb.go", "notes/opencode/proj/src/a.gocode/proj/docs/dcode/proj/src/gen.pb.go"},
 		{"echo >docs/sub/e; echo >docs/new; rm docs/d; mv docs moved", "Read-only file system"},
 		{"ls moved docs/new", "cannot access"},
 		{"echo >src/gen.pb.go", "Read-only"},

@@ -47,7 +47,7 @@ type door struct {
 // passage is where a tunnel leads; without a host it is the tree's own.
 type passage struct{ host, port string }
 
-// cut ends the tunnels to hosts that are not open any more.
+// cut closes the tunnels to hosts that are no longer allowed.
 func (d *door) cut() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

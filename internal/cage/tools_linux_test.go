@@ -94,8 +94,8 @@ func BenchmarkConfinedVet(b *testing.B) {
 	}
 	y := newYard(b)
 	y.Env = append(y.Env, "GOTOOLCHAIN=local", "GOFLAGS=-mod=mod", "GOCACHE="+strings.TrimSpace(string(out)))
-	y.write("work/proj/go.mod", "module m\ngo 1.24\n")
-	y.write("work/proj/m.go", "package m\n\nimport \"net/http\"\n\nvar C http.Client\n")
+	y.write("code/proj/go.mod", "module m\ngo 1.24\n")
+	y.write("code/proj/m.go", "package m\n\nimport \"net/http\"\n\nvar C http.Client\n")
 	c, err := New(y.Config)
 	if err != nil {
 		b.Fatal(err)
@@ -129,7 +129,7 @@ func BenchmarkSpec(b *testing.B) {
 	for _, dir := range strings.Fields("a b c d e f g h i j") {
 		for _, sub := range strings.Fields("1 2 3 4 5 6 7 8 9 10") {
 			for _, name := range strings.Fields("m.go n.go o.go p.go q.go r.go s.go t.go u.go v.go") {
-				y.write("work/proj/"+dir+"/"+sub+"/"+name, "x")
+				y.write("code/proj/"+dir+"/"+sub+"/"+name, "x")
 			}
 		}
 	}

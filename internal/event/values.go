@@ -11,7 +11,7 @@ const (
 	Interrupted Outcome = "interrupted" // the program ended before the turn did
 )
 
-// NoSnapshot says why there is no snapshot of the workspace for a turn that acted.
+// NoSnapshot is the reason why a turn that acted has no snapshot of the workspace.
 type NoSnapshot string
 
 // The reasons.

@@ -21,7 +21,7 @@ func born(name string, st fs.FileInfo) time.Time {
 	return made
 }
 
-// changed is when a file, or what is said of it, was changed last: also its name, in its folder.
+// changed is the time of the last change to a file's content or metadata, renames included.
 func changed(st fs.FileInfo) time.Time {
 	if s, ok := st.Sys().(*syscall.Stat_t); ok {
 		return time.Unix(s.Ctim.Unix())

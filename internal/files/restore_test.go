@@ -148,8 +148,8 @@ func TestRestore(t *testing.T) {
 	}
 }
 
-// A file that was there before the turn, where the first snapshot did not have it, is no file of
-// the turn's. What no snapshot has is named where it changed.
+// Undo keeps a file that existed before the turn even if the first snapshot left it out. It names
+// what changed and is in no snapshot.
 func TestRestoreLeavesWhatItDoesNotKnow(t *testing.T) {
 	s := newSnapshots(t)
 	s.write(".gitignore", "build/\n")

@@ -88,7 +88,7 @@ func plainRef(name string) bool {
 		!strings.ContainsAny(name, " ~^:?*[\\") && !strings.HasSuffix(name, ".lock") && !strings.Contains(name, "//")
 }
 
-// stagedOf is what is staged in a repository; nil: nothing, or it is no file of git.
+// stagedOf returns the index of a repository; nil if there is none or it is not an index file.
 func stagedOf(git string) []byte {
 	data := readGit(filepath.Join(git, "index"))
 	if !strings.HasPrefix(string(data), "DIRC") {

@@ -24,7 +24,7 @@ const (
 	afterFailure = 5 * time.Minute // until a folder that was too large or slow is tried again
 )
 
-// The reasons why there is no snapshot, beside those of the disk.
+// Errors of a snapshot that was not taken, besides I/O errors.
 var (
 	// ErrNoSnapshot: that snapshot is not kept, or not any longer.
 	ErrNoSnapshot = errors.New("no such snapshot is kept")

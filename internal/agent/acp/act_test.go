@@ -414,7 +414,7 @@ func TestAnAllowedEditIsNotShownAsRefused(t *testing.T) {
 	f := frames{Ask: []json.RawMessage{edit}, Write: "$W/new.txt", After: []json.RawMessage{json.RawMessage(`{"toolCallId":"c1","status":"completed","content":[{"type":"content","content":{"type":"text","text":"Wrote file successfully."}}]}`)}}
 	h.play(f)
 	if told := all[event.SessionError](h); len(told) > 0 {
-		t.Errorf("the user is told %+v", told)
+		t.Errorf("the session reports %+v", told)
 	}
 	if ends := all[event.ToolExecutionComplete](h); len(ends) != 1 || !ends[0].Success {
 		t.Errorf("it ends as %+v", ends)

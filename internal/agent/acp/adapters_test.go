@@ -133,8 +133,8 @@ func TestThreat53RealCodexPatchesElsewhere(t *testing.T) {
 	}
 }
 
-// The real Codex shows no command that it refuses by itself, and tells of a provider's refusal as
-// of an answer. The first is said, and the second is an error.
+// The real Codex reports neither a command that it refuses nor the refusal of a provider, which it
+// presents as an answer. A warning stands for the first, and an error for the second.
 func TestRealCodexTellsNothingOfWhatItRefuses(t *testing.T) {
 	h, model, _ := sitWith(t, "codex-acp", nil)
 	const refused, runs = `{"cmd":"touch a","sandbox_permissions":"with_additional_permissions","additional_permissions":{"file_system":{"write":["/etc"]}}}`, `{"cmd":"ls"}`
@@ -334,16 +334,16 @@ func TestRealClaudeSaysThatItTriesAgain(t *testing.T) {
 	if err := h.prompt(t.Context(), "hello"); err != nil {
 		t.Fatal(err)
 	}
-	var told []string
+	var reported []string
 	for _, e := range all[event.SessionError](h) {
-		told = append(told, e.Message)
+		reported = append(reported, e.Message)
 		if e.Kind != event.KindRetrying || !e.Waits || e.RetryAfterMs <= 0 {
 			t.Errorf("it is reported as %+v", e)
 		}
 	}
-	if len(told) != 2 || !strings.HasPrefix(told[0], "The provider answered 429. Trying again in 1 second, 1 of ") ||
-		!strings.HasPrefix(told[1], "The provider answered 500. Trying again in ") {
-		t.Errorf("the user is told %q", told)
+	if len(reported) != 2 || !strings.HasPrefix(reported[0], "The provider answered 429. Trying again in 1 second, 1 of ") ||
+		!strings.HasPrefix(reported[1], "The provider answered 500. Trying again in ") {
+		t.Errorf("the session reports %q", reported)
 	}
 	if said := h.Said(); !slices.Equal(said, []string{"Done."}) {
 		t.Errorf("it says %q", said)
@@ -375,7 +375,7 @@ func TestRealAdapters(t *testing.T) {
 			}
 			for _, e := range all[event.SessionError](h) {
 				if strings.Contains(e.Message, "webchat's tools") {
-					t.Errorf("the user is told %q", e.Message)
+					t.Errorf("the session reports %q", e.Message)
 				}
 			}
 			if said := h.Said(); len(said) == 0 || said[len(said)-1] != "Done." {

@@ -175,7 +175,7 @@ func TestWhatAnAgentRefusesByItself(t *testing.T) {
 			got += e.Message
 		}
 		if got != c.want {
-			t.Errorf("%s: the user is told %q, want %q", name, got, c.want)
+			t.Errorf("%s: the session reports %q, want %q", name, got, c.want)
 		}
 	}
 }

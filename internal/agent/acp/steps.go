@@ -26,7 +26,7 @@ func (c *conn) stepped() {
 	c.steps.silent, c.steps.acted = !c.steps.acted && !runs, false
 }
 
-// warnHidden says that the agent refused something by itself, of which there is no row.
+// warnHidden reports that the agent refused calls itself, which it does not show.
 func (c *conn) warnHidden() {
 	if n := c.steps.hidden; c.b.cfg.Hides && n > 0 {
 		times := "once"

@@ -3,7 +3,6 @@ package browser
 import (
 	"context"
 	"sync"
-	"time"
 
 	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/cdp"
@@ -66,27 +65,7 @@ func (e *seat) stay(s *site) {
 func (e *seat) leave(s *site) {
 	ctx, stop := context.WithTimeout(e.tab, limit)
 	defer stop()
-	for {
-		targets, err := chromedp.CallBrowser(ctx, target.GetTargets, target.GetTargetsParams{})
-		if err != nil {
-			s.t.Errorf("leave the seat: %v", err)
-			return
-		}
-		left := 0
-		for _, one := range targets.TargetInfos {
-			if one.BrowserContextID != e.profile || one.TargetID == e.id {
-				continue
-			}
-			left++
-			if one.Type == "page" { // which a page opened, or which is about to close
-				_, _ = chromedp.CallBrowser(ctx, target.CloseTarget, target.CloseTargetParams{TargetID: one.TargetID})
-			}
-		}
-		if left == 0 {
-			break
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+	poll(s.t, func() bool { return e.alone(ctx) })
 	if err := chromedp.Do(ctx, chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
 		if _, err := chromedp.CallBrowser(ctx, storage.ClearCookies, storage.ClearCookiesParams{BrowserContextID: e.profile}); err != nil {
 			return err
@@ -106,4 +85,24 @@ func (e *seat) leave(s *site) {
 	seats.Lock()
 	seats.free = append(seats.free, e)
 	seats.Unlock()
+}
+
+// alone closes tabs that pages opened, and reports whether only the seat's own tab is left.
+func (e *seat) alone(ctx context.Context) bool {
+	targets, err := chromedp.CallBrowser(ctx, target.GetTargets, target.GetTargetsParams{})
+	if err != nil {
+		return false
+	}
+	alone := true
+	for _, one := range targets.TargetInfos {
+		if one.BrowserContextID != e.profile || one.TargetID == e.id {
+			continue
+		}
+		alone = false
+		if one.Type == "page" { // which a page opened, or which is about to close
+			_, _ = chromedp.CallBrowser(ctx, target.CloseTarget,
+				target.CloseTargetParams{TargetID: one.TargetID})
+		}
+	}
+	return alone
 }
