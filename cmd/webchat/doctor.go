@@ -45,10 +45,9 @@ func doctor(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 	for _, name := range store.Aside(dir) {
 		say("damaged", "%s was kept when what was sound was taken out of it; delete it when you miss nothing", filepath.Base(name))
 	}
-	running := ""
 	if info, err := daemon.Read(dir); err == nil && info.URL != "" {
 		say("running", "%s, pid %d", info.URL, info.PID)
-		running = " That is with the settings of this command; the running server may have others, such as a provider."
+		say("settings", "the lines below are about the settings of this command; the running server may have others")
 	} else {
 		say("running", "no")
 	}
@@ -85,14 +84,15 @@ func doctor(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 		return err
 	}
 	box.say(say)
-	say("consent", "--permissions %s, %d rules, %d hooks", o.Permissions, len(c.Permissions), len(c.Hooks))
+	say("consent", "--permissions %s, %s, %s", o.Permissions, wording.Plural(len(c.Permissions), "rule"),
+		wording.Plural(len(c.Hooks), "hook"))
 	for _, missed := range missedRules(c, backends) {
 		say("consent", "%s, which no agent that is set up is known to have: the rule may never hold", missed)
 	}
 	if err := doctorBackends(ctx, backends, set.Demands(consent.BeforeTool), say); err != nil {
 		return err
 	}
-	o.doctorSessions(ctx, backends, c, workspace, running, say)
+	o.doctorSessions(ctx, backends, c, workspace, say)
 	return nil
 }
 
@@ -132,9 +132,9 @@ func doctorBackends(ctx context.Context, all []agent.Backend, demands bool, say 
 }
 
 // doctorSessions opens a conversation with each backend, without a prompt: it
-// fails unless the display tools are offered and view is not. A failure goes on with the sentence
-// running, which is empty if no server runs.
-func (o *options) doctorSessions(ctx context.Context, all []agent.Backend, c *config, workspace, running string, say func(string, string, ...any)) {
+// fails unless the display tools are offered and view is not.
+func (o *options) doctorSessions(ctx context.Context, all []agent.Backend, c *config,
+	workspace string, say func(string, string, ...any)) {
 	var specs []agent.ToolSpec
 	if store, err := outputs.New(outputs.Config{TTL: o.OutputTTL, Budget: int64(o.OutputBudget)}); err == nil {
 		if set, err := o.tools(c, workspace, nil, store, usersOwn{}, nil)("doctor"); err == nil {
@@ -155,11 +155,7 @@ func (o *options) doctorSessions(ctx context.Context, all []agent.Backend, c *co
 		}
 		cancel()
 		if err != nil {
-			why := strings.TrimPrefix(err.Error(), agent.ErrUnavailable.Error()+": ")
-			if running != "" {
-				why = wording.Ended(why) + running
-			}
-			say("session", "%s: %s", b.Name(), why)
+			say("session", "%s: %s", b.Name(), strings.TrimPrefix(err.Error(), agent.ErrUnavailable.Error()+": "))
 			continue
 		}
 		if _, started := b.(*acp.Backend); started {
