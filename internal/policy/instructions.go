@@ -38,7 +38,8 @@ type instructionSet struct {
 	loads Loads
 	top   string // the root of the git repository, else the workspace, or a folder above
 	root  string // the same with links followed
-	left  int    // entries of folders that may still be looked at
+	links *HardLinks
+	left  int // entries of folders that may still be looked at
 }
 
 // FindInstructions finds AGENTS.md, CLAUDE.md, GEMINI.md (in upper or lower case) and
@@ -158,8 +159,12 @@ var importedFile = regexp.MustCompile(`@((?:\\ |[^\s@])+)`)
 
 // add adds a file, and what it imports, if it is one.
 func (i *instructionSet) add(name string, imports bool) {
-	if st, err := os.Stat(name); err != nil || !st.Mode().IsRegular() || slices.Contains(i.Files, name) {
+	st, err := os.Stat(name)
+	if err != nil || !st.Mode().IsRegular() || slices.Contains(i.Files, name) {
 		return
+	}
+	if i.links == nil || i.links.root != i.root {
+		i.links = NewHardLinks(i.root)
 	}
 	shown, real := strings.TrimPrefix(name, i.top+string(filepath.Separator)), Resolve(name)
 	switch {
@@ -167,6 +172,9 @@ func (i *instructionSet) add(name string, imports bool) {
 		i.refuse(shown + " leads to " + real + ", which is outside")
 	case real != filepath.Join(i.root, shown) && leadsToSecret(real):
 		i.refuse(shown + " leads to " + real + ", which may hold keys or passwords")
+	}
+	if other, ok := i.links.Sensitive(st); ok {
+		i.refuse(shown + " is another name of " + other + ", which may hold keys or passwords")
 	}
 	if len(i.Files) == maxInstructions {
 		i.refuse("there are more than 200 of them")

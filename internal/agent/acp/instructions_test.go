@@ -15,16 +15,19 @@ import (
 	"webchat/internal/event"
 )
 
-// workspace makes a folder "ws" with files: "name: text" or "name -> where a link leads".
+// workspace makes a folder "ws" with files: "name: text", "name -> where a link leads" or, for another
+// name of a file, "name -> =file".
 func workspace(t *testing.T, files ...string) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, f := range append(files, "ws/.env: KEY=canary", "key: KEY=canary") {
+	for _, f := range append([]string{"ws/.env: KEY=canary", "key: KEY=canary"}, files...) {
 		name, text, _ := strings.Cut(f, ": ")
 		name, to, linked := strings.Cut(name, " -> ")
 		name = filepath.Join(dir, name)
 		err := os.MkdirAll(filepath.Dir(name), 0o700)
-		if linked {
+		if other, hard := strings.CutPrefix(to, "="); hard {
+			err = errors.Join(err, os.Link(filepath.Join(filepath.Dir(name), other), name))
+		} else if linked {
 			err = errors.Join(err, os.Symlink(to, name))
 		} else {
 			err = errors.Join(err, os.WriteFile(name, []byte(text), 0o600))
@@ -38,20 +41,22 @@ func workspace(t *testing.T, files ...string) string {
 
 // leadAway are instruction files that lead to what the user was not asked about.
 var leadAway = map[string][]string{
-	"link to a secret":     {"ws/CLAUDE.md -> .env"},
-	"link outside":         {"ws/AGENTS.md -> ../key"},
-	"override":             {"ws/AGENTS.md: be kind", "ws/AGENTS.override.md -> ../key"},
-	"local":                {"ws/CLAUDE.local.md -> .env"},
-	"imports a secret":     {"ws/CLAUDE.md: see @.env"},
-	"imports in an import": {"ws/CLAUDE.md: see @doc/a.md", "ws/doc/a.md: @b.md", "ws/doc/b.md: @../.env"},
-	"imports with a part":  {"ws/CLAUDE.md: see @.env#keys"},
-	"imports with a space": {`ws/CLAUDE.md: see @my\ dir/.env`, "ws/my dir/.env: KEY=canary"},
-	"imports from a link":  {"ws/CLAUDE.md -> doc/a.md", "ws/doc/a.md: @b.env", "ws/doc/b.env: KEY=canary"},
-	"imports content":      {"ws/CLAUDE.md: see @settings.yml", "ws/settings.yml: password: hunter2-hunter2"},
-	"imports outside":      {"ws/CLAUDE.md: @../key"},
-	"linked folder":        {"ws/.claude -> ../out", "out/CLAUDE.md: x"},
-	"rules":                {"ws/.claude/rules/a.md -> ../../.env"},
-	"above":                {"CLAUDE.md -> ws/.env", "ws/a.txt: x"},
+	"link to a secret":      {"ws/CLAUDE.md -> .env"},
+	"hard link to a secret": {"ws/AGENTS.md -> =.env"},
+	"imports a hard link":   {"ws/CLAUDE.md: see @plain.md", "ws/plain.md -> =.env"},
+	"link outside":          {"ws/AGENTS.md -> ../key"},
+	"override":              {"ws/AGENTS.md: be kind", "ws/AGENTS.override.md -> ../key"},
+	"local":                 {"ws/CLAUDE.local.md -> .env"},
+	"imports a secret":      {"ws/CLAUDE.md: see @.env"},
+	"imports in an import":  {"ws/CLAUDE.md: see @doc/a.md", "ws/doc/a.md: @b.md", "ws/doc/b.md: @../.env"},
+	"imports with a part":   {"ws/CLAUDE.md: see @.env#keys"},
+	"imports with a space":  {`ws/CLAUDE.md: see @my\ dir/.env`, "ws/my dir/.env: KEY=canary"},
+	"imports from a link":   {"ws/CLAUDE.md -> doc/a.md", "ws/doc/a.md: @b.env", "ws/doc/b.env: KEY=canary"},
+	"imports content":       {"ws/CLAUDE.md: see @settings.yml", "ws/settings.yml: password: hunter2-hunter2"},
+	"imports outside":       {"ws/CLAUDE.md: @../key"},
+	"linked folder":         {"ws/.claude -> ../out", "out/CLAUDE.md: x"},
+	"rules":                 {"ws/.claude/rules/a.md -> ../../.env"},
+	"above":                 {"CLAUDE.md -> ws/.env", "ws/a.txt: x"},
 }
 
 // THREATS 111: an agent that loads the instruction files of a folder is started without them where
