@@ -27,12 +27,13 @@ type call struct {
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
 	at       time.Time
-	differs  bool        // it is not what the agent announced under this id
-	unlogged bool        // the log takes no part in it: it could not be written when the call began, or it is a preview
-	look     bool        // it is a preview: the user is not asked
-	part     bool        // of a text that somebody looks at
-	display  atomic.Bool // of one of the display tools
-	secret   atomic.Bool // of a preview: the file may hold secrets
+	held     atomic.Int64 // how long it waited for a snapshot, which is no time of its tool, in nanoseconds
+	differs  bool         // it is not what the agent announced under this id
+	unlogged bool         // the log takes no part in it: it could not be written when the call began, or it is a preview
+	look     bool         // it is a preview: the user is not asked
+	part     bool         // of a text that somebody looks at
+	display  atomic.Bool  // of one of the display tools
+	secret   atomic.Bool  // of a preview: the file may hold secrets
 }
 
 // CallTool implements [agent.Host].
@@ -157,7 +158,7 @@ func (s *Session) completeLocked(c *call, res agent.Result) error {
 
 // completionLocked is the end of a call as the log has it.
 func (s *Session) completionLocked(c *call, res agent.Result) event.ToolExecutionComplete {
-	d := c.completion(s.cfg.Now().Sub(c.at), res)
+	d := c.completion(s.cfg.Now(), res)
 	begun := s.events.Open.Tool(c.ID)
 	if begun == nil {
 		return d
@@ -231,7 +232,9 @@ func (s *Session) act(c *call) agent.Result {
 		}
 	}
 	if acts != nil && !reads(acts) {
+		began := s.cfg.Now()
 		s.beforeAct(c.ctx, c.turn)
+		c.held.Store(int64(s.cfg.Now().Sub(began)))
 	}
 	if c.ctx.Err() != nil {
 		return stoppedResult(c.ctx)

@@ -204,7 +204,7 @@ func (s *Session) performLook(ctx context.Context, c *call, began func()) (Look,
 	defer s.endCall(c)
 	defer context.AfterFunc(ctx, func() { c.cancel(errAborted) })()
 	res := s.perform(c)
-	d := c.completion(s.cfg.Now().Sub(c.at), res)
+	d := c.completion(s.cfg.Now(), res)
 	return Look{DisplayResult: displayResultOf(d, res), Sensitive: c.secret.Load()}, d, nil
 }
 

@@ -52,7 +52,8 @@ func sessionErrorOf(err error) event.SessionError {
 
 // completion is the result of a call as it is logged. No model reads that of a user's call, so it
 // costs no tokens.
-func (c *call) completion(took time.Duration, res agent.Result) event.ToolExecutionComplete {
+func (c *call) completion(now time.Time, res agent.Result) event.ToolExecutionComplete {
+	took := now.Sub(c.at) - time.Duration(c.held.Load())
 	d := event.ToolExecutionComplete{ToolCallID: c.ID, DurationMs: max(0, took.Milliseconds())}
 	if c.by == event.ByAgent {
 		d.ResultTokens = countTokens(res.TextForModel)

@@ -110,6 +110,9 @@ func TestSnapshotsOfATurn(t *testing.T) {
 				if strings.HasSuffix(name, "slow") && took != 2*snapshotLimit {
 					t.Errorf("the act waited for %v", took)
 				}
+				for _, call := range all[event.ToolExecutionComplete](r) {
+					equal(t, "the call's time, without the snapshot's", call.DurationMs, 0)
+				}
 				start, end := all[event.TurnStart](r)[0], all[event.TurnEnd](r)[0]
 				want := ""
 				if c.kept {
