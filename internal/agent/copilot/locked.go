@@ -33,8 +33,8 @@ type asked struct {
 // edit is a call that changes files, and runs.
 type edit struct {
 	asked
-	x    *execution
-	told *event.OtherSession // for whom it waits, as it was reported
+	x        *execution
+	reported *event.OtherSession // for whom it waits
 }
 
 // askPatience is how long a question is open before others are said to wait for it: a rule or a
@@ -109,10 +109,10 @@ func (l *locked) change(f func()) {
 	f()
 	for x, e := range l.edits {
 		now := l.waitsFor(e)
-		if (now == nil) == (e.told == nil) && (now == nil || *now == *e.told) {
+		if (now == nil) == (e.reported == nil) && (now == nil || *now == *e.reported) {
 			continue
 		}
-		e.told = now
+		e.reported = now
 		e.c.Post(func() {
 			if x.open() {
 				e.c.Report(event.ToolExecutionProgress{ToolCallID: x.ID, WaitsFor: now, ElapsedMs: time.Since(x.at).Milliseconds()})
