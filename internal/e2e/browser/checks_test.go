@@ -74,9 +74,7 @@ func TestDeskLooksAreNotSent(t *testing.T) {
 	p.say("next")
 	p.wait(`[...document.querySelectorAll('#turns .turn')].filter((e) => e.checkVisibility()).length === 3`)
 	p.done()
-	h.backend.mu.Lock()
-	defer h.backend.mu.Unlock()
-	sent := h.backend.prompts
+	sent := h.backend.sent()
 	if len(sent) != 3 {
 		t.Fatalf("the agent was prompted %d times, want 3", len(sent))
 	}

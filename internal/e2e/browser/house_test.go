@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -227,6 +228,13 @@ func (l *liar) learn(cases []hostile.Case) {
 	for _, c := range cases {
 		l.texts[string(c.Kind)+"/"+c.Name] = strings.ToValidUTF8(string(c.Body), "\uFFFD")
 	}
+}
+
+// sent returns all prompts so far.
+func (l *liar) sent() []agent.Prompt {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.prompts)
 }
 
 func (l *liar) Name() string                 { return "liar" }

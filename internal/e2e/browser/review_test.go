@@ -171,14 +171,14 @@ func TestReviewOfATurn(t *testing.T) {
 	p.has(".review .rfiles button:first-of-type", "1 kept")
 	p.has(".review .dfoot", "2 undone and 1 comment go with your next prompt")
 
+	before := len(h.backend.sent())
 	p.say("Go on")
+	poll(t, func() bool { return len(h.backend.sent()) > before })
 	p.done()
-	h.backend.mu.Lock()
 	sent := ""
-	for _, a := range h.backend.prompts[len(h.backend.prompts)-1].Attachments {
+	for _, a := range h.backend.sent()[before].Attachments {
 		sent += string(a.Data) + "\n"
 	}
-	h.backend.mu.Unlock()
 	for _, part := range []string{"pump.go:4-5", "pump_test.go:1-3", "Comment on pump.go:14", "coarse clock"} {
 		if !strings.Contains(sent, part) {
 			t.Errorf("the prompt has no %q: %s", part, sent)
