@@ -2,6 +2,7 @@ package agenttest
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"strings"
@@ -42,9 +43,10 @@ const secret = "swordfish"
 // checkContained has what handles the agent's words panic. That ends this conversation,
 // with an error for people, and neither the program nor another conversation.
 func checkContained(tb testing.TB, b agent.Backend, o Options) {
+	o.Workspace = o.workspace(tb)
 	other := open(tb, b, o, nil)
 	defer other.close()
-	for _, f := range faults {
+	for i, f := range faults {
 		hit := make(chan struct{}, 1000)
 		r := open(tb, b, o, func(h *Host) {
 			h.Fault = func(what string) {
@@ -57,7 +59,7 @@ func checkContained(tb testing.TB, b agent.Backend, o Options) {
 				}
 			}
 		})
-		prompt := f.prompt(o, filepath.Join(tb.TempDir(), "written.txt")) // after the start, at which an agent may ask its model, too
+		prompt := f.prompt(o, filepath.Join(o.Workspace, fmt.Sprintf("written%d.txt", i))) // after the start, at which an agent may ask its model, too
 		if prompt == "" {
 			r.close()
 			continue

@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,10 +17,12 @@ import (
 	"webchat/internal/agent/copilot"
 	"webchat/internal/agent/copilot/copilottest"
 	"webchat/internal/cage"
+	"webchat/internal/mcp"
 	"webchat/internal/proc"
 )
 
-// confined has the CLI of a configuration confined, with its model as all it reaches.
+// confined has the CLI of a configuration confined, with its model as all it reaches, and the user's
+// servers by the door, which run outside.
 func confined(t testing.TB, c *copilot.Config, model *copilottest.Model) {
 	t.Helper()
 	if err := proc.Confines(); err != nil {
@@ -25,7 +30,14 @@ func confined(t testing.TB, c *copilot.Config, model *copilottest.Model) {
 	}
 	scratch := t.TempDir()
 	home := strings.TrimPrefix(c.Env[1], "HOME=")
-	cages := map[string]*cage.Cage{}
+	cages, started := map[string]*cage.Cage{}, c.MCPServers
+	c.Answering = func(context.Context) map[string]agent.MCPServer {
+		all := map[string]agent.MCPServer{}
+		for name := range started {
+			all[name] = agent.MCPServer{Type: "http", URL: cage.ServerAt(name)}
+		}
+		return all
+	}
 	c.Confine = func(ctx context.Context, workspace string, cmd proc.Command) (proc.Command, error) {
 		in := cages[workspace]
 		if in == nil {
@@ -36,15 +48,22 @@ func confined(t testing.TB, c *copilot.Config, model *copilottest.Model) {
 			}
 			cages[workspace] = in
 		}
-		return in.Confine(ctx, cmd, cage.Needs{Programs: cmd.Args[:1], Write: []string{cmd.Dir}, Own: []string{cage.HostPort(model.URL())}})
+		servers := map[string]http.Handler{}
+		for name, m := range started {
+			servers[name] = mcp.Pass(m, workspace, os.Environ(), slog.New(slog.DiscardHandler))
+		}
+		return in.Confine(ctx, cmd, cage.Needs{Programs: cmd.Args[:1], Write: []string{cmd.Dir}, Own: []string{cage.HostPort(model.URL())}, Servers: servers})
 	}
 }
 
-// The real CLI works confined, its shell finds the workspace and nothing else, and what it kept is
+// The real CLI works confined, with a server of the user's that is a program outside; its shell finds
+// the workspace and nothing else, and what it kept is
 // found again without the sandbox, or forgotten.
 func TestRealConfined(t *testing.T) {
 	model := copilottest.New(t)
 	cfg := real(t, model)
+	struck := filepath.Join(t.TempDir(), "struck")
+	cfg.MCPServers = map[string]agent.MCPServer{"mine": {Type: "stdio", Command: os.Args[0], Env: map[string]string{"COPILOT_TEST_ROLE": "mcp", "ECHO_FILE": struck}}}
 	confined(t, &cfg, model)
 	other, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -57,6 +76,7 @@ func TestRealConfined(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	var asked []agent.Permission
 	talk := func(b *copilot.Backend, resume bool, prompts ...string) {
 		t.Helper()
 		host := agenttest.NewHost(agenttest.DisplayTools())
@@ -76,11 +96,15 @@ func TestRealConfined(t *testing.T) {
 			t.Error(err)
 		}
 		host.Closed()
+		asked = append(asked, host.Asked()...)
 	}
 	b := backend(t, cfg)
 	_, port, _ := net.SplitHostPort(other.Addr().String())
 	talk(b, false, "hello wordcanary", fmt.Sprintf(`call bash {"command":"(cat %s/secret .env; echo x >%s/new; (exec 3<>/dev/tcp/127.0.0.1/%s) && echo reached; pwd) >seen.txt 2>&1","description":"look"}`, outside, outside, port),
-		`call create {"path":"`+work+`/made.txt","file_text":"made\n"}`)
+		`call create {"path":"`+work+`/made.txt","file_text":"made\n"}`, `call mine-echo {"text":"hi"}`)
+	if _, err := os.Stat(struck); err != nil || !slices.ContainsFunc(asked, func(p agent.Permission) bool { return p.Kind == agent.KindMCP }) {
+		t.Errorf("the user's server, which runs outside and is asked about: %v, asked %+v", err, asked)
+	}
 	seen, err := os.ReadFile(work + "/seen.txt")
 	if text := string(seen); err != nil || strings.Contains(text, "canary") || strings.Contains(text, "reached") || !strings.HasSuffix(text, work+"\n") {
 		t.Errorf("its shell printed %q, %v", text, err)
