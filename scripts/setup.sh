@@ -29,6 +29,7 @@ look() {
 	need strace strace
 	need prometheus promtool
 	need ripgrep rg
+	need python3-pytest pytest-3
 	need pgbouncer pgbouncer /usr/sbin/pgbouncer
 	need postgresql initdb /usr/lib/postgresql/*/bin/initdb # which is not on PATH there
 }
