@@ -41,6 +41,9 @@ type Review struct {
 	Began time.Time
 	Files []Reviewed // by path
 	More  bool       // there are files that are not listed
+	// Unkept says why what commands changed in the one turn that is reviewed is not known; empty: it is,
+	// or none ran.
+	Unkept string
 }
 
 // Turn is work on a prompt.
@@ -105,8 +108,8 @@ func (s ChangeSource) Review(ctx context.Context, of ReviewOf) (r Review, err er
 		s.measure(ctx, &r)
 		return r, ctx.Err()
 	}
-	if of.From == 0 && len(r.Turns) > 0 {
-		r.Of.From = r.Turns[len(r.Turns)-1].From
+	if of.From == 0 {
+		r.Of.From = h.last()
 	}
 	i := slices.IndexFunc(h.turns, func(t Turn) bool { return t.From == r.Of.From })
 	if i < 0 {
@@ -140,6 +143,8 @@ func (s ChangeSource) Review(ctx context.Context, of ReviewOf) (r Review, err er
 	turns := h.turns[i : i+1]
 	if of.On {
 		turns = h.turns[i:]
+	} else {
+		r.Unkept = unkept[turn.unkept]
 	}
 	if ok, err := s.reviewSnapshots(ctx, &r, turns, parts); ok || err != nil {
 		s.measure(ctx, &r)
@@ -155,6 +160,21 @@ func (s ChangeSource) Review(ctx context.Context, of ReviewOf) (r Review, err er
 	}
 	s.measure(ctx, &r)
 	return r, ctx.Err()
+}
+
+// last begins the last turn that changed files, or else that may have.
+func (h history) last() (from int64) {
+	for _, t := range h.turns {
+		if t.edits > 0 || t.changed {
+			from = t.From
+		}
+	}
+	for i := len(h.turns) - 1; i >= 0 && from == 0; i-- {
+		if h.turns[i].unkept != "" {
+			from = h.turns[i].From
+		}
+	}
+	return from
 }
 
 // measure adds the sizes of files that are not shown.

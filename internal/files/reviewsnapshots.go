@@ -93,6 +93,14 @@ func (s ChangeSource) Undo(ctx context.Context, u TurnUndo) (r Restored, err err
 	return s.Snapshots.Restore(ctx, of)
 }
 
+// unkept says in words why there is no snapshot.
+var unkept = map[event.NoSnapshot]string{
+	event.SnapshotNoGit:    "git is not installed",
+	event.SnapshotTooLarge: "the folder is over 2 GB or 200,000 files",
+	event.SnapshotLate:     "looking at the folder took too long",
+	event.SnapshotFailed:   "git or the disk refused it; the server's log says more",
+}
+
 // noUndo says why a turn cannot be undone.
 func (s ChangeSource) noUndo(h history, i int) error {
 	why := ""
@@ -102,12 +110,7 @@ func (s ChangeSource) noUndo(h history, i int) error {
 	case h.turns[i].to == 0:
 		why = "it has not ended"
 	default:
-		why = map[event.NoSnapshot]string{
-			event.SnapshotNoGit:    "git is not installed",
-			event.SnapshotTooLarge: "the folder is over 2 GB or 200,000 files",
-			event.SnapshotLate:     "looking at the folder took too long",
-			event.SnapshotFailed:   "git or the disk refused it; the server's log says more",
-		}[h.turns[i].unkept]
+		why = unkept[h.turns[i].unkept]
 	}
 	if why == "" {
 		why = "it changed nothing that is known"

@@ -26,7 +26,8 @@ type Review struct {
 	Commit string    // to compare with; empty: there is none
 	Began  time.Time // when that was which files are compared with
 	Files  []ReviewFile
-	More   bool // there are files that are not listed
+	More   bool   // there are files that are not listed
+	Unkept string // why what commands changed in the turn is not known; empty: it is
 
 	clock func(time.Time) string
 }

@@ -76,7 +76,7 @@ func reviewOf(r *http.Request) (of files.ReviewOf, err error) {
 // reviewed compares the files of a review. Both texts are kept as outputs, so that changes can be
 // taken back, and seen to be, for as long as outputs live.
 func (s *Server) reviewed(ctx context.Context, one *session.Session, source files.ChangeSource, found files.Review) (v page.Review, err error) {
-	v = page.Review{Since: "turn", From: found.Of.From, Commit: found.Git, Began: found.Began, More: found.More}
+	v = page.Review{Since: "turn", From: found.Of.From, Commit: found.Git, Began: found.Began, More: found.More, Unkept: found.Unkept}
 	if found.Of.Commit {
 		v.Since = "commit"
 	} else if found.Of.On {

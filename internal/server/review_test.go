@@ -357,6 +357,23 @@ func TestReviewOfCommands(t *testing.T) {
 	}
 }
 
+// Where nothing could be kept of a turn, its review says what it lacks, and why.
+func TestReviewSaysWhyNothingWasKept(t *testing.T) {
+	r := newReviewed(t, true, files.NewSnapshots(files.SnapshotsConfig{Dir: filepath.Join(t.TempDir(), "snapshots"), Env: []string{"PATH="}, Secret: policy.SensitiveFile}))
+	const lacks = "What commands changed in this turn is not listed and cannot be undone: git is not installed."
+	r.say(`by command {"a.txt":"one\n"}`)
+	if page, _, _ := r.page(""); !strings.Contains(page, lacks) {
+		t.Errorf("a turn of commands: %s", page)
+	}
+	r.say(`{"b.txt":"changed\n"}`)
+	if page, hunks, _ := r.page(""); !strings.Contains(page, lacks) || len(hunks) != 1 {
+		t.Errorf("a turn of edits: %q", hunks)
+	}
+	if page, _, _ := r.page("?since=commit"); strings.Contains(page, lacks) {
+		t.Error("since the commit it is known")
+	}
+}
+
 // A turn is reviewed with what commands changed in it, without git in the folder, and undone as a
 // whole: each file only where it still is what the turn left. That can be taken back.
 func TestTurnIsUndoneWithItsCommands(t *testing.T) {
