@@ -84,6 +84,10 @@ func doctor(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 		return err
 	}
 	box.say(say)
+	if box.on() {
+		o.doctorServers(c, backends, say)
+	}
+	o.doctorGit(workspace, say)
 	say("consent", "--permissions %s, %s, %s", o.Permissions, wording.Plural(len(c.Permissions), "rule"),
 		wording.Plural(len(c.Hooks), "hook"))
 	for _, missed := range missedRules(c, backends) {

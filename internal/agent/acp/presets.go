@@ -71,6 +71,8 @@ type State struct {
 	Own    []string          // files in it that sign in, which a confined tree uses as they are
 	Read   []string          // files and folders in it that the user wrote, which it reads
 	Copied map[string]string // files in it that it gets a copy of, by where they are, from ~/
+	// Servers are files in it that name MCP servers of its own, and the key under which they do.
+	Servers map[string]string
 }
 
 // InTree is the preset in a tree that is confined.
@@ -165,7 +167,8 @@ func Presets() map[string]Preset {
 			},
 			// In a folder that a variable names it keeps .claude.json too, which it replaces.
 			State: []State{{Path: ".claude", Var: "CLAUDE_CONFIG_DIR", Own: []string{".credentials.json"}, Copied: map[string]string{".claude.json": ".claude.json"},
-				Read: []string{"settings.json", "settings.local.json", "CLAUDE.md", "commands", "agents", "skills", "plugins", "rules", "hooks", "output-styles"}}},
+				Servers: map[string]string{".claude.json": "mcpServers", "settings.json": "mcpServers"},
+				Read:    []string{"settings.json", "settings.local.json", "CLAUDE.md", "commands", "agents", "skills", "plugins", "rules", "hooks", "output-styles"}}},
 			Hosts:  []string{"api.anthropic.com", "console.anthropic.com", "platform.claude.com", "claude.ai"},
 			SignIn: "claude /login", Offline: claudeOffline},
 		"codex": {Title: "Codex", Command: []string{"codex-acp"}, Mark: "_meta.is_mcp_", Mode: "read-only", Asks: []string{"read-only"}, Notices: []string{"Warning: "},
@@ -173,30 +176,33 @@ func Presets() map[string]Preset {
 			// Its own sandbox takes namespaces, which a confined tree cannot have. Only this mode goes
 			// without, and asks nothing: 0.166.
 			ConfinedMode: "agent-full-access",
-			State:        []State{{Path: ".codex", Var: "CODEX_HOME", Own: []string{"auth.json"}, Read: []string{"config.toml", "AGENTS.md", "AGENTS.override.md", "prompts", "rules", "skills", "hooks.json"}}},
-			Hosts:        []string{"api.openai.com", "auth.openai.com", "chatgpt.com", "*.chatgpt.com"},
-			SignIn:       "codex login", Namespaces: true, Hides: true, Obeys: true, Risky: policy.RunBy("codex"), Consent: "runs read commands without asking; webchat does not stop it", Offline: codexOffline},
+			State: []State{{Path: ".codex", Var: "CODEX_HOME", Own: []string{"auth.json"}, Read: []string{"config.toml", "AGENTS.md", "AGENTS.override.md", "prompts", "rules", "skills", "hooks.json"},
+				Servers: map[string]string{"config.toml": "mcp_servers"}}},
+			Hosts:  []string{"api.openai.com", "auth.openai.com", "chatgpt.com", "*.chatgpt.com"},
+			SignIn: "codex login", Namespaces: true, Hides: true, Obeys: true, Risky: policy.RunBy("codex"), Consent: "runs read commands without asking; webchat does not stop it", Offline: codexOffline},
 		"gemini": {Title: "Gemini CLI", Command: []string{"gemini", "--acp"}, Risky: policy.RunBy("gemini"),
 			Mark: "toolCallId", Mode: "default", Asks: []string{"default", "plan"},
 			Hosts: []string{"generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com", "oauth2.googleapis.com", "accounts.google.com", "www.googleapis.com"},
-			State: []State{{Path: ".gemini", Own: []string{"oauth_creds.json", "google_accounts.json"}, Read: []string{"settings.json", "GEMINI.md", "commands", "extensions", "skills", ".env"}}},
+			State: []State{{Path: ".gemini", Own: []string{"oauth_creds.json", "google_accounts.json"}, Read: []string{"settings.json", "GEMINI.md", "commands", "extensions", "skills", ".env"}, Servers: map[string]string{"settings.json": "mcpServers"}}},
 			Signs: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, SignIn: "gemini", Obeys: true, Key: "GEMINI_API_KEY", KeyLogin: "gemini-api-key", Consent: reading, Commands: "shows a command in a title only, so you are asked about each", Reads: "can read files by its own tools", Offline: geminiOffline},
 		"opencode": {Title: "OpenCode", Command: []string{"opencode", "acp"}, Risky: policy.RunBy("opencode"),
 			Env: []string{`OPENCODE_PERMISSION={"bash":"ask","edit":"ask"}`}, Mode: "build", Asks: []string{"build", "plan"},
 			Hosts: []string{"opencode.ai", "*.opencode.ai", "models.dev", "api.anthropic.com", "api.openai.com", "generativelanguage.googleapis.com", "openrouter.ai"},
-			State: []State{{Path: ".config/opencode", Read: []string{"opencode.json", "opencode.jsonc", "AGENTS.md", "agent", "command", "plugin"}},
+			State: []State{{Path: ".config/opencode", Read: []string{"opencode.json", "opencode.jsonc", "AGENTS.md", "agent", "command", "plugin"},
+				Servers: map[string]string{"opencode.json": "mcp", "opencode.jsonc": "mcp"}},
 				{Path: ".local/share/opencode", Own: []string{"auth.json"}}, {Path: ".local/state/opencode"}, {Path: ".cache/opencode"}},
 			Signs: []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"}, SignIn: "opencode auth login", Obeys: true, Consent: reading, Reads: "can read files by its own tools", Offline: openCodeOffline},
 		"qwen": {Title: "Qwen Code", Command: []string{"qwen", "--acp"}, Risky: policy.RunBy("qwen"),
 			Mark: "_meta.provenance", Mode: "default", Asks: []string{"default", "plan"},
 			Hosts: []string{"chat.qwen.ai", "portal.qwen.ai", "dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com", "api.openai.com"},
-			State: []State{{Path: ".qwen", Own: []string{"oauth_creds.json"}, Read: []string{"settings.json", "QWEN.md", "commands", "extensions", "skills", ".env"}}},
+			State: []State{{Path: ".qwen", Own: []string{"oauth_creds.json"}, Read: []string{"settings.json", "QWEN.md", "commands", "extensions", "skills", ".env"}, Servers: map[string]string{"settings.json": "mcpServers"}}},
 			Signs: []string{"OPENAI_API_KEY", "DASHSCOPE_API_KEY"}, SignIn: "qwen", Obeys: true, Consent: reading, Reads: "can read files by its own tools", Offline: qwenOffline},
 		"copilot-acp": {Title: "Copilot CLI over ACP", Command: []string{"copilot", "--acp", "--no-auto-update", "--excluded-tools=view,lsp", "--allow-tool={webchat}"}, // all tools of the server of exactly that name: 1.0.102
 			Mode: "agent", Asks: []string{"agent", "plan"},
 			Failures: []string{"Error: "}, Notices: []string{"Info: "}, SignIn: "copilot login", Obeys: true, Env: []string{"COPILOT_ALLOW_ALL=false"},
 			Hosts: []string{"github.com", "api.github.com", "*.githubcopilot.com", "copilot-proxy.githubusercontent.com"},
-			State: []State{{Path: ".copilot", Var: "COPILOT_HOME", Own: []string{"config.json"}, Read: []string{"mcp-config.json", "settings.json", "agents", "skills", "copilot-instructions.md"}}},
+			State: []State{{Path: ".copilot", Var: "COPILOT_HOME", Own: []string{"config.json"}, Read: []string{"mcp-config.json", "settings.json", "agents", "skills", "copilot-instructions.md"},
+				Servers: map[string]string{"mcp-config.json": "mcpServers"}}},
 			Signs: []string{"COPILOT_GITHUB_TOKEN"}, Uninstructed: Added{Args: []string{"--no-custom-instructions"}},
 			Risky: policy.RunBy("copilot-acp"), NoPrograms: true, Consent: reading, Offline: copilotOffline},
 	}
