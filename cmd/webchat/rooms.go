@@ -26,7 +26,6 @@ import (
 	"webchat/internal/outputs"
 	"webchat/internal/page"
 	"webchat/internal/policy"
-	"webchat/internal/proc"
 	"webchat/internal/released"
 	"webchat/internal/server"
 	"webchat/internal/sessions"
@@ -63,7 +62,7 @@ type usersOwn struct {
 }
 
 // tools makes the display tools of one session.
-func (o *options) tools(c *config, workspace string, p *policy.Policy, out *outputs.Store, own usersOwn, confine func(context.Context, proc.Command) (proc.Command, error)) func(eventlog.ID) (agent.Toolset, error) {
+func (o *options) tools(c *config, workspace string, p *policy.Policy, out *outputs.Store, own usersOwn, confine displaytools.Confine) func(eventlog.ID) (agent.Toolset, error) {
 	shell, _ := lookup(o.env, "SHELL")
 	return func(id eventlog.ID) (agent.Toolset, error) {
 		cfg := displaytools.Config{SessionID: string(id), Workspace: workspace, Policy: p, Outputs: out, Shell: shell,
@@ -243,6 +242,7 @@ func (o *options) room(c *config, cells *cages, dir string, out *released.Releas
 			return room, err
 		}
 		room = sessions.Room{Tools: out.Reading(o.tools(c, workspace, p, out.Store, own, confine)), Policy: p, Kept: func(user string) consent.Kept { return kept.Workspace(workspace, user) }}
+		room.Refused = cells.refused(workspace)
 		if len(c.Hooks) > 0 {
 			if room.Hooks, err = o.hooks(c, workspace); err != nil {
 				return room, err

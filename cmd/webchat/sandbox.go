@@ -15,6 +15,8 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"webchat/internal/cage"
+	"webchat/internal/displaytools"
+	"webchat/internal/event"
 	"webchat/internal/files"
 	"webchat/internal/mcp"
 	"webchat/internal/policy"
@@ -166,7 +168,7 @@ func (c *cages) of(workspace string) (*cage.Cage, error) {
 }
 
 // commands returns what confines the commands that agents run by webchat's tools; nil where nothing is.
-func (c *cages) commands(workspace string) (func(context.Context, proc.Command) (proc.Command, error), error) {
+func (c *cages) commands(workspace string) (displaytools.Confine, error) {
 	if c == nil {
 		return nil, nil
 	}
@@ -174,9 +176,30 @@ func (c *cages) commands(workspace string) (func(context.Context, proc.Command) 
 	if err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, cmd proc.Command) (proc.Command, error) {
-		return in.Confine(ctx, cmd, cage.Needs{})
+	return func(ctx context.Context, cmd proc.Command) (proc.Command, displaytools.Refusals, error) {
+		confined, given, err := in.ConfineCommand(ctx, cmd)
+		if err != nil {
+			return cmd, nil, err
+		}
+		return confined, func(exit int, text string) []event.SandboxRefused {
+			return given.Refused(cage.Ran{Dir: cmd.Dir, Exit: exit, Text: text})
+		}, nil
 	}, nil
+}
+
+// refused returns what says what the trees of a workspace's agents were refused; nil where nothing is
+// confined.
+func (c *cages) refused(workspace string) func(string, int, string) []event.SandboxRefused {
+	if c == nil {
+		return nil
+	}
+	return func(dir string, exit int, text string) []event.SandboxRefused {
+		in, err := c.of(workspace)
+		if err != nil {
+			return nil // none was started
+		}
+		return in.Refused(cage.Ran{Dir: dir, Exit: exit, Text: text})
+	}
 }
 
 // shape is what clients read of it.

@@ -34,6 +34,9 @@ type Result struct {
 	Nearest []string        `json:"-"`
 	By      event.Decider   `json:"-"`
 	Limit   event.Limit     `json:"-"`
+
+	// Refused is what the sandbox refused the call, without its id.
+	Refused []event.SandboxRefused `json:"-"`
 }
 
 // Code is the code of a result that is not a success, as [event.ToolError] has it.

@@ -201,17 +201,27 @@ func remove(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// Confine returns cmd, to be started confined. A command that is not started is given
-// back to [proc.Confinement].Ended all the same.
+// Confine returns cmd, an agent's program, to be started confined. A command that is not started is
+// given back to [proc.Confinement].Ended all the same.
 func (c *Cage) Confine(ctx context.Context, cmd proc.Command, n Needs) (proc.Command, error) {
+	cmd, _, err := c.confine(ctx, cmd, n, true)
+	return cmd, err
+}
+
+// ConfineCommand is [Cage.Confine] of one command, with what it gets.
+func (c *Cage) ConfineCommand(ctx context.Context, cmd proc.Command) (proc.Command, *Given, error) {
+	return c.confine(ctx, cmd, Needs{}, false)
+}
+
+func (c *Cage) confine(ctx context.Context, cmd proc.Command, n Needs, agent bool) (proc.Command, *Given, error) {
 	private, err := c.take()
 	if err != nil {
-		return cmd, err
+		return cmd, nil, err
 	}
 	s, err := c.spec(ctx, private, n)
 	if err != nil {
 		c.giveBack(private)
-		return cmd, err
+		return cmd, nil, err
 	}
 	d := &door{hosts: slices.Concat(c.cfg.Hosts, n.Hosts), own: n.Own, lent: n.Lent, servers: n.Servers, opened: c.openHosts, through: c.cfg.proxy(), logger: c.cfg.Logger}
 	ports := []int{doorPort}
@@ -222,9 +232,9 @@ func (c *Cage) Confine(ctx context.Context, cmd proc.Command, n Needs) (proc.Com
 	ports = append(ports, d.forward...)
 	cmd.Env = s.environment(cmd.Env, n)
 	cmd.Confine = &proc.Confinement{Private: private, Places: s.all(), Links: s.links, Ports: ports,
-		Started: func(child *proc.Child) { d.serve(child.Listeners()); c.started(tree{child, d}) },
+		Started: func(child *proc.Child) { d.serve(child.Listeners()); c.started(tree{child, d, s, agent}) },
 		Ended:   func() { c.ended(d); d.close(); c.giveBack(private) }}
-	return cmd, nil
+	return cmd, &Given{s}, nil
 }
 
 // localPorts are those of this machine's loopback among addresses.

@@ -18,3 +18,12 @@ func identify(st fs.FileInfo) (id fileID, names uint64) {
 	}
 	return fileID{uint64(s.Dev), s.Ino}, uint64(s.Nlink)
 }
+
+// may reports whether this process may read a file or folder, or write to it.
+func may(name string, write bool) bool {
+	mode := uint32(4)
+	if write {
+		mode = 2
+	}
+	return syscall.Access(name, mode) == nil
+}

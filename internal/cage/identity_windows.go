@@ -6,3 +6,5 @@ import "io/fs"
 type fileID struct{}
 
 func identify(fs.FileInfo) (fileID, uint64) { return fileID{}, 1 }
+
+func may(string, bool) bool { return true }

@@ -13,6 +13,8 @@ import (
 type tree struct {
 	child *proc.Child
 	door  *door
+	spec  *spec
+	agent bool // it is an agent's, else of one command
 }
 
 // Open gives the trees of the workspace that run what [proc.Hold] returned, at its path, to be read

@@ -37,8 +37,9 @@ type commandCall struct {
 
 // job is a command with the processes it started.
 type job struct {
-	child   *proc.Child
-	command string
+	child    *proc.Child
+	command  string
+	refusals Refusals // nil: it is not confined
 }
 
 // Spec implements [agent.Tool].
@@ -118,9 +119,10 @@ func (s *Set) start(ctx context.Context, command, dir string, env []string, w *o
 	if _, err := proc.LookUp(cmd); errors.Is(err, proc.ErrNotFound) {
 		cmd.Args[0] = "sh" // the user's shell is not installed here
 	}
+	var refusals Refusals
 	if s.confine != nil && !agent.CallFrom(ctx).Typed {
 		var err error
-		if cmd, err = s.confine(ctx, cmd); err != nil {
+		if cmd, refusals, err = s.confine(ctx, cmd); err != nil {
 			return nil, err
 		}
 	}
@@ -128,7 +130,7 @@ func (s *Set) start(ctx context.Context, command, dir string, env []string, w *o
 	if err != nil {
 		return nil, err
 	}
-	j := &job{child: child, command: command}
+	j := &job{child: child, command: command, refusals: refusals}
 	s.mu.Lock()
 	closed := s.closed
 	s.children[j] = true

@@ -4,7 +4,8 @@
 //
 // # Guarantees
 //
-//   - Nothing of the content and no output id is ever in a Result's TextForModel.
+//   - Nothing of the content and no output id is ever in a Result's TextForModel. Of what the sandbox
+//     refused a command it has the names that the command itself has, or that are seen inside.
 //   - Only files inside the workspace are opened, after following symbolic links,
 //     and only regular ones and folders. A file that may hold secrets is asked about, also when
 //     it is reached by a symbolic link or a hard link. webchat's own secrets are refused, and
@@ -38,6 +39,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/event"
 	"webchat/internal/outputs"
 	"webchat/internal/policy"
 	"webchat/internal/proc"
@@ -77,12 +79,19 @@ type Config struct {
 	CommandTimeout time.Duration // 0: DefaultCommandTimeout
 	// Confine returns what runs a command that an agent asked for, confined; nil: it may touch
 	// what this process may.
-	Confine func(context.Context, proc.Command) (proc.Command, error)
+	Confine Confine
 
 	Inputs  *Inputs // what users pipe to be shown; nil: nothing
 	Before  Before  // what files were; nil: no changes are shown
 	Results Results // what came of agents' own calls; nil: none is shown
 }
+
+// Confine returns what runs a command confined, and what says of its exit code and what it printed
+// what it was refused.
+type Confine func(context.Context, proc.Command) (proc.Command, Refusals, error)
+
+// Refusals is of [Confine].
+type Refusals func(exit int, text string) []event.SandboxRefused
 
 // Set is the tools of one session.
 type Set struct {
@@ -94,7 +103,7 @@ type Set struct {
 	limit   time.Duration
 	// readTime is how long one showing of a file may read.
 	readTime time.Duration
-	confine  func(context.Context, proc.Command) (proc.Command, error)
+	confine  Confine
 	tools    []agent.Tool
 	inputs   *Inputs
 	before   Before

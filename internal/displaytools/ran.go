@@ -108,6 +108,8 @@ func (r *ran) result() agent.Result {
 	default:
 		res.Type, res.Kind = agent.Success, ""
 		res.TextForModel = fmt.Sprintf("Command completed (exit %d, %s)", r.exit.Code, lines(count))
+		res.Refused = r.refused()
+		res.TextForModel += r.call.refusedText(res.Refused)
 		res.SessionLog = r.log()
 	}
 	res.Telemetry = telemetry(r.w.Output(), outputs.Terminal, count, res.TextForModel)

@@ -44,6 +44,7 @@ var kinds = []kind{
 	of[PermissionRequested]("permission.requested", logged),
 	of[PermissionCompleted]("permission.completed", logged),
 	of[PermissionRevoked]("permission.revoked", logged),
+	of[SandboxRefused]("sandbox.refused", logged),
 	of[UserInputRequested]("user_input.requested", logged),
 	of[UserInputCompleted]("user_input.completed", logged),
 	of[OutputOpened]("output.opened", logged),

@@ -55,7 +55,7 @@ var ours = map[string][]string{
 	"internal/agent/acp/acptest":           {}, // an agent for tests
 	"internal/store/postgrestest":          {}, // a database for tests
 
-	"internal/cage":            {"internal/policy", "internal/proc", "internal/veil"},
+	"internal/cage":            {"internal/event", "internal/policy", "internal/proc", "internal/veil"},
 	"internal/consent":         {"internal/agent", "internal/event", "internal/eventlog", "internal/proc", "internal/strictjson"},
 	"internal/session":         {"internal/contain", "internal/consent", "internal/event", "internal/eventlog", "internal/agent", "internal/strictjson", "internal/tokens", "internal/files", "internal/kind", "internal/policy"},
 	"internal/sessions":        {"internal/session", "internal/contain", "internal/consent", "internal/event", "internal/eventlog", "internal/agent", "internal/files"},

@@ -147,7 +147,7 @@ func (s *Session) completeLocked(c *call, res agent.Result) error {
 		return nil // the end of its turn closed it
 	}
 	d := s.completionLocked(c, res)
-	if err := s.events.Append(d); err != nil {
+	if err := s.endLocked(c.turn, d, res.Refused); err != nil {
 		return err
 	}
 	if c.by == event.ByAgent && d.ParentToolCallID == "" {

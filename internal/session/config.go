@@ -68,6 +68,10 @@ type Config struct {
 	// Kept holds the grants of the workspace. nil: a grant ends with its session.
 	Kept consent.Kept
 
+	// Refused returns what an agent's own command, which began in a folder, says by its exit code and
+	// what it printed that the sandbox refused it. nil: nothing is confined.
+	Refused func(dir string, exit int, text string) []event.SandboxRefused
+
 	// Snapshots keep what the workspace is before a turn acts, and at its end. nil: none are kept.
 	Snapshots Snapshots
 

@@ -114,16 +114,17 @@ func (h *host) Report(ctx context.Context, data event.Data) error {
 	if data == nil {
 		return fmt.Errorf("%w: a report without data", eventlog.ErrInvalid)
 	}
+	var refused []event.SandboxRefused
 	if d, ok := data.(event.ToolExecutionComplete); ok {
 		d.ResultTokens = resultTokens(d) // here, where no lock is held
-		data = d
+		data, refused = d, h.s.refusedOwn(d)
 	}
 	wait := h.turnOver()
 	switch data.(type) {
 	case event.TaskStarted, event.TaskCompleted:
 		wait = h.s.ctx // a task is beside the turns
 	}
-	return h.s.events.Persist(wait, func() error { return h.reportLocked(data) })
+	return h.s.events.Persist(wait, func() error { return h.reportLocked(data, refused) })
 }
 
 // turnOver returns a context that ends with the turn; outside of one it has ended.
@@ -139,7 +140,7 @@ func (h *host) turnOver() context.Context {
 }
 
 // reportLocked appends what the agent reports.
-func (h *host) reportLocked(data event.Data) error {
+func (h *host) reportLocked(data event.Data, refused []event.SandboxRefused) error {
 	s := h.s
 	if err := h.overLocked(); err != nil {
 		return err
@@ -157,9 +158,12 @@ func (h *host) reportLocked(data event.Data) error {
 	if relay == nil {
 		return nil
 	}
-	if done, ends := relay.(event.TaskCompleted); ends {
-		err = s.endTaskLocked(done)
-	} else {
+	switch d := relay.(type) {
+	case event.TaskCompleted:
+		err = s.endTaskLocked(d)
+	case event.ToolExecutionComplete:
+		err = s.endLocked(t, d, refused)
+	default:
 		err = s.events.Append(relay)
 	}
 	if err != nil {

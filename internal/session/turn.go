@@ -38,8 +38,9 @@ type turn struct {
 	reported map[string]bool // messages of the errors the backend reported
 	errs     []event.SessionError
 	before   *before // the snapshot of what the workspace was; nil: nothing needed one yet
-	acts     bool    // something may have changed the workspace
-	left     string  // the snapshot of what it was at the end
+	refused  refused
+	acts     bool   // something may have changed the workspace
+	left     string // the snapshot of what it was at the end
 	unkept   event.NoSnapshot
 	changed  int64          // files that differ between both
 	ended    bool           // no further call may join

@@ -22,8 +22,10 @@ type Room struct {
 	Tools  func(id eventlog.ID) (agent.Toolset, error)
 	Hooks  session.Hooks
 	Policy session.Policy
-	Kept   func(user string) consent.Kept // what a user allowed for the workspace
-	Files  *files.Index                   // the manager closes it
+	// Refused is of the agents' own commands.
+	Refused func(dir string, exit int, text string) []event.SandboxRefused
+	Kept    func(user string) consent.Kept // what a user allowed for the workspace
+	Files   *files.Index                   // the manager closes it
 }
 
 // Workspaces are the folders that sessions may work in.
@@ -90,7 +92,7 @@ func (m *Manager) configFor(user, backend, workspace string) (session.Config, er
 		h := files.HeadOf(workspace)
 		return event.Context{Cwd: workspace, GitRoot: h.Root, Branch: h.Branch, Commit: h.Commit}
 	}
-	c.Tools, c.Hooks, c.Policy = room.Tools, room.Hooks, room.Policy
+	c.Tools, c.Hooks, c.Policy, c.Refused = room.Tools, room.Hooks, room.Policy, room.Refused
 	if room.Kept != nil {
 		c.Kept = room.Kept(user)
 	}

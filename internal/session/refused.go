@@ -1,0 +1,83 @@
+package session
+
+import (
+	"encoding/json"
+	"maps"
+	"regexp"
+	"strconv"
+
+	"webchat/internal/event"
+)
+
+// refused is what one turn was refused, by kind and name: each thing is logged once.
+type refused map[string]bool
+
+// endLocked logs the end of a call of a turn, if it is of one, and behind it what the call was refused
+// that the turn does not know.
+func (s *Session) endLocked(t *turn, d event.ToolExecutionComplete, all []event.SandboxRefused) error {
+	data, seen := []event.Data{d}, refused{}
+	if t != nil {
+		maps.Copy(seen, t.refused)
+	}
+	for _, one := range all {
+		if key := string(one.Kind) + one.What; !seen[key] {
+			seen[key], one.ToolCallID = true, d.ToolCallID
+			data = append(data, one)
+		}
+	}
+	err := s.events.Append(data...)
+	if err == nil && t != nil {
+		t.refused = seen
+	}
+	return err
+}
+
+// refusedOwn is what an agent's own command says that the sandbox refused it. It is called without a
+// lock, since files are looked at.
+func (s *Session) refusedOwn(d event.ToolExecutionComplete) []event.SandboxRefused {
+	if s.cfg.Refused == nil {
+		return nil
+	}
+	s.mu.Lock()
+	begun := s.events.Open.Tool(d.ToolCallID)
+	ours := begun == nil || s.calls[d.ToolCallID] != nil || begun.Start.By != event.ByAgent
+	var arguments json.RawMessage
+	if !ours {
+		arguments = begun.Start.Arguments
+	}
+	s.mu.Unlock()
+	if ours || !isCommand(arguments) {
+		return nil
+	}
+	exit, text := outcomeOf(d)
+	return s.cfg.Refused(s.cfg.Workspace, exit, text)
+}
+
+// isCommand reports whether the arguments of an agent's own tool have a command.
+func isCommand(arguments json.RawMessage) bool {
+	var args struct{ Command, Cmd json.RawMessage }
+	return json.Unmarshal(arguments, &args) == nil && len(args.Command)+len(args.Cmd) > 0
+}
+
+// exitLine is how the end of an agent's command is written below what it printed.
+var exitLine = regexp.MustCompile(`\(exit (-?\d+)\)\s*$`)
+
+// outcomeOf is the exit code of an agent's command, and what it printed.
+func outcomeOf(d event.ToolExecutionComplete) (exit int, text string) {
+	if !d.Success {
+		if d.Error == nil {
+			return 1, ""
+		}
+		return 1, d.Error.Message
+	}
+	var t struct{ ExitCode int }
+	_ = json.Unmarshal(d.ToolTelemetry, &t) // an agent's may have any shape
+	if d.Result == nil {
+		return t.ExitCode, ""
+	}
+	text = d.Result.Content + "\n" + d.Result.DetailedContent
+	if m := exitLine.FindStringSubmatch(d.Result.Content); m != nil && t.ExitCode == 0 {
+		t.ExitCode, _ = strconv.Atoi(m[1])
+	}
+	return t.ExitCode, text
+}
