@@ -27,6 +27,7 @@ type node struct {
 	Hook      *hook
 	Note      *note
 	Task      *task
+	Refused   *refusals // below their call
 
 	Kids   []*node
 	parent *node

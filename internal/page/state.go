@@ -220,6 +220,8 @@ func (f *State) tools(data event.Data) {
 		f.outputDeleted(d)
 	case event.OutputReread:
 		f.outputReread(d)
+	case event.SandboxRefused:
+		f.refused(d)
 	case event.HookStart:
 		f.hookStart(d)
 	case event.HookEnd:
