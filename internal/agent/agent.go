@@ -328,6 +328,8 @@ type CallInfo struct {
 	// Typed says that the user typed what the call runs. It is false for what an agent asked for,
 	// also when the user repeats it.
 	Typed bool
+	// Outside says that the call is not confined, although an agent asked for it.
+	Outside bool
 	// Part marks a call that a shown text makes, for a picture in it, and not the user by name.
 	Part    bool
 	Started time.Time

@@ -109,7 +109,7 @@ func TestRefusedByOutput(t *testing.T) {
 				t.Skip("not installed")
 			}
 			if one.long && os.Getenv("WEBCHAT_SOAK") == "" {
-				t.Skip("it takes long: make soak; what it prints is read by TestRefusedByText")
+				t.Skip("it takes long: make soak; what it prints is read by TestThreat117RefusedByText")
 			}
 			got, text := y.refusedBy(c, one.script)
 			if !slices.Equal(got, one.want) {
@@ -119,8 +119,8 @@ func TestRefusedByOutput(t *testing.T) {
 	}
 }
 
-// What slow programs print, and the text of errors that nobody refused.
-func TestRefusedByText(t *testing.T) {
+// THREATS 117: what slow programs print, and the text of errors that nobody refused.
+func TestThreat117RefusedByText(t *testing.T) {
 	y := newYard(t, ".bashrc", ".npmrc", ".gnupg/pubring.kbx", "code/other/x")
 	y.outside(`mkdir .vscode; echo 1 >.vscode/tasks.json`)
 	c, err := New(y.Config)

@@ -120,7 +120,7 @@ func (s *Set) start(ctx context.Context, command, dir string, env []string, w *o
 		cmd.Args[0] = "sh" // the user's shell is not installed here
 	}
 	var refusals Refusals
-	if s.confine != nil && !agent.CallFrom(ctx).Typed {
+	if call := agent.CallFrom(ctx); s.confine != nil && !call.Typed && !call.Outside {
 		var err error
 		if cmd, refusals, err = s.confine(ctx, cmd); err != nil {
 			return nil, err

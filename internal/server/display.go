@@ -82,6 +82,18 @@ func (s *Server) reread(w http.ResponseWriter, r *http.Request, one *session.Ses
 	return replyLook(w, look)
 }
 
+// runOutside runs the command of a call for the user, not confined.
+func (s *Server) runOutside(w http.ResponseWriter, r *http.Request, one *session.Session) error {
+	if _, err := decode[empty](r); err != nil {
+		return err
+	}
+	result, err := one.RunOutside(r.Context(), chi.URLParam(r, "toolCallId"))
+	if err != nil {
+		return err
+	}
+	return replyLook(w, session.Look{DisplayResult: result})
+}
+
 // current reports whether an output is there and, if it shows a file, still as the file is.
 func (s *Server) current(id string) bool {
 	o, err := s.Outputs.Get(outputs.ID(id))

@@ -70,6 +70,7 @@ func (s *Server) routes() []route {
 		of(s, post, one+"/tools/{toolCallId}/abort", guard.Write, 202, act("toolCallId", (*session.Session).AbortTool), "", "Stop one command, or the task it left"),
 		{get, one + "/events", guard.Read, s.in(s.events), 200, nil, eventList{}, "after limit dialect", "The log; as an event stream, the log and then what happens. With dialect=autohand in the words of the Autohand contract"},
 		of(s, post, one+"/permissions/{requestId}", guard.Write, 200, s.decide, "", "Decide about an act"),
+		{post, one + "/refused/{toolCallId}/outside", guard.Write, s.in(s.runOutside), 200, empty{}, displayReply{}, "", "Run the command of a call that the sandbox refused something once more, for you and not confined: you are asked about the whole of it, and no model hears of the output"},
 		of(s, post, one+"/answers/{requestId}", guard.Write, 200, s.answer, "", "Answer an agent's question"),
 		{post, one + "/attachments", guard.Upload, s.in(s.attach), 201, bytesBody("image/* or text/*"), attachReply{}, "name", "Upload something for the next prompt; name is what the prompt will call it"},
 		{get, one + "/export", guard.Read, s.in(s.export), 200, nil, bytesBody("the session as a file"), "format left", "A session as Markdown (md), its events as JSON lines (jsonl), or one HTML page that needs nothing else (html). With left=0, Markdown leaves out what the agent was made to forget"},

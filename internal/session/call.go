@@ -226,7 +226,11 @@ func (s *Session) act(c *call) agent.Result {
 	if acts != nil && !reads(acts) {
 		s.keepBefore(c.turn, true) // while the user reads the question
 	}
-	if ask := s.requests.PermissionFor(c.ctx, action, c.by); ask != nil {
+	ask := s.requests.PermissionFor(c.ctx, action, c.by)
+	if acts != nil && c.by == event.ByUser && agent.CallFrom(c.ctx).Outside {
+		ask = outside(*acts)
+	}
+	if ask != nil {
 		if verdict := s.askFor(c, *ask, action.Digest); verdict.Decision != event.Allow {
 			return deniedResult(verdict.Reason, verdict.By)
 		}

@@ -42,8 +42,13 @@ func (s *Session) Display(ctx context.Context, tool string, args json.RawMessage
 	if err != nil {
 		return DisplayResult{}, err
 	}
-	typed := !s.requests.AskedByAgent(ctx, c.Arguments)
-	err = s.events.Change(ctx, func() error {
+	return s.runDisplay(ctx, c, agent.CallInfo{Typed: !s.requests.AskedByAgent(ctx, c.Arguments)})
+}
+
+// runDisplay performs a call of the user's, as is said of it.
+func (s *Session) runDisplay(ctx context.Context, c *call, as agent.CallInfo) (DisplayResult, error) {
+	tool := c.Name
+	err := s.events.Change(ctx, func() error {
 		logged, err := s.startLocked(c.ToolCall, event.ByUser, nil)
 		switch {
 		case err == nil:
@@ -59,7 +64,7 @@ func (s *Session) Display(ctx context.Context, tool string, args json.RawMessage
 		return DisplayResult{}, fmt.Errorf("display with %s: %w", tool, err)
 	}
 	info := agent.CallFrom(c.ctx)
-	info.Typed = typed
+	info.Typed, info.Outside = as.Typed, as.Outside
 	c.ctx = agent.WithCall(c.ctx, info)
 	done := make(chan DisplayResult, 1)
 	go func() { done <- s.display(c) }()

@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"webchat/internal/agent"
+	"webchat/internal/consent"
 	"webchat/internal/event"
+	"webchat/internal/eventlog"
 )
 
 // What the sandbox refused a call is logged behind its end, each thing once a turn: of our own command
@@ -65,6 +67,68 @@ func TestRefusedIsLoggedOnceATurn(t *testing.T) {
 		types := r.types()
 		if !strings.Contains(types, "tool.execution_complete sandbox.refused") {
 			t.Errorf("not behind the end of the call: %s", types)
+		}
+	})
+}
+
+// What a call was refused runs once outside for the user, after a question about the whole command,
+// which no rule and no mode answers.
+func TestRunOutside(t *testing.T) {
+	var ran []string
+	play(t, func(r *rig, c *Config) {
+		c.Permissions = consent.ModeAllow
+		c.Refused = func(string, int, string) []event.SandboxRefused {
+			return []event.SandboxRefused{{What: "/h/.netrc", Kind: event.RefusedPath, Offers: []event.Offer{event.OfferOutside}}}
+		}
+		r.tools.tools = []agent.Tool{acts("run_and_display", asked(), func(ctx context.Context, args json.RawMessage, _ agent.Progress) (agent.Result, error) {
+			call := agent.CallFrom(ctx)
+			ran = append(ran, fmt.Sprint(string(args), call.By, call.Outside, call.Typed))
+			return agent.Result{TextForModel: "Command completed (exit 0, 1 line)", Telemetry: &agent.Telemetry{OutputID: "out_A", OutputType: "terminal"}}, nil
+		})}
+		r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) error {
+			for id, args := range map[string]string{"c1": `{"command":"git push","workdir":"sub"}`, "c2": `{"command":["bash","-lc","git push"]}`, "c3": `{"command":["git","push"]}`} {
+				if id != p.Content {
+					continue
+				}
+				if err := h.Report(ctx, event.ToolExecutionStart{ToolCallID: id, ToolName: "bash", Arguments: []byte(args)}); err != nil {
+					return err
+				}
+				if err := h.Report(ctx, event.ToolExecutionComplete{ToolCallID: id, Error: &event.ToolError{Message: "no"}}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}, func(r *rig) {
+		for _, id := range []string{"c1", "c2", "c3"} {
+			r.ask(id)
+		}
+		_, err := r.s.RunOutside(r.Context(), "unknown")
+		is(t, err, eventlog.ErrNotFound)
+		_, err = r.s.RunOutside(r.Context(), "c3")
+		is(t, err, eventlog.ErrInvalid)
+		for first, d := range map[string]event.Decision{"c1": event.Deny, "c2": event.Allow} {
+			done := make(chan DisplayResult, 1)
+			go func() {
+				out, err := r.s.RunOutside(r.Context(), first)
+				if err != nil {
+					t.Error(err)
+				}
+				done <- out
+			}()
+			ask := r.requests(1)[0]
+			if !ask.Sensitive || ask.Why != outsideWhy || len(ask.Grants) > 0 || ask.Action != "run a command outside the sandbox" {
+				t.Errorf("asked %+v", ask)
+			}
+			if err := r.s.Decide(r.Context(), ask.RequestID, consent.Decision{Decision: d}); err != nil {
+				t.Fatal(err)
+			}
+			if out := <-done; (out.Output != nil) != (d == event.Allow) || (out.Error == nil) != (d == event.Allow) {
+				t.Errorf("%s: %+v", d, out)
+			}
+		}
+		if len(ran) != 1 || !strings.Contains(ran[0], `"command":"git push"`) || !strings.HasSuffix(ran[0], "usertrue false") {
+			t.Errorf("ran %q", ran)
 		}
 	})
 }

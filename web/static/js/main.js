@@ -36,6 +36,7 @@ import { popups } from './popup.js'
 import { references } from './prose.js'
 import { copying } from './copy.js'
 import { reaching } from './reach.js'
+import { refusing } from './refused.js'
 import { scroll } from './scroll.js'
 import { selecting } from './select.js'
 import { sessions } from './sessions.js'
@@ -103,6 +104,7 @@ if (!auth()) {
   keyboard()
   copying()
   turnActs()
+  refusing()
   notifying()
   statuses()
   connect()

@@ -1,0 +1,91 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+	"webchat/internal/eventlog"
+)
+
+// commandTool is the tool that runs commands for the user.
+const commandTool = "run_and_display"
+
+// outsideWhy is why the user is asked before something runs that is not confined.
+const outsideWhy = "It runs outside the sandbox: it can read and change all that you can, and reach the network."
+
+// RunOutside runs the command of a call once more for the user, not confined, after they were asked
+// about the whole of it. The agent does not learn of it. It waits as [Session.Display] does.
+// [eventlog.ErrNotFound] for a call of which the sandbox refused nothing, [eventlog.ErrInvalid] for
+// one that has no command to run.
+func (s *Session) RunOutside(ctx context.Context, toolCallID string) (DisplayResult, error) {
+	var start *event.ToolExecutionStart
+	offered := false
+	err := s.events.Scan(ctx, 0, func(e event.Entry) bool {
+		switch d := e.Event.Data.(type) {
+		case event.ToolExecutionStart:
+			if d.ToolCallID == toolCallID {
+				start, offered = &d, false
+			}
+		case event.SandboxRefused:
+			offered = offered || d.ToolCallID == toolCallID && slices.Contains(d.Offers, event.OfferOutside)
+		}
+		return true
+	})
+	switch {
+	case err != nil:
+		return DisplayResult{}, err
+	case start == nil || !offered:
+		return DisplayResult{}, fmt.Errorf("the sandbox refused the call %s nothing that can be had outside: %w", toolCallID, eventlog.ErrNotFound)
+	}
+	command, cwd := ranBy(start.Arguments)
+	if command == "" {
+		return DisplayResult{}, fmt.Errorf("%w: the call %s ran no command that is known whole", eventlog.ErrInvalid, toolCallID)
+	}
+	args, err := json.Marshal(map[string]string{"command": command, "cwd": cwd})
+	if err != nil {
+		return DisplayResult{}, err
+	}
+	c, err := s.newDisplay(commandTool, args)
+	if err != nil {
+		return DisplayResult{}, err
+	}
+	return s.runDisplay(ctx, c, agent.CallInfo{Outside: true})
+}
+
+// ranBy is the command of a call, and the folder it names for it: of a list of words, what its shell
+// was given.
+func ranBy(arguments json.RawMessage) (command, cwd string) {
+	var args struct {
+		Command, Cmd      json.RawMessage
+		Cwd, Workdir, Dir string
+	}
+	if json.Unmarshal(arguments, &args) != nil {
+		return "", ""
+	}
+	for _, raw := range []json.RawMessage{args.Command, args.Cmd} {
+		var words []string
+		if json.Unmarshal(raw, &command) != nil && json.Unmarshal(raw, &words) == nil && len(words) == 3 && strings.HasPrefix(words[1], "-") && strings.HasSuffix(words[1], "c") {
+			command = words[2]
+		}
+		if command != "" {
+			break
+		}
+	}
+	for _, dir := range []string{args.Cwd, args.Workdir, args.Dir} {
+		if cwd == "" {
+			cwd = dir
+		}
+	}
+	return command, cwd
+}
+
+// outside is the question about an act that runs not confined.
+func outside(p agent.Permission) *agent.Permission {
+	p.Action, p.Sensitive, p.Why = "run a command outside the sandbox", true, outsideWhy
+	return &p
+}
