@@ -493,6 +493,11 @@ func TestThreat110NothingGetsOut(t *testing.T) {
 				}
 			}
 			t.Logf("%d of %d succeeded", succeeded, len(attacks()))
+			for _, later := range []string{".envrc", ".claude/settings.json", "sub/.vscode/tasks.json", ".git/commondir"} {
+				if _, err := os.Lstat(filepath.Join(y.work, later)); (err == nil) == confined {
+					t.Errorf("%s: %v after the call was looked at", later, err)
+				}
+			}
 			if unix.Kill(s.Server, 0) != nil || unix.Kill(s.Other, 0) != nil {
 				t.Error("a victim has ended")
 			}
@@ -513,9 +518,9 @@ func (y *yard) attack(s *scene) (results map[string]string) {
 	}
 	var out bytes.Buffer
 	cmd := proc.Command{Args: []string{self}, Dir: y.work, Env: append(y.Env, "ATTACK="+string(text)), Output: &out}
+	var c *Cage
 	if s.Confined {
-		c, err := New(y.Config)
-		if err != nil {
+		if c, err = New(y.Config); err != nil {
 			y.t.Fatal(err)
 		}
 		if cmd, err = c.Confine(context.Background(), cmd, Needs{Read: []string{self}}); err != nil {
@@ -524,6 +529,13 @@ func (y *yard) attack(s *scene) (results map[string]string) {
 	}
 	if _, err := proc.Run(context.Background(), cmd); err != nil {
 		y.t.Fatal(err, out.String())
+	}
+	if s.Confined {
+		if _, err := c.Look(context.Background(), Look{Aside: func(root, name string, _ time.Time) (string, error) {
+			return name, os.Rename(filepath.Join(root, name), filepath.Join(y.home, strings.ReplaceAll(name, "/", "-")))
+		}}); err != nil {
+			y.t.Error(err)
+		}
 	}
 	if err := json.NewDecoder(&out).Decode(&results); err != nil {
 		y.t.Fatalf("%v: %s", err, out.String())

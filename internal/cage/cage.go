@@ -64,6 +64,11 @@ type Config struct {
 	Policy *policy.Policy
 	// Tracked returns which of some files, relative to a folder, git has in its index.
 	Tracked func(ctx context.Context, dir string, names []string) ([]string, error)
+	// ConfigNames returns the names of the settings in a file of git's, none of which is followed.
+	ConfigNames func(ctx context.Context, text []byte) ([]string, error)
+	// Committed reports whether files of the workspace have the bytes that they have in a commit that
+	// some commits reach, each at its path.
+	Committed func(ctx context.Context, workspace string, since, names []string) (bool, error)
 	Settings
 	Logger *slog.Logger
 }
@@ -115,6 +120,7 @@ const serversPath = "/servers/"
 type Cage struct {
 	cfg  Config
 	walk walker
+	keep keeper
 
 	mu   sync.Mutex
 	free []string // guarded by mu: private folders that no tree uses
@@ -223,6 +229,10 @@ func (c *Cage) confine(ctx context.Context, cmd proc.Command, n Needs, agent boo
 		c.giveBack(private)
 		return cmd, nil, err
 	}
+	if err := c.treeBegins(ctx); err != nil {
+		c.giveBack(private)
+		return cmd, nil, err
+	}
 	d := &door{hosts: slices.Concat(c.cfg.Hosts, n.Hosts), own: n.Own, lent: n.Lent, servers: n.Servers, opened: c.openHosts, through: c.cfg.proxy(), logger: c.cfg.Logger}
 	ports := []int{doorPort}
 	if d.lends() {
@@ -233,7 +243,7 @@ func (c *Cage) confine(ctx context.Context, cmd proc.Command, n Needs, agent boo
 	cmd.Env = s.environment(cmd.Env, n)
 	cmd.Confine = &proc.Confinement{Private: private, Places: s.all(), Links: s.links, Ports: ports,
 		Started: func(child *proc.Child) { d.serve(child.Listeners()); c.started(tree{child, d, s, agent}) },
-		Ended:   func() { c.ended(d); d.close(); c.giveBack(private) }}
+		Ended:   func() { c.ended(d); d.close(); c.giveBack(private); c.treeEnded() }}
 	return cmd, &Given{s}, nil
 }
 

@@ -27,7 +27,8 @@ const (
 	nothing holding = iota
 	sensitive
 	later
-	gitFolder // a repository's .git, or a bare repository
+	gitFolder  // a repository's .git, or a bare repository
+	headFolder // a folder with a HEAD, which git may take for a repository once there is more in it
 	dependencies
 )
 
@@ -59,16 +60,17 @@ func (w *walker) read(dir, workspace string) ([]entry, error) {
 	if err != nil || !st.IsDir() {
 		return nil, err
 	}
-	if f := w.known[dir]; f != nil && f.changed.Equal(st.ModTime()) && f.changed.Before(f.read.Add(-clockStep)) {
+	if f := w.known[dir]; f != nil && f.changed.Equal(changed(st)) && f.changed.Before(f.read.Add(-clockStep)) {
 		return f.entries, nil
 	}
-	f := &folder{changed: st.ModTime(), read: time.Now()}
+	f := &folder{changed: changed(st), read: time.Now()}
 	list, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
-	bare := isGitFolder(list)
+	bare, head := isGitFolder(list), false
 	for _, d := range list {
+		head = head || strings.EqualFold(d.Name(), "HEAD")
 		e := entry{name: d.Name(), folder: d.IsDir()}
 		if w.ruled {
 			e.unread, e.unwritten = withheld(w.policy, filepath.Join(dir, e.name), e.folder)
@@ -77,8 +79,6 @@ func (w *walker) read(dir, workspace string) ([]entry, error) {
 		switch {
 		case d.Name() == ".git":
 			e.held = gitFolder
-		case bare: // its own folders are judged as those of a repository
-			e.folder = false
 		case e.folder && isDependencies(e.name):
 			e.held = dependencies
 		case policy.IsLater(filepath.ToSlash(rel), policy.Runs):
@@ -90,8 +90,11 @@ func (w *walker) read(dir, workspace string) ([]entry, error) {
 			f.entries = append(f.entries, e)
 		}
 	}
-	if bare {
+	switch {
+	case bare:
 		f.entries = append(f.entries, entry{held: gitFolder})
+	case head:
+		f.entries = append(f.entries, entry{held: headFolder})
 	}
 	w.known[dir] = f
 	return f.entries, nil
@@ -125,39 +128,49 @@ type finding struct {
 
 // find walks a workspace.
 func (w *walker) find(ctx context.Context, workspace string) (f finding, err error) {
+	err = w.visit(ctx, workspace, func(p string, e entry) bool {
+		if e.unwritten {
+			f.unwritten = append(f.unwritten, p)
+		}
+		if e.unread {
+			f.unread = append(f.unread, p)
+			return false
+		}
+		switch e.held {
+		case sensitive:
+			f.sensitive = append(f.sensitive, p)
+		case later:
+			f.later = append(f.later, p)
+		case gitFolder:
+			f.git = append(f.git, p)
+		}
+		return e.held == nothing
+	}, nil)
+	return f, err
+}
+
+// visit calls each for what means something in a workspace, which says of folders whether what is
+// in them does, too. Of a folder that cannot be read, unreadable says whether it can be now; nil: no.
+func (w *walker) visit(ctx context.Context, workspace string, each func(p string, e entry) (into bool), unreadable func(dir string) bool) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	seen := map[string]bool{}
 	for todo := []string{workspace}; len(todo) > 0; todo = todo[1:] {
 		dir := todo[0]
 		if ctx.Err() != nil {
-			return f, ctx.Err()
+			return ctx.Err()
 		}
 		seen[dir] = true
 		entries, err := w.read(dir, workspace)
+		if err != nil && unreadable != nil && unreadable(dir) {
+			entries, err = w.read(dir, workspace)
+		}
 		if err != nil {
 			continue // what cannot be read outside cannot be read inside
 		}
 		for _, e := range entries {
-			p := filepath.Join(dir, e.name)
-			if e.unwritten {
-				f.unwritten = append(f.unwritten, p)
-			}
-			if e.unread {
-				f.unread = append(f.unread, p)
-				continue
-			}
-			switch e.held {
-			case sensitive:
-				f.sensitive = append(f.sensitive, p)
-			case later:
-				f.later = append(f.later, p)
-			case gitFolder:
-				f.git = append(f.git, p)
-			case nothing:
-				if e.folder {
-					todo = append(todo, p)
-				}
+			if p := filepath.Join(dir, e.name); each(p, e) && e.folder {
+				todo = append(todo, p)
 			}
 		}
 	}
@@ -166,5 +179,5 @@ func (w *walker) find(ctx context.Context, workspace string) (f finding, err err
 			delete(w.known, dir)
 		}
 	}
-	return f, nil
+	return nil
 }

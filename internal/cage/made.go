@@ -1,0 +1,401 @@
+package cage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"webchat/internal/policy"
+)
+
+// settles is how long a file is left alone while a call runs: whoever writes it may not be done.
+const settles = time.Second
+
+// Look says how [Cage.Look] looks.
+type Look struct {
+	// Running: calls go on, so what was written just now is left for the next look.
+	Running bool
+	// Count: what is left where it is is counted, too, which takes longer.
+	Count bool
+	// Since are the commits that the refs of the repository had when the session began. What git
+	// checks out of them stays.
+	Since []string
+	// Aside moves a file or folder out of a root that it is below, where it was not before a time.
+	// nil: everything stays, and is named once.
+	Aside func(root, name string, was time.Time) (id string, err error)
+}
+
+// Made is a file or folder that was made while trees ran, and that takes effect later by itself.
+type Made struct {
+	ID    string // from [Look].Aside
+	Root  string // it was below: the workspace, or a folder of git's
+	Name  string // below Root, with slashes
+	Stood time.Duration
+}
+
+// Looked is what came of a look.
+type Looked struct {
+	Made []Made
+	// Left is how many more were made and stay: below folders of dependencies, and those that git
+	// checked out.
+	Left int
+}
+
+// keeper knows which names that take effect later are in a workspace.
+type keeper struct {
+	mu      sync.Mutex // guards what follows, and is held while a look takes
+	live    int        // trees that may run
+	unseen  bool       // trees ran after the last look
+	known   map[string]string
+	first   map[string]time.Time // when what was not settled was found first
+	began   time.Time            // trees
+	last    time.Time            // look
+	counted int                  // of Left, since trees began
+	deps    walker
+	out     int // of counted: what git checked out
+}
+
+// frozen is the print of what trees cannot change: whatever happens to it is somebody else's doing.
+const frozen = ""
+
+// treeBegins notes what is there before a tree starts, if none runs. What earlier ones left that
+// nobody looked at is not part of it.
+func (c *Cage) treeBegins(ctx context.Context) error {
+	k := &c.keep
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.live == 0 && !k.unseen {
+		k.known = nil
+		all, err := c.counting(ctx)
+		if err != nil {
+			return err
+		}
+		k.known, k.first, k.began, k.counted, k.out = map[string]string{}, map[string]time.Time{}, time.Now(), 0, 0
+		for p, n := range all {
+			if k.known[p] = n.print; n.held {
+				k.known[p] = frozen
+			}
+		}
+		k.last = k.began
+	}
+	k.live++
+	k.unseen = true
+	return nil
+}
+
+func (c *Cage) treeEnded() {
+	c.keep.mu.Lock()
+	defer c.keep.mu.Unlock()
+	c.keep.live--
+}
+
+// Runs reports whether trees run, or ran since the last look.
+func (c *Cage) Runs() bool {
+	c.keep.mu.Lock()
+	defer c.keep.mu.Unlock()
+	return c.keep.unseen
+}
+
+// Look finds what was made in the workspace while trees ran that takes effect later by itself, or
+// that git would obey, and moves it aside. Each is found once. What was there when the trees began
+// they cannot change. An error says what could not be moved or compared; the rest was.
+func (c *Cage) Look(ctx context.Context, l Look) (found Looked, err error) {
+	k := &c.keep
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.unseen {
+		return found, nil
+	}
+	now := time.Now()
+	all, err := c.counting(ctx)
+	if err != nil {
+		return found, err
+	}
+	var errs []error
+	order := slices.SortedFunc(maps.Keys(all), func(a, b string) int { // git's first: it is asked about the others
+		if (all[a].git == "") != (all[b].git == "") {
+			return len(all[b].git) - len(all[a].git)
+		}
+		return strings.Compare(a, b)
+	})
+	for _, p := range order {
+		n := all[p]
+		if is, known := k.known[p]; known && (is == frozen || is == n.print) {
+			continue
+		}
+		if l.Running && !k.settled(p, n, now) {
+			continue
+		}
+		stays, out, err := c.stays(ctx, p, n, l.Since)
+		if err != nil {
+			errs = append(errs, err)
+		}
+		if out {
+			k.out++
+		}
+		if stays {
+			k.known[p] = n.print
+			continue
+		}
+		for _, part := range c.parts(p) {
+			one, err := k.move(c.cfg.Workspace, part, n, l, now)
+			if err != nil {
+				errs = append(errs, err)
+				continue
+			}
+			found.Made = append(found.Made, one)
+		}
+		delete(k.first, p)
+		delete(k.known, p)
+		if l.Aside == nil {
+			k.known[p] = n.print
+		} else if again, err := printed(p); err == nil { // only a part of a folder was moved
+			k.known[p] = again
+		}
+	}
+	k.last = now
+	k.unseen = k.live > 0 || l.Running
+	if l.Count {
+		found.Left, err = k.count(ctx, c)
+		errs = append(errs, err)
+	}
+	return found, errors.Join(errs...)
+}
+
+// settled reports whether nothing was written to a file for a while, or it was watched for long.
+func (k *keeper) settled(p string, n counts, now time.Time) bool {
+	if k.first[p].IsZero() {
+		k.first[p] = now
+	}
+	return now.Sub(n.changed) > settles || now.Sub(k.first[p]) > 5*settles
+}
+
+func (k *keeper) move(workspace, p string, n counts, l Look, now time.Time) (Made, error) {
+	root := workspace
+	if n.git != "" && !isIn(p, workspace) {
+		root = n.git
+	}
+	name, err := filepath.Rel(root, p)
+	if err != nil {
+		return Made{}, err
+	}
+	was := k.last
+	if st, err := os.Lstat(p); err == nil {
+		if at := appeared(p, st); at.After(was) {
+			was = at
+		}
+	}
+	one := Made{Root: root, Name: filepath.ToSlash(name), Stood: max(0, now.Sub(was))}
+	if l.Aside != nil {
+		one.ID, err = l.Aside(root, one.Name, was)
+	}
+	return one, err
+}
+
+// Kept takes a file that was put back for one that is there: trees that run cannot change it from
+// now on, as far as they have not opened it already.
+func (c *Cage) Kept(root, name string) error {
+	k := &c.keep
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	p := filepath.Join(root, filepath.FromSlash(name))
+	if k.known == nil {
+		return nil // no tree runs
+	}
+	at := p
+	for { // what counts may be a folder that it is in
+		if c.later(at) || at == root {
+			break
+		}
+		at = filepath.Dir(at)
+	}
+	if at == root {
+		at = p
+	}
+	is, err := printed(at)
+	if err == nil {
+		k.known[at] = is
+	}
+	return err
+}
+
+func (c *Cage) later(p string) bool {
+	rel, err := filepath.Rel(c.cfg.Workspace, p)
+	return err == nil && policy.IsLater(filepath.ToSlash(rel), policy.Runs)
+}
+
+// counts is what is known of a name that takes effect later.
+type counts struct {
+	print   string
+	changed time.Time
+	held    bool   // trees that begin now cannot change it
+	git     string // the folder of git's that obeys it; empty: a name of the policy's
+}
+
+// counting returns what takes effect later in the workspace, by path.
+func (c *Cage) counting(ctx context.Context) (map[string]counts, error) {
+	all := map[string]counts{}
+	add := func(p, git string, held bool) {
+		st, err := os.Lstat(p)
+		if _, there := all[p]; err != nil || there {
+			return
+		}
+		if is, err := printed(p); err == nil {
+			all[p] = counts{print: is, changed: changed(st), held: held, git: git}
+		}
+	}
+	var git []repository
+	err := c.walk.visit(ctx, c.cfg.Workspace, func(p string, e entry) bool {
+		switch e.held {
+		case later:
+			add(p, "", true)
+			if e.folder {
+				return false
+			}
+			_, known := c.keep.known[p]
+			if to, err := os.Readlink(p); err == nil && (known || c.keep.known == nil) { // what it leads to is what runs
+				if !filepath.IsAbs(to) {
+					to = filepath.Join(filepath.Dir(p), to)
+				}
+				if isIn(to, c.cfg.Workspace) {
+					add(to, "", true)
+				}
+			}
+		case gitFolder:
+			git = append(git, repository{p, true})
+		case headFolder:
+			git = append(git, repository{p, false})
+		}
+		return e.held != gitFolder && e.held != headFolder && e.held != dependencies && e.held != later
+	}, c.makeReadable)
+	c.obeyed(git, add)
+	return all, err
+}
+
+// makeReadable gives the rights to read a folder that was changed since trees began.
+func (c *Cage) makeReadable(dir string) bool {
+	st, err := os.Lstat(dir)
+	if err != nil || !st.IsDir() || changed(st).Before(c.keep.began) {
+		return false
+	}
+	root, err := os.OpenRoot(c.cfg.Workspace)
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+	rel, err := filepath.Rel(c.cfg.Workspace, dir)
+	return err == nil && root.Chmod(rel, st.Mode().Perm()|0o700) == nil
+}
+
+// printed is the print of a file, or of a folder with all that is in it.
+func printed(p string) (string, error) {
+	st, err := os.Lstat(p)
+	if err != nil || !st.IsDir() {
+		if err != nil {
+			return "", err
+		}
+		return printOf(st), nil
+	}
+	var all strings.Builder
+	err = filepath.WalkDir(p, func(at string, d fs.DirEntry, err error) error {
+		if err != nil {
+			fmt.Fprintln(&all, at, err)
+			return nil
+		}
+		if st, err := d.Info(); err == nil {
+			fmt.Fprintln(&all, at, printOf(st))
+		}
+		return nil
+	})
+	return all.String(), err
+}
+
+// parts are what of a file or folder is moved: the whole, or without the instruction files in it. An
+// empty folder has none.
+func (c *Cage) parts(p string) (all []string) {
+	st, err := os.Lstat(p)
+	if err != nil || !st.IsDir() {
+		return []string{p}
+	}
+	instructs, unread := false, false
+	_ = filepath.WalkDir(p, func(at string, d fs.DirEntry, err error) error {
+		rel, bad := filepath.Rel(c.cfg.Workspace, at)
+		switch {
+		case err != nil:
+			unread = true
+		case bad != nil || at == p:
+		case policy.IsLater(filepath.ToSlash(rel), policy.Instructs):
+			instructs = true
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+		case !d.IsDir():
+			all = append(all, at)
+		}
+		return nil
+	})
+	if unread || !instructs && len(all) > 0 {
+		return []string{p}
+	}
+	return all
+}
+
+// stays reports whether what was made may stay: git wrote it itself, it only instructs, or git
+// checked it out of what was there when the session began.
+func (c *Cage) stays(ctx context.Context, p string, n counts, since []string) (stays, out bool, err error) {
+	if n.git != "" {
+		stays, err = c.gitWrote(ctx, p, n.git)
+		return stays, false, err
+	}
+	if len(c.parts(p)) == 0 {
+		return true, false, nil
+	}
+	if c.cfg.Committed == nil || len(since) == 0 {
+		return false, false, nil
+	}
+	out, err = c.cfg.Committed(ctx, c.cfg.Workspace, since, filesOf(c.cfg.Workspace, p))
+	return out, out, err
+}
+
+// filesOf are a file, or the files of a folder, below the workspace.
+func filesOf(workspace, p string) (names []string) {
+	_ = filepath.WalkDir(p, func(at string, d fs.DirEntry, err error) error {
+		if rel, bad := filepath.Rel(workspace, at); err == nil && bad == nil && !d.IsDir() {
+			names = append(names, filepath.ToSlash(rel))
+		}
+		return nil
+	})
+	return names
+}
+
+// count counts what was made and stays since it was asked last: below folders of dependencies by
+// when it was changed.
+func (k *keeper) count(ctx context.Context, c *Cage) (int, error) {
+	if k.deps.known == nil {
+		k.deps = walker{policy: c.walk.policy, known: map[string]*folder{}}
+	}
+	n := k.out
+	var below []string
+	err := k.deps.visit(ctx, c.cfg.Workspace, func(p string, e entry) bool {
+		if e.held == later && slices.ContainsFunc(strings.Split(strings.TrimPrefix(p, c.cfg.Workspace+"/"), "/"), isDependencies) {
+			below = append(below, p)
+		}
+		return e.held == nothing || e.held == dependencies
+	}, nil)
+	for _, p := range below {
+		if st, err := os.Lstat(p); err == nil && changed(st).After(k.began) {
+			n++
+		}
+	}
+	left := max(0, n-k.counted)
+	k.counted = n
+	return left, err
+}

@@ -1,0 +1,169 @@
+package cage
+
+import (
+	"context"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// repository is a folder that git may take for a repository, or a file or link that leads to one.
+type repository struct {
+	path string
+	held bool // trees that begin now cannot change what git obeys in it
+}
+
+// mostConfig is how much of a file of git's settings is read.
+const mostConfig = 1 << 20
+
+// obeyed adds what git obeys in repositories, and in those that they lead to.
+func (c *Cage) obeyed(found []repository, add func(p, git string, held bool)) {
+	seen := map[string]bool{}
+	for len(found) > 0 {
+		r := found[0]
+		found = found[1:]
+		st, err := os.Lstat(r.path)
+		if err != nil || seen[r.path] {
+			continue
+		}
+		seen[r.path] = true
+		if !st.IsDir() {
+			if to, ok := leadsTo(r.path); ok && c.writes(to) {
+				found = append(found, repository{to, false})
+			}
+			continue
+		}
+		for _, name := range gitRuns {
+			if name != "gitdir" {
+				add(filepath.Join(r.path, name), r.path, r.held)
+			}
+		}
+		if to, ok := commonDir(r.path); ok && c.writes(to) {
+			found = append(found, repository{to, false})
+		}
+		for _, below := range []string{"worktrees", "modules"} {
+			found = append(found, repositoriesIn(filepath.Join(r.path, below), r.held, 3)...)
+		}
+	}
+}
+
+// writes reports whether trees may write to a folder.
+func (c *Cage) writes(dir string) bool {
+	if isIn(dir, c.cfg.Workspace) {
+		return true
+	}
+	common, ok := commonOf(filepath.Join(c.cfg.Workspace, ".git"))
+	return ok && isIn(dir, common)
+}
+
+// repositoriesIn are those of submodules or worktrees, whose names may have slashes.
+func repositoriesIn(dir string, held bool, depth int) (all []repository) {
+	list, _ := os.ReadDir(dir) // there may be none
+	for _, d := range list {
+		if !d.IsDir() {
+			continue
+		}
+		p := filepath.Join(dir, d.Name())
+		all = append(all, repository{p, held})
+		if _, err := os.Lstat(filepath.Join(p, "HEAD")); err != nil && depth > 0 {
+			all = append(all, repositoriesIn(p, held, depth-1)...)
+		}
+	}
+	return all
+}
+
+// leadsTo is the repository that a file or link in the place of one names.
+func leadsTo(p string) (string, bool) {
+	to := p
+	if st, err := os.Stat(p); err != nil {
+		return "", false
+	} else if !st.IsDir() {
+		text := string(head(p, mostConfig))
+		if !strings.HasPrefix(text, "gitdir:") {
+			return "", false
+		}
+		to = strings.TrimSpace(strings.TrimPrefix(text, "gitdir:"))
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(p), to)
+		}
+	}
+	real, err := filepath.EvalSymlinks(to)
+	return real, err == nil
+}
+
+// commonDir is where git looks for the settings of a repository that is a part of another.
+func commonDir(dir string) (string, bool) {
+	to := strings.TrimSpace(string(head(filepath.Join(dir, "commondir"), mostConfig)))
+	if to == "" {
+		return "", false
+	}
+	if !filepath.IsAbs(to) {
+		to = filepath.Join(dir, to)
+	}
+	real, err := filepath.EvalSymlinks(to)
+	return real, err == nil
+}
+
+// head is the beginning of a regular file; nothing if it cannot be read.
+func head(p string, most int) []byte {
+	st, err := os.Lstat(p)
+	if err != nil || !st.Mode().IsRegular() {
+		return nil
+	}
+	f, err := os.OpenFile(p, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	if is, err := f.Stat(); err != nil || !os.SameFile(is, st) {
+		return nil
+	}
+	b := make([]byte, min(int64(most)+1, st.Size()+1))
+	n, _ := f.Read(b) // less is less
+	return b[:n]
+}
+
+// gitWrote reports whether something that git obeys is as its own init, clone and worktree make it.
+func (c *Cage) gitWrote(ctx context.Context, p, git string) (bool, error) {
+	rel, err := filepath.Rel(git, p)
+	if err != nil {
+		return false, err
+	}
+	switch rel {
+	case "hooks":
+		list, err := os.ReadDir(p)
+		return err == nil && !slices.ContainsFunc(list, func(d os.DirEntry) bool {
+			return !d.Type().IsRegular() || !strings.HasSuffix(d.Name(), ".sample")
+		}), nil
+	case "commondir":
+		return filepath.Base(filepath.Dir(git)) == "worktrees" && strings.TrimSpace(string(head(p, mostConfig))) == "../..", nil
+	case "config":
+		text := head(p, mostConfig)
+		if text == nil || len(text) > mostConfig || c.cfg.ConfigNames == nil {
+			return false, nil
+		}
+		names, err := c.cfg.ConfigNames(ctx, text)
+		if err != nil {
+			return false, nil // git cannot read it either, or says nothing: it is asked about
+		}
+		return !slices.ContainsFunc(names, func(name string) bool { return !plainSetting(name) }), nil
+	}
+	return false, nil
+}
+
+// plainSettings are names of settings by which git runs nothing and goes nowhere by itself.
+var plainSettings = strings.Fields(`core.repositoryformatversion core.filemode core.bare core.logallrefupdates core.ignorecase
+	core.precomposeunicode core.symlinks user.name user.email remote.*.url remote.*.fetch branch.*.remote branch.*.merge`)
+
+// plainSetting reports whether a setting is one of those. The middle of a name may have dots and
+// slashes.
+func plainSetting(name string) bool {
+	first, rest, _ := strings.Cut(strings.ToLower(name), ".")
+	last := path.Base(strings.ReplaceAll(rest, ".", "/"))
+	if last != rest {
+		first += ".*"
+	}
+	return slices.Contains(plainSettings, first+"."+last)
+}

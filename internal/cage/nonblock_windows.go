@@ -1,0 +1,3 @@
+package cage
+
+const nonblock = 0

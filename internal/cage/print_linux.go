@@ -1,0 +1,34 @@
+package cage
+
+import (
+	"fmt"
+	"io/fs"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// changed is when a file or folder was changed last, its names and rights included. Programs
+// cannot set it.
+func changed(st fs.FileInfo) time.Time {
+	if s, ok := st.Sys().(*syscall.Stat_t); ok {
+		return time.Unix(s.Ctim.Unix())
+	}
+	return st.ModTime()
+}
+
+// printOf is another one once a file was changed or replaced.
+func printOf(st fs.FileInfo) string {
+	id, _ := identify(st)
+	return fmt.Sprintf("%d %d %d %v", id.inode, changed(st).UnixNano(), st.Size(), st.Mode())
+}
+
+// appeared is when a file was made, where its file system knows that; else when it was changed last.
+func appeared(name string, st fs.FileInfo) time.Time {
+	var x unix.Statx_t
+	if unix.Statx(unix.AT_FDCWD, name, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BTIME, &x) == nil && x.Mask&unix.STATX_BTIME != 0 {
+		return time.Unix(x.Btime.Sec, int64(x.Btime.Nsec))
+	}
+	return changed(st)
+}

@@ -1,0 +1,508 @@
+package files
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Bounds of what is moved aside whole. What is larger stays where it is, under another name.
+const (
+	maxAside      = 256 << 20 // bytes
+	maxAsideFiles = 20_000
+)
+
+// Aside moves files out of workspaces, each into a folder of its own below Dir, and puts them back.
+// What it keeps is a copy, which no program has open and no other name leads to. No link is
+// followed, even if one takes a folder's place meanwhile, and nothing is replaced. Its methods may
+// be called concurrently.
+type Aside struct {
+	Dir string
+	// Most is how many bytes one may have; 0: 256 MiB.
+	Most int64
+}
+
+// Taken is what was moved aside.
+type Taken struct {
+	ID      string    `json:"id"`
+	Session string    `json:"session"`
+	Root    string    `json:"root"` // the folder it was below: the workspace, or a folder of git's
+	Path    string    `json:"path"` // in Root, with slashes
+	At      time.Time `json:"at"`
+	// Was is when it came into the folder, as far as that is known: not before.
+	Was    time.Time `json:"was,omitzero"`
+	Digest string    `json:"digest"` // SHA-256, hex, of all it holds
+	Folder bool      `json:"folder,omitempty"`
+	Files  int       `json:"files"`
+	Bytes  int64     `json:"bytes"`
+	// Beside is the name it has now, next to where it was, where it could not be moved further:
+	// it is too large, or the disk is full. Else empty.
+	Beside string `json:"beside,omitempty"`
+}
+
+// asideFile has what is known of one, and asideContent it.
+const (
+	asideFile    = "about.json"
+	asideContent = "content"
+)
+
+// Take moves a file or folder aside, for a session. It is gone from its folder at once.
+func (a *Aside) Take(t Taken) (Taken, error) {
+	taken, err := a.take(&t)
+	if err != nil {
+		return t, fmt.Errorf("move %s aside: %w", t.Path, err)
+	}
+	return *taken, nil
+}
+
+func (a *Aside) take(t *Taken) (*Taken, error) {
+	root, err := os.OpenRoot(t.Root)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	in, err := descend(root, path.Dir(t.Path), false)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	base, temp := path.Base(t.Path), ".webchat-"+rand.Text()+".held"
+	if err := in.Rename(base, temp); err != nil {
+		return nil, err
+	}
+	t.ID, t.At = rand.Text(), time.Now()
+	if err = a.copyIn(in, temp, t); err != nil {
+		_ = os.RemoveAll(filepath.Join(a.Dir, t.ID))
+		for n := range 100 {
+			name := base + ".held"
+			if n > 0 {
+				name = fmt.Sprintf("%s.held%d", base, n)
+			}
+			if _, there := in.Lstat(name); there == nil {
+				continue
+			}
+			if in.Rename(temp, name) == nil {
+				t.Beside = name
+				return t, a.note(t)
+			}
+		}
+		return nil, err
+	}
+	return t, errors.Join(makeRemovable(in, temp), in.RemoveAll(temp))
+}
+
+// copyIn copies what was taken, until it is the same before and after.
+func (a *Aside) copyIn(in *os.Root, temp string, t *Taken) error {
+	if err := os.MkdirAll(filepath.Join(a.Dir, t.ID), 0o700); err != nil {
+		return err
+	}
+	to, err := os.OpenRoot(filepath.Join(a.Dir, t.ID))
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	for range 5 { // a program that has it open may write to it
+		if err := to.RemoveAll(asideContent); err != nil {
+			return err
+		}
+		c := copying{most: a.Most, sum: sha256.New()}
+		if c.most == 0 {
+			c.most = maxAside
+		}
+		if err := c.copy(in, temp, to, asideContent); err != nil {
+			return err
+		}
+		again := copying{most: c.most, sum: sha256.New()}
+		if err := again.copy(in, temp, nil, ""); err != nil {
+			return err
+		}
+		t.Digest, t.Files, t.Bytes, t.Folder = hex.EncodeToString(c.sum.Sum(nil)), c.files, c.bytes, c.folder
+		if bytes.Equal(c.sum.Sum(nil), again.sum.Sum(nil)) {
+			break
+		}
+	}
+	return a.note(t)
+}
+
+// note writes what is known of one.
+func (a *Aside) note(t *Taken) error {
+	b, err := json.Marshal(t)
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(a.Dir, t.ID)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	temp := filepath.Join(dir, asideFile+".tmp")
+	if err := os.WriteFile(temp, b, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(temp, filepath.Join(dir, asideFile))
+}
+
+// copying copies a file, a link or a folder with all in it.
+type copying struct {
+	most   int64
+	sum    hash.Hash
+	bytes  int64
+	files  int
+	folder bool // the first one
+}
+
+// copy copies one name of a folder to another; without to, it is only read.
+func (c *copying) copy(from *os.Root, name string, to *os.Root, as string) error {
+	st, err := from.Lstat(name)
+	if err != nil {
+		return err
+	}
+	if c.files++; c.files > maxAsideFiles {
+		return ErrTooLarge
+	}
+	switch mode := st.Mode(); {
+	case mode.IsDir():
+		c.folder = c.folder || c.files == 1
+		c.files--
+		return c.copyFolder(from, name, st, to, as)
+	case mode.Type() == fs.ModeSymlink:
+		target, err := from.Readlink(name)
+		fmt.Fprintf(c.sum, "link %d %s\n", len(target), target)
+		if err == nil && to != nil {
+			err = to.Symlink(target, as)
+		}
+		return err
+	case mode.IsRegular():
+		return c.copyFile(from, name, st, to, as)
+	}
+	fmt.Fprintln(c.sum, "other") // a pipe or a socket: it holds nothing
+	if to == nil {
+		return nil
+	}
+	return to.WriteFile(as, nil, 0o600)
+}
+
+func (c *copying) copyFile(from *os.Root, name string, st fs.FileInfo, to *os.Root, as string) error {
+	if c.bytes += st.Size(); c.bytes > c.most {
+		return ErrTooLarge
+	}
+	data, err := readSame(from.OpenFile, name, st, c.most)
+	if err != nil {
+		return err
+	}
+	c.bytes += int64(len(data)) - st.Size()
+	fmt.Fprintf(c.sum, "file %v %d\n", st.Mode()&0o100 != 0, len(data))
+	c.sum.Write(data)
+	if to == nil {
+		return nil
+	}
+	return to.WriteFile(as, data, 0o600|st.Mode().Perm()&0o100)
+}
+
+func (c *copying) copyFolder(from *os.Root, name string, st fs.FileInfo, to *os.Root, as string) error {
+	if st.Mode().Perm()&0o700 != 0o700 {
+		_ = from.Chmod(name, 0o700) // if it cannot be read, reading it fails
+	}
+	in, err := enter(from, name, false)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	var out *os.Root
+	if to != nil {
+		if err := to.Mkdir(as, 0o700); err != nil {
+			return err
+		}
+		if out, err = to.OpenRoot(as); err != nil {
+			return err
+		}
+		defer out.Close()
+	}
+	list, err := fs.ReadDir(in.FS(), ".")
+	fmt.Fprintf(c.sum, "folder %d\n", len(list))
+	for _, d := range list {
+		fmt.Fprintf(c.sum, "%d %s\n", len(d.Name()), d.Name())
+		if err == nil {
+			err = c.copy(in, d.Name(), out, d.Name())
+		}
+	}
+	return err
+}
+
+// makeRemovable gives folders the rights that removing what is in them takes.
+func makeRemovable(in *os.Root, name string) error {
+	st, err := in.Lstat(name)
+	if err != nil || !st.IsDir() {
+		return ignoreMissing(err)
+	}
+	if st.Mode().Perm()&0o700 != 0o700 {
+		_ = in.Chmod(name, 0o700)
+	}
+	below, err := enter(in, name, false)
+	if err != nil {
+		return err
+	}
+	defer below.Close()
+	list, err := fs.ReadDir(below.FS(), ".")
+	for _, d := range list {
+		if d.IsDir() {
+			err = errors.Join(err, makeRemovable(below, d.Name()))
+		}
+	}
+	return err
+}
+
+// Get returns what is known of one. [ErrMissing] if it is not kept.
+func (a *Aside) Get(id string) (t Taken, err error) {
+	if !plainName(id) {
+		return t, ErrMissing
+	}
+	b, err := os.ReadFile(filepath.Join(a.Dir, id, asideFile))
+	if err == nil {
+		err = json.Unmarshal(b, &t)
+	}
+	if err != nil {
+		return t, fmt.Errorf("%w: what was held under %s: %w", ErrMissing, id, err)
+	}
+	return t, nil
+}
+
+// Put puts one back and returns its path in Root: NAME, or NAME.new where something of that name is
+// there by now. A copy stays here. What is there already with the same content is not put again.
+func (a *Aside) Put(id string) (as string, err error) {
+	t, err := a.Get(id)
+	if err != nil {
+		return "", err
+	}
+	dir := path.Dir(t.Path)
+	if t.Beside != "" {
+		return path.Join(dir, t.Beside), nil
+	}
+	root, err := os.OpenRoot(t.Root)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrMissing, err)
+	}
+	defer root.Close()
+	in, err := descend(root, dir, true)
+	if err != nil {
+		return "", fmt.Errorf("put %s back: %w", t.Path, err)
+	}
+	defer in.Close()
+	from, err := os.OpenRoot(filepath.Join(a.Dir, id))
+	if err != nil {
+		return "", err
+	}
+	defer from.Close()
+	name := path.Base(t.Path)
+	for n := range 100 {
+		switch {
+		case n == 1:
+			name += ".new"
+		case n > 1:
+			name = fmt.Sprintf("%s.new%d", path.Base(t.Path), n)
+		}
+		if digestOf(in, name) == t.Digest {
+			return path.Join(dir, name), nil
+		}
+		if err = putBack(from, asideContent, in, name); !errors.Is(err, fs.ErrExist) {
+			break
+		}
+	}
+	if err != nil {
+		return "", fmt.Errorf("put %s back: %w", t.Path, err)
+	}
+	return path.Join(dir, name), nil
+}
+
+// digestOf is that of a name of a folder; empty if it cannot be read.
+func digestOf(in *os.Root, name string) string {
+	if _, err := in.Lstat(name); err != nil {
+		return ""
+	}
+	c := copying{most: maxAside, sum: sha256.New()}
+	if c.copy(in, name, nil, "") != nil {
+		return ""
+	}
+	return hex.EncodeToString(c.sum.Sum(nil))
+}
+
+// putBack copies from what is kept; [fs.ErrExist] if the name is taken.
+func putBack(from *os.Root, name string, to *os.Root, as string) error {
+	st, err := from.Lstat(name)
+	if err != nil {
+		return err
+	}
+	switch {
+	case st.IsDir():
+		return putFolder(from, name, to, as)
+	case st.Mode().Type() == fs.ModeSymlink:
+		target, err := from.Readlink(name)
+		if err != nil {
+			return err
+		}
+		return to.Symlink(target, as)
+	}
+	data, err := readSame(from.OpenFile, name, st, maxAside)
+	if err != nil {
+		return err
+	}
+	f, err := to.OpenFile(as, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644|st.Mode().Perm()&0o111)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+func putFolder(from *os.Root, name string, to *os.Root, as string) error {
+	if err := to.Mkdir(as, 0o755); err != nil {
+		return err
+	}
+	in, err := enter(from, name, false)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := enter(to, as, false)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	list, err := fs.ReadDir(in.FS(), ".")
+	for _, d := range list {
+		if err == nil {
+			err = putBack(in, d.Name(), out, d.Name())
+		}
+	}
+	return err
+}
+
+// Text is what one holds, to be read: a file as it is, and of a folder all files, each below its
+// name. At most so many bytes of it.
+func (a *Aside) Text(id string, most int64) ([]byte, error) {
+	t, err := a.Get(id)
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(a.Dir, id)
+	if t.Beside != "" {
+		dir = t.Root
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrMissing, err)
+	}
+	defer root.Close()
+	name := asideContent
+	if t.Beside != "" {
+		name = path.Join(path.Dir(t.Path), t.Beside)
+	}
+	in, err := descend(root, path.Dir(name), false)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	var b bytes.Buffer
+	err = textOf(&b, in, path.Base(name), "", most)
+	return b.Bytes(), err
+}
+
+func textOf(b *bytes.Buffer, in *os.Root, name, label string, most int64) error {
+	st, err := in.Lstat(name)
+	if err != nil {
+		return err
+	}
+	if !st.IsDir() {
+		if label != "" {
+			fmt.Fprintf(b, "%s==> %s <==\n", strings.Repeat("\n", min(b.Len(), 1)), label)
+		}
+		if st.Mode().Type() == fs.ModeSymlink {
+			target, err := in.Readlink(name)
+			fmt.Fprintf(b, "a link to %s\n", target)
+			return err
+		}
+		f, err := in.OpenFile(name, os.O_RDONLY|nonblock, 0)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if is, err := f.Stat(); err != nil || !os.SameFile(is, st) || !is.Mode().IsRegular() {
+			return errors.Join(ErrChanged, err)
+		}
+		left := max(0, most-int64(b.Len()))
+		n, err := io.Copy(b, io.LimitReader(f, left))
+		if n == left && st.Size() > left {
+			fmt.Fprintf(b, "\n… %d bytes more\n", st.Size()-left)
+		}
+		return err
+	}
+	below, err := enter(in, name, false)
+	if err != nil {
+		return err
+	}
+	defer below.Close()
+	list, err := fs.ReadDir(below.FS(), ".")
+	for _, d := range list {
+		if err == nil {
+			err = textOf(b, below, d.Name(), path.Join(label, d.Name()), most)
+		}
+	}
+	return err
+}
+
+// OfSession returns what is kept for a session.
+func (a *Aside) OfSession(session string) (all []Taken) {
+	list, _ := os.ReadDir(a.Dir) // there may be none yet
+	for _, d := range list {
+		if t, err := a.Get(d.Name()); err == nil && t.Session == session {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// Remove deletes one for good.
+func (a *Aside) Remove(id string) error {
+	t, err := a.Get(id)
+	if err != nil {
+		return nil // it is not kept
+	}
+	if t.Beside != "" {
+		err = removeBeside(t)
+	}
+	return errors.Join(err, os.RemoveAll(filepath.Join(a.Dir, id)))
+}
+
+func removeBeside(t Taken) error {
+	root, err := os.OpenRoot(t.Root)
+	if err != nil {
+		return nil // the workspace is gone, and it with it
+	}
+	defer root.Close()
+	in, err := descend(root, path.Dir(t.Path), false)
+	if err != nil {
+		return ignoreMissing(err)
+	}
+	defer in.Close()
+	return errors.Join(makeRemovable(in, t.Beside), in.RemoveAll(t.Beside))
+}
+
+// DeleteSession deletes what is kept for a session; what is in a workspace stays there.
+func (a *Aside) DeleteSession(session string) error {
+	var errs []error
+	for _, t := range a.OfSession(session) {
+		errs = append(errs, os.RemoveAll(filepath.Join(a.Dir, t.ID)))
+	}
+	return errors.Join(errs...)
+}
