@@ -48,6 +48,7 @@ type rooms struct {
 	hub      *sse.Hub
 	lender   *mcp.Lender
 	handover *daemon.Handover
+	holder   *holder // nil: nothing is confined
 	server   *server.Server
 	metrics  *metrics
 	peers    server.Peers   // nil: it is alone
@@ -59,6 +60,7 @@ type usersOwn struct {
 	inputs  *displaytools.Inputs
 	before  func(eventlog.ID) displaytools.Before
 	results func(eventlog.ID) displaytools.Results
+	held    func(eventlog.ID) displaytools.Held
 }
 
 // tools makes the display tools of one session.
@@ -72,6 +74,9 @@ func (o *options) tools(c *config, workspace string, p *policy.Policy, out *outp
 		}
 		if own.results != nil {
 			cfg.Results = own.results(id)
+		}
+		if own.held != nil {
+			cfg.Held = own.held(id)
 		}
 		return displaytools.New(cfg)
 	}
@@ -190,7 +195,11 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	snapshots := o.snapshots(c, dir)
 	inputs := &displaytools.Inputs{}
 	shown := &released.Releases{Outputs: released.Outputs{Store: r.outputs}, Unread: o.ReadOutput != "on"}
-	room := o.room(c, cells, dir, shown, usersOwn{inputs, r.before, r.results}, kept)
+	own := usersOwn{inputs: inputs, before: r.before, results: r.results}
+	if r.holder = o.holder(cells, dir, log); r.holder != nil {
+		own.held = r.holder.shown
+	}
+	room := o.room(c, cells, dir, shown, own, kept)
 	if open(); notOpened != nil {
 		return nil, notOpened
 	}
@@ -202,6 +211,9 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 		Outputs: shown, Permissions: consent.Mode(o.Permissions), PermissionTimeout: o.PermissionTimeout, AgentIdle: o.AgentIdle, Notice: o.mcpServers(c).Report, Logger: log}
 	if r.engine != nil { // each save is a round trip
 		manager.DraftPause = time.Second
+	}
+	if r.holder != nil {
+		manager.Holder = r.holder
 	}
 	if r.sessions, err = sessions.New(manager); err != nil {
 		return nil, err
@@ -270,6 +282,7 @@ const namesKept = 128 << 20
 const (
 	outputsFolder  = "outputs"
 	snapshotFolder = "snapshots"
+	heldFolder     = "held"     // what agents made that runs later
 	confinedFolder = "confined" // what confined commands write that does not last
 	agentsFolder   = "agents"   // their homes
 	copilotFolder  = "copilot"
@@ -319,6 +332,7 @@ func (r *rooms) runSessions(ctx context.Context) error {
 	if r.file != nil {
 		beside.Go(func() { r.file.Inspect(ctx) })
 	}
+	beside.Go(func() { r.holder.run(ctx, r.sessions) })
 	defer beside.Wait()
 	return r.sessions.Run(ctx)
 }

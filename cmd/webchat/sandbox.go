@@ -149,6 +149,10 @@ func (o *options) cages(c *config, s sandbox, dir string, log *slog.Logger) *cag
 			Settings: cage.Settings{Read: c.Sandbox.Read, Write: c.Sandbox.Write, Hosts: c.Sandbox.Hosts},
 			Tracked: func(ctx context.Context, dir string, names []string) ([]string, error) {
 				return files.Tracked(ctx, git, dir, names)
+			},
+			ConfigNames: func(ctx context.Context, text []byte) ([]string, error) { return files.ConfigNames(ctx, git, text) },
+			Committed: func(ctx context.Context, workspace string, since, names []string) (bool, error) {
+				return files.Committed(ctx, git, workspace, since, names)
 			}})
 	}}
 }

@@ -263,6 +263,7 @@ type HookVerdict struct {
 	Reason    string
 	Arguments json.RawMessage // nil: unchanged
 	Prompt    string          // empty: unchanged
+	Held      string          // of after_tool: a sentence for the model about what the call made; empty: none
 }
 
 // ToolSpec is how a tool is offered to a model.

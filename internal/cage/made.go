@@ -21,7 +21,7 @@ const settles = time.Second
 
 // Look says how [Cage.Look] looks.
 type Look struct {
-	// Running: calls go on, so what was written just now is left for the next look.
+	// Running: calls may go on, so what was written just now is left for the next look.
 	Running bool
 	// Count: what is left where it is is counted, too, which takes longer.
 	Count bool
@@ -38,6 +38,7 @@ type Made struct {
 	ID    string // from [Look].Aside
 	Root  string // it was below: the workspace, or a folder of git's
 	Name  string // below Root, with slashes
+	Path  string // relative to the workspace, with slashes, or absolute if it is elsewhere
 	Stood time.Duration
 }
 
@@ -131,7 +132,7 @@ func (c *Cage) Look(ctx context.Context, l Look) (found Looked, err error) {
 		if is, known := k.known[p]; known && (is == frozen || is == n.print) {
 			continue
 		}
-		if l.Running && !k.settled(p, n, now) {
+		if l.Running && k.live > 0 && !k.settled(p, n, now) {
 			continue
 		}
 		stays, out, err := c.stays(ctx, p, n, l.Since)
@@ -162,7 +163,7 @@ func (c *Cage) Look(ctx context.Context, l Look) (found Looked, err error) {
 		}
 	}
 	k.last = now
-	k.unseen = k.live > 0 || l.Running
+	k.unseen = k.live > 0
 	if l.Count {
 		found.Left, err = k.count(ctx, c)
 		errs = append(errs, err)
@@ -193,7 +194,10 @@ func (k *keeper) move(workspace, p string, n counts, l Look, now time.Time) (Mad
 			was = at
 		}
 	}
-	one := Made{Root: root, Name: filepath.ToSlash(name), Stood: max(0, now.Sub(was))}
+	one := Made{Root: root, Name: filepath.ToSlash(name), Path: filepath.ToSlash(name), Stood: max(0, now.Sub(was))}
+	if root != workspace {
+		one.Path = p
+	}
 	if l.Aside != nil {
 		one.ID, err = l.Aside(root, one.Name, was)
 	}

@@ -23,6 +23,7 @@ type request struct {
 	grants []event.Grant   // each covers all of perm that no rule allows
 	ctx    context.Context // of the act: it cannot be allowed after this has ended
 	byUser bool            // the user's own act: it outlives turns
+	held   bool            // about what was made already: it outlives turns and processes
 
 	done    chan struct{} // closed when outcome is set
 	outcome outcome
@@ -228,6 +229,9 @@ func (q *Requests) Decide(ctx context.Context, requestID string, d Decision) err
 	if !moved {
 		c.Reason = strings.TrimSpace(d.Reason)
 	}
+	if r.held {
+		return q.decideHeld(ctx, r, c, outcome{verdict: v})
+	}
 	err = q.answer(ctx, r, c, outcome{verdict: v}, keeps)
 	if err == nil && v.Grant != nil {
 		q.answerCovered()
@@ -329,7 +333,7 @@ func (q *Requests) ofTurn() map[string]*request {
 	defer q.mu.Unlock()
 	of := map[string]*request{}
 	for id, r := range q.open {
-		if !r.byUser {
+		if !r.byUser && !r.held {
 			of[id] = r
 		}
 	}

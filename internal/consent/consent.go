@@ -52,6 +52,10 @@ type Config struct {
 
 	// Hook asks the user's hooks. The error is the context's.
 	Hook func(context.Context, HookCall) (HookVerdict, error)
+	// PutBack puts back what was held, and returns the paths that it has now; Drop says that it is
+	// deleted.
+	PutBack func([]event.Held) (paths []string, err error)
+	Drop    func([]event.Held)
 	// Stopped says in a sentence why a context of the session ended.
 	Stopped func(context.Context) string
 }

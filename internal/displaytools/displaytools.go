@@ -53,6 +53,7 @@ const (
 	ShowInput    = "show_input"  // the user's alone
 	ShowChange   = "show_change" // the user's alone
 	ShowResult   = "show_result" // the user's alone
+	ShowHeld     = "show_held"   // the user's alone
 )
 
 // DefaultCommandTimeout is how long a command may run.
@@ -83,6 +84,7 @@ type Config struct {
 
 	Inputs  *Inputs // what users pipe to be shown; nil: nothing
 	Before  Before  // what files were; nil: no changes are shown
+	Held    Held    // what is held; nil: nothing is
 	Results Results // what came of agents' own calls; nil: none is shown
 }
 
@@ -108,6 +110,7 @@ type Set struct {
 	inputs   *Inputs
 	before   Before
 	results  Results
+	held     Held
 	life     context.Context // ends with Close
 	endLife  context.CancelFunc
 
@@ -130,7 +133,7 @@ func New(c Config) (*Set, error) {
 		c.CommandTimeout = DefaultCommandTimeout
 	}
 	s := &Set{work: work, out: c.Outputs, session: c.SessionID, limit: c.CommandTimeout, readTime: readTime, confine: c.Confine,
-		inputs: c.Inputs, before: c.Before, results: c.Results, shell: shell(c.Shell), env: newEnvironments(c.Env, c.EnvAllow, c.EnvDeny), children: map[*job]bool{}}
+		inputs: c.Inputs, before: c.Before, results: c.Results, held: c.Held, shell: shell(c.Shell), env: newEnvironments(c.Env, c.EnvAllow, c.EnvDeny), children: map[*job]bool{}}
 	s.life, s.endLife = context.WithCancel(context.Background())
 	s.tools = []agent.Tool{fileTool{s}, commandTool{s}, imageTool{s}}
 	if s.inputs != nil {
@@ -141,6 +144,9 @@ func New(c Config) (*Set, error) {
 	}
 	if s.results != nil {
 		s.tools = append(s.tools, resultTool{s})
+	}
+	if s.held != nil {
+		s.tools = append(s.tools, heldTool{s})
 	}
 	return s, nil
 }

@@ -1,12 +1,23 @@
 package event
 
+// KindLater is the kind of a [PermissionRequested] about what was made already, and is held: allowed,
+// it is put back, and denied, deleted. It is of no turn, waits as long as it takes, and outlives
+// restarts.
+const KindLater = "later"
+
+// IsHeld reports whether data asks about what is held.
+func IsHeld(d Data) bool {
+	p, ok := d.(PermissionRequested)
+	return ok && p.Kind == KindLater
+}
+
 type (
 	// PermissionRequested asks the user to decide about an act.
 	PermissionRequested struct {
 		RequestID  string `json:"requestId"`
 		ToolCallID string `json:"toolCallId,omitempty"`
 		ToolName   string `json:"toolName"`
-		Kind       string `json:"kind"`     // shell, write, read, mcp, url, tool
+		Kind       string `json:"kind"`     // shell, write, read, mcp, url, tool; later: [KindLater]
 		Action     string `json:"action"`   // a verb phrase: "run a command"
 		Resource   string `json:"resource"` // the exact command, path or address, as it was asked for
 		// Target is where the links of a path lead: absolute, also for a file that does not exist
@@ -26,8 +37,10 @@ type (
 		// Withheld are the names of the variables the command does not inherit.
 		Withheld []string `json:"withheld,omitempty"`
 		// Grants are what the user may allow beyond this act, the narrowest first.
-		Grants    []Grant `json:"grants"`
-		ExpiresAt Time    `json:"expiresAt"`
+		Grants []Grant `json:"grants"`
+		// Held are the files and folders that it is about, of [KindLater], in the order of Resources.
+		Held      []Held `json:"held,omitempty"`
+		ExpiresAt Time   `json:"expiresAt,omitzero"` // none: it waits
 		Extra     `json:"-"`
 	}
 
@@ -38,6 +51,19 @@ type (
 		Action   string `json:"action"`
 		Resource string `json:"resource"`
 		Target   string `json:"target,omitempty"`
+	}
+
+	// Held is a file or folder that a call made, that takes effect later by itself, and that was moved
+	// aside.
+	Held struct {
+		ID     string `json:"id"`               // of what is kept of it
+		Folder bool   `json:"folder,omitempty"` // with files in it
+		Files  int    `json:"files"`
+		Bytes  int64  `json:"bytes"`
+		// StoodMs is how long it was where it was made, at most, if that was longer than a moment.
+		StoodMs int64 `json:"stoodMs,omitempty"`
+		// Beside is its path in the workspace, under another name, where it could not be moved out.
+		Beside string `json:"beside,omitempty"`
 	}
 
 	// Secret is a file that may hold keys or passwords.
@@ -68,6 +94,7 @@ type (
 		Rule      *Rule    `json:"rule,omitempty"`   // of [DecidedByRule]: which
 		Reason    string   `json:"reason,omitempty"` // of [DecidedByUser]: in the user's words
 		By        Decider  `json:"by"`
+		Kept      []string `json:"kept,omitempty"` // of [KindLater]: the paths that what was allowed has now
 		Extra     `json:"-"`
 	}
 

@@ -91,7 +91,10 @@ type (
 		Snapshot   string     `json:"snapshot,omitempty"`
 		NoSnapshot NoSnapshot `json:"noSnapshot,omitempty"`
 		Changed    int64      `json:"changed,omitempty"` // files that differ between the two
-		Extra      `json:"-"`
+		// NotHeld is how many files were made that take effect later by themselves and were left where
+		// they are: below folders of dependencies, and those that git checked out.
+		NotHeld int64 `json:"notHeld,omitempty"`
+		Extra   `json:"-"`
 	}
 
 	// Fill is how full the model's context was, in tokens.

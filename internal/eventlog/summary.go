@@ -71,8 +71,10 @@ type Open struct {
 	Branched bool `json:"branched,omitempty"`
 
 	Held []Held `json:"held,omitempty"` // of displays; never changed in place
-	Text int64  `json:"text,omitempty"` // bytes of the conversation's text since it was last summed up
-	Cuts []Call `json:"cuts,omitempty"` // the newest calls that are estimated; never changed in place
+	// Waits are the open requests about files that are held; never changed in place.
+	Waits []string `json:"waits,omitempty"`
+	Text  int64    `json:"text,omitempty"` // bytes of the conversation's text since it was last summed up
+	Cuts  []Call   `json:"cuts,omitempty"` // the newest calls that are estimated; never changed in place
 }
 
 // Stretch is a part of a log: what is after one sequence and before another.
@@ -176,12 +178,18 @@ func Summarize(s Summary, e event.Entry) Summary {
 	case event.PermissionRequested:
 		s.Pending++
 		s.Open.Asks = Brief(d.Resource)
+		if event.IsHeld(d) {
+			s.Open.Waits = append(slices.Clone(s.Open.Waits), d.RequestID)
+		}
 	case event.UserInputRequested:
 		s.Pending++
 		s.Open.Asks = Brief(d.Question)
 	case event.PermissionCompleted, event.UserInputCompleted:
 		if s.Pending = max(0, s.Pending-1); s.Pending == 0 {
 			s.Open.Asks = ""
+		}
+		if done, ok := d.(event.PermissionCompleted); ok && slices.Contains(s.Open.Waits, done.RequestID) {
+			s.Open.Waits = slices.DeleteFunc(slices.Clone(s.Open.Waits), func(id string) bool { return id == done.RequestID })
 		}
 	}
 	switch e.Event.Data.(type) {

@@ -149,6 +149,11 @@ func (o *Work) finish(key string) {
 	o.Requests = slices.DeleteFunc(o.Requests, func(e event.Entry) bool { return requestKey(QuestionID(e.Event.Data)) == key })
 }
 
+// Held are the open requests about what is held, which no end of a turn or a process closes.
+func (o *Work) Held() []event.Entry {
+	return slices.DeleteFunc(slices.Clone(o.Requests), func(e event.Entry) bool { return !event.IsHeld(e.Event.Data) })
+}
+
 func (o *Work) remove(key string) {
 	o.Version++
 	o.Messages = slices.DeleteFunc(o.Messages, func(f *Message) bool { return f.Key() == key })
@@ -271,6 +276,9 @@ func (o *Work) Closing(why Ending, now time.Time) []event.Data {
 		}
 	}
 	for _, e := range o.Requests {
+		if event.IsHeld(e.Event.Data) {
+			continue // it waits for the user
+		}
 		if !why.All && (o.byUser(e.Event.Data) || o.HelperOf(e.Event.Data) != why.Of) {
 			continue
 		}

@@ -36,11 +36,13 @@ type Aside struct {
 
 // Taken is what was moved aside.
 type Taken struct {
-	ID      string    `json:"id"`
-	Session string    `json:"session"`
-	Root    string    `json:"root"` // the folder it was below: the workspace, or a folder of git's
-	Path    string    `json:"path"` // in Root, with slashes
-	At      time.Time `json:"at"`
+	ID      string `json:"id"`
+	Session string `json:"session"`
+	// Workspace is that of the session, as it calls it.
+	Workspace string    `json:"workspace"`
+	Root      string    `json:"root"` // the folder it was below: the workspace, or a folder of git's
+	Path      string    `json:"path"` // in Root, with slashes
+	At        time.Time `json:"at"`
 	// Was is when it came into the folder, as far as that is known: not before.
 	Was    time.Time `json:"was,omitzero"`
 	Digest string    `json:"digest"` // SHA-256, hex, of all it holds
@@ -50,6 +52,17 @@ type Taken struct {
 	// Beside is the name it has now, next to where it was, where it could not be moved further:
 	// it is too large, or the disk is full. Else empty.
 	Beside string `json:"beside,omitempty"`
+	Asked  bool   `json:"asked,omitempty"` // its session's log has the question
+	// Done is when it was put back or deleted. It stays for a while, so that both can be undone.
+	Done time.Time `json:"done,omitzero"`
+}
+
+// Named is a path in Root as the session calls it: relative to the workspace, if it is in it.
+func (t Taken) Named(name string) string {
+	if real, err := filepath.EvalSymlinks(t.Workspace); err == nil && real == t.Root {
+		return name
+	}
+	return filepath.Join(t.Root, filepath.FromSlash(name))
 }
 
 // asideFile has what is known of one, and asideContent it.
@@ -470,6 +483,28 @@ func (a *Aside) OfSession(session string) (all []Taken) {
 		}
 	}
 	return all
+}
+
+// Change changes what is known of one.
+func (a *Aside) Change(id string, change func(*Taken)) error {
+	t, err := a.Get(id)
+	if err != nil {
+		return err
+	}
+	change(&t)
+	return a.note(&t)
+}
+
+// Clean deletes what was put back or deleted before a time.
+func (a *Aside) Clean(before time.Time) error {
+	list, _ := os.ReadDir(a.Dir) // there may be none yet
+	var errs []error
+	for _, d := range list {
+		if t, err := a.Get(d.Name()); err == nil && !t.Done.IsZero() && t.Done.Before(before) {
+			errs = append(errs, a.Remove(t.ID))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // Remove deletes one for good.

@@ -128,7 +128,7 @@ var theirs = map[string][]string{
 	"github.com/fsnotify/fsnotify":             {"internal/files"},                                                                                                                                    // what each system reports of files
 	"golang.org/x/net":                         {"cmd/webchat", "internal/cage", "internal/proc", "internal/views", "internal/page/pagetest", "internal/render/rendertest", "internal/e2e/sentences"}, // a bound of connections; this server's proxy; filters of calls; HTML as a page; tests parse HTML
 	"github.com/sahilm/fuzzy":                  {"internal/files"},
-	"golang.org/x/sys":                         {"internal/proc", "internal/files", "internal/render", "internal/sse", "internal/document", "internal/policy", "cmd/webchat"},
+	"golang.org/x/sys":                         {"internal/cage", "internal/proc", "internal/files", "internal/render", "internal/sse", "internal/document", "internal/policy", "cmd/webchat"},
 	"golang.org/x/image":                       {"internal/kind"},
 	"github.com/gabriel-vasile/mimetype":       {"internal/kind"},
 	"golang.org/x/text":                        {"internal/outputs", "internal/displaytools"},

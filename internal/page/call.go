@@ -151,6 +151,7 @@ var displays = map[string]string{
 	"show_input":           "terminal",
 	"show_change":          "file",
 	"show_result":          "terminal",
+	"show_held":            "file",
 }
 
 // kindOf finds a display tool, also under the longer name an agent may give it.

@@ -245,7 +245,16 @@ func (s *Session) act(c *call) agent.Result {
 	}
 	res, err := action.Run(c.ctx, s.progress(c))
 	if err != nil {
-		return failedResult(c.ctx, err, event.KindInternal)
+		res = failedResult(c.ctx, err, event.KindInternal)
+	}
+	if c.by == event.ByAgent && acts != nil && !reads(acts) {
+		s.lookForHeld(c.ctx, c.ID, false)
+		if held := s.sayHeld(); held != "" {
+			res.TextForModel += "\n" + held
+		}
+	}
+	if err != nil {
+		return res
 	}
 	return s.runAfterHooks(c, args, res)
 }

@@ -75,6 +75,9 @@ type Config struct {
 	// Snapshots keep what the workspace is before a turn acts, and at its end. nil: none are kept.
 	Snapshots Snapshots
 
+	// Holder finds what agents made that takes effect later by itself. nil: nothing is confined.
+	Holder Holder
+
 	Attachments Uploads           // nil: uploads are refused
 	Outputs     AttachableOutputs // nil: outputs cannot be attached
 

@@ -144,7 +144,13 @@ func (h *host) RunHook(ctx context.Context, c agent.HookCall) (agent.HookVerdict
 		about.ToolCallID = c.RequestID
 	}
 	s.mu.Unlock()
+	if about.Event == consent.AfterTool {
+		s.lookForHeld(ctx, about.ToolCallID, false)
+	}
 	v, err := s.hook(ctx, about)
+	if err == nil && about.Event == consent.AfterTool {
+		v.Held = s.sayHeld()
+	}
 	if err == nil && v.Arguments != nil {
 		s.mu.Lock()
 		s.rewritten[c.RequestID] = v.Arguments

@@ -116,6 +116,7 @@ func (h *host) Report(ctx context.Context, data event.Data) error {
 	}
 	var refused []event.SandboxRefused
 	if d, ok := data.(event.ToolExecutionComplete); ok {
+		h.s.lookForHeld(ctx, d.ToolCallID, false)
 		d.ResultTokens = resultTokens(d) // here, where no lock is held
 		data, refused = d, h.s.refusedOwn(d)
 	}

@@ -68,6 +68,7 @@ func Load(ctx context.Context, c Config, sum eventlog.Summary) (*Session, error)
 			return nil, err
 		}
 	}
+	s.askUnasked()
 	return s, nil
 }
 
@@ -82,7 +83,8 @@ func (s *Session) recover(ctx context.Context) error {
 			if len(data) > 0 {
 				err = s.events.Append(data...)
 			}
-			s.events.Open = eventlog.Work{}
+			s.events.Open = eventlog.Work{Requests: open.Held()}
+			s.requests.Reopen(s.events.Open.Requests)
 			s.leftOpen = s.leftOpen && err != nil
 			if err == nil {
 				s.keepWaitingLocked(open.Queued)
@@ -197,8 +199,8 @@ func (s *Session) Pin(pinned bool) {
 	s.events.Mark(func(sum *eventlog.Summary) { sum.Pinned = pinned })
 }
 
-// Resting reports whether nothing runs in the session and no question is open. Prompts may wait
-// until the user goes on.
+// Resting reports whether nothing runs in the session and no question is open but what is held.
+// Prompts may wait until the user goes on.
 func (s *Session) Resting() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -208,7 +210,7 @@ func (s *Session) Resting() bool {
 func (s *Session) restingLocked() bool {
 	sum := s.events.Summary()
 	return s.turn == nil && len(s.calls) == 0 && !s.rewinding && !s.leftOpen &&
-		sum.Open.Turn == "" && sum.Open.Tools == 0 && sum.Open.Tasks == 0 && sum.Pending == 0
+		sum.Open.Turn == "" && sum.Open.Tools == 0 && sum.Open.Tasks == 0 && sum.Pending == len(sum.Open.Waits)
 }
 
 // Close ends the session's work in this process and returns when nothing of it is left: turn, tools,

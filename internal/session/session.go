@@ -77,6 +77,7 @@ type Session struct {
 	rewinding      bool                       // the agent goes back to an earlier prompt: no turn begins
 	taken          string                     // of another session, that the agent has to be given
 	bill           bill
+	holds          holds
 	unbilled       event.Usage // what models took while no turn ran
 	titleChosen    bool        // the user chose the title in this process
 	titleOfLook    string      // what the session is called until its first prompt, after what was looked at
@@ -91,7 +92,7 @@ func newSession(c Config, sum eventlog.Summary) *Session {
 	}
 	s.events = eventlog.New(eventlog.Config{Store: c.Log, Owner: c.Owner, Lock: &s.mu, Now: c.Now, Unsubscribed: s.noteUseLocked}, sum)
 	s.requests = consent.New(consent.Config{Session: s.id, Log: s.events, Context: s.ctx, Mode: c.Permissions,
-		Timeout: c.PermissionTimeout, Policy: c.Policy, Kept: c.Kept, Hook: s.hook, Stopped: stopReason})
+		Timeout: c.PermissionTimeout, Policy: c.Policy, Kept: c.Kept, Hook: s.hook, Stopped: stopReason, PutBack: s.putBack, Drop: s.drop})
 	s.Reader, s.Answers = s.events, s.requests
 	return s
 }

@@ -43,6 +43,7 @@ type turn struct {
 	left     string // the snapshot of what it was at the end
 	unkept   event.NoSnapshot
 	changed  int64          // files that differ between both
+	notHeld  int64          // files that take effect later and stay; of the turn's own goroutine
 	ended    bool           // no further call may join
 	ending   bool           // its end was composed and is being logged
 	joined   sync.WaitGroup // steers and tool calls; Add under mu and not after ended
@@ -98,8 +99,12 @@ func (s *Session) run(t *turn) (next *turn) {
 	stop := func() {}
 	if err == nil && t.ctx.Err() == nil {
 		stop = s.keepDrafts(t)
+		if s.cfg.Holder != nil {
+			s.cfg.Holder.Begin(s.cfg.Workspace, string(s.id))
+		}
 		err = s.prompt(t)
 		s.drain(t)
+		t.notHeld = s.lookForHeld(t.whole, "", true)
 		s.keepLeft(t)
 		if stray, ok := errors.AsType[unaskedMode](context.Cause(t.whole)); ok {
 			err = stray
@@ -220,7 +225,7 @@ func (s *Session) endingLocked(t *turn, how event.Outcome, failure error) (data 
 		data = append(data, sessionErrorOf(failure).In(t.id))
 	}
 	return append(data, event.TurnEnd{TurnID: t.id, MessageID: t.prompt.id, Outcome: how, Usage: t.usage.Plus(s.unbilled),
-		Fill: t.fill, Snapshot: t.left, NoSnapshot: t.unkept, Changed: t.changed, DurationMs: max(0, s.cfg.Now().Sub(t.at).Milliseconds()), Steered: t.steered})
+		Fill: t.fill, Snapshot: t.left, NoSnapshot: t.unkept, Changed: t.changed, NotHeld: t.notHeld, DurationMs: max(0, s.cfg.Now().Sub(t.at).Milliseconds()), Steered: t.steered})
 }
 
 // prompt has the agent work on the prompt and returns when it is idle, or was left because it did not

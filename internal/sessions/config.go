@@ -35,6 +35,9 @@ type Config struct {
 	// Snapshots keep what workspaces are before turns act. nil: none are kept.
 	Snapshots Snapshots
 
+	// Holder holds what agents made that takes effect later by itself. nil: nothing is confined.
+	Holder Holder
+
 	Attachments session.Uploads
 	Outputs     session.AttachableOutputs
 
@@ -54,6 +57,13 @@ type Snapshots interface {
 	session.Snapshots
 	// DeleteSession deletes those of a session.
 	DeleteSession(ctx context.Context, workspace, session string) error
+}
+
+// Holder is that of all sessions. The methods may be called concurrently.
+type Holder interface {
+	session.Holder
+	// DeleteSession deletes what is held for a session.
+	DeleteSession(session string) error
 }
 
 func (c Config) complete() (Config, error) {
@@ -80,7 +90,7 @@ func (c Config) complete() (Config, error) {
 // sessionConfig returns what every session works with, but for its backend and what is its
 // workspace's.
 func (c Config) sessionConfig(owner eventlog.Owner) (session.Config, error) {
-	return session.Config{Log: c.Log, Drafts: c.Drafts, Owner: owner, Snapshots: c.Snapshots, Attachments: c.Attachments, Outputs: c.Outputs,
+	return session.Config{Log: c.Log, Drafts: c.Drafts, Owner: owner, Snapshots: c.Snapshots, Holder: c.Holder, Attachments: c.Attachments, Outputs: c.Outputs,
 		Permissions: c.Permissions, PermissionTimeout: c.PermissionTimeout, AgentIdle: c.AgentIdle, DraftPause: c.DraftPause, Notice: c.Notice,
 		Logger: c.Logger, Now: c.Now, Workspace: c.Workspaces.First(),
 		Context: func() event.Context { return event.Context{} }}.Complete()

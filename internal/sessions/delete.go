@@ -113,6 +113,7 @@ func (m *Manager) purge(id eventlog.ID) {
 	}
 	if sum, err := m.cfg.Catalog.Summary(m.ctx, id); err == nil {
 		defer m.forget(id, sum.Backend)
+		m.deleteHeld(id)
 		m.deleteSnapshots(id, sum.Workspace) // first: a process that is killed here purges the session again
 	}
 	err := m.Wrote(m.cfg.Catalog.Delete(context.WithoutCancel(m.ctx), id), 0)
@@ -132,6 +133,16 @@ func (m *Manager) purge(id eventlog.ID) {
 	}
 	if m.cfg.Attachments != nil {
 		m.cfg.Attachments.DeleteSession(string(id))
+	}
+}
+
+// deleteHeld deletes what is held for a session.
+func (m *Manager) deleteHeld(id eventlog.ID) {
+	if m.cfg.Holder == nil {
+		return
+	}
+	if err := m.cfg.Holder.DeleteSession(string(id)); err != nil {
+		m.cfg.Logger.Warn("what was held for a deleted session may be left", "session", string(id), "error", err)
 	}
 }
 

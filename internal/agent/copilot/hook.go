@@ -184,6 +184,8 @@ func (c *conn) afterTool(call agent.HookCall) *hookOutput {
 		words = append(words, "The hooks could not be asked.")
 	case !v.Allow:
 		words = append(words, v.Reason)
+	case v.Held != "":
+		words = append(words, v.Held)
 	}
 	out := &hookOutput{AdditionalContext: strings.Join(words, "\n")}
 	if cut, ok := cutOf(call.Result, c.largeDir()); ok {
