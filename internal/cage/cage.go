@@ -82,6 +82,8 @@ type Settings struct {
 
 // Needs are what one kind of tree gets beside that.
 type Needs struct {
+	// Agent is whose tree it is, for [Cage.Facts]; empty: a command's.
+	Agent       string
 	Read, Write []string // absolute paths
 	// Programs are absolute paths of what is run, each given with what lies beside it.
 	Programs []string
@@ -127,6 +129,8 @@ type Cage struct {
 	// trackedIs is what git said, as long as trackedBy says what it was asked. Guarded by mu.
 	trackedBy string
 	trackedIs map[string]bool
+
+	asked map[string]Needs // guarded by mu: what the trees of agents needed last
 
 	trees      []tree         // guarded by mu: those that run
 	opened     map[int]string // guarded by mu: hosts that were opened
@@ -234,6 +238,8 @@ func (c *Cage) confine(ctx context.Context, cmd proc.Command, n Needs, agent boo
 		return cmd, nil, err
 	}
 	d := &door{hosts: slices.Concat(c.cfg.Hosts, n.Hosts), own: n.Own, lent: n.Lent, servers: n.Servers, opened: c.openHosts, through: c.cfg.proxy(), logger: c.cfg.Logger}
+	d.agent, d.covered = n.Agent, s.of(proc.Covered)
+	c.remember(n)
 	ports := []int{doorPort}
 	if d.lends() {
 		ports = append(ports, lentPort)

@@ -36,6 +36,8 @@ type door struct {
 	through func(*url.URL) (*url.URL, error) // the proxy by which this server reaches an address; nil: none
 	forward []int                            // ports of this machine's loopback that the tree's model and servers are at
 	logger  *slog.Logger
+	agent   string   // see Needs
+	covered []string // what was when its tree started
 
 	mu      sync.Mutex
 	closed  bool                 // guarded by mu

@@ -94,18 +94,26 @@ func (s *spec) giveHome() {
 	for _, name := range toolchains {
 		s.give(proc.Readable, filepath.Join(s.cfg.Home, name))
 	}
-	at := func(dir string, names []string) {
-		for _, name := range names {
-			s.giveCache(filepath.Join(dir, name))
-		}
+	for _, p := range s.cfg.caches() {
+		s.giveCache(p)
 	}
-	at(s.cfg.Home, caches)
-	at(cmp.Or(s.cfg.variable("XDG_CACHE_HOME"), filepath.Join(s.cfg.Home, ".cache")), cachesBelow)
+}
+
+// caches are where the user's are.
+func (c *Config) caches() (all []string) {
+	for _, name := range caches {
+		all = append(all, filepath.Join(c.Home, name))
+	}
+	below := cmp.Or(c.variable("XDG_CACHE_HOME"), filepath.Join(c.Home, ".cache"))
+	for _, name := range cachesBelow {
+		all = append(all, filepath.Join(below, name))
+	}
 	for _, name := range cacheVariables {
-		if p := s.cfg.variable(name); filepath.IsAbs(p) {
-			s.giveCache(filepath.Clean(p))
+		if p := c.variable(name); filepath.IsAbs(p) {
+			all = append(all, filepath.Clean(p))
 		}
 	}
+	return all
 }
 
 // giveSmall gives a folder that a variable names, but none that holds the user's folder,

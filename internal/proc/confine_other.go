@@ -20,6 +20,9 @@ func HoldsSignals() bool { return false }
 // Hold opens what is at a path for [Child.Open].
 func Hold(string) (*os.File, error) { return nil, errNotLinux }
 
+// Places are what a confined tree that runs has.
+func (c *Child) Places() ([]Place, error) { return nil, errNotLinux }
+
 func (t *tree) open(*os.File, Access) (func() error, error) { return nil, errNotLinux }
 
 func (t *tree) receive(int) ([]net.Listener, error) { return nil, errNotLinux }
