@@ -105,7 +105,7 @@ func file(name string) []byte {
 var (
 	First = []string{"tokens", "base", "controls", "layout", "sidebar", "transcript", "tools", "card", "code", "syntax",
 		"terminal", "tasks", "ask", "composer", "meter", "hello", "desk", "pane"}
-	Later = []string{"palette", "overlay", "views", "grep", "review", "print"}
+	Later = []string{"palette", "overlay", "views", "grep", "review", "stays", "print"}
 )
 
 // joined is style sheets one after the other.

@@ -39,7 +39,7 @@ func (c *cages) copilot(own, hosts []string) confine {
 		if err != nil {
 			return cmd, err
 		}
-		return in.Confine(ctx, cmd, cage.Needs{Programs: cmd.Args[:1], Write: []string{cmd.Dir}, Own: own, Hosts: hosts, Servers: c.pass(workspace)})
+		return in.Confine(ctx, cmd, cage.Needs{Agent: "copilot", Programs: cmd.Args[:1], Write: []string{cmd.Dir}, Own: own, Hosts: hosts, Servers: c.pass(workspace)})
 	}
 }
 
@@ -133,7 +133,7 @@ func (c *cages) agent(n agentNeeds) confine {
 		}
 		sum := sha256.Sum256([]byte(workspace))
 		kept := filepath.Join(c.folder, n.name, "workspaces", hex.EncodeToString(sum[:8]))
-		needs := cage.Needs{Programs: append([]string{program}, n.programs...), Hosts: n.hosts, Read: n.read, Write: n.write, Servers: c.pass(workspace)}
+		needs := cage.Needs{Agent: n.name, Programs: append([]string{program}, n.programs...), Hosts: n.hosts, Read: n.read, Write: n.write, Servers: c.pass(workspace)}
 		for _, arg := range cmd.Args[1:] {
 			if _, err := os.Stat(arg); err == nil && filepath.IsAbs(arg) {
 				needs.Programs = append(needs.Programs, arg)

@@ -19,6 +19,7 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/files"
 	"webchat/internal/mcp"
+	"webchat/internal/page"
 	"webchat/internal/policy"
 	"webchat/internal/proc"
 	"webchat/internal/server"
@@ -81,14 +82,15 @@ func (s sandbox) on() bool {
 }
 
 // why says why nothing is confined, and what helps.
-func (s sandbox) why() (why, remedy string) {
+func (s sandbox) why() cage.Support {
+	const remedy = "Start webchat with --sandbox require."
 	switch {
 	case s.mode == sandboxOff:
-		return "--sandbox is off", "start webchat with --sandbox require"
+		return cage.Support{Why: "Switched off by --sandbox off", Remedy: remedy}
 	case !s.support.Confines():
-		return s.support.Why, s.support.Remedy
+		return s.support
 	}
-	return "--sandbox auto confines nothing yet", "start webchat with --sandbox require"
+	return cage.Support{Why: "Switched off: --sandbox auto confines nothing yet", Remedy: remedy}
 }
 
 // sandbox says what confines commands: the flag and the variable decide before the file.
@@ -106,7 +108,7 @@ func (o *options) sandbox(c *config) (sandbox, error) {
 	}
 	s.support = cage.Probe(self)
 	if s.mode == sandboxRequire && !s.support.Confines() {
-		return s, usage("--sandbox require: %s. %s", s.support.Why, s.support.Remedy)
+		return s, usage("--sandbox require: %s. %s", s.support.Why, strings.TrimSpace(s.support.Remedy+" "+s.support.Command))
 	}
 	return s, nil
 }
@@ -211,8 +213,18 @@ func (s sandbox) shape() server.Sandbox {
 	if s.on() {
 		return server.Sandbox{Confined: true, Lacks: s.support.Lacks}
 	}
-	why, remedy := s.why()
-	return server.Sandbox{Why: why, Remedy: remedy}
+	off := s.why()
+	return server.Sandbox{Why: off.Why, Remedy: off.Remedy, Command: off.Command}
+}
+
+// reach says what an agent's processes may touch in a workspace.
+func (c *cages) reach(ctx context.Context, backend, workspace string) (page.StaysFacts, error) {
+	in, err := c.of(workspace)
+	if err != nil {
+		return page.StaysFacts{}, err
+	}
+	f, err := in.Facts(ctx, backend)
+	return page.StaysFacts(f), err
 }
 
 // sandboxOf returns what clients read of a session's.
@@ -223,7 +235,7 @@ func (o *options) sandboxOf(c *config, s sandbox, cells *cages) func(backend, wo
 			return shape
 		}
 		if backend == mcp.BackendName {
-			return server.Sandbox{Why: "its agent is a program that webchat did not start; only what webchat runs for it is confined"}
+			return server.Sandbox{Why: "Its agent is a program that webchat did not start; only what webchat runs for it is confined"}
 		}
 		var lacks []string
 		if shape.Lacks != "" {
@@ -250,9 +262,12 @@ func (s sandbox) say(say func(string, string, ...any)) {
 		say("sandbox", "confined: what agents run sees the workspace, the system and its own network%s", lacks)
 		return
 	}
-	why, remedy := s.why()
-	say("sandbox", "not confined: %s", why)
-	if remedy != "" {
-		say("", "what helps: %s", strings.ReplaceAll(remedy, "\n", "\n"+strings.Repeat(" ", 11)))
+	off := s.why()
+	say("sandbox", "not confined: %s", off.Why)
+	if off.Remedy != "" {
+		say("", "%s", off.Remedy)
+	}
+	if off.Command != "" {
+		say("", "run this in a terminal, then start webchat again: %s", off.Command)
 	}
 }

@@ -23,6 +23,8 @@ type Facts struct {
 	Saved     []string // was hidden when the tree started, and can be read since it was saved anew outside
 	Hosts     []string // reached, as in [Settings]
 	Own       []string // likewise, as in [Needs]
+	// Configured are those of [Settings].
+	Configured []string
 }
 
 // Facts returns what the trees of an agent may touch: the one that was started last, as it is now.
@@ -77,7 +79,7 @@ func (c *Cage) remember(n Needs) {
 }
 
 func (c *Cage) facts(places []proc.Place) Facts {
-	f := Facts{Workspace: c.cfg.Workspace}
+	f := Facts{Workspace: c.cfg.Workspace, Configured: slices.Concat((&spec{cfg: &c.cfg}).expanded(slices.Concat(c.cfg.Read, c.cfg.Write)), c.cfg.Hosts)}
 	caches := c.cfg.caches()
 	for i, p := range caches {
 		if real, err := filepath.EvalSymlinks(p); err == nil {

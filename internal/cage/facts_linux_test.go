@@ -45,7 +45,7 @@ func TestFacts(t *testing.T) {
 		t.Errorf("it has %+v", before)
 	}
 	want := Facts{Workspace: y.work, Programs: before.Programs, Caches: before.Caches, Reads: []string{".gitconfig", ".mine/settings", "notes"}, Writes: []string{".mine", "shared"},
-		Hidden: []string{".env", "deploy.key"}, Fixed: []string{".git/config", ".git/hooks", ".vscode"}, Hosts: []string{"proxy.example", "api.example"}, Own: n.Own}
+		Hidden: []string{".env", "deploy.key"}, Fixed: []string{".git/config", ".git/hooks", ".vscode"}, Hosts: []string{"proxy.example", "api.example"}, Own: n.Own, Configured: []string{y.home + "/notes", y.home + "/shared", "proxy.example"}}
 	if !reflect.DeepEqual(before, want) {
 		t.Errorf("before it starts:\n%+v, want\n%+v", before, want)
 	}

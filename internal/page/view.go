@@ -22,6 +22,7 @@ type View struct {
 	Trouble   string // why the log cannot be written now; a session's projector hears of it later
 	Notice    string // what the user should know about the saved sessions
 	Bytes     int64  // they take on the disk; 0: unknown
+	Stays     *Stays // whether commands are confined; nil: nothing is said
 	User      string // who is signed in, where people do so as themselves; empty: who runs the server
 }
 
@@ -52,6 +53,10 @@ func (p *Pages) Home(w io.Writer, v View) error {
 
 func (p *Pages) chrome(page string, v View, f *State) *chrome {
 	c := &chrome{layout: p.layout(page, f.DocumentTitle()), View: v, State: f, pages: p, Sessions: p.side(v, f.cards.ID)}
+	if v.Stays != nil {
+		c.Stays = new(*v.Stays)
+		c.Stays.home, c.Stays.Idle = p.Config.Home, p.noModel(f.Backend)
+	}
 	c.layout.Session, c.Folder, c.Shared = f.cards.ID, v.Workspace, p.Config.Shared
 	return c
 }

@@ -63,6 +63,8 @@ func (s *Server) pageRoutes() []route {
 		{get, "/sessions/{id}/desk/{output}", guard.Read, s.in(s.deskPane), 200, nil, htmlPage("An output as the Desk shows it"), "", "An output on the Desk"},
 		{get, "/sessions/{id}/review", guard.Read, s.in(s.review), 200, nil, htmlPage("What the agent changed, as the Desk shows it"), "since from", "What the agent changed: since is turn (the default), prompt or commit; from is the event that a turn begins with"},
 		{get, "/consent", guard.Read, s.consentPage, 200, nil, htmlPage("What agents may do, inside the page's dialog"), "session", "What agents may do"},
+		{get, "/sandbox", guard.Read, s.sandboxPage, 200, nil, htmlPage("What commands may do, above the page's composer"), "workspace backend", "What commands of a session may do that does not exist yet"},
+		{get, "/sessions/{id}/sandbox", guard.Read, s.in(s.sessionSandbox), 200, nil, htmlPage("What commands may do, above the page's composer"), "", "What commands of a session may do: what its confined processes may touch now, or why they are not confined"},
 		{get, "/diagram", guard.Frame, diagram, 200, nil, htmlPage("A page that draws what it is sent as a message"), "", "The page of a frame that draws one Mermaid diagram: it is the same for all, and loads nothing"},
 		{get, "/static/*", guard.Static, static, 200, nil, bytesBody("a style sheet, a script or an icon"), "", "Static files"},
 	}...)
@@ -77,6 +79,7 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	view.Stays = s.stays(nil, view.Backend, in.Path)
 	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Home(b, view) })
 }
 

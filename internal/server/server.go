@@ -47,6 +47,7 @@ import (
 	"webchat/internal/files"
 	"webchat/internal/guard"
 	"webchat/internal/outputs"
+	"webchat/internal/page"
 	"webchat/internal/policy"
 	"webchat/internal/sessions"
 	"webchat/internal/sse"
@@ -77,6 +78,8 @@ type Config struct {
 	Sandbox Sandbox
 	// SandboxOf says it of what a backend runs in a workspace; nil: it is all the same.
 	SandboxOf func(backend, workspace string) Sandbox
+	// Reach says what that may touch, where it is confined.
+	Reach func(ctx context.Context, backend, workspace string) (page.StaysFacts, error)
 	// Stopping is closed when the server begins to end; nil means it is not known.
 	Stopping <-chan struct{}
 	// Snapshots keep what workspaces were before turns acted; nil: none are kept.

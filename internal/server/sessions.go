@@ -121,11 +121,8 @@ func (s *Server) createSession(r *http.Request, in createRequest) (out sessionSh
 }
 
 func (s *Server) showSession(_ *http.Request, one *session.Session, _ empty) (oneShape, error) {
-	sum, box := one.Summary(), s.Sandbox
-	if s.SandboxOf != nil {
-		box = s.SandboxOf(sum.Backend, sum.Workspace)
-	}
-	return oneShape{shapeOf(sum), box}, nil
+	sum := one.Summary()
+	return oneShape{shapeOf(sum), s.sandboxOf(sum.Backend, sum.Workspace)}, nil
 }
 
 func (s *Server) updateSession(r *http.Request, in sessions.Patch) (sessionShape, error) {

@@ -54,14 +54,6 @@ func (s *Server) mcp(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// Sandbox says whether what agents run is confined.
-type Sandbox struct {
-	Confined bool   `json:"confined"`
-	Lacks    string `json:"lacks,omitempty"`  // what is not held all the same
-	Why      string `json:"why,omitempty"`    // why it is not
-	Remedy   string `json:"remedy,omitempty"` // what the user can do about that
-}
-
 type systemShape struct {
 	Version string  `json:"version"`
 	Sandbox Sandbox `json:"sandbox"`

@@ -41,6 +41,7 @@ import { scroll } from './scroll.js'
 import { selecting } from './select.js'
 import { sessions } from './sessions.js'
 import { statuses } from './status.js'
+import { staying } from './stays.js'
 import { tasks } from './tasks.js'
 import { sheets } from './sheet.js'
 import { shelves } from './shelf.js'
@@ -71,6 +72,7 @@ if (!auth()) {
   maps()
   live()
   tasks()
+  staying()
   dividing()
   paneActs()
   paneMaps()

@@ -1,6 +1,8 @@
 // The line below the composer: what the chips there would add to what the model
 // holds, and its figures.
 
+import { above } from './above.js'
+
 let adds = 0
 
 function paint() {
@@ -26,20 +28,5 @@ export function metering() {
   document.addEventListener('webchat:frame', paint)
 }
 
-/** Shows the figures above the composer, which stays usable, or takes them away. */
-export function figures() {
-  const sheet = document.getElementById('ledger-pop')
-  const held = sheet.contains(document.activeElement)
-  sheet.hidden = !sheet.hidden
-  if (sheet.hidden) document.removeEventListener('keydown', shut, true)
-  else document.addEventListener('keydown', shut, true)
-  if (held) document.getElementById('meter')?.focus()
-}
-
-function shut(e) {
-  if (e.key !== 'Escape' || e.defaultPrevented || document.querySelector('dialog[open], :popover-open, #menu:not([hidden])')) return
-  if (e.target.matches('input, textarea:not(#prompt)')) return // its own
-  e.preventDefault()
-  e.stopPropagation()
-  figures()
-}
+/** Shows the figures above the composer, or takes them away. */
+export const figures = () => above('ledger-pop', 'meter')

@@ -13,6 +13,7 @@ import { isShown, openOutput } from './desk.js'
 import { keyName } from './fingers.js'
 import { paneOf, place } from './pane.js'
 import { turnRound } from './recognise.js'
+import { stays } from './stays.js'
 import { open, reading, records, rowOf, tabOf, iconOf } from './tabs.js'
 
 const most = 8 // hits of a kind
@@ -39,6 +40,7 @@ const things = [
   { label: 'Rename this session', icon: 'pen', run: () => fill('/title ') },
   { label: 'Replay this session', icon: 'play', run: () => session() && visit(`/sessions/${session()}/replay`) },
   { label: 'Save this session as a file', icon: 'down', run: () => fill('/export ') },
+  { label: 'What commands may do', icon: 'stays', run: stays },
   { label: 'What agents may do', icon: 'shield', run: () => consent('permissions') },
   { label: 'Your hooks', icon: 'hook', run: () => consent('hooks') },
 ]

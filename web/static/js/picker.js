@@ -55,6 +55,7 @@ export function use(composer, backend, model = '') {
   name.textContent = backend
   name.parentElement.hidden = modelless
   document.getElementById('pick-model').textContent = model || (modelless ? 'No model' : 'the default model')
+  document.getElementById('stays')?.toggleAttribute('hidden', modelless)
   const field = document.getElementById('prompt')
   field.placeholder = modelless ? field.dataset.freeWords : field.dataset.modelWords
 }

@@ -22,7 +22,7 @@ function key(box, e) {
 }
 
 /** Copies a command; where the browser does not let us, it is selected for the reader's own keys. */
-async function copy(button) {
+export async function copyCommand(button) {
   const words = button.querySelector('span')
   const code = button.previousElementSibling
   try {
@@ -52,7 +52,7 @@ export function ways() {
     const tab = e.target.closest('[role=radio]')
     if (tab) choose(box, tab)
     const button = e.target.closest('[data-copy]')
-    if (button) copy(button)
+    if (button) copyCommand(button)
   })
   setTimeout(look, wait, box)
 }
