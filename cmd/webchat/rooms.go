@@ -53,6 +53,9 @@ type rooms struct {
 	metrics  *metrics
 	peers    server.Peers   // nil: it is alone
 	looking  sync.WaitGroup // for agents, which may take a while
+
+	cells *cages
+	kept  *policy.Kept
 }
 
 // usersOwn is what the display tools need that are the user's alone.
@@ -117,7 +120,8 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	if err != nil {
 		return nil, err
 	}
-	cells := o.cages(c, box, dir, log)
+	cells := o.cages(c, box, dir, func(workspace string) []policy.Opening { return r.kept.Opened(workspace) }, log)
+	r.cells = cells
 	if err := cage.Clear(filepath.Join(dir, confinedFolder)); err != nil {
 		log.Warn("what confined commands of an earlier start left could not be removed", "error", err)
 	}
@@ -184,6 +188,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 		return nil, err
 	}
 	kept := policy.OpenKept(documents, log)
+	r.kept = kept
 	folders, err := files.NewWorkspaces(files.WorkspacesConfig{Documents: documents, First: first, Logger: log})
 	if err != nil {
 		return nil, err
@@ -255,6 +260,11 @@ func (o *options) room(c *config, cells *cages, dir string, out *released.Releas
 		}
 		room = sessions.Room{Tools: out.Reading(o.tools(c, workspace, p, out.Store, own, confine)), Policy: p, Kept: func(user string) consent.Kept { return kept.Workspace(workspace, user) }}
 		room.Refused = cells.refused(workspace)
+		if cells != nil {
+			if room.Cage, err = cells.of(workspace); err != nil {
+				return room, err
+			}
+		}
 		if len(c.Hooks) > 0 {
 			if room.Hooks, err = o.hooks(c, workspace); err != nil {
 				return room, err
@@ -333,6 +343,9 @@ func (r *rooms) runSessions(ctx context.Context) error {
 		beside.Go(func() { r.file.Inspect(ctx) })
 	}
 	beside.Go(func() { r.holder.run(ctx, r.sessions) })
+	if r.cells != nil {
+		beside.Go(func() { r.cells.follow(ctx, r.kept) })
+	}
 	defer beside.Wait()
 	return r.sessions.Run(ctx)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"go.yaml.in/yaml/v4"
 
@@ -131,7 +133,7 @@ type cages struct {
 }
 
 // cages returns what confines agents; nil where nothing is confined.
-func (o *options) cages(c *config, s sandbox, dir string, log *slog.Logger) *cages {
+func (o *options) cages(c *config, s sandbox, dir string, kept func(workspace string) []policy.Opening, log *slog.Logger) *cages {
 	if !s.on() {
 		return nil
 	}
@@ -147,7 +149,12 @@ func (o *options) cages(c *config, s sandbox, dir string, log *slog.Logger) *cag
 		return all
 	}, make: func(workspace string) (*cage.Cage, error) {
 		return cage.New(cage.Config{Workspace: workspace, Home: home, Env: o.env, Scratch: filepath.Join(dir, confinedFolder), Logger: log,
-			Policy:   o.policy(c, workspace, dir),
+			Policy: o.policy(c, workspace, dir), Kept: func() []policy.Opening {
+				if kept == nil {
+					return nil
+				}
+				return kept(workspace)
+			},
 			Settings: cage.Settings{Read: c.Sandbox.Read, Write: c.Sandbox.Write, Hosts: c.Sandbox.Hosts},
 			Tracked: func(ctx context.Context, dir string, names []string) ([]string, error) {
 				return files.Tracked(ctx, git, dir, names)
@@ -171,6 +178,28 @@ func (c *cages) of(workspace string) (*cage.Cage, error) {
 		c.made[workspace] = in
 	}
 	return in, err
+}
+
+// openedElsewhere is how late what another program opened or closed for a workspace takes effect in
+// trees that run.
+const openedElsewhere = 5 * time.Second
+
+// follow has what is kept open for workspaces take effect until ctx ends.
+func (c *cages) follow(ctx context.Context, kept *policy.Kept) {
+	for ctx.Err() == nil {
+		changed := kept.Changed()
+		c.mu.Lock()
+		all := slices.Collect(maps.Values(c.made))
+		c.mu.Unlock()
+		for _, in := range all {
+			in.Sync()
+		}
+		select {
+		case <-ctx.Done():
+		case <-changed:
+		case <-time.After(openedElsewhere):
+		}
+	}
 }
 
 // commands returns what confines the commands that agents run by webchat's tools; nil where nothing is.

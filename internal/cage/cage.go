@@ -69,6 +69,9 @@ type Config struct {
 	// Committed reports whether files of the workspace have the bytes that they have in a commit that
 	// some commits reach, each at its path.
 	Committed func(ctx context.Context, workspace string, since, names []string) (bool, error)
+	// Kept returns what is opened for the workspace until the user closes it; see [Cage.Sync]. nil:
+	// nothing is.
+	Kept func() []policy.Opening
 	Settings
 	Logger *slog.Logger
 }
@@ -132,9 +135,12 @@ type Cage struct {
 
 	asked map[string]Needs // guarded by mu: what the trees of agents needed last
 
-	trees      []tree         // guarded by mu: those that run
-	opened     map[int]string // guarded by mu: hosts that were opened
-	lastOpened int            // guarded by mu
+	trees      []*tree          // guarded by mu: those that run
+	opened     map[int]*opening // guarded by mu
+	lastOpened int              // guarded by mu
+
+	syncing sync.Mutex
+	kept    map[policy.Opening]func() error // guarded by syncing: what ends those of Config.Kept
 }
 
 // New returns the cage of a workspace. It makes nothing yet.
@@ -162,7 +168,7 @@ func New(c Config) (*Cage, error) {
 			}
 		}
 	}
-	return &Cage{cfg: c, opened: map[int]string{}, walk: walker{policy: c.Policy, ruled: len(c.Policy.WithheldBelow()) > 0, known: map[string]*folder{}}}, nil
+	return &Cage{cfg: c, opened: map[int]*opening{}, kept: map[policy.Opening]func() error{}, walk: walker{policy: c.Policy, ruled: len(c.Policy.WithheldBelow()) > 0, known: map[string]*folder{}}}, nil
 }
 
 // Unheld is [policy.Policy.Unheld] of the user's rules.
@@ -224,6 +230,7 @@ func (c *Cage) ConfineCommand(ctx context.Context, cmd proc.Command) (proc.Comma
 }
 
 func (c *Cage) confine(ctx context.Context, cmd proc.Command, n Needs, agent bool) (proc.Command, *Given, error) {
+	c.Sync()
 	private, err := c.take()
 	if err != nil {
 		return cmd, nil, err
@@ -247,8 +254,9 @@ func (c *Cage) confine(ctx context.Context, cmd proc.Command, n Needs, agent boo
 	d.forward = localPorts(n.Own)
 	ports = append(ports, d.forward...)
 	cmd.Env = s.environment(cmd.Env, n)
-	cmd.Confine = &proc.Confinement{Private: private, Places: s.all(), Links: s.links, Ports: ports,
-		Started: func(child *proc.Child) { d.serve(child.Listeners()); c.started(tree{child, d, s, agent}) },
+	began, openings := c.openings(s)
+	cmd.Confine = &proc.Confinement{Private: private, Places: s.all(), Openings: openings, Links: s.links, Ports: ports,
+		Started: func(child *proc.Child) { d.serve(child.Listeners()); c.started(&tree{child, d, s, agent, began}) },
 		Ended:   func() { c.ended(d); d.close(); c.giveBack(private); c.treeEnded() }}
 	return cmd, &Given{s}, nil
 }

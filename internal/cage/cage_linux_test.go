@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,6 +70,11 @@ func (y *yard) run(script string, n Needs) string {
 	if err != nil {
 		y.t.Fatal(err)
 	}
+	return y.runIn(c, script, n)
+}
+
+func (y *yard) runIn(c *Cage, script string, n Needs) string {
+	y.t.Helper()
 	var out bytes.Buffer
 	cmd, err := c.Confine(context.Background(), proc.Command{Args: []string{"bash", "-c", script}, Dir: y.work, Env: y.Env, Output: &out}, n)
 	if err != nil {
@@ -77,6 +84,40 @@ func (y *yard) run(script string, n Needs) string {
 		y.t.Fatalf("%v: %s", err, out.String())
 	}
 	return strings.TrimSpace(out.String())
+}
+
+// asking starts a shell in a tree of c. ask runs a command in it and expects its next line.
+func (y *yard) asking(c *Cage) (ask func(command, want string), stop func()) {
+	y.t.Helper()
+	cmd, err := c.Confine(context.Background(), proc.Command{Args: []string{"bash", "-c", "while read -r l; do eval $l 2>&1; done"}, Dir: y.work, Env: y.Env, Pipes: true}, Needs{})
+	if err != nil {
+		y.t.Fatal(err)
+	}
+	child, err := proc.Start(cmd)
+	if err != nil {
+		y.t.Fatal(err)
+	}
+	answers := bufio.NewReader(child.Stdout())
+	return func(command, want string) {
+		y.t.Helper()
+		io.WriteString(child.Stdin(), command+"\n")
+		if line, err := answers.ReadString('\n'); err != nil || !strings.Contains(line, want) {
+			y.t.Errorf("%q, %v; not %q", line, err, want)
+		}
+	}, func() { child.Stop(context.Background()) }
+}
+
+// open opens something to the trees of c.
+func (y *yard) open(c *Cage, name string, write bool) (end func() error) {
+	y.t.Helper()
+	held, err := c.Hold(name)
+	if err == nil {
+		end, err = c.Open(held, write)
+	}
+	if err != nil {
+		y.t.Fatal(err)
+	}
+	return end
 }
 
 // outside runs a script in the workspace, not confined.
@@ -201,61 +242,94 @@ func TestConfinedLinkOut(t *testing.T) {
 // What running trees do not have can be opened to them, files by what they are and hosts by name,
 // and is closed again.
 func TestConfinedIsOpened(t *testing.T) {
-	y := newYard(t, "notes/n")
+	y := newYard(t, "notes/n", "code/proj/.env")
 	c, err := New(y.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd, err := c.Confine(t.Context(), proc.Command{Args: []string{"bash", "-c", "while read -r l; do eval $l 2>&1; done"}, Dir: y.work, Env: y.Env, Pipes: true}, Needs{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	child, err := proc.Start(cmd)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer child.Stop(context.Background())
-	answers := bufio.NewReader(child.Stdout())
-	asks := func(command, want string) {
-		t.Helper()
-		io.WriteString(child.Stdin(), command+"\n")
-		if line, err := answers.ReadString('\n'); err != nil || !strings.Contains(line, want) {
-			t.Errorf("%q, %v; not %q", line, err, want)
-		}
-	}
+	asks, stop := y.asking(c)
+	defer stop()
 	const host = `exec 3<>/dev/tcp/127.0.0.1/61080; printf "CONNECT 127.0.0.2:443 HTTP/1.1\r\nHost: x\r\n\r\n" >&3; grep sandbox <&3`
-	held, err := proc.Hold(y.home + "/notes")
-	if err != nil {
-		t.Fatal(err)
+	later := func() string {
+		return y.runIn(c, "{ cat ~/notes/n .env; echo >~/notes/n; } 2>/dev/null; "+host, Needs{})
 	}
-	defer held.Close()
 	for range 2 {
 		asks("cat ~/notes/n && echo", "No such file")
 		asks(host, "not among those that were opened")
-		end, err := c.Open(held, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		shut, err := c.openHost("127.0.0.2:443")
+		notes, secret := y.open(c, "~/notes", false), y.open(c, ".env", true)
+		shut, err := c.OpenHost("127.0.0.2:443")
 		if err != nil {
 			t.Fatal(err)
 		}
 		asks("cat ~/notes/n && echo", "notes/n")
 		asks("echo >~/notes/n", "Read-only")
+		asks("cat .env && echo", ".env")
 		asks(host, "it is this machine") // which is never reached
-		shut()
-		if err := end(); err != nil {
+		if got := later(); !strings.Contains(got, "notes/ncode/proj/.env") || !strings.Contains(got, "this machine") {
+			t.Errorf("a tree that started later: %s", got)
+		}
+		if err := errors.Join(shut(), secret(), notes(), notes()); err != nil {
 			t.Error(err)
 		}
+		asks("cat .env && echo", "Permission denied")
+		if got := later(); strings.Contains(got, "/n") || strings.Contains(got, "/.env") || strings.Contains(got, "this machine") {
+			t.Errorf("a tree that started after it was closed: %s", got)
+		}
 	}
-	home, err := proc.Hold(y.home)
+	for _, name := range []string{"~/", y.home, filepath.Dir(y.home), ".", "/", "~/link/n"} {
+		if _, err := c.Hold(name); err == nil {
+			t.Errorf("%s was held", name)
+		}
+	}
+}
+
+// A tree that starts with something open has it closed as one that was opened while it ran, and has
+// what is at its path by then where no tree writes.
+func TestConfinedStartsOpened(t *testing.T) {
+	y := newYard(t, "notes/n", "code/proj/sub/.env", "code/proj/other/.env")
+	c, err := New(y.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer home.Close()
-	if _, err := c.Open(home, false); err == nil {
-		t.Error("the user's folder was opened")
+	defer y.open(c, "~/notes/n", true)()
+	end := y.open(c, "sub/.env", false)
+	y.write("notes/new", "saved anew")
+	if err := os.Rename(y.home+"/notes/new", y.home+"/notes/n"); err != nil {
+		t.Fatal(err)
 	}
+	ask, stop := y.asking(c)
+	defer stop()
+	ask("cat ~/notes/n && echo", "saved anew")
+	ask("cat sub/.env && echo", "proj/sub/.env")
+	if err := end(); err != nil {
+		t.Error(err)
+	}
+	ask("cat sub/.env && echo", "Permission denied")
+	defer y.open(c, "sub/.env", false)()
+	ask("mv sub was; mv other sub; echo", "")
+	if got := y.runIn(c, "cat sub/.env was/.env", Needs{}); strings.Contains(got, "other") {
+		t.Errorf("another file was opened: %s", got)
+	}
+}
+
+// What is kept open for a workspace follows what is kept.
+func TestConfinedKeptOpen(t *testing.T) {
+	y := newYard(t, "notes/n", "code/proj/a")
+	kept := []policy.Opening{{Path: y.home + "/notes", ReadOnly: true}, {Host: "kept.test"}, {Path: y.home + "/gone"}}
+	y.Kept = func() []policy.Opening { return kept }
+	c, err := New(y.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask, stop := y.asking(c)
+	defer stop()
+	ask("cat ~/notes/n && echo", "notes/n")
+	if !slices.Equal(c.openHosts(), []string{"kept.test"}) {
+		t.Error(c.openHosts())
+	}
+	kept = kept[1:]
+	c.Sync()
+	ask("cat ~/notes/n && echo", "No such file")
 }
 
 // What the user's rules deny or ask about is covered and frozen, in the workspace and in what else

@@ -44,6 +44,8 @@ var kinds = []kind{
 	of[PermissionRequested]("permission.requested", logged),
 	of[PermissionCompleted]("permission.completed", logged),
 	of[PermissionRevoked]("permission.revoked", logged),
+	of[SandboxOpened]("sandbox.opened", logged),
+	of[SandboxClosed]("sandbox.closed", logged),
 	of[SandboxRefused]("sandbox.refused", logged),
 	of[UserInputRequested]("user_input.requested", logged),
 	of[UserInputCompleted]("user_input.completed", logged),

@@ -15,7 +15,7 @@ import (
 // the longest message fits.
 const maxEvent = 7 * MaxMessage
 
-// Config is what a [Log] works with. All fields are needed.
+// Config is what a [Log] works with. All fields but Applied are needed.
 type Config struct {
 	Store Store
 	Owner Owner
@@ -25,6 +25,8 @@ type Config struct {
 	Now  func() time.Time
 	// Left is called when a subscriber leaves, with Lock held.
 	Unsubscribed func()
+	// Applied is called for every event once Open has it, with Lock held; it does not block.
+	Applied func(event.Data)
 }
 
 // Owner is notified of what becomes of a session. Its methods may be called concurrently. The
@@ -180,6 +182,9 @@ func (l *Log) fanOut(e event.Entry) {
 	l.pos++
 	e.Pos = l.pos
 	l.Open.Apply(e)
+	if l.cfg.Applied != nil {
+		l.cfg.Applied(e.Event.Data)
+	}
 	for sub := range l.subs {
 		sub.push(e)
 	}

@@ -59,6 +59,9 @@ type Open struct {
 	Work   int64    `json:"work,omitempty"`   // when the work began that has no session.shutdown, in the same
 	Grants []Given  `json:"grants,omitempty"` // what the user allowed for the session; never changed in place
 
+	// Opened is what was opened of the sandbox and is not kept for the workspace; never changed in place.
+	Opened []Opened `json:"opened,omitempty"`
+
 	Outputs int  `json:"outputs,omitempty"` // how many were shown
 	Begun   bool `json:"begun,omitempty"`   // a turn was; not of what a branch began with
 
@@ -97,9 +100,15 @@ type Given struct {
 	At int64 `json:"at"` // in milliseconds since 1970
 }
 
+// Opened is what is open of the sandbox.
+type Opened struct {
+	event.SandboxOpened
+	At int64 `json:"at"` // in milliseconds since 1970
+}
+
 // Unfinished reports whether the log ends with something open: after a restart it has to be closed.
 func (s Summary) Unfinished() bool {
-	return s.Open.Turn != "" || s.Open.Tools > 0 || s.Open.Tasks > 0 || s.Open.Queued > 0 || s.Pending > 0
+	return s.Open.Turn != "" || s.Open.Tools > 0 || s.Open.Tasks > 0 || s.Open.Queued > 0 || s.Pending > 0 || len(s.OpenedOnce()) > 0
 }
 
 // IncludeOpen gives a cut of the log what is open at its end.
@@ -117,6 +126,7 @@ func Summarize(s Summary, e event.Entry) Summary {
 		return s
 	}
 	s.LastSeq, s.Open.LastID, s.Open.Grants = e.Seq, e.Event.ID, grantsAfter(s.Open.Grants, e)
+	s.Open.Opened = openedAfter(s.Open.Opened, e)
 	s.Open.hold(e)
 	if event.VoidsFill(e.Event.Data) {
 		s.Open.Fill = nil
@@ -193,7 +203,7 @@ func Summarize(s Summary, e event.Entry) Summary {
 		}
 	}
 	switch e.Event.Data.(type) {
-	case event.SessionResume, event.SessionShutdown, event.PermissionRevoked, event.OutputOpened, event.OutputDeleted, event.OutputReread: // not activity: a restart, a look or its end leaves the order of the list, and makes nothing unread
+	case event.SessionResume, event.SessionShutdown, event.PermissionRevoked, event.SandboxOpened, event.SandboxClosed, event.OutputOpened, event.OutputDeleted, event.OutputReread: // not activity: a restart, a look or its end leaves the order of the list, and makes nothing unread
 	default:
 		s.UpdatedAt, s.Open.Active = e.Event.Timestamp, e.Seq
 	}
@@ -222,6 +232,32 @@ func grantsAfter(grants []Given, e event.Entry) []Given {
 		}
 	}
 	return grants
+}
+
+// openedAfter returns what is open of the sandbox after e.
+func openedAfter(opened []Opened, e event.Entry) []Opened {
+	without := func(id string) []Opened {
+		return slices.DeleteFunc(slices.Clone(opened), func(o Opened) bool { return o.ID == id })
+	}
+	switch d := e.Event.Data.(type) {
+	case event.SandboxOpened:
+		if d.Scope != event.ForWorkspace {
+			return append(without(d.ID), Opened{d, e.Event.Timestamp.UnixMilli()})
+		}
+	case event.SandboxClosed:
+		return without(d.ID)
+	}
+	return opened
+}
+
+// OpenedOnce is what is open of the sandbox for as long as something runs.
+func (s Summary) OpenedOnce() (once []Opened) {
+	for _, o := range s.Open.Opened {
+		if o.Scope == event.Once {
+			once = append(once, o)
+		}
+	}
+	return once
 }
 
 // Brief is what a list shows of a long text.

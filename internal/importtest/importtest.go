@@ -56,7 +56,7 @@ var ours = map[string][]string{
 	"internal/store/postgrestest":          {}, // a database for tests
 
 	"internal/cage":            {"internal/event", "internal/policy", "internal/proc", "internal/veil"},
-	"internal/consent":         {"internal/agent", "internal/event", "internal/eventlog", "internal/proc", "internal/strictjson"},
+	"internal/consent":         {"internal/agent", "internal/event", "internal/eventlog", "internal/policy", "internal/proc", "internal/strictjson"},
 	"internal/session":         {"internal/contain", "internal/consent", "internal/event", "internal/eventlog", "internal/agent", "internal/strictjson", "internal/tokens", "internal/files", "internal/kind", "internal/policy"},
 	"internal/sessions":        {"internal/session", "internal/contain", "internal/consent", "internal/event", "internal/eventlog", "internal/agent", "internal/files"},
 	"internal/outputs":         {"internal/grep", "internal/kind", "internal/veil", "web"}, // one reading of Accept-Encoding

@@ -20,6 +20,7 @@ type KeptGrant struct {
 	Session   string    `json:"session"`        // in which session it was given
 	User      string    `json:"user,omitempty"` // whose sessions it holds for; empty: of who runs the server
 	At        time.Time `json:"at"`
+	Opens     *Opening  `json:"opens,omitempty"` // of a sandbox; nil: it allows acts
 }
 
 // Kept is what the user allowed for workspaces, in one document. A grant is bound to the path of its
@@ -60,6 +61,10 @@ func (k *Kept) drop(these func(KeptGrant) bool) (known bool, err error) {
 	})
 	return known, err
 }
+
+// Changed is closed when the next grant is kept or taken back; what other programs do is noticed by
+// the next call of a method.
+func (k *Kept) Changed() <-chan struct{} { return k.grants.Changed() }
 
 // Workspace is what is kept for a user's sessions in one workspace.
 type Workspace struct {
@@ -104,6 +109,5 @@ func (w Workspace) Keep(g event.Grant, session string, at time.Time) (added bool
 	return added && err == nil, err
 }
 
-// Given is closed when the next grant is kept or taken back, whatever its workspace; what other
-// programs do is noticed by the next call of a method.
-func (w Workspace) Given() <-chan struct{} { return w.kept.grants.Changed() }
+// Given is [Kept.Changed], whatever the workspace.
+func (w Workspace) Given() <-chan struct{} { return w.kept.Changed() }

@@ -56,6 +56,9 @@ type Confinement struct {
 	// to remove after Stop.
 	Private string
 	Places  []Place
+	// Openings are opened in the tree before its command starts, each over whatever is frozen or
+	// covered at its path. One whose path shows another file by then, or leads by a link, is left out.
+	Openings []Opening
 	// Links are made in the new root: from an absolute path to what the link says.
 	Links map[string]string
 	// Ports are TCP ports at which the caller listens inside, at all addresses of the
@@ -69,6 +72,16 @@ type Confinement struct {
 
 	only bool // nothing is started: the confinement itself is tried
 }
+
+// Opening is a file or folder that a tree starts with as [Child.Open] gives it to one that runs.
+type Opening struct {
+	Path          string
+	Access        Access // Readable or Writable
+	Device, Inode uint64 // of what was shown
+}
+
+// ErrEnded is wrapped by [Child.Open] for a tree that has ended.
+var ErrEnded = errors.New("its processes have ended")
 
 // Place is a file or folder of the new root.
 type Place struct {
@@ -123,6 +136,11 @@ func (c *Confinement) check() error {
 			return fmt.Errorf("the place %s has no access that exists: %d", p.Path, p.Access)
 		}
 	}
+	for _, o := range c.Openings {
+		if !isClean(o.Path) || o.Access > Writable {
+			return fmt.Errorf("%s cannot be opened: its path is not absolute and clean, or it is not to be read or written", o.Path)
+		}
+	}
 	for at := range c.Links {
 		if !isClean(at) {
 			return fmt.Errorf("the link %q is not at an absolute and clean path", at)
@@ -153,3 +171,6 @@ func (c *Child) Listeners() []net.Listener { return c.listeners }
 func (c *Child) Open(held *os.File, access Access) (end func() error, err error) {
 	return c.tree.open(held, access)
 }
+
+// Shut ends one of [Confinement].Openings, as the function that [Child.Open] returns does.
+func (c *Child) Shut(opening int) error { return c.tree.shut(opening + 1) }

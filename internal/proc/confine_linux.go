@@ -161,16 +161,17 @@ func (t *tree) open(held *os.File, access Access) (func() error, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open %s in the running tree: %w", held.Name(), err)
 	}
-	return func() error {
-		_, err := t.turn(order{Shut: opened}, nil)
-		if errors.Is(err, errTreeGone) {
-			return nil
-		}
-		return err
-	}, nil
+	return func() error { return t.shut(opened) }, nil
 }
 
-var errTreeGone = errors.New("its processes have ended")
+// shut ends what was opened under a number.
+func (t *tree) shut(opened int) error {
+	_, err := t.turn(order{Shut: opened}, nil)
+	if errors.Is(err, ErrEnded) {
+		return nil
+	}
+	return err
+}
 
 // turn has the helper change its tree: one change at a time.
 func (t *tree) turn(o order, held *os.File) (int, error) {
@@ -178,7 +179,7 @@ func (t *tree) turn(o order, held *os.File) (int, error) {
 	defer t.turning.Unlock()
 	select {
 	case <-t.gone:
-		return 0, errTreeGone
+		return 0, ErrEnded
 	case <-t.turned: // too late for the call before
 	default:
 	}
@@ -205,7 +206,7 @@ func (t *tree) turn(o order, held *os.File) (int, error) {
 		}
 		return a.ID, nil
 	case <-t.gone:
-		return 0, errTreeGone
+		return 0, ErrEnded
 	case <-late.C:
 		return 0, errors.New("its watching process did not react")
 	}

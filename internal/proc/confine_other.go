@@ -25,4 +25,6 @@ func (c *Child) Places() ([]Place, error) { return nil, errNotLinux }
 
 func (t *tree) open(*os.File, Access) (func() error, error) { return nil, errNotLinux }
 
+func (t *tree) shut(int) error { return errNotLinux }
+
 func (t *tree) receive(int) ([]net.Listener, error) { return nil, errNotLinux }

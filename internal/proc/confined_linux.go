@@ -66,6 +66,11 @@ func enter(c *Confinement) (*confined, error) {
 	if err := r.build(); err != nil {
 		return nil, err
 	}
+	for _, o := range c.Openings {
+		if err := r.begin(o); err != nil {
+			return nil, fmt.Errorf("open %s: %w", o.Path, err)
+		}
+	}
 	if err := loopback(); err != nil {
 		return nil, fmt.Errorf("set up its loopback: %w", err)
 	}

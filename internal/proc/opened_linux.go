@@ -48,6 +48,27 @@ func (r *confined) turn(o order) answer {
 	return answer{ID: one.id}
 }
 
+// begin opens what the tree starts with, under the next number, if its path still shows that.
+func (r *confined) begin(o Opening) error {
+	r.lastID++
+	one := &opened{opening: opening{Path: o.Path, Access: o.Access}, id: r.lastID}
+	var st unix.Stat_t
+	var err error
+	if one.from, err = lookAt(r.old, rel(o.Path)); err != nil {
+		return nil
+	}
+	if err = unix.Fstat(one.from, &st); err != nil || uint64(st.Dev) != o.Device || st.Ino != o.Inode {
+		unix.Close(one.from)
+		return nil
+	}
+	if err = r.reopen(one); err != nil {
+		unix.Close(one.from)
+		return err
+	}
+	r.openings = append(r.openings, one)
+	return nil
+}
+
 // reopen mounts an opening, over whatever is at its path.
 func (r *confined) reopen(o *opened) error {
 	folder, err := isFolder(o.from)

@@ -180,6 +180,7 @@ var enums = map[reflect.Type][]any{
 	reflect.TypeFor[session.SendMode](): {session.SendQueue, session.SendSteer},
 	reflect.TypeFor[event.Decider](): {event.DecidedByUser, event.DecidedByGrant, event.DecidedByRule, event.DecidedByTimeout, event.DecidedByHook,
 		event.DecidedByMode, event.DecidedByAbort},
+	reflect.TypeFor[event.OpenKind](): {event.OpenPath, event.OpenHost}, reflect.TypeFor[event.Closer](): {event.ClosedByUser, event.ClosedByEnd},
 	reflect.TypeFor[event.ErrorKind](): enumValues(event.ErrorKinds()),
 	reflect.TypeFor[event.Limit]():     enumValues(event.Limits()),
 	reflect.TypeFor[agent.Intercept](): {agent.InterceptRewrite, agent.InterceptAll, agent.InterceptAsked, agent.InterceptNone},

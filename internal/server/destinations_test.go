@@ -28,6 +28,7 @@ func TestEveryRouteHasADestination(t *testing.T) {
 			GET /api/sessions/{id}/tasks, POST /api/sessions/{id}/tasks/{taskId}/abort, POST /api/sessions/{id}/tools/{toolCallId}/abort,
 			GET /api/sessions/{id}/events, POST /api/sessions/{id}/permissions/{requestId},
 			POST /api/sessions/{id}/refused/{toolCallId}/outside, POST /api/sessions/{id}/answers/{requestId},
+			POST /api/sessions/{id}/opened, DELETE /api/sessions/{id}/opened/{openedId},
 			POST /api/sessions/{id}/attachments, GET /api/sessions/{id}/export, GET /api/sessions/{id}/places, GET /api/sessions/{id}/changes,
 			GET /api/sessions/{id}/disk, GET /api/sessions/{id}/outputs, GET /sessions/{id}, GET /sessions/{id}/replay, GET /sessions/{id}/stream,
 			GET /api/sessions/{id}/tools/{toolCallId}, GET /sessions/{id}/desk/{output}, GET /sessions/{id}/review, GET /sessions/{id}/sandbox`,

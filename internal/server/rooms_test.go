@@ -124,6 +124,7 @@ func newHouseIn(t testing.TB, db interface {
 	config := sse.Config{Closing: server.Closing}
 	var users guard.Users
 	var snapshots *files.Snapshots
+	var cage consent.Cage
 	for _, c := range change {
 		switch c := c.(type) {
 		case func(*sse.Config):
@@ -134,6 +135,8 @@ func newHouseIn(t testing.TB, db interface {
 			users = c
 		case *files.Snapshots:
 			snapshots = c
+		case consent.Cage:
+			cage = c
 		}
 	}
 	pages, err := server.NewPages(server.PagesConfig{Config: page.Config{NoModel: []string{offline.Name}, Shared: users != nil}, Outputs: h.outputs})
@@ -158,7 +161,7 @@ func newHouseIn(t testing.TB, db interface {
 	h.sessions, err = sessions.New(sessions.Config{Snapshots: keeps, Log: db, Catalog: db, Drafts: db, Owners: owners, Backends: []agent.Backend{backend},
 		Workspaces: folders, Attachments: outputs.NewUploads(1 << 20), Logger: log, Room: func(workspace string) (sessions.Room, error) {
 			names, err := files.New(files.Config{Root: workspace, Env: os.Environ()})
-			return sessions.Room{Files: names, Policy: policy.New(policy.Config{Workspace: workspace}), Kept: func(user string) consent.Kept { return kept.Workspace(workspace, user) }, Tools: func(id eventlog.ID) (agent.Toolset, error) {
+			return sessions.Room{Files: names, Cage: cage, Policy: policy.New(policy.Config{Workspace: workspace}), Kept: func(user string) consent.Kept { return kept.Workspace(workspace, user) }, Tools: func(id eventlog.ID) (agent.Toolset, error) {
 				return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: workspace, Outputs: h.outputs, Env: os.Environ(), Before: h.before(id)})
 			}}, err
 		}})

@@ -33,7 +33,8 @@ type sessionShape struct {
 // oneShape is a session as it is shown alone.
 type oneShape struct {
 	sessionShape
-	Sandbox Sandbox `json:"sandbox"`
+	Sandbox Sandbox       `json:"sandbox"`
+	Opened  []openedShape `json:"opened,omitempty"`
 }
 
 // tokensShape is the ledger of a session. Net is what displays kept out of the model's calls less what
@@ -122,7 +123,7 @@ func (s *Server) createSession(r *http.Request, in createRequest) (out sessionSh
 
 func (s *Server) showSession(_ *http.Request, one *session.Session, _ empty) (oneShape, error) {
 	sum := one.Summary()
-	return oneShape{shapeOf(sum), s.sandboxOf(sum.Backend, sum.Workspace)}, nil
+	return oneShape{shapeOf(sum), s.sandboxOf(sum.Backend, sum.Workspace), openedOf(one)}, nil
 }
 
 func (s *Server) updateSession(r *http.Request, in sessions.Patch) (sessionShape, error) {

@@ -72,6 +72,9 @@ type Config struct {
 	// what it printed that the sandbox refused it. nil: nothing is confined.
 	Refused func(dir string, exit int, text string) []event.SandboxRefused
 
+	// Cage confines what agents run in the workspace. nil: nothing does.
+	Cage consent.Cage
+
 	// Snapshots keep what the workspace is before a turn acts, and at its end. nil: none are kept.
 	Snapshots Snapshots
 

@@ -125,6 +125,9 @@ func (s *Session) unfinished(ctx context.Context) (data []event.Data, o eventlog
 		}
 	}
 	data = o.Interrupted()
+	for _, once := range sum.OpenedOnce() {
+		data = append(data, event.SandboxClosed{ID: once.ID, By: event.ClosedByEnd})
+	}
 	for i, d := range data {
 		if end, ok := d.(event.TurnEnd); ok && end.TurnID == o.Turn.TurnID {
 			end.Usage = spent
@@ -163,6 +166,7 @@ func (s *Session) Retire(at time.Time) {
 	if err != nil {
 		s.log().Warn("the stop of a deleted session was not logged", "error", err)
 	}
+	s.opened.Suspend()
 	if len(s.Tasks()) > 0 {
 		s.wg.Go(func() {
 			ctx, cancel := context.WithTimeout(s.ctx, endTaskLimit)
@@ -250,6 +254,7 @@ func (s *Session) closeIf(may func() bool) bool {
 		conn.close()
 	}
 	s.endTasks()
+	s.opened.Stop()
 	if worked {
 		s.hookSessionEnd()
 	}

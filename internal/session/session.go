@@ -39,6 +39,7 @@ type Session struct {
 
 	events   *eventlog.Log
 	requests *consent.Requests
+	opened   *consent.Opened
 
 	cfg    Config
 	id     eventlog.ID
@@ -90,7 +91,9 @@ func newSession(c Config, sum eventlog.Summary) *Session {
 	if !sum.DeletedAt.IsZero() {
 		s.state = stateDeleted
 	}
-	s.events = eventlog.New(eventlog.Config{Store: c.Log, Owner: c.Owner, Lock: &s.mu, Now: c.Now, Unsubscribed: s.noteUseLocked}, sum)
+	s.events = eventlog.New(eventlog.Config{Store: c.Log, Owner: c.Owner, Lock: &s.mu, Now: c.Now, Unsubscribed: s.noteUseLocked,
+		Applied: func(d event.Data) { s.opened.Applied(d) }}, sum)
+	s.opened = consent.NewOpened(s.id, s.events, c.Cage, c.Kept, c.Logger)
 	s.requests = consent.New(consent.Config{Session: s.id, Log: s.events, Context: s.ctx, Mode: c.Permissions,
 		Timeout: c.PermissionTimeout, Policy: c.Policy, Kept: c.Kept, Hook: s.hook, Stopped: stopReason, PutBack: s.putBack, Drop: s.drop})
 	s.Reader, s.Answers = s.events, s.requests
@@ -99,6 +102,9 @@ func newSession(c Config, sum eventlog.Summary) *Session {
 
 // ID returns the session's id.
 func (s *Session) ID() eventlog.ID { return s.id }
+
+// Opened is what was opened of the sandbox that holds what the session runs.
+func (s *Session) Opened() *consent.Opened { return s.opened }
 
 func (s *Session) log() *slog.Logger { return s.cfg.Logger.With("session", string(s.id)) }
 

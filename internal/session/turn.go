@@ -98,6 +98,7 @@ func (s *Session) run(t *turn) (next *turn) {
 	})
 	stop := func() {}
 	if err == nil && t.ctx.Err() == nil {
+		s.opened.Resume()
 		stop = s.keepDrafts(t)
 		if s.cfg.Holder != nil {
 			s.cfg.Holder.Begin(s.cfg.Workspace, string(s.id))

@@ -25,6 +25,7 @@ type Room struct {
 	// Refused is of the agents' own commands.
 	Refused func(dir string, exit int, text string) []event.SandboxRefused
 	Kept    func(user string) consent.Kept // what a user allowed for the workspace
+	Cage    consent.Cage                   // confines what agents run
 	Files   *files.Index                   // the manager closes it
 }
 
@@ -92,7 +93,7 @@ func (m *Manager) configFor(user, backend, workspace string) (session.Config, er
 		h := files.HeadOf(workspace)
 		return event.Context{Cwd: workspace, GitRoot: h.Root, Branch: h.Branch, Commit: h.Commit}
 	}
-	c.Tools, c.Hooks, c.Policy, c.Refused = room.Tools, room.Hooks, room.Policy, room.Refused
+	c.Tools, c.Hooks, c.Policy, c.Refused, c.Cage = room.Tools, room.Hooks, room.Policy, room.Refused, room.Cage
 	if room.Kept != nil {
 		c.Kept = room.Kept(user)
 	}

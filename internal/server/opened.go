@@ -1,0 +1,46 @@
+package server
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"webchat/internal/consent"
+	"webchat/internal/event"
+	"webchat/internal/eventlog"
+	"webchat/internal/session"
+)
+
+// openedShape is something that a session, or its workspace, has open beside what the sandbox gives.
+type openedShape struct {
+	ID       string         `json:"id"`
+	Kind     event.OpenKind `json:"kind"`
+	What     string         `json:"what"`               // an absolute path, or a host with its port unless it is for 80 and 443
+	ReadOnly bool           `json:"readOnly,omitempty"` // of a path: it is not written to
+	Scope    event.Scope    `json:"scope"`
+	By       event.Decider  `json:"by"`
+	Since    event.Time     `json:"since"`
+}
+
+func shapeOfOpened(o eventlog.Opened) openedShape {
+	return openedShape{o.ID, o.Kind, o.What, o.ReadOnly, o.Scope, o.By, event.Time(time.UnixMilli(o.At))}
+}
+
+func openedOf(one *session.Session) (all []openedShape) {
+	for _, o := range one.Opened().List() {
+		all = append(all, shapeOfOpened(o))
+	}
+	return all
+}
+
+// open opens something to what the session runs confined.
+func (s *Server) open(r *http.Request, one *session.Session, in consent.Opening) (openedShape, error) {
+	o, err := one.Opened().Open(r.Context(), in)
+	return shapeOfOpened(o), err
+}
+
+// closeOpened closes it, at once.
+func (s *Server) closeOpened(r *http.Request, one *session.Session, _ empty) (empty, error) {
+	return empty{}, one.Opened().Close(r.Context(), chi.URLParam(r, "openedId"))
+}
