@@ -46,6 +46,7 @@ type State struct {
 	showings              showings
 	now                   time.Time
 	damaged               damaged
+	OpenedAt              int64  // the last event that opened something of the sandbox, or closed it
 	Trouble               string // why the log cannot be written; empty: it can
 	Own                   bool   // while parts are rendered for a page that keeps the lists in them
 }
@@ -144,6 +145,9 @@ func (f *State) session(data event.Data) {
 		f.modeChanged(d)
 	case event.SessionDamaged:
 		f.damagedAt(d)
+	case event.SandboxOpened, event.SandboxClosed:
+		f.OpenedAt = f.Seq
+		f.changed("stays-now")
 	case event.SessionTodosChanged:
 		f.todos = d.Todos
 		f.changed("dock-plan")

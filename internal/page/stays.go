@@ -161,8 +161,11 @@ func (s *Stays) About(o Opened, clock string) string {
 	}
 	until := map[event.Scope]string{event.Once: "until this command ends", event.ForSession: "this session", event.ForWorkspace: "this folder"}[o.Scope]
 	who := "you"
-	if o.By != event.DecidedByUser {
-		who = "by your mode"
+	switch o.By {
+	case event.DecidedByMode:
+		who = "--permissions allow"
+	case event.DecidedByRule:
+		who = "a rule of yours"
 	}
 	if o.ReadOnly {
 		until += " · to be read"

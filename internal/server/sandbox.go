@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"net/http"
+	"time"
 
 	"webchat/internal/page"
 	"webchat/internal/session"
@@ -27,7 +28,13 @@ func (s *Server) sandboxOf(backend, workspace string) Sandbox {
 // stays is what a page says of it; one is nil as long as there is no session.
 func (s *Server) stays(one *session.Session, backend, workspace string) *page.Stays {
 	box := s.sandboxOf(backend, workspace)
-	return &page.Stays{Confined: box.Confined, Workspace: workspace, Lacks: box.Lacks, Why: box.Why, Remedy: box.Remedy, Command: box.Command}
+	v := &page.Stays{Confined: box.Confined, Workspace: workspace, Lacks: box.Lacks, Why: box.Why, Remedy: box.Remedy, Command: box.Command}
+	if one != nil && v.Confined {
+		for _, o := range openedOf(one) {
+			v.Opened = append(v.Opened, page.Opened{ID: o.ID, What: o.What, ReadOnly: o.ReadOnly, Scope: o.Scope, By: o.By, At: time.Time(o.Since)})
+		}
+	}
+	return v
 }
 
 func (s *Server) sandboxPage(w http.ResponseWriter, r *http.Request) error {

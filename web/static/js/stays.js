@@ -18,9 +18,9 @@ async function fill() {
   const opened = document.getElementById('stays-opened')
   if (opened) opened.textContent = words
   document.getElementById('stays')?.toggleAttribute('data-saved', Boolean(sheet.querySelector('.now')))
-  const at = pop.contains(document.activeElement) && document.activeElement.dataset.close
+  const held = pop.contains(document.activeElement) && (document.activeElement.dataset.close ?? 'sheet')
   pop.replaceChildren(sheet)
-  if (at) (pop.querySelector(`[data-close="${at}"]`) ?? pop.querySelector('[data-act=stays]')).focus()
+  if (held) (pop.querySelector(`[data-close="${held}"]`) ?? pop.querySelector('[data-act=stays]')).focus()
 }
 
 /** Shows the sheet, or takes it away. */
@@ -32,11 +32,19 @@ export function stays() {
 
 async function shut(buttons) {
   for (const b of buttons) b.disabled = true
-  await Promise.all(buttons.map((b) => remove(path(`/opened/${b.dataset.close}`))))
+  await Promise.allSettled(buttons.map((b) => remove(path(`/opened/${b.dataset.close}`)))) // another window was first
   await fill()
 }
 
+const at = () => document.getElementById('stays-now')?.dataset.at
+
 export function staying() {
+  let seen = at()
+  document.addEventListener('webchat:frame', () => {
+    if (at() === seen) return
+    seen = at()
+    if (document.getElementById('stays')) fill().catch(failed)
+  })
   document.addEventListener('click', (e) => {
     if (e.target.closest?.('[data-act=stays]')) stays()
   })
