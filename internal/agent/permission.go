@@ -133,6 +133,8 @@ type Ruling struct {
 	Why       string
 	// Secret is the file that makes it sensitive, or that it may show; nil if none is known.
 	Secret *event.Secret
+	// Outside says that a rule has the command run where nothing is confined.
+	Outside bool
 }
 
 // Digest is the SHA-256 of the parts, each with its length, in hex.

@@ -91,6 +91,7 @@ func (c *commandCall) run(ctx context.Context, report agent.Progress) (agent.Res
 	defer r.complete()
 	env, withheld := s.env.of(agent.CallFrom(ctx))
 	r.withheld, r.again = withheld, agent.CallFrom(ctx).Repeated()
+	r.outside = s.confine != nil && agent.CallFrom(ctx).Outside
 	r.job, err = s.start(ctx, c.command, meta.Cwd, env, w)
 	if err != nil {
 		return agent.Failure(event.KindInternal, "The command was not run: %v", err), nil

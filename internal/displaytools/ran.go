@@ -22,6 +22,7 @@ type ran struct {
 	started time.Time
 
 	withheld []string // names of the variables it did not get
+	outside  bool     // it is not confined, although others are
 	again    bool     // the user ran what an agent had asked for
 
 	took     time.Duration
@@ -143,6 +144,9 @@ func (r *ran) log() string {
 		for _, p := range r.left {
 			fmt.Fprintf(&b, "  %d  %s\n", p.PID, wording.Cut(printable(p.Command), 200))
 		}
+	}
+	if r.outside {
+		b.WriteString("Ran outside the sandbox\n")
 	}
 	if len(r.withheld) > 0 {
 		because := ""

@@ -4,7 +4,7 @@ package event
 // of the call, once for each path or host and turn.
 type SandboxRefused struct {
 	ToolCallID string      `json:"toolCallId"`
-	What       string      `json:"what"` // an absolute path; a host, with its port where that is known
+	What       string      `json:"what"` // an absolute path; a host, with its port where that is known; a command
 	Kind       RefusedKind `json:"kind"`
 	Write      bool        `json:"write,omitempty"` // it was to be written; else read
 	// Offers are what the user may do about it beside leaving it.
@@ -25,6 +25,8 @@ type RefusedKind string
 const (
 	RefusedPath RefusedKind = "path"
 	RefusedHost RefusedKind = "host"
+	// RefusedCommand is of a command that a rule has run outside, and that its agent would run inside.
+	RefusedCommand RefusedKind = "command"
 )
 
 // Offer is what the user may do about a refusal.

@@ -44,6 +44,8 @@ func (r *refusal) Said() string {
 	switch {
 	case r.Kind == event.RefusedHost:
 		does = "reaching"
+	case r.Kind == event.RefusedCommand:
+		does = "running"
 	case r.Write:
 		does = "writing"
 	}
@@ -55,10 +57,10 @@ func (r *refusal) Said() string {
 
 // Name is what was refused, as a person calls it.
 func (r *refusal) Name() string {
-	if r.Kind == event.RefusedHost {
-		return wording.Plain(r.What)
+	if r.Kind == event.RefusedPath {
+		return r.In.named(r.What)
 	}
-	return r.In.named(r.What)
+	return wording.Plain(wording.FirstLine(r.What, 200))
 }
 
 // FolderName is the folder that can be opened.

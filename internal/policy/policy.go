@@ -45,6 +45,9 @@ type Rule struct {
 	Cwd     string     `json:"cwd,omitempty"`     // of a shell: a glob for the folder; empty: an allow holds in the workspace root only, all else everywhere
 
 	Decision event.Decision `json:"decision"` // allow, deny or [Ask]
+	// Outside has webchat run the command where nothing is confined, if the rule covers the whole of it
+	// as an allow would.
+	Outside bool `json:"outside,omitempty"`
 }
 
 // Check says what is wrong with r, for the person who wrote it.
@@ -65,6 +68,8 @@ func (r Rule) Check() error {
 		return errors.New("it has a path, which is of files, and a prefix or cwd, which are of commands")
 	case shell && r.Kind != "" && r.Kind != agent.KindShell:
 		return fmt.Errorf("command, prefix and cwd are of the kind shell, not of %s", r.Kind)
+	case r.Outside && (r.Command == "" && r.Prefix == "" || r.Decision == event.Deny):
+		return errors.New("outside is of rules that allow or ask about a command or a prefix")
 	case r.Prefix != "" && !isSimple(r.Prefix):
 		return fmt.Errorf("the prefix %q is not the beginning of one simple command: plain words without operators, patterns or variables", r.Prefix)
 	}
@@ -174,6 +179,7 @@ func (p *Policy) Rule(ctx context.Context, act agent.Permission) agent.Ruling {
 			continue
 		}
 		ruling.Reason = fmt.Sprintf("Rule %d of the user's configuration says %s.", r.number, r.Decision)
+		ruling.Outside = r.Outside && p.covers(r, act)
 		if ruling.Ask = r.Decision == Ask; !ruling.Ask {
 			ruling.Decision, ruling.Rule = r.Decision, &event.Rule{Number: r.number}
 		}
@@ -193,6 +199,12 @@ func (p *Policy) Rule(ctx context.Context, act agent.Permission) agent.Ruling {
 		ruling.Rule = &event.Rule{BuiltIn: true, Covers: ReadingCommands}
 	}
 	return ruling
+}
+
+// covers reports whether a rule is about the whole of a command, as one that allows it is.
+func (p *Policy) covers(r readyRule, act agent.Permission) bool {
+	r.Decision = event.Allow
+	return p.holds(r, act) && r.matches(act, nil)
 }
 
 // What the built-in rules allow ([Config].Reading).

@@ -226,9 +226,19 @@ func (s *Session) act(c *call) agent.Result {
 	if acts != nil && !reads(acts) {
 		s.keepBefore(c.turn, true) // while the user reads the question
 	}
-	ask := s.requests.PermissionFor(c.ctx, action, c.by)
-	if acts != nil && c.by == event.ByUser && agent.CallFrom(c.ctx).Outside {
+	ask, running := s.requests.PermissionFor(c.ctx, action, c.by), c.ctx
+	switch call := agent.CallFrom(c.ctx); {
+	case acts == nil:
+	case c.by == event.ByUser && call.Outside:
 		ask = outside(*acts)
+	case c.by == event.ByAgent && s.isOutside(c.ctx, *acts):
+		call.Outside = true
+		running = agent.WithCall(c.ctx, call)
+		if ask != nil {
+			named := *ask
+			named.Action = actsOutside
+			ask = &named
+		}
 	}
 	if ask != nil {
 		if verdict := s.askFor(c, *ask, action.Digest); verdict.Decision != event.Allow {
@@ -243,7 +253,7 @@ func (s *Session) act(c *call) agent.Result {
 	if c.ctx.Err() != nil {
 		return stoppedResult(c.ctx)
 	}
-	res, err := action.Run(c.ctx, s.progress(c))
+	res, err := action.Run(running, s.progress(c))
 	if err != nil {
 		res = failedResult(c.ctx, err, event.KindInternal)
 	}

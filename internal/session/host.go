@@ -89,6 +89,9 @@ func (h *host) AskPermission(ctx context.Context, p agent.Permission) (agent.Ver
 		return agent.Verdict{}, fmt.Errorf("ask for permission: %w", err)
 	}
 	defer leave()
+	if h.s.isOutside(ctx, p) {
+		return h.refuseInside(ctx, p)
+	}
 	if p.Kind != agent.KindRead {
 		h.s.keepBefore(h.s.running(), true) // while the user reads the question
 	}

@@ -86,6 +86,24 @@ func ranBy(arguments json.RawMessage) (command, cwd string) {
 
 // outside is the question about an act that runs not confined.
 func outside(p agent.Permission) *agent.Permission {
-	p.Action, p.Sensitive, p.Why = "run a command outside the sandbox", true, outsideWhy
+	p.Action, p.Sensitive, p.Why = actsOutside, true, outsideWhy
 	return &p
+}
+
+// actsOutside is what runs that is not confined, as questions have it.
+const actsOutside = "run a command outside the sandbox"
+
+// insideReason is why an agent's own shell does not run a command that a rule has run outside.
+const insideReason = "A rule of the user's has this command run outside the sandbox, which your shell is in. Run it with run_and_display, which runs it there."
+
+// isOutside reports whether a rule of the user's has a command run where nothing is confined.
+func (s *Session) isOutside(ctx context.Context, p agent.Permission) bool {
+	return s.cfg.Refused != nil && s.cfg.Policy != nil && p.Kind == agent.KindShell && s.cfg.Policy.Rule(ctx, p).Outside
+}
+
+// refuseInside refuses an agent's own shell a command that a rule has run outside.
+func (h *host) refuseInside(ctx context.Context, p agent.Permission) (agent.Verdict, error) {
+	one := event.SandboxRefused{ToolCallID: p.ToolCallID, What: p.Resource, Kind: event.RefusedCommand, Offers: []event.Offer{event.OfferOutside}}
+	err := h.s.events.Persist(ctx, func() error { return h.s.events.Append(one) })
+	return agent.Verdict{Decision: event.Deny, By: event.DecidedByRule, Reason: insideReason}, err
 }

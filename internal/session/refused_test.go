@@ -132,3 +132,59 @@ func TestRunOutside(t *testing.T) {
 		}
 	})
 }
+
+// ruledOutside is a policy by which one command runs outside.
+type ruledOutside struct{ Policy }
+
+func (ruledOutside) Rule(_ context.Context, p agent.Permission) agent.Ruling {
+	return agent.Ruling{Decision: event.Allow, Outside: p.Resource == "make test"}
+}
+func (ruledOutside) Target(agent.Permission) string        { return "" }
+func (ruledOutside) Grants(agent.Permission) []event.Grant { return nil }
+
+// What a rule has run outside runs there by our tool, and an agent's own shell is refused it.
+func TestRuleHasItRunOutside(t *testing.T) {
+	var ran []bool
+	var own, other agent.Verdict
+	play(t, func(r *rig, c *Config) {
+		c.Policy = ruledOutside{}
+		c.Refused = func(string, int, string) []event.SandboxRefused { return nil }
+		run := func(ctx context.Context, _ json.RawMessage, _ agent.Progress) (agent.Result, error) {
+			ran = append(ran, agent.CallFrom(ctx).Outside)
+			return agent.Result{TextForModel: "Command completed (exit 0, 1 line)"}, nil
+		}
+		inside := asked()
+		inside.Resource = "make"
+		r.tools.tools = []agent.Tool{acts("run_and_display", asked(), run), acts("run_inside", inside, run)}
+		r.backend.prompt = func(ctx context.Context, h agent.Host, p agent.Prompt) (err error) {
+			for _, name := range []string{"run_and_display", "run_inside"} {
+				if _, err := h.CallTool(ctx, agent.ToolCall{ID: name, Name: name}); err != nil {
+					return err
+				}
+			}
+			if err := h.Report(ctx, event.ToolExecutionStart{ToolCallID: "c1", ToolName: "bash", Arguments: []byte(`{"command":"make test"}`)}); err != nil {
+				return err
+			}
+			shell, inside := *asked(), *inside
+			shell.ToolCallID, inside.ToolCallID = "c1", "c1"
+			if own, err = h.AskPermission(ctx, shell); err != nil {
+				return err
+			}
+			if other, err = h.AskPermission(ctx, inside); err != nil {
+				return err
+			}
+			return h.Report(ctx, event.ToolExecutionComplete{ToolCallID: "c1", Error: &event.ToolError{Message: own.Reason}})
+		}
+	}, func(r *rig) {
+		r.ask("go")
+		if !slices.Equal(ran, []bool{true, false}) {
+			t.Errorf("ran outside: %v", ran)
+		}
+		if own.Decision != event.Deny || !strings.Contains(own.Reason, "run_and_display") || other.Decision != event.Allow {
+			t.Errorf("the agent's own shell: %+v, %+v", own, other)
+		}
+		if got := all[event.SandboxRefused](r); len(got) != 1 || got[0].Kind != event.RefusedCommand || got[0].What != "make test" || got[0].ToolCallID != "c1" {
+			t.Errorf("refused %+v", got)
+		}
+	})
+}
