@@ -194,7 +194,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 		return nil, err
 	}
 	if r.lender, err = mcp.NewLender(mcp.LenderConfig{Guard: r.guard, Folders: folders, Outputs: released.Outputs{Store: r.outputs},
-		ServerConfig: mcp.ServerConfig{HostsRead: o.ReadOutput == "on", Watched: func() bool { return r.hub.Streams() > 0 }, Version: version(), Logger: log}}); err != nil {
+		ServerConfig: mcp.ServerConfig{HostsRead: o.ReadOutput == "on", Hosted: cells.tools(), Watched: func() bool { return r.hub.Streams() > 0 }, Version: version(), Logger: log}}); err != nil {
 		return nil, err
 	}
 	snapshots := o.snapshots(c, dir)

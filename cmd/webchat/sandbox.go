@@ -25,6 +25,7 @@ import (
 	"webchat/internal/policy"
 	"webchat/internal/proc"
 	"webchat/internal/server"
+	"webchat/internal/session"
 )
 
 // autoConfines is whether --sandbox auto confines where it can. It does once what the sandbox
@@ -220,6 +221,14 @@ func (c *cages) commands(workspace string) (displaytools.Confine, error) {
 			return given.Refused(cage.Ran{Dir: cmd.Dir, Exit: exit, Text: text})
 		}, nil
 	}, nil
+}
+
+// tools are those of agents where they are confined, beside the display tools.
+func (c *cages) tools() []mcp.Tool {
+	if c == nil {
+		return nil
+	}
+	return []mcp.Tool{{ToolSpec: session.AccessSpec, Title: "Ask for access"}}
 }
 
 // refused returns what says what the trees of a workspace's agents were refused; nil where nothing is

@@ -35,6 +35,8 @@ type Permission struct {
 	// Why says to the user why the caller calls the act sensitive; empty means it may hold keys or
 	// passwords.
 	Why string
+	// Says is the agent's own reason, on one line.
+	Says string
 	// Also is what else the same act is about: the target of a copy, the other files of a patch.
 	// Each is judged by itself, and all are decided together: the act is allowed only if each of
 	// its parts is.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
@@ -53,9 +54,13 @@ func (q *Requests) newRequest(ctx context.Context, p agent.Permission, by event.
 	}
 	p.Digest = digestOf(p)
 	r.perm, r.grants = p, commonGrants(r.parts)
+	why := reasonToAsk(r.parts)
+	if p.Says != "" {
+		why = strings.TrimSpace(why + " It says: " + p.Says)
+	}
 	r.ask = event.PermissionRequested{RequestID: r.id, ToolCallID: p.ToolCallID, ToolName: p.ToolName,
 		Kind: string(p.Kind), Action: p.Action, Resource: p.Resource, Target: p.Target, Resources: resources(p),
-		Cwd: p.Cwd, Why: reasonToAsk(r.parts), Diff: p.Diff, Digest: p.Digest, Sensitive: p.Sensitive, Secret: secretOf(r.parts),
+		Cwd: p.Cwd, Why: why, Diff: p.Diff, Digest: p.Digest, Sensitive: p.Sensitive, Secret: secretOf(r.parts),
 		Withheld: p.Withheld, Grants: append([]event.Grant{}, r.grants...)}
 	return r
 }

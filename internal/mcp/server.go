@@ -103,9 +103,11 @@ type ServerConfig struct {
 	// HostsRead says that the calls of a [Server.Host] may be of the tools that read what was
 	// released, too.
 	HostsRead bool
-	Version   string
-	Logger    *slog.Logger     // nil: nothing is logged
-	Now       func() time.Time // nil: time.Now
+	// Hosted are tools of the agents that [Server.Host] lends to, beside all others'.
+	Hosted  []Tool
+	Version string
+	Logger  *slog.Logger     // nil: nothing is logged
+	Now     func() time.Time // nil: time.Now
 }
 
 // Server lends tools to clients.
@@ -163,6 +165,13 @@ func NewServer(c ServerConfig) (*Server, error) {
 		if c.HostsRead { // the session has such tools of its own
 			s.hosted.AddTool(described, s.handler(t))
 		}
+	}
+	for _, t := range c.Hosted {
+		described, err := toolOf(t)
+		if err != nil {
+			return nil, err
+		}
+		s.hosted.AddTool(described, s.handler(t))
 	}
 	if c.Content != nil {
 		s.addFrame(s.reading)

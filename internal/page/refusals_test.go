@@ -42,6 +42,13 @@ func TestRefusalsStandBelowTheirCall(t *testing.T) {
 	if strings.Contains(text, "is-long") || strings.Contains(text, "paths") {
 		t.Errorf("a refusal is folded away: %s", text)
 	}
+	story = append(story, event.SandboxOpened{ID: "o1", Kind: event.OpenPath, What: "/home/me/.bashrc", Scope: event.ForSession, By: event.DecidedByUser})
+	open := pages(t, 3).Projector("s1")
+	open.Feed(newLog().add(join(story, closing(event.Completed))...).entries...)
+	if text := open.Transcript(); strings.Count(text, "Opened <code>~/.bashrc</code> until this session ends") != 1 || strings.Count(text, "data-refusal") != 1 {
+		t.Errorf("what was opened is still offered: %s", text)
+	}
+	story = append(story, event.SandboxClosed{ID: "o1", By: event.ClosedByUser})
 	for i := range 3 {
 		story = append(story, refusal("c4", "/srv/"+string(rune('a'+i)), ""))
 	}

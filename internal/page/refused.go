@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"webchat/internal/event"
 	"webchat/internal/wording"
@@ -34,8 +35,41 @@ func (r *refusals) Sum() string {
 // refusal is one thing that was refused.
 type refusal struct {
 	event.SandboxRefused
-	El, Key string
-	In      *scope
+	El     string
+	In     *scope
+	Opened *event.SandboxOpened // since; nil: it is not open
+	At     time.Time            // when it was
+}
+
+// isOpenBy reports whether an opening gives what was refused.
+func (r *refusal) isOpenBy(d event.SandboxOpened) bool {
+	switch {
+	case string(d.Kind) != string(r.Kind):
+		return false
+	case r.Kind == event.RefusedPath:
+		rel, err := filepath.Rel(d.What, r.What)
+		return err == nil && filepath.IsLocal(rel) && (!d.ReadOnly || !r.Write)
+	}
+	return d.What == r.What
+}
+
+// OpenedName is what was opened.
+func (r *refusal) OpenedName() string {
+	if r.Kind == event.RefusedPath {
+		return r.In.named(r.Opened.What)
+	}
+	return wording.Plain(r.Opened.What)
+}
+
+// Until says how long it stays open.
+func (r *refusal) Until() string {
+	switch r.Opened.Scope {
+	case event.Once:
+		return "until this command ends"
+	case event.ForWorkspace:
+		return "for this folder"
+	}
+	return "until this session ends"
 }
 
 // Said begins the line, in front of the name.
@@ -106,6 +140,46 @@ func (f *State) refused(d event.SandboxRefused) {
 	n.Refused.List = append(n.Refused.List, one)
 	f.show(n, whole)
 	f.say(one.Said() + " " + one.Name())
+}
+
+// opened shows with what was refused that it is open now.
+func (f *State) opened(d event.SandboxOpened) {
+	f.reopened(func(r *refusal) bool {
+		if r.Opened == nil && r.isOpenBy(d) {
+			r.Opened, r.At = &d, f.now
+			return true
+		}
+		return false
+	})
+}
+
+// closed shows again what may be done about what is open no longer.
+func (f *State) closed(d event.SandboxClosed) {
+	f.reopened(func(r *refusal) bool {
+		if r.Opened != nil && r.Opened.ID == d.ID {
+			r.Opened = nil
+			return true
+		}
+		return false
+	})
+}
+
+// reopened shows the refusals again of which change says that it changed one.
+func (f *State) reopened(change func(*refusal) bool) {
+	for _, turn := range f.root.Kids {
+		for _, call := range turn.calls(nil) {
+			for _, k := range call.Kids {
+				if k.Refused == nil {
+					continue
+				}
+				for _, r := range k.Refused.List {
+					if change(r) {
+						f.show(k, whole)
+					}
+				}
+			}
+		}
+	}
 }
 
 // isRefused reports whether a row has refusals below it.

@@ -22,7 +22,7 @@ import (
 
 // invisible are the kinds of event that change nothing a page shows.
 var invisible = []event.Type{"session.idle", "session.shutdown", "assistant.turn_start", "assistant.turn_end",
-	"assistant.usage", "permission.revoked", "sandbox.opened", "sandbox.closed", "output.opened", "stream.resync", "stream.closing", "session.changed"}
+	"assistant.usage", "permission.revoked", "output.opened", "stream.resync", "stream.closing", "session.changed"}
 
 func TestStoriesHoldEveryKindOfEvent(t *testing.T) {
 	seen := map[event.Type]bool{}

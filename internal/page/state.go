@@ -226,6 +226,10 @@ func (f *State) tools(data event.Data) {
 		f.outputReread(d)
 	case event.SandboxRefused:
 		f.refused(d)
+	case event.SandboxOpened:
+		f.opened(d)
+	case event.SandboxClosed:
+		f.closed(d)
 	case event.HookStart:
 		f.hookStart(d)
 	case event.HookEnd:

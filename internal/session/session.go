@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -224,7 +225,11 @@ func (s *Session) tools() ([]agent.Tool, error) {
 		}
 		s.toolset = set
 	}
-	return s.toolset.Tools(), nil
+	tools := s.toolset.Tools()
+	if s.opened.Confines() {
+		tools = append(slices.Clip(tools), accessTool{s})
+	}
+	return tools, nil
 }
 
 // missing says of something that does not run whether the log ever had it: [consent.ErrGone], or
