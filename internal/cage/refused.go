@@ -25,7 +25,7 @@ const mostRefused = 50
 // Refused returns what a text says that its command was refused, if the tree did not give it: each
 // thing once, without the id of a call. What is written of other failures is none of it.
 func (g *Given) Refused(r Ran) []event.SandboxRefused {
-	found := refusals{spec: g.spec, ran: r}
+	found := refusals{spec: g.spec, ran: r, open: g.cage.isOpen}
 	for line := range strings.Lines(escapes.ReplaceAllString(r.Text, "")) {
 		if len(found.all) < mostRefused && len(line) < 4096 {
 			found.read(strings.TrimSpace(line))
@@ -35,7 +35,10 @@ func (g *Given) Refused(r Ran) []event.SandboxRefused {
 }
 
 // Given is what a tree has of the files outside of it.
-type Given struct{ spec *spec }
+type Given struct {
+	spec *spec
+	cage *Cage
+}
 
 // Refused is [Given.Refused] of the trees of agents that run in the workspace: what none of them gives.
 func (c *Cage) Refused(r Ran) (all []event.SandboxRefused) {
@@ -44,7 +47,7 @@ func (c *Cage) Refused(r Ran) (all []event.SandboxRefused) {
 		if !t.agent {
 			continue
 		}
-		found := (&Given{t.spec}).Refused(r)
+		found := (&Given{t.spec, c}).Refused(r)
 		if first {
 			all, first = found, false
 			continue
@@ -88,7 +91,20 @@ var (
 type refusals struct {
 	spec *spec
 	ran  Ran
+	open func(path string, write bool) bool // since the tree started
 	all  []event.SandboxRefused
+}
+
+// isOpen reports whether a path was opened.
+func (c *Cage) isOpen(path string, write bool) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, o := range c.opened {
+		if o.held != nil && isIn(path, o.held.Name()) && (!write || o.as == proc.Writable) {
+			return true
+		}
+	}
+	return false
 }
 
 func (f *refusals) read(line string) {
@@ -157,7 +173,13 @@ func (f *refusals) judge(name string, why failure, writes bool) (one event.Sandb
 		return one, false
 	}
 	access, at, given := f.spec.access(name)
+	if real, ok := settled(name); ok {
+		name = real // what is opened is reached by no link
+	}
 	one = event.SandboxRefused{Kind: event.RefusedPath, What: name, Write: writes || why == readOnly || why == busy}
+	if f.open(name, one.Write) {
+		return one, false
+	}
 	st, err := os.Stat(name)
 	there := err == nil
 	switch {

@@ -119,6 +119,39 @@ func TestRefusedByOutput(t *testing.T) {
 	}
 }
 
+// What was opened is not refused, even where a program says so.
+func TestRefusedKnowsWhatIsOpen(t *testing.T) {
+	y := newYard(t, ".bashrc", "code/other/x")
+	if err := os.Symlink("other", y.home+"/code/link"); err != nil {
+		t.Fatal(err)
+	}
+	c, err := New(y.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := func() string {
+		all, _ := y.refusedBy(c, "cat ~/code/link/x; echo 'open "+y.home+"/.bashrc: permission denied'; exit 1")
+		return strings.Join(all, "; ")
+	}
+	if got := found(); got != "reads ~/.bashrc file outside; reads ~/code/other/x file folder=~/code/other outside" {
+		t.Errorf("refused %s", got)
+	}
+	for _, name := range []string{"~/.bashrc", "~/code/other/x"} {
+		held, err := c.Hold(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		end, err := c.Open(held, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = end() }() // the test is over
+	}
+	if got := found(); got != "" {
+		t.Errorf("of what is open, refused %s", got)
+	}
+}
+
 // THREATS 117: what slow programs print, and the text of errors that nobody refused.
 func TestThreat117RefusedByText(t *testing.T) {
 	y := newYard(t, ".bashrc", ".npmrc", ".gnupg/pubring.kbx", "code/other/x")
