@@ -125,6 +125,7 @@ func newHouseIn(t testing.TB, db interface {
 	var users guard.Users
 	var snapshots *files.Snapshots
 	var cage consent.Cage
+	var reaches reach
 	for _, c := range change {
 		switch c := c.(type) {
 		case func(*sse.Config):
@@ -137,6 +138,8 @@ func newHouseIn(t testing.TB, db interface {
 			snapshots = c
 		case consent.Cage:
 			cage = c
+		case reach:
+			reaches = c
 		}
 	}
 	pages, err := server.NewPages(server.PagesConfig{Config: page.Config{NoModel: []string{offline.Name}, Shared: users != nil}, Outputs: h.outputs})
@@ -170,8 +173,11 @@ func newHouseIn(t testing.TB, db interface {
 	must(err)
 	h.server, err = server.New(server.Config{Sessions: h.sessions, Outputs: h.outputs, Hub: h.hub, Guard: h.guard,
 		Pages: pages, Version: "test", Grants: kept, Logger: log, Peers: peers, Snapshots: snapshots,
-		MCPSession: agentOf,
+		MCPSession: agentOf, Reach: reaches,
 		SandboxOf: func(backend, workspace string) server.Sandbox {
+			if reaches != nil {
+				return server.Sandbox{Confined: true, Lacks: "a command can end other processes of yours"}
+			}
 			return server.Sandbox{Why: "by " + backend + " in " + workspace}
 		},
 		Forwarded: func(to string, code int) { h.resident.count(to, code) },

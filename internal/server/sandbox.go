@@ -54,10 +54,11 @@ func (s *Server) writeStays(w http.ResponseWriter, r *http.Request, one *session
 	v := s.stays(one, backend, workspace)
 	if v.Confined && s.Reach != nil {
 		facts, err := s.Reach(r.Context(), backend, workspace)
-		if err != nil {
-			return err
+		if err != nil { // as no command starts then
+			v.Why = err.Error()
+		} else {
+			v.Facts = &facts
 		}
-		v.Facts = &facts
 		for _, name := range facts.Configured {
 			v.Opened = append(v.Opened, page.Opened{What: name})
 		}
