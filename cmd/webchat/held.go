@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"maps"
 	"os"
@@ -193,13 +194,28 @@ const mostShown = 16 << 20
 
 // shown returns what is held for a session, to be shown.
 func (h *holder) shown(session eventlog.ID) displaytools.Held {
-	return func(_ context.Context, id string) (string, []byte, error) {
-		t, err := h.aside.Get(id)
-		if err != nil || t.Session != string(session) {
-			return "", nil, files.ErrMissing
+	return func(_ context.Context, ids string) (path string, text []byte, err error) {
+		all := strings.Fields(ids)
+		for _, id := range all {
+			t, err := h.aside.Get(id)
+			if err != nil || t.Session != string(session) {
+				return "", nil, files.ErrMissing
+			}
+			one, err := h.aside.Text(id, max(0, mostShown-int64(len(text))))
+			if err != nil {
+				return "", nil, err
+			}
+			if path = t.Named(t.Path); len(all) > 1 {
+				text = fmt.Appendf(text, "==> %s <==\n", path)
+			}
+			if text = append(text, one...); len(all) > 1 {
+				text = append(text, '\n')
+			}
 		}
-		text, err := h.aside.Text(id, mostShown)
-		return t.Named(t.Path), text, err
+		if len(all) > 1 {
+			path = fmt.Sprintf("%d files that are held", len(all))
+		}
+		return path, text, nil
 	}
 }
 

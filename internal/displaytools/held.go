@@ -12,16 +12,16 @@ import (
 	"webchat/internal/render/code"
 )
 
-// Held returns what is held of the session under an id, of a folder all files as one text, and its
+// Held returns what is held of the session under ids, of a folder all files as one text, and its
 // path. The error is for the user. It may be called concurrently.
-type Held func(ctx context.Context, id string) (path string, text []byte, err error)
+type Held func(ctx context.Context, ids string) (path string, text []byte, err error)
 
 // heldTool is show_held: what an agent made and the user has not decided about.
 type heldTool struct{ set *Set }
 
 var heldSpec = agent.ToolSpec{Name: ShowHeld, UserOnly: true,
 	Description: "Show what is held.",
-	Parameters: json.RawMessage(`{"type":"object","properties":{"held":{"type":"string","description":"the id of it"},` +
+	Parameters: json.RawMessage(`{"type":"object","properties":{"held":{"type":"string","description":"the ids of it, with spaces"},` +
 		`"path":{"type":"string"}},"required":["held"],"additionalProperties":false}`)}
 
 // Spec implements [agent.Tool].

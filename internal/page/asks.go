@@ -28,6 +28,10 @@ func (f *State) Dock() dock {
 			single -= len(g.Asks)
 		}
 	}
+	if g := heldOf(f.asks.Kids); g != nil {
+		single -= len(g.Asks)
+		d.Alike = append(d.Alike, *g)
+	}
 	d.Many = single > 1
 	if n := wording.Plural(len(d.Kids), "question"); slices.ContainsFunc(d.Kids, func(q *node) bool { return q.Question.ofUser() }) {
 		d.Head = n + " to answer"
@@ -47,6 +51,7 @@ type alike struct {
 	Asks  []*Ask // the oldest first
 	El    string
 	More  bool // there are others
+	Held  bool // they are about what is held
 	Apart bool // each has its own card at once, since a line does not show what it does
 }
 
@@ -58,6 +63,9 @@ var begins = regexp.MustCompile("^commands that begin with (`[^`]+`)")
 
 // Head says how many they are, and in what they are alike.
 func (a alike) Head() string {
+	if a.Held {
+		return "The agent made " + wording.Plural(len(a.Asks), "file") + " that run later by themselves"
+	}
 	what, head := a.Text, wording.Count(len(a.Asks))
 	if m := begins.FindStringSubmatch(a.Text); m != nil {
 		what = "beginning with " + m[1]
@@ -116,6 +124,9 @@ func (f *State) addAsk(a *Ask) {
 		return
 	}
 	n := f.node(elementID("p-", a.RequestID))
+	if a.Later() {
+		a.ToolCallID = "" // it is made already: nothing of its call waits
+	}
 	a.In, a.Rev, a.Row, a.Asked, a.Who = f.cards, f.Seq, n.ID, f.now, cmp.Or(f.Backend, "The agent")
 	a.ByPrompt = f.pages.noModel(f.Backend)
 	n.Ask = a

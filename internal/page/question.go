@@ -68,6 +68,9 @@ func (a *Ask) Head() string {
 	if !a.IsPermission() {
 		return a.Who + " asks you"
 	}
+	if a.Later() {
+		return "The agent made"
+	}
 	if a.ofUser() {
 		return "You asked to " + wording.Plain(a.Action)
 	}

@@ -180,6 +180,7 @@ func (f *State) turns(data event.Data) {
 	case event.TurnStart:
 		f.turnStart(d)
 	case event.TurnEnd:
+		f.notHeld(d.NotHeld)
 		f.turnEnd(d)
 	case event.AssistantTurnStart:
 		f.nameKnown(d)

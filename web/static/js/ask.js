@@ -4,6 +4,7 @@
 import { path, post } from './api.js'
 import { announce } from './announce.js'
 import { beside, turnOn } from './radio.js'
+import { look, next } from './held.js'
 import { attend, hold, holdAll, inWords, members, off, read, ready, readyForKeys, readying } from './ready.js'
 import { failed, toast } from './toast.js'
 import { typing } from './typing.js'
@@ -58,6 +59,7 @@ async function send(el, body) {
 
 /** Leads to what has to be read to its end first: of a question, or of what stands for it. */
 function unread(el, shown) {
+  if (el.dataset.held) return look(el)
   const text = shown.querySelector('.alike ul[tabindex]') ?? el.querySelector('[data-whole]')
   text.scrollIntoView({ block: 'nearest' })
   text.focus()
@@ -88,6 +90,7 @@ const acts = {
     if (reason && !off()) send(el, { decision: 'deny', reason }) // whoever gives one has read the question
     else decide([el], { decision: 'deny' })
   },
+  look,
   'open-change': (el) => el.dispatchEvent(new CustomEvent('webchat:open', { bubbles: true, detail: { target: el.dataset.request } })),
   ways: (el) => more(el, true),
   less: (el) => more(el, false),
@@ -100,6 +103,8 @@ const acts = {
 const bulk = {
   'allow-all': (group) => decide(members(group), { decision: 'allow', scope: 'once' }, group),
   'deny-all': (group) => decide(members(group), { decision: 'deny' }, group),
+  'look-next': (group) => next(members(group)),
+  'look-at': (group, b) => next(members(group).filter((el) => el.dataset.request === b.dataset.request)),
   apart(group) {
     if ('open' in group.dataset) apart.delete(group.dataset.by)
     else apart.add(group.dataset.by)
@@ -153,7 +158,8 @@ async function answer(el, text, wasFreeform) {
 const keys = {
   a: (el) => (el.dataset.alike ? bulk['allow-all'](el) : acts['allow-once'](el)),
   s: (el) => ('grants' in el.dataset ? acts.grant(el) : el.querySelector('[data-act=ways]')?.click()),
-  d: (el) => (el.dataset.alike ? bulk['deny-all'](el) : deny(el)),
+  d: (el) => (el.dataset.alike ? bulk['deny-all'](el) : el.dataset.held ? acts['deny-reason'](el) : deny(el)),
+  l: (el) => el.querySelector('[data-act=look], [data-act=look-next]')?.click(),
 }
 
 // Leads to the ends of what has to be read, at once: a scroll that a busy browser animates may never begin.

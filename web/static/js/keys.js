@@ -87,6 +87,7 @@ const acts = {
   show: (b) => display(showing({ path: b.dataset.path }), { lines: b.dataset.lines }).catch(failed),
   review: (b) => import('./review.js').then((m) => m.openReview(b.closest('[data-turn]').dataset.from)).catch(failed),
   'show-result': (b) => display({ tool: 'show_result', arguments: { toolCallId: b.dataset.id, from: Number(b.dataset.from), name: b.dataset.name } }).catch(failed),
+  'hold-again': (b) => import('./held.js').then((m) => m.again(b)).catch(failed),
   retry: (b) => earlier((m) => m.again(b)),
   again: (b) => earlier((m) => m.again(b)),
   'try-now': (b) => earlier((m) => m.tryNow(b)),

@@ -18,6 +18,7 @@ import { resting } from './focus.js'
 import { ghosts } from './ghost.js'
 import { giving } from './give.js'
 import { handling } from './handles.js'
+import { held } from './held.js'
 import { keyboard } from './keys.js'
 import { lives } from './life.js'
 import { live } from './live.js'
@@ -70,6 +71,7 @@ if (!auth()) {
   handling()
   reaching()
   maps()
+  held()
   live()
   tasks()
   staying()

@@ -26,6 +26,12 @@ export const readyForKeys = (el) => ready(el) && 'keys' in el.dataset
 /** Whether the end of what would be done was on the screen. */
 export const read = (el) => 'read' in el.dataset
 
+/** The end of what a question is about was in view, elsewhere. */
+export function saw(el) {
+  el.dataset.read = ''
+  show()
+}
+
 /** Whether it may be allowed; a group may once all its questions were read. */
 const allowable = (el) => ready(el) && (el.dataset.alike ? members(el).every(read) : read(el))
 
