@@ -52,10 +52,11 @@ func (a *Ask) Runs() *byItself {
 		}
 	}
 	if most == "" && !policy.IsLater(name, policy.Runs) {
+		at = len(parts) - 1
 		found = byItself{When: "When git is used in", By: "git"} // in a folder that it takes for a repository
 	}
 	dir := path.Join(strings.Split(name, "/")[:at]...)
-	if !path.IsAbs(name) {
+	if dir = "/" + dir; !path.IsAbs(name) {
 		dir = path.Join(filepath.ToSlash(a.In.Cwd), dir)
 	}
 	found.Dir = dir

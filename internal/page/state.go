@@ -2,6 +2,7 @@ package page
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"webchat/internal/event"
@@ -314,7 +315,7 @@ func (f *State) setTitle(title string) {
 func (f *State) setStatus() {
 	s := event.Idle
 	switch {
-	case len(f.asks.Kids) > 0:
+	case slices.ContainsFunc(f.asks.Kids, func(q *node) bool { return !q.Question.Later() }): // what is held holds nothing up
 		s = event.Waiting
 	case f.current != nil || len(f.queued) > 0 && !f.Queue().Held:
 		s = event.Running

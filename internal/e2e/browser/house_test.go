@@ -32,6 +32,7 @@ import (
 
 // house is a server in this process, whose agent says what the test sets.
 type house struct {
+	held    displaytools.Held // what is held, if a test says so
 	t       testing.TB
 	site    *site
 	guard   *guard.Guard
@@ -74,7 +75,7 @@ func newHouse(t testing.TB, change ...func(*sessions.Config, *server.Config)) *h
 			names, err := files.New(files.Config{Root: workspace, Env: os.Environ()})
 			rules := policy.Config{Workspace: workspace, Reading: true, Rules: []policy.Rule{{Tool: "bash", Command: "make", Decision: event.Allow}}}
 			return sessions.Room{Files: names, Policy: policy.New(rules), Tools: func(id eventlog.ID) (agent.Toolset, error) {
-				return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: workspace, Outputs: out, Env: os.Environ(),
+				return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: workspace, Outputs: out, Env: os.Environ(), Held: h.held,
 					Results: func(ctx context.Context, call string, from int64) (displaytools.Returned, error) {
 						one, err := manager.Get(ctx, id)
 						if err != nil {
