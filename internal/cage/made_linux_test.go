@@ -103,7 +103,7 @@ const evil = `[core]
 
 // What is made and runs later by itself is moved aside after the call, and so is what git would
 // obey; what git writes itself, instruction files and what was there stay.
-func TestThreat118WhatRunsLaterIsHeld(t *testing.T) {
+func TestThreat119WhatRunsLaterIsHeld(t *testing.T) {
 	h := newHolder(t, "code/proj/.vscode/tasks.json", "code/proj/sub/x")
 	if err := os.WriteFile(h.home+"/evil", []byte(evil), 0o600); err != nil {
 		t.Fatal(err)

@@ -102,9 +102,9 @@ func TestAside(t *testing.T) {
 	}
 }
 
-// THREATS 117: folders become links to elsewhere while what is in them is moved aside and put back.
+// THREATS 118: folders become links to elsewhere while what is in them is moved aside and put back.
 // Nothing outside is moved, written or deleted.
-func TestThreat117HeldWhileFoldersBecomeLinks(t *testing.T) { heldWhileSwapped(t, 300) }
+func TestThreat118HeldWhileFoldersBecomeLinks(t *testing.T) { heldWhileSwapped(t, 300) }
 
 func TestSoakHeldWhileFoldersBecomeLinks(t *testing.T) {
 	if os.Getenv("WEBCHAT_SOAK") == "" {
