@@ -71,14 +71,6 @@ func (a *Ask) Stood() string {
 	return wording.Plain(a.Resource) + " was in the folder for " + wording.Took(time.Duration(a.Held[0].StoodMs)*time.Millisecond) + " before it was held"
 }
 
-// HeldID names what is held, where it is one.
-func (a *Ask) HeldID() string {
-	if len(a.Held) != 1 {
-		return ""
-	}
-	return a.Held[0].ID
-}
-
 // KeptAs is the name under which it was kept, if that is another one.
 func (a *Ask) KeptAs() string {
 	if len(a.Decided.Kept) != 1 || a.Decided.Kept[0] == a.Resource {
