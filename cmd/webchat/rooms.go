@@ -264,6 +264,7 @@ func (o *options) room(c *config, cells *cages, dir string, out *released.Releas
 			if room.Cage, err = cells.of(workspace); err != nil {
 				return room, err
 			}
+			room.Confines = func(backend string) bool { return backend != mcp.BackendName }
 		}
 		if len(c.Hooks) > 0 {
 			if room.Hooks, err = o.hooks(c, workspace); err != nil {

@@ -24,6 +24,7 @@ import (
 	"webchat/internal/agent/copilot/copilottest"
 	"webchat/internal/daemon"
 	"webchat/internal/e2e/ports"
+	"webchat/internal/proc"
 )
 
 // TestScript runs the program as its users do, from testdata/script. Beside the
@@ -68,6 +69,8 @@ func scripts(t *testing.T, dir string) testscript.Params {
 			switch name {
 			case "ci":
 				return os.Getenv("CI") != "", nil
+			case "confines":
+				return proc.Confines() == nil, nil
 			case "boxed": // the tests themselves run in a container
 				return boxed(), nil
 			case "copilot": // the real CLI is installed

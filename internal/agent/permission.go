@@ -23,6 +23,7 @@ type Permission struct {
 	// CwdUnknown says that the agent's shell keeps its folder between calls, so that Cwd is a
 	// guess: no allow rule and no grant holds.
 	CwdUnknown bool
+	Confined   bool    // the sandbox holds what does it
 	Server     string  // the MCP server whose tool it is
 	Search     *Search // of a read that searches a folder
 	// Withheld are the names of the variables the command does not inherit.
@@ -137,6 +138,10 @@ type Ruling struct {
 	Secret *event.Secret
 	// Outside says that a rule has the command run where nothing is confined.
 	Outside bool
+	// Held says that it is allowed because the sandbox holds what it may touch.
+	Held bool
+	// Opens says that the sandbox does not give the file of the act.
+	Opens bool
 }
 
 // Digest is the SHA-256 of the parts, each with its length, in hex.

@@ -42,9 +42,11 @@ var errUnanswered = errors.New("the user did not answer in time")
 // decision is durable, or it is an error, or a deny because the turn ended before the log took it:
 // then the end of the turn logs it.
 func (q *Requests) Ask(ctx context.Context, p agent.Permission, by event.Actor,
-	before func(context.Context, agent.Permission) (HookVerdict, error)) (agent.Verdict, error) {
+	before func(context.Context, agent.Permission) (HookVerdict, error)) (verdict agent.Verdict, err error) {
 	given := q.given()
 	r := q.newRequest(ctx, p, by)
+	all := q.show(r)
+	defer func() { q.openShown(ctx, all, p, verdict, err == nil && verdict.Decision == event.Allow) }()
 	verdict, decided, err := q.decideWithoutUser(ctx, r, before)
 	if err != nil {
 		return Denial(event.DecidedByAbort, q.stopReason(ctx)), nil

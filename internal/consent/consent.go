@@ -49,6 +49,7 @@ type Config struct {
 	Timeout time.Duration // how long the user may take to answer
 	Policy  Policy
 	Kept    Kept
+	Opened  *Opened // opens what a confined act was allowed; needed
 
 	// Hook asks the user's hooks. The error is the context's.
 	Hook func(context.Context, HookCall) (HookVerdict, error)

@@ -165,18 +165,18 @@ func (q *Requests) decideByRuleOrMode(r *request) (v agent.Verdict, decided bool
 	if r.byUser {
 		return v, false
 	}
-	asks, open := false, r.perm.Sensitive
+	asks, open, held := false, r.perm.Sensitive, false
 	for _, p := range r.parts {
 		if p.rule.Decision == event.Deny {
 			v := Denial(event.DecidedByRule, about(cmp.Or(p.rule.Reason, "One of the user's rules denies it."), r.parts, p))
 			v.Rule = p.rule.Rule
 			return v, true
 		}
-		asks, open = asks || p.rule.Ask, open || !p.allowed()
+		asks, open, held = asks || p.rule.Ask, open || !p.allowed(), held || p.rule.Held
 	}
 	allow := agent.Verdict{Decision: event.Allow, Scope: event.Once, By: event.DecidedByMode}
 	switch {
-	case !open:
+	case !open && !(held && q.cfg.Mode == ModeDeny):
 		first := r.parts[0].rule
 		allow.By, allow.Reason, allow.Rule = event.DecidedByRule, first.Reason, first.Rule
 		return allow, true

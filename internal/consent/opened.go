@@ -132,8 +132,15 @@ func (o *Opened) Open(ctx context.Context, in Opening) (eventlog.Opened, error) 
 	return o.begin(ctx, d, held)
 }
 
-// begin logs an opening and has it take effect: once, for as long as what runs now.
-func (o *Opened) begin(ctx context.Context, d event.SandboxOpened, held *os.File) (eventlog.Opened, error) {
+// openHeld opens what was held when the user was asked, until the call ends. It closes held.
+func (o *Opened) openHeld(ctx context.Context, held *os.File, write bool, toolCallID string, by event.Decider) error {
+	d := event.SandboxOpened{ID: string(event.NewID()), Kind: event.OpenPath, What: held.Name(), ReadOnly: !write, Scope: event.Once, By: by}
+	_, err := o.begin(ctx, d, held, toolCallID)
+	return err
+}
+
+// begin logs an opening and has it take effect: once, until calls end, or what runs now.
+func (o *Opened) begin(ctx context.Context, d event.SandboxOpened, held *os.File, calls ...string) (eventlog.Opened, error) {
 	owned := held // not the cage's yet
 	defer func() {
 		if owned != nil {
@@ -180,7 +187,7 @@ func (o *Opened) begin(ctx context.Context, d event.SandboxOpened, held *os.File
 			return errors.Join(err, o.log.Append(event.SandboxClosed{ID: d.ID, By: event.ClosedByEnd}))
 		}
 		if d.Scope == event.Once {
-			o.untilIdleLocked(nil, func() { o.end(d.ID) })
+			o.untilIdleLocked(calls, func() { o.end(d.ID) })
 		}
 		return nil
 	})

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -165,4 +166,13 @@ func (p *Policy) relative(name string) string {
 		}
 	}
 	return name
+}
+
+// withheld reports whether a sandbox does not give a file, which is there or leads outside.
+func (f file) withheld() bool {
+	if f.outside || f.alone == "" || f.alone == whyInstructs || len(f.names) == 0 {
+		return f.outside
+	}
+	_, err := os.Lstat(filepath.FromSlash(f.names[len(f.names)-1]))
+	return err == nil
 }

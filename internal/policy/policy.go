@@ -152,6 +152,7 @@ func (p *Policy) Rule(ctx context.Context, act agent.Permission) agent.Ruling {
 	if f.secret != "" {
 		return refused(f)
 	}
+	act.Confined = act.Confined && p.Unheld() == 0
 	if act.Kind == agent.KindRead && (act.Search == nil || !act.Search.Names) {
 		p.look(&f)
 	}
@@ -159,11 +160,12 @@ func (p *Policy) Rule(ctx context.Context, act agent.Permission) agent.Ruling {
 		f.alone, f.holds = p.searchWhy(ctx, *act.Search)
 	}
 	var j judged
-	if act.Kind == agent.KindShell {
+	if act.Kind == agent.KindShell && !act.Confined {
 		j = p.judge(ctx, act)
 		f.alone, f.holds = j.why, j.holds
 	}
-	ruling := agent.Ruling{Sensitive: f.alone != "", Why: f.alone, Secret: f.holds}
+	ruling := agent.Ruling{Sensitive: f.alone != "", Why: f.alone, Secret: f.holds,
+		Opens: act.Confined && f.withheld()}
 	for _, r := range p.rules {
 		if !p.holds(r, act) {
 			continue
@@ -187,6 +189,9 @@ func (p *Policy) Rule(ctx context.Context, act agent.Permission) agent.Ruling {
 	}
 	switch {
 	case ruling.Decision != "" || ruling.Sensitive:
+	case act.Confined && !ruling.Ask && !f.outside && (act.Kind == agent.KindShell || act.Kind == agent.KindWrite):
+		ruling.Decision, ruling.Reason, ruling.Held = event.Allow, "The sandbox holds what it may touch.", true
+		ruling.Rule = &event.Rule{BuiltIn: true, Covers: held}
 	case f.outside:
 		ruling.Sensitive, ruling.Why = true, outsideWhy(f)
 	case p.reading && act.Kind == agent.KindRead && !ruling.Ask:
@@ -210,6 +215,7 @@ func (p *Policy) covers(r readyRule, act agent.Permission) bool {
 // What the built-in rules allow ([Config].Reading).
 const (
 	reading         = "reading inside the workspace"
+	held            = "what the sandbox holds"
 	ReadingCommands = "commands that only read inside this workspace"
 )
 

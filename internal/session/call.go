@@ -226,12 +226,16 @@ func (s *Session) act(c *call) agent.Result {
 	if acts != nil && !reads(acts) {
 		s.keepBefore(c.turn, true) // while the user reads the question
 	}
+	runsOutside := acts != nil && c.by == event.ByAgent && s.isOutside(c.ctx, *acts)
+	if action.Ask != nil { // of the tools that are lent, only what runs a command is confined
+		action.Ask.Confined = s.opened.Confines() && action.Ask.Kind == agent.KindShell && !runsOutside
+	}
 	ask, running := s.requests.PermissionFor(c.ctx, action, c.by), c.ctx
 	switch call := agent.CallFrom(c.ctx); {
 	case acts == nil:
 	case c.by == event.ByUser && call.Outside:
 		ask = outside(*acts)
-	case c.by == event.ByAgent && s.isOutside(c.ctx, *acts):
+	case runsOutside:
 		call.Outside = true
 		running = agent.WithCall(c.ctx, call)
 		if ask != nil {

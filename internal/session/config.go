@@ -74,6 +74,8 @@ type Config struct {
 
 	// Cage confines what agents run in the workspace. nil: nothing does.
 	Cage consent.Cage
+	// Confined says that it holds what the agent does by its own means, too.
+	Confined bool
 
 	// Snapshots keep what the workspace is before a turn acts, and at its end. nil: none are kept.
 	Snapshots Snapshots

@@ -81,6 +81,7 @@ func (h *host) inTurn(ctx context.Context, toolCallID string) (context.Context, 
 
 // AskPermission implements [agent.Host].
 func (h *host) AskPermission(ctx context.Context, p agent.Permission) (agent.Verdict, error) {
+	p.Confined = h.s.cfg.Confined
 	if h.s.requests.Needless(ctx, p) {
 		return agent.Verdict{Decision: event.Allow, Scope: event.Once, By: event.DecidedByMode}, nil
 	}

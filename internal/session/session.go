@@ -96,7 +96,7 @@ func newSession(c Config, sum eventlog.Summary) *Session {
 		Applied: func(d event.Data) { s.opened.Applied(d) }}, sum)
 	s.opened = consent.NewOpened(s.id, s.events, c.Cage, c.Kept, c.Logger)
 	s.requests = consent.New(consent.Config{Session: s.id, Log: s.events, Context: s.ctx, Mode: c.Permissions,
-		Timeout: c.PermissionTimeout, Policy: c.Policy, Kept: c.Kept, Hook: s.hook, Stopped: stopReason, PutBack: s.putBack, Drop: s.drop})
+		Timeout: c.PermissionTimeout, Policy: c.Policy, Kept: c.Kept, Opened: s.opened, Hook: s.hook, Stopped: stopReason, PutBack: s.putBack, Drop: s.drop})
 	s.Reader, s.Answers = s.events, s.requests
 	return s
 }

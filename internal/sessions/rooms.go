@@ -26,7 +26,9 @@ type Room struct {
 	Refused func(dir string, exit int, text string) []event.SandboxRefused
 	Kept    func(user string) consent.Kept // what a user allowed for the workspace
 	Cage    consent.Cage                   // confines what agents run
-	Files   *files.Index                   // the manager closes it
+	// Confines reports whether Cage holds what agents of a backend do by their own means. nil: none's.
+	Confines func(backend string) bool
+	Files    *files.Index // the manager closes it
 }
 
 // Workspaces are the folders that sessions may work in.
@@ -94,6 +96,7 @@ func (m *Manager) configFor(user, backend, workspace string) (session.Config, er
 		return event.Context{Cwd: workspace, GitRoot: h.Root, Branch: h.Branch, Commit: h.Commit}
 	}
 	c.Tools, c.Hooks, c.Policy, c.Refused, c.Cage = room.Tools, room.Hooks, room.Policy, room.Refused, room.Cage
+	c.Confined = room.Confines != nil && room.Confines(backend)
 	if room.Kept != nil {
 		c.Kept = room.Kept(user)
 	}
