@@ -158,7 +158,8 @@ func (p *page) wait(js string) {
 		ctx, stop := context.WithDeadline(p.ctx, deadline)
 		ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`new Promise((done) => {
 			const end = performance.now() + 2000
-			const look = async () => { let ok = false; try { ok = Boolean(await (`+js+`)) } catch {} ; ok || performance.now() > end ? done(ok) : setTimeout(look, 15) }
+			let pause = 10
+			const look = async () => { let ok = false; try { ok = Boolean(await (`+js+`)) } catch {} ; ok || performance.now() > end ? done(ok) : setTimeout(look, pause = Math.min(1.3 * pause, 80)) }
 			look()
 		})`, chromedp.EvalAwaitPromise))
 		stop()
