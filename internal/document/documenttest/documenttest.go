@@ -46,11 +46,11 @@ func replace(t *testing.T, s document.Store, name, version string, text []byte) 
 func asWritten(t *testing.T, open func() document.Store) {
 	s, version := open(), ""
 	is(t, s, "list", nil)
-	for _, text := range [][]byte{[]byte("{}\n"), {}, []byte("a\x00\xff\xfe\r\n"), []byte(strings.Repeat("long ", 1<<20)), []byte("{}\n")} {
+	for _, text := range [][]byte{[]byte("{}\n"), {}, []byte("a\x00\xff\xfe\r\n"), []byte(strings.Repeat("long ", 1<<18)), []byte("{}\n")} {
 		now := replace(t, s, "list", version, text)
 		for _, s := range []document.Store{s, open()} {
 			if got := is(t, s, "list", text); got != now {
-				t.Errorf("the version is %q, and was told to be %q", got, now)
+				t.Errorf("the version is %q, and Replace returned %q", got, now)
 			}
 		}
 		if now == version {
