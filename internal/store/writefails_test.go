@@ -1,8 +1,3 @@
-//go:build !race
-
-// SQLite in Go takes ten times as long below the race detector, and the other tests have it watch
-// the same code.
-
 package store
 
 import (
