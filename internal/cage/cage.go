@@ -258,7 +258,7 @@ func (c *Cage) confine(ctx context.Context, cmd proc.Command, n Needs, agent boo
 	cmd.Confine = &proc.Confinement{Private: private, Places: s.all(), Openings: openings, Links: s.links, Ports: ports,
 		Started: func(child *proc.Child) { d.serve(child.Listeners()); c.started(&tree{child, d, s, agent, began}) },
 		Ended:   func() { c.ended(d); d.close(); c.giveBack(private); c.treeEnded() }}
-	return cmd, &Given{s, c}, nil
+	return cmd, &Given{s, c, d}, nil
 }
 
 // localPorts are those of this machine's loopback among addresses.

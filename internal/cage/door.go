@@ -43,6 +43,7 @@ type door struct {
 	closed  bool                 // guarded by mu
 	closing []io.Closer          // guarded by mu: listeners and servers
 	open    map[net.Conn]passage // guarded by mu: connections that are tunnels
+	refused []string             // guarded by mu: what was not reached since that was asked
 	running sync.WaitGroup
 }
 
@@ -164,6 +165,7 @@ func target(r *http.Request) (host, port string, err error) {
 
 func (d *door) refuse(w http.ResponseWriter, host, port, why string) {
 	d.logger.Info("the sandbox refused a host", "host", host, "port", port)
+	d.noteRefused(host, port)
 	if why == "" {
 		why = "it is not among those that were opened"
 	}

@@ -1,6 +1,7 @@
 package cage
 
 import (
+	"net"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -24,8 +25,23 @@ const mostRefused = 50
 
 // Refused returns what a text says that its command was refused, if the tree did not give it: each
 // thing once, without the id of a call. What is written of other failures is none of it.
-func (g *Given) Refused(r Ran) []event.SandboxRefused {
+func (g *Given) Refused(r Ran) []event.SandboxRefused { return g.refused(r, false) }
+
+// refused is [Given.Refused]; of a tree in which more than that command runs, the hosts that the text
+// names.
+func (g *Given) refused(r Ran, shared bool) []event.SandboxRefused {
 	found := refusals{spec: g.spec, ran: r, open: g.cage.isOpen}
+	for _, at := range g.door.takeRefused() {
+		host, _, err := net.SplitHostPort(at)
+		if named := err == nil && strings.Contains(strings.ToLower(r.Text), host); !named && (shared || r.Exit == 0) {
+			continue
+		}
+		one := event.SandboxRefused{Kind: event.RefusedHost, What: at, Offers: []event.Offer{event.OfferOutside}}
+		if opens, err := g.cage.HostOf(at); err == nil {
+			one.What, one.Offers = opens, []event.Offer{event.OfferHost, event.OfferOutside}
+		}
+		found.add(one)
+	}
 	for line := range strings.Lines(escapes.ReplaceAllString(r.Text, "")) {
 		if len(found.all) < mostRefused && len(line) < 4096 {
 			found.read(strings.TrimSpace(line))
@@ -38,6 +54,7 @@ func (g *Given) Refused(r Ran) []event.SandboxRefused {
 type Given struct {
 	spec *spec
 	cage *Cage
+	door *door
 }
 
 // Refused is [Given.Refused] of the trees of agents that run in the workspace: what none of them gives.
@@ -47,7 +64,7 @@ func (c *Cage) Refused(r Ran) (all []event.SandboxRefused) {
 		if !t.agent {
 			continue
 		}
-		found := (&Given{t.spec, c}).Refused(r)
+		found := (&Given{t.spec, c, t.door}).refused(r, true)
 		if first {
 			all, first = found, false
 			continue
@@ -56,6 +73,27 @@ func (c *Cage) Refused(r Ran) (all []event.SandboxRefused) {
 			return !slices.ContainsFunc(found, func(b event.SandboxRefused) bool { return a.What == b.What })
 		})
 	}
+	return all
+}
+
+// mostHosts bounds what a door remembers.
+const mostHosts = 100
+
+// noteRefused remembers what was not reached.
+func (d *door) noteRefused(host, port string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if at := net.JoinHostPort(host, port); len(d.refused) < mostHosts && !slices.Contains(d.refused, at) {
+		d.refused = append(d.refused, at)
+	}
+}
+
+// takeRefused is what was not reached since the last time.
+func (d *door) takeRefused() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	all := d.refused
+	d.refused = nil
 	return all
 }
 

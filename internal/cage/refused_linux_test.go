@@ -119,6 +119,27 @@ func TestRefusedByOutput(t *testing.T) {
 	}
 }
 
+// A host that the door refused is known exactly, with the port if it is another one.
+func TestRefusedHosts(t *testing.T) {
+	y := newYard(t)
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("not installed")
+	}
+	c, err := New(y.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for script, want := range map[string]string{
+		"curl -fsS http://one.example/ https://two.example/ http://three.example:4873/x":       "host one.example host outside; host three.example:4873 host outside; host two.example host outside",
+		"curl -s http://one.example/ || true":                                                  "",
+		"http_proxy=http://127.0.0.1:61080 NO_PROXY= no_proxy= curl -fsS http://127.0.0.2:9/x": "host 127.0.0.2:9 outside",
+	} {
+		if got, text := y.refusedBy(c, script); strings.Join(got, "; ") != want {
+			t.Errorf("%s: refused %q, not %q: %s", script, got, want, text)
+		}
+	}
+}
+
 // What was opened is not refused, even where a program says so.
 func TestRefusedKnowsWhatIsOpen(t *testing.T) {
 	y := newYard(t, ".bashrc", "code/other/x")

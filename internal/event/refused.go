@@ -36,5 +36,6 @@ type Offer string
 const (
 	OfferFile    Offer = "file"    // open that path
 	OfferFolder  Offer = "folder"  // open a folder
+	OfferHost    Offer = "host"    // open that host
 	OfferOutside Offer = "outside" // run the command once, not confined
 )
