@@ -130,8 +130,9 @@ func TestRefusedHosts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for script, want := range map[string]string{
-		"curl -fsS http://one.example/ https://two.example/ http://three.example:4873/x":       "host one.example host outside; host three.example:4873 host outside; host two.example host outside",
-		"curl -s http://one.example/ || true":                                                  "",
+		"curl -fsS http://one.example/ https://two.example/ http://three.example:4873/x": "host one.example host outside; host three.example:4873 host outside; host two.example host outside",
+		"curl -s http://one.example/":            "host one.example host outside", // it prints what the door says
+		"curl -so /dev/null http://one.example/": "",
 		"http_proxy=http://127.0.0.1:61080 NO_PROXY= no_proxy= curl -fsS http://127.0.0.2:9/x": "host 127.0.0.2:9 outside",
 	} {
 		if got, text := y.refusedBy(c, script); strings.Join(got, "; ") != want {

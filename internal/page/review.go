@@ -26,7 +26,11 @@ type Review struct {
 	Commit string    // to compare with; empty: there is none
 	Began  time.Time // when that was which files are compared with
 	Files  []ReviewFile
-	More   bool   // there are files that are not listed
+	More   bool // there are files that are not listed
+	// HalfDone are commands that take back what git left half done in the folder.
+	HalfDone []string
+	// Kept are files that the sandbox kept as they were when the turn would have written to them.
+	Kept   []string
 	Unkept string // why what commands changed in the turn is not known; empty: it is
 
 	clock func(time.Time) string

@@ -6,10 +6,13 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/go-chi/chi/v5"
 
+	"webchat/internal/event"
 	"webchat/internal/files"
 	"webchat/internal/outputs"
 	"webchat/internal/page"
@@ -82,6 +85,11 @@ func (s *Server) reviewed(ctx context.Context, one *session.Session, source file
 	} else if found.Of.On {
 		v.Since = "prompt"
 	}
+	if v.HalfDone = files.HalfDone(source.Workspace); v.Since == "turn" {
+		if v.Kept, err = keptBySandbox(ctx, one, found.Of.From, source.Workspace); err != nil {
+			return v, err
+		}
+	}
 	if found.Turn != "" {
 		v.Turn = found.Turn
 		for again, way := range map[bool]*bool{false: &v.Undo, true: &v.Redo} {
@@ -120,6 +128,26 @@ func (s *Server) reviewed(ctx context.Context, one *session.Session, source file
 		v.Files = append(v.Files, one)
 	}
 	return v, nil
+}
+
+// keptBySandbox are the files of the workspace that the sandbox kept from being written to in a turn.
+func keptBySandbox(ctx context.Context, one *session.Session, from int64, workspace string) (kept []string, err error) {
+	if from < 1 {
+		return nil, nil
+	}
+	err = one.Scan(ctx, from-1, func(e event.Entry) bool {
+		switch d := e.Event.Data.(type) {
+		case event.SandboxRefused:
+			rel, err := filepath.Rel(workspace, d.What)
+			if err == nil && d.Write && d.Kind == event.RefusedPath && filepath.IsLocal(rel) && rel != ".git" && !strings.HasPrefix(rel, ".git/") {
+				kept = append(kept, rel)
+			}
+		case event.TurnEnd:
+			return false
+		}
+		return true
+	})
+	return kept, err
 }
 
 func (s *Server) reviewFile(ctx context.Context, one *session.Session, source files.ChangeSource, f files.Reviewed, of string, kept *outputs.Output, commit bool, left *int) (out page.ReviewFile, err error) {

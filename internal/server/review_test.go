@@ -357,6 +357,28 @@ func TestReviewOfCommands(t *testing.T) {
 	}
 }
 
+// What git left half done, and what the sandbox kept it from writing, is listed beside Undo.
+func TestReviewListsWhatGitLeftHalfDone(t *testing.T) {
+	snapshots := files.NewSnapshots(files.SnapshotsConfig{Dir: filepath.Join(t.TempDir(), "snapshots"), Env: os.Environ(), Secret: policy.SensitiveFile})
+	r := newReviewed(t, true, snapshots, func(dir string, _ int, _ string) (all []event.SandboxRefused) {
+		for _, name := range []string{".vscode/tasks.json", ".git/config", "../elsewhere"} {
+			all = append(all, event.SandboxRefused{What: filepath.Join(dir, name), Kind: event.RefusedPath, Write: true})
+		}
+		return all
+	})
+	r.say(`by command {"a.txt":"one\n"}`)
+	const kept, half = "The sandbox kept <code>", "git merge --abort"
+	page, _, _ := r.page("")
+	if strings.Count(page, kept) != 1 || !strings.Contains(page, kept+".vscode/tasks.json") || strings.Contains(page, half) {
+		t.Errorf("%s", page)
+	}
+	r.file(".git/MERGE_HEAD", "x")
+	r.say(`{"b.txt":"changed\n"}`)
+	if page, _, _ := r.page(""); strings.Contains(page, kept) || !strings.Contains(page, half) {
+		t.Errorf("of the next turn: %s", page)
+	}
+}
+
 // Where nothing could be kept of a turn, its review says what it lacks, and why.
 func TestReviewSaysWhyNothingWasKept(t *testing.T) {
 	r := newReviewed(t, true, files.NewSnapshots(files.SnapshotsConfig{Dir: filepath.Join(t.TempDir(), "snapshots"), Env: []string{"PATH="}, Secret: policy.SensitiveFile}))

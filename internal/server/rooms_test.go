@@ -21,6 +21,7 @@ import (
 	"webchat/internal/consent"
 	"webchat/internal/displaytools"
 	"webchat/internal/document"
+	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/files"
 	"webchat/internal/guard"
@@ -126,6 +127,7 @@ func newHouseIn(t testing.TB, db interface {
 	var snapshots *files.Snapshots
 	var cage consent.Cage
 	var reaches reach
+	var refused func(string, int, string) []event.SandboxRefused
 	for _, c := range change {
 		switch c := c.(type) {
 		case func(*sse.Config):
@@ -140,6 +142,8 @@ func newHouseIn(t testing.TB, db interface {
 			cage = c
 		case reach:
 			reaches = c
+		case func(string, int, string) []event.SandboxRefused:
+			refused = c
 		}
 	}
 	pages, err := server.NewPages(server.PagesConfig{Config: page.Config{NoModel: []string{offline.Name}, Shared: users != nil}, Outputs: h.outputs})
@@ -164,7 +168,7 @@ func newHouseIn(t testing.TB, db interface {
 	h.sessions, err = sessions.New(sessions.Config{Snapshots: keeps, Log: db, Catalog: db, Drafts: db, Owners: owners, Backends: []agent.Backend{backend},
 		Workspaces: folders, Attachments: outputs.NewUploads(1 << 20), Logger: log, Room: func(workspace string) (sessions.Room, error) {
 			names, err := files.New(files.Config{Root: workspace, Env: os.Environ()})
-			return sessions.Room{Files: names, Cage: cage, Policy: policy.New(policy.Config{Workspace: workspace}), Kept: func(user string) consent.Kept { return kept.Workspace(workspace, user) }, Tools: func(id eventlog.ID) (agent.Toolset, error) {
+			return sessions.Room{Files: names, Cage: cage, Refused: refused, Policy: policy.New(policy.Config{Workspace: workspace}), Kept: func(user string) consent.Kept { return kept.Workspace(workspace, user) }, Tools: func(id eventlog.ID) (agent.Toolset, error) {
 				return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: workspace, Outputs: h.outputs, Env: os.Environ(), Before: h.before(id)})
 			}}, err
 		}})
