@@ -141,7 +141,7 @@ func (s *Stays) Saved() (names []string) {
 	return names
 }
 
-// Programs and caches, whole.
+// Paths are the programs and caches, whole.
 func (s *Stays) Paths() (names []string) {
 	for _, list := range [][]string{s.Facts.Programs, s.Facts.Caches} {
 		for _, p := range list {
