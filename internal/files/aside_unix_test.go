@@ -51,6 +51,7 @@ func TestAside(t *testing.T) {
 	open, err := os.OpenFile(at("sub/.envrc"), os.O_WRONLY, 0)
 	do(err)
 	defer open.Close()
+	do(os.Chmod(at("sub"), 0o500))
 	file := take("sub/.envrc")
 	do(os.RemoveAll(at("sub")))
 	_, err = open.WriteString("evil")
