@@ -71,6 +71,7 @@ func TestHeld(t *testing.T) {
 		text, err := hold.aside.Text(one.ID, 1<<20)
 		return one.Path, text, err
 	}
+	const awake = `document.activeElement.matches('[data-held][data-ready]') && document.activeElement.dataset.keys !== undefined`
 	at := func(name string) string { return filepath.Join(h.site.workspace, name) }
 	makes := func(names ...string) plot {
 		return func(ctx context.Context, host agent.Host) error {
@@ -106,7 +107,7 @@ func TestHeld(t *testing.T) {
 	}
 	// Keep leads to what has to be seen first.
 	p.focus(`document.querySelector("[data-held]")`)
-	p.wait(ripe)
+	p.wait(awake)
 	p.press("l")
 	p.wait(`document.querySelector('[data-pane][data-tool=show_held], [data-pane][data-name=".envrc"] .line')`)
 	p.wait(`document.querySelector('[data-held]:not([data-read]) [data-act=allow-once]').ariaDisabled === 'true'`)
@@ -121,13 +122,14 @@ func TestHeld(t *testing.T) {
 	if _, err := os.Stat(at(".envrc")); err != nil {
 		t.Error(err)
 	}
+	p.js(`document.querySelector('[data-answered]').open = true`)
 	p.click("[data-answered] [data-act=hold-again]")
 	p.wait(`document.querySelector('[data-held][data-ready]')`)
 	if _, err := os.Stat(at(".envrc")); err == nil {
 		t.Error("it is in the folder again")
 	}
 	p.focus(`document.querySelector("[data-held]")`)
-	p.wait(ripe)
+	p.wait(awake)
 	p.press("d")
 	p.wait(`[...document.querySelectorAll('[data-answered]')].some((el) => el.textContent.includes('Deleted by you'))`)
 	p.say("several")

@@ -4,7 +4,7 @@
 import { path, post } from './api.js'
 import { announce } from './announce.js'
 import { beside, turnOn } from './radio.js'
-import { look, next } from './held.js'
+import { answered, look, next } from './held.js'
 import { attend, hold, holdAll, inWords, members, off, read, ready, readyForKeys, readying } from './ready.js'
 import { failed, toast } from './toast.js'
 import { typing } from './typing.js'
@@ -47,6 +47,7 @@ async function send(el, body) {
   el.ariaBusy = 'true'
   try {
     await post(path(`/permissions/${el.dataset.request}`), body)
+    if (el.dataset.held) answered(el, body)
   } catch (err) {
     if (err.status === 409) toast(`Already answered${verdict(el)}`, { how: 'ask' })
     else if (err.status === 410) toast('This question is closed. Nothing was done', { how: 'ask' })

@@ -53,6 +53,12 @@ export const held = () => {
   document.addEventListener('webchat:touched', see)
 }
 
+/** Says what was decided, which can be taken back. */
+export function answered(el, { decision }) {
+  const { request, path: name } = el.dataset
+  toast(`${decision === 'allow' ? 'Kept' : 'Deleted'} ${name}`, { act: { label: 'Undo', run: () => again({ dataset: { request } }) } })
+}
+
 /** Takes back what was decided. */
 export const again = (b) => post(path(`/permissions/${b.dataset.request}/again`)).catch((err) => {
   if (err.status === 410) toast('It is no longer there as it was, so it cannot be held again', { how: 'ask' })
