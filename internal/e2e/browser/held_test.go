@@ -134,6 +134,7 @@ func TestHeld(t *testing.T) {
 	p.wait(`[...document.querySelectorAll('[data-answered]')].some((el) => el.textContent.includes('Deleted by you'))`)
 	p.say("several")
 	p.wait(`document.querySelector('[data-alike][data-by=held][data-ready]')`)
+	p.wait(`document.querySelectorAll("#asks > li:not([hidden])").length === 0`)
 	p.has("[data-alike] h3", "The agent made 2 files that run later by themselves")
 	p.shots("33-held-several")
 	for i := range 2 {

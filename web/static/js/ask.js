@@ -105,7 +105,7 @@ const bulk = {
   'allow-all': (group) => decide(members(group), { decision: 'allow', scope: 'once' }, group),
   'deny-all': (group) => decide(members(group), { decision: 'deny' }, group),
   'look-next': (group) => next(members(group)),
-  'look-at': (group, b) => next(members(group).filter((el) => el.dataset.request === b.dataset.request)),
+  'look-at': (group, b) => next(members(group).filter((el) => el.dataset.request === b.dataset.look)),
   apart(group) {
     if ('open' in group.dataset) apart.delete(group.dataset.by)
     else apart.add(group.dataset.by)
