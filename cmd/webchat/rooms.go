@@ -223,6 +223,9 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	if r.sessions, err = sessions.New(manager); err != nil {
 		return nil, err
 	}
+	if cells != nil {
+		cells.ask = r.sessions.AskHost
+	}
 	if _, err := r.sessions.Room(folders.First()); err != nil { // a wrong hook fails the start
 		return nil, err
 	}

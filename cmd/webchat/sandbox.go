@@ -129,6 +129,8 @@ type cages struct {
 	lent   atomic.Pointer[string]                         // the address of webchat's MCP
 	pass   func(workspace string) map[string]http.Handler // the user's MCP servers that are programs
 
+	ask func(ctx context.Context, workspace, host, address string) bool // about a host; set before anything runs
+
 	mu   sync.Mutex
 	made map[string]*cage.Cage // guarded by mu
 }
@@ -140,7 +142,8 @@ func (o *options) cages(c *config, s sandbox, dir string, kept func(workspace st
 	}
 	home, _ := lookup(o.env, "HOME")
 	git := policy.InheritWhole(o.env, c.keyVariables())
-	return &cages{home: home, folder: filepath.Join(o.shared(dir), agentsFolder), made: map[string]*cage.Cage{}, pass: func(workspace string) map[string]http.Handler {
+	var cells *cages
+	cells = &cages{home: home, folder: filepath.Join(o.shared(dir), agentsFolder), made: map[string]*cage.Cage{}, pass: func(workspace string) map[string]http.Handler {
 		all := map[string]http.Handler{}
 		for name, m := range c.MCPServers {
 			if m.Type == "stdio" {
@@ -150,6 +153,9 @@ func (o *options) cages(c *config, s sandbox, dir string, kept func(workspace st
 		return all
 	}, make: func(workspace string) (*cage.Cage, error) {
 		return cage.New(cage.Config{Workspace: workspace, Home: home, Env: o.env, Scratch: filepath.Join(dir, confinedFolder), Logger: log,
+			Ask: func(ctx context.Context, workspace, host, address string) bool {
+				return cells.ask != nil && cells.ask(ctx, workspace, host, address)
+			},
 			Policy: o.policy(c, workspace, dir), Kept: func() []policy.Opening {
 				if kept == nil {
 					return nil
@@ -165,6 +171,7 @@ func (o *options) cages(c *config, s sandbox, dir string, kept func(workspace st
 				return files.Committed(ctx, git, workspace, since, names)
 			}})
 	}}
+	return cells
 }
 
 // of returns the cage of a workspace.

@@ -72,6 +72,9 @@ type Config struct {
 	// Kept returns what is opened for the workspace until the user closes it; see [Cage.Sync]. nil:
 	// nothing is.
 	Kept func() []policy.Opening
+	// Ask asks the user whether the trees of a workspace may reach a host that is not open, and the
+	// private address that it leads to, if it does; a yes has opened it. nil: it is refused.
+	Ask func(ctx context.Context, workspace, host, address string) bool
 	Settings
 	Logger *slog.Logger
 }
@@ -139,6 +142,10 @@ type Cage struct {
 	opened     map[int]*opening // guarded by mu
 	lastOpened int              // guarded by mu
 
+	questions map[string]*question // guarded by mu: by host and private address
+	putting   sync.WaitGroup
+	private   map[string]bool // guarded by mu: private addresses that were allowed, by host
+
 	syncing sync.Mutex
 	kept    map[policy.Opening]func() error // guarded by syncing: what ends those of Config.Kept
 }
@@ -168,7 +175,7 @@ func New(c Config) (*Cage, error) {
 			}
 		}
 	}
-	return &Cage{cfg: c, opened: map[int]*opening{}, kept: map[policy.Opening]func() error{}, walk: walker{policy: c.Policy, ruled: len(c.Policy.WithheldBelow()) > 0, known: map[string]*folder{}}}, nil
+	return &Cage{cfg: c, opened: map[int]*opening{}, questions: map[string]*question{}, private: map[string]bool{}, kept: map[policy.Opening]func() error{}, walk: walker{policy: c.Policy, ruled: len(c.Policy.WithheldBelow()) > 0, known: map[string]*folder{}}}, nil
 }
 
 // Unheld is [policy.Policy.Unheld] of the user's rules.
@@ -244,7 +251,7 @@ func (c *Cage) confine(ctx context.Context, cmd proc.Command, n Needs, agent boo
 		c.giveBack(private)
 		return cmd, nil, err
 	}
-	d := &door{hosts: slices.Concat(c.cfg.Hosts, n.Hosts), own: n.Own, lent: n.Lent, servers: n.Servers, opened: c.openHosts, through: c.cfg.proxy(), logger: c.cfg.Logger}
+	d := &door{hosts: slices.Concat(c.cfg.Hosts, n.Hosts), own: n.Own, lent: n.Lent, servers: n.Servers, opened: c.openHosts, ask: c.ask, through: c.cfg.proxy(), logger: c.cfg.Logger}
 	d.agent, d.covered = n.Agent, s.of(proc.Covered)
 	c.remember(n)
 	ports := []int{doorPort}

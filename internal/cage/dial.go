@@ -22,8 +22,8 @@ func (e *refusedError) Error() string { return e.why }
 
 // dial reaches a host: its name is looked up once, and that address is dialled. Where this
 // server itself reaches the network by a proxy, that looks it up.
-func (d *door) dial(ctx context.Context, host, port string) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, dialPatience)
+func (d *door) dial(asking context.Context, host, port string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(asking, dialPatience)
 	defer cancel()
 	own := d.isOwn(host, port)
 	through, err := d.through(&url.URL{Scheme: "https", Host: net.JoinHostPort(host, port)})
@@ -52,6 +52,12 @@ func (d *door) dial(ctx context.Context, host, port string) (net.Conn, error) {
 			err = &refusedError{why}
 			continue
 		}
+		if !d.mayReach(asking, ip.Unmap(), host, port) {
+			err = &refusedError{"it leads to the private address " + ip.Unmap().String() + ", which was not allowed"}
+			continue
+		}
+		ctx, cancel := context.WithTimeout(asking, dialPatience)
+		defer cancel()
 		conn, failed := dialer.DialContext(ctx, "tcp", net.JoinHostPort(ip.Unmap().String(), port))
 		if failed == nil {
 			return conn, nil

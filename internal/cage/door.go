@@ -28,13 +28,14 @@ const (
 // addresses that it looks up itself, and nothing on this machine or beside it but what is
 // the tree's own.
 type door struct {
-	hosts   []string                         // see Settings
-	opened  func() []string                  // hosts that were opened since; nil: none
-	own     []string                         // host:port
-	lent    string                           // the address of webchat's MCP; empty: none
-	servers map[string]http.Handler          // MCP servers of the user's, by name
-	through func(*url.URL) (*url.URL, error) // the proxy by which this server reaches an address; nil: none
-	forward []int                            // ports of this machine's loopback that the tree's model and servers are at
+	hosts   []string                                             // see Settings
+	opened  func() []string                                      // hosts that were opened since; nil: none
+	ask     func(ctx context.Context, host, address string) bool // asks the user about a host; nil: it is refused
+	own     []string                                             // host:port
+	lent    string                                               // the address of webchat's MCP; empty: none
+	servers map[string]http.Handler                              // MCP servers of the user's, by name
+	through func(*url.URL) (*url.URL, error)                     // the proxy by which this server reaches an address; nil: none
+	forward []int                                                // ports of this machine's loopback that the tree's model and servers are at
 	logger  *slog.Logger
 	agent   string   // see Needs
 	covered []string // what was when its tree started
@@ -119,8 +120,10 @@ func (d *door) proxy(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !d.allows(host, port) {
-		d.refuse(w, host, port, "")
-		return
+		if allowed, why := d.asks(r.Context(), host, port); !allowed {
+			d.refuse(w, host, port, why)
+			return
+		}
 	}
 	up, err := d.dial(r.Context(), host, port)
 	if refused, ok := errors.AsType[*refusedError](err); ok {
@@ -175,11 +178,14 @@ func (d *door) refuse(w http.ResponseWriter, host, port, why string) {
 
 // allows reports whether a host was named.
 func (d *door) allows(host, port string) bool {
-	hosts := d.hosts
-	if d.opened != nil {
-		hosts = slices.Concat(hosts, d.opened())
-	}
-	return d.isOwn(host, port) || slices.ContainsFunc(hosts, func(named string) bool {
+	return d.isOwn(host, port) || d.isNamed(host, port) || d.opened != nil && isAmong(d.opened(), host, port)
+}
+
+// isNamed reports whether a host was named before the tree started.
+func (d *door) isNamed(host, port string) bool { return isAmong(d.hosts, host, port) }
+
+func isAmong(hosts []string, host, port string) bool {
+	return slices.ContainsFunc(hosts, func(named string) bool {
 		name, at, err := net.SplitHostPort(named)
 		if err != nil {
 			name, at = strings.Trim(named, "[]"), ""

@@ -85,7 +85,7 @@ func TestDoor(t *testing.T) {
 		connect("evil.test:443"):               {403, "not among those"},
 		connect("evil.test:22"):                {403, "add it to hosts"},
 		connect(host + ":" + port):             {200, ""},
-		connect(host + ":" + otherPort):        {403, "not among those"},
+		connect(host + ":" + otherPort):        {403, "this machine"},
 		connect("localhost:" + port):           {403, "this machine"},
 		connect("LOCALHOST.:" + port):          {403, "this machine"},
 		connect("169.254.169.254:80"):          {403, "local link"},

@@ -131,6 +131,7 @@ func (c *Cage) OpenHost(named string) (end func() error, err error) {
 	return func() error {
 		c.mu.Lock()
 		delete(c.opened, id)
+		c.closePrivate(named)
 		c.mu.Unlock()
 		for _, t := range c.running() {
 			t.door.cut()

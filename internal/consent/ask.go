@@ -1,6 +1,7 @@
 package consent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -222,6 +223,8 @@ func (q *Requests) Decide(ctx context.Context, requestID string, d Decision) err
 		v = Denial(event.DecidedByAbort, movedReason)
 	case given != nil:
 		v.Scope, v.Grant = given.Scope, given
+	case r.perm.Kind == agent.KindHost && d.Decision == event.Allow:
+		v.Scope = cmp.Or(d.Scope, event.Once)
 	}
 	var keeps *event.Grant
 	if v.Scope == event.ForWorkspace {

@@ -103,6 +103,16 @@ func (h *host) AskPermission(ctx context.Context, p agent.Permission) (agent.Ver
 	return v, err
 }
 
+// AskHost is [consent.Requests.AskHost].
+func (s *Session) AskHost(ctx context.Context, host, address string) (allowed, answered bool) {
+	ctx, leave, err := s.join(ctx)
+	if err != nil {
+		return false, false
+	}
+	defer leave()
+	return s.requests.AskHost(ctx, host, address)
+}
+
 // AskUser implements [agent.Host].
 func (h *host) AskUser(ctx context.Context, q agent.Question) (agent.Answer, error) {
 	ctx, leave, err := h.inTurn(ctx, q.ToolCallID)

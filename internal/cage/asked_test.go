@@ -1,0 +1,97 @@
+package cage
+
+import (
+	"context"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+)
+
+// What is not open is asked about once for all connections that wait for it, not beyond a bound, and
+// not any more when all have gone away; this machine and the local link never are.
+func TestDoorAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var asked []string
+		answer := make(chan bool)
+		c := &Cage{opened: map[int]*opening{}, questions: map[string]*question{}, private: map[string]bool{}}
+		ended := 0
+		c.cfg.Ask = func(ctx context.Context, _, host, address string) bool {
+			mu.Lock()
+			asked = append(asked, strings.TrimSpace(host+" "+address))
+			mu.Unlock()
+			select {
+			case yes := <-answer:
+				return yes
+			case <-ctx.Done():
+				mu.Lock()
+				defer mu.Unlock()
+				ended++
+				return false
+			}
+		}
+		d := &door{ask: c.ask, opened: c.openHosts, hosts: []string{"named.example"}}
+		ask := func(ctx context.Context, host, port string, done chan<- bool) {
+			go func() { yes, _ := d.asks(ctx, host, port); done <- yes }()
+		}
+		done := make(chan bool, 100)
+		for range 3 {
+			ask(t.Context(), "registry.example", "443", done)
+		}
+		synctest.Wait()
+		answer <- true
+		for range 3 {
+			if !<-done {
+				t.Error("refused")
+			}
+		}
+		for _, host := range []string{"localhost", "a.localhost", "127.0.0.1", "169.254.169.254", "::1", "0.0.0.0"} {
+			if yes, why := d.asks(t.Context(), host, "80"); yes || why == "" {
+				t.Errorf("%s: %v %q", host, yes, why)
+			}
+		}
+		away, leave := context.WithCancel(t.Context())
+		ask(away, "gone.example", "8443", done)
+		ask(away, "gone.example", "8443", done)
+		synctest.Wait()
+		leave()
+		synctest.Wait()
+		if ended != 1 || <-done || <-done {
+			t.Errorf("%d questions ended with their connections", ended)
+		}
+		if want := "registry.example, gone.example:8443"; strings.Join(asked, ", ") != want {
+			t.Errorf("asked %q, not %s", asked, want)
+		}
+
+		private := netip.MustParseAddr("10.1.2.3")
+		go func() { answer <- true }()
+		if !d.mayReach(t.Context(), private, "in.example", "443") || !d.mayReach(t.Context(), private, "in.example", "443") || !d.mayReach(t.Context(), private, "named.example", "443") {
+			t.Error("a private address that was allowed is not reached")
+		}
+		if asked[len(asked)-1] != "in.example 10.1.2.3" || len(asked) != 3 {
+			t.Errorf("asked %q", asked)
+		}
+		end, err := c.OpenHost("in.example")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = end()
+		go func() { answer <- false }()
+		if d.mayReach(t.Context(), private, "in.example", "443") {
+			t.Error("it is reached after the host was closed")
+		}
+
+		many, stop := context.WithCancel(t.Context())
+		for i := range mostAsked + 1 {
+			ask(many, strings.Repeat("x", i+1)+".example", "443", done)
+		}
+		synctest.Wait()
+		if <-done || len(c.questions) != mostAsked {
+			t.Errorf("%d hosts wait", len(c.questions))
+		}
+		stop()
+		synctest.Wait()
+	})
+}
