@@ -153,7 +153,7 @@ func (o *options) cages(c *config, s sandbox, dir string, kept func(workspace st
 		return all
 	}, make: func(workspace string) (*cage.Cage, error) {
 		return cage.New(cage.Config{Workspace: workspace, Home: home, Env: o.env, Scratch: filepath.Join(dir, confinedFolder), Logger: log,
-			Ask: func(ctx context.Context, workspace, host, address string) bool {
+			Ask: func(ctx context.Context, _, host, address string) bool { // sessions know the folder as it was opened
 				return cells.ask != nil && cells.ask(ctx, workspace, host, address)
 			},
 			Policy: o.policy(c, workspace, dir), Kept: func() []policy.Opening {
