@@ -27,6 +27,7 @@ func TestEveryRouteHasADestination(t *testing.T) {
 			POST /api/sessions/{id}/outputs/{outputId}/pin, DELETE /api/sessions/{id}/outputs/{outputId}, POST /api/sessions/{id}/abort,
 			GET /api/sessions/{id}/tasks, POST /api/sessions/{id}/tasks/{taskId}/abort, POST /api/sessions/{id}/tools/{toolCallId}/abort,
 			GET /api/sessions/{id}/events, POST /api/sessions/{id}/permissions/{requestId},
+			POST /api/sessions/{id}/permissions/{requestId}/again,
 			POST /api/sessions/{id}/refused/{toolCallId}/outside, POST /api/sessions/{id}/answers/{requestId},
 			POST /api/sessions/{id}/opened, DELETE /api/sessions/{id}/opened/{openedId},
 			POST /api/sessions/{id}/attachments, GET /api/sessions/{id}/export, GET /api/sessions/{id}/places, GET /api/sessions/{id}/changes,
