@@ -279,7 +279,10 @@ func (q *Requests) TakeBack(grantID string) error {
 
 // reasons are why the user is asked about a part, the strongest first; empty if that is no reason.
 func (p part) reasons() (all [4]string) {
-	if p.Sensitive {
+	switch {
+	case p.Kind == agent.KindHost:
+		all[0] = p.Why // the private address that it leads to
+	case p.Sensitive:
 		all[0] = cmp.Or(p.rule.Why, p.Why, "It may hold keys or passwords, so you are always asked.")
 	}
 	switch {

@@ -32,6 +32,10 @@ func (f *State) Dock() dock {
 		single -= len(g.Asks)
 		d.Alike = append(d.Alike, *g)
 	}
+	for _, g := range hostsOf(f.asks.Kids) {
+		single -= len(g.Asks)
+		d.Alike = append(d.Alike, g)
+	}
 	d.Many = single > 1
 	if n := wording.Plural(len(d.Kids), "question"); slices.ContainsFunc(d.Kids, func(q *node) bool { return q.Question.ofUser() }) {
 		d.Head = n + " to answer"
@@ -52,6 +56,7 @@ type alike struct {
 	El    string
 	More  bool // there are others
 	Held  bool // they are about what is held
+	Hosts bool // they are about hosts that one call waits for
 	Apart bool // each has its own card at once, since a line does not show what it does
 }
 
@@ -63,6 +68,9 @@ var begins = regexp.MustCompile("^commands that begin with (`[^`]+`)")
 
 // Head says how many they are, and in what they are alike.
 func (a alike) Head() string {
+	if a.Hosts {
+		return a.wantsHosts()
+	}
 	if a.Held {
 		return "The agent made " + wording.Plural(len(a.Asks), "file") + " that run later by themselves"
 	}

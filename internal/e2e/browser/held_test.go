@@ -137,13 +137,15 @@ func TestHeld(t *testing.T) {
 	p.wait(`document.querySelectorAll("#asks > li:not([hidden])").length === 0`)
 	p.has("[data-alike] h3", "The agent made 2 files that run later by themselves")
 	p.shots("33-held-several")
-	for i := range 2 {
+	p.look(1440, 900, "light")
+	for i, name := range []string{".zshrc", "x.code-workspace"} {
 		p.click(`[data-alike] [data-act=look-next]`)
-		p.wait(fmt.Sprintf(`document.querySelectorAll('[data-pane] .line').length && document.querySelectorAll('[role=tab]').length > %d`, i))
-		p.js(`document.querySelectorAll('[data-pane]').forEach((pane) => pane.checkVisibility() && pane.querySelector('.code')?.scrollTo({ top: 1e6, behavior: 'instant' }))`)
+		p.front(name)
+		p.js(`document.querySelector('.pane:not([hidden]) .code').scrollTo({ top: 1e6, behavior: 'instant' })`)
 		p.wait(fmt.Sprintf(`document.querySelectorAll('[data-held][data-read]').length === %d`, i+1))
 	}
-	p.answer("[data-act=allow-all]")
+	p.wait(`document.querySelector('[data-alike][data-ready] [data-act=allow-all][aria-disabled=false]')`)
+	p.click("[data-act=allow-all]")
 	p.wait(`!document.querySelector('[data-alike]')`)
 	for _, name := range []string{".zshrc", "x.code-workspace"} {
 		if _, err := os.Stat(at(name)); err != nil {

@@ -5,7 +5,8 @@ import { path, post } from './api.js'
 import { announce } from './announce.js'
 import { beside, turnOn } from './radio.js'
 import { answered, look, next } from './held.js'
-import { attend, hold, holdAll, inWords, members, off, read, ready, readyForKeys, readying } from './ready.js'
+import { answerTo, moves, tick, turn } from './hosts.js'
+import { attend, bare, hold, holdAll, inWords, members, off, read, ready, readyForKeys, readying } from './ready.js'
 import { failed, toast } from './toast.js'
 import { typing } from './typing.js'
 
@@ -21,6 +22,7 @@ function watch() {
   const grouped = new Set()
   for (const group of dock.querySelectorAll('[data-alike]')) {
     if (apart.has(group.dataset.by)) group.dataset.open = ''
+    tick(group)
     group.querySelector('[data-act=apart]')?.setAttribute('aria-expanded', String('open' in group.dataset))
     if (!('open' in group.dataset)) members(group).forEach((el) => grouped.add(el))
   }
@@ -104,6 +106,13 @@ const acts = {
 const bulk = {
   'allow-all': (group) => decide(members(group), { decision: 'allow', scope: 'once' }, group),
   'deny-all': (group) => decide(members(group), { decision: 'deny' }, group),
+  tick: (_, box) => turn(box),
+  'open-hosts'(group, { dataset: { scope } }) {
+    if (!ready(group) || bare(group)) return
+    const missed = members(group).find((el) => !read(el))
+    if (missed) return group.querySelector(`[data-of="${CSS.escape(missed.dataset.request)}"]`).scrollIntoView({ block: 'nearest' })
+    for (const el of members(group)) send(el, answerTo(el.dataset.request, scope))
+  },
   'look-next': (group) => next(members(group)),
   'look-at': (group, b) => next(members(group).filter((el) => el.dataset.request === b.dataset.look)),
   apart(group) {
@@ -156,9 +165,12 @@ async function answer(el, text, wasFreeform) {
   } catch (err) { failed(err) }
 }
 
+const forHosts = (el, scope) => el.querySelector(`[data-act=open-hosts][data-scope=${scope}]`)
+
 const keys = {
-  a: (el) => (el.dataset.alike ? bulk['allow-all'](el) : acts['allow-once'](el)),
-  s: (el) => ('grants' in el.dataset ? acts.grant(el) : el.querySelector('[data-act=ways]')?.click()),
+  a: (el) => (forHosts(el, 'once') ? forHosts(el, 'once').click() : el.dataset.alike ? bulk['allow-all'](el) : acts['allow-once'](el)),
+  f: (el) => forHosts(el, 'workspace')?.click(),
+  s: (el) => (forHosts(el, 'session') ? forHosts(el, 'session').click() : 'grants' in el.dataset ? acts.grant(el) : el.querySelector('[data-act=ways]')?.click()),
   d: (el) => (el.dataset.alike ? bulk['deny-all'](el) : el.dataset.held ? acts['deny-reason'](el) : deny(el)),
   l: (el) => el.querySelector('[data-act=look], [data-act=look-next]')?.click(),
 }
@@ -188,7 +200,7 @@ function keydown(e) {
     e.preventDefault()
     return e.key === 'Enter' ? acts['deny-reason'](el) : el.focus()
   }
-  if (moved(el, e)) return e.preventDefault()
+  if (moved(el, e) || moves(el, e)) return e.preventDefault()
   if (e.target === el && e.key === 'Enter' && el.dataset.alike) {
     e.preventDefault()
     return el.querySelector('[data-act=apart]')?.click()

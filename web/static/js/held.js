@@ -2,6 +2,7 @@
 
 import { getJSON, path, post } from './api.js'
 import { announce } from './announce.js'
+import { isShown } from './desk.js'
 import { display } from './display.js'
 import { saw } from './ready.js'
 import { failed, toast } from './toast.js'
@@ -16,6 +17,7 @@ export async function look(el) {
     const shown = await display({ tool: 'show_held', arguments: { held: el.dataset.held, path: el.dataset.path } })
     if (!shown.output) return toast(shown.error?.message ?? 'It could not be shown', { how: 'ask' })
     looks.set(shown.output.id, el.dataset.request)
+    if (!isShown()) document.dispatchEvent(new CustomEvent('webchat:open', { detail: { target: shown.output.id } })) // its end has to come into view
     document.querySelectorAll(`[data-pane][data-output="${CSS.escape(shown.output.id)}"]`).forEach(ended)
     names(el)
   } catch (err) { failed(err) }

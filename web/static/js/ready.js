@@ -9,7 +9,7 @@ const inert = 500 // milliseconds
 const timers = new WeakMap() // question → its timer
 const inSight = new WeakSet()
 
-const permits = '[data-act=allow-once], [data-act=grant], [data-act=allow-all]'
+const permits = '[data-act=allow-once], [data-act=grant], [data-act=allow-all], [data-act=open-hosts]'
 const list = () => document.getElementById('dock-asks')
 const all = () => [...list().querySelectorAll('[data-ask], [data-alike]')]
 const whole = (el) => el.querySelector('[data-whole]')
@@ -32,8 +32,11 @@ export function saw(el) {
   show()
 }
 
-/** Whether it may be allowed; a group may once all its questions were read. */
-const allowable = (el) => ready(el) && (el.dataset.alike ? members(el).every(read) : read(el))
+/** Whether it may be allowed; a group may once all its questions were read, and if any has a tick where they have ticks. */
+const allowable = (el) => ready(el) && (el.dataset.alike ? members(el).every(read) && !bare(el) : read(el))
+
+/** Whether all ticks of a group are off. */
+export const bare = (group) => group.querySelector('[role=checkbox]') !== null && group.querySelector('[role=checkbox][aria-checked=true]') === null
 
 /** A question in words, with the file of keys or passwords it is about. */
 export const inWords = (el) => `${el.querySelector('h3').textContent}: ${el.dataset.what}${el.dataset.secret ? `. ${el.dataset.secret}` : ''}`
@@ -55,7 +58,7 @@ export function hold(el) {
 }
 
 /** Shows on the buttons whether they would do something. */
-function show() {
+export function show() {
   for (const el of all()) {
     for (const b of el.querySelectorAll('[data-act^=deny]')) b.setAttribute('aria-disabled', String(off()))
     for (const b of el.querySelectorAll(permits)) b.setAttribute('aria-disabled', String(!allowable(el)))

@@ -1,0 +1,77 @@
+package page
+
+import (
+	"net/netip"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"webchat/internal/agent"
+	"webchat/internal/wording"
+)
+
+// Host reports whether it is about a host that something confined waits for.
+func (a *Ask) Host() bool { return a.Kind == string(agent.KindHost) }
+
+// Odd says what is unusual about a host's name; empty if nothing is.
+func (a *Ask) Odd() string {
+	name, _, _ := strings.Cut(a.Resource, ":")
+	if strings.HasPrefix(a.Resource, "[") {
+		name, _, _ = strings.Cut(a.Resource[1:], "]")
+	}
+	if _, err := netip.ParseAddr(name); err == nil {
+		return "an address without a name"
+	}
+	for label := range strings.SplitSeq(strings.ToLower(name), ".") {
+		if strings.HasPrefix(label, "xn--") {
+			return "letters of other alphabets"
+		}
+	}
+	return ""
+}
+
+// program matches a first word that is the name or path of a program.
+var program = regexp.MustCompile(`^[\w.+/-]+$`)
+
+// wants is who waits for the host: the program that the call runs, if that is plain.
+func (a *Ask) wants() string {
+	if a.About != nil {
+		command, _ := a.About.arguments()["command"].(string)
+		if words := strings.Fields(command); len(words) > 0 && program.MatchString(words[0]) {
+			return path.Base(words[0])
+		}
+	}
+	return "A command"
+}
+
+// hostsOf are the questions about hosts, those of one call together.
+func hostsOf(questions []*node) (all []alike) {
+	at := map[string]int{}
+	for _, k := range questions {
+		q := k.Question
+		if !q.Host() {
+			continue
+		}
+		i, known := at[q.ToolCallID]
+		if !known {
+			i = len(all)
+			at[q.ToolCallID] = i
+			all = append(all, alike{Hosts: true, El: "hosts-" + k.ID})
+			all[i].ID = "hosts " + q.ToolCallID
+		}
+		all[i].Asks = append(all[i].Asks, q)
+	}
+	return all
+}
+
+// Folder is the name of the folder whose sessions share what is opened.
+func (a alike) Folder() string { return path.Base(filepath.ToSlash(a.First().In.Cwd)) }
+
+// wantsHosts is the head of such questions.
+func (a alike) wantsHosts() string {
+	if len(a.Asks) == 1 {
+		return a.First().wants() + " wants " + wording.Plain(a.First().Resource)
+	}
+	return a.First().wants() + " wants " + wording.Plural(len(a.Asks), "host")
+}
