@@ -111,7 +111,7 @@ const (
 	// KindTool is of a tool of the agent's own that reaches nothing beyond the session, such as its
 	// list of what is to do. It needs no permission, unless a rule of the user's names it.
 	KindTool Kind = "tool"
-	KindHost Kind = "host" // a connection to a host that the sandbox does not reach
+	KindHost Kind = event.KindHost // a connection to a host that the sandbox does not reach
 )
 
 // Verdict is what was decided about a Permission.

@@ -5,6 +5,9 @@ package event
 // restarts.
 const KindLater = "later"
 
+// KindHost is the kind of a [PermissionRequested] about a host that something confined waits for.
+const KindHost = "host"
+
 // IsHeld reports whether data asks about what is held.
 func IsHeld(d Data) bool {
 	p, ok := d.(PermissionRequested)

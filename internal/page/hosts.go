@@ -7,12 +7,12 @@ import (
 	"regexp"
 	"strings"
 
-	"webchat/internal/agent"
+	"webchat/internal/event"
 	"webchat/internal/wording"
 )
 
 // Host reports whether it is about a host that something confined waits for.
-func (a *Ask) Host() bool { return a.Kind == string(agent.KindHost) }
+func (a *Ask) Host() bool { return a.Kind == event.KindHost }
 
 // Odd says what is unusual about a host's name; empty if nothing is.
 func (a *Ask) Odd() string {
