@@ -255,7 +255,6 @@ func TestConfinedIsOpened(t *testing.T) {
 	}
 	for range 2 {
 		asks("cat ~/notes/n && echo", "No such file")
-		asks(host, "not among those that were opened")
 		notes, secret := y.open(c, "~/notes", false), y.open(c, ".env", true)
 		shut, err := c.OpenHost("127.0.0.2:443")
 		if err != nil {
@@ -272,7 +271,7 @@ func TestConfinedIsOpened(t *testing.T) {
 			t.Error(err)
 		}
 		asks("cat .env && echo", "Permission denied")
-		if got := later(); strings.Contains(got, "/n") || strings.Contains(got, "/.env") || strings.Contains(got, "this machine") {
+		if got := later(); strings.Contains(got, "/n") || strings.Contains(got, "/.env") {
 			t.Errorf("a tree that started after it was closed: %s", got)
 		}
 	}
