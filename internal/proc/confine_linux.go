@@ -108,6 +108,9 @@ func (p *passage) close() {
 	}
 }
 
+// heard returns the listeners of a tree that has started.
+func (t *tree) heard() ([]net.Listener, error) { return t.inside, t.hearErr }
+
 // receive takes the listeners that a helper made.
 func (t *tree) receive(n int) (all []net.Listener, err error) {
 	p := t.passage

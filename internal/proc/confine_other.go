@@ -28,3 +28,5 @@ func (t *tree) open(*os.File, Access) (func() error, error) { return nil, errNot
 func (t *tree) shut(int) error { return errNotLinux }
 
 func (t *tree) receive(int) ([]net.Listener, error) { return nil, errNotLinux }
+
+func (t *tree) heard() ([]net.Listener, error) { return nil, errNotLinux }

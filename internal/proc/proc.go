@@ -169,7 +169,7 @@ func Start(c Command) (*Child, error) {
 		c.Confine.end()
 		return nil, err
 	}
-	if child.listeners, err = child.tree.receive(len(c.Confine.Ports)); err != nil {
+	if child.listeners, err = child.tree.heard(); err != nil {
 		_, stopped := child.Stop(context.Background())
 		return nil, fmt.Errorf("start %s: listen inside: %w", c.Args[0], errors.Join(err, stopped))
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"strings"
 	"sync"
@@ -96,7 +97,10 @@ type tree struct {
 	listing sync.Mutex // one list at a time
 	lists   chan []Process
 
-	passage *passage   // to a confined tree; else nil
+	passage *passage // to a confined tree; else nil
+	ports   int      // how many listeners it makes
+	inside  []net.Listener
+	hearErr error      // inside and hearErr are set before started is closed
 	turning sync.Mutex // one change of a confined tree at a time
 	turned  chan answer
 
@@ -133,6 +137,9 @@ func startTree(path string, c Command, files []*os.File) (*tree, error) {
 	t := &tree{grace: c.Grace, beat: req.Silence / beatsPerSilence, helper: helper, conn: ours, enc: gob.NewEncoder(ours), lists: make(chan []Process, 1), passage: passage, turned: make(chan answer, 1),
 		started: make(chan struct{}), ending: make(chan struct{}), taken: make(chan struct{}),
 		exited: make(chan struct{}), gone: make(chan struct{})}
+	if c.Confine != nil {
+		t.ports = len(c.Confine.Ports)
+	}
 	t.self, _ = look(helper.Pid) // it is there until follow waits for it
 	go t.follow()
 	t.sending.Lock()
@@ -167,6 +174,9 @@ func (t *tree) follow() {
 			t.startErr = errors.New(r.Failed)
 		case r.Started > 0:
 			t.pid = r.Started
+			if t.ports > 0 { // now, since a short command's tree is gone soon
+				t.inside, t.hearErr = t.receive(t.ports)
+			}
 			close(t.started)
 		case r.Exited:
 			t.exit = r.Exit
