@@ -157,7 +157,7 @@ func TestThreat119WhatRunsLaterIsHeld(t *testing.T) {
 	end()
 	h.look(Look{})
 	h.outside("echo >.envrc") // the user
-	if in, end = h.begin(); h.look(Look{}) != "" {
+	if in, _ = h.begin(); h.look(Look{}) != "" {
 		t.Error("what the user made was held")
 	}
 	in("echo evil >.envrc; rm .envrc; mv .envrc x")

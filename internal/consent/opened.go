@@ -149,7 +149,7 @@ func (o *Opened) begin(ctx context.Context, d event.SandboxOpened, held *os.File
 	}()
 	var at time.Time
 	effect := func() (err error) {
-		end := func() error { return nil }
+		var end func() error
 		switch {
 		case d.Scope == event.ForWorkspace:
 			opens := policy.Opening{Host: d.What}

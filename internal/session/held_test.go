@@ -226,14 +226,14 @@ func TestHeldOverARestart(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.ask("do it")
-		id, asks := r.s.ID(), about(r)
+		id := r.s.ID()
 		h.where["held-b"] = "held"
 		next := newRig(t, r.mem.prefix(id, len(r.mem.entries(id))), func(_ *rig, c *Config) { c.Holder = h })
 		if next.s, err = next.load(t.Context(), id); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		asks = about(next)
+		asks := about(next)
 		equal(t, "asked", words(len(asks), asks[1].Resource), "2 b")
 		for _, a := range asks {
 			if err := next.s.Decide(t.Context(), a.RequestID, consent.Decision{Decision: event.Allow}); err != nil {

@@ -22,8 +22,6 @@ import (
 
 // cell is a [consent.Cage] that notes what is open.
 type cell struct {
-	kept func() []policy.Opening
-
 	mu   sync.Mutex
 	open []string
 	fail error
