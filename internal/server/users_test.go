@@ -143,6 +143,7 @@ var named = map[string]string{
 	"GET /api/sessions/{id}/tasks": "", "POST /api/sessions/{id}/tasks/{taskId}/abort": "", "POST /api/sessions/{id}/tools/{toolCallId}/abort": "",
 	"GET /api/sessions/{id}/events": "", "POST /api/sessions/{id}/permissions/{requestId}": `{"decision":"allow"}`, "POST /api/sessions/{id}/answers/{requestId}": `{"answer":"x"}`,
 	"POST /api/sessions/{id}/opened": `{"kind":"host","what":"x.example","scope":"once"}`, "DELETE /api/sessions/{id}/opened/{openedId}": "",
+	"POST /api/sessions/{id}/permissions/{requestId}/again": "{}", "POST /api/sessions/{id}/refused/{toolCallId}/outside": "{}", "GET /sessions/{id}/sandbox": "",
 	"POST /api/sessions/{id}/attachments": "TEXT", "GET /api/sessions/{id}/export": "", "GET /api/sessions/{id}/places": "", "GET /api/sessions/{id}/changes": "",
 	"GET /api/sessions/{id}/disk": "", "GET /api/sessions/{id}/outputs": "",
 	"GET /api/outputs/{id}": "", "GET /api/outputs/{id}/page": "", "GET /api/outputs/{id}/media": "",
