@@ -295,18 +295,9 @@ func textOf(b *bytes.Buffer, in *os.Root, name, label string, most int64) error 
 		}
 		return err
 	}
-	below, err := enter(in, name, false)
-	if err != nil {
-		return err
-	}
-	defer below.Close()
-	list, err := fs.ReadDir(below.FS(), ".")
-	for _, d := range list {
-		if err == nil {
-			err = textOf(b, below, d.Name(), path.Join(label, d.Name()), most)
-		}
-	}
-	return err
+	return each(in, name, func(below *os.Root, d fs.DirEntry) error {
+		return textOf(b, below, d.Name(), path.Join(label, d.Name()), most)
+	})
 }
 
 // OfSession returns what is kept for a session.

@@ -71,27 +71,37 @@ func (c *copying) copyFolder(from *os.Root, name string, st fs.FileInfo, to *os.
 	if st.Mode().Perm()&0o700 != 0o700 {
 		_ = from.Chmod(name, 0o700) // if it cannot be read, reading it fails
 	}
-	in, err := enter(from, name, false)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
 	var out *os.Root
 	if to != nil {
-		if err := to.Mkdir(as, 0o700); err != nil {
-			return err
+		err := to.Mkdir(as, 0o700)
+		if err == nil {
+			out, err = to.OpenRoot(as)
 		}
-		if out, err = to.OpenRoot(as); err != nil {
+		if err != nil {
 			return err
 		}
 		defer out.Close()
 	}
-	list, err := fs.ReadDir(in.FS(), ".")
-	fmt.Fprintf(c.sum, "folder %d\n", len(list))
-	for _, d := range list {
+	fmt.Fprintln(c.sum, "folder")
+	err := each(from, name, func(in *os.Root, d fs.DirEntry) error {
 		fmt.Fprintf(c.sum, "%d %s\n", len(d.Name()), d.Name())
+		return c.copy(in, d.Name(), out, d.Name())
+	})
+	fmt.Fprintln(c.sum, "end")
+	return err
+}
+
+// each calls f for each name in a folder, in order, until it fails. No link is followed.
+func each(at *os.Root, name string, f func(in *os.Root, d fs.DirEntry) error) error {
+	in, err := enter(at, name, false)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	list, err := fs.ReadDir(in.FS(), ".")
+	for _, d := range list {
 		if err == nil {
-			err = c.copy(in, d.Name(), out, d.Name())
+			err = f(in, d)
 		}
 	}
 	return err
@@ -106,18 +116,14 @@ func makeRemovable(in *os.Root, name string) error {
 	if st.Mode().Perm()&0o700 != 0o700 {
 		_ = in.Chmod(name, 0o700)
 	}
-	below, err := enter(in, name, false)
-	if err != nil {
-		return err
-	}
-	defer below.Close()
-	list, err := fs.ReadDir(below.FS(), ".")
-	for _, d := range list {
+	var errs []error
+	err = each(in, name, func(below *os.Root, d fs.DirEntry) error {
 		if d.IsDir() {
-			err = errors.Join(err, makeRemovable(below, d.Name()))
+			errs = append(errs, makeRemovable(below, d.Name()))
 		}
-	}
-	return err
+		return nil
+	})
+	return errors.Join(append(errs, err)...)
 }
 
 // digestOf is that of a name of a folder; empty if it cannot be read.
@@ -164,21 +170,12 @@ func putFolder(from *os.Root, name string, to *os.Root, as string) error {
 	if err := to.Mkdir(as, 0o755); err != nil {
 		return err
 	}
-	in, err := enter(from, name, false)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
 	out, err := enter(to, as, false)
 	if err != nil {
 		return err
 	}
 	defer out.Close()
-	list, err := fs.ReadDir(in.FS(), ".")
-	for _, d := range list {
-		if err == nil {
-			err = putBack(in, d.Name(), out, d.Name())
-		}
-	}
-	return err
+	return each(from, name, func(in *os.Root, d fs.DirEntry) error {
+		return putBack(in, d.Name(), out, d.Name())
+	})
 }
