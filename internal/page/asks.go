@@ -28,11 +28,7 @@ func (f *State) Dock() dock {
 			single -= len(g.Asks)
 		}
 	}
-	if g := heldOf(f.asks.Kids); g != nil {
-		single -= len(g.Asks)
-		d.Alike = append(d.Alike, *g)
-	}
-	for _, g := range hostsOf(f.asks.Kids) {
+	for _, g := range heldAndHosts(f.asks.Kids) {
 		single -= len(g.Asks)
 		d.Alike = append(d.Alike, g)
 	}
@@ -82,6 +78,32 @@ func (a alike) Head() string {
 		return head + " more, all " + what
 	}
 	return head + " questions, all " + what
+}
+
+// heldAndHosts groups the questions about what is held, if they are several, and behind them those
+// about hosts by the call that waits for them.
+func heldAndHosts(questions []*node) []alike {
+	all := []alike{{Grant: event.Grant{ID: "held"}, Held: true}}
+	for _, k := range questions {
+		key, el := "held", "held-"+k.ID
+		switch q := k.Question; {
+		case q.Host():
+			key, el = "hosts "+q.ToolCallID, "hosts-"+k.ID
+		case !q.Later():
+			continue
+		}
+		i := slices.IndexFunc(all, func(a alike) bool { return a.ID == key })
+		if i < 0 {
+			i = len(all)
+			all = append(all, alike{Grant: event.Grant{ID: key}, Hosts: true})
+		}
+		all[i].El = cmp.Or(all[i].El, el)
+		all[i].Asks = append(all[i].Asks, k.Question)
+	}
+	if len(all[0].Asks) < 2 {
+		return all[1:]
+	}
+	return all
 }
 
 // alikeOf finds questions that a grant covers together: the largest group first, and of two that

@@ -84,24 +84,6 @@ func (a *Ask) Undoable() bool {
 	return a.Later() && a.Answered && a.Decided.By == event.DecidedByUser && len(a.Held) > 0 && a.Held[0].Beside == ""
 }
 
-// heldOf groups the open questions about what is held, if they are several.
-func heldOf(questions []*node) *alike {
-	var g alike
-	for _, k := range questions {
-		if k.Question.Later() {
-			if g.El == "" {
-				g.El = "held-" + k.ID
-			}
-			g.Asks = append(g.Asks, k.Question)
-		}
-	}
-	if len(g.Asks) < 2 {
-		return nil
-	}
-	g.ID, g.Held = "held", true
-	return &g
-}
-
 // notHeld says that a turn made files that run later and stay.
 func (f *State) notHeld(n int64) {
 	if n == 0 {

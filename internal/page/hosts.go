@@ -45,26 +45,6 @@ func (a *Ask) wants() string {
 	return "A command"
 }
 
-// hostsOf are the questions about hosts, those of one call together.
-func hostsOf(questions []*node) (all []alike) {
-	at := map[string]int{}
-	for _, k := range questions {
-		q := k.Question
-		if !q.Host() {
-			continue
-		}
-		i, known := at[q.ToolCallID]
-		if !known {
-			i = len(all)
-			at[q.ToolCallID] = i
-			all = append(all, alike{Hosts: true, El: "hosts-" + k.ID})
-			all[i].ID = "hosts " + q.ToolCallID
-		}
-		all[i].Asks = append(all[i].Asks, q)
-	}
-	return all
-}
-
 // Folder is the name of the folder whose sessions share what is opened.
 func (a alike) Folder() string { return path.Base(filepath.ToSlash(a.First().In.Cwd)) }
 
