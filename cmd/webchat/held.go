@@ -253,7 +253,7 @@ func (h *holder) run(ctx context.Context, all *sessions.Manager) {
 				continue
 			}
 			if one, err := all.Get(ctx, eventlog.ID(id)); err == nil { // else the next start of it asks
-				one.AskAboutHeld("", found.Files)
+				one.Held().Ask("", found.Files)
 			}
 		}
 		pause = max(heldPause, heldShare*time.Since(began))

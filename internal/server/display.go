@@ -83,7 +83,7 @@ func (s *Server) reread(w http.ResponseWriter, r *http.Request, one *session.Ses
 }
 
 // runOutside runs the command of a call for the user, not confined.
-func (s *Server) runOutside(w http.ResponseWriter, r *http.Request, one *session.Session) error {
+func runOutside(w http.ResponseWriter, r *http.Request, one *session.Session) error {
 	if _, err := decode[empty](r); err != nil {
 		return err
 	}

@@ -16,15 +16,16 @@ import (
 type openedShape struct {
 	ID       string         `json:"id"`
 	Kind     event.OpenKind `json:"kind"`
-	What     string         `json:"what"`               // an absolute path, or a host with its port unless it is for 80 and 443
-	ReadOnly bool           `json:"readOnly,omitempty"` // of a path: it is not written to
+	What     string         `json:"what"`               // as [event.SandboxOpened] has it
+	ReadOnly bool           `json:"readOnly,omitempty"` // of a path
 	Scope    event.Scope    `json:"scope"`
 	By       event.Decider  `json:"by"`
 	Since    event.Time     `json:"since"`
 }
 
 func shapeOfOpened(o eventlog.Opened) openedShape {
-	return openedShape{o.ID, o.Kind, o.What, o.ReadOnly, o.Scope, o.By, event.Time(time.UnixMilli(o.At))}
+	since := event.Time(time.UnixMilli(o.At))
+	return openedShape{o.ID, o.Kind, o.What, o.ReadOnly, o.Scope, o.By, since}
 }
 
 func openedOf(one *session.Session) (all []openedShape) {
@@ -35,12 +36,17 @@ func openedOf(one *session.Session) (all []openedShape) {
 }
 
 // open opens something to what the session runs confined.
-func (s *Server) open(r *http.Request, one *session.Session, in consent.Opening) (openedShape, error) {
+func open(r *http.Request, one *session.Session, in consent.Opening) (openedShape, error) {
 	o, err := one.Opened().Open(r.Context(), in)
 	return shapeOfOpened(o), err
 }
 
 // closeOpened closes it, at once.
-func (s *Server) closeOpened(r *http.Request, one *session.Session, _ empty) (empty, error) {
+func closeOpened(r *http.Request, one *session.Session, _ empty) (empty, error) {
 	return empty{}, one.Opened().Close(r.Context(), chi.URLParam(r, "openedId"))
+}
+
+// holdAgain takes back what was decided about what is held.
+func holdAgain(r *http.Request, one *session.Session, _ empty) (empty, error) {
+	return empty{}, one.Held().Again(r.Context(), chi.URLParam(r, "requestId"))
 }

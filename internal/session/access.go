@@ -58,7 +58,7 @@ func (t accessTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action
 			p.Kind, p.Action = agent.KindWrite, "read and change this until the session ends"
 		}
 		p.Resource, p.Cwd = args.Path, t.s.cfg.Workspace
-		open = consent.Opening{Kind: event.OpenPath, What: t.s.realPath(p), Scope: event.ForSession, ReadOnly: !args.Write}
+		open = consent.Opening{Kind: event.OpenPath, What: t.s.cfg.realPath(p), Scope: event.ForSession, ReadOnly: !args.Write}
 	}
 	p.Digest = agent.Digest(AccessSpec.Name, string(p.Kind), open.What)
 	return agent.Action{Ask: &p, Digest: p.Digest, Run: func(ctx context.Context, _ agent.Progress) (agent.Result, error) {
@@ -70,14 +70,14 @@ func (t accessTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action
 }
 
 // realPath is where the path of an act leads.
-func (s *Session) realPath(p agent.Permission) string {
-	if s.cfg.Policy != nil {
-		if to := s.cfg.Policy.Target(p); to != "" {
+func (c *Config) realPath(p agent.Permission) string {
+	if c.Policy != nil {
+		if to := c.Policy.Target(p); to != "" {
 			return to
 		}
 	}
 	if filepath.IsAbs(p.Resource) || strings.HasPrefix(p.Resource, "~/") {
 		return p.Resource
 	}
-	return filepath.Join(s.cfg.Workspace, p.Resource)
+	return filepath.Join(c.Workspace, p.Resource)
 }

@@ -226,7 +226,7 @@ func (s *Session) act(c *call) agent.Result {
 	if acts != nil && !reads(acts) {
 		s.keepBefore(c.turn, true) // while the user reads the question
 	}
-	runsOutside := acts != nil && c.by == event.ByAgent && s.isOutside(c.ctx, *acts)
+	runsOutside := acts != nil && c.by == event.ByAgent && s.cfg.isOutside(c.ctx, *acts)
 	if action.Ask != nil { // of the tools that are lent, only what runs a command is confined
 		action.Ask.Confined = s.opened.Confines() && action.Ask.Kind == agent.KindShell && !runsOutside
 	}
@@ -262,8 +262,8 @@ func (s *Session) act(c *call) agent.Result {
 		res = failedResult(c.ctx, err, event.KindInternal)
 	}
 	if c.by == event.ByAgent && acts != nil && !reads(acts) {
-		s.lookForHeld(c.ctx, c.ID, false)
-		if held := s.sayHeld(); held != "" {
+		s.heldFiles.look(c.ctx, c.ID, false)
+		if held := s.heldFiles.forModel(); held != "" {
 			res.TextForModel += "\n" + held
 		}
 	}

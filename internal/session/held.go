@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"webchat/internal/agent"
@@ -59,28 +60,45 @@ type HeldFound struct {
 	Left  int64 // how many were made and stay
 }
 
-// holds is what the session has yet to say to its agent of what was held.
-type holds struct {
-	unread []string // guarded by the session's mu
+// Held asks about what agents made that takes effect later by itself, and that a [Holder] holds. Its
+// methods may be called concurrently.
+type Held struct {
+	s      *Session
+	holder Holder // nil: nothing is confined
+
+	mu     sync.Mutex
+	unread []string // guarded by mu: what the agent has not read yet
 }
 
-// lookForHeld looks for what was made, and asks about it. A call that made it is the reason.
-func (s *Session) lookForHeld(ctx context.Context, toolCallID string, count bool) (left int64) {
-	if s.cfg.Holder == nil {
+// begin notes what is there before the session acts.
+func (h *Held) begin() {
+	if h.holder != nil {
+		h.holder.Begin(h.s.cfg.Workspace, string(h.s.id))
+	}
+}
+
+// keeps reports whether what is made stays where it is, which is logged.
+func (h *Held) keeps() bool { return h.s.cfg.Permissions == consent.ModeAllow }
+
+// look finds what was made, and asks about it; a call that made it is the reason. It returns how many
+// were made and stay, if they are counted.
+func (h *Held) look(ctx context.Context, toolCallID string, count bool) (left int64) {
+	if h.holder == nil {
 		return 0
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookLimit)
 	defer cancel()
-	found, err := s.cfg.Holder.Look(ctx, HeldLook{Workspace: s.cfg.Workspace, Session: string(s.id), Leave: s.cfg.Permissions == consent.ModeAllow, Count: count})
+	found, err := h.holder.Look(ctx, HeldLook{Workspace: h.s.cfg.Workspace, Session: string(h.s.id),
+		Leave: h.keeps(), Count: count})
 	if err != nil {
-		s.log().Warn("what was made was not all found, or not all held", "error", err)
+		h.s.log().Warn("what was made was not all found, or not all held", "error", err)
 	}
-	s.AskAboutHeld(toolCallID, found.Files)
+	h.Ask(toolCallID, found.Files)
 	return found.Left
 }
 
-// AskAboutHeld asks about files that were made, which were found after a call, or beside the calls.
-func (s *Session) AskAboutHeld(toolCallID string, files []HeldFile) {
+// Ask asks about files that were made, which were found after a call, or beside the calls.
+func (h *Held) Ask(toolCallID string, files []HeldFile) {
 	if len(files) == 0 {
 		return
 	}
@@ -92,24 +110,24 @@ func (s *Session) AskAboutHeld(toolCallID string, files []HeldFile) {
 	for some := range slices.Chunk(files, each) {
 		asks = append(asks, askAbout(toolCallID, some))
 	}
-	if err := s.requests.Hold(asks); err != nil {
-		s.log().Error("what is held could not be asked about: the next start asks", "error", err)
+	if err := h.s.requests.Hold(asks); err != nil {
+		h.s.log().Error("what is held could not be asked about: the next start asks", "error", err)
 		return
 	}
-	s.cfg.Holder.Asked(files)
-	if s.cfg.Permissions == consent.ModeAllow {
+	h.holder.Asked(files)
+	if h.keeps() {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	for _, f := range files {
-		s.holds.unread = append(s.holds.unread, f.Path)
+		h.unread = append(h.unread, f.Path)
 	}
 }
 
 func askAbout(toolCallID string, files []HeldFile) event.PermissionRequested {
-	ask := event.PermissionRequested{RequestID: string(event.NewID()), ToolCallID: toolCallID, Kind: event.KindLater, Action: "keep what it made",
-		Resource: files[0].Path, Grants: []event.Grant{}}
+	ask := event.PermissionRequested{RequestID: string(event.NewID()), ToolCallID: toolCallID,
+		Kind: event.KindLater, Action: "keep what it made", Resource: files[0].Path, Grants: []event.Grant{}}
 	var ids []string
 	for _, f := range files {
 		ids = append(ids, f.ID, f.Path)
@@ -118,19 +136,20 @@ func askAbout(toolCallID string, files []HeldFile) event.PermissionRequested {
 		}
 		ask.Held = append(ask.Held, f.Held)
 		if len(files) > 1 {
-			ask.Resources = append(ask.Resources, event.Resource{Kind: event.KindLater, Action: ask.Action, Resource: f.Path})
+			one := event.Resource{Kind: event.KindLater, Action: ask.Action, Resource: f.Path}
+			ask.Resources = append(ask.Resources, one)
 		}
 	}
 	ask.Digest = agent.Digest(ids...)
 	return ask
 }
 
-// sayHeld returns what the agent has not read yet of what is held; empty if it has.
-func (s *Session) sayHeld() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	names := s.holds.unread
-	s.holds.unread = nil
+// forModel returns what the agent has not read yet of what is held; empty if it has.
+func (h *Held) forModel() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	names := h.unread
+	h.unread = nil
 	switch len(names) {
 	case 0:
 		return ""
@@ -141,9 +160,9 @@ func (s *Session) sayHeld() string {
 }
 
 // putBack is [consent.Config].PutBack.
-func (s *Session) putBack(held []event.Held) (paths []string, err error) {
-	for _, h := range held {
-		p, err := s.cfg.Holder.PutBack(h.ID)
+func (h *Held) putBack(held []event.Held) (paths []string, err error) {
+	for _, one := range held {
+		p, err := h.holder.PutBack(one.ID)
 		if err != nil {
 			return paths, err
 		}
@@ -152,22 +171,22 @@ func (s *Session) putBack(held []event.Held) (paths []string, err error) {
 	return paths, nil
 }
 
-func (s *Session) drop(held []event.Held) {
-	for _, h := range held {
-		s.cfg.Holder.Drop(h.ID)
+func (h *Held) drop(held []event.Held) {
+	for _, one := range held {
+		h.holder.Drop(one.ID)
 	}
 }
 
-// HoldAgain takes back what the user decided about what is held: what was kept is moved aside again
+// Again takes back what the user decided about what is held: what was kept is moved aside again
 // if it is there, what was deleted was not yet, and both are asked about anew. [eventlog.ErrNotFound]
 // for a request that was not decided, [consent.ErrGone] for what cannot come back.
-func (s *Session) HoldAgain(ctx context.Context, requestID string) error {
-	if s.cfg.Holder == nil {
+func (h *Held) Again(ctx context.Context, requestID string) error {
+	if h.holder == nil {
 		return fmt.Errorf("request %s: %w", requestID, eventlog.ErrNotFound)
 	}
 	var ask *event.PermissionRequested
 	var done *event.PermissionCompleted
-	err := s.events.Scan(ctx, 0, func(e event.Entry) bool {
+	err := h.s.events.Scan(ctx, 0, func(e event.Entry) bool {
 		switch d := e.Event.Data.(type) {
 		case event.PermissionRequested:
 			if d.RequestID == requestID && d.Kind == event.KindLater {
@@ -187,17 +206,17 @@ func (s *Session) HoldAgain(ctx context.Context, requestID string) error {
 		return fmt.Errorf("request %s: %w", requestID, eventlog.ErrNotFound)
 	}
 	var files []HeldFile
-	for i, h := range ask.Held {
-		f := HeldFile{Path: ask.Resource, Held: h}
+	for i, held := range ask.Held {
+		f := HeldFile{Path: ask.Resource, Held: held}
 		if i < len(ask.Resources) {
 			f.Path = ask.Resources[i].Resource
 		}
 		switch {
-		case s.waitsFor(h.ID) || h.Beside != "":
+		case h.waitsFor(held.ID) || held.Beside != "":
 			err = consent.ErrGone
 		case done.Decision == event.Allow && i < len(done.Kept):
 			f.Path = done.Kept[i]
-			f.Held, err = s.cfg.Holder.Again(h.ID, f.Path)
+			f.Held, err = h.holder.Again(held.ID, f.Path)
 		}
 		if err != nil {
 			err = fmt.Errorf("hold %s again: %w", f.Path, err)
@@ -205,17 +224,17 @@ func (s *Session) HoldAgain(ctx context.Context, requestID string) error {
 		}
 		files = append(files, f)
 	}
-	s.AskAboutHeld("", files)
+	h.Ask("", files)
 	return err
 }
 
 // waitsFor reports whether an open request is about what is held under an id.
-func (s *Session) waitsFor(id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, e := range s.events.Open.Held() {
+func (h *Held) waitsFor(id string) bool {
+	h.s.mu.Lock()
+	defer h.s.mu.Unlock()
+	for _, e := range h.s.events.Open.Held() {
 		ask, ok := e.Event.Data.(event.PermissionRequested)
-		if ok && slices.ContainsFunc(ask.Held, func(h event.Held) bool { return h.ID == id }) {
+		if ok && slices.ContainsFunc(ask.Held, func(one event.Held) bool { return one.ID == id }) {
 			return true
 		}
 	}
@@ -223,13 +242,11 @@ func (s *Session) waitsFor(id string) bool {
 }
 
 // askUnasked asks about what an earlier process moved aside and did not log.
-func (s *Session) askUnasked() {
-	if s.cfg.Holder == nil {
+func (h *Held) askUnasked() {
+	if h.holder == nil {
 		return
 	}
-	files := s.cfg.Holder.Unasked(string(s.id))
-	if len(files) == 0 {
-		return
+	if files := h.holder.Unasked(string(h.s.id)); len(files) > 0 {
+		h.s.wg.Go(func() { h.Ask("", files) })
 	}
-	s.wg.Go(func() { s.AskAboutHeld("", files) })
 }

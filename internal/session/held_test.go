@@ -177,10 +177,10 @@ func TestHeldIsAskedAbout(t *testing.T) {
 			}
 		}
 		for _, a := range asks {
-			if err := r.s.HoldAgain(r.Context(), a.RequestID); err != nil {
+			if err := r.s.Held().Again(r.Context(), a.RequestID); err != nil {
 				t.Error(err)
 			}
-			is(t, r.s.HoldAgain(r.Context(), a.RequestID), consent.ErrGone)
+			is(t, r.s.Held().Again(r.Context(), a.RequestID), consent.ErrGone)
 		}
 		asks = about(r)
 		equal(t, "asked again", words(len(asks), asks[2].Resource, asks[2].Held[0].ID, asks[3].Resource, asks[3].Held[0].ID), "4 a.new again-a.new b held-b")

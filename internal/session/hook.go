@@ -145,11 +145,11 @@ func (h *host) RunHook(ctx context.Context, c agent.HookCall) (agent.HookVerdict
 	}
 	s.mu.Unlock()
 	if about.Event == consent.AfterTool {
-		s.lookForHeld(ctx, about.ToolCallID, false)
+		s.heldFiles.look(ctx, about.ToolCallID, false)
 	}
 	v, err := s.hook(ctx, about)
 	if err == nil && about.Event == consent.AfterTool {
-		v.Held = s.sayHeld()
+		v.Held = s.heldFiles.forModel()
 	}
 	if err == nil && v.Arguments != nil {
 		s.mu.Lock()

@@ -90,7 +90,7 @@ func (h *host) AskPermission(ctx context.Context, p agent.Permission) (agent.Ver
 		return agent.Verdict{}, fmt.Errorf("ask for permission: %w", err)
 	}
 	defer leave()
-	if h.s.isOutside(ctx, p) {
+	if h.s.cfg.isOutside(ctx, p) {
 		return h.refuseInside(ctx, p)
 	}
 	if p.Kind != agent.KindRead {
@@ -130,7 +130,7 @@ func (h *host) Report(ctx context.Context, data event.Data) error {
 	}
 	var refused []event.SandboxRefused
 	if d, ok := data.(event.ToolExecutionComplete); ok {
-		h.s.lookForHeld(ctx, d.ToolCallID, false)
+		h.s.heldFiles.look(ctx, d.ToolCallID, false)
 		d.ResultTokens = resultTokens(d) // here, where no lock is held
 		data, refused = d, h.s.refusedOwn(d)
 	}

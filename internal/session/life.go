@@ -68,7 +68,7 @@ func Load(ctx context.Context, c Config, sum eventlog.Summary) (*Session, error)
 			return nil, err
 		}
 	}
-	s.askUnasked()
+	s.heldFiles.askUnasked()
 	return s, nil
 }
 

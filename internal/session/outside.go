@@ -97,8 +97,8 @@ const actsOutside = "run a command outside the sandbox"
 const insideReason = "A rule of the user's has this command run outside the sandbox, which your shell is in. Run it with run_and_display, which runs it there."
 
 // isOutside reports whether a rule of the user's has a command run where nothing is confined.
-func (s *Session) isOutside(ctx context.Context, p agent.Permission) bool {
-	return s.cfg.Refused != nil && s.cfg.Policy != nil && p.Kind == agent.KindShell && s.cfg.Policy.Rule(ctx, p).Outside
+func (c *Config) isOutside(ctx context.Context, p agent.Permission) bool {
+	return c.Refused != nil && c.Policy != nil && p.Kind == agent.KindShell && c.Policy.Rule(ctx, p).Outside
 }
 
 // refuseInside refuses an agent's own shell a command that a rule has run outside.

@@ -38,9 +38,10 @@ type Session struct {
 	eventlog.Reader // of events
 	consent.Answers // to requests
 
-	events   *eventlog.Log
-	requests *consent.Requests
-	opened   *consent.Opened
+	events    *eventlog.Log
+	requests  *consent.Requests
+	opened    *consent.Opened
+	heldFiles *Held
 
 	cfg    Config
 	id     eventlog.ID
@@ -79,7 +80,6 @@ type Session struct {
 	rewinding      bool                       // the agent goes back to an earlier prompt: no turn begins
 	taken          string                     // of another session, that the agent has to be given
 	bill           bill
-	holds          holds
 	unbilled       event.Usage // what models took while no turn ran
 	titleChosen    bool        // the user chose the title in this process
 	titleOfLook    string      // what the session is called until its first prompt, after what was looked at
@@ -95,8 +95,10 @@ func newSession(c Config, sum eventlog.Summary) *Session {
 	s.events = eventlog.New(eventlog.Config{Store: c.Log, Owner: c.Owner, Lock: &s.mu, Now: c.Now, Unsubscribed: s.noteUseLocked,
 		Applied: func(d event.Data) { s.opened.Applied(d) }}, sum)
 	s.opened = consent.NewOpened(s.id, s.events, c.Cage, c.Kept, c.Logger)
+	s.heldFiles = &Held{s: s, holder: c.Holder}
 	s.requests = consent.New(consent.Config{Session: s.id, Log: s.events, Context: s.ctx, Mode: c.Permissions,
-		Timeout: c.PermissionTimeout, Policy: c.Policy, Kept: c.Kept, Opened: s.opened, Hook: s.hook, Stopped: stopReason, PutBack: s.putBack, Drop: s.drop})
+		Timeout: c.PermissionTimeout, Policy: c.Policy, Kept: c.Kept, Opened: s.opened, Hook: s.hook,
+		Stopped: stopReason, PutBack: s.heldFiles.putBack, Drop: s.heldFiles.drop})
 	s.Reader, s.Answers = s.events, s.requests
 	return s
 }
@@ -106,6 +108,9 @@ func (s *Session) ID() eventlog.ID { return s.id }
 
 // Opened is what was opened of the sandbox that holds what the session runs.
 func (s *Session) Opened() *consent.Opened { return s.opened }
+
+// Held asks about what the session's agents made that takes effect later by itself.
+func (s *Session) Held() *Held { return s.heldFiles }
 
 func (s *Session) log() *slog.Logger { return s.cfg.Logger.With("session", string(s.id)) }
 

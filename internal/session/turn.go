@@ -100,12 +100,10 @@ func (s *Session) run(t *turn) (next *turn) {
 	if err == nil && t.ctx.Err() == nil {
 		s.opened.Resume()
 		stop = s.keepDrafts(t)
-		if s.cfg.Holder != nil {
-			s.cfg.Holder.Begin(s.cfg.Workspace, string(s.id))
-		}
+		s.heldFiles.begin()
 		err = s.prompt(t)
 		s.drain(t)
-		t.notHeld = s.lookForHeld(t.whole, "", true)
+		t.notHeld = s.heldFiles.look(t.whole, "", true)
 		s.keepLeft(t)
 		if stray, ok := errors.AsType[unaskedMode](context.Cause(t.whole)); ok {
 			err = stray
