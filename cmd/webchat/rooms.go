@@ -233,8 +233,9 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	r.handover = &daemon.Handover{Sessions: r.sessions, Inputs: inputs, Flags: o.flags}
 	r.metrics.read(r)
 	r.server, err = server.New(server.Config{Sessions: r.sessions, Outputs: r.outputs, Hub: r.hub, Guard: r.guard,
-		Pages: pages, Metrics: r.metrics.handler(), MCP: r.lender, MCPSession: r.lender.SessionOf, Peers: r.peers, Forwarded: r.metrics.wasForwarded, MCPServers: o.listServers(c), AllowMCP: o.allowServer(c), Home: o.home(), Version: version(), Consent: o.consent(c), Sandbox: box.shape(), SandboxOf: o.sandboxOf(c, box, cells), Reach: cells.reach, Grants: kept, Logger: log,
-		Looks: looks, Stored: r.db.Size, Notice: r.notice(taken), Stopping: ctx.Done(), Snapshots: snapshots})
+		Pages: pages, Metrics: r.metrics.handler(), MCP: r.lender, MCPSession: r.lender.SessionOf, Peers: r.peers, Forwarded: r.metrics.wasForwarded, MCPServers: o.listServers(c), AllowMCP: o.allowServer(c), Home: o.home(), Version: version(), Consent: o.consent(c), Grants: kept, Logger: log,
+		Sandboxes: server.Sandboxes{Any: box.shape(), Of: o.sandboxOf(c, box, cells), Reach: cells.reach},
+		Looks:     looks, Stored: r.db.Size, Notice: r.notice(taken), Stopping: ctx.Done(), Snapshots: snapshots})
 	if err == nil {
 		r.looking.Go(func() { o.warnBackend(ctx, backends, log) })
 		r.looking.Go(func() { o.warnServers(ctx, c, log) })

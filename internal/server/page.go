@@ -79,7 +79,7 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	view.Stays = s.stays(nil, view.Backend, in.Path)
+	view.Stays = s.Sandboxes.stays(nil, view.Backend, in.Path)
 	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Home(b, view) })
 }
 

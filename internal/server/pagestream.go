@@ -104,7 +104,7 @@ func (s *Server) sessionPage(w http.ResponseWriter, r *http.Request, one *sessio
 	}
 	sum := one.Summary()
 	view.Backend, view.Model = sum.Backend, sum.Model
-	view.Stays = s.stays(one, sum.Backend, sum.Workspace)
+	view.Stays = s.Sandboxes.stays(one, sum.Backend, sum.Workspace)
 	if q := r.URL.Query(); q.Get("before") != "" || q.Get("from") != "" {
 		return s.pageOfPast(w, r, one, view)
 	}

@@ -177,13 +177,13 @@ func newHouseIn(t testing.TB, db interface {
 	must(err)
 	h.server, err = server.New(server.Config{Sessions: h.sessions, Outputs: h.outputs, Hub: h.hub, Guard: h.guard,
 		Pages: pages, Version: "test", Grants: kept, Logger: log, Peers: peers, Snapshots: snapshots,
-		MCPSession: agentOf, Reach: reaches,
-		SandboxOf: func(backend, workspace string) server.Sandbox {
+		MCPSession: agentOf,
+		Sandboxes: server.Sandboxes{Reach: reaches, Of: func(backend, workspace string) server.Sandbox {
 			if reaches != nil {
 				return server.Sandbox{Confined: true, Lacks: "a command can end other processes of yours"}
 			}
 			return server.Sandbox{Why: "by " + backend + " in " + workspace}
-		},
+		}},
 		Forwarded: func(to string, code int) { h.resident.count(to, code) },
 		MCP: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.WriteString(w, "for "+r.PathValue("workspaceId"))

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"net/http"
 	"time"
 
@@ -12,27 +13,57 @@ import (
 // Sandbox says whether what agents run is confined.
 type Sandbox struct {
 	Confined bool   `json:"confined"`
-	Lacks    string `json:"lacks,omitempty"`   // what is not held all the same
+	Lacks    string `json:"lacks,omitempty"`   // what is not held although it is confined
 	Why      string `json:"why,omitempty"`     // why it is not
 	Remedy   string `json:"remedy,omitempty"`  // what the user can do about that, as sentences
-	Command  string `json:"command,omitempty"` // likewise, to be run in a terminal before webchat is started again
+	Command  string `json:"command,omitempty"` // what they run in a terminal before the next start
 }
 
-func (s *Server) sandboxOf(backend, workspace string) Sandbox {
-	if s.SandboxOf == nil {
-		return s.Sandbox
+// Sandboxes says what confines what agents run.
+type Sandboxes struct {
+	Any Sandbox // whether anything is confined
+	// Of says it of what a backend runs in a workspace; nil: it is Any.
+	Of func(backend, workspace string) Sandbox
+	// Reach returns what that may touch, where it is confined; nil: it is not known.
+	Reach func(ctx context.Context, backend, workspace string) (page.StaysFacts, error)
+}
+
+func (c Sandboxes) of(backend, workspace string) Sandbox {
+	if c.Of == nil {
+		return c.Any
 	}
-	return s.SandboxOf(backend, workspace)
+	return c.Of(backend, workspace)
 }
 
-// stays is what a page says of it; one is nil as long as there is no session.
-func (s *Server) stays(one *session.Session, backend, workspace string) *page.Stays {
-	box := s.sandboxOf(backend, workspace)
-	v := &page.Stays{Confined: box.Confined, Workspace: workspace, Lacks: box.Lacks, Why: box.Why, Remedy: box.Remedy, Command: box.Command}
-	if one != nil && v.Confined {
-		for _, o := range openedOf(one) {
-			v.Opened = append(v.Opened, page.Opened{ID: o.ID, What: o.What, ReadOnly: o.ReadOnly, Scope: o.Scope, By: o.By, At: time.Time(o.Since)})
-		}
+// stays is what a page says of it; one is nil before there is a session.
+func (c Sandboxes) stays(one *session.Session, backend, workspace string) *page.Stays {
+	box := c.of(backend, workspace)
+	v := &page.Stays{Confined: box.Confined, Workspace: workspace, Lacks: box.Lacks,
+		Why: box.Why, Remedy: box.Remedy, Command: box.Command}
+	if one == nil || !v.Confined {
+		return v
+	}
+	for _, o := range one.Opened().List() {
+		v.Opened = append(v.Opened, page.Opened{ID: o.ID, What: o.What, ReadOnly: o.ReadOnly,
+			Scope: o.Scope, By: o.By, At: time.UnixMilli(o.At)})
+	}
+	return v
+}
+
+// sheet is that with what may be touched.
+func (c Sandboxes) sheet(ctx context.Context, one *session.Session, backend, workspace string) *page.Stays {
+	v := c.stays(one, backend, workspace)
+	if !v.Confined || c.Reach == nil {
+		return v
+	}
+	facts, err := c.Reach(ctx, backend, workspace)
+	if err != nil { // no command starts then either
+		v.Why = err.Error()
+		return v
+	}
+	v.Facts = &facts
+	for _, name := range facts.Configured {
+		v.Opened = append(v.Opened, page.Opened{What: name})
 	}
 	return v
 }
@@ -42,26 +73,12 @@ func (s *Server) sandboxPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.writeStays(w, r, nil, r.URL.Query().Get("backend"), in.Path)
+	v := s.Sandboxes.sheet(r.Context(), nil, r.URL.Query().Get("backend"), in.Path)
+	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Stays(b, *v) })
 }
 
 func (s *Server) sessionSandbox(w http.ResponseWriter, r *http.Request, one *session.Session) error {
 	sum := one.Summary()
-	return s.writeStays(w, r, one, sum.Backend, sum.Workspace)
-}
-
-func (s *Server) writeStays(w http.ResponseWriter, r *http.Request, one *session.Session, backend, workspace string) error {
-	v := s.stays(one, backend, workspace)
-	if v.Confined && s.Reach != nil {
-		facts, err := s.Reach(r.Context(), backend, workspace)
-		if err != nil { // as no command starts then
-			v.Why = err.Error()
-		} else {
-			v.Facts = &facts
-		}
-		for _, name := range facts.Configured {
-			v.Opened = append(v.Opened, page.Opened{What: name})
-		}
-	}
+	v := s.Sandboxes.sheet(r.Context(), one, sum.Backend, sum.Workspace)
 	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Stays(b, *v) })
 }

@@ -47,7 +47,6 @@ import (
 	"webchat/internal/files"
 	"webchat/internal/guard"
 	"webchat/internal/outputs"
-	"webchat/internal/page"
 	"webchat/internal/policy"
 	"webchat/internal/sessions"
 	"webchat/internal/sse"
@@ -69,17 +68,13 @@ type Config struct {
 	// AllowMCP says that the user agrees to what the tools of such a server say now.
 	AllowMCP func(ctx context.Context, name string) error
 	// Looks returns what a text asks to see of a workspace and nothing else; nil means no text does.
-	Looks   func(ctx context.Context, workspace, text string) ([]Look, error)
-	Home    string // the user's home folder, where folders are completed; empty: nowhere
-	Version string
-	Stored  func() (int64, error) // how many bytes the sessions take; nil: unknown
-	Notice  string                // what pages say about the saved sessions; usually empty
-	Consent Consent
-	Sandbox Sandbox
-	// SandboxOf says it of what a backend runs in a workspace; nil: it is all the same.
-	SandboxOf func(backend, workspace string) Sandbox
-	// Reach says what that may touch, where it is confined.
-	Reach func(ctx context.Context, backend, workspace string) (page.StaysFacts, error)
+	Looks     func(ctx context.Context, workspace, text string) ([]Look, error)
+	Home      string // the user's home folder, where folders are completed; empty: nowhere
+	Version   string
+	Stored    func() (int64, error) // how many bytes the sessions take; nil: unknown
+	Notice    string                // what pages say about the saved sessions; usually empty
+	Consent   Consent
+	Sandboxes Sandboxes
 	// Stopping is closed when the server begins to end; nil means it is not known.
 	Stopping <-chan struct{}
 	// Snapshots keep what workspaces were before turns acted; nil: none are kept.

@@ -123,7 +123,7 @@ func (s *Server) createSession(r *http.Request, in createRequest) (out sessionSh
 
 func (s *Server) showSession(_ *http.Request, one *session.Session, _ empty) (oneShape, error) {
 	sum := one.Summary()
-	return oneShape{shapeOf(sum), s.sandboxOf(sum.Backend, sum.Workspace), openedOf(one)}, nil
+	return oneShape{shapeOf(sum), s.Sandboxes.of(sum.Backend, sum.Workspace), openedOf(one)}, nil
 }
 
 func (s *Server) updateSession(r *http.Request, in sessions.Patch) (sessionShape, error) {

@@ -60,7 +60,7 @@ type systemShape struct {
 }
 
 func (s *Server) system(*http.Request, empty) (systemShape, error) {
-	return systemShape{s.Version, s.Config.Sandbox}, nil
+	return systemShape{s.Version, s.Sandboxes.Any}, nil
 }
 
 // backendShape is a backend as it is listed.
