@@ -35,7 +35,7 @@ func (c *cages) copilot(own, hosts []string) confine {
 		return nil
 	}
 	return func(ctx context.Context, workspace string, cmd proc.Command) (proc.Command, error) {
-		in, err := c.of(workspace)
+		in, err := c.Of(workspace)
 		if err != nil {
 			return cmd, err
 		}
@@ -123,7 +123,7 @@ func (c *cages) agent(n agentNeeds) confine {
 		return nil
 	}
 	return func(ctx context.Context, workspace string, cmd proc.Command) (proc.Command, error) {
-		in, err := c.of(workspace)
+		in, err := c.Of(workspace)
 		if err != nil {
 			return cmd, err
 		}

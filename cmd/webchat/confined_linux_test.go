@@ -82,7 +82,7 @@ func realConfined(t *testing.T, name, tool, argument string, asks int, files map
 	}
 	quiet := slog.New(slog.DiscardHandler)
 	c := &config{EnvAllow: []string{"KEY"}, MCPServers: map[string]agent.MCPServer{"mine": {Type: "stdio", Command: "sh", Args: []string{"-c", struck}, Env: map[string]string{"AT": home}}}}
-	cells := o.cages(c, sandbox{mode: sandboxRequire, support: cage.Support{}}, o.dataPath(), nil, quiet)
+	cells := o.cages(c, sandbox{mode: sandboxRequire, support: cage.Support{}}, o.dataPath(), nothingKept, quiet)
 	b, err := o.speaker(acp.Presets()[name], name, c, cells, o.dataPath(), cells.lend(own.ToAgent), quiet)
 	if err != nil {
 		t.Fatal(err)

@@ -72,7 +72,7 @@ func doctor(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 		return err
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	backends, err := o.backends(c, o.cages(c, box, dir, nil, quiet), dir, own.ToAgent, quiet)
+	backends, err := o.backends(c, o.cages(c, box, dir, nothingKept, quiet), dir, own.ToAgent, quiet)
 	if err != nil {
 		return err
 	}

@@ -22,12 +22,14 @@ import (
 	"webchat/internal/eventlog"
 	"webchat/internal/files"
 	"webchat/internal/guard"
+	"webchat/internal/held"
 	"webchat/internal/mcp"
 	"webchat/internal/outputs"
 	"webchat/internal/page"
 	"webchat/internal/policy"
 	"webchat/internal/released"
 	"webchat/internal/server"
+	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/sse"
 	"webchat/internal/store"
@@ -48,7 +50,7 @@ type rooms struct {
 	hub      *sse.Hub
 	lender   *mcp.Lender
 	handover *daemon.Handover
-	holder   *holder // nil: nothing is confined
+	holder   *held.Holder // nil: nothing is confined
 	server   *server.Server
 	metrics  *metrics
 	peers    server.Peers   // nil: it is alone
@@ -114,7 +116,8 @@ func (r *rooms) results(id eventlog.ID) displaytools.Results {
 }
 
 // newRooms wires everything. What it opened is closed when it fails.
-func (o *options) newRooms(ctx context.Context, c *config, first []string, dir string, held func() error, lost func(error), away func(), log *slog.Logger) (_ *rooms, err error) {
+func (o *options) newRooms(ctx context.Context, c *config, first []string, dir string,
+	locked func() error, lost func(error), away func(), log *slog.Logger) (_ *rooms, err error) {
 	r := &rooms{metrics: newMetrics()}
 	box, err := o.sandbox(c)
 	if err != nil {
@@ -148,7 +151,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	var notOpened error
 	open := sync.OnceFunc(func() {
 		if o.EngineFile == "" {
-			r.file, taken, notOpened = store.OpenFile(store.Config{Dir: dir, Held: held}, log)
+			r.file, taken, notOpened = store.OpenFile(store.Config{Dir: dir, Held: locked}, log)
 			r.db = r.file
 		} else {
 			r.engine, notOpened = o.openEngine(ctx, dir, lost, away, log)
@@ -201,8 +204,10 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	inputs := &displaytools.Inputs{}
 	shown := &released.Releases{Outputs: released.Outputs{Store: r.outputs}, Unread: o.ReadOutput != "on"}
 	own := usersOwn{inputs: inputs, before: r.before, results: r.results}
-	if r.holder = o.holder(cells, dir, log); r.holder != nil {
-		own.held = r.holder.shown
+	if cells != nil {
+		r.holder = held.New(held.Config{Dir: filepath.Join(dir, heldFolder), Cage: cells.Of,
+			Leave: consent.Mode(o.Permissions) == consent.ModeAllow, Logger: log})
+		own.held = func(id eventlog.ID) displaytools.Held { return r.holder.Shown(string(id)) }
 	}
 	room := o.room(c, cells, dir, shown, own, kept)
 	if open(); notOpened != nil {
@@ -265,7 +270,7 @@ func (o *options) room(c *config, cells *cages, dir string, out *released.Releas
 		room = sessions.Room{Tools: out.Reading(o.tools(c, workspace, p, out.Store, own, confine)), Policy: p, Kept: func(user string) consent.Kept { return kept.Workspace(workspace, user) }}
 		room.Refused = cells.refused(workspace)
 		if cells != nil {
-			if room.Cage, err = cells.of(workspace); err != nil {
+			if room.Cage, err = cells.Of(workspace); err != nil {
 				return room, err
 			}
 			room.Confines = func(backend string) bool { return backend != mcp.BackendName }
@@ -341,15 +346,23 @@ func (r *rooms) notice(taken store.Rescue) string {
 	return text + ". The damaged file is " + names + " in the data folder."
 }
 
+// askAboutHeld has a session ask about what is held for it. One that cannot be loaded now asks when it
+// is loaded next.
+func (r *rooms) askAboutHeld(ctx context.Context, id string, found []session.HeldFile) {
+	if one, err := r.sessions.Get(ctx, eventlog.ID(id)); err == nil {
+		one.Held().Ask("", found)
+	}
+}
+
 // runSessions runs the sessions, and beside them looks for damage in their logs.
 func (r *rooms) runSessions(ctx context.Context) error {
 	var beside sync.WaitGroup
 	if r.file != nil {
 		beside.Go(func() { r.file.Inspect(ctx) })
 	}
-	beside.Go(func() { r.holder.run(ctx, r.sessions) })
 	if r.cells != nil {
-		beside.Go(func() { r.cells.follow(ctx, r.kept) })
+		beside.Go(func() { r.holder.Run(ctx, r.askAboutHeld) })
+		beside.Go(func() { r.cells.Follow(ctx, r.kept.Changed) })
 	}
 	defer beside.Wait()
 	return r.sessions.Run(ctx)

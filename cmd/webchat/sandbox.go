@@ -4,15 +4,12 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
-	"time"
 
 	"go.yaml.in/yaml/v4"
 
@@ -123,27 +120,24 @@ func (o *options) isGiven(name string) bool {
 
 // cages confine what agents run, each in its workspace. Nil confines nothing.
 type cages struct {
-	make   func(workspace string) (*cage.Cage, error)
+	*cage.Cages
 	home   string                                         // the user's
 	folder string                                         // in which agents keep state
 	lent   atomic.Pointer[string]                         // the address of webchat's MCP
 	pass   func(workspace string) map[string]http.Handler // the user's MCP servers that are programs
 
 	ask func(ctx context.Context, workspace, host, address string) bool // about a host; set before anything runs
-
-	mu   sync.Mutex
-	made map[string]*cage.Cage // guarded by mu
 }
 
-// cages returns what confines agents; nil where nothing is confined.
+// cages returns what confines agents, with what kept returns open; nil where nothing is confined.
 func (o *options) cages(c *config, s sandbox, dir string, kept func(workspace string) []policy.Opening, log *slog.Logger) *cages {
 	if !s.on() {
 		return nil
 	}
 	home, _ := lookup(o.env, "HOME")
 	git := policy.InheritWhole(o.env, c.keyVariables())
-	var cells *cages
-	cells = &cages{home: home, folder: filepath.Join(o.shared(dir), agentsFolder), made: map[string]*cage.Cage{}, pass: func(workspace string) map[string]http.Handler {
+	cells := &cages{home: home, folder: filepath.Join(o.shared(dir), agentsFolder)}
+	cells.pass = func(workspace string) map[string]http.Handler {
 		all := map[string]http.Handler{}
 		for name, m := range c.MCPServers {
 			if m.Type == "stdio" {
@@ -151,71 +145,37 @@ func (o *options) cages(c *config, s sandbox, dir string, kept func(workspace st
 			}
 		}
 		return all
-	}, make: func(workspace string) (*cage.Cage, error) {
-		return cage.New(cage.Config{Workspace: workspace, Home: home, Env: o.env, Scratch: filepath.Join(dir, confinedFolder), Logger: log,
-			Ask: func(ctx context.Context, _, host, address string) bool { // sessions know the folder as it was opened
+	}
+	cells.Cages = cage.NewCages(func(workspace string) cage.Config {
+		return cage.Config{Workspace: workspace, Home: home, Env: o.env, Logger: log,
+			Scratch: filepath.Join(dir, confinedFolder), Policy: o.policy(c, workspace, dir),
+			Settings: cage.Settings{Read: c.Sandbox.Read, Write: c.Sandbox.Write, Hosts: c.Sandbox.Hosts},
+			Ask: func(ctx context.Context, host, address string) bool {
 				return cells.ask != nil && cells.ask(ctx, workspace, host, address)
 			},
-			Policy: o.policy(c, workspace, dir), Kept: func() []policy.Opening {
-				if kept == nil {
-					return nil
-				}
-				return kept(workspace)
-			},
-			Settings: cage.Settings{Read: c.Sandbox.Read, Write: c.Sandbox.Write, Hosts: c.Sandbox.Hosts},
+			Kept: func() []policy.Opening { return kept(workspace) },
 			Tracked: func(ctx context.Context, dir string, names []string) ([]string, error) {
 				return files.Tracked(ctx, git, dir, names)
 			},
-			ConfigNames: func(ctx context.Context, text []byte) ([]string, error) { return files.ConfigNames(ctx, git, text) },
+			ConfigNames: func(ctx context.Context, text []byte) ([]string, error) {
+				return files.ConfigNames(ctx, git, text)
+			},
 			Committed: func(ctx context.Context, workspace string, since, names []string) (bool, error) {
 				return files.Committed(ctx, git, workspace, since, names)
-			}})
-	}}
+			}}
+	})
 	return cells
 }
 
-// of returns the cage of a workspace.
-func (c *cages) of(workspace string) (*cage.Cage, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if in := c.made[workspace]; in != nil {
-		return in, nil
-	}
-	in, err := c.make(workspace)
-	if err == nil {
-		c.made[workspace] = in
-	}
-	return in, err
-}
-
-// openedElsewhere is how late what another program opened or closed for a workspace takes effect in
-// trees that run.
-const openedElsewhere = 5 * time.Second
-
-// follow has what is kept open for workspaces take effect until ctx ends.
-func (c *cages) follow(ctx context.Context, kept *policy.Kept) {
-	for ctx.Err() == nil {
-		changed := kept.Changed()
-		c.mu.Lock()
-		all := slices.Collect(maps.Values(c.made))
-		c.mu.Unlock()
-		for _, in := range all {
-			in.Sync()
-		}
-		select {
-		case <-ctx.Done():
-		case <-changed:
-		case <-time.After(openedElsewhere):
-		}
-	}
-}
+// nothingKept opens nothing.
+func nothingKept(string) []policy.Opening { return nil }
 
 // commands returns what confines the commands that agents run by webchat's tools; nil where nothing is.
 func (c *cages) commands(workspace string) (displaytools.Confine, error) {
 	if c == nil {
 		return nil, nil
 	}
-	in, err := c.of(workspace)
+	in, err := c.Of(workspace)
 	if err != nil {
 		return nil, err
 	}
@@ -245,7 +205,7 @@ func (c *cages) refused(workspace string) func(string, int, string) []event.Sand
 		return nil
 	}
 	return func(dir string, exit int, text string) []event.SandboxRefused {
-		in, err := c.of(workspace)
+		in, err := c.Of(workspace)
 		if err != nil {
 			return nil // none was started
 		}
@@ -264,7 +224,7 @@ func (s sandbox) shape() server.Sandbox {
 
 // reach says what an agent's processes may touch in a workspace.
 func (c *cages) reach(ctx context.Context, backend, workspace string) (page.StaysFacts, error) {
-	in, err := c.of(workspace)
+	in, err := c.Of(workspace)
 	if err != nil {
 		return page.StaysFacts{}, err
 	}
@@ -286,7 +246,7 @@ func (o *options) sandboxOf(c *config, s sandbox, cells *cages) func(backend, wo
 		if shape.Lacks != "" {
 			lacks = append(lacks, shape.Lacks)
 		}
-		if in, err := cells.of(workspace); err == nil && in.Unheld() > 0 {
+		if in, err := cells.Of(workspace); err == nil && in.Unheld() > 0 {
 			lacks = append(lacks, fmt.Sprintf("rule %d of the configuration takes in the whole folder, so it is asked about and not held", in.Unheld()))
 		}
 		if p := o.preset(c, backend); len(p.Command) > 0 && len(p.State) == 0 {

@@ -21,7 +21,7 @@ func TestSandboxOfASession(t *testing.T) {
 	c := &config{Agents: map[string]agentConfig{"mine": {Command: "mine"}, "stateful": {Command: "mine", State: []string{"~/.mine"}}},
 		Permissions: []policy.Rule{{Kind: agent.KindWrite, Path: "**", Decision: policy.Ask}}}
 	box := sandbox{mode: sandboxRequire}
-	shape := o.sandboxOf(c, box, o.cages(c, box, o.dataPath(), nil, slog.New(slog.DiscardHandler)))
+	shape := o.sandboxOf(c, box, o.cages(c, box, o.dataPath(), nothingKept, slog.New(slog.DiscardHandler)))
 	for backend, lacks := range map[string]string{"copilot": "rule 1", "claude": "rule 1", "mine": "home folder", "stateful": "rule 1"} {
 		if got := shape(backend, work); !got.Confined || !strings.Contains(got.Lacks, lacks) || strings.Contains(got.Lacks, "home") != (backend == "mine") {
 			t.Errorf("%s: %+v", backend, got)

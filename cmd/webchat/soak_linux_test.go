@@ -144,12 +144,12 @@ func (s *soaked) display(session, command string) string {
 	return shown.Output.ID
 }
 
-// held is what a process holds.
-type held struct {
+// load is what a process holds.
+type load struct {
 	rss, goroutines, descriptors, children int
 }
 
-func (u held) String() string {
+func (u load) String() string {
 	return fmt.Sprintf("%d MiB of memory, %d goroutines, %d descriptors, %d children", u.rss>>20, u.goroutines, u.descriptors, u.children)
 }
 
@@ -159,7 +159,7 @@ var (
 	descriptors = regexp.MustCompile(`(?m)^process_open_fds (\d+)`)
 )
 
-func (s *soaked) holds() (u held) {
+func (s *soaked) holds() (u load) {
 	s.t.Helper()
 	status, metrics := s.request("GET", "/metrics", "")
 	m, d := goroutines.FindStringSubmatch(metrics), descriptors.FindStringSubmatch(metrics)
@@ -188,9 +188,9 @@ func (s *soaked) holds() (u held) {
 
 // settled waits until the server holds no more than before; without a before,
 // until nothing changes any more.
-func (s *soaked) settled(before *held) held {
+func (s *soaked) settled(before *load) load {
 	s.t.Helper()
-	last, calm := held{}, 0
+	last, calm := load{}, 0
 	for end := time.Now().Add(90 * time.Second); ; time.Sleep(250 * time.Millisecond) {
 		now := s.holds()
 		if before != nil && now.goroutines <= before.goroutines && now.descriptors <= before.descriptors && now.children <= before.children && now.rss <= before.rss+64<<20 {

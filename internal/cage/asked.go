@@ -62,7 +62,7 @@ func (c *Cage) ask(ctx context.Context, named, address string) bool {
 // put puts a question, and lets those go on that wait for it.
 func (c *Cage) put(ctx context.Context, q *question, named, address string) {
 	defer q.cancel()
-	allowed := c.cfg.Ask(ctx, c.cfg.Workspace, named, address)
+	allowed := c.cfg.Ask(ctx, named, address)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	key := named + " " + address

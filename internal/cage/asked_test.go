@@ -18,7 +18,7 @@ func TestDoorAsks(t *testing.T) {
 		answer := make(chan bool)
 		c := &Cage{opened: map[int]*opening{}, questions: map[string]*question{}, private: map[string]bool{}}
 		ended := 0
-		c.cfg.Ask = func(ctx context.Context, _, host, address string) bool {
+		c.cfg.Ask = func(ctx context.Context, host, address string) bool {
 			mu.Lock()
 			asked = append(asked, strings.TrimSpace(host+" "+address))
 			mu.Unlock()

@@ -72,9 +72,9 @@ type Config struct {
 	// Kept returns what is opened for the workspace until the user closes it; see [Cage.Sync]. nil:
 	// nothing is.
 	Kept func() []policy.Opening
-	// Ask asks the user whether the trees of a workspace may reach a host that is not open, and the
+	// Ask asks the user whether the trees of the workspace may reach a host that is not open, and the
 	// private address that it leads to, if it does; a yes has opened it. nil: it is refused.
-	Ask func(ctx context.Context, workspace, host, address string) bool
+	Ask func(ctx context.Context, host, address string) bool
 	Settings
 	Logger *slog.Logger
 }

@@ -14,15 +14,16 @@ import (
 
 // Held returns what is held of the session under ids, of a folder all files as one text, and its
 // path. The error is for the user. It may be called concurrently.
-type Held func(ctx context.Context, ids string) (path string, text []byte, err error)
+type Held func(ids string) (path string, text []byte, err error)
 
 // heldTool is show_held: what an agent made and the user has not decided about.
 type heldTool struct{ set *Set }
 
 var heldSpec = agent.ToolSpec{Name: ShowHeld, UserOnly: true,
 	Description: "Show what is held.",
-	Parameters: json.RawMessage(`{"type":"object","properties":{"held":{"type":"string","description":"the ids of it, with spaces"},` +
-		`"path":{"type":"string"}},"required":["held"],"additionalProperties":false}`)}
+	Parameters: json.RawMessage(`{"type":"object","properties":{` +
+		`"held":{"type":"string","description":"the ids of it, with spaces"},"path":{"type":"string"}},` +
+		`"required":["held"],"additionalProperties":false}`)}
 
 // Spec implements [agent.Tool].
 func (heldTool) Spec() agent.ToolSpec { return heldSpec }
@@ -41,7 +42,7 @@ func (t heldTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action, 
 		return agent.Action{}, err
 	}
 	return agent.Action{Digest: digest(ShowHeld, args.Held), Run: func(ctx context.Context, _ agent.Progress) (agent.Result, error) {
-		path, text, err := t.set.held(ctx, args.Held)
+		path, text, err := t.set.held(args.Held)
 		if err != nil {
 			return agent.Failure(event.KindNotFound, "It was not shown: %v.", err), nil
 		}

@@ -58,6 +58,7 @@ var ours = map[string][]string{
 	"internal/cage":            {"internal/event", "internal/policy", "internal/proc", "internal/veil"},
 	"internal/consent":         {"internal/agent", "internal/event", "internal/eventlog", "internal/policy", "internal/proc", "internal/strictjson"},
 	"internal/session":         {"internal/contain", "internal/consent", "internal/event", "internal/eventlog", "internal/agent", "internal/strictjson", "internal/tokens", "internal/files", "internal/kind", "internal/policy"},
+	"internal/held":            {"internal/cage", "internal/consent", "internal/event", "internal/files", "internal/session"},
 	"internal/sessions":        {"internal/session", "internal/contain", "internal/consent", "internal/event", "internal/eventlog", "internal/agent", "internal/files"},
 	"internal/outputs":         {"internal/grep", "internal/kind", "internal/veil", "web"}, // one reading of Accept-Encoding
 	"internal/displaytools":    {"internal/agent", "internal/kind", "internal/event", "internal/strictjson", "internal/outputs", "internal/policy", "internal/proc", "internal/tokens", "internal/render/code"},

@@ -44,6 +44,7 @@ type Holder interface {
 type HeldLook struct {
 	Workspace, Session string
 	Leave              bool // nothing is moved
+	Running            bool // calls go on: what was written just now is left for the next look
 	Count              bool // what stays is counted as well, which takes longer
 }
 
