@@ -51,7 +51,7 @@ func (a alike) Folder() string { return path.Base(filepath.ToSlash(a.First().In.
 // wantsHosts is the head of such questions.
 func (a alike) wantsHosts() string {
 	if len(a.Asks) == 1 {
-		return a.First().wants() + " wants " + wording.Plain(a.First().Resource)
+		return a.First().Head() + " " + wording.Plain(a.First().Resource)
 	}
-	return a.First().wants() + " wants " + wording.Plural(len(a.Asks), "host")
+	return a.First().Head() + " " + wording.Plural(len(a.Asks), "host")
 }

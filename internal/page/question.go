@@ -71,6 +71,9 @@ func (a *Ask) Head() string {
 	if a.Later() {
 		return "The agent made"
 	}
+	if a.Host() {
+		return a.wants() + " wants"
+	}
 	if a.ofUser() {
 		return "You asked to " + wording.Plain(a.Action)
 	}

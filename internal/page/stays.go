@@ -22,7 +22,7 @@ type Stays struct {
 	Command   string // likewise, to be run in a terminal
 	Facts     *StaysFacts
 	Opened    []Opened
-	Idle      bool // there is no agent that runs anything
+	Idle      bool // nothing is confined, and each command is the user's own
 
 	home string
 }

@@ -55,7 +55,7 @@ func (p *Pages) chrome(page string, v View, f *State) *chrome {
 	c := &chrome{layout: p.layout(page, f.DocumentTitle()), View: v, State: f, pages: p, Sessions: p.side(v, f.cards.ID)}
 	if v.Stays != nil {
 		c.Stays = new(*v.Stays)
-		c.Stays.home, c.Stays.Idle = p.Config.Home, p.noModel(f.Backend)
+		c.Stays.home, c.Stays.Idle = p.Config.Home, p.noModel(f.Backend) && !c.Stays.Confined
 	}
 	c.layout.Session, c.Folder, c.Shared = f.cards.ID, v.Workspace, p.Config.Shared
 	return c

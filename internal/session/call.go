@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -264,7 +265,7 @@ func (s *Session) act(c *call) agent.Result {
 	if c.by == event.ByAgent && acts != nil && !reads(acts) {
 		s.heldFiles.look(c.ctx, c.ID, false)
 		if held := s.heldFiles.forModel(); held != "" {
-			res.TextForModel += "\n" + held
+			res.TextForModel = strings.TrimSuffix(res.TextForModel, ".") + ". " + held
 		}
 	}
 	if err != nil {

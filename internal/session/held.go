@@ -155,9 +155,9 @@ func (h *Held) forModel() string {
 	case 0:
 		return ""
 	case 1:
-		return names[0] + " is held until the user has seen it."
+		return "Held until the user has seen it: " + names[0]
 	}
-	return fmt.Sprintf("%s and %d more are held until the user has seen them.", names[0], len(names)-1)
+	return fmt.Sprintf("Held until the user has seen them: %s and %d more", names[0], len(names)-1)
 }
 
 // putBack is [consent.Config].PutBack.

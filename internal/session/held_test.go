@@ -159,7 +159,7 @@ func TestHeldIsAskedAbout(t *testing.T) {
 		equal(t, "questions", len(asks), 2)
 		equal(t, "first", words(asks[0].Resource, asks[0].Held[0].ID, asks[0].Held[0].StoodMs, asks[0].Digest != ""), "a held-a 300 true")
 		equal(t, "expires", time.Time(asks[0].ExpiresAt).IsZero(), true)
-		equal(t, "the agent reads", all[event.ToolExecutionComplete](r)[0].Result.Content, "Command completed (exit 0)\na and 1 more are held until the user has seen them.")
+		equal(t, "the agent reads", all[event.ToolExecutionComplete](r)[0].Result.Content, "Command completed (exit 0). Held until the user has seen them: a and 1 more")
 		equal(t, "status", r.s.Summary().Status, event.Waiting)
 		equal(t, "rests", r.s.Resting(), true)
 		equal(t, "left", all[event.TurnEnd](r)[0].NotHeld, 7)

@@ -103,14 +103,19 @@ func (h *host) AskPermission(ctx context.Context, p agent.Permission) (agent.Ver
 	return v, err
 }
 
-// AskHost is [consent.Requests.AskHost].
-func (s *Session) AskHost(ctx context.Context, host, address string) (allowed, answered bool) {
+// AskHost is [consent.Requests.AskHost]. What the user denies is not offered again as refused.
+func (s *Session) AskHost(ctx context.Context, host, address string) (allowed bool, by event.Decider) {
 	ctx, leave, err := s.join(ctx)
 	if err != nil {
-		return false, false
+		return false, ""
 	}
 	defer leave()
-	return s.requests.AskHost(ctx, host, address)
+	if allowed, by = s.requests.AskHost(ctx, host, address); !allowed && by == event.DecidedByUser {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.turn.knows(event.SandboxRefused{Kind: event.RefusedHost, What: host})
+	}
+	return allowed, by
 }
 
 // AskUser implements [agent.Host].

@@ -12,6 +12,19 @@ import (
 // refused is what one turn was refused, by kind and name: each thing is logged once.
 type refused map[string]bool
 
+func refusedKey(r event.SandboxRefused) string { return string(r.Kind) + r.What }
+
+// knows has a turn, if there is one, not log a refusal.
+func (t *turn) knows(r event.SandboxRefused) {
+	if t == nil {
+		return
+	}
+	if t.refused == nil {
+		t.refused = refused{}
+	}
+	t.refused[refusedKey(r)] = true
+}
+
 // endLocked logs the end of a call of a turn, if it is of one, and behind it what the call was refused
 // that the turn does not know.
 func (s *Session) endLocked(t *turn, d event.ToolExecutionComplete, all []event.SandboxRefused) error {
@@ -20,7 +33,7 @@ func (s *Session) endLocked(t *turn, d event.ToolExecutionComplete, all []event.
 		maps.Copy(seen, t.refused)
 	}
 	for _, one := range all {
-		if key := string(one.Kind) + one.What; !seen[key] {
+		if key := refusedKey(one); !seen[key] {
 			seen[key], one.ToolCallID = true, d.ToolCallID
 			data = append(data, one)
 		}

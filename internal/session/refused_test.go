@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"webchat/internal/agent"
 	"webchat/internal/consent"
@@ -68,6 +69,41 @@ func TestRefusedIsLoggedOnceATurn(t *testing.T) {
 		if !strings.Contains(types, "tool.execution_complete sandbox.refused") {
 			t.Errorf("not behind the end of the call: %s", types)
 		}
+	})
+}
+
+// A host that the user denied is not offered again behind the end of the call; one that nobody
+// answered is.
+func TestDeniedHostIsNotOfferedAgain(t *testing.T) {
+	play(t, func(r *rig, _ *Config) {
+		r.tools.tools = []agent.Tool{acts("run", nil, func(ctx context.Context, _ json.RawMessage, _ agent.Progress) (agent.Result, error) {
+			go func() {
+				synctest.Wait()
+				asked := all[event.PermissionRequested](r)
+				if err := r.s.Decide(ctx, asked[len(asked)-1].RequestID, consent.Decision{Decision: event.Deny}); err != nil {
+					t.Error(err)
+				}
+			}()
+			res := agent.Result{TextForModel: "Command completed (exit 1, 1 line)"}
+			for _, host := range []string{"denied.example", "unanswered.example"} {
+				if allowed, _ := r.s.AskHost(ctx, host, ""); allowed {
+					t.Errorf("%s is open", host)
+				}
+				res.Refused = append(res.Refused, event.SandboxRefused{Kind: event.RefusedHost, What: host, Offers: []event.Offer{event.OfferHost}})
+			}
+			return res, nil
+		})}
+		r.backend.prompt = func(ctx context.Context, h agent.Host, _ agent.Prompt) error {
+			_, err := h.CallTool(ctx, agent.ToolCall{ID: "c1", Name: "run"})
+			return err
+		}
+	}, func(r *rig) {
+		r.ask("go")
+		var got []string
+		for _, d := range all[event.SandboxRefused](r) {
+			got = append(got, d.What)
+		}
+		equal(t, "offered", strings.Join(got, ", "), "unanswered.example")
 	})
 }
 

@@ -36,7 +36,7 @@ func (m *Manager) AskHost(ctx context.Context, workspace, host, address string) 
 	answers := make(chan bool, len(asked))
 	for _, s := range asked {
 		all.Go(func() {
-			if allowed, answered := s.AskHost(ctx, host, address); answered {
+			if allowed, by := s.AskHost(ctx, host, address); by != "" {
 				answers <- allowed
 				cancel()
 			}
