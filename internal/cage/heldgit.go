@@ -27,6 +27,9 @@ var gitRuns = func() (names []string) {
 // worktrees and of its submodules. A file in its place is frozen, and what it names is
 // given where that names the file too, as a worktree's does.
 func (s *spec) holdGit(p string) {
+	for _, dir := range s.cfg.hooksOf(p) {
+		s.freezeLed(dir)
+	}
 	st, err := os.Lstat(p)
 	switch {
 	case err != nil:
@@ -69,6 +72,7 @@ func (s *spec) pinGit(dir string) {
 	for _, name := range gitRuns {
 		p := filepath.Join(dir, name)
 		if st, err := os.Lstat(p); err != nil || st.Mode()&fs.ModeSymlink != 0 {
+			s.freezeLed(p)
 			continue
 		}
 		if in := filepath.Dir(p); in != dir {
@@ -89,6 +93,15 @@ func (s *spec) pinGit(dir string) {
 		}
 	}
 	s.pinModules(filepath.Join(dir, "modules"))
+}
+
+// freezeLed freezes what a path leads to, if trees could write to it.
+func (s *spec) freezeLed(p string) {
+	real, err := filepath.EvalSymlinks(p)
+	if err != nil || real == s.cfg.Workspace || !isIn(real, s.cfg.Workspace) || s.showClean(real) {
+		return
+	}
+	s.held = append(s.held, proc.Place{Path: real, Access: proc.Frozen})
 }
 
 // pinModules holds the repositories of submodules, whose names may have slashes.

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"webchat/internal/policy"
@@ -50,23 +49,6 @@ type Looked struct {
 	Left int
 }
 
-// keeper knows which names that take effect later are in a workspace.
-type keeper struct {
-	mu      sync.Mutex // guards what follows, and is held while a look takes
-	live    int        // trees that may run
-	unseen  bool       // trees ran after the last look
-	known   map[string]string
-	first   map[string]time.Time // when what was not settled was found first
-	began   time.Time            // trees
-	last    time.Time            // look
-	counted int                  // of Left, since trees began
-	deps    walker
-	out     int // of counted: what git checked out
-}
-
-// frozen is the print of what trees cannot change: whatever happens to it is somebody else's doing.
-const frozen = ""
-
 // treeBegins notes what is there before a tree starts, if none runs. What earlier ones left that
 // nobody looked at is not part of it.
 func (c *Cage) treeBegins(ctx context.Context) error {
@@ -79,11 +61,11 @@ func (c *Cage) treeBegins(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		k.known, k.first, k.began, k.counted, k.out = map[string]string{}, map[string]time.Time{}, time.Now(), 0, 0
+		k.known, k.prints, k.first = map[string]seen{}, map[string]bool{}, map[string]time.Time{}
+		k.began, k.counted, k.out = time.Now(), 0, 0
 		for p, n := range all {
-			if k.known[p] = n.print; n.held {
-				k.known[p] = frozen
-			}
+			k.known[p] = c.seen(p, n)
+			k.prints[n.print] = k.prints[n.print] || n.held
 		}
 		k.last = k.began
 	}
@@ -127,9 +109,20 @@ func (c *Cage) Look(ctx context.Context, l Look) (found Looked, err error) {
 		}
 		return strings.Compare(a, b)
 	})
+	maps.DeleteFunc(k.known, func(p string, _ seen) bool { _, there := all[p]; return !there })
 	for _, p := range order {
 		n := all[p]
-		if is, known := k.known[p]; known && (is == frozen || is == n.print) {
+		is, known := k.known[p]
+		switch now := c.seen(p, n); {
+		case known && is.held && is.way == now.way:
+			now.held = true
+			k.known[p], k.prints[n.print] = now, true
+			continue
+		case known && is.print == n.print:
+			continue
+		case k.prints[n.print]: // it was moved with the folder that it is in
+			now.held = false
+			k.known[p] = now
 			continue
 		}
 		if l.Running && k.live > 0 && !k.settled(p, n, now) {
@@ -143,7 +136,7 @@ func (c *Cage) Look(ctx context.Context, l Look) (found Looked, err error) {
 			k.out++
 		}
 		if stays {
-			k.known[p] = n.print
+			k.known[p] = seen{print: n.print}
 			continue
 		}
 		for _, part := range c.parts(p) {
@@ -157,9 +150,9 @@ func (c *Cage) Look(ctx context.Context, l Look) (found Looked, err error) {
 		delete(k.first, p)
 		delete(k.known, p)
 		if l.Aside == nil {
-			k.known[p] = n.print
+			k.known[p] = seen{print: n.print}
 		} else if again, err := printed(p); err == nil { // only a part of a folder was moved
-			k.known[p] = again
+			k.known[p] = seen{print: again}
 		}
 	}
 	k.last = now
@@ -169,39 +162,6 @@ func (c *Cage) Look(ctx context.Context, l Look) (found Looked, err error) {
 		errs = append(errs, err)
 	}
 	return found, errors.Join(errs...)
-}
-
-// settled reports whether nothing was written to a file for a while, or it was watched for long.
-func (k *keeper) settled(p string, n counts, now time.Time) bool {
-	if k.first[p].IsZero() {
-		k.first[p] = now
-	}
-	return now.Sub(n.changed) > settles || now.Sub(k.first[p]) > 5*settles
-}
-
-func (k *keeper) move(workspace, p string, n counts, l Look, now time.Time) (Made, error) {
-	root := workspace
-	if n.git != "" && !isIn(p, workspace) {
-		root = n.git
-	}
-	name, err := filepath.Rel(root, p)
-	if err != nil {
-		return Made{}, err
-	}
-	was := k.last
-	if st, err := os.Lstat(p); err == nil {
-		if at := appeared(p, st); at.After(was) {
-			was = at
-		}
-	}
-	one := Made{Root: root, Name: filepath.ToSlash(name), Path: filepath.ToSlash(name), Stood: max(0, now.Sub(was))}
-	if root != workspace {
-		one.Path = p
-	}
-	if l.Aside != nil {
-		one.ID, err = l.Aside(root, one.Name, was)
-	}
-	return one, err
 }
 
 // Kept takes a file that was put back for one that is there: trees that run cannot change it from
@@ -226,7 +186,7 @@ func (c *Cage) Kept(root, name string) error {
 	}
 	is, err := printed(at)
 	if err == nil {
-		k.known[at] = is
+		k.known[at] = seen{print: is}
 	}
 	return err
 }
@@ -248,12 +208,18 @@ type counts struct {
 func (c *Cage) counting(ctx context.Context) (map[string]counts, error) {
 	all := map[string]counts{}
 	add := func(p, git string, held bool) {
-		st, err := os.Lstat(p)
-		if _, there := all[p]; err != nil || there {
-			return
-		}
-		if is, err := printed(p); err == nil {
-			all[p] = counts{print: is, changed: changed(st), held: held, git: git}
+		for i, at := range chain(p) { // what a link leads to is what runs
+			st, err := os.Lstat(at)
+			if _, there := all[at]; err != nil || there || i > 0 && !c.writes(at) {
+				continue
+			}
+			link := st.Mode()&fs.ModeSymlink != 0
+			if is, err := printed(at); err == nil {
+				all[at] = counts{print: is, changed: changed(st), held: held && !link, git: git}
+			}
+			if _, known := c.keep.known[at]; link && !known && c.keep.known != nil {
+				return // it was made, and goes itself
+			}
 		}
 	}
 	var git []repository
@@ -261,18 +227,6 @@ func (c *Cage) counting(ctx context.Context) (map[string]counts, error) {
 		switch e.held {
 		case later:
 			add(p, "", true)
-			if e.folder {
-				return false
-			}
-			_, known := c.keep.known[p]
-			if to, err := os.Readlink(p); err == nil && (known || c.keep.known == nil) { // what it leads to is what runs
-				if !filepath.IsAbs(to) {
-					to = filepath.Join(filepath.Dir(p), to)
-				}
-				if isIn(to, c.cfg.Workspace) {
-					add(to, "", true)
-				}
-			}
 		case gitFolder:
 			git = append(git, repository{p, true})
 		case headFolder:
@@ -311,11 +265,11 @@ func printed(p string) (string, error) {
 	var all strings.Builder
 	err = filepath.WalkDir(p, func(at string, d fs.DirEntry, err error) error {
 		if err != nil {
-			fmt.Fprintln(&all, at, err)
+			fmt.Fprintln(&all, at[len(p):], err)
 			return nil
 		}
 		if st, err := d.Info(); err == nil {
-			fmt.Fprintln(&all, at, printOf(st))
+			fmt.Fprintln(&all, at[len(p):], printOf(st))
 		}
 		return nil
 	})
@@ -329,7 +283,7 @@ func (c *Cage) parts(p string) (all []string) {
 	if err != nil || !st.IsDir() {
 		return []string{p}
 	}
-	instructs, unread := false, false
+	instructs, unread, below := false, false, "\x00"
 	_ = filepath.WalkDir(p, func(at string, d fs.DirEntry, err error) error {
 		rel, bad := filepath.Rel(c.cfg.Workspace, at)
 		switch {
@@ -337,11 +291,12 @@ func (c *Cage) parts(p string) (all []string) {
 			unread = true
 		case bad != nil || at == p:
 		case policy.IsLater(filepath.ToSlash(rel), policy.Instructs):
-			instructs = true
-			if d.IsDir() {
-				return fs.SkipDir
+			if instructs = true; d.IsDir() {
+				below = at
 			}
-		case !d.IsDir():
+		case d.IsDir():
+		case isIn(at, below) && strings.HasPrefix(filepath.Ext(at), ".md"): // of such a folder only texts instruct
+		default:
 			all = append(all, at)
 		}
 		return nil
@@ -378,28 +333,4 @@ func filesOf(workspace, p string) (names []string) {
 		return nil
 	})
 	return names
-}
-
-// count counts what was made and stays since it was asked last: below folders of dependencies by
-// when it was changed.
-func (k *keeper) count(ctx context.Context, c *Cage) (int, error) {
-	if k.deps.known == nil {
-		k.deps = walker{policy: c.walk.policy, known: map[string]*folder{}}
-	}
-	n := k.out
-	var below []string
-	err := k.deps.visit(ctx, c.cfg.Workspace, func(p string, e entry) bool {
-		if e.held == later && slices.ContainsFunc(strings.Split(strings.TrimPrefix(p, c.cfg.Workspace+"/"), "/"), isDependencies) {
-			below = append(below, p)
-		}
-		return e.held == nothing || e.held == dependencies
-	}, nil)
-	for _, p := range below {
-		if st, err := os.Lstat(p); err == nil && changed(st).After(k.began) {
-			n++
-		}
-	}
-	left := max(0, n-k.counted)
-	k.counted = n
-	return left, err
 }

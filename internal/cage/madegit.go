@@ -5,6 +5,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -29,7 +30,11 @@ func (c *Cage) obeyed(found []repository, add func(p, git string, held bool)) {
 			continue
 		}
 		seen[r.path] = true
+		for _, dir := range c.cfg.hooksOf(r.path) {
+			add(dir, r.path, r.held)
+		}
 		if !st.IsDir() {
+			add(r.path, filepath.Dir(r.path), r.held)
 			if to, ok := leadsTo(r.path); ok && c.writes(to) {
 				found = append(found, repository{to, false})
 			}
@@ -69,6 +74,68 @@ func repositoriesIn(dir string, held bool, depth int) (all []repository) {
 		all = append(all, repository{p, held})
 		if _, err := os.Lstat(filepath.Join(p, "HEAD")); err != nil && depth > 0 {
 			all = append(all, repositoriesIn(p, held, depth-1)...)
+		}
+	}
+	return all
+}
+
+// chain is a path, whose folder is itself, and what it leads to: the links on the way, and their end.
+func chain(p string) (all []string) {
+	at, rest := filepath.Dir(p), []string{filepath.Base(p)}
+	for range 1000 {
+		if len(rest) == 0 {
+			break
+		}
+		name := rest[0]
+		rest = rest[1:]
+		next := filepath.Join(at, name)
+		to, err := os.Readlink(next)
+		if err != nil || name == ".." {
+			at = next
+			continue
+		}
+		all = append(all, next)
+		if filepath.IsAbs(to) {
+			at = "/"
+		}
+		rest = append(strings.Split(to, "/"), rest...)
+	}
+	return append(all, at)
+}
+
+// hooksName is how settings of git name a folder of hooks.
+var hooksName = regexp.MustCompile(`(?im)^[ \t]*(?:\[core\])?[ \t]*hookspath[ \t]*=[ \t]*"?([^"#;\r\n]+)`)
+
+// hooksOf are the folders of the workspace in which settings have git find hooks, for a repository's
+// .git there.
+func (c *Config) hooksOf(p string) (all []string) {
+	if filepath.Base(p) != ".git" {
+		return nil
+	}
+	dirs := []string{p}
+	if to, ok := leadsTo(p); ok {
+		dirs = append(dirs, to)
+		if to, ok = commonDir(to); ok {
+			dirs = append(dirs, to)
+		}
+	}
+	files := []string{filepath.Join(c.Home, ".gitconfig"), filepath.Join(c.Home, ".config/git/config")}
+	for _, dir := range dirs {
+		files = append(files, filepath.Join(dir, "config"), filepath.Join(dir, "config.worktree"))
+	}
+	for _, file := range files {
+		real, err := filepath.EvalSymlinks(file)
+		if err != nil {
+			continue
+		}
+		for _, m := range hooksName.FindAllSubmatch(head(real, mostConfig), -1) {
+			at := c.expand(strings.TrimSpace(string(m[1])))
+			if !filepath.IsAbs(at) {
+				at = filepath.Join(filepath.Dir(p), at)
+			}
+			if at != c.Workspace && isIn(at, c.Workspace) {
+				all = append(all, at)
+			}
 		}
 	}
 	return all
@@ -132,6 +199,9 @@ func (c *Cage) gitWrote(ctx context.Context, p, git string) (bool, error) {
 		return false, err
 	}
 	switch rel {
+	case ".git": // what it leads to is looked at itself, where trees write as they do here
+		to, ok := leadsTo(p)
+		return ok && c.writes(to), nil
 	case "hooks":
 		list, err := os.ReadDir(p)
 		return err == nil && !slices.ContainsFunc(list, func(d os.DirEntry) bool {

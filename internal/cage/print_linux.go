@@ -26,9 +26,18 @@ func printOf(st fs.FileInfo) string {
 
 // appeared is when a file was made, where its file system knows that; else when it was changed last.
 func appeared(name string, st fs.FileInfo) time.Time {
-	var x unix.Statx_t
-	if unix.Statx(unix.AT_FDCWD, name, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BTIME, &x) == nil && x.Mask&unix.STATX_BTIME != 0 {
-		return time.Unix(x.Btime.Sec, int64(x.Btime.Nsec))
+	if at := born(name); !at.IsZero() {
+		return at
 	}
 	return changed(st)
+}
+
+// born is when a file or folder was made; zero if its file system does not know that. Programs cannot
+// set it.
+func born(name string) time.Time {
+	var x unix.Statx_t
+	if unix.Statx(unix.AT_FDCWD, name, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BTIME, &x) != nil || x.Mask&unix.STATX_BTIME == 0 {
+		return time.Time{}
+	}
+	return time.Unix(x.Btime.Sec, int64(x.Btime.Nsec))
 }

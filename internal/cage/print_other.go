@@ -13,3 +13,5 @@ func changed(st fs.FileInfo) time.Time { return st.ModTime() }
 func printOf(st fs.FileInfo) string { return st.ModTime().String() }
 
 func appeared(_ string, st fs.FileInfo) time.Time { return st.ModTime() }
+
+func born(string) time.Time { return time.Time{} }
