@@ -63,7 +63,7 @@ func (s *stash) DeleteSession(string) error        { return nil }
 func TestHeld(t *testing.T) {
 	hold := &stash{aside: files.Aside{Dir: t.TempDir()}, made: make(chan string, 10)}
 	h := newHouse(t, func(c *sessions.Config, _ *server.Config) { c.Holder = hold })
-	h.held = func(_ context.Context, ids string) (string, []byte, error) {
+	h.held = func(ids string) (string, []byte, error) {
 		one, err := hold.aside.Get(strings.Fields(ids)[0])
 		if err != nil {
 			return "", nil, err

@@ -31,13 +31,13 @@ func TestStays(t *testing.T) {
 			r.Cage = gate{}
 			return r, err
 		}
-		c.SandboxOf = func(string, string) server.Sandbox {
+		c.Sandboxes.Of = func(string, string) server.Sandbox {
 			if off.Load() {
 				return server.Sandbox{Why: "AppArmor does not let webchat make user namespaces", Command: "sudo apparmor_parser -r /etc/apparmor.d/webchat"}
 			}
 			return server.Sandbox{Confined: true}
 		}
-		c.Reach = func(_ context.Context, _, workspace string) (pages.StaysFacts, error) {
+		c.Sandboxes.Reach = func(_ context.Context, _, workspace string) (pages.StaysFacts, error) {
 			return pages.StaysFacts{Workspace: workspace, Running: true, Programs: []string{"/etc", "/usr"}, Reads: []string{"/home/me/.gitconfig"}, Caches: []string{"/home/me/.npm"},
 				Hidden: []string{workspace + "/.env", workspace + "/deploy.key"}, Fixed: []string{workspace + "/.git/config", workspace + "/.git/hooks", workspace + "/.vscode"},
 				Hosts: []string{"api.githubcopilot.com", "proxy.acme.example"}, Configured: []string{"proxy.acme.example"}}, nil
