@@ -9,14 +9,14 @@ import (
 	"testing/synctest"
 )
 
-// What is not open is asked about once for all connections that wait for it, not beyond a bound, and
-// not any more when all have gone away; this machine and the local link never are.
+// What is not open is asked about once for all connections that wait for it, up to a bound, and until
+// all have gone away. This machine and the local link are never asked about.
 func TestDoorAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		var asked []string
 		answer := make(chan bool)
-		c := &Cage{opened: map[int]*opening{}, questions: map[string]*question{}, private: map[string]bool{}}
+		c := &Cage{questions: map[string]*question{}, private: map[string]bool{}}
 		ended := 0
 		c.cfg.Ask = func(ctx context.Context, host, address string) bool {
 			mu.Lock()

@@ -138,9 +138,8 @@ type Cage struct {
 
 	asked map[string]Needs // guarded by mu: what the trees of agents needed last
 
-	trees      []*tree          // guarded by mu: those that run
-	opened     map[int]*opening // guarded by mu
-	lastOpened int              // guarded by mu
+	trees  []*tree    // guarded by mu: those that run
+	opened []*opening // guarded by mu: the oldest first
 
 	questions map[string]*question // guarded by mu: by host and private address
 	putting   sync.WaitGroup
@@ -175,7 +174,9 @@ func New(c Config) (*Cage, error) {
 			}
 		}
 	}
-	return &Cage{cfg: c, opened: map[int]*opening{}, questions: map[string]*question{}, private: map[string]bool{}, kept: map[policy.Opening]func() error{}, walk: walker{policy: c.Policy, ruled: len(c.Policy.WithheldBelow()) > 0, known: map[string]*folder{}}}, nil
+	return &Cage{cfg: c, asked: map[string]Needs{}, questions: map[string]*question{}, private: map[string]bool{},
+		kept: map[policy.Opening]func() error{},
+		walk: walker{policy: c.Policy, ruled: len(c.Policy.WithheldBelow()) > 0, known: map[string]*folder{}}}, nil
 }
 
 // Unheld is [policy.Policy.Unheld] of the user's rules.

@@ -51,7 +51,7 @@ type door struct {
 // passage is where a tunnel leads; without a host it is the tree's own.
 type passage struct{ host, port string }
 
-// cut closes the tunnels to hosts that are no longer allowed.
+// cut closes the connections to hosts that were closed.
 func (d *door) cut() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

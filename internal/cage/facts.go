@@ -72,9 +72,6 @@ func (c *Cage) remember(n Needs) {
 	n.Servers = nil // they end with their tree
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.asked == nil {
-		c.asked = map[string]Needs{}
-	}
 	c.asked[n.Agent] = n
 }
 

@@ -15,7 +15,7 @@ import (
 	"webchat/internal/policy"
 )
 
-// settles is how long a file is left alone while a call runs: whoever writes it may not be done.
+// settles is how long a file has to be unchanged before it is held while a call still runs.
 const settles = time.Second
 
 // Look says how [Cage.Look] looks.
@@ -49,8 +49,8 @@ type Looked struct {
 	Left int
 }
 
-// treeBegins notes what is there before a tree starts, if none runs. What earlier ones left that
-// nobody looked at is not part of it.
+// treeBegins notes what is there before a tree starts, if none runs. What earlier ones made is
+// left out unless it was looked at.
 func (c *Cage) treeBegins(ctx context.Context) error {
 	k := &c.keep
 	k.mu.Lock()

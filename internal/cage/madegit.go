@@ -216,7 +216,7 @@ func (c *Cage) gitWrote(ctx context.Context, p, git string) (bool, error) {
 		}
 		names, err := c.cfg.ConfigNames(ctx, text)
 		if err != nil {
-			return false, nil // git cannot read it either, or says nothing: it is asked about
+			return false, nil // what git cannot read is not plain
 		}
 		return !slices.ContainsFunc(names, func(name string) bool { return !plainSetting(name) }), nil
 	}

@@ -3,7 +3,6 @@ package cage
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"net/netip"
 	"os"
@@ -69,14 +68,14 @@ func (c *Cage) Open(held *os.File, write bool) (end func() error, err error) {
 		}
 		o.ends[t.child] = shut
 	}
-	id := c.add(o)
+	c.opened = append(c.opened, o)
 	return func() error {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if c.opened[id] == nil {
+		if !slices.Contains(c.opened, o) {
 			return nil
 		}
-		delete(c.opened, id)
+		c.forget(o)
 		return errors.Join(o.end(), o.held.Close())
 	}, nil
 }
@@ -89,11 +88,9 @@ func (o *opening) end() (err error) {
 	return err
 }
 
-// add registers an opening. The caller holds c.mu.
-func (c *Cage) add(o *opening) int {
-	c.lastOpened++
-	c.opened[c.lastOpened] = o
-	return c.lastOpened
+// forget removes an opening. The caller holds c.mu.
+func (c *Cage) forget(o *opening) {
+	c.opened = slices.DeleteFunc(c.opened, func(is *opening) bool { return is == o })
 }
 
 // HostOf returns a host as [Cage.OpenHost] opens it, with its port unless it is for 80 and 443. One
@@ -127,10 +124,11 @@ func (c *Cage) OpenHost(named string) (end func() error, err error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	id := c.add(&opening{host: named})
+	o := &opening{host: named}
+	c.opened = append(c.opened, o)
 	return func() error {
 		c.mu.Lock()
-		delete(c.opened, id)
+		c.forget(o)
 		c.closePrivate(named)
 		c.mu.Unlock()
 		for _, t := range c.running() {
@@ -157,16 +155,15 @@ func (c *Cage) openHosts() (all []string) {
 func (c *Cage) openings(s *spec) (began []*opening, all []proc.Opening) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, id := range slices.Sorted(maps.Keys(c.opened)) {
-		o := c.opened[id]
+	for _, o := range c.opened {
 		if o.host != "" {
 			continue
 		}
 		if now, err := proc.Hold(o.held.Name()); err == nil {
-			if old, kept := o.held, !c.writesTo(s, o.held.Name()); kept {
-				o.held, now = now, old
+			if !c.writesTo(s, now.Name()) {
+				o.held, now = now, o.held
 			}
-			_ = now.Close() // only its identity was looked at
+			_ = now.Close() // nothing was written by it
 		}
 		st, err := o.held.Stat()
 		if err != nil {
@@ -212,27 +209,17 @@ func (c *Cage) Sync() {
 		if c.kept[o] != nil {
 			continue
 		}
-		end, err := c.openKept(o)
+		end, err := o.In(c)
 		if c.note("open", o, err); err == nil {
 			c.kept[o] = end
 		}
 	}
 }
 
-func (c *Cage) openKept(o policy.Opening) (func() error, error) {
-	if o.Host != "" {
-		return c.OpenHost(o.Host)
-	}
-	held, err := c.Hold(o.Path)
-	if err != nil {
-		return nil, err
-	}
-	return c.Open(held, !o.ReadOnly)
-}
-
 func (c *Cage) note(what string, o policy.Opening, err error) {
 	if err != nil {
-		c.cfg.Logger.Warn("what is opened for a workspace did not "+what, "workspace", c.cfg.Workspace, "path", o.Path, "host", o.Host, "error", err)
+		c.cfg.Logger.Warn("what is opened for a workspace did not "+what,
+			"workspace", c.cfg.Workspace, "path", o.Path, "host", o.Host, "error", err)
 	}
 }
 
@@ -250,7 +237,7 @@ func (c *Cage) started(t *tree) {
 	c.trees = append(c.trees, t)
 	for n, o := range t.began {
 		shut := func() error { return t.child.Shut(n) }
-		if !slices.Contains(slices.Collect(maps.Values(c.opened)), o) {
+		if !slices.Contains(c.opened, o) {
 			_ = shut() // the tree has ended otherwise
 			continue
 		}
@@ -260,7 +247,7 @@ func (c *Cage) started(t *tree) {
 		if o.host != "" || o.ends[t.child] != nil {
 			continue
 		}
-		if shut, err := t.child.Open(o.held, o.as); err == nil { // else it is not there any more
+		if shut, err := t.child.Open(o.held, o.as); err == nil { // else it is gone
 			o.ends[t.child] = shut
 		}
 	}

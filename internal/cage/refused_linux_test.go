@@ -174,7 +174,7 @@ func TestRefusedKnowsWhatIsOpen(t *testing.T) {
 	}
 }
 
-// THREATS 117: what slow programs print, and the text of errors that nobody refused.
+// THREATS 117: a guess is not made from slow programs' output, nor from errors that have another cause.
 func TestThreat117RefusedByText(t *testing.T) {
 	y := newYard(t, ".bashrc", ".npmrc", ".gnupg/pubring.kbx", "code/other/x")
 	y.outside(`mkdir .vscode; echo 1 >.vscode/tasks.json`)

@@ -18,16 +18,10 @@ import (
 // Cage confines what agents run in the workspace of a session. Its methods may be called
 // concurrently.
 type Cage interface {
-	// Hold returns what is at a path, itself: absolute, from ~ or relative to the workspace. What is
-	// never opened is an error.
-	Hold(name string) (*os.File, error)
-	// Open opens what was held until end is called, which may be called again. It closes held.
-	Open(held *os.File, write bool) (end func() error, err error)
+	policy.Cage
 	// HostOf returns a host as it is opened: a name or an address, with its port unless it is for 80
 	// and 443. One that is never reached is an error.
 	HostOf(named string) (string, error)
-	// OpenHost opens a host, likewise.
-	OpenHost(host string) (end func() error, err error)
 	// Sync takes over what is kept open for the workspace.
 	Sync()
 }
@@ -152,11 +146,7 @@ func (o *Opened) begin(ctx context.Context, d event.SandboxOpened, held *os.File
 		var end func() error
 		switch {
 		case d.Scope == event.ForWorkspace:
-			opens := policy.Opening{Host: d.What}
-			if d.Kind == event.OpenPath {
-				opens = policy.Opening{Path: d.What, ReadOnly: d.ReadOnly}
-			}
-			if err := o.kept.KeepOpened(d.ID, opens, string(o.session), at); err != nil {
+			if err := o.kept.KeepOpened(d.ID, openingOf(d), string(o.session), at); err != nil {
 				return fmt.Errorf("%w: %w", ErrKeep, err)
 			}
 			o.cage.Sync()
@@ -258,7 +248,7 @@ func (o *Opened) Resume() {
 		if live || is.Scope != event.ForSession {
 			continue
 		}
-		end, err := o.reopen(is.SandboxOpened)
+		end, err := openingOf(is.SandboxOpened).In(o.cage)
 		if err != nil {
 			o.logger.Warn("what was opened of a sandbox cannot be opened again", "session", string(o.session), "what", is.What, "error", err)
 			o.end(is.ID)
@@ -273,15 +263,12 @@ func (o *Opened) Resume() {
 	}
 }
 
-func (o *Opened) reopen(d event.SandboxOpened) (func() error, error) {
+// openingOf is what an event says is open.
+func openingOf(d event.SandboxOpened) policy.Opening {
 	if d.Kind == event.OpenHost {
-		return o.cage.OpenHost(d.What)
+		return policy.Opening{Host: d.What}
 	}
-	held, err := o.cage.Hold(d.What)
-	if err != nil {
-		return nil, err
-	}
-	return o.cage.Open(held, !d.ReadOnly)
+	return policy.Opening{Path: d.What, ReadOnly: d.ReadOnly}
 }
 
 // Suspend ends the effect of what is open, until [Opened.Resume].

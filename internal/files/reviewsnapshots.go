@@ -93,7 +93,7 @@ func (s ChangeSource) Undo(ctx context.Context, u TurnUndo) (r Restored, err err
 	return s.Snapshots.Restore(ctx, of)
 }
 
-// unkept says in words why there is no snapshot.
+// unkept is why a turn has no snapshot, for the user.
 var unkept = map[event.NoSnapshot]string{
 	event.SnapshotNoGit:    "git is not installed",
 	event.SnapshotTooLarge: "the folder is over 2 GB or 200,000 files",

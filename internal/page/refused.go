@@ -122,7 +122,7 @@ func (s *scope) named(path string) string {
 func (f *State) refused(d event.SandboxRefused) {
 	call := f.nodes["c-"+d.ToolCallID]
 	if call == nil {
-		return // its turn is no longer kept
+		return // its turn has left the page
 	}
 	i := slices.IndexFunc(call.Kids, func(k *node) bool { return k.Refused != nil })
 	if i < 0 {

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"time"
 )
@@ -13,7 +14,30 @@ type Opening struct {
 	ReadOnly bool   `json:"readOnly,omitempty"`
 }
 
-// Covers says in words what an opening of the sandbox allows.
+// Cage gives what it confines more than it gives by itself. Its methods may be called concurrently.
+type Cage interface {
+	// Hold returns what is at a path, itself: absolute, from ~ or relative to the workspace. What is
+	// never opened is an error.
+	Hold(name string) (*os.File, error)
+	// Open opens what was held until end is called, which may be called again. It closes held.
+	Open(held *os.File, write bool) (end func() error, err error)
+	// OpenHost opens a host, likewise.
+	OpenHost(host string) (end func() error, err error)
+}
+
+// In opens it in a cage, a path as it is now, until end is called.
+func (o Opening) In(c Cage) (end func() error, err error) {
+	if o.Host != "" {
+		return c.OpenHost(o.Host)
+	}
+	held, err := c.Hold(o.Path)
+	if err != nil {
+		return nil, err
+	}
+	return c.Open(held, !o.ReadOnly)
+}
+
+// Covers is what an opening of the sandbox allows, as grants are listed.
 func (o Opening) Covers() string {
 	switch {
 	case o.Host != "":
@@ -24,15 +48,15 @@ func (o Opening) Covers() string {
 	return "reading and changing " + quote(o.Path)
 }
 
-// KeepOpened has something be open to what is confined in the workspace until it is taken back, under
-// an id.
+// KeepOpened opens something to what is confined in the workspace until it is taken back by its id.
 func (w Workspace) KeepOpened(id string, o Opening, session string, at time.Time) error {
 	folder := folderOf(w.path)
 	if folder == "" {
 		return fmt.Errorf("the folder %s cannot be identified; open it for the session", w.path)
 	}
 	return w.kept.grants.Change(func(all []KeptGrant) []KeptGrant {
-		return append(slices.Clone(all), KeptGrant{ID: id, Text: o.Covers(), Workspace: w.path, Folder: folder, Session: session, User: w.user, At: at, Opens: &o})
+		return append(slices.Clone(all), KeptGrant{ID: id, Text: o.Covers(), Workspace: w.path, Folder: folder,
+			Session: session, User: w.user, At: at, Opens: &o})
 	})
 }
 
@@ -41,7 +65,7 @@ func (w Workspace) Opened() []KeptGrant {
 	return slices.DeleteFunc(w.kept.opened(w.path), func(g KeptGrant) bool { return g.User != w.user })
 }
 
-// Opened is what is open to what is confined in a workspace, whoever opened it.
+// Opened is what all users opened to what is confined in a workspace.
 func (k *Kept) Opened(workspace string) (all []Opening) {
 	for _, g := range k.opened(workspace) {
 		if !slices.Contains(all, *g.Opens) {
