@@ -17,6 +17,7 @@ type keeper struct {
 	live    int        // trees that may run
 	unseen  bool       // trees ran after the last look
 	known   map[string]seen
+	kept    map[string]string    // the prints of what was put back
 	prints  map[string]bool      // of what trees could not change, wherever it is by now
 	first   map[string]time.Time // when what was not settled was found first
 	began   time.Time            // trees

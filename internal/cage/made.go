@@ -61,7 +61,8 @@ func (c *Cage) treeBegins(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		k.known, k.prints, k.first = map[string]seen{}, map[string]bool{}, map[string]time.Time{}
+		k.known, k.prints = map[string]seen{}, map[string]bool{}
+		k.kept, k.first = map[string]string{}, map[string]time.Time{}
 		k.began, k.counted, k.out = time.Now(), 0, 0
 		for p, n := range all {
 			k.known[p] = c.seen(p, n)
@@ -139,7 +140,7 @@ func (c *Cage) Look(ctx context.Context, l Look) (found Looked, err error) {
 			k.known[p] = seen{print: n.print}
 			continue
 		}
-		for _, part := range c.parts(p) {
+		for _, part := range c.unkept(p) {
 			one, err := k.move(c.cfg.Workspace, part, n, l, now)
 			if err != nil {
 				errs = append(errs, err)
@@ -151,7 +152,7 @@ func (c *Cage) Look(ctx context.Context, l Look) (found Looked, err error) {
 		delete(k.known, p)
 		if l.Aside == nil {
 			k.known[p] = seen{print: n.print}
-		} else if again, err := printed(p); err == nil { // only a part of a folder was moved
+		} else if again, err := printed(p); err == nil && len(c.unkept(p)) == 0 { // a part was moved
 			k.known[p] = seen{print: again}
 		}
 	}
@@ -164,36 +165,47 @@ func (c *Cage) Look(ctx context.Context, l Look) (found Looked, err error) {
 	return found, errors.Join(errs...)
 }
 
-// Kept takes a file that was put back for one that is there: trees that run cannot change it from
-// now on, as far as they have not opened it already.
-func (c *Cage) Kept(root, name string) error {
+// Kept takes a file that was put back for one that is there, if it still is what was shown. Once a
+// tree that runs changes it, it is found again.
+func (c *Cage) Kept(root, name string, shown func() bool) error {
 	k := &c.keep
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	p := filepath.Join(root, filepath.FromSlash(name))
 	if k.known == nil {
 		return nil // no tree runs
 	}
-	at := p
-	for { // what counts may be a folder that it is in
-		if c.later(at) || at == root {
-			break
-		}
-		at = filepath.Dir(at)
-	}
-	if at == root {
-		at = p
-	}
-	is, err := printed(at)
-	if err == nil {
-		k.known[at] = seen{print: is}
+	p := filepath.Join(root, filepath.FromSlash(name))
+	is, err := printed(p)
+	if err == nil && settle(p) && shown() {
+		k.kept[p] = is
 	}
 	return err
 }
 
-func (c *Cage) later(p string) bool {
-	rel, err := filepath.Rel(c.cfg.Workspace, p)
-	return err == nil && policy.IsLater(filepath.ToSlash(rel), policy.Runs)
+// settle reports whether no process has a file, or a file of a folder, open to be written to, so that
+// whatever changes it from now on changes its print too: writing to memory that a file was mapped to
+// does so once only. What was changed within a step of the clock is waited for.
+func settle(p string) bool {
+	open := false
+	_ = filepath.WalkDir(p, func(at string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil // what cannot be read outside is not run there either
+		}
+		if st, err := d.Info(); err == nil {
+			time.Sleep(min(clockStep, clockStep-time.Since(changed(st))))
+			open = open || st.Mode().IsRegular() && isWritten(at)
+		}
+		return nil
+	})
+	return !open
+}
+
+// unkept are the parts of a file or folder that nobody kept.
+func (c *Cage) unkept(p string) []string {
+	return slices.DeleteFunc(c.parts(p), func(part string) bool {
+		is, err := printed(part)
+		return err == nil && c.keep.kept[part] == is
+	})
 }
 
 // counts is what is known of a name that takes effect later.
@@ -310,6 +322,9 @@ func (c *Cage) parts(p string) (all []string) {
 // stays reports whether what was made may stay: git wrote it itself, it only instructs, or git
 // checked it out of what was there when the session began.
 func (c *Cage) stays(ctx context.Context, p string, n counts, since []string) (stays, out bool, err error) {
+	if !settle(p) {
+		return false, false, nil
+	}
 	if n.git != "" {
 		stays, err = c.gitWrote(ctx, p, n.git)
 		return stays, false, err

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"webchat/internal/proc"
 )
 
@@ -95,6 +97,28 @@ func (h *holder) begin() (in func(script string), end func()) {
 	end = func() { child.Stop(context.Background()) }
 	h.t.Cleanup(end)
 	return in, end
+}
+
+// mapped calls f with a file that is open nowhere but in memory, where it was written to.
+func (h *holder) mapped(name string, f func(text []byte)) {
+	h.t.Helper()
+	file, err := os.OpenFile(filepath.Join(h.work, name), os.O_RDWR, 0)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	st, err := file.Stat()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	text, err := unix.Mmap(int(file.Fd()), 0, int(st.Size()), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	file.Close()
+	f(text)
+	if err := unix.Munmap(text); err != nil {
+		h.t.Error(err)
+	}
 }
 
 const evil = `[core]
@@ -184,16 +208,43 @@ func TestHeldWhileATreeRuns(t *testing.T) {
 	if err := os.Rename(h.aside[".envrc"], h.work+"/.envrc"); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.c.Kept(h.work, ".envrc"); err != nil {
+	if err := h.c.Kept(h.work, ".envrc", func() bool { return false }); err != nil { // changed meanwhile
 		t.Error(err)
 	}
-	if got := h.look(Look{}); got != "" {
-		t.Errorf("what was kept was held: %q", got)
+	if got := h.look(Look{}); got != ".envrc" {
+		t.Errorf("what was changed before it was kept: %q was held", got)
+	}
+	in("mkdir -p .cursor/rules; echo >.cursor/rules/a.mdc; echo >.cursor/hooks.json")
+	if got := h.look(Look{}); got != ".cursor/hooks.json" {
+		t.Errorf("%q was held", got)
+	}
+	for _, name := range []string{".envrc", ".cursor/hooks.json"} {
+		if err := os.Rename(h.aside[name], h.work+"/"+name); err != nil {
+			t.Fatal(err)
+		}
+		if name != ".envrc" {
+			in("echo >.cursor/mcp.json")
+		}
+		if err := h.c.Kept(h.work, name, func() bool { return true }); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := h.look(Look{}); got != ".cursor/mcp.json" {
+		t.Errorf("beside what was kept: %q was held", got)
 	}
 	in("echo 2 >>.envrc")
 	if got := h.look(Look{}); got != ".envrc" {
 		t.Errorf("what was changed after it was kept: %q was held", got)
 	}
+	in("git init -q new; echo '#' >>new/.git/config")
+	h.mapped("new/.git/config", func(text []byte) {
+		text[len(text)-1] = '\n' // as it was
+		got := h.look(Look{})
+		copy(text, "[core]fsmonitor=x;")
+		if got += h.look(Look{}); got != "new/.git/config" {
+			t.Errorf("what is changed unseen: %q was held", got)
+		}
+	})
 	in("echo 3 >.envrc")
 	end()
 	_, end = h.begin() // it was not looked at before the next tree

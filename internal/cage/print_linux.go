@@ -41,3 +41,15 @@ func born(name string) time.Time {
 	}
 	return time.Unix(x.Btime.Sec, int64(x.Btime.Nsec))
 }
+
+// isWritten reports whether a process has a file open to be written to, or has it mapped so. A file
+// system that does not know says no.
+func isWritten(name string) bool {
+	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd) // ends the lease
+	_, err = unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_RDLCK)
+	return err == unix.EAGAIN
+}

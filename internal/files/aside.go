@@ -236,6 +236,25 @@ func (a *Aside) Put(id string) (as string, err error) {
 	return path.Join(dir, name), nil
 }
 
+// Is reports whether what is at a path in Root has the content of one.
+func (a *Aside) Is(id, name string) bool {
+	t, err := a.Get(id)
+	if err != nil {
+		return false
+	}
+	root, err := os.OpenRoot(t.Root)
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+	in, err := descend(root, path.Dir(name), false)
+	if err != nil {
+		return false
+	}
+	defer in.Close()
+	return digestOf(in, path.Base(name)) == t.Digest
+}
+
 // Text is what one holds, to be read: a file as it is, and of a folder all files, each below its
 // name. At most so many bytes of it.
 func (a *Aside) Text(id string, most int64) ([]byte, error) {

@@ -134,7 +134,7 @@ func (h *Holder) PutBack(id string) (string, error) {
 		return "", err
 	}
 	if in, err := h.cfg.Cage(t.Workspace); err == nil {
-		if err := in.Kept(t.Root, as); err != nil {
+		if err := in.Kept(t.Root, as, func() bool { return h.aside.Is(id, as) }); err != nil {
 			h.cfg.Logger.Warn("what was put back may be held again", "error", err)
 		}
 	}
