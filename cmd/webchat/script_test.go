@@ -148,8 +148,9 @@ func leak(r copilottest.Request) *copilottest.Reply {
 	return &copilottest.Reply{Calls: []copilottest.Call{{Tool: "grep", Arguments: `{"pattern":"canary","output_mode":"content"}`}}}
 }
 
-// patience is how long a script waits for what has to come.
-const patience = 20 * time.Second
+// patience ends a test that hangs. It measures nothing: beside other tests on a slow machine,
+// agents alone take half a minute to start.
+const patience = 5 * time.Minute
 
 // eventually asks often until ok; what is waited for is in another process.
 func eventually(ts *testscript.TestScript, what string, ok func() bool) {
@@ -227,8 +228,13 @@ func request(ts *testscript.TestScript, _ bool, args []string) {
 	if stay {
 		client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	}
+	check := func(err error) {
+		if err != nil {
+			ts.Fatalf("%v; the log until then:\n%s", err, sessionLog(ts, args[1]))
+		}
+	}
 	res, err := client.Do(r)
-	ts.Check(err)
+	check(err)
 	defer res.Body.Close()
 	fmt.Fprintf(ts.Stdout(), "status %d\n", res.StatusCode)
 	ts.Check(res.Header.Write(ts.Stdout()))
@@ -239,8 +245,26 @@ func request(ts *testscript.TestScript, _ bool, args []string) {
 		if err == io.EOF || until != "" && strings.Contains(line, until) {
 			return
 		}
-		ts.Check(err)
+		check(err)
 	}
+}
+
+// sessionLog is what happened in the session that a request is about, for who looks into a failure.
+func sessionLog(ts *testscript.TestScript, url string) string {
+	session := regexp.MustCompile(`/api/sessions/[^/?]+`).FindString(url)
+	r, err := http.NewRequest(http.MethodGet, ts.Getenv("URL")+session+"/events?limit=5000", nil)
+	if session == "" || err != nil {
+		return "no session"
+	}
+	r.Header.Set("Authorization", "Bearer "+ts.Getenv("TOKEN"))
+	client := http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
+	res, err := client.Do(r)
+	if err != nil {
+		return err.Error()
+	}
+	defer res.Body.Close()
+	text, _ := io.ReadAll(res.Body) // as much as comes
+	return strings.ReplaceAll(string(text), `},{"id"`, "},\n{\"id\"")
 }
 
 func capture(ts *testscript.TestScript, _ bool, args []string) {
