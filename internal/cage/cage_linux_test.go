@@ -155,6 +155,13 @@ func TestConfinedFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	y.Read, y.Write = []string{"~/notes", "~/link"}, []string{y.home + "/shared"}
+	for _, name := range []string{"lib/go/pkg/mod/m", "lib/go/src/other", "lib/cargo/registry/c",
+		"lib/cargo/credentials.toml", "lib/pyenv/libexec/p"} {
+		y.write(name, name)
+	}
+	lib := y.home + "/lib/"
+	y.Env = append(y.Env, "GOPATH="+y.home+"/none:"+lib+"go", "CARGO_HOME="+lib+"cargo",
+		"PYENV_ROOT="+lib+"pyenv", "NVM_DIR="+y.home, "DO_NOT_TRACK=0")
 	y.lines(Needs{}, [][2]string{
 		{"cat a; echo 1 >b; cat b", "code/proj/a1"},
 		{"ls ~/code", "proj"},
@@ -168,6 +175,10 @@ func TestConfinedFolders(t *testing.T) {
 		{"cat /etc/shadow", "denied"},
 		{"ls ~/.cache/go-build && echo 3 >~/.cache/go-build/x", ""},
 		{"ls /run /var", "tmp"},
+		{"cd ~/lib; cat go/pkg/mod/m cargo/registry/c pyenv/libexec/p; echo 4 >go/pkg/mod/new",
+			"lib/go/pkg/mod/mlib/cargo/registry/clib/pyenv/libexec/p"},
+		{"cat ~/lib/go/src/other ~/lib/cargo/credentials.toml 2>&1 | grep -c No.such", "2"},
+		{"echo $npm_config_update_notifier $DO_NOT_TRACK", "false 0"},
 	}...)
 	if b, err := os.ReadFile(y.home + "/shared/new"); err != nil || string(b) != "2\n" {
 		t.Errorf("what was written is %q: %v", b, err)

@@ -30,7 +30,22 @@ var (
 	// cacheVariables name folders of caches that are elsewhere.
 	cacheVariables = []string{"GOCACHE", "GOMODCACHE", "PIP_CACHE_DIR", "UV_CACHE_DIR", "npm_config_cache", "YARN_CACHE_FOLDER"}
 	// readVariables name files and folders that programs read.
-	readVariables = []string{"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "GOROOT", "JAVA_HOME"}
+	readVariables = []string{"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
+		"REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "GOROOT", "JAVA_HOME", "PYENV_ROOT", "NVM_DIR",
+		"VOLTA_HOME", "FNM_DIR", "ASDF_DIR", "ASDF_DATA_DIR", "SDKMAN_DIR", "RBENV_ROOT",
+		"RUSTUP_HOME", "BUN_INSTALL", "DOTNET_ROOT", "VIRTUAL_ENV", "CONDA_PREFIX"}
+	// homes are folders that variables name where toolchains keep more than what is given.
+	homes = []struct {
+		variable     string
+		read, caches []string
+	}{
+		{"GOPATH", []string{"bin"}, []string{"pkg/mod", "pkg/sumdb"}},
+		{"CARGO_HOME", []string{"bin"}, []string{"registry", "git"}},
+	}
+	// quiet keeps programs from looking for updates of themselves and from reporting their use,
+	// whose hosts the user would be asked about.
+	quiet = []string{"npm_config_update_notifier=false", "NO_UPDATE_NOTIFIER=1",
+		"PIP_DISABLE_PIP_VERSION_CHECK=1", "DO_NOT_TRACK=1", "NEXT_TELEMETRY_DISABLED=1"}
 )
 
 const (
@@ -94,6 +109,13 @@ func (s *spec) giveHome() {
 	for _, name := range toolchains {
 		s.give(proc.Readable, filepath.Join(s.cfg.Home, name))
 	}
+	for _, h := range homes {
+		for _, dir := range filepath.SplitList(s.cfg.variable(h.variable)) {
+			for _, name := range h.read {
+				s.giveSmall(filepath.Join(dir, name))
+			}
+		}
+	}
 	for _, p := range s.cfg.caches() {
 		s.giveCache(p)
 	}
@@ -111,6 +133,15 @@ func (c *Config) caches() (all []string) {
 	for _, name := range cacheVariables {
 		if p := c.variable(name); filepath.IsAbs(p) {
 			all = append(all, filepath.Clean(p))
+		}
+	}
+	for _, h := range homes {
+		for _, dir := range filepath.SplitList(c.variable(h.variable)) {
+			for _, name := range h.caches {
+				if filepath.IsAbs(dir) {
+					all = append(all, filepath.Join(dir, name))
+				}
+			}
 		}
 	}
 	return all
@@ -316,6 +347,12 @@ func (s *spec) environment(env []string, n Needs) []string {
 		return slices.Contains(dropped, k) || slices.ContainsFunc(set, func(kv string) bool { return strings.HasPrefix(kv, k+"=") })
 	})
 	out = append(out, set...)
+	for _, kv := range quiet {
+		k, _, _ := strings.Cut(kv, "=")
+		if !slices.ContainsFunc(env, func(kv string) bool { return strings.HasPrefix(kv, k+"=") }) {
+			out = append(out, kv)
+		}
+	}
 	if len(s.covered) > 0 && !slices.ContainsFunc(env, func(kv string) bool { return strings.HasPrefix(kv, "GIT_CONFIG_COUNT=") }) {
 		out = append(out, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=core.excludesFile", "GIT_CONFIG_VALUE_0="+ignoreFile)
 	}
