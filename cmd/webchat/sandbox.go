@@ -155,7 +155,7 @@ func (o *options) cages(c *config, s sandbox, dir string, kept func(workspace st
 			},
 			Kept: func() []policy.Opening { return kept(workspace) },
 			Tracked: func(ctx context.Context, dir string, names []string) ([]string, error) {
-				return files.Tracked(ctx, git, dir, names)
+				return files.Unchanged(ctx, git, dir, names)
 			},
 			ConfigNames: func(ctx context.Context, text []byte) ([]string, error) {
 				return files.ConfigNames(ctx, git, text)

@@ -7,7 +7,7 @@
 // caches by name, whose writes stay private; a /tmp of its own. Of the user's folder
 // nothing else is there. In the workspace, what takes effect later by itself and is there
 // when a tree starts is frozen, and what may hold keys or passwords is covered, unless git
-// tracks it: what is tracked is in git's objects too. Nothing is ever made in a workspace.
+// has it as it is: then it can be read there too. Nothing is ever made in a workspace.
 //
 // Its network is its loopback and the door: a proxy that reaches the hosts that were named
 // and answers any other name with 403 at once.
@@ -62,7 +62,7 @@ type Config struct {
 	// they deny or ask about is covered if it is about reading, and frozen if it is about changing.
 	// nil: there are none.
 	Policy *policy.Policy
-	// Tracked returns which of some files, relative to a folder, git has in its index.
+	// Tracked returns which of some files, relative to a folder, git has as they are.
 	Tracked func(ctx context.Context, dir string, names []string) ([]string, error)
 	// ConfigNames returns the names of the settings in a file of git's, none of which is followed.
 	ConfigNames func(ctx context.Context, text []byte) ([]string, error)
@@ -135,6 +135,7 @@ type Cage struct {
 	// trackedIs is what git said, as long as trackedBy says what it was asked. Guarded by mu.
 	trackedBy string
 	trackedIs map[string]bool
+	read      map[string]bool // guarded by mu: sensitive files that trees could read, by fileOf
 
 	asked map[string]Needs // guarded by mu: what the trees of agents needed last
 
@@ -174,7 +175,7 @@ func New(c Config) (*Cage, error) {
 			}
 		}
 	}
-	return &Cage{cfg: c, asked: map[string]Needs{}, questions: map[string]*question{}, private: map[string]bool{},
+	return &Cage{cfg: c, asked: map[string]Needs{}, questions: map[string]*question{}, private: map[string]bool{}, read: map[string]bool{},
 		kept: map[policy.Opening]func() error{},
 		walk: walker{policy: c.Policy, ruled: len(c.Policy.WithheldBelow()) > 0, known: map[string]*folder{}}}, nil
 }

@@ -21,6 +21,7 @@ import (
 
 // yard is a user's folder with a workspace in it.
 type yard struct {
+	same       *Cage // runs all; nil: each has its own
 	t          testing.TB
 	home, work string
 	Config
@@ -66,9 +67,12 @@ func (y *yard) write(name, text string) {
 
 func (y *yard) run(script string, n Needs) string {
 	y.t.Helper()
-	c, err := New(y.Config)
-	if err != nil {
-		y.t.Fatal(err)
+	c := y.same
+	if c == nil {
+		var err error
+		if c, err = New(y.Config); err != nil {
+			y.t.Fatal(err)
+		}
 	}
 	return y.runIn(c, script, n)
 }
@@ -198,7 +202,8 @@ func TestConfinedWorkspace(t *testing.T) {
 		git add tracked.env .gitignore; git -c user.name=a -c user.email=b commit -qm 1; git init -q nested; git -C nested -c user.name=a -c user.email=b commit -q --allow-empty -m n; echo >.git/info/attributes
 		git config remote.origin.url https://user:0123456789abcdef0123@example.com/x.git`)
 	y.Tracked = func(_ context.Context, dir string, names []string) ([]string, error) {
-		return strings.Fields(y.outside("cd " + dir + "; git ls-files -- " + strings.Join(names, " "))), nil
+		return strings.Fields(y.outside("cd " + dir + "; git ls-files -s -- " + strings.Join(names, " ") +
+			" | while read -r m o s n; do [ $o = $(git hash-object $n) ] && echo $n; done")), nil
 	}
 	const state = "git status --porcelain --ignored; find . -path ./.git -prune -o -print | sort; ls -A .git/hooks .git/info nested/.git"
 	before := y.outside(state)
@@ -216,6 +221,21 @@ func TestConfinedWorkspace(t *testing.T) {
 	if after := y.outside(state); after != before {
 		t.Errorf("before:\n%s\nafter:\n%s", before, after)
 	}
+	var err error
+	if y.same, err = New(y.Config); err != nil {
+		t.Fatal(err)
+	}
+	y.lines(Needs{}, [][2]string{
+		{"O=$(echo x | git hash-object -w --stdin); git update-index --add --cacheinfo 100644,$O,.env; git ls-files .env", ".env"},
+		{"mkdir a; git mv tracked.env a/x.env; mkdir b; echo A=2 >a/x.env; cat a/x.env", "A=2"},
+	}...)
+	y.outside("echo A=3 >b/x.env")
+	y.lines(Needs{}, [][2]string{
+		{"cat .env", "Permission denied"},
+		{"cat a/x.env", "A=2"}, // which git had
+		{"mv a c; mv b a; cat a/x.env", "Permission denied"},
+	}...)
+	y.lines(Needs{}, [][2]string{{"cat a/x.env", "Permission denied"}, {"cat c/x.env", "A=2"}}...)
 }
 
 // The repository that the workspace is a folder of can be read and not be changed; that of the

@@ -19,8 +19,15 @@ import (
 func (c *Cage) cover(ctx context.Context, s *spec, f finding) error {
 	all := f.unread
 	if len(f.sensitive) > 0 {
-		tracked := c.tracked(ctx, f.sensitive, f.git)
-		for _, p := range f.sensitive {
+		found := make([]string, len(f.sensitive))
+		for i, p := range f.sensitive {
+			found[i] = p
+			if real, err := filepath.EvalSymlinks(p); err == nil {
+				found[i] = real // a link is in git, what it leads to may not be
+			}
+		}
+		tracked := c.tracked(ctx, found, f.git)
+		for _, p := range found {
 			if !tracked[p] {
 				all = append(all, p)
 			}
@@ -32,8 +39,9 @@ func (c *Cage) cover(ctx context.Context, s *spec, f finding) error {
 	return s.holdAll(ctx, proc.Covered, all)
 }
 
-// tracked returns which of some files git has in the index of the repository they are in.
-// Without an answer of git, none is.
+// tracked returns which of some files git has as they are, or had when an earlier tree began, which
+// could read them then. Trees write to the index and move folders, so that neither a name in it nor
+// a path says anything. Without an answer of git, none is.
 func (c *Cage) tracked(ctx context.Context, found, git []string) map[string]bool {
 	if c.cfg.Tracked == nil {
 		return nil
@@ -47,9 +55,9 @@ func (c *Cage) tracked(ctx context.Context, found, git []string) map[string]bool
 				top = dir
 			}
 		}
-		if top != "" {
+		if st, err := os.Lstat(p); err == nil && top != "" {
 			by[top] = append(by[top], p)
-			fmt.Fprintln(&key, p)
+			fmt.Fprintln(&key, p, printOf(st))
 		}
 	}
 	for _, top := range slices.Sorted(maps.Keys(by)) {
@@ -69,17 +77,29 @@ func (c *Cage) tracked(ctx context.Context, found, git []string) map[string]bool
 		names := make([]string, len(paths))
 		for i, p := range paths {
 			names[i] = strings.TrimPrefix(p, top+"/")
+			is[p] = c.read[fileOf(p)]
 		}
 		known, err := c.cfg.Tracked(ctx, top, names)
 		if err != nil {
 			continue
 		}
 		for _, name := range known {
-			is[filepath.Join(top, name)] = true
+			p := filepath.Join(top, name)
+			is[p], c.read[fileOf(p)] = true, true
 		}
 	}
 	c.trackedBy, c.trackedIs = key.String(), is
 	return is
+}
+
+// fileOf says which file is at a path.
+func fileOf(p string) string {
+	st, err := os.Lstat(p)
+	if err != nil {
+		return ""
+	}
+	id, _ := identify(st)
+	return fmt.Sprint(id.device, id.inode, born(p).UnixNano())
 }
 
 // coverShallow covers sensitive files near the top of something that is read, and in /etc

@@ -107,3 +107,23 @@ func TestConfigNames(t *testing.T) {
 		t.Errorf("%q", names)
 	}
 }
+
+// A file counts as git's while it has the bytes that git has, whatever the index says of its name.
+func TestUnchanged(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("not installed")
+	}
+	dir := t.TempDir()
+	cmd := exec.Command("sh", "-ec", `git init -q .; mkdir in; echo 1 >a.env; printf '1\r\n' >in/b.env; echo 1 >c.env; ln -s d.env l.env
+		git -c core.autocrlf=true add . 2>/dev/null; echo 2 >c.env; echo 1 >d.env; ln -s in to
+		git update-index --add --cacheinfo 100644,$(echo x | git hash-object -w --stdin),d.env`)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	names := []string{"a.env", "in/b.env", "c.env", "d.env", "l.env", "to/b.env", "none.env"}
+	got, err := files.Unchanged(t.Context(), os.Environ(), dir, names)
+	if err != nil || !slices.Equal(got, []string{"a.env", "in/b.env"}) {
+		t.Errorf("%q, %v", got, err)
+	}
+}
