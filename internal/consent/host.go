@@ -2,6 +2,7 @@ package consent
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"webchat/internal/agent"
@@ -9,26 +10,50 @@ import (
 	"webchat/internal/eventlog"
 )
 
+// HostAnswer is what came of a question about a host. As the cause of a context's end it is the answer
+// of another session.
+type HostAnswer struct {
+	Allowed bool
+	Scope   event.Scope   // of what is allowed
+	By      event.Decider // empty: nobody answered here
+}
+
+// Error implements error.
+func (HostAnswer) Error() string { return "the question was answered in another session of the folder" }
+
 // AskHost asks whether what is confined may reach a host, and the private address that it leads to, if
-// it does, and opens it as far as the answer says. by is empty while the question stands elsewhere.
-func (q *Requests) AskHost(ctx context.Context, host, address string) (allowed bool, by event.Decider) {
-	p := agent.Permission{ToolCallID: q.cfg.Opened.onlyCall(), ToolName: "sandbox", Kind: agent.KindHost, Action: "reach a host", Resource: host, Target: address}
+// it does, and opens it as far as the answer says. What another session allows once is open for the
+// calls of this one, too.
+func (q *Requests) AskHost(ctx context.Context, host, address string) HostAnswer {
+	p := agent.Permission{ToolCallID: q.cfg.Opened.onlyCall(), ToolName: "sandbox", Kind: agent.KindHost,
+		Action: "reach a host", Resource: host, Target: address}
 	if address != "" {
 		p.Why = "It is in a private network: " + address + "."
 	}
 	v, err := q.Ask(ctx, p, event.ByAgent, nil)
 	switch {
-	case err != nil || v.By == event.DecidedByAbort:
-		return false, ""
-	case v.Decision != event.Allow:
-		return false, v.By
+	case err == nil && v.Decision == event.Allow:
+		answer := HostAnswer{Allowed: true, Scope: v.Scope, By: v.By}
+		answer.Allowed = q.cfg.Opened.openHost(ctx, host, answer) == nil
+		return answer
+	case err == nil && v.By != event.DecidedByAbort:
+		return HostAnswer{By: v.By}
 	}
-	d := event.SandboxOpened{ID: string(event.NewID()), Kind: event.OpenHost, What: host, Scope: v.Scope, By: v.By}
-	if slices.ContainsFunc(q.cfg.Opened.List(), func(is eventlog.Opened) bool { return is.Kind == d.Kind && is.What == host }) {
-		return true, v.By
+	var other HostAnswer
+	if errors.As(context.Cause(ctx), &other) && other.Allowed && other.Scope == event.Once {
+		_ = q.cfg.Opened.openHost(context.WithoutCancel(ctx), host, other) // it is asked about again
 	}
-	_, err = q.cfg.Opened.begin(ctx, d, nil)
-	return err == nil, v.By
+	return HostAnswer{}
+}
+
+// openHost opens a host as somebody allowed it, unless it is open.
+func (o *Opened) openHost(ctx context.Context, host string, as HostAnswer) error {
+	d := event.SandboxOpened{ID: string(event.NewID()), Kind: event.OpenHost, What: host, Scope: as.Scope, By: as.By}
+	if slices.ContainsFunc(o.List(), func(is eventlog.Opened) bool { return is.Kind == d.Kind && is.What == host }) {
+		return nil
+	}
+	_, err := o.begin(ctx, d, nil)
+	return err
 }
 
 // onlyCall is the agent's call that runs; empty if there is none, or more than one.

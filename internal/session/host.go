@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"webchat/internal/agent"
+	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 )
@@ -104,18 +105,19 @@ func (h *host) AskPermission(ctx context.Context, p agent.Permission) (agent.Ver
 }
 
 // AskHost is [consent.Requests.AskHost]. What the user denies is not offered again as refused.
-func (s *Session) AskHost(ctx context.Context, host, address string) (allowed bool, by event.Decider) {
+func (s *Session) AskHost(ctx context.Context, host, address string) consent.HostAnswer {
 	ctx, leave, err := s.join(ctx)
 	if err != nil {
-		return false, ""
+		return consent.HostAnswer{}
 	}
 	defer leave()
-	if allowed, by = s.requests.AskHost(ctx, host, address); !allowed && by == event.DecidedByUser {
+	answer := s.requests.AskHost(ctx, host, address)
+	if !answer.Allowed && answer.By == event.DecidedByUser {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.turn.knows(event.SandboxRefused{Kind: event.RefusedHost, What: host})
 	}
-	return allowed, by
+	return answer
 }
 
 // AskUser implements [agent.Host].

@@ -86,7 +86,7 @@ func TestDeniedHostIsNotOfferedAgain(t *testing.T) {
 			}()
 			res := agent.Result{TextForModel: "Command completed (exit 1, 1 line)"}
 			for _, host := range []string{"denied.example", "unanswered.example"} {
-				if allowed, _ := r.s.AskHost(ctx, host, ""); allowed {
+				if r.s.AskHost(ctx, host, "").Allowed {
 					t.Errorf("%s is open", host)
 				}
 				res.Refused = append(res.Refused, event.SandboxRefused{Kind: event.RefusedHost, What: host, Offers: []event.Offer{event.OfferHost}})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"webchat/internal/consent"
 	"webchat/internal/session"
 )
 
@@ -30,22 +31,22 @@ func (m *Manager) AskHost(ctx context.Context, workspace, host, address string) 
 	if len(asked) == 0 && last != nil {
 		asked = append(asked, last)
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	var all sync.WaitGroup
-	answers := make(chan bool, len(asked))
+	answers := make(chan consent.HostAnswer, len(asked))
 	for _, s := range asked {
 		all.Go(func() {
-			if allowed, by := s.AskHost(ctx, host, address); by != "" {
-				answers <- allowed
-				cancel()
+			if answer := s.AskHost(ctx, host, address); answer.By != "" {
+				answers <- answer
+				cancel(answer)
 			}
 		})
 	}
 	all.Wait()
 	select {
-	case allowed := <-answers:
-		return allowed
+	case answer := <-answers:
+		return answer.Allowed
 	default:
 		return false
 	}
