@@ -26,7 +26,7 @@ type execution struct {
 
 	hooked  bool     // hooks were asked
 	changed bool     // what came of that is known
-	allowed bool     // the session was asked about it, before the CLI asks
+	granted granted  // what the session was asked about already
 	ended   bool     // they were informed of its end
 	without []string // sensitive files its search leaves out
 }

@@ -1,6 +1,7 @@
 package copilot_test
 
 import (
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 	"webchat/internal/agent/copilot"
 	"webchat/internal/agent/copilot/cli"
 	"webchat/internal/event"
+	"webchat/internal/proc"
 )
 
 var update = flag.Bool("update", false, "write what came as what is wanted")
@@ -109,7 +111,8 @@ var duration = regexp.MustCompile(`,"(durationMs|elapsedMs)":\d+`)
 
 // TestDialogues plays each dialogue of testdata and compares everything the
 // session heard of it. A dialogue is the stand-in's script, the prompts, and
-// what is wanted: events, calls of the session, and how each prompt ended.
+// what is wanted: events, calls of the session, and how each prompt ended. A file "confined" has
+// the CLI take itself for confined.
 func TestDialogues(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "*.txtar"))
 	if err != nil || len(files) == 0 {
@@ -125,7 +128,7 @@ func TestDialogues(t *testing.T) {
 			for i := range a.Files {
 				parts[a.Files[i].Name] = &a.Files[i]
 			}
-			got := play(t, txtar.Format(a), strings.Fields(string(parts["prompts"].Data)))
+			got := play(t, txtar.Format(a), strings.Fields(string(parts["prompts"].Data)), parts["confined"] != nil)
 			if *update {
 				parts["want"].Data = []byte(got)
 				write(t, name, txtar.Format(a))
@@ -139,9 +142,12 @@ func TestDialogues(t *testing.T) {
 }
 
 // play has one conversation and returns what the session heard of it.
-func play(t *testing.T, script []byte, prompts []string) string {
+func play(t *testing.T, script []byte, prompts []string, confined bool) string {
 	t.Helper()
 	c, dir := scripted(t, script)
+	if confined {
+		c.Confine = func(_ context.Context, _ string, cmd proc.Command) (proc.Command, error) { return cmd, nil }
+	}
 	c.MCPServers = map[string]agent.MCPServer{"docs": {Type: "http", URL: "http://127.0.0.1:1/mcp"}}
 	host := agenttest.NewHost(agenttest.DisplayTools())
 	b := backend(t, c)

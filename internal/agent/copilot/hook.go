@@ -118,7 +118,7 @@ type rewrite struct {
 
 // of gives a call what was made of it.
 func (r rewrite) of(x *execution) {
-	x.changed, x.without, x.allowed = true, r.without, r.allowed
+	x.changed, x.without, x.granted.server = true, r.without, r.allowed
 	if r.changed != nil {
 		x.Args = r.changed
 	}

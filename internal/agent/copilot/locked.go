@@ -1,9 +1,7 @@
 package copilot
 
 import (
-	"encoding/json"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"sync"
 	"time"
@@ -68,24 +66,15 @@ func (l *locked) ask(c *conn, act agent.Permission) (done func()) {
 	}
 }
 
-// patched matches the names of files in the text that apply_patch takes.
-var patched = regexp.MustCompile(`(?m)^\*\*\* (?:Update|Add|Delete) File: (.+?)\r?$`)
-
 // begin notes a call that has begun, if it changes files.
 func (l *locked) begin(c *conn, x *execution) {
-	var a struct{ Path, Input string }
-	if x.Tool != "edit" && x.Tool != "create" && x.Tool != "apply_patch" || json.Unmarshal(x.Args, &a) != nil {
+	_, names := editOf(x.Tool, x.Args)
+	if len(names) == 0 {
 		return
-	}
-	names := []string{a.Path}
-	for _, m := range patched.FindAllStringSubmatch(a.Input, -1) {
-		names = append(names, m[1])
 	}
 	e := &edit{asked: asked{c: c, p: c.process()}, x: x}
 	for _, name := range names {
-		if name != "" {
-			e.files = append(e.files, policy.Resolve(filepath.Clean(inWorkspace(c.Options.Workspace, name))))
-		}
+		e.files = append(e.files, policy.Resolve(filepath.Clean(inWorkspace(c.Options.Workspace, name))))
 	}
 	l.change(func() { l.edits[x] = e })
 }

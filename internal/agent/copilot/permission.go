@@ -55,19 +55,21 @@ func (c *conn) settleHeld(t *turn, due *question) {
 		if x == nil {
 			x = &execution{}
 		}
-		if x.allowed && q.act.Kind == "mcp" && q.act.ToolName == x.Tool {
+		act := c.permission(q, x)
+		if x.granted.covers(q.act, act) {
 			t.Spawn(func() { c.answerPermission(t, q.RequestID, agent.Verdict{Decision: event.Allow}) })
 			return true
 		}
-		act := c.permission(q, x)
 		t.Spawn(func() {
-			defer c.b.locked.ask(c, act)()
+			if q.act.Kind != "hook" { // the CLI locks no file yet
+				defer c.b.locked.ask(c, act)()
+			}
 			v, err := c.Host.AskPermission(t.Ctx, act)
 			if err != nil {
 				v = refused("No user could be asked.")
 			}
-			if q.act.Kind == "hook" && v.Decision == event.Allow {
-				c.Do(func() { x.allowed = true }) // its own question comes next, if it has one
+			if v.Decision == event.Allow {
+				c.Do(func() { x.granted.add(q, act) }) // the next question may be about the same
 			}
 			c.answerPermission(t, q.RequestID, v)
 		})
@@ -131,6 +133,15 @@ func (c *conn) permission(q *question, x *execution) agent.Permission {
 		p.ToolName = cmp.Or(p.ToolName, r.ToolName)
 		p.Permission = mcpAct(p.Permission, r.ServerName, r.ToolName, r.Args)
 	case "hook": // judge wanted it asked
+		arguments := r.ToolArgs
+		if x.changed {
+			arguments = x.Args
+		}
+		if e, files := editOf(r.ToolName, arguments); len(files) > 0 {
+			p.ToolName, p.Kind = r.ToolName, agent.KindWrite
+			e.asks(&p, files)
+			break
+		}
 		act := c.ofServer(r.ToolName, r.ToolArgs)
 		act.ToolCallID, act.Digest = p.ToolCallID, p.Digest
 		p.Permission = act

@@ -22,6 +22,10 @@ func (c *conn) judge(t *turn, x *execution, tool string, arguments json.RawMessa
 	act := agent.Permission{ToolName: tool, Kind: agent.KindTool, Action: "use a tool", Resource: tool + " " + compactJSON(arguments), Cwd: c.Options.Workspace}
 	switch {
 	case slices.Contains(asksItself, tool):
+		// Confined, it would not find what only an answer opens, and not ask.
+		if _, files := editOf(tool, arguments); c.b.cfg.Confine != nil && len(files) > 0 {
+			return &hookOutput{PermissionDecision: "ask", PermissionDecisionReason: "write a file"}, false
+		}
 		return nil, false
 	case !slices.Contains(knownTools, tool):
 		if act = c.ofServer(tool, arguments); act.Server == "" { // the CLI asks hooks also about tools that it does not have
