@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -83,6 +85,11 @@ func realConfined(t *testing.T, name, tool, argument string, asks int, files map
 	quiet := slog.New(slog.DiscardHandler)
 	c := &config{EnvAllow: []string{"KEY"}, MCPServers: map[string]agent.MCPServer{"mine": {Type: "stdio", Command: "sh", Args: []string{"-c", struck}, Env: map[string]string{"AT": home}}}}
 	cells := o.cages(c, sandbox{mode: sandboxRequire, support: cage.Support{}}, o.dataPath(), nothingKept, quiet)
+	var called []string // of the user's server
+	cells.askCall = func(_ context.Context, workspace string, act agent.Permission) bool {
+		called = append(called, act.ServerCall())
+		return workspace == work
+	}
 	b, err := o.speaker(acp.Presets()[name], name, c, cells, o.dataPath(), cells.lend(own.ToAgent), quiet)
 	if err != nil {
 		t.Fatal(err)
@@ -120,6 +127,15 @@ func realConfined(t *testing.T, name, tool, argument string, asks int, files map
 	}
 	if _, err := os.Stat(home + "/struck"); (err == nil) != (asks > 0) {
 		t.Error("the user's server, which runs outside:", err)
+	}
+	var judged []string
+	for _, p := range host.Asked() {
+		if p.Kind == agent.KindMCP && p.Server != "" {
+			judged = append(judged, p.ServerCall())
+		}
+	}
+	if !slices.Equal(called, judged) || asks > 0 && len(called) != 1 {
+		t.Errorf("it asked about %q and called %q", judged, called)
 	}
 	if calls := host.Calls(); len(calls) != 1 || calls[0].Name != "render_file_contents" {
 		t.Errorf("calls of the session's tools: %+v", calls)

@@ -229,7 +229,7 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 		return nil, err
 	}
 	if cells != nil {
-		cells.ask = r.sessions.AskHost
+		cells.ask, cells.askCall = r.sessions.AskHost, r.sessions.AskCall
 	}
 	if _, err := r.sessions.Room(folders.First()); err != nil { // a wrong hook fails the start
 		return nil, err

@@ -13,6 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"webchat/internal/agent"
 	"webchat/internal/cage"
 	"webchat/internal/displaytools"
 	"webchat/internal/event"
@@ -126,7 +127,9 @@ type cages struct {
 	lent   atomic.Pointer[string]                         // the address of webchat's MCP
 	pass   func(workspace string) map[string]http.Handler // the user's MCP servers that are programs
 
-	ask func(ctx context.Context, workspace, host, address string) bool // about a host; set before anything runs
+	// Set before anything runs: ask asks about a host, askCall about a call of a server of the user's.
+	ask     func(ctx context.Context, workspace, host, address string) bool
+	askCall func(ctx context.Context, workspace string, act agent.Permission) bool
 }
 
 // cages returns what confines agents, with what kept returns open; nil where nothing is confined.
@@ -141,7 +144,10 @@ func (o *options) cages(c *config, s sandbox, dir string, kept func(workspace st
 		all := map[string]http.Handler{}
 		for name, m := range c.MCPServers {
 			if m.Type == "stdio" {
-				all[name] = mcp.Pass(m, workspace, git, log)
+				all[name] = mcp.Pass(mcp.PassConfig{Name: name, Server: m, Dir: workspace, Env: git,
+					Logger: log, Allow: func(ctx context.Context, act agent.Permission) bool {
+						return cells.askCall != nil && cells.askCall(ctx, workspace, act)
+					}})
 			}
 		}
 		return all

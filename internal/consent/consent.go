@@ -111,6 +111,8 @@ type Requests struct {
 	mu   sync.Mutex // guards what follows; taken after the session's lock, never held over a write
 	open map[string]*request
 
+	calls []string // guarded by mu: see noteCall
+
 	commands commands
 }
 

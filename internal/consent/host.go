@@ -10,21 +10,23 @@ import (
 	"webchat/internal/eventlog"
 )
 
-// HostAnswer is what came of a question about a host. As the cause of a context's end it is the answer
-// of another session.
-type HostAnswer struct {
+// InsideAnswer is what came of a question about what something confined does. As the cause of a
+// context's end it is the answer of another session.
+type InsideAnswer struct {
 	Allowed bool
 	Scope   event.Scope   // of what is allowed
 	By      event.Decider // empty: nobody answered here
 }
 
 // Error implements error.
-func (HostAnswer) Error() string { return "the question was answered in another session of the folder" }
+func (InsideAnswer) Error() string {
+	return "the question was answered in another session of the folder"
+}
 
 // AskHost asks whether what is confined may reach a host, and the private address that it leads to, if
 // it does, and opens it as far as the answer says. What another session allows once is open for the
 // calls of this one, too.
-func (q *Requests) AskHost(ctx context.Context, host, address string) HostAnswer {
+func (q *Requests) AskHost(ctx context.Context, host, address string) InsideAnswer {
 	p := agent.Permission{ToolCallID: q.cfg.Opened.onlyCall(), ToolName: "sandbox", Kind: agent.KindHost,
 		Action: "reach a host", Resource: host, Target: address}
 	if address != "" {
@@ -33,21 +35,21 @@ func (q *Requests) AskHost(ctx context.Context, host, address string) HostAnswer
 	v, err := q.Ask(ctx, p, event.ByAgent, nil)
 	switch {
 	case err == nil && v.Decision == event.Allow:
-		answer := HostAnswer{Allowed: true, Scope: v.Scope, By: v.By}
+		answer := InsideAnswer{Allowed: true, Scope: v.Scope, By: v.By}
 		answer.Allowed = q.cfg.Opened.openHost(ctx, host, answer) == nil
 		return answer
 	case err == nil && v.By != event.DecidedByAbort:
-		return HostAnswer{By: v.By}
+		return InsideAnswer{By: v.By}
 	}
-	var other HostAnswer
+	var other InsideAnswer
 	if errors.As(context.Cause(ctx), &other) && other.Allowed && other.Scope == event.Once {
 		_ = q.cfg.Opened.openHost(context.WithoutCancel(ctx), host, other) // it is asked about again
 	}
-	return HostAnswer{}
+	return InsideAnswer{}
 }
 
 // openHost opens a host as somebody allowed it, unless it is open.
-func (o *Opened) openHost(ctx context.Context, host string, as HostAnswer) error {
+func (o *Opened) openHost(ctx context.Context, host string, as InsideAnswer) error {
 	d := event.SandboxOpened{ID: string(event.NewID()), Kind: event.OpenHost, What: host, Scope: as.Scope, By: as.By}
 	if slices.ContainsFunc(o.List(), func(is eventlog.Opened) bool { return is.Kind == d.Kind && is.What == host }) {
 		return nil

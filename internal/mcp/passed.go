@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -28,15 +29,17 @@ const (
 
 // Passed is an MCP server of the user's that is a program, for agents that cannot start it: it
 // answers over streamable HTTP and passes all messages on as they are, both ways. Each session over
-// HTTP has a program of its own, which ends with it. Its methods may be called concurrently.
+// HTTP has a program of its own, which ends with it. Whatever runs beside the agent reaches it too,
+// so that each call of a tool is allowed by itself. Its methods may be called concurrently.
 //
-//	p := mcp.Pass(server, dir, env, logger)
+//	p := mcp.Pass(mcp.PassConfig{Name: "files", Server: server, Dir: dir, Env: env, Allow: allow, Logger: logger})
 //	http.Handle("/files", p)
 //	...
 //	p.Close() // ends the programs
 type Passed struct {
+	cfg     PassConfig
 	command proc.Command
-	logger  *slog.Logger
+	asking  chan struct{} // has one of each call that is not decided
 
 	running sync.WaitGroup
 
@@ -52,17 +55,26 @@ type passing struct {
 	ended chan struct{}
 }
 
-// Pass returns the server of a program, which is started in dir if it has no folder of its own. It
-// starts nothing yet.
-func Pass(m agent.MCPServer, dir string, env []string, logger *slog.Logger) *Passed {
-	if m.Cwd != "" {
-		dir = m.Cwd
-	}
-	env = slices.Clone(env)
+// PassConfig is what a [Passed] works with. All fields are needed but Env.
+type PassConfig struct {
+	Name   string // as the user calls it
+	Server agent.MCPServer
+	Dir    string // where it is started if it has no folder of its own, and where what it does is judged
+	Env    []string
+	// Allow decides about a call of a tool, or of what else is more than what the server says of itself.
+	Allow  func(context.Context, agent.Permission) bool
+	Logger *slog.Logger
+}
+
+// Pass returns the server of a program. It starts nothing yet.
+func Pass(c PassConfig) *Passed {
+	m, env := c.Server, slices.Clone(c.Env)
 	for _, k := range slices.Sorted(maps.Keys(m.Env)) {
 		env = append(env, k+"="+m.Env[k])
 	}
-	return &Passed{command: proc.Command{Args: append([]string{m.Command}, m.Args...), Dir: dir, Env: env, Pipes: true, Grace: time.Second}, logger: logger, sessions: map[string]*passing{}}
+	return &Passed{cfg: c, asking: make(chan struct{}, mostAsking), sessions: map[string]*passing{},
+		command: proc.Command{Args: append([]string{m.Command}, m.Args...), Dir: cmp.Or(m.Cwd, c.Dir), Env: env,
+			Pipes: true, Grace: time.Second}}
 }
 
 // ServeHTTP answers for the program.
@@ -121,8 +133,8 @@ func (p *Passed) begin() (*passing, error) {
 	}
 	p.sessions[id] = s
 	p.running.Go(func() { _, _ = io.Copy(io.Discard, child.Stderr()) }) // its end is the child's
-	p.running.Go(func() { defer end(); pass(ctx, down, up) })
-	p.running.Go(func() { defer end(); pass(ctx, up, down) })
+	p.running.Go(func() { defer end(); p.pass(ctx, down, up, p.judge) })
+	p.running.Go(func() { defer end(); p.pass(ctx, up, down, nil) })
 	p.running.Go(func() {
 		defer close(s.ended)
 		<-ctx.Done()
@@ -133,25 +145,11 @@ func (p *Passed) begin() (*passing, error) {
 		_ = child.Stdin().Close()
 		_, err := child.Stop(context.Background())
 		if err != nil {
-			p.logger.Warn("an MCP server did not end", "program", p.command.Args[0], "error", err)
+			p.cfg.Logger.Warn("an MCP server did not end", "program", p.command.Args[0], "error", err)
 		}
 		_ = up.Close()
 	})
 	return s, nil
-}
-
-// pass passes messages on until one side has ended. What a client does not take is lost to it
-// alone.
-func pass(ctx context.Context, from, to mcp.Connection) {
-	for {
-		m, err := from.Read(ctx)
-		if err != nil {
-			return
-		}
-		if err := to.Write(ctx, m); err != nil && to.SessionID() == "" { // to the program
-			return
-		}
-	}
 }
 
 // Close ends all sessions and waits for their programs.

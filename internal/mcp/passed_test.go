@@ -1,10 +1,15 @@
 package mcp_test
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -13,10 +18,16 @@ import (
 	webmcp "webchat/internal/mcp"
 )
 
+func passed(t *testing.T, allow func(context.Context, agent.Permission) bool) *webmcp.Passed {
+	return webmcp.Pass(webmcp.PassConfig{Name: "x", Dir: t.TempDir(), Env: os.Environ(), Allow: allow,
+		Server: agent.MCPServer{Type: "stdio", Command: os.Args[0], Env: map[string]string{"MCP_STANDIN": "good"}},
+		Logger: slog.New(slog.DiscardHandler)})
+}
+
 // A server that is a program is the same over HTTP, with a program for each session that ends with
 // it.
 func TestPassed(t *testing.T) {
-	p := webmcp.Pass(agent.MCPServer{Type: "stdio", Command: os.Args[0], Env: map[string]string{"MCP_STANDIN": "good"}}, t.TempDir(), os.Environ(), slog.New(slog.DiscardHandler))
+	p := passed(t, nil)
 	defer p.Close()
 	web := httptest.NewServer(p)
 	defer web.Close()
@@ -47,5 +58,47 @@ func TestPassed(t *testing.T) {
 			t.Errorf("session %q: %v, %v", name, res, err)
 		}
 		res.Body.Close()
+	}
+}
+
+// Whoever reaches a server that is passed on is asked about for each call, of tools and of what else it
+// does, as its program reads it.
+func TestThreat121PassedCallsAreAllowed(t *testing.T) {
+	var asked []string
+	p := passed(t, func(_ context.Context, act agent.Permission) bool {
+		asked = append(asked, act.ServerCall())
+		return act.Resource != "look"
+	})
+	defer p.Close()
+	web := httptest.NewServer(p)
+	defer web.Close()
+	s, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
+		&mcp.StreamableClientTransport{Endpoint: web.URL, MaxRetries: -1}, &mcp.ClientSessionOptions{ProtocolVersion: eras[0]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, one := range []struct{ args, want string }{
+		{`{"b":2, "a":1}`, `looked {"a":1,"b":2}`},
+		{`{}`, "did not allow"},
+		{`null`, "did not allow"},
+		{`{"a":1,"a":2}`, "duplicate"},
+		{`[1]`, "no object"},
+	} {
+		res, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "look", Arguments: json.RawMessage(one.args)})
+		got := fmt.Sprint(err)
+		if err == nil {
+			got = res.Content[0].(*mcp.TextContent).Text
+		}
+		if !strings.Contains(got, one.want) {
+			t.Errorf("%s: %s", one.args, got)
+		}
+	}
+	if _, err := s.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "file:///x"}); err == nil {
+		t.Error("it was read")
+	}
+	want := []string{`x-look {"a":1,"b":2}`, "x-look {}", "x-look {}", `x-resources/read {"uri":"file:///x"}`}
+	if !slices.Equal(asked, want) {
+		t.Errorf("asked about %q", asked)
 	}
 }

@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -258,7 +259,15 @@ func TestRedirectsLoseTheHeaders(t *testing.T) {
 
 func server() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil)
-	s.AddTool(&mcp.Tool{Name: "look", InputSchema: map[string]any{"type": "object"}}, nil)
+	s.AddTool(&mcp.Tool{Name: "look", InputSchema: map[string]any{"type": "object"}},
+		func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			var args map[string]any
+			if err := json.Unmarshal(r.Params.Arguments, &args); err != nil {
+				return nil, err
+			}
+			text, err := json.Marshal(args)
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "looked " + string(text)}}}, err
+		})
 	return s
 }
 

@@ -35,7 +35,9 @@ func (p *Policy) Grants(act agent.Permission) []event.Grant {
 		if act.Server == "" || act.ToolName == "" {
 			return []event.Grant{exact}
 		}
-		return []event.Grant{exact, p.grant("this MCP tool: "+quote(act.ToolName)+" of "+quote(act.Server), "the same tool, whatever it is given", "mcp tool", act.Server, act.ToolName)}
+		tool := strings.TrimPrefix(act.ServerTool(), act.Server+"-") // whatever its agent calls it
+		return []event.Grant{exact, p.grant("this MCP tool: "+quote(tool)+" of "+quote(act.Server),
+			"the same tool, whatever it is given", "mcp tool", act.Server, tool)}
 	case agent.KindURL:
 		if p.file(act).alone != "" {
 			return nil

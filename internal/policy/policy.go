@@ -18,6 +18,7 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -254,7 +255,7 @@ func (r readyRule) named(act agent.Permission) bool {
 	case r.Tool == act.ToolName || r.Tool == full:
 		return true
 	}
-	return full == "" && r.Decision != event.Allow && looksLikeTool(r.Tool, act.ToolName)
+	return r.Decision != event.Allow && looksLikeTool(r.Tool, cmp.Or(full, act.ToolName))
 }
 
 // looksLikeTool reports whether two names may be those of one tool of an MCP server, in the ways in

@@ -127,3 +127,45 @@ func TestConfinedActOpensAFolder(t *testing.T) {
 		equal(t, "by", last[event.SandboxOpened](r).By, event.DecidedByUser)
 	})
 }
+
+// A call of a user's MCP server that something confined makes is decided once: with the agent's own
+// question about it, whatever the agent calls the tool, or else by one of its own.
+func TestThreat121CallsBesideTheAgent(t *testing.T) {
+	call := func(args string) agent.Permission {
+		return agent.Permission{Kind: agent.KindMCP, Server: "my files", ToolName: "my files-read", Confined: true,
+			Action: "use a tool", Resource: strings.TrimSpace("read " + args)}
+	}
+	play(t, func(r *rig, c *Config) {
+		c.Confined = true
+		r.backend.prompt = func(ctx context.Context, h agent.Host, _ agent.Prompt) error {
+			p := call(`{"path":"a", "n":1}`)
+			p.ToolName, p.Resource = "mcp__my_files__read", `mcp__my_files__read {"n":1,"path":"a"}`
+			answer := func(d event.Decision) {
+				go func() {
+					synctest.Wait()
+					asked := all[event.PermissionRequested](r)
+					_ = r.s.Decide(ctx, asked[len(asked)-1].RequestID, consent.Decision{Decision: d})
+				}()
+			}
+			answer(event.Allow)
+			_, err := h.AskPermission(ctx, p)
+			if r.s.TakeCall(call(`{"path":"b","n":1}`)) {
+				t.Error("another call was taken for the one that was allowed")
+			}
+			if !r.s.TakeCall(call(`{"path":"a", "n":1}`)) || r.s.TakeCall(call(`{"path":"a", "n":1}`)) {
+				t.Error("the call was not allowed once")
+			}
+			for _, d := range []event.Decision{event.Deny, event.Allow} {
+				answer(d)
+				got := r.s.AskCall(ctx, call("{}"))
+				if got.Allowed != (d == event.Allow) || got.By != event.DecidedByUser || r.s.TakeCall(call("")) {
+					t.Errorf("%s: %+v", d, got)
+				}
+			}
+			return err
+		}
+	}, func(r *rig) {
+		r.ask("go")
+		equal(t, "questions", len(all[event.PermissionRequested](r)), 3)
+	})
+}

@@ -105,10 +105,10 @@ func (h *host) AskPermission(ctx context.Context, p agent.Permission) (agent.Ver
 }
 
 // AskHost is [consent.Requests.AskHost]. What the user denies is not offered again as refused.
-func (s *Session) AskHost(ctx context.Context, host, address string) consent.HostAnswer {
+func (s *Session) AskHost(ctx context.Context, host, address string) consent.InsideAnswer {
 	ctx, leave, err := s.join(ctx)
 	if err != nil {
-		return consent.HostAnswer{}
+		return consent.InsideAnswer{}
 	}
 	defer leave()
 	answer := s.requests.AskHost(ctx, host, address)
@@ -118,6 +118,19 @@ func (s *Session) AskHost(ctx context.Context, host, address string) consent.Hos
 		s.turn.knows(event.SandboxRefused{Kind: event.RefusedHost, What: host})
 	}
 	return answer
+}
+
+// TakeCall is [consent.Requests.TakeCall].
+func (s *Session) TakeCall(p agent.Permission) bool { return s.requests.TakeCall(p) }
+
+// AskCall is [consent.Requests.AskCall].
+func (s *Session) AskCall(ctx context.Context, p agent.Permission) consent.InsideAnswer {
+	ctx, leave, err := s.join(ctx)
+	if err != nil {
+		return consent.InsideAnswer{}
+	}
+	defer leave()
+	return s.requests.AskCall(ctx, p, (&host{s: s, intercept: agent.InterceptAsked}).hookBeforeAsking)
 }
 
 // AskUser implements [agent.Host].

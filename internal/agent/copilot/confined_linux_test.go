@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"webchat/internal/agent"
@@ -22,8 +23,8 @@ import (
 )
 
 // confined has the CLI of a configuration confined, with its model as all it reaches, and the user's
-// servers by the door, which run outside.
-func confined(t testing.TB, c *copilot.Config, model *copilottest.Model) {
+// servers by the door, which run outside. calls are those that came to them.
+func confined(t testing.TB, c *copilot.Config, model *copilottest.Model) (calls func() []string) {
 	t.Helper()
 	if err := proc.Confines(); err != nil {
 		t.Skip("nothing can be confined here:", err)
@@ -31,6 +32,14 @@ func confined(t testing.TB, c *copilot.Config, model *copilottest.Model) {
 	scratch := t.TempDir()
 	home := strings.TrimPrefix(c.Env[1], "HOME=")
 	cages, started := map[string]*cage.Cage{}, c.MCPServers
+	var mu sync.Mutex
+	var came []string // guarded by mu
+	passed := func(_ context.Context, act agent.Permission) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		came = append(came, act.ServerCall())
+		return true
+	}
 	c.Answering = func(context.Context) map[string]agent.MCPServer {
 		all := map[string]agent.MCPServer{}
 		for name := range started {
@@ -50,9 +59,15 @@ func confined(t testing.TB, c *copilot.Config, model *copilottest.Model) {
 		}
 		servers := map[string]http.Handler{}
 		for name, m := range started {
-			servers[name] = mcp.Pass(m, workspace, os.Environ(), slog.New(slog.DiscardHandler))
+			servers[name] = mcp.Pass(mcp.PassConfig{Name: name, Server: m, Dir: workspace, Env: os.Environ(), Allow: passed,
+				Logger: slog.New(slog.DiscardHandler)})
 		}
 		return in.Confine(ctx, cmd, cage.Needs{Programs: cmd.Args[:1], Write: []string{cmd.Dir}, Own: []string{cage.HostPort(model.URL())}, Servers: servers})
+	}
+	return func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(came)
 	}
 }
 
@@ -64,7 +79,7 @@ func TestRealConfined(t *testing.T) {
 	cfg := real(t, model)
 	struck := filepath.Join(t.TempDir(), "struck")
 	cfg.MCPServers = map[string]agent.MCPServer{"mine": {Type: "stdio", Command: os.Args[0], Env: map[string]string{"COPILOT_TEST_ROLE": "mcp", "ECHO_FILE": struck}}}
-	confined(t, &cfg, model)
+	calls := confined(t, &cfg, model)
 	other, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -102,8 +117,9 @@ func TestRealConfined(t *testing.T) {
 	_, port, _ := net.SplitHostPort(other.Addr().String())
 	talk(b, false, "hello wordcanary", fmt.Sprintf(`call bash {"command":"(cat %s/secret .env; echo x >%s/new; (exec 3<>/dev/tcp/127.0.0.1/%s) && echo reached; pwd) >seen.txt 2>&1","description":"look"}`, outside, outside, port),
 		`call create {"path":"`+work+`/made.txt","file_text":"made\n"}`, `call mine-echo {"text":"hi"}`)
-	if _, err := os.Stat(struck); err != nil || !slices.ContainsFunc(asked, func(p agent.Permission) bool { return p.Kind == agent.KindMCP }) {
-		t.Errorf("the user's server, which runs outside and is asked about: %v, asked %+v", err, asked)
+	i := slices.IndexFunc(asked, func(p agent.Permission) bool { return p.Kind == agent.KindMCP })
+	if _, err := os.Stat(struck); err != nil || i < 0 || !slices.Equal(calls(), []string{asked[i].ServerCall()}) {
+		t.Errorf("the user's server, which runs outside and is asked about: %v, asked %+v, called %q", err, asked, calls())
 	}
 	seen, err := os.ReadFile(work + "/seen.txt")
 	if text := string(seen); err != nil || strings.Contains(text, "canary") || strings.Contains(text, "reached") || !strings.HasSuffix(text, work+"\n") {
