@@ -145,6 +145,12 @@ func belowData(workspace, dataDir string) (rel string, below bool) {
 	return rel, err == nil && rel != "." && filepath.IsLocal(rel)
 }
 
+// isBelow reports whether a path is a folder or below it.
+func isBelow(name, dir string) bool {
+	rel, err := filepath.Rel(dir, name)
+	return err == nil && filepath.IsLocal(rel)
+}
+
 // policy is what c says about acts in workspace, with webchat's own files private.
 func (o *options) policy(c *config, workspace, dataDir string) *policy.Policy {
 	programs, _ := lookup(o.env, "PATH")
@@ -152,7 +158,7 @@ func (o *options) policy(c *config, workspace, dataDir string) *policy.Policy {
 	if _, below := belowData(workspace, dataDir); !below {
 		own = append(own, dataDir)
 	}
-	git := policy.InheritWhole(o.env, c.keyVariables())
+	git := o.trusted(policy.InheritWhole(o.env, c.keyVariables()), workspace)
 	return policy.New(policy.Config{Rules: c.Permissions, Reading: o.Permissions == string(consent.ModeAsk), Workspace: workspace, Home: o.home(), Path: programs, Asks: []string{displaytools.RunCommand},
 		Tracked: func(name string) bool { return tracked(git, name) },
 		Private: slices.DeleteFunc(own, func(name string) bool { return name == "" }), Secrets: o.secrets(workspace, dataDir)})

@@ -138,9 +138,10 @@ func (o *options) cages(c *config, s sandbox, dir string, kept func(workspace st
 		return nil
 	}
 	home, _ := lookup(o.env, "HOME")
-	git := policy.InheritWhole(o.env, c.keyVariables())
+	whole := policy.InheritWhole(o.env, c.keyVariables())
 	cells := &cages{home: home, folder: filepath.Join(o.shared(dir), agentsFolder)}
 	cells.pass = func(workspace string) map[string]http.Handler {
+		git := o.trusted(whole, workspace)
 		all := map[string]http.Handler{}
 		for name, m := range c.MCPServers {
 			if m.Type == "stdio" {
@@ -153,6 +154,7 @@ func (o *options) cages(c *config, s sandbox, dir string, kept func(workspace st
 		return all
 	}
 	cells.Cages = cage.NewCages(func(workspace string) cage.Config {
+		git := o.trusted(whole, workspace)
 		return cage.Config{Workspace: workspace, Home: home, Env: o.env, Logger: log,
 			Scratch: filepath.Join(dir, confinedFolder), Policy: o.policy(c, workspace, dir),
 			Settings: cage.Settings{Read: c.Sandbox.Read, Write: c.Sandbox.Write, Hosts: c.Sandbox.Hosts},
@@ -171,6 +173,27 @@ func (o *options) cages(c *config, s sandbox, dir string, kept func(workspace st
 			}}
 	})
 	return cells
+}
+
+// trusted returns an environment whose PATH leads to no program in a workspace: agents write there, and
+// what webchat starts itself is not confined.
+func (o *options) trusted(env []string, workspaces ...string) []string {
+	first, _ := o.workspaceDirs() // webchat does not start without
+	workspaces = append(first, workspaces...)
+	in := func(dir string) bool {
+		real, err := filepath.EvalSymlinks(dir)
+		return slices.ContainsFunc(workspaces, func(workspace string) bool {
+			return isBelow(dir, workspace) || err == nil && isBelow(real, workspace)
+		})
+	}
+	env = slices.Clone(env)
+	for i, kv := range env {
+		if list, ok := strings.CutPrefix(kv, "PATH="); ok {
+			dirs := slices.DeleteFunc(filepath.SplitList(list), in)
+			env[i] = "PATH=" + strings.Join(dirs, string(filepath.ListSeparator))
+		}
+	}
+	return env
 }
 
 // nothingKept opens nothing.

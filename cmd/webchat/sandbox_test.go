@@ -2,7 +2,9 @@ package main
 
 import (
 	"log/slog"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,5 +34,27 @@ func TestSandboxOfASession(t *testing.T) {
 	}
 	if got := o.sandboxOf(c, sandbox{mode: sandboxOff}, nil)("claude", work); got.Confined || got.Why != "Switched off by --sandbox off" {
 		t.Errorf("without it: %+v", got)
+	}
+}
+
+// What webchat starts itself is no program of a workspace, which agents could have put there.
+func TestTrustedPath(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	work, other, link := filepath.Join(dir, "work"), filepath.Join(dir, "other"), filepath.Join(dir, "link")
+	for _, name := range []string{work + "/.venv/bin", other + "/bin"} {
+		if err := os.MkdirAll(name, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(work, link); err != nil {
+		t.Fatal(err)
+	}
+	paths := []string{work + "/.venv/bin", link + "/.venv/bin", work, other + "/bin", work + "er", "/usr/bin"}
+	env := []string{"A=1", "PATH=" + strings.Join(paths, string(filepath.ListSeparator))}
+	o := &options{Workspace: []string{work}}
+	want := []string{"A=1", "PATH=" + strings.Join(paths[4:], string(filepath.ListSeparator))}
+	if got := o.trusted(env, other); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 }

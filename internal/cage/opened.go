@@ -150,6 +150,18 @@ func (c *Cage) openHosts() (all []string) {
 	return all
 }
 
+// openWritten are the folders that were opened to be written to.
+func (c *Cage) openWritten() (all []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, o := range c.opened {
+		if o.host == "" && o.as == proc.Writable {
+			all = append(all, o.held.Name())
+		}
+	}
+	return all
+}
+
 // openings are the paths that a tree starts with. What was saved anew since, where no tree writes, is
 // given as it is now.
 func (c *Cage) openings(s *spec) (began []*opening, all []proc.Opening) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -64,13 +65,16 @@ type spec struct {
 	held    []proc.Place
 	links   map[string]string
 	covered []string // what is covered in the workspace
+	written []string // what trees write to, where links lead as they say
 	above   bool     // the workspace is a folder of a repository
 }
 
 // spec decides what a tree gets.
 func (c *Cage) spec(ctx context.Context, private string, n Needs) (*spec, error) {
 	s := &spec{cfg: &c.cfg, private: private, given: map[string]proc.Place{}, links: map[string]string{"/var/tmp": "/tmp"}}
+	s.written = append(c.openWritten(), c.cfg.Workspace)
 	s.give(proc.Writable, slices.Concat(n.Write, s.expanded(c.cfg.Write))...)
+	s.written = slices.AppendSeq(s.written, maps.Keys(s.given))
 	s.place(proc.Place{Path: c.cfg.Workspace, Access: proc.Writable})
 	s.give(proc.Readable, system...)
 	s.give(proc.Readable, slices.Concat(n.Read, s.expanded(c.cfg.Read))...)
@@ -154,8 +158,12 @@ func (s *spec) giveSmall(p string) {
 		return
 	}
 	p = filepath.Clean(p)
+	real, err := filepath.EvalSymlinks(p)
+	if err != nil {
+		return
+	}
 	for _, inner := range []string{s.cfg.Home, s.cfg.Workspace, s.cfg.Scratch} {
-		if isIn(inner, p) {
+		if isIn(inner, p) || isIn(inner, real) {
 			return
 		}
 	}
@@ -208,7 +216,8 @@ func (s *spec) place(p proc.Place) {
 	}
 }
 
-// follow returns where a path leads, and keeps the links that lead there.
+// follow returns where a path leads, and keeps the links that lead there. It follows none that an
+// earlier tree may have made.
 func (s *spec) follow(p string) (string, bool) {
 	links := map[string]string{}
 	at, rest := "/", strings.Split(strings.Trim(filepath.Clean(p), "/"), "/")
@@ -229,7 +238,7 @@ func (s *spec) follow(p string) (string, bool) {
 			continue
 		}
 		to, err := os.Readlink(next)
-		if err != nil {
+		if err != nil || slices.ContainsFunc(s.written, func(dir string) bool { return isIn(next, dir) }) {
 			return "", false
 		}
 		links[next] = to

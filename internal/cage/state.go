@@ -27,8 +27,8 @@ type State struct {
 // giveProgram gives a program, and where it leads, each with what lies beside it, and the whole of
 // the node_modules it is in; of a folder that holds the user's, the file alone.
 func (s *spec) giveProgram(p string) {
-	real, err := filepath.EvalSymlinks(p)
-	if err != nil {
+	real, ok := s.follow(filepath.Clean(p))
+	if !ok {
 		return
 	}
 	for _, file := range []string{p, real} {
