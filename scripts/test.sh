@@ -51,6 +51,10 @@ $go build -o "$report" ./scripts/report
 # Below the race detector each program waits a second before it ends, and tests start hundreds.
 export GORACE=atexit_sleep_ms=0
 
+# What stands in for agents, and the helpers of processes, are not watched: see internal/e2e/standin.
+export WEBCHAT_STANDIN="$PWD/bin/standin"
+$go build -o "$WEBCHAT_STANDIN" ./internal/e2e/standin/plain
+
 # make check vets all, as each system.
 echo "testing"
 # shellcheck disable=SC2086

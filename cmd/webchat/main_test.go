@@ -1,21 +1,17 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
 
-	"webchat/internal/agent/acp/acptest"
-	"webchat/internal/agent/autohand/autohandtest"
-	"webchat/internal/proc"
+	"webchat/internal/e2e/standin"
 )
 
 // checked fails when the tests of this process leave a goroutine behind.
@@ -64,15 +60,7 @@ func httpClient() {
 }
 
 func TestMain(m *testing.M) {
-	proc.Main()
 	hooked(os.Args[1:])
-	switch filepath.Base(os.Args[0]) { // see TestScript
-	case "autohand":
-		autohandtest.Main(cmp.Or(os.Getenv("AUTOHAND_MANNER"), "polite"))
-		return
-	case "acp-agent":
-		acptest.Main("polite")
-		return
-	}
+	standin.Main()
 	testscript.Main(checked{m}, map[string]func(){"webchat": main, "http-client": httpClient, "mcp-client": mcpClientOfTests, "key-proxy": keyProxyOfTests})
 }

@@ -87,6 +87,10 @@ var ours = map[string][]string{
 	"internal/e2e/witness":   {},                     // tests only: what clients of a server under test see
 	// tests only: the whole program, killed and cut off at random instants
 	"internal/e2e/chaos": {"internal/store", "internal/page/pagetest"},
+	// tests only: what they start as the other side
+	"internal/e2e/standin": {"internal/agent/acp/acptest", "internal/agent/autohand", "internal/agent/autohand/autohandtest",
+		"internal/agent/copilot/copilottest", "internal/proc"},
+	"internal/e2e/standin/plain": {"internal/e2e/standin"},
 	// tests only: several of them behind one nginx, on one database
 	"internal/e2e/cluster": {},
 	"cmd/webchat":          {"*"}, // the command: it wires everything, and nothing imports it
@@ -157,6 +161,6 @@ var forTests = []string{
 // not know them.
 var standardRefused = map[string][]string{
 	"net/http": {"internal/session", "internal/contain", "internal/event", "internal/agent", "internal/sessions", "internal/eventlog", "internal/consent", "internal/page", "internal/displaytools", "internal/store", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/terminal"},
-	"os/exec":  {"*", "-internal/proc", "-internal/e2e/proxy", "-internal/agent/autohand/autohandtest", "-internal/store/postgrestest"}, // only proc starts processes
-	"flag":     {"*"},                                                                                                                   // kong reads the command line
+	"os/exec":  {"*", "-internal/proc", "-internal/e2e/proxy", "-internal/agent/autohand/autohandtest", "-internal/agent/copilot/copilottest", "-internal/store/postgrestest"}, // only proc starts processes
+	"flag":     {"*"},                                                                                                                                                          // kong reads the command line
 }

@@ -109,7 +109,7 @@ type tree struct {
 }
 
 func startTree(path string, c Command, files []*os.File) (*tree, error) {
-	self, err := selfPath()
+	self, err := helperPath()
 	if err != nil {
 		return nil, err
 	}

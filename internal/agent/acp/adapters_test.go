@@ -21,6 +21,7 @@ import (
 	"webchat/internal/agent/acp"
 	"webchat/internal/agent/agenttest"
 	"webchat/internal/canary/scripted"
+	"webchat/internal/e2e/standin"
 	"webchat/internal/event"
 	"webchat/internal/policy"
 )
@@ -228,7 +229,7 @@ func TestRealClaudeAsksBeforeItReads(t *testing.T) {
 		with(c)
 		c.Env = append(c.Env, "ENABLE_TOOL_SEARCH=false") // the model is offered all tools at once
 		c.Servers = func(context.Context) map[string]agent.MCPServer {
-			return map[string]agent.MCPServer{"pad": {Type: "stdio", Command: os.Args[0], Env: map[string]string{"MCP_STANDIN": struck, "GORACE": "atexit_sleep_ms=0"}}}
+			return map[string]agent.MCPServer{"pad": {Type: "stdio", Command: standin.Program(t), Env: map[string]string{"STRIKE_FILE": struck, "GORACE": "atexit_sleep_ms=0"}}}
 		}
 	}, func(h *agenttest.Host) {
 		h.Permit = func(agent.Permission) agent.Verdict {

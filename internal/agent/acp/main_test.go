@@ -10,47 +10,23 @@ import (
 	"testing"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/goleak"
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/acp"
-	"webchat/internal/agent/acp/acptest"
 	"webchat/internal/agent/agenttest"
+	"webchat/internal/e2e/standin"
 	webmcp "webchat/internal/mcp"
-	"webchat/internal/proc"
 )
 
 func TestMain(m *testing.M) {
-	proc.Main()
-	if manner := os.Getenv("ACP_STANDIN"); manner != "" {
-		acptest.Main(manner)
-		return
-	}
+	standin.Main()
 	if os.Getenv("ACP_WHERE") != "" { // a server that says where it runs, and with what
 		dir, _ := os.Getwd()
 		fmt.Printf("%q %q", dir, os.Args[1:])
 		return
 	}
-	if file := os.Getenv("MCP_STANDIN"); file != "" {
-		strange(file)
-		return
-	}
 	goleak.VerifyTestMain(m)
-}
-
-// strange is an MCP server that is not the session's, on standard input and output. Each
-// call of its tool leaves a file.
-func strange(file string) {
-	s := mcp.NewServer(&mcp.Implementation{Name: "strange", Version: "1"}, nil)
-	mcp.AddTool(s, &mcp.Tool{Name: "strike", Description: "Strikes."}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "Struck."}}}, nil, os.WriteFile(file, nil, 0o600)
-	})
-	mcp.AddTool(s, &mcp.Tool{Name: "peek", Description: "Peeks.", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}},
-		func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
-			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "Peeked."}}}, nil, os.WriteFile(file, nil, 0o600)
-		})
-	_ = s.Run(context.Background(), &mcp.StdioTransport{}) // until its client goes
 }
 
 // lender is a real MCP server with the display tools.
@@ -77,10 +53,10 @@ func lender(t *testing.T) agent.Lender {
 	}
 }
 
-// newBackend drives this very test binary as an agent.
+// newBackend drives a stand-in as an agent.
 func newBackend(t *testing.T, manner string, with func(*acp.Config)) *acp.Backend {
 	t.Helper()
-	p := acp.Preset{Title: "Stand-in", Command: []string{os.Args[0]}, Mode: "ask", Asks: []string{"ask", "plan"},
+	p := acp.Preset{Title: "Stand-in", Command: []string{standin.Program(t)}, Mode: "ask", Asks: []string{"ask", "plan"},
 		Failures: []string{"Error: ", "API Error: "}, Notices: []string{"Info: ", "Warning: "}}
 	c := acp.Config{Preset: p, Name: "stand-in", Lend: lender(t), Home: t.TempDir(),
 		Env: []string{"ACP_STANDIN=" + manner, "PATH=" + os.Getenv("PATH"), "ACP_OFFERED=" + t.TempDir() + "/offered", "GORACE=atexit_sleep_ms=0"}}

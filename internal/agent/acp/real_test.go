@@ -14,6 +14,7 @@ import (
 	"webchat/internal/agent/acp"
 	"webchat/internal/agent/agenttest"
 	"webchat/internal/agent/copilot/copilottest"
+	"webchat/internal/e2e/standin"
 	"webchat/internal/event"
 )
 
@@ -107,8 +108,8 @@ func TestRealCopilot(t *testing.T) {
 func TestRealThreat88AServerOfTheSameNameIsAskedAbout(t *testing.T) {
 	model := copilottest.New(t)
 	home, struck := t.TempDir(), filepath.Join(t.TempDir(), "struck")
-	servers, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"webchat": map[string]any{"type": "local", "command": os.Args[0], "args": []string{},
-		"env": map[string]string{"MCP_STANDIN": struck, "GORACE": "atexit_sleep_ms=0"}, "tools": []string{"*"}}}})
+	servers, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"webchat": map[string]any{"type": "local", "command": standin.Program(t), "args": []string{},
+		"env": map[string]string{"STRIKE_FILE": struck, "GORACE": "atexit_sleep_ms=0"}, "tools": []string{"*"}}}})
 	if err == nil {
 		err = os.MkdirAll(filepath.Join(home, ".copilot"), 0o700)
 	}

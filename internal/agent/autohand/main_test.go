@@ -3,7 +3,6 @@ package autohand_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,24 +16,12 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/agent/agenttest"
 	"webchat/internal/agent/autohand"
-	"webchat/internal/agent/autohand/autohandtest"
+	"webchat/internal/e2e/standin"
 	"webchat/internal/mcp"
-	"webchat/internal/proc"
 )
 
 func TestMain(m *testing.M) {
-	proc.Main()
-	if len(os.Args) == 3 && os.Args[1] == "agent-hook" {
-		if err := autohand.Forward(os.Args[2], os.Stdin, os.Stdout); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(2)
-		}
-		return
-	}
-	if manner := os.Getenv("AUTOHAND_STANDIN"); manner != "" {
-		autohandtest.Main(manner)
-		return
-	}
+	standin.Main()
 	goleak.VerifyTestMain(m)
 }
 
@@ -66,7 +53,7 @@ const settings = `{"provider":"custom:fake","customProviders":{"fake":{"id":"fak
  "permissions":{"mode":"unrestricted","allowList":["run_command:*"]},"hooks":{"enabled":true,"hooks":[{"event":"pre-tool","command":"touch /tmp/no"}]},
  "mcp":{"servers":[{"name":"other","transport":"stdio","command":"touch"}]},"ui":{"autoConfirm":true}}`
 
-// newBackend drives this very test binary as the CLI.
+// newBackend drives a stand-in as the CLI.
 func newBackend(t *testing.T, manner string, with func(*autohand.Config)) (b *autohand.Backend, offered string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -75,7 +62,8 @@ func newBackend(t *testing.T, manner string, with func(*autohand.Config)) (b *au
 		t.Fatal(err)
 	}
 	offered = filepath.Join(dir, "offered")
-	c := autohand.Config{Path: os.Args[0], Home: filepath.Join(dir, "agents"), Settings: mine, Lend: lender(t), Hook: []string{os.Args[0], "agent-hook"},
+	other := standin.Program(t)
+	c := autohand.Config{Path: other, Home: filepath.Join(dir, "agents"), Settings: mine, Lend: lender(t), Hook: []string{other, "agent-hook"},
 		Env: []string{"AUTOHAND_STANDIN=" + manner, "PATH=" + os.Getenv("PATH"), "AUTOHAND_OFFERED=" + offered, "GORACE=atexit_sleep_ms=0", "CI=true", "HOME=" + dir}}
 	if with != nil {
 		with(&c)

@@ -18,6 +18,7 @@ import (
 	"webchat/internal/agent/copilot"
 	"webchat/internal/agent/copilot/copilottest"
 	"webchat/internal/cage"
+	"webchat/internal/e2e/standin"
 	"webchat/internal/mcp"
 	"webchat/internal/proc"
 )
@@ -78,7 +79,7 @@ func TestRealConfined(t *testing.T) {
 	model := copilottest.New(t)
 	cfg := real(t, model)
 	struck := filepath.Join(t.TempDir(), "struck")
-	cfg.MCPServers = map[string]agent.MCPServer{"mine": {Type: "stdio", Command: os.Args[0], Env: map[string]string{"COPILOT_TEST_ROLE": "mcp", "ECHO_FILE": struck}}}
+	cfg.MCPServers = map[string]agent.MCPServer{"mine": {Type: "stdio", Command: standin.Program(t), Env: map[string]string{"COPILOT_TEST_ROLE": "mcp", "ECHO_FILE": struck}}}
 	calls := confined(t, &cfg, model)
 	other, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

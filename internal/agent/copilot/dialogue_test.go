@@ -21,6 +21,7 @@ import (
 	"webchat/internal/agent/agenttest"
 	"webchat/internal/agent/copilot"
 	"webchat/internal/agent/copilot/cli"
+	"webchat/internal/e2e/standin"
 	"webchat/internal/event"
 	"webchat/internal/proc"
 )
@@ -35,10 +36,7 @@ func scripted(t testing.TB, script []byte) (c copilot.Config, dir string) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	me, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	me := standin.Program(t)
 	binary := filepath.Join(dir, cli.BinaryName())
 	if os.Link(me, binary) != nil { // another file system
 		copyFile(t, me, binary)
@@ -91,14 +89,23 @@ func answers(t testing.TB, dir string) (results []string) {
 	return results
 }
 
-func logged(t testing.TB, dir string) (all []rpcMessage) {
+// message is one that came to the stand-in.
+type message struct {
+	ID     json.RawMessage `json:"id,omitempty"`
+	Method string          `json:"method,omitempty"`
+	Params json.RawMessage `json:"params,omitempty"`
+	Result json.RawMessage `json:"result,omitempty"`
+	Error  json.RawMessage `json:"error,omitempty"`
+}
+
+func logged(t testing.TB, dir string) (all []message) {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(dir, "log"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(string(b)) {
-		var m rpcMessage
+		var m message
 		if err := json.Unmarshal([]byte(line), &m); err != nil {
 			t.Fatal(err)
 		}

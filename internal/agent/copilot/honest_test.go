@@ -22,6 +22,7 @@ import (
 	"webchat/internal/agent/copilot/cli"
 	"webchat/internal/agent/copilot/copilottest"
 	"webchat/internal/displaytools"
+	"webchat/internal/e2e/standin"
 	"webchat/internal/event"
 	"webchat/internal/outputs"
 	"webchat/internal/released"
@@ -169,10 +170,7 @@ func TestRealServer(t *testing.T) {
 		return web.URL
 	}
 	of := func(*http.Request) *mcp.Server { return remote }
-	me, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	me := standin.Program(t)
 	h := newHouse(t, func(c *copilot.Config) {
 		c.MCPServers = map[string]agent.MCPServer{
 			"echo": {Type: "stdio", Command: me, Env: map[string]string{"COPILOT_TEST_ROLE": "mcp", "ECHO_MARK": "from the server"}},

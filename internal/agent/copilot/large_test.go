@@ -11,6 +11,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/copilot"
+	"webchat/internal/e2e/standin"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/outputs"
@@ -46,10 +47,7 @@ func (h *house) whole(r eventlog.TurnResult) (string, outputs.Meta) {
 // A result that is too large for the model is a card that opens whole, and the model is
 // sent to tools that exist, not to a file and view.
 func TestRealLargeResults(t *testing.T) {
-	me, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	me := standin.Program(t)
 	h := newHouse(t, func(c *copilot.Config) {
 		c.MCPServers = map[string]agent.MCPServer{"echo": {Type: "stdio", Command: me, Env: map[string]string{"COPILOT_TEST_ROLE": "mcp"}}}
 	})

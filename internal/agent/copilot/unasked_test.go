@@ -9,6 +9,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/agent/copilot"
 	"webchat/internal/consent"
+	"webchat/internal/e2e/standin"
 	"webchat/internal/event"
 	"webchat/internal/policy"
 	"webchat/internal/session"
@@ -20,7 +21,7 @@ import (
 func TestRealThreat113ToolsThatSayTheyOnlyRead(t *testing.T) {
 	struck := filepath.Join(t.TempDir(), "struck")
 	h := newHouseIn(t, t.TempDir(), consent.ModeAsk, func(c *copilot.Config) {
-		c.MCPServers = map[string]agent.MCPServer{"pad": {Type: "stdio", Command: self(t), Env: map[string]string{"COPILOT_TEST_ROLE": "mcp", "ECHO_FILE": struck}}}
+		c.MCPServers = map[string]agent.MCPServer{"pad": {Type: "stdio", Command: standin.Program(t), Env: map[string]string{"COPILOT_TEST_ROLE": "mcp", "ECHO_FILE": struck}}}
 	})
 	h.stop()
 	h.rules = []policy.Rule{{Tool: "pad-peek", Decision: event.Deny}, {Tool: "pad-echo", Decision: event.Allow}, {Tool: "list_agents", Decision: event.Deny}}

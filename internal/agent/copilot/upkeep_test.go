@@ -3,7 +3,6 @@ package copilot_test
 import (
 	"context"
 	"errors"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"webchat/internal/agent/copilot"
 	"webchat/internal/agent/copilot/copilottest"
 	"webchat/internal/consent"
+	"webchat/internal/e2e/standin"
 	"webchat/internal/event"
 	"webchat/internal/session"
 )
@@ -176,7 +176,7 @@ func TestRealClear(t *testing.T) {
 func TestRealInside(t *testing.T) {
 	dir := plant(t, "AGENTS.md: Always answer briefly, and name the file you are talking about.", ".github/copilot-instructions.md: Be kind.")
 	h := newHouseIn(t, dir, consent.ModeAllow, func(c *copilot.Config) {
-		c.MCPServers = map[string]agent.MCPServer{"echo": {Type: "stdio", Command: self(t), Env: map[string]string{"COPILOT_TEST_ROLE": "mcp"}}, "gone": {Type: "stdio", Command: "/nowhere/at/all"}}
+		c.MCPServers = map[string]agent.MCPServer{"echo": {Type: "stdio", Command: standin.Program(t), Env: map[string]string{"COPILOT_TEST_ROLE": "mcp"}}, "gone": {Type: "stdio", Command: "/nowhere/at/all"}}
 	})
 	s := h.session()
 	all, err := s.Inside(t.Context())
@@ -226,14 +226,4 @@ func TestRealSlashesAreText(t *testing.T) {
 	if got := s.Choices(t.Context()).Model; got != "fake-1" {
 		t.Errorf("the model is %q", got)
 	}
-}
-
-// self is this test binary, which is also an MCP server.
-func self(t *testing.T) string {
-	t.Helper()
-	name, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return name
 }

@@ -22,8 +22,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"webchat/internal/agent/acp/acptest"
-	"webchat/internal/proc"
+	"webchat/internal/e2e/standin"
 )
 
 var (
@@ -33,11 +32,7 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	proc.Main() // a server in this process runs commands, too
-	if manner := os.Getenv("ACP_STANDIN"); manner != "" {
-		acptest.Main(manner)
-		return
-	}
+	standin.Main() // a server in this process runs commands, too
 	os.Exit(run(m))
 }
 

@@ -1,4 +1,4 @@
-package copilot_test
+package copilottest
 
 import (
 	"encoding/json"

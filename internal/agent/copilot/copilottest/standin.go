@@ -1,4 +1,4 @@
-package copilot_test
+package copilottest
 
 import (
 	"bufio"
@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -16,8 +17,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// standIn is a scripted GitHub Copilot CLI: this test binary under the name
-// copilot, with its script in a file beside it. It speaks the protocol of
+// standIn is a scripted GitHub Copilot CLI: a program that calls [Main] under the
+// name copilot, with its script in a file beside it. It speaks the protocol of
 // version 1.0.102 and behaves as that does between the lines of the script.
 //
 // The script is a txtar file. The file "connect" holds the answer to connect;
@@ -79,8 +80,8 @@ type rpcMessage struct {
 	Error   json.RawMessage `json:"error,omitempty"`
 }
 
-// beStandIn is main of the stand-in.
-func beStandIn() {
+// Main is main of the stand-in.
+func Main() {
 	dir := filepath.Dir(os.Args[0])
 	s := &standIn{dir: dir, script: map[string]string{}, sessions: map[string]*standInSession{}, waiting: map[string]chan json.RawMessage{}}
 	a, err := txtar.ParseFile(filepath.Join(dir, "script"))
@@ -126,6 +127,14 @@ func beStandIn() {
 			continue
 		}
 		s.handle(m)
+	}
+}
+
+// startSleeper starts what a CLI that is killed would leave behind.
+func startSleeper(pidFile string) {
+	c := exec.Command("sleep", "600")
+	if c.Start() == nil {
+		_ = os.WriteFile(pidFile, []byte(strconv.Itoa(c.Process.Pid)), 0o600)
 	}
 }
 

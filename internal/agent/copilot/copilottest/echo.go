@@ -1,4 +1,4 @@
-package copilot_test
+package copilottest
 
 import (
 	"bufio"
@@ -7,10 +7,10 @@ import (
 	"os"
 )
 
-// beServer is a tiny server of the Model Context Protocol on standard input and
+// Echo is main of a tiny server of the Model Context Protocol on standard input and
 // output: one JSON message per line, and two tools that echo their input, of which one says that it
 // only reads. Both make the file that ECHO_FILE names.
-func beServer() {
+func Echo() {
 	in := bufio.NewScanner(os.Stdin)
 	in.Buffer(nil, 1<<20)
 	for in.Scan() {
