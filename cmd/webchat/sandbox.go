@@ -26,10 +26,6 @@ import (
 	"webchat/internal/session"
 )
 
-// autoConfines is whether --sandbox auto confines where it can. It does once what the sandbox
-// refuses is asked about.
-const autoConfines = false
-
 // Words of --sandbox.
 const (
 	sandboxAuto    = "auto"
@@ -79,19 +75,15 @@ type sandbox struct {
 
 // on reports whether commands are confined.
 func (s sandbox) on() bool {
-	return s.support.Confines() && (s.mode == sandboxRequire || s.mode == sandboxAuto && autoConfines)
+	return s.mode != sandboxOff && s.support.Confines()
 }
 
 // why says why nothing is confined, and what helps.
 func (s sandbox) why() cage.Support {
-	const remedy = "Start webchat with --sandbox require."
-	switch {
-	case s.mode == sandboxOff:
-		return cage.Support{Why: "Switched off by --sandbox off", Remedy: remedy}
-	case !s.support.Confines():
-		return s.support
+	if s.mode == sandboxOff {
+		return cage.Support{Why: "Switched off by the setting sandbox: off", Remedy: "Start webchat with --sandbox auto."}
 	}
-	return cage.Support{Why: "Switched off: --sandbox auto confines nothing yet", Remedy: remedy}
+	return s.support
 }
 
 // sandbox says what confines commands: the flag and the variable decide before the file.

@@ -32,7 +32,7 @@ func TestSandboxOfASession(t *testing.T) {
 	if got := shape(mcp.BackendName, work); got.Confined || got.Why == "" {
 		t.Errorf("another program's: %+v", got)
 	}
-	if got := o.sandboxOf(c, sandbox{mode: sandboxOff}, nil)("claude", work); got.Confined || got.Why != "Switched off by --sandbox off" {
+	if got := o.sandboxOf(c, sandbox{mode: sandboxOff}, nil)("claude", work); got.Confined || got.Why != "Switched off by the setting sandbox: off" {
 		t.Errorf("without it: %+v", got)
 	}
 }

@@ -97,6 +97,7 @@ func scripts(t *testing.T, dir string) testscript.Params {
 			e.Setenv("WEBCHAT_LISTEN", "localhost:0")
 			e.Setenv("WEBCHAT_NO_OPEN", "true")
 			e.Setenv("WEBCHAT_BACKEND", "offline") // whatever is installed on this machine
+			e.Setenv("WEBCHAT_SANDBOX", "off")     // and whatever its kernel can
 			e.Setenv("MODEL_URL", honest.URL())
 			e.Setenv("AUTOHAND", filepath.Join(e.WorkDir, "cli", "autohand"))
 			e.Setenv("CLI", filepath.Join(e.WorkDir, "cli")) // other agents' stand-ins

@@ -12,6 +12,7 @@ import (
 	"webchat/internal/agent/copilot/copilottest"
 	"webchat/internal/displaytools"
 	"webchat/internal/event"
+	"webchat/internal/session"
 	"webchat/internal/tokens"
 )
 
@@ -122,8 +123,9 @@ func TestFinalIsCheap(t *testing.T) {
 	}
 	// What the ledger counts has the sentence of the system message, too. The documents say the same.
 	added := copilot.Added(displaytools.Specs())
+	confined := copilot.Added(append(displaytools.Specs(), session.AccessSpec)) - added
 	for file, words := range map[string]string{
-		"README.md":      fmt.Sprintf("a sentence about them are %d tokens of each call", added),
+		"README.md":      fmt.Sprintf("a sentence about them are %d tokens of each call (%d more where agents are confined)", added, confined),
 		"docs/MODELS.md": fmt.Sprintf("a sentence about them add %d tokens to each call of the Copilot CLI, and so %d to", added, 2*added),
 	} {
 		text, err := os.ReadFile(filepath.Join("../../..", file))

@@ -142,7 +142,7 @@ func start(t testing.TB, flags ...string) *site {
 func (s *site) up(listen string) {
 	s.t.Helper()
 	s.log = &lockedBuffer{}
-	s.cmd = exec.Command(binary, append([]string{"serve", "--no-open", "--backend", "offline", "--data-dir", s.data,
+	s.cmd = exec.Command(binary, append([]string{"serve", "--no-open", "--backend", "offline", "--sandbox", "off", "--data-dir", s.data,
 		"--workspace", s.workspace, "--listen", listen}, s.flags...)...)
 	s.cmd.Stderr = s.log
 	out, err := s.cmd.StdoutPipe()

@@ -39,7 +39,7 @@ func run(m *testing.M) int {
 }
 
 // patience is how long is waited for what has to come.
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 // server is the program with a data folder that outlives it.
 type server struct {
@@ -82,7 +82,7 @@ func (s *server) up() time.Duration {
 	s.t.Helper()
 	began := time.Now()
 	s.log = &witness.Logs{}
-	s.cmd = exec.Command(binary, append([]string{"serve", "--no-open", "--backend", "offline", "--listen", s.listen,
+	s.cmd = exec.Command(binary, append([]string{"serve", "--no-open", "--backend", "offline", "--sandbox", "off", "--listen", s.listen,
 		"--data-dir", s.data, "--workspace", s.workspace}, s.flags...)...)
 	s.cmd.Stderr = s.log
 	out, err := s.cmd.StdoutPipe()
