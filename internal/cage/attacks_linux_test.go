@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -33,6 +34,22 @@ type scene struct {
 	Abstract        string
 	Segment         int // of System V memory
 	Confined        bool
+}
+
+// eachThread tries something with the threads of the helper, until it goes well with one.
+func eachThread(try func(tid int) error) func(*scene) error {
+	return func(*scene) error {
+		list, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", os.Getppid()))
+		for _, d := range list {
+			tid, bad := strconv.Atoi(d.Name())
+			if bad == nil {
+				if err = try(tid); err == nil {
+					return nil
+				}
+			}
+		}
+		return err
+	}
 }
 
 // outcome is what an attack is expected to come to.
@@ -248,6 +265,21 @@ var onProcesses = []attack{
 		_, err := unix.ProcessVMReadv(s.Other, []unix.Iovec{{Base: &b[0], Len: 8}}, []unix.RemoteIovec{{Base: at, Len: 8}}, 0)
 		return err
 	}, nil},
+	{"signal a thread of the helper", skipped, held, eachThread(func(tid int) error { return unix.Kill(tid, 0) }), nil},
+	{"signal a thread of the helper by both names", skipped, held,
+		eachThread(func(tid int) error { return unix.Tgkill(os.Getppid(), tid, 0) }), nil},
+	{"signal a thread of the helper by its folder", skipped, held, eachThread(func(tid int) error {
+		fd, err := unix.Open(fmt.Sprintf("/proc/%d", tid), unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return err
+		}
+		defer unix.Close(fd)
+		return unix.PidfdSendSignal(fd, 0, nil, 0)
+	}), nil},
+	{"have a thread of the helper signalled by a file", skipped, held, eachThread(func(tid int) error {
+		owner := [2]int32{0, int32(tid)} // F_OWNER_TID
+		return calls(unix.SYS_FCNTL, 0, unix.F_SETOWN_EX, uintptr(unsafe.Pointer(&owner)))
+	}), nil},
 	{"read the helper's root", skipped, held, func(*scene) error { _, err := os.ReadDir(fmt.Sprintf("/proc/%d/root", os.Getppid())); return err }, nil},
 	{"attach another's memory segment", lands, held, func(s *scene) error {
 		at, _, errno := unix.Syscall(unix.SYS_SHMAT, uintptr(s.Segment), 0, unix.SHM_RDONLY)

@@ -129,7 +129,8 @@ var refusedSockets = []uint32{unix.AF_VSOCK, unix.AF_ALG, unix.AF_KEY, unix.AF_X
 
 const newNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
 
-func callFilter(machine uint32) []bpf.Instruction {
+// callFilter is what the calls of a tree are held to, which is started from a thread.
+func callFilter(machine, thread uint32) []bpf.Instruction {
 	load := func(off uint32) bpf.Instruction { return bpf.LoadAbsolute{Off: off, Size: 4} }
 	is := func(v uint32, skipElse uint8) bpf.Instruction {
 		return bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: v, SkipTrue: skipElse}
@@ -148,6 +149,14 @@ func callFilter(machine uint32) []bpf.Instruction {
 	}
 	p = append(p, is(unix.SYS_IOCTL, 5), load(callArg+8), bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.TIOCSTI, SkipTrue: 1},
 		is(unix.TIOCLINUX, 1), ret(callRefused), ret(callAllowed))
+	// A signal to the thread would be one to the helper, and the kernel takes the thread for one of
+	// the tree's. Who only has a descriptor cannot be looked at; programs fall back to the others.
+	p = append(p, is(unix.SYS_PIDFD_SEND_SIGNAL, 1), ret(callUnknown))
+	for _, call := range []struct{ number, arg uint32 }{{unix.SYS_KILL, 0}, {unix.SYS_TKILL, 0},
+		{unix.SYS_RT_SIGQUEUEINFO, 0}, {unix.SYS_TGKILL, 8}, {unix.SYS_RT_TGSIGQUEUEINFO, 8}} {
+		p = append(p, is(call.number, 4), load(callArg+call.arg), is(thread, 1), ret(callRefused), ret(callAllowed))
+	}
+	p = append(p, is(unix.SYS_FCNTL, 4), load(callArg+8), is(unix.F_SETOWN_EX, 1), ret(callRefused), ret(callAllowed))
 	// Limits of another process of the user, which could end it by them.
 	p = append(p, is(unix.SYS_PRLIMIT64, 8), load(callArg), bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: 4},
 		load(callArg+16), bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: 0, SkipTrue: 3}, load(callArg+20), bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: 0, SkipTrue: 1},
@@ -164,7 +173,7 @@ func filterCalls() error {
 	if !ok {
 		return fmt.Errorf("not known for %s", runtime.GOARCH)
 	}
-	raw, err := bpf.Assemble(callFilter(machine))
+	raw, err := bpf.Assemble(callFilter(machine, uint32(unix.Gettid())))
 	if err != nil {
 		return err
 	}
