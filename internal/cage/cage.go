@@ -164,6 +164,10 @@ func New(c Config) (*Cage, error) {
 	if real == "/" {
 		return nil, errors.New("confine: the workspace is the whole machine; open a folder of it")
 	}
+	if home, err := filepath.EvalSymlinks(c.Home); err == nil && isIn(home, real) {
+		return nil, fmt.Errorf("confine: the workspace %s is or holds your home folder, where too many files run "+
+			"by themselves to be held; open a folder of it, or start webchat with --sandbox off", real)
+	}
 	c.Workspace = real
 	if c.Policy == nil {
 		c.Policy = policy.New(policy.Config{Workspace: real, Home: c.Home})

@@ -297,12 +297,11 @@ func (c *Cage) parts(p string) (all []string) {
 	}
 	instructs, unread, below := false, false, "\x00"
 	_ = filepath.WalkDir(p, func(at string, d fs.DirEntry, err error) error {
-		rel, bad := filepath.Rel(c.cfg.Workspace, at)
 		switch {
 		case err != nil:
 			unread = true
-		case bad != nil || at == p:
-		case policy.IsLater(filepath.ToSlash(rel), policy.Instructs):
+		case at == p:
+		case policy.IsLater(filepath.ToSlash(at), policy.Instructs):
 			if instructs = true; d.IsDir() {
 				below = at
 			}

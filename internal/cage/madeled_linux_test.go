@@ -2,6 +2,8 @@ package cage
 
 import (
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -51,5 +53,30 @@ func TestThreat119WhatWasThereIsMadeAnew(t *testing.T) {
 	in("echo evil >.yarnrc.yml; mkdir x; echo evil >x/tasks.json; mv x .vscode")
 	if got := h.look(Look{}); got != ".vscode .yarnrc.yml" {
 		t.Errorf("what was removed outside was made, and %q was held", got)
+	}
+}
+
+// A workspace that is a folder of settings is known by its place, and none is or holds the user's
+// folder, where what runs by itself has too many names.
+func TestWorkspaceThatIsSettings(t *testing.T) {
+	h := newHolder(t, ".config/fish/config.fish", ".config/other/x")
+	h.Workspace, h.work = h.home+"/.config", h.home+"/.config"
+	var err error
+	if h.c, err = New(h.Config); err != nil {
+		t.Fatal(err)
+	}
+	in, _ := h.begin()
+	in("echo evil >fish/config.fish; mkdir autostart; echo evil >autostart/x.desktop; echo 1 >other/x")
+	if got := h.look(Look{}); got != "autostart" {
+		t.Errorf("%q was held", got)
+	}
+	if got := h.outside("cat fish/config.fish other/x"); got != ".config/fish/config.fish1" {
+		t.Errorf("%q is there", got)
+	}
+	for _, workspace := range []string{h.home, filepath.Dir(h.home)} {
+		h.Workspace = workspace
+		if _, err := New(h.Config); err == nil || !strings.Contains(err.Error(), "home folder") {
+			t.Errorf("%s: %v", workspace, err)
+		}
 	}
 }

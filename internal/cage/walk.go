@@ -81,7 +81,7 @@ func (w *walker) read(dir, workspace string) ([]entry, error) {
 			e.held = gitFolder
 		case e.folder && isDependencies(e.name):
 			e.held = dependencies
-		case policy.IsLater(filepath.ToSlash(rel), policy.Runs):
+		case policy.IsLater(filepath.ToSlash(filepath.Join(dir, e.name)), policy.Runs): // ~/.config may be the workspace
 			e.held = later
 		case policy.Sensitive(rel) || e.folder && policy.Sensitive(rel+"/x.go"):
 			e.held = sensitive
