@@ -15,6 +15,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -121,7 +122,11 @@ func (c client) turn(out io.Writer, session, after, prompt string) (last string,
 				return false, err
 			}
 			fmt.Fprintf(out, "%s asks to %s: %s\n", p.Tool, p.Action, p.Resource)
-			return false, c.post("/api/sessions/"+session+"/permissions/"+p.RequestID, map[string]string{"decision": "allow"}, nil)
+			err := c.post("/api/sessions/"+session+"/permissions/"+p.RequestID, map[string]string{"decision": "allow"}, nil)
+			if errors.Is(err, errConflict) {
+				return false, nil // a rule, a grant or the sandbox decided it
+			}
+			return false, err
 		case "hook_invoked":
 			var h hookInvoked
 			if err := json.Unmarshal(e.Data, &h); err != nil {
@@ -139,6 +144,12 @@ func (c client) turn(out io.Writer, session, after, prompt string) (last string,
 			if answered { // what it says of it: this client needs no more
 				return true, nil
 			}
+		case "error":
+			var failed struct{ Message string }
+			if err := json.Unmarshal(e.Data, &failed); err != nil {
+				return false, err
+			}
+			return true, errors.New(failed.Message)
 		default:
 			fmt.Fprintln(out, e.Type)
 		}
@@ -232,11 +243,17 @@ func (c client) post(path string, body, result any) error {
 	return json.NewDecoder(res.Body).Decode(result)
 }
 
+// errConflict is the answer 409.
+var errConflict = errors.New("the server refused")
+
 // refusal is what the server says of a request that it refuses.
 func refusal(res *http.Response) error {
 	var said struct{ Error string }
 	if err := json.NewDecoder(res.Body).Decode(&said); err != nil || said.Error == "" {
 		return fmt.Errorf("the server answered %s", res.Status)
+	}
+	if res.StatusCode == http.StatusConflict {
+		return fmt.Errorf("%w: %s", errConflict, said.Error)
 	}
 	return fmt.Errorf("the server refused: %s", said.Error)
 }
