@@ -99,7 +99,7 @@ func (d *door) asks(ctx context.Context, host, port string) (allowed bool, why s
 		return false, nearMachine
 	case d.ask == nil:
 		return false, ""
-	case err == nil && ip.Unmap().IsPrivate():
+	case err == nil && isInner(ip):
 		return d.ask(ctx, named(host, port), host), unopened
 	}
 	return d.ask(ctx, named(host, port), ""), unopened
@@ -108,7 +108,7 @@ func (d *door) asks(ctx context.Context, host, port string) (allowed bool, why s
 // mayReach reports whether an address that a host leads to may be dialled: a private one only for a
 // host that the user named beforehand, or if they were asked about it.
 func (d *door) mayReach(ctx context.Context, ip netip.Addr, host, port string) bool {
-	if !ip.IsPrivate() || d.ask == nil || d.isOwn(host, port) || d.isNamed(host, port) {
+	if !isInner(ip) || d.ask == nil || d.isOwn(host, port) || d.isNamed(host, port) {
 		return true
 	}
 	return d.ask(ctx, named(host, port), ip.String())

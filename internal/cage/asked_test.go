@@ -2,6 +2,7 @@ package cage
 
 import (
 	"context"
+	"net"
 	"net/netip"
 	"strings"
 	"sync"
@@ -47,7 +48,16 @@ func TestDoorAsks(t *testing.T) {
 				t.Error("refused")
 			}
 		}
-		for _, host := range []string{"localhost", "a.localhost", "127.0.0.1", "169.254.169.254", "::1", "0.0.0.0"} {
+		near := []string{"localhost", "a.localhost", "127.0.0.1", "169.254.169.254", "::1", "0.0.0.0",
+			"::ffff:127.0.0.1", "64:ff9b::7f00:1", "fe80::1%lo"}
+		addrs, err := net.InterfaceAddrs()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range addrs {
+			near = append(near, netip.MustParsePrefix(a.String()).Addr().String())
+		}
+		for _, host := range near {
 			if yes, why := d.asks(t.Context(), host, "80"); yes || why == "" {
 				t.Errorf("%s: %v %q", host, yes, why)
 			}
@@ -74,6 +84,13 @@ func TestDoorAsks(t *testing.T) {
 		}
 		if asked[len(asked)-1] != "in.example 10.1.2.3" || len(asked) != 3 {
 			t.Errorf("asked %q", asked)
+		}
+		for _, inner := range []string{"100.100.100.200", "64:ff9b::a01:203", "2002:a01:203::1", "fd12::1"} {
+			go func() { answer <- true }()
+			if !d.mayReach(t.Context(), netip.MustParseAddr(inner), "vpn.example", "443") ||
+				asked[len(asked)-1] != "vpn.example "+inner {
+				t.Errorf("%s: asked %q", inner, asked)
+			}
 		}
 		end, err := c.OpenHost("in.example")
 		if err != nil {

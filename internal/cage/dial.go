@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -67,12 +68,44 @@ func (d *door) dial(asking context.Context, host, port string) (net.Conn, error)
 	return nil, err
 }
 
+// innerNets are reached by those in them only, beside what [netip.Addr.IsPrivate] knows: of providers
+// and VPNs, of tests, and reserved; and those by which an address of IPv6 stands for one of IPv4.
+var innerNets = []netip.Prefix{netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
+	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("fec0::/10"),
+	netip.MustParsePrefix("::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2002::/16")}
+
+// nat64 has all addresses of IPv4 in it, by their last bytes.
+var nat64 = netip.MustParsePrefix("64:ff9b::/96")
+
+// plain is an address without what it is wrapped in.
+func plain(ip netip.Addr) netip.Addr {
+	if ip = ip.Unmap().WithZone(""); nat64.Contains(ip) {
+		b := ip.As16()
+		return netip.AddrFrom4([4]byte(b[12:]))
+	}
+	return ip
+}
+
+// isInner reports whether an address is one of a private network.
+func isInner(ip netip.Addr) bool {
+	ip = plain(ip)
+	return ip.IsPrivate() || slices.ContainsFunc(innerNets, func(n netip.Prefix) bool { return n.Contains(ip) })
+}
+
+// isHere reports whether this machine has an address.
+func isHere(ip netip.Addr) bool {
+	all, _ := net.InterfaceAddrs() // without them none is known
+	return slices.ContainsFunc(all, func(a net.Addr) bool {
+		at, err := netip.ParsePrefix(a.String())
+		return err == nil && plain(at.Addr()) == plain(ip)
+	})
+}
+
 const nearMachine = "it is this machine, or an address of the local link"
 
 // near says why an address is reached by its owner only.
 func near(ip netip.Addr) string {
-	ip = ip.Unmap()
-	if ip.IsLoopback() || ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified() {
+	if ip = plain(ip); isHere(ip) || ip.IsLoopback() || ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified() {
 		return nearMachine
 	}
 	return ""

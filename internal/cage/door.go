@@ -43,7 +43,7 @@ type door struct {
 	mu      sync.Mutex
 	closed  bool                 // guarded by mu
 	closing []io.Closer          // guarded by mu: listeners and servers
-	open    map[net.Conn]passage // guarded by mu: connections that are tunnels
+	open    map[net.Conn]passage // guarded by mu: those to hosts, and tunnels
 	refused []string             // guarded by mu: what was not reached since that was asked
 	running sync.WaitGroup
 }
@@ -136,7 +136,10 @@ func (d *door) proxy(w http.ResponseWriter, r *http.Request) {
 	}
 	defer up.Close()
 	if r.Method != http.MethodConnect {
-		forward(w, r, up)
+		if leave, ok := d.enter(passage{host, port}, up); ok {
+			forward(w, r, up)
+			leave()
+		}
 		return
 	}
 	down, buffered, err := http.NewResponseController(w).Hijack()
@@ -265,24 +268,36 @@ func (d *door) pass(l net.Listener, port int) {
 	}
 }
 
-// tunnel copies both ways until both have ended, or the door closes.
-func (d *door) tunnel(down net.Conn, from io.Reader, up net.Conn, to passage) {
+// enter registers connections, which are closed with the door, and when their host is, until leave is
+// called. ok is false if the door is closed.
+func (d *door) enter(to passage, conns ...net.Conn) (leave func(), ok bool) {
 	d.mu.Lock()
+	defer d.mu.Unlock()
 	if d.closed {
-		d.mu.Unlock()
-		return
+		return nil, false
 	}
 	if d.open == nil {
 		d.open = map[net.Conn]passage{}
 	}
-	d.open[down], d.open[up] = to, to
-	d.mu.Unlock()
-	defer func() {
+	for _, c := range conns {
+		d.open[c] = to
+	}
+	return func() {
 		d.mu.Lock()
-		delete(d.open, down)
-		delete(d.open, up)
-		d.mu.Unlock()
-	}()
+		defer d.mu.Unlock()
+		for _, c := range conns {
+			delete(d.open, c)
+		}
+	}, true
+}
+
+// tunnel copies both ways until both have ended, or the door closes.
+func (d *door) tunnel(down net.Conn, from io.Reader, up net.Conn, to passage) {
+	leave, ok := d.enter(to, down, up)
+	if !ok {
+		return
+	}
+	defer leave()
 	var both sync.WaitGroup
 	both.Go(func() { _, _ = io.Copy(up, from); closeWrite(up) })
 	_, _ = io.Copy(down, up)

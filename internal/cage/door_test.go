@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 )
 
 func none(*url.URL) (*url.URL, error) { return nil, nil }
@@ -146,10 +147,28 @@ func TestDoorTunnels(t *testing.T) {
 			t.Errorf("%q, %v", got[:4], err)
 		}
 	}
+	asking, err := net.Dial("tcp", at[0]) // plain http, without an answer yet
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer asking.Close()
+	fmt.Fprintf(asking, "GET http://%s/ HTTP/1.1\r\nHost: x\r\n\r\n", far.Addr())
+	asked, err := far.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer asked.Close()
+	if _, err := http.ReadRequest(bufio.NewReader(asked)); err != nil {
+		t.Fatal(err)
+	}
 	d.own = nil // it is closed again
 	for i, c := range conns {
 		if i == 0 {
 			d.cut()
+			_ = asked.SetReadDeadline(time.Now().Add(10 * time.Second)) // it would stay open for good
+			if _, err := io.ReadAll(asked); err != nil && !strings.Contains(err.Error(), "reset") {
+				t.Errorf("plain http to a host that was closed: %v", err)
+			}
 		} else {
 			d.close()
 		}
