@@ -17,7 +17,8 @@ import (
 
 // What trees read of the system, and of the user's folder by name.
 var (
-	system = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/sys", "/nix", "/gnu"}
+	system = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/sys", "/gnu",
+		"/nix/store", "/nix/var/nix/profiles"} // beside them is the socket of a daemon that reaches the network
 
 	toolchains = []string{".config/git", ".config/go", "go/bin", "sdk", ".cargo", ".rustup", ".pyenv", ".nvm", ".volta", ".fnm", ".asdf",
 		".bun", ".deno", ".sdkman", ".jenv", ".rbenv", ".rvm", ".gem", ".dotnet", ".ghcup", ".cabal", ".stack", ".opam", ".elan", ".juliaup",
