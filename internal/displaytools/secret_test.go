@@ -32,7 +32,7 @@ func TestRace(t *testing.T) {
 		}
 	}()
 	shown := 0
-	for range 1500 {
+	for range 400 {
 		a, err := b.tool(RenderFile).Plan(b.ctx(), object(t, "path", "flip"))
 		if err != nil || a.Ask != nil {
 			continue

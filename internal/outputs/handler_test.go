@@ -1,13 +1,13 @@
 package outputs
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -342,11 +342,11 @@ func TestBadRequests(t *testing.T) {
 func TestLineForms(t *testing.T) {
 	s := newStore(t, 16<<20)
 	h := newHandler(s, testViews{})
-	var b bytes.Buffer
-	for i := 100; i < 1_000_100; i++ {
-		fmt.Fprintf(&b, "%d\n", i)
+	var b []byte
+	for i := range int64(1_000_000) {
+		b = append(strconv.AppendInt(b, i+100, 10), '\n')
 	}
-	o := put(t, s, Meta{Type: File, Path: "a", StartLine: 100, EndLine: 1_000_099, TotalLines: 2_000_000}, b.String())
+	o := put(t, s, Meta{Type: File, Path: "a", StartLine: 100, EndLine: 1_000_099, TotalLines: 2_000_000}, string(b))
 	empty := put(t, s, Meta{Type: File}, "")
 	for _, tt := range []struct {
 		o                   *Output

@@ -56,6 +56,8 @@ func create(t testing.TB, s *Store, m Meta, l Limits) *Writer {
 
 // pattern fills p with the bytes of an endless text from offset off: lines of 61 bytes, whose
 // characters depend on where they are.
+//
+//go:norace
 func pattern(p []byte, off int64) {
 	for i := range p {
 		if at := off + int64(i); at%61 == 60 {
@@ -67,6 +69,8 @@ func pattern(p []byte, off int64) {
 }
 
 // samePattern reports the first offset where p is not the pattern at off, or -1.
+//
+//go:norace
 func samePattern(p []byte, off int64) int {
 	want := make([]byte, len(p))
 	pattern(want, off)
