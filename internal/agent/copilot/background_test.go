@@ -53,15 +53,15 @@ func bash(command, more string) string {
 // prints, outlives a stop of a turn and ends with its whole tree when it is stopped,
 // also where there is no program pgrep.
 func TestRealBackgroundCommand(t *testing.T) {
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "pgrep"), []byte("#!/bin/sh\nexit 127\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	h := newHouse(t, func(c *copilot.Config) {
+		c.Env = append([]string{"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH")}, c.Env...)
+	})
 	for name, more := range map[string]string{"attached": "", "detached": `,"detach":true`} {
 		t.Run(name, func(t *testing.T) {
-			bin := t.TempDir()
-			if err := os.WriteFile(filepath.Join(bin, "pgrep"), []byte("#!/bin/sh\nexit 127\n"), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			h := newHouse(t, func(c *copilot.Config) {
-				c.Env = append([]string{"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH")}, c.Env...)
-			})
 			s := h.session()
 			pids := filepath.Join(t.TempDir(), "pids")
 			if r := h.ask(s, bash(`sleep 600 & echo $! > `+pids+`; echo "it runs"; wait`, more)); r.Error != "" {

@@ -222,7 +222,10 @@ func TestRealListReachesNothingElse(t *testing.T) {
 
 // The effort goes with each call of a model that has it, and with no other.
 func TestRealEffort(t *testing.T) {
-	h := newHouse(t, func(c *copilot.Config) { c.Providers[0].Models[1].Reasoning = true })
+	h := newHouse(t, func(c *copilot.Config) {
+		alone(c) // it is killed
+		c.Providers[0].Models[1].Reasoning = true
+	})
 	s := h.session()
 	h.ask(s, "hello")
 	if err := s.SetEffort(t.Context(), "high"); !errors.Is(err, agent.ErrUnsupported) {

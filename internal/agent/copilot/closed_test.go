@@ -2,6 +2,7 @@ package copilot_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -74,19 +75,23 @@ func TestRealThreat74And75NothingOfAWorkspaceRuns(t *testing.T) {
 	model := copilottest.New(t)
 	springs(model)
 	b := backend(t, real(t, model))
-	for i, above := range []bool{false, true} {
-		ws, marks := trapped(t, above)
-		for _, resume := range []bool{false, true} {
+	at, marks := map[bool]string{}, map[bool]string{}
+	for _, above := range []bool{false, true} {
+		at[above], marks[above] = trapped(t, above)
+	}
+	for _, resume := range []bool{false, true} {
+		var both []*talker
+		for above, ws := range at {
 			host := agenttest.NewHost(agenttest.DisplayTools())
-			conn, err := b.Open(t.Context(), agent.Options{SessionID: "trapped" + string(rune('0'+i)), Workspace: ws, Tools: agenttest.DisplayTools(), Resume: resume}, host)
+			conn, err := b.Open(t.Context(), agent.Options{SessionID: fmt.Sprintf("trapped %v", above), Workspace: ws, Tools: agenttest.DisplayTools(), Resume: resume}, host)
 			if err != nil {
 				t.Fatal(err)
 			}
 			k := &talker{t: t, host: host, conn: conn}
+			both = append(both, k)
 			if err := k.say("hello"); err != nil {
 				t.Error(err)
 			}
-			k.close() // the process ends with its last conversation
 			var asked []string
 			for _, p := range host.Asked() {
 				asked = append(asked, p.ToolName+" "+p.Resource)
@@ -94,7 +99,12 @@ func TestRealThreat74And75NothingOfAWorkspaceRuns(t *testing.T) {
 			if !slices.Equal(asked, []string{"bash echo hello", "bash echo hello"}) {
 				t.Errorf("above %v, resumed %v: asked %q", above, resume, asked)
 			}
-			if names := ran(t, marks); len(names) > 0 {
+		}
+		for _, k := range both {
+			k.close() // the process ends with its last conversation
+		}
+		for above, dir := range marks {
+			if names := ran(t, dir); len(names) > 0 {
 				t.Errorf("above %v, resumed %v: these ran: %q", above, resume, names)
 			}
 		}
@@ -138,11 +148,11 @@ func TestRealThreat74UnderDeny(t *testing.T) {
 // rule by that name holds. The path a search really takes is reported, too.
 func TestRealThreat77Names(t *testing.T) {
 	model := copilottest.New(t)
-	b := backend(t, real(t, model))
+	b := sharing(t, real(t, model))
 	ws := plant(t, "ws/a.txt", "ws/sub/b.txt", "out/in/x", "out/secret.txt", "ws/link -> ../out/in")
 	out, ws := filepath.Join(ws, "out"), filepath.Join(ws, "ws")
 	host := agenttest.NewHost(agenttest.DisplayTools())
-	conn, err := b.Open(t.Context(), agent.Options{SessionID: "names", Workspace: ws, Tools: agenttest.DisplayTools()}, host)
+	conn, err := b.Open(t.Context(), agent.Options{SessionID: fresh("names"), Workspace: ws, Tools: agenttest.DisplayTools()}, host)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,8 +213,9 @@ func TestRealThreat77Names(t *testing.T) {
 	}
 }
 
-// What the user's login shell exports is not for the commands of an agent.
-func TestRealLoginShell(t *testing.T) {
+// Neither what the user's login shell exports is for the commands of an agent, nor what the CLI
+// itself needs and looks like a credential.
+func TestRealThreat84Environment(t *testing.T) {
 	home := t.TempDir()
 	model := copilottest.New(t)
 	cfg := real(t, model)
@@ -219,25 +230,12 @@ func TestRealLoginShell(t *testing.T) {
 	for _, name := range []string{".bash_profile", ".profile", ".bashrc", ".zshrc"} {
 		write(t, filepath.Join(home, name), []byte("export LOGIN_MARK=exported\n"))
 	}
-	k := open(t, backend(t, cfg), "login", false)
-	if err := k.say(`call bash {"command":"echo mark=$LOGIN_MARK.","description":"look"}`); err != nil {
-		t.Error(err)
-	}
-	if said := strings.Join(k.host.Said(), "\n"); !strings.Contains(said, "mark=.") {
-		t.Errorf("said %q", said)
-	}
-}
-
-// What the CLI itself needs and looks like a credential is not for its commands.
-func TestRealThreat84Environment(t *testing.T) {
-	model := copilottest.New(t)
-	cfg := real(t, model)
 	cfg.Env = append(cfg.Env, "HTTPS_PROXY=http://me:"+"hunter2@127.0.0.1:9", "NO_PROXY=localhost,127.0.0.1")
 	k := open(t, backend(t, cfg), "environment", false)
-	if err := k.say(`call bash {"command":"echo proxy=${#HTTPS_PROXY}, none=${#NO_PROXY}.","description":"look"}`); err != nil {
+	if err := k.say(`call bash {"command":"echo mark=$LOGIN_MARK, proxy=${#HTTPS_PROXY}, none=${#NO_PROXY}.","description":"look"}`); err != nil {
 		t.Error(err)
 	}
-	if said := strings.Join(k.host.Said(), "\n"); !strings.Contains(said, "proxy=0, none=19.") {
+	if said := strings.Join(k.host.Said(), "\n"); !strings.Contains(said, "mark=, proxy=0, none=19.") {
 		t.Errorf("said %q", said)
 	}
 }

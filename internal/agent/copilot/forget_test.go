@@ -13,12 +13,12 @@ import (
 
 // Of a session that was forgotten no word is left in what the CLI keeps.
 func TestRealForgetsEverything(t *testing.T) {
-	b := backend(t, real(t, copilottest.New(t)))
-	other := open(t, b, "other", false)
+	b := sharing(t, real(t, copilottest.New(t)))
+	other, gone := open(t, b, fresh("other"), false), fresh("gone")
 	if err := other.say("hello keptcanary"); err != nil {
 		t.Fatal(err)
 	}
-	k := open(t, b, "gone", false)
+	k := open(t, b, gone, false)
 	for _, prompt := range []string{"hello gonecanary", `call bash {"command":"echo gonecanary two","description":"look"}`, "think gonecanary three",
 		`call sql {"description":"list","query":"INSERT INTO todos (id, title) VALUES ('a', 'gonecanary four')"}`} {
 		if err := k.say(prompt); err != nil {
@@ -31,7 +31,7 @@ func TestRealForgetsEverything(t *testing.T) {
 	if found := holding(t, copilot.Home(b), "gonecanary"); len(found) == 0 {
 		t.Fatal("the CLI keeps nothing of a session: the test sees nothing")
 	}
-	if err := b.Forget(t.Context(), "gone"); err != nil {
+	if err := b.Forget(t.Context(), gone); err != nil {
 		t.Fatal(err)
 	}
 	if found := holding(t, copilot.Home(b), "gonecanary"); len(found) > 0 {

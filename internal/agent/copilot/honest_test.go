@@ -236,14 +236,20 @@ func TestRealRefusals(t *testing.T) {
 // only such a text.
 func TestRealWatch(t *testing.T) {
 	const canary = "canary90ab12cd34ef"
-	for prompt, leaks := range map[string]bool{"show c.txt": false, `call bash {"command":"cat c.txt","description":"read"}`: true} {
-		w := cli.NewWatch(canary)
-		h := newHouse(t, func(c *copilot.Config) { c.Watch = w })
-		write(t, filepath.Join(h.dir, "c.txt"), []byte(canary+"\n"))
-		h.ask(h.session(), prompt)
-		if n, found := w.Seen(); n == 0 || found != leaks {
-			t.Errorf("%s: %d reports, found %v", prompt, n, found)
+	w := cli.NewWatch(canary)
+	h := newHouse(t, func(c *copilot.Config) { c.Watch = w })
+	write(t, filepath.Join(h.dir, "c.txt"), []byte(canary+"\n"))
+	s, before := h.session(), 0
+	for _, c := range []struct {
+		prompt string
+		leaks  bool
+	}{{"show c.txt", false}, {`call bash {"command":"cat c.txt","description":"read"}`, true}} {
+		h.ask(s, c.prompt)
+		n, found := w.Seen()
+		if n == before || found != c.leaks {
+			t.Errorf("%s: %d more reports, found %v", c.prompt, n-before, found)
 		}
+		before = n
 	}
 }
 
@@ -271,8 +277,7 @@ func TestRealForget(t *testing.T) {
 // TestRealHooks: a hook's veto reaches the CLI's own tools.
 func TestRealHooks(t *testing.T) {
 	model := copilottest.New(t)
-	cfg := real(t, model)
-	k := hooked(t, backend(t, cfg))
+	k := hooked(t, sharing(t, real(t, model)))
 	mark := filepath.Join(t.TempDir(), "mark")
 	if err := k.say(`call bash {"command":"touch ` + mark + `","description":"leave a mark"}`); err != nil {
 		t.Error(err)
@@ -312,7 +317,7 @@ func TestRealProviders(t *testing.T) {
 			t.Errorf("%d requests, want one for %q", len(all), want)
 		}
 	}
-	k := open(t, h.backend, "pictures", false)
+	k := open(t, h.backend, fresh("pictures"), false)
 	err := k.prompt(t.Context(), agent.Prompt{Content: "what is this", Attachments: []agent.Attachment{{Name: "dot.png", MimeType: "image/png", Data: dot(t)}}})
 	if err != nil {
 		t.Fatal(err)

@@ -31,7 +31,7 @@ func hooked(t *testing.T, b *copilot.Backend) *talker {
 	t.Helper()
 	k := &talker{t: t, host: agenttest.NewHost(agenttest.DisplayTools())}
 	v := &veto{Host: k.host}
-	conn, err := b.Open(t.Context(), options(t, "hooked", false), v)
+	conn, err := b.Open(t.Context(), options(t, fresh("hooked"), false), v)
 	if err != nil {
 		t.Fatal(err)
 	}

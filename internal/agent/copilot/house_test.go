@@ -3,10 +3,12 @@ package copilot_test
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"image"
 	"image/png"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -42,7 +44,7 @@ type house struct {
 }
 
 // alone is for houses that end their CLI, or look at what it keeps.
-func alone(*copilot.Config) {}
+func alone(c *copilot.Config) { c.Home = filepath.Join(c.Home, "alone") }
 
 // everyones is the backend whose CLI works for all houses that nothing sets apart, while a
 // conversation with it is open.
@@ -52,36 +54,56 @@ var everyones struct {
 	home string
 }
 
-// common returns that backend.
+// common returns that backend. A CLI that a test has ended is started again.
 func common(t *testing.T) *copilot.Backend {
 	t.Helper()
-	if everyones.Backend != nil {
+	if everyones.Backend == nil {
+		home, err := os.MkdirTemp("", "copilot")
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg := real(t, copilottest.New(t)) // its address is not asked: each conversation brings its own
+		cfg.Home = home
+		everyones.Backend, everyones.home = backend(t, cfg), home
+	}
+	if everyones.conn != nil && copilot.PID(everyones.Backend) != 0 {
 		return everyones.Backend
 	}
-	home, err := os.MkdirTemp("", "copilot")
+	if everyones.conn != nil {
+		_ = everyones.conn.Close()
+	}
+	o := agent.Options{SessionID: fresh("everyone's"), Workspace: everyones.home, Tools: agenttest.DisplayTools()}
+	conn, err := everyones.Open(context.WithoutCancel(t.Context()), o, agenttest.NewHost(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := real(t, copilottest.New(t)) // its address is not asked: each conversation brings its own
-	cfg.Home = home
-	b := backend(t, cfg)
-	conn, err := b.Open(context.WithoutCancel(t.Context()), agent.Options{SessionID: "everyone's", Workspace: home, Tools: agenttest.DisplayTools()}, agenttest.NewHost(nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	everyones.Backend, everyones.conn, everyones.home = b, conn, home
-	return b
+	everyones.conn = conn
+	return everyones.Backend
 }
 
 // endCommon ends it behind all tests.
 func endCommon() {
 	if everyones.conn != nil {
 		_ = everyones.conn.Close()
+	}
+	if everyones.home != "" {
 		_ = os.RemoveAll(everyones.home)
 	}
 }
 
-// newHouse returns sessions on a CLI: everyone's where with is nil, else one of their own.
+// sharing returns a backend on everyone's CLI.
+func sharing(t *testing.T, c copilot.Config) *copilot.Backend {
+	t.Helper()
+	b := backend(t, c)
+	copilot.Share(b, common(t))
+	return b
+}
+
+// fresh is the id of a session on everyone's CLI, also where a test runs again.
+func fresh(name string) string { return name + "-" + rand.Text() }
+
+// newHouse returns sessions on a CLI: everyone's, unless with changes more than what is said for
+// each conversation.
 func newHouse(t *testing.T, with func(*copilot.Config)) *house {
 	t.Helper()
 	return newHouseIn(t, t.TempDir(), consent.ModeAllow, with)
@@ -98,11 +120,13 @@ func newHouseResting(t *testing.T, dir string, mode consent.Mode, with func(*cop
 	cfg := real(t, h.model)
 	cfg.Count = func(s string) int { n, _ := tokens.Count(s); return n }
 	cfg.SearchHits = searchHits
+	home, env := cfg.Home, len(cfg.Env)
 	if with != nil {
 		with(&cfg)
 	}
+	share := cfg.Home == home && len(cfg.Env) == env && cfg.Watch == nil && cfg.Confine == nil && cfg.Logger == nil && !cfg.Login
 	db := storetest.NewMemory()
-	h.start = func() { h.run(cfg, db, mode, idle, with == nil) }
+	h.start = func() { h.run(cfg, db, mode, idle, share) }
 	h.start()
 	t.Cleanup(func() { h.stop() })
 	return h
@@ -111,9 +135,8 @@ func newHouseResting(t *testing.T, dir string, mode consent.Mode, with func(*cop
 // run starts sessions on what is in db, as the server does.
 func (h *house) run(cfg copilot.Config, db *storetest.Memory, mode consent.Mode, idle time.Duration, share bool) {
 	h.t.Helper()
-	h.backend = backend(h.t, cfg)
-	if share {
-		copilot.Share(h.backend, common(h.t))
+	if h.backend = backend(h.t, cfg); share {
+		h.backend = sharing(h.t, cfg)
 	}
 	var err error
 	if h.outputs, err = outputs.New(outputs.Config{TTL: time.Minute, Budget: 1 << 20}); err != nil {

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -168,9 +167,8 @@ func repository(t *testing.T, dir string) {
 // The real CLI loads what is said to be loaded, and nothing that leads away.
 func TestRealInstructions(t *testing.T) {
 	model := copilottest.New(t)
-	on, off := backend(t, real(t, model)), real(t, model)
+	on, off := sharing(t, real(t, model)), real(t, model)
 	off.NoInstructions = true
-	session := 0
 	model.Answer(func(r copilottest.Request) *copilottest.Reply {
 		if r.Messages[len(r.Messages)-1].Role != "user" || r.Prompt() != "ask the helpers" {
 			return nil
@@ -185,9 +183,8 @@ func TestRealInstructions(t *testing.T) {
 	// turns as there are things to do before them.
 	loads := func(b *copilot.Backend, ws string, prompts ...func(ws string)) (names []string) {
 		t.Helper()
-		session++
 		host := agenttest.NewHost(agenttest.DisplayTools())
-		conn, err := b.Open(t.Context(), agent.Options{SessionID: "i" + strconv.Itoa(session), Workspace: ws, Tools: agenttest.DisplayTools()}, host)
+		conn, err := b.Open(t.Context(), agent.Options{SessionID: fresh("instructions"), Workspace: ws, Tools: agenttest.DisplayTools()}, host)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -210,7 +207,6 @@ func TestRealInstructions(t *testing.T) {
 		slices.Sort(names)
 		return names
 	}
-	defer open(t, on, "first", false).close() // all others share its process
 	var all []string
 	for _, dir := range []string{"", "top/", "top/mid/", "top/mid/ws/", "top/mid/ws/sub/"} {
 		for _, f := range []string{"AGENTS.md", "Claude.md", "GEMINI.md", ".github/copilot-instructions.md", ".github/instructions/x/a.instructions.md",
@@ -233,7 +229,7 @@ func TestRealInstructions(t *testing.T) {
 	if got := loads(on, ws, nothing); !slices.Equal(got, want) || len(got) < 10 {
 		t.Errorf("the CLI loads\n%q, we say\n%q", got, want)
 	}
-	if got := loads(backend(t, off), ws, nothing); len(got) > 0 {
+	if got := loads(sharing(t, off), ws, nothing); len(got) > 0 {
 		t.Errorf("switched off, the CLI loads %q", got)
 	}
 	for _, c := range [][]string{

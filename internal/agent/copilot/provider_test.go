@@ -22,7 +22,7 @@ func TestRealProviderSettings(t *testing.T) {
 			{Name: "beta", Type: "azure", URL: strings.TrimSuffix(azure.URL(), "/v1"), Key: "key-b", APIVersion: "2025-01-01-preview", Models: []copilot.ProviderModel{{ID: "deployed"}}},
 		}
 	})
-	k := open(t, h.backend, "limits", false)
+	k := open(t, h.backend, fresh("limits"), false)
 	err := k.prompt(t.Context(), agent.Prompt{Content: "hello", Attachments: []agent.Attachment{{Name: "dot.png", MimeType: "image/png", Data: dot(t)}}})
 	if err == nil || !strings.Contains(err.Error(), "acme/large sees no pictures, so nothing was sent. Take dot.png out of the prompt") || len(large.Requests()) != 0 {
 		t.Errorf("a picture for a model that sees none: %v, %d requests", err, len(large.Requests()))
@@ -42,7 +42,7 @@ func TestRealProviderSettings(t *testing.T) {
 			t.Errorf("the room is %d tokens, not what the answer leaves of 60,000", u.TokenLimit)
 		}
 	}
-	other, err := h.backend.Open(t.Context(), agent.Options{SessionID: "azure", Workspace: t.TempDir(), Model: "beta/deployed"}, agenttest.NewHost(nil))
+	other, err := h.backend.Open(t.Context(), agent.Options{SessionID: fresh("azure"), Workspace: t.TempDir(), Model: "beta/deployed"}, agenttest.NewHost(nil))
 	if err != nil {
 		t.Fatal(err)
 	}

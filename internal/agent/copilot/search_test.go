@@ -36,9 +36,9 @@ func TestRealSearchesLeaveSecretsOut(t *testing.T) {
 	model := copilottest.New(t)
 	cfg := real(t, model)
 	cfg.SearchHits = searchHits
-	b := backend(t, cfg)
+	b := sharing(t, cfg)
 	host := agenttest.NewHost(agenttest.DisplayTools())
-	conn, err := b.Open(t.Context(), agent.Options{SessionID: "search", Workspace: ws, Tools: agenttest.DisplayTools()}, host)
+	conn, err := b.Open(t.Context(), agent.Options{SessionID: fresh("search"), Workspace: ws, Tools: agenttest.DisplayTools()}, host)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,14 +159,14 @@ func TestRealHooksRewrite(t *testing.T) {
 	model := copilottest.New(t)
 	cfg := real(t, model)
 	cfg.SearchHits = searchHits
-	b := backend(t, cfg)
+	b := sharing(t, cfg)
 	if b.Info(t.Context()).Intercept != agent.InterceptRewrite {
 		t.Error("hooks are said not to change arguments")
 	}
 	ws := plant(t, "a.txt: plain", "b.txt: plain", ".env: plain")
 	host := agenttest.NewHost(agenttest.DisplayTools())
 	var ids []string
-	conn, err := b.Open(t.Context(), agent.Options{SessionID: "rewrite", Workspace: ws, Tools: agenttest.DisplayTools()}, rewriting{host, func(c agent.HookCall) json.RawMessage {
+	conn, err := b.Open(t.Context(), agent.Options{SessionID: fresh("rewrite"), Workspace: ws, Tools: agenttest.DisplayTools()}, rewriting{host, func(c agent.HookCall) json.RawMessage {
 		ids = append(ids, c.RequestID)
 		switch c.Tool {
 		case "bash":

@@ -69,7 +69,7 @@ func TestRealRareEvents(t *testing.T) {
 	model := copilottest.New(t)
 	cfg := real(t, model)
 	cfg.MCPServers = map[string]agent.MCPServer{"pic": {Type: "http", URL: drawing(t, arrived)}}
-	k := open(t, backend(t, cfg), "rare", false)
+	k := open(t, sharing(t, cfg), fresh("rare"), false)
 	s := &sent{first: map[string]chan struct{}{"tool.execution_progress": arrived}}
 	copilot.Tap(k.conn, s.take)
 	k.host.Tool = func(_ context.Context, c agent.ToolCall) agent.Result {
