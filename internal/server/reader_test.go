@@ -27,7 +27,7 @@ type reader struct {
 }
 
 // patience is how long is waited for what has to come next.
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 var errSilent = errors.New("the stream is silent")
 
