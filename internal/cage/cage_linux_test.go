@@ -192,22 +192,6 @@ func TestConfinedFolders(t *testing.T) {
 	}
 }
 
-// What earlier trees put in the place of folders that variables and settings name leads nowhere.
-func TestConfinedLinksOfEarlierTrees(t *testing.T) {
-	y := newYard(t, ".netrc", "notes/n", "shared/x", "code/proj/a", "more/m", "tools/bin/t")
-	in := []string{"code/proj/bin", "code/proj/cache", "shared/lib", "shared/prog"}
-	y.Env = append(y.Env, "JAVA_HOME="+y.home+"/shared/lib", "GOCACHE="+y.home+"/code/proj/cache")
-	y.Env[0] += ":" + y.home + "/code/proj/bin"
-	y.Read, y.Write = []string{"~/shared/lib"}, []string{"~/shared"}
-	n := Needs{Programs: []string{y.home + "/shared/prog"}}
-	y.lines(n, [2]string{"cd ~; ln -s ~ " + strings.Join(in[:3], "; ln -s ~ ") + "; ln -s ~/tools/bin/t " + in[3] + "; ls -d " + in[0], in[0]})
-	y.lines(n, [][2]string{
-		{"cat ~/notes/n", "No such file"},
-		{"cat ~/tools/bin/t", "No such file"},
-		{"ls ~ | grep -c -e notes -e more", "0"},
-	}...)
-}
-
 // What runs later and is there is frozen, secrets are covered unless git tracks them, and
 // nothing of it is made.
 func TestConfinedWorkspace(t *testing.T) {

@@ -106,6 +106,11 @@ func chain(p string) (all []string) {
 // hooksName is how settings of git name a folder of hooks.
 var hooksName = regexp.MustCompile(`(?im)^[ \t]*(?:\[core\])?[ \t]*hookspath[ \t]*=[ \t]*"?([^"#;\r\n]+)`)
 
+// includeName is how settings of git name a file of more, and mostIncluded bounds how many are read.
+var includeName = regexp.MustCompile(`(?im)^[ \t]*(?:\[include[^\]\n]*\])?[ \t]*path[ \t]*=[ \t]*"?([^"#;\r\n]+)`)
+
+const mostIncluded = 50
+
 // hooksOf are the folders of the workspace in which settings have git find hooks, for a repository's
 // .git there.
 func (c *Config) hooksOf(p string) (all []string) {
@@ -123,10 +128,17 @@ func (c *Config) hooksOf(p string) (all []string) {
 	for _, dir := range dirs {
 		files = append(files, filepath.Join(dir, "config"), filepath.Join(dir, "config.worktree"))
 	}
-	for _, file := range files {
-		real, err := filepath.EvalSymlinks(file)
+	for i := 0; i < len(files) && i < mostIncluded; i++ {
+		real, err := filepath.EvalSymlinks(files[i])
 		if err != nil {
 			continue
+		}
+		for _, m := range includeName.FindAllSubmatch(head(real, mostConfig), -1) {
+			at := c.expand(strings.TrimSpace(string(m[1])))
+			if !filepath.IsAbs(at) {
+				at = filepath.Join(filepath.Dir(files[i]), at)
+			}
+			files = append(files, at)
 		}
 		for _, m := range hooksName.FindAllSubmatch(head(real, mostConfig), -1) {
 			at := c.expand(strings.TrimSpace(string(m[1])))

@@ -80,3 +80,29 @@ func TestWorkspaceThatIsSettings(t *testing.T) {
 		}
 	}
 }
+
+// A folder of hooks is frozen that settings name which the user's include.
+func TestConfinedHooksOfIncluded(t *testing.T) {
+	y := newYard(t, "code/proj/.shared/pre-commit")
+	y.write(".gitconfig", "[includeIf \"gitdir:~/\"]\n\tpath = ~/more\n")
+	y.write("more", "[include] path = \"sub/x\"\n")
+	y.write("sub/x", "[core]\n\thooksPath = .shared\n")
+	y.outside("git init -q .")
+	y.lines(Needs{}, [2]string{"echo x >.shared/pre-commit", "Read-only"})
+}
+
+// What earlier trees put in the place of folders that variables and settings name leads nowhere.
+func TestConfinedLinksOfEarlierTrees(t *testing.T) {
+	y := newYard(t, ".netrc", "notes/n", "shared/x", "code/proj/a", "more/m", "tools/bin/t")
+	in := []string{"code/proj/bin", "code/proj/cache", "shared/lib", "shared/prog"}
+	y.Env = append(y.Env, "JAVA_HOME="+y.home+"/shared/lib", "GOCACHE="+y.home+"/code/proj/cache")
+	y.Env[0] += ":" + y.home + "/code/proj/bin"
+	y.Read, y.Write = []string{"~/shared/lib"}, []string{"~/shared"}
+	n := Needs{Programs: []string{y.home + "/shared/prog"}}
+	y.lines(n, [2]string{"cd ~; ln -s ~ " + strings.Join(in[:3], "; ln -s ~ ") + "; ln -s ~/tools/bin/t " + in[3] + "; ls -d " + in[0], in[0]})
+	y.lines(n, [][2]string{
+		{"cat ~/notes/n", "No such file"},
+		{"cat ~/tools/bin/t", "No such file"},
+		{"ls ~ | grep -c -e notes -e more", "0"},
+	}...)
+}
