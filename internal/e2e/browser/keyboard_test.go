@@ -107,6 +107,6 @@ func (p *page) see(text string) {
 // done waits until what was said left the composer and nothing runs.
 func (p *page) done() {
 	p.t.Helper()
-	p.wait(`document.body.dataset.session && location.pathname.startsWith('/sessions/') && 'joined' in document.body.dataset`)
-	p.wait(`document.getElementById('composer').dataset.status === 'idle' && document.getElementById('composer').ariaBusy !== 'true' && document.getElementById('prompt').value === ''`)
+	p.wait(`document.body.dataset.session && location.pathname.startsWith('/sessions/') && 'joined' in document.body.dataset &&
+		document.getElementById('composer').dataset.status === 'idle' && document.getElementById('composer').ariaBusy !== 'true' && document.getElementById('prompt').value === ''`)
 }

@@ -56,7 +56,7 @@ func (s *site) tab() *page {
 	ctx, end := chromedp.NewContext(chrome, chromedp.WithExistingBrowserContext(s.seat.profile), chromedp.WithNewWindow(true))
 	p := &page{t: s.t, ctx: ctx}
 	// The first call makes the tab, whose life is that of the call's context.
-	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank"), chromedp.EmulateViewport(1080, 1000), chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+	if err := chromedp.Do(ctx, chromedp.EmulateViewport(1080, 1000), chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
 		// With an event for each element and request the tests cost half as much again.
 		for _, domain := range []cdp.Command[cdp.Empty, cdp.Empty]{log.Enable, css.Disable, cdpdom.Disable, network.Disable} {
 			if _, err := chromedp.Call(ctx, domain, cdp.Empty{}); err != nil {
@@ -201,7 +201,9 @@ func (p *page) is(js, want string) {
 // has waits until the text of what a selector names holds words.
 func (p *page) has(selector, words string) {
 	p.t.Helper()
-	p.wait(`[...document.querySelectorAll(` + quote(selector) + `)].some((e) => e.innerText.replace(/\s+/g, ' ').includes(` + quote(words) + `))`)
+	// innerText lays out the page, so it is read of what may have the words.
+	p.wait(`((words, bare) => [...document.querySelectorAll(` + quote(selector) + `)].some((e) => bare(e.textContent).includes(bare(words)) && e.innerText.replace(/\s+/g, ' ').includes(words)))(` +
+		quote(words) + `, (text) => text.replace(/\s+/g, '').toLowerCase())`)
 }
 
 // upload gives a file to a field.
