@@ -15,14 +15,15 @@ import (
 // CLI is killed: nothing of them runs on, each is closed in the log, and the session goes on.
 func TestRealBackgroundEnds(t *testing.T) {
 	for name, end := range map[string]struct {
-		by  func(*house, *session.Session) error
-		how event.Outcome
+		with func(*copilot.Config)
+		by   func(*house, *session.Session) error
+		how  event.Outcome
 	}{
-		"everything is stopped": {func(h *house, s *session.Session) error { return s.AbortTasks(h.t.Context()) }, event.Aborted},
-		"the CLI is killed":     {func(h *house, _ *session.Session) error { kill(h.t, copilot.PID(h.backend)); return nil }, event.Interrupted},
+		"everything is stopped": {nil, func(h *house, s *session.Session) error { return s.AbortTasks(h.t.Context()) }, event.Aborted},
+		"the CLI is killed":     {alone, func(h *house, _ *session.Session) error { kill(h.t, copilot.PID(h.backend)); return nil }, event.Interrupted},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t, alone)
+			h := newHouse(t, end.with)
 			shell, helper := filepath.Join(t.TempDir(), "shell"), filepath.Join(t.TempDir(), "helper")
 			h.model.Answer(func(r copilottest.Request) *copilottest.Reply {
 				if last := r.Messages[len(r.Messages)-1]; last.Role == "user" && r.Prompt() == "HELPER" {

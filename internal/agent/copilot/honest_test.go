@@ -256,7 +256,7 @@ func TestRealWatch(t *testing.T) {
 // TestRealForget: what the CLI keeps of a session is gone when the session is
 // forgotten.
 func TestRealForget(t *testing.T) {
-	h := newHouse(t, alone)
+	h := newHouse(t, nil)
 	s := h.session()
 	h.ask(s, "hello")
 	kept := filepath.Join(copilot.Home(h.backend), "session-state", copilot.NativeID(string(s.ID())))

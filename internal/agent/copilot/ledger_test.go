@@ -224,7 +224,7 @@ func (m *counting) compare(got event.Usage) {
 // What the sheet says is what is counted from the requests: through displays, one that fails, a
 // compaction, and a call that the user stops.
 func TestRealSheet(t *testing.T) {
-	h := newHouse(t, alone)
+	h := newHouse(t, nil)
 	m := &counting{t: t, shown: map[string]int64{}}
 	for name, lines := range map[string]int{"a.txt": 2_000, "b.txt": 500, "c.txt": 40_000} {
 		content := strings.Repeat("a line of it\n", lines)
