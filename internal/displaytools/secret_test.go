@@ -32,7 +32,7 @@ func TestRace(t *testing.T) {
 		}
 	}()
 	shown := 0
-	for range 400 {
+	for n := 0; n < 400 || shown < 50 && n < 1e6; n++ { // the swaps may wait for a processor
 		a, err := b.tool(RenderFile).Plan(b.ctx(), object(t, "path", "flip"))
 		if err != nil || a.Ask != nil {
 			continue
