@@ -126,9 +126,10 @@ const serversPath = "/servers/"
 
 // Cage confines the trees of one workspace.
 type Cage struct {
-	cfg  Config
-	walk walker
-	keep keeper
+	cfg   Config
+	walk  walker
+	given walker // of what else trees read
+	keep  keeper
 
 	mu   sync.Mutex
 	free []string // guarded by mu: private folders that no tree uses
@@ -180,8 +181,9 @@ func New(c Config) (*Cage, error) {
 		}
 	}
 	return &Cage{cfg: c, asked: map[string]Needs{}, questions: map[string]*question{}, private: map[string]bool{}, read: map[string]bool{},
-		kept: map[policy.Opening]func() error{},
-		walk: walker{policy: c.Policy, ruled: len(c.Policy.WithheldBelow()) > 0, known: map[string]*folder{}}}, nil
+		kept:  map[policy.Opening]func() error{},
+		walk:  walker{policy: c.Policy, ruled: len(c.Policy.WithheldBelow()) > 0, known: map[string]*folder{}},
+		given: walker{policy: c.Policy, known: map[string]*folder{}}}, nil
 }
 
 // Unheld is [policy.Policy.Unheld] of the user's rules.

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"webchat/internal/policy"
 	"webchat/internal/proc"
 )
 
@@ -104,31 +103,30 @@ func fileOf(p string) string {
 
 // coverShallow covers sensitive files near the top of something that is read, and in /etc
 // what not everybody may read.
-func (s *spec) coverShallow(top string) {
-	etc := top == "/etc"
-	if !etc && !isIn(top, s.cfg.Home) && !slices.Contains(s.expanded(slices.Concat(s.cfg.Read, s.cfg.Write)), top) {
+func (c *Cage) coverShallow(s *spec, top string) {
+	if top == "/etc" {
+		s.coverUnreadable(top)
 		return
 	}
+	if !isIn(top, s.cfg.Home) && !slices.Contains(s.expanded(slices.Concat(s.cfg.Read, s.cfg.Write)), top) {
+		return
+	}
+	for _, p := range c.given.secretsBelow(top, shallow) {
+		s.held = append(s.held, proc.Place{Path: p, Access: proc.Covered})
+	}
+}
+
+// coverUnreadable covers what not everybody may read.
+func (s *spec) coverUnreadable(top string) {
 	_ = filepath.WalkDir(top, func(p string, d fs.DirEntry, err error) error {
-		if err != nil {
+		if err != nil || d.Type()&fs.ModeSymlink != 0 {
 			return nil // it cannot be read inside either
 		}
-		rel, _ := filepath.Rel(top, p)
-		deep := d.IsDir() && strings.Count(rel, "/") >= shallow-1 && rel != "."
-		switch {
-		case etc:
-			if st, err := d.Info(); err == nil && st.Mode().Perm()&0o004 == 0 && st.Mode()&fs.ModeSymlink == 0 {
-				s.held = append(s.held, proc.Place{Path: p, Access: proc.Covered})
-				if d.IsDir() {
-					return fs.SkipDir
-				}
-			}
-			return nil
-		case d.Type().IsRegular() && policy.Sensitive(p):
+		if st, err := d.Info(); err == nil && st.Mode().Perm()&0o004 == 0 {
 			s.held = append(s.held, proc.Place{Path: p, Access: proc.Covered})
-		}
-		if deep {
-			return fs.SkipDir
+			if d.IsDir() {
+				return fs.SkipDir
+			}
 		}
 		return nil
 	})

@@ -35,7 +35,7 @@ func (c *Cage) hold(ctx context.Context, s *spec) error {
 	}
 	for _, p := range s.given {
 		if p.Path != c.cfg.Workspace && p.From == "" {
-			s.coverShallow(p.Path)
+			c.coverShallow(s, p.Path)
 		}
 	}
 	s.coverHidden(c.cfg.Workspace)

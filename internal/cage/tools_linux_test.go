@@ -2,6 +2,7 @@ package cage
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"slices"
@@ -136,6 +137,11 @@ func BenchmarkSpec(b *testing.B) {
 			for _, name := range strings.Fields("m.go n.go o.go p.go q.go r.go s.go t.go u.go v.go") {
 				y.write("code/proj/"+dir+"/"+sub+"/"+name, "x")
 			}
+		}
+	}
+	for i := range 256 { // the cache of somebody who builds
+		for j := range 100 {
+			y.write(fmt.Sprintf(".cache/go-build/%02x/%02x%062d-d", i, i, j), "")
 		}
 	}
 	c, err := New(y.Config)

@@ -126,6 +126,37 @@ type finding struct {
 	unread, unwritten     []string
 }
 
+// secretsBelow returns files that may hold secrets, in a folder and so many levels of it less one; or
+// the file itself.
+func (w *walker) secretsBelow(top string, levels int) (found []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	isSecret := func(p string) bool {
+		st, err := os.Lstat(p)
+		return err == nil && st.Mode().IsRegular() && policy.Sensitive(p)
+	}
+	if isSecret(top) {
+		return []string{top}
+	}
+	var visit func(dir string, levels int)
+	visit = func(dir string, levels int) {
+		entries, err := w.read(dir, "/")
+		if err != nil {
+			return // it cannot be read inside either
+		}
+		for _, e := range entries {
+			switch p := filepath.Join(dir, e.name); {
+			case e.folder && levels > 1:
+				visit(p, levels-1)
+			case !e.folder && isSecret(p):
+				found = append(found, p)
+			}
+		}
+	}
+	visit(top, levels)
+	return found
+}
+
 // find walks a workspace.
 func (w *walker) find(ctx context.Context, workspace string) (f finding, err error) {
 	err = w.visit(ctx, workspace, func(p string, e entry) bool {

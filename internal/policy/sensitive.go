@@ -124,11 +124,42 @@ func sensitiveName(dir, name string) bool {
 	if path.Base(dir) == "secrets" && !slices.Contains(sources, end) {
 		return true
 	}
-	matches := func(pattern string) bool {
-		ok, _ := path.Match(pattern, lastOf(dir+"/"+name, strings.Count(pattern, "/")+1))
-		return ok
+	whole := dir + "/" + name
+	return slices.ContainsFunc(sensitiveEndings, func(p ending) bool { return p.matchesEnd(whole) })
+}
+
+// ending is a pattern of [path.Match] that the ends of paths are compared with. Most paths are ruled
+// out by how it begins and ends, which is some ten times as fast.
+type ending struct {
+	text          string
+	elements      int
+	before, after string // its special letters
+}
+
+var sensitiveEndings = endings(slices.Concat(sensitiveNames, sensitivePaths))
+
+func endings(texts []string) (all []ending) {
+	const special = `*?[\`
+	for _, text := range texts {
+		p := ending{text: text, elements: strings.Count(text, "/") + 1, before: text, after: text}
+		if i := strings.IndexAny(text, special); i >= 0 {
+			p.before, p.after = text[:i], text[strings.LastIndexAny(text, special+"]")+1:]
+		}
+		all = append(all, p)
 	}
-	return slices.ContainsFunc(sensitiveNames, matches) || slices.ContainsFunc(sensitivePaths, matches)
+	return all
+}
+
+func (p ending) matchesEnd(name string) bool {
+	if !strings.HasSuffix(name, p.after) {
+		return false
+	}
+	end := lastOf(name, p.elements)
+	if !strings.HasPrefix(end, p.before) {
+		return false
+	}
+	ok, _ := path.Match(p.text, end)
+	return ok
 }
 
 // lastOf returns the last n elements of a path.
