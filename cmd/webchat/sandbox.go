@@ -99,7 +99,9 @@ func (o *options) sandbox(c *config) (sandbox, error) {
 	if err != nil {
 		self = os.Args[0]
 	}
-	s.support = cage.Probe(self)
+	if s.support = cage.Probe(self); s.support.Confines() && !filepath.IsAbs(o.home()) {
+		s.support = cage.Support{Why: "HOME names no folder", Remedy: "Set HOME to your home folder."}
+	}
 	if s.mode == sandboxRequire && !s.support.Confines() {
 		return s, usage("--sandbox require: %s. %s", s.support.Why, strings.TrimSpace(s.support.Remedy+" "+s.support.Command))
 	}
@@ -129,7 +131,7 @@ func (o *options) cages(c *config, s sandbox, dir string, kept func(workspace st
 	if !s.on() {
 		return nil
 	}
-	home, _ := lookup(o.env, "HOME")
+	home := o.home()
 	whole := policy.InheritWhole(o.env, c.keyVariables())
 	cells := &cages{home: home, folder: filepath.Join(o.shared(dir), agentsFolder)}
 	cells.pass = func(workspace string) map[string]http.Handler {

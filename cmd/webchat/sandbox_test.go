@@ -37,6 +37,19 @@ func TestSandboxOfASession(t *testing.T) {
 	}
 }
 
+// Without a home folder nothing is confined by itself, and webchat starts; with require it does not.
+func TestSandboxWithoutHome(t *testing.T) {
+	for mode, starts := range map[string]bool{sandboxAuto: true, sandboxRequire: false} {
+		o, err := parseOptions([]string{"--sandbox", mode, "--workspace", t.TempDir()}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, err := o.sandbox(&config{}); s.on() || s.why().Why == "" || (err == nil) != starts {
+			t.Errorf("%s: %+v, %v", mode, s, err)
+		}
+	}
+}
+
 // What webchat starts itself is no program of a workspace, which agents could have put there.
 func TestTrustedPath(t *testing.T) {
 	t.Parallel()
