@@ -7,9 +7,6 @@ import (
 	"syscall"
 )
 
-// fileID identifies a file, whatever its names.
-type fileID struct{ device, inode uint64 }
-
 // identify returns which file st describes, and how many names it has.
 func identify(st fs.FileInfo) (id fileID, names uint64) {
 	s, ok := st.Sys().(*syscall.Stat_t)

@@ -2,9 +2,7 @@ package cage
 
 import "io/fs"
 
-// fileID identifies nothing here, where nothing is confined.
-type fileID struct{}
-
+// identify tells no files apart: nothing is confined here.
 func identify(fs.FileInfo) (fileID, uint64) { return fileID{}, 1 }
 
 func may(string, bool) bool { return true }

@@ -1,0 +1,4 @@
+package cage
+
+// fileID identifies a file, whatever its names.
+type fileID struct{ device, inode uint64 }
