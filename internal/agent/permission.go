@@ -128,7 +128,7 @@ const (
 	KindShell Kind = "shell"
 	KindWrite Kind = "write"
 	KindRead  Kind = "read"
-	KindMCP   Kind = "mcp"
+	KindMCP   Kind = event.KindMCP
 	KindURL   Kind = "url"
 	// KindTool is of a tool of the agent's own that reaches nothing beyond the session, such as its
 	// list of what is to do. It needs no permission, unless a rule of the user's names it.

@@ -8,6 +8,9 @@ const KindLater = "later"
 // KindHost is the kind of a [PermissionRequested] about a host that something confined waits for.
 const KindHost = "host"
 
+// KindMCP is the kind of a [PermissionRequested] about a tool of an MCP server.
+const KindMCP = "mcp"
+
 // IsHeld reports whether data asks about what is held.
 func IsHeld(d Data) bool {
 	p, ok := d.(PermissionRequested)

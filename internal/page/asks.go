@@ -172,7 +172,7 @@ func (f *State) addAsk(a *Ask) {
 }
 
 // placeAsk puts the row of a question before that of its call, if there is one, which
-// it returns.
+// it returns if the question stands for the call.
 func (f *State) placeAsk(n *node) *node {
 	c := f.nodes["c-"+n.Ask.ToolCallID]
 	if n.Ask.ToolCallID == "" || c == nil {
@@ -180,7 +180,10 @@ func (f *State) placeAsk(n *node) *node {
 		return nil
 	}
 	n.Ask.About = c.Call
-	c.Call.Asked++
+	inside := n.Ask.isInside(c.Call)
+	if !inside {
+		c.Call.Asked++
+	}
 	switch p := c.parent; {
 	case p.Steps != nil:
 		f.insert(p, c, n)
@@ -190,7 +193,16 @@ func (f *State) placeAsk(n *node) *node {
 		f.addStep(p, n)
 	}
 	f.callChanged(c)
+	if inside {
+		return nil
+	}
 	return c
+}
+
+// isInside reports whether a command of the call asks, which goes on whatever the answer is.
+func (a *Ask) isInside(c *Call) bool {
+	v, _ := verbOf(c.Tool)
+	return a.Kind == event.KindHost || a.Kind == event.KindMCP && v.done == "Ran"
 }
 
 // waiting returns the card of an open question.

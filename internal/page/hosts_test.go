@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"webchat/internal/event"
+	"webchat/internal/page/pagetest"
 )
 
 // hostsStory has calls that wait for hosts.
@@ -33,5 +34,10 @@ func TestHostsAreOneCard(t *testing.T) {
 	d = after(t, "hosts", len(hostsStory()))
 	for id, words := range map[string]string{"p-r1": "Opened for this folder", "p-r2": "Refused by you", "p-r3": "Opened for this command", "p-r4": "no answer within"} {
 		says(t, d, id, words)
+	}
+	if c := pagetest.ByID(d.Root, "c-c1.r"); c == nil {
+		t.Error("the call is not there")
+	} else if _, hidden := pagetest.Attr(c, "hidden"); hidden {
+		t.Error("a call that was refused a host is hidden, though it ran")
 	}
 }
