@@ -37,7 +37,7 @@ func TestSandboxOfASession(t *testing.T) {
 	}
 }
 
-// Without a home folder nothing is confined by itself, and webchat starts; with require it does not.
+// Without a home folder, auto confines nothing, and require does not start.
 func TestSandboxWithoutHome(t *testing.T) {
 	for mode, starts := range map[string]bool{sandboxAuto: true, sandboxRequire: false} {
 		o, err := parseOptions([]string{"--sandbox", mode, "--workspace", t.TempDir()}, nil)
@@ -50,7 +50,7 @@ func TestSandboxWithoutHome(t *testing.T) {
 	}
 }
 
-// What webchat starts itself is no program of a workspace, which agents could have put there.
+// webchat starts no program from a workspace: an agent could have put it there.
 func TestTrustedPath(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

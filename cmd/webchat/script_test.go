@@ -250,7 +250,7 @@ func request(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// sessionLog is what happened in the session that a request is about, for who looks into a failure.
+// sessionLog returns the log of the session that a request is about, for the output of a failure.
 func sessionLog(ts *testscript.TestScript, url string) string {
 	session := regexp.MustCompile(`/api/sessions/[^/?]+`).FindString(url)
 	r, err := http.NewRequest(http.MethodGet, ts.Getenv("URL")+session+"/events?limit=5000", nil)

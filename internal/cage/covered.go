@@ -39,8 +39,8 @@ func (c *Cage) cover(ctx context.Context, s *spec, f finding) error {
 }
 
 // tracked returns which of some files git has as they are, or had when an earlier tree began, which
-// could read them then. Trees write to the index and move folders, so that neither a name in it nor
-// a path says anything. Without an answer of git, none is.
+// could read them then. Trees can write to the index and move folders, so names and paths prove
+// nothing. If git fails, no file counts as tracked.
 func (c *Cage) tracked(ctx context.Context, found, git []string) map[string]bool {
 	if c.cfg.Tracked == nil {
 		return nil
@@ -91,7 +91,7 @@ func (c *Cage) tracked(ctx context.Context, found, git []string) map[string]bool
 	return is
 }
 
-// fileOf says which file is at a path.
+// fileOf identifies the file at a path; empty if there is none.
 func fileOf(p string) string {
 	st, err := os.Lstat(p)
 	if err != nil {

@@ -68,16 +68,16 @@ func (d *door) dial(asking context.Context, host, port string) (net.Conn, error)
 	return nil, err
 }
 
-// innerNets are reached by those in them only, beside what [netip.Addr.IsPrivate] knows: of providers
-// and VPNs, of tests, and reserved; and those by which an address of IPv6 stands for one of IPv4.
+// innerNets are private networks beside those of [netip.Addr.IsPrivate]: of carriers and VPNs, for
+// tests, reserved, and the forms in which IPv6 carries an IPv4 address.
 var innerNets = []netip.Prefix{netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
 	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("fec0::/10"),
 	netip.MustParsePrefix("::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2002::/16")}
 
-// nat64 has all addresses of IPv4 in it, by their last bytes.
+// nat64 carries IPv4 addresses in the last four bytes.
 var nat64 = netip.MustParsePrefix("64:ff9b::/96")
 
-// plain is an address without what it is wrapped in.
+// plain unwraps an IPv4 address from its IPv6 forms.
 func plain(ip netip.Addr) netip.Addr {
 	if ip = ip.Unmap().WithZone(""); nat64.Contains(ip) {
 		b := ip.As16()
@@ -92,7 +92,7 @@ func isInner(ip netip.Addr) bool {
 	return ip.IsPrivate() || slices.ContainsFunc(innerNets, func(n netip.Prefix) bool { return n.Contains(ip) })
 }
 
-// isHere reports whether this machine has an address.
+// isHere reports whether an address is one of this machine's.
 func isHere(ip netip.Addr) bool {
 	all, _ := net.InterfaceAddrs() // without them none is known
 	return slices.ContainsFunc(all, func(a net.Addr) bool {

@@ -27,8 +27,8 @@ type keeper struct {
 	out     int // of counted: what git checked out
 }
 
-// seen is what is known of a name since the last look. What is held there trees cannot change, as long
-// as the folders on the way to it are the same: whatever happens to it is somebody else's doing.
+// seen is what is known of a name since the last look. Trees cannot change what was there when they
+// began, as long as the folders on the path to it are the same, so changes to it come from outside.
 type seen struct {
 	print string
 	held  bool
@@ -37,11 +37,11 @@ type seen struct {
 
 func (c *Cage) seen(p string, n counts) seen { return seen{n.print, n.held, c.way(p)} }
 
-// way has which folders are on the way to a path, and the one that it is.
+// way identifies the folders on the path to a name, and the name itself if it is a folder.
 func (c *Cage) way(p string) string {
 	var all strings.Builder
 	at := filepath.Dir(p)
-	if st, err := os.Lstat(p); err == nil && st.IsDir() { // a file is another one each time it is saved
+	if st, err := os.Lstat(p); err == nil && st.IsDir() { // not of a file: saving replaces it
 		at = p
 	}
 	for dir := at; dir != "/" && dir != c.cfg.Workspace; dir = filepath.Dir(dir) {

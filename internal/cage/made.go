@@ -165,8 +165,8 @@ func (c *Cage) Look(ctx context.Context, l Look) (found Looked, err error) {
 	return found, errors.Join(errs...)
 }
 
-// Kept takes a file that was put back for one that is there, if it still is what was shown. Once a
-// tree that runs changes it, it is found again.
+// Kept registers a file that the user kept, if it still has the content that was shown. If a running
+// tree changes it, it is found again.
 func (c *Cage) Kept(root, name string, shown func() bool) error {
 	k := &c.keep
 	k.mu.Lock()
@@ -182,9 +182,9 @@ func (c *Cage) Kept(root, name string, shown func() bool) error {
 	return err
 }
 
-// settle reports whether no process has a file, or a file of a folder, open to be written to, so that
-// whatever changes it from now on changes its print too: writing to memory that a file was mapped to
-// does so once only. What was changed within a step of the clock is waited for.
+// settle reports whether no process has a file, or a file in a folder, open for writing, so that a
+// later change also changes its print: of several writes to mapped memory, only the first does. It
+// waits for files that were changed within one step of the clock.
 func settle(p string) bool {
 	open := false
 	_ = filepath.WalkDir(p, func(at string, d fs.DirEntry, err error) error {
@@ -200,7 +200,7 @@ func settle(p string) bool {
 	return !open
 }
 
-// unkept are the parts of a file or folder that nobody kept.
+// unkept returns the parts of a file or folder that the user has not kept.
 func (c *Cage) unkept(p string) []string {
 	return slices.DeleteFunc(c.parts(p), func(part string) bool {
 		is, err := printed(part)

@@ -79,7 +79,7 @@ func repositoriesIn(dir string, held bool, depth int) (all []repository) {
 	return all
 }
 
-// chain is a path, whose folder is itself, and what it leads to: the links on the way, and their end.
+// chain returns a path in a folder without links, the links it leads through, and their end.
 func chain(p string) (all []string) {
 	at, rest := filepath.Dir(p), []string{filepath.Base(p)}
 	for range 1000 {
@@ -103,16 +103,16 @@ func chain(p string) (all []string) {
 	return append(all, at)
 }
 
-// hooksName is how settings of git name a folder of hooks.
+// hooksName matches the setting of git that names a folder of hooks.
 var hooksName = regexp.MustCompile(`(?im)^[ \t]*(?:\[core\])?[ \t]*hookspath[ \t]*=[ \t]*"?([^"#;\r\n]+)`)
 
-// includeName is how settings of git name a file of more, and mostIncluded bounds how many are read.
+// includeName matches a settings file that git's settings include. At most mostIncluded are read.
 var includeName = regexp.MustCompile(`(?im)^[ \t]*(?:\[include[^\]\n]*\])?[ \t]*path[ \t]*=[ \t]*"?([^"#;\r\n]+)`)
 
 const mostIncluded = 50
 
-// hooksOf are the folders of the workspace in which settings have git find hooks, for a repository's
-// .git there.
+// hooksOf returns the folders in the workspace where settings have git look for the hooks of a
+// repository, whose .git is p.
 func (c *Config) hooksOf(p string) (all []string) {
 	if filepath.Base(p) != ".git" {
 		return nil

@@ -150,7 +150,7 @@ func (c *Cage) openHosts() (all []string) {
 	return all
 }
 
-// openWritten are the folders that were opened to be written to.
+// openWritten returns the folders that were opened for writing.
 func (c *Cage) openWritten() (all []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -175,7 +175,7 @@ func (c *Cage) openings(s *spec) (began []*opening, all []proc.Opening) {
 			if !c.writesTo(s, now.Name()) {
 				o.held, now = now, o.held
 			}
-			_ = now.Close() // nothing was written by it
+			_ = now.Close() // it was only looked at
 		}
 		st, err := o.held.Stat()
 		if err != nil {

@@ -32,8 +32,8 @@ func appeared(name string, st fs.FileInfo) time.Time {
 	return changed(st)
 }
 
-// born is when a file or folder was made; zero if its file system does not know that. Programs cannot
-// set it.
+// born returns the creation time of a file or folder, which programs cannot set; zero if the file
+// system does not record it.
 func born(name string) time.Time {
 	var x unix.Statx_t
 	if unix.Statx(unix.AT_FDCWD, name, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BTIME, &x) != nil || x.Mask&unix.STATX_BTIME == 0 {
@@ -42,8 +42,8 @@ func born(name string) time.Time {
 	return time.Unix(x.Btime.Sec, int64(x.Btime.Nsec))
 }
 
-// isWritten reports whether a process has a file open to be written to, or has it mapped so. A file
-// system that does not know says no.
+// isWritten reports whether a process has a file open or mapped for writing; false where the file
+// system has no leases.
 func isWritten(name string) bool {
 	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -36,7 +36,7 @@ var (
 		"REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "GOROOT", "JAVA_HOME", "PYENV_ROOT", "NVM_DIR",
 		"VOLTA_HOME", "FNM_DIR", "ASDF_DIR", "ASDF_DATA_DIR", "SDKMAN_DIR", "RBENV_ROOT",
 		"RUSTUP_HOME", "BUN_INSTALL", "DOTNET_ROOT", "VIRTUAL_ENV", "CONDA_PREFIX"}
-	// homes are folders that variables name where toolchains keep more than what is given.
+	// homes are variables that name a toolchain's folder, and the parts of it that are given.
 	homes = []struct {
 		variable     string
 		read, caches []string
@@ -66,7 +66,7 @@ type spec struct {
 	held    []proc.Place
 	links   map[string]string
 	covered []string // what is covered in the workspace
-	written []string // what trees write to, where links lead as they say
+	written []string // what trees can write to, by where links lead
 	above   bool     // the workspace is a folder of a repository
 }
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What may hold secrets in what is given is found in two levels, and when it comes later.
+// Files that may hold secrets are found in two levels, also those that are made later.
 func TestSecretsBelow(t *testing.T) {
 	dir := t.TempDir()
 	w := walker{known: map[string]*folder{}}

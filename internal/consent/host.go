@@ -10,12 +10,12 @@ import (
 	"webchat/internal/eventlog"
 )
 
-// InsideAnswer is what came of a question about what something confined does. As the cause of a
-// context's end it is the answer of another session.
+// InsideAnswer is the answer to a question about what something confined does. As the cause of a
+// cancelled context it is the answer given in another session.
 type InsideAnswer struct {
 	Allowed bool
 	Scope   event.Scope   // of what is allowed
-	By      event.Decider // empty: nobody answered here
+	By      event.Decider // empty: not answered in this session
 }
 
 // Error implements error.
@@ -48,7 +48,7 @@ func (q *Requests) AskHost(ctx context.Context, host, address string) InsideAnsw
 	return InsideAnswer{}
 }
 
-// openHost opens a host as somebody allowed it, unless it is open.
+// openHost opens a host as the answer allows, unless it is open.
 func (o *Opened) openHost(ctx context.Context, host string, as InsideAnswer) error {
 	d := event.SandboxOpened{ID: string(event.NewID()), Kind: event.OpenHost, What: host, Scope: as.Scope, By: as.By}
 	if slices.ContainsFunc(o.List(), func(is eventlog.Opened) bool { return is.Kind == d.Kind && is.What == host }) {

@@ -11,8 +11,8 @@ import (
 // mostAllowed bounds the calls of MCP servers that were allowed and are not made yet.
 const mostAllowed = 100
 
-// noteCall remembers a confined agent's call of an MCP server that was allowed: [Requests.TakeCall]
-// knows it once.
+// noteCall registers an allowed call of an MCP server by a confined agent, for one
+// [Requests.TakeCall].
 func (q *Requests) noteCall(p agent.Permission, v agent.Verdict) {
 	call := p.ServerCall()
 	if call == "" || !p.Confined || v.Decision != event.Allow {
@@ -24,8 +24,7 @@ func (q *Requests) noteCall(p agent.Permission, v agent.Verdict) {
 	q.calls = q.calls[max(0, len(q.calls)-mostAllowed):]
 }
 
-// TakeCall reports whether a call of an MCP server was allowed that was not made yet, and has been by
-// now.
+// TakeCall reports whether a call of an MCP server was allowed and not made yet, and marks it as made.
 func (q *Requests) TakeCall(p agent.Permission) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

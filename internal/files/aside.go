@@ -236,7 +236,7 @@ func (a *Aside) Put(id string) (as string, err error) {
 	return path.Join(dir, name), nil
 }
 
-// Is reports whether what is at a path in Root has the content of one.
+// Is reports whether the file or folder at a path in Root has the content of what is held by an id.
 func (a *Aside) Is(id, name string) bool {
 	t, err := a.Get(id)
 	if err != nil {

@@ -18,7 +18,7 @@ func Tracked(ctx context.Context, env []string, dir string, names []string) (tra
 }
 
 // Unchanged returns those of [Tracked] that are regular files with the bytes that git has for them.
-// Whoever can write to the index can put any other name there, but not the sum of what they have
+// A process that can write to the index can add any name, but not the hash of content that it has
 // not read.
 func Unchanged(ctx context.Context, env []string, dir string, names []string) (all []string, err error) {
 	root, err := os.OpenRoot(dir)

@@ -18,12 +18,12 @@ import (
 // mostAsking bounds the calls of a [Passed] that are not decided; one more is refused.
 const mostAsking = 16
 
-// freeRequests are those by which a server says something of itself, or of a call that was allowed.
+// freeRequests need no permission: they describe the server, or a call that was allowed.
 var freeRequests = []string{"initialize", "server/discover", "ping", "tools/list", "resources/list",
 	"resources/templates/list", "prompts/list", "logging/setLevel", "tasks/get", "tasks/result", "tasks/cancel"}
 
-// pass passes messages on until one side has ended. What a client does not take is lost to it
-// alone. A request that judge, if any, has something against is answered with that.
+// pass forwards messages until one side has ended. A message that its client does not read is lost
+// for that client only. A request that judge, if any, returns an error for is answered with it.
 func (p *Passed) pass(ctx context.Context, from, to mcp.Connection, judge func(context.Context, *jsonrpc.Request) error) {
 	write := func(m jsonrpc.Message) bool {
 		return to.Write(ctx, m) == nil || to.SessionID() != "" // else the program has ended

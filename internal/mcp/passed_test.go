@@ -61,8 +61,8 @@ func TestPassed(t *testing.T) {
 	}
 }
 
-// Whoever reaches a server that is passed on is asked about for each call, of tools and of what else it
-// does, as its program reads it.
+// Each call of a server that is passed on needs permission, of tools and of what else it does, as its
+// program reads it.
 func TestThreat121PassedCallsAreAllowed(t *testing.T) {
 	var asked []string
 	p := passed(t, func(_ context.Context, act agent.Permission) bool {

@@ -72,8 +72,8 @@ func TestRefusedIsLoggedOnceATurn(t *testing.T) {
 	})
 }
 
-// A host that the user denied is not offered again behind the end of the call; one that nobody
-// answered is.
+// A host that the user denied is not offered again behind the end of the call; one without an
+// answer is.
 func TestDeniedHostIsNotOfferedAgain(t *testing.T) {
 	play(t, func(r *rig, _ *Config) {
 		r.tools.tools = []agent.Tool{acts("run", nil, func(ctx context.Context, _ json.RawMessage, _ agent.Progress) (agent.Result, error) {

@@ -22,7 +22,7 @@ func (c *conn) judge(t *turn, x *execution, tool string, arguments json.RawMessa
 	act := agent.Permission{ToolName: tool, Kind: agent.KindTool, Action: "use a tool", Resource: tool + " " + compactJSON(arguments), Cwd: c.Options.Workspace}
 	switch {
 	case slices.Contains(asksItself, tool):
-		// Confined, it would not find what only an answer opens, and not ask.
+		// Confined, the CLI does not find a file that only an answer opens, and fails without asking.
 		if _, files := editOf(tool, arguments); c.b.cfg.Confine != nil && len(files) > 0 {
 			return &hookOutput{PermissionDecision: "ask", PermissionDecisionReason: "write a file"}, false
 		}

@@ -167,7 +167,7 @@ const kindsJS = `(shaped, painted) => {
 		const paint = [color, size, fontWeight, base, image, JSON.stringify(groups)].join()
 		if (paints.has(paint)) return
 		paints.add(paint)
-		if (image || groups.some(({ opacity }) => !opacity)) return // which nobody can compute, or see
+		if (image || groups.some(({ opacity }) => !opacity)) return // it cannot be computed, or seen
 		let text = over(color, base), back = base
 		for (const group of groups) [text, back] = [mix(group.base, text, group.opacity), mix(group.base, back, group.opacity)]
 		const [less, more] = [light(text), light(back)].sort((a, b) => a - b), ratio = (more + 0.05) / (less + 0.05)
