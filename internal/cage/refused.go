@@ -114,6 +114,7 @@ var failures = []struct {
 }{
 	{"read-only file system", readOnly}, {"permission denied", denied}, {"device or resource busy", busy}, {"resource busy or locked", busy},
 	{"no such file or directory", missing}, {"directory nonexistent", missing}, {"cannot connect to the docker daemon", missing},
+	{"does not appear to be a git repository", missing}, {"fatal: repository", missing},
 }
 
 var (
@@ -159,7 +160,7 @@ func (f *refusals) read(line string) {
 		if at < 0 || len(low) != len(line) {
 			continue
 		}
-		for _, named := range names(line[:at], line[at+len(kind.text):]) {
+		for _, named := range names(withoutProgram(line[:at]), line[at+len(kind.text):]) {
 			if one, ok := f.judge(named, kind.failure, writes.MatchString(line)); ok {
 				f.add(one)
 			}
@@ -172,6 +173,18 @@ func (f *refusals) add(one event.SandboxRefused) {
 	if !slices.ContainsFunc(f.all, func(x event.SandboxRefused) bool { return x.What == one.What }) {
 		f.all = append(f.all, one)
 	}
+}
+
+// withoutProgram is what stands behind the path of the program that writes a line.
+func withoutProgram(before string) string {
+	at, rest, _ := strings.Cut(before, ": ")
+	if !filepath.IsAbs(at) || strings.Trim(rest, " :") == "" {
+		return before
+	}
+	if st, err := os.Stat(at); err != nil || !st.Mode().IsRegular() || st.Mode()&0o111 == 0 {
+		return before
+	}
+	return rest
 }
 
 // names are what may be paths in a line, of which an error's text stands between two parts.
@@ -215,7 +228,7 @@ func (f *refusals) judge(name string, why failure, writes bool) (one event.Sandb
 		name = real // what is opened is reached by no link
 	}
 	one = event.SandboxRefused{Kind: event.RefusedPath, What: name, Write: writes || why == readOnly || why == busy}
-	if f.open(name, one.Write) {
+	if why != busy && f.open(name, one.Write) {
 		return one, false
 	}
 	st, err := os.Stat(name)
@@ -246,6 +259,9 @@ func (f *refusals) judge(name string, why failure, writes bool) (one event.Sandb
 	}
 	one.Probably = one.Probably || relative && !one.Inside
 	one.Offers, one.Folder = f.offers(name, at, access, given, st)
+	if why == busy && one.Offers != nil { // what is opened is written, and replaced by nothing
+		one.Offers, one.Folder = []event.Offer{event.OfferOutside}, ""
+	}
 	return one, refused
 }
 
@@ -312,16 +328,19 @@ func mayMake(name string) bool {
 // none.
 func (s *spec) access(name string) (a proc.Access, at string, given bool) {
 	real, ok := settled(name)
+	leads := !ok // to what is given
 	for _, p := range slices.Compact([]string{name, real}) {
 		if p == "" || !ok && p == real {
 			continue
 		}
 		for _, place := range slices.Concat(own, s.all()) {
+			leads = leads || p == real && isIn(p, place.Path)
 			if isIn(p, place.Path) && (len(place.Path) > len(at) || len(place.Path) == len(at) && place.Access > a) {
 				a, at, given = place.Access, place.Path, true
 			}
 		}
 	}
+	given = given && leads
 	if at == "/tmp" { // of another one than the one outside
 		_, err := os.Lstat(real)
 		given = err != nil

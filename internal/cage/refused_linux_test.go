@@ -60,7 +60,8 @@ func TestRefusedByOutput(t *testing.T) {
 	y := newYard(t, ".bashrc", ".ssh/id_rsa", "notes/n", "keys/a.pem", "code/other/x", "proj")
 	y.Read = []string{"~/notes"}
 	y.outside(`git init -q .; git config user.name a; git config user.email a@b; mkdir .vscode; echo 1 >.vscode/tasks.json; echo 1 >a
-		git add -A; git commit -qm 1; git checkout -qb other; echo 2 >.vscode/tasks.json; echo 2 >a; git commit -qam 2; git checkout -q -; echo A=1 >.env; echo .env >>.git/info/exclude`)
+		git add -A; git commit -qm 1; git checkout -qb other; echo 2 >.vscode/tasks.json; echo 2 >a; git commit -qam 2; git checkout -q -; echo A=1 >.env; echo .env >>.git/info/exclude
+		ln -s ../other linked; git init -q --bare ~/code/remote.git`)
 	c, err := New(y.Config)
 	if err != nil {
 		t.Fatal(err)
@@ -84,8 +85,14 @@ func TestRefusedByOutput(t *testing.T) {
 		{"cat", "cat .env", []string{"reads W/.env file outside"}, false},
 		{"sh", "echo x >.vscode/tasks.json", []string{"writes W/.vscode/tasks.json folder=W/.vscode outside"}, false},
 		{"rm", "rm -rf .vscode", []string{"writes W/.vscode/tasks.json folder=W/.vscode outside"}, false},
+		{"sh", "cat linked/x", []string{"probably reads ~/code/other/x file folder=~/code/other outside"}, false},
+		{"sh", "/bin/sh -c 'echo x >.vscode/tasks.json'", []string{"writes W/.vscode/tasks.json folder=W/.vscode outside"}, false},
+		{"mv", "mv .vscode .v", []string{"writes W/.vscode outside"}, false},
+		{"git", "git fetch -q ../remote.git", []string{"probably reads ~/code/remote.git folder=~/code/remote.git outside"}, false},
+		{"git", "git clone -q " + y.home + "/code/remote.git r", []string{"reads ~/code/remote.git folder=~/code/remote.git outside"}, false},
+		{"git", "git fetch -q ../nothing.git", nil, false},
 		{"mv", "mv .git .git2", []string{"writes W/.git outside"}, false},
-		{"git", "git config user.name b", []string{"writes W/.git/config file outside"}, false},
+		{"git", "git config user.name b", []string{"writes W/.git/config outside"}, false},
 		{"git", "git checkout -q other; git checkout -qf -", []string{"writes W/.vscode/tasks.json folder=W/.vscode outside"}, false},
 		{"git", "git -c core.hooksPath=/dev/null merge -q other 2>&1", []string{"writes W/.vscode/tasks.json folder=W/.vscode outside"}, false},
 		{"python3", "python3 -c 'open(\"" + y.home + "/.bashrc\", \"a\")'", []string{"writes ~/.bashrc file outside"}, false},
@@ -174,6 +181,28 @@ func TestRefusedKnowsWhatIsOpen(t *testing.T) {
 	}
 }
 
+// A file that was opened cannot be replaced, as git does it: that is said, and what helps.
+func TestRefusedReplacesNothingOpen(t *testing.T) {
+	y := newYard(t)
+	y.outside("git init -q .")
+	c, err := New(y.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, err := c.Hold(y.work + "/.git/config")
+	if err != nil {
+		t.Fatal(err)
+	}
+	end, err := c.Open(held, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = end() }() // the test is over
+	if got, text := y.refusedBy(c, "git config user.name b"); !slices.Equal(got, []string{"writes W/.git/config outside"}) {
+		t.Errorf("refused %q by %s", got, text)
+	}
+}
+
 // THREATS 117: a guess is not made from slow programs' output, nor from errors that have another cause.
 func TestThreat117RefusedByText(t *testing.T) {
 	y := newYard(t, ".bashrc", ".npmrc", ".gnupg/pubring.kbx", "code/other/x")
@@ -194,6 +223,7 @@ func TestThreat117RefusedByText(t *testing.T) {
 		{"npm error code EROFS\nnpm error syscall open\nnpm error path HOME/.npmrc\nnpm error errno -30\nnpm error EROFS: read-only file system, open 'HOME/.npmrc'", "writes ~/.npmrc outside"},
 		{"Error: ENOENT: no such file or directory, open 'HOME/.bashrc'\n    at Object.openSync (node:fs:573:18)", "reads ~/.bashrc file outside"},
 		{"go: writing go env config: open HOME/.config/go/env: no such file or directory", "probably writes ~/.config/go/env outside"},
+		{"/usr/bin/env: cannot write to HOME/.bashrc: Read-only file system", "writes ~/.bashrc file outside"},
 		{"open HOME/code/other/x: permission denied", "reads ~/code/other/x file folder=~/code/other outside"},
 		{"gpg: keyblock resource 'HOME/.gnupg/pubring.kbx': No such file or directory", "reads ~/.gnupg/pubring.kbx outside"},
 		{"\x1b[31merror:\x1b[0m could not write \x1b[1m'HOME/.bashrc'\x1b[0m: Read-only file system", "writes ~/.bashrc file outside"},
