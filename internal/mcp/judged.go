@@ -84,10 +84,10 @@ func (p *Passed) act(r *jsonrpc.Request) (agent.Permission, error) {
 			return act, err
 		}
 	}
-	for name := range params {
-		if low := strings.ToLower(name); low != name {
-			if _, there := params[low]; there {
-				return act, fmt.Errorf("it has %q and %q", low, name)
+	for name := range params { // some programs read a name whatever the case of its letters
+		for _, read := range []string{"name", "arguments"} {
+			if name != read && strings.EqualFold(name, read) {
+				return act, fmt.Errorf("it has %q in the place of %q", name, read)
 			}
 		}
 	}

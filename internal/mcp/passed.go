@@ -80,6 +80,7 @@ func Pass(c PassConfig) *Passed {
 // ServeHTTP answers for the program.
 func (p *Passed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id := r.Header.Get(sessionIDKey)
+	r.Body = http.MaxBytesReader(w, r.Body, mostMessage)
 	p.mu.Lock()
 	s := p.sessions[id]
 	p.mu.Unlock()
@@ -96,7 +97,7 @@ func (p *Passed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "session not found", http.StatusNotFound)
 		return
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostMessage))
+	body, err := io.ReadAll(r.Body)
 	var first struct{ Method string }
 	if err != nil || r.Method != http.MethodPost || json.Unmarshal(body, &first) != nil || first.Method != "initialize" {
 		http.Error(w, "a session begins with initialize", http.StatusBadRequest)

@@ -1,9 +1,11 @@
 package mcp_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -101,4 +103,69 @@ func TestThreat121PassedCallsAreAllowed(t *testing.T) {
 	if !slices.Equal(asked, want) {
 		t.Errorf("asked about %q", asked)
 	}
+}
+
+// Programs that read names whatever the case of their letters are sent no arguments that nobody saw, and
+// nobody has a server that is passed on keep more than a message may have.
+func TestThreat121PassedCallsAreReadOneWay(t *testing.T) {
+	p := passed(t, func(_ context.Context, act agent.Permission) bool {
+		t.Errorf("asked about %q", act.Resource)
+		return true
+	})
+	defer p.Close()
+	web := httptest.NewServer(p)
+	defer web.Close()
+	session := ""
+	post := func(body io.Reader) (int, string) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, web.URL, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		if session != "" {
+			r.Header.Set("Mcp-Session-Id", session)
+		}
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		session = cmp.Or(session, res.Header.Get("Mcp-Session-Id"))
+		text, err := io.ReadAll(res.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.StatusCode, string(text)
+	}
+	code, text := post(strings.NewReader(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{
+		"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`))
+	if code != http.StatusOK || session == "" {
+		t.Fatalf("it does not begin: %d %s", code, text)
+	}
+	for i, params := range []string{
+		`{"name":"look","Arguments":{"path":"/etc"}}`,
+		`{"name":"look","arguments":{},"argumentſ":{"path":"/etc"}}`,
+		`{"name":"look","NAME":"remove"}`,
+	} {
+		_, text := post(strings.NewReader(fmt.Sprintf(
+			`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":%s}`, i+1, params)))
+		if !strings.Contains(text, "did not pass this on") {
+			t.Errorf("%s: %s", params, text)
+		}
+	}
+	if code, _ := post(io.LimitReader(spaces{}, 65<<20)); code != http.StatusRequestEntityTooLarge {
+		t.Errorf("a message without an end: %d", code)
+	}
+}
+
+// spaces is white space without an end.
+type spaces struct{}
+
+func (spaces) Read(b []byte) (int, error) {
+	for i := range b {
+		b[i] = ' '
+	}
+	return len(b), nil
 }
