@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httputil"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
@@ -77,7 +78,12 @@ func (d *door) serve(listeners []net.Listener) {
 	if d.lends() {
 		handlers = append(handlers, d.lentOnly())
 	}
+	room := make(chan struct{}, mostConns)
+	full := sync.OnceFunc(func() {
+		d.logger.Warn("a sandbox has too many connections, and no more are taken", "most", mostConns)
+	})
 	for i, l := range listeners {
+		l = bounded{l, room, full}
 		if i < len(handlers) {
 			s := &http.Server{Handler: handlers[i], ReadHeaderTimeout: headerPatience, MaxHeaderBytes: maxHeaders, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)}
 			d.keep(s)
@@ -163,10 +169,20 @@ func target(r *http.Request) (host, port string, err error) {
 		port = "80"
 	}
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	if n, bad := strconv.Atoi(port); err == nil && (host == "" || bad != nil || n < 1 || n > 65535) {
+	_, noIP := netip.ParseAddr(host)
+	if n, bad := strconv.Atoi(port); err == nil &&
+		(noIP != nil && !isHostName(host) || bad != nil || n < 1 || n > 65535) {
 		err = errors.New("its address has no host and port")
 	}
 	return host, port, err
+}
+
+// isHostName reports whether a name may be one of a host, as the user is asked about it: without
+// patterns and letters that look like something else.
+func isHostName(host string) bool {
+	const letters = "abcdefghijklmnopqrstuvwxyz0123456789-_."
+	return host != "" && len(host) <= 253 &&
+		!strings.ContainsFunc(host, func(r rune) bool { return !strings.ContainsRune(letters, r) })
 }
 
 func (d *door) refuse(w http.ResponseWriter, host, port, why string) {

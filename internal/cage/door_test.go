@@ -2,6 +2,7 @@ package cage
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -83,21 +85,24 @@ func TestDoor(t *testing.T) {
 		code int
 		text string
 	}{
-		connect("evil.test:443"):               {403, "not among those"},
-		connect("evil.test:22"):                {403, "add it to hosts"},
-		connect(host + ":" + port):             {200, ""},
-		connect(host + ":" + otherPort):        {403, "this machine"},
-		connect("localhost:" + port):           {403, "this machine"},
-		connect("LOCALHOST.:" + port):          {403, "this machine"},
-		connect("169.254.169.254:80"):          {403, "local link"},
-		connect("0.0.0.0:" + port):             {403, "this machine"},
-		connect("[::1]:" + port):               {403, "this machine"},
-		connect("[::ffff:127.0.0.1]:" + port):  {403, "this machine"},
-		connect("example.test:443"):            {403, "not among those"},
-		connect("a.example.test.evil.com:443"): {403, "not among those"},
-		connect("a.example.test:22"):           {403, "not among those"},
-		connect(":443"):                        {400, "no host"},
-		connect(host + ":0"):                   {400, "no host"},
+		connect("evil.test:443"):                   {403, "not among those"},
+		connect("evil.test:22"):                    {403, "add it to hosts"},
+		connect(host + ":" + port):                 {200, ""},
+		connect(host + ":" + otherPort):            {403, "this machine"},
+		connect("localhost:" + port):               {403, "this machine"},
+		connect("LOCALHOST.:" + port):              {403, "this machine"},
+		connect("169.254.169.254:80"):              {403, "local link"},
+		connect("0.0.0.0:" + port):                 {403, "this machine"},
+		connect("[::1]:" + port):                   {403, "this machine"},
+		connect("[::ffff:127.0.0.1]:" + port):      {403, "this machine"},
+		connect("example.test:443"):                {403, "not among those"},
+		connect("a.example.test.evil.com:443"):     {403, "not among those"},
+		connect("a.example.test:22"):               {403, "not among those"},
+		connect("*.com:443"):                       {400, "no host"},
+		connect("a%E2%80%AEb.com:443"):             {400, "no host"},
+		connect(strings.Repeat("a", 300) + ":443"): {400, "no host"},
+		connect(":443"):                            {400, "no host"},
+		connect(host + ":0"):                       {400, "no host"},
 		"GET http://" + host + ":" + port + "/x?y=1 HTTP/1.1\r\nHost: other\r\nProxy-Authorization: secret\r\n\r\n": {200, `GET /x?y=1 ""`},
 		"GET http://evil.test/ HTTP/1.1\r\nHost: " + host + ":" + port + "\r\n\r\n":                                 {403, "evil.test:80"},
 		"GET / HTTP/1.1\r\nHost: " + host + "\r\n\r\n":                                                              {400, "proxy"},
@@ -174,6 +179,48 @@ func TestDoorTunnels(t *testing.T) {
 		}
 		if _, err := io.ReadAll(c); err != nil && !strings.Contains(err.Error(), "reset") {
 			t.Errorf("%d: %v", i, err)
+		}
+	}
+}
+
+// However many connections a tree makes, this server has only so many of it, and serves on.
+func TestDoorIsBounded(t *testing.T) {
+	host, port := model(t)
+	d := &door{own: []string{host + ":" + port}, forward: localPorts([]string{host + ":" + port})}
+	at := opened(t, d, 2)
+	var held []net.Conn
+	for i := range mostConns + 1 {
+		conn, err := net.Dial("tcp", at[i%2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		held = append(held, conn)
+	}
+	ended := make(chan error, len(held))
+	for _, conn := range held {
+		_ = conn.SetReadDeadline(time.Now().Add(10 * time.Second)) // all would be kept for good
+		go func() { _, err := conn.Read(make([]byte, 1)); ended <- err }()
+	}
+	if err := <-ended; errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("all are kept: %v", err)
+	}
+	for _, conn := range held {
+		_ = conn.Close()
+	}
+	for until := time.Now().Add(20 * time.Second); ; {
+		conn, err := net.Dial("tcp", at[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(conn, "GET http://%s:%s/ HTTP/1.1\r\nHost: x\r\n\r\n", host, port)
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		_ = conn.Close()
+		if err == nil && res.StatusCode == http.StatusOK {
+			return
+		}
+		if time.Now().After(until) {
+			t.Fatal("it serves nothing after the others ended", err)
 		}
 	}
 }
