@@ -2,6 +2,7 @@ package cage
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -111,6 +112,7 @@ func (c *Cage) Look(ctx context.Context, l Look) (found Looked, err error) {
 		return strings.Compare(a, b)
 	})
 	maps.DeleteFunc(k.known, func(p string, _ seen) bool { _, there := all[p]; return !there })
+	maps.DeleteFunc(k.first, func(p string, _ time.Time) bool { _, there := all[p]; return !there })
 	for _, p := range order {
 		n := all[p]
 		is, known := k.known[p]
@@ -265,7 +267,7 @@ func (c *Cage) makeReadable(dir string) bool {
 	return err == nil && root.Chmod(rel, st.Mode().Perm()|0o700) == nil
 }
 
-// printed is the print of a file, or of a folder with all that is in it.
+// printed is the print of a file, or of a folder with all that is in it: a sum, since it is kept.
 func printed(p string) (string, error) {
 	st, err := os.Lstat(p)
 	if err != nil || !st.IsDir() {
@@ -274,18 +276,18 @@ func printed(p string) (string, error) {
 		}
 		return printOf(st), nil
 	}
-	var all strings.Builder
+	all := sha256.New()
 	err = filepath.WalkDir(p, func(at string, d fs.DirEntry, err error) error {
 		if err != nil {
-			fmt.Fprintln(&all, at[len(p):], err)
+			fmt.Fprintf(all, "%q %q\n", at[len(p):], err)
 			return nil
 		}
 		if st, err := d.Info(); err == nil {
-			fmt.Fprintln(&all, at[len(p):], printOf(st))
+			fmt.Fprintf(all, "%q %s\n", at[len(p):], printOf(st))
 		}
 		return nil
 	})
-	return all.String(), err
+	return string(all.Sum(nil)), err
 }
 
 // parts are what of a file or folder is moved: the whole, or without the instruction files in it. An

@@ -297,3 +297,22 @@ func BenchmarkLook(b *testing.B) {
 		}
 	}
 }
+
+// A link that leads through itself again and again takes no longer to follow than the kernel would
+// follow it, and what a long one leads to is found.
+func TestChainIsBounded(t *testing.T) {
+	dir := t.TempDir()
+	loop, long := filepath.Join(dir, ".envrc"), filepath.Join(dir, "long")
+	for at, to := range map[string]string{
+		loop: strings.Repeat(".envrc/", 580), long: strings.Repeat("./", 1500) + "end"} {
+		if err := os.Symlink(to, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := chain(loop); len(got) > 50 {
+		t.Errorf("%d links were followed", len(got))
+	}
+	if got := chain(long); !slices.Equal(got, []string{long, filepath.Join(dir, "end")}) {
+		t.Errorf("it leads to %q", got)
+	}
+}

@@ -79,13 +79,13 @@ func repositoriesIn(dir string, held bool, depth int) (all []repository) {
 	return all
 }
 
+// mostLinks is how many links the kernel follows on the way to a file.
+const mostLinks = 40
+
 // chain returns a path in a folder without links, the links it leads through, and their end.
 func chain(p string) (all []string) {
 	at, rest := filepath.Dir(p), []string{filepath.Base(p)}
-	for range 1000 {
-		if len(rest) == 0 {
-			break
-		}
+	for len(rest) > 0 {
 		name := rest[0]
 		rest = rest[1:]
 		next := filepath.Join(at, name)
@@ -94,7 +94,9 @@ func chain(p string) (all []string) {
 			at = next
 			continue
 		}
-		all = append(all, next)
+		if all = append(all, next); len(all) > mostLinks {
+			return all // it cannot be opened
+		}
 		if filepath.IsAbs(to) {
 			at = "/"
 		}
