@@ -38,6 +38,10 @@ func (c *Cage) cover(ctx context.Context, s *spec, f finding) error {
 	return s.holdAll(ctx, proc.Covered, all)
 }
 
+// gitPatience is how long git may take to answer: what trees wrote where it keeps things, such as a
+// pipe, may keep it for good.
+const gitPatience = 20 * time.Second
+
 // tracked returns which of some files git has as they are, or had when an earlier tree began, which
 // could read them then. Trees can write to the index and move folders, so names and paths prove
 // nothing. If git fails, no file counts as tracked.
@@ -71,6 +75,8 @@ func (c *Cage) tracked(ctx context.Context, found, git []string) map[string]bool
 	if c.trackedBy == key.String() {
 		return c.trackedIs
 	}
+	ctx, cancel := context.WithTimeout(ctx, gitPatience)
+	defer cancel()
 	is := map[string]bool{}
 	for top, paths := range by {
 		names := make([]string, len(paths))

@@ -104,6 +104,8 @@ func (c *Cage) Look(ctx context.Context, l Look) (found Looked, err error) {
 	if err != nil {
 		return found, err
 	}
+	asking, cancel := context.WithTimeout(ctx, gitPatience)
+	defer cancel()
 	var errs []error
 	order := slices.SortedFunc(maps.Keys(all), func(a, b string) int { // git's first: it is asked about the others
 		if (all[a].git == "") != (all[b].git == "") {
@@ -131,7 +133,7 @@ func (c *Cage) Look(ctx context.Context, l Look) (found Looked, err error) {
 		if l.Running && k.live > 0 && !k.settled(p, n, now) {
 			continue
 		}
-		stays, out, err := c.stays(ctx, p, n, l.Since)
+		stays, out, err := c.stays(asking, p, n, l.Since)
 		if err != nil {
 			errs = append(errs, err)
 		}

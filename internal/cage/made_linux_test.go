@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -315,4 +316,51 @@ func TestChainIsBounded(t *testing.T) {
 	if got := chain(long); !slices.Equal(got, []string{long, filepath.Join(dir, "end")}) {
 		t.Errorf("it leads to %q", got)
 	}
+}
+
+// A git that what trees wrote keeps from answering is waited for so long, and then nothing counts as
+// tracked or committed.
+func TestGitThatHangs(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{".env", ".envrc"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		hang := func(ctx context.Context) error {
+			asked++
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(time.Hour):
+				t.Error("it is waited for")
+				return nil
+			}
+		}
+		c := &Cage{read: map[string]bool{}}
+		c.cfg = Config{Workspace: dir,
+			Tracked: func(ctx context.Context, _ string, names []string) ([]string, error) {
+				return names, hang(ctx)
+			},
+			Committed: func(ctx context.Context, _ string, _, _ []string) (bool, error) {
+				err := hang(ctx)
+				return err == nil, err
+			}}
+		secret := filepath.Join(dir, ".env")
+		if c.tracked(t.Context(), []string{secret}, []string{filepath.Join(dir, ".git")})[secret] {
+			t.Error("it counts as tracked")
+		}
+		c.walk = walker{known: map[string]*folder{}}
+		c.keep = keeper{unseen: true, known: map[string]seen{}, prints: map[string]bool{}, first: map[string]time.Time{}}
+		var held []string
+		_, err := c.Look(t.Context(), Look{Since: []string{"1"}, Aside: func(_, name string, _ time.Time) (string, error) {
+			held = append(held, name)
+			return name, nil
+		}})
+		if err == nil || !slices.Equal(held, []string{".envrc"}) || asked != 2 {
+			t.Errorf("%q was held, %v, git was asked %d times", held, err, asked)
+		}
+	})
 }
