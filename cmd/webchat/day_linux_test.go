@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -130,6 +132,7 @@ type day struct {
 	*program
 	t       *testing.T
 	path    string // of the session
+	events  *bufio.Scanner
 	names   *strings.Replacer
 	done    []act
 	asked   []string
@@ -167,7 +170,7 @@ func runDay(t *testing.T, w worker, sandbox, port string, pick func(act) bool) *
 	p.request(t, "POST", "/api/sessions", "{}", &one)
 	d := &day{program: p, t: t, path: "/api/sessions/" + one.ID}
 	d.names = strings.NewReplacer(base, "BASE")
-	after := 0
+	d.stream()
 	names := strings.NewReplacer("WS", base+"/ws", "HOME", base+"/home", "PORT", port)
 	for _, errand := range aDay(t, string(a.Files[0].Data), names) {
 		var steps []scripted.Step
@@ -182,7 +185,7 @@ func runDay(t *testing.T, w worker, sandbox, port string, pick func(act) bool) *
 		}
 		model.Play(steps...)
 		p.request(t, "POST", d.path+"/messages", `{"content":"go on"}`, nil)
-		after = d.follow(after)
+		d.follow()
 	}
 	return d
 }
@@ -232,36 +235,52 @@ func plantTheirs(t *testing.T, base string, files []txtar.File, more []string) (
 	return env
 }
 
-// follow answers what is asked behind the first events, until the turn ends, and returns how many
-// events there are then.
-func (d *day) follow(after int) int {
+// stream opens the session's stream of events. It ends when a day takes too long.
+func (d *day) stream() {
 	d.t.Helper()
-	for limit := time.Now().Add(15 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(limit) {
-			d.t.Fatalf("an errand does not end; asked %q, results %q", d.asked, d.results)
+	ctx, cancel := context.WithTimeout(d.t.Context(), 15*time.Minute)
+	d.t.Cleanup(cancel)
+	r, err := http.NewRequestWithContext(ctx, "GET", "http://"+d.address+d.path+"/events", nil)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+d.token)
+	r.Header.Set("Accept", "text/event-stream")
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.t.Cleanup(func() { res.Body.Close() })
+	d.events = bufio.NewScanner(res.Body)
+	d.events.Buffer(nil, 8<<20)
+}
+
+// follow answers what is asked until the turn ends.
+func (d *day) follow() {
+	d.t.Helper()
+	for d.events.Scan() {
+		text, ok := strings.CutPrefix(d.events.Text(), "data: ")
+		if !ok {
+			continue
 		}
-		var log struct{ Events []json.RawMessage }
-		d.request(d.t, "GET", fmt.Sprintf("%s/events?limit=5000&after=%d", d.path, after), "", &log)
-		after += len(log.Events)
-		for _, b := range log.Events {
-			e, err := event.Unmarshal(b)
-			if err != nil {
-				d.t.Fatal(err)
+		e, err := event.Unmarshal([]byte(text))
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		switch data := e.Data.(type) {
+		case event.PermissionRequested:
+			d.answer(data)
+		case event.ToolExecutionComplete:
+			text := fmt.Sprint("failed: ", data.Error)
+			if data.Result != nil {
+				text = data.Result.Content
 			}
-			switch data := e.Data.(type) {
-			case event.PermissionRequested:
-				d.answer(data)
-			case event.ToolExecutionComplete:
-				text := fmt.Sprint("failed: ", data.Error)
-				if data.Result != nil {
-					text = data.Result.Content
-				}
-				d.results = append(d.results, d.names.Replace(text))
-			case event.TurnEnd:
-				return after
-			}
+			d.results = append(d.results, d.names.Replace(text))
+		case event.TurnEnd:
+			return
 		}
 	}
+	d.t.Fatalf("an errand does not end: %v; asked %q, results %q", d.events.Err(), d.asked, d.results)
 }
 
 // answer allows the most, if nothing else decided.
