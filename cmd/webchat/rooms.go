@@ -280,7 +280,8 @@ func (o *options) room(c *config, cells *cages, dir string, out *released.Releas
 				return room, err
 			}
 		}
-		room.Files, err = files.New(files.Config{Root: workspace, Env: o.trusted(env, workspace), Hidden: p.Hidden, Budget: names})
+		room.Files, err = files.New(files.Config{Root: workspace, Env: o.trusted(env, workspace),
+			Hidden: p.Hidden, Budget: names})
 		return room, err
 	}
 }
@@ -292,7 +293,8 @@ func (o *options) snapshots(c *config, dir string) *files.Snapshots {
 		rel, err := filepath.Rel(dir, name)
 		return err == nil && filepath.IsLocal(rel) || policy.SensitiveFile(name)
 	}
-	return files.NewSnapshots(files.SnapshotsConfig{Dir: filepath.Join(dir, snapshotFolder), Env: o.trusted(env), Secret: secret})
+	return files.NewSnapshots(files.SnapshotsConfig{Dir: filepath.Join(dir, snapshotFolder),
+		Env: o.trusted(env), Secret: secret})
 }
 
 // namesKept is how many bytes the names of the files of all open folders may take.

@@ -81,7 +81,8 @@ func (s sandbox) on() bool {
 // why says why nothing is confined, and what helps.
 func (s sandbox) why() cage.Support {
 	if s.mode == sandboxOff {
-		return cage.Support{Why: "Switched off by the setting sandbox: off", Remedy: "Start webchat with --sandbox auto."}
+		return cage.Support{Why: "Switched off by the setting sandbox: off",
+			Remedy: "Start webchat with --sandbox auto."}
 	}
 	return s.support
 }
@@ -169,8 +170,8 @@ func (o *options) cages(c *config, s sandbox, dir string, kept func(workspace st
 	return cells
 }
 
-// trusted returns an environment whose PATH leads to no program in a workspace: agents write there, and
-// what webchat starts itself is not confined.
+// trusted returns an environment whose PATH leads to no program in a workspace: agents write there,
+// and what webchat starts itself is not confined.
 func (o *options) trusted(env []string, workspaces ...string) []string {
 	first, _ := o.workspaceDirs() // webchat does not start without
 	workspaces = append(first, workspaces...)

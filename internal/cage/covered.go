@@ -114,7 +114,8 @@ func (c *Cage) coverShallow(s *spec, top string) {
 		s.coverUnreadable(top)
 		return
 	}
-	if !isIn(top, s.cfg.Home) && !slices.Contains(s.expanded(slices.Concat(s.cfg.Read, s.cfg.Write)), top) {
+	named := s.expanded(slices.Concat(s.cfg.Read, s.cfg.Write))
+	if !isIn(top, s.cfg.Home) && !slices.Contains(named, top) {
 		return
 	}
 	for _, p := range c.given.secretsBelow(top, shallow) {

@@ -70,9 +70,15 @@ func (d *door) dial(asking context.Context, host, port string) (net.Conn, error)
 
 // innerNets are private networks beside those of [netip.Addr.IsPrivate]: of carriers and VPNs, for
 // tests, reserved, and the forms in which IPv6 carries an IPv4 address.
-var innerNets = []netip.Prefix{netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
-	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("fec0::/10"),
-	netip.MustParsePrefix("::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2002::/16")}
+var innerNets = prefixes("100.64.0.0/10", "192.0.0.0/24", "198.18.0.0/15", "240.0.0.0/4",
+	"fec0::/10", "::/96", "64:ff9b:1::/48", "2002::/16")
+
+func prefixes(texts ...string) (all []netip.Prefix) {
+	for _, text := range texts {
+		all = append(all, netip.MustParsePrefix(text))
+	}
+	return all
+}
 
 // nat64 carries IPv4 addresses in the last four bytes.
 var nat64 = netip.MustParsePrefix("64:ff9b::/96")

@@ -169,8 +169,8 @@ func (c *Cage) Look(ctx context.Context, l Look) (found Looked, err error) {
 	return found, errors.Join(errs...)
 }
 
-// Kept registers a file that the user kept, if it still has the content that was shown. If a running
-// tree changes it, it is found again.
+// Kept registers a file that the user kept, if it still has the content that was shown. If a
+// running tree changes it, it is found again.
 func (c *Cage) Kept(root, name string, shown func() bool) error {
 	k := &c.keep
 	k.mu.Lock()

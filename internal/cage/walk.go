@@ -126,8 +126,8 @@ type finding struct {
 	unread, unwritten     []string
 }
 
-// secretsBelow returns the files that may hold secrets in the first levels of a folder, or top itself
-// if it is such a file.
+// secretsBelow returns the files that may hold secrets in the first levels of a folder, or top
+// itself if it is such a file.
 func (w *walker) secretsBelow(top string, levels int) (found []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -27,8 +27,8 @@ func (InsideAnswer) Error() string {
 // it does, and opens it as far as the answer says. What another session allows once is open for the
 // calls of this one, too.
 func (q *Requests) AskHost(ctx context.Context, host, address string) InsideAnswer {
-	p := agent.Permission{ToolCallID: q.cfg.Opened.onlyCall(), ToolName: "sandbox", Kind: agent.KindHost,
-		Action: "reach a host", Resource: host, Target: address}
+	p := agent.Permission{ToolCallID: q.cfg.Opened.onlyCall(), ToolName: "sandbox",
+		Kind: agent.KindHost, Action: "reach a host", Resource: host, Target: address}
 	if address != "" {
 		p.Why = "It is in a private network: " + address + "."
 	}
@@ -50,11 +50,12 @@ func (q *Requests) AskHost(ctx context.Context, host, address string) InsideAnsw
 
 // openHost opens a host as the answer allows, unless it is open.
 func (o *Opened) openHost(ctx context.Context, host string, as InsideAnswer) error {
-	d := event.SandboxOpened{ID: string(event.NewID()), Kind: event.OpenHost, What: host, Scope: as.Scope, By: as.By}
-	if slices.ContainsFunc(o.List(), func(is eventlog.Opened) bool { return is.Kind == d.Kind && is.What == host }) {
+	isOpen := func(is eventlog.Opened) bool { return is.Kind == event.OpenHost && is.What == host }
+	if slices.ContainsFunc(o.List(), isOpen) {
 		return nil
 	}
-	_, err := o.begin(ctx, d, nil)
+	_, err := o.begin(ctx, event.SandboxOpened{ID: string(event.NewID()), Kind: event.OpenHost, What: host,
+		Scope: as.Scope, By: as.By}, nil)
 	return err
 }
 

@@ -24,7 +24,8 @@ func (q *Requests) noteCall(p agent.Permission, v agent.Verdict) {
 	q.calls = q.calls[max(0, len(q.calls)-mostAllowed):]
 }
 
-// TakeCall reports whether a call of an MCP server was allowed and not made yet, and marks it as made.
+// TakeCall reports whether a call of an MCP server was allowed and not made yet, and marks it as
+// made.
 func (q *Requests) TakeCall(p agent.Permission) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

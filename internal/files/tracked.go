@@ -46,7 +46,8 @@ func Unchanged(ctx context.Context, env []string, dir string, names []string) (a
 	return all, err
 }
 
-// indexed calls each for those of some files that are in the index, with the names of their objects.
+// indexed calls each for those of some files that are in the index, with the names of their
+// objects.
 func indexed(ctx context.Context, env []string, dir string, names []string, each func(name, object string)) error {
 	g := &gathering{root: dir, env: gitEnv(env)}
 	args := append([]string{"--literal-pathspecs", "ls-files", "--stage", "-z", "--"}, names...)

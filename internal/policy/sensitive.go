@@ -128,8 +128,8 @@ func sensitiveName(dir, name string) bool {
 	return slices.ContainsFunc(sensitiveEndings, func(p ending) bool { return p.matchesEnd(whole) })
 }
 
-// ending is a pattern of [path.Match] that the ends of paths are compared with. Most paths are ruled
-// out by how it begins and ends, which is some ten times as fast.
+// ending is a pattern of [path.Match] for the ends of paths. Comparing how it begins and ends first
+// rules most paths out, some ten times as fast.
 type ending struct {
 	text          string
 	elements      int

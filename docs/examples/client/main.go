@@ -122,7 +122,8 @@ func (c client) turn(out io.Writer, session, after, prompt string) (last string,
 				return false, err
 			}
 			fmt.Fprintf(out, "%s asks to %s: %s\n", p.Tool, p.Action, p.Resource)
-			err := c.post("/api/sessions/"+session+"/permissions/"+p.RequestID, map[string]string{"decision": "allow"}, nil)
+			answer := map[string]string{"decision": "allow"}
+			err := c.post("/api/sessions/"+session+"/permissions/"+p.RequestID, answer, nil)
 			if errors.Is(err, errConflict) {
 				return false, nil // a rule, a grant or the sandbox decided it
 			}
