@@ -125,8 +125,8 @@ func (s *spec) pinModules(dir string) {
 // showClean shows a repository's settings without what looks like a secret in them, if
 // something does.
 func (s *spec) showClean(p string) bool {
-	b, err := os.ReadFile(p)
-	if err != nil || len(veil.Spans(b)) == 0 {
+	b := read(p)
+	if len(b) <= mostRead && len(veil.Spans(b)) == 0 { // of a larger one not all is known
 		return false
 	}
 	clean, err := s.own(fmt.Sprintf("config-%d", len(s.held)), []byte(veil.Hide(string(b))))
@@ -141,8 +141,7 @@ func (s *spec) showClean(p string) bool {
 // workspace's, the repository has to name it too.
 func commonOf(file string) (string, bool) {
 	of := func(name string) string {
-		b, _ := os.ReadFile(name) // what cannot be read names nothing
-		text := strings.TrimSpace(strings.TrimPrefix(string(b), "gitdir: "))
+		text := strings.TrimSpace(strings.TrimPrefix(string(read(name)), "gitdir: ")) // it may name nothing
 		if text != "" && !filepath.IsAbs(text) {
 			text = filepath.Join(filepath.Dir(name), text)
 		}

@@ -19,6 +19,9 @@ type repository struct {
 // mostConfig is how much of a file of git's settings is read.
 const mostConfig = 1 << 20
 
+// mostRead is how much of other files is read.
+const mostRead = 16 << 20
+
 // obeyed adds what git obeys in repositories, and in those that they lead to.
 func (c *Cage) obeyed(found []repository, add func(p, git string, held bool)) {
 	seen := map[string]bool{}
@@ -204,6 +207,16 @@ func head(p string, most int) []byte {
 	b := make([]byte, min(int64(most)+1, st.Size()+1))
 	n, _ := f.Read(b) // less is less
 	return b[:n]
+}
+
+// read is [head] of the file that a path leads to: trees may have put a pipe or a device in the place
+// of a file, which has no end.
+func read(p string) []byte {
+	real, err := filepath.EvalSymlinks(p)
+	if err != nil {
+		return nil
+	}
+	return head(real, mostRead)
 }
 
 // gitWrote reports whether something that git obeys is as its own init, clone and worktree make it.

@@ -268,8 +268,8 @@ func (s *spec) giveConfig() error {
 
 // cleaned copies a file of settings, with dots for what looks like a secret.
 func (s *spec) cleaned(name, as string) (string, error) {
-	b, err := os.ReadFile(name)
-	if err != nil {
+	b := read(name)
+	if b == nil {
 		return "", nil // what cannot be read is not there inside
 	}
 	return s.own(as, []byte(veil.Hide(string(b))))
@@ -305,7 +305,7 @@ func (s *spec) writeIgnored() error {
 		return nil
 	}
 	usual := filepath.Join(cmp.Or(s.cfg.variable("XDG_CONFIG_HOME"), filepath.Join(s.cfg.Home, ".config")), "git", "ignore")
-	text, _ := os.ReadFile(cmp.Or(excludesFile(s.cfg.Home), usual)) // there may be none
+	text := read(cmp.Or(excludesFile(s.cfg.Home), usual)) // there may be none
 	for _, p := range s.covered {
 		top := s.cfg.Workspace
 		for dir := filepath.Dir(p); isIn(dir, top); dir = filepath.Dir(dir) {
@@ -331,7 +331,7 @@ func escapePattern(p string) string {
 
 // excludesFile is what the user's settings of git name; empty: nothing.
 func excludesFile(home string) string {
-	b, _ := os.ReadFile(filepath.Join(home, ".gitconfig"))
+	b := read(filepath.Join(home, ".gitconfig"))
 	for line := range strings.Lines(string(b)) {
 		key, value, ok := strings.Cut(line, "=")
 		if ok && strings.EqualFold(strings.TrimSpace(key), "excludesfile") {
