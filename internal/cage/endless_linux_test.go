@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -45,5 +46,20 @@ func TestPipesHoldNothingUp(t *testing.T) {
 			}
 			<-done
 		}
+	}
+}
+
+// What the user has git ignore is shown to a tree as far as no tree may have had it lead elsewhere.
+func TestIgnoredIsNotLedAstray(t *testing.T) {
+	h := newHolder(t, "code/proj/sub/.env", "elsewhere")
+	if err := os.WriteFile(h.home+"/.gitconfig", []byte("[core]\n\texcludesFile = "+h.work+"/ignore\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h.outside("echo words of the user >../../elsewhere; ln -s ../../elsewhere ignore")
+	in, end := h.begin()
+	in("cp " + ignoreFile + " seen")
+	end()
+	if got := h.outside("cat seen"); !strings.Contains(got, ".env") || strings.Contains(got, "words") {
+		t.Errorf("it reads %q", got)
 	}
 }

@@ -305,7 +305,12 @@ func (s *spec) writeIgnored() error {
 		return nil
 	}
 	usual := filepath.Join(cmp.Or(s.cfg.variable("XDG_CONFIG_HOME"), filepath.Join(s.cfg.Home, ".config")), "git", "ignore")
-	text := read(cmp.Or(excludesFile(s.cfg.Home), usual)) // there may be none
+	var text []byte // there may be none
+	links := maps.Clone(s.links)
+	if real, ok := s.follow(filepath.Clean(cmp.Or(excludesFile(s.cfg.Home), usual))); ok {
+		text = head(real, mostRead)
+	}
+	s.links = links // only what it says is given
 	for _, p := range s.covered {
 		top := s.cfg.Workspace
 		for dir := filepath.Dir(p); isIn(dir, top); dir = filepath.Dir(dir) {
