@@ -86,6 +86,7 @@ func (c *Cage) tracked(ctx context.Context, found, git []string) map[string]bool
 		}
 		known, err := c.cfg.Tracked(ctx, top, names)
 		if err != nil {
+			key.WriteString("git failed") // it is asked again
 			continue
 		}
 		for _, name := range known {

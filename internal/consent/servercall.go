@@ -18,6 +18,7 @@ func (q *Requests) noteCall(p agent.Permission, v agent.Verdict) {
 	if call == "" || !p.Confined || v.Decision != event.Allow {
 		return
 	}
+	call = agent.Digest(call) // arguments may be large
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.calls = append(q.calls, call)
@@ -27,10 +28,11 @@ func (q *Requests) noteCall(p agent.Permission, v agent.Verdict) {
 // TakeCall reports whether a call of an MCP server was allowed and not made yet, and marks it as
 // made.
 func (q *Requests) TakeCall(p agent.Permission) bool {
+	call := agent.Digest(p.ServerCall())
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	i := slices.Index(q.calls, p.ServerCall())
-	if i < 0 || p.ServerCall() == "" {
+	i := slices.Index(q.calls, call)
+	if i < 0 {
 		return false
 	}
 	q.calls = slices.Delete(q.calls, i, i+1)
