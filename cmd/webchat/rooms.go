@@ -192,7 +192,8 @@ func (o *options) newRooms(ctx context.Context, c *config, first []string, dir s
 	}
 	kept := policy.OpenKept(documents, log)
 	r.kept = kept
-	folders, err := files.NewWorkspaces(files.WorkspacesConfig{Documents: documents, First: first, Logger: log})
+	folders, err := files.NewWorkspaces(files.WorkspacesConfig{Documents: documents, First: first,
+		Confined: cells.fits, Logger: log})
 	if err != nil {
 		return nil, err
 	}
@@ -262,6 +263,9 @@ func (o *options) room(c *config, cells *cages, dir string, out *released.Releas
 	env, _ := policy.Inherit(o.env, c.EnvAllow, c.keyVariables())
 	names := files.NewBudget(namesKept)
 	return func(workspace string) (room sessions.Room, err error) {
+		if err := cells.fits(workspace); err != nil {
+			return room, err
+		}
 		p := o.policy(c, workspace, dir)
 		confine, err := cells.commands(workspace)
 		if err != nil {

@@ -194,6 +194,17 @@ func (o *options) trusted(env []string, workspaces ...string) []string {
 // nothingKept opens nothing.
 func nothingKept(string) []policy.Opening { return nil }
 
+// fits returns an error that says why nothing can be confined in a workspace.
+func (c *cages) fits(workspace string) error {
+	if c == nil {
+		return nil
+	}
+	if _, err := c.Of(workspace); err != nil {
+		return fmt.Errorf("%s %w: %w", workspace, files.ErrUnconfined, err)
+	}
+	return nil
+}
+
 // commands returns what confines the commands that agents run by webchat's tools; nil where nothing is.
 func (c *cages) commands(workspace string) (displaytools.Confine, error) {
 	if c == nil {

@@ -163,11 +163,11 @@ func New(c Config) (*Cage, error) {
 		return nil, fmt.Errorf("confine: %w", err)
 	}
 	if real == "/" {
-		return nil, errors.New("confine: the workspace is the whole machine; open a folder of it")
+		return nil, errors.New("it is the whole machine; open a folder of it, or start webchat with --sandbox off")
 	}
 	if home, err := filepath.EvalSymlinks(c.Home); err == nil && isIn(home, real) {
-		return nil, fmt.Errorf("confine: the workspace %s is or holds your home folder, where too many files run "+
-			"by themselves to be held; open a folder of it, or start webchat with --sandbox off", real)
+		return nil, errors.New("it is or holds your home folder, where too many files run by themselves " +
+			"to be held; open a folder of it, or start webchat with --sandbox off")
 	}
 	c.Workspace = real
 	if c.Policy == nil {

@@ -22,6 +22,8 @@ import (
 var (
 	// ErrFolder: the path does not name a folder that can be worked in.
 	ErrFolder = errors.New("not a folder")
+	// ErrUnconfined: nothing can run in the folder as the settings want it, for a reason that is said.
+	ErrUnconfined = errors.New("cannot be confined")
 	// ErrMissing: the folder of a workspace was removed, unmounted or replaced.
 	ErrMissing = errors.New("is not there")
 	// ErrUnknown: no workspace with that id or path is open.
@@ -56,8 +58,9 @@ func CheckWorkspace(path string) error {
 
 // WorkspacesConfig is what a [Workspaces] is made of. First is needed.
 type WorkspacesConfig struct {
-	Documents document.Store // where the list is kept; nil: nowhere
-	First     []string       // the folders that are open from the start; the first is what requests without a workspace are about
+	Documents document.Store          // where the list is kept; nil: nowhere
+	First     []string                // the folders that are open from the start; the first is what requests without a workspace are about
+	Confined  func(path string) error // an error is why nothing can be confined in a folder; nil: all can
 	Logger    *slog.Logger
 	Now       func() time.Time // nil: time.Now
 }
@@ -115,11 +118,16 @@ func WorkspaceIn(path string) (*Workspaces, error) {
 func (l *Workspaces) First() string { return l.first }
 
 // Open admits a folder by its absolute path; added is false if it was open. The error wraps
-// [ErrFolder] and says what to do.
+// [ErrFolder] or [ErrUnconfined], and says what to do.
 func (l *Workspaces) Open(path string) (w Workspace, added bool, err error) {
 	real, err := resolveWorkspace(path)
 	if err != nil {
 		return Workspace{}, false, err
+	}
+	if l.cfg.Confined != nil {
+		if err := l.cfg.Confined(real); err != nil {
+			return Workspace{}, false, err
+		}
 	}
 	now := l.cfg.Now().UTC()
 	l.change(func(known []kept) []kept {

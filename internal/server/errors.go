@@ -57,6 +57,7 @@ var refusals = []struct {
 	{files.ErrUnwritten, refusal{503, "unwritten", "", "5"}},
 	{files.ErrMissing, refusal{409, "folder_missing", "", ""}},
 	{files.ErrFolder, refusal{400, "not_a_folder", "", ""}},
+	{files.ErrUnconfined, refusal{409, "not_confined", "", ""}},
 	{files.ErrUnknown, refusal{404, "not_open", "", ""}},
 	{files.ErrLast, refusal{409, "last_workspace", "", ""}},
 	{sessions.ErrWorking, refusal{409, "workspace_busy", "", ""}},
