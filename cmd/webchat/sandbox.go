@@ -220,7 +220,8 @@ func (c *cages) commands(workspace string) (displaytools.Confine, error) {
 			return cmd, nil, err
 		}
 		return confined, func(exit int, text string) []event.SandboxRefused {
-			return given.Refused(cage.Ran{Dir: cmd.Dir, Exit: exit, Text: text})
+			line := cmd.Args[len(cmd.Args)-1] // of a shell
+			return given.Refused(cage.Ran{Dir: cmd.Dir, Command: line, Exit: exit, Text: text})
 		}, nil
 	}, nil
 }
@@ -239,12 +240,12 @@ func (c *cages) refused(workspace string) func(string, int, string) []event.Sand
 	if c == nil {
 		return nil
 	}
-	return func(dir string, exit int, text string) []event.SandboxRefused {
+	return func(command string, exit int, text string) []event.SandboxRefused {
 		in, err := c.Of(workspace)
 		if err != nil {
 			return nil // none was started
 		}
-		return in.Refused(cage.Ran{Dir: dir, Exit: exit, Text: text})
+		return in.Refused(cage.Ran{Dir: workspace, Command: command, Exit: exit, Text: text})
 	}
 }
 

@@ -15,9 +15,30 @@ import (
 
 // Ran is a confined command that has ended, with what it printed.
 type Ran struct {
-	Dir  string // where it began
-	Exit int
-	Text string
+	Dir     string // where it began
+	Command string // of a shell; it may be unknown
+	Exit    int
+	Text    string
+}
+
+// moves is how a command line goes to another folder first, as agents write it.
+var moves = regexp.MustCompile(`^\s*cd\s+(?:--\s+)?(?:"([^"$` + "`" + `\\]+)"|'([^']+)'|([^\s'"$` + "`" + `\\;&|<>()*?~\[-][^\s'"$` + "`" + `\\;&|<>()*?\[]*))` +
+	`\s*(?:[12]?>\s*/dev/null\s*)?(?:&&|;|\n)`)
+
+// dir is where a command's relative names begin.
+func (r Ran) dir() string {
+	m := moves.FindStringSubmatch(r.Command)
+	if m == nil {
+		return r.Dir
+	}
+	to := filepath.Clean(m[1] + m[2] + m[3])
+	if !filepath.IsAbs(to) {
+		to = filepath.Join(r.Dir, to)
+	}
+	if !isFolder(to) {
+		return r.Dir
+	}
+	return to
 }
 
 // mostRefused bounds what is found in one text.
@@ -42,6 +63,7 @@ func (g *Given) refused(r Ran, shared bool) []event.SandboxRefused {
 		}
 		found.add(one)
 	}
+	found.ran.Dir = r.dir()
 	for line := range strings.Lines(escapes.ReplaceAllString(r.Text, "")) {
 		if len(found.all) < mostRefused && len(line) < 4096 {
 			found.read(strings.TrimSpace(line))

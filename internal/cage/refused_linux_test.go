@@ -26,7 +26,8 @@ func (y *yard) refusedBy(c *Cage, script string) (all []string, text string) {
 	if err != nil {
 		y.t.Fatal(err)
 	}
-	for _, one := range given.Refused(Ran{Dir: y.work, Exit: exit.Code, Text: out.String()}) {
+	for _, one := range given.Refused(Ran{Dir: y.work, Command: script, Exit: exit.Code,
+		Text: out.String()}) {
 		all = append(all, y.brief(one))
 	}
 	slices.Sort(all)
@@ -60,7 +61,7 @@ func TestRefusedByOutput(t *testing.T) {
 	y := newYard(t, ".bashrc", ".ssh/id_rsa", "notes/n", "keys/a.pem", "code/other/x", "proj")
 	y.Read = []string{"~/notes"}
 	y.outside(`git init -q .; git config user.name a; git config user.email a@b; mkdir .vscode; echo 1 >.vscode/tasks.json; echo 1 >a
-		git add -A; git commit -qm 1; git checkout -qb other; echo 2 >.vscode/tasks.json; echo 2 >a; git commit -qam 2; git checkout -q -; echo A=1 >.env; echo .env >>.git/info/exclude
+		git add -A; git commit -qm 1; git checkout -qb other; echo 2 >.vscode/tasks.json; echo 2 >a; git commit -qam 2; git checkout -q -; mkdir sub; echo A=1 | tee .env >sub/.env; echo .env >>.git/info/exclude
 		ln -s ../other linked; git init -q --bare ~/code/remote.git`)
 	c, err := New(y.Config)
 	if err != nil {
@@ -85,6 +86,9 @@ func TestRefusedByOutput(t *testing.T) {
 		{"cat", "cat .env", []string{"reads W/.env file outside"}, false},
 		{"sh", "echo x >.vscode/tasks.json", []string{"writes W/.vscode/tasks.json folder=W/.vscode outside"}, false},
 		{"rm", "rm -rf .vscode", []string{"writes W/.vscode/tasks.json folder=W/.vscode outside"}, false},
+		{"sh", "cd sub && cat .env", []string{"reads W/sub/.env file outside"}, false},
+		{"sh", "cd '" + y.work + "/sub' 2>/dev/null\ncat .env; exit 1", []string{"reads W/sub/.env file outside"}, false},
+		{"sh", "cd nothing; cat .env", []string{"reads W/.env file outside"}, false},
 		{"sh", "cat linked/x", []string{"probably reads ~/code/other/x file folder=~/code/other outside"}, false},
 		{"sh", "/bin/sh -c 'echo x >.vscode/tasks.json'", []string{"writes W/.vscode/tasks.json folder=W/.vscode outside"}, false},
 		{"mv", "mv .vscode .v", []string{"writes W/.vscode outside"}, false},

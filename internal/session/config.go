@@ -68,9 +68,9 @@ type Config struct {
 	// Kept holds the grants of the workspace. nil: a grant ends with its session.
 	Kept consent.Kept
 
-	// Refused returns what an agent's own command, which began in a folder, says by its exit code and
-	// what it printed that the sandbox refused it. nil: nothing is confined.
-	Refused func(dir string, exit int, text string) []event.SandboxRefused
+	// Refused returns what an agent's own command, which began in the workspace, says by its exit code
+	// and what it printed that the sandbox refused it. nil: nothing is confined.
+	Refused func(command string, exit int, text string) []event.SandboxRefused
 
 	// Cage confines what agents run in the workspace. nil: nothing does.
 	Cage consent.Cage

@@ -59,17 +59,31 @@ func (s *Session) refusedOwn(d event.ToolExecutionComplete) []event.SandboxRefus
 		arguments = begun.Start.Arguments
 	}
 	s.mu.Unlock()
-	if ours || !isCommand(arguments) {
+	command, ok := commandOf(arguments)
+	if ours || !ok {
 		return nil
 	}
 	exit, text := outcomeOf(d)
-	return s.cfg.Refused(s.cfg.Workspace, exit, text)
+	return s.cfg.Refused(command, exit, text)
 }
 
-// isCommand reports whether the arguments of an agent's own tool have a command.
-func isCommand(arguments json.RawMessage) bool {
+// commandOf is the command in the arguments of an agent's own tool, if they have one; empty where it
+// is no line of a shell.
+func commandOf(arguments json.RawMessage) (line string, ok bool) {
 	var args struct{ Command, Cmd json.RawMessage }
-	return json.Unmarshal(arguments, &args) == nil && len(args.Command)+len(args.Cmd) > 0
+	if json.Unmarshal(arguments, &args) != nil || len(args.Command)+len(args.Cmd) == 0 {
+		return "", false
+	}
+	for _, b := range []json.RawMessage{args.Command, args.Cmd} {
+		var words []string // of bash -lc LINE
+		if json.Unmarshal(b, &line) == nil && line != "" {
+			return line, true
+		}
+		if json.Unmarshal(b, &words) == nil && len(words) == 3 {
+			return words[2], true
+		}
+	}
+	return "", true
 }
 
 // exitLine is how the end of an agent's command is written below what it printed.

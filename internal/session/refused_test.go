@@ -23,8 +23,8 @@ func TestRefusedIsLoggedOnceATurn(t *testing.T) {
 		one := func(what string) event.SandboxRefused {
 			return event.SandboxRefused{What: what, Kind: event.RefusedPath, Offers: []event.Offer{event.OfferOutside}}
 		}
-		c.Refused = func(dir string, exit int, text string) []event.SandboxRefused {
-			asked = append(asked, fmt.Sprintln(dir == c.Workspace, exit, strings.TrimSpace(text)))
+		c.Refused = func(command string, exit int, text string) []event.SandboxRefused {
+			asked = append(asked, fmt.Sprintln(command == "cat x", exit, strings.TrimSpace(text)))
 			return []event.SandboxRefused{one("/h/.bashrc"), one("/h/x")}
 		}
 		r.tools.tools = []agent.Tool{acts("run", nil, func(context.Context, json.RawMessage, agent.Progress) (agent.Result, error) {

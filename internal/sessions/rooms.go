@@ -23,7 +23,7 @@ type Room struct {
 	Hooks  session.Hooks
 	Policy session.Policy
 	// Refused is of the agents' own commands.
-	Refused func(dir string, exit int, text string) []event.SandboxRefused
+	Refused func(command string, exit int, text string) []event.SandboxRefused
 	Kept    func(user string) consent.Kept // what a user allowed for the workspace
 	Cage    consent.Cage                   // confines what agents run
 	// Confines reports whether Cage holds what agents of a backend do by their own means. nil: none's.
