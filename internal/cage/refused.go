@@ -192,7 +192,10 @@ func (f *refusals) read(line string) {
 }
 
 func (f *refusals) add(one event.SandboxRefused) {
-	if !slices.ContainsFunc(f.all, func(x event.SandboxRefused) bool { return x.What == one.What }) {
+	known := func(x event.SandboxRefused) bool { // or more of a line than its path
+		return x.What == one.What || one.Probably && strings.HasPrefix(one.What, x.What+" ")
+	}
+	if !slices.ContainsFunc(f.all, known) {
 		f.all = append(f.all, one)
 	}
 }
