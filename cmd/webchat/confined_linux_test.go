@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -145,5 +147,31 @@ func realConfined(t *testing.T, name, tool, argument string, asks int, files map
 	}
 	if kept, _ := filepath.Glob(filepath.Join(o.dataPath(), agentsFolder, name, "workspaces", "*", "*", "*")); len(kept) < 2 {
 		t.Errorf("it keeps %q", kept)
+	}
+}
+
+// A folder in which nothing can be confined is not opened, and whoever asks reads why.
+func TestSandboxOpensNoHome(t *testing.T) {
+	if err := proc.Confines(); err != nil {
+		t.Skip("nothing can be confined here:", err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	p := prepare(t, self, []string{"HOME=" + home}, "--sandbox", "auto", "--backend", "offline")
+	p.start(t)
+	var got struct{ Code, Error string }
+	status := p.request(t, "POST", "/api/workspaces", fmt.Sprintf(`{"path":%q}`, home), &got)
+	why := home + " cannot be confined: it is or holds your home folder"
+	if status != http.StatusConflict || got.Code != "not_confined" || !strings.HasPrefix(got.Error, why) {
+		t.Errorf("%d %+v", status, got)
+	}
+	cmd := exec.Command(self, "open", "--no-open", "--sandbox", "auto", home)
+	cmd.Args[0], cmd.Env = "webchat", append(slices.Clone(p.cmd.Env), "WEBCHAT_DATA_DIR="+p.data)
+	out, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), why) {
+		t.Errorf("open: %v %s", err, out)
 	}
 }

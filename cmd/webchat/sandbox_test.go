@@ -1,11 +1,8 @@
 package main
 
 import (
-	"fmt"
 	"log/slog"
-	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,7 +11,6 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/mcp"
 	"webchat/internal/policy"
-	"webchat/internal/proc"
 )
 
 // A session says whether what it runs is confined, and what is not held all the same.
@@ -38,32 +34,6 @@ func TestSandboxOfASession(t *testing.T) {
 	}
 	if got := o.sandboxOf(c, sandbox{mode: sandboxOff}, nil)("claude", work); got.Confined || got.Why != "Switched off by the setting sandbox: off" {
 		t.Errorf("without it: %+v", got)
-	}
-}
-
-// A folder in which nothing can be confined is not opened, and whoever asks reads why.
-func TestSandboxOpensNoHome(t *testing.T) {
-	if err := proc.Confines(); err != nil {
-		t.Skip("nothing can be confined here:", err)
-	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	home := t.TempDir()
-	p := prepare(t, self, []string{"HOME=" + home}, "--sandbox", "auto", "--backend", "offline")
-	p.start(t)
-	var got struct{ Code, Error string }
-	status := p.request(t, "POST", "/api/workspaces", fmt.Sprintf(`{"path":%q}`, home), &got)
-	why := home + " cannot be confined: it is or holds your home folder"
-	if status != http.StatusConflict || got.Code != "not_confined" || !strings.HasPrefix(got.Error, why) {
-		t.Errorf("%d %+v", status, got)
-	}
-	cmd := exec.Command(self, "open", "--no-open", "--sandbox", "auto", home)
-	cmd.Args[0], cmd.Env = "webchat", append(slices.Clone(p.cmd.Env), "WEBCHAT_DATA_DIR="+p.data)
-	out, err := cmd.CombinedOutput()
-	if err == nil || !strings.Contains(string(out), why) {
-		t.Errorf("open: %v %s", err, out)
 	}
 }
 
