@@ -360,9 +360,10 @@ func TestReviewOfCommands(t *testing.T) {
 // What git left half done, and what the sandbox kept it from writing, is listed beside Undo.
 func TestReviewListsWhatGitLeftHalfDone(t *testing.T) {
 	snapshots := files.NewSnapshots(files.SnapshotsConfig{Dir: filepath.Join(t.TempDir(), "snapshots"), Env: os.Environ(), Secret: policy.SensitiveFile})
-	r := newReviewed(t, true, snapshots, func(dir string, _ int, _ string) (all []event.SandboxRefused) {
+	var r *reviewed
+	r = newReviewed(t, true, snapshots, func(string, int, string) (all []event.SandboxRefused) {
 		for _, name := range []string{".vscode/tasks.json", ".git/config", "../elsewhere"} {
-			all = append(all, event.SandboxRefused{What: filepath.Join(dir, name), Kind: event.RefusedPath, Write: true})
+			all = append(all, event.SandboxRefused{What: filepath.Join(r.workspace, name), Kind: event.RefusedPath, Write: true})
 		}
 		return all
 	})

@@ -31,7 +31,10 @@ type background struct {
 
 const (
 	listPause   = 100 * time.Millisecond // between two looks at the tasks
-	endPatience = 2 * time.Second        // for the end of all tasks
+	endPatience = 2 * time.Second        // for the end of all tasks, when the conversation ends
+	// stopPatience is for the end of one task that the user stops: the CLI (1.0.102) says that it
+	// did not end one while it is busy.
+	stopPatience = 20 * time.Second
 	// exitPatience is how long the end of a command waits for its exit code, which the CLI reports
 	// only with its notification.
 	exitPatience = 500 * time.Millisecond
@@ -234,6 +237,8 @@ func (c *conn) AbortTask(ctx context.Context, taskID string) error {
 		if i < 0 {
 			return nil
 		}
+		ctx, stop := context.WithTimeout(ctx, stopPatience)
+		defer stop()
 		c.Post(func() { all[i].stopped = true }) // its end may be reported before the answer
 		err := c.cancel(ctx, all[i])
 		c.Post(func() {
@@ -246,8 +251,6 @@ func (c *conn) AbortTask(ctx context.Context, taskID string) error {
 
 // cancel asks until the CLI says that it ends the task, or has it no more.
 func (c *conn) cancel(ctx context.Context, b *background) error {
-	ctx, stop := context.WithTimeout(ctx, endPatience)
-	defer stop()
 	for {
 		var answer struct{ Cancelled bool }
 		if err := c.ask(ctx, "session.tasks.cancel", map[string]any{"id": b.native}, &answer); err != nil {

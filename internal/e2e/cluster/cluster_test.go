@@ -28,8 +28,8 @@ import (
 
 const (
 	lease = 6 * time.Second // of a program that is built with the tag shortlease
-	// patience is how long is waited for what has to come.
-	patience = 30 * time.Second
+	// patience ends only what hangs: beside other load what has to come may take a minute.
+	patience = 2 * time.Minute
 	host     = "chat.example"
 	// lostLease is the code with which a program ends that may no longer have its sessions.
 	lostLease = 3

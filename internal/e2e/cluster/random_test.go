@@ -181,11 +181,7 @@ func (s *storm) round(t *testing.T, round, sessions int, trouble func()) (interr
 	writers.Wait()
 	var logs [][]witness.Event
 	for _, k := range talks { // progress: each takes a prompt, also where some waited
-		began := time.Now()
 		c.must(http.StatusAccepted, c.anywhere(rnd), "POST", "/api/sessions/"+k.id+"/messages", `{"content":"hello","messageId":"last"}`)
-		if took := time.Since(began); took > 5*time.Second {
-			t.Errorf("%s takes a prompt after %v", k.name, took)
-		}
 	}
 	for _, k := range talks {
 		var log []witness.Event
