@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/calls"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/wording"
@@ -310,28 +311,15 @@ func (q *Requests) answer(ctx context.Context, r *request, d event.Data, o outco
 
 // closedError says why a request is not open, as the log has it.
 func (q *Requests) closedError(ctx context.Context, requestID string) error {
-	by, known := event.Decider(""), false
-	err := q.cfg.Log.Scan(ctx, 0, func(e event.Entry) bool {
-		switch d := e.Event.Data.(type) {
-		case event.PermissionRequested, event.UserInputRequested:
-			known = known || requestID == eventlog.QuestionID(d)
-		case event.PermissionCompleted:
-			if d.RequestID == requestID {
-				by = d.By
-			}
-		case event.UserInputCompleted:
-			if d.RequestID == requestID {
-				by = d.By
-			}
-		}
-		return by == ""
-	})
+	var r calls.Request
+	known := false
+	err := q.cfg.Log.Index(ctx, func(x *calls.Index) { r, known = x.Request(requestID) })
 	switch {
 	case err != nil:
 		return err
 	case !known:
 		return fmt.Errorf("request %s: %w", requestID, eventlog.ErrNotFound)
-	case by == "" || by == event.DecidedByTimeout || by == event.DecidedByAbort:
+	case r.By == "" || r.By == event.DecidedByTimeout || r.By == event.DecidedByAbort:
 		return fmt.Errorf("request %s: %w", requestID, ErrGone)
 	}
 	return fmt.Errorf("request %s: %w", requestID, ErrAnswered)

@@ -112,8 +112,6 @@ type Requests struct {
 	open map[string]*request
 
 	calls []string // guarded by mu: see noteCall
-
-	commands commands
 }
 
 // New returns the requests of a session that has none yet.

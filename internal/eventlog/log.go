@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"webchat/internal/calls"
 	"webchat/internal/event"
 )
 
@@ -51,6 +52,9 @@ type Log struct {
 	id        ID
 	summary   atomic.Pointer[Summary] // written under the lock
 	appending chan struct{}           // has room for one, who appends; see Change
+
+	indexing sync.Mutex  // guards index
+	index    calls.Index // as far as it was asked for; see Index
 
 	pos    int64 // of the last event; this and what follows is guarded by the lock
 	subs   map[*Subscription]struct{}
@@ -151,6 +155,7 @@ func (l *Log) Append(data ...event.Data) error {
 		}
 		marks := l.summary.Load()
 		sum.Pinned, sum.DeletedAt = marks.Pinned, marks.DeletedAt
+		l.enter(entries)
 		l.summary.Store(&sum)
 	}
 	for i := range entries {
@@ -212,7 +217,9 @@ type Reader interface {
 	Join(ctx context.Context) (Snapshot, error)
 	Events(ctx context.Context, after int64, limit int) ([]event.Entry, error)
 	End(ctx context.Context, cut *event.Cut, last int64) ([]event.Entry, error)
+	At(ctx context.Context, seq int64) (event.Entry, error)
+	Index(ctx context.Context, f func(*calls.Index)) error
 	Scan(ctx context.Context, after int64, f func(event.Entry) bool) error
-	Prompt(ctx context.Context, messageID string) (Prompt, error)
+	Prompt(ctx context.Context, messageID string) (calls.Prompt, error)
 	TellTrouble(text string)
 }

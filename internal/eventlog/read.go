@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"webchat/internal/calls"
 	"webchat/internal/event"
 )
 
@@ -47,6 +48,51 @@ func (l *Log) Events(ctx context.Context, after int64, limit int) ([]event.Entry
 		return nil, fmt.Errorf("read the log of session %s: %w", l.id, err)
 	}
 	return entries, nil
+}
+
+// At returns the event of a sequence.
+func (l *Log) At(ctx context.Context, seq int64) (event.Entry, error) {
+	found, err := l.Events(ctx, seq-1, 1)
+	if err == nil && (seq < 1 || len(found) == 0) {
+		err = fmt.Errorf("%w: it should hold event %d", ErrLog, seq)
+	}
+	if err != nil {
+		return event.Entry{}, err
+	}
+	return found[0], nil
+}
+
+// Index calls f with the index of the log as it is now, which is f's until it returns. The index is
+// folded as events are appended; of a log that another process began, the first call reads what is
+// there. f does not wait for what appends.
+func (l *Log) Index(ctx context.Context, f func(*calls.Index)) error {
+	for {
+		l.indexing.Lock()
+		after := l.index.Last()
+		if after >= l.Summary().LastSeq {
+			defer l.indexing.Unlock()
+			f(&l.index)
+			return nil
+		}
+		l.indexing.Unlock()
+		entries, err := l.Events(ctx, after, 0)
+		if err == nil && len(entries) == 0 {
+			err = fmt.Errorf("%w: it ends at %d", ErrLog, after)
+		}
+		if err != nil {
+			return err
+		}
+		l.enter(entries)
+	}
+}
+
+// enter folds entries into the index, if they go on from its end.
+func (l *Log) enter(entries []event.Entry) {
+	l.indexing.Lock()
+	defer l.indexing.Unlock()
+	for _, e := range entries {
+		l.index.Add(e)
+	}
 }
 
 // Scan calls f for the events of the log after a sequence until f returns false.

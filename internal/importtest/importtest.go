@@ -39,7 +39,8 @@ var ours = map[string][]string{
 	"internal/canary/scripted": {},
 	"internal/jsonrpc":         {"internal/contain", "internal/proc"},
 	"internal/agent":           {"internal/event"},
-	"internal/eventlog":        {"internal/event"},
+	"internal/calls":           {"internal/event"},
+	"internal/eventlog":        {"internal/calls", "internal/event"},
 	"internal/policy":          {"internal/agent", "internal/document", "internal/event", "internal/strictjson", "internal/veil"}, // package.json names scripts
 
 	"internal/agent/agenttest":           {"internal/agent", "internal/contain", "internal/event"},
@@ -56,8 +57,8 @@ var ours = map[string][]string{
 	"internal/store/postgrestest":          {}, // a database for tests
 
 	"internal/cage":            {"internal/event", "internal/policy", "internal/proc", "internal/veil"},
-	"internal/consent":         {"internal/agent", "internal/event", "internal/eventlog", "internal/policy", "internal/proc", "internal/strictjson"},
-	"internal/session":         {"internal/contain", "internal/consent", "internal/event", "internal/eventlog", "internal/agent", "internal/strictjson", "internal/tokens", "internal/files", "internal/kind", "internal/policy"},
+	"internal/consent":         {"internal/calls", "internal/agent", "internal/event", "internal/eventlog", "internal/policy", "internal/proc", "internal/strictjson"},
+	"internal/session":         {"internal/calls", "internal/contain", "internal/consent", "internal/event", "internal/eventlog", "internal/agent", "internal/strictjson", "internal/tokens", "internal/files", "internal/kind", "internal/policy"},
 	"internal/held":            {"internal/cage", "internal/consent", "internal/event", "internal/files", "internal/session"},
 	"internal/sessions":        {"internal/session", "internal/contain", "internal/consent", "internal/event", "internal/eventlog", "internal/agent", "internal/files"},
 	"internal/outputs":         {"internal/grep", "internal/kind", "internal/veil", "web"}, // one reading of Accept-Encoding
@@ -70,7 +71,7 @@ var ours = map[string][]string{
 	"internal/page/pagetest":   {"internal/page"},
 	"internal/render/notebook": {"internal/kind", "internal/render", "internal/render/markdown", "internal/render/terminal", "internal/wording"},
 	"internal/views":           {"internal/grep", "internal/outputs", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/notebook", "internal/render/terminal", "internal/tokens", "internal/kind", "internal/veil"},
-	"internal/server":          {"internal/session", "internal/files", "internal/grep", "internal/veil", "internal/eventlog", "internal/consent", "internal/sessions", "internal/event", "internal/outputs", "internal/sse", "internal/render", "internal/render/code", "internal/page", "internal/policy", "internal/strictjson", "internal/guard", "internal/agent", "internal/kind", "internal/tokens", "internal/views", "web"},
+	"internal/server":          {"internal/calls", "internal/session", "internal/files", "internal/grep", "internal/veil", "internal/eventlog", "internal/consent", "internal/sessions", "internal/event", "internal/outputs", "internal/sse", "internal/render", "internal/render/code", "internal/page", "internal/policy", "internal/strictjson", "internal/guard", "internal/agent", "internal/kind", "internal/tokens", "internal/views", "web"},
 
 	"internal/document/documenttest": {"internal/document"},
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"webchat/internal/calls"
 	"webchat/internal/event"
 	"webchat/internal/outputs"
 	"webchat/internal/session"
@@ -31,39 +32,42 @@ type calledRow struct {
 	outputRow
 }
 
-// shownBefore is what a log says of the outputs that it names.
-type shownBefore struct {
-	begun map[string]calledRow      // calls that have not ended
-	rows  map[outputs.ID]*calledRow // of what a file shows now: one that was read again has one
-}
-
 // goneOutputs are those of the session that are no longer there, as its log has them.
-func (s *Server) goneOutputs(ctx context.Context, one *session.Session, there map[outputs.ID]bool) ([]calledRow, error) {
-	log := shownBefore{map[string]calledRow{}, map[outputs.ID]*calledRow{}}
-	err := eachPage(ctx, one, 0, one.Summary().LastSeq, func(entries []event.Entry) error {
-		for _, e := range entries {
-			log.take(e.Event)
-		}
-		return nil
-	})
-	if err != nil {
+func (s *Server) goneOutputs(ctx context.Context, one *session.Session, there map[outputs.ID]bool) (all []calledRow, err error) {
+	var shown []calls.Output
+	if err := one.Index(ctx, func(x *calls.Index) { shown = x.Outputs() }); err != nil {
 		return nil, err
 	}
-	var all []calledRow
-	for id, row := range log.rows {
-		if there[id] {
-			continue
+	shown = slices.DeleteFunc(shown, func(o calls.Output) bool {
+		_, err := s.Outputs.Get(outputs.ID(o.ID)) // it may be of the session that this one was branched from
+		return there[outputs.ID(o.ID)] || err == nil
+	})
+	slices.SortStableFunc(shown, func(a, b calls.Output) int { return a.Began.Compare(b.Began) })
+	for _, o := range shown[max(0, len(shown)-mostGone):] {
+		m := outputs.Meta{Type: outputs.Type(o.Made.OutputType), Path: o.Path, Command: o.Command, TotalLines: int(o.Made.Lines), ExitCode: o.Made.ExitCode}
+		if o.Long {
+			if m.Path, m.Command, err = about(ctx, one, o.Call); err != nil {
+				return nil, err
+			}
 		}
-		if _, err := s.Outputs.Get(id); err == nil {
-			continue // it is of the session that this one was branched from
+		row := outputRow{ID: outputs.ID(o.ID), ToolCallID: o.Call.ID, Type: m.Type, Metadata: m, Size: o.Made.Bytes, Complete: true,
+			CreatedAt: event.Time(o.At), Gone: goneDeleted}
+		if !o.Deleted {
+			row.Gone = s.whyGone(row.ID, o.At)
 		}
-		if row.Gone == "" {
-			row.Gone = s.whyGone(id, time.Time(row.CreatedAt))
-		}
-		all = append(all, *row)
+		all = append(all, calledRow{o.Began, row})
 	}
-	slices.SortFunc(all, func(a, b calledRow) int { return a.called.Compare(b.called) })
-	return all[max(0, len(all)-mostGone):], nil
+	return all, nil
+}
+
+// about reads what a call was about, which is too long for an index.
+func about(ctx context.Context, one *session.Session, c calls.Call) (path, command string, err error) {
+	e, err := one.At(ctx, c.Start)
+	var args struct{ Path, Command string }
+	if d, ok := e.Event.Data.(event.ToolExecutionStart); ok {
+		_ = json.Unmarshal(d.Arguments, &args) // it was read before
+	}
+	return args.Path, args.Command, err
 }
 
 // whyGone is why an output that was not deleted is gone.
@@ -75,45 +79,4 @@ func (s *Server) whyGone(id outputs.ID, made time.Time) goneBy {
 		return goneRestart
 	}
 	return goneExpired
-}
-
-func (b *shownBefore) take(e event.Event) {
-	switch d := e.Data.(type) {
-	case event.ToolExecutionStart:
-		var args struct{ Path, Command string }
-		_ = json.Unmarshal(d.Arguments, &args) // of other tools than those that show, nothing is known
-		b.begun[d.ToolCallID] = calledRow{e.Timestamp, outputRow{ToolCallID: d.ToolCallID,
-			Metadata: outputs.Meta{Path: args.Path, Command: args.Command}}}
-	case event.ToolExecutionComplete:
-		row := b.begun[d.ToolCallID]
-		delete(b.begun, d.ToolCallID)
-		if d.OutputID != "" && row.ToolCallID != "" {
-			row.made(d.OutputID, d.ToolTelemetry, e.Timestamp)
-			b.rows[row.ID] = &row
-		}
-	case event.OutputReread:
-		if row := b.rows[outputs.ID(d.OutputID)]; row != nil {
-			delete(b.rows, row.ID)
-			row.made(d.NewOutputID, d.ToolTelemetry, e.Timestamp)
-			b.rows[row.ID] = row
-		}
-	case event.OutputDeleted:
-		if row := b.rows[outputs.ID(d.OutputID)]; row != nil {
-			row.Gone = goneDeleted
-		}
-	}
-}
-
-// made takes in what is known of the output that a call made.
-func (r *calledRow) made(id string, telemetry json.RawMessage, at time.Time) {
-	var t struct {
-		OutputType   outputs.Type
-		Bytes, Lines int64
-		ExitCode     *int
-	}
-	_ = json.Unmarshal(telemetry, &t) // what is none says nothing
-	m := r.Metadata.(outputs.Meta)
-	m.Type, m.TotalLines, m.ExitCode = t.OutputType, int(t.Lines), t.ExitCode
-	r.ID, r.Type, r.Metadata, r.Size = outputs.ID(id), t.OutputType, m, t.Bytes
-	r.Complete, r.CreatedAt, r.Gone = true, event.Time(at), ""
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"webchat/internal/agent/offline"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
+	"webchat/internal/outputs"
 	"webchat/internal/store/storetest"
 	"webchat/internal/wording"
 )
@@ -74,6 +76,47 @@ func TestOpeningReadsTheEndOfALog(t *testing.T) {
 	}
 	if n := long.read.Load(); n > sum.LastSeq/4 {
 		t.Errorf("%d of %d entries were read to recover", n, sum.LastSeq)
+	}
+}
+
+// Once a log was read to be asked about its calls, none of these questions reads it again, whatever
+// happens in the session.
+func TestOneCallIsFoundWithoutReadingTheLog(t *testing.T) {
+	mem := &counted{Memory: storetest.NewMemory()}
+	id := writeLong(t, mem, 2000)
+	h := newHouseOn(t, mem, offline.New(offline.Config{}))
+	path := "/api/sessions/" + string(id)
+	h.file("a.txt", "a line\n")
+	h.do("GET", path+"/outputs", "")
+	output := ""
+	for _, c := range []struct {
+		method, path, body, has string
+		then                    func(body string)
+	}{
+		{"POST", "/display", `{"tool":"render_file_contents","arguments":{"path":"a.txt"}}`, `"id":"out_`, func(body string) {
+			output = regexp.MustCompile(`out_\w+`).FindString(body)
+		}},
+		{"GET", "/outputs", "", "a.txt", func(string) { h.outputs.Drop(outputs.ID(output)) }},
+		{"GET", "/outputs", "", "expired", nil},
+		{"POST", "/outputs/OUTPUT/open", "", "", nil},
+		{"POST", "/outputs/OUTPUT/reread", "", `"id":"out_`, nil},
+		{"GET", "/tools/m3-c0?from=8", "", "7 hits", nil},
+		{"POST", "/permissions/none", `{"decision":"deny"}`, "not_found", nil},
+		{"POST", "/tools/m3-c0/abort", "", "no longer open", nil},
+		{"POST", "/messages", `{"messageId":"m3","content":"once more"}`, `"m3"`, nil},
+	} {
+		was := mem.read.Load()
+		res, body := h.do(c.method, path+strings.ReplaceAll(c.path, "OUTPUT", output), c.body)
+		most := int64(50)
+		if strings.HasPrefix(c.path, "/tools/") {
+			most = 1500 // what a page shows: no page is open
+		}
+		if n := mem.read.Load() - was; res.StatusCode >= 500 || !strings.Contains(body, c.has) || n > most {
+			t.Errorf("%s %s: %d, %d events were read: %.300s", c.method, c.path, res.StatusCode, n, body)
+		}
+		if c.then != nil {
+			c.then(body)
+		}
 	}
 }
 

@@ -7,11 +7,13 @@ import (
 	"io"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/go-chi/chi/v5"
 
+	"webchat/internal/calls"
 	"webchat/internal/event"
 	"webchat/internal/files"
 	"webchat/internal/outputs"
@@ -132,22 +134,26 @@ func (s *Server) reviewed(ctx context.Context, one *session.Session, source file
 
 // keptBySandbox are the files of the workspace that the sandbox kept from being written to in a turn.
 func keptBySandbox(ctx context.Context, one *session.Session, from int64, workspace string) (kept []string, err error) {
-	if from < 1 {
+	var turns []calls.Turn
+	if err := one.Index(ctx, func(x *calls.Index) { turns = x.Turns() }); err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(turns, func(t calls.Turn) bool { return t.From == from })
+	if i < 0 {
 		return nil, nil
 	}
-	err = one.Scan(ctx, from-1, func(e event.Entry) bool {
-		switch d := e.Event.Data.(type) {
-		case event.SandboxRefused:
-			rel, err := filepath.Rel(workspace, d.What)
-			if err == nil && d.Write && d.Kind == event.RefusedPath && filepath.IsLocal(rel) && rel != ".git" && !strings.HasPrefix(rel, ".git/") {
-				kept = append(kept, rel)
-			}
-		case event.TurnEnd:
-			return false
+	for _, seq := range turns[i].Refused {
+		e, err := one.At(ctx, seq)
+		if err != nil {
+			return kept, err
 		}
-		return true
-	})
-	return kept, err
+		d, _ := e.Event.Data.(event.SandboxRefused)
+		rel, err := filepath.Rel(workspace, d.What)
+		if err == nil && filepath.IsLocal(rel) && rel != ".git" && !strings.HasPrefix(rel, ".git/") {
+			kept = append(kept, rel)
+		}
+	}
+	return kept, nil
 }
 
 func (s *Server) reviewFile(ctx context.Context, one *session.Session, source files.ChangeSource, f files.Reviewed, of string, kept *outputs.Output, commit bool, left *int) (out page.ReviewFile, err error) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"webchat/internal/calls"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/session"
@@ -44,23 +45,28 @@ func (s *Server) toolContent(w http.ResponseWriter, r *http.Request, one *sessio
 
 // toolOfLog finds a call in the log that is no longer among those a page holds.
 func (s *Server) toolOfLog(r *http.Request, one *session.Session, id string, from int64) (string, error) {
+	var c calls.Call
+	if err := one.Index(r.Context(), func(x *calls.Index) { c, _ = x.Ended(id, from) }); err != nil {
+		return "", err
+	}
+	if c.Start == 0 {
+		return "", fmt.Errorf("tool call %s: %w", id, eventlog.ErrNotFound)
+	}
 	p := s.Pages.pages.ProjectorFrom(string(one.ID()), max(1, from))
-	for seq := max(0, from-1); ; {
-		entries, err := one.Events(r.Context(), seq, pageOfLog)
+	if c.Turn > 0 {
+		began, err := one.At(r.Context(), c.Turn)
 		if err != nil {
 			return "", err
 		}
-		for _, e := range entries {
-			p.Load(e)
-			seq = e.Seq
-			if d, ok := e.Event.Data.(event.ToolExecutionComplete); ok && d.ToolCallID == id {
-				if content, ok := p.Tool(id, 0); ok {
-					return content, nil
-				}
-			}
-		}
-		if len(entries) == 0 {
-			return "", fmt.Errorf("tool call %s: %w", id, eventlog.ErrNotFound)
-		}
+		p.Load(began)
 	}
+	err := eachPage(r.Context(), one, c.Start-1, c.End, func(entries []event.Entry) error { p.Load(entries...); return nil })
+	if err != nil {
+		return "", err
+	}
+	content, ok := p.Tool(id, 0)
+	if !ok {
+		return "", fmt.Errorf("tool call %s: %w", id, eventlog.ErrNotFound)
+	}
+	return content, nil
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/calls"
 	"webchat/internal/consent"
 	"webchat/internal/contain"
 	"webchat/internal/event"
@@ -170,13 +172,10 @@ func (s *Session) open(ctx context.Context, o agent.Options) (*liveConn, error) 
 
 // reportForgotten reports, if anything was said before, that the agent begins anew.
 func (s *Session) reportForgotten(ctx context.Context) {
-	spoken := false
-	err := s.events.Scan(ctx, 0, func(e event.Entry) bool {
-		d, ok := e.Event.Data.(event.TurnEnd)
-		spoken = ok && d.Outcome != event.Failed
-		return !spoken
-	})
-	if err == nil && spoken {
+	spoken := func(t calls.Turn) bool { return t.End > 0 && t.Outcome != event.Failed }
+	var turns []calls.Turn
+	err := s.events.Index(ctx, func(x *calls.Index) { turns = x.Turns() })
+	if err == nil && slices.ContainsFunc(turns, spoken) {
 		s.report(ctx, event.SessionError{ErrorType: event.ErrorForgotten, Kind: event.KindInterrupted,
 			Message: s.Summary().Backend + " does not remember this conversation and starts a new one. " +
 				"You can send it the conversation with your next prompt."})

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"webchat/internal/agent"
+	"webchat/internal/calls"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/wording"
@@ -42,7 +43,14 @@ func (s *Session) Display(ctx context.Context, tool string, args json.RawMessage
 	if err != nil {
 		return DisplayResult{}, err
 	}
-	return s.runDisplay(ctx, c, agent.CallInfo{Typed: !s.requests.AskedByAgent(ctx, c.Arguments)})
+	return s.runDisplay(ctx, c, agent.CallInfo{Typed: !s.askedByAgent(ctx, c.Arguments)})
+}
+
+// askedByAgent reports whether an agent asked for the command among a call's arguments, with any
+// tool. A log that cannot be read is taken for a yes.
+func (s *Session) askedByAgent(ctx context.Context, arguments json.RawMessage) (asked bool) {
+	err := s.events.Index(ctx, func(x *calls.Index) { asked = x.Asked(arguments) })
+	return asked || err != nil
 }
 
 // runDisplay performs a call of the user's, as is said of it.
@@ -258,7 +266,8 @@ func (s *Session) Keep(ctx context.Context, outputID string) error {
 
 // shown returns nil for an output that the session showed.
 func (s *Session) shown(ctx context.Context, outputID string) error {
-	known, err := s.seen.Has(ctx, s.events, outputID)
+	known := false
+	err := s.events.Index(ctx, func(x *calls.Index) { _, known = x.Output(outputID) })
 	if err == nil && !known {
 		err = fmt.Errorf("the output %s: %w", outputID, eventlog.ErrNotFound)
 	}
@@ -281,13 +290,14 @@ func (s *Session) Open(ctx context.Context, outputID string) error {
 		return err
 	}
 	return s.change(ctx, func() error {
-		if !s.seen.Open(outputID) {
-			return nil
+		opened := false
+		err := s.events.Index(ctx, func(x *calls.Index) {
+			o, _ := x.Output(outputID)
+			opened = o.Opened
+		})
+		if err != nil || opened {
+			return err
 		}
-		err := s.beginLocked(event.OutputOpened{OutputID: outputID})
-		if err != nil {
-			s.seen.Forget(outputID)
-		}
-		return err
+		return s.beginLocked(event.OutputOpened{OutputID: outputID})
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/calls"
 	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
@@ -185,26 +186,9 @@ func (h *Held) Again(ctx context.Context, requestID string) error {
 	if h.holder == nil {
 		return fmt.Errorf("request %s: %w", requestID, eventlog.ErrNotFound)
 	}
-	var ask *event.PermissionRequested
-	var done *event.PermissionCompleted
-	err := h.s.events.Scan(ctx, 0, func(e event.Entry) bool {
-		switch d := e.Event.Data.(type) {
-		case event.PermissionRequested:
-			if d.RequestID == requestID && d.Kind == event.KindLater {
-				ask = &d
-			}
-		case event.PermissionCompleted:
-			if d.RequestID == requestID {
-				done = &d
-			}
-		}
-		return ask == nil || done == nil
-	})
-	switch {
-	case err != nil:
+	ask, done, err := h.decided(ctx, requestID)
+	if err != nil {
 		return err
-	case ask == nil || done == nil:
-		return fmt.Errorf("request %s: %w", requestID, eventlog.ErrNotFound)
 	}
 	var files []HeldFile
 	for i, held := range ask.Held {
@@ -227,6 +211,25 @@ func (h *Held) Again(ctx context.Context, requestID string) error {
 	}
 	h.Ask("", files)
 	return err
+}
+
+// decided reads a request about what is held, and what the user decided.
+func (h *Held) decided(ctx context.Context, requestID string) (ask event.PermissionRequested, done event.PermissionCompleted, err error) {
+	var r calls.Request
+	if err := h.s.events.Index(ctx, func(x *calls.Index) { r, _ = x.Request(requestID) }); err != nil {
+		return ask, done, err
+	}
+	if !r.Held || r.Done == 0 {
+		return ask, done, fmt.Errorf("request %s: %w", requestID, eventlog.ErrNotFound)
+	}
+	asked, err := h.s.events.At(ctx, r.Asked)
+	if err != nil {
+		return ask, done, err
+	}
+	answered, err := h.s.events.At(ctx, r.Done)
+	ask, _ = asked.Event.Data.(event.PermissionRequested) // what is damaged says nothing
+	done, _ = answered.Event.Data.(event.PermissionCompleted)
+	return ask, done, err
 }
 
 // waitsFor reports whether an open request is about what is held under an id.

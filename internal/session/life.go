@@ -31,7 +31,7 @@ func Create(ctx context.Context, c Config, start event.SessionStart, mode string
 		return nil, err
 	}
 	s := newSession(c, eventlog.Summary{ID: eventlog.ID(start.SessionID)})
-	s.startedAt, s.placesComplete, s.titleChosen = c.Now(), true, start.Title != ""
+	s.startedAt, s.titleChosen = c.Now(), start.Title != ""
 	start.Workspace, start.Context = c.Workspace, c.Context()
 	begin := []event.Data{start}
 	if mode != "" {

@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"webchat/internal/agent"
+	"webchat/internal/calls"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 )
@@ -23,24 +23,16 @@ const outsideWhy = "It runs outside the sandbox: it can read and change all that
 // [eventlog.ErrNotFound] for a call of which the sandbox refused nothing, [eventlog.ErrInvalid] for
 // one that has no command to run.
 func (s *Session) RunOutside(ctx context.Context, toolCallID string) (DisplayResult, error) {
-	var start *event.ToolExecutionStart
-	offered := false
-	err := s.events.Scan(ctx, 0, func(e event.Entry) bool {
-		switch d := e.Event.Data.(type) {
-		case event.ToolExecutionStart:
-			if d.ToolCallID == toolCallID {
-				start, offered = &d, false
-			}
-		case event.SandboxRefused:
-			offered = offered || d.ToolCallID == toolCallID && slices.Contains(d.Offers, event.OfferOutside)
-		}
-		return true
-	})
-	switch {
-	case err != nil:
+	var one calls.Call
+	if err := s.events.Index(ctx, func(x *calls.Index) { one, _ = x.Call(toolCallID) }); err != nil {
 		return DisplayResult{}, err
-	case start == nil || !offered:
+	}
+	if one.Start == 0 || !one.Outside {
 		return DisplayResult{}, fmt.Errorf("the sandbox refused the call %s nothing that can be had outside: %w", toolCallID, eventlog.ErrNotFound)
+	}
+	start, err := s.startOf(ctx, one)
+	if err != nil {
+		return DisplayResult{}, err
 	}
 	command, cwd := ranBy(start.Arguments)
 	if command == "" {

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"webchat/internal/agent"
+	"webchat/internal/calls"
 	"webchat/internal/consent"
 	"webchat/internal/contain"
 	"webchat/internal/event"
@@ -23,9 +24,6 @@ import (
 const (
 	// steerLimit is how long an agent may take to say whether a prompt joins its turn.
 	steerLimit = 5 * time.Second
-	// repeatWithin is how many events of earlier processes are searched for a prompt that is sent
-	// again: its sender lost the reply a moment ago.
-	repeatWithin = 5000
 )
 
 // messageID is what a sender may call a prompt.
@@ -63,7 +61,15 @@ func (s *Session) Send(ctx context.Context, msg Message) (messageID string, err 
 		return "", err
 	}
 	p := &prompt{id: cmp.Or(msg.ID, string(event.NewID())), content: msg.Content, attachments: attached, given: msg.Attachments}
-	if err := s.change(ctx, func() error { return s.acceptLocked(p, msg.Mode) }); err != nil {
+	err = s.change(ctx, func() error {
+		if msg.ID != "" { // it may have come twice at once
+			if _, known, err := s.Place(ctx, msg.ID); known || err != nil {
+				return err
+			}
+		}
+		return s.acceptLocked(p, msg.Mode)
+	})
+	if err != nil {
 		return "", err
 	}
 	return p.id, nil
@@ -85,41 +91,21 @@ func validate(msg Message) error {
 	return nil
 }
 
-// Place returns the sequence after which the log holds a prompt that this session accepted lately;
-// false if there is none of that id.
+// Place returns the sequence after which the log holds a prompt that this session accepted; false if
+// there is none of that id.
 func (s *Session) Place(ctx context.Context, id string) (after int64, known bool, err error) {
-	s.mu.Lock()
-	after, known = s.places[id]
-	complete, last := s.placesComplete, s.events.Summary().LastSeq
-	s.mu.Unlock()
-	if known || complete {
-		return after, known, nil
-	}
-	found := map[string]int64{}
-	err = s.events.Scan(ctx, max(0, last-repeatWithin), func(e event.Entry) bool {
-		if m, ok := e.Event.Data.(event.UserMessage); ok {
-			found[m.MessageID] = e.Seq - 1
+	err = s.events.Index(ctx, func(x *calls.Index) {
+		var p calls.Prompt
+		if p, known = x.Prompt(id); p.Taken {
+			known = false
 		}
-		return e.Seq < last
+		after = p.Seq - 1
 	})
-	if err != nil {
-		return 0, false, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for id, seq := range found {
-		s.places[id] = seq
-	}
-	s.placesComplete = true
-	after, known = s.places[id]
-	return after, known, nil
+	return after, known && err == nil, err
 }
 
-// acceptLocked logs a prompt and gives it its turn. One that is in the log already is not sent again.
+// acceptLocked logs a prompt and gives it its turn.
 func (s *Session) acceptLocked(p *prompt, mode SendMode) error {
-	if _, twice := s.places[p.id]; twice {
-		return nil
-	}
 	if s.rewinding {
 		return fmt.Errorf("%w: the agent goes back to an earlier prompt; send this one again in a moment", ErrWorking)
 	}
@@ -134,7 +120,7 @@ func (s *Session) acceptLocked(p *prompt, mode SendMode) error {
 	if err := s.beginLocked(data...); err != nil {
 		return err
 	}
-	s.places[p.id], s.titleOfLook = sum.LastSeq, ""
+	s.titleOfLook = ""
 	switch {
 	case s.turn != nil && mode == SendSteer && s.conn != nil && s.turn.joinLocked():
 		s.steer(s.turn, s.conn, p)
@@ -192,18 +178,22 @@ func (s *Session) steer(t *turn, conn *liveConn, p *prompt) {
 func (s *Session) WaitTurn(ctx context.Context, messageID string) (eventlog.TurnResult, error) {
 	live := s.Subscribe()
 	defer live.Close()
-	s.mu.Lock()
-	last := s.places[messageID] // 0: of an earlier process, or of none
-	s.mu.Unlock()
-	r, accepted, whole := eventlog.NewResult(messageID), false, false
+	var p calls.Prompt
+	known, whole := false, false
+	err := s.events.Index(ctx, func(x *calls.Index) { p, known = x.Prompt(messageID) })
+	if err == nil && !known {
+		err = fmt.Errorf("message %s: %w", messageID, eventlog.ErrNotFound)
+	}
+	if err != nil {
+		return eventlog.TurnResult{}, err
+	}
+	r, last := eventlog.NewResult(messageID), p.Seq-1
 	take := func(e event.Entry) bool {
-		m, ok := e.Event.Data.(event.UserMessage)
-		accepted = accepted || ok && m.MessageID == messageID
 		last, whole = e.Seq, r.Add(e.Event.Data)
 		return !whole
 	}
-	err := s.events.Scan(ctx, last, take)
-	for err == nil && accepted && !whole {
+	err = s.events.Scan(ctx, last, take)
+	for err == nil && !whole {
 		var entries []event.Entry
 		entries, err = live.Next(ctx)
 		for _, e := range entries {
@@ -217,10 +207,8 @@ func (s *Session) WaitTurn(ctx context.Context, messageID string) (eventlog.Turn
 		return r.TurnResult(), nil
 	case errors.Is(err, eventlog.ErrClosed):
 		return eventlog.TurnResult{}, fmt.Errorf("the end of the turn of message %s is not in the log: %w", messageID, err)
-	case err != nil:
-		return eventlog.TurnResult{}, err
 	}
-	return eventlog.TurnResult{}, fmt.Errorf("message %s: %w", messageID, eventlog.ErrNotFound)
+	return eventlog.TurnResult{}, err
 }
 
 // The order of the log is the order of sending, so a prompt that waits is edited or moved by taking
@@ -298,16 +286,12 @@ func (s *Session) changeWaiting(ctx context.Context, messageID string,
 			back = append(back, event.UserMessageWithdrawn{MessageID: q.id, As: one.id})
 			anew = append(anew, event.UserMessage{MessageID: one.id, Content: one.content, Attachments: one.given})
 		}
-		place := s.events.Summary().LastSeq
 		if err := s.beginLocked(append(back, anew...)...); err != nil {
 			return err
 		}
 		s.queue = slices.DeleteFunc(s.queue, func(q *prompt) bool {
 			return slices.ContainsFunc(again, func(a *prompt) bool { return a.id == q.id })
 		})
-		for _, one := range next {
-			s.places[one.id] = place
-		}
 		s.queue = append(s.queue, next...)
 		return nil
 	})

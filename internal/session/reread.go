@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"webchat/internal/calls"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 )
@@ -46,47 +47,33 @@ func (s *Session) Reread(ctx context.Context, outputID string, alive func(output
 
 // showing finds the call that made an output, and the output that stands in its place now.
 func (s *Session) showing(ctx context.Context, outputID string) (start event.ToolExecutionStart, last string, err error) {
+	var o calls.Output
+	known := false
+	if err := s.events.Index(ctx, func(x *calls.Index) { o, known = x.Output(outputID) }); err != nil {
+		return start, "", fmt.Errorf("read again: %w", err)
+	}
+	if !known {
+		return start, "", fmt.Errorf("the output %s: %w", outputID, eventlog.ErrNotFound)
+	}
 	tools, err := s.tools()
 	if err != nil {
 		return start, "", err
 	}
-	starts := map[string]event.ToolExecutionStart{} // by call
-	calls := map[string]string{}                    // by output
-	err = s.events.Scan(ctx, 0, func(e event.Entry) bool {
-		switch d := e.Event.Data.(type) {
-		case event.ToolExecutionStart:
-			for _, t := range tools { // agents put the name of a server before it
-				if name := t.Spec().Name; strings.HasSuffix(d.ToolName, name) {
-					d.ToolName = name
-					starts[d.ToolCallID] = d
-				}
-			}
-		case event.ToolExecutionComplete:
-			if d.OutputID != "" {
-				calls[d.OutputID] = d.ToolCallID
-			}
-			if d.OutputID == outputID {
-				last = outputID
-			}
-		case event.OutputReread:
-			calls[d.NewOutputID] = calls[d.OutputID]
-			if d.OutputID == last || d.NewOutputID == outputID {
-				last = d.NewOutputID
-			}
+	for _, t := range tools { // agents put the name of a server before it
+		if name := t.Spec().Name; o.Call.Start > 0 && strings.HasSuffix(o.Call.Tool, name) {
+			start, err = s.startOf(ctx, o.Call)
+			start.ToolName = name
+			return start, o.ID, err
 		}
-		return true
-	})
-	if err != nil {
-		return start, "", fmt.Errorf("read again: %w", err)
 	}
-	if last == "" {
-		return start, "", fmt.Errorf("the output %s: %w", outputID, eventlog.ErrNotFound)
-	}
-	start, ok := starts[calls[outputID]]
-	if !ok {
-		return start, "", fmt.Errorf("%w: the output %s is not of a display, so it cannot be read again", eventlog.ErrInvalid, outputID)
-	}
-	return start, last, nil
+	return start, "", fmt.Errorf("%w: the output %s is not of a display, so it cannot be read again", eventlog.ErrInvalid, outputID)
+}
+
+// startOf reads the start of a call.
+func (s *Session) startOf(ctx context.Context, c calls.Call) (event.ToolExecutionStart, error) {
+	e, err := s.events.At(ctx, c.Start)
+	d, _ := e.Event.Data.(event.ToolExecutionStart) // what is damaged says nothing
+	return d, err
 }
 
 // CallResult is what an agent's own call returned, and what it was about.
@@ -101,23 +88,27 @@ type CallResult struct {
 // it reports for the user is, of a long result, less than what the model read. [eventlog.ErrNotFound]
 // for a call that has no result.
 func (s *Session) Result(ctx context.Context, toolCallID string, from int64) (r CallResult, err error) {
-	err = s.events.Scan(ctx, max(from-1, 0), func(e event.Entry) bool {
+	var c calls.Call
+	if err := s.events.Index(ctx, func(x *calls.Index) { c, _ = x.Ended(toolCallID, from) }); err != nil {
+		return r, err
+	}
+	for _, seq := range []int64{c.Start, c.Secret, c.End} {
+		if seq < max(1, from) {
+			continue // there is none, or it is of an earlier turn
+		}
+		e, err := s.events.At(ctx, seq)
+		if err != nil {
+			return r, err
+		}
 		switch d := e.Event.Data.(type) {
 		case event.ToolExecutionStart:
-			if d.ToolCallID == toolCallID {
-				r.Arguments = d.Arguments
-			}
+			r.Arguments = d.Arguments
 		case event.PermissionRequested:
-			if d.ToolCallID == toolCallID && d.Sensitive {
-				r.Secret = d.Resource
-				if d.Secret != nil {
-					r.Secret = d.Secret.File
-				}
+			r.Secret = d.Resource
+			if d.Secret != nil {
+				r.Secret = d.Secret.File
 			}
 		case event.ToolExecutionComplete:
-			if d.ToolCallID != toolCallID {
-				return true
-			}
 			if d.Result != nil {
 				r.Text = d.Result.DetailedContent
 				if len(d.Result.Content) > len(r.Text) {
@@ -127,10 +118,8 @@ func (s *Session) Result(ctx context.Context, toolCallID string, from int64) (r 
 			if d.Error != nil {
 				r.Text = d.Error.Message
 			}
-			return false
 		}
-		return true
-	})
+	}
 	if err == nil && r.Text == "" {
 		err = fmt.Errorf("the result of the call %s: %w", toolCallID, eventlog.ErrNotFound)
 	}

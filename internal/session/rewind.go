@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"webchat/internal/agent"
+	"webchat/internal/calls"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/wording"
@@ -21,13 +22,13 @@ func (s *Session) Rewind(ctx context.Context, messageID string) error {
 	if err != nil {
 		return err
 	}
-	if prompt.Name == "" {
+	if prompt.Agent == "" {
 		return s.noRewind()
 	}
 	return s.aside(ctx, func(ctx context.Context) error {
 		err := s.withAgent(ctx, "going back", func(conn *liveConn) error {
 			if rewinder, ok := can[agent.Rewinder](conn); ok {
-				return rewinder.Rewind(ctx, prompt.Name)
+				return rewinder.Rewind(ctx, prompt.Agent)
 			}
 			return s.noRewind()
 		})
@@ -149,14 +150,10 @@ func (s *Session) Clear(ctx context.Context) error {
 	}
 	return s.aside(ctx, func(ctx context.Context) error {
 		left := s.Summary().Open.Left
-		first, after := "", int64(0)
-		err := s.events.Scan(ctx, 0, func(e event.Entry) bool {
-			if d, ok := e.Event.Data.(event.UserMessage); ok && !eventlog.IsLeft(left, e.Seq) {
-				first, after = d.MessageID, e.Seq-1
-			}
-			return first == ""
-		})
-		if err != nil || first == "" { // nothing was said
+		var prompts []calls.Prompt
+		err := s.events.Index(ctx, func(x *calls.Index) { prompts = x.Prompts() })
+		i := slices.IndexFunc(prompts, func(p calls.Prompt) bool { return !eventlog.IsLeft(left, p.Seq) })
+		if err != nil || i < 0 { // nothing was said
 			return err
 		}
 		err = s.withAgent(ctx, "clearing the conversation", func(conn *liveConn) error {
@@ -169,7 +166,7 @@ func (s *Session) Clear(ctx context.Context) error {
 			return fmt.Errorf("clear the conversation: %w", err)
 		}
 		s.setTaken("")
-		return s.logRewound(event.SessionRewound{ToMessageID: first, After: after})
+		return s.logRewound(event.SessionRewound{ToMessageID: prompts[i].ID, After: prompts[i].Seq - 1})
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/calls"
 	"webchat/internal/consent"
 	"webchat/internal/contain"
 	"webchat/internal/event"
@@ -54,39 +55,35 @@ type Session struct {
 	toolMu  sync.Mutex    // guards toolset
 	toolset agent.Toolset // nil: not needed yet
 
-	seen eventlog.Shown // what was shown, and what of it the user looked at
-
-	mu             sync.Mutex       // guards what follows
-	state          state            // changes within events.Change only; so do events.Open, turn, queue and calls, as far as the log says
-	leftOpen       bool             // what an earlier process left open is not closed yet: the log cannot be written
-	startedAt      time.Time        // of the work since it began or went on; zero: none yet, or it is over
-	lastSeen       time.Time        // when earlier processes did something last
-	gone           bool             // the conversation ended, and the log does not say so yet
-	turn           *turn            // nil: none runs, and the queue is empty
-	queue          []*prompt        // those that wait
-	held           bool             // the user's prompts in the queue wait until the user goes on
-	scopes         map[string]*turn // by task: of what is called for it, also while no turn runs; none of an earlier process's
-	places         map[string]int64 // prompts in the log, by the sequence before each
-	placesComplete bool             // those of earlier processes, too
-	conn           *liveConn
-	resumable      bool // the agent may remember an earlier conversation of this session
-	agentStarted   bool // an agent of it was started in this process
-	calls          map[string]*call
-	look           look                       // the newest preview
-	rereading      sync.Mutex                 // one output is read again after the other
-	rewritten      map[string]json.RawMessage // arguments hooks changed in this turn, by call
-	idleTimer      *time.Timer                // closes the conversation; nil: there was none
-	closedIdle     bool                       // the conversation was closed for being idle
-	rewinding      bool                       // the agent goes back to an earlier prompt: no turn begins
-	taken          string                     // of another session, that the agent has to be given
-	bill           bill
-	unbilled       event.Usage // what models took while no turn ran
-	titleChosen    bool        // the user chose the title in this process
-	titleOfLook    string      // what the session is called until its first prompt, after what was looked at
+	mu           sync.Mutex       // guards what follows
+	state        state            // changes within events.Change only; so do events.Open, turn, queue and calls, as far as the log says
+	leftOpen     bool             // what an earlier process left open is not closed yet: the log cannot be written
+	startedAt    time.Time        // of the work since it began or went on; zero: none yet, or it is over
+	lastSeen     time.Time        // when earlier processes did something last
+	gone         bool             // the conversation ended, and the log does not say so yet
+	turn         *turn            // nil: none runs, and the queue is empty
+	queue        []*prompt        // those that wait
+	held         bool             // the user's prompts in the queue wait until the user goes on
+	scopes       map[string]*turn // by task: of what is called for it, also while no turn runs; none of an earlier process's
+	conn         *liveConn
+	resumable    bool // the agent may remember an earlier conversation of this session
+	agentStarted bool // an agent of it was started in this process
+	calls        map[string]*call
+	look         look                       // the newest preview
+	rereading    sync.Mutex                 // one output is read again after the other
+	rewritten    map[string]json.RawMessage // arguments hooks changed in this turn, by call
+	idleTimer    *time.Timer                // closes the conversation; nil: there was none
+	closedIdle   bool                       // the conversation was closed for being idle
+	rewinding    bool                       // the agent goes back to an earlier prompt: no turn begins
+	taken        string                     // of another session, that the agent has to be given
+	bill         bill
+	unbilled     event.Usage // what models took while no turn ran
+	titleChosen  bool        // the user chose the title in this process
+	titleOfLook  string      // what the session is called until its first prompt, after what was looked at
 }
 
 func newSession(c Config, sum eventlog.Summary) *Session {
-	s := &Session{cfg: c, id: sum.ID, connecting: make(chan struct{}, 1), calls: map[string]*call{}, places: map[string]int64{}, scopes: map[string]*turn{},
+	s := &Session{cfg: c, id: sum.ID, connecting: make(chan struct{}, 1), calls: map[string]*call{}, scopes: map[string]*turn{},
 		rewritten: map[string]json.RawMessage{}, bill: newBill(sum.Open)}
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	if !sum.DeletedAt.IsZero() {
@@ -239,12 +236,9 @@ func (s *Session) tools() ([]agent.Tool, error) {
 
 // missing says of something that does not run whether the log ever had it: [consent.ErrGone], or
 // [eventlog.ErrNotFound].
-func (s *Session) missing(ctx context.Context, what string, starts func(event.Data) bool) error {
+func (s *Session) missing(ctx context.Context, what string, starts func(*calls.Index) bool) error {
 	known := false
-	err := s.events.Scan(ctx, 0, func(e event.Entry) bool {
-		known = starts(e.Event.Data)
-		return !known
-	})
+	err := s.events.Index(ctx, func(x *calls.Index) { known = starts(x) })
 	switch {
 	case err != nil:
 		return err

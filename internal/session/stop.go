@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/calls"
 	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
@@ -118,9 +119,9 @@ func (s *Session) AbortTool(ctx context.Context, toolCallID string) error {
 	case runs:
 		return fmt.Errorf("tool call %s is the agent's own, stop its turn: %w", toolCallID, agent.ErrUnsupported)
 	}
-	return s.missing(ctx, "tool call "+toolCallID, func(d event.Data) bool {
-		start, ok := d.(event.ToolExecutionStart)
-		return ok && start.ToolCallID == toolCallID
+	return s.missing(ctx, "tool call "+toolCallID, func(x *calls.Index) bool {
+		c, ok := x.Call(toolCallID)
+		return ok && c.Start > 0
 	})
 }
 
@@ -152,10 +153,7 @@ func (s *Session) AbortTask(ctx context.Context, taskID string) error {
 	t, conn := s.events.Open.Task(taskID), s.conn
 	s.mu.Unlock()
 	if t == nil {
-		return s.missing(ctx, "task "+taskID, func(d event.Data) bool {
-			start, ok := d.(event.TaskStarted)
-			return ok && start.TaskID == taskID
-		})
+		return s.missing(ctx, "task "+taskID, func(x *calls.Index) bool { return x.Task(taskID) })
 	}
 	tasker, ok := can[agent.Tasker](conn)
 	if !ok {
