@@ -48,11 +48,10 @@ type Agent interface {
 // Conversation is one conversation. Its methods may be called concurrently.
 type Conversation struct {
 	Config
-	life context.Context // ends with the last report that is taken
-	end  context.CancelFunc
-	quit context.Context // ends with Close
+	*loop
+	end  context.CancelFunc // of the loop's life, with the last report that is taken
+	quit context.Context    // ends with Close
 	stop context.CancelFunc
-	done chan struct{} // closed when the loop has ended
 
 	uses    sync.WaitGroup // goroutines beside the turns; Add under mu while not closed
 	entered sync.WaitGroup // calls of the session; Add under mu while not closed
@@ -61,8 +60,6 @@ type Conversation struct {
 	lent    agent.Lent
 
 	mu       sync.Mutex // guards what follows
-	posted   []func()
-	wake     chan struct{} // has room for one
 	closed   bool
 	broken   bool
 	turn     *Turn
@@ -75,53 +72,12 @@ func New(c Config) *Conversation {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	v := &Conversation{Config: c, done: make(chan struct{}), wake: make(chan struct{}, 1)}
-	v.life, v.end = context.WithCancel(context.Background())
+	v := &Conversation{Config: c}
+	life, end := context.WithCancel(context.Background())
+	v.loop, v.end = newLoop(life, v.Contained), end
 	v.quit, v.stop = context.WithCancel(context.Background())
-	go v.Contained(v.loop)()
+	go v.Contained(v.run)()
 	return v
-}
-
-func (c *Conversation) loop() {
-	defer close(c.done)
-	for {
-		c.mu.Lock()
-		todo := c.posted
-		c.posted = nil
-		c.mu.Unlock()
-		for _, f := range todo {
-			c.Contained(f)()
-		}
-		if len(todo) > 0 {
-			continue
-		}
-		select {
-		case <-c.wake:
-		case <-c.life.Done():
-			return
-		}
-	}
-}
-
-// Post has the loop do f. After Close it does not.
-func (c *Conversation) Post(f func()) {
-	c.mu.Lock()
-	c.posted = append(c.posted, f)
-	c.mu.Unlock()
-	select {
-	case c.wake <- struct{}{}:
-	default:
-	}
-}
-
-// Do has the loop do f and waits for it, unless the conversation is closed.
-func (c *Conversation) Do(f func()) {
-	did := make(chan struct{})
-	c.Post(func() { defer close(did); f() })
-	select {
-	case <-did:
-	case <-c.done:
-	}
 }
 
 // Report reports an event to the session, which may refuse it.

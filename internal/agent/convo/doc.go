@@ -6,10 +6,11 @@
 //
 // A [Conversation] has one goroutine, its loop. What the agent reports is handled there, one
 // message at a time and in order; so is everything that a backend keeps of a conversation, which
-// needs no lock. [Conversation.Do] waits for the loop, so an agent that reports faster than its
-// session takes it is slowed down and nothing is lost; [Conversation.Post] does not wait, for a
-// process that many conversations share. What runs on the loop may wait for the session
-// ([Conversation.Report]) and for nothing else: no request to the agent, no Do.
+// needs no lock. An agent that reports faster than its session takes it is slowed down, and nothing is
+// lost: [Conversation.Do] waits for the loop, and [Conversation.Receive], for a process that many
+// conversations share, waits while more than a few megabytes wait here. What runs on the loop may
+// wait for the session ([Conversation.Report]) and for nothing else: no request to the agent, no Do
+// and no Receive. [Conversation.Post], which does not wait, is for what the backend itself has done.
 //
 // # Turns
 //

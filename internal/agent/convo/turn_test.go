@@ -103,3 +103,61 @@ func TestAVeryLongAnswer(t *testing.T) {
 		t.Errorf("%d messages of %d bytes", len(said), len(strings.Join(said, "")))
 	}
 }
+
+// The loop itself posts while a reader waits for room, and both go on.
+func TestTheLoopPostsWhileAReaderWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := New(Config{Title: "Agent", Host: &log{}, Agent: scripted{}})
+		may := make(chan struct{})
+		c.Post(func() { <-may })
+		received, posted := 0, 0
+		read := make(chan struct{})
+		go func() {
+			defer close(read)
+			for range 20 {
+				c.Receive(mostWaiting/2, func() {
+					received++
+					for range 1000 {
+						c.Post(func() { posted++ })
+					}
+				})
+			}
+		}()
+		synctest.Wait()
+		select {
+		case <-read:
+			t.Error("a reader did not wait")
+		default:
+		}
+		close(may)
+		<-read
+		for range 2 { // what the last report posts comes behind the first
+			c.Do(func() {})
+		}
+		if received != 20 || posted != 20_000 {
+			t.Errorf("%d of 20 reports, %d of 20000 posts", received, posted)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// The end of a conversation lets go of a reader that waits for room.
+func TestTheEndLetsGoOfAReader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := New(Config{Title: "Agent", Host: &log{}, Agent: scripted{}})
+		may, read := make(chan struct{}), make(chan struct{})
+		c.Post(func() { <-may })
+		c.Post(c.end) // the loop takes nothing behind this
+		go func() {
+			defer close(read)
+			for range 3 {
+				c.Receive(mostWaiting, func() {})
+			}
+		}()
+		synctest.Wait()
+		close(may)
+		<-read
+	})
+}

@@ -87,9 +87,10 @@ var handlers = map[string]handler{
 	"permission.requested":              {begins, on((*conn).onPermission)},
 }
 
+// Handle implements [cli.Session]. It waits while the session is far behind.
 func (c *conn) Handle(e cli.Event) {
 	if handlers[e.Type].do != nil { // it is on the list
-		c.Post(func() { c.handle(e) })
+		c.Receive(len(e.Data), func() { c.handle(e) })
 	}
 }
 
@@ -113,7 +114,7 @@ func (c *conn) handle(e cli.Event) {
 	switch {
 	case t == nil:
 	case t.pending != nil:
-		t.backlog = append(t.backlog, func() { c.handle(e) })
+		t.hold(e, func() { c.handle(e) })
 	case t.heard || t.joined || h.when&early != 0:
 		h.do(c, t, e)
 	}

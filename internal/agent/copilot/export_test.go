@@ -36,25 +36,38 @@ func Home(b *Backend) string { return b.cfg.Home }
 // Play gives a conversation without a CLI what one says in a turn, an event
 // a line, and returns when that turn has ended.
 func Play(tb testing.TB, host agent.Host, tools []agent.ToolSpec, events []byte) {
+	handle, end := Begin(tb, host, tools)
+	for line := range bytes.Lines(events) {
+		var e cli.Event
+		if json.Unmarshal(line, &e) == nil {
+			handle(e)
+		}
+	}
+	end()
+}
+
+// Without gives a conversation without a CLI.
+func Without(tb testing.TB, host agent.Host, tools []agent.ToolSpec) (c *conn) {
 	b, err := New(Config{Home: tb.TempDir(), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	c := newConn(b, &cli.Process{}, agent.Options{SessionID: "s", Workspace: tb.TempDir(), Tools: tools}, host)
+	return newConn(b, &cli.Process{}, agent.Options{SessionID: "s", Workspace: tb.TempDir(), Tools: tools}, host)
+}
+
+// Begin begins a turn in a conversation without a CLI: handle takes what one says, end ends both.
+func Begin(tb testing.TB, host agent.Host, tools []agent.ToolSpec) (handle func(cli.Event), end func()) {
+	c := Without(tb, host, tools)
 	t := newTurn(c.NewTurn(tb.Context()), "p1")
 	c.Do(func() { c.take(t); t.heard = true })
-	for line := range bytes.Lines(events) {
-		var e cli.Event
-		if json.Unmarshal(line, &e) == nil {
-			c.Handle(e)
+	return c.Handle, func() {
+		c.Do(func() { c.finish(t, nil) })
+		<-t.Done
+		t.Wait()
+		t.Cancel(nil)
+		if err := c.Close(); err != nil {
+			tb.Error(err)
 		}
-	}
-	c.Do(func() { c.finish(t, nil) })
-	<-t.Done
-	t.Wait()
-	t.Cancel(nil)
-	if err := c.Close(); err != nil {
-		tb.Error(err)
 	}
 }
 

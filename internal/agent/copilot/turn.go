@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/convo"
@@ -19,6 +20,7 @@ type turn struct {
 	id       string
 	pending  chan struct{}   // closed when it is decided; not nil: the agent began it, and the session has not logged its start
 	backlog  []func()        // what is to be done then
+	behind   int             // bytes of the events in it
 	joined   bool            // what the agent began by itself belongs to it, too
 	heard    bool            // the CLI has begun with it
 	aborted  bool            // we asked to stop
@@ -136,6 +138,24 @@ func (c *conn) endStep(t *turn) {
 // errTaken is why a turn of the agent's own was not begun: a prompt came first, and what the agent
 // does belongs to that.
 var errTaken = errors.New("it became part of another turn")
+
+// mostBehind is how many bytes of events wait for the start of a turn in the log.
+const mostBehind = 8 << 20
+
+// errBehind is why a turn of the agent's own was given up: the session took too long to begin it.
+var errBehind = errors.New("too much waits for the start of the turn")
+
+// hold keeps an event until it is decided whether t begins. Too much gives t up; the pieces of
+// texts, which are most of it, are not kept then.
+func (t *turn) hold(e cli.Event, handle func()) {
+	if t.behind += len(e.Data); t.behind > mostBehind {
+		t.Cancel(errBehind)
+		if strings.HasSuffix(e.Type, "_delta") {
+			return
+		}
+	}
+	t.backlog = append(t.backlog, handle)
+}
 
 // goOn opens a turn that the agent began by itself, for example because a background command ended
 // (1.0.102: system.notification, then the model is called). What it reports is held until the

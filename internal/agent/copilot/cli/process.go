@@ -25,9 +25,10 @@ const (
 )
 
 // Session is a conversation on a [Process]. Its methods may be called concurrently; Handle and Died
-// are called in the order of what happened and must not block.
+// are called in the order of what happened.
 type Session interface {
-	// Handle takes an event of the session.
+	// Handle takes an event of the session. Nothing else is read from the CLI before it returns, no
+	// answer either: it must not wait for one.
 	Handle(Event)
 	// Request answers what the CLI asks; ctx ends with the process.
 	Request(ctx context.Context, method string, params json.RawMessage) (any, error)
