@@ -20,7 +20,7 @@ import (
 	"strings"
 	"time"
 
-	"webchat/internal/wording"
+	"webchat/internal/patch"
 )
 
 // Bounds of a look at what changed.
@@ -265,7 +265,7 @@ func (c *Change) compare(top *os.Root, was []byte, known bool) (differs bool) {
 
 func (c *Change) count() {
 	if c.Binary = binary(c.was) || binary(c.now); !c.Binary {
-		c.Added, c.Removed = wording.Changed(c.was, c.now)
+		c.Added, c.Removed = patch.Changed(c.was, c.now)
 	}
 }
 
@@ -327,7 +327,7 @@ func alike(was, is []byte, left *int) int {
 	}
 	*left -= len(was) + len(is)
 	all := bytes.Count(was, []byte{'\n'}) + bytes.Count(is, []byte{'\n'}) + 2
-	added, removed := wording.Changed(was, is)
+	added, removed := patch.Changed(was, is)
 	if percent := 100 * (all - added - removed) / all; percent >= 50 {
 		return percent
 	}

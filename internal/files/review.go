@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"webchat/internal/event"
+	"webchat/internal/patch"
 	"webchat/internal/wording"
 )
 
@@ -65,7 +66,7 @@ type Reviewed struct {
 	Was, Now       []byte // nil: there was no file, there is none
 	Edits          int    // how many the agent reported
 	Added, Removed int    // as far as known where the texts are not there
-	Runs           int    // of lines that the edits changed, as [wording.Edits] counts them
+	Runs           int    // of lines that the edits changed, as [patch.Edits] counts them
 	Why            Unreviewed
 	Held           bool   // snapshots hold what it was, so it comes back with the whole turn
 	Diff           string // of a file that was changed since: what the agent reported
@@ -210,11 +211,11 @@ type editsOfFile struct{ here, later []string }
 func (s ChangeSource) reviewEdits(path string, p *editsOfFile, left *int64) (f Reviewed) {
 	f = Reviewed{Path: path, Edits: len(p.here)}
 	untold, bare := false, false
-	var edits wording.Edits
+	var edits patch.Edits
 	for _, diff := range p.here {
 		added, removed := counted(diff)
 		f.Added, f.Removed = f.Added+added, f.Removed+removed
-		untold, bare = untold || added+removed == 0, bare || wording.Binary(diff) || lossy(diff)
+		untold, bare = untold || added+removed == 0, bare || patch.Binary(diff) || lossy(diff)
 		edits.Add(diff)
 	}
 	f.Runs = edits.Changes()
@@ -240,7 +241,7 @@ func (s ChangeSource) reviewEdits(path string, p *editsOfFile, left *int64) (f R
 	back := func(diffs []string) {
 		for _, diff := range slices.Backward(diffs) {
 			if known {
-				text, known = wording.Revert(text, diff)
+				text, known = patch.Revert(text, diff)
 			}
 		}
 	}
@@ -432,7 +433,7 @@ func (s ChangeSource) history(ctx context.Context) (h history, err error) {
 				return true
 			}
 			diff := cmp.Or(d.Result.DetailedContent, shown)
-			if added, removed := counted(diff); added+removed == 0 && !strings.Contains(diff, "\n+++ ") && !wording.Binary(diff) {
+			if added, removed := counted(diff); added+removed == 0 && !strings.Contains(diff, "\n+++ ") && !patch.Binary(diff) {
 				return true
 			}
 			h.edits = append(h.edits, edit{e.Seq, c.Arguments, diff})

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"webchat/internal/event"
-	"webchat/internal/wording"
+	"webchat/internal/patch"
 )
 
 // most is how large a file is shown as changed, in bytes.
@@ -163,7 +163,7 @@ func (s ChangeSource) beforeEdits(ctx context.Context, path string) (was Was, er
 	was.Known = err == nil
 	for _, diff := range slices.Backward(edits) {
 		if was.Known {
-			text, was.Known = wording.Revert(text, diff)
+			text, was.Known = patch.Revert(text, diff)
 		}
 	}
 	if was.Known {
@@ -242,7 +242,7 @@ func sections(diff string) (parts []string) {
 	for i, l := range lines {
 		if strings.HasPrefix(l, "--- ") && i+1 < len(lines) && strings.HasPrefix(lines[i+1], "+++ ") {
 			parts = append(parts, "")
-		} else if was, now, ok := wording.BinaryNames(l); ok {
+		} else if was, now, ok := patch.BinaryNames(l); ok {
 			parts = append(parts, "--- "+was+"\n+++ "+now+"\n")
 		}
 		if len(parts) > 0 {
@@ -285,7 +285,7 @@ func (c *Change) diff(b *bytes.Buffer) {
 	}
 	if c.Binary {
 		fmt.Fprintf(b, "Binary files %s and %s differ\n", quoted(was), quoted(now))
-	} else if text := wording.Unified(c.was, c.now); text != "" {
+	} else if text := patch.Unified(c.was, c.now); text != "" {
 		fmt.Fprintf(b, "--- %s\n+++ %s\n%s", ended(was), ended(now), text)
 	}
 }

@@ -20,6 +20,7 @@ var ours = map[string][]string{
 	"internal/grep":       {},
 	"internal/veil":       {},
 	"internal/wording":    {},
+	"internal/patch":      {},
 	"scripts/report":      {},
 	"scripts/bench":       {},
 	"scripts/release":     {},
@@ -98,7 +99,7 @@ var ours = map[string][]string{
 }
 
 // everywhere may be imported by every room.
-var everywhere = []string{"internal/wording"}
+var everywhere = []string{"internal/wording", "internal/patch"}
 
 // theirs says which rooms may import a third-party module.
 var theirs = map[string][]string{
@@ -113,7 +114,7 @@ var theirs = map[string][]string{
 	"github.com/yuin/goldmark":                 {"internal/render/markdown"},
 	"github.com/dop251/goja":                   {"internal/render/formula"},
 	"github.com/microcosm-cc/bluemonday":       {"internal/render/markdown"},
-	"github.com/aymanbagabas/go-udiff":         {"internal/wording", "internal/views", "internal/page"}, // bounded whatever the texts hold
+	"github.com/aymanbagabas/go-udiff":         {"internal/patch", "internal/views", "internal/page"}, // bounded whatever the texts hold
 	"github.com/agnivade/levenshtein":          {"internal/wording"},
 	"github.com/buildkite/terminal-to-html/v3": {"internal/render/terminal"},
 	"github.com/tiktoken-go/tokenizer":         {"internal/tokens"},

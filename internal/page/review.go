@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"webchat/internal/patch"
 	"webchat/internal/render"
 	"webchat/internal/veil"
 	"webchat/internal/views"
@@ -348,10 +349,10 @@ func (h ReviewHunk) Omitted() string {
 
 // edited counts what the agent's tools changed in a turn, as they reported it.
 func (n *node) edited() (changes, files int64) {
-	edits := map[string]*wording.Edits{}
+	edits := map[string]*patch.Edits{}
 	var walk func(*node)
 	walk = func(n *node) {
-		if c := n.Call; c != nil && c.Kind == "" && (c.edits() || c.writes() && wording.Binary(c.Log)) {
+		if c := n.Call; c != nil && c.Kind == "" && (c.edits() || c.writes() && patch.Binary(c.Log)) {
 			c.addTo(edits)
 		}
 		for _, k := range n.Kids {
@@ -366,13 +367,13 @@ func (n *node) edited() (changes, files int64) {
 }
 
 // addTo adds what an edit changed to edits, by the path of the file.
-func (c *Call) addTo(edits map[string]*wording.Edits) {
+func (c *Call) addTo(edits map[string]*patch.Edits) {
 	add := func(file, diff string) {
-		if _, _, bare := wording.BinaryNames(diff); !bare && !strings.Contains("\n"+diff, "\n@@ -") {
+		if _, _, bare := patch.BinaryNames(diff); !bare && !strings.Contains("\n"+diff, "\n@@ -") {
 			return
 		}
 		if edits[file] == nil {
-			edits[file] = &wording.Edits{}
+			edits[file] = &patch.Edits{}
 		}
 		edits[file].Add(diff)
 	}
@@ -380,7 +381,7 @@ func (c *Call) addTo(edits map[string]*wording.Edits) {
 	lines := slices.Collect(strings.Lines(c.Log))
 	from := 0
 	for i := range lines {
-		if was, now, ok := wording.BinaryNames(lines[i]); ok {
+		if was, now, ok := patch.BinaryNames(lines[i]); ok {
 			if now == "/dev/null" {
 				now = was
 			}

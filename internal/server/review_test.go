@@ -14,9 +14,9 @@ import (
 	"webchat/internal/agent/offline"
 	"webchat/internal/event"
 	"webchat/internal/files"
+	"webchat/internal/patch"
 	"webchat/internal/policy"
 	"webchat/internal/store/storetest"
-	"webchat/internal/wording"
 )
 
 // editing is an agent that writes the files its prompt holds as JSON, by their names; null deletes
@@ -80,7 +80,7 @@ func (e editor) Prompt(ctx context.Context, p agent.Prompt) error {
 		}
 		id := string(event.NewID())
 		args, _ := json.Marshal(map[string]string{"path": path})
-		diff := "--- " + from + "\n+++ " + to + "\n" + wording.Unified(was, []byte(is))
+		diff := "--- " + from + "\n+++ " + to + "\n" + patch.Unified(was, []byte(is))
 		if strings.HasSuffix(name, ".png") { // as git has it
 			diff = "diff --git a/" + name + " b/" + name + "\nBinary files " + from + " and " + to + " differ\n"
 		}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"webchat/internal/agent"
-	"webchat/internal/wording"
+	"webchat/internal/patch"
 )
 
 // MostDiffed is the size up to which a file is read for a diff, in bytes.
@@ -34,7 +34,7 @@ func Diff(name, from, to string) string {
 
 // Hunks are the hunks of a unified diff; empty means nothing changes.
 func Hunks(from, to string) string {
-	return strings.ToValidUTF8(wording.Unified([]byte(from), []byte(to)), "\uFFFD")
+	return strings.ToValidUTF8(patch.Unified([]byte(from), []byte(to)), "\uFFFD")
 }
 
 // RefuseRisky fails if a workspace, or a folder above it, has one of the paths from which an agent

@@ -13,9 +13,9 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/files"
+	"webchat/internal/patch"
 	"webchat/internal/server"
 	"webchat/internal/sessions"
-	"webchat/internal/wording"
 )
 
 // edits has the agent write files, one call each, and report what changed as agents do.
@@ -24,7 +24,7 @@ func (h *house) edits(files ...[2]string) plot {
 		for i, f := range files {
 			name := filepath.Join(h.site.workspace, filepath.FromSlash(f[0]))
 			was, _ := os.ReadFile(name)
-			diff := "--- a/" + f[0] + "\n+++ b/" + f[0] + "\n" + wording.Unified(was, []byte(f[1]))
+			diff := "--- a/" + f[0] + "\n+++ b/" + f[0] + "\n" + patch.Unified(was, []byte(f[1]))
 			if was == nil {
 				diff = strings.Replace(diff, "--- a/"+f[0], "--- /dev/null", 1)
 			}

@@ -1,4 +1,4 @@
-package wording_test
+package patch_test
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"webchat/internal/wording"
+	"webchat/internal/patch"
 )
 
 // Texts that have nothing in common, or only lines that occur often, are compared within what
@@ -24,7 +24,7 @@ func TestHostileTextsAreCompared(t *testing.T) {
 			return b
 		}
 		was, now := text(), text()
-		if got, ok := wording.Revert(now, wording.Unified(was, now)); !ok && !bytes.Equal(was, now) || ok && !bytes.Equal(got, was) {
+		if got, ok := patch.Revert(now, patch.Unified(was, now)); !ok && !bytes.Equal(was, now) || ok && !bytes.Equal(got, was) {
 			t.Errorf("%d kinds of lines: back %v", kinds, ok)
 		}
 	}
@@ -33,11 +33,11 @@ func TestHostileTextsAreCompared(t *testing.T) {
 // What ends in CR LF equals what ends in LF, and keeps its ends when an edit is taken back.
 func TestLineEndsAreNoChange(t *testing.T) {
 	was, now := []byte("a\r\nb\r\nc\r\n"), []byte("a\nB\nc\n")
-	diff := wording.Unified(was, now)
-	if added, removed := wording.Changed(was, now); added != 1 || removed != 1 {
+	diff := patch.Unified(was, now)
+	if added, removed := patch.Changed(was, now); added != 1 || removed != 1 {
 		t.Errorf("%d added, %d removed: %q", added, removed, diff)
 	}
-	if got, ok := wording.Revert(now, diff); !ok || !bytes.Equal(got, was) {
+	if got, ok := patch.Revert(now, diff); !ok || !bytes.Equal(got, was) {
 		t.Errorf("back %v %q", ok, got)
 	}
 }
@@ -73,14 +73,14 @@ func TestRevert(t *testing.T) {
 			}
 		}
 		now := strings.Join(lines, "")
-		diff := wording.Unified([]byte(was), []byte(now))
+		diff := patch.Unified([]byte(was), []byte(now))
 		if diff == "" {
 			if was != now {
 				t.Fatalf("no difference between %q and %q", was, now)
 			}
 			continue
 		}
-		got, ok := wording.Revert([]byte(now), diff)
+		got, ok := patch.Revert([]byte(now), diff)
 		if !ok || string(got) != was {
 			t.Fatalf("%q to %q by\n%s: back %v %q", was, now, diff, ok, got)
 		}
@@ -106,7 +106,7 @@ func TestForeignDiff(t *testing.T) {
 		{"a list of points", "- a\n", "- a\n+ b\n", "", false},
 		{"an empty line without its blank", "a\n\nc\n", "@@ -1,3 +1,3 @@\n a\n\n-b\n+c\n", "a\n\nb\n", true},
 	} {
-		was, ok := wording.Revert([]byte(c.now), c.diff)
+		was, ok := patch.Revert([]byte(c.now), c.diff)
 		if ok != c.ok || string(was) != c.was && ok {
 			t.Errorf("%s: %v %q", c.name, ok, was)
 		}
@@ -118,7 +118,7 @@ func FuzzRevert(f *testing.F) {
 	f.Add("a\n", "@@ -1 +1 @@\n-b\n+a\n")
 	f.Add("", "@@ -1,2 +0,0 @@\n\\ x")
 	f.Fuzz(func(t *testing.T, now, diff string) {
-		if was, ok := wording.Revert([]byte(now), diff); ok && !strings.ContainsAny(diff, "+-") {
+		if was, ok := patch.Revert([]byte(now), diff); ok && !strings.ContainsAny(diff, "+-") {
 			t.Errorf("%q was taken back and changes nothing: %q", diff, was)
 		}
 	})

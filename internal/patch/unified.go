@@ -1,4 +1,4 @@
-package wording
+package patch
 
 import (
 	"bytes"
@@ -32,15 +32,15 @@ func Unified(was, now []byte) string {
 		for end < len(changes) && changes[end].Start-changes[end-1].End <= 2*contextLines {
 			end++
 		}
-		hunk(&out, old, fresh, changes[i:end])
+		writeHunk(&out, old, fresh, changes[i:end])
 		i = end
 	}
 	return out.String()
 }
 
-// hunk writes changes that stand close to one another. The library's own writer miscounts
+// writeHunk writes changes that stand close to one another. The library's own writer miscounts
 // the newer lines of later hunks.
-func hunk(out *strings.Builder, old, fresh []string, changes []lcs.Diff) {
+func writeHunk(out *strings.Builder, old, fresh []string, changes []lcs.Diff) {
 	first, last := changes[0], changes[len(changes)-1]
 	head := min(contextLines, first.Start, first.ReplStart)
 	tail := min(contextLines, len(old)-last.End, len(fresh)-last.ReplEnd)

@@ -1,4 +1,4 @@
-package wording
+package patch
 
 import (
 	"slices"
@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// patch is one hunk of a unified diff: the lines it takes out, and those it puts in
+// hunk is one hunk of a unified diff: the lines it takes out, and those it puts in
 // their place, with what is the same around them.
-type patch struct {
+type hunk struct {
 	at       int // line of the newer text it begins at, from 1; 0: it is not said
 	was, now []string
 	last     byte // the sign of the line read last
@@ -34,7 +34,7 @@ func Revert(now []byte, diff string) (was []byte, ok bool) {
 
 // find returns where the newer lines of a hunk stand: where the hunk says, else at the
 // only place that has them.
-func find(lines []string, p patch) (at int, ok bool) {
+func find(lines []string, p hunk) (at int, ok bool) {
 	fits := func(at int) bool {
 		return at >= 0 && at+len(p.now) <= len(lines) && slices.EqualFunc(lines[at:at+len(p.now)], p.now, sameLine)
 	}
@@ -62,7 +62,7 @@ func sameLine(a, b string) bool {
 // patches reads the hunks of a unified diff; lines before a hunk's head are of no hunk.
 // Some agents write the names of both files and then, without a head, all that goes and
 // all that comes.
-func patches(diff string) (list []patch) {
+func patches(diff string) (list []hunk) {
 	if names, body, ok := strings.Cut(diff, "\n+++ "); ok && !strings.Contains(diff, "\n@@ -") && strings.HasPrefix(names, "--- ") {
 		_, body, _ = strings.Cut(body, "\n")
 		return headless(body)
@@ -70,7 +70,7 @@ func patches(diff string) (list []patch) {
 	var left [2]int // lines of both texts that the hunk has still to come
 	for l := range strings.Lines(diff) {
 		if at, old, now, ok := hunkHead(l); ok && left[0] <= 0 && left[1] <= 0 {
-			list = append(list, patch{at: at})
+			list = append(list, hunk{at: at})
 			left = [2]int{old, now}
 			continue
 		}
@@ -103,8 +103,8 @@ func patches(diff string) (list []patch) {
 	return list
 }
 
-func headless(body string) []patch {
-	var p patch
+func headless(body string) []hunk {
+	var p hunk
 	for l := range strings.Lines(body) {
 		switch l[0] {
 		case '-':
@@ -116,11 +116,11 @@ func headless(body string) []patch {
 	if len(p.was)+len(p.now) == 0 {
 		return nil
 	}
-	return []patch{p}
+	return []hunk{p}
 }
 
 // endless takes the end off the line read last.
-func (p *patch) endless() {
+func (p *hunk) endless() {
 	cut := func(lines []string) {
 		if n := len(lines); n > 0 {
 			lines[n-1] = strings.TrimSuffix(lines[n-1], "\n")

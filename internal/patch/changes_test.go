@@ -1,4 +1,4 @@
-package wording_test
+package patch_test
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"webchat/internal/wording"
+	"webchat/internal/patch"
 )
 
 // Edits one after the other count as many changes as there are between the first text and the last.
@@ -21,7 +21,7 @@ func TestEditsOfOnePlaceAreOneChange(t *testing.T) {
 	for range 3000 {
 		now := lines(r.IntN(60))
 		was := strings.Join(now, "")
-		var e wording.Edits
+		var e patch.Edits
 		for edit := range 1 + r.IntN(6) {
 			before := strings.Join(now, "")
 			at := r.IntN(len(now) + 1)
@@ -31,17 +31,17 @@ func TestEditsOfOnePlaceAreOneChange(t *testing.T) {
 				put = append(put, fmt.Sprintf("edit %d, %d\n", edit, k))
 			}
 			now = append(append(append([]string{}, now[:at]...), put...), now[at+n:]...)
-			e.Add(wording.Unified([]byte(before), []byte(strings.Join(now, ""))))
+			e.Add(patch.Unified([]byte(before), []byte(strings.Join(now, ""))))
 		}
-		var want wording.Edits
-		diff := wording.Unified([]byte(was), []byte(strings.Join(now, "")))
+		var want patch.Edits
+		diff := patch.Unified([]byte(was), []byte(strings.Join(now, "")))
 		want.Add(diff)
 		if e.Changes() != want.Changes() {
 			t.Fatalf("%d changes, want %d: %s", e.Changes(), want.Changes(), diff)
 		}
 	}
 
-	var back wording.Edits
+	var back patch.Edits
 	back.Add("@@ -1 +1 @@\n-a\n+b\n")
 	back.Add("--- x\n+++ x\n@@ -1 +1 @@\n-b\n+a\n")
 	if n := back.Changes(); n != 0 {
@@ -66,7 +66,7 @@ func TestBinaryNames(t *testing.T) {
 		" Binary files a and b differ":                                  {},
 		"Binary files a and b":                                          {},
 	} {
-		if was, now, ok := wording.BinaryNames(line); was != want[0] || now != want[1] || ok != (was != "") {
+		if was, now, ok := patch.BinaryNames(line); was != want[0] || now != want[1] || ok != (was != "") {
 			t.Errorf("%q: %q and %q, %t", line, was, now, ok)
 		}
 	}
