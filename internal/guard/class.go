@@ -54,11 +54,12 @@ const lookEvery = 5 * time.Second
 type demand struct {
 	name    string
 	headers []header
-	fetch   bool // the reply is data: a browser may ask only for its own page
-	person  bool // a refusal is for a person, and the name is localhost
-	who     func(*Guard, *http.Request) (user string, ok bool)
-	body    int64  // the most that it may have, in bytes
-	hint    string // what to send when who refuses; empty: see whoHint. It is logged, too
+	fetch   bool                                               // the reply is data: a browser may ask only for its own page
+	person  bool                                               // a refusal is for a person, and the name is localhost
+	who     func(*Guard, *http.Request) (user string, ok bool) // who else is refused; nil: nobody is
+	may     func(*Guard, *http.Request) (user string, ok bool) // who is known; nil: nobody
+	body    int64                                              // the most that it may have, in bytes
+	hint    string                                             // what to send when who refuses; empty: see whoHint. It is logged, too
 }
 
 const (
@@ -93,18 +94,33 @@ func (c Class) Valid() bool { _, ok := demands[c]; return ok }
 
 // Class returns the middleware of a class, for routes the router has matched.
 func (g *Guard) Class(c Class) func(http.Handler) http.Handler {
+	d, ok := demands[c]
+	if !ok {
+		return func(http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				refuse(w, http.StatusForbidden, "no_class", "This route has no class and is closed.")
+			})
+		}
+	}
+	shared := g.Shared()
+	if d.may = d.who; d.who == nil && shared {
+		d.may = (*Guard).mayRead
+	}
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if d, ok := demands[c]; !ok {
-				refuse(w, http.StatusForbidden, "no_class", "This route has no class and is closed.")
-			} else if v, ok := g.passes(w, r, d); ok {
-				if v.user != "" || g.Shared() {
-					r = v.on(r)
-				}
-				r, done := g.whileSignedIn(r, v, d.who)
-				defer done()
-				next.ServeHTTP(w, r)
+			v, ok := g.passes(w, r, d)
+			if !ok {
+				return
 			}
+			if v.user != "" || shared {
+				r = v.on(r)
+			}
+			if v.known && !g.config.NoAuth {
+				during, done := g.whileSignedIn(r, v, d.may)
+				defer done()
+				r = during
+			}
+			next.ServeHTTP(w, r)
 		})
 	}
 }
@@ -112,12 +128,6 @@ func (g *Guard) Class(c Class) func(http.Handler) http.Handler {
 // whileSignedIn ends a request, such as a stream, soon after the credentials it came with: somebody
 // signed out, or the sign-in is too old. done has to be called when it is answered.
 func (g *Guard) whileSignedIn(r *http.Request, v visitor, who func(*Guard, *http.Request) (string, bool)) (_ *http.Request, done func()) {
-	if who == nil {
-		who = (*Guard).mayRead
-	}
-	if !v.known || g.config.NoAuth {
-		return r, func() {}
-	}
 	ctx, cancel := context.WithCancel(r.Context())
 	look := r.WithContext(context.WithValue(r.Context(), noUse{}, true))
 	look.Header = http.Header{"Authorization": r.Header["Authorization"], "Cookie": r.Header["Cookie"]} // a handler may change its own
@@ -154,11 +164,8 @@ func (g *Guard) passes(w http.ResponseWriter, r *http.Request, d demand) (v visi
 		refuse(w, http.StatusForbidden, "cross_site", "Data is not given to pages of another site.")
 		return v, false
 	}
-	switch {
-	case d.who != nil:
-		v.user, v.known = d.who(g, r)
-	case g.Shared():
-		v.user, v.known = g.mayRead(r)
+	if d.may != nil {
+		v.user, v.known = d.may(g, r)
 	}
 	if d.who != nil && !g.config.NoAuth && !v.known {
 		w.Header().Set("WWW-Authenticate", "Bearer")
@@ -171,9 +178,11 @@ func (g *Guard) passes(w http.ResponseWriter, r *http.Request, d demand) (v visi
 		g.refuse(w, r, d, http.StatusUnauthorized, "unauthorized", hint)
 		return v, false
 	}
-	if status, code, sentence := checkBody(w, r, d); status != 0 {
-		g.refuse(w, r, d, status, code, sentence)
-		return v, false
+	if r.ContentLength != 0 {
+		if status, code, sentence := checkBody(w, r, d); status != 0 {
+			g.refuse(w, r, d, status, code, sentence)
+			return v, false
+		}
 	}
 	return v, true
 }

@@ -40,8 +40,8 @@ type form struct {
 
 // compressed returns the stored bytes in a coding, nil if it is not worth it, and whether that is
 // decided yet. It never waits for a compression.
-func (c *snapshot) compressed(e coding) (data []byte, decided bool) {
-	if size := c.length(); size < compressMin || size > compressMax || !c.complete {
+func (c *content) compressed(e coding) (data []byte, decided bool) {
+	if size := c.length; size < compressMin || size > compressMax || !c.complete {
 		return nil, true
 	}
 	f := &c.o.forms[e]
@@ -54,7 +54,7 @@ func (c *snapshot) compressed(e coding) (data []byte, decided bool) {
 
 // compress returns the bytes in a coding, made once and then kept, or nil if it is not worth it or
 // the budget has no room for it. Nothing is evicted for it.
-func (c *snapshot) compress(e coding) []byte {
+func (c *content) compress(e coding) []byte {
 	if data, decided := c.compressed(e); decided {
 		return data
 	}
@@ -64,7 +64,7 @@ func (c *snapshot) compress(e coding) []byte {
 	if f.tried {
 		return f.data
 	}
-	store, limit := c.o.store, c.length()/10*9
+	store, limit := c.o.store, c.length/10*9
 	if !store.pay(c.o, limit, false) {
 		return nil
 	}
@@ -81,13 +81,13 @@ func (c *snapshot) compress(e coding) []byte {
 	return data
 }
 
-func writeCompressed(e coding, w io.Writer, c *snapshot) error {
+func writeCompressed(e coding, w io.Writer, c *content) error {
 	var z io.WriteCloser
 	var err error
 	if e == asGzip {
 		z, err = gzip.NewWriterLevel(w, gzip.BestSpeed)
 	} else {
-		window := 1 << bits.Len64(uint64(min(max(c.length(), 32<<10), 1<<20)-1)) // its memory grows with it
+		window := 1 << bits.Len64(uint64(min(max(c.length, 32<<10), 1<<20)-1)) // its memory grows with it
 		z, err = zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(window),
 			zstd.WithAllLitEntropyCompression(true),                        // else text without repetitions stays as it is
 			zstd.WithLowerEncoderMem(true), zstd.WithEncoderConcurrency(1)) // 1: no goroutines

@@ -45,7 +45,7 @@ func TestStoredCompression(t *testing.T) {
 	}
 	stored := int64(0)
 	for _, e := range []coding{asZstd, asGzip} {
-		data, _ := o.snapshot().compressed(e)
+		data, _ := o.content().compressed(e)
 		stored += int64(len(data))
 	}
 	if got := s.Stats().Used - before; got != stored || stored == 0 {

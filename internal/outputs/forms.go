@@ -16,11 +16,10 @@ import (
 )
 
 // follow serves the bytes as they come. What comes in a burst is sent together.
-func (h *Handler) follow(w http.ResponseWriter, r *http.Request, o *Output, off int64) {
-	_, hs := prepared(o)
-	head := w.Header()
-	safeHeaders(head, hs.contentType, valSandbox, valNoStore)
-	head["Content-Disposition"] = hs.disposition
+func (h *Handler) follow(w http.ResponseWriter, r *http.Request, o *Output, q query) {
+	of, head := o.content().head, w.Header()
+	safeHeaders(head, of["Content-Type"], valSandbox, valNoStore)
+	head["Content-Disposition"] = of["Content-Disposition"]
 	head["X-Accel-Buffering"] = []string{"no"} // a proxy must not hold it back
 	w.WriteHeader(http.StatusOK)
 	if r.Method == http.MethodHead {
@@ -32,7 +31,7 @@ func (h *Handler) follow(w http.ResponseWriter, r *http.Request, o *Output, off 
 		return
 	}
 	ctx, open := r.Context(), false
-	for f := o.Follow(off); ; {
+	for f := o.Follow(q.offset); ; {
 		piece, err := f.Next(ctx)
 		if err != nil {
 			return // complete, or the client left
@@ -64,16 +63,16 @@ func (h *Handler) follow(w http.ResponseWriter, r *http.Request, o *Output, off 
 
 // lines serves lines as they are stored.
 func (h *Handler) lines(w http.ResponseWriter, r *http.Request, o *Output, q query) {
-	c, hs := prepared(o)
+	c := o.Raw().content()
 	head := w.Header()
 	safeHeaders(head, valText, valSandbox, valNoStore)
-	head["Content-Disposition"] = hs.disposition
+	head["Content-Disposition"] = c.head["Content-Disposition"]
 	lines := c.window(&c.meta, q.from, q.to)
 	lineHeader(head, c, lines)
 	if c.complete && !q.veil {
 		head["Cache-Control"] = valNoCache
-		head["Etag"] = hs.etag[0]
-		if h.unchanged(w, r, hs.etag[0][0]) {
+		head["Etag"] = c.head["Etag"]
+		if unchanged(w, r, head["Etag"][0]) {
 			return
 		}
 	}
@@ -89,14 +88,14 @@ func (h *Handler) lines(w http.ResponseWriter, r *http.Request, o *Output, q que
 	p.done()
 }
 
-func lineHeader(head http.Header, c *snapshot, lines window) {
+func lineHeader(head http.Header, c *content, lines window) {
 	first := int64(c.meta.First())
 	head["Webchat-Lines"] = []string{fmt.Sprintf("%d-%d/%d", first+lines.first, first+lines.last, first+c.view.lines()-1)}
 }
 
 // highlighted serves lines as HTML.
 func (h *Handler) highlighted(w http.ResponseWriter, r *http.Request, o *Output, q query) {
-	c := o.snapshot()
+	c := o.Raw().content()
 	if !q.ranged {
 		q.to = c.meta.First() + defaultLines - 1
 	}
@@ -134,21 +133,31 @@ func send(w http.ResponseWriter, r *http.Request, contentType []string, body []b
 	p.done()
 }
 
+// Whole is an output as one object.
+type Whole struct {
+	ID   ID     `json:"id"`
+	Data string `json:"data"`
+	Facts
+}
+
+// Facts are what a [Whole] has besides the bytes.
+type Facts struct {
+	Encoding  string   `json:"encoding"` // of the data: utf-8 or base64
+	Metadata  any      `json:"metadata"` // a [Meta]
+	Size      int64    `json:"size"`
+	Truncated bool     `json:"truncated"`
+	CreatedAt string   `json:"createdAt"`
+	ExpiresAt *string  `json:"expiresAt"` // null while it grows
+	Views     []string `json:"views,omitempty"`
+}
+
 const timeFormat = "2006-01-02T15:04:05.000Z07:00"
 
 // json serves the output as one object, written as it goes: a large output is never in memory a
 // second time.
-func (h *Handler) json(w http.ResponseWriter, r *http.Request, o *Output) {
-	c := o.snapshot()
-	tail := struct {
-		Encoding  string   `json:"encoding"`
-		Metadata  Meta     `json:"metadata"`
-		Size      int64    `json:"size"`
-		Truncated bool     `json:"truncated"`
-		CreatedAt string   `json:"createdAt"`
-		ExpiresAt *string  `json:"expiresAt"`
-		Views     []string `json:"views,omitempty"`
-	}{Encoding: "utf-8", Metadata: c.meta, Size: c.size, Truncated: c.meta.Truncated, CreatedAt: o.CreatedAt().UTC().Format(timeFormat),
+func (h *Handler) json(w http.ResponseWriter, r *http.Request, o *Output, _ query) {
+	c := o.content()
+	tail := Facts{Encoding: "utf-8", Metadata: c.meta, Size: c.size, Truncated: c.meta.Truncated, CreatedAt: o.CreatedAt().UTC().Format(timeFormat),
 		Views: h.views.Of(o)}
 	if t := o.ExpiresAt(); c.complete && !t.IsZero() {
 		s := t.UTC().Format(timeFormat)
@@ -179,7 +188,7 @@ func (h *Handler) json(w http.ResponseWriter, r *http.Request, o *Output) {
 	_ = b.Flush()
 }
 
-func writeData(w *bufio.Writer, c *snapshot, encoding string) error {
+func writeData(w *bufio.Writer, c *content, encoding string) error {
 	if encoding == "utf-8" {
 		return c.each(func(b []byte) error { return escape(w, b) })
 	}

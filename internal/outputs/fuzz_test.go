@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"net/url"
 	"testing"
 	"testing/iotest"
 	"unicode/utf8"
@@ -52,7 +53,12 @@ func FuzzQuery(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
-		q, bad := parseQuery(raw)
+		v, err := url.ParseQuery(raw)
+		if err != nil {
+			return
+		}
+		_ = formOf(v) // any of them
+		q, bad := parseQuery(v)
 		if bad != "" {
 			return
 		}

@@ -12,7 +12,8 @@ import (
 // maxExcerpt is how many bytes of a matching line are handed out.
 const maxExcerpt = 2000
 
-type matches struct {
+// Matches are the lines of an output that match.
+type Matches struct {
 	Matches []grep.Line `json:"matches"`
 	Lines   int         `json:"lines"`          // number of the last line there is
 	Next    int         `json:"next,omitempty"` // where to go on; 0: all was searched
@@ -46,7 +47,7 @@ func (h *Handler) grep(w http.ResponseWriter, r *http.Request, o *Output, q quer
 	send(w, r, valText, found.text())
 }
 
-func (m *matches) text() []byte {
+func (m *Matches) text() []byte {
 	var b []byte
 	for _, l := range m.Matches {
 		b = strconv.AppendInt(b, int64(l.Line), 10)
@@ -65,14 +66,14 @@ func (m *matches) text() []byte {
 const nearLines = 5000
 
 // search looks for e in the lines from to to, within grepTime.
-func search(ctx context.Context, o *Output, e *grep.Expression, from, to int) *matches {
+func search(ctx context.Context, o *Output, e *grep.Expression, from, to int) *Matches {
 	m := o.Meta()
 	last := m.First() - 1 + o.TotalLines()
 	from = max(from, m.First())
 	if to == 0 || to > last {
 		to = last
 	}
-	found := &matches{Matches: []grep.Line{}, Lines: last}
+	found := &Matches{Matches: []grep.Line{}, Lines: last}
 	if to-from < nearLines || !o.Complete() {
 		found.in(ctx, o, &m, e, from, to)
 		return found
@@ -157,7 +158,7 @@ func matched(e *grep.Expression, l Line, t Type) (text []byte, at [][]int) {
 }
 
 // in adds the matching lines from to to.
-func (found *matches) in(ctx context.Context, o *Output, m *Meta, e *grep.Expression, from, to int) {
+func (found *Matches) in(ctx context.Context, o *Output, m *Meta, e *grep.Expression, from, to int) {
 	ctx, cancel := context.WithTimeout(ctx, grepTime)
 	defer cancel()
 	e = e.Until(func() bool { return ctx.Err() != nil })

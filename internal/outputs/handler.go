@@ -3,7 +3,9 @@ package outputs
 import (
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"net/http"
+	"net/url"
 	"runtime"
 	"strconv"
 	"strings"
@@ -24,22 +26,8 @@ const (
 	grepTime      = 2 * time.Second
 )
 
-// Handler serves outputs, for GET and HEAD. All replies carry headers that keep a browser from
-// running anything in them. The forms:
-//
-//	(none)                the bytes, as a download: Range, If-Range, ETag, stored zstd or gzip.
-//	                      What was left out of a large output is one line "… N bytes (M lines) left out …".
-//	?follow=1[&offset=N]  the bytes from the true offset N as they come; ends when the output is complete
-//	?format=json          {"id","data","encoding":"utf-8"|"base64","metadata","size","truncated","createdAt","expiresAt"};
-//	                      expiresAt is null while it grows
-//	?lines=A-B            these lines exactly; also "A" and "A-"
-//	?format=html&lines=A-B  the same by HTML; without lines the first 500; at most 5,000
-//	?format=html&view=V     a view, see [Views]; its rows are &from=N&rows=N
-//	?grep=RE[&lines=A-B]  at most 1,000 lines that match (RE2), each as "N:line"; with format=json
-//	                      {"matches":[{"line":N,"text":"…","ranges":[[from,to],…],"column"?:N}],"lines":TOTAL,"next"?:N}
-//	?count=RE[&at=N][&within=MS]      [Count]
-//	?density=N[&count=RE][&within=MS] [Density]
-//	?tokens[&lines=A-B,C-D]           [Price]
+// Handler serves outputs, for GET and HEAD, in the forms of [Forms]. All replies carry headers that
+// keep a browser from running anything in them.
 //
 // HTML covers what looks like a secret, see package veil; veil=0 shows it. With veil=1, lines, searches and
 // prices are those of what is shown then, but for the lines in lifted=A-B,C-D.
@@ -57,70 +45,78 @@ type Handler struct {
 	views Views
 	log   *slog.Logger
 	heavy chan struct{} // a place for each grep or compression at work
+
+	streaming func(*http.Request) error
 }
 
-// NewHandler returns a Handler. log gets no content and no
-// id.
-func NewHandler(s *Store, v Views, log *slog.Logger) *Handler {
-	return &Handler{store: s, views: v, log: log, heavy: make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))}
+// NewHandler returns a Handler. streaming is asked before a request is answered as a stream; log gets
+// no content and no id.
+func NewHandler(s *Store, v Views, streaming func(*http.Request) error, log *slog.Logger) *Handler {
+	return &Handler{store: s, views: v, streaming: streaming, log: log, heavy: make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))}
 }
 
-// ServeHTTP serves the output named by the path value "id", or by the last element of the path when
-// the router sets none.
-func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	id := r.PathValue("id")
-	if id == "" {
-		id = r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
+// ServeOutput serves an output at its own address: its bytes, or the form that its query asks for. An
+// error means that nothing was written.
+func (h *Handler) ServeOutput(w http.ResponseWriter, r *http.Request, id ID) error {
+	o, err := h.store.Get(id)
+	switch {
+	case err != nil:
+		reply(w, r, http.StatusNotFound, expired)
+	case r.URL.RawQuery == "":
+		h.bytes(w, r, o, query{})
+	default:
+		v, err := url.ParseQuery(r.URL.RawQuery)
+		return h.serve(w, r, o, formOf(v), v, err)
 	}
-	h.ServeOutput(w, r, ID(id))
+	return nil
 }
 
-// ServeOutput serves one output in the form the query asks for.
-func (h *Handler) ServeOutput(w http.ResponseWriter, r *http.Request, id ID) {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		w.Header().Set("Allow", "GET, HEAD")
-		refuse(w, r, http.StatusMethodNotAllowed, "method_not_allowed", "Outputs are only read: use GET or HEAD.")
-		return
-	}
+// ServeForm serves an output in one form, at the address of that. An error means that nothing was
+// written.
+func (h *Handler) ServeForm(w http.ResponseWriter, r *http.Request, id ID, f Form) error {
 	o, err := h.store.Get(id)
 	if err != nil {
 		reply(w, r, http.StatusNotFound, expired)
-		return
+		return nil
 	}
-	if r.URL.RawQuery == "" {
-		h.raw(w, r, o)
-		return
+	given, err := url.ParseQuery(r.URL.RawQuery)
+	v := url.Values{}
+	maps.Copy(v, f.is)
+	for name := range strings.FieldsSeq(f.Query) {
+		if given.Has(name) {
+			v[name] = given[name]
+		}
 	}
-	q, bad := parseQuery(r.URL.RawQuery)
-	if bad != "" {
-		refuse(w, r, http.StatusBadRequest, "bad_query", bad)
-		return
+	if view := r.PathValue("view"); view != "" {
+		v.Set("view", view)
+	}
+	if f.Needs != "" && !v.Has(f.Needs) {
+		refuse(w, r, http.StatusBadRequest, "bad_query", "This form needs the parameter "+f.Needs+".")
+		return nil
+	}
+	return h.serve(w, r, o, f.serve, v, err)
+}
+
+// serve serves a form as v asks for it; bad says that v was not the whole query.
+func (h *Handler) serve(w http.ResponseWriter, r *http.Request, o *Output, f serving, v url.Values, bad error) error {
+	q, wrong := parseQuery(v)
+	if bad != nil {
+		wrong = "The query cannot be parsed: encode it as key=value pairs."
+	}
+	if wrong != "" {
+		refuse(w, r, http.StatusBadRequest, "bad_query", wrong)
+		return nil
+	}
+	if q.follow {
+		if err := h.streaming(r); err != nil {
+			return err
+		}
 	}
 	if q.veil {
 		o = o.Veiled()
 	}
-	switch {
-	case q.grep != "":
-		h.grep(w, r, o.Text(), q)
-	case q.density > 0:
-		h.density(w, r, o.Text(), q)
-	case q.count != "":
-		h.count(w, r, o.Text(), q)
-	case q.tokens:
-		h.price(w, r, o.Text(), q)
-	case q.format == "json":
-		h.json(w, r, o)
-	case q.format == "html" && q.view != "":
-		h.view(w, r, o, q)
-	case q.format == "html":
-		h.highlighted(w, r, o.Text(), q)
-	case q.ranged:
-		h.lines(w, r, o.Text(), q)
-	case q.follow:
-		h.follow(w, r, o, q.offset)
-	default:
-		h.raw(w, r, o)
-	}
+	f(h, w, r, o, q)
+	return nil
 }
 
 // expired is the whole answer for an output that is unknown or whose life ended.

@@ -326,7 +326,6 @@ func TestBadRequests(t *testing.T) {
 		{h, "GET", o.ID(), "a=%zz", 400, "bad_query"},
 		{h, "GET", o.ID(), "format=html&lines=1-5001", 400, "too_many_lines"},
 		{h, "GET", bad.ID(), "format=html&lines=1", 500, "render_failed"},
-		{h, "POST", o.ID(), "", 405, "method_not_allowed"},
 	} {
 		w := ask(tt.h, tt.method, string(tt.id)+"?"+tt.query)
 		var got struct{ Error, Code string }
@@ -376,5 +375,47 @@ func TestLineForms(t *testing.T) {
 	etag := ask(h, "GET", string(o.ID())+"?lines=200").Header().Get("Etag")
 	if w := ask(h, "GET", string(o.ID())+"?lines=200", "If-None-Match", etag); w.Code != 304 {
 		t.Errorf("%d", w.Code)
+	}
+}
+
+// Each form at its own address is what the output's own address gives for its query.
+func TestFormsHaveAddresses(t *testing.T) {
+	s := newStore(t, 4<<20)
+	h := newHandler(s, testViews{})
+	o := put(t, s, Meta{Type: File, Path: "a.go"}, "one\nerror: two\nthree\npassword: hunter2hunter2\n")
+	id := string(o.ID())
+	seen := map[string]bool{}
+	for _, c := range []struct{ form, query, own string }{
+		{"follow", "offset=4", "follow=1&offset=4"},
+		{"json", "", "format=json"},
+		{"lines", "lines=2-3", "lines=2-3"},
+		{"lines", "lines=1-&veil=1", "lines=1-&veil=1"},
+		{"html", "", "format=html"},
+		{"html", "lines=2-3", "format=html&lines=2-3"},
+		{"views/default", "from=2&rows=1", "format=html&view=default&from=2&rows=1"},
+		{"views/none", "", "format=html&view=none"},
+		{"grep", "grep=t", "grep=t"},
+		{"matches", "grep=t&lines=2-", "grep=t&format=json&lines=2-"},
+		{"count", "count=t&at=2", "count=t&at=2"},
+		{"density", "density=2", "density=2"},
+		{"price", "lines=1-2,4", "tokens&lines=1-2,4"},
+		{"media", "", ""},
+	} {
+		seen[strings.Split(c.form, "/")[0]] = true
+		got, want := ask(h, "GET", id+"/"+c.form+"?"+c.query), ask(h, "GET", id+"?"+c.own)
+		if c.form != "media" && (got.Code != want.Code || got.Body.String() != want.Body.String() || fmt.Sprint(got.Header()) != fmt.Sprint(want.Header())) {
+			t.Errorf("%s?%s: %d %s %v\nwant %d %s %v", c.form, c.query, got.Code, got.Body, got.Header(), want.Code, want.Body, want.Header())
+		}
+	}
+	for _, f := range Forms() {
+		if name, _, _ := strings.Cut(f.Name, "/"); !seen[name] {
+			t.Errorf("%s was not tried", f.Name)
+		}
+		if w := ask(h, "GET", id+"/"+f.Name); f.Needs != "" && (w.Code != 400 || !strings.Contains(w.Body.String(), f.Needs)) {
+			t.Errorf("%s without %s: %d %s", f.Name, f.Needs, w.Code, w.Body)
+		}
+		if w := ask(h, "GET", "out_none/"+f.Name); w.Code != 404 || w.Body.String() != expired {
+			t.Errorf("%s of none: %d %s", f.Name, w.Code, w.Body)
+		}
 	}
 }

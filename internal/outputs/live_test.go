@@ -101,7 +101,7 @@ func TestSlowFollower(t *testing.T) {
 	rec := &slowWriter{header: http.Header{}, step: step}
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		r := httptest.NewRequest("GET", "/"+string(w.ID())+"?follow=1", nil)
+		r := httptest.NewRequest("GET", "/api/outputs/"+string(w.ID())+"?follow=1", nil)
 		newHandler(s, nil).ServeHTTP(rec, r)
 	})
 	p := make([]byte, 61)
@@ -209,12 +209,12 @@ func TestDeadlineIsTakenOff(t *testing.T) {
 	h := newHandler(s, nil)
 	for _, q := range []string{"", "?format=json", "?lines=1-40000", "?follow=1", "?grep=line"} {
 		rec := &deadlines{ResponseRecorder: httptest.NewRecorder()}
-		h.ServeHTTP(rec, httptest.NewRequest("GET", "/"+string(o.ID())+q, nil))
+		h.ServeHTTP(rec, httptest.NewRequest("GET", "/api/outputs/"+string(o.ID())+q, nil))
 		if rec.n == 0 || !rec.last.IsZero() || rec.Body.Len() == 0 {
 			t.Errorf("%q: %d deadlines, the last %v", q, rec.n, rec.last)
 		}
 	}
-	ranged := httptest.NewRequest("GET", "/"+string(o.ID()), nil)
+	ranged := httptest.NewRequest("GET", "/api/outputs/"+string(o.ID()), nil)
 	ranged.Header.Set("Range", "bytes=1-")
 	rec := &deadlines{ResponseRecorder: httptest.NewRecorder()}
 	if h.ServeHTTP(rec, ranged); rec.n == 0 || !rec.last.IsZero() {
@@ -231,23 +231,6 @@ type deadlines struct {
 func (d *deadlines) SetWriteDeadline(t time.Time) error {
 	d.last, d.n = t, d.n+1
 	return nil
-}
-
-// TestRouters: the id comes from the path value, or is the last element.
-func TestRouters(t *testing.T) {
-	s := newStore(t, 1<<20)
-	h := newHandler(s, nil)
-	o := put(t, s, Meta{Type: File}, "x")
-	mux := http.NewServeMux()
-	mux.Handle("GET /a/{id}/raw", h)
-	mux.Handle("GET /b/", h)
-	for _, path := range []string{"/a/" + string(o.ID()) + "/raw", "/b/" + string(o.ID())} {
-		w := httptest.NewRecorder()
-		mux.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
-		if w.Code != 200 || w.Body.String() != "x" {
-			t.Errorf("%s: %d", path, w.Code)
-		}
-	}
 }
 
 // TestManyAtOnce reads every form of the same outputs while they come and go.

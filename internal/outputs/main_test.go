@@ -2,6 +2,8 @@ package outputs
 
 import (
 	"log/slog"
+	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,7 +17,25 @@ func newHandler(s *Store, v Views) *Handler {
 	if v == nil {
 		v = testViews{}
 	}
-	return NewHandler(s, v, slog.New(slog.DiscardHandler))
+	return NewHandler(s, v, func(*http.Request) error { return nil }, slog.New(slog.DiscardHandler))
+}
+
+var forms = Forms()
+
+// ServeHTTP stands for the router.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	id, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/api/outputs")[1:], "/")
+	if view, ok := strings.CutPrefix(name, "views/"); ok {
+		r.SetPathValue("view", view)
+		name = "views/{view}"
+	}
+	for i := 0; name != "" && i < len(forms); i++ {
+		if forms[i].Name == name {
+			_ = h.ServeForm(w, r, ID(id), forms[i])
+			return
+		}
+	}
+	_ = h.ServeOutput(w, r, ID(id))
 }
 
 func newStore(t testing.TB, budget int64) *Store {

@@ -24,13 +24,7 @@ func TestMediaIsServedApart(t *testing.T) {
 	h := newHandler(s, testViews{})
 	play := func(id ID, header ...string) *httptest.ResponseRecorder {
 		t.Helper()
-		r := httptest.NewRequest("GET", "/api/outputs/"+string(id)+"/media", nil)
-		for i := 0; i < len(header); i += 2 {
-			r.Header.Set(header[i], header[i+1])
-		}
-		w := httptest.NewRecorder()
-		h.ServeMedia(w, r, id)
-		return w
+		return ask(h, "GET", string(id)+"/media", header...)
 	}
 	for data, want := range sounds {
 		o := put(t, s, Meta{Type: File, Path: "evil.html", MimeType: "text/html", Binary: true}, data)

@@ -29,8 +29,8 @@ type Output struct {
 	kept      time.Time     // until when it is kept on disk, by the wall clock; zero: it is not
 	pin       time.Time     // when the user pinned it; zero: not
 
-	headers atomic.Pointer[headers] // of its bytes in HTTP, once it is complete
-	forms   [codings]form           // its bytes compressed, once asked for
+	made  atomic.Pointer[content] // its bytes, once it is complete and they were asked for
+	forms [codings]form           // its bytes compressed, once asked for
 
 	attaching sync.Mutex // held while Attach makes something
 

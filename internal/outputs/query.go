@@ -40,11 +40,7 @@ const (
 )
 
 // parseQuery returns the query or a sentence that says what is wrong with it.
-func parseQuery(raw string) (q query, bad string) {
-	v, err := url.ParseQuery(raw)
-	if err != nil {
-		return q, "The query cannot be parsed: encode it as key=value pairs."
-	}
+func parseQuery(v url.Values) (q query, bad string) {
 	q.format, q.grep = v.Get("format"), v.Get("grep")
 	if q.format != "" && q.format != "json" && q.format != "html" && q.format != "raw" {
 		return q, "The format is unknown: use json, html or raw."

@@ -17,8 +17,10 @@ func TestWesternTextIsReadable(t *testing.T) {
 	if m == nil {
 		t.Fatal(body)
 	}
-	if html := h.text(t, "/api/outputs/"+m[1]+"?format=html"); !strings.Contains(html, ">Grüße<") || !strings.Contains(html, ">“zwei” &lt;b&gt;<") {
-		t.Error(html)
+	for _, form := range []string{"?format=html", "/html", "/views/source"} {
+		if html := h.text(t, "/api/outputs/"+m[1]+form); !strings.Contains(html, ">Grüße<") || !strings.Contains(html, ">“zwei” &lt;b&gt;<") {
+			t.Error(form, html)
+		}
 	}
 	if got := h.text(t, "/api/outputs/"+m[1]); got != text {
 		t.Errorf("%q", got)

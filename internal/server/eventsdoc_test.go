@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"webchat/internal/event"
+	"webchat/internal/guard"
 )
 
 // docs is where the page for authors of clients is. WEBCHAT_UPDATE_DOCS=1 writes it.
@@ -137,7 +138,7 @@ func eventsPage(routes []route) string {
 func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
 func TestEventsPage(t *testing.T) {
-	s := &Server{}
+	s := &Server{Config: Config{Guard: &guard.Guard{}}}
 	for name, want := range map[string]string{"events.md": eventsPage(s.routes()), filepath.Join("examples", "events.ts"): typesPage()} {
 		file := filepath.Join(docs, name)
 		if os.Getenv("WEBCHAT_UPDATE_DOCS") != "" {

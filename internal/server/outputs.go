@@ -36,40 +36,50 @@ type outputRow struct {
 	Gone       goneBy       `json:"gone,omitempty"` // empty: it is there
 }
 
-// outputID is the output that a path names. Who knows the id was shown the output; where people sign
-// in as themselves, only those of the user's sessions are there, and none for a stranger: it is then
-// the id of none.
-func (s *Server) outputID(r *http.Request) outputs.ID {
-	id := outputs.ID(chi.URLParam(r, "id"))
-	if !s.Guard.Shared() {
-		return id
+// ofOutput makes a handler of f, which answers a request about the output that the path names. Who
+// knows the id was shown the output; where people sign in as themselves, only those of the user's
+// sessions are there, and none for a stranger: it is then the id of none.
+func (s *Server) ofOutput(f func(http.ResponseWriter, *http.Request, outputs.ID) error) handler {
+	shared := s.Guard.Shared()
+	return func(w http.ResponseWriter, r *http.Request) error {
+		id := outputs.ID(chi.URLParam(r, "id"))
+		if shared && !s.seesOutput(r, id) {
+			id = ""
+		}
+		return f(w, r, id)
 	}
+}
+
+func (s *Server) seesOutput(r *http.Request, id outputs.ID) bool {
 	_, known := guard.Visitor(r)
 	o, err := s.Outputs.Get(id)
-	if err != nil || !known || s.Sessions.Sees(r.Context(), eventlog.ID(o.Meta().SessionID)) != nil {
-		return ""
-	}
-	return id
+	return err == nil && known && s.Sessions.Sees(r.Context(), eventlog.ID(o.Meta().SessionID)) == nil
 }
 
-func (s *Server) output(w http.ResponseWriter, r *http.Request) error {
-	if r.URL.Query().Has("follow") {
-		if err := guard.Streaming(r); err != nil {
-			return err
-		}
+// outputForms are the routes of the forms of an output.
+func (s *Server) outputForms() (rows []route) {
+	for _, f := range outputs.Forms() {
+		serve := s.ofOutput(func(w http.ResponseWriter, r *http.Request, id outputs.ID) error {
+			return s.outputs.ServeForm(w, r, id, f)
+		})
+		rows = append(rows, route{get, "/api/outputs/{id}/" + f.Name, guard.Output, serve, 200, nil, formBody(f), f.Query, f.About})
 	}
-	s.outputs.ServeOutput(w, r, s.outputID(r))
-	return nil
+	return rows
 }
 
-func (s *Server) media(w http.ResponseWriter, r *http.Request) error {
-	s.outputs.ServeMedia(w, r, s.outputID(r))
-	return nil
+func formBody(f outputs.Form) any {
+	if f.Reply != nil {
+		return f.Reply
+	}
+	if body, ok := map[string]any{"text/plain": textBody("the lines"), "text/html": htmlPage("the rows")}[f.Type]; ok {
+		return body
+	}
+	return bytesBody("the bytes")
 }
 
 // outputPage is HTML for a frame.
-func (s *Server) outputPage(w http.ResponseWriter, r *http.Request) error {
-	o, err := s.Outputs.Get(s.outputID(r))
+func (s *Server) outputPage(w http.ResponseWriter, r *http.Request, id outputs.ID) error {
+	o, err := s.Outputs.Get(id)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"slices"
+
 	"webchat/internal/files"
 	"webchat/internal/guard"
 	"webchat/internal/session"
@@ -9,7 +11,7 @@ import (
 // routes is all of webchat.
 func (s *Server) routes() []route {
 	const one = "/api/sessions/{id}"
-	return append(append(s.optional(), s.pageRoutes()...), []route{
+	return slices.Concat(s.optional(), s.pageRoutes(), []route{
 		{get, "/healthz", guard.Public, s.healthz, 200, nil, textBody("ok"), "", "Whether the server lives"},
 		{get, "/readyz", guard.Public, s.readyz, 200, nil, textBody("ready"), "", "Whether prompts are taken; else 503 with one word: starting, engine while its database does not answer, stopping, or log when it cannot be written"},
 		{get, "/api/openapi.json", guard.Read, s.openapi, 200, nil, anyJSON{}, "", "This description"},
@@ -82,10 +84,9 @@ func (s *Server) routes() []route {
 		of(s, get, one+"/disk", guard.Read, 200, s.onDisk, "output seen", "Which of these outputs show files that have changed on disk since, or are gone; output may be given 100 times. With seen, what the last answer had there, the answer comes when it is another one, at the latest after 20 seconds. No file is read"),
 		of(s, get, one+"/outputs", guard.Read, 200, s.listOutputs, "", "What was shown, in the order of the calls. Of what is no longer there, gone says why: expired, evicted (to make room), restart (of webchat) or deleted"),
 
-		{get, "/api/outputs/{id}/page", guard.Frame, s.outputPage, 200, nil, htmlPage("HTML that a file, or a cell of a notebook, holds"), "cell output", "HTML that was shown, as a page for a frame: of an HTML file, or what a cell of a notebook wrote. It runs no script and loads nothing"},
-		{get, "/api/outputs/{id}", guard.Output, s.output, 200, nil, bytesBody("the output"), "format lines grep follow offset view from rows filter sort at with count density within tokens", "An output: its bytes, or lines, matches, JSON; a view of it as HTML; how many lines match (count), where (density), and what lines cost a model (tokens)"},
-		{get, "/api/outputs/{id}/media", guard.Output, s.media, 200, nil, bytesBody("the audio or video"), "", "A file that is audio or video which browsers play, for the elements that play it: its type by its first bytes, in parts (Range). 400 for anything else"},
-	}...)
+		{get, "/api/outputs/{id}/page", guard.Frame, s.ofOutput(s.outputPage), 200, nil, htmlPage("HTML that a file, or a cell of a notebook, holds"), "cell output", "HTML that was shown, as a page for a frame: of an HTML file, or what a cell of a notebook wrote. It runs no script and loads nothing"},
+		{get, "/api/outputs/{id}", guard.Output, s.ofOutput(s.outputs.ServeOutput), 200, nil, bytesBody("the output"), "format lines grep follow offset view from rows filter sort at with count density within tokens", "The bytes of an output; with a query, what the addresses below it give"},
+	}, s.outputForms())
 }
 
 func (s *Server) optional() (rows []route) {

@@ -120,7 +120,7 @@ func New(c Config) (*Server, error) {
 	if c.Pages != nil {
 		s.views, c.Pages.places.sessions = c.Pages.views, c.Sessions
 	}
-	s.outputs = outputs.NewHandler(c.Outputs, s.views, c.Logger)
+	s.outputs = outputs.NewHandler(c.Outputs, s.views, guard.Streaming, c.Logger)
 	routes := s.routes()
 	s.openAPI = sync.OnceValues(func() ([]byte, error) { return describe(routes, c.Version) })
 	router, err := s.router(routes)
@@ -147,7 +147,11 @@ func (s *Server) router(routes []route) (*chi.Mux, error) {
 		if !r.class.Valid() {
 			return nil, fmt.Errorf("server: the route %s %s has no class", r.method, r.pattern)
 		}
-		h := s.Guard.Class(r.class)(asVisitor(s.forwarded(r, s.adapt(r))))
+		h := s.forwarded(r, s.adapt(r))
+		if r.class != guard.Output || s.Guard.Shared() { // else the id is all that counts
+			h = asVisitor(h)
+		}
+		h = s.Guard.Class(r.class)(h)
 		mux.Method(r.method, r.pattern, h)
 		if r.method == http.MethodGet {
 			mux.Method(http.MethodHead, r.pattern, h)

@@ -146,7 +146,10 @@ var named = map[string]string{
 	"POST /api/sessions/{id}/permissions/{requestId}/again": "{}", "POST /api/sessions/{id}/refused/{toolCallId}/outside": "{}", "GET /sessions/{id}/sandbox": "",
 	"POST /api/sessions/{id}/attachments": "TEXT", "GET /api/sessions/{id}/export": "", "GET /api/sessions/{id}/places": "", "GET /api/sessions/{id}/changes": "",
 	"GET /api/sessions/{id}/disk": "", "GET /api/sessions/{id}/outputs": "",
-	"GET /api/outputs/{id}": "", "GET /api/outputs/{id}/page": "", "GET /api/outputs/{id}/media": "",
+	"GET /api/outputs/{id}": "", "GET /api/outputs/{id}/page": "", "GET /api/outputs/{id}/media": "", "GET /api/outputs/{id}/follow": "",
+	"GET /api/outputs/{id}/json": "", "GET /api/outputs/{id}/lines": "", "GET /api/outputs/{id}/html": "", "GET /api/outputs/{id}/views/{view}": "",
+	"GET /api/outputs/{id}/grep": "", "GET /api/outputs/{id}/matches": "", "GET /api/outputs/{id}/count": "", "GET /api/outputs/{id}/density": "",
+	"GET /api/outputs/{id}/price": "",
 }
 
 // unnamed are parts of paths and queries that name nothing of one person's: folders and servers are

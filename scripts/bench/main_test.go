@@ -12,9 +12,9 @@ import (
 const output = `goos: linux
 pkg: webchat/internal/outputs
 BenchmarkGet/1KiB-2         	 7	 17 ns/op	 0.06 MB/s	 48 ns/ours	 0.85 ratio
-BenchmarkGet/100KiB-2       	 7	 62 ns/op	 0.95 ratio
-BenchmarkGet/100KiB-2       	 7	 62 ns/op	 0.70 ratio
-BenchmarkGet/100KiB-2       	 7	 62 ns/op	 0.80 ratio
+BenchmarkGet/100KiB-2       	 7	 62 ns/op	 0.75 ratio
+BenchmarkGet/100KiB-2       	 7	 62 ns/op	 0.50 ratio
+BenchmarkGet/100KiB-2       	 7	 62 ns/op	 0.55 ratio
 BenchmarkCodeWindow/first-2      	 7	 1.1 ratio
 BenchmarkCodeWindow/later,_indexed-2      	 7	 1.3 ratio
 BenchmarkIdleStream-2      	       3	     40960 ours-bytes/stream
@@ -31,8 +31,8 @@ func TestTable(t *testing.T) {
 	}
 	for _, want := range []string{
 		`6 +an output of 1 KiB.* 0\.85 +≥ 0\.8 +yes`,
-		`6 +an output of 100 KiB, likewise +0\.8 +≥ 0\.9 +no`, // the median
-		`7 .* 1\.3 +≤ 1\.2 +no`,                               // the worst
+		`6 +an output of 100 KiB, likewise +0\.55 +≥ 0\.6 +no`, // the median
+		`7 .* 1\.3 +≤ 1\.2 +no`,                                // the worst
 		`4 +an idle stream, bytes +40960 +≤ 40960 +yes`,
 		`12 .* - +≤ 12 +not measured`,
 	} {
