@@ -55,11 +55,11 @@ func (k *call) merge(u toolCall, content []part) {
 
 // take returns the call of an update, which may be the first about it.
 func (c *conn) take(u toolCall, content []part) *call {
-	k := c.calls[u.ToolCallID]
+	k := c.calls.Get(u.ToolCallID)
 	if k == nil {
 		k = &call{Call: convo.Call{ID: string(event.NewID())}}
 		k.ToolCallID = u.ToolCallID
-		c.calls[u.ToolCallID] = k
+		c.calls.Add(u.ToolCallID, k)
 	}
 	k.merge(u, content)
 	k.ours = !k.asked && (k.ours || c.seems(*k))
@@ -69,8 +69,8 @@ func (c *conn) take(u toolCall, content []part) *call {
 
 // reuse forgets a call that is over, for another that begins under its id.
 func (c *conn) reuse(id string) {
-	if k := c.calls[id]; k != nil && k.Done {
-		delete(c.calls, id)
+	if k := c.calls.Get(id); k != nil && k.Done {
+		c.calls.Forget(id)
 	}
 }
 

@@ -43,8 +43,8 @@ type conn struct {
 	choosing int // choices of the user's that are on their way
 
 	// What follows belongs to the loop; all but noticed to the running turn.
-	noticed convo.Once       // notices that were reported
-	calls   map[string]*call // by the agent's ids
+	noticed convo.Once // notices that were reported
+	calls   convo.Calls[*call]
 	failure string           // an error that came as text, if nothing followed
 	refused convo.Once       // acts that were asked of webchat
 	allowed map[string]int   // edits that were, by absolute path
@@ -90,7 +90,7 @@ func (c *conn) Send(t *convo.Turn, p agent.Prompt) error {
 	}
 	ask := object{"sessionId": c.id, "prompt": c.blocks(p)}
 	c.Do(func() {
-		c.calls, c.refused, c.allowed = map[string]*call{}, convo.Once{}, map[string]int{}
+		c.calls, c.refused, c.allowed = convo.Calls[*call]{}, convo.Once{}, map[string]int{}
 		c.failure, c.came, c.answer = "", nil, answered{}
 		c.steps, c.broke = steps{}, false
 	})

@@ -71,7 +71,7 @@ func (c *conn) permission(ctx context.Context, raw json.RawMessage) (any, error)
 func (c *conn) understood(t *convo.Turn, q permission) (act agent.Permission, own, plan bool) {
 	c.reuse(q.ToolCall.ToolCallID)
 	var before call
-	if k := c.calls[q.ToolCall.ToolCallID]; k != nil {
+	if k := c.calls.Get(q.ToolCall.ToolCallID); k != nil {
 		before = *k
 	}
 	c.steps.acted = true

@@ -2,7 +2,6 @@ package acp
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"webchat/internal/event"
@@ -22,7 +21,7 @@ func (c *conn) stepped() {
 	if c.steps.silent {
 		c.steps.hidden++
 	}
-	runs := slices.ContainsFunc(slices.Collect(maps.Values(c.calls)), func(k *call) bool { return !k.ended() })
+	runs := slices.ContainsFunc(c.calls.All(), func(k *call) bool { return !k.ended() })
 	c.steps.silent, c.steps.acted = !c.steps.acted && !runs, false
 }
 

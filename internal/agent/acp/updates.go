@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -62,21 +61,15 @@ type retry struct {
 	} `json:"no_response"`
 }
 
+func millis(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
+
 // retried reports that the agent's provider refused a call, which the agent tries again by itself.
 func (c *conn) retried(r retry) {
 	if r.Subtype != "api_retry" {
 		return
 	}
-	delay := max(time.Second, time.Duration(r.RetryDelayMs)*time.Millisecond)
-	happened := "The provider's answer failed."
-	switch {
-	case r.ErrorStatus > 0:
-		happened = fmt.Sprintf("The provider answered %d.", r.ErrorStatus)
-	case r.NoResponse.WaitedMs > 0:
-		happened = fmt.Sprintf("The provider did not answer within %s.", wording.Span(time.Duration(r.NoResponse.WaitedMs)*time.Millisecond))
-	}
-	c.Report(event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindRetrying, StatusCode: r.ErrorStatus, RetryAfterMs: r.RetryDelayMs, Waits: true,
-		Message: fmt.Sprintf("%s Trying again in %s, %d of %d.", happened, wording.Span(delay), r.Attempt, r.MaxRetries)})
+	c.Retrying(convo.Refusal{Status: r.ErrorStatus, Within: millis(r.NoResponse.WaitedMs)}, true, millis(r.RetryDelayMs),
+		fmt.Sprintf("Trying again in %s, %d of %d", wording.Span(max(time.Second, millis(r.RetryDelayMs))), r.Attempt, r.MaxRetries))
 }
 
 // conversationUpdate takes what belongs to the conversation and not to a turn.
@@ -193,8 +186,7 @@ func sentence(text string) string {
 
 // Finish implements [convo.Agent].
 func (c *conn) Finish(t *convo.Turn) {
-	for _, id := range slices.Sorted(maps.Keys(c.calls)) {
-		k := c.calls[id]
+	for _, k := range c.calls.All() {
 		if k.unwritten() && !k.ours || k.ours && !k.Done && c.b.cfg.Mark == "" && !c.reached(k) { // it may be anything
 			c.begin(t, k)
 		}

@@ -38,11 +38,10 @@ type hookEnd struct {
 
 // take returns the call with an id of the CLI's, a new one if it is the first to come.
 func (r *run) take(id, tool string, args json.RawMessage) *call {
-	k := r.calls[id]
+	k := r.Get(id)
 	if k == nil {
 		k = &call{Call: convo.Call{ID: string(event.NewID()), Tool: tool}}
-		r.calls[id] = k
-		r.order = append(r.order, id)
+		r.Add(id, k)
 	}
 	if len(args) > 0 {
 		k.Args = args
@@ -52,12 +51,7 @@ func (r *run) take(id, tool string, args json.RawMessage) *call {
 
 // latest returns the latest call of a tool that fits: the CLI's questions do not name their call.
 func (r *run) latest(tool string, fits func(*call) bool) *call {
-	for _, id := range slices.Backward(r.order) {
-		if k := r.calls[id]; k.Tool == tool && fits(k) {
-			return k
-		}
-	}
-	return nil
+	return r.Last(func(k *call) bool { return k.Tool == tool && fits(k) })
 }
 
 // mine reports whether a tool is one of the session's, which report themselves: the name is of the
@@ -160,20 +154,20 @@ func (c *conn) stepEnd(t *convo.Turn, s step) {
 		}
 		c.outcome(t, k, r.Success, clean(text(r.Output)), clean(r.Error), r.Kind)
 	}
-	c.endStep()
+	t.EndStep()
 	p := t.Program()
 	t.Spawn(func() {
 		if err := p.Call(c.Life(), "autohand.stepDecision", object{"stepId": s.StepID, "stop": false}, nil); err != nil {
 			c.Logger.Debug("the CLI did not take that its turn goes on", "error", err)
 		}
 	})
-	c.nextStep()
+	t.NextStep("")
 }
 
 // requests are the calls a model wished for.
 func (c *conn) requests(s step) (all []event.ToolRequest) {
 	for _, of := range s.Step.ToolCalls {
-		if k := c.run.calls[of.ID]; k != nil && !k.silent {
+		if k := c.run.Get(of.ID); k != nil && !k.silent {
 			all = append(all, event.ToolRequest{ToolCallID: k.ID, Name: of.Tool, Arguments: arguments(of.Args, of.Tool)})
 		}
 	}
@@ -187,11 +181,11 @@ func (c *conn) held(t *convo.Turn, method string, b batch) {
 	case "changesBatchUpdate":
 		c.run.changes = append(c.run.changes, b.Change)
 		c.note()
-		for _, id := range slices.Backward(c.run.order) { // it does not name its call
-			if k := c.run.calls[id]; k.ran && !k.Done && acts[k.Tool].kind == agent.KindWrite && c.about(k, b.Change.FilePath) {
-				k.wrote = append(k.wrote, b.Change)
-				break
-			}
+		k := c.run.Last(func(k *call) bool { // it does not name its call
+			return k.ran && !k.Done && acts[k.Tool].kind == agent.KindWrite && c.about(k, b.Change.FilePath)
+		})
+		if k != nil {
+			k.wrote = append(k.wrote, b.Change)
 		}
 	case "changesBatchEnd":
 		if b.ChangeCount > 0 {

@@ -50,12 +50,10 @@ type conn struct {
 
 // run is what is known of the running turn.
 type run struct {
+	convo.Calls[*call]
 	begun   bool     // by the CLI
-	step    int      // the model call that runs, from 1; 0: none
 	errors  []string // what the provider reported
 	failed  *event.SessionError
-	calls   map[string]*call
-	order   []string // of calls
 	batch   string   // the id of what is held back; empty: nothing is
 	changes []change // held back
 }
@@ -91,7 +89,7 @@ func (c *conn) Send(t *convo.Turn, from agent.Prompt) error {
 		return c.Died("")
 	}
 	c.Do(func() {
-		c.run = run{calls: map[string]*call{}}
+		c.run = run{}
 		if names, err := os.ReadFile(filepath.Join(c.dir, "held")); err == nil { // by an earlier process of webchat
 			c.lost(strings.Split(string(names), "\n"), "webchat ended before")
 		}

@@ -183,7 +183,7 @@ func (c *conn) after(ctx context.Context, t *convo.Turn, m moment) {
 	}
 	var k *call
 	c.Do(func() {
-		if k = c.run.calls[m.CallID]; k != nil && c.Turn() == t && !k.ran && m.Success != nil {
+		if k = c.run.Get(m.CallID); k != nil && c.Turn() == t && !k.ran && m.Success != nil {
 			k.after = &hookEnd{*m.Success, clean(text(m.Response))}
 			t.Spawn(func() { c.unreported(t, k) })
 		}

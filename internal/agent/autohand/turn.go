@@ -3,7 +3,6 @@ package autohand
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -41,12 +40,12 @@ func (c *conn) report(t *convo.Turn, method string, params json.RawMessage) {
 	switch method {
 	case "turnStart":
 		c.run.begun = true
-		c.nextStep()
+		t.NextStep("")
 	case "turnEnd":
-		for _, id := range c.run.order { // all that the CLI wrote before was read
-			c.endByHook(t, c.run.calls[id])
+		for _, k := range c.run.All() { // all that the CLI wrote before was read
+			c.endByHook(t, k)
 		}
-		c.endStep()
+		t.EndStep()
 		var err error
 		if c.run.failed != nil {
 			err = errors.New(c.run.failed.Message)
@@ -78,14 +77,6 @@ func read[T any](raw json.RawMessage) (v T) {
 	_ = json.Unmarshal(raw, &v)
 	return v
 }
-
-// nextStep begins a model call.
-func (c *conn) nextStep() {
-	c.run.step++
-	c.Report(event.AssistantTurnStart{TurnID: fmt.Sprint(c.run.step)})
-}
-
-func (c *conn) endStep() { c.Report(event.AssistantTurnEnd{TurnID: fmt.Sprint(c.run.step)}) }
 
 // update takes the text of a message: the CLI sends it whole, once. A failure of the provider is
 // sent as such a text, too.

@@ -1,12 +1,10 @@
 package convo
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
+	"strconv"
 	"sync"
 	"time"
 
@@ -16,8 +14,7 @@ import (
 	"webchat/internal/wording"
 )
 
-// Turn is the work on one prompt, or what a helper of the agent does beside the turns. What it
-// keeps of texts and calls belongs to the loop.
+// Turn is the work on one prompt, or what a helper of the agent does beside the turns.
 type Turn struct {
 	// Ctx ends when the turn is to stop, and when it has ended.
 	Ctx  context.Context
@@ -31,14 +28,18 @@ type Turn struct {
 	over    bool           // no further call may join; guarded by c.mu
 	busy    int            // what the agent waits for, and works on; guarded by c.mu
 	sign    chan struct{}  // has room for one: a sign of life
-	speech  *Speech        // in flight; nil: none is
-	theirs  string         // the agent's own id of it
+
+	// What follows belongs to the loop.
+	speech
+	Name  string // unique in the session, for the names of its steps; empty: these have numbers only
+	steps int
+	step  string // the call of the model that is open; empty: none is
 }
 
 // NewTurn returns a turn, which runs beside that of the conversation until it is
 // [Conversation.Take]n.
 func (c *Conversation) NewTurn(ctx context.Context) *Turn {
-	t := &Turn{c: c, Done: make(chan struct{}), sign: make(chan struct{}, 1)}
+	t := &Turn{c: c, Done: make(chan struct{}), sign: make(chan struct{}, 1), speech: speech{report: c.Report, whole: map[string]bool{}}}
 	t.Ctx, t.cancel = context.WithCancelCause(ctx)
 	return t
 }
@@ -196,6 +197,28 @@ func (t *Turn) worksOn(n int) {
 	t.Alive()
 }
 
+// NextStep begins a call of the agent's model, and ends the one before. promptID is the agent's own
+// name of the prompt, with its first call.
+func (t *Turn) NextStep(promptID string) {
+	t.EndStep()
+	t.steps++
+	if t.step = strconv.Itoa(t.steps); t.Name != "" {
+		t.step = t.Name + "-" + t.step
+	}
+	t.c.Report(event.AssistantTurnStart{TurnID: t.step, PromptID: promptID})
+}
+
+// EndStep ends the call of the model that is open, if one is.
+func (t *Turn) EndStep() {
+	if t.step != "" {
+		t.c.Report(event.AssistantTurnEnd{TurnID: t.step})
+		t.step = ""
+	}
+}
+
+// Steps is how many calls of the model began.
+func (t *Turn) Steps() int { return t.steps }
+
 // Alive notes a sign of life.
 func (t *Turn) Alive() {
 	select {
@@ -246,111 +269,4 @@ func (t *Turn) watch() {
 			return
 		}
 	}
-}
-
-// mostSaid is how many bytes one message has; the rest is another. Sessions take no longer ones
-// than 16 MiB.
-const mostSaid = 12 << 20
-
-// Speech is a message or a thought in flight.
-type Speech struct {
-	ID      string
-	Parent  string // the call whose helper agent says it; empty: the main agent does
-	Thought bool
-	said    []byte
-}
-
-// Said returns the text so far.
-func (x *Speech) Said() string { return string(x.said) }
-
-// Grow reports the next piece of a text.
-func (t *Turn) Grow(x *Speech, piece string) {
-	offset := int64(len(x.said))
-	x.said = append(x.said, piece...)
-	if x.Thought {
-		t.c.Report(event.AssistantReasoningDelta{ReasoningID: x.ID, Offset: offset, DeltaContent: piece, ParentToolCallID: x.Parent})
-		return
-	}
-	t.c.Report(event.AssistantMessageDelta{MessageID: x.ID, Offset: offset, DeltaContent: piece, ParentToolCallID: x.Parent})
-}
-
-// Whole reports the end of a text. Where the whole of a message differs from the sum of its pieces,
-// these are taken back; those of a thought cannot be.
-func (t *Turn) Whole(x *Speech, m event.AssistantMessage) {
-	if x.Thought {
-		t.c.Report(event.AssistantReasoning{ReasoningID: x.ID, Content: cmp.Or(x.Said(), m.Content), ParentToolCallID: x.Parent})
-		return
-	}
-	if len(x.said) > 0 && x.Said() != m.Content {
-		t.c.Report(event.AssistantMessageDiscarded{MessageID: x.ID})
-	}
-	m.MessageID, m.ParentToolCallID = x.ID, x.Parent
-	t.c.Report(m)
-}
-
-// Saying reports whether a text is in flight.
-func (t *Turn) Saying() bool { return t.speech != nil }
-
-// Say adds to the text in flight, or begins another if it is of another kind or of another id of
-// the agent's.
-func (t *Turn) Say(thought bool, theirs, text string) {
-	if s := t.speech; s != nil && (s.Thought != thought || t.theirs != theirs) {
-		t.Quiet()
-	}
-	for text = strings.ToValidUTF8(text, "\uFFFD"); text != ""; {
-		piece := text
-		if len(piece) > mostSaid {
-			piece = strings.ToValidUTF8(piece[:mostSaid], "") // less a character that is cut in two
-		}
-		text = text[len(piece):]
-		if s := t.speech; s != nil && len(s.said)+len(piece) > mostSaid {
-			t.Quiet()
-		}
-		if t.speech == nil {
-			t.speech, t.theirs = &Speech{ID: string(event.NewID()), Thought: thought}, theirs
-		}
-		t.Grow(t.speech, piece)
-	}
-}
-
-// Quiet ends the text in flight, with the calls that the model wished for in it.
-func (t *Turn) Quiet(wished ...event.ToolRequest) {
-	if x := t.speech; x != nil {
-		t.speech = nil
-		t.Whole(x, event.AssistantMessage{Content: x.Said(), ToolRequests: wished})
-	}
-}
-
-// Call is a tool call of the agent's own. ID is unique in the session.
-type Call struct {
-	ID, Tool string
-	Parent   string          // the call whose helper agent makes it; empty: the main agent does
-	Args     json.RawMessage // an object; empty: it has none
-	Begun    bool            // it was reported
-	Done     bool            // its end was reported
-}
-
-// Begin reports the start of a call, once. An agent that works on one may be silent for long.
-func (t *Turn) Begin(k *Call) {
-	if k.Begun {
-		return
-	}
-	k.Begun = true
-	t.worksOn(1)
-	if len(k.Args) == 0 {
-		k.Args = json.RawMessage("{}")
-	}
-	t.c.Report(event.ToolExecutionStart{ToolCallID: k.ID, ToolName: k.Tool, Arguments: k.Args, By: event.ByAgent, ParentToolCallID: k.Parent})
-}
-
-// Complete reports the end of a call, once.
-func (t *Turn) Complete(k *Call, d event.ToolExecutionComplete) {
-	if k.Done {
-		return
-	}
-	t.Begin(k)
-	k.Done = true
-	t.worksOn(-1)
-	d.ToolCallID = k.ID
-	t.c.Report(d)
 }

@@ -93,7 +93,7 @@ func (c *conn) answer(ctx context.Context, q userQuestion) (userAnswer, error) {
 // consult asks the user for the running call of a tool; ctx ends with the process.
 func (c *conn) consult(ctx context.Context, tool string, question agent.Question) (a agent.Answer, err error) {
 	t, done := c.within(func(t *turn) bool {
-		for _, x := range t.tools {
+		for _, x := range t.calls.All() {
 			if x.Tool == tool && x.open() && t == c.loop.turn { // helpers do not ask
 				question.ToolCallID = x.ID
 			}

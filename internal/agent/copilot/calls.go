@@ -62,18 +62,23 @@ const shortID = 16
 func (t *turn) newCall(id string) *execution {
 	x := &execution{Call: convo.Call{ID: id}}
 	if len(id) < shortID {
-		x.ID = t.id + "-" + id
+		x.ID = t.Name + "-" + id
 	}
-	for base, n := x.ID, 2; t.tools[x.ID] != nil; n++ {
+	for base, n := x.ID, 2; t.made(x.ID); n++ {
 		x.ID = base + "." + strconv.Itoa(n)
 	}
-	t.tools[x.ID], t.calls[id] = x, x
+	t.calls.Add(id, x)
 	return x
+}
+
+// made reports whether the call that has an id of ours was made in t.
+func (t *turn) made(id string) bool {
+	return slices.ContainsFunc(t.calls.All(), func(x *execution) bool { return x.ID == id })
 }
 
 // running returns the call of the CLI's own that has an id and runs; nil if none does.
 func (t *turn) running(id string) *execution {
-	if x := t.calls[id]; x != nil && x.open() {
+	if x := t.calls.Get(id); x != nil && x.open() {
 		return x
 	}
 	return nil
@@ -91,7 +96,7 @@ func (c *conn) onToolStart(t *turn, e cli.Event, d toolCall) {
 }
 
 func (c *conn) startTool(t *turn, e cli.Event, id, name string, arguments json.RawMessage) *execution {
-	x := t.calls[id]
+	x := t.calls.Get(id)
 	if x == nil || x.called || x.Done {
 		x = t.newCall(id)
 	}
@@ -154,7 +159,7 @@ func (c *conn) onToolComplete(t *turn, e cli.Event, d toolEnd) {
 	if x == nil {
 		return
 	}
-	c.b.locked.end(map[string]*execution{x.ID: x})
+	c.b.locked.end(x)
 	done := event.ToolExecutionComplete{Success: d.Success}
 	if code := d.ShellExecution.ExitCode; code != nil {
 		if d.ToolTelemetry == nil {

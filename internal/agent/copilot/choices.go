@@ -68,7 +68,7 @@ func (c *conn) SetMode(ctx context.Context, id string) error {
 		return agent.ErrUnsupported
 	}
 	before := c.inMode(id) // its event is no news
-	err := c.during(func() error { return c.ask(ctx, "session.mode.set", map[string]any{"mode": id}, nil) })
+	err := c.During(func() error { return c.ask(ctx, "session.mode.set", map[string]any{"mode": id}, nil) })
 	if err == nil || errors.Is(err, agent.ErrDied) { // the next process gets it
 		return nil
 	}
@@ -89,7 +89,7 @@ func (c *conn) SetEffort(ctx context.Context, id string) error {
 	if id != "" && !slices.Contains(c.b.efforts(model), id) {
 		return agent.ErrUnsupported
 	}
-	return c.during(func() error { return c.switchTo(ctx, model, id, had) })
+	return c.During(func() error { return c.switchTo(ctx, model, id, had) })
 }
 
 // switchTo has the CLI call another model, or call it with another effort than it had. An effort is

@@ -51,8 +51,8 @@ type loopState struct {
 	helpers map[string]*turn       // what helpers in the background do, by their ids
 	began   map[string]bool        // our ids of helpers' tasks
 	shells  []*background          // calls of the CLI's shell, also behind their end
-	tasking again                  // looking at the tasks
-	listing again                  // reading the todos
+	tasking convo.Again            // looking at the tasks
+	listing convo.Again            // reading the todos
 }
 
 func newConn(b *Backend, p *cli.Process, o agent.Options, host agent.Host) *conn {
@@ -74,25 +74,6 @@ func (b *Backend) definitions(tools []agent.ToolSpec) (n int64) {
 	return n
 }
 
-// again runs something that is asked for often one at a time, and once more if it was asked for
-// meanwhile. It belongs to the loop.
-type again struct{ running, wanted bool }
-
-// run has work done beside the loop, unless it is under way.
-func (a *again) run(c *conn, work func()) {
-	if a.wanted = a.running; a.running {
-		return
-	}
-	a.running = c.beside(func() {
-		defer c.Post(func() {
-			if a.running = false; a.wanted {
-				a.run(c, work)
-			}
-		})
-		work()
-	})
-}
-
 // broke stops what the CLI does in a conversation that a panic ended.
 func (c *conn) broke() {
 	c.Do(func() { c.lose(agent.Broken(cli.Title)) })
@@ -100,35 +81,6 @@ func (c *conn) broke() {
 	defer cancel()
 	_ = c.ask(ctx, "session.abort", nil, nil) // one that does not stop is destroyed by Close
 	c.cancelTasks()
-}
-
-// beside runs f in a goroutine that Close waits for before it releases the session; false if it is
-// closed.
-func (c *conn) beside(f func()) bool {
-	leave, err := c.Enter()
-	if err != nil {
-		return false
-	}
-	go c.Contained(func() {
-		defer leave()
-		f()
-	})()
-	return true
-}
-
-// during runs f, during which Close waits.
-func (c *conn) during(f func() error) error {
-	leave, err := c.Enter()
-	if err != nil {
-		return err
-	}
-	defer leave()
-	return f()
-}
-
-// after has the loop do f in a while.
-func (c *conn) after(d time.Duration, f func()) {
-	time.AfterFunc(d, func() { c.Post(f) })
 }
 
 func (c *conn) process() *cli.Process {
@@ -151,11 +103,11 @@ func (c *conn) SetModel(ctx context.Context, model string) error {
 		return err
 	}
 	_, _, effort := c.chosen()
-	return c.during(func() error { return c.switchTo(ctx, model, effort, effort) })
+	return c.During(func() error { return c.switchTo(ctx, model, effort, effort) })
 }
 
 func (c *conn) SetTitle(ctx context.Context, title string) error {
-	return c.during(func() error { return c.ask(ctx, "session.name.set", map[string]any{"name": title}, nil) })
+	return c.During(func() error { return c.ask(ctx, "session.name.set", map[string]any{"name": title}, nil) })
 }
 
 // Ready implements [convo.Agent]: a conversation whose process has ended gets another, in which it

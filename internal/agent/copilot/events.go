@@ -132,8 +132,8 @@ func (c *conn) onError(t *turn, _ cli.Event, d sessionFailure) {
 		return // that it was stopped is known
 	}
 	text := c.b.cli.Happened(d.Message)
-	if r := t.last; r != nil && r.says != "" && r.status == d.StatusCode { // the CLI keeps some of the words to itself
-		text = r.happened()
+	if r := t.last; r != nil && r.Says != "" && r.Status == d.StatusCode { // the CLI keeps some of the words to itself
+		text = r.String()
 	}
 	if r := t.last; r != nil && r.before > 0 {
 		text += fmt.Sprintf(" It was tried %d times.", r.before+1)
@@ -305,8 +305,11 @@ func (c *conn) starter(e cli.Event, h nativeHelper) (call, id string) {
 // started returns our id of a call of the running turn, or of a helper in the background.
 func (c *conn) started(id string) string {
 	for _, t := range append(slices.Collect(maps.Values(c.loop.helpers)), c.loop.turn) {
-		if t != nil && t.calls[id] != nil {
-			return t.calls[id].ID
+		if t == nil {
+			continue
+		}
+		if x := t.calls.Get(id); x != nil {
+			return x.ID
 		}
 	}
 	return ""
@@ -323,7 +326,7 @@ func (c *conn) onHelperStarted(_ *turn, e cli.Event, h nativeHelper) {
 		return
 	}
 	for _, s := range c.loop.helpers {
-		if s.tools[call] != nil { // a helper's helper
+		if s.made(call) { // a helper's helper
 			c.loop.helpers[id] = s
 			return
 		}

@@ -152,7 +152,7 @@ func (c *conn) startRewritten(x *execution) {
 
 // find returns a running call by what hooks learn of it, which is not its id.
 func (t *turn) find(call agent.HookCall, also func(*execution) bool) *execution {
-	for _, x := range t.tools {
+	for _, x := range t.calls.All() {
 		if x.Tool == call.Tool && x.open() && also(x) && convo.SameJSON(x.Args, call.Arguments) {
 			return x
 		}

@@ -51,7 +51,7 @@ func (l *locked) ask(c *conn, act agent.Permission) (done func()) {
 		return func() {}
 	}
 	ended := false // guarded by mu
-	c.after(askPatience, func() {
+	c.After(askPatience, func() {
 		l.change(func() {
 			if !ended {
 				l.asked[q] = struct{}{}
@@ -80,7 +80,7 @@ func (l *locked) begin(c *conn, x *execution) {
 }
 
 // end forgets calls that are over.
-func (l *locked) end(calls map[string]*execution) {
+func (l *locked) end(calls ...*execution) {
 	l.change(func() {
 		for _, x := range calls {
 			delete(l.edits, x)

@@ -41,7 +41,7 @@ func (c *conn) onPermission(t *turn, _ cli.Event, q question) {
 	}
 	t.held = append(t.held, &q)
 	c.settleHeld(t, nil)
-	c.after(holdPatience, func() { c.settleHeld(t, &q) })
+	c.After(holdPatience, func() { c.settleHeld(t, &q) })
 }
 
 // settleHeld asks about the held requests whose calls have started, and about one that waits no
@@ -83,7 +83,7 @@ func (c *conn) caller(t *turn, r permissionRequest) (found *execution) {
 	if r.ToolCallID != "" {
 		return t.running(r.ToolCallID)
 	}
-	for _, x := range t.tools {
+	for _, x := range t.calls.All() {
 		if !x.open() || !x.does(r, c.Options.Workspace) {
 			continue
 		}

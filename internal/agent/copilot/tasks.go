@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"webchat/internal/agent/convo"
 	"webchat/internal/agent/copilot/cli"
 	"webchat/internal/event"
 )
@@ -18,15 +19,11 @@ import (
 // background is a task, a command or a helper agent that the agent left running, or a call of the
 // CLI's shell that may leave one.
 type background struct {
-	id      string // ours: that of its call
-	native  string // the CLI's; empty: the call left nothing running so far
-	begun   bool
-	ended   bool
-	stopped bool // it is to end
-	exit    *int
-	theirs  string // of a command: the CLI's id of the call
-	text    []byte // of a command: the last it printed
-	scope   *turn  // of a helper: what it does beside the turns
+	convo.Task
+	native string // the CLI's id; empty: the call left nothing running so far
+	theirs string // of a command: the CLI's id of the call
+	text   []byte // of a command: the last it printed
+	scope  *turn  // of a helper: what it does beside the turns
 }
 
 const (
@@ -51,7 +48,7 @@ type nativeTask struct {
 func (c *conn) onTasksChanged(*turn, cli.Event, struct{}) { c.lookAtTasks() }
 
 func (c *conn) lookAtTasks() {
-	c.loop.tasking.run(c, func() {
+	c.loop.tasking.Run(c.Conversation, func() {
 		var list struct{ Tasks []nativeTask }
 		if c.ask(c.Quit(), "session.tasks.list", nil, &list) == nil {
 			c.Post(func() { c.sawTasks(list.Tasks) })
@@ -73,7 +70,7 @@ func (c *conn) sawTasks(list []nativeTask) {
 		switch {
 		case b == nil && n.Type == "shell" && n.ExecutionMode == "background" && n.Status == "running":
 			c.beginShell(n)
-		case b == nil || b.ended || n.Status == "running":
+		case b == nil || b.Ended || n.Status == "running":
 		case n.Status == "cancelled":
 			c.endTask(b, event.Aborted)
 		case n.Status == "failed":
@@ -81,14 +78,14 @@ func (c *conn) sawTasks(list []nativeTask) {
 		case b.scope != nil:
 			c.endTask(b, event.Completed)
 		default: // the exit code is on its way
-			c.after(exitPatience, func() { c.endTask(b, event.Completed) })
+			c.After(exitPatience, func() { c.endTask(b, event.Completed) })
 		}
 	}
 	for _, b := range c.loop.tasks {
 		switch {
-		case !b.stopped || b.ended:
+		case !b.Stopped || b.Ended:
 		case listed[b.native]:
-			c.loop.tasking.wanted = true
+			c.loop.tasking.More()
 		default:
 			c.endTask(b, event.Aborted)
 		}
@@ -109,7 +106,7 @@ func (c *conn) beginCommand(x *execution, theirs string) {
 	if !isShell(x.Tool) {
 		return
 	}
-	if c.loop.shells = append(c.loop.shells, &background{id: x.ID, theirs: theirs}); len(c.loop.shells) > maxShells {
+	if c.loop.shells = append(c.loop.shells, &background{Task: convo.Task{ID: x.ID}, theirs: theirs}); len(c.loop.shells) > maxShells {
 		c.loop.shells = slices.Delete(c.loop.shells, 0, 1)
 	}
 }
@@ -128,7 +125,7 @@ func (c *conn) shell(is func(*background) bool) *background {
 // endCommand notes what a call of the shell that has ended left running.
 func (c *conn) endCommand(ours, text string) {
 	m := shellID.FindStringSubmatch(text)
-	if s := c.shell(func(s *background) bool { return s.id == ours }); s != nil && m != nil {
+	if s := c.shell(func(s *background) bool { return s.ID == ours }); s != nil && m != nil {
 		s.native = m[1]
 		c.lookAtTasks()
 	}
@@ -144,58 +141,47 @@ func (c *conn) onShellOutput(_ *turn, _ cli.Event, d struct{ ToolCallID, Text st
 	if over := len(s.text) - maxShellText; over > 0 {
 		s.text = []byte(strings.ToValidUTF8(string(s.text[over:]), ""))
 	}
-	if s.begun && !s.ended {
-		c.Report(event.TaskOutput{TaskID: s.id, Text: d.Text})
-	}
+	c.TaskPrinted(&s.Task, d.Text)
 }
 
 // beginShell reports a command that its call left running, once the call has ended.
 func (c *conn) beginShell(n nativeTask) {
-	b := c.shell(func(s *background) bool { return s.native == n.ID && !s.begun })
+	b := c.shell(func(s *background) bool { return s.native == n.ID && !s.Begun })
 	if b == nil {
 		return
 	}
-	c.loop.tasks[n.ID], b.begun = b, true
-	c.Report(event.TaskStarted{TaskID: b.id, Kind: event.ShellTask, Title: n.Command, ToolCallID: b.id})
-	if len(b.text) > 0 {
-		c.Report(event.TaskOutput{TaskID: b.id, Text: string(b.text)})
-	}
+	c.loop.tasks[n.ID] = b
+	c.BeginTask(&b.Task, event.ShellTask, n.Command, b.ID)
+	c.TaskPrinted(&b.Task, string(b.text))
 }
 
 // endTask reports the end of a task once.
 func (c *conn) endTask(b *background, how event.Outcome) {
-	if b.ended {
+	if b.Ended {
 		return
-	}
-	b.ended = true
-	if b.stopped { // what was killed may report that it failed, or that it came to its end
-		how = event.Aborted
 	}
 	if b.scope != nil {
 		b.scope.Cancel(nil)
 		c.dismiss(b.scope)
 	}
-	if how != event.Completed {
-		b.exit = nil
-	}
-	c.Report(event.TaskCompleted{TaskID: b.id, Outcome: how, ExitCode: b.exit})
+	c.EndTask(&b.Task, how)
 }
 
 // beginHelper reports a helper agent that works in the background, and gives it a place of its own
 // to work in.
 func (c *conn) beginHelper(agentID, call, title string) {
-	if old := c.loop.tasks[agentID]; old != nil && !old.ended {
+	if old := c.loop.tasks[agentID]; old != nil && !old.Ended {
 		return
 	}
-	b := &background{id: call, native: agentID, scope: newTurn(c.NewTurn(c.Quit()), string(event.NewID()))}
-	for n := 2; c.loop.began[b.id]; n++ { // it was given more to do
-		b.id = call + "." + strconv.Itoa(n)
+	b := &background{Task: convo.Task{ID: call}, native: agentID, scope: newTurn(c.NewTurn(c.Quit()), string(event.NewID()))}
+	for n := 2; c.loop.began[b.ID]; n++ { // it was given more to do
+		b.ID = call + "." + strconv.Itoa(n)
 	}
-	c.loop.began[b.id] = true
+	c.loop.began[b.ID] = true
 	b.scope.heard = true
 	c.loop.tasks[agentID], c.loop.helpers[agentID] = b, b.scope
-	c.Report(event.TaskStarted{TaskID: b.id, Kind: event.AgentTask, Title: title, ToolCallID: call})
-	c.beside(func() { // Close waits for what still asks the session
+	c.BeginTask(&b.Task, event.AgentTask, title, call)
+	c.Beside(func() { // Close waits for what still asks the session
 		<-b.scope.Ctx.Done()
 		c.Do(func() {
 			b.scope.aborted = true
@@ -231,18 +217,18 @@ func (c *conn) endTasks() {
 // AbortTask implements [agent.Tasker]. The CLI reports the end of a task that it ended (1.0.102),
 // and the list of tasks has it as well.
 func (c *conn) AbortTask(ctx context.Context, taskID string) error {
-	return c.during(func() error {
+	return c.During(func() error {
 		all := c.unended()
-		i := slices.IndexFunc(all, func(b *background) bool { return b.id == taskID })
+		i := slices.IndexFunc(all, func(b *background) bool { return b.ID == taskID })
 		if i < 0 {
 			return nil
 		}
 		ctx, stop := context.WithTimeout(ctx, stopPatience)
 		defer stop()
-		c.Post(func() { all[i].stopped = true }) // its end may be reported before the answer
+		c.Post(func() { all[i].Stopped = true }) // its end may be reported before the answer
 		err := c.cancel(ctx, all[i])
 		c.Post(func() {
-			all[i].stopped = err == nil
+			all[i].Stopped = err == nil
 			c.lookAtTasks()
 		})
 		return err
@@ -271,7 +257,7 @@ func (c *conn) cancel(ctx context.Context, b *background) error {
 func (c *conn) unended() (all []*background) {
 	c.Do(func() {
 		for _, b := range c.loop.tasks {
-			if !b.ended {
+			if !b.Ended {
 				all = append(all, b)
 			}
 		}
@@ -300,7 +286,7 @@ type todos struct {
 
 // onTodos reads the agent's list: the event reports only that it changed.
 func (c *conn) onTodos(*turn, cli.Event, struct{}) {
-	c.loop.listing.run(c, func() {
+	c.loop.listing.Run(c.Conversation, func() {
 		var list todos
 		if c.ask(c.Quit(), "session.plan.readSqlTodos", nil, &list) == nil {
 			c.Post(func() { c.Report(event.SessionTodosChanged{Todos: list.events()}) })

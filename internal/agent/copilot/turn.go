@@ -17,7 +17,6 @@ import (
 // turn is the work on one prompt, or of a helper agent in the background. It is owned by the loop.
 type turn struct {
 	*convo.Turn
-	id       string
 	pending  chan struct{}   // closed when it is decided; not nil: the agent began it, and the session has not logged its start
 	backlog  []func()        // what is to be done then
 	behind   int             // bytes of the events in it
@@ -30,26 +29,21 @@ type turn struct {
 	idle     bool            // the CLI is, but somebody is steering
 	steering int             // steers without an answer
 	messages map[string]bool // prompts the CLI has begun with: true, and steers it has not
-	step     string          // the open model call
-	steps    int
-	native   string                // what the CLI calls the event of its prompt, until that was reported
-	texts    []*convo.Speech       // messages and reasoning in flight
-	ended    map[string]bool       // ids of texts that are whole
-	calls    map[string]*execution // by the CLI's ids
-	wished   map[string]wish       // calls of its messages, by the CLI's ids
-	tools    map[string]*execution // the same, and those that had one of these ids before, by ours
-	requests map[string]bool       // ids of what the CLI asked in it
-	finals   *finals               // of its last message; nil: the turn goes on behind it
-	held     []*question           // that wait for the start of their calls
+	native   string          // what the CLI calls the event of its prompt, until that was reported
+	calls    convo.Calls[*execution]
+	wished   map[string]wish // calls of its messages, by the CLI's ids
+	requests map[string]bool // ids of what the CLI asked in it
+	finals   *finals         // of its last message; nil: the turn goes on behind it
+	held     []*question     // that wait for the start of their calls
 }
 
 func newTurn(t *convo.Turn, id string) *turn {
-	return &turn{Turn: t, id: id, messages: map[string]bool{}, ended: map[string]bool{}, calls: map[string]*execution{}, wished: map[string]wish{},
-		tools: map[string]*execution{}, requests: map[string]bool{}}
+	t.Name = id
+	return &turn{Turn: t, messages: map[string]bool{}, wished: map[string]wish{}, requests: map[string]bool{}}
 }
 
 func (c *conn) Steer(ctx context.Context, p agent.Prompt) error {
-	return c.during(func() error {
+	return c.During(func() error {
 		var t *turn
 		c.Do(func() {
 			if r := c.loop.turn; r != nil && r.heard && !r.aborted && !r.idle {
@@ -79,7 +73,7 @@ func (c *conn) Steer(ctx context.Context, p agent.Prompt) error {
 
 // onUserMessage notes that the CLI began with a prompt, and how it calls that.
 func (c *conn) onUserMessage(t *turn, e cli.Event, d struct{ MessageID string }) {
-	if t.steps == 0 && !t.heard { // else it joins the turn
+	if t.Steps() == 0 && !t.heard { // else it joins the turn
 		t.native = e.ID
 	}
 	t.heard, t.idle = true, false
@@ -123,16 +117,9 @@ func (c *conn) finish(t *turn, err error) {
 		return
 	}
 	c.loop.turn = nil
-	c.b.locked.end(t.tools)
+	c.b.locked.end(t.calls.All()...)
 	defer t.End(err) // a report may panic
-	c.endStep(t)
-}
-
-func (c *conn) endStep(t *turn) {
-	if t.step != "" {
-		c.Report(event.AssistantTurnEnd{TurnID: t.step})
-		t.step = ""
-	}
+	t.EndStep()
 }
 
 // errTaken is why a turn of the agent's own was not begun: a prompt came first, and what the agent
@@ -166,7 +153,7 @@ func (c *conn) goOn(cause string) {
 	if c.loop.retool {
 		t.backlog = append(t.backlog, func() { c.onToolsUpdated(c.loop.turn, cli.Event{}, struct{}{}) })
 	}
-	if !c.beside(func() {
+	if !c.Beside(func() {
 		err := c.Host.RunTurn(t.Ctx, cause, func(ctx context.Context) error { return c.pursue(ctx, t) })
 		t.Cancel(nil)
 		var refused bool
@@ -249,7 +236,7 @@ type notification struct {
 func (c *conn) onNotification(t *turn, _ cli.Event, n notification) {
 	k := n.Kind
 	if b := c.loop.tasks[k.ShellID]; b != nil && k.ShellID != "" {
-		b.exit = k.ExitCode
+		b.Exit = k.ExitCode
 		c.endTask(b, event.Completed)
 	}
 	if t != nil {

@@ -17,7 +17,7 @@ var abilities = []agent.Ability{agent.CanCompact, agent.CanClear, agent.CanConte
 
 // running runs f with a process that runs, during which Close waits.
 func (c *conn) running(ctx context.Context, f func() error) error {
-	return c.during(func() error {
+	return c.During(func() error {
 		if err := c.Ready(ctx); err != nil {
 			return err
 		}

@@ -1,0 +1,163 @@
+package convo
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"webchat/internal/event"
+)
+
+// mostSaid is how many bytes one message has; the rest is another. Sessions take no longer ones
+// than 16 MiB.
+const mostSaid = 12 << 20
+
+// speech is what is said in a turn: texts with ids of the agent's own, several at a time, and the
+// one of an agent that says them one after the other. It belongs to the loop.
+type speech struct {
+	report func(event.Data)
+	open   []*text         // in flight, in the order in which they began
+	whole  map[string]bool // ids of texts that ended
+	said   *text           // of open: what Say adds to; nil: nothing
+	theirs string          // the agent's own id of that
+}
+
+// text is a message or a thought in flight.
+type text struct {
+	id, parent string // parent is the call whose helper agent says it; empty: the main agent does
+	thought    bool
+	content    []byte
+}
+
+// Piece adds to the text that has an id, unique in the session, unless that is whole.
+func (s *speech) Piece(id, parent string, thought bool, piece string) {
+	if id == "" || piece == "" || s.whole[id] {
+		return
+	}
+	x := s.inFlight(id, thought)
+	if x == nil {
+		x = &text{id: id, parent: parent, thought: thought}
+		s.open = append(s.open, x)
+	}
+	s.grow(x, piece)
+}
+
+// Whole reports whether the text that has an id ended. One without an id counts as such.
+func (s *speech) Whole(id string) bool { return id == "" || s.whole[id] }
+
+// Thought ends the thought that has an id, once. Its pieces cannot be taken back, so they count.
+func (s *speech) Thought(id, parent, content string) {
+	if s.Whole(id) {
+		return
+	}
+	x := cmp.Or(s.inFlight(id, true), &text{id: id, parent: parent, thought: true})
+	s.end(x, event.AssistantMessage{Content: content})
+}
+
+// Message ends the message that has m's id, once. Where it differs from the sum of its pieces, these
+// are taken back.
+func (s *speech) Message(m event.AssistantMessage) {
+	if s.Whole(m.MessageID) {
+		return
+	}
+	x := cmp.Or(s.inFlight(m.MessageID, false), &text{id: m.MessageID, parent: m.ParentToolCallID})
+	s.end(x, m)
+}
+
+// CutOff ends the messages of the main agent that are in flight as far as they came.
+func (s *speech) CutOff() {
+	for _, x := range slices.Clone(s.open) {
+		if x.parent == "" && !x.thought {
+			s.end(x, event.AssistantMessage{Content: string(x.content), Partial: true})
+		}
+	}
+}
+
+// Discard takes back what is in flight of the main agent, or of a call's helper: it comes again
+// under other ids.
+func (s *speech) Discard(parent string) {
+	for _, x := range slices.Clone(s.open) {
+		switch {
+		case x.parent != parent:
+		case x.thought:
+			s.end(x, event.AssistantMessage{})
+		default:
+			s.drop(x)
+			s.report(event.AssistantMessageDiscarded{MessageID: x.id})
+		}
+	}
+}
+
+// Saying reports whether a text of Say is in flight.
+func (s *speech) Saying() bool { return s.said != nil }
+
+// Say adds to the text in flight, or begins another if it is of another kind or of another id of
+// the agent's.
+func (s *speech) Say(thought bool, theirs, words string) {
+	if x := s.said; x != nil && (x.thought != thought || s.theirs != theirs) {
+		s.Quiet()
+	}
+	for words = strings.ToValidUTF8(words, "\uFFFD"); words != ""; {
+		piece := words
+		if len(piece) > mostSaid {
+			piece = strings.ToValidUTF8(piece[:mostSaid], "") // less a character that is cut in two
+		}
+		words = words[len(piece):]
+		if x := s.said; x != nil && len(x.content)+len(piece) > mostSaid {
+			s.Quiet()
+		}
+		if s.said == nil {
+			s.said, s.theirs = &text{id: string(event.NewID()), thought: thought}, theirs
+			s.open = append(s.open, s.said)
+		}
+		s.grow(s.said, piece)
+	}
+}
+
+// Quiet ends the text of Say, with the calls that the model wished for in it.
+func (s *speech) Quiet(wished ...event.ToolRequest) {
+	if x := s.said; x != nil {
+		s.end(x, event.AssistantMessage{Content: string(x.content), ToolRequests: wished})
+	}
+}
+
+// inFlight returns the text in flight that has an id; nil if there is none.
+func (s *speech) inFlight(id string, thought bool) *text {
+	if i := slices.IndexFunc(s.open, func(x *text) bool { return x.id == id && x.thought == thought }); i >= 0 {
+		return s.open[i]
+	}
+	return nil
+}
+
+// grow reports the next piece of a text.
+func (s *speech) grow(x *text, piece string) {
+	offset := int64(len(x.content))
+	x.content = append(x.content, piece...)
+	if x.thought {
+		s.report(event.AssistantReasoningDelta{ReasoningID: x.id, Offset: offset, DeltaContent: piece, ParentToolCallID: x.parent})
+		return
+	}
+	s.report(event.AssistantMessageDelta{MessageID: x.id, Offset: offset, DeltaContent: piece, ParentToolCallID: x.parent})
+}
+
+func (s *speech) drop(x *text) {
+	if s.said == x {
+		s.said = nil
+	}
+	s.open = slices.DeleteFunc(s.open, func(one *text) bool { return one == x })
+}
+
+// end reports the end of a text.
+func (s *speech) end(x *text, m event.AssistantMessage) {
+	s.drop(x)
+	s.whole[x.id] = true
+	if x.thought {
+		s.report(event.AssistantReasoning{ReasoningID: x.id, Content: cmp.Or(string(x.content), m.Content), ParentToolCallID: x.parent})
+		return
+	}
+	if len(x.content) > 0 && string(x.content) != m.Content {
+		s.report(event.AssistantMessageDiscarded{MessageID: x.id})
+	}
+	m.MessageID, m.ParentToolCallID = x.id, x.parent
+	s.report(m)
+}
