@@ -127,12 +127,7 @@ func (a *attached) run(ctx context.Context, in io.Reader, terminal bool) error {
 	if err := a.past(ctx); err != nil {
 		return err
 	}
-	lines := make(chan string)
-	go func() { // ends with the process: nothing else interrupts a read
-		for s := bufio.NewScanner(in); s.Scan(); {
-			lines <- s.Text()
-		}
-	}()
+	lines := linesOf(in)
 	for said := ""; ; {
 		err := a.follow(ctx, lines, terminal)
 		refused, ok := errors.AsType[*refusedError](err)
@@ -154,6 +149,23 @@ func (a *attached) run(ctx context.Context, in io.Reader, terminal bool) error {
 			return fmt.Errorf("the server has ended: %w", err)
 		}
 	}
+}
+
+// linesOf reads lines of any length. It ends with the process: nothing else interrupts a read.
+func linesOf(in io.Reader) <-chan string {
+	lines := make(chan string)
+	go func() {
+		for r := bufio.NewReader(in); ; {
+			line, err := r.ReadString('\n')
+			if line != "" {
+				lines <- line
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return lines
 }
 
 // past prints what the log has.

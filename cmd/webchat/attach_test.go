@@ -45,3 +45,12 @@ func TestAttachWaitsForAReplica(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// A line of any length is an answer, also the last one without a line break.
+func TestAttachReadsLongLines(t *testing.T) {
+	long := strings.Repeat("x", 100<<10)
+	lines := linesOf(strings.NewReader(long + "\ny"))
+	if first, second := <-lines, <-lines; first != long+"\n" || second != "y" {
+		t.Errorf("read %d bytes, and %q", len(first), second)
+	}
+}

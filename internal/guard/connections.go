@@ -49,6 +49,7 @@ func lastAnswer(status, header, code, sentence string) []byte {
 type Connections struct {
 	most, strangers int
 	parting         chan struct{} // has an element for each connection being turned away
+	farewells       sync.WaitGroup
 
 	mu      sync.Mutex // guards what follows, and what placed says it guards
 	open    int
@@ -87,6 +88,14 @@ func (l limitedListener) Accept() (net.Conn, error) {
 		}
 		l.places.turnAway(c)
 	}
+}
+
+// Close implements [net.Listener]. It waits for the answers to those that were turned away, each of
+// which takes at most a second.
+func (l limitedListener) Close() error {
+	err := l.Listener.Close()
+	l.places.farewells.Wait()
+	return err
 }
 
 // admit gives conn a place, a waiting stranger's if there is no other; nil means that there is
@@ -137,7 +146,7 @@ func (c *Connections) turnAway(conn net.Conn) {
 		_ = conn.Close() // nothing was promised
 		return
 	}
-	go func() {
+	c.farewells.Go(func() {
 		defer func() { <-c.parting }()
 		defer conn.Close()
 		err := conn.SetDeadline(time.Now().Add(time.Second))
@@ -147,7 +156,7 @@ func (c *Connections) turnAway(conn net.Conn) {
 		if half, ok := conn.(interface{ CloseWrite() error }); ok && err == nil && half.CloseWrite() == nil {
 			_, _ = io.CopyN(io.Discard, conn, 64<<10) // to its end, if it is short
 		}
-	}()
+	})
 }
 
 // placed is a connection with a place.

@@ -8,13 +8,11 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
+	"webchat/internal/tokens"
 	"webchat/internal/wording"
 )
 
-const (
-	window     = 128_000 // tokens that a model is assumed to hold where that is unknown
-	maxOutputs = 200     // rows of the shelf
-)
+const maxOutputs = 200 // rows of the shelf
 
 // ledger is what the model holds and what it was spared, in tokens.
 type ledger struct {
@@ -61,7 +59,7 @@ func (l *ledger) window() int64 {
 	if l.fill.TokenLimit > 0 {
 		return l.fill.TokenLimit
 	}
-	return window
+	return tokens.UsualWindow
 }
 
 func (f *State) ledgerChanged() { f.changed("ledger", "outs", "meter") }

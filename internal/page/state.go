@@ -7,6 +7,7 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
+	"webchat/internal/tokens"
 	"webchat/internal/wording"
 )
 
@@ -61,7 +62,7 @@ type scope struct {
 }
 
 func newState(p *Pages, sessionID string) *State {
-	return &State{pages: p, cards: &scope{Pages: p, ID: sessionID, Window: window}, root: &node{ID: "turns"},
+	return &State{pages: p, cards: &scope{Pages: p, ID: sessionID, Window: tokens.UsualWindow}, root: &node{ID: "turns"},
 		asks: &node{ID: "asks"}, tasks: &node{ID: "tasks"}, ids: map[uint64]bool{}, nodes: map[string]*node{},
 		queued: map[string]*node{}, lost: map[string]*Call{}, former: map[string]*Call{}, showings: showings{}, Status: event.Idle,
 		ledger: ledger{growing: map[string]bool{}}}

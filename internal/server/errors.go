@@ -74,6 +74,7 @@ var refusals = []struct {
 	{guard.ErrKey, refusal{400, "bad_key", "", ""}},
 	{guard.ErrStreams, refusal{503, "too_many_streams", "Too many event streams are open; close one or try again later.", "5"}},
 	{sse.ErrClosed, refusal{503, "closing", "The server is closing; try again in a moment.", "2"}},
+	{errSearching, refusal{503, "searching", "Other searches are still running; try again when they have ended.", "5"}},
 	{errCut, refusal{502, "replica_cut", "", ""}},
 	{os.ErrDeadlineExceeded, refusal{408, "too_slow", "The body did not arrive in time; send it again.", ""}},
 }

@@ -432,6 +432,8 @@ func (s *Server) passOn(p *passage, w http.ResponseWriter, r *http.Request) (fai
 		return &awayError{until: p.until}
 	}
 	ctx, cancel := context.WithCancelCause(context.WithValue(r.Context(), peerKey{}, p.peer.Number))
+	var attending sync.WaitGroup
+	defer attending.Wait()
 	defer cancel(nil)
 	p.cancel = cancel
 	f := s.forward
@@ -444,7 +446,7 @@ func (s *Server) passOn(p *passage, w http.ResponseWriter, r *http.Request) (fai
 			return err
 		}
 	}
-	go f.attend(ctx, p)
+	attending.Go(func() { f.attend(ctx, p) })
 	out := r.WithContext(ctx)
 	body := &sentBody{ReadCloser: r.Body}
 	if r.Body != nil && r.Body != http.NoBody {

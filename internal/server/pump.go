@@ -30,11 +30,11 @@ type pump struct {
 	ready  chan struct{} // closed when source was made, or could not be
 	source pumpSource    // read after begun; nil after a fault
 
-	readers int         // guarded by Set.mu
-	idle    *time.Timer // guarded by Set.mu; ends the pump when no reader comes
+	readers int         // guarded by topicPumps.mu
+	idle    *time.Timer // guarded by topicPumps.mu; ends the pump when no reader comes
 }
 
-// newPumps makes a Set. It starts nothing.
+// newPumps starts nothing.
 func newPumps(log *slog.Logger) *topicPumps {
 	return &topicPumps{log: log, byTopic: map[string]*pump{}}
 }

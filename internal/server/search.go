@@ -34,6 +34,9 @@ const (
 	searchFlush    = 20 * time.Millisecond // between two times that what was found is sent
 )
 
+// errSearching refuses a search that found no turn within its time.
+var errSearching = errors.New("searches are running")
+
 // searchFile is a file or an output with hits.
 type searchFile struct {
 	grep.File
@@ -68,12 +71,10 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), longestSearch)
 	defer cancel()
-	select {
-	case s.searching <- struct{}{}:
-		defer func() { <-s.searching }()
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := s.waitToSearch(ctx); err != nil {
+		return err
 	}
+	defer func() { <-s.searching }()
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	begun, flushed := time.Now(), time.Time{}
 	send := func(line searchLine) error {
@@ -102,6 +103,16 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 	done.Ms = time.Since(begun).Milliseconds()
 	_ = send(searchLine{Done: &done}) // a client that has gone needs no answer
 	return nil
+}
+
+// waitToSearch waits for its turn, which ends when s.searching is read from.
+func (s *Server) waitToSearch(ctx context.Context) error {
+	select {
+	case s.searching <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return errSearching
+	}
 }
 
 // dotted puts dots in place of what is covered.

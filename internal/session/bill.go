@@ -4,10 +4,8 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
+	"webchat/internal/tokens"
 )
-
-// usualWindow is how many tokens a model is assumed to hold where that is unknown.
-const usualWindow = 128_000
 
 // bytesPerToken is what an estimate takes for a token of text that was not counted.
 const bytesPerToken = 4
@@ -138,7 +136,7 @@ func (b *bill) charge(u event.Usage, scope event.UsageScope) event.Usage {
 	}
 	window := b.window
 	if window == 0 {
-		window = usualWindow
+		window = tokens.UsualWindow
 	}
 	u.KeptTokens = min(b.held.Shown, max(0, window-request))
 	u.OwnTokens = min(u.DefinitionTokens+b.held.Sent, u.InputTokens) // both are counted as one model counts, and charged as another may

@@ -25,6 +25,9 @@ import (
 	"github.com/tiktoken-go/tokenizer"
 )
 
+// UsualWindow is how many tokens a model is assumed to hold where that is unknown.
+const UsualWindow = 128_000
+
 const (
 	// ExactLimit is the longest text, in bytes, that is counted whole.
 	ExactLimit = 1 << 20
