@@ -13,7 +13,8 @@
 //
 // # Frames
 //
-// GET /sessions/{id}/stream?after=SEQ is a text/event-stream. Each frame is one
+// GET /sessions/{id}/stream?after=SEQ is a text/event-stream, and a part of
+// GET /api/stream?view=page&sessions=ID:SEQ, which a browser reads once for all windows. Each frame is one
 // data line of JSON; its id line is the sequence of the last logged event in it
 // and is left out before the first. EventSource sends it as Last-Event-ID; a
 // new EventSource passes it as ?after=. The page's own is data-seq of #turns.
@@ -27,7 +28,10 @@
 // says that the place could not be honoured: the ops rebuild everything.
 // Every op may be applied twice without harm. A frame whose data has a "type"
 // is an event of the plain stream, of which the page gets one:
-// {"type":"stream.closing","data":{"retryMs":1500}}: come back after that.
+// {"type":"stream.closing","data":{"retryMs":1500}}: come back after that. A frame
+// {"disk":{"changed":[…],"agent":[…],"gone":[…],"polled":[…]}} has the outputs whose files are no
+// longer as they were read; agent are those of changed that the session's agent wrote, and polled
+// those that the system cannot watch. What it does not name is as on disk.
 //
 //	a        does (t names an element by id; when it is missing, nothing happens)
 //	add      puts h into t, before the element whose id is b, else at the end. If the page

@@ -61,9 +61,9 @@ type seat struct {
 type seatKey struct{}
 
 // Streaming notes that the request has become an event stream, or waits until something happens. From
-// then on it counts among streams, which have their own bound, and not as a request. [ErrStreams] when
-// there are too many.
-func Streaming(r *http.Request) error {
+// then on it counts as so many streams, which have their own bound, and not as a request. [ErrStreams]
+// when there are too many. What counts already is not counted again.
+func Streaming(r *http.Request, streams int) error {
 	s, ok := r.Context().Value(seatKey{}).(*seat)
 	if !ok {
 		return nil
@@ -73,9 +73,19 @@ func Streaming(r *http.Request) error {
 	if s.streamed {
 		return nil
 	}
-	leave := s.streams.enter(s.v)
-	if leave == nil {
-		return ErrStreams
+	var places []func()
+	leave := func() {
+		for _, leave := range places {
+			leave()
+		}
+	}
+	for range streams {
+		place := s.streams.enter(s.v)
+		if place == nil {
+			leave()
+			return ErrStreams
+		}
+		places = append(places, place)
 	}
 	s.leave()
 	s.leave, s.streamed = leave, true

@@ -409,7 +409,7 @@ func TestThreat100StreamsEndWithTheSignIn(t *testing.T) {
 		open := func(class guard.Class, header ...string) (ended func() bool) {
 			done := make(chan struct{})
 			h := g.Handler(g.Class(class)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-				guard.Streaming(r)
+				guard.Streaming(r, 1)
 				time.Sleep(5 * time.Second)
 				r.Header.Set("Range", "") // as a handler may, while it is looked at
 				<-r.Context().Done()

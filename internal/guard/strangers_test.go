@@ -143,7 +143,7 @@ func TestThreat114EachHasAShare(t *testing.T) {
 	g := newGuard(t, guard.Config{MaxRequests: 8, MaxStreams: 8})
 	enter, leave := make(chan struct{}), make(chan struct{})
 	h := g.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/stream" && guard.Streaming(r) != nil {
+		if r.URL.Path == "/stream" && guard.Streaming(r, 1) != nil {
 			w.WriteHeader(http.StatusTeapot)
 			return
 		}
@@ -217,7 +217,7 @@ func TestStreamsTakeNoRequestsPlace(t *testing.T) {
 	enter, leave := make(chan struct{}), make(chan struct{})
 	h := g.Handler(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/stream" {
-			if err := guard.Streaming(r); err != nil {
+			if err := guard.Streaming(r, 1); err != nil {
 				t.Error(err)
 			}
 			enter <- struct{}{}

@@ -128,7 +128,7 @@ func interfaces(all []*packages.Package) map[string][]*types.Interface {
 		walk(p.Types)
 	}
 	// Package errors and net/http ask for these by interfaces without a name.
-	for _, name := range []string{"Unwrap", "Is", "As", "Timeout"} {
+	for _, name := range []string{"Unwrap", "SetWriteDeadline", "FlushError", "Is", "As", "Timeout"} {
 		byMethod[name] = append(byMethod[name], types.NewInterfaceType(nil, nil))
 	}
 	if e, ok := types.Universe.Lookup("error").Type().Underlying().(*types.Interface); ok {

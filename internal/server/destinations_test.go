@@ -31,7 +31,7 @@ func TestEveryRouteHasADestination(t *testing.T) {
 			POST /api/sessions/{id}/refused/{toolCallId}/outside, POST /api/sessions/{id}/answers/{requestId},
 			POST /api/sessions/{id}/opened, DELETE /api/sessions/{id}/opened/{openedId},
 			POST /api/sessions/{id}/attachments, GET /api/sessions/{id}/export, GET /api/sessions/{id}/places, GET /api/sessions/{id}/changes,
-			GET /api/sessions/{id}/disk, GET /api/sessions/{id}/outputs, GET /sessions/{id}, GET /sessions/{id}/replay, GET /sessions/{id}/stream,
+			GET /api/sessions/{id}/outputs, GET /sessions/{id}, GET /sessions/{id}/replay, GET /sessions/{id}/stream,
 			GET /api/sessions/{id}/tools/{toolCallId}, GET /sessions/{id}/desk/{output}, GET /sessions/{id}/review, GET /sessions/{id}/sandbox`,
 		ofOutput: `GET /api/outputs/{id}, GET /api/outputs/{id}/page, GET /api/outputs/{id}/media, GET /api/outputs/{id}/follow,
 			GET /api/outputs/{id}/json, GET /api/outputs/{id}/lines, GET /api/outputs/{id}/html, GET /api/outputs/{id}/views/{view},

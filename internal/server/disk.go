@@ -1,148 +1,133 @@
 package server
 
 import (
-	"net/http"
+	"context"
+	"encoding/json"
+	"slices"
 	"time"
 
-	"webchat/internal/guard"
+	"webchat/internal/files"
 	"webchat/internal/outputs"
-	"webchat/internal/session"
+	"webchat/internal/sse"
 )
 
-// How files that somebody looks at are followed.
+// How files that a session shows are followed.
 const (
-	mostFollowed = 100                    // files of one request
-	diskAnswer   = 20 * time.Second       // an answer comes after this, whatever happens
+	mostFollowed = 100                    // files of a session, those shown last
 	diskPoll     = 2 * time.Second        // between two looks at files, whatever the system reports
 	diskSettle   = 100 * time.Millisecond // from a report until the look; who writes may have begun only
 )
 
-// diskReply is which outputs are no longer as their files are.
-type diskReply struct {
-	Changed []outputs.ID `json:"changed"`
-	Agent   []outputs.ID `json:"agent"` // of these, changed last by an edit of the session's agent
-	Gone    []outputs.ID `json:"gone"`
-	Polled  []outputs.ID `json:"polled"` // looked at every 2 seconds, since they cannot be watched
-	Seen    string       `json:"seen"`   // stands for all of this, but for polled
+// diskNews is which outputs of a session are no longer as their files are. It is a frame of the
+// page's stream, and whole: what it does not name is as on disk.
+type diskNews struct {
+	Changed []outputs.ID `json:"changed,omitempty"`
+	Agent   []outputs.ID `json:"agent,omitempty"` // of these, changed last by an edit of the session's agent
+	Gone    []outputs.ID `json:"gone,omitempty"`
+	Polled  []outputs.ID `json:"polled,omitempty"` // looked at every 2 seconds, since they cannot be watched
 }
 
-// onDisk compares outputs with the files they were read from. What is not known has not changed. A
-// request that has seen the answer waits for another one; for as long, the files are watched.
-func (s *Server) onDisk(r *http.Request, one *session.Session, _ empty) (out diskReply, err error) {
-	q := r.URL.Query()
-	asked := q["output"]
-	if len(asked) > mostFollowed {
-		return out, invalid("invalid", "Ask for at most %d outputs at once.", mostFollowed)
+// frame is the news as the page's stream has it: between events, so it moves no place.
+func (n diskNews) frame() sse.Frame {
+	b, err := json.Marshal(struct {
+		Disk diskNews `json:"disk"`
+	}{n})
+	if err != nil {
+		panic(err) // lists of texts
 	}
-	files := make([]*outputs.Output, len(asked)) // nil: not known
-	var names []string
-	for i, id := range asked {
-		o, err := s.Outputs.Get(outputs.ID(id))
-		if err == nil && o.Meta().SessionID == string(one.ID()) && o.Meta().Disk != nil {
-			files[i], names = o, append(names, o.Meta().Disk.Name)
-		}
-	}
-	reports := s.watch.Follow(names)
-	defer reports.Close()
-	soon := time.NewTimer(diskPoll)
-	defer soon.Stop()
-	soon.Stop()
-	compare := func() (err error) {
-		var written bool
-		if out, written, err = s.compareWithDisk(r, one, files); written {
-			soon.Reset(diskSettle)
-		}
-		out.Polled = []outputs.ID{}
-		for _, o := range files {
-			if o != nil && reports.Blind(o.Meta().Disk.Name) {
-				out.Polled = append(out.Polled, o.ID())
-			}
-		}
-		return err
-	}
-	if err := compare(); err != nil || !q.Has("seen") || out.Seen != q.Get("seen") {
-		return out, err
-	}
-	if err := guard.Streaming(r); err != nil {
-		return out, err
-	}
-	end, tick := time.NewTimer(diskAnswer), time.NewTicker(diskPoll)
-	defer end.Stop()
+	return sse.Frame{Data: b}
+}
+
+// diskFollower compares what a session shows with the files it was read from, while anybody looks at
+// the session's page. No file is opened or read.
+type diskFollower struct {
+	watch *files.Watcher
+	list  func() []outputs.Listed // what the session showed, in the order of the calls
+	wrote func(name string, at time.Time) (wrote, writes bool)
+	stir  chan struct{} // has one when something was logged
+
+	shown   []outputs.Listed // from files
+	names   []string         // of the files that reports are of
+	reports *files.Follower
+}
+
+// run calls publish with the news whenever it is another one, until ctx ends.
+func (d *diskFollower) run(ctx context.Context, publish func(diskNews)) {
+	d.reports = d.watch.Follow(nil)
+	defer func() { d.reports.Close() }()
+	d.relist()
+	tick := time.NewTicker(diskPoll)
 	defer tick.Stop()
-	settled := time.NewTimer(diskSettle)
+	settled := time.NewTimer(0)
 	defer settled.Stop()
-	settled.Stop()
-	for waiting := false; ; {
+	last, waiting := diskNews{}.frame(), false
+	for {
 		select {
-		case <-r.Context().Done():
-			return out, r.Context().Err()
-		case <-s.forward.ended:
-			return out, nil
-		case <-end.C:
-			return out, nil
-		case <-reports.C:
-			if !waiting {
-				settled.Reset(diskSettle)
-			}
+		case <-ctx.Done():
+			return
+		case <-d.reports.C:
+		case <-d.stir:
+			d.relist()
+		case <-tick.C:
+			settled.Reset(0)
 			waiting = true
 			continue
-		case <-soon.C:
 		case <-settled.C:
 			waiting = false
-		case <-tick.C:
-		}
-		if err := compare(); err != nil || out.Seen != q.Get("seen") {
-			return out, err
-		}
-	}
-}
-
-// compareWithDisk looks at the file of each output once. What the agent writes now has not changed yet.
-func (s *Server) compareWithDisk(r *http.Request, one *session.Session, list []*outputs.Output) (out diskReply, written bool, err error) {
-	out = diskReply{Changed: []outputs.ID{}, Agent: []outputs.ID{}, Gone: []outputs.ID{}}
-	seen := make([]byte, len(list))
-	for i, o := range list {
-		seen[i] = '0'
-		if o == nil {
-			continue
-		}
-		disk := o.Meta().Disk
-		switch state, at := disk.Since(); state {
-		case outputs.Changed:
-			wrote, writes, err := s.wrote(r, one, disk.Name, at)
-			if err != nil {
-				return out, false, err
+			news, writes := d.look()
+			if f := news.frame(); string(f.Data) != string(last.Data) {
+				last = f
+				publish(news)
 			}
-			if writes {
-				written = true
+			if !writes {
 				continue
 			}
-			seen[i] = '1'
-			out.Changed = append(out.Changed, o.ID())
-			if wrote {
-				seen[i] = '2'
-				out.Agent = append(out.Agent, o.ID())
-			}
-		case outputs.Gone:
-			seen[i] = '3'
-			out.Gone = append(out.Gone, o.ID())
+		}
+		if !waiting {
+			waiting = true
+			settled.Reset(diskSettle)
 		}
 	}
-	out.Seen = string(seen)
-	return out, written, nil
 }
 
-// wrote reports whether a session's agent had an edit of a file at work when that was written, and
-// whether it still has.
-func (s *Server) wrote(r *http.Request, one *session.Session, name string, at time.Time) (wrote, writes bool, err error) {
-	if s.Pages == nil {
-		return false, false, nil
+// relist finds what there is to follow.
+func (d *diskFollower) relist() {
+	d.shown = slices.DeleteFunc(d.list(), func(o outputs.Listed) bool { return o.Meta.Disk == nil })
+	d.shown = d.shown[max(0, len(d.shown)-mostFollowed):]
+	var names []string
+	for _, o := range d.shown {
+		names = append(names, o.Meta.Disk.Name)
 	}
-	_, src, release, err := s.projected(r.Context(), one)
-	if err != nil {
-		return false, false, err
+	slices.Sort(names)
+	names = slices.Compact(names)
+	if !slices.Equal(names, d.names) || slices.ContainsFunc(names, d.reports.Blind) { // it may be watched now
+		old := d.reports
+		d.reports, d.names = d.watch.Follow(names), names // first: what was watched already goes on
+		old.Close()
 	}
-	defer release()
-	wrote, writes = src.projector.Wrote(name, at)
-	return wrote, writes, nil
+}
+
+// look compares each file once. What the agent writes at the moment has not changed yet; writes
+// reports whether there is such a file.
+func (d *diskFollower) look() (news diskNews, writes bool) {
+	for _, o := range d.shown {
+		if d.reports.Blind(o.Meta.Disk.Name) {
+			news.Polled = append(news.Polled, o.ID)
+		}
+		switch state, at := o.Meta.Disk.Since(); state {
+		case outputs.Changed:
+			wrote, writesNow := d.wrote(o.Meta.Disk.Name, at)
+			if writesNow {
+				writes = true
+				continue
+			}
+			news.Changed = append(news.Changed, o.ID)
+			if wrote {
+				news.Agent = append(news.Agent, o.ID)
+			}
+		case outputs.Gone:
+			news.Gone = append(news.Gone, o.ID)
+		}
+	}
+	return news, writes
 }

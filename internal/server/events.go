@@ -122,7 +122,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, name string, sub
 	topic := s.Hub.Topic(name)
 	ctx, _, release := s.pumps.Acquire(r.Context(), name, func() pumpSource { return &entrySource{subscribe(), topic} })
 	defer release()
-	if err := guard.Streaming(r); err != nil {
+	if err := guard.Streaming(r, 1); err != nil {
 		return err
 	}
 	return topic.Serve(w, r.WithContext(ctx), past)

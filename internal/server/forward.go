@@ -223,7 +223,7 @@ func (f *forwarder) streaming(p *passage, r *http.Request) error {
 		return errStopping
 	}
 	p.stream = true
-	return guard.Streaming(r)
+	return guard.Streaming(r, 1)
 }
 
 // cut ends what is passed on but for what must not be done twice, and lets nothing more through.

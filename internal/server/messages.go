@@ -63,7 +63,7 @@ func (s *Server) sendMessage(w http.ResponseWriter, r *http.Request, one *sessio
 	wait := r.URL.Query().Get("wait")
 	waits := wait == "true" || wait == "1"
 	if waits || acceptsStream(r) { // else it would be refused when the prompt is sent already
-		if err := guard.Streaming(r); err != nil {
+		if err := guard.Streaming(r, 1); err != nil {
 			return err
 		}
 	}

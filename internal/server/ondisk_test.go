@@ -2,21 +2,19 @@ package server_test
 
 import (
 	"encoding/json"
-	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 )
 
-// A request that knows the state of its files is answered when one changes, with those that cannot
-// be watched.
+// The stream of a page has which files that the session shows are no longer as they were read, and
+// which of them cannot be watched; a page that joins has it at once.
 func TestFilesAreFollowed(t *testing.T) {
 	h := newHouse(t)
 	h.file("a.txt", "one\n")
 	h.file("gone/b.txt", "one\n")
-	_, path := h.session(t)
+	id, path := h.session(t)
 	show := func(name string) string {
 		t.Helper()
 		var shown struct{ Output struct{ ID string } }
@@ -29,37 +27,42 @@ func TestFilesAreFollowed(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(h.workspace, "gone")); err != nil {
 		t.Fatal(err)
 	}
-	type answer struct {
-		Changed, Agent, Gone, Polled []string
-		Seen                         string
-	}
-	ask := func(seen string) (got answer) {
+	type news struct{ Changed, Agent, Gone, Polled []string }
+	last := map[*reader]string{}
+	next := func(r *reader) news {
 		t.Helper()
-		q := url.Values{"output": {a, b, "unknown"}}
-		if seen != "" {
-			q.Set("seen", seen)
+		for {
+			f, ok := r.next()
+			if !ok {
+				t.Fatal("the stream ended")
+			}
+			var got struct{ Disk *news }
+			if err := json.Unmarshal([]byte(f.data), &got); err != nil {
+				t.Fatal(err)
+			}
+			if got.Disk != nil && f.data != last[r] { // a reader that joins may get the same twice
+				last[r] = f.data
+				if f.id != "" {
+					t.Errorf("the news moves the place to %s", f.id)
+				}
+				return *got.Disk
+			}
 		}
-		res, body := h.do("GET", path+"/disk?"+q.Encode(), "")
-		if err := json.Unmarshal([]byte(body), &got); err != nil || res.StatusCode != 200 {
-			t.Fatalf("%d %s", res.StatusCode, body)
-		}
-		return got
 	}
-	want := func(got answer, changed, gone string) {
+	want := func(got news, changed, gone string) {
 		t.Helper()
 		if c, g := strings.Join(got.Changed, " "), strings.Join(got.Gone, " "); c != changed || g != gone || len(got.Agent) != 0 {
-			t.Errorf("answered %+v, want %q changed and %q gone", got, changed, gone)
+			t.Errorf("it says %+v, want %q changed and %q gone", got, changed, gone)
 		}
 	}
-	first := ask("")
+	r := h.open(t, "GET", "/sessions/"+id+"/stream?after=0", "")
+	first := next(r)
 	want(first, "", b)
 	if len(first.Polled) != 1 || first.Polled[0] != b {
 		t.Errorf("%v cannot be watched, want %s: its folder is not there", first.Polled, b)
 	}
-	if again := ask("another"); again.Seen != first.Seen {
-		t.Errorf("what was not seen is answered %+v, want %+v", again, first)
-	}
-	changes := []struct {
+	want(next(h.open(t, "GET", "/api/stream?view=page&sessions="+id, "")), "", b)
+	for _, c := range []struct {
 		do            func() error
 		changed, gone string
 	}{
@@ -69,28 +72,10 @@ func TestFilesAreFollowed(t *testing.T) {
 		}, a, b},
 		{func() error { return os.Remove(filepath.Join(h.workspace, "a.txt")) }, "", a + " " + b},
 		{func() error { h.file("gone/b.txt", "somebody's\n"); return nil }, b, a}, // in a folder that was not there to be watched
-	}
-	seen := first.Seen
-	for _, c := range changes {
-		waiting := make(chan answer)
-		go func() {
-			req := h.request("GET", path+"/disk?"+url.Values{"output": {a, b, "unknown"}, "seen": {seen}}.Encode(), "")
-			var got answer
-			if res, err := http.DefaultClient.Do(req); err != nil {
-				t.Error(err)
-			} else {
-				defer res.Body.Close()
-				if err := json.NewDecoder(res.Body).Decode(&got); err != nil {
-					t.Error(err)
-				}
-			}
-			waiting <- got
-		}()
+	} {
 		if err := c.do(); err != nil {
 			t.Fatal(err)
 		}
-		got := <-waiting
-		want(got, c.changed, c.gone)
-		seen = got.Seen
+		want(next(r), c.changed, c.gone)
 	}
 }

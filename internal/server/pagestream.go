@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"context"
 	"net/http"
+	"slices"
+	"sync"
 
+	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/guard"
+	"webchat/internal/outputs"
 	"webchat/internal/page"
 	"webchat/internal/session"
 	"webchat/internal/sse"
@@ -19,6 +23,10 @@ type pageSource struct {
 	topic *sse.Topic
 	ready chan struct{} // closed when the projector holds all that was before
 	err   error         // why it does not; read after ready
+	disk  diskFollower
+
+	mu   sync.Mutex // guards what follows, and the order in which it is published
+	news *sse.Frame // of the disk; nil: none was looked at yet
 }
 
 func (p *pageSource) Run(ctx context.Context) {
@@ -26,6 +34,11 @@ func (p *pageSource) Run(ctx context.Context) {
 	from, err := p.catchUp(ctx)
 	p.err = err
 	close(p.ready)
+	var disk sync.WaitGroup
+	ctx, end := context.WithCancel(ctx)
+	defer disk.Wait()
+	defer end()
+	disk.Go(func() { p.disk.run(ctx, p.publishNews) })
 	for err == nil {
 		entries, next := p.live.Next(ctx)
 		if next != nil {
@@ -37,7 +50,28 @@ func (p *pageSource) Run(ctx context.Context) {
 		if f, ok := p.projector.Feed(entries...); ok {
 			p.topic.Publish(sse.Frame{ID: f.Seq, Pos: f.Pos, Data: f.Data()})
 		}
+		if slices.ContainsFunc(entries, func(e event.Entry) bool { return !e.Event.Ephemeral }) {
+			select {
+			case p.disk.stir <- struct{}{}:
+			default:
+			}
+		}
 	}
+}
+
+func (p *pageSource) publishNews(n diskNews) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f := n.frame()
+	p.news = &f
+	p.topic.Publish(f)
+}
+
+// lastNews is what a page that joins has to know of the disk.
+func (p *pageSource) lastNews() *sse.Frame {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.news
 }
 
 // projected gives the one projector of a session that is looked at. It has all
@@ -49,8 +83,10 @@ func (s *Server) projected(ctx context.Context, one *session.Session) (_ context
 		begun := false
 		pumped, x, release := s.pumps.Acquire(ctx, name, func() pumpSource {
 			begun = true
-			return &pageSource{past: past{s.Outputs, one, s.Pages.pages.Projector(string(one.ID()))}, live: one.Subscribe(),
-				topic: s.Hub.Topic(name), ready: make(chan struct{})}
+			p := s.Pages.pages.Projector(string(one.ID()))
+			return &pageSource{past: past{s.Outputs, one, p}, live: one.Subscribe(), topic: s.Hub.Topic(name), ready: make(chan struct{}),
+				disk: diskFollower{watch: &s.watch, wrote: p.Wrote, stir: make(chan struct{}, 1),
+					list: func() []outputs.Listed { return s.Outputs.Session(string(one.ID())) }}}
 		})
 		src = x.(*pageSource)
 		err := src.await(pumped, logged)
@@ -88,12 +124,16 @@ func (s *Server) pageStream(w http.ResponseWriter, r *http.Request, one *session
 		return err
 	}
 	defer release()
-	if err := guard.Streaming(r); err != nil {
+	if err := guard.Streaming(r, 1); err != nil {
 		return err
 	}
 	return src.topic.Serve(w, r.WithContext(ctx), func(_ context.Context, send func(sse.Frame) error) (int64, error) {
 		f, pos := src.projector.Join(after)
-		return pos, send(sse.Frame{ID: f.Seq, Data: f.Data()})
+		err := send(sse.Frame{ID: f.Seq, Data: f.Data()})
+		if news := src.lastNews(); news != nil && err == nil {
+			err = send(*news)
+		}
+		return pos, err
 	})
 }
 

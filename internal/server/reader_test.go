@@ -14,6 +14,7 @@ import (
 
 type frame struct {
 	id   string // empty: no id line
+	of   string // the event line: whose part it is
 	data string
 	kind string // of the event in data
 }
@@ -64,6 +65,8 @@ func (r *reader) next() (frame, bool) {
 		switch name {
 		case "id":
 			f.id = value
+		case "event":
+			f.of = value
 		case "data":
 			f.data += value
 		case "":

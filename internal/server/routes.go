@@ -18,7 +18,7 @@ func (s *Server) routes() []route {
 		to(get, "/api/sign-in", guard.Read, 200, s.challenge, "", "What a browser signs to prove itself after a restart"),
 		{post, "/api/sign-in", guard.Public, s.signIn, 200, signInRequest{}, signInReply{}, "", "Spend a sign-in link (token, and a public P-256 key): a cookie that reads, a secret that writes. With a signature of \"webchat sign-in \" and the challenge: another secret"},
 		{post, "/api/sign-out", guard.Write, s.signOut, 200, nil, empty{}, "", "Revoke this browser's sign-in"},
-		{get, "/api/stream", guard.Read, s.changes, 200, nil, streamBody("session.changed of every session, as it happens; session.error when the log cannot be written, and when it can again"), "", "What changes in the list of sessions"},
+		{get, "/api/stream", guard.Read, s.together, 200, nil, streamBody("session.changed of every session, as it happens; session.error when the log cannot be written, and when it can again"), "sessions view", "What changes in the list of sessions. With sessions, up to 100 ids with commas between, each with :N to go on after event N, also their events; an event line names the session, and Last-Event-ID resumes all. With view=page, what changes on their pages. stream.closing with an event line ends that session's part only: retryMs says when to come back, and 0 that there is no such session"},
 
 		to(get, "/api/backends", guard.Read, 200, s.backends, "", "Kinds of agents"),
 		to(get, "/api/system", guard.Read, 200, s.system, "", "The version, and whether what agents run is confined: if not, why, and what helps"),
@@ -81,7 +81,6 @@ func (s *Server) routes() []route {
 		{get, one + "/export", guard.Read, s.in(s.export), 200, nil, bytesBody("the session as a file"), "format left", "A session as Markdown (md), its events as JSON lines (jsonl), or one HTML page that needs nothing else (html). With left=0, Markdown leaves out what the agent was made to forget"},
 		of(s, get, one+"/places", guard.Read, 200, s.namedPlaces, "name", "Which of these names lead to a file of the workspace; name may be given 100 times"),
 		{get, one + "/changes", guard.Read, s.in(s.sessionChanges), 200, nil, files.ChangeList{}, "format", "What the session changed in the files of its workspace, since the commit at which it began or as far as it has copies of them; with format=diff, as one unified diff in plain text, which git applies"},
-		of(s, get, one+"/disk", guard.Read, 200, s.onDisk, "output seen", "Which of these outputs show files that have changed on disk since, or are gone; output may be given 100 times. With seen, what the last answer had there, the answer comes when it is another one, at the latest after 20 seconds. No file is read"),
 		of(s, get, one+"/outputs", guard.Read, 200, s.listOutputs, "", "What was shown, in the order of the calls. Of what is no longer there, gone says why: expired, evicted (to make room), restart (of webchat) or deleted"),
 
 		{get, "/api/outputs/{id}/page", guard.Frame, s.ofOutput(s.outputPage), 200, nil, htmlPage("HTML that a file, or a cell of a notebook, holds"), "cell output", "HTML that was shown, as a page for a frame: of an HTML file, or what a cell of a notebook wrote. It runs no script and loads nothing"},

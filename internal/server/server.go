@@ -97,7 +97,8 @@ type Server struct {
 	handler http.Handler
 	views   *views.Views
 	outputs *outputs.Handler
-	openAPI func() ([]byte, error) // made when it is asked for first
+	openAPI func() ([]byte, error)  // made when it is asked for first
+	parts   map[string]http.Handler // of [Server.together], by pattern
 
 	pumps     *topicPumps
 	films     films
@@ -115,12 +116,12 @@ func New(c Config) (*Server, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
 	}
-	s := &Server{Config: c, started: time.Now(), pumps: newPumps(c.Logger), searching: make(chan struct{}, searches), forward: newForwarder(c)}
+	s := &Server{Config: c, started: time.Now(), pumps: newPumps(c.Logger), searching: make(chan struct{}, searches), parts: map[string]http.Handler{}, forward: newForwarder(c)}
 	s.views = views.New(c.Outputs, &places{c.Sessions})
 	if c.Pages != nil {
 		s.views, c.Pages.places.sessions = c.Pages.views, c.Sessions
 	}
-	s.outputs = outputs.NewHandler(c.Outputs, s.views, guard.Streaming, c.Logger)
+	s.outputs = outputs.NewHandler(c.Outputs, s.views, oneStream, c.Logger)
 	routes := s.routes()
 	s.openAPI = sync.OnceValues(func() ([]byte, error) { return describe(routes, c.Version) })
 	router, err := s.router(routes)
@@ -148,6 +149,9 @@ func (s *Server) router(routes []route) (*chi.Mux, error) {
 			return nil, fmt.Errorf("server: the route %s %s has no class", r.method, r.pattern)
 		}
 		h := s.forwarded(r, s.adapt(r))
+		if r.method == http.MethodGet && (r.pattern == partRoutes[""] || r.pattern == partRoutes["page"]) {
+			s.parts[r.pattern] = h
+		}
 		if r.class != guard.Output || s.Guard.Shared() { // else the id is all that counts
 			h = asVisitor(h)
 		}

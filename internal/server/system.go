@@ -47,7 +47,7 @@ func (s *Server) metrics(w http.ResponseWriter, r *http.Request) error {
 
 // mcp answers by a stream more often than not.
 func (s *Server) mcp(w http.ResponseWriter, r *http.Request) error {
-	if err := guard.Streaming(r); err != nil {
+	if err := guard.Streaming(r, 1); err != nil {
 		return err
 	}
 	s.MCP.ServeHTTP(w, r)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -38,6 +39,30 @@ type house struct {
 	guard   *guard.Guard
 	backend *liar
 	disk    *fillable
+
+	mu    sync.Mutex // guards what follows
+	conns map[net.Conn]http.ConnState
+}
+
+func (h *house) note(c net.Conn, state http.ConnState) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.conns == nil {
+		h.conns = map[net.Conn]http.ConnState{}
+	}
+	h.conns[c] = state
+}
+
+// atWork is how many connections have a request that is not answered to its end.
+func (h *house) atWork() (n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, state := range h.conns {
+		if state == http.StateActive {
+			n++
+		}
+	}
+	return n
 }
 
 // newHouse makes one. change changes what sessions and server work with.
@@ -94,7 +119,9 @@ func newHouse(t testing.TB, change ...func(*sessions.Config, *server.Config)) *h
 	shows.Sessions = manager
 	srv, err := server.New(shows)
 	must(err)
-	web := httptest.NewServer(srv.Handler())
+	web := httptest.NewUnstartedServer(srv.Handler())
+	web.Config.ConnState = h.note
+	web.Start()
 	h.site.url = strings.Replace(web.URL, "127.0.0.1", "localhost", 1)
 	h.site.link = h.guard.Link(h.site.url)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -46,7 +46,7 @@ export async function connect() {
   setInterval(count, 1000)
 }
 
-/** Without a shared worker each tab has streams of its own, so a hidden one gives them back: six are all there are. */
+/** Without a shared worker each tab has a stream of its own, so a hidden one gives it back: six are all there are. */
 async function inPage() {
   const { Hub } = await import('./hub.js')
   const hub = new Hub()
@@ -76,6 +76,7 @@ function receive(m) {
 }
 
 function take(frame) {
+  if (frame.disk) document.dispatchEvent(new CustomEvent('webchat:disk', { detail: frame.disk }))
   if (!frame.ops) return
   const missed = frame.join ? Math.max(0, frame.seq - frame.from) : 0
   push(frame.ops, () => {

@@ -1,29 +1,21 @@
-// Files on the Desk follow the disk: while this page is seen, one question waits at the server for what
-// becomes of those that are open, which it answers without reading them. What somebody else changed is
-// read when the reader asks to see it; what this session's agent changed, at once.
+// Files on the Desk follow the disk: the session's stream has which of those that it shows are no longer
+// as they were read. What somebody else changed is read when the reader asks to see it; what this
+// session's agent changed, at once, in a page that is seen.
 
 import { announce } from './announce.js'
-import { getJSON, path, session } from './api.js'
 import { display } from './display.js'
 import { expect } from './inplace.js'
 import { paneOf, refresh, reread } from './pane.js'
 import { beside, front, open, tabOf } from './tabs.js'
 import { failed } from './toast.js'
 
-const pause = 2000 // milliseconds after a question that failed
 const often = 500 // milliseconds between two times that a file is drawn anew
 const rest = 10 // and as many times what drawing it took: a large file takes no more than a share of a processor
-const most = 100 // files that are compared at once
-let off = false // the server does not answer
-let over = new AbortController() // of the question that waits
-let stir = () => {} // ends a pause
-let last = { of: '', seen: '' } // the outputs asked about last, and what stands for the answer
+let news = {} // what the stream said last: ids of outputs
+let busy = false // it is taken in at the moment
+let stale = false // and has changed since
 
 const follows = (tab) => tab.state === 'done' && tab.kind !== 'terminal' && !tab.look && !tab.call && !tab.secret
-
-const followed = () => (session() && !document.hidden && !off ? open().filter(follows).slice(-most) : [])
-
-const query = (tabs) => tabs.map((tab) => `output=${encodeURIComponent(tab.out)}`).join('&')
 
 /** Says in the foot of a pane what became of its file. */
 function paint(pane) {
@@ -36,24 +28,22 @@ function paint(pane) {
   }
 }
 
-async function compare(tabs) {
-  const of = query(tabs)
-  const asked = new Map(tabs.map((tab) => [tab, tab.out]))
-  const seen = last.of === of ? `&seen=${last.seen}` : ''
-  const reply = await getJSON(path(`/disk?${of}${seen}`), { signal: over.signal })
-  last = { of, seen: reply.seen }
+/** Takes in what is known of the disk, for the files that are open. */
+async function compare() {
+  const { changed = [], agent = [], gone = [], polled = [] } = news
   let moved = false
-  for (const [tab, out] of asked) {
-    if (tab.out !== out) continue
-    tab.polled = reply.polled.includes(out)
-    const now = reply.agent.includes(out) ? '' : reply.changed.includes(out) ? 'changed' : reply.gone.includes(out) ? 'gone' : ''
+  for (const tab of open().filter(follows)) {
+    const { out } = tab
+    tab.polled = polled.includes(out)
+    const draws = agent.includes(out) && tab.undrawn !== out
+    const now = draws ? '' : changed.includes(out) ? 'changed' : gone.includes(out) ? 'gone' : ''
     if ((tab.disk ?? '') !== now) {
       tab.disk = now
       moved = true
       if (now) announce(`${tab.base} ${now === 'gone' ? 'is no longer on disk' : 'changed on disk'}`)
     }
     paint(paneOf(tab.key))
-    if (reply.agent.includes(out)) await change(tab)
+    if (draws) await change(tab)
   }
   if (moved) document.dispatchEvent(new Event('webchat:tabs'))
 }
@@ -70,6 +60,7 @@ async function change(tab) {
   const begun = Date.now()
   if (await readAgain(tab, pane)) {
     tab.disk = 'changed' // it may hold secrets, or cannot be read: the reader decides
+    tab.undrawn = before
     return paint(pane)
   }
   announce(`${tab.base} changed by the agent`)
@@ -96,31 +87,19 @@ async function readAgain(tab, pane) {
   }
 }
 
+/** Takes in the latest news once what is under way is done. */
 async function follow() {
-  for (;;) {
-    const tabs = followed()
-    let wait = tabs.length ? 0 : Infinity
-    try {
-      if (tabs.length) await compare(tabs)
-    } catch (err) {
-      if ([401, 403, 404].includes(err.status)) return // the session is gone, or the reader signed out
-      if (err.name !== 'AbortError') wait = pause
+  stale = true
+  if (busy || document.hidden) return
+  busy = true
+  try {
+    while (stale && !document.hidden) {
+      stale = false
+      await compare()
     }
-    if (!wait) continue
-    await new Promise((done) => {
-      stir = done
-      if (wait < Infinity) setTimeout(done, wait)
-    })
+  } catch { /* the next news draws it */ } finally {
+    busy = false
   }
-}
-
-/** Asks anew if other files are to be followed than the question that waits is about. */
-function ask() {
-  const tabs = followed()
-  if (query(tabs) === last.of && tabs.length) return
-  over.abort()
-  over = new AbortController()
-  stir()
 }
 
 /** Shows a file as it is now, at the place one reads. One that may hold secrets is asked about first. */
@@ -134,18 +113,14 @@ async function see(pane) {
 }
 
 export function following() {
-  document.addEventListener('webchat:state', (e) => {
-    off = e.detail.state === 'off'
-    ask()
+  document.addEventListener('webchat:disk', (e) => {
+    news = e.detail
+    follow()
   })
-  document.addEventListener('visibilitychange', ask)
-  document.addEventListener('webchat:pane', (e) => {
-    paint(e.target)
-    ask()
-  })
+  document.addEventListener('visibilitychange', () => stale && follow())
+  document.addEventListener('webchat:pane', () => follow())
   document.addEventListener('click', (e) => {
     const button = e.target.closest?.('.pane [data-act=see-disk]')
     if (button) see(button.closest('[data-pane]')).catch(failed)
   })
-  follow()
 }

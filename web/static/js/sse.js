@@ -12,7 +12,7 @@ export class StreamRefused extends Error {
 }
 
 /**
- * Opens url, a path of the server's, and calls onData for each event's data until the stream ends.
+ * Opens url, a path of the server's, and calls onData(data, name) for each event until the stream ends.
  * Silence of more than quiet milliseconds counts as its end: the server sends a
  * comment at least every 15 seconds. onData returning true ends it, too.
  */
@@ -32,8 +32,8 @@ export async function read(url, { quiet = 40_000, signal, onOpen, onData }) {
       if (done) return
       clearTimeout(watch)
       watch = setTimeout(end, quiet)
-      for (const data of lines(value)) {
-        if (onData(data)) return
+      for (const { data, name } of lines(value)) {
+        if (onData(data, name)) return
       }
     }
   } finally {
@@ -43,20 +43,24 @@ export async function read(url, { quiet = 40_000, signal, onOpen, onData }) {
   }
 }
 
-/** Text in pieces to events: the data of each, lines joined by newlines. */
+/** Text in pieces to events: the data of each, lines joined by newlines, and its name. */
 function splitter() {
   let rest = ''
   let data = []
+  let name = ''
   return function * (text) {
     rest += text
     let from = 0
     for (let at; (at = rest.indexOf('\n', from)) >= 0; from = at + 1) {
       const line = rest.slice(from, at).replace(/\r$/, '')
       if (line === '') {
-        if (data.length) yield data.join('\n')
+        if (data.length) yield { data: data.join('\n'), name }
         data = []
+        name = ''
       } else if (line.startsWith('data:')) {
         data.push(line.slice(line[5] === ' ' ? 6 : 5))
+      } else if (line.startsWith('event: ')) {
+        name = line.slice(7)
       }
     }
     rest = rest.slice(from)
