@@ -123,16 +123,24 @@ func (c *Conversation) Turn() *Turn {
 func (t *Turn) End(err error) {
 	t.c.mu.Lock()
 	defer t.c.mu.Unlock()
-	select {
-	case <-t.Done:
+	if t.Ended() {
 		return
-	default:
 	}
 	if t.c.turn == t {
 		t.c.turn = nil
 	}
 	t.err = err
 	close(t.Done)
+}
+
+// Ended reports whether t has ended.
+func (t *Turn) Ended() bool {
+	select {
+	case <-t.Done:
+		return true
+	default:
+		return false
+	}
 }
 
 // Cancel has t stop, for why.

@@ -18,12 +18,12 @@ func (c *conn) within(use func(*turn) bool) (t *turn, done func()) {
 	for {
 		var undecided chan struct{}
 		c.Do(func() {
-			if t = c.loop.turn; t != nil && t.pending != nil {
+			if t = c.turns.now; t != nil && t.pending != nil {
 				undecided = t.pending
 				return
 			}
 			found := false
-			for _, h := range c.loop.helpers {
+			for _, h := range c.helpers.turns() {
 				if found = use(h); found || t == nil {
 					t = h
 				}
@@ -60,11 +60,11 @@ func (c *conn) Request(ctx context.Context, method string, params json.RawMessag
 	c.Contained(func() {
 		switch method {
 		case "hooks.invoke":
-			answer, err = answered(params, func(h hookRequest) (hookAnswer, error) { return hookAnswer{c.hook(h)}, nil })
+			answer, err = answered(params, func(h hookRequest) (hookAnswer, error) { return hookAnswer{c.hooks.ask(h)}, nil })
 		case "exitPlanMode.request":
-			answer, err = answered(params, func(p planRequest) (planAnswer, error) { return c.approve(ctx, p) })
+			answer, err = answered(params, func(p planRequest) (planAnswer, error) { return c.dialog.approve(ctx, p) })
 		case "userInput.request":
-			answer, err = answered(params, func(q userQuestion) (userAnswer, error) { return c.answer(ctx, q) })
+			answer, err = answered(params, func(q userQuestion) (userAnswer, error) { return c.dialog.answer(ctx, q) })
 		default:
 			err = &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "no method " + method}
 		}
@@ -81,9 +81,17 @@ func answered[Q, A any](params json.RawMessage, answer func(Q) (A, error)) (any,
 	return answer(q)
 }
 
+// dialog asks the user for the agent. Its methods may be called concurrently.
+type dialog struct {
+	host   agent.Host
+	within func(use func(*turn) bool) (t *turn, done func()) // see conn.within
+	turns  *turns
+	lone   bool // the agent may go on without asking
+}
+
 // answer puts the agent's question to the user.
-func (c *conn) answer(ctx context.Context, q userQuestion) (userAnswer, error) {
-	a, err := c.consult(ctx, "ask_user", agent.Question{Question: q.Question, Choices: q.Choices, AllowFreeform: q.AllowFreeform})
+func (d *dialog) answer(ctx context.Context, q userQuestion) (userAnswer, error) {
+	a, err := d.consult(ctx, "ask_user", agent.Question{Question: q.Question, Choices: q.Choices, AllowFreeform: q.AllowFreeform})
 	if !a.Answered {
 		return userAnswer{Answer: "(The user did not answer.)", WasFreeform: true}, err
 	}
@@ -91,10 +99,10 @@ func (c *conn) answer(ctx context.Context, q userQuestion) (userAnswer, error) {
 }
 
 // consult asks the user for the running call of a tool; ctx ends with the process.
-func (c *conn) consult(ctx context.Context, tool string, question agent.Question) (a agent.Answer, err error) {
-	t, done := c.within(func(t *turn) bool {
+func (d *dialog) consult(ctx context.Context, tool string, question agent.Question) (a agent.Answer, err error) {
+	t, done := d.within(func(t *turn) bool {
 		for _, x := range t.calls.All() {
-			if x.Tool == tool && x.open() && t == c.loop.turn { // helpers do not ask
+			if x.Tool == tool && x.open() && t == d.turns.now { // helpers do not ask
 				question.ToolCallID = x.ID
 			}
 		}
@@ -107,7 +115,7 @@ func (c *conn) consult(ctx context.Context, tool string, question agent.Question
 	asking, cancel := context.WithCancel(t.Ctx)
 	defer cancel()
 	defer context.AfterFunc(ctx, cancel)()
-	if a, err = c.Host.AskUser(asking, question); err != nil {
+	if a, err = d.host.AskUser(asking, question); err != nil {
 		return a, &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "the question was withdrawn"}
 	}
 	return a, nil
@@ -125,16 +133,16 @@ const maxPlan = 60_000
 
 // approve shows the user a plan before the agent carries it out. An answer of theirs is what they
 // want to have changed.
-func (c *conn) approve(ctx context.Context, p planRequest) (planAnswer, error) {
+func (d *dialog) approve(ctx context.Context, p planRequest) (planAnswer, error) {
 	q := agent.Question{Question: "Carry out this plan? Or write what should change in it.", Choices: []string{carryOut}, AllowFreeform: true,
 		Detail: wording.Cut(cmp.Or(p.PlanContent, p.Summary, "The agent wrote no plan."), maxPlan)}
 	actions := map[string]string{carryOut: interactive, onlyEnd: "exit_only"}
-	if c.Options.Unasked && slices.Contains(p.Actions, autopilot) {
+	if d.lone && slices.Contains(p.Actions, autopilot) {
 		q.Choices = append(q.Choices, carryOutAlone)
 		actions[carryOutAlone] = autopilot
 	}
 	q.Choices = append(q.Choices, onlyEnd)
-	a, err := c.consult(ctx, "exit_plan_mode", q)
+	a, err := d.consult(ctx, "exit_plan_mode", q)
 	switch action, chosen := actions[a.Text]; {
 	case err != nil:
 		return planAnswer{}, err

@@ -44,7 +44,19 @@ type wish struct {
 // maxWish is how many bytes of a wish are kept.
 const maxWish = 4 << 10
 
-func (c *conn) onCallDelta(t *turn, _ cli.Event, d struct{ ToolCallID, ToolName, InputDelta string }) {
+// calls are the tool calls of a conversation. They belong to the loop.
+type calls struct {
+	c       *convo.Conversation
+	reply   func(ctx context.Context, method, requestID string, result any)
+	tools   *toolbox
+	helpers *helpers
+	began   []func(t *turn, x *execution, theirs string) // what looks at each call of the CLI's own or of ours that begins
+	ended   func(x *execution, text string)              // gets one of the CLI's own, with its result
+}
+
+type callDelta struct{ ToolCallID, ToolName, InputDelta string }
+
+func (s *calls) wished(t *turn, d callDelta) {
 	w := t.wished[d.ToolCallID]
 	w.name = cmp.Or(d.ToolName, w.name)
 	if len(w.arguments) < maxWish {
@@ -89,13 +101,13 @@ type toolCall struct {
 	Arguments                       json.RawMessage
 }
 
-func (c *conn) onToolStart(t *turn, e cli.Event, d toolCall) {
+func (s *calls) begins(t *turn, e cli.Event, d toolCall) {
 	if d.ToolCallID != "" && d.ToolName != "" {
-		c.startTool(t, e, d.ToolCallID, d.ToolName, d.Arguments)
+		s.start(t, e, d.ToolCallID, d.ToolName, d.Arguments)
 	}
 }
 
-func (c *conn) startTool(t *turn, e cli.Event, id, name string, arguments json.RawMessage) *execution {
+func (s *calls) start(t *turn, e cli.Event, id, name string, arguments json.RawMessage) *execution {
 	x := t.calls.Get(id)
 	if x == nil || x.called || x.Done {
 		x = t.newCall(id)
@@ -104,25 +116,26 @@ func (c *conn) startTool(t *turn, e cli.Event, id, name string, arguments json.R
 		return x
 	}
 	delete(t.wished, id)
-	x.Tool, x.Parent, x.at = name, c.helper(e), time.Now()
+	x.Tool, x.Parent, x.at = name, s.helpers.call(e), time.Now()
 	x.Args, _ = asObject(arguments)
 	t.Begin(&x.Call)
-	c.startRewritten(x)
-	c.beginCommand(x, id)
-	c.b.locked.begin(c, x)
-	c.settleHeld(t, nil)
+	for _, look := range s.began {
+		look(t, x, id)
+	}
 	return x
 }
 
-func (c *conn) onToolProgress(t *turn, _ cli.Event, d struct{ ToolCallID, ProgressMessage string }) {
+type toolProgress struct{ ToolCallID, ProgressMessage, PartialOutput string }
+
+func (s *calls) progress(t *turn, d toolProgress) {
 	if x := t.running(d.ToolCallID); x != nil {
-		c.Report(event.ToolExecutionProgress{ToolCallID: x.ID, ProgressMessage: wording.Cut(d.ProgressMessage, 400), ElapsedMs: time.Since(x.at).Milliseconds()})
+		s.c.Report(event.ToolExecutionProgress{ToolCallID: x.ID, ProgressMessage: wording.Cut(d.ProgressMessage, 400), ElapsedMs: time.Since(x.at).Milliseconds()})
 	}
 }
 
-// onToolPartial makes an increment of the CLI's partial output, which is all of it so far. One more
+// printed makes an increment of the CLI's partial output, which is all of it so far. One more
 // may come behind the end.
-func (c *conn) onToolPartial(t *turn, _ cli.Event, d struct{ ToolCallID, PartialOutput string }) {
+func (s *calls) printed(t *turn, d toolProgress) {
 	x := t.running(d.ToolCallID)
 	if x == nil {
 		return
@@ -133,7 +146,7 @@ func (c *conn) onToolPartial(t *turn, _ cli.Event, d struct{ ToolCallID, Partial
 	}
 	x.output = d.PartialOutput
 	if more != "" {
-		c.Report(event.ToolExecutionPartialResult{ToolCallID: x.ID, PartialOutput: more})
+		s.c.Report(event.ToolExecutionPartialResult{ToolCallID: x.ID, PartialOutput: more})
 	}
 }
 
@@ -146,21 +159,20 @@ type toolEnd struct {
 	ToolTelemetry  map[string]json.RawMessage
 }
 
-// onToolComplete also opens a call that the CLI refuses before it starts it: one whose arguments
-// are null, a list or a number (1.0.102).
-func (c *conn) onToolComplete(t *turn, e cli.Event, d toolEnd) {
+// ends also opens a call that the CLI refuses before it starts it: one whose arguments are null, a
+// list or a number (1.0.102).
+func (s *calls) ends(t *turn, e cli.Event, d toolEnd) {
 	if w, wished := t.wished[d.ToolCallID]; wished {
 		if !json.Valid(w.arguments) {
 			w.arguments, _ = json.Marshal(string(w.arguments)) // a text always can be
 		}
-		c.startTool(t, e, d.ToolCallID, w.name, w.arguments)
+		s.start(t, e, d.ToolCallID, w.name, w.arguments)
 	}
 	x := t.running(d.ToolCallID)
 	if x == nil {
 		return
 	}
-	c.b.locked.end(x)
-	done := event.ToolExecutionComplete{Success: d.Success}
+	done, text := event.ToolExecutionComplete{Success: d.Success}, ""
 	if code := d.ShellExecution.ExitCode; code != nil {
 		if d.ToolTelemetry == nil {
 			d.ToolTelemetry = map[string]json.RawMessage{}
@@ -170,14 +182,14 @@ func (c *conn) onToolComplete(t *turn, e cli.Event, d toolEnd) {
 	if len(d.ToolTelemetry) > 0 {
 		done.ToolTelemetry, _ = json.Marshal(d.ToolTelemetry) // the session keeps its numbers
 	}
-	if !d.Success {
+	if d.Success {
+		done.Result = readableResult(d.Result)
+		text = done.Result.Content
+	} else {
 		done.Error = &event.ToolError{Message: cmp.Or(d.Error.Message, "The tool failed."), Code: errorCode(d.Error.Code), Kind: event.KindOfCode(d.Error.Code)}
-		t.Complete(&x.Call, done)
-		return
 	}
-	done.Result = readableResult(d.Result)
 	t.Complete(&x.Call, done)
-	c.endCommand(x.ID, done.Result.Content)
+	s.ended(x, text)
 }
 
 // shellEnd is how the CLI's shell ends what it returns; the exit code is elsewhere, too.
@@ -200,22 +212,21 @@ func errorCode(theirs string) string {
 	return "failure"
 }
 
-// onToolRequested has the session run one of its tools. Calls run beside each other.
-func (c *conn) onToolRequested(t *turn, e cli.Event, d toolCall) {
-	if d.RequestID == "" || d.ToolCallID == "" || t.aborted || t.requests[d.RequestID] {
+// requested has the session run one of its tools. Calls run beside each other.
+func (s *calls) requested(t *turn, e cli.Event, d toolCall) {
+	if d.ToolCallID == "" || !t.asks(d.RequestID) {
 		return
 	}
-	t.requests[d.RequestID] = true
-	x := c.startTool(t, e, d.ToolCallID, d.ToolName, d.Arguments)
+	x := s.start(t, e, d.ToolCallID, d.ToolName, d.Arguments)
 	final := t.finals
 	answer := func(r agent.Result) {
 		n := nativeResult(r)
 		if final.end(t.Ctx, r) {
 			n.Type = "rejected" // the model reads it like any other
 		}
-		c.reply(t.Ctx, "session.tools.handlePendingToolCall", d.RequestID, n)
+		s.reply(t.Ctx, "session.tools.handlePendingToolCall", d.RequestID, n)
 	}
-	if !c.owns(d.ToolName) {
+	if !s.tools.owns(d.ToolName) {
 		t.Spawn(func() { answer(agent.Failure(event.KindUnknownTool, "There is no tool '%s'.", d.ToolName)) })
 		return // the CLI reports the end
 	}
@@ -228,7 +239,7 @@ func (c *conn) onToolRequested(t *turn, e cli.Event, d toolCall) {
 	}
 	x.called = true
 	t.Spawn(func() {
-		res, err := c.Host.CallTool(t.Ctx, call)
+		res, err := s.c.Host.CallTool(t.Ctx, call)
 		if err != nil {
 			if t.Ctx.Err() != nil {
 				return // the abort answers for us
@@ -237,11 +248,6 @@ func (c *conn) onToolRequested(t *turn, e cli.Event, d toolCall) {
 		}
 		answer(res)
 	})
-}
-
-// owns reports whether a tool is the session's.
-func (c *conn) owns(tool string) bool {
-	return slices.ContainsFunc(c.Options.Tools, func(t agent.ToolSpec) bool { return t.Name == tool })
 }
 
 // nativeResult is a tool's result in the CLI's words. "denied" has the model read the text and go
@@ -261,13 +267,4 @@ func nativeResult(r agent.Result) toolResult {
 		n.Telemetry = agent.Telemetry{OutputID: t.OutputID, Bytes: t.Bytes, Lines: t.Lines, ExitCode: t.ExitCode}
 	}
 	return n
-}
-
-// reply answers an event that asks. An answer that is no longer awaited ({"success":false}) is not
-// an error, and the end of the process is reported elsewhere.
-func (c *conn) reply(ctx context.Context, method, requestID string, result any) {
-	err := c.ask(ctx, method, map[string]any{"requestId": requestID, "result": result}, nil)
-	if err != nil && ctx.Err() == nil {
-		c.Logger.Warn("copilot: an answer was refused", "method", method, "error", err)
-	}
 }

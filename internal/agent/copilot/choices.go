@@ -6,9 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"webchat/internal/agent"
-	"webchat/internal/agent/copilot/cli"
+	"webchat/internal/agent/convo"
 	"webchat/internal/event"
 )
 
@@ -24,11 +25,6 @@ const (
 	interactive = "interactive"
 	autopilot   = "autopilot"
 )
-
-// mayChoose reports whether a mode is one that may be chosen.
-func (c *conn) mayChoose(id string) bool {
-	return slices.ContainsFunc(modes, func(m agent.Mode) bool { return m.ID == id && (c.Options.Unasked || !m.Unasked) })
-}
 
 // efforts are those of a model; none: it has none, or they are not known.
 func (b *Backend) efforts(model string) []string {
@@ -49,27 +45,41 @@ func (b *Backend) choices(model string) agent.Choices {
 
 func (b *Backend) Offers(context.Context) agent.Choices { return b.choices(b.cfg.Model) }
 
-// chosen is what the conversation works with.
-func (c *conn) chosen() (model, mode, effort string) {
+// chosen is what a conversation works with, as it was asked for last. A CLI that ends meanwhile is no
+// error: the next process gets it. Its methods may be called concurrently.
+type chosen struct {
+	b    *Backend
+	ask  asker
+	lone bool   // modes in which the agent acts without asking may be chosen
+	want string // the mode to begin with; empty: interactive
+
+	mu                  sync.Mutex // guards what follows
+	model, mode, effort string     // no effort: the model's own
+}
+
+func (c *chosen) now() (model, mode, effort string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.model, c.mode, c.effort
 }
 
-func (c *conn) Choices() agent.Choices {
-	model, mode, effort := c.chosen()
+// all are the choices, and what was chosen of them.
+func (c *chosen) all() agent.Choices {
+	model, mode, effort := c.now()
 	all := c.b.choices(model)
 	all.Mode, all.Effort = mode, effort
 	return all
 }
 
-func (c *conn) SetMode(ctx context.Context, id string) error {
-	if !c.mayChoose(id) {
-		return agent.ErrUnsupported
-	}
+// may reports whether a mode is one that may be chosen.
+func (c *chosen) may(mode string) bool {
+	return slices.ContainsFunc(modes, func(m agent.Mode) bool { return m.ID == mode && (c.lone || !m.Unasked) })
+}
+
+func (c *chosen) setMode(ctx context.Context, id string) error {
 	before := c.inMode(id) // its event is no news
-	err := c.During(func() error { return c.ask(ctx, "session.mode.set", map[string]any{"mode": id}, nil) })
-	if err == nil || errors.Is(err, agent.ErrDied) { // the next process gets it
+	err := c.ask(ctx, "session.mode.set", map[string]any{"mode": id}, nil)
+	if err == nil || errors.Is(err, agent.ErrDied) {
 		return nil
 	}
 	c.inMode(before)
@@ -77,24 +87,43 @@ func (c *conn) SetMode(ctx context.Context, id string) error {
 }
 
 // inMode notes the mode and returns the one before.
-func (c *conn) inMode(id string) (before string) {
+func (c *chosen) inMode(id string) (before string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	before, c.mode = c.mode, id
 	return before
 }
 
-func (c *conn) SetEffort(ctx context.Context, id string) error {
-	model, _, had := c.chosen()
-	if id != "" && !slices.Contains(c.b.efforts(model), id) {
-		return agent.ErrUnsupported
+type modeChange struct{ NewMode string }
+
+// onMode reports a mode the agent went over to, as it does with an approved plan. Of one that there
+// was not in 1.0.102 nothing is known. nil: it is in that mode already.
+func (c *chosen) onMode(d modeChange) event.Data {
+	if d.NewMode == "" || c.inMode(d.NewMode) == d.NewMode {
+		return nil
 	}
-	return c.During(func() error { return c.switchTo(ctx, model, id, had) })
+	now := event.SessionModeChanged{Mode: d.NewMode, Unasked: true}
+	if i := slices.IndexFunc(modes, func(m agent.Mode) bool { return m.ID == d.NewMode }); i >= 0 {
+		now.Name, now.Unasked = modes[i].Name, modes[i].Unasked
+	}
+	return now
+}
+
+// onModel reports a model the agent went over to; nil: it has that model already.
+func (c *chosen) onModel(d event.SessionModelChange) event.Data {
+	m := ourModel(d.NewModel)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if m == "" || m == c.model {
+		return nil
+	}
+	c.model = m
+	return event.SessionModelChange{NewModel: m}
 }
 
 // switchTo has the CLI call another model, or call it with another effort than it had. An effort is
 // given up with its model unless the new one has it, too.
-func (c *conn) switchTo(ctx context.Context, model, effort, had string) error {
+func (c *chosen) switchTo(ctx context.Context, model, effort, had string) error {
 	if !slices.Contains(c.b.efforts(model), effort) {
 		effort = ""
 	}
@@ -109,7 +138,7 @@ func (c *conn) switchTo(ctx context.Context, model, effort, had string) error {
 		p["reasoningEffort"] = nil // else the CLI keeps it
 	}
 	err := c.ask(ctx, "session.model.switchTo", p, nil)
-	if err == nil || errors.Is(err, agent.ErrDied) { // the next process gets it
+	if err == nil || errors.Is(err, agent.ErrDied) {
 		return nil
 	}
 	return fmt.Errorf("change the model: %w", c.b.cli.Explain(err))
@@ -123,13 +152,13 @@ type madeSession struct {
 
 // restore gives a session of the CLI the mode and the effort of the conversation: one that was
 // resumed has those it had last.
-func (c *conn) restore(ctx context.Context, made madeSession) error {
+func (c *chosen) restore(ctx context.Context, made madeSession) error {
 	c.mu.Lock()
 	c.model = cmp.Or(ourModel(made.ModelState.ModelID), c.model)
 	if !slices.Contains(c.b.efforts(c.model), c.effort) {
 		c.effort = ""
 	}
-	if c.mode = cmp.Or(c.mode, c.Options.Mode); !c.mayChoose(c.mode) {
+	if c.mode = cmp.Or(c.mode, c.want); !c.may(c.mode) {
 		c.mode = interactive
 	}
 	model, effort, mode := c.model, c.effort, c.mode
@@ -148,17 +177,33 @@ func (c *conn) restore(ctx context.Context, made madeSession) error {
 	return nil
 }
 
-// onMode reports a mode the agent went over to, as it does with an approved plan. Of one that there
-// was not in 1.0.102 nothing is known.
-func (c *conn) onMode(_ *turn, _ cli.Event, d struct{ NewMode string }) {
-	if d.NewMode == "" || c.inMode(d.NewMode) == d.NewMode {
-		return
+func (c *conn) Choices() agent.Choices { return c.chosen.all() }
+
+func (c *conn) SetMode(ctx context.Context, id string) error {
+	if !c.chosen.may(id) {
+		return agent.ErrUnsupported
 	}
-	changed := event.SessionModeChanged{Mode: d.NewMode, Unasked: true}
-	if i := slices.IndexFunc(modes, func(m agent.Mode) bool { return m.ID == d.NewMode }); i >= 0 {
-		changed.Name, changed.Unasked = modes[i].Name, modes[i].Unasked
+	err := c.During(func() error { return c.chosen.setMode(ctx, id) })
+	if errors.Is(err, convo.ErrClosed) {
+		return nil
 	}
-	c.Report(changed)
+	return err
+}
+
+func (c *conn) SetEffort(ctx context.Context, id string) error {
+	model, _, had := c.chosen.now()
+	if id != "" && !slices.Contains(c.b.efforts(model), id) {
+		return agent.ErrUnsupported
+	}
+	return c.During(func() error { return c.chosen.switchTo(ctx, model, id, had) })
+}
+
+func (c *conn) SetModel(ctx context.Context, model string) error {
+	if err := c.b.check(model); err != nil {
+		return err
+	}
+	_, _, effort := c.chosen.now()
+	return c.During(func() error { return c.chosen.switchTo(ctx, model, effort, effort) })
 }
 
 var (

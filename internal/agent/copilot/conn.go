@@ -5,109 +5,84 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/convo"
 	"webchat/internal/agent/copilot/cli"
+	"webchat/internal/event"
 )
 
-// conn implements [agent.Conn]. What loopState holds is touched on the conversation's loop only.
+// conn implements [agent.Conn]. Its parts know what they need of the conversation, and not each
+// other but as newConn joins them.
 type conn struct {
 	*convo.Conversation
-	b  *Backend
-	id string // the session's name in the CLI
+	*remote
+	b      *Backend
+	chosen *chosen
+	tools  *toolbox
+	loads  *instructions
+	hooks  *hooks
+	dialog *dialog
 
-	mu      sync.Mutex   // guards what follows
-	given   int          // tools of ours that the CLI has
-	cost    int64        // tokens of their definitions in one model call
-	p       *cli.Process // changes between turns only
-	model   string       // what was asked for last, with the mode and the effort
-	mode    string
-	effort  string // empty: the model's own
-	offered []string
-	servers map[string]string // the MCP servers of tools that are offered
-	// excluded are tools that were offered and may not be.
-	excluded   []string
-	skipping   bool   // instruction files of the workspace are not loaded
-	skipped    string // why, as it was reported; empty: the user wants it, or they are
-	freshShell bool   // each command of the CLI's shell begins in the workspace
-
-	loop loopState
-}
-
-// loopState is owned by the loop.
-type loopState struct {
-	turn   *turn
-	agents map[string]string // helper agents -> the call (ours) that started them
-	failed convo.Once        // MCP servers whose failure was reported
-	retool bool              // the tools changed while no turn ran
-	early  []rewrite         // of calls that have not started
-
-	tasks   map[string]*background // by the CLI's ids
-	helpers map[string]*turn       // what helpers in the background do, by their ids
-	began   map[string]bool        // our ids of helpers' tasks
-	shells  []*background          // calls of the CLI's shell, also behind their end
-	tasking convo.Again            // looking at the tasks
-	listing convo.Again            // reading the todos
+	// What follows belongs to the loop.
+	turns     *turns
+	helpers   *helpers
+	calls     *calls
+	questions *questions
+	tasks     *tasks
+	todos     *todos
+	ledger    ledger
+	failed    convo.Once // MCP servers whose failure was reported
 }
 
 func newConn(b *Backend, p *cli.Process, o agent.Options, host agent.Host) *conn {
-	c := &conn{b: b, p: p, model: o.Model, effort: o.Effort, id: nativeID(o.SessionID)}
-	c.loop = loopState{agents: map[string]string{}, tasks: map[string]*background{}, helpers: map[string]*turn{}, began: map[string]bool{}}
+	c := &conn{b: b, remote: &remote{id: nativeID(o.SessionID), log: b.cfg.Logger, p: p}}
 	c.Conversation = convo.New(convo.Config{Title: cli.Title, Options: o, Host: host, Agent: c, Logger: b.cfg.Logger, Broke: c.broke})
+	c.chosen = &chosen{b: b, ask: c.ask, lone: o.Unasked, want: o.Mode, model: o.Model, effort: o.Effort}
+	c.tools = &toolbox{b: b, ask: c.ask, ours: o.Tools}
+	c.loads = &instructions{workspace: o.Workspace, off: b.cfg.NoInstructions}
+	c.helpers = &helpers{calls: map[string]string{}, work: map[string]*turn{}}
+	c.turns = &turns{c: c.Conversation, ask: c.ask, processing: c.processing, ended: b.locked.end, retool: c.toolsUpdated}
+	c.tasks = &tasks{c: c.Conversation, ask: c.ask, explain: b.cli.Explain, helpers: c.helpers, all: map[string]*background{}, began: map[string]bool{}}
+	c.todos, c.ledger = &todos{c: c.Conversation, ask: c.ask}, ledger{c.Report, c.tools.tokens}
+	understood := acts{o.Workspace, c.tools}
+	c.hooks = &hooks{c: c.Conversation, within: c.within, acts: understood, hits: b.cfg.SearchHits, confined: b.cfg.Confine != nil,
+		large: filepath.Join(b.cli.HomeOf(o.Workspace), "session-state", c.id, "large")}
+	c.dialog = &dialog{host: host, within: c.within, turns: c.turns, lone: o.Unasked}
+	c.questions = &questions{c: c.Conversation, reply: c.reply, acts: understood, lock: func(act agent.Permission) func() { return b.locked.ask(c, act) }}
+	c.calls = &calls{c: c.Conversation, reply: c.reply, tools: c.tools, helpers: c.helpers,
+		began: []func(*turn, *execution, string){
+			func(_ *turn, x *execution, _ string) { c.hooks.callBegan(x) },
+			func(_ *turn, x *execution, theirs string) { c.tasks.callBegan(x, theirs) },
+			func(_ *turn, x *execution, _ string) { b.locked.begin(c, x) },
+			func(t *turn, _ *execution, _ string) { c.questions.settle(t, nil) },
+		},
+		ended: func(x *execution, text string) {
+			b.locked.end(x)
+			c.tasks.callEnded(x, text)
+		}}
 	return c
-}
-
-// definitions is what the tools and the guide add to each call of a model.
-func (b *Backend) definitions(tools []agent.ToolSpec) (n int64) {
-	if b.cfg.Count == nil {
-		return 0
-	}
-	n = int64(b.cfg.Count(guide))
-	for _, t := range definitionsOf(tools) {
-		n += int64(b.cfg.Count(t.Name + "\n" + t.Description + "\n" + string(t.Parameters)))
-	}
-	return n
 }
 
 // broke stops what the CLI does in a conversation that a panic ended.
 func (c *conn) broke() {
-	c.Do(func() { c.lose(agent.Broken(cli.Title)) })
+	c.Do(func() { c.turns.lose(agent.Broken(cli.Title)) })
 	ctx, cancel := context.WithTimeout(c.Quit(), abortPatience)
 	defer cancel()
 	_ = c.ask(ctx, "session.abort", nil, nil) // one that does not stop is destroyed by Close
-	c.cancelTasks()
-}
-
-func (c *conn) process() *cli.Process {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.p
-}
-
-// ask calls a method of the CLI about the session, whose name is added; see [cli.Process.Call].
-func (c *conn) ask(ctx context.Context, method string, params map[string]any, result any) error {
-	named := map[string]any{"sessionId": c.id}
-	for k, v := range params {
-		named[k] = v
-	}
-	return c.process().Call(ctx, method, named, result)
-}
-
-func (c *conn) SetModel(ctx context.Context, model string) error {
-	if err := c.b.check(model); err != nil {
-		return err
-	}
-	_, _, effort := c.chosen()
-	return c.During(func() error { return c.switchTo(ctx, model, effort, effort) })
+	c.tasks.cancelAll()
 }
 
 func (c *conn) SetTitle(ctx context.Context, title string) error {
 	return c.During(func() error { return c.ask(ctx, "session.name.set", map[string]any{"name": title}, nil) })
+}
+
+// AbortTask implements [agent.Tasker].
+func (c *conn) AbortTask(ctx context.Context, taskID string) error {
+	return c.During(func() error { return c.tasks.abort(ctx, taskID) })
 }
 
 // Ready implements [convo.Agent]: a conversation whose process has ended gets another, in which it
@@ -125,9 +100,7 @@ func (c *conn) Ready(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.mu.Lock()
-	c.p = next
-	c.mu.Unlock()
+	c.move(next)
 	p.Remove(c.id)
 	c.b.cli.Release(p)
 	err = c.open(ctx, next, true)
@@ -142,8 +115,13 @@ func (c *conn) Ready(ctx context.Context) error {
 }
 
 func (c *conn) Send(ct *convo.Turn, p agent.Prompt) error {
-	c.Do(func() { c.take(newTurn(ct, p.MessageID)) })
-	err := c.instruct(ct.Ctx)
+	c.Do(func() { c.turns.take(newTurn(ct, p.MessageID)) })
+	news, err := c.loads.renew(ct.Ctx, c.ask)
+	if err == nil && news != "" {
+		c.Post(func() {
+			c.Warn(event.KindProvider, "No instruction file of this folder was loaded: %s. Change that, or start webchat with --instructions off.", news)
+		})
+	}
 	if err == nil {
 		_, err = c.send(ct.Ctx, p, "")
 	}
@@ -156,10 +134,10 @@ func (c *conn) Send(ct *convo.Turn, p agent.Prompt) error {
 // send gives the CLI a prompt; it answers before it begins. A picture for a model that sees none is
 // refused: the CLI would send it all the same.
 func (c *conn) send(ctx context.Context, p agent.Prompt, mode string) (messageID string, err error) {
-	if err := c.addTools(ctx); err != nil { // what the prompt brings may need them
+	if err := c.tools.add(ctx); err != nil { // what the prompt brings may need them
 		return "", err
 	}
-	model, _, _ := c.chosen()
+	model, _, _ := c.chosen.now()
 	_, known, _ := c.b.cfg.Providers.of(model)
 	s := sendRequest{SessionID: c.id, Prompt: strings.ToValidUTF8(p.Content, "\uFFFD"), Mode: mode}
 	shown := s.Prompt
@@ -193,7 +171,7 @@ const (
 // before it is believed to be idle.
 func (c *conn) Abort(ct *convo.Turn) {
 	c.Do(func() {
-		if t := c.loop.turn; t != nil && t.Turn == ct {
+		if t := c.turns.now; t != nil && t.Turn == ct {
 			t.aborted = true
 		}
 	})
@@ -218,55 +196,47 @@ func (c *conn) Abort(ct *convo.Turn) {
 	}
 }
 
-// processing asks whether the CLI works on the session.
-func (c *conn) processing(ctx context.Context) bool {
-	var is struct{ Processing bool }
-	return c.ask(ctx, "session.metadata.isProcessing", nil, &is) != nil || is.Processing
-}
-
 func (*conn) Settle(*convo.Turn) {}
 
 func (c *conn) Finish(ct *convo.Turn) {
-	if t := c.loop.turn; t != nil && t.Turn == ct {
-		c.finish(t, nil)
+	if t := c.turns.now; t != nil && t.Turn == ct {
+		c.turns.finish(t, nil)
 	}
 }
 
 func (c *conn) Died(death error) {
 	c.Post(func() {
-		defer c.lose(cli.Lost(death))
-		c.endTasks()
+		defer c.turns.lose(cli.Lost(death))
+		c.tasks.endAll()
 	})
 }
 
-// lose ends the turn of a conversation that takes no more prompts.
-func (c *conn) lose(why error) {
-	if t := c.loop.turn; t != nil && t.pending != nil {
-		c.forgo(t)
-	} else if t != nil {
-		c.finish(t, why)
-	}
-}
-
 func (c *conn) End() {
-	c.cancelTasks()
+	c.tasks.cancelAll()
 	c.destroy()
 	p := c.process()
 	p.Remove(c.id)
 	c.b.cli.Release(p)
 }
 
-// destroy has the CLI let go of the session; what it kept on disk stays. One that takes long over
-// it may work on other conversations: only a CLI that responds to nothing at all is of no use to
-// those either.
+// destroy has the CLI let go of the session, and ends one that responds to nothing at all.
 func (c *conn) destroy() {
-	inTime := func(method string) bool {
-		ctx, cancel := context.WithTimeout(context.Background(), c.b.destroyPatience)
-		defer cancel()
-		return c.ask(ctx, method, nil, nil) == nil || ctx.Err() == nil
-	}
-	if !slices.ContainsFunc([]string{"session.destroy", "ping"}, inTime) {
+	if !c.remote.destroy(c.b.destroyPatience) {
 		c.Logger.Warn("copilot: the CLI does not respond and is restarted")
 		c.process().Quit()
 	}
+}
+
+// Steer implements [agent.Conn].
+func (c *conn) Steer(ctx context.Context, p agent.Prompt) error {
+	return c.During(func() error {
+		taken, err := c.turns.steered(func() (string, error) { return c.send(ctx, p, "immediate") })
+		switch {
+		case !taken:
+			return agent.ErrUnsupported
+		case err != nil:
+			return fmt.Errorf("steer: %w", c.b.cli.Explain(err))
+		}
+		return nil
+	})
 }

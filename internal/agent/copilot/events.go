@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 
 	"webchat/internal/agent/copilot/cli"
 	"webchat/internal/event"
@@ -44,48 +42,68 @@ func on[T any](f func(c *conn, t *turn, e cli.Event, d T)) func(*conn, *turn, cl
 	}
 }
 
+// says is the do of a handler that reports what its event says, if that is anything.
+func says[T any](f func(c *conn, d T) event.Data) func(*conn, *turn, cli.Event) {
+	return on(func(c *conn, _ *turn, _ cli.Event, d T) {
+		if said := f(c, d); said != nil {
+			c.Report(said)
+		}
+	})
+}
+
 // handlers are the events of the CLI that are handled: all others are dropped. Those of helper
 // agents, which look the same, are distinguished by agentId.
 var handlers = map[string]handler{
-	"user.message":                      {early | own, on((*conn).onUserMessage)}, // that it began; the text ends here
-	"assistant.idle":                    {early | own, on((*conn).onIdle)},        // session.idle waits for what runs in the background
-	"session.idle":                      {early | own, on((*conn).onIdle)},
-	"session.error":                     {early | own, on((*conn).onError)},
-	"session.warning":                   {early | own, on((*conn).onWarning)},
-	"session.tools_updated":             {early | own, on((*conn).onToolsUpdated)},
-	"session.title_changed":             {always | own, on((*conn).onTitle)},
-	"session.model_change":              {always | own, on((*conn).onModel)},
-	"session.mode_changed":              {always | own, on((*conn).onMode)},
-	"session.todos_changed":             {always | own, on((*conn).onTodos)},
-	"session.usage_info":                {always | own, on((*conn).onUsageInfo)},
-	"session.truncation":                {always | own, on((*conn).onTruncation)},
-	"session.compaction_start":          {always | own, on((*conn).onCompactionStart)},
-	"session.compaction_complete":       {always | own, on((*conn).onCompactionComplete)},
-	"session.mcp_server_status_changed": {always | own, on((*conn).onServerStatus)},
-	"system.notification":               {always | own, on((*conn).onNotification)},
-	"session.background_tasks_changed":  {always, on((*conn).onTasksChanged)},
-	"tool.shell_output":                 {always, on((*conn).onShellOutput)},
-	"assistant.usage":                   {always, on((*conn).onUsage)},
-	"subagent.completed":                {always, on(helperEnds(event.Completed))},
-	"subagent.failed":                   {always, on(helperEnds(event.Failed))},
-	"subagent.started":                  {inTurn, on((*conn).onHelperStarted)},
-	"subagent.selected":                 {inTurn, on((*conn).onHelperSelected)},
-	"assistant.turn_start":              {begins | own, on((*conn).onStepStart)},
-	"assistant.turn_end":                {own, on((*conn).onStepEnd)},
-	"assistant.turn_retry":              {inTurn, on((*conn).onRetry)},
-	"model.call_failure":                {own, on((*conn).onCallFailure)}, // its status only
-	"assistant.message_delta":           {inTurn, on((*conn).onMessageDelta)},
-	"assistant.reasoning_delta":         {inTurn, on((*conn).onReasoningDelta)},
-	"assistant.message":                 {inTurn, on((*conn).onMessage)},
-	"assistant.reasoning":               {inTurn, on((*conn).onReasoning)},
-	"assistant.tool_call_delta":         {inTurn, on((*conn).onCallDelta)},
-	"tool.execution_start":              {inTurn, on((*conn).onToolStart)},
-	"tool.execution_progress":           {inTurn, on((*conn).onToolProgress)},
-	"tool.execution_partial_result":     {inTurn, on((*conn).onToolPartial)},
-	"tool.execution_complete":           {inTurn, on((*conn).onToolComplete)},
-	"external_tool.requested":           {begins, on((*conn).onToolRequested)},
-	"permission.requested":              {begins, on((*conn).onPermission)},
+	"user.message":          {early | own, on((*conn).onUserMessage)},
+	"assistant.idle":        {early | own, idle},
+	"session.idle":          {early | own, idle},
+	"session.error":         {early | own, on((*conn).onError)},
+	"session.warning":       {early | own, says(warning)},
+	"session.tools_updated": {early | own, func(c *conn, t *turn, _ cli.Event) { c.turns.look(t) }},
+
+	"session.title_changed":             {always | own, says(title)},
+	"session.model_change":              {always | own, says(func(c *conn, d event.SessionModelChange) event.Data { return c.chosen.onModel(d) })},
+	"session.mode_changed":              {always | own, says(func(c *conn, d modeChange) event.Data { return c.chosen.onMode(d) })},
+	"session.todos_changed":             {always | own, func(c *conn, _ *turn, _ cli.Event) { c.todos.changed() }},
+	"session.usage_info":                {always | own, says(func(_ *conn, d event.SessionUsageInfo) event.Data { return d })},
+	"session.truncation":                {always | own, says(truncation)},
+	"session.compaction_start":          {always | own, says(compactionStart)},
+	"session.compaction_complete":       {always | own, on(func(c *conn, _ *turn, e cli.Event, d compaction) { c.ledger.compacted(e, d) })},
+	"session.mcp_server_status_changed": {always | own, says(serverStatus)},
+	"assistant.usage":                   {always, on(func(c *conn, _ *turn, e cli.Event, d event.AssistantUsage) { c.ledger.used(e, d) })},
+
+	"system.notification":              {always | own, on((*conn).onNotification)},
+	"session.background_tasks_changed": {always, func(c *conn, _ *turn, _ cli.Event) { c.tasks.look() }},
+	"tool.shell_output":                {always, on(func(c *conn, _ *turn, _ cli.Event, d shellOutput) { c.tasks.printed(d) })},
+	"subagent.completed": {always, on(func(c *conn, _ *turn, e cli.Event, d nativeHelper) {
+		c.tasks.helperEnds(e, d, c.turns.now, event.Completed)
+	})},
+	"subagent.failed": {always, on(func(c *conn, _ *turn, e cli.Event, d nativeHelper) {
+		c.tasks.helperEnds(e, d, c.turns.now, event.Failed)
+	})},
+	"subagent.started":  {inTurn, on(func(c *conn, _ *turn, e cli.Event, d nativeHelper) { c.tasks.helperStarts(e, d, c.turns.now) })},
+	"subagent.selected": {inTurn, on(func(c *conn, _ *turn, e cli.Event, d nativeHelper) { c.tasks.helperChosen(e, d, c.turns.now) })},
+
+	"assistant.turn_start":      {begins | own, func(_ *conn, t *turn, _ cli.Event) { t.stepBegins() }},
+	"assistant.turn_end":        {own, func(_ *conn, t *turn, _ cli.Event) { t.stepEnds() }},
+	"assistant.turn_retry":      {inTurn, func(c *conn, t *turn, e cli.Event) { t.retries(c.Conversation, c.helpers.call(e)) }},
+	"model.call_failure":        {own, on((*conn).onCallFailure)},
+	"assistant.message_delta":   {inTurn, on(piece)},
+	"assistant.reasoning_delta": {inTurn, on(piece)},
+	"assistant.reasoning":       {inTurn, on((*conn).onThought)},
+	"assistant.message":         {inTurn, on((*conn).onMessage)},
+
+	"assistant.tool_call_delta":     {inTurn, on(func(c *conn, t *turn, _ cli.Event, d callDelta) { c.calls.wished(t, d) })},
+	"tool.execution_start":          {inTurn, on(func(c *conn, t *turn, e cli.Event, d toolCall) { c.calls.begins(t, e, d) })},
+	"tool.execution_progress":       {inTurn, on(func(c *conn, t *turn, _ cli.Event, d toolProgress) { c.calls.progress(t, d) })},
+	"tool.execution_partial_result": {inTurn, on(func(c *conn, t *turn, _ cli.Event, d toolProgress) { c.calls.printed(t, d) })},
+	"tool.execution_complete":       {inTurn, on(func(c *conn, t *turn, e cli.Event, d toolEnd) { c.calls.ends(t, e, d) })},
+	"external_tool.requested":       {begins, on(func(c *conn, t *turn, e cli.Event, d toolCall) { c.calls.requested(t, e, d) })},
+	"permission.requested":          {begins, on(func(c *conn, t *turn, _ cli.Event, d question) { c.questions.ask(t, d) })},
 }
+
+// idle takes that the CLI is. session.idle waits for what runs in the background, too.
+func idle(c *conn, t *turn, _ cli.Event) { c.turns.rest(t) }
 
 // Handle implements [cli.Session]. It waits while the session is far behind.
 func (c *conn) Handle(e cli.Event) {
@@ -97,7 +115,7 @@ func (c *conn) Handle(e cli.Event) {
 // handle takes one event. One with which the agent begins by itself opens a turn; while that is not
 // logged, its events are held.
 func (c *conn) handle(e cli.Event) {
-	h, t := handlers[e.Type], c.scope(e)
+	h, t := handlers[e.Type], c.helpers.of(e, c.turns.now)
 	switch {
 	case c.Broken() || e.AgentID != "" && h.when&own != 0: // it is over, or a helper's own affairs
 		return
@@ -105,11 +123,11 @@ func (c *conn) handle(e cli.Event) {
 		h.do(c, t, e)
 		return
 	case t == nil && e.Type == "session.tools_updated":
-		c.loop.retool = true // looked at with the next turn
+		c.turns.tools = true // looked at with the next turn
 		return
 	case t == nil && h.when&begins != 0 && e.AgentID == "":
-		c.goOn(wentOn)
-		t = c.loop.turn
+		c.turns.goOn(wentOn)
+		t = c.turns.now
 	}
 	switch {
 	case t == nil:
@@ -131,14 +149,7 @@ func (c *conn) onError(t *turn, _ cli.Event, d sessionFailure) {
 	if t.aborted {
 		return // that it was stopped is known
 	}
-	text := c.b.cli.Happened(d.Message)
-	if r := t.last; r != nil && r.Says != "" && r.Status == d.StatusCode { // the CLI keeps some of the words to itself
-		text = r.String()
-	}
-	if r := t.last; r != nil && r.before > 0 {
-		text += fmt.Sprintf(" It was tried %d times.", r.before+1)
-	}
-	text += " " + c.b.cli.Advise(d.StatusCode, d.Message, c.usesOwn())
+	text := t.happened(c.b.cli.Happened(d.Message), d.StatusCode) + " " + c.b.cli.Advise(d.StatusCode, d.Message, c.usesOwn())
 	c.Report(event.SessionError{Message: text, ErrorType: cmp.Or(d.ErrorType, "backend"), Kind: kindOf(d), StatusCode: d.StatusCode})
 	t.failure = &turnError{text}
 }
@@ -160,101 +171,36 @@ type turnError struct{ text string }
 
 func (e *turnError) Error() string { return e.text }
 
-// onWarning carries what the CLI warns of, but not that a tool was interrupted by the death of an
-// earlier process: that was reported when it happened.
-func (c *conn) onWarning(_ *turn, _ cli.Event, d struct{ WarningType, Message string }) {
-	if d.WarningType != "interrupted_tools" && d.Message != "" {
-		c.Warn(event.KindProvider, "%s", wording.Cut(d.Message, 400))
+// warning is what the CLI warns of, but not that a tool was interrupted by the death of an earlier
+// process: that was reported when it happened.
+func warning(_ *conn, d struct{ WarningType, Message string }) event.Data {
+	if d.WarningType == "interrupted_tools" || d.Message == "" {
+		return nil
 	}
+	return event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindProvider, Message: wording.Cut(d.Message, 400)}
 }
 
-func (c *conn) onTitle(_ *turn, _ cli.Event, d event.SessionTitleChanged) {
-	if d.Title != "" {
-		c.Report(event.SessionTitleChanged{Title: wording.Cut(d.Title, 200)})
+func title(_ *conn, d event.SessionTitleChanged) event.Data {
+	if d.Title == "" {
+		return nil
 	}
+	return event.SessionTitleChanged{Title: wording.Cut(d.Title, 200)}
 }
 
-func (c *conn) onModel(_ *turn, _ cli.Event, d event.SessionModelChange) {
-	m := ourModel(d.NewModel)
-	if m == "" {
-		return
+// serverStatus says once for each MCP server that it does not work; the session goes on without.
+func serverStatus(c *conn, d struct{ ServerName, Status, Error string }) event.Data {
+	if _, configured := c.b.cfg.MCPServers[d.ServerName]; !configured || d.Status != "failed" || !c.failed.First(d.ServerName) {
+		return nil
 	}
-	c.mu.Lock()
-	other := m != c.model
-	c.model = m
-	c.mu.Unlock()
-	if other {
-		c.Report(event.SessionModelChange{NewModel: m})
-	}
+	return event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindProvider,
+		Message: fmt.Sprintf("The MCP server %s does not work, the session goes on without it: %s", d.ServerName, wording.Cut(d.Error, 300))}
 }
 
-func (c *conn) onUsageInfo(_ *turn, _ cli.Event, d event.SessionUsageInfo) { c.Report(d) }
-
-// numbers are the fields of an event that are numbers: others may hold what was said, as a summary
-// does.
-type numbers map[string]int64
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (n *numbers) UnmarshalJSON(b []byte) error {
-	var all map[string]any
-	if err := json.Unmarshal(b, &all); err != nil {
-		return err
-	}
-	*n = numbers{}
-	for name, value := range all {
-		if number, ok := value.(float64); ok {
-			(*n)[name] = int64(number)
-		}
-	}
-	return nil
-}
-
-func (c *conn) onTruncation(_ *turn, _ cli.Event, d numbers) {
-	c.Report(event.SessionTruncation{TokenLimit: d["tokenLimit"],
-		PreTruncationTokensInMessages:   d["preTruncationTokensInMessages"],
-		PostTruncationTokensInMessages:  d["postTruncationTokensInMessages"],
-		MessagesRemovedDuringTruncation: d["messagesRemovedDuringTruncation"],
-		TokensRemovedDuringTruncation:   d["tokensRemovedDuringTruncation"]})
-}
-
-func (c *conn) onCompactionStart(_ *turn, _ cli.Event, d numbers) {
-	c.Report(event.SessionCompactionStart{CurrentTokens: d["currentTokens"], TokenLimit: d["tokenLimit"]})
-}
-
-type compaction struct {
-	Success              bool
-	CompactionTokensUsed *event.AssistantUsage
-}
-
-// onCompactionComplete also counts the call of a model that summed it up, for which no
-// assistant.usage comes.
-func (c *conn) onCompactionComplete(_ *turn, e cli.Event, d compaction) {
-	if u := d.CompactionTokensUsed; u != nil && u.InputTokens+u.OutputTokens > 0 {
-		u.Scope, u.Model, u.QuotaSnapshots = event.UsageAside, ourModel(u.Model), nil
-		c.Report(*u)
-	}
-	if d.Success { // why it failed, the call says that wanted it; else the CLI tries again
-		var n numbers
-		_ = json.Unmarshal(e.Data, &n) // it was read as d
-		c.Report(event.SessionCompactionComplete{MessagesRemoved: n["messagesRemoved"], TokensRemoved: n["tokensRemoved"],
-			PreCompactionTokens: n["preCompactionTokens"], PostCompactionTokens: n["postCompactionTokens"]})
-	}
-}
-
-// onServerStatus reports once for each MCP server that it does not work; the session goes on
-// without.
-func (c *conn) onServerStatus(_ *turn, _ cli.Event, d struct{ ServerName, Status, Error string }) {
-	if _, configured := c.b.cfg.MCPServers[d.ServerName]; configured && d.Status == "failed" && c.loop.failed.First(d.ServerName) {
-		c.Warn(event.KindProvider, "The MCP server %s does not work, the session goes on without it: %s", d.ServerName, wording.Cut(d.Error, 300))
-	}
-}
-
-// onToolsUpdated looks again at what is offered: a server of the user may have brought new tools.
+// toolsUpdated looks again at what is offered: a server of the user may have brought new tools.
 // The turn stops if view is among them.
-func (c *conn) onToolsUpdated(t *turn, _ cli.Event, _ struct{}) {
-	c.loop.retool = false
+func (c *conn) toolsUpdated(t *turn) {
 	t.Spawn(func() {
-		err := c.inspect(t.Ctx)
+		err := c.tools.inspect(t.Ctx, c.process().Version())
 		if err == nil || t.Ctx.Err() != nil {
 			return
 		}
@@ -264,96 +210,48 @@ func (c *conn) onToolsUpdated(t *turn, _ cli.Event, _ struct{}) {
 			}
 		})
 		if err := c.ask(t.Ctx, "session.abort", nil, nil); err != nil && t.Ctx.Err() == nil {
-			c.Post(func() { c.finish(t, err) })
+			c.Post(func() { c.turns.finish(t, err) })
 		}
 	})
 }
 
-func (c *conn) onUsage(_ *turn, e cli.Event, d event.AssistantUsage) {
-	if d.Scope = ""; e.AgentID != "" {
-		d.Scope = event.UsageAside
-	}
-	d.Model = ourModel(d.Model)
-	if string(d.QuotaSnapshots) == "{}" {
-		d.QuotaSnapshots = nil
-	}
-	d.DefinitionTokens = c.definitionTokens() // a helper agent is offered them, too
-	c.Report(d)
+// onUserMessage takes that the CLI began with a prompt, whose text ends here.
+func (c *conn) onUserMessage(t *turn, e cli.Event, d struct{ MessageID string }) {
+	c.turns.begun(t, e.ID, d.MessageID)
 }
 
-// helper returns our id of the call that started the helper agent of e; empty for the main agent.
-func (c *conn) helper(e cli.Event) string { return c.loop.agents[e.AgentID] }
-
-type nativeHelper struct {
-	ToolCallID, AgentID, AgentName, AgentDisplayName, AgentDescription, ExecutionMode, Error string
+// onCallFailure takes that a call of a model failed, with its status and what of the answer may be
+// shown.
+func (c *conn) onCallFailure(t *turn, _ cli.Event, d callFailure) {
+	t.callFailed(c.Conversation, d, c.b.cli.Words(d.ErrorMessage))
 }
 
-func (h nativeHelper) name() string { return cmp.Or(h.AgentDisplayName, h.AgentName) }
-
-// starter returns the call that started the helper agent e is about, and the agent's id.
-func (c *conn) starter(e cli.Event, h nativeHelper) (call, id string) {
-	id = e.AgentID + h.AgentID
-	if call = c.helper(e); call == "" {
-		call = c.started(h.ToolCallID)
+// piece takes a piece of a message or of a thought.
+func piece(c *conn, t *turn, e cli.Event, d delta) {
+	id, thought := d.MessageID, e.Type == "assistant.reasoning_delta"
+	if thought {
+		id = d.ReasoningID
 	}
-	if id != "" && call != "" && c.loop.agents[id] == "" {
-		c.loop.agents[id] = call
-	}
-	return call, id
+	t.Piece(id, c.helpers.call(e), thought, d.DeltaContent)
 }
 
-// started returns our id of a call of the running turn, or of a helper in the background.
-func (c *conn) started(id string) string {
-	for _, t := range append(slices.Collect(maps.Values(c.loop.helpers)), c.loop.turn) {
-		if t == nil {
-			continue
-		}
-		if x := t.calls.Get(id); x != nil {
-			return x.ID
-		}
-	}
-	return ""
+func (c *conn) onThought(t *turn, e cli.Event, d nativeMessage) {
+	t.Thought(d.ReasoningID, c.helpers.call(e), d.Content)
 }
 
-func (c *conn) onHelperStarted(_ *turn, e cli.Event, h nativeHelper) {
-	call, id := c.starter(e, h)
-	if call == "" {
+func (c *conn) onMessage(t *turn, e cli.Event, d nativeMessage) {
+	parent := c.helpers.call(e)
+	if t.Whole(d.MessageID) {
 		return
 	}
-	c.Report(event.SubagentStarted{ToolCallID: call, AgentName: h.name()})
-	if h.ExecutionMode == "background" && id != "" {
-		c.beginHelper(id, call, cmp.Or(h.AgentDescription, h.name()))
-		return
-	}
-	for _, s := range c.loop.helpers {
-		if s.made(call) { // a helper's helper
-			c.loop.helpers[id] = s
-			return
-		}
+	if t.message(d, parent); parent == "" {
+		t.finals = c.tools.finalCalls(d)
 	}
 }
 
-func (c *conn) onHelperSelected(_ *turn, e cli.Event, h nativeHelper) {
-	if call, _ := c.starter(e, h); call != "" {
-		c.Report(event.SubagentSelected{ToolCallID: call, AgentName: h.name()})
-	}
-}
-
-// helperEnds handles the end of a helper, and of its task if it worked in the background.
-func helperEnds(how event.Outcome) func(*conn, *turn, cli.Event, nativeHelper) {
-	return func(c *conn, _ *turn, e cli.Event, h nativeHelper) {
-		call, id := c.starter(e, h)
-		switch {
-		case call == "":
-			return
-		case how == event.Failed:
-			c.Report(event.SubagentFailed{ToolCallID: call, AgentName: h.name(), Error: wording.Cut(h.Error, 300)})
-		default:
-			c.Report(event.SubagentCompleted{ToolCallID: call, AgentName: h.name()})
-		}
-		if b := c.loop.tasks[id]; b != nil {
-			c.endTask(b, how)
-		}
-		delete(c.loop.helpers, id)
+// onNotification is not for the user's eyes: it says why the agent goes on.
+func (c *conn) onNotification(t *turn, _ cli.Event, n notification) {
+	if cause := c.tasks.notified(n); t == nil {
+		c.turns.goOn(cause)
 	}
 }

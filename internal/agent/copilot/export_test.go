@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"log/slog"
-	"slices"
 	"testing"
 	"time"
 
@@ -16,9 +15,7 @@ import (
 // Offered returns the tools a conversation was last seen to offer.
 func Offered(c agent.Conn) []string {
 	cc := c.(*conn)
-	cc.mu.Lock()
-	defer cc.mu.Unlock()
-	return slices.Clone(cc.offered)
+	return cc.tools.now()
 }
 
 // NativeID is the CLI's name of a session.
@@ -59,9 +56,9 @@ func Without(tb testing.TB, host agent.Host, tools []agent.ToolSpec) (c *conn) {
 func Begin(tb testing.TB, host agent.Host, tools []agent.ToolSpec) (handle func(cli.Event), end func()) {
 	c := Without(tb, host, tools)
 	t := newTurn(c.NewTurn(tb.Context()), "p1")
-	c.Do(func() { c.take(t); t.heard = true })
+	c.Do(func() { c.turns.take(t); t.heard = true })
 	return c.Handle, func() {
-		c.Do(func() { c.finish(t, nil) })
+		c.Do(func() { c.turns.finish(t, nil) })
 		<-t.Done
 		t.Wait()
 		t.Cancel(nil)

@@ -27,11 +27,11 @@ func withFinal(schema json.RawMessage) json.RawMessage {
 }
 
 // finalCalls returns what ends the turn behind a message; nil if the turn goes on.
-func (c *conn) finalCalls(d nativeMessage) *finals {
+func (x *toolbox) finalCalls(d nativeMessage) *finals {
 	for _, r := range d.ToolRequests {
 		var args struct{ Final bool }
 		takes := func(t agent.ToolSpec) bool { return t.Final && t.Name == r.Name }
-		if !slices.ContainsFunc(c.Options.Tools, takes) || json.Unmarshal(r.Arguments, &args) != nil || !args.Final {
+		if !slices.ContainsFunc(x.ours, takes) || json.Unmarshal(r.Arguments, &args) != nil || !args.Final {
 			return nil
 		}
 	}

@@ -22,17 +22,33 @@ import (
 	"webchat/internal/wording"
 )
 
-// hook has the session's hooks decide on a call of the CLI's own tools, before and after, and keeps
-// sensitive files out of what is searched. For the session's tools the session does that itself.
-func (c *conn) hook(h hookRequest) *hookOutput {
+// hooks has the session's hooks decide on the calls of the CLI's own tools, before and after, and
+// keeps sensitive files out of what is searched. For the session's tools the session does that
+// itself.
+type hooks struct {
+	c        *convo.Conversation
+	within   func(use func(*turn) bool) (t *turn, done func()) // see conn.within
+	acts     acts
+	hits     searchHits
+	confined bool
+	// large is where the CLI saves the results of the session that are too large for its model: with
+	// what it keeps of the session, so that it ends with that. Its searches fail while the folder does
+	// not exist, its other tools make it (1.0.102). So it is made before each call, and not when the
+	// conversation opens: a session without a prompt leaves nothing.
+	large string
+
+	early []rewrite // of calls that have not started; it belongs to the loop
+}
+
+func (s *hooks) ask(h hookRequest) *hookOutput {
 	arguments, asGiven := asObject(h.Input.ToolArgs)
 	call := agent.HookCall{RequestID: string(event.NewID()), Tool: h.Input.ToolName, Arguments: arguments, Result: h.Input.ToolResult}
 	switch {
-	case c.owns(h.Input.ToolName):
+	case s.acts.tools.owns(h.Input.ToolName):
 	case h.HookType == "preToolUse":
-		return c.beforeTool(call, asGiven)
+		return s.before(call, asGiven)
 	case h.HookType == "postToolUse", h.HookType == "postToolUseFailure":
-		return c.afterTool(call)
+		return s.after(call)
 	}
 	return nil
 }
@@ -41,10 +57,10 @@ func denied(why string) *hookOutput {
 	return &hookOutput{PermissionDecision: "deny", PermissionDecisionReason: why}
 }
 
-func (c *conn) beforeTool(call agent.HookCall, asGiven func(json.RawMessage) any) *hookOutput {
+func (s *hooks) before(call agent.HookCall, asGiven func(json.RawMessage) any) *hookOutput {
 	call.Event, call.Result = "before_tool", nil
 	var x *execution
-	t, done := c.within(func(t *turn) bool {
+	t, done := s.within(func(t *turn) bool {
 		if x = t.find(call, func(x *execution) bool { return !x.hooked }); x != nil {
 			call.RequestID, x.hooked = x.ID, true
 		}
@@ -54,9 +70,9 @@ func (c *conn) beforeTool(call agent.HookCall, asGiven func(json.RawMessage) any
 		return denied("No turn runs.")
 	}
 	defer done()
-	v, err := c.Host.RunHook(t.Ctx, call)
-	if e := os.MkdirAll(c.largeDir(), 0o700); e != nil {
-		c.Logger.Warn("copilot: the folder for large results cannot be made", "error", e)
+	v, err := s.c.Host.RunHook(t.Ctx, call)
+	if e := os.MkdirAll(s.large, 0o700); e != nil {
+		s.c.Logger.Warn("copilot: the folder for large results cannot be made", "error", e)
 	}
 	switch {
 	case err != nil:
@@ -69,7 +85,7 @@ func (c *conn) beforeTool(call agent.HookCall, asGiven func(json.RawMessage) any
 	if r.changed != nil {
 		arguments = r.changed
 	}
-	if less, names := leaveOut(t.Ctx, c.Options.Workspace, call.Tool, arguments, c.b.cfg.SearchHits); less != nil {
+	if less, names := leaveOut(t.Ctx, s.acts.workspace, call.Tool, arguments, s.hits); less != nil {
 		r.changed, r.without = less, names
 	} else if less := attached(call.Tool, arguments); less != nil {
 		r.changed = less
@@ -77,9 +93,9 @@ func (c *conn) beforeTool(call agent.HookCall, asGiven func(json.RawMessage) any
 	if r.changed != nil {
 		arguments = r.changed
 	}
-	out, allowed := c.judge(t, x, call.Tool, arguments)
+	out, allowed := s.judge(t, x, call.Tool, arguments)
 	if r.allowed = allowed; r.changed != nil || allowed {
-		c.Post(func() { c.rewritten(t, x, r) }) // before the CLI asks for permission
+		s.c.Post(func() { s.rewritten(t, x, r) }) // before the CLI asks for permission
 	}
 	if r.changed != nil && (out == nil || out.PermissionDecision != "deny") {
 		out = cmp.Or(out, &hookOutput{})
@@ -129,7 +145,7 @@ const maxEarly = 32
 
 // rewritten keeps what became of a call. That a helper's call starts is reported while its hooks
 // are asked, or behind that.
-func (c *conn) rewritten(t *turn, x *execution, r rewrite) {
+func (s *hooks) rewritten(t *turn, x *execution, r rewrite) {
 	if x == nil {
 		x = t.find(agent.HookCall{Tool: r.tool, Arguments: r.made}, func(x *execution) bool { return !x.changed })
 	}
@@ -137,16 +153,16 @@ func (c *conn) rewritten(t *turn, x *execution, r rewrite) {
 		r.of(x)
 		return
 	}
-	early := c.loop.early
-	c.loop.early = append(early[max(0, len(early)-maxEarly+1):], r)
+	early := s.early
+	s.early = append(early[max(0, len(early)-maxEarly+1):], r)
 }
 
-// startRewritten gives a call that starts what was made of it before.
-func (c *conn) startRewritten(x *execution) {
-	i := slices.IndexFunc(c.loop.early, func(r rewrite) bool { return r.tool == x.Tool && convo.SameJSON(r.made, x.Args) })
+// callBegan gives a call that starts what was made of it before.
+func (s *hooks) callBegan(x *execution) {
+	i := slices.IndexFunc(s.early, func(r rewrite) bool { return r.tool == x.Tool && convo.SameJSON(r.made, x.Args) })
 	if i >= 0 {
-		c.loop.early[i].of(x)
-		c.loop.early = slices.Delete(c.loop.early, i, i+1)
+		s.early[i].of(x)
+		s.early = slices.Delete(s.early, i, i+1)
 	}
 }
 
@@ -160,11 +176,11 @@ func (t *turn) find(call agent.HookCall, also func(*execution) bool) *execution 
 	return nil
 }
 
-func (c *conn) afterTool(call agent.HookCall) *hookOutput {
+func (s *hooks) after(call agent.HookCall) *hookOutput {
 	call.Event = "after_tool"
 	var without, words []string
 	id := ""
-	t, done := c.within(func(t *turn) bool {
+	t, done := s.within(func(t *turn) bool {
 		x := t.find(call, func(x *execution) bool { return !x.ended })
 		if x != nil {
 			id, without, x.ended = x.ID, x.without, true
@@ -178,7 +194,7 @@ func (c *conn) afterTool(call agent.HookCall) *hookOutput {
 	if len(without) > 0 {
 		words = append(words, "Not searched, since they may hold keys or passwords: "+strings.Join(without, ", ")+". Name such a file to ask for it.")
 	}
-	v, err := c.Host.RunHook(t.Ctx, call)
+	v, err := s.c.Host.RunHook(t.Ctx, call)
 	switch {
 	case err != nil:
 		words = append(words, "The hooks could not be asked.")
@@ -188,40 +204,32 @@ func (c *conn) afterTool(call agent.HookCall) *hookOutput {
 		words = append(words, v.Held)
 	}
 	out := &hookOutput{AdditionalContext: strings.Join(words, "\n")}
-	if cut, ok := cutOf(call.Result, c.largeDir()); ok {
-		out.ModifiedResult = c.keep(t.Ctx, id, call, cut)
+	if cut, ok := cutOf(call.Result, s.large); ok {
+		out.ModifiedResult = s.keep(t.Ctx, id, call, cut)
 	} else if len(words) == 0 {
 		return nil
 	}
 	return out
 }
 
-// largeDir is where the CLI saves the results of the session that are too large for its model: with
-// what it keeps of the session, so that it ends with that. Its searches fail while the folder does
-// not exist, its other tools make it (1.0.102). So it is made before each call, and not when the
-// conversation opens: a session without a prompt leaves nothing.
-func (c *conn) largeDir() string {
-	return filepath.Join(c.b.cli.HomeOf(c.Options.Workspace), "session-state", c.id, "large")
-}
-
 // keep gives the user the whole of a result of which the model reads the beginning, and returns
 // what it reads.
-func (c *conn) keep(ctx context.Context, id string, call agent.HookCall, cut *cutResult) any {
+func (s *hooks) keep(ctx context.Context, id string, call agent.HookCall, cut *cutResult) any {
 	var of struct{ Command string }
 	_ = json.Unmarshal(call.Arguments, &of) // other tools have none
-	whole := agent.Whole{ToolCallID: id, Name: cmp.Or(of.Command, call.Tool), Cwd: c.Options.Workspace, ExitCode: cut.exitCode}
+	whole := agent.Whole{ToolCallID: id, Name: cmp.Or(of.Command, call.Tool), Cwd: s.acts.workspace, ExitCode: cut.exitCode}
 	readers := ""
 	data, err := cut.read()
-	if k, ok := c.Host.(agent.Keeper); !ok || id == "" {
+	if k, ok := s.c.Host.(agent.Keeper); !ok || id == "" {
 		err = errors.New("there is no call to keep it for")
 	} else if err == nil {
 		whole.Data = data
 		if readers, err = k.Keep(ctx, whole); readers != "" {
-			err = errors.Join(err, c.addTools(ctx))
+			err = errors.Join(err, s.acts.tools.add(ctx))
 		}
 	}
 	if err != nil {
-		c.Logger.Warn("copilot: a large result was not kept", "error", err)
+		s.c.Logger.Warn("copilot: a large result was not kept", "error", err)
 		return cut.saying(fmt.Sprintf("Too large to read at once: %s. It is in %s: search it with grep, or read parts of it with head, tail or sed.", cut.size, cut.file))
 	}
 	_ = os.Remove(cut.file) // else it ends with what the CLI keeps of the session

@@ -2,8 +2,8 @@ package copilot
 
 import (
 	"context"
+	"sync"
 
-	"webchat/internal/event"
 	"webchat/internal/policy"
 )
 
@@ -18,13 +18,23 @@ func (b *Backend) Instructions(folder string) []string {
 	return i.Files
 }
 
-// skipInstructions reports whether the CLI is to load no instruction files, and why if that is not
-// what the user wanted.
-func (c *conn) skipInstructions() (skip bool, why string) {
-	if c.b.cfg.NoInstructions {
+// instructions is whether the CLI loads the instruction files of a workspace.
+type instructions struct {
+	workspace string
+	off       bool // the user wants none loaded
+
+	mu       sync.Mutex // guards what follows
+	skipping bool       // they are not loaded
+	why      string     // as it was reported; empty: the user wants it, or they are
+}
+
+// skip reports whether the CLI is to load no instruction files, and why if that is not what the user
+// wanted.
+func (i *instructions) skip() (skip bool, why string) {
+	if i.off {
 		return true, ""
 	}
-	why = policy.FindInstructions(c.Options.Workspace, policy.Loads{}).Wrong
+	why = policy.FindInstructions(i.workspace, policy.Loads{}).Wrong
 	return why != "", why
 }
 
@@ -38,23 +48,28 @@ func skipping(skip bool) map[string]any {
 	return map[string]any{"skipCustomInstructions": skip, "excludedBuiltinAgents": agents}
 }
 
-// instruct looks before a prompt whether the instruction files of the workspace may still be
-// loaded, since they may have changed, and reports if not.
-func (c *conn) instruct(ctx context.Context) error {
-	skip, why := c.skipInstructions()
-	c.mu.Lock()
-	changed, news := skip != c.skipping, why != c.skipped
-	c.skipping, c.skipped = skip, why
-	c.mu.Unlock()
+// begin returns the parameters for the start of a session; why they are so, renew says.
+func (i *instructions) begin() map[string]any {
+	skip, _ := i.skip()
+	i.mu.Lock()
+	i.skipping = skip
+	i.mu.Unlock()
+	return skipping(skip)
+}
+
+// renew looks before a prompt whether the instruction files may still be loaded, since they may have
+// changed. news is why they are not, once.
+func (i *instructions) renew(ctx context.Context, ask asker) (news string, err error) {
+	skip, why := i.skip()
+	i.mu.Lock()
+	changed := skip != i.skipping
+	if why != i.why {
+		news = why
+	}
+	i.skipping, i.why = skip, why
+	i.mu.Unlock()
 	if changed {
-		if err := c.ask(ctx, "session.options.update", skipping(skip), nil); err != nil {
-			return err
-		}
+		err = ask(ctx, "session.options.update", skipping(skip), nil)
 	}
-	if news && why != "" {
-		c.Post(func() {
-			c.Warn(event.KindProvider, "No instruction file of this folder was loaded: %s. Change that, or start webchat with --instructions off.", why)
-		})
-	}
-	return nil
+	return news, err
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"webchat/internal/agent"
 )
@@ -44,11 +45,6 @@ func allowedTools(ours []agent.ToolSpec, servers bool) (all []string) {
 	return all
 }
 
-// neededTools are those of the session's tools that can be of use now.
-func (c *conn) neededTools() []agent.ToolSpec {
-	return slices.DeleteFunc(slices.Clone(c.Options.Tools), func(t agent.ToolSpec) bool { return t.Needed != nil && !t.Needed() })
-}
-
 // definitionsOf are tools in the CLI's words.
 func definitionsOf(tools []agent.ToolSpec) (all []toolDefinition) {
 	for _, t := range tools {
@@ -60,35 +56,75 @@ func definitionsOf(tools []agent.ToolSpec) (all []toolDefinition) {
 	return all
 }
 
-// give notes which tools the CLI has. The caller holds mu.
-func (c *conn) give(tools []agent.ToolSpec) {
-	c.given, c.cost = len(tools), c.b.definitions(tools)
+// definitions is what the tools and the guide add to each call of a model.
+func (b *Backend) definitions(tools []agent.ToolSpec) (n int64) {
+	if b.cfg.Count == nil {
+		return 0
+	}
+	n = int64(b.cfg.Count(guide))
+	for _, t := range definitionsOf(tools) {
+		n += int64(b.cfg.Count(t.Name + "\n" + t.Description + "\n" + string(t.Parameters)))
+	}
+	return n
 }
 
-// addTools gives the CLI the tools that are needed since it got its list. The next model call has
-// them, also within a turn, as was tried with 1.0.102.
-func (c *conn) addTools(ctx context.Context) error {
-	tools := c.neededTools()
-	c.mu.Lock()
-	given := c.given
-	c.mu.Unlock()
+// toolbox is what a model is offered in a conversation: the session's tools, as far as the CLI has
+// them, and the CLI's own. Its methods may be called concurrently.
+type toolbox struct {
+	b    *Backend
+	ask  asker
+	ours []agent.ToolSpec
+
+	mu         sync.Mutex // guards what follows
+	given      int        // tools of ours that the CLI has
+	cost       int64      // tokens of their definitions in one model call
+	offered    []string
+	servers    map[string]string // the MCP servers of tools that are offered
+	excluded   []string          // tools that were offered and may not be
+	freshShell bool              // each command of the CLI's shell begins in the workspace
+}
+
+// owns reports whether a tool is the session's.
+func (x *toolbox) owns(tool string) bool {
+	return slices.ContainsFunc(x.ours, func(t agent.ToolSpec) bool { return t.Name == tool })
+}
+
+// needed are those of the session's tools that can be of use now.
+func (x *toolbox) needed() []agent.ToolSpec {
+	return slices.DeleteFunc(slices.Clone(x.ours), func(t agent.ToolSpec) bool { return t.Needed != nil && !t.Needed() })
+}
+
+// give notes which tools the CLI has, and returns those that it is to leave out.
+func (x *toolbox) give(tools []agent.ToolSpec) (excluded []string) {
+	cost := x.b.definitions(tools)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.given, x.cost = len(tools), cost
+	return append([]string{hiddenTool}, x.excluded...)
+}
+
+// add gives the CLI the tools that are needed since it got its list. The next model call has them,
+// also within a turn, as was tried with 1.0.102.
+func (x *toolbox) add(ctx context.Context) error {
+	tools := x.needed()
+	x.mu.Lock()
+	given := x.given
+	x.mu.Unlock()
 	if len(tools) == given {
 		return nil
 	}
-	if err := c.ask(ctx, "session.tools.set", map[string]any{"tools": definitionsOf(tools)}, nil); err != nil {
-		return err
+	err := x.ask(ctx, "session.tools.set", map[string]any{"tools": definitionsOf(tools)}, nil)
+	if err == nil {
+		x.give(tools)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.give(tools)
-	return nil
+	return err
 }
 
-// definitionTokens is what our definitions cost in one model call.
-func (c *conn) definitionTokens() int64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.cost
+// tokens is what our definitions cost in one model call.
+func (x *toolbox) tokens() int64 {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.cost
 }
 
 // offeredTool is one of the tools that a model is really offered.
@@ -117,8 +153,8 @@ func (o offeredTool) freshShell() bool {
 
 // allowed reports whether a model may be offered a tool. An sql of another form than the one that
 // is known may read more than the session's own database.
-func (c *conn) allowed(o offeredTool) bool {
-	_, configured := c.b.cfg.MCPServers[o.MCPServerName]
+func (x *toolbox) allowed(o offeredTool) bool {
+	_, configured := x.b.cfg.MCPServers[o.MCPServerName]
 	switch {
 	case o.MCPServerName != "":
 		return configured
@@ -129,54 +165,58 @@ func (c *conn) allowed(o offeredTool) bool {
 			}
 		}
 	}
-	return slices.Contains(knownTools, o.Name) || c.owns(o.Name)
+	return slices.Contains(knownTools, o.Name) || x.owns(o.Name)
 }
 
 // inspect reads back which tools are offered, and excludes those that are not allowed. The CLI
 // ignores a wrong list in silence, so the list of what it offers is the only sign.
-func (c *conn) inspect(ctx context.Context) error {
-	excess, err := c.look(ctx)
+func (x *toolbox) inspect(ctx context.Context, version string) error {
+	excess, err := x.look(ctx)
 	if len(excess) > 0 {
-		c.mu.Lock()
-		c.excluded = append(c.excluded, excess...) // it stays so, also in another process
-		excluded := slices.Clone(c.excluded)
-		c.mu.Unlock()
-		c.Logger.Warn("copilot: tools of the CLI are left out", "tools", excess)
-		if err = c.ask(ctx, "session.options.update", map[string]any{"excludedTools": excluded}, nil); err == nil {
-			excess, err = c.look(ctx)
+		x.mu.Lock()
+		x.excluded = append(x.excluded, excess...) // it stays so, also in another process
+		excluded := slices.Clone(x.excluded)
+		x.mu.Unlock()
+		x.b.cfg.Logger.Warn("copilot: tools of the CLI are left out", "tools", excess)
+		if err = x.ask(ctx, "session.options.update", map[string]any{"excludedTools": excluded}, nil); err == nil {
+			excess, err = x.look(ctx)
 		}
+	}
+	exposed := func(format string, args ...any) error {
+		return fmt.Errorf("%w: the session was not started, because GitHub Copilot CLI %s; please report the CLI's version %s",
+			agent.ErrUnavailable, fmt.Sprintf(format, args...), version)
 	}
 	switch {
 	case err != nil:
-		return c.b.cli.Explain(err)
+		return x.b.cli.Explain(err)
 	case slices.Contains(excess, hiddenTool):
-		return c.exposed("offers the tool %q, which would send files to the model, and does not leave it out", hiddenTool)
+		return exposed("offers the tool %q, which would send files to the model, and does not leave it out", hiddenTool)
 	case len(excess) > 0:
-		return c.exposed("offers the tool %q, which could act without asking you, and does not leave it out", excess[0])
+		return exposed("offers the tool %q, which could act without asking you, and does not leave it out", excess[0])
 	}
-	c.mu.Lock()
-	offered := c.offered
-	c.mu.Unlock()
-	for _, t := range c.Options.Tools {
+	offered := x.now()
+	for _, t := range x.ours {
 		if t.Needed == nil && !slices.Contains(offered, t.Name) { // others may be needed only now
-			return c.exposed("does not offer the display tool %s", t.Name)
+			return exposed("does not offer the display tool %s", t.Name)
 		}
 	}
 	return nil
 }
 
-func (c *conn) exposed(format string, args ...any) error {
-	return fmt.Errorf("%w: the session was not started, because GitHub Copilot CLI %s; please report the CLI's version %s",
-		agent.ErrUnavailable, fmt.Sprintf(format, args...), c.process().Version())
+// now are the tools that were last seen to be offered.
+func (x *toolbox) now() []string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return slices.Clone(x.offered)
 }
 
 // look reads which tools are offered and returns those that may not be. The CLI has to set the
 // session up before, as it does before a model call: until then, and again from when an MCP server
 // came up or went, it reports no tools.
-func (c *conn) look(ctx context.Context) (excess []string, err error) {
+func (x *toolbox) look(ctx context.Context) (excess []string, err error) {
 	var list struct{ Tools []offeredTool }
-	if err = c.ask(ctx, "session.tools.initializeAndValidate", nil, nil); err == nil {
-		err = c.ask(ctx, "session.tools.getCurrentMetadata", nil, &list)
+	if err = x.ask(ctx, "session.tools.initializeAndValidate", nil, nil); err == nil {
+		err = x.ask(ctx, "session.tools.getCurrentMetadata", nil, &list)
 	}
 	if err != nil {
 		return nil, err
@@ -189,19 +229,33 @@ func (c *conn) look(ctx context.Context) (excess []string, err error) {
 			servers[t.Name] = t.MCPServerName
 		}
 		fresh = fresh || t.freshShell()
-		if !c.allowed(t) {
+		if !x.allowed(t) {
 			excess = append(excess, t.Name)
 		}
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.offered, c.servers, c.freshShell = names, servers, fresh
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.offered, x.servers, x.freshShell = names, servers, fresh
 	return excess, nil
 }
 
 // knowsFolder reports whether commands are known to begin in the workspace.
-func (c *conn) knowsFolder() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.freshShell
+func (x *toolbox) knowsFolder() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.freshShell
+}
+
+// server is the MCP server that a tool is of: the one by which it is offered, else the one that its
+// name begins with. Empty: it is of none.
+func (x *toolbox) server(tool string) (server string) {
+	x.mu.Lock()
+	server, offered := x.servers[tool]
+	x.mu.Unlock()
+	for name := range x.b.cfg.MCPServers {
+		if !offered && strings.HasPrefix(tool, name+"-") && len(name) > len(server) {
+			server = name
+		}
+	}
+	return server
 }

@@ -39,8 +39,8 @@ func (b *Backend) Open(ctx context.Context, o agent.Options, host agent.Host) (a
 		_ = c.Close() // it has no error of its own
 		return nil, err
 	}
-	if !chosen && c.model != "" {
-		c.Report(event.SessionModelChange{NewModel: c.model}) // the session does not know yet
+	if model, _, _ := c.chosen.now(); !chosen && model != "" {
+		c.Report(event.SessionModelChange{NewModel: model}) // the session does not know yet
 	}
 	return c, nil
 }
@@ -72,10 +72,10 @@ func (c *conn) open(ctx context.Context, p *cli.Process, resume bool) (err error
 	case err != nil:
 		return c.b.cli.Explain(err)
 	}
-	if err := c.restore(ctx, made); err != nil {
+	if err := c.chosen.restore(ctx, made); err != nil {
 		return err
 	}
-	return c.inspect(ctx)
+	return c.tools.inspect(ctx, p.Version())
 }
 
 // check says whether a session can have a model.
@@ -88,7 +88,7 @@ func (b *Backend) check(model string) error {
 
 // usesOwn reports whether the model is one the user brought.
 func (c *conn) usesOwn() bool {
-	model, _, _ := c.chosen()
+	model, _, _ := c.chosen.now()
 	return c.b.cfg.Providers.Has(model)
 }
 
@@ -114,25 +114,20 @@ func (c *conn) signedIn(ctx context.Context) error {
 // parameters is the whole configuration. The CLI remembers nothing of it but the model, so it is
 // sent at each start and resumption: without it, view and the hooks of the workspace would be back.
 func (c *conn) parameters() map[string]any {
-	tools := c.neededTools()
-	skip, _ := c.skipInstructions() // why, the first prompt reports
-	c.mu.Lock()
-	c.skipping = skip
-	c.give(tools)
-	model, effort, excluded := c.model, c.effort, append([]string{hiddenTool}, c.excluded...)
-	c.mu.Unlock()
+	tools := c.tools.needed()
+	model, _, effort := c.chosen.now()
 	p := map[string]any{
 		"clientName": "webchat", "streaming": true, "workingDirectory": c.Options.Workspace,
 		"tools": definitionsOf(tools), "availableTools": allowedTools(c.Options.Tools, len(c.b.cfg.MCPServers) > 0),
-		"excludedTools": excluded, "toolFilterPrecedence": "excluded",
+		"excludedTools": c.tools.give(tools), "toolFilterPrecedence": "excluded",
 		"requestPermission": true, "requestUserInput": true, "requestExitPlanMode": true, "hooks": true, "includeSubAgentStreamingEvents": true,
 		"systemMessage": map[string]string{"mode": "append", "content": guide},
-		"largeOutput":   map[string]any{"enabled": true, "outputDir": c.largeDir()},
+		"largeOutput":   map[string]any{"enabled": true, "outputDir": c.hooks.large},
 		// Nothing in a workspace runs commands, decides, or brings tools.
 		"enableFileHooks": false, "enableConfigDiscovery": false, "enableSkills": false, "enableOnDemandInstructionDiscovery": false,
 		"enableSessionStore": false, // it would keep what was said beyond the session's end
 	}
-	maps.Copy(p, skipping(skip))
+	maps.Copy(p, c.loads.begin())
 	maps.Copy(p, c.b.cfg.Providers.parameters())
 	if m := c.b.cfg.Providers.Native(model); m != "" {
 		p["model"] = m

@@ -5,6 +5,7 @@ package copilot
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"path/filepath"
 	"slices"
@@ -12,7 +13,6 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/convo"
-	"webchat/internal/agent/copilot/cli"
 	"webchat/internal/event"
 	"webchat/internal/policy"
 )
@@ -29,62 +29,87 @@ type question struct {
 // it may come before.
 const holdPatience = 300 * time.Millisecond
 
-// onPermission puts the CLI's question to the session under the name of the call it belongs to.
-func (c *conn) onPermission(t *turn, _ cli.Event, q question) {
-	if q.RequestID == "" || q.ResolvedByHook || t.aborted || t.requests[q.RequestID] {
+// questions are what the CLI asks for permission. They belong to the loop.
+type questions struct {
+	c     *convo.Conversation
+	reply func(ctx context.Context, method, requestID string, result any)
+	acts  acts
+	lock  func(act agent.Permission) (done func()) // notes an open question
+}
+
+// ask puts the CLI's question to the session under the name of the call it belongs to.
+func (s *questions) ask(t *turn, q question) {
+	if q.ResolvedByHook || !t.asks(q.RequestID) {
 		return
 	}
-	t.requests[q.RequestID] = true
 	if json.Unmarshal(q.PermissionRequest, &q.act) != nil {
-		t.Spawn(func() { c.answerPermission(t, q.RequestID, refused("The request could not be understood.")) })
+		t.Spawn(func() { s.answer(t, q.RequestID, refused("The request could not be understood.")) })
 		return
 	}
 	t.held = append(t.held, &q)
-	c.settleHeld(t, nil)
-	c.After(holdPatience, func() { c.settleHeld(t, &q) })
+	s.settle(t, nil)
+	s.c.After(holdPatience, func() { s.settle(t, &q) })
 }
 
-// settleHeld asks about the held requests whose calls have started, and about one that waits no
-// longer.
-func (c *conn) settleHeld(t *turn, due *question) {
+// settle asks about the held requests whose calls have started, and about one that waits no longer.
+func (s *questions) settle(t *turn, due *question) {
 	t.held = slices.DeleteFunc(t.held, func(q *question) bool {
-		x := c.caller(t, q.act)
+		x := s.acts.caller(t, q.act)
 		if x == nil && q != due {
 			return false
 		}
 		if x == nil {
 			x = &execution{}
 		}
-		act := c.permission(q, x)
+		act := s.acts.permission(q, x)
 		if x.granted.covers(q.act, act) {
-			t.Spawn(func() { c.answerPermission(t, q.RequestID, agent.Verdict{Decision: event.Allow}) })
+			t.Spawn(func() { s.answer(t, q.RequestID, agent.Verdict{Decision: event.Allow}) })
 			return true
 		}
 		t.Spawn(func() {
 			if q.act.Kind != "hook" { // the CLI locks no file yet
-				defer c.b.locked.ask(c, act)()
+				defer s.lock(act)()
 			}
-			v, err := c.Host.AskPermission(t.Ctx, act)
+			v, err := s.c.Host.AskPermission(t.Ctx, act)
 			if err != nil {
 				v = refused("No user could be asked.")
 			}
 			if v.Decision == event.Allow {
-				c.Do(func() { x.granted.add(q, act) }) // the next question may be about the same
+				s.c.Do(func() { x.granted.add(q, act) }) // the next question may be about the same
 			}
-			c.answerPermission(t, q.RequestID, v)
+			s.answer(t, q.RequestID, v)
 		})
 		return true
 	})
 }
 
+// answer answers "once" or why not. A refusal without feedback would end the turn.
+func (s *questions) answer(t *turn, id string, v agent.Verdict) {
+	answer := map[string]string{"kind": "approve-once"}
+	if v.Decision != event.Allow {
+		answer = map[string]string{"kind": "reject", "feedback": cmp.Or(v.Reason, "The user said no.")}
+	}
+	if t.Ctx.Err() == nil {
+		s.reply(t.Ctx, "session.permissions.handlePendingPermissionRequest", id, answer)
+	}
+}
+
+func refused(why string) agent.Verdict { return agent.Verdict{Decision: event.Deny, Reason: why} }
+
+// acts understands what the CLI wants to do in a workspace.
+type acts struct {
+	workspace string
+	tools     *toolbox
+}
+
 // caller returns the call a request belongs to, nil if it has not started. Where the request does
 // not name it, it is the only one that does the same.
-func (c *conn) caller(t *turn, r permissionRequest) (found *execution) {
+func (a acts) caller(t *turn, r permissionRequest) (found *execution) {
 	if r.ToolCallID != "" {
 		return t.running(r.ToolCallID)
 	}
 	for _, x := range t.calls.All() {
-		if !x.open() || !x.does(r, c.Options.Workspace) {
+		if !x.open() || !x.does(r, a.workspace) {
 			continue
 		}
 		if found != nil {
@@ -95,29 +120,16 @@ func (c *conn) caller(t *turn, r permissionRequest) (found *execution) {
 	return found
 }
 
-func refused(why string) agent.Verdict { return agent.Verdict{Decision: event.Deny, Reason: why} }
-
-// answerPermission answers "once" or why not. A refusal without feedback would end the turn.
-func (c *conn) answerPermission(t *turn, id string, v agent.Verdict) {
-	answer := map[string]string{"kind": "approve-once"}
-	if v.Decision != event.Allow {
-		answer = map[string]string{"kind": "reject", "feedback": cmp.Or(v.Reason, "The user said no.")}
-	}
-	if t.Ctx.Err() == nil {
-		c.reply(t.Ctx, "session.permissions.handlePendingPermissionRequest", id, answer)
-	}
-}
-
 // permission is the CLI's wish in the session's words. A patch that moves a file is also about its
 // old place, of which the CLI names the new one only. The digest covers all of the request but what
 // changes from one call to the next. x is the call it belongs to, without a name if it has not
 // started.
-func (c *conn) permission(q *question, x *execution) agent.Permission {
+func (a acts) permission(q *question, x *execution) agent.Permission {
 	r := q.act
-	p := convo.Act{Permission: agent.Permission{ToolCallID: x.ID, ToolName: x.Tool, Digest: requestDigest(q.PermissionRequest), Cwd: c.Options.Workspace}}
+	p := convo.Act{Permission: agent.Permission{ToolCallID: x.ID, ToolName: x.Tool, Digest: requestDigest(q.PermissionRequest), Cwd: a.workspace}}
 	switch r.Kind {
 	case "shell":
-		p.Kind, p.Action, p.Resource, p.CwdUnknown = agent.KindShell, "run a command", r.FullCommandText, !c.knowsFolder()
+		p.Kind, p.Action, p.Resource, p.CwdUnknown = agent.KindShell, "run a command", r.FullCommandText, !a.tools.knowsFolder()
 		p.ToolName = cmp.Or(p.ToolName, "bash")
 	case "write":
 		p.Kind, p.Diff, p.Sensitive = agent.KindWrite, r.Diff, r.FileName == ""
@@ -142,7 +154,7 @@ func (c *conn) permission(q *question, x *execution) agent.Permission {
 			e.asks(&p, files)
 			break
 		}
-		act := c.ofServer(r.ToolName, r.ToolArgs)
+		act := a.ofServer(r.ToolName, r.ToolArgs)
 		act.ToolCallID, act.Digest = p.ToolCallID, p.Digest
 		p.Permission = act
 	}

@@ -4,16 +4,15 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
+	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"webchat/internal/agent/convo"
-	"webchat/internal/agent/copilot/cli"
 	"webchat/internal/event"
+	"webchat/internal/wording"
 )
 
 // background is a task, a command or a helper agent that the agent left running, or a call of the
@@ -35,7 +34,23 @@ const (
 	// exitPatience is how long the end of a command waits for its exit code, which the CLI reports
 	// only with its notification.
 	exitPatience = 500 * time.Millisecond
+
+	maxShells    = 50       // that are remembered behind their calls
+	maxShellText = 64 << 10 // bytes of what a command printed
 )
+
+// tasks are what an agent left running. They belong to the loop, but for abort and cancelAll.
+type tasks struct {
+	c       *convo.Conversation
+	ask     asker
+	explain func(error) error
+	helpers *helpers
+
+	all    map[string]*background // by the CLI's ids
+	began  map[string]bool        // our ids of helpers' tasks
+	shells []*background          // calls of the CLI's shell, also behind their end
+	looks  convo.Again
+}
 
 // nativeTask is one entry of session.tasks.list. Commands that the agent waits for are in it, too,
 // with another execution mode.
@@ -43,206 +58,188 @@ type nativeTask struct {
 	Type, ID, Status, Command, ExecutionMode string
 }
 
-// onTasksChanged looks at what runs in the background. The CLI reports dozens of changes: one look
-// covers all that come while it is made.
-func (c *conn) onTasksChanged(*turn, cli.Event, struct{}) { c.lookAtTasks() }
-
-func (c *conn) lookAtTasks() {
-	c.loop.tasking.Run(c.Conversation, func() {
+// look looks at what runs in the background. The CLI reports dozens of changes: one look covers all
+// that come while it is made.
+func (s *tasks) look() {
+	s.looks.Run(s.c, func() {
 		var list struct{ Tasks []nativeTask }
-		if c.ask(c.Quit(), "session.tasks.list", nil, &list) == nil {
-			c.Post(func() { c.sawTasks(list.Tasks) })
+		if s.ask(s.c.Quit(), "session.tasks.list", nil, &list) == nil {
+			s.c.Post(func() { s.saw(list.Tasks) })
 		}
 		select {
 		case <-time.After(listPause):
-		case <-c.Quit().Done():
+		case <-s.c.Quit().Done():
 		}
 	})
 }
 
-// sawTasks reports which tasks began and ended. The CLI takes its time to list those that are to
+// saw reports which tasks began and ended. The CLI takes its time to list those that are to
 // end as cancelled, and reports nothing when it does or when it lists them no more.
-func (c *conn) sawTasks(list []nativeTask) {
+func (s *tasks) saw(list []nativeTask) {
 	listed := map[string]bool{}
 	for _, n := range list {
-		b := c.loop.tasks[n.ID]
+		b := s.all[n.ID]
 		listed[n.ID] = true
 		switch {
 		case b == nil && n.Type == "shell" && n.ExecutionMode == "background" && n.Status == "running":
-			c.beginShell(n)
+			s.beginShell(n)
 		case b == nil || b.Ended || n.Status == "running":
 		case n.Status == "cancelled":
-			c.endTask(b, event.Aborted)
+			s.end(b, event.Aborted)
 		case n.Status == "failed":
-			c.endTask(b, event.Failed)
+			s.end(b, event.Failed)
 		case b.scope != nil:
-			c.endTask(b, event.Completed)
+			s.end(b, event.Completed)
 		default: // the exit code is on its way
-			c.After(exitPatience, func() { c.endTask(b, event.Completed) })
+			s.c.After(exitPatience, func() { s.end(b, event.Completed) })
 		}
 	}
-	for _, b := range c.loop.tasks {
+	for _, b := range s.all {
 		switch {
 		case !b.Stopped || b.Ended:
 		case listed[b.native]:
-			c.loop.tasking.More()
+			s.looks.More()
 		default:
-			c.endTask(b, event.Aborted)
+			s.end(b, event.Aborted)
 		}
 	}
 }
-
-const (
-	maxShells    = 50       // that are remembered behind their calls
-	maxShellText = 64 << 10 // bytes of what a command printed
-)
 
 // shellID is how the CLI's tools name a command they leave running: one started in the background,
 // or one that was still running after 30 seconds (1.0.102).
 var shellID = regexp.MustCompile(`<command (?:started in (?:detached )?background )?with shellId: (\S+?)(?:>| is still running)`)
 
-// beginCommand remembers a call of the CLI's shell.
-func (c *conn) beginCommand(x *execution, theirs string) {
+// callBegan remembers a call of the CLI's shell.
+func (s *tasks) callBegan(x *execution, theirs string) {
 	if !isShell(x.Tool) {
 		return
 	}
-	if c.loop.shells = append(c.loop.shells, &background{Task: convo.Task{ID: x.ID}, theirs: theirs}); len(c.loop.shells) > maxShells {
-		c.loop.shells = slices.Delete(c.loop.shells, 0, 1)
+	if s.shells = append(s.shells, &background{Task: convo.Task{ID: x.ID}, theirs: theirs}); len(s.shells) > maxShells {
+		s.shells = slices.Delete(s.shells, 0, 1)
+	}
+}
+
+// callEnded notes what a call of the shell left running.
+func (s *tasks) callEnded(x *execution, text string) {
+	m := shellID.FindStringSubmatch(text)
+	if b := s.shell(func(b *background) bool { return b.ID == x.ID }); b != nil && m != nil {
+		b.native = m[1]
+		s.look()
 	}
 }
 
 // shell returns the last call for which is returns true: a provider may count from 0 in each
 // answer.
-func (c *conn) shell(is func(*background) bool) *background {
-	for _, s := range slices.Backward(c.loop.shells) {
-		if is(s) {
-			return s
+func (s *tasks) shell(is func(*background) bool) *background {
+	for _, b := range slices.Backward(s.shells) {
+		if is(b) {
+			return b
 		}
 	}
 	return nil
 }
 
-// endCommand notes what a call of the shell that has ended left running.
-func (c *conn) endCommand(ours, text string) {
-	m := shellID.FindStringSubmatch(text)
-	if s := c.shell(func(s *background) bool { return s.ID == ours }); s != nil && m != nil {
-		s.native = m[1]
-		c.lookAtTasks()
-	}
-}
+type shellOutput struct{ ToolCallID, Text string }
 
-// onShellOutput hands on what a command prints behind the end of its call.
-func (c *conn) onShellOutput(_ *turn, _ cli.Event, d struct{ ToolCallID, Text string }) {
-	s := c.shell(func(s *background) bool { return s.theirs == d.ToolCallID })
-	if s == nil || d.Text == "" {
+// printed hands on what a command prints behind the end of its call.
+func (s *tasks) printed(d shellOutput) {
+	b := s.shell(func(b *background) bool { return b.theirs == d.ToolCallID })
+	if b == nil || d.Text == "" {
 		return
 	}
-	s.text = append(s.text, d.Text...)
-	if over := len(s.text) - maxShellText; over > 0 {
-		s.text = []byte(strings.ToValidUTF8(string(s.text[over:]), ""))
+	b.text = append(b.text, d.Text...)
+	if over := len(b.text) - maxShellText; over > 0 {
+		b.text = []byte(strings.ToValidUTF8(string(b.text[over:]), ""))
 	}
-	c.TaskPrinted(&s.Task, d.Text)
+	s.c.TaskPrinted(&b.Task, d.Text)
 }
 
 // beginShell reports a command that its call left running, once the call has ended.
-func (c *conn) beginShell(n nativeTask) {
-	b := c.shell(func(s *background) bool { return s.native == n.ID && !s.Begun })
+func (s *tasks) beginShell(n nativeTask) {
+	b := s.shell(func(b *background) bool { return b.native == n.ID && !b.Begun })
 	if b == nil {
 		return
 	}
-	c.loop.tasks[n.ID] = b
-	c.BeginTask(&b.Task, event.ShellTask, n.Command, b.ID)
-	c.TaskPrinted(&b.Task, string(b.text))
+	s.all[n.ID] = b
+	s.c.BeginTask(&b.Task, event.ShellTask, n.Command, b.ID)
+	s.c.TaskPrinted(&b.Task, string(b.text))
 }
 
-// endTask reports the end of a task once.
-func (c *conn) endTask(b *background, how event.Outcome) {
+// end reports the end of a task once.
+func (s *tasks) end(b *background, how event.Outcome) {
 	if b.Ended {
 		return
 	}
 	if b.scope != nil {
 		b.scope.Cancel(nil)
-		c.dismiss(b.scope)
+		s.helpers.dismiss(b.scope)
 	}
-	c.EndTask(&b.Task, how)
+	s.c.EndTask(&b.Task, how)
 }
 
-// beginHelper reports a helper agent that works in the background, and gives it a place of its own
-// to work in.
-func (c *conn) beginHelper(agentID, call, title string) {
-	if old := c.loop.tasks[agentID]; old != nil && !old.Ended {
-		return
+// endAll reports the end of all tasks: nothing of them is left, or will be.
+func (s *tasks) endAll() {
+	for _, b := range s.all {
+		s.end(b, event.Interrupted)
 	}
-	b := &background{Task: convo.Task{ID: call}, native: agentID, scope: newTurn(c.NewTurn(c.Quit()), string(event.NewID()))}
-	for n := 2; c.loop.began[b.ID]; n++ { // it was given more to do
-		b.ID = call + "." + strconv.Itoa(n)
+	clear(s.all)
+	s.shells = nil
+}
+
+// notification is what the CLI reports to the agent of its tasks.
+type notification struct {
+	Kind struct {
+		Type, ShellID, AgentID, Description, DisplayName string
+		ExitCode                                         *int
 	}
-	c.loop.began[b.ID] = true
-	b.scope.heard = true
-	c.loop.tasks[agentID], c.loop.helpers[agentID] = b, b.scope
-	c.BeginTask(&b.Task, event.AgentTask, title, call)
-	c.Beside(func() { // Close waits for what still asks the session
-		<-b.scope.Ctx.Done()
-		c.Do(func() {
-			b.scope.aborted = true
-			c.dismiss(b.scope)
-		})
-		b.scope.Wait()
+}
+
+// notified takes what is not for the user's eyes, and returns as a sentence why the agent goes on.
+func (s *tasks) notified(n notification) (cause string) {
+	k := n.Kind
+	if b := s.all[k.ShellID]; b != nil && k.ShellID != "" {
+		b.Exit = k.ExitCode
+		s.end(b, event.Completed)
+	}
+	name := wording.Cut(cmp.Or(k.DisplayName, k.Description), 80)
+	switch {
+	case k.ShellID != "" && k.ExitCode != nil:
+		return fmt.Sprintf("The background command “%s” ended with exit code %d.", name, *k.ExitCode)
+	case k.ShellID != "":
+		return fmt.Sprintf("The background command “%s” ended.", name)
+	case k.AgentID != "":
+		return fmt.Sprintf("The helper “%s” reported back.", name)
+	}
+	return wentOn
+}
+
+// abort ends one task. The CLI reports the end of a task that it ended (1.0.102), and the list of
+// tasks has it as well.
+func (s *tasks) abort(ctx context.Context, id string) error {
+	all := s.unended()
+	i := slices.IndexFunc(all, func(b *background) bool { return b.ID == id })
+	if i < 0 {
+		return nil
+	}
+	ctx, stop := context.WithTimeout(ctx, stopPatience)
+	defer stop()
+	s.c.Post(func() { all[i].Stopped = true }) // its end may be reported before the answer
+	err := s.cancel(ctx, all[i])
+	s.c.Post(func() {
+		all[i].Stopped = err == nil
+		s.look()
 	})
-}
-
-// dismiss forgets a helper, and its own helpers.
-func (c *conn) dismiss(scope *turn) {
-	maps.DeleteFunc(c.loop.helpers, func(_ string, h *turn) bool { return h == scope })
-}
-
-// scope returns what an event belongs to: a turn, or the work of a helper in the background; nil if
-// there is none.
-func (c *conn) scope(e cli.Event) *turn {
-	if h := c.loop.helpers[e.AgentID]; h != nil && e.AgentID != "" {
-		return h
-	}
-	return c.loop.turn
-}
-
-// endTasks reports the end of all tasks: nothing of them is left, or will be.
-func (c *conn) endTasks() {
-	for _, b := range c.loop.tasks {
-		c.endTask(b, event.Interrupted)
-	}
-	clear(c.loop.tasks)
-	c.loop.shells = nil
-}
-
-// AbortTask implements [agent.Tasker]. The CLI reports the end of a task that it ended (1.0.102),
-// and the list of tasks has it as well.
-func (c *conn) AbortTask(ctx context.Context, taskID string) error {
-	return c.During(func() error {
-		all := c.unended()
-		i := slices.IndexFunc(all, func(b *background) bool { return b.ID == taskID })
-		if i < 0 {
-			return nil
-		}
-		ctx, stop := context.WithTimeout(ctx, stopPatience)
-		defer stop()
-		c.Post(func() { all[i].Stopped = true }) // its end may be reported before the answer
-		err := c.cancel(ctx, all[i])
-		c.Post(func() {
-			all[i].Stopped = err == nil
-			c.lookAtTasks()
-		})
-		return err
-	})
+	return err
 }
 
 // cancel asks until the CLI says that it ends the task, or has it no more.
-func (c *conn) cancel(ctx context.Context, b *background) error {
+func (s *tasks) cancel(ctx context.Context, b *background) error {
 	for {
 		var answer struct{ Cancelled bool }
-		if err := c.ask(ctx, "session.tasks.cancel", map[string]any{"id": b.native}, &answer); err != nil {
-			return c.b.cli.Explain(err)
+		if err := s.ask(ctx, "session.tasks.cancel", map[string]any{"id": b.native}, &answer); err != nil {
+			return s.explain(err)
 		}
-		if answer.Cancelled || !slices.Contains(c.unended(), b) {
+		if answer.Cancelled || !slices.Contains(s.unended(), b) {
 			return nil
 		}
 		select {
@@ -254,9 +251,9 @@ func (c *conn) cancel(ctx context.Context, b *background) error {
 }
 
 // unended returns the tasks that have no end.
-func (c *conn) unended() (all []*background) {
-	c.Do(func() {
-		for _, b := range c.loop.tasks {
+func (s *tasks) unended() (all []*background) {
+	s.c.Do(func() {
+		for _, b := range s.all {
 			if !b.Ended {
 				all = append(all, b)
 			}
@@ -265,49 +262,14 @@ func (c *conn) unended() (all []*background) {
 	return all
 }
 
-// cancelTasks ends all tasks before the conversation releases them.
-func (c *conn) cancelTasks() {
+// cancelAll ends all tasks before the conversation releases them.
+func (s *tasks) cancelAll() {
 	ctx, cancel := context.WithTimeout(context.Background(), endPatience)
 	defer cancel()
-	for _, b := range c.unended() {
-		if err := c.cancel(ctx, b); err != nil && ctx.Err() == nil {
-			c.Logger.Warn("copilot: a background task was not ended", "error", err)
+	for _, b := range s.unended() {
+		if err := s.cancel(ctx, b); err != nil && ctx.Err() == nil {
+			s.c.Logger.Warn("copilot: a background task was not ended", "error", err)
 		}
 	}
-	c.Do(c.endTasks)
-}
-
-type todos struct {
-	Rows []struct {
-		ID, Title, Description string
-		Status                 string // pending, in_progress, done or blocked
-	}
-}
-
-// onTodos reads the agent's list: the event reports only that it changed.
-func (c *conn) onTodos(*turn, cli.Event, struct{}) {
-	c.loop.listing.Run(c.Conversation, func() {
-		var list todos
-		if c.ask(c.Quit(), "session.plan.readSqlTodos", nil, &list) == nil {
-			c.Post(func() { c.Report(event.SessionTodosChanged{Todos: list.events()}) })
-		}
-	})
-}
-
-// events are the rows in the session's words. What is blocked is still to be done.
-func (l todos) events() []event.Todo {
-	list := make([]event.Todo, 0, len(l.Rows))
-	for _, r := range l.Rows {
-		t := event.Todo{Text: cmp.Or(r.Title, r.Description, r.ID), Status: event.TodoPending}
-		switch r.Status {
-		case "in_progress":
-			t.Status = event.TodoDoing
-		case "done":
-			t.Status = event.TodoDone
-		case "blocked":
-			t.Text += " (blocked)"
-		}
-		list = append(list, t)
-	}
-	return list
+	s.c.Do(s.endAll)
 }

@@ -6,35 +6,23 @@ import (
 	"time"
 
 	"webchat/internal/agent/convo"
-	"webchat/internal/agent/copilot/cli"
 	"webchat/internal/event"
 )
 
-func (c *conn) onStepStart(t *turn, _ cli.Event, _ struct{}) {
+// stepBegins begins a call of the model.
+func (t *turn) stepBegins() {
 	t.failure, t.last = nil, nil // the CLI goes on
 	t.NextStep(t.native)         // its own begin at 0 for each prompt
 	t.native = ""
 }
 
-// onStepEnd ends a model call. A message the CLI did not end was cut off, by the limit of an answer
+// stepEnds ends a model call. A message the CLI did not end was cut off, by the limit of an answer
 // for example: the next call goes on behind it.
-func (c *conn) onStepEnd(t *turn, _ cli.Event, _ struct{}) {
+func (t *turn) stepEnds() {
 	if t.failure == nil && !t.aborted {
 		t.CutOff()
 	}
 	t.EndStep()
-}
-
-// onRetry forgets the text of the failed attempt; the next streams it again under another id.
-func (c *conn) onRetry(t *turn, e cli.Event, _ struct{}) {
-	parent := c.helper(e)
-	if r := t.refused; parent == "" && r != nil {
-		if !r.reported {
-			c.reportRefused(t, r, false, fmt.Sprintf("Trying again, %d of %d", r.before+1, maxRetries))
-		}
-		t.refused = nil
-	}
-	t.Discard(parent)
 }
 
 // maxRetries is how often the CLI tries a call of a model again (1.0.102).
@@ -56,40 +44,54 @@ type refusal struct {
 	reported bool
 }
 
-// onCallFailure reports that a call failed while the CLI waits. Before the next try, maybe: that is
+// retries forgets the text of the failed attempt, of the main agent or of a call's helper; the next
+// streams it again under another id.
+func (t *turn) retries(c *convo.Conversation, parent string) {
+	if r := t.refused; parent == "" && r != nil {
+		if !r.reported {
+			t.reportRefused(c, r, false, fmt.Sprintf("Trying again, %d of %d", r.before+1, maxRetries))
+		}
+		t.refused = nil
+	}
+	t.Discard(parent)
+}
+
+// callFailed reports that a call failed while the CLI waits. Before the next try, maybe: that is
 // known when it begins, for where the provider wants a wait of an hour there is none. For how long
 // the CLI waits it does not report (1.0.102), and it keeps the provider's Retry-After to itself.
-func (c *conn) onCallFailure(t *turn, e cli.Event, d callFailure) {
-	r := &refusal{Refusal: convo.Refusal{Status: d.StatusCode, Says: c.b.cli.Words(d.ErrorMessage)}, before: d.RetryAttempt}
-	if c.helper(e) == "" {
-		t.last = r
-	}
+func (t *turn) callFailed(c *convo.Conversation, d callFailure, says string) {
+	r := &refusal{Refusal: convo.Refusal{Status: d.StatusCode, Says: says}, before: d.RetryAttempt}
+	t.last = r
 	again := d.StatusCode == 0 || d.StatusCode == 408 || d.StatusCode == 429 || d.StatusCode >= 500
 	if again && d.RetryAttempt < maxRetries && !t.aborted {
 		t.refused = r
 		c.After(refusalHold, func() {
-			c.reportRefused(t, r, true, fmt.Sprintf("It may be tried again, %d of %d", r.before+1, maxRetries))
+			t.reportRefused(c, r, true, fmt.Sprintf("It may be tried again, %d of %d", r.before+1, maxRetries))
 		})
 	}
 }
 
 // reportRefused reports what comes of r if it is still the last call and the turn goes on.
-func (c *conn) reportRefused(t *turn, r *refusal, waits bool, then string) {
-	if t.refused == r && !t.aborted && c.loop.turn == t {
+func (t *turn) reportRefused(c *convo.Conversation, r *refusal, waits bool, then string) {
+	if t.refused == r && !t.aborted && !t.Ended() {
 		r.reported = true
 		c.Retrying(r.Refusal, waits, 0, then)
 	}
 }
 
+// happened is what a failure of the session says, with what is known of the call that failed: the CLI
+// keeps some of the provider's words to itself.
+func (t *turn) happened(text string, status int) string {
+	if r := t.last; r != nil && r.Says != "" && r.Status == status {
+		text = r.String()
+	}
+	if r := t.last; r != nil && r.before > 0 {
+		text += fmt.Sprintf(" It was tried %d times.", r.before+1)
+	}
+	return text
+}
+
 type delta struct{ MessageID, ReasoningID, DeltaContent string }
-
-func (c *conn) onMessageDelta(t *turn, e cli.Event, d delta) {
-	t.Piece(d.MessageID, c.helper(e), false, d.DeltaContent)
-}
-
-func (c *conn) onReasoningDelta(t *turn, e cli.Event, d delta) {
-	t.Piece(d.ReasoningID, c.helper(e), true, d.DeltaContent)
-}
 
 type nativeMessage struct {
 	MessageID, ReasoningID, Content string
@@ -99,20 +101,11 @@ type nativeMessage struct {
 	}
 }
 
-func (c *conn) onMessage(t *turn, e cli.Event, d nativeMessage) {
-	if t.Whole(d.MessageID) {
-		return
-	}
-	m := event.AssistantMessage{MessageID: d.MessageID, ParentToolCallID: c.helper(e), Content: d.Content}
+// message ends a message, of the main agent or of a call's helper.
+func (t *turn) message(d nativeMessage, parent string) {
+	m := event.AssistantMessage{MessageID: d.MessageID, ParentToolCallID: parent, Content: d.Content}
 	for _, r := range d.ToolRequests {
 		m.ToolRequests = append(m.ToolRequests, event.ToolRequest{ToolCallID: t.newCall(r.ToolCallID).ID, Name: r.Name, Arguments: r.Arguments, Type: r.Type})
 	}
 	t.Message(m)
-	if m.ParentToolCallID == "" {
-		t.finals = c.finalCalls(d)
-	}
-}
-
-func (c *conn) onReasoning(t *turn, e cli.Event, d nativeMessage) {
-	t.Thought(d.ReasoningID, c.helper(e), d.Content)
 }

@@ -1,17 +1,13 @@
 package copilot
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
-	"webchat/internal/agent"
 	"webchat/internal/agent/convo"
 	"webchat/internal/agent/copilot/cli"
 	"webchat/internal/event"
-	"webchat/internal/wording"
 )
 
 // turn is the work on one prompt, or of a helper agent in the background. It is owned by the loop.
@@ -42,89 +38,14 @@ func newTurn(t *convo.Turn, id string) *turn {
 	return &turn{Turn: t, messages: map[string]bool{}, wished: map[string]wish{}, requests: map[string]bool{}}
 }
 
-func (c *conn) Steer(ctx context.Context, p agent.Prompt) error {
-	return c.During(func() error {
-		var t *turn
-		c.Do(func() {
-			if r := c.loop.turn; r != nil && r.heard && !r.aborted && !r.idle {
-				t = r
-				t.steering++
-			}
-		})
-		if t == nil {
-			return agent.ErrUnsupported
-		}
-		id, err := c.send(ctx, p, "immediate")
-		c.Post(func() {
-			t.steering--
-			if err == nil && !t.messages[id] {
-				t.messages[id] = false
-			}
-			if t.idle {
-				c.rest(t)
-			}
-		})
-		if err != nil {
-			return fmt.Errorf("steer: %w", c.b.cli.Explain(err))
-		}
-		return nil
-	})
+// asks reports whether a request of the CLI's comes for the first time, while it may be answered.
+func (t *turn) asks(requestID string) bool {
+	if requestID == "" || t.aborted || t.requests[requestID] {
+		return false
+	}
+	t.requests[requestID] = true
+	return true
 }
-
-// onUserMessage notes that the CLI began with a prompt, and how it calls that.
-func (c *conn) onUserMessage(t *turn, e cli.Event, d struct{ MessageID string }) {
-	if t.Steps() == 0 && !t.heard { // else it joins the turn
-		t.native = e.ID
-	}
-	t.heard, t.idle = true, false
-	t.messages[d.MessageID] = true
-}
-
-// onIdle ends t when the CLI is idle, unless a steer crossed that on its way: the CLI then begins
-// anew with it, and that belongs to this turn. An idle before the CLI has begun with t is of an
-// earlier turn, also if t is to stop.
-func (c *conn) onIdle(t *turn, _ cli.Event, _ struct{}) { c.rest(t) }
-
-func (c *conn) rest(t *turn) {
-	steered := t.steering > 0
-	for _, begun := range t.messages {
-		steered = steered || !begun
-	}
-	switch {
-	case !t.heard:
-		return
-	case t.aborted, !steered:
-		c.finish(t, t.failure)
-		return
-	}
-	if t.idle = true; t.steering > 0 {
-		return
-	}
-	t.Spawn(func() {
-		if !c.processing(t.Ctx) {
-			c.Post(func() {
-				if t.idle && t.steering == 0 {
-					c.finish(t, t.failure)
-				}
-			})
-		}
-	})
-}
-
-// finish ends t once.
-func (c *conn) finish(t *turn, err error) {
-	if c.loop.turn != t {
-		return
-	}
-	c.loop.turn = nil
-	c.b.locked.end(t.calls.All()...)
-	defer t.End(err) // a report may panic
-	t.EndStep()
-}
-
-// errTaken is why a turn of the agent's own was not begun: a prompt came first, and what the agent
-// does belongs to that.
-var errTaken = errors.New("it became part of another turn")
 
 // mostBehind is how many bytes of events wait for the start of a turn in the log.
 const mostBehind = 8 << 20
@@ -144,115 +65,189 @@ func (t *turn) hold(e cli.Event, handle func()) {
 	t.backlog = append(t.backlog, handle)
 }
 
-// goOn opens a turn that the agent began by itself, for example because a background command ended
-// (1.0.102: system.notification, then the model is called). What it reports is held until the
-// session has logged the turn's start.
-func (c *conn) goOn(cause string) {
-	t := newTurn(c.NewTurn(c.Quit()), string(event.NewID()))
-	t.heard, t.pending = true, make(chan struct{})
-	if c.loop.retool {
-		t.backlog = append(t.backlog, func() { c.onToolsUpdated(c.loop.turn, cli.Event{}, struct{}{}) })
-	}
-	if !c.Beside(func() {
-		err := c.Host.RunTurn(t.Ctx, cause, func(ctx context.Context) error { return c.pursue(ctx, t) })
-		t.Cancel(nil)
-		var refused bool
-		c.Do(func() { refused = err != nil && c.forgo(t) })
-		if refused { // no turn takes what it does
-			ctx, cancel := context.WithTimeout(c.Quit(), abortPatience)
-			defer cancel()
-			_ = c.ask(ctx, "session.abort", nil, nil) // that it is gone is as good
-		}
-	}) {
-		return
-	}
-	c.loop.turn = t
-}
+// turns are the turns of a conversation: those of prompts, and those that the agent begins by
+// itself. They belong to the loop.
+type turns struct {
+	c          *convo.Conversation
+	ask        asker
+	processing func(context.Context) bool
+	ended      func(calls ...*execution) // gets the calls of a turn that ended
+	retool     func(*turn)               // looks again at the tools
 
-// pursue is the work in a turn of the agent's own, from its start in the log.
-func (c *conn) pursue(ctx context.Context, t *turn) error {
-	defer context.AfterFunc(ctx, func() { t.Cancel(context.Cause(ctx)) })()
-	var begun bool
-	c.Do(func() {
-		if begun = c.loop.turn == t && t.pending != nil; begun {
-			c.Take(t.Turn)
-			c.unhold(t, t)
-		}
-	})
-	if !begun {
-		return nil
-	}
-	return c.Await(ctx, t.Turn)
-}
-
-// unhold gives what was held for one turn to a turn that runs.
-func (c *conn) unhold(from, to *turn) {
-	backlog := from.backlog
-	close(from.pending)
-	from.pending, from.backlog = nil, nil
-	for _, f := range backlog {
-		if c.loop.turn != to {
-			return // it is over
-		}
-		c.Contained(f)() // what comes behind a panic may be a question that waits
-	}
-}
-
-// forgo drops a turn of the agent's own if it was not begun.
-func (c *conn) forgo(t *turn) bool {
-	if c.loop.turn != t || t.pending == nil {
-		return false
-	}
-	c.loop.turn = nil
-	c.unhold(t, t) // there is no turn
-	t.Cancel(errTaken)
-	t.End(nil)
-	return true
+	now   *turn // runs, or waits for its start in the log; nil: none
+	tools bool  // they changed while no turn ran
 }
 
 // take makes t the running turn. What the agent began by itself before that could be logged becomes
 // part of it.
-func (c *conn) take(t *turn) {
-	own := c.loop.turn
-	c.loop.turn = t
+func (s *turns) take(t *turn) {
+	own := s.now
+	s.now = t
 	if own == nil || own.pending == nil {
 		return
 	}
 	t.joined = true
 	own.Cancel(errTaken)
 	own.End(nil)
-	c.unhold(own, t)
+	s.unhold(own, t)
 }
 
-// notification is what the CLI reports to the agent of its tasks.
-type notification struct {
-	Kind struct {
-		Type, ShellID, AgentID, Description, DisplayName string
-		ExitCode                                         *int
-	}
-}
-
-// onNotification is not for the user's eyes: it says why the agent goes on.
-func (c *conn) onNotification(t *turn, _ cli.Event, n notification) {
-	k := n.Kind
-	if b := c.loop.tasks[k.ShellID]; b != nil && k.ShellID != "" {
-		b.Exit = k.ExitCode
-		c.endTask(b, event.Completed)
-	}
-	if t != nil {
+// finish ends t once.
+func (s *turns) finish(t *turn, err error) {
+	if s.now != t {
 		return
 	}
-	cause, name := wentOn, wording.Cut(cmp.Or(k.DisplayName, k.Description), 80)
-	switch {
-	case k.ShellID != "" && k.ExitCode != nil:
-		cause = fmt.Sprintf("The background command “%s” ended with exit code %d.", name, *k.ExitCode)
-	case k.ShellID != "":
-		cause = fmt.Sprintf("The background command “%s” ended.", name)
-	case k.AgentID != "":
-		cause = fmt.Sprintf("The helper “%s” reported back.", name)
-	}
-	c.goOn(cause)
+	s.now = nil
+	s.ended(t.calls.All()...)
+	defer t.End(err) // a report may panic
+	t.EndStep()
 }
+
+// lose ends the turn of a conversation that takes no more prompts.
+func (s *turns) lose(why error) {
+	if t := s.now; t != nil && !s.forgo(t) {
+		s.finish(t, why)
+	}
+}
+
+// begun notes that the CLI began with a prompt, and how it calls that.
+func (s *turns) begun(t *turn, native, messageID string) {
+	if t.Steps() == 0 && !t.heard { // else it joins the turn
+		t.native = native
+	}
+	t.heard, t.idle = true, false
+	t.messages[messageID] = true
+}
+
+// steered has send give the CLI a prompt in the running turn; false if none takes it.
+func (s *turns) steered(send func() (messageID string, err error)) (taken bool, err error) {
+	var t *turn
+	s.c.Do(func() {
+		if r := s.now; r != nil && r.heard && !r.aborted && !r.idle {
+			t = r
+			t.steering++
+		}
+	})
+	if t == nil {
+		return false, nil
+	}
+	id, err := send()
+	s.c.Post(func() {
+		t.steering--
+		if err == nil && !t.messages[id] {
+			t.messages[id] = false
+		}
+		if t.idle {
+			s.rest(t)
+		}
+	})
+	return true, err
+}
+
+// rest ends t when the CLI is idle, unless a steer crossed that on its way: the CLI then begins
+// anew with it, and that belongs to this turn. An idle before the CLI has begun with t is of an
+// earlier turn, also if t is to stop.
+func (s *turns) rest(t *turn) {
+	steered := t.steering > 0
+	for _, begun := range t.messages {
+		steered = steered || !begun
+	}
+	switch {
+	case !t.heard:
+		return
+	case t.aborted, !steered:
+		s.finish(t, t.failure)
+		return
+	}
+	if t.idle = true; t.steering > 0 {
+		return
+	}
+	t.Spawn(func() {
+		if !s.processing(t.Ctx) {
+			s.c.Post(func() {
+				if t.idle && t.steering == 0 {
+					s.finish(t, t.failure)
+				}
+			})
+		}
+	})
+}
+
+// errTaken is why a turn of the agent's own was not begun: a prompt came first, and what the agent
+// does belongs to that.
+var errTaken = errors.New("it became part of another turn")
 
 // wentOn is the cause of a turn of which no other is known.
 const wentOn = "The agent went on by itself."
+
+// goOn opens a turn that the agent began by itself, for example because a background command ended
+// (1.0.102: system.notification, then the model is called). What it reports is held until the
+// session has logged the turn's start.
+func (s *turns) goOn(cause string) {
+	t := newTurn(s.c.NewTurn(s.c.Quit()), string(event.NewID()))
+	t.heard, t.pending = true, make(chan struct{})
+	if s.tools {
+		t.backlog = append(t.backlog, func() { s.look(s.now) })
+	}
+	if !s.c.Beside(func() {
+		err := s.c.Host.RunTurn(t.Ctx, cause, func(ctx context.Context) error { return s.pursue(ctx, t) })
+		t.Cancel(nil)
+		var refused bool
+		s.c.Do(func() { refused = err != nil && s.forgo(t) })
+		if refused { // no turn takes what it does
+			ctx, cancel := context.WithTimeout(s.c.Quit(), abortPatience)
+			defer cancel()
+			_ = s.ask(ctx, "session.abort", nil, nil) // that it is gone is as good
+		}
+	}) {
+		return
+	}
+	s.now = t
+}
+
+// look looks again at the tools, in t.
+func (s *turns) look(t *turn) {
+	s.tools = false
+	s.retool(t)
+}
+
+// pursue is the work in a turn of the agent's own, from its start in the log.
+func (s *turns) pursue(ctx context.Context, t *turn) error {
+	defer context.AfterFunc(ctx, func() { t.Cancel(context.Cause(ctx)) })()
+	var begun bool
+	s.c.Do(func() {
+		if begun = s.now == t && t.pending != nil; begun {
+			s.c.Take(t.Turn)
+			s.unhold(t, t)
+		}
+	})
+	if !begun {
+		return nil
+	}
+	return s.c.Await(ctx, t.Turn)
+}
+
+// unhold gives what was held for one turn to a turn that runs.
+func (s *turns) unhold(from, to *turn) {
+	backlog := from.backlog
+	close(from.pending)
+	from.pending, from.backlog = nil, nil
+	for _, f := range backlog {
+		if s.now != to {
+			return // it is over
+		}
+		s.c.Contained(f)() // what comes behind a panic may be a question that waits
+	}
+}
+
+// forgo drops a turn of the agent's own if it was not begun.
+func (s *turns) forgo(t *turn) bool {
+	if s.now != t || t.pending == nil {
+		return false
+	}
+	s.now = nil
+	s.unhold(t, t) // there is no turn
+	t.Cancel(errTaken)
+	t.End(nil)
+	return true
+}

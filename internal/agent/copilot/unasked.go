@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
@@ -18,17 +17,17 @@ var asksItself = []string{"bash", "powershell", "create", "edit", "apply_patch",
 
 // judge asks the session, before a call runs, about what the CLI may not ask about. That of a call
 // whose start is not reported yet the CLI asks instead: in which turn the user is asked depends on it.
-func (c *conn) judge(t *turn, x *execution, tool string, arguments json.RawMessage) (out *hookOutput, allowed bool) {
-	act := agent.Permission{ToolName: tool, Kind: agent.KindTool, Action: "use a tool", Resource: tool + " " + compactJSON(arguments), Cwd: c.Options.Workspace}
+func (s *hooks) judge(t *turn, x *execution, tool string, arguments json.RawMessage) (out *hookOutput, allowed bool) {
+	act := agent.Permission{ToolName: tool, Kind: agent.KindTool, Action: "use a tool", Resource: tool + " " + compactJSON(arguments), Cwd: s.acts.workspace}
 	switch {
 	case slices.Contains(asksItself, tool):
 		// Confined, the CLI does not find a file that only an answer opens, and fails without asking.
-		if _, files := editOf(tool, arguments); c.b.cfg.Confine != nil && len(files) > 0 {
+		if _, files := editOf(tool, arguments); s.confined && len(files) > 0 {
 			return &hookOutput{PermissionDecision: "ask", PermissionDecisionReason: "write a file"}, false
 		}
 		return nil, false
 	case !slices.Contains(knownTools, tool):
-		if act = c.ofServer(tool, arguments); act.Server == "" { // the CLI asks hooks also about tools that it does not have
+		if act = s.acts.ofServer(tool, arguments); act.Server == "" { // the CLI asks hooks also about tools that it does not have
 			return denied(fmt.Sprintf("Tool '%s' does not exist.", tool)), false
 		}
 		if x == nil {
@@ -38,7 +37,7 @@ func (c *conn) judge(t *turn, x *execution, tool string, arguments json.RawMessa
 	if x != nil {
 		act.ToolCallID = x.ID
 	}
-	v, err := c.Host.AskPermission(t.Ctx, act)
+	v, err := s.c.Host.AskPermission(t.Ctx, act)
 	switch {
 	case err != nil:
 		return denied("No user could be asked."), false
@@ -48,18 +47,9 @@ func (c *conn) judge(t *turn, x *execution, tool string, arguments json.RawMessa
 	return nil, act.Kind == agent.KindMCP
 }
 
-// ofServer is a call of a tool of an MCP server: the one by which the tool is offered, else the one
-// that its name begins with.
-func (c *conn) ofServer(tool string, arguments json.RawMessage) agent.Permission {
-	c.mu.Lock()
-	server, offered := c.servers[tool]
-	c.mu.Unlock()
-	for name := range c.b.cfg.MCPServers {
-		if !offered && strings.HasPrefix(tool, name+"-") && len(name) > len(server) {
-			server = name
-		}
-	}
-	return mcpAct(agent.Permission{ToolName: tool, Cwd: c.Options.Workspace}, server, tool, arguments)
+// ofServer is a call of a tool of an MCP server.
+func (a acts) ofServer(tool string, arguments json.RawMessage) agent.Permission {
+	return mcpAct(agent.Permission{ToolName: tool, Cwd: a.workspace}, a.tools.server(tool), tool, arguments)
 }
 
 func mcpAct(p agent.Permission, server, tool string, arguments json.RawMessage) agent.Permission {
