@@ -23,7 +23,7 @@ const (
 // The title decides nothing; it is shown where nothing else is known.
 func (c *conn) act(k *call) agent.Permission {
 	in := inputOf(k.RawInput)
-	a := &asking{c: c, k: k, in: &in, Act: convo.Act{Absolute: c.absolute, Permission: agent.Permission{ToolCallID: k.ID, ToolName: k.name(), Diff: k.proposed}}}
+	a := &asking{at: c.place, mark: c.b.cfg.Mark, folder: c.shell.folder(k), k: k, in: &in, Act: convo.Act{Absolute: c.place.absolute, Permission: agent.Permission{ToolCallID: k.ID, ToolName: k.name(), Diff: k.proposed}}}
 	command := in.command()
 	server, tool := k.mcpTool()
 	switch {
@@ -59,9 +59,11 @@ func isFileKind(kind string) bool {
 
 // asking is a permission that is put together.
 type asking struct {
-	c  *conn
-	k  *call
-	in *input
+	at     workspace
+	mark   Mark
+	folder string // where its command begins; empty: it is not known
+	k      *call
+	in     *input
 	convo.Act
 }
 
@@ -91,7 +93,7 @@ func (a *asking) paths(kind agent.Kind, action string) (located, diffed, given [
 		a.Doubt(whyOdd)
 	}
 	for _, head := range heads {
-		if !a.c.names(head, known) {
+		if !a.at.names(head, known) {
 			a.Doubt(whyTorn)
 			a.About(agent.Resource{Kind: kind, Action: action, Resource: head})
 		}
@@ -121,8 +123,7 @@ func (a *asking) command(command string) {
 	if len(a.files(folders)) > 1 || len(a.in.texts(folderFields)) > 1 {
 		a.Doubt(whyTorn)
 	}
-	known := a.c.folder(a.k)
-	a.Cwd, a.CwdUnknown = cmp.Or(known, a.c.Options.Workspace), known == ""
+	a.Cwd, a.CwdUnknown = cmp.Or(a.folder, string(a.at)), a.folder == ""
 	if len(folders) > 0 {
 		a.Cwd, a.CwdUnknown = folders[0], false
 	}
@@ -157,14 +158,14 @@ func (a *asking) sameFiles(one, other []string) bool {
 // shares reports whether two lists have a file in common.
 func (a *asking) shares(one, other []string) bool {
 	known := a.files(other)
-	return slices.ContainsFunc(one, func(p string) bool { return known[a.c.absolute(p)] })
+	return slices.ContainsFunc(one, func(p string) bool { return known[a.at.absolute(p)] })
 }
 
 // files are the absolute paths of a list.
 func (a *asking) files(list []string) map[string]bool {
 	all := map[string]bool{}
 	for _, p := range list {
-		all[a.c.absolute(p)] = true
+		all[a.at.absolute(p)] = true
 	}
 	return all
 }
@@ -218,7 +219,7 @@ func (a *asking) search() {
 	}
 	a.looks(a.Action)
 	if a.Resource == "" && s.Pattern != "" {
-		a.About(agent.Resource{Kind: agent.KindRead, Action: a.Action, Resource: a.c.Options.Workspace})
+		a.About(agent.Resource{Kind: agent.KindRead, Action: a.Action, Resource: string(a.at)})
 	}
 	in := func(path string) *agent.Search { one := s; one.Path = path; return &one }
 	if a.Kind == agent.KindRead && a.Resource != "" {
@@ -262,7 +263,7 @@ func (a *asking) plan() {
 // a server's tool mean is the server's to say.
 func (a *asking) tool(server, tool, command string) {
 	a.Kind, a.Action, a.Server = agent.KindMCP, "use a tool", server
-	if name, _, ok := strings.Cut(a.k.ToolCallID, "__"); ok && a.c.b.cfg.Mark == MarkGemini && strings.HasPrefix(name, "mcp_") {
+	if name, _, ok := strings.Cut(a.k.ToolCallID, "__"); ok && a.mark == MarkGemini && strings.HasPrefix(name, "mcp_") {
 		a.ToolName = name
 	}
 	if tool != "" {

@@ -62,8 +62,8 @@ func (c *conn) take(u toolCall, content []part) *call {
 		c.calls.Add(u.ToolCallID, k)
 	}
 	k.merge(u, content)
-	k.ours = !k.asked && (k.ours || c.seems(*k))
-	c.follow(k)
+	k.ours = !k.asked && (k.ours || c.lent.seems(*k))
+	c.shell.follow(k)
 	return k
 }
 
@@ -112,6 +112,21 @@ func (c *conn) update(t *convo.Turn, u update) {
 	if k.ended() {
 		c.complete(t, k)
 	}
+}
+
+// tallied ends a call that looks like one of the session's tools, whose row begins when it reaches
+// them. One that never did is shown as any other: it failed before, or it is of something else that
+// only looks like one.
+func (c *conn) tallied(t *convo.Turn, k *call) {
+	if !k.ended() {
+		return
+	}
+	if c.lent.reached(k) && !k.Begun {
+		k.Done = true
+		return
+	}
+	c.begin(t, k)
+	c.complete(t, k)
 }
 
 // ended reports whether the agent reported the end of the call.

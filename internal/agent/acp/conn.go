@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"webchat/internal/agent"
@@ -31,33 +30,25 @@ const codeLogin = -32000
 // conn is one conversation.
 type conn struct {
 	*convo.Conversation
-	b     *Backend
-	alike atomic.Bool // a server of the user's has a name that begins like ours
-	first string      // the effort that the agent began with; with offers
+	b       *Backend
+	place   workspace
+	choices *choices
 
-	mu       sync.Mutex // guards what follows
-	id       string     // the agent's own of the conversation
-	caps     initialized
-	offers   offers
-	want     wanted
-	choosing int // choices of the user's that are on their way
+	mu   sync.Mutex // guards what follows
+	id   string     // the agent's own of the conversation
+	caps initialized
 
 	// What follows belongs to the loop; all but noticed to the running turn.
 	noticed convo.Once // notices that were reported
 	calls   convo.Calls[*call]
-	failure string           // an error that came as text, if nothing followed
-	refused convo.Once       // acts that were asked of webchat
-	allowed map[string]int   // edits that were, by absolute path
-	came    []agent.ToolCall // calls of the session's tools whose end is not reported yet
+	mishaps *mishaps
+	acts    acts
+	lent    *lent
 	answer  answered
 	steps   steps
-	broke   bool // the agent's state is that the turn failed, so that its next text says why
 
 	shell shell // of the process; belongs to the loop
 }
-
-// wanted is what the user chose; empty means nothing.
-type wanted struct{ model, mode, effort string }
 
 // Ready implements [convo.Agent].
 func (c *conn) Ready(ctx context.Context) error {
@@ -90,9 +81,9 @@ func (c *conn) Send(t *convo.Turn, p agent.Prompt) error {
 	}
 	ask := object{"sessionId": c.id, "prompt": c.blocks(p)}
 	c.Do(func() {
-		c.calls, c.refused, c.allowed = convo.Calls[*call]{}, convo.Once{}, map[string]int{}
-		c.failure, c.came, c.answer = "", nil, answered{}
-		c.steps, c.broke = steps{}, false
+		c.calls, c.acts, c.steps = convo.Calls[*call]{}, acts{at: c.place, allowed: map[string]int{}}, steps{}
+		c.lent.came, c.answer = nil, answered{}
+		c.mishaps.renew()
 	})
 	t.Spawn(func() {
 		var answer json.RawMessage
@@ -107,13 +98,7 @@ func (c *conn) Send(t *convo.Turn, p agent.Prompt) error {
 				return
 			}
 			c.missTools()
-			if c.broke && c.failure == "" {
-				err = fmt.Errorf("%s failed, and does not say why", c.Title)
-			}
-			if c.failure != "" {
-				err = fmt.Errorf("%s failed: %s", c.Title, sentence(c.failure))
-			}
-			t.End(err)
+			t.End(c.mishaps.left())
 		})
 	})
 	return nil
@@ -166,9 +151,6 @@ func (c *conn) Abort(t *convo.Turn) {
 	})
 }
 
-// Settle implements [convo.Agent].
-func (c *conn) Settle(*convo.Turn) {}
-
 // End implements [convo.Agent].
 func (c *conn) End() {}
 
@@ -185,9 +167,7 @@ func (c *conn) start(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	c.mu.Lock()
-	c.id = ""
-	c.mu.Unlock()
+	c.named("")
 	c.Do(func() {
 		if c.shell = (shell{}); !cfg.Untried { // of an agent that was never tried nothing is known
 			c.shell.begin = policy.Resolve(c.Options.Workspace)
@@ -215,6 +195,25 @@ func (c *conn) start(ctx context.Context, id string) error {
 		k.Deletes = c.caps.AgentCapabilities.SessionCapabilities.Delete != nil
 	})
 	return nil
+}
+
+// named notes the agent's own name of the conversation; empty: there is none yet.
+func (c *conn) named(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.id = id
+}
+
+// set has the agent change something of the conversation.
+func (c *conn) set(ctx context.Context, method string, ask object, answer any) error {
+	p := c.Program()
+	if p == nil {
+		return agent.ErrUnsupported
+	}
+	c.mu.Lock()
+	ask["sessionId"] = c.id
+	c.mu.Unlock()
+	return p.Call(ctx, method, ask, answer)
 }
 
 // greet begins the protocol.
@@ -266,12 +265,9 @@ func (c *conn) handshake(ctx context.Context, p *jsonrpc.Program, id string) (er
 	case got.SessionID == "":
 		got.SessionID = id
 	}
-	c.mu.Lock()
-	c.id = got.SessionID
-	c.offers.open(got)
-	c.first = c.offers.option(effortOf).current()
-	c.mu.Unlock()
-	return c.configure(ctx)
+	c.named(got.SessionID)
+	c.choices.open(got)
+	return c.choices.configure(ctx)
 }
 
 // servers are the user's MCP servers as the agent takes them.
@@ -281,7 +277,7 @@ func (c *conn) servers(ctx context.Context) []any {
 	}
 	return c.Servers(c.b.cfg.Servers(ctx), &c.b.without, func(name string, m agent.MCPServer) (any, string) {
 		if strings.HasPrefix(name, "webchat") {
-			c.alike.Store(true)
+			c.lent.alike.Store(true)
 		}
 		if c.b.cfg.ConfinedMode != "" && c.b.cfg.Mode == c.b.cfg.ConfinedMode {
 			return nil, fmt.Sprintf("%s asks about nothing in the sandbox, so it goes on without %s, which runs outside.", c.Title, name)
@@ -316,6 +312,6 @@ func entry(name string, m agent.MCPServer) object {
 
 // callTool makes a call of one of the session's tools for the agent.
 func (c *conn) callTool(ctx context.Context, call agent.ToolCall) (agent.Result, error) {
-	c.Do(func() { c.came = append(c.came, call) })
+	c.Do(func() { c.lent.came = append(c.lent.came, call) })
 	return c.CallTool(ctx, call)
 }

@@ -24,8 +24,8 @@ type begun struct {
 var plainInput = fieldSet(`description timeout timeout_ms run_in_background is_background`)
 
 // follow notes whether a call may move the agent's shell.
-func (c *conn) follow(k *call) {
-	if k.ours || k.Kind == "think" || c.shell.moved != nil {
+func (s *shell) follow(k *call) {
+	if k.ours || k.Kind == "think" || s.moved != nil {
 		return
 	}
 	server, _ := k.mcpTool()
@@ -40,7 +40,7 @@ func (c *conn) follow(k *call) {
 	}
 	k.shell.command = command
 	if command == "" || in.odd || !policy.Stays(command) { // a tool of no known kind may do anything
-		c.shell.moved = k
+		s.moved = k
 	}
 }
 
@@ -59,9 +59,9 @@ func (b *begun) read(in *input) {
 }
 
 // folder is where a call's command begins, if no report of it named one; empty if it is not known.
-func (c *conn) folder(k *call) string {
-	if k.shell.other || c.shell.moved != nil && c.shell.moved != k {
+func (s *shell) folder(k *call) string {
+	if k.shell.other || s.moved != nil && s.moved != k {
 		return ""
 	}
-	return c.shell.begin
+	return s.begin
 }

@@ -228,20 +228,21 @@ func patched(text string) (files, diffed []string) {
 
 // names reports whether a diff's name of a file is that of one of the files, which are absolute: as
 // it is, or without git's prefix and the slash before it.
-func (c *conn) names(diffed string, files map[string]bool) bool {
+func (w workspace) names(diffed string, files map[string]bool) bool {
 	for _, prefix := range []string{"", "a/", "b/"} {
 		rest, ok := strings.CutPrefix(diffed, prefix)
-		if ok && (files[c.absolute(rest)] || files[filepath.Clean("/"+rest)]) {
+		if ok && (files[w.absolute(rest)] || files[filepath.Clean("/"+rest)]) {
 			return true
 		}
 	}
 	return false
 }
 
+// workspace is the folder in which an agent works.
+type workspace string
+
 // absolute is the path of a file that an agent names.
-func (c *conn) absolute(path string) string {
-	return convo.In(c.Options.Workspace, path)
-}
+func (w workspace) absolute(path string) string { return convo.In(string(w), path) }
 
 // readable reports whether a path is one for all programs, and no address.
 func readable(path string) bool {

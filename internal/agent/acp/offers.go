@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
@@ -141,42 +142,43 @@ func (c Config) choices(o offers) (out agent.Choices) {
 	return out
 }
 
-// Choices implements [agent.Chooser].
-func (c *conn) Choices() agent.Choices {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.b.cfg.choices(c.offers)
+// wanted is what the user chose; empty means nothing.
+type wanted struct{ model, mode, effort string }
+
+// choices are what is chosen in a conversation. Its methods may be called concurrently.
+type choices struct {
+	cfg     Config
+	unasked bool // modes in which the agent acts without asking may be chosen
+	// set has the agent change something of the conversation.
+	set func(ctx context.Context, method string, ask object, answer any) error
+
+	mu     sync.Mutex // guards what follows
+	offers offers
+	want   wanted // is kept for an agent that is started again
+	first  string // the effort that the agent began with
+	coming int    // choices of the user's that are on their way
 }
 
-// offered takes what the agent reports of its choices, and reports what it changed by itself.
-func (c *conn) offered(u update) {
-	before, now, lax, quiet := c.takeOffers(u)
-	c.b.keep(func(k *kept) { k.Choices = now })
-	if quiet {
-		return
-	}
-	if now.Mode != before.Mode {
-		d := event.SessionModeChanged{Mode: now.Mode, Unasked: c.b.cfg.unasked(now.Mode)}
-		if i := slices.IndexFunc(now.Modes, func(m agent.Mode) bool { return m.ID == now.Mode }); i >= 0 {
-			d.Name = now.Modes[i].Name
-		}
-		c.Report(d)
-	}
-	if lax {
-		c.Report(event.SessionModeChanged{Mode: now.Mode + "+allow", Name: "that allows everything", Unasked: true})
-	}
-	if now.Model != before.Model || now.Effort != before.Effort {
-		c.Report(event.SessionModelChange{NewModel: now.Model, Effort: now.Effort})
-	}
-}
-
-// takeOffers returns the choices before and after an update, whether the agent acts without asking
-// from now on, and whether the change is the user's own.
-func (c *conn) takeOffers(u update) (before, now agent.Choices, lax, quiet bool) {
-	starting := c.Starting()
+// open takes what the agent offers at the beginning.
+func (c *choices) open(got opened) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	before, lax = c.b.cfg.choices(c.offers), c.offers.lax()
+	c.offers.open(got)
+	c.first = c.offers.option(effortOf).current()
+}
+
+func (c *choices) now() agent.Choices {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.cfg.choices(c.offers)
+}
+
+// take takes what the agent reports of its choices, and returns what it changed by itself: what
+// comes with a choice of the user's is no such change.
+func (c *choices) take(u update) (now agent.Choices, changes []event.Data) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before, lax := c.cfg.choices(c.offers), c.offers.lax()
 	switch u.SessionUpdate {
 	case "config_option_update":
 		c.offers.take(u.ConfigOptions)
@@ -185,50 +187,34 @@ func (c *conn) takeOffers(u update) (before, now agent.Choices, lax, quiet bool)
 	case "available_commands_update":
 		c.offers.commands = u.AvailableCommands
 	}
-	return before, c.b.cfg.choices(c.offers), !lax && c.offers.lax(), starting || c.choosing > 0
+	if now = c.cfg.choices(c.offers); c.coming > 0 {
+		return now, nil
+	}
+	if now.Mode != before.Mode {
+		d := event.SessionModeChanged{Mode: now.Mode, Unasked: c.cfg.unasked(now.Mode)}
+		if i := slices.IndexFunc(now.Modes, func(m agent.Mode) bool { return m.ID == now.Mode }); i >= 0 {
+			d.Name = now.Modes[i].Name
+		}
+		changes = append(changes, d)
+	}
+	if !lax && c.offers.lax() {
+		changes = append(changes, event.SessionModeChanged{Mode: now.Mode + "+allow", Name: "that allows everything", Unasked: true})
+	}
+	if now.Model != before.Model || now.Effort != before.Effort {
+		changes = append(changes, event.SessionModelChange{NewModel: now.Model, Effort: now.Effort})
+	}
+	return now, changes
 }
 
-// SetMode implements [agent.Chooser].
-func (c *conn) SetMode(ctx context.Context, id string) error {
-	known := slices.ContainsFunc(c.Choices().Modes, func(m agent.Mode) bool { return m.ID == id && (c.Options.Unasked || !m.Unasked) })
-	if !known {
-		return agent.ErrUnsupported
-	}
-	return c.chosen(ctx, modeOf, id, func(w *wanted) { w.mode = id })
-}
-
-// SetEffort implements [agent.Chooser].
-func (c *conn) SetEffort(ctx context.Context, id string) error {
-	known := id == "" || slices.ContainsFunc(c.Choices().Efforts, func(e agent.Effort) bool { return e.ID == id })
-	if !known {
-		return agent.ErrUnsupported
-	}
-	return c.chosen(ctx, effortOf, id, func(w *wanted) { w.effort = id })
-}
-
-// SetModel implements [agent.Conn].
-func (c *conn) SetModel(ctx context.Context, model string) error {
-	return c.chosen(ctx, modelOf, model, func(w *wanted) { w.model = model })
-}
-
-// chosen makes a choice of the user's, which is kept for an agent that is started again. What the
-// agent reports of it meanwhile is no change of its own.
-func (c *conn) chosen(ctx context.Context, of purpose, value string, want func(*wanted)) error {
-	exit, err := c.Enter()
-	if err != nil {
-		return err
-	}
-	defer exit()
-	if err := c.Ready(ctx); err != nil {
-		return err
-	}
+// choose makes a choice of the user's.
+func (c *choices) choose(ctx context.Context, of purpose, value string, want func(*wanted)) error {
 	c.mu.Lock()
-	c.choosing++
+	c.coming++
 	c.mu.Unlock()
-	err = c.choose(ctx, of, value)
+	err := c.have(ctx, of, value)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.choosing--
+	c.coming--
 	if err == nil {
 		want(&c.want)
 	}
@@ -237,65 +223,64 @@ func (c *conn) chosen(ctx context.Context, of purpose, value string, want func(*
 
 // configure makes the first choices of a conversation. An agent without such a choice keeps its
 // own.
-func (c *conn) configure(ctx context.Context) error {
+func (c *choices) configure(ctx context.Context) error {
 	c.mu.Lock()
 	want, lax := c.want, c.offers.lax()
 	c.mu.Unlock()
-	cfg, has := c.b.cfg, c.Choices()
-	if lax && !c.Options.Unasked {
-		if err := c.choose(ctx, laxOf, "off"); err != nil {
+	cfg, has := c.cfg, c.now()
+	if lax && !c.unasked {
+		if err := c.have(ctx, laxOf, "off"); err != nil {
 			return fmt.Errorf("have it ask before it acts: %w", err)
 		}
 	}
 	mode := func(name string) string {
 		for _, m := range has.Modes {
-			if name != "" && (c.Options.Unasked || !m.Unasked) && (m.ID == name || strings.HasSuffix(m.ID, "#"+name) || strings.HasSuffix(m.ID, "/"+name)) {
+			if name != "" && (c.unasked || !m.Unasked) && (m.ID == name || strings.HasSuffix(m.ID, "#"+name) || strings.HasSuffix(m.ID, "/"+name)) {
 				return m.ID
 			}
 		}
 		return ""
 	}
 	id := cmp.Or(mode(want.mode), mode(cfg.Mode))
-	if id == "" && cfg.unasked(has.Mode) && !c.Options.Unasked {
+	if id == "" && cfg.unasked(has.Mode) && !c.unasked {
 		if i := slices.IndexFunc(has.Modes, func(m agent.Mode) bool { return !m.Unasked }); i >= 0 {
 			id = has.Modes[i].ID
 		}
 	}
 	if id != "" && id != has.Mode {
-		if err := c.choose(ctx, modeOf, id); err != nil {
+		if err := c.have(ctx, modeOf, id); err != nil {
 			return fmt.Errorf("choose the mode %s: %w", id, err)
 		}
 	}
 	if want.model != "" {
-		if err := c.choose(ctx, modelOf, want.model); err != nil {
+		if err := c.have(ctx, modelOf, want.model); err != nil {
 			return fmt.Errorf("choose the model %s: %w", want.model, err)
 		}
 	}
-	if want.effort != "" && slices.ContainsFunc(c.Choices().Efforts, func(e agent.Effort) bool { return e.ID == want.effort }) {
-		return c.choose(ctx, effortOf, want.effort)
+	if want.effort != "" && slices.ContainsFunc(c.now().Efforts, func(e agent.Effort) bool { return e.ID == want.effort }) {
+		return c.have(ctx, effortOf, want.effort)
 	}
 	return nil
 }
 
-// choose has the agent set an option; empty means the value that it began with. It answers with all
+// have has the agent set an option; empty means the value that it began with. It answers with all
 // options, if it has any.
-func (c *conn) choose(ctx context.Context, of purpose, value string) error {
+func (c *choices) have(ctx context.Context, of purpose, value string) error {
 	c.mu.Lock()
-	o, id := c.offers.option(of), c.id
+	o := c.offers.option(of)
 	if of.category == effortOf.category {
 		value = cmp.Or(value, c.first)
 	}
 	c.mu.Unlock()
-	p, ask := c.Program(), object{"sessionId": id, "configId": o.ID, "value": value}
-	method := cmp.Or(o.method, "session/set_config_option")
-	if o.method != "" {
-		ask = object{"sessionId": id, o.field: value}
-	}
-	if p == nil || o.ID == "" && o.method == "" {
+	method, ask := cmp.Or(o.method, "session/set_config_option"), object{"configId": o.ID, "value": value}
+	switch {
+	case o.method != "":
+		ask = object{o.field: value}
+	case o.ID == "":
 		return agent.ErrUnsupported
 	}
 	var got struct{ ConfigOptions []configOption }
-	err := p.Call(ctx, method, ask, &got)
+	err := c.set(ctx, method, ask, &got)
 	if theirs, ok := errors.AsType[*jsonrpc.Error](err); ok && theirs.Code == jsonrpc.CodeMethodNotFound {
 		return agent.ErrUnsupported
 	}
@@ -310,4 +295,51 @@ func (c *conn) choose(ctx context.Context, of purpose, value string) error {
 		c.offers.take(got.ConfigOptions)
 	}
 	return nil
+}
+
+// Choices implements [agent.Chooser].
+func (c *conn) Choices() agent.Choices { return c.choices.now() }
+
+// offered takes what the agent reports of its choices.
+func (c *conn) offered(u update) event.Data {
+	starting := c.Starting()
+	now, changes := c.choices.take(u)
+	c.b.keep(func(k *kept) { k.Choices = now })
+	for _, d := range changes {
+		if !starting {
+			c.Report(d)
+		}
+	}
+	return nil
+}
+
+// SetMode implements [agent.Chooser].
+func (c *conn) SetMode(ctx context.Context, id string) error {
+	if !slices.ContainsFunc(c.Choices().Modes, func(m agent.Mode) bool { return m.ID == id && (c.Options.Unasked || !m.Unasked) }) {
+		return agent.ErrUnsupported
+	}
+	return c.chosen(ctx, modeOf, id, func(w *wanted) { w.mode = id })
+}
+
+// SetEffort implements [agent.Chooser].
+func (c *conn) SetEffort(ctx context.Context, id string) error {
+	if id != "" && !slices.ContainsFunc(c.Choices().Efforts, func(e agent.Effort) bool { return e.ID == id }) {
+		return agent.ErrUnsupported
+	}
+	return c.chosen(ctx, effortOf, id, func(w *wanted) { w.effort = id })
+}
+
+// SetModel implements [agent.Conn].
+func (c *conn) SetModel(ctx context.Context, model string) error {
+	return c.chosen(ctx, modelOf, model, func(w *wanted) { w.model = model })
+}
+
+// chosen makes a choice of the user's with an agent that runs.
+func (c *conn) chosen(ctx context.Context, of purpose, value string, want func(*wanted)) error {
+	return c.During(func() error {
+		if err := c.Ready(ctx); err != nil {
+			return err
+		}
+		return c.choices.choose(ctx, of, value, want)
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/convo"
@@ -24,13 +25,22 @@ const (
 	MarkGemini Mark = "toolCallId"       // the name of the registered tool, before the model's id: Gemini CLI 0.61.0
 )
 
+// lent are the session's own tools as an agent calls them. It belongs to the loop, but for alike.
+type lent struct {
+	tools  []agent.ToolSpec
+	mark   Mark
+	server string           // the name of the server that has them
+	alike  atomic.Bool      // a server of the user's has a name that begins like ours
+	came   []agent.ToolCall // calls of them whose end is not reported yet
+}
+
 // marked reports whether a question is about a call of one of the session's own tools, by the
 // agent's mark. before is what was known of the call.
-func (c *conn) marked(q permission, before, k call) bool {
+func (l *lent) marked(q permission, before, k call) bool {
 	tool, found := "", false
 	u := q.ToolCall.toolCall
 	agrees := len(u.RawInput) == 0 || convo.SameJSON(u.RawInput, before.RawInput) // the mark is that of the call, and not the question's
-	switch c.b.cfg.Mark {
+	switch l.mark {
 	case MarkClaude:
 		m := u.Meta.ClaudeCode
 		tool, found = strings.CutPrefix(m.ToolName, "mcp__webchat__")
@@ -48,14 +58,14 @@ func (c *conn) marked(q permission, before, k call) bool {
 		found = found && server == "webchat"
 	case MarkGemini: // another server's name may begin like ours
 		tool, _, found = strings.Cut(strings.TrimPrefix(u.ToolCallID, "mcp_webchat_"), "__")
-		found = found && strings.HasPrefix(u.ToolCallID, "mcp_webchat_") && !c.alike.Load()
+		found = found && strings.HasPrefix(u.ToolCallID, "mcp_webchat_") && !l.alike.Load()
 	}
-	return found && c.lent(tool)
+	return found && l.has(tool)
 }
 
-// lent reports whether the session has a tool of that name.
-func (c *conn) lent(tool string) bool {
-	return slices.ContainsFunc(c.Options.Tools, func(t agent.ToolSpec) bool { return t.Name == tool })
+// has reports whether the session has a tool of that name.
+func (l *lent) has(tool string) bool {
+	return slices.ContainsFunc(l.tools, func(t agent.ToolSpec) bool { return t.Name == tool })
 }
 
 // mcpTool is the MCP server and the tool that a call is of, as the agent's program says; without a
@@ -74,44 +84,29 @@ func (k *call) mcpTool() (server, tool string) {
 	return "", k.Name
 }
 
-// tallied ends a call that looks like one of the session's tools, whose row begins when it reaches
-// them. One that never did is shown as any other: it failed before, or it is of something else that
-// only looks like one.
-func (c *conn) tallied(t *convo.Turn, k *call) {
-	if !k.ended() {
-		return
-	}
-	if c.reached(k) && !k.Begun {
-		k.Done = true
-		return
-	}
-	c.begin(t, k)
-	c.complete(t, k)
-}
-
 // reached reports whether a call reached the session's tools, by its tool and, where they are
 // known, its arguments; each that did counts for one.
-func (c *conn) reached(k *call) bool {
+func (l *lent) reached(k *call) bool {
 	arguments := k.RawInput
 	var codex struct{ Arguments json.RawMessage }
 	if k.Kind == "execute" && json.Unmarshal(arguments, &codex) == nil && len(codex.Arguments) > 0 {
 		arguments = codex.Arguments
 	}
-	i := slices.IndexFunc(c.came, func(tc agent.ToolCall) bool {
-		return tc.Name == c.lentName(*k) && (convo.Compact(arguments) == "" || convo.SameJSON(arguments, tc.Arguments))
+	i := slices.IndexFunc(l.came, func(tc agent.ToolCall) bool {
+		return tc.Name == l.name(*k) && (convo.Compact(arguments) == "" || convo.SameJSON(arguments, tc.Arguments))
 	})
 	if i >= 0 {
-		c.came = slices.Delete(c.came, i, i+1)
+		l.came = slices.Delete(l.came, i, i+1)
 	}
 	return i >= 0
 }
 
 // seems reports whether a call looks like one of the session's own tools, as each agent was
 // recorded to show them. It decides only when its row begins.
-func (c *conn) seems(k call) bool { return c.lent(c.lentName(k)) }
+func (l *lent) seems(k call) bool { return l.has(l.name(k)) }
 
-// lentName is the name of the lent tool that a call looks like; empty means none.
-func (c *conn) lentName(k call) (name string) {
+// name is the name of the lent tool that a call looks like; empty means none.
+func (l *lent) name(k call) (name string) {
 	claude, found := k.Meta.ClaudeCode.MCPServer, false
 	switch {
 	case claude.Name != "" && (claude.Name != "webchat" || claude.Source != "dynamic"):
@@ -126,7 +121,7 @@ func (c *conn) lentName(k call) (name string) {
 	case strings.HasPrefix(k.ToolCallID, "mcp_webchat_"): // Gemini CLI, whose titles may be the command
 		name, _, found = strings.Cut(strings.TrimPrefix(k.ToolCallID, "mcp_webchat_"), "__")
 	default:
-		for _, begin := range []string{c.b.cfg.server(c.Options.SessionID) + "-", "webchat_", "mcp__webchat__"} {
+		for _, begin := range []string{l.server + "-", "webchat_", "mcp__webchat__"} {
 			if !found {
 				name, found = strings.CutPrefix(cmp.Or(k.Name, k.CallTitle), begin)
 			}

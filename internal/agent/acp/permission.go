@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/convo"
@@ -54,11 +55,7 @@ func (c *conn) permission(ctx context.Context, raw json.RawMessage) (any, error)
 		return pick("reject_once"), nil
 	}
 	c.Do(func() {
-		for _, p := range act.Parts() {
-			if p.Kind == agent.KindWrite {
-				c.allowed[c.absolute(p.Resource)]++
-			}
-		}
+		c.acts.allow(act)
 		if !slices.ContainsFunc(q.Options, func(o permissionOption) bool { return o.Kind == "allow_once" }) {
 			c.Warn(event.KindProvider, "%s only offers to be allowed this permanently, which webchat does not answer for you, so it was refused. Change it in the agent's own settings.", c.Title)
 		}
@@ -76,7 +73,7 @@ func (c *conn) understood(t *convo.Turn, q permission) (act agent.Permission, ow
 	}
 	c.steps.acted = true
 	k := c.take(q.ToolCall.toolCall, q.ToolCall.Content)
-	own = c.marked(q, before, *k)
+	own = c.lent.marked(q, before, *k)
 	if k.ours, k.asked = own, !own; !own {
 		t.Quiet()
 		c.begin(t, k)
@@ -97,4 +94,46 @@ func (c *conn) decide(ctx context.Context, act agent.Permission, plan bool) (boo
 	a, err := c.Host.AskUser(ctx, agent.Question{ToolCallID: act.ToolCallID, Choices: []string{yes, no},
 		Question: fmt.Sprintf("%s has a plan. Should it carry it out?\n\n%s", c.Title, act.Resource)})
 	return a.Answered && a.Text == yes, err
+}
+
+// acts are what a turn did beside its calls. It belongs to the loop.
+type acts struct {
+	at      workspace
+	refused convo.Once     // what was asked of webchat
+	allowed map[string]int // edits that were, by absolute path
+}
+
+func (a *acts) allow(act agent.Permission) {
+	for _, p := range act.Parts() {
+		if p.Kind == agent.KindWrite {
+			a.allowed[a.at.absolute(p.Resource)]++
+		}
+	}
+}
+
+// refuse returns an act that webchat was asked for, though it offers none, and what the agent may
+// have done by itself: some do it all the same. Empty: it is no news, as a write is that the user
+// allowed, once for each time.
+func (a *acts) refuse(method string, params json.RawMessage) (act, itself string) {
+	var p struct {
+		Path, Command string
+		Args          []string
+	}
+	_ = json.Unmarshal(params, &p) // what is not there is not shown
+	act, itself = "write "+p.Path, "written the file"
+	switch method {
+	case "fs/write_text_file":
+		if path := a.at.absolute(p.Path); a.allowed[path] > 0 {
+			a.allowed[path]--
+			return "", ""
+		}
+	case "terminal/create":
+		act, itself = "run "+strings.Join(append([]string{p.Command}, p.Args...), " "), "run the command"
+	default:
+		return "", ""
+	}
+	if !a.refused.First(act) {
+		return "", ""
+	}
+	return act, itself
 }

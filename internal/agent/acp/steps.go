@@ -16,13 +16,13 @@ type steps struct {
 	hidden int  // how many ended silently, and were not the last
 }
 
-// stepped takes the end of a call of the model. A command that still runs may be waited for.
-func (c *conn) stepped() {
-	if c.steps.silent {
-		c.steps.hidden++
+// ended takes the end of a call of the model. A command that still runs may be waited for.
+func (s *steps) ended(calls []*call) {
+	if s.silent {
+		s.hidden++
 	}
-	runs := slices.ContainsFunc(c.calls.All(), func(k *call) bool { return !k.ended() })
-	c.steps.silent, c.steps.acted = !c.steps.acted && !runs, false
+	runs := slices.ContainsFunc(calls, func(k *call) bool { return !k.ended() })
+	s.silent, s.acted = !s.acted && !runs, false
 }
 
 // warnHidden reports that the agent refused calls itself, which it does not show.

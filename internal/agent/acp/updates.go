@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -39,10 +38,33 @@ func (c *conn) notified(method string, params json.RawMessage) {
 	if method == ownMessage && c.Turn() != nil {
 		c.retried(n.Message)
 	}
-	replay := c.Starting()
-	if !c.conversationUpdate(n.Update, replay) && !replay && c.Turn() != nil {
-		c.turnUpdate(c.Turn(), n.Update)
+	u := n.Update
+	if take := ofConversation[u.SessionUpdate]; take != nil {
+		if said := take(c, u); said != nil && !c.Starting() {
+			c.Report(said)
+		}
+	} else if t := c.Turn(); t != nil && !c.Starting() && ofTurn[u.SessionUpdate] != nil {
+		ofTurn[u.SessionUpdate](c, t, u)
 	}
+}
+
+// ofConversation are the updates that belong to the conversation and not to a turn, with what is
+// reported of them. All that are neither here nor in ofTurn are dropped.
+var ofConversation = map[string]func(c *conn, u update) event.Data{
+	"config_option_update":      (*conn).offered,
+	"current_mode_update":       (*conn).offered,
+	"available_commands_update": (*conn).offered,
+	"plan":                      (*conn).planned,
+	"usage_update":              (*conn).used,
+	"session_info_update":       (*conn).informed,
+}
+
+// ofTurn are the updates that belong to a turn.
+var ofTurn = map[string]func(c *conn, t *convo.Turn, u update){
+	"agent_message_chunk": func(c *conn, t *convo.Turn, u update) { c.chunk(t, u, false) },
+	"agent_thought_chunk": func(c *conn, t *convo.Turn, u update) { c.chunk(t, u, true) },
+	"tool_call":           (*conn).toolCall,
+	"tool_call_update":    (*conn).toolCall,
 }
 
 // ownMessage is the notification in which claude-agent-acp (0.100) passes on messages of Claude
@@ -72,122 +94,60 @@ func (c *conn) retried(r retry) {
 		fmt.Sprintf("Trying again in %s, %d of %d", wording.Span(max(time.Second, millis(r.RetryDelayMs))), r.Attempt, r.MaxRetries))
 }
 
-// conversationUpdate takes what belongs to the conversation and not to a turn.
-func (c *conn) conversationUpdate(u update, replay bool) bool {
-	var d event.Data
-	switch u.SessionUpdate {
-	case "config_option_update", "current_mode_update", "available_commands_update":
-		c.offered(u)
-		return true
-	case "plan":
-		c.steps.acted = true
-		todos := make([]event.Todo, 0, len(u.Entries))
-		for _, e := range u.Entries {
-			todos = append(todos, event.Todo{Text: e.Content, Status: event.TodoStatus(e.Status)})
-		}
-		d = event.SessionTodosChanged{Todos: todos}
-	case "usage_update":
-		c.stepped()
-		if u.Size > 0 {
-			d = event.SessionUsageInfo{TokenLimit: u.Size, CurrentTokens: u.Used}
-		}
-	case "session_info_update":
-		if s := u.Meta.Codex.ThreadStatus.Type; s != "" {
-			c.broke = s == "systemError" || c.broke && s == "idle"
-		}
-		if u.CallTitle != "" {
-			d = event.SessionTitleChanged{Title: u.CallTitle}
-		}
-	default:
-		return false
+func (c *conn) planned(u update) event.Data {
+	c.steps.acted = true
+	todos := make([]event.Todo, 0, len(u.Entries))
+	for _, e := range u.Entries {
+		todos = append(todos, event.Todo{Text: e.Content, Status: event.TodoStatus(e.Status)})
 	}
-	if d != nil && !replay {
-		c.Report(d)
-	}
-	return true
+	return event.SessionTodosChanged{Todos: todos}
 }
 
-// turnUpdate takes what belongs to a turn.
-func (c *conn) turnUpdate(t *convo.Turn, u update) {
-	switch u.SessionUpdate {
-	case "agent_message_chunk", "agent_thought_chunk":
-		var b block
-		if !decode(u.Content, &b) || b.Type != "text" || u.Meta.ClaudeCode.Kind == "mcpServerStatus" {
-			return
-		}
-		c.answers(t)
-		if thought := u.SessionUpdate == "agent_thought_chunk"; thought || !c.aside(t, b.Text) {
-			t.Say(thought, u.MessageID, b.Text)
-		}
-	case "tool_call", "tool_call_update":
-		if strings.HasPrefix(u.ToolCallID, "mcp_startup.") {
-			return // of a server that does not answer, which is reported when it is tried
-		}
-		c.answers(t)
-		c.steps.acted = true
-		t.Quiet()
-		c.update(t, u)
+// used takes the end of a call of the model, and what is in its context.
+func (c *conn) used(u update) event.Data {
+	c.steps.ended(c.calls.All())
+	if u.Size <= 0 {
+		return nil
 	}
+	return event.SessionUsageInfo{TokenLimit: u.Size, CurrentTokens: u.Used}
 }
 
-// aside takes a text that is not part of an answer: an error of the agent's, or a notice that
-// stands before an answer.
-func (c *conn) aside(t *convo.Turn, text string) bool {
-	begins := func(prefix string) bool { return strings.HasPrefix(text, prefix) }
-	switch {
-	case c.broke:
-		t.Quiet()
-		c.failure += text
-	case slices.ContainsFunc(c.b.cfg.Failures, begins), failure(text) != "":
-		t.Quiet()
-		c.failure = text
-	case t.Saying() || !slices.ContainsFunc(c.b.cfg.Notices, begins):
-		return false
-	case strings.Contains(text, "Retrying"): // it comes behind the wait (Copilot CLI 1.0.102), so there is none to end
-		c.Warn(event.KindRetrying, "%s: %s", c.Title, sentence(text))
-	case begins("Warning: ") && c.noticed.First(text): // it comes in every turn
-		c.Warn(event.KindProvider, "%s: %s", c.Title, sentence(text))
+func (c *conn) informed(u update) event.Data {
+	if s := u.Meta.Codex.ThreadStatus.Type; s != "" {
+		c.mishaps.broke = s == "systemError" || c.mishaps.broke && s == "idle"
 	}
-	return true
+	if u.CallTitle == "" {
+		return nil
+	}
+	return event.SessionTitleChanged{Title: u.CallTitle}
 }
 
-// answers takes what looked like an error for a part of the answer, since more follows.
-func (c *conn) answers(t *convo.Turn) {
-	if c.broke {
+// chunk takes a piece of what the agent says.
+func (c *conn) chunk(t *convo.Turn, u update, thought bool) {
+	var b block
+	if !decode(u.Content, &b) || b.Type != "text" || u.Meta.ClaudeCode.Kind == "mcpServerStatus" {
 		return
 	}
-	text := c.failure
-	c.failure = ""
-	t.Say(false, "", text)
+	c.mishaps.follows(t)
+	if thought || !c.mishaps.take(t, b.Text) {
+		t.Say(thought, u.MessageID, b.Text)
+	}
 }
 
-// failure is the message in a provider's error, as its body; empty if it is none.
-func failure(text string) string {
-	var body struct {
-		Type  string
-		Error struct{ Message string }
+func (c *conn) toolCall(t *convo.Turn, u update) {
+	if strings.HasPrefix(u.ToolCallID, "mcp_startup.") {
+		return // of a server that does not answer, which is reported when it is tried
 	}
-	if json.Unmarshal([]byte(text), &body) != nil || body.Type != "error" {
-		return ""
-	}
-	return body.Error.Message
-}
-
-// sentence is an agent's own sentence about an error, without what it puts before it.
-func sentence(text string) string {
-	for _, prefix := range []string{"Internal error: ", "API Error: ", "Error: ", "Warning: ", "Info: "} {
-		text = strings.TrimPrefix(strings.TrimSpace(text), prefix)
-	}
-	if inner := failure(text); inner != "" {
-		return inner
-	}
-	return text
+	c.mishaps.follows(t)
+	c.steps.acted = true
+	t.Quiet()
+	c.update(t, u)
 }
 
 // Finish implements [convo.Agent].
 func (c *conn) Finish(t *convo.Turn) {
 	for _, k := range c.calls.All() {
-		if k.unwritten() && !k.ours || k.ours && !k.Done && c.b.cfg.Mark == "" && !c.reached(k) { // it may be anything
+		if k.unwritten() && !k.ours || k.ours && !k.Done && c.b.cfg.Mark == "" && !c.lent.reached(k) { // it may be anything
 			c.begin(t, k)
 		}
 	}
@@ -219,31 +179,13 @@ func (c *conn) asked(ctx context.Context, method string, params json.RawMessage)
 	if method == "session/request_permission" {
 		return c.permission(ctx, params)
 	}
-	c.Do(func() { c.refuse(method, params) })
-	return nil, errUnknown
-}
-
-// refuse warns the user of an act that webchat was asked for, though it offers none: some agents do
-// it by themselves all the same. A write that the user allowed is no news, once for each time.
-func (c *conn) refuse(method string, params json.RawMessage) {
-	var p struct {
-		Path, Command string
-		Args          []string
-	}
-	_ = json.Unmarshal(params, &p) // what is not there is not shown
-	act, itself := "write "+p.Path, "written the file"
-	switch method {
-	case "fs/write_text_file":
-		if path := c.absolute(p.Path); c.allowed[path] > 0 {
-			c.allowed[path]--
+	c.Do(func() {
+		if c.Turn() == nil {
 			return
 		}
-	case "terminal/create":
-		act, itself = "run "+strings.Join(append([]string{p.Command}, p.Args...), " "), "run the command"
-	default:
-		return
-	}
-	if c.Turn() != nil && c.refused.First(act) {
-		c.Warn(event.KindDenied, "%s wanted webchat to %s, which was refused. It may have %s by itself.", c.Title, wording.Cut(act, 300), itself)
-	}
+		if act, itself := c.acts.refuse(method, params); act != "" {
+			c.Warn(event.KindDenied, "%s wanted webchat to %s, which was refused. It may have %s by itself.", c.Title, wording.Cut(act, 300), itself)
+		}
+	})
+	return nil, errUnknown
 }

@@ -130,7 +130,7 @@ func (c *conn) Abort(t *convo.Turn) {
 	})
 }
 
-// Settle implements [convo.Agent]. It has the CLI write what a turn that was stopped had held back,
+// Settle implements [convo.Settler]. It has the CLI write what a turn that was stopped had held back,
 // and was reported as written.
 func (c *conn) Settle(t *convo.Turn) {
 	open := false

@@ -37,13 +37,14 @@ type Agent interface {
 	Send(t *Turn, p agent.Prompt) error
 	// Abort stops t and returns when it has ended; see [Conversation.Stop].
 	Abort(t *Turn)
-	// Settle does what has to be asked of the agent after the end of t.
-	Settle(t *Turn)
 	// Finish reports, on the loop, what t left open.
 	Finish(t *Turn)
 	// End releases what the backend keeps for the conversation, after its last turn.
 	End()
 }
+
+// Settler is an Agent that has more to ask of its program after each turn.
+type Settler interface{ Settle(t *Turn) }
 
 // Conversation is one conversation. Its methods may be called concurrently.
 type Conversation struct {

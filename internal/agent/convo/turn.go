@@ -94,7 +94,9 @@ func (c *Conversation) Await(ctx context.Context, t *Turn) error {
 	stopped := context.Cause(t.Ctx)
 	t.cancel(nil)
 	t.Wait()
-	c.Agent.Settle(t)
+	if s, ok := c.Agent.(Settler); ok {
+		s.Settle(t)
+	}
 	c.Do(func() {
 		t.Quiet()
 		c.Agent.Finish(t)

@@ -46,7 +46,6 @@ func (s scripted) Send(t *Turn, _ agent.Prompt) error {
 	return nil
 }
 func (scripted) Abort(*Turn)  {}
-func (scripted) Settle(*Turn) {}
 func (scripted) Finish(*Turn) {}
 func (scripted) End()         {}
 

@@ -196,8 +196,6 @@ func (c *conn) Abort(ct *convo.Turn) {
 	}
 }
 
-func (*conn) Settle(*convo.Turn) {}
-
 func (c *conn) Finish(ct *convo.Turn) {
 	if t := c.turns.now; t != nil && t.Turn == ct {
 		c.turns.finish(t, nil)

@@ -44,7 +44,6 @@ type idleAgent struct{}
 func (idleAgent) Ready(context.Context) error          { return nil }
 func (idleAgent) Send(*convo.Turn, agent.Prompt) error { return nil }
 func (idleAgent) Abort(*convo.Turn)                    {}
-func (idleAgent) Settle(*convo.Turn)                   {}
 func (idleAgent) Finish(*convo.Turn)                   {}
 func (idleAgent) End()                                 {}
 
