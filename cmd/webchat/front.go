@@ -22,6 +22,7 @@ type front struct {
 	begin     func()     // once
 	served    chan error // what ends each listener, once it began
 	begun     atomic.Bool
+	ended     bool // in order
 }
 
 // newFront makes one for at most so many connections. Before its handler is set it says that it
@@ -52,8 +53,11 @@ func newFront(listeners []net.Listener, most int, log *slog.Logger) *front {
 // answer sets what answers from here on.
 func (f *front) answer(h http.Handler) { f.handler.Store(&h) }
 
-// abandon ends it at once, begun or not.
+// abandon ends it at once, begun or not, unless it has ended in order.
 func (f *front) abandon() {
+	if f.ended {
+		return
+	}
 	if !f.begun.Load() {
 		daemon.CloseAll(f.listeners)
 		return
@@ -66,6 +70,7 @@ func (f *front) abandon() {
 
 // end lets requests end until the limit. left is how many listeners still serve.
 func (f *front) end(limit context.Context, left int, log *slog.Logger) (err error) {
+	f.ended = true
 	if e := f.http.Shutdown(limit); e != nil {
 		log.Warn("some requests were cut", "error", e)
 		_ = f.http.Close() // what it returns was said

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,20 +10,15 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"os/signal"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"webchat/internal/daemon"
 	"webchat/internal/sse"
-	"webchat/internal/store"
 )
-
-// shutdownTime is how long a stop may take.
-const shutdownTime = 10 * time.Second
 
 // beside is what runs beside a server from when it is ready. present prints a sign-in
 // link and opens it in the browser.
@@ -31,161 +27,195 @@ type beside struct {
 	ends bool // the server ends with it
 }
 
+// serving is a server from its start to its end. What a step of the start made is ended in the
+// reverse order, by ends.
+type serving struct {
+	o              *options
+	folders        []string
+	stdout, stderr io.Writer
+	beside         beside
+	ends           []func() error
+
+	config *config
+	life   *lifetime
+	path   string // of the data folder
+	dir    *daemon.Folder
+	log    *slog.Logger
+	port   int
+	front  *front
+	rooms  *rooms
+}
+
 // serve is the server, with those folders open, from its start until a signal or the end
 // of what runs beside it. Whatever fails while it starts leaves nothing behind.
 func (o *options) serve(ctx context.Context, folders []string, stdout, stderr io.Writer, b beside) (err error) {
 	if err := o.checkReplica(true); err != nil {
 		return err
 	}
+	s := &serving{o: o, folders: folders, stdout: stdout, stderr: stderr, beside: b, life: newLifetime(ctx)}
+	defer s.life.over()
+	defer func() {
+		for _, end := range slices.Backward(s.ends) {
+			err = errors.Join(err, end())
+		}
+	}()
 	// The heap may grow to 16 MB before it is collected first: that would take a tenth
 	// of the start, and go on beside the first page.
 	usual := debug.SetGCPercent(400)
-	defer debug.SetGCPercent(usual)
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	c, err := o.loadConfig()
-	if err != nil {
-		return err
-	}
-	if err := o.checkBackend(c); err != nil {
-		return err
-	}
-	if _, err := o.providers(c); err != nil {
-		return err
-	}
-	path, err := o.madeDataDir()
-	if err != nil {
-		return err
-	}
-	dir, err := daemon.Open(path)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if taken := dir.Held(); errors.Is(taken, daemon.ErrTaken) {
-			err = errors.Join(err, fmt.Errorf("webchat ended: %w", taken))
-		}
-		err = errors.Join(err, dir.Close())
-	}()
-	log := slog.New(slog.NewTextHandler(daemon.LogWriter(path, stderr), nil))
-	listeners, port, err := daemon.Listeners(ctx, "--listen", o.Listen, o.listenGiven, sse.ListenControl)
-	if err != nil {
-		return err
-	}
-	if _, asked, _ := net.SplitHostPort(o.Listen); asked != "0" && asked != strconv.Itoa(port) {
-		fmt.Fprintf(stderr, "webchat: port %s is in use by another program, so this server listens on port %d\n", asked, port)
-	}
-	held := func() error {
-		err := dir.Held()
-		if errors.Is(err, daemon.ErrTaken) {
-			stop() // two servers on one folder would each believe to be alone
-		}
-		return err
-	}
-	fenced := make(chan error, 1) // others may have the sessions of this program
-	ended := make(chan struct{})
-	defer close(ended)
-	quit, cut := context.WithCancel(context.Background())
-	defer cut()
-	lost := func(err error) {
-		cut()
-		fenced <- fmt.Errorf("webchat ended, so that nothing is done twice: %w", err)
-		stop()
-		go func() {
-			select {
-			case <-ended:
-			case <-time.After(store.ForceExit):
-				os.Exit(exitFenced) // helpers end what the commands of agents left
+	s.atEnd(func() error { debug.SetGCPercent(usual); return nil })
+	ctx = s.life.ctx
+	for _, step := range []func(context.Context) error{s.configure, s.takeFolder, s.listen, s.openRooms, s.serveMetrics, s.control} {
+		if err := step(ctx); err != nil {
+			if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+				return nil // it was to end before it began
 			}
-		}()
+			return err
+		}
 	}
-	defer func() {
-		select {
-		case away := <-fenced:
-			err = errors.Join(err, away)
-		default:
-		}
-	}()
-	front := newFront(listeners, o.boundConnections(), log)
-	r, err := o.newRooms(ctx, c, folders, path, held, lost, front.begin, log)
-	if err != nil {
-		front.abandon()
-		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-			return nil // it was to end before it began
-		}
+	return s.rooms.serve(ctx, s.life, o.Drain, s.front, s.log, func() error {
+		time.AfterFunc(time.Second, func() { debug.SetGCPercent(usual) })
+		return s.ready(ctx)
+	})
+}
+
+func (s *serving) atEnd(end func() error) { s.ends = append(s.ends, end) }
+
+// configure reads what the user set up, and refuses what is wrong before anything is made.
+func (s *serving) configure(context.Context) (err error) {
+	if s.config, err = s.o.loadConfig(); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, r.db.Close()) }()
-	defer r.looking.Wait()
-	stopMetrics, err := o.serveMetrics(ctx, r.metrics.handler(), log)
-	if err != nil {
-		front.abandon()
+	if err := s.o.checkBackend(s.config); err != nil {
 		return err
 	}
-	defer stopMetrics()
-	o.warn(log)
-	for _, folder := range folders {
-		o.warnWorkspace(folder, log)
+	_, err = s.o.providers(s.config)
+	return err
+}
+
+// takeFolder makes the data folder this server's alone.
+func (s *serving) takeFolder(context.Context) (err error) {
+	if s.path, err = s.o.madeDataDir(); err != nil {
+		return err
 	}
-	base := "http://localhost:" + strconv.Itoa(port)
+	if s.dir, err = daemon.Open(s.path); err != nil {
+		return err
+	}
+	s.atEnd(func() (err error) {
+		if taken := s.dir.Held(); errors.Is(taken, daemon.ErrTaken) {
+			err = fmt.Errorf("webchat ended: %w", taken)
+		}
+		return errors.Join(err, s.dir.Close())
+	})
+	s.log = slog.New(slog.NewTextHandler(daemon.LogWriter(s.path, s.stderr), nil))
+	return nil
+}
+
+// held reports whether the data folder is still this server's, and ends the server if it is not: two
+// on one folder would each believe to be alone.
+func (s *serving) held() error {
+	err := s.dir.Held()
+	if errors.Is(err, daemon.ErrTaken) {
+		s.life.stop()
+	}
+	return err
+}
+
+// listen takes the port. Who connects waits until the rooms are there.
+func (s *serving) listen(ctx context.Context) error {
+	listeners, port, err := daemon.Listeners(ctx, "--listen", s.o.Listen, s.o.listenGiven, sse.ListenControl)
+	if err != nil {
+		return err
+	}
+	if _, asked, _ := net.SplitHostPort(s.o.Listen); asked != "0" && asked != strconv.Itoa(port) {
+		fmt.Fprintf(s.stderr, "webchat: port %s is in use by another program, so this server listens on port %d\n", asked, port)
+	}
+	s.port, s.front = port, newFront(listeners, s.o.boundConnections(), s.log)
+	s.atEnd(func() error { s.front.abandon(); return nil })
+	return nil
+}
+
+func (s *serving) openRooms(ctx context.Context) (err error) {
+	s.atEnd(s.life.lost)
+	if s.rooms, err = s.o.newRooms(ctx, s.config, s.folders, s.path, s.held, s.life.lose, s.front.begin, s.log); err != nil {
+		return err
+	}
+	s.atEnd(func() error {
+		s.rooms.looking.Wait()
+		return s.rooms.db.Close()
+	})
+	return nil
+}
+
+func (s *serving) serveMetrics(ctx context.Context) error {
+	stop, err := s.o.serveMetrics(ctx, s.rooms.metrics.handler(), s.log)
+	if err == nil {
+		s.atEnd(func() error { stop(); return nil })
+	}
+	return err
+}
+
+// base is where the page is on this machine.
+func (s *serving) base() string { return "http://localhost:" + strconv.Itoa(s.port) }
+
+// url is where the page is for its users.
+func (s *serving) url() string { return cmp.Or(s.o.PublicURL, s.base()) }
+
+// control lets other commands reach this server. Without it the server does all else.
+func (s *serving) control(ctx context.Context) error {
+	s.o.warn(s.log)
+	for _, folder := range s.folders {
+		s.o.warnWorkspace(folder, s.log)
+	}
+	r, base := s.rooms, s.base()
 	r.handover.Link = func(path string) string { return r.guard.LinkTo(base, path) }
-	ctl, err := daemon.Listen(ctx, daemon.ControlConfig{Dir: path, Protect: r.guard.Bearer, Link: func() string { return r.guard.Link(base) }, Logout: r.guard.Revoke, Token: r.guard.NewToken, Stop: stop,
+	ctl, err := daemon.Listen(ctx, daemon.ControlConfig{
+		Dir: s.path, Protect: r.guard.Bearer, Link: func() string { return r.guard.Link(base) },
+		Logout: r.guard.Revoke, Token: r.guard.NewToken, Stop: s.life.stop,
 		Prune: func(ctx context.Context, older time.Duration) (daemon.Pruned, error) {
 			return daemon.Prune(ctx, r.sessions, r.db, older)
 		}, Lend: r.lender.In, Open: r.handover.Open, Show: r.handover.Show})
 	if err != nil {
-		log.Warn("webchat url and other commands do not find this server", "error", err)
+		s.log.Warn("webchat url and other commands do not find this server", "error", err)
 	}
-	defer func() { err = errors.Join(err, ctl.Close(), daemon.RemoveRedirect(path)) }()
-	info := daemon.Info{URL: base, PID: os.Getpid()}
-	if o.PublicURL != "" {
-		info.URL = o.PublicURL
+	s.atEnd(func() error { return errors.Join(ctl.Close(), daemon.RemoveRedirect(s.path)) })
+	r.lender.Listens(s.url(), s.o.ownURL(base, s.port), s.beside.ends)
+	return nil
+}
+
+// ready announces the server and begins what runs beside it.
+func (s *serving) ready(ctx context.Context) error {
+	err := s.dir.Announce(daemon.Info{URL: s.url(), PID: os.Getpid()})
+	if errors.Is(err, daemon.ErrNotKept) {
+		s.log.Warn("server.json was not written: commands may name an older server", "error", err)
+	} else if err != nil {
+		return fmt.Errorf("write server.json: %w", err)
 	}
-	r.lender.Listens(info.URL, o.ownURL(base, port), b.ends)
-	var done chan error // nil: what runs beside it did not begin
-	defer func() {
-		if done != nil {
-			err = errors.Join(err, <-done)
+	if peers := s.rooms.peers; peers != nil {
+		if err := s.o.checkAddress(ctx, peers.Self(), s.log); err != nil {
+			return err
 		}
-	}()
-	drain := func() {
-		draining, end := context.WithTimeout(quit, o.Drain)
-		defer end()
-		draining, unhook := signal.NotifyContext(draining, os.Interrupt, syscall.SIGTERM) // a second one ends it
-		defer unhook()
-		r.sessions.Drain(draining)
+		s.rooms.looking.Go(func() { markShared(ctx, s.o.SharedDir, peers, s.log) })
 	}
-	return r.serve(ctx, drain, stop, front, log, func() error {
-		if err := dir.Announce(info); errors.Is(err, daemon.ErrNotKept) {
-			log.Warn("server.json was not written: commands may name an older server", "error", err)
-		} else if err != nil {
-			return fmt.Errorf("write server.json: %w", err)
-		}
-		if r.peers != nil {
-			if err := o.checkAddress(ctx, r.peers.Self(), log); err != nil {
-				return err
-			}
-			r.looking.Go(func() { markShared(ctx, o.SharedDir, r.peers, log) })
-		}
-		time.AfterFunc(time.Second, func() { debug.SetGCPercent(usual) })
-		if !atTerminal(stderr) { // there the link says so
-			log.Info("webchat is ready", "url", base, "workspace", strings.Join(folders, " "), "data", path)
-		}
-		done = make(chan error, 1)
-		go func() {
-			err := b.run(ctx, r, func(link string) error { return o.present(path, link, stdout, stderr) })
-			if !b.ends && err != nil && ctx.Err() == nil {
-				log.Error("what was asked for at the start was not done", "error", err)
-			}
-			if b.ends {
-				defer stop()
-			} else {
-				err = nil
-			}
-			done <- err
-		}()
-		return nil
-	})
+	if !atTerminal(s.stderr) { // there the link says so
+		s.log.Info("webchat is ready", "url", s.base(), "workspace", strings.Join(s.folders, " "), "data", s.path)
+	}
+	done := make(chan error, 1)
+	s.atEnd(func() error { return <-done })
+	go func() { done <- s.runBeside(ctx) }()
+	return nil
+}
+
+// runBeside runs what was asked for with the start, and returns what the command is to report of it.
+func (s *serving) runBeside(ctx context.Context) error {
+	err := s.beside.run(ctx, s.rooms, func(link string) error { return s.o.present(s.path, link, s.stdout, s.stderr) })
+	if s.beside.ends {
+		s.life.stop()
+		return err
+	}
+	if err != nil && ctx.Err() == nil {
+		s.log.Error("what was asked for at the start was not done", "error", err)
+	}
+	return nil
 }
 
 // ownURL is where agents on this machine call the tools that are lent to them: loopback, if it is
@@ -216,50 +246,4 @@ func (o *options) warn(log *slog.Logger) {
 	if host, err := o.listenHost(); err == nil && !isLoopback(host) && !o.container && o.PublicURL == "" {
 		log.Warn("listening beyond this machine, but only requests for localhost are answered; give --public-url for a name", "listen", o.Listen)
 	}
-}
-
-// serve answers until ctx ends, then drains and lets everything end in order: streams get
-// their last frame, turns are closed in the log, requests end.
-func (r *rooms) serve(ctx context.Context, drain, unhook func(), f *front, log *slog.Logger, ready func() error) error {
-	working, endWork := context.WithCancel(context.Background())
-	defer endWork()
-	sessions, outputs := r.work(working)
-	f.answer(r.handler())
-	f.begin()
-	err := ready()
-	left, sessionsEnded := len(f.listeners), false
-	if err == nil {
-		select {
-		case <-ctx.Done():
-			log.Info("stopping")
-			drain()
-		case err = <-f.served:
-			left--
-			err = fmt.Errorf("serve: %w", err)
-		case err = <-sessions:
-			sessionsEnded = true
-			err = fmt.Errorf("run the sessions: %w", err)
-		}
-	}
-	unhook() // a second signal ends the program at once
-
-	limit, cancel := context.WithTimeout(context.Background(), shutdownTime)
-	defer cancel()
-	r.server.CutForwarded() // first: no hub has them, and their readers find another replica
-	streams, cancelStreams := context.WithTimeout(limit, shutdownTime/3)
-	defer cancelStreams()
-	if e := r.hub.Close(streams); e != nil {
-		log.Warn("some streams were cut", "error", e)
-	}
-	endWork()
-	r.lender.Close()
-	if !sessionsEnded {
-		err = errors.Join(err, <-sessions)
-	}
-	if r.engine != nil { // others take the sessions at once, while what was asked here is answered
-		err = errors.Join(err, r.engine.Leave())
-	}
-	err = errors.Join(err, f.end(limit, left, log))
-	r.server.Close()
-	return errors.Join(err, <-outputs)
 }

@@ -169,18 +169,20 @@ func (c *Cage) Look(ctx context.Context, l Look) (found Looked, err error) {
 	return found, errors.Join(errs...)
 }
 
-// Kept registers a file that the user kept, if it still has the content that was shown. If a
-// running tree changes it, it is found again.
-func (c *Cage) Kept(root, name string, shown func() bool) error {
+// Restore has put bring back a file below root that the user kept, and return its path there; no look
+// finds it meanwhile. It is found later if a running tree changes it, and also if it has not the
+// content that was shown.
+func (c *Cage) Restore(root string, put func() (name string, err error), shown func(name string) bool) error {
 	k := &c.keep
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.known == nil {
-		return nil // no tree runs
+	name, err := put()
+	if err != nil || k.known == nil { // no tree runs
+		return err
 	}
 	p := filepath.Join(root, filepath.FromSlash(name))
 	is, err := printed(p)
-	if err == nil && settle(p) && shown() {
+	if err == nil && settle(p) && shown(name) {
 		k.kept[p] = is
 	}
 	return err

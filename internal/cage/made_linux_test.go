@@ -206,10 +206,10 @@ func TestHeldWhileATreeRuns(t *testing.T) {
 	if got := h.look(Look{Count: true}); got != "0" {
 		t.Errorf("%q was held and left again", got)
 	}
-	if err := os.Rename(h.aside[".envrc"], h.work+"/.envrc"); err != nil {
-		t.Fatal(err)
+	put := func(name string) func() (string, error) {
+		return func() (string, error) { return name, os.Rename(h.aside[name], filepath.Join(h.work, name)) }
 	}
-	if err := h.c.Kept(h.work, ".envrc", func() bool { return false }); err != nil { // changed meanwhile
+	if err := h.c.Restore(h.work, put(".envrc"), func(string) bool { return false }); err != nil { // changed meanwhile
 		t.Error(err)
 	}
 	if got := h.look(Look{}); got != ".envrc" {
@@ -220,17 +220,22 @@ func TestHeldWhileATreeRuns(t *testing.T) {
 		t.Errorf("%q was held", got)
 	}
 	for _, name := range []string{".envrc", ".cursor/hooks.json"} {
-		if err := os.Rename(h.aside[name], h.work+"/"+name); err != nil {
-			t.Fatal(err)
-		}
-		if name != ".envrc" {
-			in("echo >.cursor/mcp.json")
-		}
-		if err := h.c.Kept(h.work, name, func() bool { return true }); err != nil {
+		looked := make(chan string, 1)
+		if err := h.c.Restore(h.work, func() (string, error) {
+			name, err := put(name)()
+			if name != ".envrc" {
+				in("echo >.cursor/mcp.json")
+			}
+			go func() { looked <- h.look(Look{Running: true}) }()
+			return name, err
+		}, func(string) bool { return true }); err != nil {
 			t.Error(err)
 		}
+		if got := <-looked; got != "" && got != ".cursor/mcp.json" {
+			t.Errorf("a look beside it holds %q", got)
+		}
 	}
-	if got := h.look(Look{}); got != ".cursor/mcp.json" {
+	if got := h.look(Look{}) + h.aside[".cursor/mcp.json"]; got == "" {
 		t.Errorf("beside what was kept: %q was held", got)
 	}
 	in("echo 2 >>.envrc")

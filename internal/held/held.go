@@ -125,18 +125,27 @@ func heldOf(t files.Taken) event.Held {
 
 // PutBack implements [session.Holder].
 func (h *Holder) PutBack(id string) (string, error) {
-	as, err := h.aside.Put(id)
-	if err != nil {
-		return "", err
-	}
 	t, err := h.aside.Get(id)
 	if err != nil {
 		return "", err
 	}
-	if in, err := h.cfg.Cage(t.Workspace); err == nil {
-		if err := in.Kept(t.Root, as, func() bool { return h.aside.Is(id, as) }); err != nil {
-			h.cfg.Logger.Warn("what was put back may be held again", "error", err)
-		}
+	var as string
+	var unput error
+	put := func() (string, error) {
+		as, unput = h.aside.Put(id)
+		return as, unput
+	}
+	in, err := h.cfg.Cage(t.Workspace)
+	if err == nil {
+		err = in.Restore(t.Root, put, func(name string) bool { return h.aside.Is(id, name) })
+	} else { // no look is there
+		_, err = put()
+	}
+	if unput != nil {
+		return "", unput
+	}
+	if err != nil {
+		h.cfg.Logger.Warn("what was put back may be held again", "error", err)
 	}
 	return t.Named(as), h.aside.Change(id, func(t *files.Taken) { t.Done = time.Now() })
 }
