@@ -95,7 +95,7 @@ func of[T Data](name Type, keep keeping) kind {
 			return nil, err
 		}
 		any(v).(holder).keep(more)
-		return *v, nil
+		return withEdits(*v), nil
 	}
 	return k
 }

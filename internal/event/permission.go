@@ -35,8 +35,10 @@ type (
 		Cwd       string     `json:"cwd,omitempty"`
 		Why       string     `json:"why,omitempty"` // why it is asked
 		Diff      string     `json:"diff,omitempty"`
-		Digest    string     `json:"digest"`              // SHA-256, hex, of what will be done
-		Sensitive bool       `json:"sensitive,omitempty"` // a yes counts once: keys, what leads outside, what runs later by itself
+		// Edits are what Diff says, all of its lines.
+		Edits     []Edit `json:"-"`
+		Digest    string `json:"digest"`              // SHA-256, hex, of what will be done
+		Sensitive bool   `json:"sensitive,omitempty"` // a yes counts once: keys, what leads outside, what runs later by itself
 		// Secret is the first file that may hold keys or passwords among those the act names or may
 		// show.
 		Secret *Secret `json:"secret,omitempty"`

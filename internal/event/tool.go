@@ -91,6 +91,8 @@ type (
 	ToolResult struct {
 		Content         string `json:"content"`                   // what the model read
 		DetailedContent string `json:"detailedContent,omitempty"` // what only the user sees
+		// Edits are what DetailedContent says of files, if it is a diff.
+		Edits []Edit `json:"-"`
 	}
 
 	// ToolError is why a tool failed. Code is "failure", "denied", "rejected", "timeout", "aborted"

@@ -66,10 +66,10 @@ type Reviewed struct {
 	Was, Now       []byte // nil: there was no file, there is none
 	Edits          int    // how many the agent reported
 	Added, Removed int    // as far as known where the texts are not there
-	Runs           int    // of lines that the edits changed, as [patch.Edits] counts them
+	Runs           int    // of lines that the edits changed, as [patch.Places] counts them
 	Why            Unreviewed
-	Held           bool   // snapshots hold what it was, so it comes back with the whole turn
-	Diff           string // of a file that was changed since: what the agent reported
+	Held           bool         // snapshots hold what it was, so it comes back with the whole turn
+	Reported       []event.Edit // of a file that was changed since: what the agent reported
 	// Of a file that is not shown because it is no text or too large: how many bytes the commit at
 	// which the session began has of it, and how many it has. nil: not known, or there is none.
 	Committed, Size *int64
@@ -133,11 +133,11 @@ func (s ChangeSource) Review(ctx context.Context, of ReviewOf) (r Review, err er
 				p = &editsOfFile{}
 				parts[path] = p
 			}
-			diffs := s.editsOf(path, e.args, e.diff)
+			edits := s.editsOf(path, e.args, e.edits)
 			if later {
-				p.later = append(p.later, diffs...)
+				p.later = append(p.later, edits...)
 			} else {
-				p.here = append(p.here, diffs...)
+				p.here = append(p.here, edits...)
 			}
 		}
 	}
@@ -204,28 +204,28 @@ func (s ChangeSource) measure(ctx context.Context, r *Review) {
 	}
 }
 
-// editsOfFile are the diffs of a file in the turns that are reviewed, and after them.
-type editsOfFile struct{ here, later []string }
+// editsOfFile are those of a file in the turns that are reviewed, and after them.
+type editsOfFile struct{ here, later []event.Edit }
 
 // reviewEdits takes what the agent reported out of what a file is now.
 func (s ChangeSource) reviewEdits(path string, p *editsOfFile, left *int64) (f Reviewed) {
 	f = Reviewed{Path: path, Edits: len(p.here)}
 	untold, bare := false, false
-	var edits patch.Edits
-	for _, diff := range p.here {
-		added, removed := counted(diff)
+	var places patch.Places
+	for _, e := range p.here {
+		added, removed := e.Counts()
 		f.Added, f.Removed = f.Added+added, f.Removed+removed
-		untold, bare = untold || added+removed == 0, bare || patch.Binary(diff) || lossy(diff)
-		edits.Add(diff)
+		untold, bare = untold || added+removed == 0, bare || e.Binary || e.Lossy()
+		places.Add(e)
 	}
-	f.Runs = edits.Changes()
+	f.Runs = places.Changes()
 	if s.Closed != nil && s.Closed(path) {
 		f.Why = ReviewClosed
 		return f
 	}
 	name, err := s.absolute(path)
 	if err != nil {
-		f.Why, f.Diff = ReviewChanged, strings.Join(p.here, "\n")
+		f.Why, f.Reported = ReviewChanged, p.here
 		return f
 	}
 	now, st, err := Present(s.Workspace, name, min(MaxReviewed, max(0, *left)))
@@ -234,14 +234,14 @@ func (s ChangeSource) reviewEdits(path string, p *editsOfFile, left *int64) (f R
 		return f
 	}
 	known := err == nil && st != nil
-	if !known && len(p.later) == 0 && err == nil && s.removes(p.here[len(p.here)-1]) {
+	if !known && len(p.later) == 0 && err == nil && p.here[len(p.here)-1].Deletes() {
 		known = true // the agent deleted it
 	}
 	text := slices.Clone(now)
-	back := func(diffs []string) {
-		for _, diff := range slices.Backward(diffs) {
+	back := func(edits []event.Edit) {
+		for _, e := range slices.Backward(edits) {
 			if known {
-				text, known = patch.Revert(text, diff)
+				text, known = patch.Revert(text, e)
 			}
 		}
 	}
@@ -252,39 +252,23 @@ func (s ChangeSource) reviewEdits(path string, p *editsOfFile, left *int64) (f R
 	}
 	back(p.here)
 	if *left -= int64(len(now) + len(text)); !known || bare {
-		f.Now, f.Why, f.Diff = nil, ReviewChanged, strings.Join(p.here, "\n")
+		f.Now, f.Why, f.Reported = nil, ReviewChanged, p.here
 		switch {
 		case bare || binary(now):
-			f.Why, f.Diff = ReviewBinary, ""
+			f.Why, f.Reported = ReviewBinary, nil
 		case untold:
 			f.Why = ReviewUntold
 		}
 		return f
 	}
-	if _, first, _ := strings.Cut("\n"+p.here[0], "\n@@ -"); !strings.HasPrefix(p.here[0], "--- /dev/null") && !strings.HasPrefix(first, "0,0 ") || len(text) > 0 {
+	if !p.here[0].Creates() || len(text) > 0 {
 		f.Was = append([]byte{}, text...)
 	}
 	return f
 }
 
-// lossy reports whether a diff may lack bytes of what was removed: agents report what is not UTF-8 as
-// replacement characters.
-func lossy(diff string) bool {
-	for line := range strings.Lines(diff) {
-		if strings.HasPrefix(line, "-") && strings.ContainsRune(line, utf8.RuneError) {
-			return true
-		}
-	}
-	return false
-}
-
 // Text reports whether bytes can be shown and compared as lines of UTF-8.
 func Text(b []byte) bool { return !binary(b) && utf8.Valid(b) }
-
-// removes reports whether a diff deletes its file.
-func (s ChangeSource) removes(diff string) bool {
-	return strings.Contains("\n"+diff, "\n+++ /dev/null") || strings.Contains("\n"+diff, "\ndeleted file mode")
-}
 
 // absolute is the name of a file of the workspace, without links in it.
 func (s ChangeSource) absolute(path string) (string, error) {
@@ -313,24 +297,6 @@ func (s ChangeSource) Absolute(path string) (string, error) {
 		return "", errors.Join(ErrChanged, err)
 	}
 	return name, nil
-}
-
-// counted counts the lines a diff adds and removes.
-func counted(diff string) (added, removed int) {
-	_, body, ok := strings.Cut("\n"+diff, "\n@@ ")
-	if !ok { // some agents write no heads
-		_, body, _ = strings.Cut("\n"+diff, "\n+++ ")
-	}
-	_, body, _ = strings.Cut(body, "\n")
-	for line := range strings.Lines(body) {
-		switch line[0] {
-		case '+':
-			added++
-		case '-':
-			removed++
-		}
-	}
-	return added, removed
 }
 
 // reviewCommit compares with the commit at which the session began. Files last written before that
@@ -384,14 +350,14 @@ type history struct {
 
 // edit is a call that edited files, as the agent reported it.
 type edit struct {
-	at   int64
-	args json.RawMessage
-	diff string
+	at    int64
+	args  json.RawMessage
+	edits []event.Edit
 }
 
 func (s ChangeSource) history(ctx context.Context) (h history, err error) {
 	begun := map[string]event.ToolExecutionStart{} // calls of the agent that have not ended
-	asked := map[string]string{}                   // diffs that the user was asked about, by call
+	asked := map[string][]event.Edit{}             // what the user was asked about, by call
 	prompts := map[string]Turn{}
 	err = s.Log.Scan(ctx, 0, func(e event.Entry) bool {
 		running := len(h.turns) > 0 && h.turns[len(h.turns)-1].to == 0
@@ -422,21 +388,24 @@ func (s ChangeSource) history(ctx context.Context) (h history, err error) {
 			}
 		case event.PermissionRequested:
 			if d.Diff != "" {
-				asked[d.ToolCallID] = d.Diff
+				asked[d.ToolCallID] = d.Edits
 			}
 		case event.ToolExecutionComplete:
 			c, byAgent := begun[d.ToolCallID]
 			shown := asked[d.ToolCallID]
 			delete(begun, d.ToolCallID)
 			delete(asked, d.ToolCallID)
-			if !byAgent || shown == "" && !edits(c.ToolName) || !d.Success || d.OutputID != "" || d.Result == nil {
+			if !byAgent || shown == nil && !edits(c.ToolName) || !d.Success || d.OutputID != "" || d.Result == nil {
 				return true
 			}
-			diff := cmp.Or(d.Result.DetailedContent, shown)
-			if added, removed := counted(diff); added+removed == 0 && !strings.Contains(diff, "\n+++ ") && !patch.Binary(diff) {
+			edits := d.Result.Edits
+			if d.Result.DetailedContent == "" {
+				edits = shown
+			}
+			if edits = slices.DeleteFunc(slices.Clone(edits), unsaid); len(edits) == 0 {
 				return true
 			}
-			h.edits = append(h.edits, edit{e.Seq, c.Arguments, diff})
+			h.edits = append(h.edits, edit{e.Seq, c.Arguments, edits})
 			if len(h.turns) > 0 {
 				h.turns[len(h.turns)-1].edits++
 			}
@@ -444,6 +413,12 @@ func (s ChangeSource) history(ctx context.Context) (h history, err error) {
 		return true
 	})
 	return h, err
+}
+
+// unsaid reports whether an edit says neither what it is of nor what it changes.
+func unsaid(e event.Edit) bool {
+	added, removed := e.Counts()
+	return e.New == "" && added+removed == 0
 }
 
 // edits reports whether a tool changes files, by its name: what another one returns may look like a
@@ -467,7 +442,7 @@ func (s ChangeSource) pathsOf(e edit) (paths []string) {
 			rel = in
 		}
 		path := filepath.ToSlash(filepath.Clean(rel))
-		if path == "." || !filepath.IsLocal(rel) || !writable(path) || len(s.editsOf(path, e.args, e.diff)) == 0 {
+		if path == "." || !filepath.IsLocal(rel) || !writable(path) || len(s.editsOf(path, e.args, e.edits)) == 0 {
 			return false
 		}
 		if !slices.Contains(paths, path) {
@@ -478,11 +453,10 @@ func (s ChangeSource) pathsOf(e edit) (paths []string) {
 	if name, _ := namedIn(e.args); name != "" && add(name) {
 		return paths
 	}
-	for _, part := range sections(e.diff) {
-		for _, line := range strings.SplitN(part, "\n", 3)[:2] {
-			name, _, _ := strings.Cut(strings.TrimRight(line[4:], "\r"), "\t")
+	for _, one := range e.edits {
+		for _, name := range []string{one.Old, one.New} {
 			rest := strings.TrimPrefix(strings.TrimPrefix(name, "a/"), "b/")
-			if name == "/dev/null" {
+			if name == "" || name == event.NoFile {
 				continue
 			}
 			if rest != name { // git's, or a folder that has that name

@@ -158,12 +158,11 @@ func (s ChangeSource) beforeEdits(ctx context.Context, path string) (was Was, er
 	if errors.Is(err, errUnread) {
 		return Was{}, ErrTooLarge
 	}
-	_, first, _ := strings.Cut("\n"+edits[0], "\n@@ -")
-	was.Found = !strings.HasPrefix(edits[0], "--- /dev/null") && !strings.HasPrefix(first, "0,0 ")
+	was.Found = !edits[0].Creates()
 	was.Known = err == nil
-	for _, diff := range slices.Backward(edits) {
+	for _, e := range slices.Backward(edits) {
 		if was.Known {
-			text, was.Known = patch.Revert(text, diff)
+			text, was.Known = patch.Revert(text, e)
 		}
 	}
 	if was.Known {
@@ -172,38 +171,34 @@ func (s ChangeSource) beforeEdits(ctx context.Context, path string) (was Was, er
 	return was, nil
 }
 
-// edits are the diffs by which the agent's tools edited a file, the first one first.
-func (s ChangeSource) edits(ctx context.Context, path string) (diffs []string, err error) {
+// edits are those of a file by the agent's tools, the first one first.
+func (s ChangeSource) edits(ctx context.Context, path string) (edits []event.Edit, err error) {
 	h, err := s.history(ctx)
 	for _, e := range h.edits {
-		diffs = append(diffs, s.editsOf(path, e.args, e.diff)...)
+		edits = append(edits, s.editsOf(path, e.args, e.edits)...)
 	}
-	return diffs, err
+	return edits, err
 }
 
-// editsOf are the parts of a diff that are of one file. What a command printed is no edit.
-func (s ChangeSource) editsOf(path string, raw json.RawMessage, diff string) (edits []string) {
+// editsOf are those of one file. What a command printed is no edit.
+func (s ChangeSource) editsOf(path string, raw json.RawMessage, all []event.Edit) (edits []event.Edit) {
 	named, command := namedIn(raw)
 	if command {
 		return nil
 	}
-	parts := sections(diff)
-	if named != "" && len(parts) < 2 {
-		if s.names(named, path) && (strings.Contains(diff, "@@ -") || len(parts) == 1) {
-			edits = append(edits, append(parts, diff)[0])
+	if named != "" && len(all) < 2 {
+		if s.names(named, path) {
+			return all
 		}
-		return edits
+		return nil
 	}
-	for _, part := range parts {
-		lines := strings.SplitN(part, "\n", 3)
-		for _, line := range lines[:2] {
-			name, _, _ := strings.Cut(strings.TrimRight(line[4:], "\r"), "\t")
+	for _, e := range all {
+		if slices.ContainsFunc([]string{e.Old, e.New}, func(name string) bool {
 			// Git puts a/ and b/ before names, of which absolute ones lose their first slash then.
 			rest := strings.TrimPrefix(strings.TrimPrefix(name, "a/"), "b/")
-			if s.names(name, path) || rest != name && (s.names(rest, path) || s.names("/"+rest, path)) {
-				edits = append(edits, part)
-				break
-			}
+			return s.names(name, path) || rest != name && (s.names(rest, path) || s.names("/"+rest, path))
+		}) {
+			edits = append(edits, e)
 		}
 	}
 	return edits
@@ -233,23 +228,6 @@ func (s ChangeSource) names(name, path string) bool {
 		rel = in
 	}
 	return name != "" && filepath.ToSlash(filepath.Clean(rel)) == path
-}
-
-// sections cuts a diff of several files into those of one, which begin with the two lines that name
-// it. Those lines are added where git names a file that is not text in one line.
-func sections(diff string) (parts []string) {
-	lines := slices.Collect(strings.Lines(diff))
-	for i, l := range lines {
-		if strings.HasPrefix(l, "--- ") && i+1 < len(lines) && strings.HasPrefix(lines[i+1], "+++ ") {
-			parts = append(parts, "")
-		} else if was, now, ok := patch.BinaryNames(l); ok {
-			parts = append(parts, "--- "+was+"\n+++ "+now+"\n")
-		}
-		if len(parts) > 0 {
-			parts[len(parts)-1] += l
-		}
-	}
-	return parts
 }
 
 // Diff is the list as one unified diff with the heads that git-apply(1) reads. Lines that begin

@@ -20,7 +20,7 @@ var ours = map[string][]string{
 	"internal/grep":       {},
 	"internal/veil":       {},
 	"internal/wording":    {},
-	"internal/patch":      {},
+	"internal/patch":      {"internal/event"},
 	"scripts/report":      {},
 	"scripts/bench":       {},
 	"scripts/release":     {},
@@ -36,7 +36,7 @@ var ours = map[string][]string{
 	"internal/render/rendertest": {}, // what the four may write, for their tests
 
 	"internal/guard":           {"internal/document"},
-	"internal/files":           {"internal/document", "internal/proc", "internal/event"},
+	"internal/files":           {"internal/patch", "internal/document", "internal/proc", "internal/event"},
 	"internal/canary/scripted": {},
 	"internal/jsonrpc":         {"internal/contain", "internal/proc"},
 	"internal/agent":           {"internal/event"},
@@ -46,7 +46,7 @@ var ours = map[string][]string{
 
 	"internal/agent/agenttest":           {"internal/agent", "internal/contain", "internal/event"},
 	"internal/agent/offline":             {"internal/agent", "internal/contain", "internal/event", "internal/files", "internal/proc"}, // how a project is tested
-	"internal/agent/convo":               {"internal/agent", "internal/contain", "internal/document", "internal/event", "internal/jsonrpc", "internal/proc"},
+	"internal/agent/convo":               {"internal/patch", "internal/agent", "internal/contain", "internal/document", "internal/event", "internal/jsonrpc", "internal/proc"},
 	"internal/agent/autohand":            {"internal/agent", "internal/agent/convo", "internal/event", "internal/jsonrpc", "internal/policy", "internal/proc", "internal/wording"},
 	"internal/agent/acp":                 {"internal/agent", "internal/agent/convo", "internal/document", "internal/event", "internal/jsonrpc", "internal/policy", "internal/proc", "internal/wording"},
 	"internal/agent/copilot":             {"internal/agent", "internal/agent/convo", "internal/agent/copilot/cli", "internal/event", "internal/jsonrpc", "internal/policy", "internal/proc"}, // what confines it
@@ -68,7 +68,7 @@ var ours = map[string][]string{
 	"internal/store/storetest": {"internal/event", "internal/eventlog", "internal/sessions"},
 	"internal/released":        {"internal/agent", "internal/event", "internal/eventlog", "internal/outputs"},
 	"internal/mcp":             {"internal/agent", "internal/consent", "internal/contain", "internal/document", "internal/displaytools", "internal/event", "internal/eventlog", "internal/guard", "internal/proc", "internal/released", "internal/sessions", "internal/files"}, // the display tools are lent
-	"internal/page":            {"internal/event", "internal/eventlog", "internal/policy", "internal/render", "internal/tokens", "internal/veil", "internal/views", "web", "internal/render/markdown", "internal/kind", "internal/render/code"},
+	"internal/page":            {"internal/patch", "internal/event", "internal/eventlog", "internal/policy", "internal/render", "internal/tokens", "internal/veil", "internal/views", "web", "internal/render/markdown", "internal/kind", "internal/render/code"},
 	"internal/page/pagetest":   {"internal/page"},
 	"internal/render/notebook": {"internal/kind", "internal/render", "internal/render/markdown", "internal/render/terminal", "internal/wording"},
 	"internal/views":           {"internal/grep", "internal/outputs", "internal/render", "internal/render/code", "internal/render/markdown", "internal/render/notebook", "internal/render/terminal", "internal/tokens", "internal/kind", "internal/veil"},
@@ -99,7 +99,7 @@ var ours = map[string][]string{
 }
 
 // everywhere may be imported by every room.
-var everywhere = []string{"internal/wording", "internal/patch"}
+var everywhere = []string{"internal/wording"}
 
 // theirs says which rooms may import a third-party module.
 var theirs = map[string][]string{
@@ -114,6 +114,7 @@ var theirs = map[string][]string{
 	"github.com/yuin/goldmark":                 {"internal/render/markdown"},
 	"github.com/dop251/goja":                   {"internal/render/formula"},
 	"github.com/microcosm-cc/bluemonday":       {"internal/render/markdown"},
+	"github.com/bluekeyes/go-gitdiff":          {"internal/event"},                                    // one hunk at a time, by what its head says
 	"github.com/aymanbagabas/go-udiff":         {"internal/patch", "internal/views", "internal/page"}, // bounded whatever the texts hold
 	"github.com/agnivade/levenshtein":          {"internal/wording"},
 	"github.com/buildkite/terminal-to-html/v3": {"internal/render/terminal"},

@@ -27,6 +27,7 @@ type Call struct {
 	Output   string          // its id
 	Line     string          // what the model read; of a failure, what the user reads of it
 	Log      string          // what only the user reads
+	Edits    []event.Edit    // what that says of files
 	Fault    event.ToolError // why it failed
 	Partial  string          // what a foreign tool wrote so far
 	Waited   time.Duration   // for the answers to questions about it, which is no time of its own

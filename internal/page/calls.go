@@ -113,7 +113,7 @@ func (f *State) callComplete(d event.ToolExecutionComplete) {
 		c.Took -= c.Waited
 	}
 	if d.Result != nil {
-		c.Line, c.Log = d.Result.Content, d.Result.DetailedContent
+		c.Line, c.Log, c.Edits = d.Result.Content, d.Result.DetailedContent, d.Result.Edits
 	}
 	if !d.Success {
 		c.State = "failed"

@@ -4,9 +4,12 @@ import (
 	"html/template"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
+	"webchat/internal/event"
 	"webchat/internal/render"
+	"webchat/internal/wording"
 )
 
 // Edit is what an edit changed, as a diff with the numbers of lines; empty for other
@@ -15,7 +18,7 @@ func (c *Call) Edit() template.HTML {
 	if !c.edits() {
 		return ""
 	}
-	return render.Diff(c.hide(c.withoutHeads(cut(c.Log))))
+	return render.Diff(c.rows(c.Edits))
 }
 
 // Changed is [Call.Edit] with the numbers of both texts beside each other.
@@ -23,7 +26,7 @@ func (c *Call) Changed() template.HTML {
 	if !c.edits() {
 		return ""
 	}
-	return render.TwoColumns(c.hide(c.withoutHeads(cut(c.Log))))
+	return render.TwoColumns(c.rows(c.Edits))
 }
 
 // Counts is how many lines an edit added and removed; nil for other calls, while it runs, and where
@@ -33,14 +36,17 @@ func (c *Call) Counts() *struct{ Added, Removed int } {
 		return nil
 	}
 	var n struct{ Added, Removed int }
-	n.Added, n.Removed = render.CountDiff(c.Log)
+	for _, e := range c.Edits {
+		added, removed := e.Counts()
+		n.Added, n.Removed = n.Added+added, n.Removed+removed
+	}
 	return &n
 }
 
 // edits reports whether the call changed files and its agent reported which.
 func (c *Call) edits() bool {
 	v, _ := verbOf(c.Tool)
-	return v.done != "Ran" && c.State != "failed" && strings.Contains("\n"+c.Log, "\n@@ -")
+	return v.done != "Ran" && c.State != "failed" && slices.ContainsFunc(c.Edits, event.Edit.Placed)
 }
 
 // writes reports whether the call is of a tool that changes files.
@@ -58,47 +64,65 @@ func (c *Call) editsFile(name string) bool {
 	if c.inWorkspace(filepath.Clean(c.Name())) == rel {
 		return true
 	}
-	for line := range strings.Lines(cut(c.Log)) { // of a patch only the diff names files
-		if at, ok := strings.CutPrefix(line, "+++ "); ok && c.relative(at) == rel {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Edits, func(e event.Edit) bool { return c.relative(e.New) == rel }) // of a patch only the diff names files
 }
 
-// withoutHeads is a diff without what stands before the hunks of a file but its path,
-// relative to the workspace, and without that too if there is one file, which the row
-// names.
-func (c *Call) withoutHeads(diff string) string {
-	var out []string
-	path, files := "", strings.Count("\n"+diff, "\n+++ ")
-	head, old := true, ""
-	for line := range strings.Lines(diff) {
-		name, isNew := strings.CutPrefix(line, "+++ ")
-		was, isOld := strings.CutPrefix(line, "--- ")
-		switch {
-		case strings.HasPrefix(line, "@@ -"):
-			if head && path != "" && files > 1 {
-				out = append(out, path+"\n")
+// rows are the hunks of edits, as a row of the transcript shows them: of several files each behind
+// its path, relative to the workspace.
+func (c *Call) rows(edits []event.Edit) (rows []render.DiffLine) {
+	for _, e := range edits {
+		if !e.Placed() {
+			continue
+		}
+		if name := e.New; len(edits) > 1 && name != "" {
+			if name == event.NoFile {
+				name = e.Old
 			}
-			head = false
-			out = append(out, line)
-		case strings.HasPrefix(line, "diff --git "):
-			if n := len(out); n > 0 && out[n-1] == "\n" { // the first line of the next diff
-				out = out[:n-1]
-			}
-			head = true
-		case head && isOld:
-			old = c.relative(was)
-		case head && isNew:
-			if path = c.relative(name); path == "/dev/null" {
-				path = old
-			}
-		case !head:
-			out = append(out, line)
+			rows = append(rows, render.DiffLine{Kind: 'h', Text: c.relative(name)})
+		}
+		for _, h := range e.Hunks {
+			rows = append(rows, hunkRows(h)...)
+		}
+		if n := len(rows); rows[n-1].Kind == 'h' && rows[n-1].Text == "" { // before the next file
+			rows = rows[:n-1]
 		}
 	}
-	return strings.Join(out, "")
+	return concealed(few(rows), c.hide)
+}
+
+// few bounds the rows that an unfolded row of the transcript holds; the log has all of them.
+func few(rows []render.DiffLine) []render.DiffLine {
+	size, at := 0, 0
+	for i, r := range rows {
+		if size += len(r.Text) + 1; size <= maxShown {
+			at = i + 1
+		}
+	}
+	if at == len(rows) {
+		return rows
+	}
+	for _, r := range rows[:at] {
+		size -= len(r.Text) + 1
+	}
+	return append(rows[:at:at], render.DiffLine{Kind: 'h', Text: "… " + wording.Size(int64(size)) + " more in the log"})
+}
+
+// concealed are rows with what hide hides, which may go over several.
+func concealed(rows []render.DiffLine, hide func(string) string) []render.DiffLine {
+	texts := make([]string, len(rows))
+	for i, r := range rows {
+		texts[i] = r.Text
+	}
+	if hid := strings.Split(hide(strings.Join(texts, "\n")), "\n"); len(hid) == len(rows) { // no secret crosses a line
+		for i := range rows {
+			rows[i].Text = hid[i]
+		}
+		return rows
+	}
+	for i := range rows {
+		rows[i].Text = hide(rows[i].Text)
+	}
+	return rows
 }
 
 // blobs matches the line with the two object names of a git diff, which is of no use to a reader.
@@ -109,24 +133,22 @@ var blobs = regexp.MustCompile(`^index [0-9a-f]+\.\.[0-9a-f]+( [0-7]{6})?\s*$`)
 func (a *Ask) Changes() template.HTML {
 	dir := a.In.Cwd + "/"
 	names := strings.NewReplacer(" a"+dir, " a/", " b"+dir, " b/", " "+dir, " ")
-	var out strings.Builder
-	head := true
-	for line := range strings.Lines(a.Diff) {
-		switch {
-		case strings.HasPrefix(line, "@@ -"):
-			head = false
-		case strings.HasPrefix(line, "diff --git "):
-			head = true
+	var rows []render.DiffLine
+	for _, e := range a.Edits {
+		var head []string
+		for _, line := range e.Head {
+			if blobs.MatchString(line) {
+				continue
+			}
+			if a.In.Cwd != "" {
+				line = names.Replace(line)
+			}
+			head = append(head, line)
 		}
-		if head && blobs.MatchString(line) {
-			continue
-		}
-		if head && a.In.Cwd != "" {
-			line = names.Replace(line)
-		}
-		out.WriteString(line)
+		e.Head = head
+		rows = append(rows, editRows([]event.Edit{e})...)
 	}
-	return render.Diff(a.In.kept(out.String()))
+	return render.Diff(concealed(rows, a.In.kept))
 }
 
 // relative is a name of a diff without the folder of the workspace, and without the a/

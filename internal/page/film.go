@@ -118,7 +118,7 @@ func (m *Film) take(e event.Entry) {
 		c := Call{Tool: m.tools[d.ToolCallID], State: "done"}
 		delete(m.tools, d.ToolCallID)
 		if d.Result != nil {
-			c.Log = d.Result.DetailedContent
+			c.Edits = d.Result.Edits
 		}
 		switch {
 		case d.OutputID != "":

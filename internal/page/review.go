@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"webchat/internal/event"
 	"webchat/internal/patch"
 	"webchat/internal/render"
-	"webchat/internal/veil"
 	"webchat/internal/views"
 	"webchat/internal/wording"
 )
@@ -50,11 +50,11 @@ type ReviewFile struct {
 	Output, With   string // what the agent left, and what it was; empty: not known
 	Added, Removed int
 	New, Gone      bool
-	Why            string // why its changes are not shown, or cannot be taken back: closed, binary, large, changed, untold or link
-	Held           bool   // what it was comes back with the whole turn
-	Runs           int    // changes that the agent reported, where they are not shown one by one
-	Diff           string // what the agent reported, where the texts are not known
-	Undone         []int  // changes that are taken back, from 1
+	Why            string       // why its changes are not shown, or cannot be taken back: closed, binary, large, changed, untold or link
+	Held           bool         // what it was comes back with the whole turn
+	Runs           int          // changes that the agent reported, where they are not shown one by one
+	Edits          []event.Edit // what the agent reported, where the texts are not known
+	Undone         []int        // changes that are taken back, from 1
 	Hunks          []views.Hunk
 	// Of a file that is not shown, its bytes in the commit at which the session began and now; nil:
 	// not known, or there is none.
@@ -157,7 +157,7 @@ func (f *ReviewFile) Undoable() bool { return f.Output != "" && f.Why == "" }
 
 // Reported is what the agent reported of its edits.
 func (f *ReviewFile) Reported() template.HTML {
-	return render.TwoColumns(veil.Hide((&Call{}).withoutHeads(cut(f.Diff))))
+	return render.TwoColumns((&Call{}).rows(f.Edits))
 }
 
 // Say is what stands in the place of changes, or of the button that takes them back.
@@ -349,10 +349,10 @@ func (h ReviewHunk) Omitted() string {
 
 // edited counts what the agent's tools changed in a turn, as they reported it.
 func (n *node) edited() (changes, files int64) {
-	edits := map[string]*patch.Edits{}
+	edits := map[string]*patch.Places{}
 	var walk func(*node)
 	walk = func(n *node) {
-		if c := n.Call; c != nil && c.Kind == "" && (c.edits() || c.writes() && patch.Binary(c.Log)) {
+		if c := n.Call; c != nil && c.Kind == "" && (c.edits() || c.writes() && slices.ContainsFunc(c.Edits, func(e event.Edit) bool { return e.Binary })) {
 			c.addTo(edits)
 		}
 		for _, k := range n.Kids {
@@ -367,39 +367,20 @@ func (n *node) edited() (changes, files int64) {
 }
 
 // addTo adds what an edit changed to edits, by the path of the file.
-func (c *Call) addTo(edits map[string]*patch.Edits) {
-	add := func(file, diff string) {
-		if _, _, bare := patch.BinaryNames(diff); !bare && !strings.Contains("\n"+diff, "\n@@ -") {
-			return
+func (c *Call) addTo(edits map[string]*patch.Places) {
+	for _, e := range c.Edits {
+		if !e.Binary && !e.Placed() {
+			continue
+		}
+		file := c.inWorkspace(c.Name())
+		if e.New != "" {
+			if file = c.relative(e.New); file == event.NoFile {
+				file = c.relative(e.Old)
+			}
 		}
 		if edits[file] == nil {
-			edits[file] = &patch.Edits{}
+			edits[file] = &patch.Places{}
 		}
-		edits[file].Add(diff)
+		edits[file].Add(e)
 	}
-	file := c.inWorkspace(c.Name())
-	lines := slices.Collect(strings.Lines(c.Log))
-	from := 0
-	for i := range lines {
-		if was, now, ok := patch.BinaryNames(lines[i]); ok {
-			if now == "/dev/null" {
-				now = was
-			}
-			add(c.relative(now), lines[i])
-		}
-		if i == 0 {
-			continue
-		}
-		was, isOld := strings.CutPrefix(lines[i-1], "--- ")
-		name, isNew := strings.CutPrefix(lines[i], "+++ ")
-		if !isOld || !isNew {
-			continue
-		}
-		add(file, strings.Join(lines[from:i-1], ""))
-		if file = c.relative(name); file == "/dev/null" {
-			file = c.relative(was)
-		}
-		from = i + 1
-	}
-	add(file, strings.Join(lines[from:], ""))
 }

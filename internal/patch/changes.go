@@ -3,45 +3,48 @@ package patch
 import (
 	"slices"
 	"strings"
+
+	"webchat/internal/event"
 )
 
 const maxLine = 1 << 40 // no file has so many
 
-// Edits are the places of one text that diffs changed, one diff after the other. What two of them
+// Places are those of one text that edits changed, one edit after the other. What two of them
 // changed in one place is one change, and what one takes back that another did is none.
-type Edits struct {
-	list     []place // by line, with lines between them that no diff names
-	unplaced int     // changes of diffs that do not say where they are
-	binary   bool    // a diff says no more than that the file differs
+type Places struct {
+	list     []place // by line, with lines between them that no edit names
+	unplaced int     // changes of edits that do not say where they are
+	binary   bool    // an edit says no more than that the file differs
 }
 
-// place is a run of lines that diffs name.
+// place is a run of lines that edits name.
 type place struct {
 	at       int      // the first of its lines as they are now, from 0
-	was, now []string // as they were before the first diff, and are now
+	was, now []string // as they were before the first edit, and are now
 }
 
 func (p place) end() int { return p.at + len(p.now) }
 
-// Add takes on a unified diff of one file.
-func (e *Edits) Add(diff string) {
-	e.binary = e.binary || Binary(diff)
-	for _, p := range patches(diff) {
-		at := p.at
-		if len(p.now) > 0 {
+// Add takes on an edit of the text.
+func (e *Places) Add(edit event.Edit) {
+	e.binary = e.binary || edit.Binary
+	for _, h := range edit.Hunks {
+		was, now := h.Sides()
+		at := h.New
+		if len(now) > 0 {
 			at-- // of no lines, the number is that of the line before
 		}
 		if at < 0 || at > maxLine {
-			e.unplaced += changesOf(p.was, p.now)
+			e.unplaced += changesOf(was, now)
 			continue
 		}
-		e.add(place{at, p.was, p.now})
+		e.add(place{at, was, now})
 	}
 }
 
 // add has the lines p.was, which stand at p.at now, become p.now. They are joined with the places that
 // they overlap or touch.
-func (e *Edits) add(p place) {
+func (e *Places) add(p place) {
 	until := p.at + len(p.was)
 	first, _ := slices.BinarySearchFunc(e.list, p.at, func(q place, at int) int { return q.end() - at })
 	end := first
@@ -68,9 +71,9 @@ func (e *Edits) add(p place) {
 	e.list = slices.Replace(e.list, first, end, sum)
 }
 
-// Changes counts the runs of lines that differ from what was there before the first diff; of a file
+// Changes counts the runs of lines that differ from what was there before the first edit; of a file
 // that is not text, one.
-func (e *Edits) Changes() (n int) {
+func (e *Places) Changes() (n int) {
 	for _, p := range e.list {
 		n += changesOf(p.was, p.now)
 	}
@@ -78,38 +81,6 @@ func (e *Edits) Changes() (n int) {
 		n = 1
 	}
 	return n
-}
-
-// Binary reports whether a diff says of a file only that it differs, because it is not text.
-func Binary(diff string) bool {
-	for line := range strings.Lines(diff) {
-		if _, _, ok := BinaryNames(line); ok {
-			return true
-		}
-	}
-	return false
-}
-
-// BinaryNames returns the two names in the line by which git and diff(1) say that files differ which
-// are not text; no line of a hunk begins as it does.
-func BinaryNames(line string) (was, now string, ok bool) {
-	const and = " and "
-	names, begins := strings.CutPrefix(strings.TrimRight(line, "\r\n"), "Binary files ")
-	names, ends := strings.CutSuffix(names, " differ")
-	if !begins || !ends {
-		return "", "", false
-	}
-	at := (len(names) - len(and)) / 2 // names with prefixes are of one length, whatever they hold
-	if strings.HasPrefix(names, "/dev/null"+and) || at < 0 || !strings.HasPrefix(names[at:], and) {
-		at = strings.Index(names, and)
-	}
-	if before, deleted := strings.CutSuffix(names, and+"/dev/null"); deleted {
-		at = len(before)
-	}
-	if at < 0 {
-		return "", "", false
-	}
-	return names[:at], names[at+len(and):], true
 }
 
 func changesOf(was, now []string) int {

@@ -157,7 +157,7 @@ func keptBySandbox(ctx context.Context, one *session.Session, from int64, worksp
 }
 
 func (s *Server) reviewFile(ctx context.Context, one *session.Session, source files.ChangeSource, f files.Reviewed, of string, kept *outputs.Output, commit bool, left *int) (out page.ReviewFile, err error) {
-	out = page.ReviewFile{Path: f.Path, Added: f.Added, Removed: f.Removed, Why: string(f.Why), Runs: f.Runs, Held: f.Held, Diff: f.Diff, Committed: f.Committed, Size: f.Size}
+	out = page.ReviewFile{Path: f.Path, Added: f.Added, Removed: f.Removed, Why: string(f.Why), Runs: f.Runs, Held: f.Held, Edits: f.Reported, Committed: f.Committed, Size: f.Size}
 	var with *outputs.Output
 	var now presence
 	if kept != nil {
@@ -189,7 +189,7 @@ func (s *Server) reviewFile(ctx context.Context, one *session.Session, source fi
 			return out, err
 		}
 	}
-	out.Output, out.With, out.Why, out.Diff = string(kept.ID()), string(with.ID()), "", ""
+	out.Output, out.With, out.Why, out.Edits = string(kept.ID()), string(with.ID()), "", nil
 	if !now.known {
 		out.Why = string(files.ReviewChanged)
 	}

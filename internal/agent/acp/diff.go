@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"webchat/internal/agent/convo"
+	"webchat/internal/event"
 )
 
 // proposal is what a call would change in files, before it does.
@@ -16,7 +17,7 @@ func (k *call) proposal(workspace string) string { return k.diff(workspace, befo
 // outcome is what a call changed in files, after it did. What was known before counts where the
 // file no longer shows.
 func (k *call) outcome(workspace string) string {
-	if d := k.diff(workspace, after); strings.Contains(d, "\n@@ -") || k.proposed == "" {
+	if d := k.diff(workspace, after); k.proposed == "" || slices.ContainsFunc(event.ParseDiff(d), event.Edit.Placed) {
 		return d
 	}
 	return k.proposed

@@ -200,7 +200,7 @@ func namesPath(fields map[string]any) bool {
 var (
 	patchFile = regexp.MustCompile(`(?m)^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+?)\r?$`)
 	diffFile  = regexp.MustCompile(`(?m)^(?:Index: |rename from |rename to |copy from |copy to )(.+?)\r?$`)
-	diffHead  = regexp.MustCompile(`(?m)^--- (.+?)\r?\n\+\+\+ (.+?)\r?\n@@`)
+	diffHead  = regexp.MustCompile(`(?m)^--- (.+?)\r?\n\+\+\+ (.+?)\r?$`)
 	diffGit   = regexp.MustCompile(`(?m)^diff --git (?:a/)?(.+) (?:b/)?(.+?)\r?$`)
 )
 
