@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/convo"
@@ -63,33 +64,59 @@ func (k *call) background() (is bool) {
 	return is && acts[k.Tool].kind == agent.KindShell
 }
 
+// place is where a CLI works, and what the folder makes of its tools. Its methods may be called
+// concurrently.
+type place struct {
+	workspace, home string
+	tools           []agent.ToolSpec // the session's
+
+	mu    sync.Mutex        // guards lines
+	lines map[string]string // of the workspace's own tools when the process started
+}
+
+// started notes the workspace's own tools as a process that starts reads them.
+func (w *place) started() {
+	lines, _ := scripts(w.workspace)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lines = lines
+}
+
+// absolute is a path as the CLI takes it.
+func (w *place) absolute(path string) string {
+	if rest, home := strings.CutPrefix(path, "~"); home && (rest == "" || rest[0] == '/') {
+		return filepath.Join(w.home, rest)
+	}
+	return convo.In(w.workspace, path)
+}
+
 // about reports whether a call may change a file.
-func (c *conn) about(k *call, path string) bool {
+func (w *place) about(k *call, path string) bool {
 	in := k.input()
 	for _, u := range acts[k.Tool].paths {
 		all, _ := in.texts(u.arg)
 		for _, name := range all {
-			if c.absolute(name) == c.absolute(path) {
+			if w.absolute(name) == w.absolute(path) {
 				return true
 			}
 		}
 	}
 	fixed := acts[k.Tool].fixed
-	return fixed != "" && c.absolute(fixed) == c.absolute(path)
+	return fixed != "" && w.absolute(fixed) == w.absolute(path)
 }
 
 // act is what a call asks for, as the session understands it; r is the CLI's own question, if it is
 // one, which says less than the arguments.
-func (c *conn) act(k *call, r permissionRequest) agent.Permission {
+func (w *place) act(k *call, r permissionRequest) agent.Permission {
 	in, a := k.input(), acts[k.Tool]
-	parts, known := c.parts(k.Tool, in)
-	p := convo.Act{Absolute: c.absolute, Permission: agent.Permission{ToolCallID: k.ID, ToolName: k.Tool, Diff: c.proposal(k.Tool, in)}}
+	parts, known := w.parts(k.Tool, in)
+	p := convo.Act{Absolute: w.absolute, Permission: agent.Permission{ToolCallID: k.ID, ToolName: k.Tool, Diff: w.proposal(k.Tool, in)}}
 	switch {
 	case a.kind == agent.KindShell:
 		parts = []agent.Resource{{Kind: a.kind, Action: a.action, Resource: cmp.Or(in.command(), r.Context.Command)}}
-		p.Cwd, p.CwdUnknown = c.Options.Workspace, k.Tool == "git_worktree_run_parallel" || len(in) == 0
+		p.Cwd, p.CwdUnknown = w.workspace, k.Tool == "git_worktree_run_parallel" || len(in) == 0
 		if k.Tool == "run_command" { // shell stays where it is
-			p.Cwd = c.absolute(in.text("directory"))
+			p.Cwd = w.absolute(in.text("directory"))
 		}
 		if line := parts[0].Resource; !known && line != "" && len(in) > 0 {
 			parts[0].Resource = line + " " + string(k.Args)
@@ -102,12 +129,12 @@ func (c *conn) act(k *call, r permissionRequest) agent.Permission {
 	case len(parts) == 0 && a.kind != "" && r.Context.Path != "":
 		parts, known = []agent.Resource{{Kind: a.kind, Action: cmp.Or(a.action, "work on a file"), Resource: r.Context.Path}}, false
 	}
-	if line := c.lineOf(k); line != "" { // some of these names the CLI has no tool of its own for
+	if line := w.lineOf(k); line != "" { // some of these names the CLI has no tool of its own for
 		parts = append(parts, agent.Resource{Kind: agent.KindShell, Action: "run the command of a tool that this folder defines", Resource: line})
-		p.Cwd = c.Options.Workspace
+		p.Cwd = w.workspace
 	}
 	if len(parts) == 0 || parts[0].Resource == "" {
-		known = known && a.kind == "" && (free[k.Tool] || strings.HasPrefix(k.Tool, "mcp__") || c.definesKnown())
+		known = known && a.kind == "" && (free[k.Tool] || strings.HasPrefix(k.Tool, "mcp__") || w.definesKnown())
 		parts = []agent.Resource{{Kind: agent.KindMCP, Action: "use a tool", Resource: k.Tool + " " + string(k.Args)}}
 		if rest, ok := strings.CutPrefix(k.Tool, "mcp__"); ok {
 			p.Server, _, _ = strings.Cut(rest, "__")
@@ -124,7 +151,7 @@ func (c *conn) act(k *call, r permissionRequest) agent.Permission {
 
 // parts are the files that a call is about. It is not known where something of the call may be
 // about another file: then only the user decides.
-func (c *conn) parts(tool string, in input) (parts []agent.Resource, known bool) {
+func (w *place) parts(tool string, in input) (parts []agent.Resource, known bool) {
 	a := acts[tool]
 	known = in != nil && in.understood(tool, a)
 	if a.fixed != "" {
@@ -139,7 +166,7 @@ func (c *conn) parts(tool string, in input) (parts []agent.Resource, known bool)
 		}
 	}
 	if text := cmp.Or(in.text("patch"), in.text("diff")); strings.HasSuffix(tool, "apply_patch") {
-		more, ok := c.patched(text, in.text("path"))
+		more, ok := w.patched(text, in.text("path"))
 		parts, known = append(parts, more...), known && ok
 	}
 	if formatter := in.text("formatter"); tool == "format_file" && len(parts) > 0 { // the workspace's own settings are code to some
@@ -147,7 +174,7 @@ func (c *conn) parts(tool string, in input) (parts []agent.Resource, known bool)
 	}
 	switch {
 	case a.search:
-		return c.searched(tool, in, parts), known && !strings.HasPrefix(in.first(a.query), "-")
+		return w.searched(tool, in, parts), known && !strings.HasPrefix(in.first(a.query), "-")
 	case a.kind == agent.KindRead && len(parts) == 0 && len(a.paths) == 0:
 		parts = []agent.Resource{{Kind: a.kind, Action: a.action, Resource: "."}}
 	}
@@ -156,7 +183,7 @@ func (c *conn) parts(tool string, in input) (parts []agent.Resource, known bool)
 
 // searched makes searches of the places a call names; none: of the workspace. Fast searches take a
 // path for the end of many, so all files are looked at that it may be of.
-func (c *conn) searched(tool string, in input, parts []agent.Resource) []agent.Resource {
+func (w *place) searched(tool string, in input, parts []agent.Resource) []agent.Resource {
 	a := acts[tool]
 	if len(parts) == 0 {
 		parts = []agent.Resource{{Kind: agent.KindRead, Action: a.action, Resource: "."}}
@@ -167,10 +194,10 @@ func (c *conn) searched(tool string, in input, parts []agent.Resource) []agent.R
 	}
 	pattern = cmp.Or(pattern, a.action)
 	for i, p := range parts {
-		parts[i].Search = &agent.Search{Pattern: pattern, Path: c.absolute(p.Resource), Names: a.names}
+		parts[i].Search = &agent.Search{Pattern: pattern, Path: w.absolute(p.Resource), Names: a.names}
 	}
 	if place := filepath.ToSlash(filepath.Clean(in.text("path"))); tool == "fff_grep" && place != "." {
-		within, err := filepath.Rel(c.Options.Workspace, c.absolute(place))
+		within, err := filepath.Rel(w.workspace, w.absolute(place))
 		if err == nil && filepath.IsLocal(within) && within != "." {
 			parts = append(parts, agent.Resource{Kind: agent.KindRead, Action: "search files of that name", Resource: ".",
 				Search: &agent.Search{Pattern: pattern, Glob: filepath.ToSlash(within)}})
@@ -256,7 +283,7 @@ func isText(v any) bool {
 }
 
 // proposal is what a write would change, where its arguments say so.
-func (c *conn) proposal(tool string, in input) string {
+func (w *place) proposal(tool string, in input) string {
 	path := in.text("path")
 	if strings.HasSuffix(tool, "apply_patch") {
 		return clean(cmp.Or(in.text("patch"), in.text("diff")))
@@ -264,7 +291,7 @@ func (c *conn) proposal(tool string, in input) string {
 	if path == "" || tool != "write_file" && tool != "append_file" {
 		return ""
 	}
-	old, _, ok := convo.Content(c.absolute(path))
+	old, _, ok := convo.Content(w.absolute(path))
 	if !ok {
 		return ""
 	}
@@ -280,7 +307,7 @@ var patchedName = regexp.MustCompile(`^(?:--- |\+\+\+ |rename from |rename to |c
 
 // patched are the files that a patch names, but path. It is not ok for a patch whose files cannot
 // be known.
-func (c *conn) patched(text, path string) (parts []agent.Resource, ok bool) {
+func (w *place) patched(text, path string) (parts []agent.Resource, ok bool) {
 	seen := map[string]bool{"": true, "/dev/null": true}
 	ok = text != ""
 	for line := range strings.Lines(text) {
@@ -304,7 +331,7 @@ func (c *conn) patched(text, path string) (parts []agent.Resource, ok bool) {
 				name = within // git takes off the first folder, whatever it is
 			}
 		}
-		if seen[name] || path != "" && (c.absolute(name) == c.absolute(path) || strings.HasSuffix(path, "/"+name)) {
+		if seen[name] || path != "" && (w.absolute(name) == w.absolute(path) || strings.HasSuffix(path, "/"+name)) {
 			continue
 		}
 		seen[name] = true

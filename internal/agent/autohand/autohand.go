@@ -157,8 +157,10 @@ func (b *Backend) Open(ctx context.Context, o agent.Options, host agent.Host) (a
 			return nil, fmt.Errorf("make room for a conversation: %w", err)
 		}
 	}
-	c := &conn{b: b, dir: dir, model: o.Model}
+	c := &conn{b: b, dir: dir, model: o.Model, place: &place{workspace: o.Workspace, home: filepath.Join(dir, "home"), tools: o.Tools}}
 	c.Conversation = convo.New(convo.Config{Title: title, Options: o, Host: host, Agent: c, Silence: b.cfg.Silence, Stall: b.cfg.Stall, Logger: b.cfg.Logger})
+	c.questions = questions{c.Conversation}
+	c.held = &held{c: c.Conversation, note: filepath.Join(dir, "held")}
 	if err := c.start(ctx, id); err != nil {
 		if errors.Is(err, errForgotten) {
 			err = agent.ErrUnsupported

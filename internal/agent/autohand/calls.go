@@ -3,19 +3,13 @@ package autohand
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
-	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/convo"
 	"webchat/internal/event"
-	"webchat/internal/jsonrpc"
-	"webchat/internal/wording"
 )
 
 // call is a tool call of the CLI's own.
@@ -57,9 +51,9 @@ func (r *run) latest(tool string, fits func(*call) bool) *call {
 // mine reports whether a tool is one of the session's, which report themselves: the name is of the
 // server that the settings have for the session, and no other server has it. One that the folder
 // defines under such a name is a command, which a helper would run.
-func (c *conn) mine(tool string) bool {
+func (w *place) mine(tool string) bool {
 	name, ok := strings.CutPrefix(tool, ours)
-	return ok && slices.ContainsFunc(c.Options.Tools, func(s agent.ToolSpec) bool { return s.Name == name }) && c.lineOf(&call{Call: convo.Call{Tool: tool}}) == ""
+	return ok && slices.ContainsFunc(w.tools, func(s agent.ToolSpec) bool { return s.Name == name }) && w.lineOf(&call{Call: convo.Call{Tool: tool}}) == ""
 }
 
 // arguments are those of a call: the CLI adds the tool's name to some.
@@ -76,7 +70,7 @@ func arguments(args map[string]json.RawMessage, tool string) json.RawMessage {
 }
 
 func (c *conn) toolStart(t *convo.Turn, n toolNotice) {
-	if c.mine(n.ToolName) {
+	if c.place.mine(n.ToolName) {
 		return
 	}
 	k := c.run.take(n.ToolID, n.ToolName, nil)
@@ -88,7 +82,7 @@ func (c *conn) toolStart(t *convo.Turn, n toolNotice) {
 }
 
 func (c *conn) toolEnd(t *convo.Turn, n toolNotice) {
-	if c.mine(n.ToolName) {
+	if c.place.mine(n.ToolName) {
 		return
 	}
 	c.outcome(t, c.run.take(n.ToolID, n.ToolName, nil), n.Success, clean(text(n.Output)), clean(n.Error), "")
@@ -142,7 +136,7 @@ func (c *conn) stepEnd(t *convo.Turn, s step) {
 		}
 		of := s.Step.ToolCalls[i]
 		refused := r.Kind == "authorization" || r.Kind == "validation"
-		if c.mine(of.Tool) && !refused {
+		if c.place.mine(of.Tool) && !refused {
 			continue
 		}
 		k := c.run.take(of.ID, of.Tool, nil)
@@ -172,87 +166,4 @@ func (c *conn) requests(s step) (all []event.ToolRequest) {
 		}
 	}
 	return all
-}
-
-// held takes what the CLI holds back until the end of the turn.
-func (c *conn) held(t *convo.Turn, method string, b batch) {
-	c.run.batch = cmp.Or(b.BatchID, c.run.batch)
-	switch method {
-	case "changesBatchUpdate":
-		c.run.changes = append(c.run.changes, b.Change)
-		c.note()
-		k := c.run.Last(func(k *call) bool { // it does not name its call
-			return k.ran && !k.Done && acts[k.Tool].kind == agent.KindWrite && c.about(k, b.Change.FilePath)
-		})
-		if k != nil {
-			k.wrote = append(k.wrote, b.Change)
-		}
-	case "changesBatchEnd":
-		if b.ChangeCount > 0 {
-			p := t.Program()
-			t.Spawn(func() { c.accept(p) })
-		}
-		if b.ChangeCount == 0 {
-			c.run.changes = nil
-			c.note()
-		}
-	}
-}
-
-// absolute is a path as the CLI takes it.
-func (c *conn) absolute(path string) string {
-	if rest, home := strings.CutPrefix(path, "~"); home && (rest == "" || rest[0] == '/') {
-		return filepath.Join(c.dir, "home", rest)
-	}
-	return convo.In(c.Options.Workspace, path)
-}
-
-// accept has the CLI write what it held back: each write was allowed before.
-func (c *conn) accept(p *jsonrpc.Program) {
-	id := ""
-	c.Do(func() { id = c.run.batch })
-	var got decided
-	err := p.Call(c.Life(), "autohand.changesDecision", object{"batchId": id, "action": "accept_all"}, &got)
-	c.Do(func() {
-		switch {
-		case err != nil: // Finish reports what was lost
-		case got.Success:
-			c.run.changes = nil
-			c.note()
-		default:
-			why, failed := "the CLI does not say why", map[string]bool{}
-			for _, e := range got.Errors {
-				failed[e.ChangeID], why = true, plain(e.Error)
-			}
-			lost := slices.DeleteFunc(c.run.changes, func(one change) bool { return got.AppliedCount > 0 && !failed[one.ID] })
-			c.lost(files(lost), why)
-		}
-	})
-}
-
-// lost warns of files that were not written.
-func (c *conn) lost(files []string, why string) {
-	c.run.changes = nil
-	c.note()
-	c.Warn(event.KindProvider, "Autohand CLI did not write %s: %s. Ask for it again.", wording.Cut(strings.Join(files, ", "), 200), why)
-}
-
-func files(changes []change) (names []string) {
-	for _, one := range changes {
-		names = append(names, one.FilePath)
-	}
-	return names
-}
-
-// note keeps which files are held back for the process after this one, which may be killed.
-func (c *conn) note() {
-	var err error
-	if name := filepath.Join(c.dir, "held"); len(c.run.changes) > 0 {
-		err = os.WriteFile(name, []byte(strings.Join(files(c.run.changes), "\n")), 0o600)
-	} else if err = os.Remove(name); errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	if err != nil {
-		c.Logger.Warn("which files are held back could not be noted", "agent", Name, "error", err)
-	}
 }

@@ -32,18 +32,20 @@ var errForgotten = errors.New("the conversation is forgotten")
 // conn is one conversation.
 type conn struct {
 	*convo.Conversation
-	b      *Backend
-	dir    string // the conversation's own
-	hooks  *listener
-	tidies bool // the workspace had no folder of the CLI's
+	b         *Backend
+	dir       string // the conversation's own
+	place     *place
+	questions questions
+	hooks     *listener
+	tidies    bool // the workspace had no folder of the CLI's
 
-	mu      sync.Mutex // guards what follows
-	model   string
-	stale   bool              // the process has another model
-	scripts map[string]string // lines of the workspace's own tools when the process started
+	mu    sync.Mutex // guards what follows
+	model string
+	stale bool // the process has another model
 
 	// What follows belongs to the loop; run to the running turn.
 	run      run
+	held     *held
 	behind   []string // commands that the process behindOf left in the background
 	behindOf *jsonrpc.Program
 }
@@ -51,11 +53,9 @@ type conn struct {
 // run is what is known of the running turn.
 type run struct {
 	convo.Calls[*call]
-	begun   bool     // by the CLI
-	errors  []string // what the provider reported
-	failed  *event.SessionError
-	batch   string   // the id of what is held back; empty: nothing is
-	changes []change // held back
+	begun  bool     // by the CLI
+	errors []string // what the provider reported
+	failed *event.SessionError
 }
 
 // Ready implements [convo.Agent].
@@ -90,9 +90,7 @@ func (c *conn) Send(t *convo.Turn, from agent.Prompt) error {
 	}
 	c.Do(func() {
 		c.run = run{}
-		if names, err := os.ReadFile(filepath.Join(c.dir, "held")); err == nil { // by an earlier process of webchat
-			c.lost(strings.Split(string(names), "\n"), "webchat ended before")
-		}
+		c.held.begin()
 	})
 	var got accepted
 	err := p.Call(t.Ctx, "autohand.prompt", params(from), &got)
@@ -134,17 +132,15 @@ func (c *conn) Abort(t *convo.Turn) {
 // and was reported as written.
 func (c *conn) Settle(t *convo.Turn) {
 	open := false
-	c.Do(func() { open = len(c.run.changes) > 0 })
+	c.Do(func() { open = len(c.held.changes) > 0 })
 	if p := t.Program(); open && p != nil && c.Program() == p {
-		c.accept(p)
+		c.held.accept(p)
 	}
 }
 
 // Finish implements [convo.Agent].
 func (c *conn) Finish(*convo.Turn) {
-	if len(c.run.changes) > 0 {
-		c.lost(files(c.run.changes), "the turn ended before")
-	}
+	c.held.end()
 	if len(c.behind) > 0 && c.Program() != c.behindOf && c.Quit().Err() == nil {
 		c.Warn(event.KindAborted, "Autohand CLI was ended, and with it what it ran in the background: %s. Ask for it again if you need it.",
 			wording.Cut(plain(strings.Join(c.behind, ", ")), 200))
@@ -190,9 +186,9 @@ func (c *conn) start(ctx context.Context, id string) error {
 		c.tidies = true
 	}
 	args := []string{c.b.cfg.Path, "--mode", "rpc", "--config", filepath.Join(c.dir, "config.json"), "--path", workspace, "--offline", "--no-idle-logout"}
-	lines, _ := scripts(workspace)
+	c.place.started()
 	c.mu.Lock()
-	if c.scripts = lines; c.model != "" {
+	if c.model != "" {
 		args = append(args, "--model", c.model)
 	}
 	c.mu.Unlock()

@@ -22,18 +22,18 @@ func (c *conn) permission(t *convo.Turn, r permissionRequest) {
 		k = c.run.take("question "+r.RequestID, r.Tool, nil)
 	}
 	k.asked = true
-	mine := c.mine(r.Tool)
+	mine := c.place.mine(r.Tool)
 	if mine {
 		k.silent = true
 	} else {
 		t.Begin(&k.Call)
 	}
-	act := c.act(k, r)
+	act := c.place.act(k, r)
 	if act.Kind == agent.KindMCP && len(k.input()) == 0 { // then its question says more
 		act.Resource = cmp.Or(r.Context.Command, r.Context.Path, act.Resource)
 		act.Action = cmp.Or(plain(r.Description), act.Action)
 	}
-	c.answer(t, permits, r.RequestID, mine || k.allowed, act) // the session was asked, or will be
+	c.questions.answer(t, permits, r.RequestID, mine || k.allowed, act) // the session was asked, or will be
 }
 
 // directory answers the CLI's question for a folder outside of the workspace.
@@ -46,7 +46,7 @@ func (c *conn) directory(t *convo.Turn, r permissionRequest) {
 		k.Args, _ = json.Marshal(object{"path": r.Path}) // a map of texts
 	}
 	t.Begin(&k.Call)
-	c.answer(t, folders, r.RequestID, k.allowed, c.act(k, r))
+	c.questions.answer(t, folders, r.RequestID, k.allowed, c.place.act(k, r))
 }
 
 // ask is one of the CLI's two kinds of questions.
@@ -60,22 +60,25 @@ var (
 	folders = ask{"autohand.directoryAccess", "granted", false, true}
 )
 
+// questions answers the CLI's questions.
+type questions struct{ c *convo.Conversation }
+
 // answer answers a question with yes if it is known, else as the session decides.
-func (c *conn) answer(t *convo.Turn, q ask, id string, known bool, act agent.Permission) {
+func (s questions) answer(t *convo.Turn, q ask, id string, known bool, act agent.Permission) {
 	t.Spawn(func() {
 		if known {
-			c.reply(t, q, id, q.yes)
+			s.reply(t, q, id, q.yes)
 			return
 		}
-		if allowed, gone := c.decide(t, q, id, act); allowed && gone {
-			c.Warn(event.KindTimeout, "Autohand CLI no longer waited for the answer, so it did not %s. Ask for it again.", act.Action)
+		if allowed, gone := s.decide(t, q, id, act); allowed && gone {
+			s.c.Warn(event.KindTimeout, "Autohand CLI no longer waited for the answer, so it did not %s. Ask for it again.", act.Action)
 		}
 	})
 }
 
 // reply answers a question and reports whether the CLI waited for it.
-func (c *conn) reply(t *convo.Turn, q ask, id string, answer any) bool {
-	ctx, cancel := context.WithTimeout(c.Life(), 10*time.Second)
+func (s questions) reply(t *convo.Turn, q ask, id string, answer any) bool {
+	ctx, cancel := context.WithTimeout(s.c.Life(), 10*time.Second)
 	defer cancel()
 	var got accepted
 	return t.Program().Call(ctx, q.method+"Response", object{"requestId": id, q.field: answer}, &got) == nil && got.Success
@@ -83,10 +86,10 @@ func (c *conn) reply(t *convo.Turn, q ask, id string, answer any) bool {
 
 // decide has the CLI know that a question is shown, asks the session, and answers. gone says that the
 // CLI waits no longer.
-func (c *conn) decide(t *convo.Turn, q ask, id string, act agent.Permission) (allowed, gone bool) {
-	ctx, done, ok := t.Join(c.Life())
+func (s questions) decide(t *convo.Turn, q ask, id string, act agent.Permission) (allowed, gone bool) {
+	ctx, done, ok := t.Join(s.c.Life())
 	if !ok {
-		c.reply(t, q, id, q.no)
+		s.reply(t, q, id, q.no)
 		return false, false
 	}
 	defer done()
@@ -96,9 +99,9 @@ func (c *conn) decide(t *convo.Turn, q ask, id string, act agent.Permission) (al
 	if err := t.Program().Call(ctx, q.method+"Acknowledged", object{"requestId": id}, nil); err != nil {
 		return false, true
 	}
-	v, err := c.Host.AskPermission(ctx, act)
+	v, err := s.c.Host.AskPermission(ctx, act)
 	if err != nil || ctx.Err() != nil || v.Decision != event.Allow {
-		return false, !c.reply(t, q, id, q.no)
+		return false, !s.reply(t, q, id, q.no)
 	}
-	return true, !c.reply(t, q, id, q.yes)
+	return true, !s.reply(t, q, id, q.yes)
 }

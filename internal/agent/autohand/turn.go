@@ -1,6 +1,7 @@
 package autohand
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -30,52 +31,60 @@ func (c *conn) notified(began chan<- struct{}, method string, params json.RawMes
 	if !idle[method] {
 		t.Alive()
 	}
-	if c.run.begun != (method == "turnStart") {
-		c.report(t, method, params)
+	if take := notices[method]; take != nil && c.run.begun != (method == "turnStart") {
+		take(c, t, params)
 	}
 }
 
-// report reports what a notice means.
-func (c *conn) report(t *convo.Turn, method string, params json.RawMessage) {
-	switch method {
-	case "turnStart":
-		c.run.begun = true
-		t.NextStep("")
-	case "turnEnd":
-		for _, k := range c.run.All() { // all that the CLI wrote before was read
-			c.endByHook(t, k)
-		}
-		t.EndStep()
-		var err error
-		if c.run.failed != nil {
-			err = errors.New(c.run.failed.Message)
-		}
-		t.End(err)
-	case "messageUpdate":
-		c.update(t, read[message](params))
-	case "messageEnd":
-		t.Quiet()
-	case "toolStart":
-		c.toolStart(t, read[toolNotice](params))
-	case "toolEnd":
-		c.toolEnd(t, read[toolNotice](params))
-	case "stepEnd":
-		c.stepEnd(t, read[step](params))
-	case "permissionRequest":
-		c.permission(t, read[permissionRequest](params))
-	case "directoryAccessRequest":
-		c.directory(t, read[permissionRequest](params))
-	case "changesBatchStart", "changesBatchUpdate", "changesBatchEnd":
-		c.held(t, method, read[batch](params))
-	case "error", "hook.sessionError":
-		c.failed(read[failure](params))
+// notices are what the CLI reports of a turn; all others are dropped.
+var notices = map[string]func(c *conn, t *convo.Turn, params json.RawMessage){
+	"turnStart":              (*conn).begins,
+	"turnEnd":                (*conn).ends,
+	"messageUpdate":          on((*conn).update),
+	"messageEnd":             func(_ *conn, t *convo.Turn, _ json.RawMessage) { t.Quiet() },
+	"toolStart":              on((*conn).toolStart),
+	"toolEnd":                on((*conn).toolEnd),
+	"stepEnd":                on((*conn).stepEnd),
+	"permissionRequest":      on((*conn).permission),
+	"directoryAccessRequest": on((*conn).directory),
+	"changesBatchStart":      on(func(c *conn, _ *convo.Turn, b batch) { c.held.batch = cmp.Or(b.BatchID, c.held.batch) }),
+	"changesBatchUpdate":     on(func(c *conn, _ *convo.Turn, b batch) { c.held.take(b, c.wrote) }),
+	"changesBatchEnd":        on((*conn).batchEnds),
+	"error":                  on((*conn).failed),
+	"hook.sessionError":      on((*conn).failed),
+}
+
+// on decodes what a notice holds; what cannot be read is as if it were not there.
+func on[T any](f func(*conn, *convo.Turn, T)) func(*conn, *convo.Turn, json.RawMessage) {
+	return func(c *conn, t *convo.Turn, raw json.RawMessage) {
+		var v T
+		_ = json.Unmarshal(raw, &v)
+		f(c, t, v)
 	}
 }
 
-// read decodes what a notice holds; what cannot be read is as if it were not there.
-func read[T any](raw json.RawMessage) (v T) {
-	_ = json.Unmarshal(raw, &v)
-	return v
+func (c *conn) begins(t *convo.Turn, _ json.RawMessage) {
+	c.run.begun = true
+	t.NextStep("")
+}
+
+func (c *conn) ends(t *convo.Turn, _ json.RawMessage) {
+	for _, k := range c.run.All() { // all that the CLI wrote before was read
+		c.endByHook(t, k)
+	}
+	t.EndStep()
+	var err error
+	if c.run.failed != nil {
+		err = errors.New(c.run.failed.Message)
+	}
+	t.End(err)
+}
+
+func (c *conn) batchEnds(t *convo.Turn, b batch) {
+	if c.held.take(b, nil) {
+		p := t.Program()
+		t.Spawn(func() { c.held.accept(p) })
+	}
 }
 
 // update takes the text of a message: the CLI sends it whole, once. A failure of the provider is
@@ -91,7 +100,7 @@ func (c *conn) update(t *convo.Turn, u message) {
 }
 
 // failed takes a failure of the provider, which the CLI reports several times.
-func (c *conn) failed(f failure) {
+func (c *conn) failed(_ *convo.Turn, f failure) {
 	if f.Message == "" {
 		c.run.errors = append(c.run.errors, strings.TrimSpace(clean(f.Error)))
 		return

@@ -66,22 +66,22 @@ type Task struct {
 	Ended   bool   // its end was reported
 }
 
-// BeginTask reports the start of a task, with the call that left it.
-func (c *Conversation) BeginTask(k *Task, kind event.TaskKind, title, call string) {
+// Begin reports the start of a task, with the call that left it.
+func (k *Task) Begin(c *Conversation, kind event.TaskKind, title, call string) {
 	k.Begun = true
 	c.Report(event.TaskStarted{TaskID: k.ID, Kind: kind, Title: title, ToolCallID: call})
 }
 
-// TaskPrinted reports what a task that runs printed.
-func (c *Conversation) TaskPrinted(k *Task, text string) {
+// Printed reports what a task that runs printed.
+func (k *Task) Printed(c *Conversation, text string) {
 	if k.Begun && !k.Ended && text != "" {
 		c.Report(event.TaskOutput{TaskID: k.ID, Text: text})
 	}
 }
 
-// EndTask reports the end of a task, once. One that was to end may say that it failed, or that it
+// End reports the end of a task, once. One that was to end may say that it failed, or that it
 // came to its end.
-func (c *Conversation) EndTask(k *Task, how event.Outcome) {
+func (k *Task) End(c *Conversation, how event.Outcome) {
 	if k.Ended {
 		return
 	}

@@ -119,7 +119,7 @@ func (s *tasks) beginHelper(agentID, call, title string) {
 	s.began[b.ID] = true
 	b.scope.heard = true
 	s.all[agentID], s.helpers.work[agentID] = b, b.scope
-	s.c.BeginTask(&b.Task, event.AgentTask, title, call)
+	b.Begin(s.c, event.AgentTask, title, call)
 	s.c.Beside(func() { // Close waits for what still asks the session
 		<-b.scope.Ctx.Done()
 		s.c.Do(func() {

@@ -151,7 +151,7 @@ func (s *tasks) printed(d shellOutput) {
 	if over := len(b.text) - maxShellText; over > 0 {
 		b.text = []byte(strings.ToValidUTF8(string(b.text[over:]), ""))
 	}
-	s.c.TaskPrinted(&b.Task, d.Text)
+	b.Printed(s.c, d.Text)
 }
 
 // beginShell reports a command that its call left running, once the call has ended.
@@ -161,8 +161,8 @@ func (s *tasks) beginShell(n nativeTask) {
 		return
 	}
 	s.all[n.ID] = b
-	s.c.BeginTask(&b.Task, event.ShellTask, n.Command, b.ID)
-	s.c.TaskPrinted(&b.Task, string(b.text))
+	b.Begin(s.c, event.ShellTask, n.Command, b.ID)
+	b.Printed(s.c, string(b.text))
 }
 
 // end reports the end of a task once.
@@ -174,7 +174,7 @@ func (s *tasks) end(b *background, how event.Outcome) {
 		b.scope.Cancel(nil)
 		s.helpers.dismiss(b.scope)
 	}
-	s.c.EndTask(&b.Task, how)
+	b.End(s.c, how)
 }
 
 // endAll reports the end of all tasks: nothing of them is left, or will be.
