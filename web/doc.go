@@ -56,8 +56,10 @@
 //
 // # Ids and data attributes
 //
-//	body              data-page=session|home|auth|error, data-session, data-folder
-//	script            data-modules: the scripts that main.js begins with, loaded after the first paint
+//	body              data-page=session|home|auth|error, data-session, data-folder; data-ready
+//	                  once scripts answer what one does
+//	script            data-begins: the scripts of app/ to begin with, loaded after the first paint; on the
+//	                  sign-in page data-next: those of the page that follows
 //	#app              has-desk once there is something on the Desk; scripts add and remove
 //	                  no-side, no-desk, keep-side (sessions beside the Desk), is-split and,
 //	                  in narrower windows, drawer (sessions) and sheet (the Desk) above the page

@@ -10,7 +10,6 @@ import (
 	"mime"
 	"net/http"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,9 +20,10 @@ import (
 //go:embed templates static
 var FS embed.FS
 
-// Version names this state of static/: it changes when any byte of it does.
+// Version names this state of static/ and of what is made of it: it changes when any byte of it does.
 var Version = sync.OnceValue(func() string {
 	h, buf := sha256.New(), make([]byte, 16<<10)
+	h.Write([]byte(bundler))
 	err := fs.WalkDir(FS, "static", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -93,6 +93,9 @@ func file(name string) []byte {
 	case "css/later.css":
 		return joined(Later)
 	}
+	if made, ok := strings.CutPrefix(name, "app/"); ok {
+		return app(made)
+	}
 	b, err := FS.ReadFile("static/" + name)
 	if err != nil {
 		return nil
@@ -118,44 +121,6 @@ func joined(names []string) (all []byte) {
 		all = append(all, b...)
 	}
 	return all
-}
-
-// Modules names the scripts that js/main.js needs to begin with, so that a page asks for
-// all of them at once instead of one layer after the other.
-var Modules = sync.OnceValue(func() []string {
-	all := []string{"main"}
-	for i := 0; i < len(all); i++ {
-		b, err := FS.ReadFile("static/js/" + all[i] + ".js")
-		if err != nil { // an embedded file system cannot fail to read
-			panic(err)
-		}
-		for _, name := range imported(string(b)) {
-			if !slices.Contains(all, name) {
-				all = append(all, name)
-			}
-		}
-	}
-	return all
-})
-
-// imported names what a module imports when it is loaded; an import() comes later. It looks
-// for the quoted names: a regular expression takes 8 ms for all scripts, which every start
-// of the program would wait for.
-func imported(script string) (names []string) {
-	for {
-		before, after, found := strings.Cut(script, " './")
-		if !found {
-			return names
-		}
-		name, rest, found := strings.Cut(after, ".js'")
-		if !found {
-			return names
-		}
-		if strings.HasSuffix(before, "from") || strings.HasSuffix(before, "import") {
-			names = append(names, name)
-		}
-		script = rest
-	}
 }
 
 // contentType does not ask the system's table, which may lie about .js.

@@ -109,6 +109,7 @@ var theirs = map[string][]string{
 	"github.com/golang-jwt/jwt/v5":             {"internal/guard"}, // what that one takes
 	"github.com/jellydator/ttlcache/v3":        {"internal/outputs"},
 	"github.com/klauspost/compress":            {"internal/outputs", "web", "internal/views"},
+	"github.com/evanw/esbuild":                 {"web"},
 	"github.com/r3labs/sse/v2":                 {"internal/sse"},
 	"github.com/alecthomas/chroma/v2":          {"internal/render/code"},
 	"github.com/yuin/goldmark":                 {"internal/render/markdown"},

@@ -206,12 +206,12 @@ type layout struct {
 	Probe   bool   // signed out as far as the server could see
 	Shared  bool   // people sign in as themselves
 	Title   string
-	Modules string // the scripts to begin with
+	Begins  string // the scripts to begin with
 }
 
 func (p *Pages) layout(page, title string) layout {
 	return layout{Static: p.Base + web.Static(), Editor: p.Editor, Page: page, Title: title,
-		Modules: strings.Join(web.Modules(), " ")}
+		Begins: strings.Join(web.Begins, " ")}
 }
 
 // Auth writes the page that signs in: with the link's token in the fragment of

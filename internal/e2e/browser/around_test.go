@@ -236,11 +236,11 @@ func TestNotifiesWhenOutOfSight(t *testing.T) {
 	p.compose("/show go.mod")
 	p.click("[data-act=send]")
 	p.wait(`location.pathname.startsWith('/sessions/')`)
-	p.live()
+	p.sources()
 	p.say("run echo done")
 	p.wait(`document.querySelector('[data-ask][data-ready]')`)
 	p.wait(`document.title.startsWith('(1) ') && document.querySelector('link[rel=icon]').href.endsWith('favicon-waiting.svg')`)
-	p.js(`const { onChanged } = await import(performance.getEntriesByType('resource').find((r) => r.name.includes('/connection.js')).name)
+	p.js(`const { onChanged } = ` + module("connection.js") + `
 		onChanged((c) => { if (c?.status === 'idle') window.listed = true })
 		window.away = true`)
 	p.answer("[data-act=allow-once]")
@@ -255,7 +255,7 @@ func TestNotifiesWhenOutOfSight(t *testing.T) {
 	p.click("#toasts [data-part=do]")
 	p.is(`localStorage.getItem('test.granted')`, "1")
 	p.js(`Notification.permission = 'granted'; window.away = true`)
-	p.js(`const { post, path } = await import(document.querySelector('script[data-modules]').src.replace('theme.js', 'api.js')); await post(path('/messages'), { content: 'run wc -c .env' })`)
+	p.js(`const { post, path } = ` + module("api.js") + `; await post(path('/messages'), { content: 'run wc -c .env' })`)
 	p.wait(`told.some((w) => w.endsWith('You asked to run a command: wc -c .env. .env may hold keys or passwords'))`)
 }
 

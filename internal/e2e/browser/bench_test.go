@@ -23,6 +23,7 @@ import (
 // from the same HTML. CPU is what the page's main thread was busy.
 func BenchmarkAnswerInThePage(b *testing.B) {
 	p := sessionPage(b)
+	p.sources()
 	p.js(benchScript)
 	var small, large, ours, again, paced, pacedAgain, longest, updates float64
 	for b.Loop() {
@@ -63,10 +64,11 @@ func BenchmarkFirstWindow(b *testing.B) {
 		p.done()
 		p.wait(`[...document.querySelectorAll('[data-card][data-state=done]')].some((c) => c.dataset.name === ` + quote(name) + `)`)
 	}
+	p.sources()
 	window := func(name string, from int) float64 {
 		return eval[float64](p, fmt.Sprintf(`(async () => {
-			const { rowsOf } = await import(document.querySelector('script[data-modules]').src.replace('theme.js', 'lines.js'))
-			const { fragment } = await import(document.querySelector('script[data-modules]').src.replace('theme.js', 'html.js'))
+			const { rowsOf } = await import(document.querySelector('script[src*=theme]').src.replace('app/theme.js', 'js/lines.js'))
+			const { fragment } = await import(document.querySelector('script[src*=theme]').src.replace('app/theme.js', 'js/html.js'))
 			const card = [...document.querySelectorAll('[data-card]')].find((c) => c.dataset.name === %s)
 			const start = performance.now()
 			const rows = fragment(await rowsOf(card.dataset.output, %d, %d))
@@ -175,7 +177,7 @@ func (p *page) busy(js string) float64 {
 // benchScript is the two pages that are measured: ours, by its own queue, and one
 // that puts the whole message anew ("whole").
 const benchScript = `
-	const from = (name) => import(document.querySelector('script[data-modules]').src.replace('theme.js', name))
+	const from = (name) => import(document.querySelector('script[src*=theme]').src.replace('app/theme.js', 'js/' + name))
 	const { push } = await from('queue.js')
 	const { apply } = await from('ops.js')
 	const { fragment } = await from('html.js')

@@ -105,6 +105,7 @@ func TestQuestionStaysWhereItIsRead(t *testing.T) {
 	p.look(1100, 640, "light")
 	p.say("long")
 	p.wait(`document.querySelector('[data-ask][data-ready] .perm-cmd[tabindex]')`)
+	p.sources()
 	p.js(`const { apply } = ` + module("ops.js") + `
 		window.join = () => apply({ a: 'put', t: 'dock-asks', h: document.getElementById('dock-asks').outerHTML })`)
 	for _, c := range []struct{ to, read string }{{"200", "false"}, {"1e6", "true"}} {

@@ -10,6 +10,7 @@ func TestFollowsWhatGrowsAfterItShrank(t *testing.T) {
 		op    = `(a, t, height) => new Promise((done) => apply([{ a, t, h: height && '<p id="' + height + '"><canvas height="' + height + '"></canvas></p>' }], done))`
 	)
 	p := start(t).open("/")
+	p.sources()
 	p.say("stream 400 words")
 	p.done()
 	p.wait(atEnd)
@@ -17,7 +18,7 @@ func TestFollowsWhatGrowsAfterItShrank(t *testing.T) {
 		window.frames2 = () => new Promise((done) => frame(() => frame(() => done(true))))
 		window.frame = requestAnimationFrame.bind(window)
 		window.op = ` + op + `
-		import(performance.getEntriesByType('resource').find((r) => r.name.includes('/queue.js')).name).then((queue) => { window.apply = queue.push })
+		import(document.querySelector('script[src*=theme]').src.replace('app/theme.js', 'js/queue.js')).then((queue) => { window.apply = queue.push })
 	}`)
 	p.wait(`window.apply`)
 	p.wait(`op('add', 'turns', 200).then(frames2)`)

@@ -6,9 +6,9 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// module is the page's own copy of a module.
+// module is a module as it is written: the page's own copy after [page.sources].
 func module(name string) string {
-	return `await import(performance.getEntriesByType('resource').find((r) => r.name.includes('/` + name + `')).name)`
+	return `await import(document.querySelector('script[src*=theme]').src.replace('app/theme.js', 'js/` + name + `'))`
 }
 
 // holding has requests wait, once they are under way, whose address matches: held is how
@@ -69,7 +69,7 @@ func TestListIsNotDrawnOverItsReader(t *testing.T) {
 // Of two looks that need a session at once, one makes it.
 func TestOneSessionIsMade(t *testing.T) {
 	p := start(t).open("/")
-	p.live()
+	p.sources()
 	p.js(`const { ensure } = ` + module("composer.js") + `
 		await Promise.all([ensure(), ensure()])`)
 	p.is(`(await (await fetch('/api/sessions')).json()).sessions.map((s) => s.id).join()`, eval[string](p, `document.body.dataset.session`))

@@ -180,6 +180,14 @@ func (p *page) live() {
 	p.wait(`'joined' in document.body.dataset`)
 }
 
+// sources has the tab run the modules as they are written, so that the test can import the page's own.
+func (p *page) sources() {
+	p.t.Helper()
+	p.js(`localStorage.setItem('webchat.sources', '1')`)
+	p.do(chromedp.Reload())
+	p.live()
+}
+
 // true says whether an expression holds now.
 func (p *page) true(js string) bool {
 	p.t.Helper()

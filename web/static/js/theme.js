@@ -5,7 +5,7 @@
   if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme
 
   const here = document.currentScript
-  let begun = !here.dataset.modules // a page with scripts of its own
+  let begun = !here.dataset.begins // a page with scripts of its own
   const link = (rel, name) => {
     const el = document.createElement('link')
     el.rel = rel
@@ -15,11 +15,13 @@
   const begin = () => {
     if (begun) return
     begun = true
-    for (const name of here.dataset.modules.split(' ')) link('modulepreload', `${name}.js`)
+    const sources = localStorage.getItem('webchat.sources') // to run the modules as they are written
+    if (!sources) for (const name of here.dataset.begins.split(' ')) link('modulepreload', `${name}.js`)
     link('stylesheet', '../css/later.css')
-    import('./main.js').then(() => {
+    import(new URL(sources ? '../js/main.js' : 'main.js', here.src)).then(() => {
       for (const [name, f] of Object.entries(takers)) document.removeEventListener(name, f, true)
       for (const again of early) again()
+      document.body.dataset.ready = ''
     })
   }
 

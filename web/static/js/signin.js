@@ -1,9 +1,12 @@
 // Sign-in. The one-time secret stands behind the # of the address, where no
-// server log and no referrer sees it; it is spent by a POST.
+// server log and no referrer sees it; it is spent by a POST. What the page that
+// follows begins with comes meanwhile.
 
 import { post, get, secret } from './api.js'
 import { base } from './base.js'
 import { newKey } from './proof.js'
+
+const patience = 1000 // milliseconds that the way on waits for what is loaded meanwhile
 
 const shown = (id) => {
   for (const one of ['auth-wait', 'auth-out', 'auth-bad']) document.getElementById(one)?.toggleAttribute('hidden', one !== id)
@@ -16,6 +19,18 @@ const goal = (to) => {
   return to?.startsWith('/') && wanted.origin === location.origin ? wanted.href : `${base}/`
 }
 
+/** Has the browser keep what the next page begins with. */
+function load() {
+  const each = document.querySelector('script[data-next]').dataset.next.split(' ').map((name) => new Promise((done) => {
+    const link = document.createElement('link')
+    link.rel = 'modulepreload'
+    link.href = new URL(`${name}.js`, import.meta.url)
+    link.onload = link.onerror = done
+    document.head.append(link)
+  }))
+  return Promise.race([Promise.all(each), new Promise((done) => { setTimeout(done, patience) })])
+}
+
 async function signIn() {
   const given = new URLSearchParams(location.hash.slice(1))
   const [token, to] = [given.get('t'), given.get('to')]
@@ -23,8 +38,11 @@ async function signIn() {
   if (token) {
     try {
       const key = await newKey()
-      secret.set((await post('/api/sign-in', { token, key: key.open })).secret)
+      const spent = post('/api/sign-in', { token, key: key.open })
+      const loaded = load()
+      secret.set((await spent).secret)
       await key.keep()
+      await loaded
     } catch {
       shown('auth-bad')
       return
@@ -44,12 +62,5 @@ async function signIn() {
   }
 }
 
-/** Signs in on the sign-in page; elsewhere watches for the end of a sign-in. */
-export function auth() {
-  if (document.body.dataset.page === 'auth' || 'probe' in document.body.dataset) {
-    shown('auth-wait')
-    signIn()
-    return true
-  }
-  return false
-}
+shown('auth-wait')
+signIn()
