@@ -141,7 +141,10 @@ func (o *options) defaultBackend(ctx context.Context, all []agent.Backend) strin
 
 // toolsOf are the names of tools that backends and the display tools are known by.
 func toolsOf(all []agent.Backend) []string {
-	names := []string{displaytools.RenderFile, displaytools.RunCommand, displaytools.DisplayImage}
+	var names []string
+	for _, spec := range displaytools.Specs() {
+		names = append(names, spec.Name)
+	}
 	for _, b := range all {
 		if n, ok := b.(agent.ToolNamer); ok {
 			names = append(names, n.ToolNames()...)

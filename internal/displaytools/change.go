@@ -32,12 +32,8 @@ const errHuge = "%s is too large to be compared. Show the file itself."
 // for the view that compares them.
 type changeTool struct{ set *Set }
 
-var changeSpec = agent.ToolSpec{Name: ShowChange, UserOnly: true, Description: "Show what a session changed in a file.",
-	Parameters: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},` +
-		`"from":{"type":"string","description":"the path before it was renamed"}},"required":["path"],"additionalProperties":false}`)}
-
 // Spec implements [agent.Tool].
-func (changeTool) Spec() agent.ToolSpec { return changeSpec }
+func (changeTool) Spec() agent.ToolSpec { return specOf(ShowChange) }
 
 // Plan implements [agent.Tool].
 func (t changeTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action, error) {

@@ -43,7 +43,7 @@ type job struct {
 }
 
 // Spec implements [agent.Tool].
-func (commandTool) Spec() agent.ToolSpec { return commandSpec }
+func (commandTool) Spec() agent.ToolSpec { return specOf(RunCommand) }
 
 // Plan implements [agent.Tool].
 func (t commandTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action, error) {

@@ -39,21 +39,22 @@ import (
 	"time"
 
 	"webchat/internal/agent"
+	"webchat/internal/displays"
 	"webchat/internal/event"
 	"webchat/internal/outputs"
 	"webchat/internal/policy"
 	"webchat/internal/proc"
 )
 
-// The tools' names.
+// Names of the tools that others call.
 const (
-	RenderFile   = "render_file_contents"
-	RunCommand   = "run_and_display"
-	DisplayImage = "display_image"
-	ShowInput    = "show_input"  // the user's alone
-	ShowChange   = "show_change" // the user's alone
-	ShowResult   = "show_result" // the user's alone
-	ShowHeld     = "show_held"   // the user's alone
+	RenderFile   = displays.RenderFile
+	RunCommand   = displays.RunCommand
+	DisplayImage = displays.DisplayImage
+	ShowInput    = displays.ShowInput
+	ShowChange   = displays.ShowChange
+	ShowResult   = displays.ShowResult
+	ShowHeld     = displays.ShowHeld
 )
 
 // DefaultCommandTimeout is how long a command may run.
@@ -135,18 +136,10 @@ func New(c Config) (*Set, error) {
 	s := &Set{work: work, out: c.Outputs, session: c.SessionID, limit: c.CommandTimeout, readTime: readTime, confine: c.Confine,
 		inputs: c.Inputs, before: c.Before, results: c.Results, held: c.Held, shell: shell(c.Shell), env: newEnvironments(c.Env, c.EnvAllow, c.EnvDeny), children: map[*job]bool{}}
 	s.life, s.endLife = context.WithCancel(context.Background())
-	s.tools = []agent.Tool{fileTool{s}, commandTool{s}, imageTool{s}}
-	if s.inputs != nil {
-		s.tools = append(s.tools, inputTool{s})
-	}
-	if s.before != nil {
-		s.tools = append(s.tools, changeTool{s})
-	}
-	if s.results != nil {
-		s.tools = append(s.tools, resultTool{s})
-	}
-	if s.held != nil {
-		s.tools = append(s.tools, heldTool{s})
+	for _, t := range displays.Tools {
+		if tool := makers[t.Name](s); tool != nil {
+			s.tools = append(s.tools, tool)
+		}
 	}
 	return s, nil
 }

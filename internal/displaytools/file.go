@@ -52,7 +52,7 @@ type fileCall struct {
 }
 
 // Spec implements [agent.Tool].
-func (fileTool) Spec() agent.ToolSpec { return fileSpec }
+func (fileTool) Spec() agent.ToolSpec { return specOf(RenderFile) }
 
 // Plan implements [agent.Tool].
 func (t fileTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action, error) {

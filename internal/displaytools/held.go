@@ -19,14 +19,8 @@ type Held func(ids string) (path string, text []byte, err error)
 // heldTool is show_held: what an agent made and the user has not decided about.
 type heldTool struct{ set *Set }
 
-var heldSpec = agent.ToolSpec{Name: ShowHeld, UserOnly: true,
-	Description: "Show what is held.",
-	Parameters: json.RawMessage(`{"type":"object","properties":{` +
-		`"held":{"type":"string","description":"the ids of it, with spaces"},"path":{"type":"string"}},` +
-		`"required":["held"],"additionalProperties":false}`)}
-
 // Spec implements [agent.Tool].
-func (heldTool) Spec() agent.ToolSpec { return heldSpec }
+func (heldTool) Spec() agent.ToolSpec { return specOf(ShowHeld) }
 
 // Plan implements [agent.Tool].
 func (t heldTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action, error) {

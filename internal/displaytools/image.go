@@ -32,7 +32,7 @@ type imageCall struct {
 }
 
 // Spec implements [agent.Tool].
-func (imageTool) Spec() agent.ToolSpec { return imageSpec }
+func (imageTool) Spec() agent.ToolSpec { return specOf(DisplayImage) }
 
 // Plan implements [agent.Tool]. A picture is not asked about, whatever its name,
 // unless a rule says so: what is not a picture is not shown. As a part of a text, one that may

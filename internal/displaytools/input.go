@@ -71,11 +71,8 @@ func (i *Inputs) take(session, name string) (*Input, bool) {
 // inputTool is show_input.
 type inputTool struct{ set *Set }
 
-var inputSpec = agent.ToolSpec{Name: ShowInput, UserOnly: true, Description: "Show what webchat show is given on standard input.",
-	Parameters: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}},"required":["name"],"additionalProperties":false}`)}
-
 // Spec implements [agent.Tool].
-func (inputTool) Spec() agent.ToolSpec { return inputSpec }
+func (inputTool) Spec() agent.ToolSpec { return specOf(ShowInput) }
 
 // Plan implements [agent.Tool].
 func (t inputTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action, error) {

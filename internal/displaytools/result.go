@@ -29,15 +29,8 @@ type Returned struct {
 // beginning.
 type resultTool struct{ set *Set }
 
-var resultSpec = agent.ToolSpec{Name: ShowResult, UserOnly: true,
-	Description: "Show the whole result of a call.",
-	Parameters: json.RawMessage(`{"type":"object","properties":{"toolCallId":{"type":"string"},` +
-		`"from":{"type":"integer","minimum":1,"description":"the event its turn begins with"},` +
-		`"name":{"type":"string","description":"what the output is called"}},` +
-		`"required":["toolCallId","from","name"],"additionalProperties":false}`)}
-
 // Spec implements [agent.Tool].
-func (resultTool) Spec() agent.ToolSpec { return resultSpec }
+func (resultTool) Spec() agent.ToolSpec { return specOf(ShowResult) }
 
 // Plan implements [agent.Tool].
 func (t resultTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action, error) {

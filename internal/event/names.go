@@ -10,8 +10,8 @@ import (
 // and whether it belongs into the log. The codec and the published schema follow it.
 var kinds = []kind{
 	of[SessionStart]("session.start", logged),
-	of[SessionResume]("session.resume", logged),
-	of[SessionShutdown]("session.shutdown", logged),
+	of[SessionResume]("session.resume", aside),
+	of[SessionShutdown]("session.shutdown", aside),
 	of[TurnStart]("turn.start", logged),
 	of[TurnEnd]("turn.end", logged),
 	of[SessionIdle]("session.idle", live),
@@ -43,15 +43,15 @@ var kinds = []kind{
 	of[ToolExecutionComplete]("tool.execution_complete", logged),
 	of[PermissionRequested]("permission.requested", logged),
 	of[PermissionCompleted]("permission.completed", logged),
-	of[PermissionRevoked]("permission.revoked", logged),
-	of[SandboxOpened]("sandbox.opened", logged),
-	of[SandboxClosed]("sandbox.closed", logged),
+	of[PermissionRevoked]("permission.revoked", aside),
+	of[SandboxOpened]("sandbox.opened", aside),
+	of[SandboxClosed]("sandbox.closed", aside),
 	of[SandboxRefused]("sandbox.refused", logged),
 	of[UserInputRequested]("user_input.requested", logged),
 	of[UserInputCompleted]("user_input.completed", logged),
-	of[OutputOpened]("output.opened", logged),
-	of[OutputDeleted]("output.deleted", logged),
-	of[OutputReread]("output.reread", logged),
+	of[OutputOpened]("output.opened", aside),
+	of[OutputDeleted]("output.deleted", aside),
+	of[OutputReread]("output.reread", aside),
 	of[HookStart]("hook.start", logged),
 	of[HookEnd]("hook.end", logged),
 	of[SubagentSelected]("subagent.selected", logged),
@@ -74,6 +74,7 @@ type keeping byte
 const (
 	live    keeping = iota // it is gone once it was sent
 	relayed                // logged: an agent's words on the way, which begin and end nothing; see [Relayed]
+	aside                  // logged: no activity; see [Aside]
 	logged
 )
 
@@ -154,4 +155,11 @@ func Logged(d Data) bool {
 func Relayed(d Data) bool {
 	k := byType[reflect.TypeOf(d)]
 	return k != nil && k.keep == relayed
+}
+
+// Aside reports whether events of d's type are no activity of the session, such as a restart, or a look
+// of the user's: they leave its place in the list, and make nothing unread.
+func Aside(d Data) bool {
+	k := byType[reflect.TypeOf(d)]
+	return k != nil && k.keep == aside
 }

@@ -202,9 +202,7 @@ func Summarize(s Summary, e event.Entry) Summary {
 			s.Open.Waits = slices.DeleteFunc(slices.Clone(s.Open.Waits), func(id string) bool { return id == done.RequestID })
 		}
 	}
-	switch e.Event.Data.(type) {
-	case event.SessionResume, event.SessionShutdown, event.PermissionRevoked, event.SandboxOpened, event.SandboxClosed, event.OutputOpened, event.OutputDeleted, event.OutputReread: // not activity: a restart, a look or its end leaves the order of the list, and makes nothing unread
-	default:
+	if !event.Aside(e.Event.Data) {
 		s.UpdatedAt, s.Open.Active = e.Event.Timestamp, e.Seq
 	}
 	switch {

@@ -21,6 +21,7 @@ var ours = map[string][]string{
 	"internal/veil":       {},
 	"internal/wording":    {},
 	"internal/patch":      {"internal/event"},
+	"internal/displays":   {},
 	"scripts/report":      {},
 	"scripts/bench":       {},
 	"scripts/release":     {},
@@ -99,7 +100,7 @@ var ours = map[string][]string{
 }
 
 // everywhere may be imported by every room.
-var everywhere = []string{"internal/wording"}
+var everywhere = []string{"internal/wording", "internal/displays"}
 
 // theirs says which rooms may import a third-party module.
 var theirs = map[string][]string{

@@ -9,25 +9,17 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"webchat/internal/agent"
+	"webchat/internal/displays"
 	"webchat/internal/displaytools"
 	"webchat/internal/released"
 )
 
-// lentTools are the display tools in the words that users of other programs say. Autohand offers its
-// model only tools whose description shares a word with the conversation, as "workspace" always does.
+// lentTools are the display tools in the words that users of other programs say.
 func lentTools() (tools []Tool) {
-	words := map[string]Tool{
-		displaytools.RenderFile: {Title: "Show a file", ReadOnly: true, ToolSpec: agent.ToolSpec{
-			Description: "Show (open, view) a workspace file to the user. You get a confirmation, not the content."}},
-		displaytools.RunCommand: {Title: "Run a command", OpenWorld: true, ToolSpec: agent.ToolSpec{
-			Description: "Run a workspace shell command (test, build) and show the user its output. You get the exit code only."}},
-		displaytools.DisplayImage: {Title: "Show a picture", ReadOnly: true, ToolSpec: agent.ToolSpec{
-			Description: "Show a workspace picture or screenshot to the user. You get a confirmation."}},
-	}
 	for _, spec := range displaytools.Specs() {
-		t := words[spec.Name]
-		t.Name, t.Parameters = spec.Name, spec.Parameters
-		tools = append(tools, t)
+		t, _ := displays.ToolOf(spec.Name)
+		tools = append(tools, Tool{Title: t.Title, ReadOnly: !t.Acts, OpenWorld: t.Acts,
+			ToolSpec: agent.ToolSpec{Name: t.Name, Description: t.Lent, Parameters: spec.Parameters}})
 	}
 	return tools
 }

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"webchat/internal/displays"
 	"webchat/internal/kind"
 )
 
@@ -15,9 +16,10 @@ const typeText = "text/plain; charset=utf-8"
 // contentType chooses by what kind of output it is and by its first bytes: text, a picture that
 // browsers show, or neither. Nothing that a file, a model or a description contains reaches the header.
 func contentType(m *Meta, head []byte) string {
+	if as := displays.KindOf(string(m.Type)).MIME; as != "" {
+		return as
+	}
 	switch m.Type {
-	case Terminal:
-		return typeText
 	case Image:
 		return cmp.Or(kind.Picture(head), kind.Unknown)
 	default:
@@ -35,8 +37,8 @@ func disposition(m *Meta) string {
 }
 
 func fileName(m *Meta) string {
-	if m.Type == Terminal {
-		return "output.txt"
+	if as := displays.KindOf(string(m.Type)).Saved; as != "" {
+		return as
 	}
 	name := m.Path[strings.LastIndexAny(m.Path, `/\`)+1:]
 	name = strings.Map(func(r rune) rune {

@@ -3,6 +3,8 @@ package outputs
 import (
 	"encoding/json"
 	"time"
+
+	"webchat/internal/displays"
 )
 
 // Type is what kind of thing was shown.
@@ -10,9 +12,9 @@ type Type string
 
 // The types of outputs.
 const (
-	File     Type = "file"
-	Terminal Type = "terminal"
-	Image    Type = "image"
+	File     Type = displays.File
+	Terminal Type = displays.Terminal
+	Image    Type = displays.Image
 )
 
 // FolderType is the MimeType of the names in a folder, one a line: those of folders end in a slash,

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"webchat/internal/displays"
 	"webchat/internal/event"
 	"webchat/internal/render"
 	"webchat/internal/views"
@@ -75,7 +76,7 @@ const mostRevisions = 12
 // Revisions is what the file was when, oldest first, as far as it can be read: for each its output, the
 // time, and what made it. Empty: they are not to be compared.
 func (c *Call) Revisions() string {
-	if c.Kind != "file" || !views.Comparable(c.Telemetry.Bytes) {
+	if c.Kind != displays.File || !views.Comparable(c.Telemetry.Bytes) {
 		return ""
 	}
 	var all []string
@@ -127,11 +128,11 @@ func (c *Call) Reread() bool { return c.again != nil }
 // Rereadable reports whether what the call showed is a file, or a result in the log, that can be read
 // again; its turn is kept.
 func (c *Call) Rereadable() bool {
-	return c.Done() && !c.Gone && c.Output != "" && c.DeletedAt.IsZero() && (strings.HasSuffix(c.Tool, "render_file_contents") || strings.HasSuffix(c.Tool, "display_image") || c.logged())
+	return c.Done() && !c.Gone && c.Output != "" && c.DeletedAt.IsZero() && toolOf(c.Tool).Rereads
 }
 
 // logged reports whether what the call showed is in the log.
-func (c *Call) logged() bool { return c.Tool == "show_result" }
+func (c *Call) logged() bool { return toolOf(c.Tool).Logged }
 
 // Telemetry is what a display tool says beside its result.
 type Telemetry struct {
@@ -144,24 +145,19 @@ type Telemetry struct {
 	ExitCode        *int   `json:"exitCode"`
 }
 
-// displays are the tools whose call is a card.
-var displays = map[string]string{
-	"render_file_contents": "file",
-	"run_and_display":      "terminal",
-	"display_image":        "image",
-	"show_input":           "terminal",
-	"show_change":          "file",
-	"show_result":          "terminal",
-	"show_held":            "file",
+// toolOf is the display tool of a name; the zero tool for others.
+func toolOf(name string) displays.Tool {
+	t, _ := displays.ToolOf(name)
+	return t
 }
 
-// kindOf finds a display tool, also under the longer name an agent may give it.
-func kindOf(tool string) string {
-	for name, k := range displays {
-		rest, ok := strings.CutSuffix(tool, name)
-		if ok && (rest == "" || strings.ContainsAny(rest[len(rest)-1:], "-_/")) {
-			return k
-		}
+// Is is the kind of what the call shows.
+func (c *Call) Is() displays.Kind { return displays.KindOf(c.Kind) }
+
+// Repeats is the label of calling it again; empty if that does nothing.
+func (c *Call) Repeats() string {
+	if toolOf(c.Tool).Acts {
+		return c.Is().Again
 	}
 	return ""
 }
@@ -183,19 +179,19 @@ func (c *Call) El() string { return c.Element + ".r" }
 
 // opened is what the user did to see it, for who hears the page: it has no prompt.
 func (c *Call) opened() string {
-	if c.Kind == "terminal" && !c.logged() {
+	if c.Is().Plain && !c.logged() {
 		return "You ran " + wording.Plain(c.Name())
 	}
 	return "You opened " + wording.Plain(c.Name())
 }
 
 // Reading reports whether the call is a file whose beginning is there while the rest is read.
-func (c *Call) Reading() bool { return c.Kind == "file" && c.State == "running" }
+func (c *Call) Reading() bool { return c.Kind == displays.File && c.State == "running" }
 
 // Following is the line below a command that runs, or a file that is read.
 func (c *Call) Following() string {
 	p, s := c.Progress, "Following · "
-	if c.Kind == "file" {
+	if c.Kind == displays.File {
 		s = "Reading · "
 	}
 	s += wording.Plural(p.Lines, "line")

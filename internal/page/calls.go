@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"webchat/internal/displays"
 	"webchat/internal/event"
 	"webchat/internal/wording"
 )
@@ -41,7 +42,7 @@ func (f *State) callStart(d event.ToolExecutionStart) {
 
 func (f *State) newCall(id, tool string, args json.RawMessage, by event.Actor) *node {
 	n := f.node(elementID("c-", id))
-	n.Call = &Call{ID: id, Tool: tool, Kind: kindOf(tool), Args: args, By: by, State: "starting", StartedAt: f.now, Element: n.ID, In: f.cards}
+	n.Call = &Call{ID: id, Tool: tool, Kind: toolOf(tool).Kind, Args: args, By: by, State: "starting", StartedAt: f.now, Element: n.ID, In: f.cards}
 	f.nodes["c-"+id] = n
 	f.began(n)
 	return n
@@ -66,7 +67,7 @@ func (f *State) callProgress(d event.ToolExecutionProgress) {
 	first := c.State != "running" || c.Output == ""
 	c.Progress = d
 	if d.OutputID != "" && c.Output == "" {
-		c.Output, c.Kind = d.OutputID, cmp.Or(c.Kind, "terminal")
+		c.Output, c.Kind = d.OutputID, cmp.Or(c.Kind, displays.Terminal)
 		f.addToShelf(c)
 	}
 	switch {
@@ -125,7 +126,7 @@ func (f *State) callComplete(d event.ToolExecutionComplete) {
 		}
 	}
 	if d.OutputID != "" {
-		if t := c.Telemetry.OutputType; c.Kind == "" && (t == "file" || t == "terminal" || t == "image") {
+		if t := c.Telemetry.OutputType; c.Kind == "" && displays.IsKind(t) {
 			c.Kind = t
 		}
 		if c.Output == "" {

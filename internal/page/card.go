@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"webchat/internal/displays"
 	"webchat/internal/event"
 	"webchat/internal/kind"
 	"webchat/internal/render"
@@ -62,9 +63,6 @@ type view struct {
 	On          bool
 }
 
-// viewLabels are the words for the views that a card can change to.
-var viewLabels = map[string]string{views.Preview: "Preview", views.Notebook: "Cells", views.Table: "Table", views.Tree: "Tree", views.Source: "Source"}
-
 // life is what is left of an output's.
 type life struct {
 	Text, Title, Dash string
@@ -81,11 +79,8 @@ type say struct {
 // kindIcon is the mark of a kind of output, and of tables and trees by their names; what
 // a foreign tool stored is a file.
 func kindIcon(kind, name string) string {
-	switch kind {
-	case "terminal":
-		return "term"
-	case "image":
-		return "image"
+	if icon := displays.KindOf(kind).Icon; icon != displays.KindOf(displays.File).Icon {
+		return icon
 	}
 	switch strings.ToLower(path.Ext(name)) {
 	case ".csv", ".tsv":
@@ -102,9 +97,9 @@ func (c *Call) Card() *card { return c.card(true) }
 // card is the same; without rows where something else shows them.
 func (c *Call) card(rows bool) *card {
 	c = c.now()
-	v := &card{Call: c, Kind: c.Kind, State: c.State, Wrap: c.Kind == "file"}
+	v := &card{Call: c, Kind: c.Kind, State: c.State, Wrap: c.Kind == displays.File}
 	v.Base = wording.Plain(c.Name())
-	if c.Kind != "terminal" {
+	if !c.Is().Plain {
 		v.Dir, v.Base = splitPath(v.Base)
 	}
 	v.Icon = kindIcon(c.Kind, v.Base)
@@ -112,15 +107,15 @@ func (c *Call) card(rows bool) *card {
 	switch {
 	case !c.Done():
 		v.Classes = "running"
-		if c.Kind == "terminal" {
-			v.Classes = "term running"
+		if c.Is().Plain {
+			v.Classes = c.Is().Class + " running"
 		}
 	case c.Output == "":
 		v.fillFailed()
 	case !ok || !c.DeletedAt.IsZero():
 		v.fillExpired()
 	default:
-		v.Readable = v.In.lines == 0 && v.Telemetry.TokensShown > 0 && (!out.Binary || v.Kind == "image")
+		v.Readable = v.In.lines == 0 && v.Telemetry.TokensShown > 0 && (!out.Binary || !v.Is().Lines)
 		v.Out = out
 		v.fillDone(rows)
 	}
@@ -129,10 +124,7 @@ func (c *Call) card(rows bool) *card {
 
 // fillFailed makes the card of a display that showed nothing.
 func (v *card) fillFailed() {
-	v.State, v.Classes, v.Icon, v.Meta = "failed", "err", "alert", "not shown"
-	if v.Kind == "terminal" {
-		v.Meta = "not run"
-	}
+	v.State, v.Classes, v.Icon, v.Meta = "failed", "err", "alert", v.Is().Never
 	switch v.Fault.Kind {
 	case event.KindOutside, event.KindSensitive:
 		v.Icon = "lock"
@@ -144,7 +136,7 @@ func (v *card) fillFailed() {
 		bold += "."
 	}
 	v.Say = &say{Bold: bold, Text: rest}
-	if len(v.Fault.Nearest) > 0 && v.Kind != "terminal" {
+	if len(v.Fault.Nearest) > 0 && !v.Is().Plain {
 		v.Say.Text = strings.TrimSpace(rest + " The nearest are:")
 		for _, name := range v.Fault.Nearest {
 			show := action{Act: "show", Label: wording.Plain(name), Icon: kindIcon(v.Kind, name), Data: name}
@@ -171,13 +163,13 @@ func (v *card) fillExpired() {
 	v.State, v.Classes, v.Icon = "expired", "gone", "gone"
 	t := v.Telemetry
 	var parts []string
-	if v.Kind == "file" {
+	if v.Kind == displays.File {
 		parts = append(parts, code.Language(v.Base, nil))
 	}
 	if t.ExitCode != nil {
 		parts = append(parts, "exit "+strconv.Itoa(*t.ExitCode))
 	}
-	if t.Lines > 0 && v.Kind != "image" {
+	if t.Lines > 0 && v.Is().Lines {
 		parts = append(parts, wording.Plural(t.Lines, "line"))
 	}
 	if t.Bytes > 0 {
@@ -189,13 +181,10 @@ func (v *card) fillExpired() {
 
 // sayExpired says why an output is no longer there, and what showing it again does.
 func (v *card) sayExpired() {
-	again := action{Act: "again", Label: "Show again", Icon: "again"}
-	s := &say{Bold: "Deleted " + wording.Span(v.In.OutputTTL) + " after it was shown.", Text: "Showing it again reads the file as it is now."}
+	again := action{Act: "again", Label: v.Is().Again, Icon: "again"}
+	s := &say{Bold: "Deleted " + wording.Span(v.In.OutputTTL) + " after it was shown.", Text: v.Is().Later}
 	if v.logged() {
-		s.Text = "Showing it again reads it from the log."
-	} else if v.Kind == "terminal" {
-		again.Label = "Run again"
-		s.Text = "What a command printed is kept in memory only. The command is not run again by itself. Running it again shows what it prints now."
+		again.Label, s.Text = "Show again", "Showing it again reads it from the log."
 	}
 	also := action{Act: "compare", Label: again.Label + " and compare", Icon: "diff", Quiet: true}
 	switch {
@@ -211,7 +200,7 @@ func (v *card) sayExpired() {
 		}
 	}
 	s.Actions = []action{again}
-	if v.Kind != "image" || also.Act == "again-pin" {
+	if v.Is().Lines || also.Act == "again-pin" {
 		s.Actions = append(s.Actions, also)
 	}
 	v.Say = s
@@ -219,7 +208,7 @@ func (v *card) sayExpired() {
 
 // Was is how much a command printed whose output is gone; empty for others, and if it printed nothing.
 func (v *card) Was() string {
-	if v.State != "expired" || v.Kind != "terminal" || v.Telemetry.Lines == 0 {
+	if v.State != "expired" || !v.Is().Plain || v.Telemetry.Lines == 0 {
 		return ""
 	}
 	was := wording.Plural(v.Telemetry.Lines, "line")
@@ -269,8 +258,8 @@ func (v *card) fillDone(rows bool) {
 		}
 	}
 	switch {
-	case v.Kind == "image":
-		v.Classes, v.Meta = "pict", join(pictureType(o.MimeType), size(o), wording.Size(o.Bytes))
+	case v.Kind == displays.Image:
+		v.Classes, v.Meta = v.Is().Class, join(pictureType(o.MimeType), size(o), wording.Size(o.Bytes))
 		v.compareWithLast()
 		return
 	case o.Binary:
@@ -282,7 +271,7 @@ func (v *card) fillDone(rows bool) {
 	case o.Folder:
 		v.Icon, v.Base = "folder", v.folderBase(v.Base)
 		v.Meta = join("Folder", wording.Plural(o.TotalLines, "name"))
-	case v.Kind == "terminal":
+	case v.Kind == displays.Terminal:
 		v.fillExit()
 		v.Meta = wording.Plural(o.TotalLines, "line")
 		if v.Fault.Kind == "" { // else its sentence says after what time it ended
@@ -295,10 +284,10 @@ func (v *card) fillDone(rows bool) {
 	if v.Last == 0 {
 		v.Last = v.First + o.TotalLines - 1
 	}
-	if v.Kind == "terminal" {
+	if v.Kind == displays.Terminal {
 		v.Last = o.Content.Last()
 	}
-	if v.Kind == "file" && v.Call.State == "failed" { // it was seen while it was read
+	if v.Kind == displays.File && v.Call.State == "failed" { // it was seen while it was read
 		v.Say = &say{Bold: "Only its beginning was read.", Text: v.Line}
 	}
 	v.compareWithLast()
@@ -322,7 +311,7 @@ func (v *card) label() string {
 // chooseView shows a table, a tree, cells or Markdown as that, not as its lines; it reports whether
 // the file is any of them. What is saved holds lines.
 func (v *card) chooseView() bool {
-	if v.Kind == "terminal" || v.In.lines > 0 {
+	if v.Kind == displays.Terminal || v.In.lines > 0 {
 		return false
 	}
 	best, rows, total := v.Out.Content.Seen(seenRows)
@@ -345,7 +334,7 @@ func (v *card) chooseView() bool {
 
 // offerViews lets the reader of a card choose between the views it has.
 func (v *card) offerViews() {
-	if v.Kind != "file" || v.In.lines > 0 {
+	if v.Kind != displays.File || v.In.lines > 0 {
 		return
 	}
 	on := v.View
@@ -353,8 +342,8 @@ func (v *card) offerViews() {
 		on = views.Source
 	}
 	for _, name := range v.Out.Content.Views() {
-		if label := viewLabels[name]; label != "" {
-			v.Views = append(v.Views, view{name, label, name == on})
+		if known := views.Of(name); known.Card {
+			v.Views = append(v.Views, view{name, known.Label, name == on})
 		}
 	}
 	if len(v.Views) == 1 {
@@ -366,12 +355,12 @@ func (v *card) offerViews() {
 }
 
 // Prose reports whether the card's content is read like an answer.
-func (v *card) Prose() bool { return v.View == views.Preview || v.View == views.Notebook }
+func (v *card) Prose() bool { return views.Of(v.View).Class == "said" }
 
 // chooseClasses says which width the lines and their numbers need.
 func (v *card) chooseClasses() {
 	var classes []string
-	if v.Kind == "terminal" {
+	if v.Kind == displays.Terminal {
 		classes = append(classes, "term")
 	}
 	if wide(v.Rows) {
@@ -422,9 +411,9 @@ func (v *card) chooseLines() {
 	}
 	switch {
 	case total <= head+2: // a fold must hide more than it takes
-	case v.Kind == "terminal" && v.aroundFailure(&from, &to):
+	case v.Kind == displays.Terminal && v.aroundFailure(&from, &to):
 		v.Fold = "Show all " + wording.Plural(total, "line")
-	case v.Kind == "terminal":
+	case v.Kind == displays.Terminal:
 		from, v.FoldAbove = v.Last-head+1, true
 		v.Fold = "Show " + wording.Plural(total-head, "line") + " above"
 	default:

@@ -2,6 +2,7 @@ package page
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"html/template"
@@ -11,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"webchat/internal/displays"
 	"webchat/internal/event"
 	"webchat/internal/render"
 	"webchat/internal/render/markdown"
@@ -137,6 +139,7 @@ func (c *Config) functions(keeps bool) template.FuncMap {
 	}
 	return template.FuncMap{
 		"base":     func() string { return c.Base },
+		"tables":   tables,
 		"clock":    c.clock,
 		"took":     wording.Took,
 		"tilde":    func(path string) string { return wording.Tilde(path, c.Home) },
@@ -152,6 +155,12 @@ func (c *Config) functions(keeps bool) template.FuncMap {
 		"revealed": func(v any) any { return revealed(shown(v)) },
 		"exact":    func(v any) any { return exact(shown(v)) },
 	}
+}
+
+// tables is what the ES modules know of what can be shown, as JSON.
+func tables() (string, error) {
+	all, err := json.Marshal(map[string]any{"tools": displays.Tools, "kinds": displays.Kinds, "views": views.All})
+	return string(all), err
 }
 
 // clock is a moment as a clock shows it.

@@ -164,7 +164,7 @@ func (r *replay) see(m *Film, at int64, tab string) {
 		if s.call != "" {
 			one.Icon = "diff"
 		}
-		if c.Kind != "terminal" {
+		if !c.Is().Plain {
 			_, one.Name = splitPath(one.Name)
 		}
 		if asked {

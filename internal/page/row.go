@@ -22,12 +22,12 @@ type verb struct {
 }
 
 var verbs = []verb{
-	{"Read", "Reading", []string{"view", "read", "read_file", "readfile", "cat", "open_file", "render_file_contents", "display_image"}},
+	{"Read", "Reading", []string{"view", "read", "read_file", "readfile", "cat", "open_file"}},
 	{"Listed", "Listing", []string{"ls", "list", "glob", "list_dir", "list_directory"}},
 	{"Searched", "Searching", []string{"grep", "search", "rg", "find", "search_files", "code_search", "file_search"}},
 	{"Edited", "Editing", []string{"edit", "str_replace", "str_replace_editor", "apply_patch", "patch", "multi_edit", "edit_file"}},
 	{"Wrote", "Writing", []string{"write", "create", "write_file", "create_file"}},
-	{"Ran", "Running", []string{"bash", "shell", "sh", "run", "exec", "execute", "powershell", "run_command", "run_and_display", "terminal"}},
+	{"Ran", "Running", []string{"bash", "shell", "sh", "run", "exec", "execute", "powershell", "run_command", "terminal"}},
 	{"Fetched", "Fetching", []string{"fetch", "web_fetch", "fetch_url", "http"}},
 	{"Searched the web", "Searching the web", []string{"web_search"}},
 	{"Asked", "Asking", []string{"task", "agent", "subagent"}},
@@ -35,8 +35,12 @@ var verbs = []verb{
 
 func verbOf(tool string) (verb, bool) {
 	tool = strings.ToLower(tool)
+	ours := ""
+	if t := toolOf(tool); t.Name == tool {
+		ours = t.Row
+	}
 	for _, v := range verbs {
-		if slices.Contains(v.tools, tool) {
+		if slices.Contains(v.tools, tool) || v.done == ours {
 			return v, true
 		}
 	}

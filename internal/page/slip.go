@@ -31,7 +31,7 @@ const maxLine = 400
 // Slip is the foot of the card, and all there is of it beside the Desk.
 func (c *card) Slip() *slip {
 	s := &slip{Target: c.Target(), Icon: c.Icon, Line: c.Call.Line}
-	if kindOf(c.Tool) == "" { // of a tool of the agent's the model reads more than that
+	if toolOf(c.Tool).Kind == "" { // of a tool of the agent's the model reads more than that
 		s.Line = wording.FirstLine(s.Line, maxLine)
 	}
 	switch c.State {
@@ -154,7 +154,7 @@ func (c *Call) shelf() outputRow {
 	row := outputRow{Call: c, Output: c.Output, Name: wording.Plain(c.Name()), State: "running"}
 	row.Icon = kindIcon(c.Kind, row.Name)
 	_, row.Base = splitPath(row.Name)
-	if c.Kind == "terminal" {
+	if c.Is().Plain {
 		row.Base = row.Name
 	}
 	o, ok := c.In.Outputs.Output(c.Output)

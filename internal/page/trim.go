@@ -65,7 +65,7 @@ func weightOf(data event.Data) int {
 	case event.AssistantReasoning:
 		return 600 + prose(d.Content)
 	case event.ToolExecutionStart:
-		switch kindOf(d.ToolName) {
+		switch toolOf(d.ToolName).Kind {
 		case "image":
 			return 3000
 		case "":

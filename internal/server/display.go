@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"webchat/internal/displays"
 	"webchat/internal/event"
 	"webchat/internal/outputs"
 	"webchat/internal/session"
@@ -48,7 +49,7 @@ func (s *Server) display(w http.ResponseWriter, r *http.Request, one *session.Se
 		return err
 	}
 	if in.Tool == "" {
-		return invalid("invalid", "The field \"tool\" is missing: render_file_contents, run_and_display or display_image.")
+		return invalid("invalid", "The field \"tool\" is missing: %s.", displays.Offered("or"))
 	}
 	var look session.Look
 	switch {

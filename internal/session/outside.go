@@ -8,12 +8,10 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/calls"
+	"webchat/internal/displays"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 )
-
-// commandTool is the tool that runs commands for the user.
-const commandTool = "run_and_display"
 
 // outsideWhy is why the user is asked before something runs that is not confined.
 const outsideWhy = "It runs outside the sandbox: it can read and change all that you can, and reach the network."
@@ -42,7 +40,7 @@ func (s *Session) RunOutside(ctx context.Context, toolCallID string) (DisplayRes
 	if err != nil {
 		return DisplayResult{}, err
 	}
-	c, err := s.newDisplay(commandTool, args)
+	c, err := s.newDisplay(displays.RunCommand, args)
 	if err != nil {
 		return DisplayResult{}, err
 	}
@@ -86,7 +84,7 @@ func outside(p agent.Permission) *agent.Permission {
 const actsOutside = "run a command outside the sandbox"
 
 // insideReason is why an agent's own shell does not run a command that a rule has run outside.
-const insideReason = "A rule of the user's has this command run outside the sandbox, which your shell is in. Run it with run_and_display, which runs it there."
+const insideReason = "A rule of the user's has this command run outside the sandbox, which your shell is in. Run it with " + displays.RunCommand + ", which runs it there."
 
 // isOutside reports whether a rule of the user's has a command run where nothing is confined.
 func (c *Config) isOutside(ctx context.Context, p agent.Permission) bool {

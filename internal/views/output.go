@@ -117,9 +117,7 @@ func (c content) Seen(n int) (view string, rows template.HTML, total int) {
 		return "", "", 0
 	}
 	k := c.views.kindOf(o)
-	switch view = k.views[0]; view {
-	case Preview, Notebook, Table, Tree:
-	default:
+	if view = k.views[0]; !Of(view).Card || Of(view).Lines {
 		return "", "", 0
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), seenTime)

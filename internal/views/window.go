@@ -50,46 +50,7 @@ func (h *Views) View(ctx context.Context, o *outputs.Output, a outputs.Ask) (w o
 }
 
 func (h *Views) viewOf(ctx context.Context, o *outputs.Output, k *kind, a outputs.Ask) (outputs.Window, error) {
-	switch text := o.Text(); a.View {
-	case Source, Terminal:
-		if len(a.Filter) > 0 {
-			return h.filtered(ctx, text, a)
-		}
-		return h.source(ctx, text, a)
-	case Failure:
-		return h.failure(ctx, text)
-	case Notebook:
-		from, to := cut(a, k.cells.Len())
-		html, last := k.cells.HTML(ctx, from, to)
-		return window(html, from, last, k.cells.Len()), nil
-	case Page:
-		return outputs.Window{}, refuse("no_html", "A page has an address of its own: ask for /api/outputs/{id}/page.")
-	case Preview:
-		return h.preview(text, a)
-	case Table:
-		if k.db != nil {
-			return k.db.rows(ctx, o, a)
-		}
-		return h.table(ctx, text, k, a)
-	case Schema:
-		return k.db.schema(ctx, a)
-	case Audio, Video: // the bytes are at /api/outputs/{id}/media
-		return window("", 0, 0, 0), nil
-	case Tree:
-		return h.tree(text, k, a)
-	case Diff:
-		if a.With == nil {
-			if a.With = h.was(o); a.With != nil && o.IsVeiled() {
-				a.With = a.With.Veiled()
-			}
-		}
-		return h.diff(ctx, text, a)
-	case Hex:
-		return hexRows(o, a)
-	case List:
-		return h.list(ctx, text, k, a)
-	}
-	return outputs.Window{}, refuse("no_html", "A picture is shown by its bytes: ask for the output without a format.")
+	return Of(a.View).window(h, ctx, asked{a, o, o.Text(), k})
 }
 
 // cut returns the rows asked for, of those there are.

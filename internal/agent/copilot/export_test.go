@@ -22,7 +22,7 @@ func Offered(c agent.Conn) []string {
 func NativeID(sessionID string) string { return nativeID(sessionID) }
 
 // Guide is what every conversation starts with.
-const Guide = guide
+var Guide = guide
 
 // PID is the running CLI; 0 if none runs.
 func PID(b *Backend) int { return b.cli.PID() }

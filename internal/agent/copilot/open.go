@@ -9,13 +9,14 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/copilot/cli"
+	"webchat/internal/displays"
 	"webchat/internal/event"
 )
 
 // guide is what every conversation starts with, beside the tools' own words. It rides on each call
 // of a model: short is a feature.
-const guide = "When the user wants to see a file, a command's output or an image, call render_file_contents, run_and_display or " +
-	"display_image: the user sees it all, you get a line. Do not read or repeat it."
+var guide = "When the user wants to see a file, a command's output or an image, call " + displays.Offered("or") +
+	": the user sees it all, you get a line. Do not read or repeat it."
 
 func (b *Backend) Open(ctx context.Context, o agent.Options, host agent.Host) (agent.Conn, error) {
 	chosen := o.Model != ""

@@ -6,14 +6,8 @@ import (
 	"unicode"
 
 	"webchat/internal/agent"
+	"webchat/internal/displays"
 	"webchat/internal/wording"
-)
-
-// The session's tools this backend knows how to call.
-const (
-	fileTool  = "render_file_contents"
-	runTool   = "run_and_display"
-	imageTool = "display_image"
 )
 
 func (t *turn) show(f fileArgs, said string) {
@@ -28,13 +22,21 @@ func (t *turn) show(f fileArgs, said string) {
 
 // display is the call that shows the file.
 func (f fileArgs) display() (tool string, arguments any) {
-	if f.picture || !f.source && isPicture(f.Path) {
-		return imageTool, map[string]string{"path": f.Path}
+	tool = displays.RenderFile
+	if f.picture {
+		tool = displays.DisplayImage
+	} else if !f.source {
+		tool = displays.Shows(f.Path)
 	}
-	return fileTool, f
+	if tool != displays.RenderFile {
+		return tool, map[string]string{"path": f.Path}
+	}
+	return tool, f
 }
 
-func (t *turn) run(command string) { t.told(t.call(runTool, map[string]string{"command": command})) }
+func (t *turn) run(command string) {
+	t.told(t.call(displays.RunCommand, map[string]string{"command": command}))
+}
 
 // told repeats what a tool returned to the model there is not; ok is false if it was not called.
 func (t *turn) told(r agent.Result, ok bool) {

@@ -7,6 +7,7 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/contain"
+	"webchat/internal/displays"
 	"webchat/internal/event"
 	"webchat/internal/wording"
 )
@@ -18,7 +19,7 @@ const backgroundTool = "background"
 // background runs a command beside the turns: a task, in which the session's tool is called. At its
 // end the agent goes on by itself.
 func (t *turn) background(command string) {
-	id, args, ok := t.request(runTool, backgroundTool, map[string]string{"command": command})
+	id, args, ok := t.request(displays.RunCommand, backgroundTool, map[string]string{"command": command})
 	if !ok {
 		return
 	}
@@ -53,7 +54,7 @@ func (c *conn) startTask(call, command string, args json.RawMessage) error {
 
 // work is a task, from its start to what is said about its end.
 func (c *conn) work(ctx context.Context, call, command string, args json.RawMessage) {
-	res, err := c.host.CallTool(ctx, agent.ToolCall{ID: call + "-run", Name: runTool, Arguments: args, ParentToolCallID: call})
+	res, err := c.host.CallTool(ctx, agent.ToolCall{ID: call + "-run", Name: displays.RunCommand, Arguments: args, ParentToolCallID: call})
 	done := event.TaskCompleted{TaskID: call, Outcome: event.Completed}
 	switch {
 	case c.life.Err() != nil:

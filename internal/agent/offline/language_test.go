@@ -294,7 +294,7 @@ func TestLooks(t *testing.T) {
 		}
 	}
 	picture, err := Looks(t.Context(), dir, "open logo.png")
-	if err != nil || len(picture) != 1 || picture[0].Tool != imageTool {
+	if err != nil || len(picture) != 1 || picture[0].Tool != "display_image" {
 		t.Errorf("%+v, %v", picture, err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"unicode"
 
+	"webchat/internal/displays"
 	"webchat/internal/files"
 	"webchat/internal/proc"
 )
@@ -76,9 +77,7 @@ func isReadme(p string) bool { return strings.HasPrefix(strings.ToLower(path.Bas
 
 // isPicture reports whether a name is one of what the picture tool shows; whether the file is one,
 // the tool judges by its bytes.
-func isPicture(p string) bool {
-	return slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".svg"}, strings.ToLower(path.Ext(p)))
-}
+func isPicture(p string) bool { return displays.Shows(p) == displays.DisplayImage }
 
 // find returns the path that a person called by a name: one that exists, one that only the tool can
 // judge, or the one file whose name is like it, the highest of them. ok is false if it is none of

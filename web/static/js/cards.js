@@ -14,6 +14,7 @@ import { pinNew } from './pins.js'
 import { read, receipts } from './receipt.js'
 import { save } from './save.js'
 import { choose, selection } from './select.js'
+import { tools } from './tables.js'
 import { asShown } from './veil.js'
 import { done, failed, toast } from './toast.js'
 import { clone, fragment, some } from './html.js'
@@ -90,7 +91,8 @@ async function again(card) {
     const shown = await post(path(`/outputs/${card.dataset.output}/reread`))
     if (shown.output) return shown
   }
-  if (card.dataset.tool === 'run_and_display' && !await confirmed('Run this command again?', card.dataset.name, 'Run it')) return null
+  const { asks, repeats } = tools.get(card.dataset.tool) ?? {}
+  if (asks && !await confirmed(asks, card.dataset.name, repeats)) return null
   return display({ tool: card.dataset.tool, arguments: JSON.parse(card.dataset.args) })
 }
 

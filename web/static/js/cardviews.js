@@ -6,6 +6,7 @@ import { clone, fragment, some } from './html.js'
 import { line, rowsOf } from './lines.js'
 import { beside, turnOn } from './radio.js'
 import { ask } from './reading.js'
+import { views } from './tables.js'
 import { save, tabWith } from './tabs.js'
 import { failed } from './toast.js'
 
@@ -64,7 +65,7 @@ async function seen(card, view, at) {
   if (view === 'tree') list.append(first.html)
   else root.replaceChildren(first.html)
   root.dataset.shows = view
-  root.classList.toggle('said', view === 'preview' || view === 'notebook')
+  root.classList.toggle('said', views.get(view).class === 'said')
   root.setAttribute('aria-label', `${button(card, view).textContent} of ${card.dataset.name}`)
   root.dataset.count = view === 'table' ? some(first.total, 'row') : ''
   if (first.total <= rows || view === 'tree') return [root]

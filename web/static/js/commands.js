@@ -3,13 +3,12 @@
 // they cost.
 
 import { keyName } from './fingers.js'
+import { showsBest, tools } from './tables.js'
 
 export const groups = { free: 'Only you see the result', agent: 'Goes to the agent', session: 'This session' }
 
 export const commands = [
-  { name: '/show', hint: 'PATH', what: 'a file, a folder or a picture', icon: 'file', tool: 'render_file_contents', group: 'free', end: 'path' },
-  { name: '/run', hint: 'COMMAND', what: 'a command, live', icon: 'term', tool: 'run_and_display', group: 'free', end: '!' },
-  { name: '/image', hint: 'PATH', what: 'a picture', icon: 'image', tool: 'display_image', group: 'free', end: 'path' },
+  ...[...tools.values()].filter((t) => t.command).map((t) => ({ ...t.command, tool: t.name, group: 'free' })),
   { name: '/find', hint: '', what: 'text in every file', icon: 'search', group: 'free', end: keyName('Ctrl ⇧ F') },
   { name: '/review', hint: '', what: 'what the agent changed', icon: 'diff', group: 'free' },
   { name: '/title', hint: 'TEXT', what: 'name this session', icon: 'pen', group: 'session' },
@@ -33,19 +32,16 @@ export function range(text) {
   return { path: m[1].trim(), startLine: from, endLine: Number(m[3] ?? m[5] ?? from) }
 }
 
-const pictures = /\.(?:png|jpe?g|gif|webp|avif|svg)$/i
+const [file] = tools.keys()
 
 /** The call that shows what range() read: a picture by its name, unless lines of it are asked for. */
 export function showing(wish) {
-  if (!wish.startLine && pictures.test(wish.path)) return { tool: 'display_image', arguments: { path: wish.path } }
-  return { tool: 'render_file_contents', arguments: wish }
+  const best = showsBest(wish.path)
+  if (!wish.startLine && best !== file) return { tool: best, arguments: { path: wish.path } }
+  return { tool: file, arguments: wish }
 }
 
-const args = {
-  '/show': range,
-  '/run': (command) => ({ command }),
-  '/image': (path) => ({ path }),
-}
+const args = (takes, text) => (takes === 'range' ? range(text) : { [takes]: text })
 
 /**
  * Says what to do with a line: {display: {tool, arguments}}, {act, rest},
@@ -63,8 +59,8 @@ export function parse(text) {
   if (!c) return { unknown: word, nearest: nearest(word) }
   if (c.hint && !rest) return { missing: c }
   if (!c.tool) return { act: c.name, rest }
-  const given = args[c.name](rest)
-  return { display: c.name === '/show' ? showing(given) : { tool: c.tool, arguments: given } }
+  const given = args(c.takes, rest)
+  return { display: c.takes === 'range' ? showing(given) : { tool: c.tool, arguments: given } }
 }
 
 /** The command whose beginning word is, else the one it is a slip of. */

@@ -16,6 +16,7 @@ import * as menu from './menu.js'
 import { another, meantLook, recognise } from './recognise.js'
 import { toEnd } from './scroll.js'
 import { saveSession } from './save.js'
+import { tools } from './tables.js'
 import { failed, toast } from './toast.js'
 
 const composer = document.getElementById('composer')
@@ -112,7 +113,7 @@ export async function look(wanted, place) {
 /** What could not be shown has a card that says so. A command may run for long, and nobody waits for it here. */
 async function show(wanted, place) {
   const answer = display(wanted, place).catch((err) => { if (err.status !== 422 || err.notKept) throw err })
-  if (wanted.tool !== 'run_and_display') return answer
+  if (!tools.get(wanted.tool).acts) return answer
   const refused = await Promise.race([answer.then(() => null, (err) => err), new Promise((done) => setTimeout(done, 300))])
   if (refused) throw refused
   answer.catch(failed)

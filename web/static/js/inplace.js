@@ -3,7 +3,7 @@
 // above the rows says when the file was shown, and changed by whom.
 
 import { clone, some } from './html.js'
-import { ask, rows } from './reading.js'
+import { ask, rowsOf } from './reading.js'
 import { choose, selection } from './select.js'
 import { tabOf } from './tabs.js'
 import { failed } from './toast.js'
@@ -43,7 +43,7 @@ function read(html) {
 async function differ(pane, was, now) {
   const key = `${was} ${now}`
   if (!known.has(key)) {
-    const { html, to, total } = await ask(pane, 'diff', 1, rows.diff, { of: now, extra: `&with=${was}` })
+    const { html, to, total } = await ask(pane, 'diff', 1, rowsOf('diff'), { of: now, extra: `&with=${was}` })
     known.set(key, to < total ? null : read(html))
     if (known.size > most) known.delete(known.keys().next().value)
   }

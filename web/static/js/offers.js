@@ -14,6 +14,7 @@ import { keyName } from './fingers.js'
 import { paneOf, place } from './pane.js'
 import { turnRound } from './recognise.js'
 import { stays } from './stays.js'
+import { tools } from './tables.js'
 import { open, reading, records, rowOf, tabOf, iconOf } from './tabs.js'
 
 const most = 8 // hits of a kind
@@ -62,7 +63,7 @@ function file(path, lines) {
   const tab = onDesk(path)
   const wanted = showing({ path })
   return {
-    key: `file ${path}`, path, icon: iconOf(wanted.tool === 'display_image' ? 'image' : 'file', path), end: tab ? 'on the Desk' : '', lines, wanted,
+    key: `file ${path}`, path, icon: iconOf(tools.get(wanted.tool).kind, path), end: tab ? 'on the Desk' : '', lines, wanted,
     peeks: true, out: tab?.out,
     run: ({ beside, focus }) => (tab ? openOutput(tab.out, { lines, other: beside, focus }) : opened(wanted, { lines, beside, focus })),
   }

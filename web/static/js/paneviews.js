@@ -10,26 +10,26 @@ import { watchFailure } from './failure.js'
 import { scope } from './give.js'
 import { look } from './prose.js'
 import { player } from './player.js'
-import { ask, rows } from './reading.js'
+import { ask, rowsOf } from './reading.js'
+import { views as known } from './tables.js'
 import { table } from './tableview.js'
 import { tabOf, desk } from './tabs.js'
 import { failed } from './toast.js'
 import { fold, tree } from './treeview.js'
 import { viewerOf } from './viewer.js'
 
-const names = { source: 'Source', terminal: 'Terminal', preview: 'Preview', notebook: 'Cells', page: 'Page', table: 'Table', tree: 'Tree', hex: 'Hex', list: 'List', diff: 'Changes', schema: 'Schema', audio: 'Audio', video: 'Video' }
 const near = 800 // pixels from the end from which on more is read
 const special = { page, table, tree, diff: changes, list: folder, audio: player, video: player } // views with a bar or a head of their own
 
 const states = new WeakMap() // what is drawn → its state
 
-const lined = (view) => view === 'source' || view === 'terminal'
+const lined = (view) => known.get(view).lines
 
 async function offer(pane) {
   if (pane.dataset.kind === 'terminal') watchFailure(pane)
   if (pane.dataset.state !== 'done' || !pane.dataset.output || pane.dataset.kind === 'image') return
   const { head } = await ask(pane, 'default', 1, 1)
-  const views = head.get('Webchat-Views').split(' ').filter((v) => names[v] && (v !== 'diff' || revisions(pane).length > 1))
+  const views = head.get('Webchat-Views').split(' ').filter((v) => known.get(v)?.label && (v !== 'diff' || revisions(pane).length > 1))
   pane.dataset.note = head.get('Webchat-Note') ?? ''
   const tab = tabOf(pane.dataset.key)
   const asked = pane.dataset.was && tab && tab.changed !== pane.dataset.output // a change was asked for: that view comes first, once
@@ -40,7 +40,7 @@ async function offer(pane) {
     parts.one.remove()
     for (const view of views) {
       const button = parts.one.cloneNode(true)
-      button.textContent = names[view]
+      button.textContent = known.get(view).label
       button.dataset.view = view
       root.append(button)
     }
@@ -71,15 +71,14 @@ async function choose(pane, view) {
   }
   const { root } = clone('tpl-other')
   root.dataset.shows = view
-  root.setAttribute('aria-label', `${names[view]} of ${pane.dataset.base}`)
+  root.setAttribute('aria-label', `${known.get(view).label} of ${pane.dataset.base}`)
   box.prepend(root)
   const into = view === 'tree' ? root.querySelector('ul') : root
   if (view !== 'tree') root.querySelector('ul').remove()
-  const prose = view === 'preview' || view === 'notebook'
-  if (prose) root.classList.add('said')
-  if (['hex', 'list', 'diff', 'schema'].includes(view)) root.classList.add('code')
+  const classes = known.get(view).class?.split(' ') ?? []
+  const prose = classes.includes('said')
+  root.classList.add(...classes)
   if (view === 'hex') remark(pane, box)
-  root.classList.toggle('diff', view === 'diff')
   const state = { pane, root, into, view, extra: '', of: pane.dataset.output, total: 0, to: 0, load: () => load(state) }
   states.set(root, state)
   special[view]?.(state)
@@ -109,7 +108,7 @@ function page(state) {
 /** Shows the first rows; what was there goes. */
 async function load(state) {
   const turn = state.turn = {}
-  const first = await ask(state.pane, state.view, 1, rows[state.view], state)
+  const first = await ask(state.pane, state.view, 1, rowsOf(state.view), state)
   if (state.turn !== turn) return // something else was asked for meanwhile
   state.into.replaceChildren(first.html)
   Object.assign(state, first)
@@ -119,7 +118,7 @@ async function load(state) {
 
 async function next(state) {
   const { root, turn } = state
-  const piece = await ask(state.pane, state.view, state.to + 1, rows[state.view], state)
+  const piece = await ask(state.pane, state.view, state.to + 1, rowsOf(state.view), state)
   if (state.turn !== turn) return
   const body = root.querySelector('tbody')
   if (body) body.append(...piece.html.querySelectorAll('tbody > tr'))

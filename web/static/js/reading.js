@@ -2,9 +2,10 @@
 
 import { get } from './api.js'
 import { fragment } from './html.js'
+import { views } from './tables.js'
 
 /** How many rows of a view are read at once. */
-export const rows = { preview: 5000, notebook: 5000, table: 500, tree: 100, hex: 4096, list: 1000, diff: 5000, schema: 5000 }
+export const rowsOf = (view) => views.get(view)?.rows
 
 /** Rows of a view: {head, from, to, total, html}; of is another output than the pane's, extra more of the query. */
 export async function ask(pane, view, from, count, { of = pane.dataset.output, extra = '' } = {}) {

@@ -3,6 +3,7 @@
 // read is kept for this browser and session.
 
 import { session } from './api.js'
+import { kinds } from './tables.js'
 
 /** The key of the tab in which something is seen before it is opened. */
 export const lookKey = 'look'
@@ -54,7 +55,7 @@ export function take(r) {
 const icons = { csv: 'table', tsv: 'table', json: 'tree', jsonl: 'tree', ndjson: 'tree', ...Object.fromEntries(['png', 'jpg', 'jpeg', 'gif', 'webp', 'svg', 'ico', 'avif', 'bmp'].map((ext) => [ext, 'image'])) }
 
 /** The mark of an output that is not there, or not yet. */
-export const iconOf = (kind, name) => ({ terminal: 'term', image: 'image' }[kind] ?? icons[/\.(\w+)$/.exec(name.toLowerCase())?.[1]] ?? 'file')
+export const iconOf = (kind, name) => (kind === 'file' ? null : kinds.get(kind)?.icon) ?? icons[/\.(\w+)$/.exec(name.toLowerCase())?.[1]] ?? 'file'
 
 /** What is kept of the Desk between two visits. */
 export function save() {
