@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"webchat/internal/event"
@@ -13,7 +12,7 @@ import (
 )
 
 const (
-	longest = 1024 // bytes of a path or a command that is held
+	longest = 4096 // bytes of a path or a command that is held: more than a file system has
 	brief   = 80   // characters of a prompt
 )
 
@@ -26,6 +25,7 @@ type Index struct {
 	outputs []output
 	shown   map[string]int // outputs by each id that they had
 	asked   map[string]Request
+	edits   []Edit
 	tasks   map[string]bool
 	ran     map[digest]bool // commands that agents asked for
 	turns   []Turn
@@ -55,10 +55,15 @@ type call struct {
 	began         time.Time
 	path, command string // of its arguments, where they are not over longest
 	long          bool   // one of them is
+	file          string // that they name in any way
+	shell         bool   // they are those of a command
 }
 
 // pending is what came before the end of a call.
-type pending struct{ secret int64 }
+type pending struct {
+	secret, diff int64
+	names        []string // of the diff's files; nil: it says nothing
+}
 
 // Output is what a call showed. An output that was read again stands in the place of the earlier
 // one, and has the new id.
@@ -114,6 +119,7 @@ type Turn struct {
 	Was, Left  string // its snapshots; empty: none
 	NoSnapshot event.NoSnapshot
 	Changed    bool    // files differ between the snapshots
+	Edits      int     // that the agent reported
 	Refused    []int64 // the files that the sandbox kept from being written to
 }
 
@@ -156,10 +162,7 @@ func (x *Index) Add(e event.Entry) {
 		}
 	case event.PermissionRequested:
 		x.asked[d.RequestID] = Request{Asked: e.Seq, Held: event.IsHeld(d)}
-		if p := x.open[d.ToolCallID]; d.Sensitive && d.ToolCallID != "" {
-			p.secret = e.Seq
-			x.open[d.ToolCallID] = p
-		}
+		x.ask(e, d)
 	case event.UserInputRequested:
 		x.asked[d.RequestID] = Request{Asked: e.Seq}
 	case event.PermissionCompleted:
@@ -232,13 +235,16 @@ func (x *Index) begin(e event.Entry, d event.ToolExecutionStart) {
 	if t := x.turn(); t != nil {
 		c.Turn = t.Start
 	}
-	var args struct{ Path, Command string }
-	_ = json.Unmarshal(d.Arguments, &args) // of what has another shape, nothing is known
-	if c.path, c.command = args.Path, args.Command; len(args.Path) > longest || len(args.Command) > longest {
+	args := argumentsOf(d.Arguments)
+	_ = json.Unmarshal(args.Command, &c.command) // it may be a list of words
+	if c.path = args.Path; len(c.path) > longest || len(c.command) > longest {
 		c.path, c.command, c.long = "", "", true
 	}
 	if d.By == event.ByAgent {
-		x.ran[digestOf(command(d.Arguments))] = true
+		x.ran[digestOf(args.command())] = true
+	}
+	if c.file, c.shell = args.file(), args.shell(); len(c.file) > longest {
+		c.file = ""
 	}
 	x.calls = append(x.calls, c)
 	x.newest[c.ID] = len(x.calls)
@@ -252,8 +258,10 @@ func (x *Index) end(e event.Entry, d event.ToolExecutionComplete) {
 		x.newest[d.ToolCallID] = i
 	}
 	c := &x.calls[i-1]
-	c.End, c.Secret = e.Seq, x.open[d.ToolCallID].secret
+	asked := x.open[d.ToolCallID]
+	c.End, c.Secret = e.Seq, asked.secret
 	delete(x.open, d.ToolCallID)
+	x.edit(e, d, c, asked)
 	if d.OutputID == "" {
 		return
 	}
@@ -276,6 +284,23 @@ func (x *Index) reread(e event.Entry, d event.OutputReread) {
 	o := &x.outputs[i-1]
 	x.shown[d.NewOutputID] = i
 	*o = output{id: d.NewOutputID, call: o.call, at: e.Event.Timestamp, made: made(d.ToolTelemetry), opened: o.opened}
+}
+
+// ask notes what is asked about a call.
+func (x *Index) ask(e event.Entry, d event.PermissionRequested) {
+	if d.ToolCallID == "" {
+		return
+	}
+	p := x.open[d.ToolCallID]
+	if d.Sensitive {
+		p.secret = e.Seq
+	}
+	if d.Diff != "" {
+		p.diff, p.names = e.Seq, namesOf(EditsOf(d))
+	}
+	if p.secret+p.diff > 0 {
+		x.open[d.ToolCallID] = p
+	}
 }
 
 func (x *Index) answer(e event.Entry, id string, by event.Decider) {
@@ -365,17 +390,8 @@ func (x *Index) Task(id string) bool { return x.tasks[id] }
 
 // Asked reports whether an agent asked for the command among the arguments of a call, with any tool.
 func (x *Index) Asked(arguments json.RawMessage) bool {
-	c := command(arguments)
+	c := argumentsOf(arguments).command()
 	return c != "" && x.ran[digestOf(c)]
-}
-
-// command is the one among a call's arguments, without the space around it; empty if there is none.
-func command(arguments json.RawMessage) string {
-	var args struct{ Command string }
-	if json.Unmarshal(arguments, &args) != nil {
-		return ""
-	}
-	return strings.TrimSpace(args.Command)
 }
 
 func digestOf(text string) digest {

@@ -161,6 +161,35 @@ func TestQuestionsTasksAndCommands(t *testing.T) {
 	}
 }
 
+// What the agent's tools reported of files is known by the names of the files.
+func TestEdits(t *testing.T) {
+	const diff = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"
+	var l log
+	turn := l.say(event.TurnStart{TurnID: "t"})
+	call := func(tool, arguments string, by event.Actor, asked, result string) (question, end int64) {
+		id := string(event.NewID())
+		l.say(event.ToolExecutionStart{ToolCallID: id, ToolName: tool, Arguments: json.RawMessage(arguments), By: by})
+		if asked != "" {
+			question = l.say(event.PermissionRequested{RequestID: id, ToolCallID: id, Diff: asked})
+		}
+		return question, l.say(event.ToolExecutionComplete{ToolCallID: id, Success: true, Result: &event.ToolResult{Content: "done", DetailedContent: result}})
+	}
+	_, first := call("edit", `{"file_path":"/w/x"}`, event.ByAgent, "", diff)
+	question, second := call("apply", `{}`, event.ByAgent, diff, "")
+	_, third := call("write_file", `{"path":"y","command":"x"}`, event.ByAgent, "", "--- y\n+++ y\n")
+	call("edit", `{"path":"x"}`, event.ByUser, "", diff)      // the user's own
+	call("view", `{"path":"x"}`, event.ByAgent, "", diff)     // somebody's text
+	call("edit", `{"path":"x"}`, event.ByAgent, "", "done")   // no diff
+	call("edit", `{"path":"x"}`, event.ByAgent, diff, "done") // what it did is not what was asked
+	want := []calls.Edit{{At: first, Seq: first, File: "/w/x", Names: []string{"a/x", "b/x"}}, {At: second, Seq: question, Names: []string{"a/x", "b/x"}},
+		{At: third, Seq: third, File: "y", Command: true, Names: []string{"y"}}}
+	equal(t, "the edits", l.x.Edits(0), want)
+	equal(t, "the edits since the second", l.x.Edits(second), want[1:])
+	if turns := l.x.Turns(); turns[0].Start != turn || turns[0].Edits != len(want) {
+		t.Errorf("the turn is %+v", turns[0])
+	}
+}
+
 // The index of a log in any order of events is that of its parts, and what was added before or does
 // not follow changes nothing.
 func TestOnlyWhatFollowsIsAdded(t *testing.T) {

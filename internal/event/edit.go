@@ -49,6 +49,12 @@ func (e Edit) Counts() (added, removed int) {
 	return added, removed
 }
 
+// Empty reports whether it says neither which file it is of nor what it changes.
+func (e Edit) Empty() bool {
+	added, removed := e.Counts()
+	return e.New == "" && added+removed == 0
+}
+
 // Placed reports whether a hunk says in which lines it is.
 func (e Edit) Placed() bool {
 	return slices.ContainsFunc(e.Hunks, func(h Hunk) bool { return h.Placed })

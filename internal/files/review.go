@@ -3,7 +3,6 @@ package files
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"maps"
 	"os"
@@ -13,9 +12,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"webchat/internal/calls"
 	"webchat/internal/event"
 	"webchat/internal/patch"
-	"webchat/internal/wording"
 )
 
 // Bounds of a review.
@@ -35,29 +34,16 @@ type ReviewOf struct {
 
 // Review is what an agent changed.
 type Review struct {
-	Of    ReviewOf // From is set unless it is of the commit
-	Turns []Turn   // that edited files, the first one first
-	Turn  string   // the id of the one turn that is reviewed, if all of it can be undone
-	Git   string   // the commit to compare with; empty: there is none
+	Of    ReviewOf     // From is set unless it is of the commit
+	Turns []calls.Turn // that edited files, the first one first
+	Turn  string       // the id of the one turn that is reviewed, if all of it can be undone
+	Git   string       // the commit to compare with; empty: there is none
 	Began time.Time
 	Files []Reviewed // by path
 	More  bool       // there are files that are not listed
 	// Unkept says why what commands changed in the one turn that is reviewed is not known; empty: it is,
 	// or none ran.
 	Unkept string
-}
-
-// Turn is work on a prompt.
-type Turn struct {
-	From     int64 // the sequence of its first event
-	Prompt   string
-	At       time.Time
-	from, to int64 // what it did stands between; to is 0 while it runs
-	edits    int
-
-	id, was, left string           // its own, and those of its snapshots; left is empty if there are none
-	unkept        event.NoSnapshot // why
-	changed       bool             // files differ between them
 }
 
 // Reviewed is a file that an agent changed. Both texts are there, or Why says why they are not.
@@ -98,7 +84,7 @@ func (s ChangeSource) Review(ctx context.Context, of ReviewOf) (r Review, err er
 	}
 	r.Git, r.Began = h.git, h.began
 	for _, t := range h.turns {
-		if t.edits > 0 || t.changed {
+		if t.Edits > 0 || t.Changed {
 			r.Turns = append(r.Turns, t)
 		}
 	}
@@ -112,40 +98,21 @@ func (s ChangeSource) Review(ctx context.Context, of ReviewOf) (r Review, err er
 	if of.From == 0 {
 		r.Of.From = h.last()
 	}
-	i := slices.IndexFunc(h.turns, func(t Turn) bool { return t.From == r.Of.From })
+	i := slices.IndexFunc(h.turns, func(t calls.Turn) bool { return t.From == r.Of.From })
 	if i < 0 {
 		return r, nil
 	}
 	turn := h.turns[i]
 	r.Began = turn.At
-	parts := map[string]*editsOfFile{}
-	for _, e := range h.edits {
-		if e.at < turn.from {
-			continue
-		}
-		later := !of.On && turn.to > 0 && e.at > turn.to
-		for _, path := range s.pathsOf(e) {
-			p := parts[path]
-			if p == nil && later {
-				continue // it is of another turn alone
-			}
-			if p == nil {
-				p = &editsOfFile{}
-				parts[path] = p
-			}
-			edits := s.editsOf(path, e.args, e.edits)
-			if later {
-				p.later = append(p.later, edits...)
-			} else {
-				p.here = append(p.here, edits...)
-			}
-		}
+	parts, err := s.editsByFile(ctx, of, turn)
+	if err != nil {
+		return r, err
 	}
 	turns := h.turns[i : i+1]
 	if of.On {
 		turns = h.turns[i:]
 	} else {
-		r.Unkept = unkept[turn.unkept]
+		r.Unkept = unkept[turn.NoSnapshot]
 	}
 	if ok, err := s.reviewSnapshots(ctx, &r, turns, parts); ok || err != nil {
 		s.measure(ctx, &r)
@@ -163,15 +130,51 @@ func (s ChangeSource) Review(ctx context.Context, of ReviewOf) (r Review, err er
 	return r, ctx.Err()
 }
 
+// editsByFile are those of the turn and since, by the files of the workspace that the turn edited.
+func (s ChangeSource) editsByFile(ctx context.Context, of ReviewOf, turn calls.Turn) (map[string]*editsOfFile, error) {
+	var all []calls.Edit
+	if err := s.Log.Index(ctx, func(x *calls.Index) { all = x.Edits(turn.Start) }); err != nil {
+		return nil, err
+	}
+	parts := map[string]*editsOfFile{}
+	for _, one := range all {
+		later := !of.On && turn.End > 0 && one.At > turn.End
+		if later && !slices.ContainsFunc(slices.Collect(maps.Keys(parts)), func(path string) bool { return s.mayEdit(one, path) }) {
+			continue // it is of files of other turns alone
+		}
+		e, err := s.reported(ctx, one)
+		if err != nil {
+			return nil, err
+		}
+		for _, path := range s.pathsOf(e) {
+			p := parts[path]
+			if p == nil && later {
+				continue
+			}
+			if p == nil {
+				p = &editsOfFile{}
+				parts[path] = p
+			}
+			edits := s.editsOf(path, e)
+			if later {
+				p.later = append(p.later, edits...)
+			} else {
+				p.here = append(p.here, edits...)
+			}
+		}
+	}
+	return parts, nil
+}
+
 // last begins the last turn that changed files, or else that may have.
 func (h history) last() (from int64) {
 	for _, t := range h.turns {
-		if t.edits > 0 || t.changed {
+		if t.Edits > 0 || t.Changed {
 			from = t.From
 		}
 	}
 	for i := len(h.turns) - 1; i >= 0 && from == 0; i-- {
-		if h.turns[i].unkept != "" {
+		if h.turns[i].NoSnapshot != "" {
 			from = h.turns[i].From
 		}
 	}
@@ -340,94 +343,28 @@ func (s ChangeSource) reviewCommit(ctx context.Context, r *Review) error {
 	return nil
 }
 
-// history is what the log says of turns and edits.
+// history is what the log says of the session's turns.
 type history struct {
 	began time.Time
 	git   string // the commit it began at
-	turns []Turn
-	edits []edit
+	turns []calls.Turn
 }
 
 // edit is a call that edited files, as the agent reported it.
 type edit struct {
-	at    int64
-	args  json.RawMessage
+	calls.Edit
 	edits []event.Edit
 }
 
 func (s ChangeSource) history(ctx context.Context) (h history, err error) {
-	begun := map[string]event.ToolExecutionStart{} // calls of the agent that have not ended
-	asked := map[string][]event.Edit{}             // what the user was asked about, by call
-	prompts := map[string]Turn{}
-	err = s.Log.Scan(ctx, 0, func(e event.Entry) bool {
-		running := len(h.turns) > 0 && h.turns[len(h.turns)-1].to == 0
-		switch d := e.Event.Data.(type) {
-		case event.SessionStart:
-			if h.began.IsZero() {
-				if h.began = e.Event.Timestamp; d.Context.GitRoot != "" && s.Files != nil {
-					h.git = d.Context.Commit
-				}
-			}
-		case event.UserMessage:
-			prompts[d.MessageID] = Turn{From: e.Seq, Prompt: wording.FirstLine(wording.Plain(d.Content), 80)}
-		case event.TurnStart:
-			t, ok := prompts[d.MessageID]
-			if !ok {
-				t = Turn{From: e.Seq, Prompt: wording.FirstLine(wording.Plain(d.Cause), 80)}
-			}
-			t.from, t.At, t.id, t.was = e.Seq, e.Event.Timestamp, d.TurnID, d.Snapshot
-			h.turns = append(h.turns, t)
-		case event.TurnEnd:
-			if running {
-				t := &h.turns[len(h.turns)-1]
-				t.to, t.left, t.unkept, t.changed = e.Seq, d.Snapshot, d.NoSnapshot, d.Changed > 0
-			}
-		case event.ToolExecutionStart:
-			if d.By != event.ByUser {
-				begun[d.ToolCallID] = d
-			}
-		case event.PermissionRequested:
-			if d.Diff != "" {
-				asked[d.ToolCallID] = d.Edits
-			}
-		case event.ToolExecutionComplete:
-			c, byAgent := begun[d.ToolCallID]
-			shown := asked[d.ToolCallID]
-			delete(begun, d.ToolCallID)
-			delete(asked, d.ToolCallID)
-			if !byAgent || shown == nil && !edits(c.ToolName) || !d.Success || d.OutputID != "" || d.Result == nil {
-				return true
-			}
-			edits := d.Result.Edits
-			if d.Result.DetailedContent == "" {
-				edits = shown
-			}
-			if edits = slices.DeleteFunc(slices.Clone(edits), unsaid); len(edits) == 0 {
-				return true
-			}
-			h.edits = append(h.edits, edit{e.Seq, c.Arguments, edits})
-			if len(h.turns) > 0 {
-				h.turns[len(h.turns)-1].edits++
-			}
-		}
-		return true
-	})
-	return h, err
-}
-
-// unsaid reports whether an edit says neither what it is of nor what it changes.
-func unsaid(e event.Edit) bool {
-	added, removed := e.Counts()
-	return e.New == "" && added+removed == 0
-}
-
-// edits reports whether a tool changes files, by its name: what another one returns may look like a
-// diff, too, and then is somebody's text.
-func edits(tool string) bool {
-	tool, _, _ = strings.Cut(strings.ToLower(tool), " ") // some agents put the file's name behind it
-	return slices.ContainsFunc([]string{"edit", "write", "patch", "create", "replace", "insert", "delete"}, func(word string) bool {
-		return strings.Contains(tool, word)
-	})
+	began, in, err := s.start(ctx)
+	if err != nil {
+		return h, err
+	}
+	if h.began = began; in != nil && in.GitRoot != "" && s.Files != nil {
+		h.git = in.Commit
+	}
+	return h, s.Log.Index(ctx, func(x *calls.Index) { h.turns = x.Turns() })
 }
 
 // pathsOf are the files of the workspace that an edit is about.
@@ -442,7 +379,7 @@ func (s ChangeSource) pathsOf(e edit) (paths []string) {
 			rel = in
 		}
 		path := filepath.ToSlash(filepath.Clean(rel))
-		if path == "." || !filepath.IsLocal(rel) || !writable(path) || len(s.editsOf(path, e.args, e.edits)) == 0 {
+		if path == "." || !filepath.IsLocal(rel) || !writable(path) || len(s.editsOf(path, e)) == 0 {
 			return false
 		}
 		if !slices.Contains(paths, path) {
@@ -450,7 +387,7 @@ func (s ChangeSource) pathsOf(e edit) (paths []string) {
 		}
 		return true
 	}
-	if name, _ := namedIn(e.args); name != "" && add(name) {
+	if e.File != "" && add(e.File) {
 		return paths
 	}
 	for _, one := range e.edits {

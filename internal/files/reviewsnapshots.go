@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"webchat/internal/calls"
 	"webchat/internal/event"
 )
 
@@ -16,14 +17,14 @@ const bySnapshots = 1 << 32
 
 // ends returns the snapshots between which turns acted, the number of the last such turn, and
 // whether they hold what all did.
-func ends(turns []Turn) (was, left string, last int, ok bool) {
+func ends(turns []calls.Turn) (was, left string, last int, ok bool) {
 	for i, t := range turns {
 		switch {
-		case t.left != "" && left == "":
-			was, left, last = t.was, t.left, i
-		case t.left != "":
-			left, last = t.left, i
-		case t.unkept != "" || t.edits > 0:
+		case t.Left != "" && left == "":
+			was, left, last = t.Was, t.Left, i
+		case t.Left != "":
+			left, last = t.Left, i
+		case t.NoSnapshot != "" || t.Edits > 0:
 			return "", "", 0, false
 		}
 	}
@@ -32,7 +33,7 @@ func ends(turns []Turn) (was, left string, last int, ok bool) {
 
 // reviewSnapshots compares what turns found with what they left; false if that was not kept. parts
 // are what the agent reported of its edits, by path.
-func (s ChangeSource) reviewSnapshots(ctx context.Context, r *Review, turns []Turn, parts map[string]*editsOfFile) (ok bool, err error) {
+func (s ChangeSource) reviewSnapshots(ctx context.Context, r *Review, turns []calls.Turn, parts map[string]*editsOfFile) (ok bool, err error) {
 	was, left, last, ok := ends(turns)
 	if !ok || s.Snapshots == nil {
 		return false, nil
@@ -63,7 +64,7 @@ func (s ChangeSource) reviewSnapshots(ctx context.Context, r *Review, turns []Tu
 		}
 	}
 	if len(turns) == 1 {
-		r.Turn = turns[0].id
+		r.Turn = turns[0].ID
 	}
 	return true, ctx.Err()
 }
@@ -82,11 +83,11 @@ func (s ChangeSource) Undo(ctx context.Context, u TurnUndo) (r Restored, err err
 	if err != nil {
 		return r, err
 	}
-	i := slices.IndexFunc(h.turns, func(t Turn) bool { return t.id == u.Turn })
-	if i < 0 || s.Snapshots == nil || h.turns[i].left == "" {
+	i := slices.IndexFunc(h.turns, func(t calls.Turn) bool { return t.ID == u.Turn })
+	if i < 0 || s.Snapshots == nil || h.turns[i].Left == "" {
 		return r, s.noUndo(h, i)
 	}
-	of := RestoreOf{Workspace: s.Workspace, Session: s.Session, From: h.turns[i].left, To: h.turns[i].was, Dry: u.Dry}
+	of := RestoreOf{Workspace: s.Workspace, Session: s.Session, From: h.turns[i].Left, To: h.turns[i].Was, Dry: u.Dry}
 	if u.Again {
 		of.From, of.To = of.To, of.From
 	}
@@ -107,10 +108,10 @@ func (s ChangeSource) noUndo(h history, i int) error {
 	switch {
 	case i < 0:
 		return ErrNoTurn
-	case h.turns[i].to == 0:
+	case h.turns[i].End == 0:
 		why = "it has not ended"
 	default:
-		why = unkept[h.turns[i].unkept]
+		why = unkept[h.turns[i].NoSnapshot]
 	}
 	if why == "" {
 		why = "it changed nothing that is known"

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"webchat/internal/calls"
 	"webchat/internal/event"
 	"webchat/internal/patch"
 )
@@ -22,8 +22,10 @@ const most = 16 << 20
 
 // ChangeLog is a session's.
 type ChangeLog interface {
-	// Scan calls f for the events after a sequence until f returns false.
-	Scan(ctx context.Context, after int64, f func(event.Entry) bool) error
+	// At returns the event of a sequence.
+	At(ctx context.Context, seq int64) (event.Entry, error)
+	// Index calls f with the index of the log.
+	Index(ctx context.Context, f func(*calls.Index)) error
 }
 
 // ChangeSource finds what a session changed in its folder, file by file, against the commit at
@@ -107,12 +109,10 @@ func (s ChangeSource) List(ctx context.Context) (*ChangeList, error) {
 
 // start is when and where the session began; nil if it did not.
 func (s ChangeSource) start(ctx context.Context) (at time.Time, in *event.Context, err error) {
-	err = s.Log.Scan(ctx, 0, func(e event.Entry) bool {
-		if d, ok := e.Event.Data.(event.SessionStart); ok {
-			at, in = e.Event.Timestamp, &d.Context
-		}
-		return false
-	})
+	e, err := s.Log.At(ctx, 1)
+	if d, ok := e.Event.Data.(event.SessionStart); ok {
+		at, in = e.Event.Timestamp, &d.Context
+	}
 	return at, in, err
 }
 
@@ -173,48 +173,57 @@ func (s ChangeSource) beforeEdits(ctx context.Context, path string) (was Was, er
 
 // edits are those of a file by the agent's tools, the first one first.
 func (s ChangeSource) edits(ctx context.Context, path string) (edits []event.Edit, err error) {
-	h, err := s.history(ctx)
-	for _, e := range h.edits {
-		edits = append(edits, s.editsOf(path, e.args, e.edits)...)
+	var all []calls.Edit
+	if err := s.Log.Index(ctx, func(x *calls.Index) { all = x.Edits(0) }); err != nil {
+		return nil, err
 	}
-	return edits, err
+	for _, one := range all {
+		if !s.mayEdit(one, path) {
+			continue
+		}
+		e, err := s.reported(ctx, one)
+		if err != nil {
+			return nil, err
+		}
+		edits = append(edits, s.editsOf(path, e)...)
+	}
+	return edits, nil
+}
+
+// reported reads what a call reported of its edits.
+func (s ChangeSource) reported(ctx context.Context, one calls.Edit) (edit, error) {
+	e, err := s.Log.At(ctx, one.Seq)
+	return edit{one, calls.EditsOf(e.Event.Data)}, err
+}
+
+// mayEdit reports whether a call may have reported edits of a file, by its names.
+func (s ChangeSource) mayEdit(e calls.Edit, path string) bool {
+	return !e.Command && (s.names(e.File, path) || slices.ContainsFunc(e.Names, func(name string) bool { return s.calls(name, path) }))
 }
 
 // editsOf are those of one file. What a command printed is no edit.
-func (s ChangeSource) editsOf(path string, raw json.RawMessage, all []event.Edit) (edits []event.Edit) {
-	named, command := namedIn(raw)
-	if command {
-		return nil
-	}
-	if named != "" && len(all) < 2 {
-		if s.names(named, path) {
-			return all
+func (s ChangeSource) editsOf(path string, e edit) (edits []event.Edit) {
+	switch {
+	case e.Command:
+	case e.File != "" && len(e.edits) < 2:
+		if s.names(e.File, path) {
+			return e.edits
 		}
-		return nil
-	}
-	for _, e := range all {
-		if slices.ContainsFunc([]string{e.Old, e.New}, func(name string) bool {
-			// Git puts a/ and b/ before names, of which absolute ones lose their first slash then.
-			rest := strings.TrimPrefix(strings.TrimPrefix(name, "a/"), "b/")
-			return s.names(name, path) || rest != name && (s.names(rest, path) || s.names("/"+rest, path))
-		}) {
-			edits = append(edits, e)
+	default:
+		for _, one := range e.edits {
+			if s.calls(one.Old, path) || s.calls(one.New, path) {
+				edits = append(edits, one)
+			}
 		}
 	}
 	return edits
 }
 
-// namedIn is the file that the arguments of a call name, and whether they are those of a command.
-func namedIn(raw json.RawMessage) (name string, command bool) {
-	var args struct {
-		Command, Cmd         any
-		Path, File, Filename string
-		FilePath             string `json:"file_path"`
-		FilePath2            string `json:"filePath"`
-	}
-	_ = json.Unmarshal(raw, &args) // what has another shape names no file
-	name = cmp.Or(args.Path, args.FilePath, args.FilePath2, args.File, args.Filename)
-	return name, args.Command != nil || args.Cmd != nil
+// calls reports whether a diff's name is that of a file of the workspace. Git puts a/ and b/ before
+// names, of which absolute ones lose their first slash then.
+func (s ChangeSource) calls(name, path string) bool {
+	rest := strings.TrimPrefix(strings.TrimPrefix(name, "a/"), "b/")
+	return s.names(name, path) || rest != name && (s.names(rest, path) || s.names("/"+rest, path))
 }
 
 // names reports whether a name is that of a file of the workspace.

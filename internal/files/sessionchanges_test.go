@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"webchat/internal/calls"
 	"webchat/internal/event"
 	"webchat/internal/files"
 )
@@ -28,13 +29,16 @@ func newSession(t *testing.T, in event.Context) *session {
 	return s
 }
 
-// Scan implements [files.ChangeLog].
-func (s *session) Scan(_ context.Context, after int64, f func(event.Entry) bool) error {
-	for _, e := range s.log[after:] {
-		if !f(e) {
-			break
-		}
+// At implements [files.ChangeLog].
+func (s *session) At(_ context.Context, seq int64) (event.Entry, error) { return s.log[seq-1], nil }
+
+// Index implements [files.ChangeLog].
+func (s *session) Index(_ context.Context, f func(*calls.Index)) error {
+	var x calls.Index
+	for _, e := range s.log {
+		x.Add(e)
 	}
+	f(&x)
 	return nil
 }
 

@@ -37,7 +37,7 @@ var ours = map[string][]string{
 	"internal/render/rendertest": {}, // what the four may write, for their tests
 
 	"internal/guard":           {"internal/document"},
-	"internal/files":           {"internal/patch", "internal/document", "internal/proc", "internal/event"},
+	"internal/files":           {"internal/calls", "internal/patch", "internal/document", "internal/proc", "internal/event"},
 	"internal/canary/scripted": {},
 	"internal/jsonrpc":         {"internal/contain", "internal/proc"},
 	"internal/agent":           {"internal/event"},

@@ -101,12 +101,18 @@ func TestOneCallIsFoundWithoutReadingTheLog(t *testing.T) {
 		{"POST", "/outputs/OUTPUT/open", "", "", nil},
 		{"POST", "/outputs/OUTPUT/reread", "", `"id":"out_`, nil},
 		{"GET", "/tools/m3-c0?from=8", "", "7 hits", nil},
+		{"GET", "/review?since=turn", "", "Review", nil},
+		{"GET", "/review?since=turn&from=8", "", "Review", nil},
 		{"POST", "/permissions/none", `{"decision":"deny"}`, "not_found", nil},
 		{"POST", "/tools/m3-c0/abort", "", "no longer open", nil},
 		{"POST", "/messages", `{"messageId":"m3","content":"once more"}`, `"m3"`, nil},
 	} {
 		was := mem.read.Load()
-		res, body := h.do(c.method, path+strings.ReplaceAll(c.path, "OUTPUT", output), c.body)
+		at := path
+		if strings.HasPrefix(c.path, "/review") {
+			at = "/sessions/" + string(id)
+		}
+		res, body := h.do(c.method, at+strings.ReplaceAll(c.path, "OUTPUT", output), c.body)
 		most := int64(50)
 		if strings.HasPrefix(c.path, "/tools/") {
 			most = 1500 // what a page shows: no page is open

@@ -103,7 +103,7 @@ func (s *Server) reviewed(ctx context.Context, one *session.Session, source file
 		}
 	}
 	for _, t := range found.Turns {
-		v.Turns = append(v.Turns, page.ReviewTurn{From: t.From, Prompt: t.Prompt, At: t.At})
+		v.Turns = append(v.Turns, page.ReviewTurn{From: t.From, Prompt: t.Line, At: t.At})
 	}
 	of := strconv.FormatInt(found.Of.From, 10) // since then; 0: since the commit
 	kept := map[string]*outputs.Output{}
