@@ -2,30 +2,23 @@ package main
 
 import (
 	"context"
-	"errors"
-	"log/slog"
 	"net/http"
 	"path/filepath"
-	"slices"
 	"sync"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/offline"
-	"webchat/internal/cage"
 	"webchat/internal/consent"
 	"webchat/internal/daemon"
 	"webchat/internal/displaytools"
-	"webchat/internal/document"
 	"webchat/internal/eventlog"
 	"webchat/internal/files"
 	"webchat/internal/guard"
 	"webchat/internal/held"
 	"webchat/internal/mcp"
 	"webchat/internal/outputs"
-	"webchat/internal/page"
 	"webchat/internal/policy"
 	"webchat/internal/released"
 	"webchat/internal/server"
@@ -113,140 +106,6 @@ func (r *rooms) results(id eventlog.ID) displaytools.Results {
 		res, err := one.Result(ctx, toolCallID, from)
 		return displaytools.Returned(res), err
 	}
-}
-
-// newRooms wires everything. What it opened is closed when it fails.
-func (o *options) newRooms(ctx context.Context, c *config, first []string, dir string,
-	locked func() error, lost func(error), away func(), log *slog.Logger) (_ *rooms, err error) {
-	r := &rooms{metrics: newMetrics()}
-	box, err := o.sandbox(c)
-	if err != nil {
-		return nil, err
-	}
-	cells := o.cages(c, box, dir, func(workspace string) []policy.Opening { return r.kept.Opened(workspace) }, log)
-	r.cells = cells
-	if err := cage.Clear(filepath.Join(dir, confinedFolder)); err != nil {
-		log.Warn("what confined commands of an earlier start left could not be removed", "error", err)
-	}
-	backends, err := o.backends(c, cells, dir, func(id string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
-		return r.lender.ToAgent(id, call)
-	}, log)
-	if err != nil {
-		return nil, err
-	}
-	for _, missed := range missedRules(c, backends) {
-		log.Warn("no agent that is set up is known to have a tool of this name, so the rule may never hold", "rule", missed)
-	}
-	made := outputs.Config{TTL: o.OutputTTL, Budget: int64(o.OutputBudget), Logger: log, Unveiled: c.unveiled(),
-		Keep: time.Duration(o.KeepOutputs), KeepDir: filepath.Join(o.shared(dir), outputsFolder), KeepShared: o.SharedDir != ""}
-	if made.KeepShared { // for their life at least: their maker may die before
-		made.Keep = max(made.Keep, o.OutputTTL)
-		made.Maker = func() int64 { return r.peers.Self().Number }
-	}
-	if r.outputs, err = outputs.New(made); err != nil {
-		return nil, &usageError{err.Error()}
-	}
-	var documents document.Store = document.Folder(dir)
-	var taken store.Rescue
-	var notOpened error
-	open := sync.OnceFunc(func() {
-		if o.EngineFile == "" {
-			r.file, taken, notOpened = store.OpenFile(store.Config{Dir: dir, Held: locked}, log)
-			r.db = r.file
-		} else {
-			r.engine, notOpened = o.openEngine(ctx, dir, lost, away, log)
-			r.db = r.engine
-		}
-	})
-	go open() // while all is made that does not need it
-	defer func() {
-		if open(); err != nil && notOpened == nil {
-			err = errors.Join(err, r.db.Close())
-		}
-	}()
-	pages, err := server.NewPages(server.PagesConfig{
-		Config: page.Config{Home: o.home(), Base: o.base(), OutputTTL: o.OutputTTL, Budget: int64(o.OutputBudget), Prices: c.prices,
-			NoModel: []string{offline.Name}, Models: modelsOf(ctx, backends), Elsewhere: []string{mcp.BackendName}, Editor: c.Editor, Unveiled: c.unveiled(), Shared: o.Identity != ""},
-		Outputs: r.outputs,
-	})
-	if err != nil {
-		return nil, err
-	}
-	users, err := o.users(log)
-	if err != nil {
-		return nil, err
-	}
-	start := ""
-	if o.EngineFile != "" {
-		if open(); notOpened != nil {
-			return nil, notOpened
-		}
-		documents, start = r.engine.Documents(), r.engine.Start()
-	}
-	if r.guard, err = guard.New(guard.Config{Dir: dir, Users: users, Documents: documents, Start: start, TokenFile: o.TokenFile, PublicURL: o.PublicURL, NoAuth: o.InsecureNoAuth, MaxRequests: o.MaxRequests, MaxStreams: o.MaxStreams,
-		Refuse: pages.Refuse, Logger: log}); err != nil {
-		return nil, err
-	}
-	if r.hub, err = sse.New(sse.Config{Closing: server.Closing}); err != nil {
-		return nil, err
-	}
-	kept := policy.OpenKept(documents, log)
-	r.kept = kept
-	folders, err := files.NewWorkspaces(files.WorkspacesConfig{Documents: documents, First: first,
-		Confined: cells.fits, Logger: log})
-	if err != nil {
-		return nil, err
-	}
-	if r.lender, err = mcp.NewLender(mcp.LenderConfig{Guard: r.guard, Folders: folders, Outputs: released.Outputs{Store: r.outputs},
-		ServerConfig: mcp.ServerConfig{HostsRead: o.ReadOutput == "on", Hosted: cells.tools(), Watched: func() bool { return r.hub.Streams() > 0 }, Version: version(), Logger: log}}); err != nil {
-		return nil, err
-	}
-	snapshots := o.snapshots(c, dir)
-	inputs := &displaytools.Inputs{}
-	shown := &released.Releases{Outputs: released.Outputs{Store: r.outputs}, Unread: o.ReadOutput != "on"}
-	own := usersOwn{inputs: inputs, before: r.before, results: r.results}
-	if cells != nil {
-		r.holder = held.New(held.Config{Dir: filepath.Join(dir, heldFolder), Cage: cells.Of,
-			Leave: consent.Mode(o.Permissions) == consent.ModeAllow, Logger: log})
-		own.held = func(id eventlog.ID) displaytools.Held { return r.holder.Shown(string(id)) }
-	}
-	room := o.room(c, cells, dir, shown, own, kept)
-	if open(); notOpened != nil {
-		return nil, notOpened
-	}
-	if o.PeerURL != "" {
-		r.peers = r.engine
-	}
-	manager := sessions.Config{Log: measured{r.db, r.metrics}, Catalog: r.db, Drafts: r.db, Owners: ownersOf(r.db), Backends: append(slices.Clone(backends), r.lender.Backend()), Choose: func(ctx context.Context) string { return o.defaultBackend(ctx, backends) },
-		Workspaces: folders, Room: room, Snapshots: snapshots, Attachments: outputs.NewUploads(keptAttachments),
-		Outputs: shown, Permissions: consent.Mode(o.Permissions), PermissionTimeout: o.PermissionTimeout, AgentIdle: o.AgentIdle, Notice: o.mcpServers(c).Report, Logger: log}
-	if r.engine != nil { // each save is a round trip
-		manager.DraftPause = time.Second
-	}
-	if r.holder != nil {
-		manager.Holder = r.holder
-	}
-	if r.sessions, err = sessions.New(manager); err != nil {
-		return nil, err
-	}
-	if cells != nil {
-		cells.ask, cells.askCall = r.sessions.AskHost, r.sessions.AskCall
-	}
-	if _, err := r.sessions.Room(folders.First()); err != nil { // a wrong hook fails the start
-		return nil, err
-	}
-	r.lender.Sessions = r.sessions
-	r.handover = &daemon.Handover{Sessions: r.sessions, Inputs: inputs, Flags: o.flags}
-	r.metrics.read(r)
-	r.server, err = server.New(server.Config{Sessions: r.sessions, Outputs: r.outputs, Hub: r.hub, Guard: r.guard,
-		Pages: pages, Metrics: r.metrics.handler(), MCP: r.lender, MCPSession: r.lender.SessionOf, Peers: r.peers, Forwarded: r.metrics.wasForwarded, MCPServers: o.listServers(c), AllowMCP: o.allowServer(c), Home: o.home(), Version: version(), Consent: o.consent(c), Grants: kept, Logger: log,
-		Sandboxes: server.Sandboxes{Any: box.shape(), Of: o.sandboxOf(c, box, cells), Reach: cells.reach},
-		Looks:     looks, Stored: r.db.Size, Notice: r.notice(taken), Stopping: ctx.Done(), Snapshots: snapshots})
-	if err == nil {
-		r.looking.Go(func() { o.warnBackend(ctx, backends, log) })
-		r.looking.Go(func() { o.warnServers(ctx, c, log) })
-	}
-	return r, err
 }
 
 // looks is what a text asks to see, read as the offline agent reads it.

@@ -136,7 +136,9 @@ func (s *serving) listen(ctx context.Context) error {
 
 func (s *serving) openRooms(ctx context.Context) (err error) {
 	s.atEnd(s.life.lost)
-	if s.rooms, err = s.o.newRooms(ctx, s.config, s.folders, s.path, s.held, s.life.lose, s.front.begin, s.log); err != nil {
+	w := wiring{ctx: ctx, o: s.o, c: s.config, folders: s.folders, dir: s.path, log: s.log,
+		locked: s.held, lost: s.life.lose, away: s.front.begin}
+	if s.rooms, err = w.newRooms(); err != nil {
 		return err
 	}
 	s.atEnd(func() error {
