@@ -15,7 +15,6 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/convo"
-	"webchat/internal/event"
 )
 
 // maxMoment bounds what a hook gets, in bytes.
@@ -104,26 +103,19 @@ func (c *conn) before(ctx context.Context, t *convo.Turn, m moment) answer {
 	if slices.Contains(Excluded, m.Tool) { // settings in the workspace may have it offered again
 		return answer{Decision: "deny", Reason: refusal(m.Tool)}
 	}
-	v, err := c.Host.RunHook(ctx, agent.HookCall{RequestID: k.ID, Event: "before_tool", Tool: k.Tool, Arguments: k.Args})
-	switch {
-	case err != nil:
-		return answer{Decision: "deny", Reason: "The hooks could not be asked."}
-	case !v.Allow:
-		return answer{Decision: "deny", Reason: v.Reason}
+	changed, err := c.Hooked(ctx, agent.HookCall{RequestID: k.ID, Event: "before_tool", Tool: k.Tool, Arguments: k.Args})
+	if err != nil {
+		return answer{Decision: "deny", Reason: err.Error()}
 	}
-	act := c.rewritten(k, v.Arguments)
+	act := c.rewritten(k, changed)
 	if !free[m.Tool] || act.Kind == agent.KindShell { // a tool of the folder may have such a name
 		// The CLI's own question could be switched off by settings in the workspace.
-		decided, err := c.Host.AskPermission(ctx, act)
-		switch {
-		case err != nil:
-			return answer{Decision: "deny", Reason: "No user could be asked."}
-		case decided.Decision != event.Allow:
-			return answer{Decision: "deny", Reason: cmp.Or(decided.Reason, "The user said no.")}
+		if err := c.Permit(ctx, act); err != nil {
+			return answer{Decision: "deny", Reason: err.Error()}
 		}
 	}
 	c.Do(func() { k.allowed = true })
-	return answer{Decision: "allow", UpdatedInput: v.Arguments}
+	return answer{Decision: "allow", UpdatedInput: changed}
 }
 
 // hooked begins the call that a hook is asked about; nil if the turn is over.

@@ -99,8 +99,7 @@ func (s questions) decide(t *convo.Turn, q ask, id string, act agent.Permission)
 	if err := t.Program().Call(ctx, q.method+"Acknowledged", object{"requestId": id}, nil); err != nil {
 		return false, true
 	}
-	v, err := s.c.Host.AskPermission(ctx, act)
-	if err != nil || ctx.Err() != nil || v.Decision != event.Allow {
+	if s.c.Permit(ctx, act) != nil || ctx.Err() != nil {
 		return false, !s.reply(t, q, id, q.no)
 	}
 	return true, !s.reply(t, q, id, q.yes)

@@ -3,6 +3,7 @@ package convo
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -12,6 +13,7 @@ import (
 	"strings"
 
 	"webchat/internal/agent"
+	"webchat/internal/event"
 )
 
 // Act is what a call asks permission for, put together from all that the call names. The first
@@ -86,4 +88,34 @@ func Compact(raw json.RawMessage) string {
 		return s
 	}
 	return ""
+}
+
+// Refused is why a call may not run, in a sentence for the model.
+type Refused string
+
+func (r Refused) Error() string { return string(r) }
+
+// Permit asks the session for permission. The error is [Refused].
+func (c *Conversation) Permit(ctx context.Context, act agent.Permission) error {
+	v, err := c.Host.AskPermission(ctx, act)
+	switch {
+	case err != nil:
+		return Refused("No user could be asked.")
+	case v.Decision != event.Allow:
+		return Refused(cmp.Or(v.Reason, "The user said no."))
+	}
+	return nil
+}
+
+// Hooked has the session's hooks decide about a call before it runs, and returns the arguments that
+// they made of its own; nil: they left them. The error is [Refused].
+func (c *Conversation) Hooked(ctx context.Context, call agent.HookCall) (changed json.RawMessage, err error) {
+	v, err := c.Host.RunHook(ctx, call)
+	switch {
+	case err != nil:
+		return nil, Refused("The hooks could not be asked.")
+	case !v.Allow:
+		return nil, Refused(v.Reason)
+	}
+	return v.Arguments, nil
 }

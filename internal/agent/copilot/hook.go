@@ -70,17 +70,14 @@ func (s *hooks) before(call agent.HookCall, asGiven func(json.RawMessage) any) *
 		return denied("No turn runs.")
 	}
 	defer done()
-	v, err := s.c.Host.RunHook(t.Ctx, call)
+	changed, err := s.c.Hooked(t.Ctx, call)
 	if e := os.MkdirAll(s.large, 0o700); e != nil {
 		s.c.Logger.Warn("copilot: the folder for large results cannot be made", "error", e)
 	}
-	switch {
-	case err != nil:
-		return denied("The hooks could not be asked.")
-	case !v.Allow:
-		return denied(v.Reason)
+	if err != nil {
+		return denied(err.Error())
 	}
-	r := rewrite{tool: call.Tool, made: call.Arguments, changed: v.Arguments}
+	r := rewrite{tool: call.Tool, made: call.Arguments, changed: changed}
 	arguments := call.Arguments
 	if r.changed != nil {
 		arguments = r.changed

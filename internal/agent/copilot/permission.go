@@ -13,7 +13,6 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/convo"
-	"webchat/internal/event"
 	"webchat/internal/policy"
 )
 
@@ -43,7 +42,7 @@ func (s *questions) ask(t *turn, q question) {
 		return
 	}
 	if json.Unmarshal(q.PermissionRequest, &q.act) != nil {
-		t.Spawn(func() { s.answer(t, q.RequestID, refused("The request could not be understood.")) })
+		t.Spawn(func() { s.answer(t, q.RequestID, convo.Refused("The request could not be understood.")) })
 		return
 	}
 	t.held = append(t.held, &q)
@@ -63,38 +62,33 @@ func (s *questions) settle(t *turn, due *question) {
 		}
 		act := s.acts.permission(q, x)
 		if x.granted.covers(q.act, act) {
-			t.Spawn(func() { s.answer(t, q.RequestID, agent.Verdict{Decision: event.Allow}) })
+			t.Spawn(func() { s.answer(t, q.RequestID, nil) })
 			return true
 		}
 		t.Spawn(func() {
 			if q.act.Kind != "hook" { // the CLI locks no file yet
 				defer s.lock(act)()
 			}
-			v, err := s.c.Host.AskPermission(t.Ctx, act)
-			if err != nil {
-				v = refused("No user could be asked.")
-			}
-			if v.Decision == event.Allow {
+			refused := s.c.Permit(t.Ctx, act)
+			if refused == nil {
 				s.c.Do(func() { x.granted.add(q, act) }) // the next question may be about the same
 			}
-			s.answer(t, q.RequestID, v)
+			s.answer(t, q.RequestID, refused)
 		})
 		return true
 	})
 }
 
 // answer answers "once" or why not. A refusal without feedback would end the turn.
-func (s *questions) answer(t *turn, id string, v agent.Verdict) {
+func (s *questions) answer(t *turn, id string, refused error) {
 	answer := map[string]string{"kind": "approve-once"}
-	if v.Decision != event.Allow {
-		answer = map[string]string{"kind": "reject", "feedback": cmp.Or(v.Reason, "The user said no.")}
+	if refused != nil {
+		answer = map[string]string{"kind": "reject", "feedback": refused.Error()}
 	}
 	if t.Ctx.Err() == nil {
 		s.reply(t.Ctx, "session.permissions.handlePendingPermissionRequest", id, answer)
 	}
 }
-
-func refused(why string) agent.Verdict { return agent.Verdict{Decision: event.Deny, Reason: why} }
 
 // acts understands what the CLI wants to do in a workspace.
 type acts struct {

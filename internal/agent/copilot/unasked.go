@@ -1,13 +1,11 @@
 package copilot
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
 
 	"webchat/internal/agent"
-	"webchat/internal/event"
 )
 
 // asksItself are the tools of the CLI about whose calls it asks in any case. Of the others it knows,
@@ -37,12 +35,8 @@ func (s *hooks) judge(t *turn, x *execution, tool string, arguments json.RawMess
 	if x != nil {
 		act.ToolCallID = x.ID
 	}
-	v, err := s.c.Host.AskPermission(t.Ctx, act)
-	switch {
-	case err != nil:
-		return denied("No user could be asked."), false
-	case v.Decision != event.Allow:
-		return denied(cmp.Or(v.Reason, "The user said no.")), false
+	if err := s.c.Permit(t.Ctx, act); err != nil {
+		return denied(err.Error()), false
 	}
 	return nil, act.Kind == agent.KindMCP
 }
