@@ -108,6 +108,7 @@ var checks = []check{
 	{"AbortTool", checkAbortTool},
 	{"AbortWrite", checkAbortWrite},
 	{"AbortBefore", checkAbortBefore},
+	{"AbortBusy", checkAbortBusy},
 	{"Steer", checkSteer},
 	{"Background", checkBackground},
 	{"Choices", checkChoices},

@@ -107,6 +107,7 @@ func TestEachBrokenRuleIsCaught(t *testing.T) {
 		{"deaf", "Ask", "the answer"},
 		{"does not talk", "AbortTalk", "an aborted Prompt returned <nil>"},
 		{"ignores abort", "AbortTalk", "did not return within"},
+		{"hangs when its session was busy", "AbortBusy", "did not return within"},
 		{"hangs on abort", "AbortBefore", "Prompt, aborted, did not return"},
 		{"hides abort", "AbortTalk", "an aborted Prompt returned <nil>"},
 		{"dead after abort", "AbortTalk", "Prompt(\"hello\"): closed"},

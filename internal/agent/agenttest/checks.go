@@ -271,6 +271,31 @@ func checkAbortBefore(tb testing.TB, b agent.Backend, o Options) {
 	r.mustAnswer(o, "after a prompt that was aborted before its start")
 }
 
+// checkAbortBusy stops a turn whose words the session has taken none of since they began: it waits
+// for its disk, as [agent.Host.Report] may until the turn is stopped.
+func checkAbortBusy(tb testing.TB, b agent.Backend, o Options) {
+	ctx, cancel := context.WithCancel(tb.Context())
+	defer cancel()
+	begun := make(chan struct{})
+	begin := sync.OnceFunc(func() { close(begun) })
+	r := open(tb, b, o, func(h *Host) {
+		h.Fault = func(what string) {
+			if strings.HasPrefix(what, "Report of assistant.message") && ctx.Err() == nil {
+				begin()
+				<-ctx.Done()
+			}
+		}
+	})
+	defer r.close()
+	ended := r.start(ctx, o.Talk)
+	_ = r.inTime("the first word", func() error { <-begun; return nil })
+	cancel()
+	if err := r.inTime("Prompt, aborted,", func() error { return <-ended }); !errors.Is(err, context.Canceled) {
+		tb.Errorf("a Prompt aborted while its session was busy returned %v", err)
+	}
+	r.mustAnswer(o, "after its session was busy")
+}
+
 func checkSteer(tb testing.TB, b agent.Backend, o Options) {
 	r := open(tb, b, o, nil)
 	defer r.close()
