@@ -74,7 +74,7 @@ async function act(name, rest) {
   if (name === '/help') return document.getElementById('keys')?.showModal()
   if (name === '/permissions' || name === '/hooks') return consent(name.slice(1))
   if (name === '/mcp') return servers(field)
-  if (name === '/find') return import('./grep.js').then((m) => m.openGrep(rest))
+  if (name === '/find') return document.dispatchEvent(new CustomEvent('webchat:grep', { detail: rest }))
   if (!session()) throw new Error(`${name} needs a session: send a prompt first`)
   if (name === '/stop') return post(path('/abort'))
   if (name === '/title') return patch(path(), { title: rest })

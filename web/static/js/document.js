@@ -4,7 +4,7 @@
 import { path, post } from './api.js'
 import { base } from './base.js'
 import { diagram, page } from './frames.js'
-import { readOn, source } from './paneviews.js'
+import { source } from './source.js'
 import { failed } from './toast.js'
 
 const ids = 'user-content-' // what the server puts before each id
@@ -37,7 +37,7 @@ async function go(root, hash) {
   if (name === '' || name === 'top') return root.scrollTo({ top: 0 })
   const find = () => root.querySelector(`[id="${CSS.escape(ids + name)}"]`) ?? root.querySelector(`[id="${CSS.escape(ids + name.toLowerCase())}"]`)
   let at = find()
-  while (!at && await readOn(root)) at = find()
+  while (!at && await begun.get(root).readOn(root)) at = find()
   if (!at) return null
   for (let el = at.parentElement; el !== root; el = el.parentElement) if (el.matches('details')) el.open = true
   at.tabIndex = -1
@@ -111,11 +111,11 @@ function shown(el) {
   el.replaceWith(img)
 }
 
-const begun = new WeakMap() // the element of a text → what watches its pictures
+const begun = new WeakMap() // the element of a text → what watches its pictures, and reads it on
 
-/** Makes a Markdown text, or more of it, live. */
-export function reading(pane, root) {
-  let seen = begun.get(root)
+/** Makes a Markdown text, or more of it, live. readOn(root) reads the next piece; false: there is none. */
+export function reading(pane, root, readOn = () => false) {
+  let { seen } = begun.get(root) ?? {}
   if (!seen) {
     const known = new Map()
     seen = new IntersectionObserver((entries) => {
@@ -126,7 +126,7 @@ export function reading(pane, root) {
         else picture(target, pane, known)
       }
     }, { root, rootMargin: '200px' })
-    begun.set(root, seen)
+    begun.set(root, { seen, readOn })
     root.addEventListener('click', (e) => click(e, pane, root).catch(failed))
   }
   for (const el of root.querySelectorAll('.pic-ref:is([data-to], [data-bytes]):not([data-seen])')) {

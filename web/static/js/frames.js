@@ -2,7 +2,7 @@
 // and a diagram only those that draw it.
 
 import { base } from './base.js'
-import { isDark } from './keys.js'
+import { isDark } from './dark.js'
 
 function frameOf(sandbox, title, address) {
   const frame = document.createElement('iframe')

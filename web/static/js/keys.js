@@ -2,6 +2,7 @@
 // Single letters act only while the focus is outside of text fields.
 
 import { fill, pickModel, stop, stopAndStay } from './composer.js'
+import { turn as theme } from './dark.js'
 import { isShown, sheet } from './desk.js'
 import { anywhere, deskKey, panesInTurn, slip } from './deskkeys.js'
 import { drawer, isOut } from './drawer.js'
@@ -38,15 +39,6 @@ function widened() {
   expanded(document.getElementById('side').checkVisibility())
 }
 
-/** Reports whether the page is dark. */
-export const isDark = () => (document.documentElement.dataset.theme ?? (matchMedia('(prefers-color-scheme: dark)').matches && 'dark')) === 'dark'
-
-function theme() {
-  const next = isDark() ? 'light' : 'dark'
-  document.documentElement.dataset.theme = next
-  localStorage.setItem('webchat.theme', next)
-}
-
 /** Steps through cards and open questions. */
 function step(by) {
   const all = [...document.querySelectorAll('#turns [data-card], #dock-asks :is([data-ask], [data-alike])')].filter((el) => el.checkVisibility())
@@ -67,6 +59,8 @@ function enter(el) {
 const earlier = (act) => import('./prompts.js').then(act).catch(failed)
 
 const waiting = (act) => import('./waiting.js').then(act).catch(failed)
+
+const grep = (text) => import('./grep.js').then((m) => m.openGrep(text)).catch(failed)
 
 const acts = {
   side, theme,
@@ -128,6 +122,7 @@ function nameMod() {
 
 export function keyboard() {
   document.addEventListener('webchat:theme', theme)
+  document.addEventListener('webchat:grep', (e) => grep(e.detail))
   nameMod()
   if (app) narrow.addEventListener('change', widened)
   if (app) swipe(document.getElementById('side'), -1, isOut, side)
@@ -136,7 +131,7 @@ export function keyboard() {
     if (e.key.toLowerCase() === (e.shiftKey ? 'f' : 'k') && (e.metaKey || e.ctrlKey) && !e.altKey) {
       e.preventDefault()
       if (!e.shiftKey) return openBar()
-      return app && import('./grep.js').then((m) => m.openGrep()).catch(failed)
+      return app && grep()
     }
     if (e.key.toLowerCase() === 'p' && (e.metaKey || e.ctrlKey) && !e.shiftKey && !e.altKey && app) {
       e.preventDefault() // the rows on paper are fetched first

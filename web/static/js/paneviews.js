@@ -4,8 +4,6 @@
 import { changes, revisions } from './changesview.js'
 import { folder } from './folderview.js'
 import { clone } from './html.js'
-import { display } from './display.js'
-import { openOutput } from './desk.js'
 import { watchFailure } from './failure.js'
 import { scope } from './give.js'
 import { look } from './prose.js'
@@ -13,7 +11,8 @@ import { player } from './player.js'
 import { ask, rowsOf } from './reading.js'
 import { views as known } from './tables.js'
 import { table } from './tableview.js'
-import { tabOf, desk } from './tabs.js'
+import { source } from './source.js'
+import { tabOf } from './tabs.js'
 import { failed } from './toast.js'
 import { fold, tree } from './treeview.js'
 import { viewerOf } from './viewer.js'
@@ -83,7 +82,7 @@ async function choose(pane, view) {
   states.set(root, state)
   special[view]?.(state)
   if (prose) { // its links are followed from the first moment on
-    const live = () => import('./document.js').then((m) => m.reading(pane, root)).catch(failed)
+    const live = () => import('./document.js').then((m) => m.reading(pane, root, readOn)).catch(failed)
     state.load = () => live().then(() => load(state))
     state.loaded = () => look(root).catch(() => { /* they stay text */ }).finally(live)
   }
@@ -128,7 +127,7 @@ async function next(state) {
 }
 
 /** Reads the next piece of what a view shows; false: there is none. */
-export async function readOn(root) {
+async function readOn(root) {
   const state = states.get(root)
   if (!state || state.view === 'tree' || state.to >= state.total) return false
   await (state.busy ??= next(state).finally(() => { state.busy = null }))
@@ -138,14 +137,6 @@ export async function readOn(root) {
 /** Reads on where the end comes near. */
 function more({ root, busy }) {
   if (!busy && root.scrollHeight - root.scrollTop - root.clientHeight <= near) readOn(root).catch(failed)
-}
-
-/** Opens the file that a text names, at its line: as it stands on the Desk, else as it is now. */
-export function source(a, e) {
-  const { path: file, line } = a.dataset
-  const tab = desk.tabs.find((t) => t.name === file && t.state === 'done')
-  if (tab) return openOutput(tab.outs.at(-1), { lines: line, other: e.ctrlKey || e.metaKey })
-  return display({ tool: 'render_file_contents', arguments: { path: file } }, { lines: line })
 }
 
 function click(e) {

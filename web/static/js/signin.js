@@ -6,7 +6,7 @@ import { post, get, secret } from './api.js'
 import { base } from './base.js'
 import { newKey } from './proof.js'
 
-const patience = 1000 // milliseconds that the way on waits for what is loaded meanwhile
+const patience = 4000 // milliseconds until the way on no longer waits for what the next page would wait for
 
 const shown = (id) => {
   for (const one of ['auth-wait', 'auth-out', 'auth-bad']) document.getElementById(one)?.toggleAttribute('hidden', one !== id)
@@ -37,10 +37,9 @@ async function signIn() {
   history.replaceState(null, '', location.pathname + location.search)
   if (token) {
     try {
-      const key = await newKey()
-      const spent = post('/api/sign-in', { token, key: key.open })
       const loaded = load()
-      secret.set((await spent).secret)
+      const key = await newKey()
+      secret.set((await post('/api/sign-in', { token, key: key.open })).secret)
       await key.keep()
       await loaded
     } catch {
