@@ -341,7 +341,7 @@ func (q *Requests) ofTurn() map[string]*request {
 // Abandon settles what the end of a turn closed in the log. The caller holds the session's lock.
 func (q *Requests) Abandon() {
 	for id, r := range q.ofTurn() {
-		if q.cfg.Log.Open.Request(id) == nil { // the log has its end
+		if q.cfg.Log.Open().Request(id) == nil { // the log has its end
 			q.settle(r, outcome{verdict: Denial(event.DecidedByAbort, eventlog.Reasons[event.Aborted])})
 		}
 	}
@@ -350,7 +350,7 @@ func (q *Requests) Abandon() {
 // Refusals are the ends of the questions of the turn: they cannot be answered once it is stopped.
 // The caller holds the session's lock.
 func (q *Requests) Refusals() (out []event.Data) {
-	of, open := q.ofTurn(), &q.cfg.Log.Open
+	of, open := q.ofTurn(), q.cfg.Log.Open()
 	for _, e := range open.Requests { // in their order
 		if r := of[eventlog.QuestionID(e.Event.Data)]; r != nil && open.HelperOf(e.Event.Data) == nil {
 			out = append(out, eventlog.Refusal(r.ask, event.DecidedByAbort, eventlog.Reasons[event.Aborted]))

@@ -17,12 +17,12 @@ type untilIdle struct {
 // runningLocked are the calls of the agent that run, and what such calls left running. The caller holds
 // the session's lock.
 func (o *Opened) runningLocked() (calls, tasks []string) {
-	for _, t := range o.log.Open.Tools {
+	for _, t := range o.log.Open().Tools {
 		if t.Start.By == event.ByAgent {
 			calls = append(calls, t.Start.ToolCallID)
 		}
 	}
-	for _, t := range o.log.Open.Tasks {
+	for _, t := range o.log.Open().Tasks {
 		tasks = append(tasks, t.Start.TaskID)
 	}
 	return calls, tasks
@@ -58,7 +58,7 @@ func (o *Opened) Applied(d event.Data) {
 		return
 	}
 	o.waiting = slices.DeleteFunc(o.waiting, func(w *untilIdle) bool {
-		over := w.ends(d, o.log.Open.Tool)
+		over := w.ends(d, o.log.Open().Tool)
 		if over && !o.stopped {
 			o.settling.Go(w.then)
 		}

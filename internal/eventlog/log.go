@@ -20,13 +20,11 @@ const maxEvent = 7 * MaxMessage
 type Config struct {
 	Store Store
 	Owner Owner
-	// Lock guards the session. It is held by the function given to [Log.Change], and free while the
-	// store writes.
-	Lock *sync.Mutex
-	Now  func() time.Time
-	// Left is called when a subscriber leaves, with Lock held.
+	Now   func() time.Time
+	// Unsubscribed is called when a subscriber leaves, with the lock held.
 	Unsubscribed func()
-	// Applied is called for every event once Open has it, with Lock held; it does not block.
+	// Applied is called for every event once it is in what is open, with the lock held; it does not
+	// block.
 	Applied func(event.Data)
 }
 
@@ -44,10 +42,10 @@ type Owner interface {
 
 // Log is one session's log in this process. Its methods may be called concurrently, but for those
 // that say what has to be held.
+//
+// A log has one lock, which guards what is open of it, and what its session keeps beside that. It is
+// held by the function given to [Log.Change], and free while the store writes.
 type Log struct {
-	// Open is what is in flight, guarded by the session's lock.
-	Open Work
-
 	cfg       Config
 	id        ID
 	summary   atomic.Pointer[Summary] // written under the lock
@@ -56,7 +54,9 @@ type Log struct {
 	indexing sync.Mutex  // guards index
 	index    calls.Index // as far as it was asked for; see Index
 
-	pos    int64 // of the last event; this and what follows is guarded by the lock
+	mu     sync.Mutex // the lock; guards what follows
+	open   Work       // what is in flight
+	pos    int64      // of the last event
 	subs   map[*Subscription]struct{}
 	closed bool
 }
@@ -68,10 +68,32 @@ func New(c Config, sum Summary) *Log {
 	return l
 }
 
+// Lock takes the lock, to look at what is open. What is appended under it is so by [Log.Change].
+func (l *Log) Lock() { l.mu.Lock() }
+
+// Unlock gives the lock back.
+func (l *Log) Unlock() { l.mu.Unlock() }
+
+// Open is what the session has started and not ended. The caller holds the lock, and changes it only
+// by what it appends, and by [Work.Delta].
+func (l *Log) Open() *Work { return &l.open }
+
+// Recover appends what closes the work of an earlier process, and has open what no end of a process
+// closes. It is called within Change. After an error the log has none of it, and is asked again.
+func (l *Log) Recover(work Work, closing []event.Data) error {
+	l.open = work
+	var err error
+	if len(closing) > 0 {
+		err = l.Append(closing...)
+	}
+	l.open = Work{Requests: work.Held()}
+	return err
+}
+
 // Summary returns what a list shows of the session now.
 func (l *Log) Summary() Summary { return *l.summary.Load() }
 
-// Mark changes what of the summary is not folded from the log. The caller holds the session's lock.
+// Mark changes what of the summary is not folded from the log. The caller holds the lock.
 func (l *Log) Mark(mark func(*Summary)) {
 	sum := l.Summary()
 	mark(&sum)
@@ -79,7 +101,7 @@ func (l *Log) Mark(mark func(*Summary)) {
 	l.cfg.Owner.Changed(sum)
 }
 
-// Watched reports whether there are subscribers. The caller holds the session's lock.
+// Watched reports whether there are subscribers. The caller holds the lock.
 func (l *Log) Watched() bool { return len(l.subs) > 0 }
 
 // Close refuses all events from now on and ends the subscriptions. The caller holds the session's
@@ -95,7 +117,7 @@ func (l *Log) Close() {
 func (l *Log) closedError() error { return fmt.Errorf("session %s: %w", l.id, ErrClosed) }
 
 // Change calls f as the only one who appends to the session, in the order of the callers. f holds
-// the session's lock, except while the store writes: so a disk that is slow holds up what is to be
+// the lock, except while the store writes: so a disk that is slow holds up what is to be
 // appended next, but no reader, join or stop. What f relies on over a write has to change inside of
 // Change only. The error is f's, or ctx's if that ended while others appended.
 func (l *Log) Change(ctx context.Context, f func() error) error {
@@ -109,8 +131,8 @@ func (l *Log) Change(ctx context.Context, f func() error) error {
 		}
 	}
 	defer func() { <-l.appending }()
-	l.cfg.Lock.Lock()
-	defer l.cfg.Lock.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	return f()
 }
 
@@ -177,8 +199,8 @@ func (l *Log) write(entries []event.Entry, sum Summary, size int) error {
 
 // Aside calls f, which writes to a disk, within Change while the lock is free.
 func (l *Log) Aside(f func() error) error {
-	l.cfg.Lock.Unlock()
-	defer l.cfg.Lock.Lock()
+	l.mu.Unlock()
+	defer l.mu.Lock()
 	return f()
 }
 
@@ -186,7 +208,7 @@ func (l *Log) Aside(f func() error) error {
 func (l *Log) fanOut(e event.Entry) {
 	l.pos++
 	e.Pos = l.pos
-	l.Open.Apply(e)
+	l.open.Apply(e)
 	if l.cfg.Applied != nil {
 		l.cfg.Applied(e.Event.Data)
 	}

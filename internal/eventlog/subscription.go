@@ -27,8 +27,8 @@ type Subscription struct {
 // The caller closes the subscription.
 func (l *Log) Subscribe() *Subscription {
 	sub := &Subscription{log: l, ready: make(chan struct{}, 1), full: maxUnread}
-	l.cfg.Lock.Lock()
-	defer l.cfg.Lock.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.closed {
 		sub.err = ErrClosed
 		return sub
@@ -64,10 +64,10 @@ func (b *Subscription) Next(ctx context.Context) ([]event.Entry, error) {
 
 // Close ends the subscription. It may be called twice.
 func (b *Subscription) Close() {
-	b.log.cfg.Lock.Lock()
+	b.log.Lock()
 	delete(b.log.subs, b)
 	b.log.cfg.Unsubscribed()
-	b.log.cfg.Lock.Unlock()
+	b.log.Unlock()
 	b.end(ErrClosed)
 }
 
@@ -120,23 +120,23 @@ func (l *Log) Join(ctx context.Context) (Snapshot, error) {
 	if err := ctx.Err(); err != nil {
 		return Snapshot{}, err
 	}
-	l.cfg.Lock.Lock()
+	l.mu.Lock()
 	if l.closed {
-		l.cfg.Lock.Unlock()
+		l.mu.Unlock()
 		return Snapshot{}, l.closedError()
 	}
 	sum := l.Summary()
 	snap := Snapshot{LastSeq: sum.LastSeq, Pos: l.pos, Summary: sum}
-	for _, t := range l.Open.Tools {
+	for _, t := range l.open.Tools {
 		if len(t.Progress.JSON) > 0 {
 			snap.Progress = append(snap.Progress, t.Progress)
 		}
 	}
-	snap.Requests = append(snap.Requests, l.Open.Requests...)
-	deltas, printed, at := l.Open.InFlight()
+	snap.Requests = append(snap.Requests, l.open.Requests...)
+	deltas, printed, at := l.open.InFlight()
 	var fill []event.Data
-	if l.Open.Fill != nil {
-		fill = append(fill, *l.Open.Fill)
+	if l.open.Fill != nil {
+		fill = append(fill, *l.open.Fill)
 	}
 	if text := l.cfg.Owner.Unsaved(); text != "" {
 		if e, ok := l.trouble(text); ok {
@@ -144,7 +144,7 @@ func (l *Log) Join(ctx context.Context) (Snapshot, error) {
 		}
 	}
 	now := l.Now()
-	l.cfg.Lock.Unlock()
+	l.mu.Unlock()
 
 	for _, part := range []struct {
 		to   *[]event.Entry

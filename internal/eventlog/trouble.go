@@ -10,7 +10,7 @@ func Trouble(text string) event.SessionError {
 	return event.SessionError{Message: text, ErrorType: string(event.KindLog), Kind: event.KindLog}
 }
 
-// trouble is the notice for readers of the session. The caller holds l.cfg.Lock.
+// trouble is the notice for readers of the session. The caller holds the lock.
 func (l *Log) trouble(text string) (event.Entry, bool) {
 	sum := l.Summary()
 	e := event.Entry{Seq: sum.LastSeq, Event: event.New(Trouble(text), sum.Open.LastID, l.Now())}
@@ -20,8 +20,8 @@ func (l *Log) trouble(text string) (event.Entry, bool) {
 
 // TellTrouble sends [Trouble] to all readers of the session.
 func (l *Log) TellTrouble(text string) {
-	l.cfg.Lock.Lock()
-	defer l.cfg.Lock.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if e, ok := l.trouble(text); ok && !l.closed {
 		l.fanOut(e)
 	}

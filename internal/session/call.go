@@ -82,12 +82,12 @@ func (s *Session) startLocked(tc agent.ToolCall, by event.Actor, t *turn) (_ *ca
 	if tc.ID == "" {
 		tc.ID = string(event.NewID())
 	}
-	if s.calls[tc.ID] != nil || s.events.Open.Done[eventlog.ToolKey(tc.ID)] {
+	if s.calls[tc.ID] != nil || s.events.Open().Done[eventlog.ToolKey(tc.ID)] {
 		return nil, fmt.Errorf("%w: the call %q was made already", eventlog.ErrInvalid, tc.ID)
 	}
 	c := &call{ToolCall: tc, by: by, turn: t}
 	c.Arguments = bytes.Clone(tc.Arguments) // what is asked about stays what runs
-	switch reported := s.events.Open.Tool(tc.ID); {
+	switch reported := s.events.Open().Tool(tc.ID); {
 	case reported == nil:
 		if err := s.beginLocked(c.start()); err != nil {
 			return nil, err
@@ -144,7 +144,7 @@ func (s *Session) differsLocked(announced event.ToolExecutionStart, tc agent.Too
 
 // completeLocked logs the end of a call, once.
 func (s *Session) completeLocked(c *call, res agent.Result) error {
-	if s.events.Open.Tool(c.ID) == nil {
+	if s.events.Open().Tool(c.ID) == nil {
 		return nil // the end of its turn closed it
 	}
 	d := s.completionLocked(c, res)
@@ -160,7 +160,7 @@ func (s *Session) completeLocked(c *call, res agent.Result) error {
 // completionLocked is the end of a call as the log has it.
 func (s *Session) completionLocked(c *call, res agent.Result) event.ToolExecutionComplete {
 	d := c.completion(s.cfg.Now(), res)
-	begun := s.events.Open.Tool(c.ID)
+	begun := s.events.Open().Tool(c.ID)
 	if begun == nil {
 		return d
 	}
@@ -320,7 +320,7 @@ func (s *Session) progress(c *call) agent.Progress {
 		ctx, cancel := context.WithTimeout(c.ctx, logGrace)
 		defer cancel()
 		err := s.events.Change(ctx, func() error {
-			if s.calls[c.ID] != c || s.events.Open.Tool(c.ID) == nil {
+			if s.calls[c.ID] != c || s.events.Open().Tool(c.ID) == nil {
 				return nil
 			}
 			return s.events.Append(d)

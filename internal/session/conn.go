@@ -229,7 +229,7 @@ func (s *Session) closeIdle() {
 	defer func() { <-s.connecting }()
 	s.mu.Lock()
 	conn := s.conn
-	if s.state >= stateClosing || conn == nil || s.turn != nil || len(s.events.Open.Tasks) > 0 || s.events.Watched() {
+	if s.state >= stateClosing || conn == nil || s.turn != nil || len(s.events.Open().Tasks) > 0 || s.events.Watched() {
 		s.mu.Unlock() // the end of each use is noted
 		return
 	}

@@ -236,7 +236,7 @@ func (h *Held) decided(ctx context.Context, requestID string) (ask event.Permiss
 func (h *Held) waitsFor(id string) bool {
 	h.s.mu.Lock()
 	defer h.s.mu.Unlock()
-	for _, e := range h.s.events.Open.Held() {
+	for _, e := range h.s.events.Open().Held() {
 		ask, ok := e.Event.Data.(event.PermissionRequested)
 		if ok && slices.ContainsFunc(ask.Held, func(one event.Held) bool { return one.ID == id }) {
 			return true

@@ -140,7 +140,7 @@ func (h *host) RunHook(ctx context.Context, c agent.HookCall) (agent.HookVerdict
 	s := h.s
 	s.mu.Lock()
 	about.Within = s.turn.turnID()
-	if s.events.Open.Tool(c.RequestID) != nil { // most agents name the moment by their call
+	if s.events.Open().Tool(c.RequestID) != nil { // most agents name the moment by their call
 		about.ToolCallID = c.RequestID
 	}
 	s.mu.Unlock()

@@ -41,7 +41,7 @@ func (h *host) overLocked() error {
 // turnLocked returns the running turn, or why the conversation has none. What a helper in the
 // background does, in the call parent, runs beside the turns.
 func (h *host) turnLocked(parent string) (*turn, error) {
-	task := h.s.events.Open.Helper(parent)
+	task := h.s.events.Open().Helper(parent)
 	switch t := h.s.turn; {
 	case h.gone:
 		return nil, h.overLocked()
@@ -61,7 +61,7 @@ func (h *host) inTurn(ctx context.Context, toolCallID string) (context.Context, 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	parent := ""
-	if x := s.events.Open.Tool(toolCallID); x != nil {
+	if x := s.events.Open().Tool(toolCallID); x != nil {
 		parent = x.Start.ParentToolCallID
 	}
 	t, err := h.turnLocked(parent)
@@ -180,7 +180,7 @@ func (h *host) reportLocked(data event.Data, refused []event.SandboxRefused) err
 	if err := h.overLocked(); err != nil {
 		return err
 	}
-	t, err := h.turnLocked(s.events.Open.ParentOf(data))
+	t, err := h.turnLocked(s.events.Open().ParentOf(data))
 	if err != nil && !betweenTurns(data) {
 		return fmt.Errorf("report %s: %w", event.TypeOf(data), err)
 	}
@@ -268,7 +268,7 @@ func (h *host) Keep(ctx context.Context, w agent.Whole) (readers string, err err
 		return "", agent.ErrUnsupported
 	}
 	runs := func() error {
-		begun := h.s.events.Open.Tool(w.ToolCallID)
+		begun := h.s.events.Open().Tool(w.ToolCallID)
 		if h.gone || begun == nil || begun.Start.By != event.ByAgent || h.s.calls[w.ToolCallID] != nil {
 			return fmt.Errorf("%w: no call %q of the agent's own runs", eventlog.ErrInvalid, w.ToolCallID)
 		}

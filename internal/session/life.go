@@ -79,12 +79,8 @@ func (s *Session) recover(ctx context.Context) error {
 	data, open, err := s.unfinished(ctx)
 	if err == nil {
 		err = s.events.Change(ctx, func() (err error) {
-			s.events.Open = open
-			if len(data) > 0 {
-				err = s.events.Append(data...)
-			}
-			s.events.Open = eventlog.Work{Requests: open.Held()}
-			s.requests.Reopen(s.events.Open.Requests)
+			err = s.events.Recover(open, data)
+			s.requests.Reopen(s.events.Open().Requests)
 			s.leftOpen = s.leftOpen && err != nil
 			if err == nil {
 				s.keepWaitingLocked(open.Queued)

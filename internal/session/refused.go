@@ -52,7 +52,7 @@ func (s *Session) refusedOwn(d event.ToolExecutionComplete) []event.SandboxRefus
 		return nil
 	}
 	s.mu.Lock()
-	begun := s.events.Open.Tool(d.ToolCallID)
+	begun := s.events.Open().Tool(d.ToolCallID)
 	ours := begun == nil || s.calls[d.ToolCallID] != nil || begun.Start.By != event.ByAgent
 	var arguments json.RawMessage
 	if !ours {

@@ -53,7 +53,7 @@ type screening struct {
 
 // screening is called with s.mu held.
 func (s *Session) screening() screening {
-	x := screening{work: &s.events.Open, sum: s.events.Summary(), named: s.titleChosen, turn: s.turn.turnID(), now: s.events.Now(),
+	x := screening{work: s.events.Open(), sum: s.events.Summary(), named: s.titleChosen, turn: s.turn.turnID(), now: s.events.Now(),
 		log: s.log(), ours: func(toolCallID string) bool { return s.calls[toolCallID] != nil }}
 	if s.turn != nil {
 		x.stopper, x.prompt = stoppedBy(s.turn.ctx), wording.Line(s.turn.prompt.content)

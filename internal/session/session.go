@@ -55,8 +55,8 @@ type Session struct {
 	toolMu  sync.Mutex    // guards toolset
 	toolset agent.Toolset // nil: not needed yet
 
-	mu           sync.Mutex       // guards what follows
-	state        state            // changes within events.Change only; so do events.Open, turn, queue and calls, as far as the log says
+	mu           sync.Locker      // the lock of events; guards what follows
+	state        state            // changes within events.Change only; so do turn, queue and calls, as far as the log says
 	leftOpen     bool             // what an earlier process left open is not closed yet: the log cannot be written
 	startedAt    time.Time        // of the work since it began or went on; zero: none yet, or it is over
 	lastSeen     time.Time        // when earlier processes did something last
@@ -89,8 +89,9 @@ func newSession(c Config, sum eventlog.Summary) *Session {
 	if !sum.DeletedAt.IsZero() {
 		s.state = stateDeleted
 	}
-	s.events = eventlog.New(eventlog.Config{Store: c.Log, Owner: c.Owner, Lock: &s.mu, Now: c.Now, Unsubscribed: s.noteUseLocked,
+	s.events = eventlog.New(eventlog.Config{Store: c.Log, Owner: c.Owner, Now: c.Now, Unsubscribed: s.noteUseLocked,
 		Applied: func(d event.Data) { s.opened.Applied(d) }}, sum)
+	s.mu = s.events
 	s.opened = consent.NewOpened(s.id, s.events, c.Cage, c.Kept, c.Logger)
 	s.heldFiles = &Held{s: s, holder: c.Holder}
 	s.requests = consent.New(consent.Config{Session: s.id, Log: s.events, Context: s.ctx, Mode: c.Permissions,

@@ -108,7 +108,7 @@ func (s *Session) stopLocked(abort event.Abort) (logStop func() error) {
 // [agent.ErrUnsupported] for one the agent runs by itself.
 func (s *Session) AbortTool(ctx context.Context, toolCallID string) error {
 	s.mu.Lock()
-	c, runs, task := s.calls[toolCallID], s.events.Open.Tool(toolCallID) != nil, s.events.Open.TaskOf(toolCallID)
+	c, runs, task := s.calls[toolCallID], s.events.Open().Tool(toolCallID) != nil, s.events.Open().TaskOf(toolCallID)
 	s.mu.Unlock()
 	switch {
 	case c != nil:
@@ -140,7 +140,7 @@ func (s *Session) Tasks() []Task {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := []Task{}
-	for _, t := range s.events.Open.Tasks {
+	for _, t := range s.events.Open().Tasks {
 		out = append(out, Task{t.Start.TaskID, t.Start.Kind, t.Start.Title, t.Start.ToolCallID, event.Time(t.At), strings.ToValidUTF8(string(t.Text), "")})
 	}
 	return out
@@ -150,7 +150,7 @@ func (s *Session) Tasks() []Task {
 // [eventlog.ErrNotFound] for one that never was.
 func (s *Session) AbortTask(ctx context.Context, taskID string) error {
 	s.mu.Lock()
-	t, conn := s.events.Open.Task(taskID), s.conn
+	t, conn := s.events.Open().Task(taskID), s.conn
 	s.mu.Unlock()
 	if t == nil {
 		return s.missing(ctx, "task "+taskID, func(x *calls.Index) bool { return x.Task(taskID) })
@@ -179,8 +179,8 @@ func (s *Session) AbortTasks(ctx context.Context) error {
 // endTaskLocked logs the end of a task, and with it of what a helper left open.
 func (s *Session) endTaskLocked(d event.TaskCompleted) error {
 	d.Usage = s.unbilled
-	why := eventlog.Ending{Code: "interrupted", Reason: "The task ended before this did.", Of: s.events.Open.Task(d.TaskID)}
-	if err := s.events.Append(append(s.events.Open.Closing(why, s.events.Now()), d)...); err != nil {
+	why := eventlog.Ending{Code: "interrupted", Reason: "The task ended before this did.", Of: s.events.Open().Task(d.TaskID)}
+	if err := s.events.Append(append(s.events.Open().Closing(why, s.events.Now()), d)...); err != nil {
 		return err
 	}
 	s.unbilled = event.Usage{}
@@ -200,8 +200,8 @@ func (s *Session) endTasks() {
 		return
 	}
 	err := s.events.Change(context.Background(), func() error {
-		for len(s.events.Open.Tasks) > 0 {
-			d := event.TaskCompleted{TaskID: s.events.Open.Tasks[0].Start.TaskID, Outcome: event.Interrupted}
+		for len(s.events.Open().Tasks) > 0 {
+			d := event.TaskCompleted{TaskID: s.events.Open().Tasks[0].Start.TaskID, Outcome: event.Interrupted}
 			if err := s.endTaskLocked(d); err != nil {
 				return err
 			}

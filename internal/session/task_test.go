@@ -28,7 +28,7 @@ func TestTaskBesideTurns(t *testing.T) {
 		})
 		h := r.backend.host
 		equal(t, "status", r.s.Summary().Status, event.Idle)
-		equal(t, "calls that are open behind the turn", len(r.s.events.Open.Tools), 1)
+		equal(t, "calls that are open behind the turn", len(r.s.events.Open().Tools), 1)
 		for _, d := range []event.Data{
 			event.TaskOutput{TaskID: "t1", Text: "so far "}, event.TaskOutput{TaskID: "none", Text: "x"}, event.TaskOutput{TaskID: "t1", Text: "so good"},
 			event.AssistantMessageDelta{MessageID: "m9", DeltaContent: "inner", ParentToolCallID: "c1"},
@@ -46,7 +46,7 @@ func TestTaskBesideTurns(t *testing.T) {
 		r.backend.prompt = nil
 		r.backend.mu.Unlock()
 		r.ask("another turn")
-		equal(t, "calls that are open behind another turn", len(r.s.events.Open.Tools), 2)
+		equal(t, "calls that are open behind another turn", len(r.s.events.Open().Tools), 2)
 		go func() {
 			_, err := h.AskPermission(r.Context(), agent.Permission{ToolCallID: "c3", ToolName: "bash", Kind: agent.KindShell, Action: "run", Resource: "ls"})
 			if err != nil {
@@ -63,7 +63,7 @@ func TestTaskBesideTurns(t *testing.T) {
 		is(t, r.s.AbortTask(r.Context(), "t1"), consent.ErrGone)
 		is(t, h.Report(r.Context(), event.ToolExecutionStart{ToolCallID: "c4", ToolName: "bash", ParentToolCallID: "c1"}), ErrNoTurn)
 		equal(t, "open questions", r.s.Summary().Pending, 0)
-		equal(t, "open calls", len(r.s.events.Open.Tools)+len(r.s.events.Open.Messages)+len(r.s.events.Open.Requests), 0)
+		equal(t, "open calls", len(r.s.events.Open().Tools)+len(r.s.events.Open().Messages)+len(r.s.events.Open().Requests), 0)
 		equal(t, "tokens between turns", r.s.Summary().Usage.InputTokens, 7)
 		equal(t, "unfinished", r.s.Summary().Unfinished(), false)
 	})

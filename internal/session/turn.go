@@ -218,7 +218,7 @@ func (s *Session) endingLocked(t *turn, how event.Outcome, failure error) (data 
 	if t.abort != nil && how == event.Aborted {
 		data = append(data, *t.abort)
 	}
-	data = append(data, s.events.Open.Closing(why, s.events.Now())...)
+	data = append(data, s.events.Open().Closing(why, s.events.Now())...)
 	t.usage = t.usage.Plus(s.bill.end(s.events.Summary().Open, how, errors.Is(failure, agent.ErrDied)))
 	if how == event.Failed && !t.reported[failure.Error()] {
 		data = append(data, sessionErrorOf(failure).In(t.id))
@@ -324,11 +324,11 @@ func (s *Session) keepDrafts(t *turn) (stop func()) {
 func (s *Session) drafts(t *turn) (all []eventlog.Draft, version int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, f := range s.events.Open.Messages {
+	for _, f := range s.events.Open().Messages {
 		all = append(all, eventlog.Draft{MessageID: f.ID, Reasoning: f.Reasoning, ParentToolCallID: f.Parent, Content: string(f.Text)})
 	}
 	spent := t.usage.Plus(s.unbilled)
-	version = s.events.Open.Version + 2*int(spent.Calls+spent.Turns)
+	version = s.events.Open().Version + 2*int(spent.Calls+spent.Turns)
 	if cut := s.bill.cut(s.events.Summary().Open); cut != (event.Usage{}) {
 		spent = spent.Plus(cut)
 		version++
