@@ -1,6 +1,6 @@
 // Package convo runs conversations with agents that other programs are: what every backend with a
-// process behind it does the same way, so that a backend is its wire types and one translation in
-// each direction.
+// process behind it does the same way, so that a backend is its wire types, a table from each type
+// of message to what is reported, and what only it has.
 //
 // # The loop
 //
@@ -15,10 +15,15 @@
 // # Turns
 //
 // [Conversation.Prompt] runs a [Turn]: Ready, Send, the end that the backend reports with
-// [Turn.End], Settle, Finish. When it is to stop, the agent is asked to by Abort, which returns
-// when the turn has ended. [Turn.Say] and [Turn.Quiet] are the text in flight, [Turn.Begin] and
-// [Turn.Complete] the calls; the session ends those that a turn leaves open. What the agent asks
-// meanwhile is counted by [Conversation.Join]: the turn's end waits for it.
+// [Turn.End], what a [Settler] does then, Finish. When it is to stop, the agent is asked to by Abort,
+// which returns when the turn has ended. What the agent asks meanwhile is counted by
+// [Conversation.Join]: the turn's end waits for it.
+//
+// A turn has steps, the calls of the model ([Turn.NextStep]); texts, by the agent's own ids
+// ([Turn.Piece], [Turn.Message]) or one after the other ([Turn.Say], [Turn.Quiet]); and calls
+// ([Calls], [Turn.Begin], [Turn.Complete]), of which the session ends those that a turn leaves open.
+// A [Task] goes on beside the turns. What the agent wants to do [Conversation.Hooked] and
+// [Conversation.Permit] decide.
 //
 // # Processes
 //
