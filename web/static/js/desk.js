@@ -2,11 +2,10 @@
 
 import { alone, isAlone } from './alone.js'
 import { path, post } from './api.js'
-import { address, addressed, follow, linesOf } from './deskaddress.js'
+import { address, follow, linesOf } from './deskaddress.js'
 import { announce } from './announce.js'
-import { begin, coming, drop, paneOf, place, refresh } from './pane.js'
-import { pinNew } from './pins.js'
-import { beside, desk, front, load, open, reading, records, rowOf, save, tabOf, tabWith, take } from './tabs.js'
+import { begin, drop, paneOf, place } from './pane.js'
+import { beside, desk, front, open, reading, rowOf, save, tabOf, tabWith } from './tabs.js'
 import { drawTabs, slips } from './tabstrip.js'
 import { some } from './html.js'
 import { listed } from './shelf.js'
@@ -17,11 +16,6 @@ const app = document.getElementById('app')
 const strip = document.getElementById('tabs')
 const panes = document.getElementById('panes')
 const wide = matchMedia('(min-width: 1100px)')
-let touched = false // the reader scrolled, chose or searched in front
-let wanted = '' // what the reader asked to see, by its name
-let wantedPlace = {} // and where: {lines, beside, focus}
-let closed = [] // keys, the last one at the end
-let brought = 0 // how often a tab was brought to the front; a tab keeps the number of its last time
 
 /** Whether the Desk can be seen. */
 export const isShown = () => (wide.matches ? app.matches('.has-desk:not(.no-desk)') : app.classList.contains('sheet'))
@@ -36,7 +30,7 @@ export function enter() {
   ;(view() ?? document.getElementById('scroll')).focus({ preventScroll: true })
 }
 
-function layout() {
+export function layout() {
   app.classList.toggle('has-desk', open().length > 0)
   app.classList.toggle('no-desk', desk.hidden)
   app.classList.toggle('is-split', Boolean(beside()) && wide.matches)
@@ -61,16 +55,16 @@ export function sheet(on) {
 }
 
 /** The card of an open question. */
-const question = (id) => document.querySelector(`#asks [data-request="${CSS.escape(id ?? '')}"]`)
+export const question = (id) => document.querySelector(`#asks [data-request="${CSS.escape(id ?? '')}"]`)
 
 /** The conversation stands beside the Desk again, or in place of it. */
-function leave() {
+export function leave() {
   sheet(false)
   alone(false)
 }
 
 /** Draws the tabs, and all that depends on which are open. */
-function draw() {
+export function draw() {
   drawTabs(strip)
   document.getElementById('shelf-n').textContent = some(listed(), 'output')
   layout()
@@ -79,7 +73,7 @@ function draw() {
 }
 
 /** Shows the panes of what is in front, and only those. */
-function arrange() {
+export function arrange() {
   const shown = [front(), beside()].filter(Boolean)
   for (const tab of shown) begin(tab, panes).catch(failed)
   const held = panes.contains(document.activeElement)
@@ -98,14 +92,14 @@ export function bring(tab, { lines, focus, other, byItself, peeked } = {}) {
   if (desk.front) remember(desk.front)
   tab.closed = false
   tab.news = false
-  tab.brought = ++brought
+  tab.brought = ++desk.brought
   if (other && wide.matches && innerWidth >= 1280 && desk.front && desk.front !== tab.key) desk.beside = tab.key
   else {
     if (desk.beside === tab.key) desk.beside = desk.front
     desk.front = tab.key
   }
   desk.read = null
-  if (!peeked) touched = false
+  if (!peeked) desk.touched = false
   draw()
   if (!isShown() && !wide.matches) return
   arrange()
@@ -119,18 +113,10 @@ export function bring(tab, { lines, focus, other, byItself, peeked } = {}) {
   enter()
 }
 
-function remember(key) {
+export function remember(key) {
   const tab = tabOf(key)
   const pane = paneOf(key)
   if (tab && pane) tab.place = { ...tab.place, line: Number(pane.dataset.at ?? 0) || undefined }
-}
-
-/** Lines of a pane were chosen, or are no longer. */
-function chose(e) {
-  const tab = tabOf(e.target.dataset.key)
-  if (!tab) return
-  if (tab === front()) touched = true
-  if (!e.target.hidden) address(tab, linesOf(tab))
 }
 
 /** Opens an output by its id, or what is known of a call that has none. */
@@ -176,7 +162,7 @@ export function close(tab = reading()) {
   const i = list.indexOf(tab)
   tab.closed = true
   tab.news = false
-  closed = [...closed.filter((k) => k !== tab.key), tab.key]
+  desk.closed = [...desk.closed.filter((k) => k !== tab.key), tab.key]
   drop(tab.key)
   if (desk.beside === tab.key) desk.beside = null
   if (desk.front === tab.key) {
@@ -194,14 +180,14 @@ export function close(tab = reading()) {
 }
 
 export function reopen() {
-  const key = closed.pop()
+  const key = desk.closed.pop()
   if (key && tabOf(key)) bring(tabOf(key))
 }
 
 const seen = new Set() // outputs whose opening the server was told of
 
 /** Notes in the log that the reader looked at what is in front. */
-function looked(tab) {
+export function looked(tab) {
   if (!tab || tab.call || tab.look || tab.state !== 'done' || seen.has(tab.out)) return
   seen.add(tab.out)
   post(path(`/outputs/${tab.out}/open`)).catch(() => seen.delete(tab.out)) // the next look tries again
@@ -240,135 +226,4 @@ export function step(by, n) {
   const all = [...strip.children].map((el) => tabOf(el.dataset.key))
   const i = n === undefined ? all.indexOf(front()) + by : n
   if (all[i]) bring(all[i], { focus: true })
-}
-
-/** Whether something that was just shown comes to the front. */
-function leads(tab) {
-  if (wanted && tab.name === wanted) return true
-  if (front()?.look || document.getElementById('open-bar').open) return false
-  return !front() || (!touched && !paneOf(desk.front)?.querySelector('.find'))
-}
-
-/** What could not be shown has no output: its call stands on the Desk, if the reader asked for it or there is nothing else. */
-function refused() {
-  if (!wide.matches || (!wanted && desk.tabs.length)) return
-  const card = [...document.querySelectorAll('#turns .turn[data-look]:last-child [data-card][data-state=failed]')].find((el) => !wanted || el.dataset.name === wanted)
-  const slip = card?.querySelector('[data-slip]')
-  if (!slip || tabWith(slip.dataset.slip)) return
-  wanted = ''
-  openOutput(slip.dataset.slip)
-}
-
-/** Takes in what the list of outputs says. */
-function sync(first) {
-  for (const r of records()) {
-    if (r.state === 'running' && r.kind === 'file' && tabOf(r.key)) continue // one reads what it was until it is there
-    const { tab, fresh, again, pin } = take(r)
-    if (pin && !first) pinNew(r.out)
-    const pane = paneOf(tab.key)
-    let drawn = false // by being brought to the front
-    if (fresh && !first && !r.reread) {
-      if (leads(tab)) {
-        const { lines, beside, focus } = tab.name === wanted ? wantedPlace : {}
-        if (tab.name === wanted) {
-          wanted = ''
-          wantedPlace = {}
-        }
-        bring(tab, { byItself: true, lines, other: beside, focus: focus && !typing(document.activeElement) })
-        drawn = coming(tab)
-      } else if (tab.key !== desk.front && tab.key !== desk.beside) {
-        tab.closed = false
-        tab.news = true
-        tab.brought = ++brought
-        announce(`${tab.base} is on the Desk`)
-      }
-    }
-    if (pane && !drawn && !tab.expects && tab.out === r.out && (again || pane.dataset.target !== tab.out || (pane.dataset.state !== r.state && pane.dataset.state !== 'expired' && pane.dataset.state !== 'away'))) refresh(tab).catch(failed)
-  }
-  draw()
-}
-
-/** The Desk as it was left, or with the last thing in front that can still be read. */
-function restore() {
-  const was = load() // before it is written again
-  sync(true)
-  for (const tab of desk.tabs) {
-    const old = was?.tabs?.find((t) => t.key === tab.key)
-    tab.closed = Boolean(old?.closed)
-    tab.place = old?.place
-  }
-  desk.hidden = Boolean(was?.hidden)
-  const asked = route()
-  if (asked) return
-  const to = tabOf(was?.front) ?? open().findLast((t) => t.state !== 'gone') ?? open().at(-1)
-  if (to && !to.closed && wide.matches) {
-    desk.front = to.key
-    desk.beside = tabOf(was?.beside)?.closed ? null : tabOf(was?.beside)?.key ?? null
-  }
-  draw()
-  refused()
-  if (wide.matches) arrange()
-}
-
-/** Goes to the output that the address names. */
-function route() {
-  const to = addressed()
-  if (!to) return false
-  if (to.with && tabWith(to.with)) {
-    tabWith(to.with).closed = false
-    desk.beside = tabWith(to.with).key
-  }
-  openOutput(to.out, { lines: to.lines })
-  return true
-}
-
-function click(e) {
-  const slip = e.target.closest?.('[data-slip], #outs [data-output]')
-  if (slip && !e.ctrlKey && !e.metaKey && !e.shiftKey && e.button === 0) {
-    e.preventDefault()
-    document.getElementById('shelf').hidePopover()
-    const m = /:(\d+(?:-\d+)?)/.exec(slip.hash)
-    openOutput(slip.dataset.slip ?? slip.dataset.output, { lines: m?.[1] })
-    touched = true // the reader chose it
-    return
-  }
-  const el = e.target.closest?.('.tab')
-  const tab = el && tabOf(el.dataset.key)
-  if (tab && e.target.closest('[data-act=close-tab]')) return close(tab)
-  if (tab) {
-    bring(tab)
-    el.querySelector('[role=tab]').focus({ preventScroll: true })
-    touched = true
-    return
-  }
-  const act = e.target.closest?.('[data-act]')?.dataset.act
-  const pane = e.target.closest?.('[data-pane]')
-  if (pane && act === 'close-tab') close(tabOf(pane.dataset.key))
-  if (pane && act === 'reload-tab') refresh(tabOf(pane.dataset.key)).catch(failed)
-  if (act === 'split') split()
-  if (act === 'desk') toggle()
-}
-
-export function desks() {
-  if (!app || !strip) return
-  document.addEventListener('webchat:frame', (e) => {
-    if (e.detail.ops.some((op) => op.t === 'outs')) sync(false)
-    else slips(isShown())
-    refused()
-  })
-  document.addEventListener('webchat:open', (e) => openOutput(e.detail.target, { lines: e.detail.lines }))
-  document.addEventListener('webchat:display', (e) => { ({ name: wanted, ...wantedPlace } = e.detail) })
-  document.addEventListener('webchat:touched', (e) => { if (e.target.dataset.key !== desk.front) return; touched = true; looked(front()) })
-  document.addEventListener('webchat:chosen', chose)
-  document.addEventListener('focusin', ({ target }) => { if (target.closest('#desk')) desk.read = target.closest('[data-pane]')?.dataset.key ?? null })
-  document.addEventListener('click', click)
-  document.addEventListener('webchat:compose', leave)
-  wide.addEventListener('change', () => { leave(); layout(); if (wide.matches && !front() && open().length) bring(open().at(-1), { byItself: true }); else if (wide.matches) arrange() })
-  document.addEventListener('webchat:tabs', draw)
-  document.addEventListener('webchat:ended', () => sync(false))
-  document.addEventListener('visibilitychange', () => { if (!document.hidden && isShown()) arrange() })
-  document.addEventListener('webchat:stale', (e) => { const tab = tabOf(e.target.dataset.key); if (tab && e.target.hidden) drop(tab.key); else if (tab) refresh(tab).catch(failed) })
-  addEventListener('hashchange', route)
-  addEventListener('pagehide', () => { if (desk.front) remember(desk.front); save() })
-  restore()
 }

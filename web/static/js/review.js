@@ -2,200 +2,20 @@
 // from change to change, keeps it, takes it back on disk and brings it back, and comments on it.
 // What was taken back, and comments, wait as chips in the composer. No model is called.
 
-import { getText, path, post, session } from './api.js'
+import { path, post } from './api.js'
 import { announce } from './announce.js'
-import { addLines, waiting } from './attach.js'
 import { showing } from './commands.js'
 import { openOwn } from './desk.js'
 import { display } from './display.js'
-import { draft, told } from './drafts.js'
-import { clone, fragment, plain, some } from './html.js'
-import { asker } from './latest.js'
+import { plain, some } from './html.js'
 import { beside, turnOn } from './radio.js'
+import { comment, drop, keepComment, keepOut, marks, refuse, retried, takeOn, tellUndone } from './reviewremarks.js'
+import { all, byKey, fileOf, hunks, keep, load, now, review, step, to } from './reviewview.js'
 import { open as openTabs } from './tabs.js'
 import { failed, toast } from './toast.js'
 import { lettersAreKeys } from './typing.js'
 
-const tab = { key: 'review', name: 'Review', base: 'Review', icon: 'diff', kind: 'review', outs: [], out: 'review', state: 'review' }
-const question = asker()
 const soon = 300 // milliseconds after what the agent did, until it is looked at
-const most = 50 // undone changes that are named to the agent
-
-let root = null
-let of = { since: 'turn', from: '' }
-const remarks = new Map() // key → {text, tokens, remove}
-const refusals = new Map() // key → {why, undoable}: why a change was not taken back, until its file can be again or it is tried again
-let undone = null // the chip of what was taken back: {keys, remove}
-
-const all = (what, from = root) => [...from.querySelectorAll(what)]
-const hunks = () => all('[data-hunk]')
-const byKey = (key) => root.querySelector(`[data-key="${CSS.escape(key)}"]`)
-const fileOf = (hunk) => hunk.closest('.rfile')
-const now = () => document.activeElement?.closest?.('.review [data-hunk]') ?? root.querySelector('[data-hunk][tabindex="0"]')
-
-/** Marks a change as kept, or not; the marks are kept with the draft. */
-function keep(key, on) {
-  const list = draft.list('kept').filter((k) => k !== key)
-  draft.saveList('kept', on ? [...list, key] : list)
-}
-
-/** Marks the change that Tab leads to, and goes to it. */
-function to(hunk, { focus = true } = {}) {
-  if (!hunk) return
-  for (const el of hunks()) el.tabIndex = el === hunk ? 0 : -1
-  for (const b of all('[data-to]')) b.ariaCurrent = b.dataset.to === fileOf(hunk).dataset.file ? 'true' : null
-  if (!focus) return
-  hunk.focus({ preventScroll: true })
-  hunk.scrollIntoView({ block: 'nearest' })
-}
-
-function step(by) {
-  const list = hunks()
-  const i = list.indexOf(now())
-  to(list[Math.max(0, Math.min(list.length - 1, i < 0 ? 0 : i + by))])
-}
-
-let newest = null // what the last call of load does
-
-/** Draws what the server says now. Who is overtaken by a later call waits for what that one draws. */
-const load = () => (newest = draw())
-
-/** Draws it once. What one reads stays where it is. */
-async function draw() {
-  const signal = question.begin()
-  let text = ''
-  try {
-    text = await getText(`/sessions/${session()}/review?since=${of.since}${of.from ? `&from=${of.from}` : ''}`, { signal })
-  } catch (err) {
-    if (!signal.aborted) throw err
-  }
-  if (signal.aborted) return newest
-  const fresh = fragment(text).firstElementChild
-  const scroll = root.querySelector('.changes')
-  const top = scroll?.getBoundingClientRect().top
-  const seen = scroll && (root.querySelector('[data-hunk]:focus-within') ?? hunks().find((el) => el.getBoundingClientRect().bottom > top))
-  const at = seen && { key: seen.dataset.key, file: fileOf(seen).dataset.path, n: Number(seen.dataset.hunk), y: seen.getBoundingClientRect().top, focus: seen.contains(document.activeElement) }
-  const lost = root.contains(document.activeElement)
-  const button = document.activeElement?.closest?.('.review .dhead [data-of], .review .dhead [data-by]')
-  const select = document.activeElement?.matches?.('.review select')
-  const draft = root.querySelector('.remark-edit')
-  const drafted = draft && { key: draft.closest('[data-hunk]').dataset.key, draft, focus: draft === document.activeElement }
-  const y = scroll?.scrollTop ?? 0
-  root.replaceChildren(...fresh.childNodes)
-  for (const name of ['since', 'from', 'changes', 'undone']) root.dataset[name] = fresh.dataset[name]
-  Object.assign(tab, { name: fresh.dataset.base, base: fresh.dataset.base })
-  root.dataset.base = tab.base
-  root.ariaLabel = tab.base
-  document.dispatchEvent(new Event('webchat:tabs'))
-  const again = at && (byKey(at.key) ?? all('[data-hunk]', all('.rfile').find((f) => f.dataset.path === at.file) ?? document.createElement('i')).findLast((el) => Number(el.dataset.hunk) <= at.n))
-  root.querySelector('.changes').scrollTop = y
-  if (again) root.querySelector('.changes').scrollTop += again.getBoundingClientRect().top - at.y
-  to(again ?? hunks()[0], { focus: false })
-  if (drafted && byKey(drafted.key)) {
-    byKey(drafted.key).append(drafted.draft)
-    if (drafted.focus) drafted.draft.focus({ preventScroll: true })
-  } else if (button) root.querySelector(`[data-of="${button.dataset.of}"], [data-by="${button.dataset.by}"]`)?.focus({ preventScroll: true })
-  else if (select) root.querySelector('select')?.focus()
-  else if (at?.focus || lost) (again ?? hunks()[0] ?? root.querySelector('.nothing, .changes')).focus({ preventScroll: true })
-  marks()
-}
-
-/** Paints what is kept and commented, and says what goes with the next prompt. */
-function marks() {
-  const kept = draft.list('kept')
-  for (const el of all('[data-key]')) {
-    const on = !('undone' in el.dataset) && kept.includes(el.dataset.key)
-    const button = el.querySelector('[data-act=keep]')
-    el.classList.toggle('is-kept', on)
-    if (button) {
-      button.ariaPressed = String(on)
-      button.querySelector('[data-label]').textContent = on ? 'Kept' : 'Keep'
-    }
-    const refusal = refusals.get(el.dataset.key)
-    if (refusal && refusal.undoable !== ('undoable' in fileOf(el).dataset)) refusals.delete(el.dataset.key)
-    const place = el.querySelector('.failed')
-    if (place) {
-      place.textContent = refusals.get(el.dataset.key)?.why ?? ''
-      place.hidden = !place.textContent
-    }
-    const remark = remarks.get(el.dataset.key)
-    const box = el.querySelector('[data-part=comments]')
-    box.replaceChildren()
-    if (!remark) continue
-    const { root: line, parts } = clone('tpl-remark')
-    parts.text.textContent = remark.text
-    parts.price.textContent = remark.remove ? `+${remark.tokens.toLocaleString('en')}` : 'sent'
-    box.append(line)
-  }
-  for (const file of all('.rfile')) {
-    const state = root.querySelector(`[data-to="${file.dataset.file}"] [data-part=state]`)
-    const n = { kept: all('.is-kept:not([data-undone])', file).length, undone: all('[data-undone]', file).length }
-    state.textContent = Object.entries(n).filter(([, count]) => count).map(([word, count]) => `${count} ${word}`).join(', ') || (file.querySelector('.rsay .link') ? 'changed since' : '')
-  }
-  root.dispatchEvent(new CustomEvent('webchat:lines')) // the map has other marks
-  goes()
-}
-
-/** Says in the foot what goes with the next prompt. */
-function goes() {
-  const comments = [...remarks.values()].filter((r) => r.remove).length
-  const parts = [undone && `${undone.keys.length.toLocaleString('en')} undone`, comments && some(comments, 'comment')].filter(Boolean)
-  const n = (undone?.keys.length ?? 0) + comments
-  root.querySelector('[data-act=keep-out]').hidden = !n
-  root.querySelector('.dfoot .kept').classList.toggle('is-own', n > 0)
-  root.querySelector('[data-part=goes]').textContent = n ? `${parts.join(' and ')} ${n === 1 ? 'goes' : 'go'} with your next prompt` : ''
-}
-
-/** The handlers of a chip that went or was removed; of undone changes, and of a comment. */
-const undoneGone = (mine) => (elsewhere) => {
-  if (undone !== mine) return
-  if (!elsewhere) told(mine.keys)
-  undone = null
-  goes()
-}
-const remarkGone = (key, remark) => () => {
-  remark.remove = null
-  if (remarks.get(key) === remark) marks()
-}
-
-/** Takes on the chips that were kept while the page was loaded anew. */
-function takeOn() {
-  for (const one of waiting('undone')) {
-    undone = { keys: one.kept.about.undone, remove: one.gone }
-    one.onRemove = undoneGone(undone)
-  }
-  for (const one of waiting('remark')) {
-    const { remark: key, text } = one.kept.about
-    const remark = { text, tokens: one.kept.cost, remove: one.gone }
-    remarks.set(key, remark)
-    one.onRemove = remarkGone(key, remark)
-  }
-}
-
-/** Makes the chip of what is undone and was not told yet. */
-async function tellUndone() {
-  const list = all('[data-undone]')
-  const still = draft.list('told').filter((key) => byKey(key)?.matches('[data-undone]') ?? true)
-  draft.saveList('told', still)
-  const fresh = list.filter((el) => !still.includes(el.dataset.key))
-  const keys = fresh.map((el) => el.dataset.key)
-  if (String(keys) === String(undone?.keys ?? [])) return goes()
-  const old = undone
-  undone = null
-  old?.remove()
-  if (fresh.length) {
-    const label = `${fresh.length} of ${some(Number(root.dataset.changes), 'change')} undone`
-    const lines = fresh.slice(0, most).map((el) => placed(fileOf(el).dataset.path, el.dataset.lines))
-    if (fresh.length > most) lines.push(`and ${fresh.length - most} more`)
-    const mine = { keys, remove() {} }
-    undone = mine
-    const text = `I undid ${label.replace(' undone', '')} of yours on disk. They were at:\n${lines.join('\n')}\n`
-    const made = await addLines({ label, text, icon: '#i-undo', about: { undone: keys } }, undoneGone(mine))
-    mine.remove = made.remove
-    if (undone !== mine) made.remove()
-  }
-  goes()
-}
 
 /** Has a file's changes taken back that are in want, and the others brought back; why not, if not. */
 async function put(file, want) {
@@ -215,22 +35,13 @@ async function toggle(hunk) {
   const n = Number(hunk.dataset.hunk)
   const had = 'undone' in hunk.dataset
   const { key } = hunk.dataset
-  refusals.delete(key)
+  retried(key)
   const err = await put(file, had ? undoneIn(file).filter((k) => k !== n) : [...undoneIn(file), n])
   if (!had && !err) keep(key, false)
   await load()
   if (err) return refuse(byKey(key), err)
   announce(had ? 'The change is back' : 'Undone. The file is as it was there')
   await tellUndone()
-}
-
-/** Says at a change why it was not undone, unless the review says so by itself. */
-function refuse(hunk, err) {
-  if (err.code === 'changed') return announce(err.message)
-  if (hunk?.matches('.rsay')) return announce(err.message) // it stands there
-  if (!hunk?.querySelector('.failed')) return failed(err)
-  refusals.set(hunk.dataset.key, { why: err.message, undoable: 'undoable' in fileOf(hunk).dataset })
-  marks()
 }
 
 /** Takes all changes back, or brings them all back; a file of which that cannot be done stays. */
@@ -279,50 +90,6 @@ function ended(done, back, left, unkept = []) {
   else announce(words[0])
 }
 
-/** A change's file and lines; what is not text has no lines. */
-const placed = (name, lines) => (lines ? `${name}:${lines}` : name)
-
-/** Writes about a change, in its place. */
-function comment(hunk) {
-  if (!hunk?.dataset.key || 'undone' in hunk.dataset) return
-  root.querySelector('.remark-edit')?.remove()
-  const { root: field } = clone('tpl-remark-edit')
-  field.value = remarks.get(hunk.dataset.key)?.text ?? ''
-  hunk.append(field)
-  field.focus()
-  field.scrollIntoView({ block: 'nearest' })
-}
-
-function drop(key) {
-  const remark = remarks.get(key)
-  remarks.delete(key)
-  remark?.remove?.()
-  marks()
-}
-
-async function keepComment(field) {
-  const hunk = field.closest('[data-hunk]')
-  const { key, lines } = hunk.dataset
-  const name = fileOf(hunk).dataset.path
-  const text = field.value.trim()
-  field.remove()
-  hunk.focus({ preventScroll: true })
-  drop(key)
-  if (!text) return
-  const remark = { text, tokens: 0, remove() {} }
-  remarks.set(key, remark)
-  const label = `1 comment on ${placed(plain(name.split('/').pop()), lines.replace('-', '–'))}`
-  const made = await addLines({ label, text: `Comment on ${placed(name, lines)}\n${text}\n`, icon: '#i-say', about: { remark: key, text } }, remarkGone(key, remark))
-  Object.assign(remark, made)
-  if (remarks.get(key) !== remark) made.remove()
-  marks()
-}
-
-function keepOut() {
-  undone?.remove()
-  for (const [key, r] of [...remarks]) if (r.remove) drop(key)
-}
-
 const acts = {
   keep: (hunk) => {
     const { key } = hunk.dataset
@@ -344,7 +111,7 @@ const acts = {
 
 const keys = {
   j: () => step(1), k: () => step(-1), y: () => acts.keep(now()), z: () => acts.undo(now()), m: () => comment(now()),
-  Z: () => root.querySelector('[data-act=undo-all], [data-act=back-all], [data-act=undo-turn], [data-act=redo-turn]')?.click(),
+  Z: () => review.root.querySelector('[data-act=undo-all], [data-act=back-all], [data-act=undo-turn], [data-act=redo-turn]')?.click(),
 }
 const none = new Set('wcdsrveuXo+-=npf'.split('')) // keys of other panes
 
@@ -375,10 +142,10 @@ function click(e) {
   if (hunk) to(hunk, { focus: !e.target.closest('button, textarea, .lines') })
   if (!b) return
   if (b.dataset.by) step(Number(b.dataset.by))
-  else if (b.dataset.to) to(root.querySelector(`.rfile[data-file="${b.dataset.to}"] [data-hunk]`))
+  else if (b.dataset.to) to(review.root.querySelector(`.rfile[data-file="${b.dataset.to}"] [data-hunk]`))
   else if (b.dataset.of) {
     turnOn(b)
-    of = { since: b.dataset.of, from: b.dataset.of === 'commit' ? '' : root.dataset.from.replace(/^0$/, '') }
+    Object.assign(review, { since: b.dataset.of, from: b.dataset.of === 'commit' ? '' : review.root.dataset.from.replace(/^0$/, '') })
     load().catch(failed)
   } else acts[b.dataset.act]?.(hunk, b)
 }
@@ -389,7 +156,7 @@ let known = ''
 /** Looks again once the agent did something, while the review stands on the Desk. */
 function follow() {
   const done = [...document.querySelectorAll('#turns .turn')].slice(-1).map((t) => `${t.id} ${t.dataset.state} ${t.querySelectorAll('[data-state=done]').length} ${t.querySelectorAll('.tool').length}`).join()
-  if (done === known || !openTabs().includes(tab)) return
+  if (done === known || !openTabs().includes(review.tab)) return
   known = done
   clearTimeout(waits)
   waits = setTimeout(() => load().catch(() => {}), soon)
@@ -397,36 +164,38 @@ function follow() {
 
 function make() {
   takeOn()
-  root = document.createElement('section')
+  const root = document.createElement('section')
+  review.root = root
   root.className = 'pane review'
   root.role = 'tabpanel'
   root.tabIndex = -1
   Object.assign(root.dataset, { pane: '', kind: 'review', state: 'review', from: '' })
-  tab.own = root
+  review.tab.own = root
   root.addEventListener('keydown', key)
   root.addEventListener('click', click)
+  root.addEventListener('webchat:drawn', marks)
   root.addEventListener('change', (e) => {
     if (!e.target.matches('select')) return
-    of = { since: 'prompt', from: e.target.value }
+    Object.assign(review, { since: 'prompt', from: e.target.value })
     load().catch(failed)
   })
   document.addEventListener('webchat:frame', follow)
-  window.addEventListener('focus', () => { if (openTabs().includes(tab)) load().catch(() => {}) })
+  window.addEventListener('focus', () => { if (openTabs().includes(review.tab)) load().catch(() => {}) })
 }
 
 /** Opens the review of a turn, by its first event; without one, of the last turn that changed files. */
 export async function openReview(from = '') {
-  if (!root) make()
-  of = { since: 'turn', from }
+  if (!review.root) make()
+  Object.assign(review, { since: 'turn', from })
   try {
     await load()
   } catch (err) {
     failed(err)
     return
   }
-  openOwn(tab)
+  openOwn(review.tab)
   const [first] = hunks()
   if (first) to(first)
-  else root.querySelector('.nothing')?.focus()
+  else review.root.querySelector('.nothing')?.focus()
   lettersAreKeys() // also after a click: the ring says so
 }

@@ -11,7 +11,12 @@ export const lookKey = 'look'
 const storeKey = () => `webchat.desk.${session()}`
 
 /** What stands on the Desk. Tabs in their order: {key, name, base, icon, kind, outs, out, state, closed, pinned, news, bad, place}. */
-export const desk = { tabs: [], front: null, beside: null, read: null, hidden: false, known: new Set() }
+export const desk = {
+  tabs: [], front: null, beside: null, read: null, hidden: false, known: new Set(),
+  touched: false, // the reader scrolled, chose or searched in front
+  closed: [], // keys, the last one at the end
+  brought: 0, // how often a tab was brought to the front; a tab keeps the number of its last time
+}
 
 export const tabOf = (key) => desk.tabs.find((t) => t.key === key)
 export const front = () => tabOf(desk.front)

@@ -2,18 +2,11 @@
 // box; where the box is scrolled to says which rows stand in it. So a million lines
 // cost what is on the screen, and a row is never without its number.
 
-import { get, getText } from './api.js'
-import { clone, fragment } from './html.js'
-import { failed } from './toast.js'
-import { keepLifted } from './veil.js'
+import { Lines, margin, numberOf } from './viewerlines.js'
 
 const phone = matchMedia('(max-width: 839px)')
 const tallest = 8_000_000 // browsers cut boxes that are taller than 16 M pixels
-const size = 500 // rows in a block
-const kept = 16 // blocks
-const margin = 20 // rows above and below the screen
 const air = 8 // pixels before the first and after the last row
-const written = new Intl.NumberFormat('en')
 const viewers = new WeakMap() // pane → Viewer
 
 /** Pixels of a row that is not wrapped, as code.css has it: on phones a finger has to hit it. */
@@ -22,41 +15,17 @@ export const rowHeight = () => (phone.matches ? 28 : 20)
 /** The viewer of a pane, if it has rows. */
 export const viewerOf = (pane) => viewers.get(pane)
 
-/** Writes the number of a row as people read it. It is not a stop of the keyboard: there are too many of them. */
-function number(row, n) {
-  const ln = row.querySelector(':scope > .ln')
-  if (!ln || !n) return
-  if (n > 999) {
-    ln.textContent = written.format(n)
-    ln.setAttribute('aria-label', `Line ${ln.textContent}`)
-  }
-  ln.tabIndex = -1
-}
-
-const numberOf = (row) => Number(row.querySelector(':scope > .ln')?.getAttribute('href')?.slice(2) ?? 0)
-
-/**
- * Rows have places, from 0. A row's place is its line's number less the first one's,
- * but for what was left out of the middle, which is one row, and while only the lines
- * that match are shown.
- */
-export class Viewer {
+/** What of the rows is on the screen, and where that stands in the tall box. */
+export class Viewer extends Lines {
   /** A viewer of the same output that this one follows lends it copies of its rows until its own have come. */
   constructor(pane, before) {
-    this.pane = pane
+    super(pane)
     this.code = pane.querySelector('.code')
     this.tall = pane.querySelector('.tall')
     this.box = pane.querySelector('.tall > .lines')
     this.rows = document.createElement('div')
     this.rows.className = 'rows'
     this.box.append(this.rows)
-    this.blocks = new Map() // first place → {rows: Map, at}
-    this.late = new Map() // place → row that stands in for one that is under way
-    this.first = Number(pane.dataset.first ?? 1)
-    this.gap = null // {after, next}: the lines before and behind what was left out
-    this.only = null // {re, total}: the lines that match
-    this.inserts = [] // {line, rows}: rows before a line that are none of the output's
-    this.fresh = new Set() // numbers of lines that changed
     this.pos = 0 // rows above the screen, with a part of one
     this.put = 0 // where the box was scrolled to from here; NaN: not known
     this.tallHeight = 0 // pixels of the tall box
@@ -65,7 +34,6 @@ export class Viewer {
     this.fittedTo = 0 // pixels of the screen the rows were drawn for last
     this.width = 0 // and across it, when it was looked at last
     this.following = false
-    this.behind = false // the end has grown, and its rows are under way
     this.ending = 1 // rows that fill the screen at the end, where rows are wrapped
     this.onScreen = 0 // rows on the screen, where they are wrapped
     this.digits = before?.digits ?? ('reading' in pane.dataset ? 7 : 0) // for which numbers have room: they move no text when more come
@@ -93,10 +61,6 @@ export class Viewer {
   }
 
   get wrapped() { return this.code.classList.contains('wrap') }
-  get total() {
-    if (this.only) return this.only.total
-    return Math.max(0, this.last - this.first + 1 + this.inserts.reduce((n, { rows }) => n + rows.length, 0) - (this.gap ? this.gap.next - this.gap.after - 2 : 0))
-  }
 
   /** Measured once for each size: asking makes the browser lay everything out. */
   get viewHeight() { return this.measured ||= this.code.clientHeight }
@@ -105,26 +69,6 @@ export class Viewer {
   get room() { return Math.max(0, this.tallHeight - this.viewHeight) }
   get scaled() { return this.wrapped || this.total * rowHeight() > tallest }
   get running() { return this.pane.dataset.state === 'running' }
-
-  /** The place of a line; of one that was left out, the place of the row that says so. */
-  place(n) {
-    const { gap, first } = this
-    if (!gap) return this.inserts.reduce((place, { line, rows }) => (line <= n ? place + rows.length : place), n - first)
-    if (n <= gap.after) return n - first
-    return n < gap.next ? gap.after + 1 - first : n - gap.next + gap.after + 2 - first
-  }
-
-  /** The line at a place; of the row that stands for many, the first of these. 0: it has not come yet. */
-  lineAt(place) {
-    const { gap, first } = this
-    if (this.only) return this.only.total ? numberOf(this.rowAt(Math.min(place, this.only.total - 1))) : 0
-    let n = first + place
-    for (const { line, rows } of this.inserts) { // those before have been taken off
-      if (n < line) break
-      n = Math.max(line, n - rows.length)
-    }
-    return !gap || n <= gap.after + 1 ? n : n - gap.after - 2 + gap.next
-  }
 
   /** Numbers of the lines on the screen. */
   get seen() {
@@ -150,12 +94,6 @@ export class Viewer {
     if (this.last === was && this.total === this.fitted) return
     if (this.following && this.rows.firstChild) this.behind = this.lacks()
     if (!this.behind) this.fit()
-  }
-
-  /** Whether rows of the last screen are not there; they are asked for. */
-  lacks() {
-    const ends = [Math.max(0, Math.floor(this.most) - margin), Math.max(0, this.total - 1)]
-    return ends.map((place) => this.block(place)).some(({ rows }) => !rows)
   }
 
   /** Takes in which lines were left out: of what grows, more of them with each look. */
@@ -198,29 +136,6 @@ export class Viewer {
     this.pos += this.place(line) - was
     this.fit()
   }
-
-  /** The row at a place that is none of the output's, if there is one. */
-  inserted(place) {
-    if (this.only) return undefined
-    for (const { line, rows } of this.inserts) {
-      const at = this.place(line) - rows.length
-      if (place < at) break
-      if (place < at + rows.length) return rows[place - at]
-    }
-    return undefined
-  }
-
-  /** Lets a row stand for line n until that has come. */
-  stand(n, row) {
-    const ln = row.querySelector(':scope > .ln')
-    ln.textContent = n
-    ln.setAttribute('href', `#L${n}`)
-    number(row, n)
-    row.classList.toggle('is-fresh', this.fresh.has(n))
-    this.late.set(this.place(n), row)
-  }
-
-  numberOf(row) { return numberOf(row) }
 
   fit() {
     this.fitted = this.total
@@ -312,100 +227,6 @@ export class Viewer {
     return this.rowAt(place())
   }
 
-  /** What to ask the server for to get the rows at these places. */
-  query(from, to) {
-    if (this.only) return `from=${from + 1}&rows=${to - from + 1}&filter=${encodeURIComponent(this.only.re)}`
-    // The row for what was left out comes with the line before it.
-    const at = (place) => this.lineAt(place) - (this.gap && this.first + place === this.gap.after + 1 ? 2 : 0)
-    const a = Math.max(this.first, at(from))
-    const b = Math.max(a, this.lineAt(to))
-    const skipped = this.gap && a <= this.gap.after && b >= this.gap.next // one request cannot ask for so many
-    return `from=${a}&rows=${(skipped ? this.gap.after + 1 : b) - a + 1}`
-  }
-
-  /** The block of a place: asked for, or there. */
-  block(place) {
-    const from = place - place % size
-    let block = this.blocks.get(from)
-    if (block) {
-      this.blocks.delete(from)
-      this.blocks.set(from, block) // the newest in use stands last
-      return block
-    }
-    block = { rows: null, coming: null, over: new AbortController() }
-    const to = Math.min(from + size, this.total) - 1
-    block.coming = this.fetch(from, to, block.over.signal).then((rows) => {
-      block.rows = rows
-      for (let k = from; k < from + size; k++) this.late.delete(k)
-      if (!this.behind) return this.draw()
-      this.behind = this.lacks()
-      if (!this.behind) this.fit()
-    })
-    block.coming.catch((err) => {
-      this.behind = false
-      if (this.blocks.get(from) === block) this.blocks.delete(from)
-      if (err.name === 'AbortError') return
-      if (err.status === 404) this.pane.dispatchEvent(new CustomEvent('webchat:stale', { bubbles: true }))
-      else if (err.status) failed(err)
-    })
-    this.blocks.set(from, block)
-    for (const [key, old] of this.blocks) {
-      if (this.blocks.size <= kept) break
-      old.over.abort()
-      this.blocks.delete(key)
-    }
-    return block
-  }
-
-  async fetch(from, to, signal) {
-    const address = `/api/outputs/${this.pane.dataset.output}?format=html&view=${this.pane.dataset.kind === 'terminal' ? 'terminal' : 'source'}&`
-    const reply = await get(address + this.query(from, to), { signal })
-    const html = await reply.text()
-    if (reply.headers.get('Webchat-Gap')) this.leftOut(reply.headers.get('Webchat-Gap'))
-    const rows = this.parse(html, from)
-    const { gap } = this
-    if (this.only || !gap || this.lineAt(from) > gap.after || this.lineAt(to) < gap.next) return rows
-    const rest = await getText(`${address}from=${gap.next}&rows=${this.lineAt(to) - gap.next + 1}`, { signal })
-    for (const [place, row] of this.parse(rest, this.place(gap.next))) rows.set(place, row)
-    return rows
-  }
-
-  /** Rows by their places. */
-  parse(html, from) {
-    const rows = new Map()
-    let place = from
-    for (const row of fragment(html).children) {
-      const n = numberOf(row)
-      number(row, n)
-      keepLifted(this.pane.dataset.output, row, n)
-      row.classList.toggle('is-fresh', this.fresh.has(n))
-      if (!this.only) place = n ? this.place(n) : this.gap ? this.gap.after + 1 - this.first : place
-      rows.set(place++, row)
-    }
-    return rows
-  }
-
-  /** The row at a place: as it came, or its number alone until it does. */
-  rowAt(place) {
-    const other = this.inserted(place)
-    if (other) return other
-    const { rows } = this.block(place)
-    if (rows?.has(place)) return rows.get(place)
-    if (!this.late.has(place)) {
-      const { root } = clone('tpl-line')
-      const ln = root.querySelector('.ln')
-      if (this.only) ln.textContent = '…'
-      else {
-        ln.textContent = this.lineAt(place)
-        ln.setAttribute('href', `#L${this.lineAt(place)}`)
-        number(root, this.lineAt(place))
-      }
-      this.late.set(place, root)
-      if (this.late.size > 4 * size) this.late.delete(this.late.keys().next().value)
-    }
-    return this.late.get(place)
-  }
-
   draw() {
     const top = Math.floor(this.pos)
     const ends = this.wrapped && top + Math.ceil(this.screen) + 1 >= this.total
@@ -453,32 +274,6 @@ export class Viewer {
     const shift = y - heights.slice(0, above).reduce((sum, h) => sum + h, 0)
     this.onScreen = heights.slice(above).filter((h) => (y += h) <= this.viewHeight).length || 1
     return shift
-  }
-
-  /** Reads the end of what grows again; its rows stay until the new ones have come. */
-  refresh() {
-    if (this.later) {
-      this.looking = true
-      this.leftOut(this.later)
-      this.looking = false
-      this.later = ''
-    }
-    for (const [from, block] of [...this.blocks]) {
-      if (from + size <= this.total - size) continue
-      this.blocks.delete(from)
-      if (!block.rows) block.over.abort()
-      else for (const [place, row] of block.rows) if (row.isConnected) this.late.set(place, row)
-    }
-  }
-
-  /** Forgets the blocks that reach beyond a place. */
-  forget(place) {
-    for (const [from, block] of [...this.blocks]) {
-      if (from + size <= place) continue
-      if (!block.rows && from > place) block.over.abort()
-      this.blocks.delete(from)
-    }
-    for (const key of [...this.late.keys()]) if (key >= place) this.late.delete(key)
   }
 
   wrap(on) {

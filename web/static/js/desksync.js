@@ -1,0 +1,157 @@
+// What comes to the Desk by itself: outputs that the stream and the address name, the Desk as it was
+// left, and what is clicked there.
+
+import { addressed, linesOf, address } from './deskaddress.js'
+import { announce } from './announce.js'
+import { arrange, bring, close, draw, isShown, layout, leave, looked, openOutput, remember, split, toggle } from './desk.js'
+import { coming, drop, paneOf, refresh } from './pane.js'
+import { pinNew } from './pins.js'
+import { desk, front, load, open, records, save, tabOf, tabWith, take } from './tabs.js'
+import { slips } from './tabstrip.js'
+import { failed } from './toast.js'
+import { typing } from './typing.js'
+
+const app = document.getElementById('app')
+const strip = document.getElementById('tabs')
+const wide = matchMedia('(min-width: 1100px)')
+let wanted = '' // what the reader asked to see, by its name
+let wantedPlace = {} // and where: {lines, beside, focus}
+
+/** Lines of a pane were chosen, or are no longer. */
+function chose(e) {
+  const tab = tabOf(e.target.dataset.key)
+  if (!tab) return
+  if (tab === front()) desk.touched = true
+  if (!e.target.hidden) address(tab, linesOf(tab))
+}
+
+/** Whether something that was just shown comes to the front. */
+function leads(tab) {
+  if (wanted && tab.name === wanted) return true
+  if (front()?.look || document.getElementById('open-bar').open) return false
+  return !front() || (!desk.touched && !paneOf(desk.front)?.querySelector('.find'))
+}
+
+/** What could not be shown has no output: its call stands on the Desk, if the reader asked for it or there is nothing else. */
+function refused() {
+  if (!wide.matches || (!wanted && desk.tabs.length)) return
+  const card = [...document.querySelectorAll('#turns .turn[data-look]:last-child [data-card][data-state=failed]')].find((el) => !wanted || el.dataset.name === wanted)
+  const slip = card?.querySelector('[data-slip]')
+  if (!slip || tabWith(slip.dataset.slip)) return
+  wanted = ''
+  openOutput(slip.dataset.slip)
+}
+
+/** Takes in what the list of outputs says. */
+function sync(first) {
+  for (const r of records()) {
+    if (r.state === 'running' && r.kind === 'file' && tabOf(r.key)) continue // one reads what it was until it is there
+    const { tab, fresh, again, pin } = take(r)
+    if (pin && !first) pinNew(r.out)
+    const pane = paneOf(tab.key)
+    let drawn = false // by being brought to the front
+    if (fresh && !first && !r.reread) {
+      if (leads(tab)) {
+        const { lines, beside, focus } = tab.name === wanted ? wantedPlace : {}
+        if (tab.name === wanted) {
+          wanted = ''
+          wantedPlace = {}
+        }
+        bring(tab, { byItself: true, lines, other: beside, focus: focus && !typing(document.activeElement) })
+        drawn = coming(tab)
+      } else if (tab.key !== desk.front && tab.key !== desk.beside) {
+        tab.closed = false
+        tab.news = true
+        tab.brought = ++desk.brought
+        announce(`${tab.base} is on the Desk`)
+      }
+    }
+    if (pane && !drawn && !tab.expects && tab.out === r.out && (again || pane.dataset.target !== tab.out || (pane.dataset.state !== r.state && pane.dataset.state !== 'expired' && pane.dataset.state !== 'away'))) refresh(tab).catch(failed)
+  }
+  draw()
+}
+
+/** The Desk as it was left, or with the last thing in front that can still be read. */
+function restore() {
+  const was = load() // before it is written again
+  sync(true)
+  for (const tab of desk.tabs) {
+    const old = was?.tabs?.find((t) => t.key === tab.key)
+    tab.closed = Boolean(old?.closed)
+    tab.place = old?.place
+  }
+  desk.hidden = Boolean(was?.hidden)
+  const asked = route()
+  if (asked) return
+  const to = tabOf(was?.front) ?? open().findLast((t) => t.state !== 'gone') ?? open().at(-1)
+  if (to && !to.closed && wide.matches) {
+    desk.front = to.key
+    desk.beside = tabOf(was?.beside)?.closed ? null : tabOf(was?.beside)?.key ?? null
+  }
+  draw()
+  refused()
+  if (wide.matches) arrange()
+}
+
+/** Goes to the output that the address names. */
+function route() {
+  const to = addressed()
+  if (!to) return false
+  if (to.with && tabWith(to.with)) {
+    tabWith(to.with).closed = false
+    desk.beside = tabWith(to.with).key
+  }
+  openOutput(to.out, { lines: to.lines })
+  return true
+}
+
+function click(e) {
+  const slip = e.target.closest?.('[data-slip], #outs [data-output]')
+  if (slip && !e.ctrlKey && !e.metaKey && !e.shiftKey && e.button === 0) {
+    e.preventDefault()
+    document.getElementById('shelf').hidePopover()
+    const m = /:(\d+(?:-\d+)?)/.exec(slip.hash)
+    openOutput(slip.dataset.slip ?? slip.dataset.output, { lines: m?.[1] })
+    desk.touched = true // the reader chose it
+    return
+  }
+  const el = e.target.closest?.('.tab')
+  const tab = el && tabOf(el.dataset.key)
+  if (tab && e.target.closest('[data-act=close-tab]')) return close(tab)
+  if (tab) {
+    bring(tab)
+    el.querySelector('[role=tab]').focus({ preventScroll: true })
+    desk.touched = true
+    return
+  }
+  const act = e.target.closest?.('[data-act]')?.dataset.act
+  const pane = e.target.closest?.('[data-pane]')
+  if (pane && act === 'close-tab') close(tabOf(pane.dataset.key))
+  if (pane && act === 'reload-tab') refresh(tabOf(pane.dataset.key)).catch(failed)
+  if (act === 'split') split()
+  if (act === 'desk') toggle()
+}
+
+export function desks() {
+  if (!app || !strip) return
+  document.addEventListener('webchat:frame', (e) => {
+    if (e.detail.ops.some((op) => op.t === 'outs')) sync(false)
+    else slips(isShown())
+    refused()
+  })
+  document.addEventListener('webchat:open', (e) => openOutput(e.detail.target, { lines: e.detail.lines }))
+  document.addEventListener('webchat:display', (e) => { ({ name: wanted, ...wantedPlace } = e.detail) })
+  document.addEventListener('webchat:touched', (e) => { if (e.target.dataset.key !== desk.front) return; desk.touched = true; looked(front()) })
+  document.addEventListener('webchat:chosen', chose)
+  document.addEventListener('focusin', ({ target }) => { if (target.closest('#desk')) desk.read = target.closest('[data-pane]')?.dataset.key ?? null })
+  document.addEventListener('click', click)
+  document.addEventListener('webchat:compose', leave)
+  wide.addEventListener('change', () => { leave(); layout(); if (wide.matches && !front() && open().length) bring(open().at(-1), { byItself: true }); else if (wide.matches) arrange() })
+  document.addEventListener('webchat:tabs', draw)
+  document.addEventListener('webchat:ended', () => sync(false))
+  document.addEventListener('visibilitychange', () => { if (!document.hidden && isShown()) arrange() })
+  document.addEventListener('webchat:stale', (e) => { const tab = tabOf(e.target.dataset.key); if (tab && e.target.hidden) drop(tab.key); else if (tab) refresh(tab).catch(failed) })
+  addEventListener('hashchange', route)
+  addEventListener('pagehide', () => { if (desk.front) remember(desk.front); save() })
+  restore()
+}
