@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -90,26 +91,27 @@ func embedded(sources fs.FS, split bool) api.Plugin {
 			if !ours || strings.Contains(name, "/") {
 				return api.OnResolveResult{}, fmt.Errorf("%s imports %s, which is no module beside it", a.Importer, a.Path)
 			}
-			if split && a.Kind == api.ResolveJSDynamicImport {
-				name = later + ".js"
-			}
 			return api.OnResolveResult{Path: name, Namespace: "static"}, nil
 		})
 		b.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: "static"}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
-			text, err := "", error(nil)
 			if a.Path == later+".js" {
-				text, err = allLater(sources)
-			} else {
-				var b []byte
-				b, err = fs.ReadFile(sources, "static/js/"+a.Path)
-				text = string(b)
+				text, err := allLater(sources)
+				return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS}, err
 			}
+			b, err := fs.ReadFile(sources, "static/js/"+a.Path)
+			if split { // what is imported by import() is in one file
+				b = dynamic.ReplaceAll(b, []byte("import('./"+later+".js').then((all) => all.$1)"))
+			}
+			text := string(b)
 			return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS}, err
 		})
 	}}
 }
 
-// allLater is a module that has what any module imports by import().
+// dynamic matches an import(), and the name of what it imports.
+var dynamic = regexp.MustCompile(`\bimport\('\./(\w+)\.js'\)`)
+
+// allLater is a module that has each module which any imports by import(), by its name.
 func allLater(sources fs.FS) (string, error) {
 	names, err := fs.Glob(sources, "static/js/*.js")
 	if err != nil {
@@ -122,15 +124,10 @@ func allLater(sources fs.FS) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		for text := string(b); ; {
-			_, after, found := strings.Cut(text, "import('./")
-			if !found {
-				break
-			}
-			name, rest, _ := strings.Cut(after, ".js')")
-			if text = rest; !known[name] {
+		for _, m := range dynamic.FindAllSubmatch(b, -1) {
+			if name := string(m[1]); !known[name] {
 				known[name] = true
-				fmt.Fprintf(&all, "export * from './%s.js'\n", name)
+				fmt.Fprintf(&all, "export * as %s from './%s.js'\n", name, name)
 			}
 		}
 	}

@@ -46,6 +46,11 @@ func TestPagesAreServedFewScripts(t *testing.T) {
 	if got, want := strings.Join(names, " "), "later.js main.js replay.js shared.js signin.js theme.js worker.js"; got != want {
 		t.Errorf("there are %s, want %s", got, want)
 	}
+	for _, name := range []string{"grep", "held", "prompts", "waiting"} { // which have the same names in them
+		if !bytes.Contains(files["later.js"], []byte(" as "+name)) || !bytes.Contains(slices.Concat(files["main.js"], files["shared.js"]), []byte("."+name+")")) {
+			t.Errorf("%s is not imported later", name)
+		}
+	}
 	for limit, list := range map[int][]string{90_000: append([]string{"theme", "worker"}, Begins...), 4_000: {"signin"}} {
 		for _, encoding := range []string{"gzip", "zstd"} {
 			sum := 0

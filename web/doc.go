@@ -56,7 +56,7 @@
 //
 // # Ids and data attributes
 //
-//	body              data-page=session|home|auth|error, data-session, data-folder; data-ready
+//	body              data-page=session|home|auth|error, data-session, data-folder; data-usable
 //	                  once scripts answer what one does
 //	script            data-begins: the scripts of app/ to begin with, loaded after the first paint; on the
 //	                  sign-in page data-next: those of the page that follows
@@ -113,6 +113,8 @@
 //	#say #alert       live regions
 //	#open-bar         the bar: a dialog over the conversation, beside the Desk not modal; --edge
 //	                  is where the Desk begins. #open-hits (listbox), [data-count]
+//	#keys             its dt[data-others] are keys that act on what most panes show: one with keys of
+//	                  its own ignores them; data-also is another key for the same
 //	#keys #confirm #consent   dialogs (HTML dialog elements, opened by
 //	                  showModal); GET /consent answers the inner HTML of #consent [data-place]
 //	templates         #tpl-toast (data-how=fail|ask; none: done) #tpl-chip; #tpl-item

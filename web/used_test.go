@@ -119,3 +119,35 @@ func TestHasLooksNotThroughAll(t *testing.T) {
 		}
 	}
 }
+
+// The list of keys has every letter that is a key on the Desk, and none that is not.
+func TestKeysAreListed(t *testing.T) {
+	js, err := fs.ReadFile(web.FS, "static/js/deskkeys.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	html, err := fs.ReadFile(web.FS, "templates/dialogs.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(js), "const keys = {")
+	table, _, _ = strings.Cut(table, "\n}")
+	acts := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?:^|[\s,])(?:'(\\?.)'|(\w)): `).FindAllStringSubmatch(table, -1) {
+		acts[strings.TrimPrefix(m[1], `\`)+m[2]] = true
+	}
+	acts[`\`], acts["="] = true, false // one is written '\\', and the other is + without Shift
+	_, list, _ := strings.Cut(string(html), "<h3>On the Desk</h3>")
+	list, _, _ = strings.Cut(list, "</dl>")
+	for _, m := range regexp.MustCompile(`<kbd[^>]*>([^<0-9])</kbd>`).FindAllStringSubmatch(list, -1) {
+		if !acts[m[1]] && m[1] != "↓" {
+			t.Errorf("%s is listed, and does nothing", m[1])
+		}
+		delete(acts, m[1])
+	}
+	for key, does := range acts {
+		if does && key != "" {
+			t.Errorf("%s acts on the Desk, and is not listed", key)
+		}
+	}
+}

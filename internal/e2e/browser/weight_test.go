@@ -102,7 +102,7 @@ func visited(s *site, latency float64) *visit {
 	}))
 	begun := time.Now()
 	p.do(chromedp.Navigate(s.link))
-	p.wait(`document.body.dataset.page === 'home' && 'ready' in document.body.dataset`)
+	p.wait(`document.body.dataset.page === 'home' && 'usable' in document.body.dataset`)
 	v.took = float64(time.Since(begun).Milliseconds())
 	s.link = ""
 	return v

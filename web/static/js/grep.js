@@ -9,6 +9,7 @@ import { Hits } from './hits.js'
 import { clone, plain, some } from './html.js'
 import { asker } from './latest.js'
 import { openFile } from './filerow.js'
+import { ofOthers } from './otherkeys.js'
 import { beside, turnOn } from './radio.js'
 import { open } from './tabs.js'
 import { failed } from './toast.js'
@@ -226,7 +227,6 @@ const keys = {
   ' ': () => hits.toggle(), a: () => ask().catch(failed), f: () => parts.q.select(),
   g: () => { parts.hits.scrollTop = 0 }, G: () => { parts.hits.scrollTop = parts.hits.scrollHeight },
 }
-const none = new Set('wcdsrveuXo+-='.split('')) // keys of other panes
 
 function key(e) {
   const flag = { c: 'case', w: 'word', r: 'expression' }[(e.code.replace('Key', '') || e.key).toLowerCase()] // with Alt, some keyboards write ç
@@ -247,7 +247,7 @@ function key(e) {
     else if (e.key === 'Enter') show({ other: e.ctrlKey || e.metaKey }).catch(failed)
     else if (e.ctrlKey || e.metaKey || e.altKey) return
     else if (Object.hasOwn(keys, e.key)) keys[e.key]()
-    else if (!none.has(e.key)) return
+    else if (!ofOthers(e.key)) return
   } else if (e.key === 'Escape') toHits()
   else return
   e.preventDefault()

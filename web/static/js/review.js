@@ -8,6 +8,7 @@ import { showing } from './commands.js'
 import { openOwn } from './desk.js'
 import { display } from './display.js'
 import { plain, some } from './html.js'
+import { ofOthers } from './otherkeys.js'
 import { beside, turnOn } from './radio.js'
 import { comment, drop, keepComment, keepOut, marks, refuse, retried, takeOn, tellUndone } from './reviewremarks.js'
 import { all, byKey, fileOf, hunks, keep, load, now, review, step, to } from './reviewview.js'
@@ -113,7 +114,6 @@ const keys = {
   j: () => step(1), k: () => step(-1), y: () => acts.keep(now()), z: () => acts.undo(now()), m: () => comment(now()),
   Z: () => review.root.querySelector('[data-act=undo-all], [data-act=back-all], [data-act=undo-turn], [data-act=redo-turn]')?.click(),
 }
-const none = new Set('wcdsrveuXo+-=npf'.split('')) // keys of other panes
 
 function key(e) {
   if (e.isComposing) return
@@ -131,7 +131,7 @@ function key(e) {
     next.click()
   } else if (Object.hasOwn(keys, e.key)) {
     if (hunks().length) keys[e.key]()
-  } else if (!none.has(e.key)) return
+  } else if (!ofOthers(e.key)) return
   e.preventDefault()
   e.stopPropagation()
 }

@@ -21,7 +21,7 @@
     import(new URL(sources ? '../js/main.js' : 'main.js', here.src)).then(() => {
       for (const [name, f] of Object.entries(takers)) document.removeEventListener(name, f, true)
       for (const again of early) again()
-      document.body.dataset.ready = ''
+      document.body.dataset.usable = ''
     })
   }
 
