@@ -2,7 +2,9 @@ package copilot_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -91,4 +93,52 @@ func TestATurnThatIsNotBegunHoldsOnlySoMuch(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// A stop reaches a turn of which more has come than may wait here, and the conversation goes on.
+func TestAStopReachesATurnThatIsHeld(t *testing.T) {
+	piece := fmt.Sprintf(`event assistant.message_delta {"messageId":"$M-a","deltaContent":%q}`+"\n", strings.Repeat("x", 100<<10))
+	c, _ := scripted(t, []byte("-- > flood --\nevent assistant.turn_start {}\n"+strings.Repeat(piece, 120)+"hang\n"+
+		"-- > hello --\nevent assistant.turn_start {}\nevent assistant.message {\"messageId\":\"$M-b\",\"content\":\"Hello.\"}\nevent assistant.turn_end {}\n"))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	host := agenttest.NewHost(agenttest.DisplayTools())
+	host.Fault = func(what string) {
+		if strings.HasPrefix(what, "Report of assistant.message") {
+			<-ctx.Done()
+		}
+	}
+	conn, err := backend(t, c).Open(t.Context(), options(t, "held", false), host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	came, full := 0, make(chan struct{})
+	copilot.Tap(conn, func(e cli.Event) {
+		if came += len(e.Data); came-len(e.Data) <= 4<<20 && came > 4<<20 { // the reader waits with this one
+			close(full)
+		}
+	})
+	prompt := func(ctx context.Context, content string) error {
+		host.Begin()
+		err := conn.Prompt(ctx, agent.Prompt{MessageID: content, Content: content})
+		host.End(err)
+		return err
+	}
+	go func() {
+		<-full
+		cancel()
+	}()
+	if err := prompt(ctx, "flood"); !errors.Is(err, context.Canceled) {
+		t.Errorf("stopped, Prompt returned %v", err)
+	}
+	if err := prompt(t.Context(), "hello"); err != nil || !slices.Contains(host.Said(), "Hello.") {
+		t.Errorf("then %v, and it said %d texts", err, len(host.Said()))
+	}
+	if err := conn.Close(); err != nil {
+		t.Error(err)
+	}
+	host.Closed()
+	for _, broken := range host.Broken() {
+		t.Error("broken rule: ", broken)
+	}
 }
