@@ -22,6 +22,7 @@ var ours = map[string][]string{
 	"internal/wording":    {},
 	"internal/patch":      {"internal/event"},
 	"internal/displays":   {},
+	"internal/ranges":     {},
 	"scripts/report":      {},
 	"scripts/bench":       {},
 	"scripts/release":     {},
@@ -100,7 +101,7 @@ var ours = map[string][]string{
 }
 
 // everywhere may be imported by every room.
-var everywhere = []string{"internal/wording", "internal/displays"}
+var everywhere = []string{"internal/wording", "internal/displays", "internal/ranges"}
 
 // theirs says which rooms may import a third-party module.
 var theirs = map[string][]string{

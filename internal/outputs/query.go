@@ -4,8 +4,9 @@ import (
 	"math"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
+
+	"webchat/internal/ranges"
 )
 
 // query is what was asked for; from and to are 0 where open.
@@ -64,7 +65,7 @@ func (q *query) parseRange(v url.Values) string {
 		return "Lines come as text or with format=html."
 	}
 	var err error
-	q.ranges, err = ParseLines(v.Get("lines"))
+	q.ranges, err = ranges.Parse(v.Get("lines"))
 	if err != nil || len(q.ranges) > 1 && !q.tokens || len(q.ranges) > maxRanged {
 		return "Give lines as A-B, A- or A, counting from 1, with A not above B."
 	}
@@ -89,7 +90,7 @@ func (q *query) parseVeil(v url.Values) string {
 		return ""
 	}
 	var err error
-	if q.lifted, err = ParseLines(v.Get("lifted")); err != nil || !Ascend(q.lifted) || len(q.lifted) > maxRanged || !q.ranged || q.format == "html" {
+	if q.lifted, err = ranges.Parse(v.Get("lifted")); err != nil || !ranges.Ascend(q.lifted) || len(q.lifted) > maxRanged || !q.ranged || q.format == "html" {
 		return "Give lifted as A-B,C-D in ascending order, with lines and veil=1."
 	}
 	return ""
@@ -142,7 +143,7 @@ func numbered(v url.Values, name string, n *int, most int) bool {
 		return true
 	}
 	var err error
-	*n, err = number(v.Get(name))
+	*n, err = ranges.Number(v.Get(name))
 	return err == nil && *n <= most
 }
 
@@ -175,47 +176,3 @@ func (q *query) parseView(v url.Values) string {
 
 // maxFilters is how many filters a view takes at once.
 const maxFilters = 20
-
-// ParseLines reads ranges of lines, parted by commas, each as "A-B", "A-" (then B is 0) or "A".
-func ParseLines(text string) (ranges [][2]int, err error) {
-	for one := range strings.SplitSeq(text, ",") {
-		a, b, ranged := strings.Cut(strings.TrimSpace(one), "-")
-		from, err := number(a)
-		to := from
-		switch {
-		case err != nil:
-		case ranged && b == "":
-			to = 0
-		case ranged:
-			if to, err = number(b); err == nil && to < from {
-				err = strconv.ErrRange
-			}
-		}
-		if err != nil {
-			return nil, err
-		}
-		ranges = append(ranges, [2]int{from, to})
-	}
-	return ranges, nil
-}
-
-// Ascend reports whether ranges are in ascending order and do not overlap.
-func Ascend(ranges [][2]int) bool {
-	last := 0
-	for _, r := range ranges {
-		if r[0] <= last || r[1] == 0 {
-			return false
-		}
-		last = r[1]
-	}
-	return true
-}
-
-// number takes digits only: no sign, no space.
-func number(s string) (int, error) {
-	n, err := strconv.ParseUint(s, 10, 31)
-	if err == nil && n == 0 {
-		err = strconv.ErrRange
-	}
-	return int(n), err
-}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"webchat/internal/grep"
+	"webchat/internal/ranges"
 	"webchat/internal/veil"
 )
 
@@ -85,16 +86,16 @@ func TestCopyShown(t *testing.T) {
 		"1-2":   "A_TOKEN=aaa111 B_TOKEN=bbb222 C_TOKEN=•• D=4 ",
 		"1,3-9": "A_TOKEN=aaa111 B_TOKEN=•• C_TOKEN=ccc333 D=4 ",
 	} {
-		var ranges [][2]int
+		var up [][2]int
 		if lifted != "" {
 			var err error
-			if ranges, err = ParseLines(lifted); err != nil {
+			if up, err = ranges.Parse(lifted); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for _, which := range [][2]int{{0, 0}, {2, 3}, {3, 0}} {
 			var b strings.Builder
-			if err := o.CopyShown(t.Context(), &b, which[0], which[1], ranges); err != nil {
+			if err := o.CopyShown(t.Context(), &b, which[0], which[1], up); err != nil {
 				t.Fatal(err)
 			}
 			lines := strings.SplitAfter(want, " ")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"webchat/internal/event"
+	"webchat/internal/ranges"
 	"webchat/internal/views"
 	"webchat/internal/wording"
 )
@@ -100,12 +101,18 @@ func (c *Call) countGiven(lines string) {
 
 // spans are lines as a reader knows them: "3, 7–9" for "3-3,7-9".
 func spans(lines string) string {
-	all := strings.Split(lines, ",")
-	for i, part := range all {
-		if from, to, ok := strings.Cut(part, "-"); ok && from == to {
-			all[i] = from
-		} else {
-			all[i] = strings.Replace(part, "-", "–", 1)
+	given, err := ranges.Parse(lines)
+	if err != nil {
+		return lines
+	}
+	all := make([]string, len(given))
+	for i, r := range given {
+		switch all[i] = strconv.Itoa(r[0]); r[1] {
+		case r[0]:
+		case 0:
+			all[i] += "–"
+		default:
+			all[i] += "–" + strconv.Itoa(r[1])
 		}
 	}
 	return strings.Join(all, ", ")
@@ -118,14 +125,9 @@ func (c *Call) cost(lines string) int64 {
 		return all
 	}
 	var n int64
-	for part := range strings.SplitSeq(lines, ",") {
-		from, to, ok := strings.Cut(part, "-")
-		a, _ := strconv.ParseInt(from, 10, 64)
-		b, _ := strconv.ParseInt(to, 10, 64)
-		if !ok {
-			b = a
-		}
-		n += max(0, b-a+1)
+	given, _ := ranges.Parse(lines) // what is no range costs the least
+	for _, r := range given {
+		n += int64(max(0, r[1]-r[0]+1))
 	}
 	return min(all, max(1, all*n/total))
 }

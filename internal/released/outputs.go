@@ -10,6 +10,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/eventlog"
 	"webchat/internal/outputs"
+	"webchat/internal/ranges"
 )
 
 // maxAttached is how many bytes of an output go to a model at most.
@@ -68,22 +69,15 @@ func (s Outputs) Read(ctx context.Context, id eventlog.ID, outputID, lines, lift
 func (s Outputs) DeleteSession(session string) { s.Store.DeleteSession(session) }
 
 // parseLines reads ranges of lines in ascending order; nothing means all.
-func parseLines(text string) (ranges [][2]int, _ error) {
+func parseLines(text string) ([][2]int, error) {
 	if text == "" {
 		return [][2]int{{}}, nil
 	}
-	ranges, err := outputs.ParseLines(text)
-	last := 0
-	for _, r := range ranges {
-		if r[0] <= last || r[1] == 0 {
-			err = eventlog.ErrInvalid
-		}
-		last = r[1]
-	}
-	if err != nil {
+	all, err := ranges.Parse(text)
+	if err != nil || !ranges.Ascend(all) {
 		return nil, fmt.Errorf("%w: lines %q are not of the form A-B,C-D in ascending order", eventlog.ErrInvalid, text)
 	}
-	return ranges, nil
+	return all, nil
 }
 
 // lastLine refuses ranges that ask for lines an output of so many lines, numbered from first, does

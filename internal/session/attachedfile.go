@@ -19,6 +19,7 @@ import (
 	"webchat/internal/eventlog"
 	"webchat/internal/kind"
 	"webchat/internal/policy"
+	"webchat/internal/ranges"
 	"webchat/internal/tokens"
 )
 
@@ -139,7 +140,7 @@ func FindAttachment(judge Judge, workspace, name, lines string) (*AttachedFile, 
 func NamedAttachment(judge Judge, workspace, name string) (*AttachedFile, error) {
 	path, lines := name, ""
 	if i := strings.LastIndexByte(name, ':'); i > 0 {
-		if _, _, err := span(name[i+1:]); err == nil {
+		if _, _, err := ranges.One(name[i+1:]); err == nil {
 			path, lines = name[:i], name[i+1:]
 		}
 	}
@@ -256,9 +257,9 @@ func (f *AttachedFile) tooMuch(do string) {
 
 // readLines takes the lines that were asked for.
 func (f *AttachedFile) readLines(r *bufio.Reader) error {
-	from, to, err := span(f.Lines)
+	from, to, err := ranges.One(f.Lines)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: lines %q are not of the form A-B", eventlog.ErrInvalid, f.Lines)
 	}
 	if f.Lines = strconv.Itoa(from); to > from {
 		f.Lines += "-" + strconv.Itoa(to)
@@ -289,18 +290,4 @@ func (f *AttachedFile) readLines(r *bufio.Reader) error {
 		}
 	}
 	return nil
-}
-
-// span reads "A-B" or "A".
-func span(lines string) (from, to int, err error) {
-	a, b, ranged := strings.Cut(lines, "-")
-	if !ranged {
-		b = a
-	}
-	from, errA := strconv.Atoi(a)
-	to, errB := strconv.Atoi(b)
-	if errA != nil || errB != nil || from < 1 || to < from {
-		return 0, 0, fmt.Errorf("%w: lines %q are not of the form A-B", eventlog.ErrInvalid, lines)
-	}
-	return from, to, nil
 }

@@ -116,7 +116,7 @@ func (c Config) resolveOne(ctx context.Context, session eventlog.ID, n event.Att
 		}
 		return agent.Attachment{MimeType: mediaType, Data: data}, nil
 	case n.Mention && c.Outputs != nil:
-		line, _, _ := strings.Cut(n.Lines, "-")
+		line, _, _ := strings.Cut(n.Lines, "-") // the first is enough to know what it is
 		a, err := c.Outputs.Read(ctx, session, n.OutputID, line, "")
 		if err != nil && (!errors.Is(err, eventlog.ErrInvalid) || a.Name == "") { // what is too large to be read can be named
 			return agent.Attachment{}, err
