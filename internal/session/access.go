@@ -24,7 +24,7 @@ var AccessSpec = agent.ToolSpec{Name: "ask_for_access",
 const mostWhy = 300
 
 // accessTool opens what an agent asks for, once the user said yes.
-type accessTool struct{ s *Session }
+type accessTool struct{ s *toolbox }
 
 // Spec implements [agent.Tool].
 func (accessTool) Spec() agent.ToolSpec { return AccessSpec }

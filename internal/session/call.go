@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -65,9 +64,18 @@ func (h *host) CallTool(ctx context.Context, tc agent.ToolCall) (agent.Result, e
 	return res, nil
 }
 
+// toolCalls runs calls of tools, the agent's and the user's.
+type toolCalls struct {
+	*core
+	*hooking
+	*toolbox
+	*keeper
+	calls map[string]*call // guarded by mu: those that run
+}
+
 // startLocked logs the start of a call, unless that is in the log already, and begins it. The end of
 // the turn, if there is one, waits for it.
-func (s *Session) startLocked(tc agent.ToolCall, by event.Actor, t *turn) (_ *call, err error) {
+func (s *toolCalls) startLocked(tc agent.ToolCall, by event.Actor, t *turn) (_ *call, err error) {
 	if err := s.checkUsable(); err != nil && (by == event.ByUser || s.state >= stateClosing) {
 		return nil, err
 	}
@@ -108,7 +116,7 @@ func (c *call) start() event.ToolExecutionStart {
 }
 
 // beginCallLocked begins a call: it can be stopped, and the session waits for its end.
-func (s *Session) beginCallLocked(c *call) {
+func (s *toolCalls) beginCallLocked(c *call) {
 	parent := s.ctx
 	if c.turn != nil {
 		parent = c.turn.ctx
@@ -121,7 +129,7 @@ func (s *Session) beginCallLocked(c *call) {
 }
 
 // endCall ends what beginCallLocked began.
-func (s *Session) endCall(c *call) {
+func (s *toolCalls) endCall(c *call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.calls[c.ID] == c {
@@ -133,7 +141,7 @@ func (s *Session) endCall(c *call) {
 
 // differsLocked reports whether a call is another one than its agent announced: the user saw the
 // announcement. What a hook changed, and arguments that were not announced, are no difference.
-func (s *Session) differsLocked(announced event.ToolExecutionStart, tc agent.ToolCall) bool {
+func (s *toolCalls) differsLocked(announced event.ToolExecutionStart, tc agent.ToolCall) bool {
 	if announced.ToolName != tc.Name {
 		return true
 	}
@@ -143,7 +151,7 @@ func (s *Session) differsLocked(announced event.ToolExecutionStart, tc agent.Too
 }
 
 // completeLocked logs the end of a call, once.
-func (s *Session) completeLocked(c *call, res agent.Result) error {
+func (s *toolCalls) completeLocked(c *call, res agent.Result) error {
 	if s.events.Open().Tool(c.ID) == nil {
 		return nil // the end of its turn closed it
 	}
@@ -158,7 +166,7 @@ func (s *Session) completeLocked(c *call, res agent.Result) error {
 }
 
 // completionLocked is the end of a call as the log has it.
-func (s *Session) completionLocked(c *call, res agent.Result) event.ToolExecutionComplete {
+func (s *toolCalls) completionLocked(c *call, res agent.Result) event.ToolExecutionComplete {
 	d := c.completion(s.cfg.Now(), res)
 	begun := s.events.Open().Tool(c.ID)
 	if begun == nil {
@@ -173,7 +181,7 @@ func (s *Session) completionLocked(c *call, res agent.Result) event.ToolExecutio
 
 // perform does everything between the start and the end of a call. It returns within stopGrace after
 // the call's context ended.
-func (s *Session) perform(c *call) agent.Result {
+func (s *toolCalls) perform(c *call) agent.Result {
 	res, _, err := contain.CallWithGrace(c.ctx, s.runner(), "the tool "+c.Name, func() (agent.Result, error) { return s.act(c), nil }, nil)
 	if err != nil {
 		res = agent.Failure(event.KindInternal, "The tool '%s' failed.", c.Name)
@@ -192,7 +200,7 @@ func (s *Session) perform(c *call) agent.Result {
 }
 
 // act checks, asks and runs.
-func (s *Session) act(c *call) agent.Result {
+func (s *toolCalls) act(c *call) agent.Result {
 	if c.differs {
 		s.log().Warn("an agent called a tool with other arguments than it had announced", "toolCallId", c.ID)
 		return deniedResult(fmt.Sprintf("Tool '%s' was not run: the call is not the one that was announced under its id.", c.Name), "")
@@ -275,7 +283,7 @@ func (s *Session) act(c *call) agent.Result {
 }
 
 // askFor asks the user to allow an action.
-func (s *Session) askFor(c *call, p agent.Permission, digest string) agent.Verdict {
+func (s *toolCalls) askFor(c *call, p agent.Permission, digest string) agent.Verdict {
 	if c.look {
 		c.secret.Store(true)
 		return consent.Denial(event.DecidedByAbort, "This file may hold secrets, so it is shown only when it is opened.")
@@ -296,7 +304,7 @@ func (s *Session) askFor(c *call, p agent.Permission, digest string) agent.Verdi
 }
 
 // runAfterHooks asks the hooks about a result; a veto hides it from the model.
-func (s *Session) runAfterHooks(c *call, args json.RawMessage, res agent.Result) agent.Result {
+func (s *toolCalls) runAfterHooks(c *call, args json.RawMessage, res agent.Result) agent.Result {
 	if s.cfg.Hooks == nil || c.ctx.Err() != nil {
 		return res
 	}
@@ -314,7 +322,7 @@ func (s *Session) runAfterHooks(c *call, args json.RawMessage, res agent.Result)
 }
 
 // progress relays how far a call is, as long as it runs.
-func (s *Session) progress(c *call) agent.Progress {
+func (s *toolCalls) progress(c *call) agent.Progress {
 	return func(d event.ToolExecutionProgress) {
 		d.ToolCallID = c.ID
 		ctx, cancel := context.WithTimeout(c.ctx, logGrace)
@@ -329,16 +337,4 @@ func (s *Session) progress(c *call) agent.Progress {
 			s.log().Warn("progress was not sent", "error", err)
 		}
 	}
-}
-
-// tool returns the tool of that name; the error is for the model.
-func (s *Session) tool(name string) (agent.Tool, error) {
-	tools, err := s.tools()
-	if err != nil {
-		return nil, err
-	}
-	if i := slices.IndexFunc(tools, func(t agent.Tool) bool { return t.Spec().Name == name }); i >= 0 {
-		return tools[i], nil
-	}
-	return nil, fmt.Errorf("Tool '%s' does not exist", name) //lint:ignore ST1005 the sentence the model reads
 }

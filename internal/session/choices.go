@@ -15,10 +15,16 @@ import (
 	"webchat/internal/eventlog"
 )
 
+// chooser is what the user may choose of the agent: a model, a mode, an effort, a title.
+type chooser struct {
+	*core
+	*conversation
+}
+
 // Choices returns what the session's agent lets its user choose: of the open conversation, else as
 // far as it is known without one. Modes in which the agent acts without asking are left out unless
 // the user allows everything.
-func (s *Session) Choices(ctx context.Context) agent.Choices {
+func (s *chooser) Choices(ctx context.Context) agent.Choices {
 	var c agent.Choices
 	if chooser, ok := can[agent.Chooser](s.current()); ok {
 		c, _ = contain.Call(s.log(), "asking for choices", func() (agent.Choices, error) { return chooser.Choices(), nil })
@@ -31,7 +37,7 @@ func (s *Session) Choices(ctx context.Context) agent.Choices {
 	if s.cfg.Permissions != consent.ModeAllow {
 		c.Modes = slices.DeleteFunc(slices.Clone(c.Modes), func(m agent.Mode) bool { return m.Unasked })
 	}
-	sum := s.Summary()
+	sum := s.events.Summary()
 	c.Model, c.Mode = cmp.Or(sum.Model, c.Model), cmp.Or(sum.Open.Mode, c.Mode)
 	if slices.ContainsFunc(c.Efforts, func(e agent.Effort) bool { return e.ID == sum.Open.Effort }) {
 		c.Effort = sum.Open.Effort // the model may be another by now
@@ -40,7 +46,7 @@ func (s *Session) Choices(ctx context.Context) agent.Choices {
 }
 
 // current returns the open conversation; nil if there is none.
-func (s *Session) current() *liveConn {
+func (s *conversation) current() *liveConn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.conn
@@ -56,11 +62,11 @@ type choice struct {
 
 // choose hands a choice to the open conversation, if there is one, and logs it, unless it is made
 // already.
-func (s *Session) choose(ctx context.Context, c choice) error {
+func (s *chooser) choose(ctx context.Context, c choice) error {
 	s.mu.Lock()
 	err, conn := s.checkUsable(), s.conn
 	s.mu.Unlock()
-	if err != nil || c.made(s.Summary()) {
+	if err != nil || c.made(s.events.Summary()) {
 		return err
 	}
 	if conn != nil {
@@ -88,7 +94,7 @@ func byChooser(hand func(agent.Chooser) error) func(*liveConn) error {
 
 // SetMode changes how the agent works. It returns [eventlog.ErrInvalid] for a mode that is not among
 // the choices, and [agent.ErrUnsupported] for an agent without any.
-func (s *Session) SetMode(ctx context.Context, id string) error {
+func (s *chooser) SetMode(ctx context.Context, id string) error {
 	d, err := s.mode(ctx, id)
 	if err != nil {
 		return err
@@ -98,7 +104,7 @@ func (s *Session) SetMode(ctx context.Context, id string) error {
 }
 
 // mode returns what the log says of a mode that may be chosen.
-func (s *Session) mode(ctx context.Context, id string) (d event.SessionModeChanged, err error) {
+func (s *chooser) mode(ctx context.Context, id string) (d event.SessionModeChanged, err error) {
 	var ids []string
 	for _, m := range s.Choices(ctx).Modes {
 		if ids = append(ids, m.ID); m.ID == id {
@@ -110,7 +116,7 @@ func (s *Session) mode(ctx context.Context, id string) (d event.SessionModeChang
 
 // SetEffort changes how hard the model thinks; empty means as hard as it does by itself. Errors as of
 // [Session.SetMode].
-func (s *Session) SetEffort(ctx context.Context, id string) error {
+func (s *chooser) SetEffort(ctx context.Context, id string) error {
 	var ids []string
 	for _, e := range s.Choices(ctx).Efforts {
 		ids = append(ids, e.ID)
@@ -120,13 +126,13 @@ func (s *Session) SetEffort(ctx context.Context, id string) error {
 	}
 	return s.choose(ctx, choice{"change the effort", func(sum eventlog.Summary) bool { return id == sum.Open.Effort },
 		byChooser(func(c agent.Chooser) error { return c.SetEffort(ctx, id) }),
-		func() event.Data { return event.SessionModelChange{NewModel: s.Summary().Model, Effort: id} }})
+		func() event.Data { return event.SessionModelChange{NewModel: s.events.Summary().Model, Effort: id} }})
 }
 
 // SetModel changes the model from the next turn on. A backend that cannot change it refuses with
 // [agent.ErrUnsupported].
-func (s *Session) SetModel(ctx context.Context, model string) error {
-	effort := s.Summary().Open.Effort
+func (s *chooser) SetModel(ctx context.Context, model string) error {
+	effort := s.events.Summary().Open.Effort
 	return s.choose(ctx, choice{fmt.Sprintf("change the model to %q", model), func(sum eventlog.Summary) bool { return model == sum.Model },
 		func(conn *liveConn) error {
 			err := conn.SetModel(ctx, model)
@@ -138,13 +144,13 @@ func (s *Session) SetModel(ctx context.Context, model string) error {
 }
 
 // noChoice refuses what is not among the choices.
-func (s *Session) noChoice(what, id string, ids []string) error {
+func (s *chooser) noChoice(what, id string, ids []string) error {
 	if len(ids) == 0 {
 		return fmt.Errorf("%w: %s has no %s to choose, or says which only once it was started: send it a prompt first",
-			agent.ErrUnsupported, s.Summary().Backend, what)
+			agent.ErrUnsupported, s.events.Summary().Backend, what)
 	}
 	return fmt.Errorf("%w: %s has no %s %q that may be chosen; there are %s", eventlog.ErrInvalid,
-		s.Summary().Backend, what, id, strings.Join(ids, ", "))
+		s.events.Summary().Backend, what, id, strings.Join(ids, ", "))
 }
 
 // stopUnaskedLocked stops an agent that went over to a mode in which it does not ask, unless the user
@@ -180,7 +186,7 @@ func (h *host) stopUnaskedLocked(d event.SessionModeChanged, before string) {
 
 // Rename gives the session a title, which its agent gets as well; [eventlog.ErrInvalid] for an empty
 // or too long one.
-func (s *Session) Rename(ctx context.Context, title string) error {
+func (s *chooser) Rename(ctx context.Context, title string) error {
 	title, err := eventlog.CleanTitle(title)
 	if err != nil {
 		return err

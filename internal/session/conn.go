@@ -42,10 +42,25 @@ func (c *liveConn) close() {
 	c.host.end()
 }
 
+// conversation is that with the agent, opened when it is needed, and what runs in it beside the turns.
+type conversation struct {
+	*core
+	*hooking
+	*toolbox
+	newHost    func(agent.Intercept) *host
+	connecting chan struct{} // has room for the one who opens or closes the conversation
+
+	conn         *liveConn   // this and what follows is guarded by mu
+	resumable    bool        // the agent may remember an earlier conversation of this session
+	agentStarted bool        // an agent of it was started in this process
+	idleTimer    *time.Timer // closes the conversation; nil: there was none
+	taken        string      // of another session, that the agent has to be given
+}
+
 // Wake opens the session's conversation if none is open, for an agent that begins its turns by
 // itself. Errors: [eventlog.ErrNotFound], [eventlog.ErrClosed], [eventlog.ErrLog], and those of
 // opening.
-func (s *Session) Wake(ctx context.Context) error {
+func (s *conversation) Wake(ctx context.Context) error {
 	ctx, leave, err := s.join(ctx)
 	if err != nil {
 		return err
@@ -56,7 +71,7 @@ func (s *Session) Wake(ctx context.Context) error {
 }
 
 // connect returns the session's conversation, opened when there is none.
-func (s *Session) connect(ctx context.Context) (*liveConn, error) {
+func (s *conversation) connect(ctx context.Context) (*liveConn, error) {
 	s.connecting <- struct{}{}
 	defer func() { <-s.connecting }()
 	if conn := s.current(); conn != nil {
@@ -75,7 +90,7 @@ func (s *Session) connect(ctx context.Context) (*liveConn, error) {
 	}
 	switch {
 	case conn.resumed:
-	case s.Summary().Open.Branched:
+	case s.events.Summary().Open.Branched:
 		if err := s.readTaken(ctx, true); err != nil {
 			conn.close()
 			return nil, err
@@ -103,8 +118,8 @@ func (s *Session) connect(ctx context.Context) (*liveConn, error) {
 }
 
 // openOptions returns what a conversation is opened with, or why none may be opened.
-func (s *Session) openOptions(ctx context.Context) (o agent.Options, err error) {
-	sum := s.Summary()
+func (s *conversation) openOptions(ctx context.Context) (o agent.Options, err error) {
+	sum := s.events.Summary()
 	if s.cfg.Backend == nil {
 		return o, fmt.Errorf("%w: this session belongs to %q, which is no longer set up; start a new session",
 			agent.ErrUnavailable, sum.Backend)
@@ -139,10 +154,10 @@ func (s *Session) openOptions(ctx context.Context) (o agent.Options, err error) 
 }
 
 // open opens a conversation, which goes on with the one before if that is asked for and possible.
-func (s *Session) open(ctx context.Context, o agent.Options) (*liveConn, error) {
+func (s *conversation) open(ctx context.Context, o agent.Options) (*liveConn, error) {
 	backend := s.cfg.Backend
 	info := backend.Info(ctx)
-	h := &host{s: s, intercept: info.Intercept}
+	h := s.newHost(info.Intercept)
 	definitions := definitionTokens(o.Tools)
 	s.mu.Lock()
 	s.bill.counting, s.bill.definitions = info.Counting, definitions
@@ -171,27 +186,20 @@ func (s *Session) open(ctx context.Context, o agent.Options) (*liveConn, error) 
 }
 
 // reportForgotten reports, if anything was said before, that the agent begins anew.
-func (s *Session) reportForgotten(ctx context.Context) {
+func (s *conversation) reportForgotten(ctx context.Context) {
 	spoken := func(t calls.Turn) bool { return t.End > 0 && t.Outcome != event.Failed }
 	var turns []calls.Turn
 	err := s.events.Index(ctx, func(x *calls.Index) { turns = x.Turns() })
 	if err == nil && slices.ContainsFunc(turns, spoken) {
 		s.report(ctx, event.SessionError{ErrorType: event.ErrorForgotten, Kind: event.KindInterrupted,
-			Message: s.Summary().Backend + " does not remember this conversation and starts a new one. " +
+			Message: s.events.Summary().Backend + " does not remember this conversation and starts a new one. " +
 				"You can send it the conversation with your next prompt."})
-	}
-}
-
-// report logs a line for the user.
-func (s *Session) report(ctx context.Context, d event.SessionError) {
-	if err := s.events.Persist(ctx, func() error { return s.events.Append(d) }); err != nil {
-		s.log().Warn("a line for the user was not logged", "line", d.Message, "error", err)
 	}
 }
 
 // disconnect leaves a conversation that died or does not stop: its further reports are dropped, and
 // the next prompt opens another.
-func (s *Session) disconnect(c *liveConn) {
+func (s *conversation) disconnect(c *liveConn) {
 	c.host.end()
 	s.mu.Lock()
 	if s.conn == c {
@@ -205,7 +213,7 @@ func (s *Session) disconnect(c *liveConn) {
 
 // noteUseLocked notes that the session's conversation is of use now: it is closed
 // [Config].AgentIdle later, unless something works in it or subscribes to it then.
-func (s *Session) noteUseLocked() {
+func (s *conversation) noteUseLocked() {
 	switch {
 	case s.conn == nil || s.cfg.AgentIdle <= 0 || !s.conn.canResume || s.state >= stateClosing:
 	case s.idleTimer == nil:
@@ -217,7 +225,7 @@ func (s *Session) noteUseLocked() {
 
 // closeIdle closes a conversation that nothing uses: the next prompt resumes it. Until then it costs
 // nothing.
-func (s *Session) closeIdle() {
+func (s *conversation) closeIdle() {
 	select {
 	case s.connecting <- struct{}{}:
 	default: // it is of use again
@@ -240,3 +248,6 @@ func (s *Session) closeIdle() {
 	conn.close()
 	s.rest()
 }
+
+// AgentOpen reports whether a conversation with the agent is open.
+func (s *conversation) AgentOpen() bool { return s.current() != nil }

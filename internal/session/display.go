@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 
 	"webchat/internal/agent"
 	"webchat/internal/calls"
@@ -16,7 +17,7 @@ import (
 
 // newDisplay is a call of the user's. [eventlog.ErrInvalid] for a tool or arguments no tool would
 // take.
-func (s *Session) newDisplay(tool string, args json.RawMessage) (*call, error) {
+func (s *toolCalls) newDisplay(tool string, args json.RawMessage) (*call, error) {
 	clean, err := CleanArguments(args)
 	if err == nil {
 		_, err = s.tool(tool)
@@ -26,6 +27,15 @@ func (s *Session) newDisplay(tool string, args json.RawMessage) (*call, error) {
 	}
 	tc := agent.ToolCall{ID: string(event.NewID()), Name: tool, Arguments: clean}
 	return &call{ToolCall: tc, by: event.ByUser, unlogged: true}, nil
+}
+
+// viewer is what the user is shown without the agent, and what became of what was shown.
+type viewer struct {
+	*core
+	*toolbox
+	*toolCalls
+	look      look       // guarded by mu: the newest preview
+	rereading sync.Mutex // one output is read again after the other
 }
 
 // Display runs a tool for the user: no model is called, and nothing is asked unless the act is
@@ -38,7 +48,7 @@ func (s *Session) newDisplay(tool string, args json.RawMessage) (*call, error) {
 // same and is not kept, unless it has to be asked about. A command that an agent of the session asked
 // for before is not taken for one that the user typed ([agent.CallInfo].Typed). [eventlog.ErrInvalid]
 // for a tool or arguments no tool would take.
-func (s *Session) Display(ctx context.Context, tool string, args json.RawMessage) (DisplayResult, error) {
+func (s *viewer) Display(ctx context.Context, tool string, args json.RawMessage) (DisplayResult, error) {
 	c, err := s.newDisplay(tool, args)
 	if err != nil {
 		return DisplayResult{}, err
@@ -48,13 +58,13 @@ func (s *Session) Display(ctx context.Context, tool string, args json.RawMessage
 
 // askedByAgent reports whether an agent asked for the command among a call's arguments, with any
 // tool. A log that cannot be read is taken for a yes.
-func (s *Session) askedByAgent(ctx context.Context, arguments json.RawMessage) (asked bool) {
+func (s *toolCalls) askedByAgent(ctx context.Context, arguments json.RawMessage) (asked bool) {
 	err := s.events.Index(ctx, func(x *calls.Index) { asked = x.Asked(arguments) })
 	return asked || err != nil
 }
 
 // runDisplay performs a call of the user's, as is said of it.
-func (s *Session) runDisplay(ctx context.Context, c *call, as agent.CallInfo) (DisplayResult, error) {
+func (s *viewer) runDisplay(ctx context.Context, c *call, as agent.CallInfo) (DisplayResult, error) {
 	tool := c.Name
 	err := s.events.Change(ctx, func() error {
 		logged, err := s.startLocked(c.ToolCall, event.ByUser, nil)
@@ -85,7 +95,7 @@ func (s *Session) runDisplay(ctx context.Context, c *call, as agent.CallInfo) (D
 }
 
 // display performs a user's call. Its end is logged when the log takes it.
-func (s *Session) display(c *call) DisplayResult {
+func (s *viewer) display(c *call) DisplayResult {
 	defer s.endCall(c)
 	res := s.perform(c)
 	s.mu.Lock()
@@ -120,7 +130,7 @@ func displayResultOf(d event.ToolExecutionComplete, res agent.Result) DisplayRes
 }
 
 // titleFromCallLocked calls a session without a title by what its user looks at first.
-func (s *Session) titleFromCallLocked(c *call) {
+func (s *viewer) titleFromCallLocked(c *call) {
 	title := wording.Title(subject(c.Arguments))
 	if title == "" || s.events.Summary().Title != "" {
 		return
@@ -160,7 +170,7 @@ type look struct {
 // sensitive file only its name is known, and a tool that does more than read is refused. It holds
 // until the next preview. When ctx ends, the tool is stopped. [eventlog.ErrInvalid] for a tool or
 // arguments no tool would take.
-func (s *Session) Preview(ctx context.Context, tool string, args json.RawMessage) (Look, error) {
+func (s *viewer) Preview(ctx context.Context, tool string, args json.RawMessage) (Look, error) {
 	c, err := s.newDisplay(tool, args)
 	if err != nil {
 		return Look{}, err
@@ -192,7 +202,7 @@ func (s *Session) Preview(ctx context.Context, tool string, args json.RawMessage
 // others, to which nothing refers but the page that asked, and which lives as long as any output.
 // The user did not name it, so a picture that may hold secrets is refused, too.
 // [eventlog.ErrInvalid] for a tool or arguments no tool would take.
-func (s *Session) Part(ctx context.Context, tool string, args json.RawMessage) (Look, error) {
+func (s *viewer) Part(ctx context.Context, tool string, args json.RawMessage) (Look, error) {
 	c, err := s.newDisplay(tool, args)
 	if err != nil {
 		return Look{}, err
@@ -204,7 +214,7 @@ func (s *Session) Part(ctx context.Context, tool string, args json.RawMessage) (
 
 // performLook runs a call that looks at something without a question and without the log. began is
 // called with the session's lock held. When ctx ends, the tool is stopped.
-func (s *Session) performLook(ctx context.Context, c *call, began func()) (Look, event.ToolExecutionComplete, error) {
+func (s *viewer) performLook(ctx context.Context, c *call, began func()) (Look, event.ToolExecutionComplete, error) {
 	c.look = true
 	s.mu.Lock()
 	if err := s.checkUsable(); err != nil {
@@ -223,7 +233,7 @@ func (s *Session) performLook(ctx context.Context, c *call, began func()) (Look,
 
 // lookEventsLocked is the preview of that output as what a display of the same file would have
 // logged; nil if the session has no such preview.
-func (s *Session) lookEventsLocked(outputID string) []event.Data {
+func (s *viewer) lookEventsLocked(outputID string) []event.Data {
 	if outputID == "" || s.look.end.OutputID != outputID {
 		return nil
 	}
@@ -231,11 +241,11 @@ func (s *Session) lookEventsLocked(outputID string) []event.Data {
 }
 
 // Looks reports whether an output is the session's preview, which no list names.
-func (s *Session) Looks(outputID string) bool { return s.Looked(outputID) != nil }
+func (s *viewer) Looks(outputID string) bool { return s.Looked(outputID) != nil }
 
 // Looked returns the preview of that output as entries of a log of its own; none if the session has
 // no such preview.
-func (s *Session) Looked(outputID string) (entries []event.Entry) {
+func (s *viewer) Looked(outputID string) (entries []event.Entry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, d := range s.lookEventsLocked(outputID) {
@@ -246,7 +256,7 @@ func (s *Session) Looked(outputID string) (entries []event.Entry) {
 
 // Keep logs a preview as the display it would have been. What is in the log already is no error.
 // [eventlog.ErrNotFound] for an output of neither.
-func (s *Session) Keep(ctx context.Context, outputID string) error {
+func (s *viewer) Keep(ctx context.Context, outputID string) error {
 	if err := s.shown(ctx, outputID); !errors.Is(err, eventlog.ErrNotFound) {
 		return err
 	}
@@ -265,7 +275,7 @@ func (s *Session) Keep(ctx context.Context, outputID string) error {
 }
 
 // shown returns nil for an output that the session showed.
-func (s *Session) shown(ctx context.Context, outputID string) error {
+func (s *viewer) shown(ctx context.Context, outputID string) error {
 	known := false
 	err := s.events.Index(ctx, func(x *calls.Index) { _, known = x.Output(outputID) })
 	if err == nil && !known {
@@ -276,7 +286,7 @@ func (s *Session) shown(ctx context.Context, outputID string) error {
 
 // DeleteOutput logs that the user deletes an output; the caller drops it then. It is no activity and
 // the agent does not learn of it. [eventlog.ErrNotFound] for an output the session never showed.
-func (s *Session) DeleteOutput(ctx context.Context, outputID string) error {
+func (s *viewer) DeleteOutput(ctx context.Context, outputID string) error {
 	if err := s.shown(ctx, outputID); err != nil {
 		return err
 	}
@@ -285,7 +295,7 @@ func (s *Session) DeleteOutput(ctx context.Context, outputID string) error {
 
 // Open logs that the user looked at an output, once for each output. It is no activity and the agent
 // does not learn of it. [eventlog.ErrNotFound] for an output the session never showed.
-func (s *Session) Open(ctx context.Context, outputID string) error {
+func (s *viewer) Open(ctx context.Context, outputID string) error {
 	if err := s.shown(ctx, outputID); err != nil {
 		return err
 	}

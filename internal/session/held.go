@@ -65,7 +65,7 @@ type HeldFound struct {
 // Held asks about what agents made that takes effect later by itself, and that a [Holder] holds. Its
 // methods may be called concurrently.
 type Held struct {
-	s      *Session
+	s      *core
 	holder Holder // nil: nothing is confined
 
 	mu     sync.Mutex

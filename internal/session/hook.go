@@ -39,9 +39,16 @@ func checkReach(c Config, info agent.Info) error {
 		agent.ErrUnsupported, c.Backend.Name(), info.Intercept)
 }
 
+// hooking runs the user's hooks.
+type hooking struct {
+	*core
+	rewritten  map[string]json.RawMessage // guarded by mu: arguments hooks changed in this turn, by call
+	closedIdle bool                       // guarded by mu: the conversation was closed for being idle
+}
+
 // runHooks runs the user's hooks, which log their runs by report. Whatever goes wrong is a deny; the
 // error is ctx's.
-func (s *Session) runHooks(ctx context.Context, c consent.HookCall, report func(event.Data) error) (consent.HookVerdict, error) {
+func (s *hooking) runHooks(ctx context.Context, c consent.HookCall, report func(event.Data) error) (consent.HookVerdict, error) {
 	if s.cfg.Hooks == nil {
 		return consent.HookVerdict{Allow: true}, nil
 	}
@@ -72,7 +79,7 @@ func (s *Session) runHooks(ctx context.Context, c consent.HookCall, report func(
 }
 
 // hook asks the user's hooks.
-func (s *Session) hook(ctx context.Context, c consent.HookCall) (consent.HookVerdict, error) {
+func (s *hooking) hook(ctx context.Context, c consent.HookCall) (consent.HookVerdict, error) {
 	return s.runHooks(ctx, c, func(d event.Data) error {
 		wait := ctx
 		if _, ends := d.(event.HookEnd); ends { // no end of a turn closes it
@@ -83,7 +90,7 @@ func (s *Session) hook(ctx context.Context, c consent.HookCall) (consent.HookVer
 }
 
 // hookForCall asks the user's hooks about a call. The user's own does not wait for the log.
-func (s *Session) hookForCall(c *call, moment consent.Moment, args, result json.RawMessage) (consent.HookVerdict, error) {
+func (s *hooking) hookForCall(c *call, moment consent.Moment, args, result json.RawMessage) (consent.HookVerdict, error) {
 	about := consent.HookCall{Within: c.turn.turnID(), RequestID: c.ID, ToolCallID: c.ID, Event: moment,
 		Tool: c.Name, Arguments: args, Result: result}
 	if c.by != event.ByUser {
@@ -102,15 +109,6 @@ func (s *Session) hookForCall(c *call, moment consent.Moment, args, result json.
 			s.addLater(d)
 		}
 		return nil
-	})
-}
-
-// addLater logs what the log refuses now as soon as it takes it.
-func (s *Session) addLater(d event.Data) {
-	s.wg.Go(func() {
-		if err := s.events.Persist(s.ctx, func() error { return s.events.Append(d) }); err != nil {
-			s.log().Error("an event was not logged", "type", event.TypeOf(d), "error", err)
-		}
 	})
 }
 
@@ -170,7 +168,7 @@ func (h *host) hookBeforeAsking(ctx context.Context, p agent.Permission) (consen
 
 // hookSessionStart asks before the agent starts, unless its conversation was only closed for being
 // idle.
-func (s *Session) hookSessionStart(ctx context.Context) error {
+func (s *hooking) hookSessionStart(ctx context.Context) error {
 	s.mu.Lock()
 	idle := s.closedIdle
 	s.closedIdle = false
@@ -187,7 +185,7 @@ func (s *Session) hookSessionStart(ctx context.Context) error {
 
 // hookSessionEnd runs the hooks of the end of the session's agent. Nothing of the session runs any
 // more.
-func (s *Session) hookSessionEnd() {
+func (s *hooking) hookSessionEnd() {
 	ctx, cancel := context.WithTimeout(context.Background(), endHookLimit)
 	defer cancel()
 	if _, err := s.hook(ctx, consent.HookCall{Event: consent.SessionEnd}); err != nil {
@@ -197,7 +195,7 @@ func (s *Session) hookSessionEnd() {
 
 // hookErrors runs the hooks of what went wrong in a turn, after the user can see it. The agent is
 // idle; the turn can still be stopped.
-func (s *Session) hookErrors(t *turn, failure error) {
+func (s *hooking) hookErrors(t *turn, failure error) {
 	s.mu.Lock()
 	errs := slices.Clone(t.errs)
 	fresh := failure != nil && t.whole.Err() == nil && !t.reported[failure.Error()]

@@ -341,7 +341,7 @@ func (h *host) RunTurn(ctx context.Context, cause string, work func(context.Cont
 }
 
 // runOwnWork has the agent do its own work in a turn.
-func (s *Session) runOwnWork(t *turn, own *ownWork) (err error) {
+func (s *turns) runOwnWork(t *turn, own *ownWork) (err error) {
 	conn := s.current()
 	if own.by == event.ByUser {
 		if conn, err = s.connect(t.ctx); err != nil {

@@ -102,7 +102,7 @@ func (s *Session) unfinished(ctx context.Context) (data []event.Data, o eventlog
 	sum := s.events.Summary()
 	cut := event.NewCut(1, 0)
 	sum.IncludeOpen(cut)
-	entries, err := s.End(ctx, cut, sum.LastSeq)
+	entries, err := s.events.End(ctx, cut, sum.LastSeq)
 	for _, e := range entries {
 		o.Apply(e)
 	}

@@ -20,7 +20,7 @@ const outsideWhy = "It runs outside the sandbox: it can read and change all that
 // about the whole of it. The agent does not learn of it. It waits as [Session.Display] does.
 // [eventlog.ErrNotFound] for a call of which the sandbox refused nothing, [eventlog.ErrInvalid] for
 // one that has no command to run.
-func (s *Session) RunOutside(ctx context.Context, toolCallID string) (DisplayResult, error) {
+func (s *viewer) RunOutside(ctx context.Context, toolCallID string) (DisplayResult, error) {
 	var one calls.Call
 	if err := s.events.Index(ctx, func(x *calls.Index) { one, _ = x.Call(toolCallID) }); err != nil {
 		return DisplayResult{}, err

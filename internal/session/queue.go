@@ -39,12 +39,19 @@ type prompt struct {
 	own         *ownWork           // nil: the user's
 }
 
+// prompts takes what the user sends, and has it wait for its turn.
+type prompts struct {
+	*core
+	*conversation
+	*turns
+}
+
 // Send accepts a prompt: when it returns nil, the user.message is durable, and its turn comes when
 // those before it are done. A prompt that is to steer goes into the running turn if the agent can
 // take it, else into the queue. A prompt whose ID is in the log was sent before: nothing happens but
 // the same answer. Errors: [ErrEmpty], [ErrTooLong], [eventlog.ErrInvalid], [eventlog.ErrNotFound]
 // (an attachment), [ErrBusy], [eventlog.ErrLog], [eventlog.ErrClosed].
-func (s *Session) Send(ctx context.Context, msg Message) (messageID string, err error) {
+func (s *prompts) Send(ctx context.Context, msg Message) (messageID string, err error) {
 	if err := validate(msg); err != nil {
 		return "", err
 	}
@@ -93,7 +100,7 @@ func validate(msg Message) error {
 
 // Place returns the sequence after which the log holds a prompt that this session accepted; false if
 // there is none of that id.
-func (s *Session) Place(ctx context.Context, id string) (after int64, known bool, err error) {
+func (s *prompts) Place(ctx context.Context, id string) (after int64, known bool, err error) {
 	err = s.events.Index(ctx, func(x *calls.Index) {
 		var p calls.Prompt
 		if p, known = x.Prompt(id); p.Taken {
@@ -105,7 +112,7 @@ func (s *Session) Place(ctx context.Context, id string) (after int64, known bool
 }
 
 // acceptLocked logs a prompt and gives it its turn.
-func (s *Session) acceptLocked(p *prompt, mode SendMode) error {
+func (s *prompts) acceptLocked(p *prompt, mode SendMode) error {
 	if s.rewinding {
 		return fmt.Errorf("%w: the agent goes back to an earlier prompt; send this one again in a moment", ErrWorking)
 	}
@@ -135,7 +142,7 @@ func (s *Session) acceptLocked(p *prompt, mode SendMode) error {
 }
 
 // enqueueLocked gives p its turn now or behind the others.
-func (s *Session) enqueueLocked(p *prompt) {
+func (s *prompts) enqueueLocked(p *prompt) {
 	if s.turn != nil {
 		s.queue = append(s.queue, p)
 		return
@@ -149,7 +156,7 @@ func (s *Session) enqueueLocked(p *prompt) {
 }
 
 // steer offers p to the running turn. The turn's end waits for the answer.
-func (s *Session) steer(t *turn, conn *liveConn, p *prompt) {
+func (s *prompts) steer(t *turn, conn *liveConn, p *prompt) {
 	s.wg.Go(func() {
 		ctx, cancel := context.WithTimeout(t.ctx, steerLimit)
 		defer cancel()
@@ -175,8 +182,8 @@ func (s *Session) steer(t *turn, conn *liveConn, p *prompt) {
 
 // WaitTurn waits until the turn of a message has ended, or the turn it joined, and returns what came
 // of it, read from the log. [eventlog.ErrNotFound] for a message this session never accepted.
-func (s *Session) WaitTurn(ctx context.Context, messageID string) (eventlog.TurnResult, error) {
-	live := s.Subscribe()
+func (s *prompts) WaitTurn(ctx context.Context, messageID string) (eventlog.TurnResult, error) {
+	live := s.events.Subscribe()
 	defer live.Close()
 	var p calls.Prompt
 	known, whole := false, false
@@ -217,7 +224,7 @@ func (s *Session) WaitTurn(ctx context.Context, messageID string) (eventlog.Turn
 // EditWaiting gives a prompt that waits another text and returns the id it has from then on; those
 // that wait for the end of the old id wait for this one. [consent.ErrGone] for a prompt that does not
 // wait, and the errors of [Session.Send] for the text.
-func (s *Session) EditWaiting(ctx context.Context, messageID, content string) (newID string, err error) {
+func (s *prompts) EditWaiting(ctx context.Context, messageID, content string) (newID string, err error) {
 	return s.changeWaiting(ctx, messageID, func(waits []*prompt, i int) ([]*prompt, error) {
 		edited := *waits[i]
 		edited.content = content
@@ -229,7 +236,7 @@ func (s *Session) EditWaiting(ctx context.Context, messageID, content string) (n
 // SendEarlier has a prompt that waits change places with the one before it, or goes on with the queue
 // at the first one after a stop, and returns the id it has from then on. [consent.ErrGone] for a
 // prompt that does not wait.
-func (s *Session) SendEarlier(ctx context.Context, messageID string) (newID string, err error) {
+func (s *prompts) SendEarlier(ctx context.Context, messageID string) (newID string, err error) {
 	return s.changeWaiting(ctx, messageID, func(waits []*prompt, i int) ([]*prompt, error) {
 		if i > 0 { // the one before goes behind it; it keeps its own place in the log
 			return append([]*prompt{waits[i-1]}, waits[i+1:]...), nil
@@ -245,7 +252,7 @@ func (s *Session) SendEarlier(ctx context.Context, messageID string) (newID stri
 
 // Withdraw takes back a prompt that waits: it has no turn. [consent.ErrGone] for a prompt that does
 // not wait.
-func (s *Session) Withdraw(ctx context.Context, messageID string) error {
+func (s *prompts) Withdraw(ctx context.Context, messageID string) error {
 	return s.change(ctx, func() error {
 		p, err := s.waitingLocked(messageID)
 		if err != nil {
@@ -261,7 +268,7 @@ func (s *Session) Withdraw(ctx context.Context, messageID string) error {
 
 // changeWaiting logs the prompts again that change returns, in that order; they wait at the end of
 // the queue. It returns the id that the prompt has then.
-func (s *Session) changeWaiting(ctx context.Context, messageID string,
+func (s *prompts) changeWaiting(ctx context.Context, messageID string,
 	change func(waits []*prompt, i int) (again []*prompt, err error)) (newID string, err error) {
 	err = s.change(ctx, func() error {
 		p, err := s.waitingLocked(messageID)
@@ -299,7 +306,7 @@ func (s *Session) changeWaiting(ctx context.Context, messageID string,
 }
 
 // waitingLocked returns a prompt of the user that waits in the queue.
-func (s *Session) waitingLocked(messageID string) (*prompt, error) {
+func (s *prompts) waitingLocked(messageID string) (*prompt, error) {
 	i := slices.IndexFunc(s.queue, func(p *prompt) bool {
 		return p.own == nil && (p.id == messageID || slices.Contains(p.was, messageID))
 	})
@@ -311,7 +318,7 @@ func (s *Session) waitingLocked(messageID string) (*prompt, error) {
 
 // keepWaitingLocked takes over the prompts that waited in an earlier process. They wait until the
 // user goes on.
-func (s *Session) keepWaitingLocked(waiting []event.UserMessage) {
+func (s *prompts) keepWaitingLocked(waiting []event.UserMessage) {
 	for _, m := range waiting {
 		s.queue = append(s.queue, &prompt{id: m.MessageID, content: m.Content, given: m.Attachments})
 	}

@@ -27,7 +27,7 @@ func (t *turn) knows(r event.SandboxRefused) {
 
 // endLocked logs the end of a call of a turn, if it is of one, and behind it what the call was refused
 // that the turn does not know.
-func (s *Session) endLocked(t *turn, d event.ToolExecutionComplete, all []event.SandboxRefused) error {
+func (s *toolCalls) endLocked(t *turn, d event.ToolExecutionComplete, all []event.SandboxRefused) error {
 	data, seen := []event.Data{d}, refused{}
 	if t != nil {
 		maps.Copy(seen, t.refused)
@@ -47,7 +47,7 @@ func (s *Session) endLocked(t *turn, d event.ToolExecutionComplete, all []event.
 
 // refusedOwn is what an agent's own command says that the sandbox refused it. It is called without a
 // lock, since files are looked at.
-func (s *Session) refusedOwn(d event.ToolExecutionComplete) []event.SandboxRefused {
+func (s *toolCalls) refusedOwn(d event.ToolExecutionComplete) []event.SandboxRefused {
 	if s.cfg.Refused == nil {
 		return nil
 	}

@@ -16,7 +16,7 @@ import (
 // and what a command printed cannot be read again. It is no activity. Where the output was replaced
 // before, by one that is alive, that one is returned. [eventlog.ErrNotFound] for an output the
 // session never showed, [eventlog.ErrInvalid] for one that is no file's.
-func (s *Session) Reread(ctx context.Context, outputID string, alive func(outputID string) bool) (Look, error) {
+func (s *viewer) Reread(ctx context.Context, outputID string, alive func(outputID string) bool) (Look, error) {
 	s.rereading.Lock()
 	defer s.rereading.Unlock()
 	start, last, err := s.showing(ctx, outputID)
@@ -46,7 +46,7 @@ func (s *Session) Reread(ctx context.Context, outputID string, alive func(output
 }
 
 // showing finds the call that made an output, and the output that stands in its place now.
-func (s *Session) showing(ctx context.Context, outputID string) (start event.ToolExecutionStart, last string, err error) {
+func (s *viewer) showing(ctx context.Context, outputID string) (start event.ToolExecutionStart, last string, err error) {
 	var o calls.Output
 	known := false
 	if err := s.events.Index(ctx, func(x *calls.Index) { o, known = x.Output(outputID) }); err != nil {
@@ -70,7 +70,7 @@ func (s *Session) showing(ctx context.Context, outputID string) (start event.Too
 }
 
 // startOf reads the start of a call.
-func (s *Session) startOf(ctx context.Context, c calls.Call) (event.ToolExecutionStart, error) {
+func (s *viewer) startOf(ctx context.Context, c calls.Call) (event.ToolExecutionStart, error) {
 	e, err := s.events.At(ctx, c.Start)
 	d, _ := e.Event.Data.(event.ToolExecutionStart) // what is damaged says nothing
 	return d, err
@@ -87,7 +87,7 @@ type CallResult struct {
 // that its agent reported, or why it failed. An agent may use an id again in a later turn, and what
 // it reports for the user is, of a long result, less than what the model read. [eventlog.ErrNotFound]
 // for a call that has no result.
-func (s *Session) Result(ctx context.Context, toolCallID string, from int64) (r CallResult, err error) {
+func (s *viewer) Result(ctx context.Context, toolCallID string, from int64) (r CallResult, err error) {
 	var c calls.Call
 	if err := s.events.Index(ctx, func(x *calls.Index) { c, _ = x.Ended(toolCallID, from) }); err != nil {
 		return r, err

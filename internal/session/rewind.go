@@ -14,11 +14,19 @@ import (
 	"webchat/internal/wording"
 )
 
+// recall is what the agent remembers: going back, clearing, and summing up.
+type recall struct {
+	*core
+	*conversation
+	*chooser
+	*prompts
+}
+
 // Rewind has the agent forget a prompt and all that came after it, and logs that it did. Files stay
 // as they are. [ErrWorking] while a turn runs or waits, [eventlog.ErrNotFound] for a prompt that the
 // log does not have, and [agent.ErrUnsupported] where the agent cannot go back to it.
-func (s *Session) Rewind(ctx context.Context, messageID string) error {
-	prompt, err := s.Prompt(ctx, messageID)
+func (s *recall) Rewind(ctx context.Context, messageID string) error {
+	prompt, err := s.events.Prompt(ctx, messageID)
 	if err != nil {
 		return err
 	}
@@ -43,12 +51,12 @@ func (s *Session) Rewind(ctx context.Context, messageID string) error {
 	})
 }
 
-func (s *Session) noRewind() error {
-	return fmt.Errorf("%s cannot go back to that prompt: %w; branch there instead", s.Summary().Backend, agent.ErrUnsupported)
+func (s *recall) noRewind() error {
+	return fmt.Errorf("%s cannot go back to that prompt: %w; branch there instead", s.events.Summary().Backend, agent.ErrUnsupported)
 }
 
 // aside has the agent do something while no turn runs and none begins.
-func (s *Session) aside(ctx context.Context, do func(context.Context) error) error {
+func (s *recall) aside(ctx context.Context, do func(context.Context) error) error {
 	ctx, leave, err := s.join(ctx)
 	if err != nil {
 		return err
@@ -77,7 +85,7 @@ func (s *Session) aside(ctx context.Context, do func(context.Context) error) err
 
 // withAgent has the agent do what is asked of it, named by what. One whose end was not noticed yet is
 // asked again: another process remembers as much.
-func (s *Session) withAgent(ctx context.Context, what string, do func(*liveConn) error) error {
+func (s *conversation) withAgent(ctx context.Context, what string, do func(*liveConn) error) error {
 	for again := false; ; again = true {
 		conn, err := s.connect(ctx)
 		if err != nil {
@@ -94,15 +102,15 @@ func (s *Session) withAgent(ctx context.Context, what string, do func(*liveConn)
 }
 
 // logRewound logs what the agent forgot.
-func (s *Session) logRewound(d event.SessionRewound) error {
+func (s *recall) logRewound(d event.SessionRewound) error {
 	return s.events.Persist(s.ctx, func() error { return s.beginLocked(d) })
 }
 
 // readTaken reads what a branch took over from another session, to be given to its agent with the
 // next prompt. forgot says that the agent knows nothing of the session; else it knows that from the
 // first prompt on that it can go back to.
-func (s *Session) readTaken(ctx context.Context, forgot bool) error {
-	sum := s.Summary()
+func (s *conversation) readTaken(ctx context.Context, forgot bool) error {
+	sum := s.events.Summary()
 	if !sum.Open.Branched {
 		return nil
 	}
@@ -122,14 +130,14 @@ func (s *Session) readTaken(ctx context.Context, forgot bool) error {
 	return err
 }
 
-func (s *Session) setTaken(text string) {
+func (s *conversation) setTaken(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.taken = text
 }
 
 // withTaken returns the prompt of a turn with what its agent still has to be given.
-func (s *Session) withTaken(p agent.Prompt) agent.Prompt {
+func (s *conversation) withTaken(p agent.Prompt) agent.Prompt {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.taken != "" {
@@ -141,7 +149,7 @@ func (s *Session) withTaken(p agent.Prompt) agent.Prompt {
 
 // Clear has the agent forget the whole conversation, and logs that it did. Files stay as they are.
 // [ErrWorking] while something runs, [agent.ErrUnsupported] where the agent cannot.
-func (s *Session) Clear(ctx context.Context) error {
+func (s *recall) Clear(ctx context.Context) error {
 	if err := s.able(ctx, agent.CanClear); err != nil {
 		return err
 	}
@@ -149,7 +157,7 @@ func (s *Session) Clear(ctx context.Context) error {
 		return fmt.Errorf("%w in the background; stop it, or wait for its end, then clear the conversation", ErrWorking)
 	}
 	return s.aside(ctx, func(ctx context.Context) error {
-		left := s.Summary().Open.Left
+		left := s.events.Summary().Open.Left
 		var prompts []calls.Prompt
 		err := s.events.Index(ctx, func(x *calls.Index) { prompts = x.Prompts() })
 		i := slices.IndexFunc(prompts, func(p calls.Prompt) bool { return !eventlog.IsLeft(left, p.Seq) })
@@ -173,7 +181,7 @@ func (s *Session) Clear(ctx context.Context) error {
 // Compact has the agent replace what was said by a summary, in a turn of its own, which waits for the
 // one that runs. focus says what the summary must not lose; it may be empty. It returns
 // [agent.ErrUnsupported] where the agent cannot.
-func (s *Session) Compact(ctx context.Context, focus string) error {
+func (s *recall) Compact(ctx context.Context, focus string) error {
 	if err := s.able(ctx, agent.CanCompact); err != nil {
 		return err
 	}
@@ -202,7 +210,7 @@ func (s *Session) Compact(ctx context.Context, focus string) error {
 
 // Inside asks the agent what it works with; one that was closed for being idle is started.
 // [agent.ErrUnsupported] where it reports nothing.
-func (s *Session) Inside(ctx context.Context) (all agent.Inside, err error) {
+func (s *recall) Inside(ctx context.Context) (all agent.Inside, err error) {
 	ctx, leave, err := s.join(ctx)
 	if err != nil {
 		return all, err
@@ -211,7 +219,7 @@ func (s *Session) Inside(ctx context.Context) (all agent.Inside, err error) {
 	err = s.withAgent(ctx, "asking what the agent works with", func(conn *liveConn) (err error) {
 		d, ok := can[agent.Describer](conn)
 		if !ok {
-			return fmt.Errorf("%s does not report what it works with: %w", s.Summary().Backend, agent.ErrUnsupported)
+			return fmt.Errorf("%s does not report what it works with: %w", s.events.Summary().Backend, agent.ErrUnsupported)
 		}
 		all, err = d.Describe(ctx)
 		return err
@@ -220,14 +228,14 @@ func (s *Session) Inside(ctx context.Context) (all agent.Inside, err error) {
 }
 
 // able returns why the agent cannot do something, or nil.
-func (s *Session) able(ctx context.Context, what agent.Ability) error {
+func (s *chooser) able(ctx context.Context, what agent.Ability) error {
 	if !slices.Contains(s.Choices(ctx).Can, what) {
 		return s.cannot(what)
 	}
 	return nil
 }
 
-func (s *Session) cannot(what agent.Ability) error {
+func (s *chooser) cannot(what agent.Ability) error {
 	does := map[agent.Ability]string{agent.CanCompact: "sum up its conversation", agent.CanClear: "forget its conversation"}[what]
-	return fmt.Errorf("%s cannot %s: %w; begin a new session instead", s.Summary().Backend, does, agent.ErrUnsupported)
+	return fmt.Errorf("%s cannot %s: %w; begin a new session instead", s.events.Summary().Backend, does, agent.ErrUnsupported)
 }

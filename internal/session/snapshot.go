@@ -35,24 +35,20 @@ type before struct {
 	err    error         // why it is not; set before done is closed
 }
 
+// keeper keeps what the workspace is before a turn and after it.
+type keeper struct{ *core }
+
 // warmSnapshots prepares for the first turn, in the background.
-func (s *Session) warmSnapshots() {
+func (s *keeper) warmSnapshots() {
 	if s.cfg.Snapshots == nil {
 		return
 	}
 	s.wg.Go(func() { _ = s.cfg.Snapshots.Warm(s.ctx, s.cfg.Workspace) }) // a turn says why there is none
 }
 
-// running is the turn that runs; nil: none does.
-func (s *Session) running() *turn {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.turn
-}
-
 // keepBefore begins to keep what the workspace is, once in a turn. It returns nil if none is kept:
 // also unless now, where no model is that could act without a question; and beside the turns.
-func (s *Session) keepBefore(t *turn, now bool) *before {
+func (s *keeper) keepBefore(t *turn, now bool) *before {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if t == nil || t != s.turn || t.snapshot == "" || t.before == nil && !now && s.bill.counting == agent.CountsNothing {
@@ -73,7 +69,7 @@ func (s *Session) keepBefore(t *turn, now bool) *before {
 
 // beforeAct has an act of a turn wait until what it may change is kept; not longer than
 // [snapshotLimit]. Then there is none: half of what the act left would be in it.
-func (s *Session) beforeAct(ctx context.Context, t *turn) {
+func (s *keeper) beforeAct(ctx context.Context, t *turn) {
 	b := s.keepBefore(t, true)
 	if b == nil {
 		return
@@ -93,7 +89,7 @@ func (s *Session) beforeAct(ctx context.Context, t *turn) {
 }
 
 // beforePrompt has a prompt wait, since its agent may act without a question.
-func (s *Session) beforePrompt(t *turn) {
+func (s *keeper) beforePrompt(t *turn) {
 	b := s.keepBefore(t, false)
 	if b == nil {
 		return
@@ -116,7 +112,7 @@ func (b *before) spoil() {
 }
 
 // keepLeft keeps what the workspace is at the end of a turn that acted, if it is known what it was.
-func (s *Session) keepLeft(t *turn) {
+func (s *keeper) keepLeft(t *turn) {
 	s.mu.Lock()
 	b, acts := t.before, t.acts
 	s.mu.Unlock()

@@ -136,7 +136,7 @@ type Task struct {
 }
 
 // Tasks returns what runs in the background, the oldest first.
-func (s *Session) Tasks() []Task {
+func (s *conversation) Tasks() []Task {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := []Task{}
@@ -148,7 +148,7 @@ func (s *Session) Tasks() []Task {
 
 // AbortTask ends a task with everything it started. [consent.ErrGone] for one that has ended,
 // [eventlog.ErrNotFound] for one that never was.
-func (s *Session) AbortTask(ctx context.Context, taskID string) error {
+func (s *conversation) AbortTask(ctx context.Context, taskID string) error {
 	s.mu.Lock()
 	t, conn := s.events.Open().Task(taskID), s.conn
 	s.mu.Unlock()
@@ -166,7 +166,7 @@ func (s *Session) AbortTask(ctx context.Context, taskID string) error {
 }
 
 // AbortTasks ends all tasks.
-func (s *Session) AbortTasks(ctx context.Context) error {
+func (s *conversation) AbortTasks(ctx context.Context) error {
 	var errs []error
 	for _, t := range s.Tasks() {
 		if err := s.AbortTask(ctx, t.TaskID); !errors.Is(err, consent.ErrGone) { // it ended meanwhile
@@ -177,7 +177,7 @@ func (s *Session) AbortTasks(ctx context.Context) error {
 }
 
 // endTaskLocked logs the end of a task, and with it of what a helper left open.
-func (s *Session) endTaskLocked(d event.TaskCompleted) error {
+func (s *conversation) endTaskLocked(d event.TaskCompleted) error {
 	d.Usage = s.unbilled
 	why := eventlog.Ending{Code: "interrupted", Reason: "The task ended before this did.", Of: s.events.Open().Task(d.TaskID)}
 	if err := s.events.Append(append(s.events.Open().Closing(why, s.events.Now()), d)...); err != nil {
@@ -195,7 +195,7 @@ func (s *Session) endTaskLocked(d event.TaskCompleted) error {
 }
 
 // endTasks logs that all tasks were interrupted: their conversation is over.
-func (s *Session) endTasks() {
+func (s *conversation) endTasks() {
 	if len(s.Tasks()) == 0 {
 		return
 	}

@@ -49,7 +49,16 @@ type turn struct {
 	joined   sync.WaitGroup // steers and tool calls; Add under mu and not after ended
 }
 
-func (s *Session) newTurn(p *prompt) *turn {
+// turns has the agent work, on one prompt after the other.
+type turns struct {
+	*core
+	*hooking
+	*keeper
+	*draftKeeper
+	*conversation
+}
+
+func (s *turns) newTurn(p *prompt) *turn {
 	t := &turn{id: string(event.NewID()), prompt: p, reported: map[string]bool{}}
 	if s.cfg.Snapshots != nil {
 		t.snapshot = t.id
@@ -84,7 +93,7 @@ func (t *turn) start() event.TurnStart {
 }
 
 // run is one turn, from its turn.start to its turn.end. It returns the next one.
-func (s *Session) run(t *turn) (next *turn) {
+func (s *turns) run(t *turn) (next *turn) {
 	defer t.stop(errTurnOver)
 	s.mu.Lock()
 	t.at = s.cfg.Now()
@@ -128,7 +137,7 @@ func (s *Session) run(t *turn) (next *turn) {
 }
 
 // drain waits for what still runs in the turn: the agent is idle, or did not stop.
-func (s *Session) drain(t *turn) {
+func (s *turns) drain(t *turn) {
 	s.mu.Lock()
 	t.ended = true
 	s.mu.Unlock()
@@ -144,7 +153,7 @@ func (s *Session) drain(t *turn) {
 }
 
 // end closes the turn and what it opened in one append, and returns the next one.
-func (s *Session) end(t *turn, how event.Outcome, failure error) (next *turn) {
+func (s *turns) end(t *turn, how event.Outcome, failure error) (next *turn) {
 	err := s.events.Persist(s.ctx, func() error {
 		data := s.endingLocked(t, how, failure)
 		t.ending = true
@@ -170,7 +179,7 @@ func (s *Session) end(t *turn, how event.Outcome, failure error) (next *turn) {
 }
 
 // nextLocked leaves t behind and returns the next turn, if a prompt waits.
-func (s *Session) nextLocked(t *turn) *turn {
+func (s *turns) nextLocked(t *turn) *turn {
 	s.requests.Abandon()
 	clear(s.rewritten)
 	if own := t.prompt.own; own != nil {
@@ -204,7 +213,7 @@ func (s *Session) nextLocked(t *turn) *turn {
 }
 
 // endingLocked returns what the end of t says.
-func (s *Session) endingLocked(t *turn, how event.Outcome, failure error) (data []event.Data) {
+func (s *turns) endingLocked(t *turn, how event.Outcome, failure error) (data []event.Data) {
 	why := eventlog.Ending{Code: "aborted", Reason: eventlog.Reasons[how]}
 	switch how {
 	case event.Interrupted:
@@ -229,7 +238,7 @@ func (s *Session) endingLocked(t *turn, how event.Outcome, failure error) (data 
 
 // prompt has the agent work on the prompt and returns when it is idle, or was left because it did not
 // stop.
-func (s *Session) prompt(t *turn) error {
+func (s *turns) prompt(t *turn) error {
 	if own := t.prompt.own; own != nil {
 		return s.runOwnWork(t, own)
 	}
@@ -264,7 +273,7 @@ func (s *Session) prompt(t *turn) error {
 }
 
 // await has the agent work and returns when it is idle, or was left.
-func (s *Session) await(t *turn, conn *liveConn, work func() error) error {
+func (s *turns) await(t *turn, conn *liveConn, work func() error) error {
 	s.beforePrompt(t)
 	back := make(chan error, 1)
 	_, silent, err := contain.CallWithGrace(t.ctx, s.runner(), "the agent", func() (struct{}, error) {
@@ -290,57 +299,4 @@ func (s *Session) await(t *turn, conn *liveConn, work func() error) error {
 		s.disconnect(conn)
 	}
 	return err
-}
-
-// keepDrafts saves the messages in flight until the returned function is called, which removes them.
-func (s *Session) keepDrafts(t *turn) (stop func()) {
-	if s.cfg.Drafts == nil {
-		return func() {}
-	}
-	quit, done := make(chan struct{}), make(chan struct{})
-	s.wg.Go(func() {
-		defer close(done)
-		tick := time.NewTicker(cmp.Or(s.cfg.DraftPause, 250*time.Millisecond))
-		defer tick.Stop()
-		saved, kept := 0, false
-		for {
-			select {
-			case <-quit:
-				if kept {
-					s.saveDrafts(nil)
-				}
-				return
-			case <-tick.C:
-			}
-			if all, version := s.drafts(t); version != saved {
-				saved, kept = version, len(all) > 0
-				s.saveDrafts(all)
-			}
-		}
-	})
-	return func() { close(quit); <-done }
-}
-
-func (s *Session) drafts(t *turn) (all []eventlog.Draft, version int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, f := range s.events.Open().Messages {
-		all = append(all, eventlog.Draft{MessageID: f.ID, Reasoning: f.Reasoning, ParentToolCallID: f.Parent, Content: string(f.Text)})
-	}
-	spent := t.usage.Plus(s.unbilled)
-	version = s.events.Open().Version + 2*int(spent.Calls+spent.Turns)
-	if cut := s.bill.cut(s.events.Summary().Open); cut != (event.Usage{}) {
-		spent = spent.Plus(cut)
-		version++
-	}
-	if spent.Calls+spent.Turns > 0 {
-		all = append(all, eventlog.Draft{Usage: &spent})
-	}
-	return all, version
-}
-
-func (s *Session) saveDrafts(all []eventlog.Draft) {
-	if err := s.cfg.Owner.Wrote(s.cfg.Drafts.SaveDrafts(context.WithoutCancel(s.ctx), s.id, all), 0); err != nil {
-		s.log().Warn("drafts were not saved", "error", err)
-	}
 }
