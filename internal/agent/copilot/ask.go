@@ -11,45 +11,6 @@ import (
 	"webchat/internal/wording"
 )
 
-// within joins what the CLI asks within, until done is called: the work of a helper in the
-// background for which use returns true, else the running turn. use runs on the loop. t is nil when
-// nothing runs.
-func (c *conn) within(use func(*turn) bool) (t *turn, done func()) {
-	for {
-		var undecided chan struct{}
-		c.Do(func() {
-			if t = c.turns.now; t != nil && t.pending != nil {
-				undecided = t.pending
-				return
-			}
-			found := false
-			for _, h := range c.helpers.turns() {
-				if found = use(h); found || t == nil {
-					t = h
-				}
-				if found {
-					break
-				}
-			}
-			switch ok := false; {
-			case t == nil:
-			case t.aborted:
-				t = nil
-			default:
-				if _, done, ok = t.Join(t.Ctx); !ok {
-					t = nil
-				} else if !found {
-					use(t)
-				}
-			}
-		})
-		if undecided == nil {
-			return t, done
-		}
-		<-undecided
-	}
-}
-
 func (c *conn) Request(ctx context.Context, method string, params json.RawMessage) (answer any, err error) {
 	leave, err := c.Enter()
 	if err != nil {
@@ -83,10 +44,9 @@ func answered[Q, A any](params json.RawMessage, answer func(Q) (A, error)) (any,
 
 // dialog asks the user for the agent. Its methods may be called concurrently.
 type dialog struct {
-	host   agent.Host
-	within func(use func(*turn) bool) (t *turn, done func()) // see conn.within
-	turns  *turns
-	lone   bool // the agent may go on without asking
+	host  agent.Host
+	turns *turns
+	lone  bool // the agent may go on without asking
 }
 
 // answer puts the agent's question to the user.
@@ -100,7 +60,7 @@ func (d *dialog) answer(ctx context.Context, q userQuestion) (userAnswer, error)
 
 // consult asks the user for the running call of a tool; ctx ends with the process.
 func (d *dialog) consult(ctx context.Context, tool string, question agent.Question) (a agent.Answer, err error) {
-	t, done := d.within(func(t *turn) bool {
+	t, done := d.turns.within(func(t *turn) bool {
 		for _, x := range t.calls.All() {
 			if x.Tool == tool && x.open() && t == d.turns.now { // helpers do not ask
 				question.ToolCallID = x.ID

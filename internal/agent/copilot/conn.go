@@ -45,13 +45,13 @@ func newConn(b *Backend, p *cli.Process, o agent.Options, host agent.Host) *conn
 	c.tools = &toolbox{b: b, ask: c.ask, ours: o.Tools}
 	c.loads = &instructions{workspace: o.Workspace, off: b.cfg.NoInstructions}
 	c.helpers = &helpers{calls: map[string]string{}, work: map[string]*turn{}}
-	c.turns = &turns{c: c.Conversation, ask: c.ask, processing: c.processing, ended: b.locked.end, retool: c.toolsUpdated}
+	c.turns = &turns{c: c.Conversation, helpers: c.helpers, ask: c.ask, processing: c.processing, ended: b.locked.end, retool: c.toolsUpdated}
 	c.tasks = &tasks{c: c.Conversation, ask: c.ask, explain: b.cli.Explain, helpers: c.helpers, all: map[string]*background{}, began: map[string]bool{}}
 	c.todos, c.ledger = &todos{c: c.Conversation, ask: c.ask}, ledger{c.Report, c.tools.tokens}
 	understood := acts{o.Workspace, c.tools}
-	c.hooks = &hooks{c: c.Conversation, within: c.within, acts: understood, hits: b.cfg.SearchHits, confined: b.cfg.Confine != nil,
+	c.hooks = &hooks{c: c.Conversation, turns: c.turns, acts: understood, hits: b.cfg.SearchHits, confined: b.cfg.Confine != nil,
 		large: filepath.Join(b.cli.HomeOf(o.Workspace), "session-state", c.id, "large")}
-	c.dialog = &dialog{host: host, within: c.within, turns: c.turns, lone: o.Unasked}
+	c.dialog = &dialog{host: host, turns: c.turns, lone: o.Unasked}
 	c.questions = &questions{c: c.Conversation, reply: c.reply, acts: understood, lock: func(act agent.Permission) func() { return b.locked.ask(c, act) }}
 	c.calls = &calls{c: c.Conversation, reply: c.reply, tools: c.tools, helpers: c.helpers,
 		began: []func(*turn, *execution, string){

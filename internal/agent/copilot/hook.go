@@ -27,7 +27,7 @@ import (
 // itself.
 type hooks struct {
 	c        *convo.Conversation
-	within   func(use func(*turn) bool) (t *turn, done func()) // see conn.within
+	turns    *turns
 	acts     acts
 	hits     searchHits
 	confined bool
@@ -60,7 +60,7 @@ func denied(why string) *hookOutput {
 func (s *hooks) before(call agent.HookCall, asGiven func(json.RawMessage) any) *hookOutput {
 	call.Event, call.Result = "before_tool", nil
 	var x *execution
-	t, done := s.within(func(t *turn) bool {
+	t, done := s.turns.within(func(t *turn) bool {
 		if x = t.find(call, func(x *execution) bool { return !x.hooked }); x != nil {
 			call.RequestID, x.hooked = x.ID, true
 		}
@@ -177,7 +177,7 @@ func (s *hooks) after(call agent.HookCall) *hookOutput {
 	call.Event = "after_tool"
 	var without, words []string
 	id := ""
-	t, done := s.within(func(t *turn) bool {
+	t, done := s.turns.within(func(t *turn) bool {
 		x := t.find(call, func(x *execution) bool { return !x.ended })
 		if x != nil {
 			id, without, x.ended = x.ID, x.without, true

@@ -104,7 +104,7 @@ func TestTasksAlone(t *testing.T) {
 func TestTurnsAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := convo.New(convo.Config{Title: "Agent", Host: &diary{}, Agent: idleAgent{}})
-		s := &turns{c: c, ended: func(...*execution) {}, processing: func(context.Context) bool { return true }}
+		s := &turns{c: c, helpers: &helpers{}, ended: func(...*execution) {}, processing: func(context.Context) bool { return true }}
 		one := newTurn(c.NewTurn(t.Context()), "p1")
 		c.Do(func() {
 			s.take(one)

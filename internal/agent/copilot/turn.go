@@ -71,6 +71,7 @@ type turns struct {
 	c          *convo.Conversation
 	ask        asker
 	processing func(context.Context) bool
+	helpers    *helpers
 	ended      func(calls ...*execution) // gets the calls of a turn that ended
 	retool     func(*turn)               // looks again at the tools
 
@@ -250,4 +251,43 @@ func (s *turns) forgo(t *turn) bool {
 	t.Cancel(errTaken)
 	t.End(nil)
 	return true
+}
+
+// within joins what the CLI asks within, until done is called: the work of a helper in the
+// background for which use returns true, else the running turn. use runs on the loop. t is nil when
+// nothing runs.
+func (s *turns) within(use func(*turn) bool) (t *turn, done func()) {
+	for {
+		var undecided chan struct{}
+		s.c.Do(func() {
+			if t = s.now; t != nil && t.pending != nil {
+				undecided = t.pending
+				return
+			}
+			found := false
+			for _, h := range s.helpers.turns() {
+				if found = use(h); found || t == nil {
+					t = h
+				}
+				if found {
+					break
+				}
+			}
+			switch ok := false; {
+			case t == nil:
+			case t.aborted:
+				t = nil
+			default:
+				if _, done, ok = t.Join(t.Ctx); !ok {
+					t = nil
+				} else if !found {
+					use(t)
+				}
+			}
+		})
+		if undecided == nil {
+			return t, done
+		}
+		<-undecided
+	}
 }
