@@ -112,10 +112,10 @@ func (b *Backend) Open(ctx context.Context, o agent.Options, host agent.Host) (a
 			return nil, agent.ErrUnsupported
 		}
 	}
-	c := &conn{b: b, place: workspace(o.Workspace), lent: &lent{tools: o.Tools, mark: b.cfg.Mark, server: b.cfg.server(o.SessionID)}}
+	c := &conn{b: b, workspace: workspace(o.Workspace), lent: &lent{tools: o.Tools, mark: b.cfg.Mark, server: b.cfg.server(o.SessionID)}}
 	c.choices = &choices{cfg: b.cfg, set: c.set, unasked: o.Unasked, want: wanted{o.Model, o.Mode, o.Effort}}
 	c.Conversation = convo.New(convo.Config{Title: b.cfg.Title, Options: o, Host: host, Agent: c, Silence: b.cfg.Silence, Logger: b.cfg.Logger})
-	c.mishaps = &mishaps{c: c.Conversation, begin: b.cfg.Failures, before: b.cfg.Notices}
+	c.textErrors = &textErrors{c: c.Conversation, begin: b.cfg.Failures, before: b.cfg.Notices}
 	if err := c.start(ctx, id); err != nil {
 		if o.Resume && forgot(ctx, err) {
 			err = agent.ErrUnsupported

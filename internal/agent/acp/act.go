@@ -23,7 +23,7 @@ const (
 // The title decides nothing; it is shown where nothing else is known.
 func (c *conn) act(k *call) agent.Permission {
 	in := inputOf(k.RawInput)
-	a := &asking{at: c.place, mark: c.b.cfg.Mark, folder: c.shell.folder(k), k: k, in: &in, Act: convo.Act{Absolute: c.place.absolute, Permission: agent.Permission{ToolCallID: k.ID, ToolName: k.name(), Diff: k.proposed}}}
+	a := &asking{at: c.workspace, mark: c.b.cfg.Mark, folder: c.shell.folder(k), k: k, in: &in, Act: convo.Act{Absolute: c.workspace.absolute, Permission: agent.Permission{ToolCallID: k.ID, ToolName: k.name(), Diff: k.proposed}}}
 	command := in.command()
 	server, tool := k.mcpTool()
 	switch {

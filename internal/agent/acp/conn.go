@@ -30,22 +30,22 @@ const codeLogin = -32000
 // conn is one conversation.
 type conn struct {
 	*convo.Conversation
-	b       *Backend
-	place   workspace
-	choices *choices
+	b         *Backend
+	workspace workspace
+	choices   *choices
 
 	mu   sync.Mutex // guards what follows
 	id   string     // the agent's own of the conversation
 	caps initialized
 
 	// What follows belongs to the loop; all but noticed to the running turn.
-	noticed convo.Once // notices that were reported
-	calls   convo.Calls[*call]
-	mishaps *mishaps
-	acts    acts
-	lent    *lent
-	answer  answered
-	steps   steps
+	noticed    convo.Once // notices that were reported
+	calls      convo.Calls[*call]
+	textErrors *textErrors
+	acts       acts
+	lent       *lent
+	answer     answered
+	steps      steps
 
 	shell shell // of the process; belongs to the loop
 }
@@ -81,9 +81,9 @@ func (c *conn) Send(t *convo.Turn, p agent.Prompt) error {
 	}
 	ask := object{"sessionId": c.id, "prompt": c.blocks(p)}
 	c.Do(func() {
-		c.calls, c.acts, c.steps = convo.Calls[*call]{}, acts{at: c.place, allowed: map[string]int{}}, steps{}
+		c.calls, c.acts, c.steps = convo.Calls[*call]{}, acts{at: c.workspace, allowed: map[string]int{}}, steps{}
 		c.lent.came, c.answer = nil, answered{}
-		c.mishaps.renew()
+		c.textErrors.renew()
 	})
 	t.Spawn(func() {
 		var answer json.RawMessage
@@ -98,7 +98,7 @@ func (c *conn) Send(t *convo.Turn, p agent.Prompt) error {
 				return
 			}
 			c.missTools()
-			t.End(c.mishaps.left())
+			t.End(c.textErrors.left())
 		})
 	})
 	return nil

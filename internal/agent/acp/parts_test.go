@@ -49,15 +49,15 @@ func TestChoicesAlone(t *testing.T) {
 // scene is a session that keeps what is said in it.
 type scene struct {
 	agent.Host
-	said []string
+	texts []string
 }
 
 func (s *scene) Report(_ context.Context, d event.Data) error {
 	switch d := d.(type) {
 	case event.AssistantMessage:
-		s.said = append(s.said, d.Content)
+		s.texts = append(s.texts, d.Content)
 	case event.SessionError:
-		s.said = append(s.said, string(d.Kind)+" "+d.Message)
+		s.texts = append(s.texts, string(d.Kind)+" "+d.Message)
 	}
 	return nil
 }
@@ -72,11 +72,11 @@ func (idle) End()                                 {}
 
 // A text that looks like an error ends the turn with it, unless more follows; a notice stands once
 // before an answer.
-func TestMishapsAlone(t *testing.T) {
+func TestTextErrorsAlone(t *testing.T) {
 	host := &scene{}
 	c := convo.New(convo.Config{Title: "Agent", Host: host, Agent: idle{}})
 	turn := c.NewTurn(t.Context())
-	m := &mishaps{c: c, begin: []string{"Error: "}, before: []string{"Warning: "}}
+	m := &textErrors{c: c, begin: []string{"Error: "}, before: []string{"Warning: "}}
 	c.Do(func() {
 		for _, text := range []string{"Warning: old", "Warning: old", "Error: no", "it works", "Error: out of credit"} {
 			if m.follows(turn); !m.take(turn, text) {
@@ -92,7 +92,7 @@ func TestMishapsAlone(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
-	if want := []string{"provider Agent: old", "Error: noit works"}; !slices.Equal(host.said, want) {
-		t.Errorf("said %q, want %q", host.said, want)
+	if want := []string{"provider Agent: old", "Error: noit works"}; !slices.Equal(host.texts, want) {
+		t.Errorf("it has %q, want %q", host.texts, want)
 	}
 }

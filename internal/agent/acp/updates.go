@@ -40,8 +40,8 @@ func (c *conn) notified(method string, params json.RawMessage) {
 	}
 	u := n.Update
 	if take := ofConversation[u.SessionUpdate]; take != nil {
-		if said := take(c, u); said != nil && !c.Starting() {
-			c.Report(said)
+		if report := take(c, u); report != nil && !c.Starting() {
+			c.Report(report)
 		}
 	} else if t := c.Turn(); t != nil && !c.Starting() && ofTurn[u.SessionUpdate] != nil {
 		ofTurn[u.SessionUpdate](c, t, u)
@@ -114,7 +114,7 @@ func (c *conn) used(u update) event.Data {
 
 func (c *conn) informed(u update) event.Data {
 	if s := u.Meta.Codex.ThreadStatus.Type; s != "" {
-		c.mishaps.broke = s == "systemError" || c.mishaps.broke && s == "idle"
+		c.textErrors.broke = s == "systemError" || c.textErrors.broke && s == "idle"
 	}
 	if u.CallTitle == "" {
 		return nil
@@ -128,8 +128,8 @@ func (c *conn) chunk(t *convo.Turn, u update, thought bool) {
 	if !decode(u.Content, &b) || b.Type != "text" || u.Meta.ClaudeCode.Kind == "mcpServerStatus" {
 		return
 	}
-	c.mishaps.follows(t)
-	if thought || !c.mishaps.take(t, b.Text) {
+	c.textErrors.follows(t)
+	if thought || !c.textErrors.take(t, b.Text) {
 		t.Say(thought, u.MessageID, b.Text)
 	}
 }
@@ -138,7 +138,7 @@ func (c *conn) toolCall(t *convo.Turn, u update) {
 	if strings.HasPrefix(u.ToolCallID, "mcp_startup.") {
 		return // of a server that does not answer, which is reported when it is tried
 	}
-	c.mishaps.follows(t)
+	c.textErrors.follows(t)
 	c.steps.acted = true
 	t.Quiet()
 	c.update(t, u)

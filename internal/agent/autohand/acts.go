@@ -64,34 +64,34 @@ func (k *call) background() (is bool) {
 	return is && acts[k.Tool].kind == agent.KindShell
 }
 
-// place is where a CLI works, and what the folder makes of its tools. Its methods may be called
+// workspace is where a CLI works, and what the folder makes of its tools. Its methods may be called
 // concurrently.
-type place struct {
-	workspace, home string
-	tools           []agent.ToolSpec // the session's
+type workspace struct {
+	folder, home string
+	tools        []agent.ToolSpec // the session's
 
 	mu    sync.Mutex        // guards lines
 	lines map[string]string // of the workspace's own tools when the process started
 }
 
 // started notes the workspace's own tools as a process that starts reads them.
-func (w *place) started() {
-	lines, _ := scripts(w.workspace)
+func (w *workspace) started() {
+	lines, _ := scripts(w.folder)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.lines = lines
 }
 
 // absolute is a path as the CLI takes it.
-func (w *place) absolute(path string) string {
+func (w *workspace) absolute(path string) string {
 	if rest, home := strings.CutPrefix(path, "~"); home && (rest == "" || rest[0] == '/') {
 		return filepath.Join(w.home, rest)
 	}
-	return convo.In(w.workspace, path)
+	return convo.In(w.folder, path)
 }
 
 // about reports whether a call may change a file.
-func (w *place) about(k *call, path string) bool {
+func (w *workspace) about(k *call, path string) bool {
 	in := k.input()
 	for _, u := range acts[k.Tool].paths {
 		all, _ := in.texts(u.arg)
@@ -107,14 +107,14 @@ func (w *place) about(k *call, path string) bool {
 
 // act is what a call asks for, as the session understands it; r is the CLI's own question, if it is
 // one, which says less than the arguments.
-func (w *place) act(k *call, r permissionRequest) agent.Permission {
+func (w *workspace) act(k *call, r permissionRequest) agent.Permission {
 	in, a := k.input(), acts[k.Tool]
 	parts, known := w.parts(k.Tool, in)
 	p := convo.Act{Absolute: w.absolute, Permission: agent.Permission{ToolCallID: k.ID, ToolName: k.Tool, Diff: w.proposal(k.Tool, in)}}
 	switch {
 	case a.kind == agent.KindShell:
 		parts = []agent.Resource{{Kind: a.kind, Action: a.action, Resource: cmp.Or(in.command(), r.Context.Command)}}
-		p.Cwd, p.CwdUnknown = w.workspace, k.Tool == "git_worktree_run_parallel" || len(in) == 0
+		p.Cwd, p.CwdUnknown = w.folder, k.Tool == "git_worktree_run_parallel" || len(in) == 0
 		if k.Tool == "run_command" { // shell stays where it is
 			p.Cwd = w.absolute(in.text("directory"))
 		}
@@ -131,7 +131,7 @@ func (w *place) act(k *call, r permissionRequest) agent.Permission {
 	}
 	if line := w.lineOf(k); line != "" { // some of these names the CLI has no tool of its own for
 		parts = append(parts, agent.Resource{Kind: agent.KindShell, Action: "run the command of a tool that this folder defines", Resource: line})
-		p.Cwd = w.workspace
+		p.Cwd = w.folder
 	}
 	if len(parts) == 0 || parts[0].Resource == "" {
 		known = known && a.kind == "" && (free[k.Tool] || strings.HasPrefix(k.Tool, "mcp__") || w.definesKnown())
@@ -151,7 +151,7 @@ func (w *place) act(k *call, r permissionRequest) agent.Permission {
 
 // parts are the files that a call is about. It is not known where something of the call may be
 // about another file: then only the user decides.
-func (w *place) parts(tool string, in input) (parts []agent.Resource, known bool) {
+func (w *workspace) parts(tool string, in input) (parts []agent.Resource, known bool) {
 	a := acts[tool]
 	known = in != nil && in.understood(tool, a)
 	if a.fixed != "" {
@@ -183,7 +183,7 @@ func (w *place) parts(tool string, in input) (parts []agent.Resource, known bool
 
 // searched makes searches of the places a call names; none: of the workspace. Fast searches take a
 // path for the end of many, so all files are looked at that it may be of.
-func (w *place) searched(tool string, in input, parts []agent.Resource) []agent.Resource {
+func (w *workspace) searched(tool string, in input, parts []agent.Resource) []agent.Resource {
 	a := acts[tool]
 	if len(parts) == 0 {
 		parts = []agent.Resource{{Kind: agent.KindRead, Action: a.action, Resource: "."}}
@@ -197,7 +197,7 @@ func (w *place) searched(tool string, in input, parts []agent.Resource) []agent.
 		parts[i].Search = &agent.Search{Pattern: pattern, Path: w.absolute(p.Resource), Names: a.names}
 	}
 	if place := filepath.ToSlash(filepath.Clean(in.text("path"))); tool == "fff_grep" && place != "." {
-		within, err := filepath.Rel(w.workspace, w.absolute(place))
+		within, err := filepath.Rel(w.folder, w.absolute(place))
 		if err == nil && filepath.IsLocal(within) && within != "." {
 			parts = append(parts, agent.Resource{Kind: agent.KindRead, Action: "search files of that name", Resource: ".",
 				Search: &agent.Search{Pattern: pattern, Glob: filepath.ToSlash(within)}})
@@ -283,7 +283,7 @@ func isText(v any) bool {
 }
 
 // proposal is what a write would change, where its arguments say so.
-func (w *place) proposal(tool string, in input) string {
+func (w *workspace) proposal(tool string, in input) string {
 	path := in.text("path")
 	if strings.HasSuffix(tool, "apply_patch") {
 		return clean(cmp.Or(in.text("patch"), in.text("diff")))
@@ -307,7 +307,7 @@ var patchedName = regexp.MustCompile(`^(?:--- |\+\+\+ |rename from |rename to |c
 
 // patched are the files that a patch names, but path. It is not ok for a patch whose files cannot
 // be known.
-func (w *place) patched(text, path string) (parts []agent.Resource, ok bool) {
+func (w *workspace) patched(text, path string) (parts []agent.Resource, ok bool) {
 	seen := map[string]bool{"": true, "/dev/null": true}
 	ok = text != ""
 	for line := range strings.Lines(text) {

@@ -157,7 +157,7 @@ func (b *Backend) Open(ctx context.Context, o agent.Options, host agent.Host) (a
 			return nil, fmt.Errorf("make room for a conversation: %w", err)
 		}
 	}
-	c := &conn{b: b, dir: dir, model: o.Model, place: &place{workspace: o.Workspace, home: filepath.Join(dir, "home"), tools: o.Tools}}
+	c := &conn{b: b, dir: dir, model: o.Model, workspace: &workspace{folder: o.Workspace, home: filepath.Join(dir, "home"), tools: o.Tools}}
 	c.Conversation = convo.New(convo.Config{Title: title, Options: o, Host: host, Agent: c, Silence: b.cfg.Silence, Stall: b.cfg.Stall, Logger: b.cfg.Logger})
 	c.questions = questions{c.Conversation}
 	c.held = &held{c: c.Conversation, note: filepath.Join(dir, "held")}

@@ -51,7 +51,7 @@ func (r *run) latest(tool string, fits func(*call) bool) *call {
 // mine reports whether a tool is one of the session's, which report themselves: the name is of the
 // server that the settings have for the session, and no other server has it. One that the folder
 // defines under such a name is a command, which a helper would run.
-func (w *place) mine(tool string) bool {
+func (w *workspace) mine(tool string) bool {
 	name, ok := strings.CutPrefix(tool, ours)
 	return ok && slices.ContainsFunc(w.tools, func(s agent.ToolSpec) bool { return s.Name == name }) && w.lineOf(&call{Call: convo.Call{Tool: tool}}) == ""
 }
@@ -70,7 +70,7 @@ func arguments(args map[string]json.RawMessage, tool string) json.RawMessage {
 }
 
 func (c *conn) toolStart(t *convo.Turn, n toolNotice) {
-	if c.place.mine(n.ToolName) {
+	if c.workspace.mine(n.ToolName) {
 		return
 	}
 	k := c.run.take(n.ToolID, n.ToolName, nil)
@@ -82,7 +82,7 @@ func (c *conn) toolStart(t *convo.Turn, n toolNotice) {
 }
 
 func (c *conn) toolEnd(t *convo.Turn, n toolNotice) {
-	if c.place.mine(n.ToolName) {
+	if c.workspace.mine(n.ToolName) {
 		return
 	}
 	c.outcome(t, c.run.take(n.ToolID, n.ToolName, nil), n.Success, clean(text(n.Output)), clean(n.Error), "")
@@ -136,7 +136,7 @@ func (c *conn) stepEnd(t *convo.Turn, s step) {
 		}
 		of := s.Step.ToolCalls[i]
 		refused := r.Kind == "authorization" || r.Kind == "validation"
-		if c.place.mine(of.Tool) && !refused {
+		if c.workspace.mine(of.Tool) && !refused {
 			continue
 		}
 		k := c.run.take(of.ID, of.Tool, nil)

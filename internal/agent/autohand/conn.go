@@ -34,7 +34,7 @@ type conn struct {
 	*convo.Conversation
 	b         *Backend
 	dir       string // the conversation's own
-	place     *place
+	workspace *workspace
 	questions questions
 	hooks     *listener
 	tidies    bool // the workspace had no folder of the CLI's
@@ -186,7 +186,7 @@ func (c *conn) start(ctx context.Context, id string) error {
 		c.tidies = true
 	}
 	args := []string{c.b.cfg.Path, "--mode", "rpc", "--config", filepath.Join(c.dir, "config.json"), "--path", workspace, "--offline", "--no-idle-logout"}
-	c.place.started()
+	c.workspace.started()
 	c.mu.Lock()
 	if c.model != "" {
 		args = append(args, "--model", c.model)

@@ -104,7 +104,7 @@ func (h *held) keep(changes []change) {
 // wrote gives a change to the call that made it, which the CLI does not name.
 func (c *conn) wrote(one change) {
 	k := c.run.Last(func(k *call) bool {
-		return k.ran && !k.Done && acts[k.Tool].kind == agent.KindWrite && c.place.about(k, one.FilePath)
+		return k.ran && !k.Done && acts[k.Tool].kind == agent.KindWrite && c.workspace.about(k, one.FilePath)
 	})
 	if k != nil {
 		k.wrote = append(k.wrote, one)

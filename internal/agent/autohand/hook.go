@@ -90,7 +90,7 @@ func (c *conn) answerHook(conn net.Conn) {
 // before decides about a call of the CLI's own: the user's hooks, and whether permission has to be
 // asked for.
 func (c *conn) before(ctx context.Context, t *convo.Turn, m moment) answer {
-	if c.place.mine(m.Tool) {
+	if c.workspace.mine(m.Tool) {
 		return answer{Decision: "allow"} // the session asks
 	}
 	k := c.hooked(t, m)
@@ -142,7 +142,7 @@ func (c *conn) rewritten(k *call, args json.RawMessage) (act agent.Permission) {
 			_ = json.Unmarshal(args, &all) // arguments that are not an object stay as they are
 			k.Args, _ = json.Marshal(all)  // of valid JSON
 		}
-		act = c.place.act(k, permissionRequest{})
+		act = c.workspace.act(k, permissionRequest{})
 	})
 	return act
 }
@@ -170,7 +170,7 @@ func (c *conn) question(ctx context.Context, k *call) answer {
 // after reports the result of a call to the user's hooks. Of calls of helper agents nothing else
 // is reported.
 func (c *conn) after(ctx context.Context, t *convo.Turn, m moment) {
-	if c.place.mine(m.Tool) {
+	if c.workspace.mine(m.Tool) {
 		return
 	}
 	var k *call

@@ -53,8 +53,8 @@ func scripts(workspace string) (lines map[string]string, all bool) {
 }
 
 // definesKnown reports whether all tools are known that the folder defines.
-func (w *place) definesKnown() bool {
-	_, all := scripts(w.workspace)
+func (w *workspace) definesKnown() bool {
+	_, all := scripts(w.folder)
 	return all
 }
 
@@ -63,11 +63,11 @@ var blank = regexp.MustCompile(`["']?\{\{(\w+)\}\}["']?`)
 // lineOf is what a shell runs for a call of one of the workspace's own tools; empty if it is none.
 // The CLI read the tool when it started: where the file says something else by now, both lines
 // count.
-func (w *place) lineOf(k *call) string {
+func (w *workspace) lineOf(k *call) string {
 	w.mu.Lock()
 	was := w.lines[k.Tool]
 	w.mu.Unlock()
-	all, _ := scripts(w.workspace)
+	all, _ := scripts(w.folder)
 	now := all[k.Tool]
 	if was == "" || was == now {
 		return filled(now, k.Args)

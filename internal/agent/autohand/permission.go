@@ -22,13 +22,13 @@ func (c *conn) permission(t *convo.Turn, r permissionRequest) {
 		k = c.run.take("question "+r.RequestID, r.Tool, nil)
 	}
 	k.asked = true
-	mine := c.place.mine(r.Tool)
+	mine := c.workspace.mine(r.Tool)
 	if mine {
 		k.silent = true
 	} else {
 		t.Begin(&k.Call)
 	}
-	act := c.place.act(k, r)
+	act := c.workspace.act(k, r)
 	if act.Kind == agent.KindMCP && len(k.input()) == 0 { // then its question says more
 		act.Resource = cmp.Or(r.Context.Command, r.Context.Path, act.Resource)
 		act.Action = cmp.Or(plain(r.Description), act.Action)
@@ -46,7 +46,7 @@ func (c *conn) directory(t *convo.Turn, r permissionRequest) {
 		k.Args, _ = json.Marshal(object{"path": r.Path}) // a map of texts
 	}
 	t.Begin(&k.Call)
-	c.questions.answer(t, folders, r.RequestID, k.allowed, c.place.act(k, r))
+	c.questions.answer(t, folders, r.RequestID, k.allowed, c.workspace.act(k, r))
 }
 
 // ask is one of the CLI's two kinds of questions.

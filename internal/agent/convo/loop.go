@@ -45,7 +45,8 @@ func (l *loop) run() {
 		todo := l.posted
 		l.posted = nil
 		l.mu.Unlock()
-		for _, p := range todo {
+		for i, p := range todo {
+			todo[i] = posted{} // what it holds is let go
 			l.contained(p.do)()
 			if p.weight > 0 {
 				l.settle(func() { l.waiting -= p.weight })

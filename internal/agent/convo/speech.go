@@ -12,14 +12,14 @@ import (
 // than 16 MiB.
 const mostSaid = 12 << 20
 
-// speech is what is said in a turn: texts with ids of the agent's own, several at a time, and the
+// speech is what an agent says in a turn: texts with ids of the agent's own, several at a time, and the
 // one of an agent that says them one after the other. It belongs to the loop.
 type speech struct {
-	report func(event.Data)
-	open   []*text         // in flight, in the order in which they began
-	whole  map[string]bool // ids of texts that ended
-	said   *text           // of open: what Say adds to; nil: nothing
-	theirs string          // the agent's own id of that
+	report  func(event.Data)
+	open    []*text         // in flight, in the order in which they began
+	whole   map[string]bool // ids of texts that ended
+	current *text           // of open: what Say adds to; nil: nothing
+	theirs  string          // the agent's own id of that
 }
 
 // text is a message or a thought in flight.
@@ -89,12 +89,12 @@ func (s *speech) Discard(parent string) {
 }
 
 // Saying reports whether a text of Say is in flight.
-func (s *speech) Saying() bool { return s.said != nil }
+func (s *speech) Saying() bool { return s.current != nil }
 
 // Say adds to the text in flight, or begins another if it is of another kind or of another id of
 // the agent's.
 func (s *speech) Say(thought bool, theirs, words string) {
-	if x := s.said; x != nil && (x.thought != thought || s.theirs != theirs) {
+	if x := s.current; x != nil && (x.thought != thought || s.theirs != theirs) {
 		s.Quiet()
 	}
 	for words = strings.ToValidUTF8(words, "\uFFFD"); words != ""; {
@@ -103,20 +103,20 @@ func (s *speech) Say(thought bool, theirs, words string) {
 			piece = strings.ToValidUTF8(piece[:mostSaid], "") // less a character that is cut in two
 		}
 		words = words[len(piece):]
-		if x := s.said; x != nil && len(x.content)+len(piece) > mostSaid {
+		if x := s.current; x != nil && len(x.content)+len(piece) > mostSaid {
 			s.Quiet()
 		}
-		if s.said == nil {
-			s.said, s.theirs = &text{id: string(event.NewID()), thought: thought}, theirs
-			s.open = append(s.open, s.said)
+		if s.current == nil {
+			s.current, s.theirs = &text{id: string(event.NewID()), thought: thought}, theirs
+			s.open = append(s.open, s.current)
 		}
-		s.grow(s.said, piece)
+		s.grow(s.current, piece)
 	}
 }
 
 // Quiet ends the text of Say, with the calls that the model wished for in it.
 func (s *speech) Quiet(wished ...event.ToolRequest) {
-	if x := s.said; x != nil {
+	if x := s.current; x != nil {
 		s.end(x, event.AssistantMessage{Content: string(x.content), ToolRequests: wished})
 	}
 }
@@ -141,8 +141,8 @@ func (s *speech) grow(x *text, piece string) {
 }
 
 func (s *speech) drop(x *text) {
-	if s.said == x {
-		s.said = nil
+	if s.current == x {
+		s.current = nil
 	}
 	s.open = slices.DeleteFunc(s.open, func(one *text) bool { return one == x })
 }

@@ -44,9 +44,9 @@ func answered[Q, A any](params json.RawMessage, answer func(Q) (A, error)) (any,
 
 // dialog asks the user for the agent. Its methods may be called concurrently.
 type dialog struct {
-	host  agent.Host
-	turns *turns
-	lone  bool // the agent may go on without asking
+	host    agent.Host
+	turns   *turns
+	unasked bool // the agent may go on without asking
 }
 
 // answer puts the agent's question to the user.
@@ -97,7 +97,7 @@ func (d *dialog) approve(ctx context.Context, p planRequest) (planAnswer, error)
 	q := agent.Question{Question: "Carry out this plan? Or write what should change in it.", Choices: []string{carryOut}, AllowFreeform: true,
 		Detail: wording.Cut(cmp.Or(p.PlanContent, p.Summary, "The agent wrote no plan."), maxPlan)}
 	actions := map[string]string{carryOut: interactive, onlyEnd: "exit_only"}
-	if d.lone && slices.Contains(p.Actions, autopilot) {
+	if d.unasked && slices.Contains(p.Actions, autopilot) {
 		q.Choices = append(q.Choices, carryOutAlone)
 		actions[carryOutAlone] = autopilot
 	}

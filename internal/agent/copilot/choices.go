@@ -48,10 +48,10 @@ func (b *Backend) Offers(context.Context) agent.Choices { return b.choices(b.cfg
 // chosen is what a conversation works with, as it was asked for last. A CLI that ends meanwhile is no
 // error: the next process gets it. Its methods may be called concurrently.
 type chosen struct {
-	b    *Backend
-	ask  asker
-	lone bool   // modes in which the agent acts without asking may be chosen
-	want string // the mode to begin with; empty: interactive
+	b       *Backend
+	ask     asker
+	unasked bool   // modes in which the agent acts without asking may be chosen
+	want    string // the mode to begin with; empty: interactive
 
 	mu                  sync.Mutex // guards what follows
 	model, mode, effort string     // no effort: the model's own
@@ -73,7 +73,7 @@ func (c *chosen) all() agent.Choices {
 
 // may reports whether a mode is one that may be chosen.
 func (c *chosen) may(mode string) bool {
-	return slices.ContainsFunc(modes, func(m agent.Mode) bool { return m.ID == mode && (c.lone || !m.Unasked) })
+	return slices.ContainsFunc(modes, func(m agent.Mode) bool { return m.ID == mode && (c.unasked || !m.Unasked) })
 }
 
 func (c *chosen) setMode(ctx context.Context, id string) error {

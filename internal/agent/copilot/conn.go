@@ -41,7 +41,7 @@ type conn struct {
 func newConn(b *Backend, p *cli.Process, o agent.Options, host agent.Host) *conn {
 	c := &conn{b: b, remote: &remote{id: nativeID(o.SessionID), log: b.cfg.Logger, p: p}}
 	c.Conversation = convo.New(convo.Config{Title: cli.Title, Options: o, Host: host, Agent: c, Logger: b.cfg.Logger, Broke: c.broke})
-	c.chosen = &chosen{b: b, ask: c.ask, lone: o.Unasked, want: o.Mode, model: o.Model, effort: o.Effort}
+	c.chosen = &chosen{b: b, ask: c.ask, unasked: o.Unasked, want: o.Mode, model: o.Model, effort: o.Effort}
 	c.tools = &toolbox{b: b, ask: c.ask, ours: o.Tools}
 	c.loads = &instructions{workspace: o.Workspace, off: b.cfg.NoInstructions}
 	c.helpers = &helpers{calls: map[string]string{}, work: map[string]*turn{}}
@@ -51,7 +51,7 @@ func newConn(b *Backend, p *cli.Process, o agent.Options, host agent.Host) *conn
 	understood := acts{o.Workspace, c.tools}
 	c.hooks = &hooks{c: c.Conversation, turns: c.turns, acts: understood, hits: b.cfg.SearchHits, confined: b.cfg.Confine != nil,
 		large: filepath.Join(b.cli.HomeOf(o.Workspace), "session-state", c.id, "large")}
-	c.dialog = &dialog{host: host, turns: c.turns, lone: o.Unasked}
+	c.dialog = &dialog{host: host, turns: c.turns, unasked: o.Unasked}
 	c.questions = &questions{c: c.Conversation, reply: c.reply, acts: understood, lock: func(act agent.Permission) func() { return b.locked.ask(c, act) }}
 	c.calls = &calls{c: c.Conversation, reply: c.reply, tools: c.tools, helpers: c.helpers,
 		began: []func(*turn, *execution, string){

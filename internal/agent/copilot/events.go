@@ -42,11 +42,11 @@ func on[T any](f func(c *conn, t *turn, e cli.Event, d T)) func(*conn, *turn, cl
 	}
 }
 
-// says is the do of a handler that reports what its event says, if that is anything.
-func says[T any](f func(c *conn, d T) event.Data) func(*conn, *turn, cli.Event) {
+// reports is the do of a handler that reports what its event says, if that is anything.
+func reports[T any](f func(c *conn, d T) event.Data) func(*conn, *turn, cli.Event) {
 	return on(func(c *conn, _ *turn, _ cli.Event, d T) {
-		if said := f(c, d); said != nil {
-			c.Report(said)
+		if report := f(c, d); report != nil {
+			c.Report(report)
 		}
 	})
 }
@@ -58,18 +58,18 @@ var handlers = map[string]handler{
 	"assistant.idle":        {early | own, idle},
 	"session.idle":          {early | own, idle},
 	"session.error":         {early | own, on((*conn).onError)},
-	"session.warning":       {early | own, says(warning)},
+	"session.warning":       {early | own, reports(warning)},
 	"session.tools_updated": {early | own, func(c *conn, t *turn, _ cli.Event) { c.turns.look(t) }},
 
-	"session.title_changed":             {always | own, says(title)},
-	"session.model_change":              {always | own, says(func(c *conn, d event.SessionModelChange) event.Data { return c.chosen.onModel(d) })},
-	"session.mode_changed":              {always | own, says(func(c *conn, d modeChange) event.Data { return c.chosen.onMode(d) })},
+	"session.title_changed":             {always | own, reports(title)},
+	"session.model_change":              {always | own, reports(func(c *conn, d event.SessionModelChange) event.Data { return c.chosen.onModel(d) })},
+	"session.mode_changed":              {always | own, reports(func(c *conn, d modeChange) event.Data { return c.chosen.onMode(d) })},
 	"session.todos_changed":             {always | own, func(c *conn, _ *turn, _ cli.Event) { c.todos.changed() }},
-	"session.usage_info":                {always | own, says(func(_ *conn, d event.SessionUsageInfo) event.Data { return d })},
-	"session.truncation":                {always | own, says(truncation)},
-	"session.compaction_start":          {always | own, says(compactionStart)},
+	"session.usage_info":                {always | own, reports(func(_ *conn, d event.SessionUsageInfo) event.Data { return d })},
+	"session.truncation":                {always | own, reports(truncation)},
+	"session.compaction_start":          {always | own, reports(compactionStart)},
 	"session.compaction_complete":       {always | own, on(func(c *conn, _ *turn, e cli.Event, d compaction) { c.ledger.compacted(e, d) })},
-	"session.mcp_server_status_changed": {always | own, says(serverStatus)},
+	"session.mcp_server_status_changed": {always | own, reports(serverStatus)},
 	"assistant.usage":                   {always, on(func(c *conn, _ *turn, e cli.Event, d event.AssistantUsage) { c.ledger.used(e, d) })},
 
 	"system.notification":              {always | own, on((*conn).onNotification)},

@@ -10,9 +10,9 @@ import (
 	"webchat/internal/event"
 )
 
-// mishaps are the errors of an agent that come as text, and the notices that stand before its answers. It
+// textErrors are the errors of an agent that come as text, and the notices that stand before its answers. It
 // belongs to the loop.
-type mishaps struct {
+type textErrors struct {
 	c      *convo.Conversation
 	begin  []string   // how errors begin
 	before []string   // how notices do
@@ -22,10 +22,10 @@ type mishaps struct {
 }
 
 // renew forgets the errors of the turn before.
-func (e *mishaps) renew() { e.text, e.broke = "", false }
+func (e *textErrors) renew() { e.text, e.broke = "", false }
 
 // take takes a text that is not part of an answer: an error, or a notice that stands before one.
-func (e *mishaps) take(t *convo.Turn, text string) bool {
+func (e *textErrors) take(t *convo.Turn, text string) bool {
 	begins := func(prefix string) bool { return strings.HasPrefix(text, prefix) }
 	switch {
 	case e.broke:
@@ -45,7 +45,7 @@ func (e *mishaps) take(t *convo.Turn, text string) bool {
 }
 
 // follows takes what looked like an error for a part of the answer, since more follows.
-func (e *mishaps) follows(t *convo.Turn) {
+func (e *textErrors) follows(t *convo.Turn) {
 	if e.broke {
 		return
 	}
@@ -55,7 +55,7 @@ func (e *mishaps) follows(t *convo.Turn) {
 }
 
 // left is the error that ended the turn; nil if none did.
-func (e *mishaps) left() error {
+func (e *textErrors) left() error {
 	switch {
 	case e.text != "":
 		return fmt.Errorf("%s failed: %s", e.c.Title, sentence(e.text))
