@@ -10,8 +10,8 @@ import (
 	"webchat/internal/event"
 )
 
-// textErrors are the errors of an agent that come as text, and the notices that stand before its answers. It
-// belongs to the loop.
+// textErrors are the errors of an agent that come as text, and the notices that stand before its
+// answers. It belongs to the loop.
 type textErrors struct {
 	c      *convo.Conversation
 	begin  []string   // how errors begin
