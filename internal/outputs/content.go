@@ -101,14 +101,10 @@ func (c *content) each(f func([]byte) error) error {
 	return nil
 }
 
-// partAt is the part that has an offset, or how many there are.
-func (c *content) partAt(off int64) int {
-	return sort.Search(len(c.parts), func(i int) bool { return c.parts[i].end > off })
-}
-
 // ReadAt implements [io.ReaderAt].
 func (c *content) ReadAt(p []byte, off int64) (n int, err error) {
-	for i := c.partAt(off); n < len(p) && i < len(c.parts); i++ {
+	i := sort.Search(len(c.parts), func(i int) bool { return c.parts[i].end > off })
+	for ; n < len(p) && i < len(c.parts); i++ {
 		b := c.bytes(i)
 		n += copy(p[n:], b[off+int64(n)-c.parts[i].end+int64(len(b)):])
 	}
