@@ -14,19 +14,19 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// The modules in static/js run in a browser as they are: it does so for pages of which localStorage has
-// webchat.sources. Otherwise a page is served what esbuild makes of them,
-// in app/: few files, without comments, each with a map to its sources. It is made in memory when one
-// of its files is asked for first, and of nothing but what is embedded: no file of the current folder,
-// of the user or of the system is looked for.
+// The modules in static/js run in a browser as they are: it does so for pages of which localStorage
+// has webchat.sources. Otherwise a page is served what esbuild makes of them, in app/: few files,
+// without comments, each with a map to its sources. It is made in memory when one of its files is
+// asked for first, and of nothing but what is embedded: no file of the current folder, of the user
+// or of the system is looked for.
 
-// bundler names what makes app/ of the sources. It is part of [Version], since the same sources come
-// out otherwise with another one.
+// bundler names what makes app/ of the sources. It is part of [Version], since the same sources
+// come out otherwise with another one.
 const bundler = "esbuild 0.28.2, 1"
 
-// The files of app/ are made at two times, so that signing in does not wait for the rest: scripts that
-// are one file each, and the page's own, which begins with [Begins] and loads later.js when something
-// in it is needed.
+// The files of app/ are made at two times, so that signing in does not wait for the rest: scripts
+// that are one file each, and the page's own, which begins with [Begins] and loads later.js when
+// something in it is needed.
 var (
 	scripts = made("theme", "signin", "worker", "replay")
 	page    = made("main", later)
@@ -58,7 +58,8 @@ func made(entries ...string) func() map[string][]byte {
 	})
 }
 
-// bundle makes files of modules, by name. With [later] among the entries, what both need is shared.js.
+// bundle makes files of modules, by name. With [later] among the entries, what both need is
+// shared.js.
 func bundle(sources fs.FS, entries []string) (map[string][]byte, error) {
 	points := make([]api.EntryPoint, len(entries))
 	for i, name := range entries {
@@ -66,10 +67,22 @@ func bundle(sources fs.FS, entries []string) (map[string][]byte, error) {
 	}
 	split := slices.Contains(entries, later)
 	built := api.Build(api.BuildOptions{
-		EntryPointsAdvanced: points, Bundle: true, Splitting: split, Format: api.FormatESModule, Target: api.ESNext,
-		Outdir: "/app", ChunkNames: "shared", MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true,
-		Sourcemap: api.SourceMapLinked, SourcesContent: api.SourcesContentExclude, LegalComments: api.LegalCommentsNone,
-		TsconfigRaw: "{}", LogLevel: api.LogLevelSilent, Plugins: []api.Plugin{embedded(sources, split)},
+		EntryPointsAdvanced: points,
+		Bundle:              true,
+		Splitting:           split,
+		Format:              api.FormatESModule,
+		Target:              api.ESNext,
+		Outdir:              "/app",
+		ChunkNames:          "shared",
+		MinifyWhitespace:    true,
+		MinifyIdentifiers:   true,
+		MinifySyntax:        true,
+		Sourcemap:           api.SourceMapLinked,
+		SourcesContent:      api.SourcesContentExclude,
+		LegalComments:       api.LegalCommentsNone,
+		TsconfigRaw:         "{}",
+		LogLevel:            api.LogLevelSilent,
+		Plugins:             []api.Plugin{embedded(sources, split)},
 	})
 	var err error
 	for _, m := range built.Errors {
@@ -78,7 +91,8 @@ func bundle(sources fs.FS, entries []string) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for _, f := range built.OutputFiles {
 		// A map is read beside the sources.
-		files[path.Base(strings.ReplaceAll(f.Path, "\\", "/"))] = bytes.ReplaceAll(f.Contents, []byte(`"static:`), []byte(`"../js/`))
+		files[path.Base(strings.ReplaceAll(f.Path, "\\", "/"))] = bytes.ReplaceAll(f.Contents,
+			[]byte(`"static:`), []byte(`"../js/`))
 	}
 	return files, err
 }
@@ -86,25 +100,28 @@ func bundle(sources fs.FS, entries []string) (map[string][]byte, error) {
 // embedded resolves and loads modules from static/js of a file system and from nowhere else.
 func embedded(sources fs.FS, split bool) api.Plugin {
 	return api.Plugin{Name: "embedded", Setup: func(b api.PluginBuild) {
-		b.OnResolve(api.OnResolveOptions{Filter: ".*"}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
-			name, ours := strings.CutPrefix(a.Path, "./")
-			if !ours || strings.Contains(name, "/") {
-				return api.OnResolveResult{}, fmt.Errorf("%s imports %s, which is no module beside it", a.Importer, a.Path)
-			}
-			return api.OnResolveResult{Path: name, Namespace: "static"}, nil
-		})
-		b.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: "static"}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
-			if a.Path == later+".js" {
-				text, err := allLater(sources)
+		b.OnResolve(api.OnResolveOptions{Filter: ".*"},
+			func(a api.OnResolveArgs) (api.OnResolveResult, error) {
+				name, ours := strings.CutPrefix(a.Path, "./")
+				if !ours || strings.Contains(name, "/") {
+					return api.OnResolveResult{}, fmt.Errorf("%s imports %s, which is no module beside it",
+						a.Importer, a.Path)
+				}
+				return api.OnResolveResult{Path: name, Namespace: "static"}, nil
+			})
+		b.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: "static"},
+			func(a api.OnLoadArgs) (api.OnLoadResult, error) {
+				if a.Path == later+".js" {
+					text, err := allLater(sources)
+					return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS}, err
+				}
+				b, err := fs.ReadFile(sources, "static/js/"+a.Path)
+				if split { // what is imported by import() is in one file
+					b = dynamic.ReplaceAll(b, []byte("import('./"+later+".js').then((all) => all.$1)"))
+				}
+				text := string(b)
 				return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS}, err
-			}
-			b, err := fs.ReadFile(sources, "static/js/"+a.Path)
-			if split { // what is imported by import() is in one file
-				b = dynamic.ReplaceAll(b, []byte("import('./"+later+".js').then((all) => all.$1)"))
-			}
-			text := string(b)
-			return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS}, err
-		})
+			})
 	}}
 }
 

@@ -13,11 +13,11 @@
 //
 // # Frames
 //
-// GET /sessions/{id}/stream?after=SEQ is a text/event-stream, and a part of
-// GET /api/stream?view=page&sessions=ID:SEQ, which a browser reads once for all windows. Each frame is one
-// data line of JSON; its id line is the sequence of the last logged event in it
-// and is left out before the first. EventSource sends it as Last-Event-ID; a
-// new EventSource passes it as ?after=. The page's own is data-seq of #turns.
+// GET /sessions/{id}/stream?after=SEQ is a text/event-stream, and a part of GET
+// /api/stream?view=page&sessions=ID:SEQ, which a browser reads once for all windows. Each frame is
+// one data line of JSON; its id line is the sequence of the last logged event in it and is left out
+// before the first. EventSource sends it as Last-Event-ID; a new EventSource passes it as ?after=.
+// The page's own is data-seq of #turns.
 //
 //	{"seq":1204,"pos":88,"ops":[{"a":"add","t":"t-m1.b","h":"<div …>"}]}
 //
@@ -49,10 +49,10 @@
 // a call, a question, a note; the parts around the turns are nodes as well. A page may keep
 // older turns than the server, which #earlier leads to, and its own #earlier then.
 //
-// add and put keep what a reader did: an element of the old
-// subtree whose id and data-rev equal those of one in the new subtree takes its
-// place, scrolled as it was; and a <details data-touched> (set by the script when the reader toggles
-// it) keeps its open state. Values typed into a form with data-ask are kept.
+// add and put keep what a reader did: an element of the old subtree whose id and data-rev equal
+// those of one in the new subtree takes its place, scrolled as it was; and a <details data-touched>
+// (set by the script when the reader toggles it) keeps its open state. Values typed into a form
+// with data-ask are kept.
 //
 // # Ids and data attributes
 //

@@ -47,7 +47,8 @@ func joinLines(text string) string {
 			return b.String()
 		}
 		head, tail := strings.TrimRight(text[:i], blank), strings.TrimLeft(text[i:], blank)
-		if !strings.HasSuffix(head, ">") && !strings.HasSuffix(head, "}}") || !strings.HasPrefix(tail, "<") && !strings.HasPrefix(tail, "{{") {
+		if !strings.HasSuffix(head, ">") && !strings.HasSuffix(head, "}}") ||
+			!strings.HasPrefix(tail, "<") && !strings.HasPrefix(tail, "{{") {
 			head = text[:len(text)-len(tail)]
 		}
 		b.WriteString(head)

@@ -20,7 +20,8 @@ import (
 //go:embed templates static
 var FS embed.FS
 
-// Version names this state of static/ and of what is made of it: it changes when any byte of it does.
+// Version names this state of static/ and of what is made of it: it changes when any byte of it
+// does.
 var Version = sync.OnceValue(func() string {
 	h, buf := sha256.New(), make([]byte, 16<<10)
 	h.Write([]byte(bundler))
@@ -106,7 +107,8 @@ func file(name string) []byte {
 // The style sheets in the order of their layers: what is drawn first, which comes as
 // css/first.css, and what something is done for, css/later.css.
 var (
-	First = []string{"tokens", "base", "controls", "layout", "sidebar", "transcript", "tools", "card", "code", "syntax",
+	First = []string{"tokens", "base", "controls", "layout", "sidebar", "transcript", "tools", "card",
+		"code", "syntax",
 		"terminal", "tasks", "ask", "composer", "meter", "hello", "desk", "pane"}
 	Later = []string{"palette", "overlay", "views", "grep", "review", "stays", "print"}
 )

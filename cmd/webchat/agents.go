@@ -17,10 +17,12 @@ import (
 
 // agents makes the agents of the configuration, which auto may choose, and those
 // presets that are found or asked for.
-func (o *options) agents(c *config, cells *cages, dir string, lend agent.Lender, log *slog.Logger) (own, found []agent.Backend, err error) {
+func (o *options) agents(c *config, cells *cages, dir string, lend agent.Lender,
+	log *slog.Logger) (own, found []agent.Backend, err error) {
 	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
 		if slices.Contains(kinds, name) {
-			return nil, nil, usage("agents, %s: webchat has an agent of this name; give yours another name", name)
+			return nil, nil, usage("agents, %s: webchat has an agent of this name; give yours another name",
+				name)
 		}
 		b, err := o.speaker(o.preset(c, name), name, c, cells, dir, lend, log)
 		if err != nil {
@@ -57,7 +59,8 @@ func (o *options) preset(c *config, name string) acp.Preset {
 	p.Command = append([]string{a.Command}, a.Args...)
 	p.Hosts = append(slices.Clone(p.Hosts), a.Hosts...)
 	for _, path := range a.State {
-		p.State = append(p.State[:len(p.State):len(p.State)], acp.State{Path: strings.TrimPrefix(path, "~/")})
+		p.State = append(p.State[:len(p.State):len(p.State)],
+			acp.State{Path: strings.TrimPrefix(path, "~/")})
 	}
 	for _, k := range slices.Sorted(maps.Keys(a.Env)) {
 		p.Env = append(p.Env, k+"="+a.Env[k])
@@ -67,7 +70,8 @@ func (o *options) preset(c *config, name string) acp.Preset {
 
 // speaker makes an agent that speaks the Agent Client Protocol; more is added to its
 // environment.
-func (o *options) speaker(p acp.Preset, name string, c *config, cells *cages, dir string, lend agent.Lender, log *slog.Logger, more ...string) (*acp.Backend, error) {
+func (o *options) speaker(p acp.Preset, name string, c *config, cells *cages, dir string,
+	lend agent.Lender, log *slog.Logger, more ...string) (*acp.Backend, error) {
 	// What an agent has, its shells and its model can read.
 	env, _ := policy.Inherit(o.env, slices.Concat(c.EnvAllow, p.Signs), c.keyVariables())
 	if cells != nil && o.leavesCommands(c) {
@@ -78,15 +82,34 @@ func (o *options) speaker(p acp.Preset, name string, c *config, cells *cages, di
 	if key, _ := lookup(env, p.Key); key != "" {
 		login = p.KeyLogin
 	}
-	inside := cells.agent(agentNeeds{name: name, state: p.State, ownHome: true, hosts: p.Hosts, own: c.serverHosts()})
-	return acp.New(acp.Config{Preset: p, Confine: inside, Name: name, Env: env, Lend: lend, Login: login, Unasked: o.Permissions == "allow", NoInstructions: o.Instructions == "off",
-		Home: filepath.Join(o.shared(dir), agentsFolder, name), UserHome: o.home(), Servers: cells.servers(o.mcpServers(c).Answering), Logger: log})
+	inside := cells.agent(agentNeeds{
+		name:    name,
+		state:   p.State,
+		ownHome: true,
+		hosts:   p.Hosts,
+		own:     c.serverHosts(),
+	})
+	return acp.New(acp.Config{
+		Preset:         p,
+		Confine:        inside,
+		Name:           name,
+		Env:            env,
+		Lend:           lend,
+		Login:          login,
+		Unasked:        o.Permissions == "allow",
+		NoInstructions: o.Instructions == "off",
+		Home:           filepath.Join(o.shared(dir), agentsFolder, name),
+		UserHome:       o.home(),
+		Servers:        cells.servers(o.mcpServers(c).Answering),
+		Logger:         log,
+	})
 }
 
 // leavesCommands reports whether commands may be left to the sandbox: no rule of the user's is
 // about them, and none is denied.
 func (o *options) leavesCommands(c *config) bool {
-	return o.Permissions != string(consent.ModeDeny) && !slices.ContainsFunc(c.Permissions, func(r policy.Rule) bool {
-		return r.Decision != event.Allow && r.Path == "" && (r.Kind == "" || r.Kind == agent.KindShell)
-	})
+	return o.Permissions != string(consent.ModeDeny) &&
+		!slices.ContainsFunc(c.Permissions, func(r policy.Rule) bool {
+			return r.Decision != event.Allow && r.Path == "" && (r.Kind == "" || r.Kind == agent.KindShell)
+		})
 }

@@ -46,12 +46,19 @@ func attach(ctx context.Context, o *options, stdout, stderr io.Writer) error {
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	a := &attached{token: g.Token(), again: attachAgain, out: stdout, hide: veil.Hide, calls: map[string]page.Call{}, queued: map[string]string{},
+	a := &attached{
+		token:  g.Token(),
+		again:  attachAgain,
+		out:    stdout,
+		hide:   veil.Hide,
+		calls:  map[string]page.Call{},
+		queued: map[string]string{},
 		find: func() (string, error) {
 			link, err := daemon.Client{Dir: dir, Token: g.Token()}.Link(ctx)
 			base, _, _ := strings.Cut(link, "/auth#")
 			return base, err
-		}}
+		},
+	}
 	if c.unveiled() {
 		a.hide = func(text string) string { return text }
 	}
@@ -102,7 +109,8 @@ func (a *attached) choose(ctx context.Context, id string, stderr io.Writer) erro
 	}
 	var one shape
 	if id != "" {
-		if err := a.call(ctx, http.MethodGet, "/api/sessions/"+url.PathEscape(id), nil, &one); err != nil {
+		if err := a.call(ctx, http.MethodGet, "/api/sessions/"+url.PathEscape(id), nil,
+			&one); err != nil {
 			return err
 		}
 	} else {
@@ -113,7 +121,9 @@ func (a *attached) choose(ctx context.Context, id string, stderr io.Writer) erro
 		if len(list.Sessions) == 0 {
 			return errors.New("there is no session yet: begin one in the page that \"webchat\" opens")
 		}
-		one = slices.MaxFunc(list.Sessions, func(x, y shape) int { return x.UpdatedAt.Compare(y.UpdatedAt) })
+		one = slices.MaxFunc(list.Sessions, func(x, y shape) int {
+			return x.UpdatedAt.Compare(y.UpdatedAt)
+		})
 	}
 	a.session = one.ID
 	_, err := fmt.Fprintf(stderr, "webchat: %s in %s; Ctrl C leaves it and stops nothing\n",
@@ -335,7 +345,8 @@ func (a *attached) done(d event.ToolExecutionComplete) string {
 	case d.Error != nil:
 		return "· " + what + ": " + wording.FirstLine(d.Error.Message, 300)
 	case d.OutputID != "" && d.Result != nil:
-		return "· " + wording.FirstLine(d.Result.Content, 300) + " · " + a.base + "/sessions/" + a.session + "#out/" + d.OutputID
+		return "· " + wording.FirstLine(d.Result.Content, 300) + " · " + a.base + "/sessions/" +
+			a.session + "#out/" + d.OutputID
 	}
 	return "· " + what
 }
@@ -366,7 +377,8 @@ func permission(d event.PermissionRequested) question {
 		more("", d.Secret.File+" "+d.Secret.Looks)
 	}
 	more("", strings.TrimSuffix(d.Diff, "\n"))
-	return question{id: d.RequestID, what: wording.FirstLine(wording.Plain(what), 200), text: text + "\n  y allows it once, n denies it; then Enter",
+	return question{id: d.RequestID, what: wording.FirstLine(wording.Plain(what), 200), text: text +
+		"\n  y allows it once, n denies it; then Enter",
 		answer: func(line string) (string, any) {
 			decision := map[string]event.Decision{"y": event.Allow, "n": event.Deny}[strings.ToLower(line)]
 			if decision == "" {
@@ -391,7 +403,10 @@ func asking(d event.UserInputRequested) question {
 	} else if d.AllowFreeform {
 		how = "type the number of a choice or an answer, then Enter"
 	}
-	return question{id: d.RequestID, what: wording.FirstLine(wording.Plain(d.Question), 200), text: text + "\n  " + how,
+	return question{
+		id:   d.RequestID,
+		what: wording.FirstLine(wording.Plain(d.Question), 200),
+		text: text + "\n  " + how,
 		answer: func(line string) (string, any) {
 			n, err := strconv.Atoi(line)
 			chosen := err == nil && n >= 1 && n <= len(d.Choices)
@@ -401,8 +416,10 @@ func asking(d event.UserInputRequested) question {
 			if line == "" || !chosen && !d.AllowFreeform {
 				return "", nil
 			}
-			return "/answers/" + url.PathEscape(d.RequestID), map[string]any{"answer": line, "wasFreeform": !chosen}
-		}}
+			return "/answers/" + url.PathEscape(d.RequestID),
+				map[string]any{"answer": line, "wasFreeform": !chosen}
+		},
+	}
 }
 
 // show prints the first open question.
@@ -437,7 +454,8 @@ func (a *attached) reply(ctx context.Context, line string) error {
 		return a.say("  No question is open. Write prompts in the page.")
 	}
 	if stale {
-		return a.say("  The question before was answered elsewhere, so that line was not taken. Answer this one.")
+		return a.say(
+			"  The question before was answered elsewhere, so that line was not taken. Answer this one.")
 	}
 	q := &a.open[0]
 	path, body := q.answer(line)
@@ -470,7 +488,8 @@ func (e *refusedError) Error() string { return e.text }
 var attachClient = &http.Client{Transport: &http.Transport{}}
 
 // request makes a request; the error is a [refusedError] where the server answers with one.
-func (a *attached) request(ctx context.Context, method, path string, body []byte, h http.Header) (*http.Response, error) {
+func (a *attached) request(ctx context.Context, method, path string, body []byte,
+	h http.Header) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, method, a.base+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -484,7 +503,8 @@ func (a *attached) request(ctx context.Context, method, path string, body []byte
 	defer res.Body.Close()
 	var said struct{ Error string }
 	_ = json.NewDecoder(io.LimitReader(res.Body, 1<<16)).Decode(&said) // else its status says enough
-	return nil, &refusedError{res.StatusCode, cmp.Or(said.Error, "The server answered "+res.Status+".")}
+	return nil, &refusedError{res.StatusCode, cmp.Or(said.Error, "The server answered "+res.Status+
+		".")}
 }
 
 // call sends in as JSON unless it is nil, and decodes the answer into out unless that is nil.

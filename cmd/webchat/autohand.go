@@ -32,20 +32,32 @@ func hooked(args []string) {
 }
 
 // autohand is what the Autohand CLI gets of flags, environment and file.
-func (o *options) autohand(c *config, cells *cages, dir string, lend agent.Lender, log *slog.Logger) (autohand.Config, error) {
+func (o *options) autohand(c *config, cells *cages, dir string, lend agent.Lender,
+	log *slog.Logger) (autohand.Config, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return autohand.Config{}, fmt.Errorf("find this program: %w", err)
 	}
 	env, _ := policy.Inherit(o.env, c.EnvAllow, c.keyVariables())
-	cfg := autohand.Config{Path: o.AutohandPath, Env: env, NoInstructions: o.Instructions == "off", Home: filepath.Join(o.shared(dir), agentsFolder, autohand.Name), UserHome: o.home(),
-		Settings: o.autohandSettings(), Lend: lend, Servers: cells.servers(o.mcpServers(c).Answering), Hook: []string{self, agentHook}, Logger: log}
+	cfg := autohand.Config{
+		Path:           o.AutohandPath,
+		Env:            env,
+		NoInstructions: o.Instructions == "off",
+		Home:           filepath.Join(o.shared(dir), agentsFolder, autohand.Name),
+		UserHome:       o.home(),
+		Settings:       o.autohandSettings(),
+		Lend:           lend,
+		Servers:        cells.servers(o.mcpServers(c).Answering),
+		Hook:           []string{self, agentHook},
+		Logger:         log,
+	}
 	providers, err := o.providers(c)
 	if err != nil {
 		return cfg, err
 	}
 	for _, p := range providers {
-		if o.Provider.URL != "" && p.Name == "" && (p.Type == "" || p.Type == "openai") && p.WireAPI == "" {
+		if o.Provider.URL != "" && p.Name == "" && (p.Type == "" || p.Type == "openai") &&
+			p.WireAPI == "" {
 			cfg.Provider = &autohand.Provider{URL: p.URL, Key: p.Key, Model: o.Model}
 		}
 	}
@@ -77,7 +89,8 @@ func (o *options) autohandSettings() string {
 
 // autohandAt is the Autohand CLI with a home in a folder and a model at an address, which
 // also answers for its login.
-func (o *options) autohandAt(c *config, model, state string, lend agent.Lender) (agent.Backend, error) {
+func (o *options) autohandAt(c *config, model, state string,
+	lend agent.Lender) (agent.Backend, error) {
 	cfg, err := o.autohand(c, nil, state, lend, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
@@ -85,7 +98,8 @@ func (o *options) autohandAt(c *config, model, state string, lend agent.Lender) 
 	cfg.Settings = filepath.Join(state, "settings.json")
 	cfg.Provider = &autohand.Provider{URL: model + "/v1", Model: "canary"}
 	cfg.Env = append(cfg.Env, "HOME="+state, "AUTOHAND_API_URL="+model, "AUTOHAND_AUTH_API_URL="+model)
-	if err := os.WriteFile(cfg.Settings, []byte(`{"auth":{"token":"`+acp.NoKey+`"}}`), 0o600); err != nil {
+	if err := os.WriteFile(cfg.Settings, []byte(`{"auth":{"token":"`+acp.NoKey+`"}}`),
+		0o600); err != nil {
 		return nil, err
 	}
 	return autohand.New(cfg)

@@ -40,12 +40,14 @@ func (o *options) checkBackend(c *config) error {
 
 // backends makes the agents, unstarted and in the order in which auto looks for them.
 // What they keep lies below dir.
-func (o *options) backends(c *config, cells *cages, dir string, lend agent.Lender, log *slog.Logger) ([]agent.Backend, error) {
+func (o *options) backends(c *config, cells *cages, dir string, lend agent.Lender,
+	log *slog.Logger) ([]agent.Backend, error) {
 	cfg, err := o.copilot(c, dir, log)
 	if err != nil {
 		return nil, err
 	}
-	cfg.Confine, cfg.Answering = cells.copilot(o.copilotReaches(c, cfg.Providers)), cells.servers(cfg.Answering)
+	cfg.Confine, cfg.Answering = cells.copilot(o.copilotReaches(c, cfg.Providers)),
+		cells.servers(cfg.Answering)
 	cli, err := copilot.New(cfg)
 	if err != nil {
 		return nil, usage("%s", strings.TrimPrefix(err.Error(), "copilot: "))
@@ -70,7 +72,11 @@ func (o *options) backends(c *config, cells *cages, dir string, lend agent.Lende
 // mcpServers are the user's MCP servers, which are tried when that is first needed.
 func (o *options) mcpServers(c *config) *mcp.UserServers {
 	if c.tried == nil {
-		c.tried = mcp.NewUserServers(mcp.UserServersConfig{Servers: c.MCPServers, Env: policy.InheritWhole(o.env, c.keyVariables()), Documents: o.documents(o.dataPath())})
+		c.tried = mcp.NewUserServers(mcp.UserServersConfig{
+			Servers:   c.MCPServers,
+			Env:       policy.InheritWhole(o.env, c.keyVariables()),
+			Documents: o.documents(o.dataPath()),
+		})
 	}
 	return c.tried
 }
@@ -97,9 +103,19 @@ func (o *options) copilot(c *config, dir string, log *slog.Logger) (copilot.Conf
 	if err != nil {
 		return copilot.Config{}, err
 	}
-	cfg := copilot.Config{Path: o.CopilotPath, Home: filepath.Join(o.shared(dir), copilotFolder), Env: o.env, Providers: providers, Login: o.CopilotLogin, Model: o.Model,
-		MCPServers: c.MCPServers, Logger: log, NoInstructions: o.Instructions == "off", SearchHits: o.searchHits(c, dir),
-		Count: func(text string) int { n, _ := tokens.Count(text); return n }}
+	cfg := copilot.Config{
+		Path:           o.CopilotPath,
+		Home:           filepath.Join(o.shared(dir), copilotFolder),
+		Env:            o.env,
+		Providers:      providers,
+		Login:          o.CopilotLogin,
+		Model:          o.Model,
+		MCPServers:     c.MCPServers,
+		Logger:         log,
+		NoInstructions: o.Instructions == "off",
+		SearchHits:     o.searchHits(c, dir),
+		Count:          func(text string) int { n, _ := tokens.Count(text); return n },
+	}
 	cfg.Answering = o.mcpServers(c).Answering
 	return cfg, nil
 }
@@ -121,7 +137,11 @@ func (o *options) copilotAt(c *config, model, state string) (agent.Backend, erro
 	if err != nil {
 		return nil, err
 	}
-	cfg.Providers, cfg.Login, cfg.Model = copilot.Providers{{URL: model + "/v1", Key: acp.NoKey, Models: []copilot.ProviderModel{{ID: "canary"}}}}, false, ""
+	cfg.Providers, cfg.Login, cfg.Model = copilot.Providers{{
+		URL:    model + "/v1",
+		Key:    acp.NoKey,
+		Models: []copilot.ProviderModel{{ID: "canary"}},
+	}}, false, ""
 	return copilot.New(cfg)
 }
 
@@ -173,7 +193,9 @@ func missedRules(c *config, all []agent.Backend) (missed []string) {
 // the same, and each session says it again.
 func (o *options) warnBackend(ctx context.Context, all []agent.Backend, log *slog.Logger) {
 	for _, b := range all {
-		wanted := o.Backend == b.Name() || b.Name() == "copilot" && (o.Provider.URL != "" || o.CopilotPath != "") || b.Name() == autohand.Name && o.AutohandPath != ""
+		wanted := o.Backend == b.Name() || b.Name() == "copilot" &&
+			(o.Provider.URL != "" || o.CopilotPath != "") || b.Name() == autohand.Name &&
+			o.AutohandPath != ""
 		if !wanted {
 			continue
 		}

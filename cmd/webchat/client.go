@@ -22,7 +22,8 @@ func (o *options) madeDataDir() (string, error) {
 	}
 	err := daemon.MakeFolder(dir)
 	if o.container && errors.Is(err, fs.ErrPermission) {
-		err = fmt.Errorf("%w, or let user %d write to the volume (in Kubernetes: fsGroup)", err, os.Getuid())
+		err = fmt.Errorf("%w, or let user %d write to the volume (in Kubernetes: fsGroup)", err,
+			os.Getuid())
 	}
 	return dir, err
 }

@@ -82,15 +82,21 @@ type givenFlag struct{ name, value string }
 type command func(ctx context.Context, o *options, stdout, stderr io.Writer) error
 
 var commands = map[string]command{
-	"serve": open, "open": open, "show": show, "attach": attach, "url": printURL, "token": printToken, "mcp stdio": mcpOnStdio, "mcp install": mcpInstall, "mcp login": mcpLogin, "stop": stopServer, "logout": logout, "doctor": doctor,
+	"serve": open, "open": open, "show": show, "attach": attach, "url": printURL, "token": printToken,
+	"mcp stdio": mcpOnStdio, "mcp install": mcpInstall, "mcp login": mcpLogin, "stop": stopServer,
+	"logout": logout, "doctor": doctor,
 	"verify": verify, "version": printVersion, "sessions prune": pruneSessions, "move": moveSessions,
-	"service install": installService, "service status": serviceStatus, "service remove": removeService, "completion": printCompletion,
+	"service install": installService, "service status": serviceStatus,
+	"service remove": removeService, "completion": printCompletion,
 }
 
 func newCLI(env []string) (*cli, *kong.Kong, error) {
 	c := &cli{}
-	k, err := kong.New(c, kong.Name("webchat"), kong.Description("Each flag is also an environment variable: --output-ttl is WEBCHAT_OUTPUT_TTL."),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 120}), kong.Vars{"listen": defaultListen}, kong.Resolvers(environment(env)))
+	k, err := kong.New(c, kong.Name("webchat"),
+		kong.Description(
+			"Each flag is also an environment variable: --output-ttl is WEBCHAT_OUTPUT_TTL."),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 120}),
+		kong.Vars{"listen": defaultListen}, kong.Resolvers(environment(env)))
 	return c, k, err
 }
 
@@ -138,12 +144,28 @@ func parse(args, env []string) (name string, o *options, err error) {
 	}
 	o = &c.Options
 	o.env = env
-	o.commandOptions = commandOptions{OlderThan: c.Sessions.Prune.OlderThan, MCP: c.Token.MCP, Back: c.Move.Back, Own: c.MCP.Stdio.Own, Online: c.Doctor.Online, HTTP: c.MCP.Install.HTTP, Yes: c.MCP.Install.Yes,
-		Client: c.MCP.Install.Client + c.MCP.Login.Client, Shell: c.Completion.Shell, Name: c.Show.Name, Where: c.Serve.Where + c.Open.Where, Session: c.Attach.Session, User: c.Logout.User + c.Token.User}
-	given := func(name string) bool {
-		return slices.ContainsFunc(parsed.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == name })
+	o.commandOptions = commandOptions{
+		OlderThan: c.Sessions.Prune.OlderThan,
+		MCP:       c.Token.MCP,
+		Back:      c.Move.Back,
+		Own:       c.MCP.Stdio.Own,
+		Online:    c.Doctor.Online,
+		HTTP:      c.MCP.Install.HTTP,
+		Yes:       c.MCP.Install.Yes,
+		Client:    c.MCP.Install.Client + c.MCP.Login.Client,
+		Shell:     c.Completion.Shell,
+		Name:      c.Show.Name,
+		Where:     c.Serve.Where + c.Open.Where,
+		Session:   c.Attach.Session,
+		User:      c.Logout.User + c.Token.User,
 	}
-	o.listenGiven, o.configGiven, o.workspaceGiven = given("listen"), given("config"), given("workspace")
+	given := func(name string) bool {
+		return slices.ContainsFunc(parsed.Path, func(p *kong.Path) bool {
+			return p.Flag != nil && p.Flag.Name == name
+		})
+	}
+	o.listenGiven, o.configGiven, o.workspaceGiven = given("listen"), given("config"),
+		given("workspace")
 	if err := o.absolute(); err != nil {
 		return "", nil, err
 	}
@@ -221,8 +243,10 @@ var inWords = []struct {
 	to   string
 }{
 	{regexp.MustCompile(`: expected \w+ value but got "EOL" \(<EOL>\)$`), " needs a value"},
-	{regexp.MustCompile(`^expected "<shell>"$`), "webchat completion needs the name of a shell: bash, zsh, fish or powershell"},
-	{regexp.MustCompile(`expected duration but got (".*?"): time: .*$`), "expected a duration such as 10m but got $1"},
+	{regexp.MustCompile(`^expected "<shell>"$`),
+		"webchat completion needs the name of a shell: bash, zsh, fish or powershell"},
+	{regexp.MustCompile(`expected duration but got (".*?"): time: .*$`),
+		"expected a duration such as 10m but got $1"},
 	{regexp.MustCompile(`expected a valid \d+ bit int but got`), "expected a number but got"},
 	{regexp.MustCompile(` \((short|long) flag\); perhaps try .*$`), ""},
 	{regexp.MustCompile(`: expected \w+ value but got "(-.*?)"$`), " needs a value before $1"},
@@ -246,7 +270,8 @@ func wantsHelp(args []string) bool {
 	if i := slices.Index(args, "--"); i >= 0 {
 		args = args[:i]
 	}
-	return slices.Contains(args, "-h") || slices.Contains(args, "--help") || len(args) > 0 && args[0] == "help"
+	return slices.Contains(args, "-h") || slices.Contains(args, "--help") || len(args) > 0 &&
+		args[0] == "help"
 }
 
 // help says what can be done, or explains the command that args name, without the flags
@@ -273,6 +298,7 @@ func help(w io.Writer, args []string) error {
 	if err := asked.PrintUsage(false); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(w, "\nFlags of all commands, such as --workspace and --data-dir, are listed by webchat -h.")
+	_, err = fmt.Fprintln(w,
+		"\nFlags of all commands, such as --workspace and --data-dir, are listed by webchat -h.")
 	return err
 }

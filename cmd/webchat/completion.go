@@ -47,7 +47,8 @@ func completeLine(stdout io.Writer) error {
 	}
 	k.Stdout = stdout
 	backends := slices.Concat([]string{"auto"}, kinds, slices.Sorted(maps.Keys(acp.Presets())))
-	kongplete.Complete(k, kongplete.WithExitFunc(func(int) {}), kongplete.WithPredictor("backend", complete.PredictSet(backends...)),
+	kongplete.Complete(k, kongplete.WithExitFunc(func(int) {}),
+		kongplete.WithPredictor("backend", complete.PredictSet(backends...)),
 		kongplete.WithPredictor("provider", complete.PredictSet(providerTypes...)))
 	return nil
 }

@@ -32,7 +32,8 @@ type config struct {
 	Sandbox     sandboxConfig          `yaml:"sandbox"`
 	EnvAllow    []string               `yaml:"env_allow"`
 	Editor      string                 `yaml:"editor"` // an address with {path} and {line}
-	Veil        *bool                  `yaml:"veil"`   // false: what looks like a secret is shown as it is
+	// false: what looks like a secret is shown as it is
+	Veil *bool `yaml:"veil"`
 }
 
 // unveiled reports whether what looks like a secret is shown as it is.
@@ -60,7 +61,8 @@ type modelConfig struct {
 	Reasoning   bool    `yaml:"reasoning"`  // it can be told how hard to think
 }
 
-var modelFields = []string{"id", "input_price", "output_price", "cached_price", "context", "max_output", "vision", "reasoning"}
+var modelFields = []string{"id", "input_price", "output_price", "cached_price", "context",
+	"max_output", "vision", "reasoning"}
 
 // UnmarshalYAML implements [yaml.Unmarshaler].
 func (m *modelConfig) UnmarshalYAML(n *yaml.Node) error {
@@ -115,7 +117,8 @@ func (o *options) loadConfig() (*config, error) {
 // command without a slash is left to PATH.
 func (c *config) resolve(dir string) {
 	in := func(name string, program bool) string {
-		if name == "" || filepath.IsAbs(name) || program && !strings.ContainsRune(filepath.ToSlash(name), '/') {
+		if name == "" || filepath.IsAbs(name) || program &&
+			!strings.ContainsRune(filepath.ToSlash(name), '/') {
 			return name
 		}
 		return filepath.Join(dir, name)
@@ -159,7 +162,8 @@ func yamlError(err error) error {
 		text := e.Message
 		if m := unknownField.FindStringSubmatch(text); m != nil {
 			text = fmt.Sprintf("unknown key %q", m[1])
-		} else if value, _, ok := strings.Cut(text, " into "); ok && strings.HasPrefix(value, "cannot construct") {
+		} else if value, _, ok := strings.Cut(text, " into "); ok && strings.HasPrefix(value,
+			"cannot construct") {
 			text = strings.TrimPrefix(value, "cannot construct ") + " does not belong here"
 		}
 		said = append(said, fmt.Sprintf("line %d: %s", e.Mark.Line, text))
@@ -176,7 +180,8 @@ func (c *config) check() error {
 		}
 	}
 	if c.Editor != "" && !isEditor(c.Editor) {
-		return fmt.Errorf("editor: %q is not the address of an editor, such as vscode://file{path}:{line}", c.Editor)
+		return fmt.Errorf(
+			"editor: %q is not the address of an editor, such as vscode://file{path}:{line}", c.Editor)
 	}
 	for i, r := range c.Permissions {
 		if err := r.Check(); err != nil {
@@ -203,7 +208,8 @@ func (c *config) check() error {
 	}
 	for name, m := range c.MCPServers {
 		if name == "webchat" {
-			return errors.New("mcpServers, webchat: agents get webchat's own tools under this name; give yours another name")
+			return errors.New(
+				"mcpServers, webchat: agents get webchat's own tools under this name; give yours another name")
 		}
 		if err := checkServer(m); err != nil {
 			return fmt.Errorf("mcpServers, %s: %w", name, err)
@@ -245,7 +251,8 @@ func (p providerConfig) check() error {
 		case m.ID == "" || m.InputPrice < 0 || m.OutputPrice < 0 || m.CachedPrice < 0:
 			return errors.New("a model needs an id, and prices cannot be negative")
 		case m.Context < 0 || m.MaxOutput < 0 || m.Context > 0 && m.MaxOutput >= m.Context:
-			return fmt.Errorf("the model %s: context and max_output are numbers of tokens, and max_output is less than context", m.ID)
+			return fmt.Errorf(
+				"the model %s: context and max_output are numbers of tokens, and max_output is less than context", m.ID)
 		}
 	}
 	return nil
@@ -273,7 +280,8 @@ var scheme = regexp.MustCompile(`^[a-z][a-z0-9+.-]*:`)
 // something that the browser itself would show or run.
 func isEditor(s string) bool {
 	return strings.Contains(s, "{path}") && scheme.MatchString(s) &&
-		!slices.Contains([]string{"http:", "https:", "javascript:", "data:", "blob:", "vbscript:", "file:", "about:"}, scheme.FindString(s))
+		!slices.Contains([]string{"http:", "https:", "javascript:", "data:", "blob:", "vbscript:",
+			"file:", "about:"}, scheme.FindString(s))
 }
 
 func isURL(s string) bool {

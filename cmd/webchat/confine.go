@@ -26,7 +26,8 @@ import (
 type confine func(ctx context.Context, workspace string, cmd proc.Command) (proc.Command, error)
 
 // loginHosts are where the GitHub Copilot CLI signs in, and where its models are.
-var loginHosts = []string{"github.com", "api.github.com", "*.githubcopilot.com", "copilot-proxy.githubusercontent.com"}
+var loginHosts = []string{"github.com", "api.github.com", "*.githubcopilot.com",
+	"copilot-proxy.githubusercontent.com"}
 
 // copilot returns what confines the GitHub Copilot CLI; nil where nothing is. It gets its program,
 // its state for the workspace, and the hosts of its models and of the user's MCP servers.
@@ -39,7 +40,14 @@ func (c *cages) copilot(own, hosts []string) confine {
 		if err != nil {
 			return cmd, err
 		}
-		return in.Confine(ctx, cmd, cage.Needs{Agent: "copilot", Programs: cmd.Args[:1], Write: []string{cmd.Dir}, Own: own, Hosts: hosts, Servers: c.pass(workspace)})
+		return in.Confine(ctx, cmd, cage.Needs{
+			Agent:    "copilot",
+			Programs: cmd.Args[:1],
+			Write:    []string{cmd.Dir},
+			Own:      own,
+			Hosts:    hosts,
+			Servers:  c.pass(workspace),
+		})
 	}
 }
 
@@ -79,7 +87,8 @@ func (c *cages) lend(lend agent.Lender) agent.Lender {
 	if c == nil {
 		return lend
 	}
-	return func(id string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
+	return func(id string, call func(context.Context, agent.ToolCall) (agent.Result,
+		error)) (agent.Lent, func(), error) {
 		lent, end, err := lend(id, call)
 		if u, bad := url.Parse(lent.URL); err == nil && bad == nil {
 			outside := lent.URL
@@ -92,7 +101,8 @@ func (c *cages) lend(lend agent.Lender) agent.Lender {
 
 // servers has agents reach those of the user's MCP servers that are programs by the door, since
 // what an agent starts is inside.
-func (c *cages) servers(answering func(context.Context) map[string]agent.MCPServer) func(context.Context) map[string]agent.MCPServer {
+func (c *cages) servers(answering func(context.Context) map[string]agent.MCPServer) func(
+	context.Context) map[string]agent.MCPServer {
 	if c == nil {
 		return answering
 	}
@@ -133,7 +143,14 @@ func (c *cages) agent(n agentNeeds) confine {
 		}
 		sum := sha256.Sum256([]byte(workspace))
 		kept := filepath.Join(c.folder, n.name, "workspaces", hex.EncodeToString(sum[:8]))
-		needs := cage.Needs{Agent: n.name, Programs: append([]string{program}, n.programs...), Hosts: n.hosts, Read: n.read, Write: n.write, Servers: c.pass(workspace)}
+		needs := cage.Needs{
+			Agent:    n.name,
+			Programs: append([]string{program}, n.programs...),
+			Hosts:    n.hosts,
+			Read:     n.read,
+			Write:    n.write,
+			Servers:  c.pass(workspace),
+		}
 		for _, arg := range cmd.Args[1:] {
 			if _, err := os.Stat(arg); err == nil && filepath.IsAbs(arg) {
 				needs.Programs = append(needs.Programs, arg)
@@ -152,7 +169,13 @@ func (c *cages) agent(n agentNeeds) confine {
 			if st.Var != "" {
 				needs.Env = append(needs.Env, st.Var+"="+at)
 			}
-			one := cage.State{Path: at, From: filepath.Join(kept, url.PathEscape(st.Path)), Own: st.Own, Read: st.Read, Copied: map[string]string{}}
+			one := cage.State{
+				Path:   at,
+				From:   filepath.Join(kept, url.PathEscape(st.Path)),
+				Own:    st.Own,
+				Read:   st.Read,
+				Copied: map[string]string{},
+			}
 			for name, from := range st.Copied {
 				one.Copied[name] = filepath.Join(c.home, from)
 			}
@@ -168,7 +191,8 @@ func (c *cages) agent(n agentNeeds) confine {
 
 // autohand returns what confines the Autohand CLI; nil where nothing is. The folder of a
 // conversation has its home, and the command of its hooks reaches webchat by a socket.
-func (c *cages) autohand(conf *config, cfg autohand.Config, self string) func(context.Context, string, string, string, proc.Command) (proc.Command, error) {
+func (c *cages) autohand(conf *config, cfg autohand.Config,
+	self string) func(context.Context, string, string, string, proc.Command) (proc.Command, error) {
 	if c == nil {
 		return nil
 	}
@@ -178,13 +202,21 @@ func (c *cages) autohand(conf *config, cfg autohand.Config, self string) func(co
 	} else {
 		own = append(own, modelsAt(nil, []string{cfg.Settings})...)
 	}
-	return func(ctx context.Context, workspace, dir, socket string, cmd proc.Command) (proc.Command, error) {
-		return c.agent(agentNeeds{name: autohand.Name, hosts: autohandHosts, own: own, read: []string{self, filepath.Dir(socket)}, write: []string{dir}})(ctx, workspace, cmd)
+	return func(ctx context.Context, workspace, dir, socket string, cmd proc.Command) (proc.Command,
+		error) {
+		return c.agent(agentNeeds{
+			name:  autohand.Name,
+			hosts: autohandHosts,
+			own:   own,
+			read:  []string{self, filepath.Dir(socket)},
+			write: []string{dir},
+		})(ctx, workspace, cmd)
 	}
 }
 
 // autohandHosts are where the Autohand CLI signs in, and where the models of its providers are.
-var autohandHosts = []string{"autohand.ai", "*.autohand.ai", "openrouter.ai", "api.openai.com", "api.anthropic.com"}
+var autohandHosts = []string{"autohand.ai", "*.autohand.ai", "openrouter.ai", "api.openai.com",
+	"api.anthropic.com"}
 
 // baseURL is how settings of agents name where a model is.
 var baseURL = regexp.MustCompile(`(?i)base_?url"?\s*[:=]\s*"(https?://[^"\s]+)"`)
@@ -197,7 +229,8 @@ func (a agentConfig) check() error {
 		}
 	}
 	for _, p := range a.State {
-		if rest, ok := strings.CutPrefix(p, "~/"); !ok || !filepath.IsLocal(rest) || filepath.Clean(rest) == "." {
+		if rest, ok := strings.CutPrefix(p, "~/"); !ok || !filepath.IsLocal(rest) ||
+			filepath.Clean(rest) == "." {
 			return fmt.Errorf("state: %q is not a folder that begins with ~/", p)
 		}
 	}
@@ -213,7 +246,8 @@ func modelsAt(env, settings []string) (own []string) {
 		}
 	}
 	for _, kv := range env {
-		if name, value, _ := strings.Cut(kv, "="); strings.HasSuffix(name, "_BASE_URL") || strings.HasSuffix(name, "_API_URL") {
+		if name, value, _ := strings.Cut(kv, "="); strings.HasSuffix(name, "_BASE_URL") ||
+			strings.HasSuffix(name, "_API_URL") {
 			add(value)
 		}
 	}

@@ -9,7 +9,8 @@ import "syscall"
 // and the log need the rest.
 func mostConnections(wanted int) int {
 	var r syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &r); err != nil || uint64(r.Cur)/2 > uint64(wanted) {
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &r); err != nil ||
+		uint64(r.Cur)/2 > uint64(wanted) {
 		return wanted
 	}
 	return max(int(r.Cur)/2, 16)

@@ -43,11 +43,14 @@ func doctor(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 	say("workspace", "%s", workspace)
 	say("data", "%s", dir)
 	for _, name := range store.Aside(dir) {
-		say("damaged", "%s was kept when what was sound was taken out of it; delete it when you miss nothing", filepath.Base(name))
+		say("damaged",
+			"%s was kept when what was sound was taken out of it; delete it when you miss nothing",
+			filepath.Base(name))
 	}
 	if info, err := daemon.Read(dir); err == nil && info.URL != "" {
 		say("running", "%s, pid %d", info.URL, info.PID)
-		say("settings", "the lines below are about the settings of this command; the running server may have others")
+		say("settings",
+			"the lines below are about the settings of this command; the running server may have others")
 	} else {
 		say("running", "no")
 	}
@@ -88,10 +91,12 @@ func doctor(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 		o.doctorServers(c, backends, say)
 	}
 	o.doctorGit(workspace, say)
-	say("consent", "--permissions %s, %s, %s", o.Permissions, wording.Plural(len(c.Permissions), "rule"),
+	say("consent", "--permissions %s, %s, %s", o.Permissions,
+		wording.Plural(len(c.Permissions), "rule"),
 		wording.Plural(len(c.Hooks), "hook"))
 	for _, missed := range missedRules(c, backends) {
-		say("consent", "%s, which no agent that is set up is known to have: the rule may never hold", missed)
+		say("consent", "%s, which no agent that is set up is known to have: the rule may never hold",
+			missed)
 	}
 	if err := doctorBackends(ctx, backends, set.Demands(consent.BeforeTool), say); err != nil {
 		return err
@@ -102,7 +107,8 @@ func doctor(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 
 // doctorBackends says what was found; demands is whether a before_tool hook has to
 // be asked every time, which not every backend can do.
-func doctorBackends(ctx context.Context, all []agent.Backend, demands bool, say func(string, string, ...any)) error {
+func doctorBackends(ctx context.Context, all []agent.Backend, demands bool,
+	say func(string, string, ...any)) error {
 	found := false
 	for _, b := range all {
 		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
@@ -140,7 +146,10 @@ func doctorBackends(ctx context.Context, all []agent.Backend, demands bool, say 
 func (o *options) doctorSessions(ctx context.Context, all []agent.Backend, c *config,
 	workspace string, say func(string, string, ...any)) {
 	var specs []agent.ToolSpec
-	if store, err := outputs.New(outputs.Config{TTL: o.OutputTTL, Budget: int64(o.OutputBudget)}); err == nil {
+	if store, err := outputs.New(outputs.Config{
+		TTL:    o.OutputTTL,
+		Budget: int64(o.OutputBudget),
+	}); err == nil {
 		if set, err := o.tools(c, workspace, nil, store, usersOwn{}, nil)("doctor"); err == nil {
 			for _, t := range set.Tools() {
 				specs = append(specs, t.Spec())
@@ -153,19 +162,24 @@ func (o *options) doctorSessions(ctx context.Context, all []agent.Backend, c *co
 			continue
 		}
 		ctx, cancel := context.WithTimeout(ctx, time.Minute)
-		conn, err := b.Open(ctx, agent.Options{SessionID: "doctor", Workspace: workspace, Tools: specs}, &canary.Host{})
+		conn, err := b.Open(ctx, agent.Options{SessionID: "doctor", Workspace: workspace, Tools: specs},
+			&canary.Host{})
 		if err == nil {
 			err = conn.Close()
 		}
 		cancel()
 		if err != nil {
-			say("session", "%s: %s", b.Name(), strings.TrimPrefix(err.Error(), agent.ErrUnavailable.Error()+": "))
+			say("session", "%s: %s", b.Name(), strings.TrimPrefix(err.Error(), agent.ErrUnavailable.Error()+
+				": "))
 			continue
 		}
 		if _, started := b.(*acp.Backend); started {
-			say("session", "%s: opens, version %s, signed in as far as it says; the display tools are lent to it", b.Name(), cmp.Or(b.Info(ctx).Version, "not known"))
+			say("session",
+				"%s: opens, version %s, signed in as far as it says; the display tools are lent to it",
+				b.Name(), cmp.Or(b.Info(ctx).Version, "not known"))
 			if p, ok := acp.Presets()[b.Name()]; ok {
-				say("reading", "%s: %s", b.Name(), cmp.Or(p.Reads, "it has no tool of its own for reading files; a command that you allow may read them"))
+				say("reading", "%s: %s", b.Name(), cmp.Or(p.Reads,
+					"it has no tool of its own for reading files; a command that you allow may read them"))
 			}
 			continue
 		}

@@ -15,7 +15,8 @@ import (
 )
 
 // doctorConfig says what the configuration has, as it was understood. No key is said.
-func (o *options) doctorConfig(ctx context.Context, c *config, say func(string, string, ...any)) error {
+func (o *options) doctorConfig(ctx context.Context, c *config,
+	say func(string, string, ...any)) error {
 	name := o.configPath()
 	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
 		say("config", "none; it would be %s", name)
@@ -69,7 +70,8 @@ func (m modelConfig) facts() string {
 		all = append(all, "can be told how hard to think")
 	}
 	if m.InputPrice > 0 || m.OutputPrice > 0 {
-		all = append(all, fmt.Sprintf("$%g in and $%g out for a million tokens", m.InputPrice, m.OutputPrice))
+		all = append(all, fmt.Sprintf("$%g in and $%g out for a million tokens", m.InputPrice,
+			m.OutputPrice))
 	}
 	if len(all) == 0 {
 		return ""

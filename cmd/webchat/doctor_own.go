@@ -17,8 +17,13 @@ import (
 
 // doctorGit says what goes without git.
 func (o *options) doctorGit(workspace string, say func(string, string, ...any)) {
-	if _, err := proc.LookUp(proc.Command{Args: []string{"git"}, Dir: workspace, Env: o.env}); err != nil {
-		say("git", "not installed: no turn can be undone, and a review does not list what commands changed")
+	if _, err := proc.LookUp(proc.Command{
+		Args: []string{"git"},
+		Dir:  workspace,
+		Env:  o.env,
+	}); err != nil {
+		say("git",
+			"not installed: no turn can be undone, and a review does not list what commands changed")
 	}
 }
 
@@ -34,11 +39,14 @@ func (o *options) doctorServers(c *config, all []agent.Backend, say func(string,
 		if len(own) == 0 {
 			continue
 		}
-		move := "move them to mcpServers in " + o.configPath() + ", and webchat starts and reaches them outside"
+		move := "move them to mcpServers in " + o.configPath() +
+			", and webchat starts and reaches them outside"
 		if p.ConfinedMode != "" {
 			move = "it gets no others there"
 		}
-		say("mcp", "%s: its own settings name %s; in the sandbox they have its files and hosts and no more: %s", b.Name(), strings.Join(own, ", "), move)
+		say("mcp",
+			"%s: its own settings name %s; in the sandbox they have its files and hosts and no more: %s",
+			b.Name(), strings.Join(own, ", "), move)
 	}
 }
 
@@ -77,7 +85,8 @@ func serversIn(text []byte, key string) (names []string) {
 		}
 	}
 	var all map[string]any
-	if err := yaml.Unmarshal(jsonComment.ReplaceAll(text, nil), &all); err != nil { // which JSON is, too
+	// which JSON is, too
+	if err := yaml.Unmarshal(jsonComment.ReplaceAll(text, nil), &all); err != nil {
 		return names
 	}
 	servers, _ := all[key].(map[string]any)

@@ -95,14 +95,16 @@ func (o *options) engineURL(log *slog.Logger) (string, error) {
 	case url == "":
 		return "", usage("--engine-file %s: it is empty; %s", o.EngineFile, form)
 	case !strings.HasPrefix(url, "postgres://") && !strings.HasPrefix(url, "postgresql://"):
-		return "", usage("--engine-file %s: it does not hold the address of a database; %s", o.EngineFile, form)
+		return "", usage("--engine-file %s: it does not hold the address of a database; %s", o.EngineFile,
+			form)
 	}
 	return url, nil
 }
 
 // openEngine opens the database that --engine-file names. One that does not answer is waited for,
 // and away is called then.
-func (o *options) openEngine(ctx context.Context, dir string, lost func(error), away func(), log *slog.Logger) (*store.Postgres, error) {
+func (o *options) openEngine(ctx context.Context, dir string, lost func(error), away func(),
+	log *slog.Logger) (*store.Postgres, error) {
 	url, err := o.engineURL(log)
 	if err != nil {
 		return nil, err
@@ -112,7 +114,14 @@ func (o *options) openEngine(ctx context.Context, dir string, lost func(error), 
 		return nil, err
 	}
 	for told := false; ; told = true {
-		db, err := store.OpenPostgres(ctx, store.PostgresConfig{URL: url, Slot: slot, PeerURL: o.PeerURL, Version: version() + "+" + web.Version(), Lost: lost, Logger: log})
+		db, err := store.OpenPostgres(ctx, store.PostgresConfig{
+			URL:     url,
+			Slot:    slot,
+			PeerURL: o.PeerURL,
+			Version: version() + "+" + web.Version(),
+			Lost:    lost,
+			Logger:  log,
+		})
 		switch {
 		case err == nil:
 			return db, nil
@@ -121,7 +130,8 @@ func (o *options) openEngine(ctx context.Context, dir string, lost func(error), 
 		case !errors.Is(err, store.ErrAway):
 			return nil, usage("--engine-file %s: %v", o.EngineFile, err)
 		case !told:
-			log.Warn("the database does not answer; webchat begins when it does", "engine-file", o.EngineFile)
+			log.Warn("the database does not answer; webchat begins when it does", "engine-file",
+				o.EngineFile)
 			away()
 		}
 		select {
@@ -133,7 +143,8 @@ func (o *options) openEngine(ctx context.Context, dir string, lost func(error), 
 }
 
 // openStore opens the sessions for a command that runs without a server.
-func (o *options) openStore(ctx context.Context, dir string, log *slog.Logger) (sessionStore, error) {
+func (o *options) openStore(ctx context.Context, dir string,
+	log *slog.Logger) (sessionStore, error) {
 	if o.EngineFile != "" {
 		return o.openEngine(ctx, dir, nil, func() {}, log)
 	}
@@ -176,7 +187,8 @@ func (o *options) doctorEngine(ctx context.Context, say func(string, string, ...
 	}
 	say("engine", "PostgreSQL %s, database %s, schema %d; %s", e.Version, e.Database, e.Schema, used)
 	if e.Standbys > 0 && e.Synced == 0 {
-		say("engine", "it has %s, and no commit waits for one: a failover may lose what was acknowledged; set synchronous_standby_names",
+		say("engine",
+			"it has %s, and no commit waits for one: a failover may lose what was acknowledged; set synchronous_standby_names",
 			wording.Plural(e.Standbys, "standby"))
 	}
 	for _, r := range e.Replicas {
@@ -187,7 +199,8 @@ func (o *options) doctorEngine(ctx context.Context, say func(string, string, ...
 
 // doctorReplica says what a replica that lives is like.
 func (o *options) doctorReplica(r store.Replica, several bool) string {
-	text := fmt.Sprintf("%d, version %s, has its sessions for another %.0f s", r.Number, r.Version, r.Left.Seconds())
+	text := fmt.Sprintf("%d, version %s, has its sessions for another %.0f s", r.Number, r.Version,
+		r.Left.Seconds())
 	switch {
 	case r.URL != "":
 		text += ", reached at " + r.URL
@@ -247,6 +260,7 @@ func moveSessions(ctx context.Context, o *options, stdout, stderr io.Writer) (er
 	if err != nil {
 		return fmt.Errorf("%w; %d sessions were copied: run it again to go on", err, m.Copied)
 	}
-	_, err = fmt.Fprintf(stdout, "%d sessions copied and compared, %d were there already; those they were copied from are as they were\n", m.Copied, m.There)
+	_, err = fmt.Fprintf(stdout,
+		"%d sessions copied and compared, %d were there already; those they were copied from are as they were\n", m.Copied, m.There)
 	return err
 }

@@ -30,16 +30,20 @@ type front struct {
 func newFront(listeners []net.Listener, most int, log *slog.Logger) *front {
 	connections := guard.NewConnections(most)
 	f := &front{listeners: listeners, served: make(chan error, len(listeners))}
-	f.answer(guard.Waiting("engine", "engine_away", "webchat waits for its database, which does not answer."))
+	f.answer(guard.Waiting("engine", "engine_away",
+		"webchat waits for its database, which does not answer."))
 	f.http = &http.Server{
-		Handler:                      http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*f.handler.Load()).ServeHTTP(w, r) }),
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			(*f.handler.Load()).ServeHTTP(w, r)
+		}),
 		DisableGeneralOptionsHandler: true, // it would answer before the guard
 		ReadHeaderTimeout:            5 * time.Second,
 		IdleTimeout:                  60 * time.Second,
 		MaxHeaderBytes:               32 << 10,
-		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelDebug), // what strangers send is no news
-		ConnContext:                  connections.Context,
-		ConnState:                    connections.State,
+		// what strangers send is no news
+		ErrorLog:    slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		ConnContext: connections.Context,
+		ConnState:   connections.State,
 	}
 	f.begin = sync.OnceFunc(func() {
 		f.begun.Store(true)

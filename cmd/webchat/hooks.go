@@ -37,7 +37,13 @@ type hookConfig struct {
 
 // hook returns what h says, or what is wrong with it.
 func (h hookConfig) hook() (consent.Hook, error) {
-	hook := consent.Hook{Event: h.Event, Matcher: h.Matcher, Command: h.Command, Dir: h.Cwd, BestEffort: h.BestEffort}
+	hook := consent.Hook{
+		Event:      h.Event,
+		Matcher:    h.Matcher,
+		Command:    h.Command,
+		Dir:        h.Cwd,
+		BestEffort: h.BestEffort,
+	}
 	if h.Timeout != "" {
 		d, err := time.ParseDuration(h.Timeout)
 		if err != nil || d <= 0 {
@@ -58,11 +64,16 @@ func (o *options) hooks(c *config, workspace string) (*consent.Hooks, error) {
 		}
 		list = append(list, hook)
 	}
-	return consent.NewHooks(consent.HookConfig{Hooks: list, Workspace: workspace, Env: policy.InheritWhole(o.env, c.keyVariables())})
+	return consent.NewHooks(consent.HookConfig{
+		Hooks:     list,
+		Workspace: workspace,
+		Env:       policy.InheritWhole(o.env, c.keyVariables()),
+	})
 }
 
 // foreign are names a repository could hope to have its own settings read from.
-var foreign = []string{".webchat", ".webchat.yaml", ".webchat.yml", "webchat.yaml", "webchat.yml", ".env"}
+var foreign = []string{".webchat", ".webchat.yaml", ".webchat.yml", "webchat.yaml", "webchat.yml",
+	".env"}
 
 // warnWorkspace says what of the workspace is not read, and whether agents could
 // write what is.
@@ -80,7 +91,8 @@ func (o *options) warnWorkspace(workspace string, log *slog.Logger) {
 		return
 	}
 	for _, name := range policy.New(policy.Config{Workspace: workspace}).Names(o.Config) {
-		if rel, err := filepath.Rel(workspace, filepath.FromSlash(name)); err == nil && filepath.IsLocal(rel) {
+		if rel, err := filepath.Rel(workspace, filepath.FromSlash(name)); err == nil &&
+			filepath.IsLocal(rel) {
 			log.Warn("the configuration is in the workspace: agents that may write there can change the rules and hooks of the next start; move it elsewhere", "config", rel)
 			return
 		}
@@ -94,21 +106,36 @@ func (o *options) consent(c *config) server.Consent {
 		out.Rules = append(out.Rules, server.Rule{Rule: r})
 	}
 	if out.Mode == consent.ModeAsk { // policy.Config.Reading
-		out.Rules = append(out.Rules, server.Rule{Rule: policy.Rule{Kind: agent.KindRead, Path: "**", Decision: event.Allow}, Builtin: true},
-			server.Rule{Rule: policy.Rule{Kind: agent.KindShell, Decision: event.Allow}, Builtin: true, Covers: policy.ReadingCommands})
+		out.Rules = append(out.Rules, server.Rule{Rule: policy.Rule{
+			Kind:     agent.KindRead,
+			Path:     "**",
+			Decision: event.Allow,
+		}, Builtin: true},
+			server.Rule{
+				Rule:    policy.Rule{Kind: agent.KindShell, Decision: event.Allow},
+				Builtin: true,
+				Covers:  policy.ReadingCommands,
+			})
 	}
 	for _, h := range c.Hooks {
 		timeout := h.Timeout
 		if timeout == "" {
 			timeout = consent.DefaultTimeout.String()
 		}
-		out.Hooks = append(out.Hooks, server.Hook{Event: string(h.Event), Matcher: h.Matcher, Command: h.Command, Timeout: timeout, BestEffort: h.BestEffort})
+		out.Hooks = append(out.Hooks, server.Hook{
+			Event:      string(h.Event),
+			Matcher:    h.Matcher,
+			Command:    h.Command,
+			Timeout:    timeout,
+			BestEffort: h.BestEffort,
+		})
 	}
 	return out
 }
 
 // searchHits asks the policy of each workspace, which is made once.
-func (o *options) searchHits(c *config, dataDir string) func(context.Context, string, agent.Search) ([]string, bool) {
+func (o *options) searchHits(c *config,
+	dataDir string) func(context.Context, string, agent.Search) ([]string, bool) {
 	var made sync.Map // of workspace, *policy.Policy
 	return func(ctx context.Context, workspace string, s agent.Search) ([]string, bool) {
 		p, ok := made.Load(workspace)
@@ -125,13 +152,19 @@ func (o *options) secrets(workspace, dataDir string) []policy.Secret {
 	in := func(name string) string { return filepath.Join(dataDir, name) }
 	shared := func(name string) string { return filepath.Join(o.shared(dataDir), name) }
 	list := []policy.Secret{
-		{Path: o.TokenFile, What: "webchat's API token"}, {Path: in("token"), What: "webchat's API token"}, {Path: o.EngineFile, What: "the password of webchat's database"}, {Path: o.Provider.KeyFile, What: "the key of webchat's model"},
-		{Path: in(store.FileName), What: "webchat's sessions"}, {Path: in(policy.GrantsName), What: "webchat's list of what you allowed"},
-		{Path: shared(outputsFolder), What: "webchat's store of outputs"}, {Path: shared(agentsFolder)}, {Path: shared(copilotFolder)},
+		{Path: o.TokenFile, What: "webchat's API token"},
+		{Path: in("token"), What: "webchat's API token"},
+		{Path: o.EngineFile, What: "the password of webchat's database"},
+		{Path: o.Provider.KeyFile, What: "the key of webchat's model"},
+		{Path: in(store.FileName), What: "webchat's sessions"},
+		{Path: in(policy.GrantsName), What: "webchat's list of what you allowed"},
+		{Path: shared(outputsFolder), What: "webchat's store of outputs"}, {Path: shared(agentsFolder)},
+		{Path: shared(copilotFolder)},
 	}
 	if rel, below := belowData(workspace, dataDir); below {
 		first, _, _ := strings.Cut(filepath.ToSlash(rel), "/")
-		if _, err := os.Lstat(filepath.Join(in(first), "token")); errors.Is(err, fs.ErrNotExist) { // else an older version's
+		// else an older version's
+		if _, err := os.Lstat(filepath.Join(in(first), "token")); errors.Is(err, fs.ErrNotExist) {
 			list = append(list, policy.Secret{Path: workspace})
 		}
 	}
@@ -154,14 +187,23 @@ func isBelow(name, dir string) bool {
 // policy is what c says about acts in workspace, with webchat's own files private.
 func (o *options) policy(c *config, workspace, dataDir string) *policy.Policy {
 	programs, _ := lookup(o.env, "PATH")
-	own := []string{o.configPath(), filepath.Join(xdg.ConfigHome, "webchat"), filepath.Join(o.shared(dataDir), agentsFolder), filepath.Join(o.shared(dataDir), copilotFolder)}
+	own := []string{o.configPath(), filepath.Join(xdg.ConfigHome, "webchat"),
+		filepath.Join(o.shared(dataDir), agentsFolder), filepath.Join(o.shared(dataDir), copilotFolder)}
 	if _, below := belowData(workspace, dataDir); !below {
 		own = append(own, dataDir)
 	}
 	git := o.trusted(policy.InheritWhole(o.env, c.keyVariables()), workspace)
-	return policy.New(policy.Config{Rules: c.Permissions, Reading: o.Permissions == string(consent.ModeAsk), Workspace: workspace, Home: o.home(), Path: programs, Asks: []string{displaytools.RunCommand},
-		Tracked: func(name string) bool { return tracked(git, name) },
-		Private: slices.DeleteFunc(own, func(name string) bool { return name == "" }), Secrets: o.secrets(workspace, dataDir)})
+	return policy.New(policy.Config{
+		Rules:     c.Permissions,
+		Reading:   o.Permissions == string(consent.ModeAsk),
+		Workspace: workspace,
+		Home:      o.home(),
+		Path:      programs,
+		Asks:      []string{displaytools.RunCommand},
+		Tracked:   func(name string) bool { return tracked(git, name) },
+		Private:   slices.DeleteFunc(own, func(name string) bool { return name == "" }),
+		Secrets:   o.secrets(workspace, dataDir),
+	})
 }
 
 // tracked reports whether git tracks a file. Without an answer in 5 s it does not.

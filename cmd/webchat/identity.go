@@ -12,20 +12,26 @@ import (
 func (o *options) checkIdentity() error {
 	kind, value, _ := strings.Cut(o.Identity, ":")
 	switch {
-	case o.Identity == "" && (o.IdentityKeyFile != "" || o.IdentityClient != "" || len(o.IdentityAllow) > 0):
-		return usage("--identity-key-file, --identity-client and --identity-allow have no use without --identity")
+	case o.Identity == "" && (o.IdentityKeyFile != "" || o.IdentityClient != "" ||
+		len(o.IdentityAllow) > 0):
+		return usage(
+			"--identity-key-file, --identity-client and --identity-allow have no use without --identity")
 	case o.Identity == "":
 		return nil
 	case o.InsecureNoAuth:
 		return usage("--identity cannot be used with --insecure-no-auth")
 	case kind != "header" && kind != "oidc":
-		return usage("--identity %s: it must be header:NAME, such as header:X-Forwarded-Email, or oidc:URL", o.Identity)
+		return usage(
+			"--identity %s: it must be header:NAME, such as header:X-Forwarded-Email, or oidc:URL",
+			o.Identity)
 	case o.IdentityKeyFile == "":
-		return usage("--identity needs --identity-key-file: without a key, anybody could say who they are")
+		return usage(
+			"--identity needs --identity-key-file: without a key, anybody could say who they are")
 	case kind == "oidc":
 		return o.checkProvider(value)
 	case o.IdentityClient != "" || len(o.IdentityAllow) > 0:
-		return usage("--identity-client and --identity-allow are for --identity oidc:URL; your proxy decides who may sign in")
+		return usage(
+			"--identity-client and --identity-allow are for --identity oidc:URL; your proxy decides who may sign in")
 	}
 	if err := guard.CheckHeaderName(value); err != nil {
 		return usage("--identity %s: %v", o.Identity, err)
@@ -37,14 +43,18 @@ func (o *options) checkIdentity() error {
 func (o *options) checkProvider(issuer string) error {
 	u, err := url.Parse(issuer)
 	switch {
-	case err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())):
-		return usage("--identity %s: the provider's address must look like oidc:https://login.example", o.Identity)
+	case err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" ||
+		u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())):
+		return usage("--identity %s: the provider's address must look like oidc:https://login.example",
+			o.Identity)
 	case o.PublicURL == "":
 		return usage("--identity oidc: needs --public-url, to which the provider sends people back")
 	case o.IdentityClient == "":
-		return usage("--identity oidc: needs --identity-client, the id that the provider gave this server")
+		return usage(
+			"--identity oidc: needs --identity-client, the id that the provider gave this server")
 	case len(o.IdentityAllow) == 0:
-		return usage("--identity oidc: needs --identity-allow, such as @example.com: without it, everybody whom the provider knows could run commands here")
+		return usage(
+			"--identity oidc: needs --identity-allow, such as @example.com: without it, everybody whom the provider knows could run commands here")
 	}
 	for _, one := range o.IdentityAllow {
 		if err := guard.CheckAllowed(one); err != nil {
@@ -60,7 +70,12 @@ func (o *options) users(log *slog.Logger) (guard.Users, error) {
 	case "header":
 		return guard.NewHeader(value, o.IdentityKeyFile, log)
 	case "oidc":
-		return guard.NewOIDC(guard.OIDCConfig{Issuer: value, ClientID: o.IdentityClient, SecretFile: o.IdentityKeyFile, Allowed: o.IdentityAllow}, log)
+		return guard.NewOIDC(guard.OIDCConfig{
+			Issuer:     value,
+			ClientID:   o.IdentityClient,
+			SecretFile: o.IdentityKeyFile,
+			Allowed:    o.IdentityAllow,
+		}, log)
 	}
 	return nil, nil
 }

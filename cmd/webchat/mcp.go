@@ -17,7 +17,14 @@ func (o *options) listServers(c *config) func(context.Context) ([]server.MCPServ
 		all, err := o.mcpServers(c).Status(ctx)
 		out := make([]server.MCPServer, 0, len(all))
 		for _, s := range all {
-			out = append(out, server.MCPServer{Name: s.Name, Type: s.Type, Where: s.Where, State: string(s.State), Tools: s.Tools, Failure: s.Failure})
+			out = append(out, server.MCPServer{
+				Name:    s.Name,
+				Type:    s.Type,
+				Where:   s.Where,
+				State:   string(s.State),
+				Tools:   s.Tools,
+				Failure: s.Failure,
+			})
 		}
 		return out, err
 	}

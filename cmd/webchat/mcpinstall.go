@@ -24,8 +24,15 @@ func mcpInstall(ctx context.Context, o *options, stdout, _ io.Writer) error {
 	if err != nil {
 		return err
 	}
-	c := mcp.Installation{Server: server, Env: policy.InheritWhole(o.env, nil), In: os.Stdin, Out: stdout, HTTP: o.HTTP, Yes: o.Yes,
-		Address: func(client string) (url, key string, err error) { return o.mcpAddress(dir, g, client) }}
+	c := mcp.Installation{
+		Server:  server,
+		Env:     policy.InheritWhole(o.env, nil),
+		In:      os.Stdin,
+		Out:     stdout,
+		HTTP:    o.HTTP,
+		Yes:     o.Yes,
+		Address: func(client string) (url, key string, err error) { return o.mcpAddress(dir, g, client) },
+	}
 	if o.Client == "" {
 		return c.List()
 	}
@@ -51,7 +58,8 @@ func (o *options) mcpCommand() ([]string, error) {
 
 // mcpAddress is where the running server lends its tools in the workspace, with a key
 // for one client.
-func (o *options) mcpAddress(dir string, g *guard.Guard, client string) (url, key string, err error) {
+func (o *options) mcpAddress(dir string, g *guard.Guard,
+	client string) (url, key string, err error) {
 	workspace, err := o.workspaceDir()
 	if err != nil {
 		return "", "", err

@@ -49,7 +49,8 @@ func mcpOnStdio(ctx context.Context, o *options, stdout, stderr io.Writer) error
 }
 
 // mcpServer returns what starts a server for an MCP client in a folder.
-func (o *options) mcpServer(ctx context.Context, dir, workspace string, stdout, stderr io.Writer) func() error {
+func (o *options) mcpServer(ctx context.Context, dir, workspace string, stdout,
+	stderr io.Writer) func() error {
 	if !o.Own && !o.container {
 		return daemon.Starter(dir, stderr, func() ([]string, []string, error) {
 			line, err := o.server([]string{workspace})
@@ -59,13 +60,14 @@ func (o *options) mcpServer(ctx context.Context, dir, workspace string, stdout, 
 	return func() error {
 		alone := *o
 		alone.NoOpen = true // programs start this, more often than a page is wanted
-		return alone.serve(ctx, []string{workspace}, io.Discard, stderr, beside{ends: true, run: func(ctx context.Context, r *rooms, _ func(string) error) error {
-			serve, err := r.lender.In(workspace)
-			if err != nil {
-				return err
-			}
-			return serve(ctx, stdio{os.Stdin, stdout})
-		}})
+		return alone.serve(ctx, []string{workspace}, io.Discard, stderr,
+			beside{ends: true, run: func(ctx context.Context, r *rooms, _ func(string) error) error {
+				serve, err := r.lender.In(workspace)
+				if err != nil {
+					return err
+				}
+				return serve(ctx, stdio{os.Stdin, stdout})
+			}})
 	}
 }
 
@@ -74,7 +76,8 @@ func (o *options) mcpServer(ctx context.Context, dir, workspace string, stdout, 
 // the server would take itself for a part of the client.
 var marks = []string{"AI_AGENT", "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_MESSAGING_*",
 	"CLAUDE_CODE_SSE_PORT", "CLAUDE_PROJECT_DIR", "CODEX_SANDBOX*", "COPILOT_AGENT_*",
-	"COPILOT_CLI*", "CURSOR_AGENT", "GEMINI_CLI", "OPENCODE", "QWEN_CODE", "*_SESSION_ID", "*_THREAD_ID"}
+	"COPILOT_CLI*", "CURSOR_AGENT", "GEMINI_CLI", "OPENCODE", "QWEN_CODE", "*_SESSION_ID",
+	"*_THREAD_ID"}
 
 // unmarked returns an environment without the marks of a client.
 func unmarked(env []string) []string {

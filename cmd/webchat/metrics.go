@@ -43,8 +43,10 @@ type refusal struct {
 
 // refusals are why the log refused events, as the metric names them.
 var refusals = []refusal{
-	{store.ErrFull, "full"}, {store.ErrDisk, "disk"}, {store.ErrReadOnly, "read_only"}, {store.ErrLocked, "locked"}, {store.ErrCorrupt, "damaged"},
-	{store.ErrGone, "removed"}, {store.ErrReplaced, "replaced"}, {store.ErrAway, "away"}, {store.ErrFenced, "fenced"}, {store.ErrClosed, "closed"}, {nil, "other"},
+	{store.ErrFull, "full"}, {store.ErrDisk, "disk"}, {store.ErrReadOnly, "read_only"},
+	{store.ErrLocked, "locked"}, {store.ErrCorrupt, "damaged"},
+	{store.ErrGone, "removed"}, {store.ErrReplaced, "replaced"}, {store.ErrAway, "away"},
+	{store.ErrFenced, "fenced"}, {store.ErrClosed, "closed"}, {nil, "other"},
 }
 
 // newMetrics makes the numbers that are counted as things happen.
@@ -52,20 +54,36 @@ func newMetrics() *metrics {
 	r := prometheus.NewRegistry()
 	f := promauto.With(r)
 	m := &metrics{registry: r,
-		requests: f.NewCounterVec(prometheus.CounterOpts{Name: "webchat_requests_total", Help: "Requests that were answered, by status; a stream counts when it ends."}, []string{"code"}),
-		appends: f.NewHistogram(prometheus.HistogramOpts{Name: "webchat_append_seconds", Help: "Time until events were durable in the log.",
-			Buckets: prometheus.ExponentialBuckets(0.00025, 2, 16)}),
-		refused: f.NewCounterVec(prometheus.CounterOpts{Name: "webchat_append_refused_total", Help: "Times the log refused events, by reason."}, []string{"why"}),
+		requests: f.NewCounterVec(prometheus.CounterOpts{
+			Name: "webchat_requests_total",
+			Help: "Requests that were answered, by status; a stream counts when it ends.",
+		}, []string{"code"}),
+		appends: f.NewHistogram(prometheus.HistogramOpts{
+			Name:    "webchat_append_seconds",
+			Help:    "Time until events were durable in the log.",
+			Buckets: prometheus.ExponentialBuckets(0.00025, 2, 16),
+		}),
+		refused: f.NewCounterVec(prometheus.CounterOpts{
+			Name: "webchat_append_refused_total",
+			Help: "Times the log refused events, by reason.",
+		}, []string{"why"}),
 		forwarded: f.NewCounterVec(prometheus.CounterOpts{Name: "webchat_forwarded_total",
 			Help: "Requests that were passed on to other replicas, by what decides to which and by the status of the answer."}, []string{"to", "code"}),
-		shown: f.NewCounter(prometheus.CounterOpts{Name: "webchat_tokens_shown_total", Help: "Tokens that displayed outputs would have cost a model."}),
-		sent:  f.NewCounter(prometheus.CounterOpts{Name: "webchat_tokens_sent_total", Help: "Tokens that the confirmations of displayed outputs cost instead."}),
+		shown: f.NewCounter(prometheus.CounterOpts{
+			Name: "webchat_tokens_shown_total",
+			Help: "Tokens that displayed outputs would have cost a model.",
+		}),
+		sent: f.NewCounter(prometheus.CounterOpts{
+			Name: "webchat_tokens_sent_total",
+			Help: "Tokens that the confirmations of displayed outputs cost instead.",
+		}),
 	}
 	for _, why := range refusals {
 		m.refused.WithLabelValues(why.name) // 0 is news, too
 	}
 	m.forwarded.WithLabelValues("session", "200")
-	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	r.MustRegister(collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
@@ -78,10 +96,16 @@ func (m *metrics) read(r *rooms) {
 		{"ready", "1 while prompts are taken, as /readyz says; else 0.", func() int64 {
 			return one(r.sessions.Unready() == "")
 		}},
-		{"sessions_loaded", "Sessions in memory.", func() int64 { return int64(r.sessions.Stats().Loaded) }},
+		{"sessions_loaded", "Sessions in memory.", func() int64 {
+			return int64(r.sessions.Stats().Loaded)
+		}},
 		{"turns_running", "Turns that run.", func() int64 { return int64(r.sessions.Stats().Turns) }},
-		{"questions_waiting", "Questions that wait for a user's answer.", func() int64 { return int64(r.sessions.Stats().Questions) }},
-		{"agents_open", "Open conversations with agents.", func() int64 { return int64(r.sessions.Stats().Agents) }},
+		{"questions_waiting", "Questions that wait for a user's answer.", func() int64 {
+			return int64(r.sessions.Stats().Questions)
+		}},
+		{"agents_open", "Open conversations with agents.", func() int64 {
+			return int64(r.sessions.Stats().Agents)
+		}},
 		{"streams_open", "Open event streams.", func() int64 { return int64(r.hub.Streams()) }},
 		{"peers", "Other living replicas that share the sessions.", func() int64 {
 			if r.peers == nil {
@@ -90,24 +114,44 @@ func (m *metrics) read(r *rooms) {
 			return int64(len(r.peers.Peers()))
 		}},
 		{"outputs", "Outputs that are kept.", func() int64 { return int64(r.outputs.Stats().Outputs) }},
-		{"outputs_growing", "Outputs that still grow.", func() int64 { return int64(r.outputs.Stats().Growing) }},
+		{"outputs_growing", "Outputs that still grow.", func() int64 {
+			return int64(r.outputs.Stats().Growing)
+		}},
 		{"outputs_bytes", "Memory that outputs use.", func() int64 { return r.outputs.Stats().Used }},
-		{"outputs_budget_bytes", "Memory that outputs may use.", func() int64 { return r.outputs.Stats().Budget }},
+		{"outputs_budget_bytes", "Memory that outputs may use.", func() int64 {
+			return r.outputs.Stats().Budget
+		}},
 	} {
-		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "webchat", Name: g.name, Help: g.help},
+		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Namespace: "webchat",
+			Name:      g.name,
+			Help:      g.help,
+		},
 			func() float64 { return float64(g.value()) }))
 	}
 	if r.engine == nil {
 		return
 	}
 	f := promauto.With(m.registry)
-	f.NewGaugeFunc(prometheus.GaugeOpts{Name: "webchat_lease_seconds", Help: "Time until this replica gives up its sessions if it does not reach the database."},
+	f.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "webchat_lease_seconds",
+		Help: "Time until this replica gives up its sessions if it does not reach the database.",
+	},
 		func() float64 { return r.engine.Left().Seconds() })
-	f.NewGaugeFunc(prometheus.GaugeOpts{Name: "webchat_engine_up", Help: "1 while the database answers, else 0."},
+	f.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "webchat_engine_up",
+		Help: "1 while the database answers, else 0.",
+	},
 		func() float64 { return float64(one(r.engine.Up())) })
-	f.NewCounterFunc(prometheus.CounterOpts{Name: "webchat_fenced_total", Help: "1 once others may have the sessions of this replica, which ends then; else 0."},
+	f.NewCounterFunc(prometheus.CounterOpts{
+		Name: "webchat_fenced_total",
+		Help: "1 once others may have the sessions of this replica, which ends then; else 0.",
+	},
 		func() float64 { return float64(one(r.engine.Fenced())) })
-	f.NewCounterFunc(prometheus.CounterOpts{Name: "webchat_takeovers_total", Help: "Sessions taken from replicas whose life had ended."},
+	f.NewCounterFunc(prometheus.CounterOpts{
+		Name: "webchat_takeovers_total",
+		Help: "Sessions taken from replicas whose life had ended.",
+	},
 		func() float64 { return float64(r.engine.Takeovers()) })
 }
 
@@ -134,11 +178,14 @@ type measured struct {
 }
 
 // Append implements [eventlog.Store].
-func (m measured) Append(ctx context.Context, id eventlog.ID, entries []event.Entry, s eventlog.Summary) error {
+func (m measured) Append(ctx context.Context, id eventlog.ID, entries []event.Entry,
+	s eventlog.Summary) error {
 	start := time.Now()
 	err := m.Log.Append(ctx, id, entries, s)
 	if err != nil {
-		i := slices.IndexFunc(refusals, func(r refusal) bool { return r.err == nil || errors.Is(err, r.err) })
+		i := slices.IndexFunc(refusals, func(r refusal) bool {
+			return r.err == nil || errors.Is(err, r.err)
+		})
 		m.refused.WithLabelValues(refusals[i].name).Inc()
 		return err
 	}
@@ -179,10 +226,11 @@ func askedHere(name string, next http.Handler) http.Handler {
 // person with curl.
 const metricsConnections = 32
 
-// serveMetrics answers GET /metrics on the address of --metrics-listen, if it is given, until stop is
-// called. It asks for no sign-in, so it answers only who asks for this server by its address or as
-// the flag names it: a page that has its own name lead here cannot read it.
-func (o *options) serveMetrics(ctx context.Context, h http.Handler, log *slog.Logger) (stop func(), err error) {
+// serveMetrics answers GET /metrics on the address of --metrics-listen, if it is given, until stop
+// is called. It asks for no sign-in, so it answers only who asks for this server by its address or
+// as the flag names it: a page that has its own name lead here cannot read it.
+func (o *options) serveMetrics(ctx context.Context, h http.Handler,
+	log *slog.Logger) (stop func(), err error) {
 	if o.MetricsListen == "" {
 		return func() {}, nil
 	}
@@ -193,12 +241,19 @@ func (o *options) serveMetrics(ctx context.Context, h http.Handler, log *slog.Lo
 	mux := http.NewServeMux()
 	host, _, _ := net.SplitHostPort(o.MetricsListen) // listening takes no other
 	mux.Handle("GET /metrics", askedHere(host, h))
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 10 * time.Second, IdleTimeout: time.Minute,
-		MaxHeaderBytes: 32 << 10, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
+	server := &http.Server{
+		Handler:           mux,
+		ReadHeaderTimeout: 5 * time.Second,
+		WriteTimeout:      10 * time.Second,
+		IdleTimeout:       time.Minute,
+		MaxHeaderBytes:    32 << 10,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
 	var serving sync.WaitGroup
 	for _, l := range listeners {
 		serving.Go(func() {
-			if err := server.Serve(netutil.LimitListener(l, metricsConnections)); !errors.Is(err, http.ErrServerClosed) {
+			if err := server.Serve(netutil.LimitListener(l, metricsConnections)); !errors.Is(err,
+				http.ErrServerClosed) {
 				log.Error("the metrics address failed", "error", err)
 			}
 		})

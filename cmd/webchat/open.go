@@ -45,17 +45,18 @@ func open(ctx context.Context, o *options, stdout, stderr io.Writer) error {
 		}
 		return true, o.present(dir, link, stdout, stderr)
 	}, func() error {
-		return o.serve(ctx, what.Folders, stdout, stderr, beside{run: func(ctx context.Context, r *rooms, present func(string) error) error {
-			link := r.handover.Link("")
-			if what.File == "" { // it begins in the first folder
-				return present(link)
-			}
-			shown, err := r.handover.Open(ctx, what)
-			if err == nil {
-				link = shown
-			}
-			return errors.Join(err, present(link))
-		}})
+		return o.serve(ctx, what.Folders, stdout, stderr,
+			beside{run: func(ctx context.Context, r *rooms, present func(string) error) error {
+				link := r.handover.Link("")
+				if what.File == "" { // it begins in the first folder
+					return present(link)
+				}
+				shown, err := r.handover.Open(ctx, what)
+				if err == nil {
+					link = shown
+				}
+				return errors.Join(err, present(link))
+			}})
 	})
 }
 
@@ -79,18 +80,19 @@ func show(ctx context.Context, o *options, stdout, stderr io.Writer) error {
 		}
 		return true, o.pipe(ctx, conn, dir, os.Stdin, stdout, stderr)
 	}, func() error {
-		return o.serve(ctx, what.Folders, stdout, stderr, beside{run: func(ctx context.Context, r *rooms, present func(string) error) error {
-			in, writes := io.Pipe() // which can be closed while standard input is waited for
-			go func() {
-				_, err := io.Copy(writes, os.Stdin)
-				_ = writes.CloseWithError(err) // never fails
-			}()
-			return r.handover.Input(ctx, what, in, func(link string) {
-				if err := present(link); err != nil {
-					fmt.Fprintln(stderr, "webchat:", err)
-				}
-			})
-		}})
+		return o.serve(ctx, what.Folders, stdout, stderr,
+			beside{run: func(ctx context.Context, r *rooms, present func(string) error) error {
+				in, writes := io.Pipe() // which can be closed while standard input is waited for
+				go func() {
+					_, err := io.Copy(writes, os.Stdin)
+					_ = writes.CloseWithError(err) // never fails
+				}()
+				return r.handover.Input(ctx, what, in, func(link string) {
+					if err := present(link); err != nil {
+						fmt.Fprintln(stderr, "webchat:", err)
+					}
+				})
+			}})
 	})
 }
 
@@ -114,7 +116,8 @@ func (o *options) present(dir, link string, stdout, stderr io.Writer) error {
 
 // pipe carries standard input to the running server until its end, or until the page
 // stops it.
-func (o *options) pipe(ctx context.Context, conn *daemon.Lent, dir string, stdin io.Reader, stdout, stderr io.Writer) error {
+func (o *options) pipe(ctx context.Context, conn *daemon.Lent, dir string, stdin io.Reader, stdout,
+	stderr io.Writer) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
@@ -235,7 +238,8 @@ func (o *options) place(word string) (folder, file string, line int, err error) 
 		return "", "", 0, usage("there is no file or folder %q; check its name", word)
 	}
 	if err != nil {
-		return "", "", 0, usage("there is no file or folder %q, and no such command; there are %s", word, strings.Join(o.commands, ", "))
+		return "", "", 0, usage("there is no file or folder %q, and no such command; there are %s", word,
+			strings.Join(o.commands, ", "))
 	}
 	info, err := os.Stat(real)
 	switch {
@@ -246,7 +250,8 @@ func (o *options) place(word string) (folder, file string, line int, err error) 
 	}
 	open, _ := files.Peek(o.documents(o.dataPath()))
 	for _, w := range open {
-		if rel, err := filepath.Rel(w, real); err == nil && filepath.IsLocal(rel) && len(w) > len(folder) {
+		if rel, err := filepath.Rel(w, real); err == nil && filepath.IsLocal(rel) &&
+			len(w) > len(folder) {
 			folder = w
 		}
 	}

@@ -96,7 +96,8 @@ type commandOptions struct {
 // absolute makes the names of files independent of where they are used later. A
 // program without a slash is left to PATH.
 func (o *options) absolute() error {
-	for _, name := range []*string{&o.Config, &o.DataDir, &o.TokenFile, &o.EngineFile, &o.SharedDir, &o.IdentityKeyFile, &o.Provider.KeyFile, &o.CopilotPath, &o.AutohandPath} {
+	for _, name := range []*string{&o.Config, &o.DataDir, &o.TokenFile, &o.EngineFile, &o.SharedDir,
+		&o.IdentityKeyFile, &o.Provider.KeyFile, &o.CopilotPath, &o.AutohandPath} {
 		program := name == &o.CopilotPath || name == &o.AutohandPath
 		if *name == "" || program && !strings.ContainsRune(filepath.ToSlash(*name), '/') {
 			continue
@@ -122,7 +123,9 @@ func (o *options) boundConnections() int {
 
 // check refuses what could never work, before anything is touched.
 func (o *options) check() error {
-	for name, d := range map[string]time.Duration{"output-ttl": o.OutputTTL, "permission-timeout": o.PermissionTimeout, "command-timeout": o.CommandTimeout, "agent-idle": o.AgentIdle} {
+	for name, d := range map[string]time.Duration{"output-ttl": o.OutputTTL,
+		"permission-timeout": o.PermissionTimeout, "command-timeout": o.CommandTimeout,
+		"agent-idle": o.AgentIdle} {
 		if d <= 0 {
 			return usage("--%s %v: it must be more than 0", name, d)
 		}
@@ -142,7 +145,8 @@ func (o *options) check() error {
 			return err
 		}
 		if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.Unmap().IsUnspecified() {
-			return usage("--metrics-listen %s: everybody who reaches this machine could read the metrics; name one of its addresses, such as localhost:9464", o.MetricsListen)
+			return usage(
+				"--metrics-listen %s: everybody who reaches this machine could read the metrics; name one of its addresses, such as localhost:9464", o.MetricsListen)
 		}
 	}
 	if err := o.checkIdentity(); err != nil {
@@ -150,11 +154,13 @@ func (o *options) check() error {
 	}
 	switch {
 	case o.InsecureNoAuth && !isLoopback(host):
-		return usage("--insecure-no-auth cannot be used with --listen %s: everybody who reaches it could run commands as you", o.Listen)
+		return usage(
+			"--insecure-no-auth cannot be used with --listen %s: everybody who reaches it could run commands as you", o.Listen)
 	case o.InsecureNoAuth && o.PublicURL != "":
 		return usage("--insecure-no-auth cannot be used with --public-url")
 	case o.InsecureNoAuth && (o.container || boxed()):
-		return usage("--insecure-no-auth cannot be used in a container: its port may be published to everybody")
+		return usage(
+			"--insecure-no-auth cannot be used in a container: its port may be published to everybody")
 	}
 	if o.PublicURL != "" {
 		if _, err := guard.ParsePublicURL(o.PublicURL); err != nil {
@@ -188,7 +194,10 @@ func boxed() bool {
 }
 
 // listenHost returns the name or address of --listen.
-func (o *options) listenHost() (string, error) { return hostOf("--listen", o.Listen, defaultListen) }
+func (o *options) listenHost() (string,
+	error) {
+	return hostOf("--listen", o.Listen, defaultListen)
+}
 
 // hostOf returns the name or address of a flag's host:port.
 func hostOf(flag, address, example string) (string, error) {
@@ -244,7 +253,8 @@ func mounted(workspace string) (dirs []string) {
 		dirs = append(dirs, workspace)
 	}
 	for _, e := range entries {
-		if dir, err := filepath.EvalSymlinks(filepath.Join(beside, e.Name())); err == nil && e.Name()[0] != '.' && isFolder(dir) {
+		if dir, err := filepath.EvalSymlinks(filepath.Join(beside, e.Name())); err == nil &&
+			e.Name()[0] != '.' && isFolder(dir) {
 			dirs = append(dirs, dir)
 		}
 	}
@@ -317,7 +327,8 @@ var units = []struct {
 	name string
 	n    int64
 }{
-	{"kib", 1 << 10}, {"mib", 1 << 20}, {"gib", 1 << 30}, {"kb", 1e3}, {"mb", 1e6}, {"gb", 1e9}, {"k", 1 << 10}, {"m", 1 << 20}, {"g", 1 << 30}, {"b", 1},
+	{"kib", 1 << 10}, {"mib", 1 << 20}, {"gib", 1 << 30}, {"kb", 1e3}, {"mb", 1e6}, {"gb", 1e9},
+	{"k", 1 << 10}, {"m", 1 << 20}, {"g", 1 << 30}, {"b", 1},
 }
 
 // UnmarshalText implements [encoding.TextUnmarshaler].

@@ -48,7 +48,10 @@ func (p modelEndpoint) ask(ctx context.Context, model string) error {
 	if err != nil {
 		return err
 	}
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }} // the key goes nowhere else
+	// the key goes nowhere else
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}}
 	res, err := client.Do(req)
 	if err != nil {
 		var where *url.Error
@@ -68,7 +71,8 @@ func (p modelEndpoint) ask(ctx context.Context, model string) error {
 	switch res.StatusCode {
 	case http.StatusOK:
 		if !json.Valid(body) {
-			return fmt.Errorf("what answers at %s is not a model: its answer is not JSON. Check the url", p.URL)
+			return fmt.Errorf("what answers at %s is not a model: its answer is not JSON. Check the url",
+				p.URL)
 		}
 		return nil
 	case http.StatusUnauthorized, http.StatusForbidden:
@@ -93,7 +97,8 @@ func refusalOf(body []byte) string {
 
 // request is OpenAI's, Azure's or Anthropic's.
 func (p modelEndpoint) request(ctx context.Context, model string) (*http.Request, error) {
-	path, body := "/chat/completions", map[string]any{"model": model, "max_tokens": 1, "messages": []map[string]string{{"role": "user", "content": "Hi"}}}
+	path, body := "/chat/completions", map[string]any{"model": model, "max_tokens": 1,
+		"messages": []map[string]string{{"role": "user", "content": "Hi"}}}
 	header := http.Header{"Content-Type": {"application/json"}}
 	switch {
 	case p.Type == "anthropic":
@@ -103,11 +108,13 @@ func (p modelEndpoint) request(ctx context.Context, model string) (*http.Request
 	case p.Type == "azure":
 		path = "/openai/v1/chat/completions"
 		if p.APIVersion != "" {
-			path = "/openai/deployments/" + url.PathEscape(model) + "/chat/completions?api-version=" + url.QueryEscape(p.APIVersion)
+			path = "/openai/deployments/" + url.PathEscape(model) + "/chat/completions?api-version=" +
+				url.QueryEscape(p.APIVersion)
 		}
 		header.Set("Api-Key", p.Key)
 	case p.WireAPI == "responses":
-		path, body = "/responses", map[string]any{"model": model, "max_output_tokens": 16, "input": "Hi"} // it takes no less
+		// it takes no less
+		path, body = "/responses", map[string]any{"model": model, "max_output_tokens": 16, "input": "Hi"}
 	}
 	if p.Key != "" && header.Get("Api-Key") == "" && header.Get("X-Api-Key") == "" {
 		header.Set("Authorization", "Bearer "+p.Key)

@@ -34,7 +34,9 @@ func (o *options) providers(c *config) ([]copilot.Provider, error) {
 			return nil, err
 		}
 		if _, ofFile := c.model(o.Model); ofFile {
-			return nil, usage("--model %s is a model of the configuration; leave --provider-url out, or name another", o.Model)
+			return nil,
+				usage("--model %s is a model of the configuration; leave --provider-url out, or name another",
+					o.Model)
 		}
 		all = append(all, provider("", p.Type, p.URL, key, []copilot.ProviderModel{{ID: o.Model}}))
 	} else if p.Type != "" || p.KeyFile != "" {
@@ -46,12 +48,20 @@ func (o *options) providers(c *config) ([]copilot.Provider, error) {
 		if p.KeyEnv != "" {
 			var ok bool
 			if key, ok = lookup(o.env, p.KeyEnv); !ok || key == "" {
-				return nil, usage("the provider %s of the configuration needs the variable %s, which is not set", name, p.KeyEnv)
+				return nil,
+					usage("the provider %s of the configuration needs the variable %s, which is not set", name,
+						p.KeyEnv)
 			}
 		}
 		var its []copilot.ProviderModel
 		for _, m := range p.Models {
-			its = append(its, copilot.ProviderModel{ID: m.ID, Context: m.Context, MaxOutput: m.MaxOutput, NoVision: m.Vision != nil && !*m.Vision, Reasoning: m.Reasoning})
+			its = append(its, copilot.ProviderModel{
+				ID:        m.ID,
+				Context:   m.Context,
+				MaxOutput: m.MaxOutput,
+				NoVision:  m.Vision != nil && !*m.Vision,
+				Reasoning: m.Reasoning,
+			})
 		}
 		one := provider(name, p.Type, p.URL, key, its)
 		one.Headers, one.APIVersion = p.Headers, p.APIVersion
@@ -74,7 +84,13 @@ func (o *options) providerKey() (string, error) {
 }
 
 func provider(name, kind, address, key string, its []copilot.ProviderModel) copilot.Provider {
-	p := copilot.Provider{Name: name, Type: kind, URL: strings.TrimRight(address, "/"), Key: key, Models: its}
+	p := copilot.Provider{
+		Name:   name,
+		Type:   kind,
+		URL:    strings.TrimRight(address, "/"),
+		Key:    key,
+		Models: its,
+	}
 	switch kind {
 	case "ollama":
 		p.Type = "openai"

@@ -70,14 +70,17 @@ func pruneSessions(ctx context.Context, o *options, stdout, stderr io.Writer) er
 		return err
 	}
 	if p.Elsewhere > 0 {
-		fmt.Fprintf(stdout, "%d more stay, since other servers have them: run this there too\n", p.Elsewhere)
+		fmt.Fprintf(stdout, "%d more stay, since other servers have them: run this there too\n",
+			p.Elsewhere)
 	}
-	_, err = fmt.Fprintf(stdout, "deleted %d sessions not used for %v; %s of %s are left\n", p.Sessions, o.OlderThan, wording.Size(p.After), wording.Size(p.Before))
+	_, err = fmt.Fprintf(stdout, "deleted %d sessions not used for %v; %s of %s are left\n",
+		p.Sessions, o.OlderThan, wording.Size(p.After), wording.Size(p.Before))
 	return err
 }
 
 // pruneAlone does it without a server, which must not start meanwhile.
-func (o *options) pruneAlone(ctx context.Context, path string, older time.Duration, log *slog.Logger) (p daemon.Pruned, err error) {
+func (o *options) pruneAlone(ctx context.Context, path string, older time.Duration,
+	log *slog.Logger) (p daemon.Pruned, err error) {
 	dir, err := daemon.Open(path)
 	if err != nil {
 		return p, err
@@ -92,8 +95,15 @@ func (o *options) pruneAlone(ctx context.Context, path string, older time.Durati
 	if err != nil {
 		return p, err
 	}
-	m, err := sessions.New(sessions.Config{Log: db, Catalog: db, Drafts: db, Owners: ownersOf(db), Workspaces: folders, Logger: log,
-		Backends: []agent.Backend{offline.New(offline.Config{})}})
+	m, err := sessions.New(sessions.Config{
+		Log:        db,
+		Catalog:    db,
+		Drafts:     db,
+		Owners:     ownersOf(db),
+		Workspaces: folders,
+		Logger:     log,
+		Backends:   []agent.Backend{offline.New(offline.Config{})},
+	})
 	if err != nil {
 		return p, err
 	}

@@ -18,9 +18,9 @@ import (
 	"webchat/internal/sessions"
 )
 
-// checkReplica refuses flags with which a webchat cannot be one of several. A server is one as soon as
-// its sessions are in a database: what another one has there it could not answer. Commands need no more
-// than that database.
+// checkReplica refuses flags with which a webchat cannot be one of several. A server is one as soon
+// as its sessions are in a database: what another one has there it could not answer. Commands need
+// no more than that database.
 func (o *options) checkReplica(server bool) error {
 	flags := []struct{ name, value, what string }{
 		{"--engine-file", o.EngineFile, "the database that has the sessions of all"},
@@ -47,14 +47,18 @@ func (o *options) checkReplica(server bool) error {
 		}
 	}
 	if missing != nil {
-		return usage("%s makes this webchat one of several on a database, which needs more flags: %s", given, strings.Join(missing, "; "))
+		return usage("%s makes this webchat one of several on a database, which needs more flags: %s",
+			given, strings.Join(missing, "; "))
 	}
 	u, err := url.Parse(o.PeerURL)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || strings.TrimSuffix(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
-		return usage("--peer-url %s: it must be where the other webchats reach this one, such as http://10.0.0.5:8080", o.PeerURL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" ||
+		u.User != nil || strings.TrimSuffix(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
+		return usage(
+			"--peer-url %s: it must be where the other webchats reach this one, such as http://10.0.0.5:8080", o.PeerURL)
 	}
 	if !isFolder(o.SharedDir) {
-		return usage("--shared-dir %s: there is no such folder; mount the volume that all webchats see", o.SharedDir)
+		return usage("--shared-dir %s: there is no such folder; mount the volume that all webchats see",
+			o.SharedDir)
 	}
 	return nil
 }
@@ -104,7 +108,8 @@ func markShared(ctx context.Context, dir string, p server.Peers, log *slog.Logge
 			if sees(dir, other.Number) || failing {
 				delete(missed, other.Number)
 			} else if missed[other.Number]++; missed[other.Number] == 2 { // one look may be before it began
-				log.Error("another webchat has another --shared-dir: outputs and agents' conversations are lost with a webchat", "its address", other.URL)
+				log.Error(
+					"another webchat has another --shared-dir: outputs and agents' conversations are lost with a webchat", "its address", other.URL)
 			}
 		}
 		removeOld(filepath.Dir(own))
@@ -127,8 +132,11 @@ func removeOld(dir string) {
 
 // checkAddress refuses an address at which another replica answers. The server listens already.
 func (o *options) checkAddress(ctx context.Context, self sessions.Peer, log *slog.Logger) error {
-	client := &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{
+		Timeout:       2 * time.Second,
+		Transport:     &http.Transport{DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	why := errors.New("something else answers")
 	for range 10 {
 		number, err := askReplica(ctx, client, strings.TrimSuffix(o.PeerURL, "/")+"/readyz")
@@ -136,7 +144,8 @@ func (o *options) checkAddress(ctx context.Context, self sessions.Peer, log *slo
 		case number == self.Number:
 			return nil
 		case number != 0:
-			return usage("--peer-url %s: another webchat answers there; each needs an address of its own", o.PeerURL)
+			return usage("--peer-url %s: another webchat answers there; each needs an address of its own",
+				o.PeerURL)
 		case err != nil:
 			why = err
 		}
@@ -146,7 +155,8 @@ func (o *options) checkAddress(ctx context.Context, self sessions.Peer, log *slo
 		case <-time.After(200 * time.Millisecond):
 		}
 	}
-	log.Warn("this server does not reach itself at its --peer-url, so others may not reach it either", "peer-url", o.PeerURL, "error", why)
+	log.Warn("this server does not reach itself at its --peer-url, so others may not reach it either",
+		"peer-url", o.PeerURL, "error", why)
 	return nil
 }
 

@@ -62,11 +62,23 @@ type usersOwn struct {
 }
 
 // tools makes the display tools of one session.
-func (o *options) tools(c *config, workspace string, p *policy.Policy, out *outputs.Store, own usersOwn, confine displaytools.Confine) func(eventlog.ID) (agent.Toolset, error) {
+func (o *options) tools(c *config, workspace string, p *policy.Policy, out *outputs.Store,
+	own usersOwn, confine displaytools.Confine) func(eventlog.ID) (agent.Toolset, error) {
 	shell, _ := lookup(o.env, "SHELL")
 	return func(id eventlog.ID) (agent.Toolset, error) {
-		cfg := displaytools.Config{SessionID: string(id), Workspace: workspace, Policy: p, Outputs: out, Shell: shell,
-			Env: o.env, EnvAllow: c.EnvAllow, EnvDeny: c.keyVariables(), CommandTimeout: o.CommandTimeout, Inputs: own.inputs, Confine: confine}
+		cfg := displaytools.Config{
+			SessionID:      string(id),
+			Workspace:      workspace,
+			Policy:         p,
+			Outputs:        out,
+			Shell:          shell,
+			Env:            o.env,
+			EnvAllow:       c.EnvAllow,
+			EnvDeny:        c.keyVariables(),
+			CommandTimeout: o.CommandTimeout,
+			Inputs:         own.inputs,
+			Confine:        confine,
+		}
 		if own.before != nil {
 			cfg.Before = own.before(id)
 		}
@@ -118,7 +130,8 @@ func looks(ctx context.Context, workspace, text string) (all []server.Look, err 
 }
 
 // room makes what the sessions of a workspace work with.
-func (o *options) room(c *config, cells *cages, dir string, out *released.Releases, own usersOwn, kept *policy.Kept) func(string) (sessions.Room, error) {
+func (o *options) room(c *config, cells *cages, dir string, out *released.Releases, own usersOwn,
+	kept *policy.Kept) func(string) (sessions.Room, error) {
 	env, _ := policy.Inherit(o.env, c.EnvAllow, c.keyVariables())
 	names := files.NewBudget(namesKept)
 	return func(workspace string) (room sessions.Room, err error) {
@@ -130,7 +143,11 @@ func (o *options) room(c *config, cells *cages, dir string, out *released.Releas
 		if err != nil {
 			return room, err
 		}
-		room = sessions.Room{Tools: out.Reading(o.tools(c, workspace, p, out.Store, own, confine)), Policy: p, Kept: func(user string) consent.Kept { return kept.Workspace(workspace, user) }}
+		room = sessions.Room{
+			Tools:  out.Reading(o.tools(c, workspace, p, out.Store, own, confine)),
+			Policy: p,
+			Kept:   func(user string) consent.Kept { return kept.Workspace(workspace, user) },
+		}
 		room.Refused = cells.refused(workspace)
 		if cells != nil {
 			if room.Cage, err = cells.Of(workspace); err != nil {
@@ -191,7 +208,8 @@ func (r *rooms) notice(taken store.Rescue) string {
 		names += ", with its journal " + filepath.Base(taken.Aside[1])
 	}
 	if taken.Sessions == 0 {
-		return "The file with the sessions was damaged. It was moved to " + names + " in the data folder, and new sessions go into a new one."
+		return "The file with the sessions was damaged. It was moved to " + names +
+			" in the data folder, and new sessions go into a new one."
 	}
 	text := "The file with the sessions was damaged. "
 	if text += wording.Plural(taken.Sessions, "session"); taken.Sessions == 1 {
@@ -201,7 +219,8 @@ func (r *rooms) notice(taken store.Rescue) string {
 	}
 	switch {
 	case taken.Damaged > 0:
-		text += ", with " + wording.Plural(taken.Events, "event") + " missing in " + wording.Count(taken.Damaged) + " of them"
+		text += ", with " + wording.Plural(taken.Events, "event") + " missing in " +
+			wording.Count(taken.Damaged) + " of them"
 	case taken.Lost == 0:
 		text += ", and nothing is missing"
 	}
@@ -211,8 +230,8 @@ func (r *rooms) notice(taken store.Rescue) string {
 	return text + ". The damaged file is " + names + " in the data folder."
 }
 
-// askAboutHeld has a session ask about what is held for it. One that cannot be loaded now asks when it
-// is loaded next.
+// askAboutHeld has a session ask about what is held for it. One that cannot be loaded now asks when
+// it is loaded next.
 func (r *rooms) askAboutHeld(ctx context.Context, id string, found []session.HeldFile) {
 	if one, err := r.sessions.Get(ctx, eventlog.ID(id)); err == nil {
 		one.Held().Ask("", found)

@@ -59,7 +59,9 @@ func dispatch(ctx context.Context, args, env []string, stdout, stderr io.Writer)
 }
 
 func oneLine(err error) string {
-	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool {
+		return r == '\n' || r == '\r'
+	}), "; ")
 }
 
 func printVersion(_ context.Context, _ *options, stdout, _ io.Writer) error {
@@ -67,7 +69,8 @@ func printVersion(_ context.Context, _ *options, stdout, _ io.Writer) error {
 	if !ok {
 		info = &debug.BuildInfo{}
 	}
-	_, err := fmt.Fprintf(stdout, "webchat %s %s %s/%s\n", described(info), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	_, err := fmt.Fprintf(stdout, "webchat %s %s %s/%s\n", described(info), runtime.Version(),
+		runtime.GOOS, runtime.GOARCH)
 	return err
 }
 

@@ -104,7 +104,8 @@ func (o *options) sandbox(c *config) (sandbox, error) {
 		s.support = cage.Support{Why: "HOME names no folder", Remedy: "Set HOME to your home folder."}
 	}
 	if s.mode == sandboxRequire && !s.support.Confines() {
-		return s, usage("--sandbox require: %s. %s", s.support.Why, strings.TrimSpace(s.support.Remedy+" "+s.support.Command))
+		return s, usage("--sandbox require: %s. %s", s.support.Why,
+			strings.TrimSpace(s.support.Remedy+" "+s.support.Command))
 	}
 	return s, nil
 }
@@ -128,7 +129,8 @@ type cages struct {
 }
 
 // cages returns what confines agents, with what kept returns open; nil where nothing is confined.
-func (o *options) cages(c *config, s sandbox, dir string, kept func(workspace string) []policy.Opening, log *slog.Logger) *cages {
+func (o *options) cages(c *config, s sandbox, dir string,
+	kept func(workspace string) []policy.Opening, log *slog.Logger) *cages {
 	if !s.on() {
 		return nil
 	}
@@ -205,7 +207,8 @@ func (c *cages) fits(workspace string) error {
 	return nil
 }
 
-// commands returns what confines the commands that agents run by webchat's tools; nil where nothing is.
+// commands returns what confines the commands that agents run by webchat's tools; nil where nothing
+// is.
 func (c *cages) commands(workspace string) (displaytools.Confine, error) {
 	if c == nil {
 		return nil, nil
@@ -234,8 +237,8 @@ func (c *cages) tools() []mcp.Tool {
 	return []mcp.Tool{{ToolSpec: session.AccessSpec, Title: "Ask for access"}}
 }
 
-// refused returns what says what the trees of a workspace's agents were refused; nil where nothing is
-// confined.
+// refused returns what says what the trees of a workspace's agents were refused; nil where nothing
+// is confined.
 func (c *cages) refused(workspace string) func(string, int, string) []event.SandboxRefused {
 	if c == nil {
 		return nil
@@ -269,7 +272,8 @@ func (c *cages) reach(ctx context.Context, backend, workspace string) (page.Stay
 }
 
 // sandboxOf returns what clients read of a session's.
-func (o *options) sandboxOf(c *config, s sandbox, cells *cages) func(backend, workspace string) server.Sandbox {
+func (o *options) sandboxOf(c *config, s sandbox,
+	cells *cages) func(backend, workspace string) server.Sandbox {
 	return func(backend, workspace string) server.Sandbox {
 		shape := s.shape()
 		if !shape.Confined {
@@ -283,7 +287,10 @@ func (o *options) sandboxOf(c *config, s sandbox, cells *cages) func(backend, wo
 			lacks = append(lacks, shape.Lacks)
 		}
 		if in, err := cells.Of(workspace); err == nil && in.Unheld() > 0 {
-			lacks = append(lacks, fmt.Sprintf("rule %d of the configuration takes in the whole folder, so it is asked about and not held", in.Unheld()))
+			lacks = append(lacks,
+				fmt.Sprintf(
+					"rule %d of the configuration takes in the whole folder, so it is asked about and not held",
+					in.Unheld()))
 		}
 		if p := o.preset(c, backend); len(p.Command) > 0 && len(p.State) == 0 {
 			lacks = append(lacks, "its agent has a home folder of its own, which is kept for this folder")
@@ -300,7 +307,8 @@ func (s sandbox) say(say func(string, string, ...any)) {
 		if s.support.Lacks != "" {
 			lacks = ", but " + s.support.Lacks
 		}
-		say("sandbox", "confined: what agents run sees the workspace, the system and its own network%s", lacks)
+		say("sandbox", "confined: what agents run sees the workspace, the system and its own network%s",
+			lacks)
 		return
 	}
 	off := s.why()

@@ -48,11 +48,19 @@ type serving struct {
 
 // serve is the server, with those folders open, from its start until a signal or the end
 // of what runs beside it. Whatever fails while it starts leaves nothing behind.
-func (o *options) serve(ctx context.Context, folders []string, stdout, stderr io.Writer, b beside) (err error) {
+func (o *options) serve(ctx context.Context, folders []string, stdout, stderr io.Writer,
+	b beside) (err error) {
 	if err := o.checkReplica(true); err != nil {
 		return err
 	}
-	s := &serving{o: o, folders: folders, stdout: stdout, stderr: stderr, beside: b, life: newLifetime(ctx)}
+	s := &serving{
+		o:       o,
+		folders: folders,
+		stdout:  stdout,
+		stderr:  stderr,
+		beside:  b,
+		life:    newLifetime(ctx),
+	}
 	defer s.life.over()
 	defer func() {
 		for _, end := range slices.Backward(s.ends) {
@@ -64,7 +72,8 @@ func (o *options) serve(ctx context.Context, folders []string, stdout, stderr io
 	usual := debug.SetGCPercent(400)
 	s.atEnd(func() error { debug.SetGCPercent(usual); return nil })
 	ctx = s.life.ctx
-	for _, step := range []func(context.Context) error{s.configure, s.takeFolder, s.listen, s.openRooms, s.serveMetrics, s.control} {
+	for _, step := range []func(context.Context) error{s.configure, s.takeFolder, s.listen,
+		s.openRooms, s.serveMetrics, s.control} {
 		if err := step(ctx); err != nil {
 			if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 				return nil // it was to end before it began
@@ -110,8 +119,8 @@ func (s *serving) takeFolder(context.Context) (err error) {
 	return nil
 }
 
-// held reports whether the data folder is still this server's, and ends the server if it is not: two
-// on one folder would each believe to be alone.
+// held reports whether the data folder is still this server's, and ends the server if it is not:
+// two on one folder would each believe to be alone.
 func (s *serving) held() error {
 	err := s.dir.Held()
 	if errors.Is(err, daemon.ErrTaken) {
@@ -122,12 +131,15 @@ func (s *serving) held() error {
 
 // listen takes the port. Who connects waits until the rooms are there.
 func (s *serving) listen(ctx context.Context) error {
-	listeners, port, err := daemon.Listeners(ctx, "--listen", s.o.Listen, s.o.listenGiven, sse.ListenControl)
+	listeners, port, err := daemon.Listeners(ctx, "--listen", s.o.Listen, s.o.listenGiven,
+		sse.ListenControl)
 	if err != nil {
 		return err
 	}
 	if _, asked, _ := net.SplitHostPort(s.o.Listen); asked != "0" && asked != strconv.Itoa(port) {
-		fmt.Fprintf(s.stderr, "webchat: port %s is in use by another program, so this server listens on port %d\n", asked, port)
+		fmt.Fprintf(s.stderr,
+			"webchat: port %s is in use by another program, so this server listens on port %d\n", asked,
+			port)
 	}
 	s.port, s.front = port, newFront(listeners, s.o.boundConnections(), s.log)
 	s.atEnd(func() error { s.front.abandon(); return nil })
@@ -199,7 +211,8 @@ func (s *serving) ready(ctx context.Context) error {
 		s.rooms.looking.Go(func() { markShared(ctx, s.o.SharedDir, peers, s.log) })
 	}
 	if !atTerminal(s.stderr) { // there the link says so
-		s.log.Info("webchat is ready", "url", s.base(), "workspace", strings.Join(s.folders, " "), "data", s.path)
+		s.log.Info("webchat is ready", "url", s.base(), "workspace", strings.Join(s.folders, " "), "data",
+			s.path)
 	}
 	done := make(chan error, 1)
 	s.atEnd(func() error { return <-done })
@@ -207,9 +220,12 @@ func (s *serving) ready(ctx context.Context) error {
 	return nil
 }
 
-// runBeside runs what was asked for with the start, and returns what the command is to report of it.
+// runBeside runs what was asked for with the start, and returns what the command is to report of
+// it.
 func (s *serving) runBeside(ctx context.Context) error {
-	err := s.beside.run(ctx, s.rooms, func(link string) error { return s.o.present(s.path, link, s.stdout, s.stderr) })
+	err := s.beside.run(ctx, s.rooms, func(link string) error {
+		return s.o.present(s.path, link, s.stdout, s.stderr)
+	})
 	if s.beside.ends {
 		s.life.stop()
 		return err
@@ -245,7 +261,8 @@ func (o *options) warn(log *slog.Logger) {
 	if (o.container || boxed()) && reachesDocker("/var/run/docker.sock") {
 		log.Warn("the Docker socket can be written from this container, so users of webchat and agents can take over the whole machine: do not mount it")
 	}
-	if host, err := o.listenHost(); err == nil && !isLoopback(host) && !o.container && o.PublicURL == "" {
+	if host, err := o.listenHost(); err == nil && !isLoopback(host) && !o.container &&
+		o.PublicURL == "" {
 		log.Warn("listening beyond this machine, but only requests for localhost are answered; give --public-url for a name", "listen", o.Listen)
 	}
 }

@@ -56,8 +56,16 @@ func (o *options) service(folders []string, stdout io.Writer) (*daemon.Service, 
 	if err != nil {
 		return nil, err
 	}
-	c := daemon.ServiceConfig{System: runtime.GOOS, Home: home, ConfigHome: xdg.ConfigHome, Program: program, Env: o.env, Out: stdout}
-	for _, name := range []string{"PATH", "XDG_DATA_HOME", "XDG_CONFIG_HOME"} { // by which agents and our files are found
+	c := daemon.ServiceConfig{
+		System:     runtime.GOOS,
+		Home:       home,
+		ConfigHome: xdg.ConfigHome,
+		Program:    program,
+		Env:        o.env,
+		Out:        stdout,
+	}
+	// by which agents and our files are found
+	for _, name := range []string{"PATH", "XDG_DATA_HOME", "XDG_CONFIG_HOME"} {
 		if value, ok := lookup(o.env, name); ok && value != "" {
 			c.Set = append(c.Set, name+"="+value)
 		}
@@ -82,10 +90,12 @@ func installService(ctx context.Context, o *options, stdout, stderr io.Writer) e
 		return err
 	}
 	if _, ok := lookup(o.env, "WEBCHAT_PROVIDER_KEY"); ok {
-		fmt.Fprintln(stdout, "The service does not know WEBCHAT_PROVIDER_KEY: put the key into a file and install again with --provider-key-file.")
+		fmt.Fprintln(stdout,
+			"The service does not know WEBCHAT_PROVIDER_KEY: put the key into a file and install again with --provider-key-file.")
 	}
 	if none == nil {
-		fmt.Fprintf(stdout, "webchat with pid %d runs already: the service starts with your next login.\n", info.PID)
+		fmt.Fprintf(stdout,
+			"webchat with pid %d runs already: the service starts with your next login.\n", info.PID)
 	}
 	return nil
 }

@@ -16,7 +16,8 @@ import (
 // shutdownTime is how long a stop may take, after turns were waited for.
 const shutdownTime = 10 * time.Second
 
-// lifetime is when a server ends: by a signal, by a command, or because others may have its sessions.
+// lifetime is when a server ends: by a signal, by a command, or because others may have its
+// sessions.
 type lifetime struct {
 	ctx  context.Context // ends when the server is to end
 	stop context.CancelFunc
@@ -41,8 +42,8 @@ func (l *lifetime) over() {
 	l.stop()
 }
 
-// lose ends the server since another one may have its sessions, by force if it does not end in time.
-// It is called once.
+// lose ends the server since another one may have its sessions, by force if it does not end in
+// time. It is called once.
 func (l *lifetime) lose(why error) {
 	l.cut()
 	l.fenced <- fmt.Errorf("webchat ended, so that nothing is done twice: %w", why)
@@ -75,9 +76,10 @@ func (l *lifetime) drain(most time.Duration, wait func(context.Context)) {
 	wait(ctx)
 }
 
-// serve answers until the server is to end, then drains and lets everything end in order: streams get
-// their last frame, turns are closed in the log, requests end.
-func (r *rooms) serve(ctx context.Context, life *lifetime, drain time.Duration, f *front, log *slog.Logger, ready func() error) error {
+// serve answers until the server is to end, then drains and lets everything end in order: streams
+// get their last frame, turns are closed in the log, requests end.
+func (r *rooms) serve(ctx context.Context, life *lifetime, drain time.Duration, f *front,
+	log *slog.Logger, ready func() error) error {
 	working, endWork := context.WithCancel(context.Background())
 	defer endWork()
 	sessions, outputs := r.work(working)

@@ -68,17 +68,22 @@ func verify(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	return verifyAsking(ctx, b, t, func(model, state string) (agent.Backend, error) { return at(model, state, own.ToAgent) })
+	return verifyAsking(ctx, b, t, func(model, state string) (agent.Backend, error) {
+		return at(model, state, own.ToAgent)
+	})
 }
 
 // maker makes an agent with the model at an address, and a folder for its state.
 type maker func(model, state string, lend agent.Lender) (agent.Backend, error)
 
-// apart returns what makes b with another model and without its user's settings; nil if it has no model.
+// apart returns what makes b with another model and without its user's settings; nil if it has no
+// model.
 func (o *options) apart(c *config, b agent.Backend) (maker, error) {
 	switch b.(type) {
 	case *copilot.Backend:
-		return func(model, state string, _ agent.Lender) (agent.Backend, error) { return o.copilotAt(c, model, state) }, nil
+		return func(model, state string, _ agent.Lender) (agent.Backend, error) {
+			return o.copilotAt(c, model, state)
+		}, nil
 	case *autohand.Backend:
 		return func(model, state string, lend agent.Lender) (agent.Backend, error) {
 			return o.autohandAt(c, model, state, lend)
@@ -86,7 +91,9 @@ func (o *options) apart(c *config, b agent.Backend) (maker, error) {
 	case *acp.Backend:
 		p := o.preset(c, b.Name())
 		if p.Offline == nil {
-			return nil, fmt.Errorf("nothing was proven: webchat cannot set %s to use another model, which would show what it sends", b.Name())
+			return nil,
+				fmt.Errorf(
+					"nothing was proven: webchat cannot set %s to use another model, which would show what it sends", b.Name())
 		}
 		return func(model, state string, lend agent.Lender) (agent.Backend, error) {
 			env, err := p.Offline(model, state)
@@ -100,7 +107,8 @@ func (o *options) apart(c *config, b agent.Backend) (maker, error) {
 }
 
 // verifyAsking tries whether an agent asks before it acts, and keeps what was found.
-func verifyAsking(ctx context.Context, b agent.Backend, t *canary.Trial, made func(model, state string) (agent.Backend, error)) error {
+func verifyAsking(ctx context.Context, b agent.Backend, t *canary.Trial,
+	made func(model, state string) (agent.Backend, error)) error {
 	keeper, ok := b.(interface {
 		KeepAsking(version string, found agent.Asking) error
 	})
@@ -122,21 +130,25 @@ func verifyAsking(ctx context.Context, b agent.Backend, t *canary.Trial, made fu
 // verifyOffline tries an agent whose model cannot be looked at with a model in this
 // program and with a home of its own. whole says that the agent hands its model each
 // result whole, so that webchat gives it nothing but the line for the model.
-func verifyOffline(ctx context.Context, t *canary.Trial, own *mcp.OwnLender, whole bool, at maker) error {
+func verifyOffline(ctx context.Context, t *canary.Trial, own *mcp.OwnLender, whole bool,
+	at maker) error {
 	err := canary.Apart(ctx, func(model *scripted.Model, state string) error {
 		b, err := at(model.URL(), state, own.ToAgent)
 		if err != nil {
 			return err
 		}
 		model.Play(scripted.Step{Tool: displaytools.RenderFile, Arguments: `{"path":"canary.txt"}`})
-		t.Say("model", "one in this program, which keeps what it is sent; the agent has an empty home and no login")
+		t.Say("model",
+			"one in this program, which keeps what it is sent; the agent has an empty home and no login")
 		return t.Run(ctx, b, sent{model, t.Text()})
 	})
 	if err != nil {
 		return err
 	}
-	rows, err := canary.Table{Whole: whole, Backend: func(model, state, server string) (agent.Backend, error) {
-		return at(model, state, func(string, func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
+	rows, err := canary.Table{Whole: whole, Backend: func(model, state, server string) (agent.Backend,
+		error) {
+		return at(model, state, func(string, func(context.Context, agent.ToolCall) (agent.Result,
+			error)) (agent.Lent, func(), error) {
 			return agent.Lent{URL: server, Header: "Authorization", Value: "Bearer none"}, func() {}, nil
 		})
 	}}.Try(ctx)
@@ -153,7 +165,9 @@ type sent struct {
 // Seen implements [canary.Report].
 func (s sent) Seen() (messages int, found bool) {
 	all := s.Requests()
-	return len(all), slices.ContainsFunc(all, func(b []byte) bool { return bytes.Contains(b, []byte(s.text)) })
+	return len(all), slices.ContainsFunc(all, func(b []byte) bool {
+		return bytes.Contains(b, []byte(s.text))
+	})
 }
 
 // sayTable prints which parts of a tool's result reach the model.
@@ -193,7 +207,8 @@ func sayAsking(a agent.Asking, say func(name, format string, args ...any)) {
 
 // watched makes the backend that a new session would get, so that t sees what it
 // sends to its model.
-func (o *options) watched(ctx context.Context, c *config, t *canary.Trial, own *mcp.OwnLender) (agent.Backend, canary.Report, error) {
+func (o *options) watched(ctx context.Context, c *config, t *canary.Trial,
+	own *mcp.OwnLender) (agent.Backend, canary.Report, error) {
 	dir, err := o.madeDataDir()
 	if err != nil {
 		return nil, nil, err

@@ -99,7 +99,9 @@ func (w *wiring) confine() (err error) {
 
 func (w *wiring) findAgents() (err error) {
 	type calling = func(context.Context, agent.ToolCall) (agent.Result, error)
-	lend := func(id string, call calling) (agent.Lent, func(), error) { return w.lender.ToAgent(id, call) }
+	lend := func(id string, call calling) (agent.Lent, func(), error) {
+		return w.lender.ToAgent(id, call)
+	}
 	if w.backends, err = w.o.backends(w.c, w.cells, w.dir, lend, w.log); err != nil {
 		return err
 	}

@@ -37,7 +37,8 @@ var (
 
 // Broken is [ErrDied] of a conversation in which webchat failed on what the agent sent.
 func Broken(title string) error {
-	return fmt.Errorf("%w: webchat failed on something that %s sent. The fault is webchat's, and its log says where. Send the prompt again to go on", ErrDied, title)
+	return fmt.Errorf(
+		"%w: webchat failed on something that %s sent. The fault is webchat's, and its log says where. Send the prompt again to go on", ErrDied, title)
 }
 
 // Backend is a kind of agent. Its methods may be called concurrently.
@@ -95,8 +96,10 @@ type Counting string
 
 // The ways of counting.
 const (
-	CountsCalls   Counting = ""        // each begins with an assistant.turn_start and reports its usage
-	CountsSteps   Counting = "steps"   // each begins with an assistant.turn_start; none reports its usage
+	// each begins with an assistant.turn_start and reports its usage
+	CountsCalls Counting = ""
+	// each begins with an assistant.turn_start; none reports its usage
+	CountsSteps   Counting = "steps"
 	CountsTurns   Counting = "turns"   // a turn reports the sum of its calls, if anything
 	CountsNothing Counting = "nothing" // there is no model
 )
@@ -139,9 +142,10 @@ type Options struct {
 // time from any goroutine.
 type Conn interface {
 	// Prompt runs one turn and returns when the agent is idle again. Everything that happens is
-	// reported to the Host before Prompt returns; texts and calls without an end then end with it. When ctx ends the turn is aborted: Prompt still
-	// waits until the agent has stopped (it must within a second) and returns ctx's error. Any
-	// other error is one a person should read; the Conn stays usable unless it wraps [ErrDied].
+	// reported to the Host before Prompt returns; texts and calls without an end then end with it.
+	// When ctx ends the turn is aborted: Prompt still waits until the agent has stopped (it must
+	// within a second) and returns ctx's error. Any other error is one a person should read; the Conn
+	// stays usable unless it wraps [ErrDied].
 	Prompt(ctx context.Context, p Prompt) error
 	// Steer adds a prompt to the running turn. It returns [ErrUnsupported] if the agent cannot or
 	// no turn runs; the session then queues the prompt.
@@ -201,8 +205,8 @@ type Host interface {
 	// Result, not an error; the error is ctx's, or that the session is closed.
 	CallTool(ctx context.Context, call ToolCall) (Result, error)
 
-	// AskPermission asks for permission to do something outside CallTool and returns when it is decided
-	// and the decision is durable. A refusal is a Verdict.
+	// AskPermission asks for permission to do something outside CallTool and returns when it is
+	// decided and the decision is durable. A refusal is a Verdict.
 	AskPermission(ctx context.Context, p Permission) (Verdict, error)
 
 	// AskUser puts the agent's question to the user.
@@ -263,7 +267,8 @@ type HookVerdict struct {
 	Reason    string
 	Arguments json.RawMessage // nil: unchanged
 	Prompt    string          // empty: unchanged
-	Held      string          // of after_tool: a sentence for the model about what the call made; empty: none
+	// of after_tool: a sentence for the model about what the call made; empty: none
+	Held string
 }
 
 // ToolSpec is how a tool is offered to a model.
@@ -276,9 +281,9 @@ type ToolSpec struct {
 	// after it. A backend whose agent can end a turn with its tools offers it;
 	// others leave it out, since it would cost tokens for nothing.
 	Final bool `json:"-"`
-	// Needed reports whether the tool can be of use already; nil means that it always can. Once it reports
-	// true it goes on doing so. A backend that can add tools to a conversation offers it from then
-	// on, one that cannot from the beginning.
+	// Needed reports whether the tool can be of use already; nil means that it always can. Once it
+	// reports true it goes on doing so. A backend that can add tools to a conversation offers it from
+	// then on, one that cannot from the beginning.
 	Needed func() bool `json:"-"`
 }
 
@@ -294,8 +299,8 @@ type Tool interface {
 
 // Action is a planned act. Run does exactly what was planned, once.
 type Action struct {
-	// Ask is what has to be allowed before an agent may Run; nil means nothing. A user's own call is not
-	// asked unless Ask.Sensitive.
+	// Ask is what has to be allowed before an agent may Run; nil means nothing. A user's own call is
+	// not asked unless Ask.Sensitive.
 	Ask *Permission
 	// About says what Run does where Ask is nil, for the user's rules: one may deny it, or have it
 	// asked. nil: no rule can be about it.

@@ -46,8 +46,8 @@ type Chooser interface {
 	// SetMode changes the mode from the next turn on, or at once where the agent can. It returns
 	// [ErrUnsupported] for a mode that is not among the choices.
 	SetMode(ctx context.Context, id string) error
-	// SetEffort changes how hard the model thinks from the next turn on; empty means as hard as it does
-	// by itself. It returns [ErrUnsupported] for an effort that is not among the choices.
+	// SetEffort changes how hard the model thinks from the next turn on; empty means as hard as it
+	// does by itself. It returns [ErrUnsupported] for an effort that is not among the choices.
 	SetEffort(ctx context.Context, id string) error
 }
 

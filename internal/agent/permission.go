@@ -62,7 +62,8 @@ func (p Permission) Parts() []Permission {
 	parts := []Permission{whole}
 	for _, r := range p.Also {
 		part := whole
-		part.Kind, part.Action, part.Resource, part.Target, part.Search = r.Kind, r.Action, r.Resource, r.Target, r.Search
+		part.Kind, part.Action, part.Resource, part.Target, part.Search = r.Kind, r.Action, r.Resource,
+			r.Target, r.Search
 		parts = append(parts, part)
 	}
 	return parts
@@ -82,7 +83,8 @@ func (p Permission) ServerTool() string {
 		return '_'
 	}, p.Server)
 	for _, server := range []string{p.Server, plain} {
-		for _, begin := range []string{"mcp__" + server + "__", "mcp_" + server + "_", server + "-", server + "_"} {
+		for _, begin := range []string{"mcp__" + server + "__", "mcp_" + server + "_", server + "-",
+			server + "_"} {
 			if tool, ok := strings.CutPrefix(p.ToolName, begin); ok && tool != "" {
 				return p.Server + "-" + tool
 			}
@@ -91,8 +93,8 @@ func (p Permission) ServerTool() string {
 	return p.Server + "-" + p.ToolName
 }
 
-// ServerCall is a call of a tool of an MCP server as its server gets it, in one form for every agent.
-// Empty: it is of no known server, or its arguments are not known.
+// ServerCall is a call of a tool of an MCP server as its server gets it, in one form for every
+// agent. Empty: it is of no known server, or its arguments are not known.
 func (p Permission) ServerCall() string {
 	tool := p.ServerTool()
 	_, args, _ := strings.Cut(p.Resource, "{")

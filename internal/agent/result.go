@@ -24,9 +24,10 @@ type Result struct {
 	TextForModel string         `json:"textResultForLlm"`
 	Binary       []BinaryResult `json:"binaryResultsForLlm,omitempty"`
 	Type         ResultType     `json:"resultType"`
-	Error        string         `json:"error,omitempty"`      // for the user; empty: TextForModel serves
-	SessionLog   string         `json:"sessionLog,omitempty"` // shown folded in the card
-	Telemetry    *Telemetry     `json:"toolTelemetry,omitempty"`
+	// for the user; empty: TextForModel serves
+	Error      string     `json:"error,omitempty"`
+	SessionLog string     `json:"sessionLog,omitempty"` // shown folded in the card
+	Telemetry  *Telemetry `json:"toolTelemetry,omitempty"`
 
 	// What programs need to know of a result that is not a success, as [event.ToolError] has it. An
 	// empty Kind is filled in from Type.
@@ -115,5 +116,12 @@ func FailedBy(err error, other event.ErrorKind) Result {
 	if !ok {
 		return Failure(other, "%s", err.Error())
 	}
-	return Result{TextForModel: err.Error(), Error: f.Text, Type: Failed, Kind: f.Kind, Nearest: f.Nearest, Limit: f.Limit}
+	return Result{
+		TextForModel: err.Error(),
+		Error:        f.Text,
+		Type:         Failed,
+		Kind:         f.Kind,
+		Nearest:      f.Nearest,
+		Limit:        f.Limit,
+	}
 }

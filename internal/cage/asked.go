@@ -20,9 +20,9 @@ type question struct {
 	allowed bool
 }
 
-// ask asks the user about a host, named as in [Settings], and about the private address that it leads
-// to, if it does: once for all connections that wait for the same. It ends without an answer when the
-// last of them goes away.
+// ask asks the user about a host, named as in [Settings], and about the private address that it
+// leads to, if it does: once for all connections that wait for the same. It ends without an answer
+// when the last of them goes away.
 func (c *Cage) ask(ctx context.Context, named, address string) bool {
 	if c.cfg.Ask == nil {
 		return false

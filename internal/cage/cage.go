@@ -153,7 +153,8 @@ type Cage struct {
 
 // New returns the cage of a workspace. It makes nothing yet.
 func New(c Config) (*Cage, error) {
-	for name, p := range map[string]string{"workspace": c.Workspace, "user's folder": c.Home, "folder for scratch files": c.Scratch} {
+	for name, p := range map[string]string{"workspace": c.Workspace, "user's folder": c.Home,
+		"folder for scratch files": c.Scratch} {
 		if !filepath.IsAbs(p) {
 			return nil, fmt.Errorf("confine: the %s %q is not an absolute path", name, p)
 		}
@@ -163,11 +164,13 @@ func New(c Config) (*Cage, error) {
 		return nil, fmt.Errorf("confine: %w", err)
 	}
 	if real == "/" {
-		return nil, errors.New("it is the whole machine; open a folder of it, or start webchat with --sandbox off")
+		return nil,
+			errors.New("it is the whole machine; open a folder of it, or start webchat with --sandbox off")
 	}
 	if home, err := filepath.EvalSymlinks(c.Home); err == nil && isIn(home, real) {
-		return nil, errors.New("it is or holds your home folder, where too many files run by themselves " +
-			"to be held; open a folder of it, or start webchat with --sandbox off")
+		return nil,
+			errors.New("it is or holds your home folder, where too many files run by themselves " +
+				"to be held; open a folder of it, or start webchat with --sandbox off")
 	}
 	c.Workspace = real
 	if c.Policy == nil {
@@ -176,14 +179,25 @@ func New(c Config) (*Cage, error) {
 	for i, list := range [][]string{c.Read, c.Write} {
 		for _, p := range list {
 			if !filepath.IsAbs(c.expand(p)) {
-				return nil, fmt.Errorf("sandbox, %s: %q is not an absolute path, and does not begin with ~/", []string{"read", "write"}[i], p)
+				return nil, fmt.Errorf("sandbox, %s: %q is not an absolute path, and does not begin with ~/",
+					[]string{"read", "write"}[i], p)
 			}
 		}
 	}
-	return &Cage{cfg: c, asked: map[string]Needs{}, questions: map[string]*question{}, private: map[string]bool{}, read: map[string]bool{},
-		kept:  map[policy.Opening]func() error{},
-		walk:  walker{policy: c.Policy, ruled: len(c.Policy.WithheldBelow()) > 0, known: map[string]*folder{}},
-		given: walker{policy: c.Policy, known: map[string]*folder{}}}, nil
+	return &Cage{
+		cfg:       c,
+		asked:     map[string]Needs{},
+		questions: map[string]*question{},
+		private:   map[string]bool{},
+		read:      map[string]bool{},
+		kept:      map[policy.Opening]func() error{},
+		walk: walker{
+			policy: c.Policy,
+			ruled:  len(c.Policy.WithheldBelow()) > 0,
+			known:  map[string]*folder{},
+		},
+		given: walker{policy: c.Policy, known: map[string]*folder{}},
+	}, nil
 }
 
 // Unheld is [policy.Policy.Unheld] of the user's rules.
@@ -191,8 +205,14 @@ func (c *Cage) Unheld() int { return c.cfg.Policy.Unheld() }
 
 // proxy is how this server itself reaches the network.
 func (c *Config) proxy() func(*url.URL) (*url.URL, error) {
-	of := func(name string) string { return cmp.Or(c.variable(name), c.variable(strings.ToLower(name))) }
-	p := httpproxy.Config{HTTPProxy: of("HTTP_PROXY"), HTTPSProxy: of("HTTPS_PROXY"), NoProxy: of("NO_PROXY")}
+	of := func(name string) string {
+		return cmp.Or(c.variable(name), c.variable(strings.ToLower(name)))
+	}
+	p := httpproxy.Config{
+		HTTPProxy:  of("HTTP_PROXY"),
+		HTTPSProxy: of("HTTPS_PROXY"),
+		NoProxy:    of("NO_PROXY"),
+	}
 	return p.ProxyFunc()
 }
 
@@ -244,7 +264,8 @@ func (c *Cage) ConfineCommand(ctx context.Context, cmd proc.Command) (proc.Comma
 	return c.confine(ctx, cmd, Needs{}, false)
 }
 
-func (c *Cage) confine(ctx context.Context, cmd proc.Command, n Needs, agent bool) (proc.Command, *Given, error) {
+func (c *Cage) confine(ctx context.Context, cmd proc.Command, n Needs,
+	agent bool) (proc.Command, *Given, error) {
 	c.Sync()
 	private, err := c.take()
 	if err != nil {
@@ -259,7 +280,16 @@ func (c *Cage) confine(ctx context.Context, cmd proc.Command, n Needs, agent boo
 		c.giveBack(private)
 		return cmd, nil, err
 	}
-	d := &door{hosts: slices.Concat(c.cfg.Hosts, n.Hosts), own: n.Own, lent: n.Lent, servers: n.Servers, opened: c.openHosts, ask: c.ask, through: c.cfg.proxy(), logger: c.cfg.Logger}
+	d := &door{
+		hosts:   slices.Concat(c.cfg.Hosts, n.Hosts),
+		own:     n.Own,
+		lent:    n.Lent,
+		servers: n.Servers,
+		opened:  c.openHosts,
+		ask:     c.ask,
+		through: c.cfg.proxy(),
+		logger:  c.cfg.Logger,
+	}
 	d.agent, d.covered = n.Agent, s.of(proc.Covered)
 	c.remember(n)
 	ports := []int{doorPort}
@@ -270,9 +300,18 @@ func (c *Cage) confine(ctx context.Context, cmd proc.Command, n Needs, agent boo
 	ports = append(ports, d.forward...)
 	cmd.Env = s.environment(cmd.Env, n)
 	began, openings := c.openings(s)
-	cmd.Confine = &proc.Confinement{Private: private, Places: s.all(), Openings: openings, Links: s.links, Ports: ports,
-		Started: func(child *proc.Child) { d.serve(child.Listeners()); c.started(&tree{child, d, s, agent, began}) },
-		Ended:   func() { c.ended(d); d.close(); c.giveBack(private); c.treeEnded() }}
+	cmd.Confine = &proc.Confinement{
+		Private:  private,
+		Places:   s.all(),
+		Openings: openings,
+		Links:    s.links,
+		Ports:    ports,
+		Started: func(child *proc.Child) {
+			d.serve(child.Listeners())
+			c.started(&tree{child, d, s, agent, began})
+		},
+		Ended: func() { c.ended(d); d.close(); c.giveBack(private); c.treeEnded() },
+	}
 	return cmd, &Given{s, c, d}, nil
 }
 

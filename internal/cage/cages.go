@@ -39,8 +39,8 @@ func (c *Cages) Of(workspace string) (*Cage, error) {
 	return in, err
 }
 
-// Follow has what is kept open for workspaces take effect in trees that run, until ctx ends. changed
-// returns what is closed when that changes.
+// Follow has what is kept open for workspaces take effect in trees that run, until ctx ends.
+// changed returns what is closed when that changes.
 func (c *Cages) Follow(ctx context.Context, changed func() <-chan struct{}) {
 	for ctx.Err() == nil {
 		next := changed()

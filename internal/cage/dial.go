@@ -54,7 +54,8 @@ func (d *door) dial(asking context.Context, host, port string) (net.Conn, error)
 			continue
 		}
 		if !d.mayReach(asking, ip.Unmap(), host, port) {
-			err = &refusedError{"it leads to the private address " + ip.Unmap().String() + ", which was not allowed"}
+			err = &refusedError{"it leads to the private address " + ip.Unmap().String() +
+				", which was not allowed"}
 			continue
 		}
 		ctx, cancel := context.WithTimeout(asking, dialPatience)
@@ -95,7 +96,9 @@ func plain(ip netip.Addr) netip.Addr {
 // isInner reports whether an address is one of a private network.
 func isInner(ip netip.Addr) bool {
 	ip = plain(ip)
-	return ip.IsPrivate() || slices.ContainsFunc(innerNets, func(n netip.Prefix) bool { return n.Contains(ip) })
+	return ip.IsPrivate() || slices.ContainsFunc(innerNets, func(n netip.Prefix) bool {
+		return n.Contains(ip)
+	})
 }
 
 // isHere reports whether an address is one of this machine's.
@@ -111,7 +114,8 @@ const nearMachine = "it is this machine, or an address of the local link"
 
 // near says why an address is reached by its owner only.
 func near(ip netip.Addr) string {
-	if ip = plain(ip); isHere(ip) || ip.IsLoopback() || ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified() {
+	if ip = plain(ip); isHere(ip) || ip.IsLoopback() || ip.IsLinkLocalUnicast() || ip.IsMulticast() ||
+		ip.IsUnspecified() {
 		return nearMachine
 	}
 	return ""
@@ -128,7 +132,8 @@ func dialThrough(ctx context.Context, proxy *url.URL, address string) (net.Conn,
 		at = net.JoinHostPort(proxy.Hostname(), "80")
 	}
 	if proxy.Scheme != "http" {
-		return nil, fmt.Errorf("this server's HTTPS_PROXY has the scheme %q: set one with http", proxy.Scheme)
+		return nil, fmt.Errorf("this server's HTTPS_PROXY has the scheme %q: set one with http",
+			proxy.Scheme)
 	}
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(ctx, "tcp", at)
@@ -138,7 +143,8 @@ func dialThrough(ctx context.Context, proxy *url.URL, address string) (net.Conn,
 	head := "CONNECT " + address + " HTTP/1.1\r\nHost: " + address + "\r\n"
 	if u := proxy.User; u != nil {
 		password, _ := u.Password()
-		head += "Proxy-Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(u.Username()+":"+password)) + "\r\n"
+		head += "Proxy-Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(u.Username()+":"+
+			password)) + "\r\n"
 	}
 	if until, ok := ctx.Deadline(); ok {
 		_ = conn.SetDeadline(until)
@@ -146,7 +152,8 @@ func dialThrough(ctx context.Context, proxy *url.URL, address string) (net.Conn,
 	r := bufio.NewReader(conn)
 	if _, err = io.WriteString(conn, head+"\r\n"); err == nil {
 		var answer *http.Response
-		if answer, err = http.ReadResponse(r, &http.Request{Method: http.MethodConnect}); err == nil && answer.StatusCode != http.StatusOK {
+		if answer, err = http.ReadResponse(r, &http.Request{Method: http.MethodConnect}); err == nil &&
+			answer.StatusCode != http.StatusOK {
 			err = fmt.Errorf("this server's HTTPS_PROXY answers %s", answer.Status)
 		}
 	}
@@ -187,8 +194,10 @@ func CheckHost(named string) error {
 	}
 	n, err := strconv.Atoi(port)
 	name = strings.TrimPrefix(name, "*.")
-	if _, bad := netip.ParseAddr(name); bad != nil && (name == "" || strings.ContainsAny(name, "/:*?@ ")) || err != nil || n < 1 || n > 65535 {
-		return fmt.Errorf("hosts: %q is not a name such as registry.npmjs.org, *.example.com or example.com:8443", named)
+	if _, bad := netip.ParseAddr(name); bad != nil &&
+		(name == "" || strings.ContainsAny(name, "/:*?@ ")) || err != nil || n < 1 || n > 65535 {
+		return fmt.Errorf(
+			"hosts: %q is not a name such as registry.npmjs.org, *.example.com or example.com:8443", named)
 	}
 	return nil
 }

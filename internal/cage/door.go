@@ -29,14 +29,17 @@ const (
 // addresses that it looks up itself, and nothing on this machine or beside it but what is
 // the tree's own.
 type door struct {
-	hosts   []string                                             // see Settings
-	opened  func() []string                                      // hosts that were opened since; nil: none
-	ask     func(ctx context.Context, host, address string) bool // asks the user about a host; nil: it is refused
-	own     []string                                             // host:port
-	lent    string                                               // the address of webchat's MCP; empty: none
-	servers map[string]http.Handler                              // MCP servers of the user's, by name
-	through func(*url.URL) (*url.URL, error)                     // the proxy by which this server reaches an address; nil: none
-	forward []int                                                // ports of this machine's loopback that the tree's model and servers are at
+	hosts []string // see Settings
+	// hosts that were opened since; nil: none
+	opened func() []string
+	// asks the user about a host; nil: it is refused
+	ask     func(ctx context.Context, host, address string) bool
+	own     []string                // host:port
+	lent    string                  // the address of webchat's MCP; empty: none
+	servers map[string]http.Handler // MCP servers of the user's, by name
+	// the proxy by which this server reaches an address; nil: none
+	through func(*url.URL) (*url.URL, error)
+	forward []int // ports of this machine's loopback that the tree's model and servers are at
 	logger  *slog.Logger
 	agent   string   // see Needs
 	covered []string // what was when its tree started
@@ -85,7 +88,12 @@ func (d *door) serve(listeners []net.Listener) {
 	for i, l := range listeners {
 		l = bounded{l, room, full}
 		if i < len(handlers) {
-			s := &http.Server{Handler: handlers[i], ReadHeaderTimeout: headerPatience, MaxHeaderBytes: maxHeaders, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)}
+			s := &http.Server{
+				Handler:           handlers[i],
+				ReadHeaderTimeout: headerPatience,
+				MaxHeaderBytes:    maxHeaders,
+				ErrorLog:          slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
+			}
 			d.keep(s)
 			d.running.Go(func() { _ = s.Serve(l) }) // it ends with the tree
 			continue
@@ -192,12 +200,15 @@ func (d *door) refuse(w http.ResponseWriter, host, port, why string) {
 		why = "it is not among those that were opened"
 	}
 	w.Header().Set("Connection", "close")
-	http.Error(w, fmt.Sprintf("The sandbox of webchat does not reach %s: %s. To open a host, add it to hosts of sandbox in webchat's config.yaml.", net.JoinHostPort(host, port), why), http.StatusForbidden)
+	http.Error(w,
+		fmt.Sprintf(
+			"The sandbox of webchat does not reach %s: %s. To open a host, add it to hosts of sandbox in webchat's config.yaml.", net.JoinHostPort(host, port), why), http.StatusForbidden)
 }
 
 // allows reports whether a host was named.
 func (d *door) allows(host, port string) bool {
-	return d.isOwn(host, port) || d.isNamed(host, port) || d.opened != nil && isAmong(d.opened(), host, port)
+	return d.isOwn(host, port) || d.isNamed(host, port) || d.opened != nil &&
+		isAmong(d.opened(), host, port)
 }
 
 // isNamed reports whether a host was named before the tree started.
@@ -219,7 +230,9 @@ func isAmong(hosts []string, host, port string) bool {
 }
 
 func (d *door) isOwn(host, port string) bool {
-	return slices.ContainsFunc(d.own, func(own string) bool { return strings.EqualFold(own, net.JoinHostPort(host, port)) })
+	return slices.ContainsFunc(d.own, func(own string) bool {
+		return strings.EqualFold(own, net.JoinHostPort(host, port))
+	})
 }
 
 // forward sends a plain request on, once, and its answer back.
@@ -227,10 +240,15 @@ func forward(w http.ResponseWriter, r *http.Request, up net.Conn) {
 	one := &http.Transport{DisableKeepAlives: true, DisableCompression: true,
 		DialContext: func(context.Context, string, string) (net.Conn, error) { return up, nil }}
 	defer one.CloseIdleConnections()
-	proxy := &httputil.ReverseProxy{Transport: one, FlushInterval: -1, Rewrite: func(p *httputil.ProxyRequest) {
-		p.Out.Header.Del("Proxy-Connection")
-		p.Out.Header.Del("Proxy-Authorization")
-	}, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)}
+	proxy := &httputil.ReverseProxy{
+		Transport:     one,
+		FlushInterval: -1,
+		Rewrite: func(p *httputil.ProxyRequest) {
+			p.Out.Header.Del("Proxy-Connection")
+			p.Out.Header.Del("Proxy-Authorization")
+		},
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
+	}
 	proxy.ServeHTTP(w, r)
 }
 
@@ -240,16 +258,21 @@ func (d *door) lentOnly() http.Handler {
 	to, err := url.Parse(d.lent)
 	direct := &http.Transport{Proxy: nil}
 	d.keep(idle{direct})
-	proxy := &httputil.ReverseProxy{FlushInterval: -1, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
-		Transport: direct, Rewrite: func(p *httputil.ProxyRequest) {
+	proxy := &httputil.ReverseProxy{
+		FlushInterval: -1,
+		ErrorLog:      slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
+		Transport:     direct,
+		Rewrite: func(p *httputil.ProxyRequest) {
 			p.Out.URL.Scheme, p.Out.URL.Host, p.Out.Host = to.Scheme, to.Host, to.Host
-		}}
+		},
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if name, ok := strings.CutPrefix(r.URL.Path, serversPath); ok && d.servers[name] != nil {
 			d.servers[name].ServeHTTP(w, r)
 			return
 		}
-		if err != nil || d.lent == "" || r.URL.EscapedPath() != to.EscapedPath() || r.URL.RawQuery != "" || r.Header.Get("Upgrade") != "" {
+		if err != nil || d.lent == "" || r.URL.EscapedPath() != to.EscapedPath() ||
+			r.URL.RawQuery != "" || r.Header.Get("Upgrade") != "" {
 			http.Error(w, "The sandbox of webchat leads to its tools only.", http.StatusForbidden)
 			return
 		}
@@ -274,7 +297,8 @@ func (d *door) pass(l net.Listener, port int) {
 		}
 		d.running.Go(func() {
 			defer down.Close()
-			up, err := net.DialTimeout("tcp", net.JoinHostPort("localhost", strconv.Itoa(port)), dialPatience)
+			up, err := net.DialTimeout("tcp", net.JoinHostPort("localhost", strconv.Itoa(port)),
+				dialPatience)
 			if err != nil {
 				return
 			}
@@ -284,8 +308,8 @@ func (d *door) pass(l net.Listener, port int) {
 	}
 }
 
-// enter registers connections, which are closed with the door, and when their host is, until leave is
-// called. ok is false if the door is closed.
+// enter registers connections, which are closed with the door, and when their host is, until leave
+// is called. ok is false if the door is closed.
 func (d *door) enter(to passage, conns ...net.Conn) (leave func(), ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -13,16 +13,18 @@ import (
 // absolute and sorted.
 type Facts struct {
 	Workspace string
-	Running   bool     // it is what a tree has that runs, as the kernel says; else what the next one gets
-	Programs  []string // read: the system, what is on PATH, toolchains, and the agent itself
-	Reads     []string
-	Caches    []string // read, and written to where no other tree sees it
-	Writes    []string
-	Hidden    []string // seen and not opened
-	Fixed     []string // in what is written to: read and not changed
-	Saved     []string // was hidden when the tree started, and can be read since it was saved anew outside
-	Hosts     []string // reached, as in [Settings]
-	Own       []string // likewise, as in [Needs]
+	// it is what a tree has that runs, as the kernel says; else what the next one gets
+	Running  bool
+	Programs []string // read: the system, what is on PATH, toolchains, and the agent itself
+	Reads    []string
+	Caches   []string // read, and written to where no other tree sees it
+	Writes   []string
+	Hidden   []string // seen and not opened
+	Fixed    []string // in what is written to: read and not changed
+	// was hidden when the tree started, and can be read since it was saved anew outside
+	Saved []string
+	Hosts []string // reached, as in [Settings]
+	Own   []string // likewise, as in [Needs]
 	// Configured are those of [Settings].
 	Configured []string
 }
@@ -41,7 +43,8 @@ func (c *Cage) Facts(ctx context.Context, agent string) (Facts, error) {
 		f.Running, f.Hosts, f.Own = true, slices.Concat(t.door.hosts, c.openHosts()), t.door.own
 		for _, p := range t.door.covered {
 			_, gone := os.Lstat(p)
-			if gone == nil && !slices.Contains(f.Hidden, p) && !slices.ContainsFunc(places, func(g proc.Place) bool { return g.Path == p }) {
+			if gone == nil && !slices.Contains(f.Hidden, p) &&
+				!slices.ContainsFunc(places, func(g proc.Place) bool { return g.Path == p }) {
 				f.Saved = append(f.Saved, p)
 			}
 		}
@@ -76,14 +79,19 @@ func (c *Cage) remember(n Needs) {
 }
 
 func (c *Cage) facts(places []proc.Place) Facts {
-	f := Facts{Workspace: c.cfg.Workspace, Configured: slices.Concat((&spec{cfg: &c.cfg}).expanded(slices.Concat(c.cfg.Read, c.cfg.Write)), c.cfg.Hosts)}
+	f := Facts{
+		Workspace: c.cfg.Workspace,
+		Configured: slices.Concat((&spec{cfg: &c.cfg}).expanded(slices.Concat(c.cfg.Read, c.cfg.Write)),
+			c.cfg.Hosts),
+	}
 	caches := c.cfg.caches()
 	for i, p := range caches {
 		if real, err := filepath.EvalSymlinks(p); err == nil {
 			caches[i] = real
 		}
 	}
-	named := slices.Concat((&spec{cfg: &c.cfg}).expanded(c.cfg.Read), []string{filepath.Join(c.cfg.Home, ".gitconfig")})
+	named := slices.Concat((&spec{cfg: &c.cfg}).expanded(c.cfg.Read),
+		[]string{filepath.Join(c.cfg.Home, ".gitconfig")})
 	named = append(named, c.cfg.Workspace)
 	for _, p := range places {
 		if p.Access == proc.Writable && p.Path != "/tmp" {
@@ -108,7 +116,8 @@ func (c *Cage) facts(places []proc.Place) Facts {
 		}
 		*list = append(*list, p.Path)
 	}
-	for _, list := range []*[]string{&f.Programs, &f.Reads, &f.Caches, &f.Writes, &f.Hidden, &f.Fixed} {
+	for _, list := range []*[]string{&f.Programs, &f.Reads, &f.Caches, &f.Writes, &f.Hidden,
+		&f.Fixed} {
 		*list = outermost(*list)
 	}
 	return f

@@ -50,7 +50,8 @@ func (s *spec) giveAbove() {
 	if _, err := os.Lstat(filepath.Join(s.cfg.Workspace, ".git")); err == nil {
 		return
 	}
-	for dir := filepath.Dir(s.cfg.Workspace); dir != "/" && !isIn(s.cfg.Home, dir); dir = filepath.Dir(dir) {
+	for dir := filepath.Dir(s.cfg.Workspace); dir != "/" &&
+		!isIn(s.cfg.Home, dir); dir = filepath.Dir(dir) {
 		p := filepath.Join(dir, ".git")
 		st, err := os.Lstat(p)
 		if err != nil || st.Mode()&fs.ModeSymlink != 0 {
@@ -141,7 +142,8 @@ func (s *spec) showClean(p string) bool {
 // workspace's, the repository has to name it too.
 func commonOf(file string) (string, bool) {
 	of := func(name string) string {
-		text := strings.TrimSpace(strings.TrimPrefix(string(read(name)), "gitdir: ")) // it may name nothing
+		// it may name nothing
+		text := strings.TrimSpace(strings.TrimPrefix(string(read(name)), "gitdir: "))
 		if text != "" && !filepath.IsAbs(text) {
 			text = filepath.Join(filepath.Dir(name), text)
 		}
@@ -153,5 +155,6 @@ func commonOf(file string) (string, bool) {
 	}
 	common, err := filepath.EvalSymlinks(of(filepath.Join(dir, "commondir")))
 	list, bad := os.ReadDir(common)
-	return common, err == nil && bad == nil && isGitFolder(list) && filepath.Dir(dir) == filepath.Join(common, "worktrees")
+	return common, err == nil && bad == nil && isGitFolder(list) &&
+		filepath.Dir(dir) == filepath.Join(common, "worktrees")
 }

@@ -76,7 +76,12 @@ func (k *keeper) move(workspace, p string, n counts, l Look, now time.Time) (Mad
 			was = at
 		}
 	}
-	one := Made{Root: root, Name: filepath.ToSlash(name), Path: filepath.ToSlash(name), Stood: max(0, now.Sub(was))}
+	one := Made{
+		Root:  root,
+		Name:  filepath.ToSlash(name),
+		Path:  filepath.ToSlash(name),
+		Stood: max(0, now.Sub(was)),
+	}
 	if root != workspace {
 		one.Path = p
 	}
@@ -95,7 +100,8 @@ func (k *keeper) count(ctx context.Context, c *Cage) (int, error) {
 	n := k.out
 	var below []string
 	err := k.deps.visit(ctx, c.cfg.Workspace, func(p string, e entry) bool {
-		if e.held == later && slices.ContainsFunc(strings.Split(strings.TrimPrefix(p, c.cfg.Workspace+"/"), "/"), isDependencies) {
+		if e.held == later && slices.ContainsFunc(strings.Split(strings.TrimPrefix(p, c.cfg.Workspace+
+			"/"), "/"), isDependencies) {
 			below = append(below, p)
 		}
 		return e.held == nothing || e.held == dependencies

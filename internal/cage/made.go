@@ -107,7 +107,8 @@ func (c *Cage) Look(ctx context.Context, l Look) (found Looked, err error) {
 	asking, cancel := context.WithTimeout(ctx, gitPatience)
 	defer cancel()
 	var errs []error
-	order := slices.SortedFunc(maps.Keys(all), func(a, b string) int { // git's first: it is asked about the others
+	// git's first: it is asked about the others
+	order := slices.SortedFunc(maps.Keys(all), func(a, b string) int {
 		if (all[a].git == "") != (all[b].git == "") {
 			return len(all[b].git) - len(all[a].git)
 		}
@@ -169,10 +170,11 @@ func (c *Cage) Look(ctx context.Context, l Look) (found Looked, err error) {
 	return found, errors.Join(errs...)
 }
 
-// Restore has put bring back a file below root that the user kept, and return its path there; no look
-// finds it meanwhile. It is found later if a running tree changes it, and also if it has not the
-// content that was shown.
-func (c *Cage) Restore(root string, put func() (name string, err error), shown func(name string) bool) error {
+// Restore has put bring back a file below root that the user kept, and return its path there; no
+// look finds it meanwhile. It is found later if a running tree changes it, and also if it has not
+// the content that was shown.
+func (c *Cage) Restore(root string, put func() (name string, err error),
+	shown func(name string) bool) error {
 	k := &c.keep
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -294,8 +296,8 @@ func printed(p string) (string, error) {
 	return string(all.Sum(nil)), err
 }
 
-// parts are what of a file or folder is moved: the whole, or without the instruction files in it. An
-// empty folder has none.
+// parts are what of a file or folder is moved: the whole, or without the instruction files in it.
+// An empty folder has none.
 func (c *Cage) parts(p string) (all []string) {
 	st, err := os.Lstat(p)
 	if err != nil || !st.IsDir() {
@@ -312,7 +314,8 @@ func (c *Cage) parts(p string) (all []string) {
 				below = at
 			}
 		case d.IsDir():
-		case isIn(at, below) && strings.HasPrefix(filepath.Ext(at), ".md"): // of such a folder only texts instruct
+		case isIn(at, below) && strings.HasPrefix(filepath.Ext(at), ".md"):
+			// of such a folder only texts instruct
 		default:
 			all = append(all, at)
 		}
@@ -326,7 +329,8 @@ func (c *Cage) parts(p string) (all []string) {
 
 // stays reports whether what was made may stay: git wrote it itself, it only instructs, or git
 // checked it out of what was there when the session began.
-func (c *Cage) stays(ctx context.Context, p string, n counts, since []string) (stays, out bool, err error) {
+func (c *Cage) stays(ctx context.Context, p string, n counts,
+	since []string) (stays, out bool, err error) {
 	if !settle(p) {
 		return false, false, nil
 	}

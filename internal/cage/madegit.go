@@ -109,10 +109,12 @@ func chain(p string) (all []string) {
 }
 
 // hooksName matches the setting of git that names a folder of hooks.
-var hooksName = regexp.MustCompile(`(?im)^[ \t]*(?:\[core\])?[ \t]*hookspath[ \t]*=[ \t]*"?([^"#;\r\n]+)`)
+var hooksName = regexp.MustCompile(
+	`(?im)^[ \t]*(?:\[core\])?[ \t]*hookspath[ \t]*=[ \t]*"?([^"#;\r\n]+)`)
 
 // includeName matches a settings file that git's settings include. At most mostIncluded are read.
-var includeName = regexp.MustCompile(`(?im)^[ \t]*(?:\[include[^\]\n]*\])?[ \t]*path[ \t]*=[ \t]*"?([^"#;\r\n]+)`)
+var includeName = regexp.MustCompile(
+	`(?im)^[ \t]*(?:\[include[^\]\n]*\])?[ \t]*path[ \t]*=[ \t]*"?([^"#;\r\n]+)`)
 
 const mostIncluded = 50
 
@@ -209,8 +211,8 @@ func head(p string, most int) []byte {
 	return b[:n]
 }
 
-// read is [head] of the file that a path leads to: trees may have put a pipe or a device in the place
-// of a file, which has no end.
+// read is [head] of the file that a path leads to: trees may have put a pipe or a device in the
+// place of a file, which has no end.
 func read(p string) []byte {
 	real, err := filepath.EvalSymlinks(p)
 	if err != nil {
@@ -235,7 +237,8 @@ func (c *Cage) gitWrote(ctx context.Context, p, git string) (bool, error) {
 			return !d.Type().IsRegular() || !strings.HasSuffix(d.Name(), ".sample")
 		}), nil
 	case "commondir":
-		return filepath.Base(filepath.Dir(git)) == "worktrees" && strings.TrimSpace(string(head(p, mostConfig))) == "../..", nil
+		return filepath.Base(filepath.Dir(git)) == "worktrees" &&
+			strings.TrimSpace(string(head(p, mostConfig))) == "../..", nil
 	case "config":
 		text := head(p, mostConfig)
 		if text == nil || len(text) > mostConfig || c.cfg.ConfigNames == nil {
@@ -251,7 +254,8 @@ func (c *Cage) gitWrote(ctx context.Context, p, git string) (bool, error) {
 }
 
 // plainSettings are names of settings by which git runs nothing and goes nowhere by itself.
-var plainSettings = strings.Fields(`core.repositoryformatversion core.filemode core.bare core.logallrefupdates core.ignorecase
+var plainSettings = strings.Fields(
+	`core.repositoryformatversion core.filemode core.bare core.logallrefupdates core.ignorecase
 	core.precomposeunicode core.symlinks user.name user.email remote.*.url remote.*.fetch branch.*.remote branch.*.merge`)
 
 // plainSetting reports whether a setting is one of those. The middle of a name may have dots and

@@ -31,9 +31,9 @@ type opening struct {
 	ends map[*proc.Child]func() error // by the tree that was opened
 }
 
-// Hold returns what is at a path, itself: no link on the way is followed. The path is absolute, from
-// ~ or relative to the workspace. Of the user's folder, what holds it, and webchat's own nothing is
-// held.
+// Hold returns what is at a path, itself: no link on the way is followed. The path is absolute,
+// from ~ or relative to the workspace. Of the user's folder, what holds it, and webchat's own
+// nothing is held.
 func (c *Cage) Hold(name string) (*os.File, error) {
 	p := c.cfg.expand(name)
 	if !filepath.IsAbs(p) {
@@ -43,7 +43,8 @@ func (c *Cage) Hold(name string) (*os.File, error) {
 		p = filepath.Join(home, p[len(c.cfg.Home):])
 	}
 	if isIn(c.cfg.Home, p) || isIn(c.cfg.Workspace, p) || c.cfg.Policy.Hidden(p) {
-		return nil, fmt.Errorf("open %s: it is or holds the folder of the user, the workspace, or webchat's own", p)
+		return nil,
+			fmt.Errorf("open %s: it is or holds the folder of the user, the workspace, or webchat's own", p)
 	}
 	return proc.Hold(p)
 }
@@ -162,8 +163,8 @@ func (c *Cage) openWritten() (all []string) {
 	return all
 }
 
-// openings are the paths that a tree starts with. What was saved anew since, where no tree writes, is
-// given as it is now.
+// openings are the paths that a tree starts with. What was saved anew since, where no tree writes,
+// is given as it is now.
 func (c *Cage) openings(s *spec) (began []*opening, all []proc.Opening) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -183,7 +184,12 @@ func (c *Cage) openings(s *spec) (began []*opening, all []proc.Opening) {
 		}
 		id, _ := identify(st)
 		began = append(began, o)
-		all = append(all, proc.Opening{Path: o.held.Name(), Access: o.as, Device: id.device, Inode: id.inode})
+		all = append(all, proc.Opening{
+			Path:   o.held.Name(),
+			Access: o.as,
+			Device: id.device,
+			Inode:  id.inode,
+		})
 	}
 	return began, all
 }
@@ -242,7 +248,8 @@ func (c *Cage) running() []*tree {
 	return slices.Clone(c.trees)
 }
 
-// started registers a tree that runs, and brings it up to what was opened and closed while it started.
+// started registers a tree that runs, and brings it up to what was opened and closed while it
+// started.
 func (c *Cage) started(t *tree) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

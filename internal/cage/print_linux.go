@@ -24,7 +24,8 @@ func printOf(st fs.FileInfo) string {
 	return fmt.Sprintf("%d %d %d %v", id.inode, changed(st).UnixNano(), st.Size(), st.Mode())
 }
 
-// appeared is when a file was made, where its file system knows that; else when it was changed last.
+// appeared is when a file was made, where its file system knows that; else when it was changed
+// last.
 func appeared(name string, st fs.FileInfo) time.Time {
 	if at := born(name); !at.IsZero() {
 		return at
@@ -36,7 +37,8 @@ func appeared(name string, st fs.FileInfo) time.Time {
 // system does not record it.
 func born(name string) time.Time {
 	var x unix.Statx_t
-	if unix.Statx(unix.AT_FDCWD, name, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BTIME, &x) != nil || x.Mask&unix.STATX_BTIME == 0 {
+	if unix.Statx(unix.AT_FDCWD, name, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BTIME, &x) != nil ||
+		x.Mask&unix.STATX_BTIME == 0 {
 		return time.Time{}
 	}
 	return time.Unix(x.Btime.Sec, int64(x.Btime.Nsec))

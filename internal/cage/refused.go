@@ -22,7 +22,8 @@ type Ran struct {
 }
 
 // moves is how a command line goes to another folder first, as agents write it.
-var moves = regexp.MustCompile(`^\s*cd\s+(?:--\s+)?(?:"([^"$` + "`" + `\\]+)"|'([^']+)'|([^\s'"$` + "`" + `\\;&|<>()*?~\[-][^\s'"$` + "`" + `\\;&|<>()*?\[]*))` +
+var moves = regexp.MustCompile(`^\s*cd\s+(?:--\s+)?(?:"([^"$` + "`" + `\\]+)"|'([^']+)'|([^\s'"$` +
+	"`" + `\\;&|<>()*?~\[-][^\s'"$` + "`" + `\\;&|<>()*?\[]*))` +
 	`\s*(?:[12]?>\s*/dev/null\s*)?(?:&&|;|\n)`)
 
 // dir is where a command's relative names begin.
@@ -48,16 +49,21 @@ const mostRefused = 50
 // thing once, without the id of a call. What is written of other failures is none of it.
 func (g *Given) Refused(r Ran) []event.SandboxRefused { return g.refused(r, false) }
 
-// refused is [Given.Refused]; of a tree in which more than that command runs, the hosts that the text
-// names.
+// refused is [Given.Refused]; of a tree in which more than that command runs, the hosts that the
+// text names.
 func (g *Given) refused(r Ran, shared bool) []event.SandboxRefused {
 	found := refusals{spec: g.spec, ran: r, open: g.cage.isOpen}
 	for _, at := range g.door.takeRefused() {
 		host, _, err := net.SplitHostPort(at)
-		if named := err == nil && strings.Contains(strings.ToLower(r.Text), host); !named && (shared || r.Exit == 0) {
+		if named := err == nil && strings.Contains(strings.ToLower(r.Text), host); !named &&
+			(shared || r.Exit == 0) {
 			continue
 		}
-		one := event.SandboxRefused{Kind: event.RefusedHost, What: at, Offers: []event.Offer{event.OfferOutside}}
+		one := event.SandboxRefused{
+			Kind:   event.RefusedHost,
+			What:   at,
+			Offers: []event.Offer{event.OfferOutside},
+		}
 		if opens, err := g.cage.HostOf(at); err == nil {
 			one.What, one.Offers = opens, []event.Offer{event.OfferHost, event.OfferOutside}
 		}
@@ -79,7 +85,8 @@ type Given struct {
 	door *door
 }
 
-// Refused is [Given.Refused] of the trees of agents that run in the workspace: what none of them gives.
+// Refused is [Given.Refused] of the trees of agents that run in the workspace: what none of them
+// gives.
 func (c *Cage) Refused(r Ran) (all []event.SandboxRefused) {
 	first := true
 	for _, t := range c.running() {
@@ -105,7 +112,8 @@ const mostHosts = 100
 func (d *door) noteRefused(host, port string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if at := net.JoinHostPort(host, port); len(d.refused) < mostHosts && !slices.Contains(d.refused, at) {
+	if at := net.JoinHostPort(host, port); len(d.refused) < mostHosts &&
+		!slices.Contains(d.refused, at) {
 		d.refused = append(d.refused, at)
 	}
 }
@@ -134,8 +142,10 @@ var failures = []struct {
 	text string
 	failure
 }{
-	{"read-only file system", readOnly}, {"permission denied", denied}, {"device or resource busy", busy}, {"resource busy or locked", busy},
-	{"no such file or directory", missing}, {"directory nonexistent", missing}, {"cannot connect to the docker daemon", missing},
+	{"read-only file system", readOnly}, {"permission denied", denied},
+	{"device or resource busy", busy}, {"resource busy or locked", busy},
+	{"no such file or directory", missing}, {"directory nonexistent", missing},
+	{"cannot connect to the docker daemon", missing},
 	{"does not appear to be a git repository", missing}, {"fatal: repository", missing},
 }
 
@@ -143,9 +153,11 @@ var (
 	escapes = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)`)
 	quoted  = regexp.MustCompile("'([^']+)'|\"([^\"]+)\"|‘([^’]+)’|`([^`']+)[`']")
 	rooted  = regexp.MustCompile(`(?:^|[\s(=:])(?:unix://)?((?:~|\$HOME)?/[^\s'"‘’(),;]+)`)
-	writes  = regexp.MustCompile(`(?i)\b(?:creat|writ|touch|mkdir|remov|unlink|renam|mov|append|lock|delet|tee:)|install:`)
+	writes  = regexp.MustCompile(
+		`(?i)\b(?:creat|writ|touch|mkdir|remov|unlink|renam|mov|append|lock|delet|tee:)|install:`)
 	// unresolved is how programs say that they found no address for a name: nothing inside does.
-	unresolved = regexp.MustCompile(`(?i)could not resolve host(?:name)?:? "?([a-z0-9][\w.-]*)|getaddrinfo (?:enotfound|eai_again) ([a-z0-9][\w.-]*)|dial tcp: lookup ([a-z0-9][\w.-]*)`)
+	unresolved = regexp.MustCompile(
+		`(?i)could not resolve host(?:name)?:? "?([a-z0-9][\w.-]*)|getaddrinfo (?:enotfound|eai_again) ([a-z0-9][\w.-]*)|dial tcp: lookup ([a-z0-9][\w.-]*)`)
 )
 
 // refusals are those that are found in the text of a command.
@@ -172,7 +184,11 @@ func (f *refusals) read(line string) {
 	if m := unresolved.FindStringSubmatch(line); m != nil && f.ran.Exit != 0 {
 		host := strings.ToLower(strings.TrimRight(m[1]+m[2]+m[3], "."))
 		if !isLocal(host) {
-			f.add(event.SandboxRefused{Kind: event.RefusedHost, What: host, Offers: []event.Offer{event.OfferOutside}})
+			f.add(event.SandboxRefused{
+				Kind:   event.RefusedHost,
+				What:   host,
+				Offers: []event.Offer{event.OfferOutside},
+			})
 		}
 		return
 	}
@@ -226,14 +242,16 @@ func names(before, after string) (all []string) {
 	if i := strings.LastIndex(last, ": "); i >= 0 {
 		last = last[i+2:]
 	}
-	if i := strings.IndexByte(last, '/'); i >= 0 && (i == 0 || last[i-1] == ' ') { // it may have spaces in it
+	// it may have spaces in it
+	if i := strings.IndexByte(last, '/'); i >= 0 && (i == 0 || last[i-1] == ' ') {
 		all = append(all, last[i:])
 	}
 	return append(all, last, last[strings.LastIndexByte(last, ' ')+1:])
 }
 
 // judge says of a name in an error's text whether the tree refused it.
-func (f *refusals) judge(name string, why failure, writes bool) (one event.SandboxRefused, refused bool) {
+func (f *refusals) judge(name string, why failure,
+	writes bool) (one event.SandboxRefused, refused bool) {
 	cfg := f.spec.cfg
 	for _, home := range []string{"~/", "$HOME/"} {
 		if rest, ok := strings.CutPrefix(name, home); ok {
@@ -252,7 +270,8 @@ func (f *refusals) judge(name string, why failure, writes bool) (one event.Sandb
 	if real, ok := settled(name); ok {
 		name = real // what is opened is reached by no link
 	}
-	one = event.SandboxRefused{Kind: event.RefusedPath, What: name, Write: writes || why == readOnly || why == busy}
+	one = event.SandboxRefused{Kind: event.RefusedPath, What: name, Write: writes || why == readOnly ||
+		why == busy}
 	if why != busy && f.open(name, one.Write) {
 		return one, false
 	}
@@ -280,7 +299,8 @@ func (f *refusals) judge(name string, why failure, writes bool) (one event.Sandb
 		// What git could not replace it goes on without.
 		one.Inside, refused = true, why == busy || why == readOnly
 	case access == proc.Readable:
-		one.Inside, refused = true, (why == readOnly || why == denied && one.Write) && f.ran.Exit != 0 && (there && may(name, true) || !there && mayMake(name))
+		one.Inside, refused = true, (why == readOnly || why == denied && one.Write) && f.ran.Exit != 0 &&
+			(there && may(name, true) || !there && mayMake(name))
 	}
 	one.Probably = one.Probably || relative && !one.Inside
 	one.Offers, one.Folder = f.offers(name, at, access, given, st)
@@ -291,7 +311,8 @@ func (f *refusals) judge(name string, why failure, writes bool) (one event.Sandb
 }
 
 // offers are what the user may do about a path.
-func (f *refusals) offers(name, at string, access proc.Access, given bool, st os.FileInfo) (all []event.Offer, folder string) {
+func (f *refusals) offers(name, at string, access proc.Access, given bool,
+	st os.FileInfo) (all []event.Offer, folder string) {
 	cfg := f.spec.cfg
 	if cfg.Policy.Hidden(name) {
 		return nil, ""
@@ -313,7 +334,8 @@ func (f *refusals) offers(name, at string, access proc.Access, given bool, st os
 	default:
 		folder = name
 	}
-	if folder != "" && (!isFolder(folder) || !held && (isIn(cfg.Home, folder) || isIn(cfg.Workspace, folder) || holdsSecret(folder))) {
+	if folder != "" && (!isFolder(folder) || !held &&
+		(isIn(cfg.Home, folder) || isIn(cfg.Workspace, folder) || holdsSecret(folder))) {
 		folder = ""
 	}
 	if folder != "" {
@@ -349,8 +371,8 @@ func mayMake(name string) bool {
 	}
 }
 
-// access is what a tree may do with a path, by the place that it is in; given is false where there is
-// none.
+// access is what a tree may do with a path, by the place that it is in; given is false where there
+// is none.
 func (s *spec) access(name string) (a proc.Access, at string, given bool) {
 	real, ok := settled(name)
 	leads := !ok // to what is given
@@ -360,7 +382,8 @@ func (s *spec) access(name string) (a proc.Access, at string, given bool) {
 		}
 		for _, place := range slices.Concat(own, s.all()) {
 			leads = leads || p == real && isIn(p, place.Path)
-			if isIn(p, place.Path) && (len(place.Path) > len(at) || len(place.Path) == len(at) && place.Access > a) {
+			if isIn(p, place.Path) && (len(place.Path) > len(at) || len(place.Path) == len(at) &&
+				place.Access > a) {
 				a, at, given = place.Access, place.Path, true
 			}
 		}
@@ -378,7 +401,8 @@ var own = []proc.Place{{Path: "/tmp", Access: proc.Writable}}
 
 // settled is where a path leads whose last elements need not be there.
 func settled(name string) (string, bool) {
-	for above, rest := name, ""; ; above, rest = filepath.Dir(above), filepath.Join(filepath.Base(above), rest) {
+	for above, rest := name, ""; ; above, rest = filepath.Dir(above),
+		filepath.Join(filepath.Base(above), rest) {
 		real, err := filepath.EvalSymlinks(above)
 		if err == nil {
 			return filepath.Join(real, rest), true

@@ -35,12 +35,14 @@ func (c *Cage) ruled(ctx context.Context, s *spec, f *finding) error {
 			delete(s.given, at)
 		}
 	}
-	for _, top := range slices.Concat(c.cfg.Policy.WithheldBelow(), s.expanded(slices.Concat(c.cfg.Read, c.cfg.Write))) {
+	for _, top := range slices.Concat(c.cfg.Policy.WithheldBelow(),
+		s.expanded(slices.Concat(c.cfg.Read, c.cfg.Write))) {
 		real, err := filepath.EvalSymlinks(top)
 		if err != nil || !s.gives(real) {
 			continue // it is not there inside
 		}
-		if rel, in := strings.CutPrefix(real, c.cfg.Workspace+"/"); in && !slices.ContainsFunc(strings.Split(rel, "/"), isDependencies) {
+		if rel, in := strings.CutPrefix(real, c.cfg.Workspace+"/"); in &&
+			!slices.ContainsFunc(strings.Split(rel, "/"), isDependencies) {
 			continue // it was found
 		}
 		err = filepath.WalkDir(real, func(p string, d fs.DirEntry, err error) error {
@@ -64,7 +66,8 @@ func (c *Cage) ruled(ctx context.Context, s *spec, f *finding) error {
 		}
 	}
 	if len(f.unread)+len(f.unwritten) > mostRuled {
-		return fmt.Errorf("confine: rules of config.yaml deny or ask about more than %d files: name folders in them, such as generated/**", mostRuled)
+		return fmt.Errorf(
+			"confine: rules of config.yaml deny or ask about more than %d files: name folders in them, such as generated/**", mostRuled)
 	}
 	return nil
 }

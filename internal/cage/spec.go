@@ -17,20 +17,28 @@ import (
 
 // What trees read of the system, and of the user's folder by name.
 var (
-	system = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/sys", "/gnu",
-		"/nix/store", "/nix/var/nix/profiles"} // beside them is the socket of a daemon that reaches the network
+	system = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt",
+		"/sys", "/gnu",
+		// beside them is the socket of a daemon that reaches the network
+		"/nix/store", "/nix/var/nix/profiles"}
 
-	toolchains = []string{".config/git", ".config/go", "go/bin", "sdk", ".cargo", ".rustup", ".pyenv", ".nvm", ".volta", ".fnm", ".asdf",
-		".bun", ".deno", ".sdkman", ".jenv", ".rbenv", ".rvm", ".gem", ".dotnet", ".ghcup", ".cabal", ".stack", ".opam", ".elan", ".juliaup",
-		".nix-profile", ".conda", "miniconda3", "anaconda3", "miniforge3", ".local/bin", ".local/lib", ".local/share/uv", ".local/share/pipx",
+	toolchains = []string{".config/git", ".config/go", "go/bin", "sdk", ".cargo", ".rustup", ".pyenv",
+		".nvm", ".volta", ".fnm", ".asdf",
+		".bun", ".deno", ".sdkman", ".jenv", ".rbenv", ".rvm", ".gem", ".dotnet", ".ghcup", ".cabal",
+		".stack", ".opam", ".elan", ".juliaup",
+		".nix-profile", ".conda", "miniconda3", "anaconda3", "miniforge3", ".local/bin", ".local/lib",
+		".local/share/uv", ".local/share/pipx",
 		".local/share/mise", ".local/share/fnm", ".local/share/pnpm"}
 
 	// caches are shared ones; what trees write over them is theirs.
-	caches = []string{"go/pkg/mod", "go/pkg/sumdb", ".npm", ".yarn", ".cargo/registry", ".cargo/git", ".m2/repository", ".gradle/caches", ".local/share/pnpm/store"}
+	caches = []string{"go/pkg/mod", "go/pkg/sumdb", ".npm", ".yarn", ".cargo/registry", ".cargo/git",
+		".m2/repository", ".gradle/caches", ".local/share/pnpm/store"}
 	// below is where XDG_CACHE_HOME is.
-	cachesBelow = []string{"go-build", "pip", "uv", "yarn", "pnpm", "deno", "node-gyp", "ms-playwright", "copilot"}
+	cachesBelow = []string{"go-build", "pip", "uv", "yarn", "pnpm", "deno", "node-gyp",
+		"ms-playwright", "copilot"}
 	// cacheVariables name folders of caches that are elsewhere.
-	cacheVariables = []string{"GOCACHE", "GOMODCACHE", "PIP_CACHE_DIR", "UV_CACHE_DIR", "npm_config_cache", "YARN_CACHE_FOLDER"}
+	cacheVariables = []string{"GOCACHE", "GOMODCACHE", "PIP_CACHE_DIR", "UV_CACHE_DIR",
+		"npm_config_cache", "YARN_CACHE_FOLDER"}
 	// readVariables name files and folders that programs read.
 	readVariables = []string{"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
 		"REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "GOROOT", "JAVA_HOME", "PYENV_ROOT", "NVM_DIR",
@@ -72,7 +80,12 @@ type spec struct {
 
 // spec decides what a tree gets.
 func (c *Cage) spec(ctx context.Context, private string, n Needs) (*spec, error) {
-	s := &spec{cfg: &c.cfg, private: private, given: map[string]proc.Place{}, links: map[string]string{"/var/tmp": "/tmp"}}
+	s := &spec{
+		cfg:     &c.cfg,
+		private: private,
+		given:   map[string]proc.Place{},
+		links:   map[string]string{"/var/tmp": "/tmp"},
+	}
 	s.written = append(c.openWritten(), c.cfg.Workspace)
 	s.give(proc.Writable, slices.Concat(n.Write, s.expanded(c.cfg.Write))...)
 	s.written = slices.AppendSeq(s.written, maps.Keys(s.given))
@@ -239,7 +252,9 @@ func (s *spec) follow(p string) (string, bool) {
 			continue
 		}
 		to, err := os.Readlink(next)
-		if err != nil || slices.ContainsFunc(s.written, func(dir string) bool { return isIn(next, dir) }) {
+		if err != nil || slices.ContainsFunc(s.written, func(dir string) bool {
+			return isIn(next, dir)
+		}) {
 			return "", false
 		}
 		links[next] = to
@@ -304,7 +319,8 @@ func (s *spec) writeIgnored() error {
 	if len(s.covered) == 0 {
 		return nil
 	}
-	usual := filepath.Join(cmp.Or(s.cfg.variable("XDG_CONFIG_HOME"), filepath.Join(s.cfg.Home, ".config")), "git", "ignore")
+	usual := filepath.Join(cmp.Or(s.cfg.variable("XDG_CONFIG_HOME"),
+		filepath.Join(s.cfg.Home, ".config")), "git", "ignore")
 	var text []byte // there may be none
 	links := maps.Clone(s.links)
 	if real, ok := s.follow(filepath.Clean(cmp.Or(excludesFile(s.cfg.Home), usual))); ok {
@@ -353,13 +369,18 @@ func excludesFile(home string) string {
 // environment is what a command inherits, with what leads it to the door.
 func (s *spec) environment(env []string, n Needs) []string {
 	proxy := fmt.Sprintf("http://127.0.0.1:%d", doorPort)
-	set := []string{"TMPDIR=/tmp", "HTTP_PROXY=" + proxy, "HTTPS_PROXY=" + proxy, "http_proxy=" + proxy, "https_proxy=" + proxy,
+	set := []string{"TMPDIR=/tmp", "HTTP_PROXY=" + proxy, "HTTPS_PROXY=" + proxy, "http_proxy=" +
+		proxy, "https_proxy=" + proxy,
 		"NO_PROXY=localhost,127.0.0.1,::1", "no_proxy=localhost,127.0.0.1,::1", "NODE_USE_ENV_PROXY=1",
-		fmt.Sprintf("JAVA_TOOL_OPTIONS=-Dhttp.proxyHost=127.0.0.1 -Dhttp.proxyPort=%d -Dhttps.proxyHost=127.0.0.1 -Dhttps.proxyPort=%d", doorPort, doorPort)}
-	dropped := []string{"ALL_PROXY", "all_proxy", "FTP_PROXY", "ftp_proxy", "SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "WAYLAND_DISPLAY", "DISPLAY"}
+		fmt.Sprintf(
+			"JAVA_TOOL_OPTIONS=-Dhttp.proxyHost=127.0.0.1 -Dhttp.proxyPort=%d -Dhttps.proxyHost=127.0.0.1 -Dhttps.proxyPort=%d", doorPort, doorPort)}
+	dropped := []string{"ALL_PROXY", "all_proxy", "FTP_PROXY", "ftp_proxy", "SSH_AUTH_SOCK",
+		"DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "WAYLAND_DISPLAY", "DISPLAY"}
 	out := slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
 		k, _, _ := strings.Cut(kv, "=")
-		return slices.Contains(dropped, k) || slices.ContainsFunc(set, func(kv string) bool { return strings.HasPrefix(kv, k+"=") })
+		return slices.Contains(dropped, k) || slices.ContainsFunc(set, func(kv string) bool {
+			return strings.HasPrefix(kv, k+"=")
+		})
 	})
 	out = append(out, set...)
 	for _, kv := range quiet {
@@ -368,8 +389,11 @@ func (s *spec) environment(env []string, n Needs) []string {
 			out = append(out, kv)
 		}
 	}
-	if len(s.covered) > 0 && !slices.ContainsFunc(env, func(kv string) bool { return strings.HasPrefix(kv, "GIT_CONFIG_COUNT=") }) {
-		out = append(out, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=core.excludesFile", "GIT_CONFIG_VALUE_0="+ignoreFile)
+	if len(s.covered) > 0 && !slices.ContainsFunc(env, func(kv string) bool {
+		return strings.HasPrefix(kv, "GIT_CONFIG_COUNT=")
+	}) {
+		out = append(out, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=core.excludesFile",
+			"GIT_CONFIG_VALUE_0="+ignoreFile)
 	}
 	if s.above { // whose folder is on another mount
 		out = append(out, "GIT_DISCOVERY_ACROSS_FILESYSTEM=1")

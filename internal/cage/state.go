@@ -59,7 +59,8 @@ func (s *spec) giveState(n Needs) error {
 				return fmt.Errorf("confine: %w", err)
 			}
 		}
-		for access, names := range map[proc.Access][]string{proc.Writable: st.Own, proc.Readable: st.Read} {
+		for access, names := range map[proc.Access][]string{proc.Writable: st.Own,
+			proc.Readable: st.Read} {
 			for _, name := range names {
 				real, err := filepath.EvalSymlinks(filepath.Join(st.Path, name))
 				if err != nil {
@@ -134,8 +135,10 @@ func (s *spec) giveOwnHome(dir string) error {
 	s.place(proc.Place{Path: dir, Access: proc.Writable})
 	for p := range s.given {
 		rel, ok := strings.CutPrefix(p, s.cfg.Home+"/")
-		if first, _, _ := strings.Cut(rel, "/"); ok && !isIn(dir, filepath.Join(s.cfg.Home, first)) && !isIn(s.cfg.Workspace, filepath.Join(s.cfg.Home, first)) {
-			if err := root.Symlink(filepath.Join(s.cfg.Home, first), first); err != nil && !errors.Is(err, fs.ErrExist) {
+		if first, _, _ := strings.Cut(rel, "/"); ok && !isIn(dir, filepath.Join(s.cfg.Home, first)) &&
+			!isIn(s.cfg.Workspace, filepath.Join(s.cfg.Home, first)) {
+			if err := root.Symlink(filepath.Join(s.cfg.Home, first), first); err != nil &&
+				!errors.Is(err, fs.ErrExist) {
 				return fmt.Errorf("confine: %w", err)
 			}
 		}

@@ -14,8 +14,8 @@ import (
 type Support struct {
 	Why    string // why it confines nothing, as a sentence without its end; empty: it does
 	Remedy string // what the user can do about that, as sentences; empty: nothing, or Command
-	// Command is what the user runs in a terminal before webchat is started again; empty: nothing helps
-	// that fits into a line.
+	// Command is what the user runs in a terminal before webchat is started again; empty: nothing
+	// helps that fits into a line.
 	Command string
 	Lacks   string // what is not held although trees are confined; empty: all is
 }
@@ -33,9 +33,13 @@ func Probe(self string) Support {
 	case err == nil:
 		return Support{Lacks: "a command can end other processes of yours, because the kernel is older than Linux 6.12"}
 	case runtime.GOOS != "linux":
-		return Support{Why: cmp.Or(map[string]string{"darwin": "Not yet on macOS", "windows": "Not on Windows"}[runtime.GOOS], "Not on "+runtime.GOOS)}
+		return Support{Why: cmp.Or(map[string]string{"darwin": "Not yet on macOS",
+			"windows": "Not on Windows"}[runtime.GOOS], "Not on "+runtime.GOOS)}
 	}
-	s := Support{Why: "This system does not let webchat confine commands: " + err.Error(), Remedy: kernelRemedy}
+	s := Support{
+		Why:    "This system does not let webchat confine commands: " + err.Error(),
+		Remedy: kernelRemedy,
+	}
 	switch {
 	case setting("kernel/apparmor_restrict_unprivileged_userns") == "1":
 		s.Why = "AppArmor does not let webchat make user namespaces"
@@ -48,7 +52,8 @@ func Probe(self string) Support {
 		s.Remedy, s.Command = kept, "sudo sysctl -w user.max_user_namespaces=15000"
 	case isContainer():
 		s.Why = "This container forbids it: the container is the wall"
-		s.Remedy = "Start it with --security-opt seccomp=deploy/seccomp.json --security-opt apparmor=unconfined, as docs/CONTAINER.md says."
+		s.Remedy =
+			"Start it with --security-opt seccomp=deploy/seccomp.json --security-opt apparmor=unconfined, as docs/CONTAINER.md says."
 	}
 	return s
 }
@@ -67,7 +72,8 @@ func setting(name string) string {
 }
 
 func isContainer() bool {
-	for _, mark := range []string{"/.dockerenv", "/run/.containerenv", "/var/run/secrets/kubernetes.io"} {
+	for _, mark := range []string{"/.dockerenv", "/run/.containerenv",
+		"/var/run/secrets/kubernetes.io"} {
 		if _, err := os.Stat(mark); err == nil {
 			return true
 		}

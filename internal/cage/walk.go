@@ -52,7 +52,8 @@ type walker struct {
 const clockStep = 50 * time.Millisecond
 
 // dependencyFolders hold what was fetched: names in them mean nothing to the user.
-var dependencyFolders = []string{"node_modules", "site-packages", ".venv", "venv", "vendor", "target", "__pycache__"}
+var dependencyFolders = []string{"node_modules", "site-packages", ".venv", "venv", "vendor",
+	"target", "__pycache__"}
 
 // read returns what is in a folder.
 func (w *walker) read(dir, workspace string) ([]entry, error) {
@@ -60,7 +61,8 @@ func (w *walker) read(dir, workspace string) ([]entry, error) {
 	if err != nil || !st.IsDir() {
 		return nil, err
 	}
-	if f := w.known[dir]; f != nil && f.changed.Equal(changed(st)) && f.changed.Before(f.read.Add(-clockStep)) {
+	if f := w.known[dir]; f != nil && f.changed.Equal(changed(st)) &&
+		f.changed.Before(f.read.Add(-clockStep)) {
 		return f.entries, nil
 	}
 	f := &folder{changed: changed(st), read: time.Now()}
@@ -81,7 +83,8 @@ func (w *walker) read(dir, workspace string) ([]entry, error) {
 			e.held = gitFolder
 		case e.folder && isDependencies(e.name):
 			e.held = dependencies
-		case policy.IsLater(filepath.ToSlash(filepath.Join(dir, e.name)), policy.Runs): // ~/.config may be the workspace
+		case policy.IsLater(filepath.ToSlash(filepath.Join(dir, e.name)), policy.Runs):
+			// ~/.config may be the workspace
 			e.held = later
 		case policy.Sensitive(rel) || e.folder && policy.Sensitive(rel+"/x.go"):
 			e.held = sensitive
@@ -181,8 +184,10 @@ func (w *walker) find(ctx context.Context, workspace string) (f finding, err err
 }
 
 // visit calls each for what means something in a workspace, which says of folders whether what is
-// in them does, too. Of a folder that cannot be read, unreadable says whether it can be now; nil: no.
-func (w *walker) visit(ctx context.Context, workspace string, each func(p string, e entry) (into bool), unreadable func(dir string) bool) error {
+// in them does, too. Of a folder that cannot be read, unreadable says whether it can be now; nil:
+// no.
+func (w *walker) visit(ctx context.Context, workspace string,
+	each func(p string, e entry) (into bool), unreadable func(dir string) bool) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	seen := map[string]bool{}

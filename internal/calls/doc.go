@@ -1,10 +1,10 @@
 // Package calls is the index of one session's log: the tool calls, the outputs they showed, the
 // prompts, turns and questions it has, and where they begin and end.
 //
-// An [Index] is folded from the events of a log, one after the other from the first. It holds places
-// and short facts and none of what was said, run or shown: a call, a prompt or a question is a few
-// hundred bytes of it, however large its events are. What else there is to know of one is read from
-// the log, at its place.
+// An [Index] is folded from the events of a log, one after the other from the first. It holds
+// places and short facts and none of what was said, run or shown: a call, a prompt or a question is
+// a few hundred bytes of it, however large its events are. What else there is to know of one is
+// read from the log, at its place.
 //
 // Values that it returns are copies, but for slices, which are never changed. An Index is for one
 // goroutine at a time.

@@ -33,13 +33,16 @@ func EditsOf(d event.Data) (edits []event.Edit) {
 
 // Edits are those of the log that ended at an event or later, in its order.
 func (x *Index) Edits(from int64) []Edit {
-	i, _ := slices.BinarySearchFunc(x.edits, from, func(e Edit, from int64) int { return cmp.Compare(e.At, from) })
+	i, _ := slices.BinarySearchFunc(x.edits, from, func(e Edit, from int64) int {
+		return cmp.Compare(e.At, from)
+	})
 	return slices.Clone(x.edits[i:])
 }
 
 // edit takes the end of a call that may have changed files.
 func (x *Index) edit(e event.Entry, d event.ToolExecutionComplete, c *call, asked pending) {
-	if c.Start == 0 || c.By == event.ByUser || asked.diff == 0 && !changes(c.Tool) || !d.Success || d.OutputID != "" || d.Result == nil {
+	if c.Start == 0 || c.By == event.ByUser || asked.diff == 0 && !changes(c.Tool) || !d.Success ||
+		d.OutputID != "" || d.Result == nil {
 		return
 	}
 	one, names := Edit{At: e.Seq, Seq: e.Seq, File: c.file, Command: c.shell}, asked.names
@@ -75,11 +78,12 @@ func namesOf(edits []event.Edit) []string {
 	return names
 }
 
-// changes reports whether a tool changes files, by its name: what another one returns may look like a
-// diff, too, and then is somebody's text.
+// changes reports whether a tool changes files, by its name: what another one returns may look like
+// a diff, too, and then is somebody's text.
 func changes(tool string) bool {
 	tool, _, _ = strings.Cut(strings.ToLower(tool), " ") // some agents put the file's name behind it
-	return slices.ContainsFunc([]string{"edit", "write", "patch", "create", "replace", "insert", "delete"}, func(word string) bool {
+	return slices.ContainsFunc([]string{"edit", "write", "patch", "create", "replace", "insert",
+		"delete"}, func(word string) bool {
 		return strings.Contains(tool, word)
 	})
 }

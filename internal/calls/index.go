@@ -189,7 +189,14 @@ func (x *Index) converse(e event.Entry) {
 	case event.UserMessageWithdrawn:
 		delete(x.waits, d.MessageID)
 	case event.TurnStart:
-		t := Turn{ID: d.TurnID, From: e.Seq, Line: line(d.Cause), At: e.Event.Timestamp, Start: e.Seq, Was: d.Snapshot}
+		t := Turn{
+			ID:    d.TurnID,
+			From:  e.Seq,
+			Line:  line(d.Cause),
+			At:    e.Event.Timestamp,
+			Start: e.Seq,
+			Was:   d.Snapshot,
+		}
 		if p := x.prompt(d.MessageID); p != nil {
 			p.Turn, p.Waited = e.Seq, slices.Sorted(maps.Values(x.waits))
 			t.From, t.Line = p.Seq, p.Line
@@ -199,7 +206,8 @@ func (x *Index) converse(e event.Entry) {
 		x.turns = append(x.turns, t)
 	case event.TurnEnd:
 		if t := x.turn(); t != nil {
-			t.End, t.Outcome, t.Left, t.NoSnapshot, t.Changed = e.Seq, d.Outcome, d.Snapshot, d.NoSnapshot, d.Changed > 0
+			t.End, t.Outcome, t.Left, t.NoSnapshot, t.Changed = e.Seq, d.Outcome, d.Snapshot, d.NoSnapshot,
+				d.Changed > 0
 		}
 		for _, id := range d.Steered {
 			delete(x.waits, id)
@@ -231,7 +239,11 @@ func (x *Index) prompt(id string) *Prompt {
 }
 
 func (x *Index) begin(e event.Entry, d event.ToolExecutionStart) {
-	c := call{Call: Call{ID: d.ToolCallID, Tool: d.ToolName, By: d.By, Start: e.Seq}, began: e.Event.Timestamp, earlier: x.newest[d.ToolCallID]}
+	c := call{
+		Call:    Call{ID: d.ToolCallID, Tool: d.ToolName, By: d.By, Start: e.Seq},
+		began:   e.Event.Timestamp,
+		earlier: x.newest[d.ToolCallID],
+	}
 	if t := x.turn(); t != nil {
 		c.Turn = t.Start
 	}
@@ -272,7 +284,13 @@ func (x *Index) end(e event.Entry, d event.ToolExecutionComplete) {
 		x.shown[d.OutputID] = at
 	}
 	o := &x.outputs[at-1]
-	*o = output{id: d.OutputID, call: i, at: e.Event.Timestamp, made: made(d.ToolTelemetry), opened: o.opened}
+	*o = output{
+		id:     d.OutputID,
+		call:   i,
+		at:     e.Event.Timestamp,
+		made:   made(d.ToolTelemetry),
+		opened: o.opened,
+	}
 }
 
 func (x *Index) reread(e event.Entry, d event.OutputReread) {
@@ -283,7 +301,13 @@ func (x *Index) reread(e event.Entry, d event.OutputReread) {
 	}
 	o := &x.outputs[i-1]
 	x.shown[d.NewOutputID] = i
-	*o = output{id: d.NewOutputID, call: o.call, at: e.Event.Timestamp, made: made(d.ToolTelemetry), opened: o.opened}
+	*o = output{
+		id:     d.NewOutputID,
+		call:   o.call,
+		at:     e.Event.Timestamp,
+		made:   made(d.ToolTelemetry),
+		opened: o.opened,
+	}
 }
 
 // ask notes what is asked about a call.
@@ -327,8 +351,8 @@ func (x *Index) Call(id string) (Call, bool) {
 	return Call{}, false
 }
 
-// Ended returns the first call of an id that ended at an event or later. An agent may use an id again
-// in a later turn.
+// Ended returns the first call of an id that ended at an event or later. An agent may use an id
+// again in a later turn.
 func (x *Index) Ended(id string, from int64) (c Call, ok bool) {
 	for i := x.newest[id]; i > 0; i = x.calls[i-1].earlier {
 		if one := x.calls[i-1].Call; one.End > 0 && one.End >= from {
@@ -388,7 +412,8 @@ func (x *Index) Request(id string) (Request, bool) {
 // Task reports whether a task of that id was started.
 func (x *Index) Task(id string) bool { return x.tasks[id] }
 
-// Asked reports whether an agent asked for the command among the arguments of a call, with any tool.
+// Asked reports whether an agent asked for the command among the arguments of a call, with any
+// tool.
 func (x *Index) Asked(arguments json.RawMessage) bool {
 	c := argumentsOf(arguments).command()
 	return c != "" && x.ran[digestOf(c)]

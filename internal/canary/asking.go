@@ -36,13 +36,15 @@ func (a Asking) Try(ctx context.Context) (found agent.Asking, version string, er
 // What agents offered their models, by purpose.
 var (
 	writers = []string{"Write", "write_file", "write", "create"}
-	shells  = []string{"Bash", "bash", "exec_command", "shell_command", "run_shell_command", "run_command"}
+	shells  = []string{"Bash", "bash", "exec_command", "shell_command", "run_shell_command",
+		"run_command"}
 	readers = []string{"Read", "read_file", "read", "view", "Grep", "grep", "rg"}
 )
 
 // arguments are what those tools take, by name, to work on something.
 func arguments(on string) map[string]any {
-	args := map[string]any{"content": "new\n", "contents": "new\n", "file_text": "new\n", "pattern": "KEY",
+	args := map[string]any{"content": "new\n", "contents": "new\n", "file_text": "new\n",
+		"pattern":     "KEY",
 		"output_mode": "content", "description": "Try it", "is_background": false}
 	for _, name := range []string{"file_path", "filePath", "absolute_path", "path", "command", "cmd"} {
 		args[name] = on
@@ -57,14 +59,17 @@ func (a Asking) all(ctx context.Context, s sitting) (found agent.Asking, err err
 	}
 	command, env := secret(), secret()
 	written, dotEnv := filepath.Join(s.workspace, "written.txt"), filepath.Join(s.workspace, ".env")
-	if err := errors.Join(os.WriteFile(filepath.Join(s.workspace, "try.sh"), []byte("echo "+command+"\n"), 0o600),
+	if err := errors.Join(os.WriteFile(filepath.Join(s.workspace, "try.sh"),
+		[]byte("echo "+command+"\n"), 0o600),
 		os.WriteFile(dotEnv, []byte("KEY="+env+"\n"), 0o600)); err != nil {
 		return found, err
 	}
 	wrote := func() bool { _, err := os.Lstat(written); return err == nil }
 	sent := func(text string) func() bool {
 		return func() bool {
-			return slices.ContainsFunc(s.model.Requests(), func(b []byte) bool { return bytes.Contains(b, []byte(text)) })
+			return slices.ContainsFunc(s.model.Requests(), func(b []byte) bool {
+				return bytes.Contains(b, []byte(text))
+			})
 		}
 	}
 	writes, errWrites := a.each(ctx, s, writers, written, wrote)
@@ -74,13 +79,18 @@ func (a Asking) all(ctx context.Context, s sitting) (found agent.Asking, err err
 	runs, errRuns := a.each(ctx, s, shells, "sh ./try.sh", sent(command))
 	reads, errReads := a.each(ctx, s, readers, dotEnv, sent(env))
 	more, errMore := a.each(ctx, s, shells, "cat .env", sent(env))
-	found = agent.Asking{Writes: together(writes), Runs: together(runs), Reads: together(append(reads, more...))}
+	found = agent.Asking{
+		Writes: together(writes),
+		Runs:   together(runs),
+		Reads:  together(append(reads, more...)),
+	}
 	return found, errors.Join(errWrites, errRuns, errReads, errMore)
 }
 
 // each has the agent use those tools that it offers, on something. did reports whether that came
 // about.
-func (a Asking) each(ctx context.Context, s sitting, tools []string, on string, did func() bool) (found []agent.Asked, err error) {
+func (a Asking) each(ctx context.Context, s sitting, tools []string, on string,
+	did func() bool) (found []agent.Asked, err error) {
 	offered := s.model.Offered()
 	for _, name := range tools {
 		takes, ok := offered[name]

@@ -68,7 +68,8 @@ func New(c Config) (*Trial, error) {
 		return nil, err
 	}
 	content := strings.Repeat("This line holds "+t.text+" and is for the user only.\n", 20)
-	if err := os.WriteFile(filepath.Join(t.workspace, "canary.txt"), []byte(content), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(t.workspace, "canary.txt"), []byte(content),
+		0o600); err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
 	return t, nil
@@ -112,7 +113,8 @@ func (t *Trial) Run(ctx context.Context, b agent.Backend, reported Report) error
 	case r.Error != "":
 		return fmt.Errorf("the turn failed: %s", r.Error)
 	case !shown:
-		return fmt.Errorf("nothing was proven: the model did not show the file, it said %q; try again or choose another model", wording.Cut(r.Content, 200))
+		return fmt.Errorf(
+			"nothing was proven: the model did not show the file, it said %q; try again or choose another model", wording.Cut(r.Content, 200))
 	case leak != nil:
 		return leak
 	}
@@ -121,7 +123,8 @@ func (t *Trial) Run(ctx context.Context, b agent.Backend, reported Report) error
 }
 
 // show runs the one turn, in a session that is not kept.
-func (t *Trial) show(ctx context.Context, b agent.Backend) (r eventlog.TurnResult, shown bool, err error) {
+func (t *Trial) show(ctx context.Context,
+	b agent.Backend) (r eventlog.TurnResult, shown bool, err error) {
 	dir, err := os.MkdirTemp("", "webchat-verify-log-")
 	if err != nil {
 		return r, false, err
@@ -179,22 +182,33 @@ func (t *Trial) rooms(b agent.Backend, db *store.DB) (*outputs.Store, *sessions.
 	if err != nil {
 		return nil, nil, err
 	}
-	reads := policy.New(policy.Config{Workspace: t.workspace, Rules: []policy.Rule{{Kind: agent.KindRead, Path: "/**", Decision: event.Allow}}})
+	reads := policy.New(policy.Config{
+		Workspace: t.workspace,
+		Rules:     []policy.Rule{{Kind: agent.KindRead, Path: "/**", Decision: event.Allow}},
+	})
 	folders, err := files.WorkspaceIn(t.workspace)
 	if err != nil {
 		return nil, nil, err
 	}
-	m, err := sessions.New(sessions.Config{Log: db, Catalog: db, Backends: []agent.Backend{b}, Workspaces: folders, Permissions: consent.ModeDeny,
+	m, err := sessions.New(sessions.Config{
+		Log:         db,
+		Catalog:     db,
+		Backends:    []agent.Backend{b},
+		Workspaces:  folders,
+		Permissions: consent.ModeDeny,
 		Room: func(workspace string) (sessions.Room, error) {
 			return sessions.Room{Policy: reads, Tools: t.Tools(workspace, out)}, nil
-		}, Logger: slog.New(slog.DiscardHandler)})
+		},
+		Logger: slog.New(slog.DiscardHandler),
+	})
 	return out, m, err
 }
 
 // leaks says what was sent, and is an error if the canary was, or if no one can
 // tell.
 func (t *Trial) leaks(b agent.Backend, reported Report) error {
-	loud := fmt.Errorf("%w: %s sent what it was to show only to you; do not rely on it", ErrLeaked, b.Name())
+	loud := fmt.Errorf("%w: %s sent what it was to show only to you; do not rely on it", ErrLeaked,
+		b.Name())
 	switch {
 	case reported != nil:
 		n, found := reported.Seen()
@@ -222,7 +236,8 @@ func (t *Trial) leaks(b agent.Backend, reported Report) error {
 		}
 		t.Say("sent", "%d requests of %d bytes to the model; the canary is in none", requests, size)
 	default:
-		return fmt.Errorf("nothing was proven: %s calls no model; choose an agent that has one, with --backend or --provider-url", b.Name())
+		return fmt.Errorf(
+			"nothing was proven: %s calls no model; choose an agent that has one, with --backend or --provider-url", b.Name())
 	}
 	return nil
 }

@@ -93,13 +93,21 @@ func (p *probe) of(id string) string {
 
 func (p *probe) serverOf() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "webchat", Title: p.of("server"), Version: "1"},
-		&mcp.ServerOptions{Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, Instructions: p.of("instructions")})
+		&mcp.ServerOptions{
+			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+			Instructions: p.of("instructions"),
+		})
 	// One agent offers its model only tools whose descriptions share a word with what was
 	// said, and it says "workspace" with each prompt.
-	s.AddTool(&mcp.Tool{Name: probeTool, Title: p.of("title"), Description: "Show a part of the workspace to the user. " + p.of("description"),
-		InputSchema: map[string]any{"type": "object", "properties": map[string]any{"part": map[string]any{"type": "string"}}},
+	s.AddTool(&mcp.Tool{
+		Name:        probeTool,
+		Title:       p.of("title"),
+		Description: "Show a part of the workspace to the user. " + p.of("description"),
+		InputSchema: map[string]any{"type": "object",
+			"properties": map[string]any{"part": map[string]any{"type": "string"}}},
 		Annotations: &mcp.ToolAnnotations{Title: p.of("title"), ReadOnlyHint: true},
-		Meta:        mcp.Meta{"anthropic/alwaysLoad": true, "webchat/canary": p.of("title")}}, p.answer)
+		Meta:        mcp.Meta{"anthropic/alwaysLoad": true, "webchat/canary": p.of("title")},
+	}, p.answer)
 	return s
 }
 
@@ -110,7 +118,12 @@ func (p *probe) answer(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Call
 		return nil, err
 	}
 	if token := req.Params.GetProgressToken(); token != nil {
-		_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: 1, Message: p.of("progress")}) // it may not want it
+		// it may not want it
+		_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
+			ProgressToken: token,
+			Progress:      1,
+			Message:       p.of("progress"),
+		})
 	}
 	for _, x := range p.parts {
 		if x.id == args.Part && x.result != nil {
@@ -139,7 +152,11 @@ func allParts() []part {
 	}
 	embedded := func(uri, kind string, a *mcp.Annotations) func(string) mcp.Content {
 		return func(canary string) mcp.Content {
-			return &mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: uri, MIMEType: kind, Text: "<p>" + canary + "</p>"}, Annotations: a}
+			return &mcp.EmbeddedResource{Resource: &mcp.ResourceContents{
+				URI:      uri,
+				MIMEType: kind,
+				Text:     "<p>" + canary + "</p>",
+			}, Annotations: a}
 		}
 	}
 	picture := func(a *mcp.Annotations) func(string) mcp.Content {
@@ -148,31 +165,76 @@ func allParts() []part {
 		}
 	}
 	parts := []part{
-		{id: "line", name: "the line for the model", result: func(canary, line string) *mcp.CallToolResult {
+		{id: "line", name: "the line for the model", result: func(canary,
+			line string) *mcp.CallToolResult {
 			return &mcp.CallToolResult{Content: text(line + " " + canary)}
 		}},
-		{id: "meta", name: "_meta of a result", relied: true, result: func(canary, line string) *mcp.CallToolResult {
-			return &mcp.CallToolResult{Meta: mcp.Meta{"webchat/canary": canary}, Content: text(line)}
+		{
+			id:     "meta",
+			name:   "_meta of a result",
+			relied: true,
+			result: func(canary, line string) *mcp.CallToolResult {
+				return &mcp.CallToolResult{Meta: mcp.Meta{"webchat/canary": canary}, Content: text(line)}
+			},
+		},
+		{
+			id:   "failed-meta",
+			name: "_meta of a failure",
+			result: func(canary, line string) *mcp.CallToolResult {
+				return &mcp.CallToolResult{
+					Meta:    mcp.Meta{"webchat/canary": canary},
+					Content: text(line),
+					IsError: true,
+				}
+			},
+		},
+		{id: "block-meta", name: "_meta of a block", result: func(canary,
+			line string) *mcp.CallToolResult {
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{
+				Text: line,
+				Meta: mcp.Meta{"webchat/canary": canary},
+			}}}
 		}},
-		{id: "failed-meta", name: "_meta of a failure", result: func(canary, line string) *mcp.CallToolResult {
-			return &mcp.CallToolResult{Meta: mcp.Meta{"webchat/canary": canary}, Content: text(line), IsError: true}
-		}},
-		{id: "block-meta", name: "_meta of a block", result: func(canary, line string) *mcp.CallToolResult {
-			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: line, Meta: mcp.Meta{"webchat/canary": canary}}}}
-		}},
-		{id: "structured", name: "structured content", result: func(canary, line string) *mcp.CallToolResult {
-			return &mcp.CallToolResult{Content: text(line), StructuredContent: map[string]any{"canary": canary}}
-		}},
-		{id: "failed-structured", name: "structured content of a failure", result: func(canary, line string) *mcp.CallToolResult {
-			return &mcp.CallToolResult{Content: text(line), StructuredContent: map[string]any{"canary": canary}, IsError: true}
-		}},
-		{id: "user-text", name: "text for the user alone", result: beside(func(canary string) mcp.Content {
-			return &mcp.TextContent{Text: canary, Annotations: user}
-		})},
+		{
+			id:   "structured",
+			name: "structured content",
+			result: func(canary, line string) *mcp.CallToolResult {
+				return &mcp.CallToolResult{
+					Content:           text(line),
+					StructuredContent: map[string]any{"canary": canary},
+				}
+			},
+		},
+		{
+			id:   "failed-structured",
+			name: "structured content of a failure",
+			result: func(canary, line string) *mcp.CallToolResult {
+				return &mcp.CallToolResult{
+					Content:           text(line),
+					StructuredContent: map[string]any{"canary": canary},
+					IsError:           true,
+				}
+			},
+		},
+		{
+			id:   "user-text",
+			name: "text for the user alone",
+			result: beside(func(canary string) mcp.Content {
+				return &mcp.TextContent{Text: canary, Annotations: user}
+			}),
+		},
 		{id: "link", name: "a link", result: beside(link(nil))},
 		{id: "user-link", name: "a link for the user alone", result: beside(link(user))},
-		{id: "resource", name: "an embedded resource", result: beside(embedded("file:///canary.txt", "text/plain", nil))},
-		{id: "user-resource", name: "an embedded resource for the user alone", result: beside(embedded("file:///user.txt", "text/plain", user))},
+		{
+			id:     "resource",
+			name:   "an embedded resource",
+			result: beside(embedded("file:///canary.txt", "text/plain", nil)),
+		},
+		{
+			id:     "user-resource",
+			name:   "an embedded resource for the user alone",
+			result: beside(embedded("file:///user.txt", "text/plain", user)),
+		},
 		{id: "ui", name: "an embedded page", result: beside(embedded("ui://canary", "text/html", nil))},
 		{id: "picture", name: "a picture", result: beside(picture(nil))},
 		{id: "user-picture", name: "a picture for the user alone", result: beside(picture(user))},

@@ -51,16 +51,19 @@ func record(ctx context.Context, address, canary string) (*recorder, error) {
 		FlushInterval: -1, // words as they come
 		ErrorLog:      log.New(io.Discard, "", 0),
 	}
-	r.server = &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		body, err := io.ReadAll(req.Body)
-		if err != nil {
-			http.Error(w, "the request was cut", http.StatusBadRequest)
-			return
-		}
-		r.look(req, body)
-		req.Body = io.NopCloser(bytes.NewReader(body))
-		proxy.ServeHTTP(w, req)
-	})}
+	r.server = &http.Server{
+		ReadHeaderTimeout: 10 * time.Second,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+			body, err := io.ReadAll(req.Body)
+			if err != nil {
+				http.Error(w, "the request was cut", http.StatusBadRequest)
+				return
+			}
+			r.look(req, body)
+			req.Body = io.NopCloser(bytes.NewReader(body))
+			proxy.ServeHTTP(w, req)
+		}),
+	}
 	go func() { r.served <- r.server.Serve(l) }()
 	return r, nil
 }

@@ -16,7 +16,8 @@ import (
 // sittingLimit bounds [Table.Try] and [Asking.Try].
 const sittingLimit = 2 * time.Minute
 
-// sitting is a conversation with an agent in a workspace of its own, whose model is in this program.
+// sitting is a conversation with an agent in a workspace of its own, whose model is in this
+// program.
 type sitting struct {
 	workspace string
 	model     *scripted.Model
@@ -41,7 +42,8 @@ func Apart(ctx context.Context, do func(m *scripted.Model, state string) error) 
 }
 
 // sit has a conversation with the agent that made makes. Nothing of it is left afterwards.
-func sit(ctx context.Context, made func(model, state string) (agent.Backend, error), h *Host, do func(sitting) error) error {
+func sit(ctx context.Context, made func(model, state string) (agent.Backend, error), h *Host,
+	do func(sitting) error) error {
 	ctx, cancel := context.WithTimeout(ctx, sittingLimit)
 	defer cancel()
 	return Apart(ctx, func(m *scripted.Model, state string) (err error) {
@@ -53,7 +55,8 @@ func sit(ctx context.Context, made func(model, state string) (agent.Backend, err
 		if s.backend, err = made(m.URL(), state); err != nil {
 			return err
 		}
-		if s.conn, err = s.backend.Open(ctx, agent.Options{SessionID: "canary", Workspace: s.workspace}, h); err != nil {
+		if s.conn, err = s.backend.Open(ctx, agent.Options{SessionID: "canary", Workspace: s.workspace},
+			h); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, s.conn.Close()) }()
@@ -85,7 +88,11 @@ func (*Host) CallTool(context.Context, agent.ToolCall) (agent.Result, error) {
 // AskPermission implements [agent.Host].
 func (h *Host) AskPermission(context.Context, agent.Permission) (agent.Verdict, error) {
 	h.asked.Add(1)
-	return agent.Verdict{Decision: cmp.Or(h.Decision, event.Deny), Scope: event.Once, By: event.DecidedByMode}, nil
+	return agent.Verdict{
+		Decision: cmp.Or(h.Decision, event.Deny),
+		Scope:    event.Once,
+		By:       event.DecidedByMode,
+	}, nil
 }
 
 // AskUser implements [agent.Host].
@@ -94,7 +101,10 @@ func (*Host) AskUser(context.Context, agent.Question) (agent.Answer, error) {
 }
 
 // RunTurn implements [agent.Host].
-func (*Host) RunTurn(context.Context, string, func(context.Context) error) error { return errNobody }
+func (*Host) RunTurn(context.Context, string,
+	func(context.Context) error) error {
+	return errNobody
+}
 
 // RunHook implements [agent.Host].
 func (*Host) RunHook(context.Context, agent.HookCall) (agent.HookVerdict, error) {

@@ -76,18 +76,22 @@ func (p *probe) rows(requests [][]byte, relies bool) ([]Row, error) {
 	rows := make([]Row, 0, len(p.parts))
 	var leaked error
 	for _, part := range p.parts {
-		r := Row{Part: part.name, Tried: part.result == nil || called[part.id], Relied: part.relied && relies, Reached: has(part.canary)}
+		r := Row{Part: part.name, Tried: part.result == nil || called[part.id], Relied: part.relied &&
+			relies, Reached: has(part.canary)}
 		r.Lost = part.result != nil && r.Tried && !has(p.line(part))
 		rows = append(rows, r)
 		if r.Relied && r.Reached {
-			leaked = errors.Join(leaked, fmt.Errorf("%w: the agent hands its model %s, where webchat puts what is for you alone", ErrLeaked, part.name))
+			leaked = errors.Join(leaked,
+				fmt.Errorf("%w: the agent hands its model %s, where webchat puts what is for you alone",
+					ErrLeaked, part.name))
 		}
 	}
 	switch first := rows[0]; {
 	case leaked != nil:
 		return rows, leaked
 	case !first.Tried || !first.Reached:
-		return rows, errors.New("nothing was proven: the model did not get the answer of a tool it had called")
+		return rows,
+			errors.New("nothing was proven: the model did not get the answer of a tool it had called")
 	}
 	return rows, nil
 }

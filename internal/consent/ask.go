@@ -44,7 +44,8 @@ var errUnanswered = errors.New("the user did not answer in time")
 // decision is durable, or it is an error, or a deny because the turn ended before the log took it:
 // then the end of the turn logs it.
 func (q *Requests) Ask(ctx context.Context, p agent.Permission, by event.Actor,
-	before func(context.Context, agent.Permission) (HookVerdict, error)) (verdict agent.Verdict, err error) {
+	before func(context.Context, agent.Permission) (HookVerdict, error)) (verdict agent.Verdict,
+	err error) {
 	given := q.given()
 	r := q.newRequest(ctx, p, by)
 	all := q.show(r)
@@ -201,15 +202,24 @@ func (q *Requests) Answer(ctx context.Context, requestID, text string) error {
 	case freeform && !ask.AllowFreeform:
 		return fmt.Errorf("%w: the answer is none of the choices", eventlog.ErrInvalid)
 	}
-	d := event.UserInputCompleted{RequestID: r.id, Answer: text, WasFreeform: freeform, By: event.DecidedByUser}
-	return q.answer(ctx, r, d, outcome{answer: agent.Answer{Text: text, WasFreeform: freeform, Answered: true}}, nil)
+	d := event.UserInputCompleted{
+		RequestID:   r.id,
+		Answer:      text,
+		WasFreeform: freeform,
+		By:          event.DecidedByUser,
+	}
+	return q.answer(ctx, r, d, outcome{answer: agent.Answer{
+		Text:        text,
+		WasFreeform: freeform,
+		Answered:    true,
+	}}, nil)
 }
 
-// Decide answers a permission request. The first answer wins and is durable when Decide returns nil.
-// [ErrAnswered], [ErrGone] and [eventlog.ErrNotFound] tell why a request can no longer be answered,
-// [eventlog.ErrInvalid] what is wrong with the decision; after [eventlog.ErrLog] and [ErrKeep] the
-// request is still open. Where an act can be allowed only once, a wider scope means once, and the
-// log says so.
+// Decide answers a permission request. The first answer wins and is durable when Decide returns
+// nil. [ErrAnswered], [ErrGone] and [eventlog.ErrNotFound] tell why a request can no longer be
+// answered, [eventlog.ErrInvalid] what is wrong with the decision; after [eventlog.ErrLog] and
+// [ErrKeep] the request is still open. Where an act can be allowed only once, a wider scope means
+// once, and the log says so.
 func (q *Requests) Decide(ctx context.Context, requestID string, d Decision) error {
 	v, err := verdictOf(d)
 	if err != nil {
@@ -248,7 +258,8 @@ func (q *Requests) Decide(ctx context.Context, requestID string, d Decision) err
 		q.answerCovered()
 	}
 	if err == nil && moved {
-		return fmt.Errorf("request %s: %w: the path leads elsewhere now than when it was asked about; nothing was done",
+		return fmt.Errorf(
+			"request %s: %w: the path leads elsewhere now than when it was asked about; nothing was done",
 			requestID, ErrGone)
 	}
 	return err
@@ -256,7 +267,11 @@ func (q *Requests) Decide(ctx context.Context, requestID string, d Decision) err
 
 // verdictOf returns what a decision comes to without its grant, or what is wrong with it.
 func verdictOf(d Decision) (agent.Verdict, error) {
-	v := agent.Verdict{Decision: d.Decision, Reason: strings.TrimSpace(d.Reason), By: event.DecidedByUser}
+	v := agent.Verdict{
+		Decision: d.Decision,
+		Reason:   strings.TrimSpace(d.Reason),
+		By:       event.DecidedByUser,
+	}
 	scopes := []event.Scope{"", event.Once, event.ForSession, event.ForWorkspace}
 	switch {
 	case d.Decision == event.Deny && d.Scope == "" && d.Grant == "":
@@ -268,7 +283,8 @@ func verdictOf(d Decision) (agent.Verdict, error) {
 	case d.Decision == event.Allow && slices.Contains(scopes, d.Scope):
 		v.Scope = event.Once
 	default:
-		return v, fmt.Errorf("%w: decide %q or %q; an allow may have a grant, and a scope: %q, %q or %q", eventlog.ErrInvalid,
+		return v, fmt.Errorf("%w: decide %q or %q; an allow may have a grant, and a scope: %q, %q or %q",
+			eventlog.ErrInvalid,
 			event.Allow, event.Deny, event.Once, event.ForSession, event.ForWorkspace)
 	}
 	return v, nil
@@ -278,7 +294,8 @@ func verdictOf(d Decision) (agent.Verdict, error) {
 // keeps for the workspace is kept before, and is taken back if the log does not take the answer;
 // between the two nothing else is appended, so the grant answers no question before that, and an
 // answer that came first keeps none.
-func (q *Requests) answer(ctx context.Context, r *request, d event.Data, o outcome, keeps *event.Grant) error {
+func (q *Requests) answer(ctx context.Context, r *request, d event.Data, o outcome,
+	keeps *event.Grant) error {
 	open := true
 	err := q.cfg.Log.Change(ctx, func() error {
 		if open = q.get(r.id) != nil; !open {
@@ -289,7 +306,10 @@ func (q *Requests) answer(ctx context.Context, r *request, d event.Data, o outco
 		}
 		added := false
 		if keeps != nil {
-			if err := q.cfg.Log.Aside(func() (err error) { added, err = q.keep(*keeps); return err }); err != nil {
+			if err := q.cfg.Log.Aside(func() (err error) {
+				added, err = q.keep(*keeps)
+				return err
+			}); err != nil {
 				return err
 			}
 		}

@@ -17,8 +17,8 @@ type shown struct {
 	write bool
 }
 
-// show holds what a yes to a confined act opens, and says in the request what that is where it is not
-// the file itself.
+// show holds what a yes to a confined act opens, and says in the request what that is where it is
+// not the file itself.
 func (q *Requests) show(r *request) (all []shown) {
 	cage := q.cfg.Opened.cage
 	if cage == nil {
@@ -41,7 +41,8 @@ func (q *Requests) show(r *request) (all []shown) {
 			ask.Why = also(ask.Why, "The sandbox cannot give it to the agent: "+err.Error()+".")
 			continue
 		case dir != p.target:
-			ask.Why = also(ask.Why, "It is not there yet, so a yes opens its folder "+dir+" until the call ends.")
+			ask.Why = also(ask.Why, "It is not there yet, so a yes opens its folder "+dir+
+				" until the call ends.")
 		}
 		all = append(all, shown{held, write})
 	}
@@ -57,14 +58,17 @@ func also(text, more string) string {
 }
 
 // openShown opens what an act was allowed, until its call ends; what it was denied is let go.
-func (q *Requests) openShown(ctx context.Context, all []shown, p agent.Permission, v agent.Verdict, allowed bool) {
+func (q *Requests) openShown(ctx context.Context, all []shown, p agent.Permission, v agent.Verdict,
+	allowed bool) {
 	for _, s := range all {
 		if !allowed {
 			_ = s.held.Close() // it was only looked at
 			continue
 		}
 		if err := q.cfg.Opened.openHeld(ctx, s.held, s.write, p.ToolCallID, v.By); err != nil {
-			q.cfg.Opened.logger.Warn("what an act was allowed was not opened in the sandbox, which will refuse it", "session", string(q.cfg.Session), "error", err)
+			q.cfg.Opened.logger.Warn(
+				"what an act was allowed was not opened in the sandbox, which will refuse it", "session",
+				string(q.cfg.Session), "error", err)
 		}
 	}
 }

@@ -91,9 +91,10 @@ type Kept interface {
 // Decision is a user's answer to a permission request.
 type Decision struct {
 	Decision event.Decision `json:"decision"`
-	Grant    string         `json:"grant,omitempty"` // the id of one of the request's grants; empty: exactly this act
-	Scope    event.Scope    `json:"scope,omitempty"` // of an allow; empty: once
-	Reason   string         `json:"reason,omitempty"`
+	// the id of one of the request's grants; empty: exactly this act
+	Grant  string      `json:"grant,omitempty"`
+	Scope  event.Scope `json:"scope,omitempty"` // of an allow; empty: once
+	Reason string      `json:"reason,omitempty"`
 }
 
 // Answers is what the user may say to the requests of a session, and take back.

@@ -13,8 +13,13 @@ func (q *Requests) Hold(asks []event.PermissionRequested) error {
 		var data []event.Data
 		for _, ask := range asks {
 			if data = append(data, ask); q.cfg.Mode == ModeAllow {
-				data = append(data, event.PermissionCompleted{RequestID: ask.RequestID, Decision: event.Allow, Scope: event.Once,
-					By: event.DecidedByMode, Kept: namesOf(ask)})
+				data = append(data, event.PermissionCompleted{
+					RequestID: ask.RequestID,
+					Decision:  event.Allow,
+					Scope:     event.Once,
+					By:        event.DecidedByMode,
+					Kept:      namesOf(ask),
+				})
 			} else {
 				q.wait(ask)
 			}
@@ -53,13 +58,20 @@ func (q *Requests) Reopen(asks []event.Entry) {
 func (q *Requests) wait(ask event.PermissionRequested) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.open[ask.RequestID] = &request{id: ask.RequestID, ask: ask, held: true, ctx: q.cfg.Context, done: make(chan struct{})}
+	q.open[ask.RequestID] = &request{
+		id:   ask.RequestID,
+		ask:  ask,
+		held: true,
+		ctx:  q.cfg.Context,
+		done: make(chan struct{}),
+	}
 }
 
 // decideHeld puts back what was held, or deletes it. It was made already, so it is put back before
 // the log has the answer: after a kill in between, the question is asked again, and a second yes
 // finds it in its place.
-func (q *Requests) decideHeld(ctx context.Context, r *request, c event.PermissionCompleted, o outcome) error {
+func (q *Requests) decideHeld(ctx context.Context, r *request, c event.PermissionCompleted,
+	o outcome) error {
 	ask, ok := r.ask.(event.PermissionRequested)
 	open := true
 	err := q.cfg.Log.Change(ctx, func() error {

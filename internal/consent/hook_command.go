@@ -36,7 +36,13 @@ func (s *Hooks) execute(ctx context.Context, h hook, c HookCall) (code int, v Ho
 	if runtime.GOOS == "windows" {
 		args = []string{"cmd", "/c", h.Command}
 	}
-	child, err := proc.Start(proc.Command{Args: args, Dir: cmp.Or(h.Dir, s.Workspace), Env: s.Env, Pipes: true, Grace: grace})
+	child, err := proc.Start(proc.Command{
+		Args:  args,
+		Dir:   cmp.Or(h.Dir, s.Workspace),
+		Env:   s.Env,
+		Pipes: true,
+		Grace: grace,
+	})
 	if err != nil {
 		return -1, no("The hook did not run: %v", err)
 	}
@@ -48,7 +54,8 @@ func (s *Hooks) execute(ctx context.Context, h hook, c HookCall) (code int, v Ho
 		exited, over   = make(chan struct{}), make(chan struct{})
 	)
 	wg.Go(func() {
-		_, _ = child.Stdin().Write(append(in, '\n')) // a command that does not read it decides all the same
+		// a command that does not read it decides all the same
+		_, _ = child.Stdin().Write(append(in, '\n'))
 		_ = child.Stdin().Close()
 	})
 	wg.Go(func() {
@@ -135,12 +142,18 @@ func parse(b []byte) (HookVerdict, error) {
 	case len(answer.Arguments) > 0 && answer.Arguments[0] != '{':
 		return HookVerdict{}, errors.New(`"arguments" is not an object`)
 	}
-	return HookVerdict{Allow: *answer.Allow, Reason: answer.Reason, Arguments: answer.Arguments, Prompt: answer.Prompt}, nil
+	return HookVerdict{
+		Allow:     *answer.Allow,
+		Reason:    answer.Reason,
+		Arguments: answer.Arguments,
+		Prompt:    answer.Prompt,
+	}, nil
 }
 
 // no is a verdict that refuses, with a reason a person and a model can read.
 func no(format string, args ...any) HookVerdict {
-	return HookVerdict{Reason: cmp.Or(presentable(fmt.Sprintf(format, args...)), "The hook refused it without a reason.")}
+	return HookVerdict{Reason: cmp.Or(presentable(fmt.Sprintf(format, args...)),
+		"The hook refused it without a reason.")}
 }
 
 // presentable returns text without characters that hide, reorder or command, not longer than

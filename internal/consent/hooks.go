@@ -45,25 +45,28 @@ const (
 )
 
 var (
-	allMoments  = []Moment{SessionStart, SessionEnd, PromptSubmitted, BeforeTool, AfterTool, Error, PermissionRequested}
+	allMoments = []Moment{SessionStart, SessionEnd, PromptSubmitted, BeforeTool, AfterTool, Error,
+		PermissionRequested}
 	toolMoments = []Moment{BeforeTool, AfterTool, PermissionRequested} // which a matcher can match
 )
 
 // HookCall is a moment, as a command reads it.
 type HookCall struct {
 	// RequestID names the moment together with SessionID and Event; empty means Run makes one.
-	RequestID string          `json:"requestId"`
-	SessionID string          `json:"sessionId"`
-	Event     Moment          `json:"event"`
-	Tool      string          `json:"tool,omitempty"`
-	Arguments json.RawMessage `json:"arguments,omitempty"` // a tool's; of PermissionRequested what is asked about
-	Result    json.RawMessage `json:"result,omitempty"`    // a tool's; of Error the message and its type
+	RequestID string `json:"requestId"`
+	SessionID string `json:"sessionId"`
+	Event     Moment `json:"event"`
+	Tool      string `json:"tool,omitempty"`
+	// a tool's; of PermissionRequested what is asked about
+	Arguments json.RawMessage `json:"arguments,omitempty"`
+	Result    json.RawMessage `json:"result,omitempty"` // a tool's; of Error the message and its type
 	Prompt    string          `json:"prompt,omitempty"`
 	Workspace string          `json:"workspace"` // Run sets it
 
 	ToolCallID string `json:"-"` // for the log; empty if that is not known
 	Within     string `json:"-"` // parts moments whose ids are unique only there, as calls in a turn
-	Fixed      bool   `json:"-"` // the arguments can no longer be changed: a hook that changes them denies
+	// the arguments can no longer be changed: a hook that changes them denies
+	Fixed bool `json:"-"`
 }
 
 // HookVerdict is what hooks decided; the reason of a no is never empty.
@@ -103,7 +106,8 @@ func (h Hook) compile() (*regexp.Regexp, error) {
 	switch {
 	case !slices.Contains(allMoments, h.Event):
 		names := strings.Trim(fmt.Sprintf("%q", allMoments), "[]")
-		return nil, fmt.Errorf("the event %q is none of %s", h.Event, strings.NewReplacer(`"`, "", " ", ", ").Replace(names))
+		return nil, fmt.Errorf("the event %q is none of %s", h.Event,
+			strings.NewReplacer(`"`, "", " ", ", ").Replace(names))
 	case strings.TrimSpace(h.Command) == "":
 		return nil, errors.New("the command is missing")
 	case strings.ContainsRune(h.Command, 0):
@@ -120,7 +124,8 @@ func (h Hook) compile() (*regexp.Regexp, error) {
 	case err != nil:
 		return nil, fmt.Errorf("the matcher is not a regular expression: %w", err)
 	case !slices.Contains(toolMoments, h.Event) && !re.MatchString(""):
-		return nil, fmt.Errorf("the matcher %q would never match: %s is about no tool", h.Matcher, h.Event)
+		return nil, fmt.Errorf("the matcher %q would never match: %s is about no tool", h.Matcher,
+			h.Event)
 	}
 	return re, nil
 }
@@ -204,7 +209,8 @@ func (s *Hooks) Demands(e Moment) bool {
 // Run asks the hooks that match c, in their order, and reports hook.start and hook.end of each.
 // Without one it allows. An error is report's and means no, as does the end of ctx, which ends the
 // command that runs.
-func (s *Hooks) Run(ctx context.Context, c HookCall, report func(event.Data) error) (HookVerdict, error) {
+func (s *Hooks) Run(ctx context.Context, c HookCall,
+	report func(event.Data) error) (HookVerdict, error) {
 	c.Workspace = s.Workspace
 	var mine []hook
 	for _, h := range s.hooks {
@@ -263,12 +269,14 @@ func (one *verdict) again(ctx context.Context, asked [sha256.Size]byte) (HookVer
 
 // content is the SHA-256 of everything c is about. JSON counts by its meaning.
 func content(c HookCall) [sha256.Size]byte {
-	b, _ := json.Marshal([][]byte{[]byte(c.Tool), event.Canonical(c.Arguments), event.Canonical(c.Result), []byte(c.Prompt)})
+	b, _ := json.Marshal([][]byte{[]byte(c.Tool), event.Canonical(c.Arguments),
+		event.Canonical(c.Result), []byte(c.Prompt)})
 	return sha256.Sum256(b)
 }
 
 // ask runs hooks, each between its two events, until one says no.
-func (s *Hooks) ask(ctx context.Context, mine []hook, c HookCall, report func(event.Data) error) (HookVerdict, error) {
+func (s *Hooks) ask(ctx context.Context, mine []hook, c HookCall,
+	report func(event.Data) error) (HookVerdict, error) {
 	all := HookVerdict{Allow: true}
 	for _, h := range mine {
 		v, err := s.askOne(ctx, h, c, report)
@@ -289,8 +297,14 @@ func (s *Hooks) ask(ctx context.Context, mine []hook, c HookCall, report func(ev
 	return all, nil
 }
 
-func (s *Hooks) askOne(ctx context.Context, h hook, c HookCall, report func(event.Data) error) (HookVerdict, error) {
-	start := event.HookStart{HookID: string(event.NewID()), Event: string(h.Event), Command: h.Command, ToolCallID: c.ToolCallID}
+func (s *Hooks) askOne(ctx context.Context, h hook, c HookCall,
+	report func(event.Data) error) (HookVerdict, error) {
+	start := event.HookStart{
+		HookID:     string(event.NewID()),
+		Event:      string(h.Event),
+		Command:    h.Command,
+		ToolCallID: c.ToolCallID,
+	}
 	if err := report(start); err != nil {
 		return HookVerdict{}, err
 	}
@@ -299,8 +313,17 @@ func (s *Hooks) askOne(ctx context.Context, h hook, c HookCall, report func(even
 	defer cancel()
 	code, v := s.execute(limited, h, c)
 	v = checked(v, c)
-	return v, report(event.HookEnd{HookID: start.HookID, Event: start.Event, Command: h.Command, ExitCode: code,
-		DurationMs: time.Since(began).Milliseconds(), Allow: v.Allow, Reason: v.Reason, Arguments: v.Arguments, Prompt: v.Prompt})
+	return v, report(event.HookEnd{
+		HookID:     start.HookID,
+		Event:      start.Event,
+		Command:    h.Command,
+		ExitCode:   code,
+		DurationMs: time.Since(began).Milliseconds(),
+		Allow:      v.Allow,
+		Reason:     v.Reason,
+		Arguments:  v.Arguments,
+		Prompt:     v.Prompt,
+	})
 }
 
 // checked denies the call if the verdict changes what cannot be changed.

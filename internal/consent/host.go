@@ -23,9 +23,9 @@ func (InsideAnswer) Error() string {
 	return "the question was answered in another session of the folder"
 }
 
-// AskHost asks whether what is confined may reach a host, and the private address that it leads to, if
-// it does, and opens it as far as the answer says. What another session allows once is open for the
-// calls of this one, too.
+// AskHost asks whether what is confined may reach a host, and the private address that it leads to,
+// if it does, and opens it as far as the answer says. What another session allows once is open for
+// the calls of this one, too.
 func (q *Requests) AskHost(ctx context.Context, host, address string) InsideAnswer {
 	p := agent.Permission{ToolCallID: q.cfg.Opened.onlyCall(), ToolName: "sandbox",
 		Kind: agent.KindHost, Action: "reach a host", Resource: host, Target: address}
@@ -54,8 +54,13 @@ func (o *Opened) openHost(ctx context.Context, host string, as InsideAnswer) err
 	if slices.ContainsFunc(o.List(), isOpen) {
 		return nil
 	}
-	_, err := o.begin(ctx, event.SandboxOpened{ID: string(event.NewID()), Kind: event.OpenHost, What: host,
-		Scope: as.Scope, By: as.By}, nil)
+	_, err := o.begin(ctx, event.SandboxOpened{
+		ID:    string(event.NewID()),
+		Kind:  event.OpenHost,
+		What:  host,
+		Scope: as.Scope,
+		By:    as.By,
+	}, nil)
 	return err
 }
 

@@ -14,8 +14,8 @@ type untilIdle struct {
 	then         func()
 }
 
-// runningLocked are the calls of the agent that run, and what such calls left running. The caller holds
-// the session's lock.
+// runningLocked are the calls of the agent that run, and what such calls left running. The caller
+// holds the session's lock.
 func (o *Opened) runningLocked() (calls, tasks []string) {
 	for _, t := range o.log.Open().Tools {
 		if t.Start.By == event.ByAgent {
@@ -28,8 +28,8 @@ func (o *Opened) runningLocked() (calls, tasks []string) {
 	return calls, tasks
 }
 
-// untilIdleLocked calls then once all of the calls have ended; without calls, all that run now, or else
-// the turn. The caller holds the session's lock.
+// untilIdleLocked calls then once all of the calls have ended; without calls, all that run now, or
+// else the turn. The caller holds the session's lock.
 func (o *Opened) untilIdleLocked(calls []string, then func()) {
 	w := &untilIdle{calls: calls, then: then}
 	if len(calls) == 0 || calls[0] == "" {
@@ -41,8 +41,8 @@ func (o *Opened) untilIdleLocked(calls []string, then func()) {
 	o.waiting = append(o.waiting, w)
 }
 
-// Applied has what was opened end with what it was opened for. It is called for every event that was
-// appended, with the session's lock.
+// Applied has what was opened end with what it was opened for. It is called for every event that
+// was appended, with the session's lock.
 func (o *Opened) Applied(d event.Data) {
 	if o.cage == nil {
 		return
@@ -66,8 +66,8 @@ func (o *Opened) Applied(d event.Data) {
 	})
 }
 
-// ends reports whether nothing is left to wait for after an event. The end of a turn ends a call that
-// nothing was reported of.
+// ends reports whether nothing is left to wait for after an event. The end of a turn ends a call
+// that nothing was reported of.
 func (w *untilIdle) ends(d event.Data, runs func(string) *eventlog.Tool) bool {
 	without := func(list []string, id string) []string {
 		return slices.DeleteFunc(slices.Clone(list), func(x string) bool { return x == id })
@@ -83,7 +83,9 @@ func (w *untilIdle) ends(d event.Data, runs func(string) *eventlog.Tool) bool {
 		w.tasks = without(w.tasks, d.TaskID)
 	case event.TurnEnd:
 		w.turn = false
-		w.calls = slices.DeleteFunc(slices.Clone(w.calls), func(id string) bool { return runs(id) == nil })
+		w.calls = slices.DeleteFunc(slices.Clone(w.calls), func(id string) bool {
+			return runs(id) == nil
+		})
 	}
 	return !w.turn && len(w.calls)+len(w.tasks) == 0
 }

@@ -30,7 +30,12 @@ func (p part) allowed() bool { return p.rule.Decision == event.Allow && !p.Sensi
 // newRequest makes the request of an act, with where it leads, and what the policy says of each of
 // its parts.
 func (q *Requests) newRequest(ctx context.Context, p agent.Permission, by event.Actor) *request {
-	r := &request{id: string(event.NewID()), ctx: ctx, byUser: by == event.ByUser, done: make(chan struct{})}
+	r := &request{
+		id:     string(event.NewID()),
+		ctx:    ctx,
+		byUser: by == event.ByUser,
+		done:   make(chan struct{}),
+	}
 	for _, one := range p.Parts() {
 		part := part{Permission: one}
 		if policy := q.cfg.Policy; policy != nil {
@@ -58,10 +63,24 @@ func (q *Requests) newRequest(ctx context.Context, p agent.Permission, by event.
 	if p.Says != "" {
 		why = strings.TrimSpace(why + " It says: " + p.Says)
 	}
-	r.ask = event.PermissionRequested{RequestID: r.id, ToolCallID: p.ToolCallID, ToolName: p.ToolName,
-		Kind: string(p.Kind), Action: p.Action, Resource: p.Resource, Target: p.Target, Resources: resources(p),
-		Cwd: p.Cwd, Why: why, Diff: p.Diff, Digest: p.Digest, Sensitive: p.Sensitive, Secret: secretOf(r.parts),
-		Withheld: p.Withheld, Grants: append([]event.Grant{}, r.grants...)}
+	r.ask = event.PermissionRequested{
+		RequestID:  r.id,
+		ToolCallID: p.ToolCallID,
+		ToolName:   p.ToolName,
+		Kind:       string(p.Kind),
+		Action:     p.Action,
+		Resource:   p.Resource,
+		Target:     p.Target,
+		Resources:  resources(p),
+		Cwd:        p.Cwd,
+		Why:        why,
+		Diff:       p.Diff,
+		Digest:     p.Digest,
+		Sensitive:  p.Sensitive,
+		Secret:     secretOf(r.parts),
+		Withheld:   p.Withheld,
+		Grants:     append([]event.Grant{}, r.grants...),
+	}
 	return r
 }
 
@@ -94,7 +113,12 @@ func resources(p agent.Permission) (all []event.Resource) {
 		return nil
 	}
 	for _, one := range p.Parts() {
-		all = append(all, event.Resource{Kind: string(one.Kind), Action: one.Action, Resource: one.Resource, Target: one.Target})
+		all = append(all, event.Resource{
+			Kind:     string(one.Kind),
+			Action:   one.Action,
+			Resource: one.Resource,
+			Target:   one.Target,
+		})
 	}
 	return all
 }
@@ -109,7 +133,8 @@ func (q *Requests) targetMoved(r *request) bool {
 // PermissionFor returns what has to be asked before an action runs: what the action asks for, or an
 // agent's action that a rule of the user's has something against. A user's own act needs to be
 // asked about only when it is sensitive; nil if it may run.
-func (q *Requests) PermissionFor(ctx context.Context, a agent.Action, by event.Actor) *agent.Permission {
+func (q *Requests) PermissionFor(ctx context.Context, a agent.Action,
+	by event.Actor) *agent.Permission {
 	ask := a.Ask
 	if ask == nil && by == event.ByAgent && a.About != nil && q.objects(ctx, *a.About) {
 		ask = a.About
@@ -138,7 +163,8 @@ func (q *Requests) objects(ctx context.Context, p agent.Permission) bool {
 // decideWithoutUser decides without the user: by hooks, by a rule or by the mode. The error is
 // ctx's.
 func (q *Requests) decideWithoutUser(ctx context.Context, r *request,
-	before func(context.Context, agent.Permission) (HookVerdict, error)) (v agent.Verdict, decided bool, err error) {
+	before func(context.Context, agent.Permission) (HookVerdict, error)) (v agent.Verdict,
+	decided bool, err error) {
 	if before != nil {
 		hooked, err := before(ctx, r.perm)
 		if err != nil || !hooked.Allow {
@@ -150,8 +176,12 @@ func (q *Requests) decideWithoutUser(ctx context.Context, r *request,
 		return v, true, nil
 	}
 	// A yes of these hooks changes nothing, a no also what a rule or the mode allows.
-	hooked, err := q.cfg.Hook(ctx, HookCall{RequestID: r.id, Event: PermissionRequested, Tool: r.perm.ToolName,
-		Arguments: Describe(r.perm)})
+	hooked, err := q.cfg.Hook(ctx, HookCall{
+		RequestID: r.id,
+		Event:     PermissionRequested,
+		Tool:      r.perm.ToolName,
+		Arguments: Describe(r.perm),
+	})
 	if err != nil || !hooked.Allow {
 		return Denial(event.DecidedByHook, hooked.Reason), true, err
 	}
@@ -159,8 +189,8 @@ func (q *Requests) decideWithoutUser(ctx context.Context, r *request,
 }
 
 // decideByRuleOrMode decides by rules or by the mode: one denied part denies the act, and it is
-// allowed only if all parts are. Only the user decides about the user's own act, and a sensitive one
-// is never allowed without asking.
+// allowed only if all parts are. Only the user decides about the user's own act, and a sensitive
+// one is never allowed without asking.
 func (q *Requests) decideByRuleOrMode(r *request) (v agent.Verdict, decided bool) {
 	if r.byUser {
 		return v, false
@@ -168,7 +198,8 @@ func (q *Requests) decideByRuleOrMode(r *request) (v agent.Verdict, decided bool
 	asks, open, held := false, r.perm.Sensitive, false
 	for _, p := range r.parts {
 		if p.rule.Decision == event.Deny {
-			v := Denial(event.DecidedByRule, about(cmp.Or(p.rule.Reason, "One of the user's rules denies it."), r.parts, p))
+			v := Denial(event.DecidedByRule, about(cmp.Or(p.rule.Reason,
+				"One of the user's rules denies it."), r.parts, p))
 			v.Rule = p.rule.Rule
 			return v, true
 		}
@@ -232,7 +263,8 @@ func (q *Requests) heldLocked(grants []event.Grant) *event.Grant {
 // grantOf returns what a decision allows beyond the act, nil for nothing.
 func grantOf(r *request, d Decision) (*event.Grant, error) {
 	if _, ok := r.ask.(event.PermissionRequested); !ok {
-		return nil, fmt.Errorf("%w: request %s is a question, not a permission", eventlog.ErrInvalid, r.id)
+		return nil, fmt.Errorf("%w: request %s is a question, not a permission", eventlog.ErrInvalid,
+			r.id)
 	}
 	i := 0
 	if d.Grant != "" {
@@ -248,7 +280,8 @@ func grantOf(r *request, d Decision) (*event.Grant, error) {
 		return nil, nil // it covers more than this act, so it has to be named
 	}
 	if g.Scope != "" && g.Scope != d.Scope {
-		return nil, fmt.Errorf("%w: %q can be allowed for the %s only", eventlog.ErrInvalid, g.Text, g.Scope)
+		return nil, fmt.Errorf("%w: %q can be allowed for the %s only", eventlog.ErrInvalid, g.Text,
+			g.Scope)
 	}
 	g.Scope, g.Covers = d.Scope, ""
 	return &g, nil
@@ -257,7 +290,9 @@ func grantOf(r *request, d Decision) (*event.Grant, error) {
 // keep makes a grant durable for the workspace. added is false if it was held already.
 func (q *Requests) keep(g event.Grant) (added bool, err error) {
 	if q.cfg.Kept == nil {
-		return false, fmt.Errorf("%w: nothing can be allowed for the workspace here; allow it for the session", eventlog.ErrInvalid)
+		return false,
+			fmt.Errorf("%w: nothing can be allowed for the workspace here; allow it for the session",
+				eventlog.ErrInvalid)
 	}
 	if added, err = q.cfg.Kept.Keep(g, string(q.cfg.Session), q.cfg.Log.Now()); err != nil {
 		err = fmt.Errorf("%w: %w", ErrKeep, err)
@@ -297,8 +332,8 @@ func (p part) reasons() (all [4]string) {
 	return all
 }
 
-// reasonToAsk is why the user is asked about an act; empty means nothing decides. A reason that is not
-// that of all parts names those it is of.
+// reasonToAsk is why the user is asked about an act; empty means nothing decides. A reason that is
+// not that of all parts names those it is of.
 func reasonToAsk(parts []part) string {
 	for i := range parts[0].reasons() {
 		why, of := "", []part{}

@@ -35,10 +35,12 @@ type KeptOpen interface {
 
 // Opening is what the user wants to be open.
 type Opening struct {
-	Kind     event.OpenKind `json:"kind"`
-	What     string         `json:"what"` // a path: absolute, from ~ or relative to the workspace; a host, with its port unless it is for 80 and 443
-	Scope    event.Scope    `json:"scope"`
-	ReadOnly bool           `json:"readOnly,omitempty"` // of a path: it is not written to
+	Kind event.OpenKind `json:"kind"`
+	// a path: absolute, from ~ or relative to the workspace; a host, with its port unless it is for 80
+	// and 443
+	What     string      `json:"what"`
+	Scope    event.Scope `json:"scope"`
+	ReadOnly bool        `json:"readOnly,omitempty"` // of a path: it is not written to
 }
 
 // Opened is what a session opened of its sandbox. The log has it: an opening takes effect once that
@@ -59,7 +61,8 @@ type Opened struct {
 }
 
 // NewOpened returns what a session opened. kept may be one that keeps no openings.
-func NewOpened(id eventlog.ID, log *eventlog.Log, cage Cage, kept Kept, logger *slog.Logger) *Opened {
+func NewOpened(id eventlog.ID, log *eventlog.Log, cage Cage, kept Kept,
+	logger *slog.Logger) *Opened {
 	o := &Opened{session: id, log: log, cage: cage, logger: logger, live: map[string]func() error{}}
 	o.kept, _ = kept.(KeptOpen)
 	return o
@@ -75,7 +78,14 @@ func (o *Opened) List() []eventlog.Opened {
 		return all
 	}
 	for _, g := range o.kept.Opened() {
-		d := event.SandboxOpened{ID: g.ID, Kind: event.OpenPath, What: g.Opens.Path, ReadOnly: g.Opens.ReadOnly, Scope: event.ForWorkspace, By: event.DecidedByUser}
+		d := event.SandboxOpened{
+			ID:       g.ID,
+			Kind:     event.OpenPath,
+			What:     g.Opens.Path,
+			ReadOnly: g.Opens.ReadOnly,
+			Scope:    event.ForWorkspace,
+			By:       event.DecidedByUser,
+		}
 		if g.Opens.Host != "" {
 			d.Kind, d.What = event.OpenHost, g.Opens.Host
 		}
@@ -85,19 +95,30 @@ func (o *Opened) List() []eventlog.Opened {
 	return all
 }
 
-// Open opens something for the user. What is open already is returned as it is. [eventlog.ErrInvalid]
-// says what cannot be opened, [ErrKeep] that it could not be saved.
+// Open opens something for the user. What is open already is returned as it is.
+// [eventlog.ErrInvalid] says what cannot be opened, [ErrKeep] that it could not be saved.
 func (o *Opened) Open(ctx context.Context, in Opening) (eventlog.Opened, error) {
 	scopes := []event.Scope{event.Once, event.ForSession, event.ForWorkspace}
 	switch {
 	case o.cage == nil:
-		return eventlog.Opened{}, fmt.Errorf("%w: nothing is confined here, so nothing can be opened", eventlog.ErrInvalid)
+		return eventlog.Opened{}, fmt.Errorf("%w: nothing is confined here, so nothing can be opened",
+			eventlog.ErrInvalid)
 	case !slices.Contains(scopes, in.Scope):
-		return eventlog.Opened{}, fmt.Errorf("%w: the scope must be once, session or workspace", eventlog.ErrInvalid)
+		return eventlog.Opened{}, fmt.Errorf("%w: the scope must be once, session or workspace",
+			eventlog.ErrInvalid)
 	case in.Scope == event.ForWorkspace && o.kept == nil:
-		return eventlog.Opened{}, fmt.Errorf("%w: nothing can be opened for the workspace here; open it for the session", eventlog.ErrInvalid)
+		return eventlog.Opened{},
+			fmt.Errorf("%w: nothing can be opened for the workspace here; open it for the session",
+				eventlog.ErrInvalid)
 	}
-	d := event.SandboxOpened{ID: string(event.NewID()), Kind: in.Kind, What: in.What, ReadOnly: in.ReadOnly, Scope: in.Scope, By: event.DecidedByUser}
+	d := event.SandboxOpened{
+		ID:       string(event.NewID()),
+		Kind:     in.Kind,
+		What:     in.What,
+		ReadOnly: in.ReadOnly,
+		Scope:    in.Scope,
+		By:       event.DecidedByUser,
+	}
 	var held *os.File
 	switch in.Kind {
 	case event.OpenHost:
@@ -127,14 +148,23 @@ func (o *Opened) Open(ctx context.Context, in Opening) (eventlog.Opened, error) 
 }
 
 // openHeld opens what was held when the user was asked, until the call ends. It closes held.
-func (o *Opened) openHeld(ctx context.Context, held *os.File, write bool, toolCallID string, by event.Decider) error {
-	d := event.SandboxOpened{ID: string(event.NewID()), Kind: event.OpenPath, What: held.Name(), ReadOnly: !write, Scope: event.Once, By: by}
+func (o *Opened) openHeld(ctx context.Context, held *os.File, write bool, toolCallID string,
+	by event.Decider) error {
+	d := event.SandboxOpened{
+		ID:       string(event.NewID()),
+		Kind:     event.OpenPath,
+		What:     held.Name(),
+		ReadOnly: !write,
+		Scope:    event.Once,
+		By:       by,
+	}
 	_, err := o.begin(ctx, d, held, toolCallID)
 	return err
 }
 
 // begin logs an opening and has it take effect: once, until calls end, or what runs now.
-func (o *Opened) begin(ctx context.Context, d event.SandboxOpened, held *os.File, calls ...string) (eventlog.Opened, error) {
+func (o *Opened) begin(ctx context.Context, d event.SandboxOpened, held *os.File,
+	calls ...string) (eventlog.Opened, error) {
 	owned := held // not the cage's yet
 	defer func() {
 		if owned != nil {
@@ -205,7 +235,8 @@ func (o *Opened) Close(ctx context.Context, id string) error {
 // closeBy ends an opening, and logs that.
 func (o *Opened) closeBy(ctx context.Context, id string, by event.Closer) error {
 	if err := o.take(id)(); err != nil {
-		o.logger.Warn("what was opened of a sandbox was not closed in all that runs", "session", string(o.session), "error", err)
+		o.logger.Warn("what was opened of a sandbox was not closed in all that runs", "session",
+			string(o.session), "error", err)
 	}
 	return o.log.Change(ctx, func() error { return o.log.Append(event.SandboxClosed{ID: id, By: by}) })
 }
@@ -226,13 +257,16 @@ func (o *Opened) take(id string) (end func() error) {
 func (o *Opened) end(id string) {
 	if o.isOpen(id) {
 		if err := o.closeBy(context.Background(), id, event.ClosedByEnd); err != nil {
-			o.logger.Warn("the end of what was opened of a sandbox was not logged", "session", string(o.session), "error", err)
+			o.logger.Warn("the end of what was opened of a sandbox was not logged", "session",
+				string(o.session), "error", err)
 		}
 	}
 }
 
 func (o *Opened) isOpen(id string) bool {
-	return slices.ContainsFunc(o.log.Summary().Open.Opened, func(is eventlog.Opened) bool { return is.ID == id })
+	return slices.ContainsFunc(o.log.Summary().Open.Opened, func(is eventlog.Opened) bool {
+		return is.ID == id
+	})
 }
 
 // Resume has what is open for the session take effect, where it does not yet. What cannot be opened
@@ -250,7 +284,8 @@ func (o *Opened) Resume() {
 		}
 		end, err := openingOf(is.SandboxOpened).In(o.cage)
 		if err != nil {
-			o.logger.Warn("what was opened of a sandbox cannot be opened again", "session", string(o.session), "what", is.What, "error", err)
+			o.logger.Warn("what was opened of a sandbox cannot be opened again", "session",
+				string(o.session), "what", is.What, "error", err)
 			o.end(is.ID)
 			continue
 		}

@@ -40,7 +40,10 @@ type Fence struct {
 // Contained returns f within the fence.
 func (e Fence) Contained(f func()) func() {
 	return func() {
-		if _, err := Call(e.Log, e.What, func() (struct{}, error) { f(); return struct{}{}, nil }); err != nil {
+		if _, err := Call(e.Log, e.What, func() (struct{}, error) {
+			f()
+			return struct{}{}, nil
+		}); err != nil {
 			e.Break(err)
 		}
 	}
@@ -55,7 +58,8 @@ type Runner struct {
 
 // CallWithGrace calls f and returns what f returns, but not later than the grace after ctx ended.
 // Then delayed is true, f goes on, and after is called with its result.
-func CallWithGrace[T any](ctx context.Context, r Runner, what string, f func() (T, error), after func(T)) (v T, delayed bool, err error) {
+func CallWithGrace[T any](ctx context.Context, r Runner, what string, f func() (T, error),
+	after func(T)) (v T, delayed bool, err error) {
 	type outcome struct {
 		v   T
 		err error

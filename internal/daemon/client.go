@@ -72,7 +72,8 @@ func (c Client) Stop(ctx context.Context) (Info, error) {
 		select {
 		case <-tick.C:
 		case <-limit:
-			return info, fmt.Errorf("webchat with pid %d has not ended within %v; end it with \"kill %d\"", info.PID, stopTime, info.PID)
+			return info, fmt.Errorf("webchat with pid %d has not ended within %v; end it with \"kill %d\"",
+				info.PID, stopTime, info.PID)
 		case <-ctx.Done():
 			return info, ctx.Err()
 		}
@@ -90,11 +91,13 @@ var (
 
 // Opening is what a command asks the running server to open.
 type Opening struct {
-	Folders []string          `json:"folders"`        // absolute paths of workspaces; the first is the one to land in
-	File    string            `json:"file,omitempty"` // absolute path of a file of that to show
-	Line    int               `json:"line,omitempty"` // to go to; 0: none
-	Name    string            `json:"name,omitempty"` // what is shown is called
-	Flags   map[string]string `json:"flags"`          // those of the server that were given, in which it must not differ
+	// absolute paths of workspaces; the first is the one to land in
+	Folders []string `json:"folders"`
+	File    string   `json:"file,omitempty"` // absolute path of a file of that to show
+	Line    int      `json:"line,omitempty"` // to go to; 0: none
+	Name    string   `json:"name,omitempty"` // what is shown is called
+	// those of the server that were given, in which it must not differ
+	Flags map[string]string `json:"flags"`
 }
 
 // Shown is what the server says of what it shows, a line of JSON each.
@@ -145,7 +148,8 @@ func (c Client) connect(ctx context.Context, what, upgrade string) (*Lent, error
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	req.Header = http.Header{"Connection": {"Upgrade"}, "Upgrade": {upgrade}, "Authorization": {"Bearer " + c.Token}}
+	req.Header = http.Header{"Connection": {"Upgrade"}, "Upgrade": {upgrade},
+		"Authorization": {"Bearer " + c.Token}}
 	if err := errors.Join(conn.SetDeadline(time.Now().Add(askTime)), req.Write(conn)); err != nil {
 		return nil, errors.Join(c.silent(info, err), conn.Close())
 	}
@@ -190,14 +194,17 @@ func (c Client) dial(ctx context.Context) (net.Conn, error) {
 	var d net.Dialer
 	places := sockets(c.Dir)
 	conn, err := d.DialContext(ctx, "unix", places[0])
-	if err != nil && checkFolder(filepath.Dir(places[1])) == nil { // else another user would get the token
+	// else another user would get the token
+	if err != nil && checkFolder(filepath.Dir(places[1])) == nil {
 		conn, err = d.DialContext(ctx, "unix", places[1])
 	}
 	return conn, err
 }
 
 func (c Client) none() error {
-	return fmt.Errorf("%w with the data folder %s: start it, or say which with --workspace or --data-dir", ErrNone, c.Dir)
+	return fmt.Errorf(
+		"%w with the data folder %s: start it, or say which with --workspace or --data-dir", ErrNone,
+		c.Dir)
 }
 
 // silent says why there is no answer: a server that was killed leaves its files behind.
@@ -205,7 +212,8 @@ func (c Client) silent(i Info, err error) error {
 	if held, e := isLocked(c.Dir); e == nil && !held {
 		return c.none()
 	}
-	if err = Plain(err); errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) {
+	if err = Plain(err); errors.Is(err, os.ErrDeadlineExceeded) ||
+		errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("%s does not answer: try again, or end that process", i.Name())
 	}
 	return fmt.Errorf("%s does not answer: %w", i.Name(), err)
@@ -223,7 +231,8 @@ func (i Info) Name() string {
 // refused is an answer that is not what was asked for.
 func (i Info) refused(status int, why []byte) error {
 	if status == http.StatusServiceUnavailable {
-		return fmt.Errorf("%s: %w%s", i.Name(), ErrUnable, bytes.TrimPrefix(bytes.TrimSpace(why), []byte(ErrUnable.Error())))
+		return fmt.Errorf("%s: %w%s", i.Name(), ErrUnable,
+			bytes.TrimPrefix(bytes.TrimSpace(why), []byte(ErrUnable.Error())))
 	}
 	return fmt.Errorf("%s %w: %s", i.Name(), ErrRefused, bytes.TrimSpace(why))
 }

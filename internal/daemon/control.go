@@ -23,11 +23,13 @@ type ControlConfig struct {
 	Dir string // the data folder
 	// Protect lets through who has the API token.
 	Protect func(http.Handler) http.Handler
-	Link    func() string                                        // a fresh sign-in link
-	Logout  func(user string) (int, error)                       // ends the sign-ins of a user, or of everybody, and returns how many there were
-	Token   func(user string) (string, error)                    // makes an API token of a user
-	Prune   func(context.Context, time.Duration) (Pruned, error) // deletes what was not used for so long
-	Stop    func()                                               // has the server end as after a signal
+	Link    func() string // a fresh sign-in link
+	// ends the sign-ins of a user, or of everybody, and returns how many there were
+	Logout func(user string) (int, error)
+	Token  func(user string) (string, error) // makes an API token of a user
+	// deletes what was not used for so long
+	Prune func(context.Context, time.Duration) (Pruned, error)
+	Stop  func() // has the server end as after a signal
 	// Open opens folders and shows a file, and returns a sign-in link that leads there.
 	Open func(context.Context, Opening) (string, error)
 	// Show returns what shows a name's content as it comes over a connection, until that
@@ -60,7 +62,8 @@ func sockets(dir string) [2]string {
 		name = real
 	}
 	sum := sha256.Sum256([]byte(name))
-	return [2]string{filepath.Join(dir, "control"), filepath.Join(os.TempDir(), fmt.Sprintf("webchat-%d-%x", os.Getuid(), sum[:8]), "control")}
+	return [2]string{filepath.Join(dir, "control"),
+		filepath.Join(os.TempDir(), fmt.Sprintf("webchat-%d-%x", os.Getuid(), sum[:8]), "control")}
 }
 
 type reply struct {
@@ -107,7 +110,9 @@ func Listen(ctx context.Context, config ControlConfig) (*Control, error) {
 		return nil, errors.Join(err, l.Close())
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /url", func(w http.ResponseWriter, _ *http.Request) { answer(w, reply{URL: config.Link()}, nil) })
+	mux.HandleFunc("POST /url", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, reply{URL: config.Link()}, nil)
+	})
 	mux.HandleFunc("POST /logout", func(w http.ResponseWriter, r *http.Request) {
 		n, err := config.Logout(r.URL.Query().Get("user"))
 		answer(w, reply{SignedOut: n}, err)
@@ -135,7 +140,8 @@ func Listen(ctx context.Context, config ControlConfig) (*Control, error) {
 	})
 	mux.HandleFunc("POST /stop", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, reply{}, nil)
-		_ = http.NewResponseController(w).Flush() // the end of the server cuts connections; a caller that has gone needs no answer
+		// the end of the server cuts connections; a caller that has gone needs no answer
+		_ = http.NewResponseController(w).Flush()
 		config.Stop()
 	})
 	mux.HandleFunc("POST /open", func(w http.ResponseWriter, r *http.Request) {
@@ -157,10 +163,14 @@ func Listen(ctx context.Context, config ControlConfig) (*Control, error) {
 	mux.HandleFunc("POST /show", func(w http.ResponseWriter, r *http.Request) {
 		var o Opening
 		if err := json.Unmarshal([]byte(r.URL.Query().Get("opening")), &o); err != nil {
-			http.Error(w, "what is to be shown cannot be read; start the server again with the version of this command", http.StatusBadRequest)
+			http.Error(w,
+				"what is to be shown cannot be read; start the server again with the version of this command",
+				http.StatusBadRequest)
 			return
 		}
-		c.connect(w, showUpgrade, func() (func(context.Context, io.ReadWriteCloser) error, error) { return config.Show(o) })
+		c.connect(w, showUpgrade, func() (func(context.Context, io.ReadWriteCloser) error, error) {
+			return config.Show(o)
+		})
 	})
 	mux.HandleFunc("POST /mcp", func(w http.ResponseWriter, r *http.Request) {
 		if config.Lend == nil {
@@ -171,7 +181,12 @@ func Listen(ctx context.Context, config ControlConfig) (*Control, error) {
 			return config.Lend(r.URL.Query().Get("folder"))
 		})
 	})
-	c.server = &http.Server{Handler: config.Protect(mux), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 5 * time.Second, MaxHeaderBytes: 32 << 10}
+	c.server = &http.Server{
+		Handler:           config.Protect(mux),
+		ReadHeaderTimeout: 5 * time.Second,
+		IdleTimeout:       5 * time.Second,
+		MaxHeaderBytes:    32 << 10,
+	}
 	go func() { c.done <- c.server.Serve(l) }()
 	return c, nil
 }
@@ -185,7 +200,8 @@ const (
 )
 
 // connect makes a request a connection, which what begin returns serves.
-func (c *Control) connect(w http.ResponseWriter, upgrade string, begin func() (func(context.Context, io.ReadWriteCloser) error, error)) {
+func (c *Control) connect(w http.ResponseWriter, upgrade string,
+	begin func() (func(context.Context, io.ReadWriteCloser) error, error)) {
 	serve, err := begin()
 	if err != nil {
 		http.Error(w, oneLine(err), http.StatusConflict)
@@ -198,7 +214,8 @@ func (c *Control) connect(w http.ResponseWriter, upgrade string, begin func() (f
 		http.Error(w, "the connection cannot be used", http.StatusInternalServerError)
 		return
 	}
-	_, err = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: "+upgrade+"\r\n\r\n")
+	_, err = io.WriteString(conn,
+		"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: "+upgrade+"\r\n\r\n")
 	if err == nil {
 		err = conn.SetDeadline(time.Time{})
 	}

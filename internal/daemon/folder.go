@@ -34,7 +34,8 @@ type Info struct {
 // change.
 func MakeFolder(path string) error {
 	if err := os.MkdirAll(path, 0o700); err != nil && !isLink(path) {
-		return fmt.Errorf("the data folder %s cannot be made: %w; choose another with --data-dir", path, Plain(err))
+		return fmt.Errorf("the data folder %s cannot be made: %w; choose another with --data-dir", path,
+			Plain(err))
 	}
 	return checkFolder(path)
 }
@@ -55,7 +56,8 @@ func Open(path string) (*Folder, error) {
 		return nil, inUse(path)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the data folder %s cannot be written: %w; choose another with --data-dir", path, Plain(err))
+		return nil, fmt.Errorf("the data folder %s cannot be written: %w; choose another with --data-dir",
+			path, Plain(err))
 	}
 	d := &Folder{path: path, lock: f}
 	d.folder, err = os.Stat(path)
@@ -63,10 +65,15 @@ func Open(path string) (*Folder, error) {
 		d.is, err = f.Stat()
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("the data folder %s cannot be read: %w", path, Plain(err)), f.Close())
+		return nil, errors.Join(fmt.Errorf("the data folder %s cannot be read: %w", path, Plain(err)),
+			f.Close())
 	}
-	if err := d.Announce(Info{PID: os.Getpid()}); err != nil && !errors.Is(err, ErrNotKept) { // what is there can be read
-		return nil, errors.Join(fmt.Errorf("the data folder %s cannot be written: %w; choose another with --data-dir", path, Plain(err)), f.Close())
+	// what is there can be read
+	if err := d.Announce(Info{PID: os.Getpid()}); err != nil && !errors.Is(err, ErrNotKept) {
+		return nil,
+			errors.Join(
+				fmt.Errorf("the data folder %s cannot be written: %w; choose another with --data-dir", path,
+					Plain(err)), f.Close())
 	}
 	return d, nil
 }
@@ -95,7 +102,8 @@ func inUse(path string) error {
 	if info, err := Read(path); err == nil && info.PID != 0 {
 		who = fmt.Sprintf("webchat with pid %d", info.PID)
 	}
-	return fmt.Errorf("the data folder %s %w by %s: \"webchat url\" prints a link to it; or choose another with --data-dir", path, ErrInUse, who)
+	return fmt.Errorf(
+		"the data folder %s %w by %s: \"webchat url\" prints a link to it; or choose another with --data-dir", path, ErrInUse, who)
 }
 
 // Read returns what server.json of a data folder says. Without a server there is
@@ -140,7 +148,8 @@ func takesNothing(err error) bool {
 // remove removes a file of this server. One that is not there, or stays because the
 // disk can only be read, is no error.
 func remove(name string) error {
-	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.EROFS) {
+	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) &&
+		!errors.Is(err, syscall.EROFS) {
 		return err
 	}
 	return nil

@@ -108,7 +108,8 @@ func asksAbout(ctx context.Context, events *eventlog.Subscription, path string) 
 			switch d := e.Event.Data.(type) {
 			case event.ToolExecutionStart:
 				var of struct{ Path string }
-				shows[d.ToolCallID] = d.By == event.ByUser && d.ToolName == displaytools.RenderFile && json.Unmarshal(d.Arguments, &of) == nil && of.Path == path
+				shows[d.ToolCallID] = d.By == event.ByUser && d.ToolName == displaytools.RenderFile &&
+					json.Unmarshal(d.Arguments, &of) == nil && of.Path == path
 			case event.PermissionRequested:
 				if shows[d.ToolCallID] {
 					return true
@@ -127,7 +128,8 @@ func (h *Handover) Show(o Opening) (func(context.Context, io.ReadWriteCloser) er
 	return func(ctx context.Context, conn io.ReadWriteCloser) error {
 		defer conn.Close()
 		say := json.NewEncoder(conn)
-		err := h.Input(ctx, o, conn, func(link string) { _ = say.Encode(Shown{URL: link}) }) // who has gone needs no link
+		// who has gone needs no link
+		err := h.Input(ctx, o, conn, func(link string) { _ = say.Encode(Shown{URL: link}) })
 		if err != nil {
 			return say.Encode(Shown{Error: err.Error()})
 		}
@@ -137,7 +139,8 @@ func (h *Handover) Show(o Opening) (func(context.Context, io.ReadWriteCloser) er
 
 // Input shows in while it comes, and returns at its end or when the showing was stopped.
 // shown is called once with a link to it.
-func (h *Handover) Input(ctx context.Context, o Opening, in io.ReadCloser, shown func(link string)) error {
+func (h *Handover) Input(ctx context.Context, o Opening, in io.ReadCloser,
+	shown func(link string)) error {
 	folder, err := h.folders(o)
 	if err != nil {
 		return err
@@ -164,7 +167,9 @@ func (h *Handover) Input(ctx context.Context, o Opening, in io.ReadCloser, shown
 func (h *Handover) folders(o Opening) (first string, err error) {
 	for _, name := range slices.Sorted(maps.Keys(o.Flags)) {
 		if asked, has := o.Flags[name], h.Flags[name]; asked != has {
-			return "", fmt.Errorf("it runs with --%s %s, not %s; leave the flag out, or end it with \"webchat stop\" and start again", name, quotedPath(has), quotedPath(asked))
+			return "",
+				fmt.Errorf(
+					"it runs with --%s %s, not %s; leave the flag out, or end it with \"webchat stop\" and start again", name, quotedPath(has), quotedPath(asked))
 		}
 	}
 	for _, path := range o.Folders {
@@ -194,10 +199,15 @@ func quotedPath(value string) string {
 func (h *Handover) session(ctx context.Context, folder string) (s *session.Session, err error) {
 	defer func() {
 		if errors.Is(err, eventlog.ErrLog) {
-			err = fmt.Errorf("%w: the log cannot be written; free or repair the disk of the data folder, then try again", ErrUnable)
+			err = fmt.Errorf(
+				"%w: the log cannot be written; free or repair the disk of the data folder, then try again",
+				ErrUnable)
 		}
 	}()
-	list, err := h.Sessions.List(ctx, sessions.Query{Limit: 200, Filter: sessions.Filter{Workspaces: []string{folder}}})
+	list, err := h.Sessions.List(ctx, sessions.Query{
+		Limit:  200,
+		Filter: sessions.Filter{Workspaces: []string{folder}},
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +215,9 @@ func (h *Handover) session(ctx context.Context, folder string) (s *session.Sessi
 		return h.Sessions.Create(ctx, sessions.Options{Workspace: folder})
 	}
 	// Pinned ones come first in a list.
-	newest := slices.MaxFunc(list.Sessions, func(a, b sessions.Found) int { return a.UpdatedAt.Compare(b.UpdatedAt) })
+	newest := slices.MaxFunc(list.Sessions, func(a, b sessions.Found) int {
+		return a.UpdatedAt.Compare(b.UpdatedAt)
+	})
 	return h.Sessions.Get(ctx, newest.ID)
 }
 

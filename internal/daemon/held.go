@@ -10,11 +10,14 @@ import (
 )
 
 // ErrTaken: another server has the folder; this one has to end. It stays so.
-var ErrTaken error = &lost{"another webchat has the data folder", "Use that one: \"webchat url\" prints a link to it"}
+var ErrTaken error = &lost{"another webchat has the data folder",
+	"Use that one: \"webchat url\" prints a link to it"}
 
 var (
-	errRemoved  error = &lost{"the data folder was removed", "Put it back, or restart webchat to begin a new one"}
-	errReplaced error = &lost{"the data folder was replaced by another", "Put the old one back, or restart webchat to go on with the new one"}
+	errRemoved error = &lost{"the data folder was removed",
+		"Put it back, or restart webchat to begin a new one"}
+	errReplaced error = &lost{"the data folder was replaced by another",
+		"Put the old one back, or restart webchat to go on with the new one"}
 )
 
 // lost says why the folder is not this server's, and to a user what to do.

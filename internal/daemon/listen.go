@@ -15,12 +15,13 @@ const tries = 100
 
 type controlFunc = func(network, address string, c syscall.RawConn) error
 
-// Listeners opens the listeners of an address, host:port, that a flag gives; all have the
-// same port, which is returned. The pages are shown as localhost, which a browser may look for in either
-// loopback family first, so an address of one of them gets both: no other program can
-// have the other. fixed keeps to the port, else the next free one is taken. control is
-// that of [net.ListenConfig].
-func Listeners(ctx context.Context, flag, address string, fixed bool, control controlFunc) ([]net.Listener, int, error) {
+// Listeners opens the listeners of an address, host:port, that a flag gives; all have the same
+// port, which is returned. The pages are shown as localhost, which a browser may look for in either
+// loopback family first, so an address of one of them gets both: no other program can have the
+// other. fixed keeps to the port, else the next free one is taken. control is that of
+// [net.ListenConfig].
+func Listeners(ctx context.Context, flag, address string, fixed bool,
+	control controlFunc) ([]net.Listener, int, error) {
 	host, text, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, 0, err
@@ -45,14 +46,18 @@ func Listeners(ctx context.Context, flag, address string, fixed bool, control co
 		case !errors.Is(err, syscall.EADDRINUSE) && !isWindowsInUse(err):
 			return nil, 0, fmt.Errorf("listen on %s: %w; choose another with %s", address, Plain(err), flag)
 		case p >= last:
-			return nil, 0, fmt.Errorf("port %d is in use by another program: choose another with %[2]s, such as %[2]s localhost:0", port, flag)
+			return nil, 0,
+				fmt.Errorf(
+					"port %d is in use by another program: choose another with %[2]s, such as %[2]s localhost:0",
+					port, flag)
 		}
 	}
 }
 
 // listenAll listens on one port of every host. Port 0 is picked by the first; when
 // another program has it on the second family, another is picked.
-func listenAll(ctx context.Context, control controlFunc, hosts []string, port int) (list []net.Listener, err error) {
+func listenAll(ctx context.Context, control controlFunc, hosts []string,
+	port int) (list []net.Listener, err error) {
 	for range 10 {
 		if list, err = listenOnce(ctx, control, hosts, port); err == nil || port != 0 {
 			return list, err
@@ -61,7 +66,8 @@ func listenAll(ctx context.Context, control controlFunc, hosts []string, port in
 	return nil, err
 }
 
-func listenOnce(ctx context.Context, control controlFunc, hosts []string, port int) (list []net.Listener, err error) {
+func listenOnce(ctx context.Context, control controlFunc, hosts []string,
+	port int) (list []net.Listener, err error) {
 	config := net.ListenConfig{Control: control}
 	for _, h := range hosts {
 		l, err := config.Listen(ctx, "tcp", net.JoinHostPort(h, strconv.Itoa(port)))
@@ -86,7 +92,8 @@ func CloseAll(list []net.Listener) {
 }
 
 func isMissingFamily(err error) bool {
-	return errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, syscall.EAFNOSUPPORT) || errors.Is(err, syscall.EPROTONOSUPPORT)
+	return errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, syscall.EAFNOSUPPORT) ||
+		errors.Is(err, syscall.EPROTONOSUPPORT)
 }
 
 // isWindowsInUse knows WSAEADDRINUSE and WSAEACCES, which an exclusively used port

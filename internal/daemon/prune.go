@@ -28,7 +28,8 @@ type Shrinking interface {
 
 // Prune deletes the sessions that were not used for so long, and gives their room
 // back to the disk.
-func Prune(ctx context.Context, all Sessions, db Shrinking, older time.Duration) (p Pruned, err error) {
+func Prune(ctx context.Context, all Sessions, db Shrinking,
+	older time.Duration) (p Pruned, err error) {
 	if p.Before, err = db.Size(); err != nil {
 		return p, err
 	}

@@ -59,14 +59,24 @@ func NewService(c ServiceConfig) *Service {
 	case "linux":
 		unit := serviceName + ".service"
 		ctl := func(args ...string) []string { return append([]string{"systemctl", "--user"}, args...) }
-		s.manager = &serviceManager{file: filepath.Join(c.ConfigHome, "systemd", "user", unit), text: unitText,
-			load: [][]string{ctl("daemon-reload"), ctl("enable", unit)}, start: [][]string{ctl("start", unit)},
-			unload: [][]string{ctl("disable", "--now", unit)}, isLoaded: ctl("is-active", unit)}
+		s.manager = &serviceManager{
+			file:     filepath.Join(c.ConfigHome, "systemd", "user", unit),
+			text:     unitText,
+			load:     [][]string{ctl("daemon-reload"), ctl("enable", unit)},
+			start:    [][]string{ctl("start", unit)},
+			unload:   [][]string{ctl("disable", "--now", unit)},
+			isLoaded: ctl("is-active", unit),
+		}
 	case "darwin":
 		domain := "gui/" + strconv.Itoa(os.Getuid())
 		file := filepath.Join(c.Home, "Library", "LaunchAgents", serviceName+".plist")
-		s.manager = &serviceManager{file: file, text: plistText, start: [][]string{{"launchctl", "bootstrap", domain, file}},
-			unload: [][]string{{"launchctl", "bootout", domain + "/" + serviceName}}, isLoaded: []string{"launchctl", "print", domain + "/" + serviceName}}
+		s.manager = &serviceManager{
+			file:     file,
+			text:     plistText,
+			start:    [][]string{{"launchctl", "bootstrap", domain, file}},
+			unload:   [][]string{{"launchctl", "bootout", domain + "/" + serviceName}},
+			isLoaded: []string{"launchctl", "print", domain + "/" + serviceName},
+		}
 	}
 	return s
 }
@@ -101,7 +111,8 @@ func (s *Service) Install(ctx context.Context, now bool) error {
 	}
 	for _, args := range steps {
 		if said, err := s.run(ctx, args); err != nil {
-			return fmt.Errorf("%s failed: %s; after your next login, run webchat service install again", strings.Join(args, " "), whyNoService(said, err))
+			return fmt.Errorf("%s failed: %s; after your next login, run webchat service install again",
+				strings.Join(args, " "), whyNoService(said, err))
 		}
 	}
 	return nil
@@ -122,7 +133,8 @@ func (s *Service) Remove(ctx context.Context) error {
 	}
 	for _, args := range m.unload {
 		if said, err := s.run(ctx, args); err != nil {
-			fmt.Fprintf(s.Out, "%s failed: %s\n", strings.Join(args, " "), whyNoService(said, err)) // such as: it does not run
+			// such as: it does not run
+			fmt.Fprintf(s.Out, "%s failed: %s\n", strings.Join(args, " "), whyNoService(said, err))
 		}
 	}
 	if err := os.Remove(m.file); err != nil {
@@ -156,7 +168,9 @@ func (s *Service) byHand() error {
 		text = "Nothing was changed: on Windows you set this up yourself. This starts webchat when you log in, and /Delete in place of /Create ends that:\n\n" +
 			"    schtasks /Create /SC ONLOGON /TN webchat /TR \"%s\"\n"
 	}
-	_, err := fmt.Fprintf(s.Out, text, strings.Join(quoteAll(s.Program, func(a string) string { return `"` + a + `"` }), " "))
+	_, err := fmt.Fprintf(s.Out, text, strings.Join(quoteAll(s.Program, func(a string) string {
+		return `"` + a + `"`
+	}), " "))
 	return err
 }
 
@@ -164,7 +178,8 @@ func (s *Service) byHand() error {
 func (m *serviceManager) ours() error {
 	b, err := os.ReadFile(m.file)
 	if err == nil && !strings.Contains(string(b), serviceMark) {
-		return fmt.Errorf("%s was not written by webchat and is left as it is; move it away first", m.file)
+		return fmt.Errorf("%s was not written by webchat and is left as it is; move it away first",
+			m.file)
 	}
 	return nil
 }

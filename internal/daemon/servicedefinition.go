@@ -14,12 +14,16 @@ import (
 // the journal.
 func unitText(s *Service) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s; webchat service remove removes it.\n[Unit]\nDescription=webchat, a browser chat for coding agents\n\n[Service]\n", serviceMark)
-	fmt.Fprintf(&b, "ExecStart=%s\n", strings.Join(quoteAll(s.Program, func(a string) string { return unitQuoted(strings.ReplaceAll(a, "$", "$$")) }), " "))
+	fmt.Fprintf(&b,
+		"# %s; webchat service remove removes it.\n[Unit]\nDescription=webchat, a browser chat for coding agents\n\n[Service]\n", serviceMark)
+	fmt.Fprintf(&b, "ExecStart=%s\n", strings.Join(quoteAll(s.Program, func(a string) string {
+		return unitQuoted(strings.ReplaceAll(a, "$", "$$"))
+	}), " "))
 	for _, v := range s.Set {
 		fmt.Fprintf(&b, "Environment=%s\n", unitQuoted(v))
 	}
-	b.WriteString("StandardOutput=null\nRestart=on-failure\nRestartPreventExitStatus=2\nKillMode=mixed\nTimeoutStopSec=30\n\n[Install]\nWantedBy=default.target\n")
+	b.WriteString(
+		"StandardOutput=null\nRestart=on-failure\nRestartPreventExitStatus=2\nKillMode=mixed\nTimeoutStopSec=30\n\n[Install]\nWantedBy=default.target\n")
 	return b.String()
 }
 
@@ -44,8 +48,10 @@ func plistText(s *Service) string {
 		fmt.Fprintf(&b, "\t\t%s\n\t\t%s\n", text("key", key), text("string", value))
 	}
 	fmt.Fprintf(&b, "\t</dict>\n\t%s\n\t<true/>\n", text("key", "RunAtLoad"))
-	fmt.Fprintf(&b, "\t%s\n\t<dict>\n\t\t%s\n\t\t<false/>\n\t</dict>\n", text("key", "KeepAlive"), text("key", "SuccessfulExit"))
-	fmt.Fprintf(&b, "\t%s\n\t%s\n", text("key", "StandardErrorPath"), text("string", filepath.Join(s.Home, "Library", "Logs", serviceName+".log")))
+	fmt.Fprintf(&b, "\t%s\n\t<dict>\n\t\t%s\n\t\t<false/>\n\t</dict>\n", text("key", "KeepAlive"),
+		text("key", "SuccessfulExit"))
+	fmt.Fprintf(&b, "\t%s\n\t%s\n", text("key", "StandardErrorPath"),
+		text("string", filepath.Join(s.Home, "Library", "Logs", serviceName+".log")))
 	b.WriteString("</dict>\n</plist>\n")
 	return b.String()
 }

@@ -19,8 +19,8 @@ const logName = "server.log"
 // keeps its last half.
 const mostLog = 1 << 20
 
-// LogWriter returns what a server of the data folder dir reports to: w, but kept from growing without
-// end if w is the log of a server in the background.
+// LogWriter returns what a server of the data folder dir reports to: w, but kept from growing
+// without end if w is the log of a server in the background.
 func LogWriter(dir string, w io.Writer) io.Writer {
 	f, ok := w.(*os.File)
 	if !ok {
@@ -74,7 +74,8 @@ func (l *boundedLog) shorten() {
 // by the command line and environment that command returns. The first call starts it.
 // Every call returns an error: one that wraps [ErrInUse] while a server starts or runs,
 // else why it has ended.
-func Starter(dir string, stderr io.Writer, command func() (args, env []string, err error)) func() error {
+func Starter(dir string, stderr io.Writer,
+	command func() (args, env []string, err error)) func() error {
 	name := filepath.Join(dir, logName)
 	var running func() bool
 	return func() error {
@@ -86,20 +87,24 @@ func Starter(dir string, stderr io.Writer, command func() (args, env []string, e
 			if running, err = start(name, args, env); err != nil {
 				return fmt.Errorf("start webchat in the background: %w", err)
 			}
-			fmt.Fprintf(stderr, "webchat: started a server in the background; \"webchat stop\" ends it, its log is %s\n", name)
+			fmt.Fprintf(stderr,
+				"webchat: started a server in the background; \"webchat stop\" ends it, its log is %s\n", name)
 		}
 		if !running() {
 			if held, err := isLocked(dir); err == nil && !held { // else another one was faster
 				return fmt.Errorf("the server that was started in the background has ended: %s", lastLine(name))
 			}
 		}
-		return fmt.Errorf("the data folder %s %w by a server that does not answer yet; try again, or see %s", dir, ErrInUse, name)
+		return fmt.Errorf(
+			"the data folder %s %w by a server that does not answer yet; try again, or see %s", dir,
+			ErrInUse, name)
 	}
 }
 
 func start(log string, args, env []string) (running func() bool, err error) {
 	mode := os.O_WRONLY | os.O_CREATE | os.O_APPEND
-	if info, err := os.Stat(log); err == nil && info.Size() > mostLog { // of servers that never came to bound it
+	// of servers that never came to bound it
+	if info, err := os.Stat(log); err == nil && info.Size() > mostLog {
 		mode |= os.O_TRUNC
 	}
 	f, err := os.OpenFile(log, mode, 0o600)

@@ -1,6 +1,6 @@
-// Package displays is two tables: the tools that show something, and the kinds of what they show. What
-// offers, calls, draws or names one of them takes that from here: agents and MCP clients, the embedded
-// agent, the page and, through the page, its ES modules.
+// Package displays is two tables: the tools that show something, and the kinds of what they show.
+// What offers, calls, draws or names one of them takes that from here: agents and MCP clients, the
+// embedded agent, the page and, through the page, its ES modules.
 package displays
 
 import (
@@ -33,8 +33,10 @@ type Tool struct {
 	Title string `json:"-"` // to users of other programs, by MCP
 	Lent  string `json:"-"` // to their models. One program offers a tool only if this says "workspace"
 
-	Row     string  `json:"-"`                 // the verb of its row, where it has no card: Read or Ran
-	Acts    bool    `json:"acts,omitempty"`    // it does something, so that repeating it is asked about
+	// the verb of its row, where it has no card: Read or Ran
+	Row string `json:"-"`
+	// it does something, so that repeating it is asked about
+	Acts    bool    `json:"acts,omitempty"`
 	Rereads bool    `json:"-"`                 // what it shows can be read again
 	Logged  bool    `json:"-"`                 // what it shows is in the log
 	Files   string  `json:"files,omitempty"`   // endings of the names of files that it shows best
@@ -45,12 +47,13 @@ type Tool struct {
 
 // Command is how a user calls a tool in the composer.
 type Command struct {
-	Name  string `json:"name"` // with its slash
-	Hint  string `json:"hint"` // what follows it
-	What  string `json:"what"`
-	Icon  string `json:"icon"`
-	End   string `json:"end"`
-	Takes string `json:"takes"` // what follows is this argument; range: a path, and perhaps lines of it
+	Name string `json:"name"` // with its slash
+	Hint string `json:"hint"` // what follows it
+	What string `json:"what"`
+	Icon string `json:"icon"`
+	End  string `json:"end"`
+	// what follows is this argument; range: a path, and perhaps lines of it
+	Takes string `json:"takes"`
 }
 
 // Tools are all of them, in the order in which they are offered.
@@ -76,16 +79,28 @@ var Tools = []Tool{
 		Lent:       "Show a workspace picture or screenshot to the user. You get a confirmation.",
 		Files:      ".png .jpg .jpeg .gif .webp .avif .svg",
 		Command:    Command{"/image", "PATH", "a picture", "image", "path", "path"}},
-	{Name: ShowInput, Kind: Terminal, Own: true, About: "Show what webchat show is given on standard input.",
-		Parameters: `{"type":"object","properties":{"name":{"type":"string"}},"required":["name"],"additionalProperties":false}`},
+	{
+		Name:       ShowInput,
+		Kind:       Terminal,
+		Own:        true,
+		About:      "Show what webchat show is given on standard input.",
+		Parameters: `{"type":"object","properties":{"name":{"type":"string"}},"required":["name"],"additionalProperties":false}`,
+	},
 	{Name: ShowChange, Kind: File, Own: true, About: "Show what a session changed in a file.",
 		Parameters: `{"type":"object","properties":{"path":{"type":"string"},` +
 			`"from":{"type":"string","description":"the path before it was renamed"}},"required":["path"],"additionalProperties":false}`},
-	{Name: ShowResult, Kind: Terminal, Own: true, Rereads: true, Logged: true, About: "Show the whole result of a call.",
+	{
+		Name:    ShowResult,
+		Kind:    Terminal,
+		Own:     true,
+		Rereads: true,
+		Logged:  true,
+		About:   "Show the whole result of a call.",
 		Parameters: `{"type":"object","properties":{"toolCallId":{"type":"string"},` +
 			`"from":{"type":"integer","minimum":1,"description":"the event its turn begins with"},` +
 			`"name":{"type":"string","description":"what the output is called"}},` +
-			`"required":["toolCallId","from","name"],"additionalProperties":false}`},
+			`"required":["toolCallId","from","name"],"additionalProperties":false}`,
+	},
 	{Name: ShowHeld, Kind: File, Own: true, About: "Show what is held.",
 		Parameters: `{"type":"object","properties":{` +
 			`"held":{"type":"string","description":"the ids of it, with spaces"},"path":{"type":"string"}},` +
@@ -106,7 +121,9 @@ func ToolOf(name string) (t Tool, ok bool) {
 // Shows is the tool that shows a file of a name best.
 func Shows(file string) string {
 	ending := strings.ToLower(path.Ext(file))
-	i := slices.IndexFunc(Tools, func(t Tool) bool { return ending != "" && slices.Contains(strings.Fields(t.Files), ending) })
+	i := slices.IndexFunc(Tools, func(t Tool) bool {
+		return ending != "" && slices.Contains(strings.Fields(t.Files), ending)
+	})
 	return Tools[max(i, 0)].Name
 }
 
@@ -149,14 +166,45 @@ type Kind struct {
 
 // Kinds are all of them.
 var Kinds = []Kind{
-	{Name: File, Icon: "file", Noun: "text", Lines: true, Copy: "Copy all", Give: "read the file", Empty: "The file is empty", Never: "not shown",
-		Again: "Show again", Later: "Showing it again reads the file as it is now."},
-	{Name: Terminal, Icon: "term", Noun: "text", Plain: true, Lines: true, Class: "term", Copy: "Copy all", Give: "read the output",
-		Empty: "The command printed nothing", Never: "not run", Again: "Run again",
+	{
+		Name:  File,
+		Icon:  "file",
+		Noun:  "text",
+		Lines: true,
+		Copy:  "Copy all",
+		Give:  "read the file",
+		Empty: "The file is empty",
+		Never: "not shown",
+		Again: "Show again",
+		Later: "Showing it again reads the file as it is now.",
+	},
+	{
+		Name:  Terminal,
+		Icon:  "term",
+		Noun:  "text",
+		Plain: true,
+		Lines: true,
+		Class: "term",
+		Copy:  "Copy all",
+		Give:  "read the output",
+		Empty: "The command printed nothing",
+		Never: "not run",
+		Again: "Run again",
 		Later: "What a command printed is kept in memory only. The command is not run again by itself. Running it again shows what it prints now.",
-		MIME:  "text/plain; charset=utf-8", Saved: "output.txt"},
-	{Name: Image, Icon: "image", Noun: "picture", Class: "pict", Copy: "Copy picture", Give: "see the picture", Never: "not shown",
-		Again: "Show again", Later: "Showing it again reads the file as it is now."},
+		MIME:  "text/plain; charset=utf-8",
+		Saved: "output.txt",
+	},
+	{
+		Name:  Image,
+		Icon:  "image",
+		Noun:  "picture",
+		Class: "pict",
+		Copy:  "Copy picture",
+		Give:  "see the picture",
+		Never: "not shown",
+		Again: "Show again",
+		Later: "Showing it again reads the file as it is now.",
+	},
 }
 
 // KindOf is the kind of a name; what is unknown is a file.

@@ -12,8 +12,8 @@ import (
 	"webchat/internal/strictjson"
 )
 
-// decode reads a call's arguments, by their exact names and each at most once. A null counts as left
-// out.
+// decode reads a call's arguments, by their exact names and each at most once. A null counts as
+// left out.
 func decode(tool string, raw json.RawMessage, args any) error {
 	if err := strictjson.Decode(raw, args); err != nil {
 		return errors.New(strictjson.Say("the arguments of "+tool, err))

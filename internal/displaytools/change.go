@@ -48,11 +48,18 @@ func (t changeTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action
 	if err != nil {
 		return agent.Action{}, err
 	}
-	c := &changeCall{fileCall: fileCall{set: t.set, detect: true}, path: args.Path, from: cmp.Or(args.From, args.Path)}
+	c := &changeCall{
+		fileCall: fileCall{set: t.set, detect: true},
+		path:     args.Path,
+		from:     cmp.Or(args.From, args.Path),
+	}
 	if err := c.find(ctx); err != nil {
 		return agent.Action{}, err
 	}
-	a := agent.Action{Digest: digest(ShowChange, t.set.work.real, c.place.rel, c.gone, raw), Run: c.show}
+	a := agent.Action{
+		Digest: digest(ShowChange, t.set.work.real, c.place.rel, c.gone, raw),
+		Run:    c.show,
+	}
 	a.About = t.set.reads(ctx, ShowChange, "show a file", c.place, a.Digest)
 	if c.place.ask != "" {
 		a.Ask = a.About
@@ -72,11 +79,14 @@ type changeCall struct {
 func (c *changeCall) find(ctx context.Context) (err error) {
 	w := c.set.work
 	if c.place, err = w.check(ctx, c.path); err == nil && c.place.found.IsDir() {
-		return agent.Errorf(event.KindNotRegular, "%s is a folder. Show the changes of a file.", called(c.path))
+		return agent.Errorf(event.KindNotRegular, "%s is a folder. Show the changes of a file.",
+			called(c.path))
 	}
 	for _, name := range []string{c.path, c.from} {
 		if !filepath.IsLocal(filepath.FromSlash(name)) {
-			return agent.Errorf(event.KindOutside, "%s is not a path from the top of the workspace. Give it as the list of changes names it.", called(name))
+			return agent.Errorf(event.KindOutside,
+				"%s is not a path from the top of the workspace. Give it as the list of changes names it.",
+				called(name))
 		}
 	}
 	var f *agent.Fault
@@ -102,12 +112,14 @@ func (c *changeCall) show(ctx context.Context, report agent.Progress) (agent.Res
 	case err != nil:
 		return agent.Failure(event.KindTooLarge, errHuge, name), nil
 	case c.gone && !was.Found:
-		return agent.Failure(event.KindNotFound, "%s is not there, and what it was is not known. Restore it, then ask again.", name), nil
+		return agent.Failure(event.KindNotFound,
+			"%s is not there, and what it was is not known. Restore it, then ask again.", name), nil
 	}
 	head := was.Data[:min(len(was.Data), readSize)]
 	if text := charset(head); was.Known && newWide(text) == nil && !kind.Binary(head) {
 		meta := c.set.meta(outputs.File, agent.CallFrom(ctx))
-		meta.Path, meta.Earlier, meta.MimeType = filepath.ToSlash(c.from), true, "text/plain; charset="+text
+		meta.Path, meta.Earlier, meta.MimeType = filepath.ToSlash(c.from), true, "text/plain; charset="+
+			text
 		meta.Highlight = code.Language(c.from, head)
 		if c.was, err = c.set.out.Put(meta, was.Data); err != nil {
 			return agent.Failure(event.KindTooLarge, errHuge, name), nil
@@ -123,15 +135,21 @@ func (c *changeCall) show(ctx context.Context, report agent.Progress) (agent.Res
 func (c *changeCall) deleted(ctx context.Context, head []byte) agent.Result {
 	name := called(c.path)
 	if c.was == "" {
-		return agent.Failure(event.KindBinary, "%s is deleted, and it was no text. Restore it to see it.", name)
+		return agent.Failure(event.KindBinary, "%s is deleted, and it was no text. Restore it to see it.",
+			name)
 	}
 	meta := c.set.meta(outputs.File, agent.CallFrom(ctx))
-	meta.Path, meta.Was, meta.MimeType, meta.Highlight = filepath.ToSlash(c.path), c.was, "text/plain; charset=utf-8", code.Language(c.path, head)
+	meta.Path, meta.Was, meta.MimeType, meta.Highlight = filepath.ToSlash(c.path), c.was,
+		"text/plain; charset=utf-8", code.Language(c.path, head)
 	w, err := c.set.out.Create(meta, outputs.Limits{})
 	if err != nil {
 		return agent.Failure(event.KindInternal, "%s could not be shown: %v", name, err)
 	}
 	w.Complete(nil)
 	confirmation := confirm("Displayed %s to user (deleted)", c.path)
-	return agent.Result{Type: agent.Success, TextForModel: confirmation, Telemetry: telemetry(w.Output(), outputs.File, 0, confirmation)}
+	return agent.Result{
+		Type:         agent.Success,
+		TextForModel: confirmation,
+		Telemetry:    telemetry(w.Output(), outputs.File, 0, confirmation),
+	}
 }

@@ -15,7 +15,8 @@ func charset(head []byte) string {
 	switch {
 	case utf8.Valid(head) && bytes.IndexByte(head, 0) < 0:
 		return "utf-8"
-	case bytes.HasPrefix(head, []byte("\xff\xfe")) && !bytes.HasPrefix(head[2:], []byte("\x00\x00")): // not UTF-32
+	case bytes.HasPrefix(head, []byte("\xff\xfe")) && !bytes.HasPrefix(head[2:], []byte("\x00\x00")):
+		// not UTF-32
 		return "utf-16le"
 	case bytes.HasPrefix(head, []byte("\xfe\xff")):
 		return "utf-16be"
@@ -45,7 +46,8 @@ type wideDecoder struct {
 
 // newWide returns the decoder of a charset, or nil.
 func newWide(charset string) *wideDecoder {
-	endian, ok := map[string]unicode.Endianness{"utf-16le": unicode.LittleEndian, "utf-16be": unicode.BigEndian}[charset]
+	endian, ok := map[string]unicode.Endianness{"utf-16le": unicode.LittleEndian,
+		"utf-16be": unicode.BigEndian}[charset]
 	if !ok {
 		return nil
 	}

@@ -66,8 +66,20 @@ func (t commandTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Actio
 	dir := filepath.Join(t.set.work.real, c.dir.rel)
 	d := digest(RunCommand, t.set.work.real, dir, c.command)
 	_, withheld := t.set.env.of(agent.CallFrom(ctx))
-	return agent.Action{Digest: d, Run: c.run, Ask: &agent.Permission{ToolCallID: agent.CallFrom(ctx).ToolCallID, ToolName: RunCommand,
-		Kind: agent.KindShell, Action: "run a command", Resource: c.command, Cwd: dir, Withheld: withheld, Digest: d}}, nil
+	return agent.Action{
+		Digest: d,
+		Run:    c.run,
+		Ask: &agent.Permission{
+			ToolCallID: agent.CallFrom(ctx).ToolCallID,
+			ToolName:   RunCommand,
+			Kind:       agent.KindShell,
+			Action:     "run a command",
+			Resource:   c.command,
+			Cwd:        dir,
+			Withheld:   withheld,
+			Digest:     d,
+		},
+	}, nil
 }
 
 func (c *commandCall) run(ctx context.Context, report agent.Progress) (agent.Result, error) {
@@ -75,10 +87,12 @@ func (c *commandCall) run(ctx context.Context, report agent.Progress) (agent.Res
 	if dir, err := s.work.folder(ctx, c.dir.asked); err != nil {
 		return agent.FailedBy(err, event.KindInternal), nil
 	} else if dir.rel != c.dir.rel || !os.SameFile(dir.found, c.dir.found) {
-		return agent.Failure(event.KindNotFound, "The folder %s was replaced after it was asked for, so nothing was run. Ask again to run the command in the new one.", called(c.dir.asked)), nil
+		return agent.Failure(event.KindNotFound,
+			"The folder %s was replaced after it was asked for, so nothing was run. Ask again to run the command in the new one.", called(c.dir.asked)), nil
 	}
 	if !s.enter() {
-		return agent.Failure(event.KindInterrupted, "The session is closed, so the command was not run."), nil
+		return agent.Failure(event.KindInterrupted, "The session is closed, so the command was not run."),
+			nil
 	}
 	defer s.running.Done()
 	meta := s.meta(outputs.Terminal, agent.CallFrom(ctx))
@@ -114,9 +128,16 @@ func (s *Set) enter() bool {
 }
 
 // start runs command; its child is the Set's to end until forget.
-func (s *Set) start(ctx context.Context, command, dir string, env []string, w *outputs.Writer) (*job, error) {
+func (s *Set) start(ctx context.Context, command, dir string, env []string,
+	w *outputs.Writer) (*job, error) {
 	s.forgetEnded()
-	cmd := proc.Command{Args: s.invocation(command), Dir: dir, Env: append(env[:len(env):len(env)], "PWD="+dir), Output: w, Grace: commandGrace}
+	cmd := proc.Command{
+		Args:   s.invocation(command),
+		Dir:    dir,
+		Env:    append(env[:len(env):len(env)], "PWD="+dir),
+		Output: w,
+		Grace:  commandGrace,
+	}
 	if _, err := proc.LookUp(cmd); errors.Is(err, proc.ErrNotFound) {
 		cmd.Args[0] = "sh" // the user's shell is not installed here
 	}

@@ -62,7 +62,8 @@ func called(file string) string {
 // printable replaces characters that could be read as something other than a name.
 func printable(name string) string {
 	return strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co) {
+		if r == utf8.RuneError || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp,
+			unicode.Co) {
 			return '?'
 		}
 		return r
@@ -77,9 +78,16 @@ func lines(n int64) string {
 }
 
 // telemetry is the small numbers that go with a text for the model.
-func telemetry(o *outputs.Output, t outputs.Type, lines int64, confirmation string) *agent.Telemetry {
+func telemetry(o *outputs.Output, t outputs.Type, lines int64,
+	confirmation string) *agent.Telemetry {
 	sent, _ := tokens.Count(confirmation)
-	tel := &agent.Telemetry{OutputID: string(o.ID()), OutputType: string(t), Bytes: o.Size(), Lines: lines, TokensSent: int64(sent)}
+	tel := &agent.Telemetry{
+		OutputID:   string(o.ID()),
+		OutputType: string(t),
+		Bytes:      o.Size(),
+		Lines:      lines,
+		TokensSent: int64(sent),
+	}
 	text := o.Text().Reader()
 	if shown, exact, err := tokens.CountReaderAt(text, text.Size()); err == nil {
 		tel.TokensShown, tel.TokensEstimated = int64(shown), !exact

@@ -1,6 +1,6 @@
-// Package displaytools is what a model calls to show something to the user: a
-// file, the names in a folder, what a command prints, a picture. The content goes to package outputs and
-// from there to the user; the model gets one line that says it was shown.
+// Package displaytools is what a model calls to show something to the user: a file, the names in a
+// folder, what a command prints, a picture. The content goes to package outputs and from there to
+// the user; the model gets one line that says it was shown.
 //
 // # Guarantees
 //
@@ -133,8 +133,21 @@ func New(c Config) (*Set, error) {
 	if c.CommandTimeout <= 0 {
 		c.CommandTimeout = DefaultCommandTimeout
 	}
-	s := &Set{work: work, out: c.Outputs, session: c.SessionID, limit: c.CommandTimeout, readTime: readTime, confine: c.Confine,
-		inputs: c.Inputs, before: c.Before, results: c.Results, held: c.Held, shell: shell(c.Shell), env: newEnvironments(c.Env, c.EnvAllow, c.EnvDeny), children: map[*job]bool{}}
+	s := &Set{
+		work:     work,
+		out:      c.Outputs,
+		session:  c.SessionID,
+		limit:    c.CommandTimeout,
+		readTime: readTime,
+		confine:  c.Confine,
+		inputs:   c.Inputs,
+		before:   c.Before,
+		results:  c.Results,
+		held:     c.Held,
+		shell:    shell(c.Shell),
+		env:      newEnvironments(c.Env, c.EnvAllow, c.EnvDeny),
+		children: map[*job]bool{},
+	}
 	s.life, s.endLife = context.WithCancel(context.Background())
 	for _, t := range displays.Tools {
 		if tool := makers[t.Name](s); tool != nil {

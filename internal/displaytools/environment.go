@@ -15,7 +15,8 @@ import (
 var forced = []string{"CLICOLOR_FORCE=1", "FORCE_COLOR=1", "TERM=xterm-256color", "COLUMNS=120"}
 
 // dropped would contradict what is forced, or name another folder.
-var dropped = []string{"NO_COLOR", "CLICOLOR", "LINES", "PWD", "OLDPWD", "CLICOLOR_FORCE", "FORCE_COLOR", "TERM", "COLUMNS"}
+var dropped = []string{"NO_COLOR", "CLICOLOR", "LINES", "PWD", "OLDPWD", "CLICOLOR_FORCE",
+	"FORCE_COLOR", "TERM", "COLUMNS"}
 
 // environments are what commands get, but for PWD.
 type environments struct {

@@ -74,7 +74,8 @@ func (t fileTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action, 
 	case c.from < 0 || c.to < 0:
 		return agent.Action{}, errors.New("startLine and endLine must be numbers from 1")
 	case c.to > 0 && c.to < c.from:
-		return agent.Action{}, agent.Errorf(event.KindBadArguments, "endLine %d is before startLine %d. Swap them.", c.to, c.from)
+		return agent.Action{}, agent.Errorf(event.KindBadArguments,
+			"endLine %d is before startLine %d. Swap them.", c.to, c.from)
 	}
 	if c.language, c.detect, err = language(args.Highlight); err != nil {
 		return agent.Action{}, err
@@ -83,7 +84,8 @@ func (t fileTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action, 
 		return agent.Action{}, err
 	}
 	if c.place.found.IsDir() && (c.from > 0 || c.to > 0) {
-		return agent.Action{}, agent.Errorf(event.KindBadArguments, "%s is a folder, so it has no lines. Leave out startLine and endLine.", called(args.Path))
+		return agent.Action{}, agent.Errorf(event.KindBadArguments,
+			"%s is a folder, so it has no lines. Leave out startLine and endLine.", called(args.Path))
 	}
 	a := agent.Action{Digest: digest(RenderFile, t.set.work.real, c.place.rel, raw), Run: c.run}
 	a.About = t.set.reads(ctx, RenderFile, "show a file", c.place, a.Digest)
@@ -103,7 +105,8 @@ func language(highlight string) (name string, detect bool, err error) {
 		return "", false, nil
 	}
 	if name = code.LanguageNamed(highlight); name == "" {
-		return "", false, agent.Errorf(event.KindBadArguments, "webchat does not know the language %q. Leave out highlight to have it detected.", highlight)
+		return "", false, agent.Errorf(event.KindBadArguments,
+			"webchat does not know the language %q. Leave out highlight to have it detected.", highlight)
 	}
 	return name, false, nil
 }
@@ -131,8 +134,14 @@ func (c *fileCall) run(ctx context.Context, report agent.Progress) (agent.Result
 	if most == 0 {
 		most = sizeless
 	}
-	r := &reading{call: c, meta: c.set.meta(outputs.File, agent.CallFrom(ctx)), from: max(c.from, 1), to: c.to, size: st.Size(),
-		until: time.Now().Add(c.set.readTime)}
+	r := &reading{
+		call:  c,
+		meta:  c.set.meta(outputs.File, agent.CallFrom(ctx)),
+		from:  max(c.from, 1),
+		to:    c.to,
+		size:  st.Size(),
+		until: time.Now().Add(c.set.readTime),
+	}
 	r.meta.Disk = c.set.work.disk(c.place, st)
 	r.meta.Path, r.meta.Was = filepath.ToSlash(c.place.rel), c.was
 	r.stop = func() {}
@@ -205,7 +214,9 @@ func (r *reading) begin(head []byte) error {
 	r.meta.MimeType = "text/plain; charset=" + name
 	if r.meta.Binary {
 		if r.call.from > 0 || r.call.to > 0 {
-			return agent.Errorf(event.KindBinary, "%s is not text, so it has no lines. Leave out startLine and endLine.", called(r.call.place.rel))
+			return agent.Errorf(event.KindBinary,
+				"%s is not text, so it has no lines. Leave out startLine and endLine.",
+				called(r.call.place.rel))
 		}
 		r.meta.MimeType = cmp.Or(kind.Picture(head), kind.Unknown)
 		return nil
@@ -217,10 +228,11 @@ func (r *reading) begin(head []byte) error {
 	return nil
 }
 
-// early reports whether the user sees the beginning while the rest is read: what is shown as lines in
-// the end, too, and as they are.
+// early reports whether the user sees the beginning while the rest is read: what is shown as lines
+// in the end, too, and as they are.
 func (r *reading) early() bool {
-	return r.size > early && !r.meta.Binary && r.meta.MimeType == "text/plain; charset=utf-8" && r.meta.Was == ""
+	return r.size > early && !r.meta.Binary && r.meta.MimeType == "text/plain; charset=utf-8" &&
+		r.meta.Was == ""
 }
 
 // take counts lines and keeps the wanted ones.
@@ -344,15 +356,21 @@ func (r *reading) total() int {
 func (r *reading) beyond(name string, total int) error {
 	switch {
 	case r.meta.Unread > 0:
-		f := agent.Errorf(event.KindTimeout, "Line %d of %s was not reached within %s. Run sed or tail to see it.", r.from, name, short(r.call.set.readTime))
+		f := agent.Errorf(event.KindTimeout,
+			"Line %d of %s was not reached within %s. Run sed or tail to see it.", r.from, name,
+			short(r.call.set.readTime))
 		f.Limit = event.LimitReadTime
 		return f
 	case total == 0:
-		return agent.Errorf(event.KindBadArguments, "%s is empty, so there is no line %d. Leave out startLine and endLine.", name, r.from)
+		return agent.Errorf(event.KindBadArguments,
+			"%s is empty, so there is no line %d. Leave out startLine and endLine.", name, r.from)
 	case total == 1:
-		return agent.Errorf(event.KindBadArguments, "%s has 1 line, so there is no line %d. Ask for line 1.", name, r.from)
+		return agent.Errorf(event.KindBadArguments,
+			"%s has 1 line, so there is no line %d. Ask for line 1.", name, r.from)
 	}
-	return agent.Errorf(event.KindBadArguments, "%s has %s, so there is no line %d. Ask for lines from 1 to %d.", name, lines(int64(total)), r.from, total)
+	return agent.Errorf(event.KindBadArguments,
+		"%s has %s, so there is no line %d. Ask for lines from 1 to %d.", name, lines(int64(total)),
+		r.from, total)
 }
 
 func (r *reading) result(ctx context.Context, failure error) agent.Result {
@@ -395,17 +413,25 @@ func (r *reading) result(ctx context.Context, failure error) agent.Result {
 		shown, count = 0, "binary" // a size beside it would leave no token for the name
 	}
 	text := confirm("Displayed %s to user ("+count+")", r.call.place.asked)
-	return agent.Result{Type: agent.Success, TextForModel: text, SessionLog: r.log(), Telemetry: telemetry(r.w.Output(), outputs.File, shown, text)}
+	return agent.Result{
+		Type:         agent.Success,
+		TextForModel: text,
+		SessionLog:   r.log(),
+		Telemetry:    telemetry(r.w.Output(), outputs.File, shown, text),
+	}
 }
 
 // log says what was not read.
 func (r *reading) log() string {
 	switch {
 	case r.meta.Unread > 0:
-		return fmt.Sprintf("Reading stopped after %s: the last %s of %s were not read. Run tail to see the end.",
+		return fmt.Sprintf(
+			"Reading stopped after %s: the last %s of %s were not read. Run tail to see the end.",
 			short(r.call.set.readTime), wording.Size(r.meta.Unread), wording.Size(r.size))
 	case r.more:
-		return fmt.Sprintf("The file does not say how long it is: only its first %s were read. Run head to see more.", wording.Size(sizeless))
+		return fmt.Sprintf(
+			"The file does not say how long it is: only its first %s were read. Run head to see more.",
+			wording.Size(sizeless))
 	}
 	return ""
 }

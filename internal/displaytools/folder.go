@@ -31,7 +31,9 @@ func (c *fileCall) list(ctx context.Context, f *os.File) agent.Result {
 	if ctx.Err() != nil {
 		return agent.Failure(event.KindAborted, "Stopped while the folder %s was read.", name)
 	}
-	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return w.policy.Hidden(filepath.Join(w.real, c.place.rel, e.Name())) })
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
+		return w.policy.Hidden(filepath.Join(w.real, c.place.rel, e.Name()))
+	})
 	text, more := listing(entries), len(entries) > maxListed
 	about := make([]outputs.Entry, min(len(entries), maxListed))
 	for i := range about {
@@ -53,7 +55,8 @@ func (c *fileCall) list(ctx context.Context, f *os.File) agent.Result {
 		count = "1 entry"
 	}
 	meta := c.set.meta(outputs.File, agent.CallFrom(ctx))
-	meta.Path, meta.MimeType, meta.StartLine, meta.Entries = filepath.ToSlash(c.place.rel), outputs.FolderType, 1, about
+	meta.Path, meta.MimeType, meta.StartLine, meta.Entries = filepath.ToSlash(c.place.rel),
+		outputs.FolderType, 1, about
 	if meta.Path == "." {
 		meta.Path = filepath.Base(w.real)
 	}
@@ -71,13 +74,18 @@ func (c *fileCall) list(ctx context.Context, f *os.File) agent.Result {
 		return agent.Failure(event.KindInternal, "The folder %s was not shown: %v", name, err)
 	}
 	confirmation := confirm("Displayed %s to user ("+count+")", filepath.Join(w.real, c.place.rel))
-	return agent.Result{Type: agent.Success, TextForModel: confirmation, Telemetry: telemetry(out.Output(), outputs.File, int64(len(entries)), confirmation)}
+	return agent.Result{
+		Type:         agent.Success,
+		TextForModel: confirmation,
+		Telemetry:    telemetry(out.Output(), outputs.File, int64(len(entries)), confirmation),
+	}
 }
 
 // listing is one line for each entry, folders first and with a slash.
 func listing(entries []fs.DirEntry) string {
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int {
-		return cmp.Or(rank(a)-rank(b), strings.Compare(strings.ToLower(a.Name()), strings.ToLower(b.Name())), strings.Compare(a.Name(), b.Name()))
+		return cmp.Or(rank(a)-rank(b), strings.Compare(strings.ToLower(a.Name()),
+			strings.ToLower(b.Name())), strings.Compare(a.Name(), b.Name()))
 	})
 	var b strings.Builder
 	for _, e := range entries[:min(len(entries), maxListed)] {

@@ -35,13 +35,16 @@ func (t heldTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action, 
 	if err != nil {
 		return agent.Action{}, err
 	}
-	return agent.Action{Digest: digest(ShowHeld, args.Held), Run: func(ctx context.Context, _ agent.Progress) (agent.Result, error) {
-		path, text, err := t.set.held(args.Held)
-		if err != nil {
-			return agent.Failure(event.KindNotFound, "It was not shown: %v.", err), nil
-		}
-		return t.show(ctx, path, text), nil
-	}}, nil
+	return agent.Action{
+		Digest: digest(ShowHeld, args.Held),
+		Run: func(ctx context.Context, _ agent.Progress) (agent.Result, error) {
+			path, text, err := t.set.held(args.Held)
+			if err != nil {
+				return agent.Failure(event.KindNotFound, "It was not shown: %v.", err), nil
+			}
+			return t.show(ctx, path, text), nil
+		},
+	}, nil
 }
 
 func (t heldTool) show(ctx context.Context, path string, text []byte) agent.Result {
@@ -66,5 +69,9 @@ func (t heldTool) show(ctx context.Context, path string, text []byte) agent.Resu
 		return agent.Failure(event.KindTooLarge, errHuge, called(path))
 	}
 	confirmation := confirm("Displayed %s to user ("+lines(int64(count))+")", path)
-	return agent.Result{Type: agent.Success, TextForModel: confirmation, Telemetry: telemetry(w.Output(), outputs.File, int64(count), confirmation)}
+	return agent.Result{
+		Type:         agent.Success,
+		TextForModel: confirmation,
+		Telemetry:    telemetry(w.Output(), outputs.File, int64(count), confirmation),
+	}
 }

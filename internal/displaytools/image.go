@@ -54,13 +54,17 @@ func (t imageTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action,
 		return agent.Action{}, err
 	}
 	if c.place.found.IsDir() {
-		return agent.Action{}, agent.Errorf(event.KindNotImage, "%s is a folder. Name a picture in it.", called(args.Path))
+		return agent.Action{}, agent.Errorf(event.KindNotImage, "%s is a folder. Name a picture in it.",
+			called(args.Path))
 	}
 	if c.place.ask != "" && agent.CallFrom(ctx).Part {
-		return agent.Action{}, agent.Errorf(event.KindDenied, "%s may hold secrets, so it is not shown inside of a text. Open it by its name.", called(args.Path))
+		return agent.Action{}, agent.Errorf(event.KindDenied,
+			"%s may hold secrets, so it is not shown inside of a text. Open it by its name.",
+			called(args.Path))
 	}
 	d := digest(DisplayImage, t.set.work.real, c.place.rel, args.Path)
-	return agent.Action{Digest: d, Run: c.run, About: t.set.reads(ctx, DisplayImage, "show a picture", c.place, d)}, nil
+	return agent.Action{Digest: d, Run: c.run, About: t.set.reads(ctx, DisplayImage, "show a picture",
+		c.place, d)}, nil
 }
 
 func (c *imageCall) run(ctx context.Context, _ agent.Progress) (agent.Result, error) {
@@ -87,26 +91,41 @@ func (c *imageCall) run(ctx context.Context, _ agent.Progress) (agent.Result, er
 	case err != nil:
 		return agent.Failure(event.KindNotImage, "%s is a damaged picture. Nothing was shown.", name), nil
 	case p.pixels() > maxPixels:
-		return overLimit(event.LimitImagePixels, "%s has %d × %d pixels, over the limit of 200 megapixels for pictures. Nothing was shown.", name, p.width, p.height), nil
+		return overLimit(event.LimitImagePixels,
+			"%s has %d × %d pixels, over the limit of 200 megapixels for pictures. Nothing was shown.", name,
+			p.width, p.height), nil
 	case ctx.Err() != nil:
 		return agent.Failure(event.KindAborted, "Stopped while %s was read.", name), nil
 	}
 	meta := c.set.meta(outputs.Image, agent.CallFrom(ctx))
 	meta.Disk = c.set.work.disk(c.place, st)
-	meta.Path, meta.MimeType, meta.Width, meta.Height = filepath.ToSlash(c.place.rel), p.mime, p.width, p.height
+	meta.Path, meta.MimeType, meta.Width, meta.Height = filepath.ToSlash(c.place.rel), p.mime, p.width,
+		p.height
 	id, err := c.set.out.Put(meta, data.Bytes())
 	if err != nil {
 		return agent.Failure(event.KindInternal, "%s was not shown: %v", name, err), nil
 	}
 	text := confirm("Displayed image %s", c.place.asked)
 	sent, _ := tokens.Count(text)
-	return agent.Result{Type: agent.Success, TextForModel: text, Telemetry: &agent.Telemetry{OutputID: string(id), OutputType: string(outputs.Image),
-		Bytes: int64(data.Len()), TokensShown: int64(tokens.Picture(p.width, p.height)), TokensEstimated: true, TokensSent: int64(sent),
-		Fingerprint: &agent.Fingerprint{Sum: crc32.ChecksumIEEE(data.Bytes())}}}, nil
+	return agent.Result{
+		Type:         agent.Success,
+		TextForModel: text,
+		Telemetry: &agent.Telemetry{
+			OutputID:        string(id),
+			OutputType:      string(outputs.Image),
+			Bytes:           int64(data.Len()),
+			TokensShown:     int64(tokens.Picture(p.width, p.height)),
+			TokensEstimated: true,
+			TokensSent:      int64(sent),
+			Fingerprint:     &agent.Fingerprint{Sum: crc32.ChecksumIEEE(data.Bytes())},
+		},
+	}, nil
 }
 
 func tooBig(name string, n int64) agent.Result {
-	return overLimit(event.LimitImageBytes, "%s has %s, and pictures are shown up to %s. Make it smaller.", name, wording.Size(n), wording.Limit(maxPicture))
+	return overLimit(event.LimitImageBytes,
+		"%s has %s, and pictures are shown up to %s. Make it smaller.", name, wording.Size(n),
+		wording.Limit(maxPicture))
 }
 
 func overLimit(l event.Limit, format string, args ...any) agent.Result {
@@ -120,7 +139,8 @@ func notShown(name string, b []byte) agent.Result {
 	mediaType, what := kind.Of(b)
 	switch {
 	case strings.HasPrefix(mediaType, "image/"):
-		return agent.Failure(event.KindNotImage, "%s is a %s picture, which browsers may not show. Convert it to PNG first.", name, what)
+		return agent.Failure(event.KindNotImage,
+			"%s is a %s picture, which browsers may not show. Convert it to PNG first.", name, what)
 	case len(b) == 0:
 		what = "nothing"
 	case bytes.HasPrefix(b, []byte("version https://git-lfs")):
@@ -128,7 +148,8 @@ func notShown(name string, b []byte) agent.Result {
 	case what == "":
 		what = "unknown bytes"
 	}
-	return agent.Failure(event.KindNotImage, "%s holds %s, not a picture. Show it as a file instead.", name, what)
+	return agent.Failure(event.KindNotImage, "%s holds %s, not a picture. Show it as a file instead.",
+		name, what)
 }
 
 // picture is what the header of a picture says. Nothing here decodes one.

@@ -86,15 +86,19 @@ func (t inputTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action,
 	if err != nil {
 		return agent.Action{}, err
 	}
-	return agent.Action{Digest: digest(ShowInput, args.Name), Run: func(ctx context.Context, report agent.Progress) (agent.Result, error) {
-		return t.set.showInput(ctx, args.Name, report), nil
-	}}, nil
+	return agent.Action{
+		Digest: digest(ShowInput, args.Name),
+		Run: func(ctx context.Context, report agent.Progress) (agent.Result, error) {
+			return t.set.showInput(ctx, args.Name, report), nil
+		},
+	}, nil
 }
 
 func (s *Set) showInput(ctx context.Context, name string, report agent.Progress) agent.Result {
 	in, ok := s.inputs.take(s.session, name)
 	if !ok {
-		return agent.Failure(event.KindNotFound, "What was piped is not kept. Pipe it into \"webchat show\" again.")
+		return agent.Failure(event.KindNotFound,
+			"What was piped is not kept. Pipe it into \"webchat show\" again.")
 	}
 	return s.pour(ctx, name, *in, report)
 }
@@ -127,7 +131,8 @@ func (s *Set) pour(ctx context.Context, name string, in Input, report agent.Prog
 		res.Telemetry = telemetry(w.Output(), outputs.Terminal, w.Lines(), "")
 		return res
 	}
-	res := agent.Result{Type: agent.Success, Telemetry: telemetry(w.Output(), outputs.Terminal, w.Lines(), "")}
+	res := agent.Result{Type: agent.Success, Telemetry: telemetry(w.Output(), outputs.Terminal,
+		w.Lines(), "")}
 	res.TextForModel = fmt.Sprintf("Displayed %s to user (%s)", called(name), lines(w.Lines()))
 	if err != nil {
 		res.SessionLog = fmt.Sprintf("It was cut off: %v", err)

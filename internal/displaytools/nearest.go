@@ -22,7 +22,9 @@ const (
 func (w *workspace) explain(ctx context.Context, asked string, err error) error {
 	switch {
 	case errors.Is(err, errOutside):
-		return agent.Errorf(event.KindOutside, "That path leaves the workspace. Only files inside %s are shown, and links are followed first.", w.shown())
+		return agent.Errorf(event.KindOutside,
+			"That path leaves the workspace. Only files inside %s are shown, and links are followed first.",
+			w.shown())
 	case !errors.Is(err, errMissing):
 		return err
 	}

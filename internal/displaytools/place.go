@@ -51,18 +51,21 @@ func (w *workspace) reopen(ctx context.Context, p place) (f *os.File, st fs.File
 	rel, err := w.resolve(p.asked)
 	switch {
 	case err == nil && rel != p.rel:
-		return nil, nil, agent.Errorf(event.KindNotFound, "%s leads to another file than when it was asked for. Ask for it again to see what is there now.", name)
+		return nil, nil, agent.Errorf(event.KindNotFound,
+			"%s leads to another file than when it was asked for. Ask for it again to see what is there now.", name)
 	case err == nil:
 		f, st, err = w.open(rel)
 	}
 	switch {
 	case errors.Is(err, errMissing):
-		return nil, nil, agent.Errorf(event.KindNotFound, "%s was deleted or renamed after it was asked for, so it was not shown.", name)
+		return nil, nil, agent.Errorf(event.KindNotFound,
+			"%s was deleted or renamed after it was asked for, so it was not shown.", name)
 	case err != nil:
 		return nil, nil, w.explain(ctx, p.asked, err)
 	case !os.SameFile(st, p.found):
 		f.Close()
-		return nil, nil, agent.Errorf(event.KindNotFound, "%s was replaced after it was asked for. Ask for it again to see what is there now.", name)
+		return nil, nil, agent.Errorf(event.KindNotFound,
+			"%s was replaced after it was asked for. Ask for it again to see what is there now.", name)
 	}
 	return f, st, nil
 }
@@ -99,16 +102,22 @@ func (w *workspace) folder(ctx context.Context, path string) (p place, err error
 	}
 	switch {
 	case errors.Is(err, errMissing):
-		return p, agent.Errorf(event.KindNotFound, "There is no folder %s in %s. Give cwd as a folder in it, or leave it out.", called(path), w.shown())
+		return p, agent.Errorf(event.KindNotFound,
+			"There is no folder %s in %s. Give cwd as a folder in it, or leave it out.", called(path),
+			w.shown())
 	case errors.Is(err, errOutside):
-		return p, agent.Errorf(event.KindOutside, "That path leaves the workspace. Commands run in folders inside %s only.", w.shown())
+		return p, agent.Errorf(event.KindOutside,
+			"That path leaves the workspace. Commands run in folders inside %s only.", w.shown())
 	case err != nil:
 		return p, err
 	case !p.found.IsDir():
-		return p, agent.Errorf(event.KindNotRegular, "%s is a file, and commands run in folders. Give cwd as a folder, or leave it out.", called(p.rel))
+		return p, agent.Errorf(event.KindNotRegular,
+			"%s is a file, and commands run in folders. Give cwd as a folder, or leave it out.",
+			called(p.rel))
 	}
 	if _, err := os.Stat(filepath.Join(w.real, p.rel) + "/."); errors.Is(err, fs.ErrPermission) {
-		return p, agent.Errorf(event.KindDenied, "webchat is not allowed to enter %s. Change its permissions, or run the command in another folder.", called(p.rel))
+		return p, agent.Errorf(event.KindDenied,
+			"webchat is not allowed to enter %s. Change its permissions, or run the command in another folder.", called(p.rel))
 	}
 	if p.held, err = root.Open(p.rel); err == nil {
 		p.hold(ctx) // one that may be entered and not read is known by its number only
@@ -128,13 +137,23 @@ func (w *workspace) judge(found fs.FileInfo, asked, rel string) (action string, 
 		return "", nil
 	}
 	if other, ok := w.policy.HardLinked(full); ok {
-		return "show a file that is also named " + printable(filepath.ToSlash(other)) + " and may hold secrets", nil
+		return "show a file that is also named " + printable(filepath.ToSlash(other)) +
+			" and may hold secrets", nil
 	}
 	return "show a file that may hold secrets", nil
 }
 
 // reads is what a tool does that shows a file.
-func (s *Set) reads(ctx context.Context, tool, action string, p place, digest string) *agent.Permission {
-	return &agent.Permission{ToolCallID: agent.CallFrom(ctx).ToolCallID, ToolName: tool, Kind: agent.KindRead, Action: action,
-		Resource: p.asked, Target: filepath.Join(s.work.real, p.rel), Cwd: s.work.real, Digest: digest}
+func (s *Set) reads(ctx context.Context, tool, action string, p place,
+	digest string) *agent.Permission {
+	return &agent.Permission{
+		ToolCallID: agent.CallFrom(ctx).ToolCallID,
+		ToolName:   tool,
+		Kind:       agent.KindRead,
+		Action:     action,
+		Resource:   p.asked,
+		Target:     filepath.Join(s.work.real, p.rel),
+		Cwd:        s.work.real,
+		Digest:     digest,
+	}
 }

@@ -101,7 +101,8 @@ func (r *ran) result() agent.Result {
 		res.Error = fmt.Sprintf("timed out after %s, %s", short(r.took), r.endings())
 	case r.aborted, r.closed && r.ended > 0:
 		res.TextForModel = fmt.Sprintf("Command stopped after %s (%s)", short(r.took), lines(count))
-		res.Error = fmt.Sprintf("stopped after %d:%02d, %s", int(r.took.Minutes()), int(r.took.Seconds())%60, r.endings())
+		res.Error = fmt.Sprintf("stopped after %d:%02d, %s", int(r.took.Minutes()),
+			int(r.took.Seconds())%60, r.endings())
 	case r.waitErr != nil:
 		res.Kind = event.KindInternal
 		res.TextForModel = "Command failed: how it ended is not known"
@@ -156,7 +157,8 @@ func (r *ran) log() string {
 		fmt.Fprintf(&b, "Withheld%s: %s\n", because, strings.Join(r.withheld, ", "))
 	}
 	if g := r.w.Output().Meta().Gap; g != nil {
-		fmt.Fprintf(&b, "Left out: %s (%s) after line %d\n", wording.Size(g.Bytes), lines(g.Lines), g.AfterLine)
+		fmt.Fprintf(&b, "Left out: %s (%s) after line %d\n", wording.Size(g.Bytes), lines(g.Lines),
+			g.AfterLine)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -36,8 +36,8 @@ func (r *ran) refused() []event.SandboxRefused {
 // mostNamed is how many refusals the model reads the names of.
 const mostNamed = 3
 
-// refusedText says to the model what was refused: by its name what it sees inside or wrote itself, so
-// that nothing of the output is in it.
+// refusedText says to the model what was refused: by its name what it sees inside or wrote itself,
+// so that nothing of the output is in it.
 func (c *commandCall) refusedText(all []event.SandboxRefused) string {
 	var names []string
 	home, dir := c.set.work.home, filepath.Join(c.set.work.real, c.dir.rel)
@@ -45,7 +45,8 @@ func (c *commandCall) refusedText(all []event.SandboxRefused) string {
 		short := wording.Tilde(one.What, home)
 		rel, err := filepath.Rel(dir, one.What)
 		rel = cmp.Or(rel, short)
-		wrote := strings.Contains(c.command, one.What) || strings.Contains(c.command, short) || err == nil && strings.Contains(c.command, rel)
+		wrote := strings.Contains(c.command, one.What) || strings.Contains(c.command, short) ||
+			err == nil && strings.Contains(c.command, rel)
 		if one.Kind == event.RefusedPath && one.Inside && filepath.IsLocal(rel) {
 			short = rel
 		}

@@ -50,18 +50,30 @@ func (t resultTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action
 	if err != nil {
 		return agent.Action{}, agent.Errorf(event.KindNotFound, "The result was not shown: %v.", err)
 	}
-	a := agent.Action{Digest: digest(ShowResult, args.ID, args.From, args.Name), Run: func(ctx context.Context, report agent.Progress) (agent.Result, error) {
-		return t.set.pour(ctx, args.Name, Input{io.NopCloser(strings.NewReader(r.Text)), func(string) {}}, report), nil
-	}}
+	a := agent.Action{
+		Digest: digest(ShowResult, args.ID, args.From, args.Name),
+		Run: func(ctx context.Context, report agent.Progress) (agent.Result, error) {
+			return t.set.pour(ctx, args.Name, Input{io.NopCloser(strings.NewReader(r.Text)),
+				func(string) {}}, report), nil
+		},
+	}
 	if secret := cmp.Or(r.Secret, t.set.work.secretIn(ctx, r.Arguments)); secret != "" {
-		a.Ask = &agent.Permission{ToolCallID: agent.CallFrom(ctx).ToolCallID, ToolName: ShowResult, Kind: agent.KindRead,
-			Action: "show what an agent read, which may hold secrets", Resource: secret, Cwd: t.set.work.real, Digest: a.Digest, Sensitive: true}
+		a.Ask = &agent.Permission{
+			ToolCallID: agent.CallFrom(ctx).ToolCallID,
+			ToolName:   ShowResult,
+			Kind:       agent.KindRead,
+			Action:     "show what an agent read, which may hold secrets",
+			Resource:   secret,
+			Cwd:        t.set.work.real,
+			Digest:     a.Digest,
+			Sensitive:  true,
+		}
 	}
 	return a, nil
 }
 
-// secretIn returns a file of keys or passwords that the arguments of an agent's own tool name as a path
-// or in a command; empty if none is known.
+// secretIn returns a file of keys or passwords that the arguments of an agent's own tool name as a
+// path or in a command; empty if none is known.
 func (w *workspace) secretIn(ctx context.Context, arguments json.RawMessage) string {
 	var all map[string]any
 	_ = json.Unmarshal(arguments, &all) // those of another shape name nothing
@@ -71,7 +83,11 @@ func (w *workspace) secretIn(ctx context.Context, arguments json.RawMessage) str
 			continue
 		}
 		for _, kind := range []agent.Kind{agent.KindRead, agent.KindShell} {
-			if r := w.policy.Rule(ctx, agent.Permission{Kind: kind, Resource: text, Cwd: w.real}); r.Secret != nil {
+			if r := w.policy.Rule(ctx, agent.Permission{
+				Kind:     kind,
+				Resource: text,
+				Cwd:      w.real,
+			}); r.Secret != nil {
 				return r.Secret.File
 			}
 		}

@@ -5,7 +5,8 @@ import (
 	"syscall"
 )
 
-// hole is how long the hole at the current place is, as lseek(2) has it; 0 where data or nothing is.
+// hole is how long the hole at the current place is, as lseek(2) has it; 0 where data or nothing
+// is.
 func (s *sparse) hole() int64 {
 	const seekData = 3
 	if st, err := s.f.Stat(); err != nil || st.Size() < s.size {

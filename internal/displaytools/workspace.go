@@ -42,9 +42,12 @@ func openWorkspace(path, home string, p *policy.Policy) (*workspace, error) {
 func (w *workspace) root() (*os.Root, error) {
 	switch real, err := filepath.EvalSymlinks(w.real); {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, agent.Errorf(event.KindNotFound, "The folder %s is not there. Mount or restore it, then ask again.", w.shown())
+		return nil, agent.Errorf(event.KindNotFound,
+			"The folder %s is not there. Mount or restore it, then ask again.", w.shown())
 	case err == nil && real != w.real:
-		return nil, agent.Errorf(event.KindOutside, "The folder %s was replaced by a link to another one. Open that folder in webchat instead.", w.shown())
+		return nil, agent.Errorf(event.KindOutside,
+			"The folder %s was replaced by a link to another one. Open that folder in webchat instead.",
+			w.shown())
 	}
 	root, err := os.OpenRoot(w.real)
 	if err != nil {
@@ -89,7 +92,8 @@ func (w *workspace) resolve(path string) (string, error) {
 	}
 	for _, part := range strings.FieldsFunc(path, isSeparator) {
 		if part == ".." && filepath.IsLocal(filepath.Clean(path)) {
-			return "", agent.Errorf(event.KindOutside, `A path with ".." in it is not followed. Give the plain path from %s.`, w.shown())
+			return "", agent.Errorf(event.KindOutside,
+				`A path with ".." in it is not followed. Give the plain path from %s.`, w.shown())
 		} else if part == ".." {
 			return "", errOutside
 		}
@@ -111,8 +115,11 @@ func (w *workspace) resolve(path string) (string, error) {
 	if inside != nil {
 		return "", inside
 	}
-	if st, e := os.Lstat(full); e == nil && st.Mode()&fs.ModeSymlink != 0 && errors.Is(err, fs.ErrNotExist) {
-		return "", agent.Errorf(event.KindNotFound, "%s is a link to %s, which does not exist. Create that file or mend the link.", called(full), printable(target))
+	if st, e := os.Lstat(full); e == nil && st.Mode()&fs.ModeSymlink != 0 &&
+		errors.Is(err, fs.ErrNotExist) {
+		return "", agent.Errorf(event.KindNotFound,
+			"%s is a link to %s, which does not exist. Create that file or mend the link.", called(full),
+			printable(target))
 	}
 	return "", refusal(called(full), err)
 }
@@ -123,11 +130,15 @@ func refusal(name string, err error) error {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return errMissing
 	case errors.Is(err, fs.ErrPermission):
-		return agent.Errorf(event.KindDenied, "webchat is not allowed to read %s. Change its permissions, or those of the folder it is in.", name)
+		return agent.Errorf(event.KindDenied,
+			"webchat is not allowed to read %s. Change its permissions, or those of the folder it is in.",
+			name)
 	case errors.Is(err, syscall.ENAMETOOLONG):
 		return errMissing
-	case errors.Is(err, syscall.ELOOP), strings.HasSuffix(err.Error(), ": too many links"): // as filepath has it
-		return agent.Errorf(event.KindNotRegular, "%s is a link that leads back to itself. Mend the link.", name)
+	case errors.Is(err, syscall.ELOOP), strings.HasSuffix(err.Error(), ": too many links"):
+		// as filepath has it
+		return agent.Errorf(event.KindNotRegular,
+			"%s is a link that leads back to itself. Mend the link.", name)
 	default:
 		var pe *fs.PathError
 		if errors.As(err, &pe) {
@@ -170,7 +181,8 @@ func (w *workspace) open(rel string) (*os.File, fs.FileInfo, error) {
 		return nil, nil, refusal(name, err)
 	case !w.still(root, rel, st):
 		f.Close()
-		return nil, nil, agent.Errorf(event.KindNotFound, "%s was replaced while it was opened. Ask for it again.", name)
+		return nil, nil, agent.Errorf(event.KindNotFound,
+			"%s was replaced while it was opened. Ask for it again.", name)
 	}
 	return f, st, nil
 }
@@ -200,5 +212,6 @@ func special(name string, st fs.FileInfo) error {
 	default:
 		what = "something special"
 	}
-	return agent.Errorf(event.KindNotRegular, "%s is %s. webchat shows regular files and folders only.", name, what)
+	return agent.Errorf(event.KindNotRegular,
+		"%s is %s. webchat shows regular files and folders only.", name, what)
 }

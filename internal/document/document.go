@@ -3,9 +3,9 @@
 // # Guarantees
 //
 // A reader, and a start after a crash, finds the text before a change or after it, never a part. Of
-// two that change it at once, in one program or in two, one does its change on what the other wrote.
-// A new file may be read by its owner only, from its first byte on. A text that cannot be understood
-// is copied before it is replaced.
+// two that change it at once, in one program or in two, one does its change on what the other
+// wrote. A new file may be read by its owner only, from its first byte on. A text that cannot be
+// understood is copied before it is replaced.
 //
 // # Concurrency
 //
@@ -115,8 +115,8 @@ func Lock(name string) (*os.File, error) {
 // Write replaces a file, whose folder has to exist. After an error the file is as it was.
 func Write(name string, body []byte) error { return write(name, body, true) }
 
-// Note is [Write] of what holds only while this program runs, and is not synced: after a loss of power
-// the file may be empty.
+// Note is [Write] of what holds only while this program runs, and is not synced: after a loss of
+// power the file may be empty.
 func Note(name string, body []byte) error {
 	return write(name, body, false)
 }

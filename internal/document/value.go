@@ -28,8 +28,8 @@ type Value[T any] struct {
 	changed chan struct{} // closed with the next change; nil: nobody waits
 }
 
-// Open returns the value of a text; without the text it is zero. Without a store, and in Folder(""),
-// it is in memory only. What cannot be read or understood is logged.
+// Open returns the value of a text; without the text it is zero. Without a store, and in
+// Folder(""), it is in memory only. What cannot be read or understood is logged.
 func Open[T any](s Store, name string, log *slog.Logger) *Value[T] {
 	if s == Folder("") {
 		s = nil
@@ -61,7 +61,8 @@ type Refresher interface {
 	Refresh(name string) error
 }
 
-// Latest is [Value.Get] for what is about to be refused: it is not late where a [Refresher] can tell.
+// Latest is [Value.Get] for what is about to be refused: it is not late where a [Refresher] can
+// tell.
 func (v *Value[T]) Latest() T {
 	if r, ok := v.store.(Refresher); ok && r.Refresh(v.name) == nil {
 		v.mu.Lock()
@@ -181,9 +182,11 @@ func (v *Value[T]) setAside() error {
 		return nil
 	}
 	name := fmt.Sprintf("%s.damaged-%.8s", v.name, v.version)
-	if _, err := v.store.Replace(name, "", v.bad); err != nil && !errors.Is(err, ErrChanged) { // it is there
+	// it is there
+	if _, err := v.store.Replace(name, "", v.bad); err != nil && !errors.Is(err, ErrChanged) {
 		return fmt.Errorf("keep a copy of %s, which cannot be understood: %w", v.name, err)
 	}
-	v.report("a document is begun anew", fmt.Errorf("what it said could not be understood and is in %s", name))
+	v.report("a document is begun anew",
+		fmt.Errorf("what it said could not be understood and is in %s", name))
 	return nil
 }

@@ -37,7 +37,13 @@ func Marshal(e Event) ([]byte, error) {
 	if plain && isPlain(string(e.ID)) && isPlain(string(e.ParentID)) {
 		return envelope(e, data), nil
 	}
-	w := wire{ID: e.ID, Timestamp: Time(e.Timestamp), Ephemeral: e.Ephemeral, Type: e.Type(), Data: data}
+	w := wire{
+		ID:        e.ID,
+		Timestamp: Time(e.Timestamp),
+		Ephemeral: e.Ephemeral,
+		Type:      e.Type(),
+		Data:      data,
+	}
 	if e.ParentID != "" {
 		w.ParentID = &e.ParentID
 	}
@@ -114,8 +120,8 @@ func Unmarshal(b []byte) (Event, error) {
 	return e, nil
 }
 
-// unmarshalLine decodes an event of a known type in an envelope as [envelope] writes it, which is that
-// of each line of a log: its data is read once. False: [Unmarshal] has to judge it.
+// unmarshalLine decodes an event of a known type in an envelope as [envelope] writes it, which is
+// that of each line of a log: its data is read once. False: [Unmarshal] has to judge it.
 func unmarshalLine(b []byte) (Event, bool) {
 	b, ok := bytes.CutPrefix(b, []byte(`{"id":"`))
 	id, b, inID := bytes.Cut(b, []byte(`","timestamp":"`))
@@ -142,7 +148,8 @@ func unmarshalLine(b []byte) (Event, bool) {
 		return Event{}, false
 	}
 	data, err := k.read(raw)
-	return Event{ID: ID(id), Timestamp: at, ParentID: ID(parent), Ephemeral: ephemeral, Data: data}, err == nil
+	return Event{ID: ID(id), Timestamp: at, ParentID: ID(parent), Ephemeral: ephemeral, Data: data},
+		err == nil
 }
 
 func isObject(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '{' }
@@ -156,7 +163,10 @@ func (k *kind) read(raw json.RawMessage) (Data, error) {
 	if err := json.Unmarshal(raw, &fields); err != nil {
 		return nil, err
 	}
-	maps.DeleteFunc(fields, func(name string, _ json.RawMessage) bool { _, known := k.keys[name]; return known })
+	maps.DeleteFunc(fields, func(name string, _ json.RawMessage) bool {
+		_, known := k.keys[name]
+		return known
+	})
 	if len(fields) == 0 {
 		fields = nil
 	}

@@ -13,16 +13,18 @@ const mark = "@@ -"
 // binaryBegin begins the line that names files which are not text.
 const binaryBegin = "Binary files "
 
-// mostTries is how often the end of a hunk is looked for: what looks like the names of the next file
-// may be lines of it.
+// mostTries is how often the end of a hunk is looked for: what looks like the names of the next
+// file may be lines of it.
 const mostTries = 32
 
 // looksLikeDiff reports whether a text may hold a diff, so that [ParseDiff] finds more than lines.
 func looksLikeDiff(text string) bool {
-	return strings.Contains(text, mark) || strings.Contains(text, "+++ ") || strings.Contains(text, binaryBegin)
+	return strings.Contains(text, mark) || strings.Contains(text, "+++ ") ||
+		strings.Contains(text, binaryBegin)
 }
 
-// ParseDiff reads a diff of any number of files. What is none is the Head of an edit that has no name.
+// ParseDiff reads a diff of any number of files. What is none is the Head of an edit that has no
+// name.
 func ParseDiff(text string) []Edit {
 	r := reader{}
 	lines := slices.Collect(strings.Lines(text))
@@ -119,7 +121,8 @@ func nameIn(line string) string {
 func readHunk(lines []string) (Hunk, int) {
 	end, first := 1, 0
 	for range mostTries {
-		for end < len(lines) && !strings.HasPrefix(lines[end], mark) && !beginsGit(lines[end:]) && !beginsNames(lines[end:]) {
+		for end < len(lines) && !strings.HasPrefix(lines[end], mark) && !beginsGit(lines[end:]) &&
+			!beginsNames(lines[end:]) {
 			end++
 		}
 		if first == 0 {
@@ -161,7 +164,8 @@ func wholeHunk(lines []string) (h Hunk, n int, ok bool) {
 	if !strings.HasSuffix(lines[len(lines)-1], "\n") {
 		text.WriteByte('\n')
 	}
-	files, _, _ := gitdiff.Parse(strings.NewReader(text.String())) // an error is of what follows the hunk, or there is none
+	// an error is of what follows the hunk, or there is none
+	files, _, _ := gitdiff.Parse(strings.NewReader(text.String()))
 	if len(files) == 0 || len(files[0].TextFragments) == 0 {
 		return h, 0, false
 	}
@@ -174,7 +178,8 @@ func wholeHunk(lines []string) (h Hunk, n int, ok bool) {
 		h.Lines = append(h.Lines, EditLine{l.Op.String()[0], l.Line})
 	}
 	n = 1
-	for taken := 0; n < len(lines) && (taken < len(f.Lines) || lines[n][0] == '\\' && len(lines[n]) > 12); n++ {
+	for taken := 0; n < len(lines) && (taken < len(f.Lines) || lines[n][0] == '\\' &&
+		len(lines[n]) > 12); n++ {
 		if lines[n][0] != '\\' {
 			taken++
 		}
@@ -182,8 +187,8 @@ func wholeHunk(lines []string) (h Hunk, n int, ok bool) {
 	return h, n, true
 }
 
-// binaryNames returns the two names in the line by which git and diff(1) say that files differ which
-// are not text; no line of a hunk begins as it does.
+// binaryNames returns the two names in the line by which git and diff(1) say that files differ
+// which are not text; no line of a hunk begins as it does.
 func binaryNames(line string) (was, now string, ok bool) {
 	const and = " and "
 	names, begins := strings.CutPrefix(strings.TrimRight(line, "\r\n"), binaryBegin)

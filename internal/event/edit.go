@@ -62,19 +62,24 @@ func (e Edit) Placed() bool {
 
 // Creates reports whether there was no such file, or nothing in it.
 func (e Edit) Creates() bool {
-	return e.Old == NoFile || len(e.Hunks) > 0 && e.Hunks[0].Placed && e.Hunks[0].Old == 0 && !slices.ContainsFunc(e.Hunks[0].Lines, func(l EditLine) bool { return l.Op != '+' })
+	return e.Old == NoFile || len(e.Hunks) > 0 && e.Hunks[0].Placed && e.Hunks[0].Old == 0 &&
+		!slices.ContainsFunc(e.Hunks[0].Lines, func(l EditLine) bool { return l.Op != '+' })
 }
 
 // Deletes reports whether the file is gone after it.
 func (e Edit) Deletes() bool {
-	return e.New == NoFile || slices.ContainsFunc(e.Head, func(l string) bool { return strings.HasPrefix(l, "deleted file mode") })
+	return e.New == NoFile || slices.ContainsFunc(e.Head, func(l string) bool {
+		return strings.HasPrefix(l, "deleted file mode")
+	})
 }
 
 // Lossy reports whether it may lack bytes of what was removed: agents report what is not UTF-8 as
 // replacement characters.
 func (e Edit) Lossy() bool {
 	for _, h := range e.Hunks {
-		if slices.ContainsFunc(h.Lines, func(l EditLine) bool { return l.Op == '-' && strings.ContainsRune(l.Text, utf8.RuneError) }) {
+		if slices.ContainsFunc(h.Lines, func(l EditLine) bool {
+			return l.Op == '-' && strings.ContainsRune(l.Text, utf8.RuneError)
+		}) {
 			return true
 		}
 	}

@@ -11,7 +11,9 @@ func withEdits(d Data) Data {
 			return d
 		}
 		r := *d.Result
-		r.Edits = slices.DeleteFunc(ParseDiff(r.DetailedContent), func(e Edit) bool { return e.New == "" && len(e.Hunks) == 0 })
+		r.Edits = slices.DeleteFunc(ParseDiff(r.DetailedContent), func(e Edit) bool {
+			return e.New == "" && len(e.Hunks) == 0
+		})
 		d.Result = &r
 		return d
 	case PermissionRequested:

@@ -63,7 +63,13 @@ type Entry struct {
 
 // New returns an event that happened now, with a fresh id.
 func New(data Data, parent ID, now time.Time) Event {
-	return Event{ID: NewID(), Timestamp: now.UTC(), ParentID: parent, Ephemeral: !Logged(data), Data: withEdits(data)}
+	return Event{
+		ID:        NewID(),
+		Timestamp: now.UTC(),
+		ParentID:  parent,
+		Ephemeral: !Logged(data),
+		Data:      withEdits(data),
+	}
 }
 
 // NewID returns a UUIDv7: ids made later sort later.

@@ -14,10 +14,11 @@ type (
 	// they are, and so does the log. It forgot the turns after a place, with their prompts: one that
 	// waited while an earlier turn ran was logged in the midst of that.
 	SessionRewound struct {
-		ToMessageID string  `json:"toMessageId"`
-		After       int64   `json:"after"`            // the sequence before the turn of that prompt
-		Waited      []int64 `json:"waited,omitempty"` // the sequences of the prompts that waited for their turns then
-		Extra       `json:"-"`
+		ToMessageID string `json:"toMessageId"`
+		After       int64  `json:"after"` // the sequence before the turn of that prompt
+		// the sequences of the prompts that waited for their turns then
+		Waited []int64 `json:"waited,omitempty"`
+		Extra  `json:"-"`
 	}
 
 	// SessionBranched says that what comes before it in the log was taken over from another

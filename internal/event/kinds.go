@@ -11,10 +11,11 @@ type ErrorKind string
 
 // The kinds of errors.
 const (
-	KindNotFound     ErrorKind = "not_found"     // no file, folder or conversation of that name
-	KindOutside      ErrorKind = "outside"       // a path that leads outside of the workspace
-	KindSensitive    ErrorKind = "sensitive"     // keys or passwords
-	KindNotRegular   ErrorKind = "not_regular"   // a device, a pipe, a link that leads nowhere, a folder where a file is needed
+	KindNotFound  ErrorKind = "not_found" // no file, folder or conversation of that name
+	KindOutside   ErrorKind = "outside"   // a path that leads outside of the workspace
+	KindSensitive ErrorKind = "sensitive" // keys or passwords
+	// a device, a pipe, a link that leads nowhere, a folder where a file is needed
+	KindNotRegular   ErrorKind = "not_regular"
 	KindTooLarge     ErrorKind = "too_large"     // beyond a size that is shown
 	KindBinary       ErrorKind = "binary"        // bytes where text is needed
 	KindNotImage     ErrorKind = "not_image"     // no picture, or a damaged one
@@ -34,8 +35,10 @@ const (
 
 // ErrorKinds returns all kinds, in the order of CONTRACT.
 func ErrorKinds() []ErrorKind {
-	return []ErrorKind{KindNotFound, KindOutside, KindSensitive, KindNotRegular, KindTooLarge, KindBinary, KindNotImage,
-		KindBadArguments, KindUnknownTool, KindDenied, KindTimeout, KindAborted, KindInterrupted, KindAgentDied, KindProvider,
+	return []ErrorKind{KindNotFound, KindOutside, KindSensitive, KindNotRegular, KindTooLarge,
+		KindBinary, KindNotImage,
+		KindBadArguments, KindUnknownTool, KindDenied, KindTimeout, KindAborted, KindInterrupted,
+		KindAgentDied, KindProvider,
 		KindRetrying, KindLimit, KindLog, KindInternal}
 }
 
@@ -77,10 +80,12 @@ func KindOfCode(code string) ErrorKind {
 
 // statusKinds are the kinds of errors by the status of an HTTP reply (RFC 9110 §15, RFC 6585 §4).
 var statusKinds = map[int]ErrorKind{
-	401: KindDenied, 403: KindDenied, 408: KindTimeout, 504: KindTimeout, 413: KindTooLarge, 429: KindLimit,
+	401: KindDenied, 403: KindDenied, 408: KindTimeout, 504: KindTimeout, 413: KindTooLarge,
+	429: KindLimit,
 }
 
-// KindOfStatus is the kind of a session.error that has only the status of an HTTP reply, 0 for none.
+// KindOfStatus is the kind of a session.error that has only the status of an HTTP reply, 0 for
+// none.
 func KindOfStatus(status int) ErrorKind { return cmp.Or(statusKinds[status], KindProvider) }
 
 // In returns d as what happened in a turn; empty means in none.

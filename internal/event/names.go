@@ -72,9 +72,10 @@ type keeping byte
 
 // What becomes of events.
 const (
-	live    keeping = iota // it is gone once it was sent
-	relayed                // logged: an agent's words on the way, which begin and end nothing; see [Relayed]
-	aside                  // logged: no activity; see [Aside]
+	live keeping = iota // it is gone once it was sent
+	// logged: an agent's words on the way, which begin and end nothing; see [Relayed]
+	relayed
+	aside // logged: no activity; see [Aside]
 	logged
 )
 
@@ -157,8 +158,8 @@ func Relayed(d Data) bool {
 	return k != nil && k.keep == relayed
 }
 
-// Aside reports whether events of d's type are no activity of the session, such as a restart, or a look
-// of the user's: they leave its place in the list, and make nothing unread.
+// Aside reports whether events of d's type are no activity of the session, such as a restart, or a
+// look of the user's: they leave its place in the list, and make nothing unread.
 func Aside(d Data) bool {
 	k := byType[reflect.TypeOf(d)]
 	return k != nil && k.keep == aside

@@ -1,8 +1,8 @@
 package event
 
-// KindLater is the kind of a [PermissionRequested] about what was made already, and is held: allowed,
-// it is put back, and denied, deleted. It is of no turn, waits as long as it takes, and outlives
-// restarts.
+// KindLater is the kind of a [PermissionRequested] about what was made already, and is held:
+// allowed, it is put back, and denied, deleted. It is of no turn, waits as long as it takes, and
+// outlives restarts.
 const KindLater = "later"
 
 // KindHost is the kind of a [PermissionRequested] about a host that something confined waits for.
@@ -36,9 +36,10 @@ type (
 		Why       string     `json:"why,omitempty"` // why it is asked
 		Diff      string     `json:"diff,omitempty"`
 		// Edits are what Diff says, all of its lines.
-		Edits     []Edit `json:"-"`
-		Digest    string `json:"digest"`              // SHA-256, hex, of what will be done
-		Sensitive bool   `json:"sensitive,omitempty"` // a yes counts once: keys, what leads outside, what runs later by itself
+		Edits  []Edit `json:"-"`
+		Digest string `json:"digest"` // SHA-256, hex, of what will be done
+		// a yes counts once: keys, what leads outside, what runs later by itself
+		Sensitive bool `json:"sensitive,omitempty"`
 		// Secret is the first file that may hold keys or passwords among those the act names or may
 		// show.
 		Secret *Secret `json:"secret,omitempty"`
@@ -76,7 +77,9 @@ type (
 
 	// Secret is a file that may hold keys or passwords.
 	Secret struct {
-		File  string `json:"file"`  // relative to the workspace; absolute if it is elsewhere; as the command has it where only running it tells
+		// relative to the workspace; absolute if it is elsewhere; as the command has it where only
+		// running it tells
+		File  string `json:"file"`
 		Looks string `json:"looks"` // what is behind its name in a sentence: "looks like a private key"
 	}
 
@@ -102,8 +105,9 @@ type (
 		Rule      *Rule    `json:"rule,omitempty"`   // of [DecidedByRule]: which
 		Reason    string   `json:"reason,omitempty"` // of [DecidedByUser]: in the user's words
 		By        Decider  `json:"by"`
-		Kept      []string `json:"kept,omitempty"` // of [KindLater]: the paths that what was allowed has now
-		Extra     `json:"-"`
+		// of [KindLater]: the paths that what was allowed has now
+		Kept  []string `json:"kept,omitempty"`
+		Extra `json:"-"`
 	}
 
 	// Rule is one of the user's configuration, by its number from 1, or one that webchat brings

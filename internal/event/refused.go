@@ -1,12 +1,13 @@
 package event
 
-// SandboxRefused says what a confined call reached for and was not given. It is logged behind the end
-// of the call, once for each path or host and turn.
+// SandboxRefused says what a confined call reached for and was not given. It is logged behind the
+// end of the call, once for each path or host and turn.
 type SandboxRefused struct {
-	ToolCallID string      `json:"toolCallId"`
-	What       string      `json:"what"` // an absolute path; a host, with its port where that is known; a command
-	Kind       RefusedKind `json:"kind"`
-	Write      bool        `json:"write,omitempty"` // it was to be written; else read
+	ToolCallID string `json:"toolCallId"`
+	// an absolute path; a host, with its port where that is known; a command
+	What  string      `json:"what"`
+	Kind  RefusedKind `json:"kind"`
+	Write bool        `json:"write,omitempty"` // it was to be written; else read
 	// Offers are what the user may do about it beside leaving it.
 	Offers []Offer `json:"offers"`
 	// Folder is what [OfferFolder] opens.

@@ -56,7 +56,8 @@ type (
 		Extra            `json:"-"`
 	}
 
-	// OutputOpened says that the user looked at an output of the session. The model never learns of it.
+	// OutputOpened says that the user looked at an output of the session. The model never learns of
+	// it.
 	OutputOpened struct {
 		OutputID string `json:"outputId"`
 		Extra    `json:"-"`
@@ -70,7 +71,8 @@ type (
 	}
 
 	// OutputReread says that a file was read again for the user, since the output that showed it is
-	// gone or the file has changed on disk, and which output shows it now. The model never learns of it.
+	// gone or the file has changed on disk, and which output shows it now. The model never learns of
+	// it.
 	OutputReread struct {
 		OutputID      string          `json:"outputId"`    // the earlier one
 		NewOutputID   string          `json:"newOutputId"` // stands in its place
@@ -101,9 +103,11 @@ type (
 		Message string    `json:"message"`
 		Code    string    `json:"code"`
 		Kind    ErrorKind `json:"kind,omitempty"`
-		Nearest []string  `json:"nearest,omitempty"` // of [KindNotFound]: paths of the workspace like the one asked for
-		By      Decider   `json:"by,omitempty"`      // of [KindDenied] and [KindAborted]: who decided it, if that is known
-		Limit   Limit     `json:"limit,omitempty"`   // which was met
+		// of [KindNotFound]: paths of the workspace like the one asked for
+		Nearest []string `json:"nearest,omitempty"`
+		// of [KindDenied] and [KindAborted]: who decided it, if that is known
+		By    Decider `json:"by,omitempty"`
+		Limit Limit   `json:"limit,omitempty"` // which was met
 	}
 )
 

@@ -66,10 +66,11 @@ type (
 	// TurnStart opens the work on one prompt, or work that the agent began by itself; see
 	// [TurnStart.Own].
 	TurnStart struct {
-		TurnID    string `json:"turnId"`
-		MessageID string `json:"messageId,omitempty"` // of the prompt; empty: there is none, Cause says why it began
-		By        Actor  `json:"by,omitempty"`        // empty: the user
-		Cause     string `json:"cause,omitempty"`     // a sentence: why the agent began
+		TurnID string `json:"turnId"`
+		// of the prompt; empty: there is none, Cause says why it began
+		MessageID string `json:"messageId,omitempty"`
+		By        Actor  `json:"by,omitempty"`    // empty: the user
+		Cause     string `json:"cause,omitempty"` // a sentence: why the agent began
 		// Snapshot is the id of what the workspace was before the turn's first act. It is kept if the
 		// turn acts, and TurnEnd says whether it was.
 		Snapshot string `json:"snapshot,omitempty"`
@@ -85,7 +86,8 @@ type (
 		DurationMs int64   `json:"durationMs"`
 		// Steered are the messages that joined the turn while it ran.
 		Steered []string `json:"steered,omitempty"`
-		Fill    *Fill    `json:"fill,omitempty"` // as the agent reported it last in the turn; nil: it did not
+		// as the agent reported it last in the turn; nil: it did not
+		Fill *Fill `json:"fill,omitempty"`
 		// Snapshot is the id of what the workspace was then. Empty: nothing acted, or NoSnapshot says why
 		// there is none. Where it is there, that of the turn's start is, too.
 		Snapshot   string     `json:"snapshot,omitempty"`
@@ -227,12 +229,15 @@ type (
 
 	// Attachment goes with a prompt: exactly one of ID, Path and OutputID is set.
 	Attachment struct {
-		ID       string `json:"id,omitempty"`       // an uploaded attachment
-		Path     string `json:"path,omitempty"`     // a file of the workspace, or a folder, whose listing is given
+		ID string `json:"id,omitempty"` // an uploaded attachment
+		// a file of the workspace, or a folder, whose listing is given
+		Path     string `json:"path,omitempty"`
 		OutputID string `json:"outputId,omitempty"` // a shown output the user lets the agent read
 		Lines    string `json:"lines,omitempty"`    // of the file, or of the output as shown: "A-B"
-		Lifted   string `json:"lifted,omitempty"`   // of these lines of the output, what looks like a secret goes, too
-		Mention  bool   `json:"mention,omitempty"`  // of the file or output only its name and these lines' numbers are given
+		// of these lines of the output, what looks like a secret goes, too
+		Lifted string `json:"lifted,omitempty"`
+		// of the file or output only its name and these lines' numbers are given
+		Mention bool `json:"mention,omitempty"`
 		// Sensitive says that the user wants a file to go that may hold secrets.
 		Sensitive bool   `json:"sensitive,omitempty"`
 		Name      string `json:"name,omitempty"`
@@ -386,9 +391,10 @@ type (
 
 	// TaskCompleted says how a task ended. Each started task has exactly one.
 	TaskCompleted struct {
-		TaskID   string  `json:"taskId"`
-		Outcome  Outcome `json:"outcome"`
-		ExitCode *int    `json:"exitCode,omitempty"` // of a command that ended by itself, where it is known
+		TaskID  string  `json:"taskId"`
+		Outcome Outcome `json:"outcome"`
+		// of a command that ended by itself, where it is known
+		ExitCode *int `json:"exitCode,omitempty"`
 		// Usage is what models reported since the last turn or task ended, and no turn counts: a
 		// helper works also while no turn runs.
 		Usage Usage `json:"usage,omitzero"`

@@ -5,8 +5,9 @@ type UsageScope string
 
 // The scopes. The zero value is one call that goes on with the conversation.
 const (
-	UsageOfTurn UsageScope = "turn"  // all calls of a turn: how many is unknown
-	UsageAside  UsageScope = "aside" // a call beside the conversation: a helper's, or one that sums it up
+	UsageOfTurn UsageScope = "turn" // all calls of a turn: how many is unknown
+	// a call beside the conversation: a helper's, or one that sums it up
+	UsageAside UsageScope = "aside"
 )
 
 // Plus is what u and v are together.

@@ -18,8 +18,10 @@ type NoSnapshot string
 const (
 	SnapshotNoGit    NoSnapshot = "no_git"    // git is not installed
 	SnapshotTooLarge NoSnapshot = "too_large" // the folder is, or looking at it takes a minute
-	SnapshotLate     NoSnapshot = "late"      // an act, or the end of the turn, did not wait for it any longer
-	SnapshotFailed   NoSnapshot = "failed"    // git or the disk refused it; the log of the program says more
+	// an act, or the end of the turn, did not wait for it any longer
+	SnapshotLate NoSnapshot = "late"
+	// git or the disk refused it; the log of the program says more
+	SnapshotFailed NoSnapshot = "failed"
 )
 
 // Actor is who called a tool or began a turn.

@@ -14,14 +14,25 @@ func (o *Work) InFlight() (deltas, printed []event.Data, at []time.Time) {
 	for _, f := range o.Messages {
 		at = append(at, f.At)
 		if f.Reasoning {
-			deltas = append(deltas, event.AssistantReasoningDelta{ReasoningID: f.ID, DeltaContent: string(f.Text), ParentToolCallID: f.Parent})
+			deltas = append(deltas, event.AssistantReasoningDelta{
+				ReasoningID:      f.ID,
+				DeltaContent:     string(f.Text),
+				ParentToolCallID: f.Parent,
+			})
 		} else {
-			deltas = append(deltas, event.AssistantMessageDelta{MessageID: f.ID, DeltaContent: string(f.Text), ParentToolCallID: f.Parent})
+			deltas = append(deltas, event.AssistantMessageDelta{
+				MessageID:        f.ID,
+				DeltaContent:     string(f.Text),
+				ParentToolCallID: f.Parent,
+			})
 		}
 	}
 	for _, t := range o.Tasks {
 		if len(t.Text) > 0 {
-			printed = append(printed, event.TaskOutput{TaskID: t.Start.TaskID, Text: strings.ToValidUTF8(string(t.Text), "")})
+			printed = append(printed, event.TaskOutput{
+				TaskID: t.Start.TaskID,
+				Text:   strings.ToValidUTF8(string(t.Text), ""),
+			})
 		}
 	}
 	return deltas, printed, at

@@ -72,8 +72,8 @@ func (o *Open) hold(e event.Entry) {
 	}
 }
 
-// bill adds what calls took. A turn with an estimate was cut in its last call, unless its agent never
-// reports any.
+// bill adds what calls took. A turn with an estimate was cut in its last call, unless its agent
+// never reports any.
 func (s *Summary) bill(u event.Usage, how event.Outcome, e event.Entry) {
 	s.Usage = s.Usage.Plus(u)
 	cuts, number := s.Open.Cuts, s.Usage.Calls+s.Usage.Turns
@@ -81,7 +81,8 @@ func (s *Summary) bill(u event.Usage, how event.Outcome, e event.Entry) {
 	case number > 1 && s.Usage.EstimatedTokens == s.Usage.InputTokens:
 	case u.EstimatedTokens < 0 && len(cuts) > 0: // the last one is reported now
 		s.Open.Cuts = slices.Clone(cuts[:len(cuts)-1])
-	case u.EstimatedTokens > 0 && (how == event.Aborted || how == event.Interrupted || how == event.Failed):
+	case u.EstimatedTokens > 0 && (how == event.Aborted || how == event.Interrupted ||
+		how == event.Failed):
 		s.Open.Cuts = append(slices.Clone(cuts[max(0, len(cuts)+1-maxCuts):]),
 			Call{number, u.EstimatedTokens, e.Event.Timestamp.UnixMilli(), how == event.Aborted})
 	}

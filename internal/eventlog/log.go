@@ -43,8 +43,8 @@ type Owner interface {
 // Log is one session's log in this process. Its methods may be called concurrently, but for those
 // that say what has to be held.
 //
-// A log has one lock, which guards what is open of it, and what its session keeps beside that. It is
-// held by the function given to [Log.Change], and free while the store writes.
+// A log has one lock, which guards what is open of it, and what its session keeps beside that. It
+// is held by the function given to [Log.Change], and free while the store writes.
 type Log struct {
 	cfg       Config
 	id        ID
@@ -63,7 +63,12 @@ type Log struct {
 
 // New returns the log of the session that sum is about.
 func New(c Config, sum Summary) *Log {
-	l := &Log{cfg: c, id: sum.ID, appending: make(chan struct{}, 1), subs: map[*Subscription]struct{}{}}
+	l := &Log{
+		cfg:       c,
+		id:        sum.ID,
+		appending: make(chan struct{}, 1),
+		subs:      map[*Subscription]struct{}{},
+	}
 	l.summary.Store(&sum)
 	return l
 }
@@ -74,8 +79,8 @@ func (l *Log) Lock() { l.mu.Lock() }
 // Unlock gives the lock back.
 func (l *Log) Unlock() { l.mu.Unlock() }
 
-// Open is what the session has started and not ended. The caller holds the lock, and changes it only
-// by what it appends, and by [Work.Delta].
+// Open is what the session has started and not ended. The caller holds the lock, and changes it
+// only by what it appends, and by [Work.Delta].
 func (l *Log) Open() *Work { return &l.open }
 
 // Recover appends what closes the work of an earlier process, and has open what no end of a process
@@ -170,7 +175,9 @@ func (l *Log) Append(data ...event.Data) error {
 	if logged > 0 {
 		durable := entries
 		if logged < len(entries) {
-			durable = slices.DeleteFunc(slices.Clone(entries), func(e event.Entry) bool { return e.Event.Ephemeral })
+			durable = slices.DeleteFunc(slices.Clone(entries), func(e event.Entry) bool {
+				return e.Event.Ephemeral
+			})
 		}
 		if err := l.write(durable, sum, size); err != nil {
 			return err
@@ -223,7 +230,8 @@ func encode(e *event.Entry) error {
 		return fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	if len(b) > maxEvent {
-		return fmt.Errorf("%w: %s of %d bytes, the limit is %d", ErrInvalid, e.Event.Type(), len(b), maxEvent)
+		return fmt.Errorf("%w: %s of %d bytes, the limit is %d", ErrInvalid, e.Event.Type(), len(b),
+			maxEvent)
 	}
 	e.JSON = b
 	return nil

@@ -23,7 +23,8 @@ func (l *Log) End(ctx context.Context, cut *event.Cut, last int64) ([]event.Entr
 			return nil, err
 		}
 		if int64(len(part)) != last-after {
-			return nil, fmt.Errorf("%w: it should hold %d entries after %d, it holds %d", ErrLog, last-after, after, len(part))
+			return nil, fmt.Errorf("%w: it should hold %d entries after %d, it holds %d", ErrLog, last-after,
+				after, len(part))
 		}
 		last = after
 		for i := len(part) - 1; i >= 0; i-- {

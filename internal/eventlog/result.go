@@ -68,7 +68,11 @@ func (r *Result) Add(d event.Data) bool {
 		}
 	case event.ToolExecutionComplete:
 		if _, ok := r.calls[d.ToolCallID]; ok && d.OutputID != "" {
-			r.outputs = append(r.outputs, OutputRef{ID: d.OutputID, ToolCallID: d.ToolCallID, Type: readTelemetry(d.ToolTelemetry).OutputType})
+			r.outputs = append(r.outputs, OutputRef{
+				ID:         d.OutputID,
+				ToolCallID: d.ToolCallID,
+				Type:       readTelemetry(d.ToolTelemetry).OutputType,
+			})
 		}
 	case event.TurnEnd:
 		if d.MessageID == r.messageID || slices.Contains(d.Steered, r.messageID) {
@@ -80,8 +84,15 @@ func (r *Result) Add(d event.Data) bool {
 
 // TurnResult is what was folded, once it is whole.
 func (r *Result) TurnResult() TurnResult {
-	slices.SortStableFunc(r.outputs, func(a, b OutputRef) int { return r.calls[a.ToolCallID] - r.calls[b.ToolCallID] })
-	t := TurnResult{MessageID: r.messageID, Content: strings.Join(r.texts, "\n\n"), Outputs: r.outputs, Outcome: r.outcome}
+	slices.SortStableFunc(r.outputs, func(a, b OutputRef) int {
+		return r.calls[a.ToolCallID] - r.calls[b.ToolCallID]
+	})
+	t := TurnResult{
+		MessageID: r.messageID,
+		Content:   strings.Join(r.texts, "\n\n"),
+		Outputs:   r.outputs,
+		Outcome:   r.outcome,
+	}
 	if t.Outputs == nil {
 		t.Outputs = []OutputRef{} // [] on the wire
 	}

@@ -56,17 +56,21 @@ type Open struct {
 	Failed bool     `json:"failed,omitempty"` // the last turn ended with an error
 	Active int64    `json:"active,omitempty"` // the number of the last event that was activity
 	Since  int64    `json:"since,omitempty"`  // when Turn began, in milliseconds since 1970
-	Work   int64    `json:"work,omitempty"`   // when the work began that has no session.shutdown, in the same
-	Grants []Given  `json:"grants,omitempty"` // what the user allowed for the session; never changed in place
+	// when the work began that has no session.shutdown, in the same
+	Work int64 `json:"work,omitempty"`
+	// what the user allowed for the session; never changed in place
+	Grants []Given `json:"grants,omitempty"`
 
-	// Opened is what was opened of the sandbox and is not kept for the workspace; never changed in place.
+	// Opened is what was opened of the sandbox and is not kept for the workspace; never changed in
+	// place.
 	Opened []Opened `json:"opened,omitempty"`
 
 	Outputs int  `json:"outputs,omitempty"` // how many were shown
 	Begun   bool `json:"begun,omitempty"`   // a turn was; not of what a branch began with
 
 	Todos []event.Todo `json:"todos,omitempty"` // the agent's plan; never changed in place
-	Left  []Stretch    `json:"left,omitempty"`  // what the agent was made to forget; never changed in place
+	// what the agent was made to forget; never changed in place
+	Left []Stretch `json:"left,omitempty"`
 	// Fill is how full the model's context was when that was reported last; nil if it was not, or the
 	// agent forgot something since. It is never changed in place.
 	Fill *Fill `json:"fill,omitempty"`
@@ -76,8 +80,9 @@ type Open struct {
 	Held []Held `json:"held,omitempty"` // of displays; never changed in place
 	// Waits are the open requests about files that are held; never changed in place.
 	Waits []string `json:"waits,omitempty"`
-	Text  int64    `json:"text,omitempty"` // bytes of the conversation's text since it was last summed up
-	Cuts  []Call   `json:"cuts,omitempty"` // the newest calls that are estimated; never changed in place
+	// bytes of the conversation's text since it was last summed up
+	Text int64  `json:"text,omitempty"`
+	Cuts []Call `json:"cuts,omitempty"` // the newest calls that are estimated; never changed in place
 }
 
 // Stretch is a part of a log: what is after one sequence and before another.
@@ -108,7 +113,8 @@ type Opened struct {
 
 // Unfinished reports whether the log ends with something open: after a restart it has to be closed.
 func (s Summary) Unfinished() bool {
-	return s.Open.Turn != "" || s.Open.Tools > 0 || s.Open.Tasks > 0 || s.Open.Queued > 0 || s.Pending > 0 || len(s.OpenedOnce()) > 0
+	return s.Open.Turn != "" || s.Open.Tools > 0 || s.Open.Tasks > 0 || s.Open.Queued > 0 ||
+		s.Pending > 0 || len(s.OpenedOnce()) > 0
 }
 
 // IncludeOpen gives a cut of the log what is open at its end.
@@ -158,7 +164,8 @@ func Summarize(s Summary, e event.Entry) Summary {
 	case event.UserMessageWithdrawn:
 		s.Open.Queued = max(0, s.Open.Queued-1)
 	case event.TurnStart:
-		s.Open.Turn, s.Open.Failed, s.Open.Since, s.Open.Begun = d.TurnID, false, e.Event.Timestamp.UnixMilli(), true
+		s.Open.Turn, s.Open.Failed, s.Open.Since, s.Open.Begun = d.TurnID, false,
+			e.Event.Timestamp.UnixMilli(), true
 		if !d.Own() {
 			s.Open.Queued = max(0, s.Open.Queued-1)
 		}
@@ -198,8 +205,11 @@ func Summarize(s Summary, e event.Entry) Summary {
 		if s.Pending = max(0, s.Pending-1); s.Pending == 0 {
 			s.Open.Asks = ""
 		}
-		if done, ok := d.(event.PermissionCompleted); ok && slices.Contains(s.Open.Waits, done.RequestID) {
-			s.Open.Waits = slices.DeleteFunc(slices.Clone(s.Open.Waits), func(id string) bool { return id == done.RequestID })
+		if done, ok := d.(event.PermissionCompleted); ok &&
+			slices.Contains(s.Open.Waits, done.RequestID) {
+			s.Open.Waits = slices.DeleteFunc(slices.Clone(s.Open.Waits), func(id string) bool {
+				return id == done.RequestID
+			})
 		}
 	}
 	if !event.Aside(e.Event.Data) {
@@ -225,7 +235,8 @@ func grantsAfter(grants []Given, e event.Entry) []Given {
 	case event.PermissionRevoked:
 		return without(d.Grant.ID)
 	case event.PermissionCompleted:
-		if g := d.Grant; g != nil && d.By == event.DecidedByUser && d.Decision == event.Allow && g.Scope == event.ForSession {
+		if g := d.Grant; g != nil && d.By == event.DecidedByUser && d.Decision == event.Allow &&
+			g.Scope == event.ForSession {
 			return append(without(g.ID), Given{*g, e.Event.Timestamp.UnixMilli()})
 		}
 	}

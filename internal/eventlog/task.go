@@ -71,7 +71,9 @@ func (o *Work) ParentOf(d event.Data) string {
 
 // Request returns an open request.
 func (o *Work) Request(id string) event.Data {
-	if e := find(o.Requests, func(e event.Entry) bool { return QuestionID(e.Event.Data) == id }); e != nil {
+	if e := find(o.Requests, func(e event.Entry) bool {
+		return QuestionID(e.Event.Data) == id
+	}); e != nil {
 		return e.Event.Data
 	}
 	return nil

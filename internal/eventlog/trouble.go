@@ -5,7 +5,11 @@ import "webchat/internal/event"
 // Trouble is the notice for users while text says what is wrong with the log; no text: nothing is.
 func Trouble(text string) event.SessionError {
 	if text == "" {
-		return event.SessionError{Message: "Everything can be saved again.", ErrorType: event.ErrorSaved, Kind: event.KindLog}
+		return event.SessionError{
+			Message:   "Everything can be saved again.",
+			ErrorType: event.ErrorSaved,
+			Kind:      event.KindLog,
+		}
 	}
 	return event.SessionError{Message: text, ErrorType: string(event.KindLog), Kind: event.KindLog}
 }

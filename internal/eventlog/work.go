@@ -22,9 +22,11 @@ type Work struct {
 	Hooks    []event.HookStart // their commands run
 	Messages []*Message
 	Tasks    []*Task
-	Version  int                     // of Messages: counts their changes
-	Done     map[string]bool         // keys of what ended in this turn
-	Fill     *event.SessionUsageInfo // as the agent reported it last to this process; nil: it was not, or the agent forgot something since
+	Version  int             // of Messages: counts their changes
+	Done     map[string]bool // keys of what ended in this turn
+	// as the agent reported it last to this process; nil: it was not, or the agent forgot something
+	// since
+	Fill *event.SessionUsageInfo
 }
 
 type Tool struct {
@@ -113,7 +115,9 @@ func (o *Work) Apply(e event.Entry) {
 		o.removeQueued(d.MessageID)
 	case event.TurnEnd:
 		o.Turn = event.TurnStart{}
-		o.Messages = slices.DeleteFunc(o.Messages, func(f *Message) bool { return o.Helper(f.Parent) == nil })
+		o.Messages = slices.DeleteFunc(o.Messages, func(f *Message) bool {
+			return o.Helper(f.Parent) == nil
+		})
 		for _, id := range d.Steered {
 			o.removeQueued(id)
 		}
@@ -145,13 +149,19 @@ func (o *Work) finish(key string) {
 		o.Done[key] = true
 	}
 	o.remove(key)
-	o.Tools = slices.DeleteFunc(o.Tools, func(t Tool) bool { return ToolKey(t.Start.ToolCallID) == key })
-	o.Requests = slices.DeleteFunc(o.Requests, func(e event.Entry) bool { return requestKey(QuestionID(e.Event.Data)) == key })
+	o.Tools = slices.DeleteFunc(o.Tools, func(t Tool) bool {
+		return ToolKey(t.Start.ToolCallID) == key
+	})
+	o.Requests = slices.DeleteFunc(o.Requests, func(e event.Entry) bool {
+		return requestKey(QuestionID(e.Event.Data)) == key
+	})
 }
 
 // Held are the open requests about what is held, which no end of a turn or a process closes.
 func (o *Work) Held() []event.Entry {
-	return slices.DeleteFunc(slices.Clone(o.Requests), func(e event.Entry) bool { return !event.IsHeld(e.Event.Data) })
+	return slices.DeleteFunc(slices.Clone(o.Requests), func(e event.Entry) bool {
+		return !event.IsHeld(e.Event.Data)
+	})
 }
 
 func (o *Work) remove(key string) {
@@ -160,7 +170,9 @@ func (o *Work) remove(key string) {
 }
 
 func (o *Work) removeQueued(messageID string) {
-	o.Queued = slices.DeleteFunc(o.Queued, func(m event.UserMessage) bool { return m.MessageID == messageID })
+	o.Queued = slices.DeleteFunc(o.Queued, func(m event.UserMessage) bool {
+		return m.MessageID == messageID
+	})
 }
 
 // find returns the first item of a list that is wanted; nil if there is none.
@@ -270,9 +282,18 @@ func (o *Work) Closing(why Ending, now time.Time) []event.Data {
 		switch {
 		case len(f.Text) == 0, o.excludes(f.Parent, why):
 		case f.Reasoning:
-			out = append(out, event.AssistantReasoning{ReasoningID: f.ID, Content: string(f.Text), ParentToolCallID: f.Parent})
+			out = append(out, event.AssistantReasoning{
+				ReasoningID:      f.ID,
+				Content:          string(f.Text),
+				ParentToolCallID: f.Parent,
+			})
 		default:
-			out = append(out, event.AssistantMessage{MessageID: f.ID, Content: string(f.Text), Partial: true, ParentToolCallID: f.Parent})
+			out = append(out, event.AssistantMessage{
+				MessageID:        f.ID,
+				Content:          string(f.Text),
+				Partial:          true,
+				ParentToolCallID: f.Parent,
+			})
 		}
 	}
 	for _, e := range o.Requests {
@@ -286,15 +307,31 @@ func (o *Work) Closing(why Ending, now time.Time) []event.Data {
 	}
 	if why.All { // else they end by themselves
 		for _, h := range o.Hooks {
-			out = append(out, event.HookEnd{HookID: h.HookID, Event: h.Event, Command: h.Command, ExitCode: -1, Reason: why.Reason})
+			out = append(out, event.HookEnd{
+				HookID:   h.HookID,
+				Event:    h.Event,
+				Command:  h.Command,
+				ExitCode: -1,
+				Reason:   why.Reason,
+			})
 		}
 	}
 	for _, t := range o.Tools {
 		if !why.All && t.Start.By == event.ByUser || o.excludes(t.Start.ParentToolCallID, why) {
 			continue
 		}
-		d := event.ToolExecutionComplete{ToolCallID: t.Start.ToolCallID, OutputID: t.Output(), ParentToolCallID: t.Start.ParentToolCallID,
-			Error: &event.ToolError{Message: why.Reason, Code: why.Code, Kind: event.KindOfCode(why.Code), By: why.By}, DurationMs: max(0, now.Sub(t.At).Milliseconds())}
+		d := event.ToolExecutionComplete{
+			ToolCallID:       t.Start.ToolCallID,
+			OutputID:         t.Output(),
+			ParentToolCallID: t.Start.ParentToolCallID,
+			Error: &event.ToolError{
+				Message: why.Reason,
+				Code:    why.Code,
+				Kind:    event.KindOfCode(why.Code),
+				By:      why.By,
+			},
+			DurationMs: max(0, now.Sub(t.At).Milliseconds()),
+		}
 		if d.OutputID != "" {
 			d.ToolTelemetry = TelemetryOf(d.OutputID)
 		}
@@ -313,15 +350,25 @@ func Refusal(request event.Data, by event.Decider, reason string) event.Data {
 	if q, ok := request.(event.UserInputRequested); ok {
 		return event.UserInputCompleted{RequestID: q.RequestID, By: by}
 	}
-	return event.PermissionCompleted{RequestID: QuestionID(request), Decision: event.Deny, Reason: reason, By: by}
+	return event.PermissionCompleted{
+		RequestID: QuestionID(request),
+		Decision:  event.Deny,
+		Reason:    reason,
+		By:        by,
+	}
 }
 
 // Interrupted returns what closes everything that is open. Prompts that wait go on waiting.
 func (o *Work) Interrupted() []event.Data {
-	data := o.Closing(Ending{Code: "interrupted", Reason: Reasons[event.Interrupted], All: true}, o.LastAt)
+	data := o.Closing(Ending{Code: "interrupted", Reason: Reasons[event.Interrupted], All: true},
+		o.LastAt)
 	if o.Turn.TurnID != "" {
-		data = append(data, event.TurnEnd{TurnID: o.Turn.TurnID, MessageID: o.Turn.MessageID, Outcome: event.Interrupted,
-			DurationMs: max(0, o.LastAt.Sub(o.TurnAt).Milliseconds())})
+		data = append(data, event.TurnEnd{
+			TurnID:     o.Turn.TurnID,
+			MessageID:  o.Turn.MessageID,
+			Outcome:    event.Interrupted,
+			DurationMs: max(0, o.LastAt.Sub(o.TurnAt).Milliseconds()),
+		})
 	}
 	return data
 }

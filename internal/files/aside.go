@@ -149,7 +149,8 @@ func (a *Aside) copyIn(in *os.Root, temp string, t *Taken) error {
 		if err := again.copy(in, temp, nil, ""); err != nil {
 			return err
 		}
-		t.Digest, t.Files, t.Bytes, t.Folder = hex.EncodeToString(c.sum.Sum(nil)), c.files, c.bytes, c.folder
+		t.Digest, t.Files, t.Bytes, t.Folder = hex.EncodeToString(c.sum.Sum(nil)), c.files, c.bytes,
+			c.folder
 		if bytes.Equal(c.sum.Sum(nil), again.sum.Sum(nil)) {
 			break
 		}

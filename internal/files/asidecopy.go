@@ -50,7 +50,8 @@ func (c *copying) copy(from *os.Root, name string, to *os.Root, as string) error
 	return to.WriteFile(as, nil, 0o600)
 }
 
-func (c *copying) copyFile(from *os.Root, name string, st fs.FileInfo, to *os.Root, as string) error {
+func (c *copying) copyFile(from *os.Root, name string, st fs.FileInfo, to *os.Root,
+	as string) error {
 	if c.bytes += st.Size(); c.bytes > c.most {
 		return ErrTooLarge
 	}
@@ -67,7 +68,8 @@ func (c *copying) copyFile(from *os.Root, name string, st fs.FileInfo, to *os.Ro
 	return to.WriteFile(as, data, 0o600|st.Mode().Perm()&0o100)
 }
 
-func (c *copying) copyFolder(from *os.Root, name string, st fs.FileInfo, to *os.Root, as string) error {
+func (c *copying) copyFolder(from *os.Root, name string, st fs.FileInfo, to *os.Root,
+	as string) error {
 	if st.Mode().Perm()&0o700 != 0o700 {
 		_ = from.Chmod(name, 0o700) // if it cannot be read, reading it fails
 	}

@@ -8,7 +8,8 @@ import (
 
 // Count returns how many files differ between two snapshots of a session. [ErrNoSnapshot] if one is
 // not kept.
-func (s *Snapshots) Count(ctx context.Context, workspace, session, was, left string) (n int64, err error) {
+func (s *Snapshots) Count(ctx context.Context, workspace, session, was,
+	left string) (n int64, err error) {
 	p, leave, err := s.enter(ctx, workspace)
 	if err != nil {
 		return 0, err
@@ -29,7 +30,8 @@ type Differing struct {
 // Differing returns the files that differ between two snapshots of a session, by path, with what
 // they were as far as a file has at most each bytes, and all have at most that many.
 // [ErrNoSnapshot] if one is not kept.
-func (s *Snapshots) Differing(ctx context.Context, workspace, session, was, left string, each, all int64) (list []Differing, err error) {
+func (s *Snapshots) Differing(ctx context.Context, workspace, session, was, left string, each,
+	all int64) (list []Differing, err error) {
 	p, leave, err := s.enter(ctx, workspace)
 	if err != nil {
 		return nil, err
@@ -87,7 +89,9 @@ func (s *Snapshots) holds(ctx context.Context, workspace, session, id, name stri
 	}
 	tree, ok := p.objects.folder(snap.files, dir)
 	entries, err := p.objects.tree(tree)
-	return ok && err == nil && slices.ContainsFunc(entries, func(e treeEntry) bool { return e.name == base && e.mode != treeMode })
+	return ok && err == nil && slices.ContainsFunc(entries, func(e treeEntry) bool {
+		return e.name == base && e.mode != treeMode
+	})
 }
 
 // folder returns a folder of a tree; of the empty path, the tree.
@@ -97,7 +101,9 @@ func (o *objects) folder(tree, dir string) (name string, ok bool) {
 	}
 	for part := range strings.SplitSeq(dir, "/") {
 		entries, err := o.tree(tree)
-		i := slices.IndexFunc(entries, func(e treeEntry) bool { return e.name == part && e.mode == treeMode })
+		i := slices.IndexFunc(entries, func(e treeEntry) bool {
+			return e.name == part && e.mode == treeMode
+		})
 		if err != nil || i < 0 {
 			return "", false
 		}

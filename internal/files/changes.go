@@ -35,15 +35,17 @@ const (
 
 // Change is a file that differs from a commit.
 type Change struct {
-	Path      string     `json:"path"`           // relative to the workspace, with slashes
-	From      string     `json:"from,omitempty"` // of a renamed file: its path in the commit
-	Kind      ChangeKind `json:"kind"`
-	Added     int        `json:"added"` // lines, unless Uncounted
-	Removed   int        `json:"removed"`
-	Binary    bool       `json:"binary,omitempty"`    // it is not text, so it has no lines
-	Uncounted bool       `json:"uncounted,omitempty"` // it is too large, no regular file, or one of too many
-	Before    bool       `json:"before,omitempty"`    // it was last written before the session began, so the session hardly changed it
-	Written   time.Time  `json:"-"`                   // when the file was written last; zero: it is deleted
+	Path    string     `json:"path"`           // relative to the workspace, with slashes
+	From    string     `json:"from,omitempty"` // of a renamed file: its path in the commit
+	Kind    ChangeKind `json:"kind"`
+	Added   int        `json:"added"` // lines, unless Uncounted
+	Removed int        `json:"removed"`
+	Binary  bool       `json:"binary,omitempty"` // it is not text, so it has no lines
+	// it is too large, no regular file, or one of too many
+	Uncounted bool `json:"uncounted,omitempty"`
+	// it was last written before the session began, so the session hardly changed it
+	Before  bool      `json:"before,omitempty"`
+	Written time.Time `json:"-"` // when the file was written last; zero: it is deleted
 
 	blob     string // what git has of it; empty: nothing
 	was, now []byte // what was compared
@@ -93,7 +95,8 @@ func (x *Index) Since(ctx context.Context, commit string) (list []Change, more b
 
 // has reports whether git has a commit.
 func (g *gathering) has(ctx context.Context, commit string) bool {
-	return commitName(commit) != "" && g.run(ctx, ".", []string{"cat-file", "-e", commit + "^{commit}"}, nil, drain) == nil
+	return commitName(commit) != "" && g.run(ctx, ".",
+		[]string{"cat-file", "-e", commit + "^{commit}"}, nil, drain) == nil
 }
 
 func drain(r io.Reader) error {
@@ -102,7 +105,8 @@ func drain(r io.Reader) error {
 }
 
 // since lists what differs from a commit, with what was compared of the first counted ones.
-func (g *gathering) since(ctx context.Context, commit string, counted int) (list []Change, more bool, err error) {
+func (g *gathering) since(ctx context.Context, commit string,
+	counted int) (list []Change, more bool, err error) {
 	g.env = append(slices.Clone(g.env), g.withoutFilters(ctx)...)
 	blobs, more, err := g.differ(ctx, commit)
 	if err != nil {
@@ -119,7 +123,8 @@ func (g *gathering) since(ctx context.Context, commit string, counted int) (list
 
 // differ returns the files that may differ from a commit, with the names of what git has of them in
 // it: of new ones, nothing.
-func (g *gathering) differ(ctx context.Context, commit string) (blobs map[string]string, more bool, err error) {
+func (g *gathering) differ(ctx context.Context,
+	commit string) (blobs map[string]string, more bool, err error) {
 	blobs = map[string]string{}
 	add := func(blob, name string) error {
 		if _, known := blobs[name]; known || !writable(name) {
@@ -132,7 +137,8 @@ func (g *gathering) differ(ctx context.Context, commit string) (blobs map[string
 		return nil
 	}
 	raw := func(command string, args ...string) error {
-		args = append([]string{command, "--raw", "-z", "--relative", "--no-renames", "--abbrev=64", "--ignore-submodules=all"}, args...)
+		args = append([]string{command, "--raw", "-z", "--relative", "--no-renames", "--abbrev=64",
+			"--ignore-submodules=all"}, args...)
 		return g.run(ctx, ".", args, nil, func(r io.Reader) error { return rawRecords(r, add) })
 	}
 	list := func(args ...string) error {
@@ -145,7 +151,8 @@ func (g *gathering) differ(ctx context.Context, commit string) (blobs map[string
 	}
 	if commit == "" {
 		err = list("--cached")
-	} else if err = raw("diff-index", "--cached", commit, "--"); commit == "HEAD" && !errors.Is(err, errEnough) && ctx.Err() == nil {
+	} else if err = raw("diff-index", "--cached", commit, "--"); commit == "HEAD" && !errors.Is(err,
+		errEnough) && ctx.Err() == nil {
 		err = nil // there is none before the first commit
 	}
 	if err == nil {
@@ -166,9 +173,11 @@ func (g *gathering) differ(ctx context.Context, commit string) (blobs map[string
 func (g *gathering) withoutFilters(ctx context.Context) (env []string) {
 	n := 0
 	// It ends with an error where there are none.
-	_ = g.run(ctx, ".", []string{"config", "--null", "--name-only", "--get-regexp", `^filter\..*\.(clean|process|required)$`}, nil, func(r io.Reader) error {
+	_ = g.run(ctx, ".", []string{"config", "--null", "--name-only", "--get-regexp",
+		`^filter\..*\.(clean|process|required)$`}, nil, func(r io.Reader) error {
 		return records(r, func(key string) error {
-			env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=", n))
+			env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, key),
+				fmt.Sprintf("GIT_CONFIG_VALUE_%d=", n))
 			n++
 			return nil
 		})
@@ -197,7 +206,8 @@ func rawRecords(r io.Reader, each func(blob, name string) error) error {
 
 // compare says how files differ from what git has of them, counts the lines of the first, and
 // leaves out those that are the same.
-func (g *gathering) compare(ctx context.Context, list []Change, counted int) (differ []Change, err error) {
+func (g *gathering) compare(ctx context.Context, list []Change,
+	counted int) (differ []Change, err error) {
 	var ask strings.Builder
 	for _, c := range list[:min(len(list), counted)] {
 		if c.blob != "" {
@@ -334,9 +344,11 @@ func alike(was, is []byte, left *int) int {
 	return 0
 }
 
-// Was returns a file as a commit has it; false if the commit has no such file. It reads at most limit
-// bytes, over which the error is [ErrTooLarge]; and [ErrNoCommit] if git does not have the commit.
-func (x *Index) Was(ctx context.Context, commit, path string, limit int64) (data []byte, found bool, err error) {
+// Was returns a file as a commit has it; false if the commit has no such file. It reads at most
+// limit bytes, over which the error is [ErrTooLarge]; and [ErrNoCommit] if git does not have the
+// commit.
+func (x *Index) Was(ctx context.Context, commit, path string,
+	limit int64) (data []byte, found bool, err error) {
 	g := x.gathering()
 	if !writable(path) || !filepath.IsLocal(filepath.FromSlash(path)) || !g.has(ctx, commit) {
 		return nil, false, errors.Join(ctx.Err(), ErrNoCommit)
@@ -349,8 +361,8 @@ func (x *Index) Was(ctx context.Context, commit, path string, limit int64) (data
 	return data, found, err
 }
 
-// Sizes returns how many bytes files have in a commit, by their paths. Files that are not in it, or that
-// git does not report, are left out.
+// Sizes returns how many bytes files have in a commit, by their paths. Files that are not in it, or
+// that git does not report, are left out.
 func (x *Index) Sizes(ctx context.Context, commit string, paths []string) map[string]int64 {
 	sizes := map[string]int64{}
 	if commitName(commit) == "" {
@@ -363,24 +375,25 @@ func (x *Index) Sizes(ctx context.Context, commit string, paths []string) map[st
 		}
 		ask.WriteString(commit + ":./" + path + "\n")
 	}
-	_ = x.gathering().run(ctx, ".", []string{"cat-file", "--batch-check"}, strings.NewReader(ask.String()), func(r io.Reader) error {
-		lines := bufio.NewScanner(r)
-		for i := 0; lines.Scan() && i < len(paths); i++ { // one for each
-			words := strings.Fields(lines.Text())
-			if len(words) != 3 || words[1] != "blob" { // "NAME missing", and a path may hold a blank
-				continue
+	_ = x.gathering().run(ctx, ".", []string{"cat-file", "--batch-check"},
+		strings.NewReader(ask.String()), func(r io.Reader) error {
+			lines := bufio.NewScanner(r)
+			for i := 0; lines.Scan() && i < len(paths); i++ { // one for each
+				words := strings.Fields(lines.Text())
+				if len(words) != 3 || words[1] != "blob" { // "NAME missing", and a path may hold a blank
+					continue
+				}
+				if n, err := strconv.ParseInt(words[2], 10, 64); err == nil {
+					sizes[paths[i]] = n
+				}
 			}
-			if n, err := strconv.ParseInt(words[2], 10, 64); err == nil {
-				sizes[paths[i]] = n
-			}
-		}
-		return lines.Err()
-	})
+			return lines.Err()
+		})
 	return sizes
 }
 
-// blob reads one answer of git cat-file --batch; false if it is missing, or no file. [ErrTooLarge] if
-// it is over most bytes; then it was skipped.
+// blob reads one answer of git cat-file --batch; false if it is missing, or no file. [ErrTooLarge]
+// if it is over most bytes; then it was skipped.
 func blob(r *bufio.Reader, most int64) (data []byte, ok bool, err error) {
 	head, err := r.ReadString('\n')
 	if err != nil {

@@ -26,7 +26,8 @@ const mostCommits = 5000
 // ConfigNames returns the names of the settings in the text of a file of git's. What it includes is
 // not read.
 func ConfigNames(ctx context.Context, env []string, text []byte) (names []string, err error) {
-	g := &gathering{root: os.TempDir(), env: append(gitEnv(env), "GIT_CEILING_DIRECTORIES="+os.TempDir(), "GIT_CONFIG_NOSYSTEM=1")}
+	g := &gathering{root: os.TempDir(), env: append(gitEnv(env), "GIT_CEILING_DIRECTORIES="+
+		os.TempDir(), "GIT_CONFIG_NOSYSTEM=1")}
 	args := []string{"config", "-f", "-", "--no-includes", "--name-only", "--list", "-z"}
 	err = g.run(ctx, "", args, bytes.NewReader(text), func(r io.Reader) error {
 		return records(r, func(name string) error {
@@ -54,7 +55,8 @@ func Tips(dir string) []string {
 // Committed reports whether files of a workspace have the bytes that they had, each at its path, in
 // a commit that some commits reach. Each object is checked against its name, so that nobody can put
 // another one in its place.
-func Committed(ctx context.Context, env []string, workspace string, since, names []string) (bool, error) {
+func Committed(ctx context.Context, env []string, workspace string, since,
+	names []string) (bool, error) {
 	top, git := findGit(workspace)
 	rel, err := filepath.Rel(top, workspace)
 	if git == "" || err != nil || len(since) == 0 || len(names) == 0 {
@@ -137,7 +139,8 @@ func (h *past) get(name string) (kind string, data []byte, err error) {
 // walk looks at commits until nothing is left to be found.
 func (h *past) walk(ctx context.Context, tips []string) error {
 	seen := map[string]bool{}
-	for todo := slices.Clone(tips); len(todo) > 0 && len(h.left) > 0 && len(seen) < mostCommits; todo = todo[1:] {
+	for todo := slices.Clone(tips); len(todo) > 0 && len(h.left) > 0 &&
+		len(seen) < mostCommits; todo = todo[1:] {
 		if seen[todo[0]] {
 			continue
 		}

@@ -32,15 +32,19 @@ func (l *Workspaces) Complete(home, q string, limit int) (found []Folder) {
 	}
 	open, known := l.All(), l.all()
 	add := func(path string) {
-		if len(found) < limit && !slices.ContainsFunc(found, func(f Folder) bool { return f.Path == path }) {
-			found = append(found, Folder{path, Warn(path, home), indexOf(known, path) >= 0, slices.ContainsFunc(open, func(w Workspace) bool { return w.Path == path })})
+		if len(found) < limit && !slices.ContainsFunc(found, func(f Folder) bool {
+			return f.Path == path
+		}) {
+			found = append(found, Folder{path, Warn(path, home), indexOf(known, path) >= 0,
+				slices.ContainsFunc(open, func(w Workspace) bool { return w.Path == path })})
 		}
 	}
 	if real, err := resolveWorkspace(path); err == nil && q != "" {
 		add(real)
 	}
 	for _, w := range append(open, l.Closed()...) {
-		if w.Available() && (q == "" || strings.Contains(strings.ToLower(w.Name), strings.ToLower(q)) || strings.HasPrefix(w.Path, path)) {
+		if w.Available() && (q == "" || strings.Contains(strings.ToLower(w.Name), strings.ToLower(q)) ||
+			strings.HasPrefix(w.Path, path)) {
 			add(w.Path)
 		}
 	}
@@ -83,7 +87,8 @@ func below(home, path string) (found []string) {
 	entries, _ := f.ReadDir(mostEntries) // what could be read is offered
 	for _, e := range entries {
 		name := e.Name()
-		if e.IsDir() && strings.HasPrefix(strings.ToLower(name), strings.ToLower(prefix)) && (prefix != "" && prefix[0] == '.' || name[0] != '.') {
+		if e.IsDir() && strings.HasPrefix(strings.ToLower(name), strings.ToLower(prefix)) &&
+			(prefix != "" && prefix[0] == '.' || name[0] != '.') {
 			found = append(found, filepath.Join(real, name))
 		}
 	}

@@ -11,7 +11,8 @@ import (
 // born is when a file was made, where the file system knows it, else when it was changed last.
 func born(name string, st fs.FileInfo) time.Time {
 	var x unix.Statx_t
-	if unix.Statx(unix.AT_FDCWD, name, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BTIME|unix.STATX_CTIME, &x) != nil || x.Mask&unix.STATX_BTIME == 0 {
+	if unix.Statx(unix.AT_FDCWD, name, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BTIME|unix.STATX_CTIME,
+		&x) != nil || x.Mask&unix.STATX_BTIME == 0 {
 		return changed(st)
 	}
 	made := time.Unix(x.Btime.Sec, int64(x.Btime.Nsec))

@@ -131,9 +131,9 @@ func (x *Index) Complete(ctx context.Context, q string, limit int) ([]string, er
 	return l.complete(ctx, x.root, q, limit, x.named)
 }
 
-// Names returns the files of the workspace, those of one folder together, the shallow ones first. It
-// is not to be changed, and none was looked at since it was listed: a name may be hidden, be a link, or
-// be gone. The error is that of [Index.Complete].
+// Names returns the files of the workspace, those of one folder together, the shallow ones first.
+// It is not to be changed, and none was looked at since it was listed: a name may be hidden, be a
+// link, or be gone. The error is that of [Index.Complete].
 func (x *Index) Names(ctx context.Context) ([]string, error) {
 	l, err := x.known(ctx)
 	if err != nil {

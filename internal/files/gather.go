@@ -90,39 +90,40 @@ func (g *gathering) isRepository(dir string) bool {
 // circles.
 func (g *gathering) walk(ctx context.Context, dir string) error {
 	start := filepath.Join(g.root, filepath.FromSlash(dir))
-	return fastwalk.Walk(&fastwalk.Config{NumWorkers: 4, MaxDepth: maxDepth}, start, func(name string, d fs.DirEntry, err error) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err != nil {
-			if name == g.root {
+	return fastwalk.Walk(&fastwalk.Config{NumWorkers: 4, MaxDepth: maxDepth}, start,
+		func(name string, d fs.DirEntry, err error) error {
+			if err := ctx.Err(); err != nil {
 				return err
 			}
-			return nil // a folder that cannot be read completes nothing
-		}
-		rel, err := filepath.Rel(g.root, name)
-		if err != nil {
-			return err
-		}
-		rel = filepath.ToSlash(rel)
-		switch {
-		case !d.IsDir():
-			if !d.Type().IsRegular() && d.Type() != fs.ModeSymlink {
-				return nil
+			if err != nil {
+				if name == g.root {
+					return err
+				}
+				return nil // a folder that cannot be read completes nothing
 			}
-			return g.add(rel)
-		case rel == dir:
+			rel, err := filepath.Rel(g.root, name)
+			if err != nil {
+				return err
+			}
+			rel = filepath.ToSlash(rel)
+			switch {
+			case !d.IsDir():
+				if !d.Type().IsRegular() && d.Type() != fs.ModeSymlink {
+					return nil
+				}
+				return g.add(rel)
+			case rel == dir:
+				return nil
+			case slices.Contains(skipped, d.Name()):
+				return filepath.SkipDir
+			case g.isRepository(rel):
+				g.mu.Lock()
+				defer g.mu.Unlock()
+				g.folders = append(g.folders, rel)
+				return filepath.SkipDir
+			}
 			return nil
-		case slices.Contains(skipped, d.Name()):
-			return filepath.SkipDir
-		case g.isRepository(rel):
-			g.mu.Lock()
-			defer g.mu.Unlock()
-			g.folders = append(g.folders, rel)
-			return filepath.SkipDir
-		}
-		return nil
-	})
+		})
 }
 
 // add takes a path, unless it could not be typed or read.
@@ -143,6 +144,7 @@ func (g *gathering) add(name string) error {
 // writable reports whether a name is text on one line.
 func writable(name string) bool {
 	return utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool {
-		return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r)
+		return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' ||
+			unicode.Is(unicode.Bidi_Control, r)
 	})
 }

@@ -22,7 +22,8 @@ func gitEnv(env []string) []string {
 	kept := slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
 		return strings.HasPrefix(strings.ToUpper(kv), "GIT_")
 	})
-	return append(kept, "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "GIT_TERMINAL_PROMPT=0")
+	return append(kept, "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none",
+		"GIT_TERMINAL_PROMPT=0")
 }
 
 // git finds the files of the repository that dir is in, as far as they are below dir. The formats
@@ -47,17 +48,18 @@ func (g *gathering) git(ctx context.Context, dir string) error {
 		return err
 	}
 	gone := map[string]bool{}
-	err = g.ask(ctx, dir, []string{"--deleted", "--others", "--exclude-standard"}, func(tag byte, name string) error {
-		switch {
-		case tag == 'R':
-			gone[in(name)] = true
-		case strings.HasSuffix(name, "/"):
-			g.nested(in(name))
-		default:
-			return g.add(in(name))
-		}
-		return nil
-	})
+	err = g.ask(ctx, dir, []string{"--deleted", "--others", "--exclude-standard"},
+		func(tag byte, name string) error {
+			switch {
+			case tag == 'R':
+				gone[in(name)] = true
+			case strings.HasSuffix(name, "/"):
+				g.nested(in(name))
+			default:
+				return g.add(in(name))
+			}
+			return nil
+		})
 	if len(gone) > 0 {
 		g.paths = slices.DeleteFunc(g.paths, func(name string) bool { return gone[name] })
 	}
@@ -72,7 +74,8 @@ func (g *gathering) nested(dir string) {
 }
 
 // ask runs git ls-files in dir and calls each for its records, which are "T text".
-func (g *gathering) ask(ctx context.Context, dir string, args []string, each func(tag byte, text string) error) error {
+func (g *gathering) ask(ctx context.Context, dir string, args []string,
+	each func(tag byte, text string) error) error {
 	args = append([]string{"ls-files", "-z", "-t"}, args...)
 	return g.run(ctx, dir, args, nil, func(r io.Reader) error {
 		return records(r, func(record string) error {
@@ -85,7 +88,8 @@ func (g *gathering) ask(ctx context.Context, dir string, args []string, each fun
 }
 
 // run runs a command of git in dir, with what it reads, and has read take what it writes.
-func (g *gathering) run(ctx context.Context, dir string, args []string, in io.Reader, read func(io.Reader) error) error {
+func (g *gathering) run(ctx context.Context, dir string, args []string, in io.Reader,
+	read func(io.Reader) error) error {
 	child, err := proc.Start(proc.Command{
 		Args:  append([]string{"git", "--no-pager", "-c", "core.fsmonitor=false"}, args...),
 		Dir:   filepath.Join(g.root, filepath.FromSlash(dir)),

@@ -45,7 +45,12 @@ func newList(paths []string) *list {
 	slices.SortFunc(entries, func(a, b entry) int {
 		return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(a.path, b.path))
 	})
-	l := &list{paths: paths, folded: make([]string, len(paths)), bytes: make([]uint64, len(paths)), bases: make([]uint16, len(paths))}
+	l := &list{
+		paths:  paths,
+		folded: make([]string, len(paths)),
+		bytes:  make([]uint64, len(paths)),
+		bases:  make([]uint16, len(paths)),
+	}
 	for i, e := range entries {
 		l.paths[i], l.folded[i] = e.path, strings.ToLower(e.path)
 		l.bytes[i], l.bases[i] = mask(l.folded[i]), uint16(strings.LastIndexByte(l.folded[i], '/')+1)
@@ -74,14 +79,16 @@ func mask(s string) (m uint64) {
 }
 
 // complete picks what a person may mean by a part of a path, of what is there.
-func (l *list) complete(ctx context.Context, root, q string, limit int, named func(string) bool) ([]string, error) {
+func (l *list) complete(ctx context.Context, root, q string, limit int,
+	named func(string) bool) ([]string, error) {
 	top, err := os.OpenRoot(root)
 	if err != nil {
 		return nil, err
 	}
 	defer top.Close()
 	out := []string{}
-	if q != "" && filepath.IsLocal(filepath.FromSlash(q)) && writable(q) && isFile(top, q) && named(q) {
+	if q != "" && filepath.IsLocal(filepath.FromSlash(q)) && writable(q) && isFile(top, q) &&
+		named(q) {
 		out = append(out, q)
 	}
 	candidates, err := l.candidates(ctx, q, 4*limit)
@@ -132,7 +139,9 @@ func (l *list) candidates(ctx context.Context, q string, most int) ([]string, er
 			kinds[i] = c >> 16 << 16
 		}
 	}
-	slices.SortStableFunc(matches, func(a, b fuzzy.Match) int { return cmp.Compare(kinds[a.Index], kinds[b.Index]) })
+	slices.SortStableFunc(matches, func(a, b fuzzy.Match) int {
+		return cmp.Compare(kinds[a.Index], kinds[b.Index])
+	})
 	out := make([]string, len(matches))
 	for i, m := range matches {
 		out[i] = m.Str

@@ -32,7 +32,8 @@ func (x *Index) Place(ctx context.Context, cwd, name string) (string, bool) {
 		if try = strings.TrimPrefix(try, "/"); !filepath.IsLocal(filepath.FromSlash(try)) {
 			continue
 		}
-		if st, err := root.Stat(filepath.FromSlash(try)); err == nil && st.Mode().IsRegular() && x.named(try) {
+		if st, err := root.Stat(filepath.FromSlash(try)); err == nil && st.Mode().IsRegular() &&
+			x.named(try) {
 			return try, true
 		}
 	}

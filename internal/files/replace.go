@@ -14,9 +14,10 @@ import (
 // ErrChanged: the file is no longer what was looked at.
 var ErrChanged = errors.New("the file is no longer what is shown here; nothing was written")
 
-// Replace writes a file in the workspace at root anew: whole or not at all, with its mode and owner.
-// A text of nil removes it. name is absolute and has no links in it. same is asked last whether the
-// file, which may be missing, still is what the caller has seen; otherwise the error is [ErrChanged].
+// Replace writes a file in the workspace at root anew: whole or not at all, with its mode and
+// owner. A text of nil removes it. name is absolute and has no links in it. same is asked last
+// whether the file, which may be missing, still is what the caller has seen; otherwise the error is
+// [ErrChanged].
 func Replace(root, name string, text []byte, same func() bool) (err error) {
 	dir, rel, err := within(root, name)
 	if err != nil {
@@ -38,7 +39,8 @@ func Replace(root, name string, text []byte, same func() bool) (err error) {
 		}
 		return nil
 	}
-	temp := filepath.Join(filepath.Dir(rel), ".webchat-"+rand.Text()+".tmp") // a process that was killed may have left another
+	// a process that was killed may have left another
+	temp := filepath.Join(filepath.Dir(rel), ".webchat-"+rand.Text()+".tmp")
 	f, err := dir.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrUnwritten, err)
@@ -65,8 +67,8 @@ func Replace(root, name string, text []byte, same func() bool) (err error) {
 	return errors.Join(err, dir.Remove(temp))
 }
 
-// Present returns what a regular file of the workspace at root holds now, and what lstat says of it;
-// nil for both if there is none. name is as of [Replace]. [ErrChanged] if it is something else,
+// Present returns what a regular file of the workspace at root holds now, and what lstat says of
+// it; nil for both if there is none. name is as of [Replace]. [ErrChanged] if it is something else,
 // [ErrTooLarge] over limit bytes.
 func Present(root, name string, limit int64) (data []byte, st fs.FileInfo, err error) {
 	dir, rel, err := within(root, name)
@@ -96,8 +98,9 @@ func Present(root, name string, limit int64) (data []byte, st fs.FileInfo, err e
 // opener is [os.OpenFile], or that of a root.
 type opener = func(name string, flag int, perm fs.FileMode) (*os.File, error)
 
-// readSame opens a name and reads it, without waiting, as the regular file that was looked at before:
-// by now a pipe or a link may stand in its place. [ErrTooLarge] if it has grown over most bytes.
+// readSame opens a name and reads it, without waiting, as the regular file that was looked at
+// before: by now a pipe or a link may stand in its place. [ErrTooLarge] if it has grown over most
+// bytes.
 func readSame(open opener, name string, looked fs.FileInfo, most int64) ([]byte, error) {
 	f, err := open(name, os.O_RDONLY|nonblock, 0)
 	if err != nil {

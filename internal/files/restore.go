@@ -42,9 +42,10 @@ type WhyKept string
 // The reasons.
 const (
 	KeptChanged WhyKept = "changed" // it is not what the snapshot has any longer
-	KeptOlder   WhyKept = "older"   // it was there before, where the earlier snapshot had no place for it
-	KeptBusy    WhyKept = "busy"    // git writes to the repository now
-	KeptPacked  WhyKept = "packed"  // the ref is in the file of all, which is left to git
+	// it was there before, where the earlier snapshot had no place for it
+	KeptOlder  WhyKept = "older"
+	KeptBusy   WhyKept = "busy"   // git writes to the repository now
+	KeptPacked WhyKept = "packed" // the ref is in the file of all, which is left to git
 )
 
 // NotUndone is a change of something that snapshots do not hold.
@@ -91,7 +92,12 @@ func (s *Snapshots) Restore(ctx context.Context, of RestoreOf) (r Restored, err 
 		return r, fmt.Errorf("%w: %w", ErrMissing, err)
 	}
 	defer root.Close()
-	r = Restored{Written: []string{}, Deleted: []string{}, Kept: []KeptFile{}, NotUndone: []NotUndone{}}
+	r = Restored{
+		Written:   []string{},
+		Deleted:   []string{},
+		Kept:      []KeptFile{},
+		NotUndone: []NotUndone{},
+	}
 	r.notKept(from, to)
 	steps := p.plan(root, list, from, to, &r)
 	more, err := p.planGit(ctx, root, from, to, &r)
@@ -145,7 +151,8 @@ func (r *Restored) notKept(from, to snapshot) {
 }
 
 // plan compares what differs with what is there.
-func (p *shelf) plan(root *os.Root, list []difference, from, to snapshot, r *Restored) (steps []step) {
+func (p *shelf) plan(root *os.Root, list []difference, from, to snapshot,
+	r *Restored) (steps []step) {
 	held := map[string]bool{} // what the earlier snapshot has, by hash
 	for _, d := range list {
 		held[d.to.hash] = true
@@ -158,7 +165,8 @@ func (p *shelf) plan(root *os.Root, list []difference, from, to snapshot, r *Res
 		case err != nil || is != d.from && is != d.to || !filepath.IsLocal(filepath.FromSlash(d.path)):
 			keep(d.path, KeptChanged)
 		case is == d.to:
-		case d.to == version{} && to.At.Before(from.At) && !held[d.from.hash] && p.wasThere(root, d.path, st, to):
+		case d.to == version{} && to.At.Before(from.At) && !held[d.from.hash] &&
+			p.wasThere(root, d.path, st, to):
 			keep(d.path, KeptOlder)
 		default:
 			steps = append(steps, step{path: d.path, from: d.from, to: d.to, st: st})
@@ -180,7 +188,8 @@ func (p *shelf) plan(root *os.Root, list []difference, from, to snapshot, r *Res
 // out, or is older.
 func (p *shelf) wasThere(root *os.Root, name string, st fs.FileInfo, to snapshot) bool {
 	_, left := to.Left[name]
-	return left || born(filepath.Join(root.Name(), filepath.FromSlash(name)), st).Before(to.At.Add(-written))
+	return left || born(filepath.Join(root.Name(), filepath.FromSlash(name)),
+		st).Before(to.At.Add(-written))
 }
 
 // room reports whether a file can be written once what is gone is deleted: nothing but folders is

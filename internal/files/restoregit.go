@@ -58,12 +58,14 @@ func cutSymbolic(first, rest string) (to, name string, ok bool) {
 }
 
 // planGit compares what a repository points to, and what is staged in it, with what that was.
-func (p *shelf) planGit(ctx context.Context, root *os.Root, from, to snapshot, r *Restored) (steps []step, err error) {
+func (p *shelf) planGit(ctx context.Context, root *os.Root, from, to snapshot,
+	r *Restored) (steps []step, err error) {
 	if from.git == to.git {
 		return nil, nil
 	}
 	st, err := root.Lstat(gitFolder)
-	if from.git == "" || to.git == "" || err != nil || !st.IsDir() { // it came or went, or is elsewhere
+	// it came or went, or is elsewhere
+	if from.git == "" || to.git == "" || err != nil || !st.IsDir() {
 		r.NotUndone = append(r.NotUndone, NotUndone{What: gitFolder})
 		return nil, nil
 	}
@@ -164,15 +166,16 @@ func (p *shelf) objectsThere(ctx context.Context, names []string) map[string]boo
 		return there
 	}
 	g := &gathering{root: p.workspace, env: p.env}
-	_ = g.run(ctx, "", []string{"cat-file", "--batch-check"}, strings.NewReader(ask.String()), func(r io.Reader) error {
-		lines := bufio.NewScanner(r)
-		for lines.Scan() {
-			if name, rest, _ := strings.Cut(lines.Text(), " "); rest != "missing" {
-				there[name] = true
+	_ = g.run(ctx, "", []string{"cat-file", "--batch-check"}, strings.NewReader(ask.String()),
+		func(r io.Reader) error {
+			lines := bufio.NewScanner(r)
+			for lines.Scan() {
+				if name, rest, _ := strings.Cut(lines.Text(), " "); rest != "missing" {
+					there[name] = true
+				}
 			}
-		}
-		return lines.Err()
-	})
+			return lines.Err()
+		})
 	return there
 }
 

@@ -24,8 +24,8 @@ const (
 	mostBytes   = 16 << 20 // bytes of all texts
 )
 
-// ReviewOf says what a review is about: the work on one prompt, all since it began, or all since the
-// commit at which the session began.
+// ReviewOf says what a review is about: the work on one prompt, all since it began, or all since
+// the commit at which the session began.
 type ReviewOf struct {
 	Commit bool
 	From   int64 // the sequence of a turn's first event; 0: of the last turn that edited files
@@ -41,8 +41,8 @@ type Review struct {
 	Began time.Time
 	Files []Reviewed // by path
 	More  bool       // there are files that are not listed
-	// Unkept says why what commands changed in the one turn that is reviewed is not known; empty: it is,
-	// or none ran.
+	// Unkept says why what commands changed in the one turn that is reviewed is not known; empty: it
+	// is, or none ran.
 	Unkept string
 }
 
@@ -66,9 +66,10 @@ type Unreviewed string
 
 // The reasons.
 const (
-	ReviewClosed  Unreviewed = "closed"  // it may hold secrets
-	ReviewBinary  Unreviewed = "binary"  // it is or was no text, and what it was is not known
-	ReviewLarge   Unreviewed = "large"   // it is over [MaxReviewed], or all files together are too large
+	ReviewClosed Unreviewed = "closed" // it may hold secrets
+	ReviewBinary Unreviewed = "binary" // it is or was no text, and what it was is not known
+	// it is over [MaxReviewed], or all files together are too large
+	ReviewLarge   Unreviewed = "large"
 	ReviewChanged Unreviewed = "changed" // it is no longer what the agent left
 	ReviewUntold  Unreviewed = "untold"  // the agent did not report what it changed
 	ReviewLink    Unreviewed = "link"    // it is or was a link
@@ -131,7 +132,8 @@ func (s ChangeSource) Review(ctx context.Context, of ReviewOf) (r Review, err er
 }
 
 // editsByFile are those of the turn and since, by the files of the workspace that the turn edited.
-func (s ChangeSource) editsByFile(ctx context.Context, of ReviewOf, turn calls.Turn) (map[string]*editsOfFile, error) {
+func (s ChangeSource) editsByFile(ctx context.Context, of ReviewOf,
+	turn calls.Turn) (map[string]*editsOfFile, error) {
 	var all []calls.Edit
 	if err := s.Log.Index(ctx, func(x *calls.Index) { all = x.Edits(turn.Start) }); err != nil {
 		return nil, err
@@ -139,7 +141,9 @@ func (s ChangeSource) editsByFile(ctx context.Context, of ReviewOf, turn calls.T
 	parts := map[string]*editsOfFile{}
 	for _, one := range all {
 		later := !of.On && turn.End > 0 && one.At > turn.End
-		if later && !slices.ContainsFunc(slices.Collect(maps.Keys(parts)), func(path string) bool { return s.mayEdit(one, path) }) {
+		if later && !slices.ContainsFunc(slices.Collect(maps.Keys(parts)), func(path string) bool {
+			return s.mayEdit(one, path)
+		}) {
 			continue // it is of files of other turns alone
 		}
 		e, err := s.reported(ctx, one)
@@ -280,7 +284,8 @@ func (s ChangeSource) absolute(path string) (string, error) {
 		return "", err
 	}
 	name := filepath.Join(root, filepath.FromSlash(path))
-	for dir := filepath.Dir(name); ; dir = filepath.Dir(dir) { // of a file that is gone, its folder may be, too
+	// of a file that is gone, its folder may be, too
+	for dir := filepath.Dir(name); ; dir = filepath.Dir(dir) {
 		if real, err := filepath.EvalSymlinks(dir); err == nil {
 			if real != dir {
 				return "", ErrChanged
@@ -397,7 +402,8 @@ func (s ChangeSource) pathsOf(e edit) (paths []string) {
 				continue
 			}
 			if rest != name { // git's, or a folder that has that name
-				if _, err := os.Lstat(filepath.Join(s.Workspace, filepath.FromSlash(name))); err != nil && (add("/"+rest) || add(rest)) {
+				if _, err := os.Lstat(filepath.Join(s.Workspace, filepath.FromSlash(name))); err != nil &&
+					(add("/"+rest) || add(rest)) {
 					break
 				}
 			}
@@ -416,6 +422,8 @@ func (r *Review) Has(path string) bool {
 
 // Add adds a file at its place.
 func (r *Review) Add(f Reviewed) {
-	i, _ := slices.BinarySearchFunc(r.Files, f.Path, func(f Reviewed, path string) int { return cmp.Compare(f.Path, path) })
+	i, _ := slices.BinarySearchFunc(r.Files, f.Path, func(f Reviewed, path string) int {
+		return cmp.Compare(f.Path, path)
+	})
 	r.Files = slices.Insert(r.Files, i, f)
 }

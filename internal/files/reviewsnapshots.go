@@ -33,7 +33,8 @@ func ends(turns []calls.Turn) (was, left string, last int, ok bool) {
 
 // reviewSnapshots compares what turns found with what they left; false if that was not kept. parts
 // are what the agent reported of its edits, by path.
-func (s ChangeSource) reviewSnapshots(ctx context.Context, r *Review, turns []calls.Turn, parts map[string]*editsOfFile) (ok bool, err error) {
+func (s ChangeSource) reviewSnapshots(ctx context.Context, r *Review, turns []calls.Turn,
+	parts map[string]*editsOfFile) (ok bool, err error) {
 	was, left, last, ok := ends(turns)
 	if !ok || s.Snapshots == nil {
 		return false, nil
@@ -50,16 +51,25 @@ func (s ChangeSource) reviewSnapshots(ctx context.Context, r *Review, turns []ca
 			r.More = true
 			break
 		}
-		f := Reviewed{Path: d.Path, Was: d.Was, Now: d.Now, Why: d.Why, Edits: bySnapshots + last, Held: true}
+		f := Reviewed{
+			Path:  d.Path,
+			Was:   d.Was,
+			Now:   d.Now,
+			Why:   d.Why,
+			Edits: bySnapshots + last,
+			Held:  true,
+		}
 		if s.Closed != nil && s.Closed(d.Path) {
 			f.Was, f.Now, f.Why = nil, nil, ReviewClosed
 		}
 		r.Files = append(r.Files, f)
 	}
 	rest := int64(mostBytes)
-	for _, path := range slices.Sorted(maps.Keys(parts)) { // what the agent edited and no snapshot holds
+	// what the agent edited and no snapshot holds
+	for _, path := range slices.Sorted(maps.Keys(parts)) {
 		if p := parts[path]; len(p.here) > 0 && !r.Has(path) && len(r.Files) < mostFiles &&
-			!s.Snapshots.holds(ctx, s.Workspace, s.Session, was, path) && !s.Snapshots.holds(ctx, s.Workspace, s.Session, left, path) {
+			!s.Snapshots.holds(ctx, s.Workspace, s.Session, was, path) &&
+			!s.Snapshots.holds(ctx, s.Workspace, s.Session, left, path) {
 			r.Add(s.reviewEdits(path, p, &rest))
 		}
 	}
@@ -87,7 +97,13 @@ func (s ChangeSource) Undo(ctx context.Context, u TurnUndo) (r Restored, err err
 	if i < 0 || s.Snapshots == nil || h.turns[i].Left == "" {
 		return r, s.noUndo(h, i)
 	}
-	of := RestoreOf{Workspace: s.Workspace, Session: s.Session, From: h.turns[i].Left, To: h.turns[i].Was, Dry: u.Dry}
+	of := RestoreOf{
+		Workspace: s.Workspace,
+		Session:   s.Session,
+		From:      h.turns[i].Left,
+		To:        h.turns[i].Was,
+		Dry:       u.Dry,
+	}
 	if u.Again {
 		of.From, of.To = of.To, of.From
 	}

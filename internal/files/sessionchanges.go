@@ -198,7 +198,10 @@ func (s ChangeSource) reported(ctx context.Context, one calls.Edit) (edit, error
 
 // mayEdit reports whether a call may have reported edits of a file, by its names.
 func (s ChangeSource) mayEdit(e calls.Edit, path string) bool {
-	return !e.Command && (s.names(e.File, path) || slices.ContainsFunc(e.Names, func(name string) bool { return s.calls(name, path) }))
+	return !e.Command && (s.names(e.File, path) ||
+		slices.ContainsFunc(e.Names, func(name string) bool {
+			return s.calls(name, path)
+		}))
 }
 
 // editsOf are those of one file. What a command printed is no edit.

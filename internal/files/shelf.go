@@ -35,18 +35,22 @@ type shelf struct {
 	files       string // the tree of the last snapshot; empty: none of this process
 	rules       string // of the repository's own list of ignored files
 	staged      fs.FileInfo
-	forced      map[string]bool // files that the repository tracks though they are ignored; true: they are in the index
-	lastIndex   fs.FileInfo
-	index       string // the blob of the repository's index when that was lastIndex
-	measured    int64  // bytes on disk when they were counted last; 0: not yet
+	// files that the repository tracks though they are ignored; true: they are in the index
+	forced    map[string]bool
+	lastIndex fs.FileInfo
+	index     string // the blob of the repository's index when that was lastIndex
+	measured  int64  // bytes on disk when they were counted last; 0: not yet
 }
 
 // git runs git in a folder of the workspace, with our git folder.
-func (p *shelf) git(ctx context.Context, dir string, args []string, in io.Reader, read func(io.Reader) error) error {
-	env := append(slices.Clone(p.env), "GIT_DIR="+p.dir, "GIT_WORK_TREE="+p.top, "GIT_LITERAL_PATHSPECS=1", "GIT_ATTR_NOSYSTEM=1",
+func (p *shelf) git(ctx context.Context, dir string, args []string, in io.Reader,
+	read func(io.Reader) error) error {
+	env := append(slices.Clone(p.env), "GIT_DIR="+p.dir, "GIT_WORK_TREE="+p.top,
+		"GIT_LITERAL_PATHSPECS=1", "GIT_ATTR_NOSYSTEM=1",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull)
 	if p.excludes != "" {
-		env = append(env, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=core.excludesFile", "GIT_CONFIG_VALUE_0="+p.excludes)
+		env = append(env, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=core.excludesFile",
+			"GIT_CONFIG_VALUE_0="+p.excludes)
 	}
 	g := &gathering{root: dir, env: env}
 	return g.run(ctx, "", args, in, read)
@@ -60,7 +64,8 @@ func gitConfig() string {
 	there := map[bool]string{true: "true", false: "false"}
 	unix := runtime.GOOS != "windows"
 	return "[core]\n\trepositoryformatversion = 1\n\tbare = false\n\tfsmonitor = false\n\thooksPath = " + filepath.ToSlash(os.DevNull) +
-		"\n\tfileMode = " + there[unix] + "\n\tsymlinks = " + there[unix] + "\n\tignoreCase = " + there[!unix || runtime.GOOS == "darwin"] +
+		"\n\tfileMode = " + there[unix] + "\n\tsymlinks = " + there[unix] + "\n\tignoreCase = " +
+		there[!unix || runtime.GOOS == "darwin"] +
 		"\n\tautocrlf = false\n[extensions]\n\tobjectFormat = sha256\n"
 }
 
@@ -73,18 +78,20 @@ func (p *shelf) prepare(ctx context.Context) error {
 				return err
 			}
 		}
-		for name, text := range map[string]string{"HEAD": "ref: refs/heads/none\n", "config": gitConfig(), "info/attributes": attributes, "workspace": p.workspace + "\n"} {
+		for name, text := range map[string]string{"HEAD": "ref: refs/heads/none\n", "config": gitConfig(),
+			"info/attributes": attributes, "workspace": p.workspace + "\n"} {
 			if err := os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o600); err != nil {
 				return err
 			}
 		}
 		_ = os.Remove(filepath.Join(p.dir, "index.lock")) // of a process that was killed
 		g := &gathering{root: p.dir, env: p.env}
-		err := g.run(ctx, "", []string{"config", "--global", "--type=path", "core.excludesFile"}, nil, func(r io.Reader) error {
-			name, err := io.ReadAll(r)
-			p.excludes = strings.TrimSpace(string(name))
-			return err
-		})
+		err := g.run(ctx, "", []string{"config", "--global", "--type=path", "core.excludesFile"}, nil,
+			func(r io.Reader) error {
+				name, err := io.ReadAll(r)
+				p.excludes = strings.TrimSpace(string(name))
+				return err
+			})
 		switch {
 		case errors.Is(err, proc.ErrNotFound):
 			return fmt.Errorf("%w: %w", ErrNoGit, err)
@@ -138,7 +145,8 @@ func (p *shelf) gather(ctx context.Context, snap *snapshot) error {
 	rules := string(readGit(filepath.Join(commonOf(git), "info", "exclude")))
 	again := p.files == "" || rules != p.rules
 	if again {
-		if err := os.WriteFile(filepath.Join(p.dir, "info", "exclude"), []byte(rules), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(p.dir, "info", "exclude"), []byte(rules),
+			0o600); err != nil {
 			return err
 		}
 		p.rules = rules
@@ -148,7 +156,9 @@ func (p *shelf) gather(ctx context.Context, snap *snapshot) error {
 	if err != nil {
 		return err
 	}
-	again = again || slices.ContainsFunc(names, func(name string) bool { return path.Base(name) == ".gitignore" })
+	again = again || slices.ContainsFunc(names, func(name string) bool {
+		return path.Base(name) == ".gitignore"
+	})
 	out := map[string]bool{} // what the index must not have any longer
 	if err := p.overruled(ctx, git, again, &names, index, out); err != nil {
 		return err
@@ -159,7 +169,8 @@ func (p *shelf) gather(ctx context.Context, snap *snapshot) error {
 	}
 	if list.Len() > 0 {
 		p.files = ""
-		if err := p.git(ctx, p.top, []string{"update-index", "-z", "--index-info"}, &list, drain); err != nil {
+		if err := p.git(ctx, p.top, []string{"update-index", "-z", "--index-info"}, &list,
+			drain); err != nil {
 			return err
 		}
 		// It ends with an error where a file changed since; so it is looked at again the next time.
@@ -176,7 +187,8 @@ func (p *shelf) gather(ctx context.Context, snap *snapshot) error {
 
 // changed returns the files that differ from the index or are not in it, by their paths in the
 // workspace, and adds those in it to index.
-func (p *shelf) changed(ctx context.Context, bare bool, index map[string]bool) (names []string, err error) {
+func (p *shelf) changed(ctx context.Context, bare bool,
+	index map[string]bool) (names []string, err error) {
 	args := []string{"--modified", "--deleted", "--others"}
 	if bare { // no list says what is built there
 		for _, name := range skipped {
@@ -199,7 +211,8 @@ func (p *shelf) changed(ctx context.Context, bare bool, index map[string]bool) (
 }
 
 // names has git list files of the workspace.
-func (p *shelf) names(ctx context.Context, args []string, each func(tag byte, name string) error) error {
+func (p *shelf) names(ctx context.Context, args []string,
+	each func(tag byte, name string) error) error {
 	args = append([]string{"ls-files", "-z", "-t", "--exclude-standard", "--full-name"}, args...)
 	return p.git(ctx, p.workspace, args, nil, func(r io.Reader) error {
 		return records(r, func(record string) error {
@@ -217,7 +230,8 @@ func (p *shelf) names(ctx context.Context, args []string, each func(tag byte, na
 
 // overruled finds the files that a repository tracks though they are ignored, and those of the
 // index that are ignored by now.
-func (p *shelf) overruled(ctx context.Context, git string, again bool, names *[]string, index, out map[string]bool) error {
+func (p *shelf) overruled(ctx context.Context, git string, again bool, names *[]string, index,
+	out map[string]bool) error {
 	staged, _ := os.Lstat(filepath.Join(git, "index"))
 	if git == "" {
 		staged = nil
@@ -226,10 +240,11 @@ func (p *shelf) overruled(ctx context.Context, git string, again bool, names *[]
 		forced := map[string]bool{}
 		if staged != nil {
 			g := &gathering{root: p.workspace, env: p.env}
-			err := g.ask(ctx, "", []string{"--cached", "--ignored", "--exclude-standard"}, func(_ byte, name string) error {
-				forced[name] = p.forced[name]
-				return nil
-			})
+			err := g.ask(ctx, "", []string{"--cached", "--ignored", "--exclude-standard"},
+				func(_ byte, name string) error {
+					forced[name] = p.forced[name]
+					return nil
+				})
 			if err != nil && ctx.Err() != nil {
 				return err
 			}
@@ -262,7 +277,8 @@ func sameFile(a, b fs.FileInfo) bool {
 }
 
 // takeIn keeps what files are now, and writes for git what its index has to say of them.
-func (p *shelf) takeIn(ctx context.Context, root *os.Root, names []string, index, out map[string]bool, snap *snapshot, list *bytes.Buffer) error {
+func (p *shelf) takeIn(ctx context.Context, root *os.Root, names []string, index,
+	out map[string]bool, snap *snapshot, list *bytes.Buffer) error {
 	total := int64(0)
 	folders := map[string]bool{} // that no link leads to
 	gone := func(name string) {
@@ -289,7 +305,8 @@ func (p *shelf) takeIn(ctx context.Context, root *os.Root, names []string, index
 			gone(name)
 			continue
 		}
-		if st.Size() > maxKept || p.secret != nil && p.secret(filepath.Join(p.workspace, filepath.FromSlash(name))) {
+		if st.Size() > maxKept || p.secret != nil && p.secret(filepath.Join(p.workspace,
+			filepath.FromSlash(name))) {
 			gone(name)
 			snap.leave(name, st)
 			continue

@@ -84,8 +84,10 @@ func headLine(git string) string {
 
 // plainRef reports whether a name is that of a ref, so a path below a folder of git.
 func plainRef(name string) bool {
-	return strings.HasPrefix(name, "refs/") && path.Clean(name) == name && filepath.IsLocal(filepath.FromSlash(name)) && writable(name) &&
-		!strings.ContainsAny(name, " ~^:?*[\\") && !strings.HasSuffix(name, ".lock") && !strings.Contains(name, "//")
+	return strings.HasPrefix(name, "refs/") && path.Clean(name) == name &&
+		filepath.IsLocal(filepath.FromSlash(name)) && writable(name) &&
+		!strings.ContainsAny(name, " ~^:?*[\\") && !strings.HasSuffix(name, ".lock") &&
+		!strings.Contains(name, "//")
 }
 
 // stagedOf returns the index of a repository; nil if there is none or it is not an index file.
@@ -106,22 +108,23 @@ func refsOf(git string) map[string]string {
 			refs[name] = commit
 		}
 	}
-	err := filepath.WalkDir(filepath.Join(common, "refs"), func(name string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return nil // what cannot be read, and links, which git does not make any longer
-		}
-		rel, err := filepath.Rel(common, name)
-		if ref := filepath.ToSlash(rel); err == nil && plainRef(ref) {
-			line := firstLine(name)
-			if to, ok := strings.CutPrefix(line, "ref: "); commitName(line) != "" || ok && plainRef(to) {
-				refs[ref] = line
+	err := filepath.WalkDir(filepath.Join(common, "refs"),
+		func(name string, d fs.DirEntry, err error) error {
+			if err != nil || !d.Type().IsRegular() {
+				return nil // what cannot be read, and links, which git does not make any longer
 			}
-		}
-		if len(refs) > maxRefs {
-			return fs.SkipAll
-		}
-		return nil
-	})
+			rel, err := filepath.Rel(common, name)
+			if ref := filepath.ToSlash(rel); err == nil && plainRef(ref) {
+				line := firstLine(name)
+				if to, ok := strings.CutPrefix(line, "ref: "); commitName(line) != "" || ok && plainRef(to) {
+					refs[ref] = line
+				}
+			}
+			if len(refs) > maxRefs {
+				return fs.SkipAll
+			}
+			return nil
+		})
 	if err != nil || len(refs) > maxRefs {
 		return nil
 	}
@@ -148,20 +151,21 @@ func (p *shelf) prune(ctx context.Context) error {
 // snapshots are the files of all refs, the oldest first.
 func (p *shelf) snapshots() (list []string, err error) {
 	at := map[string]int64{}
-	err = filepath.WalkDir(filepath.Join(p.dir, "refs"), func(name string, d fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err != nil || d.IsDir() {
+	err = filepath.WalkDir(filepath.Join(p.dir, "refs"),
+		func(name string, d fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			if err != nil || d.IsDir() {
+				return err
+			}
+			st, err := d.Info()
+			if err == nil {
+				at[name] = st.ModTime().UnixNano()
+				list = append(list, name)
+			}
 			return err
-		}
-		st, err := d.Info()
-		if err == nil {
-			at[name] = st.ModTime().UnixNano()
-			list = append(list, name)
-		}
-		return err
-	})
+		})
 	slices.SortFunc(list, func(a, b string) int { return int(max(-1, min(1, at[a]-at[b]))) })
 	return list, err
 }

@@ -119,7 +119,8 @@ func (s *Snapshots) Warm(ctx context.Context, workspace string) error {
 }
 
 // look has a caller look at a workspace, unless that just failed.
-func (s *Snapshots) look(ctx context.Context, workspace string, at func(context.Context, *shelf) error) error {
+func (s *Snapshots) look(ctx context.Context, workspace string,
+	at func(context.Context, *shelf) error) error {
 	p, leave, err := s.enter(ctx, workspace)
 	if err != nil {
 		return err
@@ -141,13 +142,19 @@ func (s *Snapshots) look(ctx context.Context, workspace string, at func(context.
 }
 
 // enter gives a caller the shelf of a workspace alone.
-func (s *Snapshots) enter(ctx context.Context, workspace string) (_ *shelf, leave func(), err error) {
+func (s *Snapshots) enter(ctx context.Context,
+	workspace string) (_ *shelf, leave func(), err error) {
 	s.mu.Lock()
 	p := s.shelves[workspace]
 	if p == nil {
 		sum := sha256.Sum256([]byte(workspace))
-		p = &shelf{workspace: workspace, dir: filepath.Join(s.cfg.Dir, hex.EncodeToString(sum[:12])), secret: s.cfg.Secret,
-			env: s.cfg.Env, busy: make(chan struct{}, 1)}
+		p = &shelf{
+			workspace: workspace,
+			dir:       filepath.Join(s.cfg.Dir, hex.EncodeToString(sum[:12])),
+			secret:    s.cfg.Secret,
+			env:       s.cfg.Env,
+			busy:      make(chan struct{}, 1),
+		}
 		p.objects.dir = filepath.Join(p.dir, "objects")
 		s.shelves[workspace] = p
 	}
@@ -241,10 +248,14 @@ func (p *shelf) load(session, id string) (snap snapshot, err error) {
 }
 
 // refs is the folder of a session's snapshots, each a ref, so that git keeps its objects.
-func (p *shelf) refs(session string) string { return filepath.Join(p.dir, "refs", "webchat", session) }
+func (p *shelf) refs(session string) string {
+	return filepath.Join(p.dir, "refs", "webchat",
+		session)
+}
 
 // plainName reports whether a name is that of one file and of a ref of git.
 func plainName(name string) bool {
-	return name != "" && !strings.HasPrefix(name, ".") && !strings.HasPrefix(name, "-") && !strings.HasSuffix(name, ".lock") && !strings.Contains(name, "..") &&
+	return name != "" && !strings.HasPrefix(name, ".") && !strings.HasPrefix(name, "-") &&
+		!strings.HasSuffix(name, ".lock") && !strings.Contains(name, "..") &&
 		strings.Trim(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz0123456789-_.") == ""
 }

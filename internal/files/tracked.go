@@ -12,7 +12,8 @@ import (
 
 // Tracked returns which of some files, relative to a folder, git has in the index of the
 // repository that the folder is in. An error means git did not answer.
-func Tracked(ctx context.Context, env []string, dir string, names []string) (tracked []string, err error) {
+func Tracked(ctx context.Context, env []string, dir string,
+	names []string) (tracked []string, err error) {
 	err = indexed(ctx, env, dir, names, func(name, _ string) { tracked = append(tracked, name) })
 	return tracked, err
 }
@@ -20,7 +21,8 @@ func Tracked(ctx context.Context, env []string, dir string, names []string) (tra
 // Unchanged returns those of [Tracked] that are regular files with the bytes that git has for them.
 // A process that can write to the index can add any name, but not the hash of content that it has
 // not read.
-func Unchanged(ctx context.Context, env []string, dir string, names []string) (all []string, err error) {
+func Unchanged(ctx context.Context, env []string, dir string,
+	names []string) (all []string, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
@@ -39,7 +41,8 @@ func Unchanged(ctx context.Context, env []string, dir string, names []string) (a
 			return
 		}
 		data, _, err := now(root, name, maxKept)
-		if err == nil && (h.name(blobKind, data) == object || h.name(blobKind, plainEnds(data)) == object) {
+		if err == nil && (h.name(blobKind, data) == object ||
+			h.name(blobKind, plainEnds(data)) == object) {
 			all = append(all, name)
 		}
 	})
@@ -48,7 +51,8 @@ func Unchanged(ctx context.Context, env []string, dir string, names []string) (a
 
 // indexed calls each for those of some files that are in the index, with the names of their
 // objects.
-func indexed(ctx context.Context, env []string, dir string, names []string, each func(name, object string)) error {
+func indexed(ctx context.Context, env []string, dir string, names []string,
+	each func(name, object string)) error {
 	g := &gathering{root: dir, env: gitEnv(env)}
 	args := append([]string{"--literal-pathspecs", "ls-files", "--stage", "-z", "--"}, names...)
 	return g.run(ctx, "", args, nil, func(r io.Reader) error {

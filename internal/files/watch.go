@@ -8,8 +8,8 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// maxWatched is how many folders are watched at a time. Systems have limits of their own, which other
-// programs need, too.
+// maxWatched is how many folders are watched at a time. Systems have limits of their own, which
+// other programs need, too.
 const maxWatched = 1000
 
 // Watcher reports when files may have changed, as the operating system notifies it.
@@ -18,8 +18,9 @@ const maxWatched = 1000
 // limits are reached or because the folder lies on another machine, says so ([Follower.Blind]), and
 // its followers have to look from time to time.
 //
-// Folders are watched, not files, so that a file which is replaced by rename is still followed. Each
-// is watched once, for all that follow files in it, and nothing is once the last of them is gone.
+// Folders are watched, not files, so that a file which is replaced by rename is still followed.
+// Each is watched once, for all that follow files in it, and nothing is once the last of them is
+// gone.
 //
 // The zero value is ready. Methods may be called concurrently.
 type Watcher struct {
@@ -42,7 +43,8 @@ type Follower struct {
 	in    []string            // folders that are watched for it
 }
 
-// Follow begins to follow files, by their absolute names without links. The caller closes the Follower.
+// Follow begins to follow files, by their absolute names without links. The caller closes the
+// Follower.
 func (w *Watcher) Follow(names []string) *Follower {
 	r := &Follower{c: make(chan struct{}, 1), w: w, names: map[string]struct{}{}}
 	r.C = r.c
@@ -147,7 +149,8 @@ func (w *Watcher) take(fs *fsnotify.Watcher) {
 	}
 }
 
-// notify notifies the readers of a file, or of a file in the folder of that name; all if it is empty.
+// notify notifies the readers of a file, or of a file in the folder of that name; all if it is
+// empty.
 func (w *Watcher) notify(name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -43,12 +43,14 @@ type Workspace struct {
 // Available reports whether the folder is there now.
 func (w Workspace) Available() bool { return CheckWorkspace(w.Path) == nil }
 
-// CheckWorkspace returns an error that wraps [ErrMissing] and says what to do if the folder of a workspace
-// is not there now.
+// CheckWorkspace returns an error that wraps [ErrMissing] and says what to do if the folder of a
+// workspace is not there now.
 func CheckWorkspace(path string) error {
 	real, err := filepath.EvalSymlinks(path)
 	if err == nil && real != path {
-		return fmt.Errorf("the folder %s %w: a link to another one is in its place; open that one instead", path, ErrMissing)
+		return fmt.Errorf(
+			"the folder %s %w: a link to another one is in its place; open that one instead", path,
+			ErrMissing)
 	}
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
 		return fmt.Errorf("the folder %s %w: mount or restore it, then try again", path, ErrMissing)
@@ -58,11 +60,14 @@ func CheckWorkspace(path string) error {
 
 // WorkspacesConfig is what a [Workspaces] is made of. First is needed.
 type WorkspacesConfig struct {
-	Documents document.Store          // where the list is kept; nil: nowhere
-	First     []string                // the folders that are open from the start; the first is what requests without a workspace are about
-	Confined  func(path string) error // an error is why nothing can be confined in a folder; nil: all can
-	Logger    *slog.Logger
-	Now       func() time.Time // nil: time.Now
+	Documents document.Store // where the list is kept; nil: nowhere
+	// the folders that are open from the start; the first is what requests without a workspace are
+	// about
+	First []string
+	// an error is why nothing can be confined in a folder; nil: all can
+	Confined func(path string) error
+	Logger   *slog.Logger
+	Now      func() time.Time // nil: time.Now
 }
 
 // Workspaces holds the folders that sessions work in: it resolves and admits them, and remembers
@@ -161,7 +166,9 @@ func (l *Workspaces) Close(id string) (err error) {
 		switch {
 		case i < 0:
 			err = fmt.Errorf("workspace %s: %w; GET /api/workspaces lists those that are", id, ErrUnknown)
-		case !slices.ContainsFunc(known, func(k kept) bool { return !k.Closed && WorkspaceID(k.Path) != id }):
+		case !slices.ContainsFunc(known, func(k kept) bool {
+			return !k.Closed && WorkspaceID(k.Path) != id
+		}):
 			err = fmt.Errorf("%s is %w: open another one first", known[i].Path, ErrLast)
 		default:
 			err, known[i].Closed = nil, true
@@ -183,7 +190,9 @@ func (l *Workspaces) list(closed bool) (all []Workspace) {
 			all = append(all, k.workspace())
 		}
 	}
-	slices.SortFunc(all, func(a, b Workspace) int { return cmp.Or(b.Used.Compare(a.Used), cmp.Compare(a.Path, b.Path)) })
+	slices.SortFunc(all, func(a, b Workspace) int {
+		return cmp.Or(b.Used.Compare(a.Used), cmp.Compare(a.Path, b.Path))
+	})
 	return all
 }
 
@@ -247,7 +256,8 @@ func resolveWorkspace(path string) (string, error) {
 	real, err := filepath.EvalSymlinks(path)
 	switch {
 	case !utf8.ValidString(path + real):
-		return "", fmt.Errorf("%w that can be opened: the name of %q is not UTF-8; rename it", ErrFolder, path)
+		return "", fmt.Errorf("%w that can be opened: the name of %q is not UTF-8; rename it", ErrFolder,
+			path)
 	case errors.Is(err, fs.ErrNotExist):
 		return "", fmt.Errorf("%w: there is no folder %s; check its name", ErrFolder, path)
 	case err != nil:
@@ -263,8 +273,8 @@ func resolveWorkspace(path string) (string, error) {
 	return real, dir.Close()
 }
 
-// Peek returns the paths of the list in a store, without changing anything. One that is not there or
-// cannot be understood lists none.
+// Peek returns the paths of the list in a store, without changing anything. One that is not there
+// or cannot be understood lists none.
 func Peek(s document.Store) (open, all []string) {
 	for _, k := range document.Open[[]kept](s, listName, nil).Get() {
 		if all = append(all, k.Path); !k.Closed {
@@ -277,7 +287,10 @@ func Peek(s document.Store) (open, all []string) {
 // change changes the list. What cannot be saved holds until the server ends: a full disk must not
 // keep anyone from working.
 func (l *Workspaces) change(change func(known []kept) []kept) {
-	if err := l.known.Hold(func(known []kept) []kept { return change(slices.Clone(known)) }); err != nil {
-		l.cfg.Logger.Warn("the list of open folders was not saved: it is as before at the next start", "error", err)
+	if err := l.known.Hold(func(known []kept) []kept {
+		return change(slices.Clone(known))
+	}); err != nil {
+		l.cfg.Logger.Warn("the list of open folders was not saved: it is as before at the next start",
+			"error", err)
 	}
 }

@@ -51,7 +51,8 @@ const (
 	WarningLines = `\b(WARN|WARNING)\b|\b([Ww]arning):`
 )
 
-// Parse fails on text that is not a regular expression, and on one that would take minutes for a line.
+// Parse fails on text that is not a regular expression, and on one that would take minutes for a
+// line.
 func Parse(text string) (*Expression, error) {
 	tree, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
@@ -105,7 +106,8 @@ func bytesOf(r *syntax.Regexp) (best *byteSet, size int) {
 		best, size = &byteSet{}, 0
 		for c := range best {
 			for i := 0; i < len(ranges) && !best[c]; i += 2 {
-				best[c] = rune(c) >= ranges[i] && rune(c) <= ranges[i+1] || c >= utf8.RuneSelf && ranges[i+1] >= utf8.RuneSelf
+				best[c] = rune(c) >= ranges[i] && rune(c) <= ranges[i+1] || c >= utf8.RuneSelf &&
+					ranges[i+1] >= utf8.RuneSelf
 			}
 			if best[c] {
 				size++
@@ -187,7 +189,9 @@ func newNeedle(r *syntax.Regexp) (n needle, ok bool) {
 }
 
 func longestPlain(text string) (best string) {
-	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return r >= 0x80 || r == 'k' || r == 's' }) {
+	for _, part := range strings.FieldsFunc(text, func(r rune) bool {
+		return r >= 0x80 || r == 'k' || r == 's'
+	}) {
 		if len(part) > len(best) {
 			best = part
 		}
@@ -213,12 +217,13 @@ func (n *needle) tune(sample []byte) {
 	}
 }
 
-// rarest is where the rarest byte of a needle is next in a text, in each case; zero at its beginning.
-// It is kept between searches, since a byte that never comes again is looked for to the end of the text.
+// rarest is where the rarest byte of a needle is next in a text, in each case; zero at its
+// beginning. It is kept between searches, since a byte that never comes again is looked for to the
+// end of the text.
 type rarest struct{ low, up int }
 
-// index returns where n is in b from an index on, or len(b). With the same is, b is the same and from
-// never less than before.
+// index returns where n is in b from an index on, or len(b). With the same is, b is the same and
+// from never less than before.
 func (n *needle) index(b []byte, from int, is *rarest) int {
 	for at := from + n.at; at < len(b); at++ {
 		if is.low < at || at == n.at {
@@ -337,7 +342,8 @@ func (s *stoppable) ReadRune() (r rune, size int, err error) {
 // String is the text of e.
 func (e *Expression) String() string { return e.re.String() }
 
-// Tune makes e fast in text like a sample. It must not be called while e is used; see [Expression.Clone].
+// Tune makes e fast in text like a sample. It must not be called while e is used; see
+// [Expression.Clone].
 func (e *Expression) Tune(sample []byte) {
 	for i := range e.needles {
 		e.needles[i].tune(sample)
@@ -360,8 +366,9 @@ func (e *Expression) Match(line []byte) bool {
 	return e.matches(line, e.stop)
 }
 
-// MayMatch reports whether a line of b may match, also once parts of b are covered by other characters:
-// stars and what is beyond ASCII. It looks for texts that a match must hold, and tries nothing.
+// MayMatch reports whether a line of b may match, also once parts of b are covered by other
+// characters: stars and what is beyond ASCII. It looks for texts that a match must hold, and tries
+// nothing.
 func (e *Expression) MayMatch(b []byte) bool {
 	covers := func(r rune) bool { return r == '*' || r >= utf8.RuneSelf }
 	for i := range e.needles {
@@ -401,7 +408,8 @@ func (e *Expression) Lines(b []byte, n int, hits []int, stop func() bool) []int 
 		n += bytes.Count(b[pos:hit], []byte{'\n'})
 		start := max(pos, bytes.LastIndexByte(b[pos:hit], '\n')+1+pos)
 		end := next(b, hit, '\n')
-		if e.exact && hit+len(e.needles[0].text) <= start+MaxLine || !e.exact && e.matches(Searched(b[start:end]), stop) {
+		if e.exact && hit+len(e.needles[0].text) <= start+MaxLine || !e.exact &&
+			e.matches(Searched(b[start:end]), stop) {
 			hits = append(hits, n)
 		}
 		pos = end + 1

@@ -113,9 +113,10 @@ const (
 
 // File is a file in which something was found.
 type File struct {
-	Path   string `json:"path"`
-	Hits   int    `json:"hits"`             // lines that match
-	Lines  []Line `json:"lines"`            // these have ranges; with up to 3 lines before and after each
+	Path string `json:"path"`
+	Hits int    `json:"hits"` // lines that match
+	// these have ranges; with up to 3 lines before and after each
+	Lines  []Line `json:"lines"`
 	Closed bool   `json:"closed,omitempty"` // it may hold secrets, so it was found by its name
 	More   bool   `json:"more,omitempty"`   // it was not searched to its end
 }
@@ -130,7 +131,8 @@ type Found struct {
 }
 
 // Search reports the files in which e is found. The error is that of ctx or of report.
-func (d Folder) Search(ctx context.Context, e *Expression, report func(File) error) (found Found, err error) {
+func (d Folder) Search(ctx context.Context, e *Expression,
+	report func(File) error) (found Found, err error) {
 	workers := make([]*worker, runtime.GOMAXPROCS(0))
 	for i := range workers {
 		workers[i] = &worker{Folder: d, e: e.Until(func() bool { return ctx.Err() != nil })}

@@ -26,7 +26,13 @@ func Excerpt(line int, text []byte, at [][]int, most int) Line {
 		}
 		to = runeStart(text, min(to, from+most))
 	}
-	m := Line{Line: line, Text: string([]rune(string(text[from:to]))), Column: from, More: to < len(text), Ranges: [][2]int{}}
+	m := Line{
+		Line:   line,
+		Text:   string([]rune(string(text[from:to]))),
+		Column: from,
+		More:   to < len(text),
+		Ranges: [][2]int{},
+	}
 	units, done := 0, from
 	pos := func(i int) int {
 		units += utf16Len(text[done:i])

@@ -14,8 +14,9 @@ func hasBody(r *http.Request) bool {
 	return r.Body != nil && r.Body != http.NoBody && r.ContentLength != 0
 }
 
-// A body has bodyTime to come. That of a request with credentials has a second more for each bodyRate
-// bytes that came: a picture by a slow network is let in, and what only holds a place ends.
+// A body has bodyTime to come. That of a request with credentials has a second more for each
+// bodyRate bytes that came: a picture by a slow network is let in, and what only holds a place
+// ends.
 const (
 	bodyTime = 5 * time.Second
 	bodyRate = 8 << 10
@@ -87,7 +88,8 @@ func receive(w http.ResponseWriter, r *http.Request) *http.Request {
 		b, err := io.ReadAll(io.LimitReader(r.Body, maxStranger+1))
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded):
-			refuse(w, http.StatusRequestTimeout, "too_slow", "The body did not arrive in time; send it again.")
+			refuse(w, http.StatusRequestTimeout, "too_slow",
+				"The body did not arrive in time; send it again.")
 			return nil
 		case err != nil:
 			refuse(w, http.StatusBadRequest, "body_cut", "The body ended before its end; send it again.")

@@ -54,12 +54,15 @@ const lookEvery = 5 * time.Second
 type demand struct {
 	name    string
 	headers []header
-	fetch   bool                                               // the reply is data: a browser may ask only for its own page
-	person  bool                                               // a refusal is for a person, and the name is localhost
-	who     func(*Guard, *http.Request) (user string, ok bool) // who else is refused; nil: nobody is
-	may     func(*Guard, *http.Request) (user string, ok bool) // who is known; nil: nobody
-	body    int64                                              // the most that it may have, in bytes
-	hint    string                                             // what to send when who refuses; empty: see whoHint. It is logged, too
+	// the reply is data: a browser may ask only for its own page
+	fetch bool
+	// a refusal is for a person, and the name is localhost
+	person bool
+	who    func(*Guard, *http.Request) (user string, ok bool) // who else is refused; nil: nobody is
+	may    func(*Guard, *http.Request) (user string, ok bool) // who is known; nil: nobody
+	body   int64                                              // the most that it may have, in bytes
+	// what to send when who refuses; empty: see whoHint. It is logged, too
+	hint string
 }
 
 const (
@@ -72,7 +75,13 @@ var demands = map[Class]demand{
 	Public: {name: "Public", body: maxStranger},
 	Static: {name: "Static", body: maxStranger, headers: staticHeaders},
 	Door:   {name: "Door", body: maxStranger, headers: pageHeaders, person: true},
-	Page:   {name: "Page", body: maxStranger, headers: pageHeaders, person: true, who: (*Guard).mayRead},
+	Page: {
+		name:    "Page",
+		body:    maxStranger,
+		headers: pageHeaders,
+		person:  true,
+		who:     (*Guard).mayRead,
+	},
 	Read:   {name: "Read", body: maxStranger, fetch: true, who: (*Guard).mayRead},
 	Write:  {name: "Write", body: MaxBody, fetch: true, who: (*Guard).mayWrite},
 	Upload: {name: "Upload", body: MaxUpload, fetch: true, who: (*Guard).mayWrite},
@@ -127,10 +136,12 @@ func (g *Guard) Class(c Class) func(http.Handler) http.Handler {
 
 // whileSignedIn ends a request, such as a stream, soon after the credentials it came with: somebody
 // signed out, or the sign-in is too old. done has to be called when it is answered.
-func (g *Guard) whileSignedIn(r *http.Request, v visitor, who func(*Guard, *http.Request) (string, bool)) (_ *http.Request, done func()) {
+func (g *Guard) whileSignedIn(r *http.Request, v visitor,
+	who func(*Guard, *http.Request) (string, bool)) (_ *http.Request, done func()) {
 	ctx, cancel := context.WithCancel(r.Context())
 	look := r.WithContext(context.WithValue(r.Context(), noUse{}, true))
-	look.Header = http.Header{"Authorization": r.Header["Authorization"], "Cookie": r.Header["Cookie"]} // a handler may change its own
+	// a handler may change its own
+	look.Header = http.Header{"Authorization": r.Header["Authorization"], "Cookie": r.Header["Cookie"]}
 	begun := make(chan struct{})
 	var again *time.Timer
 	again = time.AfterFunc(lookEvery, func() {
@@ -160,7 +171,8 @@ func (g *Guard) passes(w http.ResponseWriter, r *http.Request, d demand) (v visi
 			return v, false
 		}
 	}
-	if site := r.Header.Get("Sec-Fetch-Site"); d.fetch && site != "" && site != "same-origin" && site != "none" {
+	if site := r.Header.Get("Sec-Fetch-Site"); d.fetch && site != "" && site != "same-origin" &&
+		site != "none" {
 		refuse(w, http.StatusForbidden, "cross_site", "Data is not given to pages of another site.")
 		return v, false
 	}
@@ -173,7 +185,8 @@ func (g *Guard) passes(w http.ResponseWriter, r *http.Request, d demand) (v visi
 		if hint == "" {
 			hint = g.whoHint(r)
 		} else if g.seldom() {
-			g.config.Logger.Warn("a program without a valid token was refused: most MCP clients say that they need authorization", "class", d.name, "do", hint)
+			g.config.Logger.Warn(
+				"a program without a valid token was refused: most MCP clients say that they need authorization", "class", d.name, "do", hint)
 		}
 		g.refuse(w, r, d, http.StatusUnauthorized, "unauthorized", hint)
 		return v, false
@@ -187,7 +200,8 @@ func (g *Guard) passes(w http.ResponseWriter, r *http.Request, d demand) (v visi
 	return v, true
 }
 
-func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, d demand, status int, code, sentence string) {
+func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, d demand, status int, code,
+	sentence string) {
 	if d.person {
 		g.config.Refuse(w, r, status, code, sentence)
 		return
@@ -210,18 +224,22 @@ func TooLarge(limit int64) string {
 
 // checkBody bounds the body, and refuses what no route of the class can read. A request without a
 // body needs no media type.
-func checkBody(w http.ResponseWriter, r *http.Request, d demand) (status int, code, sentence string) {
+func checkBody(w http.ResponseWriter, r *http.Request,
+	d demand) (status int, code, sentence string) {
 	if !hasBody(r) {
 		return 0, "", ""
 	}
-	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return http.StatusUnsupportedMediaType, "content_encoding", "Send the body as it is, without Content-Encoding."
+	if coding := r.Header.Get("Content-Encoding"); coding != "" &&
+		!strings.EqualFold(coding, "identity") {
+		return http.StatusUnsupportedMediaType, "content_encoding",
+			"Send the body as it is, without Content-Encoding."
 	}
 	mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	kind, _, _ := strings.Cut(mediaType, "/")
 	ok, want := mediaType == "application/json", wantJSON
 	if d.body == MaxUpload { // what a browser may call a picture or a text; the bytes decide later
-		ok, want = ok || kind == "image" || kind == "text" || mediaType == "application/octet-stream", wantFile
+		ok, want = ok || kind == "image" || kind == "text" || mediaType == "application/octet-stream",
+			wantFile
 	}
 	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) || !ok {
 		return http.StatusUnsupportedMediaType, "media_type", want

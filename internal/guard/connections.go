@@ -24,13 +24,16 @@ const (
 )
 
 // busy is the answer to one connection too many: no route, no class, no host.
-var busy = lastAnswer("503 Service Unavailable", "Retry-After: 2\r\n", "too_many_connections", "Too many connections are open; close some or try again in a moment.")
+var busy = lastAnswer("503 Service Unavailable", "Retry-After: 2\r\n", "too_many_connections",
+	"Too many connections are open; close some or try again in a moment.")
 
 // lastAnswer is an answer without a handler, after which the connection is closed.
 func lastAnswer(status, header, code, sentence string) []byte {
 	body := refusal(code, sentence)
-	return fmt.Appendf(nil, "HTTP/1.1 %s\r\nConnection: close\r\n%sContent-Type: application/json; charset=utf-8\r\n"+
-		"X-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\nContent-Length: %d\r\n\r\n%s", status, header, len(body), body)
+	return fmt.Appendf(nil,
+		"HTTP/1.1 %s\r\nConnection: close\r\n%sContent-Type: application/json; charset=utf-8\r\n"+
+			"X-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\nContent-Length: %d\r\n\r\n%s",
+		status, header, len(body), body)
 }
 
 // Connections bounds the open connections of a server: who opens many must not use up the program's
@@ -38,14 +41,14 @@ func lastAnswer(status, header, code, sentence string) []byte {
 //
 // A connection belongs to a stranger until a request with credentials has come over it. Strangers
 // have three quarters of the places. When these are taken, or all places are, the stranger's
-// connection that has waited longest for its request is closed in favor of the new one; where there is
-// none, that of the user with the most connections which has waited longest. So those who hold
+// connection that has waited longest for its request is closed in favor of the new one; where there
+// is none, that of the user with the most connections which has waited longest. So those who hold
 // connections and say nothing exclude no one else. A connection that finds no place even so is
 // answered 503.
 //
 // Set the server's ConnContext to Context: without it every connection remains a stranger's that
-// waits. Set its ConnState to State: without it users' connections do not make room, and with both what
-// net/http refuses before the handler has it is answered as the handler answers.
+// waits. Set its ConnState to State: without it users' connections do not make room, and with both
+// what net/http refuses before the handler has it is answered as the handler answers.
 type Connections struct {
 	most, strangers int
 	parting         chan struct{} // has an element for each connection being turned away
@@ -61,7 +64,12 @@ type Connections struct {
 
 // NewConnections returns room for most connections.
 func NewConnections(most int) *Connections {
-	return &Connections{most: most, strangers: max(most*3/4, 1), parting: make(chan struct{}, farewells), owned: map[visitor]int{}}
+	return &Connections{
+		most:      most,
+		strangers: max(most*3/4, 1),
+		parting:   make(chan struct{}, farewells),
+		owned:     map[visitor]int{},
+	}
 }
 
 // Listener returns l with its connections bounded together with those of the other listeners.
@@ -121,7 +129,8 @@ func (c *Connections) admit(conn net.Conn) (p *placed, wait time.Duration) {
 	return p, 0
 }
 
-// spareLocked returns the connection that a new one may replace; nil if there is none. c.mu is held.
+// spareLocked returns the connection that a new one may replace; nil if there is none. c.mu is
+// held.
 func (c *Connections) spareLocked() (spare *placed) {
 	if oldest := c.waiting.Front(); oldest != nil {
 		return oldest.Value.(*placed)
@@ -153,7 +162,8 @@ func (c *Connections) turnAway(conn net.Conn) {
 		if err == nil {
 			_, err = conn.Write(busy)
 		}
-		if half, ok := conn.(interface{ CloseWrite() error }); ok && err == nil && half.CloseWrite() == nil {
+		if half, ok := conn.(interface{ CloseWrite() error }); ok && err == nil &&
+			half.CloseWrite() == nil {
 			_, _ = io.CopyN(io.Discard, conn, 64<<10) // to its end, if it is short
 		}
 	})
@@ -217,7 +227,8 @@ func (p *placed) Write(b []byte) (int, error) {
 		return p.Conn.Write(b)
 	}
 	status, _, _ := strings.Cut(string(b[len(version):]), "\r\n")
-	if _, err := p.Conn.Write(lastAnswer(status, "", "unreadable_request", "The request cannot be read. Check that its headers name a host, have no control characters and are not too long.")); err != nil {
+	if _, err := p.Conn.Write(lastAnswer(status, "", "unreadable_request",
+		"The request cannot be read. Check that its headers name a host, have no control characters and are not too long.")); err != nil {
 		return 0, err
 	}
 	return len(b), nil

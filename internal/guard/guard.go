@@ -35,22 +35,22 @@
 //
 // # Users
 //
-// A user has half of the requests at work, and half of the streams, among which counts what waits for
-// something to happen, see [Streaming]. A body that comes too slowly ends, and connections that are not
-// used make room. So one user does not keep others out.
+// A user has half of the requests at work, and half of the streams, among which counts what waits
+// for something to happen, see [Streaming]. A body that comes too slowly ends, and connections that
+// are not used make room. So one user does not keep others out.
 //
 // # Credentials
 //
-// The API token lives in a file that only its owner reads; tokens for MCP alone follow from it. Of the
-// tokens that users have a sum is kept. A
-// launch secret signs one browser in, once, within ten minutes; it travels in a URL's fragment. The
-// browser then holds a cookie, which reads, and a second secret, which writes: cookies are shared
-// with every other port of the host, so a neighbour's server receives ours, and may look but not
-// act. Of the cookie a SHA-256 sum is kept on disk, for 12 hours after the last use, less 10 minutes
-// at most, and 7 days in all, through restarts; it holds for the port, or the public URL, it was
-// made for. The secret follows from the API token and a number of this start, so it ends with it:
-// whatever listens on the port next can read what a page stored there. A browser that signed in with
-// a key gets another one, see [Guard.Renew].
+// The API token lives in a file that only its owner reads; tokens for MCP alone follow from it. Of
+// the tokens that users have a sum is kept. A launch secret signs one browser in, once, within ten
+// minutes; it travels in a URL's fragment. The browser then holds a cookie, which reads, and a
+// second secret, which writes: cookies are shared with every other port of the host, so a
+// neighbour's server receives ours, and may look but not act. Of the cookie a SHA-256 sum is kept
+// on disk, for 12 hours after the last use, less 10 minutes at most, and 7 days in all, through
+// restarts; it holds for the port, or the public URL, it was made for. The secret follows from the
+// API token and a number of this start, so it ends with it: whatever listens on the port next can
+// read what a page stored there. A browser that signed in with a key gets another one, see
+// [Guard.Renew].
 //
 // A service worker that another program left at the port is removed when the browser asks for its
 // script.
@@ -104,8 +104,8 @@ type Config struct {
 	// NoAuth lets everybody in whom the Host and origin checks let in. The caller has made sure
 	// that only this machine can connect.
 	NoAuth bool
-	// MaxRequests and MaxStreams bound the requests at work at the same time, and what [Streaming] takes
-	// from these. A user has half of each, strangers have a quarter. Default 1024.
+	// MaxRequests and MaxStreams bound the requests at work at the same time, and what [Streaming]
+	// takes from these. A user has half of each, strangers have a quarter. Default 1024.
 	MaxRequests, MaxStreams int
 	// Refuse answers a person whom a page is refused; it must write status. The default answers as
 	// to a program.
@@ -123,8 +123,8 @@ type Guard struct {
 	csrf              *http.CrossOriginProtection
 	requests, streams *room
 	token             string // the API token
-	// start is another one at each start, but for [Config.Start]: what browsers sign to prove themselves, and the secrets
-	// that write, follow from it and the API token.
+	// start is another one at each start, but for [Config.Start]: what browsers sign to prove
+	// themselves, and the secrets that write, follow from it and the API token.
 	start    string
 	signins  *document.Value[[]signin]
 	launches *document.Value[[]launched] // the oldest first
@@ -139,7 +139,8 @@ func New(c Config) (*Guard, error) {
 	}
 	c.TokenFile = cmp.Or(c.TokenFile, filepath.Join(c.Dir, "token"))
 	c.Documents = cmp.Or[document.Store](c.Documents, document.Folder(c.Dir))
-	c.MaxRequests, c.MaxStreams = cmp.Or(max(c.MaxRequests, 0), 1024), cmp.Or(max(c.MaxStreams, 0), 1024)
+	c.MaxRequests, c.MaxStreams = cmp.Or(max(c.MaxRequests, 0), 1024),
+		cmp.Or(max(c.MaxStreams, 0), 1024)
 	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	if c.Now == nil {
 		c.Now = time.Now
@@ -149,7 +150,13 @@ func New(c Config) (*Guard, error) {
 			refuse(w, status, code, sentence)
 		}
 	}
-	g := &Guard{config: c, csrf: http.NewCrossOriginProtection(), requests: newRoom(c.MaxRequests), streams: newRoom(c.MaxStreams), start: cmp.Or(c.Start, rand.Text())}
+	g := &Guard{
+		config:   c,
+		csrf:     http.NewCrossOriginProtection(),
+		requests: newRoom(c.MaxRequests),
+		streams:  newRoom(c.MaxStreams),
+		start:    cmp.Or(c.Start, rand.Text()),
+	}
 	var err error
 	if c.PublicURL != "" {
 		if c.NoAuth {
@@ -181,14 +188,18 @@ func ParsePublicURL(text string) (*url.URL, error) {
 		u.Scheme != "http" && u.Scheme != "https", u.Host == "", u.Hostname() == "":
 		return nil, fmt.Errorf("public URL %q: it must look like https://chat.example", text)
 	case u.RawQuery != "", u.Fragment != "", u.User != nil:
-		return nil, fmt.Errorf("public URL %q: it must have a scheme, a name, perhaps a port and a path, and nothing else", text)
+		return nil,
+			fmt.Errorf(
+				"public URL %q: it must have a scheme, a name, perhaps a port and a path, and nothing else",
+				text)
 	}
 	if _, _, ok := splitHost(u.Host); !ok {
 		return nil, fmt.Errorf("public URL %q: its port must be a number from 1 to 65535", text)
 	}
 	base := strings.TrimRight(u.Path, "/")
 	if base != "" && (!plainPath.MatchString(base) || path.Clean(base) != base) {
-		return nil, fmt.Errorf("public URL %q: its path may have letters, digits, - and _, such as /webchat", text)
+		return nil,
+			fmt.Errorf("public URL %q: its path may have letters, digits, - and _, such as /webchat", text)
 	}
 	return &url.URL{Scheme: u.Scheme, Host: strings.ToLower(u.Host), Path: base}, nil
 }
@@ -240,7 +251,8 @@ func (g *Guard) Handler(next http.Handler) http.Handler {
 		v := g.visitor(r)
 		r = timed(w, r, v.known)
 		if r.Method == http.MethodConnect {
-			refuse(w, http.StatusMethodNotAllowed, "not_a_proxy", "webchat is not a proxy. Open its address in a browser, and take it out of your proxy settings.")
+			refuse(w, http.StatusMethodNotAllowed, "not_a_proxy",
+				"webchat is not a proxy. Open its address in a browser, and take it out of your proxy settings.")
 			return
 		}
 		r = g.withoutBase(r)
@@ -253,7 +265,8 @@ func (g *Guard) Handler(next http.Handler) http.Handler {
 			return
 		}
 		if g.csrf.Check(r) != nil || !g.originAllowed(r) {
-			refuse(w, http.StatusForbidden, "cross_origin", "Requests made by pages of another origin are refused.")
+			refuse(w, http.StatusForbidden, "cross_origin",
+				"Requests made by pages of another origin are refused.")
 			return
 		}
 		if !v.known {

@@ -29,7 +29,8 @@ const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img
 var pageHeaders = []header{
 	{"Content-Security-Policy", pagePolicy},
 	{"Cross-Origin-Opener-Policy", "same-origin"},
-	{"Permissions-Policy", "camera=(), microphone=(), geolocation=(), usb=(), serial=(), clipboard-read=()"},
+	{"Permissions-Policy",
+		"camera=(), microphone=(), geolocation=(), usb=(), serial=(), clipboard-read=()"},
 	{"X-DNS-Prefetch-Control", "off"},
 }
 
@@ -40,11 +41,13 @@ var staticHeaders = []header{
 	{"Cache-Control", "no-cache"},
 }
 
-// frameHeaders are for what others wrote as HTML: it has an origin of its own, runs no script, sends no
-// form, loads nothing, and is seen within our pages only. A page's frame-src keeps its links inside.
+// frameHeaders are for what others wrote as HTML: it has an origin of its own, runs no script,
+// sends no form, loads nothing, and is seen within our pages only. A page's frame-src keeps its
+// links inside.
 var frameHeaders = []header{
-	{"Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; base-uri 'none'; " +
-		"form-action 'none'; frame-ancestors 'self'; sandbox"},
+	{"Content-Security-Policy",
+		"default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; base-uri 'none'; " +
+			"form-action 'none'; frame-ancestors 'self'; sandbox"},
 	{"X-Frame-Options", "SAMEORIGIN"},
 	{"X-DNS-Prefetch-Control", "off"},
 	{"Cache-Control", "no-store"},

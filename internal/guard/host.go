@@ -33,7 +33,8 @@ func (g *Guard) hostAllowed(host string) bool {
 // Nothing that a browser sends is such a call.
 func (g *Guard) callsHere(r *http.Request) bool {
 	name, _, ok := splitHost(r.Host)
-	if !ok || !loopbackName(name) || r.URL.Path != "/mcp" || len(r.Header["Origin"]) > 0 || len(r.Header["Sec-Fetch-Site"]) > 0 {
+	if !ok || !loopbackName(name) || r.URL.Path != "/mcp" || len(r.Header["Origin"]) > 0 ||
+		len(r.Header["Sec-Fetch-Site"]) > 0 {
 		return false
 	}
 	_, ok = g.mayMCP(r)
@@ -46,7 +47,8 @@ func loopbackName(name string) bool {
 
 func (g *Guard) hostHint() string {
 	if g.public != nil {
-		return fmt.Sprintf("This server answers as %s only. Behind a proxy, pass the name on (nginx: proxy_set_header Host $host).", g.public)
+		return fmt.Sprintf(
+			"This server answers as %s only. Behind a proxy, pass the name on (nginx: proxy_set_header Host $host).", g.public)
 	}
 	return "This server answers as localhost, 127.0.0.1 and [::1] only. Behind a proxy, start it with --public-url."
 }
@@ -75,7 +77,8 @@ func splitHost(host string) (name, port string, ok bool) {
 // cookies and storage by name, so pages are shown under one name.
 func (g *Guard) elsewhere(r *http.Request) (string, bool) {
 	name, port, ok := splitHost(r.Host)
-	if !ok || g.public != nil || name == localhost || r.Method != http.MethodGet && r.Method != http.MethodHead {
+	if !ok || g.public != nil || name == localhost || r.Method != http.MethodGet &&
+		r.Method != http.MethodHead {
 		return "", false
 	}
 	if port != "" {

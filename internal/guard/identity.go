@@ -38,7 +38,8 @@ type Place struct {
 
 var (
 	// ErrIdentity is returned for a request that does not prove who its sender is.
-	ErrIdentity = errors.New("your sign-in could not be confirmed: open the address of this server again, or ask who runs it")
+	ErrIdentity = errors.New(
+		"your sign-in could not be confirmed: open the address of this server again, or ask who runs it")
 	// ErrEnded is returned for a sign-in that took too long or was finished before.
 	ErrEnded = errors.New("this sign-in has ended: open the address of this server and begin again")
 )
@@ -49,7 +50,8 @@ const maxUser = 254
 // checkUser refuses what is no user's name: it is shown, compared and stored.
 func checkUser(name string) error {
 	hidden := func(r rune) bool { return !unicode.IsGraphic(r) }
-	if name == "" || len(name) > maxUser || !utf8.ValidString(name) || strings.TrimSpace(name) != name || strings.ContainsFunc(name, hidden) {
+	if name == "" || len(name) > maxUser || !utf8.ValidString(name) ||
+		strings.TrimSpace(name) != name || strings.ContainsFunc(name, hidden) {
 		return fmt.Errorf("the name of a user is empty, longer than %d bytes or not plain text", maxUser)
 	}
 	return nil
@@ -60,8 +62,8 @@ func (g *Guard) Shared() bool { return g.config.Users != nil }
 
 // SignInAs lets [Config.Users] say who a person is and sends the browser to a sign-in link in that
 // user's name, which works in this browser only: in another person's, that person would work as the
-// user without knowing. It fails with [ErrIdentity], [ErrEnded] or [ErrProvider]; the reason is logged,
-// once a minute at most.
+// user without knowing. It fails with [ErrIdentity], [ErrEnded] or [ErrProvider]; the reason is
+// logged, once a minute at most.
 func (g *Guard) SignInAs(w http.ResponseWriter, r *http.Request) error {
 	at := Place{Base: g.Base(), Secure: g.Secure(), Derive: g.derived}
 	if g.public != nil {
@@ -86,15 +88,15 @@ func (g *Guard) SignInAs(w http.ResponseWriter, r *http.Request) error {
 		return ErrIdentity
 	}
 	c := g.linkCookie(r)
-	c.Value, c.MaxAge = cmp.Or(c.Value, rand.Text()), int(launchLife.Seconds()) // another tab may sign in, too
+	// another tab may sign in, too
+	c.Value, c.MaxAge = cmp.Or(c.Value, rand.Text()), int(launchLife.Seconds())
 	http.SetCookie(w, c)
 	http.Redirect(w, r, at.Base+"/auth#t="+g.launch(user, sumOf(c.Value)), http.StatusSeeOther)
 	return nil
 }
 
-// linkCookie marks the browser that a user's link is made for, as r has it; its value is empty if r has
-// none. It is lax, because the provider sends
-// the browser here from another site.
+// linkCookie marks the browser that a user's link is made for, as r has it; its value is empty if r
+// has none. It is lax, because the provider sends the browser here from another site.
 func (g *Guard) linkCookie(r *http.Request) *http.Cookie {
 	c := g.cookie(r)
 	c.Name += ".link" // no path of a public URL has a dot
@@ -164,7 +166,9 @@ const maxTokens = 20 // of one user
 // act as the user; MCP clients have tokens of their own.
 func (g *Guard) NewToken(user string) (token string, err error) {
 	if !g.Shared() {
-		return "", errors.New("this server has no users: start it with --identity, or use the token that \"webchat token\" prints")
+		return "",
+			errors.New(
+				"this server has no users: start it with --identity, or use the token that \"webchat token\" prints")
 	}
 	if err := checkUser(user); err != nil {
 		return "", err

@@ -42,9 +42,9 @@ type OIDCConfig struct {
 // OIDC has a provider of OpenID Connect say who somebody is: authorization code, PKCE, a nonce. The
 // person is the confirmed address of the ID token.
 //
-// Nothing is kept of a sign-in that has begun: state, nonce and verifier follow from what its cookie
-// holds and the API token. The cookie is Lax, since the provider's page leads back here, and admits
-// to nothing.
+// Nothing is kept of a sign-in that has begun: state, nonce and verifier follow from what its
+// cookie holds and the API token. The cookie is Lax, since the provider's page leads back here, and
+// admits to nothing.
 type OIDC struct {
 	config OIDCConfig
 	secret string
@@ -67,19 +67,24 @@ func CheckAllowed(one string) error {
 
 // NewOIDC reads the secret. The provider is asked when somebody signs in.
 func NewOIDC(c OIDCConfig, log *slog.Logger) (*OIDC, error) {
-	secret, err := readSecret(c.SecretFile, "client's secret", 8, "write the one there that the provider gave you", log)
+	secret, err := readSecret(c.SecretFile, "client's secret", 8,
+		"write the one there that the provider gave you", log)
 	if err != nil {
 		return nil, err
 	}
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	client := &http.Client{Timeout: oidcTime, Transport: bounded{}, CheckRedirect: func(r *http.Request, via []*http.Request) error {
-		if u := via[0].URL; r.URL.Scheme != u.Scheme || r.URL.Host != u.Host || len(via) > 3 {
-			return http.ErrUseLastResponse // the client's secret is not for others
-		}
-		return nil
-	}}
+	client := &http.Client{
+		Timeout:   oidcTime,
+		Transport: bounded{},
+		CheckRedirect: func(r *http.Request, via []*http.Request) error {
+			if u := via[0].URL; r.URL.Scheme != u.Scheme || r.URL.Host != u.Host || len(via) > 3 {
+				return http.ErrUseLastResponse // the client's secret is not for others
+			}
+			return nil
+		},
+	}
 	return &OIDC{config: c, secret: secret, client: client}, nil
 }
 
@@ -123,7 +128,13 @@ func tripOf(seed string, at Place) trip {
 }
 
 func (o *OIDC) cookie(at Place) *http.Cookie {
-	c := &http.Cookie{Name: "webchat_oidc", Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: at.Secure}
+	c := &http.Cookie{
+		Name:     "webchat_oidc",
+		Path:     "/",
+		HttpOnly: true,
+		SameSite: http.SameSiteLaxMode,
+		Secure:   at.Secure,
+	}
 	if at.Secure {
 		c.Name = "__Host-webchat_oidc"
 	}
@@ -149,19 +160,30 @@ func (o *OIDC) Begin(w http.ResponseWriter, r *http.Request, at Place) (user str
 		return "", err
 	}
 	c := o.cookie(at)
-	c.Value, c.MaxAge = rand.Text()+"."+strconv.FormatInt(o.config.Now().Unix(), 10), int(oidcLife.Seconds())
+	c.Value, c.MaxAge = rand.Text()+"."+strconv.FormatInt(o.config.Now().Unix(), 10),
+		int(oidcLife.Seconds())
 	http.SetCookie(w, c)
 	t := tripOf(c.Value, at)
-	http.Redirect(w, r, o.oauth(p, at).AuthCodeURL(t.state, oidc.Nonce(t.nonce), oauth2.S256ChallengeOption(t.verifier)), http.StatusSeeOther)
+	http.Redirect(w, r, o.oauth(p, at).AuthCodeURL(t.state, oidc.Nonce(t.nonce),
+		oauth2.S256ChallengeOption(t.verifier)), http.StatusSeeOther)
 	return "", nil
 }
 
 func (o *OIDC) oauth(p *oidc.Provider, at Place) *oauth2.Config {
-	c := &oauth2.Config{ClientID: o.config.ClientID, ClientSecret: o.secret, Endpoint: p.Endpoint(), RedirectURL: at.URL + "/auth/user", Scopes: []string{oidc.ScopeOpenID, "email"}}
+	c := &oauth2.Config{
+		ClientID:     o.config.ClientID,
+		ClientSecret: o.secret,
+		Endpoint:     p.Endpoint(),
+		RedirectURL:  at.URL + "/auth/user",
+		Scopes:       []string{oidc.ScopeOpenID, "email"},
+	}
 	var can struct {
 		Scopes []string `json:"scopes_supported"`
 	}
-	if p.Claims(&can) == nil && slices.Contains(can.Scopes, "groups") && slices.ContainsFunc(o.config.Allowed, func(a string) bool { return strings.HasPrefix(a, "group:") }) {
+	if p.Claims(&can) == nil && slices.Contains(can.Scopes, "groups") &&
+		slices.ContainsFunc(o.config.Allowed, func(a string) bool {
+			return strings.HasPrefix(a, "group:")
+		}) {
 		c.Scopes = append(c.Scopes, "groups")
 	}
 	return c
@@ -179,7 +201,8 @@ func (o *OIDC) end(ctx context.Context, r *http.Request, at Place) (user string,
 		return "", fmt.Errorf("%w: it began too long ago", ErrEnded)
 	}
 	t, q := tripOf(sent[0].Value, at), r.URL.Query()
-	if len(q["state"]) != 1 || subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(t.state)) != 1 {
+	if len(q["state"]) != 1 || subtle.ConstantTimeCompare([]byte(q.Get("state")),
+		[]byte(t.state)) != 1 {
 		return "", errors.New("its state is not that of its begin")
 	}
 	if q.Has("error") || len(q["code"]) != 1 {
@@ -190,14 +213,18 @@ func (o *OIDC) end(ctx context.Context, r *http.Request, at Place) (user string,
 		return "", err
 	}
 	token, err := o.oauth(p, at).Exchange(ctx, q.Get("code"), oauth2.VerifierOption(t.verifier))
-	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok { // its text may quote what was sent
+	// its text may quote what was sent
+	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
 		return "", fmt.Errorf("the provider refused the code with status %d", refused.Response.StatusCode)
 	}
 	if err != nil {
 		return "", fmt.Errorf("%w: the code was not exchanged", ErrProvider)
 	}
 	raw, _ := token.Extra("id_token").(string)
-	id, err := p.VerifierContext(ctx, &oidc.Config{ClientID: o.config.ClientID, Now: o.config.Now}).Verify(ctx, raw)
+	id, err := p.VerifierContext(ctx, &oidc.Config{
+		ClientID: o.config.ClientID,
+		Now:      o.config.Now,
+	}).Verify(ctx, raw)
 	if expired, ok := errors.AsType[*oidc.TokenExpiredError](err); ok {
 		return "", fmt.Errorf("%w: its ID token expired at %v", ErrEnded, expired.Expiry.UTC())
 	}
@@ -210,7 +237,8 @@ func (o *OIDC) end(ctx context.Context, r *http.Request, at Place) (user string,
 	return o.person(id)
 }
 
-// lower has small letters for A to Z, and no other letter for one of those: K, the sign of kelvin, is no k.
+// lower has small letters for A to Z, and no other letter for one of those: K, the sign of kelvin,
+// is no k.
 func lower(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'Z' {
@@ -220,8 +248,8 @@ func lower(name string) string {
 	}, name)
 }
 
-// person is whom an ID token names, if that one may sign in. A claim counts by its exact name: one called
-// Email may be what a person wrote about themselves.
+// person is whom an ID token names, if that one may sign in. A claim counts by its exact name: one
+// called Email may be what a person wrote about themselves.
 func (o *OIDC) person(id *oidc.IDToken) (string, error) {
 	var c struct {
 		Email    string   `json:"email"`

@@ -60,9 +60,9 @@ type seat struct {
 
 type seatKey struct{}
 
-// Streaming notes that the request has become an event stream, or waits until something happens. From
-// then on it counts as so many streams, which have their own bound, and not as a request. [ErrStreams]
-// when there are too many. What counts already is not counted again.
+// Streaming notes that the request has become an event stream, or waits until something happens.
+// From then on it counts as so many streams, which have their own bound, and not as a request.
+// [ErrStreams] when there are too many. What counts already is not counted again.
 func Streaming(r *http.Request, streams int) error {
 	s, ok := r.Context().Value(seatKey{}).(*seat)
 	if !ok {

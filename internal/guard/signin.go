@@ -20,9 +20,11 @@ var (
 	// ErrLaunch is returned for a sign-in link that was used, is too old or never was.
 	ErrLaunch = errors.New("this sign-in link was used or is too old: run \"webchat url\" for another")
 	// ErrKey is returned for a key that is no point of the curve P-256.
-	ErrKey = errors.New("the key must be an uncompressed point of P-256 in base64: sign in again, or leave it out")
+	ErrKey = errors.New(
+		"the key must be an uncompressed point of P-256 in base64: sign in again, or leave it out")
 	// ErrProof is returned for a proof that is none: the browser has to sign in again.
-	ErrProof = errors.New("this browser's sign-in has ended: open the link that \"webchat url\" prints")
+	ErrProof = errors.New(
+		"this browser's sign-in has ended: open the link that \"webchat url\" prints")
 )
 
 // Link returns a URL that signs one browser in, once, within ten minutes. The secret is in the
@@ -48,7 +50,8 @@ func (g *Guard) LinkTo(base, path string) string {
 // SignIn spends a launch secret: it sets the cookie that reads and returns the second secret, with
 // which the browser writes while this process lives. key is the public key by which the browser
 // gets another one afterwards, or nothing.
-func (g *Guard) SignIn(w http.ResponseWriter, r *http.Request, launch string, key []byte) (secret string, err error) {
+func (g *Guard) SignIn(w http.ResponseWriter, r *http.Request, launch string,
+	key []byte) (secret string, err error) {
 	if _, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), key); err != nil && len(key) > 0 {
 		return "", ErrKey
 	}
@@ -63,7 +66,14 @@ func (g *Guard) SignIn(w http.ResponseWriter, r *http.Request, launch string, ke
 	}
 	c := g.cookie(r)
 	c.Value, c.MaxAge = rand.Text()+rand.Text(), int(wholeLife.Seconds())
-	s := signin{Cookie: sumOf(c.Value), User: user, Key: key, Place: g.place(r), Created: now.UTC(), Used: now.UTC()}
+	s := signin{
+		Cookie:  sumOf(c.Value),
+		User:    user,
+		Key:     key,
+		Place:   g.place(r),
+		Created: now.UTC(),
+		Used:    now.UTC(),
+	}
 	if err := g.changeSignins(now, func(all []signin) []signin { return append(all, s) }); err != nil {
 		g.config.Logger.Warn("a sign-in ends with the server: it cannot be saved", "error", err)
 	}
@@ -97,7 +107,9 @@ func (g *Guard) Revoke(user string) (signedOut int, err error) {
 		return rest
 	})
 	ended := g.tokens.Hold(func(all []personal) []personal {
-		return slices.DeleteFunc(slices.Clone(all), func(x personal) bool { return user == "" || x.User == user })
+		return slices.DeleteFunc(slices.Clone(all), func(x personal) bool {
+			return user == "" || x.User == user
+		})
 	})
 	signedOut, err = g.drop(func(s signin) bool { return user == "" || s.User == user })
 	return signedOut, errors.Join(voided, ended, err)
@@ -198,7 +210,8 @@ func (g *Guard) Renew(r *http.Request, signature []byte) (secret string, err err
 		return "", ErrProof
 	}
 	signed := sha256.Sum256([]byte("webchat sign-in " + g.Challenge()))
-	if !ecdsa.Verify(public, signed[:], new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:])) {
+	if !ecdsa.Verify(public, signed[:], new(big.Int).SetBytes(signature[:32]),
+		new(big.Int).SetBytes(signature[32:])) {
 		return "", ErrProof
 	}
 	return g.secret(s), nil

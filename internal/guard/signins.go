@@ -14,8 +14,8 @@ const (
 	maxSignins = 1000 // the oldest go first, of the user who has most
 )
 
-// signin is one browser that signed in. Nothing of it that is kept signs anyone in. A document of them
-// that cannot be understood signs everybody out, which is safe.
+// signin is one browser that signed in. Nothing of it that is kept signs anyone in. A document of
+// them that cannot be understood signs everybody out, which is safe.
 type signin struct {
 	Cookie  sum       `json:"cookie"`
 	User    string    `json:"user,omitempty"` // whose browser; empty: of who runs the server
@@ -29,8 +29,8 @@ func (s signin) alive(now time.Time) bool {
 	return now.Sub(s.Used) < idleLife && now.Sub(s.Created) < wholeLife
 }
 
-// changeSignins changes who is signed in, of whom the living are kept. What cannot be saved holds as
-// long as the server.
+// changeSignins changes who is signed in, of whom the living are kept. What cannot be saved holds
+// as long as the server.
 func (g *Guard) changeSignins(now time.Time, change func([]signin) []signin) error {
 	return g.signins.Hold(func(all []signin) []signin {
 		all = slices.DeleteFunc(change(slices.Clone(all)), func(x signin) bool { return !x.alive(now) })

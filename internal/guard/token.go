@@ -25,7 +25,8 @@ const minToken = 26
 
 // secretFile reads a file that holds a secret, such as the API token, or makes it.
 func secretFile(name, what string, log *slog.Logger) (string, error) {
-	secret, err := readSecret(name, what, minToken, "delete it and start again, and a new one is made", log)
+	secret, err := readSecret(name, what, minToken, "delete it and start again, and a new one is made",
+		log)
 	if errors.Is(err, fs.ErrNotExist) {
 		secret = rand.Text()
 		if err = document.Write(name, []byte(secret+"\n")); err != nil {
@@ -35,22 +36,25 @@ func secretFile(name, what string, log *slog.Logger) (string, error) {
 	return secret, err
 }
 
-// readSecret reads a file that holds a secret of at least so many characters; otherwise is what to do about
-// one that does not.
+// readSecret reads a file that holds a secret of at least so many characters; otherwise is what to
+// do about one that does not.
 func readSecret(name, what string, least int, otherwise string, log *slog.Logger) (string, error) {
 	secret, err := ReadKey(name, what, log)
 	if err != nil {
 		return "", fmt.Errorf("read the %s: %w", what, err)
 	}
-	if len(secret) < least || strings.ContainsFunc(secret, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", fmt.Errorf("%s does not hold the %s, which has at least %d printable characters: %s", name, what, least, otherwise)
+	if len(secret) < least || strings.ContainsFunc(secret, func(r rune) bool {
+		return r <= ' ' || r > '~'
+	}) {
+		return "", fmt.Errorf("%s does not hold the %s, which has at least %d printable characters: %s",
+			name, what, least, otherwise)
 	}
 	return secret, nil
 }
 
-// ReadKey reads a file that holds a key, a password or a token, without the blanks around it. A file
-// that other users may write to is refused, since they could put a key of theirs there; one that
-// they may read is logged. The error is a [fs.PathError].
+// ReadKey reads a file that holds a key, a password or a token, without the blanks around it. A
+// file that other users may write to is refused, since they could put a key of theirs there; one
+// that they may read is logged. The error is a [fs.PathError].
 func ReadKey(name, what string, log *slog.Logger) (string, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -67,7 +71,8 @@ func ReadKey(name, what string, log *slog.Logger) (string, error) {
 		return "", &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("other users of this machine "+
 			"may write to it; look whether it still holds the %s, and run chmod 600", what)}
 	case mode&0o077 != 0:
-		log.Warn("other users of this machine may be able to read the "+what+"; run chmod 600", "file", name)
+		log.Warn("other users of this machine may be able to read the "+what+"; run chmod 600", "file",
+			name)
 	}
 	b, err := io.ReadAll(f)
 	return string(bytes.TrimSpace(b)), err
@@ -97,13 +102,15 @@ type launched struct {
 	Made    time.Time `json:"made"`
 }
 
-// launch returns a secret for a user, which only that browser can spend, if it is not empty. One that
-// cannot be saved holds as long as the server.
+// launch returns a secret for a user, which only that browser can spend, if it is not empty. One
+// that cannot be saved holds as long as the server.
 func (g *Guard) launch(user string, browser sum) string {
 	secret := rand.Text()
 	_ = g.launches.Hold(func(all []launched) []launched {
 		now := g.config.Now()
-		all = slices.DeleteFunc(slices.Clone(all), func(x launched) bool { return now.Sub(x.Made) >= launchLife })
+		all = slices.DeleteFunc(slices.Clone(all), func(x launched) bool {
+			return now.Sub(x.Made) >= launchLife
+		})
 		if len(all) >= maxLaunch {
 			all = withoutOne(all, func(x launched) string { return x.User })
 		}
@@ -112,8 +119,8 @@ func (g *Guard) launch(user string, browser sum) string {
 	return secret
 }
 
-// withoutOne drops the oldest of the user who has most: one user cannot push out another's by making
-// many.
+// withoutOne drops the oldest of the user who has most: one user cannot push out another's by
+// making many.
 func withoutOne[T any](all []T, user func(T) string) []T {
 	of, most := map[string]int{}, 0
 	for _, x := range all {
@@ -124,9 +131,9 @@ func withoutOne[T any](all []T, user func(T) string) []T {
 	return slices.Delete(all, i, i+1)
 }
 
-// spend reports whom a secret signs in and whether it was good for that browser, and makes it void if
-// it was; while that cannot be saved, for this program, and the next start makes all void. Where other
-// servers know the secret too, it is not good.
+// spend reports whom a secret signs in and whether it was good for that browser, and makes it void
+// if it was; while that cannot be saved, for this program, and the next start makes all void. Where
+// other servers know the secret too, it is not good.
 func (g *Guard) spend(secret string, browser sum) (user string, good bool) {
 	s, now := sumOf(g.start+secret), g.config.Now()
 	_ = g.launches.Latest() // another server may have made it
@@ -134,7 +141,8 @@ func (g *Guard) spend(secret string, browser sum) (user string, good bool) {
 	err := g.launches.Hold(func(all []launched) (rest []launched) {
 		user, good = "", false
 		for _, x := range all {
-			old, this := now.Sub(x.Made) >= launchLife, x.Sum.equal(s) && (x.Browser == "" || x.Browser.equal(browser))
+			old, this := now.Sub(x.Made) >= launchLife, x.Sum.equal(s) &&
+				(x.Browser == "" || x.Browser.equal(browser))
 			if this && !old {
 				user, good = x.User, true
 			} else if !old {

@@ -22,7 +22,8 @@ const waitingStyle = `:root{color-scheme:light dark;background:light-dark(#fff,#
 func Waiting(word, code, sentence string) http.Handler {
 	const again = "2" // seconds
 	sum := sha256.Sum256([]byte(waitingStyle))
-	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; frame-ancestors 'none'"
+	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+		"'; frame-ancestors 'none'"
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		placeOf(r.Context()).answers()
 		h := w.Header()
@@ -36,13 +37,15 @@ func Waiting(word, code, sentence string) http.Handler {
 		case r.URL.Path == "/healthz":
 			status, text = http.StatusOK, "ok\n"
 		case r.URL.Path == "/readyz":
-		case (r.Method == http.MethodGet || r.Method == http.MethodHead) && strings.Contains(r.Header.Get("Accept"), "text/html"):
+		case (r.Method == http.MethodGet || r.Method == http.MethodHead) &&
+			strings.Contains(r.Header.Get("Accept"), "text/html"):
 			h.Set("Content-Type", "text/html; charset=utf-8")
 			h.Set("Content-Security-Policy", policy)
 			h.Set("Retry-After", again)
 			h.Set("Refresh", again)
 			text = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
-				`<meta name="color-scheme" content="light dark"><title>webchat</title><style>` + waitingStyle + `</style><b>webchat</b><h1>Not ready yet</h1><p>` +
+				`<meta name="color-scheme" content="light dark"><title>webchat</title><style>` + waitingStyle +
+				`</style><b>webchat</b><h1>Not ready yet</h1><p>` +
 				html.EscapeString(sentence) + ` This page tries again by itself.</p></html>` + "\n"
 		default:
 			h.Set("Retry-After", again)

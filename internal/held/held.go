@@ -1,8 +1,8 @@
-// Package held holds what agents made in workspaces that takes effect later by itself, such as a hook
-// of git: it is moved aside until the user has decided about it.
+// Package held holds what agents made in workspaces that takes effect later by itself, such as a
+// hook of git: it is moved aside until the user has decided about it.
 //
-// What trees of a [cage.Cage] made is found by it, and kept by [files.Aside] below Config.Dir, so that
-// it outlives the process. A [Holder] is that of all sessions, and its methods may be called
+// What trees of a [cage.Cage] made is found by it, and kept by [files.Aside] below Config.Dir, so
+// that it outlives the process. A [Holder] is that of all sessions, and its methods may be called
 // concurrently.
 //
 //	h := held.New(held.Config{Dir: dir, Cage: cages.Of, Logger: logger})
@@ -29,7 +29,8 @@ import (
 )
 
 const (
-	// pause is between two looks of [Holder.Run], and share how much longer at least than a look takes.
+	// pause is between two looks of [Holder.Run], and share how much longer at least than a look
+	// takes.
 	pause = 2 * time.Second
 	share = 50
 	// undo is how long what was kept or deleted can be taken back.
@@ -88,7 +89,8 @@ func (h *Holder) Begin(workspace, session string) {
 }
 
 // Look implements [session.Holder].
-func (h *Holder) Look(ctx context.Context, l session.HeldLook) (found session.HeldFound, err error) {
+func (h *Holder) Look(ctx context.Context,
+	l session.HeldLook) (found session.HeldFound, err error) {
 	in, err := h.cfg.Cage(l.Workspace)
 	if err != nil || !in.Runs() {
 		return found, err
@@ -208,8 +210,8 @@ func (h *Holder) Asked(all []session.HeldFile) {
 	}
 }
 
-// Shown returns what is held for a session, to be shown to the user: of several files their texts, each
-// below its name. ids are separated by spaces.
+// Shown returns what is held for a session, to be shown to the user: of several files their texts,
+// each below its name. ids are separated by spaces.
 func (h *Holder) Shown(session string) func(ids string) (path string, text []byte, err error) {
 	return func(ids string) (path string, text []byte, err error) {
 		all := strings.Fields(ids)
@@ -245,8 +247,8 @@ func (h *Holder) DeleteSession(id string) error {
 	return h.aside.DeleteSession(id)
 }
 
-// Run looks at workspaces while something confined runs there, until ctx ends. It has the session that
-// did something last in one, by its id, ask about what was found.
+// Run looks at workspaces while something confined runs there, until ctx ends. It has the session
+// that did something last in one, by its id, ask about what was found.
 func (h *Holder) Run(ctx context.Context, ask func(context.Context, string, []session.HeldFile)) {
 	for wait := pause; ; {
 		select {

@@ -1,8 +1,8 @@
 // Package jsonrpc speaks JSON-RPC 2.0 with a child process, on sourcegraph/jsonrpc2.
 //
 // It adds what talking to foreign programs needs: both framings that agents use ([Headers] and
-// [Lines]), a bound on the size of a frame, malformed frames that are skipped and reported instead of
-// ending the connection (until ten came in a row), a time limit on writes to a peer that stopped
+// [Lines]), a bound on the size of a frame, malformed frames that are skipped and reported instead
+// of ending the connection (until ten came in a row), a time limit on writes to a peer that stopped
 // reading, and an end that waits for every handler. A panic in what handles the peer's words ends
 // the connection to that peer, and nothing else.
 //
@@ -118,7 +118,10 @@ func New(rwc io.ReadWriteCloser, cfg Config) *Conn {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	c := &Conn{stream: newStream(rwc, cfg), cfg: cfg, open: map[jsonrpc2.ID]context.CancelFunc{}}
-	c.fence = contain.Fence{Log: cfg.Logger, What: what, Break: func(err error) { _ = c.stream.fail(err); _ = c.stream.shut() }}
+	c.fence = contain.Fence{Log: cfg.Logger, What: what, Break: func(err error) {
+		_ = c.stream.fail(err)
+		_ = c.stream.shut()
+	}}
 	quiet := log.New(io.Discard, "", 0) // its lines can hold what the peer sent
 	c.rpc = jsonrpc2.NewConn(context.Background(), c.stream, handler{c}, jsonrpc2.SetLogger(quiet))
 	return c
@@ -204,7 +207,11 @@ func (h handler) handle(ctx context.Context, rpc *jsonrpc2.Conn, req *jsonrpc2.R
 	default:
 		ctx, end, ok := h.c.begin(ctx, req.ID)
 		if !ok {
-			_ = rpc.ReplyWithError(ctx, req.ID, &jsonrpc2.Error{Code: CodeInternal, Message: "too many requests are open"}) // the connection may have ended
+			// the connection may have ended
+			_ = rpc.ReplyWithError(ctx, req.ID, &jsonrpc2.Error{
+				Code:    CodeInternal,
+				Message: "too many requests are open",
+			})
 			return
 		}
 		h.c.handlers.Go(h.c.Contained(func() { defer end(); h.answer(ctx, rpc, req, params) }))
@@ -251,9 +258,13 @@ func (c *Conn) withdraw(params json.RawMessage) {
 
 // answer runs one request. A reply that cannot be sent needs no report: the connection has ended
 // and [Conn.Err] says why.
-func (h handler) answer(ctx context.Context, rpc *jsonrpc2.Conn, req *jsonrpc2.Request, params json.RawMessage) {
+func (h handler) answer(ctx context.Context, rpc *jsonrpc2.Conn, req *jsonrpc2.Request,
+	params json.RawMessage) {
 	if h.c.cfg.Request == nil {
-		_ = rpc.ReplyWithError(ctx, req.ID, &jsonrpc2.Error{Code: CodeMethodNotFound, Message: "no method " + req.Method})
+		_ = rpc.ReplyWithError(ctx, req.ID, &jsonrpc2.Error{
+			Code:    CodeMethodNotFound,
+			Message: "no method " + req.Method,
+		})
 		return
 	}
 	result, err := h.c.cfg.Request(ctx, req.Method, params)
@@ -264,6 +275,9 @@ func (h handler) answer(ctx context.Context, rpc *jsonrpc2.Conn, req *jsonrpc2.R
 	case errors.As(err, &ours):
 		_ = rpc.ReplyWithError(ctx, req.ID, &jsonrpc2.Error{Code: ours.Code, Message: ours.Message})
 	default:
-		_ = rpc.ReplyWithError(ctx, req.ID, &jsonrpc2.Error{Code: CodeInternal, Message: "internal error"})
+		_ = rpc.ReplyWithError(ctx, req.ID, &jsonrpc2.Error{
+			Code:    CodeInternal,
+			Message: "internal error",
+		})
 	}
 }

@@ -34,7 +34,8 @@ func Start(c proc.Command, with Config) (*Program, error) {
 	}
 	p := &Program{child: child}
 	p.Conn = New(pipes{child.Stdout(), child.Stdin()}, with)
-	p.beside.Go(p.Contained(func() { _, _ = io.Copy(&p.stderr, child.Stderr()) })) // ends with the child
+	// ends with the child
+	p.beside.Go(p.Contained(func() { _, _ = io.Copy(&p.stderr, child.Stderr()) }))
 	p.beside.Go(p.Contained(p.endBroken))
 	return p, nil
 }

@@ -47,7 +47,12 @@ type stream struct {
 }
 
 func newStream(rwc io.ReadWriteCloser, cfg Config) *stream {
-	return &stream{rwc: rwc, r: bufio.NewReaderSize(rwc, 64<<10), cfg: cfg, shut: sync.OnceValue(rwc.Close)}
+	return &stream{
+		rwc:  rwc,
+		r:    bufio.NewReaderSize(rwc, 64<<10),
+		cfg:  cfg,
+		shut: sync.OnceValue(rwc.Close),
+	}
 }
 
 // what is what a panic was in.
@@ -55,7 +60,9 @@ const what = "handling what a program sent"
 
 // ReadObject decodes the next well-formed frame into v.
 func (s *stream) ReadObject(v any) error {
-	_, err := contain.Call(s.cfg.Logger, what, func() (struct{}, error) { return struct{}{}, s.readObject(v) })
+	_, err := contain.Call(s.cfg.Logger, what, func() (struct{}, error) {
+		return struct{}{}, s.readObject(v)
+	})
 	switch {
 	case errors.Is(err, contain.ErrPanic):
 		return s.fail(err)

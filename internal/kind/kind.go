@@ -1,9 +1,9 @@
 // Package kind says what bytes are, by the bytes alone: what a file, a client or a
 // model calls them decides nothing.
 //
-// It recognises files by the signatures of gabriel-vasile/mimetype, and by rules of its own what that
-// library accepts too loosely or not at all: an SVG is XML whose first element is svg, and an AVIF
-// may name its brand after another one. Everything reads the beginning only and may be called
+// It recognises files by the signatures of gabriel-vasile/mimetype, and by rules of its own what
+// that library accepts too loosely or not at all: an SVG is XML whose first element is svg, and an
+// AVIF may name its brand after another one. Everything reads the beginning only and may be called
 // concurrently.
 package kind
 
@@ -54,9 +54,11 @@ func Picture(b []byte) string {
 
 // media are the types of audio and video that browsers play, by what they are recognised as.
 var media = map[string]string{
-	"audio/mpeg": "audio/mpeg", "audio/wav": "audio/wav", "audio/flac": "audio/flac", "audio/aac": "audio/aac", "audio/ogg": "audio/ogg",
+	"audio/mpeg": "audio/mpeg", "audio/wav": "audio/wav", "audio/flac": "audio/flac",
+	"audio/aac": "audio/aac", "audio/ogg": "audio/ogg",
 	"audio/mp4": "audio/mp4", "audio/x-m4a": "audio/mp4",
-	"video/mp4": "video/mp4", "video/x-m4v": "video/mp4", "video/webm": "video/webm", "video/ogg": "video/ogg",
+	"video/mp4": "video/mp4", "video/x-m4v": "video/mp4", "video/webm": "video/webm",
+	"video/ogg": "video/ogg",
 }
 
 // Media is the media type of audio or video that browsers play, one of nine, or empty.
@@ -96,7 +98,10 @@ func isSVG(b []byte) bool {
 		}
 		switch t := t.(type) {
 		case xml.StartElement:
-			declared := xml.Attr{Name: xml.Name{Space: "xmlns", Local: t.Name.Space}, Value: "http://www.w3.org/2000/svg"}
+			declared := xml.Attr{
+				Name:  xml.Name{Space: "xmlns", Local: t.Name.Space},
+				Value: "http://www.w3.org/2000/svg",
+			}
 			return t.Name.Local == "svg" && (t.Name.Space == "" || slices.Contains(t.Attr, declared))
 		case xml.CharData:
 			if len(bytes.TrimSpace(t)) > 0 {
@@ -128,13 +133,20 @@ func Size(b []byte) (width, height int, err error) {
 
 // names are kinds as people call them.
 var names = map[string]string{
-	"application/x-elf": "ELF", "application/vnd.microsoft.portable-executable": "PE", "application/x-mach-binary": "Mach-O", "application/wasm": "WebAssembly",
-	"application/x-archive": "an ar archive", "application/zip": "ZIP", "application/gzip": "gzip", "application/x-bzip2": "bzip2", "application/x-xz": "xz",
-	"application/zstd": "Zstandard", "application/x-tar": "tar", "application/x-7z-compressed": "7z", "application/pdf": "PDF", "application/vnd.sqlite3": "SQLite",
-	"application/x-java-applet": "Java class", "font/woff2": "WOFF2", "font/ttf": "TrueType", "video/mp4": "MP4", "audio/mpeg": "MP3", "audio/wav": "WAV", "audio/flac": "FLAC", "audio/aac": "AAC", "audio/ogg": "Ogg", "video/ogg": "Ogg", "video/webm": "WebM",
-	"image/png": "PNG", "image/jpeg": "JPEG", "image/gif": "GIF", "image/webp": "WebP", "image/avif": "AVIF", SVG: "SVG", "image/bmp": "BMP", "image/tiff": "TIFF",
-	"image/vnd.adobe.photoshop": "Photoshop", "image/heic": "HEIC", "image/jxl": "JPEG XL", "image/x-icon": "ICO",
-	"text/html": "HTML", "text/xml": "XML", "text/plain": "text",
+	"application/x-elf": "ELF", "application/vnd.microsoft.portable-executable": "PE",
+	"application/x-mach-binary": "Mach-O", "application/wasm": "WebAssembly",
+	"application/x-archive": "an ar archive", "application/zip": "ZIP", "application/gzip": "gzip",
+	"application/x-bzip2": "bzip2", "application/x-xz": "xz",
+	"application/zstd": "Zstandard", "application/x-tar": "tar", "application/x-7z-compressed": "7z",
+	"application/pdf": "PDF", "application/vnd.sqlite3": "SQLite",
+	"application/x-java-applet": "Java class", "font/woff2": "WOFF2", "font/ttf": "TrueType",
+	"video/mp4": "MP4", "audio/mpeg": "MP3", "audio/wav": "WAV", "audio/flac": "FLAC",
+	"audio/aac": "AAC", "audio/ogg": "Ogg", "video/ogg": "Ogg", "video/webm": "WebM",
+	"image/png": "PNG", "image/jpeg": "JPEG", "image/gif": "GIF", "image/webp": "WebP",
+	"image/avif": "AVIF", SVG: "SVG", "image/bmp": "BMP", "image/tiff": "TIFF",
+	"image/vnd.adobe.photoshop": "Photoshop", "image/heic": "HEIC", "image/jxl": "JPEG XL",
+	"image/x-icon": "ICO",
+	"text/html":    "HTML", "text/xml": "XML", "text/plain": "text",
 }
 
 // Of returns the media type of b and what people call it, such as "ELF". Of bytes

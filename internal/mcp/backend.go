@@ -29,7 +29,8 @@ type backend struct{ s *Server }
 func (s *Server) Backend() agent.Backend { return backend{s} }
 
 // errElsewhere says what to do instead of a prompt.
-var errElsewhere = errors.New("the agent of this session runs in another program: write your prompt there")
+var errElsewhere = errors.New(
+	"the agent of this session runs in another program: write your prompt there")
 
 func (backend) Name() string { return BackendName }
 
@@ -115,7 +116,12 @@ func (c *conn) join(cause string) *sharedTurn {
 	c.wg.Add(1)
 	if c.turn == nil {
 		ctx, cancel := context.WithCancel(c.ctx)
-		t := &sharedTurn{leave: cancel, begun: make(chan struct{}), idle: make(chan struct{}), over: make(chan struct{})}
+		t := &sharedTurn{
+			leave: cancel,
+			begun: make(chan struct{}),
+			idle:  make(chan struct{}),
+			over:  make(chan struct{}),
+		}
 		c.turn = t
 		c.wg.Go(func() { c.run(ctx, t, cause) })
 	}
@@ -175,14 +181,17 @@ func (c *conn) Prompt(ctx context.Context, p agent.Prompt) error {
 	for _, a := range p.Attachments {
 		if reads && a.Data != nil {
 			number := strconv.Itoa(c.released.Add(a.Name, a.Data))
-			lines = append(lines, fmt.Sprintf("Use webchat's %s with output %q: %s", released.ReadOutput, number, pasted(a.Name)))
+			lines = append(lines, fmt.Sprintf("Use webchat's %s with output %q: %s", released.ReadOutput,
+				number, pasted(a.Name)))
 		}
 	}
 	c.mu.Unlock()
-	text := fmt.Sprintf("Released. Paste this in %s:\n\n```\n%s\n```", client, strings.Join(lines, "\n"))
+	text := fmt.Sprintf("Released. Paste this in %s:\n\n```\n%s\n```", client,
+		strings.Join(lines, "\n"))
 	switch {
 	case !reads:
-		text = client + " is connected without a workspace, so it cannot read what you release. Connect it with `webchat mcp install`."
+		text = client +
+			" is connected without a workspace, so it cannot read what you release. Connect it with `webchat mcp install`."
 	case len(lines) == 0:
 		text = "Nothing was released: only outputs that were shown here can be."
 	}
@@ -196,7 +205,8 @@ func pasted(name string) string {
 
 // reader serves the calls of a tool of [readTools] for clients.
 func (s *Server) reader(tool string) mcp.ToolHandler {
-	return s.bounded(false, func(ctx context.Context, req *mcp.CallToolRequest, call *running) *mcp.CallToolResult {
+	return s.bounded(false, func(ctx context.Context, req *mcp.CallToolRequest,
+		call *running) *mcp.CallToolResult {
 		client := clientName(req.ClientInfo())
 		if !s.begun(call.visitor, client) {
 			return failure(wording.Sentence(released.ErrNot.Error()))
@@ -214,22 +224,32 @@ func (s *Server) reader(tool string) mcp.ToolHandler {
 }
 
 // read returns what a call asks for, and shows the call in the session, without what it returned.
-func (c *conn) read(ctx context.Context, id, tool string, raw json.RawMessage) (text string, err error) {
+func (c *conn) read(ctx context.Context, id, tool string,
+	raw json.RawMessage) (text string, err error) {
 	var args released.Arguments
 	if len(raw) > 0 && json.Unmarshal(raw, &args) != nil {
 		return "", errors.New("the arguments have to be strings")
 	}
-	shown, err := json.Marshal(released.Arguments{Output: cmp.Or(args.Output, "latest"), Lines: args.Lines, Pattern: args.Pattern})
+	shown, err := json.Marshal(released.Arguments{
+		Output:  cmp.Or(args.Output, "latest"),
+		Lines:   args.Lines,
+		Pattern: args.Pattern,
+	})
 	if err != nil {
 		return "", err
 	}
-	if err := c.host.Report(ctx, event.ToolExecutionStart{ToolCallID: id, ToolName: tool, Arguments: shown}); err != nil {
+	if err := c.host.Report(ctx, event.ToolExecutionStart{
+		ToolCallID: id,
+		ToolName:   tool,
+		Arguments:  shown,
+	}); err != nil {
 		return "", err
 	}
 	text, name, err := c.released.Call(tool, args)
 	end := event.ToolExecutionComplete{ToolCallID: id, Success: err == nil}
 	if err == nil {
-		end.Result = &event.ToolResult{Content: fmt.Sprintf("The agent read %s of %s.", wording.Size(int64(len(text))), pasted(name))}
+		end.Result = &event.ToolResult{Content: fmt.Sprintf("The agent read %s of %s.",
+			wording.Size(int64(len(text))), pasted(name))}
 	} else {
 		end.Error = &event.ToolError{Message: err.Error(), Code: "failure", Kind: event.KindBadArguments}
 		if errors.Is(err, released.ErrNot) {

@@ -28,7 +28,8 @@ type running struct {
 
 	session atomic.Pointer[string] // where it is made; nil: not known yet, or a host makes it
 	asking  atomic.Pointer[asking] // what its user is asked; nil: nothing
-	unread  atomic.Bool            // its user was asked where a page shows it, and the client takes no progress that says so
+	// its user was asked where a page shows it, and the client takes no progress that says so
+	unread atomic.Bool
 
 	signing sync.Mutex // guards signed, and is held while a sign is sent
 	signed  int        // how many signs its client got
@@ -49,19 +50,31 @@ func (s *Server) calls(match func(*running) bool) (found []*running) {
 // handler serves the calls of a tool of the sessions.
 func (s *Server) handler(t Tool) mcp.ToolHandler {
 	known := properties(t)
-	return s.bounded(!t.ReadOnly, func(ctx context.Context, req *mcp.CallToolRequest, c *running) *mcp.CallToolResult {
-		return s.call(ctx, req, c, agent.ToolCall{ID: c.id, Name: t.Name, Arguments: keep(req.Params.Arguments, known)})
+	return s.bounded(!t.ReadOnly, func(ctx context.Context, req *mcp.CallToolRequest,
+		c *running) *mcp.CallToolResult {
+		return s.call(ctx, req, c, agent.ToolCall{
+			ID:        c.id,
+			Name:      t.Name,
+			Arguments: keep(req.Params.Arguments, known),
+		})
 	})
 }
 
 // bounded notes a call while it runs, has its client hear that it does, and ends it with the
 // Server.
-func (s *Server) bounded(acts bool, f func(context.Context, *mcp.CallToolRequest, *running) *mcp.CallToolResult) mcp.ToolHandler {
+func (s *Server) bounded(acts bool,
+	f func(context.Context, *mcp.CallToolRequest, *running) *mcp.CallToolResult) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		ctx, stop := context.WithCancelCause(ctx)
 		defer stop(nil)
 		defer context.AfterFunc(s.ctx, func() { stop(nil) })()
-		c := &running{id: newID(), visitor: visitorOf(ctx), protocol: req.Session.ID(), stop: stop, acts: acts}
+		c := &running{
+			id:       newID(),
+			visitor:  visitorOf(ctx),
+			protocol: req.Session.ID(),
+			stop:     stop,
+			acts:     acts,
+		}
 		s.mu.Lock()
 		s.running[c] = true
 		s.mu.Unlock()
@@ -76,7 +89,8 @@ func (s *Server) bounded(acts bool, f func(context.Context, *mcp.CallToolRequest
 }
 
 // call makes a call for a client. Whatever becomes of it is a result.
-func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest, c *running, call agent.ToolCall) *mcp.CallToolResult {
+func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest, c *running,
+	call agent.ToolCall) *mcp.CallToolResult {
 	if h := s.hostOf(c.visitor.Key); h != nil {
 		res, err := h.call(ctx, call)
 		if err != nil {
@@ -87,16 +101,17 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest, c *running,
 		return failure("The conversation is closed, so nothing was done.")
 	}
 	var res agent.Result
-	g, err := s.lend(ctx, c.visitor, clientName(req.ClientInfo()), aboutOf(call.Arguments), func(in *conn) (err error) {
-		c.session.Store(&in.id)
-		end, err := s.asks(ctx, req, c, in.id)
-		if err != nil {
+	g, err := s.lend(ctx, c.visitor, clientName(req.ClientInfo()), aboutOf(call.Arguments),
+		func(in *conn) (err error) {
+			c.session.Store(&in.id)
+			end, err := s.asks(ctx, req, c, in.id)
+			if err != nil {
+				return err
+			}
+			defer end()
+			res, err = in.host.CallTool(ctx, call)
 			return err
-		}
-		defer end()
-		res, err = in.host.CallTool(ctx, call)
-		return err
-	})
+		})
 	switch {
 	case errors.Is(context.Cause(ctx), errUnseen):
 		return failure(s.unseen())

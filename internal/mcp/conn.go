@@ -24,17 +24,23 @@ func (s *Server) ServeConn(ctx context.Context, conn io.ReadWriteCloser, w Works
 	defer leave()
 	v := Visitor{Workspace: w, Reads: true, Key: "connection " + newID(), connection: true}
 	defer s.forget(v)
-	at := answering{&mcp.IOTransport{Reader: conn, Writer: unclosed{conn}}, func() bool { return s.held(v) }}
+	at := answering{&mcp.IOTransport{Reader: conn, Writer: unclosed{conn}}, func() bool {
+		return s.held(v)
+	}}
 	err = s.reading.Run(context.WithValue(ctx, visitorKey{}, v), at)
-	if err == nil || ctx.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, mcp.ErrConnectionClosed) {
+	if err == nil || ctx.Err() != nil || errors.Is(err, io.EOF) ||
+		errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, mcp.ErrConnectionClosed) {
 		return nil
 	}
-	return fmt.Errorf("what came is no message of the Model Context Protocol (%w), so the connection was ended; MCP clients start this command by themselves, see webchat mcp install", err)
+	return fmt.Errorf(
+		"what came is no message of the Model Context Protocol (%w), so the connection was ended; MCP clients start this command by themselves, see webchat mcp install", err)
 }
 
 // held reports whether a call of a visitor waits for the user, or acts: its end is not near.
 func (s *Server) held(v Visitor) bool {
-	return len(s.calls(func(c *running) bool { return c.visitor == v && (c.acts || c.asking.Load() != nil) })) > 0
+	return len(s.calls(func(c *running) bool {
+		return c.visitor == v && (c.acts || c.asking.Load() != nil)
+	})) > 0
 }
 
 // unclosed is the writing side of a connection that its reading side closes.
@@ -58,7 +64,12 @@ func (t answering) Connect(ctx context.Context) (mcp.Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &answeringConn{Connection: c, held: t.held, closed: make(chan struct{}), none: make(chan struct{}, 1)}, nil
+	return &answeringConn{
+		Connection: c,
+		held:       t.held,
+		closed:     make(chan struct{}),
+		none:       make(chan struct{}, 1),
+	}, nil
 }
 
 type answeringConn struct {

@@ -32,7 +32,8 @@ func draws(req any) bool {
 		ClientInfo() *mcp.Implementation
 		ClientCapabilities() *mcp.ClientCapabilities
 	})
-	if !ok || c.ClientCapabilities() == nil || c.ClientInfo() == nil || strings.HasPrefix(c.ClientInfo().Name, "qwen") {
+	if !ok || c.ClientCapabilities() == nil || c.ClientInfo() == nil ||
+		strings.HasPrefix(c.ClientInfo().Name, "qwen") {
 		return false
 	}
 	extension, _ := c.ClientCapabilities().Extensions[apps].(map[string]any)
@@ -42,12 +43,22 @@ func draws(req any) bool {
 
 // addFrame offers the frame of outputs to the clients that draw it.
 func (s *Server) addFrame(to *mcp.Server) {
-	to.AddTool(&mcp.Tool{Name: frameTool, Description: "For the frame of webchat: what an output holds.", Meta: mcp.Meta{"ui": map[string]any{"visibility": []string{"app"}}},
-		InputSchema: map[string]any{"type": "object", "properties": map[string]any{"output": map[string]any{"type": "string"}}, "required": []string{"output"}},
-		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}}, s.bounded(false, s.frameOutput))
+	to.AddTool(&mcp.Tool{
+		Name:        frameTool,
+		Description: "For the frame of webchat: what an output holds.",
+		Meta:        mcp.Meta{"ui": map[string]any{"visibility": []string{"app"}}},
+		InputSchema: map[string]any{"type": "object",
+			"properties": map[string]any{"output": map[string]any{"type": "string"}},
+			"required":   []string{"output"}},
+		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true},
+	}, s.bounded(false, s.frameOutput))
 	to.AddResource(&mcp.Resource{URI: frameURI, Name: "webchat", MIMEType: frameType},
 		func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-			return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: frameURI, MIMEType: frameType, Text: framePage}}}, nil
+			return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{
+				URI:      frameURI,
+				MIMEType: frameType,
+				Text:     framePage,
+			}}}, nil
 		})
 	to.AddReceivingMiddleware(s.onlyWhereDrawn)
 }
@@ -61,7 +72,9 @@ func (s *Server) onlyWhereDrawn(next mcp.MethodHandler) mcp.MethodHandler {
 		switch list := res.(type) {
 		case *mcp.ListToolsResult:
 			if !drawn {
-				list.Tools = slices.DeleteFunc(list.Tools, func(t *mcp.Tool) bool { return t.Name == frameTool })
+				list.Tools = slices.DeleteFunc(list.Tools, func(t *mcp.Tool) bool {
+					return t.Name == frameTool
+				})
 				break
 			}
 			for i, t := range list.Tools {
@@ -82,7 +95,8 @@ func (s *Server) onlyWhereDrawn(next mcp.MethodHandler) mcp.MethodHandler {
 }
 
 // frameOutput returns what an output of the client's session holds.
-func (s *Server) frameOutput(ctx context.Context, req *mcp.CallToolRequest, c *running) *mcp.CallToolResult {
+func (s *Server) frameOutput(ctx context.Context, req *mcp.CallToolRequest,
+	c *running) *mcp.CallToolResult {
 	var in struct{ Output string }
 	if !draws(req) || json.Unmarshal(req.Params.Arguments, &in) != nil {
 		return failure("There is no such tool.")
@@ -100,7 +114,11 @@ func (s *Server) frameOutput(ctx context.Context, req *mcp.CallToolRequest, c *r
 	case err != nil:
 		return failure(refused)
 	case strings.HasPrefix(a.MimeType, "image/"):
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.ImageContent{Data: a.Data, MIMEType: a.MimeType}}}
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.ImageContent{
+			Data:     a.Data,
+			MIMEType: a.MimeType,
+		}}}
 	}
-	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: strings.ToValidUTF8(string(a.Data), "\uFFFD")}}}
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: strings.ToValidUTF8(
+		string(a.Data), "\uFFFD")}}}
 }

@@ -36,7 +36,8 @@ type guest struct {
 // mostGuests is how many clients may use one key in one workspace within [silence].
 const mostGuests = 32
 
-var errGuests = fmt.Errorf("%d clients used this key within %v, which is the most; use a key of its own for each, see \"webchat mcp install\"", mostGuests, silence)
+var errGuests = fmt.Errorf(
+	"%d clients used this key within %v, which is the most; use a key of its own for each, see \"webchat mcp install\"", mostGuests, silence)
 
 // guestOf returns the client's guest, a new one after [silence].
 func (s *Server) guestOf(v Visitor, client string) (*guest, error) {
@@ -105,7 +106,8 @@ func (s *Server) begun(v Visitor, client string) bool {
 // lend calls use with a client's conversation, that of a new session if the user deleted it, within
 // a turn of its own. A session that begins is named after the client and what its first call is
 // about.
-func (s *Server) lend(ctx context.Context, v Visitor, client, about string, use func(*conn) error) (*guest, error) {
+func (s *Server) lend(ctx context.Context, v Visitor, client, about string,
+	use func(*conn) error) (*guest, error) {
 	for again := false; ; again = true {
 		g, err := s.guestOf(v, client)
 		if err != nil {
@@ -129,7 +131,8 @@ func (s *Server) wake(ctx context.Context, g *guest, about string) (c *conn, err
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.id == "" {
-		if g.id, err = s.cfg.Sessions.Begin(ctx, g.key.client, about, g.key.visitor.Workspace); err != nil {
+		if g.id, err = s.cfg.Sessions.Begin(ctx, g.key.client, about,
+			g.key.visitor.Workspace); err != nil {
 			return nil, err
 		}
 	}
@@ -173,7 +176,8 @@ func clientName(c *mcp.Implementation) string {
 	if c == nil {
 		return "An MCP client"
 	}
-	return cmp.Or(wording.Cut(oneLine(cmp.Or(c.Title, titles[c.Name], c.Name)), mostName), "An MCP client")
+	return cmp.Or(wording.Cut(oneLine(cmp.Or(c.Title, titles[c.Name], c.Name)), mostName),
+		"An MCP client")
 }
 
 // oneLine is a text with its characters that show what they are, and one space for each run of

@@ -17,8 +17,8 @@ import (
 // mostHeard is how many bytes of what a server says are kept until its tools are known.
 const mostHeard = 32 << 20
 
-// heard keeps what a server says, as it came: what the SDK reads of it lacks the fields that it does
-// not know, and agents may hand those to their models. Its methods may be called concurrently.
+// heard keeps what a server says, as it came: what the SDK reads of it lacks the fields that it
+// does not know, and agents may hand those to their models. Its methods may be called concurrently.
 type heard struct {
 	mu    sync.Mutex
 	all   []*recorded

@@ -19,9 +19,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	session := r.Header.Get("Mcp-Session-Id")
 	switch {
 	case !ok:
-		http.Error(w, "webchat: there is no such workspace; \"webchat mcp install\" prints the addresses there are", http.StatusNotFound)
+		http.Error(w,
+			"webchat: there is no such workspace; \"webchat mcp install\" prints the addresses there are",
+			http.StatusNotFound)
 		return
-	case v.Hosted && s.hostOf(v.Key) == nil: // an agent that outlives its conversation, or what it started
+	case v.Hosted && s.hostOf(v.Key) == nil:
+		// an agent that outlives its conversation, or what it started
 		http.Error(w, "webchat: the conversation of this key is closed", http.StatusNotFound)
 		return
 	}

@@ -75,7 +75,8 @@ var installClients = []installClient{
 		return object{"mcpServers": object{"webchat": object{"command": server[0], "args": args}}}
 	}},
 	{name: "opencode", title: "OpenCode", file: "opencode.json", entry: func(server []string) any {
-		return object{"mcp": object{"webchat": object{"type": "local", "command": server, "enabled": true}}}
+		return object{"mcp": object{"webchat": object{"type": "local", "command": server,
+			"enabled": true}}}
 	}},
 	{name: "qwen", title: "Qwen Code", add: "qwen mcp add -s user webchat SERVER",
 		http: "qwen mcp add -t http webchat URL -H HEADER -s user"},
@@ -88,7 +89,8 @@ func (c Installation) command(template, url string) (args []string) {
 		case "SERVER":
 			args = append(args, c.Server...)
 		case "JSON":
-			args = append(args, asJSON(object{"name": "webchat", "type": "stdio", "command": c.Server[0], "args": c.Server[1:], "cwd": "${workspaceFolder}"}, ""))
+			args = append(args, asJSON(object{"name": "webchat", "type": "stdio", "command": c.Server[0],
+				"args": c.Server[1:], "cwd": "${workspaceFolder}"}, ""))
 		case "URL":
 			args = append(args, url)
 		case "HEADER": // the client puts the variable in
@@ -121,7 +123,8 @@ func names() string {
 
 // List says what can be connected and how anything else is.
 func (c Installation) List() error {
-	fmt.Fprintf(c.Out, "webchat mcp install CLIENT connects one of these: %s\n\nAny other client takes this as a server on stdio: %s\n", names(), wording.CommandLine(c.Server...))
+	fmt.Fprintf(c.Out,
+		"webchat mcp install CLIENT connects one of these: %s\n\nAny other client takes this as a server on stdio: %s\n", names(), wording.CommandLine(c.Server...))
 	url, key, err := c.Address("other")
 	if err != nil {
 		fmt.Fprintf(c.Out, "A running server can be reached over HTTP, too; %v.\n", err)
@@ -136,14 +139,18 @@ func (c Installation) List() error {
 func (c Installation) Connect(ctx context.Context, name string) error {
 	i := slices.IndexFunc(installClients, func(one installClient) bool { return one.name == name })
 	if i < 0 {
-		return Misuse(fmt.Sprintf("webchat mcp install knows %s; run it without a name for the address and the key that any other client takes", names()))
+		return Misuse(
+			fmt.Sprintf(
+				"webchat mcp install knows %s; run it without a name for the address and the key that any other client takes", names()))
 	}
 	to := installClients[i]
 	if to.add == "" {
-		fmt.Fprintf(c.Out, "%s has no command for this. Add this to %s:\n\n%s\n", to.title, to.file, asJSON(to.entry(c.Server), "  "))
+		fmt.Fprintf(c.Out, "%s has no command for this. Add this to %s:\n\n%s\n", to.title, to.file,
+			asJSON(to.entry(c.Server), "  "))
 		return nil
 	}
-	args, hint := c.command(to.add, ""), fmt.Sprintf("From then on %s starts webchat in the folder it works in.", to.title)
+	args, hint := c.command(to.add, ""),
+		fmt.Sprintf("From then on %s starts webchat in the folder it works in.", to.title)
 	if c.HTTP {
 		if to.http == "" {
 			return Misuse(fmt.Sprintf("%s takes no address by its command: leave out --http", to.title))
@@ -152,9 +159,12 @@ func (c Installation) Connect(ctx context.Context, name string) error {
 		if err != nil {
 			return err
 		}
-		args, hint = c.command(to.http, url), fmt.Sprintf("From then on %s shows things in the server at %s, in its workspace. Start it with %s=%s in its environment.", to.title, url, keyVariable, key)
+		args, hint = c.command(to.http, url),
+			fmt.Sprintf(
+				"From then on %s shows things in the server at %s, in its workspace. Start it with %s=%s in its environment.", to.title, url, keyVariable, key)
 	}
-	fmt.Fprintf(c.Out, "This changes the settings of %s, by its own command:\n\n    %s\n\n%s\n", to.title, wording.CommandLine(args...), hint)
+	fmt.Fprintf(c.Out, "This changes the settings of %s, by its own command:\n\n    %s\n\n%s\n",
+		to.title, wording.CommandLine(args...), hint)
 	if !c.Yes && !Agreed(c.Out, c.In) {
 		fmt.Fprintln(c.Out, "Nothing was changed.")
 		return nil
@@ -167,7 +177,8 @@ func (c Installation) run(ctx context.Context, to installClient, args []string) 
 	exit, err := proc.Run(ctx, proc.Command{Args: args, Env: c.Env, Output: c.Out})
 	switch {
 	case errors.Is(err, proc.ErrNotFound):
-		return fmt.Errorf("%s is not on PATH: install %s, or run that line where it is", args[0], to.title)
+		return fmt.Errorf("%s is not on PATH: install %s, or run that line where it is", args[0],
+			to.title)
 	case err == nil && exit.Code != 0:
 		err = fmt.Errorf("%s ended with %d; what it printed says why", args[0], exit.Code)
 	}

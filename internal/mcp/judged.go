@@ -20,11 +20,13 @@ const mostAsking = 16
 
 // freeRequests need no permission: they describe the server, or a call that was allowed.
 var freeRequests = []string{"initialize", "server/discover", "ping", "tools/list", "resources/list",
-	"resources/templates/list", "prompts/list", "logging/setLevel", "tasks/get", "tasks/result", "tasks/cancel"}
+	"resources/templates/list", "prompts/list", "logging/setLevel", "tasks/get", "tasks/result",
+	"tasks/cancel"}
 
 // pass forwards messages until one side has ended. A message that its client does not read is lost
 // for that client only. A request that judge, if any, returns an error for is answered with it.
-func (p *Passed) pass(ctx context.Context, from, to mcp.Connection, judge func(context.Context, *jsonrpc.Request) error) {
+func (p *Passed) pass(ctx context.Context, from, to mcp.Connection,
+	judge func(context.Context, *jsonrpc.Request) error) {
 	write := func(m jsonrpc.Message) bool {
 		return to.Write(ctx, m) == nil || to.SessionID() != "" // else the program has ended
 	}

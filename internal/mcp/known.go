@@ -38,7 +38,12 @@ type descriptions struct {
 // that cannot be distinguished.
 func descriptionsOf(tools []*mcp.Tool, about string, said *heard) (descriptions, error) {
 	whole, self := said.said()
-	all := descriptions{Tools: map[string]string{}, About: jsonSum(about), Self: plainSum(self...), known: map[string]string{}}
+	all := descriptions{
+		Tools: map[string]string{},
+		About: jsonSum(about),
+		Self:  plainSum(self...),
+		known: map[string]string{},
+	}
 	if len(whole) != len(tools) {
 		return descriptions{}, errors.New("it lists tools without being asked; mend the server")
 	}
@@ -47,7 +52,9 @@ func descriptionsOf(tools []*mcp.Tool, about string, said *heard) (descriptions,
 			return descriptions{}, errors.New("it has a tool without a name; mend the server")
 		}
 		if all.Tools[t.Name] != "" {
-			return descriptions{}, fmt.Errorf("it has two tools named %q, of which an agent may call either; mend the server", wording.Cut(t.Name, 100))
+			return descriptions{},
+				fmt.Errorf("it has two tools named %q, of which an agent may call either; mend the server",
+					wording.Cut(t.Name, 100))
 		}
 		all.Tools[t.Name], all.known[t.Name] = plainSum(whole[i]), jsonSum(t)
 	}
@@ -78,8 +85,8 @@ func jsonSum(parts ...any) string {
 // serverSum distinguishes servers: a user who changes the program or the address agrees anew.
 func serverSum(m agent.MCPServer) string { return jsonSum(m.Type, m.Command, m.Args, m.Cwd, m.URL) }
 
-// changed says what is not as it was allowed; empty means nothing. What a server says when it is first
-// seen is allowed, since its user has just set it up.
+// changed says what is not as it was allowed; empty means nothing. What a server says when it is
+// first seen is allowed, since its user has just set it up.
 func (s *UserServers) changed(name string, m agent.MCPServer, now descriptions) string {
 	was, seen := s.known.Get()[name]
 	if !seen || was.Server != serverSum(m) {
@@ -106,7 +113,8 @@ func (s *UserServers) changed(name string, m agent.MCPServer, now descriptions) 
 		what = append(what, "it says otherwise what it is, such as its version")
 	}
 	if len(other) > 0 {
-		what = append(what, "it describes "+wording.Cut(strings.Join(other, ", "), 150)+" differently than when you allowed it")
+		what = append(what, "it describes "+wording.Cut(strings.Join(other, ", "), 150)+
+			" differently than when you allowed it")
 	}
 	if len(more) > 0 {
 		what = append(what, "it has new tools: "+wording.Cut(strings.Join(more, ", "), 150))

@@ -32,7 +32,8 @@ type LenderConfig struct {
 	Folders *files.Workspaces
 	// Outputs has what the outputs of sessions hold.
 	Outputs interface {
-		Read(ctx context.Context, id eventlog.ID, outputID, lines, lifted string) (agent.Attachment, error)
+		Read(ctx context.Context, id eventlog.ID, outputID, lines, lifted string) (agent.Attachment,
+			error)
 	}
 }
 
@@ -80,7 +81,12 @@ func (l *Lender) visitor(r *http.Request) (Visitor, bool) {
 		ok = err == nil
 	}
 	key := l.keys.KeyName(r)
-	return Visitor{Workspace: Workspace{ID: w.ID, Name: w.Name}, Key: key, Hosted: strings.HasPrefix(key, hostedKey), Reads: id != ""}, ok
+	return Visitor{
+		Workspace: Workspace{ID: w.ID, Name: w.Name},
+		Key:       key,
+		Hosted:    strings.HasPrefix(key, hostedKey),
+		Reads:     id != "",
+	}, ok
 }
 
 // Listens says at which address browsers and clients reach the server, at which the agents of its
@@ -109,7 +115,11 @@ func (l *Lender) Begin(ctx context.Context, client, about string, in Workspace) 
 	if about != "" {
 		title = client + ": " + about
 	}
-	s, err := l.Sessions.Create(ctx, sessions.Options{Workspace: w.Path, Backend: BackendName, Title: title})
+	s, err := l.Sessions.Create(ctx, sessions.Options{
+		Workspace: w.Path,
+		Backend:   BackendName,
+		Title:     title,
+	})
 	if err != nil {
 		return "", err
 	}
@@ -156,7 +166,8 @@ func (l *Lender) Decide(ctx context.Context, id, requestID string, d event.Decis
 }
 
 // Questions implements [Sessions].
-func (l *Lender) Questions(ctx context.Context, id, toolCallID string, asked func(context.Context, event.PermissionRequested)) (func(), error) {
+func (l *Lender) Questions(ctx context.Context, id, toolCallID string,
+	asked func(context.Context, event.PermissionRequested)) (func(), error) {
 	s, err := l.Sessions.Get(ctx, eventlog.ID(id))
 	if err != nil {
 		return nil, err
@@ -215,7 +226,8 @@ func aboutPermission(e event.Entry) bool {
 // and what distinguishes these from those of clients.
 const hostedKey = "key s-"
 
-// SessionOf returns whose agent has a key, by what [guard.Guard.KeyName] calls it; empty for a client's.
+// SessionOf returns whose agent has a key, by what [guard.Guard.KeyName] calls it; empty for a
+// client's.
 func (l *Lender) SessionOf(key string) eventlog.ID {
 	session, hosted := strings.CutPrefix(key, hostedKey)
 	if !hosted {
@@ -225,7 +237,8 @@ func (l *Lender) SessionOf(key string) eventlog.ID {
 }
 
 // ToAgent lends a session's tools to its agent, by a key of its own; it is an [agent.Lender].
-func (l *Lender) ToAgent(sessionID string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
+func (l *Lender) ToAgent(sessionID string,
+	call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
 	base := l.base.Load().own
 	key, err := l.keys.MCPKey("s-" + sessionID)
 	if err != nil || base == "" {
@@ -237,7 +250,9 @@ func (l *Lender) ToAgent(sessionID string, call func(context.Context, agent.Tool
 
 // toHost has the calls with a key, of that name, made by call.
 func (s *Server) toHost(url, name, key string, call Call) (agent.Lent, func()) {
-	return agent.Lent{URL: url, Header: "Authorization", Value: "Bearer " + key, Listed: func() bool { return s.Listed(name) }}, s.Host(name, call)
+	return agent.Lent{URL: url, Header: "Authorization", Value: "Bearer " + key, Listed: func() bool {
+		return s.Listed(name)
+	}}, s.Host(name, call)
 }
 
 // OwnLender lends the display tools to agents for a command that runs no server of webchat: on
@@ -251,9 +266,14 @@ type OwnLender struct {
 
 // LendHere begins to lend on loopback.
 func LendHere(ctx context.Context, version string) (*OwnLender, error) {
-	s, err := NewServer(ServerConfig{Tools: lentTools(), Version: version, Visitor: func(r *http.Request) (Visitor, bool) {
-		return Visitor{Key: strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), Hosted: true}, true
-	}})
+	s, err := NewServer(ServerConfig{
+		Tools:   lentTools(),
+		Version: version,
+		Visitor: func(r *http.Request) (Visitor, bool) {
+			return Visitor{Key: strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), Hosted: true},
+				true
+		},
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -261,7 +281,8 @@ func LendHere(ctx context.Context, version string) (*OwnLender, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &OwnLender{Server: s, served: make(chan error, 1), url: "http://" + at.Addr().String() + "/mcp",
+	l := &OwnLender{Server: s, served: make(chan error, 1), url: "http://" + at.Addr().String() +
+		"/mcp",
 		http: &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: s}}
 	go func() { l.served <- l.http.Serve(at) }()
 	return l, nil
@@ -278,7 +299,8 @@ func (l *OwnLender) Close() error {
 }
 
 // ToAgent is an [agent.Lender].
-func (l *OwnLender) ToAgent(_ string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
+func (l *OwnLender) ToAgent(_ string,
+	call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
 	key := rand.Text()
 	lent, end := l.toHost(l.url, key, key, call)
 	return lent, end, nil

@@ -59,9 +59,11 @@ type passing struct {
 type PassConfig struct {
 	Name   string // as the user calls it
 	Server agent.MCPServer
-	Dir    string // where it is started if it has no folder of its own, and where what it does is judged
-	Env    []string
-	// Allow decides about a call of a tool, or of what else is more than what the server says of itself.
+	// where it is started if it has no folder of its own, and where what it does is judged
+	Dir string
+	Env []string
+	// Allow decides about a call of a tool, or of what else is more than what the server says of
+	// itself.
 	Allow  func(context.Context, agent.Permission) bool
 	Logger *slog.Logger
 }
@@ -73,8 +75,13 @@ func Pass(c PassConfig) *Passed {
 		env = append(env, k+"="+m.Env[k])
 	}
 	return &Passed{cfg: c, asking: make(chan struct{}, mostAsking), sessions: map[string]*passing{},
-		command: proc.Command{Args: append([]string{m.Command}, m.Args...), Dir: cmp.Or(m.Cwd, c.Dir), Env: env,
-			Pipes: true, Grace: time.Second}}
+		command: proc.Command{
+			Args:  append([]string{m.Command}, m.Args...),
+			Dir:   cmp.Or(m.Cwd, c.Dir),
+			Env:   env,
+			Pipes: true,
+			Grace: time.Second,
+		}}
 }
 
 // ServeHTTP answers for the program.
@@ -99,12 +106,14 @@ func (p *Passed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	body, err := io.ReadAll(r.Body)
 	var first struct{ Method string }
-	if err != nil || r.Method != http.MethodPost || json.Unmarshal(body, &first) != nil || first.Method != "initialize" {
+	if err != nil || r.Method != http.MethodPost || json.Unmarshal(body, &first) != nil ||
+		first.Method != "initialize" {
 		http.Error(w, "a session begins with initialize", http.StatusBadRequest)
 		return
 	}
 	if s, err = p.begin(); err != nil {
-		http.Error(w, "the program of this server could not be started: "+err.Error(), http.StatusBadGateway)
+		http.Error(w, "the program of this server could not be started: "+err.Error(),
+			http.StatusBadGateway)
 		return
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
@@ -124,7 +133,11 @@ func (p *Passed) begin() (*passing, error) {
 	}
 	ctx, end := context.WithCancel(context.Background())
 	id := rand.Text()
-	s := &passing{http: &mcp.StreamableServerTransport{SessionID: id}, end: end, ended: make(chan struct{})}
+	s := &passing{
+		http:  &mcp.StreamableServerTransport{SessionID: id},
+		end:   end,
+		ended: make(chan struct{}),
+	}
 	down, err := s.http.Connect(ctx)
 	up, bad := (&mcp.IOTransport{Reader: child.Stdout(), Writer: child.Stdin()}).Connect(ctx)
 	if err = errors.Join(err, bad); err != nil {

@@ -45,7 +45,8 @@ type Sessions interface {
 	// Questions calls asked for each question to the user about a call that begins later, in a
 	// goroutine of its own, until end is called, which waits for those. The context of one ends when
 	// the question is answered or withdrawn.
-	Questions(ctx context.Context, sessionID, toolCallID string, asked func(context.Context, event.PermissionRequested)) (end func(), err error)
+	Questions(ctx context.Context, sessionID, toolCallID string,
+		asked func(context.Context, event.PermissionRequested)) (end func(), err error)
 	// Decide answers a question, once, as its user did; an error if it was answered before.
 	Decide(ctx context.Context, sessionID, requestID string, d event.Decision) error
 }
@@ -143,8 +144,14 @@ func NewServer(c ServerConfig) (*Server, error) {
 	if c.Watched == nil {
 		c.Watched = func() bool { return true }
 	}
-	s := &Server{cfg: c, owners: map[string]Visitor{},
-		running: map[*running]bool{}, guests: map[guestKey]*guest{}, conns: map[string]*conn{}, hosts: map[string]*host{}}
+	s := &Server{
+		cfg:     c,
+		owners:  map[string]Visitor{},
+		running: map[*running]bool{},
+		guests:  map[guestKey]*guest{},
+		conns:   map[string]*conn{},
+		hosts:   map[string]*host{},
+	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.hosted, s.reading, s.plain = s.newServer(), s.newServer(), s.newServer()
 	for _, t := range c.Tools {
@@ -181,14 +188,27 @@ func NewServer(c ServerConfig) (*Server, error) {
 		one.AddReceivingMiddleware(s.receive) // last: it is around the others
 	}
 	// Host and Origin are checked before a request gets here, and the body is bounded.
-	s.stateful = mcp.NewStreamableHTTPHandler(s.serverOf, &mcp.StreamableHTTPOptions{SessionTimeout: protocolSilence, DisableLocalhostProtection: true})
-	s.stateless = mcp.NewStreamableHTTPHandler(s.serverOf, &mcp.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true, DisableLocalhostProtection: true})
+	s.stateful = mcp.NewStreamableHTTPHandler(s.serverOf,
+		&mcp.StreamableHTTPOptions{SessionTimeout: protocolSilence, DisableLocalhostProtection: true})
+	s.stateless = mcp.NewStreamableHTTPHandler(s.serverOf,
+		&mcp.StreamableHTTPOptions{
+			Stateless:                    true,
+			PropagateRequestCancellation: true,
+			DisableLocalhostProtection:   true,
+		})
 	return s, nil
 }
 
 func (s *Server) newServer() *mcp.Server {
-	return mcp.NewServer(&mcp.Implementation{Name: "webchat", Title: "webchat", Version: s.cfg.Version},
-		&mcp.ServerOptions{Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, GetSessionID: newID})
+	return mcp.NewServer(&mcp.Implementation{
+		Name:    "webchat",
+		Title:   "webchat",
+		Version: s.cfg.Version,
+	},
+		&mcp.ServerOptions{
+			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+			GetSessionID: newID,
+		})
 }
 
 func (s *Server) servers() []*mcp.Server { return []*mcp.Server{s.hosted, s.reading, s.plain} }
@@ -218,7 +238,9 @@ func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
 			h.listed = true
 		}
 		s.mu.Unlock()
-		return contain.Call(s.cfg.Logger, "a request of an MCP client", func() (mcp.Result, error) { return next(ctx, method, req) })
+		return contain.Call(s.cfg.Logger, "a request of an MCP client", func() (mcp.Result, error) {
+			return next(ctx, method, req)
+		})
 	}
 }
 

@@ -72,7 +72,8 @@ func (s *UserServers) SignIn(ctx context.Context, name string, open func(url str
 	case !ok:
 		return fmt.Errorf("%s: %w", name, ErrUnknown)
 	case m.Type != "http":
-		return fmt.Errorf("%s is of the type %s; only servers of the type http take a sign-in", name, m.Type)
+		return fmt.Errorf("%s is of the type %s; only servers of the type http take a sign-in", name,
+			m.Type)
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -87,9 +88,13 @@ func (s *UserServers) SignIn(ctx context.Context, name string, open func(url str
 	redirect := "http://" + l.Addr().String() + "/callback"
 	handler, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
 		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
-			ClientName: "webchat", RedirectURIs: []string{redirect}, GrantTypes: []string{"authorization_code", "refresh_token"}}},
+			ClientName:   "webchat",
+			RedirectURIs: []string{redirect},
+			GrantTypes:   []string{"authorization_code", "refresh_token"},
+		}},
 		RedirectURL: redirect, RequestRefreshToken: true,
-		AuthorizationCodeFetcher: func(ctx context.Context, to *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
+		AuthorizationCodeFetcher: func(ctx context.Context,
+			to *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
 			open(to.URL)
 			select {
 			case got := <-answers:
@@ -98,7 +103,8 @@ func (s *UserServers) SignIn(ctx context.Context, name string, open func(url str
 				return nil, ctx.Err()
 			}
 		},
-		NewTokenSource: func(ctx context.Context, c *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource, error) {
+		NewTokenSource: func(ctx context.Context, c *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource,
+			error) {
 			return c.TokenSource(ctx, t), s.tokens.Change(with(name, signedIn{serverSum(m), c, t}))
 		},
 	})
@@ -121,7 +127,8 @@ func (c callbacks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	got := &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}
 	if r.URL.Path != "/callback" || got.Code == "" {
-		http.Error(w, "webchat: the sign-in did not succeed. Try again in the terminal.", http.StatusBadRequest)
+		http.Error(w, "webchat: the sign-in did not succeed. Try again in the terminal.",
+			http.StatusBadRequest)
 		return
 	}
 	// All of the page goes out before the sign-in goes on, at whose end nothing is served.
@@ -172,7 +179,13 @@ func (h *headerTransport) transport(m agent.MCPServer, handler auth.OAuthHandler
 	if m.Type == "sse" {
 		return &mcp.SSEClientTransport{Endpoint: m.URL, HTTPClient: web}
 	}
-	return &mcp.StreamableClientTransport{Endpoint: m.URL, HTTPClient: web, OAuthHandler: handler, MaxRetries: -1, DisableStandaloneSSE: true}
+	return &mcp.StreamableClientTransport{
+		Endpoint:             m.URL,
+		HTTPClient:           web,
+		OAuthHandler:         handler,
+		MaxRetries:           -1,
+		DisableStandaloneSSE: true,
+	}
 }
 
 // originOf is an address without its path, with the port it stands for.

@@ -63,7 +63,11 @@ func (s *Server) sign(ctx context.Context, req *mcp.CallToolRequest, c *running)
 	c.signing.Lock()
 	defer c.signing.Unlock()
 	c.signed++
-	return req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: float64(c.signed), Message: s.progress(ctx, c)})
+	return req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
+		ProgressToken: token,
+		Progress:      float64(c.signed),
+		Message:       s.progress(ctx, c),
+	})
 }
 
 // progress is how far a call is, in words. No client shows them to its model.

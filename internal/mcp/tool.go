@@ -26,7 +26,8 @@ func lentTools() (tools []Tool) {
 
 // readTools are the tools that return what the user released.
 func readTools() (tools []Tool) {
-	titles := map[string]string{released.ReadOutput: "Read an output", released.SearchOutput: "Search an output"}
+	titles := map[string]string{released.ReadOutput: "Read an output",
+		released.SearchOutput: "Search an output"}
 	for _, spec := range released.Specs() {
 		tools = append(tools, Tool{ToolSpec: spec, Title: titles[spec.Name], ReadOnly: true})
 	}

@@ -98,8 +98,14 @@ func NewUserServers(c UserServersConfig) *UserServers {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &UserServers{cfg: c, known: document.Open[map[string]allowedTools](c.Documents, "mcp-servers.json", slog.Default()),
-		tokens: document.Open[map[string]signedIn](c.Documents, "mcp-tokens.json", slog.Default()), trying: make(chan struct{}, 1), reported: map[string]UserServerState{}}
+	return &UserServers{
+		cfg: c,
+		known: document.Open[map[string]allowedTools](c.Documents,
+			"mcp-servers.json", slog.Default()),
+		tokens:   document.Open[map[string]signedIn](c.Documents, "mcp-tokens.json", slog.Default()),
+		trying:   make(chan struct{}, 1),
+		reported: map[string]UserServerState{},
+	}
 }
 
 // Status tries each server, if that was not done within the last minute, and returns what was
@@ -110,7 +116,9 @@ func (s *UserServers) Status(ctx context.Context) ([]UserServerStatus, error) {
 
 // Answering returns the servers that answered, and describe their tools as when they were allowed.
 func (s *UserServers) Answering(ctx context.Context) map[string]agent.MCPServer {
-	all, err := s.look(ctx, func(x UserServerStatus) bool { return x.State == Ready || x.State == Changed })
+	all, err := s.look(ctx, func(x UserServerStatus) bool {
+		return x.State == Ready || x.State == Changed
+	})
 	if err != nil {
 		return nil
 	}
@@ -148,8 +156,8 @@ func (s *UserServers) Allow(ctx context.Context, name string) error {
 	return nil
 }
 
-// Report returns one line about the servers that agents go on without, once; empty if there are none,
-// they were not tried yet, or it was reported.
+// Report returns one line about the servers that agents go on without, once; empty if there are
+// none, they were not tried yet, or it was reported.
 func (s *UserServers) Report() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -167,19 +175,23 @@ func (s *UserServers) Report() string {
 		s.reported[x.Name] = x.State
 	}
 	if len(silent) == 1 {
-		lines = append(lines, "The MCP server "+silent[0]+" does not answer, so agents go on without it. /mcp says why.")
+		lines = append(lines, "The MCP server "+silent[0]+
+			" does not answer, so agents go on without it. /mcp says why.")
 	} else if len(silent) > 1 {
-		lines = append(lines, "The MCP servers "+strings.Join(silent, ", ")+" do not answer, so agents go on without them. /mcp says why.")
+		lines = append(lines, "The MCP servers "+strings.Join(silent, ", ")+
+			" do not answer, so agents go on without them. /mcp says why.")
 	}
 	if len(changed) > 0 {
-		lines = append(lines, "Agents go on without "+strings.Join(changed, ", ")+", whose tools changed since you allowed them. /mcp says what changed.")
+		lines = append(lines, "Agents go on without "+strings.Join(changed, ", ")+
+			", whose tools changed since you allowed them. /mcp says what changed.")
 	}
 	return strings.Join(lines, " ")
 }
 
 // look tries those servers at the same time that were never tried, or not within [freshFor] and are
 // to be tried again.
-func (s *UserServers) look(ctx context.Context, again func(UserServerStatus) bool) ([]UserServerStatus, error) {
+func (s *UserServers) look(ctx context.Context,
+	again func(UserServerStatus) bool) ([]UserServerStatus, error) {
 	select {
 	case s.trying <- struct{}{}:
 		defer func() { <-s.trying }()
@@ -235,7 +247,9 @@ func (s *UserServers) try(ctx context.Context, name string) UserServerStatus {
 			st.State, st.Failure = Changed, changed
 		}
 	case errors.Is(err, errSignIn):
-		st.State, st.Failure = SignIn, fmt.Sprintf("It wants you to sign in. Run \"webchat mcp login %s\" in a terminal, or give it a token of yours under headers in config.yaml.", name)
+		st.State, st.Failure = SignIn,
+			fmt.Sprintf(
+				"It wants you to sign in. Run \"webchat mcp login %s\" in a terminal, or give it a token of yours under headers in config.yaml.", name)
 	case ctx.Err() != nil:
 		st.State, st.Failure = Failed, fmt.Sprintf("It did not answer within %v%s.", s.cfg.Limit, stderr)
 	default:
@@ -246,7 +260,8 @@ func (s *UserServers) try(ctx context.Context, name string) UserServerStatus {
 
 // tools connects and returns the server's tools, its instructions for models, and what it wrote to
 // standard error before it failed. What it says is kept in said.
-func (s *UserServers) tools(ctx context.Context, m agent.MCPServer, said *heard) (tools []*mcp.Tool, about, stderr string, err error) {
+func (s *UserServers) tools(ctx context.Context, m agent.MCPServer,
+	said *heard) (tools []*mcp.Tool, about, stderr string, err error) {
 	if m.Type != "stdio" {
 		seen := newHeaders(m)
 		seen.said = said
@@ -260,7 +275,13 @@ func (s *UserServers) tools(ctx context.Context, m agent.MCPServer, said *heard)
 	for _, k := range slices.Sorted(maps.Keys(m.Env)) {
 		env = append(env, k+"="+m.Env[k])
 	}
-	child, err := proc.Start(proc.Command{Args: append([]string{m.Command}, m.Args...), Dir: m.Cwd, Env: env, Pipes: true, Grace: time.Second})
+	child, err := proc.Start(proc.Command{
+		Args:  append([]string{m.Command}, m.Args...),
+		Dir:   m.Cwd,
+		Env:   env,
+		Pipes: true,
+		Grace: time.Second,
+	})
 	if err != nil {
 		return nil, "", "", err
 	}
@@ -270,7 +291,10 @@ func (s *UserServers) tools(ctx context.Context, m agent.MCPServer, said *heard)
 		_, _ = io.CopyN(&written, child.Stderr(), mostError) // its end is the child's
 		_, _ = io.Copy(io.Discard, child.Stderr())
 	})
-	tools, about, err = listed(ctx, &mcp.IOTransport{Reader: said.stream(child.Stdout()), Writer: child.Stdin()})
+	tools, about, err = listed(ctx, &mcp.IOTransport{
+		Reader: said.stream(child.Stdout()),
+		Writer: child.Stdin(),
+	})
 	_ = child.Stdin().Close()
 	_, _ = child.Stop(context.Background()) // what is left of it is reported where it is used
 	reader.Wait()
@@ -288,7 +312,8 @@ func listed(ctx context.Context, at mcp.Transport) (tools []*mcp.Tool, about str
 		return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
 			got, err := next(ctx, method, r)
 			if list, ok := got.(*mcp.ListToolsResult); ok && list != nil {
-				tools = append(tools, list.Tools...) // also those that the client leaves out, and agents may not
+				// also those that the client leaves out, and agents may not
+				tools = append(tools, list.Tools...)
 			}
 			if len(tools) > mostTools {
 				err = fmt.Errorf("it has more than %d tools", mostTools)

@@ -159,8 +159,8 @@ func (p *paced) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// ReadFrom implements [io.ReaderFrom] for [http.ServeContent], which copies: the bytes of an output are
-// written from where they are kept.
+// ReadFrom implements [io.ReaderFrom] for [http.ServeContent], which copies: the bytes of an output
+// are written from where they are kept.
 func (p *paced) ReadFrom(src io.Reader) (n int64, err error) {
 	part, _ := src.(*io.LimitedReader)
 	if part == nil {

@@ -89,7 +89,8 @@ func writeCompressed(e coding, w io.Writer, c *content) error {
 	} else {
 		window := 1 << bits.Len64(uint64(min(max(c.length, 32<<10), 1<<20)-1)) // its memory grows with it
 		z, err = zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(window),
-			zstd.WithAllLitEntropyCompression(true),                        // else text without repetitions stays as it is
+			// else text without repetitions stays as it is
+			zstd.WithAllLitEntropyCompression(true),
 			zstd.WithLowerEncoderMem(true), zstd.WithEncoderConcurrency(1)) // 1: no goroutines
 	}
 	if err != nil {

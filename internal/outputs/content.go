@@ -62,7 +62,8 @@ func (c *content) add(b []byte, chunk int) {
 // and time of birth make the validator look like no other output's.
 func (c *content) describe() {
 	media := contentType(&c.meta, c.begin())
-	c.validator = strconv.FormatInt(c.size, 36) + "-" + strconv.FormatInt(c.o.CreatedAt().UnixNano(), 36)
+	c.validator = strconv.FormatInt(c.size, 36) + "-" +
+		strconv.FormatInt(c.o.CreatedAt().UnixNano(), 36)
 	c.head = http.Header{"Content-Disposition": {disposition(&c.meta)}}
 	safeHeaders(c.head, []string{media}, valSandbox, valNoStore)
 	if c.complete {

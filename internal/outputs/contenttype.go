@@ -14,7 +14,8 @@ import (
 const typeText = "text/plain; charset=utf-8"
 
 // contentType chooses by what kind of output it is and by its first bytes: text, a picture that
-// browsers show, or neither. Nothing that a file, a model or a description contains reaches the header.
+// browsers show, or neither. Nothing that a file, a model or a description contains reaches the
+// header.
 func contentType(m *Meta, head []byte) string {
 	if as := displays.KindOf(string(m.Type)).MIME; as != "" {
 		return as

@@ -30,8 +30,8 @@ func (d *Disk) Now() DiskState {
 	return state
 }
 
-// Since compares the file with what has its name now, and says when that was written, at the cost of
-// one lstat: nothing is opened or read. What was moved away and back is the same.
+// Since compares the file with what has its name now, and says when that was written, at the cost
+// of one lstat: nothing is opened or read. What was moved away and back is the same.
 func (d *Disk) Since() (DiskState, time.Time) {
 	if d == nil {
 		return Same, time.Time{}

@@ -162,9 +162,10 @@ func (s *find) advance(v *view, last int) bool {
 
 // searchChunk searches the lines that begin in a chunk, and not before from.
 //
-// Of a veiled output, only what is shown is searched, so that no expression reveals what is covered. What
-// is covered is looked for only in chunks that may match.
-func (v *view) searchChunk(i int, from int64, strip bool, e *grep.Expression, stop func() bool) (hits []int) {
+// Of a veiled output, only what is shown is searched, so that no expression reveals what is
+// covered. What is covered is looked for only in chunks that may match.
+func (v *view) searchChunk(i int, from int64, strip bool, e *grep.Expression,
+	stop func() bool) (hits []int) {
 	if v.covers != nil && !v.mayMatch(i, strip, e) {
 		return nil
 	}
@@ -184,7 +185,9 @@ func (v *view) searchChunk(i int, from int64, strip bool, e *grep.Expression, st
 	rest := v.lineRest(i, b[whole:])
 	search := e.Lines
 	if strip && (hasControls(b) || hasControls(rest)) {
-		search = func(b []byte, n int, hits []int, stop func() bool) []int { return stripped(e, b, n, hits, stop) }
+		search = func(b []byte, n int, hits []int, stop func() bool) []int {
+			return stripped(e, b, n, hits, stop)
+		}
 	}
 	hits = search(b[:whole], n, nil, stop)
 	if len(rest) > 0 {

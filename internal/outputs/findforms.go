@@ -52,7 +52,8 @@ func expression(w http.ResponseWriter, r *http.Request, text string) *grep.Expre
 	}
 	e, err := grep.Parse(text)
 	if err != nil {
-		refuse(w, r, http.StatusBadRequest, "bad_grep", fmt.Sprintf("The regular expression (RE2) cannot be used: %v.", err))
+		refuse(w, r, http.StatusBadRequest, "bad_grep",
+			fmt.Sprintf("The regular expression (RE2) cannot be used: %v.", err))
 		return nil
 	}
 	return e
@@ -106,7 +107,12 @@ func (h *Handler) density(w http.ResponseWriter, r *http.Request, o *Output, q q
 	if err != nil {
 		return // the client left
 	}
-	d := Density{Total: len(hits.Lines), Complete: hits.Complete, LeftOut: hits.LeftOut, Parts: hits.Parts(q.density, first, last)}
+	d := Density{
+		Total:    len(hits.Lines),
+		Complete: hits.Complete,
+		LeftOut:  hits.LeftOut,
+		Parts:    hits.Parts(q.density, first, last),
+	}
 	if q.count == "" {
 		more, err := o.Find(r.Context(), warnings, q.within)
 		if err != nil {
@@ -133,7 +139,8 @@ func (h *Handler) price(w http.ResponseWriter, r *http.Request, o *Output, q que
 		if r.Context().Err() == nil {
 			h.log.Error("lines not counted", "error", err)
 		}
-		refuse(w, r, http.StatusInternalServerError, "internal", "The price of these lines cannot be counted.")
+		refuse(w, r, http.StatusInternalServerError, "internal",
+			"The price of these lines cannot be counted.")
 		return
 	}
 	h.reply(w, r, p)

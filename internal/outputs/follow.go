@@ -85,7 +85,8 @@ func (f *Follower) read() (Piece, int64, bool) {
 	}
 	c := v.at(i)
 	if c.off > f.off {
-		g := &Gap{Offset: f.off, Bytes: c.off - f.off, Lines: c.nl - f.nl, AfterLine: m.First() - 1 + int(f.nl)}
+		g := &Gap{Offset: f.off, Bytes: c.off - f.off, Lines: c.nl - f.nl, AfterLine: m.First() - 1 +
+			int(f.nl)}
 		f.off, f.nl = c.off, c.nl
 		return Piece{Gap: g}, v.size, true
 	}

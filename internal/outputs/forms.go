@@ -90,7 +90,8 @@ func (h *Handler) lines(w http.ResponseWriter, r *http.Request, o *Output, q que
 
 func lineHeader(head http.Header, c *content, lines window) {
 	first := int64(c.meta.First())
-	head["Webchat-Lines"] = []string{fmt.Sprintf("%d-%d/%d", first+lines.first, first+lines.last, first+c.view.lines()-1)}
+	head["Webchat-Lines"] = []string{fmt.Sprintf("%d-%d/%d", first+lines.first, first+lines.last,
+		first+c.view.lines()-1)}
 }
 
 // highlighted serves lines as HTML.
@@ -101,17 +102,20 @@ func (h *Handler) highlighted(w http.ResponseWriter, r *http.Request, o *Output,
 	}
 	lines := c.window(&c.meta, q.from, q.to)
 	if lines.last-lines.first >= MaxHTMLLines {
-		refuse(w, r, http.StatusBadRequest, "too_many_lines", "Ask for at most "+strconv.Itoa(MaxHTMLLines)+" lines at once.")
+		refuse(w, r, http.StatusBadRequest, "too_many_lines", "Ask for at most "+
+			strconv.Itoa(MaxHTMLLines)+" lines at once.")
 		return
 	}
 	var html []byte
 	if lines.last >= lines.first && r.Method != http.MethodHead {
 		var err error
-		if html, err = h.views.HTML(r.Context(), o, c.meta.First()+int(lines.first), c.meta.First()+int(lines.last)); err != nil {
+		if html, err = h.views.HTML(r.Context(), o, c.meta.First()+int(lines.first), c.meta.First()+
+			int(lines.last)); err != nil {
 			if r.Context().Err() == nil {
 				h.log.Error("output lines not rendered", "type", c.meta.Type, "error", err)
 			}
-			refuse(w, r, http.StatusInternalServerError, "render_failed", "The lines cannot be rendered: ask for them as text.")
+			refuse(w, r, http.StatusInternalServerError, "render_failed",
+				"The lines cannot be rendered: ask for them as text.")
 			return
 		}
 	}
@@ -157,8 +161,14 @@ const timeFormat = "2006-01-02T15:04:05.000Z07:00"
 // second time.
 func (h *Handler) json(w http.ResponseWriter, r *http.Request, o *Output, _ query) {
 	c := o.content()
-	tail := Facts{Encoding: "utf-8", Metadata: c.meta, Size: c.size, Truncated: c.meta.Truncated, CreatedAt: o.CreatedAt().UTC().Format(timeFormat),
-		Views: h.views.Of(o)}
+	tail := Facts{
+		Encoding:  "utf-8",
+		Metadata:  c.meta,
+		Size:      c.size,
+		Truncated: c.meta.Truncated,
+		CreatedAt: o.CreatedAt().UTC().Format(timeFormat),
+		Views:     h.views.Of(o),
+	}
 	if t := o.ExpiresAt(); c.complete && !t.IsZero() {
 		s := t.UTC().Format(timeFormat)
 		tail.ExpiresAt = &s

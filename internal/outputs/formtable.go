@@ -24,31 +24,44 @@ type serving = func(h *Handler, w http.ResponseWriter, r *http.Request, o *Outpu
 func Forms() []Form {
 	const text, html, object = "text/plain", "text/html", "application/json"
 	return []Form{
-		{"follow", "offset", "", "*/*", nil, "The bytes of an output from a true offset on, as they come; it ends when the output is complete",
+		{"follow", "offset", "", "*/*", nil,
+			"The bytes of an output from a true offset on, as they come; it ends when the output is complete",
 			url.Values{"follow": {"1"}}, (*Handler).follow},
-		{"json", "", "", object, Whole{}, "An output as one object", url.Values{"format": {"json"}}, (*Handler).json},
-		{"lines", "lines veil lifted", "lines", text, nil, "Lines of an output, exactly: A-B, A- or A", nil, ofText((*Handler).lines)},
-		{"html", "lines veil", "", html, nil, "Lines of an output as HTML, highlighted: the first 500 without lines, 5,000 at most",
+		{"json", "", "", object, Whole{}, "An output as one object", url.Values{"format": {"json"}},
+			(*Handler).json},
+		{"lines", "lines veil lifted", "lines", text, nil, "Lines of an output, exactly: A-B, A- or A",
+			nil, ofText((*Handler).lines)},
+		{"html", "lines veil", "", html, nil,
+			"Lines of an output as HTML, highlighted: the first 500 without lines, 5,000 at most",
 			url.Values{"format": {"html"}}, ofText((*Handler).highlighted)},
-		{"views/{view}", "from rows filter sort at with veil", "", html, nil, "Rows of a view of an output as HTML; the header Webchat-Views lists the views it has",
+		{"views/{view}", "from rows filter sort at with veil", "", html, nil,
+			"Rows of a view of an output as HTML; the header Webchat-Views lists the views it has",
 			url.Values{"format": {"html"}}, (*Handler).view},
-		{"grep", "grep lines veil lifted", "grep", text, nil, "Lines of an output that match an expression (RE2), 1,000 at most, each as N:line",
+		{"grep", "grep lines veil lifted", "grep", text, nil,
+			"Lines of an output that match an expression (RE2), 1,000 at most, each as N:line",
 			nil, ofText((*Handler).grep)},
-		{"matches", "grep lines veil lifted", "grep", object, Matches{}, "Lines of an output that match, likewise, and where in each they do",
+		{"matches", "grep lines veil lifted", "grep", object, Matches{},
+			"Lines of an output that match, likewise, and where in each they do",
 			url.Values{"format": {"json"}}, ofText((*Handler).grep)},
-		{"count", "count at within veil", "count", object, Count{}, "How many lines of an output match an expression, within so many milliseconds, and where the next ones are around a line",
+		{"count", "count at within veil", "count", object, Count{},
+			"How many lines of an output match an expression, within so many milliseconds, and where the next ones are around a line",
 			nil, ofText((*Handler).count)},
-		{"density", "density count within veil", "density", object, Density{}, "How many lines match in each of so many parts of an output; without an expression, those that look like errors and warnings",
+		{"density", "density count within veil", "density", object, Density{},
+			"How many lines match in each of so many parts of an output; without an expression, those that look like errors and warnings",
 			nil, ofText((*Handler).density)},
-		{"price", "lines veil lifted", "", object, Price{}, "What lines of an output cost a model", url.Values{"tokens": {""}}, ofText((*Handler).price)},
-		{"media", "", "", "*/*", nil, "A file that is audio or video which browsers play, for the elements that play it: its type by its first bytes, in parts (Range). 400 for anything else",
+		{"price", "lines veil lifted", "", object, Price{}, "What lines of an output cost a model",
+			url.Values{"tokens": {""}}, ofText((*Handler).price)},
+		{"media", "", "", "*/*", nil,
+			"A file that is audio or video which browsers play, for the elements that play it: its type by its first bytes, in parts (Range). 400 for anything else",
 			nil, (*Handler).media},
 	}
 }
 
 // ofText serves a form that is about the lines of a text.
 func ofText(f serving) serving {
-	return func(h *Handler, w http.ResponseWriter, r *http.Request, o *Output, q query) { f(h, w, r, o.Text(), q) }
+	return func(h *Handler, w http.ResponseWriter, r *http.Request, o *Output, q query) {
+		f(h, w, r, o.Text(), q)
+	}
 }
 
 // formOf is the form that a query asks for.

@@ -99,7 +99,8 @@ func search(ctx context.Context, o *Output, e *grep.Expression, from, to int) *M
 }
 
 // About returns up to most lines that match, how many these are, and the lines around each.
-func (o *Output) About(ctx context.Context, e *grep.Expression, around, most int) (lines []grep.Line, hits int, err error) {
+func (o *Output) About(ctx context.Context, e *grep.Expression, around,
+	most int) (lines []grep.Line, hits int, err error) {
 	found, err := o.Find(ctx, e, grepTime)
 	if err != nil {
 		return nil, 0, err
@@ -126,9 +127,10 @@ func (o *Output) About(ctx context.Context, e *grep.Expression, around, most int
 	return lines, len(all), nil
 }
 
-// First returns the first line that matches, most bytes of it at most; false if no line does, or ctx has
-// ended.
-func (o *Output) First(ctx context.Context, e *grep.Expression, most int) (line grep.Line, ok bool) {
+// First returns the first line that matches, most bytes of it at most; false if no line does, or
+// ctx has ended.
+func (o *Output) First(ctx context.Context, e *grep.Expression,
+	most int) (line grep.Line, ok bool) {
 	v, m := o.acquire()
 	stop := func() bool { return ctx.Err() != nil }
 	e = e.Until(stop)
@@ -158,7 +160,8 @@ func matched(e *grep.Expression, l Line, t Type) (text []byte, at [][]int) {
 }
 
 // in adds the matching lines from to to.
-func (found *Matches) in(ctx context.Context, o *Output, m *Meta, e *grep.Expression, from, to int) {
+func (found *Matches) in(ctx context.Context, o *Output, m *Meta, e *grep.Expression, from,
+	to int) {
 	ctx, cancel := context.WithTimeout(ctx, grepTime)
 	defer cancel()
 	e = e.Until(func() bool { return ctx.Err() != nil })

@@ -29,8 +29,8 @@ const (
 // Handler serves outputs, for GET and HEAD, in the forms of [Forms]. All replies carry headers that
 // keep a browser from running anything in them.
 //
-// HTML covers what looks like a secret, see package veil; veil=0 shows it. With veil=1, lines, searches and
-// prices are those of what is shown then, but for the lines in lifted=A-B,C-D.
+// HTML covers what looks like a secret, see package veil; veil=0 shows it. With veil=1, lines,
+// searches and prices are those of what is shown then, but for the lines in lifted=A-B,C-D.
 //
 // Of a line longer than 256 KiB, grep searches the beginning. In its JSON, ranges count UTF-16
 // units of text, as JavaScript does; a long line's text begins at its byte column. Terminal colours
@@ -49,14 +49,20 @@ type Handler struct {
 	streaming func(*http.Request) error
 }
 
-// NewHandler returns a Handler. streaming is asked before a request is answered as a stream; log gets
-// no content and no id.
+// NewHandler returns a Handler. streaming is asked before a request is answered as a stream; log
+// gets no content and no id.
 func NewHandler(s *Store, v Views, streaming func(*http.Request) error, log *slog.Logger) *Handler {
-	return &Handler{store: s, views: v, streaming: streaming, log: log, heavy: make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))}
+	return &Handler{
+		store:     s,
+		views:     v,
+		streaming: streaming,
+		log:       log,
+		heavy:     make(chan struct{}, max(2, runtime.GOMAXPROCS(0))),
+	}
 }
 
-// ServeOutput serves an output at its own address: its bytes, or the form that its query asks for. An
-// error means that nothing was written.
+// ServeOutput serves an output at its own address: its bytes, or the form that its query asks for.
+// An error means that nothing was written.
 func (h *Handler) ServeOutput(w http.ResponseWriter, r *http.Request, id ID) error {
 	o, err := h.store.Get(id)
 	switch {
@@ -98,7 +104,8 @@ func (h *Handler) ServeForm(w http.ResponseWriter, r *http.Request, id ID, f For
 }
 
 // serve serves a form as v asks for it; bad says that v was not the whole query.
-func (h *Handler) serve(w http.ResponseWriter, r *http.Request, o *Output, f serving, v url.Values, bad error) error {
+func (h *Handler) serve(w http.ResponseWriter, r *http.Request, o *Output, f serving, v url.Values,
+	bad error) error {
 	q, wrong := parseQuery(v)
 	if bad != nil {
 		wrong = "The query cannot be parsed: encode it as key=value pairs."

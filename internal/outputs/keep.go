@@ -49,7 +49,8 @@ type keptHead struct {
 	Head      int64     `json:"head"`             // bytes before the gap, or all
 	TailAt    int64     `json:"tailAt,omitempty"` // where the rest belongs
 	TailLines int64     `json:"tailLines,omitempty"`
-	Gap       *Gap      `json:"gap,omitempty"` // as it is described, for listing without reading the bytes
+	// as it is described, for listing without reading the bytes
+	Gap *Gap `json:"gap,omitempty"`
 }
 
 var sessionName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
@@ -58,7 +59,14 @@ var sessionName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 func isSession(name string) bool { return len(name) <= 64 && sessionName.MatchString(name) }
 
 func newKeeper(c Config, log *slog.Logger) (*keeper, error) {
-	k := &keeper{dir: c.KeepDir, shared: c.KeepShared, keep: c.Keep, log: log, wall: time.Now, files: map[ID]keptFile{}}
+	k := &keeper{
+		dir:    c.KeepDir,
+		shared: c.KeepShared,
+		keep:   c.Keep,
+		log:    log,
+		wall:   time.Now,
+		files:  map[ID]keptFile{},
+	}
 	err := os.MkdirAll(k.dir, 0o700)
 	if err == nil {
 		err = k.look()
@@ -118,7 +126,8 @@ const lookAgain = 250 * time.Millisecond
 // k.mu.
 func (k *keeper) find(id ID) (keptFile, bool) {
 	f, ok := k.files[id]
-	if since := k.wall().Sub(k.read); !ok && k.shared && outputID.MatchString(string(id)) && (since < 0 || since > lookAgain) {
+	if since := k.wall().Sub(k.read); !ok && k.shared && outputID.MatchString(string(id)) &&
+		(since < 0 || since > lookAgain) {
 		if err := k.look(); err != nil {
 			k.log.Warn("the folder of outputs cannot be read", "error", err)
 		}
@@ -138,7 +147,16 @@ func (k *keeper) save(o *Output) {
 		return
 	}
 	f := keptFile{m.SessionID, k.from(o)}
-	head := keptHead{Meta: m, Session: m.SessionID, Called: m.Called.Round(0), Created: o.created.Round(0), Size: v.size, Lines: v.nl, Open: v.open, Head: v.size}
+	head := keptHead{
+		Meta:    m,
+		Session: m.SessionID,
+		Called:  m.Called.Round(0),
+		Created: o.created.Round(0),
+		Size:    v.size,
+		Lines:   v.nl,
+		Open:    v.open,
+		Head:    v.size,
+	}
 	if from, to, _, ok := v.gap(); ok {
 		head.Head, head.TailAt, head.TailLines = from, to, v.at(len(v.head)).nl
 		head.Gap = v.describe(&m)
@@ -247,7 +265,8 @@ func revived(s *Store, id ID, file []byte, kept time.Time) (*Output, error) {
 		return nil, err
 	}
 	gap := h.TailAt > 0
-	if h.Head < 0 || h.Head > int64(len(data)) || !gap && h.Head != int64(len(data)) || gap && (h.TailAt < h.Head || h.Size-h.TailAt != int64(len(data))-h.Head) {
+	if h.Head < 0 || h.Head > int64(len(data)) || !gap && h.Head != int64(len(data)) || gap &&
+		(h.TailAt < h.Head || h.Size-h.TailAt != int64(len(data))-h.Head) {
 		return nil, io.ErrUnexpectedEOF
 	}
 	h.Meta.SessionID, h.Meta.Called, h.Meta.Gap = h.Session, h.Called, nil
@@ -282,7 +301,14 @@ func (k *keeper) session(id string) (all []Listed) {
 		}
 		h.Meta.SessionID, h.Meta.Called, h.Meta.Gap = h.Session, h.Called, h.Gap
 		h.Meta.Truncated = h.Meta.Truncated || h.Gap != nil
-		all = append(all, Listed{ID: o, Meta: h.Meta, Size: h.Size, Complete: true, CreatedAt: h.Created, ExpiresAt: f.completed.Add(k.keep)})
+		all = append(all, Listed{
+			ID:        o,
+			Meta:      h.Meta,
+			Size:      h.Size,
+			Complete:  true,
+			CreatedAt: h.Created,
+			ExpiresAt: f.completed.Add(k.keep),
+		})
 	}
 	return all
 }
@@ -323,8 +349,8 @@ func (k *keeper) drop(session string) {
 // sweepKept is how often files are looked through for old ones, or a sixth of their life.
 const sweepKept = time.Hour
 
-// sweep deletes what was kept long enough, and folders left empty; other programs' files, too, which
-// may not be there any longer to do it.
+// sweep deletes what was kept long enough, and folders left empty; other programs' files, too,
+// which may not be there any longer to do it.
 func (k *keeper) sweep() {
 	k.mu.Lock()
 	defer k.mu.Unlock()

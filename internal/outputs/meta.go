@@ -45,7 +45,8 @@ type Meta struct {
 	// in the server.
 	Entries []Entry
 
-	// Disk is where a file or a picture was read, for [Disk.Now]; nil means not known. It stays in the server.
+	// Disk is where a file or a picture was read, for [Disk.Now]; nil means not known. It stays in the
+	// server.
 	Disk *Disk
 
 	// Was is the output that holds what the file was; Earlier marks that one, which stands for no
@@ -76,8 +77,8 @@ type Review struct {
 	Gone  bool   // the agent deleted the file
 }
 
-// Entry describes a file in a folder, besides its name. Size is 0 unless the file is regular; Modified
-// is zero if it could not be read.
+// Entry describes a file in a folder, besides its name. Size is 0 unless the file is regular;
+// Modified is zero if it could not be read.
 type Entry struct {
 	Size     int64
 	Modified time.Time
@@ -85,10 +86,11 @@ type Entry struct {
 
 // Gap is the one place of an output where bytes were left out.
 type Gap struct {
-	Offset    int64 `json:"offset"`    // true offset of the first byte left out
-	Bytes     int64 `json:"bytes"`     // how many
-	Lines     int64 `json:"lines"`     // line ends among them
-	AfterLine int   `json:"afterLine"` // number of the last line that is kept before it; one less than the first line's if none is
+	Offset int64 `json:"offset"` // true offset of the first byte left out
+	Bytes  int64 `json:"bytes"`  // how many
+	Lines  int64 `json:"lines"`  // line ends among them
+	// number of the last line that is kept before it; one less than the first line's if none is
+	AfterLine int `json:"afterLine"`
 }
 
 type fileJSON struct {
@@ -131,11 +133,13 @@ type imageJSON struct {
 func (m Meta) MarshalJSON() ([]byte, error) {
 	switch m.Type {
 	case Terminal:
-		return json.Marshal(terminalJSON{m.Type, m.Command, m.Cwd, m.ExitCode, m.DurationMs, m.TotalLines, m.TimedOut, m.Truncated, m.Gap})
+		return json.Marshal(terminalJSON{m.Type, m.Command, m.Cwd, m.ExitCode, m.DurationMs, m.TotalLines,
+			m.TimedOut, m.Truncated, m.Gap})
 	case Image:
 		return json.Marshal(imageJSON{m.Type, m.Path, m.MimeType, m.Width, m.Height})
 	default:
-		return json.Marshal(fileJSON{m.Type, m.Path, m.Highlight, m.StartLine, m.EndLine, m.TotalLines, m.MimeType, m.Binary, m.Truncated, m.Gap, m.Unread, m.Was, m.Earlier})
+		return json.Marshal(fileJSON{m.Type, m.Path, m.Highlight, m.StartLine, m.EndLine, m.TotalLines,
+			m.MimeType, m.Binary, m.Truncated, m.Gap, m.Unread, m.Was, m.Earlier})
 	}
 }
 
@@ -143,6 +147,7 @@ func (m Meta) MarshalJSON() ([]byte, error) {
 func (m *Meta) First() int { return max(m.StartLine, 1) }
 
 func (m *Meta) cost() int64 {
-	n := len(m.SessionID) + len(m.ToolCallID) + len(m.Path) + len(m.MimeType) + len(m.Highlight) + len(m.Command) + len(m.Cwd) + len(m.Was)
+	n := len(m.SessionID) + len(m.ToolCallID) + len(m.Path) + len(m.MimeType) + len(m.Highlight) +
+		len(m.Command) + len(m.Cwd) + len(m.Was)
 	return overhead + int64(n)
 }

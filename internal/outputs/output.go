@@ -245,7 +245,8 @@ type GapError struct {
 }
 
 func (e *GapError) Error() string {
-	return "bytes " + strconv.FormatInt(e.From, 10) + " to " + strconv.FormatInt(e.To, 10) + " were left out; read on from the latter"
+	return "bytes " + strconv.FormatInt(e.From, 10) + " to " + strconv.FormatInt(e.To, 10) +
+		" were left out; read on from the latter"
 }
 
 // ReadAt reads at a true offset, from what is there now: [io.EOF] at the end of a growing output

@@ -125,7 +125,8 @@ func (c Config) check() error {
 		return fmt.Errorf("output budget %d: give at least %d bytes", c.Budget, MinBudget)
 	}
 	if c.Keep < 0 || c.Keep > 0 && c.KeepDir == "" {
-		return fmt.Errorf("outputs kept for %v in %q: give a positive duration and a folder", c.Keep, c.KeepDir)
+		return fmt.Errorf("outputs kept for %v in %q: give a positive duration and a folder", c.Keep,
+			c.KeepDir)
 	}
 	return nil
 }

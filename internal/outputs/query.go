@@ -49,7 +49,8 @@ func parseQuery(v url.Values) (q query, bad string) {
 	if v.Has("grep") && (q.grep == "" || q.format == "html") {
 		return q, "Give grep a regular expression, as text or with format=json."
 	}
-	for _, parse := range []func(url.Values) string{q.parseFind, q.parseView, q.parseRange, q.parseFollow, q.parseVeil} {
+	for _, parse := range []func(url.Values) string{q.parseFind, q.parseView, q.parseRange,
+		q.parseFollow, q.parseVeil} {
 		if bad := parse(v); bad != "" {
 			return q, bad
 		}
@@ -80,7 +81,8 @@ func (q *query) parseVeil(v url.Values) string {
 	case "0":
 		q.veil = false
 	case "1":
-		if q.veil = true; q.follow || !q.ranged && !q.tokens && q.grep == "" && q.count == "" && q.density == 0 && q.format != "html" {
+		if q.veil = true; q.follow || !q.ranged && !q.tokens && q.grep == "" && q.count == "" &&
+			q.density == 0 && q.format != "html" {
 			return "Lines, searches, prices and views can be veiled: give lines=A-B, for example."
 		}
 	default:
@@ -90,7 +92,8 @@ func (q *query) parseVeil(v url.Values) string {
 		return ""
 	}
 	var err error
-	if q.lifted, err = ranges.Parse(v.Get("lifted")); err != nil || !ranges.Ascend(q.lifted) || len(q.lifted) > maxRanged || !q.ranged || q.format == "html" {
+	if q.lifted, err = ranges.Parse(v.Get("lifted")); err != nil || !ranges.Ascend(q.lifted) ||
+		len(q.lifted) > maxRanged || !q.ranged || q.format == "html" {
 		return "Give lifted as A-B,C-D in ascending order, with lines and veil=1."
 	}
 	return ""
@@ -109,7 +112,8 @@ func (q *query) parseFollow(v url.Values) string {
 	}
 	if v.Has("offset") {
 		var err error
-		if q.offset, err = strconv.ParseInt(v.Get("offset"), 10, 64); err != nil || q.offset < 0 || !q.follow {
+		if q.offset, err = strconv.ParseInt(v.Get("offset"), 10, 64); err != nil || q.offset < 0 ||
+			!q.follow {
 			return "Give offset as a number of bytes, with follow=1."
 		}
 	}
@@ -129,7 +133,8 @@ func (q *query) parseFind(v url.Values) string {
 		return "Give at as the number of a line."
 	}
 	if !numbered(v, "within", &ms, int(grepTime.Milliseconds())) {
-		return "Give within as milliseconds from 1 to " + strconv.FormatInt(grepTime.Milliseconds(), 10) + "."
+		return "Give within as milliseconds from 1 to " + strconv.FormatInt(grepTime.Milliseconds(), 10) +
+			"."
 	}
 	if ms > 0 {
 		q.within = time.Duration(ms) * time.Millisecond
@@ -155,7 +160,14 @@ func (q *query) parseView(v url.Values) string {
 	if q.format != "html" || v.Has("lines") {
 		return "A view comes with format=html, and its rows by from and rows."
 	}
-	q.ask = Ask{View: q.view, From: 1, Rows: defaultLines, Filter: v["filter"], Sort: v.Get("sort"), At: v.Get("at")}
+	q.ask = Ask{
+		View:   q.view,
+		From:   1,
+		Rows:   defaultLines,
+		Filter: v["filter"],
+		Sort:   v.Get("sort"),
+		At:     v.Get("at"),
+	}
 	q.with = ID(v.Get("with"))
 	if !numbered(v, "from", &q.ask.From, math.MaxInt) {
 		return "Give from as the number of a row, counting from 1."

@@ -58,10 +58,12 @@ func New(c Config) (*Store, error) {
 		maker:    c.Maker,
 		finds:    newFinds(maxFindHits),
 		attached: ttlcache.New(ttlcache.WithCapacity[*Output, any](maxAttached)),
-		cache:    ttlcache.New(ttlcache.WithDisableTouchOnHit[ID, *Output]()), // reading does not extend a life
-		evicted:  ttlcache.New(ttlcache.WithCapacity[ID, time.Time](maxEvicted)),
+		// reading does not extend a life
+		cache:   ttlcache.New(ttlcache.WithDisableTouchOnHit[ID, *Output]()),
+		evicted: ttlcache.New(ttlcache.WithCapacity[ID, time.Time](maxEvicted)),
 	}
-	s.cache.OnEviction(func(_ context.Context, _ ttlcache.EvictionReason, i *ttlcache.Item[ID, *Output]) {
+	s.cache.OnEviction(func(_ context.Context, _ ttlcache.EvictionReason,
+		i *ttlcache.Item[ID, *Output]) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.forget(i.Value()) // what the store removed itself is forgotten already
@@ -153,13 +155,15 @@ func (s *Store) Put(m Meta, data []byte) (ID, error) {
 			v.set(slices.Clone(data))
 		}
 	case m.Type == Image || l.Head+l.Tail > free:
-		return "", fmt.Errorf("put %s of %d bytes: %w; ask for less or raise the budget", m.Type, size, ErrBudget)
+		return "", fmt.Errorf("put %s of %d bytes: %w; ask for less or raise the budget", m.Type, size,
+			ErrBudget)
 	default:
 		v.cut(data, l)
 	}
 	o := &Output{id: newID(s.maker()), created: time.Now(), store: s}
 	if !s.enter(o, v, m) { // growing outputs grew meanwhile
-		return "", fmt.Errorf("put %s of %d bytes: %w; try again when one has ended", m.Type, len(data), ErrBudget)
+		return "", fmt.Errorf("put %s of %d bytes: %w; try again when one has ended", m.Type, len(data),
+			ErrBudget)
 	}
 	if s.keeper != nil {
 		s.keeper.save(o)
@@ -449,16 +453,27 @@ func (s *Store) Session(sessionID string) []Listed {
 		all = append(all, o.listed())
 	}
 	if s.keeper != nil {
-		all = append(all, slices.DeleteFunc(s.keeper.session(sessionID), func(l Listed) bool { return seen[l.ID] })...)
+		all = append(all, slices.DeleteFunc(s.keeper.session(sessionID), func(l Listed) bool {
+			return seen[l.ID]
+		})...)
 	}
 	slices.SortFunc(all, func(a, b Listed) int {
-		return cmp.Or(a.Called().Compare(b.Called()), a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(a.Called().Compare(b.Called()), a.CreatedAt.Compare(b.CreatedAt),
+			cmp.Compare(a.ID, b.ID))
 	})
 	return all
 }
 
 func (o *Output) listed() Listed {
-	return Listed{ID: o.id, Meta: o.Meta(), Size: o.Size(), Complete: o.Complete(), Pinned: o.Pinned(), CreatedAt: o.CreatedAt(), ExpiresAt: o.ExpiresAt()}
+	return Listed{
+		ID:        o.id,
+		Meta:      o.Meta(),
+		Size:      o.Size(),
+		Complete:  o.Complete(),
+		Pinned:    o.Pinned(),
+		CreatedAt: o.CreatedAt(),
+		ExpiresAt: o.ExpiresAt(),
+	}
 }
 
 // Live lists the outputs of all sessions that are in memory, the newest first.

@@ -18,7 +18,13 @@ func (o *Output) Veiled() *Output {
 	o.decoding.Lock()
 	defer o.decoding.Unlock()
 	if o.veiled == nil {
-		o.veiled = &Output{id: o.id, created: o.created, store: o.store, raw: o, covers: &covers{made: map[int64]cover{}}}
+		o.veiled = &Output{
+			id:      o.id,
+			created: o.created,
+			store:   o.store,
+			raw:     o,
+			covers:  &covers{made: map[int64]cover{}},
+		}
 		if m := o.Meta(); m.Type == File && !m.Binary && m.First() == 1 && veil.Delimited(m.Path) {
 			o.veiled.covers.name, o.veiled.covers.rows = m.Path, map[int64]veil.Row{}
 		}
@@ -97,8 +103,8 @@ func (s *covers) keep(off int64, c cover) {
 	}
 }
 
-// cover returns a covered copy of chunk c, number i; nil if there is nothing to cover. It looks at the
-// lines that c begins and ends within, and at some above those.
+// cover returns a covered copy of chunk c, number i; nil if there is nothing to cover. It looks at
+// the lines that c begins and ends within, and at some above those.
 func (v *view) cover(i int, c chunk, next bool) []byte {
 	var before, after []byte
 	if i > 0 && v.at(i-1).end() == c.off {
@@ -200,8 +206,8 @@ func below(c *veil.Columns, text []byte, row veil.Row) (spans []veil.Span) {
 	return spans
 }
 
-// CopyShown is [Output.CopyLines] of what the user sees: veiled, but for the lines that were lifted.
-// Covered text is dots.
+// CopyShown is [Output.CopyLines] of what the user sees: veiled, but for the lines that were
+// lifted. Covered text is dots.
 func (o *Output) CopyShown(ctx context.Context, w io.Writer, from, to int, lifted [][2]int) error {
 	v := o.Veiled()
 	if !v.IsVeiled() {

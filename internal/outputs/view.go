@@ -57,9 +57,11 @@ func (h *Handler) view(w http.ResponseWriter, r *http.Request, o *Output, q quer
 	}
 	if err != nil {
 		if r.Context().Err() == nil {
-			h.log.Error("output not rendered", "view", slices.Contains(names, q.ask.View), "type", o.Meta().Type, "error", err)
+			h.log.Error("output not rendered", "view", slices.Contains(names, q.ask.View), "type",
+				o.Meta().Type, "error", err)
 		}
-		refuse(w, r, http.StatusInternalServerError, "render_failed", "The output cannot be rendered: ask for its lines as text.")
+		refuse(w, r, http.StatusInternalServerError, "render_failed",
+			"The output cannot be rendered: ask for its lines as text.")
 		return
 	}
 	viewHeaders(&win, head)
@@ -68,7 +70,8 @@ func (h *Handler) view(w http.ResponseWriter, r *http.Request, o *Output, q quer
 
 func viewHeaders(win *Window, head http.Header) {
 	head["Webchat-View"] = []string{win.View}
-	head["Webchat-Rows"] = []string{strconv.Itoa(win.From) + "-" + strconv.Itoa(win.To) + "/" + strconv.Itoa(win.Total)}
+	head["Webchat-Rows"] = []string{strconv.Itoa(win.From) + "-" + strconv.Itoa(win.To) + "/" +
+		strconv.Itoa(win.Total)}
 	if win.Partial {
 		head["Webchat-Partial"] = []string{"1"}
 	}

@@ -33,7 +33,9 @@ func (f *State) Dock() dock {
 		d.Alike = append(d.Alike, g)
 	}
 	d.Many = single > 1
-	if n := wording.Plural(len(d.Kids), "question"); slices.ContainsFunc(d.Kids, func(q *node) bool { return q.Question.ofUser() }) {
+	if n := wording.Plural(len(d.Kids), "question"); slices.ContainsFunc(d.Kids, func(q *node) bool {
+		return q.Question.ofUser()
+	}) {
 		d.Head = n + " to answer"
 	} else if len(d.Kids) > 0 {
 		d.Head = d.Kids[0].Question.Who + " asks " + n
@@ -145,7 +147,10 @@ func (f *State) permission(d event.PermissionRequested) {
 
 func (f *State) question(d event.UserInputRequested) {
 	d.Question = cmp.Or(d.Question, "(an empty question)")
-	f.addAsk(&Ask{Input: d, PermissionRequested: event.PermissionRequested{RequestID: d.RequestID, ToolCallID: d.ToolCallID}})
+	f.addAsk(&Ask{Input: d, PermissionRequested: event.PermissionRequested{
+		RequestID:  d.RequestID,
+		ToolCallID: d.ToolCallID,
+	}})
 }
 
 // addAsk opens a question: its row in the transcript, its card in the dock.

@@ -39,7 +39,13 @@ type Prices struct{ Input, Output, Cached float64 }
 // Bill is the state of the ledger.
 func (f *State) Bill() bill {
 	l := &f.ledger
-	b := bill{Begun: l.sum.Open.Begun && !f.pages.noModel(f.Backend), Calls: callsOf(l.sum.Usage), Each: "per call", Rows: figures(l.sum.Usage, f.pages.Prices(f.Model)), Quota: l.quota}
+	b := bill{
+		Begun: l.sum.Open.Begun && !f.pages.noModel(f.Backend),
+		Calls: callsOf(l.sum.Usage),
+		Each:  "per call",
+		Rows:  figures(l.sum.Usage, f.pages.Prices(f.Model)),
+		Quota: l.quota,
+	}
 	unit := "Call"
 	if l.sum.Usage.Turns > 0 {
 		b.Each, unit = "per turn", "Turn"
@@ -75,7 +81,8 @@ func figures(u event.Usage, price Prices) (rows []figure) {
 		return nil
 	}
 	add := func(class, name string, n int64, words ...string) {
-		rows = append(rows, figure{name, strings.Join(words, ""), wording.Count(n), wording.Count(n / calls), class})
+		rows = append(rows, figure{name, strings.Join(words, ""), wording.Count(n),
+			wording.Count(n / calls), class})
 	}
 	each := "call"
 	if u.Turns > 0 {
@@ -99,22 +106,25 @@ func figures(u event.Usage, price Prices) (rows []figure) {
 		add("of", "of it from the cache", u.CacheReadTokens, words)
 	}
 	net, known := u.Net()
-	if known && u.OwnTokens <= sofar { // more was counted by versions that did not know what a call was charged
-		add("of", "of it for webchat", u.OwnTokens, "Definitions of its tools, the lines, and calls it caused")
+	// more was counted by versions that did not know what a call was charged
+	if known && u.OwnTokens <= sofar {
+		add("of", "of it for webchat", u.OwnTokens,
+			"Definitions of its tools, the lines, and calls it caused")
 	}
 	add("kept", "Kept out", u.KeptTokens, "What you saw, in each "+each+" until a compaction")
 	switch {
 	case !known:
 	case net < 0:
-		add("owed", "Not yet earned back", -net, "One look at a file of "+wording.Count(-net)+" tokens does it")
+		add("owed", "Not yet earned back", -net, "One look at a file of "+wording.Count(-net)+
+			" tokens does it")
 	default:
 		add("net", "Net", net, "Kept out, less what webchat cost", dollars(float64(net)*input))
 	}
 	return rows
 }
 
-// of is what usage cost, and what one token of its input cost on average, in millionths of a dollar.
-// Without a price for what came from a cache, that is counted in full.
+// of is what usage cost, and what one token of its input cost on average, in millionths of a
+// dollar. Without a price for what came from a cache, that is counted in full.
 func (p Prices) of(u event.Usage) (input, all float64) {
 	if u.InputTokens <= 0 {
 		return 0, 0

@@ -73,8 +73,8 @@ type revision struct {
 // mostRevisions is how many are remembered of a file, the first among them.
 const mostRevisions = 12
 
-// Revisions is what the file was when, oldest first, as far as it can be read: for each its output, the
-// time, and what made it. Empty: they are not to be compared.
+// Revisions is what the file was when, oldest first, as far as it can be read: for each its output,
+// the time, and what made it. Empty: they are not to be compared.
 func (c *Call) Revisions() string {
 	if c.Kind != displays.File || !views.Comparable(c.Telemetry.Bytes) {
 		return ""
@@ -115,7 +115,8 @@ func (c *Call) now() *Call {
 		return c
 	}
 	d := *c
-	d.Telemetry, d.Fingerprint, d.EndedAt, d.before = c.again.telemetry, c.again.fingerprint, c.again.at, nil
+	d.Telemetry, d.Fingerprint, d.EndedAt, d.before = c.again.telemetry, c.again.fingerprint,
+		c.again.at, nil
 	if c.Fingerprint != nil && d.Fingerprint != nil {
 		d.before = c
 	}
@@ -125,8 +126,8 @@ func (c *Call) now() *Call {
 // Reread reports whether the file was read again since it was shown.
 func (c *Call) Reread() bool { return c.again != nil }
 
-// Rereadable reports whether what the call showed is a file, or a result in the log, that can be read
-// again; its turn is kept.
+// Rereadable reports whether what the call showed is a file, or a result in the log, that can be
+// read again; its turn is kept.
 func (c *Call) Rereadable() bool {
 	return c.Done() && !c.Gone && c.Output != "" && c.DeletedAt.IsZero() && toolOf(c.Tool).Rereads
 }
@@ -209,8 +210,9 @@ func (c *Call) Elapsed() string {
 // action is a button that resolves what a card says.
 type action struct {
 	Act, Label, Icon, Data string
-	Href                   string // of what is saved when it is pressed; then it works without scripts, too
-	Quiet                  bool   // not the first choice
+	// of what is saved when it is pressed; then it works without scripts, too
+	Href  string
+	Quiet bool // not the first choice
 }
 
 // rewrite is what a hook put in the place of something else.
@@ -221,5 +223,9 @@ type rewrite struct {
 
 // newRewrite returns one, with nothing hidden in either.
 func newRewrite(command, was, now string) rewrite {
-	return rewrite{Command: wording.Plain(command), Was: render.Visible(cut(was)), Now: render.Visible(cut(now))}
+	return rewrite{
+		Command: wording.Plain(command),
+		Was:     render.Visible(cut(was)),
+		Now:     render.Visible(cut(now)),
+	}
 }

@@ -30,7 +30,8 @@ func (f *State) callStart(d event.ToolExecutionStart) {
 	n := f.newCall(d.ToolCallID, d.ToolName, d.Arguments, d.By)
 	switch {
 	case d.By == event.ByUser:
-		t := f.addTurn(&turn{Prompt: n.Call.opened(), State: "running", Look: true, At: f.now}, elementID("d-", d.ToolCallID))
+		t := f.addTurn(&turn{Prompt: n.Call.opened(), State: "running", Look: true, At: f.now},
+			elementID("d-", d.ToolCallID))
 		f.add(t, n)
 	case n.Call.Kind != "":
 		f.add(at, n)
@@ -42,7 +43,17 @@ func (f *State) callStart(d event.ToolExecutionStart) {
 
 func (f *State) newCall(id, tool string, args json.RawMessage, by event.Actor) *node {
 	n := f.node(elementID("c-", id))
-	n.Call = &Call{ID: id, Tool: tool, Kind: toolOf(tool).Kind, Args: args, By: by, State: "starting", StartedAt: f.now, Element: n.ID, In: f.cards}
+	n.Call = &Call{
+		ID:        id,
+		Tool:      tool,
+		Kind:      toolOf(tool).Kind,
+		Args:      args,
+		By:        by,
+		State:     "starting",
+		StartedAt: f.now,
+		Element:   n.ID,
+		In:        f.cards,
+	}
 	f.nodes["c-"+id] = n
 	f.began(n)
 	return n
@@ -120,7 +131,8 @@ func (f *State) callComplete(d event.ToolExecutionComplete) {
 		c.State = "failed"
 		if d.Error != nil {
 			c.Line, c.Fault = d.Error.Message, *d.Error
-			if c.By == event.ByUser && d.Error.Kind == event.KindDenied && d.Error.By == event.DecidedByUser {
+			if c.By == event.ByUser && d.Error.Kind == event.KindDenied &&
+				d.Error.By == event.DecidedByUser {
 				c.Line = "Denied by you" // the sentence is for a model
 			}
 		}
@@ -219,7 +231,8 @@ func (f *State) outputReread(d event.OutputReread) {
 	if c.former = append(c.former, was); len(c.former) > mostRevisions {
 		c.former = slices.Delete(c.former, 1, 2)
 	}
-	c.Output, c.DeletedAt, c.again = d.NewOutputID, time.Time{}, &reread{t, d.Fingerprint, f.now, f.editedSince(c.Name(), was.at)}
+	c.Output, c.DeletedAt, c.again = d.NewOutputID, time.Time{},
+		&reread{t, d.Fingerprint, f.now, f.editedSince(c.Name(), was.at)}
 	f.former[d.OutputID] = c
 	f.ledgerChanged()
 	f.revise(c)
@@ -228,7 +241,8 @@ func (f *State) outputReread(d event.OutputReread) {
 // editedSince reports whether the agent had an edit of a file at work since a time.
 func (f *State) editedSince(name string, at time.Time) bool {
 	for _, n := range f.nodes {
-		if c := n.Call; c != nil && c.State != "failed" && (!c.Done() || c.EndedAt.After(at)) && c.editsFile(name) {
+		if c := n.Call; c != nil && c.State != "failed" && (!c.Done() || c.EndedAt.After(at)) &&
+			c.editsFile(name) {
 			return true
 		}
 	}

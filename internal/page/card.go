@@ -152,7 +152,8 @@ func (v *card) fillFailed() {
 // lasting reports whether the same call fails again, whenever it is tried.
 func lasting(kind event.ErrorKind) bool {
 	switch kind {
-	case event.KindOutside, event.KindBadArguments, event.KindUnknownTool, event.KindNotImage, event.KindNotRegular, event.KindTooLarge:
+	case event.KindOutside, event.KindBadArguments, event.KindUnknownTool, event.KindNotImage,
+		event.KindNotRegular, event.KindTooLarge:
 		return true
 	}
 	return false
@@ -182,7 +183,10 @@ func (v *card) fillExpired() {
 // sayExpired says why an output is no longer there, and what showing it again does.
 func (v *card) sayExpired() {
 	again := action{Act: "again", Label: v.Is().Again, Icon: "again"}
-	s := &say{Bold: "Deleted " + wording.Span(v.In.OutputTTL) + " after it was shown.", Text: v.Is().Later}
+	s := &say{
+		Bold: "Deleted " + wording.Span(v.In.OutputTTL) + " after it was shown.",
+		Text: v.Is().Later,
+	}
 	if v.logged() {
 		again.Label, s.Text = "Show again", "Showing it again reads it from the log."
 	}
@@ -193,8 +197,10 @@ func (v *card) sayExpired() {
 	case v.lostAtStart():
 		s.Bold, s.Text = "Deleted when webchat restarted.", "Outputs are kept in memory only."
 	case !v.evictedAt().IsZero():
-		also = action{Act: "again-pin", Label: again.Label + " and pin", Icon: "pin", Quiet: true} // pinned it stays
-		s.Bold, s.Icon, s.Text = "Deleted early, to make room.", "trash", "Of those not pinned, this one had not been looked at for the longest time."
+		// pinned it stays
+		also = action{Act: "again-pin", Label: again.Label + " and pin", Icon: "pin", Quiet: true}
+		s.Bold, s.Icon, s.Text = "Deleted early, to make room.", "trash",
+			"Of those not pinned, this one had not been looked at for the longest time."
 		if v.In.Budget > 0 {
 			s.Text = "All outputs together may take " + wording.Limit(v.In.Budget) + ". " + s.Text
 		}
@@ -206,7 +212,8 @@ func (v *card) sayExpired() {
 	v.Say = s
 }
 
-// Was is how much a command printed whose output is gone; empty for others, and if it printed nothing.
+// Was is how much a command printed whose output is gone; empty for others, and if it printed
+// nothing.
 func (v *card) Was() string {
 	if v.State != "expired" || !v.Is().Plain || v.Telemetry.Lines == 0 {
 		return ""
@@ -478,7 +485,8 @@ func (v *card) fillExit() {
 // nothing to wrap, to find or to unfold.
 func (v *card) fillHex() {
 	size, head := wording.Size(v.Out.Bytes), v.Out.Content.Head(hexBytes)
-	v.Kind, v.Icon, v.Wrap, v.Rows = "hex", "hex", false, render.Fixed(v.Out.Content.Hex(hexBytes)) // it has no rows to lift
+	// it has no rows to lift
+	v.Kind, v.Icon, v.Wrap, v.Rows = "hex", "hex", false, render.Fixed(v.Out.Content.Hex(hexBytes))
 	_, name := kind.Of(head)
 	text := size
 	if v.Meta = join(name, size); name != "" {
@@ -502,7 +510,12 @@ func lifeOf(left, whole time.Duration) *life {
 		in = strconv.Itoa(minutes/60) + " h"
 	}
 	part := min(100, max(0, int(100*left/whole)))
-	return &life{Text: in + " left", Dash: strconv.Itoa(part) + " 100", Soon: minutes < 4, Title: "Gone in " + in}
+	return &life{
+		Text:  in + " left",
+		Dash:  strconv.Itoa(part) + " 100",
+		Soon:  minutes < 4,
+		Title: "Gone in " + in,
+	}
 }
 
 // folderBase is how a folder is called by the last part of its path.
@@ -515,7 +528,8 @@ func (c *Call) folderBase(base string) string {
 
 func linesOf(o views.Output) string {
 	if o.EndLine > 0 && (o.StartLine > 1 || o.EndLine < o.FileLines) {
-		return "lines " + wording.Count(max(1, o.StartLine)) + "–" + wording.Count(o.EndLine) + " of " + wording.Count(o.FileLines)
+		return "lines " + wording.Count(max(1, o.StartLine)) + "–" + wording.Count(o.EndLine) + " of " +
+			wording.Count(o.FileLines)
 	}
 	return wording.Plural(o.TotalLines, "line")
 }

@@ -43,7 +43,8 @@ func (c Consent) Rest() string {
 	case "deny":
 		return "Everything else is denied."
 	}
-	return "You are asked before anything else. It is denied if you do not answer within " + wording.Span(c.Timeout) + "."
+	return "You are asked before anything else. It is denied if you do not answer within " +
+		wording.Span(c.Timeout) + "."
 }
 
 // Consent writes the inside of the dialog that shows c.

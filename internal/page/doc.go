@@ -1,6 +1,7 @@
-// Package page folds a session's log into the nodes of its page, and writes them by html/template: as
-// frames that bring a page forward, and as whole pages with what surrounds the transcript, which are
-// a session, a new session, signing in, an error, the dialog of permissions, and a session as a file.
+// Package page folds a session's log into the nodes of its page, and writes them by html/template:
+// as frames that bring a page forward, and as whole pages with what surrounds the transcript, which
+// are a session, a new session, signing in, an error, the dialog of permissions, and a session as a
+// file.
 //
 // # Concurrency
 //

@@ -88,9 +88,16 @@ func (f *State) taskStarted(d event.TaskStarted) {
 	if f.task(d.TaskID) != nil {
 		return
 	}
-	t := &task{ID: d.TaskID, Title: d.Title, Shell: d.Kind == event.ShellTask, At: f.now, El: elementID("task-", d.TaskID)}
+	t := &task{
+		ID:    d.TaskID,
+		Title: d.Title,
+		Shell: d.Kind == event.ShellTask,
+		At:    f.now,
+		El:    elementID("task-", d.TaskID),
+	}
 	f.insert(f.tasks, nil, &node{ID: t.El, Task: t})
-	f.note("", "tail", "Left running in the background: "+wording.FirstLine(wording.Plain(d.Title), 120))
+	f.note("", "tail", "Left running in the background: "+
+		wording.FirstLine(wording.Plain(d.Title), 120))
 	f.changed("dock-tasks")
 }
 

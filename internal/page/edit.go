@@ -64,7 +64,8 @@ func (c *Call) editsFile(name string) bool {
 	if c.inWorkspace(filepath.Clean(c.Name())) == rel {
 		return true
 	}
-	return slices.ContainsFunc(c.Edits, func(e event.Edit) bool { return c.relative(e.New) == rel }) // of a patch only the diff names files
+	// of a patch only the diff names files
+	return slices.ContainsFunc(c.Edits, func(e event.Edit) bool { return c.relative(e.New) == rel })
 }
 
 // rows are the hunks of edits, as a row of the transcript shows them: of several files each behind
@@ -104,7 +105,8 @@ func few(rows []render.DiffLine) []render.DiffLine {
 	for _, r := range rows[:at] {
 		size -= len(r.Text) + 1
 	}
-	return append(rows[:at:at], render.DiffLine{Kind: 'h', Text: "… " + wording.Size(int64(size)) + " more in the log"})
+	return append(rows[:at:at], render.DiffLine{Kind: 'h', Text: "… " + wording.Size(int64(size)) +
+		" more in the log"})
 }
 
 // concealed are rows with what hide hides, which may go over several.
@@ -113,7 +115,8 @@ func concealed(rows []render.DiffLine, hide func(string) string) []render.DiffLi
 	for i, r := range rows {
 		texts[i] = r.Text
 	}
-	if hid := strings.Split(hide(strings.Join(texts, "\n")), "\n"); len(hid) == len(rows) { // no secret crosses a line
+	// no secret crosses a line
+	if hid := strings.Split(hide(strings.Join(texts, "\n")), "\n"); len(hid) == len(rows) {
 		for i := range rows {
 			rows[i].Text = hid[i]
 		}

@@ -44,7 +44,8 @@ func (p *Projector) LoadEnd(past Past, entries ...event.Entry) {
 	p.apply(entries)
 	f.trimToWeight(entries)
 	f.addEarlierOutputs(past.Readable)
-	f.title, f.Backend, f.Model, f.effort, f.todos = past.Title, past.Backend, past.Model, open.Effort, open.Todos
+	f.title, f.Backend, f.Model, f.effort, f.todos = past.Title, past.Backend, past.Model, open.Effort,
+		open.Todos
 	l := &f.ledger
 	l.sum = past.Summary
 	l.fill, l.fillAt, l.reported = event.Fill{}, time.Time{}, false
@@ -59,7 +60,9 @@ func (p *Projector) LoadEnd(past Past, entries ...event.Entry) {
 func (f *State) addEarlierOutputs(all []Readable) {
 	var before []*Call
 	for _, r := range all {
-		known := slices.ContainsFunc(f.outputs, func(c *Call) bool { return c.ID == r.Call && c.Output == r.Output })
+		known := slices.ContainsFunc(f.outputs, func(c *Call) bool {
+			return c.ID == r.Call && c.Output == r.Output
+		})
 		if known || f.nodes["c-"+r.Call] != nil || f.lost[r.Call] != nil {
 			continue
 		}

@@ -24,7 +24,8 @@ func heading(x eventlog.Summary) string { return cmp.Or(x.Title, "Untitled sessi
 
 func (p *Pages) about(x eventlog.Summary) string {
 	moment := func(t time.Time) string { return t.In(p.Location).Format("2 January 2006 15:04") }
-	parts := []string{p.answers(x.Backend, x.Model), "started " + moment(x.CreatedAt), "saved " + moment(p.Now()), "session " + string(x.ID)}
+	parts := []string{p.answers(x.Backend, x.Model), "started " + moment(x.CreatedAt), "saved " +
+		moment(p.Now()), "session " + string(x.ID)}
 	if c := cost(x); c != "" {
 		parts = append(parts, c+" tokens")
 	}
@@ -36,10 +37,11 @@ func (p *Pages) about(x eventlog.Summary) string {
 // [Pages.Export].
 func (p *Pages) ForExport(sessionID string) *Projector { return p.file.ProjectorFrom(sessionID, 1) }
 
-// Export writes the session as one HTML page that loads nothing and needs no
-// script: styles and pictures are in it, as are outputs whose life is not over. A script in it steps
-// through the session by its film m, which write, which writes the page, no longer needs.
-func (p *Pages) Export(x eventlog.Summary, m *Film, pr *Projector) (write func(io.Writer) error, err error) {
+// Export writes the session as one HTML page that loads nothing and needs no script: styles and
+// pictures are in it, as are outputs whose life is not over. A script in it steps through the
+// session by its film m, which write, which writes the page, no longer needs.
+func (p *Pages) Export(x eventlog.Summary, m *Film,
+	pr *Projector) (write func(io.Writer) error, err error) {
 	style, err := stylesheet()
 	if err != nil {
 		return nil, err
@@ -51,10 +53,18 @@ func (p *Pages) Export(x eventlog.Summary, m *Film, pr *Projector) (write func(i
 	pr.mu.Lock()
 	defer pr.mu.Unlock()
 	hash := sha256.Sum256([]byte(script))
-	e := exported{Title: heading(x), About: p.about(x), Style: style, Script: script, Turns: pr.fold.Turns(), Costs: wordsOf(x),
-		ScriptHash: codes{"sha256-" + base64.StdEncoding.EncodeToString(hash[:])}}
+	e := exported{
+		Title:      heading(x),
+		About:      p.about(x),
+		Style:      style,
+		Script:     script,
+		Turns:      pr.fold.Turns(),
+		Costs:      wordsOf(x),
+		ScriptHash: codes{"sha256-" + base64.StdEncoding.EncodeToString(hash[:])},
+	}
 	if m.Last() >= leastSteps {
-		e.Film, e.Born = e.Costs.at(p.draw(m, m.Last(), "")), codes{strings.Join(born(nil, pr.fold.Turns()), " ")}
+		e.Film, e.Born = e.Costs.at(p.draw(m, m.Last(), "")),
+			codes{strings.Join(born(nil, pr.fold.Turns()), " ")}
 	}
 	return func(w io.Writer) error {
 		pr.mu.Lock()
@@ -74,7 +84,8 @@ type exported struct {
 	Turns        []*node
 }
 
-// born are the ids of nodes with the events from which on they are there: a call is when it is over.
+// born are the ids of nodes with the events from which on they are there: a call is when it is
+// over.
 func born(to []string, nodes []*node) []string {
 	for _, n := range nodes {
 		switch {
@@ -197,7 +208,8 @@ func (m *Markdown) event(e event.Entry) {
 			m.write("  - " + wording.FirstLine(d.Result.Content, 300))
 		}
 	case event.PermissionCompleted:
-		m.write("  - " + map[event.Decision]string{event.Allow: "allowed", event.Deny: "denied"}[d.Decision] + " by " + string(d.By))
+		m.write("  - " + map[event.Decision]string{event.Allow: "allowed",
+			event.Deny: "denied"}[d.Decision] + " by " + string(d.By))
 	case event.UserInputRequested:
 		m.write("", "*Asked:* "+d.Question)
 		if d.Detail != "" {

@@ -15,9 +15,9 @@ const (
 	filmTimes   = 2000 // moments whose time a drawn film carries
 )
 
-// Film is the whole of a session's log as a replay draws it: what it cost after each event, and what
-// happened when. It is fed the log from its start and grows with it. It is not safe for concurrent
-// use.
+// Film is the whole of a session's log as a replay draws it: what it cost after each event, and
+// what happened when. It is fed the log from its start and grows with it. It is not safe for
+// concurrent use.
 type Film struct {
 	sum     eventlog.Summary
 	stops   []eventlog.Summary // the session's, after every filmStops events
@@ -30,8 +30,8 @@ type Film struct {
 	tools   map[string]string // of running calls, by their ids
 }
 
-// filmCost is what a session's calls took up to an event, in tokens; guess is the part of so far that no
-// agent reported.
+// filmCost is what a session's calls took up to an event, in tokens; guess is the part of so far
+// that no agent reported.
 type filmCost struct{ seq, sofar, read, guess int64 }
 
 // filmMark is something that happened at an event: prompt, look, edit, question or compaction.
@@ -148,7 +148,9 @@ func showsAModel(data event.Data) bool {
 
 // seenUpTo are the sights up to an event.
 func (m *Film) seenUpTo(seq int64) []sight {
-	i, _ := slices.BinarySearchFunc(m.sights, seq+1, func(s sight, seq int64) int { return int(s.seq - seq) })
+	i, _ := slices.BinarySearchFunc(m.sights, seq+1, func(s sight, seq int64) int {
+		return int(s.seq - seq)
+	})
 	return m.sights[:i]
 }
 
@@ -171,26 +173,28 @@ type drawnFilm struct {
 	Past     string      // the part before the moment, in percent
 	Base     string      // the address of the replay; empty: a file, in which nothing leads anywhere
 
-	// For the script: the prompts' events; the time of every Stride-th event, in milliseconds since the
-	// one before; "event so-far read" for each change; the first event's time, and what the server's
-	// clock adds to UTC, in the same.
+	// For the script: the prompts' events; the time of every Stride-th event, in milliseconds since
+	// the one before; "event so-far read" for each change; the first event's time, and what the
+	// server's clock adds to UTC, in the same.
 	Prompts, Times, Costs codes
 	Stride                int
 	Start, Zone           int64
-	Sent                  int64 // the first event at which something was sent to a model; 0: there is none
+	// the first event at which something was sent to a model; 0: there is none
+	Sent int64
 }
 
 // Before and After are the moments beside that of the film.
 func (d *drawnFilm) Before() int64 { return max(1, d.At-1) }
 func (d *drawnFilm) After() int64  { return min(d.Last, d.At+1) }
 
-// codes is text of ours that scripts and browsers read. It is no string, so that nothing of it is taken
-// for what people read and has to be covered or marked.
+// codes is text of ours that scripts and browsers read. It is no string, so that nothing of it is
+// taken for what people read and has to be covered or marked.
 type codes struct{ text string }
 
 func (c codes) String() string { return c.text }
 
-// filmBar is a part of the film with one height, in percent of its width and in its units of height.
+// filmBar is a part of the film with one height, in percent of its width and in its units of
+// height.
 type filmBar struct {
 	X, Width         string
 	Held, HeldTop    int64
@@ -254,9 +258,11 @@ func (d *drawnFilm) script(m *Film) {
 		before = m.times[i]
 	}
 	for _, c := range d.Bars {
-		costs = append(costs, strconv.FormatInt(c.seq, 10)+" "+strconv.FormatInt(c.sofar, 10)+" "+strconv.FormatInt(c.read, 10))
+		costs = append(costs, strconv.FormatInt(c.seq, 10)+" "+strconv.FormatInt(c.sofar, 10)+" "+
+			strconv.FormatInt(c.read, 10))
 	}
-	d.Prompts, d.Times, d.Costs = codes{strings.Join(prompts, " ")}, codes{strings.Join(times, " ")}, codes{strings.Join(costs, ",")}
+	d.Prompts, d.Times, d.Costs = codes{strings.Join(prompts, " ")}, codes{strings.Join(times, " ")},
+		codes{strings.Join(costs, ",")}
 }
 
 // bars are the film's costs as columns; of more than it has room for, each is what its last event
@@ -283,7 +289,13 @@ func (m *Film) bars() []filmBar {
 		if i+1 < len(costs) {
 			to = costs[i+1].seq
 		}
-		b := filmBar{X: m.place(c.seq), Width: percent(m.part(to) - m.part(c.seq)), seq: c.seq, sofar: c.sofar, read: c.read}
+		b := filmBar{
+			X:     m.place(c.seq),
+			Width: percent(m.part(to) - m.part(c.seq)),
+			seq:   c.seq,
+			sofar: c.sofar,
+			read:  c.read,
+		}
 		b.Seen = filmHeight * c.read / most
 		b.Held = filmHeight * c.sofar / most
 		if c.sofar > 0 {

@@ -102,11 +102,17 @@ func (f *State) ops() (out []Op) {
 	for _, n := range f.batch.list {
 		switch {
 		case n.state == never || covered(n):
-		case n.Turn != nil && n.state == gone: // pages keep what a reader looks at: #earlier says where they may end
+		case n.Turn != nil && n.state == gone:
+			// pages keep what a reader looks at: #earlier says where they may end
 		case n.state == gone:
 			out = append(out, Op{Action: "remove", Target: n.ID})
 		case n.state == fresh:
-			out = append(out, Op{Action: "add", Target: n.parent.inner(), Before: next(n), HTML: f.pages.render("node", n)})
+			out = append(out, Op{
+				Action: "add",
+				Target: n.parent.inner(),
+				Before: next(n),
+				HTML:   f.pages.render("node", n),
+			})
 			n.state = whole // the page has it now
 		default:
 			out = append(out, f.changedNode(n))

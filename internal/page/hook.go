@@ -83,7 +83,8 @@ func (f *State) hookEnd(d event.HookEnd) {
 // question about it, or at the prompt of the turn.
 func (f *State) rewritten(h *hook, d event.HookEnd) {
 	if c := h.call; c != nil && len(d.Arguments) > 0 && c.Call.El() != "" {
-		c.Call.Rewrites = append(c.Call.Rewrites, newRewrite(h.Command, readable(c.Call.CurrentArgs()), readable(d.Arguments)))
+		c.Call.Rewrites = append(c.Call.Rewrites, newRewrite(h.Command, readable(c.Call.CurrentArgs()),
+			readable(d.Arguments)))
 		c.Call.Rewritten = d.Arguments
 		c.Call.Rev = f.Seq
 		f.callChanged(c)

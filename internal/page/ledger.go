@@ -28,7 +28,8 @@ type ledger struct {
 func (f *State) count(e event.Entry) {
 	l := &f.ledger
 	tokens, usage, begun := l.sum.Tokens, l.sum.Usage, l.sum.Open.Begun
-	if l.sum = eventlog.Summarize(l.sum, e); tokens != l.sum.Tokens || usage != l.sum.Usage || begun != l.sum.Open.Begun {
+	if l.sum = eventlog.Summarize(l.sum, e); tokens != l.sum.Tokens || usage != l.sum.Usage ||
+		begun != l.sum.Open.Begun {
 		f.ledgerChanged()
 	}
 }
@@ -83,9 +84,15 @@ func (f *State) Meter() meter {
 	l, u := &f.ledger, &f.ledger.sum.Usage
 	seen := max(0, l.sum.Tokens.Shown-l.sum.Tokens.Sent)
 	m := meter{
-		Modelless: f.pages.noModel(f.Backend), Known: l.fill.TokenLimit > 0, Filled: l.fill != event.Fill{},
-		Begun: l.sum.Open.Begun, Most: l.fill.TokenLimit, Left: max(0, l.window()-l.fill.CurrentTokens),
-		Held: wording.Short(l.fill.CurrentTokens), Limit: wording.Short(l.fill.TokenLimit), Calls: callsOf(*u),
+		Modelless: f.pages.noModel(f.Backend),
+		Known:     l.fill.TokenLimit > 0,
+		Filled:    l.fill != event.Fill{},
+		Begun:     l.sum.Open.Begun,
+		Most:      l.fill.TokenLimit,
+		Left:      max(0, l.window()-l.fill.CurrentTokens),
+		Held:      wording.Short(l.fill.CurrentTokens),
+		Limit:     wording.Short(l.fill.TokenLimit),
+		Calls:     callsOf(*u),
 	}
 	if u.InputTokens > 0 {
 		m.Given = wording.Short(u.InputTokens)
@@ -186,7 +193,8 @@ func (f *State) quotaChanged(snapshots json.RawMessage) {
 	for _, q := range all {
 		text := strconv.FormatFloat(q.RemainingPercentage, 'f', -1, 64) + "%"
 		if q.EntitlementRequests > 0 {
-			text = wording.Count(max(0, q.EntitlementRequests-q.UsedRequests)) + " of " + wording.Count(q.EntitlementRequests)
+			text = wording.Count(max(0, q.EntitlementRequests-q.UsedRequests)) + " of " +
+				wording.Count(q.EntitlementRequests)
 		}
 		better := q.RemainingPercentage < least || q.RemainingPercentage == least && text < left
 		if !q.IsUnlimitedEntitlement && better {

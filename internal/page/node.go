@@ -163,7 +163,8 @@ func hash(id string) uint64 {
 func elementID(prefix, id string) string {
 	plain := len(id) > 0 && len(id) <= 80
 	for _, r := range id {
-		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-') {
+		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' ||
+			r == '-') {
 			plain = false
 			break
 		}

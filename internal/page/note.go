@@ -86,7 +86,8 @@ func (f *State) retrying(d event.SessionError) {
 	}
 	f.trying.Note.Actions = nil
 	if d.Waits && f.current != nil {
-		f.trying.Note.Actions = []action{{Act: "try-now", Label: "Try now"}, {Act: "model", Label: "Other model"}}
+		f.trying.Note.Actions = []action{{Act: "try-now", Label: "Try now"},
+			{Act: "model", Label: "Other model"}}
 	}
 	f.show(f.trying, whole)
 }
@@ -98,7 +99,8 @@ func (f *State) tried(d event.Data) {
 		return
 	}
 	switch d.(type) {
-	case event.AssistantMessageDelta, event.AssistantReasoningDelta, event.AssistantMessage, event.AssistantReasoning,
+	case event.AssistantMessageDelta, event.AssistantReasoningDelta, event.AssistantMessage,
+		event.AssistantReasoning,
 		event.ToolExecutionStart, event.Abort, event.TurnEnd:
 		f.trying.Note.Actions = nil
 		f.show(f.trying, whole)

@@ -95,7 +95,8 @@ func New(cfg Config) (*Pages, error) {
 	}
 	cfg.started = cfg.Now()
 	p := &Pages{Config: &cfg, tmpl: cfg.parsed(""),
-		small: cfg.parsed("", "templates/layout.html", "templates/sprite.html", "templates/parts.html", "templates/pages/small.html")}
+		small: cfg.parsed("", "templates/layout.html", "templates/sprite.html", "templates/parts.html",
+			"templates/pages/small.html")}
 	p.file = cfg.apart("export", exportLines)
 	p.replays = cfg.apart("replay", headLines)
 	return p, nil
@@ -159,7 +160,8 @@ func (c *Config) functions(keeps bool) template.FuncMap {
 
 // tables is what the ES modules know of what can be shown, as JSON.
 func tables() (string, error) {
-	all, err := json.Marshal(map[string]any{"tools": displays.Tools, "kinds": displays.Kinds, "views": views.All})
+	all, err := json.Marshal(map[string]any{"tools": displays.Tools, "kinds": displays.Kinds,
+		"views": views.All})
 	return string(all), err
 }
 
@@ -252,8 +254,8 @@ func (p *Pages) Error(w io.Writer, e Problem) error {
 	}{p.layout("error", e.Heading+" · webchat"), e})
 }
 
-// kept is a text of a page that is saved, or of a replay: what looks like a secret is dots there also
-// in what was said and asked.
+// kept is a text of a page that is saved, or of a replay: what looks like a secret is dots there
+// also in what was said and asked.
 func (p *Pages) kept(text string) string {
 	if p.lines == 0 {
 		return text

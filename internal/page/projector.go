@@ -156,14 +156,16 @@ func (p *Projector) Tool(callID string, from int64) (string, bool) {
 // lateReport is how long after it began an agent may report a call.
 const lateReport = time.Second
 
-// Wrote reports whether an edit of the agent was at work on a file, by its absolute name, at a time, and
-// whether it still is.
+// Wrote reports whether an edit of the agent was at work on a file, by its absolute name, at a
+// time, and whether it still is.
 func (p *Projector) Wrote(name string, at time.Time) (wrote, writes bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, n := range p.fold.nodes {
 		c := n.Call
-		if c == nil || c.State == "failed" || c.Asked > 0 || at.Before(c.StartedAt.Add(-lateReport)) || c.Done() && at.Truncate(time.Millisecond).After(c.EndedAt) { // the log has milliseconds
+		// the log has milliseconds
+		if c == nil || c.State == "failed" || c.Asked > 0 || at.Before(c.StartedAt.Add(-lateReport)) ||
+			c.Done() && at.Truncate(time.Millisecond).After(c.EndedAt) {
 			continue
 		}
 		if c.editsFile(name) {

@@ -156,7 +156,8 @@ func (a *Ask) Length() string {
 		}
 	}
 	lines := strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1
-	return wording.Plural(lines, "line") + ", " + wording.Plural(utf8.RuneCountInString(text), "character")
+	return wording.Plural(lines, "line") + ", " +
+		wording.Plural(utf8.RuneCountInString(text), "character")
 }
 
 // hidden is a character that would not be seen as it is, and what it does.
@@ -208,8 +209,8 @@ func does(code string) string {
 // WhyAsk is why it is asked.
 func (a *Ask) WhyAsk() string { return cmp.Or(a.Why, "No rule and nothing you allowed covers it.") }
 
-// Reveals names the file of keys or passwords that it is about, in a sentence without its end; empty if
-// none is known.
+// Reveals names the file of keys or passwords that it is about, in a sentence without its end;
+// empty if none is known.
 func (a *Ask) Reveals() string {
 	if a.Secret == nil {
 		return ""
@@ -219,7 +220,8 @@ func (a *Ask) Reveals() string {
 
 // Short is what a grant covers, without the text that stands above.
 func (a *Ask) Short(g event.Grant) string {
-	if head, _, ok := strings.Cut(g.Text, ": `"); ok && strings.HasPrefix(g.Text, "this ") && strings.Contains(head, ", exactly") {
+	if head, _, ok := strings.Cut(g.Text, ": `"); ok && strings.HasPrefix(g.Text, "this ") &&
+		strings.Contains(head, ", exactly") {
 		return head
 	}
 	return g.Text

@@ -75,10 +75,11 @@ func (w *costWords) at(d *drawnFilm) *drawnFilm {
 // ForReplay returns a projector for one moment of a session, for [Pages.Replay].
 func (p *Pages) ForReplay(sessionID string) *Projector { return p.replays.Projector(sessionID) }
 
-// Replay writes a session as it was after event at, which pr has been fed up to: what the model held
-// beside what the user saw, which is what tab names, or the last of it. With moment only what
+// Replay writes a session as it was after event at, which pr has been fed up to: what the model
+// held beside what the user saw, which is what tab names, or the last of it. With moment only what
 // changes from one moment to the next is written.
-func (p *Pages) Replay(w io.Writer, m *Film, at int64, tab string, pr *Projector, moment bool) error {
+func (p *Pages) Replay(w io.Writer, m *Film, at int64, tab string, pr *Projector,
+	moment bool) error {
 	p = p.replays
 	pr.mu.Lock()
 	defer pr.mu.Unlock()
@@ -103,14 +104,19 @@ func (p *Pages) Replay(w io.Writer, m *Film, at int64, tab string, pr *Projector
 
 func (p *Pages) replay(sessionID string, sum eventlog.Summary) *replay {
 	title := cmp.Or(sum.Title, "New session")
-	r := &replay{layout: p.layout("replay", "Replay of "+title+" · webchat"), Costs: wordsOf(sum), Leave: p.Base + "/sessions/" + sessionID}
+	r := &replay{
+		layout: p.layout("replay", "Replay of "+title+" · webchat"),
+		Costs:  wordsOf(sum),
+		Leave:  p.Base + "/sessions/" + sessionID,
+	}
 	r.Session = sessionID
 	return r
 }
 
-// ReplayBegun writes the page of a replay before its film: it says how many events are read, and asks
-// for [Pages.ReplayFilm], then for moments.
-func (p *Pages) ReplayBegun(w io.Writer, sessionID string, sum eventlog.Summary, events int64) error {
+// ReplayBegun writes the page of a replay before its film: it says how many events are read, and
+// asks for [Pages.ReplayFilm], then for moments.
+func (p *Pages) ReplayBegun(w io.Writer, sessionID string, sum eventlog.Summary,
+	events int64) error {
 	p = p.replays
 	r := p.replay(sessionID, sum)
 	r.State, r.Reading = newState(p, sessionID), events
@@ -119,7 +125,8 @@ func (p *Pages) ReplayBegun(w io.Writer, sessionID string, sum eventlog.Summary,
 
 // ReplayFilm writes what stands above the panes of a replay after event at; sum is what the session
 // came to by then.
-func (p *Pages) ReplayFilm(w io.Writer, m *Film, sessionID string, at int64, sum eventlog.Summary) error {
+func (p *Pages) ReplayFilm(w io.Writer, m *Film, sessionID string, at int64,
+	sum eventlog.Summary) error {
 	p = p.replays
 	r := p.replay(sessionID, sum)
 	r.Film = r.Costs.at(p.draw(m, at, r.Leave+"/replay"))
@@ -159,8 +166,13 @@ func (r *replay) see(m *Film, at int64, tab string) {
 			continue
 		}
 		subjects[subject] = true
-		one := sightTab{Key: key, Name: wording.Plain(c.Name()), Icon: kindIcon(c.Kind, c.Name()), Front: asked,
-			Href: r.Film.Base + "?" + url.Values{"at": {strconv.FormatInt(at, 10)}, "out": {key}}.Encode()}
+		one := sightTab{
+			Key:   key,
+			Name:  wording.Plain(c.Name()),
+			Icon:  kindIcon(c.Kind, c.Name()),
+			Front: asked,
+			Href:  r.Film.Base + "?" + url.Values{"at": {strconv.FormatInt(at, 10)}, "out": {key}}.Encode(),
+		}
 		if s.call != "" {
 			one.Icon = "diff"
 		}

@@ -47,8 +47,13 @@ func revealIn(list *ast.ListNode, attr string) string {
 			attr = attributeAfter(attr, string(n.Text))
 		case *ast.ActionNode:
 			if len(n.Pipe.Decl) == 0 && !slices.Contains(addressAttributes, attr) {
-				call := map[bool]string{false: "revealed", true: "exact"}[slices.Contains(exactAttributes, attr)]
-				n.Pipe.Cmds = append(n.Pipe.Cmds, &ast.CommandNode{NodeType: ast.NodeCommand, Pos: n.Pos, Args: []ast.Node{ast.NewIdentifier(call).SetPos(n.Pos)}})
+				call := map[bool]string{false: "revealed", true: "exact"}[slices.Contains(exactAttributes,
+					attr)]
+				n.Pipe.Cmds = append(n.Pipe.Cmds, &ast.CommandNode{
+					NodeType: ast.NodeCommand,
+					Pos:      n.Pos,
+					Args:     []ast.Node{ast.NewIdentifier(call).SetPos(n.Pos)},
+				})
 			}
 		case *ast.IfNode:
 			branch(&n.BranchNode)

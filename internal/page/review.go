@@ -18,10 +18,11 @@ import (
 
 // Review is what an agent changed, file by file and change by change.
 type Review struct {
-	Since  string // turn, prompt or commit
-	From   int64  // the first event of the turn; 0: of no turn
-	Turns  []ReviewTurn
-	Turn   string    // the id of the turn, if it can be undone as a whole; Undo and Redo say in which way
+	Since string // turn, prompt or commit
+	From  int64  // the first event of the turn; 0: of no turn
+	Turns []ReviewTurn
+	// the id of the turn, if it can be undone as a whole; Undo and Redo say in which way
+	Turn   string
 	Undo   bool      // something stands as the turn left it
 	Redo   bool      // something is as it was before
 	Commit string    // to compare with; empty: there is none
@@ -50,12 +51,14 @@ type ReviewFile struct {
 	Output, With   string // what the agent left, and what it was; empty: not known
 	Added, Removed int
 	New, Gone      bool
-	Why            string       // why its changes are not shown, or cannot be taken back: closed, binary, large, changed, untold or link
-	Held           bool         // what it was comes back with the whole turn
-	Runs           int          // changes that the agent reported, where they are not shown one by one
-	Edits          []event.Edit // what the agent reported, where the texts are not known
-	Undone         []int        // changes that are taken back, from 1
-	Hunks          []views.Hunk
+	// why its changes are not shown, or cannot be taken back: closed, binary, large, changed, untold
+	// or link
+	Why    string
+	Held   bool         // what it was comes back with the whole turn
+	Runs   int          // changes that the agent reported, where they are not shown one by one
+	Edits  []event.Edit // what the agent reported, where the texts are not known
+	Undone []int        // changes that are taken back, from 1
+	Hunks  []views.Hunk
 	// Of a file that is not shown, its bytes in the commit at which the session began and now; nil:
 	// not known, or there is none.
 	Committed, Size *int64
@@ -90,8 +93,8 @@ func (r *Review) Changes() (n int64) {
 	return n
 }
 
-// changes is how many changes there are in the file: where they are not shown one by one, as many as
-// the agent reported, and one at least.
+// changes is how many changes there are in the file: where they are not shown one by one, as many
+// as the agent reported, and one at least.
 func (f *ReviewFile) changes() int {
 	if len(f.Hunks) > 0 || f.Why == "" {
 		return len(f.Hunks)
@@ -171,7 +174,8 @@ func (f *ReviewFile) Say() string {
 		if f.Held {
 			return "This is more than a review shows." + f.held() + f.sizes()
 		}
-		return "This is more than a review shows, so it cannot be undone here. Open the file itself." + f.sizes()
+		return "This is more than a review shows, so it cannot be undone here. Open the file itself." +
+			f.sizes()
 	case "binary":
 		return "This file is or was not text, so it cannot be compared line by line. What it was is not kept here, so it cannot be undone here." + f.sizes()
 	case "changed":
@@ -197,11 +201,13 @@ func (f *ReviewFile) held() string {
 func (f *ReviewFile) sizes() string {
 	switch {
 	case f.Size != nil && f.Committed != nil:
-		return fmt.Sprintf(" It has %s now, and %s in the commit at which the session began.", wording.Size(*f.Size), wording.Size(*f.Committed))
+		return fmt.Sprintf(" It has %s now, and %s in the commit at which the session began.",
+			wording.Size(*f.Size), wording.Size(*f.Committed))
 	case f.Size != nil:
 		return fmt.Sprintf(" It has %s now.", wording.Size(*f.Size))
 	case f.Committed != nil:
-		return fmt.Sprintf(" It is gone, and has %s in the commit at which the session began.", wording.Size(*f.Committed))
+		return fmt.Sprintf(" It is gone, and has %s in the commit at which the session began.",
+			wording.Size(*f.Committed))
 	}
 	return ""
 }
@@ -221,14 +227,16 @@ func (f *ReviewFile) Bytes() string {
 	return ""
 }
 
-// Restore is the command that brings back what the file was when the session began, where the review
-// cannot; empty if there is no commit, or git would take the name for more than this file's.
+// Restore is the command that brings back what the file was when the session began, where the
+// review cannot; empty if there is no commit, or git would take the name for more than this file's.
 func (f *ReviewFile) Restore() string {
 	absent := f.Committed == nil && (f.Why == "binary" || f.Why == "large")
-	if f.Why == "" || f.Changed() || absent || f.Held || f.review.Commit == "" || strings.ContainsAny(f.Path, `*?[\:`) || wording.Visible(f.Path) != f.Path {
+	if f.Why == "" || f.Changed() || absent || f.Held || f.review.Commit == "" ||
+		strings.ContainsAny(f.Path, `*?[\:`) || wording.Visible(f.Path) != f.Path {
 		return ""
 	}
-	return wording.CommandLine("git", "restore", "--source="+f.review.Commit[:min(len(f.review.Commit), 12)], "--", f.Path)
+	return wording.CommandLine("git", "restore", "--source="+
+		f.review.Commit[:min(len(f.review.Commit), 12)], "--", f.Path)
 }
 
 // Elsewhere reports whether only a copy the user has could bring the file back.
@@ -255,7 +263,8 @@ func (f *ReviewFile) List() (list []ReviewHunk) {
 	}
 	for _, h := range f.Hunks {
 		seen[h.Sum]++
-		list = append(list, ReviewHunk{h, f, undone[h.N], fmt.Sprintf("%s %x %d", f.Path, h.Sum, seen[h.Sum])})
+		list = append(list, ReviewHunk{h, f, undone[h.N],
+			fmt.Sprintf("%s %x %d", f.Path, h.Sum, seen[h.Sum])})
 	}
 	return list
 }
@@ -330,9 +339,11 @@ func (h ReviewHunk) Folded() string {
 	case h.Removed == 0:
 		return fmt.Sprintf("Undone. The %s are gone, as it was %s", wording.Plural(n, "line"), before)
 	case n == 1:
-		return fmt.Sprintf("Undone. The line is as it was at %s, %s", h.File.review.clock(h.File.review.Began), before)
+		return fmt.Sprintf("Undone. The line is as it was at %s, %s",
+			h.File.review.clock(h.File.review.Began), before)
 	default:
-		return fmt.Sprintf("Undone. The %s are as they were at %s, %s", wording.Plural(n, "line"), h.File.review.clock(h.File.review.Began), before)
+		return fmt.Sprintf("Undone. The %s are as they were at %s, %s", wording.Plural(n, "line"),
+			h.File.review.clock(h.File.review.Began), before)
 	}
 }
 
@@ -352,7 +363,8 @@ func (n *node) edited() (changes, files int64) {
 	edits := map[string]*patch.Places{}
 	var walk func(*node)
 	walk = func(n *node) {
-		if c := n.Call; c != nil && c.Kind == "" && (c.edits() || c.writes() && slices.ContainsFunc(c.Edits, func(e event.Edit) bool { return e.Binary })) {
+		if c := n.Call; c != nil && c.Kind == "" && (c.edits() || c.writes() &&
+			slices.ContainsFunc(c.Edits, func(e event.Edit) bool { return e.Binary })) {
 			c.addTo(edits)
 		}
 		for _, k := range n.Kids {

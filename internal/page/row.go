@@ -24,10 +24,13 @@ type verb struct {
 var verbs = []verb{
 	{"Read", "Reading", []string{"view", "read", "read_file", "readfile", "cat", "open_file"}},
 	{"Listed", "Listing", []string{"ls", "list", "glob", "list_dir", "list_directory"}},
-	{"Searched", "Searching", []string{"grep", "search", "rg", "find", "search_files", "code_search", "file_search"}},
-	{"Edited", "Editing", []string{"edit", "str_replace", "str_replace_editor", "apply_patch", "patch", "multi_edit", "edit_file"}},
+	{"Searched", "Searching", []string{"grep", "search", "rg", "find", "search_files", "code_search",
+		"file_search"}},
+	{"Edited", "Editing", []string{"edit", "str_replace", "str_replace_editor", "apply_patch", "patch",
+		"multi_edit", "edit_file"}},
 	{"Wrote", "Writing", []string{"write", "create", "write_file", "create_file"}},
-	{"Ran", "Running", []string{"bash", "shell", "sh", "run", "exec", "execute", "powershell", "run_command", "terminal"}},
+	{"Ran", "Running", []string{"bash", "shell", "sh", "run", "exec", "execute", "powershell",
+		"run_command", "terminal"}},
 	{"Fetched", "Fetching", []string{"fetch", "web_fetch", "fetch_url", "http"}},
 	{"Searched the web", "Searching the web", []string{"web_search"}},
 	{"Asked", "Asking", []string{"task", "agent", "subagent"}},
@@ -79,7 +82,8 @@ func (c *Call) arguments() map[string]any {
 	return m
 }
 
-var named = []string{"path", "file_path", "filePath", "file", "filename", "command", "cmd", "pattern", "query", "url", "prompt", "description", "name"}
+var named = []string{"path", "file_path", "filePath", "file", "filename", "command", "cmd",
+	"pattern", "query", "url", "prompt", "description", "name"}
 
 // Name is the argument that says most: a path, a command, a pattern.
 func (c *Call) Name() string {
@@ -198,14 +202,16 @@ func (c *Call) Why() string {
 
 // Folded reports whether the row has something inside.
 func (c *Call) Folded() bool {
-	return len(c.Rewrites) > 0 || c.Allowed != nil || c.Line != "" || c.Log != "" || c.Partial != "" || c.Progress.ProgressMessage != "" ||
+	return len(c.Rewrites) > 0 || c.Allowed != nil || c.Line != "" || c.Log != "" || c.Partial != "" ||
+		c.Progress.ProgressMessage != "" ||
 		len(c.Args) > 0 && string(c.Args) != "{}" && string(c.Args) != "null"
 }
 
 // More is where the inside of the row is, without the path the server may be below. An
 // agent may use an id twice, but hardly in one turn.
 func (c *Call) More() string {
-	return "/api/sessions/" + url.PathEscape(c.In.ID) + "/tools/" + url.PathEscape(c.ID) + "?from=" + strconv.FormatInt(c.From, 10)
+	return "/api/sessions/" + url.PathEscape(c.In.ID) + "/tools/" + url.PathEscape(c.ID) + "?from=" +
+		strconv.FormatInt(c.From, 10)
 }
 
 // CurrentArgs are its arguments as hooks left them.
@@ -242,7 +248,8 @@ func readable(j json.RawMessage) string {
 // Result is what came of it, for the unfolded row.
 func (c *Call) Result() string {
 	switch v, _ := verbOf(c.Tool); {
-	case v.done == "Read" && c.State == "done" && policy.Sensitive(c.Name()) && (c.Log != "" || c.Line != ""):
+	case v.done == "Read" && c.State == "done" && policy.Sensitive(c.Name()) &&
+		(c.Log != "" || c.Line != ""):
 		return "Not shown: the file may hold secrets. Open it to see it."
 	case c.Log != "":
 		return wording.Revealed(c.hide(cut(c.Log)))
@@ -267,10 +274,14 @@ type rowLook struct {
 
 // Whole is what the row opens on the Desk. Nil: nothing, as an edit is in the row.
 func (c *Call) Whole() *rowLook {
-	if !c.Done() || c.Refused || c.Kind != "" || c.Edit() != "" || c.Fault.Code == "denied" || c.Fault.Code == "rejected" {
+	if !c.Done() || c.Refused || c.Kind != "" || c.Edit() != "" || c.Fault.Code == "denied" ||
+		c.Fault.Code == "rejected" {
 		return nil
 	}
-	w := &rowLook{Name: wording.FirstLine(wording.Plain(cmp.Or(c.Name(), c.Tool)), 200), Result: c.Log != "" || c.Line != ""}
+	w := &rowLook{
+		Name:   wording.FirstLine(wording.Plain(cmp.Or(c.Name(), c.Tool)), 200),
+		Result: c.Log != "" || c.Line != "",
+	}
 	if v, _ := verbOf(c.Tool); v.done == "Read" && c.State == "done" {
 		w.Path = c.inWorkspace(c.Name())
 		if from, to := lineRange(c.arguments()); from > 0 {
@@ -296,5 +307,6 @@ func cut(s string) string {
 	if len(s) <= maxShown {
 		return s
 	}
-	return strings.ToValidUTF8(s[:maxShown], "") + "\n… " + wording.Size(int64(len(s)-maxShown)) + " more in the log"
+	return strings.ToValidUTF8(s[:maxShown], "") + "\n… " + wording.Size(int64(len(s)-maxShown)) +
+		" more in the log"
 }

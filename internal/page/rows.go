@@ -23,11 +23,17 @@ func editRows(edits []event.Edit) (rows []render.DiffLine) {
 
 func hunkRows(h event.Hunk) (rows []render.DiffLine) {
 	if h.Head != "" {
-		rows = append(rows, render.DiffLine{Kind: '@', Old: h.Old, New: h.New, Text: strings.TrimRight(h.Head, "\r\n")})
+		rows = append(rows, render.DiffLine{
+			Kind: '@',
+			Old:  h.Old,
+			New:  h.New,
+			Text: strings.TrimRight(h.Head, "\r\n"),
+		})
 	}
 	old, fresh := h.Old, h.New
 	for _, l := range h.Lines {
-		r := render.DiffLine{Kind: '=', Old: old, New: fresh, Text: string(l.Op) + strings.TrimRight(l.Text, "\r\n")}
+		r := render.DiffLine{Kind: '=', Old: old, New: fresh, Text: string(l.Op) +
+			strings.TrimRight(l.Text, "\r\n")}
 		switch {
 		case !h.Placed:
 			r.Kind = 'h'

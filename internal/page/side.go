@@ -102,7 +102,12 @@ func (s *side) Rows(p Part) rows {
 }
 
 func (s *side) row(one eventlog.Summary) row {
-	r := row{Summary: one, Current: string(one.ID) == s.current, Mark: string(one.Status), Stamp: one.UpdatedAt}
+	r := row{
+		Summary: one,
+		Current: string(one.ID) == s.current,
+		Mark:    string(one.Status),
+		Stamp:   one.UpdatedAt,
+	}
 	r.Title = cmp.Or(r.Title, "New session")
 	if one.Workspace != s.folder {
 		r.In = filepath.Base(one.Workspace)

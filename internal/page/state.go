@@ -38,19 +38,20 @@ type State struct {
 	asks                  *node // the open questions, which stand in the dock
 	tasks                 *node // what runs in the background, in the dock as well
 	todos                 []event.Todo
-	left                  []eventlog.Stretch // what the agent was made to forget, as far as that was known at first
-	effort                string             // how hard the model thinks
-	instructions          []string           // files the agent loads, until the first turn says so
-	ledger                ledger
-	outputs               []*Call          // in the order shown; the last ones only
-	lost                  map[string]*Call // those that run, and whose turn is not kept
-	former                map[string]*Call // by outputs in whose place another one stands
-	showings              showings
-	now                   time.Time
-	damaged               damaged
-	OpenedAt              int64  // the last event that opened something of the sandbox, or closed it
-	Trouble               string // why the log cannot be written; empty: it can
-	Own                   bool   // while parts are rendered for a page that keeps the lists in them
+	// what the agent was made to forget, as far as that was known at first
+	left         []eventlog.Stretch
+	effort       string   // how hard the model thinks
+	instructions []string // files the agent loads, until the first turn says so
+	ledger       ledger
+	outputs      []*Call          // in the order shown; the last ones only
+	lost         map[string]*Call // those that run, and whose turn is not kept
+	former       map[string]*Call // by outputs in whose place another one stands
+	showings     showings
+	now          time.Time
+	damaged      damaged
+	OpenedAt     int64  // the last event that opened something of the sandbox, or closed it
+	Trouble      string // why the log cannot be written; empty: it can
+	Own          bool   // while parts are rendered for a page that keeps the lists in them
 }
 
 // scope is what the calls and questions of one session have in common.
@@ -62,10 +63,21 @@ type scope struct {
 }
 
 func newState(p *Pages, sessionID string) *State {
-	return &State{pages: p, cards: &scope{Pages: p, ID: sessionID, Window: tokens.UsualWindow}, root: &node{ID: "turns"},
-		asks: &node{ID: "asks"}, tasks: &node{ID: "tasks"}, ids: map[uint64]bool{}, nodes: map[string]*node{},
-		queued: map[string]*node{}, lost: map[string]*Call{}, former: map[string]*Call{}, showings: showings{}, Status: event.Idle,
-		ledger: ledger{growing: map[string]bool{}}}
+	return &State{
+		pages:    p,
+		cards:    &scope{Pages: p, ID: sessionID, Window: tokens.UsualWindow},
+		root:     &node{ID: "turns"},
+		asks:     &node{ID: "asks"},
+		tasks:    &node{ID: "tasks"},
+		ids:      map[uint64]bool{},
+		nodes:    map[string]*node{},
+		queued:   map[string]*node{},
+		lost:     map[string]*Call{},
+		former:   map[string]*Call{},
+		showings: showings{},
+		Status:   event.Idle,
+		ledger:   ledger{growing: map[string]bool{}},
+	}
 }
 
 // apply folds one event.
@@ -109,7 +121,8 @@ func (f *State) failed(d event.SessionError, unlogged bool) {
 	case d.Kind == event.KindRetrying:
 		f.retrying(d)
 	default:
-		f.note("is-fail", "alert", d.Message).Note.failure(d, !f.pages.noModel(f.Backend) && !f.pages.elsewhere(f.Backend))
+		f.note("is-fail", "alert", d.Message).Note.failure(d, !f.pages.noModel(f.Backend) &&
+			!f.pages.elsewhere(f.Backend))
 		f.say(d.Message)
 	}
 }
@@ -316,7 +329,8 @@ func (f *State) setTitle(title string) {
 func (f *State) setStatus() {
 	s := event.Idle
 	switch {
-	case slices.ContainsFunc(f.asks.Kids, func(q *node) bool { return !q.Question.Later() }): // what is held holds nothing up
+	case slices.ContainsFunc(f.asks.Kids, func(q *node) bool { return !q.Question.Later() }):
+		// what is held holds nothing up
 		s = event.Waiting
 	case f.current != nil || len(f.queued) > 0 && !f.Queue().Held:
 		s = event.Running

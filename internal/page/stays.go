@@ -109,7 +109,8 @@ func (s *Stays) short(p string) string {
 // Rows are what the sheet says.
 func (s *Stays) Rows() (all []Row) {
 	f := s.Facts
-	reads, writes := []string{s.Folder(), "programs and toolchains"}, []string{s.Folder(), "a private /tmp"}
+	reads, writes := []string{s.Folder(), "programs and toolchains"},
+		[]string{s.Folder(), "a private /tmp"}
 	if len(f.Caches) > 0 {
 		writes = append(writes, "copies of caches")
 	}
@@ -121,7 +122,8 @@ func (s *Stays) Rows() (all []Row) {
 	}
 	hidden := make([]string, 0, len(f.Hidden))
 	for _, p := range f.Hidden {
-		if short := s.short(p); !strings.HasPrefix(short, "/") { // what all users of the system cannot read is no news
+		// what all users of the system cannot read is no news
+		if short := s.short(p); !strings.HasPrefix(short, "/") {
 			hidden = append(hidden, p)
 		}
 	}
@@ -159,7 +161,8 @@ func (s *Stays) About(o Opened, clock string) string {
 	if o.ID == "" {
 		return "config.yaml"
 	}
-	until := map[event.Scope]string{event.Once: "until this command ends", event.ForSession: "this session", event.ForWorkspace: "this folder"}[o.Scope]
+	until := map[event.Scope]string{event.Once: "until this command ends",
+		event.ForSession: "this session", event.ForWorkspace: "this folder"}[o.Scope]
 	who := "you"
 	switch o.By {
 	case event.DecidedByMode:

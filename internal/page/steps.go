@@ -69,7 +69,8 @@ func (f *State) newSteps(first *node) *node {
 
 // closeSteps folds a run of rows that is over and long.
 func (f *State) closeSteps(s *node) {
-	waits := func(k *node) bool { return k.Ask != nil && !k.Ask.Answered || k.isRefused() } // it is never folded away
+	// it is never folded away
+	waits := func(k *node) bool { return k.Ask != nil && !k.Ask.Answered || k.isRefused() }
 	if s.Steps.Long || len(s.Kids) <= longSteps || slices.ContainsFunc(s.Kids, waits) {
 		return
 	}

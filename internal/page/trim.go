@@ -10,7 +10,8 @@ import (
 // trimOne forgets the oldest turn, unless it is needed.
 func (f *State) trimOne() bool {
 	old := f.root.Kids[0]
-	if old == f.current || old.Turn.State == "queued" || f.keep > 0 && f.root.Kids[1].Turn.from > f.keep {
+	if old == f.current || old.Turn.State == "queued" || f.keep > 0 &&
+		f.root.Kids[1].Turn.from > f.keep {
 		return false
 	}
 	f.remove(old)

@@ -111,7 +111,14 @@ type noted struct{ Name, Path string }
 // prompt shows what the user said; its turn may have to wait, or it joins the
 // running one, as the end of that one reports.
 func (f *State) prompt(d event.UserMessage) {
-	t := &turn{Prompt: d.Content, Message: d.MessageID, State: "queued", At: f.now, Attachments: d.Attachments, Waited: f.current != nil}
+	t := &turn{
+		Prompt:      d.Content,
+		Message:     d.MessageID,
+		State:       "queued",
+		At:          f.now,
+		Attachments: d.Attachments,
+		Waited:      f.current != nil,
+	}
 	if f.queued[d.MessageID] != nil || f.current != nil && f.current.Turn.Message == d.MessageID {
 		return
 	}
@@ -149,7 +156,8 @@ func (f *State) turnStart(d event.TurnStart) {
 			f.noteIn(n, "", "again", wording.Plain(d.Cause))
 			break
 		}
-		f.noteIn(n, "", "again", "It went on by itself: "+wording.Plain(cmp.Or(d.Cause, "no reason was given.")))
+		f.noteIn(n, "", "again", "It went on by itself: "+
+			wording.Plain(cmp.Or(d.Cause, "no reason was given.")))
 	case n == nil:
 		n = f.addTurn(&turn{Message: d.MessageID, At: f.now}, elementID("t-", d.MessageID))
 	}
@@ -281,6 +289,8 @@ func (f *State) rewound(d event.SessionRewound) {
 // branched says where the beginning of the session comes from.
 func (f *State) branched(d event.SessionBranched) {
 	from := cmp.Or(wording.FirstLine(d.Title, 80), "another session")
-	t := f.addTurn(&turn{At: f.now, State: string(event.Completed), Look: true}, elementID("t-", "branch-"+d.From))
-	f.noteIn(t, "", "split", "Branched from “"+from+"”. The agent is given what was said so far with your next prompt")
+	t := f.addTurn(&turn{At: f.now, State: string(event.Completed), Look: true},
+		elementID("t-", "branch-"+d.From))
+	f.noteIn(t, "", "split", "Branched from “"+from+
+		"”. The agent is given what was said so far with your next prompt")
 }

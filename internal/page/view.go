@@ -52,7 +52,13 @@ func (p *Pages) Home(w io.Writer, v View) error {
 }
 
 func (p *Pages) chrome(page string, v View, f *State) *chrome {
-	c := &chrome{layout: p.layout(page, f.DocumentTitle()), View: v, State: f, pages: p, Sessions: p.side(v, f.cards.ID)}
+	c := &chrome{
+		layout:   p.layout(page, f.DocumentTitle()),
+		View:     v,
+		State:    f,
+		pages:    p,
+		Sessions: p.side(v, f.cards.ID),
+	}
 	if v.Stays != nil {
 		c.Stays = new(*v.Stays)
 		c.Stays.home, c.Stays.Idle = p.Config.Home, p.noModel(f.Backend) && !c.Stays.Confined
@@ -83,8 +89,8 @@ func (c *chrome) NoModel() bool {
 // Way is one way to a model: a command for a terminal, and what comes after it.
 type Way struct{ Name, Command, Then string }
 
-// Ways are the ways to a model that the start page offers, as docs/MODELS.md and docs/AGENTS.md have
-// them.
+// Ways are the ways to a model that the start page offers, as docs/MODELS.md and docs/AGENTS.md
+// have them.
 func (c *chrome) Ways() []Way {
 	const own = "Replace the values with your own. The Copilot CLI runs the model, so install it, too, " +
 		"and end this server first: webchat stop"
@@ -93,8 +99,10 @@ func (c *chrome) Ways() []Way {
 			"Run it in a terminal. The agent can be chosen here as soon as it is found."},
 		{"Claude Code", "npm install -g @agentclientprotocol/claude-agent-acp",
 			"Run it in a terminal, then start webchat again: it looks for this agent when it starts."},
-		{"Your endpoint", "WEBCHAT_PROVIDER_KEY=… webchat --provider-url https://api.example.com/v1 --model gpt-5", own},
-		{"Ollama", "webchat --provider-type ollama --provider-url http://localhost:11434 --model qwen3", own},
+		{"Your endpoint",
+			"WEBCHAT_PROVIDER_KEY=… webchat --provider-url https://api.example.com/v1 --model gpt-5", own},
+		{"Ollama", "webchat --provider-type ollama --provider-url http://localhost:11434 --model qwen3",
+			own},
 	}
 }
 

@@ -42,11 +42,13 @@ func (e *Places) Add(edit event.Edit) {
 	}
 }
 
-// add has the lines p.was, which stand at p.at now, become p.now. They are joined with the places that
-// they overlap or touch.
+// add has the lines p.was, which stand at p.at now, become p.now. They are joined with the places
+// that they overlap or touch.
 func (e *Places) add(p place) {
 	until := p.at + len(p.was)
-	first, _ := slices.BinarySearchFunc(e.list, p.at, func(q place, at int) int { return q.end() - at })
+	first, _ := slices.BinarySearchFunc(e.list, p.at, func(q place, at int) int {
+		return q.end() - at
+	})
 	end := first
 	sum, to := place{at: p.at}, p.at // before to, sum.was is complete
 	for ; end < len(e.list) && e.list[end].at <= until; end++ {

@@ -11,7 +11,8 @@ import (
 // what the text was is not known.
 func Revert(now []byte, e event.Edit) (was []byte, ok bool) {
 	lines := slices.Collect(strings.Lines(string(now)))
-	for _, h := range slices.Backward(e.Hunks) { // the last first, so that the places of the others hold
+	// the last first, so that the places of the others hold
+	for _, h := range slices.Backward(e.Hunks) {
 		before, after := h.Sides()
 		at, ok := find(lines, h.New, after)
 		if !ok {
@@ -26,7 +27,8 @@ func Revert(now []byte, e event.Edit) (was []byte, ok bool) {
 // only place that has them.
 func find(lines []string, place int, now []string) (at int, ok bool) {
 	fits := func(at int) bool {
-		return at >= 0 && at+len(now) <= len(lines) && slices.EqualFunc(lines[at:at+len(now)], now, sameLine)
+		return at >= 0 && at+len(now) <= len(lines) &&
+			slices.EqualFunc(lines[at:at+len(now)], now, sameLine)
 	}
 	if len(now) == 0 { // the number is that of the line before
 		return place, place <= len(lines)

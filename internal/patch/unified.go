@@ -50,7 +50,8 @@ func writeHunk(out *strings.Builder, old, fresh []string, changes []lcs.Diff) {
 		}
 		return fmt.Sprintf("%d,%d", from+1, to-from)
 	}
-	fmt.Fprintf(out, "@@ -%s +%s @@\n", place(first.Start-head, last.End+tail), place(first.ReplStart-head, last.ReplEnd+tail))
+	fmt.Fprintf(out, "@@ -%s +%s @@\n", place(first.Start-head, last.End+tail),
+		place(first.ReplStart-head, last.ReplEnd+tail))
 	write := func(sign byte, lines []string) {
 		for _, l := range lines {
 			out.WriteByte(sign)

@@ -25,7 +25,8 @@ func simpleCommand(command string) (words []string, ok bool) {
 	}
 	stmt := file.Stmts[0]
 	call, ok := stmt.Cmd.(*syntax.CallExpr)
-	if !ok || stmt.Negated || stmt.Background || stmt.Coprocess || stmt.Disown || stmt.Semicolon.IsValid() ||
+	if !ok || stmt.Negated || stmt.Background || stmt.Coprocess || stmt.Disown ||
+		stmt.Semicolon.IsValid() ||
 		len(stmt.Redirs) > 0 || len(stmt.Comments) > 0 || len(call.Assigns) > 0 {
 		return nil, false
 	}
@@ -73,7 +74,9 @@ func plainWord(w *syntax.Word) (string, bool) {
 	for _, part := range w.Parts {
 		switch p := part.(type) {
 		case *syntax.Lit:
-			if strings.ContainsFunc(p.Value, func(r rune) bool { return !plainRune(r) }) || b.Len() == 0 && strings.HasPrefix(p.Value, "=") {
+			if strings.ContainsFunc(p.Value, func(r rune) bool {
+				return !plainRune(r)
+			}) || b.Len() == 0 && strings.HasPrefix(p.Value, "=") {
 				return "", false
 			}
 			b.WriteString(p.Value)
@@ -110,7 +113,8 @@ func plainWord(w *syntax.Word) (string, bool) {
 
 // plainBytes are the characters that mean nothing to any shell, unquoted.
 var plainBytes = func() (plain [256]bool) {
-	for _, c := range []byte("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./,:=@%+-") {
+	for _, c := range []byte(
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./,:=@%+-") {
 		plain[c] = true
 	}
 	return plain
@@ -118,8 +122,8 @@ var plainBytes = func() (plain [256]bool) {
 
 func plainRune(r rune) bool { return 0 <= r && r < utf8.RuneSelf && plainBytes[r] }
 
-// beginsWith reports whether command is one simple command that begins with the
-// words of prefix, or one whose output is shortened. Any words may follow, but for those behind which a file of further
+// beginsWith reports whether command is one simple command that begins with the words of prefix, or
+// one whose output is shortened. Any words may follow, but for those behind which a file of further
 // words may stand: a rule covers what its command shows.
 func beginsWith(command, prefix string) bool {
 	given, ok := begin(command)
@@ -155,7 +159,9 @@ func contains(command, prefix string) bool {
 // ends in other places for other shells, a comment is none to some, and what a compound command or
 // an expansion makes of its parts only running it shows.
 func understood(command string) bool {
-	if strings.ContainsFunc(command, func(r rune) bool { return special(r) && r != '\n' && r != '\t' }) {
+	if strings.ContainsFunc(command, func(r rune) bool {
+		return special(r) && r != '\n' && r != '\t'
+	}) {
 		return false
 	}
 	file, err := parse(command)
@@ -169,10 +175,13 @@ func understood(command string) bool {
 		case *syntax.Redirect:
 			sure = sure && n.Hdoc == nil && n.Op != syntax.Hdoc && n.Op != syntax.DashHdoc && plain(n.Word)
 		case *syntax.CallExpr:
-			sure = sure && len(n.Assigns) == 0 && !slices.ContainsFunc(n.Args, func(w *syntax.Word) bool { return !plain(w) })
+			sure = sure && len(n.Assigns) == 0 && !slices.ContainsFunc(n.Args, func(w *syntax.Word) bool {
+				return !plain(w)
+			})
 		case *syntax.Stmt:
 			sure = sure && len(n.Comments) == 0 && !n.Coprocess && !n.Disown
-		case *syntax.File, *syntax.BinaryCmd, *syntax.Word, *syntax.Lit, *syntax.SglQuoted, *syntax.DblQuoted, nil:
+		case *syntax.File, *syntax.BinaryCmd, *syntax.Word, *syntax.Lit, *syntax.SglQuoted,
+			*syntax.DblQuoted, nil:
 		default:
 			sure = false
 		}

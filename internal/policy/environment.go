@@ -21,7 +21,8 @@ func Inherit(env, allow, keys []string) (kept, withheld []string) {
 		k, v, ok := strings.Cut(kv, "=")
 		switch {
 		case !ok || setting(k):
-		case own(k, v), !slices.ContainsFunc(allow, SameVariable(k)) && (veil.Name(k) || credentialValue(k, v)):
+		case own(k, v), !slices.ContainsFunc(allow, SameVariable(k)) &&
+			(veil.Name(k) || credentialValue(k, v)):
 			withheld = append(withheld, k)
 		default:
 			kept = append(kept, kv)
@@ -55,13 +56,15 @@ func servers(env, keys []string) func(name, value string) bool {
 	var values []string
 	for _, kv := range env {
 		k, v, _ := strings.Cut(kv, "=")
-		if (slices.ContainsFunc(keys, SameVariable(k)) || setting(k) && veil.Name(k)) && len(v) >= shortestKey {
+		if (slices.ContainsFunc(keys, SameVariable(k)) || setting(k) && veil.Name(k)) &&
+			len(v) >= shortestKey {
 			values = append(values, v)
 		}
 	}
 	return func(name, value string) bool {
-		return slices.ContainsFunc(keys, SameVariable(name)) || !slices.ContainsFunc(indispensable, SameVariable(name)) &&
-			slices.ContainsFunc(values, func(key string) bool { return strings.Contains(value, key) })
+		return slices.ContainsFunc(keys, SameVariable(name)) ||
+			!slices.ContainsFunc(indispensable, SameVariable(name)) &&
+				slices.ContainsFunc(values, func(key string) bool { return strings.Contains(value, key) })
 	}
 }
 

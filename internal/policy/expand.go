@@ -8,8 +8,8 @@ import (
 )
 
 // expanded returns the files that a pattern stands for in a folder, those with a dot before their
-// name among them, as a shell writes them: ".." behind a link is left as it is. It is not ok if they
-// are too many to look for.
+// name among them, as a shell writes them: ".." behind a link is left as it is. It is not ok if
+// they are too many to look for.
 func expanded(pattern, dir string) (names []string, ok bool) {
 	at := func(name string) string {
 		if path.IsAbs(name) {

@@ -84,8 +84,10 @@ func (p *Policy) file(act agent.Permission) file {
 
 // place judges a path, which is relative to the folder dir or else the workspace.
 func (p *Policy) place(name, dir string) file {
-	torn := fileAddress.MatchString(name) && (!strings.HasPrefix(name, "file:///") || strings.Contains(name, "%"))
-	if dir != "" && !strings.HasPrefix(name, "~/") && !strings.HasPrefix(name, "file://") && !filepath.IsAbs(name) && !path.IsAbs(name) {
+	torn := fileAddress.MatchString(name) && (!strings.HasPrefix(name, "file:///") ||
+		strings.Contains(name, "%"))
+	if dir != "" && !strings.HasPrefix(name, "~/") && !strings.HasPrefix(name, "file://") &&
+		!filepath.IsAbs(name) && !path.IsAbs(name) {
 		name = dir + "/" + name
 	}
 	given, targets := p.leads(name)
@@ -131,7 +133,8 @@ func canShow(hits []string) string {
 	slices.Sort(hits)
 	const most = 5
 	if n := len(hits); n > most {
-		return fmt.Sprintf("It can show %s and %d more files, which may hold keys or passwords.", strings.Join(hits[:most], ", "), n-most)
+		return fmt.Sprintf("It can show %s and %d more files, which may hold keys or passwords.",
+			strings.Join(hits[:most], ", "), n-most)
 	}
 	return fmt.Sprintf("It can show %s, which may hold keys or passwords.", strings.Join(hits, ", "))
 }
@@ -149,7 +152,9 @@ func (p *Policy) inside(name string) bool {
 // own reports whether a path is one of webchat's own files. Upper and lower case
 // are one here: not every file system distinguishes them, and asking costs little.
 func (p *Policy) own(name string) bool {
-	return slices.ContainsFunc(p.private, func(own string) bool { return isUnder(strings.ToLower(own), strings.ToLower(name)) })
+	return slices.ContainsFunc(p.private, func(own string) bool {
+		return isUnder(strings.ToLower(own), strings.ToLower(name))
+	})
 }
 
 // isUnder reports whether a path is root or below it.

@@ -8,8 +8,8 @@ import (
 )
 
 // folderOf identifies the folder at a path by its inode and when it was made, all links followed;
-// empty if there is none. The number of its device is another at each start of some machines, and on
-// each that has the same volume; it stands in where no time is known.
+// empty if there is none. The number of its device is another at each start of some machines, and
+// on each that has the same volume; it stands in where no time is known.
 func folderOf(path string) string {
 	st, err := os.Stat(path)
 	if err != nil || !st.IsDir() {

@@ -31,7 +31,8 @@ func (p *Policy) Grants(act agent.Permission) []event.Grant {
 	case agent.KindRead, agent.KindWrite:
 		return p.fileGrants(act)
 	case agent.KindMCP:
-		exact := p.grant("this call, exactly: "+quote(act.Resource), above("call", act.Resource), "mcp call", act.Server, act.ToolName, act.Resource)
+		exact := p.grant("this call, exactly: "+quote(act.Resource), above("call", act.Resource),
+			"mcp call", act.Server, act.ToolName, act.Resource)
 		if act.Server == "" || act.ToolName == "" {
 			return []event.Grant{exact}
 		}
@@ -42,7 +43,8 @@ func (p *Policy) Grants(act agent.Permission) []event.Grant {
 		if p.file(act).alone != "" {
 			return nil
 		}
-		return []event.Grant{p.grant("this address, exactly: "+quote(act.Resource), above("address", act.Resource), "url", act.Resource)}
+		return []event.Grant{p.grant("this address, exactly: "+quote(act.Resource),
+			above("address", act.Resource), "url", act.Resource)}
 	}
 	return nil
 }
@@ -57,7 +59,9 @@ func (p *Policy) commandGrants(act agent.Permission) (all []event.Grant) {
 	names := p.Names(act.Cwd)
 	real := names[len(names)-1]
 	j := p.judge(context.Background(), act)
-	if slices.ContainsFunc(names, func(dir string) bool { return !p.inside(dir) }) || j.why != "" || j.asks {
+	if slices.ContainsFunc(names, func(dir string) bool {
+		return !p.inside(dir)
+	}) || j.why != "" || j.asks {
 		return nil
 	}
 	if !act.CwdUnknown && !j.unread {
@@ -67,10 +71,12 @@ func (p *Policy) commandGrants(act agent.Permission) (all []event.Grant) {
 		all = append(all, p.beginnings(act.Resource, real)...)
 	}
 	if j.reads {
-		all = append(all, p.grant(ReadingCommands, "`cat`, `grep`, `ls` and the like, of files that hold no secrets", "reading commands"))
+		all = append(all, p.grant(ReadingCommands,
+			"`cat`, `grep`, `ls` and the like, of files that hold no secrets", "reading commands"))
 	}
 	if !j.outside && len(j.shows) == 0 && !hides(act.Resource) && !p.asksByRule(act) {
-		every := p.grant(everyCommand, "`make`, `git commit -m x` and any other: webchat does not look at them", "commands")
+		every := p.grant(everyCommand,
+			"`make`, `git commit -m x` and any other: webchat does not look at them", "commands")
 		every.Scope = event.ForSession
 		all = append(all, every)
 	}
@@ -96,11 +102,14 @@ func (p *Policy) beginnings(command, dir string) (grants []event.Grant) {
 	}
 	in, folder := p.in(dir)
 	if !row.family {
-		grants = append(grants, p.grant(row.covers(first, in), row.example(first), "prefix", folder, first))
+		grants = append(grants, p.grant(row.covers(first, in), row.example(first), "prefix", folder,
+			first))
 	}
 	if x, ok := programs[row.words[0]]; ok {
 		name := row.words[0]
-		grants = append(grants, p.grant("commands that begin with "+quote(name)+in+" and build, check, test or query, with harmless options, inside this workspace", x, "program", folder, name))
+		grants = append(grants, p.grant("commands that begin with "+quote(name)+in+
+			" and build, check, test or query, with harmless options, inside this workspace", x, "program",
+			folder, name))
 	}
 	return grants
 }
@@ -135,21 +144,29 @@ func (p *Policy) fileGrants(act agent.Permission) []event.Grant {
 	switch s := act.Search; {
 	case act.Kind == agent.KindWrite:
 		return []event.Grant{p.grant("edits of "+shown, "whatever is written to it", "write", name),
-			p.grant("edits of files inside this workspace", "every file that holds no secrets and is not run later by itself", "writes")}
+			p.grant("edits of files inside this workspace",
+				"every file that holds no secrets and is not run later by itself", "writes")}
 	case s != nil:
-		return []event.Grant{p.grant("searches for "+quote(s.Pattern)+" in "+shown, "the same search, whatever it finds",
+		return []event.Grant{p.grant("searches for "+quote(s.Pattern)+" in "+shown,
+			"the same search, whatever it finds",
 			"search", name, s.Pattern, s.Glob, strconv.FormatBool(s.Names)), p.reads()}
 	}
-	return []event.Grant{p.grant("reading "+shown, "this file, whatever it holds by then", "read", name), p.reads()}
+	return []event.Grant{p.grant("reading "+shown, "this file, whatever it holds by then", "read",
+		name), p.reads()}
 }
 
 func (p *Policy) reads() event.Grant {
-	return p.grant("reading files inside this workspace", "every file and search that shows no secrets", "reads")
+	return p.grant("reading files inside this workspace",
+		"every file and search that shows no secrets", "reads")
 }
 
 // grant makes a grant of what parts identify in this workspace; covers is an example of it.
 func (p *Policy) grant(text, covers string, parts ...string) event.Grant {
-	return event.Grant{ID: "g" + agent.Digest(append(parts, p.roots[len(p.roots)-1])...)[:32], Text: text, Covers: covers}
+	return event.Grant{
+		ID:     "g" + agent.Digest(append(parts, p.roots[len(p.roots)-1])...)[:32],
+		Text:   text,
+		Covers: covers,
+	}
 }
 
 // unseen reports a character that does not show as itself.
@@ -157,7 +174,8 @@ func unseen(r rune) bool {
 	if r < 0x7f {
 		return r < ' '
 	}
-	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r)
+	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) ||
+		unicode.Is(unicode.Zp, r)
 }
 
 // quote sets text between marks, on one line, shortened, and with the codes of what hides.

@@ -54,7 +54,8 @@ func (h *HardLinks) Sensitive(st fs.FileInfo) (name string, ok bool) {
 	defer h.mu.Unlock()
 	// Giving a file one more name changes the file. So an index that is younger
 	// than the file's last change knows all of its names.
-	if h.index == nil || !changed.Before(h.made.Add(-clockMargin)) || time.Since(h.made) > maxIndexAge {
+	if h.index == nil || !changed.Before(h.made.Add(-clockMargin)) ||
+		time.Since(h.made) > maxIndexAge {
 		h.made = time.Now()
 		h.index = indexLinks(h.root, h.made.Add(maxIndexing))
 	}

@@ -19,9 +19,10 @@ const (
 // Loads is which instruction files of a workspace an agent takes into its prompts, beside those of
 // the folders from the root of the git repository down to the workspace.
 type Loads struct {
-	Above   bool   // those of folders above the repository, too, up to the root of the machine
-	Outside bool   // and imports of files outside
-	Home    string // the user's folder, whose files and those above it are the user's own; empty: unknown
+	Above   bool // those of folders above the repository, too, up to the root of the machine
+	Outside bool // and imports of files outside
+	// the user's folder, whose files and those above it are the user's own; empty: unknown
+	Home string
 }
 
 // Instructions are the files of a workspace that tell an agent how to work there.
@@ -187,7 +188,8 @@ func (i *instructionSet) add(name string, imports bool) {
 	for _, m := range importedFile.FindAllStringSubmatch(fileHead(name), -1) {
 		given := strings.ReplaceAll(m[1], `\ `, " ")
 		part, _, _ := strings.Cut(given, "#")
-		for _, other := range slices.Compact([]string{given, part, strings.TrimRight(part, ".,;:!?)]}>'\"`")}) {
+		for _, other := range slices.Compact([]string{given, part,
+			strings.TrimRight(part, ".,;:!?)]}>'\"`")}) {
 			i.addImport(name, other)
 			if real != name { // some agents look from where a link leads
 				i.addImport(real, other)
@@ -230,7 +232,8 @@ func (i *instructionSet) refuse(why string) {
 }
 
 func folderContains(root, name string) bool {
-	return name == root || strings.HasPrefix(name, strings.TrimSuffix(root, string(filepath.Separator))+string(filepath.Separator))
+	return name == root || strings.HasPrefix(name,
+		strings.TrimSuffix(root, string(filepath.Separator))+string(filepath.Separator))
 }
 
 // fileHead returns the beginning of a regular file.

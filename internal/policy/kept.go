@@ -13,18 +13,20 @@ import (
 
 // KeptGrant is a grant that holds in a workspace until the user takes it back.
 type KeptGrant struct {
-	ID        string    `json:"id"`
-	Text      string    `json:"text"` // what it covers, in words
-	Workspace string    `json:"workspace"`
-	Folder    string    `json:"folder"`         // which folder that was, whatever its name
-	Session   string    `json:"session"`        // in which session it was given
-	User      string    `json:"user,omitempty"` // whose sessions it holds for; empty: of who runs the server
-	At        time.Time `json:"at"`
-	Opens     *Opening  `json:"opens,omitempty"` // of a sandbox; nil: it allows acts
+	ID        string `json:"id"`
+	Text      string `json:"text"` // what it covers, in words
+	Workspace string `json:"workspace"`
+	Folder    string `json:"folder"`  // which folder that was, whatever its name
+	Session   string `json:"session"` // in which session it was given
+	// whose sessions it holds for; empty: of who runs the server
+	User  string    `json:"user,omitempty"`
+	At    time.Time `json:"at"`
+	Opens *Opening  `json:"opens,omitempty"` // of a sandbox; nil: it allows acts
 }
 
-// Kept is what the user allowed for workspaces, in one document. A grant is bound to the path of its
-// workspace and to the folder itself: another folder that is later at the same path inherits nothing.
+// Kept is what the user allowed for workspaces, in one document. A grant is bound to the path of
+// its workspace and to the folder itself: another folder that is later at the same path inherits
+// nothing.
 //
 // A Kept may be used from any goroutine. What programs that share the document allow, or take back,
 // holds in the others after a second.
@@ -43,7 +45,9 @@ func (k *Kept) List(user string) []KeptGrant {
 	all := slices.DeleteFunc(slices.Clone(k.grants.Get()), func(g KeptGrant) bool {
 		return user != "" && g.User != user || g.Folder != folderOf(g.Workspace)
 	})
-	slices.SortStableFunc(all, func(a, b KeptGrant) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Text, b.Text)) })
+	slices.SortStableFunc(all, func(a, b KeptGrant) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Text, b.Text))
+	})
 	return all
 }
 
@@ -85,7 +89,8 @@ func (w Workspace) TakeBack(id string) (known bool, err error) {
 func (w Workspace) Held(id string) (event.Grant, bool) {
 	for _, g := range w.kept.grants.Get() {
 		if g.ID == id && g.Workspace == w.path && g.User == w.user {
-			return event.Grant{ID: g.ID, Text: g.Text, Scope: event.ForWorkspace}, g.Folder == folderOf(w.path)
+			return event.Grant{ID: g.ID, Text: g.Text, Scope: event.ForWorkspace},
+				g.Folder == folderOf(w.path)
 		}
 	}
 	return event.Grant{}, false
@@ -99,10 +104,22 @@ func (w Workspace) Keep(g event.Grant, session string, at time.Time) (added bool
 		return false, fmt.Errorf("the folder %s cannot be identified; allow it for the session", w.path)
 	}
 	err = w.kept.grants.Change(func(all []KeptGrant) []KeptGrant {
-		rest := slices.DeleteFunc(slices.Clone(all), func(old KeptGrant) bool { return old.Workspace == w.path && old.Folder != folder })
-		added = !slices.ContainsFunc(rest, func(old KeptGrant) bool { return old.Workspace == w.path && old.ID == g.ID && old.User == w.user })
+		rest := slices.DeleteFunc(slices.Clone(all), func(old KeptGrant) bool {
+			return old.Workspace == w.path && old.Folder != folder
+		})
+		added = !slices.ContainsFunc(rest, func(old KeptGrant) bool {
+			return old.Workspace == w.path && old.ID == g.ID && old.User == w.user
+		})
 		if added {
-			rest = append(rest, KeptGrant{ID: g.ID, Text: g.Text, Workspace: w.path, Folder: folder, Session: session, User: w.user, At: at})
+			rest = append(rest, KeptGrant{
+				ID:        g.ID,
+				Text:      g.Text,
+				Workspace: w.path,
+				Folder:    folder,
+				Session:   session,
+				User:      w.user,
+				At:        at,
+			})
 		}
 		return rest
 	})

@@ -23,8 +23,8 @@ func Open(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	return OpenListed(root, name)
 }
 
-// OpenListed is [Open] for one of many files that a list named: it does not look first what is there,
-// which would double the time that a search of 10,000 files takes.
+// OpenListed is [Open] for one of many files that a list named: it does not look first what is
+// there, which would double the time that a search of 10,000 files takes.
 func OpenListed(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	f, err := root.OpenFile(name, os.O_RDONLY|nonblock, 0) // a pipe must not block
 	if err != nil {

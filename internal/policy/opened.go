@@ -55,8 +55,16 @@ func (w Workspace) KeepOpened(id string, o Opening, session string, at time.Time
 		return fmt.Errorf("the folder %s cannot be identified; open it for the session", w.path)
 	}
 	return w.kept.grants.Change(func(all []KeptGrant) []KeptGrant {
-		return append(slices.Clone(all), KeptGrant{ID: id, Text: o.Covers(), Workspace: w.path, Folder: folder,
-			Session: session, User: w.user, At: at, Opens: &o})
+		return append(slices.Clone(all), KeptGrant{
+			ID:        id,
+			Text:      o.Covers(),
+			Workspace: w.path,
+			Folder:    folder,
+			Session:   session,
+			User:      w.user,
+			At:        at,
+			Opens:     &o,
+		})
 	})
 }
 

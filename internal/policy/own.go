@@ -33,7 +33,8 @@ func (p *Policy) File(st fs.FileInfo, asked ...string) agent.Ruling {
 		one := p.place(name, "")
 		f.names = append(f.names, one.names...)
 		f.secret, f.alone = cmp.Or(f.secret, one.secret), cmp.Or(f.alone, one.alone)
-		if now, err := os.Stat(filepath.FromSlash(f.names[len(f.names)-1])); st != nil && f.alone == "" && (err != nil || !os.SameFile(now, st)) {
+		if now, err := os.Stat(filepath.FromSlash(f.names[len(f.names)-1])); st != nil && f.alone == "" &&
+			(err != nil || !os.SameFile(now, st)) {
 			f.alone = whyReplaced
 		}
 	}
@@ -52,7 +53,8 @@ func (p *Policy) File(st fs.FileInfo, asked ...string) agent.Ruling {
 // refused is the ruling about one of webchat's own secrets.
 func refused(f file) agent.Ruling {
 	return agent.Ruling{Decision: event.Deny, Rule: &event.Rule{BuiltIn: true, Covers: ownRule},
-		Reason: fmt.Sprintf("%s is %s, which is never shown and never sent to a model.", filepath.Base(filepath.FromSlash(f.names[0])), f.secret)}
+		Reason: fmt.Sprintf("%s is %s, which is never shown and never sent to a model.",
+			filepath.Base(filepath.FromSlash(f.names[0])), f.secret)}
 }
 
 // twin returns the sensitive file that an opened file is a hard link to.

@@ -38,16 +38,21 @@ const Ask event.Decision = "ask"
 
 // Rule is a rule of the user's, also as clients read it. Empty fields match everything.
 type Rule struct {
-	Tool    string     `json:"tool,omitempty"`    // the name of the call as the agent made it, or SERVER-TOOL
+	// the name of the call as the agent made it, or SERVER-TOOL
+	Tool    string     `json:"tool,omitempty"`
 	Kind    agent.Kind `json:"kind,omitempty"`    // the class of acts
 	Command string     `json:"command,omitempty"` // of a shell: the whole command, exactly
-	Prefix  string     `json:"prefix,omitempty"`  // of a shell: the first words of one simple command; an allow covers no @FILE behind them
-	Path    string     `json:"path,omitempty"`    // a glob relative to the workspace, or beginning with / or ~/
-	Cwd     string     `json:"cwd,omitempty"`     // of a shell: a glob for the folder; empty: an allow holds in the workspace root only, all else everywhere
+	// of a shell: the first words of one simple command; an allow covers no @FILE behind them
+	Prefix string `json:"prefix,omitempty"`
+	// a glob relative to the workspace, or beginning with / or ~/
+	Path string `json:"path,omitempty"`
+	// of a shell: a glob for the folder; empty: an allow holds in the workspace root only, all else
+	// everywhere
+	Cwd string `json:"cwd,omitempty"`
 
 	Decision event.Decision `json:"decision"` // allow, deny or [Ask]
-	// Outside has webchat run the command where nothing is confined, if the rule covers the whole of it
-	// as an allow would.
+	// Outside has webchat run the command where nothing is confined, if the rule covers the whole of
+	// it as an allow would.
 	Outside bool `json:"outside,omitempty"`
 }
 
@@ -57,7 +62,8 @@ func (r Rule) Check() error {
 	switch {
 	case (r.Tool == "") == (r.Kind == ""):
 		return errors.New("it needs either tool or kind")
-	case r.Kind != "" && !slices.Contains([]agent.Kind{agent.KindShell, agent.KindWrite, agent.KindRead, agent.KindMCP, agent.KindURL}, r.Kind):
+	case r.Kind != "" && !slices.Contains([]agent.Kind{agent.KindShell, agent.KindWrite,
+		agent.KindRead, agent.KindMCP, agent.KindURL}, r.Kind):
 		return fmt.Errorf("the kind %q is none of shell, write, read, mcp and url", r.Kind)
 	case r.Decision != event.Allow && r.Decision != event.Deny && r.Decision != Ask:
 		return fmt.Errorf("the decision %q is none of allow, ask and deny", r.Decision)
@@ -72,20 +78,25 @@ func (r Rule) Check() error {
 	case r.Outside && (r.Command == "" && r.Prefix == "" || r.Decision == event.Deny):
 		return errors.New("outside is of rules that allow or ask about a command or a prefix")
 	case r.Prefix != "" && !isSimple(r.Prefix):
-		return fmt.Errorf("the prefix %q is not the beginning of one simple command: plain words without operators, patterns or variables", r.Prefix)
+		return fmt.Errorf(
+			"the prefix %q is not the beginning of one simple command: plain words without operators, patterns or variables", r.Prefix)
 	}
 	return nil
 }
 
 // Config is what a [Policy] works with. Workspace is needed.
 type Config struct {
-	Rules     []Rule   // the first that matches decides
-	Reading   bool     // last rules allow reading inside the workspace, by tools and by commands
-	Workspace string   // absolute path
-	Home      string   // the user's folder; empty: unknown
-	Private   []string // absolute paths of webchat's own files and folders: an agent is always asked about them, since it could change the rules
-	Asks      []string // tools whose commands are asked about even if they only read
-	Path      string   // the variable by which programs are found; a folder of the workspace in it takes the built-in rule from commands
+	Rules     []Rule // the first that matches decides
+	Reading   bool   // last rules allow reading inside the workspace, by tools and by commands
+	Workspace string // absolute path
+	Home      string // the user's folder; empty: unknown
+	// absolute paths of webchat's own files and folders: an agent is always asked about them, since it
+	// could change the rules
+	Private []string
+	Asks    []string // tools whose commands are asked about even if they only read
+	// the variable by which programs are found; a folder of the workspace in it takes the built-in
+	// rule from commands
+	Path string
 	// Tracked reports whether git tracks a file, by its absolute path with links followed. It is asked
 	// about source code that holds what looks like a key, and answers within seconds. Nil: git tracks
 	// none.
@@ -119,9 +130,18 @@ type Policy struct {
 
 // New returns the policy of a workspace.
 func New(c Config) *Policy {
-	p := &Policy{workspace: c.Workspace, home: c.Home, links: NewHardLinks(c.Workspace), reading: c.Reading, asks: c.Asks, tracked: c.Tracked}
+	p := &Policy{
+		workspace: c.Workspace,
+		home:      c.Home,
+		links:     NewHardLinks(c.Workspace),
+		reading:   c.Reading,
+		asks:      c.Asks,
+		tracked:   c.Tracked,
+	}
 	p.roots = p.Names(c.Workspace)
-	p.shadowed = slices.ContainsFunc(filepath.SplitList(c.Path), func(dir string) bool { return !filepath.IsAbs(dir) || slices.ContainsFunc(p.Names(dir), p.inside) })
+	p.shadowed = slices.ContainsFunc(filepath.SplitList(c.Path), func(dir string) bool {
+		return !filepath.IsAbs(dir) || slices.ContainsFunc(p.Names(dir), p.inside)
+	})
 	for i, given := range c.Rules {
 		r := readyRule{Rule: given, number: i + 1}
 		if given.Path != "" {
@@ -190,8 +210,10 @@ func (p *Policy) Rule(ctx context.Context, act agent.Permission) agent.Ruling {
 	}
 	switch {
 	case ruling.Decision != "" || ruling.Sensitive:
-	case act.Confined && !ruling.Ask && !f.outside && (act.Kind == agent.KindShell || act.Kind == agent.KindWrite):
-		ruling.Decision, ruling.Reason, ruling.Held = event.Allow, "The sandbox holds what it may touch.", true
+	case act.Confined && !ruling.Ask && !f.outside &&
+		(act.Kind == agent.KindShell || act.Kind == agent.KindWrite):
+		ruling.Decision, ruling.Reason, ruling.Held = event.Allow, "The sandbox holds what it may touch.",
+			true
 		ruling.Rule = &event.Rule{BuiltIn: true, Covers: held}
 	case f.outside:
 		ruling.Sensitive, ruling.Why = true, outsideWhy(f)
@@ -199,7 +221,8 @@ func (p *Policy) Rule(ctx context.Context, act agent.Permission) agent.Ruling {
 		ruling.Decision, ruling.Reason = event.Allow, "A built-in rule allows "+reading+"."
 		ruling.Rule = &event.Rule{BuiltIn: true, Covers: reading}
 	case p.reading && len(j.shows) > 0:
-		ruling.Sensitive, ruling.Why, ruling.Secret = true, canShow(j.shows), p.holding(slices.Min(j.shows))
+		ruling.Sensitive, ruling.Why, ruling.Secret = true, canShow(j.shows),
+			p.holding(slices.Min(j.shows))
 	case p.reading && j.reads && !ruling.Ask && !slices.Contains(p.asks, act.ToolName):
 		ruling.Decision, ruling.Reason = event.Allow, "A built-in rule allows "+ReadingCommands+"."
 		ruling.Rule = &event.Rule{BuiltIn: true, Covers: ReadingCommands}
@@ -231,10 +254,11 @@ func (p *Policy) Target(act agent.Permission) string {
 	return filepath.FromSlash(names[len(names)-1])
 }
 
-// mayMatch reports whether a rule that denies or asks may be about a command that cannot be read for
-// certain.
+// mayMatch reports whether a rule that denies or asks may be about a command that cannot be read
+// for certain.
 func (r readyRule) mayMatch(act agent.Permission) bool {
-	return act.Kind == agent.KindShell && r.Decision != event.Allow && (r.Command != "" || r.Prefix != "") &&
+	return act.Kind == agent.KindShell && r.Decision != event.Allow &&
+		(r.Command != "" || r.Prefix != "") &&
 		r.named(act) && !understood(act.Resource)
 }
 
@@ -268,7 +292,9 @@ func looksLikeTool(a, b string) bool {
 
 // bareTool is a name without what tells those ways apart.
 func bareTool(name string) string {
-	return strings.Join(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), "-")
+	return strings.Join(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}), "-")
 }
 
 // matches reports whether the rule is about the act, wherever that happens.
@@ -345,7 +371,10 @@ func (p *Policy) leads(name string) (given string, targets []string) {
 }
 
 // absolute makes a path comparable.
-func (p *Policy) absolute(name string) string { return path.Clean(filepath.ToSlash(p.rooted(name))) }
+func (p *Policy) absolute(
+	name string) string {
+	return path.Clean(filepath.ToSlash(p.rooted(name)))
+}
 
 // rooted makes a path absolute, and leaves its dots.
 func (p *Policy) rooted(name string) string {

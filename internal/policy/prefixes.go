@@ -40,42 +40,82 @@ type prefix struct {
 // --config --fix, mypy --python-executable @FILE, prettier --plugin --write).
 var prefixes = []prefix{
 
-	// -exec, -toolexec, -vettool, -ldflags and its like, -C, -modfile, -mod, -overlay, -pkgdir, -o, -c, -fuzz, -args
-	{words: []string{"go", "test"}, long: []string{"v", "run", "skip", "race", "count", "short", "bench", "benchtime", "benchmem", "timeout", "cover", "covermode", "failfast",
-		"json", "parallel", "p", "shuffle", "tags", "list", "cpu", "fullpath", "vet", "n", "x", "msan", "asan", "trimpath", "buildvcs"}},
+	// -exec, -toolexec, -vettool, -ldflags and its like, -C, -modfile, -mod, -overlay, -pkgdir, -o,
+	// -c, -fuzz, -args
+	{words: []string{"go", "test"}, long: []string{"v", "run", "skip", "race", "count", "short",
+		"bench", "benchtime", "benchmem", "timeout", "cover", "covermode", "failfast",
+		"json", "parallel", "p", "shuffle", "tags", "list", "cpu", "fullpath", "vet", "n", "x", "msan",
+		"asan", "trimpath", "buildvcs"}},
 	// the same, and -fix
 	{words: []string{"go", "vet"}, long: []string{"v", "n", "x", "tags", "race", "json", "c"}},
 	// the same; what it builds of a main package it writes under the name of its folder
-	{words: []string{"go", "build"}, family: true, long: []string{"v", "n", "x", "a", "tags", "race", "msan", "asan", "cover", "covermode", "trimpath", "buildvcs", "p", "json"}},
+	{
+		words:  []string{"go", "build"},
+		family: true,
+		long: []string{"v", "n", "x", "a", "tags", "race", "msan", "asan", "cover", "covermode",
+			"trimpath", "buildvcs", "p", "json"},
+	},
 	// the same, and -f: a template's functions ask the network for names of the caller's choice
-	{words: []string{"go", "list"}, family: true, long: []string{"m", "json", "deps", "test", "e", "find", "tags", "u", "versions", "retracted", "compiled", "export"}},
-	{words: []string{"go", "mod", "graph"}, family: true}, {words: []string{"go", "mod", "verify"}, family: true}, {words: []string{"go", "mod", "why"}, family: true, long: []string{"m", "vendor"}},
+	{
+		words:  []string{"go", "list"},
+		family: true,
+		long: []string{"m", "json", "deps", "test", "e", "find", "tags", "u", "versions", "retracted",
+			"compiled", "export"},
+	},
+	{words: []string{"go", "mod", "graph"}, family: true},
+	{words: []string{"go", "mod", "verify"}, family: true},
+	{words: []string{"go", "mod", "why"}, family: true, long: []string{"m", "vendor"}},
 
 	// --script-shell, --prefix, --workspace, --userconfig, --globalconfig, --node-options
 	{words: []string{"npm", "test"}, script: true, short: "s", long: []string{"silent", "if-present"}},
-	{words: []string{"npm", "run", "*"}, script: true, short: "s", long: []string{"silent", "if-present"}},
+	{
+		words:  []string{"npm", "run", "*"},
+		script: true,
+		short:  "s",
+		long:   []string{"silent", "if-present"},
+	},
 	// Here options behind a script are the script's.
 	{words: []string{"pnpm", "test"}, script: true},
 	{words: []string{"pnpm", "run", "*"}, script: true},
 	{words: []string{"yarn", "test"}, script: true},
 	{words: []string{"yarn", "run", "*"}, script: true},
 	// -r, --preload, --import, -c, --cwd, --env-file, --define, --coverage-dir, --reporter-outfile, -u
-	{words: []string{"bun", "test"}, short: "t", long: []string{"test-name-pattern", "timeout", "bail", "only", "todo"}},
+	{words: []string{"bun", "test"}, short: "t", long: []string{"test-name-pattern", "timeout", "bail",
+		"only", "todo"}},
 
-	// --config, --target-dir, --artifact-dir, --manifest-path, --lockfile-path, --target, --profile, -C, -Z
+	// --config, --target-dir, --artifact-dir, --manifest-path, --lockfile-path, --target, --profile,
+	// -C, -Z
 	{words: []string{"cargo", "test"}, short: cargoShort, long: cargoLong},
 	{words: []string{"cargo", "check"}, short: cargoShort, long: cargoLong},
 	{words: []string{"cargo", "build"}, short: cargoShort, long: cargoLong},
 	{words: []string{"cargo", "clippy"}, short: cargoShort, long: cargoLong}, // and --fix
 
-	// -p, -c, -o, --rootdir, --confcutdir, --basetemp (removes the folder), --junitxml, --log-file, --pyargs, --pdbcls, --cov-report, @FILE
-	{words: []string{"pytest"}, short: "vqxkmsl", long: []string{"lf", "ff", "maxfail", "tb", "durations", "verbose", "quiet", "exitfirst", "no-header", "co", "collect-only"}},
-	// -s, -o, -r, -l, -d, -e, -p and all of MSBuild's, --test-adapter-path, --artifacts-path, --collect, @FILE
-	{words: []string{"dotnet", "test"}, short: "vc", long: []string{"filter", "no-build", "no-restore", "nologo", "verbosity", "configuration", "list-tests"}},
+	// -p, -c, -o, --rootdir, --confcutdir, --basetemp (removes the folder), --junitxml, --log-file,
+	// --pyargs, --pdbcls, --cov-report, @FILE
+	{
+		words: []string{"pytest"},
+		short: "vqxkmsl",
+		long: []string{"lf", "ff", "maxfail", "tb", "durations", "verbose", "quiet", "exitfirst",
+			"no-header", "co", "collect-only"},
+	},
+	// -s, -o, -r, -l, -d, -e, -p and all of MSBuild's, --test-adapter-path, --artifacts-path,
+	// --collect, @FILE
+	{
+		words: []string{"dotnet", "test"},
+		short: "vc",
+		long: []string{"filter", "no-build", "no-restore", "nologo", "verbosity", "configuration",
+			"list-tests"},
+	},
 	// -r, --formatter, --cover, --export-coverage, --profile-require
-	{words: []string{"mix", "test"}, long: []string{"trace", "failed", "stale", "only", "exclude", "include", "seed", "max-failures"}},
-	// -C, --package-path, --scratch-path, --cache-path, --config-path, --xunit-output, --toolset, --sdk, --disable-sandbox, -Xswiftc and its like
-	{words: []string{"swift", "test"}, short: "v", long: []string{"filter", "skip", "parallel", "verbose", "list-tests"}},
+	{words: []string{"mix", "test"}, long: []string{"trace", "failed", "stale", "only", "exclude",
+		"include", "seed", "max-failures"}},
+	// -C, --package-path, --scratch-path, --cache-path, --config-path, --xunit-output, --toolset,
+	// --sdk, --disable-sandbox, -Xswiftc and its like
+	{
+		words: []string{"swift", "test"},
+		short: "v",
+		long:  []string{"filter", "skip", "parallel", "verbose", "list-tests"},
+	},
 }
 
 // programs are those of which all rows may be granted at once, with an example: no row of theirs
@@ -94,8 +134,10 @@ const (
 )
 
 var (
-	cargoLong = []string{"package", "workspace", "all", "lib", "bin", "bins", "test", "tests", "example", "examples", "all-targets", "all-features",
-		"features", "no-default-features", "release", "verbose", "quiet", "no-fail-fast", "no-run", "locked", "offline", "frozen", "doc", "jobs"}
+	cargoLong = []string{"package", "workspace", "all", "lib", "bin", "bins", "test", "tests",
+		"example", "examples", "all-targets", "all-features",
+		"features", "no-default-features", "release", "verbose", "quiet", "no-fail-fast", "no-run",
+		"locked", "offline", "frozen", "doc", "jobs"}
 )
 
 // scriptName is what "*" stands for.
@@ -142,12 +184,17 @@ func (x prefix) covers(begin, in string) string {
 	case x.script:
 		return "the script " + quote(begin) + in + ", alone or with paths inside this workspace"
 	}
-	return "commands that begin with " + quote(begin) + in + ", with harmless options, inside this workspace"
+	return "commands that begin with " + quote(begin) + in +
+		", with harmless options, inside this workspace"
 }
 
 // examples are what may follow a prefix.
-var examples = map[string]string{"go test": "-race ./...", "go vet": "./...", "go build": "-v ./...", "go list": "-m all", "go mod why": "-m all", "cargo test": "--workspace", "cargo check": "--all-targets",
-	"cargo build": "--release", "cargo clippy": "--all-features", "pytest": "-q --lf", "bun test": "--bail", "dotnet test": "--no-build", "mix test": "--failed", "swift test": "--parallel"}
+var examples = map[string]string{"go test": "-race ./...", "go vet": "./...",
+	"go build": "-v ./...", "go list": "-m all", "go mod why": "-m all", "cargo test": "--workspace",
+	"cargo check": "--all-targets",
+	"cargo build": "--release", "cargo clippy": "--all-features", "pytest": "-q --lf",
+	"bun test": "--bail", "dotnet test": "--no-build", "mix test": "--failed",
+	"swift test": "--parallel"}
 
 // example says what else a grant of the prefix covers.
 func (x prefix) example(begin string) string {
@@ -168,7 +215,8 @@ func (x prefix) permits(word string) bool {
 		case "go": // a version of a module, fetched from a server of the caller's choice
 			return !strings.Contains(word, "@")
 		case "dotnet": // options, properties, and parts of a folder's name
-			return !strings.HasPrefix(word, "/") && !strings.Contains(word, "..") && !strings.ContainsAny(word, ";%")
+			return !strings.HasPrefix(word, "/") && !strings.Contains(word, "..") &&
+				!strings.ContainsAny(word, ";%")
 		}
 		return true
 	}
@@ -187,7 +235,9 @@ func (x prefix) permits(word string) bool {
 
 // argumentFile reports whether programs may read a file of further arguments for word.
 func argumentFile(word string) bool {
-	return slices.ContainsFunc(paths(word), func(part string) bool { return strings.HasPrefix(part, "@") })
+	return slices.ContainsFunc(paths(word), func(part string) bool {
+		return strings.HasPrefix(part, "@")
+	})
 }
 
 // scriptFollows reports whether a word may follow a script. The script can be anything,
@@ -227,7 +277,9 @@ func paths(word string) []string {
 	}
 	for _, part := range slices.Clone(all) {
 		if strings.ContainsAny(part, "@<;") {
-			all = append(all, strings.FieldsFunc(part, func(r rune) bool { return r == '@' || r == '<' || r == ';' })...)
+			all = append(all, strings.FieldsFunc(part, func(r rune) bool {
+				return r == '@' || r == '<' || r == ';'
+			})...)
 		}
 	}
 	if len(word) > 2 && word[0] == '-' && word[1] != '-' {

@@ -41,7 +41,8 @@ var readers = map[string]reader{
 // readWord matches a word whose text every shell takes as it stands: plain characters, or one pair
 // of single quotes around all of it. A first "=" is a path to zsh; a backslash within quotes is an
 // escape to fish.
-var readWord = regexp.MustCompile(`^(?:[A-Za-z0-9_./,:@%+-][A-Za-z0-9_./,:@%+=-]*|'[^'\\\x00-\x1f\x7f]*')$`)
+var readWord = regexp.MustCompile(
+	`^(?:[A-Za-z0-9_./,:@%+-][A-Za-z0-9_./,:@%+=-]*|'[^'\\\x00-\x1f\x7f]*')$`)
 
 // wordsOf returns the words of a command that is nothing but such words with spaces between them.
 func wordsOf(command string) (words []string, ok bool) {
@@ -86,9 +87,10 @@ func (p *Policy) judge(ctx context.Context, act agent.Permission) (j judged) {
 	return j
 }
 
-// onlyReads reports whether a command is one of the readers that stays inside the workspace, with the
-// sensitive files that it would show.
-func (p *Policy) onlyReads(ctx context.Context, words []string, act agent.Permission) (ok bool, shows []string) {
+// onlyReads reports whether a command is one of the readers that stays inside the workspace, with
+// the sensitive files that it would show.
+func (p *Policy) onlyReads(ctx context.Context, words []string,
+	act agent.Permission) (ok bool, shows []string) {
 	x, ok := readers[words[0]]
 	if !ok {
 		return false, nil
@@ -161,9 +163,10 @@ func (x reader) parse(words []string) (files []string, walks, ok bool) {
 	return files, walks, !text
 }
 
-// readsAlike matches what may stand behind a command that is allowed by how it begins: its output as
-// one, and only the begin, the end or the count of it.
-var readsAlike = regexp.MustCompile(`^(.*?[^ ])( 2>&1)?( \| (?:(?:head|tail)(?: -[0-9]+| -n ?[0-9]+)?|wc(?: -[clmw])?))?$`)
+// readsAlike matches what may stand behind a command that is allowed by how it begins: its output
+// as one, and only the begin, the end or the count of it.
+var readsAlike = regexp.MustCompile(
+	`^(.*?[^ ])( 2>&1)?( \| (?:(?:head|tail)(?: -[0-9]+| -n ?[0-9]+)?|wc(?: -[clmw])?))?$`)
 
 // begin returns the words of a command that may be allowed by how it begins, without what shortens
 // its output.
@@ -183,10 +186,14 @@ func Stays(command string) bool {
 		return ok
 	}
 	_, reads := readers[words[0]]
-	return reads || slices.ContainsFunc(prefixes, func(x prefix) bool { return x.words[0] == words[0] })
+	return reads || slices.ContainsFunc(prefixes, func(x prefix) bool {
+		return x.words[0] == words[0]
+	})
 }
 
 // hides reports an invisible character, except those that end lines and stand between words.
 func hides(command string) bool {
-	return strings.ContainsFunc(command, func(r rune) bool { return unseen(r) && r != '\n' && r != '\t' })
+	return strings.ContainsFunc(command, func(r rune) bool {
+		return unseen(r) && r != '\n' && r != '\t'
+	})
 }

@@ -28,7 +28,8 @@ const (
 // What is ignored by git counts all the same, links below the folder do not: the
 // searches of agents (ripgrep) do not follow them. Where a glob is not understood
 // it is taken to match, and its negation not to.
-func (p *Policy) SearchHits(ctx context.Context, s agent.Search) (sensitive []string, complete bool) {
+func (p *Policy) SearchHits(ctx context.Context,
+	s agent.Search) (sensitive []string, complete bool) {
 	if s.Names {
 		return nil, true
 	}
@@ -111,7 +112,8 @@ func (w *searchWalk) run(ctx context.Context) (complete bool) {
 
 // look notes a file if it is sensitive, and reports whether there is room for more.
 func (w *searchWalk) look(name string, st fs.FileInfo) bool {
-	if slash := filepath.ToSlash(name); !w.p.own(slash) && w.p.secretAt(slash) == "" && !SensitiveFile(name) {
+	if slash := filepath.ToSlash(name); !w.p.own(slash) && w.p.secretAt(slash) == "" &&
+		!SensitiveFile(name) {
 		if _, linked := w.p.links.Sensitive(st); !linked {
 			return true
 		}
@@ -125,7 +127,8 @@ func (w *searchWalk) look(name string, st fs.FileInfo) bool {
 
 // relative is the name of a file as globs and people know it.
 func (w *searchWalk) relative(name string) string {
-	if rel, ok := strings.CutPrefix(name, strings.TrimSuffix(w.workspace, string(filepath.Separator))+string(filepath.Separator)); ok {
+	if rel, ok := strings.CutPrefix(name, strings.TrimSuffix(w.workspace, string(filepath.Separator))+
+		string(filepath.Separator)); ok {
 		name = rel
 	}
 	return filepath.ToSlash(name)

@@ -55,7 +55,8 @@ func Globs(globs []string) (reaches func(name string) bool, bad string) {
 		return func(re *regexp.Regexp) bool { return re.MatchString(name) }
 	}
 	return func(name string) bool {
-		return (len(only) == 0 || slices.ContainsFunc(only, matches(name))) && !slices.ContainsFunc(except, matches(name))
+		return (len(only) == 0 || slices.ContainsFunc(only, matches(name))) &&
+			!slices.ContainsFunc(except, matches(name))
 	}, ""
 }
 
@@ -74,7 +75,8 @@ func (g *globParser) regexp() *regexp.Regexp {
 	anchored := strings.Contains(glob, "/")
 	glob = strings.TrimPrefix(glob, "/")
 	flags, begin, end := "(?s)^", "", "(?:/.*)?$" // what is below a folder goes with it
-	if g.widen {                                  // upper and lower case may be the same, and the search begin elsewhere
+	// upper and lower case may be the same, and the search begin elsewhere
+	if g.widen {
 		flags = "(?si)^"
 	}
 	if g.widen || !anchored {

@@ -22,11 +22,15 @@ var sensitiveNames = []string{
 	// Variables and settings of deployments.
 	".env*", "*.env", ".dev.vars*", "secret*.y*ml", "secrets.*", "*.tfstate*", "*.tfvars",
 	// Keys, certificates that may contain one, and stores of them.
-	"*.pem", "*.key", "*.p8", "*.p12", "*.pfx", "*.pkcs12", "*.ppk", "*.jks", "*.keystore", "*.kdbx", "*.ovpn",
+	"*.pem", "*.key", "*.p8", "*.p12", "*.pfx", "*.pkcs12", "*.ppk", "*.jks", "*.keystore", "*.kdbx",
+	"*.ovpn",
 	// What programs sign in with.
-	"credentials", "credentials.json", ".credentials.json", "credentials.tfrc.json", "client_secret*.json",
-	"service?account*.json", "serviceaccount*.json", "*firebase-adminsdk*.json", "application_default_credentials.json",
-	".git-credentials", ".netrc", "_netrc", ".npmrc", ".pypirc", ".pgpass", ".my.cnf", ".htpasswd", ".dockercfg",
+	"credentials", "credentials.json", ".credentials.json", "credentials.tfrc.json",
+	"client_secret*.json",
+	"service?account*.json", "serviceaccount*.json", "*firebase-adminsdk*.json",
+	"application_default_credentials.json",
+	".git-credentials", ".netrc", "_netrc", ".npmrc", ".pypirc", ".pgpass", ".my.cnf", ".htpasswd",
+	".dockercfg",
 	".vault-token", ".s3cfg", ".boto", "kubeconfig", "*.kubeconfig", "kubeconfig*.y*ml",
 	"oauth_creds.json", "auth.json", "token.json", "tokens.json",
 	// What was typed, passwords among it.
@@ -35,8 +39,10 @@ var sensitiveNames = []string{
 
 // sensitivePaths are ends of paths of such files, as patterns of [path.Match].
 var sensitivePaths = []string{
-	".docker/config.json", "containers/auth.json", ".kube/config*", ".config/gh/hosts.y*ml", ".cargo/credentials*",
-	".gem/credentials", ".m2/settings*.xml", ".composer/auth.json", ".codex/auth.json", "rclone/rclone.conf",
+	".docker/config.json", "containers/auth.json", ".kube/config*", ".config/gh/hosts.y*ml",
+	".cargo/credentials*",
+	".gem/credentials", ".m2/settings*.xml", ".composer/auth.json", ".codex/auth.json",
+	"rclone/rclone.conf",
 	".config/gcloud/*", "legacy_credentials/*/*",
 }
 
@@ -49,12 +55,15 @@ var pictures = []string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".svg
 // sources are endings of names that are not taken for those of SSH keys, which
 // begin with "id_": id_token.go is source code, and id_rsa.pub is public.
 var sources = []string{
-	".pub", ".go", ".py", ".js", ".jsx", ".mjs", ".ts", ".tsx", ".rs", ".c", ".cc", ".cpp", ".h", ".hpp", ".cs", ".java", ".kt", ".swift",
-	".rb", ".php", ".pl", ".ex", ".exs", ".erl", ".hs", ".ml", ".scala", ".lua", ".r", ".vue", ".html", ".css", ".scss", ".md", ".rst",
+	".pub", ".go", ".py", ".js", ".jsx", ".mjs", ".ts", ".tsx", ".rs", ".c", ".cc", ".cpp", ".h",
+	".hpp", ".cs", ".java", ".kt", ".swift",
+	".rb", ".php", ".pl", ".ex", ".exs", ".erl", ".hs", ".ml", ".scala", ".lua", ".r", ".vue", ".html",
+	".css", ".scss", ".md", ".rst",
 }
 
 // backup matches what programs and people add to the name of a copy.
-var backup = regexp.MustCompile(`(?:~|\.(?:bak|bkp|backup|old|orig|original|save|saved|copy|sw[a-p]|\d{1,14})|[-_. ]copy|[-_]backup|[-_]old)$`)
+var backup = regexp.MustCompile(
+	`(?:~|\.(?:bak|bkp|backup|old|orig|original|save|saved|copy|sw[a-p]|\d{1,14})|[-_. ]copy|[-_]backup|[-_]old)$`)
 
 // Sensitive reports whether a file may hold keys or passwords by its path, of which
 // the last elements suffice. Links have to be followed by the caller, who judges
@@ -62,7 +71,9 @@ var backup = regexp.MustCompile(`(?:~|\.(?:bak|bkp|backup|old|orig|original|save
 func Sensitive(p string) bool {
 	parts := strings.Split(strings.ToLower(filepath.ToSlash(p)), "/")
 	last := len(parts) - 1
-	if slices.ContainsFunc(parts[:last], func(dir string) bool { return slices.Contains(sensitiveFolders, dir) }) {
+	if slices.ContainsFunc(parts[:last], func(dir string) bool {
+		return slices.Contains(sensitiveFolders, dir)
+	}) {
 		return true
 	}
 	dir := strings.Join(parts[:last], "/")
@@ -74,8 +85,8 @@ func Sensitive(p string) bool {
 	return false
 }
 
-// SensitiveNames caches the results of [Sensitive] for up to 250,000 paths, since judging one takes as
-// long as searching 10 kB. It may be used concurrently.
+// SensitiveNames caches the results of [Sensitive] for up to 250,000 paths, since judging one takes
+// as long as searching 10 kB. It may be used concurrently.
 type SensitiveNames struct {
 	known sync.Map // path → bool
 	size  atomic.Int64
@@ -196,7 +207,8 @@ func SensitiveFile(name string) bool {
 
 // gitSettings matches the paths of git's settings: of a repository, its worktrees
 // and submodules, a bare repository, and a user.
-var gitSettings = regexp.MustCompile(`(?i)(?:\.git/(?:.*/)?config(?:\.worktree)?|/\.gitconfig|/git/config)$`)
+var gitSettings = regexp.MustCompile(
+	`(?i)(?:\.git/(?:.*/)?config(?:\.worktree)?|/\.gitconfig|/git/config)$`)
 
 func isGitConfig(p string) bool {
 	for _, name := range originals(path.Base(p)) {
@@ -209,7 +221,8 @@ func isGitConfig(p string) bool {
 
 // credential matches what git's settings hold one in: an address with a password,
 // or with a user so long that it is a token; a header; a setting named like one.
-var credential = regexp.MustCompile(`(?im)://[^/\s@:]*:[^/\s@]+@|https?://[^/\s@]{20,}@|^\s*(?:\[[^\]]*\]\s*)?(?:extraheader\s*=.*authorization|\w*(?:pass|passwd|password|token)\s*=)`)
+var credential = regexp.MustCompile(
+	`(?im)://[^/\s@:]*:[^/\s@]+@|https?://[^/\s@]{20,}@|^\s*(?:\[[^\]]*\]\s*)?(?:extraheader\s*=.*authorization|\w*(?:pass|passwd|password|token)\s*=)`)
 
 func headHolds(name string) bool {
 	b, err := head(name, contentHead)

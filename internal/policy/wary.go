@@ -27,18 +27,26 @@ const (
 // wariness is what the words of a command name, as far as they can be read without running it. It
 // serves to ask more, never less: only running a command shows what a shell makes of it.
 type wariness struct {
-	asks    bool          // it names a file that is sensitive or run later by itself, or may do so
-	outside bool          // it names what is outside the workspace, or may do so
-	unread  bool          // its syntax tree is not known
-	why     string        // it is asked about each time, also where modes and rules allow it; empty: it need not be
-	holds   *event.Secret // the first sensitive file
+	asks    bool // it names a file that is sensitive or run later by itself, or may do so
+	outside bool // it names what is outside the workspace, or may do so
+	unread  bool // its syntax tree is not known
+	// it is asked about each time, also where modes and rules allow it; empty: it need not be
+	why   string
+	holds *event.Secret // the first sensitive file
 }
 
-// wary reads the words of a command. One that cannot be parsed is read as plain words, and so is one
-// with a here-document, which may end in another place.
+// wary reads the words of a command. One that cannot be parsed is read as plain words, and so is
+// one with a here-document, which may end in another place.
 func (p *Policy) wary(act agent.Permission) wariness {
 	names := p.Names(act.Cwd)
-	w := &wordReader{p: p, dir: names[len(names)-1], left: maxWords, globs: maxGlobs, looks: maxLooked, seen: map[string]bool{}}
+	w := &wordReader{
+		p:     p,
+		dir:   names[len(names)-1],
+		left:  maxWords,
+		globs: maxGlobs,
+		looks: maxLooked,
+		seen:  map[string]bool{},
+	}
 	w.later = p.runsLater(names)
 	file, err := parse(act.Resource)
 	if w.unread = err != nil; w.unread || strings.Contains(act.Resource, "<<") {
@@ -67,8 +75,10 @@ func (p *Policy) wary(act agent.Permission) wariness {
 }
 
 // interpreters run what one of their words says.
-var interpreters = map[string]bool{"sh": true, "bash": true, "dash": true, "zsh": true, "ksh": true, "fish": true, "csh": true, "tcsh": true,
-	"eval": true, "python": true, "perl": true, "ruby": true, "node": true, "deno": true, "bun": true, "php": true, "lua": true,
+var interpreters = map[string]bool{"sh": true, "bash": true, "dash": true, "zsh": true, "ksh": true,
+	"fish": true, "csh": true, "tcsh": true,
+	"eval": true, "python": true, "perl": true, "ruby": true, "node": true, "deno": true, "bun": true,
+	"php": true, "lua": true,
 	"osascript": true, "awk": true, "gawk": true, "sed": true}
 
 // interprets reports whether a word names an interpreter, of any version: /usr/bin/python3.12.
@@ -133,8 +143,9 @@ type wordReader struct {
 	left, globs int
 	looks       int             // files that may still be looked into
 	listed      map[string]bool // names in dir; nil: not known
-	seen        map[string]bool // words that were looked at as they are; to do so again finds nothing new
-	words       int             // without a slash, so far
+	// words that were looked at as they are; to do so again finds nothing new
+	seen  map[string]bool
+	words int // without a slash, so far
 }
 
 // beyond notes what is too much to look at.
@@ -158,7 +169,8 @@ func (w *wordReader) word(word *syntax.Word) {
 		return
 	}
 	all := []*syntax.Word{word}
-	if strings.Contains(text, "{") && !strings.Contains(text, "..") && strings.Count(text, "{")+strings.Count(text, ",") <= maxBraces {
+	if strings.Contains(text, "{") && !strings.Contains(text, "..") && strings.Count(text, "{")+
+		strings.Count(text, ",") <= maxBraces {
 		word = &syntax.Word{Parts: slices.Clone(word.Parts)} // it would be changed
 		syntax.SplitBraces(word)
 		all = nil
@@ -211,7 +223,8 @@ func (w *wordReader) pattern(text string) {
 func (w *wordReader) text(text, as string) {
 	for _, name := range paths(text) {
 		if as == "" && !w.there(name) {
-			w.asks = w.asks || w.later || strings.ContainsAny(name, "./~:") && w.p.runsLater([]string{w.rooted(name)})
+			w.asks = w.asks || w.later || strings.ContainsAny(name, "./~:") &&
+				w.p.runsLater([]string{w.rooted(name)})
 			continue
 		}
 		f := w.p.place(name, w.dir)
@@ -242,7 +255,8 @@ func leadsOut(name string, f file, as string) bool {
 		return true
 	}
 	full := f.names[len(f.names)-1]
-	return !slices.Contains(idleDevices, name) && (found(full) || path.Dir(full) != "/" && found(path.Dir(full)))
+	return !slices.Contains(idleDevices, name) &&
+		(found(full) || path.Dir(full) != "/" && found(path.Dir(full)))
 }
 
 func (w *wordReader) rooted(name string) string {

@@ -22,7 +22,9 @@ func (p *Policy) Withheld(name string) (read, write bool) {
 		}
 	}
 	by := func(kind agent.Kind) bool {
-		i := slices.IndexFunc(p.rules, func(r readyRule) bool { return r.Kind == kind && r.matches(agent.Permission{Kind: kind}, names) })
+		i := slices.IndexFunc(p.rules, func(r readyRule) bool {
+			return r.Kind == kind && r.matches(agent.Permission{Kind: kind}, names)
+		})
 		return i >= 0 && p.withholds(p.rules[i])
 	}
 	return by(agent.KindRead), by(agent.KindWrite)
@@ -30,7 +32,8 @@ func (p *Policy) Withheld(name string) (read, write bool) {
 
 // withholds reports whether a rule keeps paths from commands that are not asked about.
 func (p *Policy) withholds(r readyRule) bool {
-	return r.Decision != event.Allow && (r.Kind == agent.KindRead || r.Kind == agent.KindWrite) && !p.isWhole(r)
+	return r.Decision != event.Allow && (r.Kind == agent.KindRead || r.Kind == agent.KindWrite) &&
+		!p.isWhole(r)
 }
 
 // isWhole reports whether a rule takes in the workspace itself.
@@ -43,7 +46,8 @@ func (p *Policy) isWhole(r readyRule) bool {
 // none.
 func (p *Policy) Unheld() int {
 	for _, r := range p.rules {
-		if r.Decision != event.Allow && (r.Kind == agent.KindRead || r.Kind == agent.KindWrite) && p.isWhole(r) {
+		if r.Decision != event.Allow && (r.Kind == agent.KindRead || r.Kind == agent.KindWrite) &&
+			p.isWhole(r) {
 			return r.number
 		}
 	}

@@ -138,7 +138,9 @@ func (c *Confinement) check() error {
 	}
 	for _, o := range c.Openings {
 		if !isClean(o.Path) || o.Access > Writable {
-			return fmt.Errorf("%s cannot be opened: its path is not absolute and clean, or it is not to be read or written", o.Path)
+			return fmt.Errorf(
+				"%s cannot be opened: its path is not absolute and clean, or it is not to be read or written",
+				o.Path)
 		}
 	}
 	for at := range c.Links {

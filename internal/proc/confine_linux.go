@@ -24,7 +24,10 @@ func Confines() error {
 		return fmt.Errorf("try to confine a process: %w", err)
 	}
 	defer os.RemoveAll(private) // empty folders of ours
-	child, err := Start(Command{Args: []string{"/proc/self/exe"}, Confine: &Confinement{Private: private, only: true}})
+	child, err := Start(Command{
+		Args:    []string{"/proc/self/exe"},
+		Confine: &Confinement{Private: private, only: true},
+	})
 	if err != nil {
 		return err
 	}
@@ -51,8 +54,9 @@ var errLink = errors.New("a link is there, or on the way to it")
 
 // lookAt opens what is at a path, itself, without following any link.
 func lookAt(dir int, path string) (int, error) {
-	fd, err := unix.Openat2(dir, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC | unix.O_NOFOLLOW,
-		Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS})
+	fd, err := unix.Openat2(dir, path,
+		&unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC | unix.O_NOFOLLOW,
+			Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS})
 	if errors.Is(err, unix.ELOOP) {
 		return -1, errLink
 	}
@@ -90,7 +94,9 @@ func confineHelper(args []string, attr *os.ProcAttr) ([]string, *passage, error)
 	}
 	attr.Files = append(attr.Files, theirs)
 	attr.Sys.Cloneflags = namespaces
-	attr.Sys.AmbientCaps = []uintptr{unix.CAP_SETPCAP, unix.CAP_NET_ADMIN, unix.CAP_SYS_ADMIN, unix.CAP_DAC_OVERRIDE} // the last for overlays
+	// the last for overlays
+	attr.Sys.AmbientCaps = []uintptr{unix.CAP_SETPCAP, unix.CAP_NET_ADMIN, unix.CAP_SYS_ADMIN,
+		unix.CAP_DAC_OVERRIDE}
 	args = append(args, strconv.Itoa(os.Getuid()), strconv.Itoa(os.Getgid()))
 	return args, &passage{conn: conn.(*net.UnixConn), theirs: theirs}, nil
 }
@@ -191,7 +197,8 @@ func (t *tree) turn(o order, held *os.File) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		_ = t.passage.conn.SetWriteDeadline(time.Now().Add(reactPatience)) // a closed connection fails below
+		// a closed connection fails below
+		_ = t.passage.conn.SetWriteDeadline(time.Now().Add(reactPatience))
 		var sent error
 		if err := raw.Control(func(fd uintptr) {
 			_, _, sent = t.passage.conn.WriteMsgUnix([]byte{1}, unix.UnixRights(int(fd)), nil)

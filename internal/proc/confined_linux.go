@@ -52,7 +52,8 @@ const (
 // takeUser gives this process, in a user namespace of its own, the user and group it
 // had outside, and no other.
 func takeUser(uid, gid string) error {
-	for _, m := range [][2]string{{"setgroups", "deny"}, {"gid_map", gid + " " + gid + " 1"}, {"uid_map", uid + " " + uid + " 1"}} {
+	for _, m := range [][2]string{{"setgroups", "deny"}, {"gid_map", gid + " " + gid + " 1"},
+		{"uid_map", uid + " " + uid + " 1"}} {
 		if err := os.WriteFile("/proc/self/"+m[0], []byte(m[1]), 0); err != nil {
 			return fmt.Errorf("be its user in namespaces of its own: %w", err)
 		}
@@ -161,10 +162,12 @@ func (r *confined) devices(at string) error {
 	if err := mountFresh("tmpfs", at+"/dev/shm", unix.MS_NODEV, "mode=1777"); err != nil {
 		return fmt.Errorf("place /dev/shm: %w", err)
 	}
-	if err := mountFresh("devpts", at+"/dev/pts", unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=620"); err != nil {
+	if err := mountFresh("devpts", at+"/dev/pts", unix.MS_NOEXEC,
+		"newinstance,ptmxmode=0666,mode=620"); err != nil {
 		return fmt.Errorf("place /dev/pts: %w", err)
 	}
-	for name, to := range map[string]string{"ptmx": "pts/ptmx", "fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2"} {
+	for name, to := range map[string]string{"ptmx": "pts/ptmx", "fd": "/proc/self/fd",
+		"stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2"} {
 		if err := os.Symlink(to, at+"/dev/"+name); err != nil {
 			return fmt.Errorf("place /dev/%s: %w", name, err)
 		}
@@ -192,7 +195,8 @@ func (r *confined) move(at string) (err error) {
 		err = r.mount(r.none[1], held, 0, unix.MOUNT_ATTR_RDONLY)
 	}
 	if err == nil {
-		err = unix.MountSetattr(r.root, "", unix.AT_EMPTY_PATH, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
+		err = unix.MountSetattr(r.root, "", unix.AT_EMPTY_PATH,
+			&unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
 	}
 	if err != nil {
 		return fmt.Errorf("move to the new root: %w", err)

@@ -80,7 +80,8 @@ func beLeaver() {
 	closeOnExec()
 	_ = conceal() // its environment is that of a server
 	p, err := leave(os.Args[1], os.Args[2:], &os.ProcAttr{
-		Env: os.Environ(), Files: []*os.File{os.Stdin, os.Stdin, os.Stderr}, // the first is the null device
+		// the first is the null device
+		Env: os.Environ(), Files: []*os.File{os.Stdin, os.Stdin, os.Stderr},
 	})
 	if err != nil {
 		fmt.Print(err)

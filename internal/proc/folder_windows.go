@@ -18,7 +18,10 @@ func become(path string, args []string) error {
 	if err != nil {
 		return fmt.Errorf("start %s: %w", args[0], err)
 	}
-	p, err := startOwn(path, args, &os.ProcAttr{Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}, Sys: &syscall.SysProcAttr{CmdLine: commandLine(path, args)}})
+	p, err := startOwn(path, args, &os.ProcAttr{
+		Files: []*os.File{os.Stdin, os.Stdout, os.Stderr},
+		Sys:   &syscall.SysProcAttr{CmdLine: commandLine(path, args)},
+	})
 	if err != nil {
 		return fmt.Errorf("start %s: %w", args[0], err)
 	}

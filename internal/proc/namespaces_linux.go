@@ -12,7 +12,8 @@ import (
 // Namespaces reports whether a process may have namespaces of its own, as programs take that
 // confine what they run. The error says what the kernel answered; it is asked once.
 var Namespaces = sync.OnceValue(func() error {
-	flags := uintptr(syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWNET)
+	flags := uintptr(
+		syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWNET)
 	// The namespaces come before the program, so one that does not exist is enough.
 	_, err := os.StartProcess("/proc/none", []string{"none"}, &os.ProcAttr{Sys: &syscall.SysProcAttr{
 		Cloneflags:  flags,

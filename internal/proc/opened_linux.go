@@ -198,7 +198,8 @@ func (r *confined) coverAgain() {
 		if err != nil {
 			continue
 		}
-		n, err := unix.InotifyAddWatch(watch, "/proc/self/fd/"+strconv.Itoa(fd), unix.IN_MOVED_TO|unix.IN_CREATE)
+		n, err := unix.InotifyAddWatch(watch, "/proc/self/fd/"+strconv.Itoa(fd),
+			unix.IN_MOVED_TO|unix.IN_CREATE)
 		unix.Close(fd)
 		if err == nil {
 			folders[int32(n)] = names

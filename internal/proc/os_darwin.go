@@ -68,10 +68,11 @@ func fromKernel(k *unix.KinfoProc) process {
 	const stopped, zombie = 4, 5 // SSTOP and SZOMB of sys/proc.h
 	pid := int(k.Proc.P_pid)
 	p := process{
-		identity: identity{pid: pid, start: uint64(k.Proc.P_starttime.Sec)*1e6 + uint64(k.Proc.P_starttime.Usec)},
-		parent:   int(k.Eproc.Ppid),
-		zombie:   k.Proc.P_stat == zombie,
-		stopped:  k.Proc.P_stat == stopped,
+		identity: identity{pid: pid, start: uint64(k.Proc.P_starttime.Sec)*1e6 +
+			uint64(k.Proc.P_starttime.Usec)},
+		parent:  int(k.Eproc.Ppid),
+		zombie:  k.Proc.P_stat == zombie,
+		stopped: k.Proc.P_stat == stopped,
 	}
 	p.session, _ = unix.Getsid(pid)
 	return p
@@ -114,7 +115,10 @@ func orphansLeave() (back func()) { return func() {} }
 func conceal() error { return nil }
 
 // endOrphans finds what a dead helper leaves by its session.
-func (t *tree) endOrphans(hit map[identity]bool) (left []process, all bool) { return t.endSession(hit) }
+func (t *tree) endOrphans(hit map[identity]bool) (left []process,
+	all bool) {
+	return t.endSession(hit)
+}
 
 // collectOrphans has nothing to do: they are not ours.
 func collectOrphans() {}

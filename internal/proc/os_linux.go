@@ -89,7 +89,11 @@ func parseStat(pid int, b []byte) (process, bool) {
 	if len(f) < 20 {
 		return process{}, false
 	}
-	p := process{identity: identity{pid: pid}, zombie: f[0] == "Z" || f[0] == "X", stopped: f[0] == "T"}
+	p := process{
+		identity: identity{pid: pid},
+		zombie:   f[0] == "Z" || f[0] == "X",
+		stopped:  f[0] == "T",
+	}
 	var err [3]error
 	p.parent, err[0] = strconv.Atoi(f[1])
 	p.session, err[1] = strconv.Atoi(f[3])

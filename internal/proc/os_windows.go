@@ -87,7 +87,9 @@ func startTree(path string, c Command, files []*os.File) (*tree, error) {
 		return nil, err
 	}
 	err = errors.New("its process is gone")
-	if herr := p.WithHandle(func(h uintptr) { err = windows.AssignProcessToJobObject(job, windows.Handle(h)) }); herr != nil {
+	if herr := p.WithHandle(func(h uintptr) {
+		err = windows.AssignProcessToJobObject(job, windows.Handle(h))
+	}); herr != nil {
 		err = herr
 	}
 	if err == nil {
@@ -99,8 +101,15 @@ func startTree(path string, c Command, files []*os.File) (*tree, error) {
 		windows.CloseHandle(job)
 		return nil, fmt.Errorf("put it into a job object: %w", err)
 	}
-	t := &tree{pid: p.Pid, process: p, job: job, stops: make(chan struct{}), lists: make(chan chan []Process),
-		exited: make(chan struct{}), gone: make(chan struct{})}
+	t := &tree{
+		pid:     p.Pid,
+		process: p,
+		job:     job,
+		stops:   make(chan struct{}),
+		lists:   make(chan chan []Process),
+		exited:  make(chan struct{}),
+		gone:    make(chan struct{}),
+	}
 	go t.wait()
 	go t.follow()
 	return t, nil
@@ -129,7 +138,8 @@ func resume(pid uint32) error {
 	}
 	defer windows.CloseHandle(snap)
 	entry := windows.ThreadEntry32{Size: uint32(unsafe.Sizeof(windows.ThreadEntry32{}))}
-	for err = windows.Thread32First(snap, &entry); err == nil; err = windows.Thread32Next(snap, &entry) {
+	for err = windows.Thread32First(snap, &entry); err == nil; err = windows.Thread32Next(snap,
+		&entry) {
 		if entry.OwnerProcessID != pid {
 			continue
 		}
@@ -147,7 +157,8 @@ func resume(pid uint32) error {
 // commandLine leaves the line for cmd.exe as it is: cmd does not read the quoting
 // that other programs do. Empty: the usual quoting.
 func commandLine(path string, args []string) string {
-	if !strings.EqualFold(strings.TrimSuffix(strings.ToLower(filepath.Base(path)), ".exe"), "cmd") || len(args) < 2 {
+	if !strings.EqualFold(strings.TrimSuffix(strings.ToLower(filepath.Base(path)), ".exe"), "cmd") ||
+		len(args) < 2 {
 		return ""
 	}
 	if !strings.EqualFold(args[len(args)-2], "/c") {

@@ -99,7 +99,8 @@ func (r *confined) mount(from, at, recursive int, set uint64) error {
 	}
 	defer unix.Close(tree)
 	if set != 0 {
-		if err := unix.MountSetattr(tree, "", unix.AT_EMPTY_PATH|uint(recursive), &unix.MountAttr{Attr_set: set}); err != nil {
+		if err := unix.MountSetattr(tree, "", unix.AT_EMPTY_PATH|uint(recursive),
+			&unix.MountAttr{Attr_set: set}); err != nil {
 			return fmt.Errorf("restrict its mount: %w", err)
 		}
 	}
@@ -112,13 +113,16 @@ func (r *confined) mount(from, at, recursive int, set uint64) error {
 // layOver mounts a folder whose writes are kept in the private folder; an empty one where
 // the file system of that, or the kernel, cannot do it.
 func (r *confined) layOver(from, at int, p string) error {
-	layer := filepath.Join(r.spec.Private, "layers", strings.NewReplacer("%", "%25", "/", "%2f").Replace(p))
+	layer := filepath.Join(r.spec.Private, "layers",
+		strings.NewReplacer("%", "%25", "/", "%2f").Replace(p))
 	up, work := layer+"/up", layer+"/work"
 	if err := errors.Join(os.MkdirAll(up, 0o700), os.MkdirAll(work, 0o700)); err != nil {
 		return err
 	}
-	data := fmt.Sprintf("lowerdir=/proc/self/fd/%d,upperdir=%s,workdir=%s,userxattr", from, escaped(up), escaped(work))
-	if unix.Mount("overlay", "/proc/self/fd/"+strconv.Itoa(at), "overlay", unix.MS_NOSUID|unix.MS_NODEV, data) == nil {
+	data := fmt.Sprintf("lowerdir=/proc/self/fd/%d,upperdir=%s,workdir=%s,userxattr", from,
+		escaped(up), escaped(work))
+	if unix.Mount("overlay", "/proc/self/fd/"+strconv.Itoa(at), "overlay",
+		unix.MS_NOSUID|unix.MS_NODEV, data) == nil {
 		return nil
 	}
 	empty, err := unix.Open(up, unix.O_PATH|unix.O_CLOEXEC, 0)
@@ -182,7 +186,8 @@ func (r *confined) makeOne(dir int, name, whole string, folder bool) error {
 }
 
 func makeFile(dir int, name string) error {
-	fd, err := unix.Openat(dir, name, unix.O_CREAT|unix.O_EXCL|unix.O_WRONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0o600)
+	fd, err := unix.Openat(dir, name,
+		unix.O_CREAT|unix.O_EXCL|unix.O_WRONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0o600)
 	if err == nil {
 		unix.Close(fd)
 	}
@@ -224,5 +229,6 @@ func isFolder(fd int) (bool, error) {
 
 // missing reports whether there is nothing to be given.
 func missing(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.ENOTDIR)
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) ||
+		errors.Is(err, unix.ENOTDIR)
 }

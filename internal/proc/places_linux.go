@@ -62,7 +62,8 @@ func parseMount(line string) (m mounted, ok bool) {
 	if !ok || len(f) < 6 || len(kind) == 0 {
 		return m, false
 	}
-	m = mounted{Place{Path: unescapeMount(f[4]), Access: Writable}, f[0], f[1], f[2], unescapeMount(f[3])}
+	m = mounted{Place{Path: unescapeMount(f[4]), Access: Writable}, f[0], f[1], f[2],
+		unescapeMount(f[3])}
 	switch {
 	case strings.HasPrefix(m.root, heldDir+"/f"): // file or folder
 		m.Access = Covered
@@ -91,7 +92,9 @@ func (m mounted) over(in map[string][]mounted) mounted {
 
 // covered reports whether another mount in the same one lies over m.
 func (m mounted) covered(all []mounted) bool {
-	return slices.ContainsFunc(all, func(o mounted) bool { return strings.HasPrefix(m.Path, o.Path+"/") })
+	return slices.ContainsFunc(all, func(o mounted) bool {
+		return strings.HasPrefix(m.Path, o.Path+"/")
+	})
 }
 
 // as is the place that m is in another one; false where it changes nothing, or each tree has it.
@@ -105,10 +108,12 @@ func (m mounted) as(above mounted) (Place, bool) {
 	case m.Access == above.Access && m.is(above):
 		return p, false
 	}
-	return p, m.Path != "/tmp" && m.Path != "/proc" && !strings.HasPrefix(m.Path, "/dev/") && !strings.HasPrefix(m.Path, "/proc/")
+	return p, m.Path != "/tmp" && m.Path != "/proc" && !strings.HasPrefix(m.Path, "/dev/") &&
+		!strings.HasPrefix(m.Path, "/proc/")
 }
 
 // is reports whether what is mounted is what would be there without it.
 func (m mounted) is(above mounted) bool {
-	return above.id != "" && m.device == above.device && m.root == path.Join(above.root, strings.TrimPrefix(m.Path, above.Path))
+	return above.id != "" && m.device == above.device &&
+		m.root == path.Join(above.root, strings.TrimPrefix(m.Path, above.Path))
 }

@@ -181,7 +181,8 @@ func Start(c Command) (*Child, error) {
 
 func startChild(c Command) (*Child, error) {
 	if !ready.Load() {
-		return nil, errors.New("start a program: the main function has to call Main of this package first")
+		return nil,
+			errors.New("start a program: the main function has to call Main of this package first")
 	}
 	if len(c.Args) == 0 || c.Args[0] == "" {
 		return nil, errors.New("start a program: no name given")
@@ -351,14 +352,15 @@ func (c *Child) Stop(ctx context.Context) (ended int, err error) {
 	return ended, err
 }
 
-// Run runs a command to its end, and ends what is left of its tree. When ctx ends before, the command
-// is stopped and the error is ctx's.
+// Run runs a command to its end, and ends what is left of its tree. When ctx ends before, the
+// command is stopped and the error is ctx's.
 func Run(ctx context.Context, cmd Command) (Exit, error) {
 	child, err := Start(cmd)
 	if err != nil {
 		return Exit{}, err
 	}
-	stop := context.AfterFunc(ctx, func() { _, _ = child.Stop(ctx) }) // what it reports, the second one does
+	// what it reports, the second one does
+	stop := context.AfterFunc(ctx, func() { _, _ = child.Stop(ctx) })
 	exit, err := child.Wait()
 	stop()
 	_, stopped := child.Stop(ctx)

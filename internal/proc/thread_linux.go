@@ -58,7 +58,8 @@ func restrictThread() error {
 
 func dropCapabilities() error {
 	for c := uintptr(0); c <= unix.CAP_LAST_CAP; c++ {
-		if err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); err != nil && err != unix.EINVAL { // older kernels know fewer
+		// older kernels know fewer
+		if err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); err != nil && err != unix.EINVAL {
 			return err
 		}
 	}
@@ -79,7 +80,8 @@ const scopedVersion = 6
 
 // landlockVersion is 0 where there is none.
 func landlockVersion() int {
-	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0,
+		unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
 		return 0
 	}
@@ -90,7 +92,8 @@ func landlockVersion() int {
 // by mounts: rules about them would forbid renames between folders.
 func scope() error {
 	attr := unix.LandlockRulesetAttr{Scoped: unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL}
-	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Offsetof(attr.Quiet_access_fs), 0)
+	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)),
+		unsafe.Offsetof(attr.Quiet_access_fs), 0)
 	if errno != 0 {
 		return errno
 	}
@@ -119,13 +122,16 @@ const (
 
 // refusedCalls reach what is not in a namespace.
 var refusedCalls = []uint32{
-	unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER, // does what this filter would refuse
-	unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD,
+	// does what this filter would refuse
+	unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER,
+	unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN,
+	unix.SYS_USERFAULTFD,
 	unix.SYS_KEXEC_LOAD, unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_SETNS,
 }
 
 // refusedSockets are families that a network namespace does not hold.
-var refusedSockets = []uint32{unix.AF_VSOCK, unix.AF_ALG, unix.AF_KEY, unix.AF_XDP, unix.AF_BLUETOOTH, unix.AF_PACKET, unix.AF_TIPC}
+var refusedSockets = []uint32{unix.AF_VSOCK, unix.AF_ALG, unix.AF_KEY, unix.AF_XDP,
+	unix.AF_BLUETOOTH, unix.AF_PACKET, unix.AF_TIPC}
 
 const newNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
 
@@ -137,29 +143,42 @@ func callFilter(machine, thread uint32) []bpf.Instruction {
 	}
 	ret := func(v uint32) bpf.Instruction { return bpf.RetConstant{Val: v} }
 	p := []bpf.Instruction{
-		load(callMachine), bpf.JumpIf{Cond: bpf.JumpEqual, Val: machine, SkipTrue: 1}, ret(unix.SECCOMP_RET_KILL_PROCESS),
-		load(callNumber), bpf.JumpIf{Cond: bpf.JumpLessThan, Val: 0x40000000, SkipTrue: 1}, ret(callRefused), // x32
+		load(callMachine), bpf.JumpIf{Cond: bpf.JumpEqual, Val: machine, SkipTrue: 1},
+		ret(unix.SECCOMP_RET_KILL_PROCESS),
+		// x32
+		load(callNumber), bpf.JumpIf{Cond: bpf.JumpLessThan, Val: 0x40000000, SkipTrue: 1},
+		ret(callRefused),
 	}
 	for _, n := range refusedCalls {
 		p = append(p, is(n, 1), ret(callRefused))
 	}
-	p = append(p, is(unix.SYS_CLONE3, 1), ret(callUnknown)) // its flags cannot be looked at; programs fall back to clone
+	// its flags cannot be looked at; programs fall back to clone
+	p = append(p, is(unix.SYS_CLONE3, 1), ret(callUnknown))
 	for _, n := range []uint32{unix.SYS_CLONE, unix.SYS_UNSHARE} {
-		p = append(p, is(n, 4), load(callArg), bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: newNamespaces, SkipTrue: 1}, ret(callRefused), ret(callAllowed))
+		p = append(p, is(n, 4), load(callArg), bpf.JumpIf{
+			Cond:     bpf.JumpBitsNotSet,
+			Val:      newNamespaces,
+			SkipTrue: 1,
+		}, ret(callRefused), ret(callAllowed))
 	}
-	p = append(p, is(unix.SYS_IOCTL, 5), load(callArg+8), bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.TIOCSTI, SkipTrue: 1},
+	p = append(p, is(unix.SYS_IOCTL, 5), load(callArg+8),
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.TIOCSTI, SkipTrue: 1},
 		is(unix.TIOCLINUX, 1), ret(callRefused), ret(callAllowed))
 	// A signal to the thread would be one to the helper, and the kernel takes the thread for one of
 	// the tree's. Who only has a descriptor cannot be looked at; programs fall back to the others.
 	p = append(p, is(unix.SYS_PIDFD_SEND_SIGNAL, 1), ret(callUnknown))
 	for _, call := range []struct{ number, arg uint32 }{{unix.SYS_KILL, 0}, {unix.SYS_TKILL, 0},
 		{unix.SYS_RT_SIGQUEUEINFO, 0}, {unix.SYS_TGKILL, 8}, {unix.SYS_RT_TGSIGQUEUEINFO, 8}} {
-		p = append(p, is(call.number, 4), load(callArg+call.arg), is(thread, 1), ret(callRefused), ret(callAllowed))
+		p = append(p, is(call.number, 4), load(callArg+call.arg), is(thread, 1), ret(callRefused),
+			ret(callAllowed))
 	}
-	p = append(p, is(unix.SYS_FCNTL, 4), load(callArg+8), is(unix.F_SETOWN_EX, 1), ret(callRefused), ret(callAllowed))
+	p = append(p, is(unix.SYS_FCNTL, 4), load(callArg+8), is(unix.F_SETOWN_EX, 1), ret(callRefused),
+		ret(callAllowed))
 	// Limits of another process of the user, which could end it by them.
-	p = append(p, is(unix.SYS_PRLIMIT64, 8), load(callArg), bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: 4},
-		load(callArg+16), bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: 0, SkipTrue: 3}, load(callArg+20), bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: 0, SkipTrue: 1},
+	p = append(p, is(unix.SYS_PRLIMIT64, 8), load(callArg),
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: 4},
+		load(callArg+16), bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: 0, SkipTrue: 3}, load(callArg+20),
+		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: 0, SkipTrue: 1},
 		ret(callAllowed), ret(callRefused))
 	p = append(p, is(unix.SYS_SOCKET, uint8(2*len(refusedSockets)+1)), load(callArg))
 	for _, f := range refusedSockets {
@@ -182,5 +201,6 @@ func filterCalls() error {
 		code[i] = unix.SockFilter{Code: r.Op, Jt: r.Jt, Jf: r.Jf, K: r.K}
 	}
 	prog := unix.SockFprog{Len: uint16(len(code)), Filter: &code[0]}
-	return unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&prog)), 0, 0)
+	return unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&prog)), 0,
+		0)
 }

@@ -58,7 +58,15 @@ type (
 
 // newRequest asks for c, whose program is at path.
 func newRequest(path string, c Command) request {
-	r := request{Path: path, Args: c.Args, Dir: c.Dir, Env: c.Env, Grace: c.Grace, Silence: c.silence, Confine: c.Confine}
+	r := request{
+		Path:    path,
+		Args:    c.Args,
+		Dir:     c.Dir,
+		Env:     c.Env,
+		Grace:   c.Grace,
+		Silence: c.silence,
+		Confine: c.Confine,
+	}
 	if r.Silence <= 0 {
 		r.Silence = defaultSilence
 	}
@@ -118,7 +126,11 @@ func startTree(path string, c Command, files []*os.File) (*tree, error) {
 		return nil, err
 	}
 	args, passage := []string{helperName}, (*passage)(nil)
-	attr := &os.ProcAttr{Env: []string{}, Files: append(append([]*os.File{}, files...), theirs), Sys: helperAttr()}
+	attr := &os.ProcAttr{
+		Env:   []string{},
+		Files: append(append([]*os.File{}, files...), theirs),
+		Sys:   helperAttr(),
+	}
 	if c.Confine != nil {
 		args, passage, err = confineHelper(args, attr)
 	}
@@ -134,9 +146,21 @@ func startTree(path string, c Command, files []*os.File) (*tree, error) {
 		return nil, err
 	}
 	req := newRequest(path, c)
-	t := &tree{grace: c.Grace, beat: req.Silence / beatsPerSilence, helper: helper, conn: ours, enc: gob.NewEncoder(ours), lists: make(chan []Process, 1), passage: passage, turned: make(chan answer, 1),
-		started: make(chan struct{}), ending: make(chan struct{}), taken: make(chan struct{}),
-		exited: make(chan struct{}), gone: make(chan struct{})}
+	t := &tree{
+		grace:   c.Grace,
+		beat:    req.Silence / beatsPerSilence,
+		helper:  helper,
+		conn:    ours,
+		enc:     gob.NewEncoder(ours),
+		lists:   make(chan []Process, 1),
+		passage: passage,
+		turned:  make(chan answer, 1),
+		started: make(chan struct{}),
+		ending:  make(chan struct{}),
+		taken:   make(chan struct{}),
+		exited:  make(chan struct{}),
+		gone:    make(chan struct{}),
+	}
 	if c.Confine != nil {
 		t.ports = len(c.Confine.Ports)
 	}

@@ -57,7 +57,8 @@ func (t *tree) watch() {
 	late.Stop()
 	defer late.Stop()
 	ending, most := t.ending, beatsPerSilence
-	answers, silent := t.answers.Load(), 0 // beats without an answer, counted as the helper counts ours
+	// beats without an answer, counted as the helper counts ours
+	answers, silent := t.answers.Load(), 0
 	for {
 		select {
 		case <-t.gone:
@@ -129,11 +130,13 @@ func (t *tree) endHelper() {
 // inherit ends what a helper leaves that did not see the end of its tree.
 func (t *tree) inherit() {
 	hit := map[identity]bool{}
-	t.exitErr = errors.New("the process that watched it was killed, and with it all that it had started")
+	t.exitErr = errors.New(
+		"the process that watched it was killed, and with it all that it had started")
 	if t.takes.Load() {
 		<-t.taken
 		t.ended = t.killed
-		t.exitErr = errors.New("the process that watched it did not react and was killed, with all that it had started")
+		t.exitErr = errors.New(
+			"the process that watched it did not react and was killed, with all that it had started")
 	}
 	left, all := t.endOrphans(hit)
 	t.ended += len(hit)
@@ -141,7 +144,8 @@ func (t *tree) inherit() {
 	case len(left) > 0:
 		t.goneErr = fmt.Errorf("could not end %s", names(describe(left)))
 	case !all:
-		t.goneErr = errors.New("the process that watched the command was killed; what the command had moved to other sessions may run on")
+		t.goneErr = errors.New(
+			"the process that watched the command was killed; what the command had moved to other sessions may run on")
 	}
 }
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Parse reads ranges parted by commas, each as "A-B", "A-" (then B is 0) or "A", counting from 1 and with A
-// not above B.
+// Parse reads ranges parted by commas, each as "A-B", "A-" (then B is 0) or "A", counting from 1
+// and with A not above B.
 func Parse(text string) (ranges [][2]int, err error) {
 	for one := range strings.SplitSeq(text, ",") {
 		a, b, ranged := strings.Cut(strings.TrimSpace(one), "-")

@@ -20,10 +20,13 @@ const maxAttached = 1 << 20
 type Outputs struct{ Store *outputs.Store }
 
 // Read implements [session.AttachableOutputs].
-func (s Outputs) Read(ctx context.Context, id eventlog.ID, outputID, lines, lifted string) (agent.Attachment, error) {
+func (s Outputs) Read(ctx context.Context, id eventlog.ID, outputID, lines,
+	lifted string) (agent.Attachment, error) {
 	o, err := s.Store.Get(outputs.ID(outputID))
 	if err != nil || o.Meta().SessionID != string(id) {
-		return agent.Attachment{}, fmt.Errorf("%w. The output was deleted, or is not of this session. Take it out of the prompt, or show it again", eventlog.ErrNotFound)
+		return agent.Attachment{},
+			fmt.Errorf(
+				"%w. The output was deleted, or is not of this session. Take it out of the prompt, or show it again", eventlog.ErrNotFound)
 	}
 	o = o.Text()
 	ranges, err := parseLines(lines)
@@ -56,7 +59,8 @@ func (s Outputs) Read(ctx context.Context, id eventlog.ID, outputID, lines, lift
 		}
 		if err := read(); err != nil {
 			if b.over {
-				return a, fmt.Errorf("%w: output %s is over %d MiB; attach some of its lines", eventlog.ErrInvalid, outputID, maxAttached>>20)
+				return a, fmt.Errorf("%w: output %s is over %d MiB; attach some of its lines",
+					eventlog.ErrInvalid, outputID, maxAttached>>20)
 			}
 			return a, err
 		}
@@ -75,7 +79,8 @@ func parseLines(text string) ([][2]int, error) {
 	}
 	all, err := ranges.Parse(text)
 	if err != nil || !ranges.Ascend(all) {
-		return nil, fmt.Errorf("%w: lines %q are not of the form A-B,C-D in ascending order", eventlog.ErrInvalid, text)
+		return nil, fmt.Errorf("%w: lines %q are not of the form A-B,C-D in ascending order",
+			eventlog.ErrInvalid, text)
 	}
 	return all, nil
 }
@@ -90,7 +95,8 @@ func lastLine(ranges [][2]int, first, count int) error {
 		case count == 0:
 			return fmt.Errorf("%w: the output is empty, so it has no line %d", eventlog.ErrInvalid, r[0])
 		default:
-			return fmt.Errorf("%w: lines %d to %d are not all there; the output has lines %d to %d", eventlog.ErrInvalid, r[0], r[1], first, last)
+			return fmt.Errorf("%w: lines %d to %d are not all there; the output has lines %d to %d",
+				eventlog.ErrInvalid, r[0], r[1], first, last)
 		}
 	}
 	return nil

@@ -43,19 +43,26 @@ const (
 // Specs are the tools as an agent is offered them.
 func Specs() []agent.ToolSpec {
 	return []agent.ToolSpec{
-		{Name: ReadOutput, Description: "Read an output that was shown in webchat and that the user released to you. It returns nothing that they did not release.",
+		{
+			Name:        ReadOutput,
+			Description: "Read an output that was shown in webchat and that the user released to you. It returns nothing that they did not release.",
 			Parameters: json.RawMessage(`{"type":"object","properties":{` +
 				`"output":{"type":"string","description":"the number the user gave; without it, the latest"},` +
-				`"lines":{"type":"string","description":"such as 1-200, counted in what was released"}}}`)},
-		{Name: SearchOutput, Description: "Search an output that the user released to you in webchat. You get the lines that match.",
+				`"lines":{"type":"string","description":"such as 1-200, counted in what was released"}}}`),
+		},
+		{
+			Name:        SearchOutput,
+			Description: "Search an output that the user released to you in webchat. You get the lines that match.",
 			Parameters: json.RawMessage(`{"type":"object","properties":{` +
 				`"output":{"type":"string","description":"the number the user gave; without it, the latest"},` +
-				`"pattern":{"type":"string","description":"a regular expression (RE2)"}},"required":["pattern"]}`)},
+				`"pattern":{"type":"string","description":"a regular expression (RE2)"}},"required":["pattern"]}`),
+		},
 	}
 }
 
 // ErrNot is what an agent reads instead of anything else.
-var ErrNot = errors.New("not released by the user: they can release it with \"Let the agent read this\" in webchat")
+var ErrNot = errors.New(
+	"not released by the user: they can release it with \"Let the agent read this\" in webchat")
 
 // Shelf is what was released in one session. The zero value is empty.
 type Shelf struct {
@@ -79,7 +86,8 @@ func (s *Shelf) Add(name string, data []byte) (number int) {
 	s.kept = append(s.kept, output{s.numbered, name, data})
 	size := 0
 	for i := len(s.kept) - 1; i >= 0; i-- {
-		if size += len(s.kept[i].data); i < len(s.kept)-1 && (size > mostKept || len(s.kept)-i > mostReleased) {
+		if size += len(s.kept[i].data); i < len(s.kept)-1 &&
+			(size > mostKept || len(s.kept)-i > mostReleased) {
 			s.kept = s.kept[i+1:]
 			break
 		}
@@ -167,7 +175,8 @@ func (r output) lines(which string, most int) (string, error) {
 				out = append(out, line[:most]...)
 				i++
 			}
-			return text(out) + fmt.Sprintf("\n… %d lines follow: ask for lines %d-%d\n", len(all)-i+1, i, len(all)), nil
+			return text(out) + fmt.Sprintf("\n… %d lines follow: ask for lines %d-%d\n", len(all)-i+1, i,
+				len(all)), nil
 		}
 		out = append(out, line...)
 	}
@@ -227,14 +236,17 @@ func (r reader) Plan(_ context.Context, raw json.RawMessage) (agent.Action, erro
 		return agent.Action{}, errors.New("the arguments have to be strings")
 	}
 	sum := sha256.Sum256(append([]byte(r.spec.Name+"\x00"), raw...))
-	return agent.Action{Digest: hex.EncodeToString(sum[:]), Run: func(context.Context, agent.Progress) (agent.Result, error) {
-		text, _, err := r.shelf.call(r.spec.Name, args, mostInTurn)
-		switch {
-		case errors.Is(err, ErrNot):
-			return agent.Failure(event.KindDenied, "%s", err), nil
-		case err != nil:
-			return agent.Failure(event.KindBadArguments, "%s", err), nil
-		}
-		return agent.Result{Type: agent.Success, TextForModel: text}, nil
-	}}, nil
+	return agent.Action{
+		Digest: hex.EncodeToString(sum[:]),
+		Run: func(context.Context, agent.Progress) (agent.Result, error) {
+			text, _, err := r.shelf.call(r.spec.Name, args, mostInTurn)
+			switch {
+			case errors.Is(err, ErrNot):
+				return agent.Failure(event.KindDenied, "%s", err), nil
+			case err != nil:
+				return agent.Failure(event.KindBadArguments, "%s", err), nil
+			}
+			return agent.Result{Type: agent.Success, TextForModel: text}, nil
+		},
+	}, nil
 }

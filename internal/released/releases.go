@@ -35,7 +35,8 @@ func (r *Releases) shelf(id eventlog.ID) *Shelf {
 }
 
 // Read implements [session.AttachableOutputs].
-func (r *Releases) Read(ctx context.Context, id eventlog.ID, outputID, lines, lifted string) (agent.Attachment, error) {
+func (r *Releases) Read(ctx context.Context, id eventlog.ID, outputID, lines,
+	lifted string) (agent.Attachment, error) {
 	a, err := r.Outputs.Read(ctx, id, outputID, lines, lifted)
 	if err == nil {
 		r.shelf(id).Add(a.Name, a.Data)
@@ -45,8 +46,14 @@ func (r *Releases) Read(ctx context.Context, id eventlog.ID, outputID, lines, li
 
 // Keep implements [session.OutputKeeper]: what the agent's own tool returned is released to it.
 func (r *Releases) Keep(id eventlog.ID, w agent.Whole) (outputID, readers string, err error) {
-	out, err := r.Store.Put(outputs.Meta{Type: outputs.Terminal, SessionID: string(id), ToolCallID: w.ToolCallID,
-		Command: w.Name, Cwd: w.Cwd, ExitCode: w.ExitCode}, w.Data)
+	out, err := r.Store.Put(outputs.Meta{
+		Type:       outputs.Terminal,
+		SessionID:  string(id),
+		ToolCallID: w.ToolCallID,
+		Command:    w.Name,
+		Cwd:        w.Cwd,
+		ExitCode:   w.ExitCode,
+	}, w.Data)
 	if err != nil || r.Unread {
 		return string(out), "", err
 	}
@@ -62,7 +69,8 @@ func (r *Releases) DeleteSession(id string) {
 }
 
 // Reading adds to the tools of each session those that read what was released in it.
-func (r *Releases) Reading(tools func(eventlog.ID) (agent.Toolset, error)) func(eventlog.ID) (agent.Toolset, error) {
+func (r *Releases) Reading(tools func(eventlog.ID) (agent.Toolset,
+	error)) func(eventlog.ID) (agent.Toolset, error) {
 	if r.Unread {
 		return tools
 	}
@@ -82,4 +90,7 @@ type moreTools struct {
 }
 
 // Tools implements [agent.Toolset].
-func (t moreTools) Tools() []agent.Tool { return append(slices.Clone(t.Toolset.Tools()), t.more...) }
+func (t moreTools) Tools() []agent.Tool {
+	return append(slices.Clone(t.Toolset.Tools()),
+		t.more...)
+}

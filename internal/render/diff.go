@@ -6,10 +6,11 @@ import (
 	"strings"
 )
 
-// Diff shows the rows of a diff, of which a Kind may also be '@', the head of a hunk, or 'h', outside of hunks: the old or the new line number in the gutter, removed and added text as
-// <span class="gd"> and <span class="gi">, file heads as gh, hunk heads as gu. What is of none of these is plain.
-// Lines over [LongLine] characters are cut with a note of what is left out, since a diff here is for reading before a
-// decision: the whole text stays with its owner.
+// Diff shows the rows of a diff, of which a Kind may also be '@', the head of a hunk, or 'h',
+// outside of hunks: the old or the new line number in the gutter, removed and added text as <span
+// class="gd"> and <span class="gi">, file heads as gh, hunk heads as gu. What is of none of these
+// is plain. Lines over [LongLine] characters are cut with a note of what is left out, since a diff
+// here is for reading before a decision: the whole text stays with its owner.
 //
 //	<div class="line gi"><span class="ln">12</span><code class="cl"><span class="gi">+text</span></code></div>
 func Diff(rows []DiffLine) template.HTML {
@@ -33,8 +34,8 @@ func Diff(rows []DiffLine) template.HTML {
 	return template.HTML(b.String())
 }
 
-// TwoColumns shows the rows of a diff as [DiffRows] do a comparison: instead of a hunk's head stands how
-// many lines before it are the same.
+// TwoColumns shows the rows of a diff as [DiffRows] do a comparison: instead of a hunk's head
+// stands how many lines before it are the same.
 func TwoColumns(diff []DiffLine) template.HTML {
 	var rows DiffRows
 	next := 1 // the first line of the new text that no row stands for

@@ -28,7 +28,8 @@ type DiffRows struct{ b strings.Builder }
 func (d *DiffRows) Add(l DiffLine) {
 	if l.Kind == '.' {
 		from, to := strconv.Itoa(l.New), strconv.Itoa(l.New+l.Fold-1)
-		d.b.WriteString(`<div class="foldline" data-lines="` + from + "-" + to + `">Lines ` + from + "–" + to + " are the same</div>\n")
+		d.b.WriteString(`<div class="foldline" data-lines="` + from + "-" + to + `">Lines ` + from + "–" +
+			to + " are the same</div>\n")
 		return
 	}
 	class, sign := "line", " "
@@ -42,7 +43,8 @@ func (d *DiffRows) Add(l DiffLine) {
 	if l.Change > 0 {
 		d.b.WriteString(` data-change="` + strconv.Itoa(l.Change) + `"`)
 	}
-	d.b.WriteString(">" + lineNumber(l.Old) + lineNumber(l.New) + `<span class="sg">` + sign + `</span><code class="cl">`)
+	d.b.WriteString(">" + lineNumber(l.Old) + lineNumber(l.New) + `<span class="sg">` + sign +
+		`</span><code class="cl">`)
 	inner := l.HTML
 	if inner == "" {
 		var b strings.Builder
@@ -69,14 +71,16 @@ func (d *DiffRows) HTML() template.HTML { return template.HTML(d.b.String()) }
 func Inner(rows template.HTML) (inner []string) {
 	for row := range strings.Lines(string(rows)) {
 		_, text, ok := strings.Cut(row, `<code class="cl">`)
-		if text, whole := strings.CutSuffix(strings.TrimSuffix(text, "\n"), "</code></div>"); ok && whole {
+		if text, whole := strings.CutSuffix(strings.TrimSuffix(text, "\n"), "</code></div>"); ok &&
+			whole {
 			inner = append(inner, text)
 		}
 	}
 	return inner
 }
 
-// marked puts the characters from to to of what was made here into i elements, which end and begin again around others.
+// marked puts the characters from to to of what was made here into i elements, which end and begin
+// again around others.
 func marked(inner string, from, to int) string {
 	if from >= to {
 		return inner

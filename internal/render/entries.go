@@ -35,9 +35,11 @@ func Entries(list []Entry) template.HTML {
 		if e.Member {
 			class += " member"
 		}
-		b.WriteString(`<div class="` + class + `"><span class="ln">` + strconv.Itoa(e.Line) + `</span><code class="cl">`)
+		b.WriteString(`<div class="` + class + `"><span class="ln">` + strconv.Itoa(e.Line) +
+			`</span><code class="cl">`)
 		visible(&b, e.Name)
-		b.WriteString(`</code><span class="size">` + template.HTMLEscapeString(e.Size) + `</span><span class="when">` + template.HTMLEscapeString(e.When) + "</span></div>\n")
+		b.WriteString(`</code><span class="size">` + template.HTMLEscapeString(e.Size) +
+			`</span><span class="when">` + template.HTMLEscapeString(e.When) + "</span></div>\n")
 	}
 	return template.HTML(b.String())
 }

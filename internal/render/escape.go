@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Escape writes s as text: HTML's own characters as entities, invalid UTF-8 as U+FFFD, control characters as pictures, and
-// bidirectional controls isolated. Tab and newline stay.
+// Escape writes s as text: HTML's own characters as entities, invalid UTF-8 as U+FFFD, control
+// characters as pictures, and bidirectional controls isolated. Tab and newline stay.
 func Escape(b *strings.Builder, s string) {
 	start := 0
 	for i := 0; i < len(s); {
@@ -61,8 +61,8 @@ func codePoint(r rune) string {
 // EscapeText writes HTML's own characters as entities. What else must not be seen as it is, stays.
 func EscapeText(s string) string { return html.EscapeString(s) }
 
-// Isolate replaces control characters by their pictures and parts bidirectional ones from what they would turn around. In
-// HTML made here both occur in text only.
+// Isolate replaces control characters by their pictures and parts bidirectional ones from what they
+// would turn around. In HTML made here both occur in text only.
 func Isolate(h string) string {
 	var b strings.Builder
 	start := 0

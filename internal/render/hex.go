@@ -9,9 +9,9 @@ import (
 // HexWidth is how many bytes a row of [Hex] shows.
 const HexWidth = 16
 
-// Hex shows bytes of a file, start being the offset of the first: one row for each HexWidth bytes, the
-// offset in the gutter where a line number would stand (without a link), then the bytes in hexadecimal
-// and as text. Bytes that are no printable ASCII are a faint dot.
+// Hex shows bytes of a file, start being the offset of the first: one row for each HexWidth bytes,
+// the offset in the gutter where a line number would stand (without a link), then the bytes in
+// hexadecimal and as text. Bytes that are no printable ASCII are a faint dot.
 //
 //	<div class="line"><span class="ln">00000010</span><code class="cl">7f 45 …  <span class="c">…</span></code></div>
 //
@@ -20,7 +20,8 @@ func Hex(head []byte, start int64, covered []bool) template.HTML {
 	var b strings.Builder
 	for off := 0; off < len(head); off += HexWidth {
 		row := head[off:min(off+HexWidth, len(head))]
-		fmt.Fprintf(&b, `<div class="line"><span class="ln">%08x</span><code class="cl">`, start+int64(off))
+		fmt.Fprintf(&b, `<div class="line"><span class="ln">%08x</span><code class="cl">`, start+
+			int64(off))
 		for i := range HexWidth {
 			switch {
 			case i >= len(row):

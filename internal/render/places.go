@@ -14,13 +14,15 @@ import (
 // Finder returns the path of the file that a text calls by a name; false if there is none.
 type Finder func(name string) (path string, ok bool)
 
-// placeRE finds, in text that is escaped, a file with a line, as compilers and as Python name it, and an address.
+// placeRE finds, in text that is escaped, a file with a line, as compilers and as Python name it,
+// and an address.
 var placeRE = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`([\w./@+~-]*[\w@+~-]\.\w{1,12})[:(](\d{1,9})(?:[:,]\d{1,9})?|File &#34;([^&<>"]{1,300})&#34;, line (\d{1,9})|https?://[\w./?=%:@~#+,;&!*-]+[\w/=~#+-]`)
+	return regexp.MustCompile(
+		`([\w./@+~-]*[\w@+~-]\.\w{1,12})[:(](\d{1,9})(?:[:,]\d{1,9})?|File &#34;([^&<>"]{1,300})&#34;, line (\d{1,9})|https?://[\w./?=%:@~#+,;&!*-]+[\w/=~#+-]`)
 })
 
-// Places makes links of the files with a line, and of the addresses, that rows name. They only show: opening a file is up
-// to the page.
+// Places makes links of the files with a line, and of the addresses, that rows name. They only
+// show: opening a file is up to the page.
 //
 //	<a class="at-src" href="#src" data-path="pump/pump_test.go" data-line="88">pump_test.go:88</a>
 func Places(rows template.HTML, find Finder) template.HTML {
@@ -91,7 +93,8 @@ func srcLink(name, line, shown string, find Finder) string {
 	if !ok || err != nil || n < 1 {
 		return shown
 	}
-	return `<a class="at-src" href="#src" data-path="` + string(Exact(path)) + `" data-line="` + strconv.Itoa(n) + `">` + shown + "</a>"
+	return `<a class="at-src" href="#src" data-path="` + string(Exact(path)) + `" data-line="` +
+		strconv.Itoa(n) + `">` + shown + "</a>"
 }
 
 // FirstFailure shows the first failure of a command: its line, what failed, and why.
@@ -101,7 +104,8 @@ func srcLink(name, line, shown string, find Finder) string {
 func FirstFailure(line int, name, reason string, find Finder) template.HTML {
 	var b strings.Builder
 	n := strconv.Itoa(line)
-	b.WriteString(`<div class="first" data-line="` + n + `"><b>First failure</b> <span class="dim">at line ` + wording.Count(line) + `</span>`)
+	b.WriteString(`<div class="first" data-line="` + n +
+		`"><b>First failure</b> <span class="dim">at line ` + wording.Count(line) + `</span>`)
 	for _, text := range []string{name, reason} {
 		if text == "" {
 			continue

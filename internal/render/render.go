@@ -1,6 +1,6 @@
-// Package render turns untrusted text into safe HTML: rows, tables, trees, differences, bytes, names. Source code,
-// Markdown and what programs write to terminals have rooms of their own below it. Nothing else makes a template.HTML:
-// one that was not made here or below is a bug.
+// Package render turns untrusted text into safe HTML: rows, tables, trees, differences, bytes,
+// names. Source code, Markdown and what programs write to terminals have rooms of their own below
+// it. Nothing else makes a template.HTML: one that was not made here or below is a bug.
 //
 // # Guarantees
 //
@@ -29,8 +29,8 @@ import (
 	"webchat/internal/wording"
 )
 
-// WorkLimit is the processor time one request for rows may spend on highlighting; what is left then is shown as plain text.
-// With the lexer's last step a request takes less than 100 ms.
+// WorkLimit is the processor time one request for rows may spend on highlighting; what is left then
+// is shown as plain text. With the lexer's last step a request takes less than 100 ms.
 const WorkLimit = 90 * time.Millisecond
 
 const (
@@ -44,25 +44,29 @@ const (
 type Rows struct {
 	HTML     template.HTML // one <div class="line"> for each line from From to To
 	From, To int           // line numbers counted from 1; To < From when the window is empty
-	Exact    bool          // highlighted as the whole document would be; false when the state above was guessed
+	// highlighted as the whole document would be; false when the state above was guessed
+	Exact bool
 }
 
 // OpenRow writes the start of a row with this number up to where its text begins.
 func OpenRow(b *strings.Builder, number int) {
 	n := strconv.Itoa(number)
-	b.WriteString(`<div class="line"><a class="ln" href="#L` + n + `" aria-label="Line ` + n + `">` + n + `</a><code class="cl">`)
+	b.WriteString(`<div class="line"><a class="ln" href="#L` + n + `" aria-label="Line ` + n + `">` +
+		n + `</a><code class="cl">`)
 }
 
 // CloseRow writes the end of a row.
 func CloseRow(b *strings.Builder) { b.WriteString("</code></div>\n") }
 
-// CutRow returns a row of at most most bytes, and some more that end it: of a longer one the beginning.
+// CutRow returns a row of at most most bytes, and some more that end it: of a longer one the
+// beginning.
 func CutRow(row template.HTML, most int) template.HTML {
 	if len(row) <= most {
 		return row
 	}
 	head := string(row[:most])
-	for _, begin := range []struct{ opens, ends string }{{"<", ">"}, {"&", ";"}} { // none is cut in two
+	// none is cut in two
+	for _, begin := range []struct{ opens, ends string }{{"<", ">"}, {"&", ";"}} {
 		if i := strings.LastIndex(head, begin.opens); i > strings.LastIndex(head, begin.ends) {
 			head = head[:i]
 		}
@@ -84,7 +88,8 @@ func CutRow(row template.HTML, most int) template.HTML {
 //	<div class="line gap"><span class="ln"></span><code class="cl">… 2.0 kB (32 lines) left out …</code></div>
 func LeftOut(bytes, lines int64) template.HTML {
 	var b strings.Builder
-	b.WriteString(`<div class="line gap"><span class="ln"></span><code class="cl">… ` + wording.Size(bytes))
+	b.WriteString(`<div class="line gap"><span class="ln"></span><code class="cl">… ` +
+		wording.Size(bytes))
 	if lines > 0 {
 		b.WriteString(" (" + wording.Count(lines) + " lines)")
 	}

@@ -5,8 +5,8 @@ import (
 	"html/template"
 )
 
-// Script returns scripts of the program's own, one after the other, for a page that loads none. What
-// they hold was compiled in.
+// Script returns scripts of the program's own, one after the other, for a page that loads none.
+// What they hold was compiled in.
 func Script(files embed.FS, names ...string) (template.JS, error) {
 	var all []byte
 	for _, name := range names {

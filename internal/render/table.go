@@ -12,7 +12,8 @@ const (
 	cellLimit  = 500 // characters of one cell that are shown
 )
 
-// Table shows records. Numbers stand right, a cell without anything says so, and a long one is cut with a note.
+// Table shows records. Numbers stand right, a cell without anything says so, and a long one is cut
+// with a note.
 //
 //	<table class="records"><thead><tr><th class="rn">line</th><th class="r" data-col="1" aria-sort="descending">id</th>…</tr></thead>
 //	<tbody><tr><td class="rn"><a class="ln" href="#L2" aria-label="Line 2">2</a></td><td class="r">1204</td><td class="nil">empty</td>…</tr></tbody></table>
@@ -24,10 +25,12 @@ type Table struct {
 // Null is a cell that holds nothing, where that is not the same as an empty text.
 const Null = "\x00"
 
-// NewTable begins a table with these columns, whose rows are numbered by what counted names. sorted is the column, from 1, that orders the rows; 0 means none.
+// NewTable begins a table with these columns, whose rows are numbered by what counted names. sorted
+// is the column, from 1, that orders the rows; 0 means none.
 func NewTable(counted string, columns []string, numeric []bool, sorted int, falling bool) *Table {
 	t := &Table{numeric: numeric}
-	t.b.WriteString(`<table class="records"><thead><tr><th class="rn">` + template.HTMLEscapeString(counted) + `</th>`)
+	t.b.WriteString(`<table class="records"><thead><tr><th class="rn">` +
+		template.HTMLEscapeString(counted) + `</th>`)
 	for i, name := range columns {
 		t.b.WriteString("<th")
 		if numeric[i] {
@@ -48,7 +51,8 @@ func NewTable(counted string, columns []string, numeric []bool, sorted int, fall
 	return t
 }
 
-// Row adds a record, which begins at a line. Cells beyond the columns are shown, too, up to as many again.
+// Row adds a record, which begins at a line. Cells beyond the columns are shown, too, up to as many
+// again.
 func (t *Table) Row(line int, cells []string) {
 	t.begin(line)
 	for i := range max(len(t.numeric), min(len(cells), 2*len(t.numeric))) {
@@ -80,14 +84,16 @@ func (t *Table) Broken(line int, text string) {
 
 // Note adds a sentence in the place of a row.
 func (t *Table) Note(text string) {
-	t.b.WriteString(`<tr><td class="rn"></td><td class="nil" colspan="` + strconv.Itoa(max(1, len(t.numeric))) + `">`)
+	t.b.WriteString(`<tr><td class="rn"></td><td class="nil" colspan="` +
+		strconv.Itoa(max(1, len(t.numeric))) + `">`)
 	t.text(text)
 	t.b.WriteString("</td></tr>\n")
 }
 
 func (t *Table) begin(line int) {
 	n := strconv.Itoa(line)
-	t.b.WriteString(`<tr><td class="rn"><a class="ln" href="#L` + n + `" aria-label="Line ` + n + `">` + n + "</a></td>")
+	t.b.WriteString(`<tr><td class="rn"><a class="ln" href="#L` + n + `" aria-label="Line ` + n +
+		`">` + n + "</a></td>")
 }
 
 func (t *Table) text(s string) {

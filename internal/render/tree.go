@@ -42,7 +42,9 @@ func Tree(nodes []Node, more, last int) template.HTML {
 
 func treeRange(b *strings.Builder, more, last int) {
 	if more > 0 {
-		b.WriteString(`<li class="range" data-from="` + strconv.Itoa(last+1) + `">` + wording.Count(last) + " … " + wording.Count(last+more-1) + `<span class="many">` + wording.Count(more) + " more</span></li>\n")
+		b.WriteString(`<li class="range" data-from="` + strconv.Itoa(last+1) + `">` +
+			wording.Count(last) + " … " + wording.Count(last+more-1) + `<span class="many">` +
+			wording.Count(more) + " more</span></li>\n")
 	}
 }
 
@@ -56,13 +58,15 @@ func (n *Node) write(b *strings.Builder) {
 	holds := n.Kind == '{' || n.Kind == '['
 	b.WriteString(`<li role="treeitem"`)
 	if holds && n.Count != 0 {
-		b.WriteString(` aria-expanded="` + strconv.FormatBool(n.Children != nil) + `" data-at="` + digits(n.At) + `"`)
+		b.WriteString(` aria-expanded="` + strconv.FormatBool(n.Children != nil) + `" data-at="` +
+			digits(n.At) + `"`)
 	}
 	if step := n.step(); len(step) < 300 {
 		b.WriteString(` data-step="` + EscapeText(step) + `"`)
 	}
 	line := strconv.Itoa(n.First)
-	b.WriteString(` data-lines="` + line + "-" + strconv.Itoa(max(n.First, n.Last)) + `"><a class="ln" href="#L` + line + `" aria-label="Line ` + line + `">` + line + "</a>")
+	b.WriteString(` data-lines="` + line + "-" + strconv.Itoa(max(n.First, n.Last)) +
+		`"><a class="ln" href="#L` + line + `" aria-label="Line ` + line + `">` + line + "</a>")
 	if !n.Root {
 		n.writeKey(b)
 	}
@@ -103,7 +107,8 @@ func (n *Node) writeHeld(b *strings.Builder) {
 	case n.Count == 0:
 		b.WriteString(string(rune(n.Kind)) + end)
 	default:
-		b.WriteString(string(rune(n.Kind)) + `<span class="held">…` + end + `</span>`) // hidden while it is open
+		// hidden while it is open
+		b.WriteString(string(rune(n.Kind)) + `<span class="held">…` + end + `</span>`)
 		if n.Name != "" && !n.HasKey {
 			many, open = n.Name, ` data-open="`+many+`"`
 		}
@@ -126,7 +131,8 @@ func More(b *strings.Builder, bytes int) {
 	}
 }
 
-// step is what a value adds to a path: .name, ["a name"] or [3], in characters that cannot hide or reorder.
+// step is what a value adds to a path: .name, ["a name"] or [3], in characters that cannot hide or
+// reorder.
 func (n *Node) step() string {
 	switch {
 	case n.Root:
@@ -136,7 +142,8 @@ func (n *Node) step() string {
 	}
 	plain := n.Key != ""
 	for i, r := range n.Key {
-		plain = plain && (r == '_' || r == '-' && i > 0 || unicode.IsLetter(r) || unicode.IsDigit(r) && i > 0)
+		plain = plain && (r == '_' || r == '-' && i > 0 || unicode.IsLetter(r) || unicode.IsDigit(r) &&
+			i > 0)
 	}
 	if plain {
 		return "." + n.Key

@@ -20,7 +20,8 @@ func Fixed(h template.HTML) template.HTML {
 	return template.HTML(strings.ReplaceAll(string(h), lifted, `<span class="veil">`))
 }
 
-// Veil makes of covered text in rows of this package dots that can be lifted, as many as the text has characters:
+// Veil makes of covered text in rows of this package dots that can be lifted, as many as the text
+// has characters:
 //
 //	<span class="veil" role="button" tabindex="0" aria-label="Hidden: it looks like a secret. Show it">•••••</span>
 //

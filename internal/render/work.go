@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// Work limits what one call spends on a text. It counts the processor's time where the system reports that of a thread, so
-// that what is shown does not depend on how busy the machine is, and the clock's time elsewhere.
+// Work limits what one call spends on a text. It counts the processor's time where the system
+// reports that of a thread, so that what is shown does not depend on how busy the machine is, and
+// the clock's time elsewhere.
 type Work struct {
 	limit time.Duration
 	begun time.Time

@@ -14,9 +14,10 @@ import (
 )
 
 type attachReply struct {
-	ID        string `json:"id"`
-	Sensitive bool   `json:"sensitive,omitempty"` // by its name or content it may hold secrets, so it goes only with "sensitive"
-	Looks     string `json:"looks,omitempty"`     // why
+	ID string `json:"id"`
+	// by its name or content it may hold secrets, so it goes only with "sensitive"
+	Sensitive bool   `json:"sensitive,omitempty"`
+	Looks     string `json:"looks,omitempty"` // why
 }
 
 func (s *Server) attach(w http.ResponseWriter, r *http.Request, one *session.Session) error {
@@ -25,14 +26,17 @@ func (s *Server) attach(w http.ResponseWriter, r *http.Request, one *session.Ses
 		return fmt.Errorf("read the attachment: %w", err)
 	}
 	if len(data) == 0 {
-		return invalid("empty_attachment", "The attachment is empty; send the bytes of the file as the body.")
+		return invalid("empty_attachment",
+			"The attachment is empty; send the bytes of the file as the body.")
 	}
 	mediaType, ok := mediaTypeOf(data)
 	if !ok {
-		return invalid("not_attachable", "The attachment is neither an image nor text. Put the file into the workspace and name its path in the prompt instead.")
+		return invalid("not_attachable",
+			"The attachment is neither an image nor text. Put the file into the workspace and name its path in the prompt instead.")
 	}
 	if token := s.Guard.Token(); token != "" && bytes.Contains(data, []byte(token)) {
-		return invalid("own_secret", "The attachment holds webchat's API token, which is never sent to a model.")
+		return invalid("own_secret",
+			"The attachment holds webchat's API token, which is never sent to a model.")
 	}
 	id, err := one.Attach(mediaType, data)
 	if err != nil {

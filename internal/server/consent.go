@@ -30,8 +30,9 @@ type Consent struct {
 // Rule is a permission rule as clients see it.
 type Rule struct {
 	policy.Rule
-	Builtin bool   `json:"builtin,omitempty"` // it is webchat's own, behind the user's
-	Covers  string `json:"covers,omitempty"`  // what of its kind it is about, where no other field says so
+	Builtin bool `json:"builtin,omitempty"` // it is webchat's own, behind the user's
+	// what of its kind it is about, where no other field says so
+	Covers string `json:"covers,omitempty"`
 }
 
 // Hook is a hook as clients see it.
@@ -66,7 +67,8 @@ type hookList struct {
 
 func (s *Server) permissions(r *http.Request, _ empty) (permissionList, error) {
 	grants, err := s.grants(r)
-	return permissionList{s.Consent.Mode, s.Consent.Timeout.String(), listed(s.Consent.Rules), grants}, err
+	return permissionList{s.Consent.Mode, s.Consent.Timeout.String(), listed(s.Consent.Rules), grants},
+		err
 }
 
 // takeBack ends a grant wherever it holds: in the session of ?session=, and in its workspace.
@@ -90,7 +92,8 @@ func (s *Server) takeBack(r *http.Request, _ empty) (empty, error) {
 		known = known || kept
 	}
 	if !known {
-		return empty{}, fmt.Errorf("grant %s: %w; GET /api/permissions?session= lists them", id, eventlog.ErrNotFound)
+		return empty{}, fmt.Errorf("grant %s: %w; GET /api/permissions?session= lists them", id,
+			eventlog.ErrNotFound)
 	}
 	return empty{}, nil
 }
@@ -103,7 +106,8 @@ func (s *Server) decide(r *http.Request, one *session.Session, in consent.Decisi
 	switch {
 	case in.Decision != event.Allow && in.Decision != event.Deny:
 		return empty{}, invalid("invalid", "The decision must be allow or deny.")
-	case in.Scope != "" && in.Scope != event.Once && in.Scope != event.ForSession && in.Scope != event.ForWorkspace:
+	case in.Scope != "" && in.Scope != event.Once && in.Scope != event.ForSession &&
+		in.Scope != event.ForWorkspace:
 		return empty{}, invalid("invalid", "The scope must be once, session or workspace.")
 	}
 	return empty{}, one.Decide(r.Context(), chi.URLParam(r, "requestId"), in)
@@ -129,13 +133,15 @@ func (s *Server) grants(r *http.Request) ([]grantShape, error) {
 		}
 		workspace = one.Summary().Workspace
 		for _, g := range one.Summary().Open.Grants {
-			all = append(all, grantShape{g.ID, g.Text, event.ForSession, workspace, id, event.Time(time.UnixMilli(g.At))})
+			all = append(all, grantShape{g.ID, g.Text, event.ForSession, workspace, id,
+				event.Time(time.UnixMilli(g.At))})
 		}
 	}
 	if s.Grants != nil {
 		for _, g := range s.Grants.List(sessions.UserOf(r.Context())) {
 			if workspace == "" || g.Workspace == workspace {
-				all = append(all, grantShape{g.ID, g.Text, event.ForWorkspace, g.Workspace, eventlog.ID(g.Session), event.Time(g.At)})
+				all = append(all, grantShape{g.ID, g.Text, event.ForWorkspace, g.Workspace,
+					eventlog.ID(g.Session), event.Time(g.At)})
 			}
 		}
 	}
@@ -153,8 +159,14 @@ func (s *Server) consentPage(w http.ResponseWriter, r *http.Request) error {
 		v.Rules = append(v.Rules, rule.term())
 	}
 	for _, g := range grants {
-		v.Grants = append(v.Grants, page.Given{ID: g.ID, Text: g.Text, ForWorkspace: g.Scope == event.ForWorkspace,
-			Workspace: g.Workspace, Session: string(g.Session), At: time.Time(g.At)})
+		v.Grants = append(v.Grants, page.Given{
+			ID:           g.ID,
+			Text:         g.Text,
+			ForWorkspace: g.Scope == event.ForWorkspace,
+			Workspace:    g.Workspace,
+			Session:      string(g.Session),
+			At:           time.Time(g.At),
+		})
 	}
 	for _, h := range s.Consent.Hooks {
 		about := h.Event
@@ -163,7 +175,9 @@ func (s *Server) consentPage(w http.ResponseWriter, r *http.Request) error {
 		}
 		v.Hooks = append(v.Hooks, page.Term{Verdict: "run", About: about, Text: h.Command})
 	}
-	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Consent(b, v) })
+	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
+		return s.Pages.pages.Consent(b, v)
+	})
 }
 
 // term is the rule as a line of the page.

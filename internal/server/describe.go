@@ -68,7 +68,8 @@ func describe(routes []route, version string) ([]byte, error) {
 		events = append(events, anyOf(string(event.TypeOf(d)), eventSchema(d)))
 	}
 	for _, kind := range slices.Sorted(maps.Keys(dialectTypes)) {
-		translated = append(translated, anyOf("autohand."+string(kind), envelopeSchema(kind, schemaOf(reflect.TypeOf(dialectTypes[kind]), false))))
+		translated = append(translated, anyOf("autohand."+string(kind),
+			envelopeSchema(kind, schemaOf(reflect.TypeOf(dialectTypes[kind]), false))))
 	}
 	// An event of a type not listed here has the same envelope.
 	schemas["Event"], schemas["AutohandEvent"] = object{"anyOf": events}, object{"anyOf": translated}
@@ -77,25 +78,31 @@ func describe(routes []route, version string) ([]byte, error) {
 		"info":    object{"title": "webchat", "version": version},
 		"paths":   paths,
 		"components": object{"schemas": schemas, "securitySchemes": object{
-			"bearer": object{"type": "http", "scheme": "bearer", "description": "What `webchat token` prints, or the secret a sign-in returned."},
-			"cookie": object{"type": "apiKey", "in": "cookie", "name": "webchat_<port>", "description": "Set by a sign-in; it reads and does not act."},
+			"bearer": object{"type": "http", "scheme": "bearer",
+				"description": "What `webchat token` prints, or the secret a sign-in returned."},
+			"cookie": object{"type": "apiKey", "in": "cookie", "name": "webchat_<port>",
+				"description": "Set by a sign-in; it reads and does not act."},
 		}},
 	})
 }
 
 func operationOf(r route) object {
-	op := object{"summary": r.about, "x-class": r.class.String(), "security": securityOf(r.class), "responses": object{
-		strconv.Itoa(r.status): responseOf(r.status, r.out),
-		"default":              object{"description": "A refusal", "content": jsonContent(object{"$ref": "#/components/schemas/Error"})},
-	}}
+	op := object{"summary": r.about, "x-class": r.class.String(), "security": securityOf(r.class),
+		"responses": object{
+			strconv.Itoa(r.status): responseOf(r.status, r.out),
+			"default": object{"description": "A refusal",
+				"content": jsonContent(object{"$ref": "#/components/schemas/Error"})},
+		}}
 	if what, ok := r.in.(bytesBody); ok {
-		op["requestBody"] = object{"content": object{"*/*": object{"schema": object{"description": string(what)}}}}
+		op["requestBody"] = object{"content": object{"*/*": object{"schema": object{"description": string(
+			what)}}}}
 	} else if r.in != nil {
 		op["requestBody"] = object{"content": jsonContent(schemaOf(reflect.TypeOf(r.in), false))}
 	}
 	var params []any
 	for _, name := range pathParams.FindAllStringSubmatch(r.pattern, -1) {
-		params = append(params, object{"name": name[1], "in": "path", "required": true, "schema": object{"type": "string"}})
+		params = append(params, object{"name": name[1], "in": "path", "required": true,
+			"schema": object{"type": "string"}})
 	}
 	for name := range strings.FieldsSeq(r.query) {
 		params = append(params, object{"name": name, "in": "query", "schema": object{"type": "string"}})
@@ -170,20 +177,25 @@ func schemaFields(t reflect.Type) iter.Seq[schemaField] {
 
 // enums are the types with a closed list of values, which reflection cannot see.
 var enums = map[reflect.Type][]any{
-	reflect.TypeFor[event.NoSnapshot](): {event.SnapshotNoGit, event.SnapshotTooLarge, event.SnapshotLate, event.SnapshotFailed},
-	reflect.TypeFor[event.Outcome]():    {event.Completed, event.Aborted, event.Failed, event.Interrupted},
+	reflect.TypeFor[event.NoSnapshot](): {event.SnapshotNoGit, event.SnapshotTooLarge,
+		event.SnapshotLate, event.SnapshotFailed},
+	reflect.TypeFor[event.Outcome](): {event.Completed, event.Aborted, event.Failed,
+		event.Interrupted},
 	reflect.TypeFor[event.Actor]():      {event.ByAgent, event.ByUser},
 	reflect.TypeFor[event.Decision]():   {event.Allow, event.Deny},
 	reflect.TypeFor[event.Scope]():      {event.Once, event.ForSession, event.ForWorkspace},
 	reflect.TypeFor[goneBy]():           {goneExpired, goneEvicted, goneRestart, goneDeleted},
 	reflect.TypeFor[event.Status]():     {event.Idle, event.Running, event.Waiting},
 	reflect.TypeFor[session.SendMode](): {session.SendQueue, session.SendSteer},
-	reflect.TypeFor[event.Decider](): {event.DecidedByUser, event.DecidedByGrant, event.DecidedByRule, event.DecidedByTimeout, event.DecidedByHook,
+	reflect.TypeFor[event.Decider](): {event.DecidedByUser, event.DecidedByGrant, event.DecidedByRule,
+		event.DecidedByTimeout, event.DecidedByHook,
 		event.DecidedByMode, event.DecidedByAbort},
-	reflect.TypeFor[event.OpenKind](): {event.OpenPath, event.OpenHost}, reflect.TypeFor[event.Closer](): {event.ClosedByUser, event.ClosedByEnd},
+	reflect.TypeFor[event.OpenKind]():  {event.OpenPath, event.OpenHost},
+	reflect.TypeFor[event.Closer]():    {event.ClosedByUser, event.ClosedByEnd},
 	reflect.TypeFor[event.ErrorKind](): enumValues(event.ErrorKinds()),
 	reflect.TypeFor[event.Limit]():     enumValues(event.Limits()),
-	reflect.TypeFor[agent.Intercept](): {agent.InterceptRewrite, agent.InterceptAll, agent.InterceptAsked, agent.InterceptNone},
+	reflect.TypeFor[agent.Intercept](): {agent.InterceptRewrite, agent.InterceptAll,
+		agent.InterceptAsked, agent.InterceptNone},
 }
 
 func enumValues[T any](list []T) (out []any) {
@@ -246,11 +258,13 @@ func objectSchema(properties object, required []any, open bool) object {
 
 // envelopeSchema describes an event by the schema of its data, and what else its envelope has.
 func envelopeSchema(kind any, data object, more ...string) object {
-	properties := object{"id": object{"type": "string"}, "timestamp": object{"type": "string", "format": "date-time"},
-		"type": object{"const": kind}, "data": data}
+	properties := object{"id": object{"type": "string"},
+		"timestamp": object{"type": "string", "format": "date-time"},
+		"type":      object{"const": kind}, "data": data}
 	required := []any{"id", "timestamp", "type", "data"}
 	for _, name := range more {
-		properties[name] = map[string]object{"parentId": {"type": []any{"string", "null"}}, "ephemeral": {"const": true}}[name]
+		properties[name] = map[string]object{"parentId": {"type": []any{"string", "null"}},
+			"ephemeral": {"const": true}}[name]
 		required = append(required, name)
 	}
 	return objectSchema(properties, required, false)

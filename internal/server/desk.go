@@ -15,7 +15,9 @@ import (
 func (s *Server) deskPane(w http.ResponseWriter, r *http.Request, one *session.Session) error {
 	target := chi.URLParam(r, "output")
 	if look := one.Looked(target); look != nil {
-		return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Look(b, string(one.ID()), target, look...) })
+		return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
+			return s.Pages.pages.Look(b, string(one.ID()), target, look...)
+		})
 	}
 	_, src, release, err := s.projected(r.Context(), one)
 	if err != nil {
@@ -28,7 +30,8 @@ func (s *Server) deskPane(w http.ResponseWriter, r *http.Request, one *session.S
 	if err = draw(src.projector); !errors.Is(err, page.ErrNoOutput) {
 		return err
 	}
-	whole := s.Pages.pages.ProjectorFrom(string(one.ID()), 1) // it may be of a turn from before those that are kept
+	// it may be of a turn from before those that are kept
+	whole := s.Pages.pages.ProjectorFrom(string(one.ID()), 1)
 	if _, err := (past{s.Outputs, one, whole}).catchUp(r.Context()); err != nil {
 		return err
 	}

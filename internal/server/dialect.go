@@ -19,7 +19,9 @@ func dialectOf(r *http.Request) (named bool, err error) {
 	case "autohand":
 		return true, nil
 	default:
-		return false, invalid("unknown_dialect", "There is no dialect %q. Give dialect as autohand, or leave it out for webchat's own events.", name)
+		return false, invalid("unknown_dialect",
+			"There is no dialect %q. Give dialect as autohand, or leave it out for webchat's own events.",
+			name)
 	}
 }
 
@@ -46,12 +48,16 @@ func (t translation) translate(entries []event.Entry, send func(dialectFrame) er
 
 // translated answers with a page of the log in a dialect. The cursor counts the log's own events,
 // so that it fits both forms.
-func (s *Server) translated(w http.ResponseWriter, r *http.Request, one *session.Session, after int64, limit int) error {
+func (s *Server) translated(w http.ResponseWriter, r *http.Request, one *session.Session,
+	after int64, limit int) error {
 	list := eventList{Events: []json.RawMessage{}}
 	last, t := min(one.Summary().LastSeq, after+int64(limit)), translation{newAutohandDialect(), after}
 	list.Cursor = max(last, after)
 	err := eachPage(r.Context(), one, 0, last, func(entries []event.Entry) error {
-		return t.translate(entries, func(f dialectFrame) error { list.Events = append(list.Events, f.JSON); return nil })
+		return t.translate(entries, func(f dialectFrame) error {
+			list.Events = append(list.Events, f.JSON)
+			return nil
+		})
 	})
 	if err != nil {
 		return err
@@ -60,7 +66,8 @@ func (s *Server) translated(w http.ResponseWriter, r *http.Request, one *session
 }
 
 // followTranslated streams the events in a dialect: the log after the place, then what happens.
-func (s *Server) followTranslated(w http.ResponseWriter, r *http.Request, one *session.Session, place place) error {
+func (s *Server) followTranslated(w http.ResponseWriter, r *http.Request, one *session.Session,
+	place place) error {
 	live := one.Subscribe()
 	defer live.Close()
 	t := translation{newAutohandDialect(), place.after}
@@ -75,7 +82,9 @@ func (s *Server) followTranslated(w http.ResponseWriter, r *http.Request, one *s
 		if t.after, err = place.resume(now, send); err != nil {
 			return 0, err
 		}
-		err = eachPage(ctx, one, 0, now.LastSeq, func(entries []event.Entry) error { return t.translate(entries, sendFrame) })
+		err = eachPage(ctx, one, 0, now.LastSeq, func(entries []event.Entry) error {
+			return t.translate(entries, sendFrame)
+		})
 		if err != nil {
 			return 0, err
 		}
@@ -87,7 +96,10 @@ func (s *Server) followTranslated(w http.ResponseWriter, r *http.Request, one *s
 				return err
 			}
 			entries = slices.DeleteFunc(entries, func(e event.Entry) bool { return e.Pos <= from })
-			err = t.translate(entries, func(f dialectFrame) error { publish(sse.Frame{ID: f.Seq, Data: f.JSON}); return nil })
+			err = t.translate(entries, func(f dialectFrame) error {
+				publish(sse.Frame{ID: f.Seq, Data: f.JSON})
+				return nil
+			})
 			if err != nil {
 				return err
 			}

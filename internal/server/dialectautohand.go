@@ -66,9 +66,12 @@ type dialectType string
 
 // dialectTypes has the data of each event.
 var dialectTypes = map[dialectType]any{
-	"session_start": autohandSessionStart{}, "session_end": autohandSessionEnd{}, "turn_start": autohandTurnStart{},
-	"message_update": autohandMessageUpdate{}, "tool_start": autohandToolStart{}, "tool_end": autohandToolEnd{},
-	"permission_request": autohandPermissionRequest{}, "hook_invoked": autohandHookInvoked{}, "error": autohandError{},
+	"session_start": autohandSessionStart{}, "session_end": autohandSessionEnd{},
+	"turn_start":     autohandTurnStart{},
+	"message_update": autohandMessageUpdate{}, "tool_start": autohandToolStart{},
+	"tool_end":           autohandToolEnd{},
+	"permission_request": autohandPermissionRequest{}, "hook_invoked": autohandHookInvoked{},
+	"error": autohandError{},
 }
 
 // autohandDialect is a session's events in the words of the Autohand SDK: a fold over the events of
@@ -157,7 +160,8 @@ func (a *autohandDialect) data(d event.Data) (dialectType, any) {
 	case event.ToolExecutionComplete:
 		return a.toolEnd(d)
 	case event.PermissionRequested:
-		return "permission_request", autohandPermissionRequest{d.RequestID, d.ToolName, d.Action, wholeRequest(d)}
+		return "permission_request", autohandPermissionRequest{d.RequestID, d.ToolName, d.Action,
+			wholeRequest(d)}
 	case event.HookEnd:
 		return "hook_invoked", autohandHookInvoked{d.Event, d.Command, d.ExitCode}
 	case event.SessionError:
@@ -209,7 +213,12 @@ func (a *autohandDialect) update(d event.Data) (dialectType, any) {
 }
 
 func (a *autohandDialect) toolEnd(d event.ToolExecutionComplete) (dialectType, any) {
-	end := autohandToolEnd{ToolID: d.ToolCallID, ToolName: a.tools[d.ToolCallID], Success: d.Success, Duration: d.DurationMs}
+	end := autohandToolEnd{
+		ToolID:   d.ToolCallID,
+		ToolName: a.tools[d.ToolCallID],
+		Success:  d.Success,
+		Duration: d.DurationMs,
+	}
 	delete(a.tools, d.ToolCallID)
 	switch {
 	case d.Result != nil:
@@ -230,7 +239,8 @@ type dialectMessage struct {
 // sent. That waits until it is worth the whole text once more: with every piece a long message
 // would be sent as often as it has pieces.
 func (m *dialectMessage) delta(offset int64, text string) (fresh string) {
-	if offset >= 0 && offset <= int64(len(m.text)) { // a hole cannot be sent; the whole message will be
+	// a hole cannot be sent; the whole message will be
+	if offset >= 0 && offset <= int64(len(m.text)) {
 		m.text = append(m.text[:offset], text...)
 		m.sent = min(m.sent, int(offset))
 	}

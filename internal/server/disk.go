@@ -13,18 +13,21 @@ import (
 
 // How files that a session shows are followed.
 const (
-	mostFollowed = 100                    // files of a session, those shown last
-	diskPoll     = 2 * time.Second        // between two looks at files, whatever the system reports
-	diskSettle   = 100 * time.Millisecond // from a report until the look; who writes may have begun only
+	mostFollowed = 100             // files of a session, those shown last
+	diskPoll     = 2 * time.Second // between two looks at files, whatever the system reports
+	// from a report until the look; who writes may have begun only
+	diskSettle = 100 * time.Millisecond
 )
 
 // diskNews is which outputs of a session are no longer as their files are. It is a frame of the
 // page's stream, and whole: what it does not name is as on disk.
 type diskNews struct {
 	Changed []outputs.ID `json:"changed,omitempty"`
-	Agent   []outputs.ID `json:"agent,omitempty"` // of these, changed last by an edit of the session's agent
-	Gone    []outputs.ID `json:"gone,omitempty"`
-	Polled  []outputs.ID `json:"polled,omitempty"` // looked at every 2 seconds, since they cannot be watched
+	// of these, changed last by an edit of the session's agent
+	Agent []outputs.ID `json:"agent,omitempty"`
+	Gone  []outputs.ID `json:"gone,omitempty"`
+	// looked at every 2 seconds, since they cannot be watched
+	Polled []outputs.ID `json:"polled,omitempty"`
 }
 
 // frame is the news as the page's stream has it: between events, so it moves no place.
@@ -38,8 +41,8 @@ func (n diskNews) frame() sse.Frame {
 	return sse.Frame{Data: b}
 }
 
-// diskFollower compares what a session shows with the files it was read from, while anybody looks at
-// the session's page. No file is opened or read.
+// diskFollower compares what a session shows with the files it was read from, while anybody looks
+// at the session's page. No file is opened or read.
 type diskFollower struct {
 	watch *files.Watcher
 	list  func() []outputs.Listed // what the session showed, in the order of the calls
@@ -100,7 +103,8 @@ func (d *diskFollower) relist() {
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
-	if !slices.Equal(names, d.names) || slices.ContainsFunc(names, d.reports.Blind) { // it may be watched now
+	// it may be watched now
+	if !slices.Equal(names, d.names) || slices.ContainsFunc(names, d.reports.Blind) {
 		old := d.reports
 		d.reports, d.names = d.watch.Follow(names), names // first: what was watched already goes on
 		old.Close()

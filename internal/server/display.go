@@ -16,15 +16,19 @@ type displayRequest struct {
 	Tool      string          `json:"tool"`
 	Arguments json.RawMessage `json:"arguments,omitempty"`
 	Preview   bool            `json:"preview,omitempty"`
-	Part      bool            `json:"part,omitempty"` // of a text that is looked at: a picture, shown like a preview and beside it
+	// of a text that is looked at: a picture, shown like a preview and beside it
+	Part bool `json:"part,omitempty"`
 }
 
 type displayReply struct {
-	Output     *displayed    `json:"output"`
-	ToolCallID string        `json:"toolCallId"`
-	Error      *displayError `json:"error,omitempty"`     // of a command that was stopped or took too long: output is what it printed
-	NotKept    bool          `json:"notKept,omitempty"`   // it was shown, but the log does not have it: it could not be written, or it is a preview
-	Sensitive  bool          `json:"sensitive,omitempty"` // of a preview: the file may hold secrets, so it was not shown
+	Output     *displayed `json:"output"`
+	ToolCallID string     `json:"toolCallId"`
+	// of a command that was stopped or took too long: output is what it printed
+	Error *displayError `json:"error,omitempty"`
+	// it was shown, but the log does not have it: it could not be written, or it is a preview
+	NotKept bool `json:"notKept,omitempty"`
+	// of a preview: the file may hold secrets, so it was not shown
+	Sensitive bool `json:"sensitive,omitempty"`
 }
 
 type displayError struct {
@@ -104,10 +108,15 @@ func (s *Server) current(id string) bool {
 func replyLook(w http.ResponseWriter, look session.Look) error {
 	result := look.DisplayResult
 	if look.Sensitive {
-		return reply(w, http.StatusOK, displayReply{ToolCallID: result.ToolCallID, NotKept: true, Sensitive: true})
+		return reply(w, http.StatusOK, displayReply{
+			ToolCallID: result.ToolCallID,
+			NotKept:    true,
+			Sensitive:  true,
+		})
 	}
 	if result.Error != nil && result.Output == nil {
-		return reply(w, http.StatusUnprocessableEntity, displayFailure{refusalBody{result.Error.Message, result.Error.Code}, result.NotKept})
+		return reply(w, http.StatusUnprocessableEntity,
+			displayFailure{refusalBody{result.Error.Message, result.Error.Code}, result.NotKept})
 	}
 	out := displayReply{ToolCallID: result.ToolCallID, NotKept: result.NotKept}
 	if result.Output != nil {

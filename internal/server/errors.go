@@ -48,8 +48,11 @@ var refusals = []struct {
 	{session.ErrSensitive, refusal{400, "sensitive", "", ""}},
 	{eventlog.ErrInvalid, refusal{400, "invalid", "", ""}},
 	{eventlog.ErrNotFound, refusal{404, "not_found", "", ""}},
-	{outputs.ErrExpired, refusal{404, "not_found", "The session has no such output, or it was deleted. GET …/outputs lists those that can be read.", ""}},
-	{outputs.ErrPins, refusal{409, "pins_full", "Pins together may hold a quarter of the memory for outputs. Unpin another first.", ""}},
+	{outputs.ErrExpired, refusal{404, "not_found",
+		"The session has no such output, or it was deleted. GET …/outputs lists those that can be read.",
+		""}},
+	{outputs.ErrPins, refusal{409, "pins_full",
+		"Pins together may hold a quarter of the memory for outputs. Unpin another first.", ""}},
 	{page.ErrNoOutput, refusal{404, "not_found", "This session never showed such an output.", ""}},
 	{files.ErrChanged, refusal{409, "changed", "", ""}},
 	{files.ErrNoSnapshot, refusal{409, "no_snapshot", "", ""}},
@@ -61,9 +64,12 @@ var refusals = []struct {
 	{files.ErrUnknown, refusal{404, "not_open", "", ""}},
 	{files.ErrLast, refusal{409, "last_workspace", "", ""}},
 	{sessions.ErrWorking, refusal{409, "workspace_busy", "", ""}},
-	{eventlog.ErrClosed, refusal{503, "closing", "The server or the session is closing; try again in a moment.", "2"}},
-	{eventlog.ErrLog, refusal{503, "log_unavailable", "The log cannot be written, so nothing was changed. Free or repair the disk of the data folder, then try again.", "5"}},
-	{consent.ErrKeep, refusal{503, "grants_unavailable", "What you allow for the workspace cannot be saved; look at the disk of the data folder.", "5"}},
+	{eventlog.ErrClosed, refusal{503, "closing",
+		"The server or the session is closing; try again in a moment.", "2"}},
+	{eventlog.ErrLog, refusal{503, "log_unavailable",
+		"The log cannot be written, so nothing was changed. Free or repair the disk of the data folder, then try again.", "5"}},
+	{consent.ErrKeep, refusal{503, "grants_unavailable",
+		"What you allow for the workspace cannot be saved; look at the disk of the data folder.", "5"}},
 	{agent.ErrUnsupported, refusal{409, "unsupported", "", ""}},
 	{agent.ErrUnavailable, refusal{503, "backend_unavailable", "", "5"}},
 	{guard.ErrLaunch, refusal{401, "link_void", "", ""}},
@@ -72,11 +78,14 @@ var refusals = []struct {
 	{guard.ErrEnded, refusal{401, "sign_in_ended", "", ""}},
 	{guard.ErrProvider, refusal{503, "provider_away", "", "5"}},
 	{guard.ErrKey, refusal{400, "bad_key", "", ""}},
-	{guard.ErrStreams, refusal{503, "too_many_streams", "Too many event streams are open; close one or try again later.", "5"}},
+	{guard.ErrStreams, refusal{503, "too_many_streams",
+		"Too many event streams are open; close one or try again later.", "5"}},
 	{sse.ErrClosed, refusal{503, "closing", "The server is closing; try again in a moment.", "2"}},
-	{errSearching, refusal{503, "searching", "Other searches are still running; try again when they have ended.", "5"}},
+	{errSearching, refusal{503, "searching",
+		"Other searches are still running; try again when they have ended.", "5"}},
 	{errCut, refusal{502, "replica_cut", "", ""}},
-	{os.ErrDeadlineExceeded, refusal{408, "too_slow", "The body did not arrive in time; send it again.", ""}},
+	{os.ErrDeadlineExceeded, refusal{408, "too_slow",
+		"The body did not arrive in time; send it again.", ""}},
 }
 
 // status finds what err means; known is false for an unexpected error.
@@ -85,21 +94,36 @@ func status(err error) (_ refusal, known bool) {
 		return refusal{status: http.StatusBadRequest, code: b.code, sentence: b.text}, true
 	}
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return refusal{status: http.StatusRequestEntityTooLarge, code: "too_large", sentence: guard.TooLarge(tooLarge.Limit)}, true
+		return refusal{
+			status:   http.StatusRequestEntityTooLarge,
+			code:     "too_large",
+			sentence: guard.TooLarge(tooLarge.Limit),
+		}, true
 	}
 	if elsewhere, ok := errors.AsType[*sessions.ElsewhereError](err); ok {
 		err = &awayError{until: elsewhere.Until}
 	}
 	if away, ok := errors.AsType[*awayError](err); ok {
-		return refusal{status: http.StatusServiceUnavailable, code: "replica_away", sentence: away.Error(), retry: "2"}, true
+		return refusal{
+			status:   http.StatusServiceUnavailable,
+			code:     "replica_away",
+			sentence: away.Error(),
+			retry:    "2",
+		}, true
 	}
 	if failed, ok := errors.AsType[*files.NotRestored](err); ok {
-		return refusal{status: http.StatusConflict, code: "unwritten", sentence: wording.Sentence(failed.Error() + "; every file is as it was")}, true
+		return refusal{
+			status:   http.StatusConflict,
+			code:     "unwritten",
+			sentence: wording.Sentence(failed.Error() + "; every file is as it was"),
+		}, true
 	}
 	for _, x := range refusals {
 		if errors.Is(err, x.err) {
 			if disk, ok := errors.AsType[sessions.Refusal](err); ok && x.err == eventlog.ErrLog {
-				x.sentence = fmt.Sprintf("The log cannot be written, so nothing was changed: %v. %s, then try again.", disk, disk.Advice())
+				x.sentence = fmt.Sprintf(
+					"The log cannot be written, so nothing was changed: %v. %s, then try again.", disk,
+					disk.Advice())
 			}
 			if x.sentence == "" {
 				x.refusal.sentence = messageOf(err)
@@ -108,7 +132,8 @@ func status(err error) (_ refusal, known bool) {
 		}
 	}
 	if disk, ok := errors.AsType[sessions.Refusal](err); ok { // of what was to be read
-		return refusal{503, "log_unavailable", wording.Sentence(fmt.Sprintf("%v. %s, then try again", disk, disk.Advice())), "5"}, true
+		return refusal{503, "log_unavailable", wording.Sentence(fmt.Sprintf("%v. %s, then try again",
+			disk, disk.Advice())), "5"}, true
 	}
 	return refusal{}, false
 }

@@ -80,8 +80,11 @@ func (p place) resume(now eventlog.Snapshot, send func(sse.Frame) error) (int64,
 }
 
 // follow serves a session's topic: the log after the place, what is in flight, then what comes.
-func (s *Server) follow(w http.ResponseWriter, r *http.Request, one *session.Session, from place) error {
-	return s.stream(w, r, "session/"+string(one.ID()), func() entries { return one.Subscribe() }, func(ctx context.Context, send func(sse.Frame) error) (pos int64, err error) {
+func (s *Server) follow(w http.ResponseWriter, r *http.Request, one *session.Session,
+	from place) error {
+	return s.stream(w, r, "session/"+string(one.ID()), func() entries {
+		return one.Subscribe()
+	}, func(ctx context.Context, send func(sse.Frame) error) (pos int64, err error) {
 		now, err := one.Join(ctx)
 		if err != nil {
 			return 0, err
@@ -113,14 +116,19 @@ func (s *Server) follow(w http.ResponseWriter, r *http.Request, one *session.Ses
 // list afterwards.
 func (s *Server) changes(w http.ResponseWriter, r *http.Request) error {
 	user := sessions.UserOf(r.Context())
-	return s.stream(w, r, "sessions of "+user, func() entries { return s.Sessions.Watch(r.Context()) }, nil)
+	return s.stream(w, r, "sessions of "+user, func() entries {
+		return s.Sessions.Watch(r.Context())
+	}, nil)
 }
 
 // stream serves a topic. The pump subscribes before the topic is joined and the topic before the
 // replay looks at the past, so nothing falls between.
-func (s *Server) stream(w http.ResponseWriter, r *http.Request, name string, subscribe func() entries, past sse.Replay) error {
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, name string,
+	subscribe func() entries, past sse.Replay) error {
 	topic := s.Hub.Topic(name)
-	ctx, _, release := s.pumps.Acquire(r.Context(), name, func() pumpSource { return &entrySource{subscribe(), topic} })
+	ctx, _, release := s.pumps.Acquire(r.Context(), name, func() pumpSource {
+		return &entrySource{subscribe(), topic}
+	})
 	defer release()
 	if err := guard.Streaming(r, 1); err != nil {
 		return err
@@ -156,7 +164,8 @@ func (s *entrySource) Run(ctx context.Context) {
 }
 
 // eachPage calls f with the log between two places, in pages.
-func eachPage(ctx context.Context, one *session.Session, after, last int64, f func([]event.Entry) error) error {
+func eachPage(ctx context.Context, one *session.Session, after, last int64,
+	f func([]event.Entry) error) error {
 	for after < last {
 		entries, err := one.Events(ctx, after, int(min(pageOfLog, last-after)))
 		if err != nil {

@@ -39,7 +39,8 @@ func (s *Server) export(w http.ResponseWriter, r *http.Request, one *session.Ses
 	}
 	w.Header().Set("Content-Type", f.mime)
 	// Never shown in place: it holds what agents and commands wrote.
-	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": s.fileName(one.Summary()) + "." + name}))
+	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment",
+		map[string]string{"filename": s.fileName(one.Summary()) + "." + name}))
 	if err := f.export(s, w, r, one); err != nil {
 		w.Header().Del("Content-Disposition")
 		return err
@@ -47,8 +48,8 @@ func (s *Server) export(w http.ResponseWriter, r *http.Request, one *session.Ses
 	return nil
 }
 
-// fileName is what a session's file is called. It is passed on with the file, so that what looks like
-// a secret in the title is not in it.
+// fileName is what a session's file is called. It is passed on with the file, so that what looks
+// like a secret in the title is not in it.
 func (s *Server) fileName(x eventlog.Summary) string {
 	title := x.Title
 	if s.cover() != nil {
@@ -83,13 +84,16 @@ func (s *Server) exportLines(w http.ResponseWriter, r *http.Request, one *sessio
 	})
 }
 
-func (s *Server) exportMarkdown(w http.ResponseWriter, r *http.Request, one *session.Session) error {
+func (s *Server) exportMarkdown(w http.ResponseWriter, r *http.Request,
+	one *session.Session) error {
 	x := one.Summary()
 	m := s.Pages.pages.Markdown(w, x)
 	without := r.URL.Query().Get("left") == "0"
 	err := eachPage(r.Context(), one, 0, one.Summary().LastSeq, func(entries []event.Entry) error {
 		if without {
-			entries = slices.DeleteFunc(entries, func(e event.Entry) bool { return eventlog.IsLeft(x.Open.Left, e.Seq) })
+			entries = slices.DeleteFunc(entries, func(e event.Entry) bool {
+				return eventlog.IsLeft(x.Open.Left, e.Seq)
+			})
 		}
 		return m.Take(entries...)
 	})
@@ -105,7 +109,10 @@ func (s *Server) exportPage(w http.ResponseWriter, r *http.Request, one *session
 	if err != nil {
 		return err
 	}
-	err = eachPage(r.Context(), one, 0, now.LastSeq, func(entries []event.Entry) error { p.Load(entries...); return nil })
+	err = eachPage(r.Context(), one, 0, now.LastSeq, func(entries []event.Entry) error {
+		p.Load(entries...)
+		return nil
+	})
 	if err != nil {
 		return err
 	}
@@ -117,7 +124,8 @@ func (s *Server) exportPage(w http.ResponseWriter, r *http.Request, one *session
 	return write(w) // it may be read slowly
 }
 
-func (s *Server) savedPage(ctx context.Context, one *session.Session, p *page.Projector) (write func(io.Writer) error, err error) {
+func (s *Server) savedPage(ctx context.Context, one *session.Session,
+	p *page.Projector) (write func(io.Writer) error, err error) {
 	f := s.films.of(one.ID())
 	f.mu.Lock()
 	defer f.mu.Unlock()

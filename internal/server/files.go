@@ -42,15 +42,17 @@ type filePrices struct {
 
 // filePrice is what of a file or folder would go with a prompt, and what that costs.
 type filePrice struct {
-	Path      string                 `json:"path"`
-	Lines     string                 `json:"lines,omitempty"`
-	What      session.AttachmentKind `json:"what"`              // text, picture, folder; other: only its name goes
+	Path  string `json:"path"`
+	Lines string `json:"lines,omitempty"`
+	// text, picture, folder; other: only its name goes
+	What      session.AttachmentKind `json:"what"`
 	Why       string                 `json:"why,omitempty"`     // of other
 	Refused   string                 `json:"refused,omitempty"` // why such a prompt is refused
 	Tokens    int                    `json:"tokens"`
 	Estimated bool                   `json:"estimated,omitempty"`
-	Sensitive bool                   `json:"sensitive,omitempty"` // it may hold secrets, so it goes only with "sensitive"
-	Looks     string                 `json:"looks,omitempty"`     // why, where its content and not its name says so
+	// it may hold secrets, so it goes only with "sensitive"
+	Sensitive bool   `json:"sensitive,omitempty"`
+	Looks     string `json:"looks,omitempty"` // why, where its content and not its name says so
 }
 
 func (s *Server) filePrices(r *http.Request, _ empty) (out filePrices, err error) {
@@ -73,7 +75,16 @@ func (s *Server) filePrices(r *http.Request, _ empty) (out filePrices, err error
 			continue
 		}
 		n, exact := f.Tokens()
-		one := filePrice{Path: f.Path, Lines: f.Lines, What: f.What, Why: f.Why, Tokens: n, Estimated: !exact, Sensitive: f.Sensitive, Looks: f.Looks}
+		one := filePrice{
+			Path:      f.Path,
+			Lines:     f.Lines,
+			What:      f.What,
+			Why:       f.Why,
+			Tokens:    n,
+			Estimated: !exact,
+			Sensitive: f.Sensitive,
+			Looks:     f.Looks,
+		}
 		if err != nil {
 			one.Refused = messageOf(err)
 		}
@@ -98,7 +109,8 @@ type placeList struct {
 
 // namedPlaces says which names that a text gives lead to a file, so that they can be links. Nothing
 // is read of the files.
-func (s *Server) namedPlaces(r *http.Request, one *session.Session, _ empty) (list placeList, err error) {
+func (s *Server) namedPlaces(r *http.Request, one *session.Session,
+	_ empty) (list placeList, err error) {
 	names, err := askedNames(r)
 	list.Places = map[string]string{}
 	for _, name := range names {
@@ -113,9 +125,16 @@ func (s *Server) namedPlaces(r *http.Request, one *session.Session, _ empty) (li
 func (s *Server) ChangesOf(one *session.Session) (files.ChangeSource, error) {
 	workspace := one.Summary().Workspace
 	room, err := s.Sessions.Room(workspace)
-	source := files.ChangeSource{Log: one, Files: room.Files, Workspace: workspace, Snapshots: s.Snapshots, Session: string(one.ID())}
+	source := files.ChangeSource{
+		Log:       one,
+		Files:     room.Files,
+		Workspace: workspace,
+		Snapshots: s.Snapshots,
+		Session:   string(one.ID()),
+	}
 	if room.Policy != nil {
-		source.Closed = func(path string) bool { // showing it asks the user, and a diff of all files does not
+		// showing it asks the user, and a diff of all files does not
+		source.Closed = func(path string) bool {
 			r := room.Policy.File(nil, filepath.Join(workspace, filepath.FromSlash(path)))
 			return r.Sensitive || r.Decision == event.Deny
 		}
@@ -124,7 +143,8 @@ func (s *Server) ChangesOf(one *session.Session) (files.ChangeSource, error) {
 }
 
 // sessionChanges says what a session changed: as a list, or as a diff.
-func (s *Server) sessionChanges(w http.ResponseWriter, r *http.Request, one *session.Session) error {
+func (s *Server) sessionChanges(w http.ResponseWriter, r *http.Request,
+	one *session.Session) error {
 	source, err := s.ChangesOf(one)
 	if err != nil {
 		return err

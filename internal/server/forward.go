@@ -34,11 +34,11 @@ import (
 	"webchat/web"
 )
 
-// Where several replicas share the sessions, a request about what another one has is passed on to it
-// as it came, and that one decides about it again: it has the same guard. Nothing that a request
-// says of itself is believed. What was passed on once is not passed on again. A dead replica's address
-// may be another program's by now: what answers there proves who it is before it is sent anything, and
-// each answer names the replica that gave it.
+// Where several replicas share the sessions, a request about what another one has is passed on to
+// it as it came, and that one decides about it again: it has the same guard. Nothing that a request
+// says of itself is believed. What was passed on once is not passed on again. A dead replica's
+// address may be another program's by now: what answers there proves who it is before it is sent
+// anything, and each answer names the replica that gave it.
 
 // Peers says which replicas share the sessions.
 type Peers interface {
@@ -60,7 +60,8 @@ const (
 
 func destinationOf(rt route) destination {
 	switch {
-	case strings.Contains(rt.pattern, "/sessions/{id}"), slices.Contains(strings.Fields(rt.query), "session"):
+	case strings.Contains(rt.pattern, "/sessions/{id}"),
+		slices.Contains(strings.Fields(rt.query), "session"):
 		return ofSession
 	case strings.HasPrefix(rt.pattern, "/api/outputs/{id}"):
 		return ofOutput
@@ -112,7 +113,8 @@ func (e *awayError) Error() string {
 }
 
 // errCut is the answer to what another replica may have done, since it ended before it answered.
-var errCut = errors.New("the webchat that has this ended before it answered: look whether it was done before you send it again")
+var errCut = errors.New(
+	"the webchat that has this ended before it answered: look whether it was done before you send it again")
 
 // forwarder passes requests on.
 type forwarder struct {
@@ -129,14 +131,23 @@ type forwarder struct {
 }
 
 func newForwarder(c Config) *forwarder {
-	f := &forwarder{peers: c.Peers, guard: c.Guard, errors: c.Logger, count: c.Forwarded, ended: make(chan struct{}), open: map[*passage]struct{}{}}
+	f := &forwarder{
+		peers:  c.Peers,
+		guard:  c.Guard,
+		errors: c.Logger,
+		count:  c.Forwarded,
+		ended:  make(chan struct{}),
+		open:   map[*passage]struct{}{},
+	}
 	if f.count == nil {
 		f.count = func(string, int) {}
 	}
 	plain := &net.Dialer{Timeout: dialTime}
 	f.transport = &http.Transport{ // of no proxy: it would see what is secret
-		DialContext: f.proved(plain.DialContext), DialTLSContext: f.proved((&tls.Dialer{NetDialer: plain}).DialContext),
-		DisableCompression: true, MaxIdleConnsPerHost: 64, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: 1 << 20}
+		DialContext:        f.proved(plain.DialContext),
+		DialTLSContext:     f.proved((&tls.Dialer{NetDialer: plain}).DialContext),
+		DisableCompression: true, MaxIdleConnsPerHost: 64, IdleConnTimeout: 30 * time.Second,
+		MaxResponseHeaderBytes: 1 << 20}
 	return f
 }
 
@@ -170,7 +181,8 @@ func (f *forwarder) proved(dial dialing) dialing {
 // prove asks what is at the other end of a connection whether it is a replica.
 func (f *forwarder) prove(conn net.Conn, number int64) error {
 	asked := rand.Text()
-	if _, err := fmt.Fprintf(conn, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n%s: %s\r\n\r\n", hopHeader, asked); err != nil {
+	if _, err := fmt.Fprintf(conn, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n%s: %s\r\n\r\n",
+		hopHeader, asked); err != nil {
 		return err
 	}
 	said := bufio.NewReader(io.LimitReader(conn, mostSaid))
@@ -182,7 +194,8 @@ func (f *forwarder) prove(conn net.Conn, number int64) error {
 		return err
 	}
 	proof := []byte(f.guard.ReplicaProof(number, asked))
-	if subtle.ConstantTimeCompare([]byte(res.Header.Get(proofHeader)), proof) != 1 || res.Close || said.Buffered() > 0 {
+	if subtle.ConstantTimeCompare([]byte(res.Header.Get(proofHeader)), proof) != 1 || res.Close ||
+		said.Buffered() > 0 {
 		return errOtherPeer
 	}
 	return nil
@@ -242,8 +255,8 @@ func (f *forwarder) cut() {
 }
 
 // CutForwarded ends the streams that other replicas feed, and has what comes from now on about what
-// others have answered by [sse.ErrClosed]. Their readers come back, to another replica. It is called
-// when the server begins to end, before the hub is closed.
+// others have answered by [sse.ErrClosed]. Their readers come back, to another replica. It is
+// called when the server begins to end, before the hub is closed.
 func (s *Server) CutForwarded() { s.forward.cut() }
 
 // named has all answers to what was passed on to this replica name it, also those of its guard.
@@ -295,13 +308,15 @@ func (f *forwarder) living(number int64) (sessions.Peer, bool) {
 }
 
 // elsewhere returns the other replica that a request is for, if there is one.
-func (s *Server) elsewhere(to destination, r *http.Request) (peer sessions.Peer, until time.Time, found bool) {
+func (s *Server) elsewhere(to destination,
+	r *http.Request) (peer sessions.Peer, until time.Time, found bool) {
 	f := s.forward
 	switch to {
 	case ofSession:
 		return s.ownerOf(r.Context(), cmp.Or(idOf(r), eventlog.ID(r.URL.Query().Get("session"))))
 	case ofOutput:
-		if maker := outputs.Maker(outputs.ID(chi.URLParam(r, "id"))); maker != 0 && maker != f.peers.Self().Number {
+		if maker := outputs.Maker(outputs.ID(chi.URLParam(r, "id"))); maker != 0 &&
+			maker != f.peers.Self().Number {
 			peer, found = f.living(maker)
 		}
 	case ofKey:
@@ -313,7 +328,10 @@ func (s *Server) elsewhere(to destination, r *http.Request) (peer sessions.Peer,
 			return s.ownerOf(r.Context(), session)
 		}
 		self := f.peers.Self()
-		reached := slices.DeleteFunc(slices.Clone(f.peers.Peers()), func(p sessions.Peer) bool { return p.URL == "" }) // a command has none
+		// a command has none
+		reached := slices.DeleteFunc(slices.Clone(f.peers.Peers()), func(p sessions.Peer) bool {
+			return p.URL == ""
+		})
 		peer = slices.MaxFunc(append(reached, self), func(a, b sessions.Peer) int {
 			return cmp.Compare(weight(key, a.Number), weight(key, b.Number))
 		})
@@ -321,7 +339,9 @@ func (s *Server) elsewhere(to destination, r *http.Request) (peer sessions.Peer,
 	case ofVersion:
 		version, _, _ := strings.Cut(chi.URLParam(r, "*"), "/")
 		if all := f.peers.Peers(); version != "" && version != web.Version() {
-			if i := slices.IndexFunc(all, func(p sessions.Peer) bool { return strings.HasSuffix(p.Version, "+"+version) }); i >= 0 {
+			if i := slices.IndexFunc(all, func(p sessions.Peer) bool {
+				return strings.HasSuffix(p.Version, "+"+version)
+			}); i >= 0 {
 				return all[i], until, true
 			}
 		}
@@ -338,7 +358,8 @@ func weight(key string, number int64) string {
 
 // ownerOf returns the other replica that has a session. Asking takes a session that no living one
 // has, as opening it would. Whatever else is wrong with it the handler says.
-func (s *Server) ownerOf(ctx context.Context, id eventlog.ID) (peer sessions.Peer, until time.Time, found bool) {
+func (s *Server) ownerOf(ctx context.Context,
+	id eventlog.ID) (peer sessions.Peer, until time.Time, found bool) {
 	if id == "" {
 		return peer, until, false
 	}
@@ -366,14 +387,16 @@ func (s *Server) forwarded(rt route, own http.Handler) http.Handler {
 			s.refuse(rt, w, r, &awayError{until: until})
 		default:
 			pass := func() error {
-				return s.passOn(&passage{to: to, peer: peer, until: until, safe: r.Method == http.MethodGet || r.Method == http.MethodHead}, w, r)
+				return s.passOn(&passage{to: to, peer: peer, until: until, safe: r.Method == http.MethodGet ||
+					r.Method == http.MethodHead}, w, r)
 			}
 			again, err := hold(r)
 			if err == nil {
 				err = pass()
 			}
 			away, _ := errors.AsType[*awayError](err)
-			if away != nil && away.moved && again != nil { // it was handed over since this replica asked who has it
+			// it was handed over since this replica asked who has it
+			if away != nil && away.moved && again != nil {
 				again()
 				if peer, until, found = s.elsewhere(to, r); !found {
 					own.ServeHTTP(w, r)
@@ -423,7 +446,8 @@ func (s *Server) passOn(p *passage, w http.ResponseWriter, r *http.Request) (fai
 	at, err := url.Parse(p.peer.URL)
 	if err == nil {
 		var asked *url.URL
-		if asked, err = url.ParseRequestURI(r.RequestURI); err == nil { // as it came: the guard may have shortened its path
+		// as it came: the guard may have shortened its path
+		if asked, err = url.ParseRequestURI(r.RequestURI); err == nil {
 			asked.Scheme, asked.Host = at.Scheme, at.Host
 			at = asked
 		}
@@ -559,7 +583,8 @@ type punctual struct {
 
 // Write implements [io.Writer].
 func (w *punctual) Write(b []byte) (int, error) {
-	if err := w.control.SetWriteDeadline(time.Now().Add(takeTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	if err := w.control.SetWriteDeadline(time.Now().Add(takeTime)); err != nil &&
+		!errors.Is(err, http.ErrNotSupported) {
 		return 0, err
 	}
 	return w.ResponseWriter.Write(b)
@@ -569,4 +594,5 @@ func (w *punctual) Write(b []byte) (int, error) {
 func (w *punctual) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // done takes the deadline off the connection, which may serve more requests.
-func (w *punctual) done() { _ = w.control.SetWriteDeadline(time.Time{}) } // refused only where there is none
+// refused only where there is none
+func (w *punctual) done() { _ = w.control.SetWriteDeadline(time.Time{}) }

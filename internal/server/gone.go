@@ -33,25 +33,41 @@ type calledRow struct {
 }
 
 // goneOutputs are those of the session that are no longer there, as its log has them.
-func (s *Server) goneOutputs(ctx context.Context, one *session.Session, there map[outputs.ID]bool) (all []calledRow, err error) {
+func (s *Server) goneOutputs(ctx context.Context, one *session.Session,
+	there map[outputs.ID]bool) (all []calledRow, err error) {
 	var shown []calls.Output
 	if err := one.Index(ctx, func(x *calls.Index) { shown = x.Outputs() }); err != nil {
 		return nil, err
 	}
 	shown = slices.DeleteFunc(shown, func(o calls.Output) bool {
-		_, err := s.Outputs.Get(outputs.ID(o.ID)) // it may be of the session that this one was branched from
+		// it may be of the session that this one was branched from
+		_, err := s.Outputs.Get(outputs.ID(o.ID))
 		return there[outputs.ID(o.ID)] || err == nil
 	})
 	slices.SortStableFunc(shown, func(a, b calls.Output) int { return a.Began.Compare(b.Began) })
 	for _, o := range shown[max(0, len(shown)-mostGone):] {
-		m := outputs.Meta{Type: outputs.Type(o.Made.OutputType), Path: o.Path, Command: o.Command, TotalLines: int(o.Made.Lines), ExitCode: o.Made.ExitCode}
+		m := outputs.Meta{
+			Type:       outputs.Type(o.Made.OutputType),
+			Path:       o.Path,
+			Command:    o.Command,
+			TotalLines: int(o.Made.Lines),
+			ExitCode:   o.Made.ExitCode,
+		}
 		if o.Long {
 			if m.Path, m.Command, err = about(ctx, one, o.Call); err != nil {
 				return nil, err
 			}
 		}
-		row := outputRow{ID: outputs.ID(o.ID), ToolCallID: o.Call.ID, Type: m.Type, Metadata: m, Size: o.Made.Bytes, Complete: true,
-			CreatedAt: event.Time(o.At), Gone: goneDeleted}
+		row := outputRow{
+			ID:         outputs.ID(o.ID),
+			ToolCallID: o.Call.ID,
+			Type:       m.Type,
+			Metadata:   m,
+			Size:       o.Made.Bytes,
+			Complete:   true,
+			CreatedAt:  event.Time(o.At),
+			Gone:       goneDeleted,
+		}
 		if !o.Deleted {
 			row.Gone = s.whyGone(row.ID, o.At)
 		}
@@ -61,7 +77,8 @@ func (s *Server) goneOutputs(ctx context.Context, one *session.Session, there ma
 }
 
 // about reads what a call was about, which is too long for an index.
-func about(ctx context.Context, one *session.Session, c calls.Call) (path, command string, err error) {
+func about(ctx context.Context, one *session.Session,
+	c calls.Call) (path, command string, err error) {
 	e, err := one.At(ctx, c.Start)
 	var args struct{ Path, Command string }
 	if d, ok := e.Event.Data.(event.ToolExecutionStart); ok {

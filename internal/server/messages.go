@@ -29,7 +29,8 @@ type attachmentRef struct {
 	Path     string `json:"path,omitempty"`
 	OutputID string `json:"outputId,omitempty"`
 	Lines    string `json:"lines,omitempty"`
-	Mention  bool   `json:"mention,omitempty"` // only the name and the numbers of the lines go with the prompt
+	// only the name and the numbers of the lines go with the prompt
+	Mention bool `json:"mention,omitempty"`
 	// Sensitive says that a file of Path, or an upload of that Name, is to go although it may hold
 	// secrets.
 	Sensitive bool   `json:"sensitive,omitempty"`
@@ -47,7 +48,15 @@ func (messageReply) Streams() string {
 func (m messageRequest) message() session.Message {
 	out := session.Message{ID: m.MessageID, Content: m.Content, Mode: m.Mode}
 	for _, x := range m.Attachments {
-		out.Attachments = append(out.Attachments, event.Attachment{ID: x.ID, Path: x.Path, OutputID: x.OutputID, Lines: x.Lines, Mention: x.Mention, Sensitive: x.Sensitive, Name: attachmentName(x.Name)})
+		out.Attachments = append(out.Attachments, event.Attachment{
+			ID:        x.ID,
+			Path:      x.Path,
+			OutputID:  x.OutputID,
+			Lines:     x.Lines,
+			Mention:   x.Mention,
+			Sensitive: x.Sensitive,
+			Name:      attachmentName(x.Name),
+		})
 	}
 	return out
 }
@@ -87,7 +96,8 @@ func (s *Server) sendMessage(w http.ResponseWriter, r *http.Request, one *sessio
 
 // streamTurn sends the events of the one turn that answers the message. The turn goes on when the
 // client leaves.
-func (s *Server) streamTurn(w http.ResponseWriter, r *http.Request, one *session.Session, m session.Message) error {
+func (s *Server) streamTurn(w http.ResponseWriter, r *http.Request, one *session.Session,
+	m session.Message) error {
 	live := one.Subscribe()
 	defer live.Close()
 	after, again, err := one.Place(r.Context(), m.ID)
@@ -219,7 +229,8 @@ type waitingPatch struct {
 }
 
 // changeWaiting edits a prompt that waits, or has it sent earlier.
-func (s *Server) changeWaiting(r *http.Request, one *session.Session, in waitingPatch) (messageReply, error) {
+func (s *Server) changeWaiting(r *http.Request, one *session.Session,
+	in waitingPatch) (messageReply, error) {
 	id := chi.URLParam(r, "messageId")
 	var err error
 	switch {

@@ -45,7 +45,8 @@ func (s *Server) observe(next http.Handler) http.Handler {
 			if p := recover(); p != nil {
 				s.recoverPanics(o, r, p)
 			}
-			s.Logger.Debug("request", "method", r.Method, "route", routeOf(r), "status", o.status, "took", time.Since(start).Round(time.Microsecond))
+			s.Logger.Debug("request", "method", r.Method, "route", routeOf(r), "status", o.status, "took",
+				time.Since(start).Round(time.Microsecond))
 		}()
 		next.ServeHTTP(o, r)
 	})
@@ -57,7 +58,8 @@ func (s *Server) recoverPanics(o *observed, r *http.Request, p any) {
 	if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(p)
 	}
-	s.Logger.Error("panic", "route", routeOf(r), "type", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
+	s.Logger.Error("panic", "route", routeOf(r), "type", fmt.Sprintf("%T", p), "stack",
+		string(debug.Stack()))
 	if o.status != 0 {
 		panic(http.ErrAbortHandler)
 	}

@@ -12,7 +12,8 @@ import (
 	"webchat/internal/session"
 )
 
-// openedShape is something that a session, or its workspace, has open beside what the sandbox gives.
+// openedShape is something that a session, or its workspace, has open beside what the sandbox
+// gives.
 type openedShape struct {
 	ID       string         `json:"id"`
 	Kind     event.OpenKind `json:"kind"`

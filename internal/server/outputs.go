@@ -62,7 +62,8 @@ func (s *Server) outputForms() (rows []route) {
 		serve := s.ofOutput(func(w http.ResponseWriter, r *http.Request, id outputs.ID) error {
 			return s.outputs.ServeForm(w, r, id, f)
 		})
-		rows = append(rows, route{get, "/api/outputs/{id}/" + f.Name, guard.Output, serve, 200, nil, formBody(f), f.Query, f.About})
+		rows = append(rows, route{get, "/api/outputs/{id}/" + f.Name, guard.Output, serve, 200, nil,
+			formBody(f), f.Query, f.About})
 	}
 	return rows
 }
@@ -71,7 +72,8 @@ func formBody(f outputs.Form) any {
 	if f.Reply != nil {
 		return f.Reply
 	}
-	if body, ok := map[string]any{"text/plain": textBody("the lines"), "text/html": htmlPage("the rows")}[f.Type]; ok {
+	if body, ok := map[string]any{"text/plain": textBody("the lines"),
+		"text/html": htmlPage("the rows")}[f.Type]; ok {
 		return body
 	}
 	return bytesBody("the bytes")
@@ -88,7 +90,8 @@ func (s *Server) outputPage(w http.ResponseWriter, r *http.Request, id outputs.I
 	output, _ := strconv.Atoi(q.Get("output"))
 	page, err := s.views.Page(r.Context(), o, cell, output)
 	if errors.Is(err, views.ErrNoPage) {
-		return invalid("no_page", "This output holds no HTML of at most 4 MiB that is quickly made a page. Ask for its source.")
+		return invalid("no_page",
+			"This output holds no HTML of at most 4 MiB that is quickly made a page. Ask for its source.")
 	}
 	if err != nil {
 		return err
@@ -99,7 +102,8 @@ func (s *Server) outputPage(w http.ResponseWriter, r *http.Request, id outputs.I
 }
 
 // listOutputs lists what was shown in the order of the calls, also what is gone.
-func (s *Server) listOutputs(r *http.Request, one *session.Session, _ empty) (list outputList, err error) {
+func (s *Server) listOutputs(r *http.Request, one *session.Session,
+	_ empty) (list outputList, err error) {
 	there := map[outputs.ID]bool{}
 	var all []calledRow
 	for _, o := range s.Outputs.Session(string(one.ID())) {
@@ -141,8 +145,10 @@ func (s *Server) ownOutput(r *http.Request, one *session.Session) (*outputs.Outp
 }
 
 type undoRequest struct {
-	With   string `json:"with"`   // the output that holds the text before the changes
-	Undone []int  `json:"undone"` // the changes that are then taken back, as the view of differences numbers them, from 1; the others are as shown
+	With string `json:"with"` // the output that holds the text before the changes
+	// the changes that are then taken back, as the view of differences numbers them, from 1; the
+	// others are as shown
+	Undone []int `json:"undone"`
 }
 
 // undo takes changes of a file back on disk or brings them back, and shows the file again. The file
@@ -174,7 +180,8 @@ func (s *Server) undo(w http.ResponseWriter, r *http.Request, one *session.Sessi
 }
 
 // writeBack writes the file of o as it is without the undone changes since with.
-func (s *Server) writeBack(ctx context.Context, workspace string, o, with *outputs.Output, undone []int) error {
+func (s *Server) writeBack(ctx context.Context, workspace string, o, with *outputs.Output,
+	undone []int) error {
 	text, err := s.views.Undo(ctx, o, with, undone)
 	if refused, ok := errors.AsType[*outputs.Refusal](err); ok {
 		return invalid(refused.Code, "%s", refused.Sentence)
@@ -215,7 +222,8 @@ type presence struct {
 }
 
 // present compares what a file is with what o and with hold of it.
-func (s *Server) present(ctx context.Context, workspace string, o, with *outputs.Output) (p presence, err error) {
+func (s *Server) present(ctx context.Context, workspace string, o,
+	with *outputs.Output) (p presence, err error) {
 	m := o.Meta()
 	text, st, err := files.Present(workspace, m.Disk.Name, o.Size()+with.Size()+1)
 	switch {
@@ -232,7 +240,8 @@ func (s *Server) present(ctx context.Context, workspace string, o, with *outputs
 	if is == nil {
 		is = &outputs.Review{}
 	}
-	if here := st != nil; here && len(text) == 0 && (is.New || is.Gone) || !here && !is.New && !is.Gone {
+	if here := st != nil; here && len(text) == 0 && (is.New || is.Gone) || !here && !is.New &&
+		!is.Gone {
 		p.known = false
 	}
 	return p, err
@@ -260,7 +269,8 @@ type pinReply struct {
 }
 
 // pinOutput keeps an output of the session beyond its life, or no longer.
-func (s *Server) pinOutput(r *http.Request, one *session.Session, in pinRequest) (out pinReply, err error) {
+func (s *Server) pinOutput(r *http.Request, one *session.Session,
+	in pinRequest) (out pinReply, err error) {
 	o, err := s.ownOutput(r, one)
 	if err == nil {
 		err = s.Outputs.Pin(o.ID(), in.Pinned)

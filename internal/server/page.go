@@ -48,25 +48,51 @@ func (s *Server) pageRoutes() []route {
 	}
 	var rows []route
 	if s.Guard != nil && s.Guard.Shared() {
-		rows = append(rows, route{get, "/auth/user", guard.Door, s.signInAs, 303, nil, htmlPage("A redirect to the page that signs in, or to who knows people"), "state code error", "Sign in as oneself"})
+		rows = append(rows, route{get, "/auth/user", guard.Door, s.signInAs, 303, nil,
+			htmlPage("A redirect to the page that signs in, or to who knows people"), "state code error",
+			"Sign in as oneself"})
 	}
-	static := func(w http.ResponseWriter, r *http.Request) error { web.Handler().ServeHTTP(w, r); return nil }
+	static := func(w http.ResponseWriter, r *http.Request) error {
+		web.Handler().ServeHTTP(w, r)
+		return nil
+	}
 	diagram := func(w http.ResponseWriter, r *http.Request) error { web.Diagram(w, r); return nil }
 	return append(rows, []route{
-		{get, "/", guard.Page, s.home, 200, nil, htmlPage("The page of a new session"), "workspace", "Home"},
+		{get, "/", guard.Page, s.home, 200, nil, htmlPage("The page of a new session"), "workspace",
+			"Home"},
 		{get, "/auth", guard.Door, s.auth, 200, nil, htmlPage("The page that signs in"), "", "Sign in"},
-		{get, "/sessions", guard.Read, s.sessionRows, 200, nil, htmlPage("The list of sessions"), "current workspace rows part cursor q state", "The list of sessions, as the page has it; the next rows of a part"},
-		{get, "/sessions/{id}", guard.Page, s.in(s.sessionPage), 200, nil, htmlPage("The page of a session"), "before from", "A session's page"},
-		{get, "/sessions/{id}/replay", guard.Page, s.in(s.replay), 200, nil, htmlPage("A session as it was after an event"), "at out part", "A replay: after event at what the model held, and what the user saw, which is output out or the last one; with part=moment only what differs from one moment to the next, with part=film only the film; of a long log not read before, the page without both"},
-		{get, "/sessions/{id}/stream", guard.Read, s.in(s.pageStream), 200, nil, streamBody("what changes on the page, as package web says"), "after", "A session's page as it changes"},
-		{get, "/api/sessions/{id}/tools/{toolCallId}", guard.Read, s.in(s.toolContent), 200, nil, htmlPage("What a call was given and what came of it"), "from", "The inside of a folded row; from is the event its turn begins with"},
-		{get, "/sessions/{id}/desk/{output}", guard.Read, s.in(s.deskPane), 200, nil, htmlPage("An output as the Desk shows it"), "", "An output on the Desk"},
-		{get, "/sessions/{id}/review", guard.Read, s.in(s.review), 200, nil, htmlPage("What the agent changed, as the Desk shows it"), "since from", "What the agent changed: since is turn (the default), prompt or commit; from is the event that a turn begins with"},
-		{get, "/consent", guard.Read, s.consentPage, 200, nil, htmlPage("What agents may do, inside the page's dialog"), "session", "What agents may do"},
-		{get, "/sandbox", guard.Read, s.sandboxPage, 200, nil, htmlPage("What commands may do, above the page's composer"), "workspace backend", "What commands of a session may do that does not exist yet"},
-		{get, "/sessions/{id}/sandbox", guard.Read, s.in(s.sessionSandbox), 200, nil, htmlPage("What commands may do, above the page's composer"), "", "What commands of a session may do: what its confined processes may touch now, or why they are not confined"},
-		{get, "/diagram", guard.Frame, diagram, 200, nil, htmlPage("A page that draws what it is sent as a message"), "", "The page of a frame that draws one Mermaid diagram: it is the same for all, and loads nothing"},
-		{get, "/static/*", guard.Static, static, 200, nil, bytesBody("a style sheet, a script or an icon"), "", "Static files"},
+		{get, "/sessions", guard.Read, s.sessionRows, 200, nil, htmlPage("The list of sessions"),
+			"current workspace rows part cursor q state",
+			"The list of sessions, as the page has it; the next rows of a part"},
+		{get, "/sessions/{id}", guard.Page, s.in(s.sessionPage), 200, nil,
+			htmlPage("The page of a session"), "before from", "A session's page"},
+		{get, "/sessions/{id}/replay", guard.Page, s.in(s.replay), 200, nil,
+			htmlPage("A session as it was after an event"), "at out part",
+			"A replay: after event at what the model held, and what the user saw, which is output out or the last one; with part=moment only what differs from one moment to the next, with part=film only the film; of a long log not read before, the page without both"},
+		{get, "/sessions/{id}/stream", guard.Read, s.in(s.pageStream), 200, nil,
+			streamBody("what changes on the page, as package web says"), "after",
+			"A session's page as it changes"},
+		{get, "/api/sessions/{id}/tools/{toolCallId}", guard.Read, s.in(s.toolContent), 200, nil,
+			htmlPage("What a call was given and what came of it"), "from",
+			"The inside of a folded row; from is the event its turn begins with"},
+		{get, "/sessions/{id}/desk/{output}", guard.Read, s.in(s.deskPane), 200, nil,
+			htmlPage("An output as the Desk shows it"), "", "An output on the Desk"},
+		{get, "/sessions/{id}/review", guard.Read, s.in(s.review), 200, nil,
+			htmlPage("What the agent changed, as the Desk shows it"), "since from",
+			"What the agent changed: since is turn (the default), prompt or commit; from is the event that a turn begins with"},
+		{get, "/consent", guard.Read, s.consentPage, 200, nil,
+			htmlPage("What agents may do, inside the page's dialog"), "session", "What agents may do"},
+		{get, "/sandbox", guard.Read, s.sandboxPage, 200, nil,
+			htmlPage("What commands may do, above the page's composer"), "workspace backend",
+			"What commands of a session may do that does not exist yet"},
+		{get, "/sessions/{id}/sandbox", guard.Read, s.in(s.sessionSandbox), 200, nil,
+			htmlPage("What commands may do, above the page's composer"), "",
+			"What commands of a session may do: what its confined processes may touch now, or why they are not confined"},
+		{get, "/diagram", guard.Frame, diagram, 200, nil,
+			htmlPage("A page that draws what it is sent as a message"), "",
+			"The page of a frame that draws one Mermaid diagram: it is the same for all, and loads nothing"},
+		{get, "/static/*", guard.Static, static, 200, nil,
+			bytesBody("a style sheet, a script or an icon"), "", "Static files"},
 	}...)
 }
 
@@ -80,11 +106,15 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	view.Stays = s.Sandboxes.stays(nil, view.Backend, in.Path)
-	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Home(b, view) })
+	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
+		return s.Pages.pages.Home(b, view)
+	})
 }
 
 func (s *Server) auth(w http.ResponseWriter, r *http.Request) error {
-	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.signIn(b, false) })
+	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
+		return s.Pages.signIn(b, false)
+	})
 }
 
 // signInAs begins and ends a sign-in of a person whom somebody else knows.
@@ -93,7 +123,8 @@ func (s *Server) signInAs(w http.ResponseWriter, r *http.Request) error {
 }
 
 // writePage sends a page that could be written whole, or nothing.
-func writePage(w http.ResponseWriter, r *http.Request, status int, write func(*bytes.Buffer) error) error {
+func writePage(w http.ResponseWriter, r *http.Request, status int,
+	write func(*bytes.Buffer) error) error {
 	var b bytes.Buffer
 	if err := write(&b); err != nil {
 		return err
@@ -116,7 +147,13 @@ func writePage(w http.ResponseWriter, r *http.Request, status int, write func(*b
 
 // view is what stands around a transcript in a workspace.
 func (s *Server) view(ctx context.Context, wish sidebarWish) (v page.View, err error) {
-	v = page.View{Workspace: wish.Workspace, Missing: files.CheckWorkspace(wish.Workspace) != nil, Trouble: s.Sessions.Unsaved(), Notice: s.Notice, User: sessions.UserOf(ctx)}
+	v = page.View{
+		Workspace: wish.Workspace,
+		Missing:   files.CheckWorkspace(wish.Workspace) != nil,
+		Trouble:   s.Sessions.Unsaved(),
+		Notice:    s.Notice,
+		User:      sessions.UserOf(ctx),
+	}
 	if s.Stored != nil {
 		if v.Bytes, err = s.Stored(); err != nil {
 			s.Logger.Warn("the size of the sessions is not known", "error", err)

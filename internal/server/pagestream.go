@@ -77,16 +77,22 @@ func (p *pageSource) lastNews() *sse.Frame {
 // projected gives the one projector of a session that is looked at. It has all
 // that was logged when projected was called: who has the answer to a request finds
 // what it did on the page asked for next.
-func (s *Server) projected(ctx context.Context, one *session.Session) (_ context.Context, src *pageSource, release func(), err error) {
+func (s *Server) projected(ctx context.Context,
+	one *session.Session) (_ context.Context, src *pageSource, release func(), err error) {
 	name, logged := "page/"+string(one.ID()), one.Summary().LastSeq
 	for {
 		begun := false
 		pumped, x, release := s.pumps.Acquire(ctx, name, func() pumpSource {
 			begun = true
 			p := s.Pages.pages.Projector(string(one.ID()))
-			return &pageSource{past: past{s.Outputs, one, p}, live: one.Subscribe(), topic: s.Hub.Topic(name), ready: make(chan struct{}),
+			return &pageSource{
+				past:  past{s.Outputs, one, p},
+				live:  one.Subscribe(),
+				topic: s.Hub.Topic(name),
+				ready: make(chan struct{}),
 				disk: diskFollower{watch: &s.watch, wrote: p.Wrote, stir: make(chan struct{}, 1),
-					list: func() []outputs.Listed { return s.Outputs.Session(string(one.ID())) }}}
+					list: func() []outputs.Listed { return s.Outputs.Session(string(one.ID())) }},
+			}
 		})
 		src = x.(*pageSource)
 		err := src.await(pumped, logged)
@@ -127,14 +133,15 @@ func (s *Server) pageStream(w http.ResponseWriter, r *http.Request, one *session
 	if err := guard.Streaming(r, 1); err != nil {
 		return err
 	}
-	return src.topic.Serve(w, r.WithContext(ctx), func(_ context.Context, send func(sse.Frame) error) (int64, error) {
-		f, pos := src.projector.Join(after)
-		err := send(sse.Frame{ID: f.Seq, Data: f.Data()})
-		if news := src.lastNews(); news != nil && err == nil {
-			err = send(*news)
-		}
-		return pos, err
-	})
+	return src.topic.Serve(w, r.WithContext(ctx),
+		func(_ context.Context, send func(sse.Frame) error) (int64, error) {
+			f, pos := src.projector.Join(after)
+			err := send(sse.Frame{ID: f.Seq, Data: f.Data()})
+			if news := src.lastNews(); news != nil && err == nil {
+				err = send(*news)
+			}
+			return pos, err
+		})
 }
 
 func (s *Server) sessionPage(w http.ResponseWriter, r *http.Request, one *session.Session) error {
@@ -153,12 +160,15 @@ func (s *Server) sessionPage(w http.ResponseWriter, r *http.Request, one *sessio
 		return err
 	}
 	defer release()
-	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Session(b, view, src.projector) })
+	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
+		return s.Pages.pages.Session(b, view, src.projector)
+	})
 }
 
 // pageOfPast shows the turns before an event, or everything from the turn of an event on: what a
 // search found may lie far before the last turns.
-func (s *Server) pageOfPast(w http.ResponseWriter, r *http.Request, one *session.Session, view page.View) error {
+func (s *Server) pageOfPast(w http.ResponseWriter, r *http.Request, one *session.Session,
+	view page.View) error {
 	before, err := eventOf(r.URL.Query(), "before")
 	if err != nil {
 		return err
@@ -178,5 +188,7 @@ func (s *Server) pageOfPast(w http.ResponseWriter, r *http.Request, one *session
 	if err != nil {
 		return err
 	}
-	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Session(b, view, p) })
+	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
+		return s.Pages.pages.Session(b, view, p)
+	})
 }

@@ -36,7 +36,8 @@ func (p past) catchUp(ctx context.Context) (pos int64, err error) {
 }
 
 func inFlight(p *page.Projector, now eventlog.Snapshot) {
-	p.InFlight(now.Pos, slices.Concat(now.InFlight, now.Progress, now.Printed, now.Fill, now.Trouble)...)
+	p.InFlight(now.Pos, slices.Concat(now.InFlight, now.Progress, now.Printed, now.Fill,
+		now.Trouble)...)
 }
 
 // load feeds the log from a cut up to a sequence. sum is what the session has come to.
@@ -70,8 +71,13 @@ func (p past) folder(ctx context.Context) (string, error) {
 func (p past) readable(first event.Entry) (list []page.Readable) {
 	for _, o := range p.outputs.Session(string(p.session.ID())) {
 		if o.CreatedAt.Before(first.Event.Timestamp) && !p.session.Looks(string(o.ID)) {
-			list = append(list, page.Readable{Call: o.Meta.ToolCallID, Output: string(o.ID), Type: string(o.Meta.Type),
-				Name: cmp.Or(o.Meta.Command, o.Meta.Path), Complete: o.Complete})
+			list = append(list, page.Readable{
+				Call:     o.Meta.ToolCallID,
+				Output:   string(o.ID),
+				Type:     string(o.Meta.Type),
+				Name:     cmp.Or(o.Meta.Command, o.Meta.Path),
+				Complete: o.Complete,
+			})
 		}
 	}
 	return list

@@ -50,7 +50,8 @@ type pumpSource interface {
 // none does. The reader's context ends with the pump: when that lost its
 // subscription, what readers have is incomplete, so they have to come
 // back. The caller releases when the reader has gone.
-func (p *topicPumps) Acquire(reader context.Context, topic string, begin func() pumpSource) (ctx context.Context, src pumpSource, release func()) {
+func (p *topicPumps) Acquire(reader context.Context, topic string,
+	begin func() pumpSource) (ctx context.Context, src pumpSource, release func()) {
 	x := p.join(topic, begin)
 	<-x.ready
 	ctx, leave := context.WithCancel(reader)
@@ -105,7 +106,8 @@ func (x *pump) begin(begin func() pumpSource) {
 // end keeps a fault in its topic: the readers come back to a new pump.
 func (p *topicPumps) end(topic string, x *pump) {
 	if fault := recover(); fault != nil {
-		p.log.Error("panic", "in", "a stream's source", "type", fmt.Sprintf("%T", fault), "stack", string(debug.Stack()))
+		p.log.Error("panic", "in", "a stream's source", "type", fmt.Sprintf("%T", fault), "stack",
+			string(debug.Stack()))
 	}
 	x.cancel()
 	p.mu.Lock()

@@ -62,7 +62,9 @@ func (w *recentWork) Looked() []recentLook {
 // Ran are the commands, the one that ran last first.
 func (w *recentWork) Ran() []recentCommand {
 	all := slices.AppendSeq([]recentCommand{}, maps.Values(w.ran))
-	slices.SortFunc(all, func(a, b recentCommand) int { return newestFirst(*a.At, *b.At, a.Line, b.Line) })
+	slices.SortFunc(all, func(a, b recentCommand) int {
+		return newestFirst(*a.At, *b.At, a.Line, b.Line)
+	})
 	return all
 }
 
@@ -92,8 +94,14 @@ func (w *recentWork) take(e event.Event) {
 		if args.Path != "" {
 			w.see(args.Path, event.Time(e.Timestamp))
 		}
-		if had := w.ran[args.Command]; args.Command != "" && (had.At == nil || time.Time(*had.At).Before(e.Timestamp)) {
-			w.ran[args.Command] = recentCommand{Line: args.Command, At: new(event.Time(e.Timestamp)), DurationMs: d.DurationMs, ExitCode: w.ExitCode(d.OutputID)}
+		if had := w.ran[args.Command]; args.Command != "" &&
+			(had.At == nil || time.Time(*had.At).Before(e.Timestamp)) {
+			w.ran[args.Command] = recentCommand{
+				Line:       args.Command,
+				At:         new(event.Time(e.Timestamp)),
+				DurationMs: d.DurationMs,
+				ExitCode:   w.ExitCode(d.OutputID),
+			}
 		}
 	}
 }

@@ -21,8 +21,9 @@ import (
 const keptFilms = 4
 
 const (
-	readAtOnce = 2_000 // events that a replay is answered whole without; with more to read it says so first
-	readAhead  = 4     // pages of a log that are read at once
+	// events that a replay is answered whole without; with more to read it says so first
+	readAtOnce = 2_000
+	readAhead  = 4 // pages of a log that are read at once
 )
 
 // films are those of the sessions replayed last.
@@ -55,8 +56,8 @@ func (f *films) of(id eventlog.ID) *film {
 	return one
 }
 
-// follow feeds the film what the log has had since. Pages are read and decoded beside each other, and
-// taken in their order.
+// follow feeds the film what the log has had since. Pages are read and decoded beside each other,
+// and taken in their order.
 func (f *film) follow(ctx context.Context, one *session.Session) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -79,10 +80,11 @@ func (f *film) follow(ctx context.Context, one *session.Session) error {
 			}
 			begun.Go(func() {
 				var p result
-				p.err = eachPage(ctx, one, after, min(after+pageOfLog, last), func(entries []event.Entry) error {
-					p.entries = append(p.entries, entries...)
-					return nil
-				})
+				p.err = eachPage(ctx, one, after, min(after+pageOfLog, last),
+					func(entries []event.Entry) error {
+						p.entries = append(p.entries, entries...)
+						return nil
+					})
 				read <- p
 			})
 		}
@@ -115,7 +117,8 @@ func (s *Server) replay(w http.ResponseWriter, r *http.Request, one *session.Ses
 }
 
 // moment writes the part of a replay that is asked for. f is locked.
-func (s *Server) moment(ctx context.Context, b *bytes.Buffer, one *session.Session, f *film, q url.Values) error {
+func (s *Server) moment(ctx context.Context, b *bytes.Buffer, one *session.Session, f *film,
+	q url.Values) error {
 	at, err := eventOf(q, "at")
 	if err != nil {
 		return err

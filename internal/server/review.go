@@ -43,11 +43,14 @@ func (s *Server) review(w http.ResponseWriter, r *http.Request, one *session.Ses
 	if err != nil {
 		return err
 	}
-	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Review(b, view) })
+	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
+		return s.Pages.pages.Review(b, view)
+	})
 }
 
 // undoTurn brings back what a turn changed, or what undoing it took away.
-func (s *Server) undoTurn(again bool) func(*http.Request, *session.Session, empty) (files.Restored, error) {
+func (s *Server) undoTurn(again bool) func(*http.Request, *session.Session,
+	empty) (files.Restored, error) {
 	return func(r *http.Request, one *session.Session, _ empty) (files.Restored, error) {
 		dry := r.URL.Query().Get("dry")
 		if dry != "" && dry != "true" && dry != "false" {
@@ -57,7 +60,11 @@ func (s *Server) undoTurn(again bool) func(*http.Request, *session.Session, empt
 		if err != nil {
 			return files.Restored{}, err
 		}
-		return source.Undo(r.Context(), files.TurnUndo{Turn: chi.URLParam(r, "turnId"), Again: again, Dry: dry == "true"})
+		return source.Undo(r.Context(), files.TurnUndo{
+			Turn:  chi.URLParam(r, "turnId"),
+			Again: again,
+			Dry:   dry == "true",
+		})
 	}
 }
 
@@ -80,8 +87,16 @@ func reviewOf(r *http.Request) (of files.ReviewOf, err error) {
 
 // reviewed compares the files of a review. Both texts are kept as outputs, so that changes can be
 // taken back, and seen to be, for as long as outputs live.
-func (s *Server) reviewed(ctx context.Context, one *session.Session, source files.ChangeSource, found files.Review) (v page.Review, err error) {
-	v = page.Review{Since: "turn", From: found.Of.From, Commit: found.Git, Began: found.Began, More: found.More, Unkept: found.Unkept}
+func (s *Server) reviewed(ctx context.Context, one *session.Session, source files.ChangeSource,
+	found files.Review) (v page.Review, err error) {
+	v = page.Review{
+		Since:  "turn",
+		From:   found.Of.From,
+		Commit: found.Git,
+		Began:  found.Began,
+		More:   found.More,
+		Unkept: found.Unkept,
+	}
 	if found.Of.Commit {
 		v.Since = "commit"
 	} else if found.Of.On {
@@ -132,8 +147,10 @@ func (s *Server) reviewed(ctx context.Context, one *session.Session, source file
 	return v, nil
 }
 
-// keptBySandbox are the files of the workspace that the sandbox kept from being written to in a turn.
-func keptBySandbox(ctx context.Context, one *session.Session, from int64, workspace string) (kept []string, err error) {
+// keptBySandbox are the files of the workspace that the sandbox kept from being written to in a
+// turn.
+func keptBySandbox(ctx context.Context, one *session.Session, from int64,
+	workspace string) (kept []string, err error) {
 	var turns []calls.Turn
 	if err := one.Index(ctx, func(x *calls.Index) { turns = x.Turns() }); err != nil {
 		return nil, err
@@ -156,8 +173,20 @@ func keptBySandbox(ctx context.Context, one *session.Session, from int64, worksp
 	return kept, nil
 }
 
-func (s *Server) reviewFile(ctx context.Context, one *session.Session, source files.ChangeSource, f files.Reviewed, of string, kept *outputs.Output, commit bool, left *int) (out page.ReviewFile, err error) {
-	out = page.ReviewFile{Path: f.Path, Added: f.Added, Removed: f.Removed, Why: string(f.Why), Runs: f.Runs, Held: f.Held, Edits: f.Reported, Committed: f.Committed, Size: f.Size}
+func (s *Server) reviewFile(ctx context.Context, one *session.Session, source files.ChangeSource,
+	f files.Reviewed, of string, kept *outputs.Output, commit bool, left *int) (out page.ReviewFile,
+	err error) {
+	out = page.ReviewFile{
+		Path:      f.Path,
+		Added:     f.Added,
+		Removed:   f.Removed,
+		Why:       string(f.Why),
+		Runs:      f.Runs,
+		Held:      f.Held,
+		Edits:     f.Reported,
+		Committed: f.Committed,
+		Size:      f.Size,
+	}
 	var with *outputs.Output
 	var now presence
 	if kept != nil {
@@ -166,7 +195,8 @@ func (s *Server) reviewFile(ctx context.Context, one *session.Session, source fi
 		}
 		// Against a commit there is no edit to tell that the agent changed it again.
 		again := kept.Meta().Review.Edits != f.Edits || commit && !now.known
-		if err == nil && f.Edits > kept.Meta().Review.Edits && f.Why == files.ReviewChanged { // the edits do not fit what was undone between them
+		// the edits do not fit what was undone between them
+		if err == nil && f.Edits > kept.Meta().Review.Edits && f.Why == files.ReviewChanged {
 			s.goOn(source, &f, kept, with)
 		}
 		if err != nil || f.Why == files.ReviewClosed || again {
@@ -225,7 +255,8 @@ func (s *Server) goOn(source files.ChangeSource, f *files.Reviewed, kept, with *
 }
 
 // keepReviewed keeps what a file was and what the agent made of it.
-func (s *Server) keepReviewed(one *session.Session, source files.ChangeSource, f files.Reviewed, of string) (o, with *outputs.Output, err error) {
+func (s *Server) keepReviewed(one *session.Session, source files.ChangeSource, f files.Reviewed,
+	of string) (o, with *outputs.Output, err error) {
 	name, err := source.Absolute(f.Path)
 	if err != nil {
 		return nil, nil, err

@@ -31,8 +31,16 @@ const get, post, patch, del = http.MethodGet, http.MethodPost, http.MethodPatch,
 type empty struct{}
 
 // row makes a route that answers with what f returns, in JSON.
-func row[In, Out any](method, pattern string, class guard.Class, status int, query, about string, f func(*http.Request) (Out, error)) route {
-	rt := route{method: method, pattern: pattern, class: class, status: status, query: query, about: about}
+func row[In, Out any](method, pattern string, class guard.Class, status int, query, about string,
+	f func(*http.Request) (Out, error)) route {
+	rt := route{
+		method:  method,
+		pattern: pattern,
+		class:   class,
+		status:  status,
+		query:   query,
+		about:   about,
+	}
 	if in := any(*new(In)); in != any(empty{}) {
 		rt.in = in
 	}
@@ -50,29 +58,33 @@ func row[In, Out any](method, pattern string, class guard.Class, status int, que
 }
 
 // to makes a row of f, which answers a request with its body.
-func to[In, Out any](method, pattern string, class guard.Class, status int, f func(*http.Request, In) (Out, error), query, about string) route {
-	return row[In](method, pattern, class, status, query, about, func(r *http.Request) (out Out, err error) {
-		in, err := decode[In](r)
-		if err != nil {
-			return out, err
-		}
-		return f(r, in)
-	})
+func to[In, Out any](method, pattern string, class guard.Class, status int,
+	f func(*http.Request, In) (Out, error), query, about string) route {
+	return row[In](method, pattern, class, status, query, about,
+		func(r *http.Request) (out Out, err error) {
+			in, err := decode[In](r)
+			if err != nil {
+				return out, err
+			}
+			return f(r, in)
+		})
 }
 
 // of makes a row of f, which answers a request about the session that the path names.
-func of[In, Out any](s *Server, method, pattern string, class guard.Class, status int, f func(*http.Request, *session.Session, In) (Out, error), query, about string) route {
-	return row[In](method, pattern, class, status, query, about, func(r *http.Request) (out Out, err error) {
-		one, err := s.session(r)
-		if err != nil {
-			return out, err
-		}
-		in, err := decode[In](r)
-		if err != nil {
-			return out, err
-		}
-		return f(r, one, in)
-	})
+func of[In, Out any](s *Server, method, pattern string, class guard.Class, status int,
+	f func(*http.Request, *session.Session, In) (Out, error), query, about string) route {
+	return row[In](method, pattern, class, status, query, about,
+		func(r *http.Request) (out Out, err error) {
+			one, err := s.session(r)
+			if err != nil {
+				return out, err
+			}
+			in, err := decode[In](r)
+			if err != nil {
+				return out, err
+			}
+			return f(r, one, in)
+		})
 }
 
 // in makes a handler of f, which answers a request about the session that the path names.
@@ -87,7 +99,8 @@ func (s *Server) in(f func(http.ResponseWriter, *http.Request, *session.Session)
 }
 
 // act makes what a row does of a method of sessions that gets a value of the path.
-func act(name string, f func(*session.Session, context.Context, string) error) func(*http.Request, *session.Session, empty) (empty, error) {
+func act(name string, f func(*session.Session, context.Context, string) error) func(*http.Request,
+	*session.Session, empty) (empty, error) {
 	return func(r *http.Request, one *session.Session, _ empty) (empty, error) {
 		return empty{}, f(one, r.Context(), chi.URLParam(r, name))
 	}

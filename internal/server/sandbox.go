@@ -51,7 +51,8 @@ func (c Sandboxes) stays(one *session.Session, backend, workspace string) *page.
 }
 
 // sheet is that with what may be touched.
-func (c Sandboxes) sheet(ctx context.Context, one *session.Session, backend, workspace string) *page.Stays {
+func (c Sandboxes) sheet(ctx context.Context, one *session.Session, backend,
+	workspace string) *page.Stays {
 	v := c.stays(one, backend, workspace)
 	if !v.Confined || c.Reach == nil {
 		return v
@@ -74,11 +75,16 @@ func (s *Server) sandboxPage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	v := s.Sandboxes.sheet(r.Context(), nil, r.URL.Query().Get("backend"), in.Path)
-	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Stays(b, *v) })
+	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
+		return s.Pages.pages.Stays(b, *v)
+	})
 }
 
-func (s *Server) sessionSandbox(w http.ResponseWriter, r *http.Request, one *session.Session) error {
+func (s *Server) sessionSandbox(w http.ResponseWriter, r *http.Request,
+	one *session.Session) error {
 	sum := one.Summary()
 	v := s.Sandboxes.sheet(r.Context(), one, sum.Backend, sum.Workspace)
-	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error { return s.Pages.pages.Stays(b, *v) })
+	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
+		return s.Pages.pages.Stays(b, *v)
+	})
 }

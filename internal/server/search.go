@@ -54,14 +54,19 @@ type searchDone struct {
 	Ms int64 `json:"ms"`
 }
 
-// search streams where a text is found, a line of JSON for each file, as they are found. No model hears of it, and
-// it ends when its reader leaves.
+// search streams where a text is found, a line of JSON for each file, as they are found. No model
+// hears of it, and it ends when its reader leaves.
 func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	if len(q.Get("q")) > longestPattern {
 		return invalid("bad_query", "Search for at most %d bytes.", longestPattern)
 	}
-	e, err := grep.Query{Text: q.Get("q"), Expression: q.Has("expression"), Case: q.Has("case"), Word: q.Has("word")}.Parse()
+	e, err := grep.Query{
+		Text:       q.Get("q"),
+		Expression: q.Has("expression"),
+		Case:       q.Has("case"),
+		Word:       q.Has("word"),
+	}.Parse()
 	if err != nil {
 		return invalid("bad_expression", "%s", strings.ToUpper(err.Error()[:1])+err.Error()[1:])
 	}
@@ -92,7 +97,10 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 		e = nil
 	}
 	done := searchDone{}
-	done.Found, err = run(ctx, e, func(f searchFile) error { dotted(f.Lines); return send(searchLine{File: &f}) })
+	done.Found, err = run(ctx, e, func(f searchFile) error {
+		dotted(f.Lines)
+		return send(searchLine{File: &f})
+	})
 	if r.Context().Err() != nil {
 		return nil // the reader left
 	}
@@ -131,13 +139,15 @@ func (s *Server) cover() func(name string, text []byte) {
 }
 
 // searcher searches one place; without an expression it only counts what would be searched.
-type searcher func(ctx context.Context, e *grep.Expression, report func(searchFile) error) (grep.Found, error)
+type searcher func(ctx context.Context, e *grep.Expression,
+	report func(searchFile) error) (grep.Found, error)
 
 // searchOf finds what a request wants to be searched: the outputs of a session, or a workspace.
 func (s *Server) searchOf(r *http.Request, q url.Values) (searcher, error) {
 	reaches, bad := policy.Globs(q["glob"])
 	if bad != "" {
-		return nil, invalid("bad_glob", "The glob %s is not understood. Use names with * and ?, folders with a slash at the end, and ! before what is left out.", bad)
+		return nil, invalid("bad_glob",
+			"The glob %s is not understood. Use names with * and ?, folders with a slash at the end, and ! before what is left out.", bad)
 	}
 	id := q.Get("session")
 	if id == "" && q.Has("output") { // else it would be the search of a folder
@@ -166,12 +176,14 @@ func (s *Server) searchOf(r *http.Request, q url.Values) (searcher, error) {
 	return searchFolder(room, in.Path, reaches, s.sensitive.Sensitive, s.cover()), nil
 }
 
-func searchFolder(room sessions.Room, folder string, reaches, sensitive func(string) bool, cover func(string, []byte)) searcher {
+func searchFolder(room sessions.Room, folder string, reaches, sensitive func(string) bool,
+	cover func(string, []byte)) searcher {
 	judge := session.Judge(room.Policy)
 	if judge == nil {
 		judge = policy.New(policy.Config{Workspace: folder})
 	}
-	return func(ctx context.Context, e *grep.Expression, report func(searchFile) error) (found grep.Found, err error) {
+	return func(ctx context.Context, e *grep.Expression,
+		report func(searchFile) error) (found grep.Found, err error) {
 		names, err := room.Files.Names(ctx)
 		if err != nil {
 			return found, err
@@ -199,7 +211,8 @@ func searchFolder(room sessions.Room, folder string, reaches, sensitive func(str
 	}
 }
 
-// howShown judges a file with hits, by its absolute path. What a link leads to is searched in its own place.
+// howShown judges a file with hits, by its absolute path. What a link leads to is searched in its
+// own place.
 func howShown(judge session.Judge, opened fs.FileInfo, path string) grep.Shown {
 	if st, err := os.Lstat(path); err != nil || !st.Mode().IsRegular() {
 		return grep.Nothing
@@ -214,11 +227,14 @@ func howShown(judge session.Judge, opened fs.FileInfo, path string) grep.Shown {
 }
 
 // searchOutputs searches what was shown in a session, or those of it that ids name.
-func (s *Server) searchOutputs(one *session.Session, reaches func(string) bool, ids []string) searcher {
-	return func(ctx context.Context, e *grep.Expression, report func(searchFile) error) (found grep.Found, err error) {
+func (s *Server) searchOutputs(one *session.Session, reaches func(string) bool,
+	ids []string) searcher {
+	return func(ctx context.Context, e *grep.Expression,
+		report func(searchFile) error) (found grep.Found, err error) {
 		for _, l := range s.Outputs.Session(string(one.ID())) {
 			name := l.Meta.Path + l.Meta.Command
-			if len(ids) > 0 && !slices.Contains(ids, string(l.ID)) || one.Looks(string(l.ID)) || !searched(l) || !reaches(name) {
+			if len(ids) > 0 && !slices.Contains(ids, string(l.ID)) || one.Looks(string(l.ID)) ||
+				!searched(l) || !reaches(name) {
 				continue
 			}
 			found.Files++
@@ -230,7 +246,10 @@ func (s *Server) searchOutputs(one *session.Session, reaches func(string) bool, 
 				continue
 			}
 			if byName {
-				if err := report(searchFile{File: grep.File{Path: name, Closed: true}, Output: l.ID}); err != nil {
+				if err := report(searchFile{
+					File:   grep.File{Path: name, Closed: true},
+					Output: l.ID,
+				}); err != nil {
 					return found, err
 				}
 				continue
@@ -240,7 +259,8 @@ func (s *Server) searchOutputs(one *session.Session, reaches func(string) bool, 
 				continue // its life has ended since
 			}
 			f := searchFile{File: grep.File{Path: name}, Output: l.ID}
-			if f.Lines, f.Hits, err = o.Veiled().About(ctx, e.Clone(), grep.Around, grep.Most-found.Hits); err != nil {
+			if f.Lines, f.Hits, err = o.Veiled().About(ctx, e.Clone(), grep.Around,
+				grep.Most-found.Hits); err != nil {
 				return found, err
 			}
 			if f.Hits == 0 {
@@ -285,7 +305,8 @@ type coloursRequest struct {
 }
 
 type coloursReply struct {
-	Pieces [][][]code.Span `json:"pieces"` // for each piece the spans of its lines; null: it is not coloured
+	// for each piece the spans of its lines; null: it is not coloured
+	Pieces [][][]code.Span `json:"pieces"`
 }
 
 func (s *Server) colours(_ *http.Request, in coloursRequest) (coloursReply, error) {

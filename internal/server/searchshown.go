@@ -27,13 +27,15 @@ type shownHit struct {
 	Workspace string       `json:"workspace"` // absolute path
 	Output    outputs.ID   `json:"output"`
 	Type      outputs.Type `json:"type"`
-	Name      string       `json:"name"`           // the path, or the command
-	Line      *grep.Line   `json:"line,omitempty"` // the first that matches; missing: it was found by its name, since it may hold secrets
-	URL       string       `json:"url"`            // of the page, at that line
+	Name      string       `json:"name"` // the path, or the command
+	// the first that matches; missing: it was found by its name, since it may hold secrets
+	Line *grep.Line `json:"line,omitempty"`
+	URL  string     `json:"url"` // of the page, at that line
 }
 
-// searchShown finds a text, whatever its case, in the outputs of all sessions of ctx's user that are in memory, the
-// newest first. Of several with the same name in one session it looks at the newest.
+// searchShown finds a text, whatever its case, in the outputs of all sessions of ctx's user that
+// are in memory, the newest first. Of several with the same name in one session it looks at the
+// newest.
 func (s *Server) searchShown(ctx context.Context, text string, f sessions.Filter) []shownHit {
 	hits := []shownHit{}
 	e, err := grep.Query{Text: text}.Parse()
@@ -46,7 +48,8 @@ func (s *Server) searchShown(ctx context.Context, text string, f sessions.Filter
 	seen, left := map[place]bool{}, int64(mostSearched)
 	for _, l := range s.Outputs.Live() {
 		at := place{l.Meta.SessionID, l.Meta.Path + l.Meta.Command}
-		if at.session == "" || seen[at] || !searched(l) || s.Sessions.Sees(ctx, eventlog.ID(at.session)) != nil {
+		if at.session == "" || seen[at] || !searched(l) ||
+			s.Sessions.Sees(ctx, eventlog.ID(at.session)) != nil {
 			continue // the outputs of other users do not slow this search
 		}
 		if left -= l.Size; left < 0 || len(hits) == mostShown || ctx.Err() != nil {
@@ -65,7 +68,8 @@ func (s *Server) searchShown(ctx context.Context, text string, f sessions.Filter
 			continue
 		}
 		seen[at] = true
-		hit.Title, hit.Workspace, hit.URL = sum.Title, sum.Workspace, "/sessions/"+at.session+"#out/"+string(l.ID)
+		hit.Title, hit.Workspace, hit.URL = sum.Title, sum.Workspace, "/sessions/"+at.session+"#out/"+
+			string(l.ID)
 		if hit.Line != nil {
 			hit.URL += ":" + strconv.Itoa(hit.Line.Line)
 		}

@@ -116,7 +116,14 @@ func New(c Config) (*Server, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
 	}
-	s := &Server{Config: c, started: time.Now(), pumps: newPumps(c.Logger), searching: make(chan struct{}, searches), parts: map[string]http.Handler{}, forward: newForwarder(c)}
+	s := &Server{
+		Config:    c,
+		started:   time.Now(),
+		pumps:     newPumps(c.Logger),
+		searching: make(chan struct{}, searches),
+		parts:     map[string]http.Handler{},
+		forward:   newForwarder(c),
+	}
 	s.views = views.New(c.Outputs, &places{c.Sessions})
 	if c.Pages != nil {
 		s.views, c.Pages.places.sessions = c.Pages.views, c.Sessions
@@ -149,7 +156,8 @@ func (s *Server) router(routes []route) (*chi.Mux, error) {
 			return nil, fmt.Errorf("server: the route %s %s has no class", r.method, r.pattern)
 		}
 		h := s.forwarded(r, s.adapt(r))
-		if r.method == http.MethodGet && (r.pattern == partRoutes[""] || r.pattern == partRoutes["page"]) {
+		if r.method == http.MethodGet && (r.pattern == partRoutes[""] ||
+			r.pattern == partRoutes["page"]) {
 			s.parts[r.pattern] = h
 		}
 		if r.class != guard.Output || s.Guard.Shared() { // else the id is all that counts
@@ -162,7 +170,8 @@ func (s *Server) router(routes []route) (*chi.Mux, error) {
 		}
 	}
 	mux.NotFound(func(w http.ResponseWriter, r *http.Request) {
-		s.fail(w, r, fmt.Errorf("%w: there is no such address; GET /api/openapi.json lists them", eventlog.ErrNotFound))
+		s.fail(w, r, fmt.Errorf("%w: there is no such address; GET /api/openapi.json lists them",
+			eventlog.ErrNotFound))
 	})
 	mux.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
 		var allow []string
@@ -172,7 +181,8 @@ func (s *Server) router(routes []route) (*chi.Mux, error) {
 			}
 		}
 		w.Header().Set("Allow", strings.Join(allow, ", "))
-		_ = reply(w, http.StatusMethodNotAllowed, refusalBody{"This address takes " + strings.Join(allow, ", ") + ".", "method_not_allowed"})
+		_ = reply(w, http.StatusMethodNotAllowed, refusalBody{"This address takes " +
+			strings.Join(allow, ", ") + ".", "method_not_allowed"})
 	})
 	return mux, nil
 }

@@ -37,8 +37,8 @@ type oneShape struct {
 	Opened  []openedShape `json:"opened,omitempty"`
 }
 
-// tokensShape is the ledger of a session. Net is what displays kept out of the model's calls less what
-// webchat added to them; it is missing where that is unknown.
+// tokensShape is the ledger of a session. Net is what displays kept out of the model's calls less
+// what webchat added to them; it is missing where that is unknown.
 type tokensShape struct {
 	eventlog.Tokens
 	Net *int64 `json:"net,omitempty"`
@@ -53,7 +53,9 @@ func tokensOf(s eventlog.Summary) tokensShape {
 }
 
 func shapeOf(s eventlog.Summary) sessionShape {
-	return sessionShape{s.ID, s.Workspace, s.Backend, s.Model, s.Open.Mode, s.Open.Effort, s.Title, event.Time(s.CreatedAt), event.Time(s.UpdatedAt), s.Pinned, s.Status, s.Usage, tokensOf(s), s.Damaged}
+	return sessionShape{s.ID, s.Workspace, s.Backend, s.Model, s.Open.Mode, s.Open.Effort, s.Title,
+		event.Time(s.CreatedAt), event.Time(s.UpdatedAt), s.Pinned, s.Status, s.Usage, tokensOf(s),
+		s.Damaged}
 }
 
 type createRequest struct {
@@ -68,7 +70,8 @@ type createRequest struct {
 type sessionList struct {
 	Sessions []foundShape `json:"sessions"`
 	Cursor   string       `json:"cursor"`
-	Outputs  []shownHit   `json:"outputs,omitempty"` // on the first page of a search: alive ones that hold the text
+	// on the first page of a search: alive ones that hold the text
+	Outputs []shownHit `json:"outputs,omitempty"`
 }
 
 type foundShape struct {
@@ -92,7 +95,12 @@ func (s *Server) listSessions(r *http.Request, _ empty) (list sessionList, err e
 	if err != nil {
 		return list, err
 	}
-	found, err := s.Sessions.List(r.Context(), sessions.Query{Text: q.Get("q"), Limit: limit, Cursor: q.Get("cursor"), Filter: filter})
+	found, err := s.Sessions.List(r.Context(), sessions.Query{
+		Text:   q.Get("q"),
+		Limit:  limit,
+		Cursor: q.Get("cursor"),
+		Filter: filter,
+	})
 	list = sessionList{Sessions: make([]foundShape, 0, len(found.Sessions)), Cursor: found.Cursor}
 	for _, f := range found.Sessions {
 		list.Sessions = append(list.Sessions, foundOf(f))
@@ -107,14 +115,20 @@ func (s *Server) listSessions(r *http.Request, _ empty) (list sessionList, err e
 func foundOf(f sessions.Found) foundShape {
 	out := foundShape{sessionShape: shapeOf(f.Summary)}
 	if h := f.Hit; h != nil {
-		out.Snippet, out.Parts, out.Seq, out.URL = h.Snippet(), h.Parts, h.Seq, page.Place(string(f.ID), h.Seq, h.Data)
+		out.Snippet, out.Parts, out.Seq, out.URL = h.Snippet(), h.Parts, h.Seq,
+			page.Place(string(f.ID), h.Seq, h.Data)
 	}
 	return out
 }
 
 func (s *Server) createSession(r *http.Request, in createRequest) (out sessionShape, err error) {
-	one, err := s.Sessions.Create(r.Context(), sessions.Options{Workspace: in.Workspace, Backend: in.Backend, Model: in.Model,
-		Mode: in.Mode, Title: in.Title})
+	one, err := s.Sessions.Create(r.Context(), sessions.Options{
+		Workspace: in.Workspace,
+		Backend:   in.Backend,
+		Model:     in.Model,
+		Mode:      in.Mode,
+		Title:     in.Title,
+	})
 	if err != nil {
 		return out, err
 	}

@@ -39,7 +39,8 @@ func (s *Server) sessionRows(w http.ResponseWriter, r *http.Request) error {
 }
 
 // sessionPart answers with the rows of a part behind ?cursor=.
-func (s *Server) sessionPart(w http.ResponseWriter, r *http.Request, wish sidebarWish, key string) error {
+func (s *Server) sessionPart(w http.ResponseWriter, r *http.Request, wish sidebarWish,
+	key string) error {
 	q := r.URL.Query()
 	part, err := sidebarPart(r.Context(), s.Sessions, wish, key, q.Get("cursor"))
 	if err != nil {

@@ -19,11 +19,12 @@ const (
 
 // sidebarWish is what a list of sessions is to hold.
 type sidebarWish struct {
-	Workspace string         // the page's, which is open
-	Rows      map[string]int // how many rows the parts have: of "pinned", "found", and of open workspaces by their ids
-	Text      string         // only sessions that match
-	State     sessions.State // only such sessions
-	Short     bool           // the first rows only
+	Workspace string // the page's, which is open
+	// how many rows the parts have: of "pinned", "found", and of open workspaces by their ids
+	Rows  map[string]int
+	Text  string         // only sessions that match
+	State sessions.State // only such sessions
+	Short bool           // the first rows only
 }
 
 // filter is what the sessions of a part have in common.
@@ -42,7 +43,8 @@ func filter(m *sessions.Manager, wish sidebarWish, key string) (sessions.Filter,
 }
 
 // partOf is a run of n sessions.
-func partOf(ctx context.Context, m *sessions.Manager, q sessions.Query, n int) (p page.Part, err error) {
+func partOf(ctx context.Context, m *sessions.Manager, q sessions.Query,
+	n int) (p page.Part, err error) {
 	for p.Cursor = q.Cursor; n > 0; {
 		q.Cursor, q.Limit = p.Cursor, min(n, mostRows)
 		found, err := m.List(ctx, q)
@@ -61,7 +63,8 @@ func partOf(ctx context.Context, m *sessions.Manager, q sessions.Query, n int) (
 }
 
 // sidebarPart are the next rows of a part, behind a cursor of the part's.
-func sidebarPart(ctx context.Context, m *sessions.Manager, wish sidebarWish, key, cursor string) (page.Part, error) {
+func sidebarPart(ctx context.Context, m *sessions.Manager, wish sidebarWish, key,
+	cursor string) (page.Part, error) {
 	these, err := filter(m, wish, key)
 	if err != nil {
 		return page.Part{}, err
@@ -72,7 +75,8 @@ func sidebarPart(ctx context.Context, m *sessions.Manager, wish sidebarWish, key
 }
 
 // sidebarOf is the list of sessions.
-func sidebarOf(ctx context.Context, m *sessions.Manager, wish sidebarWish) (side page.Side, err error) {
+func sidebarOf(ctx context.Context, m *sessions.Manager,
+	wish sidebarWish) (side page.Side, err error) {
 	get := func(key string, def int) (p page.Part) {
 		n, asked := wish.Rows[key]
 		if !asked {
@@ -92,7 +96,10 @@ func sidebarOf(ctx context.Context, m *sessions.Manager, wish sidebarWish) (side
 		side.Found = &found
 		return side, err
 	}
-	active, e := partOf(ctx, m, sessions.Query{Filter: sessions.Filter{State: sessions.Active, Begun: true}}, mostRows)
+	active, e := partOf(ctx, m, sessions.Query{Filter: sessions.Filter{
+		State: sessions.Active,
+		Begun: true,
+	}}, mostRows)
 	if e != nil {
 		return side, e
 	}
@@ -109,7 +116,13 @@ func sidebarOf(ctx context.Context, m *sessions.Manager, wish sidebarWish) (side
 	}
 	for _, w := range folders {
 		own := w.Path == wish.Workspace
-		f := page.Folder{ID: w.ID, Path: w.Path, Name: w.Name, Count: counts[w.Path].Sessions, Missing: !w.Available()}
+		f := page.Folder{
+			ID:      w.ID,
+			Path:    w.Path,
+			Name:    w.Name,
+			Count:   counts[w.Path].Sessions,
+			Missing: !w.Available(),
+		}
 		_, f.Open = wish.Rows[w.ID]
 		if f.Open = f.Open || own; f.Open {
 			f.Part = get(w.ID, n)
@@ -126,7 +139,8 @@ func sidebarOf(ctx context.Context, m *sessions.Manager, wish sidebarWish) (side
 
 // folders are the open workspaces: the page's own, then those in which something
 // happened last.
-func folders(m *sessions.Manager, own string, counts map[string]sessions.Workspace) []files.Workspace {
+func folders(m *sessions.Manager, own string,
+	counts map[string]sessions.Workspace) []files.Workspace {
 	all := m.Workspaces().All()
 	slices.SortStableFunc(all, func(a, b files.Workspace) int {
 		switch {

@@ -22,13 +22,15 @@ const (
 
 // startShape is what a new session in a workspace may begin with.
 type startShape struct {
-	Branch   string          `json:"branch,omitempty"`
-	Changed  []changedShape  `json:"changed"`        // files that differ from the last commit, the first ones
-	Changes  int             `json:"changes"`        // how many there are
-	More     bool            `json:"more,omitempty"` // there are more than were counted
-	Looked   []recentLook    `json:"looked"`         // files, the last one first
-	Readme   string          `json:"readme,omitempty"`
-	Commands []recentCommand `json:"commands"` // the project's tests, then those that ran last, then others worth a look
+	Branch string `json:"branch,omitempty"`
+	// files that differ from the last commit, the first ones
+	Changed []changedShape `json:"changed"`
+	Changes int            `json:"changes"`        // how many there are
+	More    bool           `json:"more,omitempty"` // there are more than were counted
+	Looked  []recentLook   `json:"looked"`         // files, the last one first
+	Readme  string         `json:"readme,omitempty"`
+	// the project's tests, then those that ran last, then others worth a look
+	Commands []recentCommand `json:"commands"`
 }
 
 type changedShape struct {
@@ -78,7 +80,10 @@ func (s *Server) start(r *http.Request, _ empty) (out startShape, err error) {
 
 // lately returns what users looked at and ran in the last sessions of a workspace.
 func (s *Server) lately(ctx context.Context, workspace string) (all recentWork, err error) {
-	found, err := s.Sessions.List(ctx, sessions.Query{Limit: startSessions, Filter: sessions.Filter{Workspaces: []string{workspace}}})
+	found, err := s.Sessions.List(ctx, sessions.Query{
+		Limit:  startSessions,
+		Filter: sessions.Filter{Workspaces: []string{workspace}},
+	})
 	if err != nil {
 		return all, err
 	}
@@ -115,7 +120,9 @@ func worthRunning(tests string, repository bool, ran []recentCommand) []recentCo
 	}
 	out := []recentCommand{}
 	for _, c := range ran {
-		if len(out) < startRows && !slices.ContainsFunc(out, func(x recentCommand) bool { return x.Line == c.Line }) {
+		if len(out) < startRows && !slices.ContainsFunc(out, func(x recentCommand) bool {
+			return x.Line == c.Line
+		}) {
 			out = append(out, c)
 		}
 	}

@@ -71,13 +71,15 @@ type backendShape struct {
 	Reason    string          `json:"reason"`
 	Intercept agent.Intercept `json:"intercept"`
 	Account   string          `json:"account,omitempty"` // who is signed in, once it was asked
-	Lacks     []string        `json:"lacks,omitempty"`   // what a user should know before they choose it
+	// what a user should know before they choose it
+	Lacks []string `json:"lacks,omitempty"`
 }
 
 func (s *Server) backends(r *http.Request, _ empty) ([]backendShape, error) {
 	list := []backendShape{}
 	for _, b := range s.Sessions.Backends(r.Context()) {
-		list = append(list, backendShape{b.Name, b.Available, b.Version, b.Reason, b.Intercept, b.Account, b.Lacks})
+		list = append(list, backendShape{b.Name, b.Available, b.Version, b.Reason, b.Intercept, b.Account,
+			b.Lacks})
 	}
 	return list, nil
 }
@@ -108,7 +110,8 @@ func (s *Server) mcpServers(r *http.Request, _ empty) (mcpServerList, error) {
 	}
 	all, err := s.MCPServers(r.Context())
 	for _, one := range all { // its name is the user's, who allows it by that
-		one.Where, one.Failure, one.Tools = wording.Shown(one.Where), wording.Shown(one.Failure), listed(one.Tools)
+		one.Where, one.Failure, one.Tools = wording.Shown(one.Where), wording.Shown(one.Failure),
+			listed(one.Tools)
 		for i, name := range one.Tools {
 			one.Tools[i] = wording.Shown(name)
 		}

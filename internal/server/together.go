@@ -50,7 +50,8 @@ func (s *Server) together(w http.ResponseWriter, r *http.Request) error {
 	pattern := partRoutes[q.Get("view")]
 	serve := s.parts[pattern]
 	if serve == nil {
-		return invalid("bad_query", "Leave view out for the events of sessions, or give page for what changes on their pages.")
+		return invalid("bad_query",
+			"Leave view out for the events of sessions, or give page for what changes on their pages.")
 	}
 	if err := guard.Streaming(r, 1+len(places)); err != nil {
 		return err
@@ -100,12 +101,16 @@ func partRequest(r *http.Request, pattern string, place sse.Place) *http.Request
 func (s *Server) endPart(ctx context.Context, p *sse.Part, end func()) {
 	if fault := recover(); fault != nil {
 		if err, ok := fault.(error); !ok || !errors.Is(err, http.ErrAbortHandler) {
-			s.Logger.Error("panic", "in", "a part of a stream", "type", fmt.Sprintf("%T", fault), "stack", string(debug.Stack()))
+			s.Logger.Error("panic", "in", "a part of a stream", "type", fmt.Sprintf("%T", fault), "stack",
+				string(debug.Stack()))
 		}
 		end()
 		return
 	}
-	last := event.StreamClosing{Reason: "the stream of this session ended", RetryMs: partAgain.Milliseconds()}
+	last := event.StreamClosing{
+		Reason:  "the stream of this session ended",
+		RetryMs: partAgain.Milliseconds(),
+	}
 	if p.Status() == http.StatusNotFound {
 		last = event.StreamClosing{Reason: "there is no such session"}
 	}

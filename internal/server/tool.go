@@ -44,7 +44,8 @@ func (s *Server) toolContent(w http.ResponseWriter, r *http.Request, one *sessio
 }
 
 // toolOfLog finds a call in the log that is no longer among those a page holds.
-func (s *Server) toolOfLog(r *http.Request, one *session.Session, id string, from int64) (string, error) {
+func (s *Server) toolOfLog(r *http.Request, one *session.Session, id string,
+	from int64) (string, error) {
 	var c calls.Call
 	if err := one.Index(r.Context(), func(x *calls.Index) { c, _ = x.Ended(id, from) }); err != nil {
 		return "", err
@@ -60,7 +61,10 @@ func (s *Server) toolOfLog(r *http.Request, one *session.Session, id string, fro
 		}
 		p.Load(began)
 	}
-	err := eachPage(r.Context(), one, c.Start-1, c.End, func(entries []event.Entry) error { p.Load(entries...); return nil })
+	err := eachPage(r.Context(), one, c.Start-1, c.End, func(entries []event.Entry) error {
+		p.Load(entries...)
+		return nil
+	})
 	if err != nil {
 		return "", err
 	}

@@ -58,12 +58,13 @@ func (s *Server) closeWorkspace(r *http.Request, _ empty) (empty, error) {
 
 // folderShape is a folder that could be opened.
 type folderShape struct {
-	Path    string        `json:"path"`
-	Shown   string        `json:"shown"` // as people write it
-	Open    bool          `json:"open"`
-	Warning files.Warning `json:"warning,omitempty"` // root, home, inside or repository: why to think about it
-	Text    string        `json:"text,omitempty"`    // the warning in words
-	Known   bool          `json:"known"`             // it was open before
+	Path  string `json:"path"`
+	Shown string `json:"shown"` // as people write it
+	Open  bool   `json:"open"`
+	// root, home, inside or repository: why to think about it
+	Warning files.Warning `json:"warning,omitempty"`
+	Text    string        `json:"text,omitempty"` // the warning in words
+	Known   bool          `json:"known"`          // it was open before
 }
 
 type folderList struct {
@@ -78,7 +79,8 @@ func (s *Server) completeFolders(r *http.Request, _ empty) (folderList, error) {
 		return list, err
 	}
 	for _, f := range s.Sessions.Workspaces().Complete(s.Home, q.Get("q"), limit) {
-		list.Folders = append(list.Folders, folderShape{f.Path, wording.Tilde(f.Path, s.Home), f.Open, f.Warning, f.Warning.Text(), f.Known})
+		list.Folders = append(list.Folders, folderShape{f.Path, wording.Tilde(f.Path, s.Home), f.Open,
+			f.Warning, f.Warning.Text(), f.Known})
 	}
 	return list, nil
 }
@@ -108,8 +110,10 @@ func (s *Server) filter(r *http.Request) (f sessions.Filter, err error) {
 // stateOf reads in which state sessions are to be; empty is any.
 func stateOf(r *http.Request) (sessions.State, error) {
 	switch s := sessions.State(r.URL.Query().Get("state")); s {
-	case "", "idle", "running", "waiting", sessions.Active, sessions.Resting, sessions.Failed, sessions.Pinned:
+	case "", "idle", "running", "waiting", sessions.Active, sessions.Resting, sessions.Failed,
+		sessions.Pinned:
 		return s, nil
 	}
-	return "", invalid("bad_query", "Give state as one of idle, running, waiting, active, resting, failed and pinned.")
+	return "", invalid("bad_query",
+		"Give state as one of idle, running, waiting, active, resting, failed and pinned.")
 }

@@ -17,8 +17,9 @@ import (
 // AccessSpec is how an agent asks for what the sandbox does not give it.
 var AccessSpec = agent.ToolSpec{Name: "ask_for_access",
 	Description: "Ask the user to open a path or a network host outside the workspace sandbox, until this session ends.",
-	Parameters: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},"host":{"type":"string"},` +
-		`"write":{"type":"boolean"},"why":{"type":"string"}},"required":["why"]}`)}
+	Parameters: json.RawMessage(
+		`{"type":"object","properties":{"path":{"type":"string"},"host":{"type":"string"},` +
+			`"write":{"type":"boolean"},"why":{"type":"string"}},"required":["why"]}`)}
 
 // mostWhy is how many characters of an agent's reason the user reads.
 const mostWhy = 300
@@ -50,23 +51,40 @@ func (t accessTool) Plan(ctx context.Context, raw json.RawMessage) (agent.Action
 		return agent.Action{}, agent.Errorf(event.KindBadArguments, "Nothing was asked: %v.", err)
 	}
 	open := consent.Opening{Kind: event.OpenHost, What: args.Host, Scope: event.ForSession}
-	p := agent.Permission{ToolCallID: agent.CallFrom(ctx).ToolCallID, ToolName: AccessSpec.Name, Kind: agent.KindURL,
-		Action: "reach a host until this session ends", Resource: args.Host, Sensitive: true, Says: args.Why, Why: "The sandbox does not give it."}
+	p := agent.Permission{
+		ToolCallID: agent.CallFrom(ctx).ToolCallID,
+		ToolName:   AccessSpec.Name,
+		Kind:       agent.KindURL,
+		Action:     "reach a host until this session ends",
+		Resource:   args.Host,
+		Sensitive:  true,
+		Says:       args.Why,
+		Why:        "The sandbox does not give it.",
+	}
 	if args.Path != "" {
 		p.Kind, p.Action = agent.KindRead, "read this until the session ends"
 		if args.Write {
 			p.Kind, p.Action = agent.KindWrite, "read and change this until the session ends"
 		}
 		p.Resource, p.Cwd = args.Path, t.s.cfg.Workspace
-		open = consent.Opening{Kind: event.OpenPath, What: t.s.cfg.realPath(p), Scope: event.ForSession, ReadOnly: !args.Write}
+		open = consent.Opening{
+			Kind:     event.OpenPath,
+			What:     t.s.cfg.realPath(p),
+			Scope:    event.ForSession,
+			ReadOnly: !args.Write,
+		}
 	}
 	p.Digest = agent.Digest(AccessSpec.Name, string(p.Kind), open.What)
-	return agent.Action{Ask: &p, Digest: p.Digest, Run: func(ctx context.Context, _ agent.Progress) (agent.Result, error) {
-		if _, err := t.s.opened.Open(ctx, open); err != nil {
-			return agent.Failure(event.KindOutside, "It cannot be opened: %v", err), nil
-		}
-		return agent.Result{Type: agent.Success, TextForModel: "Opened until this session ends."}, nil
-	}}, nil
+	return agent.Action{
+		Ask:    &p,
+		Digest: p.Digest,
+		Run: func(ctx context.Context, _ agent.Progress) (agent.Result, error) {
+			if _, err := t.s.opened.Open(ctx, open); err != nil {
+				return agent.Failure(event.KindOutside, "It cannot be opened: %v", err), nil
+			}
+			return agent.Result{Type: agent.Success, TextForModel: "Opened until this session ends."}, nil
+		},
+	}, nil
 }
 
 // realPath is where the path of an act leads.

@@ -45,8 +45,8 @@ func (suspicion) Is(target error) bool { return target == ErrSensitive }
 // AttachmentKind says what something in the workspace is.
 type AttachmentKind string
 
-// What can be named. Of AttachedOther an agent gets the path: it is neither text nor a picture, or has
-// more than goes with a prompt.
+// What can be named. Of AttachedOther an agent gets the path: it is neither text nor a picture, or
+// has more than goes with a prompt.
 const (
 	AttachedText    AttachmentKind = "text"
 	AttachedPicture AttachmentKind = "picture"
@@ -59,9 +59,10 @@ type AttachedFile struct {
 	Path      string // relative to the workspace, with slashes; that of a folder ends in one
 	Lines     string // "A-B", where lines of a file were asked for
 	What      AttachmentKind
-	Sensitive bool   // it may hold secrets
-	Looks     string // of one whose content is why: what that looks like, in words that follow its name
-	Why       string // of AttachedOther: a sentence
+	Sensitive bool // it may hold secrets
+	// of one whose content is why: what that looks like, in words that follow its name
+	Looks string
+	Why   string // of AttachedOther: a sentence
 
 	data      []byte // what an agent gets
 	large     bool   // it is a text or a picture, and too large
@@ -93,9 +94,9 @@ func (f *AttachedFile) attachment() agent.Attachment {
 	return agent.Attachment{Name: name, MimeType: f.mediaType, Data: f.data}
 }
 
-// FindAttachment looks for a file or folder inside of a workspace, links that leave it excepted, and reads
-// what of it would go with a prompt: all, or the lines "A-B" or "A" of a text. What is judged is what was
-// opened. The error wraps [eventlog.ErrNotFound] or [eventlog.ErrInvalid].
+// FindAttachment looks for a file or folder inside of a workspace, links that leave it excepted,
+// and reads what of it would go with a prompt: all, or the lines "A-B" or "A" of a text. What is
+// judged is what was opened. The error wraps [eventlog.ErrNotFound] or [eventlog.ErrInvalid].
 func FindAttachment(judge Judge, workspace, name, lines string) (*AttachedFile, error) {
 	rel, err := inside(workspace, name)
 	if err != nil {
@@ -115,7 +116,8 @@ func FindAttachment(judge Judge, workspace, name, lines string) (*AttachedFile, 
 	case errors.Is(err, policy.ErrSpecial):
 		return nil, fmt.Errorf("%w: %s is not a regular file", eventlog.ErrInvalid, name)
 	case err != nil: // os.Root has no error of its own for a link that leads outside
-		return nil, fmt.Errorf("%w: %s is outside the workspace, or leads back to itself", eventlog.ErrInvalid, name)
+		return nil, fmt.Errorf("%w: %s is outside the workspace, or leads back to itself",
+			eventlog.ErrInvalid, name)
 	}
 	defer file.Close()
 	f := &AttachedFile{Path: filepath.ToSlash(rel), Lines: lines, full: filepath.Join(workspace, rel)}
@@ -135,8 +137,8 @@ func FindAttachment(judge Judge, workspace, name, lines string) (*AttachedFile, 
 	return f, f.read(file)
 }
 
-// NamedAttachment finds what a prompt names as a path or as one with lines, "main.go:10-40"; nil means nothing
-// that can be named. With both, the error says why it would be refused.
+// NamedAttachment finds what a prompt names as a path or as one with lines, "main.go:10-40"; nil
+// means nothing that can be named. With both, the error says why it would be refused.
 func NamedAttachment(judge Judge, workspace, name string) (*AttachedFile, error) {
 	path, lines := name, ""
 	if i := strings.LastIndexByte(name, ':'); i > 0 {
@@ -178,7 +180,9 @@ func (f *AttachedFile) list(dir *os.File, judge Judge) error {
 		return fmt.Errorf("%w: %s cannot be listed", eventlog.ErrInvalid, f.Path)
 	}
 	real := policy.Resolve(f.full)
-	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return judge.Hidden(filepath.Join(real, e.Name())) })
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
+		return judge.Hidden(filepath.Join(real, e.Name()))
+	})
 	order := func(e fs.DirEntry) string { // folders first
 		if e.IsDir() {
 			return "0" + e.Name()
@@ -282,7 +286,8 @@ func (f *AttachedFile) readLines(r *bufio.Reader) error {
 		case err == io.EOF && last == 0:
 			return fmt.Errorf("%w: %s is empty, so it has no lines", eventlog.ErrInvalid, f.Path)
 		case err == io.EOF && last < to:
-			return fmt.Errorf("%w: %s has no lines %s; its last line is %d", eventlog.ErrInvalid, f.Path, f.Lines, last)
+			return fmt.Errorf("%w: %s has no lines %s; its last line is %d", eventlog.ErrInvalid, f.Path,
+				f.Lines, last)
 		case err == io.EOF:
 			return nil
 		case !errors.Is(err, bufio.ErrBufferFull):

@@ -28,9 +28,9 @@ type Uploads interface {
 
 // AttachableOutputs is what was shown. Its methods may be called concurrently.
 type AttachableOutputs interface {
-	// Read returns an output of this very session, whole or the lines "A-B" as they are numbered on the
-	// card, as an attachment for a prompt; the error wraps [eventlog.ErrNotFound] when it is unknown or
-	// expired. What looks like a secret is dots, but in the lines lifted.
+	// Read returns an output of this very session, whole or the lines "A-B" as they are numbered on
+	// the card, as an attachment for a prompt; the error wraps [eventlog.ErrNotFound] when it is
+	// unknown or expired. What looks like a secret is dots, but in the lines lifted.
 	Read(ctx context.Context, id eventlog.ID, outputID, lines, lifted string) (agent.Attachment, error)
 	// DeleteSession drops all of a session's.
 	DeleteSession(session string)
@@ -72,9 +72,11 @@ func (s *Session) Attach(mediaType string, data []byte) (attachmentID string, er
 	return attachmentID, nil
 }
 
-// Resolve turns what a prompt of a session names into what an agent gets: the content of files of the workspace or of
-// some of their lines, listings of folders, uploads, and outputs; or only the names of these.
-func (c Config) Resolve(ctx context.Context, session eventlog.ID, named []event.Attachment) ([]agent.Attachment, error) {
+// Resolve turns what a prompt of a session names into what an agent gets: the content of files of
+// the workspace or of some of their lines, listings of folders, uploads, and outputs; or only the
+// names of these.
+func (c Config) Resolve(ctx context.Context, session eventlog.ID,
+	named []event.Attachment) ([]agent.Attachment, error) {
 	var out []agent.Attachment
 	for i, n := range named {
 		a, err := c.resolveOne(ctx, session, n)
@@ -94,7 +96,8 @@ func (c Config) Resolve(ctx context.Context, session eventlog.ID, named []event.
 	return out, nil
 }
 
-func (c Config) resolveOne(ctx context.Context, session eventlog.ID, n event.Attachment) (agent.Attachment, error) {
+func (c Config) resolveOne(ctx context.Context, session eventlog.ID,
+	n event.Attachment) (agent.Attachment, error) {
 	set := 0
 	for _, v := range []string{n.ID, n.Path, n.OutputID} {
 		if v != "" {
@@ -102,23 +105,30 @@ func (c Config) resolveOne(ctx context.Context, session eventlog.ID, n event.Att
 		}
 	}
 	switch {
-	case set != 1 || (n.Lines != "" || n.Mention) && n.ID != "" || n.Sensitive && n.OutputID != "" || n.Lifted != "" && n.OutputID == "":
-		return agent.Attachment{}, fmt.Errorf("%w: name one of id, path and outputId (the latter two with lines or mention)", eventlog.ErrInvalid)
+	case set != 1 || (n.Lines != "" || n.Mention) && n.ID != "" || n.Sensitive && n.OutputID != "" ||
+		n.Lifted != "" && n.OutputID == "":
+		return agent.Attachment{},
+			fmt.Errorf("%w: name one of id, path and outputId (the latter two with lines or mention)",
+				eventlog.ErrInvalid)
 	case n.Path != "":
 		return c.attachFile(n)
 	case n.ID != "" && c.Attachments != nil:
 		mediaType, data, err := c.Attachments.Get(string(session), n.ID)
 		if err != nil {
-			return agent.Attachment{}, fmt.Errorf("attachment %s: %w; upload it again", n.ID, eventlog.ErrNotFound)
+			return agent.Attachment{}, fmt.Errorf("attachment %s: %w; upload it again", n.ID,
+				eventlog.ErrNotFound)
 		}
 		if looks := policy.Upload(n.Name, data); looks != "" && !n.Sensitive {
-			return agent.Attachment{}, fmt.Errorf("%w: %s: %w; say that it is to go (sensitive), or leave it out", eventlog.ErrInvalid, cmp.Or(n.Name, "the attachment"), suspicion(looks))
+			return agent.Attachment{},
+				fmt.Errorf("%w: %s: %w; say that it is to go (sensitive), or leave it out", eventlog.ErrInvalid,
+					cmp.Or(n.Name, "the attachment"), suspicion(looks))
 		}
 		return agent.Attachment{MimeType: mediaType, Data: data}, nil
 	case n.Mention && c.Outputs != nil:
 		line, _, _ := strings.Cut(n.Lines, "-") // the first is enough to know what it is
 		a, err := c.Outputs.Read(ctx, session, n.OutputID, line, "")
-		if err != nil && (!errors.Is(err, eventlog.ErrInvalid) || a.Name == "") { // what is too large to be read can be named
+		// what is too large to be read can be named
+		if err != nil && (!errors.Is(err, eventlog.ErrInvalid) || a.Name == "") {
 			return agent.Attachment{}, err
 		}
 		return mention("is looking at", a.Name, n.Lines), nil
@@ -137,9 +147,12 @@ func (c Config) attachFile(n event.Attachment) (agent.Attachment, error) {
 	case n.Mention:
 		return mention("points to", f.Path, f.Lines), nil
 	case f.Sensitive && !n.Sensitive:
-		return agent.Attachment{}, fmt.Errorf("%w: %s: %w; send only its name (mention), or say that it is to go (sensitive)", eventlog.ErrInvalid, n.Path, suspicion(f.Looks))
+		return agent.Attachment{},
+			fmt.Errorf("%w: %s: %w; send only its name (mention), or say that it is to go (sensitive)",
+				eventlog.ErrInvalid, n.Path, suspicion(f.Looks))
 	case f.large:
-		return agent.Attachment{}, fmt.Errorf("%w: %s; send only its name (mention)", eventlog.ErrInvalid, strings.TrimSuffix(f.Why, "."))
+		return agent.Attachment{}, fmt.Errorf("%w: %s; send only its name (mention)", eventlog.ErrInvalid,
+			strings.TrimSuffix(f.Why, "."))
 	}
 	return f.attachment(), nil
 }
@@ -150,5 +163,9 @@ func mention(does, name, lines string) agent.Attachment {
 	if lines != "" {
 		text += ", lines " + lines
 	}
-	return agent.Attachment{Name: name, MimeType: "text/plain", Data: []byte(text + ". You were not given its content.")}
+	return agent.Attachment{
+		Name:     name,
+		MimeType: "text/plain",
+		Data:     []byte(text + ". You were not given its content."),
+	}
 }

@@ -10,8 +10,8 @@ import (
 // bytesPerToken is what an estimate takes for a token of text that was not counted.
 const bytesPerToken = 4
 
-// bill follows the calls of a session's model: what each took, what displays kept out of it, and what
-// webchat added to it. The session's mu guards it.
+// bill follows the calls of a session's model: what each took, what displays kept out of it, and
+// what webchat added to it. The session's mu guards it.
 type bill struct {
 	counting    agent.Counting
 	definitions int64 // what describing our tools adds to a call
@@ -24,7 +24,9 @@ type bill struct {
 	beside          int64       // what the last call held beside that context
 	estimate        event.Usage // of the last call that was cut and not reported since
 
-	failed, others int // calls of tools that ended in the turn since the last call began: displays that failed, and others
+	// calls of tools that ended in the turn since the last call began: displays that failed, and
+	// others
+	failed, others int
 }
 
 // newBill begins where the session's log ends.
@@ -50,16 +52,20 @@ func (b *bill) begin(open eventlog.Open) {
 	b.failed, b.others = 0, 0
 }
 
-// compacted notes that displays mean nothing for what is sent from now on: a call behind a task that
-// ended may be reported without its begin, and one that has begun waits for the summary.
+// compacted notes that displays mean nothing for what is sent from now on: a call behind a task
+// that ended may be reported without its begin, and one that has begun waits for the summary.
 func (b *bill) compacted() {
-	if b.counting == agent.CountsCalls && b.estimate == (event.Usage{}) { // else a report of the cut call may come
+	// else a report of the cut call may come
+	if b.counting == agent.CountsCalls && b.estimate == (event.Usage{}) {
 		b.held = eventlog.Held{}
 	}
 }
 
 // filled takes how full the agent says the context is.
-func (b *bill) filled(d event.SessionUsageInfo) { b.window, b.context = d.TokenLimit, d.CurrentTokens }
+func (b *bill) filled(d event.SessionUsageInfo) {
+	b.window, b.context = d.TokenLimit,
+		d.CurrentTokens
+}
 
 // completed notes the end of a call of a tool, which may be a display that failed.
 func (b *bill) completed(failedDisplay bool) {
@@ -70,11 +76,17 @@ func (b *bill) completed(failedDisplay bool) {
 	}
 }
 
-// reported returns what a report adds to what was taken. A turn that is reported as one counts as its
-// last call, which comes behind all that the turn showed.
+// reported returns what a report adds to what was taken. A turn that is reported as one counts as
+// its last call, which comes behind all that the turn showed.
 func (b *bill) reported(d event.AssistantUsage, open eventlog.Open) event.Usage {
-	u := event.Usage{InputTokens: d.InputTokens, OutputTokens: d.OutputTokens, CacheReadTokens: d.CacheReadTokens,
-		Cost: d.Cost, Calls: 1, DefinitionTokens: d.DefinitionTokens}
+	u := event.Usage{
+		InputTokens:      d.InputTokens,
+		OutputTokens:     d.OutputTokens,
+		CacheReadTokens:  d.CacheReadTokens,
+		Cost:             d.Cost,
+		Calls:            1,
+		DefinitionTokens: d.DefinitionTokens,
+	}
 	if d.Scope == event.UsageAside {
 		u.OwnTokens = min(u.DefinitionTokens, u.InputTokens)
 		return u
@@ -139,7 +151,8 @@ func (b *bill) charge(u event.Usage, scope event.UsageScope) event.Usage {
 		window = tokens.UsualWindow
 	}
 	u.KeptTokens = min(b.held.Shown, max(0, window-request))
-	u.OwnTokens = min(u.DefinitionTokens+b.held.Sent, u.InputTokens) // both are counted as one model counts, and charged as another may
+	// both are counted as one model counts, and charged as another may
+	u.OwnTokens = min(u.DefinitionTokens+b.held.Sent, u.InputTokens)
 	if b.needless {
 		u.OwnTokens = u.InputTokens + u.OutputTokens
 	}

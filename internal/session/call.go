@@ -22,18 +22,20 @@ import (
 // call is one run of a tool of the session.
 type call struct {
 	agent.ToolCall
-	by       event.Actor
-	turn     *turn // nil: the user called it
-	ctx      context.Context
-	cancel   context.CancelCauseFunc
-	at       time.Time
-	held     atomic.Int64 // how long it waited for a snapshot, which is no time of its tool, in nanoseconds
-	differs  bool         // it is not what the agent announced under this id
-	unlogged bool         // the log takes no part in it: it could not be written when the call began, or it is a preview
-	look     bool         // it is a preview: the user is not asked
-	part     bool         // of a text that somebody looks at
-	display  atomic.Bool  // of one of the display tools
-	secret   atomic.Bool  // of a preview: the file may hold secrets
+	by     event.Actor
+	turn   *turn // nil: the user called it
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	at     time.Time
+	// how long it waited for a snapshot, which is no time of its tool, in nanoseconds
+	held    atomic.Int64
+	differs bool // it is not what the agent announced under this id
+	// the log takes no part in it: it could not be written when the call began, or it is a preview
+	unlogged bool
+	look     bool        // it is a preview: the user is not asked
+	part     bool        // of a text that somebody looks at
+	display  atomic.Bool // of one of the display tools
+	secret   atomic.Bool // of a preview: the file may hold secrets
 }
 
 // CallTool implements [agent.Host].
@@ -73,8 +75,8 @@ type toolCalls struct {
 	calls map[string]*call // guarded by mu: those that run
 }
 
-// startLocked logs the start of a call, unless that is in the log already, and begins it. The end of
-// the turn, if there is one, waits for it.
+// startLocked logs the start of a call, unless that is in the log already, and begins it. The end
+// of the turn, if there is one, waits for it.
 func (s *toolCalls) startLocked(tc agent.ToolCall, by event.Actor, t *turn) (_ *call, err error) {
 	if err := s.checkUsable(); err != nil && (by == event.ByUser || s.state >= stateClosing) {
 		return nil, err
@@ -111,8 +113,13 @@ func (s *toolCalls) startLocked(tc agent.ToolCall, by event.Actor, t *turn) (_ *
 
 // start is the event that begins a call.
 func (c *call) start() event.ToolExecutionStart {
-	return event.ToolExecutionStart{ToolCallID: c.ID, ToolName: c.Name, Arguments: LoggableArguments(c.Arguments),
-		By: c.by, ParentToolCallID: c.ParentToolCallID}
+	return event.ToolExecutionStart{
+		ToolCallID:       c.ID,
+		ToolName:         c.Name,
+		Arguments:        LoggableArguments(c.Arguments),
+		By:               c.by,
+		ParentToolCallID: c.ParentToolCallID,
+	}
 }
 
 // beginCallLocked begins a call: it can be stopped, and the session waits for its end.
@@ -123,7 +130,13 @@ func (s *toolCalls) beginCallLocked(c *call) {
 	}
 	c.at = s.cfg.Now()
 	c.ctx, c.cancel = context.WithCancelCause(parent)
-	c.ctx = agent.WithCall(c.ctx, agent.CallInfo{SessionID: string(s.id), ToolCallID: c.ID, By: c.by, Part: c.part, Started: c.at})
+	c.ctx = agent.WithCall(c.ctx, agent.CallInfo{
+		SessionID:  string(s.id),
+		ToolCallID: c.ID,
+		By:         c.by,
+		Part:       c.part,
+		Started:    c.at,
+	})
 	s.calls[c.ID] = c
 	s.wg.Add(1)
 }
@@ -147,7 +160,8 @@ func (s *toolCalls) differsLocked(announced event.ToolExecutionStart, tc agent.T
 	}
 	same := func(raw json.RawMessage) []byte { return event.Canonical(strictjson.Whole(raw)) }
 	args, shown := same(LoggableArguments(tc.Arguments)), same(announced.Arguments)
-	return string(shown) != "{}" && !bytes.Equal(shown, args) && !bytes.Equal(same(s.rewritten[tc.ID]), args)
+	return string(shown) != "{}" && !bytes.Equal(shown, args) &&
+		!bytes.Equal(same(s.rewritten[tc.ID]), args)
 }
 
 // completeLocked logs the end of a call, once.
@@ -179,10 +193,11 @@ func (s *toolCalls) completionLocked(c *call, res agent.Result) event.ToolExecut
 	return d
 }
 
-// perform does everything between the start and the end of a call. It returns within stopGrace after
-// the call's context ended.
+// perform does everything between the start and the end of a call. It returns within stopGrace
+// after the call's context ended.
 func (s *toolCalls) perform(c *call) agent.Result {
-	res, _, err := contain.CallWithGrace(c.ctx, s.runner(), "the tool "+c.Name, func() (agent.Result, error) { return s.act(c), nil }, nil)
+	res, _, err := contain.CallWithGrace(c.ctx, s.runner(), "the tool "+c.Name,
+		func() (agent.Result, error) { return s.act(c), nil }, nil)
 	if err != nil {
 		res = agent.Failure(event.KindInternal, "The tool '%s' failed.", c.Name)
 	}
@@ -202,8 +217,11 @@ func (s *toolCalls) perform(c *call) agent.Result {
 // act checks, asks and runs.
 func (s *toolCalls) act(c *call) agent.Result {
 	if c.differs {
-		s.log().Warn("an agent called a tool with other arguments than it had announced", "toolCallId", c.ID)
-		return deniedResult(fmt.Sprintf("Tool '%s' was not run: the call is not the one that was announced under its id.", c.Name), "")
+		s.log().Warn("an agent called a tool with other arguments than it had announced", "toolCallId",
+			c.ID)
+		return deniedResult(
+			fmt.Sprintf("Tool '%s' was not run: the call is not the one that was announced under its id.",
+				c.Name), "")
 	}
 	args, err := CleanArguments(c.Arguments)
 	if err != nil {
@@ -229,7 +247,8 @@ func (s *toolCalls) act(c *call) agent.Result {
 	}
 	reads := func(p *agent.Permission) bool { return p != nil && p.Kind == agent.KindRead }
 	if c.look && !reads(action.Ask) && !reads(action.About) {
-		return agent.Failure(event.KindBadArguments, "Tool '%s' was not run: it is only a preview, and it does more than read a file.", c.Name)
+		return agent.Failure(event.KindBadArguments,
+			"Tool '%s' was not run: it is only a preview, and it does more than read a file.", c.Name)
 	}
 	acts := cmp.Or(action.Ask, action.About)
 	if acts != nil && !reads(acts) {
@@ -286,10 +305,12 @@ func (s *toolCalls) act(c *call) agent.Result {
 func (s *toolCalls) askFor(c *call, p agent.Permission, digest string) agent.Verdict {
 	if c.look {
 		c.secret.Store(true)
-		return consent.Denial(event.DecidedByAbort, "This file may hold secrets, so it is shown only when it is opened.")
+		return consent.Denial(event.DecidedByAbort,
+			"This file may hold secrets, so it is shown only when it is opened.")
 	}
 	if c.unlogged {
-		return consent.Denial(event.DecidedByAbort, "This needs your permission, which cannot be asked for while the log cannot be written.")
+		return consent.Denial(event.DecidedByAbort,
+			"This needs your permission, which cannot be asked for while the log cannot be written.")
 	}
 	p.ToolCallID, p.ToolName = c.ID, c.Name
 	if p.Digest == "" {
@@ -298,7 +319,8 @@ func (s *toolCalls) askFor(c *call, p agent.Permission, digest string) agent.Ver
 	v, err := s.requests.Ask(c.ctx, p, c.by, nil)
 	if err != nil {
 		s.log().Error("an act was not allowed because the user could not be asked", "error", err)
-		return agent.Verdict{Decision: event.Deny, Reason: "The question could not be put: " + err.Error()}
+		return agent.Verdict{Decision: event.Deny, Reason: "The question could not be put: " +
+			err.Error()}
 	}
 	return v
 }

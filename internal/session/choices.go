@@ -27,12 +27,18 @@ type chooser struct {
 func (s *chooser) Choices(ctx context.Context) agent.Choices {
 	var c agent.Choices
 	if chooser, ok := can[agent.Chooser](s.current()); ok {
-		c, _ = contain.Call(s.log(), "asking for choices", func() (agent.Choices, error) { return chooser.Choices(), nil })
+		c, _ = contain.Call(s.log(), "asking for choices", func() (agent.Choices, error) {
+			return chooser.Choices(), nil
+		})
 	} else if b, ok := s.cfg.Backend.(agent.Offerer); ok {
-		c, _ = contain.Call(s.log(), "asking for choices", func() (agent.Choices, error) { return b.Offers(ctx), nil })
+		c, _ = contain.Call(s.log(), "asking for choices", func() (agent.Choices, error) {
+			return b.Offers(ctx), nil
+		})
 	}
 	if s.cfg.Backend != nil && len(c.Models) == 0 {
-		c.Models, _ = contain.Call(s.log(), "asking for models", func() ([]agent.Model, error) { return s.cfg.Backend.Models(ctx) })
+		c.Models, _ = contain.Call(s.log(), "asking for models", func() ([]agent.Model, error) {
+			return s.cfg.Backend.Models(ctx)
+		})
 	}
 	if s.cfg.Permissions != consent.ModeAllow {
 		c.Modes = slices.DeleteFunc(slices.Clone(c.Modes), func(m agent.Mode) bool { return m.Unasked })
@@ -92,15 +98,19 @@ func byChooser(hand func(agent.Chooser) error) func(*liveConn) error {
 	}
 }
 
-// SetMode changes how the agent works. It returns [eventlog.ErrInvalid] for a mode that is not among
-// the choices, and [agent.ErrUnsupported] for an agent without any.
+// SetMode changes how the agent works. It returns [eventlog.ErrInvalid] for a mode that is not
+// among the choices, and [agent.ErrUnsupported] for an agent without any.
 func (s *chooser) SetMode(ctx context.Context, id string) error {
 	d, err := s.mode(ctx, id)
 	if err != nil {
 		return err
 	}
-	return s.choose(ctx, choice{"change the mode", func(sum eventlog.Summary) bool { return id == sum.Open.Mode },
-		byChooser(func(c agent.Chooser) error { return c.SetMode(ctx, id) }), func() event.Data { return d }})
+	return s.choose(ctx, choice{"change the mode", func(sum eventlog.Summary) bool {
+		return id == sum.Open.Mode
+	},
+		byChooser(func(c agent.Chooser) error {
+			return c.SetMode(ctx, id)
+		}), func() event.Data { return d }})
 }
 
 // mode returns what the log says of a mode that may be chosen.
@@ -114,8 +124,8 @@ func (s *chooser) mode(ctx context.Context, id string) (d event.SessionModeChang
 	return d, s.noChoice("mode", id, ids)
 }
 
-// SetEffort changes how hard the model thinks; empty means as hard as it does by itself. Errors as of
-// [Session.SetMode].
+// SetEffort changes how hard the model thinks; empty means as hard as it does by itself. Errors as
+// of [Session.SetMode].
 func (s *chooser) SetEffort(ctx context.Context, id string) error {
 	var ids []string
 	for _, e := range s.Choices(ctx).Efforts {
@@ -124,19 +134,25 @@ func (s *chooser) SetEffort(ctx context.Context, id string) error {
 	if id != "" && !slices.Contains(ids, id) {
 		return s.noChoice("effort", id, ids)
 	}
-	return s.choose(ctx, choice{"change the effort", func(sum eventlog.Summary) bool { return id == sum.Open.Effort },
+	return s.choose(ctx, choice{"change the effort", func(sum eventlog.Summary) bool {
+		return id == sum.Open.Effort
+	},
 		byChooser(func(c agent.Chooser) error { return c.SetEffort(ctx, id) }),
-		func() event.Data { return event.SessionModelChange{NewModel: s.events.Summary().Model, Effort: id} }})
+		func() event.Data {
+			return event.SessionModelChange{NewModel: s.events.Summary().Model, Effort: id}
+		}})
 }
 
 // SetModel changes the model from the next turn on. A backend that cannot change it refuses with
 // [agent.ErrUnsupported].
 func (s *chooser) SetModel(ctx context.Context, model string) error {
 	effort := s.events.Summary().Open.Effort
-	return s.choose(ctx, choice{fmt.Sprintf("change the model to %q", model), func(sum eventlog.Summary) bool { return model == sum.Model },
+	return s.choose(ctx, choice{fmt.Sprintf("change the model to %q", model),
+		func(sum eventlog.Summary) bool { return model == sum.Model },
 		func(conn *liveConn) error {
 			err := conn.SetModel(ctx, model)
-			if c, ok := can[agent.Chooser](conn); ok && err == nil { // what the new model does not have is given up
+			// what the new model does not have is given up
+			if c, ok := can[agent.Chooser](conn); ok && err == nil {
 				effort = c.Choices().Effort
 			}
 			return err
@@ -146,15 +162,16 @@ func (s *chooser) SetModel(ctx context.Context, model string) error {
 // noChoice refuses what is not among the choices.
 func (s *chooser) noChoice(what, id string, ids []string) error {
 	if len(ids) == 0 {
-		return fmt.Errorf("%w: %s has no %s to choose, or says which only once it was started: send it a prompt first",
+		return fmt.Errorf(
+			"%w: %s has no %s to choose, or says which only once it was started: send it a prompt first",
 			agent.ErrUnsupported, s.events.Summary().Backend, what)
 	}
 	return fmt.Errorf("%w: %s has no %s %q that may be chosen; there are %s", eventlog.ErrInvalid,
 		s.events.Summary().Backend, what, id, strings.Join(ids, ", "))
 }
 
-// stopUnaskedLocked stops an agent that went over to a mode in which it does not ask, unless the user
-// allows everything. before is the mode it had.
+// stopUnaskedLocked stops an agent that went over to a mode in which it does not ask, unless the
+// user allows everything. before is the mode it had.
 func (h *host) stopUnaskedLocked(d event.SessionModeChanged, before string) {
 	s := h.s
 	if !d.Unasked || s.cfg.Permissions == consent.ModeAllow {
@@ -184,8 +201,8 @@ func (h *host) stopUnaskedLocked(d event.SessionModeChanged, before string) {
 	})
 }
 
-// Rename gives the session a title, which its agent gets as well; [eventlog.ErrInvalid] for an empty
-// or too long one.
+// Rename gives the session a title, which its agent gets as well; [eventlog.ErrInvalid] for an
+// empty or too long one.
 func (s *chooser) Rename(ctx context.Context, title string) error {
 	title, err := eventlog.CleanTitle(title)
 	if err != nil {

@@ -103,7 +103,8 @@ func (c Config) Complete() (Config, error) {
 	case c.Log == nil || c.Context == nil || c.Owner == nil:
 		return c, fmt.Errorf("%w: a session needs a log, a context and an owner", eventlog.ErrInvalid)
 	case !filepath.IsAbs(c.Workspace):
-		return c, fmt.Errorf("%w: the workspace %q is not an absolute path", eventlog.ErrInvalid, c.Workspace)
+		return c, fmt.Errorf("%w: the workspace %q is not an absolute path", eventlog.ErrInvalid,
+			c.Workspace)
 	}
 	if c.PermissionTimeout <= 0 {
 		c.PermissionTimeout = 5 * time.Minute

@@ -42,7 +42,8 @@ func (c *liveConn) close() {
 	c.host.end()
 }
 
-// conversation is that with the agent, opened when it is needed, and what runs in it beside the turns.
+// conversation is that with the agent, opened when it is needed, and what runs in it beside the
+// turns.
 type conversation struct {
 	*core
 	*hooking
@@ -100,7 +101,11 @@ func (s *conversation) connect(ctx context.Context) (*liveConn, error) {
 	}
 	if s.cfg.Notice != nil {
 		if line := s.cfg.Notice(); line != "" {
-			s.report(ctx, event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindProvider, Message: line})
+			s.report(ctx, event.SessionError{
+				ErrorType: event.ErrorWarning,
+				Kind:      event.KindProvider,
+				Message:   line,
+			})
 		}
 	}
 	s.mu.Lock()
@@ -121,7 +126,8 @@ func (s *conversation) connect(ctx context.Context) (*liveConn, error) {
 func (s *conversation) openOptions(ctx context.Context) (o agent.Options, err error) {
 	sum := s.events.Summary()
 	if s.cfg.Backend == nil {
-		return o, fmt.Errorf("%w: this session belongs to %q, which is no longer set up; start a new session",
+		return o, fmt.Errorf(
+			"%w: this session belongs to %q, which is no longer set up; start a new session",
 			agent.ErrUnavailable, sum.Backend)
 	}
 	if err := checkReach(s.cfg, s.cfg.Backend.Info(ctx)); err != nil {
@@ -148,9 +154,17 @@ func (s *conversation) openOptions(ctx context.Context) (o agent.Options, err er
 	})
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return agent.Options{SessionID: string(s.id), User: sum.User, Model: sum.Model, Mode: sum.Open.Mode, Effort: sum.Open.Effort,
+	return agent.Options{
+		SessionID: string(s.id),
+		User:      sum.User,
+		Model:     sum.Model,
+		Mode:      sum.Open.Mode,
+		Effort:    sum.Open.Effort,
 		Unasked:   s.cfg.Permissions == consent.ModeAllow,
-		Workspace: s.cfg.Workspace, Tools: specs, Resume: s.resumable}, err
+		Workspace: s.cfg.Workspace,
+		Tools:     specs,
+		Resume:    s.resumable,
+	}, err
 }
 
 // open opens a conversation, which goes on with the one before if that is asked for and possible.
@@ -164,21 +178,23 @@ func (s *conversation) open(ctx context.Context, o agent.Options) (*liveConn, er
 	s.mu.Unlock()
 	limited, cancel := context.WithTimeout(ctx, openLimit)
 	defer cancel()
-	conn, silent, err := contain.CallWithGrace(limited, s.runner(), "opening "+backend.Name(), func() (*liveConn, error) {
-		if o.Resume = o.Resume && info.CanResume; o.Resume {
-			c, err := backend.Open(limited, o, h)
-			if !errors.Is(err, agent.ErrUnsupported) {
-				return &liveConn{c, h, info.CanResume, true}, err
+	conn, silent, err := contain.CallWithGrace(limited, s.runner(), "opening "+backend.Name(),
+		func() (*liveConn, error) {
+			if o.Resume = o.Resume && info.CanResume; o.Resume {
+				c, err := backend.Open(limited, o, h)
+				if !errors.Is(err, agent.ErrUnsupported) {
+					return &liveConn{c, h, info.CanResume, true}, err
+				}
+				o.Resume = false
 			}
-			o.Resume = false
-		}
-		c, err := backend.Open(limited, o, h)
-		return &liveConn{c, h, info.CanResume, false}, err
-	}, (*liveConn).close)
+			c, err := backend.Open(limited, o, h)
+			return &liveConn{c, h, info.CanResume, false}, err
+		}, (*liveConn).close)
 	if err != nil {
 		h.end()
 		if silent && ctx.Err() == nil {
-			err = fmt.Errorf("%w: %s did not answer within %v", agent.ErrUnavailable, backend.Name(), openLimit)
+			err = fmt.Errorf("%w: %s did not answer within %v", agent.ErrUnavailable, backend.Name(),
+				openLimit)
 		}
 		return nil, fmt.Errorf("open a conversation with %s: %w", backend.Name(), err)
 	}
@@ -192,7 +208,8 @@ func (s *conversation) reportForgotten(ctx context.Context) {
 	err := s.events.Index(ctx, func(x *calls.Index) { turns = x.Turns() })
 	if err == nil && slices.ContainsFunc(turns, spoken) {
 		s.report(ctx, event.SessionError{ErrorType: event.ErrorForgotten, Kind: event.KindInterrupted,
-			Message: s.events.Summary().Backend + " does not remember this conversation and starts a new one. " +
+			Message: s.events.Summary().Backend +
+				" does not remember this conversation and starts a new one. " +
 				"You can send it the conversation with your next prompt."})
 	}
 }
@@ -223,8 +240,8 @@ func (s *conversation) noteUseLocked() {
 	}
 }
 
-// closeIdle closes a conversation that nothing uses: the next prompt resumes it. Until then it costs
-// nothing.
+// closeIdle closes a conversation that nothing uses: the next prompt resumes it. Until then it
+// costs nothing.
 func (s *conversation) closeIdle() {
 	select {
 	case s.connecting <- struct{}{}:
@@ -237,7 +254,8 @@ func (s *conversation) closeIdle() {
 	defer func() { <-s.connecting }()
 	s.mu.Lock()
 	conn := s.conn
-	if s.state >= stateClosing || conn == nil || s.turn != nil || len(s.events.Open().Tasks) > 0 || s.events.Watched() {
+	if s.state >= stateClosing || conn == nil || s.turn != nil || len(s.events.Open().Tasks) > 0 ||
+		s.events.Watched() {
 		s.mu.Unlock() // the end of each use is noted
 		return
 	}

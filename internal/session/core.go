@@ -14,8 +14,8 @@ import (
 	"webchat/internal/eventlog"
 )
 
-// core is what all parts of a session stand on: its log, what the user is asked, what it works on, and
-// how far its life in this process is.
+// core is what all parts of a session stand on: its log, what the user is asked, what it works on,
+// and how far its life in this process is.
 type core struct {
 	cfg    Config
 	id     eventlog.ID
@@ -28,22 +28,27 @@ type core struct {
 	opened    *consent.Opened
 	heldFiles *Held
 
-	mu          sync.Locker // the lock of events; guards what follows, and what the parts say it guards
-	state       state       // changes within events.Change only; so do turn, queue and calls, as far as the log says
-	leftOpen    bool        // what an earlier process left open is not closed yet: the log cannot be written
-	startedAt   time.Time   // of the work since it began or went on; zero: none yet, or it is over
-	lastSeen    time.Time   // when earlier processes did something last
-	gone        bool        // the conversation ended, and the log does not say so yet
-	titleChosen bool        // the user chose the title in this process
-	titleOfLook string      // what the session is called until its first prompt, after what was looked at
+	// the lock of events; guards what follows, and what the parts say it guards
+	mu sync.Locker
+	// changes within events.Change only; so do turn, queue and calls, as far as the log says
+	state state
+	// what an earlier process left open is not closed yet: the log cannot be written
+	leftOpen    bool
+	startedAt   time.Time // of the work since it began or went on; zero: none yet, or it is over
+	lastSeen    time.Time // when earlier processes did something last
+	gone        bool      // the conversation ended, and the log does not say so yet
+	titleChosen bool      // the user chose the title in this process
+	// what the session is called until its first prompt, after what was looked at
+	titleOfLook string
 
-	turn      *turn            // nil: none runs, and the queue is empty
-	queue     []*prompt        // those that wait
-	held      bool             // the user's prompts in the queue wait until the user goes on
-	rewinding bool             // the agent goes back to an earlier prompt: no turn begins
-	scopes    map[string]*turn // by task: of what is called for it, also while no turn runs; none of an earlier process's
-	bill      bill
-	unbilled  event.Usage // what models took while no turn ran
+	turn      *turn     // nil: none runs, and the queue is empty
+	queue     []*prompt // those that wait
+	held      bool      // the user's prompts in the queue wait until the user goes on
+	rewinding bool      // the agent goes back to an earlier prompt: no turn begins
+	// by task: of what is called for it, also while no turn runs; none of an earlier process's
+	scopes   map[string]*turn
+	bill     bill
+	unbilled event.Usage // what models took while no turn ran
 }
 
 func newCore(c Config, sum eventlog.Summary) *core {
@@ -56,16 +61,33 @@ func newCore(c Config, sum eventlog.Summary) *core {
 }
 
 // open opens the log, and what stands on it.
-func (s *core) open(hook func(context.Context, consent.HookCall) (consent.HookVerdict, error), unsubscribed func(), sum eventlog.Summary) {
+func (s *core) open(hook func(context.Context, consent.HookCall) (consent.HookVerdict, error),
+	unsubscribed func(), sum eventlog.Summary) {
 	c := s.cfg
-	s.events = eventlog.New(eventlog.Config{Store: c.Log, Owner: c.Owner, Now: c.Now, Unsubscribed: unsubscribed,
-		Applied: func(d event.Data) { s.opened.Applied(d) }}, sum)
+	s.events = eventlog.New(eventlog.Config{
+		Store:        c.Log,
+		Owner:        c.Owner,
+		Now:          c.Now,
+		Unsubscribed: unsubscribed,
+		Applied:      func(d event.Data) { s.opened.Applied(d) },
+	}, sum)
 	s.mu = s.events
 	s.opened = consent.NewOpened(s.id, s.events, c.Cage, c.Kept, c.Logger)
 	s.heldFiles = &Held{s: s, holder: c.Holder}
-	s.requests = consent.New(consent.Config{Session: s.id, Log: s.events, Context: s.ctx, Mode: c.Permissions,
-		Timeout: c.PermissionTimeout, Policy: c.Policy, Kept: c.Kept, Opened: s.opened, Hook: hook,
-		Stopped: stopReason, PutBack: s.heldFiles.putBack, Drop: s.heldFiles.drop})
+	s.requests = consent.New(consent.Config{
+		Session: s.id,
+		Log:     s.events,
+		Context: s.ctx,
+		Mode:    c.Permissions,
+		Timeout: c.PermissionTimeout,
+		Policy:  c.Policy,
+		Kept:    c.Kept,
+		Opened:  s.opened,
+		Hook:    hook,
+		Stopped: stopReason,
+		PutBack: s.heldFiles.putBack,
+		Drop:    s.heldFiles.drop,
+	})
 }
 
 func (s *core) log() *slog.Logger { return s.cfg.Logger.With("session", string(s.id)) }
@@ -125,11 +147,19 @@ func (s *core) beginLocked(data ...event.Data) error {
 	}
 	if s.startedAt.IsZero() {
 		sum := s.events.Summary()
-		data = append([]event.Data{event.SessionResume{SessionID: string(s.id), Workspace: s.cfg.Workspace,
-			Backend: sum.Backend, Model: sum.Model, Context: s.cfg.Context()}}, data...)
+		data = append([]event.Data{event.SessionResume{
+			SessionID: string(s.id),
+			Workspace: s.cfg.Workspace,
+			Backend:   sum.Backend,
+			Model:     sum.Model,
+			Context:   s.cfg.Context(),
+		}}, data...)
 		if sum.Open.Work != 0 { // the process that began it was killed
-			data = append([]event.Data{event.SessionShutdown{SessionID: string(s.id), Workspace: s.cfg.Workspace,
-				DurationMs: max(0, s.lastSeen.UnixMilli()-sum.Open.Work)}}, data...)
+			data = append([]event.Data{event.SessionShutdown{
+				SessionID:  string(s.id),
+				Workspace:  s.cfg.Workspace,
+				DurationMs: max(0, s.lastSeen.UnixMilli()-sum.Open.Work),
+			}}, data...)
 		}
 	}
 	if err := s.events.Append(data...); err != nil {

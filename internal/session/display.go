@@ -39,16 +39,17 @@ type viewer struct {
 }
 
 // Display runs a tool for the user: no model is called, and nothing is asked unless the act is
-// sensitive (keys, credentials). It takes the same way as an agent's call and may run beside a turn.
-// The agent does not learn of it.
+// sensitive (keys, credentials). It takes the same way as an agent's call and may run beside a
+// turn. The agent does not learn of it.
 //
 // Display waits for the end. When ctx ends first it returns ctx's error and what is known, and the
 // display goes on: it belongs to the session, and AbortTool stops it. A display that failed is no
 // error: [DisplayResult].Error says why. While the log cannot be written a display is done all the
-// same and is not kept, unless it has to be asked about. A command that an agent of the session asked
-// for before is not taken for one that the user typed ([agent.CallInfo].Typed). [eventlog.ErrInvalid]
-// for a tool or arguments no tool would take.
-func (s *viewer) Display(ctx context.Context, tool string, args json.RawMessage) (DisplayResult, error) {
+// same and is not kept, unless it has to be asked about. A command that an agent of the session
+// asked for before is not taken for one that the user typed ([agent.CallInfo].Typed).
+// [eventlog.ErrInvalid] for a tool or arguments no tool would take.
+func (s *viewer) Display(ctx context.Context, tool string,
+	args json.RawMessage) (DisplayResult, error) {
 	c, err := s.newDisplay(tool, args)
 	if err != nil {
 		return DisplayResult{}, err
@@ -64,7 +65,8 @@ func (s *toolCalls) askedByAgent(ctx context.Context, arguments json.RawMessage)
 }
 
 // runDisplay performs a call of the user's, as is said of it.
-func (s *viewer) runDisplay(ctx context.Context, c *call, as agent.CallInfo) (DisplayResult, error) {
+func (s *viewer) runDisplay(ctx context.Context, c *call,
+	as agent.CallInfo) (DisplayResult, error) {
 	tool := c.Name
 	err := s.events.Change(ctx, func() error {
 		logged, err := s.startLocked(c.ToolCall, event.ByUser, nil)
@@ -119,7 +121,12 @@ func (s *viewer) display(c *call) DisplayResult {
 
 // displayResultOf is what a call's end shows its user, before the log has it.
 func displayResultOf(d event.ToolExecutionComplete, res agent.Result) DisplayResult {
-	out := DisplayResult{ToolCallID: d.ToolCallID, Error: d.Error, Telemetry: d.ToolTelemetry, NotKept: true}
+	out := DisplayResult{
+		ToolCallID: d.ToolCallID,
+		Error:      d.Error,
+		Telemetry:  d.ToolTelemetry,
+		NotKept:    true,
+	}
 	if d.OutputID != "" {
 		out.Output = &eventlog.OutputRef{ID: d.OutputID, ToolCallID: d.ToolCallID}
 		if res.Telemetry != nil {
@@ -214,7 +221,8 @@ func (s *viewer) Part(ctx context.Context, tool string, args json.RawMessage) (L
 
 // performLook runs a call that looks at something without a question and without the log. began is
 // called with the session's lock held. When ctx ends, the tool is stopped.
-func (s *viewer) performLook(ctx context.Context, c *call, began func()) (Look, event.ToolExecutionComplete, error) {
+func (s *viewer) performLook(ctx context.Context, c *call,
+	began func()) (Look, event.ToolExecutionComplete, error) {
 	c.look = true
 	s.mu.Lock()
 	if err := s.checkUsable(); err != nil {
@@ -284,17 +292,20 @@ func (s *viewer) shown(ctx context.Context, outputID string) error {
 	return err
 }
 
-// DeleteOutput logs that the user deletes an output; the caller drops it then. It is no activity and
-// the agent does not learn of it. [eventlog.ErrNotFound] for an output the session never showed.
+// DeleteOutput logs that the user deletes an output; the caller drops it then. It is no activity
+// and the agent does not learn of it. [eventlog.ErrNotFound] for an output the session never
+// showed.
 func (s *viewer) DeleteOutput(ctx context.Context, outputID string) error {
 	if err := s.shown(ctx, outputID); err != nil {
 		return err
 	}
-	return s.change(ctx, func() error { return s.beginLocked(event.OutputDeleted{OutputID: outputID}) })
+	return s.change(ctx, func() error {
+		return s.beginLocked(event.OutputDeleted{OutputID: outputID})
+	})
 }
 
-// Open logs that the user looked at an output, once for each output. It is no activity and the agent
-// does not learn of it. [eventlog.ErrNotFound] for an output the session never showed.
+// Open logs that the user looked at an output, once for each output. It is no activity and the
+// agent does not learn of it. [eventlog.ErrNotFound] for an output the session never showed.
 func (s *viewer) Open(ctx context.Context, outputID string) error {
 	if err := s.shown(ctx, outputID); err != nil {
 		return err

@@ -1,8 +1,8 @@
-// Package session is the heart: it runs the turns of one session and stops what has to stop. Package
-// eventlog appends its events and fans them out.
+// Package session is the heart: it runs the turns of one session and stops what has to stop.
+// Package eventlog appends its events and fans them out.
 //
-// A session is its log. Everything a person sees of it is folded from events: the row in a list, what is
-// in flight, the page, the status.
+// A session is its log. Everything a person sees of it is folded from events: the row in a list,
+// what is in flight, the page, the status.
 //
 // # Guarantees
 //
@@ -35,8 +35,8 @@
 //   - a user's display is done and not kept ([DisplayResult].NotKept);
 //   - what an earlier process left open can be read, and is closed later.
 //
-// A write that takes long holds up what is to be appended after it, in order, and nothing else: s.mu is
-// free while the log writes.
+// A write that takes long holds up what is to be appended after it, in order, and nothing else:
+// s.mu is free while the log writes.
 //
 // # Concurrency
 //

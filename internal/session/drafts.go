@@ -12,7 +12,8 @@ import (
 // draftKeeper saves messages in flight.
 type draftKeeper struct{ *core }
 
-// keepDrafts saves the messages in flight until the returned function is called, which removes them.
+// keepDrafts saves the messages in flight until the returned function is called, which removes
+// them.
 func (s *draftKeeper) keepDrafts(t *turn) (stop func()) {
 	if s.cfg.Drafts == nil {
 		return func() {}
@@ -45,7 +46,12 @@ func (s *draftKeeper) drafts(t *turn) (all []eventlog.Draft, version int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, f := range s.events.Open().Messages {
-		all = append(all, eventlog.Draft{MessageID: f.ID, Reasoning: f.Reasoning, ParentToolCallID: f.Parent, Content: string(f.Text)})
+		all = append(all, eventlog.Draft{
+			MessageID:        f.ID,
+			Reasoning:        f.Reasoning,
+			ParentToolCallID: f.Parent,
+			Content:          string(f.Text),
+		})
 	}
 	spent := t.usage.Plus(s.unbilled)
 	version = s.events.Open().Version + 2*int(spent.Calls+spent.Turns)
@@ -60,7 +66,8 @@ func (s *draftKeeper) drafts(t *turn) (all []eventlog.Draft, version int) {
 }
 
 func (s *draftKeeper) saveDrafts(all []eventlog.Draft) {
-	if err := s.cfg.Owner.Wrote(s.cfg.Drafts.SaveDrafts(context.WithoutCancel(s.ctx), s.id, all), 0); err != nil {
+	if err := s.cfg.Owner.Wrote(s.cfg.Drafts.SaveDrafts(context.WithoutCancel(s.ctx), s.id, all),
+		0); err != nil {
 		s.log().Warn("drafts were not saved", "error", err)
 	}
 }

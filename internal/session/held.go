@@ -23,8 +23,8 @@ const (
 	lookLimit = 20 * time.Second
 )
 
-// Holder finds what agents' calls made that takes effect later by itself, moves it aside, and puts it
-// back. Its methods may be called concurrently.
+// Holder finds what agents' calls made that takes effect later by itself, moves it aside, and puts
+// it back. Its methods may be called concurrently.
 type Holder interface {
 	// Begin notes what is there before a session acts, once.
 	Begin(workspace, session string)
@@ -62,8 +62,8 @@ type HeldFound struct {
 	Left  int64 // how many were made and stay
 }
 
-// Held asks about what agents made that takes effect later by itself, and that a [Holder] holds. Its
-// methods may be called concurrently.
+// Held asks about what agents made that takes effect later by itself, and that a [Holder] holds.
+// Its methods may be called concurrently.
 type Held struct {
 	s      *core
 	holder Holder // nil: nothing is confined
@@ -82,8 +82,8 @@ func (h *Held) begin() {
 // keeps reports whether what is made stays where it is, which is logged.
 func (h *Held) keeps() bool { return h.s.cfg.Permissions == consent.ModeAllow }
 
-// look finds what was made, and asks about it; a call that made it is the reason. It returns how many
-// were made and stay, if they are counted.
+// look finds what was made, and asks about it; a call that made it is the reason. It returns how
+// many were made and stay, if they are counted.
 func (h *Held) look(ctx context.Context, toolCallID string, count bool) (left int64) {
 	if h.holder == nil {
 		return 0
@@ -128,8 +128,14 @@ func (h *Held) Ask(toolCallID string, files []HeldFile) {
 }
 
 func askAbout(toolCallID string, files []HeldFile) event.PermissionRequested {
-	ask := event.PermissionRequested{RequestID: string(event.NewID()), ToolCallID: toolCallID,
-		Kind: event.KindLater, Action: "keep what it made", Resource: files[0].Path, Grants: []event.Grant{}}
+	ask := event.PermissionRequested{
+		RequestID:  string(event.NewID()),
+		ToolCallID: toolCallID,
+		Kind:       event.KindLater,
+		Action:     "keep what it made",
+		Resource:   files[0].Path,
+		Grants:     []event.Grant{},
+	}
 	var ids []string
 	for _, f := range files {
 		ids = append(ids, f.ID, f.Path)
@@ -179,8 +185,8 @@ func (h *Held) drop(held []event.Held) {
 	}
 }
 
-// Again takes back what the user decided about what is held: what was kept is moved aside again
-// if it is there, what was deleted was not yet, and both are asked about anew. [eventlog.ErrNotFound]
+// Again takes back what the user decided about what is held: what was kept is moved aside again if
+// it is there, what was deleted was not yet, and both are asked about anew. [eventlog.ErrNotFound]
 // for a request that was not decided, [consent.ErrGone] for what cannot come back.
 func (h *Held) Again(ctx context.Context, requestID string) error {
 	if h.holder == nil {
@@ -214,7 +220,8 @@ func (h *Held) Again(ctx context.Context, requestID string) error {
 }
 
 // decided reads a request about what is held, and what the user decided.
-func (h *Held) decided(ctx context.Context, requestID string) (ask event.PermissionRequested, done event.PermissionCompleted, err error) {
+func (h *Held) decided(ctx context.Context,
+	requestID string) (ask event.PermissionRequested, done event.PermissionCompleted, err error) {
 	var r calls.Request
 	if err := h.s.events.Index(ctx, func(x *calls.Index) { r, _ = x.Request(requestID) }); err != nil {
 		return ask, done, err

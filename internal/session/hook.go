@@ -23,7 +23,8 @@ const endHookLimit = 3 * time.Second
 type Hooks interface {
 	// Run asks the hooks for the moment c and reports each run (hook.start, hook.end). Without a
 	// matching hook it allows. An error means deny. The same RequestID is decided once.
-	Run(ctx context.Context, c consent.HookCall, report func(event.Data) error) (consent.HookVerdict, error)
+	Run(ctx context.Context, c consent.HookCall, report func(event.Data) error) (consent.HookVerdict,
+		error)
 	// Demands reports whether a hook for e has to be asked every time.
 	Demands(e consent.Moment) bool
 }
@@ -35,20 +36,23 @@ func checkReach(c Config, info agent.Info) error {
 	if c.Hooks == nil || reached || !c.Hooks.Demands(consent.BeforeTool) {
 		return nil
 	}
-	return fmt.Errorf("%w: a before_tool hook is set, and hooks do not reach every tool call of %s (%s); choose another backend, or mark the hook best_effort",
+	return fmt.Errorf(
+		"%w: a before_tool hook is set, and hooks do not reach every tool call of %s (%s); choose another backend, or mark the hook best_effort",
 		agent.ErrUnsupported, c.Backend.Name(), info.Intercept)
 }
 
 // hooking runs the user's hooks.
 type hooking struct {
 	*core
-	rewritten  map[string]json.RawMessage // guarded by mu: arguments hooks changed in this turn, by call
-	closedIdle bool                       // guarded by mu: the conversation was closed for being idle
+	// guarded by mu: arguments hooks changed in this turn, by call
+	rewritten  map[string]json.RawMessage
+	closedIdle bool // guarded by mu: the conversation was closed for being idle
 }
 
-// runHooks runs the user's hooks, which log their runs by report. Whatever goes wrong is a deny; the
-// error is ctx's.
-func (s *hooking) runHooks(ctx context.Context, c consent.HookCall, report func(event.Data) error) (consent.HookVerdict, error) {
+// runHooks runs the user's hooks, which log their runs by report. Whatever goes wrong is a deny;
+// the error is ctx's.
+func (s *hooking) runHooks(ctx context.Context, c consent.HookCall,
+	report func(event.Data) error) (consent.HookVerdict, error) {
 	if s.cfg.Hooks == nil {
 		return consent.HookVerdict{Allow: true}, nil
 	}
@@ -72,7 +76,8 @@ func (s *hooking) runHooks(ctx context.Context, c consent.HookCall, report func(
 		v.Reason = "A hook refused it without a reason."
 	case v.Allow && v.Arguments != nil:
 		if v.Arguments, err = CleanArguments(v.Arguments); err != nil {
-			return consent.HookVerdict{Reason: fmt.Sprintf("A hook rewrote the arguments wrongly: %v.", err)}, nil
+			return consent.HookVerdict{Reason: fmt.Sprintf("A hook rewrote the arguments wrongly: %v.",
+				err)}, nil
 		}
 	}
 	return v, nil
@@ -90,9 +95,17 @@ func (s *hooking) hook(ctx context.Context, c consent.HookCall) (consent.HookVer
 }
 
 // hookForCall asks the user's hooks about a call. The user's own does not wait for the log.
-func (s *hooking) hookForCall(c *call, moment consent.Moment, args, result json.RawMessage) (consent.HookVerdict, error) {
-	about := consent.HookCall{Within: c.turn.turnID(), RequestID: c.ID, ToolCallID: c.ID, Event: moment,
-		Tool: c.Name, Arguments: args, Result: result}
+func (s *hooking) hookForCall(c *call, moment consent.Moment, args,
+	result json.RawMessage) (consent.HookVerdict, error) {
+	about := consent.HookCall{
+		Within:     c.turn.turnID(),
+		RequestID:  c.ID,
+		ToolCallID: c.ID,
+		Event:      moment,
+		Tool:       c.Name,
+		Arguments:  args,
+		Result:     result,
+	}
 	if c.by != event.ByUser {
 		return s.hook(c.ctx, about)
 	}
@@ -113,7 +126,8 @@ func (s *hooking) hookForCall(c *call, moment consent.Moment, args, result json.
 }
 
 // agentMoments are the moments a backend may ask hooks about; the others are the session's own.
-var agentMoments = []consent.Moment{consent.PromptSubmitted, consent.BeforeTool, consent.AfterTool, consent.Error}
+var agentMoments = []consent.Moment{consent.PromptSubmitted, consent.BeforeTool, consent.AfterTool,
+	consent.Error}
 
 // RunHook implements [agent.Host].
 func (h *host) RunHook(ctx context.Context, c agent.HookCall) (agent.HookVerdict, error) {
@@ -125,10 +139,18 @@ func (h *host) RunHook(ctx context.Context, c agent.HookCall) (agent.HookVerdict
 	case !errors.Is(err, ErrNoTurn):
 		return agent.HookVerdict{}, fmt.Errorf("run hooks: %w", err)
 	}
-	about := consent.HookCall{RequestID: c.RequestID, Event: consent.Moment(c.Event), Tool: c.Tool, Arguments: c.Arguments,
-		Result: c.Result, Prompt: c.Prompt, Fixed: h.intercept != agent.InterceptRewrite}
+	about := consent.HookCall{
+		RequestID: c.RequestID,
+		Event:     consent.Moment(c.Event),
+		Tool:      c.Tool,
+		Arguments: c.Arguments,
+		Result:    c.Result,
+		Prompt:    c.Prompt,
+		Fixed:     h.intercept != agent.InterceptRewrite,
+	}
 	if !slices.Contains(agentMoments, about.Event) {
-		return agent.HookVerdict{}, fmt.Errorf("%w: hooks are not asked about %q by an agent", eventlog.ErrInvalid, c.Event)
+		return agent.HookVerdict{}, fmt.Errorf("%w: hooks are not asked about %q by an agent",
+			eventlog.ErrInvalid, c.Event)
 	}
 	if about.Event == consent.BeforeTool {
 		if about.Arguments, err = CleanArguments(c.Arguments); err != nil {
@@ -159,11 +181,17 @@ func (h *host) RunHook(ctx context.Context, c agent.HookCall) (agent.HookVerdict
 
 // hookBeforeAsking asks the before_tool hooks about an act of an agent that reports its tools only
 // when it asks for permission.
-func (h *host) hookBeforeAsking(ctx context.Context, p agent.Permission) (consent.HookVerdict, error) {
+func (h *host) hookBeforeAsking(ctx context.Context,
+	p agent.Permission) (consent.HookVerdict, error) {
 	if h.intercept == agent.InterceptAll || h.intercept == agent.InterceptRewrite {
 		return consent.HookVerdict{Allow: true}, nil // it asked about the call itself
 	}
-	return h.s.hook(ctx, consent.HookCall{Event: consent.BeforeTool, Tool: p.ToolName, Arguments: consent.Describe(p), Fixed: true})
+	return h.s.hook(ctx, consent.HookCall{
+		Event:     consent.BeforeTool,
+		Tool:      p.ToolName,
+		Arguments: consent.Describe(p),
+		Fixed:     true,
+	})
 }
 
 // hookSessionStart asks before the agent starts, unless its conversation was only closed for being
@@ -215,7 +243,8 @@ func (s *hooking) hookErrors(t *turn, failure error) {
 		errs = append(errs, e)
 	}
 	for _, e := range errs {
-		b, err := json.Marshal(map[string]string{"message": e.Message, "errorType": e.ErrorType, "kind": string(e.Kind)})
+		b, err := json.Marshal(map[string]string{"message": e.Message, "errorType": e.ErrorType,
+			"kind": string(e.Kind)})
 		if err != nil || t.whole.Err() != nil {
 			return
 		}

@@ -54,8 +54,8 @@ func (h *host) turnLocked(parent string) (*turn, error) {
 	}
 }
 
-// inTurn returns ctx ending with the running turn, too, or with the task of the helper that made the
-// call. The end of the turn waits until leave is called.
+// inTurn returns ctx ending with the running turn, too, or with the task of the helper that made
+// the call. The end of the turn waits until leave is called.
 func (h *host) inTurn(ctx context.Context, toolCallID string) (context.Context, func(), error) {
 	s := h.s
 	s.mu.Lock()
@@ -226,7 +226,8 @@ func (h *host) reportLocked(data event.Data, refused []event.SandboxRefused) err
 	case event.SessionUsageInfo:
 		s.bill.filled(d)
 	case event.SessionError:
-		if d.Kind == event.KindRetrying { // what a provider refuses takes nothing; what comes of the next try is reported
+		// what a provider refuses takes nothing; what comes of the next try is reported
+		if d.Kind == event.KindRetrying {
 			s.bill.calling = false
 		}
 	case event.ToolExecutionStart:
@@ -301,15 +302,24 @@ type ownWork struct {
 	err     error         // set before done is closed
 }
 
-func newOwnWork(ctx context.Context, by event.Actor, cause string, work func(context.Context, *liveConn) error) *prompt {
+func newOwnWork(ctx context.Context, by event.Actor, cause string,
+	work func(context.Context, *liveConn) error) *prompt {
 	cause = eventlog.Brief(strings.ToValidUTF8(cause, "\uFFFD"))
-	return &prompt{own: &ownWork{ctx: ctx, by: by, cause: cause, work: work, done: make(chan struct{})}}
+	return &prompt{own: &ownWork{
+		ctx:   ctx,
+		by:    by,
+		cause: cause,
+		work:  work,
+		done:  make(chan struct{}),
+	}}
 }
 
 // RunTurn implements [agent.Host].
 func (h *host) RunTurn(ctx context.Context, cause string, work func(context.Context) error) error {
 	s := h.s
-	p := newOwnWork(ctx, event.ByAgent, cause, func(ctx context.Context, _ *liveConn) error { return work(ctx) })
+	p := newOwnWork(ctx, event.ByAgent, cause, func(ctx context.Context, _ *liveConn) error {
+		return work(ctx)
+	})
 	err := s.change(ctx, func() error {
 		switch err := h.overLocked(); {
 		case err != nil:

@@ -11,11 +11,12 @@ import (
 	"webchat/internal/eventlog"
 )
 
-// Create logs the start of a session and returns it. Its agent starts with the first prompt, in that
-// mode if it is not empty. taken is what it begins with. [eventlog.ErrInvalid] for a title that is
-// too long or an unknown mode; [agent.ErrUnsupported] for a backend whose tool calls the user's hooks
-// do not reach, or that knows no modes.
-func Create(ctx context.Context, c Config, start event.SessionStart, mode string, taken ...event.Data) (*Session, error) {
+// Create logs the start of a session and returns it. Its agent starts with the first prompt, in
+// that mode if it is not empty. taken is what it begins with. [eventlog.ErrInvalid] for a title
+// that is too long or an unknown mode; [agent.ErrUnsupported] for a backend whose tool calls the
+// user's hooks do not reach, or that knows no modes.
+func Create(ctx context.Context, c Config, start event.SessionStart, mode string,
+	taken ...event.Data) (*Session, error) {
 	c, err := c.Complete()
 	if err != nil {
 		return nil, err
@@ -112,7 +113,12 @@ func (s *Session) unfinished(ctx context.Context) (data []event.Data, o eventlog
 	}
 	var spent event.Usage
 	for _, d := range drafts {
-		f := &eventlog.Message{ID: d.MessageID, Parent: d.ParentToolCallID, Reasoning: d.Reasoning, Text: []byte(d.Content)}
+		f := &eventlog.Message{
+			ID:        d.MessageID,
+			Parent:    d.ParentToolCallID,
+			Reasoning: d.Reasoning,
+			Text:      []byte(d.Content),
+		}
 		switch {
 		case d.Usage != nil:
 			spent = *d.Usage
@@ -140,8 +146,11 @@ func (s *Session) recoverLater() {
 	s.leftOpen = true
 	s.mu.Unlock()
 	s.wg.Go(func() {
-		if err := eventlog.Retry(s.ctx, func() error { return s.recover(s.ctx) }); err != nil && s.ctx.Err() == nil {
-			s.log().Error("a session could not be recovered: it can be read until the next start", "error", err)
+		if err := eventlog.Retry(s.ctx, func() error {
+			return s.recover(s.ctx)
+		}); err != nil && s.ctx.Err() == nil {
+			s.log().Error("a session could not be recovered: it can be read until the next start", "error",
+				err)
 		}
 	})
 }
@@ -210,11 +219,12 @@ func (s *Session) Resting() bool {
 func (s *Session) restingLocked() bool {
 	sum := s.events.Summary()
 	return s.turn == nil && len(s.calls) == 0 && !s.rewinding && !s.leftOpen &&
-		sum.Open.Turn == "" && sum.Open.Tools == 0 && sum.Open.Tasks == 0 && sum.Pending == len(sum.Open.Waits)
+		sum.Open.Turn == "" && sum.Open.Tools == 0 && sum.Open.Tasks == 0 &&
+		sum.Pending == len(sum.Open.Waits)
 }
 
-// Close ends the session's work in this process and returns when nothing of it is left: turn, tools,
-// conversation, subscribers.
+// Close ends the session's work in this process and returns when nothing of it is left: turn,
+// tools, conversation, subscribers.
 func (s *Session) Close() {
 	s.cancel(errShutdown)
 	s.closeIf(func() bool { return true })

@@ -29,12 +29,14 @@ var errHook = errors.New("a hook refused")
 type unaskedMode struct{ Agent, Mode string }
 
 func (e unaskedMode) Error() string {
-	return fmt.Sprintf("%s switched to the mode %s, in which it acts without asking you, so it was stopped. From your next prompt on it is back in its former mode", e.Agent, e.Mode)
+	return fmt.Sprintf(
+		"%s switched to the mode %s, in which it acts without asking you, so it was stopped. From your next prompt on it is back in its former mode", e.Agent, e.Mode)
 }
 
 // sessionErrorOf is what a log says about an error that ended a turn.
 func sessionErrorOf(err error) event.SessionError {
-	d := event.SessionError{Message: cmp.Or(wording.Capital(err.Error()), "It failed, and nothing says why."), ErrorType: "backend", Kind: event.KindProvider}
+	d := event.SessionError{Message: cmp.Or(wording.Capital(err.Error()),
+		"It failed, and nothing says why."), ErrorType: "backend", Kind: event.KindProvider}
 	switch {
 	case errors.Is(err, agent.ErrUnavailable):
 		d.ErrorType = event.ErrorUnavailable
@@ -73,8 +75,14 @@ func (c *call) completion(now time.Time, res agent.Result) event.ToolExecutionCo
 		d.Result = &event.ToolResult{Content: res.TextForModel, DetailedContent: res.SessionLog}
 		return d
 	}
-	d.Error = &event.ToolError{Message: cmp.Or(res.Error, res.TextForModel), Code: res.Code(), Kind: cmp.Or(res.Kind, event.KindOfCode(res.Code())),
-		Nearest: res.Nearest, By: res.By, Limit: res.Limit}
+	d.Error = &event.ToolError{
+		Message: cmp.Or(res.Error, res.TextForModel),
+		Code:    res.Code(),
+		Kind:    cmp.Or(res.Kind, event.KindOfCode(res.Code())),
+		Nearest: res.Nearest,
+		By:      res.By,
+		Limit:   res.Limit,
+	}
 	return d
 }
 
@@ -97,7 +105,13 @@ func resultTokens(d event.ToolExecutionComplete) int64 {
 
 // deniedResult is the result of a call that was refused.
 func deniedResult(reason string, by event.Decider) agent.Result {
-	return agent.Result{TextForModel: reason, Error: reason, Type: agent.Denied, Kind: event.KindDenied, By: by}
+	return agent.Result{
+		TextForModel: reason,
+		Error:        reason,
+		Type:         agent.Denied,
+		Kind:         event.KindDenied,
+		By:           by,
+	}
 }
 
 // failedResult is the result of a call that failed, or was stopped.

@@ -26,7 +26,9 @@ func (s *viewer) RunOutside(ctx context.Context, toolCallID string) (DisplayResu
 		return DisplayResult{}, err
 	}
 	if one.Start == 0 || !one.Outside {
-		return DisplayResult{}, fmt.Errorf("the sandbox refused the call %s nothing that can be had outside: %w", toolCallID, eventlog.ErrNotFound)
+		return DisplayResult{},
+			fmt.Errorf("the sandbox refused the call %s nothing that can be had outside: %w", toolCallID,
+				eventlog.ErrNotFound)
 	}
 	start, err := s.startOf(ctx, one)
 	if err != nil {
@@ -34,7 +36,8 @@ func (s *viewer) RunOutside(ctx context.Context, toolCallID string) (DisplayResu
 	}
 	command, cwd := ranBy(start.Arguments)
 	if command == "" {
-		return DisplayResult{}, fmt.Errorf("%w: the call %s ran no command that is known whole", eventlog.ErrInvalid, toolCallID)
+		return DisplayResult{}, fmt.Errorf("%w: the call %s ran no command that is known whole",
+			eventlog.ErrInvalid, toolCallID)
 	}
 	args, err := json.Marshal(map[string]string{"command": command, "cwd": cwd})
 	if err != nil {
@@ -47,8 +50,8 @@ func (s *viewer) RunOutside(ctx context.Context, toolCallID string) (DisplayResu
 	return s.runDisplay(ctx, c, agent.CallInfo{Outside: true})
 }
 
-// ranBy is the command of a call, and the folder it names for it: of a list of words, what its shell
-// was given.
+// ranBy is the command of a call, and the folder it names for it: of a list of words, what its
+// shell was given.
 func ranBy(arguments json.RawMessage) (command, cwd string) {
 	var args struct {
 		Command, Cmd      json.RawMessage
@@ -59,7 +62,8 @@ func ranBy(arguments json.RawMessage) (command, cwd string) {
 	}
 	for _, raw := range []json.RawMessage{args.Command, args.Cmd} {
 		var words []string
-		if json.Unmarshal(raw, &command) != nil && json.Unmarshal(raw, &words) == nil && len(words) == 3 && strings.HasPrefix(words[1], "-") && strings.HasSuffix(words[1], "c") {
+		if json.Unmarshal(raw, &command) != nil && json.Unmarshal(raw, &words) == nil &&
+			len(words) == 3 && strings.HasPrefix(words[1], "-") && strings.HasSuffix(words[1], "c") {
 			command = words[2]
 		}
 		if command != "" {
@@ -88,12 +92,18 @@ const insideReason = "A rule of the user's has this command run outside the sand
 
 // isOutside reports whether a rule of the user's has a command run where nothing is confined.
 func (c *Config) isOutside(ctx context.Context, p agent.Permission) bool {
-	return c.Refused != nil && c.Policy != nil && p.Kind == agent.KindShell && c.Policy.Rule(ctx, p).Outside
+	return c.Refused != nil && c.Policy != nil && p.Kind == agent.KindShell &&
+		c.Policy.Rule(ctx, p).Outside
 }
 
 // refuseInside refuses an agent's own shell a command that a rule has run outside.
 func (h *host) refuseInside(ctx context.Context, p agent.Permission) (agent.Verdict, error) {
-	one := event.SandboxRefused{ToolCallID: p.ToolCallID, What: p.Resource, Kind: event.RefusedCommand, Offers: []event.Offer{event.OfferOutside}}
+	one := event.SandboxRefused{
+		ToolCallID: p.ToolCallID,
+		What:       p.Resource,
+		Kind:       event.RefusedCommand,
+		Offers:     []event.Offer{event.OfferOutside},
+	}
 	err := h.s.events.Persist(ctx, func() error { return h.s.events.Append(one) })
 	return agent.Verdict{Decision: event.Deny, By: event.DecidedByRule, Reason: insideReason}, err
 }

@@ -48,9 +48,9 @@ type prompts struct {
 
 // Send accepts a prompt: when it returns nil, the user.message is durable, and its turn comes when
 // those before it are done. A prompt that is to steer goes into the running turn if the agent can
-// take it, else into the queue. A prompt whose ID is in the log was sent before: nothing happens but
-// the same answer. Errors: [ErrEmpty], [ErrTooLong], [eventlog.ErrInvalid], [eventlog.ErrNotFound]
-// (an attachment), [ErrBusy], [eventlog.ErrLog], [eventlog.ErrClosed].
+// take it, else into the queue. A prompt whose ID is in the log was sent before: nothing happens
+// but the same answer. Errors: [ErrEmpty], [ErrTooLong], [eventlog.ErrInvalid],
+// [eventlog.ErrNotFound] (an attachment), [ErrBusy], [eventlog.ErrLog], [eventlog.ErrClosed].
 func (s *prompts) Send(ctx context.Context, msg Message) (messageID string, err error) {
 	if err := validate(msg); err != nil {
 		return "", err
@@ -67,7 +67,12 @@ func (s *prompts) Send(ctx context.Context, msg Message) (messageID string, err 
 	if err != nil {
 		return "", err
 	}
-	p := &prompt{id: cmp.Or(msg.ID, string(event.NewID())), content: msg.Content, attachments: attached, given: msg.Attachments}
+	p := &prompt{
+		id:          cmp.Or(msg.ID, string(event.NewID())),
+		content:     msg.Content,
+		attachments: attached,
+		given:       msg.Attachments,
+	}
 	err = s.change(ctx, func() error {
 		if msg.ID != "" { // it may have come twice at once
 			if _, known, err := s.Place(ctx, msg.ID); known || err != nil {
@@ -87,19 +92,21 @@ func validate(msg Message) error {
 	case strings.TrimSpace(msg.Content) == "" && len(msg.Attachments) == 0:
 		return ErrEmpty
 	case len(msg.Content) > MaxPrompt:
-		return fmt.Errorf("%w: it has %s, and may have %s; attach the text as a file", ErrTooLong, wording.Size(int64(len(msg.Content))), wording.Limit(MaxPrompt))
+		return fmt.Errorf("%w: it has %s, and may have %s; attach the text as a file", ErrTooLong,
+			wording.Size(int64(len(msg.Content))), wording.Limit(MaxPrompt))
 	case !utf8.ValidString(msg.Content):
 		return fmt.Errorf("%w: the prompt is not UTF-8", eventlog.ErrInvalid)
 	case msg.ID != "" && (len(msg.ID) > 64 || !messageID.MatchString(msg.ID)):
 		return fmt.Errorf("%w: a messageId has 1 to 64 letters, digits, - and _", eventlog.ErrInvalid)
 	case msg.Mode != "" && msg.Mode != SendQueue && msg.Mode != SendSteer:
-		return fmt.Errorf("%w: the mode %q is neither %q nor %q", eventlog.ErrInvalid, msg.Mode, SendQueue, SendSteer)
+		return fmt.Errorf("%w: the mode %q is neither %q nor %q", eventlog.ErrInvalid, msg.Mode,
+			SendQueue, SendSteer)
 	}
 	return nil
 }
 
-// Place returns the sequence after which the log holds a prompt that this session accepted; false if
-// there is none of that id.
+// Place returns the sequence after which the log holds a prompt that this session accepted; false
+// if there is none of that id.
 func (s *prompts) Place(ctx context.Context, id string) (after int64, known bool, err error) {
 	err = s.events.Index(ctx, func(x *calls.Index) {
 		var p calls.Prompt
@@ -114,14 +121,16 @@ func (s *prompts) Place(ctx context.Context, id string) (after int64, known bool
 // acceptLocked logs a prompt and gives it its turn.
 func (s *prompts) acceptLocked(p *prompt, mode SendMode) error {
 	if s.rewinding {
-		return fmt.Errorf("%w: the agent goes back to an earlier prompt; send this one again in a moment", ErrWorking)
+		return fmt.Errorf("%w: the agent goes back to an earlier prompt; send this one again in a moment",
+			ErrWorking)
 	}
 	if len(s.queue) >= MaxQueue {
 		return fmt.Errorf("%w: %d of them; wait, or take one back", ErrBusy, len(s.queue))
 	}
 	data := []event.Data{event.UserMessage{MessageID: p.id, Content: p.content, Attachments: p.given}}
 	sum := s.events.Summary()
-	if title := wording.Title(p.content); title != "" && (sum.Title == "" || sum.Title == s.titleOfLook && !s.titleChosen) {
+	if title := wording.Title(p.content); title != "" &&
+		(sum.Title == "" || sum.Title == s.titleOfLook && !s.titleChosen) {
 		data = append(data, event.SessionTitleChanged{Title: title})
 	}
 	if err := s.beginLocked(data...); err != nil {
@@ -161,7 +170,11 @@ func (s *prompts) steer(t *turn, conn *liveConn, p *prompt) {
 		ctx, cancel := context.WithTimeout(t.ctx, steerLimit)
 		defer cancel()
 		_, silent, err := contain.CallWithGrace(ctx, s.runner(), "steering", func() (struct{}, error) {
-			return struct{}{}, conn.Steer(ctx, agent.Prompt{MessageID: p.id, Content: p.content, Attachments: p.attachments})
+			return struct{}{}, conn.Steer(ctx, agent.Prompt{
+				MessageID:   p.id,
+				Content:     p.content,
+				Attachments: p.attachments,
+			})
 		}, nil)
 		if err != nil && !errors.Is(err, agent.ErrUnsupported) {
 			s.log().Warn("a prompt could not join the turn", "silent", silent, "error", err)
@@ -180,8 +193,8 @@ func (s *prompts) steer(t *turn, conn *liveConn, p *prompt) {
 	})
 }
 
-// WaitTurn waits until the turn of a message has ended, or the turn it joined, and returns what came
-// of it, read from the log. [eventlog.ErrNotFound] for a message this session never accepted.
+// WaitTurn waits until the turn of a message has ended, or the turn it joined, and returns what
+// came of it, read from the log. [eventlog.ErrNotFound] for a message this session never accepted.
 func (s *prompts) WaitTurn(ctx context.Context, messageID string) (eventlog.TurnResult, error) {
 	live := s.events.Subscribe()
 	defer live.Close()
@@ -213,7 +226,8 @@ func (s *prompts) WaitTurn(ctx context.Context, messageID string) (eventlog.Turn
 	case whole:
 		return r.TurnResult(), nil
 	case errors.Is(err, eventlog.ErrClosed):
-		return eventlog.TurnResult{}, fmt.Errorf("the end of the turn of message %s is not in the log: %w", messageID, err)
+		return eventlog.TurnResult{},
+			fmt.Errorf("the end of the turn of message %s is not in the log: %w", messageID, err)
 	}
 	return eventlog.TurnResult{}, err
 }
@@ -222,9 +236,10 @@ func (s *prompts) WaitTurn(ctx context.Context, messageID string) (eventlog.Turn
 // it back and logging it again, with those that come after it.
 
 // EditWaiting gives a prompt that waits another text and returns the id it has from then on; those
-// that wait for the end of the old id wait for this one. [consent.ErrGone] for a prompt that does not
-// wait, and the errors of [Session.Send] for the text.
-func (s *prompts) EditWaiting(ctx context.Context, messageID, content string) (newID string, err error) {
+// that wait for the end of the old id wait for this one. [consent.ErrGone] for a prompt that does
+// not wait, and the errors of [Session.Send] for the text.
+func (s *prompts) EditWaiting(ctx context.Context, messageID,
+	content string) (newID string, err error) {
 	return s.changeWaiting(ctx, messageID, func(waits []*prompt, i int) ([]*prompt, error) {
 		edited := *waits[i]
 		edited.content = content
@@ -233,9 +248,9 @@ func (s *prompts) EditWaiting(ctx context.Context, messageID, content string) (n
 	})
 }
 
-// SendEarlier has a prompt that waits change places with the one before it, or goes on with the queue
-// at the first one after a stop, and returns the id it has from then on. [consent.ErrGone] for a
-// prompt that does not wait.
+// SendEarlier has a prompt that waits change places with the one before it, or goes on with the
+// queue at the first one after a stop, and returns the id it has from then on. [consent.ErrGone]
+// for a prompt that does not wait.
 func (s *prompts) SendEarlier(ctx context.Context, messageID string) (newID string, err error) {
 	return s.changeWaiting(ctx, messageID, func(waits []*prompt, i int) ([]*prompt, error) {
 		if i > 0 { // the one before goes behind it; it keeps its own place in the log
@@ -291,7 +306,11 @@ func (s *prompts) changeWaiting(ctx context.Context, messageID string,
 			}
 			next = append(next, &one)
 			back = append(back, event.UserMessageWithdrawn{MessageID: q.id, As: one.id})
-			anew = append(anew, event.UserMessage{MessageID: one.id, Content: one.content, Attachments: one.given})
+			anew = append(anew, event.UserMessage{
+				MessageID:   one.id,
+				Content:     one.content,
+				Attachments: one.given,
+			})
 		}
 		if err := s.beginLocked(append(back, anew...)...); err != nil {
 			return err

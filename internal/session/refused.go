@@ -25,9 +25,10 @@ func (t *turn) knows(r event.SandboxRefused) {
 	t.refused[refusedKey(r)] = true
 }
 
-// endLocked logs the end of a call of a turn, if it is of one, and behind it what the call was refused
-// that the turn does not know.
-func (s *toolCalls) endLocked(t *turn, d event.ToolExecutionComplete, all []event.SandboxRefused) error {
+// endLocked logs the end of a call of a turn, if it is of one, and behind it what the call was
+// refused that the turn does not know.
+func (s *toolCalls) endLocked(t *turn, d event.ToolExecutionComplete,
+	all []event.SandboxRefused) error {
 	data, seen := []event.Data{d}, refused{}
 	if t != nil {
 		maps.Copy(seen, t.refused)
@@ -45,8 +46,8 @@ func (s *toolCalls) endLocked(t *turn, d event.ToolExecutionComplete, all []even
 	return err
 }
 
-// refusedOwn is what an agent's own command says that the sandbox refused it. It is called without a
-// lock, since files are looked at.
+// refusedOwn is what an agent's own command says that the sandbox refused it. It is called without
+// a lock, since files are looked at.
 func (s *toolCalls) refusedOwn(d event.ToolExecutionComplete) []event.SandboxRefused {
 	if s.cfg.Refused == nil {
 		return nil
@@ -67,8 +68,8 @@ func (s *toolCalls) refusedOwn(d event.ToolExecutionComplete) []event.SandboxRef
 	return s.cfg.Refused(command, exit, text)
 }
 
-// commandOf is the command in the arguments of an agent's own tool, if they have one; empty where it
-// is no line of a shell.
+// commandOf is the command in the arguments of an agent's own tool, if they have one; empty where
+// it is no line of a shell.
 func commandOf(arguments json.RawMessage) (line string, ok bool) {
 	var args struct{ Command, Cmd json.RawMessage }
 	if json.Unmarshal(arguments, &args) != nil || len(args.Command)+len(args.Cmd) == 0 {

@@ -11,12 +11,14 @@ import (
 	"webchat/internal/eventlog"
 )
 
-// Reread shows a file again whose output is not alive: it is gone, or the file has changed since. It logs which output stands in its place. As in a
-// preview no model is called and the user is not asked: of a sensitive file only its name is known,
-// and what a command printed cannot be read again. It is no activity. Where the output was replaced
-// before, by one that is alive, that one is returned. [eventlog.ErrNotFound] for an output the
-// session never showed, [eventlog.ErrInvalid] for one that is no file's.
-func (s *viewer) Reread(ctx context.Context, outputID string, alive func(outputID string) bool) (Look, error) {
+// Reread shows a file again whose output is not alive: it is gone, or the file has changed since.
+// It logs which output stands in its place. As in a preview no model is called and the user is not
+// asked: of a sensitive file only its name is known, and what a command printed cannot be read
+// again. It is no activity. Where the output was replaced before, by one that is alive, that one is
+// returned. [eventlog.ErrNotFound] for an output the session never showed, [eventlog.ErrInvalid]
+// for one that is no file's.
+func (s *viewer) Reread(ctx context.Context, outputID string,
+	alive func(outputID string) bool) (Look, error) {
 	s.rereading.Lock()
 	defer s.rereading.Unlock()
 	start, last, err := s.showing(ctx, outputID)
@@ -41,12 +43,18 @@ func (s *viewer) Reread(ctx context.Context, outputID string, alive func(outputI
 		return out, nil
 	}
 	return out, s.change(ctx, func() error {
-		return s.beginLocked(event.OutputReread{OutputID: last, NewOutputID: d.OutputID, ToolTelemetry: d.ToolTelemetry, Fingerprint: d.Fingerprint})
+		return s.beginLocked(event.OutputReread{
+			OutputID:      last,
+			NewOutputID:   d.OutputID,
+			ToolTelemetry: d.ToolTelemetry,
+			Fingerprint:   d.Fingerprint,
+		})
 	})
 }
 
 // showing finds the call that made an output, and the output that stands in its place now.
-func (s *viewer) showing(ctx context.Context, outputID string) (start event.ToolExecutionStart, last string, err error) {
+func (s *viewer) showing(ctx context.Context,
+	outputID string) (start event.ToolExecutionStart, last string, err error) {
 	var o calls.Output
 	known := false
 	if err := s.events.Index(ctx, func(x *calls.Index) { o, known = x.Output(outputID) }); err != nil {
@@ -66,7 +74,8 @@ func (s *viewer) showing(ctx context.Context, outputID string) (start event.Tool
 			return start, o.ID, err
 		}
 	}
-	return start, "", fmt.Errorf("%w: the output %s is not of a display, so it cannot be read again", eventlog.ErrInvalid, outputID)
+	return start, "", fmt.Errorf("%w: the output %s is not of a display, so it cannot be read again",
+		eventlog.ErrInvalid, outputID)
 }
 
 // startOf reads the start of a call.
@@ -85,11 +94,14 @@ type CallResult struct {
 
 // Result returns what came of the first call of this id that ended at the event from or later: all
 // that its agent reported, or why it failed. An agent may use an id again in a later turn, and what
-// it reports for the user is, of a long result, less than what the model read. [eventlog.ErrNotFound]
-// for a call that has no result.
-func (s *viewer) Result(ctx context.Context, toolCallID string, from int64) (r CallResult, err error) {
+// it reports for the user is, of a long result, less than what the model read.
+// [eventlog.ErrNotFound] for a call that has no result.
+func (s *viewer) Result(ctx context.Context, toolCallID string,
+	from int64) (r CallResult, err error) {
 	var c calls.Call
-	if err := s.events.Index(ctx, func(x *calls.Index) { c, _ = x.Ended(toolCallID, from) }); err != nil {
+	if err := s.events.Index(ctx, func(x *calls.Index) {
+		c, _ = x.Ended(toolCallID, from)
+	}); err != nil {
 		return r, err
 	}
 	for _, seq := range []int64{c.Start, c.Secret, c.End} {

@@ -23,8 +23,8 @@ type recall struct {
 }
 
 // Rewind has the agent forget a prompt and all that came after it, and logs that it did. Files stay
-// as they are. [ErrWorking] while a turn runs or waits, [eventlog.ErrNotFound] for a prompt that the
-// log does not have, and [agent.ErrUnsupported] where the agent cannot go back to it.
+// as they are. [ErrWorking] while a turn runs or waits, [eventlog.ErrNotFound] for a prompt that
+// the log does not have, and [agent.ErrUnsupported] where the agent cannot go back to it.
 func (s *recall) Rewind(ctx context.Context, messageID string) error {
 	prompt, err := s.events.Prompt(ctx, messageID)
 	if err != nil {
@@ -52,7 +52,8 @@ func (s *recall) Rewind(ctx context.Context, messageID string) error {
 }
 
 func (s *recall) noRewind() error {
-	return fmt.Errorf("%s cannot go back to that prompt: %w; branch there instead", s.events.Summary().Backend, agent.ErrUnsupported)
+	return fmt.Errorf("%s cannot go back to that prompt: %w; branch there instead",
+		s.events.Summary().Backend, agent.ErrUnsupported)
 }
 
 // aside has the agent do something while no turn runs and none begins.
@@ -67,7 +68,8 @@ func (s *recall) aside(ctx context.Context, do func(context.Context) error) erro
 		case s.turn != nil || s.rewinding:
 			return fmt.Errorf("%w; stop it, or wait for its end, and try again", ErrWorking)
 		case len(s.queue) > 0:
-			return fmt.Errorf("%w, or waits to be sent: send what waits, or take it back, and try again", ErrWorking)
+			return fmt.Errorf("%w, or waits to be sent: send what waits, or take it back, and try again",
+				ErrWorking)
 		}
 		s.rewinding = true
 		return nil
@@ -83,8 +85,8 @@ func (s *recall) aside(ctx context.Context, do func(context.Context) error) erro
 	return do(ctx)
 }
 
-// withAgent has the agent do what is asked of it, named by what. One whose end was not noticed yet is
-// asked again: another process remembers as much.
+// withAgent has the agent do what is asked of it, named by what. One whose end was not noticed yet
+// is asked again: another process remembers as much.
 func (s *conversation) withAgent(ctx context.Context, what string, do func(*liveConn) error) error {
 	for again := false; ; again = true {
 		conn, err := s.connect(ctx)
@@ -142,7 +144,11 @@ func (s *conversation) withTaken(p agent.Prompt) agent.Prompt {
 	defer s.mu.Unlock()
 	if s.taken != "" {
 		p.Attachments = append(slices.Clone(p.Attachments),
-			agent.Attachment{Name: "the conversation so far", MimeType: "text/markdown", Data: []byte(s.taken)})
+			agent.Attachment{
+				Name:     "the conversation so far",
+				MimeType: "text/markdown",
+				Data:     []byte(s.taken),
+			})
 	}
 	return p
 }
@@ -154,7 +160,8 @@ func (s *recall) Clear(ctx context.Context) error {
 		return err
 	}
 	if len(s.Tasks()) > 0 {
-		return fmt.Errorf("%w in the background; stop it, or wait for its end, then clear the conversation", ErrWorking)
+		return fmt.Errorf(
+			"%w in the background; stop it, or wait for its end, then clear the conversation", ErrWorking)
 	}
 	return s.aside(ctx, func(ctx context.Context) error {
 		left := s.events.Summary().Open.Left
@@ -178,8 +185,8 @@ func (s *recall) Clear(ctx context.Context) error {
 	})
 }
 
-// Compact has the agent replace what was said by a summary, in a turn of its own, which waits for the
-// one that runs. focus says what the summary must not lose; it may be empty. It returns
+// Compact has the agent replace what was said by a summary, in a turn of its own, which waits for
+// the one that runs. focus says what the summary must not lose; it may be empty. It returns
 // [agent.ErrUnsupported] where the agent cannot.
 func (s *recall) Compact(ctx context.Context, focus string) error {
 	if err := s.able(ctx, agent.CanCompact); err != nil {
@@ -198,7 +205,8 @@ func (s *recall) Compact(ctx context.Context, focus string) error {
 	})
 	return s.change(ctx, func() error {
 		if s.rewinding {
-			return fmt.Errorf("%w: the agent goes back to an earlier prompt; try again in a moment", ErrWorking)
+			return fmt.Errorf("%w: the agent goes back to an earlier prompt; try again in a moment",
+				ErrWorking)
 		}
 		if err := s.beginLocked(); err != nil {
 			return err
@@ -219,7 +227,8 @@ func (s *recall) Inside(ctx context.Context) (all agent.Inside, err error) {
 	err = s.withAgent(ctx, "asking what the agent works with", func(conn *liveConn) (err error) {
 		d, ok := can[agent.Describer](conn)
 		if !ok {
-			return fmt.Errorf("%s does not report what it works with: %w", s.events.Summary().Backend, agent.ErrUnsupported)
+			return fmt.Errorf("%s does not report what it works with: %w", s.events.Summary().Backend,
+				agent.ErrUnsupported)
 		}
 		all, err = d.Describe(ctx)
 		return err
@@ -236,6 +245,8 @@ func (s *chooser) able(ctx context.Context, what agent.Ability) error {
 }
 
 func (s *chooser) cannot(what agent.Ability) error {
-	does := map[agent.Ability]string{agent.CanCompact: "sum up its conversation", agent.CanClear: "forget its conversation"}[what]
-	return fmt.Errorf("%s cannot %s: %w; begin a new session instead", s.events.Summary().Backend, does, agent.ErrUnsupported)
+	does := map[agent.Ability]string{agent.CanCompact: "sum up its conversation",
+		agent.CanClear: "forget its conversation"}[what]
+	return fmt.Errorf("%s cannot %s: %w; begin a new session instead", s.events.Summary().Backend,
+		does, agent.ErrUnsupported)
 }

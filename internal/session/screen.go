@@ -35,10 +35,10 @@ const (
 	maxCost   = 1e9
 )
 
-// screening is what a report of an agent is screened by: reports are the one way foreign events reach
-// a log, so what is not listed here is refused, what is known already is left out, and what only the
-// session itself may say (outputs, tokens, who decided) is taken out. It changes nothing but the text
-// of messages in flight.
+// screening is what a report of an agent is screened by: reports are the one way foreign events
+// reach a log, so what is not listed here is refused, what is known already is left out, and what
+// only the session itself may say (outputs, tokens, who decided) is taken out. It changes nothing
+// but the text of messages in flight.
 type screening struct {
 	work    *eventlog.Work // a delta is added to it
 	sum     eventlog.Summary
@@ -53,21 +53,30 @@ type screening struct {
 
 // screening is called with s.mu held.
 func (s *Session) screening() screening {
-	x := screening{work: s.events.Open(), sum: s.events.Summary(), named: s.titleChosen, turn: s.turn.turnID(), now: s.events.Now(),
-		log: s.log(), ours: func(toolCallID string) bool { return s.calls[toolCallID] != nil }}
+	x := screening{
+		work:  s.events.Open(),
+		sum:   s.events.Summary(),
+		named: s.titleChosen,
+		turn:  s.turn.turnID(),
+		now:   s.events.Now(),
+		log:   s.log(),
+		ours:  func(toolCallID string) bool { return s.calls[toolCallID] != nil },
+	}
 	if s.turn != nil {
 		x.stopper, x.prompt = stoppedBy(s.turn.ctx), wording.Line(s.turn.prompt.content)
 	}
 	return x
 }
 
-// betweenTurns reports whether an agent may say d while no turn runs. What may not be reported at all
-// is for screening to refuse.
+// betweenTurns reports whether an agent may say d while no turn runs. What may not be reported at
+// all is for screening to refuse.
 func betweenTurns(d event.Data) bool {
 	switch d.(type) {
-	case event.AssistantTurnStart, event.AssistantTurnEnd, event.AssistantMessageDelta, event.AssistantReasoningDelta,
+	case event.AssistantTurnStart, event.AssistantTurnEnd, event.AssistantMessageDelta,
+		event.AssistantReasoningDelta,
 		event.AssistantMessageDiscarded, event.AssistantMessage, event.AssistantReasoning,
-		event.ToolExecutionStart, event.ToolExecutionProgress, event.ToolExecutionPartialResult, event.ToolExecutionComplete,
+		event.ToolExecutionStart, event.ToolExecutionProgress, event.ToolExecutionPartialResult,
+		event.ToolExecutionComplete,
 		event.SubagentSelected, event.SubagentStarted, event.SubagentCompleted, event.SubagentFailed:
 		return false
 	}
@@ -88,12 +97,14 @@ func (s screening) Report(data event.Data) (event.Data, error) {
 		d.CurrentTokens, d.TokenLimit = tokensOf(d.CurrentTokens), tokensOf(d.TokenLimit)
 		return d, nil
 	case event.AssistantUsage:
-		d.InputTokens, d.OutputTokens, d.CacheReadTokens = tokensOf(d.InputTokens), tokensOf(d.OutputTokens), tokensOf(d.CacheReadTokens)
+		d.InputTokens, d.OutputTokens, d.CacheReadTokens = tokensOf(d.InputTokens),
+			tokensOf(d.OutputTokens), tokensOf(d.CacheReadTokens)
 		d.DefinitionTokens, d.Cost = tokensOf(d.DefinitionTokens), min(max(0, d.Cost), maxCost)
 		return d, nil
 	case event.SessionTitleChanged:
 		d.Title, _ = firstRunes(wording.Line(d.Title), maxTitle)
-		echo := s.sum.Title != "" && strings.HasPrefix(s.prompt, strings.TrimRight(d.Title, ".… ")) // of an agent that makes no title
+		// of an agent that makes no title
+		echo := s.sum.Title != "" && strings.HasPrefix(s.prompt, strings.TrimRight(d.Title, ".… "))
 		return unless(s.named || echo || d.Title == "" || d.Title == s.sum.Title, d)
 	case event.SessionModelChange:
 		d.Effort = cmp.Or(d.Effort, s.sum.Open.Effort)
@@ -117,9 +128,14 @@ func (s screening) Report(data event.Data) (event.Data, error) {
 	case event.AssistantMessageDiscarded:
 		return unless(s.work.Message(eventlog.MessageKey(d.MessageID)) == nil, d)
 	case event.AssistantMessageDelta:
-		return s.delta(d, eventlog.Message{ID: d.MessageID, Parent: d.ParentToolCallID}, d.Offset, d.DeltaContent)
+		return s.delta(d, eventlog.Message{ID: d.MessageID, Parent: d.ParentToolCallID}, d.Offset,
+			d.DeltaContent)
 	case event.AssistantReasoningDelta:
-		return s.delta(d, eventlog.Message{ID: d.ReasoningID, Parent: d.ParentToolCallID, Reasoning: true}, d.Offset, d.DeltaContent)
+		return s.delta(d, eventlog.Message{
+			ID:        d.ReasoningID,
+			Parent:    d.ParentToolCallID,
+			Reasoning: true,
+		}, d.Offset, d.DeltaContent)
 	case event.ToolExecutionStart:
 		return s.start(d)
 	case event.ToolExecutionProgress:
@@ -189,12 +205,14 @@ func (s screening) end(d event.Data, id string, size int) (event.Data, error) {
 	case id == "":
 		return nil, fmt.Errorf("%s without an id", event.TypeOf(d))
 	case size > eventlog.MaxMessage:
-		return nil, fmt.Errorf("%s of %d bytes, the limit is %d", event.TypeOf(d), size, eventlog.MaxMessage)
+		return nil, fmt.Errorf("%s of %d bytes, the limit is %d", event.TypeOf(d), size,
+			eventlog.MaxMessage)
 	}
 	return unless(s.work.Done[eventlog.EndKey(d)], d)
 }
 
-func (s screening) delta(d event.Data, n eventlog.Message, offset int64, text string) (event.Data, error) {
+func (s screening) delta(d event.Data, n eventlog.Message, offset int64,
+	text string) (event.Data, error) {
 	n.At = s.now
 	if s.work.Done[n.Key()] || text == "" {
 		return nil, nil
@@ -275,9 +293,10 @@ var numberName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]*$`)
 var ownNames = []string{"outputid", "outputtype", "tokensshown", "tokenssent", "tokensestimated"}
 
 // foreignTelemetry returns the numbers and truth values of what an agent's own tool says beside its
-// result, also those one object deep; all else may hold what the tool read. outputID is the output the
-// session keeps of the call; empty means none. It reports whether the tool named one.
-func foreignTelemetry(raw json.RawMessage, outputID string) (clean json.RawMessage, namedOutput bool) {
+// result, also those one object deep; all else may hold what the tool read. outputID is the output
+// the session keeps of the call; empty means none. It reports whether the tool named one.
+func foreignTelemetry(raw json.RawMessage,
+	outputID string) (clean json.RawMessage, namedOutput bool) {
 	left := maxNumbers
 	kept, namedOutput := numbers(raw, 2, &left)
 	if outputID != "" {
@@ -336,8 +355,8 @@ func CleanArguments(raw json.RawMessage) (json.RawMessage, error) {
 	return strictjson.Whole(raw), nil
 }
 
-// LoggableArguments returns arguments as they can be logged: text that is not JSON becomes a string,
-// what is too long is cut.
+// LoggableArguments returns arguments as they can be logged: text that is not JSON becomes a
+// string, what is too long is cut.
 func LoggableArguments(raw json.RawMessage) json.RawMessage {
 	switch {
 	case len(bytes.TrimSpace(raw)) == 0:

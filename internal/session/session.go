@@ -47,16 +47,43 @@ func newSession(c Config, sum eventlog.Summary) *Session {
 	base := newCore(c, sum)
 	hooks := &hooking{core: base, rewritten: map[string]json.RawMessage{}}
 	tools := &toolbox{core: base}
-	conv := &conversation{core: base, hooking: hooks, toolbox: tools, connecting: make(chan struct{}, 1)}
+	conv := &conversation{
+		core:       base,
+		hooking:    hooks,
+		toolbox:    tools,
+		connecting: make(chan struct{}, 1),
+	}
 	base.open(hooks.hook, conv.noteUseLocked, sum)
 	keeps := &keeper{base}
-	worked := &turns{core: base, hooking: hooks, keeper: keeps, draftKeeper: &draftKeeper{base}, conversation: conv}
+	worked := &turns{
+		core:         base,
+		hooking:      hooks,
+		keeper:       keeps,
+		draftKeeper:  &draftKeeper{base},
+		conversation: conv,
+	}
 	asked := &prompts{core: base, conversation: conv, turns: worked}
-	called := &toolCalls{core: base, hooking: hooks, toolbox: tools, keeper: keeps, calls: map[string]*call{}}
+	called := &toolCalls{
+		core:    base,
+		hooking: hooks,
+		toolbox: tools,
+		keeper:  keeps,
+		calls:   map[string]*call{},
+	}
 	choices := &chooser{base, conv}
-	s := &Session{Reader: base.events, Answers: base.requests, core: base, hooking: hooks, toolbox: tools, conversation: conv, chooser: choices,
-		toolCalls: called, viewer: &viewer{core: base, toolbox: tools, toolCalls: called}, prompts: asked,
-		recall: &recall{core: base, conversation: conv, chooser: choices, prompts: asked}}
+	s := &Session{
+		Reader:       base.events,
+		Answers:      base.requests,
+		core:         base,
+		hooking:      hooks,
+		toolbox:      tools,
+		conversation: conv,
+		chooser:      choices,
+		toolCalls:    called,
+		viewer:       &viewer{core: base, toolbox: tools, toolCalls: called},
+		prompts:      asked,
+		recall:       &recall{core: base, conversation: conv, chooser: choices, prompts: asked},
+	}
 	conv.newHost = func(reach agent.Intercept) *host { return &host{s: s, intercept: reach} }
 	return s
 }

@@ -43,7 +43,8 @@ func (s *keeper) warmSnapshots() {
 	if s.cfg.Snapshots == nil {
 		return
 	}
-	s.wg.Go(func() { _ = s.cfg.Snapshots.Warm(s.ctx, s.cfg.Workspace) }) // a turn says why there is none
+	// a turn says why there is none
+	s.wg.Go(func() { _ = s.cfg.Snapshots.Warm(s.ctx, s.cfg.Workspace) })
 }
 
 // keepBefore begins to keep what the workspace is, once in a turn. It returns nil if none is kept:
@@ -51,7 +52,8 @@ func (s *keeper) warmSnapshots() {
 func (s *keeper) keepBefore(t *turn, now bool) *before {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if t == nil || t != s.turn || t.snapshot == "" || t.before == nil && !now && s.bill.counting == agent.CountsNothing {
+	if t == nil || t != s.turn || t.snapshot == "" || t.before == nil && !now &&
+		s.bill.counting == agent.CountsNothing {
 		return nil
 	}
 	if t.before == nil {

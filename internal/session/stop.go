@@ -25,12 +25,16 @@ const (
 // Abort stops the running turn, within about a second and with everything the agent started in it.
 // The prompts that wait go on waiting, until the user sends one of them or another one. Displays of
 // the user go on; only when no turn runs they are what is stopped. While the log is slow or refuses
-// it, the end of the turn logs the stop, and Abort does not wait for that. Nothing to stop is no error.
+// it, the end of the turn logs the stop, and Abort does not wait for that. Nothing to stop is no
+// error.
 func (s *Session) Abort(ctx context.Context, reason string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	abort := event.Abort{Reason: cmp.Or(strings.TrimSpace(reason), "Stopped by the user."), By: event.DecidedByUser}
+	abort := event.Abort{
+		Reason: cmp.Or(strings.TrimSpace(reason), "Stopped by the user."),
+		By:     event.DecidedByUser,
+	}
 	logged := make(chan error, 1)
 	s.mu.Lock()
 	if s.state >= stateClosing { // which stops everything
@@ -94,7 +98,8 @@ func (s *Session) stopLocked(abort event.Abort) (logStop func() error) {
 		if s.turn != t || t.abort == nil || t.ending { // the end of the turn logged it, or will
 			return nil
 		}
-		if err := s.events.Append(append([]event.Data{*t.abort}, s.requests.Refusals()...)...); err != nil {
+		if err := s.events.Append(append([]event.Data{*t.abort},
+			s.requests.Refusals()...)...); err != nil {
 			return err
 		}
 		t.abort = nil
@@ -104,11 +109,12 @@ func (s *Session) stopLocked(abort event.Abort) (logStop func() error) {
 }
 
 // AbortTool stops one running tool call, the agent's or the user's, or the task it left; its turn
-// goes on. [consent.ErrGone] for a call that has ended, [eventlog.ErrNotFound] for one that never was,
-// [agent.ErrUnsupported] for one the agent runs by itself.
+// goes on. [consent.ErrGone] for a call that has ended, [eventlog.ErrNotFound] for one that never
+// was, [agent.ErrUnsupported] for one the agent runs by itself.
 func (s *Session) AbortTool(ctx context.Context, toolCallID string) error {
 	s.mu.Lock()
-	c, runs, task := s.calls[toolCallID], s.events.Open().Tool(toolCallID) != nil, s.events.Open().TaskOf(toolCallID)
+	c, runs, task := s.calls[toolCallID], s.events.Open().Tool(toolCallID) != nil,
+		s.events.Open().TaskOf(toolCallID)
 	s.mu.Unlock()
 	switch {
 	case c != nil:
@@ -117,7 +123,8 @@ func (s *Session) AbortTool(ctx context.Context, toolCallID string) error {
 	case task != "":
 		return s.AbortTask(ctx, task)
 	case runs:
-		return fmt.Errorf("tool call %s is the agent's own, stop its turn: %w", toolCallID, agent.ErrUnsupported)
+		return fmt.Errorf("tool call %s is the agent's own, stop its turn: %w", toolCallID,
+			agent.ErrUnsupported)
 	}
 	return s.missing(ctx, "tool call "+toolCallID, func(x *calls.Index) bool {
 		c, ok := x.Call(toolCallID)
@@ -141,7 +148,8 @@ func (s *conversation) Tasks() []Task {
 	defer s.mu.Unlock()
 	out := []Task{}
 	for _, t := range s.events.Open().Tasks {
-		out = append(out, Task{t.Start.TaskID, t.Start.Kind, t.Start.Title, t.Start.ToolCallID, event.Time(t.At), strings.ToValidUTF8(string(t.Text), "")})
+		out = append(out, Task{t.Start.TaskID, t.Start.Kind, t.Start.Title, t.Start.ToolCallID,
+			event.Time(t.At), strings.ToValidUTF8(string(t.Text), "")})
 	}
 	return out
 }
@@ -159,7 +167,9 @@ func (s *conversation) AbortTask(ctx context.Context, taskID string) error {
 	if !ok {
 		return fmt.Errorf("task %s: %w", taskID, agent.ErrUnsupported)
 	}
-	if err := s.contained("ending a task", func() error { return tasker.AbortTask(ctx, taskID) }); err != nil {
+	if err := s.contained("ending a task", func() error {
+		return tasker.AbortTask(ctx, taskID)
+	}); err != nil {
 		return fmt.Errorf("end task %s: %w", taskID, err)
 	}
 	return nil
@@ -179,7 +189,11 @@ func (s *conversation) AbortTasks(ctx context.Context) error {
 // endTaskLocked logs the end of a task, and with it of what a helper left open.
 func (s *conversation) endTaskLocked(d event.TaskCompleted) error {
 	d.Usage = s.unbilled
-	why := eventlog.Ending{Code: "interrupted", Reason: "The task ended before this did.", Of: s.events.Open().Task(d.TaskID)}
+	why := eventlog.Ending{
+		Code:   "interrupted",
+		Reason: "The task ended before this did.",
+		Of:     s.events.Open().Task(d.TaskID),
+	}
 	if err := s.events.Append(append(s.events.Open().Closing(why, s.events.Now()), d)...); err != nil {
 		return err
 	}
@@ -201,7 +215,10 @@ func (s *conversation) endTasks() {
 	}
 	err := s.events.Change(context.Background(), func() error {
 		for len(s.events.Open().Tasks) > 0 {
-			d := event.TaskCompleted{TaskID: s.events.Open().Tasks[0].Start.TaskID, Outcome: event.Interrupted}
+			d := event.TaskCompleted{
+				TaskID:  s.events.Open().Tasks[0].Start.TaskID,
+				Outcome: event.Interrupted,
+			}
 			if err := s.endTaskLocked(d); err != nil {
 				return err
 			}

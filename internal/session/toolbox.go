@@ -24,7 +24,9 @@ func (s *toolbox) tools() ([]agent.Tool, error) {
 		if s.cfg.Tools == nil {
 			return nil, nil
 		}
-		set, err := contain.Call(s.log(), "making the tools", func() (agent.Toolset, error) { return s.cfg.Tools(s.id) })
+		set, err := contain.Call(s.log(), "making the tools", func() (agent.Toolset, error) {
+			return s.cfg.Tools(s.id)
+		})
 		if err != nil {
 			return nil, fmt.Errorf("make the tools of session %s: %w", s.id, err)
 		}

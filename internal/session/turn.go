@@ -89,7 +89,12 @@ func (t *turn) start() event.TurnStart {
 	if own := t.prompt.own; own != nil {
 		return event.TurnStart{TurnID: t.id, By: own.by, Cause: own.cause, Snapshot: t.snapshot}
 	}
-	return event.TurnStart{TurnID: t.id, MessageID: t.prompt.id, By: event.ByUser, Snapshot: t.snapshot}
+	return event.TurnStart{
+		TurnID:    t.id,
+		MessageID: t.prompt.id,
+		By:        event.ByUser,
+		Snapshot:  t.snapshot,
+	}
 }
 
 // run is one turn, from its turn.start to its turn.end. It returns the next one.
@@ -173,7 +178,8 @@ func (s *turns) end(t *turn, how event.Outcome, failure error) (next *turn) {
 	})
 	if err != nil { // the program ends and the log still fails: its next start closes the turn
 		s.log().Error("the end of a turn was not logged", "error", err)
-		_ = s.events.Change(context.Background(), func() error { next = s.nextLocked(t); return nil }) // it does not fail
+		// it does not fail
+		_ = s.events.Change(context.Background(), func() error { next = s.nextLocked(t); return nil })
 	}
 	return next
 }
@@ -195,7 +201,9 @@ func (s *turns) nextLocked(t *turn) *turn {
 		}
 		return gone
 	})
-	i := slices.IndexFunc(s.queue, func(p *prompt) bool { return p.own != nil || !s.held && s.ctx.Err() == nil })
+	i := slices.IndexFunc(s.queue, func(p *prompt) bool {
+		return p.own != nil || !s.held && s.ctx.Err() == nil
+	})
 	if i >= 0 {
 		s.turn = s.newTurn(s.queue[i])
 		s.queue = slices.Delete(s.queue, i, i+1)
@@ -232,18 +240,33 @@ func (s *turns) endingLocked(t *turn, how event.Outcome, failure error) (data []
 	if how == event.Failed && !t.reported[failure.Error()] {
 		data = append(data, sessionErrorOf(failure).In(t.id))
 	}
-	return append(data, event.TurnEnd{TurnID: t.id, MessageID: t.prompt.id, Outcome: how, Usage: t.usage.Plus(s.unbilled),
-		Fill: t.fill, Snapshot: t.left, NoSnapshot: t.unkept, Changed: t.changed, NotHeld: t.notHeld, DurationMs: max(0, s.cfg.Now().Sub(t.at).Milliseconds()), Steered: t.steered})
+	return append(data, event.TurnEnd{
+		TurnID:     t.id,
+		MessageID:  t.prompt.id,
+		Outcome:    how,
+		Usage:      t.usage.Plus(s.unbilled),
+		Fill:       t.fill,
+		Snapshot:   t.left,
+		NoSnapshot: t.unkept,
+		Changed:    t.changed,
+		NotHeld:    t.notHeld,
+		DurationMs: max(0, s.cfg.Now().Sub(t.at).Milliseconds()),
+		Steered:    t.steered,
+	})
 }
 
-// prompt has the agent work on the prompt and returns when it is idle, or was left because it did not
-// stop.
+// prompt has the agent work on the prompt and returns when it is idle, or was left because it did
+// not stop.
 func (s *turns) prompt(t *turn) error {
 	if own := t.prompt.own; own != nil {
 		return s.runOwnWork(t, own)
 	}
 	p := t.prompt
-	v, err := s.hook(t.ctx, consent.HookCall{RequestID: p.id, Event: consent.PromptSubmitted, Prompt: p.content})
+	v, err := s.hook(t.ctx, consent.HookCall{
+		RequestID: p.id,
+		Event:     consent.PromptSubmitted,
+		Prompt:    p.content,
+	})
 	if err == nil && !v.Allow {
 		err = fmt.Errorf("%w the prompt: %s", errHook, v.Reason)
 	}
@@ -253,7 +276,11 @@ func (s *turns) prompt(t *turn) error {
 	if err != nil {
 		return err
 	}
-	given := agent.Prompt{MessageID: p.id, Content: cmp.Or(v.Prompt, p.content), Attachments: p.attachments}
+	given := agent.Prompt{
+		MessageID:   p.id,
+		Content:     cmp.Or(v.Prompt, p.content),
+		Attachments: p.attachments,
+	}
 	conn, err := s.connect(t.ctx)
 	if err != nil {
 		return err

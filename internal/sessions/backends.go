@@ -33,7 +33,9 @@ type BackendInfo struct {
 // choose returns the backend of sessions that name none.
 func (m *Manager) choose() string {
 	if m.cfg.Choose != nil {
-		name, err := contain.Call(m.cfg.Logger, "choosing a backend", func() (string, error) { return m.cfg.Choose(m.ctx), nil })
+		name, err := contain.Call(m.cfg.Logger, "choosing a backend", func() (string, error) {
+			return m.cfg.Choose(m.ctx), nil
+		})
 		if err == nil && m.backends[name] != nil {
 			return name
 		}
@@ -53,7 +55,9 @@ func (m *Manager) backend(name string) (agent.Backend, error) {
 func (m *Manager) Backends(ctx context.Context) []BackendInfo {
 	out := make([]BackendInfo, 0, len(m.cfg.Backends))
 	for _, b := range m.cfg.Backends {
-		i, err := contain.Call(m.cfg.Logger, "looking for "+b.Name(), func() (agent.Info, error) { return b.Info(ctx), nil })
+		i, err := contain.Call(m.cfg.Logger, "looking for "+b.Name(), func() (agent.Info, error) {
+			return b.Info(ctx), nil
+		})
 		if err != nil {
 			i.Reason = "Looking for " + b.Name() + " failed; the server's log says why."
 		}
@@ -68,15 +72,17 @@ func (m *Manager) Models(ctx context.Context, backend string) ([]agent.Model, er
 	if err != nil {
 		return nil, err
 	}
-	models, err := contain.Call(m.cfg.Logger, "listing models", func() ([]agent.Model, error) { return b.Models(ctx) })
+	models, err := contain.Call(m.cfg.Logger, "listing models", func() ([]agent.Model, error) {
+		return b.Models(ctx)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("list the models of %s: %w", b.Name(), err)
 	}
 	return models, nil
 }
 
-// checkModel refuses a model that the backend is known not to have. Where the list cannot be had the
-// model is believed.
+// checkModel refuses a model that the backend is known not to have. Where the list cannot be had
+// the model is believed.
 func (m *Manager) checkModel(ctx context.Context, backend, model string) error {
 	if model == "" {
 		return nil
@@ -96,7 +102,8 @@ func (m *Manager) checkModel(ctx context.Context, backend, model string) error {
 	if more := len(ids) - mostNamed; more > 0 {
 		ids = append(ids[:mostNamed], fmt.Sprintf("%d more", more))
 	}
-	return fmt.Errorf("%w: %s has no model %q; it has %s", eventlog.ErrInvalid, backend, model, strings.Join(ids, ", "))
+	return fmt.Errorf("%w: %s has no model %q; it has %s", eventlog.ErrInvalid, backend, model,
+		strings.Join(ids, ", "))
 }
 
 // branch returns what a session starts with that branches from another at a prompt.
@@ -106,7 +113,8 @@ func branch(ctx context.Context, from *session.Session, messageID string) (Optio
 		return Options{}, err
 	}
 	if p.Turn == 0 {
-		return Options{}, fmt.Errorf("%w: that prompt has no turn of its own; branch at another one", eventlog.ErrInvalid)
+		return Options{}, fmt.Errorf("%w: that prompt has no turn of its own; branch at another one",
+			eventlog.ErrInvalid)
 	}
 	var before []event.Entry
 	err = from.Scan(ctx, 0, func(e event.Entry) bool {
@@ -116,14 +124,20 @@ func branch(ctx context.Context, from *session.Session, messageID string) (Optio
 		return e.Seq < p.Turn
 	})
 	sum := from.Summary()
-	return Options{Workspace: sum.Workspace, Backend: sum.Backend, Model: sum.Model, Title: wording.Cut(sum.Title, 180) + " (branch)",
+	return Options{
+		Workspace: sum.Workspace,
+		Backend:   sum.Backend,
+		Model:     sum.Model,
+		Title:     wording.Cut(sum.Title, 180) + " (branch)",
 		taken: append(session.BranchEvents(before, sum.Open.Left),
-			event.SessionBranched{From: string(from.ID()), MessageID: messageID, Title: sum.Title})}, err
+			event.SessionBranched{From: string(from.ID()), MessageID: messageID, Title: sum.Title}),
+	}, err
 }
 
 // logInstructions puts into a session's start which files of the folder its agent will load, and
 // whether an earlier session there loaded the same.
-func (m *Manager) logInstructions(ctx context.Context, b agent.Backend, workspace string, start *event.SessionStart) {
+func (m *Manager) logInstructions(ctx context.Context, b agent.Backend, workspace string,
+	start *event.SessionStart) {
 	i, ok := b.(agent.Instructor)
 	if !ok {
 		return
@@ -131,7 +145,10 @@ func (m *Manager) logInstructions(ctx context.Context, b agent.Backend, workspac
 	if start.Instructions = i.Instructions(workspace); len(start.Instructions) == 0 {
 		return
 	}
-	before, err := m.cfg.Catalog.List(ctx, Query{Limit: lookedBack, Filter: Filter{User: start.User, Workspaces: []string{workspace}}})
+	before, err := m.cfg.Catalog.List(ctx, Query{
+		Limit:  lookedBack,
+		Filter: Filter{User: start.User, Workspaces: []string{workspace}},
+	})
 	if err != nil {
 		return // the user is shown it once more
 	}

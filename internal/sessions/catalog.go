@@ -81,7 +81,8 @@ type QueryKind string
 
 // The kinds of queries. Those of a kind other than QueryPresent take no text and no filter.
 const (
-	QueryPresent    QueryKind = ""           // not deleted: pinned first, then by what was active last, whatever the clock said
+	// not deleted: pinned first, then by what was active last, whatever the clock said
+	QueryPresent    QueryKind = ""
 	QueryUnfinished QueryKind = "unfinished" // [eventlog.Summary.Unfinished] holds, deleted or not
 	QueryDeleted    QueryKind = "deleted"    // DeletedAt is set
 )
@@ -106,16 +107,18 @@ type Found struct {
 
 // Events reads at most limit events of a log after a sequence, without loading its session: looking
 // at a list leaves each session as it is.
-func (m *Manager) Events(ctx context.Context, id eventlog.ID, after int64, limit int) ([]event.Entry, error) {
+func (m *Manager) Events(ctx context.Context, id eventlog.ID, after int64,
+	limit int) ([]event.Entry, error) {
 	if err := m.Sees(ctx, id); err != nil {
 		return nil, err
 	}
 	return m.cfg.Log.After(ctx, id, after, limit)
 }
 
-// Shown returns the row of a session if [Manager.List] would list it, and whether one of its outputs
-// is only a preview. It loads nothing.
-func (m *Manager) Shown(ctx context.Context, id eventlog.ID, f Filter) (sum eventlog.Summary, looks func(outputID string) bool, err error) {
+// Shown returns the row of a session if [Manager.List] would list it, and whether one of its
+// outputs is only a preview. It loads nothing.
+func (m *Manager) Shown(ctx context.Context, id eventlog.ID,
+	f Filter) (sum eventlog.Summary, looks func(outputID string) bool, err error) {
 	if err = m.await(ctx); err != nil {
 		return sum, nil, err
 	}
@@ -125,7 +128,8 @@ func (m *Manager) Shown(ctx context.Context, id eventlog.ID, f Filter) (sum even
 	if sum, err = m.cfg.Catalog.Summary(ctx, id); err != nil {
 		return sum, nil, err
 	}
-	open := len(f.Workspaces) == 0 && !slices.ContainsFunc(m.cfg.Workspaces.Closed(), func(w files.Workspace) bool { return w.Path == sum.Workspace })
+	open := len(f.Workspaces) == 0 && !slices.ContainsFunc(m.cfg.Workspaces.Closed(),
+		func(w files.Workspace) bool { return w.Path == sum.Workspace })
 	if !sum.DeletedAt.IsZero() || !open && !slices.Contains(f.Workspaces, sum.Workspace) {
 		return sum, nil, notFound(id)
 	}

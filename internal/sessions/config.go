@@ -90,10 +90,24 @@ func (c Config) complete() (Config, error) {
 // sessionConfig returns what every session works with, but for its backend and what is its
 // workspace's.
 func (c Config) sessionConfig(owner eventlog.Owner) (session.Config, error) {
-	return session.Config{Log: c.Log, Drafts: c.Drafts, Owner: owner, Snapshots: c.Snapshots, Holder: c.Holder, Attachments: c.Attachments, Outputs: c.Outputs,
-		Permissions: c.Permissions, PermissionTimeout: c.PermissionTimeout, AgentIdle: c.AgentIdle, DraftPause: c.DraftPause, Notice: c.Notice,
-		Logger: c.Logger, Now: c.Now, Workspace: c.Workspaces.First(),
-		Context: func() event.Context { return event.Context{} }}.Complete()
+	return session.Config{
+		Log:               c.Log,
+		Drafts:            c.Drafts,
+		Owner:             owner,
+		Snapshots:         c.Snapshots,
+		Holder:            c.Holder,
+		Attachments:       c.Attachments,
+		Outputs:           c.Outputs,
+		Permissions:       c.Permissions,
+		PermissionTimeout: c.PermissionTimeout,
+		AgentIdle:         c.AgentIdle,
+		DraftPause:        c.DraftPause,
+		Notice:            c.Notice,
+		Logger:            c.Logger,
+		Now:               c.Now,
+		Workspace:         c.Workspaces.First(),
+		Context:           func() event.Context { return event.Context{} },
+	}.Complete()
 }
 
 // Options is what a session starts with; what is empty has a default.

@@ -85,8 +85,8 @@ func (m *Manager) untilPurge(s eventlog.Summary) time.Duration {
 	return max(0, UndoDelete-m.cfg.Now().Sub(s.DeletedAt))
 }
 
-// mayPurge takes a deleted session whose time has come. It is another's affair if another replica has
-// it, which may have restored it.
+// mayPurge takes a deleted session whose time has come. It is another's affair if another replica
+// has it, which may have restored it.
 func (m *Manager) mayPurge(id eventlog.ID) bool {
 	if m.cfg.Owners == nil || m.loaded(id) != nil {
 		return true
@@ -114,7 +114,8 @@ func (m *Manager) purge(id eventlog.ID) {
 	if sum, err := m.cfg.Catalog.Summary(m.ctx, id); err == nil {
 		defer m.forget(id, sum.Backend)
 		m.deleteHeld(id)
-		m.deleteSnapshots(id, sum.Workspace) // first: a process that is killed here purges the session again
+		// first: a process that is killed here purges the session again
+		m.deleteSnapshots(id, sum.Workspace)
 	}
 	err := m.Wrote(m.cfg.Catalog.Delete(context.WithoutCancel(m.ctx), id), 0)
 	m.mu.Lock()
@@ -124,7 +125,8 @@ func (m *Manager) purge(id eventlog.ID) {
 	}
 	m.mu.Unlock()
 	if err != nil {
-		m.cfg.Logger.Error("a deleted session could not be removed; it is tried again", "session", string(id), "error", err)
+		m.cfg.Logger.Error("a deleted session could not be removed; it is tried again", "session",
+			string(id), "error", err)
 		m.schedulePurge(id, purgeAgain)
 		return
 	}
@@ -142,7 +144,8 @@ func (m *Manager) deleteHeld(id eventlog.ID) {
 		return
 	}
 	if err := m.cfg.Holder.DeleteSession(string(id)); err != nil {
-		m.cfg.Logger.Warn("what was held for a deleted session may be left", "session", string(id), "error", err)
+		m.cfg.Logger.Warn("what was held for a deleted session may be left", "session", string(id),
+			"error", err)
 	}
 }
 
@@ -154,7 +157,8 @@ func (m *Manager) deleteSnapshots(id eventlog.ID, workspace string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(m.ctx), forgetLimit)
 	defer cancel()
 	if err := m.cfg.Snapshots.DeleteSession(ctx, workspace, string(id)); err != nil {
-		m.cfg.Logger.Warn("snapshots of a deleted session may be left", "session", string(id), "error", err)
+		m.cfg.Logger.Warn("snapshots of a deleted session may be left", "session", string(id), "error",
+			err)
 	}
 }
 
@@ -173,7 +177,8 @@ func (m *Manager) eraseDeletedText() {
 		return
 	}
 	if err := disk.Scrub(m.ctx); err != nil && m.ctx.Err() == nil {
-		m.cfg.Logger.Warn("words of deleted sessions may be left on the disk until the next one is deleted", "error", err)
+		m.cfg.Logger.Warn(
+			"words of deleted sessions may be left on the disk until the next one is deleted", "error", err)
 	}
 }
 
@@ -188,17 +193,19 @@ func (m *Manager) forget(id eventlog.ID, backend string) {
 		ctx, cancel := context.WithTimeout(m.ctx, forgetLimit)
 		defer cancel()
 		if err := f.Forget(ctx, string(id)); err != nil && m.ctx.Err() == nil {
-			m.cfg.Logger.Warn("a backend keeps something of a deleted session", "session", string(id), "backend", backend, "error", err)
+			m.cfg.Logger.Warn("a backend keeps something of a deleted session", "session", string(id),
+				"backend", backend, "error", err)
 		}
 	})
 }
 
-// Pruned counts the sessions that [Manager.Prune] deleted, and those it would have deleted if another
-// replica did not have them.
+// Pruned counts the sessions that [Manager.Prune] deleted, and those it would have deleted if
+// another replica did not have them.
 type Pruned struct{ Deleted, Elsewhere int }
 
-// Prune deletes for good, with logs, outputs and uploads, the sessions whose last activity was before
-// the given time. Those that are pinned, or in which something runs or waits, stay. There is no undo.
+// Prune deletes for good, with logs, outputs and uploads, the sessions whose last activity was
+// before the given time. Those that are pinned, or in which something runs or waits, stay. There is
+// no undo.
 func (m *Manager) Prune(ctx context.Context, before time.Time) (p Pruned, err error) {
 	if err := m.await(ctx); err != nil {
 		return p, err
@@ -230,7 +237,8 @@ func (m *Manager) Prune(ctx context.Context, before time.Time) (p Pruned, err er
 }
 
 // pruneOne deletes a session that is still prunable.
-func (m *Manager) pruneOne(ctx context.Context, s eventlog.Summary, before time.Time) (bool, error) {
+func (m *Manager) pruneOne(ctx context.Context, s eventlog.Summary,
+	before time.Time) (bool, error) {
 	release, err := m.claim(ctx, s.ID)
 	if err != nil {
 		return false, err

@@ -20,7 +20,8 @@ func (m *Manager) AskHost(ctx context.Context, workspace, host, address string) 
 }
 
 // AskCall decides about a call of an MCP server of the user's that something confined makes in a
-// workspace: it is one that a session was asked about, or the user is asked as by [Manager.AskHost].
+// workspace: it is one that a session was asked about, or the user is asked as by
+// [Manager.AskHost].
 func (m *Manager) AskCall(ctx context.Context, workspace string, p agent.Permission) bool {
 	all, asked := m.confinedIn(workspace)
 	for _, s := range all {

@@ -20,9 +20,9 @@
 //
 // # Concurrency
 //
-// All methods may be called at any time from any goroutine. A session is created, loaded or ended by
-// one caller at a time; those of other sessions do not wait, however long an agent takes to close.
-// [Manager.Run] returns when everything the sessions started has ended.
+// All methods may be called at any time from any goroutine. A session is created, loaded or ended
+// by one caller at a time; those of other sessions do not wait, however long an agent takes to
+// close. [Manager.Run] returns when everything the sessions started has ended.
 //
 // # Usage
 //
@@ -56,8 +56,8 @@ const (
 	lookEvery = 500 * time.Millisecond
 )
 
-// Manager holds all sessions. It is the [eventlog.Owner] of each. A session is loaded when it is first
-// asked for and stays, without its log, a few kilobytes.
+// Manager holds all sessions. It is the [eventlog.Owner] of each. A session is loaded when it is
+// first asked for and stays, without its log, a few kilobytes.
 type Manager struct {
 	cfg      Config
 	base     session.Config // of every session, but for its backend and what is its workspace's
@@ -91,9 +91,17 @@ func New(c Config) (*Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Manager{cfg: c, rooms: map[string]Room{}, backends: map[string]agent.Backend{}, ready: make(chan struct{}),
-		sessions: map[eventlog.ID]*session.Session{}, claims: map[eventlog.ID]*claim{},
-		purges: map[eventlog.ID]*time.Timer{}, scrubbing: make(chan struct{}, 1), watches: map[*Watch]struct{}{}}
+	m := &Manager{
+		cfg:       c,
+		rooms:     map[string]Room{},
+		backends:  map[string]agent.Backend{},
+		ready:     make(chan struct{}),
+		sessions:  map[eventlog.ID]*session.Session{},
+		claims:    map[eventlog.ID]*claim{},
+		purges:    map[eventlog.ID]*time.Timer{},
+		scrubbing: make(chan struct{}, 1),
+		watches:   map[*Watch]struct{}{},
+	}
 	for _, b := range c.Backends {
 		if m.backends[b.Name()] != nil {
 			return nil, fmt.Errorf("%w: two backends are named %q", eventlog.ErrInvalid, b.Name())
@@ -108,9 +116,9 @@ func New(c Config) (*Manager, error) {
 	return m, nil
 }
 
-// Run closes what an earlier process left open and then lets sessions work until ctx ends. A turn that
-// runs then ends with outcome interrupted, as do the prompts that wait; session.shutdown is logged.
-// When Run returns nil nothing of any session is left. It is called once.
+// Run closes what an earlier process left open and then lets sessions work until ctx ends. A turn
+// that runs then ends with outcome interrupted, as do the prompts that wait; session.shutdown is
+// logged. When Run returns nil nothing of any session is left. It is called once.
 func (m *Manager) Run(ctx context.Context) error {
 	m.mu.Lock()
 	if m.started {
@@ -157,17 +165,24 @@ func (m *Manager) recover(ctx context.Context) {
 // meant. failed has the sessions whose error was logged.
 func (m *Manager) sweep(ctx context.Context, failed map[eventlog.ID]bool) {
 	err := m.forEach(ctx, QueryUnfinished, func(s eventlog.Summary) {
-		if _, err := m.load(ctx, s.ID); err != nil && !elsewhere(err) && ctx.Err() == nil && !failed[s.ID] {
+		if _, err := m.load(ctx, s.ID); err != nil && !elsewhere(err) && ctx.Err() == nil &&
+			!failed[s.ID] {
 			failed[s.ID] = true
-			m.cfg.Logger.Error("a session could not be recovered; it is tried again when it is opened", "session", string(s.ID), "error", err)
+			m.cfg.Logger.Error("a session could not be recovered; it is tried again when it is opened",
+				"session", string(s.ID), "error", err)
 		}
 	})
-	if err != nil && ctx.Err() == nil { // a list that cannot be read must not keep everything from starting
-		m.cfg.Logger.Error("unfinished sessions were not found; each is recovered when it is opened", "error", err)
-	}
-	err = m.forEach(ctx, QueryDeleted, func(s eventlog.Summary) { m.schedulePurge(s.ID, m.untilPurge(s)) })
+	// a list that cannot be read must not keep everything from starting
 	if err != nil && ctx.Err() == nil {
-		m.cfg.Logger.Error("deleted sessions were not found; their logs stay until the next start", "error", err)
+		m.cfg.Logger.Error("unfinished sessions were not found; each is recovered when it is opened",
+			"error", err)
+	}
+	err = m.forEach(ctx, QueryDeleted, func(s eventlog.Summary) {
+		m.schedulePurge(s.ID, m.untilPurge(s))
+	})
+	if err != nil && ctx.Err() == nil {
+		m.cfg.Logger.Error("deleted sessions were not found; their logs stay until the next start",
+			"error", err)
 	}
 }
 
@@ -217,7 +232,8 @@ func (m *Manager) close() error {
 	select {
 	case <-done:
 	case <-limit.C:
-		err = fmt.Errorf("sessions did not end within %v: an agent or a tool does not stop", shutdownLimit)
+		err = fmt.Errorf("sessions did not end within %v: an agent or a tool does not stop",
+			shutdownLimit)
 	}
 	m.endWatches()
 	return err
@@ -241,8 +257,8 @@ var errClosed = fmt.Errorf("sessions: %w", eventlog.ErrClosed)
 
 // Create starts a session. Its agent starts with the first prompt. [eventlog.ErrInvalid] for an
 // unknown backend, a workspace that is not open or a title that is too long;
-// [files.ErrMissingWorkspace] for a workspace that is not there; [agent.ErrUnsupported] for a backend
-// whose tool calls the user's hooks do not reach.
+// [files.ErrMissingWorkspace] for a workspace that is not there; [agent.ErrUnsupported] for a
+// backend whose tool calls the user's hooks do not reach.
 func (m *Manager) Create(ctx context.Context, o Options) (*session.Session, error) {
 	if err := m.await(ctx); err != nil {
 		return nil, err
@@ -267,12 +283,19 @@ func (m *Manager) Create(ctx context.Context, o Options) (*session.Session, erro
 		return nil, err
 	}
 	id := event.NewID()
-	release, err := m.claim(ctx, eventlog.ID(id)) // callers that find it in the list wait until it is kept
+	// callers that find it in the list wait until it is kept
+	release, err := m.claim(ctx, eventlog.ID(id))
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	start := event.SessionStart{SessionID: string(id), Backend: o.Backend, Model: o.Model, Title: o.Title, User: UserOf(ctx)}
+	start := event.SessionStart{
+		SessionID: string(id),
+		Backend:   o.Backend,
+		Model:     o.Model,
+		Title:     o.Title,
+		User:      UserOf(ctx),
+	}
 	m.logInstructions(ctx, backend, w.Path, &start)
 	s, err := session.Create(ctx, with, start, o.Mode, o.taken...)
 	if err != nil {
@@ -296,8 +319,8 @@ func (m *Manager) register(s *session.Session) error {
 	return nil
 }
 
-// Get returns a session; [eventlog.ErrNotFound] for an unknown or deleted one, and for one that is not
-// there for ctx's user, see [As].
+// Get returns a session; [eventlog.ErrNotFound] for an unknown or deleted one, and for one that is
+// not there for ctx's user, see [As].
 func (m *Manager) Get(ctx context.Context, id eventlog.ID) (*session.Session, error) {
 	if err := m.await(ctx); err != nil {
 		return nil, err
@@ -309,7 +332,10 @@ func (m *Manager) Get(ctx context.Context, id eventlog.ID) (*session.Session, er
 	return s, err
 }
 
-func notFound(id eventlog.ID) error { return fmt.Errorf("session %s: %w", id, eventlog.ErrNotFound) }
+func notFound(id eventlog.ID) error {
+	return fmt.Errorf("session %s: %w", id,
+		eventlog.ErrNotFound)
+}
 
 func (m *Manager) loaded(id eventlog.ID) *session.Session {
 	m.mu.Lock()
@@ -344,8 +370,8 @@ func (m *Manager) Stats() Stats {
 	return n
 }
 
-// load returns the one value of a session that is there for ctx's user, closing first what is open in it.
-// Every look-up of a session by its id comes here.
+// load returns the one value of a session that is there for ctx's user, closing first what is open
+// in it. Every look-up of a session by its id comes here.
 func (m *Manager) load(ctx context.Context, id eventlog.ID) (*session.Session, error) {
 	if err := m.Sees(ctx, id); err != nil { // whose it is never changes
 		return nil, err
@@ -353,7 +379,8 @@ func (m *Manager) load(ctx context.Context, id eventlog.ID) (*session.Session, e
 	if err := m.alive(); err != nil {
 		return nil, err
 	}
-	if s := m.loaded(id); s != nil && (m.cfg.Owners == nil || !s.Ended()) { // one that is handed over is waited for
+	// one that is handed over is waited for
+	if s := m.loaded(id); s != nil && (m.cfg.Owners == nil || !s.Ended()) {
 		return s, nil
 	}
 	release, err := m.claim(ctx, id)
@@ -371,7 +398,8 @@ func (m *Manager) load(ctx context.Context, id eventlog.ID) (*session.Session, e
 	if err != nil {
 		return nil, err // it names the session
 	}
-	with, err := m.configFor(sum.User, sum.Backend, cmp.Or(sum.Workspace, m.cfg.Workspaces.First())) // a damaged log may not say
+	// a damaged log may not say
+	with, err := m.configFor(sum.User, sum.Backend, cmp.Or(sum.Workspace, m.cfg.Workspaces.First()))
 	if err != nil {
 		return nil, err
 	}
@@ -385,8 +413,8 @@ func (m *Manager) load(ctx context.Context, id eventlog.ID) (*session.Session, e
 	return s, m.register(s)
 }
 
-// List returns one page of the sessions that are not deleted and whose workspace is not closed, unless
-// the query names it.
+// List returns one page of the sessions that are not deleted and whose workspace is not closed,
+// unless the query names it.
 func (m *Manager) List(ctx context.Context, q Query) (Page, error) {
 	if err := m.await(ctx); err != nil {
 		return Page{}, err
@@ -433,11 +461,12 @@ func (m *Manager) Update(ctx context.Context, id eventlog.ID, p Patch) (eventlog
 	return s.Summary(), nil
 }
 
-// Branch creates a session that begins with everything that was said in another before a prompt; its
-// agent is given that with its first prompt. The other stays as it is. Errors as of [Manager.Create];
-// [eventlog.ErrNotFound] for an unknown prompt, [eventlog.ErrInvalid] for one that joined another's
-// turn or still waits.
-func (m *Manager) Branch(ctx context.Context, id eventlog.ID, messageID string) (*session.Session, error) {
+// Branch creates a session that begins with everything that was said in another before a prompt;
+// its agent is given that with its first prompt. The other stays as it is. Errors as of
+// [Manager.Create]; [eventlog.ErrNotFound] for an unknown prompt, [eventlog.ErrInvalid] for one
+// that joined another's turn or still waits.
+func (m *Manager) Branch(ctx context.Context, id eventlog.ID,
+	messageID string) (*session.Session, error) {
 	from, err := m.Get(ctx, id)
 	if err != nil {
 		return nil, err
@@ -449,8 +478,8 @@ func (m *Manager) Branch(ctx context.Context, id eventlog.ID, messageID string) 
 	return m.Create(ctx, o)
 }
 
-// claim is the right to create, load or end one session, which one caller has at a time. The manager
-// waits for it before it ends.
+// claim is the right to create, load or end one session, which one caller has at a time. The
+// manager waits for it before it ends.
 type claim struct {
 	taken chan struct{} // has room for one
 	users int           // that have it or wait for it; guarded by the manager's mu

@@ -19,11 +19,11 @@ type Owners interface {
 	// read, and may be called again. The error is an [*ElsewhereError] while a living replica has it,
 	// and wraps [eventlog.ErrNotFound] for an unknown session.
 	Take(ctx context.Context, id eventlog.ID) error
-	// Alive fails when others may have what this replica took. It is called before what is in memory of
-	// a session is used, and does not ask the log.
+	// Alive fails when others may have what this replica took. It is called before what is in memory
+	// of a session is used, and does not ask the log.
 	Alive() error
-	// Yield has Take take nothing from now on that one of the other replicas that [Owners.Others] counts
-	// can take, and name that one, also if it fails: then the others do not know.
+	// Yield has Take take nothing from now on that one of the other replicas that [Owners.Others]
+	// counts can take, and name that one, also if it fails: then the others do not know.
 	Yield(ctx context.Context) error
 	// Release gives a session that is closed here to those others. It is called after [Owners.Yield].
 	Release(ctx context.Context, id eventlog.ID) error
@@ -48,7 +48,8 @@ type ElsewhereError struct {
 }
 
 func (e *ElsewhereError) Error() string {
-	return fmt.Sprintf("session %s: another webchat has it, until %s if that one is dead", e.ID, e.Until.Format(time.TimeOnly))
+	return fmt.Sprintf("session %s: another webchat has it, until %s if that one is dead", e.ID,
+		e.Until.Format(time.TimeOnly))
 }
 
 const (
@@ -115,9 +116,9 @@ func (m *Manager) share() {
 // drainEvery is how often a manager that drains looks what rests.
 const drainEvery = 100 * time.Millisecond
 
-// Drain returns when nothing runs in any session, or ctx has ended. Where other replicas share the log,
-// each session is closed as soon as it rests, and one of them takes it: then none is left, and none can
-// be had here. [Manager.Run] goes on.
+// Drain returns when nothing runs in any session, or ctx has ended. Where other replicas share the
+// log, each session is closed as soon as it rests, and one of them takes it: then none is left, and
+// none can be had here. [Manager.Run] goes on.
 func (m *Manager) Drain(ctx context.Context) {
 	if m.shared() {
 		if err := m.cfg.Owners.Yield(ctx); err != nil && ctx.Err() == nil {
@@ -180,6 +181,8 @@ func (m *Manager) handOver(ctx context.Context, s *session.Session) {
 	delete(m.sessions, s.ID())
 	m.mu.Unlock()
 	if err := m.cfg.Owners.Release(ctx, s.ID()); err != nil && ctx.Err() == nil {
-		m.cfg.Logger.Warn("a session was not handed over: another replica takes it when this one has ended", "session", string(s.ID()), "error", err)
+		m.cfg.Logger.Warn(
+			"a session was not handed over: another replica takes it when this one has ended", "session",
+			string(s.ID()), "error", err)
 	}
 }

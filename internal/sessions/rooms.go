@@ -16,8 +16,8 @@ import (
 // ErrWorking: something runs or waits in a workspace.
 var ErrWorking = errors.New("something runs or waits")
 
-// Room is what the sessions of one workspace work with; what is named as in [session.Config] is meant
-// for each of them. Everything in it may be nil.
+// Room is what the sessions of one workspace work with; what is named as in [session.Config] is
+// meant for each of them. Everything in it may be nil.
 type Room struct {
 	Tools  func(id eventlog.ID) (agent.Toolset, error)
 	Hooks  session.Hooks
@@ -60,11 +60,14 @@ func (m *Manager) closeRooms() {
 	}
 }
 
-// CloseWorkspace hides a workspace and its sessions. [ErrWorking] while something runs or waits in one
-// of them; else the errors of [files.Workspaces.Close].
+// CloseWorkspace hides a workspace and its sessions. [ErrWorking] while something runs or waits in
+// one of them; else the errors of [files.Workspaces.Close].
 func (m *Manager) CloseWorkspace(ctx context.Context, id string) error {
 	if w, ok := m.cfg.Workspaces.ByID(id); ok {
-		busy, err := m.List(As(ctx, ""), Query{Limit: 1, Filter: Filter{Workspaces: []string{w.Path}, State: Active}})
+		busy, err := m.List(As(ctx, ""), Query{
+			Limit:  1,
+			Filter: Filter{Workspaces: []string{w.Path}, State: Active},
+		})
 		if err != nil {
 			return err
 		}
@@ -95,7 +98,8 @@ func (m *Manager) configFor(user, backend, workspace string) (session.Config, er
 		h := files.HeadOf(workspace)
 		return event.Context{Cwd: workspace, GitRoot: h.Root, Branch: h.Branch, Commit: h.Commit}
 	}
-	c.Tools, c.Hooks, c.Policy, c.Refused, c.Cage = room.Tools, room.Hooks, room.Policy, room.Refused, room.Cage
+	c.Tools, c.Hooks, c.Policy, c.Refused, c.Cage = room.Tools, room.Hooks, room.Policy, room.Refused,
+		room.Cage
 	c.Confined = room.Confines != nil && room.Confines(backend)
 	if room.Kept != nil {
 		c.Kept = room.Kept(user)

@@ -20,8 +20,8 @@ func UserOf(ctx context.Context) string {
 	return user
 }
 
-// Sees returns [eventlog.ErrNotFound], as of an unknown session, unless a session is there for ctx's
-// user, be it deleted. It loads nothing, and asks nothing of a context without a user.
+// Sees returns [eventlog.ErrNotFound], as of an unknown session, unless a session is there for
+// ctx's user, be it deleted. It loads nothing, and asks nothing of a context without a user.
 func (m *Manager) Sees(ctx context.Context, id eventlog.ID) error {
 	user := UserOf(ctx)
 	if user == "" {

@@ -33,7 +33,12 @@ const ofLog eventlog.ID = ""
 
 // Watch returns the changes of the sessions of ctx's user from now on. The caller closes it.
 func (m *Manager) Watch(ctx context.Context) *Watch {
-	w := &Watch{m: m, user: UserOf(ctx), ready: make(chan struct{}, 1), latest: map[eventlog.ID]event.Data{}}
+	w := &Watch{
+		m:      m,
+		user:   UserOf(ctx),
+		ready:  make(chan struct{}, 1),
+		latest: map[eventlog.ID]event.Data{},
+	}
 	m.watchMu.Lock()
 	defer m.watchMu.Unlock()
 	if m.watches == nil {
@@ -46,8 +51,15 @@ func (m *Manager) Watch(ctx context.Context) *Watch {
 
 // Changed implements [eventlog.Owner]: the watches get what a session is like now. It never blocks.
 func (m *Manager) Changed(s eventlog.Summary) {
-	m.put(s.ID, s.User, event.SessionChanged{SessionID: string(s.ID), Workspace: s.Workspace, Status: s.Status, Title: s.Title,
-		Pending: s.Pending, LastEvent: s.LastSeq, Deleted: !s.DeletedAt.IsZero()})
+	m.put(s.ID, s.User, event.SessionChanged{
+		SessionID: string(s.ID),
+		Workspace: s.Workspace,
+		Status:    s.Status,
+		Title:     s.Title,
+		Pending:   s.Pending,
+		LastEvent: s.LastSeq,
+		Deleted:   !s.DeletedAt.IsZero(),
+	})
 }
 
 // put hands the latest state of a session of a user, or of the log, to the watches.
@@ -86,9 +98,9 @@ func (w *Watch) signal() {
 	}
 }
 
-// Next waits for changes and returns one ephemeral session.changed for each session that changed, and
-// a session.error if the log begins or ceases to refuse what it is given. The error is ctx's, or
-// [eventlog.ErrClosed].
+// Next waits for changes and returns one ephemeral session.changed for each session that changed,
+// and a session.error if the log begins or ceases to refuse what it is given. The error is ctx's,
+// or [eventlog.ErrClosed].
 func (w *Watch) Next(ctx context.Context) ([]event.Entry, error) {
 	for {
 		entries, err := w.take()
@@ -139,8 +151,8 @@ func (w *Watch) end() {
 	w.signal()
 }
 
-// Refusal is an error of a [Log] or [Catalog] that says to a user what is wrong with its disk, and what
-// to do.
+// Refusal is an error of a [Log] or [Catalog] that says to a user what is wrong with its disk, and
+// what to do.
 type Refusal interface {
 	error
 	// Advice is what to do: a sentence without its full stop.
@@ -161,12 +173,13 @@ type trouble struct {
 // leastTried is how many bytes a log has to take at least to count as writable again.
 const leastTried = 4096
 
-// Wrote implements [eventlog.Owner]: it returns what a write of size bytes to the log or the catalog came
-// to. An error that is theirs wraps [eventlog.ErrLog], and every reader sees it until they can be
-// written again. One that wraps [eventlog.ErrClosed], of a replica whose life has ended, is returned as
-// it is. A session calls it without holding its lock.
+// Wrote implements [eventlog.Owner]: it returns what a write of size bytes to the log or the
+// catalog came to. An error that is theirs wraps [eventlog.ErrLog], and every reader sees it until
+// they can be written again. One that wraps [eventlog.ErrClosed], of a replica whose life has
+// ended, is returned as it is. A session calls it without holding its lock.
 func (m *Manager) Wrote(err error, size int) error {
-	for _, other := range []error{nil, eventlog.ErrInvalid, eventlog.ErrNotFound, eventlog.ErrClosed, context.Canceled, context.DeadlineExceeded} {
+	for _, other := range []error{nil, eventlog.ErrInvalid, eventlog.ErrNotFound, eventlog.ErrClosed,
+		context.Canceled, context.DeadlineExceeded} {
 		if errors.Is(err, other) {
 			return err
 		}
@@ -194,7 +207,8 @@ func troubleText(err error) string {
 	case ok && r.Lasting():
 		return fmt.Sprintf("The log cannot be written: %v. %s.", r, r.Advice())
 	case ok:
-		return fmt.Sprintf("The log cannot be written: %v. %s; saving is tried again by itself.", r, r.Advice())
+		return fmt.Sprintf("The log cannot be written: %v. %s; saving is tried again by itself.", r,
+			r.Advice())
 	}
 	return "The log cannot be written; the server's log says why. Saving is tried again by itself."
 }
@@ -218,8 +232,8 @@ func (m *Manager) awaitLog() {
 	})
 }
 
-// announce has every reader of every session, those who come later too, see what is wrong with the log;
-// no text: nothing is wrong.
+// announce has every reader of every session, those who come later too, see what is wrong with the
+// log; no text: nothing is wrong.
 func (m *Manager) announce(text string) {
 	m.trouble.text.Store(&text) // for those who join from here on; the others follow
 	m.mu.Lock()

@@ -50,7 +50,8 @@ type client struct {
 }
 
 func newClient(h *Hub, w http.ResponseWriter, r *http.Request) *client {
-	c := &client{hub: h, w: w, r: r, rc: http.NewResponseController(w), retry: h.config.Retry + rand.N(h.config.Retry)}
+	c := &client{hub: h, w: w, r: r, rc: http.NewResponseController(w), retry: h.config.Retry +
+		rand.N(h.config.Retry)}
 	c.ctx, c.cancel = context.WithCancelCause(r.Context())
 	c.soft, c.stop = context.WithCancelCause(c.ctx)
 	c.beats = time.AfterFunc(math.MaxInt64, c.beat)

@@ -29,7 +29,8 @@ func ListenControl(network, _ string, c syscall.RawConn) error {
 	}
 	var err error
 	cerr := c.Control(func(fd uintptr) {
-		err = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, tcpUserTimeout, int(userTimeout.Milliseconds()))
+		err = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, tcpUserTimeout,
+			int(userTimeout.Milliseconds()))
 	})
 	if err = errors.Join(cerr, err); err != nil {
 		return fmt.Errorf("sse: set TCP_USER_TIMEOUT on the listener: %w", err)

@@ -95,7 +95,8 @@ func appendRecord(dst []byte, at int64, f Frame) []byte {
 // records.
 func appendLive(dst, records []byte, from, pos int64) (_ []byte, end int64) {
 	for end = from; len(records) > 0; {
-		at, place := int64(binary.LittleEndian.Uint64(records)), int64(binary.LittleEndian.Uint64(records[8:]))
+		at, place := int64(binary.LittleEndian.Uint64(records)),
+			int64(binary.LittleEndian.Uint64(records[8:]))
 		size := recordHead + int(binary.LittleEndian.Uint64(records[16:]))
 		if at >= from {
 			end = at + int64(size)

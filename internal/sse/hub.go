@@ -21,7 +21,8 @@ var (
 	ErrClosed = errors.New("sse: the hub is closed")
 	// ErrUnsupported means that the ResponseWriter has no write deadline or no flush: some wrapper
 	// of it lacks an Unwrap method.
-	ErrUnsupported = errors.New("sse: this ResponseWriter cannot stream: its wrapper needs an Unwrap method")
+	ErrUnsupported = errors.New(
+		"sse: this ResponseWriter cannot stream: its wrapper needs an Unwrap method")
 	// ErrSlow means that the client was cut because it did not keep up.
 	ErrSlow = errors.New("sse: the client was too slow and was cut")
 )
@@ -63,13 +64,20 @@ func New(c Config) (*Hub, error) {
 	if min(c.Heartbeat, c.WriteTimeout, c.Retry) < 0 || c.Buffer < 0 {
 		return nil, errors.New("sse: a setting is negative: use a positive value, or 0 for the default")
 	}
-	c.Heartbeat, c.WriteTimeout, c.Retry = cmp.Or(c.Heartbeat, 15*time.Second), cmp.Or(c.WriteTimeout, 10*time.Second), cmp.Or(c.Retry, time.Second)
+	c.Heartbeat, c.WriteTimeout, c.Retry = cmp.Or(c.Heartbeat, 15*time.Second),
+		cmp.Or(c.WriteTimeout, 10*time.Second), cmp.Or(c.Retry, time.Second)
 	c.Buffer = cmp.Or(c.Buffer, 2<<20)
 	fanout := r3labs.New()
 	fanout.AutoReplay = false // it repeats, renumbers and never forgets
 	fanout.AutoStream = false // names come from us only
 	fanout.BufferSize = 1     // what comes while one waits is joined into the next
-	return &Hub{config: c, fanout: fanout, topics: map[string]*live{}, clients: map[*client]struct{}{}, drained: make(chan struct{})}, nil
+	return &Hub{
+		config:  c,
+		fanout:  fanout,
+		topics:  map[string]*live{},
+		clients: map[*client]struct{}{},
+		drained: make(chan struct{}),
+	}, nil
 }
 
 // Topic names a stream that many read. It is only a name: it costs nothing to make and nothing to

@@ -46,7 +46,13 @@ func (h *Hub) attach(name string, c *client) (_ *sink, detach func()) {
 // sink, the end of the topic included. left is closed when r3labs has let go of it, after ctx
 // ended.
 func (l *live) subscribe(ctx context.Context, cut func()) (s *sink, left <-chan struct{}) {
-	s = &sink{live: l, cut: cut, attached: make(chan struct{}), wake: make(chan struct{}, 1), header: http.Header{}}
+	s = &sink{
+		live:     l,
+		cut:      cut,
+		attached: make(chan struct{}),
+		wake:     make(chan struct{}, 1),
+		header:   http.Header{},
+	}
 	// Not the client's request: r3labs would read its query and headers.
 	stream := &url.URL{RawQuery: url.Values{"stream": {l.name}}.Encode()}
 	done := make(chan struct{})

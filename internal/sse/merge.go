@@ -62,7 +62,8 @@ func ParsePlaces(text string) (list []Place) {
 // plainName reports whether a name can stand in a frame.
 func plainName(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(c rune) bool {
-		return c != '-' && c != '_' && (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z')
+		return c != '-' && c != '_' && (c < '0' || c > '9') && (c < 'A' || c > 'Z') &&
+			(c < 'a' || c > 'z')
 	})
 }
 
@@ -84,7 +85,13 @@ func (m *Merged) begin() {
 
 // Part returns what the stream of a part is written to, by [Topic.Serve] or by a handler that
 // answers with a stream. The caller waits for that before its own handler returns.
-func (m *Merged) Part(name string) *Part { return &Part{merged: m, name: name, header: http.Header{}} }
+func (m *Merged) Part(name string) *Part {
+	return &Part{
+		merged: m,
+		name:   name,
+		header: http.Header{},
+	}
+}
 
 // Part is the [http.ResponseWriter] of one part. One goroutine at a time writes to it.
 type Part struct {
@@ -137,7 +144,8 @@ func (p *Part) Send(f Frame) error {
 	m := p.merged
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if err := m.write(m.appendFrame(nil, p.name, bytes.TrimSuffix(appendFrame(nil, f), []byte("\n\n")))); err != nil {
+	if err := m.write(m.appendFrame(nil, p.name, bytes.TrimSuffix(appendFrame(nil, f),
+		[]byte("\n\n")))); err != nil {
 		return err
 	}
 	return m.rc.Flush()
@@ -222,8 +230,8 @@ func (m *Merged) arm() error {
 	return m.rc.SetWriteDeadline(time.Now().Add(m.grace))
 }
 
-// SetWriteDeadline gives the writes of all parts as much time from when they begin; one that is over
-// cuts the client. Serves [http.ResponseController].
+// SetWriteDeadline gives the writes of all parts as much time from when they begin; one that is
+// over cuts the client. Serves [http.ResponseController].
 func (p *Part) SetWriteDeadline(at time.Time) error {
 	m := p.merged
 	m.deadline.Lock()

@@ -61,7 +61,8 @@ func (t *Topic) Serve(w http.ResponseWriter, r *http.Request, replay Replay) err
 // Stream returns the error of replay or live, unless that only says that the client has gone or the
 // hub closes (nil), or that the client was too slow (ErrSlow). To a HEAD it writes the header alone
 // and calls neither.
-func (h *Hub) Stream(w http.ResponseWriter, r *http.Request, replay Replay, live func(ctx context.Context, publish func(...Frame)) error) error {
+func (h *Hub) Stream(w http.ResponseWriter, r *http.Request, replay Replay,
+	live func(ctx context.Context, publish func(...Frame)) error) error {
 	c, err := h.begin(w, r)
 	if c == nil {
 		return err

@@ -42,8 +42,10 @@ func rowOf(s eventlog.Summary) (row, error) {
 // args are the parameters of the statements that write a row.
 func (r row) args(last int64) []any {
 	return []any{
-		string(r.ID), last, r.Backend, r.Model, r.Title, caseless(r.Title), nanos(r.CreatedAt), nanos(r.UpdatedAt), string(r.Status),
-		r.Pending, r.Unfinished(), r.LastSeq, string(r.rest), r.Workspace, r.Open.Active > last, r.Pinned, nanos(r.DeletedAt), r.User,
+		string(r.ID), last, r.Backend, r.Model, r.Title, caseless(r.Title), nanos(r.CreatedAt),
+		nanos(r.UpdatedAt), string(r.Status),
+		r.Pending, r.Unfinished(), r.LastSeq, string(r.rest), r.Workspace, r.Open.Active > last, r.Pinned,
+		nanos(r.DeletedAt), r.User,
 	}
 }
 
@@ -102,7 +104,13 @@ type cursor struct {
 }
 
 func pageOf(q sessions.Query) (page, error) {
-	p := page{kind: q.Kind, words: strings.Fields(caseless(q.Text)), finder: eventlog.NewFinder(q.Text), limit: q.Limit, Filter: q.Filter}
+	p := page{
+		kind:   q.Kind,
+		words:  strings.Fields(caseless(q.Text)),
+		finder: eventlog.NewFinder(q.Text),
+		limit:  q.Limit,
+		Filter: q.Filter,
+	}
 	if p.limit < 1 {
 		p.limit = defaultSessions
 	}
@@ -127,7 +135,8 @@ func pageOf(q sessions.Query) (page, error) {
 		err = json.Unmarshal(b, &p.from)
 	}
 	if err != nil || p.from == nil || p.from.Kind != q.Kind || p.from.Key < 1 {
-		return p, fmt.Errorf("%w: not a cursor of this list; leave it out to start anew", eventlog.ErrInvalid)
+		return p, fmt.Errorf("%w: not a cursor of this list; leave it out to start anew",
+			eventlog.ErrInvalid)
 	}
 	return p, nil
 }
@@ -178,15 +187,18 @@ func (f *file) pick(p page, hits map[int64]int64) (query string, args []any) {
 // filter is the condition of the query's filter.
 func (p page) filter() (query string, args []any) {
 	if p.User != "" {
-		query, args = query+` AND user_id = ? AND user_id <> ''`, append(args, p.User) // as its index is found
+		// as its index is found
+		query, args = query+` AND user_id = ? AND user_id <> ''`, append(args, p.User)
 	}
 	if len(p.Workspaces) == 1 {
 		query, args = query+` AND workspace = ?`, append(args, p.Workspaces[0])
 	} else if len(p.Workspaces) > 1 {
-		query, args = query+` AND workspace IN (SELECT value FROM json_each(?))`, append(args, jsonOf(p.Workspaces))
+		query, args = query+` AND workspace IN (SELECT value FROM json_each(?))`,
+			append(args, jsonOf(p.Workspaces))
 	}
 	if len(p.Hidden) > 0 {
-		query, args = query+` AND workspace NOT IN (SELECT value FROM json_each(?))`, append(args, jsonOf(p.Hidden))
+		query, args = query+` AND workspace NOT IN (SELECT value FROM json_each(?))`,
+			append(args, jsonOf(p.Hidden))
 	}
 	if p.Begun {
 		query += ` AND last_seq > 1`
@@ -210,7 +222,8 @@ func (p page) filter() (query string, args []any) {
 
 // active reports whether only sessions are listed in which something runs or waits.
 func (p page) active() bool {
-	return p.State == sessions.Active || p.State == sessions.State(event.Running) || p.State == sessions.State(event.Waiting)
+	return p.State == sessions.Active || p.State == sessions.State(event.Running) ||
+		p.State == sessions.State(event.Waiting)
 }
 
 // jsonOf is a list, or a cursor, as one parameter.

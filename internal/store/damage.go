@@ -155,7 +155,8 @@ func decode(b []byte, sum int64) (event.Event, error) {
 
 // salvage reads entries of a log with damage, row by row: in the place of what cannot be read there
 // is an [event.SessionDamaged].
-func salvage(ctx context.Context, t tables, d *damage, id eventlog.ID, seq int64, limit int) (entries []event.Entry, err error) {
+func salvage(ctx context.Context, t tables, d *damage, id eventlog.ID, seq int64,
+	limit int) (entries []event.Entry, err error) {
 	var key, last, created int64
 	err = t.query(ctx, func(r record) error { return r.Scan(&key, &last, &created) },
 		`SELECT key, last_seq, created_at FROM sessions WHERE id = $1`, t.parameter(string(id)))
@@ -212,7 +213,8 @@ func (db *DB) inspect(ctx context.Context) error {
 	for key := int64(0); ; {
 		var id eventlog.ID
 		var last int64
-		found, err := db.file.Load().get(ctx, `SELECT key, id, last_seq FROM sessions WHERE key > ? ORDER BY key LIMIT 1`,
+		found, err := db.file.Load().get(ctx,
+			`SELECT key, id, last_seq FROM sessions WHERE key > ? ORDER BY key LIMIT 1`,
 			[]any{key}, &key, &id, &last)
 		if !found || err != nil {
 			return err

@@ -29,7 +29,10 @@ var (
 	// ErrFull: there is no space left to write.
 	ErrFull error = &refusal{text: "the disk is full", advice: "Free some space"}
 	// ErrDisk: the disk failed to read or write.
-	ErrDisk error = &refusal{text: "the disk fails", advice: "Check the disk, and that it has space left"}
+	ErrDisk error = &refusal{
+		text:   "the disk fails",
+		advice: "Check the disk, and that it has space left",
+	}
 	// ErrGone: the file, or one SQLite keeps beside it, was removed while it was open.
 	ErrGone error = &refusal{text: "the database file was removed",
 		advice: "Put it back, or restart webchat to begin a new one"}
@@ -94,8 +97,10 @@ func (*away) Unwrap() error { return eventlog.ErrAway }
 var kinds = map[int]error{
 	lib.SQLITE_CORRUPT: ErrCorrupt, lib.SQLITE_NOTADB: ErrCorrupt, lib.SQLITE_FORMAT: ErrCorrupt,
 	lib.SQLITE_BUSY: ErrLocked, lib.SQLITE_LOCKED: ErrLocked, lib.SQLITE_PROTOCOL: ErrLocked,
-	lib.SQLITE_READONLY: ErrReadOnly, lib.SQLITE_PERM: ErrReadOnly, lib.SQLITE_AUTH: ErrReadOnly, lib.SQLITE_CANTOPEN: ErrReadOnly,
-	lib.SQLITE_FULL: ErrFull, lib.SQLITE_IOERR: ErrDisk, lib.SQLITE_CONSTRAINT: ErrSequence, lib.SQLITE_INTERRUPT: context.Canceled,
+	lib.SQLITE_READONLY: ErrReadOnly, lib.SQLITE_PERM: ErrReadOnly, lib.SQLITE_AUTH: ErrReadOnly,
+	lib.SQLITE_CANTOPEN: ErrReadOnly,
+	lib.SQLITE_FULL:     ErrFull, lib.SQLITE_IOERR: ErrDisk, lib.SQLITE_CONSTRAINT: ErrSequence,
+	lib.SQLITE_INTERRUPT: context.Canceled,
 }
 
 // ours turns an error of the driver into one of this package, keeping its text.

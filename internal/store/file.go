@@ -81,8 +81,8 @@ func (f *file) prepare(ctx context.Context) error {
 		}
 		f.hot[text] = stmt
 	}
-	// SQLite opens a file that it cannot write all the same, and then never writes it: only a statement
-	// that would write finds out. This one deletes nothing.
+	// SQLite opens a file that it cannot write all the same, and then never writes it: only a
+	// statement that would write finds out. This one deletes nothing.
 	_, err := f.exec(ctx, purged, 0)
 	var rest bool
 	if err == nil {
@@ -123,9 +123,9 @@ func (f *file) openReaders(ctx context.Context) (err error) {
 // withoutJournal has SQLite read a file as it is, whatever is beside it.
 const withoutJournal = "immutable=1"
 
-// readWays are in which ways to try to read a file that cannot be written. Without the right to write
-// there is no shared memory for readers: the file is read as it is. But what waits in its journal is
-// then not seen, and must not be missed.
+// readWays are in which ways to try to read a file that cannot be written. Without the right to
+// write there is no shared memory for readers: the file is read as it is. But what waits in its
+// journal is then not seen, and must not be missed.
 func readWays(path string) []string {
 	fi, err := os.Stat(path + "-wal")
 	if other, _ := strange(path); other {
@@ -180,9 +180,9 @@ func (db *DB) standIn(ctx context.Context, why error) *file {
 	return f
 }
 
-// writeSource names the file to the driver, for the one connection that writes. The journal is folded by
-// [file.fold] alone. The mode of vacuum
-// is set while there is no file yet: to set it writes, even what is set.
+// writeSource names the file to the driver, for the one connection that writes. The journal is
+// folded by [file.fold] alone. The mode of vacuum is set while there is no file yet: to set it
+// writes, even what is set.
 func writeSource(path string) string {
 	pragmas := []string{busyTimeout, "journal_mode(WAL)", "wal_autocheckpoint(0)", "synchronous(FULL)",
 		"journal_size_limit(16777216)", "secure_delete(ON)", "cell_size_check(1)"}
@@ -246,7 +246,8 @@ func (f *file) query(ctx context.Context, each func(record) error, text string, 
 }
 
 // get reads the one row of a statement; found is false where there is none.
-func (f *file) get(ctx context.Context, text string, args []any, to ...any) (found bool, err error) {
+func (f *file) get(ctx context.Context, text string, args []any,
+	to ...any) (found bool, err error) {
 	if f.lost() {
 		return false, f.why
 	}

@@ -52,11 +52,13 @@ const (
 )
 
 // hot statements are prepared once. That they can be shows that the tables are what they were.
-var hot = []string{begin, commit, updateSession, newSession, putEvent, putWords, mark, dropSession, saveDrafts,
+var hot = []string{begin, commit, updateSession, newSession, putEvent, putWords, mark, dropSession,
+	saveDrafts,
 	dropDrafts, putScratch, dropScratch, dropEvents, dropWords, purging, purged}
 
 // Append implements [eventlog.Store].
-func (db *DB) Append(ctx context.Context, id eventlog.ID, entries []event.Entry, s eventlog.Summary) error {
+func (db *DB) Append(ctx context.Context, id eventlog.ID, entries []event.Entry,
+	s eventlog.Summary) error {
 	if len(entries) == 0 {
 		return nil
 	}
@@ -64,8 +66,11 @@ func (db *DB) Append(ctx context.Context, id eventlog.ID, entries []event.Entry,
 	if err == nil {
 		words := wordsOf(entries)
 		followed := func(e event.Entry) bool { return !event.Relayed(e.Event.Data) }
-		err = db.await(ctx, &job{last: last{Session: id, Seq: s.LastSeq}, follows: !slices.ContainsFunc(entries, followed),
-			do: func(ctx context.Context, f *file) error { return f.append(ctx, r, entries, words) }})
+		err = db.await(ctx, &job{
+			last:    last{Session: id, Seq: s.LastSeq},
+			follows: !slices.ContainsFunc(entries, followed),
+			do:      func(ctx context.Context, f *file) error { return f.append(ctx, r, entries, words) },
+		})
 	}
 	if err != nil {
 		return fmt.Errorf("append to the log of session %s: %w", id, err)
@@ -128,7 +133,8 @@ func rowAfter(id eventlog.ID, entries []event.Entry, s eventlog.Summary) (row, e
 const defaultEntries = 1000
 
 // After implements [eventlog.Store]. A limit below 1 means a thousand.
-func (db *DB) After(ctx context.Context, id eventlog.ID, seq int64, limit int) ([]event.Entry, error) {
+func (db *DB) After(ctx context.Context, id eventlog.ID, seq int64,
+	limit int) ([]event.Entry, error) {
 	if limit < 1 {
 		limit = defaultEntries
 	}
@@ -146,7 +152,8 @@ const selectAfter = `SELECT e.at & 0xffffffff, e.json, coalesce(e.sum, -1), s.la
 	WHERE s.id = ?1 AND e.at > (s.key << 32 | ?2) AND e.at <= (s.key << 32 | 0xffffffff) ORDER BY e.at LIMIT ?3`
 
 // after is [DB.After] for a limit and a sequence that make sense.
-func (db *DB) after(ctx context.Context, id eventlog.ID, seq int64, limit int) ([]event.Entry, error) {
+func (db *DB) after(ctx context.Context, id eventlog.ID, seq int64,
+	limit int) ([]event.Entry, error) {
 	f := db.file.Load()
 	entries, err := f.sound(ctx, id, seq, limit)
 	if !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrDisk) {
@@ -168,7 +175,8 @@ func (db *DB) after(ctx context.Context, id eventlog.ID, seq int64, limit int) (
 }
 
 // sound reads what is not damaged; else the error wraps [ErrCorrupt].
-func (f *file) sound(ctx context.Context, id eventlog.ID, seq int64, limit int) ([]event.Entry, error) {
+func (f *file) sound(ctx context.Context, id eventlog.ID, seq int64,
+	limit int) ([]event.Entry, error) {
 	entries, last, err := entriesOf(ctx, f, seq, selectAfter, string(id), seq, limit)
 	if err == nil && len(entries) == 0 {
 		_, err = f.get(ctx, `SELECT last_seq FROM sessions WHERE id = ?`, []any{string(id)}, &last)

@@ -113,7 +113,9 @@ func moveOne(ctx context.Context, from, to Sessions, s eventlog.Summary) (copied
 		if err != nil {
 			return false, err
 		}
-		if !slices.EqualFunc(entries, written, func(a, b event.Entry) bool { return a.Seq == b.Seq && bytes.Equal(a.JSON, b.JSON) }) {
+		if !slices.EqualFunc(entries, written, func(a, b event.Entry) bool {
+			return a.Seq == b.Seq && bytes.Equal(a.JSON, b.JSON)
+		}) {
 			return false, errOther
 		}
 		last = end

@@ -22,8 +22,8 @@ const refreshTime = time.Second
 const maxDocument = 16 << 20
 
 // documents implements [document.Store] in the database. What was read once is kept in memory, and
-// read again when a beat shows another version: no request waits for a database that is away. Without
-// a beat nothing is kept.
+// read again when a beat shows another version: no request waits for a database that is away.
+// Without a beat nothing is kept.
 type documents struct {
 	db *Postgres
 
@@ -43,8 +43,8 @@ type text struct {
 // Documents are the small texts that the replicas share.
 func (db *Postgres) Documents() document.Store { return db.documents }
 
-// OpenDocuments opens the documents of a database without joining its replicas, for a command beside
-// them. The first use connects.
+// OpenDocuments opens the documents of a database without joining its replicas, for a command
+// beside them. The first use connects.
 func OpenDocuments(url string) (document.Store, error) {
 	db, err := connect(PostgresConfig{URL: url})
 	if err != nil {
@@ -130,8 +130,8 @@ func (d *documents) ask(ctx context.Context, name string) (t text, err error) {
 	return t, err
 }
 
-// follow reads again what others changed: versions has the present ones. It waits for no request, and
-// no number of them, such as of strangers whose cookies are looked up, keeps it from that.
+// follow reads again what others changed: versions has the present ones. It waits for no request,
+// and no number of them, such as of strangers whose cookies are looked up, keeps it from that.
 func (d *documents) follow(ctx context.Context, versions map[string]int64) {
 	d.mu.Lock()
 	var changed []string
@@ -162,9 +162,12 @@ func (d *documents) Replace(name, version string, body []byte) (now string, err 
 	}
 	d.asking.Lock()
 	defer d.asking.Unlock()
-	statement, args := `UPDATE documents SET version = version + 1, body = $2 WHERE name = $1 AND version = $3`, []any{name, body, was}
+	statement,
+		args := `UPDATE documents SET version = version + 1, body = $2 WHERE name = $1 AND version = $3`,
+		[]any{name, body, was}
 	if was == 0 {
-		statement, args = `INSERT INTO documents (name, version, body) VALUES ($1, 1, $2) ON CONFLICT (name) DO NOTHING`, args[:2]
+		statement,
+			args = `INSERT INTO documents (name, version, body) VALUES ($1, 1, $2) ON CONFLICT (name) DO NOTHING`, args[:2]
 	}
 	n, err := d.db.exec(d.db.open, statement, args...)
 	t := text{version: was + 1, body: bytes.Clone(body)}

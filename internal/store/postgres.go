@@ -36,7 +36,9 @@ var (
 	ErrHeld error = &refusal{text: "another webchat uses this database", advice: "Stop it first"}
 )
 
-var errAddress = fmt.Errorf("%w: its address is not one that libpq reads, such as postgres://user:password@host/database", ErrRefused)
+var errAddress = fmt.Errorf(
+	"%w: its address is not one that libpq reads, such as postgres://user:password@host/database",
+	ErrRefused)
 
 // PostgresConfig says which database keeps the sessions, and for whom.
 type PostgresConfig struct {
@@ -136,9 +138,9 @@ var postgresSteps = []string{`
 	);`, `
 	ALTER TABLE events ADD sum bigint;          -- of json ([sumOf]); NULL in rows of the schemas before`}
 
-// OpenPostgres opens the database, makes its tables or brings them up to date, and begins the life of
-// a replica. The error wraps [ErrAway], [ErrRefused], [ErrVersion] or [ErrReadOnly], and never names
-// the URL or what is in it.
+// OpenPostgres opens the database, makes its tables or brings them up to date, and begins the life
+// of a replica. The error wraps [ErrAway], [ErrRefused], [ErrVersion] or [ErrReadOnly], and never
+// names the URL or what is in it.
 func OpenPostgres(ctx context.Context, c PostgresConfig) (*Postgres, error) {
 	db, err := connect(c)
 	if err != nil {
@@ -171,7 +173,12 @@ func connect(c PostgresConfig) (*Postgres, error) {
 	c.Times, c.unfenced = c.Times.complete(), c.unfenced || !fenced
 	pc.ConnConfig.ConnectTimeout = c.Times.attempt() / 2
 	pc.MaxConns = max(pc.MaxConns, 8)
-	db := &Postgres{cfg: c, done: make(chan struct{}), damage: openDamage(""), life: life{acknowledged: map[eventlog.ID]written{}}}
+	db := &Postgres{
+		cfg:    c,
+		done:   make(chan struct{}),
+		damage: openDamage(""),
+		life:   life{acknowledged: map[eventlog.ID]written{}},
+	}
 	db.documents, db.reading = &documents{db: db}, reading{func() tables { return db }}
 	db.open, db.stop = context.WithCancel(context.Background())
 	if db.pool, err = pgxpool.NewWithConfig(db.open, pc); err != nil {
@@ -193,18 +200,21 @@ func (db *Postgres) begin(ctx context.Context) error {
 	defer func() { _ = tx.Rollback(context.Background()) }() // nothing after a commit
 	var number string
 	var reads bool
-	err = tx.QueryRow(ctx, `SELECT current_setting('server_version_num'), pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean`).
+	err = tx.QueryRow(ctx,
+		`SELECT current_setting('server_version_num'), pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean`).
 		Scan(&number, &reads)
 	if err != nil {
 		return refused(err)
 	}
 	if n, err := strconv.Atoi(number); err != nil || n/10_000 < oldestServer {
-		return fmt.Errorf("%w: it is PostgreSQL %d, and webchat needs %d or later", ErrRefused, n/10_000, oldestServer)
+		return fmt.Errorf("%w: it is PostgreSQL %d, and webchat needs %d or later", ErrRefused, n/10_000,
+			oldestServer)
 	}
 	if reads {
 		return fmt.Errorf("%w: it is a standby, or read only; name the primary", ErrReadOnly)
 	}
-	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(2003200116)`); err != nil { // 0x77636874, "wcht"
+	// 0x77636874, "wcht"
+	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(2003200116)`); err != nil {
 		return refused(err)
 	}
 	if err := migratePostgres(ctx, tx); err != nil {
@@ -226,16 +236,19 @@ func migratePostgres(ctx context.Context, tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, text, pgx.QueryExecModeSimpleProtocol) // it takes several statements
 		return refused(err)
 	}
-	if err := exec(`CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)`); err != nil {
+	if err := exec(
+		`CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)`); err != nil {
 		return err
 	}
 	var version int
-	if err := tx.QueryRow(ctx, `SELECT coalesce(max(version), 0) FROM schema_version`).Scan(&version); err != nil {
+	if err := tx.QueryRow(ctx,
+		`SELECT coalesce(max(version), 0) FROM schema_version`).Scan(&version); err != nil {
 		return refused(err)
 	}
 	last := len(postgresSteps)
 	if version > last {
-		return fmt.Errorf("%w: the database has schema %d and this program knows up to %d; use the newer program or another database",
+		return fmt.Errorf(
+			"%w: the database has schema %d and this program knows up to %d; use the newer program or another database",
 			ErrVersion, version, last)
 	}
 	for _, step := range postgresSteps[version:] {
@@ -244,7 +257,8 @@ func migratePostgres(ctx context.Context, tx pgx.Tx) error {
 		}
 	}
 	if version < last {
-		return exec(fmt.Sprintf(`DELETE FROM schema_version; INSERT INTO schema_version VALUES (%d)`, last))
+		return exec(fmt.Sprintf(`DELETE FROM schema_version; INSERT INTO schema_version VALUES (%d)`,
+			last))
 	}
 	return nil
 }
@@ -254,16 +268,18 @@ func (db *Postgres) exec(ctx context.Context, text string, args ...any) (changed
 	ctx, cancel := context.WithTimeout(ctx, db.cfg.Times.attempt())
 	defer cancel()
 	changed, err = db.execOnce(ctx, text, args)
-	if errors.Is(err, ErrAway) && !mayBeDone(err) { // a server that was restarted has ended its connections
+	// a server that was restarted has ended its connections
+	if errors.Is(err, ErrAway) && !mayBeDone(err) {
 		db.pool.Reset()
 		changed, err = db.execOnce(ctx, text, args)
 	}
 	return changed, err
 }
 
-// execOnce sends the arguments in binary, each as the type that pgx has for it in Go: the server has
-// less to read, and bytes are half as many as in hexadecimal.
-func (db *Postgres) execOnce(ctx context.Context, text string, args []any) (changed int64, err error) {
+// execOnce sends the arguments in binary, each as the type that pgx has for it in Go: the server
+// has less to read, and bytes are half as many as in hexadecimal.
+func (db *Postgres) execOnce(ctx context.Context, text string,
+	args []any) (changed int64, err error) {
 	conn, err := db.pool.Acquire(ctx)
 	if err != nil {
 		return 0, refused(err)
@@ -285,7 +301,8 @@ func (db *Postgres) execOnce(ctx context.Context, text string, args []any) (chan
 			all, values[i] = encoded, encoded[began:]
 		}
 	}
-	done := conn.Conn().PgConn().ExecParams(ctx, text, values, types, []int16{pgtype.BinaryFormatCode}, nil).Read()
+	done := conn.Conn().PgConn().ExecParams(ctx, text, values, types, []int16{pgtype.BinaryFormatCode},
+		nil).Read()
 	return done.CommandTag.RowsAffected(), refused(done.Err)
 }
 
@@ -312,8 +329,8 @@ func (r row) written(last int64) written {
 // searched is a text as PostgreSQL's text takes it.
 func searched(s string) string { return strings.ReplaceAll(caseless(s), "\x00", "\uFFFD") }
 
-// appending is the statement that writes entries and the row they leave, if no other replica took the
-// session, or wrote. Of the row it leaves out what is there already.
+// appending is the statement that writes entries and the row they leave, if no other replica took
+// the session, or wrote. Of the row it leaves out what is there already.
 func (db *Postgres) appending(r row, entries []event.Entry) (text string, args arguments) {
 	last := entries[0].Seq - 1
 	var names, values []string
@@ -346,9 +363,11 @@ func (db *Postgres) appending(r row, entries []event.Entry) (text string, args a
 		set("deleted_at", args.add(nanos(r.DeletedAt)))
 		set("user_id", args.add(r.User))
 		set("owner", args.add(db.life.me))
-		text = `INSERT INTO sessions (` + strings.Join(names, ", ") + `) VALUES (` + strings.Join(values, ", ") + `) ON CONFLICT (id) DO NOTHING`
+		text = `INSERT INTO sessions (` + strings.Join(names, ", ") + `) VALUES (` +
+			strings.Join(values, ", ") + `) ON CONFLICT (id) DO NOTHING`
 	} else {
-		text = `UPDATE sessions SET (` + strings.Join(names, ", ") + `) = ROW (` + strings.Join(values, ", ") + `) WHERE id = ` + args.add([]byte(r.ID))
+		text = `UPDATE sessions SET (` + strings.Join(names, ", ") + `) = ROW (` +
+			strings.Join(values, ", ") + `) WHERE id = ` + args.add([]byte(r.ID))
 		if !db.cfg.unfenced {
 			text += ` AND last_seq = ` + args.add(last) + ` AND owner = ` + args.add(db.life.me)
 		}
@@ -373,7 +392,8 @@ func (db *Postgres) appending(r row, entries []event.Entry) (text string, args a
 
 // Append implements [eventlog.Store]. It returns what is true: where a reply was lost it asks until
 // it knows, or until the store is closed.
-func (db *Postgres) Append(ctx context.Context, id eventlog.ID, entries []event.Entry, s eventlog.Summary) error {
+func (db *Postgres) Append(ctx context.Context, id eventlog.ID, entries []event.Entry,
+	s eventlog.Summary) error {
 	if len(entries) == 0 {
 		return nil
 	}
@@ -440,7 +460,8 @@ func (db *Postgres) notNext(r row, entries []event.Entry, unsure bool) error {
 	lost := db.life.acknowledged[r.ID].last - last
 	db.life.mu.Unlock()
 	if err == nil && lost > 0 {
-		db.end(fmt.Sprintf("the database lost %d events of session %s that were saved, as a standby does that no commit waits for", lost, r.ID))
+		db.end(fmt.Sprintf(
+			"the database lost %d events of session %s that were saved, as a standby does that no commit waits for", lost, r.ID))
 		return ErrFenced
 	}
 	return fmt.Errorf("%w: the log does not end at %d", ErrSequence, entries[0].Seq-1)
@@ -484,17 +505,20 @@ func tsquery(words []string, prefix bool) string {
 }
 
 // After implements [eventlog.Store]. A limit below 1 means a thousand.
-func (db *Postgres) After(ctx context.Context, id eventlog.ID, seq int64, limit int) ([]event.Entry, error) {
+func (db *Postgres) After(ctx context.Context, id eventlog.ID, seq int64,
+	limit int) ([]event.Entry, error) {
 	if limit < 1 {
 		limit = defaultEntries
 	}
 	if seq = max(seq, 0); seq >= math.MaxUint32 {
 		return nil, nil
 	}
-	entries, last, err := entriesOf(ctx, db, seq, `SELECT e.seq, e.json, coalesce(e.sum, -1), s.last_seq
+	entries, last, err := entriesOf(ctx, db, seq,
+		`SELECT e.seq, e.json, coalesce(e.sum, -1), s.last_seq
 		FROM sessions s JOIN events e ON e.session = s.key
 		WHERE s.id = $1 AND e.seq > $2 ORDER BY e.seq LIMIT $3`, []byte(id), seq, int64(limit))
-	if end := seq + int64(len(entries)); err == nil && len(entries) > 0 && len(entries) < limit && end < last {
+	if end := seq + int64(len(entries)); err == nil && len(entries) > 0 && len(entries) < limit &&
+		end < last {
 		err = fmt.Errorf("%w: entry %d is missing", ErrCorrupt, end+1)
 	}
 	if errors.Is(err, ErrCorrupt) {
@@ -507,7 +531,8 @@ func (db *Postgres) After(ctx context.Context, id eventlog.ID, seq int64, limit 
 }
 
 // query implements [tables].
-func (db *Postgres) query(ctx context.Context, each func(record) error, text string, args ...any) error {
+func (db *Postgres) query(ctx context.Context, each func(record) error, text string,
+	args ...any) error {
 	came := false
 	once := func(rows record) error { came = true; return each(rows) }
 	err := db.queryOnce(ctx, once, text, args...)
@@ -518,7 +543,8 @@ func (db *Postgres) query(ctx context.Context, each func(record) error, text str
 	return err
 }
 
-func (db *Postgres) queryOnce(ctx context.Context, each func(record) error, text string, args ...any) error {
+func (db *Postgres) queryOnce(ctx context.Context, each func(record) error, text string,
+	args ...any) error {
 	rows, err := db.pool.Query(ctx, text, args...)
 	if err != nil {
 		return refused(err)
@@ -542,7 +568,9 @@ func (db *Postgres) Writable(ctx context.Context, size int) error {
 		return err
 	}
 	var reads bool
-	if err := db.pool.QueryRow(ctx, `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean`).Scan(&reads); err != nil {
+	if err := db.pool.QueryRow(ctx,
+		`SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean`).Scan(
+		&reads); err != nil {
 		return refused(err)
 	}
 	if reads {
@@ -574,7 +602,8 @@ func (db *Postgres) sessions(ctx context.Context, text string, args ...any) ([]r
 
 // entry implements [tables].
 func (db *Postgres) entry(key, seq int64) (text string, args []any) {
-	return `SELECT json, coalesce(sum, -1) FROM events WHERE session = $1 AND seq = $2`, []any{key, seq}
+	return `SELECT json, coalesce(sum, -1) FROM events WHERE session = $1 AND seq = $2`,
+		[]any{key, seq}
 }
 
 // parameter implements [tables].
@@ -628,7 +657,8 @@ func (db *Postgres) pick(p page, hits map[int64]int64) (string, []any) {
 	switch {
 	case p.from == nil:
 	case p.kind == sessions.QueryPresent:
-		where += ` AND (pinned, activity, key) < (` + args.add(p.from.Pinned) + `, ` + args.add(p.from.Activity) + `, ` + args.add(p.from.Key) + `)`
+		where += ` AND (pinned, activity, key) < (` + args.add(p.from.Pinned) + `, ` +
+			args.add(p.from.Activity) + `, ` + args.add(p.from.Key) + `)`
 	default:
 		where += ` AND key > ` + args.add(p.from.Key)
 	}
@@ -639,10 +669,12 @@ func (db *Postgres) pick(p page, hits map[int64]int64) (string, []any) {
 		}
 		where += ` AND (` + titled + ` OR key = ANY (` + args.add(slices.Collect(maps.Keys(hits))) + `))`
 	}
-	return `SELECT ` + columns + ` FROM sessions WHERE ` + where + ` ORDER BY ` + order + ` LIMIT ` + args.add(int64(p.limit+1)), args
+	return `SELECT ` + columns + ` FROM sessions WHERE ` + where + ` ORDER BY ` + order + ` LIMIT ` +
+		args.add(int64(p.limit+1)), args
 }
 
-// rareEvents is how many events words are in at most whose matches are all read by the index of words.
+// rareEvents is how many events words are in at most whose matches are all read by the index of
+// words.
 const rareEvents = "2000"
 
 // searchPostgres finds words: those of few events by their index, and those of many from the newest
@@ -652,7 +684,8 @@ const (
 	matching = `FROM events WHERE words @@ $1::text::tsquery
 		AND ($3 = '' OR session IN (SELECT key FROM sessions WHERE user_id = $3))`
 	newest         = ` GROUP BY session ORDER BY session DESC LIMIT $2)`
-	searchPostgres = `WITH matches AS MATERIALIZED (SELECT session, seq ` + matching + ` LIMIT ` + rareEvents + ` + 1)
+	searchPostgres = `WITH matches AS MATERIALIZED (SELECT session, seq ` + matching + ` LIMIT ` +
+		rareEvents + ` + 1)
 		(SELECT session, max(seq) FROM matches WHERE (SELECT count(*) FROM matches) <= ` + rareEvents + newest + ` UNION ALL
 		(SELECT session, max(seq) ` + matching + ` AND (SELECT count(*) FROM matches) > ` + rareEvents + newest
 )
@@ -699,7 +732,8 @@ func (db *Postgres) Mark(ctx context.Context, id eventlog.ID, m sessions.Mark) e
 		n := nanos(*m.DeletedAt)
 		deleted = &n
 	}
-	n, err := db.exec(ctx, `UPDATE sessions SET pinned = coalesce($2, pinned), deleted_at = coalesce($3, deleted_at), touched = now()
+	n, err := db.exec(ctx,
+		`UPDATE sessions SET pinned = coalesce($2, pinned), deleted_at = coalesce($3, deleted_at), touched = now()
 		WHERE id = $1 AND owner = $4`, []byte(id), m.Pinned, deleted, db.life.me)
 	if err = db.owned(ctx, id, n, err); err != nil {
 		return fmt.Errorf("mark session %s: %w", id, err)
@@ -726,10 +760,13 @@ func (db *Postgres) SaveDrafts(ctx context.Context, id eventlog.ID, drafts []eve
 	switch {
 	case err != nil:
 	case len(drafts) == 0:
-		_, err = db.exec(ctx, `DELETE FROM drafts WHERE session = (SELECT key FROM sessions WHERE id = $1 AND owner = $2)`, []byte(id), db.life.me)
+		_, err = db.exec(ctx,
+			`DELETE FROM drafts WHERE session = (SELECT key FROM sessions WHERE id = $1 AND owner = $2)`,
+			[]byte(id), db.life.me)
 	default:
 		var n int64
-		n, err = db.exec(ctx, `INSERT INTO drafts (session, json) SELECT key, $2 FROM sessions WHERE id = $1 AND owner = $3
+		n, err = db.exec(ctx,
+			`INSERT INTO drafts (session, json) SELECT key, $2 FROM sessions WHERE id = $1 AND owner = $3
 			ON CONFLICT (session) DO UPDATE SET json = excluded.json`, []byte(id), b, db.life.me)
 		err = db.owned(ctx, id, n, err)
 	}
@@ -780,7 +817,8 @@ func refused(err error) error {
 	case err == nil || errors.Is(err, context.Canceled):
 		return err
 	case errors.As(err, &e):
-		if strings.HasPrefix(e.Code, "57P") || strings.HasPrefix(e.Code, "08") { // it ends, or ended our connection
+		// it ends, or ended our connection
+		if strings.HasPrefix(e.Code, "57P") || strings.HasPrefix(e.Code, "08") {
 			return &lost{sent: true}
 		}
 		for n := len(e.Code); n >= 2; n-- {
@@ -838,16 +876,20 @@ func LookAt(ctx context.Context, url string) (e Engine, err error) {
 	}
 	defer conn.Close(ctx)
 	var made bool
-	err = conn.QueryRow(ctx, `SELECT current_setting('server_version'), current_database(), to_regclass('schema_version') IS NOT NULL,
+	err = conn.QueryRow(ctx,
+		`SELECT current_setting('server_version'), current_database(), to_regclass('schema_version') IS NOT NULL,
 		(SELECT count(*) FROM pg_stat_replication), (SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum'))`).
 		Scan(&e.Version, &e.Database, &made, &e.Standbys, &e.Synced)
 	if err != nil || !made {
 		return e, refused(err)
 	}
-	if err := conn.QueryRow(ctx, `SELECT coalesce(max(version), 0) FROM schema_version`).Scan(&e.Schema); err != nil || e.Schema < 2 {
+	if err := conn.QueryRow(ctx,
+		`SELECT coalesce(max(version), 0) FROM schema_version`).Scan(
+		&e.Schema); err != nil || e.Schema < 2 {
 		return e, refused(err)
 	}
-	rows, err := conn.Query(ctx, `SELECT id, url, version, extract(epoch FROM ends - now())::float8 FROM replicas WHERE ends > now() ORDER BY id`)
+	rows, err := conn.Query(ctx,
+		`SELECT id, url, version, extract(epoch FROM ends - now())::float8 FROM replicas WHERE ends > now() ORDER BY id`)
 	if err != nil {
 		return e, refused(err)
 	}

@@ -40,13 +40,15 @@ const columns = `key, id, backend, model, title, created_at, updated_at, deleted
 	pending, last_seq, rest, workspace, activity, user_id`
 
 // rowsOf is the part of [tables.sessions] that both databases share.
-func rowsOf(ctx context.Context, t tables, d *damage, text string, args ...any) (all []row, err error) {
+func rowsOf(ctx context.Context, t tables, d *damage, text string,
+	args ...any) (all []row, err error) {
 	err = t.query(ctx, func(found record) error {
 		var r row
 		var id, backend, model, title, workspace []byte
 		var status string
 		var created, updated, deleted int64
-		err := found.Scan(&r.key, &id, &backend, &model, &title, &created, &updated, &deleted, &r.Pinned, &status,
+		err := found.Scan(&r.key, &id, &backend, &model, &title, &created, &updated, &deleted, &r.Pinned,
+			&status,
 			&r.Pending, &r.LastSeq, &r.rest, &workspace, &r.activity, &r.User)
 		if err != nil {
 			return err
@@ -88,7 +90,8 @@ func entriesOf(ctx context.Context, t tables, seq int64, text string, args ...an
 // Summary implements [sessions.Catalog].
 func (r reading) Summary(ctx context.Context, id eventlog.ID) (eventlog.Summary, error) {
 	t := r.from()
-	found, err := t.sessions(ctx, `SELECT `+columns+` FROM sessions WHERE id = $1`, t.parameter(string(id)))
+	found, err := t.sessions(ctx, `SELECT `+columns+` FROM sessions WHERE id = $1`,
+		t.parameter(string(id)))
 	if err == nil && len(found) == 0 {
 		err = eventlog.ErrNotFound
 	}
@@ -147,7 +150,8 @@ func list(ctx context.Context, t tables, p page) ([]row, error) {
 }
 
 // Workspaces implements [sessions.Catalog].
-func (r reading) Workspaces(ctx context.Context, user string) (all []sessions.Workspace, err error) {
+func (r reading) Workspaces(ctx context.Context,
+	user string) (all []sessions.Workspace, err error) {
 	err = r.from().query(ctx, func(found record) error {
 		var w sessions.Workspace
 		var path []byte
@@ -165,7 +169,8 @@ func (r reading) Workspaces(ctx context.Context, user string) (all []sessions.Wo
 }
 
 // LoadDrafts implements [eventlog.Drafts].
-func (r reading) LoadDrafts(ctx context.Context, id eventlog.ID) (drafts []eventlog.Draft, err error) {
+func (r reading) LoadDrafts(ctx context.Context,
+	id eventlog.ID) (drafts []eventlog.Draft, err error) {
 	t := r.from()
 	err = t.query(ctx, func(found record) error {
 		var b []byte
@@ -173,7 +178,8 @@ func (r reading) LoadDrafts(ctx context.Context, id eventlog.ID) (drafts []event
 			return err
 		}
 		return json.Unmarshal(b, &drafts)
-	}, `SELECT json FROM drafts WHERE session = (SELECT key FROM sessions WHERE id = $1)`, t.parameter(string(id)))
+	}, `SELECT json FROM drafts WHERE session = (SELECT key FROM sessions WHERE id = $1)`, t.parameter(
+		string(id)))
 	if err != nil {
 		return nil, fmt.Errorf("load the drafts of session %s: %w", id, err)
 	}

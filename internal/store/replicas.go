@@ -23,7 +23,8 @@ import (
 
 // ErrFenced: the life of this replica has ended, and others may have what it had. It wraps
 // [eventlog.ErrClosed].
-var ErrFenced = fmt.Errorf("another webchat may have the sessions of this one: %w", eventlog.ErrClosed)
+var ErrFenced = fmt.Errorf("another webchat may have the sessions of this one: %w",
+	eventlog.ErrClosed)
 
 // Times are those of a replica's life. The zero value is what all replicas have; others are for
 // tests.
@@ -67,19 +68,23 @@ func (db *Postgres) join(ctx context.Context, tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, text, args...)
 		return refused(err)
 	}
-	if err := exec(`UPDATE replicas SET ends = now() WHERE slot = $1 AND ends > now()`, db.cfg.Slot); err != nil {
+	if err := exec(`UPDATE replicas SET ends = now() WHERE slot = $1 AND ends > now()`,
+		db.cfg.Slot); err != nil {
 		return err
 	}
 	if err := exec(`DELETE FROM replicas WHERE ends < now() - ` + keepReplicas); err != nil {
 		return err
 	}
-	// What others made of the number that was before is worth nothing once no replica is left that knows it.
-	if err := exec(`INSERT INTO documents (name, version, body) SELECT $1, 1, convert_to(gen_random_uuid()::text, 'UTF8')
+	// What others made of the number that was before is worth nothing once no replica is left that
+	// knows it.
+	if err := exec(
+		`INSERT INTO documents (name, version, body) SELECT $1, 1, convert_to(gen_random_uuid()::text, 'UTF8')
 		WHERE NOT EXISTS (SELECT FROM replicas WHERE ends > now())
 		ON CONFLICT (name) DO UPDATE SET version = documents.version + 1, body = excluded.body`, startDocument); err != nil {
 		return err
 	}
-	err := tx.QueryRow(ctx, `INSERT INTO replicas (slot, url, version, ends) VALUES ($1, $2, $3, now() + $4::bigint * interval '1 microsecond') RETURNING id`,
+	err := tx.QueryRow(ctx,
+		`INSERT INTO replicas (slot, url, version, ends) VALUES ($1, $2, $3, now() + $4::bigint * interval '1 microsecond') RETURNING id`,
 		db.cfg.Slot, db.cfg.PeerURL, db.cfg.Version, db.cfg.Times.Lease.Microseconds()).Scan(&db.life.me)
 	if err != nil {
 		return refused(err)
@@ -102,8 +107,8 @@ func (db *Postgres) Peers() []sessions.Peer {
 	return slices.Clone(db.life.peers)
 }
 
-// Start is a text that all living replicas have in common, and those that come after the last of them
-// do not: what follows from it ends with them.
+// Start is a text that all living replicas have in common, and those that come after the last of
+// them do not: what follows from it ends with them.
 func (db *Postgres) Start() string { return db.life.start }
 
 // Left is how long this replica has what it has if it does not reach the database again.
@@ -236,7 +241,8 @@ func (db *Postgres) Leave() error {
 	if was {
 		return nil
 	}
-	_, err := db.exec(db.open, `UPDATE replicas SET ends = now() WHERE id = $1 AND ends > now()`, db.life.me)
+	_, err := db.exec(db.open, `UPDATE replicas SET ends = now() WHERE id = $1 AND ends > now()`,
+		db.life.me)
 	if errors.Is(err, ErrAway) {
 		return nil // the lease ends by itself
 	}
@@ -271,8 +277,8 @@ func (db *Postgres) take(ctx context.Context, id eventlog.ID) error {
 		var url, version string
 		var left float64
 		found := false
-		// Where another one takes the row meanwhile, PostgreSQL looks again at the columns of the row only,
-		// not whether its new owner lives: so the owner has to be the one that was found dead.
+		// Where another one takes the row meanwhile, PostgreSQL looks again at the columns of the row
+		// only, not whether its new owner lives: so the owner has to be the one that was found dead.
 		err := db.query(ctx, func(rows record) error {
 			found = true
 			return rows.Scan(&owner, &took, &lives, &other, &url, &version, &left)
@@ -294,14 +300,19 @@ func (db *Postgres) take(ctx context.Context, id eventlog.ID) error {
 			db.taken.Add(1)
 			db.life.mu.Lock()
 			if was, ok := db.life.acknowledged[id]; ok {
-				db.life.acknowledged[id] = written{last: was.last, created: -1} // the rest others may have written
+				// the rest others may have written
+				db.life.acknowledged[id] = written{last: was.last, created: -1}
 			}
 			db.life.mu.Unlock()
 			return nil
 		case owner == db.life.me:
 			return nil
 		case other != 0:
-			return &sessions.ElsewhereError{ID: id, Peer: sessions.Peer{Number: other, URL: url, Version: version},
+			return &sessions.ElsewhereError{ID: id, Peer: sessions.Peer{
+				Number:  other,
+				URL:     url,
+				Version: version,
+			},
 				Until: time.Now().Add(time.Duration(left * float64(time.Second)))}
 		}
 		if leaves {
@@ -311,8 +322,8 @@ func (db *Postgres) take(ctx context.Context, id eventlog.ID) error {
 	return ErrAway
 }
 
-// heir says whether this replica leaves what it can to others, and which of them takes a session then:
-// always the same one, so that two requests do not find two.
+// heir says whether this replica leaves what it can to others, and which of them takes a session
+// then: always the same one, so that two requests do not find two.
 func (db *Postgres) heir(id eventlog.ID) (peer sessions.Peer, leaves bool) {
 	db.life.mu.Lock()
 	defer db.life.mu.Unlock()
@@ -334,13 +345,15 @@ func (db *Postgres) Yield(ctx context.Context) error {
 	db.life.mu.Lock()
 	db.life.leaves = true
 	db.life.mu.Unlock()
-	_, err := db.exec(ctx, `UPDATE replicas SET leaves = true WHERE id = $1`, db.life.me) // the others know with their next beat
+	// the others know with their next beat
+	_, err := db.exec(ctx, `UPDATE replicas SET leaves = true WHERE id = $1`, db.life.me)
 	return err
 }
 
 // Release implements [sessions.Owners].
 func (db *Postgres) Release(ctx context.Context, id eventlog.ID) error {
-	if _, err := db.exec(ctx, `UPDATE sessions SET owner = 0 WHERE id = $1 AND owner = $2`, []byte(id), db.life.me); err != nil {
+	if _, err := db.exec(ctx, `UPDATE sessions SET owner = 0 WHERE id = $1 AND owner = $2`, []byte(id),
+		db.life.me); err != nil {
 		return fmt.Errorf("release session %s: %w", id, err)
 	}
 	return nil
@@ -351,7 +364,8 @@ func (db *Postgres) Takeovers() int64 { return db.taken.Load() }
 
 // Elsewhere implements [sessions.Owners].
 func (db *Postgres) Elsewhere(ctx context.Context) (all []eventlog.Summary, err error) {
-	found, err := db.sessions(ctx, `SELECT `+columns+` FROM sessions WHERE touched > now() - interval '1 minute'
+	found, err := db.sessions(ctx, `SELECT `+columns+
+		` FROM sessions WHERE touched > now() - interval '1 minute'
 		AND owner IN (SELECT id FROM replicas WHERE id <> $1 AND ends > now() - interval '1 minute')`, db.life.me)
 	for _, r := range found {
 		all = append(all, r.Summary)
@@ -376,7 +390,8 @@ func (db *Postgres) owned(ctx context.Context, id eventlog.ID, changed int64, er
 
 // look reads where a log ends, and its event of a sequence. The error is [ErrFenced] if another
 // replica has the session, which ends this one, or [eventlog.ErrNotFound].
-func (db *Postgres) look(ctx context.Context, id eventlog.ID, seq int64) (last int64, there []byte, err error) {
+func (db *Postgres) look(ctx context.Context, id eventlog.ID,
+	seq int64) (last int64, there []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, db.cfg.Times.attempt())
 	defer cancel()
 	owner, found := int64(0), false

@@ -111,7 +111,8 @@ func (w *wreck) look(ctx context.Context) error {
 			key, seq := c.id>>32, c.id&0xffffffff
 			switch kinds := c.types; {
 			case kinds[0] != 0: // the rowid is in its place
-			case key > 0 && seq > 0 && (len(kinds) == 2 || len(kinds) == 3) && isBlob(kinds[1]) && c.begins('{'):
+			case key > 0 && seq > 0 && (len(kinds) == 2 || len(kinds) == 3) && isBlob(kinds[1]) &&
+				c.begins('{'):
 				s := w.of(key)
 				s.events = append(s.events, found{seq, n, at})
 			case key != 0 || c.id < 1:
@@ -122,7 +123,8 @@ func (w *wreck) look(ctx context.Context) error {
 					w.of(c.id).drafts = b[c.columns:]
 				}
 			case len(kinds) >= 17:
-				if r, err := w.row(c); err == nil && (w.of(c.id).row == nil || r.LastSeq > w.of(c.id).row.LastSeq) {
+				if r, err := w.row(c); err == nil && (w.of(c.id).row == nil ||
+					r.LastSeq > w.of(c.id).row.LastSeq) {
 					w.of(c.id).row = r
 				}
 			}
@@ -148,9 +150,19 @@ func (w *wreck) row(c cell) (*row, error) {
 	text := func(i int) string { b, _ := v[i].([]byte); return string(b) }
 	number := func(i int) int64 { n, _ := v[i].(int64); return n }
 	r := &row{key: c.id, activity: number(11), rest: []byte(text(16)), Summary: eventlog.Summary{
-		ID: eventlog.ID(text(1)), Backend: text(2), Model: text(3), Title: text(4), Workspace: text(6),
-		CreatedAt: instant(number(7)), UpdatedAt: instant(number(8)), DeletedAt: instant(number(9)), Pinned: number(10) != 0,
-		Status: event.Status(text(12)), Pending: int(number(13)), LastSeq: number(15)}}
+		ID:        eventlog.ID(text(1)),
+		Backend:   text(2),
+		Model:     text(3),
+		Title:     text(4),
+		Workspace: text(6),
+		CreatedAt: instant(number(7)),
+		UpdatedAt: instant(number(8)),
+		DeletedAt: instant(number(9)),
+		Pinned:    number(10) != 0,
+		Status:    event.Status(text(12)),
+		Pending:   int(number(13)),
+		LastSeq:   number(15),
+	}}
 	if len(v) > 17 {
 		r.User = text(17)
 	}
@@ -196,7 +208,9 @@ func (w *wreck) write(ctx context.Context, to *DB) (r Rescue, err error) {
 		}
 		return 0
 	}
-	slices.SortFunc(keys, func(a, b int64) int { return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(a, b)) })
+	slices.SortFunc(keys, func(a, b int64) int {
+		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(a, b))
+	})
 	var do []func(context.Context, *file) error
 	flush := func() error {
 		all := do
@@ -280,7 +294,8 @@ func (w *wreck) order(s *remains) (id eventlog.ID) {
 
 // session gives what writes a session to put, a part at a time, and returns how many events are
 // lost: in their places are [event.SessionDamaged].
-func (w *wreck) session(id eventlog.ID, s *remains, put func(n int, one func(context.Context, *file) error) error) (lost int, err error) {
+func (w *wreck) session(id eventlog.ID, s *remains,
+	put func(n int, one func(context.Context, *file) error) error) (lost int, err error) {
 	last := s.events[len(s.events)-1].seq
 	sum := eventlog.Summary{ID: id, Status: event.Idle}
 	if s.row != nil {
@@ -321,7 +336,9 @@ func (w *wreck) session(id eventlog.ID, s *remains, put func(n int, one func(con
 			return lost, err
 		}
 		part := entries
-		if err := put(len(part), func(ctx context.Context, f *file) error { return f.append(ctx, r, part, wordsOf(part)) }); err != nil {
+		if err := put(len(part), func(ctx context.Context, f *file) error {
+			return f.append(ctx, r, part, wordsOf(part))
+		}); err != nil {
 			return lost, err
 		}
 		entries = nil

@@ -136,17 +136,22 @@ func checkHeader(path string) error {
 	if !strings.HasPrefix(string(head), "SQLite format 3\x00") {
 		return fmt.Errorf("%w: it is not an SQLite file; move it away to start anew", ErrCorrupt)
 	}
-	// SQLite takes the first two for a file that must not be written, and the third for an error of the program's.
+	// SQLite takes the first two for a file that must not be written, and the third for an error of
+	// the program's.
 	if head[18] > 2 || head[19] > 2 || binary.BigEndian.Uint32(head[44:]) > 4 {
-		return fmt.Errorf("%w: its header names a format that does not exist; move it away to start anew", ErrCorrupt)
+		return fmt.Errorf("%w: its header names a format that does not exist; move it away to start anew",
+			ErrCorrupt)
 	}
-	return checkVersion(int(binary.BigEndian.Uint32(head[60:])), int(binary.BigEndian.Uint32(head[68:])), firstVersion+len(steps)-1)
+	return checkVersion(int(binary.BigEndian.Uint32(head[60:])),
+		int(binary.BigEndian.Uint32(head[68:])), firstVersion+len(steps)-1)
 }
 
 // checkNoJournal refuses a journal whose file is empty or not there: SQLite would remove it.
 func checkNoJournal(path string) error {
 	if fi, err := os.Stat(path + "-wal"); err == nil && fi.Size() > 0 {
-		return fmt.Errorf("%w: it is empty, and what was saved last is in %s; move both away to start anew", ErrCorrupt, path+"-wal")
+		return fmt.Errorf(
+			"%w: it is empty, and what was saved last is in %s; move both away to start anew", ErrCorrupt,
+			path+"-wal")
 	}
 	return nil
 }
@@ -155,13 +160,16 @@ func checkNoJournal(path string) error {
 func checkVersion(version, application, known int) error {
 	switch {
 	case application != applicationID && (application != 0 || version != 0):
-		return fmt.Errorf("%w: it belongs to another program; move it away or choose another folder", ErrCorrupt)
+		return fmt.Errorf("%w: it belongs to another program; move it away or choose another folder",
+			ErrCorrupt)
 	case version > known:
 		return fmt.Errorf("%w: its schema is version %d and this program knows up to %d; "+
 			"use the newer program or another folder", ErrVersion, version, known)
 	case version > 0 && version < firstVersion:
-		return fmt.Errorf("%w: a development build wrote it (schema %d), and releases begin with schema %d; "+
-			"move the file away, or choose another folder with --data-dir, and start again", ErrVersion, version, firstVersion)
+		return fmt.Errorf(
+			"%w: a development build wrote it (schema %d), and releases begin with schema %d; "+
+				"move the file away, or choose another folder with --data-dir, and start again", ErrVersion,
+			version, firstVersion)
 	}
 	return nil
 }
@@ -197,7 +205,8 @@ func migrate(ctx context.Context, conn *sql.Conn, steps []string) (err error) {
 			return fmt.Errorf("bring the file to version %d: %w", n+1, damaged(ours(err)))
 		}
 	}
-	_, err = conn.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, last))
+	_, err = conn.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d",
+		applicationID, last))
 	if err == nil {
 		end = `COMMIT`
 	}

@@ -67,7 +67,8 @@ func match(words []string, prefix bool) string {
 // ofUser keeps events of other users out of what is found; it has the user as its parameters.
 const ofUser = ` AND (? = '' OR rowid >> 32 IN (SELECT key FROM sessions WHERE deleted_at = 0 AND user_id = ? AND user_id <> ''))`
 
-// search implements [tables], with the event as events.at: whole words first, then those that begin like the last one.
+// search implements [tables], with the event as events.at: whole words first, then those that begin
+// like the last one.
 func (f *file) search(ctx context.Context, p page) (map[int64]int64, error) {
 	words, prefix := p.finder.Terms()
 	hits := map[int64]int64{}
@@ -86,7 +87,8 @@ func (f *file) search(ctx context.Context, p page) (map[int64]int64, error) {
 				hits[at>>32] = at
 			}
 			return err
-		}, `SELECT rowid FROM found WHERE found MATCH ?`+ofUser+` ORDER BY rowid DESC LIMIT ?`, match(words, true), p.User, p.User, maxBeginnings)
+		}, `SELECT rowid FROM found WHERE found MATCH ?`+ofUser+` ORDER BY rowid DESC LIMIT ?`, match(
+			words, true), p.User, p.User, maxBeginnings)
 	}
 	return hits, err
 }
@@ -101,7 +103,8 @@ var errPassed = errors.New("enough")
 // pass reads matching events below a place, from the newest on, until there are no more, enough
 // sessions are found, or one session has too many; then more is true and below is that session's
 // first place.
-func (f *file) pass(ctx context.Context, query, user string, from int64, hits map[int64]int64) (below int64, more bool, err error) {
+func (f *file) pass(ctx context.Context, query, user string, from int64,
+	hits map[int64]int64) (below int64, more bool, err error) {
 	seen := 0
 	err = f.query(ctx, func(rows record) error {
 		var at int64

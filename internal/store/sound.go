@@ -28,7 +28,9 @@ func (db *DB) openSound(ctx context.Context) (*file, error) {
 	}
 	// The check of the whole file compares no rows with their indexes, and no check knows what the
 	// full-text search keeps in its tables.
-	err = briefly(ctx, func(ctx context.Context) error { return f.check(ctx, `PRAGMA integrity_check(sessions)`) })
+	err = briefly(ctx, func(ctx context.Context) error {
+		return f.check(ctx, `PRAGMA integrity_check(sessions)`)
+	})
 	err = errors.Join(err, f.probeWords(ctx))
 	if err == nil {
 		return f, nil
@@ -45,7 +47,9 @@ func (db *DB) openChecked(ctx context.Context) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = briefly(ctx, func(ctx context.Context) error { return f.check(ctx, `PRAGMA quick_check(1)`) })
+	err = briefly(ctx, func(ctx context.Context) error {
+		return f.check(ctx, `PRAGMA quick_check(1)`)
+	})
 	if err == nil {
 		err = briefly(ctx, f.probe)
 	}
@@ -93,7 +97,8 @@ func (f *file) probe(ctx context.Context) error {
 
 // probeWords writes a word as an event would, and takes it back.
 func (f *file) probeWords(ctx context.Context) error {
-	_, err := f.exec(ctx, `BEGIN IMMEDIATE; INSERT INTO found (rowid, words) VALUES (0, 'probe'); SAVEPOINT flushed`)
+	_, err := f.exec(ctx,
+		`BEGIN IMMEDIATE; INSERT INTO found (rowid, words) VALUES (0, 'probe'); SAVEPOINT flushed`)
 	if err == nil {
 		var n int
 		const count = `SELECT count(*) FROM found WHERE found MATCH 'probe'`

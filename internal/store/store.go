@@ -98,13 +98,15 @@ func OpenFile(c Config, log *slog.Logger) (_ *DB, r Rescue, err error) {
 	}
 	f, err := db.openSound(ctx)
 	if errors.Is(err, ErrCorrupt) {
-		log.Error("the sessions' file is damaged; what is sound is taken out into a new one", "error", err)
+		log.Error("the sessions' file is damaged; what is sound is taken out into a new one", "error",
+			err)
 		if r, err = db.rescue(ctx); err != nil {
 			log.Error("nothing could be taken out of the damaged file; a new one is begun", "error", err)
 			r = Rescue{}
 		}
 		if r.Aside, err = moveAside(db.path); err == nil {
-			log.Error("the damaged file was kept", "files", r.Aside, "sessions", r.Sessions, "with_damage", r.Damaged,
+			log.Error("the damaged file was kept", "files", r.Aside, "sessions", r.Sessions, "with_damage",
+				r.Damaged,
 				"events_lost", r.Events, "sessions_lost", r.Lost)
 			err = putRescued(db.path)
 		}
@@ -128,8 +130,8 @@ func OpenFile(c Config, log *slog.Logger) (_ *DB, r Rescue, err error) {
 	return db, r, nil
 }
 
-// Missing says what the file should hold and does not, as it was when it was opened; empty means nothing
-// is known to be missing.
+// Missing says what the file should hold and does not, as it was when it was opened; empty means
+// nothing is known to be missing.
 func (db *DB) Missing() string { return db.file.Load().missing }
 
 // Writable implements [sessions.Log]: so many bytes are written and deleted again. It opens the

@@ -112,7 +112,8 @@ func (db *DB) Scrub(ctx context.Context) error {
 			if err := f.conn.QueryRowContext(ctx, count).Scan(&before); err != nil {
 				return ours(err)
 			}
-			if _, err := f.exec(ctx, `INSERT INTO found (found, rank) VALUES ('merge', ?)`, pages); err != nil {
+			if _, err := f.exec(ctx, `INSERT INTO found (found, rank) VALUES ('merge', ?)`,
+				pages); err != nil {
 				return err
 			}
 			err := f.conn.QueryRowContext(ctx, count).Scan(&after)

@@ -37,9 +37,10 @@ type Kind string
 // The kinds.
 const (
 	Malformed Kind = "malformed_json" // not JSON, not UTF-8, too deep, or more than one value
-	WrongType Kind = "wrong_type"     // a value that its field cannot hold, or a document that is not an object
-	Duplicate Kind = "duplicate_key"  // a name that occurs twice in one object, also in another case
-	Unknown   Kind = "unknown_field"  // a name the type does not have
+	// a value that its field cannot hold, or a document that is not an object
+	WrongType Kind = "wrong_type"
+	Duplicate Kind = "duplicate_key" // a name that occurs twice in one object, also in another case
+	Unknown   Kind = "unknown_field" // a name the type does not have
 )
 
 // Error says what is wrong and where.
@@ -87,7 +88,12 @@ func Decode(b []byte, v any) error {
 	}
 	err := json.Unmarshal(b, v, json.RejectUnknownMembers(true))
 	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
-		e := &Error{Kind: WrongType, Field: path(semantic.JSONPointer), Got: kind(semantic.JSONKind), Type: semantic.GoType}
+		e := &Error{
+			Kind:  WrongType,
+			Field: path(semantic.JSONPointer),
+			Got:   kind(semantic.JSONKind),
+			Type:  semantic.GoType,
+		}
 		if errors.Is(semantic.Err, json.ErrUnknownName) {
 			e.Kind = Unknown
 		}

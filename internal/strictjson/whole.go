@@ -14,7 +14,8 @@ func Whole(b []byte) []byte {
 		return b
 	}
 	v := jsontext.Value(bytes.Clone(b))
-	if v.Format(jsontext.CanonicalizeRawFloats(true), jsontext.PreserveRawStrings(true), jsontext.AllowDuplicateNames(true)) != nil {
+	if v.Format(jsontext.CanonicalizeRawFloats(true), jsontext.PreserveRawStrings(true),
+		jsontext.AllowDuplicateNames(true)) != nil {
 		return b
 	}
 	return v

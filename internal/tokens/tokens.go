@@ -1,14 +1,16 @@
 // Package tokens says what a text costs a model.
 //
-// Counts are in o200k_base tokens, the vocabulary of the current models of the family most backends speak; other
-// vocabularies differ by a few percent, which is why a count is shown and never billed by.
+// Counts are in o200k_base tokens, the vocabulary of the current models of the family most backends
+// speak; other vocabularies differ by a few percent, which is why a count is shown and never billed
+// by.
 //
-// A text of up to [ExactLimit] bytes is counted exactly. A longer one is estimated from windows spread evenly over
-// it, 128 KiB together, and the count is reported as inexact: show it with a "≈". Time is bounded whatever the text
-// holds, because no more than ExactLimit bytes are ever encoded, and in pieces of at most pieceLimit bytes.
+// A text of up to [ExactLimit] bytes is counted exactly. A longer one is estimated from windows
+// spread evenly over it, 128 KiB together, and the count is reported as inexact: show it with a
+// "≈". Time is bounded whatever the text holds, because no more than ExactLimit bytes are ever
+// encoded, and in pieces of at most pieceLimit bytes.
 //
-// The vocabulary (about 200,000 entries) is built on first use and shared from then on: a program that never counts
-// pays nothing. Every function may be called from any number of goroutines.
+// The vocabulary (about 200,000 entries) is built on first use and shared from then on: a program
+// that never counts pays nothing. Every function may be called from any number of goroutines.
 //
 //	n, exact := tokens.Count(text)
 //	n, exact, err := tokens.CountReaderAt(output, output.Size())
@@ -32,12 +34,14 @@ const (
 	// ExactLimit is the longest text, in bytes, that is counted whole.
 	ExactLimit = 1 << 20
 
-	// Many small windows say more than a few large ones, and encoding makes much garbage: 80 bytes for each it reads.
+	// Many small windows say more than a few large ones, and encoding makes much garbage: 80 bytes for
+	// each it reads.
 	windows    = 32
 	windowSize = 4 << 10
 
-	// pieceLimit bounds what the encoder sees at once. Its cost grows faster than linearly only inside one unbroken
-	// run (a megabyte of one letter), so the text is handed over in pieces cut where o200k always starts a token anyway.
+	// pieceLimit bounds what the encoder sees at once. Its cost grows faster than linearly only inside
+	// one unbroken run (a megabyte of one letter), so the text is handed over in pieces cut where
+	// o200k always starts a token anyway.
 	pieceLimit = 16 << 10
 	// cutSearch is how far back from pieceLimit such a place is looked for before cutting anywhere.
 	cutSearch = 4 << 10
@@ -51,7 +55,8 @@ var codec = sync.OnceValues(func() (tokenizer.Codec, error) {
 	return c, nil
 })
 
-// Count returns how many tokens s is. exact is false if s is longer than ExactLimit and was sampled.
+// Count returns how many tokens s is. exact is false if s is longer than ExactLimit and was
+// sampled.
 func Count(s string) (n int, exact bool) {
 	if len(s) <= ExactLimit {
 		return count(s), true
@@ -60,9 +65,9 @@ func Count(s string) (n int, exact bool) {
 	return n, exact
 }
 
-// CountReaderAt counts the first size bytes of r, reading no more than ExactLimit of them: a text longer than that is
-// sampled by the same windows as Count, so both give the same number.
-// The error is r's, and the count is then 0.
+// CountReaderAt counts the first size bytes of r, reading no more than ExactLimit of them: a text
+// longer than that is sampled by the same windows as Count, so both give the same number. The error
+// is r's, and the count is then 0.
 func CountReaderAt(r io.ReaderAt, size int64) (n int, exact bool, err error) {
 	if size <= ExactLimit {
 		b, err := read(r, 0, int(max(size, 0)))
@@ -146,7 +151,8 @@ func trim(s string) string {
 func count(s string) int {
 	c, err := codec()
 	if err != nil {
-		// The vocabulary is compiled in: this cannot happen, and an estimate is better than a page that fails.
+		// The vocabulary is compiled in: this cannot happen, and an estimate is better than a page that
+		// fails.
 		return (len(s) + 3) / 4
 	}
 	total := 0
@@ -162,8 +168,9 @@ func count(s string) int {
 	return total
 }
 
-// cut returns where the next piece of s ends: after a letter or digit that is followed by a space and a letter, which o200k
-// always splits, so that counting by pieces equals counting the whole; in text without such a place, at a character.
+// cut returns where the next piece of s ends: after a letter or digit that is followed by a space
+// and a letter, which o200k always splits, so that counting by pieces equals counting the whole; in
+// text without such a place, at a character.
 func cut(s string) int {
 	if len(s) <= pieceLimit {
 		return len(s)

@@ -159,7 +159,8 @@ func nameBefore(text []byte, i int) (name []byte, begin int) {
 	for stop := end - 8; end > max(0, stop) && (text[end-1] == ' ' || text[end-1] == '\t'); {
 		end--
 	}
-	for stop := end - 2; end > max(0, stop) && (text[end-1] == '`' || text[end-1] == '*'); { // of Markdown
+	// of Markdown
+	for stop := end - 2; end > max(0, stop) && (text[end-1] == '`' || text[end-1] == '*'); {
 		end--
 	}
 	if end > 0 && (text[end-1] == '"' || text[end-1] == '\'') {
@@ -176,7 +177,8 @@ func nameBefore(text []byte, i int) (name []byte, begin int) {
 }
 
 func nameByte(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-' || c == '.'
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' ||
+		c == '-' || c == '.'
 }
 
 // lower reports whether a name has a small letter: variables of an environment have none.
@@ -202,11 +204,12 @@ func startsLine(text []byte, i int) bool {
 		return false
 	}
 	head = bytes.TrimLeft(head, "+-> \t")
-	return len(head) == 0 || string(bytes.TrimRight(head, " ")) == "export" || string(bytes.TrimRight(head, " ")) == "ENV"
+	return len(head) == 0 || string(bytes.TrimRight(head, " ")) == "export" ||
+		string(bytes.TrimRight(head, " ")) == "ENV"
 }
 
-// found is a value: from at on there may be a quotation mark, which is escaped in a text of JSON. Of a
-// long one, to is where it was no longer looked at.
+// found is a value: from at on there may be a quotation mark, which is escaped in a text of JSON.
+// Of a long one, to is where it was no longer looked at.
 type found struct {
 	at, from, to int
 	quote        byte
@@ -250,7 +253,8 @@ func (v found) end(text []byte, most int) int {
 		case v.quote != 0 && c == '\\':
 			k++
 		case v.quote != 0 && c == v.quote,
-			v.quote == 0 && (c == ' ' || c == '\t' || c == '\r' || c == ';' || c == '&' || c == ',' || c == '"' || c == '\'' || c == '`'):
+			v.quote == 0 && (c == ' ' || c == '\t' || c == '\r' || c == ';' || c == '&' || c == ',' ||
+				c == '"' || c == '\'' || c == '`'):
 			return k
 		}
 	}
@@ -258,8 +262,10 @@ func (v found) end(text []byte, most int) int {
 }
 
 // words are values of no secret; none has a digit.
-var words = set("string", "number", "boolean", "bool", "true", "false", "null", "none", "nil", "undefined", "bytes", "required", "optional",
-	"password", "token", "secret", "changeme", "example", "object", "integer", "text", "hidden", "redacted")
+var words = set("string", "number", "boolean", "bool", "true", "false", "null", "none", "nil",
+	"undefined", "bytes", "required", "optional",
+	"password", "token", "secret", "changeme", "example", "object", "integer", "text", "hidden",
+	"redacted")
 
 // isSecret judges a value by the name it is set to.
 func isSecret(value, name []byte, likely, variable, quoted bool) bool {
@@ -283,7 +289,8 @@ func isSecret(value, name []byte, likely, variable, quoted bool) bool {
 	case likely && quoted:
 		return len(value) >= 4 && bytes.IndexByte(value, ' ') < 0
 	case likely:
-		return len(value) >= 6 && digits > 0 && letters > 0 && !bytes.ContainsAny(value, "()[]{}<>") && (bytes.IndexByte(value, '.') < 0 || random(value, digits, letters))
+		return len(value) >= 6 && digits > 0 && letters > 0 && !bytes.ContainsAny(value, "()[]{}<>") &&
+			(bytes.IndexByte(value, '.') < 0 || random(value, digits, letters))
 	}
 	return random(value, digits, letters)
 }

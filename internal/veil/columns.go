@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Columns are those of a text of delimited values whose names are of credentials. The cells below them
-// are covered. The zero value has none.
+// Columns are those of a text of delimited values whose names are of credentials. The cells below
+// them are covered. The zero value has none.
 type Columns struct {
 	comma  byte
 	names  []string // of all columns in capital letters; empty: of no credential
@@ -64,7 +64,8 @@ func (c *Columns) Spans(line []byte, at *Row) (spans []Span) {
 	}
 	inside := at.quoted
 	c.cells(line, at, add)
-	if inside && bytes.Count(line, []byte{c.comma}) == len(c.names)-1 { // a mark may stand there by mistake
+	// a mark may stand there by mistake
+	if inside && bytes.Count(line, []byte{c.comma}) == len(c.names)-1 {
 		c.cells(line, &Row{}, add)
 	}
 	return spans
@@ -137,15 +138,17 @@ func Cell(column, value string) bool {
 	return secretCell(columnName(column), []byte(value))
 }
 
-// secretCell judges a value by the name of its column, in capital letters. Unlike settings, tables hold
-// no names of what is elsewhere; some say yes or no, or count tokens.
+// secretCell judges a value by the name of its column, in capital letters. Unlike settings, tables
+// hold no names of what is elsewhere; some say yes or no, or count tokens.
 func secretCell(name string, value []byte) bool {
 	value = bytes.TrimSpace(value)
-	if len(value) == 0 || columnName(string(value)) == name || words[string(bytes.ToLower(value[:min(len(value), 16)]))] {
+	if len(value) == 0 || columnName(string(value)) == name ||
+		words[string(bytes.ToLower(value[:min(len(value), 16)]))] {
 		return false
 	}
 	digits, letters := count(value)
-	if digits == len(value) && strings.Contains(name, "TOKEN") && (digits < 6 || strings.Contains(name, "TOKENS")) {
+	if digits == len(value) && strings.Contains(name, "TOKEN") &&
+		(digits < 6 || strings.Contains(name, "TOKENS")) {
 		return false
 	}
 	if name == "PWD" || name == "PASS" || containsAny([]byte(name), plainParts) {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// What covers a secret without changing the length of a text in bytes: characters of three and of two
-// bytes that texts hardly have. [Dotted] makes dots of them, and pages what can be lifted.
+// What covers a secret without changing the length of a text in bytes: characters of three and of
+// two bytes that texts hardly have. [Dotted] makes dots of them, and pages what can be lifted.
 const (
 	Dot3 = "\u2981" // Z notation spot
 	Dot2 = "\u02ff" // modifier letter low left arrow
@@ -14,7 +14,8 @@ const (
 
 // Dotted returns text that was covered, with dots that people read as such.
 func Dotted(text []byte) []byte {
-	return bytes.ReplaceAll(bytes.ReplaceAll(text, []byte(Dot3), []byte("•")), []byte(Dot2), []byte("•"))
+	return bytes.ReplaceAll(bytes.ReplaceAll(text, []byte(Dot3), []byte("•")), []byte(Dot2),
+		[]byte("•"))
 }
 
 // Cover covers spans of a text in place. Controls of a terminal within them stay.

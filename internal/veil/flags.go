@@ -65,7 +65,8 @@ func (a *assignments) login(begin, end int) {
 
 // between reports whether a byte may stand before an option.
 func between(c byte) bool {
-	return c == ' ' || c == '\t' || c == '\n' || c == '"' || c == '\'' || c == '`' || c == '[' || c == '('
+	return c == ' ' || c == '\t' || c == '\n' || c == '"' || c == '\'' || c == '`' || c == '[' ||
+		c == '('
 }
 
 // isWordOf judges the value of an option. In prose an option is followed by words, so that one

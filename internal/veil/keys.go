@@ -47,7 +47,8 @@ func keyBlocks(text []byte, open bool) (spans []Span) {
 		at += len(line) + 1
 		if i := bytes.Index(line, keyBegin); i >= 0 && bytes.Contains(line[i:], privateKey) {
 			head := i + bytes.Index(line[i:], privateKey) + len(privateKey)
-			for head < len(line) && (line[head] == '-' || line[head] == ' ' || 'A' <= line[head] && line[head] <= 'Z' && bytes.HasPrefix(line[head:], []byte("BLOCK"))) {
+			for head < len(line) && (line[head] == '-' || line[head] == ' ' || 'A' <= line[head] &&
+				line[head] <= 'Z' && bytes.HasPrefix(line[head:], []byte("BLOCK"))) {
 				if line[head] == 'B' {
 					head += len("BLOCK")
 				} else {
@@ -85,8 +86,8 @@ func keyBlocks(text []byte, open bool) (spans []Span) {
 	return spans
 }
 
-// keyText reports whether a text of at least so many bytes is a part of a key, line breaks written as
-// \n among it.
+// keyText reports whether a text of at least so many bytes is a part of a key, line breaks written
+// as \n among it.
 func keyText(b []byte, least int) bool {
 	if len(b) < least {
 		return false

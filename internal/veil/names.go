@@ -9,7 +9,8 @@ import (
 )
 
 // secretWords make a variable's name one of a credential.
-var secretWords = set("TOKEN", "TOKENS", "SECRET", "SECRETS", "PASSWORD", "PASSWORDS", "PASSWD", "PASSPHRASE", "PASS", "PWD",
+var secretWords = set("TOKEN", "TOKENS", "SECRET", "SECRETS", "PASSWORD", "PASSWORDS", "PASSWD",
+	"PASSPHRASE", "PASS", "PWD",
 	"KEY", "KEYS", "APIKEY", "APIKEYS", "CREDENTIAL", "CREDENTIALS", "COOKIE", "PAT", "JWT", "BEARER",
 	"DSN", "WEBHOOK", "WEBHOOKS", "CONNSTR", "CONNECTIONSTRING")
 
@@ -17,12 +18,14 @@ var secretWords = set("TOKEN", "TOKENS", "SECRET", "SECRETS", "PASSWORD", "PASSW
 var secretParts = all("CONNECTION_STRING", "CONN_STR")
 
 // secretEndings do the same where no underscore parts the words: GITHUBTOKEN.
-var secretEndings = all("TOKEN", "SECRET", "PASSWORD", "PASSWD", "APIKEY", "CREDENTIALS", "ACCESSKEY", "ACCOUNTKEY", "PRIVATEKEY", "_AUTH",
+var secretEndings = all("TOKEN", "SECRET", "PASSWORD", "PASSWD", "APIKEY", "CREDENTIALS",
+	"ACCESSKEY", "ACCOUNTKEY", "PRIVATEKEY", "_AUTH",
 	"DATABASE_URL", "DATABASE_URI", "DB_URL", "DB_URI")
 
-// plainParts are in names whose values are secrets also where they look like any word. KEY, PASS and
-// the like have other uses in programs and their data.
-var plainParts = all("PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "TOKEN", "API_KEY", "APIKEY", "API-KEY", "ACCESS_KEY", "ACCESSKEY", "ACCOUNTKEY",
+// plainParts are in names whose values are secrets also where they look like any word. KEY, PASS
+// and the like have other uses in programs and their data.
+var plainParts = all("PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "TOKEN", "API_KEY", "APIKEY",
+	"API-KEY", "ACCESS_KEY", "ACCESSKEY", "ACCOUNTKEY",
 	"PRIVATE_KEY", "PRIVATEKEY", "CREDENTIAL", "_AUTH")
 
 // plainEndings do the same at the end of a name.
@@ -70,7 +73,8 @@ func secretName(name []byte) bool {
 		}
 	}
 	return bytes.IndexByte(name, '_') > 0 && containsAny(name, secretParts) ||
-		len(name) > 0 && nameEnds[name[len(name)-1]] && slices.ContainsFunc(secretEndings, func(e []byte) bool { return bytes.HasSuffix(name, e) })
+		len(name) > 0 && nameEnds[name[len(name)-1]] &&
+			slices.ContainsFunc(secretEndings, func(e []byte) bool { return bytes.HasSuffix(name, e) })
 }
 
 // wordBegins are the bytes that secretWords begin with, and nameEnds those that secretEndings end
@@ -91,7 +95,9 @@ var nameParts = func() (least []string) {
 	for _, w := range slices.Concat(secretParts, secretEndings) {
 		words = append(words, string(w))
 	}
-	slices.SortFunc(words, func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) })
+	slices.SortFunc(words, func(a, b string) int {
+		return cmp.Or(len(a)-len(b), strings.Compare(a, b))
+	})
 	for _, w := range words {
 		if !slices.ContainsFunc(least, func(part string) bool { return strings.Contains(w, part) }) {
 			least = append(least, w)

@@ -18,29 +18,48 @@ type shape struct {
 	re func() *regexp.Regexp
 }
 
-// shapes are recognised by what services put in front of credentials, so that leaks can be found, and by
-// where passwords stand.
+// shapes are recognised by what services put in front of credentials, so that leaks can be found,
+// and by where passwords stand.
 //
-// They are our own and few. Collections such as that of gitleaks have hundreds of rules, most of which
-// look for a name and an equals sign in source code; [Name] judges names.
+// They are our own and few. Collections such as that of gitleaks have hundreds of rules, most of
+// which look for a name and an equals sign in source code; [Name] judges names.
 var shapes = made(
-	shape{expr: `[a-zA-Z][a-zA-Z0-9+.-]*://[^\s/@:]*:([^\s/@]+)@`, anchors: []string{"://"}, also: "@"},    // a URL with a password
-	shape{expr: `[a-zA-Z][a-zA-Z0-9+.-]*://([A-Za-z0-9_.~%-]{20,})@`, anchors: []string{"://"}, also: "@"}, // or a token instead of a user
+	// a URL with a password
+	shape{
+		expr:    `[a-zA-Z][a-zA-Z0-9+.-]*://[^\s/@:]*:([^\s/@]+)@`,
+		anchors: []string{"://"},
+		also:    "@",
+	},
+	// or a token instead of a user
+	shape{
+		expr:    `[a-zA-Z][a-zA-Z0-9+.-]*://([A-Za-z0-9_.~%-]{20,})@`,
+		anchors: []string{"://"},
+		also:    "@",
+	},
 	shape{expr: `(?i:\b(?:hooks\.slack\.com/(?:services/)?|discord(?:app)?\.com/api/webhooks/|webhook\.office\.com/|api\.telegram\.org/bot))([^\s"'<>]*)`,
 		anchors: []string{"hooks.slack.com", "/api/webhooks/", "webhook.office.com", "api.telegram.org"}},
-	shape{expr: `(?i:(?:^|[:=]\s*["']?)(?:bearer|basic)\s+([A-Za-z0-9+/._~-]{12,}=*))`, // an Authorization header
+	// an Authorization header
+	shape{expr: `(?i:(?:^|[:=]\s*["']?)(?:bearer|basic)\s+([A-Za-z0-9+/._~-]{12,}=*))`,
 		anchors: []string{"earer ", "asic ", "EARER ", "ASIC "}},
 	shape{expr: `AGE-SECRET-KEY-1([A-Z0-9]*)`, anchors: []string{"AGE-SECRET-KEY-1"}},
-	shape{expr: `\b(eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*)`, anchors: []string{"eyJ"}}, // JSON Web Token
+	// JSON Web Token
+	shape{
+		expr:    `\b(eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*)`,
+		anchors: []string{"eyJ"},
+	},
 	shape{expr: `\b((?:gh[pousr]_|github_pat_|glpat-|gl[a-z]{2,5}t-|xox[a-z]-|xapp-|npm_|pypi-|hf_|dop_v1_|shpat_|dckr_pat_|whsec_|hvs\.|lin_api_|ntn_|figd_)[A-Za-z0-9_-]{10,})`,
-		anchors: []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "glcbt-", "glptt-", "glimt-", "glsoat-", "glagent-", "xox", "xapp-", "npm_", "pypi-", "hf_", "dop_v1_", "shpat_",
+		anchors: []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "glcbt-",
+			"glptt-", "glimt-", "glsoat-", "glagent-", "xox", "xapp-", "npm_", "pypi-", "hf_", "dop_v1_",
+			"shpat_",
 			"dckr_pat_", "whsec_", "hvs.", "lin_api_", "ntn_", "figd_"}},
-	shape{expr: `\b((?:sk|pk|rk)[-_](?:[a-z0-9]+[-_])*[A-Za-z0-9]{16,}[A-Za-z0-9_-]*)`, // OpenAI, Anthropic, Stripe and others
+	// OpenAI, Anthropic, Stripe and others
+	shape{expr: `\b((?:sk|pk|rk)[-_](?:[a-z0-9]+[-_])*[A-Za-z0-9]{16,}[A-Za-z0-9_-]*)`,
 		anchors: []string{"sk-", "sk_", "pk-", "pk_", "rk-", "rk_"}},
 	shape{expr: `\b((?:AKIA|ASIA)[A-Z0-9]{16})\b`, anchors: []string{"AKIA", "ASIA"}},
 	shape{expr: `\b(AIza[A-Za-z0-9_-]{35})`, anchors: []string{"AIza"}},
 	shape{expr: `\b(ya29\.[A-Za-z0-9_-]{10,})`, anchors: []string{"ya29."}},
-	shape{expr: `(?:^|[\s"'])(?:-u|-U|--user|--proxy-user|--auth)[ =]?["']?[^\s:"'/=@]+:([^\s"'@]+)`, // of curl
+	// of curl
+	shape{expr: `(?:^|[\s"'])(?:-u|-U|--user|--proxy-user|--auth)[ =]?["']?[^\s:"'/=@]+:([^\s"'@]+)`,
 		is: isUsers, anchors: []string{" -u", " -U", "-user", "--auth"}, also: ":"},
 	shape{expr: `\b(?:sshpass\s+-p|redis-cli\s(?:.*\s)?-a|docker\s+login\s(?:.*\s)?-p)\s*["']?([^\s"']+)`,
 		is: isGiven, anchors: []string{"sshpass", "redis-cli", "docker login"}},
@@ -51,7 +70,8 @@ var shapes = made(
 	shape{expr: `(?:\bmachine\s+\S+\s+(?:port\s+\S+\s+)?|\bdefault\s+|^\s*)login\s+\S+\s+` + // .netrc
 		`(?:(?:account|port)\s+\S+\s+)?password\s+"?([^\s"]+)`,
 		is: isGiven, anchors: []string{"login "}, also: "password"},
-	shape{expr: `^[^\s:]+:(?:\d{2,5}|\*):[^\s:]+:[^\s:]+:(\S+)$`, anchors: []string{":5432:", ":*:"}}, // .pgpass
+	// .pgpass
+	shape{expr: `^[^\s:]+:(?:\d{2,5}|\*):[^\s:]+:[^\s:]+:(\S+)$`, anchors: []string{":5432:", ":*:"}},
 	shape{expr: `"auth"\s*:\s*"([A-Za-z0-9+/]{8,}={0,2})"`, is: isBasic, // of Docker
 		anchors: []string{`"auth"`}},
 	shape{expr: `(?i:identified\s+(?:with\s+\S+\s+)?by|\bpassword)\s+'([^'\s]+)'`, is: isGiven, // SQL
@@ -67,7 +87,10 @@ var shapes = made(
 		anchors: []string{"pbkdf2", "bcrypt_", "scrypt:"}},
 	shape{expr: `\{(?:SSHA|SHA|SMD5|PBKDF2|CRYPT|ARGON2)[0-9-]*\}([A-Za-z0-9+/=$.,-]{16,})`,
 		anchors: []string{"{SSHA", "{SHA", "{SMD5}", "{PBKDF2", "{CRYPT}", "{ARGON2"}},
-	shape{expr: `\baad3b435b51404eeaad3b435b51404ee:([0-9a-f]{32})`, anchors: []string{"aad3b435b51404ee"}},
+	shape{
+		expr:    `\baad3b435b51404eeaad3b435b51404ee:([0-9a-f]{32})`,
+		anchors: []string{"aad3b435b51404ee"},
+	},
 	// Azure: addresses with a signature, keys by the letters that it puts into them, secrets of apps.
 	shape{expr: `[?&]sig=([A-Za-z0-9%+/=_-]{20,})`, anchors: []string{"sig="}},
 	shape{expr: `(?:^|[^A-Za-z0-9+/])([A-Za-z0-9+/]{33,80}(?:\+ASt|AzFu|AzSe|AzCa|ACDb|\+AEh|AIoT|\+ARm)` +
@@ -80,7 +103,8 @@ var shapes = made(
 )
 
 // otherwise are shapes of variables' values that [Spans] finds by other means.
-const otherwise = `(?i:\b(?:password|passwd|pwd|(?:account|access|api|shared ?access)[_-]?key|client_?secret|sig|secret|(?:access_|auth)?token)\s*=\s*[^\s;&"',]{3})` + // connection strings
+// connection strings
+const otherwise = `(?i:\b(?:password|passwd|pwd|(?:account|access|api|shared ?access)[_-]?key|client_?secret|sig|secret|(?:access_|auth)?token)\s*=\s*[^\s;&"',]{3})` +
 	`|-----BEGIN [A-Z0-9 ]*PRIVATE KEY|PuTTY-User-Key-File`
 
 func made(list ...shape) []shape {
@@ -95,8 +119,8 @@ var values = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(ot
 // Value reports whether the value of a variable holds what looks like a credential.
 func Value(value string) bool { return values().MatchString(value) || Shaped([]byte(value)) }
 
-// Shaped reports whether a text holds what looks like a credential whatever it is set to: a token by
-// what services put in front of it, a private key, a hash. In source code, names say less.
+// Shaped reports whether a text holds what looks like a credential whatever it is set to: a token
+// by what services put in front of it, a private key, a hash. In source code, names say less.
 func Shaped(text []byte) bool {
 	return len(keyBlocks(text, false)) > 0 || len(recognised(nil, text, nil)) > 0
 }
@@ -111,8 +135,8 @@ type start struct {
 	at     int    // where in it the pair stands
 }
 
-// starts are the anchors and the parts of names by two neighbouring pairs of bytes of each: those of a
-// pair, if pairs has a number for it.
+// starts are the anchors and the parts of names by two neighbouring pairs of bytes of each: those
+// of a pair, if pairs has a number for it.
 var pairs, starts = func() (pairs [1 << 16]uint16, starts [][]start) {
 	starts = [][]start{nil} // no pair has the number 0
 	add := func(a, b byte, st start) {
@@ -147,8 +171,8 @@ var pairs, starts = func() (pairs [1 << 16]uint16, starts [][]start) {
 
 func pair(a, b byte) uint16 { return uint16(a)<<8 | uint16(b) }
 
-// rarest are the places of two neighbouring pairs of a text, of the three letters in a row that texts
-// have the fewest of.
+// rarest are the places of two neighbouring pairs of a text, of the three letters in a row that
+// texts have the fewest of.
 func rarest(text string) [2]int {
 	text = strings.ToUpper(text)
 	rare := func(i int) (n int) {
@@ -166,9 +190,9 @@ func rarest(text string) [2]int {
 	return [2]int{at, at + 1}
 }
 
-// recognised adds what looks like a shape, and what names of credentials are set to, unless a is nil.
-// It passes over every other byte of the text once, as one of two neighbouring pairs begins there, and
-// looks closer only where two bytes are of a start.
+// recognised adds what looks like a shape, and what names of credentials are set to, unless a is
+// nil. It passes over every other byte of the text once, as one of two neighbouring pairs begins
+// there, and looks closer only where two bytes are of a start.
 func recognised(spans []Span, text []byte, a *assignments) []Span {
 	done := make([]int, len(shapes)) // where the line ends that a shape was compared with last
 	for i := 0; i+1 < len(text); i += 2 {

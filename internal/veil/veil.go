@@ -1,12 +1,14 @@
-// Package veil finds what looks like a secret in a text that is shown: values of settings whose names
-// are those of credentials, private keys, tokens by what services put in front of them, headers that
-// sign in, passwords in addresses and hashes of them. It also judges names and values of variables, for package policy.
+// Package veil finds what looks like a secret in a text that is shown: values of settings whose
+// names are those of credentials, private keys, tokens by what services put in front of them,
+// headers that sign in, passwords in addresses and hashes of them. It also judges names and values
+// of variables, for package policy.
 //
 // What it finds is a guess: a password that looks like any word stays, and a harmless text may be
 // found. It protects from eyes, copies and slips, not from who wants to hide something from it.
 //
-// Work grows with the length of a text: 0.3 ms for a window of 500 lines of a log, 0.05 s for one of
-// 11 MB (BenchmarkSpans), and 0.4 s for 1 MB made to cost most. Functions may be called concurrently.
+// Work grows with the length of a text: 0.3 ms for a window of 500 lines of a log, 0.05 s for one
+// of 11 MB (BenchmarkSpans), and 0.4 s for 1 MB made to cost most. Functions may be called
+// concurrently.
 //
 //	for _, s := range veil.Spans(line) { … line[s.From:s.To] … }
 //	safe := veil.Hide(text)
@@ -19,7 +21,8 @@ import (
 	"strings"
 )
 
-// Span is a part of a text, in bytes: from From up to, and without, To. It never crosses a line end.
+// Span is a part of a text, in bytes: from From up to, and without, To. It never crosses a line
+// end.
 type Span struct{ From, To int }
 
 // Dots are what stands for a secret in text that leaves the page, whatever its length.
@@ -51,7 +54,9 @@ func Joined(spans []Span) []Span {
 	if len(spans) < 2 {
 		return spans
 	}
-	slices.SortFunc(spans, func(a, b Span) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(b.To, a.To)) })
+	slices.SortFunc(spans, func(a, b Span) int {
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(b.To, a.To))
+	})
 	out := spans[:1]
 	for _, s := range spans[1:] {
 		if last := &out[len(out)-1]; s.From <= last.To {
@@ -96,8 +101,8 @@ func withoutControls(text []byte) (plain []byte, at []int) {
 	return plain, at
 }
 
-// Control returns the length of the control sequence that a text begins with, whose first byte is ESC:
-// of a colour and its like, of a title, or of two bytes. It never holds a line end.
+// Control returns the length of the control sequence that a text begins with, whose first byte is
+// ESC: of a colour and its like, of a title, or of two bytes. It never holds a line end.
 func Control(b []byte) int {
 	if len(b) < 2 {
 		return len(b)

@@ -22,14 +22,15 @@ import (
 
 // Bounds of the list of an archive. Nothing of what is packed is kept, only names.
 const (
-	maxMembers   = 10_000           // names in the list
-	maxName      = 1 << 10          // bytes of a name that are shown
-	maxDirectory = 8 << 20          // bytes of a ZIP's own list of names
-	maxInflated  = 1 << 30          // bytes unpacked to find the names in a compressed tar
-	maxWindow    = 64 << 20         // bytes of memory that unpacking Zstandard may ask for
-	maxRatio     = 1100             // of deflate at its densest, and a little: what claims more is a bomb
-	listTime     = 2 * time.Second  // to list an archive
-	bombSize     = int64(100 << 20) // bytes; below it nothing is called a bomb
+	maxMembers   = 10_000   // names in the list
+	maxName      = 1 << 10  // bytes of a name that are shown
+	maxDirectory = 8 << 20  // bytes of a ZIP's own list of names
+	maxInflated  = 1 << 30  // bytes unpacked to find the names in a compressed tar
+	maxWindow    = 64 << 20 // bytes of memory that unpacking Zstandard may ask for
+	// of deflate at its densest, and a little: what claims more is a bomb
+	maxRatio = 1100
+	listTime = 2 * time.Second  // to list an archive
+	bombSize = int64(100 << 20) // bytes; below it nothing is called a bomb
 )
 
 var (
@@ -83,11 +84,13 @@ func zipMembers(o *outputs.Output) (list []inFolder, err error) {
 		list = append(list, member(f.Name, "", clamp(f.UncompressedSize64), f.Modified))
 	}
 	size := float64(o.Size())
-	if packed > size || unpacked > float64(bombSize) && unpacked > maxRatio*size { // files that share their bytes
+	// files that share their bytes
+	if packed > size || unpacked > float64(bombSize) && unpacked > maxRatio*size {
 		return nil, errBomb
 	}
 	if more := len(r.File) - len(list); more > 0 {
-		list = append(list, remark(fmt.Sprintf("The first %s names are listed. There are %s more.", wording.Count(maxMembers), wording.Count(more))))
+		list = append(list, remark(fmt.Sprintf("The first %s names are listed. There are %s more.",
+			wording.Count(maxMembers), wording.Count(more))))
 	}
 	return list, nil
 }
@@ -95,9 +98,10 @@ func zipMembers(o *outputs.Output) (list []inFolder, err error) {
 // errNoTar is for compressed bytes that are something else.
 var errNoTar = errors.New("no tar")
 
-// tarMembers goes through a tar, unpacking what is compressed up to a limit and forgetting it. A list that ends early
-// says so in its last row.
-func tarMembers(ctx context.Context, o *outputs.Output, mediaType string) (list []inFolder, err error) {
+// tarMembers goes through a tar, unpacking what is compressed up to a limit and forgetting it. A
+// list that ends early says so in its last row.
+func tarMembers(ctx context.Context, o *outputs.Output,
+	mediaType string) (list []inFolder, err error) {
 	packed := io.NewSectionReader(o, 0, o.Size())
 	var plain io.Reader = packed // which is skipped through without reading it
 	var counted *inflated
@@ -109,7 +113,8 @@ func tarMembers(ctx context.Context, o *outputs.Output, mediaType string) (list 
 		}
 		counted = &inflated{ctx: ctx, from: z}
 	case zstdType:
-		z, err := zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxWindow), zstd.WithDecoderLowmem(true))
+		z, err := zstd.NewReader(packed, zstd.WithDecoderConcurrency(1),
+			zstd.WithDecoderMaxMemory(maxWindow), zstd.WithDecoderLowmem(true))
 		if err != nil {
 			return nil, err
 		}
@@ -145,7 +150,8 @@ func tarMembers(ctx context.Context, o *outputs.Output, mediaType string) (list 
 	if ctx.Err() != nil {
 		return endedEarly(list, ctx.Err(), counted, o.Size())
 	}
-	return append(list, remark(fmt.Sprintf("The first %s names are listed. There may be more.", wording.Count(maxMembers)))), nil
+	return append(list, remark(fmt.Sprintf("The first %s names are listed. There may be more.",
+		wording.Count(maxMembers)))), nil
 }
 
 // endedEarly is a list that could not be read to its end.
@@ -159,7 +165,8 @@ func endedEarly(list []inFolder, err error, counted *inflated, size int64) ([]in
 	case len(list) == 0:
 		return nil, err
 	case late, errors.Is(err, errInflated):
-		why = "There may be more: listing stopped after " + wording.Size(counted.read()) + " of unpacked content."
+		why = "There may be more: listing stopped after " + wording.Size(counted.read()) +
+			" of unpacked content."
 	}
 	return append(list, remark(why)), nil
 }
@@ -169,7 +176,12 @@ func member(name, target string, size int64, at time.Time) inFolder {
 	if target != "" {
 		name += " → " + cutName(target)
 	}
-	return inFolder{Entry: outputs.Entry{Size: size, Modified: at}, name: name, link: target != "", member: true}
+	return inFolder{
+		Entry:  outputs.Entry{Size: size, Modified: at},
+		name:   name,
+		link:   target != "",
+		member: true,
+	}
 }
 
 func cutName(s string) string {

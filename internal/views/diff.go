@@ -39,7 +39,8 @@ type diffRow struct {
 }
 
 // diff is what differs from an earlier output. Its rows count lines and folds.
-func (h *Views) diff(ctx context.Context, o *outputs.Output, a outputs.Ask) (w outputs.Window, err error) {
+func (h *Views) diff(ctx context.Context, o *outputs.Output,
+	a outputs.Ask) (w outputs.Window, err error) {
 	if a.With == nil {
 		return w, refuse("no_other", "Say with which output to compare: with={id}.")
 	}
@@ -48,7 +49,8 @@ func (h *Views) diff(ctx context.Context, o *outputs.Output, a outputs.Ask) (w o
 	if err != nil {
 		return w, err
 	}
-	if n, err := strconv.Atoi(strings.TrimPrefix(a.At, "C")); err == nil && n >= 1 && n <= len(c.changes) {
+	if n, err := strconv.Atoi(strings.TrimPrefix(a.At, "C")); err == nil && n >= 1 &&
+		n <= len(c.changes) {
 		a.From = max(1, c.changes[n-1]+1-contextLines-1)
 	}
 	from, to := cut(a, len(c.rows))
@@ -57,7 +59,8 @@ func (h *Views) diff(ctx context.Context, o *outputs.Output, a outputs.Ask) (w o
 		err = h.diffRows(ctx, with, o, c, from, to, out)
 	}
 	w = window(out.HTML(), from, to, len(c.rows))
-	w.Header = map[string]string{"Added": strconv.Itoa(c.added), "Removed": strconv.Itoa(c.removed), "Changes": strconv.Itoa(len(c.changes))}
+	w.Header = map[string]string{"Added": strconv.Itoa(c.added), "Removed": strconv.Itoa(c.removed),
+		"Changes": strconv.Itoa(len(c.changes))}
 	return w, err
 }
 
@@ -123,7 +126,12 @@ func newComparison(ctx context.Context, a, b *outputs.Output) (*comparison, erro
 // fill makes rows of changes; a and b are the numbers of the lines as shown.
 func (c *comparison) fill(changes []lcs.Diff, a, b []int32) {
 	i, j := 0, 0
-	for k, x := range append(changes, lcs.Diff{Start: len(a), End: len(a), ReplStart: len(b), ReplEnd: len(b)}) {
+	for k, x := range append(changes, lcs.Diff{
+		Start:     len(a),
+		End:       len(a),
+		ReplStart: len(b),
+		ReplEnd:   len(b),
+	}) {
 		last := k == len(changes)
 		head, tail := contextLines, contextLines
 		if k == 0 {
@@ -198,7 +206,8 @@ func (h *Views) newSide(ctx context.Context, o *outputs.Output, lines []int) (*s
 }
 
 // diffRows shows rows from to to.
-func (h *Views) diffRows(ctx context.Context, a, b *outputs.Output, c *comparison, from, to int, out *render.DiffRows) error {
+func (h *Views) diffRows(ctx context.Context, a, b *outputs.Output, c *comparison, from, to int,
+	out *render.DiffRows) error {
 	var inA, inB []int
 	for _, r := range c.rows[from-1 : to] {
 		if r.kind == '-' {

@@ -10,8 +10,8 @@
 //
 // # Views of an output
 //
-// GET /api/outputs/{id}?format=html&view=V&from=N&rows=N returns rows from N on (counted from 1; 500
-// rows by default, at most 5,000), with the headers
+// GET /api/outputs/{id}?format=html&view=V&from=N&rows=N returns rows from N on (counted from 1;
+// 500 rows by default, at most 5,000), with the headers
 //
 //	Webchat-Views    the views the output has, the default first, such as "table source diff"
 //	Webchat-View     the one this is; view=default asks for the first

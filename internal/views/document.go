@@ -109,7 +109,8 @@ func (d *document) window(ctx context.Context, from, to int) (html template.HTML
 func (h *Views) last(ctx context.Context, o *outputs.Output) int {
 	m := o.Meta()
 	if t, ok := documentOf(o).rows.(*screen); ok && m.Gap == nil && o.Size() <= terminal.MaxDrawn {
-		if all, err := t.advance(ctx); all && err == nil && t.Drawn() { // else rows are lines, or a request for them gets the error
+		// else rows are lines, or a request for them gets the error
+		if all, err := t.advance(ctx); all && err == nil && t.Drawn() {
 			return t.first + t.Total() - 1
 		}
 	}

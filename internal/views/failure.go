@@ -61,7 +61,8 @@ func (h *Views) firstFailure(ctx context.Context, o *outputs.Output) (f failed, 
 		if l.Gap != nil {
 			break
 		}
-		lines = append(lines, string(bytes.TrimSpace(outputs.Plain(l.Text[:min(len(l.Text), textLength)]))))
+		lines = append(lines, string(bytes.TrimSpace(outputs.Plain(l.Text[:min(len(l.Text),
+			textLength)]))))
 	}
 	f.describe(lines, first)
 	return f, nil

@@ -12,7 +12,8 @@ import (
 	"webchat/internal/wording"
 )
 
-// inFolder is a line of a folder's output or a file in an archive, and what is known of what it names.
+// inFolder is a line of a folder's output or a file in an archive, and what is known of what it
+// names.
 type inFolder struct {
 	outputs.Entry
 	line   int
@@ -24,8 +25,10 @@ type inFolder struct {
 
 func (e *inFolder) folder() bool { return strings.HasSuffix(e.name, "/") }
 
-// list is the names in a folder or in an archive, folders first, as they were listed or by one of three columns.
-func (h *Views) list(ctx context.Context, o *outputs.Output, k *kind, a outputs.Ask) (outputs.Window, error) {
+// list is the names in a folder or in an archive, folders first, as they were listed or by one of
+// three columns.
+func (h *Views) list(ctx context.Context, o *outputs.Output, k *kind,
+	a outputs.Ask) (outputs.Window, error) {
 	all := slices.Clone(k.entries)
 	if o.Meta().MimeType == outputs.FolderType {
 		var err error
@@ -36,7 +39,8 @@ func (h *Views) list(ctx context.Context, o *outputs.Output, k *kind, a outputs.
 	if a.Sort != "" {
 		column, falling := sortColumn(a.Sort)
 		if column < 1 || column > len(entryOrders) {
-			return outputs.Window{}, refuse("bad_sort", "Give sort as 1 for names, 2 for sizes or 3 for times, with a minus for falling.")
+			return outputs.Window{}, refuse("bad_sort",
+				"Give sort as 1 for names, 2 for sizes or 3 for times, with a minus for falling.")
 		}
 		sortEntries(all, entryOrders[column-1], falling)
 	}
@@ -69,7 +73,8 @@ func inFolderOf(ctx context.Context, o *outputs.Output) (all []inFolder, err err
 			return nil, err
 		}
 		name, link := strings.CutSuffix(string(l.Text), " (link)")
-		e := inFolder{line: len(all) + 1, name: name, link: link, remark: len(about) > 0 && len(all) >= len(about)}
+		e := inFolder{line: len(all) + 1, name: name, link: link, remark: len(about) > 0 &&
+			len(all) >= len(about)}
 		if len(all) < len(about) {
 			e.Entry = about[len(all)]
 		}
@@ -79,7 +84,9 @@ func inFolderOf(ctx context.Context, o *outputs.Output) (all []inFolder, err err
 }
 
 var entryOrders = []func(a, b *inFolder) int{
-	func(a, b *inFolder) int { return strings.Compare(strings.ToLower(a.name), strings.ToLower(b.name)) },
+	func(a, b *inFolder) int {
+		return strings.Compare(strings.ToLower(a.name), strings.ToLower(b.name))
+	},
 	func(a, b *inFolder) int { return cmp.Compare(a.Size, b.Size) },
 	func(a, b *inFolder) int { return a.Modified.Compare(b.Modified) },
 }

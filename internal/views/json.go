@@ -13,7 +13,8 @@ import (
 
 // jsonDecoder reads what stands in files: names may occur twice, and letters may be broken.
 func jsonDecoder(b []byte) *jsontext.Decoder {
-	return jsontext.NewDecoder(bytes.NewBuffer(b), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	return jsontext.NewDecoder(bytes.NewBuffer(b), jsontext.AllowDuplicateNames(true),
+		jsontext.AllowInvalidUTF8(true))
 }
 
 // sniffJSON reads the beginning of a text and returns how many values stand one behind the other,
@@ -68,7 +69,8 @@ type jsonList struct {
 	broken bool
 }
 
-// listJSON scans the array or object that b begins with, or values that follow one another. A value in it that is cut off counts if it holds others.
+// listJSON scans the array or object that b begins with, or values that follow one another. A value
+// in it that is cut off counts if it holds others.
 func listJSON(b []byte, values bool) (l jsonList) {
 	dec := jsonDecoder(b)
 	object := !values && b[0] == '{'
@@ -130,7 +132,8 @@ func jsonText(v jsontext.Value) string {
 // array. column returns the cell for what a name stands for, from 0; below 0: none. What cannot be
 // parsed is a record as well, up to the end of the line where that shows; in an array it is the
 // last one.
-func jsonRecords(text []byte, array bool, width int, column func(name jsontext.Value) int) iter.Seq[record] {
+func jsonRecords(text []byte, array bool, width int,
+	column func(name jsontext.Value) int) iter.Seq[record] {
 	return func(yield func(record) bool) {
 		dec, cells := jsonDecoder(nil), make([]string, max(1, width))
 		for at := skip(text, 0); at < len(text) && (!array || text[at] != ']'); at = skip(text, at) {

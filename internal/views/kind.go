@@ -105,7 +105,9 @@ func (h *Views) Of(o *outputs.Output) []string {
 	if h.was(o) == nil || !slices.Contains(list, Diff) {
 		return list
 	}
-	return append([]string{Diff}, slices.DeleteFunc(slices.Clone(list), func(v string) bool { return v == Diff })...)
+	return append([]string{Diff}, slices.DeleteFunc(slices.Clone(list), func(v string) bool {
+		return v == Diff
+	})...)
 }
 
 // was returns the output that holds the file's earlier content, if it still exists.
@@ -171,7 +173,8 @@ func bytesKind(o *outputs.Output, m *outputs.Meta) *kind {
 	}
 	player, _, _ := strings.Cut(mediaType, "/")
 	plays := player == Audio || player == Video
-	switch known := plays || slices.Contains([]string{zipType, gzipType, zstdType, tarType, sqliteType}, mediaType); {
+	switch known := plays || slices.Contains([]string{zipType, gzipType, zstdType, tarType,
+		sqliteType}, mediaType); {
 	case !known:
 	case m.Gap != nil || m.Truncated:
 		k.note = "This file is too large to be kept whole, so its bytes are shown."
@@ -193,7 +196,8 @@ func textKind(o *outputs.Output, m *outputs.Meta) *kind {
 		return &kind{views: []string{Source, Diff}}
 	}
 	k := &kind{views: []string{Source, Diff}}
-	if cut := m.Gap != nil || m.Truncated || m.StartLine > 1 || m.EndLine < m.TotalLines && m.EndLine > 0; !cut {
+	if cut := m.Gap != nil || m.Truncated || m.StartLine > 1 || m.EndLine < m.TotalLines &&
+		m.EndLine > 0; !cut {
 		k.structure(trimBOM(head[:n]), o, m)
 	}
 	switch {
@@ -216,7 +220,8 @@ func (k *kind) limit(size int64) {
 		return
 	}
 	k.above = slices.DeleteFunc(k.views, func(v string) bool { return v == Source || v == Diff })
-	k.note = fmt.Sprintf("%s is shown as a %s up to %s: this has %s, so it is shown as lines.", l.name, strings.Join(k.above, " or a "), wording.Limit(l.bytes), wording.Size(size))
+	k.note = fmt.Sprintf("%s is shown as a %s up to %s: this has %s, so it is shown as lines.", l.name,
+		strings.Join(k.above, " or a "), wording.Limit(l.bytes), wording.Size(size))
 	k.format, k.views = plain, []string{Source, Diff}
 }
 

@@ -30,21 +30,32 @@ var All = []Known{
 	{Name: Source, Label: "Source", Lines: true, Card: true, window: (*Views).lines},
 	{Name: Terminal, Label: "Terminal", Lines: true, window: (*Views).lines},
 	{Name: Preview, Label: "Preview", Rows: 5000, Class: "said", Card: true,
-		window: func(h *Views, _ context.Context, a asked) (outputs.Window, error) { return h.preview(a.text, a.Ask) }},
+		window: func(h *Views, _ context.Context, a asked) (outputs.Window, error) {
+			return h.preview(a.text, a.Ask)
+		}},
 	{Name: Notebook, Label: "Cells", Rows: 5000, Class: "said", Card: true, window: (*Views).cells},
-	{Name: Page, Label: "Page", window: refused("no_html", "A page has an address of its own: ask for /api/outputs/{id}/page.")},
-	{Name: Table, Label: "Table", Rows: 500, Card: true, window: func(h *Views, ctx context.Context, a asked) (outputs.Window, error) {
-		if a.kind.db != nil {
-			return a.kind.db.rows(ctx, a.o, a.Ask)
-		}
-		return h.table(ctx, a.text, a.kind, a.Ask)
-	}},
+	{Name: Page, Label: "Page", window: refused("no_html",
+		"A page has an address of its own: ask for /api/outputs/{id}/page.")},
+	{
+		Name:  Table,
+		Label: "Table",
+		Rows:  500,
+		Card:  true,
+		window: func(h *Views, ctx context.Context, a asked) (outputs.Window, error) {
+			if a.kind.db != nil {
+				return a.kind.db.rows(ctx, a.o, a.Ask)
+			}
+			return h.table(ctx, a.text, a.kind, a.Ask)
+		},
+	},
 	{Name: Tree, Label: "Tree", Rows: 100, Card: true,
 		window: func(h *Views, _ context.Context, a asked) (outputs.Window, error) {
 			return h.tree(a.text, a.kind, a.Ask)
 		}},
 	{Name: Hex, Label: "Hex", Rows: 4096, Class: "code",
-		window: func(_ *Views, _ context.Context, a asked) (outputs.Window, error) { return hexRows(a.o, a.Ask) }},
+		window: func(_ *Views, _ context.Context, a asked) (outputs.Window, error) {
+			return hexRows(a.o, a.Ask)
+		}},
 	{Name: List, Label: "List", Rows: 1000, Class: "code",
 		window: func(h *Views, ctx context.Context, a asked) (outputs.Window, error) {
 			return h.list(ctx, a.text, a.kind, a.Ask)
@@ -56,8 +67,11 @@ var All = []Known{
 		}},
 	{Name: Audio, Label: "Audio", window: elsewhere},
 	{Name: Video, Label: "Video", window: elsewhere},
-	{Name: Picture, window: refused("no_html", "A picture is shown by its bytes: ask for the output without a format.")},
-	{Name: Failure, window: func(h *Views, ctx context.Context, a asked) (outputs.Window, error) { return h.failure(ctx, a.text) }},
+	{Name: Picture, window: refused("no_html",
+		"A picture is shown by its bytes: ask for the output without a format.")},
+	{Name: Failure, window: func(h *Views, ctx context.Context, a asked) (outputs.Window, error) {
+		return h.failure(ctx, a.text)
+	}},
 }
 
 // Of is the view of a name; the zero view if there is none.

@@ -20,13 +20,14 @@ type Output struct {
 	FileLines                         int // of the whole file; 0 if it was not read as lines
 	Width, Height                     int // of a picture
 	Bytes                             int64
-	Was                               string // the output that holds what a file was, while that is there
-	ExitCode                          *int
-	TimedOut, Binary, Pinned          bool
-	Folder                            bool // it holds the names in a folder
-	CreatedAt, ExpiresAt              time.Time
-	EvictedAt                         time.Time // when it had to make room for others
-	Content                           Content
+	// the output that holds what a file was, while that is there
+	Was                      string
+	ExitCode                 *int
+	TimedOut, Binary, Pinned bool
+	Folder                   bool // it holds the names in a folder
+	CreatedAt, ExpiresAt     time.Time
+	EvictedAt                time.Time // when it had to make room for others
+	Content                  Content
 }
 
 // Content is what an output holds. It may end while it is read.
@@ -64,9 +65,28 @@ func (h *Views) Output(id string) (Output, bool) {
 	if h.was(o) == nil {
 		m.Was = ""
 	}
-	return Output{Was: string(m.Was), Path: m.Path, Command: m.Command, Language: m.Highlight, MimeType: m.MimeType, StartLine: m.StartLine,
-		EndLine: m.EndLine, TotalLines: o.Text().TotalLines(), FileLines: m.TotalLines, Width: m.Width, Height: m.Height, Bytes: o.Size(), ExitCode: m.ExitCode,
-		TimedOut: m.TimedOut, Binary: m.Binary, Folder: m.MimeType == outputs.FolderType, Pinned: o.Pinned(), CreatedAt: o.CreatedAt(), ExpiresAt: o.ExpiresAt(), Content: content{h, o}}, true
+	return Output{
+		Was:        string(m.Was),
+		Path:       m.Path,
+		Command:    m.Command,
+		Language:   m.Highlight,
+		MimeType:   m.MimeType,
+		StartLine:  m.StartLine,
+		EndLine:    m.EndLine,
+		TotalLines: o.Text().TotalLines(),
+		FileLines:  m.TotalLines,
+		Width:      m.Width,
+		Height:     m.Height,
+		Bytes:      o.Size(),
+		ExitCode:   m.ExitCode,
+		TimedOut:   m.TimedOut,
+		Binary:     m.Binary,
+		Folder:     m.MimeType == outputs.FolderType,
+		Pinned:     o.Pinned(),
+		CreatedAt:  o.CreatedAt(),
+		ExpiresAt:  o.ExpiresAt(),
+		Content:    content{h, o},
+	}, true
 }
 
 // content implements [Content]. Its work is bounded by package render.
@@ -92,7 +112,10 @@ func (c content) Failure() (from, to int) {
 }
 
 func (c content) Hex(n int) template.HTML {
-	w, err := hexRows(c.o.Veiled(), outputs.Ask{From: 1, Rows: (n + render.HexWidth - 1) / render.HexWidth})
+	w, err := hexRows(c.o.Veiled(), outputs.Ask{
+		From: 1,
+		Rows: (n + render.HexWidth - 1) / render.HexWidth,
+	})
 	if err != nil { // it ended meanwhile
 		return ""
 	}
@@ -137,7 +160,8 @@ func (c content) Seen(n int) (view string, rows template.HTML, total int) {
 func (c content) Views() []string {
 	o := c.o.Veiled()
 	m := o.Meta()
-	whole := strings.EqualFold(path.Ext(m.Path), ".ipynb") // of all others the first 64 KB are looked at
+	// of all others the first 64 KB are looked at
+	whole := strings.EqualFold(path.Ext(m.Path), ".ipynb")
 	if m.Type != outputs.File || !o.Complete() || whole && o.Size() > maxSeen {
 		return nil
 	}

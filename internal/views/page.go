@@ -19,7 +19,8 @@ import (
 // A page is HTML that a file or a cell of a notebook holds, for a frame that runs nothing, sends
 // nothing and loads nothing: the headers of its route see to that. What would still have a browser
 // look up a name or open a connection is taken out here, and links lead to places in it only.
-var dropped = map[string]bool{"script": true, "link": true, "meta": true, "base": true, "iframe": true, "frame": true, "frameset": true,
+var dropped = map[string]bool{"script": true, "link": true, "meta": true, "base": true,
+	"iframe": true, "frame": true, "frameset": true,
 	"object": true, "embed": true, "portal": true, "applet": true, "noscript": true, "template": true}
 
 // Bounds of a page. There is HTML of 4 MB that takes minutes and gigabytes to parse: of many <html>
@@ -65,8 +66,8 @@ func (h *Views) Page(ctx context.Context, o *outputs.Output, cell, output int) (
 	return still(ctx, text, o.Veiled().IsVeiled())
 }
 
-// still parses HTML and writes it without what is [dropped]; veiled, with dots in place of what looks
-// like a secret.
+// still parses HTML and writes it without what is [dropped]; veiled, with dots in place of what
+// looks like a secret.
 func still(ctx context.Context, text []byte, veiled bool) ([]byte, error) {
 	doc, err := html.Parse(timed{ctx, bytes.NewReader(text)})
 	if err != nil {
@@ -82,7 +83,8 @@ func still(ctx context.Context, text []byte, veiled bool) ([]byte, error) {
 				n.RemoveChild(c)
 			} else {
 				c.Attr = slices.DeleteFunc(c.Attr, func(a html.Attribute) bool {
-					return a.Key == "ping" || a.Key == "target" || a.Key == "href" && !strings.HasPrefix(a.Val, "#")
+					return a.Key == "ping" || a.Key == "target" || a.Key == "href" &&
+						!strings.HasPrefix(a.Val, "#")
 				})
 				next = append(next, c)
 			}
@@ -100,11 +102,13 @@ func still(ctx context.Context, text []byte, veiled bool) ([]byte, error) {
 }
 
 // apart are elements whose text begins a line, or a cell, of its own.
-var apart = map[string]byte{"p": '\n', "div": '\n', "br": '\n', "pre": '\n', "tr": '\n', "li": '\n', "dt": '\n', "dd": '\n', "section": '\n', "blockquote": '\n',
-	"h1": '\n', "h2": '\n', "h3": '\n', "h4": '\n', "h5": '\n', "h6": '\n', "td": '\t', "th": '\t', "option": '\n', "input": '\n', "textarea": '\n'}
+var apart = map[string]byte{"p": '\n', "div": '\n', "br": '\n', "pre": '\n', "tr": '\n', "li": '\n',
+	"dt": '\n', "dd": '\n', "section": '\n', "blockquote": '\n',
+	"h1": '\n', "h2": '\n', "h3": '\n', "h4": '\n', "h5": '\n', "h6": '\n', "td": '\t', "th": '\t',
+	"option": '\n', "input": '\n', "textarea": '\n'}
 
-// veilPage covers the text of a page as one, since a name and its value may stand in elements of their
-// own, and what attributes show.
+// veilPage covers the text of a page as one, since a name and its value may stand in elements of
+// their own, and what attributes show.
 func veilPage(doc *html.Node) {
 	type place struct {
 		node     *html.Node
@@ -128,7 +132,9 @@ func veilPage(doc *html.Node) {
 	spans := veil.Spans(text)
 	veil.Cover(text, spans)
 	for _, s := range spans {
-		i, _ := slices.BinarySearchFunc(places, s.From, func(p place, at int) int { return cmp.Compare(p.to, at+1) })
+		i, _ := slices.BinarySearchFunc(places, s.From, func(p place, at int) int {
+			return cmp.Compare(p.to, at+1)
+		})
 		for ; i < len(places) && places[i].from < s.To; i++ {
 			p := places[i]
 			p.node.Data = string(veil.Dotted(bytes.ToValidUTF8(text[p.from:p.to], []byte("•"))))

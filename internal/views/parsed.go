@@ -89,7 +89,12 @@ func (x *item) lastLine() int {
 func newItem(kind byte, line int) *item { return &item{node: render.Node{Kind: kind, First: line}} }
 
 func scalar(kind byte, text string, line int) *item {
-	x := &item{node: render.Node{Kind: kind, Text: text[:min(len(text), textLength)], Cut: len(text) - textLength, First: line}}
+	x := &item{node: render.Node{
+		Kind:  kind,
+		Text:  text[:min(len(text), textLength)],
+		Cut:   len(text) - textLength,
+		First: line,
+	}}
 	x.node.Last = line + bytes.Count([]byte(text), []byte{'\n'})
 	return x
 }

@@ -7,9 +7,10 @@ import (
 	"webchat/internal/tokens"
 )
 
-// Price implements outputs.Views. The price of more than [tokens.ExactLimit] bytes is estimated, and
-// that of more than mostPriced by the first of them.
-func (h *Views) Price(ctx context.Context, o *outputs.Output, ranges, lifted [][2]int) (n int, exact bool, err error) {
+// Price implements outputs.Views. The price of more than [tokens.ExactLimit] bytes is estimated,
+// and that of more than mostPriced by the first of them.
+func (h *Views) Price(ctx context.Context, o *outputs.Output, ranges,
+	lifted [][2]int) (n int, exact bool, err error) {
 	p := &priced{}
 	for _, r := range ranges {
 		if o.IsVeiled() {

@@ -81,7 +81,8 @@ func (k *kind) tables(ctx context.Context, o *outputs.Output) {
 
 // read takes in the schema.
 func (d *database) read(ctx context.Context, c *sql.Conn) error {
-	rows, err := c.QueryContext(ctx, `SELECT type, name, rootpage, coalesce(substr(sql, 1, 100000), '') FROM sqlite_schema LIMIT 10000`)
+	rows, err := c.QueryContext(ctx,
+		`SELECT type, name, rootpage, coalesce(substr(sql, 1, 100000), '') FROM sqlite_schema LIMIT 10000`)
 	if err != nil {
 		return err
 	}
@@ -99,7 +100,8 @@ func (d *database) read(ctx context.Context, c *sql.Conn) error {
 		if text.Len()+len(statement) < maxSchemaText {
 			text.WriteString(statement + ";\n\n")
 		}
-		stored := what == "table" && root > 0 && len(statement) > 13 && strings.EqualFold(statement[:13], "CREATE TABLE ")
+		stored := what == "table" && root > 0 && len(statement) > 13 &&
+			strings.EqualFold(statement[:13], "CREATE TABLE ")
 		if stored && len(d.tables) < maxTables {
 			d.tables = append(d.tables, &dataTable{name: name, veiled: d.veiled})
 		}
@@ -107,7 +109,9 @@ func (d *database) read(ctx context.Context, c *sql.Conn) error {
 	if err := cmp.Or(rows.Err(), rows.Close()); err != nil {
 		return err
 	}
-	d.tables = slices.DeleteFunc(d.tables, func(t *dataTable) bool { return t.describe(ctx, c) != nil })
+	d.tables = slices.DeleteFunc(d.tables, func(t *dataTable) bool {
+		return t.describe(ctx, c) != nil
+	})
 	all := strings.TrimRight(text.String(), "\n")
 	if all == "" {
 		all = "-- There is nothing in this database."
@@ -147,7 +151,8 @@ func (t *dataTable) describe(ctx context.Context, c *sql.Conn) error {
 			continue
 		}
 		// A name that is no column's is a text where it is not the row's number: see quoted.
-		if rows, err := c.QueryContext(ctx, "SELECT "+name+" FROM "+quoted(t.name)+" LIMIT 0"); err == nil {
+		if rows, err := c.QueryContext(ctx, "SELECT "+name+" FROM "+quoted(t.name)+
+			" LIMIT 0"); err == nil {
 			t.rowid = name
 			_ = rows.Close() // nothing was read
 			break
@@ -155,7 +160,8 @@ func (t *dataTable) describe(ctx context.Context, c *sql.Conn) error {
 	}
 	t.numeric = make([]bool, len(t.columns))
 	numbers, filled := make([]int, len(t.columns)), make([]int, len(t.columns))
-	_ = t.scan(ctx, c, fmt.Sprintf("LIMIT %d", headRows), func(_ int64, cells []string) bool { // where it is damaged shows later
+	// where it is damaged shows later
+	_ = t.scan(ctx, c, fmt.Sprintf("LIMIT %d", headRows), func(_ int64, cells []string) bool {
 		countNumbers(cells, numbers, filled)
 		return true
 	})
@@ -166,13 +172,15 @@ func (t *dataTable) describe(ctx context.Context, c *sql.Conn) error {
 }
 
 // scan reads rows, which tail chooses, until each returns false.
-func (t *dataTable) scan(ctx context.Context, c *sql.Conn, tail string, each func(id int64, cells []string) bool) error {
+func (t *dataTable) scan(ctx context.Context, c *sql.Conn, tail string,
+	each func(id int64, cells []string) bool) error {
 	var b strings.Builder
 	b.WriteString("SELECT " + cmp.Or(t.rowid, "0"))
 	for _, name := range t.columns {
 		q := quoted(name)
 		// How long a value is stands before it: what is too long is never read.
-		fmt.Fprintf(&b, ", octet_length(%s), CASE WHEN octet_length(%s) <= %d THEN substr(%s, 1, %d) END", q, q, maxCell, q, cellRead)
+		fmt.Fprintf(&b, ", octet_length(%s), CASE WHEN octet_length(%s) <= %d THEN substr(%s, 1, %d) END",
+			q, q, maxCell, q, cellRead)
 	}
 	rows, err := c.QueryContext(ctx, b.String()+" FROM "+quoted(t.name)+" NOT INDEXED "+tail)
 	if err != nil {
@@ -227,7 +235,8 @@ func cellOf(v any, size sql.NullInt64) string {
 
 // rows is a window of the table that a.At names by its number; without it, of the first one. Before
 // the table stand the names of all.
-func (d *database) rows(ctx context.Context, o *outputs.Output, a outputs.Ask) (w outputs.Window, err error) {
+func (d *database) rows(ctx context.Context, o *outputs.Output,
+	a outputs.Ask) (w outputs.Window, err error) {
 	at := 1
 	if a.At != "" {
 		at, err = strconv.Atoi(a.At)
@@ -245,7 +254,8 @@ func (d *database) rows(ctx context.Context, o *outputs.Output, a outputs.Ask) (
 		return err
 	})
 	if err != nil && ctx.Err() != nil {
-		return w, refuse("too_slow", "Reading this table takes too long. Take filters and the order away, or download the file.")
+		return w, refuse("too_slow",
+			"Reading this table takes too long. Take filters and the order away, or download the file.")
 	}
 	var names []string
 	for _, t := range d.tables {
@@ -256,7 +266,8 @@ func (d *database) rows(ctx context.Context, o *outputs.Output, a outputs.Ask) (
 }
 
 // window shows rows by their places in the order asked for.
-func (t *dataTable) window(ctx context.Context, c *sql.Conn, a outputs.Ask) (w outputs.Window, err error) {
+func (t *dataTable) window(ctx context.Context, c *sql.Conn,
+	a outputs.Ask) (w outputs.Window, err error) {
 	if err := t.size(ctx, c); err != nil {
 		return w, err
 	}
@@ -273,18 +284,20 @@ func (t *dataTable) window(ctx context.Context, c *sql.Conn, a outputs.Ask) (w o
 	out := render.NewTable("row", t.columns, t.numeric, sorted, falling)
 	shown := from - 1
 	if x == nil {
-		err = t.scan(ctx, c, fmt.Sprintf("LIMIT %d OFFSET %d", max(0, to-shown), shown), func(_ int64, cells []string) bool {
-			out.Row(shown+1, cells)
-			shown++
-			return !out.Full()
-		})
+		err = t.scan(ctx, c, fmt.Sprintf("LIMIT %d OFFSET %d", max(0, to-shown), shown),
+			func(_ int64, cells []string) bool {
+				out.Row(shown+1, cells)
+				shown++
+				return !out.Full()
+			})
 	} else {
 		for shown < to && !out.Full() && err == nil {
 			row := x.rows[shown]
-			err = t.scan(ctx, c, fmt.Sprintf("WHERE %s = %d", t.rowid, t.ids[row]), func(_ int64, cells []string) bool {
-				out.Row(int(row)+1, cells)
-				return false
-			})
+			err = t.scan(ctx, c, fmt.Sprintf("WHERE %s = %d", t.rowid, t.ids[row]),
+				func(_ int64, cells []string) bool {
+					out.Row(int(row)+1, cells)
+					return false
+				})
 			shown++
 		}
 	}
@@ -339,7 +352,8 @@ func (t *dataTable) order(ctx context.Context, c *sql.Conn, a outputs.Ask) (*ord
 		return nil, refuse("bad_sort", "Give sort as the number of a column, with a minus for falling.")
 	}
 	if t.rowid == "" {
-		return nil, refuse("no_order", "The rows of this table have no numbers, so it is neither filtered nor sorted.")
+		return nil, refuse("no_order",
+			"The rows of this table have no numbers, so it is neither filtered nor sorted.")
 	}
 	if x := t.last; x != nil && x.sort == a.Sort && slices.Equal(x.filters, a.Filter) {
 		return x, nil
@@ -366,7 +380,8 @@ func (t *dataTable) order(ctx context.Context, c *sql.Conn, a outputs.Ask) (*ord
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	} else if err != nil {
-		return nil, refuse("damaged", "The file is damaged, so this table is neither filtered nor sorted.")
+		return nil, refuse("damaged",
+			"The file is damaged, so this table is neither filtered nor sorted.")
 	}
 	x.sortRows(falling)
 	t.last = x
@@ -401,7 +416,8 @@ func withDatabase(ctx context.Context, o *outputs.Output, use func(*sql.Conn) er
 		return err
 	}
 	defer func() { err = cmp.Or(err, files.Close()) }()
-	db, err := sql.Open("sqlite", "file:db?vfs="+name+"&mode=ro&immutable=1&_defensive=1&_dqs=0&_pragma=query_only(1)&_pragma=trusted_schema(0)&_pragma=cell_size_check(1)&_pragma=temp_store(2)&_pragma=mmap_size(0)")
+	db, err := sql.Open("sqlite", "file:db?vfs="+name+
+		"&mode=ro&immutable=1&_defensive=1&_dqs=0&_pragma=query_only(1)&_pragma=trusted_schema(0)&_pragma=cell_size_check(1)&_pragma=temp_store(2)&_pragma=mmap_size(0)")
 	if err != nil {
 		return err
 	}
@@ -431,14 +447,17 @@ func withDatabase(ctx context.Context, o *outputs.Output, use func(*sql.Conn) er
 
 // limitsOf bounds what SQLite does for a file that others wrote.
 var limitsOf = map[int]int{
-	lib.SQLITE_LIMIT_ATTACHED: 0, lib.SQLITE_LIMIT_WORKER_THREADS: 0, lib.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
-	lib.SQLITE_LIMIT_LENGTH: 8 << 20, lib.SQLITE_LIMIT_SQL_LENGTH: 1 << 20, lib.SQLITE_LIMIT_EXPR_DEPTH: 100,
+	lib.SQLITE_LIMIT_ATTACHED: 0, lib.SQLITE_LIMIT_WORKER_THREADS: 0,
+	lib.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
+	lib.SQLITE_LIMIT_LENGTH:        8 << 20, lib.SQLITE_LIMIT_SQL_LENGTH: 1 << 20,
+	lib.SQLITE_LIMIT_EXPR_DEPTH:      100,
 	lib.SQLITE_LIMIT_COMPOUND_SELECT: 10, lib.SQLITE_LIMIT_VDBE_OP: 100_000,
 }
 
 // mayRead allows what the statements of this file need and nothing else: no view is opened, and no
 // other function called.
-func mayRead(action sqlite.AuthorizerActionCode, one, two, _, inside string) sqlite.AuthorizerReturnCode {
+func mayRead(action sqlite.AuthorizerActionCode, one, two, _,
+	inside string) sqlite.AuthorizerReturnCode {
 	ok := false
 	switch action {
 	case sqlite.AuthSelect:

@@ -122,7 +122,8 @@ func countNumbers(cells []string, numbers, filled []int) {
 
 // numeral reads a number as tables have them: also 1,204 and 12 %.
 func numeral(c string) (float64, bool) {
-	if c = strings.TrimSpace(c); len(c) == 0 || len(c) > 40 || c[len(c)-1] > '9' && c[len(c)-1] != '%' {
+	if c = strings.TrimSpace(c); len(c) == 0 || len(c) > 40 || c[len(c)-1] > '9' &&
+		c[len(c)-1] != '%' {
 		return 0, false
 	}
 	s := strings.TrimRight(c, "% ")
@@ -134,7 +135,8 @@ func numeral(c string) (float64, bool) {
 }
 
 // table is a window of records. Its rows count those the filter leaves, in their order.
-func (h *Views) table(ctx context.Context, o *outputs.Output, k *kind, a outputs.Ask) (w outputs.Window, err error) {
+func (h *Views) table(ctx context.Context, o *outputs.Output, k *kind,
+	a outputs.Ask) (w outputs.Window, err error) {
 	d := documentOf(o)
 	d.seen.mu.Lock()
 	defer d.seen.mu.Unlock()
@@ -281,7 +283,9 @@ func keyOf(cells []string, column int, row int32) sortKey {
 }
 
 func (x *order) sortRows(falling bool) {
-	slices.SortFunc(x.keys, func(a, b sortKey) int { return cmp.Or(a.compare(&b, falling), int(a.row-b.row)) })
+	slices.SortFunc(x.keys, func(a, b sortKey) int {
+		return cmp.Or(a.compare(&b, falling), int(a.row-b.row))
+	})
 	for _, k := range x.keys {
 		x.rows = append(x.rows, k.row)
 	}

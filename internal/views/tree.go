@@ -76,7 +76,12 @@ func newForest(o *outputs.Output, k *kind) (forest, error) {
 		return parseTOML(text)
 	}
 	copy(text, "   "[:len(text)-len(trimBOM(text))])
-	return &jsonTree{o: o, root: listJSON(text, true), lines: k.format == jsonLines, known: map[int64]jsonList{}}, nil
+	return &jsonTree{
+		o:     o,
+		root:  listJSON(text, true),
+		lines: k.format == jsonLines,
+		known: map[int64]jsonList{},
+	}, nil
 }
 
 // jsonTree is JSON, whose values are scanned when they are first shown. The handle of a value is

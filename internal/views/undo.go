@@ -27,7 +27,8 @@ type Hunk struct {
 	In             string
 	Rows           template.HTML // at most [mostRows]
 	More           int           // rows that are left out
-	Bytes          *[2]int64     // of files that are not text: how many there were and are; they have no rows
+	// of files that are not text: how many there were and are; they have no rows
+	Bytes *[2]int64
 }
 
 // Hunks returns what changed since the output with, each change by itself; the rows of two changes
@@ -54,8 +55,16 @@ func (h *Views) Hunks(ctx context.Context, o, with *outputs.Output) (list []Hunk
 	}
 	shown := 0 // rows that an earlier hunk has
 	for k, s := range c.spans() {
-		hunk := Hunk{N: k + 1, First: s.now + 1, Last: s.nowEnd, OldFirst: s.was + 1, Added: s.nowEnd - s.now, Removed: s.wasEnd - s.was,
-			Sum: sum(old[s.was:s.wasEnd], lines[s.now:s.nowEnd]), In: enclosing(lines, s.now)}
+		hunk := Hunk{
+			N:        k + 1,
+			First:    s.now + 1,
+			Last:     s.nowEnd,
+			OldFirst: s.was + 1,
+			Added:    s.nowEnd - s.now,
+			Removed:  s.wasEnd - s.was,
+			Sum:      sum(old[s.was:s.wasEnd], lines[s.now:s.nowEnd]),
+			In:       enclosing(lines, s.now),
+		}
 		from, to := s.row, s.rowEnd
 		for from > shown && s.row-from < contextLines && c.rows[from-1].kind == '=' {
 			from--
@@ -88,8 +97,9 @@ func sum(was, now [][]byte) uint64 {
 
 // declared matches a line that begins a function or a type in one of many languages.
 var declared = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\s*(?:(?:export|default|pub|public|private|static|async|abstract|final)\s+)*` +
-		`(?:func(?:\s*\([^)]*\))?|function|def|class|fn|interface|struct|type|impl|trait|enum)\s+([\pL_$][\pL\pN_$]*)`)
+	return regexp.MustCompile(
+		`^\s*(?:(?:export|default|pub|public|private|static|async|abstract|final)\s+)*` +
+			`(?:func(?:\s*\([^)]*\))?|function|def|class|fn|interface|struct|type|impl|trait|enum)\s+([\pL_$][\pL\pN_$]*)`)
 })
 
 // enclosing is the name of what the line at lines[at] stands in, judged by how far lines are
@@ -172,10 +182,11 @@ func (h *Views) Undo(ctx context.Context, o, with *outputs.Output, undone []int)
 	return bytes.Join(lines, nil), nil
 }
 
-// Undone returns which changes since the output with are taken back in text, which otherwise is what
-// o holds; false if text differs from that in more, or in other places. Errors are those of
+// Undone returns which changes since the output with are taken back in text, which otherwise is
+// what o holds; false if text differs from that in more, or in other places. Errors are those of
 // [Views.Undo].
-func (h *Views) Undone(ctx context.Context, o, with *outputs.Output, text []byte) (undone []int, ok bool, err error) {
+func (h *Views) Undone(ctx context.Context, o, with *outputs.Output,
+	text []byte) (undone []int, ok bool, err error) {
 	v, err := newVersions(ctx, o, with)
 	if err != nil {
 		return nil, false, err
@@ -244,7 +255,8 @@ func follows(lines [][]byte, at int, want [][]byte) (end int, ok bool) {
 		return 0, false
 	}
 	for i, line := range want {
-		if !bytes.Equal(bytes.TrimSuffix(lines[at+i], []byte{'\n'}), bytes.TrimSuffix(line, []byte{'\n'})) {
+		if !bytes.Equal(bytes.TrimSuffix(lines[at+i], []byte{'\n'}),
+			bytes.TrimSuffix(line, []byte{'\n'})) {
 			return 0, false
 		}
 	}
@@ -296,12 +308,14 @@ func wholeLines(o *outputs.Output) ([][]byte, error) {
 	return split(text), err
 }
 
-var errNotWhole = refuse("not_whole", "Changes are undone in text files that are shown whole, in UTF-8. Open the whole file; take one that is no text from git or a copy.")
+var errNotWhole = refuse("not_whole",
+	"Changes are undone in text files that are shown whole, in UTF-8. Open the whole file; take one that is no text from git or a copy.")
 
 // whole returns the bytes of a file.
 func whole(o *outputs.Output) ([]byte, error) {
 	m := o.Meta()
-	if m.Type != outputs.File || m.StartLine > 1 || m.EndLine > 0 && m.EndLine < m.TotalLines || m.Truncated || m.Unread > 0 {
+	if m.Type != outputs.File || m.StartLine > 1 || m.EndLine > 0 && m.EndLine < m.TotalLines ||
+		m.Truncated || m.Unread > 0 {
 		return nil, errNotWhole
 	}
 	data := make([]byte, o.Size())
@@ -321,6 +335,12 @@ func split(text []byte) [][]byte {
 
 // TextMeta describes a file's text that is kept to be compared.
 func TextMeta(sessionID, path string, text []byte) outputs.Meta {
-	return outputs.Meta{Type: outputs.File, SessionID: sessionID, Path: path, Earlier: true, MimeType: "text/plain; charset=utf-8",
-		Highlight: code.Language(path, text[:min(len(text), 4096)])}
+	return outputs.Meta{
+		Type:      outputs.File,
+		SessionID: sessionID,
+		Path:      path,
+		Earlier:   true,
+		MimeType:  "text/plain; charset=utf-8",
+		Highlight: code.Language(path, text[:min(len(text), 4096)]),
+	}
 }

@@ -28,13 +28,15 @@ const searchTime = 2 * time.Second
 func refuse(code, sentence string) error { return &outputs.Refusal{Code: code, Sentence: sentence} }
 
 // View implements outputs.Views.
-func (h *Views) View(ctx context.Context, o *outputs.Output, a outputs.Ask) (w outputs.Window, err error) {
+func (h *Views) View(ctx context.Context, o *outputs.Output,
+	a outputs.Ask) (w outputs.Window, err error) {
 	k := h.kindOf(o)
 	if has := slices.Contains(k.views, a.View) || a.View == Failure && k.views[0] == Terminal; !has {
 		if slices.Contains(k.above, a.View) {
 			return w, refuse("too_large", k.note+" Ask for view=source.")
 		}
-		return w, refuse("no_view", "This output has no such view: the header Webchat-Views lists those it has.")
+		return w, refuse("no_view",
+			"This output has no such view: the header Webchat-Views lists those it has.")
 	}
 	w, err = h.viewOf(ctx, o, k, a)
 	if o.IsVeiled() {
@@ -49,7 +51,8 @@ func (h *Views) View(ctx context.Context, o *outputs.Output, a outputs.Ask) (w o
 	return w, err
 }
 
-func (h *Views) viewOf(ctx context.Context, o *outputs.Output, k *kind, a outputs.Ask) (outputs.Window, error) {
+func (h *Views) viewOf(ctx context.Context, o *outputs.Output, k *kind,
+	a outputs.Ask) (outputs.Window, error) {
 	return Of(a.View).window(h, ctx, asked{a, o, o.Text(), k})
 }
 
@@ -63,7 +66,8 @@ func window(html template.HTML, from, to, total int) outputs.Window {
 }
 
 // source is lines by their numbers as shown.
-func (h *Views) source(ctx context.Context, o *outputs.Output, a outputs.Ask) (outputs.Window, error) {
+func (h *Views) source(ctx context.Context, o *outputs.Output,
+	a outputs.Ask) (outputs.Window, error) {
 	m := o.Meta()
 	first := max(m.StartLine, 1)
 	last := first + o.TotalLines() - 1
@@ -91,25 +95,29 @@ func (h *Views) source(ctx context.Context, o *outputs.Output, a outputs.Ask) (o
 }
 
 // filtered is the lines that match, with their own numbers; its rows count them.
-func (h *Views) filtered(ctx context.Context, o *outputs.Output, a outputs.Ask) (w outputs.Window, err error) {
+func (h *Views) filtered(ctx context.Context, o *outputs.Output,
+	a outputs.Ask) (w outputs.Window, err error) {
 	text := a.Filter[0]
 	if len(a.Filter) > 1 {
 		return w, refuse("bad_filter", "Give one regular expression as the filter.")
 	}
 	e, err := grep.Parse(text)
 	if err != nil {
-		return w, refuse("bad_filter", fmt.Sprintf("The regular expression (RE2) cannot be used: %v.", err))
+		return w, refuse("bad_filter", fmt.Sprintf("The regular expression (RE2) cannot be used: %v.",
+			err))
 	}
 	hits, err := o.Find(ctx, e, searchTime)
 	if err != nil {
 		return w, err
 	}
-	if n, ok := strings.CutPrefix(a.At, "L"); ok { // the row of this line, or of the next one that matches
+	// the row of this line, or of the next one that matches
+	if n, ok := strings.CutPrefix(a.At, "L"); ok {
 		line, _ := strconv.Atoi(n)
 		a.From = max(1, hits.Before(line)+1-a.Rows/2)
 	}
 	from, to := cut(a, len(hits.Lines))
-	html, err := h.scattered(ctx, o, hits.Lines[min(from-1, len(hits.Lines)):max(min(from-1, len(hits.Lines)), to)])
+	html, err := h.scattered(ctx, o, hits.Lines[min(from-1,
+		len(hits.Lines)):max(min(from-1, len(hits.Lines)), to)])
 	if err != nil {
 		return w, err
 	}
@@ -127,7 +135,8 @@ const scatteredTime = 200 * time.Millisecond
 
 // scattered shows lines by their numbers as shown. Those of a terminal are shown each by itself,
 // since what the program wrote over is not what was found.
-func (h *Views) scattered(ctx context.Context, o *outputs.Output, lines []int) (html template.HTML, err error) {
+func (h *Views) scattered(ctx context.Context, o *outputs.Output,
+	lines []int) (html template.HTML, err error) {
 	begun, terminal := time.Now(), o.Meta().Type == outputs.Terminal
 	for first, last := range runs(lines) { // each costs one look
 		part := template.HTML("")
@@ -168,8 +177,8 @@ func plainRows(ctx context.Context, o *outputs.Output, from, to int) (template.H
 	return r.HTML, err
 }
 
-// terminalLines are lines of a command, each with the colours it has by itself. What was left out is
-// one row.
+// terminalLines are lines of a command, each with the colours it has by itself. What was left out
+// is one row.
 func terminalLines(ctx context.Context, o *outputs.Output, from, to int) (template.HTML, error) {
 	return terminal.Lines(func(yield func(terminal.Line, error) bool) {
 		for l, err := range o.Lines(ctx, from, to) {

@@ -69,7 +69,14 @@ func tarball(w io.Writer, folder string, entries []entry, date time.Time) error 
 	}
 	t := tar.NewWriter(z)
 	for _, e := range entries {
-		h := &tar.Header{Typeflag: tar.TypeReg, Name: path.Join(folder, e.name), Size: int64(len(e.content)), Mode: int64(e.mode), ModTime: date, Format: tar.FormatUSTAR}
+		h := &tar.Header{
+			Typeflag: tar.TypeReg,
+			Name:     path.Join(folder, e.name),
+			Size:     int64(len(e.content)),
+			Mode:     int64(e.mode),
+			ModTime:  date,
+			Format:   tar.FormatUSTAR,
+		}
 		if err := t.WriteHeader(h); err != nil {
 			return err
 		}

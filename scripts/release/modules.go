@@ -55,7 +55,8 @@ func linked(programs []string, known map[string]module) ([]module, error) {
 		}
 		for _, d := range info.Deps {
 			if used[d.Path] = known[d.Path]; d.Replace != nil || used[d.Path].version != d.Version {
-				return nil, fmt.Errorf("%s has %s %s, and the list of modules %q", program, d.Path, d.Version, used[d.Path].version)
+				return nil, fmt.Errorf("%s has %s %s, and the list of modules %q", program, d.Path, d.Version,
+					used[d.Path].version)
 			}
 		}
 	}
@@ -84,22 +85,34 @@ func writeInventory(used []module, dir string, date time.Time) error {
 		}
 		found := licences(text)
 		if len(found) == 0 {
-			return fmt.Errorf("the licence of %s is none that is known here; read it and add it to scripts/release", m.path)
+			return fmt.Errorf(
+				"the licence of %s is none that is known here; read it and add it to scripts/release", m.path)
 		}
 		expression := strings.Join(found, " AND ")
 		purl := "pkg:golang/" + m.path + "@" + m.version
 		if name, ok := strings.CutPrefix(m.path, embedded); ok {
 			purl = "pkg:npm/" + strings.Replace(name, "@", "%40", 1) + "@" + m.version
 		}
-		parts = append(parts, cyclonedx.Component{BOMRef: purl, Type: cyclonedx.ComponentTypeLibrary, Name: strings.TrimPrefix(m.path, embedded), Version: m.version,
-			PackageURL: purl, Licenses: &cyclonedx.Licenses{{Expression: expression}}})
-		fmt.Fprintf(&texts, "%s %s\n%s\n\n%s\n\n%s\n\n", m.path, m.version, expression, strings.TrimSpace(text), strings.Repeat("-", 80))
+		parts = append(parts, cyclonedx.Component{
+			BOMRef:     purl,
+			Type:       cyclonedx.ComponentTypeLibrary,
+			Name:       strings.TrimPrefix(m.path, embedded),
+			Version:    m.version,
+			PackageURL: purl,
+			Licenses:   &cyclonedx.Licenses{{Expression: expression}},
+		})
+		fmt.Fprintf(&texts, "%s %s\n%s\n\n%s\n\n%s\n\n", m.path, m.version, expression,
+			strings.TrimSpace(text), strings.Repeat("-", 80))
 	}
 	list := cyclonedx.NewBOM()
-	list.Metadata = &cyclonedx.Metadata{Timestamp: date.Format(time.RFC3339), Component: &cyclonedx.Component{Type: cyclonedx.ComponentTypeApplication, Name: "webchat"}}
+	list.Metadata = &cyclonedx.Metadata{
+		Timestamp: date.Format(time.RFC3339),
+		Component: &cyclonedx.Component{Type: cyclonedx.ComponentTypeApplication, Name: "webchat"},
+	}
 	list.Components = &parts
 	var b bytes.Buffer
-	if err := cyclonedx.NewBOMEncoder(&b, cyclonedx.BOMFileFormatJSON).SetPretty(true).Encode(list); err != nil {
+	if err := cyclonedx.NewBOMEncoder(&b,
+		cyclonedx.BOMFileFormatJSON).SetPretty(true).Encode(list); err != nil {
 		return err
 	}
 	if err := os.WriteFile(filepath.Join(dir, inventoryName), b.Bytes(), 0o644); err != nil {
@@ -118,7 +131,8 @@ func licenceText(folder string) (string, error) {
 	}
 	var texts []string
 	for _, f := range files { // sorted
-		if !f.Type().IsRegular() || !licenceFile.MatchString(f.Name()) || strings.HasSuffix(f.Name(), ".go") {
+		if !f.Type().IsRegular() || !licenceFile.MatchString(f.Name()) ||
+			strings.HasSuffix(f.Name(), ".go") {
 			continue
 		}
 		b, err := os.ReadFile(filepath.Join(folder, f.Name()))
@@ -137,11 +151,16 @@ var known = []struct {
 }{
 	{"Apache-2.0", regexp.MustCompile(`apache license,? version 2\.0`)},
 	{"BSD-2-Clause", regexp.MustCompile(`redistribution and use in source and binary forms`)},
-	{"BSD-3-Clause", regexp.MustCompile(`redistribution and use in source and binary forms.*(neither the name|names? of .{0,80}may not be used to endorse)`)},
-	{"ISC", regexp.MustCompile(`permission to use, copy, modify, and(/or)? distribute this software for any purpose`)},
-	{"MIT", regexp.MustCompile(`permission is hereby granted, free of charge, to any person obtaining a copy`)},
+	{"BSD-3-Clause",
+		regexp.MustCompile(
+			`redistribution and use in source and binary forms.*(neither the name|names? of .{0,80}may not be used to endorse)`)},
+	{"ISC", regexp.MustCompile(
+		`permission to use, copy, modify, and(/or)? distribute this software for any purpose`)},
+	{"MIT", regexp.MustCompile(
+		`permission is hereby granted, free of charge, to any person obtaining a copy`)},
 	{"MPL-2.0", regexp.MustCompile(`mozilla public license,? version 2\.0`)},
-	{"Unlicense", regexp.MustCompile(`this is free and unencumbered software released into the public domain`)},
+	{"Unlicense",
+		regexp.MustCompile(`this is free and unencumbered software released into the public domain`)},
 }
 
 // licences are those in a text.

@@ -164,7 +164,9 @@ func (r *reporter) fail(p *result, l line, name string) {
 		// A crash, a time-out or a goroutine left behind: the output of the package
 		// and of the tests that had not ended says which.
 		what = "(ended badly)"
-		open := slices.DeleteFunc(slices.Sorted(maps.Keys(p.output)), func(test string) bool { return test == "" })
+		open := slices.DeleteFunc(slices.Sorted(maps.Keys(p.output)), func(test string) bool {
+			return test == ""
+		})
 		if len(open) > 0 {
 			what = "(ended badly in " + strings.Join(open, ", ") + ")"
 		}
@@ -178,7 +180,9 @@ func (r *reporter) fail(p *result, l line, name string) {
 
 // telling leaves out what says only that a test began, waited or went on.
 func telling(output []string) string {
-	return strings.Join(slices.DeleteFunc(output, func(s string) bool { return strings.HasPrefix(s, "=== ") }), "")
+	return strings.Join(slices.DeleteFunc(output, func(s string) bool {
+		return strings.HasPrefix(s, "=== ")
+	}), "")
 }
 
 func (r *reporter) breakSilence() {
@@ -189,7 +193,8 @@ func (r *reporter) breakSilence() {
 	}
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(r.running)) {
-		parts = append(parts, fmt.Sprintf("%s for %.0fs", short(name), time.Since(r.running[name].began).Seconds()))
+		parts = append(parts, fmt.Sprintf("%s for %.0fs", short(name),
+			time.Since(r.running[name].began).Seconds()))
 	}
 	if len(parts) == 0 {
 		r.print("compiling tests\n")

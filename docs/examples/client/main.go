@@ -104,7 +104,8 @@ func (c client) turn(out io.Writer, session, after, prompt string) (last string,
 	defer stream.Body.Close()
 	ended := make(chan error, 1)
 	go func() {
-		err := c.post("/api/sessions/"+session+"/messages?wait=true", map[string]string{"content": prompt}, nil)
+		err := c.post("/api/sessions/"+session+"/messages?wait=true",
+			map[string]string{"content": prompt}, nil)
 		ended <- err
 		if err != nil {
 			stream.Body.Close()
@@ -170,7 +171,8 @@ func firstOf(errs ...error) error {
 
 // stream begins to follow a session's events after a place.
 func (c client) stream(session, after string) (*http.Response, error) {
-	r, err := http.NewRequest(http.MethodGet, c.url+"/api/sessions/"+session+"/events?dialect=autohand", nil)
+	r, err := http.NewRequest(http.MethodGet, c.url+"/api/sessions/"+session+
+		"/events?dialect=autohand", nil)
 	if err != nil {
 		return nil, err
 	}

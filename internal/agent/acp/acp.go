@@ -57,7 +57,10 @@ var stable = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
 func New(c Config) (*Backend, error) {
 	switch {
 	case !stable.MatchString(c.Name):
-		return nil, fmt.Errorf("the name %q of an agent has to begin with a letter and have lower-case letters, digits and -", c.Name)
+		return nil,
+			fmt.Errorf(
+				"the name %q of an agent has to begin with a letter and have lower-case letters, digits and -",
+				c.Name)
 	case len(c.Command) == 0 || c.Command[0] == "":
 		return nil, fmt.Errorf("agent %s: no command", c.Name)
 	case c.Lend == nil:
@@ -68,8 +71,12 @@ func New(c Config) (*Backend, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	b := &Backend{Tried: convo.Tried{Folder: c.Home, Start: c.start()}, cfg: c, beside: make(chan struct{}, 1),
-		kept: document.Open[kept](document.Folder(c.Home), offersFile, c.Logger)}
+	b := &Backend{
+		Tried:  convo.Tried{Folder: c.Home, Start: c.start()},
+		cfg:    c,
+		beside: make(chan struct{}, 1),
+		kept:   document.Open[kept](document.Folder(c.Home), offersFile, c.Logger),
+	}
 	return b, nil
 }
 
@@ -80,7 +87,13 @@ func (b *Backend) Name() string { return b.cfg.Name }
 // it asks about.
 func (b *Backend) Info(context.Context) agent.Info {
 	asking, version := b.Asking(b.recalled().Version)
-	i := agent.Info{Counting: agent.CountsTurns, Intercept: agent.InterceptAsked, CanResume: b.cfg.Home != "", Version: version, Lacks: b.cfg.lacks(asking)}
+	i := agent.Info{
+		Counting:  agent.CountsTurns,
+		Intercept: agent.InterceptAsked,
+		CanResume: b.cfg.Home != "",
+		Version:   version,
+		Lacks:     b.cfg.lacks(asking),
+	}
 	if b.cfg.NoInstructions && !b.cfg.skips() {
 		i.Lacks = append(i.Lacks, convo.Instructed)
 	}
@@ -101,7 +114,8 @@ func (b *Backend) signIn() error {
 	if b.cfg.SignIn != "" {
 		how = "by \"" + b.cfg.SignIn + "\" in a terminal"
 	}
-	return fmt.Errorf("%w: %s is not signed in; sign in %s, then try again", agent.ErrUnavailable, b.cfg.Title, how)
+	return fmt.Errorf("%w: %s is not signed in; sign in %s, then try again", agent.ErrUnavailable,
+		b.cfg.Title, how)
 }
 
 // Open implements [agent.Backend].
@@ -112,9 +126,25 @@ func (b *Backend) Open(ctx context.Context, o agent.Options, host agent.Host) (a
 			return nil, agent.ErrUnsupported
 		}
 	}
-	c := &conn{b: b, workspace: workspace(o.Workspace), lent: &lent{tools: o.Tools, mark: b.cfg.Mark, server: b.cfg.server(o.SessionID)}}
-	c.choices = &choices{cfg: b.cfg, set: c.set, unasked: o.Unasked, want: wanted{o.Model, o.Mode, o.Effort}}
-	c.Conversation = convo.New(convo.Config{Title: b.cfg.Title, Options: o, Host: host, Agent: c, Silence: b.cfg.Silence, Logger: b.cfg.Logger})
+	c := &conn{
+		b:         b,
+		workspace: workspace(o.Workspace),
+		lent:      &lent{tools: o.Tools, mark: b.cfg.Mark, server: b.cfg.server(o.SessionID)},
+	}
+	c.choices = &choices{
+		cfg:     b.cfg,
+		set:     c.set,
+		unasked: o.Unasked,
+		want:    wanted{o.Model, o.Mode, o.Effort},
+	}
+	c.Conversation = convo.New(convo.Config{
+		Title:   b.cfg.Title,
+		Options: o,
+		Host:    host,
+		Agent:   c,
+		Silence: b.cfg.Silence,
+		Logger:  b.cfg.Logger,
+	})
 	c.textErrors = &textErrors{c: c.Conversation, begin: b.cfg.Failures, before: b.cfg.Notices}
 	if err := c.start(ctx, id); err != nil {
 		if o.Resume && forgot(ctx, err) {

@@ -23,7 +23,17 @@ const (
 // The title decides nothing; it is shown where nothing else is known.
 func (c *conn) act(k *call) agent.Permission {
 	in := inputOf(k.RawInput)
-	a := &asking{at: c.workspace, mark: c.b.cfg.Mark, folder: c.shell.folder(k), k: k, in: &in, Act: convo.Act{Absolute: c.workspace.absolute, Permission: agent.Permission{ToolCallID: k.ID, ToolName: k.name(), Diff: k.proposed}}}
+	a := &asking{
+		at:     c.workspace,
+		mark:   c.b.cfg.Mark,
+		folder: c.shell.folder(k),
+		k:      k,
+		in:     &in,
+		Act: convo.Act{
+			Absolute:   c.workspace.absolute,
+			Permission: agent.Permission{ToolCallID: k.ID, ToolName: k.name(), Diff: k.proposed},
+		},
+	}
 	command := in.command()
 	server, tool := k.mcpTool()
 	switch {
@@ -54,7 +64,8 @@ func (c *conn) act(k *call) agent.Permission {
 
 // isFileKind reports whether calls of a kind are about files or addresses.
 func isFileKind(kind string) bool {
-	return slices.Contains([]string{"edit", "delete", "move", "read", "search", "fetch", "switch_mode"}, kind)
+	return slices.Contains([]string{"edit", "delete", "move", "read", "search", "fetch",
+		"switch_mode"}, kind)
 }
 
 // asking is a permission that is put together.
@@ -104,8 +115,8 @@ func (a *asking) paths(kind agent.Kind, action string) (located, diffed, given [
 	return located, diffed, given
 }
 
-// knownFields are the fields whose texts are understood in a call of this kind. Globs narrow a search,
-// and name files elsewhere.
+// knownFields are the fields whose texts are understood in a call of this kind. Globs narrow a
+// search, and name files elsewhere.
 func (a *asking) knownFields() []map[string]bool {
 	known := []map[string]bool{pathFields, commandFields, folderFields, urlFields, {"args": true}}
 	if a.k.Kind == "search" {
@@ -127,7 +138,8 @@ func (a *asking) command(command string) {
 	if len(folders) > 0 {
 		a.Cwd, a.CwdUnknown = folders[0], false
 	}
-	switch shown, edits := a.shows(), a.k.Kind == "edit" || a.k.Kind == "delete" || a.k.Kind == "move"; {
+	switch shown, edits := a.shows(), a.k.Kind == "edit" || a.k.Kind == "delete" ||
+		a.k.Kind == "move"; {
 	case shown || edits:
 		if !edits {
 			a.Doubt(whyTorn)
@@ -145,7 +157,8 @@ func (a *asking) edit() {
 	switch {
 	case len(located) == 0, a.k.Kind == "edit" && len(diffed) == 0 && len(a.in.fields) == 0:
 		a.Doubt(whyMissing)
-	case len(diffed) > 0 && !a.sameFiles(diffed, located), len(given) > 0 && !a.shares(given, slices.Concat(diffed, located)):
+	case len(diffed) > 0 && !a.sameFiles(diffed, located), len(given) > 0 &&
+		!a.shares(given, slices.Concat(diffed, located)):
 		a.Doubt(whyTorn)
 	}
 }
@@ -263,7 +276,8 @@ func (a *asking) plan() {
 // a server's tool mean is the server's to say.
 func (a *asking) tool(server, tool, command string) {
 	a.Kind, a.Action, a.Server = agent.KindMCP, "use a tool", server
-	if name, _, ok := strings.Cut(a.k.ToolCallID, "__"); ok && a.mark == MarkGemini && strings.HasPrefix(name, "mcp_") {
+	if name, _, ok := strings.Cut(a.k.ToolCallID, "__"); ok && a.mark == MarkGemini &&
+		strings.HasPrefix(name, "mcp_") {
 		a.ToolName = name
 	}
 	if tool != "" {

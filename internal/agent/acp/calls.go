@@ -16,11 +16,12 @@ type call struct {
 	toolCall
 	convo.Call
 	content []part
-	ours    bool   // it is of one of the session's tools, or looks so: its row begins when it reaches them
-	asked   bool   // as any other: it is shown
-	shown   string // the output that was reported
-	before  string // its text before it ran, such as what it is for
-	pieces  pieces // of output that comes so
+	// it is of one of the session's tools, or looks so: its row begins when it reaches them
+	ours   bool
+	asked  bool   // as any other: it is shown
+	shown  string // the output that was reported
+	before string // its text before it ran, such as what it is for
+	pieces pieces // of output that comes so
 
 	proposed string // its diff, before it changed anything
 	shell    begun
@@ -28,7 +29,8 @@ type call struct {
 
 // merge takes over what an update says: what it leaves out stays.
 func (k *call) merge(u toolCall, content []part) {
-	k.CallTitle, k.Name, k.Kind, k.Status = cmp.Or(u.CallTitle, k.CallTitle), cmp.Or(u.Name, k.Name), cmp.Or(u.Kind, k.Kind), cmp.Or(u.Status, k.Status)
+	k.CallTitle, k.Name, k.Kind, k.Status = cmp.Or(u.CallTitle, k.CallTitle), cmp.Or(u.Name, k.Name),
+		cmp.Or(u.Kind, k.Kind), cmp.Or(u.Status, k.Status)
 	if len(u.RawInput) > 0 && string(u.RawInput) != "null" {
 		k.RawInput = u.RawInput
 	}
@@ -273,5 +275,6 @@ func (p *pieces) text() string {
 	if left == 0 {
 		return string(p.head) + string(tail)
 	}
-	return strings.ToValidUTF8(string(p.head), "") + "\n… " + wording.Size(left) + " left out …\n" + strings.ToValidUTF8(string(tail), "")
+	return strings.ToValidUTF8(string(p.head), "") + "\n… " + wording.Size(left) + " left out …\n" +
+		strings.ToValidUTF8(string(tail), "")
 }

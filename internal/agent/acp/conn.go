@@ -61,7 +61,8 @@ func (c *conn) Ready(ctx context.Context) error {
 		c.Drop(c.Program())
 		if err = c.start(ctx, ""); err == nil {
 			c.Report(event.SessionError{ErrorType: event.ErrorForgotten, Kind: event.KindInterrupted,
-				Message: c.Title + " does not remember this conversation and starts a new one. You can send it the conversation with your next prompt."})
+				Message: c.Title +
+					" does not remember this conversation and starts a new one. You can send it the conversation with your next prompt."})
 		}
 		return err
 	})
@@ -81,7 +82,8 @@ func (c *conn) Send(t *convo.Turn, p agent.Prompt) error {
 	}
 	ask := object{"sessionId": c.id, "prompt": c.blocks(p)}
 	c.Do(func() {
-		c.calls, c.acts, c.steps = convo.Calls[*call]{}, acts{at: c.workspace, allowed: map[string]int{}}, steps{}
+		c.calls, c.acts, c.steps = convo.Calls[*call]{}, acts{at: c.workspace, allowed: map[string]int{}},
+			steps{}
 		c.lent.came, c.answer = nil, answered{}
 		c.textErrors.renew()
 	})
@@ -112,7 +114,8 @@ func (c *conn) blocks(p agent.Prompt) []any {
 		case a.Path != "":
 			more = append(more, object{"type": "resource_link", "uri": "file://" + a.Path, "name": a.Name})
 		case convo.Picture(a) && c.caps.AgentCapabilities.PromptCapabilities.Image:
-			more = append(more, object{"type": "image", "mimeType": a.MimeType, "data": base64.StdEncoding.EncodeToString(a.Data)})
+			more = append(more, object{"type": "image", "mimeType": a.MimeType,
+				"data": base64.StdEncoding.EncodeToString(a.Data)})
 		default:
 			return false
 		}
@@ -141,7 +144,8 @@ func (c *conn) missTools() {
 	if err != nil || lent.Listed == nil || lent.Listed() || !c.noticed.First(tools) {
 		return
 	}
-	c.Warn(event.KindProvider, "%s did not reach webchat's tools, so it cannot show you anything here. If a proxy is set (HTTP_PROXY), set NO_PROXY=localhost,127.0.0.1, too.", c.Title)
+	c.Warn(event.KindProvider,
+		"%s did not reach webchat's tools, so it cannot show you anything here. If a proxy is set (HTTP_PROXY), set NO_PROXY=localhost,127.0.0.1, too.", c.Title)
 }
 
 // Abort implements [convo.Agent].
@@ -222,7 +226,8 @@ func (c Config) greet(ctx context.Context, p *jsonrpc.Program) (caps initialized
 	err = p.Call(ctx, "initialize", object{"protocolVersion": 1, "clientCapabilities": none,
 		"clientInfo": object{"name": "webchat", "title": "webchat", "version": "1"}}, &caps)
 	if v := caps.ProtocolVersion; err == nil && v > 1 {
-		err = fmt.Errorf("%w: %s speaks version %d of the Agent Client Protocol, and webchat version 1; install another version of it", agent.ErrUnavailable, c.Title, v)
+		err = fmt.Errorf(
+			"%w: %s speaks version %d of the Agent Client Protocol, and webchat version 1; install another version of it", agent.ErrUnavailable, c.Title, v)
 	}
 	return caps, err
 }
@@ -235,7 +240,8 @@ func (c *conn) handshake(ctx context.Context, p *jsonrpc.Program, id string) (er
 	if err != nil {
 		return err
 	}
-	servers := []any{object{"type": "http", "name": c.b.cfg.server(c.Options.SessionID), "url": lent.URL, "headers": []any{object{"name": lent.Header, "value": lent.Value}}}}
+	servers := []any{object{"type": "http", "name": c.b.cfg.server(c.Options.SessionID),
+		"url": lent.URL, "headers": []any{object{"name": lent.Header, "value": lent.Value}}}}
 	ask := object{"cwd": c.Options.Workspace, "mcpServers": append(servers, c.servers(ctx)...)}
 	if c.b.cfg.Meta != nil {
 		ask["_meta"] = c.b.cfg.Meta(c.b.cfg.Unasked)
@@ -261,7 +267,8 @@ func (c *conn) handshake(ctx context.Context, p *jsonrpc.Program, id string) (er
 	case err != nil:
 		return err
 	case got.SessionID == "" && id == "":
-		return fmt.Errorf("%w: it gave no id to the conversation, so it cannot be told from others", agent.ErrUnavailable)
+		return fmt.Errorf("%w: it gave no id to the conversation, so it cannot be told from others",
+			agent.ErrUnavailable)
 	case got.SessionID == "":
 		got.SessionID = id
 	}
@@ -275,19 +282,25 @@ func (c *conn) servers(ctx context.Context) []any {
 	if c.b.cfg.Servers == nil {
 		return nil
 	}
-	return c.Servers(c.b.cfg.Servers(ctx), &c.b.without, func(name string, m agent.MCPServer) (any, string) {
-		if strings.HasPrefix(name, "webchat") {
-			c.lent.alike.Store(true)
-		}
-		if c.b.cfg.ConfinedMode != "" && c.b.cfg.Mode == c.b.cfg.ConfinedMode {
-			return nil, fmt.Sprintf("%s asks about nothing in the sandbox, so it goes on without %s, which runs outside.", c.Title, name)
-		}
-		can := c.caps.AgentCapabilities.MCPCapabilities
-		if m.Type == "stdio" && !c.b.cfg.NoPrograms || m.Type == "http" && can.HTTP || m.Type == "sse" && can.SSE {
-			return entry(name, m), ""
-		}
-		return nil, fmt.Sprintf("%s takes no MCP server of the type %s, so it goes on without %s.", c.Title, m.Type, name)
-	})
+	return c.Servers(c.b.cfg.Servers(ctx), &c.b.without,
+		func(name string, m agent.MCPServer) (any, string) {
+			if strings.HasPrefix(name, "webchat") {
+				c.lent.alike.Store(true)
+			}
+			if c.b.cfg.ConfinedMode != "" && c.b.cfg.Mode == c.b.cfg.ConfinedMode {
+				return nil,
+					fmt.Sprintf(
+						"%s asks about nothing in the sandbox, so it goes on without %s, which runs outside.",
+						c.Title, name)
+			}
+			can := c.caps.AgentCapabilities.MCPCapabilities
+			if m.Type == "stdio" && !c.b.cfg.NoPrograms || m.Type == "http" && can.HTTP || m.Type == "sse" &&
+				can.SSE {
+				return entry(name, m), ""
+			}
+			return nil, fmt.Sprintf("%s takes no MCP server of the type %s, so it goes on without %s.",
+				c.Title, m.Type, name)
+		})
 }
 
 // entry is a server in the protocol's words. A program has no type there, which some agents insist

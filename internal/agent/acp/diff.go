@@ -17,7 +17,8 @@ func (k *call) proposal(workspace string) string { return k.diff(workspace, befo
 // outcome is what a call changed in files, after it did. What was known before counts where the
 // file no longer shows.
 func (k *call) outcome(workspace string) string {
-	if d := k.diff(workspace, after); k.proposed == "" || slices.ContainsFunc(event.ParseDiff(d), event.Edit.Placed) {
+	if d := k.diff(workspace, after); k.proposed == "" ||
+		slices.ContainsFunc(event.ParseDiff(d), event.Edit.Placed) {
 		return d
 	}
 	return k.proposed
@@ -26,7 +27,8 @@ func (k *call) outcome(workspace string) string {
 // diff is what a call changes in files, as a unified diff. Agents report a whole file or a piece
 // of it, so the file itself says in which lines that is. Where it does not, all that goes is
 // followed by all that comes, without numbers.
-func (k *call) diff(workspace string, whole func(p part, file string, exists bool) (was, now string, ok bool)) string {
+func (k *call) diff(workspace string,
+	whole func(p part, file string, exists bool) (was, now string, ok bool)) string {
 	if !slices.ContainsFunc(k.content, func(p part) bool { return p.Type == "diff" }) {
 		var in struct{ Diff string }
 		_ = json.Unmarshal(k.RawInput, &in) // most have none

@@ -6,8 +6,8 @@ import (
 	"webchat/internal/policy"
 )
 
-// shell is the shell of an agent's commands, which may keep its folder from one to the next. Where it
-// is, is known until something may have moved it.
+// shell is the shell of an agent's commands, which may keep its folder from one to the next. Where
+// it is, is known until something may have moved it.
 type shell struct {
 	begin string // where it began; empty: not known
 	moved *call  // the first call that may have moved it; nil: there is none
@@ -15,9 +15,10 @@ type shell struct {
 
 // begun is what was read of the command of a call.
 type begun struct {
-	command string   // the last that was read
-	named   []string // the folders that any report of the call named: OpenCode's question leaves out its own
-	other   bool     // some report had a field that may change where it runs or what it means
+	command string // the last that was read
+	// the folders that any report of the call named: OpenCode's question leaves out its own
+	named []string
+	other bool // some report had a field that may change where it runs or what it means
 }
 
 // plainInput are fields of a command's input that change neither where it runs nor what it means.

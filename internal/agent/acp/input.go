@@ -21,7 +21,8 @@ type input struct {
 
 // The names of fields, as the agents' tools and those of their MCP servers have them.
 var (
-	pathFields = fieldSet(`path paths file files file_path file_paths file_name file_names absolute_path abs_path relative_path dir dirs dir_path directory
+	pathFields = fieldSet(
+		`path paths file files file_path file_paths file_name file_names absolute_path abs_path relative_path dir dirs dir_path directory
 		directories folder root source sources source_path src destination destination_path dest dst target target_path target_file target_directory
 		from from_path to to_path old_path new_path move_path notebook_path output_path`)
 	commandFields = fieldSet(`command commands cmd command_line shell_command script argv`)
@@ -90,8 +91,8 @@ func (in *input) textsOf(v any) (all []string) {
 	return all
 }
 
-// command is the command of the input, whole; empty if it has none. What stands in several fields has
-// to be the same.
+// command is the command of the input, whole; empty if it has none. What stands in several fields
+// has to be the same.
 func (in *input) command() string {
 	command := ""
 	for _, name := range slices.Sorted(maps.Keys(in.fields)) {
@@ -198,10 +199,12 @@ func namesPath(fields map[string]any) bool {
 }
 
 var (
-	patchFile = regexp.MustCompile(`(?m)^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+?)\r?$`)
-	diffFile  = regexp.MustCompile(`(?m)^(?:Index: |rename from |rename to |copy from |copy to )(.+?)\r?$`)
-	diffHead  = regexp.MustCompile(`(?m)^--- (.+?)\r?\n\+\+\+ (.+?)\r?$`)
-	diffGit   = regexp.MustCompile(`(?m)^diff --git (?:a/)?(.+) (?:b/)?(.+?)\r?$`)
+	patchFile = regexp.MustCompile(
+		`(?m)^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+?)\r?$`)
+	diffFile = regexp.MustCompile(
+		`(?m)^(?:Index: |rename from |rename to |copy from |copy to )(.+?)\r?$`)
+	diffHead = regexp.MustCompile(`(?m)^--- (.+?)\r?\n\+\+\+ (.+?)\r?$`)
+	diffGit  = regexp.MustCompile(`(?m)^diff --git (?:a/)?(.+) (?:b/)?(.+?)\r?$`)
 )
 
 // patched are the files that a patch names in the words of apply_patch, and those that it names as

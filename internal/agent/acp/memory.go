@@ -42,7 +42,8 @@ func (b *Backend) remember(sessionID, id, workspace string) {
 	if name == "" {
 		return
 	}
-	if err := errors.Join(os.MkdirAll(b.cfg.Home, 0o700), document.Write(name, []byte(id+"\n"+workspace+"\n"))); err != nil {
+	if err := errors.Join(os.MkdirAll(b.cfg.Home, 0o700),
+		document.Write(name, []byte(id+"\n"+workspace+"\n"))); err != nil {
 		b.cfg.Logger.Warn("a conversation will not be resumed", "agent", b.cfg.Name, "error", err)
 	}
 }
@@ -55,7 +56,8 @@ func (b *Backend) Forget(ctx context.Context, sessionID string) error {
 	}
 	if id != "" && b.recalled().Deletes {
 		if err := b.delete(ctx, id, b.workspaceOf(sessionID)); err != nil {
-			b.cfg.Logger.Warn("an agent may still remember a deleted conversation", "agent", b.cfg.Name, "error", err)
+			b.cfg.Logger.Warn("an agent may still remember a deleted conversation", "agent", b.cfg.Name,
+				"error", err)
 		}
 	}
 	if err := os.Remove(name); err != nil && !os.IsNotExist(err) {
@@ -107,7 +109,8 @@ const offersFile = "offers.json"
 func (b *Backend) keep(change func(*kept)) {
 	_ = os.MkdirAll(b.cfg.Home, 0o700) // else there is none, or the next says so
 	if err := b.kept.Hold(func(k kept) kept { change(&k); return k }); err != nil {
-		b.cfg.Logger.Warn("what an agent offers will not be known after a restart", "agent", b.cfg.Name, "error", err)
+		b.cfg.Logger.Warn("what an agent offers will not be known after a restart", "agent", b.cfg.Name,
+			"error", err)
 	}
 }
 

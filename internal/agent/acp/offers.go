@@ -51,11 +51,16 @@ func (o offers) option(of purpose) configOption {
 
 // open takes what the agent offers at the beginning.
 func (o *offers) open(got opened) {
-	modes, models := configOption{Category: "mode", method: "session/set_mode", field: "modeId"}, configOption{Category: "model", method: "session/set_model", field: "modelId"}
+	modes, models := configOption{Category: "mode", method: "session/set_mode", field: "modeId"},
+		configOption{Category: "model", method: "session/set_model", field: "modelId"}
 	modes.choose(got.Modes.CurrentModeID)
 	models.choose(got.Models.CurrentModelID)
 	for _, m := range got.Modes.AvailableModes {
-		modes.Options = append(modes.Options, option{Value: m.ID, Name: m.Name, Description: m.Description})
+		modes.Options = append(modes.Options, option{
+			Value:       m.ID,
+			Name:        m.Name,
+			Description: m.Description,
+		})
 	}
 	for _, m := range got.Models.AvailableModels {
 		models.Options = append(models.Options, option{Value: m.ModelID, Name: m.Name})
@@ -65,7 +70,9 @@ func (o *offers) open(got opened) {
 
 // take replaces the options by those that the agent reported.
 func (o *offers) take(options []configOption) {
-	old := slices.DeleteFunc(slices.Clone(o.options), func(c configOption) bool { return c.method == "" })
+	old := slices.DeleteFunc(slices.Clone(o.options), func(c configOption) bool {
+		return c.method == ""
+	})
 	o.options = append(options, old...)
 }
 
@@ -106,7 +113,8 @@ func (c configOption) values() (all []option) {
 
 // wild are the modes in which agents act without asking, as they name them, and commands that bring
 // that about, in small letters and without marks.
-var wild = []string{"bypasspermissions", "yolo", "auto", "autopilot", "autoedit", "acceptedits", "agentfullaccess", "fullaccess", "fullauto", "allowall", "allowalltools"}
+var wild = []string{"bypasspermissions", "yolo", "auto", "autopilot", "autoedit", "acceptedits",
+	"agentfullaccess", "fullaccess", "fullauto", "allowall", "allowalltools"}
 
 // unasked reports whether the agent acts without asking in a mode.
 func (c Config) unasked(mode string) bool {
@@ -118,7 +126,8 @@ func (c Config) unasked(mode string) bool {
 }
 
 func isWild(name string) bool {
-	return slices.Contains(wild, strings.ToLower(strings.NewReplacer("-", "", "_", "", " ", "").Replace(name)))
+	return slices.Contains(wild, strings.ToLower(strings.NewReplacer("-", "", "_", "", " ",
+		"").Replace(name)))
 }
 
 // choices are the offers as users see them.
@@ -126,7 +135,12 @@ func (c Config) choices(o offers) (out agent.Choices) {
 	mode, model, effort := o.option(modeOf), o.option(modelOf), o.option(effortOf)
 	out.Mode, out.Model, out.Effort = mode.current(), model.current(), effort.current()
 	for _, v := range mode.values() {
-		out.Modes = append(out.Modes, agent.Mode{ID: v.Value, Name: cmp.Or(v.Name, v.Value), About: v.Description, Unasked: c.unasked(v.Value)})
+		out.Modes = append(out.Modes, agent.Mode{
+			ID:      v.Value,
+			Name:    cmp.Or(v.Name, v.Value),
+			About:   v.Description,
+			Unasked: c.unasked(v.Value),
+		})
 	}
 	for _, v := range model.values() {
 		out.Models = append(out.Models, agent.Model{ID: v.Value, Name: cmp.Or(v.Name, v.Value)})
@@ -136,7 +150,11 @@ func (c Config) choices(o offers) (out agent.Choices) {
 	}
 	for _, k := range o.commands[:min(len(o.commands), mostCommands)] {
 		if k.Name != "" && !isWild(k.Name) {
-			out.Commands = append(out.Commands, agent.Command{Name: k.Name, About: wording.Line(k.Description), Hint: k.Input.Hint})
+			out.Commands = append(out.Commands, agent.Command{
+				Name:  k.Name,
+				About: wording.Line(k.Description),
+				Hint:  k.Input.Hint,
+			})
 		}
 	}
 	return out
@@ -198,7 +216,11 @@ func (c *choices) take(u update) (now agent.Choices, changes []event.Data) {
 		changes = append(changes, d)
 	}
 	if !lax && c.offers.lax() {
-		changes = append(changes, event.SessionModeChanged{Mode: now.Mode + "+allow", Name: "that allows everything", Unasked: true})
+		changes = append(changes, event.SessionModeChanged{
+			Mode:    now.Mode + "+allow",
+			Name:    "that allows everything",
+			Unasked: true,
+		})
 	}
 	if now.Model != before.Model || now.Effort != before.Effort {
 		changes = append(changes, event.SessionModelChange{NewModel: now.Model, Effort: now.Effort})
@@ -235,7 +257,8 @@ func (c *choices) configure(ctx context.Context) error {
 	}
 	mode := func(name string) string {
 		for _, m := range has.Modes {
-			if name != "" && (c.unasked || !m.Unasked) && (m.ID == name || strings.HasSuffix(m.ID, "#"+name) || strings.HasSuffix(m.ID, "/"+name)) {
+			if name != "" && (c.unasked || !m.Unasked) &&
+				(m.ID == name || strings.HasSuffix(m.ID, "#"+name) || strings.HasSuffix(m.ID, "/"+name)) {
 				return m.ID
 			}
 		}
@@ -257,7 +280,9 @@ func (c *choices) configure(ctx context.Context) error {
 			return fmt.Errorf("choose the model %s: %w", want.model, err)
 		}
 	}
-	if want.effort != "" && slices.ContainsFunc(c.now().Efforts, func(e agent.Effort) bool { return e.ID == want.effort }) {
+	if want.effort != "" && slices.ContainsFunc(c.now().Efforts, func(e agent.Effort) bool {
+		return e.ID == want.effort
+	}) {
 		return c.have(ctx, effortOf, want.effort)
 	}
 	return nil
@@ -272,7 +297,8 @@ func (c *choices) have(ctx context.Context, of purpose, value string) error {
 		value = cmp.Or(value, c.first)
 	}
 	c.mu.Unlock()
-	method, ask := cmp.Or(o.method, "session/set_config_option"), object{"configId": o.ID, "value": value}
+	method, ask := cmp.Or(o.method, "session/set_config_option"),
+		object{"configId": o.ID, "value": value}
 	switch {
 	case o.method != "":
 		ask = object{o.field: value}
@@ -281,7 +307,8 @@ func (c *choices) have(ctx context.Context, of purpose, value string) error {
 	}
 	var got struct{ ConfigOptions []configOption }
 	err := c.set(ctx, method, ask, &got)
-	if theirs, ok := errors.AsType[*jsonrpc.Error](err); ok && theirs.Code == jsonrpc.CodeMethodNotFound {
+	if theirs, ok := errors.AsType[*jsonrpc.Error](err); ok &&
+		theirs.Code == jsonrpc.CodeMethodNotFound {
 		return agent.ErrUnsupported
 	}
 	if err != nil {
@@ -315,7 +342,9 @@ func (c *conn) offered(u update) event.Data {
 
 // SetMode implements [agent.Chooser].
 func (c *conn) SetMode(ctx context.Context, id string) error {
-	if !slices.ContainsFunc(c.Choices().Modes, func(m agent.Mode) bool { return m.ID == id && (c.Options.Unasked || !m.Unasked) }) {
+	if !slices.ContainsFunc(c.Choices().Modes, func(m agent.Mode) bool {
+		return m.ID == id && (c.Options.Unasked || !m.Unasked)
+	}) {
 		return agent.ErrUnsupported
 	}
 	return c.chosen(ctx, modeOf, id, func(w *wanted) { w.mode = id })
@@ -323,7 +352,9 @@ func (c *conn) SetMode(ctx context.Context, id string) error {
 
 // SetEffort implements [agent.Chooser].
 func (c *conn) SetEffort(ctx context.Context, id string) error {
-	if id != "" && !slices.ContainsFunc(c.Choices().Efforts, func(e agent.Effort) bool { return e.ID == id }) {
+	if id != "" && !slices.ContainsFunc(c.Choices().Efforts, func(e agent.Effort) bool {
+		return e.ID == id
+	}) {
 		return agent.ErrUnsupported
 	}
 	return c.chosen(ctx, effortOf, id, func(w *wanted) { w.effort = id })

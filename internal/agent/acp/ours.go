@@ -19,10 +19,13 @@ type Mark string
 
 // The marks, with the version each was seen in.
 const (
-	MarkClaude Mark = "_meta.claudeCode" // mcpServer and toolName, in the question itself: claude-agent-acp 0.100.0
-	MarkCodex  Mark = "_meta.is_mcp_"    // tool_approval of the question, tool_call of the call it is about: codex-acp 2.6.0
-	MarkQwen   Mark = "_meta.provenance" // with serverId and toolName, in the call: Qwen Code 0.24.4
-	MarkGemini Mark = "toolCallId"       // the name of the registered tool, before the model's id: Gemini CLI 0.61.0
+	// mcpServer and toolName, in the question itself: claude-agent-acp 0.100.0
+	MarkClaude Mark = "_meta.claudeCode"
+	// tool_approval of the question, tool_call of the call it is about: codex-acp 2.6.0
+	MarkCodex Mark = "_meta.is_mcp_"
+	MarkQwen  Mark = "_meta.provenance" // with serverId and toolName, in the call: Qwen Code 0.24.4
+	// the name of the registered tool, before the model's id: Gemini CLI 0.61.0
+	MarkGemini Mark = "toolCallId"
 )
 
 // lent are the session's own tools as an agent calls them. It belongs to the loop, but for alike.
@@ -39,7 +42,8 @@ type lent struct {
 func (l *lent) marked(q permission, before, k call) bool {
 	tool, found := "", false
 	u := q.ToolCall.toolCall
-	agrees := len(u.RawInput) == 0 || convo.SameJSON(u.RawInput, before.RawInput) // the mark is that of the call, and not the question's
+	// the mark is that of the call, and not the question's
+	agrees := len(u.RawInput) == 0 || convo.SameJSON(u.RawInput, before.RawInput)
 	switch l.mark {
 	case MarkClaude:
 		m := u.Meta.ClaudeCode
@@ -47,7 +51,8 @@ func (l *lent) marked(q permission, before, k call) bool {
 		found = found && m.MCPServer.Name == "webchat" && m.MCPServer.Source == "dynamic"
 	case MarkCodex:
 		server, name := before.mcpTool()
-		tool, found = name, q.Meta.ToolApproval && before.Meta.MCPToolCall && server == "webchat" && agrees
+		tool, found = name, q.Meta.ToolApproval && before.Meta.MCPToolCall && server == "webchat" &&
+			agrees
 	case MarkQwen:
 		of := k
 		if of.toolCall = u; u.Meta.Provenance == "" && agrees {
@@ -93,7 +98,8 @@ func (l *lent) reached(k *call) bool {
 		arguments = codex.Arguments
 	}
 	i := slices.IndexFunc(l.came, func(tc agent.ToolCall) bool {
-		return tc.Name == l.name(*k) && (convo.Compact(arguments) == "" || convo.SameJSON(arguments, tc.Arguments))
+		return tc.Name == l.name(*k) && (convo.Compact(arguments) == "" ||
+			convo.SameJSON(arguments, tc.Arguments))
 	})
 	if i >= 0 {
 		l.came = slices.Delete(l.came, i, i+1)
@@ -118,7 +124,8 @@ func (l *lent) name(k call) (name string) {
 		server, tool := k.mcpTool()
 		name, found = tool, server == "webchat"
 	case k.Kind != "other":
-	case strings.HasPrefix(k.ToolCallID, "mcp_webchat_"): // Gemini CLI, whose titles may be the command
+	case strings.HasPrefix(k.ToolCallID, "mcp_webchat_"):
+		// Gemini CLI, whose titles may be the command
 		name, _, found = strings.Cut(strings.TrimPrefix(k.ToolCallID, "mcp_webchat_"), "__")
 	default:
 		for _, begin := range []string{l.server + "-", "webchat_", "mcp__webchat__"} {
@@ -140,7 +147,9 @@ const Server = "{webchat}"
 
 // server is the name of the server that has the tools of a session, the same each time.
 func (c Config) server(sessionID string) string {
-	if !slices.ContainsFunc(c.Command, func(arg string) bool { return strings.Contains(arg, Server) }) {
+	if !slices.ContainsFunc(c.Command, func(arg string) bool {
+		return strings.Contains(arg, Server)
+	}) {
 		return server
 	}
 	sum := sha256.Sum256([]byte(sessionID))

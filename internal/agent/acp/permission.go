@@ -56,8 +56,11 @@ func (c *conn) permission(ctx context.Context, raw json.RawMessage) (any, error)
 	}
 	c.Do(func() {
 		c.acts.allow(act)
-		if !slices.ContainsFunc(q.Options, func(o permissionOption) bool { return o.Kind == "allow_once" }) {
-			c.Warn(event.KindProvider, "%s only offers to be allowed this permanently, which webchat does not answer for you, so it was refused. Change it in the agent's own settings.", c.Title)
+		if !slices.ContainsFunc(q.Options, func(o permissionOption) bool {
+			return o.Kind == "allow_once"
+		}) {
+			c.Warn(event.KindProvider,
+				"%s only offers to be allowed this permanently, which webchat does not answer for you, so it was refused. Change it in the agent's own settings.", c.Title)
 		}
 	})
 	return pick("allow_once"), nil
@@ -91,8 +94,11 @@ func (c *conn) decide(ctx context.Context, act agent.Permission, plan bool) (boo
 		return v.Decision == event.Allow, err
 	}
 	const yes, no = "Carry it out", "Keep planning"
-	a, err := c.Host.AskUser(ctx, agent.Question{ToolCallID: act.ToolCallID, Choices: []string{yes, no},
-		Question: fmt.Sprintf("%s has a plan. Should it carry it out?\n\n%s", c.Title, act.Resource)})
+	a, err := c.Host.AskUser(ctx, agent.Question{
+		ToolCallID: act.ToolCallID,
+		Choices:    []string{yes, no},
+		Question:   fmt.Sprintf("%s has a plan. Should it carry it out?\n\n%s", c.Title, act.Resource),
+	})
 	return a.Answered && a.Text == yes, err
 }
 

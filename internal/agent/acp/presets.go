@@ -95,15 +95,21 @@ func (p Preset) skips() bool { return !p.Instructed.isZero() || !p.Uninstructed.
 // lacks is what a user should know before they choose the agent, of which a was tried.
 func (p Preset) lacks(a agent.Asking) (all []string) {
 	if len(p.Risky) > 0 {
-		all = append(all, "opens no folder with "+p.Risky[0]+" or the like in it or above it, from which it would run commands without asking")
+		all = append(all, "opens no folder with "+p.Risky[0]+
+			" or the like in it or above it, from which it would run commands without asking")
 	}
 	unasked := convo.Unasked(a)
-	if len(unasked) == 0 && p.Consent != "" && a != (agent.Asking{Writes: agent.AskedYes, Runs: agent.AskedYes, Reads: agent.AskedYes}) {
+	if len(unasked) == 0 && p.Consent != "" && a != (agent.Asking{
+		Writes: agent.AskedYes,
+		Runs:   agent.AskedYes,
+		Reads:  agent.AskedYes,
+	}) {
 		unasked = []string{p.Consent}
 	}
 	all = append(all, unasked...)
 	if !p.AsksTools {
-		all = append(all, "may run a tool of an MCP server without asking if the tool says that it only reads; webchat does not stop it")
+		all = append(all,
+			"may run a tool of an MCP server without asking if the tool says that it only reads; webchat does not stop it")
 	}
 	if p.Hides {
 		all = append(all, "shows no command that it refuses by itself, only that there was one")
@@ -115,7 +121,8 @@ func (p Preset) lacks(a agent.Asking) (all []string) {
 	}
 	if p.Namespaces {
 		if err := proc.Namespaces(); err != nil {
-			all = append(all, fmt.Sprintf("cannot start its own sandbox here, so each of its commands fails: %v", err))
+			all = append(all,
+				fmt.Sprintf("cannot start its own sandbox here, so each of its commands fails: %v", err))
 		}
 	}
 	if p.Obeys {
@@ -144,20 +151,25 @@ func Presets() map[string]Preset {
 	type object = map[string]any
 	const reading = "asks nothing before it reads files"
 	return map[string]Preset{
-		"claude": {Title: "Claude Code", Command: []string{"claude-agent-acp"}, Mark: "_meta.claudeCode", Mode: "default", Asks: []string{"default", "plan", "dontAsk"}, AsksTools: true,
-			Signs:      []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS", "CLAUDE_CODE_OAUTH_TOKEN"},
-			Instructed: Added{Env: []string{"CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD=1"}}, Failures: []string{"API Error: "},
+		"claude": {Title: "Claude Code", Command: []string{"claude-agent-acp"}, Mark: "_meta.claudeCode",
+			Mode: "default", Asks: []string{"default", "plan", "dontAsk"}, AsksTools: true,
+			Signs: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS",
+				"CLAUDE_CODE_OAUTH_TOKEN"},
+			Instructed: Added{Env: []string{"CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD=1"}},
+			Failures:   []string{"API Error: "},
 			// In a folder that its user trusts it ran hooks of these in a part of the runs, despite
 			// settingSources: 2.1.316.
 			Risky: policy.RunBy("claude"),
 			Meta: func(all bool) object {
 				// Settings of a folder would run its servers; its CLAUDE.md comes as that of one
 				// more folder.
-				options := object{"disallowedTools": []string{"Read"}, "allowDangerouslySkipPermissions": all, "settingSources": []string{"user"}, "additionalDirectories": []string{"."}}
+				options := object{"disallowedTools": []string{"Read"}, "allowDangerouslySkipPermissions": all,
+					"settingSources": []string{"user"}, "additionalDirectories": []string{"."}}
 				// By itself it asks nothing before what it takes for reading, such as cat .env, nor before what
 				// its user's own settings allow, tools of servers among it: 2.1.316. These settings are of this
 				// conversation only, and go before those.
-				options["settings"] = object{"permissions": object{"ask": []string{"Bash", "Grep", "Glob", "Edit", "Write", "NotebookEdit", "WebFetch", "mcp__*"}}}
+				options["settings"] = object{"permissions": object{"ask": []string{"Bash", "Grep", "Glob",
+					"Edit", "Write", "NotebookEdit", "WebFetch", "mcp__*"}}}
 				// What might be typed next, which webchat does not show, would be a call of the
 				// model after each turn.
 				options["promptSuggestions"] = false
@@ -166,45 +178,133 @@ func Presets() map[string]Preset {
 				return object{"claudeCode": object{"options": options, "emitRawSDKMessages": tries}}
 			},
 			// In a folder that a variable names it keeps .claude.json too, which it replaces.
-			State: []State{{Path: ".claude", Var: "CLAUDE_CONFIG_DIR", Own: []string{".credentials.json"}, Copied: map[string]string{".claude.json": ".claude.json"},
+			State: []State{{
+				Path:    ".claude",
+				Var:     "CLAUDE_CONFIG_DIR",
+				Own:     []string{".credentials.json"},
+				Copied:  map[string]string{".claude.json": ".claude.json"},
 				Servers: map[string]string{".claude.json": "mcpServers", "settings.json": "mcpServers"},
-				Read:    []string{"settings.json", "settings.local.json", "CLAUDE.md", "commands", "agents", "skills", "plugins", "rules", "hooks", "output-styles"}}},
-			Hosts:  []string{"api.anthropic.com", "console.anthropic.com", "platform.claude.com", "claude.ai"},
+				Read: []string{"settings.json", "settings.local.json", "CLAUDE.md", "commands", "agents",
+					"skills", "plugins", "rules", "hooks", "output-styles"},
+			}},
+			Hosts: []string{"api.anthropic.com", "console.anthropic.com", "platform.claude.com",
+				"claude.ai"},
 			SignIn: "claude /login", Offline: claudeOffline},
-		"codex": {Title: "Codex", Command: []string{"codex-acp"}, Mark: "_meta.is_mcp_", Mode: "read-only", Asks: []string{"read-only"}, Notices: []string{"Warning: "},
-			Signs: []string{"OPENAI_API_KEY", "CODEX_API_KEY"}, Uninstructed: Added{Env: []string{`CODEX_CONFIG={"project_doc_max_bytes":0}`}},
+		"codex": {Title: "Codex", Command: []string{"codex-acp"}, Mark: "_meta.is_mcp_",
+			Mode: "read-only", Asks: []string{"read-only"}, Notices: []string{"Warning: "},
+			Signs:        []string{"OPENAI_API_KEY", "CODEX_API_KEY"},
+			Uninstructed: Added{Env: []string{`CODEX_CONFIG={"project_doc_max_bytes":0}`}},
 			// Its own sandbox takes namespaces, which a confined tree cannot have. Only this mode goes
 			// without, and asks nothing: 0.166.
 			ConfinedMode: "agent-full-access",
-			State: []State{{Path: ".codex", Var: "CODEX_HOME", Own: []string{"auth.json"}, Read: []string{"config.toml", "AGENTS.md", "AGENTS.override.md", "prompts", "rules", "skills", "hooks.json"},
-				Servers: map[string]string{"config.toml": "mcp_servers"}}},
+			State: []State{{
+				Path: ".codex",
+				Var:  "CODEX_HOME",
+				Own:  []string{"auth.json"},
+				Read: []string{"config.toml", "AGENTS.md", "AGENTS.override.md", "prompts", "rules",
+					"skills", "hooks.json"},
+				Servers: map[string]string{"config.toml": "mcp_servers"},
+			}},
 			Hosts:  []string{"api.openai.com", "auth.openai.com", "chatgpt.com", "*.chatgpt.com"},
-			SignIn: "codex login", Namespaces: true, Hides: true, Obeys: true, Risky: policy.RunBy("codex"), Consent: "runs read commands without asking; webchat does not stop it", Offline: codexOffline},
-		"gemini": {Title: "Gemini CLI", Command: []string{"gemini", "--acp"}, Risky: policy.RunBy("gemini"),
-			Mark: "toolCallId", Mode: "default", Asks: []string{"default", "plan"},
-			Hosts: []string{"generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com", "oauth2.googleapis.com", "accounts.google.com", "www.googleapis.com"},
-			State: []State{{Path: ".gemini", Own: []string{"oauth_creds.json", "google_accounts.json"}, Read: []string{"settings.json", "GEMINI.md", "commands", "extensions", "skills", ".env"}, Servers: map[string]string{"settings.json": "mcpServers"}}},
-			Signs: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, SignIn: "gemini", Obeys: true, Key: "GEMINI_API_KEY", KeyLogin: "gemini-api-key", Consent: reading, Commands: "shows a command in a title only, so you are asked about each", Reads: "can read files by its own tools", Offline: geminiOffline},
-		"opencode": {Title: "OpenCode", Command: []string{"opencode", "acp"}, Risky: policy.RunBy("opencode"),
-			Env: []string{`OPENCODE_PERMISSION={"bash":"ask","edit":"ask"}`}, Mode: "build", Asks: []string{"build", "plan"},
-			Hosts: []string{"opencode.ai", "*.opencode.ai", "models.dev", "api.anthropic.com", "api.openai.com", "generativelanguage.googleapis.com", "openrouter.ai"},
-			State: []State{{Path: ".config/opencode", Read: []string{"opencode.json", "opencode.jsonc", "AGENTS.md", "agent", "command", "plugin"},
+			SignIn: "codex login", Namespaces: true, Hides: true, Obeys: true, Risky: policy.RunBy("codex"),
+			Consent: "runs read commands without asking; webchat does not stop it", Offline: codexOffline},
+		"gemini": {
+			Title:   "Gemini CLI",
+			Command: []string{"gemini", "--acp"},
+			Risky:   policy.RunBy("gemini"),
+			Mark:    "toolCallId",
+			Mode:    "default",
+			Asks:    []string{"default", "plan"},
+			Hosts: []string{"generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com",
+				"oauth2.googleapis.com", "accounts.google.com", "www.googleapis.com"},
+			State: []State{{
+				Path:    ".gemini",
+				Own:     []string{"oauth_creds.json", "google_accounts.json"},
+				Read:    []string{"settings.json", "GEMINI.md", "commands", "extensions", "skills", ".env"},
+				Servers: map[string]string{"settings.json": "mcpServers"},
+			}},
+			Signs:    []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"},
+			SignIn:   "gemini",
+			Obeys:    true,
+			Key:      "GEMINI_API_KEY",
+			KeyLogin: "gemini-api-key",
+			Consent:  reading,
+			Commands: "shows a command in a title only, so you are asked about each",
+			Reads:    "can read files by its own tools",
+			Offline:  geminiOffline,
+		},
+		"opencode": {
+			Title:   "OpenCode",
+			Command: []string{"opencode", "acp"},
+			Risky:   policy.RunBy("opencode"),
+			Env:     []string{`OPENCODE_PERMISSION={"bash":"ask","edit":"ask"}`},
+			Mode:    "build",
+			Asks:    []string{"build", "plan"},
+			Hosts: []string{"opencode.ai", "*.opencode.ai", "models.dev", "api.anthropic.com",
+				"api.openai.com", "generativelanguage.googleapis.com", "openrouter.ai"},
+			State: []State{{Path: ".config/opencode", Read: []string{"opencode.json", "opencode.jsonc",
+				"AGENTS.md", "agent", "command", "plugin"},
 				Servers: map[string]string{"opencode.json": "mcp", "opencode.jsonc": "mcp"}},
-				{Path: ".local/share/opencode", Own: []string{"auth.json"}}, {Path: ".local/state/opencode"}, {Path: ".cache/opencode"}},
-			Signs: []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"}, SignIn: "opencode auth login", Obeys: true, Consent: reading, Reads: "can read files by its own tools", Offline: openCodeOffline},
-		"qwen": {Title: "Qwen Code", Command: []string{"qwen", "--acp"}, Risky: policy.RunBy("qwen"),
-			Mark: "_meta.provenance", Mode: "default", Asks: []string{"default", "plan"},
-			Hosts: []string{"chat.qwen.ai", "portal.qwen.ai", "dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com", "api.openai.com"},
-			State: []State{{Path: ".qwen", Own: []string{"oauth_creds.json"}, Read: []string{"settings.json", "QWEN.md", "commands", "extensions", "skills", ".env"}, Servers: map[string]string{"settings.json": "mcpServers"}}},
-			Signs: []string{"OPENAI_API_KEY", "DASHSCOPE_API_KEY"}, SignIn: "qwen", Obeys: true, Consent: reading, Reads: "can read files by its own tools", Offline: qwenOffline},
-		"copilot-acp": {Title: "Copilot CLI over ACP", Command: []string{"copilot", "--acp", "--no-auto-update", "--excluded-tools=view,lsp", "--allow-tool={webchat}"}, // all tools of the server of exactly that name: 1.0.102
-			Mode: "agent", Asks: []string{"agent", "plan"},
-			Failures: []string{"Error: "}, Notices: []string{"Info: "}, SignIn: "copilot login", Obeys: true, Env: []string{"COPILOT_ALLOW_ALL=false"},
-			Hosts: []string{"github.com", "api.github.com", "*.githubcopilot.com", "copilot-proxy.githubusercontent.com"},
-			State: []State{{Path: ".copilot", Var: "COPILOT_HOME", Own: []string{"config.json"}, Read: []string{"mcp-config.json", "settings.json", "agents", "skills", "copilot-instructions.md"},
-				Servers: map[string]string{"mcp-config.json": "mcpServers"}}},
-			Signs: []string{"COPILOT_GITHUB_TOKEN"}, Uninstructed: Added{Args: []string{"--no-custom-instructions"}},
-			Risky: policy.RunBy("copilot-acp"), NoPrograms: true, Consent: reading, Offline: copilotOffline},
+				{Path: ".local/share/opencode", Own: []string{"auth.json"}}, {Path: ".local/state/opencode"},
+				{Path: ".cache/opencode"}},
+			Signs:   []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"},
+			SignIn:  "opencode auth login",
+			Obeys:   true,
+			Consent: reading,
+			Reads:   "can read files by its own tools",
+			Offline: openCodeOffline,
+		},
+		"qwen": {
+			Title:   "Qwen Code",
+			Command: []string{"qwen", "--acp"},
+			Risky:   policy.RunBy("qwen"),
+			Mark:    "_meta.provenance",
+			Mode:    "default",
+			Asks:    []string{"default", "plan"},
+			Hosts: []string{"chat.qwen.ai", "portal.qwen.ai", "dashscope.aliyuncs.com",
+				"dashscope-intl.aliyuncs.com", "api.openai.com"},
+			State: []State{{
+				Path:    ".qwen",
+				Own:     []string{"oauth_creds.json"},
+				Read:    []string{"settings.json", "QWEN.md", "commands", "extensions", "skills", ".env"},
+				Servers: map[string]string{"settings.json": "mcpServers"},
+			}},
+			Signs:   []string{"OPENAI_API_KEY", "DASHSCOPE_API_KEY"},
+			SignIn:  "qwen",
+			Obeys:   true,
+			Consent: reading,
+			Reads:   "can read files by its own tools",
+			Offline: qwenOffline,
+		},
+		// all tools of the server of exactly that name: 1.0.102
+		"copilot-acp": {
+			Title: "Copilot CLI over ACP",
+			Command: []string{"copilot", "--acp", "--no-auto-update", "--excluded-tools=view,lsp",
+				"--allow-tool={webchat}"},
+			Mode:     "agent",
+			Asks:     []string{"agent", "plan"},
+			Failures: []string{"Error: "},
+			Notices:  []string{"Info: "},
+			SignIn:   "copilot login",
+			Obeys:    true,
+			Env:      []string{"COPILOT_ALLOW_ALL=false"},
+			Hosts: []string{"github.com", "api.github.com", "*.githubcopilot.com",
+				"copilot-proxy.githubusercontent.com"},
+			State: []State{{
+				Path: ".copilot",
+				Var:  "COPILOT_HOME",
+				Own:  []string{"config.json"},
+				Read: []string{"mcp-config.json", "settings.json", "agents", "skills",
+					"copilot-instructions.md"},
+				Servers: map[string]string{"mcp-config.json": "mcpServers"},
+			}},
+			Signs:        []string{"COPILOT_GITHUB_TOKEN"},
+			Uninstructed: Added{Args: []string{"--no-custom-instructions"}},
+			Risky:        policy.RunBy("copilot-acp"),
+			NoPrograms:   true,
+			Consent:      reading,
+			Offline:      copilotOffline,
+		},
 	}
 }
 
@@ -212,34 +312,43 @@ func Presets() map[string]Preset {
 const NoKey = "webchat-canary"
 
 func claudeOffline(model, state string) ([]string, error) {
-	return []string{"HOME=" + state, "CLAUDE_CONFIG_DIR=" + filepath.Join(state, "claude"), "ANTHROPIC_BASE_URL=" + model, "ANTHROPIC_API_KEY=" + NoKey,
+	return []string{"HOME=" + state, "CLAUDE_CONFIG_DIR=" + filepath.Join(state, "claude"),
+		"ANTHROPIC_BASE_URL=" + model, "ANTHROPIC_API_KEY=" + NoKey,
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"}, nil
 }
 
 func codexOffline(model, state string) ([]string, error) {
-	config := fmt.Sprintf("model = \"canary\"\nmodel_provider = \"canary\"\n\n[model_providers.canary]\nname = \"canary\"\nbase_url = %q\nwire_api = \"responses\"\nenv_key = \"CANARY_KEY\"\n", model+"/v1")
-	return []string{"HOME=" + state, "CODEX_HOME=" + state, "CANARY_KEY=" + NoKey}, os.WriteFile(filepath.Join(state, "config.toml"), []byte(config), 0o600)
+	config := fmt.Sprintf(
+		"model = \"canary\"\nmodel_provider = \"canary\"\n\n[model_providers.canary]\nname = \"canary\"\nbase_url = %q\nwire_api = \"responses\"\nenv_key = \"CANARY_KEY\"\n", model+"/v1")
+	return []string{"HOME=" + state, "CODEX_HOME=" + state, "CANARY_KEY=" + NoKey},
+		os.WriteFile(filepath.Join(state, "config.toml"), []byte(config), 0o600)
 }
 
 func geminiOffline(model, state string) ([]string, error) {
 	dir := filepath.Join(state, ".gemini")
 	return []string{"HOME=" + state, "GEMINI_API_KEY=" + NoKey, "GOOGLE_GEMINI_BASE_URL=" + model},
-		errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "settings.json"), []byte(`{"security":{"auth":{"selectedType":"gemini-api-key"}}}`), 0o600))
+		errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "settings.json"),
+			[]byte(`{"security":{"auth":{"selectedType":"gemini-api-key"}}}`), 0o600))
 }
 
 func openCodeOffline(model, state string) ([]string, error) {
 	type object = map[string]any
-	config, err := json.Marshal(object{"model": "canary/canary", "provider": object{"canary": object{"npm": "@ai-sdk/openai-compatible", "name": "canary",
-		"options": object{"baseURL": model + "/v1", "apiKey": NoKey}, "models": object{"canary": object{"name": "canary"}}}}})
+	config, err := json.Marshal(object{"model": "canary/canary",
+		"provider": object{"canary": object{"npm": "@ai-sdk/openai-compatible", "name": "canary",
+			"options": object{"baseURL": model + "/v1", "apiKey": NoKey},
+			"models":  object{"canary": object{"name": "canary"}}}}})
 	name := filepath.Join(state, "opencode.json")
-	return []string{"HOME=" + state, "XDG_CONFIG_HOME=" + state, "XDG_DATA_HOME=" + state, "XDG_STATE_HOME=" + state, "OPENCODE_CONFIG=" + name},
+	return []string{"HOME=" + state, "XDG_CONFIG_HOME=" + state, "XDG_DATA_HOME=" + state,
+			"XDG_STATE_HOME=" + state, "OPENCODE_CONFIG=" + name},
 		errors.Join(err, os.WriteFile(name, config, 0o600))
 }
 
 func qwenOffline(model, state string) ([]string, error) {
-	return []string{"HOME=" + state, "OPENAI_BASE_URL=" + model + "/v1", "OPENAI_API_KEY=" + NoKey, "OPENAI_MODEL=canary"}, nil
+	return []string{"HOME=" + state, "OPENAI_BASE_URL=" + model + "/v1", "OPENAI_API_KEY=" + NoKey,
+		"OPENAI_MODEL=canary"}, nil
 }
 
 func copilotOffline(model, state string) ([]string, error) {
-	return []string{"HOME=" + state, "COPILOT_OFFLINE=true", "COPILOT_PROVIDER_BASE_URL=" + model + "/v1", "COPILOT_PROVIDER_API_KEY=" + NoKey, "COPILOT_MODEL=canary"}, nil
+	return []string{"HOME=" + state, "COPILOT_OFFLINE=true", "COPILOT_PROVIDER_BASE_URL=" + model +
+		"/v1", "COPILOT_PROVIDER_API_KEY=" + NoKey, "COPILOT_MODEL=canary"}, nil
 }

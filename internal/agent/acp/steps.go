@@ -32,6 +32,8 @@ func (c *conn) warnHidden() {
 		if n > 1 {
 			times = fmt.Sprintf("%d times", n)
 		}
-		c.Warn(event.KindProvider, "%s went on %s without showing why. It does not show a command that it refuses by itself.", c.Title, times)
+		c.Warn(event.KindProvider,
+			"%s went on %s without showing why. It does not show a command that it refuses by itself.",
+			c.Title, times)
 	}
 }

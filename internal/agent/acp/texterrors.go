@@ -36,7 +36,8 @@ func (e *textErrors) take(t *convo.Turn, text string) bool {
 		e.text = text
 	case t.Saying() || !slices.ContainsFunc(e.before, begins):
 		return false
-	case strings.Contains(text, "Retrying"): // it comes behind the wait (Copilot CLI 1.0.102), so there is none to end
+	case strings.Contains(text, "Retrying"):
+		// it comes behind the wait (Copilot CLI 1.0.102), so there is none to end
 		e.c.Warn(event.KindRetrying, "%s: %s", e.c.Title, sentence(text))
 	case begins("Warning: ") && e.known.First(text): // it comes in every turn
 		e.c.Warn(event.KindProvider, "%s: %s", e.c.Title, sentence(text))
@@ -79,7 +80,8 @@ func failure(text string) string {
 
 // sentence is an agent's own sentence about an error, without what it puts before it.
 func sentence(text string) string {
-	for _, prefix := range []string{"Internal error: ", "API Error: ", "Error: ", "Warning: ", "Info: "} {
+	for _, prefix := range []string{"Internal error: ", "API Error: ", "Error: ", "Warning: ",
+		"Info: "} {
 		text = strings.TrimPrefix(strings.TrimSpace(text), prefix)
 	}
 	if inner := failure(text); inner != "" {

@@ -90,8 +90,10 @@ func (c *conn) retried(r retry) {
 	if r.Subtype != "api_retry" {
 		return
 	}
-	c.Retrying(convo.Refusal{Status: r.ErrorStatus, Within: millis(r.NoResponse.WaitedMs)}, true, millis(r.RetryDelayMs),
-		fmt.Sprintf("Trying again in %s, %d of %d", wording.Span(max(time.Second, millis(r.RetryDelayMs))), r.Attempt, r.MaxRetries))
+	c.Retrying(convo.Refusal{Status: r.ErrorStatus, Within: millis(r.NoResponse.WaitedMs)}, true,
+		millis(r.RetryDelayMs),
+		fmt.Sprintf("Trying again in %s, %d of %d", wording.Span(max(time.Second,
+			millis(r.RetryDelayMs))), r.Attempt, r.MaxRetries))
 }
 
 func (c *conn) planned(u update) event.Data {
@@ -147,16 +149,27 @@ func (c *conn) toolCall(t *convo.Turn, u update) {
 // Finish implements [convo.Agent].
 func (c *conn) Finish(t *convo.Turn) {
 	for _, k := range c.calls.All() {
-		if k.unwritten() && !k.ours || k.ours && !k.Done && c.b.cfg.Mark == "" && !c.lent.reached(k) { // it may be anything
+		// it may be anything
+		if k.unwritten() && !k.ours || k.ours && !k.Done && c.b.cfg.Mark == "" && !c.lent.reached(k) {
 			c.begin(t, k)
 		}
 	}
 	if n := c.answer.Meta.Quota.TokenCount; c.answer.Usage == nil && n.Input+n.Output > 0 {
-		c.Report(event.AssistantUsage{Scope: event.UsageOfTurn, Model: c.Options.Model, InputTokens: n.Input, OutputTokens: n.Output})
+		c.Report(event.AssistantUsage{
+			Scope:        event.UsageOfTurn,
+			Model:        c.Options.Model,
+			InputTokens:  n.Input,
+			OutputTokens: n.Output,
+		})
 	}
 	if u := c.answer.Usage; u != nil {
-		c.Report(event.AssistantUsage{Scope: event.UsageOfTurn, Model: c.Options.Model, InputTokens: u.InputTokens,
-			OutputTokens: u.OutputTokens, CacheReadTokens: u.CachedReadTokens})
+		c.Report(event.AssistantUsage{
+			Scope:           event.UsageOfTurn,
+			Model:           c.Options.Model,
+			InputTokens:     u.InputTokens,
+			OutputTokens:    u.OutputTokens,
+			CacheReadTokens: u.CachedReadTokens,
+		})
 	}
 	c.warnHidden()
 	if why := stops[c.answer.StopReason]; why != "" {
@@ -184,7 +197,8 @@ func (c *conn) asked(ctx context.Context, method string, params json.RawMessage)
 			return
 		}
 		if act, itself := c.acts.refuse(method, params); act != "" {
-			c.Warn(event.KindDenied, "%s wanted webchat to %s, which was refused. It may have %s by itself.", c.Title, wording.Cut(act, 300), itself)
+			c.Warn(event.KindDenied, "%s wanted webchat to %s, which was refused. It may have %s by itself.",
+				c.Title, wording.Cut(act, 300), itself)
 		}
 	})
 	return nil, errUnknown

@@ -33,14 +33,18 @@ func checkBackground(tb testing.TB, b agent.Backend, o Options) {
 	if len(r.host.tasks()) != 1 {
 		tb.Errorf("a stop of the turn ended what runs in the background")
 	}
-	if err := r.inTime("AbortTask", func() error { return tasker.AbortTask(tb.Context(), first) }); err != nil {
+	if err := r.inTime("AbortTask", func() error {
+		return tasker.AbortTask(tb.Context(), first)
+	}); err != nil {
 		tb.Errorf("AbortTask: %v", err)
 	}
 	r.waitFor("the end of the task", func(h *Host) bool { return len(h.tasks()) == 0 })
 	if how := r.host.outcome(first); how != event.Aborted {
 		tb.Errorf("a task that was ended has the outcome %q", how)
 	}
-	if err := r.inTime("AbortTask of one that has ended", func() error { return tasker.AbortTask(tb.Context(), first) }); err != nil {
+	if err := r.inTime("AbortTask of one that has ended", func() error {
+		return tasker.AbortTask(tb.Context(), first)
+	}); err != nil {
 		tb.Errorf("AbortTask of one that has ended: %v", err)
 	}
 	r.startTask(o.Background("sleep 601"), 1) // the end of the conversation ends it

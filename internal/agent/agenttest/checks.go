@@ -27,7 +27,8 @@ func checkInfo(tb testing.TB, b agent.Backend, o Options) {
 	if !info.Available {
 		tb.Errorf("not available: %s", info.Reason)
 	}
-	reaches := []agent.Intercept{agent.InterceptRewrite, agent.InterceptAll, agent.InterceptAsked, agent.InterceptNone}
+	reaches := []agent.Intercept{agent.InterceptRewrite, agent.InterceptAll, agent.InterceptAsked,
+		agent.InterceptNone}
 	if !slices.Contains(reaches, info.Intercept) {
 		tb.Errorf("%q is not a reach of hooks", info.Intercept)
 	}
@@ -120,7 +121,11 @@ func checkRunAllowed(tb testing.TB, b agent.Backend, o Options) {
 func checkRunDenied(tb testing.TB, b agent.Backend, o Options) {
 	r := open(tb, b, o, func(h *Host) {
 		h.Tool = func(context.Context, agent.ToolCall) agent.Result {
-			return agent.Result{Type: agent.Denied, TextForModel: "Denied by the user: not now", Kind: event.KindDenied}
+			return agent.Result{
+				Type:         agent.Denied,
+				TextForModel: "Denied by the user: not now",
+				Kind:         event.KindDenied,
+			}
 		}
 	})
 	defer r.close()
@@ -160,7 +165,11 @@ func writing(tb testing.TB, o *Options, v agent.Verdict) (path string, with func
 }
 
 func checkWriteAllowed(tb testing.TB, b agent.Backend, o Options) {
-	path, with := writing(tb, &o, agent.Verdict{Decision: event.Allow, Scope: event.Once, By: event.DecidedByUser})
+	path, with := writing(tb, &o, agent.Verdict{
+		Decision: event.Allow,
+		Scope:    event.Once,
+		By:       event.DecidedByUser,
+	})
 	r := open(tb, b, o, with)
 	defer r.close()
 	if !r.writes(o, path) {
@@ -172,7 +181,11 @@ func checkWriteAllowed(tb testing.TB, b agent.Backend, o Options) {
 }
 
 func checkWriteDenied(tb testing.TB, b agent.Backend, o Options) {
-	path, with := writing(tb, &o, agent.Verdict{Decision: event.Deny, Reason: "not now", By: event.DecidedByUser})
+	path, with := writing(tb, &o, agent.Verdict{
+		Decision: event.Deny,
+		Reason:   "not now",
+		By:       event.DecidedByUser,
+	})
 	r := open(tb, b, o, with)
 	defer r.close()
 	if r.writes(o, path) {
@@ -186,7 +199,9 @@ func checkAsk(tb testing.TB, b agent.Backend, o Options) {
 	}
 	const word = "ultramarine"
 	r := open(tb, b, o, func(h *Host) {
-		h.Reply = func(agent.Question) agent.Answer { return agent.Answer{Text: word, WasFreeform: true, Answered: true} }
+		h.Reply = func(agent.Question) agent.Answer {
+			return agent.Answer{Text: word, WasFreeform: true, Answered: true}
+		}
 	})
 	defer r.close()
 	said := strings.Join(r.prompt(o.Ask), "\n")
@@ -245,12 +260,18 @@ func checkAbortWrite(tb testing.TB, b agent.Backend, o Options) {
 	r := open(tb, b, o, func(h *Host) {
 		h.Permit = func(agent.Permission) agent.Verdict {
 			cancel()
-			return agent.Verdict{Decision: event.Deny, Reason: "the turn was stopped", By: event.DecidedByAbort}
+			return agent.Verdict{
+				Decision: event.Deny,
+				Reason:   "the turn was stopped",
+				By:       event.DecidedByAbort,
+			}
 		}
 	})
 	defer r.close()
 	ended := r.start(ctx, o.Write(path))
-	if err := r.inTime("Prompt, aborted,", func() error { return <-ended }); !errors.Is(err, context.Canceled) {
+	if err := r.inTime("Prompt, aborted,", func() error {
+		return <-ended
+	}); !errors.Is(err, context.Canceled) {
 		tb.Errorf("an aborted Prompt returned %v, not its context's error", err)
 	}
 	if _, err := os.Stat(path); err == nil {
@@ -265,7 +286,9 @@ func checkAbortBefore(tb testing.TB, b agent.Backend, o Options) {
 	ctx, cancel := context.WithCancel(tb.Context())
 	cancel()
 	ended := r.start(ctx, o.Answer)
-	if err := r.inTime("Prompt, aborted,", func() error { return <-ended }); !errors.Is(err, context.Canceled) {
+	if err := r.inTime("Prompt, aborted,", func() error {
+		return <-ended
+	}); !errors.Is(err, context.Canceled) {
 		tb.Errorf("a Prompt aborted before its start returned %v", err)
 	}
 	r.mustAnswer(o, "after a prompt that was aborted before its start")
@@ -290,7 +313,9 @@ func checkAbortBusy(tb testing.TB, b agent.Backend, o Options) {
 	ended := r.start(ctx, o.Talk)
 	_ = r.inTime("the first word", func() error { <-begun; return nil })
 	cancel()
-	if err := r.inTime("Prompt, aborted,", func() error { return <-ended }); !errors.Is(err, context.Canceled) {
+	if err := r.inTime("Prompt, aborted,", func() error {
+		return <-ended
+	}); !errors.Is(err, context.Canceled) {
 		tb.Errorf("a Prompt aborted while its session was busy returned %v", err)
 	}
 	r.mustAnswer(o, "after its session was busy")
@@ -351,7 +376,9 @@ func checkCloseTwice(tb testing.TB, b agent.Backend, o Options) {
 	r.closed = true
 	r.host.Closed()
 	p := agent.Prompt{MessageID: "late", Content: o.Answer}
-	if err := r.inTime("Prompt after Close", func() error { return r.conn.Prompt(tb.Context(), p) }); err == nil {
+	if err := r.inTime("Prompt after Close", func() error {
+		return r.conn.Prompt(tb.Context(), p)
+	}); err == nil {
 		tb.Errorf("Prompt after Close returned nil")
 	}
 	for name, f := range map[string]func() error{

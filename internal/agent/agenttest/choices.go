@@ -32,7 +32,9 @@ func checkChoices(tb testing.TB, b agent.Backend, o Options) {
 		}
 	}
 	for _, e := range c.Choices().Efforts {
-		if err := r.inTime("SetEffort", func() error { return c.SetEffort(tb.Context(), e.ID) }); err != nil {
+		if err := r.inTime("SetEffort", func() error {
+			return c.SetEffort(tb.Context(), e.ID)
+		}); err != nil {
 			tb.Errorf("SetEffort(%q): %v", e.ID, err)
 		}
 	}
@@ -53,7 +55,10 @@ func checkChoices(tb testing.TB, b agent.Backend, o Options) {
 		return
 	}
 	r.prompt(o.Stray)
-	strayed := func(d event.Data) bool { m, ok := d.(event.SessionModeChanged); return ok && m.Mode != "" }
+	strayed := func(d event.Data) bool {
+		m, ok := d.(event.SessionModeChanged)
+		return ok && m.Mode != ""
+	}
 	if !slices.ContainsFunc(r.host.Events(), strayed) {
 		tb.Errorf("the agent went over to another mode, and that was not reported")
 	}

@@ -20,7 +20,8 @@ func (o Options) cannot(tb testing.TB, check string) {
 	case o.Write == nil:
 		tb.Skip("this backend's agents do everything through the session's tools")
 	case why == "":
-		tb.Fatalf("the options say neither how the agent does this nor, in Cannot[%q], why it cannot", check)
+		tb.Fatalf("the options say neither how the agent does this nor, in Cannot[%q], why it cannot",
+			check)
 	default:
 		tb.Skip("this backend's agents do not: " + why)
 	}
@@ -40,7 +41,8 @@ func checkWriteTwo(tb testing.TB, b agent.Backend, o Options) {
 		return
 	}
 	o.Workspace = o.workspace(tb)
-	files := []string{filepath.Join(o.Workspace, "inside.txt"), filepath.Join(tb.TempDir(), "outside.txt")}
+	files := []string{filepath.Join(o.Workspace, "inside.txt"),
+		filepath.Join(tb.TempDir(), "outside.txt")}
 	r := open(tb, b, o, denying)
 	defer r.close()
 	r.prompt(o.WriteTwo(files[0], files[1]))
@@ -49,8 +51,12 @@ func checkWriteTwo(tb testing.TB, b agent.Backend, o Options) {
 		tb.Errorf("it asked %d times about one act, want once", len(asked))
 	}
 	for _, file := range files {
-		about := func(p agent.Permission) bool { return p.Kind == agent.KindWrite && o.absolute(p.Resource) == file }
-		if !slices.ContainsFunc(asked, func(p agent.Permission) bool { return slices.ContainsFunc(p.Parts(), about) }) {
+		about := func(p agent.Permission) bool {
+			return p.Kind == agent.KindWrite && o.absolute(p.Resource) == file
+		}
+		if !slices.ContainsFunc(asked, func(p agent.Permission) bool {
+			return slices.ContainsFunc(p.Parts(), about)
+		}) {
 			tb.Errorf("it did not ask to write %s, only %+v", file, asked)
 		}
 		if _, err := os.Stat(file); err == nil {
@@ -75,7 +81,8 @@ func checkSearch(tb testing.TB, b agent.Backend, o Options) {
 	}
 	o.Workspace = o.workspace(tb)
 	const secret = "agenttest-4be1d0"
-	if err := os.WriteFile(filepath.Join(o.Workspace, ".env"), []byte("KEY="+secret+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(o.Workspace, ".env"), []byte("KEY="+secret+"\n"),
+		0o600); err != nil {
 		tb.Fatal(err)
 	}
 	r := open(tb, b, o, denying)
@@ -92,7 +99,8 @@ func checkSearch(tb testing.TB, b agent.Backend, o Options) {
 		if text := fmt.Sprintf("%+v", d); strings.Contains(text, secret) {
 			tb.Errorf("it showed the sensitive file without being allowed to: %s", event.TypeOf(d))
 		}
-		if d, ok := d.(event.ToolExecutionComplete); ok && d.Result != nil && strings.Contains(d.Result.Content+d.Result.DetailedContent, secret) {
+		if d, ok := d.(event.ToolExecutionComplete); ok && d.Result != nil &&
+			strings.Contains(d.Result.Content+d.Result.DetailedContent, secret) {
 			tb.Errorf("a call showed the sensitive file without being allowed to")
 		}
 	}
@@ -113,7 +121,10 @@ func checkForge(tb testing.TB, b agent.Backend, o Options) {
 	if n := len(r.host.Calls()); n > 0 {
 		tb.Errorf("the forged call reached the session's tools %d times", n)
 	}
-	shown := slices.ContainsFunc(r.host.Events(), func(d event.Data) bool { _, is := d.(event.ToolExecutionStart); return is })
+	shown := slices.ContainsFunc(r.host.Events(), func(d event.Data) bool {
+		_, is := d.(event.ToolExecutionStart)
+		return is
+	})
 	if !shown {
 		tb.Errorf("a call that looks like one of the session's tools was not shown")
 	}

@@ -59,7 +59,8 @@ func checkContained(tb testing.TB, b agent.Backend, o Options) {
 				}
 			}
 		})
-		prompt := f.prompt(o, filepath.Join(o.Workspace, fmt.Sprintf("written%d.txt", i))) // after the start, at which an agent may ask its model, too
+		// after the start, at which an agent may ask its model, too
+		prompt := f.prompt(o, filepath.Join(o.Workspace, fmt.Sprintf("written%d.txt", i)))
 		if prompt == "" {
 			r.close()
 			continue
@@ -74,7 +75,8 @@ func checkContained(tb testing.TB, b agent.Backend, o Options) {
 		case err == nil && f.through:
 			tb.Errorf("Prompt returned nil after a panic at %s", f.at)
 		case err != nil && !errors.Is(err, agent.ErrDied) && !errors.Is(err, contain.ErrPanic):
-			tb.Errorf("Prompt returned %v after a panic at %s: the conversation would be used again", err, f.at)
+			tb.Errorf("Prompt returned %v after a panic at %s: the conversation would be used again", err,
+				f.at)
 		case err != nil && strings.Contains(err.Error(), secret):
 			tb.Errorf("after a panic at %s the user reads %q", f.at, err)
 		}
@@ -93,6 +95,8 @@ func checkContained(tb testing.TB, b agent.Backend, o Options) {
 
 // contained calls f as a session does, which no panic leaves.
 func contained(f func() error) error {
-	_, err := contain.Call(slog.New(slog.DiscardHandler), "the agent", func() (struct{}, error) { return struct{}{}, f() })
+	_, err := contain.Call(slog.New(slog.DiscardHandler), "the agent", func() (struct{}, error) {
+		return struct{}{}, f()
+	})
 	return err
 }

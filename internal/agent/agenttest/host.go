@@ -16,11 +16,20 @@ import (
 // without others takes them.
 func DisplayTools() []agent.ToolSpec {
 	schema := func(name string) json.RawMessage {
-		return json.RawMessage(`{"type":"object","properties":{"` + name + `":{"type":"string"}},"required":["` + name + `"]}`)
+		return json.RawMessage(`{"type":"object","properties":{"` + name +
+			`":{"type":"string"}},"required":["` + name + `"]}`)
 	}
 	return []agent.ToolSpec{
-		{Name: "render_file_contents", Description: "Show a file to the user.", Parameters: schema("path")},
-		{Name: "run_and_display", Description: "Run a command and show its output to the user.", Parameters: schema("command")},
+		{
+			Name:        "render_file_contents",
+			Description: "Show a file to the user.",
+			Parameters:  schema("path"),
+		},
+		{
+			Name:        "run_and_display",
+			Description: "Run a command and show its output to the user.",
+			Parameters:  schema("command"),
+		},
 		{Name: "display_image", Description: "Show an image to the user.", Parameters: schema("path")},
 	}
 }
@@ -141,7 +150,11 @@ func (h *Host) AskPermission(ctx context.Context, p agent.Permission) (agent.Ver
 	}
 	h.asked = append(h.asked, p)
 	if err := ctx.Err(); err != nil {
-		return agent.Verdict{Decision: event.Deny, Reason: "the turn was stopped", By: event.DecidedByAbort}, err
+		return agent.Verdict{
+			Decision: event.Deny,
+			Reason:   "the turn was stopped",
+			By:       event.DecidedByAbort,
+		}, err
 	}
 	if h.Permit != nil {
 		return h.Permit(p), nil

@@ -17,9 +17,18 @@ func checkAttached(tb testing.TB, b agent.Backend, o Options) {
 	defer r.close()
 	const picture = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89" +
 		"\x00\x00\x00\nIDATx\x9cc\x00\x01\x00\x00\x05\x00\x01\r\n-\xb4\x00\x00\x00\x00IEND\xaeB`\x82"
-	for _, a := range []agent.Attachment{{Name: "notes.txt", MimeType: "text/plain", Data: []byte("a note\xff")},
-		{Name: "go.mod", Path: filepath.Join(o.Workspace, "go.mod")}, {Name: "dot.png", MimeType: "image/png", Data: []byte(picture)}} {
-		p := agent.Prompt{MessageID: "attached-" + a.Name, Content: o.Answer, Attachments: []agent.Attachment{a}}
+	for _, a := range []agent.Attachment{{
+		Name:     "notes.txt",
+		MimeType: "text/plain",
+		Data:     []byte("a note\xff"),
+	},
+		{Name: "go.mod", Path: filepath.Join(o.Workspace, "go.mod")},
+		{Name: "dot.png", MimeType: "image/png", Data: []byte(picture)}} {
+		p := agent.Prompt{
+			MessageID:   "attached-" + a.Name,
+			Content:     o.Answer,
+			Attachments: []agent.Attachment{a},
+		}
 		r.host.Begin()
 		err := r.inTime("Prompt with "+a.Name, func() error { return r.conn.Prompt(tb.Context(), p) })
 		r.host.End(err)

@@ -33,7 +33,9 @@ func open(tb testing.TB, b agent.Backend, o Options, with func(*Host)) *rig {
 	tb.Helper()
 	r := &rig{tb: tb, limit: o.patience(), before: goleak.IgnoreCurrent()}
 	r.opts = agent.Options{
-		SessionID: fmt.Sprintf("agenttest-%d", sessions.Add(1)), Workspace: o.workspace(tb), Tools: DisplayTools(),
+		SessionID: fmt.Sprintf("agenttest-%d", sessions.Add(1)),
+		Workspace: o.workspace(tb),
+		Tools:     DisplayTools(),
 	}
 	r.host = NewHost(DisplayTools())
 	if with != nil {

@@ -15,7 +15,8 @@ import (
 // reportable is the list of agent.Host.Report.
 func reportable(d event.Data) bool {
 	switch d.(type) {
-	case event.SessionError, event.SessionTitleChanged, event.SessionModelChange, event.SessionModeChanged, event.SessionTodosChanged, event.SessionUsageInfo,
+	case event.SessionError, event.SessionTitleChanged, event.SessionModelChange,
+		event.SessionModeChanged, event.SessionTodosChanged, event.SessionUsageInfo,
 		event.SessionTruncation, event.SessionCompactionStart, event.SessionCompactionComplete,
 		event.TaskStarted, event.TaskOutput, event.TaskCompleted, event.AssistantUsage:
 		return true
@@ -69,7 +70,12 @@ type execution struct {
 }
 
 func newRules() rules {
-	return rules{messages: map[string]*text{}, thoughts: map[string]*text{}, tools: map[string]*execution{}, tasks: map[string]*task{}}
+	return rules{
+		messages: map[string]*text{},
+		thoughts: map[string]*text{},
+		tools:    map[string]*execution{},
+		tasks:    map[string]*task{},
+	}
 }
 
 func entry[T any](m map[string]*T, id string) *T {
@@ -81,7 +87,8 @@ func entry[T any](m map[string]*T, id string) *T {
 
 // see returns the rules d breaks.
 func (r *rules) see(d event.Data) []string {
-	if fields, ok := reflect.ValueOf(d).FieldByName("Extra").Interface().(event.Extra); ok && len(fields) > 0 {
+	if fields, ok := reflect.ValueOf(d).FieldByName("Extra").Interface().(event.Extra); ok &&
+		len(fields) > 0 {
 		return broken("%s with fields that its type lacks, and so docs/events.md: %v",
 			event.TypeOf(d), slices.Sorted(maps.Keys(fields)))
 	}
@@ -104,13 +111,15 @@ func (r *rules) see(d event.Data) []string {
 	case event.AssistantMessageDelta:
 		return entry(r.messages, d.MessageID).delta("message "+d.MessageID, d.Offset, d.DeltaContent)
 	case event.AssistantReasoningDelta:
-		return entry(r.thoughts, d.ReasoningID).delta("reasoning "+d.ReasoningID, d.Offset, d.DeltaContent)
+		return entry(r.thoughts, d.ReasoningID).delta("reasoning "+d.ReasoningID, d.Offset,
+			d.DeltaContent)
 	case event.AssistantMessageDiscarded:
 		*entry(r.messages, d.MessageID) = text{discarded: true}
 	case event.AssistantMessage:
 		return entry(r.messages, d.MessageID).finish("message "+d.MessageID, d.MessageID, d.Content)
 	case event.AssistantReasoning:
-		return entry(r.thoughts, d.ReasoningID).finish("reasoning "+d.ReasoningID, d.ReasoningID, d.Content)
+		return entry(r.thoughts, d.ReasoningID).finish("reasoning "+d.ReasoningID, d.ReasoningID,
+			d.Content)
 	case event.ToolExecutionStart:
 		x := entry(r.tools, d.ToolCallID)
 		again := x.started
@@ -259,8 +268,10 @@ func (r *rules) complete(d event.ToolExecutionComplete) []string {
 		return broken("tool call %s: completed before its start", d.ToolCallID)
 	case x.completed > 1:
 		return broken("tool call %s: completed twice", d.ToolCallID)
-	case d.Success && (d.Result == nil || d.Error != nil), !d.Success && (d.Error == nil || d.Result != nil):
-		return broken("tool call %s: success %v with result %v and error %v", d.ToolCallID, d.Success, d.Result, d.Error)
+	case d.Success && (d.Result == nil || d.Error != nil), !d.Success &&
+		(d.Error == nil || d.Result != nil):
+		return broken("tool call %s: success %v with result %v and error %v", d.ToolCallID, d.Success,
+			d.Result, d.Error)
 	}
 	return nil
 }

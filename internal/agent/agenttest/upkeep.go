@@ -28,7 +28,9 @@ func checkCompact(tb testing.TB, b agent.Backend, o Options) {
 	for range 2 {
 		r.mustAnswer(o, "before it is to sum up")
 	}
-	if err := r.inTime("Compact", func() error { return c.Compact(tb.Context(), "keep the names") }); err != nil {
+	if err := r.inTime("Compact", func() error {
+		return c.Compact(tb.Context(), "keep the names")
+	}); err != nil {
 		tb.Errorf("Compact: %v", err)
 	}
 	var seen []string
@@ -73,7 +75,8 @@ func checkInside(tb testing.TB, b agent.Backend, o Options) {
 	defer r.close()
 	d, ok := r.conn.(agent.Describer)
 	if !ok {
-		for _, what := range []agent.Ability{agent.CanContext, agent.CanInstructions, agent.CanServers, agent.CanHelpers, agent.CanSkills} {
+		for _, what := range []agent.Ability{agent.CanContext, agent.CanInstructions, agent.CanServers,
+			agent.CanHelpers, agent.CanSkills} {
 			if r.can(what) {
 				tb.Errorf("it promises to tell of %s and has no Describe", what)
 			}
@@ -82,7 +85,10 @@ func checkInside(tb testing.TB, b agent.Backend, o Options) {
 	}
 	for range 2 {
 		var all agent.Inside
-		err := r.inTime("Describe", func() (err error) { all, err = d.Describe(tb.Context()); return err })
+		err := r.inTime("Describe", func() (err error) {
+			all, err = d.Describe(tb.Context())
+			return err
+		})
 		if err != nil {
 			tb.Errorf("Describe: %v", err)
 		}
@@ -94,8 +100,10 @@ func checkInside(tb testing.TB, b agent.Backend, o Options) {
 // told fails for parts that were not promised, or cannot be shown.
 func (r *rig) told(all agent.Inside) {
 	r.tb.Helper()
-	for what, told := range map[agent.Ability]bool{agent.CanContext: all.Context != nil, agent.CanInstructions: all.Instructions != nil,
-		agent.CanServers: all.Servers != nil, agent.CanHelpers: all.Helpers != nil, agent.CanSkills: all.Skills != nil} {
+	for what, told := range map[agent.Ability]bool{agent.CanContext: all.Context != nil,
+		agent.CanInstructions: all.Instructions != nil,
+		agent.CanServers:      all.Servers != nil, agent.CanHelpers: all.Helpers != nil,
+		agent.CanSkills: all.Skills != nil} {
 		if told != r.can(what) {
 			r.tb.Errorf("it promises to tell of %s: %v; it tells: %v", what, !told, told)
 		}
@@ -112,7 +120,8 @@ func (r *rig) told(all agent.Inside) {
 			r.tb.Errorf("the parts of the context add up to %d, not %d", sum, c.Used)
 		}
 	}
-	states := []agent.ServerState{agent.ServerReady, agent.ServerStarting, agent.ServerFailed, agent.ServerOff}
+	states := []agent.ServerState{agent.ServerReady, agent.ServerStarting, agent.ServerFailed,
+		agent.ServerOff}
 	for _, s := range all.Servers {
 		if s.Name == "" || s.Tools == nil || !slices.Contains(states, s.State) {
 			r.tb.Errorf("a server without a name, a state or a list of tools: %+v", s)

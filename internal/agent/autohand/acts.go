@@ -110,10 +110,18 @@ func (w *workspace) about(k *call, path string) bool {
 func (w *workspace) act(k *call, r permissionRequest) agent.Permission {
 	in, a := k.input(), acts[k.Tool]
 	parts, known := w.parts(k.Tool, in)
-	p := convo.Act{Absolute: w.absolute, Permission: agent.Permission{ToolCallID: k.ID, ToolName: k.Tool, Diff: w.proposal(k.Tool, in)}}
+	p := convo.Act{Absolute: w.absolute, Permission: agent.Permission{
+		ToolCallID: k.ID,
+		ToolName:   k.Tool,
+		Diff:       w.proposal(k.Tool, in),
+	}}
 	switch {
 	case a.kind == agent.KindShell:
-		parts = []agent.Resource{{Kind: a.kind, Action: a.action, Resource: cmp.Or(in.command(), r.Context.Command)}}
+		parts = []agent.Resource{{
+			Kind:     a.kind,
+			Action:   a.action,
+			Resource: cmp.Or(in.command(), r.Context.Command),
+		}}
 		p.Cwd, p.CwdUnknown = w.folder, k.Tool == "git_worktree_run_parallel" || len(in) == 0
 		if k.Tool == "run_command" { // shell stays where it is
 			p.Cwd = w.absolute(in.text("directory"))
@@ -127,15 +135,25 @@ func (w *workspace) act(k *call, r permissionRequest) agent.Permission {
 	case a.kind == agent.KindURL:
 		parts = []agent.Resource{{Kind: a.kind, Action: a.action, Resource: in.first(a.query)}}
 	case len(parts) == 0 && a.kind != "" && r.Context.Path != "":
-		parts, known = []agent.Resource{{Kind: a.kind, Action: cmp.Or(a.action, "work on a file"), Resource: r.Context.Path}}, false
+		parts, known = []agent.Resource{{
+			Kind:     a.kind,
+			Action:   cmp.Or(a.action, "work on a file"),
+			Resource: r.Context.Path,
+		}}, false
 	}
 	if line := w.lineOf(k); line != "" { // some of these names the CLI has no tool of its own for
-		parts = append(parts, agent.Resource{Kind: agent.KindShell, Action: "run the command of a tool that this folder defines", Resource: line})
+		parts = append(parts, agent.Resource{
+			Kind:     agent.KindShell,
+			Action:   "run the command of a tool that this folder defines",
+			Resource: line,
+		})
 		p.Cwd = w.folder
 	}
 	if len(parts) == 0 || parts[0].Resource == "" {
-		known = known && a.kind == "" && (free[k.Tool] || strings.HasPrefix(k.Tool, "mcp__") || w.definesKnown())
-		parts = []agent.Resource{{Kind: agent.KindMCP, Action: "use a tool", Resource: k.Tool + " " + string(k.Args)}}
+		known = known && a.kind == "" && (free[k.Tool] || strings.HasPrefix(k.Tool, "mcp__") ||
+			w.definesKnown())
+		parts = []agent.Resource{{Kind: agent.KindMCP, Action: "use a tool", Resource: k.Tool + " " +
+			string(k.Args)}}
 		if rest, ok := strings.CutPrefix(k.Tool, "mcp__"); ok {
 			p.Server, _, _ = strings.Cut(rest, "__")
 		}
@@ -169,8 +187,13 @@ func (w *workspace) parts(tool string, in input) (parts []agent.Resource, known 
 		more, ok := w.patched(text, in.text("path"))
 		parts, known = append(parts, more...), known && ok
 	}
-	if formatter := in.text("formatter"); tool == "format_file" && len(parts) > 0 { // the workspace's own settings are code to some
-		parts = append(parts, agent.Resource{Kind: agent.KindShell, Action: "run a program for it", Resource: strings.TrimSpace(formatter + " " + parts[0].Resource)})
+	// the workspace's own settings are code to some
+	if formatter := in.text("formatter"); tool == "format_file" && len(parts) > 0 {
+		parts = append(parts, agent.Resource{
+			Kind:     agent.KindShell,
+			Action:   "run a program for it",
+			Resource: strings.TrimSpace(formatter + " " + parts[0].Resource),
+		})
 	}
 	switch {
 	case a.search:
@@ -199,8 +222,12 @@ func (w *workspace) searched(tool string, in input, parts []agent.Resource) []ag
 	if place := filepath.ToSlash(filepath.Clean(in.text("path"))); tool == "fff_grep" && place != "." {
 		within, err := filepath.Rel(w.folder, w.absolute(place))
 		if err == nil && filepath.IsLocal(within) && within != "." {
-			parts = append(parts, agent.Resource{Kind: agent.KindRead, Action: "search files of that name", Resource: ".",
-				Search: &agent.Search{Pattern: pattern, Glob: filepath.ToSlash(within)}})
+			parts = append(parts, agent.Resource{
+				Kind:     agent.KindRead,
+				Action:   "search files of that name",
+				Resource: ".",
+				Search:   &agent.Search{Pattern: pattern, Glob: filepath.ToSlash(within)},
+			})
 		}
 	}
 	return parts
@@ -208,12 +235,15 @@ func (w *workspace) searched(tool string, in input, parts []agent.Resource) []ag
 
 // pathlike are names of arguments that may name files, and texts that do.
 var (
-	pathlikeName = regexp.MustCompile(`(?i)path|file|dir|folder|cwd|root|workspace|source|dest|target|location|script|^from$|^to$|^src$`)
-	pathlikeText = regexp.MustCompile(`^(?:/|~|\.\.?(?:[/\\]|$)|[A-Za-z]:[/\\]|file:)|[/\\]\.\.(?:[/\\]|$)`)
+	pathlikeName = regexp.MustCompile(
+		`(?i)path|file|dir|folder|cwd|root|workspace|source|dest|target|location|script|^from$|^to$|^src$`)
+	pathlikeText = regexp.MustCompile(
+		`^(?:/|~|\.\.?(?:[/\\]|$)|[A-Za-z]:[/\\]|file:)|[/\\]\.\.(?:[/\\]|$)`)
 )
 
 // shown are arguments of which the user sees the text, and those of one meaning together.
-var shown = [][]string{{"patch", "diff"}, {"contents", "content"}, {"command"}, {"args"}, {"directory"}}
+var shown = [][]string{{"patch", "diff"}, {"contents", "content"}, {"command"}, {"args"},
+	{"directory"}}
 
 // understood reports whether no argument that is not of the tool could name a file. What the tools
 // of MCP servers do with their arguments is theirs to say.
@@ -230,7 +260,8 @@ func (in input) understood(tool string, a act) bool {
 			}
 			var text string
 			var list []string
-			if texts++; json.Unmarshal(raw, &text) != nil && (name != "args" || json.Unmarshal(raw, &list) != nil) {
+			if texts++; json.Unmarshal(raw, &text) != nil &&
+				(name != "args" || json.Unmarshal(raw, &list) != nil) {
 				return false
 			}
 		}
@@ -239,9 +270,12 @@ func (in input) understood(tool string, a act) bool {
 		}
 	}
 	for name, raw := range in {
-		of := name == "type" || slices.Contains(a.plain, name) || slices.Contains(a.query, name) || slices.ContainsFunc(a.paths, func(u use) bool { return u.arg == name })
+		of := name == "type" || slices.Contains(a.plain, name) || slices.Contains(a.query, name) ||
+			slices.ContainsFunc(a.paths, func(u use) bool { return u.arg == name })
 		var v any
-		if !of && (json.Unmarshal(raw, &v) != nil || namesFile(name, v) || len(a.paths) > 0 && listsText(v) || a.kind == agent.KindShell && v != nil) { // it may change what a command means
+		// it may change what a command means
+		if !of && (json.Unmarshal(raw, &v) != nil || namesFile(name, v) || len(a.paths) > 0 &&
+			listsText(v) || a.kind == agent.KindShell && v != nil) {
 			return false
 		}
 	}
@@ -270,7 +304,9 @@ func namesFile(name string, v any) bool {
 func listsText(v any) bool {
 	switch v := v.(type) {
 	case []any:
-		return slices.ContainsFunc(v, func(one any) bool { return one != "" && isText(one) || listsText(one) })
+		return slices.ContainsFunc(v, func(one any) bool {
+			return one != "" && isText(one) || listsText(one)
+		})
 	case map[string]any:
 		return slices.ContainsFunc(slices.Collect(maps.Values(v)), listsText)
 	}
@@ -303,7 +339,8 @@ func (w *workspace) proposal(tool string, in input) string {
 }
 
 // patchedName matches the lines of a patch that name a file.
-var patchedName = regexp.MustCompile(`^(?:--- |\+\+\+ |rename from |rename to |copy from |copy to |diff --git )(.*?)(?:\t.*)?\r?$`)
+var patchedName = regexp.MustCompile(
+	`^(?:--- |\+\+\+ |rename from |rename to |copy from |copy to |diff --git )(.*?)(?:\t.*)?\r?$`)
 
 // patched are the files that a patch names, but path. It is not ok for a patch whose files cannot
 // be known.
@@ -318,24 +355,32 @@ func (w *workspace) patched(text, path string) (parts []agent.Resource, ok bool)
 		name := m[1]
 		ok = ok && !strings.HasPrefix(name, `"`) // in quotes, with escapes
 		switch {
-		case strings.HasPrefix(line, "diff --git "): // "a/x b/x", unless it is moved, which other lines say
+		case strings.HasPrefix(line, "diff --git "):
+			// "a/x b/x", unless it is moved, which other lines say
 			half := len(name) / 2
-			if first, second := name[:half], strings.TrimPrefix(name[half:], " "); strings.TrimPrefix(first, "a/") != strings.TrimPrefix(second, "b/") {
+			if first, second := name[:half], strings.TrimPrefix(name[half:], " "); strings.TrimPrefix(first,
+				"a/") != strings.TrimPrefix(second, "b/") {
 				ok = ok && (strings.Contains(text, "\nrename from ") || strings.Contains(text, "\ncopy from "))
 				continue
 			}
 			name = name[:half]
 			fallthrough
 		case strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "+++ "):
-			if _, within, cut := strings.Cut(name, "/"); cut && name != "/dev/null" && (path == "" || strings.HasPrefix(name, "a/") || strings.HasPrefix(name, "b/")) {
+			if _, within, cut := strings.Cut(name, "/"); cut && name != "/dev/null" &&
+				(path == "" || strings.HasPrefix(name, "a/") || strings.HasPrefix(name, "b/")) {
 				name = within // git takes off the first folder, whatever it is
 			}
 		}
-		if seen[name] || path != "" && (w.absolute(name) == w.absolute(path) || strings.HasSuffix(path, "/"+name)) {
+		if seen[name] || path != "" && (w.absolute(name) == w.absolute(path) ||
+			strings.HasSuffix(path, "/"+name)) {
 			continue
 		}
 		seen[name] = true
-		parts = append(parts, agent.Resource{Kind: agent.KindWrite, Action: "change a file", Resource: name})
+		parts = append(parts, agent.Resource{
+			Kind:     agent.KindWrite,
+			Action:   "change a file",
+			Resource: name,
+		})
 	}
 	return parts, ok && (path != "" || len(parts) > 0)
 }

@@ -49,7 +49,8 @@ type Config struct {
 	Hook []string
 	// Confine returns what runs the CLI for a conversation in a workspace, confined: it is given dir,
 	// and the socket of its hooks. nil: it may touch what its user may.
-	Confine func(ctx context.Context, workspace, dir, socket string, cmd proc.Command) (proc.Command, error)
+	Confine func(ctx context.Context, workspace, dir, socket string, cmd proc.Command) (proc.Command,
+		error)
 	// Silence is after how long without a sign of life the user is warned, Stall after how long the
 	// turn is ended; 0 means a minute, ten minutes.
 	Silence, Stall time.Duration
@@ -96,7 +97,8 @@ func (b *Backend) Info(context.Context) agent.Info {
 	version, err := b.look()
 	switch {
 	case errors.Is(err, proc.ErrNotFound):
-		i.Reason = "Autohand CLI is not installed: there is no " + b.cfg.Path + " on PATH. Install it, or give --autohand-path."
+		i.Reason = "Autohand CLI is not installed: there is no " + b.cfg.Path +
+			" on PATH. Install it, or give --autohand-path."
 	case err != nil:
 		i.Reason = fmt.Sprintf("Autohand CLI does not say its version: %v. Install it again.", err)
 	default:
@@ -116,7 +118,10 @@ func (b *Backend) look() (string, error) {
 		return "", err
 	}
 	return b.version.Of(path, func() (string, error) {
-		text, err := convo.Printed(proc.Command{Args: []string{path, "--version"}, Env: b.environment(os.TempDir())})
+		text, err := convo.Printed(proc.Command{
+			Args: []string{path, "--version"},
+			Env:  b.environment(os.TempDir()),
+		})
 		version, _, _ := strings.Cut(text, "\n")
 		return version, err
 	})
@@ -127,7 +132,8 @@ func (b *Backend) Models(context.Context) ([]agent.Model, error) { return nil, n
 
 // ToolNames implements [agent.ToolNamer].
 func (b *Backend) ToolNames() []string {
-	return append(append(slices.Collect(maps.Keys(acts)), slices.Collect(maps.Keys(free))...), Excluded...)
+	return append(append(slices.Collect(maps.Keys(acts)), slices.Collect(maps.Keys(free))...),
+		Excluded...)
 }
 
 // Instructions implements [agent.Instructor].
@@ -157,8 +163,20 @@ func (b *Backend) Open(ctx context.Context, o agent.Options, host agent.Host) (a
 			return nil, fmt.Errorf("make room for a conversation: %w", err)
 		}
 	}
-	c := &conn{b: b, dir: dir, model: o.Model, workspace: &workspace{folder: o.Workspace, home: filepath.Join(dir, "home"), tools: o.Tools}}
-	c.Conversation = convo.New(convo.Config{Title: title, Options: o, Host: host, Agent: c, Silence: b.cfg.Silence, Stall: b.cfg.Stall, Logger: b.cfg.Logger})
+	c := &conn{b: b, dir: dir, model: o.Model, workspace: &workspace{
+		folder: o.Workspace,
+		home:   filepath.Join(dir, "home"),
+		tools:  o.Tools,
+	}}
+	c.Conversation = convo.New(convo.Config{
+		Title:   title,
+		Options: o,
+		Host:    host,
+		Agent:   c,
+		Silence: b.cfg.Silence,
+		Stall:   b.cfg.Stall,
+		Logger:  b.cfg.Logger,
+	})
 	c.questions = questions{c.Conversation}
 	c.held = &held{c: c.Conversation, note: filepath.Join(dir, "held")}
 	if err := c.start(ctx, id); err != nil {

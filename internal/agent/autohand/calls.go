@@ -53,7 +53,9 @@ func (r *run) latest(tool string, fits func(*call) bool) *call {
 // defines under such a name is a command, which a helper would run.
 func (w *workspace) mine(tool string) bool {
 	name, ok := strings.CutPrefix(tool, ours)
-	return ok && slices.ContainsFunc(w.tools, func(s agent.ToolSpec) bool { return s.Name == name }) && w.lineOf(&call{Call: convo.Call{Tool: tool}}) == ""
+	return ok && slices.ContainsFunc(w.tools, func(s agent.ToolSpec) bool {
+		return s.Name == name
+	}) && w.lineOf(&call{Call: convo.Call{Tool: tool}}) == ""
 }
 
 // arguments are those of a call: the CLI adds the tool's name to some.
@@ -85,7 +87,8 @@ func (c *conn) toolEnd(t *convo.Turn, n toolNotice) {
 	if c.workspace.mine(n.ToolName) {
 		return
 	}
-	c.outcome(t, c.run.take(n.ToolID, n.ToolName, nil), n.Success, clean(text(n.Output)), clean(n.Error), "")
+	c.outcome(t, c.run.take(n.ToolID, n.ToolName, nil), n.Success, clean(text(n.Output)),
+		clean(n.Error), "")
 }
 
 // failures are the kinds of the CLI's failures, as the session has them.
@@ -107,7 +110,10 @@ func (c *conn) outcome(t *convo.Turn, k *call, success bool, output, why, kind s
 			diffs.WriteString(diff(w.FilePath, w.OriginalContent, w.ProposedContent))
 		}
 		t.Complete(&k.Call, event.ToolExecutionComplete{Success: true,
-			Result: &event.ToolResult{Content: cmp.Or(output, "(The tool returned nothing.)"), DetailedContent: diffs.String()}})
+			Result: &event.ToolResult{
+				Content:         cmp.Or(output, "(The tool returned nothing.)"),
+				DetailedContent: diffs.String(),
+			}})
 		if first && k.background() {
 			if p := t.Program(); c.behindOf != p {
 				c.behind, c.behindOf = nil, p
@@ -116,15 +122,19 @@ func (c *conn) outcome(t *convo.Turn, k *call, success bool, output, why, kind s
 		}
 		return
 	}
-	e := &event.ToolError{Message: cmp.Or(why, output, "The tool failed, and nothing says why."), Code: "failure", Kind: event.KindProvider}
+	e := &event.ToolError{
+		Message: cmp.Or(why, output, "The tool failed, and nothing says why."),
+		Code:    "failure",
+		Kind:    event.KindProvider,
+	}
 	if f, known := failures[kind]; known {
 		e.Code, e.Kind = f.code, f.kind
 	}
 	t.Complete(&k.Call, event.ToolExecutionComplete{Error: e})
 }
 
-// stepEnd takes what a model call came to: what the model wrote beside its tool calls, and the calls
-// which nothing else reports, since they were refused.
+// stepEnd takes what a model call came to: what the model wrote beside its tool calls, and the
+// calls which nothing else reports, since they were refused.
 func (c *conn) stepEnd(t *convo.Turn, s step) {
 	if thought := clean(s.Step.Thought); thought != "" {
 		t.Say(false, s.StepID, thought)
@@ -151,7 +161,8 @@ func (c *conn) stepEnd(t *convo.Turn, s step) {
 	t.EndStep()
 	p := t.Program()
 	t.Spawn(func() {
-		if err := p.Call(c.Life(), "autohand.stepDecision", object{"stepId": s.StepID, "stop": false}, nil); err != nil {
+		if err := p.Call(c.Life(), "autohand.stepDecision", object{"stepId": s.StepID, "stop": false},
+			nil); err != nil {
 			c.Logger.Debug("the CLI did not take that its turn goes on", "error", err)
 		}
 	})
@@ -162,7 +173,11 @@ func (c *conn) stepEnd(t *convo.Turn, s step) {
 func (c *conn) requests(s step) (all []event.ToolRequest) {
 	for _, of := range s.Step.ToolCalls {
 		if k := c.run.Get(of.ID); k != nil && !k.silent {
-			all = append(all, event.ToolRequest{ToolCallID: k.ID, Name: of.Tool, Arguments: arguments(of.Args, of.Tool)})
+			all = append(all, event.ToolRequest{
+				ToolCallID: k.ID,
+				Name:       of.Tool,
+				Arguments:  arguments(of.Args, of.Tool),
+			})
 		}
 	}
 	return all

@@ -108,7 +108,8 @@ func params(from agent.Prompt) object {
 		if a.Path != "" || !convo.Picture(a) {
 			return false
 		}
-		images = append(images, object{"data": base64.StdEncoding.EncodeToString(a.Data), "mimeType": a.MimeType, "filename": a.Name})
+		images = append(images, object{"data": base64.StdEncoding.EncodeToString(a.Data),
+			"mimeType": a.MimeType, "filename": a.Name})
 		return true
 	})
 	if strings.HasPrefix(strings.TrimSpace(text), "/") {
@@ -128,8 +129,8 @@ func (c *conn) Abort(t *convo.Turn) {
 	})
 }
 
-// Settle implements [convo.Settler]. It has the CLI write what a turn that was stopped had held back,
-// and was reported as written.
+// Settle implements [convo.Settler]. It has the CLI write what a turn that was stopped had held
+// back, and was reported as written.
 func (c *conn) Settle(t *convo.Turn) {
 	open := false
 	c.Do(func() { open = len(c.held.changes) > 0 })
@@ -142,7 +143,8 @@ func (c *conn) Settle(t *convo.Turn) {
 func (c *conn) Finish(*convo.Turn) {
 	c.held.end()
 	if len(c.behind) > 0 && c.Program() != c.behindOf && c.Quit().Err() == nil {
-		c.Warn(event.KindAborted, "Autohand CLI was ended, and with it what it ran in the background: %s. Ask for it again if you need it.",
+		c.Warn(event.KindAborted,
+			"Autohand CLI was ended, and with it what it ran in the background: %s. Ask for it again if you need it.",
 			wording.Cut(plain(strings.Join(c.behind, ", ")), 200))
 		c.behind = nil
 	}
@@ -176,7 +178,8 @@ func (c *conn) start(ctx context.Context, id string) error {
 	}
 	loads := policy.Loads{Above: true, Outside: true, Home: c.b.cfg.UserHome}
 	if found := policy.FindInstructions(workspace, loads); found.Wrong != "" {
-		return fmt.Errorf("%w: %s loads the instruction files of a folder, and %s; change that, or choose another agent",
+		return fmt.Errorf(
+			"%w: %s loads the instruction files of a folder, and %s; change that, or choose another agent",
 			agent.ErrUnavailable, title, found.Wrong)
 	}
 	if err := c.prepare(ctx); err != nil {
@@ -185,7 +188,8 @@ func (c *conn) start(ctx context.Context, id string) error {
 	if _, err := os.Lstat(filepath.Join(workspace, ".autohand")); errors.Is(err, fs.ErrNotExist) {
 		c.tidies = true
 	}
-	args := []string{c.b.cfg.Path, "--mode", "rpc", "--config", filepath.Join(c.dir, "config.json"), "--path", workspace, "--offline", "--no-idle-logout"}
+	args := []string{c.b.cfg.Path, "--mode", "rpc", "--config", filepath.Join(c.dir, "config.json"),
+		"--path", workspace, "--offline", "--no-idle-logout"}
 	c.workspace.started()
 	c.mu.Lock()
 	if c.model != "" {
@@ -210,7 +214,8 @@ func (c *conn) start(ctx context.Context, id string) error {
 				}
 			},
 		},
-		Patience: startPatience, Missing: "Autohand CLI is not installed; install it, or give --autohand-path",
+		Patience: startPatience,
+		Missing:  "Autohand CLI is not installed; install it, or give --autohand-path",
 		Ready: func(ctx context.Context, p *jsonrpc.Program) error {
 			if err := await(ctx, p, began, failed); err != nil {
 				return err
@@ -231,7 +236,8 @@ func (c *conn) prepare(ctx context.Context) error {
 			return fmt.Errorf("listen for hooks: %w", err)
 		}
 	}
-	servers := []any{object{"name": server, "transport": "http", "url": lent.URL, "headers": object{lent.Header: lent.Value}}}
+	servers := []any{object{"name": server, "transport": "http", "url": lent.URL,
+		"headers": object{lent.Header: lent.Value}}}
 	return c.b.furnish(c.dir, append(servers, c.servers(ctx)...), c.hooks.name)
 }
 
@@ -245,14 +251,17 @@ func (c *conn) servers(ctx context.Context) []any {
 	delete(mine, server) // the name of the session's tools, whose calls are not asked about twice
 	return c.Servers(mine, &c.b.without, func(name string, m agent.MCPServer) (any, string) {
 		if m.Type == "stdio" {
-			return nil, fmt.Sprintf("Autohand CLI goes on without the MCP server %s, which is a program: it would start 30 s later with it. Give the server an address instead.", name)
+			return nil,
+				fmt.Sprintf(
+					"Autohand CLI goes on without the MCP server %s, which is a program: it would start 30 s later with it. Give the server an address instead.", name)
 		}
 		return object{"name": name, "transport": m.Type, "url": m.URL, "headers": m.Headers}, ""
 	})
 }
 
 // await waits until the CLI has begun.
-func await(ctx context.Context, p *jsonrpc.Program, began <-chan struct{}, failed <-chan *jsonrpc.Error) error {
+func await(ctx context.Context, p *jsonrpc.Program, began <-chan struct{},
+	failed <-chan *jsonrpc.Error) error {
 	select {
 	case <-began:
 		return nil
@@ -287,7 +296,8 @@ func (c *conn) attach(ctx context.Context, p *jsonrpc.Program, id string) error 
 		return fmt.Errorf("ask Autohand CLI for its sessions: %w", err)
 	}
 	if len(got.Sessions) == 0 || got.Sessions[0].SessionID == "" {
-		c.Logger.Warn("a conversation will not be resumed", "agent", Name, "error", "the CLI lists no session")
+		c.Logger.Warn("a conversation will not be resumed", "agent", Name, "error",
+			"the CLI lists no session")
 		return nil
 	}
 	return os.WriteFile(filepath.Join(c.dir, "id"), []byte(got.Sessions[0].SessionID+"\n"), 0o600)
@@ -298,7 +308,8 @@ const codeNoLogin = -32011
 
 func startError(e *jsonrpc.Error) error {
 	if e.Code == codeNoLogin {
-		return fmt.Errorf("%w: Autohand CLI is not signed in; run autohand login, then try again", agent.ErrUnavailable)
+		return fmt.Errorf("%w: Autohand CLI is not signed in; run autohand login, then try again",
+			agent.ErrUnavailable)
 	}
 	return fmt.Errorf("%w: Autohand CLI did not start: %s", agent.ErrUnavailable, plain(e.Message))
 }

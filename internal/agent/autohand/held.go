@@ -32,8 +32,8 @@ func (h *held) begin() {
 	}
 }
 
-// take takes what a notice says of it; wrote gets each change. It reports whether there is something
-// to accept.
+// take takes what a notice says of it; wrote gets each change. It reports whether there is
+// something to accept.
 func (h *held) take(b batch, wrote func(change)) (accept bool) {
 	h.batch = cmp.Or(b.BatchID, h.batch)
 	switch {
@@ -51,7 +51,8 @@ func (h *held) accept(p *jsonrpc.Program) {
 	id := ""
 	h.c.Do(func() { id = h.batch })
 	var got decided
-	err := p.Call(h.c.Life(), "autohand.changesDecision", object{"batchId": id, "action": "accept_all"}, &got)
+	err := p.Call(h.c.Life(), "autohand.changesDecision",
+		object{"batchId": id, "action": "accept_all"}, &got)
 	h.c.Do(func() {
 		switch {
 		case err != nil: // end reports what was lost
@@ -62,7 +63,9 @@ func (h *held) accept(p *jsonrpc.Program) {
 			for _, e := range got.Errors {
 				failed[e.ChangeID], why = true, plain(e.Error)
 			}
-			lost := slices.DeleteFunc(h.changes, func(one change) bool { return got.AppliedCount > 0 && !failed[one.ID] })
+			lost := slices.DeleteFunc(h.changes, func(one change) bool {
+				return got.AppliedCount > 0 && !failed[one.ID]
+			})
 			h.lost(files(lost), why)
 		}
 	})
@@ -78,7 +81,8 @@ func (h *held) end() {
 // lost warns of files that were not written.
 func (h *held) lost(files []string, why string) {
 	h.keep(nil)
-	h.c.Warn(event.KindProvider, "Autohand CLI did not write %s: %s. Ask for it again.", wording.Cut(strings.Join(files, ", "), 200), why)
+	h.c.Warn(event.KindProvider, "Autohand CLI did not write %s: %s. Ask for it again.",
+		wording.Cut(strings.Join(files, ", "), 200), why)
 }
 
 func files(changes []change) (names []string) {
@@ -104,7 +108,8 @@ func (h *held) keep(changes []change) {
 // wrote gives a change to the call that made it, which the CLI does not name.
 func (c *conn) wrote(one change) {
 	k := c.run.Last(func(k *call) bool {
-		return k.ran && !k.Done && acts[k.Tool].kind == agent.KindWrite && c.workspace.about(k, one.FilePath)
+		return k.ran && !k.Done && acts[k.Tool].kind == agent.KindWrite &&
+			c.workspace.about(k, one.FilePath)
 	})
 	if k != nil {
 		k.wrote = append(k.wrote, one)

@@ -20,7 +20,8 @@ import (
 // Excluded are tools of the CLI that its settings refuse: one reads files into the context, the
 // others start agents without a question, change the folder that is worked in, make tools that run
 // later, run one that was made under another line, or begin turns by themselves.
-var Excluded = []string{"read_file", "create_team", "add_teammate", "enter_worktree", "exit_worktree",
+var Excluded = []string{"read_file", "create_team", "add_teammate", "enter_worktree",
+	"exit_worktree",
 	"create_meta_tool", "custom_command", "install_specialist_roster", "cron_create"}
 
 // environment is what the CLI inherits, with a home below dir. Variables that make it answer for
@@ -29,7 +30,8 @@ func (b *Backend) environment(dir string) []string {
 	env := slices.DeleteFunc(slices.Clone(b.cfg.Env), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
 		switch name {
-		case "HOME", "USERPROFILE", "CI", "AUTOHAND_NON_INTERACTIVE", "AUTOHAND_HOME", "AUTOHAND_CONFIG", "AUTOHAND_DEBUG",
+		case "HOME", "USERPROFILE", "CI", "AUTOHAND_NON_INTERACTIVE", "AUTOHAND_HOME", "AUTOHAND_CONFIG",
+			"AUTOHAND_DEBUG",
 			"AUTOHAND_MODEL", "AUTOHAND_CODE_SIMPLE", "AUTOHAND_STREAM_TOOL_OUTPUT":
 			return true
 		}
@@ -98,7 +100,10 @@ func (b *Backend) own() (map[string]json.RawMessage, error) {
 		return nil, fmt.Errorf("read the settings of Autohand CLI: %w", err)
 	}
 	if err := json.Unmarshal(text, &own); err != nil {
-		return nil, fmt.Errorf("the settings of Autohand CLI in %s are no JSON; start autohand once, which writes them anew", b.cfg.Settings)
+		return nil,
+			fmt.Errorf(
+				"the settings of Autohand CLI in %s are no JSON; start autohand once, which writes them anew",
+				b.cfg.Settings)
 	}
 	return own, nil
 }
@@ -117,25 +122,33 @@ func (b *Backend) settings(servers []any, socket string) ([]byte, error) {
 	}
 	if p := b.cfg.Provider; p != nil {
 		all["provider"] = "custom:webchat"
-		all["customProviders"] = object{"webchat": object{"id": "webchat", "displayName": "webchat", "apiFormat": "openai-compatible",
-			"baseUrl": p.URL, "apiKeyRequired": p.Key != "", "apiKey": p.Key, "model": p.Model, "contextWindow": 128000}}
+		all["customProviders"] = object{"webchat": object{"id": "webchat", "displayName": "webchat",
+			"apiFormat": "openai-compatible",
+			"baseUrl":   p.URL, "apiKeyRequired": p.Key != "", "apiKey": p.Key, "model": p.Model,
+			"contextWindow": 128000}}
 	}
 	if all["provider"] == nil {
-		return nil, fmt.Errorf("%w: Autohand CLI has no model set up; run autohand once and choose a provider, or give --provider-url", agent.ErrUnavailable)
+		return nil,
+			fmt.Errorf(
+				"%w: Autohand CLI has no model set up; run autohand once and choose a provider, or give --provider-url", agent.ErrUnavailable)
 	}
 	off := object{"enabled": false}
 	all["telemetry"] = object{"enabled": false, "enableSessionSync": false}
 	all["autoReport"], all["sync"], all["externalAgents"] = off, off, off
-	all["communitySkills"] = object{"enabled": false, "showSuggestionsOnStartup": false, "autoBackup": false}
-	all["ui"] = object{"checkForUpdates": false, "promptSuggestions": false, "notifications": false, "autoConfirm": false}
+	all["communitySkills"] = object{"enabled": false, "showSuggestionsOnStartup": false,
+		"autoBackup": false}
+	all["ui"] = object{"checkForUpdates": false, "promptSuggestions": false, "notifications": false,
+		"autoConfirm": false}
 	all["agent"] = object{"autoMemory": false}
 	var refused []any
 	for _, name := range Excluded {
 		refused = append(refused, object{"kind": name})
 	}
-	all["permissions"] = object{"mode": "interactive", "rememberSession": false, "excludedTools": refused}
+	all["permissions"] = object{"mode": "interactive", "rememberSession": false,
+		"excludedTools": refused}
 	all["mcp"] = object{"enabled": true, "servers": servers}
-	all["hooks"] = object{"enabled": true, "hooks": []any{b.hookSetting("pre-tool", socket), b.hookSetting("post-tool", socket)}}
+	all["hooks"] = object{"enabled": true, "hooks": []any{b.hookSetting("pre-tool", socket),
+		b.hookSetting("post-tool", socket)}}
 	return json.MarshalIndent(all, "", " ")
 }
 
@@ -154,7 +167,8 @@ func (b *Backend) hookSetting(moment, socket string) object {
 	if runtime.GOOS == "windows" {
 		command = `"` + strings.Join(words, `" "`) + `"`
 	}
-	return object{"event": moment, "command": command, "description": "webchat", "enabled": true, "timeout": hookPatience}
+	return object{"event": moment, "command": command, "description": "webchat", "enabled": true,
+		"timeout": hookPatience}
 }
 
 // isProvider reports whether a setting describes a provider of models.
@@ -163,7 +177,8 @@ func isProvider(raw json.RawMessage) bool {
 		Model, APIKey, BaseURL *string
 		Enabled                *bool
 	}
-	return json.Unmarshal(raw, &s) == nil && s.Enabled == nil && (s.Model != nil || s.APIKey != nil || s.BaseURL != nil)
+	return json.Unmarshal(raw, &s) == nil && s.Enabled == nil &&
+		(s.Model != nil || s.APIKey != nil || s.BaseURL != nil)
 }
 
 // risky are the places of a folder from which the CLI runs code by itself.

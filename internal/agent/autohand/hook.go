@@ -103,7 +103,12 @@ func (c *conn) before(ctx context.Context, t *convo.Turn, m moment) answer {
 	if slices.Contains(Excluded, m.Tool) { // settings in the workspace may have it offered again
 		return answer{Decision: "deny", Reason: refusal(m.Tool)}
 	}
-	changed, err := c.Hooked(ctx, agent.HookCall{RequestID: k.ID, Event: "before_tool", Tool: k.Tool, Arguments: k.Args})
+	changed, err := c.Hooked(ctx, agent.HookCall{
+		RequestID: k.ID,
+		Event:     "before_tool",
+		Tool:      k.Tool,
+		Arguments: k.Args,
+	})
 	if err != nil {
 		return answer{Decision: "deny", Reason: err.Error()}
 	}
@@ -150,7 +155,8 @@ func (c *conn) rewritten(k *call, args json.RawMessage) (act agent.Permission) {
 // refusal is what the model reads of a tool that is never run.
 func refusal(tool string) string {
 	if tool == "read_file" {
-		return "read_file is not available here. To show a file to the user, call " + ours + "render_file_contents; to look for something, search."
+		return "read_file is not available here. To show a file to the user, call " + ours +
+			"render_file_contents; to look for something, search."
 	}
 	return tool + " is not available here."
 }
@@ -160,7 +166,12 @@ func refusal(tool string) string {
 func (c *conn) question(ctx context.Context, k *call) answer {
 	in := k.input()
 	choices, _ := in.texts("suggested_answers")
-	a, err := c.Host.AskUser(ctx, agent.Question{ToolCallID: k.ID, Question: cmp.Or(in.text("question"), "What do you want?"), Choices: choices, AllowFreeform: true})
+	a, err := c.Host.AskUser(ctx, agent.Question{
+		ToolCallID:    k.ID,
+		Question:      cmp.Or(in.text("question"), "What do you want?"),
+		Choices:       choices,
+		AllowFreeform: true,
+	})
 	if err != nil || !a.Answered {
 		return answer{Decision: "deny", Reason: "The user gave no answer."}
 	}
@@ -187,13 +198,19 @@ func (c *conn) after(ctx context.Context, t *convo.Turn, m moment) {
 	if err != nil {
 		return
 	}
-	if _, err := c.Host.RunHook(ctx, agent.HookCall{RequestID: k.ID, Event: "after_tool", Tool: k.Tool, Arguments: k.Args, Result: result}); err != nil {
+	if _, err := c.Host.RunHook(ctx, agent.HookCall{
+		RequestID: k.ID,
+		Event:     "after_tool",
+		Tool:      k.Tool,
+		Arguments: k.Args,
+		Result:    result,
+	}); err != nil {
 		c.Logger.Debug("the hooks were not run after a call", "error", err)
 	}
 }
 
-// unreported reports the end of a call of which nothing but a hook reports. A hook may be faster than
-// what the CLI wrote before it: an answer of the CLI's comes after that.
+// unreported reports the end of a call of which nothing but a hook reports. A hook may be faster
+// than what the CLI wrote before it: an answer of the CLI's comes after that.
 func (c *conn) unreported(t *convo.Turn, k *call) {
 	_ = t.Program().Call(t.Ctx, "autohand.getState", nil, nil) // any answer will do
 	c.Do(func() {

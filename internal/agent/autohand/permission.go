@@ -33,7 +33,8 @@ func (c *conn) permission(t *convo.Turn, r permissionRequest) {
 		act.Resource = cmp.Or(r.Context.Command, r.Context.Path, act.Resource)
 		act.Action = cmp.Or(plain(r.Description), act.Action)
 	}
-	c.questions.answer(t, permits, r.RequestID, mine || k.allowed, act) // the session was asked, or will be
+	// the session was asked, or will be
+	c.questions.answer(t, permits, r.RequestID, mine || k.allowed, act)
 }
 
 // directory answers the CLI's question for a folder outside of the workspace.
@@ -71,7 +72,8 @@ func (s questions) answer(t *convo.Turn, q ask, id string, known bool, act agent
 			return
 		}
 		if allowed, gone := s.decide(t, q, id, act); allowed && gone {
-			s.c.Warn(event.KindTimeout, "Autohand CLI no longer waited for the answer, so it did not %s. Ask for it again.", act.Action)
+			s.c.Warn(event.KindTimeout,
+				"Autohand CLI no longer waited for the answer, so it did not %s. Ask for it again.", act.Action)
 		}
 	})
 }
@@ -81,12 +83,14 @@ func (s questions) reply(t *convo.Turn, q ask, id string, answer any) bool {
 	ctx, cancel := context.WithTimeout(s.c.Life(), 10*time.Second)
 	defer cancel()
 	var got accepted
-	return t.Program().Call(ctx, q.method+"Response", object{"requestId": id, q.field: answer}, &got) == nil && got.Success
+	return t.Program().Call(ctx, q.method+"Response", object{"requestId": id, q.field: answer},
+		&got) == nil && got.Success
 }
 
-// decide has the CLI know that a question is shown, asks the session, and answers. gone says that the
-// CLI waits no longer.
-func (s questions) decide(t *convo.Turn, q ask, id string, act agent.Permission) (allowed, gone bool) {
+// decide has the CLI know that a question is shown, asks the session, and answers. gone says that
+// the CLI waits no longer.
+func (s questions) decide(t *convo.Turn, q ask, id string,
+	act agent.Permission) (allowed, gone bool) {
 	ctx, done, ok := t.Join(s.c.Life())
 	if !ok {
 		s.reply(t, q, id, q.no)
@@ -96,7 +100,8 @@ func (s questions) decide(t *convo.Turn, q ask, id string, act agent.Permission)
 	ctx, cancel := context.WithTimeout(ctx, answerPatience)
 	defer cancel()
 	// Without this the CLI refuses by itself after 30 s.
-	if err := t.Program().Call(ctx, q.method+"Acknowledged", object{"requestId": id}, nil); err != nil {
+	if err := t.Program().Call(ctx, q.method+"Acknowledged", object{"requestId": id},
+		nil); err != nil {
 		return false, true
 	}
 	if s.c.Permit(ctx, act) != nil || ctx.Err() != nil {

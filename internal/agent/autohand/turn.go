@@ -13,7 +13,8 @@ import (
 )
 
 // idle are notices that a CLI without a provider repeats for ever, so they are no sign of life.
-var idle = map[string]bool{"ping": true, "hook.contextCompacted": true, "hook.contextWarning": true, "hook.contextCritical": true, "hook.contextOverflow": true}
+var idle = map[string]bool{"ping": true, "hook.contextCompacted": true, "hook.contextWarning": true,
+	"hook.contextCritical": true, "hook.contextOverflow": true}
 
 // notified takes what the CLI reports. What comes before its turn, or after its end, is of none.
 func (c *conn) notified(began chan<- struct{}, method string, params json.RawMessage) {
@@ -47,11 +48,13 @@ var notices = map[string]func(c *conn, t *convo.Turn, params json.RawMessage){
 	"stepEnd":                on((*conn).stepEnd),
 	"permissionRequest":      on((*conn).permission),
 	"directoryAccessRequest": on((*conn).directory),
-	"changesBatchStart":      on(func(c *conn, _ *convo.Turn, b batch) { c.held.batch = cmp.Or(b.BatchID, c.held.batch) }),
-	"changesBatchUpdate":     on(func(c *conn, _ *convo.Turn, b batch) { c.held.take(b, c.wrote) }),
-	"changesBatchEnd":        on((*conn).batchEnds),
-	"error":                  on((*conn).failed),
-	"hook.sessionError":      on((*conn).failed),
+	"changesBatchStart": on(func(c *conn, _ *convo.Turn, b batch) {
+		c.held.batch = cmp.Or(b.BatchID, c.held.batch)
+	}),
+	"changesBatchUpdate": on(func(c *conn, _ *convo.Turn, b batch) { c.held.take(b, c.wrote) }),
+	"changesBatchEnd":    on((*conn).batchEnds),
+	"error":              on((*conn).failed),
+	"hook.sessionError":  on((*conn).failed),
 }
 
 // on decodes what a notice holds; what cannot be read is as if it were not there.
@@ -94,7 +97,9 @@ func (c *conn) update(t *convo.Turn, u message) {
 		c.Report(event.AssistantReasoning{ReasoningID: string(event.NewID()), Content: thought})
 	}
 	delta := clean(u.Delta)
-	if !slices.ContainsFunc(c.run.errors, func(e string) bool { return e != "" && strings.HasSuffix(strings.TrimSpace(delta), e) }) {
+	if !slices.ContainsFunc(c.run.errors, func(e string) bool {
+		return e != "" && strings.HasSuffix(strings.TrimSpace(delta), e)
+	}) {
 		t.Say(false, "", delta)
 	}
 }
@@ -119,7 +124,8 @@ func (c *conn) failed(_ *convo.Turn, f failure) {
 	if kind == "" || kind == "unknown" {
 		kind = "provider"
 	}
-	c.run.failed = &event.SessionError{Message: "The provider failed: " + wording.Cut(plain(f.Message), 400), ErrorType: kind,
+	c.run.failed = &event.SessionError{Message: "The provider failed: " +
+		wording.Cut(plain(f.Message), 400), ErrorType: kind,
 		Kind: event.KindProvider, StatusCode: status, Context: context}
 	c.Report(*c.run.failed)
 }

@@ -124,7 +124,8 @@ func text(raw json.RawMessage) string {
 }
 
 // escapes are what terminals take for commands: the CLI colours what it returns.
-var escapes = regexp.MustCompile("\x1b\\[[0-9;?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|\x1b.")
+var escapes = regexp.MustCompile(
+	"\x1b\\[[0-9;?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|\x1b.")
 
 // clean is a text of the CLI without commands for terminals, valid UTF-8.
 func clean(text string) string {

@@ -39,7 +39,8 @@ func (a *Act) About(r agent.Resource) {
 	case a.seen[key]:
 		return
 	case a.Resource == "":
-		a.Kind, a.Action, a.Resource, a.Target, a.Search = r.Kind, r.Action, r.Resource, r.Target, r.Search
+		a.Kind, a.Action, a.Resource, a.Target, a.Search = r.Kind, r.Action, r.Resource, r.Target,
+			r.Search
 	default:
 		a.Also = append(a.Also, r)
 	}
@@ -109,7 +110,8 @@ func (c *Conversation) Permit(ctx context.Context, act agent.Permission) error {
 
 // Hooked has the session's hooks decide about a call before it runs, and returns the arguments that
 // they made of its own; nil: they left them. The error is [Refused].
-func (c *Conversation) Hooked(ctx context.Context, call agent.HookCall) (changed json.RawMessage, err error) {
+func (c *Conversation) Hooked(ctx context.Context,
+	call agent.HookCall) (changed json.RawMessage, err error) {
 	v, err := c.Host.RunHook(ctx, call)
 	switch {
 	case err != nil:

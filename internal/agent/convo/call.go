@@ -26,7 +26,13 @@ func (t *Turn) Begin(k *Call) {
 	if len(k.Args) == 0 {
 		k.Args = json.RawMessage("{}")
 	}
-	t.c.Report(event.ToolExecutionStart{ToolCallID: k.ID, ToolName: k.Tool, Arguments: k.Args, By: event.ByAgent, ParentToolCallID: k.Parent})
+	t.c.Report(event.ToolExecutionStart{
+		ToolCallID:       k.ID,
+		ToolName:         k.Tool,
+		Arguments:        k.Args,
+		By:               event.ByAgent,
+		ParentToolCallID: k.Parent,
+	})
 }
 
 // Complete reports the end of a call, once.

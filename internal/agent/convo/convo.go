@@ -90,12 +90,20 @@ func (c *Conversation) Report(d event.Data) {
 
 // Warn reports something that a person should know and that ends nothing.
 func (c *Conversation) Warn(kind event.ErrorKind, format string, args ...any) {
-	c.Report(event.SessionError{ErrorType: event.ErrorWarning, Kind: kind, Message: fmt.Sprintf(format, args...)})
+	c.Report(event.SessionError{
+		ErrorType: event.ErrorWarning,
+		Kind:      kind,
+		Message:   fmt.Sprintf(format, args...),
+	})
 }
 
 // Contained returns f for what handles the agent's words: a panic in it ends the conversation.
 func (c *Conversation) Contained(f func()) func() {
-	return contain.Fence{Log: c.Logger, What: "a conversation with " + c.Title, Break: c.broke}.Contained(f)
+	return contain.Fence{
+		Log:   c.Logger,
+		What:  "a conversation with " + c.Title,
+		Break: c.broke,
+	}.Contained(f)
 }
 
 // broke ends the conversation after a panic: its turn returns, and the agent is stopped.
@@ -191,7 +199,8 @@ func (c *Conversation) SetTitle(context.Context, string) error { return agent.Er
 
 // Lend makes the session's tools reachable for the agent, once: call is [Conversation.CallTool] or
 // calls it.
-func (c *Conversation) Lend(lend agent.Lender, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, error) {
+func (c *Conversation) Lend(lend agent.Lender,
+	call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, error) {
 	if c.unlend == nil {
 		lent, end, err := lend(c.Options.SessionID, call)
 		if err != nil {

@@ -45,7 +45,8 @@ func RefuseRisky(title, workspace, home string, paths []string) error {
 	for _, dir := range upwards(workspace, home) {
 		for _, path := range paths {
 			if name := filepath.Join(dir, filepath.FromSlash(path)); holds(name) {
-				return fmt.Errorf("%w: %s would run what %s says, without asking you; rename that, or choose another agent",
+				return fmt.Errorf(
+					"%w: %s would run what %s says, without asking you; rename that, or choose another agent",
 					agent.ErrUnavailable, title, name)
 			}
 		}
@@ -59,7 +60,9 @@ func upwards(folder, home string) (dirs []string) {
 	homes := places(home)
 	for _, dir := range places(folder) {
 		for {
-			if !slices.ContainsFunc(homes, func(h string) bool { return isUnder(dir, h) }) && !slices.Contains(dirs, dir) {
+			if !slices.ContainsFunc(homes, func(h string) bool {
+				return isUnder(dir, h)
+			}) && !slices.Contains(dirs, dir) {
 				dirs = append(dirs, dir)
 			}
 			if filepath.Dir(dir) == dir {
@@ -85,7 +88,8 @@ func places(dir string) []string {
 
 // isUnder reports whether a path is root or below it.
 func isUnder(root, name string) bool {
-	return name == root || strings.HasPrefix(name, strings.TrimSuffix(root, string(filepath.Separator))+string(filepath.Separator))
+	return name == root || strings.HasPrefix(name,
+		strings.TrimSuffix(root, string(filepath.Separator))+string(filepath.Separator))
 }
 
 // holds reports whether there is a file, or a folder with something in it.
@@ -98,6 +102,6 @@ func holds(name string) bool {
 	return err != nil || len(entries) > 0
 }
 
-// Instructed is what a user who wants no instruction files loaded should know of an agent that cannot
-// be kept from it; see [agent.Info].Lacks.
+// Instructed is what a user who wants no instruction files loaded should know of an agent that
+// cannot be kept from it; see [agent.Info].Lacks.
 const Instructed = "loads the instruction files of a folder, also with --instructions off"

@@ -32,7 +32,12 @@ type posted struct {
 }
 
 func newLoop(life context.Context, contained func(func()) func()) *loop {
-	l := &loop{life: life, contained: contained, done: make(chan struct{}), wake: make(chan struct{}, 1)}
+	l := &loop{
+		life:      life,
+		contained: contained,
+		done:      make(chan struct{}),
+		wake:      make(chan struct{}, 1),
+	}
 	l.room.L = &l.mu
 	return l
 }
@@ -85,7 +90,8 @@ func (l *loop) post(p posted) {
 }
 
 // Receive has the loop do f, which handles a report of the agent's of so many bytes, and waits
-// while too many wait. It is for the goroutine that reads what the agent writes, never for the loop.
+// while too many wait. It is for the goroutine that reads what the agent writes, never for the
+// loop.
 func (l *loop) Receive(bytes int, f func()) {
 	weight := bytes + overhead
 	l.mu.Lock()

@@ -49,7 +49,8 @@ func (c *Conversation) Launch(ctx context.Context, l Launch) error {
 		c.Drop(p) // then all it wrote was read
 		return fmt.Errorf("%w: %s ended while it started%s", agent.ErrUnavailable, c.Title, p.Said())
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("%w: %s did not get ready within %v%s", agent.ErrUnavailable, c.Title, l.Patience, p.Said())
+		return fmt.Errorf("%w: %s did not get ready within %v%s", agent.ErrUnavailable, c.Title,
+			l.Patience, p.Said())
 	}
 	return err
 }
@@ -59,7 +60,8 @@ func (c *Conversation) startProgram(l Launch) (*jsonrpc.Program, error) {
 	started := make(chan struct{}) // what it reports is handled once it is known
 	notify, request := l.RPC.Notify, l.RPC.Request
 	if request != nil {
-		l.RPC.Request = func(ctx context.Context, method string, params json.RawMessage) (answer any, err error) {
+		l.RPC.Request = func(ctx context.Context, method string, params json.RawMessage) (answer any,
+			err error) {
 			err = &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "internal error"}
 			c.Contained(func() { answer, err = request(ctx, method, params) })()
 			return answer, err
@@ -100,7 +102,8 @@ func (c *Conversation) watchProgram(p *jsonrpc.Program) {
 	c.mu.Unlock()
 	c.Drop(p)
 	if alone {
-		c.Logger.Info("an agent ended by itself; it is started again for the next prompt", "agent", c.Title, "said", p.Said())
+		c.Logger.Info("an agent ended by itself; it is started again for the next prompt", "agent",
+			c.Title, "said", p.Said())
 	}
 	if t := c.Turn(); t != nil && t.program == p && t.Ctx.Err() == nil {
 		c.Do(func() { t.End(c.Died(p.Said())) })

@@ -14,7 +14,8 @@ import (
 	"webchat/internal/proc"
 )
 
-// Version is the version of an agent's program. Its zero value is ready; it may be used concurrently.
+// Version is the version of an agent's program. Its zero value is ready; it may be used
+// concurrently.
 type Version struct {
 	mu   sync.Mutex // held while the version is looked for; guards what follows
 	path string
@@ -76,7 +77,10 @@ func AroundProxies(env []string) []string {
 	if proxy == "" {
 		return env
 	}
-	env = slices.DeleteFunc(slices.Clone(env), func(v string) bool { return strings.HasPrefix(strings.ToUpper(v), "NO_PROXY=") })
+	env = slices.DeleteFunc(slices.Clone(env), func(v string) bool {
+		return strings.HasPrefix(strings.ToUpper(v), "NO_PROXY=")
+	})
 	one, other := values["NO_PROXY"], values["no_proxy"]
-	return append(env, "NO_PROXY="+strings.TrimPrefix(cmp.Or(one, other)+","+near, ","), "no_proxy="+strings.TrimPrefix(cmp.Or(other, one)+","+near, ","))
+	return append(env, "NO_PROXY="+strings.TrimPrefix(cmp.Or(one, other)+","+near, ","), "no_proxy="+
+		strings.TrimPrefix(cmp.Or(other, one)+","+near, ","))
 }

@@ -23,7 +23,8 @@ func Text(p agent.Prompt, take func(agent.Attachment) bool) string {
 		case Picture(a):
 			text += fmt.Sprintf("\n\n(The user attached the picture %s, which you cannot see.)", a.Name)
 		default:
-			text += fmt.Sprintf("\n\nThe user attached %s:\n%s", a.Name, strings.ToValidUTF8(string(a.Data), "\uFFFD"))
+			text += fmt.Sprintf("\n\nThe user attached %s:\n%s", a.Name,
+				strings.ToValidUTF8(string(a.Data), "\uFFFD"))
 		}
 	}
 	return text

@@ -33,6 +33,12 @@ func (r Refusal) String() string {
 // Retrying warns of a call that failed, and says what comes then; after is how long the agent waits
 // before, as far as it says.
 func (c *Conversation) Retrying(r Refusal, waits bool, after time.Duration, then string) {
-	c.Report(event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindRetrying, StatusCode: r.Status,
-		RetryAfterMs: after.Milliseconds(), Waits: waits, Message: r.String() + " " + then + "."})
+	c.Report(event.SessionError{
+		ErrorType:    event.ErrorWarning,
+		Kind:         event.KindRetrying,
+		StatusCode:   r.Status,
+		RetryAfterMs: after.Milliseconds(),
+		Waits:        waits,
+		Message:      r.String() + " " + then + ".",
+	})
 }

@@ -12,8 +12,8 @@ import (
 // than 16 MiB.
 const mostSaid = 12 << 20
 
-// speech is what an agent says in a turn: texts with ids of the agent's own, several at a time, and the
-// one of an agent that says them one after the other. It belongs to the loop.
+// speech is what an agent says in a turn: texts with ids of the agent's own, several at a time, and
+// the one of an agent that says them one after the other. It belongs to the loop.
 type speech struct {
 	report  func(event.Data)
 	open    []*text         // in flight, in the order in which they began
@@ -54,8 +54,8 @@ func (s *speech) Thought(id, parent, content string) {
 	s.end(x, event.AssistantMessage{Content: content})
 }
 
-// Message ends the message that has m's id, once. Where it differs from the sum of its pieces, these
-// are taken back.
+// Message ends the message that has m's id, once. Where it differs from the sum of its pieces,
+// these are taken back.
 func (s *speech) Message(m event.AssistantMessage) {
 	if s.Whole(m.MessageID) {
 		return
@@ -123,7 +123,9 @@ func (s *speech) Quiet(wished ...event.ToolRequest) {
 
 // inFlight returns the text in flight that has an id; nil if there is none.
 func (s *speech) inFlight(id string, thought bool) *text {
-	if i := slices.IndexFunc(s.open, func(x *text) bool { return x.id == id && x.thought == thought }); i >= 0 {
+	if i := slices.IndexFunc(s.open, func(x *text) bool {
+		return x.id == id && x.thought == thought
+	}); i >= 0 {
 		return s.open[i]
 	}
 	return nil
@@ -134,10 +136,20 @@ func (s *speech) grow(x *text, piece string) {
 	offset := int64(len(x.content))
 	x.content = append(x.content, piece...)
 	if x.thought {
-		s.report(event.AssistantReasoningDelta{ReasoningID: x.id, Offset: offset, DeltaContent: piece, ParentToolCallID: x.parent})
+		s.report(event.AssistantReasoningDelta{
+			ReasoningID:      x.id,
+			Offset:           offset,
+			DeltaContent:     piece,
+			ParentToolCallID: x.parent,
+		})
 		return
 	}
-	s.report(event.AssistantMessageDelta{MessageID: x.id, Offset: offset, DeltaContent: piece, ParentToolCallID: x.parent})
+	s.report(event.AssistantMessageDelta{
+		MessageID:        x.id,
+		Offset:           offset,
+		DeltaContent:     piece,
+		ParentToolCallID: x.parent,
+	})
 }
 
 func (s *speech) drop(x *text) {
@@ -152,7 +164,11 @@ func (s *speech) end(x *text, m event.AssistantMessage) {
 	s.drop(x)
 	s.whole[x.id] = true
 	if x.thought {
-		s.report(event.AssistantReasoning{ReasoningID: x.id, Content: cmp.Or(string(x.content), m.Content), ParentToolCallID: x.parent})
+		s.report(event.AssistantReasoning{
+			ReasoningID:      x.id,
+			Content:          cmp.Or(string(x.content), m.Content),
+			ParentToolCallID: x.parent,
+		})
 		return
 	}
 	if len(x.content) > 0 && string(x.content) != m.Content {

@@ -39,7 +39,12 @@ type Turn struct {
 // NewTurn returns a turn, which runs beside that of the conversation until it is
 // [Conversation.Take]n.
 func (c *Conversation) NewTurn(ctx context.Context) *Turn {
-	t := &Turn{c: c, Done: make(chan struct{}), sign: make(chan struct{}, 1), speech: speech{report: c.Report, whole: map[string]bool{}}}
+	t := &Turn{
+		c:      c,
+		Done:   make(chan struct{}),
+		sign:   make(chan struct{}, 1),
+		speech: speech{report: c.Report, whole: map[string]bool{}},
+	}
 	t.Ctx, t.cancel = context.WithCancelCause(ctx)
 	return t
 }
@@ -272,10 +277,12 @@ func (t *Turn) watch() {
 			silent.Reset(c.Silence)
 		case !warned:
 			warned = true
-			c.Warn(event.KindTimeout, "%s has not responded for %s. Stop it, or wait.", c.Title, wording.Span(c.Silence))
+			c.Warn(event.KindTimeout, "%s has not responded for %s. Stop it, or wait.", c.Title,
+				wording.Span(c.Silence))
 			silent.Reset(c.Stall - c.Silence)
 		default:
-			t.cancel(fmt.Errorf("%s did nothing for %s, so its turn was ended. Run it in a terminal to see whether its provider works", c.Title, wording.Span(c.Stall)))
+			t.cancel(fmt.Errorf(
+				"%s did nothing for %s, so its turn was ended. Run it in a terminal to see whether its provider works", c.Title, wording.Span(c.Stall)))
 			return
 		}
 	}

@@ -11,7 +11,8 @@ import (
 	"webchat/internal/wording"
 )
 
-func (c *conn) Request(ctx context.Context, method string, params json.RawMessage) (answer any, err error) {
+func (c *conn) Request(ctx context.Context, method string,
+	params json.RawMessage) (answer any, err error) {
 	leave, err := c.Enter()
 	if err != nil {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "no such session"}
@@ -21,11 +22,17 @@ func (c *conn) Request(ctx context.Context, method string, params json.RawMessag
 	c.Contained(func() {
 		switch method {
 		case "hooks.invoke":
-			answer, err = answered(params, func(h hookRequest) (hookAnswer, error) { return hookAnswer{c.hooks.ask(h)}, nil })
+			answer, err = answered(params, func(h hookRequest) (hookAnswer, error) {
+				return hookAnswer{c.hooks.ask(h)}, nil
+			})
 		case "exitPlanMode.request":
-			answer, err = answered(params, func(p planRequest) (planAnswer, error) { return c.dialog.approve(ctx, p) })
+			answer, err = answered(params, func(p planRequest) (planAnswer, error) {
+				return c.dialog.approve(ctx, p)
+			})
 		case "userInput.request":
-			answer, err = answered(params, func(q userQuestion) (userAnswer, error) { return c.dialog.answer(ctx, q) })
+			answer, err = answered(params, func(q userQuestion) (userAnswer, error) {
+				return c.dialog.answer(ctx, q)
+			})
 		default:
 			err = &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "no method " + method}
 		}
@@ -51,7 +58,11 @@ type dialog struct {
 
 // answer puts the agent's question to the user.
 func (d *dialog) answer(ctx context.Context, q userQuestion) (userAnswer, error) {
-	a, err := d.consult(ctx, "ask_user", agent.Question{Question: q.Question, Choices: q.Choices, AllowFreeform: q.AllowFreeform})
+	a, err := d.consult(ctx, "ask_user", agent.Question{
+		Question:      q.Question,
+		Choices:       q.Choices,
+		AllowFreeform: q.AllowFreeform,
+	})
 	if !a.Answered {
 		return userAnswer{Answer: "(The user did not answer.)", WasFreeform: true}, err
 	}
@@ -59,7 +70,8 @@ func (d *dialog) answer(ctx context.Context, q userQuestion) (userAnswer, error)
 }
 
 // consult asks the user for the running call of a tool; ctx ends with the process.
-func (d *dialog) consult(ctx context.Context, tool string, question agent.Question) (a agent.Answer, err error) {
+func (d *dialog) consult(ctx context.Context, tool string,
+	question agent.Question) (a agent.Answer, err error) {
 	t, done := d.turns.within(func(t *turn) bool {
 		for _, x := range t.calls.All() {
 			if x.Tool == tool && x.open() && t == d.turns.now { // helpers do not ask
@@ -94,8 +106,12 @@ const maxPlan = 60_000
 // approve shows the user a plan before the agent carries it out. An answer of theirs is what they
 // want to have changed.
 func (d *dialog) approve(ctx context.Context, p planRequest) (planAnswer, error) {
-	q := agent.Question{Question: "Carry out this plan? Or write what should change in it.", Choices: []string{carryOut}, AllowFreeform: true,
-		Detail: wording.Cut(cmp.Or(p.PlanContent, p.Summary, "The agent wrote no plan."), maxPlan)}
+	q := agent.Question{
+		Question:      "Carry out this plan? Or write what should change in it.",
+		Choices:       []string{carryOut},
+		AllowFreeform: true,
+		Detail:        wording.Cut(cmp.Or(p.PlanContent, p.Summary, "The agent wrote no plan."), maxPlan),
+	}
 	actions := map[string]string{carryOut: interactive, onlyEnd: "exit_only"}
 	if d.unasked && slices.Contains(p.Actions, autopilot) {
 		q.Choices = append(q.Choices, carryOutAlone)

@@ -50,8 +50,9 @@ type calls struct {
 	reply   func(ctx context.Context, method, requestID string, result any)
 	tools   *toolbox
 	helpers *helpers
-	began   []func(t *turn, x *execution, theirs string) // what looks at each call of the CLI's own or of ours that begins
-	ended   func(x *execution, text string)              // gets one of the CLI's own, with its result
+	// what looks at each call of the CLI's own or of ours that begins
+	began []func(t *turn, x *execution, theirs string)
+	ended func(x *execution, text string) // gets one of the CLI's own, with its result
 }
 
 type callDelta struct{ ToolCallID, ToolName, InputDelta string }
@@ -129,7 +130,11 @@ type toolProgress struct{ ToolCallID, ProgressMessage, PartialOutput string }
 
 func (s *calls) progress(t *turn, d toolProgress) {
 	if x := t.running(d.ToolCallID); x != nil {
-		s.c.Report(event.ToolExecutionProgress{ToolCallID: x.ID, ProgressMessage: wording.Cut(d.ProgressMessage, 400), ElapsedMs: time.Since(x.at).Milliseconds()})
+		s.c.Report(event.ToolExecutionProgress{
+			ToolCallID:      x.ID,
+			ProgressMessage: wording.Cut(d.ProgressMessage, 400),
+			ElapsedMs:       time.Since(x.at).Milliseconds(),
+		})
 	}
 }
 
@@ -186,7 +191,11 @@ func (s *calls) ends(t *turn, e cli.Event, d toolEnd) {
 		done.Result = readableResult(d.Result)
 		text = done.Result.Content
 	} else {
-		done.Error = &event.ToolError{Message: cmp.Or(d.Error.Message, "The tool failed."), Code: errorCode(d.Error.Code), Kind: event.KindOfCode(d.Error.Code)}
+		done.Error = &event.ToolError{
+			Message: cmp.Or(d.Error.Message, "The tool failed."),
+			Code:    errorCode(d.Error.Code),
+			Kind:    event.KindOfCode(d.Error.Code),
+		}
 	}
 	t.Complete(&x.Call, done)
 	s.ended(x, text)
@@ -198,7 +207,8 @@ var shellEnd = regexp.MustCompile(`\n?<shellId: \S+ completed with exit code -?\
 // readableResult is a result without what is for the CLI only, and without its copy.
 func readableResult(r event.ToolResult) *event.ToolResult {
 	r.Content = shellEnd.ReplaceAllString(r.Content, "")
-	if r.DetailedContent = shellEnd.ReplaceAllString(r.DetailedContent, ""); r.DetailedContent == r.Content {
+	if r.DetailedContent = shellEnd.ReplaceAllString(r.DetailedContent,
+		""); r.DetailedContent == r.Content {
 		r.DetailedContent = ""
 	}
 	return &r
@@ -206,7 +216,8 @@ func readableResult(r event.ToolResult) *event.ToolResult {
 
 // errorCode is one of the codes the language of events has.
 func errorCode(theirs string) string {
-	if slices.Contains([]string{"failure", "denied", "rejected", "timeout", "aborted", "interrupted"}, theirs) {
+	if slices.Contains([]string{"failure", "denied", "rejected", "timeout", "aborted", "interrupted"},
+		theirs) {
 		return theirs
 	}
 	return "failure"
@@ -227,13 +238,20 @@ func (s *calls) requested(t *turn, e cli.Event, d toolCall) {
 		s.reply(t.Ctx, "session.tools.handlePendingToolCall", d.RequestID, n)
 	}
 	if !s.tools.owns(d.ToolName) {
-		t.Spawn(func() { answer(agent.Failure(event.KindUnknownTool, "There is no tool '%s'.", d.ToolName)) })
+		t.Spawn(func() {
+			answer(agent.Failure(event.KindUnknownTool, "There is no tool '%s'.", d.ToolName))
+		})
 		return // the CLI reports the end
 	}
 	if x.called || x.Done {
 		return
 	}
-	call := agent.ToolCall{ID: x.ID, Name: d.ToolName, Arguments: d.Arguments, ParentToolCallID: x.Parent}
+	call := agent.ToolCall{
+		ID:               x.ID,
+		Name:             d.ToolName,
+		Arguments:        d.Arguments,
+		ParentToolCallID: x.Parent,
+	}
 	if len(call.Arguments) == 0 {
 		call.Arguments = json.RawMessage("{}")
 	}
@@ -264,7 +282,12 @@ func nativeResult(r agent.Result) toolResult {
 		n.Error = r.TextForModel
 	}
 	if t := r.Telemetry; t != nil {
-		n.Telemetry = agent.Telemetry{OutputID: t.OutputID, Bytes: t.Bytes, Lines: t.Lines, ExitCode: t.ExitCode}
+		n.Telemetry = agent.Telemetry{
+			OutputID: t.OutputID,
+			Bytes:    t.Bytes,
+			Lines:    t.Lines,
+			ExitCode: t.ExitCode,
+		}
 	}
 	return n
 }

@@ -17,8 +17,17 @@ import (
 // would change something outside the session's own folder (1.0.102).
 var modes = []agent.Mode{
 	{ID: interactive, Name: "Interactive", About: "It does what you ask, then waits for you."},
-	{ID: "plan", Name: "Plan", About: "It writes a plan first, and changes nothing before you approve it."},
-	{ID: autopilot, Name: "Autopilot", About: "It goes on by itself until the task is done.", Unasked: true},
+	{
+		ID:    "plan",
+		Name:  "Plan",
+		About: "It writes a plan first, and changes nothing before you approve it.",
+	},
+	{
+		ID:      autopilot,
+		Name:    "Autopilot",
+		About:   "It goes on by itself until the task is done.",
+		Unasked: true,
+	},
 }
 
 const (
@@ -36,7 +45,12 @@ func (b *Backend) efforts(model string) []string {
 
 // choices are what a conversation on a model lets its user choose.
 func (b *Backend) choices(model string) agent.Choices {
-	c := agent.Choices{Model: model, Mode: interactive, Modes: slices.Clone(modes), Can: slices.Clone(abilities)}
+	c := agent.Choices{
+		Model: model,
+		Mode:  interactive,
+		Modes: slices.Clone(modes),
+		Can:   slices.Clone(abilities),
+	}
 	for _, e := range b.efforts(model) {
 		c.Efforts = append(c.Efforts, agent.Effort{ID: e, Name: e})
 	}
@@ -45,8 +59,8 @@ func (b *Backend) choices(model string) agent.Choices {
 
 func (b *Backend) Offers(context.Context) agent.Choices { return b.choices(b.cfg.Model) }
 
-// chosen is what a conversation works with, as it was asked for last. A CLI that ends meanwhile is no
-// error: the next process gets it. Its methods may be called concurrently.
+// chosen is what a conversation works with, as it was asked for last. A CLI that ends meanwhile is
+// no error: the next process gets it. Its methods may be called concurrently.
 type chosen struct {
 	b       *Backend
 	ask     asker
@@ -73,7 +87,9 @@ func (c *chosen) all() agent.Choices {
 
 // may reports whether a mode is one that may be chosen.
 func (c *chosen) may(mode string) bool {
-	return slices.ContainsFunc(modes, func(m agent.Mode) bool { return m.ID == mode && (c.unasked || !m.Unasked) })
+	return slices.ContainsFunc(modes, func(m agent.Mode) bool {
+		return m.ID == mode && (c.unasked || !m.Unasked)
+	})
 }
 
 func (c *chosen) setMode(ctx context.Context, id string) error {

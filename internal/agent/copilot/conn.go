@@ -40,19 +40,58 @@ type conn struct {
 
 func newConn(b *Backend, p *cli.Process, o agent.Options, host agent.Host) *conn {
 	c := &conn{b: b, remote: &remote{id: nativeID(o.SessionID), log: b.cfg.Logger, p: p}}
-	c.Conversation = convo.New(convo.Config{Title: cli.Title, Options: o, Host: host, Agent: c, Logger: b.cfg.Logger, Broke: c.broke})
-	c.chosen = &chosen{b: b, ask: c.ask, unasked: o.Unasked, want: o.Mode, model: o.Model, effort: o.Effort}
+	c.Conversation = convo.New(convo.Config{
+		Title:   cli.Title,
+		Options: o,
+		Host:    host,
+		Agent:   c,
+		Logger:  b.cfg.Logger,
+		Broke:   c.broke,
+	})
+	c.chosen = &chosen{
+		b:       b,
+		ask:     c.ask,
+		unasked: o.Unasked,
+		want:    o.Mode,
+		model:   o.Model,
+		effort:  o.Effort,
+	}
 	c.tools = &toolbox{b: b, ask: c.ask, ours: o.Tools}
 	c.loads = &instructions{workspace: o.Workspace, off: b.cfg.NoInstructions}
 	c.helpers = &helpers{calls: map[string]string{}, work: map[string]*turn{}}
-	c.turns = &turns{c: c.Conversation, helpers: c.helpers, ask: c.ask, processing: c.processing, ended: b.locked.end, retool: c.toolsUpdated}
-	c.tasks = &tasks{c: c.Conversation, ask: c.ask, explain: b.cli.Explain, helpers: c.helpers, all: map[string]*background{}, began: map[string]bool{}}
+	c.turns = &turns{
+		c:          c.Conversation,
+		helpers:    c.helpers,
+		ask:        c.ask,
+		processing: c.processing,
+		ended:      b.locked.end,
+		retool:     c.toolsUpdated,
+	}
+	c.tasks = &tasks{
+		c:       c.Conversation,
+		ask:     c.ask,
+		explain: b.cli.Explain,
+		helpers: c.helpers,
+		all:     map[string]*background{},
+		began:   map[string]bool{},
+	}
 	c.todos, c.ledger = &todos{c: c.Conversation, ask: c.ask}, ledger{c.Report, c.tools.tokens}
 	understood := acts{o.Workspace, c.tools}
-	c.hooks = &hooks{c: c.Conversation, turns: c.turns, acts: understood, hits: b.cfg.SearchHits, confined: b.cfg.Confine != nil,
-		large: filepath.Join(b.cli.HomeOf(o.Workspace), "session-state", c.id, "large")}
+	c.hooks = &hooks{
+		c:        c.Conversation,
+		turns:    c.turns,
+		acts:     understood,
+		hits:     b.cfg.SearchHits,
+		confined: b.cfg.Confine != nil,
+		large:    filepath.Join(b.cli.HomeOf(o.Workspace), "session-state", c.id, "large"),
+	}
 	c.dialog = &dialog{host: host, turns: c.turns, unasked: o.Unasked}
-	c.questions = &questions{c: c.Conversation, reply: c.reply, acts: understood, lock: func(act agent.Permission) func() { return b.locked.ask(c, act) }}
+	c.questions = &questions{
+		c:     c.Conversation,
+		reply: c.reply,
+		acts:  understood,
+		lock:  func(act agent.Permission) func() { return b.locked.ask(c, act) },
+	}
 	c.calls = &calls{c: c.Conversation, reply: c.reply, tools: c.tools, helpers: c.helpers,
 		began: []func(*turn, *execution, string){
 			func(_ *turn, x *execution, _ string) { c.hooks.callBegan(x) },
@@ -77,7 +116,9 @@ func (c *conn) broke() {
 }
 
 func (c *conn) SetTitle(ctx context.Context, title string) error {
-	return c.During(func() error { return c.ask(ctx, "session.name.set", map[string]any{"name": title}, nil) })
+	return c.During(func() error {
+		return c.ask(ctx, "session.name.set", map[string]any{"name": title}, nil)
+	})
 }
 
 // AbortTask implements [agent.Tasker].
@@ -119,7 +160,8 @@ func (c *conn) Send(ct *convo.Turn, p agent.Prompt) error {
 	news, err := c.loads.renew(ct.Ctx, c.ask)
 	if err == nil && news != "" {
 		c.Post(func() {
-			c.Warn(event.KindProvider, "No instruction file of this folder was loaded: %s. Change that, or start webchat with --instructions off.", news)
+			c.Warn(event.KindProvider,
+				"No instruction file of this folder was loaded: %s. Change that, or start webchat with --instructions off.", news)
 		})
 	}
 	if err == nil {
@@ -133,7 +175,8 @@ func (c *conn) Send(ct *convo.Turn, p agent.Prompt) error {
 
 // send gives the CLI a prompt; it answers before it begins. A picture for a model that sees none is
 // refused: the CLI would send it all the same.
-func (c *conn) send(ctx context.Context, p agent.Prompt, mode string) (messageID string, err error) {
+func (c *conn) send(ctx context.Context, p agent.Prompt,
+	mode string) (messageID string, err error) {
 	if err := c.tools.add(ctx); err != nil { // what the prompt brings may need them
 		return "", err
 	}
@@ -144,13 +187,26 @@ func (c *conn) send(ctx context.Context, p agent.Prompt, mode string) (messageID
 	for _, a := range p.Attachments {
 		switch {
 		case a.Path != "":
-			s.Attachments = append(s.Attachments, sentAttachment{Type: "file", Path: a.Path, DisplayName: a.Name})
+			s.Attachments = append(s.Attachments, sentAttachment{
+				Type:        "file",
+				Path:        a.Path,
+				DisplayName: a.Name,
+			})
 		case convo.Picture(a) && known.NoVision:
-			return "", fmt.Errorf("%s sees no pictures, so nothing was sent. Take %s out of the prompt, or choose another model", model, cmp.Or(a.Name, "the picture"))
+			return "",
+				fmt.Errorf(
+					"%s sees no pictures, so nothing was sent. Take %s out of the prompt, or choose another model",
+					model, cmp.Or(a.Name, "the picture"))
 		case convo.Picture(a):
-			s.Attachments = append(s.Attachments, sentAttachment{Type: "blob", Data: a.Data, MimeType: a.MimeType, DisplayName: a.Name})
+			s.Attachments = append(s.Attachments, sentAttachment{
+				Type:        "blob",
+				Data:        a.Data,
+				MimeType:    a.MimeType,
+				DisplayName: a.Name,
+			})
 		default: // text the user wants read: the CLI takes only pictures as data
-			s.Prompt += fmt.Sprintf("\n\n<attachment name=%q>\n%s\n</attachment>", a.Name, strings.ToValidUTF8(string(a.Data), "\uFFFD"))
+			s.Prompt += fmt.Sprintf("\n\n<attachment name=%q>\n%s\n</attachment>", a.Name,
+				strings.ToValidUTF8(string(a.Data), "\uFFFD"))
 		}
 	}
 	if s.Prompt != shown {

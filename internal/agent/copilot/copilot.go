@@ -86,7 +86,8 @@ type Config struct {
 	// SearchHits says which sensitive files a search in a workspace may show; see
 	// policy.Policy.SearchHits. Searches leave them out where a glob can say so. nil: none is left
 	// out.
-	SearchHits func(ctx context.Context, workspace string, s agent.Search) (sensitive []string, complete bool)
+	SearchHits func(ctx context.Context, workspace string, s agent.Search) (sensitive []string,
+		complete bool)
 	// Count counts tokens, for what the tools' definitions cost; nil means not counted.
 	Count func(text string) int
 	// Watch, if set, looks at every message the CLI reports to have sent to a model; see
@@ -124,7 +125,12 @@ func New(c Config) (*Backend, error) {
 	if err := c.Providers.Check(c.Model); err != nil && !c.online() {
 		return nil, fmt.Errorf("copilot: %w", err)
 	}
-	return &Backend{Tried: convo.Tried{Folder: c.Home}, cfg: c, cli: cli.New(program(c)), destroyPatience: 5 * time.Second}, nil
+	return &Backend{
+		Tried:           convo.Tried{Folder: c.Home},
+		cfg:             c,
+		cli:             cli.New(program(c)),
+		destroyPatience: 5 * time.Second,
+	}, nil
 }
 
 // online reports whether the CLI works on the user's GitHub login, alone or beside others.
@@ -152,7 +158,13 @@ func (*Backend) Name() string { return "copilot" }
 // Info implements [agent.Backend]; see [cli.Program.Version].
 func (b *Backend) Info(context.Context) agent.Info {
 	version, err := b.cli.Version()
-	info := agent.Info{Intercept: agent.InterceptRewrite, CanResume: true, Account: b.login.Account(), Version: version, Available: err == nil}
+	info := agent.Info{
+		Intercept: agent.InterceptRewrite,
+		CanResume: true,
+		Account:   b.login.Account(),
+		Version:   version,
+		Available: err == nil,
+	}
 	if err != nil {
 		info.Reason = strings.TrimPrefix(err.Error(), agent.ErrUnavailable.Error()+": ")
 	}
@@ -206,7 +218,8 @@ func (b *Backend) Forget(ctx context.Context, sessionID string) error {
 		Success bool
 		Error   string
 	}
-	if err := p.Call(ctx, "session.delete", map[string]string{"sessionId": nativeID(sessionID)}, &done); err != nil {
+	if err := p.Call(ctx, "session.delete", map[string]string{"sessionId": nativeID(sessionID)},
+		&done); err != nil {
 		return fmt.Errorf("forget the session: %w", err)
 	}
 	if !done.Success && !strings.Contains(strings.ToLower(done.Error), "not found") {

@@ -23,10 +23,11 @@ type when int
 
 const (
 	inTurn when = 0
-	early  when = 1 << iota // also before the CLI has begun with the turn; others that come then are the end of an earlier one
-	always                  // also while no turn runs: t may be nil
-	own                     // only of the main agent
-	begins                  // the CLI goes on by itself with it
+	// also before the CLI has begun with the turn; others that come then are the end of an earlier one
+	early  when = 1 << iota
+	always      // also while no turn runs: t may be nil
+	own         // only of the main agent
+	begins      // the CLI goes on by itself with it
 )
 
 // on is the do of a handler that takes the data of its event. What cannot be read counts as not
@@ -61,45 +62,79 @@ var handlers = map[string]handler{
 	"session.warning":       {early | own, reports(warning)},
 	"session.tools_updated": {early | own, func(c *conn, t *turn, _ cli.Event) { c.turns.look(t) }},
 
-	"session.title_changed":             {always | own, reports(title)},
-	"session.model_change":              {always | own, reports(func(c *conn, d event.SessionModelChange) event.Data { return c.chosen.onModel(d) })},
-	"session.mode_changed":              {always | own, reports(func(c *conn, d modeChange) event.Data { return c.chosen.onMode(d) })},
-	"session.todos_changed":             {always | own, func(c *conn, _ *turn, _ cli.Event) { c.todos.changed() }},
-	"session.usage_info":                {always | own, reports(func(_ *conn, d event.SessionUsageInfo) event.Data { return d })},
-	"session.truncation":                {always | own, reports(truncation)},
-	"session.compaction_start":          {always | own, reports(compactionStart)},
-	"session.compaction_complete":       {always | own, on(func(c *conn, _ *turn, e cli.Event, d compaction) { c.ledger.compacted(e, d) })},
+	"session.title_changed": {always | own, reports(title)},
+	"session.model_change": {always | own,
+		reports(func(c *conn, d event.SessionModelChange) event.Data { return c.chosen.onModel(d) })},
+	"session.mode_changed": {always | own, reports(func(c *conn, d modeChange) event.Data {
+		return c.chosen.onMode(d)
+	})},
+	"session.todos_changed": {always | own, func(c *conn, _ *turn, _ cli.Event) {
+		c.todos.changed()
+	}},
+	"session.usage_info": {always | own,
+		reports(func(_ *conn, d event.SessionUsageInfo) event.Data { return d })},
+	"session.truncation":       {always | own, reports(truncation)},
+	"session.compaction_start": {always | own, reports(compactionStart)},
+	"session.compaction_complete": {always | own,
+		on(func(c *conn, _ *turn, e cli.Event, d compaction) { c.ledger.compacted(e, d) })},
 	"session.mcp_server_status_changed": {always | own, reports(serverStatus)},
-	"assistant.usage":                   {always, on(func(c *conn, _ *turn, e cli.Event, d event.AssistantUsage) { c.ledger.used(e, d) })},
+	"assistant.usage": {always,
+		on(func(c *conn, _ *turn, e cli.Event, d event.AssistantUsage) { c.ledger.used(e, d) })},
 
-	"system.notification":              {always | own, on((*conn).onNotification)},
-	"session.background_tasks_changed": {always, func(c *conn, _ *turn, _ cli.Event) { c.tasks.look() }},
-	"tool.shell_output":                {always, on(func(c *conn, _ *turn, _ cli.Event, d shellOutput) { c.tasks.printed(d) })},
+	"system.notification": {always | own, on((*conn).onNotification)},
+	"session.background_tasks_changed": {always, func(c *conn, _ *turn, _ cli.Event) {
+		c.tasks.look()
+	}},
+	"tool.shell_output": {always, on(func(c *conn, _ *turn, _ cli.Event, d shellOutput) {
+		c.tasks.printed(d)
+	})},
 	"subagent.completed": {always, on(func(c *conn, _ *turn, e cli.Event, d nativeHelper) {
 		c.tasks.helperEnds(e, d, c.turns.now, event.Completed)
 	})},
 	"subagent.failed": {always, on(func(c *conn, _ *turn, e cli.Event, d nativeHelper) {
 		c.tasks.helperEnds(e, d, c.turns.now, event.Failed)
 	})},
-	"subagent.started":  {inTurn, on(func(c *conn, _ *turn, e cli.Event, d nativeHelper) { c.tasks.helperStarts(e, d, c.turns.now) })},
-	"subagent.selected": {inTurn, on(func(c *conn, _ *turn, e cli.Event, d nativeHelper) { c.tasks.helperChosen(e, d, c.turns.now) })},
+	"subagent.started": {inTurn, on(func(c *conn, _ *turn, e cli.Event, d nativeHelper) {
+		c.tasks.helperStarts(e, d, c.turns.now)
+	})},
+	"subagent.selected": {inTurn, on(func(c *conn, _ *turn, e cli.Event, d nativeHelper) {
+		c.tasks.helperChosen(e, d, c.turns.now)
+	})},
 
-	"assistant.turn_start":      {begins | own, func(_ *conn, t *turn, _ cli.Event) { t.stepBegins() }},
-	"assistant.turn_end":        {own, func(_ *conn, t *turn, _ cli.Event) { t.stepEnds() }},
-	"assistant.turn_retry":      {inTurn, func(c *conn, t *turn, e cli.Event) { t.retries(c.Conversation, c.helpers.call(e)) }},
+	"assistant.turn_start": {begins | own, func(_ *conn, t *turn, _ cli.Event) {
+		t.stepBegins()
+	}},
+	"assistant.turn_end": {own, func(_ *conn, t *turn, _ cli.Event) { t.stepEnds() }},
+	"assistant.turn_retry": {inTurn, func(c *conn, t *turn, e cli.Event) {
+		t.retries(c.Conversation, c.helpers.call(e))
+	}},
 	"model.call_failure":        {own, on((*conn).onCallFailure)},
 	"assistant.message_delta":   {inTurn, on(piece)},
 	"assistant.reasoning_delta": {inTurn, on(piece)},
 	"assistant.reasoning":       {inTurn, on((*conn).onThought)},
 	"assistant.message":         {inTurn, on((*conn).onMessage)},
 
-	"assistant.tool_call_delta":     {inTurn, on(func(c *conn, t *turn, _ cli.Event, d callDelta) { c.calls.wished(t, d) })},
-	"tool.execution_start":          {inTurn, on(func(c *conn, t *turn, e cli.Event, d toolCall) { c.calls.begins(t, e, d) })},
-	"tool.execution_progress":       {inTurn, on(func(c *conn, t *turn, _ cli.Event, d toolProgress) { c.calls.progress(t, d) })},
-	"tool.execution_partial_result": {inTurn, on(func(c *conn, t *turn, _ cli.Event, d toolProgress) { c.calls.printed(t, d) })},
-	"tool.execution_complete":       {inTurn, on(func(c *conn, t *turn, e cli.Event, d toolEnd) { c.calls.ends(t, e, d) })},
-	"external_tool.requested":       {begins, on(func(c *conn, t *turn, e cli.Event, d toolCall) { c.calls.requested(t, e, d) })},
-	"permission.requested":          {begins, on(func(c *conn, t *turn, _ cli.Event, d question) { c.questions.ask(t, d) })},
+	"assistant.tool_call_delta": {inTurn, on(func(c *conn, t *turn, _ cli.Event, d callDelta) {
+		c.calls.wished(t, d)
+	})},
+	"tool.execution_start": {inTurn, on(func(c *conn, t *turn, e cli.Event, d toolCall) {
+		c.calls.begins(t, e, d)
+	})},
+	"tool.execution_progress": {inTurn, on(func(c *conn, t *turn, _ cli.Event, d toolProgress) {
+		c.calls.progress(t, d)
+	})},
+	"tool.execution_partial_result": {inTurn, on(func(c *conn, t *turn, _ cli.Event, d toolProgress) {
+		c.calls.printed(t, d)
+	})},
+	"tool.execution_complete": {inTurn, on(func(c *conn, t *turn, e cli.Event, d toolEnd) {
+		c.calls.ends(t, e, d)
+	})},
+	"external_tool.requested": {begins, on(func(c *conn, t *turn, e cli.Event, d toolCall) {
+		c.calls.requested(t, e, d)
+	})},
+	"permission.requested": {begins, on(func(c *conn, t *turn, _ cli.Event, d question) {
+		c.questions.ask(t, d)
+	})},
 }
 
 // idle takes that the CLI is. session.idle waits for what runs in the background, too.
@@ -149,8 +184,14 @@ func (c *conn) onError(t *turn, _ cli.Event, d sessionFailure) {
 	if t.aborted {
 		return // that it was stopped is known
 	}
-	text := t.happened(c.b.cli.Happened(d.Message), d.StatusCode) + " " + c.b.cli.Advise(d.StatusCode, d.Message, c.usesOwn())
-	c.Report(event.SessionError{Message: text, ErrorType: cmp.Or(d.ErrorType, "backend"), Kind: kindOf(d), StatusCode: d.StatusCode})
+	text := t.happened(c.b.cli.Happened(d.Message), d.StatusCode) + " " +
+		c.b.cli.Advise(d.StatusCode, d.Message, c.usesOwn())
+	c.Report(event.SessionError{
+		Message:    text,
+		ErrorType:  cmp.Or(d.ErrorType, "backend"),
+		Kind:       kindOf(d),
+		StatusCode: d.StatusCode,
+	})
 	t.failure = &turnError{text}
 }
 
@@ -177,7 +218,11 @@ func warning(_ *conn, d struct{ WarningType, Message string }) event.Data {
 	if d.WarningType == "interrupted_tools" || d.Message == "" {
 		return nil
 	}
-	return event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindProvider, Message: wording.Cut(d.Message, 400)}
+	return event.SessionError{
+		ErrorType: event.ErrorWarning,
+		Kind:      event.KindProvider,
+		Message:   wording.Cut(d.Message, 400),
+	}
 }
 
 func title(_ *conn, d event.SessionTitleChanged) event.Data {
@@ -189,11 +234,13 @@ func title(_ *conn, d event.SessionTitleChanged) event.Data {
 
 // serverStatus says once for each MCP server that it does not work; the session goes on without.
 func serverStatus(c *conn, d struct{ ServerName, Status, Error string }) event.Data {
-	if _, configured := c.b.cfg.MCPServers[d.ServerName]; !configured || d.Status != "failed" || !c.failed.First(d.ServerName) {
+	if _, configured := c.b.cfg.MCPServers[d.ServerName]; !configured || d.Status != "failed" ||
+		!c.failed.First(d.ServerName) {
 		return nil
 	}
 	return event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindProvider,
-		Message: fmt.Sprintf("The MCP server %s does not work, the session goes on without it: %s", d.ServerName, wording.Cut(d.Error, 300))}
+		Message: fmt.Sprintf("The MCP server %s does not work, the session goes on without it: %s",
+			d.ServerName, wording.Cut(d.Error, 300))}
 }
 
 // toolsUpdated looks again at what is offered: a server of the user may have brought new tools.

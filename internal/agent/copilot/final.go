@@ -11,9 +11,9 @@ import (
 )
 
 // finals is a message of the agent whose calls all show something that nothing has to follow. The
-// CLI ends a turn behind a message one of whose results is of the type "rejected", and has the model
-// read the result's text all the same, as was tried with 1.0.102: later prompts hold it as they hold
-// any other. A tool's isTerminal would end the turn also where another call failed.
+// CLI ends a turn behind a message one of whose results is of the type "rejected", and has the
+// model read the result's text all the same, as was tried with 1.0.102: later prompts hold it as
+// they hold any other. A tool's isTerminal would end the turn also where another call failed.
 type finals struct {
 	mu      sync.Mutex // guards what follows
 	left    int        // calls without a result
@@ -23,7 +23,8 @@ type finals struct {
 
 // withFinal adds the argument final to the schema of a tool that takes it.
 func withFinal(schema json.RawMessage) json.RawMessage {
-	return bytes.Replace(schema, []byte(`"properties":{`), []byte(`"properties":{"final":{"type":"boolean","description":"nothing to do or say after"},`), 1)
+	return bytes.Replace(schema, []byte(`"properties":{`),
+		[]byte(`"properties":{"final":{"type":"boolean","description":"nothing to do or say after"},`), 1)
 }
 
 // finalCalls returns what ends the turn behind a message; nil if the turn goes on.
@@ -31,7 +32,8 @@ func (x *toolbox) finalCalls(d nativeMessage) *finals {
 	for _, r := range d.ToolRequests {
 		var args struct{ Final bool }
 		takes := func(t agent.ToolSpec) bool { return t.Final && t.Name == r.Name }
-		if !slices.ContainsFunc(x.ours, takes) || json.Unmarshal(r.Arguments, &args) != nil || !args.Final {
+		if !slices.ContainsFunc(x.ours, takes) || json.Unmarshal(r.Arguments, &args) != nil ||
+			!args.Final {
 			return nil
 		}
 	}

@@ -112,7 +112,11 @@ func (s *tasks) beginHelper(agentID, call, title string) {
 	if old := s.all[agentID]; old != nil && !old.Ended {
 		return
 	}
-	b := &background{Task: convo.Task{ID: call}, native: agentID, scope: newTurn(s.c.NewTurn(s.c.Quit()), string(event.NewID()))}
+	b := &background{
+		Task:   convo.Task{ID: call},
+		native: agentID,
+		scope:  newTurn(s.c.NewTurn(s.c.Quit()), string(event.NewID())),
+	}
 	for n := 2; s.began[b.ID]; n++ { // it was given more to do
 		b.ID = call + "." + strconv.Itoa(n)
 	}
@@ -137,7 +141,11 @@ func (s *tasks) helperEnds(e cli.Event, h nativeHelper, main *turn, how event.Ou
 	case call == "":
 		return
 	case how == event.Failed:
-		s.c.Report(event.SubagentFailed{ToolCallID: call, AgentName: h.name(), Error: wording.Cut(h.Error, 300)})
+		s.c.Report(event.SubagentFailed{
+			ToolCallID: call,
+			AgentName:  h.name(),
+			Error:      wording.Cut(h.Error, 300),
+		})
 	default:
 		s.c.Report(event.SubagentCompleted{ToolCallID: call, AgentName: h.name()})
 	}

@@ -42,7 +42,12 @@ type hooks struct {
 
 func (s *hooks) ask(h hookRequest) *hookOutput {
 	arguments, asGiven := asObject(h.Input.ToolArgs)
-	call := agent.HookCall{RequestID: string(event.NewID()), Tool: h.Input.ToolName, Arguments: arguments, Result: h.Input.ToolResult}
+	call := agent.HookCall{
+		RequestID: string(event.NewID()),
+		Tool:      h.Input.ToolName,
+		Arguments: arguments,
+		Result:    h.Input.ToolResult,
+	}
 	switch {
 	case s.acts.tools.owns(h.Input.ToolName):
 	case h.HookType == "preToolUse":
@@ -107,7 +112,8 @@ func (s *hooks) before(call agent.HookCall, asGiven func(json.RawMessage) any) *
 // folder for temporary files, for everybody to read (1.0.102).
 func attached(tool string, arguments json.RawMessage) json.RawMessage {
 	var fields map[string]any
-	if !isShell(tool) || json.Unmarshal(arguments, &fields) != nil || fields["detach"] == nil || fields["detach"] == false {
+	if !isShell(tool) || json.Unmarshal(arguments, &fields) != nil || fields["detach"] == nil ||
+		fields["detach"] == false {
 		return nil
 	}
 	delete(fields, "detach")
@@ -144,7 +150,9 @@ const maxEarly = 32
 // are asked, or behind that.
 func (s *hooks) rewritten(t *turn, x *execution, r rewrite) {
 	if x == nil {
-		x = t.find(agent.HookCall{Tool: r.tool, Arguments: r.made}, func(x *execution) bool { return !x.changed })
+		x = t.find(agent.HookCall{Tool: r.tool, Arguments: r.made}, func(x *execution) bool {
+			return !x.changed
+		})
 	}
 	if x != nil {
 		r.of(x)
@@ -156,7 +164,9 @@ func (s *hooks) rewritten(t *turn, x *execution, r rewrite) {
 
 // callBegan gives a call that starts what was made of it before.
 func (s *hooks) callBegan(x *execution) {
-	i := slices.IndexFunc(s.early, func(r rewrite) bool { return r.tool == x.Tool && convo.SameJSON(r.made, x.Args) })
+	i := slices.IndexFunc(s.early, func(r rewrite) bool {
+		return r.tool == x.Tool && convo.SameJSON(r.made, x.Args)
+	})
 	if i >= 0 {
 		s.early[i].of(x)
 		s.early = slices.Delete(s.early, i, i+1)
@@ -189,7 +199,8 @@ func (s *hooks) after(call agent.HookCall) *hookOutput {
 	}
 	defer done()
 	if len(without) > 0 {
-		words = append(words, "Not searched, since they may hold keys or passwords: "+strings.Join(without, ", ")+". Name such a file to ask for it.")
+		words = append(words, "Not searched, since they may hold keys or passwords: "+
+			strings.Join(without, ", ")+". Name such a file to ask for it.")
 	}
 	v, err := s.c.Host.RunHook(t.Ctx, call)
 	switch {
@@ -214,7 +225,12 @@ func (s *hooks) after(call agent.HookCall) *hookOutput {
 func (s *hooks) keep(ctx context.Context, id string, call agent.HookCall, cut *cutResult) any {
 	var of struct{ Command string }
 	_ = json.Unmarshal(call.Arguments, &of) // other tools have none
-	whole := agent.Whole{ToolCallID: id, Name: cmp.Or(of.Command, call.Tool), Cwd: s.acts.workspace, ExitCode: cut.exitCode}
+	whole := agent.Whole{
+		ToolCallID: id,
+		Name:       cmp.Or(of.Command, call.Tool),
+		Cwd:        s.acts.workspace,
+		ExitCode:   cut.exitCode,
+	}
 	readers := ""
 	data, err := cut.read()
 	if k, ok := s.c.Host.(agent.Keeper); !ok || id == "" {
@@ -227,14 +243,17 @@ func (s *hooks) keep(ctx context.Context, id string, call agent.HookCall, cut *c
 	}
 	if err != nil {
 		s.c.Logger.Warn("copilot: a large result was not kept", "error", err)
-		return cut.saying(fmt.Sprintf("Too large to read at once: %s. It is in %s: search it with grep, or read parts of it with head, tail or sed.", cut.size, cut.file))
+		return cut.saying(
+			fmt.Sprintf(
+				"Too large to read at once: %s. It is in %s: search it with grep, or read parts of it with head, tail or sed.", cut.size, cut.file))
 	}
 	_ = os.Remove(cut.file) // else it ends with what the CLI keeps of the session
 	lines := bytes.Count(data, []byte{'\n'})
 	if len(data) > 0 && !bytes.HasSuffix(data, []byte{'\n'}) {
 		lines++
 	}
-	words := fmt.Sprintf("Too large to read at once: %s, %s. The user sees all of it.", wording.Plural(lines, "line"), wording.Size(int64(len(data))))
+	words := fmt.Sprintf("Too large to read at once: %s, %s. The user sees all of it.",
+		wording.Plural(lines, "line"), wording.Size(int64(len(data))))
 	if readers != "" {
 		words += " Read what you need of it with " + readers + "."
 	}
@@ -246,7 +265,8 @@ const maxWhole = 32 << 20
 
 // cutNote is how the text for the model begins that stands for a large result. Behind it come the
 // first 500 characters and how a command ended.
-var cutNote = regexp.MustCompile(`^Output too large to read at once \(([^)\n]*)\)\. Saved to: ([^\n]+)\n[^\n]*\n`)
+var cutNote = regexp.MustCompile(
+	`^Output too large to read at once \(([^)\n]*)\)\. Saved to: ([^\n]+)\n[^\n]*\n`)
 
 // cutResult is the result of a tool that is too large for the model: the CLI saves it in a file and
 // lets the model read where that is, the beginning, and the advice to use its tool view; or, of a
@@ -281,7 +301,8 @@ func cutOf(result json.RawMessage, dir string) (*cutResult, bool) {
 	if m := cutNote.FindStringSubmatch(known.Text); m != nil {
 		c.size, c.file, c.rest = m[1], m[2], strings.TrimLeft(known.Text[len(m[0]):], "\n")
 	} else {
-		c.size, c.file, c.rest = wording.Size(int64(known.Of.Metrics.Size)), known.Of.Private.File, known.Text
+		c.size, c.file, c.rest = wording.Size(int64(known.Of.Metrics.Size)), known.Of.Private.File,
+			known.Text
 	}
 	for _, part := range known.Contents {
 		c.exitCode = cmp.Or(part.ExitCode, c.exitCode)

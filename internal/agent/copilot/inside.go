@@ -14,7 +14,8 @@ func (c *conn) Describe(ctx context.Context) (all agent.Inside, err error) {
 	q := inquiry{ctx: ctx, c: c}
 	err = c.running(ctx, func() error {
 		q.ask("session.tools.initializeAndValidate", nil) // until then it reports no tools and no context
-		all.Instructions, all.Servers, all.Helpers, all.Skills = q.instructions(), q.servers(), q.helpers(), q.skills()
+		all.Instructions, all.Servers, all.Helpers, all.Skills = q.instructions(), q.servers(),
+			q.helpers(), q.skills()
 		all.Context = q.context(all.Instructions)
 		return c.b.cli.Explain(q.err)
 	})
@@ -56,7 +57,8 @@ func (q *inquiry) instructions() []agent.Instruction {
 }
 
 // serverStates are the CLI's, all others being failures.
-var serverStates = map[string]agent.ServerState{"connected": agent.ServerReady, "pending": agent.ServerStarting,
+var serverStates = map[string]agent.ServerState{"connected": agent.ServerReady,
+	"pending":  agent.ServerStarting,
 	"disabled": agent.ServerOff, "stopped": agent.ServerOff, "not_configured": agent.ServerOff}
 
 func (q *inquiry) servers() []agent.Server {
@@ -66,13 +68,19 @@ func (q *inquiry) servers() []agent.Server {
 	q.ask("session.mcp.list", &got)
 	list := []agent.Server{}
 	for _, s := range got.Servers {
-		one := agent.Server{Name: s.Name, State: cmp.Or(serverStates[s.Status], agent.ServerFailed), Error: s.Error, Tools: []string{}}
+		one := agent.Server{
+			Name:  s.Name,
+			State: cmp.Or(serverStates[s.Status], agent.ServerFailed),
+			Error: s.Error,
+			Tools: []string{},
+		}
 		if s.Status == "needs-auth" {
 			one.Error = cmp.Or(one.Error, "it wants a sign-in")
 		}
 		if one.State == agent.ServerReady {
 			var its struct{ Tools []struct{ Name string } }
-			if err := q.c.ask(q.ctx, "session.mcp.listTools", map[string]any{"serverName": s.Name}, &its); err != nil {
+			if err := q.c.ask(q.ctx, "session.mcp.listTools", map[string]any{"serverName": s.Name},
+				&its); err != nil {
 				one.State, one.Error = agent.ServerFailed, err.Error()
 			}
 			for _, t := range its.Tools {
@@ -96,7 +104,10 @@ func (q *inquiry) helpers() []agent.Helper {
 	q.ask("session.agent.list", &got)
 	list := []agent.Helper{}
 	for _, a := range got.Agents {
-		list = append(list, agent.Helper{Name: cmp.Or(a.DisplayName, a.Name), About: wording.Line(a.Description)})
+		list = append(list, agent.Helper{
+			Name:  cmp.Or(a.DisplayName, a.Name),
+			About: wording.Line(a.Description),
+		})
 	}
 	var offered struct {
 		Tools []struct {
@@ -164,11 +175,16 @@ func (q *inquiry) context(files []agent.Instruction) *agent.Context {
 	}
 	in = min(in, n.SystemPrompt)
 	rest := max(0, a.TotalTokens-n.SystemPrompt-n.CustomInstructions-n.SystemTools-n.MCPTools)
-	return &agent.Context{Model: ourModel(a.ModelID), Used: a.TotalTokens, Limit: a.Limit, Parts: []agent.Part{
-		{Name: "System prompt", Tokens: n.SystemPrompt - in},
-		{Name: "Instruction files", Tokens: n.CustomInstructions + in},
-		{Name: "Tools", Tokens: n.SystemTools},
-		{Name: "Tools of MCP servers", Tokens: n.MCPTools},
-		{Name: "Conversation and attachments", Tokens: rest},
-	}}
+	return &agent.Context{
+		Model: ourModel(a.ModelID),
+		Used:  a.TotalTokens,
+		Limit: a.Limit,
+		Parts: []agent.Part{
+			{Name: "System prompt", Tokens: n.SystemPrompt - in},
+			{Name: "Instruction files", Tokens: n.CustomInstructions + in},
+			{Name: "Tools", Tokens: n.SystemTools},
+			{Name: "Tools of MCP servers", Tokens: n.MCPTools},
+			{Name: "Conversation and attachments", Tokens: rest},
+		},
+	}
 }

@@ -28,8 +28,8 @@ type instructions struct {
 	why      string     // as it was reported; empty: the user wants it, or they are
 }
 
-// skip reports whether the CLI is to load no instruction files, and why if that is not what the user
-// wanted.
+// skip reports whether the CLI is to load no instruction files, and why if that is not what the
+// user wanted.
 func (i *instructions) skip() (skip bool, why string) {
 	if i.off {
 		return true, ""
@@ -57,8 +57,8 @@ func (i *instructions) begin() map[string]any {
 	return skipping(skip)
 }
 
-// renew looks before a prompt whether the instruction files may still be loaded, since they may have
-// changed. news is why they are not, once.
+// renew looks before a prompt whether the instruction files may still be loaded, since they may
+// have changed. news is why they are not, once.
 func (i *instructions) renew(ctx context.Context, ask asker) (news string, err error) {
 	skip, why := i.skip()
 	i.mu.Lock()

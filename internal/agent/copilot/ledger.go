@@ -72,7 +72,11 @@ func (l ledger) compacted(e cli.Event, d compaction) {
 	if d.Success { // why it failed, the call says that wanted it; else the CLI tries again
 		var n numbers
 		_ = json.Unmarshal(e.Data, &n) // it was read as d
-		l.report(event.SessionCompactionComplete{MessagesRemoved: n["messagesRemoved"], TokensRemoved: n["tokensRemoved"],
-			PreCompactionTokens: n["preCompactionTokens"], PostCompactionTokens: n["postCompactionTokens"]})
+		l.report(event.SessionCompactionComplete{
+			MessagesRemoved:      n["messagesRemoved"],
+			TokensRemoved:        n["tokensRemoved"],
+			PreCompactionTokens:  n["preCompactionTokens"],
+			PostCompactionTokens: n["postCompactionTokens"],
+		})
 	}
 }

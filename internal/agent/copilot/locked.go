@@ -104,7 +104,11 @@ func (l *locked) change(f func()) {
 		e.reported = now
 		e.c.Post(func() {
 			if x.open() {
-				e.c.Report(event.ToolExecutionProgress{ToolCallID: x.ID, WaitsFor: now, ElapsedMs: time.Since(x.at).Milliseconds()})
+				e.c.Report(event.ToolExecutionProgress{
+					ToolCallID: x.ID,
+					WaitsFor:   now,
+					ElapsedMs:  time.Since(x.at).Milliseconds(),
+				})
 			}
 		})
 	}
@@ -114,7 +118,9 @@ func (l *locked) change(f func()) {
 func (l *locked) waitsFor(e *edit) *event.OtherSession {
 	var other *asked
 	for q := range l.asked {
-		if q.p != e.p || !slices.ContainsFunc(q.files, func(f string) bool { return slices.Contains(e.files, f) }) {
+		if q.p != e.p || !slices.ContainsFunc(q.files, func(f string) bool {
+			return slices.Contains(e.files, f)
+		}) {
 			continue
 		}
 		if q.c == e.c {

@@ -110,7 +110,8 @@ func (l *login) Efforts(id string) []string {
 // Check says whether a model is the user's own or, as far as they were listed, of the login.
 func (l *login) Check(own Providers, id string) error {
 	all, ok, err := l.Known()
-	if own.Has(id) || !ok || err != nil || id == "" || slices.ContainsFunc(all, func(m agent.Model) bool { return m.ID == id }) {
+	if own.Has(id) || !ok || err != nil || id == "" ||
+		slices.ContainsFunc(all, func(m agent.Model) bool { return m.ID == id }) {
 		return nil
 	}
 	return fmt.Errorf("neither a provider nor your GitHub login has the model %q", id)

@@ -51,7 +51,12 @@ func definitionsOf(tools []agent.ToolSpec) (all []toolDefinition) {
 		if t.Final {
 			t.Parameters = withFinal(t.Parameters)
 		}
-		all = append(all, toolDefinition{Name: t.Name, Description: t.Description, Parameters: t.Parameters, SkipPermission: true})
+		all = append(all, toolDefinition{
+			Name:           t.Name,
+			Description:    t.Description,
+			Parameters:     t.Parameters,
+			SkipPermission: true,
+		})
 	}
 	return all
 }
@@ -91,7 +96,9 @@ func (x *toolbox) owns(tool string) bool {
 
 // needed are those of the session's tools that can be of use now.
 func (x *toolbox) needed() []agent.ToolSpec {
-	return slices.DeleteFunc(slices.Clone(x.ours), func(t agent.ToolSpec) bool { return t.Needed != nil && !t.Needed() })
+	return slices.DeleteFunc(slices.Clone(x.ours), func(t agent.ToolSpec) bool {
+		return t.Needed != nil && !t.Needed()
+	})
 }
 
 // give notes which tools the CLI has, and returns those that it is to leave out.
@@ -178,21 +185,25 @@ func (x *toolbox) inspect(ctx context.Context, version string) error {
 		excluded := slices.Clone(x.excluded)
 		x.mu.Unlock()
 		x.b.cfg.Logger.Warn("copilot: tools of the CLI are left out", "tools", excess)
-		if err = x.ask(ctx, "session.options.update", map[string]any{"excludedTools": excluded}, nil); err == nil {
+		if err = x.ask(ctx, "session.options.update", map[string]any{"excludedTools": excluded},
+			nil); err == nil {
 			excess, err = x.look(ctx)
 		}
 	}
 	exposed := func(format string, args ...any) error {
-		return fmt.Errorf("%w: the session was not started, because GitHub Copilot CLI %s; please report the CLI's version %s",
+		return fmt.Errorf(
+			"%w: the session was not started, because GitHub Copilot CLI %s; please report the CLI's version %s",
 			agent.ErrUnavailable, fmt.Sprintf(format, args...), version)
 	}
 	switch {
 	case err != nil:
 		return x.b.cli.Explain(err)
 	case slices.Contains(excess, hiddenTool):
-		return exposed("offers the tool %q, which would send files to the model, and does not leave it out", hiddenTool)
+		return exposed(
+			"offers the tool %q, which would send files to the model, and does not leave it out", hiddenTool)
 	case len(excess) > 0:
-		return exposed("offers the tool %q, which could act without asking you, and does not leave it out", excess[0])
+		return exposed(
+			"offers the tool %q, which could act without asking you, and does not leave it out", excess[0])
 	}
 	offered := x.now()
 	for _, t := range x.ours {

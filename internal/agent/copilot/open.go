@@ -15,7 +15,8 @@ import (
 
 // guide is what every conversation starts with, beside the tools' own words. It rides on each call
 // of a model: short is a feature.
-var guide = "When the user wants to see a file, a command's output or an image, call " + displays.Offered("or") +
+var guide = "When the user wants to see a file, a command's output or an image, call " +
+	displays.Offered("or") +
 	": the user sees it all, you get a line. Do not read or repeat it."
 
 func (b *Backend) Open(ctx context.Context, o agent.Options, host agent.Host) (agent.Conn, error) {
@@ -101,15 +102,18 @@ func (c *conn) signedIn(ctx context.Context) error {
 	is, err := c.b.login.SignedIn(ctx, c.process().Call)
 	switch {
 	case is:
-		_, _ = c.b.login.Models(ctx, c.process().Call) // with their efforts; without the list none are offered
+		// with their efforts; without the list none are offered
+		_, _ = c.b.login.Models(ctx, c.process().Call)
 		return nil
 	case c.usesOwn():
 		return nil
 	case err != nil:
 		return c.b.cli.Explain(err)
 	}
-	return fmt.Errorf("%w: GitHub Copilot CLI is not signed in. Sign in once with \"COPILOT_HOME=%s copilot login\", "+
-		"or set COPILOT_GITHUB_TOKEN, or bring a model of your own with --provider-url and --model", agent.ErrUnavailable, c.b.cfg.Home)
+	return fmt.Errorf(
+		"%w: GitHub Copilot CLI is not signed in. Sign in once with \"COPILOT_HOME=%s copilot login\", "+
+			"or set COPILOT_GITHUB_TOKEN, or bring a model of your own with --provider-url and --model",
+		agent.ErrUnavailable, c.b.cfg.Home)
 }
 
 // parameters is the whole configuration. The CLI remembers nothing of it but the model, so it is
@@ -119,14 +123,18 @@ func (c *conn) parameters() map[string]any {
 	model, _, effort := c.chosen.now()
 	p := map[string]any{
 		"clientName": "webchat", "streaming": true, "workingDirectory": c.Options.Workspace,
-		"tools": definitionsOf(tools), "availableTools": allowedTools(c.Options.Tools, len(c.b.cfg.MCPServers) > 0),
+		"tools": definitionsOf(tools), "availableTools": allowedTools(c.Options.Tools,
+			len(c.b.cfg.MCPServers) > 0),
 		"excludedTools": c.tools.give(tools), "toolFilterPrecedence": "excluded",
-		"requestPermission": true, "requestUserInput": true, "requestExitPlanMode": true, "hooks": true, "includeSubAgentStreamingEvents": true,
-		"systemMessage": map[string]string{"mode": "append", "content": guide},
-		"largeOutput":   map[string]any{"enabled": true, "outputDir": c.hooks.large},
+		"requestPermission": true, "requestUserInput": true, "requestExitPlanMode": true, "hooks": true,
+		"includeSubAgentStreamingEvents": true,
+		"systemMessage":                  map[string]string{"mode": "append", "content": guide},
+		"largeOutput":                    map[string]any{"enabled": true, "outputDir": c.hooks.large},
 		// Nothing in a workspace runs commands, decides, or brings tools.
-		"enableFileHooks": false, "enableConfigDiscovery": false, "enableSkills": false, "enableOnDemandInstructionDiscovery": false,
-		"enableSessionStore": false, // it would keep what was said beyond the session's end
+		"enableFileHooks": false, "enableConfigDiscovery": false, "enableSkills": false,
+		"enableOnDemandInstructionDiscovery": false,
+		// it would keep what was said beyond the session's end
+		"enableSessionStore": false,
 	}
 	maps.Copy(p, c.loads.begin())
 	maps.Copy(p, c.b.cfg.Providers.parameters())
@@ -162,7 +170,14 @@ func (b *Backend) servers(ctx context.Context) map[string]nativeServer {
 	for name, m := range all {
 		s := nativeServer{Type: m.Type, Tools: []string{"*"}, URL: m.URL, Headers: m.Headers}
 		if m.Type == "stdio" {
-			s = nativeServer{Type: m.Type, Tools: s.Tools, Command: m.Command, Args: append([]string{}, m.Args...), Env: m.Env, Cwd: m.Cwd}
+			s = nativeServer{
+				Type:    m.Type,
+				Tools:   s.Tools,
+				Command: m.Command,
+				Args:    append([]string{}, m.Args...),
+				Env:     m.Env,
+				Cwd:     m.Cwd,
+			}
 		}
 		servers[name] = s
 	}

@@ -42,7 +42,9 @@ func (s *questions) ask(t *turn, q question) {
 		return
 	}
 	if json.Unmarshal(q.PermissionRequest, &q.act) != nil {
-		t.Spawn(func() { s.answer(t, q.RequestID, convo.Refused("The request could not be understood.")) })
+		t.Spawn(func() {
+			s.answer(t, q.RequestID, convo.Refused("The request could not be understood."))
+		})
 		return
 	}
 	t.held = append(t.held, &q)
@@ -120,10 +122,16 @@ func (a acts) caller(t *turn, r permissionRequest) (found *execution) {
 // started.
 func (a acts) permission(q *question, x *execution) agent.Permission {
 	r := q.act
-	p := convo.Act{Permission: agent.Permission{ToolCallID: x.ID, ToolName: x.Tool, Digest: requestDigest(q.PermissionRequest), Cwd: a.workspace}}
+	p := convo.Act{Permission: agent.Permission{
+		ToolCallID: x.ID,
+		ToolName:   x.Tool,
+		Digest:     requestDigest(q.PermissionRequest),
+		Cwd:        a.workspace,
+	}}
 	switch r.Kind {
 	case "shell":
-		p.Kind, p.Action, p.Resource, p.CwdUnknown = agent.KindShell, "run a command", r.FullCommandText, !a.tools.knowsFolder()
+		p.Kind, p.Action, p.Resource, p.CwdUnknown = agent.KindShell, "run a command", r.FullCommandText,
+			!a.tools.knowsFolder()
 		p.ToolName = cmp.Or(p.ToolName, "bash")
 	case "write":
 		p.Kind, p.Diff, p.Sensitive = agent.KindWrite, r.Diff, r.FileName == ""
@@ -134,7 +142,8 @@ func (a acts) permission(q *question, x *execution) agent.Permission {
 			x.describeSearch(&p.Permission)
 		}
 	case "url":
-		p.ToolName, p.Kind, p.Action, p.Resource = cmp.Or(p.ToolName, "web_fetch"), agent.KindURL, "fetch an address", r.URL
+		p.ToolName, p.Kind, p.Action, p.Resource = cmp.Or(p.ToolName, "web_fetch"), agent.KindURL,
+			"fetch an address", r.URL
 	case "mcp":
 		p.ToolName = cmp.Or(p.ToolName, r.ToolName)
 		p.Permission = mcpAct(p.Permission, r.ServerName, r.ToolName, r.Args)
@@ -153,8 +162,10 @@ func (a acts) permission(q *question, x *execution) agent.Permission {
 		p.Permission = act
 	}
 	switch {
-	case p.Resource == "": // a kind this version does not know: show all there is, and never decide it alone
-		p.ToolName, p.Action, p.Resource, p.Sensitive = cmp.Or(p.ToolName, "copilot"), "do something of the kind "+r.Kind, compactJSON(q.PermissionRequest), true
+	case p.Resource == "":
+		// a kind this version does not know: show all there is, and never decide it alone
+		p.ToolName, p.Action, p.Resource, p.Sensitive = cmp.Or(p.ToolName, "copilot"),
+			"do something of the kind "+r.Kind, compactJSON(q.PermissionRequest), true
 		p.Kind = cmp.Or(p.Kind, agent.KindShell)
 	case p.ToolName == "": // no rule by the name of the tool could hold
 		p.ToolName, p.Sensitive = r.Kind, true
@@ -169,7 +180,12 @@ func (a acts) permission(q *question, x *execution) agent.Permission {
 func writes(p *convo.Act, r permissionRequest) {
 	write := func(action, path string) {
 		if path != "" {
-			p.About(agent.Resource{Kind: agent.KindWrite, Action: action, Resource: path, Target: astray(path)})
+			p.About(agent.Resource{
+				Kind:     agent.KindWrite,
+				Action:   action,
+				Resource: path,
+				Target:   astray(path),
+			})
 		}
 	}
 	write("write a file", r.FileName)
@@ -205,10 +221,13 @@ func (x *execution) does(r permissionRequest, workspace string) bool {
 	case "shell":
 		return a.Command != "" && a.Command == r.FullCommandText
 	case "write":
-		return (x.Tool == "create" || x.Tool == "edit") && inWorkspace(workspace, a.Path) == filepath.Clean(r.FileName)
+		return (x.Tool == "create" || x.Tool == "edit") &&
+			inWorkspace(workspace, a.Path) == filepath.Clean(r.FileName)
 	case "read":
 		s, ok := searchOf(x.Tool, x.Args)
-		return ok && slices.ContainsFunc(s.paths, func(p string) bool { return filepath.Clean(inWorkspace(workspace, p)) == filepath.Clean(r.Path) })
+		return ok && slices.ContainsFunc(s.paths, func(p string) bool {
+			return filepath.Clean(inWorkspace(workspace, p)) == filepath.Clean(r.Path)
+		})
 	case "url":
 		return a.URL != "" && a.URL == r.URL
 	case "mcp", "hook":

@@ -116,14 +116,22 @@ func (o Providers) parameters() map[string]any {
 	var providers []nativeProvider
 	var models []nativeModel
 	for _, p := range o {
-		n := nativeProvider{Name: cmp.Or(p.Name, unnamedProvider), Type: cmp.Or(p.Type, "openai"), BaseURL: p.URL, APIKey: p.Key, WireAPI: p.WireAPI, Headers: maps.Clone(p.Headers)}
+		n := nativeProvider{
+			Name:    cmp.Or(p.Name, unnamedProvider),
+			Type:    cmp.Or(p.Type, "openai"),
+			BaseURL: p.URL,
+			APIKey:  p.Key,
+			WireAPI: p.WireAPI,
+			Headers: maps.Clone(p.Headers),
+		}
 		if p.APIVersion != "" {
 			n.Azure = map[string]string{"apiVersion": p.APIVersion}
 		}
 		providers = append(providers, n)
 		for _, m := range p.Models {
 			native := nativeModel{ID: m.ID, Provider: n.Name, WireModel: m.ID, MaxOutputTokens: m.MaxOutput,
-				Capabilities: map[string]any{"supports": map[string]bool{"vision": !m.NoVision, "reasoningEffort": m.Reasoning}}}
+				Capabilities: map[string]any{"supports": map[string]bool{"vision": !m.NoVision,
+					"reasoningEffort": m.Reasoning}}}
 			if m.Context > 0 {
 				native.MaxPromptTokens = m.Context - m.MaxOutput
 			}

@@ -65,8 +65,8 @@ func (r *remote) respondsTo(method string, patience time.Duration) bool {
 }
 
 // destroy has the CLI let go of the session; what it kept on disk stays. It reports whether the CLI
-// is of use to others: one that takes long over it may work on them, one that responds to nothing at
-// all is not.
+// is of use to others: one that takes long over it may work on them, one that responds to nothing
+// at all is not.
 func (r *remote) destroy(patience time.Duration) bool {
 	return r.respondsTo("session.destroy", patience) || r.respondsTo("ping", patience)
 }

@@ -21,11 +21,12 @@ type search struct {
 	names         bool
 }
 
-// searchOf decodes a call; ok is false if it is not a search. The CLI distinguishes upper and lower case
-// in the names of arguments.
+// searchOf decodes a call; ok is false if it is not a search. The CLI distinguishes upper and lower
+// case in the names of arguments.
 func searchOf(tool string, arguments json.RawMessage) (s search, ok bool) {
 	var fields map[string]json.RawMessage
-	if !slices.Contains([]string{"grep", "rg", "glob"}, tool) || json.Unmarshal(arguments, &fields) != nil {
+	if !slices.Contains([]string{"grep", "rg", "glob"}, tool) ||
+		json.Unmarshal(arguments, &fields) != nil {
 		return s, false
 	}
 	ok = true
@@ -66,11 +67,13 @@ var everyFile = []string{"", "*", "**", "**/*"}
 
 // searchHits says which sensitive files a search in a workspace may show, and whether these are
 // all.
-type searchHits func(ctx context.Context, workspace string, s agent.Search) (sensitive []string, complete bool)
+type searchHits func(ctx context.Context, workspace string, s agent.Search) (sensitive []string,
+	complete bool)
 
 // leaveOut returns the arguments with which a search leaves sensitive files out, and which these
 // are; nil where there are none, or it cannot be said.
-func leaveOut(ctx context.Context, workspace, tool string, arguments json.RawMessage, hits searchHits) (changed json.RawMessage, without []string) {
+func leaveOut(ctx context.Context, workspace, tool string, arguments json.RawMessage,
+	hits searchHits) (changed json.RawMessage, without []string) {
 	s, ok := searchOf(tool, arguments)
 	if !ok || s.names || !slices.Contains(everyFile, s.glob) || hits == nil {
 		return nil, nil
@@ -120,7 +123,8 @@ func (x *execution) describeSearch(p *agent.Permission) {
 	}
 	found := s.in(given)
 	p.Search = &found
-	p.Digest = requestDigest(append(append(json.RawMessage(`{"request":"`+p.Digest+`","call":`), x.Args...), '}'))
+	p.Digest = requestDigest(append(append(json.RawMessage(`{"request":"`+p.Digest+`","call":`),
+		x.Args...), '}'))
 	switch {
 	case s.names:
 		p.Action = "search a folder for names"

@@ -107,14 +107,18 @@ func (s *tasks) saw(list []nativeTask) {
 
 // shellID is how the CLI's tools name a command they leave running: one started in the background,
 // or one that was still running after 30 seconds (1.0.102).
-var shellID = regexp.MustCompile(`<command (?:started in (?:detached )?background )?with shellId: (\S+?)(?:>| is still running)`)
+var shellID = regexp.MustCompile(
+	`<command (?:started in (?:detached )?background )?with shellId: (\S+?)(?:>| is still running)`)
 
 // callBegan remembers a call of the CLI's shell.
 func (s *tasks) callBegan(x *execution, theirs string) {
 	if !isShell(x.Tool) {
 		return
 	}
-	if s.shells = append(s.shells, &background{Task: convo.Task{ID: x.ID}, theirs: theirs}); len(s.shells) > maxShells {
+	if s.shells = append(s.shells, &background{
+		Task:   convo.Task{ID: x.ID},
+		theirs: theirs,
+	}); len(s.shells) > maxShells {
 		s.shells = slices.Delete(s.shells, 0, 1)
 	}
 }
@@ -236,7 +240,8 @@ func (s *tasks) abort(ctx context.Context, id string) error {
 func (s *tasks) cancel(ctx context.Context, b *background) error {
 	for {
 		var answer struct{ Cancelled bool }
-		if err := s.ask(ctx, "session.tasks.cancel", map[string]any{"id": b.native}, &answer); err != nil {
+		if err := s.ask(ctx, "session.tasks.cancel", map[string]any{"id": b.native},
+			&answer); err != nil {
 			return s.explain(err)
 		}
 		if answer.Cancelled || !slices.Contains(s.unended(), b) {

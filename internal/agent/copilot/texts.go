@@ -66,7 +66,8 @@ func (t *turn) callFailed(c *convo.Conversation, d callFailure, says string) {
 	if again && d.RetryAttempt < maxRetries && !t.aborted {
 		t.refused = r
 		c.After(refusalHold, func() {
-			t.reportRefused(c, r, true, fmt.Sprintf("It may be tried again, %d of %d", r.before+1, maxRetries))
+			t.reportRefused(c, r, true, fmt.Sprintf("It may be tried again, %d of %d", r.before+1,
+				maxRetries))
 		})
 	}
 }
@@ -79,8 +80,8 @@ func (t *turn) reportRefused(c *convo.Conversation, r *refusal, waits bool, then
 	}
 }
 
-// happened is what a failure of the session says, with what is known of the call that failed: the CLI
-// keeps some of the provider's words to itself.
+// happened is what a failure of the session says, with what is known of the call that failed: the
+// CLI keeps some of the provider's words to itself.
 func (t *turn) happened(text string, status int) string {
 	if r := t.last; r != nil && r.Says != "" && r.Status == status {
 		text = r.String()
@@ -105,7 +106,12 @@ type nativeMessage struct {
 func (t *turn) message(d nativeMessage, parent string) {
 	m := event.AssistantMessage{MessageID: d.MessageID, ParentToolCallID: parent, Content: d.Content}
 	for _, r := range d.ToolRequests {
-		m.ToolRequests = append(m.ToolRequests, event.ToolRequest{ToolCallID: t.newCall(r.ToolCallID).ID, Name: r.Name, Arguments: r.Arguments, Type: r.Type})
+		m.ToolRequests = append(m.ToolRequests, event.ToolRequest{
+			ToolCallID: t.newCall(r.ToolCallID).ID,
+			Name:       r.Name,
+			Arguments:  r.Arguments,
+			Type:       r.Type,
+		})
 	}
 	t.Message(m)
 }

@@ -13,15 +13,17 @@ import (
 // turn is the work on one prompt, or of a helper agent in the background. It is owned by the loop.
 type turn struct {
 	*convo.Turn
-	pending  chan struct{}   // closed when it is decided; not nil: the agent began it, and the session has not logged its start
-	backlog  []func()        // what is to be done then
-	behind   int             // bytes of the events in it
-	joined   bool            // what the agent began by itself belongs to it, too
-	heard    bool            // the CLI has begun with it
-	aborted  bool            // we asked to stop
-	failure  error           // what the CLI reported last
-	refused  *refusal        // the last call of a model if it failed and was not tried again
-	last     *refusal        // the last call of a model that failed in the open step, tried again or not
+	// closed when it is decided; not nil: the agent began it, and the session has not logged its start
+	pending chan struct{}
+	backlog []func() // what is to be done then
+	behind  int      // bytes of the events in it
+	joined  bool     // what the agent began by itself belongs to it, too
+	heard   bool     // the CLI has begun with it
+	aborted bool     // we asked to stop
+	failure error    // what the CLI reported last
+	refused *refusal // the last call of a model if it failed and was not tried again
+	// the last call of a model that failed in the open step, tried again or not
+	last     *refusal
 	idle     bool            // the CLI is, but somebody is steering
 	steering int             // steers without an answer
 	messages map[string]bool // prompts the CLI has begun with: true, and steers it has not
@@ -35,7 +37,12 @@ type turn struct {
 
 func newTurn(t *convo.Turn, id string) *turn {
 	t.Name = id
-	return &turn{Turn: t, messages: map[string]bool{}, wished: map[string]wish{}, requests: map[string]bool{}}
+	return &turn{
+		Turn:     t,
+		messages: map[string]bool{},
+		wished:   map[string]wish{},
+		requests: map[string]bool{},
+	}
 }
 
 // asks reports whether a request of the CLI's comes for the first time, while it may be answered.

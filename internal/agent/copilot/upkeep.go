@@ -13,7 +13,8 @@ import (
 )
 
 // abilities are what a user may have the CLI do with a conversation, or see of it.
-var abilities = []agent.Ability{agent.CanCompact, agent.CanClear, agent.CanContext, agent.CanInstructions, agent.CanServers, agent.CanHelpers, agent.CanSkills}
+var abilities = []agent.Ability{agent.CanCompact, agent.CanClear, agent.CanContext,
+	agent.CanInstructions, agent.CanServers, agent.CanHelpers, agent.CanSkills}
 
 // running runs f with a process that runs, during which Close waits.
 func (c *conn) running(ctx context.Context, f func() error) error {
@@ -35,7 +36,8 @@ func (c *conn) Compact(ctx context.Context, focus string) error {
 func (c *conn) compact(ctx context.Context, focus string) error {
 	ended := make(chan error, 1)
 	go c.Contained(func() {
-		ended <- c.ask(context.WithoutCancel(ctx), "session.history.compact", map[string]any{"customInstructions": focus, "trigger": "manual"}, nil)
+		ended <- c.ask(context.WithoutCancel(ctx), "session.history.compact",
+			map[string]any{"customInstructions": focus, "trigger": "manual"}, nil)
 	})()
 	select {
 	case err := <-ended:
@@ -44,7 +46,8 @@ func (c *conn) compact(ctx context.Context, focus string) error {
 		case err == nil:
 			return nil
 		case strings.Contains(err.Error(), "Nothing to compact"):
-			return errors.New("there is nothing to sum up yet: nothing was said that a summary could replace")
+			return errors.New(
+				"there is nothing to sum up yet: nothing was said that a summary could replace")
 		}
 		return fmt.Errorf("sum up the conversation: %w", c.b.cli.Explain(err))
 	case <-ctx.Done():
@@ -59,7 +62,8 @@ func (c *conn) compact(ctx context.Context, focus string) error {
 		case <-limited.Done():
 			c.process().Quit() // which ends the call
 			<-ended
-			return fmt.Errorf("%w: %w", context.Cause(ctx), cli.Died("GitHub Copilot CLI did not stop when it was asked to"))
+			return fmt.Errorf("%w: %w", context.Cause(ctx),
+				cli.Died("GitHub Copilot CLI did not stop when it was asked to"))
 		case <-time.After(settlePatience):
 		}
 	}

@@ -127,7 +127,8 @@ func nativeID(sessionID string) string {
 
 // asObject returns arguments as an object: those of apply_patch are a text, which is its input
 // then, and asGiven brings what hooks made of the object into that form.
-func asObject(arguments json.RawMessage) (object json.RawMessage, asGiven func(json.RawMessage) any) {
+func asObject(arguments json.RawMessage) (object json.RawMessage,
+	asGiven func(json.RawMessage) any) {
 	same := func(object json.RawMessage) any { return object }
 	var text string
 	if len(arguments) == 0 {

@@ -58,7 +58,8 @@ func (t *turn) runTests() {
 		t.say("I cannot tell how this project's tests are run: I look for go.mod, package.json, a Makefile with a test target, " +
 			"Cargo.toml, pyproject.toml and a few more. Say " + code("run COMMAND") + " instead.")
 	case !t.files.isCommand(command):
-		t.say("This project's tests are run by " + code(command) + ", but " + code(program) + " is not installed. Install it first.")
+		t.say("This project's tests are run by " + code(command) + ", but " + code(program) +
+			" is not installed. Install it first.")
 	default:
 		t.run(command)
 	}
@@ -97,15 +98,18 @@ func (t *turn) help(said string) {
 	if n := len(t.prompt.Attachments); n > 0 {
 		unused += " or read your " + wording.Plural(n, "attachment")
 	}
-	t.say("No model is connected, so I cannot answer questions" + unused + ". Without one I can show files and run commands:")
+	t.say("No model is connected, so I cannot answer questions" + unused +
+		". Without one I can show files and run commands:")
 	t.say(strings.Join(t.examples(), "\n"))
 	if m := spoken().runVerb.FindStringSubmatch(strings.TrimSpace(said)); m != nil {
 		word, _, _ := strings.Cut(m[1], " ")
 		t.say("I did not run " + quote(m[1]) + ": " + code(word) + " is not a command on this machine.")
 	}
-	t.say("To connect a model, start webchat with " + code("--backend copilot") + " (GitHub Copilot CLI) or with your own: " +
+	t.say("To connect a model, start webchat with " + code("--backend copilot") +
+		" (GitHub Copilot CLI) or with your own: " +
 		code("--provider-url http://127.0.0.1:11434/v1 --model NAME") +
-		", its key in " + code("--provider-key-file") + ". This session stays offline; a new one uses the model.")
+		", its key in " + code("--provider-key-file") +
+		". This session stays offline; a new one uses the model.")
 }
 
 // examples are requests of this language that work in this workspace.
@@ -118,7 +122,9 @@ func (t *turn) examples() (list []string) {
 	if readme := t.files.first(isReadme); readme != "" {
 		list = append(list, "- "+code("show me the readme"))
 	}
-	other := t.files.first(func(p string) bool { return !isReadme(p) && !isPicture(p) && !strings.HasPrefix(p, ".") })
+	other := t.files.first(func(p string) bool {
+		return !isReadme(p) && !isPicture(p) && !strings.HasPrefix(p, ".")
+	})
 	add("show %s", other)
 	add("show %s lines 1-10", other)
 	add("show image %s", t.files.first(isPicture))
@@ -138,7 +144,8 @@ func (t *turn) examples() (list []string) {
 const maxWords = 200_000
 
 // vocabulary holds words of one, two, three and four bytes a rune.
-var vocabulary = strings.Fields(`the quick log keeps every event in order and the page shows each one as it comes
+var vocabulary = strings.Fields(
+	`the quick log keeps every event in order and the page shows each one as it comes
 	naïve café über señor a stream of words flows until somebody stops it 世界 こんにちは здравствуй 🚀 🌍 then
 	it ends with nothing lost because what was said is said and what was shown stays with whoever asked`)
 
@@ -180,4 +187,7 @@ func (t *turn) stream(words int, slowly bool) {
 // quote repeats a little of what was said.
 func quote(s string) string { return code(wording.Cut(oneLine(s), 60)) }
 
-func oneLine(s string) string { return strings.TrimRight(strings.Join(strings.Fields(s), " "), ".") }
+func oneLine(s string) string {
+	return strings.TrimRight(strings.Join(strings.Fields(s), " "),
+		".")
+}

@@ -19,12 +19,22 @@ const backgroundTool = "background"
 // background runs a command beside the turns: a task, in which the session's tool is called. At its
 // end the agent goes on by itself.
 func (t *turn) background(command string) {
-	id, args, ok := t.request(displays.RunCommand, backgroundTool, map[string]string{"command": command})
+	id, args, ok := t.request(displays.RunCommand, backgroundTool,
+		map[string]string{"command": command})
 	if !ok {
 		return
 	}
-	t.report(event.ToolExecutionStart{ToolCallID: id, ToolName: backgroundTool, Arguments: args, By: event.ByAgent}, true)
-	t.report(event.ToolExecutionComplete{ToolCallID: id, Success: true, Result: &event.ToolResult{Content: "Started in the background."}}, true)
+	t.report(event.ToolExecutionStart{
+		ToolCallID: id,
+		ToolName:   backgroundTool,
+		Arguments:  args,
+		By:         event.ByAgent,
+	}, true)
+	t.report(event.ToolExecutionComplete{
+		ToolCallID: id,
+		Success:    true,
+		Result:     &event.ToolResult{Content: "Started in the background."},
+	}, true)
 	if t.err != nil {
 		return
 	}
@@ -39,7 +49,12 @@ func (c *conn) startTask(call, command string, args json.RawMessage) error {
 	if c.closed {
 		return errClosed
 	}
-	if err := c.host.Report(c.life, event.TaskStarted{TaskID: call, Kind: event.ShellTask, Title: command, ToolCallID: call}); err != nil {
+	if err := c.host.Report(c.life, event.TaskStarted{
+		TaskID:     call,
+		Kind:       event.ShellTask,
+		Title:      command,
+		ToolCallID: call,
+	}); err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancel(c.life)
@@ -54,7 +69,12 @@ func (c *conn) startTask(call, command string, args json.RawMessage) error {
 
 // work is a task, from its start to what is said about its end.
 func (c *conn) work(ctx context.Context, call, command string, args json.RawMessage) {
-	res, err := c.host.CallTool(ctx, agent.ToolCall{ID: call + "-run", Name: displays.RunCommand, Arguments: args, ParentToolCallID: call})
+	res, err := c.host.CallTool(ctx, agent.ToolCall{
+		ID:               call + "-run",
+		Name:             displays.RunCommand,
+		Arguments:        args,
+		ParentToolCallID: call,
+	})
 	done := event.TaskCompleted{TaskID: call, Outcome: event.Completed}
 	switch {
 	case c.life.Err() != nil:
@@ -69,7 +89,8 @@ func (c *conn) work(ctx context.Context, call, command string, args json.RawMess
 	c.mu.Lock()
 	delete(c.tasks, call)
 	c.mu.Unlock()
-	if c.host.Report(context.WithoutCancel(ctx), done) != nil || done.Outcome == event.Interrupted || done.Outcome == event.Aborted {
+	if c.host.Report(context.WithoutCancel(ctx), done) != nil || done.Outcome == event.Interrupted ||
+		done.Outcome == event.Aborted {
 		return
 	}
 	cause := "The background command “" + wording.Cut(oneLine(command), 60) + "” ended."

@@ -17,19 +17,24 @@ type request struct {
 var spoken = sync.OnceValue(func() (in struct {
 	polite, joint, testsVerb, runVerb, behind, streamVerb, askVerb, showVerb, lines *regexp.Regexp
 }) {
-	in.polite = regexp.MustCompile(`(?i)^(?:(?:please|now|ok|hey|hi|hello|also|next|first|finally|and|then|` +
-		`(?:can|could|would|will) you|i(?:'d| would) like (?:you )?to|let(?:'s| us))\b[,:]?\s+)+`)
+	in.polite = regexp.MustCompile(
+		`(?i)^(?:(?:please|now|ok|hey|hi|hello|also|next|first|finally|and|then|` +
+			`(?:can|could|would|will) you|i(?:'d| would) like (?:you )?to|let(?:'s| us))\b[,:]?\s+)+`)
 	in.joint = regexp.MustCompile(`(?i)\s*[,;]?\s+(?:and\s+)?then\s+`)
-	in.testsVerb = regexp.MustCompile(`(?i)^run\s+(?:all\s+)?(?:(?:the|my|our|its|these)\s+)?(?:project'?s?'?\s+)?` +
-		`(?:unit\s+)?tests?(?:\s+suite)?[.!?]?$`)
+	in.testsVerb = regexp.MustCompile(
+		`(?i)^run\s+(?:all\s+)?(?:(?:the|my|our|its|these)\s+)?(?:project'?s?'?\s+)?` +
+			`(?:unit\s+)?tests?(?:\s+suite)?[.!?]?$`)
 	in.runVerb = regexp.MustCompile(`(?i)^(?:/?run\s+|\$\s+)(.+)$`)
 	in.behind = regexp.MustCompile(`(?i)^(.+?)\s+in (?:the )?background$`)
-	in.streamVerb = regexp.MustCompile(`(?i)^stream\s+(?:me\s+)?(\d[\d_]*)\s+words?(\s+slow(?:ly)?)?[.!]?$`)
+	in.streamVerb = regexp.MustCompile(
+		`(?i)^stream\s+(?:me\s+)?(\d[\d_]*)\s+words?(\s+slow(?:ly)?)?[.!]?$`)
 	in.askVerb = regexp.MustCompile(`(?i)^ask\s+me\s+(.+)$`)
-	in.showVerb = regexp.MustCompile(`(?i)^(?:/(image)|/?(show|cat|view|open|display))\s+(?:(?:me|us)\s+)?` +
-		`(?:(?:the|my|our|this)\s+)?(?:((?:image|picture)s?)(?:\s+(?:of|file))?\s+|` +
-		`(files?|folder|directory|(?:contents?|source)\s+of)\s+(?:the\s+)?)?(.+)$`)
-	in.lines = regexp.MustCompile(`(?i)^(.+?)(?:[\s,(]+(?:from\s+)?lines?\s+|\s*:)(\d+)(?:\s*(?:-|–|\.\.|to)\s*(\d+))?\)?$`)
+	in.showVerb = regexp.MustCompile(
+		`(?i)^(?:/(image)|/?(show|cat|view|open|display))\s+(?:(?:me|us)\s+)?` +
+			`(?:(?:the|my|our|this)\s+)?(?:((?:image|picture)s?)(?:\s+(?:of|file))?\s+|` +
+			`(files?|folder|directory|(?:contents?|source)\s+of)\s+(?:the\s+)?)?(.+)$`)
+	in.lines = regexp.MustCompile(
+		`(?i)^(.+?)(?:[\s,(]+(?:from\s+)?lines?\s+|\s*:)(\d+)(?:\s*(?:-|–|\.\.|to)\s*(\d+))?\)?$`)
 	return in
 })
 

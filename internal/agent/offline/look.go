@@ -18,8 +18,8 @@ type Look struct {
 	Arguments any // of the tool, for JSON
 }
 
-// Looks returns what a text asks to see of a folder, if it asks for that and for nothing else, and if
-// it is there: one, or several files that the name fits, the highest first. It reads a text as a
+// Looks returns what a text asks to see of a folder, if it asks for that and for nothing else, and
+// if it is there: one, or several files that the name fits, the highest first. It reads a text as a
 // prompt of this backend is read.
 func Looks(ctx context.Context, dir, text string) (all []Look, err error) {
 	text = strings.TrimSpace(text)

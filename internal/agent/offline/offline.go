@@ -6,8 +6,8 @@
 //
 // Guarantees: the same prompt in the same workspace gives the same events, ids included (they
 // derive from the prompt's message id). It acts only through [agent.Host].CallTool, so every act of
-// it is asked for, hooked and logged. It knows of a tool's work only the tool's result for the model. It
-// says that no model is connected and never pretends to be one, so it reports no usage.
+// it is asked for, hooked and logged. It knows of a tool's work only the tool's result for the
+// model. It says that no model is connected and never pretends to be one, so it reports no usage.
 //
 // Concurrency: a [Backend] has no state. A Prompt works on the caller's goroutine and ends at once
 // when its context does; "run COMMAND in the background" leaves one goroutine for the task, which
@@ -48,7 +48,12 @@ func (*Backend) Name() string { return Name }
 // Info implements [agent.Backend]. The backend is always available, and able to resume because it
 // keeps nothing between prompts.
 func (*Backend) Info(context.Context) agent.Info {
-	return agent.Info{Available: true, Counting: agent.CountsNothing, Intercept: agent.InterceptRewrite, CanResume: true}
+	return agent.Info{
+		Available: true,
+		Counting:  agent.CountsNothing,
+		Intercept: agent.InterceptRewrite,
+		CanResume: true,
+	}
 }
 
 // Models implements [agent.Backend]: there are none.
@@ -65,7 +70,13 @@ func (b *Backend) Open(ctx context.Context, o agent.Options, host agent.Host) (a
 		return nil, err
 	}
 	w.close()
-	c := &conn{backend: b, host: host, options: o, offered: map[string]bool{}, tasks: map[string]context.CancelFunc{}}
+	c := &conn{
+		backend: b,
+		host:    host,
+		options: o,
+		offered: map[string]bool{},
+		tasks:   map[string]context.CancelFunc{},
+	}
 	c.life, c.end = context.WithCancelCause(context.Background())
 	for _, t := range o.Tools {
 		c.offered[t.Name] = t.Name != "view"

@@ -48,14 +48,16 @@ func (c *conn) answer(ctx context.Context, p agent.Prompt) error {
 		case len(requests) == 1:
 			t.help(r.text)
 		default:
-			t.say("I do not understand " + quote(r.text) + ". Say " + code("help") + " to see what I can do without a model.")
+			t.say("I do not understand " + quote(r.text) + ". Say " + code("help") +
+				" to see what I can do without a model.")
 		}
 	}
 	if len(requests) == 0 {
 		t.help("")
 	}
 	if left > 0 {
-		t.say(fmt.Sprintf("I stopped after %d requests; %d are left. Send them again.", maxRequests, left))
+		t.say(fmt.Sprintf("I stopped after %d requests; %d are left. Send them again.", maxRequests,
+			left))
 	}
 	return t.end()
 }

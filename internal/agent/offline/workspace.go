@@ -22,7 +22,8 @@ import (
 const maxEntries = 20_000
 
 // skipped are folders whose files are never meant by a vague name.
-var skipped = []string{".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", ".cache", "target"}
+var skipped = []string{".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv",
+	".cache", "target"}
 
 // workspace is the open folder during one turn. Nothing is read through a link that leaves it.
 type workspace struct {
@@ -136,7 +137,8 @@ func letters(s string) string {
 
 // leadsOut reports whether p is a path that no look into the workspace can settle.
 func leadsOut(p string) bool {
-	return filepath.IsAbs(p) || strings.HasPrefix(p, "/") || slices.Contains(strings.Split(filepath.ToSlash(p), "/"), "..")
+	return filepath.IsAbs(p) || strings.HasPrefix(p, "/") ||
+		slices.Contains(strings.Split(filepath.ToSlash(p), "/"), "..")
 }
 
 // exists reports whether there is something at p, or a link on the way to it: where that leads is
@@ -155,11 +157,14 @@ func (w *workspace) exists(p string) bool {
 
 var (
 	// builtins are the words a shell runs itself.
-	builtins = strings.Fields(`. : [ alias cd command echo eval exec exit export false hash jobs kill printf pwd read
+	builtins = strings.Fields(
+		`. : [ alias cd command echo eval exec exit export false hash jobs kill printf pwd read
 		set shift test times trap true type ulimit umask unset wait`)
-	windowsBuiltins = strings.Fields(`cd chdir cls copy date del dir echo erase exit md mkdir move path rd ren rmdir set time type ver vol`)
+	windowsBuiltins = strings.Fields(
+		`cd chdir cls copy date del dir echo erase exit md mkdir move path rd ren rmdir set time type ver vol`)
 	// compound matches compound commands, which talk like "run for me the linter" is not.
-	compound   = regexp.MustCompile(`^(?:\(.*\)|\{ .*\}|(?:for|while|until) .*\bdone\b|if .*\bfi\b|case .*\besac\b)`)
+	compound = regexp.MustCompile(
+		`^(?:\(.*\)|\{ .*\}|(?:for|while|until) .*\bdone\b|if .*\bfi\b|case .*\besac\b)`)
 	assignment = regexp.MustCompile(`^(?:[A-Za-z_]\w*=(?:'[^']*'|"[^"]*"|[^\s'"])*\s+)+`)
 )
 
@@ -182,7 +187,11 @@ func (w *workspace) isCommand(line string) bool {
 	case slices.Contains(windowsBuiltins, strings.ToLower(word)) && runtime.GOOS == "windows":
 		return true
 	}
-	_, err := proc.LookUp(proc.Command{Args: []string{word}, Dir: w.root.Name(), Env: []string{"PATH=" + w.path}})
+	_, err := proc.LookUp(proc.Command{
+		Args: []string{word},
+		Dir:  w.root.Name(),
+		Env:  []string{"PATH=" + w.path},
+	})
 	return err == nil
 }
 

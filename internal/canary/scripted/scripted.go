@@ -201,7 +201,14 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 		return
 	}
 	c, number, calls := m.next(r, body)
-	a := answer{w: w, id: fmt.Sprintf("_%d", number), c: c, calls: calls, model: r.Model, stream: r.Stream}
+	a := answer{
+		w:      w,
+		id:     fmt.Sprintf("_%d", number),
+		c:      c,
+		calls:  calls,
+		model:  r.Model,
+		stream: r.Stream,
+	}
 	switch {
 	case strings.HasSuffix(path, "/messages"):
 		a.messages()

@@ -29,7 +29,8 @@ func is(t *testing.T, s document.Store, name string, want []byte) (version strin
 	t.Helper()
 	text, version, err := s.Read(name)
 	if err != nil || !bytes.Equal(text, want) || (version == "") != (want == nil) {
-		t.Errorf("%s has %d bytes, version %q, %v; want %d bytes", name, len(text), version, err, len(want))
+		t.Errorf("%s has %d bytes, version %q, %v; want %d bytes", name, len(text), version, err,
+			len(want))
 	}
 	return version
 }
@@ -46,7 +47,8 @@ func replace(t *testing.T, s document.Store, name, version string, text []byte) 
 func asWritten(t *testing.T, open func() document.Store) {
 	s, version := open(), ""
 	is(t, s, "list", nil)
-	for _, text := range [][]byte{[]byte("{}\n"), {}, []byte("a\x00\xff\xfe\r\n"), []byte(strings.Repeat("long ", 1<<18)), []byte("{}\n")} {
+	for _, text := range [][]byte{[]byte("{}\n"), {}, []byte("a\x00\xff\xfe\r\n"),
+		[]byte(strings.Repeat("long ", 1<<18)), []byte("{}\n")} {
 		now := replace(t, s, "list", version, text)
 		for _, s := range []document.Store{s, open()} {
 			if got := is(t, s, "list", text); got != now {
@@ -98,7 +100,9 @@ func noneLost(t *testing.T, open func() document.Store) {
 		for range 2 { // two of one program
 			all.Go(func() {
 				for range each {
-					if err := v.Change(func(have []int) []int { return append(have[:len(have):len(have)], len(have)) }); err != nil {
+					if err := v.Change(func(have []int) []int {
+						return append(have[:len(have):len(have)], len(have))
+					}); err != nil {
 						t.Error(err)
 					}
 				}
@@ -118,7 +122,9 @@ func noneLost(t *testing.T, open func() document.Store) {
 
 func whole(t *testing.T, open func() document.Store) {
 	s := open()
-	text := func(i int) []byte { return []byte(strings.Repeat(strconv.Itoa(i%10), 10_000+1000*(i%10))) }
+	text := func(i int) []byte {
+		return []byte(strings.Repeat(strconv.Itoa(i%10), 10_000+1000*(i%10)))
+	}
 	version := replace(t, s, "list", "", text(0))
 	done := make(chan struct{})
 	var reading sync.WaitGroup

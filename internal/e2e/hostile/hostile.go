@@ -69,10 +69,12 @@ type row struct{ name, row, text string }
 
 func (r row) fill(sink string) []byte {
 	home := sink + "/" + r.name
-	js := "top." + Mark + "='" + r.name + "';localStorage." + Mark + "='" + r.name + "';new Image().src='" + home + "?js'"
+	js := "top." + Mark + "='" + r.name + "';localStorage." + Mark + "='" + r.name +
+		"';new Image().src='" + home + "?js'"
 	page := "<script>" + js + "</script>"
 	_, bare, _ := strings.Cut(home, ":")
-	text := strings.NewReplacer("HOME", home, "JS", js, "BARE", bare, "B64", base64.StdEncoding.EncodeToString([]byte(page))).Replace(r.text)
+	text := strings.NewReplacer("HOME", home, "JS", js, "BARE", bare, "B64",
+		base64.StdEncoding.EncodeToString([]byte(page))).Replace(r.text)
 	if r.name == "utf16.html" {
 		return utf16(text)
 	}

@@ -23,7 +23,8 @@ import (
 func Start(t testing.TB, upstream, locations string) string {
 	t.Helper()
 	return Run(t, func(address string) string {
-		return fmt.Sprintf("upstream server { server %s; }\nserver {\n listen %s;\n %s\n}\n", upstream, address, locations)
+		return fmt.Sprintf("upstream server { server %s; }\nserver {\n listen %s;\n %s\n}\n", upstream,
+			address, locations)
 	})
 }
 

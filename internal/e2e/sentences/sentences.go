@@ -1,9 +1,10 @@
-// Package sentences collects every sentence a user can meet from the source of the program: what is printed, answered and
-// shown. Its test keeps them in one file, so that a change of words is seen as such and all can be read in one go.
+// Package sentences collects every sentence a user can meet from the source of the program: what is
+// printed, answered and shown. Its test keeps them in one file, so that a change of words is seen
+// as such and all can be read in one go.
 //
-// A sentence is a constant string of at least three words in Go code, a text or an attribute for people in a template,
-// and a string of at least three words in a module of the page. What is written for other programs (SQL, shell, HTML,
-// patterns, schemas) is left out by its look.
+// A sentence is a constant string of at least three words in Go code, a text or an attribute for
+// people in a template, and a string of at least three words in a module of the page. What is
+// written for other programs (SQL, shell, HTML, patterns, schemas) is left out by its look.
 package sentences
 
 import (
@@ -21,8 +22,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// collect returns the sentences by the file they are in, each once a file, in their order there. The files are those of
-// the program below root: without tests and what only tests use.
+// collect returns the sentences by the file they are in, each once a file, in their order there.
+// The files are those of the program below root: without tests and what only tests use.
 func collect(root fs.FS) (map[string][]string, error) {
 	all := map[string][]string{}
 	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
@@ -35,7 +36,8 @@ func collect(root fs.FS) (map[string][]string, error) {
 			}
 			return nil
 		}
-		of := map[string]func(string, []byte) ([]string, error){".go": inGo, ".tmpl": inTemplate, ".html": inTemplate, ".js": inScript}[path.Ext(name)]
+		of := map[string]func(string, []byte) ([]string, error){".go": inGo, ".tmpl": inTemplate,
+			".html": inTemplate, ".js": inScript}[path.Ext(name)]
 		if of == nil || strings.HasSuffix(name, "_test.go") {
 			return nil
 		}
@@ -60,15 +62,18 @@ func collect(root fs.FS) (map[string][]string, error) {
 
 func ignored(dir string) bool {
 	base := path.Base(dir)
-	return base != "." && strings.HasPrefix(base, ".") || base == "testdata" || base == "e2e" || base == "node_modules" || base == "bin" ||
+	return base != "." && strings.HasPrefix(base, ".") || base == "testdata" || base == "e2e" ||
+		base == "node_modules" || base == "bin" ||
 		strings.HasSuffix(base, "test")
 }
 
 var (
 	words = regexp.MustCompile(`[A-Za-z’'-]+`)
 	// A word between words, as in prose: no operator, no tag, no path, no placeholder only.
-	prose   = regexp.MustCompile(`[A-Za-z%’')\]]{2,}[,:;]? [a-zA-Z%(“"][a-zA-Z%’'-]*[,:;.]? [a-zA-Z%(“"]`)
-	program = regexp.MustCompile(`(?s)^\s*(SELECT|INSERT|UPDATE|DELETE|CREATE|PRAGMA|WITH|DROP|ALTER|BEGIN|VACUUM|ON CONFLICT|ATTACH|<|\(\?|\^|\{|\[|#!|set -)|\$\{|default-src|\\[dbsw]`)
+	prose = regexp.MustCompile(
+		`[A-Za-z%’')\]]{2,}[,:;]? [a-zA-Z%(“"][a-zA-Z%’'-]*[,:;.]? [a-zA-Z%(“"]`)
+	program = regexp.MustCompile(
+		`(?s)^\s*(SELECT|INSERT|UPDATE|DELETE|CREATE|PRAGMA|WITH|DROP|ALTER|BEGIN|VACUUM|ON CONFLICT|ATTACH|<|\(\?|\^|\{|\[|#!|set -)|\$\{|default-src|\\[dbsw]`)
 )
 
 func isSentence(s string) bool {
@@ -136,9 +141,11 @@ func joined(e ast.Expr) (string, bool) {
 
 var action = regexp.MustCompile(`(?s)\{\{.*?\}\}`)
 
-// inTemplate returns texts and the attributes that are read to people; what a template fills in stands as "…".
+// inTemplate returns texts and the attributes that are read to people; what a template fills in
+// stands as "…".
 func inTemplate(_ string, text []byte) ([]string, error) {
-	control := regexp.MustCompile(`(?s)\{\{-?\s*(/\*.*?\*/|(define|template|block|end|else|if|range|with|break|continue)\b.*?|\$\w+\s*:?=.*?)\s*-?\}\}`)
+	control := regexp.MustCompile(
+		`(?s)\{\{-?\s*(/\*.*?\*/|(define|template|block|end|else|if|range|with|break|continue)\b.*?|\$\w+\s*:?=.*?)\s*-?\}\}`)
 	plain := control.ReplaceAllString(string(text), "\x00")
 	plain = action.ReplaceAllString(plain, "…")
 	z := html.NewTokenizer(strings.NewReader(plain))
@@ -169,7 +176,8 @@ func inTemplate(_ string, text []byte) ([]string, error) {
 				case "aria-label", "title", "placeholder", "alt", "aria-description", "aria-roledescription":
 					add(string(value))
 				}
-				if strings.HasPrefix(string(key), "data-say") || strings.HasPrefix(string(key), "data-word") || strings.HasPrefix(string(key), "data-text") {
+				if strings.HasPrefix(string(key), "data-say") || strings.HasPrefix(string(key), "data-word") ||
+					strings.HasPrefix(string(key), "data-text") {
 					add(string(value))
 				}
 			}
@@ -181,14 +189,16 @@ func inTemplate(_ string, text []byte) ([]string, error) {
 
 var (
 	comments = regexp.MustCompile(`(?m)(^|\s)//.*$|(?s)/\*.*?\*/`)
-	quoted   = regexp.MustCompile("\"(?:[^\"\\\\\n]|\\\\.)*\"|'(?:[^'\\\\\n]|\\\\.)*'|`(?:[^`\\\\]|\\\\.)*`")
-	filled   = regexp.MustCompile(`\$\{[^}]*\}`)
+	quoted   = regexp.MustCompile(
+		"\"(?:[^\"\\\\\n]|\\\\.)*\"|'(?:[^'\\\\\n]|\\\\.)*'|`(?:[^`\\\\]|\\\\.)*`")
+	filled = regexp.MustCompile(`\$\{[^}]*\}`)
 )
 
 func inScript(_ string, text []byte) ([]string, error) {
 	var found []string
 	for _, s := range quoted.FindAllString(comments.ReplaceAllString(string(text), " "), -1) {
-		if s = filled.ReplaceAllString(s[1:len(s)-1], "…"); isSentence(strings.ReplaceAll(s, "…", "it")) && !strings.ContainsAny(s, "[>=") {
+		if s = filled.ReplaceAllString(s[1:len(s)-1],
+			"…"); isSentence(strings.ReplaceAll(s, "…", "it")) && !strings.ContainsAny(s, "[>=") {
 			found = append(found, s)
 		}
 	}

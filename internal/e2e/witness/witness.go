@@ -87,7 +87,8 @@ func Decode(t testing.TB, raw []byte) Event {
 // Closed checks that nothing is open at the end of a session's log, and its chain of parents.
 func Closed(t testing.TB, id string, log []Event) {
 	t.Helper()
-	tools, asks, turns, queued := map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}
+	tools, asks, turns, queued := map[string]int{}, map[string]int{}, map[string]int{},
+		map[string]int{}
 	parent := ""
 	for i, e := range log {
 		if e.ParentID != parent {
@@ -114,11 +115,13 @@ func Closed(t testing.TB, id string, log []Event) {
 			asks[e.Data.RequestID]--
 		case "assistant.message":
 			if e.Data.Partial && (i+1 == len(log) || e.Data.Content == "") {
-				t.Errorf("session %s: event %d is a partial message and nothing follows, or nothing is in it", id, i+1)
+				t.Errorf("session %s: event %d is a partial message and nothing follows, or nothing is in it",
+					id, i+1)
 			}
 		}
 	}
-	for what, all := range map[string]map[string]int{"tool": tools, "request": asks, "turn": turns, "prompt": queued} {
+	for what, all := range map[string]map[string]int{"tool": tools, "request": asks, "turn": turns,
+		"prompt": queued} {
 		for key, n := range all {
 			if n != 0 && (what != "prompt" || n != 1) { // a prompt that waited goes on waiting
 				t.Errorf("session %s: the %s %s is open (%+d)", id, what, key, n)
@@ -151,7 +154,8 @@ func (st *Story) Take(f Frame) error {
 	case "assistant.message_delta":
 		old := st.Texts[e.Data.MessageID]
 		if e.Data.Offset > len(old) {
-			return fmt.Errorf("message %s: a delta at %d of %d bytes", e.Data.MessageID, e.Data.Offset, len(old))
+			return fmt.Errorf("message %s: a delta at %d of %d bytes", e.Data.MessageID, e.Data.Offset,
+				len(old))
 		}
 		if whole, done := st.Wholes[e.Data.MessageID]; done {
 			return fmt.Errorf("a delta of a message that is whole: %.50s", whole)
@@ -160,8 +164,10 @@ func (st *Story) Take(f Frame) error {
 	case "assistant.message":
 		// Who joined meanwhile may have no delta of it: then the whole is all.
 		// Of a message that a kill cut off the last part may be missing.
-		if old := st.Texts[e.Data.MessageID]; !strings.HasPrefix(e.Data.Content, old) && !(e.Data.Partial && strings.HasPrefix(old, e.Data.Content)) {
-			return fmt.Errorf("message %s: the deltas made %.80q, the whole is %.80q", e.Data.MessageID, old, e.Data.Content)
+		if old := st.Texts[e.Data.MessageID]; !strings.HasPrefix(e.Data.Content, old) &&
+			!(e.Data.Partial && strings.HasPrefix(old, e.Data.Content)) {
+			return fmt.Errorf("message %s: the deltas made %.80q, the whole is %.80q", e.Data.MessageID, old,
+				e.Data.Content)
 		}
 		st.Wholes[e.Data.MessageID] = e.Data.Content
 		st.Texts[e.Data.MessageID] = e.Data.Content
@@ -191,7 +197,8 @@ func Same(t testing.TB, name string, st *Story, log []Event) {
 		}
 	}
 	for id, text := range st.Texts {
-		if whole := st.Wholes[id]; !strings.HasPrefix(whole, text) && !(whole == "" && len(text) < st.Lost) {
+		if whole := st.Wholes[id]; !strings.HasPrefix(whole, text) &&
+			!(whole == "" && len(text) < st.Lost) {
 			t.Errorf("%s: message %s is %q in pieces and %q whole", name, id, text, whole)
 		}
 	}

@@ -35,7 +35,9 @@ func Parse(t testing.TB, src string) *DOM {
 		t.Fatal(err)
 	}
 	d := &DOM{t: t, Root: n}
-	if title := find(n, func(n *html.Node) bool { return n.DataAtom == atom.Title }); title != nil && title.FirstChild != nil {
+	if title := find(n, func(n *html.Node) bool {
+		return n.DataAtom == atom.Title
+	}); title != nil && title.FirstChild != nil {
 		d.Title = title.FirstChild.Data
 	}
 	return d
@@ -147,7 +149,8 @@ func (d *DOM) op(op page.Op) {
 // parse returns the one element of an op's HTML, for a place in context.
 func (d *DOM) parse(op page.Op, context *html.Node) *html.Node {
 	d.t.Helper()
-	nodes, err := html.ParseFragment(strings.NewReader(op.HTML), &html.Node{Type: html.ElementNode, Data: context.Data, DataAtom: context.DataAtom})
+	nodes, err := html.ParseFragment(strings.NewReader(op.HTML),
+		&html.Node{Type: html.ElementNode, Data: context.Data, DataAtom: context.DataAtom})
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -163,7 +166,10 @@ func (d *DOM) trim(target string) {
 	if target != "earlier" {
 		return
 	}
-	link := find(ByID(d.Root, target), func(n *html.Node) bool { _, ok := Attr(n, "data-earlier"); return ok })
+	link := find(ByID(d.Root, target), func(n *html.Node) bool {
+		_, ok := Attr(n, "data-earlier")
+		return ok
+	})
 	if link == nil {
 		return
 	}
@@ -249,7 +255,8 @@ func keep(old, fresh *html.Node) {
 func (d *DOM) State() string {
 	var b strings.Builder
 	b.WriteString("title: " + d.Title + "\n")
-	for _, id := range []string{"turns", "dock-asks", "ledger", "outs", "meter", "earlier", "trouble", "title", "pick", "dock-plan", "dock-queue", "dock-tasks"} {
+	for _, id := range []string{"turns", "dock-asks", "ledger", "outs", "meter", "earlier", "trouble",
+		"title", "pick", "dock-plan", "dock-queue", "dock-tasks"} {
 		n := ByID(d.Root, id)
 		if n == nil {
 			d.t.Fatalf("the page has no #%s", id)
@@ -259,7 +266,8 @@ func (d *DOM) State() string {
 		}
 		write(&b, n, 0)
 	}
-	for id, names := range map[string][]string{"composer": {"data-status", "data-model", "data-backend"}} {
+	for id, names := range map[string][]string{"composer": {"data-status", "data-model",
+		"data-backend"}} {
 		for _, name := range names {
 			v, _ := Attr(ByID(d.Root, id), name)
 			b.WriteString(id + " " + name + "=" + v + "\n")
@@ -296,7 +304,13 @@ func write(b *strings.Builder, n *html.Node, depth int) {
 func (d *DOM) Clone() *DOM { return &DOM{t: d.t, Root: cloneNode(d.Root), Title: d.Title} }
 
 func cloneNode(n *html.Node) *html.Node {
-	c := &html.Node{Type: n.Type, DataAtom: n.DataAtom, Data: n.Data, Namespace: n.Namespace, Attr: append([]html.Attribute(nil), n.Attr...)}
+	c := &html.Node{
+		Type:      n.Type,
+		DataAtom:  n.DataAtom,
+		Data:      n.Data,
+		Namespace: n.Namespace,
+		Attr:      append([]html.Attribute(nil), n.Attr...),
+	}
 	for k := n.FirstChild; k != nil; k = k.NextSibling {
 		c.AppendChild(cloneNode(k))
 	}

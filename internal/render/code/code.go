@@ -1,7 +1,9 @@
-// Package code shows source code in colours: a window of lines of a text of any length, pieces of code as they stand in
-// Markdown, and which language a file is written in. Its guarantees are those of package render.
+// Package code shows source code in colours: a window of lines of a text of any length, pieces of
+// code as they stand in Markdown, and which language a file is written in. Its guarantees are those
+// of package render.
 //
-// Functions may be called concurrently. A [Document] locks itself; [Lines] belongs to one goroutine at a time.
+// Functions may be called concurrently. A [Document] locks itself; [Lines] belongs to one goroutine
+// at a time.
 //
 //	lang := code.Language("main.go", head)
 //	doc := code.New(lang, source, 1)
@@ -34,12 +36,13 @@ const (
 	guessBack     = 48        // lines above the window where a guess starts
 )
 
-// Source is a text by lines, as its owner keeps it. It must not change; a text that grows is opened again.
+// Source is a text by lines, as its owner keeps it. It must not change; a text that grows is opened
+// again.
 type Source interface {
 	// Total is the number of lines. A last line without a line end counts.
 	Total() int
-	// Lines returns lines from to to (from 1, both included) with their line ends. The caller does not change or keep the
-	// bytes. It may be called concurrently.
+	// Lines returns lines from to to (from 1, both included) with their line ends. The caller does not
+	// change or keep the bytes. It may be called concurrently.
 	Lines(ctx context.Context, from, to int) ([]byte, error)
 }
 
@@ -70,7 +73,8 @@ func New(language string, src Source, first int) *Document {
 		limit: render.WorkLimit, states: []savedState{{1, rootState}}}
 }
 
-// Rows returns lines from to to (from 1, both included, cut to what exists and to render.MaxRows) as HTML:
+// Rows returns lines from to to (from 1, both included, cut to what exists and to render.MaxRows)
+// as HTML:
 //
 //	<div class="line"><a class="ln" href="#L10" aria-label="Line 10">10</a><code class="cl">…</code></div>
 //
@@ -126,7 +130,8 @@ func (c *Document) plainRows(ctx context.Context, rows render.Rows) (render.Rows
 	return rows, nil
 }
 
-// nearest returns the last known state at or above line, and whether it is near enough to be exact from.
+// nearest returns the last known state at or above line, and whether it is near enough to be exact
+// from.
 func (c *Document) nearest(line int) (savedState, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -139,7 +144,9 @@ func (c *Document) nearest(line int) (savedState, bool) {
 
 // find is where the state of a line stands, or would. c.mu is held.
 func (c *Document) find(line int) (i int, found bool) {
-	return slices.BinarySearchFunc(c.states, line, func(s savedState, line int) int { return cmp.Compare(s.line, line) })
+	return slices.BinarySearchFunc(c.states, line, func(s savedState, line int) int {
+		return cmp.Compare(s.line, line)
+	})
 }
 
 // save remembers that line starts in state, if no near one is remembered.
@@ -147,7 +154,8 @@ func (c *Document) save(line int, state *lexState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	i, found := c.find(line)
-	if found || line-c.states[i-1].line < spacing || i < len(c.states) && c.states[i].line-line < spacing/2 {
+	if found || line-c.states[i-1].line < spacing || i < len(c.states) &&
+		c.states[i].line-line < spacing/2 {
 		return
 	}
 	if len(c.states) == maxStates {
@@ -198,12 +206,13 @@ func (c *Document) window(ctx context.Context, first, from, to int) (*window, er
 
 func (w *window) line(n int) []byte { return w.lines[n-w.first] }
 
-// guess picks the line to start from when nothing is known: the nearest at or above from that stands at the margin after a blank
-// line, where most languages start something new.
+// guess picks the line to start from when nothing is known: the nearest at or above from that
+// stands at the margin after a blank line, where most languages start something new.
 func (w *window) guess() int {
 	for n := w.from; n > w.first+1; n-- {
 		line := w.line(n)
-		if len(bytes.TrimSpace(w.line(n-1))) == 0 && len(line) > 0 && (isLetter(line[0]) || line[0] == '@' || line[0] == '#' || line[0] == '<') {
+		if len(bytes.TrimSpace(w.line(n-1))) == 0 && len(line) > 0 &&
+			(isLetter(line[0]) || line[0] == '@' || line[0] == '#' || line[0] == '<') {
 			return n
 		}
 	}
@@ -212,8 +221,8 @@ func (w *window) guess() int {
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// text joins lines from on into what the lexer sees: long lines are left empty, invalid UTF-8 replaced. skip is where from
-// starts: the line before it is there only to look behind.
+// text joins lines from on into what the lexer sees: long lines are left empty, invalid UTF-8
+// replaced. skip is where from starts: the line before it is there only to look behind.
 func (w *window) text(from int) (text string, skip int) {
 	var b strings.Builder
 	b.Grow(w.size)
@@ -234,12 +243,14 @@ func (w *window) text(from int) (text string, skip int) {
 }
 
 func isLong(line []byte) bool {
-	return len(line) > render.LongLine && (len(line) > utf8.UTFMax*render.LongLine || utf8.RuneCount(line) > render.LongLine)
+	return len(line) > render.LongLine && (len(line) > utf8.UTFMax*render.LongLine ||
+		utf8.RuneCount(line) > render.LongLine)
 }
 
-// lex highlights from start to the end of the window into out, if there is one, and hands over the states at line
-// ends. It gives up where its work is over the limit.
-func (c *Document) lex(ctx context.Context, w *window, start savedState, limit time.Duration, out *rowWriter, save func(int, *lexState)) {
+// lex highlights from start to the end of the window into out, if there is one, and hands over the
+// states at line ends. It gives up where its work is over the limit.
+func (c *Document) lex(ctx context.Context, w *window, start savedState, limit time.Duration,
+	out *rowWriter, save func(int, *lexState)) {
 	text, skip := w.text(start.line)
 	work := render.BeginWork(limit)
 	defer work.End()

@@ -16,8 +16,8 @@ const (
 	linesTime = time.Second            // and, all in all, while it arrives
 )
 
-// Block colours a piece of code in the language its fence names, or leaves it plain: when it is large, when the
-// language is not known, and when it would take longer than fenceTime.
+// Block colours a piece of code in the language its fence names, or leaves it plain: when it is
+// large, when the language is not known, and when it would take longer than fenceTime.
 func Block(info, code string) string {
 	g := fenceGrammar(info)
 	if g == nil || len(code) > MaxBlock {
@@ -44,8 +44,10 @@ func fenceGrammar(info string) *grammar {
 	return g
 }
 
-// lexInto writes code as spans and returns the state at its end; false if it took too long, or the grammar failed.
-func lexInto(out *strings.Builder, g *grammar, code string, state *lexState, work *render.Work) (*lexState, bool) {
+// lexInto writes code as spans and returns the state at its end; false if it took too long, or the
+// grammar failed.
+func lexInto(out *strings.Builder, g *grammar, code string, state *lexState,
+	work *render.Work) (*lexState, bool) {
 	class := ""
 	write := func(c, text string) {
 		if c != class {
@@ -67,7 +69,8 @@ func lexInto(out *strings.Builder, g *grammar, code string, state *lexState, wor
 }
 
 // lexed calls write with the parts of code in order, none of them empty, and the class of each.
-func lexed(g *grammar, code string, state *lexState, work *render.Work, write func(class, text string)) (*lexState, bool) {
+func lexed(g *grammar, code string, state *lexState, work *render.Work,
+	write func(class, text string)) (*lexState, bool) {
 	for line := range strings.Lines(code) {
 		if len(line) > render.LongLine {
 			return nil, false
@@ -104,9 +107,9 @@ type Span struct {
 	Class  string `json:"c,omitempty"` // as in rows; empty: the colour of the text around it
 }
 
-// Spans colours pieces of files, each of some lines, as the rows of a document are coloured: for each line its spans. A
-// piece has none if its language is not known by the file's name, and where the pieces before it were more than
-// [MaxBlock] bytes or took longer than a piece of code may.
+// Spans colours pieces of files, each of some lines, as the rows of a document are coloured: for
+// each line its spans. A piece has none if its language is not known by the file's name, and where
+// the pieces before it were more than [MaxBlock] bytes or took longer than a piece of code may.
 func Spans(pieces []Piece) [][][]Span {
 	all := make([][][]Span, len(pieces))
 	work := render.BeginWork(fenceTime)
@@ -151,8 +154,8 @@ type Piece struct {
 	Text string `json:"text"`
 }
 
-// Lines colours code line by line while it arrives: what spans lines and is not a state of the grammar is coloured as it
-// should be when the code has ended, and is coloured as a whole.
+// Lines colours code line by line while it arrives: what spans lines and is not a state of the
+// grammar is coloured as it should be when the code has ended, and is coloured as a whole.
 type Lines struct {
 	grammar *grammar
 	begun   bool

@@ -14,12 +14,14 @@ import (
 	"github.com/alecthomas/chroma/v2/lexers"
 )
 
-// resumeState is the state our copies of chroma's grammars have besides their own: its only rule matches nothing and
-// puts the lexer back into a state it had before. It is how highlighting starts in the middle of a file.
+// resumeState is the state our copies of chroma's grammars have besides their own: its only rule
+// matches nothing and puts the lexer back into a state it had before. It is how highlighting starts
+// in the middle of a file.
 const resumeState = "webchat-resume"
 
-// matchTimeout bounds one regular expression. The expression engine's clock ticks every 100 ms, so a hopeless one may
-// take up to two ticks longer. Tests raise it: beside a busy machine it cuts off what is not hopeless.
+// matchTimeout bounds one regular expression. The expression engine's clock ticks every 100 ms, so
+// a hopeless one may take up to two ticks longer. Tests raise it: beside a busy machine it cuts off
+// what is not hopeless.
 var matchTimeout = 20 * time.Millisecond
 
 // grammar is our copy of one of chroma's lexers.
@@ -50,7 +52,8 @@ type lexing struct {
 
 var errNoState = errors.New("the lexer did not take its state")
 
-// start begins lexing text[skip:] in state; what stands before skip is seen by expressions that look behind.
+// start begins lexing text[skip:] in state; what stands before skip is seen by expressions that
+// look behind.
 func (g *grammar) start(text string, skip int, state *lexState) (l *lexing, err error) {
 	defer recoverAs(&err)
 	if err := g.err(); err != nil {
@@ -86,8 +89,8 @@ func (g *grammar) start(text string, skip int, state *lexState) (l *lexing, err 
 	return l, nil
 }
 
-// token returns the next token and the text before it that chroma lost (some grammars drop what no group captured), or
-// ok false at the end. Joined, gaps and values are the text exactly.
+// token returns the next token and the text before it that chroma lost (some grammars drop what no
+// group captured), or ok false at the end. Joined, gaps and values are the text exactly.
 func (l *lexing) token() (gap string, t chroma.Token, ok bool, err error) {
 	defer recoverAs(&err)
 	for {
@@ -120,15 +123,16 @@ func (l *lexing) at() *lexState {
 	return &lexState{stack: l.state.Stack}
 }
 
-// recoverAs turns a panic inside a grammar (chroma panics on unknown states and empty stacks) into an error.
+// recoverAs turns a panic inside a grammar (chroma panics on unknown states and empty stacks) into
+// an error.
 func recoverAs(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("highlight: the grammar failed: %v", p)
 	}
 }
 
-// guard stops a grammar that changes its state again and again without moving on, as some do on text they were not
-// written for; chroma would go round for ever.
+// guard stops a grammar that changes its state again and again without moving on, as some do on
+// text they were not written for; chroma would go round for ever.
 type guard struct{ chroma.Mutator }
 
 type guardKey struct{}
@@ -158,10 +162,18 @@ func (g guard) Mutate(s *chroma.LexerState) error {
 // nested is a grammar as other grammars use it (JavaScript inside HTML).
 type nested struct{ *grammar }
 
-func (n nested) Config() *chroma.Config                           { return n.lexer.Config() }
-func (n nested) SetRegistry(r *chroma.LexerRegistry) chroma.Lexer { n.lexer.SetRegistry(r); return n }
-func (n nested) SetAnalyser(f func(string) float32) chroma.Lexer  { n.lexer.SetAnalyser(f); return n }
-func (n nested) AnalyseText(text string) float32                  { return 0 }
+func (n nested) Config() *chroma.Config { return n.lexer.Config() }
+func (n nested) SetRegistry(
+	r *chroma.LexerRegistry) chroma.Lexer {
+	n.lexer.SetRegistry(r)
+	return n
+}
+func (n nested) SetAnalyser(
+	f func(string) float32) chroma.Lexer {
+	n.lexer.SetAnalyser(f)
+	return n
+}
+func (n nested) AnalyseText(text string) float32 { return 0 }
 func (n nested) Tokenise(o *chroma.TokeniseOptions, text string) (chroma.Iterator, error) {
 	if err := n.err(); err != nil {
 		return nil, err
@@ -169,7 +181,8 @@ func (n nested) Tokenise(o *chroma.TokeniseOptions, text string) (chroma.Iterato
 	return n.lexer.Tokenise(o, text)
 }
 
-// grammars are our copies by chroma's name. Copying is cheap: rules are read and compiled when a language is first used.
+// grammars are our copies by chroma's name. Copying is cheap: rules are read and compiled when a
+// language is first used.
 var grammars = sync.OnceValue(func() map[string]*grammar {
 	all := map[string]*grammar{}
 	registry := chroma.NewLexerRegistry()
@@ -187,11 +200,12 @@ var grammars = sync.OnceValue(func() map[string]*grammar {
 	return all
 })
 
-// unusable are grammars whose state is more than a stack, so that they cannot be resumed, and the one without rules.
+// unusable are grammars whose state is more than a stack, so that they cannot be resumed, and the
+// one without rules.
 var unusable = map[string]bool{"Haxe": true, "Raku": true, "plaintext": true, "fallback": true}
 
-// regexLexer returns the rules inside lexer: chroma's Markdown wraps them to colour a YAML head; the other wrappers
-// (a language inside a template inside HTML) work on whole files only.
+// regexLexer returns the rules inside lexer: chroma's Markdown wraps them to colour a YAML head;
+// the other wrappers (a language inside a template inside HTML) work on whole files only.
 func regexLexer(lexer chroma.Lexer) *chroma.RegexLexer {
 	if r, ok := lexer.(*chroma.RegexLexer); ok {
 		return r

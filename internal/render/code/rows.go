@@ -64,7 +64,8 @@ func (r *rowWriter) closeSpan() {
 	}
 }
 
-// nextRow completes the current row from the source, should tokens have ended early, and opens the next.
+// nextRow completes the current row from the source, should tokens have ended early, and opens the
+// next.
 func (r *rowWriter) nextRow() {
 	r.endRow()
 	r.row++

@@ -50,7 +50,8 @@ type Spent struct{ atomic.Int64 }
 var errTime = errors.New("it takes too long")
 
 // defines matches commands that define others: what a formula does with those may take long.
-var defines = regexp.MustCompile(`\\(?:[gex]?def|let|futurelet|global|long|(?:re|provide)?newcommand|renewcommand|providecommand)(?:[^A-Za-z]|$)`)
+var defines = regexp.MustCompile(
+	`\\(?:[gex]?def|let|futurelet|global|long|(?:re|provide)?newcommand|renewcommand|providecommand)(?:[^A-Za-z]|$)`)
 
 // engine is the interpreter, which runs one formula at a time, and what it made.
 var engine struct {
@@ -61,8 +62,8 @@ var engine struct {
 }
 
 // MathML returns a formula as a math element, centred in a line of its own if block is set. It is
-// the same for the same formula. What comes from outside is in it: it has to be sanitized. [ErrSpent]
-// if the text's formulas have taken too long and this one is not kept.
+// the same for the same formula. What comes from outside is in it: it has to be sanitized.
+// [ErrSpent] if the text's formulas have taken too long and this one is not kept.
 func MathML(tex string, block bool, spent *Spent) (string, error) {
 	if len(tex) > MaxSource || strings.TrimSpace(tex) == "" || defines.MatchString(tex) {
 		return "", ErrUnreadable
@@ -111,7 +112,9 @@ func render(tex string, block bool) (made string) {
 	return made
 }
 
-var program = sync.OnceValue(func() *goja.Program { return goja.MustCompile("temml", library(), false) })
+var program = sync.OnceValue(func() *goja.Program {
+	return goja.MustCompile("temml", library(), false)
+})
 
 // library is the text of Temml.
 func library() string {

@@ -52,7 +52,8 @@ func (b *Block) begin(kind blockKind, info string) {
 	b.kind, b.info, b.src, b.extra, b.parts, b.lexed = kind, info, nil, "", nil, 0
 }
 
-// Code reports whether it is a piece of code in parts, which belong into <pre class="chroma"><code>.
+// Code reports whether it is a piece of code in parts, which belong into <pre
+// class="chroma"><code>.
 func (b *Block) Code() bool { return b.kind >= fenced && !b.small() }
 
 // Table reports whether it is a table, whose parts are rows and belong into a tbody each.
@@ -129,7 +130,8 @@ func (b *Block) key() string {
 		return b.info
 	}
 	text := b.text()
-	if b.done && (b.kind == list || b.kind == quote) && (strings.Contains(text, "```") || strings.Contains(text, "~~~")) {
+	if b.done && (b.kind == list || b.kind == quote) &&
+		(strings.Contains(text, "```") || strings.Contains(text, "~~~")) {
 		return text + "\n" // code at its end has its colours now
 	}
 	return text
@@ -253,7 +255,8 @@ func (b *Block) Whole() template.HTML {
 	var out strings.Builder
 	before, after, tag := `<pre class="chroma" tabindex="0"><code>`, "</code></pre>\n", "span"
 	if b.Table() {
-		before, after, tag = `<div class="table" tabindex="0"><table>`+string(b.Head()), "</table></div>\n", "tbody"
+		before, after, tag = `<div class="table" tabindex="0"><table>`+string(b.Head()),
+			"</table></div>\n", "tbody"
 	}
 	out.WriteString(before)
 	for i := range b.Parts() {

@@ -7,9 +7,10 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// brackets is goldmark's parser of links, with a bound on what one text may cost it: as it is, every open bracket is
-// kept until the block ends, and behind every pair of brackets it looks for an address up to the end of the line. Here
-// brackets that nest too deep are text, and it looks for an address only where one can end.
+// brackets is goldmark's parser of links, with a bound on what one text may cost it: as it is,
+// every open bracket is kept until the block ends, and behind every pair of brackets it looks for
+// an address up to the end of the line. Here brackets that nest too deep are text, and it looks for
+// an address only where one can end.
 type brackets struct {
 	parser.InlineParser
 	parser.CloseBlocker
@@ -58,8 +59,9 @@ func (b brackets) CloseBlock(parent ast.Node, block text.Reader, pc parser.Conte
 	b.CloseBlocker.CloseBlock(parent, block, pc)
 }
 
-// mayBeLink reports whether what stands behind a pair of brackets begins like the address of a link: one that ends in
-// the same line, with parentheses in it that nest no deeper than elements may.
+// mayBeLink reports whether what stands behind a pair of brackets begins like the address of a
+// link: one that ends in the same line, with parentheses in it that nest no deeper than elements
+// may.
 func mayBeLink(line []byte) bool {
 	if len(line) == 0 || line[0] != '(' {
 		return false
@@ -94,7 +96,8 @@ func mayBeLink(line []byte) bool {
 	return false
 }
 
-// noLink hides what stands behind a pair of brackets, so that they are no link. There are no references to look for.
+// noLink hides what stands behind a pair of brackets, so that they are no link. There are no
+// references to look for.
 type noLink struct{ text.Reader }
 
 // Peek implements text.Reader.

@@ -98,8 +98,12 @@ func Code(language, text string) template.HTML { return clean(pre(code.Block(lan
 func (d *Document) Len() int { return len(d.rows) }
 
 // inDocument is made when the first one is drawn, which no start waits for.
-var inDocument = sync.OnceValue(func() (in struct{ fold, summary, unfold, note, noteRef, alert, tag *regexp.Regexp }) {
-	in.fold = regexp.MustCompile(`(?i)^ {0,3}<details(\s+open(?:="[^"]*")?)?\s*>\s*(?:<summary>(.*?)</summary>)?\s*$`)
+var inDocument = sync.OnceValue(func() (in struct {
+	fold, summary, unfold, note, noteRef, alert,
+	tag *regexp.Regexp
+}) {
+	in.fold = regexp.MustCompile(
+		`(?i)^ {0,3}<details(\s+open(?:="[^"]*")?)?\s*>\s*(?:<summary>(.*?)</summary>)?\s*$`)
 	in.summary = regexp.MustCompile(`(?i)^ {0,3}<summary>(.*?)</summary>\s*$`)
 	in.unfold = regexp.MustCompile(`(?i)^ {0,3}</details>\s*$`)
 	in.note = regexp.MustCompile(`^ {0,3}\[\^([^\[\]\s]{1,100})\]:[ \t]*(.*)$`)
@@ -300,7 +304,8 @@ func (d *Document) anchors(rows []row, used map[string]int) {
 // headingText is the text of a block that is a heading; empty if it is none.
 func headingText(src string) string {
 	last := strings.TrimSpace(src[strings.LastIndexByte(src, '\n')+1:])
-	if !strings.HasPrefix(strings.TrimLeft(src, " "), "#") && (last == "" || strings.Trim(last, "=") != "" && strings.Trim(last, "-") != "") {
+	if !strings.HasPrefix(strings.TrimLeft(src, " "), "#") &&
+		(last == "" || strings.Trim(last, "=") != "" && strings.Trim(last, "-") != "") {
 		return ""
 	}
 	source := []byte(strings.ToValidUTF8(src, "\uFFFD"))
@@ -318,7 +323,8 @@ func slug(text string) string {
 		switch {
 		case r == ' ':
 			b.WriteByte('-')
-		case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r):
+		case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) ||
+			unicode.Is(unicode.Mn, r):
 			b.WriteRune(r)
 		}
 		if b.Len() > 200 {
@@ -377,7 +383,8 @@ func (d *Document) show(b *strings.Builder, rows []row) {
 // line is a text that stands in one line, without its links.
 func (d *Document) line(text string) template.HTML {
 	source := []byte(strings.ToValidUTF8(inDocument().tag.ReplaceAllString(text, ""), "\uFFFD"))
-	return clean(render.EscapeText(plainText(commonMark().parser.Parse(mdtext.NewReader(source)), source)))
+	return clean(render.EscapeText(plainText(commonMark().parser.Parse(mdtext.NewReader(source)),
+		source)))
 }
 
 // noteRefs finds what refers to a footnote.
@@ -433,10 +440,11 @@ func alertOf(src string) (name, rest string) {
 }
 
 // alerts are their names as people read them.
-var alerts = map[string]string{"note": "Note", "tip": "Tip", "important": "Important", "warning": "Warning", "caution": "Caution"}
+var alerts = map[string]string{"note": "Note", "tip": "Tip", "important": "Important",
+	"warning": "Warning", "caution": "Caution"}
 
-// beside returns an address in plain ASCII if it leads to a place in the text or to a file beside it:
-// it has no scheme and no host.
+// beside returns an address in plain ASCII if it leads to a place in the text or to a file beside
+// it: it has no scheme and no host.
 func beside(address string) (string, bool) {
 	address = string(util.URLEscape([]byte(address), true))
 	if address == "" || strings.HasPrefix(address, "//") || strings.Contains(address, `\`) {

@@ -105,7 +105,12 @@ func (formulas) Parse(_ ast.Node, block mdtext.Reader, pc parser.Context) ast.No
 			if spent == nil { // only its text is asked for
 				spent = &formula.Spent{}
 			}
-			return &formulaNode{source: before + string(tex) + after, tex: string(tex), block: after == "$$", spent: spent}
+			return &formulaNode{
+				source: before + string(tex) + after,
+				tex:    string(tex),
+				block:  after == "$$",
+				spent:  spent,
+			}
 		}
 		if line == nil || after != "$$" {
 			break
@@ -132,7 +137,8 @@ func formulaEnd(line []byte, mark string) int {
 			if c := line[i-1]; c == ' ' || c == '\t' {
 				return -1
 			}
-			if rest := line[i+1:]; len(rest) > 0 && (wordy(rune(rest[0])) || bytes.IndexByte([]byte("${([<"), rest[0]) >= 0) {
+			if rest := line[i+1:]; len(rest) > 0 && (wordy(rune(rest[0])) ||
+				bytes.IndexByte([]byte("${([<"), rest[0]) >= 0) {
 				return -1
 			}
 			return i
@@ -150,9 +156,11 @@ func (n *formulaNode) html() string {
 	shown, err := mathML(n.tex, n.block, n.spent)
 	switch {
 	case errors.Is(err, formula.ErrSpent):
-		shown = "<code>" + render.EscapeText(n.source) + `</code> <span class="unread">(drawing this text's formulas takes too long)</span>`
+		shown = "<code>" + render.EscapeText(n.source) +
+			`</code> <span class="unread">(drawing this text's formulas takes too long)</span>`
 	case err != nil:
-		shown = "<code>" + render.EscapeText(n.source) + `</code> <span class="unread">(this formula cannot be read)</span>`
+		shown = "<code>" + render.EscapeText(n.source) +
+			`</code> <span class="unread">(this formula cannot be read)</span>`
 	}
 	return shown
 }
@@ -162,9 +170,11 @@ func mathBlock(tex string, spent *formula.Spent) string {
 	shown, err := mathML(tex, true, spent)
 	switch {
 	case errors.Is(err, formula.ErrSpent):
-		return `<p class="unread">Drawing this text's formulas takes too long: the source is shown.</p>` + "\n" + pre(render.EscapeText(tex))
+		return `<p class="unread">Drawing this text's formulas takes too long: the source is shown.</p>` +
+			"\n" + pre(render.EscapeText(tex))
 	case err != nil:
-		return `<p class="unread">This formula cannot be read: its source is shown.</p>` + "\n" + pre(render.EscapeText(tex))
+		return `<p class="unread">This formula cannot be read: its source is shown.</p>` + "\n" +
+			pre(render.EscapeText(tex))
 	}
 	return `<div class="math" tabindex="0">` + shown + "</div>\n"
 }
@@ -184,16 +194,20 @@ func isMath(info string) bool {
 }
 
 // mathElements are those of formulas.
-var mathElements = []string{"math", "mrow", "mi", "mn", "mo", "ms", "mtext", "mspace", "mfrac", "msqrt", "mroot", "msub", "msup",
-	"msubsup", "munder", "mover", "munderover", "mmultiscripts", "mprescripts", "none", "mtable", "mtr", "mtd", "mstyle", "mpadded",
+var mathElements = []string{"math", "mrow", "mi", "mn", "mo", "ms", "mtext", "mspace", "mfrac",
+	"msqrt", "mroot", "msub", "msup",
+	"msubsup", "munder", "mover", "munderover", "mmultiscripts", "mprescripts", "none", "mtable",
+	"mtr", "mtd", "mstyle", "mpadded",
 	"mphantom"}
 
 // allowFormulas adds what formulas may have: names, lengths and classes, but no address, style or
 // action.
 func allowFormulas(p *bluemonday.Policy) {
 	p.AllowNoAttrs().OnElements(mathElements...)
-	p.AllowAttrs("display", "displaystyle", "scriptlevel", "mathvariant", "stretchy", "fence", "separator", "symmetric",
-		"largeop", "movablelimits", "accent", "accentunder", "form", "lspace", "rspace", "minsize", "maxsize", "width", "height",
+	p.AllowAttrs("display", "displaystyle", "scriptlevel", "mathvariant", "stretchy", "fence",
+		"separator", "symmetric",
+		"largeop", "movablelimits", "accent", "accentunder", "form", "lspace", "rspace", "minsize",
+		"maxsize", "width", "height",
 		"depth", "voffset", "linethickness", "columnspan", "rowspan", "class").
 		Matching(regexp.MustCompile(`^[a-z0-9.%+ -]*$`)).OnElements(mathElements...)
 }

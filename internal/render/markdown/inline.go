@@ -19,15 +19,17 @@ type documents struct {
 var inDocuments = sync.OnceValue(func() *documents {
 	c := regexp.MustCompile
 	return &documents{
-		fence:      c(`^ {0,3}(?:` + "```" + `|~~~|\$\$[ \t]*\r?\n?$)`),
-		definition: c(`^ {0,3}\[([^\[\]^][^\[\]]*)\]:[ \t]*<?([^\s<>]+)>?(?:[ \t]+(?:"[^"]*"|'[^']*'|\([^()]*\)))?[ \t]*$`),
-		image:      c(`!\[([^\[\]]*)\](?:\[([^\[\]]*)\])?`),
-		link:       c(`\[((?:[^\[\]]|!\[[^\[\]]*\]\([^()\s]*\))+)\](?:\[([^\[\]]*)\])?`),
-		tagImage:   c(`(?i)<img(\s[^<>]*)>`),
-		tagLink:    c(`(?i)<a(\s[^<>]*)>(.*?)</a>`),
-		heading:    c(`(?i)^\s*<h([1-6])(?:\s[^<>]*)?>(.*?)(?:</h[1-6]>)?\s*$`),
-		attribute:  c(`(?i)\s(alt|src|href)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>]+))`),
-		layout:     c(`(?i)</?(?:p|div|center|br|span|picture|source|sub|sup|kbd|a|h[1-6])(?:\s[^<>]*)?/?>`),
+		fence: c(`^ {0,3}(?:` + "```" + `|~~~|\$\$[ \t]*\r?\n?$)`),
+		definition: c(
+			`^ {0,3}\[([^\[\]^][^\[\]]*)\]:[ \t]*<?([^\s<>]+)>?(?:[ \t]+(?:"[^"]*"|'[^']*'|\([^()]*\)))?[ \t]*$`),
+		image:     c(`!\[([^\[\]]*)\](?:\[([^\[\]]*)\])?`),
+		link:      c(`\[((?:[^\[\]]|!\[[^\[\]]*\]\([^()\s]*\))+)\](?:\[([^\[\]]*)\])?`),
+		tagImage:  c(`(?i)<img(\s[^<>]*)>`),
+		tagLink:   c(`(?i)<a(\s[^<>]*)>(.*?)</a>`),
+		heading:   c(`(?i)^\s*<h([1-6])(?:\s[^<>]*)?>(.*?)(?:</h[1-6]>)?\s*$`),
+		attribute: c(`(?i)\s(alt|src|href)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>]+))`),
+		layout: c(
+			`(?i)</?(?:p|div|center|br|span|picture|source|sub|sup|kbd|a|h[1-6])(?:\s[^<>]*)?/?>`),
 	}
 })
 
@@ -81,7 +83,8 @@ func (d *documents) outside(lines []string, by func(string) string) {
 }
 
 // replace replaces what matches, but for what stands in a span of code.
-func replace(line string, what *regexp.Regexp, by func(m []string, next byte) (string, bool)) string {
+func replace(line string, what *regexp.Regexp,
+	by func(m []string, next byte) (string, bool)) string {
 	var b strings.Builder
 	done := 0
 	for _, at := range what.FindAllStringSubmatchIndex(line, -1) {
@@ -109,7 +112,8 @@ func replace(line string, what *regexp.Regexp, by func(m []string, next byte) (s
 func resolve(line string, what *regexp.Regexp, mark string, to map[string]string) string {
 	return replace(line, what, func(m []string, next byte) (string, bool) {
 		address := to[strings.ToLower(cmp.Or(m[2], m[1]))]
-		return mark + "[" + m[1] + "](" + address + ")", address != "" && next != '(' && next != ':' && !strings.ContainsAny(address, "()")
+		return mark + "[" + m[1] + "](" + address + ")", address != "" && next != '(' && next != ':' &&
+			!strings.ContainsAny(address, "()")
 	})
 }
 
@@ -131,7 +135,8 @@ func (d *documents) linked(mark, text, address string) (string, bool) {
 	if mark != "" {
 		text = strings.NewReplacer("[", "(", "]", ")").Replace(cmp.Or(text, "Picture"))
 	}
-	return mark + "[" + text + "](" + address + ")", address != "" && !strings.ContainsAny(address, " \t()<>")
+	return mark + "[" + text + "](" + address + ")", address != "" &&
+		!strings.ContainsAny(address, " \t()<>")
 }
 
 // named is the value of an attribute.

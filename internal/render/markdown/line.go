@@ -65,7 +65,8 @@ func (l *mdLine) classify() lineKind {
 	case body[0] == '>':
 		return lineQuote
 	case body[0] == '#':
-		if rest := strings.TrimLeft(body, "#"); len(body)-len(rest) <= 6 && (rest == "" || rest[0] == ' ' || rest[0] == '\t') {
+		if rest := strings.TrimLeft(body, "#"); len(body)-len(rest) <= 6 &&
+			(rest == "" || rest[0] == ' ' || rest[0] == '\t') {
 			return lineHeading
 		}
 		return lineText
@@ -91,7 +92,8 @@ func (l *mdLine) classify() lineKind {
 
 func isRule(body string) bool {
 	c := body[0]
-	return (c == '-' || c == '*' || c == '_') && len(body) <= maxMarker && strings.Trim(body, string(c)+" \t") == "" && strings.Count(body, string(c)) >= 3
+	return (c == '-' || c == '*' || c == '_') && len(body) <= maxMarker &&
+		strings.Trim(body, string(c)+" \t") == "" && strings.Count(body, string(c)) >= 3
 }
 
 func (l *mdLine) classifyFence(body string) lineKind {
@@ -142,10 +144,12 @@ func (l *mdLine) isItem() bool { return l.kind == lineItem || l.kind == lineUnde
 
 // endsFence reports whether the line closes a fence.
 func (l *mdLine) endsFence(fence string) bool {
-	return l.kind == lineFence && (l.info == "" || l.fence == mathFence) && l.fence[0] == fence[0] && len(l.fence) >= len(fence)
+	return l.kind == lineFence && (l.info == "" || l.fence == mathFence) && l.fence[0] == fence[0] &&
+		len(l.fence) >= len(fence)
 }
 
-// settled reports whether a line that is still being written is what it will be when it is whole, inside of a fence or outside.
+// settled reports whether a line that is still being written is what it will be when it is whole,
+// inside of a fence or outside.
 func (l *mdLine) settled(fence string) bool {
 	body := strings.TrimRight(l.body, " \t")
 	switch {

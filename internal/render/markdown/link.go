@@ -34,7 +34,9 @@ type proseRenderer struct{}
 
 // RegisterFuncs implements renderer.NodeRenderer.
 func (proseRenderer) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
-	r.Register(kindCode, once(func(w util.BufWriter, _ []byte, n ast.Node) { put(w, n.(*codeNode).html) }))
+	r.Register(kindCode, once(func(w util.BufWriter, _ []byte, n ast.Node) {
+		put(w, n.(*codeNode).html)
+	}))
 	r.Register(ast.KindHeading, around(func(n ast.Node) (string, string) {
 		h := "h" + string('0'+rune(min(6, n.(*ast.Heading).Level+3)))
 		open := "<" + h + ">"
@@ -45,7 +47,8 @@ func (proseRenderer) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	}))
 	r.Register(ast.KindListItem, around(func(n ast.Node) (string, string) {
 		open := "<li>"
-		if c := n.FirstChild(); c != nil && c.FirstChild() != nil && c.FirstChild().Kind() == east.KindTaskCheckBox {
+		if c := n.FirstChild(); c != nil && c.FirstChild() != nil &&
+			c.FirstChild().Kind() == east.KindTaskCheckBox {
 			open = `<li class="task">`
 		}
 		return open, "</li>\n"
@@ -77,15 +80,18 @@ func (proseRenderer) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(ast.KindAutoLink, once(autoLink))
 	r.Register(ast.KindLink, link)
 	r.Register(ast.KindImage, once(image))
-	r.Register(kindFormula, once(func(w util.BufWriter, _ []byte, n ast.Node) { put(w, n.(*formulaNode).html()) }))
+	r.Register(kindFormula, once(func(w util.BufWriter, _ []byte, n ast.Node) {
+		put(w, n.(*formulaNode).html())
+	}))
 	r.Register(kindNoteRef, once(func(w util.BufWriter, _ []byte, n ast.Node) {
 		number := strconv.Itoa(n.(*noteRef).number)
-		put(w, `<sup class="note-ref" id="`+anchorPrefix+"fnref:"+number+`"><a href="#fn:`+number+`">`+number+"</a></sup>")
+		put(w, `<sup class="note-ref" id="`+anchorPrefix+"fnref:"+number+`"><a href="#fn:`+number+`">`+
+			number+"</a></sup>")
 	}))
 }
 
-// mark marks for the renderer what is of a document: a heading with an id, links and pictures that may
-// name files beside it.
+// mark marks for the renderer what is of a document: a heading with an id, links and pictures that
+// may name files beside it.
 func (b *Block) mark(doc ast.Node) {
 	if first := doc.FirstChild(); b.anchor != "" && first != nil && first.Kind() == ast.KindHeading {
 		first.SetAttributeString("id", b.anchor)
@@ -183,7 +189,8 @@ func image(w util.BufWriter, source []byte, n ast.Node) {
 	alt := plainText(n, source)
 	_, in := n.AttributeString("document")
 	if to, ok := beside(string(n.(*ast.Image).Destination)); in && ok {
-		put(w, `<span class="pic-ref" data-to="`+render.EscapeText(to)+`">`+render.EscapeText(alt)+"</span>")
+		put(w, `<span class="pic-ref" data-to="`+render.EscapeText(to)+`">`+render.EscapeText(alt)+
+			"</span>")
 		return
 	}
 	destination := string(n.(*ast.Image).Destination)
@@ -196,7 +203,8 @@ func image(w util.BufWriter, source []byte, n ast.Node) {
 
 // where shows an address behind its link, unless the link's text is the address.
 func where(label, address string) string {
-	if label == address || label+"/" == address || !strings.Contains(label, "://") && bare(label) == bare(address) {
+	if label == address || label+"/" == address || !strings.Contains(label, "://") &&
+		bare(label) == bare(address) {
 		return ""
 	}
 	return ` <span class="href">` + render.EscapeText(address) + "</span>"
@@ -217,7 +225,8 @@ func safeAddress(address string) (string, bool) {
 // plainText is the text of a node without its marks.
 func plainText(n ast.Node, source []byte) string {
 	var b strings.Builder
-	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // never fails: it only reads
+	// never fails: it only reads
+	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		switch t := n.(type) {
 		case *ast.Text:
 			if entering {

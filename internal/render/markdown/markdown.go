@@ -1,4 +1,5 @@
-// Package markdown shows Markdown, whole or while it arrives. Its guarantees are those of package render.
+// Package markdown shows Markdown, whole or while it arrives. Its guarantees are those of package
+// render.
 //
 // A [Stream] belongs to one goroutine at a time.
 //
@@ -32,7 +33,8 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// deepest is how far elements of one block may nest; a block that goes deeper is shown as it was written.
+// deepest is how far elements of one block may nest; a block that goes deeper is shown as it was
+// written.
 const deepest = 32
 
 type markdown struct {
@@ -65,8 +67,11 @@ var commonMark = sync.OnceValue(func() *markdown {
 				util.Prioritized(parser.NewAutoLinkParser(), 300),
 				util.Prioritized(parser.NewEmphasisParser(), 500),
 				util.Prioritized(extension.NewStrikethroughParser(), 500),
-				util.Prioritized(extension.NewLinkifyParser(extension.WithLinkifyAllowedProtocols([]string{"http:", "https:"})), 999)),
-			parser.WithParagraphTransformers(util.Prioritized(extension.NewTableParagraphTransformer(), 200)),
+				util.Prioritized(
+					extension.NewLinkifyParser(extension.WithLinkifyAllowedProtocols([]string{"http:", "https:"})),
+					999)),
+			parser.WithParagraphTransformers(util.Prioritized(extension.NewTableParagraphTransformer(),
+				200)),
 			parser.WithASTTransformers(util.Prioritized(extension.NewTableASTTransformer(), 0))),
 		renderer: renderer.NewRenderer(renderer.WithNodeRenderers(
 			util.Prioritized(html.NewRenderer(), 1000),
@@ -80,12 +85,16 @@ var commonMark = sync.OnceValue(func() *markdown {
 // prosePolicy is all that may come out of Markdown, whatever the parts before it made.
 func prosePolicy() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
-	p.AllowElements("p", "br", "hr", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "em", "strong", "del", "pre", "code",
+	p.AllowElements("p", "br", "hr", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "em", "strong",
+		"del", "pre", "code",
 		"table", "thead", "tbody", "tr", "th", "td", "div", "span", "bdi", "a")
 	p.AllowNoAttrs().OnElements("span", "a", "pre", "div", "bdi")
 	p.AllowAttrs("start").Matching(regexp.MustCompile(`^\d{1,9}$`)).OnElements("ol")
-	p.AllowAttrs("class").Matching(regexp.MustCompile(`^(chroma|table|task|box|href|pic-ref|right|center|err|math|unread)$`)).OnElements("pre", "div", "li", "span", "th", "td", "bdi", "p")
-	p.AllowAttrs("class").Matching(regexp.MustCompile(`^[a-z][a-z0-9]{0,2}$`)).OnElements("span") // of code
+	p.AllowAttrs("class").Matching(
+		regexp.MustCompile(
+			`^(chroma|table|task|box|href|pic-ref|right|center|err|math|unread)$`)).OnElements("pre", "div", "li", "span", "th", "td", "bdi", "p")
+	// of code
+	p.AllowAttrs("class").Matching(regexp.MustCompile(`^[a-z][a-z0-9]{0,2}$`)).OnElements("span")
 	p.AllowAttrs("title").Matching(regexp.MustCompile(`^U\+[0-9A-F]{4,6}$`)).OnElements("bdi")
 	p.AllowAttrs("tabindex").Matching(regexp.MustCompile(`^0$`)).OnElements("pre", "div")
 	p.AllowAttrs("href").OnElements("a")
@@ -103,8 +112,11 @@ func documentPolicy() *bluemonday.Policy {
 	p := prosePolicy()
 	p.AllowElements("sup")
 	p.AllowRelativeURLs(true) // autolinks and links are checked before; what is left is a place
-	p.AllowAttrs("id").Matching(regexp.MustCompile(`^`+anchorPrefix+`[\p{L}\p{Mn}\p{Nd}:_-]*$`)).OnElements("h4", "h5", "h6", "sup")
-	p.AllowAttrs("class").Matching(regexp.MustCompile(`^(alert (note|tip|important|warning|caution)|alert-head|note-ref)$`)).OnElements("div", "p", "sup")
+	p.AllowAttrs("id").Matching(regexp.MustCompile(`^`+anchorPrefix+
+		`[\p{L}\p{Mn}\p{Nd}:_-]*$`)).OnElements("h4", "h5", "h6", "sup")
+	p.AllowAttrs("class").Matching(
+		regexp.MustCompile(
+			`^(alert (note|tip|important|warning|caution)|alert-head|note-ref)$`)).OnElements("div", "p", "sup")
 	p.AllowAttrs("data-to").OnElements("a", "span")
 	return p
 }
@@ -129,12 +141,14 @@ func (b *Block) prose() template.HTML {
 		return clean("<p>" + render.EscapeText(src) + "</p>\n")
 	}
 	if alert != "" {
-		return b.clean(`<div class="alert ` + alert + `"><p class="alert-head">` + alerts[alert] + "</p>" + out.String() + "</div>\n")
+		return b.clean(`<div class="alert ` + alert + `"><p class="alert-head">` + alerts[alert] +
+			"</p>" + out.String() + "</div>\n")
 	}
 	return b.clean(out.String())
 }
 
-// prepare colours the code in a document, and reports whether its elements nest as deep as they may.
+// prepare colours the code in a document, and reports whether its elements nest as deep as they
+// may.
 func (b *Block) prepare(doc ast.Node, source []byte) bool {
 	depth := 0
 	var codes []ast.Node
@@ -211,8 +225,10 @@ func isTable(head, delimiters string) bool {
 
 func parseTable(src string, math *formula.Spent) (source []byte, t ast.Node) {
 	source = []byte(strings.ToValidUTF8(src, "\uFFFD"))
-	doc := commonMark().parser.Parse(mdtext.NewReader(source), parser.WithContext(formulaContext(math)))
-	if first := doc.FirstChild(); first != nil && first.Kind() == east.KindTable && first.NextSibling() == nil {
+	doc := commonMark().parser.Parse(mdtext.NewReader(source),
+		parser.WithContext(formulaContext(math)))
+	if first := doc.FirstChild(); first != nil && first.Kind() == east.KindTable &&
+		first.NextSibling() == nil {
 		return source, first
 	}
 	return source, nil
@@ -250,8 +266,8 @@ func tableRow(source []byte, row ast.Node) template.HTML {
 	return clean("<tr>" + out.String() + "</tr>")
 }
 
-// clean is the last step of all Markdown: characters that hide or reorder are made harmless, and what is not on the
-// policy's list is dropped.
+// clean is the last step of all Markdown: characters that hide or reorder are made harmless, and
+// what is not on the policy's list is dropped.
 func clean(h string) template.HTML {
 	return template.HTML(commonMark().policy.Sanitize(render.Isolate(h)))
 }

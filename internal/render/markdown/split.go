@@ -26,8 +26,8 @@ const (
 	pieceLimit = 8 << 10  // or here
 )
 
-// splitter parts a text into blocks. What it does with a line depends on the lines above it and on nothing below, so
-// a block that has ended has ended for good.
+// splitter parts a text into blocks. What it does with a line depends on the lines above it and on
+// nothing below, so a block that has ended has ended for good.
 type splitter struct {
 	kind   blockKind
 	size   int    // bytes of the open block
@@ -61,7 +61,8 @@ func (s *splitter) decide(l mdLine) decision {
 	case paragraph:
 		return s.inParagraph(l)
 	case quote:
-		ends = l.kind != lineQuote && l.interrupts() || l.kind == lineBlank || s.size > blockSize && l.kind == lineQuote
+		ends = l.kind != lineQuote && l.interrupts() || l.kind == lineBlank || s.size > blockSize &&
+			l.kind == lineQuote
 	case table:
 		ends = l.interrupts() || l.kind == lineBlank || l.kind == lineQuote || l.kind == lineUnder
 	case list:
@@ -85,9 +86,11 @@ func (s *splitter) decide(l mdLine) decision {
 	return d
 }
 
-// interrupts reports whether a line ends what has no mark of its own on each line. A quote interrupts all but a quote.
+// interrupts reports whether a line ends what has no mark of its own on each line. A quote
+// interrupts all but a quote.
 func (l *mdLine) interrupts() bool {
-	return l.kind == lineHeading || l.kind == lineRule || l.kind == lineFence || l.kind == lineItem && l.starts || l.kind == lineUnder && len(l.body) > 2 && l.body[0] == '-'
+	return l.kind == lineHeading || l.kind == lineRule || l.kind == lineFence || l.kind == lineItem &&
+		l.starts || l.kind == lineUnder && len(l.body) > 2 && l.body[0] == '-'
 }
 
 func (s *splitter) inParagraph(l mdLine) decision {
@@ -197,7 +200,8 @@ func decimal(c byte) string {
 	return decimal(c/10) + string('0'+c%10)
 }
 
-// cutLine returns where the first piece of an unfinished line ends; 0 if it is not long enough to be parted.
+// cutLine returns where the first piece of an unfinished line ends; 0 if it is not long enough to
+// be parted.
 func cutLine(line []byte) int {
 	for i := pieceSize; i < min(len(line), pieceLimit); i++ {
 		if line[i] == ' ' {

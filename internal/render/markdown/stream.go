@@ -6,10 +6,11 @@ import (
 	"strings"
 )
 
-// Stream shows a Markdown text while it arrives, block by block. A block that has ended never changes again, and
-// what an open one costs is bounded, so a text costs what its length costs, however it is cut: code and tables, which
-// may grow for megabytes, come in parts of which only the last one changes; other blocks are parted when they are very
-// long. What is shown is a function of the text so far. The zero value is ready.
+// Stream shows a Markdown text while it arrives, block by block. A block that has ended never
+// changes again, and what an open one costs is bounded, so a text costs what its length costs,
+// however it is cut: code and tables, which may grow for megabytes, come in parts of which only the
+// last one changes; other blocks are parted when they are very long. What is shown is a function of
+// the text so far. The zero value is ready.
 //
 // Writing parses nothing but lines: a block becomes HTML when somebody asks for it.
 type Stream struct {
@@ -23,8 +24,8 @@ type Stream struct {
 	math     mathematics
 }
 
-// Patch says what to show again: a block, or if Part is not negative one of its parts. Blocks and parts that are
-// new come in order, behind all there are.
+// Patch says what to show again: a block, or if Part is not negative one of its parts. Blocks and
+// parts that are new come in order, behind all there are.
 type Patch struct {
 	Block, Part int
 }
@@ -244,14 +245,16 @@ func (s *Stream) Patches() []Patch {
 
 // HTML shows a whole text, as a Stream does.
 //
-// It is CommonMark with tables, task lists, struck text and addresses that become links, but for three things. HTML is
-// text. Pictures are never loaded: their description and address are shown. Links by reference do not exist, since a
-// definition that comes later would change what was shown: both ends of one stay readable.
+// It is CommonMark with tables, task lists, struck text and addresses that become links, but for
+// three things. HTML is text. Pictures are never loaded: their description and address are shown.
+// Links by reference do not exist, since a definition that comes later would change what was shown:
+// both ends of one stay readable.
 //
 // Mathematics, as GitHub has it, is MathML.
 //
-// Links lead to http, https and mailto only, in a window of their own, and the whole address stands behind the text of
-// each whose text is not the address. Headings are h4 to h6. No element has an id.
+// Links lead to http, https and mailto only, in a window of their own, and the whole address stands
+// behind the text of each whose text is not the address. Headings are h4 to h6. No element has an
+// id.
 func HTML(text string) template.HTML {
 	var s Stream
 	s.Write(text)

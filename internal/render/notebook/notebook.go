@@ -1,4 +1,5 @@
-// Package notebook shows Jupyter notebooks of format 4 as cells. Its guarantees are those of package render.
+// Package notebook shows Jupyter notebooks of format 4 as cells. Its guarantees are those of
+// package render.
 package notebook
 
 //lint:file-ignore ST1005 its errors are shown to users, as sentences
@@ -88,9 +89,15 @@ func Parse(text []byte) (*Notebook, error) {
 	case err != nil || n.Cells == nil || slices.Contains(n.Cells, nil):
 		return nil, errors.New("This notebook is damaged, so it is shown as lines.")
 	case n.Format != 4:
-		return nil, fmt.Errorf("Notebooks of format 4 are shown as cells: this has format %d, so it is shown as lines.", n.Format)
+		return nil,
+			fmt.Errorf(
+				"Notebooks of format 4 are shown as cells: this has format %d, so it is shown as lines.",
+				n.Format)
 	case len(n.Cells) > maxCells:
-		return nil, fmt.Errorf("Notebooks are shown as cells up to %s of them: this has %s, so it is shown as lines.", wording.Count(maxCells), wording.Count(len(n.Cells)))
+		return nil,
+			fmt.Errorf(
+				"Notebooks are shown as cells up to %s of them: this has %s, so it is shown as lines.",
+				wording.Count(maxCells), wording.Count(len(n.Cells)))
 	}
 	return n, nil
 }
@@ -100,7 +107,8 @@ func (n *Notebook) Len() int { return len(n.Cells) }
 
 // Page is what a cell wrote as HTML, both by their numbers from 1; empty if it wrote none.
 func (n *Notebook) Page(cell, output int) string {
-	if cell < 1 || cell > len(n.Cells) || output < 1 || output > len(n.Cells[cell-1].Outputs) || n.Cells[cell-1].Outputs[output-1] == nil {
+	if cell < 1 || cell > len(n.Cells) || output < 1 || output > len(n.Cells[cell-1].Outputs) ||
+		n.Cells[cell-1].Outputs[output-1] == nil {
 		return ""
 	}
 	return n.Cells[cell-1].Outputs[output-1].page()
@@ -196,7 +204,8 @@ func (o *cellOutput) show(ctx context.Context, b *strings.Builder, cell, number 
 		written(ctx, b, string(text))
 	}
 	if o.page() != "" {
-		fmt.Fprintf(b, `<button type="button" class="btn quiet" data-html="cell=%d&amp;output=%d">Show as HTML</button>`, cell, number)
+		fmt.Fprintf(b,
+			`<button type="button" class="btn quiet" data-html="cell=%d&amp;output=%d">Show as HTML</button>`, cell, number)
 		return
 	}
 	if !plain {
@@ -225,7 +234,8 @@ func cellPicture(b *strings.Builder, mediaType, data string) bool {
 	if err != nil || width*height > maxCellPixels {
 		return false
 	}
-	fmt.Fprintf(b, `<span class="pic-ref" data-picture="%s" data-bytes="%s">Picture of %d × %d</span>`, mediaType, base64.StdEncoding.EncodeToString(raw), width, height)
+	fmt.Fprintf(b, `<span class="pic-ref" data-picture="%s" data-bytes="%s">Picture of %d × %d</span>`,
+		mediaType, base64.StdEncoding.EncodeToString(raw), width, height)
 	return true
 }
 
@@ -243,7 +253,8 @@ func written(ctx context.Context, b *strings.Builder, text string) {
 	if err := t.Advance(limited, int64(len(text))); err != nil || !t.Drawn() {
 		b.WriteString(string(markdown.Code("", text)))
 	} else {
-		b.WriteString(`<div class="cell-text terminal" tabindex="0">` + string(t.Rows(1, t.Total())) + "</div>")
+		b.WriteString(`<div class="cell-text terminal" tabindex="0">` + string(t.Rows(1, t.Total())) +
+			"</div>")
 	}
 	if left > 0 {
 		b.WriteString(said(wording.Size(int64(left)) + " more are in the source."))

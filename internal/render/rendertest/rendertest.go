@@ -15,15 +15,20 @@ import (
 
 // allowed is everything these rooms may ever write: element → attribute → what its value may be.
 var allowed = map[string]map[string]string{
-	"div": {"class": classes, "id": anchors, "tabindex": `^0$`}, "span": {"class": classes}, "code": {"class": classes}, "pre": {"class": classes, "tabindex": `^0$`},
+	"div": {"class": classes, "id": anchors, "tabindex": `^0$`}, "span": {"class": classes},
+	"code": {"class": classes}, "pre": {"class": classes, "tabindex": `^0$`},
 	"bdi": {"class": `^err$`, "title": `^U\+[0-9A-F]+$`},
-	"a":   {"class": `^ln$`, "href": `^(#[A-Za-z0-9_-]+|https?://[^\s"]+|mailto:[^\s"]+)$`, "rel": `^noopener noreferrer$`, "target": `^_blank$`, "aria-label": `^Line \d+$`},
-	"p":   {"class": classes}, "h4": nil, "h5": nil, "h6": nil, "ul": nil, "ol": {"start": `^\d+$`}, "li": {"class": classes}, "blockquote": nil, "hr": nil, "br": nil,
-	"em": nil, "strong": nil, "del": nil, "table": nil, "thead": nil, "tbody": nil, "tr": nil, "th": {"class": classes}, "td": {"class": classes},
+	"a": {"class": `^ln$`, "href": `^(#[A-Za-z0-9_-]+|https?://[^\s"]+|mailto:[^\s"]+)$`,
+		"rel": `^noopener noreferrer$`, "target": `^_blank$`, "aria-label": `^Line \d+$`},
+	"p": {"class": classes}, "h4": nil, "h5": nil, "h6": nil, "ul": nil, "ol": {"start": `^\d+$`},
+	"li": {"class": classes}, "blockquote": nil, "hr": nil, "br": nil,
+	"em": nil, "strong": nil, "del": nil, "table": nil, "thead": nil, "tbody": nil, "tr": nil,
+	"th": {"class": classes}, "td": {"class": classes},
 }
 
 func init() {
-	for _, name := range strings.Fields("math mrow mi mn mo ms mtext mspace mfrac msqrt mroot msub msup msubsup munder mover munderover mmultiscripts mprescripts none mtable mtr mtd mstyle mpadded mphantom") {
+	for _, name := range strings.Fields(
+		"math mrow mi mn mo ms mtext mspace mfrac msqrt mroot msub msup msubsup munder mover munderover mmultiscripts mprescripts none mtable mtr mtd mstyle mpadded mphantom") {
 		allowed[name] = mathAttributes
 	}
 }
@@ -31,7 +36,8 @@ func init() {
 // mathAttributes are those of formulas: names and lengths.
 var mathAttributes = func() map[string]string {
 	m := map[string]string{}
-	for _, name := range strings.Fields("display displaystyle scriptlevel mathvariant stretchy fence separator symmetric largeop movablelimits accent accentunder form lspace rspace minsize maxsize width height depth voffset linethickness columnspan rowspan class") {
+	for _, name := range strings.Fields(
+		"display displaystyle scriptlevel mathvariant stretchy fence separator symmetric largeop movablelimits accent accentunder form lspace rspace minsize maxsize width height depth voffset linethickness columnspan rowspan class") {
 		m[name] = `^[a-z0-9.%+ -]*$`
 	}
 	return m
@@ -42,7 +48,8 @@ const (
 	anchors = `^[A-Za-z0-9_-]+$`
 )
 
-// Safe parses h and refuses any element, attribute or value outside the list, and tags that do not nest.
+// Safe parses h and refuses any element, attribute or value outside the list, and tags that do not
+// nest.
 func Safe(t testing.TB, h string) {
 	t.Helper()
 	z := html.NewTokenizer(strings.NewReader(h))

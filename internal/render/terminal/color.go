@@ -21,7 +21,9 @@ func graphics(params string) string {
 		return "0"
 	}
 	var codes []string
-	color := func(ground, index int) { codes = append(codes, strconv.Itoa(ground), "5", strconv.Itoa(index)) }
+	color := func(ground, index int) {
+		codes = append(codes, strconv.Itoa(ground), "5", strconv.Itoa(index))
+	}
 	for i := 0; i < len(fields); i++ {
 		code, sub, _ := strings.Cut(fields[i], ":")
 		n, err := strconv.Atoi(code)

@@ -6,12 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// filter reads what a program wrote to a terminal and hands on the part the terminal library should see: text, line
-// feeds, carriage returns, backspaces, tabs, and complete control sequences of a closed list with small numbers.
-// Everything else is dropped whole: operating system commands (titles, clipboard, links, images), device control,
-// application commands, character sets, queries, unknown sequences and lone control characters.
+// filter reads what a program wrote to a terminal and hands on the part the terminal library should
+// see: text, line feeds, carriage returns, backspaces, tabs, and complete control sequences of a
+// closed list with small numbers. Everything else is dropped whole: operating system commands
+// (titles, clipboard, links, images), device control, application commands, character sets,
+// queries, unknown sequences and lone control characters.
 //
-// It holds at most a few dozen bytes, whatever comes, so the result does not depend on how the input was cut.
+// It holds at most a few dozen bytes, whatever comes, so the result does not depend on how the
+// input was cut.
 type filter struct {
 	mode   termMode
 	params []byte // of the control sequence being read
@@ -171,7 +173,8 @@ func (f *filter) final(c byte, out *screen) {
 	case 'A', 'B', 'C', 'D', 'E', 'F', 'G':
 		out.sequence("\x1b[" + strconv.Itoa(param(params, 0, 1)) + string(c))
 	case 'e', 'a', '`':
-		out.sequence("\x1b[" + strconv.Itoa(param(params, 0, 1)) + string("BCG"[strings.IndexByte("ea`", c)]))
+		out.sequence("\x1b[" + strconv.Itoa(param(params, 0, 1)) +
+			string("BCG"[strings.IndexByte("ea`", c)]))
 	case 'H', 'f':
 		out.position(param(params, 1, 1))
 	case 'J', 'K':

@@ -28,7 +28,8 @@ type screen struct {
 
 func newScreen(out func(row string)) *screen {
 	t := &screen{out: out}
-	s, err := tty.NewScreen(tty.WithSize(screenColumns, screenLines), tty.WithMaxSize(screenColumns, screenBuffer))
+	s, err := tty.NewScreen(tty.WithSize(screenColumns, screenLines),
+		tty.WithMaxSize(screenColumns, screenBuffer))
 	if err != nil {
 		panic("render: a screen of a fixed size was refused: " + err.Error())
 	}
@@ -119,4 +120,5 @@ func termRow(b *strings.Builder, row string) {
 }
 
 // unescapeTerm undoes the library's own escaping, so that there is one way text is escaped here.
-var unescapeTerm = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&quot;", `"`, "&#39;", "'", "&#47;", "/", "&amp;", "&")
+var unescapeTerm = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&quot;", `"`, "&#39;", "'",
+	"&#47;", "/", "&amp;", "&")

@@ -103,8 +103,8 @@ func plain(p []byte) bool {
 	return true
 }
 
-// Drawn reports whether something in the bytes taken in moves or colours. If not, rows are lines, as
-// [Lines] shows them, and the document has none.
+// Drawn reports whether something in the bytes taken in moves or colours. If not, rows are lines,
+// as [Lines] shows them, and the document has none.
 func (t *Document) Drawn() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

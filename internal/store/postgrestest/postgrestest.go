@@ -53,7 +53,8 @@ func Start(t testing.TB) *Server {
 	if os.Getuid() == 0 { // PostgreSQL refuses to run as root
 		s.as = ordinary(t, dir)
 	}
-	init := s.command("initdb", "-D", s.data, "-U", "webchat", "--auth=trust", "-E", "UTF8", "--locale=C", "--data-checksums")
+	init := s.command("initdb", "-D", s.data, "-U", "webchat", "--auth=trust", "-E", "UTF8",
+		"--locale=C", "--data-checksums")
 	if out, err := init.CombinedOutput(); err != nil {
 		t.Fatalf("initdb: %v\n%s", err, out)
 	}
@@ -72,7 +73,8 @@ func Start(t testing.TB) *Server {
 // Run starts the server, also again after [Server.Stop].
 func (s *Server) Run(t testing.TB) {
 	t.Helper()
-	s.cmd = s.command("postgres", "-D", s.data, "-k", s.Dir, "-c", "listen_addresses=", "-c", "max_connections=60", "-c", "log_min_messages=fatal")
+	s.cmd = s.command("postgres", "-D", s.data, "-k", s.Dir, "-c", "listen_addresses=", "-c",
+		"max_connections=60", "-c", "log_min_messages=fatal")
 	s.cmd.Stdout, s.cmd.Stderr = &s.log, &s.log
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -106,14 +108,20 @@ func (s *Server) Database(t testing.TB) string {
 
 // URL names a database of this server.
 func (s *Server) URL(database string) string {
-	u := url.URL{Scheme: "postgres", User: url.User("webchat"), Path: "/" + database, RawQuery: url.Values{"host": {s.Dir}}.Encode()}
+	u := url.URL{
+		Scheme:   "postgres",
+		User:     url.User("webchat"),
+		Path:     "/" + database,
+		RawQuery: url.Values{"host": {s.Dir}}.Encode(),
+	}
 	return u.String()
 }
 
 // SQL runs statements as the superuser.
 func (s *Server) SQL(t testing.TB, database, statements string) {
 	t.Helper()
-	out, err := s.command("psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-h", s.Dir, "-U", "webchat", "-d", database, "-c", statements).CombinedOutput()
+	out, err := s.command("psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-h", s.Dir, "-U", "webchat",
+		"-d", database, "-c", statements).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", statements, err, out)
 	}
@@ -157,8 +165,8 @@ func ordinary(t testing.TB, dir string) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
 }
 
-// Pooled starts a pgbouncer in transaction mode before the server, and returns what makes the URL of
-// a database go through it.
+// Pooled starts a pgbouncer in transaction mode before the server, and returns what makes the URL
+// of a database go through it.
 func (s *Server) Pooled(t testing.TB) func(string) string {
 	t.Helper()
 	program, err := exec.LookPath("pgbouncer")
@@ -172,7 +180,8 @@ func (s *Server) Pooled(t testing.TB) func(string) string {
 		t.Skip("no pgbouncer here: apt-get install pgbouncer")
 	}
 	config := filepath.Join(s.Dir, "pgbouncer.ini")
-	text := fmt.Sprintf("[databases]\n* = host=%s user=webchat\n[pgbouncer]\npool_mode = transaction\nauth_type = any\nunix_socket_dir = %[1]s\nlisten_addr =\nlogfile = %[1]s/pgbouncer.log\n", s.Dir)
+	text := fmt.Sprintf(
+		"[databases]\n* = host=%s user=webchat\n[pgbouncer]\npool_mode = transaction\nauth_type = any\nunix_socket_dir = %[1]s\nlisten_addr =\nlogfile = %[1]s/pgbouncer.log\n", s.Dir)
 	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -19,10 +19,12 @@ func (s *Server) SmallDatabase(t testing.TB, size string) (url, disk string) {
 	if err := os.Mkdir(disk, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "mode=0755,size="+size, name, disk).CombinedOutput(); err != nil {
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "mode=0755,size="+size, name,
+		disk).CombinedOutput(); err != nil {
 		t.Skipf("no small disk can be mounted: %v, %s", err, out)
 	}
-	t.Cleanup(func() { _ = exec.Command("umount", "-l", disk).Run() }) // the folder is removed next, if it can be
+	// the folder is removed next, if it can be
+	t.Cleanup(func() { _ = exec.Command("umount", "-l", disk).Run() })
 	space := filepath.Join(disk, "space")
 	if err := os.Mkdir(space, 0o700); err != nil {
 		t.Fatal(err)

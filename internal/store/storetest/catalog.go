@@ -17,11 +17,19 @@ import (
 func summaryComesBack(t *testing.T, r *rig) {
 	entries, _ := Start(t, "a", 1)
 	s := eventlog.Summary{
-		ID: "a", Backend: "copilot", Model: "m-1", Title: "Tïtle 'quoted' \"x\" 🚀", CreatedAt: epoch, UpdatedAt: epoch.Add(time.Hour),
-		Pinned: true, Status: event.Waiting, Pending: 3, LastSeq: 1,
-		Usage:  event.Usage{InputTokens: 1, OutputTokens: 2, CacheReadTokens: 3, Cost: 0.25, Calls: 4},
-		Tokens: eventlog.Tokens{Shown: 100, Sent: 10, Saved: 90},
-		Open:   eventlog.Open{Turn: "t", Tools: 2, Queued: 1, LastID: entries[0].Event.ID},
+		ID:        "a",
+		Backend:   "copilot",
+		Model:     "m-1",
+		Title:     "Tïtle 'quoted' \"x\" 🚀",
+		CreatedAt: epoch,
+		UpdatedAt: epoch.Add(time.Hour),
+		Pinned:    true,
+		Status:    event.Waiting,
+		Pending:   3,
+		LastSeq:   1,
+		Usage:     event.Usage{InputTokens: 1, OutputTokens: 2, CacheReadTokens: 3, Cost: 0.25, Calls: 4},
+		Tokens:    eventlog.Tokens{Shown: 100, Sent: 10, Saved: 90},
+		Open:      eventlog.Open{Turn: "t", Tools: 2, Queued: 1, LastID: entries[0].Event.ID},
 	}
 	if err := r.Append(t.Context(), "a", entries, s); err != nil {
 		t.Fatal(err)
@@ -50,7 +58,8 @@ func marksStay(t *testing.T, r *rig) {
 		t.Fatal(err)
 	}
 	r.add(s, event.Abort{Reason: "x"})
-	if got, err := r.Summary(t.Context(), "a"); err != nil || !got.Pinned || !got.DeletedAt.Equal(gone) || got.LastSeq != 2 {
+	if got, err := r.Summary(t.Context(), "a"); err != nil || !got.Pinned ||
+		!got.DeletedAt.Equal(gone) || got.LastSeq != 2 {
 		t.Errorf("marked and appended to: %+v, %v", got, err)
 	}
 	if err := r.Mark(t.Context(), "a", sessions.Mark{DeletedAt: new(time.Time)}); err != nil {
@@ -66,7 +75,8 @@ func notFound(t *testing.T, r *rig) {
 	if _, err := r.Summary(t.Context(), "none"); !errors.Is(err, eventlog.ErrNotFound) {
 		t.Errorf("Summary: %v", err)
 	}
-	if err := r.Mark(t.Context(), "none", sessions.Mark{Pinned: ptr(true)}); !errors.Is(err, eventlog.ErrNotFound) {
+	if err := r.Mark(t.Context(), "none", sessions.Mark{Pinned: ptr(true)}); !errors.Is(err,
+		eventlog.ErrNotFound) {
 		t.Errorf("Mark: %v", err)
 	}
 	if err := r.Delete(t.Context(), "none"); err != nil {
@@ -163,7 +173,8 @@ func listCursors(t *testing.T, r *rig) {
 	}
 	for _, q := range []sessions.Query{
 		{Cursor: "x"}, {Cursor: "bnVsbA"}, {Cursor: "e30"}, {Cursor: "***"}, {Cursor: p.Cursor[1:]},
-		{Kind: sessions.QueryUnfinished, Cursor: p.Cursor}, {Kind: "other"}, {Kind: sessions.QueryDeleted, Text: "x"},
+		{Kind: sessions.QueryUnfinished, Cursor: p.Cursor}, {Kind: "other"},
+		{Kind: sessions.QueryDeleted, Text: "x"},
 		{Text: strings.Repeat("word ", 1000)},
 	} {
 		if _, err := r.List(t.Context(), q); !errors.Is(err, eventlog.ErrInvalid) {
@@ -173,11 +184,13 @@ func listCursors(t *testing.T, r *rig) {
 }
 
 func listText(t *testing.T, r *rig) {
-	for i, title := range []string{"Show go.mod", "Größe ÄNDERN", "100% of a_b", "go home", "back\\slash"} {
+	for i, title := range []string{"Show go.mod", "Größe ÄNDERN", "100% of a_b", "go home",
+		"back\\slash"} {
 		r.at(eventlog.ID(fmt.Sprint("s", i)), i, title)
 	}
 	for text, want := range map[string]string{
-		"GO": "s3 s0", "go mod": "s0", "mod  go": "s0", "ändern": "s1", "GRÖ": "s1", "%": "s2", "a_b": "s2", "a?b": "",
+		"GO": "s3 s0", "go mod": "s0", "mod  go": "s0", "ändern": "s1", "GRÖ": "s1", "%": "s2",
+		"a_b": "s2", "a?b": "",
 		"a%b": "", "*": "", "\\": "s4", "'": "", "  ": "s4 s3 s2 s1 s0", "go nothing": "",
 	} {
 		if got := r.list(sessions.Query{Text: text, Limit: 1}); got != want {
@@ -200,14 +213,21 @@ func listKinds(t *testing.T, r *rig) {
 		}
 	}
 	r.again()
-	if got, want := r.list(sessions.Query{Kind: sessions.QueryUnfinished, Limit: 2}), "running queued waiting tool"; got != want {
+	if got, want := r.list(sessions.Query{Kind: sessions.QueryUnfinished, Limit: 2}),
+		"running queued waiting tool"; got != want {
 		t.Errorf("unfinished: %s, want %s", got, want)
 	}
-	if got, want := r.list(sessions.Query{Kind: sessions.QueryDeleted, Limit: 1}), "idle running"; got != want {
+	if got, want := r.list(sessions.Query{Kind: sessions.QueryDeleted, Limit: 1}),
+		"idle running"; got != want {
 		t.Errorf("deleted: %s, want %s", got, want)
 	}
-	r.add(tool, event.ToolExecutionComplete{ToolCallID: "c", Success: true, Result: &event.ToolResult{}})
-	if got, want := r.list(sessions.Query{Kind: sessions.QueryUnfinished}), "running queued waiting"; got != want {
+	r.add(tool, event.ToolExecutionComplete{
+		ToolCallID: "c",
+		Success:    true,
+		Result:     &event.ToolResult{},
+	})
+	if got, want := r.list(sessions.Query{Kind: sessions.QueryUnfinished}),
+		"running queued waiting"; got != want {
 		t.Errorf("unfinished, one less: %s, want %s", got, want)
 	}
 }
@@ -218,7 +238,10 @@ func deletion(t *testing.T, r *rig) {
 		t.Fatal(err)
 	}
 	r.begin("b", 3)
-	if err := r.SaveDrafts(t.Context(), "a", []eventlog.Draft{{MessageID: "m", Content: "x"}}); err != nil {
+	if err := r.SaveDrafts(t.Context(), "a", []eventlog.Draft{{
+		MessageID: "m",
+		Content:   "x",
+	}}); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -243,7 +266,8 @@ func deletion(t *testing.T, r *rig) {
 	}
 	check("deleted")
 	e := Entry(t, s.LastSeq+1, event.Abort{Reason: "late"})
-	if err := r.Append(t.Context(), "a", []event.Entry{e}, eventlog.Summarize(s, e)); !errors.Is(err, r.notNext) {
+	if err := r.Append(t.Context(), "a", []event.Entry{e}, eventlog.Summarize(s, e)); !errors.Is(err,
+		r.notNext) {
 		t.Errorf("Append to a deleted session: %v", err)
 	}
 	r.again()
@@ -256,7 +280,8 @@ func deletion(t *testing.T, r *rig) {
 
 func drafts(t *testing.T, r *rig) {
 	r.begin("a", 1)
-	want := []eventlog.Draft{{MessageID: "m", Content: "wörds\n🚀"}, {MessageID: "r", Reasoning: true, ParentToolCallID: "c", Content: ""}}
+	want := []eventlog.Draft{{MessageID: "m", Content: "wörds\n🚀"},
+		{MessageID: "r", Reasoning: true, ParentToolCallID: "c", Content: ""}}
 	for _, d := range [][]eventlog.Draft{{{MessageID: "old"}}, want} {
 		if err := r.SaveDrafts(t.Context(), "a", d); err != nil {
 			t.Fatal(err)
@@ -283,12 +308,15 @@ func drafts(t *testing.T, r *rig) {
 	}
 }
 
-// listUsers: whose a session is comes back, and a user's lists, searches and folders hold no other's.
+// listUsers: whose a session is comes back, and a user's lists, searches and folders hold no
+// other's.
 func listUsers(t *testing.T, r *rig) {
 	in := func(id eventlog.ID, user string) {
 		t.Helper()
-		entries := []event.Entry{Entry(t, 1, event.SessionStart{SessionID: string(id), Workspace: "/of " + user, Backend: "offline", User: user}),
-			Entry(t, 2, event.SessionTitleChanged{Title: "gulls"}), Entry(t, 3, event.UserMessage{MessageID: "m", Content: "about herons"})}
+		entries := []event.Entry{Entry(t, 1, event.SessionStart{SessionID: string(id), Workspace: "/of " +
+			user, Backend: "offline", User: user}),
+			Entry(t, 2, event.SessionTitleChanged{Title: "gulls"}),
+			Entry(t, 3, event.UserMessage{MessageID: "m", Content: "about herons"})}
 		if err := r.Append(t.Context(), id, entries, Fold(eventlog.Summary{}, entries)); err != nil {
 			t.Fatal(err)
 		}
@@ -299,8 +327,13 @@ func listUsers(t *testing.T, r *rig) {
 	in("a2", "ann@example.com")
 	r.again()
 	for _, text := range []string{"", "gulls", "herons"} {
-		for user, want := range map[string]string{"": "a2 b1 o1 a1", "ann@example.com": "a2 a1", "Bob ü": "b1", "ann": "", "ANN@example.com": ""} {
-			if got := r.list(sessions.Query{Filter: sessions.Filter{User: user}, Text: text, Limit: 1}); got != want {
+		for user, want := range map[string]string{"": "a2 b1 o1 a1", "ann@example.com": "a2 a1",
+			"Bob ü": "b1", "ann": "", "ANN@example.com": ""} {
+			if got := r.list(sessions.Query{
+				Filter: sessions.Filter{User: user},
+				Text:   text,
+				Limit:  1,
+			}); got != want {
 				t.Errorf("%q of %q lists %q, want %q", text, user, got, want)
 			}
 		}
@@ -308,7 +341,8 @@ func listUsers(t *testing.T, r *rig) {
 	if s, err := r.Summary(t.Context(), "b1"); err != nil || s.User != "Bob ü" {
 		t.Errorf("%q, %v", s.User, err)
 	}
-	if all, err := r.Workspaces(t.Context(), "ann@example.com"); err != nil || len(all) != 1 || all[0].Path != "/of ann@example.com" || all[0].Sessions != 2 {
+	if all, err := r.Workspaces(t.Context(), "ann@example.com"); err != nil || len(all) != 1 ||
+		all[0].Path != "/of ann@example.com" || all[0].Sessions != 2 {
 		t.Errorf("%+v, %v", all, err)
 	}
 }
@@ -317,7 +351,11 @@ func listUsers(t *testing.T, r *rig) {
 func listFilters(t *testing.T, r *rig) {
 	in := func(id eventlog.ID, workspace string, data ...event.Data) {
 		t.Helper()
-		entries := []event.Entry{Entry(t, 1, event.SessionStart{SessionID: string(id), Workspace: workspace, Backend: "offline"})}
+		entries := []event.Entry{Entry(t, 1, event.SessionStart{
+			SessionID: string(id),
+			Workspace: workspace,
+			Backend:   "offline",
+		})}
 		for _, d := range data {
 			entries = append(entries, Entry(t, int64(len(entries)+1), d))
 		}
@@ -354,7 +392,10 @@ func listFilters(t *testing.T, r *rig) {
 		{f: sessions.Filter{State: sessions.Failed}, want: "b2"},
 		{f: sessions.Filter{State: sessions.Pinned}, want: "a1"},
 		{f: sessions.Filter{State: sessions.Resting, Begun: true}, want: "c1 b2"},
-		{f: sessions.Filter{Workspaces: []string{"/a"}, State: sessions.State(event.Running)}, want: "a2"},
+		{
+			f:    sessions.Filter{Workspaces: []string{"/a"}, State: sessions.State(event.Running)},
+			want: "a2",
+		},
 	} {
 		if got := r.list(sessions.Query{Filter: c.f, Text: c.text, Limit: 1}); got != c.want {
 			t.Errorf("%+v %q lists %q, want %q", c.f, c.text, got, c.want)
@@ -370,7 +411,10 @@ func listFilters(t *testing.T, r *rig) {
 	if want := map[string]int{"/a": 2, "/b": 2, "": 1}; err != nil || !maps.Equal(counts, want) {
 		t.Errorf("workspaces: %v, %v, want %v", counts, err, want)
 	}
-	if _, err := r.List(t.Context(), sessions.Query{Kind: sessions.QueryDeleted, Filter: sessions.Filter{Begun: true}}); !errors.Is(err, eventlog.ErrInvalid) {
+	if _, err := r.List(t.Context(), sessions.Query{
+		Kind:   sessions.QueryDeleted,
+		Filter: sessions.Filter{Begun: true},
+	}); !errors.Is(err, eventlog.ErrInvalid) {
 		t.Errorf("deleted sessions are filtered: %v", err)
 	}
 }

@@ -15,7 +15,10 @@ func init() { parts["Large"] = large }
 // large: an event of 16 MiB, and one of so many words that an index might refuse them.
 func large(t *testing.T, r *rig) {
 	s := r.begin("a", 1)
-	s = r.add(s, event.AssistantMessage{MessageID: "big", Content: strings.Repeat("0123456789abcdef", 1<<20)})
+	s = r.add(s, event.AssistantMessage{
+		MessageID: "big",
+		Content:   strings.Repeat("0123456789abcdef", 1<<20),
+	})
 	var words strings.Builder
 	for i := range 40_000 {
 		fmt.Fprintf(&words, "word-number-%d-%s ", i, strings.Repeat("x", i%40))

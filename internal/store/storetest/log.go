@@ -17,12 +17,16 @@ import (
 func exactBytes(t *testing.T, r *rig) {
 	entries, s := Start(t, "a", 3)
 	// An event of a later program, with an odd but valid spelling.
-	odd := []byte(`{"id":"x","timestamp":"2026-01-02T03:04:05.000Z","parentId":null,"type":"later.thing","data":{ "b" : 1, "a":"\u00e4"}}`)
+	odd := []byte(
+		`{"id":"x","timestamp":"2026-01-02T03:04:05.000Z","parentId":null,"type":"later.thing","data":{ "b" : 1, "a":"\u00e4"}}`)
 	unknown, err := event.Unmarshal(odd)
 	if err != nil {
 		t.Fatal(err)
 	}
-	big := Entry(t, 5, event.AssistantMessage{MessageID: "big", Content: string(bytes.Repeat([]byte("long 長い "), 50_000))})
+	big := Entry(t, 5, event.AssistantMessage{
+		MessageID: "big",
+		Content:   string(bytes.Repeat([]byte("long 長い "), 50_000)),
+	})
 	entries = append(entries, event.Entry{Seq: 4, Event: unknown, JSON: odd}, big)
 	s = Fold(s, entries[3:])
 	if err := r.Append(t.Context(), "a", entries, s); err != nil {
@@ -43,7 +47,8 @@ func after(t *testing.T, r *rig) {
 		seq      int64
 		limit    int
 		from, to int
-	}{{0, 100, 0, 20}, {-5, 3, 0, 3}, {7, 5, 7, 12}, {19, 5, 19, 20}, {20, 5, 0, 0}, {21, 5, 0, 0}, {1 << 62, 5, 0, 0}, {3, 0, 3, 20}} {
+	}{{0, 100, 0, 20}, {-5, 3, 0, 3}, {7, 5, 7, 12}, {19, 5, 19, 20}, {20, 5, 0, 0}, {21, 5, 0, 0},
+		{1 << 62, 5, 0, 0}, {3, 0, 3, 20}} {
 		got, err := r.After(t.Context(), "a", c.seq, c.limit)
 		if err != nil {
 			t.Errorf("After(%d): %v", c.seq, err)
@@ -79,7 +84,8 @@ func sequences(t *testing.T, r *rig) {
 	try("new", 0)     // before the beginning
 	try("new", -1, 0) // far before
 	r.same(r.all("a"), before)
-	if got, err := r.Summary(t.Context(), "a"); err != nil || got.Title != s.Title || got.LastSeq != 3 {
+	if got, err := r.Summary(t.Context(), "a"); err != nil || got.Title != s.Title ||
+		got.LastSeq != 3 {
 		t.Errorf("after refusals the session is %+v, %v", got, err)
 	}
 	if _, err := r.Summary(t.Context(), "new"); !errors.Is(err, eventlog.ErrNotFound) {
@@ -103,7 +109,8 @@ func refusals(t *testing.T, r *rig) {
 	} {
 		bad, sum := e, next
 		f(&bad, &sum)
-		if err := r.Append(t.Context(), "a", []event.Entry{bad}, sum); !errors.Is(err, eventlog.ErrInvalid) {
+		if err := r.Append(t.Context(), "a", []event.Entry{bad}, sum); !errors.Is(err,
+			eventlog.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -205,7 +212,8 @@ func cancel(t *testing.T, r *rig) {
 	ctx, end := context.WithCancel(t.Context())
 	end()
 	e := Entry(t, s.LastSeq+1, event.Abort{Reason: "x"})
-	if err := r.Append(ctx, "a", []event.Entry{e}, eventlog.Summarize(s, e)); !errors.Is(err, context.Canceled) {
+	if err := r.Append(ctx, "a", []event.Entry{e}, eventlog.Summarize(s, e)); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("Append with an ended context: %v", err)
 	}
 	t.Logf("%d of 150 appends were withdrawn", cancelled)
@@ -214,16 +222,19 @@ func cancel(t *testing.T, r *rig) {
 // oddTexts: what users and agents write comes back as it was, also where it is no text.
 func oddTexts(t *testing.T, r *rig) {
 	entries, s := Start(t, "a", 1)
-	s.Title, s.Model, s.Backend, s.Workspace = "Oddly\x00 \xff named", "m\x00\xfe", "b\x00", "/w\xff\x00/x"
+	s.Title, s.Model, s.Backend, s.Workspace = "Oddly\x00 \xff named", "m\x00\xfe", "b\x00",
+		"/w\xff\x00/x"
 	if err := r.Append(t.Context(), "a", entries, s); err != nil {
 		t.Fatal(err)
 	}
 	s = r.add(s, event.UserMessage{MessageID: "m", Content: "what about\x00 gulls"})
 	got, err := r.Summary(t.Context(), "a")
-	if err != nil || got.Title != s.Title || got.Model != s.Model || got.Backend != s.Backend || got.Workspace != s.Workspace {
+	if err != nil || got.Title != s.Title || got.Model != s.Model || got.Backend != s.Backend ||
+		got.Workspace != s.Workspace {
 		t.Errorf("%+v, %v", got, err)
 	}
-	for _, q := range []sessions.Query{{Text: "oddly named"}, {Text: "gulls"}, {Filter: sessions.Filter{Workspaces: []string{s.Workspace}}}} {
+	for _, q := range []sessions.Query{{Text: "oddly named"}, {Text: "gulls"},
+		{Filter: sessions.Filter{Workspaces: []string{s.Workspace}}}} {
 		if got := r.list(q); got != "a" {
 			t.Errorf("%+v lists %q", q, got)
 		}

@@ -50,7 +50,8 @@ var errNotNext = errors.New("not the next sequence")
 func NewMemory() *Memory { return &Memory{} }
 
 // Append implements [eventlog.Store].
-func (m *Memory) Append(ctx context.Context, id eventlog.ID, entries []event.Entry, s eventlog.Summary) error {
+func (m *Memory) Append(ctx context.Context, id eventlog.ID, entries []event.Entry,
+	s eventlog.Summary) error {
 	if err := ctx.Err(); err != nil || len(entries) == 0 {
 		return err
 	}
@@ -89,7 +90,8 @@ func (m *Memory) Append(ctx context.Context, id eventlog.ID, entries []event.Ent
 }
 
 // After implements [eventlog.Store].
-func (m *Memory) After(ctx context.Context, id eventlog.ID, seq int64, limit int) ([]event.Entry, error) {
+func (m *Memory) After(ctx context.Context, id eventlog.ID, seq int64,
+	limit int) ([]event.Entry, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	k := m.sessions[id]
@@ -123,7 +125,8 @@ func (m *Memory) List(_ context.Context, q sessions.Query) (page sessions.Page, 
 	var from *place
 	if q.Cursor != "" {
 		b, err := base64.RawURLEncoding.DecodeString(q.Cursor)
-		if err = errors.Join(err, json.Unmarshal(b, &from)); err != nil || from == nil || from.Key < 1 || from.Kind != q.Kind {
+		if err = errors.Join(err, json.Unmarshal(b, &from)); err != nil || from == nil || from.Key < 1 ||
+			from.Kind != q.Kind {
 			known = false
 		}
 	}
@@ -179,7 +182,9 @@ func (k *kept) selected(q sessions.Query, words []string) bool {
 		return false
 	}
 	title := strings.ToLower(k.Title)
-	if k.hit == nil && slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(title, w) }) {
+	if k.hit == nil && slices.ContainsFunc(words, func(w string) bool {
+		return !strings.Contains(title, w)
+	}) {
 		return false
 	}
 	switch q.State {

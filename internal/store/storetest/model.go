@@ -60,7 +60,8 @@ func (m *machine) Append(rt *rapid.T) {
 	var entries []event.Entry
 	for i := range rapid.Int64Range(1, 3).Draw(rt, "n") {
 		seq := k.LastSeq + 1 + i + wrong
-		d := rapid.SampledFrom([]event.Data{event.TurnStart{TurnID: "t"}, event.TurnEnd{TurnID: "t"}, event.SessionTitleChanged{Title: "T" + fmt.Sprint(seq)}}).Draw(rt, "data")
+		d := rapid.SampledFrom([]event.Data{event.TurnStart{TurnID: "t"}, event.TurnEnd{TurnID: "t"},
+			event.SessionTitleChanged{Title: "T" + fmt.Sprint(seq)}}).Draw(rt, "data")
 		entries = append(entries, Entry(m.rig.t, seq, d))
 	}
 	s := Fold(k.Summary, entries)
@@ -139,10 +140,12 @@ func (m *machine) Check(rt *rapid.T) {
 		}
 		return strings.Join(ids, " ")
 	}
-	if got, want := m.rig.list(sessions.Query{Kind: sessions.QueryUnfinished, Limit: 2}), names(func(k *known) bool { return k.Unfinished() }); got != want {
+	if got, want := m.rig.list(sessions.Query{Kind: sessions.QueryUnfinished, Limit: 2}),
+		names(func(k *known) bool { return k.Unfinished() }); got != want {
 		rt.Fatalf("unfinished: %q, want %q", got, want)
 	}
-	if got, want := m.rig.list(sessions.Query{Kind: sessions.QueryDeleted, Limit: 1}), names(func(k *known) bool { return !k.DeletedAt.IsZero() }); got != want {
+	if got, want := m.rig.list(sessions.Query{Kind: sessions.QueryDeleted, Limit: 1}),
+		names(func(k *known) bool { return !k.DeletedAt.IsZero() }); got != want {
 		rt.Fatalf("deleted: %q, want %q", got, want)
 	}
 	slices.SortStableFunc(all, func(a, b *known) int {
@@ -154,7 +157,9 @@ func (m *machine) Check(rt *rapid.T) {
 		}
 		return cmp.Compare(b.active, a.active)
 	})
-	if got, want := m.rig.list(sessions.Query{Limit: 2}), names(func(k *known) bool { return k.DeletedAt.IsZero() }); got != want {
+	if got, want := m.rig.list(sessions.Query{Limit: 2}), names(func(k *known) bool {
+		return k.DeletedAt.IsZero()
+	}); got != want {
 		rt.Fatalf("list: %q, want %q", got, want)
 	}
 }

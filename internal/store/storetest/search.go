@@ -15,8 +15,12 @@ func (r *rig) talk(id eventlog.ID, prompt, path, answer string) eventlog.Summary
 	r.t.Helper()
 	s := r.begin(id, 1)
 	s = r.add(s, event.UserMessage{MessageID: "m", Content: prompt})
-	s = r.add(s, event.ToolExecutionStart{ToolCallID: "c", ToolName: "render_file_contents", By: event.ByAgent,
-		Arguments: []byte(fmt.Sprintf(`{"path":%q,"startLine":1}`, path))})
+	s = r.add(s, event.ToolExecutionStart{
+		ToolCallID: "c",
+		ToolName:   "render_file_contents",
+		By:         event.ByAgent,
+		Arguments:  []byte(fmt.Sprintf(`{"path":%q,"startLine":1}`, path)),
+	})
 	return r.add(s, event.AssistantMessage{MessageID: "a", Content: answer})
 }
 
@@ -46,9 +50,12 @@ func search(t *testing.T, r *rig) {
 	r.add(b, event.AssistantTurnEnd{TurnID: "t"}) // so that b was active after a
 	r.begin("c", 5)
 	want := map[string]string{
-		"lighthouse": "b:3 a:2", "LightHouse where": "a:2", "northern cliff": "a:4", "cliff northern": "a:4", "harbour.md": "a:3",
-		"render_file_contents": "b:3 a:3", "coast/harb": "a:3", "harb": "a:3", "harb md": "", "ha": "", "GRÖSSE": "", "größe": "a:4",
-		"崖": "b:4", "灯台": "b:4", "keeper": "b:3", "lighthouse cliff": "", "startline": "", "nowhere zebra": "", `"cliff*`: "a:4", "NOT cliff": "",
+		"lighthouse": "b:3 a:2", "LightHouse where": "a:2", "northern cliff": "a:4",
+		"cliff northern": "a:4", "harbour.md": "a:3",
+		"render_file_contents": "b:3 a:3", "coast/harb": "a:3", "harb": "a:3", "harb md": "", "ha": "",
+		"GRÖSSE": "", "größe": "a:4",
+		"崖": "b:4", "灯台": "b:4", "keeper": "b:3", "lighthouse cliff": "", "startline": "",
+		"nowhere zebra": "", `"cliff*`: "a:4", "NOT cliff": "",
 		"title of a": "a:0", "wörds": "c:5", "-": "",
 	}
 	check := func(when string) {
@@ -68,7 +75,8 @@ func search(t *testing.T, r *rig) {
 		t.Fatalf("%v, %v", p, err)
 	}
 	hit := p.Sessions[0].Hit
-	if got, want := strings.Join(hit.Parts, "|"), "On the |northern| |cliff|, near Größe."; got != want {
+	if got, want := strings.Join(hit.Parts, "|"),
+		"On the |northern| |cliff|, near Größe."; got != want {
 		t.Errorf("the hit is cut as %q, want %q", got, want)
 	}
 	if d, ok := hit.Data.(event.AssistantMessage); !ok || d.MessageID != "a" {
@@ -108,7 +116,10 @@ func searchMany(t *testing.T, r *rig) {
 	}{{"first", 1}, {"many", 3000}, {"exactly", 256}, {"last", 2}} {
 		entries, sum := Start(t, c.id, 1)
 		for i := range c.hits {
-			e := Entry(t, int64(2+i), event.AssistantMessage{MessageID: fmt.Sprint(i), Content: "two common words"})
+			e := Entry(t, int64(2+i), event.AssistantMessage{
+				MessageID: fmt.Sprint(i),
+				Content:   "two common words",
+			})
 			entries, sum = append(entries, e), eventlog.Summarize(sum, e)
 		}
 		if err := r.Append(t.Context(), c.id, entries, sum); err != nil {

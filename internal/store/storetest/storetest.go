@@ -113,9 +113,16 @@ func Entry(t testing.TB, seq int64, d event.Data) event.Entry {
 // Start returns the first entries of a session's log and its summary.
 func Start(t testing.TB, id eventlog.ID, n int64) ([]event.Entry, eventlog.Summary) {
 	t.Helper()
-	entries := []event.Entry{Entry(t, 1, event.SessionStart{SessionID: string(id), Backend: "offline", Title: "Title of " + string(id)})}
+	entries := []event.Entry{Entry(t, 1, event.SessionStart{
+		SessionID: string(id),
+		Backend:   "offline",
+		Title:     "Title of " + string(id),
+	})}
 	for seq := int64(2); seq <= n; seq++ {
-		entries = append(entries, Entry(t, seq, event.AssistantMessage{MessageID: fmt.Sprint("m", seq), Content: "wörds 🚀 <>&\u2028"}))
+		entries = append(entries, Entry(t, seq, event.AssistantMessage{
+			MessageID: fmt.Sprint("m", seq),
+			Content:   "wörds 🚀 <>&\u2028",
+		}))
 	}
 	return entries, Fold(eventlog.Summary{}, entries)
 }
@@ -183,7 +190,8 @@ func (r *rig) list(q sessions.Query) string {
 			r.t.Fatalf("List(%+v): %v", q, err)
 		}
 		if q.Limit > 0 && (len(p.Sessions) > q.Limit || p.Cursor != "" && len(p.Sessions) < q.Limit) {
-			r.t.Errorf("a page of %d holds %d sessions and has the cursor %q", q.Limit, len(p.Sessions), p.Cursor)
+			r.t.Errorf("a page of %d holds %d sessions and has the cursor %q", q.Limit, len(p.Sessions),
+				p.Cursor)
 		}
 		for _, s := range p.Sessions {
 			ids = append(ids, string(s.ID))

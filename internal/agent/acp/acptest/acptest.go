@@ -102,7 +102,8 @@ func (a *standIn) request(ctx context.Context, method string, params object) (an
 // is offered.
 func Main(manner string) {
 	a := &standIn{manner: manner, answers: map[string]chan message{},
-		chosen: map[string]string{"mode": "wild", "model": "small", "effort": "default", "allow_all": "off"}}
+		chosen: map[string]string{"mode": "wild", "model": "small", "effort": "default",
+			"allow_all": "off"}}
 	if a.manner == "stubborn" || a.manner == "forgetful" {
 		signal.Ignore(syscall.SIGTERM)
 	}
@@ -174,7 +175,11 @@ func (a *standIn) manage(m message) {
 		_ = json.Unmarshal(m.Params, &p)
 		a.offered = p.ClientCapabilities
 		version := map[string]int{"newer": 2}[a.manner]
-		reply(object{"protocolVersion": max(1, version), "agentInfo": object{"name": "stand-in", "version": "1.2.3"}, "agentCapabilities": object{"loadSession": true, "sessionCapabilities": object{"delete": object{}}, "mcpCapabilities": object{"http": true}, "promptCapabilities": object{"image": true}}})
+		reply(object{"protocolVersion": max(1, version),
+			"agentInfo": object{"name": "stand-in", "version": "1.2.3"},
+			"agentCapabilities": object{"loadSession": true,
+				"sessionCapabilities": object{"delete": object{}}, "mcpCapabilities": object{"http": true},
+				"promptCapabilities": object{"image": true}}})
 	case "authenticate":
 		a.signedIn = strings.Contains(string(m.Params), `"the-key"`)
 		reply(object{})
@@ -207,20 +212,27 @@ func (a *standIn) manage(m message) {
 			reply(a.offer(object{"sessionId": a.id}))
 			return
 		}
-		if err := a.connect(p.MCPServers[0].URL, p.MCPServers[0].Headers[0].Name, p.MCPServers[0].Headers[0].Value); err != nil {
+		if err := a.connect(p.MCPServers[0].URL, p.MCPServers[0].Headers[0].Name,
+			p.MCPServers[0].Headers[0].Value); err != nil {
 			a.send(object{"id": m.ID, "error": object{"code": -32603, "message": err.Error()}})
 			return
 		}
 		reply(a.offer(object{"sessionId": a.id}))
-		a.update("available_commands_update", object{"availableCommands": []any{object{"name": "compact", "description": "Sum it up.", "input": object{"hint": "what to keep"}}, object{"name": "allow-all", "input": nil}}})
+		a.update("available_commands_update", object{"availableCommands": []any{object{"name": "compact",
+			"description": "Sum it up.",
+			"input":       object{"hint": "what to keep"}}, object{"name": "allow-all", "input": nil}}})
 	case "session/set_mode", "session/set_model", "session/set_config_option":
 		var p struct{ ModeID, ModelID, ConfigID, Value string }
 		_ = json.Unmarshal(m.Params, &p)
 		a.mu.Lock()
-		a.chosen[cmp.Or(p.ConfigID, map[bool]string{true: "mode", false: "model"}[p.ModeID != ""])] = p.Value + p.ModeID + p.ModelID
+		a.chosen[cmp.Or(p.ConfigID, map[bool]string{
+			true:  "mode",
+			false: "model",
+		}[p.ModeID != ""])] = p.Value + p.ModeID + p.ModelID
 		a.mu.Unlock()
 		if p.ModeID != "" {
-			a.update("current_mode_update", object{"currentModeId": p.ModeID}) // before the answer, as some do
+			// before the answer, as some do
+			a.update("current_mode_update", object{"currentModeId": p.ModeID})
 		}
 		reply(a.offer(object{}))
 	case "session/delete":
@@ -235,11 +247,15 @@ func (a *standIn) manage(m message) {
 func (a *standIn) offer(to object) object {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	modes := []any{object{"id": "wild", "name": "Wild"}, object{"id": "https://modes.example#ask", "name": "Ask"}, object{"id": "https://modes.example#plan", "name": "Plan"}}
+	modes := []any{object{"id": "wild", "name": "Wild"},
+		object{"id": "https://modes.example#ask", "name": "Ask"},
+		object{"id": "https://modes.example#plan", "name": "Plan"}}
 	if a.manner != "options" {
 		if to["sessionId"] != nil {
 			to["modes"] = object{"currentModeId": a.chosen["mode"], "availableModes": modes}
-			to["models"] = object{"currentModelId": a.chosen["model"], "availableModels": []any{object{"modelId": "small", "name": "Small"}, object{"modelId": "large"}}}
+			to["models"] = object{"currentModelId": a.chosen["model"],
+				"availableModels": []any{object{"modelId": "small", "name": "Small"},
+					object{"modelId": "large"}}}
 		}
 		return to
 	}
@@ -248,12 +264,17 @@ func (a *standIn) offer(to object) object {
 		for _, v := range values {
 			list = append(list, object{"value": v, "name": v})
 		}
-		return object{"id": id, "category": category, "type": "select", "currentValue": a.chosen[id], "options": list}
+		return object{"id": id, "category": category, "type": "select", "currentValue": a.chosen[id],
+			"options": list}
 	}
 	models := of("model", "model", "small")
-	models["options"] = []any{object{"group": "acme", "name": "Acme", "options": []any{object{"value": "small", "name": "Small"}, object{"value": "large", "name": "Large"}}}}
-	to["configOptions"] = []any{of("mode", "mode", "wild", "https://modes.example#ask", "https://modes.example#plan"), models,
-		of("effort", "thought_level", "default", "high"), of("allow_all", "permissions", "on", "off"), object{"id": "fast", "category": "model_config", "type": "boolean", "currentValue": true}}
+	models["options"] = []any{object{"group": "acme", "name": "Acme",
+		"options": []any{object{"value": "small", "name": "Small"},
+			object{"value": "large", "name": "Large"}}}}
+	to["configOptions"] = []any{of("mode", "mode", "wild", "https://modes.example#ask",
+		"https://modes.example#plan"), models,
+		of("effort", "thought_level", "default", "high"), of("allow_all", "permissions", "on", "off"),
+		object{"id": "fast", "category": "model_config", "type": "boolean", "currentValue": true}}
 	return to
 }
 
@@ -268,7 +289,12 @@ func (h withHeader) RoundTrip(r *http.Request) (*http.Response, error) {
 // connect reaches the tools, and writes down which there are.
 func (a *standIn) connect(url, name, value string) error {
 	client := mcp.NewClient(&mcp.Implementation{Name: "stand-in", Version: "1"}, nil)
-	s, err := client.Connect(context.Background(), &mcp.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: withHeader{name, value}}, MaxRetries: -1},
+	s, err := client.Connect(context.Background(),
+		&mcp.StreamableClientTransport{
+			Endpoint:   url,
+			HTTPClient: &http.Client{Transport: withHeader{name, value}},
+			MaxRetries: -1,
+		},
 		&mcp.ClientSessionOptions{ProtocolVersion: "2026-07-28"})
 	if err != nil {
 		return err
@@ -302,7 +328,8 @@ func (a *standIn) prompt(ctx context.Context, id json.RawMessage, text string) {
 	if ctx.Err() != nil {
 		reason = "cancelled"
 	}
-	a.send(object{"id": id, "result": object{"stopReason": reason, "usage": object{"inputTokens": 100, "outputTokens": 7}}})
+	a.send(object{"id": id, "result": object{"stopReason": reason,
+		"usage": object{"inputTokens": 100, "outputTokens": 7}}})
 }
 
 func (a *standIn) do(ctx context.Context, verb, rest string) (reason string, failure object) {
@@ -334,14 +361,16 @@ func (a *standIn) do(ctx context.Context, verb, rest string) (reason string, fai
 
 // own calls a tool of webchat's over MCP, as agents do that do not ask about it.
 func (a *standIn) own(ctx context.Context, tool string, args object) {
-	told := object{"toolCallId": "own-1", "title": "mcp__webchat__" + tool, "kind": "other", "status": "pending"}
+	told := object{"toolCallId": "own-1", "title": "mcp__webchat__" + tool, "kind": "other",
+		"status": "pending"}
 	a.update("tool_call", told)
 	res, err := a.tools.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: args})
 	if err != nil || len(res.Content) == 0 {
 		return
 	}
 	text := res.Content[0].(*mcp.TextContent).Text
-	a.update("tool_call_update", object{"toolCallId": "own-1", "status": "completed", "content": []any{content(text)}})
+	a.update("tool_call_update", object{"toolCallId": "own-1", "status": "completed",
+		"content": []any{content(text)}})
 	a.say("It said: " + text)
 }
 
@@ -364,7 +393,8 @@ func (a *standIn) write(ctx context.Context, paths ...string) string {
 		locations = append(locations, object{"path": path})
 		diffs = append(diffs, object{"type": "diff", "path": path, "oldText": nil, "newText": "new\n"})
 	}
-	call := object{"toolCallId": "write-1", "title": "Write " + paths[0], "kind": "edit", "status": "pending", "rawInput": object{"path": paths[0]},
+	call := object{"toolCallId": "write-1", "title": "Write " + paths[0], "kind": "edit",
+		"status": "pending", "rawInput": object{"path": paths[0]},
 		"locations": locations, "content": diffs}
 	if a.manner != "gemini" { // whose calls are told of only when they were allowed
 		a.update("tool_call", call)
@@ -375,7 +405,8 @@ func (a *standIn) write(ctx context.Context, paths ...string) string {
 	}
 	if got.OptionID != "yes" {
 		if a.manner != "gemini" {
-			a.update("tool_call_update", object{"toolCallId": "write-1", "status": "failed", "content": []any{content("denied")}})
+			a.update("tool_call_update", object{"toolCallId": "write-1", "status": "failed",
+				"content": []any{content("denied")}})
 		}
 		a.say("It was not allowed: " + got.Outcome + " " + got.OptionID)
 		return "end_turn"
@@ -396,16 +427,19 @@ type outcome struct{ Outcome, OptionID string }
 // outcome asks about a call.
 func (a *standIn) outcome(ctx context.Context, call object) outcome {
 	var got struct{ Outcome outcome }
-	_ = json.Unmarshal(a.ask(ctx, "session/request_permission", object{"sessionId": a.id, "toolCall": call, "options": options}), &got)
+	_ = json.Unmarshal(a.ask(ctx, "session/request_permission",
+		object{"sessionId": a.id, "toolCall": call, "options": options}), &got)
 	return got.Outcome
 }
 
 // does asks about a call of the agent's own, and shows its text if that is allowed.
-func (a *standIn) does(ctx context.Context, call object, text func() string) (reason string, failure object) {
+func (a *standIn) does(ctx context.Context, call object,
+	text func() string) (reason string, failure object) {
 	a.update("tool_call", call)
 	end := object{"toolCallId": call["toolCallId"], "status": "failed"}
 	if a.outcome(ctx, call).OptionID == "yes" {
-		end = object{"toolCallId": call["toolCallId"], "status": "completed", "content": []any{content(text())}}
+		end = object{"toolCallId": call["toolCallId"], "status": "completed",
+			"content": []any{content(text())}}
 	}
 	a.update("tool_call_update", end)
 	a.say("Done.")

@@ -10,19 +10,28 @@ import (
 // what they tell before they ask, when they ask, and at its end.
 var shapes = map[string][3]object{
 	"claude": {
-		{"toolCallId": "toolu_1", "title": "mcp__webchat__render_file_contents", "name": "mcp__webchat__render_file_contents", "kind": "other", "status": "pending", "rawInput": object{}},
-		{"toolCallId": "toolu_1", "title": "mcp__webchat__render_file_contents", "name": "mcp__webchat__render_file_contents", "kind": "other", "rawInput": object{"path": "go.mod"},
-			"_meta": object{"claudeCode": object{"toolName": "mcp__webchat__render_file_contents", "mcpServer": object{"name": "webchat", "source": "dynamic"}}}},
+		{"toolCallId": "toolu_1", "title": "mcp__webchat__render_file_contents",
+			"name": "mcp__webchat__render_file_contents", "kind": "other", "status": "pending",
+			"rawInput": object{}},
+		{"toolCallId": "toolu_1", "title": "mcp__webchat__render_file_contents",
+			"name": "mcp__webchat__render_file_contents", "kind": "other",
+			"rawInput": object{"path": "go.mod"},
+			"_meta": object{"claudeCode": object{"toolName": "mcp__webchat__render_file_contents",
+				"mcpServer": object{"name": "webchat", "source": "dynamic"}}}},
 		{"toolCallId": "toolu_1", "status": "completed", "content": []any{content("Displayed")}},
 	},
 	"codex": {
-		{"toolCallId": "c1", "title": "mcp.webchat.render_file_contents", "kind": "execute", "status": "in_progress",
-			"rawInput": object{"server": "webchat", "tool": "render_file_contents", "arguments": object{"path": "go.mod"}}, "_meta": object{"is_mcp_tool_call": true}},
-		{"toolCallId": "c1", "kind": "execute", "status": "pending"}, // and says beside it that it is the approval of a tool
+		{"toolCallId": "c1", "title": "mcp.webchat.render_file_contents", "kind": "execute",
+			"status": "in_progress",
+			"rawInput": object{"server": "webchat", "tool": "render_file_contents",
+				"arguments": object{"path": "go.mod"}}, "_meta": object{"is_mcp_tool_call": true}},
+		// and says beside it that it is the approval of a tool
+		{"toolCallId": "c1", "kind": "execute", "status": "pending"},
 		{"toolCallId": "c1", "status": "completed", "rawOutput": object{"result": object{}}},
 	},
 	"copilot": {
-		{"toolCallId": "c9", "title": "webchat-render_file_contents", "kind": "other", "status": "pending", "rawInput": object{"path": "go.mod"}},
+		{"toolCallId": "c9", "title": "webchat-render_file_contents", "kind": "other",
+			"status": "pending", "rawInput": object{"path": "go.mod"}},
 		nil,
 		{"toolCallId": "c9", "status": "completed", "content": []any{content("Displayed")}},
 	},
@@ -33,10 +42,16 @@ var shapes = map[string][3]object{
 			"status": "completed", "content": []any{content("Displayed")}},
 	},
 	"qwen": { // which first says that some tool is called
-		{"toolCallId": "call_2", "title": "ToolCall", "kind": "other", "status": "pending", "rawInput": object{}, "_meta": object{"phase": "preparing", "provenance": "builtin", "toolName": "tool_call"}},
-		{"toolCallId": "call_2", "title": "render_file_contents (webchat MCP Server): {}", "kind": "read", "status": "in_progress", "rawInput": object{"path": "go.mod"},
-			"_meta": object{"provenance": "mcp", "serverId": "webchat", "toolName": "mcp__webchat__render_file_contents"}},
-		{"toolCallId": "call_2", "status": "completed", "_meta": object{"provenance": "mcp", "serverId": "webchat", "toolName": "mcp__webchat__render_file_contents"}, "content": []any{content("Displayed")}},
+		{"toolCallId": "call_2", "title": "ToolCall", "kind": "other", "status": "pending",
+			"rawInput": object{}, "_meta": object{"phase": "preparing", "provenance": "builtin",
+				"toolName": "tool_call"}},
+		{"toolCallId": "call_2", "title": "render_file_contents (webchat MCP Server): {}", "kind": "read",
+			"status": "in_progress", "rawInput": object{"path": "go.mod"},
+			"_meta": object{"provenance": "mcp", "serverId": "webchat",
+				"toolName": "mcp__webchat__render_file_contents"}},
+		{"toolCallId": "call_2", "status": "completed",
+			"_meta": object{"provenance": "mcp", "serverId": "webchat",
+				"toolName": "mcp__webchat__render_file_contents"}, "content": []any{content("Displayed")}},
 	},
 }
 
@@ -56,10 +71,15 @@ func lent(a *standIn, ctx context.Context, agent string, calls bool) {
 		a.update("tool_call", copied(s[0]))
 	}
 	if s[1] != nil {
-		a.ask(ctx, "session/request_permission", object{"sessionId": a.id, "toolCall": copied(s[1]), "options": options, "_meta": object{"is_mcp_tool_approval": agent == "codex"}})
+		a.ask(ctx, "session/request_permission", object{"sessionId": a.id, "toolCall": copied(s[1]),
+			"options": options, "_meta": object{"is_mcp_tool_approval": agent == "codex"}})
 	}
 	if calls {
-		_, _ = a.tools.CallTool(ctx, &mcp.CallToolParams{Name: "render_file_contents", Arguments: object{"path": "go.mod"}}) // what it says is told above
+		// what it says is told above
+		_, _ = a.tools.CallTool(ctx, &mcp.CallToolParams{
+			Name:      "render_file_contents",
+			Arguments: object{"path": "go.mod"},
+		})
 	}
 	a.update("tool_call_update", copied(s[2]))
 }

@@ -109,12 +109,18 @@ func (a *cli) expect(id string) chan json.RawMessage {
 	return got
 }
 
-// Main is the CLI on standard input and output. Manners are polite, escapes, broken,
-// dies, stuck and refuses; modelled, which asks the model of its settings what to do, and hasty,
-// which does so and asks neither hooks nor users before it acts. A file that AUTOHAND_OFFERED names gets the tools that its
-// model is offered.
+// Main is the CLI on standard input and output. Manners are polite, escapes, broken, dies, stuck
+// and refuses; modelled, which asks the model of its settings what to do, and hasty, which does so
+// and asks neither hooks nor users before it acts. A file that AUTOHAND_OFFERED names gets the
+// tools that its model is offered.
 func Main(manner string) {
-	a := &cli{manner: manner, waiting: map[string]chan json.RawMessage{}, acked: map[string]bool{}, writes: map[string]string{}, state: os.Getenv("AUTOHAND_HOME")}
+	a := &cli{
+		manner:  manner,
+		waiting: map[string]chan json.RawMessage{},
+		acked:   map[string]bool{},
+		writes:  map[string]string{},
+		state:   os.Getenv("AUTOHAND_HOME"),
+	}
 	config := ""
 	for i, arg := range os.Args {
 		switch arg {
@@ -133,11 +139,14 @@ func Main(manner string) {
 	}
 	a.local()
 	for _, name := range []string{"tools", "memory/events"} {
-		_ = os.MkdirAll(filepath.Join(a.workspace, ".autohand", name), 0o755) // a workspace that cannot be written has none
+		// a workspace that cannot be written has none
+		_ = os.MkdirAll(filepath.Join(a.workspace, ".autohand", name), 0o755)
 	}
-	_ = os.WriteFile(filepath.Join(a.workspace, ".autohand", "memory", "index.json"), []byte("{}"), 0o600)
+	_ = os.WriteFile(filepath.Join(a.workspace, ".autohand", "memory", "index.json"), []byte("{}"),
+		0o600)
 	fail := func(code int, why string) {
-		a.send(object{"error": object{"code": code, "message": why, "data": object{"stage": "startup"}}, "id": nil})
+		a.send(object{"error": object{"code": code, "message": why, "data": object{"stage": "startup"}},
+			"id": nil})
 		os.Exit(1)
 	}
 	switch {
@@ -154,7 +163,8 @@ func Main(manner string) {
 	}
 	a.id = fmt.Sprintf("00000000-%d", os.Getpid())
 	_ = os.MkdirAll(filepath.Join(a.state, "sessions", a.id), 0o700)
-	a.tell("agentStart", object{"sessionId": "session_1_2", "model": "fake", "workspace": a.workspace, "contextPercent": 100})
+	a.tell("agentStart", object{"sessionId": "session_1_2", "model": "fake", "workspace": a.workspace,
+		"contextPercent": 100})
 	in := bufio.NewReader(os.Stdin)
 	for {
 		line, err := in.ReadBytes('\n')
@@ -205,7 +215,13 @@ const wrapper = "workspace: git status: recent files: options: instruction: "
 func (a *cli) connect() error {
 	s := a.config.MCP.Servers[0]
 	client := mcp.NewClient(&mcp.Implementation{Name: "autohand", Version: "0.8.2"}, nil)
-	session, err := client.Connect(context.Background(), &mcp.StreamableClientTransport{Endpoint: s.URL, HTTPClient: &http.Client{Transport: headers(s.Headers)}, MaxRetries: -1, DisableStandaloneSSE: true}, nil)
+	session, err := client.Connect(context.Background(),
+		&mcp.StreamableClientTransport{
+			Endpoint:             s.URL,
+			HTTPClient:           &http.Client{Transport: headers(s.Headers)},
+			MaxRetries:           -1,
+			DisableStandaloneSSE: true,
+		}, nil)
 	if err != nil {
 		return err
 	}
@@ -216,7 +232,9 @@ func (a *cli) connect() error {
 	a.tools = session
 	a.offers = []string{"read_file", "write_file", "run_command", "tool_search"}
 	for _, t := range list.Tools {
-		for word := range strings.FieldsFuncSeq(strings.ToLower(t.Description), func(r rune) bool { return r < 'a' || r > 'z' }) {
+		for word := range strings.FieldsFuncSeq(strings.ToLower(t.Description), func(r rune) bool {
+			return r < 'a' || r > 'z'
+		}) {
 			if len(word) >= 5 && strings.Contains(wrapper, word) {
 				a.offers = append(a.offers, t.Name)
 				break
@@ -241,7 +259,9 @@ func (h headers) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func (a *cli) take(m message) {
 	reply := func(result any) { a.send(object{"id": m.ID, "result": result}) }
-	fail := func(why string) { a.send(object{"id": m.ID, "error": object{"code": -32603, "message": why}}) }
+	fail := func(why string) {
+		a.send(object{"id": m.ID, "error": object{"code": -32603, "message": why}})
+	}
 	if string(m.ID) == "0" || string(m.ID) == "null" {
 		panic("a request without a usable id")
 	}
@@ -310,7 +330,8 @@ func (a *cli) take(m message) {
 		}
 		reply(object{"sessions": all, "currentPage": 1})
 	case "session.attach":
-		if _, err := os.Stat(filepath.Join(a.state, "sessions", p.SessionID)); err != nil || p.SessionID == "" {
+		if _, err := os.Stat(filepath.Join(a.state, "sessions", p.SessionID)); err != nil ||
+			p.SessionID == "" {
 			fail("Session not found: " + p.SessionID)
 			return
 		}
@@ -332,7 +353,8 @@ func (a *cli) prompt(m message, text string) {
 	a.mu.Unlock()
 	if busy {
 		cancel()
-		a.send(object{"id": m.ID, "error": object{"code": -32603, "message": "Agent is already processing a request"}})
+		a.send(object{"id": m.ID, "error": object{"code": -32603,
+			"message": "Agent is already processing a request"}})
 		return
 	}
 	a.send(object{"id": m.ID, "result": object{"success": true}})
@@ -347,7 +369,8 @@ func (a *cli) decision(id, action string) object {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if id != a.batchID || a.manner == "refuses" {
-		return object{"success": false, "appliedCount": 0, "errors": []object{{"changeId": "unknown", "error": "No space left."}}}
+		return object{"success": false, "appliedCount": 0,
+			"errors": []object{{"changeId": "unknown", "error": "No space left."}}}
 	}
 	n := 0
 	for name, content := range a.writes {
@@ -432,5 +455,7 @@ func (a *cli) hook(moment string, told object) (said struct {
 }
 
 func (a *cli) excluded(tool string) bool {
-	return slices.ContainsFunc(a.config.Permissions.ExcludedTools, func(t struct{ Kind string }) bool { return t.Kind == tool })
+	return slices.ContainsFunc(a.config.Permissions.ExcludedTools, func(t struct{ Kind string }) bool {
+		return t.Kind == tool
+	})
 }

@@ -8,7 +8,8 @@ import (
 )
 
 // own are the arguments of the CLI's own tools, as it offers them.
-var own = map[string][]string{"read_file": {"path"}, "write_file": {"path", "contents"}, "run_command": {"command"}, "tool_search": {"query"}}
+var own = map[string][]string{"read_file": {"path"}, "write_file": {"path", "contents"},
+	"run_command": {"command"}, "tool_search": {"query"}}
 
 // obey calls the tools that the model wants until it wants none, and returns the last message.
 func (s *stage) obey(text string) string {
@@ -21,7 +22,9 @@ func (s *stage) obey(text string) string {
 		if own[name] == nil {
 			name = "mcp__webchat__" + name
 		}
-		tools = append(tools, object{"type": "function", "function": object{"name": name, "parameters": object{"type": "object", "properties": properties}}})
+		tools = append(tools, object{"type": "function",
+			"function": object{"name": name, "parameters": object{"type": "object",
+				"properties": properties}}})
 	}
 	messages := []object{{"role": "user", "content": text}}
 	for {
@@ -37,7 +40,8 @@ func (s *stage) obey(text string) string {
 				}
 			}
 		}
-		r, err := http.Post(s.config.CustomProviders["webchat"].BaseURL+"/chat/completions", "application/json", bytes.NewReader(body))
+		r, err := http.Post(s.config.CustomProviders["webchat"].BaseURL+"/chat/completions",
+			"application/json", bytes.NewReader(body))
 		if err == nil {
 			err = json.NewDecoder(r.Body).Decode(&got)
 			_ = r.Body.Close()
@@ -54,7 +58,10 @@ func (s *stage) obey(text string) string {
 		if err := json.Unmarshal([]byte(f.Arguments), &c.args); err != nil {
 			panic(err)
 		}
-		messages = append(messages, object{"role": "assistant", "content": said.Content, "tool_calls": []object{{"id": said.ToolCalls[0].ID, "type": "function", "function": object{"name": f.Name, "arguments": f.Arguments}}}},
-			object{"role": "tool", "tool_call_id": said.ToolCalls[0].ID, "content": s.step(said.Content, c)[0]})
+		messages = append(messages, object{"role": "assistant", "content": said.Content,
+			"tool_calls": []object{{"id": said.ToolCalls[0].ID, "type": "function",
+				"function": object{"name": f.Name, "arguments": f.Arguments}}}},
+			object{"role": "tool", "tool_call_id": said.ToolCalls[0].ID,
+				"content": s.step(said.Content, c)[0]})
 	}
 }

@@ -43,19 +43,25 @@ func (s *stage) perform(text string) string {
 	case "run":
 		s.step("", toolCall{tool: "mcp__webchat__run_and_display", args: object{"command": rest}})
 	case "write":
-		s.step("I write it.", toolCall{tool: "write_file", args: object{"path": rest, "contents": "new\n"}})
+		s.step("I write it.", toolCall{
+			tool: "write_file",
+			args: object{"path": rest, "contents": "new\n"},
+		})
 	case "asks": // the same of a tool that is about files
 		tool, path, _ := strings.Cut(rest, " ")
-		s.permitted("perm", object{"tool": tool, "description": "Allow it?", "context": object{"path": path}})
+		s.permitted("perm", object{"tool": tool, "description": "Allow it?",
+			"context": object{"path": path}})
 	case "question": // as if it had not asked its hooks
-		if !s.permitted("perm", object{"tool": "run_command", "description": "Allow the command?", "context": object{"command": rest}}) {
+		if !s.permitted("perm", object{"tool": "run_command", "description": "Allow the command?",
+			"context": object{"command": rest}}) {
 			return "It was not allowed."
 		}
 		return "It was allowed."
 	case "shell":
 		s.step("", toolCall{tool: "run_command", args: object{"command": rest}})
 	case "docs":
-		if servers := s.config.MCP.Servers; len(servers) == 2 && servers[1].URL == "http://127.0.0.1:1/docs" && servers[1].Headers["X"] == "y" {
+		if servers := s.config.MCP.Servers; len(servers) == 2 &&
+			servers[1].URL == "http://127.0.0.1:1/docs" && servers[1].Headers["X"] == "y" {
 			s.step("", toolCall{tool: "mcp__docs__look", args: object{}})
 		}
 	case "tool": // a tool with its arguments, which does nothing
@@ -71,11 +77,19 @@ func (s *stage) perform(text string) string {
 		s.step("", toolCall{tool: "run_command", args: object{"command": rest, "background": true}})
 	case "both":
 		other := make(chan struct{})
-		s.step("Two at once.", toolCall{tool: "run_command", args: object{"command": "echo slow"}, after: other}, toolCall{tool: "fff_grep", args: object{"query": "x"}, ends: other})
+		s.step("Two at once.", toolCall{
+			tool:  "run_command",
+			args:  object{"command": "echo slow"},
+			after: other,
+		}, toolCall{tool: "fff_grep", args: object{"query": "x"}, ends: other})
 	case "read":
-		s.step("", toolCall{tool: "read_file", args: object{"path": rest}}, toolCall{tool: "no_such_tool", args: object{"a": 1}})
+		s.step("", toolCall{tool: "read_file", args: object{"path": rest}},
+			toolCall{tool: "no_such_tool", args: object{"a": 1}})
 	case "ask":
-		return "You said: " + s.step("", toolCall{tool: "ask_followup_question", args: object{"question": "Which colour?", "suggested_answers": []string{"red"}}})[0]
+		return "You said: " + s.step("", toolCall{
+			tool: "ask_followup_question",
+			args: object{"question": "Which colour?", "suggested_answers": []string{"red"}},
+		})[0]
 	case "outside":
 		s.directory(rest)
 	case "helper":
@@ -153,7 +167,8 @@ func (s *stage) step(thought string, calls ...toolCall) (outputs []string) {
 	}
 	id := s.fresh("step")
 	got := s.expect(id)
-	s.tell("stepEnd", object{"stepId": id, "step": object{"stepNumber": s.steps, "thought": thought, "toolCalls": all, "toolResults": results}})
+	s.tell("stepEnd", object{"stepId": id, "step": object{"stepNumber": s.steps, "thought": thought,
+		"toolCalls": all, "toolResults": results}})
 	select {
 	case <-got:
 	case <-s.ctx.Done():
@@ -174,14 +189,16 @@ func (s *stage) authorize(c *toolCall) (why, kind string) {
 		return "", ""
 	}
 	s.tell("hook.preTool", object{"toolId": c.id, "toolName": c.tool, "args": c.args})
-	said, refused := s.hook("pre-tool", object{"tool_name": c.tool, "tool_use_id": c.id, "tool_input": c.args})
+	said, refused := s.hook("pre-tool", object{"tool_name": c.tool, "tool_use_id": c.id,
+		"tool_input": c.args})
 	if refused != "" {
 		return refused, "authorization"
 	}
 	maps.Copy(c.args, said.UpdatedInput)
 	if !s.unrestricted && (said.Decision == "ask" || said.Decision == "" && asks[c.tool]) {
 		s.tell("hook.permissionRequest", object{"tool": c.tool})
-		if !s.permitted("perm", object{"tool": c.tool, "description": "Allow it?", "context": object{"command": c.args["command"], "path": c.args["path"]}}) {
+		if !s.permitted("perm", object{"tool": c.tool, "description": "Allow it?",
+			"context": object{"command": c.args["command"], "path": c.args["path"]}}) {
 			return "Tool execution skipped by user.", "authorization"
 		}
 	}
@@ -224,8 +241,10 @@ func (s *stage) execute(c toolCall) object {
 	if c.after != nil {
 		<-c.after
 	}
-	s.tell("hook.postTool", object{"toolId": c.id, "toolName": c.tool, "success": success, "duration": 3})
-	s.hook("post-tool", object{"tool_name": c.tool, "tool_use_id": c.id, "tool_input": c.args, "tool_response": output, "tool_success": success})
+	s.tell("hook.postTool", object{"toolId": c.id, "toolName": c.tool, "success": success,
+		"duration": 3})
+	s.hook("post-tool", object{"tool_name": c.tool, "tool_use_id": c.id, "tool_input": c.args,
+		"tool_response": output, "tool_success": success})
 	end := object{"toolId": c.id, "toolName": c.tool, "success": success}
 	result := object{"tool": c.tool, "success": success}
 	if success {
@@ -263,8 +282,9 @@ func (s *stage) hold(name, content string) {
 	s.writes[name] = content
 	id := s.batchID
 	s.mu.Unlock()
-	s.tell("changesBatchUpdate", object{"batchId": id, "change": object{"id": "change_1", "filePath": name, "changeType": "create",
-		"originalContent": string(old), "proposedContent": content, "toolId": "", "toolName": ""}})
+	s.tell("changesBatchUpdate", object{"batchId": id,
+		"change": object{"id": "change_1", "filePath": name, "changeType": "create",
+			"originalContent": string(old), "proposedContent": content, "toolId": "", "toolName": ""}})
 	s.tell("hook.fileModified", object{"filePath": name})
 }
 
@@ -273,18 +293,21 @@ func (s *stage) lent(c toolCall, name string) object {
 	s.tell("toolStart", object{"toolId": c.id, "toolName": c.tool, "args": c.args})
 	res, err := s.tools.CallTool(s.ctx, &mcp.CallToolParams{Name: name, Arguments: c.args})
 	if err != nil || len(res.Content) == 0 {
-		s.tell("toolEnd", object{"toolId": c.id, "toolName": c.tool, "success": false, "error": fmt.Sprint(err)})
+		s.tell("toolEnd", object{"toolId": c.id, "toolName": c.tool, "success": false,
+			"error": fmt.Sprint(err)})
 		return object{"tool": c.tool, "success": false, "kind": "operational", "error": fmt.Sprint(err)}
 	}
 	out, _ := json.Marshal(res)
-	s.tell("toolEnd", object{"toolId": c.id, "toolName": c.tool, "success": true, "output": string(out)})
+	s.tell("toolEnd", object{"toolId": c.id, "toolName": c.tool, "success": true,
+		"output": string(out)})
 	return object{"tool": c.tool, "success": true, "output": string(out)}
 }
 
 func (s *stage) directory(path string) {
 	id := s.fresh("dir")
 	got := s.expect(id)
-	s.tell("toolStart", object{"toolId": "call_0", "toolName": "request_directory_access", "args": object{"path": path}})
+	s.tell("toolStart", object{"toolId": "call_0", "toolName": "request_directory_access",
+		"args": object{"path": path}})
 	s.tell("directoryAccessRequest", object{"requestId": id, "path": path, "reason": "to look"})
 	granted := false
 	select {
@@ -294,7 +317,8 @@ func (s *stage) directory(path string) {
 		granted = a.Granted
 	case <-s.ctx.Done():
 	}
-	s.tell("toolEnd", object{"toolId": "call_0", "toolName": "request_directory_access", "success": granted, "output": fmt.Sprint("granted ", granted)})
+	s.tell("toolEnd", object{"toolId": "call_0", "toolName": "request_directory_access",
+		"success": granted, "output": fmt.Sprint("granted ", granted)})
 }
 
 // helper is a helper agent, whose calls only hooks report.
@@ -302,7 +326,8 @@ func (s *stage) helper() {
 	c := toolCall{id: "helper_1", tool: "run_command", args: object{"command": "echo help"}}
 	if why, _ := s.authorize(&c); why == "" {
 		out, ok := s.command(c)
-		s.hook("post-tool", object{"tool_name": c.tool, "tool_use_id": c.id, "tool_input": c.args, "tool_response": out, "tool_success": ok})
+		s.hook("post-tool", object{"tool_name": c.tool, "tool_use_id": c.id, "tool_input": c.args,
+			"tool_response": out, "tool_success": ok})
 	}
 	s.tell("hook.subagentStop", object{"subagentId": "1"})
 }
@@ -310,7 +335,8 @@ func (s *stage) helper() {
 // late asks for leave and no longer waits for the answer.
 func (s *stage) late() {
 	id := s.fresh("perm")
-	s.tell("permissionRequest", object{"requestId": id, "tool": "run_command", "description": "Allow it?", "context": object{"command": "date"}})
+	s.tell("permissionRequest", object{"requestId": id, "tool": "run_command",
+		"description": "Allow it?", "context": object{"command": "date"}})
 	s.step("", toolCall{tool: "fff_grep", args: object{"query": "x"}})
 }
 
@@ -320,5 +346,6 @@ func (s *stage) fails(why string) {
 	s.tell("hook.rateLimit", object{"retryAfterMs": 1000})
 	s.tell("hook.sessionError", object{"error": why})
 	s.tell("messageUpdate", object{"messageId": s.msg, "delta": "❌ " + why})
-	s.tell("error", object{"code": 429, "message": why, "errorType": "rate_limit", "recoverable": true})
+	s.tell("error", object{"code": 429, "message": why, "errorType": "rate_limit",
+		"recoverable": true})
 }

@@ -1,7 +1,7 @@
 // Package cli runs the program GitHub Copilot CLI: it finds the binary and its version, gives it an
 // environment built from an allow-list, starts one process for all conversations (for those of each
-// workspace, if it is confined), ends its whole tree with the last, and says in plain words why it failed. What the events and requests of a
-// conversation mean, the caller knows.
+// workspace, if it is confined), ends its whole tree with the last, and says in plain words why it
+// failed. What the events and requests of a conversation mean, the caller knows.
 //
 // A [Program] may be used from any goroutine. The process runs between the first Acquire and the
 // last Release, and ends earlier only by its own fault or Quit.
@@ -56,8 +56,8 @@ type Program struct {
 // New returns the program; it touches nothing.
 func New(c Config) *Program { return &Program{cfg: c, running: map[string]*Process{}} }
 
-// Acquire returns the process that runs for a workspace, started if none does; without a workspace it
-// is one that nothing acts in. The caller releases it.
+// Acquire returns the process that runs for a workspace, started if none does; without a workspace
+// it is one that nothing acts in. The caller releases it.
 func (p *Program) Acquire(ctx context.Context, workspace string) (*Process, error) {
 	f, err := p.find()
 	if err != nil {
@@ -69,10 +69,19 @@ func (p *Program) Acquire(ctx context.Context, workspace string) (*Process, erro
 	p.mu.Lock()
 	r := p.running[workspace]
 	if r == nil || r.Ended() {
-		r = &Process{program: p, workspace: workspace, found: f, ready: make(chan struct{}), gone: make(chan struct{}), sessions: map[string]Session{}}
+		r = &Process{
+			program:   p,
+			workspace: workspace,
+			found:     f,
+			ready:     make(chan struct{}),
+			gone:      make(chan struct{}),
+			sessions:  map[string]Session{},
+		}
 		r.life, r.quit = context.WithCancel(context.Background())
 		p.running[workspace] = r
-		fence := contain.Fence{Log: p.cfg.Logger, What: "running GitHub Copilot CLI", Break: func(error) { r.quit() }}
+		fence := contain.Fence{Log: p.cfg.Logger, What: "running GitHub Copilot CLI", Break: func(error) {
+			r.quit()
+		}}
 		go fence.Contained(r.run)()
 	}
 	r.refs++

@@ -35,7 +35,8 @@ func (p *Program) Explain(err error) error {
 }
 
 // secret is what looks like a key: providers repeat the one that they refuse.
-var secret = regexp.MustCompile(`\b(?:sk|pk|gh[opsur]|github_pat|key)[-_][A-Za-z0-9_*.-]{4,}|\bBearer\s+\S+`)
+var secret = regexp.MustCompile(
+	`\b(?:sk|pk|gh[opsur]|github_pat|key)[-_][A-Za-z0-9_*.-]{4,}|\bBearer\s+\S+`)
 
 // Happened is what the CLI says went wrong, as a sentence, without what it advises: its first
 // sentence, or the last error of those it retried; at most 400 characters.
@@ -47,7 +48,8 @@ func (p *Program) Happened(text string) string {
 	if i := strings.Index(text, ". "); i > 0 {
 		text = text[:i]
 	}
-	return wording.Ended(cmp.Or(wording.Cut(text, 400), "GitHub Copilot CLI reports a failure without a reason"))
+	return wording.Ended(cmp.Or(wording.Cut(text, 400),
+		"GitHub Copilot CLI reports a failure without a reason"))
 }
 
 // Words is what a provider said when it refused a call: the message of the JSON object that the CLI
@@ -69,13 +71,15 @@ func (p *Program) cleaned(text string) string {
 	return strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
 }
 
-// What providers say, in a message or as its code, when a conversation is longer than the model takes,
-// and when a quota is used up: OpenAI's context_length_exceeded and insufficient_quota, Anthropic's
-// "prompt is too long", Google's "exceeds the maximum number of tokens" and RESOURCE_EXHAUSTED. The
-// CLI passes them on as text.
+// What providers say, in a message or as its code, when a conversation is longer than the model
+// takes, and when a quota is used up: OpenAI's context_length_exceeded and insufficient_quota,
+// Anthropic's "prompt is too long", Google's "exceeds the maximum number of tokens" and
+// RESOURCE_EXHAUSTED. The CLI passes them on as text.
 var (
-	full  = regexp.MustCompile(`(?i)context_length_exceeded|model_max_prompt_tokens_exceeded|maximum context length|prompt is too long|exceeds? the (?:maximum|max|model's).{0,40}(?:tokens|context)`)
-	spent = regexp.MustCompile(`(?i)insufficient_quota|quota_exceeded|exceeded your (?:current|monthly|premium).{0,40}quota|quota (?:is )?(?:exceeded|exhausted|used up)|out of credits|credit balance is too low`)
+	full = regexp.MustCompile(
+		`(?i)context_length_exceeded|model_max_prompt_tokens_exceeded|maximum context length|prompt is too long|exceeds? the (?:maximum|max|model's).{0,40}(?:tokens|context)`)
+	spent = regexp.MustCompile(
+		`(?i)insufficient_quota|quota_exceeded|exceeded your (?:current|monthly|premium).{0,40}quota|quota (?:is )?(?:exceeded|exhausted|used up)|out of credits|credit balance is too low`)
 )
 
 // KindOf is the kind of a provider's refusal, by its status and its words.
@@ -102,8 +106,10 @@ func (p *Program) Advise(status int, text string, own bool) string {
 		do = "The quota is used up: choose another model, or go on when it is back"
 	case (status == 401 || status == 403) && own:
 		do = "Correct the provider's key, then start webchat again"
-	case status == 401 || status == 403 || strings.Contains(low, "not authenticated") || strings.Contains(low, "no github oauth token"):
-		do = "Sign in again with \"COPILOT_HOME=" + p.cfg.Home + " copilot login\", then send the prompt again"
+	case status == 401 || status == 403 || strings.Contains(low, "not authenticated") ||
+		strings.Contains(low, "no github oauth token"):
+		do = "Sign in again with \"COPILOT_HOME=" + p.cfg.Home +
+			" copilot login\", then send the prompt again"
 	case status == 429:
 		do = "The provider wants fewer requests: wait a little, then send the prompt again"
 	case strings.Contains(low, "could not connect"):

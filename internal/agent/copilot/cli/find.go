@@ -51,7 +51,8 @@ func (p *Program) find() (finding, error) {
 	f := finding{path, version}
 	switch {
 	case err != nil:
-		return f, fmt.Errorf("%w: GitHub Copilot CLI at %s does not print its version: %w; reinstall it (%s)",
+		return f, fmt.Errorf(
+			"%w: GitHub Copilot CLI at %s does not print its version: %w; reinstall it (%s)",
 			agent.ErrUnavailable, path, err, install)
 	case slices.Compare(numbers(version), numbers(minVersion)) < 0:
 		return f, fmt.Errorf("%w: GitHub Copilot CLI %s at %s is too old; %s; update it (%s)",
@@ -100,11 +101,16 @@ func locate(given string, env []string) (string, error) {
 	}
 	switch {
 	case shim != "":
-		return "", fmt.Errorf("%s is a script and the native binary of GitHub Copilot CLI is not beside it; reinstall it (%s) or give --copilot-path", shim, install)
+		return "",
+			fmt.Errorf(
+				"%s is a script and the native binary of GitHub Copilot CLI is not beside it; reinstall it (%s) or give --copilot-path", shim, install)
 	case given != "":
-		return "", fmt.Errorf("there is no GitHub Copilot CLI at %s; install it (%s) or correct --copilot-path", given, install)
+		return "",
+			fmt.Errorf("there is no GitHub Copilot CLI at %s; install it (%s) or correct --copilot-path",
+				given, install)
 	}
-	return "", fmt.Errorf("GitHub Copilot CLI is not installed; install it (%s) or give --copilot-path", install)
+	return "",
+		fmt.Errorf("GitHub Copilot CLI is not installed; install it (%s) or give --copilot-path", install)
 }
 
 // BinaryName is the name of the native binary here.
@@ -137,7 +143,8 @@ func isNative(path string) bool {
 	if _, err := io.ReadFull(f, b[:]); err != nil {
 		return false
 	}
-	return string(b[:2]) == "MZ" || slices.Contains([]string{"\x7fELF", "\xcf\xfa\xed\xfe", "\xfe\xed\xfa\xcf", "\xca\xfe\xba\xbe"}, string(b[:]))
+	return string(b[:2]) == "MZ" || slices.Contains([]string{"\x7fELF", "\xcf\xfa\xed\xfe",
+		"\xfe\xed\xfa\xcf", "\xca\xfe\xba\xbe"}, string(b[:]))
 }
 
 // besides looks for the native package near a shim: as a sibling of its package, below it, or, for
@@ -145,10 +152,12 @@ func isNative(path string) bool {
 func besides(shim string) string {
 	dir := filepath.Dir(shim)
 	for up, i := dir, 0; i < 3; up, i = filepath.Dir(up), i+1 {
-		for _, modules := range []string{"", "node_modules", "lib/node_modules", "node_modules/@github/copilot/node_modules",
+		for _, modules := range []string{"", "node_modules", "lib/node_modules",
+			"node_modules/@github/copilot/node_modules",
 			"lib/node_modules/@github/copilot/node_modules"} {
 			for _, platform := range Platforms() {
-				c := filepath.Join(up, filepath.FromSlash(modules), "@github", "copilot-"+platform, BinaryName())
+				c := filepath.Join(up, filepath.FromSlash(modules), "@github", "copilot-"+platform,
+					BinaryName())
 				if isNative(c) {
 					return c
 				}
@@ -192,11 +201,16 @@ func numbers(version string) (n []int) {
 func (p *Program) versionOf(path string) (string, error) {
 	if raw, err := os.ReadFile(filepath.Join(filepath.Dir(path), "package.json")); err == nil {
 		var pkg struct{ Name, Version string }
-		if json.Unmarshal(raw, &pkg) == nil && strings.HasPrefix(pkg.Name, "@github/copilot") && versionNumber.MatchString(pkg.Version) {
+		if json.Unmarshal(raw, &pkg) == nil && strings.HasPrefix(pkg.Name, "@github/copilot") &&
+			versionNumber.MatchString(pkg.Version) {
 			return pkg.Version, nil
 		}
 	}
-	text, err := convo.Printed(proc.Command{Args: []string{path, "--version", "--no-auto-update"}, Env: p.environment(p.cfg.Home), Grace: time.Millisecond})
+	text, err := convo.Printed(proc.Command{
+		Args:  []string{path, "--version", "--no-auto-update"},
+		Env:   p.environment(p.cfg.Home),
+		Grace: time.Millisecond,
+	})
 	if v := versionNumber.FindString(text); v != "" {
 		return v, nil
 	}

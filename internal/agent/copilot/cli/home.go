@@ -16,8 +16,8 @@ const (
 	signInFile       = "config.json"   // of a home
 )
 
-// HomeOf returns the folder in which the CLI keeps the state of a workspace's sessions: a confined one
-// has its own, so that it reaches those of its workspace only.
+// HomeOf returns the folder in which the CLI keeps the state of a workspace's sessions: a confined
+// one has its own, so that it reaches those of its workspace only.
 func (p *Program) HomeOf(workspace string) string {
 	if p.cfg.Confine == nil || workspace == "" {
 		return p.cfg.Home
@@ -26,8 +26,8 @@ func (p *Program) HomeOf(workspace string) string {
 	return filepath.Join(p.cfg.Home, workspacesFolder, hex.EncodeToString(sum[:8]))
 }
 
-// Bring moves what the CLI kept of a session to the home of its workspace, if it lies in another: it
-// was not confined before, or is no longer. It reports whether anything is kept.
+// Bring moves what the CLI kept of a session to the home of its workspace, if it lies in another:
+// it was not confined before, or is no longer. It reports whether anything is kept.
 func (p *Program) Bring(workspace, id string) (kept bool, err error) {
 	root, err := os.OpenRoot(p.cfg.Home) // what agents write there leads nowhere else
 	if errors.Is(err, fs.ErrNotExist) {
@@ -80,8 +80,8 @@ func isOwnFolder(root *os.Root, name string) bool {
 	return err == nil && st.IsDir()
 }
 
-// copySignIn gives a workspace's home the sign-in of the user's. What a confined CLI writes there stays
-// there.
+// copySignIn gives a workspace's home the sign-in of the user's. What a confined CLI writes there
+// stays there.
 func copySignIn(from, to string) error {
 	b, err := os.ReadFile(filepath.Join(from, signInFile))
 	if errors.Is(err, fs.ErrNotExist) {

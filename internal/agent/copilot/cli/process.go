@@ -99,7 +99,8 @@ func (p *Process) start() error {
 		err = copySignIn(cfg.Home, home)
 	}
 	if err != nil {
-		return fmt.Errorf("%w: the state folder of GitHub Copilot CLI cannot be made: %w", agent.ErrUnavailable, err)
+		return fmt.Errorf("%w: the state folder of GitHub Copilot CLI cannot be made: %w",
+			agent.ErrUnavailable, err)
 	}
 	args := []string{p.found.path, "--headless", "--stdio", "--no-auto-update"}
 	if cfg.ProviderURL != "" {
@@ -107,7 +108,8 @@ func (p *Process) start() error {
 	}
 	env := p.program.environment(home)
 	if _, withheld := policy.Inherit(env, nil, nil); len(withheld) > 0 {
-		args = append(args, "--secret-env-vars="+strings.Join(withheld, ",")) // what it starts does not get them
+		// what it starts does not get them
+		args = append(args, "--secret-env-vars="+strings.Join(withheld, ","))
 	}
 	cmd := proc.Command{Args: args, Dir: home, Env: env, Grace: time.Second}
 	if p.workspace != "" {
@@ -186,7 +188,8 @@ func Died(text string) error { return &deathError{text} }
 
 // Lost is the end of a process as the prompt that was cut off reports it.
 func Lost(death error) error {
-	return Died(death.Error() + ". The session is safe; send the prompt again and it goes on with a new process")
+	return Died(death.Error() +
+		". The session is safe; send the prompt again and it goes on with a new process")
 }
 
 // Call calls a method of the CLI. When it ends meanwhile the error wraps [agent.ErrDied].

@@ -93,7 +93,8 @@ func (s *standIn) handleByScript(m rpcMessage, text string) {
 	switch {
 	case text == "hang":
 	case fails:
-		s.send(rpcMessage{ID: m.ID, Error: json.RawMessage(fmt.Sprintf(`{"code":-32603,"message":%q}`, "Request "+m.Method+" failed with message: "+why))})
+		s.send(rpcMessage{ID: m.ID, Error: json.RawMessage(fmt.Sprintf(`{"code":-32603,"message":%q}`,
+			"Request "+m.Method+" failed with message: "+why))})
 	default:
 		s.send(rpcMessage{ID: m.ID, Result: json.RawMessage(text)})
 	}
@@ -103,7 +104,11 @@ func (s *standIn) handleByScript(m rpcMessage, text string) {
 // client, as far as they are available and not excluded, and those of the file
 // "offer" whatever the client says.
 func (s *standIn) create(p rpcParams) {
-	session := &standInSession{id: p.SessionID, calls: make(chan rpcMessage, 100), dir: p.WorkingDirectory}
+	session := &standInSession{
+		id:    p.SessionID,
+		calls: make(chan rpcMessage, 100),
+		dir:   p.WorkingDirectory,
+	}
 	for _, name := range []string{"bash", "view", "create", "sql", "lsp"} {
 		if p.AvailableTools == nil || slices.Contains(p.AvailableTools, "builtin:"+name) {
 			session.offer = append(session.offer, name)

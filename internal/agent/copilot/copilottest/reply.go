@@ -52,7 +52,8 @@ func obey(r Request) *Reply {
 		tool, arguments, _ := strings.Cut(rest, " ")
 		return &Reply{Calls: []Call{{tool, arguments}}}
 	case "ask":
-		return &Reply{Calls: []Call{{"ask_user", `{"question":` + quote(rest) + `,"choices":["red","blue"],"allow_freeform":true}`}}}
+		return &Reply{Calls: []Call{{"ask_user", `{"question":` + quote(rest) +
+			`,"choices":["red","blue"],"allow_freeform":true}`}}}
 	case "talk":
 		return &Reply{Text: strings.Repeat("word after word ", 1000), Pause: 20 * time.Millisecond}
 	case "status":
@@ -85,13 +86,15 @@ func (p *Reply) write(w http.ResponseWriter, hr *http.Request, model string, n i
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Retry-After", strconv.Itoa(p.After))
 		w.WriteHeader(p.Status)
-		fmt.Fprintf(w, `{"error":{"message":%s,"type":"scripted"}}`, quote(cmp.Or(p.Says, fmt.Sprintf("scripted refusal %d", p.Status))))
+		fmt.Fprintf(w, `{"error":{"message":%s,"type":"scripted"}}`,
+			quote(cmp.Or(p.Says, fmt.Sprintf("scripted refusal %d", p.Status))))
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	flusher := http.NewResponseController(w)
 	chunk := func(delta, finish string) bool {
-		_, err := fmt.Fprintf(w, `data: {"id":"chatcmpl-%d","object":"chat.completion.chunk","created":1,"model":%s,"choices":[{"index":0,"delta":%s,"finish_reason":%s}]}`+"\n\n",
+		_, err := fmt.Fprintf(w,
+			`data: {"id":"chatcmpl-%d","object":"chat.completion.chunk","created":1,"model":%s,"choices":[{"index":0,"delta":%s,"finish_reason":%s}]}`+"\n\n",
 			n, quote(model), delta, finish)
 		return err == nil && flusher.Flush() == nil
 	}
@@ -110,7 +113,8 @@ func (p *Reply) write(w http.ResponseWriter, hr *http.Request, model string, n i
 		panic(http.ErrAbortHandler)
 	}
 	for i, c := range p.Calls {
-		chunk(fmt.Sprintf(`{"tool_calls":[{"index":%d,"id":"call_%d_%d","type":"function","function":{"name":%s,"arguments":%s}}]}`,
+		chunk(fmt.Sprintf(
+			`{"tool_calls":[{"index":%d,"id":"call_%d_%d","type":"function","function":{"name":%s,"arguments":%s}}]}`,
 			i, n, i, quote(c.Tool), quote(c.Arguments)), "null")
 	}
 	finish := p.Finish
@@ -123,7 +127,8 @@ func (p *Reply) write(w http.ResponseWriter, hr *http.Request, model string, n i
 	}
 	chunk(`{}`, quote(finish))
 	in, out := cmp.Or(p.In, 100), cmp.Or(p.Out, 10)
-	fmt.Fprintf(w, `data: {"id":"chatcmpl-%d","object":"chat.completion.chunk","created":1,"model":%s,"choices":[],"usage":{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d}}`+"\n\ndata: [DONE]\n\n", n, quote(model), in, out, in+out)
+	fmt.Fprintf(w,
+		`data: {"id":"chatcmpl-%d","object":"chat.completion.chunk","created":1,"model":%s,"choices":[],"usage":{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d}}`+"\n\ndata: [DONE]\n\n", n, quote(model), in, out, in+out)
 	_ = flusher.Flush() // the program went away, or has it
 }
 

@@ -83,7 +83,12 @@ type rpcMessage struct {
 // Main is main of the stand-in.
 func Main() {
 	dir := filepath.Dir(os.Args[0])
-	s := &standIn{dir: dir, script: map[string]string{}, sessions: map[string]*standInSession{}, waiting: map[string]chan json.RawMessage{}}
+	s := &standIn{
+		dir:      dir,
+		script:   map[string]string{},
+		sessions: map[string]*standInSession{},
+		waiting:  map[string]chan json.RawMessage{},
+	}
 	a, err := txtar.ParseFile(filepath.Join(dir, "script"))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -100,11 +105,13 @@ func Main() {
 	if text, ok := s.script["start"]; ok {
 		s.turn(&standInSession{}, strings.Split(text, "\n"), "", "")
 	}
-	if s.log, err = os.OpenFile(filepath.Join(dir, "log"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err != nil {
+	if s.log, err = os.OpenFile(filepath.Join(dir, "log"), os.O_APPEND|os.O_CREATE|os.O_WRONLY,
+		0o600); err != nil {
 		os.Exit(3)
 	}
 	if before, err := os.ReadFile(s.log.Name()); err == nil {
-		s.nextID = strings.Count(string(before), "\n") // ids of messages do not come again after a restart
+		// ids of messages do not come again after a restart
+		s.nextID = strings.Count(string(before), "\n")
 	}
 	in := bufio.NewReader(os.Stdin)
 	for {
@@ -181,7 +188,8 @@ func (s *standIn) event(id, agent, kind, data string) {
 	}
 	var of struct{ MessageID string }
 	_ = json.Unmarshal([]byte(data), &of) // data of another shape has none
-	e := map[string]any{"type": kind, "data": json.RawMessage(data), "id": "e" + of.MessageID, "timestamp": "2026-01-01T00:00:00Z"}
+	e := map[string]any{"type": kind, "data": json.RawMessage(data), "id": "e" + of.MessageID,
+		"timestamp": "2026-01-01T00:00:00Z"}
 	if agent != "" {
 		e["agentId"] = agent
 	}
@@ -214,7 +222,8 @@ event assistant.turn_end {"turnId":"0"}`
 		if lines[0] == "silent" {
 			lines = lines[1:]
 		} else {
-			s.event(session.id, "", "user.message", `{"messageId":"`+messageID+`","delivery":"idle","content":"secret prompt"}`)
+			s.event(session.id, "", "user.message", `{"messageId":"`+messageID+
+				`","delivery":"idle","content":"secret prompt"}`)
 		}
 		s.turnCtx(ctx, session, lines, messageID, arg)
 		idle := `{}`
@@ -244,14 +253,16 @@ func (s *standIn) turn(session *standInSession, lines []string, messageID, arg s
 	s.turnCtx(context.Background(), session, lines, messageID, arg)
 }
 
-func (s *standIn) turnCtx(ctx context.Context, session *standInSession, lines []string, messageID, arg string) {
+func (s *standIn) turnCtx(ctx context.Context, session *standInSession, lines []string, messageID,
+	arg string) {
 	told, quoted := "", strconv.Quote(arg)
 	first, second, _ := strings.Cut(quoted[1:len(quoted)-1], " ")
 	for _, line := range lines {
 		if ctx.Err() != nil {
 			return
 		}
-		line = strings.NewReplacer("$S", session.id, "$M", messageID, "$ARG1", first, "$ARG2", second, "$ARG", quoted[1:len(quoted)-1], "$TEXT", told).Replace(line)
+		line = strings.NewReplacer("$S", session.id, "$M", messageID, "$ARG1", first, "$ARG2", second,
+			"$ARG", quoted[1:len(quoted)-1], "$TEXT", told).Replace(line)
 		verb, rest, _ := strings.Cut(line, " ")
 		verb, agent, _ := strings.Cut(verb, "@")
 		kind, data, _ := strings.Cut(rest, " ")
@@ -287,7 +298,8 @@ func (s *standIn) turnCtx(ctx context.Context, session *standInSession, lines []
 			defer tick.Stop()
 			for range n {
 				<-tick.C
-				s.event(session.id, "", "assistant.message_delta", fmt.Sprintf(`{"messageId":"%s","deltaContent":"%d "}`, messageID, time.Now().UnixNano()))
+				s.event(session.id, "", "assistant.message_delta",
+					fmt.Sprintf(`{"messageId":"%s","deltaContent":"%d "}`, messageID, time.Now().UnixNano()))
 			}
 		case "hang":
 			select {
