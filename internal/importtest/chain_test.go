@@ -83,6 +83,28 @@ func TestModulesHaveNoCircles(t *testing.T) {
 	}
 }
 
+// What a module knows stands in an object with a name, and no module is longer than 300 lines.
+func TestModulesOwnTheirState(t *testing.T) {
+	names, err := filepath.Glob(filepath.Join("..", "..", "web", "static", "js", "*.js"))
+	if err != nil || len(names) < 50 {
+		t.Fatalf("found %d modules: %v", len(names), err)
+	}
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range strings.Split(string(b), "\n") {
+			if strings.HasPrefix(line, "let ") || strings.HasPrefix(line, "var ") {
+				t.Errorf("%s:%d: %s", filepath.Base(name), i+1, line)
+			}
+		}
+		if n := strings.Count(string(b), "\n"); n > 300 {
+			t.Errorf("%s has %d lines", filepath.Base(name), n)
+		}
+	}
+}
+
 // circleThrough is the shortest way from a name back to it; nil if there is none.
 func circleThrough(graph map[string][]string, name string) []string {
 	seen := map[string]bool{}

@@ -51,10 +51,13 @@ const abilities = {
   skills: { name: '/skills', what: 'instructions that the agent loads when it needs them', icon: 'file', does: (field) => list(field, 'skills', named, 'No skills are loaded') },
 }
 
-let known = [] // what the menu offers, as it was when / was typed
+/** What the agent can do. */
+const agents = {
+  known: [], // what the menu offers, as it was when / was typed
+}
 
 /** The commands that the agent takes, as far as they are known by now. */
-export const offered = () => known
+export const offered = () => agents.known
 
 /** Asks again what the agent can; whether that is news. */
 export async function look() {
@@ -62,14 +65,14 @@ export async function look() {
   const { can, commands } = await getJSON(path('/choices'))
   const ours = can.map((what) => abilities[what]).filter(Boolean)
   const theirs = commands.map((c) => ({ name: `/${c.name}`, what: c.about, hint: c.hint, icon: 'slash', end: 'agent' })).filter((c) => !ours.some((o) => o.name === c.name))
-  const before = known.map((c) => c.name).join()
-  known = [...ours, ...theirs]
-  return known.map((c) => c.name).join() !== before
+  const before = agents.known.map((c) => c.name).join()
+  agents.known = [...ours, ...theirs]
+  return agents.known.map((c) => c.name).join() !== before
 }
 
 /** What a command of the agent does here; nothing for one that it takes as a prompt, false for one it does not know. */
 export async function ability(name) {
   await look()
-  const found = known.find((c) => c.name === name.toLowerCase())
+  const found = agents.known.find((c) => c.name === name.toLowerCase())
   return found ? found.does : false
 }

@@ -1,8 +1,11 @@
 // Sheets above the composer, which stays usable: one at a time. Where it stands at the top of the
 // page, they are below it.
 
-let shown = '' // the id of the one that is
-let from = '' // and of what it belongs to, which gets the focus back
+/** The sheet above the composer. */
+const sheetNow = {
+  shown: '', // the id of the one that is
+  from: '', // and of what it belongs to, which gets the focus back
+}
 
 const margin = 8 // pixels from the window's edge
 
@@ -18,13 +21,13 @@ function place(sheet) {
 
 /** Shows a sheet, or takes it away. */
 export function above(id, opener) {
-  if (shown && shown !== id) above(shown, from)
+  if (sheetNow.shown && sheetNow.shown !== id) above(sheetNow.shown, sheetNow.from)
   const sheet = document.getElementById(id)
   const held = sheet.contains(document.activeElement)
   sheet.hidden = !sheet.hidden
   if (!sheet.hidden) place(sheet)
-  shown = sheet.hidden ? '' : id
-  from = opener
+  sheetNow.shown = sheet.hidden ? '' : id
+  sheetNow.from = opener
   const button = document.getElementById(opener)
   if (button?.hasAttribute('aria-expanded')) button.setAttribute('aria-expanded', String(!sheet.hidden))
   if (sheet.hidden) document.removeEventListener('keydown', shut, true)
@@ -37,5 +40,5 @@ function shut(e) {
   if (e.target.matches('input, textarea:not(#prompt)')) return // its own
   e.preventDefault()
   e.stopPropagation()
-  above(shown, from)
+  above(sheetNow.shown, sheetNow.from)
 }

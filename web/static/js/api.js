@@ -28,30 +28,32 @@ export const secret = {
   clear: () => localStorage.removeItem(key),
 }
 
-let renewal // the proof that is under way, if one is
+/** What requests may do. */
+const access = {
+  renewal: undefined, // the proof that is under way, if one is
+  closed: '', // why this page changes nothing on the server
+}
 
 /** Gets another secret; whether it did. */
 function renew() {
-  renewal ??= (async () => {
+  access.renewal ??= (async () => {
     const { challenge } = await (await fetch(`${base}/api/sign-in`)).json()
     const body = JSON.stringify({ signature: await prove(challenge) })
     const reply = await fetch(`${base}/api/sign-in`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body })
     if (reply.ok) secret.set((await reply.json()).secret)
     return reply.ok
-  })().catch(() => false).finally(() => { renewal = undefined })
-  return renewal
+  })().catch(() => false).finally(() => { access.renewal = undefined })
+  return access.renewal
 }
 
-let closed = '' // why this page changes nothing on the server
-
 /** Refuses from now on what would change something on the server, but for what is sent with always. */
-export function readOnly(why) { closed = why }
+export function readOnly(why) { access.closed = why }
 
 const reads = (method) => method === 'GET' || method === 'HEAD'
 
 async function send(method, path, options = {}) {
   const { json, type, signal, again, always } = options
-  if (closed && !reads(method) && !always) throw new Refused(403, 'replay', closed)
+  if (access.closed && !reads(method) && !always) throw new Refused(403, 'replay', access.closed)
   let { body } = options
   const headers = {}
   if (!reads(method) && secret.get()) headers.Authorization = `Bearer ${secret.get()}`

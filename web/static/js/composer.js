@@ -22,11 +22,15 @@ import { failed, toast } from './toast.js'
 const composer = document.getElementById('composer')
 const field = document.getElementById('prompt')
 const recall = recaller()
-let mode = 'queue'
-let sending = false
-let fresh = false // this page made its session and is about to go there
-let waiting = null // for the connection: how to send what stands in the field
-let returns = 0 // of the connection
+/** What is being written and sent. */
+const writing = {
+  mode: 'queue',
+  sending: false,
+  fresh: false, // this page made its session and is about to go there
+  waiting: null, // for the connection: how to send what stands in the field
+  returns: 0, // of the connection
+  making: null,
+}
 const placeholder = field?.placeholder
 
 const running = () => composer.dataset.status && composer.dataset.status !== 'idle'
@@ -53,11 +57,9 @@ export function fill(text) {
   draft.save(text)
 }
 
-let making = null
-
 /** A page without a session makes one with its first prompt, and goes to its page once that is sent. */
 export async function ensure() {
-  if (!session()) await (making ??= make().finally(() => { making = null }))
+  if (!session()) await (writing.making ??= make().finally(() => { writing.making = null }))
 }
 
 async function make() {
@@ -65,7 +67,7 @@ async function make() {
   const made = await post('/api/sessions', { workspace: folder() || undefined, backend: backend || undefined, model: model || undefined })
   draft.save('') // from here on it is the new session's
   moveTo(() => { document.body.dataset.session = made.id })
-  fresh = true
+  writing.fresh = true
   draft.save(field.value)
 }
 
@@ -106,7 +108,7 @@ async function deliver(text, look, id, how) {
 export async function look(wanted, place) {
   await ensure()
   const shown = await show(wanted, place)
-  if (fresh) visit(`/sessions/${session()}${shown?.output ? `#out/${shown.output.id}` : ''}`)
+  if (writing.fresh) visit(`/sessions/${session()}${shown?.output ? `#out/${shown.output.id}` : ''}`)
   return shown
 }
 
@@ -120,7 +122,7 @@ async function show(wanted, place) {
 }
 
 /** Sends a prompt. Where the reply was lost, or another server is about to have the session, it is sent again under the same id. */
-async function prompt(content, messageId, how = mode) {
+async function prompt(content, messageId, how = writing.mode) {
   const { attachments, clear } = await collect()
   const body = { content, messageId, mode: running() ? how : undefined }
   if (attachments.length) body.attachments = attachments
@@ -138,27 +140,27 @@ async function prompt(content, messageId, how = mode) {
   clear()
 }
 
-async function send(asked = false, id = newID(), how = mode) {
+async function send(asked = false, id = newID(), how = writing.mode) {
   const text = field.value
-  waiting = null
-  if (sending || (!text.trim() && !hasAttachments())) return
+  writing.waiting = null
+  if (writing.sending || (!text.trim() && !hasAttachments())) return
   menu.close()
   if (!isLive() && !navigator.onLine) return later(asked, id, how)
-  sending = true
+  writing.sending = true
   composer.ariaBusy = 'true'
-  const before = returns
+  const before = writing.returns
   try {
     await deliver(text, hasAttachments() ? null : meantLook(text, asked), id, how)
     sent(text)
-    if (fresh) visit(`/sessions/${session()}`)
+    if (writing.fresh) visit(`/sessions/${session()}`)
   } catch (err) {
     if ((err.status === 0 || (err.unsent && !isLive())) && field.value === text) later(asked, id, how)
     else failed(err)
   } finally {
-    sending = false
+    writing.sending = false
     composer.ariaBusy = 'false'
   }
-  if (returns > before) sendWaiting()
+  if (writing.returns > before) sendWaiting()
 }
 
 /** Takes what was sent out of the field. What was typed behind it meanwhile stays; what was changed stays whole. */
@@ -173,7 +175,7 @@ function sent(text) {
 
 /** Without a connection what is written waits in its field, and goes when it is back unless it was changed. */
 function later(asked, id, how) {
-  waiting = { asked, id, how }
+  writing.waiting = { asked, id, how }
   toast('Offline: your prompt is saved and will be sent when the connection returns', { how: 'ask' })
 }
 
@@ -181,19 +183,19 @@ function connected(e) {
   const live = e.detail.state === 'live'
   field.placeholder = live ? placeholder : field.dataset.offline
   if (!live) return
-  returns++
+  writing.returns++
   sendWaiting()
 }
 
 function sendWaiting() {
-  if (waiting) send(waiting.asked, waiting.id, waiting.how)
+  if (writing.waiting) send(writing.waiting.asked, writing.waiting.id, writing.waiting.how)
 }
 
 function keydown(e) {
   if (menu.key(e)) return
   if (e.key === 'Enter' && !e.shiftKey && !e.isComposing) {
     e.preventDefault()
-    send(e.altKey, undefined, e.ctrlKey || e.metaKey ? 'steer' : mode) // steering is sending at once
+    send(e.altKey, undefined, e.ctrlKey || e.metaKey ? 'steer' : writing.mode) // steering is sending at once
   } else if ((e.key === 'ArrowUp' && (!field.value || recall.active)) || (e.key === 'ArrowDown' && recall.active)) {
     e.preventDefault()
     fill(recall.step(e.key === 'ArrowUp' ? -1 : 1))
@@ -226,7 +228,7 @@ export function compose() {
   restore()
   grow()
   draft.gone((text) => { if (field.value === text) { field.value = ''; grow() } }) // else it would be sent twice
-  field.addEventListener('input', () => { waiting = null; recall.stop(); grow(); draft.save(field.value); suggest(field) })
+  field.addEventListener('input', () => { writing.waiting = null; recall.stop(); grow(); draft.save(field.value); suggest(field) })
   field.addEventListener('keydown', keydown)
   field.addEventListener('blur', () => menu.close())
   composer.addEventListener('submit', (e) => { e.preventDefault(); send() })
@@ -235,7 +237,7 @@ export function compose() {
     const button = e.target.closest('[data-act], [data-mode]')
     if (!button || button.disabled) return
     if (button.dataset.mode) {
-      mode = button.dataset.mode
+      writing.mode = button.dataset.mode
       for (const b of composer.querySelectorAll('[data-mode]')) b.setAttribute('aria-pressed', String(b === button))
     } else if (acts[button.dataset.act]) {
       e.preventDefault()

@@ -9,40 +9,43 @@ import { announce } from './announce.js'
 const turns = document.getElementById('turns')
 const pill = document.getElementById('status')
 const changed = new Set()
-let port = null
-let state = { state: 'back' }
-let wasOff = false
-let calm = 0
-let lastSeen = Date.now()
+/** This tab's end of the browser's stream. */
+const link = {
+  port: null,
+  state: { state: 'back' },
+  wasOff: false,
+  calm: 0,
+  lastSeen: Date.now(),
+}
 
 /** Calls f(data) with each session.changed, and f(null) when lists are stale. */
 export function onChanged(f) { changed.add(f) }
 
 /** Whether frames come in at the moment. */
-export const isLive = () => state.state === 'live'
+export const isLive = () => link.state.state === 'live'
 
 const seq = () => Number(turns?.dataset.seq ?? 0)
 
 function hello() {
-  port.postMessage({ t: 'hello', session: document.body.dataset.session || null, after: seq(), visible: !document.hidden })
+  link.port.postMessage({ t: 'hello', session: document.body.dataset.session || null, after: seq(), visible: !document.hidden })
 }
 
 export async function connect() {
   const here = new URL('.', import.meta.url)
   if (globalThis.SharedWorker) {
     const worker = new SharedWorker(scriptURL(new URL('worker.js', here)), { type: 'module', name: here.pathname })
-    port = worker.port
-    worker.onerror = () => { if (lastSeen === 0) inPage() }
-    lastSeen = 0
-    port.onmessage = (e) => receive(e.data)
+    link.port = worker.port
+    worker.onerror = () => { if (link.lastSeen === 0) inPage() }
+    link.lastSeen = 0
+    link.port.onmessage = (e) => receive(e.data)
     hello()
   } else await inPage()
   document.addEventListener('visibilitychange', () => document.hidden || back())
   document.addEventListener('resume', sync)
   addEventListener('pageshow', (e) => e.persisted && sync())
-  addEventListener('pagehide', () => port.postMessage({ t: 'bye' }))
-  addEventListener('online', () => port.postMessage({ t: 'retry' }))
-  pill?.addEventListener('click', () => port.postMessage({ t: 'retry' }))
+  addEventListener('pagehide', () => link.port.postMessage({ t: 'bye' }))
+  addEventListener('online', () => link.port.postMessage({ t: 'retry' }))
+  pill?.addEventListener('click', () => link.port.postMessage({ t: 'retry' }))
   setInterval(count, 1000)
 }
 
@@ -51,12 +54,12 @@ async function inPage() {
   const { Hub } = await import('./hub.js')
   const hub = new Hub()
   const tab = { postMessage: (m) => queueMicrotask(() => receive(m)) }
-  port = { postMessage: (m) => hub.receive(tab, m) }
-  document.addEventListener('visibilitychange', () => document.hidden && port.postMessage({ t: 'bye' }))
+  link.port = { postMessage: (m) => hub.receive(tab, m) }
+  document.addEventListener('visibilitychange', () => document.hidden && link.port.postMessage({ t: 'bye' }))
   hello()
 }
 
-function back() { port.postMessage({ t: 'visible' }) }
+function back() { link.port.postMessage({ t: 'visible' }) }
 
 /** After a sleep of the page: what waits is old, one snapshot holds all of it. */
 function sync() {
@@ -65,8 +68,8 @@ function sync() {
 }
 
 function receive(m) {
-  lastSeen = Date.now()
-  if (m.t === 'ping') port.postMessage({ t: 'pong' })
+  link.lastSeen = Date.now()
+  if (m.t === 'ping') link.port.postMessage({ t: 'pong' })
   if (m.t === 'lost') hello()
   if (m.t === 'changed') for (const f of changed) f(m.data)
   // What ran when the page was made may have ended before the stream of all sessions was open.
@@ -83,7 +86,7 @@ function take(frame) {
     if (turns && frame.seq) turns.dataset.seq = frame.seq
     if (frame.join) {
       document.body.dataset.joined = ''
-      if (wasOff) caughtUp(missed, frame.reset)
+      if (link.wasOff) caughtUp(missed, frame.reset)
     }
     document.dispatchEvent(new CustomEvent('webchat:frame', { detail: frame }))
   })
@@ -97,25 +100,25 @@ function text(words, how) {
 }
 
 function caughtUp(missed, whole) {
-  wasOff = false
+  link.wasOff = false
   review()
   const words = whole ? 'Reconnected: everything was loaded again' : `Reconnected: ${missed.toLocaleString('en')} ${missed === 1 ? 'event' : 'events'}, none lost`
   text(words, 'back')
   announce(words)
-  clearTimeout(calm)
-  calm = setTimeout(() => isLive() && text('Live', 'live'), 4000)
+  clearTimeout(link.calm)
+  link.calm = setTimeout(() => isLive() && text('Live', 'live'), 4000)
 }
 
 function show(next) {
-  state = next
+  link.state = next
   document.dispatchEvent(new CustomEvent('webchat:state', { detail: next }))
   if (next.state !== 'live') delete document.body.dataset.joined
   if (next.state === 'live') {
     if (!document.body.dataset.session) {
       document.body.dataset.joined = ''
-      if (wasOff) caughtUp(0, true)
+      if (link.wasOff) caughtUp(0, true)
     }
-    if (!wasOff) text('Live', 'live')
+    if (!link.wasOff) text('Live', 'live')
     return
   }
   if (next.state === 'signed-out') {
@@ -123,14 +126,14 @@ function show(next) {
     document.dispatchEvent(new CustomEvent('webchat:signed-out'))
   }
   if (next.state === 'gone') text('This session was deleted', 'off')
-  if (next.state === 'off') wasOff = true
+  if (next.state === 'off') link.wasOff = true
   count()
 }
 
 /** The words while the server does not answer, once a second. */
 function count() {
-  if (state.state !== 'off') return
-  const left = Math.max(1, Math.ceil((state.until - Date.now()) / 1000))
-  const last = state.last ?? seq()
+  if (link.state.state !== 'off') return
+  const left = Math.max(1, Math.ceil((link.state.until - Date.now()) / 1000))
+  const last = link.state.last ?? seq()
   text(`Reconnecting in ${left} s${last ? ` · last event ${last.toLocaleString('en')}` : ''}`, 'off')
 }

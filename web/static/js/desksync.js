@@ -14,8 +14,11 @@ import { typing } from './typing.js'
 const app = document.getElementById('app')
 const strip = document.getElementById('tabs')
 const wide = matchMedia('(min-width: 1100px)')
-let wanted = '' // what the reader asked to see, by its name
-let wantedPlace = {} // and where: {lines, beside, focus}
+/** What the reader asked to see. */
+const wish = {
+  name: '',
+  place: {}, // {lines, beside, focus}
+}
 
 /** Lines of a pane were chosen, or are no longer. */
 function chose(e) {
@@ -27,18 +30,18 @@ function chose(e) {
 
 /** Whether something that was just shown comes to the front. */
 function leads(tab) {
-  if (wanted && tab.name === wanted) return true
+  if (wish.name && tab.name === wish.name) return true
   if (front()?.look || document.getElementById('open-bar').open) return false
   return !front() || (!desk.touched && !paneOf(desk.front)?.querySelector('.find'))
 }
 
 /** What could not be shown has no output: its call stands on the Desk, if the reader asked for it or there is nothing else. */
 function refused() {
-  if (!wide.matches || (!wanted && desk.tabs.length)) return
-  const card = [...document.querySelectorAll('#turns .turn[data-look]:last-child [data-card][data-state=failed]')].find((el) => !wanted || el.dataset.name === wanted)
+  if (!wide.matches || (!wish.name && desk.tabs.length)) return
+  const card = [...document.querySelectorAll('#turns .turn[data-look]:last-child [data-card][data-state=failed]')].find((el) => !wish.name || el.dataset.name === wish.name)
   const slip = card?.querySelector('[data-slip]')
   if (!slip || tabWith(slip.dataset.slip)) return
-  wanted = ''
+  wish.name = ''
   openOutput(slip.dataset.slip)
 }
 
@@ -52,10 +55,10 @@ function sync(first) {
     let drawn = false // by being brought to the front
     if (fresh && !first && !r.reread) {
       if (leads(tab)) {
-        const { lines, beside, focus } = tab.name === wanted ? wantedPlace : {}
-        if (tab.name === wanted) {
-          wanted = ''
-          wantedPlace = {}
+        const { lines, beside, focus } = tab.name === wish.name ? wish.place : {}
+        if (tab.name === wish.name) {
+          wish.name = ''
+          wish.place = {}
         }
         bring(tab, { byItself: true, lines, other: beside, focus: focus && !typing(document.activeElement) })
         drawn = coming(tab)
@@ -140,7 +143,7 @@ export function desks() {
     refused()
   })
   document.addEventListener('webchat:open', (e) => openOutput(e.detail.target, { lines: e.detail.lines }))
-  document.addEventListener('webchat:display', (e) => { ({ name: wanted, ...wantedPlace } = e.detail) })
+  document.addEventListener('webchat:display', (e) => { ({ name: wish.name, ...wish.place } = e.detail) })
   document.addEventListener('webchat:touched', (e) => { if (e.target.dataset.key !== desk.front) return; desk.touched = true; looked(front()) })
   document.addEventListener('webchat:chosen', chose)
   document.addEventListener('focusin', ({ target }) => { if (target.closest('#desk')) desk.read = target.closest('[data-pane]')?.dataset.key ?? null })

@@ -74,15 +74,18 @@ function arrive(pane, root) {
   go(root, hash).catch(failed)
 }
 
-let before = Promise.resolve() // pictures come one after the other
+/** Pictures, one after the other. */
+const pictures = {
+  before: Promise.resolve(), // pictures come one after the other
+}
 
 /** Shows a picture of the workspace in the place of its description, or says why not. */
 function picture(el, pane, known) {
   const file = placeOf(pane.dataset.name, el.dataset.to)
   if (file === null) return say(el, 'It leads out of the workspace, so it is not shown.')
   if (!known.has(file)) {
-    before = before.catch(() => {}).then(() => post(path('/display'), { tool: 'display_image', part: true, arguments: { path: file } }))
-    known.set(file, before)
+    pictures.before = pictures.before.catch(() => {}).then(() => post(path('/display'), { tool: 'display_image', part: true, arguments: { path: file } }))
+    known.set(file, pictures.before)
   }
   return known.get(file).then(({ output }) => {
     const img = document.createElement('img')

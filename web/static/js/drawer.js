@@ -3,7 +3,10 @@
 
 const app = document.getElementById('app')
 const side = document.getElementById('side')
-let before = null // what had the focus
+/** The list of sessions as a drawer. */
+const list = {
+  before: null, // what had the focus
+}
 
 export const isOut = () => app?.classList.contains('drawer') ?? false
 
@@ -14,7 +17,7 @@ function behind(inert) {
 /** Pulls the drawer out, or pushes it back; it answers whether it is out. */
 export function drawer(out) {
   if (out === isOut()) return out
-  if (out) before = document.activeElement
+  if (out) list.before = document.activeElement
   app.classList.toggle('drawer', out)
   side.setAttribute('role', out ? 'dialog' : 'navigation')
   if (out) side.setAttribute('aria-modal', 'true')
@@ -22,7 +25,7 @@ export function drawer(out) {
   behind(out)
   if (out) side.querySelector('a, button').focus()
   else {
-    const back = before?.isConnected && before !== document.body ? before : document.querySelector('#bar [data-act=side]')
+    const back = list.before?.isConnected && list.before !== document.body ? list.before : document.querySelector('#bar [data-act=side]')
     back?.focus({ preventScroll: true })
   }
   return out

@@ -6,25 +6,28 @@ import { clone, fragment } from './html.js'
 import { close } from './lines.js'
 import { swap } from './ops.js'
 
-let due = new Set()
-let timer = 0
+/** Outputs whose end is near. */
+const ends = {
+  due: new Set(),
+  timer: 0,
+}
 
 /** Lets a card turn into what is left of it; several at once cost one request. */
 export function expire(card) {
-  if (card.dataset.state !== 'done' || due.has(card)) return
+  if (card.dataset.state !== 'done' || ends.due.has(card)) return
   if ('pane' in card.dataset) { // the server draws it anew
     card.dataset.state = 'expired'
     card.dispatchEvent(new CustomEvent('webchat:stale', { bubbles: true }))
     return
   }
-  due.add(card)
-  timer ||= setTimeout(draw, 200)
+  ends.due.add(card)
+  ends.timer ||= setTimeout(draw, 200)
 }
 
 /** Looks which of the page's outputs are still there: a server that was away forgot them. */
 export function review() {
-  for (const el of document.querySelectorAll(':is(#turns [data-card], [data-pane])[data-state=done][data-output]')) due.add(el)
-  if (due.size) timer ||= setTimeout(draw, 200)
+  for (const el of document.querySelectorAll(':is(#turns [data-card], [data-pane])[data-state=done][data-output]')) ends.due.add(el)
+  if (ends.due.size) ends.timer ||= setTimeout(draw, 200)
 }
 
 /** The row of a list of outputs that is about one. */
@@ -44,9 +47,9 @@ export function expiring() {
 }
 
 async function draw() {
-  const cards = due
-  due = new Set()
-  timer = 0
+  const cards = ends.due
+  ends.due = new Set()
+  ends.timer = 0
   let page = null
   try {
     page = fragment(await getText(location.pathname + location.search))

@@ -2,10 +2,13 @@
 
 const rest = 500 // milliseconds
 const far = 72 // pixels
-let held = false
+/** What fingers do. */
+const hand = {
+  held: false,
+}
 
 /** Whether the finger that was on the screen last had rested: lifting it is no tap. */
-export const rested = () => held
+export const rested = () => hand.held
 
 /** The name of a key, for where there are keys: none on phones. */
 export const keyName = (key) => (matchMedia('(pointer: coarse)').matches ? undefined : key)
@@ -16,9 +19,9 @@ export function longPress(root, find, act) {
   const end = () => clearTimeout(timer)
   root.addEventListener('pointerdown', (e) => {
     end()
-    held = false
+    hand.held = false
     const el = e.pointerType === 'touch' && find(e.target)
-    if (el) timer = setTimeout(() => { held = true; act(el, e) }, rest)
+    if (el) timer = setTimeout(() => { hand.held = true; act(el, e) }, rest)
   })
   for (const type of ['pointerup', 'pointercancel']) root.addEventListener(type, end)
   root.addEventListener('contextmenu', (e) => { if (e.pointerType === 'touch' && find(e.target)) e.preventDefault() })

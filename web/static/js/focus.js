@@ -7,11 +7,14 @@ import { lettersAreKeys, pointed, typing } from './typing.js'
 
 const coarse = matchMedia('(pointer: coarse)') // where a field that gets the focus opens the keyboard
 const scroller = document.getElementById('scroll')
-let last = null // what had the focus
-let inQuestion = false
-let onDesk = false
-let wereKeys = false // letters were keys there
-let soon = 0
+/** Where the focus was, and what letters were there. */
+const where = {
+  last: null, // what had the focus
+  inQuestion: false,
+  onDesk: false,
+  wereKeys: false, // letters were keys there
+  soon: 0,
+}
 
 const rests = (el) => Boolean(el?.isConnected && el !== document.body && !el.disabled && el.checkVisibility({ visibilityProperty: true }) && !el.closest('[inert]'))
 
@@ -25,35 +28,35 @@ export function toKeys() {
 function home() {
   const dialog = document.querySelector('dialog:modal')
   if (dialog) return dialog
-  if (rests(last)) return last // a click beside everything
-  const question = inQuestion && !pointed() && [...document.querySelectorAll('#dock-asks :is([data-ask], [data-alike])')].find(rests)
+  if (rests(where.last)) return where.last // a click beside everything
+  const question = where.inQuestion && !pointed() && [...document.querySelectorAll('#dock-asks :is([data-ask], [data-alike])')].find(rests)
   if (question) return question
   const field = document.getElementById('prompt')
-  if (!inQuestion && isShown() && (onDesk || wereKeys)) return view()
-  return coarse.matches || (wereKeys && !inQuestion) || !rests(field) ? scroller : field
+  if (!where.inQuestion && isShown() && (where.onDesk || where.wereKeys)) return view()
+  return coarse.matches || (where.wereKeys && !where.inQuestion) || !rests(field) ? scroller : field
 }
 
 function rest() {
-  soon = 0
-  if (rests(document.activeElement)) last = document.activeElement // also what had the focus before this began
+  where.soon = 0
+  if (rests(document.activeElement)) where.last = document.activeElement // also what had the focus before this began
   else home()?.focus({ preventScroll: true })
 }
 
 /** Looks after what the browser does by itself: what is out of sight has lost the focus by then. */
-const look = () => { soon ||= requestAnimationFrame(() => setTimeout(rest)) }
+const look = () => { where.soon ||= requestAnimationFrame(() => setTimeout(rest)) }
 
 export function resting() {
   if (!scroller) return
   document.addEventListener('webchat:leave', toKeys)
   document.addEventListener('focusin', ({ target }) => {
-    last = target
+    where.last = target
     if (target.closest('dialog, [popover], [role=menu]')) return // it lies over where the focus was
-    inQuestion = Boolean(target.closest('#dock-asks'))
-    onDesk = Boolean(target.closest('#desk'))
-    wereKeys = !pointed() && !typing(target)
+    where.inQuestion = Boolean(target.closest('#dock-asks'))
+    where.onDesk = Boolean(target.closest('#desk'))
+    where.wereKeys = !pointed() && !typing(target)
   })
   document.addEventListener('pointerup', look)
   for (const type of ['toggle', 'close']) document.addEventListener(type, look, true)
-  new MutationObserver(() => { if (!soon && (document.activeElement === document.body || !last?.isConnected)) look() })
+  new MutationObserver(() => { if (!where.soon && (document.activeElement === document.body || !where.last?.isConnected)) look() })
     .observe(document.body, { childList: true, subtree: true, attributeFilter: ['hidden', 'class', 'inert', 'disabled'] })
 }

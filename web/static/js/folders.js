@@ -12,8 +12,11 @@ import { failed, toast } from './toast.js'
 const list = document.getElementById('sessions')
 const filter = document.getElementById('filter')
 const page = 30 // rows of a part at first
-let redraw = () => {}
-let timer = 0
+/** The one dialog of folders. */
+const dialog = {
+  redraw: () => {},
+  timer: 0,
+}
 
 const next = new IntersectionObserver((seen) => {
   for (const one of seen) if (one.isIntersecting) more(one.target).catch(failed)
@@ -75,8 +78,8 @@ const begin = (path) => visit(inFolder(path))
 async function close({ workspace, folder: path }) {
   await remove(`/api/workspaces/${workspace}`)
   if (path === folder()) return visit('/')
-  toast('Closed. The folder and its sessions are kept', { act: { label: 'Undo', run: () => post('/api/workspaces', { path }).then(redraw).catch(failed) } })
-  redraw()
+  toast('Closed. The folder and its sessions are kept', { act: { label: 'Undo', run: () => post('/api/workspaces', { path }).then(dialog.redraw).catch(failed) } })
+  dialog.redraw()
 }
 
 function menu(button) {
@@ -93,17 +96,17 @@ const acts = {
 }
 
 async function filtered() {
-  await redraw()
+  await dialog.redraw()
   const n = list.querySelectorAll('a[data-session]').length
   announce(`${n}${list.querySelector('.next') ? ' or more' : ''} ${n === 1 ? 'session' : 'sessions'}`)
 }
 
 /** draw reads the list again. */
 export function folders(draw) {
-  redraw = draw
+  dialog.redraw = draw
   ends()
   filter.addEventListener('submit', (e) => e.preventDefault())
-  filter.addEventListener('input', () => { clearTimeout(timer); timer = setTimeout(filtered, 150) })
+  filter.addEventListener('input', () => { clearTimeout(dialog.timer); dialog.timer = setTimeout(filtered, 150) })
   document.getElementById('side').addEventListener('click', (e) => {
     const b = e.target.closest('[data-act]')
     if (b && Object.hasOwn(acts, b.dataset.act)) Promise.resolve(acts[b.dataset.act](b)).catch(failed)

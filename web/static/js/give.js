@@ -12,7 +12,15 @@ import { asShown, liftedOf } from './veil.js'
 
 const given = new Map() // key of a tab and its output → {lines, remove}
 const narrow = matchMedia('(max-width: 839px)') // there the bubble is a bar in the place of the foot
-let bubble = null
+
+/** What the model has room for, in tokens. */
+const left = () => Number(document.getElementById('meter')?.dataset.left || Infinity)
+
+/** What is offered to be given. */
+const chip = {
+  bubble: null,
+  had: left(), // when the buttons were drawn
+}
 
 const id = (pane) => `${pane.dataset.output}`
 const lineWords = (s) => `${s.to > s.from ? 'Lines' : 'Line'} ${s.from.toLocaleString('en')}${s.to > s.from ? `–${s.to.toLocaleString('en')}` : ''}`
@@ -101,15 +109,10 @@ function paint() {
 
 const panes = () => document.querySelectorAll('.pane[data-state=done]')
 
-/** What the model has room for, in tokens. */
-const left = () => Number(document.getElementById('meter')?.dataset.left || Infinity)
-
-let had = left() // when the buttons were drawn
-
 /** Draws the buttons of all panes again, if the model has another room than it had. */
 function counted() {
-  if (left() === had) return
-  had = left()
+  if (left() === chip.had) return
+  chip.had = left()
   for (const pane of panes()) button(pane)
 }
 
@@ -179,20 +182,20 @@ function given_(pane) {
 }
 
 function hide() {
-  bubble?.remove()
-  bubble = null
+  chip.bubble?.remove()
+  chip.bubble = null
 }
 
 /** The bubble goes with the next click or scroll; the bar is there as long as lines are chosen. */
 function leave() {
-  if (!bubble?.matches('[data-pane] > *')) hide()
+  if (!chip.bubble?.matches('[data-pane] > *')) hide()
 }
 
 /** Says in the bubble how many lines are chosen, and what they cost by their length. */
 function count(pane, s) {
   const n = s.to - s.from + 1
-  bubble.querySelector('[data-part=label]').textContent = `Ask about ${some(n, 'line')}`
-  bubble.querySelector('[data-part=price]').textContent = `+${price(pane, n).toLocaleString('en')}`
+  chip.bubble.querySelector('[data-part=label]').textContent = `Ask about ${some(n, 'line')}`
+  chip.bubble.querySelector('[data-part=price]').textContent = `+${price(pane, n).toLocaleString('en')}`
 }
 
 /** Shows what can be done with the chosen lines, below them. */
@@ -201,7 +204,7 @@ export function offer(pane) {
   const s = selection(pane)
   if (!s) return
   const { root, parts } = clone('tpl-bubble')
-  bubble = root
+  chip.bubble = root
   count(pane, s)
   exact(pane, s, (text) => { parts.price.textContent = text })
   if (narrow.matches) return bar(pane, s)
@@ -218,7 +221,7 @@ export function offer(pane) {
 
 /** Puts the bar below the rows, and the last of the chosen ones above it. */
 function bar(pane, s) {
-  pane.append(bubble)
+  pane.append(chip.bubble)
   const end = pane.querySelector(`.ln[href="#L${s.to}"]`)?.closest('.line').getBoundingClientRect().bottom
   const covered = end - pane.querySelector('.view').getBoundingClientRect().bottom
   const v = viewerOf(pane)
@@ -248,19 +251,19 @@ export function giving() {
     if ('pane' in e.target.dataset) foot(e.target)
     const s = selection(e.target)
     if (!s) hide()
-    else if (bubble?.parentElement === e.target) count(e.target, s)
+    else if (chip.bubble?.parentElement === e.target) count(e.target, s)
   })
   document.addEventListener('pointerup', (e) => {
     const pane = e.target.closest?.('.ln, .handle')?.closest('[data-pane]')
     if (pane) offer(pane)
   })
-  document.addEventListener('pointerdown', (e) => { if (!bubble?.contains(e.target)) leave() })
+  document.addEventListener('pointerdown', (e) => { if (!chip.bubble?.contains(e.target)) leave() })
   document.addEventListener('webchat:touched', leave)
   document.addEventListener('webchat:lines', (e) => { if (e.target.matches?.('[data-pane]')) { given_(e.target); screen(e.target); moved(e.target) } }, true)
   document.addEventListener('webchat:pane', (e) => foot(e.target))
   document.addEventListener('webchat:frame', (e) => { if (e.detail.ops.some((op) => op.t === 'meter')) counted() })
   document.addEventListener('keydown', (e) => {
-    if (e.key === 'Escape' && bubble) {
+    if (e.key === 'Escape' && chip.bubble) {
       hide()
       e.stopImmediatePropagation()
       e.preventDefault()

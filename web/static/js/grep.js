@@ -21,14 +21,17 @@ const several = 5 // queries that are kept
 const many = 10_000 // hits; there may be more
 const storeKey = () => `webchat.searches.${folder()}`
 
-let pane = null
-let parts = {}
-let hits = null
-let globs = []
-let given = null // what goes with the next prompt: {remove}
+/** The one search of texts on the Desk. */
+const texts = {
+  pane: null,
+  parts: {},
+  hits: null,
+  globs: [],
+  given: null, // what goes with the next prompt: {remove}
+}
 
-const flag = (name) => pane.querySelector(`[data-flag=${name}]`).getAttribute('aria-pressed') === 'true'
-const place = () => pane.querySelector('[data-in][aria-checked=true]').dataset.in
+const flag = (name) => texts.pane.querySelector(`[data-flag=${name}]`).getAttribute('aria-pressed') === 'true'
+const place = () => texts.pane.querySelector('[data-in][aria-checked=true]').dataset.in
 
 /** The last queries of this folder. */
 function recent() {
@@ -44,7 +47,7 @@ function keep(text) {
 function address(text, { anyCase } = {}) {
   const q = new URLSearchParams({ q: text })
   for (const name of ['case', 'word', 'expression']) if (flag(name) && !(anyCase && name === 'case')) q.set(name, '1')
-  for (const glob of globs) q.append('glob', glob)
+  for (const glob of texts.globs) q.append('glob', glob)
   if (place() === 'workspace') q.set('workspace', folder())
   else {
     const outs = open().filter((t) => !t.own && !t.call && !t.look && t.state !== 'gone').map((t) => t.out)
@@ -68,28 +71,28 @@ async function stream(url, signal, take) {
 }
 
 const count = (text, bad = false) => {
-  parts.count.replaceChildren(text)
-  parts.count.classList.toggle('is-bad', bad)
+  texts.parts.count.replaceChildren(text)
+  texts.parts.count.classList.toggle('is-bad', bad)
 }
 
 /** Searches anew; what was under way is dropped. What stands there stays until something is found. */
 async function search() {
   const signal = question.begin()
-  const text = parts.q.value
+  const text = texts.parts.q.value
   Object.assign(tab, { name: text || 'Search', base: text || 'Search' })
-  pane.dataset.base = tab.base
+  texts.pane.dataset.base = tab.base
   document.dispatchEvent(new Event('webchat:tabs'))
-  pane.classList.remove('is-old')
+  texts.pane.classList.remove('is-old')
   let fresh = true
   const begin = () => {
     if (!fresh) return
     fresh = false
-    hits.clear()
+    texts.hits.clear()
   }
   const url = address(text)
   if (!text || !url) {
     begin()
-    parts.left.textContent = ''
+    texts.parts.left.textContent = ''
     count(url ? '' : place() === 'desk' ? 'Nothing is on the Desk' : 'Nothing was shown yet')
     if (url) offer()
     moved()
@@ -99,21 +102,21 @@ async function search() {
   try {
     await stream(url, signal, (lines) => {
       begin()
-      hits.take(lines.flatMap(({ file }) => file ?? []))
+      texts.hits.take(lines.flatMap(({ file }) => file ?? []))
       const { done } = lines.at(-1)
       if (done) ended(done, text, signal)
-      else count(`${some(hits.all.length, 'hit')} so far`)
+      else count(`${some(texts.hits.all.length, 'hit')} so far`)
     })
   } catch (err) {
     if (err.name === 'AbortError') return
-    pane.classList.add('is-old')
+    texts.pane.classList.add('is-old')
     count(err.message, true)
   }
   if (!signal.aborted) moved()
 }
 
 function ended(done, text, signal) {
-  parts.left.textContent = done.closed ? `${some(done.closed, 'file')} by name only: may hold secrets` : ''
+  texts.parts.left.textContent = done.closed ? `${some(done.closed, 'file')} by name only: may hold secrets` : ''
   if (done.hits) return count(done.more ? `${Math.min(done.hits, many).toLocaleString('en')} hits or more` : `${some(done.hits, 'hit')} in ${some(done.in, 'file')} · ${done.ms.toLocaleString('en')} ms`)
   if (done.more) return count('Nothing found in 30 seconds. Narrow it by a glob')
   count(`No hits in ${some(done.files, place() === 'workspace' ? 'file' : 'output')}`)
@@ -135,55 +138,55 @@ async function without(text, signal) {
 
 /** The last queries, while nothing is typed. */
 function offer() {
-  parts.hits.replaceChildren(...recent().map((text) => {
+  texts.parts.hits.replaceChildren(...recent().map((text) => {
     const button = document.createElement('button')
     button.type = 'button'
     button.className = 'orow mono'
     button.textContent = plain(text)
-    button.addEventListener('click', () => { parts.q.value = text; parts.q.focus(); search() })
+    button.addEventListener('click', () => { texts.parts.q.value = text; texts.parts.q.focus(); search() })
     return button
   }))
 }
 
 function press(name) {
-  const button = pane.querySelector(`[data-flag=${name}]`)
+  const button = texts.pane.querySelector(`[data-flag=${name}]`)
   button.setAttribute('aria-pressed', String(!flag(name)))
   search()
 }
 
 /** Says where one is, and what asking about it would cost. */
 function moved() {
-  const n = hits.meant.length
-  parts.at.textContent = given ? `${given.label} with your next prompt` : hits.at >= 0 ? `Hit ${(hits.at + 1).toLocaleString('en')} of ${hits.all.length.toLocaleString('en')}` : ''
-  pane.querySelector('.kept').hidden = Boolean(given)
-  parts.ask.hidden = !given && !n
-  parts.ask.querySelector('use').setAttribute('href', given ? '#i-x' : '#i-hand')
-  parts.ask.querySelector('[data-label]').textContent = given ? 'Keep them out' : hits.chosen.size ? `Ask about ${n === 1 ? 'this hit' : `these ${some(n, 'hit')}`}` : 'Ask about this hit'
-  parts.price.hidden = Boolean(given)
-  parts.hits.setAttribute('aria-label', some(hits.all.length, 'hit'))
-  if (!given && n) price()
+  const n = texts.hits.meant.length
+  texts.parts.at.textContent = texts.given ? `${texts.given.label} with your next prompt` : texts.hits.at >= 0 ? `Hit ${(texts.hits.at + 1).toLocaleString('en')} of ${texts.hits.all.length.toLocaleString('en')}` : ''
+  texts.pane.querySelector('.kept').hidden = Boolean(texts.given)
+  texts.parts.ask.hidden = !texts.given && !n
+  texts.parts.ask.querySelector('use').setAttribute('href', texts.given ? '#i-x' : '#i-hand')
+  texts.parts.ask.querySelector('[data-label]').textContent = texts.given ? 'Keep them out' : texts.hits.chosen.size ? `Ask about ${n === 1 ? 'this hit' : `these ${some(n, 'hit')}`}` : 'Ask about this hit'
+  texts.parts.price.hidden = Boolean(texts.given)
+  texts.parts.hits.setAttribute('aria-label', some(texts.hits.all.length, 'hit'))
+  if (!texts.given && n) price()
 }
 
 async function price() {
   const signal = pricing.begin()
-  parts.price.textContent = '+…'
+  texts.parts.price.textContent = '+…'
   try {
     await new Promise((done) => setTimeout(done, 150)) // n and p pass by many
     if (signal.aborted) return
-    const { tokens } = await post('/api/price', { text: hits.text() }, { signal })
-    if (!signal.aborted) parts.price.textContent = `+${tokens.toLocaleString('en')}`
+    const { tokens } = await post('/api/price', { text: texts.hits.text() }, { signal })
+    if (!signal.aborted) texts.parts.price.textContent = `+${tokens.toLocaleString('en')}`
   } catch { /* it can be asked about all the same */ }
 }
 
 /** Hands the meant hits to the agent with the next prompt, or keeps them out again. */
 async function ask() {
-  if (given) return given.remove()
-  const { meant } = hits
+  if (texts.given) return texts.given.remove()
+  const { meant } = texts.hits
   if (!meant.length) return
-  keep(parts.q.value)
-  const label = `${some(meant.length, 'hit')} of ${plain(parts.q.value)}`
-  const { tokens, remove } = await addLines({ label, text: hits.text(), icon: '#i-read' }, () => { given = null; moved() })
-  given = { label: `${some(meant.length, 'hit')} ${meant.length === 1 ? 'goes' : 'go'}`, remove }
+  keep(texts.parts.q.value)
+  const label = `${some(meant.length, 'hit')} of ${plain(texts.parts.q.value)}`
+  const { tokens, remove } = await addLines({ label, text: texts.hits.text(), icon: '#i-read' }, () => { texts.given = null; moved() })
+  texts.given = { label: `${some(meant.length, 'hit')} ${meant.length === 1 ? 'goes' : 'go'}`, remove }
   announce(`${label} ${meant.length === 1 ? 'goes' : 'go'} with your next prompt, ${some(tokens, 'token')}`)
   moved()
   document.getElementById('prompt').focus()
@@ -191,41 +194,41 @@ async function ask() {
 
 /** Opens the file of the current hit at its line. */
 async function show({ other } = {}) {
-  const hit = hits.all[hits.at]
+  const hit = texts.hits.all[texts.hits.at]
   if (!hit) return
-  keep(parts.q.value)
+  keep(texts.parts.q.value)
   const lines = String(hit.line)
   if (hit.file.output) openOutput(hit.file.output, { lines, other })
   else await openFile(hit.file.path, { lines, beside: other })
 }
 
 function drawGlobs() {
-  parts.globs.replaceChildren(...globs.map((glob) => {
+  texts.parts.globs.replaceChildren(...texts.globs.map((glob) => {
     const chip = clone('tpl-glob')
     chip.parts.name.textContent = glob.startsWith('!') ? `not ${glob.slice(1)}` : glob
     chip.root.classList.toggle('not', glob.startsWith('!'))
-    chip.root.querySelector('button').addEventListener('click', () => { globs = globs.filter((g) => g !== glob); drawGlobs(); parts.q.focus(); search() })
+    chip.root.querySelector('button').addEventListener('click', () => { texts.globs = texts.globs.filter((g) => g !== glob); drawGlobs(); texts.parts.q.focus(); search() })
     return chip.root
   }))
 }
 
 function addGlob() {
-  const typed = parts.glob.value.replace(/\bnot\s+/g, '!').split(/[\s,]+/).filter(Boolean)
-  globs = [...new Set([...globs, ...typed])]
-  parts.glob.value = ''
-  parts.glob.hidden = true
-  parts.add.hidden = false
+  const typed = texts.parts.glob.value.replace(/\bnot\s+/g, '!').split(/[\s,]+/).filter(Boolean)
+  texts.globs = [...new Set([...texts.globs, ...typed])]
+  texts.parts.glob.value = ''
+  texts.parts.glob.hidden = true
+  texts.parts.add.hidden = false
   drawGlobs()
-  parts.q.focus()
+  texts.parts.q.focus()
   if (typed.length) search()
 }
 
-const toHits = () => parts.hits.focus({ preventScroll: true })
+const toHits = () => texts.parts.hits.focus({ preventScroll: true })
 
 const keys = {
-  n: () => hits.step(1), p: () => hits.step(-1), j: () => hits.step(1), k: () => hits.step(-1),
-  ' ': () => hits.toggle(), a: () => ask().catch(failed), f: () => parts.q.select(),
-  g: () => { parts.hits.scrollTop = 0 }, G: () => { parts.hits.scrollTop = parts.hits.scrollHeight },
+  n: () => texts.hits.step(1), p: () => texts.hits.step(-1), j: () => texts.hits.step(1), k: () => texts.hits.step(-1),
+  ' ': () => texts.hits.toggle(), a: () => ask().catch(failed), f: () => texts.parts.q.select(),
+  g: () => { texts.parts.hits.scrollTop = 0 }, G: () => { texts.parts.hits.scrollTop = texts.parts.hits.scrollHeight },
 }
 
 function key(e) {
@@ -235,14 +238,14 @@ function key(e) {
     const next = beside(e.target, e.key)
     next.focus()
     next.click()
-  } else if (e.target === parts.glob) {
+  } else if (e.target === texts.parts.glob) {
     if (e.key === 'Enter' || e.key === 'Escape') addGlob()
     else return
-  } else if (e.target === parts.q) {
+  } else if (e.target === texts.parts.q) {
     if (e.isComposing) return
-    if (e.key === 'ArrowDown' || e.key === 'Escape' || (e.key === 'Enter' && hits.all.length)) toHits()
+    if (e.key === 'ArrowDown' || e.key === 'Escape' || (e.key === 'Enter' && texts.hits.all.length)) toHits()
     else return
-  } else if (e.target === parts.hits) {
+  } else if (e.target === texts.parts.hits) {
     if (e.key === 'Escape') close(tab)
     else if (e.key === 'Enter') show({ other: e.ctrlKey || e.metaKey }).catch(failed)
     else if (e.ctrlKey || e.metaKey || e.altKey) return
@@ -258,7 +261,7 @@ function click(e) {
   const by = e.target.closest('[data-step]')?.dataset.step
   const name = e.target.closest('[data-flag]')?.dataset.flag
   const where = e.target.closest('[data-in]')
-  if (by) hits.step(Number(by))
+  if (by) texts.hits.step(Number(by))
   else if (name) press(name)
   else if (where) {
     turnOn(where)
@@ -268,16 +271,16 @@ function click(e) {
 
 function make() {
   const { root, parts: all } = clone('tpl-grep')
-  pane = root
-  parts = all
+  texts.pane = root
+  texts.parts = all
   tab.own = root
-  hits = new Hits(parts.hits)
-  hits.changed = moved
-  parts.q.addEventListener('input', search)
-  parts.add.addEventListener('click', () => { parts.add.hidden = true; parts.glob.hidden = false; parts.glob.focus() })
-  parts.glob.addEventListener('blur', addGlob)
-  parts.ask.addEventListener('click', () => ask().catch(failed))
-  parts.hits.addEventListener('dblclick', () => show().catch(failed))
+  texts.hits = new Hits(texts.parts.hits)
+  texts.hits.changed = moved
+  texts.parts.q.addEventListener('input', search)
+  texts.parts.add.addEventListener('click', () => { texts.parts.add.hidden = true; texts.parts.glob.hidden = false; texts.parts.glob.focus() })
+  texts.parts.glob.addEventListener('blur', addGlob)
+  texts.parts.ask.addEventListener('click', () => ask().catch(failed))
+  texts.parts.hits.addEventListener('dblclick', () => show().catch(failed))
   root.addEventListener('keydown', key)
   root.addEventListener('click', click)
 }
@@ -286,11 +289,11 @@ function make() {
 export function openGrep(query = '') {
   if (document.querySelector('dialog[open]')) return
   const [selected] = (query || String(getSelection()).trim()).split('\n')
-  const fresh = !pane
+  const fresh = !texts.pane
   if (fresh) make()
   openOwn(tab)
-  if (selected && selected.length <= 500) parts.q.value = selected
-  parts.q.focus()
-  parts.q.select()
+  if (selected && selected.length <= 500) texts.parts.q.value = selected
+  texts.parts.q.focus()
+  texts.parts.q.select()
   if (fresh || selected) search()
 }

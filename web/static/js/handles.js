@@ -14,7 +14,10 @@ import { viewerOf } from './viewer.js'
 const edge = 40 // pixels at the top and the bottom in which a handle makes the rows move
 const rowsOf = (pane) => [...pane.querySelectorAll('.rows > .line')].filter((row) => row.querySelector('.ln[href]'))
 const lineOf = (row) => Number(row.querySelector('.ln').getAttribute('href').slice(2))
-let dragged = null // {pane, end, y}
+/** The handle that is moved. */
+const grip = {
+  dragged: null, // {pane, end, y}
+}
 
 /** Puts the handles at the ends of what is chosen in a pane. */
 function put(pane) {
@@ -41,14 +44,14 @@ function put(pane) {
 function grab(e, pane, end) {
   e.preventDefault()
   e.currentTarget.setPointerCapture(e.pointerId)
-  dragged = { pane, end, y: e.clientY }
+  grip.dragged = { pane, end, y: e.clientY }
   requestAnimationFrame(drag)
 }
 
 /** The row whose edge is nearest to the finger is the end; at the edge of the view the rows move below it. */
 function drag() {
-  if (!dragged) return
-  const { pane, end, y } = dragged
+  if (!grip.dragged) return
+  const { pane, end, y } = grip.dragged
   const box = pane.querySelector('.view').getBoundingClientRect()
   const v = viewerOf(pane)
   if (y < box.top + edge) v.touch(v.pos - .3)
@@ -86,8 +89,8 @@ export function handling() {
   if (!desk) return
   document.addEventListener('webchat:chosen', (e) => { if (e.target.matches('[data-pane]')) put(e.target) })
   document.addEventListener('webchat:lines', (e) => { if (e.target.matches?.('[data-pane]')) put(e.target) }, true)
-  document.addEventListener('pointermove', (e) => { if (dragged) dragged.y = e.clientY })
-  for (const type of ['pointerup', 'pointercancel']) document.addEventListener(type, () => { dragged = null })
+  document.addEventListener('pointermove', (e) => { if (grip.dragged) grip.dragged.y = e.clientY })
+  for (const type of ['pointerup', 'pointercancel']) document.addEventListener(type, () => { grip.dragged = null })
   longPress(desk, (el) => el.closest('.pane[data-state=done] .rows > .line:has(> .ln[href])'), menu)
   desk.addEventListener('click', (e) => {
     const pane = e.pointerType === 'touch' && !rested() && !e.target.closest('.ln, .handle, button, a') && e.target.closest('.view')?.closest('[data-pane]')

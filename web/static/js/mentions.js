@@ -12,7 +12,10 @@ const answers = new Map() // what was typed → the server's answer; null: there
 const chips = new Map() // what was typed → {remove, root, parts, found, content}
 const off = new Set() // what stays text
 const field = document.getElementById('prompt')
-let timer = 0
+/** When names are looked for. */
+const soon = {
+  timer: 0,
+}
 
 /** A path as a prompt names it. */
 export const at = (path) => (/\s/.test(path) ? `@"${path}"` : `@${path}`)
@@ -93,14 +96,14 @@ function sync() {
 
 /** Waits until it is known what the field names. */
 export async function settle() {
-  clearTimeout(timer)
+  clearTimeout(soon.timer)
   await look(named(field.value))
   sync()
 }
 
 /** Looks a moment after the field changed. */
 export function mentioned() {
-  clearTimeout(timer)
+  clearTimeout(soon.timer)
   if (!chips.size && !off.size && !field.value.includes('@')) return
-  timer = setTimeout(() => settle().catch(() => {}), wait) // when it is sent, an error is told
+  soon.timer = setTimeout(() => settle().catch(() => {}), wait) // when it is sent, an error is told
 }

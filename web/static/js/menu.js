@@ -10,14 +10,17 @@ import { asker } from './latest.js'
 const box = document.getElementById('menu')
 const question = asker()
 const gap = 12 // pixels to the composer and to the edge of the window, together
-let items = [] // what can be taken now
-let at = -1 // what the reader chose; -1: nothing
-let take = null
-let field = null
-let coming = false // an answer is under way
-let arrow = '' // which was pressed meanwhile; it counts when the answer is there
+/** The one menu of the page: what it offers, to which field. */
+const offer = {
+  items: [], // what can be taken now
+  at: -1, // what the reader chose; -1: nothing
+  take: null,
+  field: null,
+  coming: false, // an answer is under way
+  arrow: '', // which was pressed meanwhile; it counts when the answer is there
+}
 
-export const isOpen = () => items.length > 0
+export const isOpen = () => offer.items.length > 0
 
 function draw(choices) {
   let group = null
@@ -51,7 +54,7 @@ const drawn = () => box.querySelectorAll('[role=option]')
 /** Opens above the composer, or below it where there is more room, and never out of the window. */
 function fit() {
   const { top } = box.offsetParent.getBoundingClientRect()
-  const { bottom } = field.form.getBoundingClientRect()
+  const { bottom } = offer.field.form.getBoundingClientRect()
   const above = top - document.getElementById('scroll').getBoundingClientRect().top - gap
   const below = innerHeight - bottom - gap
   const down = above < box.scrollHeight && below > above
@@ -62,17 +65,17 @@ function fit() {
 
 /** Shows choices [{label, note, end, group, cost, value}] for a field, those of a group one after the other. more: they are those that stand there, and more. */
 export function open(choices, forField, onTake, { more = false } = {}) {
-  const chosen = more && items[at]?.label
+  const chosen = more && offer.items[offer.at]?.label
   question.drop()
-  coming = false
-  items = choices
-  take = onTake
-  field = forField
-  if (!items.length) return close()
-  draw(items)
-  if (chosen) mark(items.findIndex((item) => item.label === chosen))
-  else mark({ ArrowDown: 0, ArrowUp: items.length - 1 }[arrow] ?? -1)
-  arrow = ''
+  offer.coming = false
+  offer.items = choices
+  offer.take = onTake
+  offer.field = forField
+  if (!offer.items.length) return close()
+  draw(offer.items)
+  if (chosen) mark(offer.items.findIndex((item) => item.label === chosen))
+  else mark({ ArrowDown: 0, ArrowUp: offer.items.length - 1 }[offer.arrow] ?? -1)
+  offer.arrow = ''
 }
 
 /**
@@ -82,10 +85,10 @@ export function open(choices, forField, onTake, { more = false } = {}) {
  */
 export async function ask(find, forField, onTake, waiting) {
   const signal = question.begin()
-  coming = true
-  arrow = ''
-  items = []
-  field = forField
+  offer.coming = true
+  offer.arrow = ''
+  offer.items = []
+  offer.field = forField
   if (waiting) draw([waiting])
   mark(-1)
   try {
@@ -100,30 +103,30 @@ export async function ask(find, forField, onTake, waiting) {
 
 export function close() {
   question.drop()
-  coming = false
-  arrow = ''
-  items = []
-  at = -1
+  offer.coming = false
+  offer.arrow = ''
+  offer.items = []
+  offer.at = -1
   box.hidden = true
   box.replaceChildren()
-  field?.removeAttribute('aria-activedescendant')
+  offer.field?.removeAttribute('aria-activedescendant')
 }
 
 function mark(to) {
-  at = to
-  drawn().forEach((el, i) => el.setAttribute('aria-selected', String(i === at)))
-  box.ariaBusy = String(coming)
-  const now = drawn()[at]
-  if (at === 0) box.scrollTop = 0 // with its heading
+  offer.at = to
+  drawn().forEach((el, i) => el.setAttribute('aria-selected', String(i === offer.at)))
+  box.ariaBusy = String(offer.coming)
+  const now = drawn()[offer.at]
+  if (offer.at === 0) box.scrollTop = 0 // with its heading
   else now?.scrollIntoView({ block: 'nearest' })
-  if (now) field.setAttribute('aria-activedescendant', now.id)
-  else field.removeAttribute('aria-activedescendant')
+  if (now) offer.field.setAttribute('aria-activedescendant', now.id)
+  else offer.field.removeAttribute('aria-activedescendant')
 }
 
 function choose(i) {
-  const item = items[i]
+  const item = offer.items[i]
   if (!item) return // it was offered for another text
-  const f = take
+  const f = offer.take
   close()
   f(item)
 }
@@ -131,11 +134,11 @@ function choose(i) {
 /** Handles a key of the field; true means it was the menu's. */
 export function key(e) {
   const plain = !e.shiftKey && !e.altKey && !e.ctrlKey && !e.metaKey && !e.isComposing
-  if (isOpen() && e.key === 'ArrowDown') mark((at + 1) % items.length)
-  else if (isOpen() && e.key === 'ArrowUp') mark((at < 1 ? items.length : at) - 1)
-  else if (coming && !box.hidden && /^Arrow(Down|Up)$/.test(e.key)) arrow = e.key
-  else if (e.key === 'Enter' && plain && at >= 0) choose(at)
-  else if (e.key === 'Tab' && plain && (isOpen() || coming)) choose(Math.max(0, at))
+  if (isOpen() && e.key === 'ArrowDown') mark((offer.at + 1) % offer.items.length)
+  else if (isOpen() && e.key === 'ArrowUp') mark((offer.at < 1 ? offer.items.length : offer.at) - 1)
+  else if (offer.coming && !box.hidden && /^Arrow(Down|Up)$/.test(e.key)) offer.arrow = e.key
+  else if (e.key === 'Enter' && plain && offer.at >= 0) choose(offer.at)
+  else if (e.key === 'Tab' && plain && (isOpen() || offer.coming)) choose(Math.max(0, offer.at))
   else if (e.key === 'Escape' && !box.hidden) close()
   else return false
   e.preventDefault()

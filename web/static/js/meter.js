@@ -3,25 +3,28 @@
 
 import { above } from './above.js'
 
-let adds = 0
+/** What the next prompt adds. */
+const ledger = {
+  adds: 0,
+}
 
 function paint() {
   const meter = document.getElementById('meter')
   const words = meter?.querySelector('[data-adds-words]')
   if (!words) return
-  const text = adds ? `+${adds.toLocaleString('en')}` : ''
+  const text = ledger.adds ? `+${ledger.adds.toLocaleString('en')}` : ''
   if (words.textContent !== text) words.textContent = text
   const limit = Number(meter.dataset.limit)
   const bar = meter.querySelector('[data-adds]')
-  bar?.setAttribute('width', adds && limit ? `max(2px, ${Math.min(100, 100 * adds / limit)}%)` : '0')
-  if (bar) bar.style.width = adds && limit ? `max(2px, ${Math.min(100, 100 * adds / limit)}%)` : ''
+  bar?.setAttribute('width', ledger.adds && limit ? `max(2px, ${Math.min(100, 100 * ledger.adds / limit)}%)` : '0')
+  if (bar) bar.style.width = ledger.adds && limit ? `max(2px, ${Math.min(100, 100 * ledger.adds / limit)}%)` : ''
 }
 
 export function metering() {
   const chips = document.getElementById('chips')
   if (!chips) return
   const count = () => {
-    adds = [...chips.querySelectorAll('[data-cost]')].reduce((sum, el) => sum + Number(el.dataset.cost), 0)
+    ledger.adds = [...chips.querySelectorAll('[data-cost]')].reduce((sum, el) => sum + Number(el.dataset.cost), 0)
     paint()
   }
   new MutationObserver(count).observe(chips, { childList: true, subtree: true, attributeFilter: ['data-cost'] })

@@ -9,19 +9,22 @@ import { toast } from './toast.js'
 const asked = 'webchat.notify.asked'
 const was = new Map() // session → what it was like
 
-let missed = '' // what happened out of sight and could not be told
+/** What happened out of sight. */
+const away = {
+  missed: '', // what happened out of sight and could not be told
+}
 
 /** Offers to tell the next time, once. */
 function offer() {
-  if (document.hidden || !missed) return
-  toast(`The agent ${missed} while you were elsewhere`, { how: 'ask', stay: true, act: { label: 'Notify me next time', run: () => Notification.requestPermission() } })
+  if (document.hidden || !away.missed) return
+  toast(`The agent ${away.missed} while you were elsewhere`, { how: 'ask', stay: true, act: { label: 'Notify me next time', run: () => Notification.requestPermission() } })
   localStorage.setItem(asked, '1')
-  missed = ''
+  away.missed = ''
 }
 
 function tell(s, words) {
   if (!globalThis.Notification) return
-  if (Notification.permission === 'default' && !localStorage.getItem(asked)) missed = words
+  if (Notification.permission === 'default' && !localStorage.getItem(asked)) away.missed = words
   if (Notification.permission !== 'granted') return
   const n = new Notification(s.title || 'webchat', { body: words, tag: s.sessionId })
   n.addEventListener('click', () => {

@@ -18,11 +18,14 @@ export async function load(href) {
 }
 
 const most = 100 // times that earlier turns are loaded for one link
-let wanted = 0 // links whose turns are being loaded
+/** Links to turns that are not there. */
+const links = {
+  wanted: 0, // links whose turns are being loaded
+}
 
 /** Loads earlier turns until the element is there; null if it is in none of them. */
 export async function reach(id) {
-  wanted++
+  links.wanted++
   try {
     for (let i = 0; i < most; i++) {
       const el = document.getElementById(id)
@@ -32,13 +35,13 @@ export async function reach(id) {
     }
     return null
   } finally {
-    wanted--
+    links.wanted--
   }
 }
 
 /** Gives back all but so many turns, as a reload would; those in use stay, and what is newer. */
 export function shorten(keep) {
-  if (wanted) return
+  if (links.wanted) return
   const turns = document.getElementById('turns')
   const chosen = getSelection()
   const used = (el) => el.contains(document.activeElement) || el.matches(':target, :has(:target, [data-state=running], [aria-busy=true])') || (!chosen.isCollapsed && chosen.containsNode(el, true))

@@ -11,9 +11,12 @@ import { failed } from './toast.js'
 
 const often = 500 // milliseconds between two times that a file is drawn anew
 const rest = 10 // and as many times what drawing it took: a large file takes no more than a share of a processor
-let news = {} // what the stream said last: ids of outputs
-let busy = false // it is taken in at the moment
-let stale = false // and has changed since
+/** What is known of the disk. */
+const fromDisk = {
+  news: {}, // what the stream said last: ids of outputs
+  busy: false, // it is taken in at the moment
+  stale: false, // and has changed since
+}
 
 const follows = (tab) => tab.state === 'done' && tab.kind !== 'terminal' && !tab.look && !tab.call && !tab.secret
 
@@ -30,7 +33,7 @@ function paint(pane) {
 
 /** Takes in what is known of the disk, for the files that are open. */
 async function compare() {
-  const { changed = [], agent = [], gone = [], polled = [] } = news
+  const { changed = [], agent = [], gone = [], polled = [] } = fromDisk.news
   let moved = false
   for (const tab of open().filter(follows)) {
     const { out } = tab
@@ -89,16 +92,16 @@ async function readAgain(tab, pane) {
 
 /** Takes in the latest news once what is under way is done. */
 async function follow() {
-  stale = true
-  if (busy || document.hidden) return
-  busy = true
+  fromDisk.stale = true
+  if (fromDisk.busy || document.hidden) return
+  fromDisk.busy = true
   try {
-    while (stale && !document.hidden) {
-      stale = false
+    while (fromDisk.stale && !document.hidden) {
+      fromDisk.stale = false
       await compare()
     }
   } catch { /* the next news draws it */ } finally {
-    busy = false
+    fromDisk.busy = false
   }
 }
 
@@ -114,10 +117,10 @@ async function see(pane) {
 
 export function following() {
   document.addEventListener('webchat:disk', (e) => {
-    news = e.detail
+    fromDisk.news = e.detail
     follow()
   })
-  document.addEventListener('visibilitychange', () => stale && follow())
+  document.addEventListener('visibilitychange', () => fromDisk.stale && follow())
   document.addEventListener('webchat:pane', () => follow())
   document.addEventListener('click', (e) => {
     const button = e.target.closest?.('.pane [data-act=see-disk]')

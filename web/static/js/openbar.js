@@ -17,12 +17,15 @@ const input = dialog?.querySelector('input')
 const wide = matchMedia('(min-width: 1100px)')
 const question = asker()
 const pause = 70 // milliseconds between a move of the cursor and the preview
-let options = [] // of all groups, in their order
-let at = 0
-let moved = false // the reader moved the cursor since the bar was opened
-let soon = 0
-let before = null // what had the focus
-let drawn = Promise.resolve() // until something is offered for what is typed
+/** The one bar of the page. */
+const bar = {
+  options: [], // of all groups, in their order
+  at: 0,
+  moved: false, // the reader moved the cursor since the bar was opened
+  soon: 0,
+  before: null, // what had the focus
+  drawn: Promise.resolve(), // until something is offered for what is typed
+}
 
 /** A text cut at each place that holds q: plain, matched, plain … */
 function cut(text, q) {
@@ -73,8 +76,8 @@ function place(name) {
 
 function draw(groups, q) {
   const box = document.getElementById('open-hits')
-  const was = moved && options[at]?.key
-  options = []
+  const was = bar.moved && bar.options[bar.at]?.key
+  bar.options = []
   box.replaceChildren(...groups.filter((g) => g.list.length).map((g) => {
     const { root, parts } = clone('tpl-hits')
     parts.name.textContent = g.name
@@ -82,7 +85,7 @@ function draw(groups, q) {
     root.setAttribute('aria-label', g.name)
     root.append(...g.list.map((option) => {
       const hit = clone('tpl-hit')
-      const i = options.push(option) - 1
+      const i = bar.options.push(option) - 1
       hit.root.id = `hit-${i}`
       hit.root.classList.toggle('mono', Boolean(option.path || option.mono))
       hit.parts.text.replaceChildren(...label(option, q), ...(option.in ? [place(option.in)] : []))
@@ -95,38 +98,38 @@ function draw(groups, q) {
   }))
   const found = groups.reduce((n, g) => n + Math.max(g.total ?? 0, g.list.filter((o) => o.key !== 'ask').length), 0) // asking is no hit
   dialog.querySelector('[data-count]').textContent = found ? `${found.toLocaleString('en')} found` : 'Nothing found'
-  const same = was ? options.findIndex((o) => o.key === was) : -1
+  const same = was ? bar.options.findIndex((o) => o.key === was) : -1
   mark(Math.max(0, same))
 }
 
 function mark(to) {
-  at = to
-  for (let i = 0; i < options.length; i++) document.getElementById(`hit-${i}`).setAttribute('aria-selected', String(i === at))
-  const now = document.getElementById(`hit-${at}`)
+  bar.at = to
+  for (let i = 0; i < bar.options.length; i++) document.getElementById(`hit-${i}`).setAttribute('aria-selected', String(i === bar.at))
+  const now = document.getElementById(`hit-${bar.at}`)
   now?.scrollIntoView({ block: 'nearest' })
   if (now) input.setAttribute('aria-activedescendant', now.id)
   else input.removeAttribute('aria-activedescendant')
-  clearTimeout(soon)
-  if (moved || input.value.startsWith(':')) soon = setTimeout(look, pause)
+  clearTimeout(bar.soon)
+  if (bar.moved || input.value.startsWith(':')) bar.soon = setTimeout(look, pause)
 }
 
 /** Shows what is under the cursor, where there is room for it. */
 function look() {
-  if (dialog.open && wide.matches) peek(options[at]).then(lie).catch(failed)
+  if (dialog.open && wide.matches) peek(bar.options[bar.at]).then(lie).catch(failed)
 }
 
 function move(by) {
-  if (!options.length) return
-  moved = true
-  mark((at + by + options.length) % options.length)
+  if (!bar.options.length) return
+  bar.moved = true
+  mark((bar.at + by + bar.options.length) % bar.options.length)
 }
 
 async function update() {
   const signal = question.begin()
   const q = input.value.trim()
-  moved &&= q !== ''
+  bar.moved &&= q !== ''
   const { promise, resolve } = Promise.withResolvers()
-  drawn = promise
+  bar.drawn = promise
   try {
     await offers(q, { signal }, (groups) => { if (!signal.aborted && dialog.open) { draw(groups, q.replace(/^[>!#:]\s*/, '').replace(/:\d+(?:-\d+)?$/, '')) ; resolve() } })
   } catch (err) {
@@ -143,11 +146,11 @@ function again(text) {
 
 /** Opens an option; without one that under the cursor, of what is offered for what is typed. */
 async function choose({ beside = false, option } = {}) {
-  if (!option) await drawn
-  option ??= options[at]
+  if (!option) await bar.drawn
+  option ??= bar.options[bar.at]
   if (!dialog.open || !option) return
   if (!option.run) return again(option.again)
-  const focus = !typing(before) // the next key belongs to what is opened, or to what is being written
+  const focus = !typing(bar.before) // the next key belongs to what is opened, or to what is being written
   close({ kept: Boolean(option.peeks) })
   try {
     if (option.peeks && await keepLook(option, { beside, focus })) return
@@ -170,21 +173,21 @@ function behind(inert) {
 }
 
 function close({ kept = false } = {}) {
-  clearTimeout(soon)
+  clearTimeout(bar.soon)
   question.drop()
   if (!dialog.open) return
   if (!dialog.matches(':modal')) behind(false)
   dialog.close()
   if (!kept) unpeek()
-  const back = before?.isConnected && before !== document.body ? before : document.getElementById('prompt')
+  const back = bar.before?.isConnected && bar.before !== document.body ? bar.before : document.getElementById('prompt')
   back?.focus({ preventScroll: true })
 }
 
 /** Opens the bar with a text in it. */
 export function openBar(text = '') {
   if (!dialog || dialog.open || document.querySelector('dialog[open]')) return
-  before = document.activeElement
-  moved = false
+  bar.before = document.activeElement
+  bar.moved = false
   input.value = text
   if (wide.matches) {
     dialog.show()
@@ -196,9 +199,9 @@ export function openBar(text = '') {
 }
 
 async function ask() {
-  await drawn
+  await bar.drawn
   if (!dialog.open) return
-  const option = options[at]
+  const option = bar.options[bar.at]
   if (option?.again) return again(option.again)
   close()
   fill(option?.path && !/^[>!#:]/.test(input.value) ? `${name(option.path)} ` : input.value.trim())

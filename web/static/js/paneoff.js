@@ -3,7 +3,10 @@
 import { clone } from './html.js'
 import { viewerOf } from './viewer.js'
 
-let off = false
+/** Whether the server answers. */
+const server = {
+  off: false,
+}
 
 /** The lines about the place one reads at that have come. */
 function here(v) {
@@ -19,7 +22,7 @@ function here(v) {
 
 function paint(pane) {
   const old = pane.querySelector(':scope > .pane-off')
-  if (!off || pane.dataset.state !== 'done') return old?.remove()
+  if (!server.off || pane.dataset.state !== 'done') return old?.remove()
   const v = viewerOf(pane)
   const note = old ? { root: old, parts: { what: old.querySelector('[data-part=what]') } } : clone('tpl-off')
   note.parts.what.textContent = v && !v.code.hidden ? here(v) : 'What you see was'
@@ -28,7 +31,7 @@ function paint(pane) {
 
 export function panesOff() {
   document.addEventListener('webchat:state', (e) => {
-    off = e.detail.state === 'off'
+    server.off = e.detail.state === 'off'
     for (const pane of document.querySelectorAll('.pane')) paint(pane)
   })
   document.addEventListener('webchat:pane', (e) => paint(e.target))

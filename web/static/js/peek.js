@@ -9,12 +9,17 @@ import { asker } from './latest.js'
 import { drop, paneOf, place, refresh, rekey } from './pane.js'
 import { desk, front, lookKey as key, tabOf, tabWith } from './tabs.js'
 
-let former = null // what stood on the Desk before: {front, beside, hidden, closed}
+/** What is seen beside what is open. */
+const aside = {
+  former: null, // what stood on the Desk before: {front, beside, hidden, closed}
+  under: '', // the option that is shown
+  since: 0,
+  last: 0,
+}
 const question = asker()
-let under = '' // the option that is shown
 
 function begin() {
-  former ??= { front: desk.front, beside: desk.beside, hidden: desk.hidden, closed: new Set(desk.tabs.filter((t) => t.closed).map((t) => t.key)) }
+  aside.former ??= { front: desk.front, beside: desk.beside, hidden: desk.hidden, closed: new Set(desk.tabs.filter((t) => t.closed).map((t) => t.key)) }
 }
 
 /** Puts a tab for a look into the strip, or another one into its place. */
@@ -30,15 +35,15 @@ function tab(option, out, type) {
 /** Shows what an option of the bar stands for; of one that nothing can be shown of, what stood there. */
 export async function peek(option) {
   const now = option?.key ?? ''
-  if (now === under) return
+  if (now === aside.under) return
   question.drop()
   if (!option?.peeks) {
-    under = now
+    aside.under = now
     restoreFormer()
     return option?.shows?.()
   }
   begin()
-  under = now
+  aside.under = now
   desk.hidden = false
   if (option.out) {
     bring(tabWith(option.out), { byItself: true, peeked: true, lines: option.lines })
@@ -48,7 +53,7 @@ export async function peek(option) {
   try {
     await ensure()
     const shown = await post(path('/display'), { ...option.wanted, preview: true }, { signal })
-    if (signal.aborted || under !== now) return
+    if (signal.aborted || aside.under !== now) return
     const t = tab(option, shown.output?.id ?? '', shown.output?.type ?? 'file')
     bring(t, { byItself: true, peeked: true })
     if (option.lines && shown.output) place(t, option.lines)
@@ -64,31 +69,31 @@ function restoreFormer() {
   const look = tabOf(key)
   if (look) desk.tabs.splice(desk.tabs.indexOf(look), 1)
   drop(key)
-  if (!former) return
-  Object.assign(desk, { front: former.front, beside: former.beside, hidden: former.hidden })
-  for (const t of desk.tabs) t.closed = former.closed.has(t.key)
+  if (!aside.former) return
+  Object.assign(desk, { front: aside.former.front, beside: aside.former.beside, hidden: aside.former.hidden })
+  for (const t of desk.tabs) t.closed = aside.former.closed.has(t.key)
   restoreTabs()
 }
 
 export async function unpeek() {
   question.drop()
-  under = ''
+  aside.under = ''
   restoreFormer()
-  former = null
+  aside.former = null
 }
 
 /** Makes the look in front a tab like any other; false if there is none of that option. */
 export async function keepLook(option, { beside, focus } = {}) {
   const look = tabOf(key)
   question.drop()
-  under = ''
+  aside.under = ''
   if (!look || look.secret || (option && look.name !== option.path)) {
     restoreFormer()
-    former = null
+    aside.former = null
     return false
   }
-  const { front: was } = former ?? {}
-  former = null
+  const { front: was } = aside.former ?? {}
+  aside.former = null
   await post(path(`/outputs/${look.out}/keep`))
   if (!location.pathname.includes('/sessions/')) {
     visit(`/sessions/${session()}#out/${look.out}`)
@@ -118,8 +123,6 @@ export async function keepLook(option, { beside, focus } = {}) {
 }
 
 const staying = 2000 // milliseconds of scrolling after which a look is kept
-let since = 0
-let last = 0
 
 export function looking() {
   const keepIt = () => { if (front()?.look && !document.getElementById('open-bar').open) keepLook().catch(() => {}) }
@@ -128,8 +131,8 @@ export function looking() {
   document.addEventListener('webchat:touched', (e) => {
     if (e.target.dataset.key !== key) return
     const now = performance.now()
-    if (now - last > 1000) since = now
-    last = now
-    if (now - since >= staying) keepLook().catch(() => {})
+    if (now - aside.last > 1000) aside.since = now
+    aside.last = now
+    if (now - aside.since >= staying) keepLook().catch(() => {})
   })
 }

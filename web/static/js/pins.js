@@ -6,7 +6,10 @@ import { paneOf } from './pane.js'
 import { reading, rowOf, tabWith } from './tabs.js'
 import { failed } from './toast.js'
 
-let told = Promise.resolve() // the server hears of one after the other
+/** What the server is told, one after the other. */
+const line = {
+  told: Promise.resolve(), // the server hears of one after the other
+}
 
 /** Keeps a tab at the end of the strip, where nothing closes it. */
 export function pin(tab = reading()) {
@@ -24,7 +27,7 @@ export function pin(tab = reading()) {
   if (tab.call || tab.state === 'gone') return
   const { out } = tab
   // A frame that was drawn before the server knew may have taken the mark away meanwhile.
-  told = told.then(() => post(path(`/outputs/${out}/pin`), { pinned })).then(() => { if (tab.out === out) mark(pinned) }, (err) => { mark(!pinned); failed(err) })
+  line.told = line.told.then(() => post(path(`/outputs/${out}/pin`), { pinned })).then(() => { if (tab.out === out) mark(pinned) }, (err) => { mark(!pinned); failed(err) })
 }
 
 /** Pins an output as soon as the page knows of it. */

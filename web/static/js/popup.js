@@ -3,26 +3,29 @@
 
 import { clone } from './html.js'
 
-let box = null
-let owner = null
+/** The one menu that is open. */
+const menu = {
+  box: null,
+  owner: null,
+}
 
 function closePopup(refocus) {
-  if (!box) return
-  box.remove()
-  if (owner.ariaHasPopup) owner.setAttribute('aria-expanded', 'false')
-  if (refocus) owner.focus({ preventScroll: true })
-  box = owner = null
+  if (!menu.box) return
+  menu.box.remove()
+  if (menu.owner.ariaHasPopup) menu.owner.setAttribute('aria-expanded', 'false')
+  if (refocus) menu.owner.focus({ preventScroll: true })
+  menu.box = menu.owner = null
 }
 
 /** Opens entries [{label, about, icon, run}] at button, or at a place on what it belongs to; a second time closes it. */
 export function popup(button, entries, at = button.getBoundingClientRect()) {
-  if (owner === button) return closePopup(true)
+  if (menu.owner === button) return closePopup(true)
   closePopup(false)
-  owner = button
-  box = document.createElement('div')
-  box.className = 'menu at-row'
-  box.setAttribute('role', 'menu')
-  box.append(...entries.map((entry) => {
+  menu.owner = button
+  menu.box = document.createElement('div')
+  menu.box.className = 'menu at-row'
+  menu.box.setAttribute('role', 'menu')
+  menu.box.append(...entries.map((entry) => {
     const { root, parts } = clone('tpl-item')
     root.setAttribute('role', 'menuitem')
     root.removeAttribute('aria-selected')
@@ -32,17 +35,17 @@ export function popup(button, entries, at = button.getBoundingClientRect()) {
     root.addEventListener('click', () => { closePopup(true); entry.run() })
     return root
   }))
-  ;(button.closest('#side, main, dialog, #desk') ?? document.body).append(box) // in a landmark or dialog, outside of any card
-  box.style.left = `${Math.max(4, Math.min(at.left, innerWidth - box.offsetWidth - 4))}px`
-  box.style.top = `${at.bottom + box.offsetHeight + 4 > innerHeight ? at.top - box.offsetHeight - 4 : at.bottom + 4}px`
+  ;(button.closest('#side, main, dialog, #desk') ?? document.body).append(menu.box) // in a landmark or dialog, outside of any card
+  menu.box.style.left = `${Math.max(4, Math.min(at.left, innerWidth - menu.box.offsetWidth - 4))}px`
+  menu.box.style.top = `${at.bottom + menu.box.offsetHeight + 4 > innerHeight ? at.top - menu.box.offsetHeight - 4 : at.bottom + 4}px`
   if (button.ariaHasPopup) button.setAttribute('aria-expanded', 'true')
-  box.firstElementChild.focus()
+  menu.box.firstElementChild.focus()
 }
 
 export function popups() {
   document.addEventListener('keydown', (e) => {
-    if (!box) return
-    const all = [...box.children]
+    if (!menu.box) return
+    const all = [...menu.box.children]
     const now = all.indexOf(document.activeElement)
     if (e.key === 'ArrowDown') all[(now + 1) % all.length].focus()
     else if (e.key === 'ArrowUp') all[(now - 1 + all.length) % all.length].focus()
@@ -57,6 +60,6 @@ export function popups() {
     e.stopPropagation()
   }, true)
   document.addEventListener('pointerdown', (e) => {
-    if (box && !box.contains(e.target) && !(owner.ariaHasPopup && owner.contains(e.target))) closePopup(false)
+    if (menu.box && !menu.box.contains(e.target) && !(menu.owner.ariaHasPopup && menu.owner.contains(e.target))) closePopup(false)
   })
 }

@@ -12,9 +12,12 @@ const before = []
 const after = []
 const channel = new MessageChannel()
 const last = new Map() // what a replacement is of → the newest one that waits
-let waiting = []
-let head = 0 // of what waits; before it everything is done
-let scheduled = false
+/** The frames that wait. */
+const line = {
+  waiting: [],
+  head: 0, // of what waits; before it everything is done
+  scheduled: false,
+}
 
 channel.port1.onmessage = run
 
@@ -34,24 +37,24 @@ export function push(ops, done) {
       if (older) older.a = ''
       last.set(key, op)
     }
-    waiting.push(op)
+    line.waiting.push(op)
   }
-  if (done) waiting.push(done)
+  if (done) line.waiting.push(done)
   schedule()
 }
 
 /** Forgets what waits: something newer holds all of it. */
 export function reset() {
-  waiting = []
-  head = 0
+  line.waiting = []
+  line.head = 0
   last.clear()
 }
 
 const whole = ({ a, t }) => (a === 'put' || a === 'update' ? `${a} ${t}` : '')
 
 function schedule() {
-  if (scheduled) return
-  scheduled = true
+  if (line.scheduled) return
+  line.scheduled = true
   channel.port2.postMessage(0)
 }
 
@@ -63,11 +66,11 @@ function take(op) {
 }
 
 function run() {
-  scheduled = false
+  line.scheduled = false
   for (const f of before) f()
-  const end = performance.now() + (waiting.length - head > much ? long : slice)
-  while (head < waiting.length && performance.now() < end) take(waiting[head++])
-  if (head === waiting.length) reset()
+  const end = performance.now() + (line.waiting.length - line.head > much ? long : slice)
+  while (line.head < line.waiting.length && performance.now() < end) take(line.waiting[line.head++])
+  if (line.head === line.waiting.length) reset()
   for (const f of after) f()
-  if (head < waiting.length) schedule()
+  if (line.head < line.waiting.length) schedule()
 }

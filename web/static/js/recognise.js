@@ -12,26 +12,29 @@ const composer = document.getElementById('composer')
 const key = 'webchat.enter' // 'ask': Enter asks the agent, and Alt Enter looks
 const longest = 300 // bytes of a text that may be a look
 const question = asker()
-let known = { text: '', looks: [] } // the last answer
-let at = 0 // which of the files that fit
-let shown = false // what is known stands there, and so counts
+/** What the text in the composer would show. */
+const guess = {
+  known: { text: '', looks: [] }, // the last answer
+  at: 0, // which of the files that fit
+  shown: false, // what is known stands there, and so counts
+}
 
 const reversed = () => localStorage.getItem(key) === 'ask'
 
 /** The display that a way to send the text takes: Enter, or other: Alt Enter; null: the text goes to the agent. */
-export const meantLook = (text, other) => (shown && text.trim() === known.text && other === reversed() ? known.looks[at] : null)
+export const meantLook = (text, other) => (guess.shown && text.trim() === guess.known.text && other === reversed() ? guess.known.looks[guess.at] : null)
 
 function draw() {
-  const look = known.looks[at]
+  const look = guess.known.looks[guess.at]
   const was = composer.querySelector('.free')
-  shown = Boolean(look)
+  guess.shown = Boolean(look)
   if (!look) was?.remove()
   else {
     const { root, parts } = clone('tpl-free')
     const slash = look.path.lastIndexOf('/') + 1
     parts.dir.textContent = plain(look.path.slice(0, slash))
     parts.base.textContent = plain(look.path.slice(slash))
-    parts.others.textContent = known.looks.length > 1 ? `${known.looks.length} fit, Tab for ${known.looks.length > 2 ? 'another' : 'the other'}` : ''
+    parts.others.textContent = guess.known.looks.length > 1 ? `${guess.known.looks.length} fit, Tab for ${guess.known.looks.length > 2 ? 'another' : 'the other'}` : ''
     was ? was.replaceWith(root) : composer.querySelector('.write').after(root)
   }
   const looks = Boolean(look) && !reversed()
@@ -47,16 +50,16 @@ function draw() {
 /** Finds out what the text in the field means. */
 export async function recognise(text) {
   const asked = text.trim()
-  if (shown && asked === known.text) return
+  if (guess.shown && asked === guess.known.text) return
   question.drop()
-  at = 0
-  known = { text: asked, looks: [] }
+  guess.at = 0
+  guess.known = { text: asked, looks: [] }
   draw()
   if (!asked || asked.length > longest || /[\n@]/.test(asked) || /^[/!]/.test(asked)) return
   try {
     const { looks } = await getJSON(`/api/looks?workspace=${encodeURIComponent(folder())}&text=${encodeURIComponent(asked)}`, { signal: question.begin() })
-    if (known.text !== asked) return
-    known = { text: asked, looks }
+    if (guess.known.text !== asked) return
+    guess.known = { text: asked, looks }
     draw()
   } catch (err) {
     if (err.name !== 'AbortError' && err.status) failed(err)
@@ -65,8 +68,8 @@ export async function recognise(text) {
 
 /** Chooses another one of the files that fit; false: there is none. */
 export function another() {
-  if (!shown || known.looks.length < 2) return false
-  at = (at + 1) % known.looks.length
+  if (!guess.shown || guess.known.looks.length < 2) return false
+  guess.at = (guess.at + 1) % guess.known.looks.length
   draw()
   return true
 }

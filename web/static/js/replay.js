@@ -20,9 +20,12 @@ import { failed } from './toast.js'
 
 const panes = document.getElementById('panes')
 const acts = new Set(['find', 'wrap', 'copy', 'goTo', 'zoom-in', 'zoom-out', 'zoom-fit', 'zoom-one']) // of a pane
-let wanted = null // {at, out}, until it is asked for
-let busy = false
-let at = 1
+/** The moment that is shown. */
+const moment = {
+  wanted: null, // {at, out}, until it is asked for
+  busy: false,
+  at: 1,
+}
 
 /** The left pane ends where the moment is. */
 function ends() {
@@ -74,12 +77,12 @@ async function put(fresh) {
 }
 
 async function follow() {
-  if (busy) return
-  busy = true
+  if (moment.busy) return
+  moment.busy = true
   try {
-    while (wanted) {
-      const { at, out } = wanted
-      wanted = null
+    while (moment.wanted) {
+      const { at, out } = moment.wanted
+      moment.wanted = null
       const query = new URLSearchParams({ at, part: 'moment', ...(out && { out }) })
       const html = await getText(`/sessions/${session()}/replay?${query}`)
       const box = document.createElement('div')
@@ -91,10 +94,10 @@ async function follow() {
   } catch (err) {
     failed(err)
   }
-  busy = false
+  moment.busy = false
 }
 
-const want = (out) => { wanted = { at, out }; follow() }
+const want = (out) => { moment.wanted = { at: moment.at, out }; follow() }
 
 function leave() {
   if (globalThis.navigation?.canGoBack) return history.back()
@@ -115,7 +118,7 @@ const keys = {
 }
 
 readOnly('A replay reads and runs nothing again.')
-document.addEventListener('webchat:moment', (e) => { at = e.detail; want() })
+document.addEventListener('webchat:moment', (e) => { moment.at = e.detail; want() })
 document.addEventListener('webchat:out', (e) => want(e.detail)) // a link in what was seen
 document.addEventListener('webchat:stale', () => { const { key, out } = front() ?? {}; if (key) { drop(key); want(out) } }) // it ended meanwhile
 document.addEventListener('click', (e) => {
@@ -155,7 +158,7 @@ async function start() {
       return reading.replaceChildren(err.message)
     }
   }
-  at = Number(document.getElementById('moment')?.value ?? 1)
+  moment.at = Number(document.getElementById('moment')?.value ?? 1)
   await import('./film.js')
   if (reading) {
     document.getElementById('moment').focus()

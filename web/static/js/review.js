@@ -150,16 +150,19 @@ function click(e) {
   } else acts[b.dataset.act]?.(hunk, b)
 }
 
-let waits = 0
-let known = ''
+/** What the review was drawn for. */
+const watch = {
+  waits: 0,
+  known: '',
+}
 
 /** Looks again once the agent did something, while the review stands on the Desk. */
 function follow() {
   const done = [...document.querySelectorAll('#turns .turn')].slice(-1).map((t) => `${t.id} ${t.dataset.state} ${t.querySelectorAll('[data-state=done]').length} ${t.querySelectorAll('.tool').length}`).join()
-  if (done === known || !openTabs().includes(review.tab)) return
-  known = done
-  clearTimeout(waits)
-  waits = setTimeout(() => load().catch(() => {}), soon)
+  if (done === watch.known || !openTabs().includes(review.tab)) return
+  watch.known = done
+  clearTimeout(watch.waits)
+  watch.waits = setTimeout(() => load().catch(() => {}), soon)
 }
 
 function make() {

@@ -11,7 +11,10 @@ import { failed } from './toast.js'
 const most = 50 // undone changes that are named to the agent
 const remarks = new Map() // key → {text, tokens, remove}
 const refusals = new Map() // key → {why, undoable}: why a change was not taken back, until its file can be again or it is tried again
-let undone = null // the chip of what was taken back: {keys, remove}
+/** The chip of what was taken back. */
+const chip = {
+  undone: null, // the chip of what was taken back: {keys, remove}
+}
 
 /** Paints what is kept and commented, and says what goes with the next prompt. */
 export function marks() {
@@ -52,8 +55,8 @@ export function marks() {
 /** Says in the foot what goes with the next prompt. */
 function goes() {
   const comments = [...remarks.values()].filter((r) => r.remove).length
-  const parts = [undone && `${undone.keys.length.toLocaleString('en')} undone`, comments && some(comments, 'comment')].filter(Boolean)
-  const n = (undone?.keys.length ?? 0) + comments
+  const parts = [chip.undone && `${chip.undone.keys.length.toLocaleString('en')} undone`, comments && some(comments, 'comment')].filter(Boolean)
+  const n = (chip.undone?.keys.length ?? 0) + comments
   review.root.querySelector('[data-act=keep-out]').hidden = !n
   review.root.querySelector('.dfoot .kept').classList.toggle('is-own', n > 0)
   review.root.querySelector('[data-part=goes]').textContent = n ? `${parts.join(' and ')} ${n === 1 ? 'goes' : 'go'} with your next prompt` : ''
@@ -61,9 +64,9 @@ function goes() {
 
 /** The handlers of a chip that went or was removed; of undone changes, and of a comment. */
 const undoneGone = (mine) => (elsewhere) => {
-  if (undone !== mine) return
+  if (chip.undone !== mine) return
   if (!elsewhere) told(mine.keys)
-  undone = null
+  chip.undone = null
   goes()
 }
 const remarkGone = (key, remark) => () => {
@@ -74,8 +77,8 @@ const remarkGone = (key, remark) => () => {
 /** Takes on the chips that were kept while the page was loaded anew. */
 export function takeOn() {
   for (const one of waiting('undone')) {
-    undone = { keys: one.kept.about.undone, remove: one.gone }
-    one.onRemove = undoneGone(undone)
+    chip.undone = { keys: one.kept.about.undone, remove: one.gone }
+    one.onRemove = undoneGone(chip.undone)
   }
   for (const one of waiting('remark')) {
     const { remark: key, text } = one.kept.about
@@ -92,20 +95,20 @@ export async function tellUndone() {
   draft.saveList('told', still)
   const fresh = list.filter((el) => !still.includes(el.dataset.key))
   const keys = fresh.map((el) => el.dataset.key)
-  if (String(keys) === String(undone?.keys ?? [])) return goes()
-  const old = undone
-  undone = null
+  if (String(keys) === String(chip.undone?.keys ?? [])) return goes()
+  const old = chip.undone
+  chip.undone = null
   old?.remove()
   if (fresh.length) {
     const label = `${fresh.length} of ${some(Number(review.root.dataset.changes), 'change')} undone`
     const lines = fresh.slice(0, most).map((el) => placed(fileOf(el).dataset.path, el.dataset.lines))
     if (fresh.length > most) lines.push(`and ${fresh.length - most} more`)
     const mine = { keys, remove() {} }
-    undone = mine
+    chip.undone = mine
     const text = `I undid ${label.replace(' undone', '')} of yours on disk. They were at:\n${lines.join('\n')}\n`
     const made = await addLines({ label, text, icon: '#i-undo', about: { undone: keys } }, undoneGone(mine))
     mine.remove = made.remove
-    if (undone !== mine) made.remove()
+    if (chip.undone !== mine) made.remove()
   }
   goes()
 }
@@ -159,10 +162,9 @@ export async function keepComment(field) {
 }
 
 export function keepOut() {
-  undone?.remove()
+  chip.undone?.remove()
   for (const [key, r] of [...remarks]) if (r.remove) drop(key)
 }
-
 
 /** A change is tried again: why it was not taken back no longer stands. */
 export const retried = (key) => refusals.delete(key)

@@ -10,6 +10,7 @@ const question = asker()
 /** The one review of a page: its element, its tab, and what it is asked for. */
 export const review = {
   root: null, since: 'turn', from: '',
+  newest: null, // what the last call of load does
   tab: { key: 'review', name: 'Review', base: 'Review', icon: 'diff', kind: 'review', outs: [], out: 'review', state: 'review' },
 }
 
@@ -41,10 +42,8 @@ export function step(by) {
   to(list[Math.max(0, Math.min(list.length - 1, i < 0 ? 0 : i + by))])
 }
 
-let newest = null // what the last call of load does
-
 /** Draws what the server says now. Who is overtaken by a later call waits for what that one draws. */
-export const load = () => (newest = draw())
+export const load = () => (review.newest = draw())
 
 /** Draws it once. What one reads stays where it is. */
 async function draw() {
@@ -55,7 +54,7 @@ async function draw() {
   } catch (err) {
     if (!signal.aborted) throw err
   }
-  if (signal.aborted) return newest
+  if (signal.aborted) return review.newest
   const fresh = fragment(text).firstElementChild
   const scroll = review.root.querySelector('.changes')
   const top = scroll?.getBoundingClientRect().top

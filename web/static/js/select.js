@@ -6,10 +6,13 @@ import { line, reveal } from './lines.js'
 import { announce } from './announce.js'
 import { viewerOf } from './viewer.js'
 
-let chosen = null // {card, from, to, anchor}
+/** The lines that are selected. */
+const selected = {
+  chosen: null, // {card, from, to, anchor}
+}
 
 /** The lines chosen in card: {from, to}, or null. */
-export const selection = (card) => (chosen?.card === card ? { from: chosen.from, to: chosen.to } : null)
+export const selection = (card) => (selected.chosen?.card === card ? { from: selected.chosen.from, to: selected.chosen.to } : null)
 
 /** The address of an output on the Desk, and of lines in it. */
 export const deskHash = (pane, from, to) => `#out/${pane.dataset.target}${from ? `:${from}${to > from ? `-${to}` : ''}` : ''}`
@@ -19,24 +22,24 @@ const hash = ({ card, from, to }) => `#L${from}${to > from ? `-L${to}` : ''}@${c
 
 function paint() {
   for (const el of document.querySelectorAll('.line.on')) el.classList.remove('on')
-  if (!chosen) return
-  for (const ln of chosen.card.querySelectorAll('a.ln')) {
+  if (!selected.chosen) return
+  for (const ln of selected.chosen.card.querySelectorAll('a.ln')) {
     const n = numberOf(ln)
-    if (n >= chosen.from && n <= chosen.to) ln.closest('.line')?.classList.add('on')
+    if (n >= selected.chosen.from && n <= selected.chosen.to) ln.closest('.line')?.classList.add('on')
   }
 }
 
 export function choose(card, a, b, anchor = a) {
-  chosen = { card, from: Math.min(a, b), to: Math.max(a, b), anchor }
-  if (!card.hidden && !('pane' in card.dataset)) history.replaceState(null, '', hash(chosen)) // the Desk writes a pane's
+  selected.chosen = { card, from: Math.min(a, b), to: Math.max(a, b), anchor }
+  if (!card.hidden && !('pane' in card.dataset)) history.replaceState(null, '', hash(selected.chosen)) // the Desk writes a pane's
   paint()
   card.dispatchEvent(new CustomEvent('webchat:chosen', { bubbles: true }))
 }
 
 export function unchoose() {
-  if (!chosen) return
-  const { card } = chosen
-  chosen = null
+  if (!selected.chosen) return
+  const { card } = selected.chosen
+  selected.chosen = null
   if (!('pane' in card.dataset)) history.replaceState(null, '', location.pathname + location.search)
   paint()
   card.dispatchEvent(new CustomEvent('webchat:chosen', { bubbles: true }))
@@ -45,14 +48,14 @@ export function unchoose() {
 /** Makes the choice longer or shorter by a line; the first of them is on the screen. */
 function extend(card, by) {
   const v = viewerOf(card)
-  if (chosen?.card !== card) choose(card, v.seen.from, v.seen.from)
+  if (selected.chosen?.card !== card) choose(card, v.seen.from, v.seen.from)
   else {
-    const { anchor, from, to } = chosen
+    const { anchor, from, to } = selected.chosen
     const end = Math.min(v.last, Math.max(v.first, (anchor === from ? to : from) + by))
     choose(card, anchor, end, anchor)
     v.line(end)
   }
-  announce(chosen.to > chosen.from ? `Lines ${chosen.from} to ${chosen.to} selected` : `Line ${chosen.from} selected`)
+  announce(selected.chosen.to > selected.chosen.from ? `Lines ${selected.chosen.from} to ${selected.chosen.to} selected` : `Line ${selected.chosen.from} selected`)
 }
 
 /** Goes to the lines the address names. */
@@ -70,9 +73,9 @@ async function goToHash() {
 
 /** A finger has no Shift: the second number it taps chooses all from the first one on. */
 function tap(card, n) {
-  const one = chosen?.card === card && chosen.from === chosen.to
-  if (one && chosen.from === n) unchoose()
-  else choose(card, one ? chosen.from : n, n, one ? chosen.from : n)
+  const one = selected.chosen?.card === card && selected.chosen.from === selected.chosen.to
+  if (one && selected.chosen.from === n) unchoose()
+  else choose(card, one ? selected.chosen.from : n, n, one ? selected.chosen.from : n)
 }
 
 export function selecting() {
@@ -84,10 +87,10 @@ export function selecting() {
     if (!card || e.button !== 0 || e.pointerType === 'touch') return // a finger may be about to scroll
     e.preventDefault()
     const n = numberOf(ln)
-    if (e.shiftKey && chosen?.card === card) choose(card, chosen.anchor, n, chosen.anchor)
-    else if (chosen?.card === card && chosen.from === n && chosen.to === n) unchoose()
+    if (e.shiftKey && selected.chosen?.card === card) choose(card, selected.chosen.anchor, n, selected.chosen.anchor)
+    else if (selected.chosen?.card === card && selected.chosen.from === n && selected.chosen.to === n) unchoose()
     else choose(card, n, n)
-    drag = { card, anchor: chosen?.anchor ?? n }
+    drag = { card, anchor: selected.chosen?.anchor ?? n }
   })
   document.addEventListener('pointermove', (e) => {
     if (!drag) return
@@ -110,7 +113,7 @@ export function selecting() {
     e.preventDefault()
     const card = e.target.closest('[data-card]')
     const n = numberOf(e.target)
-    choose(card, e.shiftKey && chosen?.card === card ? chosen.anchor : n, n)
+    choose(card, e.shiftKey && selected.chosen?.card === card ? selected.chosen.anchor : n, n)
   })
   document.addEventListener('webchat:lines', paint, true)
   addEventListener('hashchange', goToHash)

@@ -13,10 +13,13 @@ import { failed, toast } from './toast.js'
 
 const list = document.getElementById('sessions')
 const readKey = 'webchat.read' // session → last sequence seen
-let timer = 0
-let stale = false
-let asked = 0 // how often the list was asked for
-let day = new Date().getDate() // of which the list says Today
+/** What is known of the list of sessions. */
+const sidebar = {
+  timer: 0,
+  stale: false,
+  asked: 0, // how often the list was asked for
+  day: new Date().getDate(), // of which the list says Today
+}
 
 const seen = () => JSON.parse(localStorage.getItem(readKey) ?? '{}')
 
@@ -55,14 +58,14 @@ function focus() {
 }
 
 async function refresh() {
-  if (document.hidden) { stale = true; return }
-  stale = false
+  if (document.hidden) { sidebar.stale = true; return }
+  sidebar.stale = false
   try {
     if (list.querySelector('input')) return soon() // a title is being typed
-    const turn = ++asked
+    const turn = ++sidebar.asked
     const address = listed()
     const fresh = fragment(await getText(address))
-    if (turn !== asked) return // a later answer is newer
+    if (turn !== sidebar.asked) return // a later answer is newer
     if (list.querySelector('input') || address !== listed()) return soon() // the list has become another meanwhile
     const focused = focus()
     const today = fresh.querySelector('template[data-today]')
@@ -75,19 +78,19 @@ async function refresh() {
     ends()
     marks()
     if (focused) list.querySelector(focused)?.focus({ preventScroll: true })
-  } catch { stale = true }
+  } catch { sidebar.stale = true }
 }
 
 function soon() {
-  clearTimeout(timer)
-  timer = setTimeout(refresh, 150)
+  clearTimeout(sidebar.timer)
+  sidebar.timer = setTimeout(refresh, 150)
 }
 
 /** After midnight other sessions are those of Today. */
 function newDay() {
   const now = new Date().getDate()
-  if (now !== day) soon()
-  day = now
+  if (now !== sidebar.day) soon()
+  sidebar.day = now
 }
 
 async function drop(id) {
@@ -160,7 +163,7 @@ export function sessions() {
   setInterval(newDay, 60_000)
   folders(refresh)
   if ('short' in list.dataset) requestAnimationFrame(() => setTimeout(refresh)) // once the page is painted
-  document.addEventListener('visibilitychange', () => { if (!document.hidden) { markRead(); if (stale) refresh() } })
+  document.addEventListener('visibilitychange', () => { if (!document.hidden) { markRead(); if (sidebar.stale) refresh() } })
   document.addEventListener('webchat:frame', markRead)
   addEventListener('storage', (e) => { if (e.key === readKey) marks() }) // read in another tab
   document.addEventListener('click', (e) => {

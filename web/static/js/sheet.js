@@ -9,26 +9,29 @@ const edge = 32 // pixels from the left in which a swipe begins
 
 const app = document.getElementById('app')
 const shown = () => app.classList.contains('sheet')
-let pushed = false // the way back leads out of the sheet
-let leaving = false // the address that comes back is not asked for
+/** The way back in the browser's history. */
+const way = {
+  pushed: false, // the way back leads out of the sheet
+  leaving: false, // the address that comes back is not asked for
+}
 
 function changed() {
-  if (shown() && !pushed) {
+  if (shown() && !way.pushed) {
     history.replaceState({ under: true }, '') // an address with a fragment comes by the same event, and is no way back
     history.pushState(null, '')
-    pushed = true
-  } else if (!shown() && pushed) {
-    pushed = false
+    way.pushed = true
+  } else if (!shown() && way.pushed) {
+    way.pushed = false
     history.back()
   }
 }
 
 function back(e) {
   if (!e.state?.under) return
-  leaving = true
-  setTimeout(() => { leaving = false })
-  if (!pushed) return
-  pushed = false
+  way.leaving = true
+  setTimeout(() => { way.leaving = false })
+  if (!way.pushed) return
+  way.pushed = false
   sheet(false)
 }
 
@@ -36,6 +39,6 @@ export function sheets() {
   if (!app || !document.getElementById('desk')) return
   document.addEventListener('webchat:sheet', changed)
   addEventListener('popstate', back)
-  addEventListener('hashchange', (e) => { if (leaving) e.stopImmediatePropagation() }, true)
+  addEventListener('hashchange', (e) => { if (way.leaving) e.stopImmediatePropagation() }, true)
   swipe(document.getElementById('desk'), 1, (from) => from.clientX <= edge && shown(), () => sheet(false))
 }

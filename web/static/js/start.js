@@ -14,8 +14,11 @@ import { ways } from './ways.js'
 const page = document.getElementById('hello')
 const shown = 4 // rows of a list
 const wide = matchMedia('(min-width: 1100px)') // where the Desk stands beside
-let recent = [] // what the digits open
-let digit = '' // of what is looked at
+/** What the digits open. */
+const picks = {
+  recent: [], // what the digits open
+  digit: '', // of what is looked at
+}
 
 const run = (command) => () => look({ tool: 'run_and_display', arguments: { command } })
 const file = (path) => () => look(showing({ path }))
@@ -70,7 +73,7 @@ function draw(d) {
   }))
   if (diff) changed.push(row({ icon: 'diff', name: 'git diff HEAD', act: run('git diff HEAD') }))
   fill('changed', changed)
-  recent = d.looked.slice(0, shown).map(({ path }) => ({ key: `file ${path}`, path, icon: iconOf('file', path), wanted: showing({ path }), peeks: true }))
+  picks.recent = d.looked.slice(0, shown).map(({ path }) => ({ key: `file ${path}`, path, icon: iconOf('file', path), wanted: showing({ path }), peeks: true }))
   fill('looked', d.looked.slice(0, shown).map((l, i) => row({ icon: iconOf('file', l.path), name: l.path.split('/').pop(), end: when(l.at), key: i + 1, act: file(l.path) })))
   const runs = d.commands.map((c) => row({ icon: 'term', name: `Run ${c.command}`, words: true, end: took(c), bad: c.exitCode, act: run(c.command) }))
   const readme = d.readme ? [row({ icon: 'eye', name: 'Show me the readme', words: true, act: file(d.readme) })] : []
@@ -81,19 +84,19 @@ function draw(d) {
 /** Looks at a recent file while its digit is all that is typed. */
 function typed(e) {
   const { value } = e.target
-  if (value === digit) return
-  const option = wide.matches && !page.hidden && /^[1-4]$/.test(value) && !e.inputType?.startsWith('delete') ? recent[value - 1] : null
-  digit = option ? value : ''
+  if (value === picks.digit) return
+  const option = wide.matches && !page.hidden && /^[1-4]$/.test(value) && !e.inputType?.startsWith('delete') ? picks.recent[value - 1] : null
+  picks.digit = option ? value : ''
   Promise.resolve(option ? peek(option) : unpeek()).catch(failed)
 }
 
 /** Enter opens what is looked at. */
 function open(e) {
-  const option = digit && recent[digit - 1]
+  const option = picks.digit && picks.recent[picks.digit - 1]
   if (!option || e.key !== 'Enter' || e.isComposing || e.shiftKey || e.altKey || e.ctrlKey || e.metaKey || e.target.id !== 'prompt') return
   e.preventDefault()
   e.stopImmediatePropagation()
-  digit = ''
+  picks.digit = ''
   write('')
   peek(option).then(() => keepLook(option)).then((kept) => kept || look(option.wanted)).catch(failed)
 }

@@ -4,18 +4,21 @@
 const icon = document.querySelector('link[rel=icon]')
 const plain = icon?.href
 const composer = document.getElementById('composer')
-let name = document.title
-let done = false
+/** The title of the document, without marks. */
+const heading = {
+  name: document.title,
+  done: false,
+}
 
 /** Says what the page is called. */
 export function title(text) {
-  name = text
+  heading.name = text
   show()
 }
 
 function show() {
-  const state = { waiting: 'waiting', running: 'running' }[composer?.dataset.status] ?? (done ? 'done' : '')
-  document.title = `${{ running: '… ', done: '✓ ' }[state] ?? ''}${name}`
+  const state = { waiting: 'waiting', running: 'running' }[composer?.dataset.status] ?? (heading.done ? 'done' : '')
+  document.title = `${{ running: '… ', done: '✓ ' }[state] ?? ''}${heading.name}`
   const href = state ? plain.replace(/favicon\.svg$/, `favicon-${state}.svg`) : plain
   if (icon && icon.href !== href) icon.href = href
 }
@@ -26,13 +29,13 @@ export function statuses() {
   new MutationObserver(() => {
     const now = composer.dataset.status
     if (now === was) return
-    done = document.hidden && now === 'idle'
+    heading.done = document.hidden && now === 'idle'
     was = now
     show()
   }).observe(composer, { attributes: true, attributeFilter: ['data-status'] })
   document.addEventListener('visibilitychange', () => {
-    if (document.hidden || !done) return
-    done = false
+    if (document.hidden || !heading.done) return
+    heading.done = false
     show()
   })
   show()

@@ -2,10 +2,13 @@
 // was taken elsewhere by the keyboard. There they are keys. So nothing happens to
 // somebody who clicks somewhere and then writes.
 
-let byPointer = false
+/** Where the last input came from. */
+const input = {
+  byPointer: false,
+}
 
 /** Whether the last input came from a pointer. */
-export const pointed = () => byPointer
+export const pointed = () => input.byPointer
 
 /** Whether what is typed there is text. */
 export const typing = (el) => el?.matches?.('input, textarea, select, [contenteditable]') ?? false
@@ -18,11 +21,11 @@ export const lettersAreKeys = () => keep(!typing(document.activeElement))
 /** Notes it on the body: the ring is drawn only where letters are keys. */
 function keep(keys) {
   document.body.toggleAttribute('data-letters', keys)
-  document.body.toggleAttribute('data-pointed', byPointer && !keys)
+  document.body.toggleAttribute('data-pointed', input.byPointer && !keys)
 }
 
 function keydown(e) {
-  byPointer = false
+  input.byPointer = false
   const field = document.getElementById('prompt')
   if (!field || e.key.length !== 1 || e.key === ' ' || e.ctrlKey || e.metaKey || e.altKey || typing(e.target)) return
   if (keysThere(e.target) || document.querySelector('dialog[open]')) return
@@ -33,11 +36,11 @@ function keydown(e) {
 
 export function letters() {
   document.addEventListener('pointerdown', () => {
-    byPointer = true
+    input.byPointer = true
     keep(false)
   }, true)
   document.addEventListener('keydown', keydown, true)
   document.addEventListener('focusin', (e) => {
-    keep(!byPointer && !typing(e.target))
+    keep(!input.byPointer && !typing(e.target))
   })
 }
