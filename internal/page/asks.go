@@ -290,6 +290,9 @@ func (f *State) askChanged(callID string) {
 			q.Question.About, q.Question.Rev = f.nodes["c-"+callID].Call, f.Seq
 			f.show(q, whole)
 			f.changed("dock-asks") // which says who asks
+			if row := f.nodes["p-"+q.Question.RequestID]; row != nil {
+				f.stepChanged(row, whole) // which names the program
+			}
 		}
 	}
 }
