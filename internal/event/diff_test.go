@@ -12,9 +12,12 @@ import (
 func short(e event.Edit) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s>%s", e.Old, e.New)
-	for sign, is := range map[string]bool{" binary": e.Binary, " creates": e.Creates(), " deletes": e.Deletes(), " lossy": e.Lossy()} {
-		if is {
-			b.WriteString(sign)
+	for _, one := range []struct {
+		word string
+		is   bool
+	}{{" binary", e.Binary}, {" creates", e.Creates()}, {" deletes", e.Deletes()}, {" lossy", e.Lossy()}} {
+		if one.is {
+			b.WriteString(one.word)
 		}
 	}
 	for _, h := range e.Hunks {
