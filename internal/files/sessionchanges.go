@@ -109,6 +109,10 @@ func (s ChangeSource) List(ctx context.Context) (*ChangeList, error) {
 
 // start is when and where the session began; nil if it did not.
 func (s ChangeSource) start(ctx context.Context) (at time.Time, in *event.Context, err error) {
+	var last int64
+	if err = s.Log.Index(ctx, func(x *calls.Index) { last = x.Last() }); err != nil || last == 0 {
+		return at, nil, err
+	}
 	e, err := s.Log.At(ctx, 1)
 	if d, ok := e.Event.Data.(event.SessionStart); ok {
 		at, in = e.Event.Timestamp, &d.Context
