@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"webchat/internal/guard"
 	"webchat/internal/kind"
 	"webchat/internal/policy"
 	"webchat/internal/session"
@@ -20,7 +21,12 @@ type attachReply struct {
 	Looks     string `json:"looks,omitempty"` // why
 }
 
-func (s *Server) attach(w http.ResponseWriter, r *http.Request, one *session.Session) error {
+// attachments takes what a prompt will be sent with.
+type attachments struct {
+	guard *guard.Guard // whose token is never sent to a model
+}
+
+func (a *attachments) attach(w http.ResponseWriter, r *http.Request, one *session.Session) error {
 	data, err := io.ReadAll(r.Body)
 	if err != nil {
 		return fmt.Errorf("read the attachment: %w", err)
@@ -34,7 +40,7 @@ func (s *Server) attach(w http.ResponseWriter, r *http.Request, one *session.Ses
 		return invalid("not_attachable",
 			"The attachment is neither an image nor text. Put the file into the workspace and name its path in the prompt instead.")
 	}
-	if token := s.Guard.Token(); token != "" && bytes.Contains(data, []byte(token)) {
+	if token := a.guard.Token(); token != "" && bytes.Contains(data, []byte(token)) {
 		return invalid("own_secret",
 			"The attachment holds webchat's API token, which is never sent to a model.")
 	}

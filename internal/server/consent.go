@@ -65,17 +65,25 @@ type hookList struct {
 	Hooks []Hook `json:"hooks"`
 }
 
-func (s *Server) permissions(r *http.Request, _ empty) (permissionList, error) {
-	grants, err := s.grants(r)
-	return permissionList{s.Consent.Mode, s.Consent.Timeout.String(), listed(s.Consent.Rules), grants},
+// consents shows what agents may do, and takes back what was allowed.
+type consents struct {
+	terms    Consent
+	sessions *sessions.Manager
+	kept     *policy.Kept // nil: nothing is allowed for a workspace
+	pages    *page.Pages
+}
+
+func (c *consents) list(r *http.Request, _ empty) (permissionList, error) {
+	grants, err := c.grants(r)
+	return permissionList{c.terms.Mode, c.terms.Timeout.String(), listed(c.terms.Rules), grants},
 		err
 }
 
 // takeBack ends a grant wherever it holds: in the session of ?session=, and in its workspace.
-func (s *Server) takeBack(r *http.Request, _ empty) (empty, error) {
+func (c *consents) takeBack(r *http.Request, _ empty) (empty, error) {
 	id, known := chi.URLParam(r, "grantId"), false
 	if in := r.URL.Query().Get("session"); in != "" {
-		one, err := s.Sessions.Get(r.Context(), eventlog.ID(in))
+		one, err := c.sessions.Get(r.Context(), eventlog.ID(in))
 		if err != nil {
 			return empty{}, err
 		}
@@ -84,8 +92,8 @@ func (s *Server) takeBack(r *http.Request, _ empty) (empty, error) {
 			return empty{}, err
 		}
 	}
-	if s.Grants != nil {
-		kept, err := s.Grants.TakeBack(sessions.UserOf(r.Context()), id)
+	if c.kept != nil {
+		kept, err := c.kept.TakeBack(sessions.UserOf(r.Context()), id)
 		if err != nil {
 			return empty{}, fmt.Errorf("%w: %w", consent.ErrKeep, err)
 		}
@@ -98,11 +106,11 @@ func (s *Server) takeBack(r *http.Request, _ empty) (empty, error) {
 	return empty{}, nil
 }
 
-func (s *Server) hooks(*http.Request, empty) (hookList, error) {
-	return hookList{listed(s.Consent.Hooks)}, nil
+func (c *consents) hooks(*http.Request, empty) (hookList, error) {
+	return hookList{listed(c.terms.Hooks)}, nil
 }
 
-func (s *Server) decide(r *http.Request, one *session.Session, in consent.Decision) (empty, error) {
+func decide(r *http.Request, one *session.Session, in consent.Decision) (empty, error) {
 	switch {
 	case in.Decision != event.Allow && in.Decision != event.Deny:
 		return empty{}, invalid("invalid", "The decision must be allow or deny.")
@@ -118,16 +126,16 @@ type answerRequest struct {
 	WasFreeform bool   `json:"wasFreeform,omitempty"`
 }
 
-func (s *Server) answer(r *http.Request, one *session.Session, in answerRequest) (empty, error) {
+func answer(r *http.Request, one *session.Session, in answerRequest) (empty, error) {
 	return empty{}, one.Answer(r.Context(), chi.URLParam(r, "requestId"), in.Answer)
 }
 
 // grants lists what was allowed for the session of ?session= and for its workspace; if none is
 // given, for all workspaces.
-func (s *Server) grants(r *http.Request) ([]grantShape, error) {
+func (c *consents) grants(r *http.Request) ([]grantShape, error) {
 	all, workspace := []grantShape{}, ""
 	if id := eventlog.ID(r.URL.Query().Get("session")); id != "" {
-		one, err := s.Sessions.Get(r.Context(), id)
+		one, err := c.sessions.Get(r.Context(), id)
 		if err != nil {
 			return nil, err
 		}
@@ -137,8 +145,8 @@ func (s *Server) grants(r *http.Request) ([]grantShape, error) {
 				event.Time(time.UnixMilli(g.At))})
 		}
 	}
-	if s.Grants != nil {
-		for _, g := range s.Grants.List(sessions.UserOf(r.Context())) {
+	if c.kept != nil {
+		for _, g := range c.kept.List(sessions.UserOf(r.Context())) {
 			if workspace == "" || g.Workspace == workspace {
 				all = append(all, grantShape{g.ID, g.Text, event.ForWorkspace, g.Workspace,
 					eventlog.ID(g.Session), event.Time(g.At)})
@@ -148,14 +156,14 @@ func (s *Server) grants(r *http.Request) ([]grantShape, error) {
 	return all, nil
 }
 
-// consentPage is the same for a person.
-func (s *Server) consentPage(w http.ResponseWriter, r *http.Request) error {
-	grants, err := s.grants(r)
+// page is the same for a person.
+func (c *consents) page(w http.ResponseWriter, r *http.Request) error {
+	grants, err := c.grants(r)
 	if err != nil {
 		return err
 	}
-	v := page.Consent{Mode: string(s.Consent.Mode), Timeout: s.Consent.Timeout}
-	for _, rule := range s.Consent.Rules {
+	v := page.Consent{Mode: string(c.terms.Mode), Timeout: c.terms.Timeout}
+	for _, rule := range c.terms.Rules {
 		v.Rules = append(v.Rules, rule.term())
 	}
 	for _, g := range grants {
@@ -168,7 +176,7 @@ func (s *Server) consentPage(w http.ResponseWriter, r *http.Request) error {
 			At:           time.Time(g.At),
 		})
 	}
-	for _, h := range s.Consent.Hooks {
+	for _, h := range c.terms.Hooks {
 		about := h.Event
 		if h.Matcher != "" {
 			about += " of " + h.Matcher
@@ -176,7 +184,7 @@ func (s *Server) consentPage(w http.ResponseWriter, r *http.Request) error {
 		v.Hooks = append(v.Hooks, page.Term{Verdict: "run", About: about, Text: h.Command})
 	}
 	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
-		return s.Pages.pages.Consent(b, v)
+		return c.pages.Consent(b, v)
 	})
 }
 

@@ -13,10 +13,9 @@ import (
 // Rules, hooks and what was allowed for a session are shown, to programs and to
 // people, with nothing hidden or executed.
 func TestConsentIsShown(t *testing.T) {
-	h := newHouse(t)
-	h.server.Consent = server.Consent{Mode: "ask", Timeout: 5 * time.Minute,
+	h := newHouse(t, server.Consent{Mode: "ask", Timeout: 5 * time.Minute,
 		Rules: []server.Rule{{Rule: policy.Rule{Tool: "bash", Command: "make \u202e<b>", Decision: "allow"}}, {Rule: policy.Rule{Kind: "write", Path: "/etc/**", Decision: "deny"}}},
-		Hooks: []server.Hook{{Event: "before_tool", Matcher: "bash", Command: "check <i>", Timeout: "10s"}}}
+		Hooks: []server.Hook{{Event: "before_tool", Matcher: "bash", Command: "check <i>", Timeout: "10s"}}})
 	id, path := h.session(t)
 	r := h.open(t, "GET", path+"/events", "")
 	h.do("POST", path+"/messages", `{"content":"run echo hi"}`)

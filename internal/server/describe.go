@@ -37,8 +37,13 @@ type streamed interface {
 // object is a schema, or anything else of a JSON document.
 type object = map[string]any
 
-func (s *Server) openapi(w http.ResponseWriter, _ *http.Request) error {
-	text, err := s.openAPI()
+// description publishes the table of routes.
+type description struct {
+	text func() ([]byte, error) // made when it is asked for first
+}
+
+func (d *description) serve(w http.ResponseWriter, _ *http.Request) error {
+	text, err := d.text()
 	if err != nil {
 		return fmt.Errorf("describe the API: %w", err)
 	}

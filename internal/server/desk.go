@@ -7,19 +7,27 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"webchat/internal/outputs"
 	"webchat/internal/page"
 	"webchat/internal/session"
 )
 
-// deskPane draws an output, or what is left of it, as the Desk shows it.
-func (s *Server) deskPane(w http.ResponseWriter, r *http.Request, one *session.Session) error {
+// desk draws what the Desk shows.
+type desk struct {
+	outputs     *outputs.Store
+	projections *projections
+	pages       *page.Pages
+}
+
+// pane draws an output, or what is left of it, as the Desk shows it.
+func (d *desk) pane(w http.ResponseWriter, r *http.Request, one *session.Session) error {
 	target := chi.URLParam(r, "output")
 	if look := one.Looked(target); look != nil {
 		return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
-			return s.Pages.pages.Look(b, string(one.ID()), target, look...)
+			return d.pages.Look(b, string(one.ID()), target, look...)
 		})
 	}
-	_, src, release, err := s.projected(r.Context(), one)
+	_, src, release, err := d.projections.of(r.Context(), one)
 	if err != nil {
 		return err
 	}
@@ -31,8 +39,8 @@ func (s *Server) deskPane(w http.ResponseWriter, r *http.Request, one *session.S
 		return err
 	}
 	// it may be of a turn from before those that are kept
-	whole := s.Pages.pages.ProjectorFrom(string(one.ID()), 1)
-	if _, err := (past{s.Outputs, one, whole}).catchUp(r.Context()); err != nil {
+	whole := d.pages.ProjectorFrom(string(one.ID()), 1)
+	if _, err := (past{d.outputs, one, whole}).catchUp(r.Context()); err != nil {
 		return err
 	}
 	return draw(whole)

@@ -48,7 +48,7 @@ func (t translation) translate(entries []event.Entry, send func(dialectFrame) er
 
 // translated answers with a page of the log in a dialect. The cursor counts the log's own events,
 // so that it fits both forms.
-func (s *Server) translated(w http.ResponseWriter, r *http.Request, one *session.Session,
+func (s *streams) translated(w http.ResponseWriter, r *http.Request, one *session.Session,
 	after int64, limit int) error {
 	list := eventList{Events: []json.RawMessage{}}
 	last, t := min(one.Summary().LastSeq, after+int64(limit)), translation{newAutohandDialect(), after}
@@ -66,13 +66,13 @@ func (s *Server) translated(w http.ResponseWriter, r *http.Request, one *session
 }
 
 // followTranslated streams the events in a dialect: the log after the place, then what happens.
-func (s *Server) followTranslated(w http.ResponseWriter, r *http.Request, one *session.Session,
+func (s *streams) followTranslated(w http.ResponseWriter, r *http.Request, one *session.Session,
 	place place) error {
 	live := one.Subscribe()
 	defer live.Close()
 	t := translation{newAutohandDialect(), place.after}
 	var from int64 // the position of the past
-	return s.Hub.Stream(w, r, func(ctx context.Context, send func(sse.Frame) error) (int64, error) {
+	return s.hub.Stream(w, r, func(ctx context.Context, send func(sse.Frame) error) (int64, error) {
 		sendFrame := func(f dialectFrame) error { return send(sse.Frame{ID: f.Seq, Data: f.JSON}) }
 		now, err := one.Join(ctx)
 		if err != nil {

@@ -47,7 +47,13 @@ type displayFailure struct {
 	NotKept bool `json:"notKept,omitempty"`
 }
 
-func (s *Server) display(w http.ResponseWriter, r *http.Request, one *session.Session) error {
+// looker shows users what they ask for.
+type looker struct {
+	shown   *shownOutputs
+	outputs *outputs.Store
+}
+
+func (lk *looker) display(w http.ResponseWriter, r *http.Request, one *session.Session) error {
 	in, err := decode[displayRequest](r)
 	if err != nil {
 		return err
@@ -62,7 +68,7 @@ func (s *Server) display(w http.ResponseWriter, r *http.Request, one *session.Se
 	case in.Preview:
 		look, err = one.Preview(r.Context(), in.Tool, in.Arguments)
 		for _, id := range look.Replaced {
-			s.Outputs.Drop(outputs.ID(id))
+			lk.outputs.Drop(outputs.ID(id))
 		}
 	default:
 		look.DisplayResult, err = one.Display(r.Context(), in.Tool, in.Arguments)
@@ -74,13 +80,13 @@ func (s *Server) display(w http.ResponseWriter, r *http.Request, one *session.Se
 }
 
 // reread shows a file again whose output is gone, or which has changed on disk since.
-func (s *Server) reread(w http.ResponseWriter, r *http.Request, one *session.Session) error {
-	look, err := one.Reread(r.Context(), chi.URLParam(r, "outputId"), s.current)
+func (lk *looker) reread(w http.ResponseWriter, r *http.Request, one *session.Session) error {
+	look, err := one.Reread(r.Context(), chi.URLParam(r, "outputId"), lk.shown.current)
 	if err != nil {
 		return err
 	}
 	if look.Output != nil && look.Output.Type == "" { // it was there
-		if o, err := s.Outputs.Get(outputs.ID(look.Output.ID)); err == nil {
+		if o, err := lk.outputs.Get(outputs.ID(look.Output.ID)); err == nil {
 			look.Output.Type = string(o.Meta().Type)
 		}
 	}
@@ -100,8 +106,8 @@ func runOutside(w http.ResponseWriter, r *http.Request, one *session.Session) er
 }
 
 // current reports whether an output is there and, if it shows a file, still as the file is.
-func (s *Server) current(id string) bool {
-	o, err := s.Outputs.Get(outputs.ID(id))
+func (so *shownOutputs) current(id string) bool {
+	o, err := so.outputs.Get(outputs.ID(id))
 	return err == nil && o.Meta().Disk.Now() != outputs.Changed
 }
 

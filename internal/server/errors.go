@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"os"
 	"strings"
@@ -143,10 +144,16 @@ func messageOf(err error) string {
 	return wording.Sentence(strings.ReplaceAll(err.Error(), eventlog.ErrInvalid.Error()+": ", ""))
 }
 
-// refusalFor decides what a client reads of err, and logs an unexpected one. What was written
+// answers turns what handlers return as errors into answers.
+type answers struct {
+	logger *slog.Logger
+	pages  *Pages // nil: nobody is answered by a page
+}
+
+// refusalOf decides what a client reads of err, and logs an unexpected one. What was written
 // already cannot be taken back: then the connection is cut, so that a part is not taken for the
 // whole.
-func (s *Server) refusalFor(w http.ResponseWriter, r *http.Request, err error) refusal {
+func (a *answers) refusalOf(w http.ResponseWriter, r *http.Request, err error) refusal {
 	defer func() {
 		if o, ok := w.(*observed); ok && o.status != 0 {
 			panic(http.ErrAbortHandler)
@@ -157,15 +164,15 @@ func (s *Server) refusalFor(w http.ResponseWriter, r *http.Request, err error) r
 	}
 	id := rand.Text()[:12]
 	if r.Context().Err() == nil || !errors.Is(err, context.Canceled) {
-		s.Logger.Error("request failed", "request", id, "route", routeOf(r), "error", err)
+		a.logger.Error("request failed", "request", id, "route", routeOf(r), "error", err)
 	}
 	return refusal{status: http.StatusInternalServerError, code: "internal",
 		sentence: "Something went wrong; the server's log says what, under " + id + "."}
 }
 
 // fail answers a program.
-func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	x := s.refusalFor(w, r, err)
+func (a *answers) fail(w http.ResponseWriter, r *http.Request, err error) {
+	x := a.refusalOf(w, r, err)
 	if x.retry != "" {
 		w.Header().Set("Retry-After", x.retry)
 	}

@@ -30,8 +30,15 @@ func (eventList) Streams() string {
 
 func frameOf(e event.Entry) sse.Frame { return sse.Frame{ID: e.Seq, Pos: e.Pos, Data: e.JSON} }
 
+// streams serves the logs of sessions, and what comes.
+type streams struct {
+	sessions *sessions.Manager
+	hub      *sse.Hub
+	pumps    *topicPumps
+}
+
 // events answers with a page of the log, or with the stream.
-func (s *Server) events(w http.ResponseWriter, r *http.Request, one *session.Session) error {
+func (s *streams) events(w http.ResponseWriter, r *http.Request, one *session.Session) error {
 	translated, err := dialectOf(r)
 	if err != nil {
 		return err
@@ -80,7 +87,7 @@ func (p place) resume(now eventlog.Snapshot, send func(sse.Frame) error) (int64,
 }
 
 // follow serves a session's topic: the log after the place, what is in flight, then what comes.
-func (s *Server) follow(w http.ResponseWriter, r *http.Request, one *session.Session,
+func (s *streams) follow(w http.ResponseWriter, r *http.Request, one *session.Session,
 	from place) error {
 	return s.stream(w, r, "session/"+string(one.ID()), func() entries {
 		return one.Subscribe()
@@ -114,18 +121,18 @@ func (s *Server) follow(w http.ResponseWriter, r *http.Request, one *session.Ses
 
 // changes streams session.changed of all sessions of a user. It has no past: who joins asks for the
 // list afterwards.
-func (s *Server) changes(w http.ResponseWriter, r *http.Request) error {
+func (s *streams) changes(w http.ResponseWriter, r *http.Request) error {
 	user := sessions.UserOf(r.Context())
 	return s.stream(w, r, "sessions of "+user, func() entries {
-		return s.Sessions.Watch(r.Context())
+		return s.sessions.Watch(r.Context())
 	}, nil)
 }
 
 // stream serves a topic. The pump subscribes before the topic is joined and the topic before the
 // replay looks at the past, so nothing falls between.
-func (s *Server) stream(w http.ResponseWriter, r *http.Request, name string,
+func (s *streams) stream(w http.ResponseWriter, r *http.Request, name string,
 	subscribe func() entries, past sse.Replay) error {
-	topic := s.Hub.Topic(name)
+	topic := s.hub.Topic(name)
 	ctx, _, release := s.pumps.Acquire(r.Context(), name, func() pumpSource {
 		return &entrySource{subscribe(), topic}
 	})

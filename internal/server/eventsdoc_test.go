@@ -138,8 +138,8 @@ func eventsPage(routes []route) string {
 func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
 func TestEventsPage(t *testing.T) {
-	s := &Server{Config: Config{Guard: &guard.Guard{}}}
-	for name, want := range map[string]string{"events.md": eventsPage(s.routes()), filepath.Join("examples", "events.ts"): typesPage()} {
+	p := wire(Config{Guard: &guard.Guard{}}, nil)
+	for name, want := range map[string]string{"events.md": eventsPage(p.routes()), filepath.Join("examples", "events.ts"): typesPage()} {
 		file := filepath.Join(docs, name)
 		if os.Getenv("WEBCHAT_UPDATE_DOCS") != "" {
 			if err := os.WriteFile(file, []byte(want), 0o644); err != nil {

@@ -19,29 +19,36 @@ import (
 // formats are the files a session can be saved as.
 var formats = map[string]struct {
 	mime   string
-	export func(*Server, http.ResponseWriter, *http.Request, *session.Session) error
+	export func(*exports, http.ResponseWriter, *http.Request, *session.Session) error
 }{
-	"md":    {"text/markdown; charset=utf-8", (*Server).exportMarkdown},
-	"jsonl": {"application/x-ndjson; charset=utf-8", (*Server).exportLines},
-	"html":  {"text/html; charset=utf-8", (*Server).exportPage},
+	"md":    {"text/markdown; charset=utf-8", (*exports).markdown},
+	"jsonl": {"application/x-ndjson; charset=utf-8", (*exports).lines},
+	"html":  {"text/html; charset=utf-8", (*exports).page},
 }
 
-// export answers with a session as a file. All but the page are written as the log is read, so that
+// exports saves sessions as files.
+type exports struct {
+	films *films
+	cover func(name string, text []byte) // nil: what looks like a secret is shown
+	pages *page.Pages                    // nil: only the log is saved
+}
+
+// serve answers with a session as a file. All but the page are written as the log is read, so that
 // their size costs no memory.
-func (s *Server) export(w http.ResponseWriter, r *http.Request, one *session.Session) error {
+func (ex *exports) serve(w http.ResponseWriter, r *http.Request, one *session.Session) error {
 	name := r.URL.Query().Get("format")
 	if name == "" {
 		name = "md"
 	}
 	f, ok := formats[name]
-	if !ok || name != "jsonl" && s.Pages == nil {
+	if !ok || name != "jsonl" && ex.pages == nil {
 		return invalid("bad_query", "Give format as md, jsonl or html.")
 	}
 	w.Header().Set("Content-Type", f.mime)
 	// Never shown in place: it holds what agents and commands wrote.
 	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment",
-		map[string]string{"filename": s.fileName(one.Summary()) + "." + name}))
-	if err := f.export(s, w, r, one); err != nil {
+		map[string]string{"filename": ex.fileName(one.Summary()) + "." + name}))
+	if err := f.export(ex, w, r, one); err != nil {
 		w.Header().Del("Content-Disposition")
 		return err
 	}
@@ -50,9 +57,9 @@ func (s *Server) export(w http.ResponseWriter, r *http.Request, one *session.Ses
 
 // fileName is what a session's file is called. It is passed on with the file, so that what looks
 // like a secret in the title is not in it.
-func (s *Server) fileName(x eventlog.Summary) string {
+func (ex *exports) fileName(x eventlog.Summary) string {
 	title := x.Title
-	if s.cover() != nil {
+	if ex.cover != nil {
 		title = veil.Hide(title)
 	}
 	name := strings.Map(func(r rune) rune {
@@ -73,7 +80,7 @@ func (s *Server) fileName(x eventlog.Summary) string {
 	return name
 }
 
-func (s *Server) exportLines(w http.ResponseWriter, r *http.Request, one *session.Session) error {
+func (ex *exports) lines(w http.ResponseWriter, r *http.Request, one *session.Session) error {
 	return eachPage(r.Context(), one, 0, one.Summary().LastSeq, func(entries []event.Entry) error {
 		for _, e := range entries {
 			if _, err := w.Write(append(e.JSON[:len(e.JSON):len(e.JSON)], '\n')); err != nil {
@@ -84,10 +91,10 @@ func (s *Server) exportLines(w http.ResponseWriter, r *http.Request, one *sessio
 	})
 }
 
-func (s *Server) exportMarkdown(w http.ResponseWriter, r *http.Request,
+func (ex *exports) markdown(w http.ResponseWriter, r *http.Request,
 	one *session.Session) error {
 	x := one.Summary()
-	m := s.Pages.pages.Markdown(w, x)
+	m := ex.pages.Markdown(w, x)
 	without := r.URL.Query().Get("left") == "0"
 	err := eachPage(r.Context(), one, 0, one.Summary().LastSeq, func(entries []event.Entry) error {
 		if without {
@@ -103,8 +110,8 @@ func (s *Server) exportMarkdown(w http.ResponseWriter, r *http.Request,
 	return m.End()
 }
 
-func (s *Server) exportPage(w http.ResponseWriter, r *http.Request, one *session.Session) error {
-	p := s.Pages.pages.ForExport(string(one.ID()))
+func (ex *exports) page(w http.ResponseWriter, r *http.Request, one *session.Session) error {
+	p := ex.pages.ForExport(string(one.ID()))
 	now, err := one.Join(r.Context())
 	if err != nil {
 		return err
@@ -117,20 +124,20 @@ func (s *Server) exportPage(w http.ResponseWriter, r *http.Request, one *session
 		return err
 	}
 	inFlight(p, now)
-	write, err := s.savedPage(r.Context(), one, p)
+	write, err := ex.saved(r.Context(), one, p)
 	if err != nil {
 		return err
 	}
 	return write(w) // it may be read slowly
 }
 
-func (s *Server) savedPage(ctx context.Context, one *session.Session,
+func (ex *exports) saved(ctx context.Context, one *session.Session,
 	p *page.Projector) (write func(io.Writer) error, err error) {
-	f := s.films.of(one.ID())
+	f := ex.films.of(one.ID())
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.follow(ctx, one); err != nil {
 		return nil, err
 	}
-	return s.Pages.pages.Export(one.Summary(), &f.Film, p)
+	return ex.pages.Export(one.Summary(), &f.Film, p)
 }

@@ -20,7 +20,7 @@ import (
 func ask(t *testing.T, serve handler) (*httptest.ResponseRecorder, string) {
 	t.Helper()
 	var log bytes.Buffer
-	s := &Server{Config: Config{Logger: slog.New(slog.NewTextHandler(&log, nil))}}
+	a := &answers{logger: slog.New(slog.NewTextHandler(&log, nil))}
 	w := httptest.NewRecorder()
 	func() {
 		defer func() {
@@ -28,7 +28,7 @@ func ask(t *testing.T, serve handler) (*httptest.ResponseRecorder, string) {
 				t.Errorf("panic %v came through", p)
 			}
 		}()
-		s.observe(s.adapt(route{class: guard.Read, serve: serve})).ServeHTTP(w, httptest.NewRequest("GET", "/api/secret-path?q=secret-query", nil))
+		a.observe(a.adapt(route{class: guard.Read, serve: serve})).ServeHTTP(w, httptest.NewRequest("GET", "/api/secret-path?q=secret-query", nil))
 	}()
 	return w, log.String()
 }
@@ -92,7 +92,7 @@ func TestEveryRefusalHasItsStatus(t *testing.T) {
 
 func TestRouteWithoutClassIsNoServer(t *testing.T) {
 	s := &Server{}
-	if _, err := s.router([]route{{method: get, pattern: "/x", serve: s.healthz}}); err == nil || !strings.Contains(err.Error(), "/x") {
+	if _, err := s.router([]route{{method: get, pattern: "/x", serve: healthz}}); err == nil || !strings.Contains(err.Error(), "/x") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -7,27 +7,34 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/files"
 	"webchat/internal/session"
+	"webchat/internal/sessions"
 )
 
 type fileList struct {
 	Files []string `json:"files"`
 }
 
-// completeFiles names the files of a workspace.
-func (s *Server) completeFiles(r *http.Request, _ empty) (list fileList, err error) {
+// namedFiles knows the files of a workspace by their names.
+type namedFiles struct {
+	find     finder
+	sessions *sessions.Manager
+}
+
+// complete names the files of a workspace.
+func (nf *namedFiles) complete(r *http.Request, _ empty) (list fileList, err error) {
 	q := r.URL.Query()
 	limit, err := limitOf(q, 20, 200)
 	if err != nil {
 		return list, err
 	}
-	in, err := s.workspace(r)
+	in, err := nf.find.workspace(r)
 	if err == nil {
 		err = files.CheckWorkspace(in.Path)
 	}
 	if err != nil {
 		return list, err
 	}
-	room, err := s.Sessions.Room(in.Path)
+	room, err := nf.sessions.Room(in.Path)
 	if err != nil || room.Files == nil {
 		return fileList{[]string{}}, err
 	}
@@ -55,8 +62,8 @@ type filePrice struct {
 	Looks     string `json:"looks,omitempty"` // why, where its content and not its name says so
 }
 
-func (s *Server) filePrices(r *http.Request, _ empty) (out filePrices, err error) {
-	in, err := s.workspace(r)
+func (nf *namedFiles) prices(r *http.Request, _ empty) (out filePrices, err error) {
+	in, err := nf.find.workspace(r)
 	if err != nil {
 		return out, err
 	}
@@ -64,7 +71,7 @@ func (s *Server) filePrices(r *http.Request, _ empty) (out filePrices, err error
 	if err != nil {
 		return out, err
 	}
-	room, err := s.Sessions.Room(in.Path)
+	room, err := nf.sessions.Room(in.Path)
 	if err != nil {
 		return out, err
 	}
@@ -107,29 +114,35 @@ type placeList struct {
 	Places map[string]string `json:"places"`
 }
 
-// namedPlaces says which names that a text gives lead to a file, so that they can be links. Nothing
+// places says which names that a text gives lead to a file, so that they can be links. Nothing
 // is read of the files.
-func (s *Server) namedPlaces(r *http.Request, one *session.Session,
+func (nf *namedFiles) places(r *http.Request, one *session.Session,
 	_ empty) (list placeList, err error) {
 	names, err := askedNames(r)
 	list.Places = map[string]string{}
 	for _, name := range names {
-		if found, ok := (&places{s.Sessions}).Place(r.Context(), string(one.ID()), "", name); ok {
+		if found, ok := (&places{nf.sessions}).Place(r.Context(), string(one.ID()), "", name); ok {
 			list.Places[name] = found
 		}
 	}
 	return list, err
 }
 
-// ChangesOf is where the changes of a session are found.
-func (s *Server) ChangesOf(one *session.Session) (files.ChangeSource, error) {
+// changes finds what sessions changed in their workspaces.
+type changes struct {
+	sessions  *sessions.Manager
+	snapshots *files.Snapshots // nil: none are kept
+}
+
+// of is where the changes of a session are found.
+func (c *changes) of(one *session.Session) (files.ChangeSource, error) {
 	workspace := one.Summary().Workspace
-	room, err := s.Sessions.Room(workspace)
+	room, err := c.sessions.Room(workspace)
 	source := files.ChangeSource{
 		Log:       one,
 		Files:     room.Files,
 		Workspace: workspace,
-		Snapshots: s.Snapshots,
+		Snapshots: c.snapshots,
 		Session:   string(one.ID()),
 	}
 	if room.Policy != nil {
@@ -142,10 +155,10 @@ func (s *Server) ChangesOf(one *session.Session) (files.ChangeSource, error) {
 	return source, err
 }
 
-// sessionChanges says what a session changed: as a list, or as a diff.
-func (s *Server) sessionChanges(w http.ResponseWriter, r *http.Request,
+// serve says what a session changed: as a list, or as a diff.
+func (c *changes) serve(w http.ResponseWriter, r *http.Request,
 	one *session.Session) error {
-	source, err := s.ChangesOf(one)
+	source, err := c.of(one)
 	if err != nil {
 		return err
 	}

@@ -118,11 +118,14 @@ var errCut = errors.New(
 
 // forwarder passes requests on.
 type forwarder struct {
-	peers     Peers // nil: there are no others
-	guard     *guard.Guard
-	transport *http.Transport
-	errors    *slog.Logger
-	count     func(to string, code int)
+	peers      Peers // nil: there are no others
+	guard      *guard.Guard
+	sessions   *sessions.Manager
+	mcpSession func(key string) eventlog.ID // nil: there are no agents' keys
+	answers    *answers
+	transport  *http.Transport
+	errors     *slog.Logger
+	count      func(to string, code int)
 
 	mu     sync.Mutex // guards what follows
 	closed bool
@@ -130,14 +133,17 @@ type forwarder struct {
 	open   map[*passage]struct{}
 }
 
-func newForwarder(c Config) *forwarder {
+func newForwarder(c Config, a *answers) *forwarder {
 	f := &forwarder{
-		peers:  c.Peers,
-		guard:  c.Guard,
-		errors: c.Logger,
-		count:  c.Forwarded,
-		ended:  make(chan struct{}),
-		open:   map[*passage]struct{}{},
+		peers:      c.Peers,
+		guard:      c.Guard,
+		sessions:   c.Sessions,
+		mcpSession: c.MCPSession,
+		answers:    a,
+		errors:     c.Logger,
+		count:      c.Forwarded,
+		ended:      make(chan struct{}),
+		open:       map[*passage]struct{}{},
 	}
 	if f.count == nil {
 		f.count = func(string, int) {}
@@ -260,18 +266,18 @@ func (f *forwarder) cut() {
 func (s *Server) CutForwarded() { s.forward.cut() }
 
 // named has all answers to what was passed on to this replica name it, also those of its guard.
-func (s *Server) named(next http.Handler) http.Handler {
-	if s.Peers == nil {
+func (f *forwarder) named(next http.Handler) http.Handler {
+	if f.peers == nil {
 		return next
 	}
-	number := s.Peers.Self().Number
+	number := f.peers.Self().Number
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		hop := r.Header.Get(hopHeader)
 		if hop != "" {
 			w.Header().Set(ReplicaHeader, strconv.FormatInt(number, 10))
 		}
 		if hop != "" && hop != passedOn {
-			w.Header().Set(proofHeader, s.Guard.ReplicaProof(number, hop))
+			w.Header().Set(proofHeader, f.guard.ReplicaProof(number, hop))
 		}
 		next.ServeHTTP(w, r)
 	})
@@ -308,24 +314,23 @@ func (f *forwarder) living(number int64) (sessions.Peer, bool) {
 }
 
 // elsewhere returns the other replica that a request is for, if there is one.
-func (s *Server) elsewhere(to destination,
+func (f *forwarder) elsewhere(to destination,
 	r *http.Request) (peer sessions.Peer, until time.Time, found bool) {
-	f := s.forward
 	switch to {
 	case ofSession:
-		return s.ownerOf(r.Context(), cmp.Or(idOf(r), eventlog.ID(r.URL.Query().Get("session"))))
+		return f.ownerOf(r.Context(), cmp.Or(idOf(r), eventlog.ID(r.URL.Query().Get("session"))))
 	case ofOutput:
 		if maker := outputs.Maker(outputs.ID(chi.URLParam(r, "id"))); maker != 0 &&
 			maker != f.peers.Self().Number {
 			peer, found = f.living(maker)
 		}
 	case ofKey:
-		session, key := eventlog.ID(""), s.Guard.KeyName(r)
-		if s.MCPSession != nil {
-			session = s.MCPSession(key)
+		session, key := eventlog.ID(""), f.guard.KeyName(r)
+		if f.mcpSession != nil {
+			session = f.mcpSession(key)
 		}
 		if session != "" {
-			return s.ownerOf(r.Context(), session)
+			return f.ownerOf(r.Context(), session)
 		}
 		self := f.peers.Self()
 		// a command has none
@@ -358,12 +363,12 @@ func weight(key string, number int64) string {
 
 // ownerOf returns the other replica that has a session. Asking takes a session that no living one
 // has, as opening it would. Whatever else is wrong with it the handler says.
-func (s *Server) ownerOf(ctx context.Context,
+func (f *forwarder) ownerOf(ctx context.Context,
 	id eventlog.ID) (peer sessions.Peer, until time.Time, found bool) {
 	if id == "" {
 		return peer, until, false
 	}
-	_, err := s.Sessions.Get(ctx, id)
+	_, err := f.sessions.Get(ctx, id)
 	away, found := errors.AsType[*sessions.ElsewhereError](err)
 	if !found {
 		return peer, until, false
@@ -372,22 +377,22 @@ func (s *Server) ownerOf(ctx context.Context,
 }
 
 // forwarded is a row of the table where there are other replicas: it answers what this one has.
-func (s *Server) forwarded(rt route, own http.Handler) http.Handler {
+func (f *forwarder) forwarded(rt route, own http.Handler) http.Handler {
 	to := destinationOf(rt)
-	if s.Peers == nil || to == here {
+	if f.peers == nil || to == here {
 		return own
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		peer, until, found := s.elsewhere(to, r)
+		peer, until, found := f.elsewhere(to, r)
 		switch lone := to == ofOutput || to == ofVersion; { // what can be answered here if need be
 		case !found, lone && r.Header.Get(hopHeader) != "":
 			own.ServeHTTP(w, r)
 		case r.Header.Get(hopHeader) != "":
 			w.Header().Set(hopHeader, "1")
-			s.refuse(rt, w, r, &awayError{until: until})
+			f.answers.refuse(rt, w, r, &awayError{until: until})
 		default:
 			pass := func() error {
-				return s.passOn(&passage{to: to, peer: peer, until: until, safe: r.Method == http.MethodGet ||
+				return f.passOn(&passage{to: to, peer: peer, until: until, safe: r.Method == http.MethodGet ||
 					r.Method == http.MethodHead}, w, r)
 			}
 			again, err := hold(r)
@@ -398,7 +403,7 @@ func (s *Server) forwarded(rt route, own http.Handler) http.Handler {
 			// it was handed over since this replica asked who has it
 			if away != nil && away.moved && again != nil {
 				again()
-				if peer, until, found = s.elsewhere(to, r); !found {
+				if peer, until, found = f.elsewhere(to, r); !found {
 					own.ServeHTTP(w, r)
 					return
 				}
@@ -409,7 +414,7 @@ func (s *Server) forwarded(rt route, own http.Handler) http.Handler {
 			case away != nil && lone:
 				own.ServeHTTP(w, r)
 			default:
-				s.refuse(rt, w, r, err)
+				f.answers.refuse(rt, w, r, err)
 			}
 		}
 	})
@@ -442,7 +447,7 @@ func unsent(err error) error {
 }
 
 // passOn has another replica answer. If that returns an error, nothing was written.
-func (s *Server) passOn(p *passage, w http.ResponseWriter, r *http.Request) (failed error) {
+func (f *forwarder) passOn(p *passage, w http.ResponseWriter, r *http.Request) (failed error) {
 	at, err := url.Parse(p.peer.URL)
 	if err == nil {
 		var asked *url.URL
@@ -460,7 +465,6 @@ func (s *Server) passOn(p *passage, w http.ResponseWriter, r *http.Request) (fai
 	defer attending.Wait()
 	defer cancel(nil)
 	p.cancel = cancel
-	f := s.forward
 	if err := f.enter(p); err != nil {
 		return err
 	}

@@ -32,8 +32,8 @@ type calledRow struct {
 	outputRow
 }
 
-// goneOutputs are those of the session that are no longer there, as its log has them.
-func (s *Server) goneOutputs(ctx context.Context, one *session.Session,
+// gone are those of the session that are no longer there, as its log has them.
+func (so *shownOutputs) gone(ctx context.Context, one *session.Session,
 	there map[outputs.ID]bool) (all []calledRow, err error) {
 	var shown []calls.Output
 	if err := one.Index(ctx, func(x *calls.Index) { shown = x.Outputs() }); err != nil {
@@ -41,7 +41,7 @@ func (s *Server) goneOutputs(ctx context.Context, one *session.Session,
 	}
 	shown = slices.DeleteFunc(shown, func(o calls.Output) bool {
 		// it may be of the session that this one was branched from
-		_, err := s.Outputs.Get(outputs.ID(o.ID))
+		_, err := so.outputs.Get(outputs.ID(o.ID))
 		return there[outputs.ID(o.ID)] || err == nil
 	})
 	slices.SortStableFunc(shown, func(a, b calls.Output) int { return a.Began.Compare(b.Began) })
@@ -69,7 +69,7 @@ func (s *Server) goneOutputs(ctx context.Context, one *session.Session,
 			Gone:       goneDeleted,
 		}
 		if !o.Deleted {
-			row.Gone = s.whyGone(row.ID, o.At)
+			row.Gone = so.whyGone(row.ID, o.At)
 		}
 		all = append(all, calledRow{o.Began, row})
 	}
@@ -88,11 +88,11 @@ func about(ctx context.Context, one *session.Session,
 }
 
 // whyGone is why an output that was not deleted is gone.
-func (s *Server) whyGone(id outputs.ID, made time.Time) goneBy {
+func (so *shownOutputs) whyGone(id outputs.ID, made time.Time) goneBy {
 	switch {
-	case !s.Outputs.EvictedAt(id).IsZero():
+	case !so.outputs.EvictedAt(id).IsZero():
 		return goneEvicted
-	case made.Before(s.started) && made.Add(s.Outputs.TTL()).After(s.started):
+	case made.Before(so.started) && made.Add(so.outputs.TTL()).After(so.started):
 		return goneRestart
 	}
 	return goneExpired

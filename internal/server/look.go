@@ -1,6 +1,9 @@
 package server
 
-import "net/http"
+import (
+	"context"
+	"net/http"
+)
 
 // Look is a display that a text in the composer asks for. It is posted to the display route as it
 // is.
@@ -15,13 +18,19 @@ type lookShape struct {
 	Looks []Look `json:"looks"` // none: it is for an agent; several: the name fits all of them
 }
 
-func (s *Server) looks(r *http.Request, _ empty) (out lookShape, err error) {
+// lookParser finds out whether a text asks to see something, and nothing else.
+type lookParser struct {
+	find  finder
+	parse func(ctx context.Context, workspace, text string) ([]Look, error) // nil: no text does
+}
+
+func (lp *lookParser) looks(r *http.Request, _ empty) (out lookShape, err error) {
 	out.Looks = []Look{}
-	in, err := s.workspace(r)
-	if err != nil || s.Looks == nil {
+	in, err := lp.find.workspace(r)
+	if err != nil || lp.parse == nil {
 		return out, err
 	}
-	found, err := s.Looks(r.Context(), in.Path, r.URL.Query().Get("text"))
+	found, err := lp.parse(r.Context(), in.Path, r.URL.Query().Get("text"))
 	if found != nil {
 		out.Looks = found
 	}

@@ -61,7 +61,12 @@ func (m messageRequest) message() session.Message {
 	return out
 }
 
-func (s *Server) sendMessage(w http.ResponseWriter, r *http.Request, one *session.Session) error {
+// messages takes prompts.
+type messages struct {
+	hub *sse.Hub
+}
+
+func (ms *messages) send(w http.ResponseWriter, r *http.Request, one *session.Session) error {
 	in, err := decode[messageRequest](r)
 	if err != nil {
 		return err
@@ -77,7 +82,7 @@ func (s *Server) sendMessage(w http.ResponseWriter, r *http.Request, one *sessio
 		}
 	}
 	if acceptsStream(r) {
-		return s.streamTurn(w, r, one, in.message())
+		return ms.streamTurn(w, r, one, in.message())
 	}
 	id, err := one.Send(r.Context(), in.message())
 	if err != nil {
@@ -96,7 +101,7 @@ func (s *Server) sendMessage(w http.ResponseWriter, r *http.Request, one *sessio
 
 // streamTurn sends the events of the one turn that answers the message. The turn goes on when the
 // client leaves.
-func (s *Server) streamTurn(w http.ResponseWriter, r *http.Request, one *session.Session,
+func (ms *messages) streamTurn(w http.ResponseWriter, r *http.Request, one *session.Session,
 	m session.Message) error {
 	live := one.Subscribe()
 	defer live.Close()
@@ -109,7 +114,7 @@ func (s *Server) streamTurn(w http.ResponseWriter, r *http.Request, one *session
 		return err
 	}
 	turn := turnOf{message: id, steers: m.Mode == session.SendSteer}
-	return s.Hub.Stream(w, r, func(ctx context.Context, send func(sse.Frame) error) (int64, error) {
+	return ms.hub.Stream(w, r, func(ctx context.Context, send func(sse.Frame) error) (int64, error) {
 		for again && !turn.over { // what the log holds since the prompt was sent first
 			entries, err := one.Events(ctx, after, 0)
 			if err != nil || len(entries) == 0 {
@@ -205,7 +210,7 @@ type abortRequest struct {
 	Tasks bool `json:"tasks,omitempty"` // everything in the background as well
 }
 
-func (s *Server) abort(r *http.Request, one *session.Session, in abortRequest) (empty, error) {
+func abort(r *http.Request, one *session.Session, in abortRequest) (empty, error) {
 	err := one.Abort(r.Context(), "Stopped by the user.")
 	if err == nil && in.Tasks {
 		err = one.AbortTasks(r.Context())
@@ -218,7 +223,7 @@ type taskList struct {
 	Tasks []session.Task `json:"tasks"`
 }
 
-func (s *Server) listTasks(_ *http.Request, one *session.Session, _ empty) (taskList, error) {
+func listTasks(_ *http.Request, one *session.Session, _ empty) (taskList, error) {
 	return taskList{one.Tasks()}, nil
 }
 
@@ -229,7 +234,7 @@ type waitingPatch struct {
 }
 
 // changeWaiting edits a prompt that waits, or has it sent earlier.
-func (s *Server) changeWaiting(r *http.Request, one *session.Session,
+func changeWaiting(r *http.Request, one *session.Session,
 	in waitingPatch) (messageReply, error) {
 	id := chi.URLParam(r, "messageId")
 	var err error

@@ -35,7 +35,7 @@ func (o *observed) Write(b []byte) (int, error) {
 func (o *observed) Unwrap() http.ResponseWriter { return o.ResponseWriter }
 
 // observe keeps a fault in its request, and logs routes and statuses.
-func (s *Server) observe(next http.Handler) http.Handler {
+func (a *answers) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// chi fills in the context it finds, so the route is known here afterwards.
 		r = r.WithContext(context.WithValue(r.Context(), chi.RouteCtxKey, chi.NewRouteContext()))
@@ -43,9 +43,9 @@ func (s *Server) observe(next http.Handler) http.Handler {
 		start := time.Now()
 		defer func() {
 			if p := recover(); p != nil {
-				s.recoverPanics(o, r, p)
+				a.recoverPanics(o, r, p)
 			}
-			s.Logger.Debug("request", "method", r.Method, "route", routeOf(r), "status", o.status, "took",
+			a.logger.Debug("request", "method", r.Method, "route", routeOf(r), "status", o.status, "took",
 				time.Since(start).Round(time.Microsecond))
 		}()
 		next.ServeHTTP(o, r)
@@ -54,16 +54,16 @@ func (s *Server) observe(next http.Handler) http.Handler {
 
 // recoverPanics answers instead of a handler that panicked. The value may hold content, so only its
 // type is logged.
-func (s *Server) recoverPanics(o *observed, r *http.Request, p any) {
+func (a *answers) recoverPanics(o *observed, r *http.Request, p any) {
 	if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(p)
 	}
-	s.Logger.Error("panic", "route", routeOf(r), "type", fmt.Sprintf("%T", p), "stack",
+	a.logger.Error("panic", "route", routeOf(r), "type", fmt.Sprintf("%T", p), "stack",
 		string(debug.Stack()))
 	if o.status != 0 {
 		panic(http.ErrAbortHandler)
 	}
-	s.fail(o, r, errPanic)
+	a.fail(o, r, errPanic)
 }
 
 var errPanic = errors.New("the handler panicked")

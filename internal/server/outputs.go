@@ -16,6 +16,7 @@ import (
 	"webchat/internal/guard"
 	"webchat/internal/outputs"
 	"webchat/internal/session"
+	"webchat/internal/sessions"
 	"webchat/internal/views"
 )
 
@@ -36,31 +37,40 @@ type outputRow struct {
 	Gone       goneBy       `json:"gone,omitempty"` // empty: it is there
 }
 
-// ofOutput makes a handler of f, which answers a request about the output that the path names. Who
+// servedOutputs serves outputs by their ids.
+type servedOutputs struct {
+	outputs  *outputs.Store
+	sessions *sessions.Manager
+	guard    *guard.Guard
+	views    *views.Views
+	handler  *outputs.Handler
+}
+
+// of makes a handler of f, which answers a request about the output that the path names. Who
 // knows the id was shown the output; where people sign in as themselves, only those of the user's
 // sessions are there, and none for a stranger: it is then the id of none.
-func (s *Server) ofOutput(f func(http.ResponseWriter, *http.Request, outputs.ID) error) handler {
-	shared := s.Guard.Shared()
+func (so *servedOutputs) of(f func(http.ResponseWriter, *http.Request, outputs.ID) error) handler {
+	shared := so.guard.Shared()
 	return func(w http.ResponseWriter, r *http.Request) error {
 		id := outputs.ID(chi.URLParam(r, "id"))
-		if shared && !s.seesOutput(r, id) {
+		if shared && !so.sees(r, id) {
 			id = ""
 		}
 		return f(w, r, id)
 	}
 }
 
-func (s *Server) seesOutput(r *http.Request, id outputs.ID) bool {
+func (so *servedOutputs) sees(r *http.Request, id outputs.ID) bool {
 	_, known := guard.Visitor(r)
-	o, err := s.Outputs.Get(id)
-	return err == nil && known && s.Sessions.Sees(r.Context(), eventlog.ID(o.Meta().SessionID)) == nil
+	o, err := so.outputs.Get(id)
+	return err == nil && known && so.sessions.Sees(r.Context(), eventlog.ID(o.Meta().SessionID)) == nil
 }
 
-// outputForms are the routes of the forms of an output.
-func (s *Server) outputForms() (rows []route) {
+// forms are the routes of the forms of an output.
+func (so *servedOutputs) forms() (rows []route) {
 	for _, f := range outputs.Forms() {
-		serve := s.ofOutput(func(w http.ResponseWriter, r *http.Request, id outputs.ID) error {
-			return s.outputs.ServeForm(w, r, id, f)
+		serve := so.of(func(w http.ResponseWriter, r *http.Request, id outputs.ID) error {
+			return so.handler.ServeForm(w, r, id, f)
 		})
 		rows = append(rows, route{get, "/api/outputs/{id}/" + f.Name, guard.Output, serve, 200, nil,
 			formBody(f), f.Query, f.About})
@@ -79,16 +89,16 @@ func formBody(f outputs.Form) any {
 	return bytesBody("the bytes")
 }
 
-// outputPage is HTML for a frame.
-func (s *Server) outputPage(w http.ResponseWriter, r *http.Request, id outputs.ID) error {
-	o, err := s.Outputs.Get(id)
+// page is HTML for a frame.
+func (so *servedOutputs) page(w http.ResponseWriter, r *http.Request, id outputs.ID) error {
+	o, err := so.outputs.Get(id)
 	if err != nil {
 		return err
 	}
 	q := r.URL.Query()
 	cell, _ := strconv.Atoi(q.Get("cell")) // none: 0
 	output, _ := strconv.Atoi(q.Get("output"))
-	page, err := s.views.Page(r.Context(), o, cell, output)
+	page, err := so.views.Page(r.Context(), o, cell, output)
 	if errors.Is(err, views.ErrNoPage) {
 		return invalid("no_page",
 			"This output holds no HTML of at most 4 MiB that is quickly made a page. Ask for its source.")
@@ -101,12 +111,18 @@ func (s *Server) outputPage(w http.ResponseWriter, r *http.Request, id outputs.I
 	return err
 }
 
-// listOutputs lists what was shown in the order of the calls, also what is gone.
-func (s *Server) listOutputs(r *http.Request, one *session.Session,
+// shownOutputs is what sessions showed.
+type shownOutputs struct {
+	outputs *outputs.Store
+	started time.Time // what was shown before is gone
+}
+
+// list lists what was shown in the order of the calls, also what is gone.
+func (so *shownOutputs) list(r *http.Request, one *session.Session,
 	_ empty) (list outputList, err error) {
 	there := map[outputs.ID]bool{}
 	var all []calledRow
-	for _, o := range s.Outputs.Session(string(one.ID())) {
+	for _, o := range so.outputs.Session(string(one.ID())) {
 		there[o.ID] = true
 		if one.Looks(string(o.ID)) || o.Meta.Earlier {
 			continue
@@ -115,7 +131,7 @@ func (s *Server) listOutputs(r *http.Request, one *session.Session,
 			Type: o.Meta.Type, Metadata: o.Meta, Size: o.Size, Complete: o.Complete, Pinned: o.Pinned,
 			CreatedAt: event.Time(o.CreatedAt), ExpiresAt: timeOrNull(o.ExpiresAt)}})
 	}
-	gone, err := s.goneOutputs(r.Context(), one, there)
+	gone, err := so.gone(r.Context(), one, there)
 	if err != nil {
 		return list, err
 	}
@@ -135,9 +151,9 @@ func timeOrNull(t time.Time) *event.Time {
 	return new(event.Time(t))
 }
 
-// ownOutput is the output that an address names; [outputs.ErrExpired] for one of another session.
-func (s *Server) ownOutput(r *http.Request, one *session.Session) (*outputs.Output, error) {
-	o, err := s.Outputs.Get(outputs.ID(chi.URLParam(r, "outputId")))
+// own is the output that an address names; [outputs.ErrExpired] for one of another session.
+func (so *shownOutputs) own(r *http.Request, one *session.Session) (*outputs.Output, error) {
+	o, err := so.outputs.Get(outputs.ID(chi.URLParam(r, "outputId")))
 	if err == nil && o.Meta().SessionID != string(one.ID()) {
 		err = outputs.ErrExpired
 	}
@@ -151,28 +167,35 @@ type undoRequest struct {
 	Undone []int `json:"undone"`
 }
 
+// edits takes changes of files back on disk, and brings them back.
+type edits struct {
+	shown   *shownOutputs
+	outputs *outputs.Store
+	views   *views.Views
+}
+
 // undo takes changes of a file back on disk or brings them back, and shows the file again. The file
 // has to be as it is shown, but for changes that were taken back before.
-func (s *Server) undo(w http.ResponseWriter, r *http.Request, one *session.Session) error {
+func (e *edits) undo(w http.ResponseWriter, r *http.Request, one *session.Session) error {
 	in, err := decode[undoRequest](r)
 	if err != nil {
 		return err
 	}
-	o, err := s.ownOutput(r, one)
+	o, err := e.shown.own(r, one)
 	if err != nil {
 		return err
 	}
-	with, err := s.Outputs.Get(outputs.ID(in.With))
+	with, err := e.outputs.Get(outputs.ID(in.With))
 	if err != nil || with.Meta().SessionID != string(one.ID()) {
 		return outputs.ErrExpired
 	}
-	if err := s.writeBack(r.Context(), one.Summary().Workspace, o, with, in.Undone); err != nil {
+	if err := e.writeBack(r.Context(), one.Summary().Workspace, o, with, in.Undone); err != nil {
 		return err
 	}
 	if o.Meta().Review != nil { // which is drawn again as a whole
 		return reply(w, http.StatusOK, displayReply{NotKept: true})
 	}
-	look, err := one.Reread(r.Context(), string(o.ID()), s.current)
+	look, err := one.Reread(r.Context(), string(o.ID()), e.shown.current)
 	if err != nil { // the change is undone all the same, and the page finds that the file has changed
 		return reply(w, http.StatusOK, displayReply{NotKept: true})
 	}
@@ -180,9 +203,9 @@ func (s *Server) undo(w http.ResponseWriter, r *http.Request, one *session.Sessi
 }
 
 // writeBack writes the file of o as it is without the undone changes since with.
-func (s *Server) writeBack(ctx context.Context, workspace string, o, with *outputs.Output,
+func (e *edits) writeBack(ctx context.Context, workspace string, o, with *outputs.Output,
 	undone []int) error {
-	text, err := s.views.Undo(ctx, o, with, undone)
+	text, err := e.views.Undo(ctx, o, with, undone)
 	if refused, ok := errors.AsType[*outputs.Refusal](err); ok {
 		return invalid(refused.Code, "%s", refused.Sentence)
 	}
@@ -193,7 +216,7 @@ func (s *Server) writeBack(ctx context.Context, workspace string, o, with *outpu
 	if err != nil {
 		return err
 	}
-	now, err := s.present(ctx, workspace, o, with)
+	now, err := e.present(ctx, workspace, o, with)
 	if err != nil {
 		return err
 	}
@@ -222,7 +245,7 @@ type presence struct {
 }
 
 // present compares what a file is with what o and with hold of it.
-func (s *Server) present(ctx context.Context, workspace string, o,
+func (e *edits) present(ctx context.Context, workspace string, o,
 	with *outputs.Output) (p presence, err error) {
 	m := o.Meta()
 	text, st, err := files.Present(workspace, m.Disk.Name, o.Size()+with.Size()+1)
@@ -235,7 +258,7 @@ func (s *Server) present(ctx context.Context, workspace string, o,
 	if st != nil {
 		p.disk = &outputs.Disk{Name: m.Disk.Name, Modified: st.ModTime(), Size: st.Size()}
 	}
-	p.undone, p.known, err = s.views.Undone(ctx, o, with, text)
+	p.undone, p.known, err = e.views.Undone(ctx, o, with, text)
 	is := m.Review
 	if is == nil {
 		is = &outputs.Review{}
@@ -247,14 +270,14 @@ func (s *Server) present(ctx context.Context, workspace string, o,
 	return p, err
 }
 
-// deleteOutput ends the life of an output now.
-func (s *Server) deleteOutput(r *http.Request, one *session.Session, _ empty) (empty, error) {
-	o, err := s.ownOutput(r, one)
+// delete ends the life of an output now.
+func (so *shownOutputs) delete(r *http.Request, one *session.Session, _ empty) (empty, error) {
+	o, err := so.own(r, one)
 	if err == nil {
 		err = one.DeleteOutput(r.Context(), string(o.ID()))
 	}
 	if err == nil {
-		s.Outputs.Drop(o.ID())
+		so.outputs.Drop(o.ID())
 	}
 	return empty{}, err
 }
@@ -268,12 +291,12 @@ type pinReply struct {
 	ExpiresAt *event.Time `json:"expiresAt"` // null while it grows
 }
 
-// pinOutput keeps an output of the session beyond its life, or no longer.
-func (s *Server) pinOutput(r *http.Request, one *session.Session,
+// pin keeps an output of the session beyond its life, or no longer.
+func (so *shownOutputs) pin(r *http.Request, one *session.Session,
 	in pinRequest) (out pinReply, err error) {
-	o, err := s.ownOutput(r, one)
+	o, err := so.own(r, one)
 	if err == nil {
-		err = s.Outputs.Pin(o.ID(), in.Pinned)
+		err = so.outputs.Pin(o.ID(), in.Pinned)
 	}
 	if err != nil {
 		return out, err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"strconv"
 
@@ -13,6 +14,7 @@ import (
 	"webchat/internal/outputs"
 	"webchat/internal/page"
 	"webchat/internal/sessions"
+	"webchat/internal/veil"
 	"webchat/internal/views"
 	"webchat/web"
 )
@@ -41,51 +43,60 @@ func NewPages(c PagesConfig) (*Pages, error) {
 	return p, err
 }
 
+// cover returns what covers what looks like a secret in the text of a file; nil if it is shown.
+func (p *Pages) cover() func(name string, text []byte) {
+	if p != nil && p.pages != nil && p.pages.Unveiled {
+		return nil
+	}
+	return func(name string, text []byte) { veil.Cover(text, veil.FileSpans(name, text)) }
+}
+
 // pageRoutes is the part of the table that people use.
-func (s *Server) pageRoutes() []route {
-	if s.Pages == nil {
+func (p *resources) pageRoutes() []route {
+	if p.pages == nil {
 		return nil
 	}
 	var rows []route
-	if s.Guard != nil && s.Guard.Shared() {
-		rows = append(rows, route{get, "/auth/user", guard.Door, s.signInAs, 303, nil,
+	if p.signIns.guard.Shared() {
+		rows = append(rows, route{get, "/auth/user", guard.Door, p.signIns.as, 303, nil,
 			htmlPage("A redirect to the page that signs in, or to who knows people"), "state code error",
 			"Sign in as oneself"})
 	}
+	in := p.find.in
 	static := func(w http.ResponseWriter, r *http.Request) error {
 		web.Handler().ServeHTTP(w, r)
 		return nil
 	}
 	diagram := func(w http.ResponseWriter, r *http.Request) error { web.Diagram(w, r); return nil }
 	return append(rows, []route{
-		{get, "/", guard.Page, s.home, 200, nil, htmlPage("The page of a new session"), "workspace",
+		{get, "/", guard.Page, p.pages.home, 200, nil, htmlPage("The page of a new session"), "workspace",
 			"Home"},
-		{get, "/auth", guard.Door, s.auth, 200, nil, htmlPage("The page that signs in"), "", "Sign in"},
-		{get, "/sessions", guard.Read, s.sessionRows, 200, nil, htmlPage("The list of sessions"),
+		{get, "/auth", guard.Door, p.signIns.page, 200, nil, htmlPage("The page that signs in"), "", "Sign in"},
+		{get, "/sessions", guard.Read, p.lists.page, 200, nil, htmlPage("The list of sessions"),
 			"current workspace rows part cursor q state",
 			"The list of sessions, as the page has it; the next rows of a part"},
-		{get, "/sessions/{id}", guard.Page, s.in(s.sessionPage), 200, nil,
+		{get, "/sessions/{id}", guard.Page, in(p.pages.page), 200, nil,
 			htmlPage("The page of a session"), "before from", "A session's page"},
-		{get, "/sessions/{id}/replay", guard.Page, s.in(s.replay), 200, nil,
+		{get, "/sessions/{id}/replay", guard.Page, in(p.replays.page), 200, nil,
 			htmlPage("A session as it was after an event"), "at out part",
 			"A replay: after event at what the model held, and what the user saw, which is output out or the last one; with part=moment only what differs from one moment to the next, with part=film only the film; of a long log not read before, the page without both"},
-		{get, "/sessions/{id}/stream", guard.Read, s.in(s.pageStream), 200, nil,
+		{get, "/sessions/{id}/stream", guard.Read, in(p.pages.stream), 200, nil,
 			streamBody("what changes on the page, as package web says"), "after",
 			"A session's page as it changes"},
-		{get, "/api/sessions/{id}/tools/{toolCallId}", guard.Read, s.in(s.toolContent), 200, nil,
+		{get, "/api/sessions/{id}/tools/{toolCallId}", guard.Read, in(p.tools.content), 200, nil,
 			htmlPage("What a call was given and what came of it"), "from",
 			"The inside of a folded row; from is the event its turn begins with"},
-		{get, "/sessions/{id}/desk/{output}", guard.Read, s.in(s.deskPane), 200, nil,
+		{get, "/sessions/{id}/desk/{output}", guard.Read, in(p.desk.pane), 200, nil,
 			htmlPage("An output as the Desk shows it"), "", "An output on the Desk"},
-		{get, "/sessions/{id}/review", guard.Read, s.in(s.review), 200, nil,
+		{get, "/sessions/{id}/review", guard.Read, in(p.reviews.page), 200, nil,
 			htmlPage("What the agent changed, as the Desk shows it"), "since from",
 			"What the agent changed: since is turn (the default), prompt or commit; from is the event that a turn begins with"},
-		{get, "/consent", guard.Read, s.consentPage, 200, nil,
+		{get, "/consent", guard.Read, p.consents.page, 200, nil,
 			htmlPage("What agents may do, inside the page's dialog"), "session", "What agents may do"},
-		{get, "/sandbox", guard.Read, s.sandboxPage, 200, nil,
+		{get, "/sandbox", guard.Read, p.sandbox.page, 200, nil,
 			htmlPage("What commands may do, above the page's composer"), "workspace backend",
 			"What commands of a session may do that does not exist yet"},
-		{get, "/sessions/{id}/sandbox", guard.Read, s.in(s.sessionSandbox), 200, nil,
+		{get, "/sessions/{id}/sandbox", guard.Read, in(p.sandbox.ofOne), 200, nil,
 			htmlPage("What commands may do, above the page's composer"), "",
 			"What commands of a session may do: what its confined processes may touch now, or why they are not confined"},
 		{get, "/diagram", guard.Frame, diagram, 200, nil,
@@ -96,30 +107,30 @@ func (s *Server) pageRoutes() []route {
 	}...)
 }
 
-func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
-	in, err := s.workspace(r)
+func (sp *sessionPages) home(w http.ResponseWriter, r *http.Request) error {
+	in, err := sp.find.workspace(r)
 	if err != nil {
 		return err
 	}
-	view, err := s.view(r.Context(), sidebarWish{Workspace: in.Path, Short: true})
+	view, err := sp.layout.view(r.Context(), sidebarWish{Workspace: in.Path, Short: true})
 	if err != nil {
 		return err
 	}
-	view.Stays = s.Sandboxes.stays(nil, view.Backend, in.Path)
+	view.Stays = sp.sandboxes.stays(nil, view.Backend, in.Path)
 	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
-		return s.Pages.pages.Home(b, view)
+		return sp.pages.Home(b, view)
 	})
 }
 
-func (s *Server) auth(w http.ResponseWriter, r *http.Request) error {
+func (si *signIns) page(w http.ResponseWriter, r *http.Request) error {
 	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
-		return s.Pages.signIn(b, false)
+		return si.pages.signIn(b, false)
 	})
 }
 
-// signInAs begins and ends a sign-in of a person whom somebody else knows.
-func (s *Server) signInAs(w http.ResponseWriter, r *http.Request) error {
-	return s.Guard.SignInAs(w, r)
+// as begins and ends a sign-in of a person whom somebody else knows.
+func (si *signIns) as(w http.ResponseWriter, r *http.Request) error {
+	return si.guard.SignInAs(w, r)
 }
 
 // writePage sends a page that could be written whole, or nothing.
@@ -145,24 +156,32 @@ func writePage(w http.ResponseWriter, r *http.Request, status int,
 	return nil
 }
 
+// layout knows what stands around a transcript.
+type layout struct {
+	sessions *sessions.Manager
+	stored   func() (int64, error) // nil: unknown
+	notice   string
+	logger   *slog.Logger
+}
+
 // view is what stands around a transcript in a workspace.
-func (s *Server) view(ctx context.Context, wish sidebarWish) (v page.View, err error) {
+func (l *layout) view(ctx context.Context, wish sidebarWish) (v page.View, err error) {
 	v = page.View{
 		Workspace: wish.Workspace,
 		Missing:   files.CheckWorkspace(wish.Workspace) != nil,
-		Trouble:   s.Sessions.Unsaved(),
-		Notice:    s.Notice,
+		Trouble:   l.sessions.Unsaved(),
+		Notice:    l.notice,
 		User:      sessions.UserOf(ctx),
 	}
-	if s.Stored != nil {
-		if v.Bytes, err = s.Stored(); err != nil {
-			s.Logger.Warn("the size of the sessions is not known", "error", err)
+	if l.stored != nil {
+		if v.Bytes, err = l.stored(); err != nil {
+			l.logger.Warn("the size of the sessions is not known", "error", err)
 		}
 	}
-	if v.Side, err = sidebarOf(ctx, s.Sessions, wish); err != nil {
+	if v.Side, err = sidebarOf(ctx, l.sessions, wish); err != nil {
 		return v, err
 	}
-	for _, b := range s.Sessions.Backends(ctx) {
+	for _, b := range l.sessions.Backends(ctx) {
 		if b.Available {
 			v.Available = append(v.Available, b.Name)
 		}
@@ -207,8 +226,8 @@ func (p *Pages) problem(w http.ResponseWriter, r *http.Request, x refusal, headi
 }
 
 // failPage answers a person.
-func (s *Server) failPage(w http.ResponseWriter, r *http.Request, err error) {
-	x := s.refusalFor(w, r, err)
+func (a *answers) failPage(w http.ResponseWriter, r *http.Request, err error) {
+	x := a.refusalOf(w, r, err)
 	heading := http.StatusText(x.status)
 	if errors.Is(err, eventlog.ErrNotFound) { // every page that is looked for is a session's
 		heading, x.sentence = "No such session", "It was deleted, or its link was cut."
@@ -216,5 +235,5 @@ func (s *Server) failPage(w http.ResponseWriter, r *http.Request, err error) {
 	if x.code == "replica_away" {
 		heading = "Cannot be reached at the moment"
 	}
-	s.Pages.problem(w, r, x, heading)
+	a.pages.problem(w, r, x, heading)
 }

@@ -9,6 +9,7 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
+	"webchat/internal/files"
 	"webchat/internal/guard"
 	"webchat/internal/outputs"
 	"webchat/internal/page"
@@ -74,24 +75,33 @@ func (p *pageSource) lastNews() *sse.Frame {
 	return p.news
 }
 
-// projected gives the one projector of a session that is looked at. It has all
+// projections has the one projector of each session that is looked at.
+type projections struct {
+	hub     *sse.Hub
+	pumps   *topicPumps
+	outputs *outputs.Store
+	watch   files.Watcher // of the files that readers have open
+	pages   *page.Pages
+}
+
+// of gives the one projector of a session that is looked at. It has all
 // that was logged when projected was called: who has the answer to a request finds
 // what it did on the page asked for next.
-func (s *Server) projected(ctx context.Context,
+func (ps *projections) of(ctx context.Context,
 	one *session.Session) (_ context.Context, src *pageSource, release func(), err error) {
 	name, logged := "page/"+string(one.ID()), one.Summary().LastSeq
 	for {
 		begun := false
-		pumped, x, release := s.pumps.Acquire(ctx, name, func() pumpSource {
+		pumped, x, release := ps.pumps.Acquire(ctx, name, func() pumpSource {
 			begun = true
-			p := s.Pages.pages.Projector(string(one.ID()))
+			p := ps.pages.Projector(string(one.ID()))
 			return &pageSource{
-				past:  past{s.Outputs, one, p},
+				past:  past{ps.outputs, one, p},
 				live:  one.Subscribe(),
-				topic: s.Hub.Topic(name),
+				topic: ps.hub.Topic(name),
 				ready: make(chan struct{}),
-				disk: diskFollower{watch: &s.watch, wrote: p.Wrote, stir: make(chan struct{}, 1),
-					list: func() []outputs.Listed { return s.Outputs.Session(string(one.ID())) }},
+				disk: diskFollower{watch: &ps.watch, wrote: p.Wrote, stir: make(chan struct{}, 1),
+					list: func() []outputs.Listed { return ps.outputs.Session(string(one.ID())) }},
 			}
 		})
 		src = x.(*pageSource)
@@ -120,12 +130,22 @@ func (p *pageSource) await(pump context.Context, seq int64) error {
 	return p.projector.Await(pump, seq)
 }
 
-func (s *Server) pageStream(w http.ResponseWriter, r *http.Request, one *session.Session) error {
+// sessionPages draws the pages of sessions, and follows them.
+type sessionPages struct {
+	find        finder
+	outputs     *outputs.Store
+	sandboxes   Sandboxes
+	layout      *layout
+	projections *projections
+	pages       *page.Pages
+}
+
+func (sp *sessionPages) stream(w http.ResponseWriter, r *http.Request, one *session.Session) error {
 	after, ok, _ := sse.ParseLastEventID(r)
 	if !ok {
 		after = -1 // no place: everything is built anew
 	}
-	ctx, src, release, err := s.projected(r.Context(), one)
+	ctx, src, release, err := sp.projections.of(r.Context(), one)
 	if err != nil {
 		return err
 	}
@@ -144,30 +164,30 @@ func (s *Server) pageStream(w http.ResponseWriter, r *http.Request, one *session
 		})
 }
 
-func (s *Server) sessionPage(w http.ResponseWriter, r *http.Request, one *session.Session) error {
-	view, err := s.view(r.Context(), sidebarWish{Workspace: one.Summary().Workspace, Short: true})
+func (sp *sessionPages) page(w http.ResponseWriter, r *http.Request, one *session.Session) error {
+	view, err := sp.layout.view(r.Context(), sidebarWish{Workspace: one.Summary().Workspace, Short: true})
 	if err != nil {
 		return err
 	}
 	sum := one.Summary()
 	view.Backend, view.Model = sum.Backend, sum.Model
-	view.Stays = s.Sandboxes.stays(one, sum.Backend, sum.Workspace)
+	view.Stays = sp.sandboxes.stays(one, sum.Backend, sum.Workspace)
 	if q := r.URL.Query(); q.Get("before") != "" || q.Get("from") != "" {
-		return s.pageOfPast(w, r, one, view)
+		return sp.past(w, r, one, view)
 	}
-	_, src, release, err := s.projected(r.Context(), one)
+	_, src, release, err := sp.projections.of(r.Context(), one)
 	if err != nil {
 		return err
 	}
 	defer release()
 	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
-		return s.Pages.pages.Session(b, view, src.projector)
+		return sp.pages.Session(b, view, src.projector)
 	})
 }
 
-// pageOfPast shows the turns before an event, or everything from the turn of an event on: what a
+// past shows the turns before an event, or everything from the turn of an event on: what a
 // search found may lie far before the last turns.
-func (s *Server) pageOfPast(w http.ResponseWriter, r *http.Request, one *session.Session,
+func (sp *sessionPages) past(w http.ResponseWriter, r *http.Request, one *session.Session,
 	view page.View) error {
 	before, err := eventOf(r.URL.Query(), "before")
 	if err != nil {
@@ -177,18 +197,18 @@ func (s *Server) pageOfPast(w http.ResponseWriter, r *http.Request, one *session
 	if err != nil {
 		return err
 	}
-	p := s.Pages.pages.Projector(string(one.ID()))
+	p := sp.pages.Projector(string(one.ID()))
 	if before > 0 {
 		sum := one.Summary()
-		err = (past{s.Outputs, one, p}).load(r.Context(), p.Cut(), min(before-1, sum.LastSeq), sum)
+		err = (past{sp.outputs, one, p}).load(r.Context(), p.Cut(), min(before-1, sum.LastSeq), sum)
 	} else {
-		p = s.Pages.pages.ProjectorFrom(string(one.ID()), from)
-		_, err = (past{s.Outputs, one, p}).catchUp(r.Context())
+		p = sp.pages.ProjectorFrom(string(one.ID()), from)
+		_, err = (past{sp.outputs, one, p}).catchUp(r.Context())
 	}
 	if err != nil {
 		return err
 	}
 	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
-		return s.Pages.pages.Session(b, view, p)
+		return sp.pages.Session(b, view, p)
 	})
 }

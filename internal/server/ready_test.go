@@ -22,7 +22,7 @@ func TestReadiness(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := h.server.Config
+	c := h.config
 	c.Sessions, err = sessions.New(sessions.Config{Log: db, Catalog: db, Drafts: db, Workspaces: folders,
 		Backends: []agent.Backend{offline.New(offline.Config{Path: os.Getenv("PATH")})},
 		Room:     func(string) (sessions.Room, error) { return sessions.Room{}, nil }})

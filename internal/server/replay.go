@@ -12,6 +12,7 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
+	"webchat/internal/outputs"
 	"webchat/internal/page"
 	"webchat/internal/session"
 )
@@ -100,24 +101,31 @@ func (f *film) follow(ctx context.Context, one *session.Session) error {
 	return ctx.Err()
 }
 
-// replay shows a session as it was after an event.
-func (s *Server) replay(w http.ResponseWriter, r *http.Request, one *session.Session) error {
+// replays shows sessions as they were.
+type replays struct {
+	outputs *outputs.Store
+	films   *films
+	pages   *page.Pages
+}
+
+// page shows a session as it was after an event.
+func (rp *replays) page(w http.ResponseWriter, r *http.Request, one *session.Session) error {
 	q, ctx := r.URL.Query(), r.Context()
-	f, now := s.films.of(one.ID()), one.Summary()
+	f, now := rp.films.of(one.ID()), one.Summary()
 	if left := now.LastSeq - f.read.Load(); q.Get("part") == "" && left > readAtOnce {
 		return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
-			return s.Pages.pages.ReplayBegun(b, string(one.ID()), now, left)
+			return rp.pages.ReplayBegun(b, string(one.ID()), now, left)
 		})
 	}
 	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
 		f.mu.Lock() // not while it is sent: who reads it may take their time
 		defer f.mu.Unlock()
-		return s.moment(ctx, b, one, f, q)
+		return rp.moment(ctx, b, one, f, q)
 	})
 }
 
 // moment writes the part of a replay that is asked for. f is locked.
-func (s *Server) moment(ctx context.Context, b *bytes.Buffer, one *session.Session, f *film,
+func (rp *replays) moment(ctx context.Context, b *bytes.Buffer, one *session.Session, f *film,
 	q url.Values) error {
 	at, err := eventOf(q, "at")
 	if err != nil {
@@ -139,13 +147,13 @@ func (s *Server) moment(ctx context.Context, b *bytes.Buffer, one *session.Sessi
 	}
 	part := q.Get("part")
 	if part == "film" {
-		return s.Pages.pages.ReplayFilm(b, &f.Film, string(one.ID()), at, sum)
+		return rp.pages.ReplayFilm(b, &f.Film, string(one.ID()), at, sum)
 	}
-	p := s.Pages.pages.ForReplay(string(one.ID()))
+	p := rp.pages.ForReplay(string(one.ID()))
 	cut := p.Cut()
 	sum.IncludeOpen(cut)
-	if err := (past{s.Outputs, one, p}).load(ctx, cut, at, sum); err != nil {
+	if err := (past{rp.outputs, one, p}).load(ctx, cut, at, sum); err != nil {
 		return err
 	}
-	return s.Pages.pages.Replay(b, &f.Film, at, q.Get("out"), p, part == "moment")
+	return rp.pages.Replay(b, &f.Film, at, q.Get("out"), p, part == "moment")
 }

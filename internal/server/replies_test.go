@@ -15,10 +15,10 @@ import (
 // What an MCP server says of itself is shown with nothing hidden in it.
 func TestNothingHidesInMCPServers(t *testing.T) {
 	const hostile = "a\x1b[31m\u009b\u202e\u200bz"
-	s := &Server{Config: Config{MCPServers: func(context.Context) ([]MCPServer, error) {
+	s := &mcpServers{found: func(context.Context) ([]MCPServer, error) {
 		return []MCPServer{{Name: "mine", Where: hostile, Tools: []string{hostile}, Failure: hostile}}, nil
-	}}}
-	got, err := s.mcpServers(httptest.NewRequest(http.MethodGet, "/api/mcp", nil), empty{})
+	}}
+	got, err := s.list(httptest.NewRequest(http.MethodGet, "/api/mcp", nil), empty{})
 	if err != nil || len(got.Servers) != 1 {
 		t.Fatalf("%v: %+v", err, got)
 	}

@@ -25,13 +25,22 @@ import (
 // mostHunks is how many changes a review draws.
 const mostHunks = 300
 
-// review draws what the agent changed, for the Desk.
-func (s *Server) review(w http.ResponseWriter, r *http.Request, one *session.Session) error {
+// reviews draws what agents changed.
+type reviews struct {
+	changes *changes
+	edits   *edits
+	outputs *outputs.Store
+	views   *views.Views
+	pages   *page.Pages
+}
+
+// page draws what the agent changed, for the Desk.
+func (rv *reviews) page(w http.ResponseWriter, r *http.Request, one *session.Session) error {
 	of, err := reviewOf(r)
 	if err != nil {
 		return err
 	}
-	source, err := s.ChangesOf(one)
+	source, err := rv.changes.of(one)
 	if err != nil {
 		return err
 	}
@@ -39,24 +48,24 @@ func (s *Server) review(w http.ResponseWriter, r *http.Request, one *session.Ses
 	if err != nil {
 		return err
 	}
-	view, err := s.reviewed(r.Context(), one, source, found)
+	view, err := rv.reviewed(r.Context(), one, source, found)
 	if err != nil {
 		return err
 	}
 	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
-		return s.Pages.pages.Review(b, view)
+		return rv.pages.Review(b, view)
 	})
 }
 
 // undoTurn brings back what a turn changed, or what undoing it took away.
-func (s *Server) undoTurn(again bool) func(*http.Request, *session.Session,
+func (c *changes) undoTurn(again bool) func(*http.Request, *session.Session,
 	empty) (files.Restored, error) {
 	return func(r *http.Request, one *session.Session, _ empty) (files.Restored, error) {
 		dry := r.URL.Query().Get("dry")
 		if dry != "" && dry != "true" && dry != "false" {
 			return files.Restored{}, invalid("bad_query", "dry is true or false.")
 		}
-		source, err := s.ChangesOf(one)
+		source, err := c.of(one)
 		if err != nil {
 			return files.Restored{}, err
 		}
@@ -87,7 +96,7 @@ func reviewOf(r *http.Request) (of files.ReviewOf, err error) {
 
 // reviewed compares the files of a review. Both texts are kept as outputs, so that changes can be
 // taken back, and seen to be, for as long as outputs live.
-func (s *Server) reviewed(ctx context.Context, one *session.Session, source files.ChangeSource,
+func (rv *reviews) reviewed(ctx context.Context, one *session.Session, source files.ChangeSource,
 	found files.Review) (v page.Review, err error) {
 	v = page.Review{
 		Since:  "turn",
@@ -122,9 +131,9 @@ func (s *Server) reviewed(ctx context.Context, one *session.Session, source file
 	}
 	of := strconv.FormatInt(found.Of.From, 10) // since then; 0: since the commit
 	kept := map[string]*outputs.Output{}
-	for _, l := range s.Outputs.Session(string(one.ID())) {
+	for _, l := range rv.outputs.Session(string(one.ID())) {
 		if m := l.Meta; m.Review != nil && m.Review.Of == of {
-			if o, err := s.Outputs.Get(l.ID); err == nil {
+			if o, err := rv.outputs.Get(l.ID); err == nil {
 				kept[m.Path] = o
 			}
 		}
@@ -138,7 +147,7 @@ func (s *Server) reviewed(ctx context.Context, one *session.Session, source file
 	}
 	left := mostHunks
 	for _, f := range found.Files {
-		one, err := s.reviewFile(ctx, one, source, f, of, kept[f.Path], found.Of.Commit, &left)
+		one, err := rv.file(ctx, one, source, f, of, kept[f.Path], found.Of.Commit, &left)
 		if err != nil {
 			return v, err
 		}
@@ -173,7 +182,7 @@ func keptBySandbox(ctx context.Context, one *session.Session, from int64,
 	return kept, nil
 }
 
-func (s *Server) reviewFile(ctx context.Context, one *session.Session, source files.ChangeSource,
+func (rv *reviews) file(ctx context.Context, one *session.Session, source files.ChangeSource,
 	f files.Reviewed, of string, kept *outputs.Output, commit bool, left *int) (out page.ReviewFile,
 	err error) {
 	out = page.ReviewFile{
@@ -190,17 +199,17 @@ func (s *Server) reviewFile(ctx context.Context, one *session.Session, source fi
 	var with *outputs.Output
 	var now presence
 	if kept != nil {
-		if with, err = s.Outputs.Get(kept.Meta().Was); err == nil && f.Why != files.ReviewClosed {
-			now, err = s.present(ctx, source.Workspace, kept, with)
+		if with, err = rv.outputs.Get(kept.Meta().Was); err == nil && f.Why != files.ReviewClosed {
+			now, err = rv.edits.present(ctx, source.Workspace, kept, with)
 		}
 		// Against a commit there is no edit to tell that the agent changed it again.
 		again := kept.Meta().Review.Edits != f.Edits || commit && !now.known
 		// the edits do not fit what was undone between them
 		if err == nil && f.Edits > kept.Meta().Review.Edits && f.Why == files.ReviewChanged {
-			s.goOn(source, &f, kept, with)
+			goOn(source, &f, kept, with)
 		}
 		if err != nil || f.Why == files.ReviewClosed || again {
-			s.Outputs.Drop(kept.ID())
+			rv.outputs.Drop(kept.ID())
 			kept = nil
 		}
 	}
@@ -208,14 +217,14 @@ func (s *Server) reviewFile(ctx context.Context, one *session.Session, source fi
 		if f.Why != "" {
 			return out, ctx.Err()
 		}
-		if kept, with, err = s.keepReviewed(one, source, f, of); err != nil {
+		if kept, with, err = rv.keep(one, source, f, of); err != nil {
 			out.Why = string(files.ReviewLarge) // they do not fit among the outputs
 			if errors.Is(err, files.ErrChanged) {
 				out.Why = string(files.ReviewChanged)
 			}
 			return out, ctx.Err()
 		}
-		if now, err = s.present(ctx, source.Workspace, kept, with); err != nil {
+		if now, err = rv.edits.present(ctx, source.Workspace, kept, with); err != nil {
 			return out, err
 		}
 	}
@@ -229,7 +238,7 @@ func (s *Server) reviewFile(ctx context.Context, one *session.Session, source fi
 		out.Why, out.Output = string(files.ReviewLarge), ""
 		return out, nil
 	}
-	out.Hunks, err = s.views.Hunks(ctx, kept, with)
+	out.Hunks, err = rv.views.Hunks(ctx, kept, with)
 	*left -= len(out.Hunks)
 	if _, refused := errors.AsType[*outputs.Refusal](err); refused {
 		out.Why, out.Output, err = string(files.ReviewLarge), "", nil
@@ -238,7 +247,7 @@ func (s *Server) reviewFile(ctx context.Context, one *session.Session, source fi
 }
 
 // goOn takes what a file was from the review before the agent edited it again.
-func (s *Server) goOn(source files.ChangeSource, f *files.Reviewed, kept, with *outputs.Output) {
+func goOn(source files.ChangeSource, f *files.Reviewed, kept, with *outputs.Output) {
 	m := kept.Meta()
 	now, st, err := files.Present(source.Workspace, m.Disk.Name, files.MaxReviewed)
 	was := make([]byte, with.Size())
@@ -254,8 +263,8 @@ func (s *Server) goOn(source files.ChangeSource, f *files.Reviewed, kept, with *
 	}
 }
 
-// keepReviewed keeps what a file was and what the agent made of it.
-func (s *Server) keepReviewed(one *session.Session, source files.ChangeSource, f files.Reviewed,
+// keep keeps what a file was and what the agent made of it.
+func (rv *reviews) keep(one *session.Session, source files.ChangeSource, f files.Reviewed,
 	of string) (o, with *outputs.Output, err error) {
 	name, err := source.Absolute(f.Path)
 	if err != nil {
@@ -266,11 +275,11 @@ func (s *Server) keepReviewed(one *session.Session, source files.ChangeSource, f
 		if !text {
 			m.Binary, m.MimeType, m.Highlight = true, "application/octet-stream", ""
 		}
-		id, err := s.Outputs.Put(m, data)
+		id, err := rv.outputs.Put(m, data)
 		if err != nil {
 			return nil, err
 		}
-		return s.Outputs.Get(id)
+		return rv.outputs.Get(id)
 	}
 	if with, err = put(views.TextMeta(string(one.ID()), f.Path, f.Was), f.Was); err != nil {
 		return nil, nil, err
@@ -279,7 +288,7 @@ func (s *Server) keepReviewed(one *session.Session, source files.ChangeSource, f
 	m.Was, m.Disk = with.ID(), &outputs.Disk{Name: name}
 	m.Review = &outputs.Review{Of: of, Edits: f.Edits, New: f.Was == nil, Gone: f.Now == nil}
 	if o, err = put(m, f.Now); err != nil {
-		s.Outputs.Drop(with.ID())
+		rv.outputs.Drop(with.ID())
 	}
 	return o, with, err
 }

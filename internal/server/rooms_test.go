@@ -50,6 +50,7 @@ type house struct {
 	sessions  *sessions.Manager
 	outputs   *outputs.Store
 	server    *server.Server
+	config    server.Config
 	hub       *sse.Hub
 	client    *http.Client
 	log       *safeBuffer
@@ -140,6 +141,8 @@ func newHouseIn(t testing.TB, db interface {
 			snapshots = c
 		case consent.Cage:
 			cage = c
+		case server.Consent:
+			h.config.Consent = c
 		case reach:
 			reaches = c
 		case func(string, int, string) []event.SandboxRefused:
@@ -175,7 +178,7 @@ func newHouseIn(t testing.TB, db interface {
 	must(err)
 	h.hub, err = sse.New(config)
 	must(err)
-	h.server, err = server.New(server.Config{Sessions: h.sessions, Outputs: h.outputs, Hub: h.hub, Guard: h.guard,
+	h.config = server.Config{Sessions: h.sessions, Outputs: h.outputs, Hub: h.hub, Guard: h.guard, Consent: h.config.Consent,
 		Pages: pages, Version: "test", Grants: kept, Logger: log, Peers: peers, Snapshots: snapshots,
 		MCPSession: agentOf,
 		Sandboxes: server.Sandboxes{Reach: reaches, Of: func(backend, workspace string) server.Sandbox {
@@ -188,7 +191,8 @@ func newHouseIn(t testing.TB, db interface {
 		MCP: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.WriteString(w, "for "+r.PathValue("workspaceId"))
 		}),
-		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1\n") })})
+		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1\n") })}
+	h.server, err = server.New(h.config)
 	must(err)
 	web := httptest.NewUnstartedServer(h.server.Handler())
 	web.Config.DisableGeneralOptionsHandler = true

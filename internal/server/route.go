@@ -9,6 +9,7 @@ import (
 	"webchat/internal/eventlog"
 	"webchat/internal/guard"
 	"webchat/internal/session"
+	"webchat/internal/sessions"
 )
 
 // route is one row of the table: what is answered, to whom, by what; and what the published
@@ -71,11 +72,11 @@ func to[In, Out any](method, pattern string, class guard.Class, status int,
 }
 
 // of makes a row of f, which answers a request about the session that the path names.
-func of[In, Out any](s *Server, method, pattern string, class guard.Class, status int,
+func of[In, Out any](find finder, method, pattern string, class guard.Class, status int,
 	f func(*http.Request, *session.Session, In) (Out, error), query, about string) route {
 	return row[In](method, pattern, class, status, query, about,
 		func(r *http.Request) (out Out, err error) {
-			one, err := s.session(r)
+			one, err := find.session(r)
 			if err != nil {
 				return out, err
 			}
@@ -87,10 +88,15 @@ func of[In, Out any](s *Server, method, pattern string, class guard.Class, statu
 		})
 }
 
+// finder finds what a request names.
+type finder struct {
+	sessions *sessions.Manager
+}
+
 // in makes a handler of f, which answers a request about the session that the path names.
-func (s *Server) in(f func(http.ResponseWriter, *http.Request, *session.Session) error) handler {
+func (x finder) in(f func(http.ResponseWriter, *http.Request, *session.Session) error) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		one, err := s.session(r)
+		one, err := x.session(r)
 		if err != nil {
 			return err
 		}
@@ -107,8 +113,8 @@ func act(name string, f func(*session.Session, context.Context, string) error) f
 }
 
 // session finds the session that the path names.
-func (s *Server) session(r *http.Request) (*session.Session, error) {
-	return s.Sessions.Get(r.Context(), idOf(r))
+func (x finder) session(r *http.Request) (*session.Session, error) {
+	return x.sessions.Get(r.Context(), idOf(r))
 }
 
 func idOf(r *http.Request) eventlog.ID { return eventlog.ID(chi.URLParam(r, "id")) }

@@ -69,22 +69,29 @@ func (c Sandboxes) sheet(ctx context.Context, one *session.Session, backend,
 	return v
 }
 
-func (s *Server) sandboxPage(w http.ResponseWriter, r *http.Request) error {
-	in, err := s.workspace(r)
+// sandboxPages draws what commands may do.
+type sandboxPages struct {
+	find      finder
+	sandboxes Sandboxes
+	pages     *page.Pages
+}
+
+func (sb *sandboxPages) page(w http.ResponseWriter, r *http.Request) error {
+	in, err := sb.find.workspace(r)
 	if err != nil {
 		return err
 	}
-	v := s.Sandboxes.sheet(r.Context(), nil, r.URL.Query().Get("backend"), in.Path)
+	v := sb.sandboxes.sheet(r.Context(), nil, r.URL.Query().Get("backend"), in.Path)
 	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
-		return s.Pages.pages.Stays(b, *v)
+		return sb.pages.Stays(b, *v)
 	})
 }
 
-func (s *Server) sessionSandbox(w http.ResponseWriter, r *http.Request,
+func (sb *sandboxPages) ofOne(w http.ResponseWriter, r *http.Request,
 	one *session.Session) error {
 	sum := one.Summary()
-	v := s.Sandboxes.sheet(r.Context(), one, sum.Backend, sum.Workspace)
+	v := sb.sandboxes.sheet(r.Context(), one, sum.Backend, sum.Workspace)
 	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
-		return s.Pages.pages.Stays(b, *v)
+		return sb.pages.Stays(b, *v)
 	})
 }

@@ -54,9 +54,19 @@ type searchDone struct {
 	Ms int64 `json:"ms"`
 }
 
-// search streams where a text is found, a line of JSON for each file, as they are found. No model
+// search finds text in a workspace, or in what one session showed.
+type search struct {
+	find     finder
+	sessions *sessions.Manager
+	outputs  *outputs.Store
+	shown    *shownSearch
+	turns    chan struct{}                  // holds one for each search that runs
+	cover    func(name string, text []byte) // nil: what looks like a secret is shown
+}
+
+// serve streams where a text is found, a line of JSON for each file, as they are found. No model
 // hears of it, and it ends when its reader leaves.
-func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
+func (s *search) serve(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	if len(q.Get("q")) > longestPattern {
 		return invalid("bad_query", "Search for at most %d bytes.", longestPattern)
@@ -70,16 +80,16 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return invalid("bad_expression", "%s", strings.ToUpper(err.Error()[:1])+err.Error()[1:])
 	}
-	run, err := s.searchOf(r, q)
+	run, err := s.of(r, q)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), longestSearch)
 	defer cancel()
-	if err := s.waitToSearch(ctx); err != nil {
+	if err := s.wait(ctx); err != nil {
 		return err
 	}
-	defer func() { <-s.searching }()
+	defer func() { <-s.turns }()
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	begun, flushed := time.Now(), time.Time{}
 	send := func(line searchLine) error {
@@ -113,10 +123,10 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// waitToSearch waits for its turn, which ends when s.searching is read from.
-func (s *Server) waitToSearch(ctx context.Context) error {
+// wait waits for its turn, which ends when s.searching is read from.
+func (s *search) wait(ctx context.Context) error {
 	select {
-	case s.searching <- struct{}{}:
+	case s.turns <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return errSearching
@@ -130,20 +140,12 @@ func dotted(lines []grep.Line) {
 	}
 }
 
-// cover covers what looks like a secret in the text of a file; nil if it is shown.
-func (s *Server) cover() func(name string, text []byte) {
-	if s.Pages != nil && s.Pages.pages.Unveiled {
-		return nil
-	}
-	return func(name string, text []byte) { veil.Cover(text, veil.FileSpans(name, text)) }
-}
-
 // searcher searches one place; without an expression it only counts what would be searched.
 type searcher func(ctx context.Context, e *grep.Expression,
 	report func(searchFile) error) (grep.Found, error)
 
-// searchOf finds what a request wants to be searched: the outputs of a session, or a workspace.
-func (s *Server) searchOf(r *http.Request, q url.Values) (searcher, error) {
+// of finds what a request wants to be searched: the outputs of a session, or a workspace.
+func (s *search) of(r *http.Request, q url.Values) (searcher, error) {
 	reaches, bad := policy.Globs(q["glob"])
 	if bad != "" {
 		return nil, invalid("bad_glob",
@@ -154,26 +156,26 @@ func (s *Server) searchOf(r *http.Request, q url.Values) (searcher, error) {
 		return nil, invalid("no_session", "Name the session whose outputs are to be searched.")
 	}
 	if id != "" {
-		one, err := s.Sessions.Get(r.Context(), eventlog.ID(id))
+		one, err := s.sessions.Get(r.Context(), eventlog.ID(id))
 		if err != nil {
 			return nil, err
 		}
-		return s.searchOutputs(one, reaches, q["output"]), nil
+		return s.inOutputs(one, reaches, q["output"]), nil
 	}
-	in, err := s.workspace(r)
+	in, err := s.find.workspace(r)
 	if err == nil {
 		err = files.CheckWorkspace(in.Path)
 	}
 	if err != nil {
 		return nil, err
 	}
-	room, err := s.Sessions.Room(in.Path)
+	room, err := s.sessions.Room(in.Path)
 	if err != nil || room.Files == nil {
 		return func(context.Context, *grep.Expression, func(searchFile) error) (f grep.Found, err error) {
 			return f, err
 		}, err
 	}
-	return searchFolder(room, in.Path, reaches, s.sensitive.Sensitive, s.cover()), nil
+	return searchFolder(room, in.Path, reaches, s.shown.sensitive.Sensitive, s.cover), nil
 }
 
 func searchFolder(room sessions.Room, folder string, reaches, sensitive func(string) bool,
@@ -226,19 +228,19 @@ func howShown(judge session.Judge, opened fs.FileInfo, path string) grep.Shown {
 	return grep.Whole
 }
 
-// searchOutputs searches what was shown in a session, or those of it that ids name.
-func (s *Server) searchOutputs(one *session.Session, reaches func(string) bool,
+// inOutputs searches what was shown in a session, or those of it that ids name.
+func (s *search) inOutputs(one *session.Session, reaches func(string) bool,
 	ids []string) searcher {
 	return func(ctx context.Context, e *grep.Expression,
 		report func(searchFile) error) (found grep.Found, err error) {
-		for _, l := range s.Outputs.Session(string(one.ID())) {
+		for _, l := range s.outputs.Session(string(one.ID())) {
 			name := l.Meta.Path + l.Meta.Command
 			if len(ids) > 0 && !slices.Contains(ids, string(l.ID)) || one.Looks(string(l.ID)) ||
 				!searched(l) || !reaches(name) {
 				continue
 			}
 			found.Files++
-			byName := s.byName(l)
+			byName := s.shown.byName(l)
 			if byName {
 				found.Closed++
 			}
@@ -254,7 +256,7 @@ func (s *Server) searchOutputs(one *session.Session, reaches func(string) bool,
 				}
 				continue
 			}
-			o, err := s.Outputs.Get(l.ID)
+			o, err := s.outputs.Get(l.ID)
 			if err != nil {
 				continue // its life has ended since
 			}
@@ -290,7 +292,7 @@ type pictureSize struct { // pixels
 	Height int `json:"height"`
 }
 
-func (s *Server) price(_ *http.Request, in priceRequest) (p outputs.Price, err error) {
+func price(_ *http.Request, in priceRequest) (p outputs.Price, err error) {
 	if in.Picture != nil {
 		p.Tokens = tokens.Picture(in.Picture.Width, in.Picture.Height)
 		return p, nil
@@ -309,6 +311,6 @@ type coloursReply struct {
 	Pieces [][][]code.Span `json:"pieces"`
 }
 
-func (s *Server) colours(_ *http.Request, in coloursRequest) (coloursReply, error) {
+func colours(_ *http.Request, in coloursRequest) (coloursReply, error) {
 	return coloursReply{Pieces: code.Spans(in.Pieces)}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"webchat/internal/eventlog"
 	"webchat/internal/grep"
 	"webchat/internal/outputs"
+	"webchat/internal/policy"
 	"webchat/internal/sessions"
 )
 
@@ -33,10 +34,17 @@ type shownHit struct {
 	URL  string     `json:"url"` // of the page, at that line
 }
 
-// searchShown finds a text, whatever its case, in the outputs of all sessions of ctx's user that
+// shownSearch finds text in what all sessions showed.
+type shownSearch struct {
+	sessions  *sessions.Manager
+	outputs   *outputs.Store
+	sensitive policy.SensitiveNames
+}
+
+// find finds a text, whatever its case, in the outputs of all sessions of ctx's user that
 // are in memory, the newest first. Of several with the same name in one session it looks at the
 // newest.
-func (s *Server) searchShown(ctx context.Context, text string, f sessions.Filter) []shownHit {
+func (s *shownSearch) find(ctx context.Context, text string, f sessions.Filter) []shownHit {
 	hits := []shownHit{}
 	e, err := grep.Query{Text: text}.Parse()
 	if err != nil || len(text) < leastText || len(text) > longestPattern || f.State != "" {
@@ -46,10 +54,10 @@ func (s *Server) searchShown(ctx context.Context, text string, f sessions.Filter
 	defer cancel()
 	type place struct{ session, name string }
 	seen, left := map[place]bool{}, int64(mostSearched)
-	for _, l := range s.Outputs.Live() {
+	for _, l := range s.outputs.Live() {
 		at := place{l.Meta.SessionID, l.Meta.Path + l.Meta.Command}
 		if at.session == "" || seen[at] || !searched(l) ||
-			s.Sessions.Sees(ctx, eventlog.ID(at.session)) != nil {
+			s.sessions.Sees(ctx, eventlog.ID(at.session)) != nil {
 			continue // the outputs of other users do not slow this search
 		}
 		if left -= l.Size; left < 0 || len(hits) == mostShown || ctx.Err() != nil {
@@ -63,7 +71,7 @@ func (s *Server) searchShown(ctx context.Context, text string, f sessions.Filter
 		} else if hit.Line = s.firstLine(ctx, l.ID, e); hit.Line == nil {
 			continue
 		}
-		sum, looks, err := s.Sessions.Shown(ctx, hit.Session, f)
+		sum, looks, err := s.sessions.Shown(ctx, hit.Session, f)
 		if err != nil || looks(string(l.ID)) {
 			continue
 		}
@@ -79,8 +87,8 @@ func (s *Server) searchShown(ctx context.Context, text string, f sessions.Filter
 }
 
 // firstLine is the first line of an output that matches, as it is seen; nil if there is none.
-func (s *Server) firstLine(ctx context.Context, id outputs.ID, e *grep.Expression) *grep.Line {
-	o, err := s.Outputs.Get(id)
+func (s *shownSearch) firstLine(ctx context.Context, id outputs.ID, e *grep.Expression) *grep.Line {
+	o, err := s.outputs.Get(id)
 	if err != nil {
 		return nil // its life has ended since
 	}
@@ -99,6 +107,6 @@ func searched(l outputs.Listed) bool {
 }
 
 // byName reports whether an output is found by its name only, since its file may hold secrets.
-func (s *Server) byName(l outputs.Listed) bool {
+func (s *shownSearch) byName(l outputs.Listed) bool {
 	return l.Meta.Type == outputs.File && s.sensitive.Sensitive(l.Meta.Path)
 }

@@ -39,7 +39,6 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/go-chi/chi/v5"
 
@@ -48,9 +47,9 @@ import (
 	"webchat/internal/guard"
 	"webchat/internal/outputs"
 	"webchat/internal/policy"
+	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/sse"
-	"webchat/internal/views"
 )
 
 // Config is what a Server shows. Sessions, Outputs, Hub and Guard are needed.
@@ -92,20 +91,13 @@ type Config struct {
 
 // Server answers HTTP requests.
 type Server struct {
-	Config
-	started time.Time
 	handler http.Handler
-	views   *views.Views
-	outputs *outputs.Handler
-	openAPI func() ([]byte, error)  // made when it is asked for first
-	parts   map[string]http.Handler // of [Server.together], by pattern
-
-	pumps     *topicPumps
-	films     films
-	searching chan struct{} // holds one for each search
-	sensitive policy.SensitiveNames
-	watch     files.Watcher // of the files that readers have open
-	forward   *forwarder
+	guard   *guard.Guard
+	answers *answers
+	forward *forwarder
+	changes *changes
+	pumps   *topicPumps
+	parts   map[string]http.Handler // of [together.serve], by pattern
 }
 
 // New makes a Server. It starts nothing.
@@ -116,26 +108,26 @@ func New(c Config) (*Server, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
 	}
-	s := &Server{
-		Config:    c,
-		started:   time.Now(),
-		pumps:     newPumps(c.Logger),
-		searching: make(chan struct{}, searches),
-		parts:     map[string]http.Handler{},
-		forward:   newForwarder(c),
-	}
-	s.views = views.New(c.Outputs, &places{c.Sessions})
 	if c.Pages != nil {
-		s.views, c.Pages.places.sessions = c.Pages.views, c.Sessions
+		c.Pages.places.sessions = c.Sessions
 	}
-	s.outputs = outputs.NewHandler(c.Outputs, s.views, oneStream, c.Logger)
-	routes := s.routes()
-	s.openAPI = sync.OnceValues(func() ([]byte, error) { return describe(routes, c.Version) })
+	pumps := newPumps(c.Logger)
+	p, a := wire(c, pumps), &answers{c.Logger, c.Pages}
+	s := &Server{
+		guard:   c.Guard,
+		answers: a,
+		forward: newForwarder(c, a),
+		changes: p.changes,
+		pumps:   pumps,
+		parts:   p.together.parts,
+	}
+	routes := p.routes()
+	p.description.text = sync.OnceValues(func() ([]byte, error) { return describe(routes, c.Version) })
 	router, err := s.router(routes)
 	if err != nil {
 		return nil, err
 	}
-	s.handler = s.named(c.Guard.Handler(s.observe(router)))
+	s.handler = s.forward.named(c.Guard.Handler(a.observe(router)))
 	return s, nil
 }
 
@@ -148,6 +140,11 @@ func (s *Server) Close() {
 	s.forward.transport.CloseIdleConnections()
 }
 
+// ChangesOf is where the changes of a session are found.
+func (s *Server) ChangesOf(one *session.Session) (files.ChangeSource, error) {
+	return s.changes.of(one)
+}
+
 // router makes chi's router of the table. GET answers HEAD too.
 func (s *Server) router(routes []route) (*chi.Mux, error) {
 	mux := chi.NewRouter()
@@ -155,22 +152,22 @@ func (s *Server) router(routes []route) (*chi.Mux, error) {
 		if !r.class.Valid() {
 			return nil, fmt.Errorf("server: the route %s %s has no class", r.method, r.pattern)
 		}
-		h := s.forwarded(r, s.adapt(r))
+		h := s.forward.forwarded(r, s.answers.adapt(r))
 		if r.method == http.MethodGet && (r.pattern == partRoutes[""] ||
 			r.pattern == partRoutes["page"]) {
 			s.parts[r.pattern] = h
 		}
-		if r.class != guard.Output || s.Guard.Shared() { // else the id is all that counts
+		if r.class != guard.Output || s.guard.Shared() { // else the id is all that counts
 			h = asVisitor(h)
 		}
-		h = s.Guard.Class(r.class)(h)
+		h = s.guard.Class(r.class)(h)
 		mux.Method(r.method, r.pattern, h)
 		if r.method == http.MethodGet {
 			mux.Method(http.MethodHead, r.pattern, h)
 		}
 	}
 	mux.NotFound(func(w http.ResponseWriter, r *http.Request) {
-		s.fail(w, r, fmt.Errorf("%w: there is no such address; GET /api/openapi.json lists them",
+		s.answers.fail(w, r, fmt.Errorf("%w: there is no such address; GET /api/openapi.json lists them",
 			eventlog.ErrNotFound))
 	})
 	mux.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
@@ -200,19 +197,19 @@ func asVisitor(next http.Handler) http.Handler {
 // handler answers a request, or returns why it did not write anything.
 type handler func(w http.ResponseWriter, r *http.Request) error
 
-func (s *Server) adapt(rt route) http.Handler {
+func (a *answers) adapt(rt route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := rt.serve(w, r); err != nil {
-			s.refuse(rt, w, r, err)
+			a.refuse(rt, w, r, err)
 		}
 	})
 }
 
 // refuse answers a person with a page, and a program.
-func (s *Server) refuse(rt route, w http.ResponseWriter, r *http.Request, err error) {
+func (a *answers) refuse(rt route, w http.ResponseWriter, r *http.Request, err error) {
 	if rt.class == guard.Page || rt.class == guard.Door {
-		s.failPage(w, r, err)
+		a.failPage(w, r, err)
 		return
 	}
-	s.fail(w, r, err)
+	a.fail(w, r, err)
 }

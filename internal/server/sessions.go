@@ -85,17 +85,25 @@ type foundShape struct {
 // location is where a session is that was made.
 func (s sessionShape) location() string { return "/api/sessions/" + string(s.ID) }
 
-func (s *Server) listSessions(r *http.Request, _ empty) (list sessionList, err error) {
+// catalog is all sessions.
+type catalog struct {
+	find      finder
+	sessions  *sessions.Manager
+	shown     *shownSearch
+	sandboxes Sandboxes
+}
+
+func (c *catalog) list(r *http.Request, _ empty) (list sessionList, err error) {
 	q := r.URL.Query()
 	limit, err := limitOf(q, 50, 200)
 	if err != nil {
 		return list, err
 	}
-	filter, err := s.filter(r)
+	filter, err := c.find.filter(r)
 	if err != nil {
 		return list, err
 	}
-	found, err := s.Sessions.List(r.Context(), sessions.Query{
+	found, err := c.sessions.List(r.Context(), sessions.Query{
 		Text:   q.Get("q"),
 		Limit:  limit,
 		Cursor: q.Get("cursor"),
@@ -106,7 +114,7 @@ func (s *Server) listSessions(r *http.Request, _ empty) (list sessionList, err e
 		list.Sessions = append(list.Sessions, foundOf(f))
 	}
 	if err == nil && q.Get("cursor") == "" {
-		list.Outputs = s.searchShown(r.Context(), strings.TrimSpace(q.Get("q")), filter)
+		list.Outputs = c.shown.find(r.Context(), strings.TrimSpace(q.Get("q")), filter)
 	}
 	return list, err
 }
@@ -121,8 +129,8 @@ func foundOf(f sessions.Found) foundShape {
 	return out
 }
 
-func (s *Server) createSession(r *http.Request, in createRequest) (out sessionShape, err error) {
-	one, err := s.Sessions.Create(r.Context(), sessions.Options{
+func (c *catalog) create(r *http.Request, in createRequest) (out sessionShape, err error) {
+	one, err := c.sessions.Create(r.Context(), sessions.Options{
 		Workspace: in.Workspace,
 		Backend:   in.Backend,
 		Model:     in.Model,
@@ -135,26 +143,26 @@ func (s *Server) createSession(r *http.Request, in createRequest) (out sessionSh
 	return shapeOf(one.Summary()), nil
 }
 
-func (s *Server) showSession(_ *http.Request, one *session.Session, _ empty) (oneShape, error) {
+func (c *catalog) show(_ *http.Request, one *session.Session, _ empty) (oneShape, error) {
 	sum := one.Summary()
-	return oneShape{shapeOf(sum), s.Sandboxes.of(sum.Backend, sum.Workspace), openedOf(one)}, nil
+	return oneShape{shapeOf(sum), c.sandboxes.of(sum.Backend, sum.Workspace), openedOf(one)}, nil
 }
 
-func (s *Server) updateSession(r *http.Request, in sessions.Patch) (sessionShape, error) {
-	sum, err := s.Sessions.Update(r.Context(), idOf(r), in)
+func (c *catalog) update(r *http.Request, in sessions.Patch) (sessionShape, error) {
+	sum, err := c.sessions.Update(r.Context(), idOf(r), in)
 	return shapeOf(sum), err
 }
 
-func (s *Server) deleteSession(r *http.Request, _ empty) (empty, error) {
-	return empty{}, s.Sessions.Delete(r.Context(), idOf(r))
+func (c *catalog) delete(r *http.Request, _ empty) (empty, error) {
+	return empty{}, c.sessions.Delete(r.Context(), idOf(r))
 }
 
-func (s *Server) restoreSession(r *http.Request, _ empty) (sessionShape, error) {
-	sum, err := s.Sessions.Restore(r.Context(), idOf(r))
+func (c *catalog) restore(r *http.Request, _ empty) (sessionShape, error) {
+	sum, err := c.sessions.Restore(r.Context(), idOf(r))
 	return shapeOf(sum), err
 }
 
-func (s *Server) choices(r *http.Request, one *session.Session, _ empty) (agent.Choices, error) {
+func choices(r *http.Request, one *session.Session, _ empty) (agent.Choices, error) {
 	c := one.Choices(r.Context())
 	c.Models, c.Modes, c.Efforts = listed(c.Models), listed(c.Modes), listed(c.Efforts)
 	c.Can, c.Commands = listed(c.Can), listed(c.Commands)
@@ -167,13 +175,13 @@ type promptRef struct {
 }
 
 // rewind has the agent forget a prompt and all that came after it.
-func (s *Server) rewind(r *http.Request, one *session.Session, in promptRef) (empty, error) {
+func rewind(r *http.Request, one *session.Session, in promptRef) (empty, error) {
 	return empty{}, one.Rewind(r.Context(), in.MessageID)
 }
 
 // branch makes a session that begins with everything before a prompt.
-func (s *Server) branch(r *http.Request, in promptRef) (out sessionShape, err error) {
-	made, err := s.Sessions.Branch(r.Context(), idOf(r), in.MessageID)
+func (c *catalog) branch(r *http.Request, in promptRef) (out sessionShape, err error) {
+	made, err := c.sessions.Branch(r.Context(), idOf(r), in.MessageID)
 	if err != nil {
 		return out, err
 	}
@@ -185,15 +193,15 @@ type compactRequest struct {
 	Focus string `json:"focus,omitempty"`
 }
 
-func (s *Server) compact(r *http.Request, one *session.Session, in compactRequest) (empty, error) {
+func compact(r *http.Request, one *session.Session, in compactRequest) (empty, error) {
 	return empty{}, one.Compact(r.Context(), in.Focus)
 }
 
-func (s *Server) clear(r *http.Request, one *session.Session, _ empty) (empty, error) {
+func forget(r *http.Request, one *session.Session, _ empty) (empty, error) {
 	return empty{}, one.Clear(r.Context())
 }
 
 // inside asks the agent what it works with.
-func (s *Server) inside(r *http.Request, one *session.Session, _ empty) (agent.Inside, error) {
+func inside(r *http.Request, one *session.Session, _ empty) (agent.Inside, error) {
 	return one.Inside(r.Context())
 }

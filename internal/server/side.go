@@ -8,16 +8,24 @@ import (
 	"strings"
 
 	"webchat/internal/page"
+	"webchat/internal/sessions"
 )
 
-// sessionRows answers with the list, or with ?part= with the next rows of one part.
-func (s *Server) sessionRows(w http.ResponseWriter, r *http.Request) error {
+// sessionLists draws the list of sessions.
+type sessionLists struct {
+	sessions *sessions.Manager
+	layout   *layout
+	pages    *page.Pages
+}
+
+// page answers with the list, or with ?part= with the next rows of one part.
+func (sl *sessionLists) page(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	state, err := stateOf(r)
 	if err != nil {
 		return err
 	}
-	own := cmp.Or(q.Get("workspace"), s.Sessions.Workspaces().First())
+	own := cmp.Or(q.Get("workspace"), sl.sessions.Workspaces().First())
 	wish := sidebarWish{Workspace: own, Rows: map[string]int{}, Text: q.Get("q"), State: state}
 	for _, shown := range q["rows"] {
 		key, text, _ := strings.Cut(shown, ":")
@@ -27,27 +35,27 @@ func (s *Server) sessionRows(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if key := q.Get("part"); key != "" {
-		return s.sessionPart(w, r, wish, key)
+		return sl.part(w, r, wish, key)
 	}
-	view, err := s.view(r.Context(), wish)
+	view, err := sl.layout.view(r.Context(), wish)
 	if err != nil {
 		return err
 	}
 	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
-		return s.Pages.pages.SessionsList(b, view, q.Get("current"))
+		return sl.pages.SessionsList(b, view, q.Get("current"))
 	})
 }
 
-// sessionPart answers with the rows of a part behind ?cursor=.
-func (s *Server) sessionPart(w http.ResponseWriter, r *http.Request, wish sidebarWish,
+// part answers with the rows of a part behind ?cursor=.
+func (sl *sessionLists) part(w http.ResponseWriter, r *http.Request, wish sidebarWish,
 	key string) error {
 	q := r.URL.Query()
-	part, err := sidebarPart(r.Context(), s.Sessions, wish, key, q.Get("cursor"))
+	part, err := sidebarPart(r.Context(), sl.sessions, wish, key, q.Get("cursor"))
 	if err != nil {
 		return err
 	}
 	view := page.View{Workspace: wish.Workspace}
 	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
-		return s.Pages.pages.SessionsPart(b, view, part, q.Get("current"))
+		return sl.pages.SessionsPart(b, view, part, q.Get("current"))
 	})
 }

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"os"
 	"slices"
@@ -40,13 +41,21 @@ type changedShape struct {
 	Removed int              `json:"removed,omitempty"`
 }
 
+// starts knows what a new session may begin with.
+type starts struct {
+	find     finder
+	sessions *sessions.Manager
+	outputs  *outputs.Store
+	logger   *slog.Logger
+}
+
 // start returns what the start page lists.
-func (s *Server) start(r *http.Request, _ empty) (out startShape, err error) {
-	in, err := s.workspace(r)
+func (st *starts) start(r *http.Request, _ empty) (out startShape, err error) {
+	in, err := st.find.workspace(r)
 	if err != nil {
 		return out, err
 	}
-	room, err := s.Sessions.Room(in.Path)
+	room, err := st.sessions.Room(in.Path)
 	if err != nil {
 		return out, err
 	}
@@ -55,14 +64,14 @@ func (s *Server) start(r *http.Request, _ empty) (out startShape, err error) {
 	if room.Files != nil {
 		list, more, err := room.Files.Changes(r.Context())
 		if err != nil && r.Context().Err() == nil { // git is missing, or the repository is damaged
-			s.Logger.Warn("what changed in a workspace is not known", "error", err)
+			st.logger.Warn("what changed in a workspace is not known", "error", err)
 		}
 		out.Changes, out.More = len(list), more
 		for _, c := range list[:min(len(list), startRows)] {
 			out.Changed = append(out.Changed, changedShape{c.Path, c.Kind, c.Added, c.Removed})
 		}
 	}
-	work, err := s.lately(r.Context(), in.Path)
+	work, err := st.lately(r.Context(), in.Path)
 	if err != nil {
 		return out, err
 	}
@@ -79,8 +88,8 @@ func (s *Server) start(r *http.Request, _ empty) (out startShape, err error) {
 }
 
 // lately returns what users looked at and ran in the last sessions of a workspace.
-func (s *Server) lately(ctx context.Context, workspace string) (all recentWork, err error) {
-	found, err := s.Sessions.List(ctx, sessions.Query{
+func (st *starts) lately(ctx context.Context, workspace string) (all recentWork, err error) {
+	found, err := st.sessions.List(ctx, sessions.Query{
 		Limit:  startSessions,
 		Filter: sessions.Filter{Workspaces: []string{workspace}},
 	})
@@ -88,13 +97,13 @@ func (s *Server) lately(ctx context.Context, workspace string) (all recentWork, 
 		return all, err
 	}
 	all.ExitCode = func(output string) *int {
-		if o, err := s.Outputs.Get(outputs.ID(output)); err == nil {
+		if o, err := st.outputs.Get(outputs.ID(output)); err == nil {
 			return o.Meta().ExitCode
 		}
 		return nil
 	}
 	for _, f := range found.Sessions {
-		entries, err := s.Sessions.Events(ctx, f.ID, max(0, f.LastSeq-startEvents), startEvents)
+		entries, err := st.sessions.Events(ctx, f.ID, max(0, f.LastSeq-startEvents), startEvents)
 		if errors.Is(err, eventlog.ErrNotFound) {
 			continue // deleted meanwhile
 		}

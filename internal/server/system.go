@@ -2,6 +2,7 @@ package server
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,24 +13,32 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/eventlog"
 	"webchat/internal/guard"
+	"webchat/internal/sessions"
 	"webchat/internal/wording"
 )
 
-func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) error {
+func healthz(w http.ResponseWriter, _ *http.Request) error {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, _ = io.WriteString(w, "ok\n") // a client that has gone needs no answer
 	return nil
 }
 
+// health says whether prompts are taken.
+type health struct {
+	sessions *sessions.Manager
+	peers    Peers           // nil: there are no others
+	stopping <-chan struct{} // nil: it is not known
+}
+
 // readyz is for what sends requests here: it says whether a prompt would be taken now.
-func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) error {
+func (h *health) readyz(w http.ResponseWriter, _ *http.Request) error {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	if s.Peers != nil { // whose address is another's finds out by this
-		w.Header().Set(ReplicaHeader, strconv.FormatInt(s.Peers.Self().Number, 10))
+	if h.peers != nil { // whose address is another's finds out by this
+		w.Header().Set(ReplicaHeader, strconv.FormatInt(h.peers.Self().Number, 10))
 	}
-	why := s.Sessions.Unready()
+	why := h.sessions.Unready()
 	select {
-	case <-s.Stopping:
+	case <-h.stopping:
 		why = "stopping"
 	default:
 	}
@@ -40,18 +49,23 @@ func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) error {
 	return nil
 }
 
-func (s *Server) metrics(w http.ResponseWriter, r *http.Request) error {
-	s.Metrics.ServeHTTP(w, r)
-	return nil
+// served is what a row does of h, which answers every request itself.
+func served(h http.Handler) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		h.ServeHTTP(w, r)
+		return nil
+	}
 }
 
-// mcp answers by a stream more often than not.
-func (s *Server) mcp(w http.ResponseWriter, r *http.Request) error {
-	if err := guard.Streaming(r, 1); err != nil {
-		return err
+// streaming is the same of one that answers by a stream more often than not.
+func streaming(h http.Handler) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if err := guard.Streaming(r, 1); err != nil {
+			return err
+		}
+		h.ServeHTTP(w, r)
+		return nil
 	}
-	s.MCP.ServeHTTP(w, r)
-	return nil
 }
 
 type systemShape struct {
@@ -59,8 +73,14 @@ type systemShape struct {
 	Sandbox Sandbox `json:"sandbox"`
 }
 
-func (s *Server) system(*http.Request, empty) (systemShape, error) {
-	return systemShape{s.Version, s.Sandboxes.Any}, nil
+// system says what this webchat is.
+type system struct {
+	version   string
+	sandboxes Sandboxes
+}
+
+func (s *system) show(*http.Request, empty) (systemShape, error) {
+	return systemShape{s.version, s.sandboxes.Any}, nil
 }
 
 // backendShape is a backend as it is listed.
@@ -75,17 +95,22 @@ type backendShape struct {
 	Lacks []string `json:"lacks,omitempty"`
 }
 
-func (s *Server) backends(r *http.Request, _ empty) ([]backendShape, error) {
+// agents lists the backends, and their models.
+type agents struct {
+	sessions *sessions.Manager
+}
+
+func (a *agents) backends(r *http.Request, _ empty) ([]backendShape, error) {
 	list := []backendShape{}
-	for _, b := range s.Sessions.Backends(r.Context()) {
+	for _, b := range a.sessions.Backends(r.Context()) {
 		list = append(list, backendShape{b.Name, b.Available, b.Version, b.Reason, b.Intercept, b.Account,
 			b.Lacks})
 	}
 	return list, nil
 }
 
-func (s *Server) models(r *http.Request, _ empty) ([]agent.Model, error) {
-	list, err := s.Sessions.Models(r.Context(), r.URL.Query().Get("backend"))
+func (a *agents) models(r *http.Request, _ empty) ([]agent.Model, error) {
+	list, err := a.sessions.Models(r.Context(), r.URL.Query().Get("backend"))
 	return listed(list), err
 }
 
@@ -103,12 +128,18 @@ type mcpServerList struct {
 	Servers []MCPServer `json:"servers"`
 }
 
-func (s *Server) mcpServers(r *http.Request, _ empty) (mcpServerList, error) {
+// mcpServers shows the MCP servers that the user set up for agents.
+type mcpServers struct {
+	found func(context.Context) ([]MCPServer, error)   // nil: there are none
+	agree func(ctx context.Context, name string) error // nil: there are none
+}
+
+func (ms *mcpServers) list(r *http.Request, _ empty) (mcpServerList, error) {
 	list := mcpServerList{Servers: []MCPServer{}}
-	if s.MCPServers == nil {
+	if ms.found == nil {
 		return list, nil
 	}
-	all, err := s.MCPServers(r.Context())
+	all, err := ms.found(r.Context())
 	for _, one := range all { // its name is the user's, who allows it by that
 		one.Where, one.Failure, one.Tools = wording.Shown(one.Where), wording.Shown(one.Failure),
 			listed(one.Tools)
@@ -120,12 +151,12 @@ func (s *Server) mcpServers(r *http.Request, _ empty) (mcpServerList, error) {
 	return list, err
 }
 
-func (s *Server) allowMCP(r *http.Request, _ empty) (empty, error) {
+func (ms *mcpServers) allow(r *http.Request, _ empty) (empty, error) {
 	name := chi.URLParam(r, "server")
-	if s.AllowMCP == nil {
+	if ms.agree == nil {
 		return empty{}, fmt.Errorf("%s: no such MCP server: %w", name, eventlog.ErrNotFound)
 	}
-	return empty{}, s.AllowMCP(r.Context(), name)
+	return empty{}, ms.agree(r.Context(), name)
 }
 
 // signInRequest has the token of a link, with the public key of the browser if it has one; or the
@@ -144,16 +175,22 @@ type signInReply struct {
 	Secret string `json:"secret"`
 }
 
-func (s *Server) signIn(w http.ResponseWriter, r *http.Request) error {
+// signIns begins and ends sign-ins.
+type signIns struct {
+	guard *guard.Guard
+	pages *Pages
+}
+
+func (si *signIns) signIn(w http.ResponseWriter, r *http.Request) error {
 	in, err := decode[signInRequest](r)
 	if err != nil {
 		return err
 	}
 	var secret string
 	if len(in.Signature) > 0 {
-		secret, err = s.Guard.Renew(r, in.Signature)
+		secret, err = si.guard.Renew(r, in.Signature)
 	} else {
-		secret, err = s.Guard.SignIn(w, r, in.Token, in.Key)
+		secret, err = si.guard.SignIn(w, r, in.Token, in.Key)
 	}
 	if err != nil {
 		return err
@@ -161,12 +198,12 @@ func (s *Server) signIn(w http.ResponseWriter, r *http.Request) error {
 	return reply(w, http.StatusOK, signInReply{secret})
 }
 
-func (s *Server) challenge(*http.Request, empty) (challengeReply, error) {
-	return challengeReply{s.Guard.Challenge()}, nil
+func (si *signIns) challenge(*http.Request, empty) (challengeReply, error) {
+	return challengeReply{si.guard.Challenge()}, nil
 }
 
-func (s *Server) signOut(w http.ResponseWriter, r *http.Request) error {
-	if err := s.Guard.SignOut(w, r); err != nil {
+func (si *signIns) signOut(w http.ResponseWriter, r *http.Request) error {
+	if err := si.guard.SignOut(w, r); err != nil {
 		return err
 	}
 	return reply(w, http.StatusOK, empty{})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"runtime/debug"
@@ -30,11 +31,18 @@ const (
 // partRoutes names the row of the table that answers a session's part, by ?view=.
 var partRoutes = map[string]string{"": "/api/sessions/{id}/events", "page": "/sessions/{id}/stream"}
 
-// together serves GET /api/stream.
-func (s *Server) together(w http.ResponseWriter, r *http.Request) error {
+// together serves several sessions by one stream.
+type together struct {
+	streams *streams
+	parts   map[string]http.Handler // by pattern: what [Server.router] made of those rows
+	logger  *slog.Logger
+}
+
+// serve serves GET /api/stream.
+func (t *together) serve(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	if !q.Has("sessions") {
-		return s.changes(w, r)
+		return t.streams.changes(w, r)
 	}
 	places := sse.ParsePlaces(q.Get("sessions"))
 	if len(places) > mostTogether {
@@ -48,7 +56,7 @@ func (s *Server) together(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	pattern := partRoutes[q.Get("view")]
-	serve := s.parts[pattern]
+	serve := t.parts[pattern]
 	if serve == nil {
 		return invalid("bad_query",
 			"Leave view out for the events of sessions, or give page for what changes on their pages.")
@@ -70,11 +78,11 @@ func (s *Server) together(w http.ResponseWriter, r *http.Request) error {
 	for _, place := range places {
 		parts.Go(func() {
 			p := m.Part(place.Name)
-			defer s.endPart(ctx, p, end)
+			defer t.end(ctx, p, end)
 			serve.ServeHTTP(p, partRequest(r, pattern, place))
 		})
 	}
-	return s.changes(m.Part(""), r)
+	return t.streams.changes(m.Part(""), r)
 }
 
 // oneStream notes that a request has become a stream.
@@ -96,12 +104,12 @@ func partRequest(r *http.Request, pattern string, place sse.Place) *http.Request
 	return out
 }
 
-// endPart says on the stream that a part has ended: for good if there is no such session for the
+// end says on the stream that a part has ended: for good if there is no such session for the
 // reader. A fault ends the stream, whose reader comes back.
-func (s *Server) endPart(ctx context.Context, p *sse.Part, end func()) {
+func (t *together) end(ctx context.Context, p *sse.Part, end func()) {
 	if fault := recover(); fault != nil {
 		if err, ok := fault.(error); !ok || !errors.Is(err, http.ErrAbortHandler) {
-			s.Logger.Error("panic", "in", "a part of a stream", "type", fmt.Sprintf("%T", fault), "stack",
+			t.logger.Error("panic", "in", "a part of a stream", "type", fmt.Sprintf("%T", fault), "stack",
 				string(debug.Stack()))
 		}
 		end()

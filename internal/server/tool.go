@@ -11,11 +11,18 @@ import (
 	"webchat/internal/calls"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
+	"webchat/internal/page"
 	"webchat/internal/session"
 )
 
-// toolContent answers with the inside of a folded row, for a page that opens it.
-func (s *Server) toolContent(w http.ResponseWriter, r *http.Request, one *session.Session) error {
+// toolRows draws the inside of folded rows.
+type toolRows struct {
+	projections *projections
+	pages       *page.Pages
+}
+
+// content answers with the inside of a folded row, for a page that opens it.
+func (tr *toolRows) content(w http.ResponseWriter, r *http.Request, one *session.Session) error {
 	from, err := eventOf(r.URL.Query(), "from")
 	if err != nil {
 		return err
@@ -26,14 +33,14 @@ func (s *Server) toolContent(w http.ResponseWriter, r *http.Request, one *sessio
 			return invalid("bad_path", "Give the id of a call as the log has it.")
 		}
 	}
-	_, src, release, err := s.projected(r.Context(), one)
+	_, src, release, err := tr.projections.of(r.Context(), one)
 	if err != nil {
 		return err
 	}
 	defer release()
 	content, ok := src.projector.Tool(id, from)
 	if !ok {
-		if content, err = s.toolOfLog(r, one, id, from); err != nil {
+		if content, err = tr.ofLog(r, one, id, from); err != nil {
 			return err
 		}
 	}
@@ -43,8 +50,8 @@ func (s *Server) toolContent(w http.ResponseWriter, r *http.Request, one *sessio
 	})
 }
 
-// toolOfLog finds a call in the log that is no longer among those a page holds.
-func (s *Server) toolOfLog(r *http.Request, one *session.Session, id string,
+// ofLog finds a call in the log that is no longer among those a page holds.
+func (tr *toolRows) ofLog(r *http.Request, one *session.Session, id string,
 	from int64) (string, error) {
 	var c calls.Call
 	if err := one.Index(r.Context(), func(x *calls.Index) { c, _ = x.Ended(id, from) }); err != nil {
@@ -53,7 +60,7 @@ func (s *Server) toolOfLog(r *http.Request, one *session.Session, id string,
 	if c.Start == 0 {
 		return "", fmt.Errorf("tool call %s: %w", id, eventlog.ErrNotFound)
 	}
-	p := s.Pages.pages.ProjectorFrom(string(one.ID()), max(1, from))
+	p := tr.pages.ProjectorFrom(string(one.ID()), max(1, from))
 	if c.Turn > 0 {
 		began, err := one.At(r.Context(), c.Turn)
 		if err != nil {

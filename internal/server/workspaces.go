@@ -27,21 +27,27 @@ type openRequest struct {
 	Path string `json:"path"`
 }
 
-func (s *Server) listWorkspaces(*http.Request, empty) ([]workspaceShape, error) {
+// workspaces is the folders that are open.
+type workspaces struct {
+	sessions *sessions.Manager
+	home     string // where folders are completed; empty: nowhere
+}
+
+func (ws *workspaces) list(*http.Request, empty) ([]workspaceShape, error) {
 	list := []workspaceShape{}
-	for _, one := range s.Sessions.Workspaces().All() {
+	for _, one := range ws.sessions.Workspaces().All() {
 		list = append(list, shapeOfWorkspace(one))
 	}
 	return list, nil
 }
 
-// openWorkspace answers 200 for one that is open already.
-func (s *Server) openWorkspace(w http.ResponseWriter, r *http.Request) error {
+// open answers 200 for one that is open already.
+func (ws *workspaces) open(w http.ResponseWriter, r *http.Request) error {
 	in, err := decode[openRequest](r)
 	if err != nil {
 		return err
 	}
-	one, added, err := s.Sessions.Workspaces().Open(in.Path)
+	one, added, err := ws.sessions.Workspaces().Open(in.Path)
 	if err != nil {
 		return err
 	}
@@ -52,8 +58,8 @@ func (s *Server) openWorkspace(w http.ResponseWriter, r *http.Request) error {
 	return reply(w, status, shapeOfWorkspace(one))
 }
 
-func (s *Server) closeWorkspace(r *http.Request, _ empty) (empty, error) {
-	return empty{}, s.Sessions.CloseWorkspace(r.Context(), chi.URLParam(r, "id"))
+func (ws *workspaces) close(r *http.Request, _ empty) (empty, error) {
+	return empty{}, ws.sessions.CloseWorkspace(r.Context(), chi.URLParam(r, "id"))
 }
 
 // folderShape is a folder that could be opened.
@@ -71,33 +77,33 @@ type folderList struct {
 	Folders []folderShape `json:"folders"`
 }
 
-// completeFolders names folders that could be opened.
-func (s *Server) completeFolders(r *http.Request, _ empty) (folderList, error) {
+// folders names folders that could be opened.
+func (ws *workspaces) folders(r *http.Request, _ empty) (folderList, error) {
 	q, list := r.URL.Query(), folderList{Folders: []folderShape{}}
 	limit, err := limitOf(q, 20, 200)
 	if err != nil {
 		return list, err
 	}
-	for _, f := range s.Sessions.Workspaces().Complete(s.Home, q.Get("q"), limit) {
-		list.Folders = append(list.Folders, folderShape{f.Path, wording.Tilde(f.Path, s.Home), f.Open,
+	for _, f := range ws.sessions.Workspaces().Complete(ws.home, q.Get("q"), limit) {
+		list.Folders = append(list.Folders, folderShape{f.Path, wording.Tilde(f.Path, ws.home), f.Open,
 			f.Warning, f.Warning.Text(), f.Known})
 	}
 	return list, nil
 }
 
 // workspace finds the workspace that ?workspace= names, or the first.
-func (s *Server) workspace(r *http.Request) (files.Workspace, error) {
+func (x finder) workspace(r *http.Request) (files.Workspace, error) {
 	path := r.URL.Query().Get("workspace")
 	if path != "" && !filepath.IsAbs(path) {
 		return files.Workspace{}, invalid("bad_query", "Give workspace as an absolute path.")
 	}
-	return s.Sessions.Workspaces().Find(path)
+	return x.sessions.Workspaces().Find(path)
 }
 
 // filter reads which sessions a list is about.
-func (s *Server) filter(r *http.Request) (f sessions.Filter, err error) {
+func (x finder) filter(r *http.Request) (f sessions.Filter, err error) {
 	if r.URL.Query().Get("workspace") != "" {
-		w, err := s.workspace(r)
+		w, err := x.workspace(r)
 		if err != nil {
 			return f, err
 		}
