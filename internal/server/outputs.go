@@ -114,7 +114,7 @@ func (so *servedOutputs) page(w http.ResponseWriter, r *http.Request, id outputs
 // shownOutputs is what sessions showed.
 type shownOutputs struct {
 	outputs *outputs.Store
-	started time.Time // what was shown before is gone
+	started time.Time // from when on outputs are in memory
 }
 
 // list lists what was shown in the order of the calls, also what is gone.

@@ -71,7 +71,8 @@ func (p *resources) pageRoutes() []route {
 	return append(rows, []route{
 		{get, "/", guard.Page, p.pages.home, 200, nil, htmlPage("The page of a new session"), "workspace",
 			"Home"},
-		{get, "/auth", guard.Door, p.signIns.page, 200, nil, htmlPage("The page that signs in"), "", "Sign in"},
+		{get, "/auth", guard.Door, p.signIns.page, 200, nil, htmlPage("The page that signs in"), "",
+			"Sign in"},
 		{get, "/sessions", guard.Read, p.lists.page, 200, nil, htmlPage("The list of sessions"),
 			"current workspace rows part cursor q state",
 			"The list of sessions, as the page has it; the next rows of a part"},

@@ -165,11 +165,11 @@ func (sp *sessionPages) stream(w http.ResponseWriter, r *http.Request, one *sess
 }
 
 func (sp *sessionPages) page(w http.ResponseWriter, r *http.Request, one *session.Session) error {
-	view, err := sp.layout.view(r.Context(), sidebarWish{Workspace: one.Summary().Workspace, Short: true})
+	sum := one.Summary()
+	view, err := sp.layout.view(r.Context(), sidebarWish{Workspace: sum.Workspace, Short: true})
 	if err != nil {
 		return err
 	}
-	sum := one.Summary()
 	view.Backend, view.Model = sum.Backend, sum.Model
 	view.Stays = sp.sandboxes.stays(one, sum.Backend, sum.Workspace)
 	if q := r.URL.Query(); q.Get("before") != "" || q.Get("from") != "" {

@@ -123,7 +123,7 @@ func (s *search) serve(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// wait waits for its turn, which ends when s.searching is read from.
+// wait waits for its turn, which ends when s.turns is read from.
 func (s *search) wait(ctx context.Context) error {
 	select {
 	case s.turns <- struct{}{}:

@@ -1,10 +1,11 @@
 // Package server is webchat over HTTP: the routes on one screen, one file per resource, one table
 // from errors to statuses.
 //
-// A handler reads its request, calls one method of a room and renders the result; what it returns
-// as an error becomes the answer in [Server.fail]. Nothing is decided by a path: every row of the
-// table in routes.go gives its route a guard.Class, and a row without one keeps the server from
-// being made.
+// The handlers of a resource are a type of their own, with what it needs of the Config; wire.go
+// makes them all. A handler reads its request, calls one method of a room and renders the result;
+// what it returns as an error becomes the answer in [answers.fail]. Nothing is decided by a path:
+// every row of the table in routes.go gives its route a guard.Class, and a row without one keeps
+// the server from being made.
 //
 // # Guarantees
 //

@@ -66,7 +66,7 @@ type createRequest struct {
 	Title     string `json:"title,omitempty"`
 }
 
-// sessionList is the reply of listSessions.
+// sessionList is the reply of [catalog.list].
 type sessionList struct {
 	Sessions []foundShape `json:"sessions"`
 	Cursor   string       `json:"cursor"`
@@ -85,7 +85,7 @@ type foundShape struct {
 // location is where a session is that was made.
 func (s sessionShape) location() string { return "/api/sessions/" + string(s.ID) }
 
-// catalog is all sessions.
+// catalog lists, makes and changes sessions.
 type catalog struct {
 	find      finder
 	sessions  *sessions.Manager
