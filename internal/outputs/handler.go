@@ -165,7 +165,6 @@ var (
 	valNoCache    = []string{"private, no-cache"}
 	valSandbox    = []string{"default-src 'none'; sandbox; frame-ancestors 'none'"}
 	valJSONPolicy = []string{"default-src 'none'; frame-ancestors 'none'"}
-	valBytes      = []string{"bytes"}
 	valVary       = []string{"Accept-Encoding"}
 )
 
