@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"webchat/internal/agent"
@@ -30,66 +32,102 @@ type BackendInfo struct {
 	Default bool // new sessions have it
 }
 
+// Backends says what was found of each backend, in their order.
+func (m *Manager) Backends(ctx context.Context) []BackendInfo { return m.backends.list(ctx) }
+
+// Models lists the models of a backend; empty means the default one.
+func (m *Manager) Models(ctx context.Context, backend string) ([]agent.Model, error) {
+	return m.backends.models(ctx, backend)
+}
+
+// backends are those that sessions may have.
+type backends struct {
+	all     []agent.Backend // in their order
+	named   map[string]agent.Backend
+	chosen  func() string // that of sessions that name none
+	catalog Catalog
+	log     Log
+	logger  *slog.Logger
+}
+
+func newBackends(ctx context.Context, c Config) (*backends, error) {
+	b := &backends{
+		all:     c.Backends,
+		named:   map[string]agent.Backend{},
+		catalog: c.Catalog,
+		log:     c.Log,
+		logger:  c.Logger,
+	}
+	for _, one := range c.Backends {
+		if b.named[one.Name()] != nil {
+			return nil, fmt.Errorf("%w: two backends are named %q", eventlog.ErrInvalid, one.Name())
+		}
+		b.named[one.Name()] = one
+	}
+	b.chosen = sync.OnceValue(func() string { return b.choose(ctx, c.Choose) })
+	return b, nil
+}
+
 // choose returns the backend of sessions that name none.
-func (m *Manager) choose() string {
-	if m.cfg.Choose != nil {
-		name, err := contain.Call(m.cfg.Logger, "choosing a backend", func() (string, error) {
-			return m.cfg.Choose(m.ctx), nil
+func (b *backends) choose(ctx context.Context, ask func(context.Context) string) string {
+	if ask != nil {
+		name, err := contain.Call(b.logger, "choosing a backend", func() (string, error) {
+			return ask(ctx), nil
 		})
-		if err == nil && m.backends[name] != nil {
+		if err == nil && b.named[name] != nil {
 			return name
 		}
 	}
-	return m.cfg.Backends[0].Name()
+	return b.all[0].Name()
 }
 
-// backend returns the backend of that name; empty means that of sessions that name none.
-func (m *Manager) backend(name string) (agent.Backend, error) {
-	if b := m.backends[cmp.Or(name, m.chosen())]; b != nil {
-		return b, nil
+// of returns the backend of that name; empty means that of sessions that name none.
+func (b *backends) of(name string) (agent.Backend, error) {
+	if one := b.named[cmp.Or(name, b.chosen())]; one != nil {
+		return one, nil
 	}
 	return nil, fmt.Errorf("backend %q: %w", name, eventlog.ErrNotFound)
 }
 
-// Backends says what was found of each backend, in their order.
-func (m *Manager) Backends(ctx context.Context) []BackendInfo {
-	out := make([]BackendInfo, 0, len(m.cfg.Backends))
-	for _, b := range m.cfg.Backends {
-		i, err := contain.Call(m.cfg.Logger, "looking for "+b.Name(), func() (agent.Info, error) {
-			return b.Info(ctx), nil
+// list says what was found of each backend, in their order.
+func (b *backends) list(ctx context.Context) []BackendInfo {
+	out := make([]BackendInfo, 0, len(b.all))
+	for _, one := range b.all {
+		i, err := contain.Call(b.logger, "looking for "+one.Name(), func() (agent.Info, error) {
+			return one.Info(ctx), nil
 		})
 		if err != nil {
-			i.Reason = "Looking for " + b.Name() + " failed; the server's log says why."
+			i.Reason = "Looking for " + one.Name() + " failed; the server's log says why."
 		}
-		out = append(out, BackendInfo{Info: i, Name: b.Name(), Default: b.Name() == m.chosen()})
+		out = append(out, BackendInfo{Info: i, Name: one.Name(), Default: one.Name() == b.chosen()})
 	}
 	return out
 }
 
-// Models lists the models of a backend; empty means the default one.
-func (m *Manager) Models(ctx context.Context, backend string) ([]agent.Model, error) {
-	b, err := m.backend(backend)
+// models is [Manager.Models].
+func (b *backends) models(ctx context.Context, name string) ([]agent.Model, error) {
+	one, err := b.of(name)
 	if err != nil {
 		return nil, err
 	}
-	models, err := contain.Call(m.cfg.Logger, "listing models", func() ([]agent.Model, error) {
-		return b.Models(ctx)
+	models, err := contain.Call(b.logger, "listing models", func() ([]agent.Model, error) {
+		return one.Models(ctx)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("list the models of %s: %w", b.Name(), err)
+		return nil, fmt.Errorf("list the models of %s: %w", one.Name(), err)
 	}
 	return models, nil
 }
 
-// checkModel refuses a model that the backend is known not to have. Where the list cannot be had
+// check refuses a model that the backend is known not to have. Where the list cannot be had
 // the model is believed.
-func (m *Manager) checkModel(ctx context.Context, backend, model string) error {
+func (b *backends) check(ctx context.Context, backend, model string) error {
 	if model == "" {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, listLimit)
 	defer cancel()
-	models, err := m.Models(ctx, backend)
+	models, err := b.models(ctx, backend)
 	if err != nil || len(models) == 0 {
 		return nil
 	}
@@ -134,18 +172,18 @@ func branch(ctx context.Context, from *session.Session, messageID string) (Optio
 	}, err
 }
 
-// logInstructions puts into a session's start which files of the folder its agent will load, and
+// instructions puts into a session's start which files of the folder its agent will load, and
 // whether an earlier session there loaded the same.
-func (m *Manager) logInstructions(ctx context.Context, b agent.Backend, workspace string,
+func (b *backends) instructions(ctx context.Context, one agent.Backend, workspace string,
 	start *event.SessionStart) {
-	i, ok := b.(agent.Instructor)
+	i, ok := one.(agent.Instructor)
 	if !ok {
 		return
 	}
 	if start.Instructions = i.Instructions(workspace); len(start.Instructions) == 0 {
 		return
 	}
-	before, err := m.cfg.Catalog.List(ctx, Query{
+	before, err := b.catalog.List(ctx, Query{
 		Limit:  lookedBack,
 		Filter: Filter{User: start.User, Workspaces: []string{workspace}},
 	})
@@ -153,7 +191,7 @@ func (m *Manager) logInstructions(ctx context.Context, b agent.Backend, workspac
 		return // the user is shown it once more
 	}
 	start.InstructionsSeen = slices.ContainsFunc(before.Sessions, func(s Found) bool {
-		first, err := m.cfg.Log.After(ctx, s.ID, 0, 1)
+		first, err := b.log.After(ctx, s.ID, 0, 1)
 		if s.Backend != start.Backend || err != nil || len(first) == 0 {
 			return false
 		}

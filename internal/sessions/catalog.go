@@ -134,7 +134,7 @@ func (m *Manager) Shown(ctx context.Context, id eventlog.ID,
 		return sum, nil, notFound(id)
 	}
 	looks = func(string) bool { return false }
-	if s := m.loaded(id); s != nil {
+	if s := m.table.get(id); s != nil {
 		looks = s.Looks
 	}
 	return sum, looks, nil

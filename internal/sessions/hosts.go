@@ -13,7 +13,7 @@ import (
 // address that it leads to, if it does: in each session of it with a call that runs, or else in the
 // one that did something last. The first answer counts.
 func (m *Manager) AskHost(ctx context.Context, workspace, host, address string) bool {
-	_, asked := m.confinedIn(workspace)
+	_, asked := confinedIn(m.table.all(), workspace)
 	return first(ctx, asked, func(ctx context.Context, s *session.Session) consent.InsideAnswer {
 		return s.AskHost(ctx, host, address)
 	})
@@ -23,7 +23,7 @@ func (m *Manager) AskHost(ctx context.Context, workspace, host, address string) 
 // workspace: it is one that a session was asked about, or the user is asked as by
 // [Manager.AskHost].
 func (m *Manager) AskCall(ctx context.Context, workspace string, p agent.Permission) bool {
-	all, asked := m.confinedIn(workspace)
+	all, asked := confinedIn(m.table.all(), workspace)
 	for _, s := range all {
 		if s.TakeCall(p) {
 			return true
@@ -34,12 +34,11 @@ func (m *Manager) AskCall(ctx context.Context, workspace string, p agent.Permiss
 	})
 }
 
-// confinedIn are the sessions of a workspace, and those that are asked about what runs there.
-func (m *Manager) confinedIn(workspace string) (all, asked []*session.Session) {
+// confinedIn are the loaded sessions that are of a workspace, and those of them that are asked about
+// what runs there.
+func confinedIn(loaded []*session.Session, workspace string) (all, asked []*session.Session) {
 	var last *session.Session
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, s := range m.sessions {
+	for _, s := range loaded {
 		sum := s.Summary()
 		if sum.Workspace != workspace || !sum.DeletedAt.IsZero() {
 			continue

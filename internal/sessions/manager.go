@@ -36,12 +36,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
-	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/files"
@@ -59,30 +57,22 @@ const (
 // Manager holds all sessions. It is the [eventlog.Owner] of each. A session is loaded when it is
 // first asked for and stays, without its log, a few kilobytes.
 type Manager struct {
-	cfg      Config
-	base     session.Config // of every session, but for its backend and what is its workspace's
-	chosen   func() string  // the backend of sessions that name none
-	backends map[string]agent.Backend
-	ready    chan struct{}   // closed when recovery is over
-	ctx      context.Context // of what the manager does by itself
-	cancel   context.CancelFunc
-	wg       sync.WaitGroup // claims, the wait for the log, and what backends forget
-	trouble  trouble
+	cfg    Config
+	base   session.Config  // of every session, but for its backend and what is its workspace's
+	ready  chan struct{}   // closed when recovery is over
+	ctx    context.Context // of what the manager does by itself
+	cancel context.CancelFunc
 
-	roomMu sync.Mutex // guards rooms
-	rooms  map[string]Room
+	backends *backends
+	drain    *drain
+	purger   *purger
+	replica  replica
+	rooms    *rooms
+	table    *table
+	trouble  *trouble
+	watches  *watches
 
-	scrubbing chan struct{} // holds one while deleted text is erased
-
-	mu       sync.Mutex // guards what follows
-	sessions map[eventlog.ID]*session.Session
-	claims   map[eventlog.ID]*claim
-	purges   map[eventlog.ID]*time.Timer
-	started  bool
-	closed   bool
-
-	watchMu sync.Mutex // guards watches
-	watches map[*Watch]struct{}
+	started atomic.Bool
 }
 
 // New returns a manager that does nothing until Run.
@@ -92,27 +82,27 @@ func New(c Config) (*Manager, error) {
 		return nil, err
 	}
 	m := &Manager{
-		cfg:       c,
-		rooms:     map[string]Room{},
-		backends:  map[string]agent.Backend{},
-		ready:     make(chan struct{}),
-		sessions:  map[eventlog.ID]*session.Session{},
-		claims:    map[eventlog.ID]*claim{},
-		purges:    map[eventlog.ID]*time.Timer{},
-		scrubbing: make(chan struct{}, 1),
-		watches:   map[*Watch]struct{}{},
-	}
-	for _, b := range c.Backends {
-		if m.backends[b.Name()] != nil {
-			return nil, fmt.Errorf("%w: two backends are named %q", eventlog.ErrInvalid, b.Name())
-		}
-		m.backends[b.Name()] = b
-	}
-	if m.base, err = c.sessionConfig(m); err != nil {
-		return nil, err
+		cfg:     c,
+		ready:   make(chan struct{}),
+		replica: replica{c.Owners},
+		rooms:   &rooms{make: c.Room, made: map[string]Room{}},
+		table:   newTable(),
+		watches: &watches{now: c.Now, open: map[*Watch]struct{}{}},
 	}
 	m.ctx, m.cancel = context.WithCancel(context.Background())
-	m.chosen = sync.OnceValue(m.choose)
+	if m.backends, err = newBackends(m.ctx, c); err == nil {
+		m.base, err = c.sessionConfig(m)
+	}
+	if err != nil {
+		m.cancel()
+		return nil, err
+	}
+	m.trouble = &trouble{ctx: m.ctx, log: c.Log, logger: c.Logger, table: m.table, watches: m.watches}
+	m.drain = &drain{m.table, m.replica, c.Logger}
+	m.purger = &purger{ctx: m.ctx, table: m.table, replica: m.replica, catalog: c.Catalog,
+		trouble: m.trouble, backends: m.backends, snapshots: c.Snapshots, holder: c.Holder,
+		shown: c.Outputs, uploads: c.Attachments, logger: c.Logger, now: c.Now,
+		scrubbing: make(chan struct{}, 1), timers: map[eventlog.ID]*time.Timer{}}
 	return m, nil
 }
 
@@ -120,18 +110,14 @@ func New(c Config) (*Manager, error) {
 // that runs then ends with outcome interrupted, as do the prompts that wait; session.shutdown is
 // logged. When Run returns nil nothing of any session is left. It is called once.
 func (m *Manager) Run(ctx context.Context) error {
-	m.mu.Lock()
-	if m.started {
-		m.mu.Unlock()
+	if m.started.Swap(true) {
 		return errors.New("the sessions run already")
 	}
-	m.started = true
-	m.mu.Unlock()
 	m.recover(ctx)
 	if ctx.Err() == nil {
 		close(m.ready)
 		if m.cfg.Owners != nil {
-			m.wg.Go(m.share)
+			m.table.wg.Go(m.share)
 		}
 		tick := time.NewTicker(lookEvery)
 		defer tick.Stop()
@@ -178,7 +164,7 @@ func (m *Manager) sweep(ctx context.Context, failed map[eventlog.ID]bool) {
 			"error", err)
 	}
 	err = m.forEach(ctx, QueryDeleted, func(s eventlog.Summary) {
-		m.schedulePurge(s.ID, m.untilPurge(s))
+		m.purger.schedule(s.ID, m.purger.left(s))
 	})
 	if err != nil && ctx.Err() == nil {
 		m.cfg.Logger.Error("deleted sessions were not found; their logs stay until the next start",
@@ -207,13 +193,8 @@ func (m *Manager) forEach(ctx context.Context, kind QueryKind, f func(eventlog.S
 
 // close ends all sessions at once.
 func (m *Manager) close() error {
-	m.mu.Lock()
-	m.closed = true
-	for _, t := range m.purges {
-		t.Stop()
-	}
-	all := slices.Collect(maps.Values(m.sessions))
-	m.mu.Unlock()
+	all := m.table.close()
+	m.purger.close()
 	m.cancel()
 	done := make(chan struct{})
 	go func() {
@@ -223,8 +204,8 @@ func (m *Manager) close() error {
 			wg.Go(s.Close)
 		}
 		wg.Wait()
-		m.wg.Wait()
-		m.closeRooms()
+		m.table.wg.Wait()
+		m.rooms.close()
 	}()
 	limit := time.NewTimer(shutdownLimit)
 	defer limit.Stop()
@@ -235,7 +216,7 @@ func (m *Manager) close() error {
 		err = fmt.Errorf("sessions did not end within %v: an agent or a tool does not stop",
 			shutdownLimit)
 	}
-	m.endWatches()
+	m.watches.close()
 	return err
 }
 
@@ -263,8 +244,8 @@ func (m *Manager) Create(ctx context.Context, o Options) (*session.Session, erro
 	if err := m.await(ctx); err != nil {
 		return nil, err
 	}
-	o.Backend = cmp.Or(o.Backend, m.chosen())
-	backend := m.backends[o.Backend]
+	o.Backend = cmp.Or(o.Backend, m.backends.chosen())
+	backend := m.backends.named[o.Backend]
 	if backend == nil {
 		return nil, fmt.Errorf("%w: there is no backend %q", eventlog.ErrInvalid, o.Backend)
 	}
@@ -275,7 +256,7 @@ func (m *Manager) Create(ctx context.Context, o Options) (*session.Session, erro
 	if err := files.CheckWorkspace(w.Path); err != nil {
 		return nil, fmt.Errorf("create a session: %w", err)
 	}
-	if err := m.checkModel(ctx, o.Backend, o.Model); err != nil {
+	if err := m.backends.check(ctx, o.Backend, o.Model); err != nil {
 		return nil, fmt.Errorf("create a session: %w", err)
 	}
 	with, err := m.configFor(UserOf(ctx), o.Backend, w.Path)
@@ -284,7 +265,7 @@ func (m *Manager) Create(ctx context.Context, o Options) (*session.Session, erro
 	}
 	id := event.NewID()
 	// callers that find it in the list wait until it is kept
-	release, err := m.claim(ctx, eventlog.ID(id))
+	release, err := m.table.claim(ctx, eventlog.ID(id))
 	if err != nil {
 		return nil, err
 	}
@@ -296,27 +277,12 @@ func (m *Manager) Create(ctx context.Context, o Options) (*session.Session, erro
 		Title:     o.Title,
 		User:      UserOf(ctx),
 	}
-	m.logInstructions(ctx, backend, w.Path, &start)
+	m.backends.instructions(ctx, backend, w.Path, &start)
 	s, err := session.Create(ctx, with, start, o.Mode, o.taken...)
 	if err != nil {
 		return nil, err
 	}
-	return s, m.register(s)
-}
-
-// register makes a session known.
-func (m *Manager) register(s *session.Session) error {
-	m.mu.Lock()
-	closed := m.closed
-	if !closed {
-		m.sessions[s.ID()] = s
-	}
-	m.mu.Unlock()
-	if closed {
-		s.Close()
-		return errClosed
-	}
-	return nil
+	return s, m.table.add(s)
 }
 
 // Get returns a session; [eventlog.ErrNotFound] for an unknown or deleted one, and for one that is
@@ -337,12 +303,6 @@ func notFound(id eventlog.ID) error {
 		eventlog.ErrNotFound)
 }
 
-func (m *Manager) loaded(id eventlog.ID) *session.Session {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.sessions[id]
-}
-
 // Stats is what sessions do at a moment.
 type Stats struct {
 	Loaded    int // sessions this process holds
@@ -353,9 +313,7 @@ type Stats struct {
 
 // Stats returns what the loaded sessions do.
 func (m *Manager) Stats() Stats {
-	m.mu.Lock()
-	all := slices.Collect(maps.Values(m.sessions))
-	m.mu.Unlock()
+	all := m.table.all()
 	n := Stats{Loaded: len(all)}
 	for _, s := range all {
 		sum := s.Summary()
@@ -376,22 +334,22 @@ func (m *Manager) load(ctx context.Context, id eventlog.ID) (*session.Session, e
 	if err := m.Sees(ctx, id); err != nil { // whose it is never changes
 		return nil, err
 	}
-	if err := m.alive(); err != nil {
+	if err := m.replica.alive(); err != nil {
 		return nil, err
 	}
 	// one that is handed over is waited for
-	if s := m.loaded(id); s != nil && (m.cfg.Owners == nil || !s.Ended()) {
+	if s := m.table.get(id); s != nil && (m.cfg.Owners == nil || !s.Ended()) {
 		return s, nil
 	}
-	release, err := m.claim(ctx, id)
+	release, err := m.table.claim(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	if s := m.loaded(id); s != nil {
+	if s := m.table.get(id); s != nil {
 		return s, nil
 	}
-	if err := m.take(ctx, id); err != nil {
+	if err := m.replica.take(ctx, id); err != nil {
 		return nil, err // it names the session
 	}
 	sum, err := m.cfg.Catalog.Summary(ctx, id)
@@ -408,9 +366,9 @@ func (m *Manager) load(ctx context.Context, id eventlog.ID) (*session.Session, e
 		return nil, err
 	}
 	if !sum.DeletedAt.IsZero() {
-		m.schedulePurge(id, m.untilPurge(sum))
+		m.purger.schedule(id, m.purger.left(sum))
 	}
-	return s, m.register(s)
+	return s, m.table.add(s)
 }
 
 // List returns one page of the sessions that are not deleted and whose workspace is not closed,
@@ -437,7 +395,7 @@ func (m *Manager) Update(ctx context.Context, id eventlog.ID, p Patch) (eventlog
 		return eventlog.Summary{}, err
 	}
 	setModel := func(ctx context.Context, model string) error {
-		if err := m.checkModel(ctx, s.Summary().Backend, model); err != nil {
+		if err := m.backends.check(ctx, s.Summary().Backend, model); err != nil {
 			return fmt.Errorf("change the model: %w", err)
 		}
 		return s.SetModel(ctx, model)
@@ -476,44 +434,4 @@ func (m *Manager) Branch(ctx context.Context, id eventlog.ID,
 		return nil, err
 	}
 	return m.Create(ctx, o)
-}
-
-// claim is the right to create, load or end one session, which one caller has at a time. The
-// manager waits for it before it ends.
-type claim struct {
-	taken chan struct{} // has room for one
-	users int           // that have it or wait for it; guarded by the manager's mu
-}
-
-// claim waits for the claim of a session. The caller releases it. The error is ctx's, or
-// [eventlog.ErrClosed].
-func (m *Manager) claim(ctx context.Context, id eventlog.ID) (release func(), err error) {
-	m.mu.Lock()
-	if m.closed {
-		m.mu.Unlock()
-		return nil, errClosed
-	}
-	m.wg.Add(1)
-	c := m.claims[id]
-	if c == nil {
-		c = &claim{taken: make(chan struct{}, 1)}
-		m.claims[id] = c
-	}
-	c.users++
-	m.mu.Unlock()
-	leave := func() {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		if c.users--; c.users == 0 {
-			delete(m.claims, id)
-		}
-		m.wg.Done()
-	}
-	select {
-	case c.taken <- struct{}{}:
-		return func() { <-c.taken; leave() }, nil
-	case <-ctx.Done():
-		leave()
-		return nil, ctx.Err()
-	}
 }

@@ -4,8 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -57,20 +56,25 @@ const (
 	sweepEvery = 5 * time.Second
 )
 
+// replica is this one of those that share the log.
+type replica struct {
+	owners Owners // nil: there are no others
+}
+
 // take makes this replica the one that has a session.
-func (m *Manager) take(ctx context.Context, id eventlog.ID) error {
-	if m.cfg.Owners == nil {
+func (r replica) take(ctx context.Context, id eventlog.ID) error {
+	if r.owners == nil {
 		return nil
 	}
-	return m.cfg.Owners.Take(ctx, id)
+	return r.owners.Take(ctx, id)
 }
 
 // alive fails when another replica may have the sessions that are loaded here.
-func (m *Manager) alive() error {
-	if m.cfg.Owners == nil {
+func (r replica) alive() error {
+	if r.owners == nil {
 		return nil
 	}
-	return m.cfg.Owners.Alive()
+	return r.owners.Alive()
 }
 
 // elsewhere reports whether an error says that another replica has the session.
@@ -119,15 +123,24 @@ const drainEvery = 100 * time.Millisecond
 // Drain returns when nothing runs in any session, or ctx has ended. Where other replicas share the
 // log, each session is closed as soon as it rests, and one of them takes it: then none is left, and
 // none can be had here. [Manager.Run] goes on.
-func (m *Manager) Drain(ctx context.Context) {
-	if m.shared() {
-		if err := m.cfg.Owners.Yield(ctx); err != nil && ctx.Err() == nil {
-			m.cfg.Logger.Warn("other replicas do not know that this one ends", "error", err)
+func (m *Manager) Drain(ctx context.Context) { m.drain.run(ctx) }
+
+// drain hands the sessions that rest over to other replicas.
+type drain struct {
+	table   *table
+	replica replica
+	logger  *slog.Logger
+}
+
+func (d *drain) run(ctx context.Context) {
+	if d.replica.shared() {
+		if err := d.replica.owners.Yield(ctx); err != nil && ctx.Err() == nil {
+			d.logger.Warn("other replicas do not know that this one ends", "error", err)
 		}
 	}
 	tick := time.NewTicker(drainEvery)
 	defer tick.Stop()
-	for ctx.Err() == nil && !m.drained(ctx) {
+	for ctx.Err() == nil && !d.ended(ctx) {
 		select {
 		case <-ctx.Done():
 			return
@@ -137,21 +150,18 @@ func (m *Manager) Drain(ctx context.Context) {
 }
 
 // shared reports whether other replicas can take the sessions of this one.
-func (m *Manager) shared() bool { return m.cfg.Owners != nil && m.cfg.Owners.Others() > 0 }
+func (r replica) shared() bool { return r.owners != nil && r.owners.Others() > 0 }
 
-// drained hands over what rests, and reports whether nothing is left that has to end by itself.
-func (m *Manager) drained(ctx context.Context) bool {
-	m.mu.Lock()
-	all := slices.Collect(maps.Values(m.sessions))
-	m.mu.Unlock()
-	shared, rest := m.shared(), true
+// ended hands over what rests, and reports whether nothing is left that has to end by itself.
+func (d *drain) ended(ctx context.Context) bool {
+	shared, rest := d.replica.shared(), true
 	var closing sync.WaitGroup
-	for _, s := range all {
+	for _, s := range d.table.all() {
 		switch {
 		case !s.Resting():
 			rest = false
 		case shared:
-			closing.Go(func() { m.handOver(ctx, s) })
+			closing.Go(func() { d.handOver(ctx, s) })
 		}
 	}
 	closing.Wait()
@@ -159,29 +169,22 @@ func (m *Manager) drained(ctx context.Context) bool {
 		return rest
 	}
 	// A prompt may have come to one that rested, and a session may have been made meanwhile.
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(m.sessions) == 0 && len(m.claims) == 0 {
-		m.closed = true
-	}
-	return m.closed
+	return d.table.closeEmpty()
 }
 
 // handOver closes a session that rests for another replica to take.
-func (m *Manager) handOver(ctx context.Context, s *session.Session) {
-	release, err := m.claim(ctx, s.ID()) // concurrent callers wait for the same result
+func (d *drain) handOver(ctx context.Context, s *session.Session) {
+	release, err := d.table.claim(ctx, s.ID()) // concurrent callers wait for the same result
 	if err != nil {
 		return
 	}
 	defer release()
-	if m.loaded(s.ID()) != s || !s.CloseResting() {
+	if d.table.get(s.ID()) != s || !s.CloseResting() {
 		return
 	}
-	m.mu.Lock()
-	delete(m.sessions, s.ID())
-	m.mu.Unlock()
-	if err := m.cfg.Owners.Release(ctx, s.ID()); err != nil && ctx.Err() == nil {
-		m.cfg.Logger.Warn(
+	d.table.remove(s.ID())
+	if err := d.replica.owners.Release(ctx, s.ID()); err != nil && ctx.Err() == nil {
+		d.logger.Warn(
 			"a session was not handed over: another replica takes it when this one has ended", "session",
 			string(s.ID()), "error", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"webchat/internal/agent"
 	"webchat/internal/consent"
@@ -31,34 +32,45 @@ type Room struct {
 	Files    *files.Index // the manager closes it
 }
 
-// Workspaces are the folders that sessions may work in.
-func (m *Manager) Workspaces() *files.Workspaces { return m.cfg.Workspaces }
+// rooms are those of the workspaces in which something was done.
+type rooms struct {
+	make func(workspace string) (Room, error)
 
-// Room returns what the sessions of a workspace work with, made at its first use.
-func (m *Manager) Room(workspace string) (Room, error) {
-	m.roomMu.Lock()
-	defer m.roomMu.Unlock()
-	if room, ok := m.rooms[workspace]; ok {
+	mu   sync.Mutex // guards made
+	made map[string]Room
+}
+
+// of returns the room of a workspace.
+func (o *rooms) of(workspace string) (Room, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if room, ok := o.made[workspace]; ok {
 		return room, nil
 	}
-	room, err := m.cfg.Room(workspace)
+	room, err := o.make(workspace)
 	if err != nil {
 		return Room{}, fmt.Errorf("work in %s: %w", workspace, err)
 	}
-	m.rooms[workspace] = room
+	o.made[workspace] = room
 	return room, nil
 }
 
-// closeRooms ends what looks at files.
-func (m *Manager) closeRooms() {
-	m.roomMu.Lock()
-	defer m.roomMu.Unlock()
-	for _, room := range m.rooms {
+// close ends what looks at files.
+func (o *rooms) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, room := range o.made {
 		if room.Files != nil {
 			room.Files.Close()
 		}
 	}
 }
+
+// Workspaces are the folders that sessions may work in.
+func (m *Manager) Workspaces() *files.Workspaces { return m.cfg.Workspaces }
+
+// Room returns what the sessions of a workspace work with, made at its first use.
+func (m *Manager) Room(workspace string) (Room, error) { return m.rooms.of(workspace) }
 
 // CloseWorkspace hides a workspace and its sessions. [ErrWorking] while something runs or waits in
 // one of them; else the errors of [files.Workspaces.Close].
@@ -93,7 +105,7 @@ func (m *Manager) Counts(ctx context.Context) (map[string]Workspace, error) {
 func (m *Manager) configFor(user, backend, workspace string) (session.Config, error) {
 	room, err := m.Room(workspace)
 	c := m.base
-	c.Backend, c.Workspace = m.backends[backend], workspace
+	c.Backend, c.Workspace = m.backends.named[backend], workspace
 	c.Context = func() event.Context {
 		h := files.HeadOf(workspace)
 		return event.Context{Cwd: workspace, GitRoot: h.Root, Branch: h.Branch, Commit: h.Commit}

@@ -28,7 +28,7 @@ func (m *Manager) Sees(ctx context.Context, id eventlog.ID) error {
 		return nil
 	}
 	var sum eventlog.Summary
-	if s := m.loaded(id); s != nil {
+	if s := m.table.get(id); s != nil {
 		sum = s.Summary()
 	} else {
 		var err error
