@@ -39,8 +39,7 @@ type Call struct {
 	Allowed  *Ask      // the rule that allowed it, if one did
 	Rewrites []rewrite // what hooks changed in its arguments
 
-	Given       int64    // tokens of it that the user let the agent read
-	GivenOf     []string // which lines; "" is all of it
+	Given       given // what of the output the user let the agent read
 	Telemetry   Telemetry
 	Fingerprint *event.Fingerprint
 	ShownAt     time.Time
@@ -132,9 +131,6 @@ func (c *Call) Rereadable() bool {
 	return c.Done() && !c.Gone && c.Output != "" && c.DeletedAt.IsZero() && toolOf(c.Tool).Rereads
 }
 
-// logged reports whether what the call showed is in the log.
-func (c *Call) logged() bool { return toolOf(c.Tool).Logged }
-
 // Telemetry is what a display tool says beside its result.
 type Telemetry struct {
 	OutputType      string `json:"outputType"`
@@ -180,7 +176,7 @@ func (c *Call) El() string { return c.Element + ".r" }
 
 // opened is what the user did to see it, for who hears the page: it has no prompt.
 func (c *Call) opened() string {
-	if c.Is().Plain && !c.logged() {
+	if c.Is().Plain && !toolOf(c.Tool).Logged {
 		return "You ran " + wording.Plain(c.Name())
 	}
 	return "You opened " + wording.Plain(c.Name())

@@ -256,7 +256,7 @@ func (f *State) attached(list []event.Attachment) {
 			continue
 		}
 		if c := f.shownAs(a.OutputID); c != nil {
-			c.countGiven(a.Lines)
+			c.Given.add(a.Lines, c.Telemetry)
 			f.revise(c)
 		}
 	}

@@ -187,16 +187,16 @@ func (v *card) sayExpired() {
 		Bold: "Deleted " + wording.Span(v.In.OutputTTL) + " after it was shown.",
 		Text: v.Is().Later,
 	}
-	if v.logged() {
+	if toolOf(v.Tool).Logged {
 		again.Label, s.Text = "Show again", "Showing it again reads it from the log."
 	}
 	also := action{Act: "compare", Label: again.Label + " and compare", Icon: "diff", Quiet: true}
 	switch {
 	case !v.DeletedAt.IsZero():
 		s.Bold, s.Icon = "Deleted by you.", "trash"
-	case v.lostAtStart():
+	case v.In.lost(v.EndedAt):
 		s.Bold, s.Text = "Deleted when webchat restarted.", "Outputs are kept in memory only."
-	case !v.evictedAt().IsZero():
+	case !v.In.evictedAt(v.Call.Output).IsZero():
 		// pinned it stays
 		also = action{Act: "again-pin", Label: again.Label + " and pin", Icon: "pin", Quiet: true}
 		s.Bold, s.Icon, s.Text = "Deleted early, to make room.", "trash",
@@ -225,17 +225,17 @@ func (v *card) Was() string {
 	return was
 }
 
-// evictedAt is when the output had to make room for others; zero if it did not, or that is
+// evictedAt is when an output had to make room for others; zero if it did not, or that is
 // not known.
-func (c *Call) evictedAt() time.Time {
-	out, _ := c.In.Outputs.Output(c.Output)
+func (s *scope) evictedAt(id string) time.Time {
+	out, _ := s.Outputs.Output(id)
 	return out.EvictedAt
 }
 
-// lostAtStart reports whether the output was there still when webchat ended, which keeps
-// outputs in memory only.
-func (c *Call) lostAtStart() bool {
-	return c.EndedAt.Before(c.In.started) && c.EndedAt.Add(c.In.OutputTTL).After(c.In.started)
+// lost reports whether an output of then was there still when webchat ended, which keeps outputs in
+// memory only.
+func (s *scope) lost(made time.Time) bool {
+	return made.Before(s.started) && made.Add(s.OutputTTL).After(s.started)
 }
 
 // Deleted is when its life was over, as a clock shows it; empty where it was deleted at
@@ -243,10 +243,10 @@ func (c *Call) lostAtStart() bool {
 func (c *Call) Deleted() string {
 	at := c.DeletedAt
 	if at.IsZero() {
-		at = c.evictedAt()
+		at = c.In.evictedAt(c.Output)
 	}
 	if at.IsZero() {
-		if c.lostAtStart() {
+		if c.In.lost(c.EndedAt) {
 			return ""
 		}
 		at = c.EndedAt.Add(c.In.OutputTTL)
@@ -276,7 +276,7 @@ func (v *card) fillDone(rows bool) {
 		}
 		return
 	case o.Folder:
-		v.Icon, v.Base = "folder", v.folderBase(v.Base)
+		v.Icon, v.Base = "folder", v.In.folderBase(v.Base)
 		v.Meta = join("Folder", wording.Plural(o.TotalLines, "name"))
 	case v.Kind == displays.Terminal:
 		v.fillExit()
@@ -519,9 +519,9 @@ func lifeOf(left, whole time.Duration) *life {
 }
 
 // folderBase is how a folder is called by the last part of its path.
-func (c *Call) folderBase(base string) string {
+func (s *scope) folderBase(base string) string {
 	if base == "." {
-		base = path.Base(filepath.ToSlash(c.In.Cwd))
+		base = path.Base(filepath.ToSlash(s.Cwd))
 	}
 	return strings.TrimSuffix(base, "/") + "/"
 }

@@ -12,35 +12,33 @@ import (
 	"webchat/internal/wording"
 )
 
-// Edit is what an edit changed, as a diff with the numbers of lines; empty for other
-// calls, and where the agent did not tell.
-func (c *Call) Edit() template.HTML {
-	if !c.edits() {
-		return ""
-	}
-	return render.Diff(c.rows(c.Edits))
+// diff is what edits changed, as a row of the transcript shows it.
+type diff struct {
+	edits []event.Edit
+	in    *scope
 }
 
-// Changed is [Call.Edit] with the numbers of both texts beside each other.
-func (c *Call) Changed() template.HTML {
+// Diff is what an edit changed; nil for other calls, and where the agent did not tell.
+func (c *Call) Diff() *diff {
 	if !c.edits() {
-		return ""
-	}
-	return render.TwoColumns(c.rows(c.Edits))
-}
-
-// Counts is how many lines an edit added and removed; nil for other calls, while it runs, and where
-// the agent did not tell.
-func (c *Call) Counts() *struct{ Added, Removed int } {
-	if !c.Done() || !c.edits() {
 		return nil
 	}
-	var n struct{ Added, Removed int }
-	for _, e := range c.Edits {
+	return &diff{c.Edits, c.In}
+}
+
+// Lines are the change as a diff with the numbers of lines.
+func (d *diff) Lines() template.HTML { return render.Diff(d.rows()) }
+
+// Columns are [diff.Lines] with the numbers of both texts beside each other.
+func (d *diff) Columns() template.HTML { return render.TwoColumns(d.rows()) }
+
+// Counts is how many lines were added and removed.
+func (d *diff) Counts() (n struct{ Added, Removed int }) {
+	for _, e := range d.edits {
 		added, removed := e.Counts()
 		n.Added, n.Removed = n.Added+added, n.Removed+removed
 	}
-	return &n
+	return n
 }
 
 // edits reports whether the call changed files and its agent reported which.
@@ -49,37 +47,37 @@ func (c *Call) edits() bool {
 	return v.done != "Ran" && c.State != "failed" && slices.ContainsFunc(c.Edits, event.Edit.Placed)
 }
 
-// writes reports whether the call is of a tool that changes files.
-func (c *Call) writes() bool {
-	v, _ := verbOf(c.Tool)
+// writes reports whether a tool changes files.
+func writes(tool string) bool {
+	v, _ := verbOf(tool)
 	return v.done == "Edited" || v.done == "Wrote"
 }
 
 // editsFile reports whether the call changes a file, by its absolute name.
 func (c *Call) editsFile(name string) bool {
-	if !c.writes() {
+	if !writes(c.Tool) {
 		return false
 	}
-	rel := c.inWorkspace(name)
-	if c.inWorkspace(filepath.Clean(c.Name())) == rel {
+	rel := c.In.inWorkspace(name)
+	if c.In.inWorkspace(filepath.Clean(c.Name())) == rel {
 		return true
 	}
 	// of a patch only the diff names files
-	return slices.ContainsFunc(c.Edits, func(e event.Edit) bool { return c.relative(e.New) == rel })
+	return slices.ContainsFunc(c.Edits, func(e event.Edit) bool { return c.In.relative(e.New) == rel })
 }
 
-// rows are the hunks of edits, as a row of the transcript shows them: of several files each behind
-// its path, relative to the workspace.
-func (c *Call) rows(edits []event.Edit) (rows []render.DiffLine) {
-	for _, e := range edits {
+// rows are the hunks of the edits: those of several files each behind its path, relative to the
+// workspace.
+func (d *diff) rows() (rows []render.DiffLine) {
+	for _, e := range d.edits {
 		if !e.Placed() {
 			continue
 		}
-		if name := e.New; len(edits) > 1 && name != "" {
+		if name := e.New; len(d.edits) > 1 && name != "" {
 			if name == event.NoFile {
 				name = e.Old
 			}
-			rows = append(rows, render.DiffLine{Kind: 'h', Text: c.relative(name)})
+			rows = append(rows, render.DiffLine{Kind: 'h', Text: d.in.relative(name)})
 		}
 		for _, h := range e.Hunks {
 			rows = append(rows, hunkRows(h)...)
@@ -88,7 +86,7 @@ func (c *Call) rows(edits []event.Edit) (rows []render.DiffLine) {
 			rows = rows[:n-1]
 		}
 	}
-	return concealed(few(rows), c.hide)
+	return concealed(few(rows), d.in.dotted)
 }
 
 // few bounds the rows that an unfolded row of the transcript holds; the log has all of them.
@@ -156,20 +154,18 @@ func (a *Ask) Changes() template.HTML {
 
 // relative is a name of a diff without the folder of the workspace, and without the a/
 // or b/ that git puts before it.
-func (c *Call) relative(name string) string {
+func (s *scope) relative(name string) string {
 	name, _, _ = strings.Cut(strings.TrimRight(name, "\r\n"), "\t")
 	for _, prefix := range []string{"a/", "b/"} {
 		if rest, ok := strings.CutPrefix(name, prefix); ok {
-			if in := c.inWorkspace("/" + rest); in != "/"+rest {
+			if in := s.inWorkspace("/" + rest); in != "/"+rest {
 				return in
 			}
 			return rest
 		}
 	}
-	return c.inWorkspace(name)
+	return s.inWorkspace(name)
 }
-
-func (c *Call) inWorkspace(path string) string { return c.In.inWorkspace(path) }
 
 // inWorkspace is a path relative to the workspace, if it is absolute and in there.
 func (s *scope) inWorkspace(path string) string {

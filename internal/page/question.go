@@ -247,7 +247,7 @@ func (a *Ask) Searched() template.HTML {
 	if a.About == nil {
 		return ""
 	}
-	return render.Visible(a.In.kept(a.About.searches()))
+	return render.Visible(a.In.kept(a.About.arguments().searches(a.About.Tool)))
 }
 
 // Left is the time until it is denied.

@@ -189,13 +189,16 @@ func (r *replay) see(m *Film, at int64, tab string) {
 
 // saw is what a call showed, as far as it is there to be seen.
 func (f *State) saw(c *Call, key string) *saw {
-	s := &saw{card: c.card(false), Key: key, Edited: c.Changed()}
+	s := &saw{card: c.card(false), Key: key}
+	if d := c.Diff(); d != nil {
+		s.Edited = d.Columns()
+	}
 	if s.Edited != "" && c.Output == "" {
 		s.State, s.card.Kind, s.Say = "edited", "change", nil
 		return s
 	}
 	s.Edited = ""
-	if s.State == "expired" && c.logged() {
+	if s.State == "expired" && toolOf(c.Tool).Logged {
 		if id, _ := c.arguments()["toolCallId"].(string); f.nodes["c-"+id] != nil {
 			s.Printed = f.nodes["c-"+id].Call.Result()
 		}

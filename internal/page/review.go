@@ -11,7 +11,6 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/patch"
-	"webchat/internal/render"
 	"webchat/internal/views"
 	"webchat/internal/wording"
 )
@@ -160,7 +159,7 @@ func (f *ReviewFile) Undoable() bool { return f.Output != "" && f.Why == "" }
 
 // Reported is what the agent reported of its edits.
 func (f *ReviewFile) Reported() template.HTML {
-	return render.TwoColumns((&Call{}).rows(f.Edits))
+	return (&diff{edits: f.Edits}).Columns()
 }
 
 // Say is what stands in the place of changes, or of the button that takes them back.
@@ -363,9 +362,9 @@ func (n *node) edited() (changes, files int64) {
 	edits := map[string]*patch.Places{}
 	var walk func(*node)
 	walk = func(n *node) {
-		if c := n.Call; c != nil && c.Kind == "" && (c.edits() || c.writes() &&
+		if c := n.Call; c != nil && c.Kind == "" && (c.edits() || writes(c.Tool) &&
 			slices.ContainsFunc(c.Edits, func(e event.Edit) bool { return e.Binary })) {
-			c.addTo(edits)
+			(&diff{c.Edits, c.In}).addTo(edits, c.Name())
 		}
 		for _, k := range n.Kids {
 			walk(k)
@@ -378,16 +377,16 @@ func (n *node) edited() (changes, files int64) {
 	return changes, int64(len(edits))
 }
 
-// addTo adds what an edit changed to edits, by the path of the file.
-func (c *Call) addTo(edits map[string]*patch.Places) {
-	for _, e := range c.Edits {
+// addTo adds the change to edits, by the path of the file: name, where an edit has none.
+func (d *diff) addTo(edits map[string]*patch.Places, name string) {
+	for _, e := range d.edits {
 		if !e.Binary && !e.Placed() {
 			continue
 		}
-		file := c.inWorkspace(c.Name())
+		file := d.in.inWorkspace(name)
 		if e.New != "" {
-			if file = c.relative(e.New); file == event.NoFile {
-				file = c.relative(e.Old)
+			if file = d.in.relative(e.New); file == event.NoFile {
+				file = d.in.relative(e.Old)
 			}
 		}
 		if edits[file] == nil {

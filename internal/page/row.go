@@ -75,9 +75,12 @@ func (c *Call) Icon() string {
 	return "check"
 }
 
-// arguments are a call's, as far as they are an object of simple values.
-func (c *Call) arguments() map[string]any {
-	var m map[string]any
+// arguments are a call's, by their names.
+type arguments map[string]any
+
+// arguments are the call's, as far as they are an object of simple values.
+func (c *Call) arguments() arguments {
+	var m arguments
 	_ = json.Unmarshal(c.CurrentArgs(), &m) // arguments of another shape have no names to show
 	return m
 }
@@ -87,10 +90,10 @@ var named = []string{"path", "file_path", "filePath", "file", "filename", "comma
 
 // Name is the argument that says most: a path, a command, a pattern.
 func (c *Call) Name() string {
-	if s := c.pattern(); s != "" {
+	m := c.arguments()
+	if s := m.pattern(c.Tool); s != "" {
 		return s
 	}
-	m := c.arguments()
 	for _, k := range named {
 		if s, ok := m[k].(string); ok && s != "" {
 			return s
@@ -100,10 +103,10 @@ func (c *Call) Name() string {
 }
 
 // pattern is what a search looks for, which says more than where; empty for other
-// calls.
-func (c *Call) pattern() string {
-	v, _ := verbOf(c.Tool)
-	s, _ := c.arguments()["pattern"].(string)
+// tools.
+func (m arguments) pattern(tool string) string {
+	v, _ := verbOf(tool)
+	s, _ := m["pattern"].(string)
 	if v.done != "Searched" && v.done != "Listed" {
 		return ""
 	}
@@ -111,19 +114,19 @@ func (c *Call) pattern() string {
 }
 
 // IsSearch reports whether the call looks for something, so that its result is read from the top.
-func (c *Call) IsSearch() bool { return c.pattern() != "" }
+func (c *Call) IsSearch() bool { return c.arguments().pattern(c.Tool) != "" }
 
-// searches is what a search looks for, and where; empty for other calls.
-func (c *Call) searches() string {
-	s := c.pattern()
+// searches is what a search looks for, and where; empty for other tools.
+func (m arguments) searches(tool string) string {
+	s := m.pattern(tool)
 	if s == "" {
 		return ""
 	}
-	return s + c.searchedIn(c.arguments())
+	return s + m.in()
 }
 
-// searchedIn says where a search looks.
-func (c *Call) searchedIn(m map[string]any) string {
+// in says where a search looks.
+func (m arguments) in() string {
 	var in []string
 	for _, k := range []string{"glob", "include", "path"} {
 		if s, ok := m[k].(string); ok && s != "" {
@@ -139,7 +142,7 @@ func (c *Call) searchedIn(m map[string]any) string {
 // What is what the row shows behind its verb.
 func (c *Call) What() string {
 	m := c.arguments()
-	s := wording.FirstLine(wording.Plain(c.inWorkspace(c.Name())), 200)
+	s := wording.FirstLine(wording.Plain(c.In.inWorkspace(c.Name())), 200)
 	if c.Agent != "" {
 		return strings.TrimSuffix(wording.Plain(c.Agent)+": "+s, ": ")
 	}
@@ -147,9 +150,9 @@ func (c *Call) What() string {
 		s = strings.TrimSpace(wording.Plain(c.Tool) + " " + s)
 	}
 	if _, isPattern := m["pattern"].(string); isPattern && c.Name() == m["pattern"] {
-		return s + wording.Plain(c.searchedIn(m))
+		return s + wording.Plain(m.in())
 	}
-	if from, to := lineRange(m); from > 0 {
+	if from, to := m.lines(); from > 0 {
 		s += ":" + strconv.Itoa(from)
 		if to > from {
 			s += "–" + strconv.Itoa(to)
@@ -158,7 +161,8 @@ func (c *Call) What() string {
 	return s
 }
 
-func lineRange(m map[string]any) (from, to int) {
+// lines are those of a file that are meant; 0: all.
+func (m arguments) lines() (from, to int) {
 	for _, k := range [][2]string{{"startLine", "endLine"}, {"start_line", "end_line"}} {
 		if a, ok := m[k[0]].(float64); ok {
 			b, _ := m[k[1]].(float64)
@@ -228,7 +232,7 @@ func (c *Call) Arguments() string {
 	if s == "{}" || s == "null" {
 		return ""
 	}
-	return wording.Revealed(c.hide(cut(s)))
+	return wording.Revealed(c.In.dotted(cut(s)))
 }
 
 // readable is JSON for a reader; what is none is empty.
@@ -252,17 +256,17 @@ func (c *Call) Result() string {
 		(c.Log != "" || c.Line != ""):
 		return "Not shown: the file may hold secrets. Open it to see it."
 	case c.Log != "":
-		return wording.Revealed(c.hide(cut(c.Log)))
+		return wording.Revealed(c.In.dotted(cut(c.Log)))
 	case c.Line != "":
-		return wording.Revealed(c.hide(cut(c.Line)))
+		return wording.Revealed(c.In.dotted(cut(c.Line)))
 	case c.Partial != "":
-		return wording.Revealed(c.hide(c.Partial))
+		return wording.Revealed(c.In.dotted(c.Partial))
 	}
 	return wording.Revealed(c.Progress.ProgressMessage)
 }
 
 // Detail is what only the user reads about it, on its card.
-func (c *Call) Detail() string { return wording.Revealed(c.hide(c.Log)) }
+func (c *Call) Detail() string { return wording.Revealed(c.In.dotted(c.Log)) }
 
 // rowLook is what a row opens on the Desk: the file that was read, and what came of the call.
 type rowLook struct {
@@ -274,7 +278,7 @@ type rowLook struct {
 
 // Whole is what the row opens on the Desk. Nil: nothing, as an edit is in the row.
 func (c *Call) Whole() *rowLook {
-	if !c.Done() || c.Refused || c.Kind != "" || c.Edit() != "" || c.Fault.Code == "denied" ||
+	if !c.Done() || c.Refused || c.Kind != "" || c.edits() || c.Fault.Code == "denied" ||
 		c.Fault.Code == "rejected" {
 		return nil
 	}
@@ -283,8 +287,8 @@ func (c *Call) Whole() *rowLook {
 		Result: c.Log != "" || c.Line != "",
 	}
 	if v, _ := verbOf(c.Tool); v.done == "Read" && c.State == "done" {
-		w.Path = c.inWorkspace(c.Name())
-		if from, to := lineRange(c.arguments()); from > 0 {
+		w.Path = c.In.inWorkspace(c.Name())
+		if from, to := c.arguments().lines(); from > 0 {
 			w.Lines = strconv.Itoa(from) + "-" + strconv.Itoa(max(from, to))
 		}
 	}
@@ -294,12 +298,12 @@ func (c *Call) Whole() *rowLook {
 	return w
 }
 
-// hide is [Config.hide]; of a call without pages nothing is shown as it is.
-func (c *Call) hide(text string) string {
-	if c.In == nil {
+// dotted is [Config.hide]; of a call without pages nothing is shown as it is.
+func (s *scope) dotted(text string) string {
+	if s == nil {
 		return veil.Hide(text)
 	}
-	return c.In.hide(text)
+	return s.hide(text)
 }
 
 // cut bounds what an unfolded row holds; the log has all of it.

@@ -50,7 +50,11 @@ func (c *card) Slip() *slip {
 	if c.ExitClass == "no" {
 		s.Class = "is-bad"
 	}
-	if s.Also = c.givenText(); s.Also != "" {
+	line := c.Tokens
+	if c.By == event.ByUser { // then the model has not read it
+		line = 0
+	}
+	if s.Also = c.Given.text(line); s.Also != "" {
 		s.Class, s.Icon = "is-cost", "read"
 	}
 	if c.By == event.ByUser {
@@ -63,10 +67,11 @@ func (c *card) Slip() *slip {
 		return s
 	}
 	if c.Tokens > 0 {
-		s.Paid = wording.Count(c.Tokens + c.Given)
+		s.Paid = wording.Count(c.Tokens + c.Given.tokens)
 	}
 	// What costs more than the whole is no part of it.
-	if shown := c.Telemetry.TokensShown; shown >= c.Tokens+c.Given && shown > 0 && c.Output != "" {
+	if shown := c.Telemetry.TokensShown; shown >= c.Tokens+c.Given.tokens && shown > 0 &&
+		c.Output != "" {
 		if s.Of = wording.Count(shown); shown > c.In.Window {
 			s.Of = ">" + wording.Short(c.In.Window)
 		}
@@ -93,10 +98,16 @@ func (s *slip) Words() string {
 // Target names the call in addresses: by its output, or by itself if it has none.
 func (c *Call) Target() string { return cmp.Or(c.Output, c.Element) }
 
-// countGiven counts lines of the output that the user let the agent read; empty means all of it.
-func (c *Call) countGiven(lines string) {
-	c.Given += c.cost(lines)
-	c.GivenOf = append(c.GivenOf, spans(lines))
+// given is what of an output the user let the agent read.
+type given struct {
+	tokens int64
+	lines  []string // "" is all of it
+}
+
+// add counts lines of an output; empty means all of it.
+func (g *given) add(lines string, of Telemetry) {
+	g.tokens += of.cost(lines)
+	g.lines = append(g.lines, spans(lines))
 }
 
 // spans are lines as a reader knows them: "3, 7–9" for "3-3,7-9".
@@ -119,8 +130,8 @@ func spans(lines string) string {
 }
 
 // cost is what some lines of an output cost, "3,7-9": by their part of the whole.
-func (c *Call) cost(lines string) int64 {
-	all, total := c.Telemetry.TokensShown, c.Telemetry.Lines
+func (t Telemetry) cost(lines string) int64 {
+	all, total := t.TokensShown, t.Lines
 	if lines == "" || total <= 0 {
 		return all
 	}
@@ -132,18 +143,18 @@ func (c *Call) cost(lines string) int64 {
 	return min(all, max(1, all*n/total))
 }
 
-// givenText says what the agent read beside the line.
-func (c *Call) givenText() string {
-	if c.Given == 0 {
+// text says what the agent read beside the line, of so many tokens; 0: it did not read that.
+func (g given) text(line int64) string {
+	if g.tokens == 0 {
 		return ""
 	}
 	what := "all of it"
-	if !slices.Contains(c.GivenOf, "") {
-		what = "lines " + strings.Join(c.GivenOf, ", ")
+	if !slices.Contains(g.lines, "") {
+		what = "lines " + strings.Join(g.lines, ", ")
 	}
-	text := "about " + wording.Count(c.Given) + " for " + what + ", which you let it read"
-	if c.Tokens > 0 && c.By != event.ByUser {
-		text = wording.Count(c.Tokens) + " for the line, " + text
+	text := "about " + wording.Count(g.tokens) + " for " + what + ", which you let it read"
+	if line > 0 {
+		text = wording.Count(line) + " for the line, " + text
 	}
 	return text
 }
@@ -164,7 +175,7 @@ func (c *Call) shelf() outputRow {
 	case !c.Done():
 	case ok && c.DeletedAt.IsZero():
 		if o.Folder {
-			row.Icon, row.Base = "folder", c.folderBase(row.Base)
+			row.Icon, row.Base = "folder", c.In.folderBase(row.Base)
 		}
 		row.At = o.CreatedAt
 		row.Out, row.State, row.Life = o, "done", lifeOf(o.ExpiresAt.Sub(c.In.Now()), c.In.OutputTTL)
