@@ -16,7 +16,8 @@ func sources(t *testing.T, files fs.FS, ending string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(name, ending) || strings.HasSuffix(name, "_test.go") {
+		if err != nil || d.IsDir() || !strings.HasSuffix(name, ending) ||
+			strings.HasSuffix(name, "_test.go") {
 			return err
 		}
 		b, err := fs.ReadFile(files, name)
@@ -52,7 +53,8 @@ var (
 
 // Every class, property, icon and template is used somewhere.
 func TestNothingIsUnused(t *testing.T) {
-	css, js, templates := sources(t, web.FS, ".css"), sources(t, web.FS, ".js"), sources(t, web.FS, ".html")
+	css, js, templates := sources(t, web.FS, ".css"), sources(t, web.FS, ".js"),
+		sources(t, web.FS, ".html")
 	internal := os.DirFS(filepath.Join("..", "internal"))
 	golang := joined(sources(t, internal, ".go")) + joined(sources(t, internal, ".js"))
 	sheet, markup := remark.ReplaceAllString(joined(css), ""), joined(templates)
@@ -73,7 +75,9 @@ func TestNothingIsUnused(t *testing.T) {
 		}
 	}
 	for _, s := range symbol.FindAllStringSubmatch(markup, -1) {
-		if !strings.Contains(markup, "#i-"+s[1]) && !strings.Contains(joined(js), "i-"+s[1]) && !strings.Contains(golang+joined(js)+markup, `"`+s[1]+`"`) && !strings.Contains(joined(js), "'"+s[1]+"'") {
+		if !strings.Contains(markup, "#i-"+s[1]) && !strings.Contains(joined(js), "i-"+s[1]) &&
+			!strings.Contains(golang+joined(js)+markup, `"`+s[1]+`"`) &&
+			!strings.Contains(joined(js), "'"+s[1]+"'") {
 			t.Errorf("nothing shows the icon %s", s[1])
 		}
 	}
@@ -112,7 +116,8 @@ func TestModulesGiveWhatIsTaken(t *testing.T) {
 // A :has() that looks all through what grows is asked again with each element that
 // comes: of what holds much, it names its way by children.
 func TestHasLooksNotThroughAll(t *testing.T) {
-	deep := regexp.MustCompile(`(?:html|body|#turns|\.(?:app|main|scroll|col|turn|turn-b|said|run|desk|panes?|view|code|lines))(?:[.#:\[][^\s>+~,{]*)?:has\([^>{]`)
+	deep := regexp.MustCompile(
+		`(?:html|body|#turns|\.(?:app|main|scroll|col|turn|turn-b|said|run|desk|panes?|view|code|lines))(?:[.#:\[][^\s>+~,{]*)?:has\([^>{]`)
 	for name, text := range sources(t, web.FS, ".css") {
 		for _, rule := range deep.FindAllString(remark.ReplaceAllString(text, ""), -1) {
 			t.Errorf("%s: %s… names no way by children", name, rule)
@@ -133,7 +138,8 @@ func TestKeysAreListed(t *testing.T) {
 	_, table, _ := strings.Cut(string(js), "const keys = {")
 	table, _, _ = strings.Cut(table, "\n}")
 	acts := map[string]bool{}
-	for _, m := range regexp.MustCompile(`(?:^|[\s,])(?:'(\\?.)'|(\w)): `).FindAllStringSubmatch(table, -1) {
+	for _, m := range regexp.MustCompile(`(?:^|[\s,])(?:'(\\?.)'|(\w)): `).FindAllStringSubmatch(table,
+		-1) {
 		acts[strings.TrimPrefix(m[1], `\`)+m[2]] = true
 	}
 	acts[`\`], acts["="] = true, false // one is written '\\', and the other is + without Shift

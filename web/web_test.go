@@ -30,7 +30,8 @@ func get(t *testing.T, method, address string) *http.Response {
 
 func TestPresentFilesMayBeKept(t *testing.T) {
 	for name, kind := range map[string]string{
-		"js/main.js": "text/javascript; charset=utf-8", "css/tokens.css": "text/css; charset=utf-8", "favicon.svg": "image/svg+xml",
+		"js/main.js": "text/javascript; charset=utf-8", "css/tokens.css": "text/css; charset=utf-8",
+		"favicon.svg": "image/svg+xml",
 	} {
 		r := get(t, http.MethodGet, web.Static()+"/"+name)
 		if r.StatusCode != http.StatusOK || r.Header.Get("Content-Type") != kind {
@@ -39,14 +40,17 @@ func TestPresentFilesMayBeKept(t *testing.T) {
 		if kept := r.Header.Get("Cache-Control"); !strings.Contains(kept, "immutable") {
 			t.Errorf("%s may be kept as %q", name, kept)
 		}
-		if r := get(t, http.MethodGet, "/static/000000000000/"+name); r.StatusCode != http.StatusOK || r.Header.Get("Cache-Control") != "no-cache" {
-			t.Errorf("%s of another version: status %d, kept as %q", name, r.StatusCode, r.Header.Get("Cache-Control"))
+		if r := get(t, http.MethodGet, "/static/000000000000/"+name); r.StatusCode != http.StatusOK ||
+			r.Header.Get("Cache-Control") != "no-cache" {
+			t.Errorf("%s of another version: status %d, kept as %q", name, r.StatusCode,
+				r.Header.Get("Cache-Control"))
 		}
 	}
 }
 
 func TestNothingElseIsServed(t *testing.T) {
-	for _, name := range []string{"", "/", "/js", "/js/", "/nothing.js", "/../web.go", "/%2e%2e/templates/parts.html", "/js/../../templates/parts.html"} {
+	for _, name := range []string{"", "/", "/js", "/js/", "/nothing.js", "/../web.go",
+		"/%2e%2e/templates/parts.html", "/js/../../templates/parts.html"} {
 		if r := get(t, http.MethodGet, web.Static()+name); r.StatusCode != http.StatusNotFound {
 			t.Errorf("%q: status %d", name, r.StatusCode)
 		}
@@ -54,15 +58,19 @@ func TestNothingElseIsServed(t *testing.T) {
 }
 
 func TestParseLeavesGapsOut(t *testing.T) {
-	tmpl, err := web.Parse(template.New("t").Funcs(template.FuncMap{"base": func() string { return "" }}), "templates/parts.html")
+	tmpl, err := web.Parse(template.New("t").Funcs(template.FuncMap{"base": func() string {
+		return ""
+	}}), "templates/parts.html")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	if err := tmpl.ExecuteTemplate(&b, "life", map[string]any{"Soon": true, "Title": "Gone in 3 min", "Dash": "10 100", "Text": "3 min"}); err != nil {
+	if err := tmpl.ExecuteTemplate(&b, "life", map[string]any{"Soon": true, "Title": "Gone in 3 min",
+		"Dash": "10 100", "Text": "3 min"}); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.String(); !strings.HasPrefix(got, `<span class="life num soon"`) || !strings.HasSuffix(got, "</span>") || strings.Contains(got, "\n") {
+	if got := b.String(); !strings.HasPrefix(got, `<span class="life num soon"`) ||
+		!strings.HasSuffix(got, "</span>") || strings.Contains(got, "\n") {
 		t.Errorf("it is written as %q", got)
 	}
 	if _, err := web.Parse(template.New("t"), "templates/none/*.html"); err == nil {
@@ -107,7 +115,8 @@ func TestFilesAreStoredCompressed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for accept, want := range map[string]string{"": "", "br": "", "gzip;q=0, identity": "", "gzip, deflate, br, zstd": "zstd", "GZIP;q=0.5": "gzip"} {
+	for accept, want := range map[string]string{"": "", "br": "", "gzip;q=0, identity": "",
+		"gzip, deflate, br, zstd": "zstd", "GZIP;q=0.5": "gzip"} {
 		r := httptest.NewRequest(http.MethodGet, web.Static()+"/js/main.js", nil)
 		r.Header.Set("Accept-Encoding", accept)
 		w := httptest.NewRecorder()
@@ -143,7 +152,8 @@ func TestStylesAreNamed(t *testing.T) {
 			t.Errorf("%s is in no style sheet that a page loads", own)
 		}
 	}
-	if r := get(t, http.MethodGet, web.Static()+"/css/first.css"); r.StatusCode != http.StatusOK || r.Header.Get("Content-Type") != "text/css; charset=utf-8" {
+	if r := get(t, http.MethodGet, web.Static()+"/css/first.css"); r.StatusCode != http.StatusOK ||
+		r.Header.Get("Content-Type") != "text/css; charset=utf-8" {
 		t.Errorf("the first style sheet: %d, %q", r.StatusCode, r.Header.Get("Content-Type"))
 	}
 }

@@ -28,11 +28,14 @@ import (
 // workspace and nothing else. Codex has its own sandbox off and asks about nothing, so it gets no
 // such server.
 func TestRealClaudeConfined(t *testing.T) {
-	realConfined(t, "claude", "Bash", "command", 2, map[string]string{".claude/settings.json": `{}`, ".claude.json": `{"numStartups":1}`, ".claude/projects/other/canary.jsonl": "canary"})
+	realConfined(t, "claude", "Bash", "command", 2,
+		map[string]string{".claude/settings.json": `{}`, ".claude.json": `{"numStartups":1}`,
+			".claude/projects/other/canary.jsonl": "canary"})
 }
 
 func TestRealCodexConfined(t *testing.T) {
-	realConfined(t, "codex", "exec_command", "cmd", 0, map[string]string{".codex/history.jsonl": "canary"})
+	realConfined(t, "codex", "exec_command", "cmd", 0,
+		map[string]string{".codex/history.jsonl": "canary"})
 }
 
 // struck is an MCP server for a shell. Each call of its tool leaves a file.
@@ -68,9 +71,13 @@ func realConfined(t *testing.T, name, tool, argument string, asks int, files map
 	defer other.Close()
 	home := t.TempDir()
 	work := filepath.Join(home, "work")
-	env := []string{"PATH=" + bin + string(filepath.ListSeparator) + os.Getenv("PATH"), "HOME=" + home, "ANTHROPIC_BASE_URL=" + model.URL(), "ANTHROPIC_API_KEY=none", "KEY=none", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"}
+	env := []string{"PATH=" + bin + string(filepath.ListSeparator) + os.Getenv("PATH"), "HOME=" + home,
+		"ANTHROPIC_BASE_URL=" + model.URL(), "ANTHROPIC_API_KEY=none", "KEY=none",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"}
 	files["secret"], files["work/.env"], files["work/seen.txt"] = "canary", "KEY=canary", ""
-	files[".codex/config.toml"] = "model = \"m\"\nmodel_provider = \"m\"\n[model_providers.m]\nname = \"m\"\nbase_url = \"" + model.URL() + "/v1\"\nwire_api = \"responses\"\nenv_key = \"KEY\"\n"
+	files[".codex/config.toml"] =
+		"model = \"m\"\nmodel_provider = \"m\"\n[model_providers.m]\nname = \"m\"\nbase_url = \"" +
+			model.URL() + "/v1\"\nwire_api = \"responses\"\nenv_key = \"KEY\"\n"
 	for file, text := range files {
 		at := filepath.Join(home, file)
 		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
@@ -80,34 +87,53 @@ func realConfined(t *testing.T, name, tool, argument string, asks int, files map
 			t.Fatal(err)
 		}
 	}
-	o, err := parseOptions([]string{"--data-dir", filepath.Join(home, "data"), "--workspace", work}, env)
+	o, err := parseOptions([]string{"--data-dir", filepath.Join(home, "data"), "--workspace", work},
+		env)
 	if err != nil {
 		t.Fatal(err)
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	c := &config{EnvAllow: []string{"KEY"}, MCPServers: map[string]agent.MCPServer{"mine": {Type: "stdio", Command: "sh", Args: []string{"-c", struck}, Env: map[string]string{"AT": home}}}}
-	cells := o.cages(c, sandbox{mode: sandboxRequire, support: cage.Support{}}, o.dataPath(), nothingKept, quiet)
+	c := &config{
+		EnvAllow: []string{"KEY"},
+		MCPServers: map[string]agent.MCPServer{"mine": {
+			Type:    "stdio",
+			Command: "sh",
+			Args:    []string{"-c", struck},
+			Env:     map[string]string{"AT": home},
+		}},
+	}
+	cells := o.cages(c, sandbox{mode: sandboxRequire, support: cage.Support{}}, o.dataPath(),
+		nothingKept, quiet)
 	var called []string // of the user's server
 	cells.askCall = func(_ context.Context, workspace string, act agent.Permission) bool {
 		called = append(called, act.ServerCall())
 		return workspace == work
 	}
-	b, err := o.speaker(acp.Presets()[name], name, c, cells, o.dataPath(), cells.lend(own.ToAgent), quiet)
+	b, err := o.speaker(acp.Presets()[name], name, c, cells, o.dataPath(), cells.lend(own.ToAgent),
+		quiet)
 	if err != nil {
 		t.Fatal(err)
 	}
 	host := agenttest.NewHost(agenttest.DisplayTools())
-	conn, err := b.Open(t.Context(), agent.Options{SessionID: "s", Workspace: work, Tools: agenttest.DisplayTools()}, host)
+	conn, err := b.Open(t.Context(), agent.Options{
+		SessionID: "s",
+		Workspace: work,
+		Tools:     agenttest.DisplayTools(),
+	}, host)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, port, _ := net.SplitHostPort(other.Addr().String())
-	command := fmt.Sprintf("(cat ~/secret .env ~/.claude/projects/other/* ~/.codex/history.jsonl; echo x >~/new; (exec 3<>/dev/tcp/127.0.0.1/%s) && echo reached; pwd) >seen.txt 2>&1; echo made >made.txt", port)
-	args, err := json.Marshal(map[string]string{argument: "bash -c '" + command + "'", "description": "look"})
+	command := fmt.Sprintf(
+		"(cat ~/secret .env ~/.claude/projects/other/* ~/.codex/history.jsonl; echo x >~/new; (exec 3<>/dev/tcp/127.0.0.1/%s) && echo reached; pwd) >seen.txt 2>&1; echo made >made.txt", port)
+	args, err := json.Marshal(map[string]string{argument: "bash -c '" + command + "'",
+		"description": "look"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	model.Play(scripted.Step{Tool: "render_file_contents", Arguments: `{"path":"go.mod"}`}, scripted.Step{Tool: tool, Arguments: string(args)}, scripted.Step{Tool: "strike", Arguments: `{}`})
+	model.Play(scripted.Step{Tool: "render_file_contents", Arguments: `{"path":"go.mod"}`},
+		scripted.Step{Tool: tool, Arguments: string(args)},
+		scripted.Step{Tool: "strike", Arguments: `{}`})
 	host.Begin()
 	err = conn.Prompt(t.Context(), agent.Prompt{MessageID: "m", Content: "show it, then look"})
 	host.End(err)
@@ -118,7 +144,8 @@ func realConfined(t *testing.T, name, tool, argument string, asks int, files map
 		t.Error(err)
 	}
 	seen, err := os.ReadFile(work + "/seen.txt")
-	if text := string(seen); err != nil || strings.Contains(text, "canary") || strings.Contains(text, "reached") || !strings.HasSuffix(text, work+"\n") {
+	if text := string(seen); err != nil || strings.Contains(text, "canary") ||
+		strings.Contains(text, "reached") || !strings.HasSuffix(text, work+"\n") {
 		t.Errorf("its shell printed %.2000q, %v", text, err)
 	}
 	if made, err := os.ReadFile(work + "/made.txt"); string(made) != "made\n" {
@@ -145,12 +172,13 @@ func realConfined(t *testing.T, name, tool, argument string, asks int, files map
 	if n := len(host.Asked()); n != asks {
 		t.Errorf("it asked %d times: %+v", n, host.Asked())
 	}
-	if kept, _ := filepath.Glob(filepath.Join(o.dataPath(), agentsFolder, name, "workspaces", "*", "*", "*")); len(kept) < 2 {
+	if kept, _ := filepath.Glob(filepath.Join(o.dataPath(), agentsFolder, name, "workspaces", "*", "*",
+		"*")); len(kept) < 2 {
 		t.Errorf("it keeps %q", kept)
 	}
 }
 
-// A folder in which nothing can be confined is not opened, and whoever asks reads why.
+// A folder in which nothing can be confined is not opened, and the answer names the reason.
 func TestSandboxOpensNoHome(t *testing.T) {
 	if err := proc.Confines(); err != nil {
 		t.Skip("nothing can be confined here:", err)
@@ -165,7 +193,8 @@ func TestSandboxOpensNoHome(t *testing.T) {
 	var got struct{ Code, Error string }
 	status := p.request(t, "POST", "/api/workspaces", fmt.Sprintf(`{"path":%q}`, home), &got)
 	why := home + " cannot be confined: it is or holds your home folder"
-	if status != http.StatusConflict || got.Code != "not_confined" || !strings.HasPrefix(got.Error, why) {
+	if status != http.StatusConflict || got.Code != "not_confined" ||
+		!strings.HasPrefix(got.Error, why) {
 		t.Errorf("%d %+v", status, got)
 	}
 	cmd := exec.Command(self, "open", "--no-open", "--sandbox", "auto", home)

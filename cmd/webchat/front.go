@@ -40,7 +40,7 @@ func newFront(listeners []net.Listener, most int, log *slog.Logger) *front {
 		ReadHeaderTimeout:            5 * time.Second,
 		IdleTimeout:                  60 * time.Second,
 		MaxHeaderBytes:               32 << 10,
-		// what strangers send is no news
+		// bad requests of strangers are not worth a warning
 		ErrorLog:    slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 		ConnContext: connections.Context,
 		ConnState:   connections.State,

@@ -227,8 +227,8 @@ func askedHere(name string, next http.Handler) http.Handler {
 const metricsConnections = 32
 
 // serveMetrics answers GET /metrics on the address of --metrics-listen, if it is given, until stop
-// is called. It asks for no sign-in, so it answers only who asks for this server by its address or
-// as the flag names it: a page that has its own name lead here cannot read it.
+// is called. It needs no sign-in, so it answers only requests for this server's address or for the
+// name in the flag: a page whose own name leads here cannot read it.
 func (o *options) serveMetrics(ctx context.Context, h http.Handler,
 	log *slog.Logger) (stop func(), err error) {
 	if o.MetricsListen == "" {

@@ -16,23 +16,29 @@ import (
 // A session says whether what it runs is confined, and what is not held all the same.
 func TestSandboxOfASession(t *testing.T) {
 	work := t.TempDir()
-	o, err := parseOptions([]string{"--data-dir", filepath.Join(t.TempDir(), "data"), "--workspace", work}, []string{"HOME=" + t.TempDir()})
+	o, err := parseOptions([]string{"--data-dir", filepath.Join(t.TempDir(), "data"), "--workspace",
+		work}, []string{"HOME=" + t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &config{Agents: map[string]agentConfig{"mine": {Command: "mine"}, "stateful": {Command: "mine", State: []string{"~/.mine"}}},
+	c := &config{Agents: map[string]agentConfig{"mine": {Command: "mine"},
+		"stateful": {Command: "mine", State: []string{"~/.mine"}}},
 		Permissions: []policy.Rule{{Kind: agent.KindWrite, Path: "**", Decision: policy.Ask}}}
 	box := sandbox{mode: sandboxRequire}
-	shape := o.sandboxOf(c, box, o.cages(c, box, o.dataPath(), nothingKept, slog.New(slog.DiscardHandler)))
-	for backend, lacks := range map[string]string{"copilot": "rule 1", "claude": "rule 1", "mine": "home folder", "stateful": "rule 1"} {
-		if got := shape(backend, work); !got.Confined || !strings.Contains(got.Lacks, lacks) || strings.Contains(got.Lacks, "home") != (backend == "mine") {
+	shape := o.sandboxOf(c, box, o.cages(c, box, o.dataPath(), nothingKept,
+		slog.New(slog.DiscardHandler)))
+	for backend, lacks := range map[string]string{"copilot": "rule 1", "claude": "rule 1",
+		"mine": "home folder", "stateful": "rule 1"} {
+		if got := shape(backend, work); !got.Confined || !strings.Contains(got.Lacks, lacks) ||
+			strings.Contains(got.Lacks, "home") != (backend == "mine") {
 			t.Errorf("%s: %+v", backend, got)
 		}
 	}
 	if got := shape(mcp.BackendName, work); got.Confined || got.Why == "" {
 		t.Errorf("another program's: %+v", got)
 	}
-	if got := o.sandboxOf(c, sandbox{mode: sandboxOff}, nil)("claude", work); got.Confined || got.Why != "Switched off by the setting sandbox: off" {
+	if got := o.sandboxOf(c, sandbox{mode: sandboxOff}, nil)("claude", work); got.Confined ||
+		got.Why != "Switched off by the setting sandbox: off" {
 		t.Errorf("without it: %+v", got)
 	}
 }
@@ -54,7 +60,8 @@ func TestSandboxWithoutHome(t *testing.T) {
 func TestTrustedPath(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	work, other, link := filepath.Join(dir, "work"), filepath.Join(dir, "other"), filepath.Join(dir, "link")
+	work, other, link := filepath.Join(dir, "work"), filepath.Join(dir, "other"),
+		filepath.Join(dir, "link")
 	for _, name := range []string{work + "/.venv/bin", other + "/bin"} {
 		if err := os.MkdirAll(name, 0o700); err != nil {
 			t.Fatal(err)
@@ -63,7 +70,8 @@ func TestTrustedPath(t *testing.T) {
 	if err := os.Symlink(work, link); err != nil {
 		t.Fatal(err)
 	}
-	paths := []string{work + "/.venv/bin", link + "/.venv/bin", work, other + "/bin", work + "er", "/usr/bin"}
+	paths := []string{work + "/.venv/bin", link + "/.venv/bin", work, other + "/bin", work + "er",
+		"/usr/bin"}
 	env := []string{"A=1", "PATH=" + strings.Join(paths, string(filepath.ListSeparator))}
 	o := &options{Workspace: []string{work}}
 	want := []string{"A=1", "PATH=" + strings.Join(paths[4:], string(filepath.ListSeparator))}

@@ -115,14 +115,16 @@ func scripts(t *testing.T, dir string) testscript.Params {
 				return err
 			}
 			for _, name := range []string{"autohand", "acp-agent"} {
-				if err := os.Symlink(self, filepath.Join(e.WorkDir, "cli", name)); err != nil && runtime.GOOS != "windows" {
+				if err := os.Symlink(self, filepath.Join(e.WorkDir, "cli", name)); err != nil &&
+					runtime.GOOS != "windows" {
 					return err
 				}
 			}
 			return documented(e)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"ready": ready, "http": request, "asked": asked, "capture": capture, "sigterm": sigterm, "gone": gone, "appears": appears, "occupy": occupy, "address": address, "mode": mode,
+			"ready": ready, "http": request, "asked": asked, "capture": capture, "sigterm": sigterm,
+			"gone": gone, "appears": appears, "occupy": occupy, "address": address, "mode": mode,
 		},
 	}
 }
@@ -137,8 +139,9 @@ func cached(name ...string) string {
 }
 
 var (
-	realCopilot = cached("copilot", "node_modules", ".bin", "copilot") // the CLI, of scripts/copilot.sh
-	mcpTools    = cached("mcp")                                        // of scripts/mcp.sh
+	// the CLI, of scripts/copilot.sh
+	realCopilot = cached("copilot", "node_modules", ".bin", "copilot")
+	mcpTools    = cached("mcp") // of scripts/mcp.sh
 )
 
 // leak is a model that reads the file instead of having it shown.
@@ -146,7 +149,10 @@ func leak(r copilottest.Request) *copilottest.Reply {
 	if last := r.Messages[len(r.Messages)-1]; last.Role == "tool" {
 		return &copilottest.Reply{Text: "I have read it."}
 	}
-	return &copilottest.Reply{Calls: []copilottest.Call{{Tool: "grep", Arguments: `{"pattern":"canary","output_mode":"content"}`}}}
+	return &copilottest.Reply{Calls: []copilottest.Call{{
+		Tool:      "grep",
+		Arguments: `{"pattern":"canary","output_mode":"content"}`,
+	}}}
 }
 
 // patience ends a test that hangs. It measures nothing: beside other tests on a slow machine,
@@ -173,7 +179,8 @@ func ready(ts *testscript.TestScript, _ bool, _ []string) {
 	eventually(ts, "the server", func() bool {
 		var err error
 		info, err = daemon.Read(dir)
-		if err != nil || info.URL == "" || runtime.GOOS == "linux" && !alive(info.PID) { // one that was killed leaves its own
+		// one that was killed leaves its own
+		if err != nil || info.URL == "" || runtime.GOOS == "linux" && !alive(info.PID) {
 			return false
 		}
 		res, err := http.Get(info.URL + "/healthz")
@@ -227,7 +234,9 @@ func request(ts *testscript.TestScript, _ bool, args []string) {
 	r.Header, r.Host = header, header.Get("Host")
 	client := http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}
 	if stay {
-		client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+		client.CheckRedirect = func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse
+		}
 	}
 	check := func(err error) {
 		if err != nil {
@@ -299,13 +308,18 @@ func gone(ts *testscript.TestScript, _ bool, files []string) {
 		eventually(ts, "the end of all processes in "+files[1], func() bool {
 			links, err := filepath.Glob("/proc/[0-9]*/cwd")
 			ts.Check(err)
-			return !slices.ContainsFunc(links, func(link string) bool { at, _ := os.Readlink(link); return at == dir })
+			return !slices.ContainsFunc(links, func(link string) bool {
+				at, _ := os.Readlink(link)
+				return at == dir
+			})
 		})
 		return
 	}
 	for _, f := range files {
 		pid := pidOf(ts, ts.ReadFile(f))
-		eventually(ts, fmt.Sprintf("the end of process %d of %s", pid, f), func() bool { return !alive(pid) })
+		eventually(ts, fmt.Sprintf("the end of process %d of %s", pid, f), func() bool {
+			return !alive(pid)
+		})
 	}
 }
 
@@ -325,7 +339,10 @@ func alive(pid int) bool {
 
 func appears(ts *testscript.TestScript, _ bool, files []string) {
 	for _, f := range files {
-		eventually(ts, f, func() bool { info, err := os.Stat(ts.MkAbs(f)); return err == nil && info.Size() > 0 })
+		eventually(ts, f, func() bool {
+			info, err := os.Stat(ts.MkAbs(f))
+			return err == nil && info.Size() > 0
+		})
 	}
 }
 

@@ -78,9 +78,12 @@ func model(t *testing.T) (host, port string) {
 func TestDoor(t *testing.T) {
 	host, port := model(t)
 	_, otherPort := model(t)
-	d := &door{hosts: []string{"localhost:" + port, "169.254.169.254", "0.0.0.0:" + port, "[::1]:" + port, "[::ffff:127.0.0.1]:" + port, "*.example.test"}, own: []string{host + ":" + port}}
+	d := &door{hosts: []string{"localhost:" + port, "169.254.169.254", "0.0.0.0:" + port, "[::1]:" +
+		port, "[::ffff:127.0.0.1]:" + port, "*.example.test"}, own: []string{host + ":" + port}}
 	at := opened(t, d, 1)[0]
-	connect := func(to string) string { return "CONNECT " + to + " HTTP/1.1\r\nHost: " + to + "\r\n\r\n" }
+	connect := func(to string) string {
+		return "CONNECT " + to + " HTTP/1.1\r\nHost: " + to + "\r\n\r\n"
+	}
 	for request, want := range map[string]struct {
 		code int
 		text string
@@ -103,10 +106,12 @@ func TestDoor(t *testing.T) {
 		connect(strings.Repeat("a", 300) + ":443"): {400, "no host"},
 		connect(":443"):                            {400, "no host"},
 		connect(host + ":0"):                       {400, "no host"},
-		"GET http://" + host + ":" + port + "/x?y=1 HTTP/1.1\r\nHost: other\r\nProxy-Authorization: secret\r\n\r\n": {200, `GET /x?y=1 ""`},
-		"GET http://evil.test/ HTTP/1.1\r\nHost: " + host + ":" + port + "\r\n\r\n":                                 {403, "evil.test:80"},
-		"GET / HTTP/1.1\r\nHost: " + host + "\r\n\r\n":                                                              {400, "proxy"},
-		"GET ftp://" + host + "/ HTTP/1.1\r\nHost: x\r\n\r\n":                                                       {400, "proxy"},
+		"GET http://" + host + ":" + port +
+			"/x?y=1 HTTP/1.1\r\nHost: other\r\nProxy-Authorization: secret\r\n\r\n": {200, `GET /x?y=1 ""`},
+		"GET http://evil.test/ HTTP/1.1\r\nHost: " + host + ":" + port +
+			"\r\n\r\n": {403, "evil.test:80"},
+		"GET / HTTP/1.1\r\nHost: " + host + "\r\n\r\n":        {400, "proxy"},
+		"GET ftp://" + host + "/ HTTP/1.1\r\nHost: x\r\n\r\n": {400, "proxy"},
 	} {
 		if code, text := said(t, at, request); code != want.code || !strings.Contains(text, want.text) {
 			t.Errorf("%q: %d %q", request, code, text)
@@ -122,7 +127,10 @@ func TestDoorTunnels(t *testing.T) {
 	}
 	defer far.Close()
 	_, port, _ := net.SplitHostPort(far.Addr().String())
-	d := &door{own: []string{far.Addr().String()}, forward: localPorts([]string{"127.0.0.1:" + port, "model.example:1", "localhost:" + port})}
+	d := &door{
+		own:     []string{far.Addr().String()},
+		forward: localPorts([]string{"127.0.0.1:" + port, "model.example:1", "localhost:" + port}),
+	}
 	at := opened(t, d, 2)
 	conns := make([]net.Conn, 2)
 	for i := range conns {
@@ -132,7 +140,9 @@ func TestDoorTunnels(t *testing.T) {
 		defer conns[i].Close()
 		if i == 0 {
 			fmt.Fprintf(conns[i], "CONNECT %s HTTP/1.1\r\nHost: x\r\n\r\nearly ", far.Addr())
-			if line, err := bufio.NewReader(io.LimitReader(conns[i], int64(len("HTTP/1.1 200 Connection established\r\n\r\n")))).ReadString('\n'); !strings.Contains(line, "200") {
+			if line, err := bufio.NewReader(io.LimitReader(conns[i],
+				int64(len(
+					"HTTP/1.1 200 Connection established\r\n\r\n")))).ReadString('\n'); !strings.Contains(line, "200") {
 				t.Fatal(line, err)
 			}
 		}
@@ -231,7 +241,10 @@ func TestDoorOfMCP(t *testing.T) {
 		fmt.Fprintf(w, "%s %s %s %s", r.Method, r.URL, r.Host, r.Header.Get("Authorization"))
 	}))
 	defer s.Close()
-	mine := map[string]http.Handler{"my server": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "mine") })}
+	mine := map[string]http.Handler{"my server": http.HandlerFunc(func(w http.ResponseWriter,
+		r *http.Request) {
+		io.WriteString(w, "mine")
+	})}
 	at := opened(t, &door{lent: s.URL + "/mcp", servers: mine}, 2)[1]
 	for request, want := range map[string]string{
 		"POST /mcp HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer k\r\nContent-Length: 0\r\n\r\n": "POST /mcp " + strings.TrimPrefix(s.URL, "http://") + " Bearer k",
@@ -276,7 +289,10 @@ func TestDoorThroughAProxy(t *testing.T) {
 		io.WriteString(conn, "HTTP/1.1 200 OK\r\n\r\nfrom there")
 	}()
 	c := Config{Env: []string{"https_proxy=http://u:p@" + proxy.Addr().String()}}
-	at := opened(t, &door{hosts: []string{"far.test", "localhost", "169.254.169.254"}, through: c.proxy()}, 1)[0]
+	at := opened(t, &door{
+		hosts:   []string{"far.test", "localhost", "169.254.169.254"},
+		through: c.proxy(),
+	}, 1)[0]
 	for _, near := range []string{"localhost:443", "169.254.169.254:80"} {
 		if code, text := said(t, at, "CONNECT "+near+" HTTP/1.1\r\nHost: x\r\n\r\n"); code != 403 {
 			t.Errorf("%s: %d %s", near, code, text)
@@ -297,8 +313,10 @@ func TestDoorThroughAProxy(t *testing.T) {
 }
 
 func TestHostsOfSettings(t *testing.T) {
-	for host, ok := range map[string]bool{"example.com": true, "*.example.com": true, "example.com:8443": true, "10.0.0.1": true, "[fd00::1]:80": true,
-		"": false, "*": false, "https://example.com": false, "example.com/x": false, "example.com:0": false, "a b": false, "*.*": false, "u@example.com": false} {
+	for host, ok := range map[string]bool{"example.com": true, "*.example.com": true,
+		"example.com:8443": true, "10.0.0.1": true, "[fd00::1]:80": true,
+		"": false, "*": false, "https://example.com": false, "example.com/x": false,
+		"example.com:0": false, "a b": false, "*.*": false, "u@example.com": false} {
 		if err := CheckHost(host); (err == nil) != ok {
 			t.Errorf("%q: %v", host, err)
 		}

@@ -12,11 +12,12 @@ import (
 	"webchat/internal/proc"
 )
 
-// A pipe in the place of a file that webchat reads when a tree begins, or when what trees made is looked
-// at, holds nothing up.
+// A pipe in the place of a file that webchat reads when a tree begins, or when what trees made is
+// looked at, holds nothing up.
 func TestPipesHoldNothingUp(t *testing.T) {
 	h := newHolder(t, "code/proj/sub/.env")
-	if err := os.WriteFile(h.home+"/.gitconfig", []byte("[core]\n\texcludesFile = "+h.work+"/ignore\n"), 0o600); err != nil {
+	if err := os.WriteFile(h.home+"/.gitconfig", []byte("[core]\n\texcludesFile = "+h.work+
+		"/ignore\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, one := range []string{
@@ -28,7 +29,8 @@ func TestPipesHoldNothingUp(t *testing.T) {
 		h.outside(one)
 		done := make(chan error, 1)
 		go func() {
-			_, _, err := h.c.ConfineCommand(context.Background(), proc.Command{Args: []string{"true"}, Dir: h.work, Env: h.Env})
+			_, _, err := h.c.ConfineCommand(context.Background(),
+				proc.Command{Args: []string{"true"}, Dir: h.work, Env: h.Env})
 			h.c.writes("/elsewhere")
 			done <- err
 		}()
@@ -40,7 +42,8 @@ func TestPipesHoldNothingUp(t *testing.T) {
 		case <-time.After(10 * time.Second): // it would wait for good
 			t.Errorf("%s: it is waited for", one)
 			for _, name := range []string{".git", "w/gitdir", ".git/config", "ignore"} {
-				if f, err := os.OpenFile(filepath.Join(h.work, name), os.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil {
+				if f, err := os.OpenFile(filepath.Join(h.work, name), os.O_WRONLY|syscall.O_NONBLOCK,
+					0); err == nil {
 					f.Close()
 				}
 			}
@@ -52,7 +55,8 @@ func TestPipesHoldNothingUp(t *testing.T) {
 // What the user has git ignore is shown to a tree as far as no tree may have had it lead elsewhere.
 func TestIgnoredIsNotLedAstray(t *testing.T) {
 	h := newHolder(t, "code/proj/sub/.env", "elsewhere")
-	if err := os.WriteFile(h.home+"/.gitconfig", []byte("[core]\n\texcludesFile = "+h.work+"/ignore\n"), 0o600); err != nil {
+	if err := os.WriteFile(h.home+"/.gitconfig", []byte("[core]\n\texcludesFile = "+h.work+
+		"/ignore\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	h.outside("echo words of the user >../../elsewhere; ln -s ../../elsewhere ignore")

@@ -52,7 +52,8 @@ func (h *holder) look(l Look) string {
 	h.t.Helper()
 	l.Since = h.since
 	l.Aside = func(root, name string, _ time.Time) (string, error) {
-		from, to := filepath.Join(root, name), filepath.Join(h.home, "aside", fmt.Sprint(time.Now().UnixNano()))
+		from, to := filepath.Join(root, name), filepath.Join(h.home, "aside",
+			fmt.Sprint(time.Now().UnixNano()))
 		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 			return "", err
 		}
@@ -80,7 +81,9 @@ func (h *holder) look(l Look) string {
 // begin starts a tree that runs scripts one after the other.
 func (h *holder) begin() (in func(script string), end func()) {
 	h.t.Helper()
-	cmd, err := h.c.Confine(context.Background(), proc.Command{Args: []string{"bash", "-c", `while read -r l; do (eval "$l") 2>/dev/null >&2; echo done; done`}, Dir: h.work, Env: h.Env, Pipes: true}, Needs{})
+	cmd, err := h.c.Confine(context.Background(),
+		proc.Command{Args: []string{"bash", "-c",
+			`while read -r l; do (eval "$l") 2>/dev/null >&2; echo done; done`}, Dir: h.work, Env: h.Env, Pipes: true}, Needs{})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -111,7 +114,8 @@ func (h *holder) mapped(name string, f func(text []byte)) {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	text, err := unix.Mmap(int(file.Fd()), 0, int(st.Size()), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	text, err := unix.Mmap(int(file.Fd()), 0, int(st.Size()), unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_SHARED)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -138,13 +142,15 @@ func TestThreat119WhatRunsLaterIsHeld(t *testing.T) {
 	if h.c, err = New(h.Config); err != nil {
 		t.Fatal(err)
 	}
-	h.outside("git init -q .; git -c user.name=a -c user.email=b commit -q --allow-empty -m 1; mkdir -p bare; git init -q --bare there.git; ln -s nowhere .yarnrc")
+	h.outside(
+		"git init -q .; git -c user.name=a -c user.email=b commit -q --allow-empty -m 1; mkdir -p bare; git init -q --bare there.git; ln -s nowhere .yarnrc")
 	e := "E=" + h.home + "/evil; "
 	in, end := h.begin()
 	for _, one := range []struct{ script, want string }{
 		{"echo >.envrc; echo >a; echo >sub/AGENTS.md", ".envrc"},
 		{"echo >.envrc", ".envrc"}, // again
-		{"mkdir .claude sub/.vscode; echo {} >.claude/settings.json; echo {} >sub/.vscode/tasks.json", ".claude sub/.vscode"},
+		{"mkdir .claude sub/.vscode; echo {} >.claude/settings.json; echo {} >sub/.vscode/tasks.json",
+			".claude sub/.vscode"},
 		{"mkdir .zed; mkdir -p .cursor/rules; echo >.cursor/rules/a.mdc", ""},
 		{"echo >.cursor/hooks.json", ".cursor/hooks.json"},
 		{"mkdir .idea; echo >.idea/x; chmod 111 .idea", ".idea"},
@@ -161,7 +167,8 @@ func TestThreat119WhatRunsLaterIsHeld(t *testing.T) {
 		{e + "cat $E >>new/.git/config; echo x >copy/.git/hooks/pre-commit; echo x >copy/.git/info/attributes", "copy/.git/hooks copy/.git/info/attributes new/.git/config"},
 		{e + "mkdir -p b/objects b/refs; echo ref: refs/heads/x >b/HEAD; cp $E b/config", "b/config"},
 		{e + "mkdir -p node_modules/r/objects node_modules/r/refs g; echo ref: refs/heads/x >node_modules/r/HEAD; cp $E node_modules/r/config; echo gitdir: ../node_modules/r >g/.git", "node_modules/r/config"},
-		{e + "mkdir -p .git/logs/r g2; cp $E .git/logs/r/config; ln -s ../.git/logs/r g2/.git", ".git/logs/r/config"},
+		{e + "mkdir -p .git/logs/r g2; cp $E .git/logs/r/config; ln -s ../.git/logs/r g2/.git",
+			".git/logs/r/config"},
 		{e + "mkdir -p two/objects two/refs one; cp $E two/config; echo ref: refs/heads/x >one/HEAD; echo ../two >one/commondir", "one/commondir two/config"},
 		{e + "cp $E bare/config; echo x >bare/HEAD", "bare/config"},
 		{"echo '[include]path=../evil' >bare/config", "bare/config"},
@@ -173,7 +180,8 @@ func TestThreat119WhatRunsLaterIsHeld(t *testing.T) {
 			t.Errorf("%s: %q was held, not %q", one.script, got, one.want)
 		}
 	}
-	if out := h.outside("git status --porcelain >/dev/null; for d in . new copy tree b g g2 one bare; do (cd $d; git status >/dev/null 2>&1); done; find . -name ran; git -C tree log --format=%s -1"); out != "1" {
+	if out := h.outside(
+		"git status --porcelain >/dev/null; for d in . new copy tree b g g2 one bare; do (cd $d; git status >/dev/null 2>&1); done; find . -name ran; git -C tree log --format=%s -1"); out != "1" {
 		t.Errorf("git says %q", out)
 	}
 	if got := h.look(Look{Count: true}); got != "2" {
@@ -207,9 +215,12 @@ func TestHeldWhileATreeRuns(t *testing.T) {
 		t.Errorf("%q was held and left again", got)
 	}
 	put := func(name string) func() (string, error) {
-		return func() (string, error) { return name, os.Rename(h.aside[name], filepath.Join(h.work, name)) }
+		return func() (string, error) {
+			return name, os.Rename(h.aside[name], filepath.Join(h.work, name))
+		}
 	}
-	if err := h.c.Restore(h.work, put(".envrc"), func(string) bool { return false }); err != nil { // changed meanwhile
+	// changed meanwhile
+	if err := h.c.Restore(h.work, put(".envrc"), func(string) bool { return false }); err != nil {
 		t.Error(err)
 	}
 	if got := h.look(Look{}); got != ".envrc" {
@@ -278,7 +289,8 @@ func TestHeldButCheckedOut(t *testing.T) {
 	h.since = []string{"tip"}
 	in, _ := h.begin()
 	in("mkdir .vscode; echo >.vscode/a; echo >.vscode/b")
-	if got := h.look(Look{Count: true}); got != "1" || !slices.Equal(asked, []string{".vscode/a", ".vscode/b"}) {
+	if got := h.look(Look{Count: true}); got != "1" ||
+		!slices.Equal(asked, []string{".vscode/a", ".vscode/b"}) {
 		t.Errorf("%q was held; asked about %q", got, asked)
 	}
 	h.since = []string{"other"}
@@ -323,8 +335,8 @@ func TestChainIsBounded(t *testing.T) {
 	}
 }
 
-// A git that what trees wrote keeps from answering is waited for so long, and then nothing counts as
-// tracked or committed.
+// A git that what trees wrote keeps from answering is waited for so long, and then nothing counts
+// as tracked or committed.
 func TestGitThatHangs(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{".env", ".envrc"} {
@@ -358,12 +370,20 @@ func TestGitThatHangs(t *testing.T) {
 			t.Error("it counts as tracked")
 		}
 		c.walk = walker{known: map[string]*folder{}}
-		c.keep = keeper{unseen: true, known: map[string]seen{}, prints: map[string]bool{}, first: map[string]time.Time{}}
+		c.keep = keeper{
+			unseen: true,
+			known:  map[string]seen{},
+			prints: map[string]bool{},
+			first:  map[string]time.Time{},
+		}
 		var held []string
-		_, err := c.Look(t.Context(), Look{Since: []string{"1"}, Aside: func(_, name string, _ time.Time) (string, error) {
-			held = append(held, name)
-			return name, nil
-		}})
+		_, err := c.Look(t.Context(), Look{
+			Since: []string{"1"},
+			Aside: func(_, name string, _ time.Time) (string, error) {
+				held = append(held, name)
+				return name, nil
+			},
+		})
 		if err == nil || !slices.Equal(held, []string{".envrc"}) || asked != 2 {
 			t.Errorf("%q was held, %v, git was asked %d times", held, err, asked)
 		}

@@ -13,12 +13,13 @@ import (
 	"webchat/internal/proc"
 )
 
-// refusedBy runs a script confined, and returns what it says it was refused: the path from HOME, ~ for
-// a path below it, with what may be done.
+// refusedBy runs a script confined, and returns what it says it was refused: the path from HOME, ~
+// for a path below it, with what may be done.
 func (y *yard) refusedBy(c *Cage, script string) (all []string, text string) {
 	y.t.Helper()
 	var out bytes.Buffer
-	cmd, given, err := c.ConfineCommand(context.Background(), proc.Command{Args: []string{"sh", "-c", script}, Dir: y.work, Env: y.Env, Output: &out})
+	cmd, given, err := c.ConfineCommand(context.Background(),
+		proc.Command{Args: []string{"sh", "-c", script}, Dir: y.work, Env: y.Env, Output: &out})
 	if err != nil {
 		y.t.Fatal(err)
 	}
@@ -35,7 +36,9 @@ func (y *yard) refusedBy(c *Cage, script string) (all []string, text string) {
 }
 
 func (y *yard) brief(one event.SandboxRefused) string {
-	short := func(p string) string { return strings.Replace(strings.Replace(p, y.work, "W", 1), y.home, "~", 1) }
+	short := func(p string) string {
+		return strings.Replace(strings.Replace(p, y.work, "W", 1), y.home, "~", 1)
+	}
 	said := "reads "
 	if one.Write {
 		said = "writes "
@@ -60,7 +63,8 @@ func (y *yard) brief(one event.SandboxRefused) string {
 func TestRefusedByOutput(t *testing.T) {
 	y := newYard(t, ".bashrc", ".ssh/id_rsa", "notes/n", "keys/a.pem", "code/other/x", "proj")
 	y.Read = []string{"~/notes"}
-	y.outside(`git init -q .; git config user.name a; git config user.email a@b; mkdir .vscode; echo 1 >.vscode/tasks.json; echo 1 >a
+	y.outside(
+		`git init -q .; git config user.name a; git config user.email a@b; mkdir .vscode; echo 1 >.vscode/tasks.json; echo 1 >a
 		git add -A; git commit -qm 1; git checkout -qb other; echo 2 >.vscode/tasks.json; echo 2 >a; git commit -qam 2; git checkout -q -; mkdir sub; echo A=1 | tee .env >sub/.env; echo .env >>.git/info/exclude
 		ln -s ../other linked; git init -q --bare ~/code/remote.git`)
 	c, err := New(y.Config)
@@ -76,41 +80,58 @@ func TestRefusedByOutput(t *testing.T) {
 		{"sh", "echo x >>~/.bashrc", []string{"writes ~/.bashrc file outside"}, false},
 		{"bash", "bash -c 'echo x >>~/.bashrc'", []string{"writes ~/.bashrc file outside"}, false},
 		{"sh", "echo x >~/.newrc", []string{"writes ~/.newrc outside"}, false},
-		{"sh", "cat ../other/x", []string{"probably reads ~/code/other/x file folder=~/code/other outside"}, false},
-		{"cp", "cp a ~/code/other/y", []string{"probably writes ~/code/other/y folder=~/code/other outside"}, false},
+		{"sh", "cat ../other/x",
+			[]string{"probably reads ~/code/other/x file folder=~/code/other outside"}, false},
+		{"cp", "cp a ~/code/other/y",
+			[]string{"probably writes ~/code/other/y folder=~/code/other outside"}, false},
 		{"cp", "cp ~/keys/b a", nil, false}, // it is not there outside either
 		{"cp", "cp ~/keys/a.pem a", []string{"reads ~/keys/a.pem outside"}, false},
 		{"mkdir", "mkdir -p ~/.config/relay", []string{"writes ~/.config outside"}, false},
 		{"touch", "touch ~/notes/n", []string{"writes ~/notes/n file folder=~/notes outside"}, false},
 		{"ls", "ls ~/code/other", []string{"reads ~/code/other folder=~/code/other outside"}, false},
 		{"cat", "cat .env", []string{"reads W/.env file outside"}, false},
-		{"sh", "echo x >.vscode/tasks.json", []string{"writes W/.vscode/tasks.json folder=W/.vscode outside"}, false},
+		{"sh", "echo x >.vscode/tasks.json",
+			[]string{"writes W/.vscode/tasks.json folder=W/.vscode outside"}, false},
 		{"rm", "rm -rf .vscode", []string{"writes W/.vscode/tasks.json folder=W/.vscode outside"}, false},
 		{"sh", "cd sub && cat .env", []string{"reads W/sub/.env file outside"}, false},
-		{"sh", "cd '" + y.work + "/sub' 2>/dev/null\ncat .env; exit 1", []string{"reads W/sub/.env file outside"}, false},
+		{"sh", "cd '" + y.work + "/sub' 2>/dev/null\ncat .env; exit 1",
+			[]string{"reads W/sub/.env file outside"}, false},
 		{"sh", "cd nothing; cat .env", []string{"reads W/.env file outside"}, false},
-		{"sh", "cat linked/x", []string{"probably reads ~/code/other/x file folder=~/code/other outside"}, false},
-		{"sh", "/bin/sh -c 'echo x >.vscode/tasks.json'", []string{"writes W/.vscode/tasks.json folder=W/.vscode outside"}, false},
+		{"sh", "cat linked/x", []string{"probably reads ~/code/other/x file folder=~/code/other outside"},
+			false},
+		{"sh", "/bin/sh -c 'echo x >.vscode/tasks.json'",
+			[]string{"writes W/.vscode/tasks.json folder=W/.vscode outside"}, false},
 		{"mv", "mv .vscode .v", []string{"writes W/.vscode outside"}, false},
-		{"git", "git fetch -q ../remote.git", []string{"probably reads ~/code/remote.git folder=~/code/remote.git outside"}, false},
-		{"git", "git clone -q " + y.home + "/code/remote.git r", []string{"reads ~/code/remote.git folder=~/code/remote.git outside"}, false},
+		{"git", "git fetch -q ../remote.git",
+			[]string{"probably reads ~/code/remote.git folder=~/code/remote.git outside"}, false},
+		{"git", "git clone -q " + y.home + "/code/remote.git r",
+			[]string{"reads ~/code/remote.git folder=~/code/remote.git outside"}, false},
 		{"git", "git fetch -q ../nothing.git", nil, false},
 		{"mv", "mv .git .git2", []string{"writes W/.git outside"}, false},
 		{"git", "git config user.name b", []string{"writes W/.git/config outside"}, false},
-		{"git", "git checkout -q other; git checkout -qf -", []string{"writes W/.vscode/tasks.json folder=W/.vscode outside"}, false},
-		{"git", "git -c core.hooksPath=/dev/null merge -q other 2>&1", []string{"writes W/.vscode/tasks.json folder=W/.vscode outside"}, false},
-		{"python3", "python3 -c 'open(\"" + y.home + "/.bashrc\", \"a\")'", []string{"writes ~/.bashrc file outside"}, false},
-		{"python3", "python3 -c 'open(\"" + y.home + "/.bashrc\")'", []string{"reads ~/.bashrc file outside"}, false},
+		{"git", "git checkout -q other; git checkout -qf -",
+			[]string{"writes W/.vscode/tasks.json folder=W/.vscode outside"}, false},
+		{"git", "git -c core.hooksPath=/dev/null merge -q other 2>&1",
+			[]string{"writes W/.vscode/tasks.json folder=W/.vscode outside"}, false},
+		{"python3", "python3 -c 'open(\"" + y.home + "/.bashrc\", \"a\")'",
+			[]string{"writes ~/.bashrc file outside"}, false},
+		{"python3", "python3 -c 'open(\"" + y.home + "/.bashrc\")'",
+			[]string{"reads ~/.bashrc file outside"}, false},
 		{"python3", "python3 -c 'open(\".env\")'", []string{"reads W/.env file outside"}, false},
-		{"node", "node -e 'fs.readFileSync(\"" + y.home + "/.bashrc\")'", []string{"reads ~/.bashrc file outside"}, true},
-		{"node", "node -e 'fs.writeFileSync(\"" + y.home + "/.bashrc\", \"\")'", []string{"writes ~/.bashrc file outside"}, true},
+		{"node", "node -e 'fs.readFileSync(\"" + y.home + "/.bashrc\")'",
+			[]string{"reads ~/.bashrc file outside"}, true},
+		{"node", "node -e 'fs.writeFileSync(\"" + y.home + "/.bashrc\", \"\")'",
+			[]string{"writes ~/.bashrc file outside"}, true},
 		{"npm", "npm config set fund=false --location=user", []string{"writes ~/.npmrc outside"}, true},
 		{"go", "go env -w GOFLAGS=-v", []string{"probably writes ~/.config/go/env outside"}, true},
 		{"go", "go vet ../other/x.go", nil, true},
-		{"curl", "curl -sS --noproxy '*' http://host.example/", []string{"host host.example outside"}, false},
-		{"python3", "python3 -m http.client nothing 2>&1; cat nothing /nothing/x ~/nothing/x", nil, false},
+		{"curl", "curl -sS --noproxy '*' http://host.example/", []string{"host host.example outside"},
+			false},
+		{"python3", "python3 -m http.client nothing 2>&1; cat nothing /nothing/x ~/nothing/x", nil,
+			false},
 		{"sh", "cat ~/.bashrc || true", nil, false},
-		{"sh", "echo 'open " + y.home + "/nothing/at/all: no such file or directory'; exit 1", nil, false},
+		{"sh", "echo 'open " + y.home + "/nothing/at/all: no such file or directory'; exit 1", nil,
+			false},
 		{"sh", "echo \"cat: a: Permission denied\"; echo 'the text Permission denied, and /usr/bin/env: No such file'; exit 1", nil, false},
 		{"sh", "mkdir a/b; rm nothing; cat /proc/1/mem /dev/nothing", nil, false},
 		{"sh", "echo x >/tmp/x/y", nil, false},
@@ -142,7 +163,8 @@ func TestRefusedHosts(t *testing.T) {
 	}
 	for script, want := range map[string]string{
 		"curl -fsS http://one.example/ https://two.example/ http://three.example:4873/x": "host one.example host outside; host three.example:4873 host outside; host two.example host outside",
-		"curl -s http://one.example/":            "host one.example host outside", // it prints what the door says
+		// it prints what the door says
+		"curl -s http://one.example/":            "host one.example host outside",
 		"curl -so /dev/null http://one.example/": "",
 		"http_proxy=http://127.0.0.1:61080 NO_PROXY= no_proxy= curl -fsS http://127.0.0.2:9/x": "host 127.0.0.2:9 outside",
 	} {
@@ -163,7 +185,8 @@ func TestRefusedKnowsWhatIsOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := func() string {
-		all, _ := y.refusedBy(c, "cat ~/code/link/x; echo 'open "+y.home+"/.bashrc: permission denied'; exit 1")
+		all, _ := y.refusedBy(c, "cat ~/code/link/x; echo 'open "+y.home+
+			"/.bashrc: permission denied'; exit 1")
 		return strings.Join(all, "; ")
 	}
 	if got := found(); got != "reads ~/.bashrc file outside; reads ~/code/other/x file folder=~/code/other outside" {
@@ -202,12 +225,14 @@ func TestRefusedReplacesNothingOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = end() }() // the test is over
-	if got, text := y.refusedBy(c, "git config user.name b"); !slices.Equal(got, []string{"writes W/.git/config outside"}) {
+	if got, text := y.refusedBy(c, "git config user.name b"); !slices.Equal(got,
+		[]string{"writes W/.git/config outside"}) {
 		t.Errorf("refused %q by %s", got, text)
 	}
 }
 
-// THREATS 117: a guess is not made from slow programs' output, nor from errors that have another cause.
+// THREATS 117: a guess is not made from slow programs' output, nor from errors that have another
+// cause.
 func TestThreat117RefusedByText(t *testing.T) {
 	y := newYard(t, ".bashrc", ".npmrc", ".gnupg/pubring.kbx", "code/other/x")
 	y.outside(`mkdir .vscode; echo 1 >.vscode/tasks.json`)
@@ -226,16 +251,22 @@ func TestThreat117RefusedByText(t *testing.T) {
 	}{
 		{"npm error code EROFS\nnpm error syscall open\nnpm error path HOME/.npmrc\nnpm error errno -30\nnpm error EROFS: read-only file system, open 'HOME/.npmrc'", "writes ~/.npmrc outside"},
 		{"Error: ENOENT: no such file or directory, open 'HOME/.bashrc'\n    at Object.openSync (node:fs:573:18)", "reads ~/.bashrc file outside"},
-		{"go: writing go env config: open HOME/.config/go/env: no such file or directory", "probably writes ~/.config/go/env outside"},
-		{"/usr/bin/env: cannot write to HOME/.bashrc: Read-only file system", "writes ~/.bashrc file outside"},
+		{"go: writing go env config: open HOME/.config/go/env: no such file or directory",
+			"probably writes ~/.config/go/env outside"},
+		{"/usr/bin/env: cannot write to HOME/.bashrc: Read-only file system",
+			"writes ~/.bashrc file outside"},
 		{"E: Could not open lock file HOME/code/other/x - open (2: No such file or directory)",
 			"writes ~/code/other/x file folder=~/code/other outside"},
 		{"E: Could not create HOME/code/other/new - open (2: No such file or directory)",
 			"probably writes ~/code/other/new folder=~/code/other outside"},
-		{"open HOME/code/other/x: permission denied", "reads ~/code/other/x file folder=~/code/other outside"},
-		{"gpg: keyblock resource 'HOME/.gnupg/pubring.kbx': No such file or directory", "reads ~/.gnupg/pubring.kbx outside"},
-		{"\x1b[31merror:\x1b[0m could not write \x1b[1m'HOME/.bashrc'\x1b[0m: Read-only file system", "writes ~/.bashrc file outside"},
-		{"ssh: Could not resolve hostname git.example: Temporary failure in name resolution", "host git.example outside"},
+		{"open HOME/code/other/x: permission denied",
+			"reads ~/code/other/x file folder=~/code/other outside"},
+		{"gpg: keyblock resource 'HOME/.gnupg/pubring.kbx': No such file or directory",
+			"reads ~/.gnupg/pubring.kbx outside"},
+		{"\x1b[31merror:\x1b[0m could not write \x1b[1m'HOME/.bashrc'\x1b[0m: Read-only file system",
+			"writes ~/.bashrc file outside"},
+		{"ssh: Could not resolve hostname git.example: Temporary failure in name resolution",
+			"host git.example outside"},
 		{"Get \"http://x.example/\": dial tcp: lookup x.example: no such host", "host x.example outside"},
 		{"Error: getaddrinfo EAI_AGAIN y.example", "host y.example outside"},
 		{"Error: getaddrinfo ENOTFOUND localhost", ""},
@@ -263,7 +294,10 @@ func TestThreat117RefusedByText(t *testing.T) {
 			t.Errorf("%s\nof a command that succeeded says %v", one.text, more)
 		}
 	}
-	if found := given.Refused(Ran{Dir: y.work, Text: "error: unable to unlink old '.vscode/tasks.json': Read-only file system"}); len(found) != 1 {
+	if found := given.Refused(Ran{
+		Dir:  y.work,
+		Text: "error: unable to unlink old '.vscode/tasks.json': Read-only file system",
+	}); len(found) != 1 {
 		t.Errorf("git goes on without the file, which says %v", found)
 	}
 }

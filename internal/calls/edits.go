@@ -97,7 +97,7 @@ type arguments struct {
 }
 
 func argumentsOf(raw json.RawMessage) (a arguments) {
-	_ = json.Unmarshal(raw, &a) // what has another shape says nothing
+	_ = json.Unmarshal(raw, &a) // arguments of another shape name no file
 	return a
 }
 

@@ -62,7 +62,7 @@ type call struct {
 // pending is what came before the end of a call.
 type pending struct {
 	secret, diff int64
-	names        []string // of the diff's files; nil: it says nothing
+	names        []string // of the diff's files; nil: none are named
 }
 
 // Output is what a call showed. An output that was read again stands in the place of the earlier
@@ -424,7 +424,7 @@ func digestOf(text string) digest {
 	return digest(sum[:len(digest{})])
 }
 
-// made reads telemetry; anything but such an object says nothing.
+// made reads telemetry; anything but such an object names no output.
 func made(telemetry json.RawMessage) (m Made) {
 	_ = json.Unmarshal(telemetry, &m)
 	return m

@@ -36,7 +36,12 @@ func (l *log) say(data ...event.Data) int64 {
 
 // call has a tool called, which shows an output if one is named.
 func (l *log) call(id, arguments, output string) (start, end int64) {
-	start = l.say(event.ToolExecutionStart{ToolCallID: id, ToolName: "show", Arguments: json.RawMessage(arguments), By: event.ByAgent})
+	start = l.say(event.ToolExecutionStart{
+		ToolCallID: id,
+		ToolName:   "show",
+		Arguments:  json.RawMessage(arguments),
+		By:         event.ByAgent,
+	})
 	d := event.ToolExecutionComplete{ToolCallID: id, Success: true, OutputID: output}
 	if output != "" {
 		d.ToolTelemetry = json.RawMessage(`{"outputType":"file","bytes":7,"lines":2,"exitCode":1}`)
@@ -59,9 +64,23 @@ func TestAnIDThatIsUsedAgain(t *testing.T) {
 	l.say(event.SandboxRefused{ToolCallID: "c", Offers: []event.Offer{event.OfferOutside}})
 
 	c, ok := l.x.Call("c")
-	equal(t, "the call", c, calls.Call{ID: "c", Tool: "show", By: event.ByAgent, Start: second, End: again, Secret: asked, Outside: true})
+	equal(t, "the call", c, calls.Call{
+		ID:      "c",
+		Tool:    "show",
+		By:      event.ByAgent,
+		Start:   second,
+		End:     again,
+		Secret:  asked,
+		Outside: true,
+	})
 	before, _ := l.x.Ended("c", 0)
-	equal(t, "the first that ended", before, calls.Call{ID: "c", Tool: "show", By: event.ByAgent, Start: first, End: end})
+	equal(t, "the first that ended", before, calls.Call{
+		ID:    "c",
+		Tool:  "show",
+		By:    event.ByAgent,
+		Start: first,
+		End:   end,
+	})
 	if c, _ := l.x.Ended("c", end+1); !ok || c.Start != second {
 		t.Errorf("after the first ended there is %+v", c)
 	}
@@ -78,10 +97,12 @@ func TestAnOutputKeepsItsPlaceWhenItIsReadAgain(t *testing.T) {
 	var l log
 	start, _ := l.call("c", `{"path":"a.txt"}`, "one")
 	l.call("d", `{"command":"`+strings.Repeat("x", 5000)+`"}`, "long")
-	l.say(event.OutputOpened{OutputID: "one"}, event.OutputReread{OutputID: "one", NewOutputID: "two"}, event.OutputReread{OutputID: "two", NewOutputID: "three"})
+	l.say(event.OutputOpened{OutputID: "one"}, event.OutputReread{OutputID: "one", NewOutputID: "two"},
+		event.OutputReread{OutputID: "two", NewOutputID: "three"})
 	for _, id := range []string{"one", "two", "three"} {
 		o, ok := l.x.Output(id)
-		if !ok || o.ID != "three" || o.Call.Start != start || o.Path != "a.txt" || !o.Opened || o.Deleted {
+		if !ok || o.ID != "three" || o.Call.Start != start || o.Path != "a.txt" || !o.Opened ||
+			o.Deleted {
 			t.Errorf("%s is %+v", id, o)
 		}
 	}
@@ -93,7 +114,12 @@ func TestAnOutputKeepsItsPlaceWhenItIsReadAgain(t *testing.T) {
 	}
 	equal(t, "the outputs", list, []string{"three a.txtfalse true", "long true false"})
 	o, _ := l.x.Output("long")
-	equal(t, "what was made", o.Made, calls.Made{OutputType: "file", Bytes: 7, Lines: 2, ExitCode: new(1)})
+	equal(t, "what was made", o.Made, calls.Made{
+		OutputType: "file",
+		Bytes:      7,
+		Lines:      2,
+		ExitCode:   new(1),
+	})
 	if _, ok := l.x.Output("of no start"); !ok {
 		t.Error("an output of a call without a start is not known")
 	}
@@ -106,20 +132,46 @@ func TestPromptsAndTurns(t *testing.T) {
 	var l log
 	a := l.say(event.UserMessage{MessageID: "a", Content: "Do it.\nAll of it."})
 	startA := l.say(event.TurnStart{TurnID: "ta", MessageID: "a", Snapshot: "s1"})
-	b, c := l.say(event.UserMessage{MessageID: "b", Content: "And that"}), l.say(event.UserMessage{MessageID: "c", Content: "taken back"})
+	b, c := l.say(event.UserMessage{MessageID: "b", Content: "And that"}),
+		l.say(event.UserMessage{MessageID: "c", Content: "taken back"})
 	refused := l.say(event.SandboxRefused{What: "/w/x", Kind: event.RefusedPath, Write: true})
 	l.say(event.AssistantTurnStart{PromptID: "agent-a"}, event.UserMessageWithdrawn{MessageID: "c"})
 	inA, _ := l.call("c1", `{}`, "")
-	endA := l.say(event.TurnEnd{TurnID: "ta", MessageID: "a", Outcome: event.Failed, Snapshot: "s2", Changed: 1})
+	endA := l.say(event.TurnEnd{
+		TurnID:    "ta",
+		MessageID: "a",
+		Outcome:   event.Failed,
+		Snapshot:  "s2",
+		Changed:   1,
+	})
 	startB := l.say(event.TurnStart{TurnID: "tb", MessageID: "b"})
 
 	prompts := l.x.Prompts()
 	equal(t, "the prompts", prompts, []calls.Prompt{
-		{ID: "a", Line: "Do it. ↵ All of it.", Seq: a, Turn: startA, Agent: "agent-a", Waited: []int64{a}},
+		{
+			ID:     "a",
+			Line:   "Do it. ↵ All of it.",
+			Seq:    a,
+			Turn:   startA,
+			Agent:  "agent-a",
+			Waited: []int64{a},
+		},
 		{ID: "b", Line: "And that", Seq: b, Turn: startB, Waited: []int64{b}},
 		{ID: "c", Line: "taken back", Seq: c}})
 	equal(t, "the turns", l.x.Turns(), []calls.Turn{
-		{ID: "ta", From: a, Line: "Do it. ↵ All of it.", At: time.Unix(startA, 0).UTC(), Start: startA, End: endA, Outcome: event.Failed, Was: "s1", Left: "s2", Changed: true, Refused: []int64{refused}},
+		{
+			ID:      "ta",
+			From:    a,
+			Line:    "Do it. ↵ All of it.",
+			At:      time.Unix(startA, 0).UTC(),
+			Start:   startA,
+			End:     endA,
+			Outcome: event.Failed,
+			Was:     "s1",
+			Left:    "s2",
+			Changed: true,
+			Refused: []int64{refused},
+		},
 		{ID: "tb", From: b, Line: "And that", At: time.Unix(startB, 0).UTC(), Start: startB}})
 	if c, _ := l.x.Call("c1"); c.Start != inA || c.Turn != startA {
 		t.Errorf("the call is %+v", c)
@@ -137,14 +189,25 @@ func TestPromptsAndTurns(t *testing.T) {
 func TestQuestionsTasksAndCommands(t *testing.T) {
 	var l log
 	asked := l.say(event.PermissionRequested{RequestID: "p", Kind: event.KindLater})
-	l.say(event.UserInputRequested{RequestID: "q"}, event.PermissionCompleted{RequestID: "other", By: event.DecidedByUser})
+	l.say(event.UserInputRequested{RequestID: "q"},
+		event.PermissionCompleted{RequestID: "other", By: event.DecidedByUser})
 	done := l.say(event.PermissionCompleted{RequestID: "p", By: event.DecidedByUser})
-	l.say(event.UserInputCompleted{RequestID: "q", By: event.DecidedByAbort}, event.TaskStarted{TaskID: "t"})
+	l.say(event.UserInputCompleted{RequestID: "q", By: event.DecidedByAbort},
+		event.TaskStarted{TaskID: "t"})
 	l.call("c", `{"command":" make "}`, "")
-	l.say(event.ToolExecutionStart{ToolCallID: "u", Arguments: json.RawMessage(`{"command":"ls"}`), By: event.ByUser})
+	l.say(event.ToolExecutionStart{
+		ToolCallID: "u",
+		Arguments:  json.RawMessage(`{"command":"ls"}`),
+		By:         event.ByUser,
+	})
 
 	p, _ := l.x.Request("p")
-	equal(t, "the question", p, calls.Request{Asked: asked, Done: done, Held: true, By: event.DecidedByUser})
+	equal(t, "the question", p, calls.Request{
+		Asked: asked,
+		Done:  done,
+		Held:  true,
+		By:    event.DecidedByUser,
+	})
 	if q, ok := l.x.Request("q"); !ok || q.Held || q.By != event.DecidedByAbort {
 		t.Errorf("the other question is %+v", q)
 	}
@@ -154,7 +217,8 @@ func TestQuestionsTasksAndCommands(t *testing.T) {
 	if !l.x.Task("t") || l.x.Task("c") {
 		t.Error("the tasks are others")
 	}
-	for arguments, want := range map[string]bool{`{"command":"make"}`: true, `{"command":"ls"}`: false, `{"command":""}`: false, `[]`: false} {
+	for arguments, want := range map[string]bool{`{"command":"make"}`: true, `{"command":"ls"}`: false,
+		`{"command":""}`: false, `[]`: false} {
 		if got := l.x.Asked(json.RawMessage(arguments)); got != want {
 			t.Errorf("%s was asked for: %t", arguments, got)
 		}
@@ -168,11 +232,20 @@ func TestEdits(t *testing.T) {
 	turn := l.say(event.TurnStart{TurnID: "t"})
 	call := func(tool, arguments string, by event.Actor, asked, result string) (question, end int64) {
 		id := string(event.NewID())
-		l.say(event.ToolExecutionStart{ToolCallID: id, ToolName: tool, Arguments: json.RawMessage(arguments), By: by})
+		l.say(event.ToolExecutionStart{
+			ToolCallID: id,
+			ToolName:   tool,
+			Arguments:  json.RawMessage(arguments),
+			By:         by,
+		})
 		if asked != "" {
 			question = l.say(event.PermissionRequested{RequestID: id, ToolCallID: id, Diff: asked})
 		}
-		return question, l.say(event.ToolExecutionComplete{ToolCallID: id, Success: true, Result: &event.ToolResult{Content: "done", DetailedContent: result}})
+		return question, l.say(event.ToolExecutionComplete{
+			ToolCallID: id,
+			Success:    true,
+			Result:     &event.ToolResult{Content: "done", DetailedContent: result},
+		})
 	}
 	_, first := call("edit", `{"file_path":"/w/x"}`, event.ByAgent, "", diff)
 	question, second := call("apply", `{}`, event.ByAgent, diff, "")
@@ -181,7 +254,8 @@ func TestEdits(t *testing.T) {
 	call("view", `{"path":"x"}`, event.ByAgent, "", diff)     // somebody's text
 	call("edit", `{"path":"x"}`, event.ByAgent, "", "done")   // no diff
 	call("edit", `{"path":"x"}`, event.ByAgent, diff, "done") // what it did is not what was asked
-	want := []calls.Edit{{At: first, Seq: first, File: "/w/x", Names: []string{"a/x", "b/x"}}, {At: second, Seq: question, Names: []string{"a/x", "b/x"}},
+	want := []calls.Edit{{At: first, Seq: first, File: "/w/x", Names: []string{"a/x", "b/x"}},
+		{At: second, Seq: question, Names: []string{"a/x", "b/x"}},
 		{At: third, Seq: third, File: "y", Command: true, Names: []string{"y"}}}
 	equal(t, "the edits", l.x.Edits(0), want)
 	equal(t, "the edits since the second", l.x.Edits(second), want[1:])
@@ -197,10 +271,17 @@ func TestOnlyWhatFollowsIsAdded(t *testing.T) {
 	var entries []event.Entry
 	for i := range 500 {
 		id := fmt.Sprint(r.IntN(9))
-		all := []event.Data{event.ToolExecutionStart{ToolCallID: id}, event.ToolExecutionComplete{ToolCallID: id, OutputID: id}, event.TurnStart{MessageID: id},
-			event.TurnEnd{}, event.UserMessage{MessageID: id}, event.OutputReread{OutputID: id, NewOutputID: fmt.Sprint(i)}, event.SandboxRefused{ToolCallID: id},
-			event.PermissionRequested{ToolCallID: id, Sensitive: true}, event.OutputDeleted{OutputID: id}, event.SessionDamaged{}}
-		entries = append(entries, event.Entry{Seq: int64(i + 1), Event: event.Event{Data: all[r.IntN(len(all))]}})
+		all := []event.Data{event.ToolExecutionStart{ToolCallID: id},
+			event.ToolExecutionComplete{ToolCallID: id, OutputID: id}, event.TurnStart{MessageID: id},
+			event.TurnEnd{}, event.UserMessage{MessageID: id},
+			event.OutputReread{OutputID: id, NewOutputID: fmt.Sprint(i)},
+			event.SandboxRefused{ToolCallID: id},
+			event.PermissionRequested{ToolCallID: id, Sensitive: true}, event.OutputDeleted{OutputID: id},
+			event.SessionDamaged{}}
+		entries = append(entries, event.Entry{
+			Seq:   int64(i + 1),
+			Event: event.Event{Data: all[r.IntN(len(all))]},
+		})
 	}
 	var once, often calls.Index
 	for i, e := range entries {
@@ -209,7 +290,9 @@ func TestOnlyWhatFollowsIsAdded(t *testing.T) {
 			often.Add(entries[other])
 		}
 	}
-	if !slices.EqualFunc(once.Outputs(), often.Outputs(), func(a, b calls.Output) bool { return cmp.Equal(a, b) }) || !cmp.Equal(once.Turns(), often.Turns()) ||
+	if !slices.EqualFunc(once.Outputs(), often.Outputs(), func(a, b calls.Output) bool {
+		return cmp.Equal(a, b)
+	}) || !cmp.Equal(once.Turns(), often.Turns()) ||
 		once.Last() != often.Last() || len(once.Outputs()) == 0 {
 		t.Error("the indexes differ")
 	}

@@ -3,7 +3,7 @@ package event
 import "slices"
 
 // withEdits returns d with what its diff says as data. Both doors of a log come here, [New] and
-// [Unmarshal], so nobody else reads the text, and it is written as it came.
+// [Unmarshal], so no other code parses the text, which is written as it came.
 func withEdits(d Data) Data {
 	switch d := d.(type) {
 	case ToolExecutionComplete:

@@ -7,12 +7,16 @@ import (
 	"webchat/internal/event"
 )
 
-// What an agent reported as a diff is data for who reads an event, whether it was just made or comes
-// from a log, and is written back as it came.
+// What an agent reported as a diff is data for who reads an event, whether it was just made or
+// comes from a log, and is written back as it came.
 func TestDiffsAreEdits(t *testing.T) {
 	const diff = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"
 	asked := event.PermissionRequested{RequestID: "r", Diff: diff}
-	done := event.ToolExecutionComplete{ToolCallID: "c", Success: true, Result: &event.ToolResult{Content: "done", DetailedContent: diff}}
+	done := event.ToolExecutionComplete{
+		ToolCallID: "c",
+		Success:    true,
+		Result:     &event.ToolResult{Content: "done", DetailedContent: diff},
+	}
 	edits := func(d event.Data) []event.Edit {
 		switch d := d.(type) {
 		case event.PermissionRequested:

@@ -22,7 +22,8 @@ type counting struct {
 	fails atomic.Bool
 }
 
-func (c *counting) After(ctx context.Context, id eventlog.ID, seq int64, limit int) ([]event.Entry, error) {
+func (c *counting) After(ctx context.Context, id eventlog.ID, seq int64,
+	limit int) ([]event.Entry, error) {
 	if c.fails.Load() {
 		return nil, errors.New("no disk")
 	}
@@ -31,18 +32,23 @@ func (c *counting) After(ctx context.Context, id eventlog.ID, seq int64, limit i
 	return entries, err
 }
 
-type nobody struct{}
+type noOwner struct{}
 
-func (nobody) Changed(eventlog.Summary)     {}
-func (nobody) Wrote(err error, _ int) error { return err }
-func (nobody) Unsaved() string              { return "" }
+func (noOwner) Changed(eventlog.Summary)     {}
+func (noOwner) Wrote(err error, _ int) error { return err }
+func (noOwner) Unsaved() string              { return "" }
 
-// A log that this process began is never read for its index; one of an earlier process is, by the first
-// question, while others append.
+// A log that this process began is never read for its index; one of an earlier process is, by the
+// first question, while others append.
 func TestIndexIsFoldedOnce(t *testing.T) {
 	db := &counting{Memory: storetest.NewMemory()}
 	open := func(sum eventlog.Summary) *eventlog.Log {
-		return eventlog.New(eventlog.Config{Store: db, Owner: nobody{}, Now: time.Now, Unsubscribed: func() {}}, sum)
+		return eventlog.New(eventlog.Config{
+			Store:        db,
+			Owner:        noOwner{},
+			Now:          time.Now,
+			Unsubscribed: func() {},
+		}, sum)
 	}
 	task := func(i int) event.Data { return event.TaskStarted{TaskID: fmt.Sprint(i)} }
 	first := open(eventlog.Summary{ID: "s"})
@@ -55,7 +61,9 @@ func TestIndexIsFoldedOnce(t *testing.T) {
 		}
 	}
 	has := func(l *eventlog.Log, i int) (known bool) {
-		if err := l.Index(t.Context(), func(x *calls.Index) { known = x.Task(fmt.Sprint(i)) }); err != nil {
+		if err := l.Index(t.Context(), func(x *calls.Index) {
+			known = x.Task(fmt.Sprint(i))
+		}); err != nil {
 			t.Error(err)
 		}
 		return known

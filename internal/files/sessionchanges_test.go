@@ -65,8 +65,17 @@ func (s *session) edit(args map[string]any, diff string) {
 		s.t.Fatal(err)
 	}
 	id := string(event.NewID())
-	s.say(event.ToolExecutionStart{ToolCallID: id, ToolName: "edit", Arguments: raw, By: event.ByAgent})
-	s.say(event.ToolExecutionComplete{ToolCallID: id, Success: true, Result: &event.ToolResult{Content: "done", DetailedContent: diff}})
+	s.say(event.ToolExecutionStart{
+		ToolCallID: id,
+		ToolName:   "edit",
+		Arguments:  raw,
+		By:         event.ByAgent,
+	})
+	s.say(event.ToolExecutionComplete{
+		ToolCallID: id,
+		Success:    true,
+		Result:     &event.ToolResult{Content: "done", DetailedContent: diff},
+	})
 }
 
 func (s *session) source() files.ChangeSource {
@@ -93,16 +102,20 @@ func TestWithoutARepository(t *testing.T) {
 	s := newSession(t, event.Context{})
 	abs := func(name string) string { return filepath.Join(s.dir, filepath.FromSlash(name)) }
 	s.write("edited.go", "one\n2\nthree\nfour\n")
-	s.edit(map[string]any{"path": abs("edited.go")}, "diff --git a/edited.go b/edited.go\n--- a"+abs("edited.go")+"\n+++ b"+abs("edited.go")+"\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n")
+	s.edit(map[string]any{"path": abs("edited.go")}, "diff --git a/edited.go b/edited.go\n--- a"+
+		abs("edited.go")+"\n+++ b"+abs("edited.go")+"\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n")
 	s.edit(map[string]any{"path": abs("edited.go")}, "@@ -3 +3,2 @@\n three\n+four\n")
 	s.write("sub/made.go", "a\nb\n")
-	s.edit(map[string]any{"path": abs("sub/made.go")}, "--- /dev/null\n+++ b/sub/made.go\n@@ -0,0 +1,2 @@\n+a\n+b\n")
+	s.edit(map[string]any{"path": abs("sub/made.go")},
+		"--- /dev/null\n+++ b/sub/made.go\n@@ -0,0 +1,2 @@\n+a\n+b\n")
 	s.write("patched.go", "x\n")
-	s.edit(map[string]any{"patch": "…"}, "--- patched.go\n+++ patched.go\n-y\n+x\n--- /etc/passwd\n+++ /etc/passwd\n-a\n+b\n--- ../up\n+++ ../up\n-a\n+b\n")
+	s.edit(map[string]any{"patch": "…"},
+		"--- patched.go\n+++ patched.go\n-y\n+x\n--- /etc/passwd\n+++ /etc/passwd\n-a\n+b\n--- ../up\n+++ ../up\n-a\n+b\n")
 	s.write("since.go", "nothing of it\n")
 	s.edit(map[string]any{"path": abs("since.go")}, "@@ -1 +1,2 @@\n-a\n+b\n+c\n")
 	s.edit(map[string]any{"path": "away.go"}, "@@ -1 +1 @@\n-a\n+b\n")
-	s.edit(map[string]any{"command": "git diff"}, "--- a/other.go\n+++ b/other.go\n@@ -1 +1 @@\n-a\n+b\n")
+	s.edit(map[string]any{"command": "git diff"},
+		"--- a/other.go\n+++ b/other.go\n@@ -1 +1 @@\n-a\n+b\n")
 	s.write("other.go", "b\n")
 
 	if list, note := s.list(); len(list) > 0 || !strings.Contains(note, "needs git") {
@@ -118,7 +131,8 @@ func TestWithoutARepository(t *testing.T) {
 		"../up":       {},
 	} {
 		was, err := s.source().Was(t.Context(), name)
-		if err != nil || string(was.Data) != string(is.Data) || was.Found != is.Found || was.Known != is.Known {
+		if err != nil || string(was.Data) != string(is.Data) || was.Found != is.Found ||
+			was.Known != is.Known {
 			t.Errorf("%s was %q, found %v, known %v: %v", name, was.Data, was.Found, was.Known, err)
 		}
 	}

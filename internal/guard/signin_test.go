@@ -64,13 +64,18 @@ func get(h http.Handler, cookie string) int {
 }
 
 func post(h http.Handler, secret string) int {
-	return do(h, call{method: "POST", target: "/write", header: map[string]string{"Authorization": "Bearer " + secret}}).StatusCode
+	return do(h, call{
+		method: "POST",
+		target: "/write",
+		header: map[string]string{"Authorization": "Bearer " + secret},
+	}).StatusCode
 }
 
 func TestCookie(t *testing.T) {
 	g := newGuard(t, guard.Config{})
 	c := signInOn(t, g, host).Cookies()[0]
-	if c.Name != "webchat_8080" || !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || c.Domain != "" || c.Secure || len(c.Value) < 52 {
+	if c.Name != "webchat_8080" || !c.HttpOnly || c.SameSite != http.SameSiteStrictMode ||
+		c.Path != "/" || c.Domain != "" || c.Secure || len(c.Value) < 52 {
 		t.Errorf("cookie %v", c)
 	}
 	if c := signInOn(t, g, "localhost").Cookies()[0]; c.Name != "webchat_80" {
@@ -177,11 +182,13 @@ func TestSigninSurvivesARestart(t *testing.T) {
 	if post(routes(second), b.secret) != 401 {
 		t.Error("the secret of the process before acts")
 	}
-	if secret, err := second.Renew(b.request(), b.sign(second.Challenge())); err != nil || post(routes(second), secret) != 200 {
+	if secret, err := second.Renew(b.request(), b.sign(second.Challenge())); err != nil ||
+		post(routes(second), secret) != 200 {
 		t.Errorf("who proves to be the browser that signed in may not act: %v", err)
 	}
 	r := httptest.NewRequest("POST", "/api/sign-in", nil)
-	if _, err := second.SignIn(httptest.NewRecorder(), r, launch, nil); !errors.Is(err, guard.ErrLaunch) {
+	if _, err := second.SignIn(httptest.NewRecorder(), r, launch, nil); !errors.Is(err,
+		guard.ErrLaunch) {
 		t.Errorf("a link of the server before: %v", err)
 	}
 }
@@ -205,7 +212,9 @@ func TestNothingToReplayOnDisk(t *testing.T) {
 	}
 	// What is on disk is not a key either.
 	h := routes(g)
-	for word := range strings.FieldsFuncSeq(string(b), func(r rune) bool { return r == '"' || r == '\n' }) {
+	for word := range strings.FieldsFuncSeq(string(b), func(r rune) bool {
+		return r == '"' || r == '\n'
+	}) {
 		if get(h, "webchat_8080="+word) == 200 || post(h, word) == 200 {
 			t.Errorf("%s lets in", word)
 		}
@@ -285,18 +294,23 @@ func TestTokenFile(t *testing.T) {
 	if err := os.WriteFile(own, []byte("  abcdefghijklmnopqrstuvwxyz0123\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if g := newGuard(t, guard.Config{Dir: dir, TokenFile: own}); g.Token() != "abcdefghijklmnopqrstuvwxyz0123" {
+	if g := newGuard(t, guard.Config{
+		Dir:       dir,
+		TokenFile: own,
+	}); g.Token() != "abcdefghijklmnopqrstuvwxyz0123" {
 		t.Errorf("token %q", g.Token())
 	}
 	a, b := newGuard(t, guard.Config{}).Token(), newGuard(t, guard.Config{}).Token()
 	if a == b || len(a) < 26 {
 		t.Errorf("tokens %q, %q", a, b)
 	}
-	for _, bad := range []string{"", "short", "abcdefghijklmnopqrstuvwxyz 0123", "abcdefghijklmnopqrstuvwxyz\x000123"} {
+	for _, bad := range []string{"", "short", "abcdefghijklmnopqrstuvwxyz 0123",
+		"abcdefghijklmnopqrstuvwxyz\x000123"} {
 		if err := os.WriteFile(own, []byte(bad), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := guard.New(guard.Config{Dir: dir, TokenFile: own}); err == nil || !strings.Contains(err.Error(), own) {
+		if _, err := guard.New(guard.Config{Dir: dir, TokenFile: own}); err == nil ||
+			!strings.Contains(err.Error(), own) {
 			t.Errorf("token %q: %v", bad, err)
 		}
 	}
@@ -317,18 +331,24 @@ func TestThreat109KeyFilesThatOthersWrite(t *testing.T) {
 	if err := os.WriteFile(name, []byte("abcdefghijklmnopqrstuvwxyz0123"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for mode, good := range map[os.FileMode]bool{0o600: true, 0o400: true, 0o640: true, 0o620: false, 0o602: false, 0o666: false} {
+	for mode, good := range map[os.FileMode]bool{0o600: true, 0o400: true, 0o640: true, 0o620: false,
+		0o602: false, 0o666: false} {
 		if err := os.Chmod(name, mode); err != nil {
 			t.Fatal(err)
 		}
-		g, err := guard.New(guard.Config{Dir: t.TempDir(), TokenFile: name, Logger: slog.New(slog.DiscardHandler)})
+		g, err := guard.New(guard.Config{
+			Dir:       t.TempDir(),
+			TokenFile: name,
+			Logger:    slog.New(slog.DiscardHandler),
+		})
 		if good {
 			if err != nil {
 				t.Errorf("%o: %v", mode, err)
 			}
 			continue
 		}
-		if err == nil || !strings.Contains(err.Error(), "chmod 600") || !strings.Contains(err.Error(), name) {
+		if err == nil || !strings.Contains(err.Error(), "chmod 600") ||
+			!strings.Contains(err.Error(), name) {
 			t.Errorf("%o: %v, %v", mode, g, err)
 		}
 	}
@@ -339,7 +359,8 @@ func TestOpenTokenFileIsSaid(t *testing.T) {
 		t.Skip("no modes on this system")
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "token"), []byte("abcdefghijklmnopqrstuvwxyz0123"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "token"), []byte("abcdefghijklmnopqrstuvwxyz0123"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
@@ -363,7 +384,8 @@ func TestDamagedSigninsSignOut(t *testing.T) {
 	}
 	// A record without sums must not be opened by an empty secret.
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "signins"), []byte(`[{"created":"2026-11-20T12:00:00Z","used":"2026-11-20T12:00:00Z"}]`), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "signins"),
+		[]byte(`[{"created":"2026-11-20T12:00:00Z","used":"2026-11-20T12:00:00Z"}]`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	h := routes(newGuard(t, guard.Config{Dir: dir, Now: newClock().Now}))
@@ -376,8 +398,10 @@ func TestBearerTakesTheAPITokenOnly(t *testing.T) {
 	g := newGuard(t, guard.Config{})
 	_, secret := signIn(t, g)
 	h := g.Bearer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	for header, status := range map[string]int{"Bearer " + g.Token(): 200, "Bearer " + secret: 401, "": 401, "Bearer ": 401} {
-		want(t, h, call{method: "POST", target: "/", header: map[string]string{"Authorization": header}}, status)
+	for header, status := range map[string]int{"Bearer " + g.Token(): 200, "Bearer " + secret: 401,
+		"": 401, "Bearer ": 401} {
+		want(t, h, call{method: "POST", target: "/", header: map[string]string{"Authorization": header}},
+			status)
 	}
 }
 
@@ -385,7 +409,11 @@ func TestBearerTakesTheAPITokenOnly(t *testing.T) {
 func TestSignInThatCannotBeSaved(t *testing.T) {
 	at, dir := newClock(), t.TempDir()
 	var log bytes.Buffer
-	g := newGuard(t, guard.Config{Dir: dir, Now: at.Now, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	g := newGuard(t, guard.Config{
+		Dir:    dir,
+		Now:    at.Now,
+		Logger: slog.New(slog.NewTextHandler(&log, nil)),
+	})
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
@@ -400,8 +428,9 @@ func TestSignInThatCannotBeSaved(t *testing.T) {
 	}
 }
 
-// A stream ends soon after the sign-in it was opened with, however it ends: by the browser, "webchat
-// logout", time. Others go on, and a stream that is open is no use that makes a sign-in last.
+// A stream ends soon after the sign-in it was opened with, however it ends: by the browser,
+// "webchat logout", time. Others go on, and a stream that is open is no use that makes a sign-in
+// last.
 func TestThreat100StreamsEndWithTheSignIn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		users := testUsers("ann@example.com")
@@ -437,9 +466,12 @@ func TestThreat100StreamsEndWithTheSignIn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		byCookie, byOutput, bySecret := open(guard.Read, "Cookie", cookie), open(guard.Output, "Cookie", cookie), open(guard.Read, "Authorization", "Bearer "+secret)
-		byOther, byToken := open(guard.Read, "Cookie", other), open(guard.Read, "Authorization", "Bearer "+token)
-		byAPI, byMCP := open(guard.Read, "Authorization", "Bearer "+g.Token()), open(guard.MCP, "Authorization", "Bearer "+g.MCPToken())
+		byCookie, byOutput, bySecret := open(guard.Read, "Cookie", cookie),
+			open(guard.Output, "Cookie", cookie), open(guard.Read, "Authorization", "Bearer "+secret)
+		byOther, byToken := open(guard.Read, "Cookie", other),
+			open(guard.Read, "Authorization", "Bearer "+token)
+		byAPI, byMCP := open(guard.Read, "Authorization", "Bearer "+g.Token()),
+			open(guard.MCP, "Authorization", "Bearer "+g.MCPToken())
 		if byCookie() || byOutput() || bySecret() || byToken() {
 			t.Error("a stream ended before its sign-in")
 		}

@@ -26,18 +26,26 @@ func besiege(t *testing.T, connections, requests int) *besieged {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &besieged{Guard: newGuard(t, guard.Config{MaxRequests: requests}), t: t, address: l.Addr().String()}
+	b := &besieged{
+		Guard:   newGuard(t, guard.Config{MaxRequests: requests}),
+		t:       t,
+		address: l.Addr().String(),
+	}
 	places := guard.NewConnections(connections)
 	var open sync.WaitGroup
-	server := &http.Server{Handler: routes(b.Guard), ConnContext: places.Context, ConnState: func(c net.Conn, s http.ConnState) {
-		places.State(c, s)
-		switch s {
-		case http.StateNew:
-			open.Add(1)
-		case http.StateClosed:
-			open.Done()
-		}
-	}}
+	server := &http.Server{
+		Handler:     routes(b.Guard),
+		ConnContext: places.Context,
+		ConnState: func(c net.Conn, s http.ConnState) {
+			places.State(c, s)
+			switch s {
+			case http.StateNew:
+				open.Add(1)
+			case http.StateClosed:
+				open.Done()
+			}
+		},
+	}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(places.Listener(l)) }()
 	t.Cleanup(func() {
@@ -87,9 +95,12 @@ func TestUnfinishedBodiesTakeNoPlace(t *testing.T) {
 		b.knock(unfinished)
 	}
 	read := "GET /read HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + b.Token() + "\r\n\r\n"
-	write := "POST /write HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + b.Token() + "\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
+	write := "POST /write HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + b.Token() +
+		"\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
 	for range 20 {
-		for what, request := range map[string]string{"a read": read, "a write": write, "a sign-in": strings.Replace(unfinished, "1000", "1", 1), "a page": "GET /auth HTTP/1.1\r\nHost: localhost\r\n\r\n"} {
+		for what, request := range map[string]string{"a read": read, "a write": write,
+			"a sign-in": strings.Replace(unfinished, "1000", "1", 1),
+			"a page":    "GET /auth HTTP/1.1\r\nHost: localhost\r\n\r\n"} {
 			if got := status(b.knock(request)); got != 200 {
 				t.Fatalf("%s: %d", what, got)
 			}
@@ -134,7 +145,9 @@ func visitors(t *testing.T, g *guard.Guard) (mine, theirs, strange map[string]st
 	if err != nil {
 		t.Fatal(err)
 	}
-	bearer := func(token string) map[string]string { return map[string]string{"Authorization": "Bearer " + token} }
+	bearer := func(token string) map[string]string {
+		return map[string]string{"Authorization": "Bearer " + token}
+	}
 	return bearer(g.Token()), bearer(key), bearer("wrong")
 }
 
@@ -184,13 +197,15 @@ func TestThreat114EachHasAShare(t *testing.T) {
 	}
 }
 
-// THREATS 114: connections that a user holds and does not use make room, those of who has most first.
+// THREATS 114: connections that a user holds and does not use make room, those of who has most
+// first.
 func TestThreat114IdleConnectionsMakeRoom(t *testing.T) {
 	b := besiege(t, 40, 1000)
 	mine, theirs, _ := visitors(t, b.Guard)
 	open := func(who map[string]string) net.Conn {
 		t.Helper()
-		c := b.knock("GET /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: " + who["Authorization"] + "\r\n\r\n")
+		c := b.knock("GET /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: " + who["Authorization"] +
+			"\r\n\r\n")
 		if got := status(c); got != 200 {
 			t.Fatalf("a request over a new connection: %d", got)
 		}
@@ -241,16 +256,17 @@ func TestStreamsTakeNoRequestsPlace(t *testing.T) {
 func TestStrangersBodiesAreSmall(t *testing.T) {
 	b := besiege(t, 40, 40)
 	for text, want := range map[string]int{
-		"POST /public HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1024\r\n\r\n" + strings.Repeat(" ", 1024):                  200,
-		"POST /public HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1025\r\n\r\n":                                              413,
-		"POST /public HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n401\r\n" + strings.Repeat(" ", 1025):     413,
-		"POST /public HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 9999\r\n\r\n":                                                    415,
-		"POST /write HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9999\r\n\r\n":                                               401,
-		"POST /write HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n7ff\r\n" + strings.Repeat(" ", 0x7ff):     401,
-		"POST /public HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n":                                                                 200,
-		"POST /public HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n":                                   400,
-		"POST /public HTTP/1.1\r\nHost: evil.test\r\nContent-Type: application/json\r\nContent-Length: 99999999\r\n\r\n":                                          403,
-		"POST /write HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + b.Token() + "\r\nContent-Type: application/json\r\nContent-Length: 1048577\r\n\r\n": 413,
+		"POST /public HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1024\r\n\r\n" + strings.Repeat(" ", 1024):              200,
+		"POST /public HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1025\r\n\r\n":                                          413,
+		"POST /public HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n401\r\n" + strings.Repeat(" ", 1025): 413,
+		"POST /public HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 9999\r\n\r\n":                                                415,
+		"POST /write HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9999\r\n\r\n":                                           401,
+		"POST /write HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n7ff\r\n" + strings.Repeat(" ", 0x7ff): 401,
+		"POST /public HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n":                                                             200,
+		"POST /public HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n":                               400,
+		"POST /public HTTP/1.1\r\nHost: evil.test\r\nContent-Type: application/json\r\nContent-Length: 99999999\r\n\r\n":                                      403,
+		"POST /write HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + b.Token() +
+			"\r\nContent-Type: application/json\r\nContent-Length: 1048577\r\n\r\n": 413,
 	} {
 		if got := status(b.knock(text)); got != want {
 			t.Errorf("%.150q: %d, want %d", text, got, want)

@@ -34,7 +34,8 @@ func TestChainsAreShort(t *testing.T) {
 	}
 	t.Logf("%d rooms: %s", len(longest), strings.Join(longest, " -> "))
 	if len(longest) > mostRooms || len(longest) < 5 {
-		t.Errorf("the longest chain has %d rooms, not at most %d: %s", len(longest), mostRooms, strings.Join(longest, " -> "))
+		t.Errorf("the longest chain has %d rooms, not at most %d: %s", len(longest), mostRooms,
+			strings.Join(longest, " -> "))
 	}
 }
 
@@ -53,7 +54,8 @@ func chainFrom(graph map[string][]string, room string, known map[string][]string
 	return known[room]
 }
 
-var moduleImport = regexp.MustCompile(`(?m)(?:^(?:import|export) (?:[^'"\n]* from )?|\bimport\()'\./([\w-]+\.js)'`)
+var moduleImport = regexp.MustCompile(
+	`(?m)(?:^(?:import|export) (?:[^'"\n]* from )?|\bimport\()'\./([\w-]+\.js)'`)
 
 // Modules of the page import each other in one direction, those that import() loads later, too.
 func TestModulesHaveNoCircles(t *testing.T) {
@@ -132,7 +134,8 @@ func TestCirclesAreFound(t *testing.T) {
 	if c := circleThrough(graph, "d"); c != nil {
 		t.Errorf("there is a circle through d: %v", c)
 	}
-	if c := chainFrom(map[string][]string{"a": {"b", "c"}, "b": {"c"}}, "a", map[string][]string{}); !slices.Equal(c, []string{"a", "b", "c"}) {
+	if c := chainFrom(map[string][]string{"a": {"b", "c"}, "b": {"c"}}, "a",
+		map[string][]string{}); !slices.Equal(c, []string{"a", "b", "c"}) {
 		t.Errorf("the longest chain is %v", c)
 	}
 }

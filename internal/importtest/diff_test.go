@@ -10,7 +10,8 @@ import (
 // A diff is read in one room: everybody else has its edits as data.
 func TestOnePlaceReadsDiffs(t *testing.T) {
 	for _, f := range files(t) {
-		if f.test || f.room == "internal/event" || f.name == "internal/patch/unified.go" || strings.HasSuffix(f.room, "test") {
+		if f.test || f.room == "internal/event" || f.name == "internal/patch/unified.go" ||
+			strings.HasSuffix(f.room, "test") {
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(f.name)))

@@ -41,7 +41,8 @@ func TestExportsAreUsed(t *testing.T) {
 			if used[keyOf(o)] || byName[o.Name()] || byTests.have(o) || implements(o, faces) {
 				continue
 			}
-			t.Errorf("%s: %s has no use outside the tests of its room: make it private or delete it", p.Fset.Position(o.Pos()), strings.TrimPrefix(keyOf(o), module))
+			t.Errorf("%s: %s has no use outside the tests of its room: make it private or delete it",
+				p.Fset.Position(o.Pos()), strings.TrimPrefix(keyOf(o), module))
 		}
 	}
 }
@@ -183,7 +184,8 @@ func usedByTests(t *testing.T) testUses {
 		if !f.test {
 			continue
 		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, f.name), nil, parser.SkipObjectResolution)
+		parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, f.name), nil,
+			parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -217,16 +219,17 @@ var inTemplate = regexp.MustCompile(`\.([A-Z]\w*)`)
 func namesInTemplates(t *testing.T) map[string]bool {
 	t.Helper()
 	names := map[string]bool{}
-	err := filepath.WalkDir(filepath.Join("..", "..", "web", "templates"), func(p string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+	err := filepath.WalkDir(filepath.Join("..", "..", "web", "templates"),
+		func(p string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			b, err := os.ReadFile(p)
+			for _, m := range inTemplate.FindAllSubmatch(b, -1) {
+				names[string(m[1])] = true
+			}
 			return err
-		}
-		b, err := os.ReadFile(p)
-		for _, m := range inTemplate.FindAllSubmatch(b, -1) {
-			names[string(m[1])] = true
-		}
-		return err
-	})
+		})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,8 @@ func TestTypesHaveFewMethods(t *testing.T) {
 		if f.test {
 			continue
 		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "..", filepath.FromSlash(f.name)), nil, 0)
+		parsed, err := parser.ParseFile(token.NewFileSet(),
+			filepath.Join("..", "..", filepath.FromSlash(f.name)), nil, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +38,8 @@ func TestTypesHaveFewMethods(t *testing.T) {
 	for name, n := range methods {
 		switch {
 		case n > mostMethods && !large[name]:
-			t.Errorf("%s has %d methods, more than %d: make it of parts with names of their own", name, n, mostMethods)
+			t.Errorf("%s has %d methods, more than %d: make it of parts with names of their own", name, n,
+				mostMethods)
 		case n <= mostMethods && large[name]:
 			t.Errorf("%s has %d methods: take it off the list", name, n)
 		}

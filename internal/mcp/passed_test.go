@@ -22,7 +22,11 @@ import (
 
 func passed(t *testing.T, allow func(context.Context, agent.Permission) bool) *webmcp.Passed {
 	return webmcp.Pass(webmcp.PassConfig{Name: "x", Dir: t.TempDir(), Env: os.Environ(), Allow: allow,
-		Server: agent.MCPServer{Type: "stdio", Command: os.Args[0], Env: map[string]string{"MCP_STANDIN": "good"}},
+		Server: agent.MCPServer{
+			Type:    "stdio",
+			Command: os.Args[0],
+			Env:     map[string]string{"MCP_STANDIN": "good"},
+		},
 		Logger: slog.New(slog.DiscardHandler)})
 }
 
@@ -34,7 +38,9 @@ func TestPassed(t *testing.T) {
 	web := httptest.NewServer(p)
 	defer web.Close()
 	for _, era := range eras {
-		s, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: web.URL, MaxRetries: -1}, &mcp.ClientSessionOptions{ProtocolVersion: era})
+		s, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
+			&mcp.StreamableClientTransport{Endpoint: web.URL, MaxRetries: -1},
+			&mcp.ClientSessionOptions{ProtocolVersion: era})
 		if err != nil {
 			t.Fatalf("%s: %v", era, err)
 		}
@@ -63,8 +69,8 @@ func TestPassed(t *testing.T) {
 	}
 }
 
-// Each call of a server that is passed on needs permission, of tools and of what else it does, as its
-// program reads it.
+// Each call of a server that is passed on needs permission, of tools and of what else it does, as
+// its program reads it.
 func TestThreat121PassedCallsAreAllowed(t *testing.T) {
 	var asked []string
 	p := passed(t, func(_ context.Context, act agent.Permission) bool {
@@ -75,7 +81,8 @@ func TestThreat121PassedCallsAreAllowed(t *testing.T) {
 	web := httptest.NewServer(p)
 	defer web.Close()
 	s, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
-		&mcp.StreamableClientTransport{Endpoint: web.URL, MaxRetries: -1}, &mcp.ClientSessionOptions{ProtocolVersion: eras[0]})
+		&mcp.StreamableClientTransport{Endpoint: web.URL, MaxRetries: -1},
+		&mcp.ClientSessionOptions{ProtocolVersion: eras[0]})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +94,10 @@ func TestThreat121PassedCallsAreAllowed(t *testing.T) {
 		{`{"a":1,"a":2}`, "duplicate"},
 		{`[1]`, "no object"},
 	} {
-		res, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "look", Arguments: json.RawMessage(one.args)})
+		res, err := s.CallTool(t.Context(), &mcp.CallToolParams{
+			Name:      "look",
+			Arguments: json.RawMessage(one.args),
+		})
 		got := fmt.Sprint(err)
 		if err == nil {
 			got = res.Content[0].(*mcp.TextContent).Text
@@ -99,14 +109,15 @@ func TestThreat121PassedCallsAreAllowed(t *testing.T) {
 	if _, err := s.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "file:///x"}); err == nil {
 		t.Error("it was read")
 	}
-	want := []string{`x-look {"a":1,"b":2}`, "x-look {}", "x-look {}", `x-resources/read {"uri":"file:///x"}`}
+	want := []string{`x-look {"a":1,"b":2}`, "x-look {}", "x-look {}",
+		`x-resources/read {"uri":"file:///x"}`}
 	if !slices.Equal(asked, want) {
 		t.Errorf("asked about %q", asked)
 	}
 }
 
-// Programs that read names whatever the case of their letters are sent no arguments that nobody saw, and
-// nobody has a server that is passed on keep more than a message may have.
+// Programs that read names whatever the case of their letters are sent no arguments that nobody
+// saw, and nobody has a server that is passed on keep more than a message may have.
 func TestThreat121PassedCallsAreReadOneWay(t *testing.T) {
 	p := passed(t, func(_ context.Context, act agent.Permission) bool {
 		t.Errorf("asked about %q", act.Resource)

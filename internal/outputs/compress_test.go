@@ -35,7 +35,8 @@ func TestStoredCompression(t *testing.T) {
 				t.Fatalf("%q: bytes differ", tt.accept)
 			}
 			etags[w.Header().Get("Etag")] = true
-			if w := ask(h, "GET", string(o.ID()), "Accept-Encoding", tt.accept, "If-None-Match", w.Header().Get("Etag")); w.Code != 304 {
+			if w := ask(h, "GET", string(o.ID()), "Accept-Encoding", tt.accept, "If-None-Match",
+				w.Header().Get("Etag")); w.Code != 304 {
 				t.Fatalf("%q: %d", tt.accept, w.Code)
 			}
 		}
@@ -63,7 +64,8 @@ func TestTextWithoutRepetitionsIsCompressed(t *testing.T) {
 	}
 	o := put(t, s, Meta{Type: File}, b.String())
 	w := ask(h, "GET", string(o.ID()), "Accept-Encoding", "zstd")
-	if w.Header().Get("Content-Encoding") != "zstd" || w.Body.Len() > b.Len()*6/10 || decode(t, "zstd", w.Body) != b.String() {
+	if w.Header().Get("Content-Encoding") != "zstd" || w.Body.Len() > b.Len()*6/10 ||
+		decode(t, "zstd", w.Body) != b.String() {
 		t.Errorf("%d of %d bytes, %v", w.Body.Len(), b.Len(), w.Header())
 	}
 }
@@ -122,7 +124,9 @@ func TestNotCompressed(t *testing.T) {
 		put(t, s, Meta{Type: File}, strings.Repeat("c", 500<<10))
 	}
 	n := s.Stats().Outputs
-	if r := ask(h, "GET", string(full.ID()), "Accept-Encoding", "gzip"); r.Header().Get("Content-Encoding") != "" || r.Body.Len() != 1<<20 || s.Stats().Outputs != n {
+	if r := ask(h, "GET", string(full.ID()), "Accept-Encoding",
+		"gzip"); r.Header().Get(
+		"Content-Encoding") != "" || r.Body.Len() != 1<<20 || s.Stats().Outputs != n {
 		t.Errorf("%v", r.Header())
 	}
 }

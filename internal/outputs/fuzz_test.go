@@ -49,7 +49,8 @@ func FuzzJSONParts(f *testing.F) {
 
 // FuzzQuery: what is accepted is in order, what is refused says why.
 func FuzzQuery(f *testing.F) {
-	for _, s := range []string{"lines=1-2", "grep=a&lines=5-", "follow=1&offset=3", "format=html&lines=0", "lines=5-4", "%"} {
+	for _, s := range []string{"lines=1-2", "grep=a&lines=5-", "follow=1&offset=3",
+		"format=html&lines=0", "lines=5-4", "%"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
@@ -62,7 +63,8 @@ func FuzzQuery(f *testing.F) {
 		if bad != "" {
 			return
 		}
-		if q.ranged && (q.from < 1 || q.to != 0 && q.to < q.from) || q.offset < 0 || q.offset > 0 && !q.follow {
+		if q.ranged && (q.from < 1 || q.to != 0 && q.to < q.from) || q.offset < 0 || q.offset > 0 &&
+			!q.follow {
 			t.Fatalf("%q gives %+v", raw, q)
 		}
 	})

@@ -25,7 +25,9 @@ func TestServingCopiesNothing(t *testing.T) {
 		}
 		for _, q := range []string{"", "?format=json", "?lines=1-", "?follow=1", "?grep=zz[0-9]zz"} {
 			w := &counter{header: http.Header{}}
-			got := allocated(func() { h.ServeHTTP(w, httptest.NewRequest("GET", "/api/outputs/"+string(id)+q, nil)) })
+			got := allocated(func() {
+				h.ServeHTTP(w, httptest.NewRequest("GET", "/api/outputs/"+string(id)+q, nil))
+			})
 			if got > 1<<20 && !raceEnabled { // the race detector empties pools at random
 				t.Errorf("%q allocates %d KiB", q, got>>10)
 			}

@@ -100,13 +100,16 @@ func checkJSON(t *testing.T, h http.Handler, o *Output, name, data string) {
 			t.Fatal(err)
 		}
 	}
-	if got.Encoding != enc || string(body) != data || got.Size != int64(len(data)) || got.ID != string(o.ID()) || got.Truncated == nil || *got.Truncated {
+	if got.Encoding != enc || string(body) != data || got.Size != int64(len(data)) ||
+		got.ID != string(o.ID()) || got.Truncated == nil || *got.Truncated {
 		t.Errorf("%s: json %s differs, size %d", name, got.Encoding, got.Size)
 	}
-	if got.ExpiresAt.Sub(got.CreatedAt).Round(time.Second) != 30*time.Minute || got.Metadata["type"] != string(o.Meta().Type) {
+	if got.ExpiresAt.Sub(got.CreatedAt).Round(time.Second) != 30*time.Minute ||
+		got.Metadata["type"] != string(o.Meta().Type) {
 		t.Errorf("%s: %+v", name, got.Metadata)
 	}
-	if w.Header().Get("Content-Type") != "application/json; charset=utf-8" || w.Header().Get("Cache-Control") != "private, no-store" {
+	if w.Header().Get("Content-Type") != "application/json; charset=utf-8" ||
+		w.Header().Get("Cache-Control") != "private, no-store" {
 		t.Errorf("%s: %v", name, w.Header())
 	}
 }
@@ -118,8 +121,10 @@ func TestExpiredAnswersAreOne(t *testing.T) {
 		old := put(t, s, Meta{Type: File, Path: "x"}, "x")
 		time.Sleep(31 * time.Minute)
 		var first string
-		for _, id := range []string{string(old.ID()), "out_UNKNOWN", "", "a%2Fb", strings.Repeat("z", 5000)} {
-			for _, q := range []string{"", "?format=json", "?lines=1-2", "?grep=x", "?follow=1", "?format=html&lines=1-2", "?lines=wrong"} {
+		for _, id := range []string{string(old.ID()), "out_UNKNOWN", "", "a%2Fb",
+			strings.Repeat("z", 5000)} {
+			for _, q := range []string{"", "?format=json", "?lines=1-2", "?grep=x", "?follow=1",
+				"?format=html&lines=1-2", "?lines=wrong"} {
 				w := ask(h, "GET", id+q)
 				if w.Code != 404 || w.Body.String() != `{"error":"Expired"}` {
 					t.Fatalf("%q%s: %d %s", id, q, w.Code, w.Body)
@@ -145,26 +150,40 @@ func TestHeaders(t *testing.T) {
 		m                Meta
 		data, typ, dispo string
 	}{
-		{Meta{Type: File, Path: "/w/evil.html", MimeType: "text/html"}, "<script>", typeText, `attachment; filename=evil.html`},
-		{Meta{Type: File, Path: "a.js", MimeType: "text/javascript\r\nX: y"}, "alert(1)", typeText, `attachment; filename=a.js`},
+		{Meta{Type: File, Path: "/w/evil.html", MimeType: "text/html"}, "<script>", typeText,
+			`attachment; filename=evil.html`},
+		{Meta{Type: File, Path: "a.js", MimeType: "text/javascript\r\nX: y"}, "alert(1)", typeText,
+			`attachment; filename=a.js`},
 		{Meta{Type: File, Path: "logo.png"}, png, kind.Unknown, `attachment; filename=logo.png`},
 		{Meta{Type: File, Path: "b", Binary: true}, "text", kind.Unknown, `attachment; filename=b`},
-		{Meta{Type: Terminal, Command: "cat x.html"}, "<b>\x00", typeText, `attachment; filename=output.txt`},
-		{Meta{Type: Image, Path: "logo.html", MimeType: "text/html"}, png, "image/png", `attachment; filename=logo.html`},
-		{Meta{Type: Image, Path: "a b\"c.gif"}, "GIF89a<script>", "image/gif", `attachment; filename="a b\"c.gif"`},
+		{Meta{Type: Terminal, Command: "cat x.html"}, "<b>\x00", typeText,
+			`attachment; filename=output.txt`},
+		{Meta{Type: Image, Path: "logo.html", MimeType: "text/html"}, png, "image/png",
+			`attachment; filename=logo.html`},
+		{Meta{Type: Image, Path: "a b\"c.gif"}, "GIF89a<script>", "image/gif",
+			`attachment; filename="a b\"c.gif"`},
 		{Meta{Type: Image, Path: "j"}, "\xff\xd8\xff\xe0", "image/jpeg", `attachment; filename=j`},
-		{Meta{Type: Image, Path: "w"}, "RIFF\x00\x00\x00\x00WEBPVP8 ", "image/webp", `attachment; filename=w`},
-		{Meta{Type: Image, Path: "v"}, "\x00\x00\x00\x1cftypavif\x00\x00\x00\x00", "image/avif", `attachment; filename=v`},
-		{Meta{Type: Image, Path: "v"}, "\x00\x00\x00\x18ftypmif1\x00\x00\x00\x00avif", "image/avif", `attachment; filename=v`},
-		{Meta{Type: Image, Path: "v"}, "\x00\x00\x00\x18ftypheic\x00\x00\x00\x00mif1", kind.Unknown, `attachment; filename=v`},
-		{Meta{Type: Image, Path: "s.svg"}, "\ufeff<?xml version='1.0'?>\n<!-- <b> --><!DOCTYPE svg [<!ENTITY a '>'>]>\n<svg xmlns='x'/>", kind.SVG, `attachment; filename=s.svg`},
+		{Meta{Type: Image, Path: "w"}, "RIFF\x00\x00\x00\x00WEBPVP8 ", "image/webp",
+			`attachment; filename=w`},
+		{Meta{Type: Image, Path: "v"}, "\x00\x00\x00\x1cftypavif\x00\x00\x00\x00", "image/avif",
+			`attachment; filename=v`},
+		{Meta{Type: Image, Path: "v"}, "\x00\x00\x00\x18ftypmif1\x00\x00\x00\x00avif", "image/avif",
+			`attachment; filename=v`},
+		{Meta{Type: Image, Path: "v"}, "\x00\x00\x00\x18ftypheic\x00\x00\x00\x00mif1", kind.Unknown,
+			`attachment; filename=v`},
+		{Meta{Type: Image, Path: "s.svg"},
+			"\ufeff<?xml version='1.0'?>\n<!-- <b> --><!DOCTYPE svg [<!ENTITY a '>'>]>\n<svg xmlns='x'/>",
+			kind.SVG, `attachment; filename=s.svg`},
 		{Meta{Type: Image, Path: "s.svg"}, "<svgx/>", kind.Unknown, `attachment; filename=s.svg`},
 		{Meta{Type: Image, Path: "s.svg"}, "<html><svg/>", kind.Unknown, `attachment; filename=s.svg`},
-		{Meta{Type: Image, Path: "s.svg"}, "<!-- never closed <svg>", kind.Unknown, `attachment; filename=s.svg`},
+		{Meta{Type: Image, Path: "s.svg"}, "<!-- never closed <svg>", kind.Unknown,
+			`attachment; filename=s.svg`},
 		{Meta{Type: Image}, "", kind.Unknown, `attachment; filename=output`},
 		{Meta{Type: File, Path: "dir/.."}, "", typeText, `attachment; filename=output`},
-		{Meta{Type: File, Path: `C:\x\naïve.txt`}, "", typeText, `attachment; filename*=utf-8''na%C3%AFve.txt`},
-		{Meta{Type: File, Path: "a\r\nSet-Cookie: x\u202etxt.exe"}, "", typeText, `attachment; filename="aSet-Cookie: xtxt.exe"`},
+		{Meta{Type: File, Path: `C:\x\naïve.txt`}, "", typeText,
+			`attachment; filename*=utf-8''na%C3%AFve.txt`},
+		{Meta{Type: File, Path: "a\r\nSet-Cookie: x\u202etxt.exe"}, "", typeText,
+			`attachment; filename="aSet-Cookie: xtxt.exe"`},
 	} {
 		o := put(t, s, tt.m, tt.data)
 		head := ask(h, "GET", string(o.ID())).Header()
@@ -181,7 +200,8 @@ func TestHeaders(t *testing.T) {
 				t.Errorf("%+v: %s: %q, want %q", tt.m, k, got, want)
 			}
 		}
-		if ranged := ask(h, "GET", string(o.ID()), "Range", "bytes=0-").Header().Get("Content-Type"); ranged != tt.typ {
+		if ranged := ask(h, "GET", string(o.ID()), "Range",
+			"bytes=0-").Header().Get("Content-Type"); ranged != tt.typ {
 			t.Errorf("by range %q", ranged)
 		}
 	}
@@ -214,7 +234,8 @@ func TestRangesAndConditions(t *testing.T) {
 		{[]string{"Range", "bytes=-5"}, 206, data[len(data)-5:]},
 		{[]string{"Range", "bytes=10-", "If-Range", etag}, 206, data[10:]},
 		{[]string{"Range", "bytes=10-", "If-Range", other}, 200, data},
-		{[]string{"Range", "bytes=9999999-"}, 416, `{"error":"There are no such bytes: Content-Range says how many there are.","code":"bad_range"}`},
+		{[]string{"Range", "bytes=9999999-"}, 416,
+			`{"error":"There are no such bytes: Content-Range says how many there are.","code":"bad_range"}`},
 		{[]string{"Range", "lines=0-9"}, 200, data},
 		{[]string{"Range", "bytes=0-9", "Accept-Encoding", "gzip"}, 206, data[:10]},
 		{[]string{"If-None-Match", etag}, 304, ""},
@@ -223,20 +244,23 @@ func TestRangesAndConditions(t *testing.T) {
 		{[]string{"If-None-Match", other}, 200, data},
 		{[]string{"If-None-Match", etag, "Range", "bytes=0-1"}, 304, ""},
 		{[]string{"If-Match", etag, "Range", "lines=0-9"}, 200, data},
-		{[]string{"If-Match", other}, 412, `{"error":"These are not the bytes that If-Match names.","code":"precondition_failed"}`},
+		{[]string{"If-Match", other}, 412,
+			`{"error":"These are not the bytes that If-Match names.","code":"precondition_failed"}`},
 	} {
 		w := ask(h, "GET", id, tt.headers...)
 		if w.Code != tt.status || w.Body.String() != tt.body {
 			t.Errorf("%v: %d, %d bytes", tt.headers, w.Code, w.Body.Len())
 		}
-		if kind := w.Header().Get("Content-Type"); tt.status >= 400 && kind != "application/json; charset=utf-8" {
+		if kind := w.Header().Get("Content-Type"); tt.status >= 400 &&
+			kind != "application/json; charset=utf-8" {
 			t.Errorf("%v: refused as %s", tt.headers, kind)
 		}
 		if w := ask(h, "HEAD", id, tt.headers...); w.Code != tt.status || w.Body.Len() != 0 {
 			t.Errorf("HEAD %v: %d", tt.headers, w.Code)
 		}
 	}
-	if w := ask(h, "GET", id, "Range", "bytes=0-1,5-6"); w.Code != 206 || !strings.HasPrefix(w.Header().Get("Content-Type"), "multipart/byteranges") {
+	if w := ask(h, "GET", id, "Range", "bytes=0-1,5-6"); w.Code != 206 ||
+		!strings.HasPrefix(w.Header().Get("Content-Type"), "multipart/byteranges") {
 		t.Errorf("%d %v", w.Code, w.Header())
 	}
 }
@@ -254,14 +278,16 @@ func TestTruncatedOutput(t *testing.T) {
 	g := o.Meta().Gap
 	notice := string(g.Notice(false))
 	raw := ask(h, "GET", string(o.ID()))
-	if raw.Header().Get("Content-Length") != fmt.Sprint(raw.Body.Len()) || strings.Count(raw.Body.String(), notice) != 1 {
+	if raw.Header().Get("Content-Length") != fmt.Sprint(raw.Body.Len()) ||
+		strings.Count(raw.Body.String(), notice) != 1 {
 		t.Fatalf("%v, %q", raw.Header(), notice)
 	}
 	at := strings.Index(raw.Body.String(), notice)
 	if int64(at) != g.Offset || !strings.HasSuffix(raw.Body.String(), "line 100000\n") {
 		t.Fatalf("notice at %d, gap %+v", at, g)
 	}
-	part := ask(h, "GET", string(o.ID()), "Range", fmt.Sprintf("bytes=%d-%d", at-20, at+len(notice)+20))
+	part := ask(h, "GET", string(o.ID()), "Range",
+		fmt.Sprintf("bytes=%d-%d", at-20, at+len(notice)+20))
 	if part.Code != 206 || part.Body.String() != raw.Body.String()[at-20:at+len(notice)+21] {
 		t.Fatalf("%d %q", part.Code, part.Body)
 	}
@@ -276,17 +302,22 @@ func TestTruncatedOutput(t *testing.T) {
 			Gap        Gap
 		}
 	}
-	if err := json.Unmarshal(ask(h, "GET", string(o.ID())+"?format=json").Body.Bytes(), &doc); err != nil {
+	if err := json.Unmarshal(ask(h, "GET", string(o.ID())+"?format=json").Body.Bytes(),
+		&doc); err != nil {
 		t.Fatal(err)
 	}
-	if doc.Data != raw.Body.String() || doc.Size != w.Bytes() || !doc.Truncated || !doc.Metadata.Truncated ||
+	if doc.Data != raw.Body.String() || doc.Size != w.Bytes() || !doc.Truncated ||
+		!doc.Metadata.Truncated ||
 		doc.Metadata.Gap != *g || doc.Metadata.TotalLines != 100_000 || doc.Metadata.ExitCode == nil {
 		t.Fatalf("%+v", doc.Metadata)
 	}
-	if l := ask(h, "GET", string(o.ID())+"?lines=99999-"); l.Body.String() != "line 99999\nline 100000\n" || l.Header().Get("Webchat-Lines") != "99999-100000/100000" {
+	if l := ask(h, "GET", string(o.ID())+
+		"?lines=99999-"); l.Body.String() != "line 99999\nline 100000\n" || l.Header().Get(
+		"Webchat-Lines") != "99999-100000/100000" {
 		t.Fatalf("%q %v", l.Body, l.Header())
 	}
-	if m := ask(h, "GET", string(o.ID())+"?grep=9999[89]"); m.Body.String() != "99998:line 99998\n99999:line 99999\n" {
+	if m := ask(h, "GET", string(o.ID())+
+		"?grep=9999[89]"); m.Body.String() != "99998:line 99998\n99999:line 99999\n" {
 		t.Fatalf("%q", m.Body)
 	}
 }
@@ -329,10 +360,12 @@ func TestBadRequests(t *testing.T) {
 	} {
 		w := ask(tt.h, tt.method, string(tt.id)+"?"+tt.query)
 		var got struct{ Error, Code string }
-		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != tt.status || got.Code != tt.code || !strings.HasSuffix(got.Error, ".") {
+		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != tt.status ||
+			got.Code != tt.code || !strings.HasSuffix(got.Error, ".") {
 			t.Errorf("%s: %d %s (%v)", tt.query, w.Code, w.Body, err)
 		}
-		if strings.Contains(w.Body.String(), "secret") || w.Header().Get("X-Content-Type-Options") != "nosniff" {
+		if strings.Contains(w.Body.String(), "secret") ||
+			w.Header().Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: %s %v", tt.query, w.Body, w.Header())
 		}
 	}
@@ -345,7 +378,13 @@ func TestLineForms(t *testing.T) {
 	for i := range int64(1_000_000) {
 		b = append(strconv.AppendInt(b, i+100, 10), '\n')
 	}
-	o := put(t, s, Meta{Type: File, Path: "a", StartLine: 100, EndLine: 1_000_099, TotalLines: 2_000_000}, string(b))
+	o := put(t, s, Meta{
+		Type:       File,
+		Path:       "a",
+		StartLine:  100,
+		EndLine:    1_000_099,
+		TotalLines: 2_000_000,
+	}, string(b))
 	empty := put(t, s, Meta{Type: File}, "")
 	for _, tt := range []struct {
 		o                   *Output
@@ -368,7 +407,8 @@ func TestLineForms(t *testing.T) {
 		if w.Code != 200 || w.Body.String() != tt.body || w.Header().Get("Webchat-Lines") != tt.header {
 			t.Errorf("%s: %d %.60q %v", tt.query, w.Code, w.Body, w.Header())
 		}
-		if w := ask(h, "HEAD", string(tt.o.ID())+"?"+tt.query); w.Code != 200 || w.Body.Len() != 0 || w.Header().Get("Webchat-Lines") != tt.header {
+		if w := ask(h, "HEAD", string(tt.o.ID())+"?"+tt.query); w.Code != 200 || w.Body.Len() != 0 ||
+			w.Header().Get("Webchat-Lines") != tt.header {
 			t.Errorf("HEAD %s: %d %v", tt.query, w.Code, w.Header())
 		}
 	}
@@ -382,7 +422,8 @@ func TestLineForms(t *testing.T) {
 func TestFormsHaveAddresses(t *testing.T) {
 	s := newStore(t, 4<<20)
 	h := newHandler(s, testViews{})
-	o := put(t, s, Meta{Type: File, Path: "a.go"}, "one\nerror: two\nthree\npassword: hunter2hunter2\n")
+	o := put(t, s, Meta{Type: File, Path: "a.go"},
+		"one\nerror: two\nthree\npassword: hunter2hunter2\n")
 	id := string(o.ID())
 	seen := map[string]bool{}
 	for _, c := range []struct{ form, query, own string }{
@@ -403,15 +444,18 @@ func TestFormsHaveAddresses(t *testing.T) {
 	} {
 		seen[strings.Split(c.form, "/")[0]] = true
 		got, want := ask(h, "GET", id+"/"+c.form+"?"+c.query), ask(h, "GET", id+"?"+c.own)
-		if c.form != "media" && (got.Code != want.Code || got.Body.String() != want.Body.String() || fmt.Sprint(got.Header()) != fmt.Sprint(want.Header())) {
-			t.Errorf("%s?%s: %d %s %v\nwant %d %s %v", c.form, c.query, got.Code, got.Body, got.Header(), want.Code, want.Body, want.Header())
+		if c.form != "media" && (got.Code != want.Code || got.Body.String() != want.Body.String() ||
+			fmt.Sprint(got.Header()) != fmt.Sprint(want.Header())) {
+			t.Errorf("%s?%s: %d %s %v\nwant %d %s %v", c.form, c.query, got.Code, got.Body, got.Header(),
+				want.Code, want.Body, want.Header())
 		}
 	}
 	for _, f := range Forms() {
 		if name, _, _ := strings.Cut(f.Name, "/"); !seen[name] {
 			t.Errorf("%s was not tried", f.Name)
 		}
-		if w := ask(h, "GET", id+"/"+f.Name); f.Needs != "" && (w.Code != 400 || !strings.Contains(w.Body.String(), f.Needs)) {
+		if w := ask(h, "GET", id+"/"+f.Name); f.Needs != "" &&
+			(w.Code != 400 || !strings.Contains(w.Body.String(), f.Needs)) {
 			t.Errorf("%s without %s: %d %s", f.Name, f.Needs, w.Code, w.Body)
 		}
 		if w := ask(h, "GET", "out_none/"+f.Name); w.Code != 404 || w.Body.String() != expired {

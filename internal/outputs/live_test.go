@@ -47,7 +47,9 @@ func TestFollowLive(t *testing.T) {
 	defer w.Complete(nil)
 	resp := request(t, t.Context(), client, url+string(w.ID())+"?follow=1")
 	defer resp.Body.Close()
-	if h := resp.Header; h.Get("Content-Type") != typeText || h.Get("Cache-Control") != "private, no-store" || h.Get("Etag") != "" || h.Get("X-Accel-Buffering") != "no" {
+	if h := resp.Header; h.Get("Content-Type") != typeText ||
+		h.Get("Cache-Control") != "private, no-store" || h.Get("Etag") != "" ||
+		h.Get("X-Accel-Buffering") != "no" {
 		t.Fatalf("%v", h) // and it came before the first byte
 	}
 	lines := bufio.NewReader(resp.Body)
@@ -59,7 +61,8 @@ func TestFollowLive(t *testing.T) {
 	}
 	now := request(t, t.Context(), client, url+string(w.ID()))
 	defer now.Body.Close()
-	if b, err := io.ReadAll(now.Body); err != nil || int64(len(b)) != w.Bytes() || now.Header.Get("Etag") != "" || now.Header.Get("Cache-Control") != "private, no-store" {
+	if b, err := io.ReadAll(now.Body); err != nil || int64(len(b)) != w.Bytes() ||
+		now.Header.Get("Etag") != "" || now.Header.Get("Cache-Control") != "private, no-store" {
 		t.Fatalf("%d bytes of %d, %v, %v", len(b), w.Bytes(), now.Header, err)
 	}
 	w.Write([]byte("the end"))
@@ -92,8 +95,8 @@ func TestFollowerLeaves(t *testing.T) {
 	<-left
 }
 
-// TestSlowFollower: a reader that falls behind the ring learns what it missed, and never holds up the
-// writer.
+// TestSlowFollower: a reader that falls behind the ring learns what it missed, and never holds up
+// the writer.
 func TestSlowFollower(t *testing.T) {
 	s := newStore(t, 4<<20)
 	w := create(t, s, Meta{Type: Terminal}, Limits{Head: 16 << 10, Tail: 256 << 10})
@@ -135,7 +138,8 @@ func TestSlowFollower(t *testing.T) {
 		t.Fatalf("the %d bytes after the gap differ", len(rest))
 	}
 	var bytes, lines int64
-	if _, err := fmt.Sscanf(strings.ReplaceAll(text[at:end], ",", ""), "… %d bytes (%d lines)", &bytes, &lines); err != nil {
+	if _, err := fmt.Sscanf(strings.ReplaceAll(text[at:end], ",", ""), "… %d bytes (%d lines)", &bytes,
+		&lines); err != nil {
 		t.Fatal(err)
 	}
 	if bytes != w.Bytes()-int64(at)-int64(len(rest)) || lines != bytes/61 {
@@ -248,16 +252,19 @@ func TestManyAtOnce(t *testing.T) {
 	for g := range 4 {
 		wg.Go(func() {
 			for i := range rounds {
-				w, err := s.Create(Meta{Type: Terminal, SessionID: fmt.Sprint(g)}, Limits{Head: 20 << 10, Tail: 20 << 10})
+				w, err := s.Create(Meta{Type: Terminal, SessionID: fmt.Sprint(g)},
+					Limits{Head: 20 << 10, Tail: 20 << 10})
 				if err != nil {
 					t.Error(err)
 					return
 				}
 				var readers sync.WaitGroup
-				for _, q := range []string{"", "?follow=1", "?format=json", "?lines=5-", "?grep=ab", "?format=html"} {
+				for _, q := range []string{"", "?follow=1", "?format=json", "?lines=5-", "?grep=ab",
+					"?format=html"} {
 					readers.Go(func() {
 						for _, accept := range []string{"", "gzip", "zstd"} {
-							if got := ask(h, "GET", string(w.ID())+q, "Accept-Encoding", accept); got.Code != 200 && got.Code != 404 {
+							if got := ask(h, "GET", string(w.ID())+q, "Accept-Encoding", accept); got.Code != 200 &&
+								got.Code != 404 {
 								t.Errorf("%s: %d", q, got.Code)
 							}
 						}

@@ -12,30 +12,35 @@ import (
 	"webchat/internal/veil"
 )
 
-// A veiled output has the bytes, lines and offsets of the one it covers, also where a line goes on in
-// the next chunk, and while it grows.
+// A veiled output has the bytes, lines and offsets of the one it covers, also where a line goes on
+// in the next chunk, and while it grows.
 func TestVeiled(t *testing.T) {
 	s := newStore(t, 64<<20)
 	const secret = "TOKEN=hunter2hunter2\n"
 	for _, pad := range []int{0, maxChunk - 3, maxChunk - 10, maxChunk - 17, 2*maxChunk - 9} {
-		text := strings.Repeat("x", max(pad-1, 0)) + strings.Repeat("\n", min(pad, 1)) + secret + "TOKEN_COUNT=12\nlast\n"
+		text := strings.Repeat("x", max(pad-1, 0)) + strings.Repeat("\n", min(pad, 1)) + secret +
+			"TOKEN_COUNT=12\nlast\n"
 		o := put(t, s, Meta{Type: File, Path: "a"}, text)
 		v := o.Veiled()
-		if v.Veiled() != v || v.Raw() != o || o.Veiled() != v || v.Size() != o.Size() || v.TotalLines() != o.TotalLines() {
+		if v.Veiled() != v || v.Raw() != o || o.Veiled() != v || v.Size() != o.Size() ||
+			v.TotalLines() != o.TotalLines() {
 			t.Fatal("a veiled output is another one")
 		}
 		b := make([]byte, len(text))
 		if n, err := v.ReadAt(b, 0); n != len(text) || err != nil {
 			t.Fatal(n, err)
 		}
-		if bytes.Contains(b, []byte("hunter")) || bytes.Contains(b, []byte("nter2h")) || !bytes.HasSuffix(b, []byte("TOKEN_COUNT=12\nlast\n")) || strings.Count(string(b), "\n") != strings.Count(text, "\n") {
+		if bytes.Contains(b, []byte("hunter")) || bytes.Contains(b, []byte("nter2h")) ||
+			!bytes.HasSuffix(b, []byte("TOKEN_COUNT=12\nlast\n")) ||
+			strings.Count(string(b), "\n") != strings.Count(text, "\n") {
 			t.Errorf("behind %d bytes: %q", pad, b[pad:])
 		}
 		e, err := grep.Parse("hunter2|last")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if h, err := v.Find(t.Context(), e, time.Minute); err != nil || len(h.Lines) != 1 || h.Lines[0] != o.TotalLines() {
+		if h, err := v.Find(t.Context(), e, time.Minute); err != nil || len(h.Lines) != 1 ||
+			h.Lines[0] != o.TotalLines() {
 			t.Errorf("found in %v, %v", h.Lines, err)
 		}
 		for _, guess := range []string{"hunter2", "hunter3"} { // the other alternative matches either way
@@ -52,11 +57,15 @@ func TestVeiled(t *testing.T) {
 		}
 	}
 
-	for _, above := range []string{"password: |\n", "machine h\n  login me\n", "tokens:\n  - aaa111\n"} {
-		below := map[byte]string{'p': "  hunter22\n", 'm': "  password hunter22\n", 't': "  - hunter22\n"}[above[0]]
-		o := put(t, s, Meta{Type: File, Path: "a"}, strings.Repeat("x", maxChunk-len(above)-1)+"\n"+above+below+"end\n")
+	for _, above := range []string{"password: |\n", "machine h\n  login me\n",
+		"tokens:\n  - aaa111\n"} {
+		below := map[byte]string{'p': "  hunter22\n", 'm': "  password hunter22\n",
+			't': "  - hunter22\n"}[above[0]]
+		o := put(t, s, Meta{Type: File, Path: "a"}, strings.Repeat("x", maxChunk-len(above)-1)+"\n"+above+
+			below+"end\n")
 		b := make([]byte, o.Size())
-		if _, err := o.Veiled().ReadAt(b, 0); err != nil || bytes.Contains(b, []byte("hunter")) || !bytes.HasSuffix(b, []byte("\nend\n")) {
+		if _, err := o.Veiled().ReadAt(b, 0); err != nil || bytes.Contains(b, []byte("hunter")) ||
+			!bytes.HasSuffix(b, []byte("\nend\n")) {
 			t.Errorf("below %q in the next chunk: %q, %v", above, b[maxChunk:], err)
 		}
 	}
@@ -71,7 +80,8 @@ func TestVeiled(t *testing.T) {
 		t.Errorf("%q", b[:n])
 	}
 	fmt.Fprint(w, "abcd\nEFGH\n-----END PRIVATE KEY-----\nx\n")
-	if n, _ := v.ReadAt(b, 0); bytes.Contains(b[:n], []byte("EFGH")) || !bytes.HasSuffix(b[:n], []byte("KEY-----\nx\n")) {
+	if n, _ := v.ReadAt(b, 0); bytes.Contains(b[:n], []byte("EFGH")) ||
+		!bytes.HasSuffix(b[:n], []byte("KEY-----\nx\n")) {
 		t.Errorf("%q", b[:n])
 	}
 }
@@ -79,7 +89,8 @@ func TestVeiled(t *testing.T) {
 // What is copied or handed over has dots, but for the lines that were lifted.
 func TestCopyShown(t *testing.T) {
 	s := newStore(t, 1<<20)
-	o := put(t, s, Meta{Type: File, Path: "a", StartLine: 1}, "A_TOKEN=aaa111\nB_TOKEN=bbb222\nC_TOKEN=ccc333\nD=4\n")
+	o := put(t, s, Meta{Type: File, Path: "a", StartLine: 1},
+		"A_TOKEN=aaa111\nB_TOKEN=bbb222\nC_TOKEN=ccc333\nD=4\n")
 	for lifted, want := range map[string]string{
 		"":      "A_TOKEN=•• B_TOKEN=•• C_TOKEN=•• D=4 ",
 		"2":     "A_TOKEN=•• B_TOKEN=bbb222 C_TOKEN=•• D=4 ",
@@ -103,7 +114,8 @@ func TestCopyShown(t *testing.T) {
 			if to == 0 {
 				to = 4
 			}
-			if got := strings.ReplaceAll(b.String(), "\n", " "); got != strings.Join(lines[max(which[0], 1)-1:to], "") {
+			if got := strings.ReplaceAll(b.String(), "\n",
+				" "); got != strings.Join(lines[max(which[0], 1)-1:to], "") {
 				t.Errorf("lifted %q, lines %v: %q", lifted, which, got)
 			}
 		}
@@ -114,17 +126,19 @@ func TestCopyShown(t *testing.T) {
 	}
 	o = put(t, bare, Meta{Type: File, Path: "a"}, "A_TOKEN=aaa111\n")
 	var b strings.Builder
-	if err := o.CopyShown(t.Context(), &b, 0, 0, nil); err != nil || o.Veiled() != o || b.String() != "A_TOKEN=aaa111\n" {
+	if err := o.CopyShown(t.Context(), &b, 0, 0, nil); err != nil || o.Veiled() != o ||
+		b.String() != "A_TOKEN=aaa111\n" {
 		t.Errorf("with the setting off: %q, %v", b.String(), err)
 	}
 }
 
-// BenchmarkVeiled is a first window of 500 lines of a log of 11 MB, and a search of all of it, of which
-// one line in a thousand holds a secret.
+// BenchmarkVeiled is a first window of 500 lines of a log of 11 MB, and a search of all of it, of
+// which one line in a thousand holds a secret.
 func BenchmarkVeiled(b *testing.B) {
 	var text strings.Builder
 	for i := range 100_000 {
-		fmt.Fprintf(&text, "2026-11-26T10:%02d:%02d.%03dZ INFO worker=%d request=\"GET /api/items/%d?page=2\" status=200 took=%dms", i/60%60, i%60, i%1000, i%9, i*7, i%999)
+		fmt.Fprintf(&text,
+			"2026-11-26T10:%02d:%02d.%03dZ INFO worker=%d request=\"GET /api/items/%d?page=2\" status=200 took=%dms", i/60%60, i%60, i%1000, i%9, i*7, i%999)
 		if i%1000 == 7 {
 			text.WriteString(" token=abc123def456")
 		}

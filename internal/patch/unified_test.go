@@ -33,7 +33,8 @@ func TestHostileTextsAreCompared(t *testing.T) {
 			return b
 		}
 		was, now := text(), text()
-		if got, ok := revert(now, patch.Unified(was, now)); !ok && !bytes.Equal(was, now) || ok && !bytes.Equal(got, was) {
+		if got, ok := revert(now, patch.Unified(was, now)); !ok && !bytes.Equal(was, now) || ok &&
+			!bytes.Equal(got, was) {
 			t.Errorf("%d kinds of lines: back %v", kinds, ok)
 		}
 	}
@@ -102,10 +103,12 @@ func TestForeignDiff(t *testing.T) {
 		name, now, diff, was string
 		ok                   bool
 	}{
-		{"of git", "one\n2\nthree\n", "diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@ func x\n one\n-two\n+2\n three\n", "one\ntwo\nthree\n", true},
+		{"of git", "one\n2\nthree\n",
+			"diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@ func x\n one\n-two\n+2\n three\n", "one\ntwo\nthree\n", true},
 		{"a file made", "a\nb\n", "--- /dev/null\n+++ b/x\n@@ -0,0 +1,2 @@\n+a\n+b\n", "", true},
 		{"emptied", "", "@@ -1,2 +0,0 @@\n-a\n-b\n", "a\nb\n", true},
-		{"moved since, and only there", "new\none\n2\n", "@@ -1,2 +1,2 @@\n one\n-two\n+2\n", "new\none\ntwo\n", true},
+		{"moved since, and only there", "new\none\n2\n", "@@ -1,2 +1,2 @@\n one\n-two\n+2\n",
+			"new\none\ntwo\n", true},
 		{"moved, and at two places", "new\n2\n2\n2\n", "@@ -9 +9 @@\n-two\n+2\n", "", false},
 		{"changed since", "one\n3\n", "@@ -2 +2 @@\n-two\n+2\n", "", false},
 		{"no diff", "one\n", "done", "", false},
@@ -113,7 +116,8 @@ func TestForeignDiff(t *testing.T) {
 		{"without heads", "one\n2\nthree\n", "--- /w/x\n+++ /w/x\n-two\n+2\n", "one\ntwo\nthree\n", true},
 		{"a file made, without heads", "a\nb\n", "--- /w/x\n+++ /w/x\n+a\n+b\n", "", true},
 		{"a list of points", "- a\n", "- a\n+ b\n", "", false},
-		{"an empty line without its blank", "a\n\nc\n", "@@ -1,3 +1,3 @@\n a\n\n-b\n+c\n", "a\n\nb\n", true},
+		{"an empty line without its blank", "a\n\nc\n", "@@ -1,3 +1,3 @@\n a\n\n-b\n+c\n", "a\n\nb\n",
+			true},
 	} {
 		was, ok := revert([]byte(c.now), c.diff)
 		if ok != c.ok || string(was) != c.was && ok {

@@ -48,7 +48,12 @@ func TestEveryRouteHasADestination(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	routes := wire(Config{Guard: people, Pages: &Pages{}, Metrics: http.NotFoundHandler(), MCP: http.NotFoundHandler()}, nil).routes()
+	routes := wire(Config{
+		Guard:   people,
+		Pages:   &Pages{},
+		Metrics: http.NotFoundHandler(),
+		MCP:     http.NotFoundHandler(),
+	}, nil).routes()
 	for _, r := range routes {
 		row := r.method + " " + r.pattern
 		if to, placed := want[row]; !placed {

@@ -83,9 +83,12 @@ func typeScript(t reflect.Type) string {
 
 func typesPage() string {
 	var b strings.Builder
-	b.WriteString("// The events of webchat, made from its code. Backends may add fields to the data of ours.\n\n")
-	b.WriteString("export interface Envelope<T extends string, D> { id: string; timestamp: string; parentId: string | null; ephemeral?: true; type: T; data: D }\n")
-	b.WriteString("export interface AutohandEnvelope<T extends string, D> { id: string; timestamp: string; type: T; data: D }\n\nexport type WebchatEvent =\n")
+	b.WriteString(
+		"// The events of webchat, made from its code. Backends may add fields to the data of ours.\n\n")
+	b.WriteString(
+		"export interface Envelope<T extends string, D> { id: string; timestamp: string; parentId: string | null; ephemeral?: true; type: T; data: D }\n")
+	b.WriteString(
+		"export interface AutohandEnvelope<T extends string, D> { id: string; timestamp: string; type: T; data: D }\n\nexport type WebchatEvent =\n")
 	for _, d := range event.Known() {
 		fmt.Fprintf(&b, "  | Envelope<%q, %s>\n", event.TypeOf(d), typeScript(reflect.TypeOf(d)))
 	}
@@ -98,7 +101,8 @@ func typesPage() string {
 }
 
 // clientRoutes are the paths that the page describes.
-var clientRoutes = regexp.MustCompile(`^/api/(backends|models|sessions|stream|outputs|permissions|hooks|openapi)`)
+var clientRoutes = regexp.MustCompile(
+	`^/api/(backends|models|sessions|stream|outputs|permissions|hooks|openapi)`)
 
 func eventsPage(routes []route) string {
 	var b strings.Builder
@@ -112,12 +116,15 @@ func eventsPage(routes []route) string {
 		if t := reflect.TypeOf(r.in); t != nil && t.Kind() == reflect.Struct {
 			in = "`{" + strings.Join(fieldsOf(t, typeScript), ", ") + "}`"
 		}
-		fmt.Fprintf(&b, "| `%s %s` | %s | %s | %s |\n", r.method, r.pattern, cell(in), cell(r.query), cell(r.about))
+		fmt.Fprintf(&b, "| `%s %s` | %s | %s | %s |\n", r.method, r.pattern, cell(in), cell(r.query),
+			cell(r.about))
 	}
-	b.WriteString("\n## The two vocabularies\n\n| `?dialect=autohand` | its data | made of |\n| --- | --- | --- |\n")
+	b.WriteString(
+		"\n## The two vocabularies\n\n| `?dialect=autohand` | its data | made of |\n| --- | --- | --- |\n")
 	known := dialectTypes
 	for _, name := range slices.Sorted(maps.Keys(known)) {
-		fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", name, cell(strings.Join(fieldsOf(reflect.TypeOf(known[name]), typeScript), ", ")), meaning[name])
+		fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", name,
+			cell(strings.Join(fieldsOf(reflect.TypeOf(known[name]), typeScript), ", ")), meaning[name])
 	}
 	b.WriteString("\n| webchat's own | logged | its data |\n| --- | --- | --- |\n")
 	for _, d := range event.Known() {
@@ -125,7 +132,8 @@ func eventsPage(routes []route) string {
 		if event.Logged(d) {
 			logged = "yes"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | `%s` |\n", event.TypeOf(d), logged, cell(strings.Join(fieldsOf(reflect.TypeOf(d), typeScript), ", ")))
+		fmt.Fprintf(&b, "| `%s` | %s | `%s` |\n", event.TypeOf(d), logged,
+			cell(strings.Join(fieldsOf(reflect.TypeOf(d), typeScript), ", ")))
 	}
 	b.WriteString(promises)
 	for _, r := range shown {
@@ -139,7 +147,8 @@ func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
 func TestEventsPage(t *testing.T) {
 	p := wire(Config{Guard: &guard.Guard{}}, nil)
-	for name, want := range map[string]string{"events.md": eventsPage(p.routes()), filepath.Join("examples", "events.ts"): typesPage()} {
+	for name, want := range map[string]string{"events.md": eventsPage(p.routes()),
+		filepath.Join("examples", "events.ts"): typesPage()} {
 		file := filepath.Join(docs, name)
 		if os.Getenv("WEBCHAT_UPDATE_DOCS") != "" {
 			if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
@@ -175,7 +184,8 @@ func TestEventsPageNamesTests(t *testing.T) {
 				continue // a folder
 			}
 			script, isScript := strings.CutPrefix(r.test, "script ")
-			found = found || isScript && filepath.Base(file) == script+".txt" || strings.Contains(string(text), "func "+r.test+"(")
+			found = found || isScript && filepath.Base(file) == script+".txt" ||
+				strings.Contains(string(text), "func "+r.test+"(")
 		}
 		if !found {
 			t.Errorf("%s: there is no %s in %s", r.what, r.test, r.room)
@@ -208,11 +218,13 @@ func TestEventsPageTellsOfEachField(t *testing.T) {
 		}
 		for _, e := range one.FindAllStringSubmatch(m[2], -1) {
 			told[e[1]] = true
-			if !strings.HasPrefix(r.here, "the same,") && !strings.HasPrefix(r.here, "the same;") && r.here != "the same" && !strings.HasPrefix(r.here, "the dialect's") {
+			if !strings.HasPrefix(r.here, "the same,") && !strings.HasPrefix(r.here, "the same;") &&
+				r.here != "the same" && !strings.HasPrefix(r.here, "the dialect's") {
 				continue
 			}
 			for field := range strings.SplitSeq(e[2], ", ") {
-				if field != "" && !slices.Contains(fields[e[1]], field) && !strings.Contains(r.here, "`"+field+"`") {
+				if field != "" && !slices.Contains(fields[e[1]], field) &&
+					!strings.Contains(r.here, "`"+field+"`") {
 					t.Errorf("%s has no field %s here, and the page does not say where it is", e[1], field)
 				}
 			}
@@ -224,7 +236,8 @@ func TestEventsPageTellsOfEachField(t *testing.T) {
 		}
 	}
 	// What is webchat's own and in none of the documents.
-	own := regexp.MustCompile(`^(turn|task|stream|output|sandbox)\.|^session\.(changed|rewound|branched|damaged|todos_changed|mode_changed)$|^user\.message_withdrawn$|^assistant\.message_discarded$|^permission\.revoked$`)
+	own := regexp.MustCompile(
+		`^(turn|task|stream|output|sandbox)\.|^session\.(changed|rewound|branched|damaged|todos_changed|mode_changed)$|^user\.message_withdrawn$|^assistant\.message_discarded$|^permission\.revoked$`)
 	for _, d := range event.Known() {
 		if name := string(event.TypeOf(d)); !told[name] && !own.MatchString(name) {
 			t.Errorf("the page leaves out %s", name)

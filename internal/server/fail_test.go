@@ -28,20 +28,27 @@ func ask(t *testing.T, serve handler) (*httptest.ResponseRecorder, string) {
 				t.Errorf("panic %v came through", p)
 			}
 		}()
-		a.observe(a.adapt(route{class: guard.Read, serve: serve})).ServeHTTP(w, httptest.NewRequest("GET", "/api/secret-path?q=secret-query", nil))
+		a.observe(a.adapt(route{class: guard.Read, serve: serve})).ServeHTTP(w,
+			httptest.NewRequest("GET", "/api/secret-path?q=secret-query", nil))
 	}()
 	return w, log.String()
 }
 
 func TestUnforeseenErrorsTellNothing(t *testing.T) {
-	err := fmt.Errorf("open: %w", &fs.PathError{Op: "open", Path: "/home/me/private", Err: fs.ErrPermission})
+	err := fmt.Errorf("open: %w", &fs.PathError{
+		Op:   "open",
+		Path: "/home/me/private",
+		Err:  fs.ErrPermission,
+	})
 	w, log := ask(t, func(http.ResponseWriter, *http.Request) error { return err })
-	if w.Code != 500 || strings.Contains(w.Body.String(), "private") || !strings.Contains(w.Body.String(), `"code":"internal"`) {
+	if w.Code != 500 || strings.Contains(w.Body.String(), "private") ||
+		!strings.Contains(w.Body.String(), `"code":"internal"`) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	_, id, _ := strings.Cut(w.Body.String(), "under ")
 	id, _, _ = strings.Cut(id, ".")
-	if len(id) < 8 || !strings.Contains(log, id) || !strings.Contains(log, "/home/me/private") || strings.Count(log, "\n") != 1 {
+	if len(id) < 8 || !strings.Contains(log, id) || !strings.Contains(log, "/home/me/private") ||
+		strings.Count(log, "\n") != 1 {
 		t.Errorf("the log of request %q: %s", id, log)
 	}
 	if strings.Contains(log, "secret") {
@@ -51,15 +58,22 @@ func TestUnforeseenErrorsTellNothing(t *testing.T) {
 
 func TestPanicStaysInItsRequest(t *testing.T) {
 	w, log := ask(t, func(http.ResponseWriter, *http.Request) error { panic("prompt text") })
-	if w.Code != 500 || strings.Contains(w.Body.String(), "prompt") || strings.Contains(log, "prompt text") || !strings.Contains(log, "stack") {
+	if w.Code != 500 || strings.Contains(w.Body.String(), "prompt") ||
+		strings.Contains(log, "prompt text") || !strings.Contains(log, "stack") {
 		t.Errorf("%d %s\n%s", w.Code, w.Body, log)
 	}
 	// After a part was written there is nothing left to say.
-	w, _ = ask(t, func(w http.ResponseWriter, _ *http.Request) error { fmt.Fprint(w, "part"); panic("x") })
+	w, _ = ask(t, func(w http.ResponseWriter, _ *http.Request) error {
+		fmt.Fprint(w, "part")
+		panic("x")
+	})
 	if w.Body.String() != "part" {
 		t.Errorf("%s", w.Body)
 	}
-	w, _ = ask(t, func(w http.ResponseWriter, _ *http.Request) error { fmt.Fprint(w, "part"); return errors.New("x") })
+	w, _ = ask(t, func(w http.ResponseWriter, _ *http.Request) error {
+		fmt.Fprint(w, "part")
+		return errors.New("x")
+	})
 	if w.Body.String() != "part" {
 		t.Errorf("%s", w.Body)
 	}
@@ -67,8 +81,9 @@ func TestPanicStaysInItsRequest(t *testing.T) {
 
 func TestRefusalsAreSentences(t *testing.T) {
 	for text, want := range map[error]string{
-		fmt.Errorf("attachment 1: %w: name one of id and path", eventlog.ErrInvalid): "Attachment 1: name one of id and path.",
-		fmt.Errorf("session s1: %w", eventlog.ErrNotFound):                           "Session s1: not found.",
+		fmt.Errorf("attachment 1: %w: name one of id and path",
+			eventlog.ErrInvalid): "Attachment 1: name one of id and path.",
+		fmt.Errorf("session s1: %w", eventlog.ErrNotFound): "Session s1: not found.",
 		session.ErrEmpty: "The prompt is empty.",
 	} {
 		w, _ := ask(t, func(http.ResponseWriter, *http.Request) error { return text })
@@ -80,7 +95,9 @@ func TestRefusalsAreSentences(t *testing.T) {
 
 func TestEveryRefusalHasItsStatus(t *testing.T) {
 	for _, x := range refusals {
-		w, log := ask(t, func(http.ResponseWriter, *http.Request) error { return fmt.Errorf("wrapped: %w", x.err) })
+		w, log := ask(t, func(http.ResponseWriter, *http.Request) error {
+			return fmt.Errorf("wrapped: %w", x.err)
+		})
 		if w.Code != x.status || !strings.Contains(w.Body.String(), `"code":"`+x.code+`"`) || log != "" {
 			t.Errorf("%v: %d %s %s", x.err, w.Code, w.Body, log)
 		}
@@ -92,7 +109,8 @@ func TestEveryRefusalHasItsStatus(t *testing.T) {
 
 func TestRouteWithoutClassIsNoServer(t *testing.T) {
 	s := &Server{}
-	if _, err := s.router([]route{{method: get, pattern: "/x", serve: healthz}}); err == nil || !strings.Contains(err.Error(), "/x") {
+	if _, err := s.router([]route{{method: get, pattern: "/x", serve: healthz}}); err == nil ||
+		!strings.Contains(err.Error(), "/x") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -23,7 +23,8 @@ type counted struct {
 	read atomic.Int64
 }
 
-func (c *counted) After(ctx context.Context, id eventlog.ID, seq int64, limit int) ([]event.Entry, error) {
+func (c *counted) After(ctx context.Context, id eventlog.ID, seq int64,
+	limit int) ([]event.Entry, error) {
 	entries, err := c.Memory.After(ctx, id, seq, limit)
 	c.read.Add(int64(len(entries)))
 	return entries, err
@@ -57,8 +58,14 @@ func TestOpeningReadsTheEndOfALog(t *testing.T) {
 	}
 
 	// A process was killed in the midst of a turn.
-	for _, d := range []event.Data{event.UserMessage{MessageID: "last", Content: "and now?"}, event.TurnStart{TurnID: "tlast", MessageID: "last"},
-		event.ToolExecutionStart{ToolCallID: "clast", ToolName: "view", Arguments: []byte(`{}`), By: event.ByAgent}} {
+	for _, d := range []event.Data{event.UserMessage{MessageID: "last", Content: "and now?"},
+		event.TurnStart{TurnID: "tlast", MessageID: "last"},
+		event.ToolExecutionStart{
+			ToolCallID: "clast",
+			ToolName:   "view",
+			Arguments:  []byte(`{}`),
+			By:         event.ByAgent,
+		}} {
 		e := event.Entry{Seq: sum.LastSeq + 1, Event: event.New(d, sum.Open.LastID, sum.UpdatedAt)}
 		if e.JSON, err = event.Marshal(e.Event); err != nil {
 			t.Fatal(err)
@@ -93,9 +100,10 @@ func TestOneCallIsFoundWithoutReadingTheLog(t *testing.T) {
 		method, path, body, has string
 		then                    func(body string)
 	}{
-		{"POST", "/display", `{"tool":"render_file_contents","arguments":{"path":"a.txt"}}`, `"id":"out_`, func(body string) {
-			output = regexp.MustCompile(`out_\w+`).FindString(body)
-		}},
+		{"POST", "/display", `{"tool":"render_file_contents","arguments":{"path":"a.txt"}}`, `"id":"out_`,
+			func(body string) {
+				output = regexp.MustCompile(`out_\w+`).FindString(body)
+			}},
 		{"GET", "/outputs", "", "a.txt", func(string) { h.outputs.Drop(outputs.ID(output)) }},
 		{"GET", "/outputs", "", "expired", nil},
 		{"POST", "/outputs/OUTPUT/open", "", "", nil},
@@ -117,7 +125,8 @@ func TestOneCallIsFoundWithoutReadingTheLog(t *testing.T) {
 		if strings.HasPrefix(c.path, "/tools/") {
 			most = 1500 // what a page shows: no page is open
 		}
-		if n := mem.read.Load() - was; res.StatusCode >= 500 || !strings.Contains(body, c.has) || n > most {
+		if n := mem.read.Load() - was; res.StatusCode >= 500 || !strings.Contains(body, c.has) ||
+			n > most {
 			t.Errorf("%s %s: %d, %d events were read: %.300s", c.method, c.path, res.StatusCode, n, body)
 		}
 		if c.then != nil {
@@ -126,8 +135,8 @@ func TestOneCallIsFoundWithoutReadingTheLog(t *testing.T) {
 	}
 }
 
-// A replay of a long log is answered at once: it says how many events are read, from the end alone; the
-// film comes when they are, and moments behind it. Once it is there the page has it.
+// A replay of a long log is answered at once: it says how many events are read, from the end alone;
+// the film comes when they are, and moments behind it. Once it is there the page has it.
 func TestReplayOfALongLogSaysThatItReads(t *testing.T) {
 	mem := &counted{Memory: storetest.NewMemory()}
 	id := writeLong(t, mem, 500)
@@ -152,13 +161,15 @@ func TestReplayOfALongLogSaysThatItReads(t *testing.T) {
 			t.Errorf("%d events were read before it said so", n)
 		}
 	}
-	for _, taken := range []string{path + "?part=moment&at=" + mid, "/api/sessions/" + string(id) + "/export?format=html"} {
+	for _, taken := range []string{path + "?part=moment&at=" + mid, "/api/sessions/" + string(id) +
+		"/export?format=html"} {
 		slow := &slowly{ResponseRecorder: httptest.NewRecorder(), meanwhile: func() {
 			if res, _ := h.do("GET", path+"?part=moment&at="+mid, ""); res.StatusCode != 200 {
 				t.Errorf("beside one that takes its time: %d", res.StatusCode)
 			}
 		}}
-		if h.server.Handler().ServeHTTP(slow, h.request("GET", taken, "")); slow.Code != 200 || slow.meanwhile != nil {
+		if h.server.Handler().ServeHTTP(slow, h.request("GET", taken, "")); slow.Code != 200 ||
+			slow.meanwhile != nil {
 			t.Errorf("who takes their time over %s is answered %d", taken, slow.Code)
 		}
 	}

@@ -18,7 +18,8 @@ func TestFilesAreFollowed(t *testing.T) {
 	show := func(name string) string {
 		t.Helper()
 		var shown struct{ Output struct{ ID string } }
-		if err := json.Unmarshal([]byte(h.posted(t, path+"/display", `{"tool":"render_file_contents","arguments":{"path":"`+name+`"}}`)), &shown); err != nil {
+		if err := json.Unmarshal([]byte(h.posted(t, path+"/display",
+			`{"tool":"render_file_contents","arguments":{"path":"`+name+`"}}`)), &shown); err != nil {
 			t.Fatal(err)
 		}
 		return shown.Output.ID
@@ -51,7 +52,8 @@ func TestFilesAreFollowed(t *testing.T) {
 	}
 	want := func(got news, changed, gone string) {
 		t.Helper()
-		if c, g := strings.Join(got.Changed, " "), strings.Join(got.Gone, " "); c != changed || g != gone || len(got.Agent) != 0 {
+		if c, g := strings.Join(got.Changed, " "), strings.Join(got.Gone, " "); c != changed ||
+			g != gone || len(got.Agent) != 0 {
 			t.Errorf("it says %+v, want %q changed and %q gone", got, changed, gone)
 		}
 	}
@@ -71,7 +73,8 @@ func TestFilesAreFollowed(t *testing.T) {
 			return os.Rename(filepath.Join(h.workspace, "a.new"), filepath.Join(h.workspace, "a.txt"))
 		}, a, b},
 		{func() error { return os.Remove(filepath.Join(h.workspace, "a.txt")) }, "", a + " " + b},
-		{func() error { h.file("gone/b.txt", "somebody's\n"); return nil }, b, a}, // in a folder that was not there to be watched
+		// in a folder that was not there to be watched
+		{func() error { h.file("gone/b.txt", "somebody's\n"); return nil }, b, a},
 	} {
 		if err := c.do(); err != nil {
 			t.Fatal(err)

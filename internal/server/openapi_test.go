@@ -11,7 +11,12 @@ import (
 
 // Every route is in the published description, as any client would read it.
 func TestDescriptionHasEveryRouteAndReference(t *testing.T) {
-	routes := wire(Config{Guard: &guard.Guard{}, Pages: &Pages{}, Metrics: http.NotFoundHandler(), MCP: http.NotFoundHandler()}, nil).routes()
+	routes := wire(Config{
+		Guard:   &guard.Guard{},
+		Pages:   &Pages{},
+		Metrics: http.NotFoundHandler(),
+		MCP:     http.NotFoundHandler(),
+	}, nil).routes()
 	b, err := describe(routes, "test")
 	if err != nil {
 		t.Fatal(err)

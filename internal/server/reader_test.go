@@ -35,7 +35,8 @@ var errSilent = errors.New("the stream is silent")
 func (h *house) open(t *testing.T, method, path, body string, header ...string) *reader {
 	t.Helper()
 	ctx, cancel := context.WithCancelCause(t.Context())
-	req := h.request(method, path, body, append(header, "Accept: text/event-stream")...).WithContext(ctx)
+	req := h.request(method, path, body, append(header,
+		"Accept: text/event-stream")...).WithContext(ctx)
 	res, err := h.client.Do(req)
 	if err != nil {
 		t.Fatal(err)

@@ -23,9 +23,14 @@ func TestReadiness(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := h.config
-	c.Sessions, err = sessions.New(sessions.Config{Log: db, Catalog: db, Drafts: db, Workspaces: folders,
-		Backends: []agent.Backend{offline.New(offline.Config{Path: os.Getenv("PATH")})},
-		Room:     func(string) (sessions.Room, error) { return sessions.Room{}, nil }})
+	c.Sessions, err = sessions.New(sessions.Config{
+		Log:        db,
+		Catalog:    db,
+		Drafts:     db,
+		Workspaces: folders,
+		Backends:   []agent.Backend{offline.New(offline.Config{Path: os.Getenv("PATH")})},
+		Room:       func(string) (sessions.Room, error) { return sessions.Room{}, nil },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

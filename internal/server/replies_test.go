@@ -16,7 +16,8 @@ import (
 func TestNothingHidesInMCPServers(t *testing.T) {
 	const hostile = "a\x1b[31m\u009b\u202e\u200bz"
 	s := &mcpServers{found: func(context.Context) ([]MCPServer, error) {
-		return []MCPServer{{Name: "mine", Where: hostile, Tools: []string{hostile}, Failure: hostile}}, nil
+		return []MCPServer{{Name: "mine", Where: hostile, Tools: []string{hostile}, Failure: hostile}},
+			nil
 	}}
 	got, err := s.list(httptest.NewRequest(http.MethodGet, "/api/mcp", nil), empty{})
 	if err != nil || len(got.Servers) != 1 {
@@ -32,13 +33,15 @@ func TestNothingHidesInMCPServers(t *testing.T) {
 
 // A reply holds no character as it is that hides or that a terminal obeys, and says the same.
 func TestRepliesAreEscaped(t *testing.T) {
-	for _, text := range []string{"plain", "a\x1b[31m\u009b\u202e\u200b\u2028\x7f\U000E0041z", "two\nlines\t👨\u200d👩"} {
+	for _, text := range []string{"plain", "a\x1b[31m\u009b\u202e\u200b\u2028\x7f\U000E0041z",
+		"two\nlines\t👨\u200d👩"} {
 		w := httptest.NewRecorder()
 		if err := reply(w, http.StatusOK, text); err != nil {
 			t.Fatal(err)
 		}
 		var got string
-		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || got != text || strings.ContainsFunc(w.Body.String(), wording.Hides) {
+		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || got != text ||
+			strings.ContainsFunc(w.Body.String(), wording.Hides) {
 			t.Errorf("%q: %q, %v", text, w.Body, err)
 		}
 	}

@@ -51,8 +51,17 @@ func (e editor) Prompt(ctx context.Context, p agent.Prompt) error {
 	}
 	if silent {
 		id := string(event.NewID())
-		for _, d := range []event.Data{event.ToolExecutionStart{ToolCallID: id, ToolName: "bash", Arguments: []byte(`{"command":"make"}`), By: event.ByAgent},
-			event.ToolExecutionComplete{ToolCallID: id, Success: true, Result: &event.ToolResult{Content: "done"}}} {
+		for _, d := range []event.Data{event.ToolExecutionStart{
+			ToolCallID: id,
+			ToolName:   "bash",
+			Arguments:  []byte(`{"command":"make"}`),
+			By:         event.ByAgent,
+		},
+			event.ToolExecutionComplete{
+				ToolCallID: id,
+				Success:    true,
+				Result:     &event.ToolResult{Content: "done"},
+			}} {
 			if err := e.host.Report(ctx, d); err != nil {
 				return err
 			}
@@ -82,11 +91,21 @@ func (e editor) Prompt(ctx context.Context, p agent.Prompt) error {
 		args, _ := json.Marshal(map[string]string{"path": path})
 		diff := "--- " + from + "\n+++ " + to + "\n" + patch.Unified(was, []byte(is))
 		if strings.HasSuffix(name, ".png") { // as git has it
-			diff = "diff --git a/" + name + " b/" + name + "\nBinary files " + from + " and " + to + " differ\n"
+			diff = "diff --git a/" + name + " b/" + name + "\nBinary files " + from + " and " + to +
+				" differ\n"
 		}
-		for _, d := range []event.Data{event.ToolExecutionStart{ToolCallID: id, ToolName: "edit", Arguments: args, By: event.ByAgent},
-			event.ToolExecutionComplete{ToolCallID: id, Success: true, Result: &event.ToolResult{Content: "done",
-				DetailedContent: diff}}} {
+		for _, d := range []event.Data{event.ToolExecutionStart{
+			ToolCallID: id,
+			ToolName:   "edit",
+			Arguments:  args,
+			By:         event.ByAgent,
+		},
+			event.ToolExecutionComplete{
+				ToolCallID: id,
+				Success:    true,
+				Result: &event.ToolResult{Content: "done",
+					DetailedContent: diff},
+			}} {
 			if err := e.host.Report(ctx, d); err != nil {
 				return err
 			}
@@ -104,7 +123,8 @@ type reviewed struct {
 }
 
 func newReviewed(t *testing.T, git bool, change ...any) *reviewed {
-	h := newHouseOn(t, storetest.NewMemory(), editing{Backend: offline.New(offline.Config{Path: os.Getenv("PATH")})}, change...)
+	h := newHouseOn(t, storetest.NewMemory(),
+		editing{Backend: offline.New(offline.Config{Path: os.Getenv("PATH")})}, change...)
 	h.file("a.txt", "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n")
 	h.file("b.txt", "b\n")
 	h.file(".env", "KEY=1\n")
@@ -128,7 +148,8 @@ func (r *reviewed) say(content string) {
 var (
 	reviewFile = regexp.MustCompile(`data-path="([^"]*)" data-output="([^"]*)" data-with="([^"]*)"`)
 	reviewFrom = regexp.MustCompile(`data-from="(\d+)"`)
-	reviewHunk = regexp.MustCompile(`<article class="hunk( is-undone)?"[^>]*aria-label="Change ([^"]*)"`)
+	reviewHunk = regexp.MustCompile(
+		`<article class="hunk( is-undone)?"[^>]*aria-label="Change ([^"]*)"`)
 )
 
 // page is the review in short, and by file the two outputs.
@@ -150,7 +171,8 @@ func (r *reviewed) page(query string) (page string, hunks []string, outs map[str
 
 func (r *reviewed) undo(status int, outs [2]string, undone string) string {
 	r.t.Helper()
-	res, got := r.do("POST", r.path+"/outputs/"+outs[0]+"/undo", fmt.Sprintf(`{"with":%q,"undone":%s}`, outs[1], undone))
+	res, got := r.do("POST", r.path+"/outputs/"+outs[0]+"/undo",
+		fmt.Sprintf(`{"with":%q,"undone":%s}`, outs[1], undone))
 	if res.StatusCode != status {
 		r.t.Errorf("undo %s: %d %s, want %d", undone, res.StatusCode, got, status)
 	}
@@ -170,19 +192,22 @@ func (r *reviewed) holds(name, want string) {
 
 const reviewedNow = "one\n2\nthree\nfour\nfive\nsix\nseven\neight\n9\nten\n"
 
-// With git and without, changes are undone by themselves, are seen to be, and come back, the file with
-// them; the review of a turn needs no git.
+// With git and without, changes are undone by themselves, are seen to be, and come back, the file
+// with them; the review of a turn needs no git.
 func TestReviewUndoesByTheChange(t *testing.T) {
 	for _, c := range []struct {
 		name, query string
 		git         bool
-	}{{"a turn without git", "", false}, {"a turn in a repository", "", true}, {"the commit", "?since=commit", true}} {
+	}{{"a turn without git", "", false}, {"a turn in a repository", "", true},
+		{"the commit", "?since=commit", true}} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newReviewed(t, c.git)
-			edits, _ := json.Marshal(map[string]any{"a.txt": reviewedNow, "new.txt": "n\n", "b.txt": nil, ".env": "KEY=2\n"})
+			edits, _ := json.Marshal(map[string]any{"a.txt": reviewedNow, "new.txt": "n\n", "b.txt": nil,
+				".env": "KEY=2\n"})
 			r.say(string(edits))
 			page, hunks, outs := r.page(c.query)
-			if want := "2 of 5: a.txt, line 2|3 of 5: a.txt, line 9|4 of 5: b.txt, removed line 1|5 of 5: new.txt, line 1"; strings.Join(hunks, "|") != want {
+			if want :=
+				"2 of 5: a.txt, line 2|3 of 5: a.txt, line 9|4 of 5: b.txt, removed line 1|5 of 5: new.txt, line 1"; strings.Join(hunks, "|") != want {
 				t.Fatalf("%q, want %q", hunks, want)
 			}
 			if strings.Contains(page, "KEY=") || !strings.Contains(page, "only its name is shown") {
@@ -198,7 +223,8 @@ func TestReviewUndoesByTheChange(t *testing.T) {
 			r.holds("new.txt", "")
 			r.undo(200, outs["b.txt"], "[1]")
 			r.holds("b.txt", "b\n")
-			if _, hunks, again := r.page(c.query); strings.Join(hunks, "|") != "2 of 5: a.txt, line 2|3 of 5: a.txt, line 9undone|4 of 5: b.txt, removed line 1undone|5 of 5: new.txt, line 1undone" || again["a.txt"] != outs["a.txt"] {
+			if _, hunks, again := r.page(c.query); strings.Join(hunks,
+				"|") != "2 of 5: a.txt, line 2|3 of 5: a.txt, line 9undone|4 of 5: b.txt, removed line 1undone|5 of 5: new.txt, line 1undone" || again["a.txt"] != outs["a.txt"] {
 				t.Errorf("%q", hunks)
 			}
 			for _, name := range []string{"a.txt", "b.txt", "new.txt"} {
@@ -210,21 +236,23 @@ func TestReviewUndoesByTheChange(t *testing.T) {
 
 			// The agent goes on: what it left then counts.
 			r.undo(200, outs["a.txt"], "[1]")
-			more, _ := json.Marshal(map[string]any{"a.txt": "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\n9\nten\neleven\n"})
+			more, _ := json.Marshal(
+				map[string]any{"a.txt": "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\n9\nten\neleven\n"})
 			r.say(string(more))
 			query := c.query
 			if query == "" {
 				query = "?since=prompt&from=" + reviewFrom.FindStringSubmatch(page)[1]
 			}
-			if _, hunks, _ := r.page(query); strings.Join(hunks, "|") != "2 of 5: a.txt, line 9|3 of 5: a.txt, line 11|4 of 5: b.txt, removed line 1|5 of 5: new.txt, line 1" {
+			if _, hunks, _ := r.page(query); strings.Join(hunks,
+				"|") != "2 of 5: a.txt, line 9|3 of 5: a.txt, line 11|4 of 5: b.txt, removed line 1|5 of 5: new.txt, line 1" {
 				t.Errorf("%q", hunks)
 			}
 		})
 	}
 }
 
-// A file that is no longer what the agent left is refused and left alone, and the review says so; so
-// are changes that are not there, outputs of another session, and links.
+// A file that is no longer what the agent left is refused and left alone, and the review says so;
+// so are changes that are not there, outputs of another session, and links.
 func TestReviewRefuses(t *testing.T) {
 	r := newReviewed(t, false)
 	edits, _ := json.Marshal(map[string]any{"a.txt": reviewedNow, "b.txt": "c", "c.bin": "\x00\n"})
@@ -233,7 +261,8 @@ func TestReviewRefuses(t *testing.T) {
 	if !strings.Contains(page, "3 files · 4 changes") {
 		t.Error("it counts otherwise: ", page)
 	}
-	if _, whole := r.do("GET", "/sessions/"+r.id, ""); !strings.Contains(whole, "Review 4 changes in 3 files") {
+	if _, whole := r.do("GET", "/sessions/"+r.id, ""); !strings.Contains(whole,
+		"Review 4 changes in 3 files") {
 		t.Error("the turn counts other changes than the review")
 	}
 	if got := r.undo(400, outs["a.txt"], "[3]"); !strings.Contains(got, "no such change") {
@@ -241,7 +270,8 @@ func TestReviewRefuses(t *testing.T) {
 	}
 	r.undo(404, [2]string{outs["a.txt"][0], "out_none"}, "[1]")
 	_, other := r.session(t)
-	if res, got := r.do("POST", other+"/outputs/"+outs["a.txt"][0]+"/undo", fmt.Sprintf(`{"with":%q,"undone":[1]}`, outs["a.txt"][1])); res.StatusCode != 404 {
+	if res, got := r.do("POST", other+"/outputs/"+outs["a.txt"][0]+"/undo",
+		fmt.Sprintf(`{"with":%q,"undone":[1]}`, outs["a.txt"][1])); res.StatusCode != 404 {
 		t.Errorf("%d %s", res.StatusCode, got)
 	}
 	for _, query := range []string{"?since=ever", "?from=x", "?from=0"} {
@@ -255,7 +285,8 @@ func TestReviewRefuses(t *testing.T) {
 		t.Error(got)
 	}
 	r.holds("a.txt", reviewedNow+"somebody's\n")
-	if page, _, _ := r.page(""); !strings.Contains(page, "The file is no longer what the agent left.") || !strings.Contains(page, "See it") {
+	if page, _, _ := r.page(""); !strings.Contains(page,
+		"The file is no longer what the agent left.") || !strings.Contains(page, "See it") {
 		t.Error("the review does not say that the file changed")
 	}
 	r.file("a.txt", reviewedNow)
@@ -281,22 +312,26 @@ func TestReviewRefuses(t *testing.T) {
 	}
 }
 
-// What is not text is listed with its sizes and undone whole where its bytes are known; where they are
-// not, the review says what brings it back.
+// What is not text is listed with its sizes and undone whole where its bytes are known; where they
+// are not, the review says what brings it back.
 func TestReviewListsWhatIsNotText(t *testing.T) {
 	for _, git := range []bool{false, true} {
 		r := newReviewed(t, git)
 		r.say(`{"c.bin": "\u0000\n", "a.txt": "one\n\u0000", "logo.png": "\u0000PNG"}`)
 		page, hunks, outs := r.page("")
-		if want := "1 of 3: a.txt, 49 bytes before, 5 bytes after|2 of 3: c.bin, new, 2 bytes"; strings.Join(hunks, "|") != want {
+		if want :=
+			"1 of 3: a.txt, 49 bytes before, 5 bytes after|2 of 3: c.bin, new, 2 bytes"; strings.Join(hunks,
+			"|") != want {
 			t.Errorf("%q, want %q", hunks, want)
 		}
-		for _, want := range []string{"cannot be compared line by line", "It has 4 bytes now.", "take it from a copy"} {
+		for _, want := range []string{"cannot be compared line by line", "It has 4 bytes now.",
+			"take it from a copy"} {
 			if !strings.Contains(page, want) {
 				t.Errorf("it does not say %q: %s", want, page)
 			}
 		}
-		if _, whole := r.do("GET", "/sessions/"+r.id, ""); !strings.Contains(whole, "Review 3 changes in 3 files") {
+		if _, whole := r.do("GET", "/sessions/"+r.id, ""); !strings.Contains(whole,
+			"Review 3 changes in 3 files") {
 			t.Error("the turn counts other changes than the review")
 		}
 		was := "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n"
@@ -305,7 +340,8 @@ func TestReviewListsWhatIsNotText(t *testing.T) {
 		}
 		r.holds("a.txt", was)
 		r.holds("c.bin", "")
-		if _, hunks, _ := r.page(""); len(hunks) != 2 || !strings.HasSuffix(hunks[0], "undone") || !strings.HasSuffix(hunks[1], "undone") {
+		if _, hunks, _ := r.page(""); len(hunks) != 2 || !strings.HasSuffix(hunks[0], "undone") ||
+			!strings.HasSuffix(hunks[1], "undone") {
 			t.Errorf("%q", hunks)
 		}
 		r.undo(200, outs["a.txt"], "[]")
@@ -324,7 +360,8 @@ func TestReviewListsWhatIsNotText(t *testing.T) {
 	r.id, r.path = r.session(t)
 	r.say(`{"logo.png": "\u0000PNG", "gone.png": null, "*.png": "\u0000"}`)
 	page, hunks, _ := r.page("")
-	for _, want := range []string{"It has 4 bytes now, and 18 bytes in the commit", "It is gone, and has 1 byte in the commit", "-- logo.png</code>", "-- gone.png</code>"} {
+	for _, want := range []string{"It has 4 bytes now, and 18 bytes in the commit",
+		"It is gone, and has 1 byte in the commit", "-- logo.png</code>", "-- gone.png</code>"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("it does not say %q: %s", want, page)
 		}
@@ -333,14 +370,16 @@ func TestReviewListsWhatIsNotText(t *testing.T) {
 		t.Errorf("%q %s", hunks, page)
 	}
 	_, hunks, outs := r.page("?since=commit")
-	if want := "1 of 3: *.png, new, 1 byte|2 of 3: gone.png, deleted, 1 byte|3 of 3: logo.png, 18 bytes before, 4 bytes after"; strings.Join(hunks, "|") != want {
+	if want :=
+		"1 of 3: *.png, new, 1 byte|2 of 3: gone.png, deleted, 1 byte|3 of 3: logo.png, 18 bytes before, 4 bytes after"; strings.Join(hunks, "|") != want {
 		t.Errorf("%q, want %q", hunks, want)
 	}
 	r.undo(200, outs["logo.png"], "[1]")
 	r.holds("logo.png", "\x00PNG, as committed")
 	r.undo(200, outs["gone.png"], "[1]")
 	r.holds("gone.png", "\x00")
-	if _, hunks, _ := r.page("?since=commit"); len(hunks) != 3 || !strings.HasSuffix(hunks[2], "undone") {
+	if _, hunks, _ := r.page("?since=commit"); len(hunks) != 3 ||
+		!strings.HasSuffix(hunks[2], "undone") {
 		t.Errorf("%q", hunks)
 	}
 }
@@ -349,7 +388,8 @@ func TestReviewListsWhatIsNotText(t *testing.T) {
 func TestReviewOfCommands(t *testing.T) {
 	r := newReviewed(t, true)
 	r.say(`by command {"a.txt":"one\n"}`)
-	if page, hunks, _ := r.page(""); len(hunks) > 0 || !strings.Contains(page, "Nothing changed in this turn") {
+	if page, hunks, _ := r.page(""); len(hunks) > 0 ||
+		!strings.Contains(page, "Nothing changed in this turn") {
 		t.Errorf("%q", hunks)
 	}
 	if _, hunks, _ := r.page("?since=commit"); len(hunks) != 1 {
@@ -359,18 +399,27 @@ func TestReviewOfCommands(t *testing.T) {
 
 // What git left half done, and what the sandbox kept it from writing, is listed beside Undo.
 func TestReviewListsWhatGitLeftHalfDone(t *testing.T) {
-	snapshots := files.NewSnapshots(files.SnapshotsConfig{Dir: filepath.Join(t.TempDir(), "snapshots"), Env: os.Environ(), Secret: policy.SensitiveFile})
+	snapshots := files.NewSnapshots(files.SnapshotsConfig{
+		Dir:    filepath.Join(t.TempDir(), "snapshots"),
+		Env:    os.Environ(),
+		Secret: policy.SensitiveFile,
+	})
 	var r *reviewed
 	r = newReviewed(t, true, snapshots, func(string, int, string) (all []event.SandboxRefused) {
 		for _, name := range []string{".vscode/tasks.json", ".git/config", "../elsewhere"} {
-			all = append(all, event.SandboxRefused{What: filepath.Join(r.workspace, name), Kind: event.RefusedPath, Write: true})
+			all = append(all, event.SandboxRefused{
+				What:  filepath.Join(r.workspace, name),
+				Kind:  event.RefusedPath,
+				Write: true,
+			})
 		}
 		return all
 	})
 	r.say(`by command {"a.txt":"one\n"}`)
 	const kept, half = "The sandbox kept <code>", "git merge --abort"
 	page, _, _ := r.page("")
-	if strings.Count(page, kept) != 1 || !strings.Contains(page, kept+".vscode/tasks.json") || strings.Contains(page, half) {
+	if strings.Count(page, kept) != 1 || !strings.Contains(page, kept+".vscode/tasks.json") ||
+		strings.Contains(page, half) {
 		t.Errorf("%s", page)
 	}
 	r.file(".git/MERGE_HEAD", "x")
@@ -382,7 +431,8 @@ func TestReviewListsWhatGitLeftHalfDone(t *testing.T) {
 
 // Where nothing could be kept of a turn, its review says what it lacks, and why.
 func TestReviewSaysWhyNothingWasKept(t *testing.T) {
-	r := newReviewed(t, true, files.NewSnapshots(files.SnapshotsConfig{Dir: filepath.Join(t.TempDir(), "snapshots"), Env: []string{"PATH="}, Secret: policy.SensitiveFile}))
+	r := newReviewed(t, true, files.NewSnapshots(files.SnapshotsConfig{Dir: filepath.Join(t.TempDir(),
+		"snapshots"), Env: []string{"PATH="}, Secret: policy.SensitiveFile}))
 	const lacks = "What commands changed in this turn is not listed and cannot be undone: git is not installed."
 	r.say(`by command {"a.txt":"one\n"}`)
 	if page, _, _ := r.page(""); !strings.Contains(page, lacks) {
@@ -400,9 +450,14 @@ func TestReviewSaysWhyNothingWasKept(t *testing.T) {
 // A turn is reviewed with what commands changed in it, without git in the folder, and undone as a
 // whole: each file only where it still is what the turn left. That can be taken back.
 func TestTurnIsUndoneWithItsCommands(t *testing.T) {
-	snapshots := files.NewSnapshots(files.SnapshotsConfig{Dir: filepath.Join(t.TempDir(), "snapshots"), Env: os.Environ(), Secret: policy.SensitiveFile})
+	snapshots := files.NewSnapshots(files.SnapshotsConfig{
+		Dir:    filepath.Join(t.TempDir(), "snapshots"),
+		Env:    os.Environ(),
+		Secret: policy.SensitiveFile,
+	})
 	r := newReviewed(t, false, snapshots)
-	if err := snapshots.Warm(t.Context(), r.workspace); err != nil { // the first turn does not wait for longer than 2 seconds
+	// the first turn does not wait for longer than 2 seconds
+	if err := snapshots.Warm(t.Context(), r.workspace); err != nil {
 		t.Fatal(err)
 	}
 	was, err := os.ReadFile(filepath.Join(r.workspace, "a.txt"))
@@ -425,15 +480,18 @@ func TestTurnIsUndoneWithItsCommands(t *testing.T) {
 			t.Errorf("%s: %d %s, want %d %s", way, res.StatusCode, got, status, want)
 		}
 	}
-	turn("/undo?dry=true", 200, `"written":["a.txt","b.txt"],"deleted":["c.txt","data.bin","made.txt"]`)
+	turn("/undo?dry=true", 200,
+		`"written":["a.txt","b.txt"],"deleted":["c.txt","data.bin","made.txt"]`)
 	r.holds("a.txt", "one\n")
 	r.file("c.txt", "somebody's\n")
-	turn("/undo", 200, `"written":["a.txt","b.txt"],"deleted":["data.bin","made.txt"],"kept":[{"path":"c.txt","why":"changed"}],"notUndone":[]`)
+	turn("/undo", 200,
+		`"written":["a.txt","b.txt"],"deleted":["data.bin","made.txt"],"kept":[{"path":"c.txt","why":"changed"}],"notUndone":[]`)
 	r.holds("a.txt", string(was))
 	r.holds("b.txt", "b\n")
 	r.holds("made.txt", "")
 	r.holds("c.txt", "somebody's\n")
-	if page, hunks, _ := r.page(""); len(hunks) != 5 || !strings.HasSuffix(hunks[0], "undone") || !strings.Contains(page, "Bring the turn back") {
+	if page, hunks, _ := r.page(""); len(hunks) != 5 || !strings.HasSuffix(hunks[0], "undone") ||
+		!strings.Contains(page, "Bring the turn back") {
 		t.Errorf("%q", hunks)
 	}
 	turn("/redo", 200, `"deleted":["b.txt"]`)

@@ -80,11 +80,12 @@ func (s *safeBuffer) Write(p []byte) (int, error) {
 }
 func (s *safeBuffer) String() string { s.mu.Lock(); defer s.mu.Unlock(); return s.b.String() }
 
-// newHouse makes one; of what may be given, a func(*sse.Config) changes the streams, a func(*guard.Config) who is let in, and guard.Users are
-// who says who people are.
+// newHouse makes one; of what may be given, a func(*sse.Config) changes the streams, a
+// func(*guard.Config) who is let in, and guard.Users are who says who people are.
 func newHouse(t testing.TB, change ...any) *house {
 	t.Helper()
-	return newHouseOn(t, storetest.NewMemory(), offline.New(offline.Config{Path: os.Getenv("PATH")}), change...)
+	return newHouseOn(t, storetest.NewMemory(), offline.New(offline.Config{Path: os.Getenv("PATH")}),
+		change...)
 }
 
 // newHouseOn is newHouse with another store and agent.
@@ -113,13 +114,19 @@ func newHouseIn(t testing.TB, db interface {
 		}
 	}
 	var err error
-	made, admits := outputs.Config{TTL: 30 * time.Minute, Budget: 64 << 20}, guard.Config{Dir: t.TempDir()}
+	made, admits := outputs.Config{TTL: 30 * time.Minute, Budget: 64 << 20},
+		guard.Config{Dir: t.TempDir()}
 	var owners sessions.Owners
 	var peers server.Peers
 	if in != nil {
 		owners, peers, h.workspace = in, in, in.town.workspace
 		made.Maker = func() int64 { return in.number }
-		admits = guard.Config{Dir: string(in.town.documents.Folder), Documents: in.town.documents, Start: "of all", NoAuth: in.noAuth}
+		admits = guard.Config{
+			Dir:       string(in.town.documents.Folder),
+			Documents: in.town.documents,
+			Start:     "of all",
+			NoAuth:    in.noAuth,
+		}
 	}
 	h.outputs, err = outputs.New(made)
 	must(err)
@@ -149,7 +156,11 @@ func newHouseIn(t testing.TB, db interface {
 			refused = c
 		}
 	}
-	pages, err := server.NewPages(server.PagesConfig{Config: page.Config{NoModel: []string{offline.Name}, Shared: users != nil}, Outputs: h.outputs})
+	pages, err := server.NewPages(
+		server.PagesConfig{
+			Config:  page.Config{NoModel: []string{offline.Name}, Shared: users != nil},
+			Outputs: h.outputs,
+		})
 	must(err)
 	if in != nil && users != nil { // sign-ins are of all
 		admits.PublicURL = "http://localhost"
@@ -168,18 +179,51 @@ func newHouseIn(t testing.TB, db interface {
 	if snapshots != nil {
 		keeps = snapshots
 	}
-	h.sessions, err = sessions.New(sessions.Config{Snapshots: keeps, Log: db, Catalog: db, Drafts: db, Owners: owners, Backends: []agent.Backend{backend},
-		Workspaces: folders, Attachments: outputs.NewUploads(1 << 20), Logger: log, Room: func(workspace string) (sessions.Room, error) {
+	h.sessions, err = sessions.New(sessions.Config{
+		Snapshots:   keeps,
+		Log:         db,
+		Catalog:     db,
+		Drafts:      db,
+		Owners:      owners,
+		Backends:    []agent.Backend{backend},
+		Workspaces:  folders,
+		Attachments: outputs.NewUploads(1 << 20),
+		Logger:      log,
+		Room: func(workspace string) (sessions.Room, error) {
 			names, err := files.New(files.Config{Root: workspace, Env: os.Environ()})
-			return sessions.Room{Files: names, Cage: cage, Refused: refused, Policy: policy.New(policy.Config{Workspace: workspace}), Kept: func(user string) consent.Kept { return kept.Workspace(workspace, user) }, Tools: func(id eventlog.ID) (agent.Toolset, error) {
-				return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: workspace, Outputs: h.outputs, Env: os.Environ(), Before: h.before(id)})
-			}}, err
-		}})
+			return sessions.Room{
+				Files:   names,
+				Cage:    cage,
+				Refused: refused,
+				Policy:  policy.New(policy.Config{Workspace: workspace}),
+				Kept:    func(user string) consent.Kept { return kept.Workspace(workspace, user) },
+				Tools: func(id eventlog.ID) (agent.Toolset, error) {
+					return displaytools.New(displaytools.Config{
+						SessionID: string(id),
+						Workspace: workspace,
+						Outputs:   h.outputs,
+						Env:       os.Environ(),
+						Before:    h.before(id),
+					})
+				},
+			}, err
+		},
+	})
 	must(err)
 	h.hub, err = sse.New(config)
 	must(err)
-	h.config = server.Config{Sessions: h.sessions, Outputs: h.outputs, Hub: h.hub, Guard: h.guard, Consent: h.config.Consent,
-		Pages: pages, Version: "test", Grants: kept, Logger: log, Peers: peers, Snapshots: snapshots,
+	h.config = server.Config{
+		Sessions:   h.sessions,
+		Outputs:    h.outputs,
+		Hub:        h.hub,
+		Guard:      h.guard,
+		Consent:    h.config.Consent,
+		Pages:      pages,
+		Version:    "test",
+		Grants:     kept,
+		Logger:     log,
+		Peers:      peers,
+		Snapshots:  snapshots,
 		MCPSession: agentOf,
 		Sandboxes: server.Sandboxes{Reach: reaches, Of: func(backend, workspace string) server.Sandbox {
 			if reaches != nil {
@@ -191,7 +235,10 @@ func newHouseIn(t testing.TB, db interface {
 		MCP: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.WriteString(w, "for "+r.PathValue("workspaceId"))
 		}),
-		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1\n") })}
+		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, "up 1\n")
+		}),
+	}
 	h.server, err = server.New(h.config)
 	must(err)
 	web := httptest.NewUnstartedServer(h.server.Handler())
@@ -202,7 +249,9 @@ func newHouseIn(t testing.TB, db interface {
 		in.town.settle(in, h.url)
 	}
 	h.client = web.Client()
-	h.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	h.client.CheckRedirect = func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 2)
 	go func() { done <- h.sessions.Run(ctx) }()

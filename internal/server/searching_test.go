@@ -12,7 +12,8 @@ func TestSearchThatWaitsTooLong(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	err := s.wait(ctx)
-	if what, known := status(err); !known || what.status != http.StatusServiceUnavailable || what.retry == "" {
+	if what, known := status(err); !known || what.status != http.StatusServiceUnavailable ||
+		what.retry == "" {
 		t.Errorf("%v is answered %+v", err, what)
 	}
 }

@@ -80,7 +80,8 @@ func TestBadPlacesGetResyncAndTheLog(t *testing.T) {
 	_, path := h.session(t)
 	h.say(t, path, "hello")
 	log := h.logOf(t, path)
-	for _, id := range []string{"-1", "9e99", "99999", strings.Repeat("9", 30), "x", "%00", "1 ", "0x1", strings.Repeat("1", 20_000)} {
+	for _, id := range []string{"-1", "9e99", "99999", strings.Repeat("9", 30), "x", "%00", "1 ",
+		"0x1", strings.Repeat("1", 20_000)} {
 		r := h.open(t, "GET", path+"/events", "", "Last-Event-ID: "+id)
 		if r.res.StatusCode != 200 {
 			t.Errorf("%.40s: %d", id, r.res.StatusCode)
@@ -111,7 +112,8 @@ func TestTurnAsAStream(t *testing.T) {
 		t.Errorf("after the turn comes %v", f)
 	}
 	list := fmt.Sprint(kinds(got))
-	for _, kind := range []string{"user.message", "turn.start", "tool.execution_start", "tool.execution_complete", "assistant.message", "turn.end"} {
+	for _, kind := range []string{"user.message", "turn.start", "tool.execution_start",
+		"tool.execution_complete", "assistant.message", "turn.end"} {
 		if !strings.Contains(list, kind) {
 			t.Errorf("no %s in %s", kind, list)
 		}
@@ -156,14 +158,16 @@ func TestPermissionOverHTTP(t *testing.T) {
 	_, path := h.session(t)
 	r := h.open(t, "GET", path+"/events", "")
 	ask := func() string {
-		if res, body := h.do("POST", path+"/messages", `{"content":"run echo acted > mark"}`); res.StatusCode != 202 {
+		if res, body := h.do("POST", path+"/messages",
+			`{"content":"run echo acted > mark"}`); res.StatusCode != 202 {
 			t.Fatalf("%d %s", res.StatusCode, body)
 		}
 		all := r.until("permission.requested")
 		var e struct {
 			Data struct{ RequestID, Resource string }
 		}
-		if err := json.Unmarshal([]byte(all[len(all)-1].data), &e); err != nil || e.Data.Resource != "echo acted > mark" {
+		if err := json.Unmarshal([]byte(all[len(all)-1].data), &e); err != nil ||
+			e.Data.Resource != "echo acted > mark" {
 			t.Fatalf("%s: %v", all[len(all)-1].data, err)
 		}
 		return path + "/permissions/" + e.Data.RequestID
@@ -172,10 +176,12 @@ func TestPermissionOverHTTP(t *testing.T) {
 	if _, body := h.do("GET", path, ""); !strings.Contains(body, `"status":"waiting"`) {
 		t.Errorf("while it asks: %s", body)
 	}
-	if res, body := h.do("POST", one, `{"decision":"deny","reason":"not today"}`); res.StatusCode != 200 {
+	if res, body := h.do("POST", one,
+		`{"decision":"deny","reason":"not today"}`); res.StatusCode != 200 {
 		t.Errorf("deny: %d %s", res.StatusCode, body)
 	}
-	if res, body := h.do("POST", one, `{"decision":"allow"}`); res.StatusCode != 409 || !strings.Contains(body, "already_answered") {
+	if res, body := h.do("POST", one, `{"decision":"allow"}`); res.StatusCode != 409 ||
+		!strings.Contains(body, "already_answered") {
 		t.Errorf("a second answer: %d %s", res.StatusCode, body)
 	}
 	r.until("turn.end")
@@ -210,7 +216,8 @@ func TestChangesOfAllSessions(t *testing.T) {
 		if f.id != "" || f.kind != "session.changed" {
 			t.Errorf("frame %v", f)
 		}
-		if strings.Contains(f.data, id) && strings.Contains(f.data, `"title":"hello"`) && strings.Contains(f.data, `"status":"idle"`) {
+		if strings.Contains(f.data, id) && strings.Contains(f.data, `"title":"hello"`) &&
+			strings.Contains(f.data, `"status":"idle"`) {
 			return
 		}
 	}
@@ -222,7 +229,8 @@ func TestTooManyStreams(t *testing.T) {
 	h.open(t, "GET", path+"/events", "").until("session.start")
 	h.open(t, "GET", "/api/stream", "")
 	res, body := h.do("GET", path+"/events", "", "Accept: text/event-stream")
-	if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" || !strings.Contains(body, "too_many_streams") {
+	if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" ||
+		!strings.Contains(body, "too_many_streams") {
 		t.Errorf("%d %v %s", res.StatusCode, res.Header, body)
 	}
 }
@@ -230,7 +238,8 @@ func TestTooManyStreams(t *testing.T) {
 func TestStopEndsStreamsWithAWord(t *testing.T) {
 	h := newHouse(t)
 	_, path := h.session(t)
-	readers := []*reader{h.open(t, "GET", path+"/events", ""), h.open(t, "GET", "/api/stream", ""), h.open(t, "GET", "/sessions/"+path[len("/api/sessions/"):]+"/stream", "")}
+	readers := []*reader{h.open(t, "GET", path+"/events", ""), h.open(t, "GET", "/api/stream", ""),
+		h.open(t, "GET", "/sessions/"+path[len("/api/sessions/"):]+"/stream", "")}
 	readers[0].until("session.start")
 	go h.stop()
 	for i, r := range readers {
@@ -267,10 +276,13 @@ func TestPageStream(t *testing.T) {
 	}
 }
 
-// THREATS 114: what waits for something to happen counts among streams and takes no request's place.
+// THREATS 114: what waits for something to happen counts among streams and takes no request's
+// place.
 func TestThreat114WaitingCountsAmongStreams(t *testing.T) {
 	b := newRecalling()
-	h := newHouseOn(t, storetest.NewMemory(), b, func(c *guard.Config) { c.MaxRequests, c.MaxStreams = 2, 4 })
+	h := newHouseOn(t, storetest.NewMemory(), b, func(c *guard.Config) {
+		c.MaxRequests, c.MaxStreams = 2, 4
+	})
 	id, path := h.session(t)
 	waits := func(text string) *http.Request {
 		return h.request("POST", path+"/messages?wait=true", `{"content":"`+text+`"}`)
@@ -289,7 +301,8 @@ func TestThreat114WaitingCountsAmongStreams(t *testing.T) {
 	<-b.line(id).sent
 	h.open(t, "GET", path+"/events", "").until("session.start")
 	for what, r := range map[string]*http.Request{
-		"a prompt": waits("prompt-2x"), "a prompt's stream": h.request("POST", path+"/messages", `{"content":"prompt-2x"}`, "Accept: text/event-stream"),
+		"a prompt": waits("prompt-2x"), "a prompt's stream": h.request("POST", path+"/messages",
+			`{"content":"prompt-2x"}`, "Accept: text/event-stream"),
 		"a key": h.request("GET", "/mcp", ""),
 	} {
 		res, err := h.client.Do(r)
@@ -302,7 +315,8 @@ func TestThreat114WaitingCountsAmongStreams(t *testing.T) {
 			t.Errorf("%s beside two that wait, of two: %d %s", what, res.StatusCode, text)
 		}
 	}
-	if res, log := h.do("GET", path+"/events", ""); res.StatusCode != 200 || strings.Contains(log, "prompt-2x") {
+	if res, log := h.do("GET", path+"/events", ""); res.StatusCode != 200 ||
+		strings.Contains(log, "prompt-2x") {
 		t.Errorf("a request beside what waits: %d %s", res.StatusCode, log)
 	}
 	b.line(id).done <- struct{}{}

@@ -9,8 +9,8 @@ import (
 	"webchat/internal/guard"
 )
 
-// partsOf sorts the frames of a stream of several sessions: the events of each session's log, in the
-// form of a stream of its own.
+// partsOf sorts the frames of a stream of several sessions: the events of each session's log, in
+// the form of a stream of its own.
 func partsOf(t *testing.T, all []frame, before map[string]int) map[string][]frame {
 	t.Helper()
 	places, parts := map[string]int{}, map[string][]frame{}
@@ -48,8 +48,8 @@ func (r *reader) ended(ids ...string) (all []frame) {
 	return all
 }
 
-// One connection has the list and several sessions: of each, whatever is cut, every event once and in
-// order, from the place of its own that a reader names.
+// One connection has the list and several sessions: of each, whatever is cut, every event once and
+// in order, from the place of its own that a reader names.
 func TestOneStreamHasSeveralSessions(t *testing.T) {
 	h := newHouse(t)
 	a, pathA := h.session(t)
@@ -85,7 +85,8 @@ func TestOneStreamHasSeveralSessions(t *testing.T) {
 		checkLogged(t, id, partsOf(t, append(all, rest...), from)[id], log, from[id])
 	}
 	for id, list := range partsOf(t, whole.ended(a, a, b, b), map[string]int{a: first}) {
-		checkLogged(t, "from its own place", list, h.logOf(t, "/api/sessions/"+id), map[string]int{a: first}[id])
+		checkLogged(t, "from its own place", list, h.logOf(t, "/api/sessions/"+id),
+			map[string]int{a: first}[id])
 	}
 }
 
@@ -121,7 +122,8 @@ func TestAPartEndsAlone(t *testing.T) {
 		t.Fatalf("%d %s", res.StatusCode, body)
 	}
 	r = h.open(t, "GET", "/api/stream?sessions="+his, "", bob...)
-	if f := r.until("stream.closing"); !strings.Contains(f[len(f)-1].data, ends[hers]) || f[len(f)-1].of != his {
+	if f := r.until("stream.closing"); !strings.Contains(f[len(f)-1].data, ends[hers]) ||
+		f[len(f)-1].of != his {
 		t.Errorf("a deleted session ends with %v", f)
 	}
 	h.live(t, bob, "more") // the list goes on
@@ -152,7 +154,9 @@ func TestOneStreamServesPages(t *testing.T) {
 			t.Fatalf("%v of %s", ok, f.of)
 		}
 	}
-	for path, want := range map[string]int{"/api/stream?sessions=" + a: 503, "/api/stream?view=x&sessions=" + a: 400, "/api/stream?sessions=" + strings.Repeat("a,", 10): 503} {
+	for path, want := range map[string]int{"/api/stream?sessions=" + a: 503,
+		"/api/stream?view=x&sessions=" + a: 400, "/api/stream?sessions=" +
+			strings.Repeat("a,", 10): 503} {
 		if res, body := h.do("GET", path, ""); res.StatusCode != want {
 			t.Errorf("%s: %d %s", path, res.StatusCode, body)
 		}

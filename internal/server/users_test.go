@@ -41,19 +41,22 @@ func sharedBy(t *testing.T, build func(testing.TB, ...any) *house) *sharedHouse 
 	return &sharedHouse{build(t, users), strings.TrimSpace(string(key))}
 }
 
-// signIn signs a person in, as a proxy that knows who it is and a browser do, and returns the headers
-// of that browser's requests.
+// signIn signs a person in, as a proxy that knows who it is and a browser do, and returns the
+// headers of that browser's requests.
 func (h *sharedHouse) signIn(name string) []string {
 	h.t.Helper()
-	res, body := h.do("GET", "/auth/user", "", "Authorization:", "Webchat-Identity-Key: "+h.key, "X-Forwarded-Email: "+name)
+	res, body := h.do("GET", "/auth/user", "", "Authorization:", "Webchat-Identity-Key: "+h.key,
+		"X-Forwarded-Email: "+name)
 	link := res.Cookies()
 	_, token, ok := strings.Cut(res.Header.Get("Location"), "/auth#t=")
 	if !ok || res.StatusCode != http.StatusSeeOther || len(link) != 1 {
 		h.t.Fatalf("%d %s", res.StatusCode, body)
 	}
-	res, body = h.do("POST", "/api/sign-in", `{"token":"`+token+`"}`, "Authorization:", "Cookie: "+link[0].Name+"="+link[0].Value)
+	res, body = h.do("POST", "/api/sign-in", `{"token":"`+token+`"}`, "Authorization:", "Cookie: "+
+		link[0].Name+"="+link[0].Value)
 	var in struct{ Secret string }
-	if err := json.Unmarshal([]byte(body), &in); err != nil || res.StatusCode != 200 || len(res.Cookies()) != 1 {
+	if err := json.Unmarshal([]byte(body), &in); err != nil || res.StatusCode != 200 ||
+		len(res.Cookies()) != 1 {
 		h.t.Fatalf("%d %s", res.StatusCode, body)
 	}
 	c := res.Cookies()[0]
@@ -67,19 +70,22 @@ var stranger = []string{"Authorization:"}
 type theirs struct{ session, output, call, request, grant, waiting, message string }
 
 // nothing has ids of the same form that do not exist.
-var nothing = theirs{"01900000-0000-7000-8000-000000000000", "out_AAAAAAAAAAAAAAAAAAAAAAAAAA", "call-none", "request-none", "gnone", "waiting-none", "message-none"}
+var nothing = theirs{"01900000-0000-7000-8000-000000000000", "out_AAAAAAAAAAAAAAAAAAAAAAAAAA",
+	"call-none", "request-none", "gnone", "waiting-none", "message-none"}
 
 // live makes a session in which there is something of everything; what it says holds a word.
 func (h *sharedHouse) live(t *testing.T, who []string, word string) theirs {
 	t.Helper()
 	if h.owner != nil {
-		as := append(slices.Clone(who), "Host: "+strings.TrimPrefix(h.url, "http://")) // a sign-in is for one name and port
+		// a sign-in is for one name and port
+		as := append(slices.Clone(who), "Host: "+strings.TrimPrefix(h.url, "http://"))
 		return (&sharedHouse{h.owner, h.key}).live(t, as, word)
 	}
 	var mine theirs
 	into := func(v any, method, path, body string) {
 		t.Helper()
-		if res, said := h.do(method, path, body, who...); res.StatusCode >= 300 || json.Unmarshal([]byte(said), v) != nil {
+		if res, said := h.do(method, path, body, who...); res.StatusCode >= 300 ||
+			json.Unmarshal([]byte(said), v) != nil {
 			t.Fatalf("%s %s: %d %s", method, path, res.StatusCode, said)
 		}
 	}
@@ -94,7 +100,8 @@ func (h *sharedHouse) live(t *testing.T, who []string, word string) theirs {
 		Output     struct{ ID string }
 		ToolCallID string
 	}
-	into(&shown, "POST", path+"/display", `{"tool":"run_and_display","arguments":{"command":"echo `+word+`"}}`)
+	into(&shown, "POST", path+"/display", `{"tool":"run_and_display","arguments":{"command":"echo `+
+		word+`"}}`)
 	mine.output, mine.call = shown.Output.ID, shown.ToolCallID
 	r := h.open(t, "GET", path+"/events", "", who...)
 	ask := func(command string) (request, grant string) {
@@ -107,13 +114,15 @@ func (h *sharedHouse) live(t *testing.T, who []string, word string) theirs {
 				Grants    []struct{ ID string }
 			}
 		}
-		if err := json.Unmarshal([]byte(asked[len(asked)-1].data), &e); err != nil || len(e.Data.Grants) == 0 {
+		if err := json.Unmarshal([]byte(asked[len(asked)-1].data), &e); err != nil ||
+			len(e.Data.Grants) == 0 {
 			t.Fatalf("%v %+v", err, e)
 		}
 		return e.Data.RequestID, e.Data.Grants[0].ID
 	}
 	mine.request, mine.grant = ask("touch " + word)
-	into(&struct{}{}, "POST", path+"/permissions/"+mine.request, `{"decision":"allow","scope":"workspace","grant":"`+mine.grant+`"}`)
+	into(&struct{}{}, "POST", path+"/permissions/"+mine.request,
+		`{"decision":"allow","scope":"workspace","grant":"`+mine.grant+`"}`)
 	r.until("turn.end")
 	mine.request, _ = ask("mkdir " + word) // this question stays open, and what follows waits
 	var waits struct{ MessageID string }
@@ -122,43 +131,63 @@ func (h *sharedHouse) live(t *testing.T, who []string, word string) theirs {
 	return mine
 }
 
-// named are the routes that name a session, an output, a grant, a task, a call or a request, with a body
-// that each would take.
+// named are the routes that name a session, an output, a grant, a task, a call or a request, with a
+// body that each would take.
 var named = map[string]string{
-	"GET /sessions/{id}": "", "GET /sessions/{id}/replay": "", "GET /sessions/{id}/stream": "", "GET /sessions/{id}/desk/{output}": "", "GET /sessions/{id}/review": "",
+	"GET /sessions/{id}": "", "GET /sessions/{id}/replay": "", "GET /sessions/{id}/stream": "",
+	"GET /sessions/{id}/desk/{output}": "", "GET /sessions/{id}/review": "",
 	"GET /api/sessions/{id}/tools/{toolCallId}": "",
-	"GET /consent?session=":                     "", "GET /api/permissions?session=": "", "GET /api/search?session=": "",
+	"GET /consent?session=":                     "", "GET /api/permissions?session=": "",
+	"GET /api/search?session=":          "",
 	"DELETE /api/permissions/{grantId}": "", "DELETE /api/permissions/{grantId}?session=": "",
-	"GET /api/sessions/{id}": "", "PATCH /api/sessions/{id}": `{"title":"x"}`, "DELETE /api/sessions/{id}": "", "POST /api/sessions/{id}/restore": "",
+	"GET /api/sessions/{id}": "", "PATCH /api/sessions/{id}": `{"title":"x"}`,
+	"DELETE /api/sessions/{id}": "", "POST /api/sessions/{id}/restore": "",
 	"GET /api/sessions/{id}/choices": "", "POST /api/sessions/{id}/messages": `{"content":"hello"}`,
-	"PATCH /api/sessions/{id}/messages/{messageId}": `{"content":"x"}`, "DELETE /api/sessions/{id}/messages/{messageId}": "",
-	"POST /api/sessions/{id}/rewind": `{"messageId":"MESSAGE"}`, "POST /api/sessions/{id}/branch": `{"messageId":"MESSAGE"}`,
-	"POST /api/sessions/{id}/compact": "{}", "POST /api/sessions/{id}/clear": "", "POST /api/sessions/{id}/inside": "",
-	"POST /api/sessions/{id}/display":                 `{"tool":"run_and_display","arguments":{"command":"echo x"}}`,
-	"POST /api/sessions/{id}/outputs/{outputId}/keep": "",
-	"POST /api/sessions/{id}/turns/{turnId}/undo":     "{}", "POST /api/sessions/{id}/turns/{turnId}/redo": "{}",
-	"POST /api/sessions/{id}/outputs/{outputId}/reread": "", "POST /api/sessions/{id}/outputs/{outputId}/undo": `{"with":"OUTPUT","undone":[]}`,
-	"POST /api/sessions/{id}/outputs/{outputId}/open": "", "POST /api/sessions/{id}/outputs/{outputId}/pin": `{"pinned":true}`,
-	"DELETE /api/sessions/{id}/outputs/{outputId}": "", "POST /api/sessions/{id}/abort": "{}",
-	"GET /api/sessions/{id}/tasks": "", "POST /api/sessions/{id}/tasks/{taskId}/abort": "", "POST /api/sessions/{id}/tools/{toolCallId}/abort": "",
-	"GET /api/sessions/{id}/events": "", "POST /api/sessions/{id}/permissions/{requestId}": `{"decision":"allow"}`, "POST /api/sessions/{id}/answers/{requestId}": `{"answer":"x"}`,
-	"POST /api/sessions/{id}/opened": `{"kind":"host","what":"x.example","scope":"once"}`, "DELETE /api/sessions/{id}/opened/{openedId}": "",
-	"POST /api/sessions/{id}/permissions/{requestId}/again": "{}", "POST /api/sessions/{id}/refused/{toolCallId}/outside": "{}", "GET /sessions/{id}/sandbox": "",
-	"POST /api/sessions/{id}/attachments": "TEXT", "GET /api/sessions/{id}/export": "", "GET /api/sessions/{id}/places": "", "GET /api/sessions/{id}/changes": "",
+	"PATCH /api/sessions/{id}/messages/{messageId}":  `{"content":"x"}`,
+	"DELETE /api/sessions/{id}/messages/{messageId}": "",
+	"POST /api/sessions/{id}/rewind":                 `{"messageId":"MESSAGE"}`,
+	"POST /api/sessions/{id}/branch":                 `{"messageId":"MESSAGE"}`,
+	"POST /api/sessions/{id}/compact":                "{}", "POST /api/sessions/{id}/clear": "",
+	"POST /api/sessions/{id}/inside":                    "",
+	"POST /api/sessions/{id}/display":                   `{"tool":"run_and_display","arguments":{"command":"echo x"}}`,
+	"POST /api/sessions/{id}/outputs/{outputId}/keep":   "",
+	"POST /api/sessions/{id}/turns/{turnId}/undo":       "{}",
+	"POST /api/sessions/{id}/turns/{turnId}/redo":       "{}",
+	"POST /api/sessions/{id}/outputs/{outputId}/reread": "",
+	"POST /api/sessions/{id}/outputs/{outputId}/undo":   `{"with":"OUTPUT","undone":[]}`,
+	"POST /api/sessions/{id}/outputs/{outputId}/open":   "",
+	"POST /api/sessions/{id}/outputs/{outputId}/pin":    `{"pinned":true}`,
+	"DELETE /api/sessions/{id}/outputs/{outputId}":      "", "POST /api/sessions/{id}/abort": "{}",
+	"GET /api/sessions/{id}/tasks": "", "POST /api/sessions/{id}/tasks/{taskId}/abort": "",
+	"POST /api/sessions/{id}/tools/{toolCallId}/abort": "",
+	"GET /api/sessions/{id}/events":                    "",
+	"POST /api/sessions/{id}/permissions/{requestId}":  `{"decision":"allow"}`,
+	"POST /api/sessions/{id}/answers/{requestId}":      `{"answer":"x"}`,
+	"POST /api/sessions/{id}/opened":                   `{"kind":"host","what":"x.example","scope":"once"}`, "DELETE /api/sessions/{id}/opened/{openedId}": "",
+	"POST /api/sessions/{id}/permissions/{requestId}/again": "{}",
+	"POST /api/sessions/{id}/refused/{toolCallId}/outside":  "{}", "GET /sessions/{id}/sandbox": "",
+	"POST /api/sessions/{id}/attachments": "TEXT", "GET /api/sessions/{id}/export": "",
+	"GET /api/sessions/{id}/places": "", "GET /api/sessions/{id}/changes": "",
 	"GET /api/sessions/{id}/outputs": "",
-	"GET /api/outputs/{id}":          "", "GET /api/outputs/{id}/page": "", "GET /api/outputs/{id}/media": "", "GET /api/outputs/{id}/follow": "",
-	"GET /api/outputs/{id}/json": "", "GET /api/outputs/{id}/lines": "", "GET /api/outputs/{id}/html": "", "GET /api/outputs/{id}/views/{view}": "",
-	"GET /api/outputs/{id}/grep": "", "GET /api/outputs/{id}/matches": "", "GET /api/outputs/{id}/count": "", "GET /api/outputs/{id}/density": "",
+	"GET /api/outputs/{id}":          "", "GET /api/outputs/{id}/page": "",
+	"GET /api/outputs/{id}/media": "", "GET /api/outputs/{id}/follow": "",
+	"GET /api/outputs/{id}/json": "", "GET /api/outputs/{id}/lines": "",
+	"GET /api/outputs/{id}/html": "", "GET /api/outputs/{id}/views/{view}": "",
+	"GET /api/outputs/{id}/grep": "", "GET /api/outputs/{id}/matches": "",
+	"GET /api/outputs/{id}/count": "", "GET /api/outputs/{id}/density": "",
 	"GET /api/outputs/{id}/price": "",
 }
 
 // unnamed are parts of paths and queries that name nothing of one person's: folders and servers are
 // everybody's, and a list marks a row only if the list has it.
-var unnamed = []string{"GET /sessions?current=", "GET /api/search?output=", "GET /api/outputs/{id}/page?output=", "GET /api/stream?sessions=", // TestAPartEndsAlone
-	"POST /api/mcp/{server}/allow", "DELETE /api/workspaces/{id}", "POST /mcp/w/{workspaceId}", "GET /mcp/w/{workspaceId}", "DELETE /mcp/w/{workspaceId}"}
+// TestAPartEndsAlone
+var unnamed = []string{"GET /sessions?current=", "GET /api/search?output=",
+	"GET /api/outputs/{id}/page?output=", "GET /api/stream?sessions=",
+	"POST /api/mcp/{server}/allow", "DELETE /api/workspaces/{id}", "POST /mcp/w/{workspaceId}",
+	"GET /mcp/w/{workspaceId}", "DELETE /mcp/w/{workspaceId}"}
 
-// To everybody else a person's session, and all that is in it, is as if it never was: by every route
-// that names such a thing, in status, body and headers, and nothing of it changes.
+// To everybody else a person's session, and all that is in it, is as if it never was: by every
+// route that names such a thing, in status, body and headers, and nothing of it changes.
 func TestForeignIsAsUnknown(t *testing.T) {
 	t.Run("alone", func(t *testing.T) { testForeign(t, newSharedHouse(t)) })
 	t.Run("through another replica", func(t *testing.T) { testForeign(t, sharedBy(t, newEdge)) })
@@ -202,7 +231,8 @@ func testForeign(t *testing.T, h *sharedHouse) {
 			t.Errorf("%s: an unknown one is answered %.200s", row, unknown[row])
 		}
 		out := h.answer(t, row, mine, stranger)
-		if none := h.answer(t, row, nothing, stranger); out != none || !strings.HasPrefix(out, "401 ") && !strings.Contains(row, "/api/outputs/") {
+		if none := h.answer(t, row, nothing, stranger); out != none || !strings.HasPrefix(out, "401 ") &&
+			!strings.Contains(row, "/api/outputs/") {
 			t.Errorf("%s, signed out:\n%.300s\n%.300s", row, out, none)
 		}
 	}
@@ -225,7 +255,8 @@ func testForeign(t *testing.T, h *sharedHouse) {
 		if row == "DELETE /api/permissions/{grantId}?session=" {
 			continue // the row before has taken it back
 		}
-		if own := h.answer(t, row, mine, ann); own == unknown[row] || strings.HasPrefix(own, "401 ") || strings.HasPrefix(own, "403 ") {
+		if own := h.answer(t, row, mine, ann); own == unknown[row] || strings.HasPrefix(own, "401 ") ||
+			strings.HasPrefix(own, "403 ") {
 			t.Errorf("%s: to its user it is %.300s", row, own)
 		}
 	}
@@ -250,7 +281,8 @@ func (h *sharedHouse) addresses(t *testing.T) (all []string) {
 				all = append(all, row)
 			}
 			for _, p := range op.Parameters {
-				if p.In == "query" && slices.Contains([]string{"session", "sessions", "output", "current", "task", "call", "request", "grant", "message"}, p.Name) {
+				if p.In == "query" && slices.Contains([]string{"session", "sessions", "output", "current",
+					"task", "call", "request", "grant", "message"}, p.Name) {
 					all = append(all, row+"?"+p.Name+"=")
 				}
 			}
@@ -272,7 +304,8 @@ func (h *sharedHouse) answer(t *testing.T, row string, of theirs, who []string) 
 	if strings.HasPrefix(pattern, "/api/outputs/") {
 		id = of.output
 	}
-	names := strings.NewReplacer("{id}", id, "{output}", of.output, "{outputId}", of.output, "{toolCallId}", of.call, "{requestId}", of.request, "{grantId}", of.grant,
+	names := strings.NewReplacer("{id}", id, "{output}", of.output, "{outputId}", of.output,
+		"{toolCallId}", of.call, "{requestId}", of.request, "{grantId}", of.grant,
 		"{taskId}", "task", "{messageId}", of.waiting, "MESSAGE", of.message, "OUTPUT", of.output)
 	path, body := names.Replace(pattern), names.Replace(named[row])
 	if strings.HasSuffix(path, "session=") {
@@ -300,7 +333,8 @@ func (h *sharedHouse) answer(t *testing.T, row string, of theirs, who []string) 
 	}
 	res.Header.Del("Date")
 	said := fmt.Sprintf("%d %v %s", res.StatusCode, res.Header, text)
-	for _, name := range []string{of.session, of.output, of.call, of.request, of.grant, of.waiting, url.QueryEscape(of.session)} {
+	for _, name := range []string{of.session, of.output, of.call, of.request, of.grant, of.waiting,
+		url.QueryEscape(of.session)} {
 		said = strings.ReplaceAll(said, name, "…")
 	}
 	if res.StatusCode >= 400 { // the name of an unknown one may be shorter
@@ -316,17 +350,25 @@ func TestNoForeignWord(t *testing.T) {
 	hers, mine := h.live(t, ann, "canary"), h.live(t, bob, "pigeon")
 	hidden := []string{"canary", hers.session, hers.output, "ann@example.com"}
 	workspace := url.QueryEscape(h.workspace)
-	for _, path := range []string{"/", "/sessions?current=" + hers.session, "/sessions?q=canary", "/sessions?q=can", "/sessions?state=waiting", "/sessions?rows=pinned:200", "/sessions/" + mine.session,
-		"/sessions/" + mine.session + "/replay", "/api/sessions", "/api/sessions?q=canary", "/api/sessions?q=Title", "/api/sessions?state=active", "/api/sessions?workspace=" + workspace,
-		"/api/start?workspace=" + workspace, "/api/permissions", "/api/permissions?session=" + mine.session, "/consent", "/consent?session=" + mine.session, "/metrics", "/api/workspaces",
-		"/api/folders?q=/", "/api/mcp", "/api/hooks", "/api/openapi.json", "/api/search?session=" + mine.session + "&q=a", "/api/sessions/" + mine.session + "/export?format=md",
-		"/api/sessions/" + mine.session + "/export?format=jsonl", "/api/sessions/" + mine.session + "/export?format=html", "/api/sessions/" + mine.session + "/outputs"} {
+	for _, path := range []string{"/", "/sessions?current=" + hers.session, "/sessions?q=canary",
+		"/sessions?q=can", "/sessions?state=waiting", "/sessions?rows=pinned:200", "/sessions/" +
+			mine.session,
+		"/sessions/" + mine.session + "/replay", "/api/sessions", "/api/sessions?q=canary",
+		"/api/sessions?q=Title", "/api/sessions?state=active", "/api/sessions?workspace=" + workspace,
+		"/api/start?workspace=" + workspace, "/api/permissions", "/api/permissions?session=" +
+			mine.session, "/consent", "/consent?session=" + mine.session, "/metrics", "/api/workspaces",
+		"/api/folders?q=/", "/api/mcp", "/api/hooks", "/api/openapi.json", "/api/search?session=" +
+			mine.session + "&q=a", "/api/sessions/" + mine.session + "/export?format=md",
+		"/api/sessions/" + mine.session + "/export?format=jsonl", "/api/sessions/" + mine.session +
+			"/export?format=html", "/api/sessions/" + mine.session + "/outputs"} {
 		res, body := h.do("GET", path, "", bob...)
 		if res.StatusCode != 200 || body == "" {
 			t.Errorf("%s: %d %.200s", path, res.StatusCode, body)
 		}
 		for _, word := range hidden {
-			if path == "/sessions?current="+hers.session && word == hers.session || strings.Contains(path, "q="+word) && !strings.Contains(body, "data-id") && !strings.Contains(body, `"id"`) {
+			if path == "/sessions?current="+hers.session && word == hers.session ||
+				strings.Contains(path, "q="+word) && !strings.Contains(body, "data-id") &&
+					!strings.Contains(body, `"id"`) {
 				continue // it is what was asked for
 			}
 			if i := strings.Index(body, word); i >= 0 {
@@ -334,7 +376,8 @@ func TestNoForeignWord(t *testing.T) {
 			}
 		}
 	}
-	if _, body := h.do("GET", "/api/sessions?q=canary", "", ann...); !strings.Contains(body, hers.session) {
+	if _, body := h.do("GET", "/api/sessions?q=canary", "", ann...); !strings.Contains(body,
+		hers.session) {
 		t.Errorf("to its user it is not there: nothing was tried: %s", body)
 	}
 	for _, one := range []struct {
@@ -342,7 +385,9 @@ func TestNoForeignWord(t *testing.T) {
 		credentials  []string
 	}{{"ann", hers.session, ann}, {"bob", mine.session, bob}} {
 		for _, path := range []string{"/", "/sessions/" + one.session} {
-			if _, page := h.do("GET", path, "", one.credentials...); !strings.Contains(page, `Signed in as <b dir="auto">`+one.who+`@example.com</b>`) || !strings.Contains(page, "All agents here run as one user") {
+			if _, page := h.do("GET", path, "", one.credentials...); !strings.Contains(page,
+				`Signed in as <b dir="auto">`+one.who+`@example.com</b>`) || !strings.Contains(page,
+				"All agents here run as one user") {
 				t.Errorf("%s does not say who is signed in and what is shared", path)
 			}
 		}
@@ -350,7 +395,8 @@ func TestNoForeignWord(t *testing.T) {
 	if _, page := newHouse(t).do("GET", "/", ""); strings.Contains(page, "run as one user") {
 		t.Error("a page of a single user says what is shared")
 	}
-	if _, page := h.do("GET", "/", ""); !strings.Contains(page, "You see everybody’s sessions.") || !strings.Contains(page, "canary") {
+	if _, page := h.do("GET", "/", ""); !strings.Contains(page, "You see everybody’s sessions.") ||
+		!strings.Contains(page, "canary") {
 		t.Error("who runs the server does not see everybody's sessions")
 	}
 
@@ -360,13 +406,16 @@ func TestNoForeignWord(t *testing.T) {
 		t.Fatal(err)
 	}
 	program := "Authorization: Bearer " + token
-	if _, body := h.do("GET", "/api/sessions", "", program); !strings.Contains(body, mine.session) || strings.Contains(body, hers.session) {
+	if _, body := h.do("GET", "/api/sessions", "", program); !strings.Contains(body, mine.session) ||
+		strings.Contains(body, hers.session) {
 		t.Errorf("a token lists %s", body)
 	}
-	if res, _ := h.do("PATCH", "/api/sessions/"+mine.session, `{"pinned":true}`, program); res.StatusCode != 200 {
+	if res, _ := h.do("PATCH", "/api/sessions/"+mine.session, `{"pinned":true}`,
+		program); res.StatusCode != 200 {
 		t.Errorf("a token does not act: %d", res.StatusCode)
 	}
-	for path, want := range map[string]int{"/api/sessions/" + hers.session: 404, "/api/outputs/" + hers.output: 404, "/api/outputs/" + mine.output: 200, "/mcp": 401} {
+	for path, want := range map[string]int{"/api/sessions/" + hers.session: 404, "/api/outputs/" +
+		hers.output: 404, "/api/outputs/" + mine.output: 200, "/mcp": 401} {
 		if res, _ := h.do("GET", path, "", program); res.StatusCode != want {
 			t.Errorf("a token, %s: %d, not %d", path, res.StatusCode, want)
 		}
@@ -378,7 +427,8 @@ func TestNoForeignWord(t *testing.T) {
 		who  []string
 		name string
 	}{{hers, ann, "canary again"}, {mine, bob, "pigeon again"}} {
-		if res, body := h.do("PATCH", "/api/sessions/"+one.of.session, `{"title":"`+one.name+`"}`, one.who...); res.StatusCode != 200 {
+		if res, body := h.do("PATCH", "/api/sessions/"+one.of.session, `{"title":"`+one.name+`"}`,
+			one.who...); res.StatusCode != 200 {
 			t.Fatalf("%d %s", res.StatusCode, body)
 		}
 	}

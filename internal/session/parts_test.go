@@ -75,4 +75,8 @@ type snapshotsTaken struct {
 	taken int
 }
 
-func (s *snapshotsTaken) Take(context.Context, string, string, string) error { s.taken++; return nil }
+func (s *snapshotsTaken) Take(context.Context, string, string,
+	string) error {
+	s.taken++
+	return nil
+}

@@ -18,7 +18,8 @@ func TestTaskBesideTurns(t *testing.T) {
 		left := event.TaskStarted{TaskID: "t1", Kind: event.AgentTask, Title: "look", ToolCallID: "c1"}
 		during(r, func(ctx context.Context, h agent.Host) {
 			for _, d := range []event.Data{
-				event.ToolExecutionStart{ToolCallID: "c1", ToolName: "task"}, event.ToolExecutionComplete{ToolCallID: "c1", Success: true}, left, left,
+				event.ToolExecutionStart{ToolCallID: "c1", ToolName: "task"},
+				event.ToolExecutionComplete{ToolCallID: "c1", Success: true}, left, left,
 				event.ToolExecutionStart{ToolCallID: "c2", ToolName: "grep", ParentToolCallID: "c1"},
 			} {
 				if err := h.Report(ctx, d); err != nil {
@@ -30,9 +31,14 @@ func TestTaskBesideTurns(t *testing.T) {
 		equal(t, "status", r.s.Summary().Status, event.Idle)
 		equal(t, "calls that are open behind the turn", len(r.s.events.Open().Tools), 1)
 		for _, d := range []event.Data{
-			event.TaskOutput{TaskID: "t1", Text: "so far "}, event.TaskOutput{TaskID: "none", Text: "x"}, event.TaskOutput{TaskID: "t1", Text: "so good"},
+			event.TaskOutput{TaskID: "t1", Text: "so far "}, event.TaskOutput{TaskID: "none", Text: "x"},
+			event.TaskOutput{TaskID: "t1", Text: "so good"},
 			event.AssistantMessageDelta{MessageID: "m9", DeltaContent: "inner", ParentToolCallID: "c1"},
-			event.AssistantUsage{InputTokens: 7}, event.ToolExecutionStart{ToolCallID: "c3", ToolName: "bash", ParentToolCallID: "c1"},
+			event.AssistantUsage{InputTokens: 7}, event.ToolExecutionStart{
+				ToolCallID:       "c3",
+				ToolName:         "bash",
+				ParentToolCallID: "c1",
+			},
 		} {
 			if err := h.Report(r.Context(), d); err != nil {
 				t.Errorf("between turns, %s: %v", event.TypeOf(d), err)
@@ -48,7 +54,13 @@ func TestTaskBesideTurns(t *testing.T) {
 		r.ask("another turn")
 		equal(t, "calls that are open behind another turn", len(r.s.events.Open().Tools), 2)
 		go func() {
-			_, err := h.AskPermission(r.Context(), agent.Permission{ToolCallID: "c3", ToolName: "bash", Kind: agent.KindShell, Action: "run", Resource: "ls"})
+			_, err := h.AskPermission(r.Context(), agent.Permission{
+				ToolCallID: "c3",
+				ToolName:   "bash",
+				Kind:       agent.KindShell,
+				Action:     "run",
+				Resource:   "ls",
+			})
 			if err != nil {
 				t.Error(err)
 			}
@@ -61,9 +73,14 @@ func TestTaskBesideTurns(t *testing.T) {
 		}
 		synctest.Wait()
 		is(t, r.s.AbortTask(r.Context(), "t1"), consent.ErrGone)
-		is(t, h.Report(r.Context(), event.ToolExecutionStart{ToolCallID: "c4", ToolName: "bash", ParentToolCallID: "c1"}), ErrNoTurn)
+		is(t, h.Report(r.Context(), event.ToolExecutionStart{
+			ToolCallID:       "c4",
+			ToolName:         "bash",
+			ParentToolCallID: "c1",
+		}), ErrNoTurn)
 		equal(t, "open questions", r.s.Summary().Pending, 0)
-		equal(t, "open calls", len(r.s.events.Open().Tools)+len(r.s.events.Open().Messages)+len(r.s.events.Open().Requests), 0)
+		equal(t, "open calls", len(r.s.events.Open().Tools)+len(r.s.events.Open().Messages)+
+			len(r.s.events.Open().Requests), 0)
 		equal(t, "tokens between turns", r.s.Summary().Usage.InputTokens, 7)
 		equal(t, "unfinished", r.s.Summary().Unfinished(), false)
 	})
@@ -92,7 +109,10 @@ func TestOwnTurn(t *testing.T) {
 		}
 		gone, stop := context.WithCancel(r.Context())
 		stop()
-		is(t, h.RunTurn(gone, "too late", func(context.Context) error { t.Error("it ran"); return nil }), context.Canceled)
+		is(t, h.RunTurn(gone, "too late", func(context.Context) error {
+			t.Error("it ran")
+			return nil
+		}), context.Canceled)
 		close(end)
 		if err := <-ended; err != nil {
 			t.Error(err)
@@ -119,7 +139,11 @@ func TestOwnTurnIsStopped(t *testing.T) {
 		begun := make(chan bool)
 		ended := make(chan error, 1)
 		go func() {
-			ended <- r.backend.host.RunTurn(r.Context(), "A task ended.", func(ctx context.Context) error { close(begun); <-ctx.Done(); return ctx.Err() })
+			ended <- r.backend.host.RunTurn(r.Context(), "A task ended.", func(ctx context.Context) error {
+				close(begun)
+				<-ctx.Done()
+				return ctx.Err()
+			})
 		}()
 		<-begun
 		if err := r.s.Abort(r.Context(), ""); err != nil {

@@ -11,9 +11,11 @@ import (
 // the connection is left out but for the part without a name.
 func TestMergedFrames(t *testing.T) {
 	w := httptest.NewRecorder()
-	m := Merge(w, httptest.NewRequest("GET", "/", nil), ParsePlaces("a:12,b,a:3,c:x,d\nid: 4:1,:7,é:1"))
+	m := Merge(w, httptest.NewRequest("GET", "/", nil),
+		ParsePlaces("a:12,b,a:3,c:x,d\nid: 4:1,:7,é:1"))
 	a, b, all := m.Part("a"), m.Part("b"), m.Part("")
-	for _, text := range []string{"retry: 1000\n\nid: 1", "3\nda", "ta: one\ndata: two\n\n: ping\n\nid: 13\ndata: again\n", "\n"} {
+	for _, text := range []string{"retry: 1000\n\nid: 1", "3\nda",
+		"ta: one\ndata: two\n\n: ping\n\nid: 13\ndata: again\n", "\n"} {
 		if _, err := a.Write([]byte(text)); err != nil {
 			t.Fatal(err)
 		}

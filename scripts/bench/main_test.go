@@ -43,7 +43,8 @@ func TestTable(t *testing.T) {
 }
 
 func TestFailedBenchmark(t *testing.T) {
-	for _, line := range []string{"--- FAIL: BenchmarkX", "FAIL\twebchat/internal/x [build failed]", "panic: x"} {
+	for _, line := range []string{"--- FAIL: BenchmarkX", "FAIL\twebchat/internal/x [build failed]",
+		"panic: x"} {
 		if run(strings.NewReader(output+line+"\n"), &strings.Builder{}) {
 			t.Errorf("%q counts as success", line)
 		}
@@ -55,14 +56,15 @@ func TestFailedBenchmark(t *testing.T) {
 func TestDemandsAreMeasured(t *testing.T) {
 	var code strings.Builder
 	for _, dir := range []string{"cmd", "internal"} {
-		err := filepath.WalkDir(filepath.Join("..", "..", dir), func(name string, _ fs.DirEntry, err error) error {
-			if err != nil || !strings.HasSuffix(name, "_test.go") {
+		err := filepath.WalkDir(filepath.Join("..", "..", dir),
+			func(name string, _ fs.DirEntry, err error) error {
+				if err != nil || !strings.HasSuffix(name, "_test.go") {
+					return err
+				}
+				b, err := os.ReadFile(name)
+				code.Write(b)
 				return err
-			}
-			b, err := os.ReadFile(name)
-			code.Write(b)
-			return err
-		})
+			})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -192,7 +192,7 @@ func (c *choices) now() agent.Choices {
 }
 
 // take takes what the agent reports of its choices, and returns what it changed by itself: what
-// comes with a choice of the user's is no such change.
+// follows from a choice of the user is left out.
 func (c *choices) take(u update) (now agent.Choices, changes []event.Data) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

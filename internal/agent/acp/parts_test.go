@@ -18,30 +18,39 @@ func TestChoicesAlone(t *testing.T) {
 	var c *choices
 	moved := update{SessionUpdate: "current_mode_update", CurrentModeID: "plan"}
 	var refused error
-	c = &choices{cfg: Config{Preset: Preset{Asks: []string{"ask", "plan"}}}, set: func(_ context.Context, method string, ask object, _ any) error {
-		if method != "session/set_mode" || ask["modeId"] != "plan" {
-			t.Errorf("%s %v", method, ask)
-		}
-		if _, changes := c.take(moved); changes != nil {
-			t.Errorf("the user's choice was reported: %v", changes)
-		}
-		return refused
-	}}
+	c = &choices{
+		cfg: Config{Preset: Preset{Asks: []string{"ask", "plan"}}},
+		set: func(_ context.Context, method string, ask object, _ any) error {
+			if method != "session/set_mode" || ask["modeId"] != "plan" {
+				t.Errorf("%s %v", method, ask)
+			}
+			if _, changes := c.take(moved); changes != nil {
+				t.Errorf("the user's choice was reported: %v", changes)
+			}
+			return refused
+		},
+	}
 	var got opened
-	if err := json.Unmarshal([]byte(`{"modes":{"currentModeId":"ask","availableModes":[{"id":"ask"},{"id":"plan"},{"id":"yolo"}]}}`), &got); err != nil {
+	if err := json.Unmarshal(
+		[]byte(`{"modes":{"currentModeId":"ask","availableModes":[{"id":"ask"},{"id":"plan"},{"id":"yolo"}]}}`), &got); err != nil {
 		t.Fatal(err)
 	}
 	c.open(got)
 	refused = agent.ErrUnsupported
-	if err := c.choose(t.Context(), modeOf, "plan", func(w *wanted) { w.mode = "plan" }); err == nil || c.want.mode != "" {
+	if err := c.choose(t.Context(), modeOf, "plan", func(w *wanted) {
+		w.mode = "plan"
+	}); err == nil || c.want.mode != "" {
 		t.Errorf("refused: %v, kept %q", err, c.want.mode)
 	}
 	refused = nil
-	if err := c.choose(t.Context(), modeOf, "plan", func(w *wanted) { w.mode = "plan" }); err != nil || c.want.mode != "plan" || c.now().Mode != "plan" {
+	if err := c.choose(t.Context(), modeOf, "plan", func(w *wanted) {
+		w.mode = "plan"
+	}); err != nil || c.want.mode != "plan" || c.now().Mode != "plan" {
 		t.Errorf("%v, kept %q, now %q", err, c.want.mode, c.now().Mode)
 	}
 	moved.CurrentModeID = "yolo"
-	if _, changes := c.take(moved); !reflect.DeepEqual(changes, []event.Data{event.SessionModeChanged{Mode: "yolo", Name: "yolo", Unasked: true}}) {
+	if _, changes := c.take(moved); !reflect.DeepEqual(changes,
+		[]event.Data{event.SessionModeChanged{Mode: "yolo", Name: "yolo", Unasked: true}}) {
 		t.Errorf("its own change: %+v", changes)
 	}
 }
@@ -78,7 +87,8 @@ func TestTextErrorsAlone(t *testing.T) {
 	turn := c.NewTurn(t.Context())
 	m := &textErrors{c: c, begin: []string{"Error: "}, before: []string{"Warning: "}}
 	c.Do(func() {
-		for _, text := range []string{"Warning: old", "Warning: old", "Error: no", "it works", "Error: out of credit"} {
+		for _, text := range []string{"Warning: old", "Warning: old", "Error: no", "it works",
+			"Error: out of credit"} {
 			if m.follows(turn); !m.take(turn, text) {
 				turn.Say(false, "", text)
 			}

@@ -118,8 +118,8 @@ func (a *acts) allow(act agent.Permission) {
 }
 
 // refuse returns an act that webchat was asked for, though it offers none, and what the agent may
-// have done by itself: some do it all the same. Empty: it is no news, as a write is that the user
-// allowed, once for each time.
+// have done by itself: some do it all the same. Empty where that is not worth a word, such as a write
+// that the user allowed, once for each time.
 func (a *acts) refuse(method string, params json.RawMessage) (act, itself string) {
 	var p struct {
 		Path, Command string

@@ -151,7 +151,8 @@ func TestEachBrokenRuleIsCaught(t *testing.T) {
 		{"dies unsaid", "Died", "whose agent died returned agent ended"},
 		{"hides a panic", "Contained", "Prompt returned nil after a panic at Report of assistant."},
 		{"repeats a panic", "Contained", "the user reads \"agent ended: swordfish\""},
-		{"hangs on a panic", "Contained", "Prompt, after a panic at Report of assistant., did not return"},
+		{"hangs on a panic", "Contained",
+			"Prompt, after a panic at Report of assistant., did not return"},
 	} {
 		covered[c.check] = true
 		t.Run(strings.ReplaceAll(c.fault, " ", "-"), func(t *testing.T) {

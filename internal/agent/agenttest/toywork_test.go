@@ -103,7 +103,11 @@ func (c *toyConn) call(ctx context.Context, name string, args map[string]string)
 		_, _ = c.host.CallTool(ctx, call)
 	}
 	if c.fault == "completes a call" {
-		_ = c.host.Report(ctx, event.ToolExecutionComplete{ToolCallID: call.ID, Success: true, Result: &event.ToolResult{}})
+		_ = c.host.Report(ctx, event.ToolExecutionComplete{
+			ToolCallID: call.ID,
+			Success:    true,
+			Result:     &event.ToolResult{},
+		})
 	}
 	if c.fault == "silent" {
 		return nil
@@ -122,7 +126,11 @@ func (c *toyConn) write(ctx context.Context, paths ...string) error {
 	if c.fault == "progress first" {
 		_ = c.host.Report(ctx, event.ToolExecutionProgress{ToolCallID: id})
 	}
-	err := c.host.Report(ctx, event.ToolExecutionStart{ToolCallID: id, ToolName: "write", Arguments: json.RawMessage(`{}`)})
+	err := c.host.Report(ctx, event.ToolExecutionStart{
+		ToolCallID: id,
+		ToolName:   "write",
+		Arguments:  json.RawMessage(`{}`),
+	})
 	if err != nil {
 		return err
 	}
@@ -135,7 +143,13 @@ func (c *toyConn) write(ctx context.Context, paths ...string) error {
 		create()
 		return c.complete(ctx, id, true)
 	}
-	ask := agent.Permission{ToolCallID: id, ToolName: "write", Kind: agent.KindWrite, Action: "write a file", Resource: paths[0]}
+	ask := agent.Permission{
+		ToolCallID: id,
+		ToolName:   "write",
+		Kind:       agent.KindWrite,
+		Action:     "write a file",
+		Resource:   paths[0],
+	}
 	if c.fault != "asks about one" {
 		for _, path := range paths[1:] {
 			ask.Also = append(ask.Also, agent.Resource{Kind: ask.Kind, Action: ask.Action, Resource: path})
@@ -158,10 +172,21 @@ func (c *toyConn) write(ctx context.Context, paths ...string) error {
 // search looks for a text in the files of a folder.
 func (c *toyConn) search(ctx context.Context, text, folder string) error {
 	id := c.id()
-	if err := c.host.Report(ctx, event.ToolExecutionStart{ToolCallID: id, ToolName: "grep", Arguments: json.RawMessage(`{}`)}); err != nil {
+	if err := c.host.Report(ctx, event.ToolExecutionStart{
+		ToolCallID: id,
+		ToolName:   "grep",
+		Arguments:  json.RawMessage(`{}`),
+	}); err != nil {
 		return err
 	}
-	ask := agent.Permission{ToolCallID: id, ToolName: "grep", Kind: agent.KindRead, Action: "search", Resource: folder, Search: &agent.Search{Pattern: text, Path: folder}}
+	ask := agent.Permission{
+		ToolCallID: id,
+		ToolName:   "grep",
+		Kind:       agent.KindRead,
+		Action:     "search",
+		Resource:   folder,
+		Search:     &agent.Search{Pattern: text, Path: folder},
+	}
 	if c.fault == "searches vaguely" {
 		ask.Search = nil
 	}
@@ -176,23 +201,44 @@ func (c *toyConn) search(ctx context.Context, text, folder string) error {
 		return c.complete(ctx, id, false)
 	}
 	found, _ := os.ReadFile(folder + "/.env")
-	return c.host.Report(ctx, event.ToolExecutionComplete{ToolCallID: id, Success: true, Result: &event.ToolResult{Content: string(found)}})
+	return c.host.Report(ctx, event.ToolExecutionComplete{
+		ToolCallID: id,
+		Success:    true,
+		Result:     &event.ToolResult{Content: string(found)},
+	})
 }
 
 // forge does something under the name of a tool of the session.
 func (c *toyConn) forge(ctx context.Context, tool string) error {
 	id := c.id()
 	if c.fault == "hides what looks like ours" {
-		_, err := c.host.AskPermission(ctx, agent.Permission{ToolName: tool, Kind: agent.KindMCP, Action: "use a tool", Resource: tool, Sensitive: true})
+		_, err := c.host.AskPermission(ctx, agent.Permission{
+			ToolName:  tool,
+			Kind:      agent.KindMCP,
+			Action:    "use a tool",
+			Resource:  tool,
+			Sensitive: true,
+		})
 		return err
 	}
-	if err := c.host.Report(ctx, event.ToolExecutionStart{ToolCallID: id, ToolName: tool, Arguments: json.RawMessage(`{}`)}); err != nil {
+	if err := c.host.Report(ctx, event.ToolExecutionStart{
+		ToolCallID: id,
+		ToolName:   tool,
+		Arguments:  json.RawMessage(`{}`),
+	}); err != nil {
 		return err
 	}
 	if c.fault == "passes as ours" {
 		return c.complete(ctx, id, true)
 	}
-	v, err := c.host.AskPermission(ctx, agent.Permission{ToolCallID: id, ToolName: tool, Kind: agent.KindMCP, Action: "use a tool", Resource: tool, Sensitive: true})
+	v, err := c.host.AskPermission(ctx, agent.Permission{
+		ToolCallID: id,
+		ToolName:   tool,
+		Kind:       agent.KindMCP,
+		Action:     "use a tool",
+		Resource:   tool,
+		Sensitive:  true,
+	})
 	if err != nil {
 		return err
 	}
@@ -231,7 +277,11 @@ func (c *toyConn) say(ctx context.Context, pieces ...string) error {
 		if c.fault == "no offset" {
 			at = 0
 		}
-		if err := c.host.Report(ctx, event.AssistantMessageDelta{MessageID: id, Offset: at, DeltaContent: p}); err != nil {
+		if err := c.host.Report(ctx, event.AssistantMessageDelta{
+			MessageID:    id,
+			Offset:       at,
+			DeltaContent: p,
+		}); err != nil {
 			return err
 		}
 		all += p
@@ -247,14 +297,21 @@ func (c *toyConn) say(ctx context.Context, pieces ...string) error {
 	}
 	err := c.host.Report(ctx, m)
 	if c.fault == "delta after whole" {
-		_ = c.host.Report(ctx, event.AssistantMessageDelta{MessageID: id, Offset: int64(len(all)), DeltaContent: "x"})
+		_ = c.host.Report(ctx, event.AssistantMessageDelta{
+			MessageID:    id,
+			Offset:       int64(len(all)),
+			DeltaContent: "x",
+		})
 	}
 	return err
 }
 
 // talk streams one word, waits to be stopped, and says no more.
 func (c *toyConn) talk(ctx context.Context) error {
-	if err := c.host.Report(ctx, event.AssistantMessageDelta{MessageID: c.id(), DeltaContent: "well"}); err != nil {
+	if err := c.host.Report(ctx, event.AssistantMessageDelta{
+		MessageID:    c.id(),
+		DeltaContent: "well",
+	}); err != nil {
 		if c.fault == "hangs when its session was busy" {
 			<-c.release
 		}

@@ -40,7 +40,9 @@ func TestHeldAlone(t *testing.T) {
 	wrote := 0
 	c.Do(func() {
 		h.begin()
-		if h.take(batch{BatchID: "b1", Change: change{ID: "1", FilePath: "a.txt"}}, func(change) { wrote++ }) {
+		if h.take(batch{BatchID: "b1", Change: change{ID: "1", FilePath: "a.txt"}}, func(change) {
+			wrote++
+		}) {
 			t.Error("a change is to be accepted before the end of its batch")
 		}
 		if !h.take(batch{BatchID: "b1", ChangeCount: 1}, nil) {
@@ -54,7 +56,8 @@ func TestHeldAlone(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
-	if len(host.all) != 2 || !strings.Contains(host.all[0], "a.txt: webchat ended before") || !strings.Contains(host.all[1], "a.txt: the turn ended before") {
+	if len(host.all) != 2 || !strings.Contains(host.all[0], "a.txt: webchat ended before") ||
+		!strings.Contains(host.all[1], "a.txt: the turn ended before") {
 		t.Errorf("warned %q", host.all)
 	}
 	if _, err := os.Stat(note); !os.IsNotExist(err) || wrote != 1 {

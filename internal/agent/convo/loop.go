@@ -28,7 +28,7 @@ type loop struct {
 
 type posted struct {
 	do     func()
-	weight int // 0: it is no report
+	weight int // 0 for what is not a report
 }
 
 func newLoop(life context.Context, contained func(func()) func()) *loop {

@@ -55,16 +55,21 @@ func TestALongCallIsNoSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		host := &log{}
 		var during, after int
-		c := New(Config{Title: "Agent", Host: host, Silence: time.Minute, Agent: scripted{func(turn *Turn) {
-			k := &Call{ID: "c1", Tool: "bash"}
-			turn.c.Do(func() { turn.Begin(k) })
-			<-time.After(time.Hour + 30*time.Second)
-			during = host.warnings()
-			turn.c.Do(func() { turn.Complete(k, event.ToolExecutionComplete{Success: true}) })
-			<-time.After(time.Hour + 30*time.Second)
-			after = host.warnings()
-			turn.c.Do(func() { turn.End(nil) })
-		}}})
+		c := New(Config{
+			Title:   "Agent",
+			Host:    host,
+			Silence: time.Minute,
+			Agent: scripted{func(turn *Turn) {
+				k := &Call{ID: "c1", Tool: "bash"}
+				turn.c.Do(func() { turn.Begin(k) })
+				<-time.After(time.Hour + 30*time.Second)
+				during = host.warnings()
+				turn.c.Do(func() { turn.Complete(k, event.ToolExecutionComplete{Success: true}) })
+				<-time.After(time.Hour + 30*time.Second)
+				after = host.warnings()
+				turn.c.Do(func() { turn.End(nil) })
+			}},
+		})
 		if err := c.Prompt(t.Context(), agent.Prompt{}); err != nil {
 			t.Error(err)
 		}
@@ -98,7 +103,8 @@ func TestAVeryLongAnswer(t *testing.T) {
 			said = append(said, m.Content)
 		}
 	}
-	if len(said) != 2 || len(said[0])+len(said[1]) != mostSaid+200 || strings.Trim(said[0]+said[1], "é") != "" {
+	if len(said) != 2 || len(said[0])+len(said[1]) != mostSaid+200 ||
+		strings.Trim(said[0]+said[1], "é") != "" {
 		t.Errorf("%d messages of %d bytes", len(said), len(strings.Join(said, "")))
 	}
 }

@@ -49,11 +49,16 @@ func Without(tb testing.TB, host agent.Host, tools []agent.ToolSpec) (c *conn) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return newConn(b, &cli.Process{}, agent.Options{SessionID: "s", Workspace: tb.TempDir(), Tools: tools}, host)
+	return newConn(b, &cli.Process{}, agent.Options{
+		SessionID: "s",
+		Workspace: tb.TempDir(),
+		Tools:     tools,
+	}, host)
 }
 
 // Begin begins a turn in a conversation without a CLI: handle takes what one says, end ends both.
-func Begin(tb testing.TB, host agent.Host, tools []agent.ToolSpec) (handle func(cli.Event), end func()) {
+func Begin(tb testing.TB, host agent.Host,
+	tools []agent.ToolSpec) (handle func(cli.Event), end func()) {
 	c := Without(tb, host, tools)
 	t := newTurn(c.NewTurn(tb.Context()), "p1")
 	c.Do(func() { c.turns.take(t); t.heard = true })

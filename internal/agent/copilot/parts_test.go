@@ -27,7 +27,8 @@ func (d *diary) Report(_ context.Context, data event.Data) error {
 	defer d.mu.Unlock()
 	switch x := data.(type) {
 	case event.TaskStarted:
-		d.all = append(d.all, fmt.Sprintf("%s %s began by %s: %s", x.Kind, x.TaskID, x.ToolCallID, x.Title))
+		d.all = append(d.all, fmt.Sprintf("%s %s began by %s: %s", x.Kind, x.TaskID, x.ToolCallID,
+			x.Title))
 	case event.TaskOutput:
 		d.all = append(d.all, x.TaskID+" printed "+x.Text)
 	case event.TaskCompleted:
@@ -66,7 +67,9 @@ func TestTasksAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		host, running := &diary{}, true
 		c := convo.New(convo.Config{Title: "Agent", Host: host, Agent: idleAgent{}})
-		s := &tasks{c: c, explain: func(err error) error { return err }, helpers: &helpers{calls: map[string]string{"h": "call2"}, work: map[string]*turn{}},
+		s := &tasks{c: c, explain: func(err error) error {
+			return err
+		}, helpers: &helpers{calls: map[string]string{"h": "call2"}, work: map[string]*turn{}},
 			all: map[string]*background{}, began: map[string]bool{}, ask: answers(map[string]func() string{
 				"session.tasks.list": func() string {
 					if running {
@@ -84,7 +87,10 @@ func TestTasksAlone(t *testing.T) {
 		synctest.Wait()
 		c.Do(func() {
 			s.printed(shellOutput{"theirs", "tick"})
-			s.helperStarts(cli.Event{AgentID: "h"}, nativeHelper{AgentName: "scout", ExecutionMode: "background"}, nil)
+			s.helperStarts(cli.Event{AgentID: "h"}, nativeHelper{
+				AgentName:     "scout",
+				ExecutionMode: "background",
+			}, nil)
 		})
 		if err := s.abort(t.Context(), "call1"); err != nil {
 			t.Error(err)
@@ -93,8 +99,10 @@ func TestTasksAlone(t *testing.T) {
 		if err := c.Close(); err != nil {
 			t.Error(err)
 		}
-		want := []string{"shell call1 began by call1: sleep 9", "call1 printed tick", "subagent.started", "agent call2 began by call2: scout"}
-		if len(host.all) != 6 || !slices.Equal(host.all[:4], want) || !slices.Contains(host.all, "call2 interrupted") || !slices.Contains(host.all, "call1 aborted") {
+		want := []string{"shell call1 began by call1: sleep 9", "call1 printed tick", "subagent.started",
+			"agent call2 began by call2: scout"}
+		if len(host.all) != 6 || !slices.Equal(host.all[:4], want) ||
+			!slices.Contains(host.all, "call2 interrupted") || !slices.Contains(host.all, "call1 aborted") {
 			t.Errorf("%q", host.all)
 		}
 	})
@@ -104,7 +112,12 @@ func TestTasksAlone(t *testing.T) {
 func TestTurnsAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := convo.New(convo.Config{Title: "Agent", Host: &diary{}, Agent: idleAgent{}})
-		s := &turns{c: c, helpers: &helpers{}, ended: func(...*execution) {}, processing: func(context.Context) bool { return true }}
+		s := &turns{
+			c:          c,
+			helpers:    &helpers{},
+			ended:      func(...*execution) {},
+			processing: func(context.Context) bool { return true },
+		}
 		one := newTurn(c.NewTurn(t.Context()), "p1")
 		c.Do(func() {
 			s.take(one)
@@ -133,12 +146,20 @@ func TestTurnsAlone(t *testing.T) {
 // What is chosen is kept for the next process when the CLI has ended, and is as before when the CLI
 // refuses it.
 func TestChoicesAlone(t *testing.T) {
-	b, err := New(Config{Home: t.TempDir(), Providers: Providers{{URL: "http://x", Models: []ProviderModel{{ID: "m", Reasoning: true}}}}})
+	b, err := New(Config{Home: t.TempDir(), Providers: Providers{{
+		URL:    "http://x",
+		Models: []ProviderModel{{ID: "m", Reasoning: true}},
+	}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	refuses := agent.ErrUnsupported
-	c := &chosen{b: b, model: "m", mode: interactive, ask: func(context.Context, string, map[string]any, any) error { return refuses }}
+	c := &chosen{
+		b:     b,
+		model: "m",
+		mode:  interactive,
+		ask:   func(context.Context, string, map[string]any, any) error { return refuses },
+	}
 	if err := c.setMode(t.Context(), "plan"); err == nil || c.all().Mode != interactive {
 		t.Errorf("refused: %v, mode %s", err, c.all().Mode)
 	}
@@ -149,7 +170,8 @@ func TestChoicesAlone(t *testing.T) {
 	if err := c.switchTo(t.Context(), "m", "high", ""); err != nil || c.all().Effort != "high" {
 		t.Errorf("%v, effort %q", err, c.all().Effort)
 	}
-	if c.may(autopilot) || c.onMode(modeChange{"plan"}) != nil || c.onMode(modeChange{autopilot}) == nil {
+	if c.may(autopilot) || c.onMode(modeChange{"plan"}) != nil ||
+		c.onMode(modeChange{autopilot}) == nil {
 		t.Error("a mode without asking may be chosen, or a change is not reported once")
 	}
 }

@@ -34,7 +34,10 @@ func (b *busy) Report(_ context.Context, d event.Data) error {
 
 // deltaOf is a piece of a message, of so many bytes.
 func deltaOf(bytes int) cli.Event {
-	return cli.Event{Type: "assistant.message_delta", Data: fmt.Appendf(nil, `{"messageId":"m1","deltaContent":%q}`, strings.Repeat("x", bytes))}
+	return cli.Event{
+		Type: "assistant.message_delta",
+		Data: fmt.Appendf(nil, `{"messageId":"m1","deltaContent":%q}`, strings.Repeat("x", bytes)),
+	}
 }
 
 // While a session takes no report, what the CLI goes on to say stays in its pipe: only a few
@@ -97,8 +100,10 @@ func TestATurnThatIsNotBegunHoldsOnlySoMuch(t *testing.T) {
 
 // A stop reaches a turn of which more has come than may wait here, and the conversation goes on.
 func TestAStopReachesATurnThatIsHeld(t *testing.T) {
-	piece := fmt.Sprintf(`event assistant.message_delta {"messageId":"$M-a","deltaContent":%q}`+"\n", strings.Repeat("x", 100<<10))
-	c, _ := scripted(t, []byte("-- > flood --\nevent assistant.turn_start {}\n"+strings.Repeat(piece, 120)+"hang\n"+
+	piece := fmt.Sprintf(`event assistant.message_delta {"messageId":"$M-a","deltaContent":%q}`+"\n",
+		strings.Repeat("x", 100<<10))
+	c, _ := scripted(t, []byte("-- > flood --\nevent assistant.turn_start {}\n"+
+		strings.Repeat(piece, 120)+"hang\n"+
 		"-- > hello --\nevent assistant.turn_start {}\nevent assistant.message {\"messageId\":\"$M-b\",\"content\":\"Hello.\"}\nevent assistant.turn_end {}\n"))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -114,7 +119,8 @@ func TestAStopReachesATurnThatIsHeld(t *testing.T) {
 	}
 	came, full := 0, make(chan struct{})
 	copilot.Tap(conn, func(e cli.Event) {
-		if came += len(e.Data); came-len(e.Data) <= 4<<20 && came > 4<<20 { // the reader waits with this one
+		// the reader waits with this one
+		if came += len(e.Data); came-len(e.Data) <= 4<<20 && came > 4<<20 {
 			close(full)
 		}
 	})

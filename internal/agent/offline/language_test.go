@@ -16,9 +16,12 @@ import (
 
 // TestLanguage: what a prompt makes the agent do, in one workspace.
 func TestLanguage(t *testing.T) {
-	dir := folder(t, "go.mod=module x", "README.md", "LICENSE", "Dockerfile", "logo.png", "art/logo.svg", "a b.txt",
-		"internal/agent/agent.go", "internal/agent/doc.go", "internal/event/doc.go", ".git/config", "node_modules/x/index.js",
-		"cmd/main.go", "notes/one.md", "notes/two.md", "ignored/secret.md", ".gitignore=ignored/\n*.log\n")
+	dir := folder(t, "go.mod=module x", "README.md", "LICENSE", "Dockerfile", "logo.png",
+		"art/logo.svg", "a b.txt",
+		"internal/agent/agent.go", "internal/agent/doc.go", "internal/event/doc.go", ".git/config",
+		"node_modules/x/index.js",
+		"cmd/main.go", "notes/one.md", "notes/two.md", "ignored/secret.md",
+		".gitignore=ignored/\n*.log\n")
 	file := func(p string) string { return `render_file_contents {"path":"` + p + `"}` }
 	lines := func(p string, a, b int) string {
 		return fmt.Sprintf(`render_file_contents {"path":%q,"startLine":%d,"endLine":%d}`, p, a, b)
@@ -107,7 +110,8 @@ func TestLanguage(t *testing.T) {
 	} {
 		calls, said := talkTo(t, host(), dir, prompt)
 		if strings.Join(calls, "\n") != strings.Join(want, "\n") {
-			t.Errorf("%q calls\n  %s\nwant\n  %s", prompt, strings.Join(calls, "\n  "), strings.Join(want, "\n  "))
+			t.Errorf("%q calls\n  %s\nwant\n  %s", prompt, strings.Join(calls, "\n  "),
+				strings.Join(want, "\n  "))
 		}
 		if said == "" {
 			t.Errorf("%q: nothing is said", prompt)
@@ -123,17 +127,34 @@ func TestWords(t *testing.T) {
 		want   []string
 		not    string
 	}{
-		{prompt: "hello", want: []string{"No model is connected", "--backend copilot", "--provider-url", "show me the readme",
+		{prompt: "hello", want: []string{"No model is connected", "--backend copilot", "--provider-url",
+			"show me the readme",
 			"show go.mod", "show image logo.png", "run the tests"}},
-		{prompt: "show go.mod\nand what now?", want: []string{"I have not read it", "do not understand `what now?`"}},
+		{prompt: "show go.mod\nand what now?", want: []string{"I have not read it",
+			"do not understand `what now?`"}},
 		{prompt: "run nosuch", want: []string{"`nosuch` is not a command on this machine"}},
-		{prompt: "show go.mod", tool: agent.Result{Type: agent.Success, TextForModel: "Displayed go.mod to user (50 lines)"},
+		{prompt: "show go.mod", tool: agent.Result{
+			Type:         agent.Success,
+			TextForModel: "Displayed go.mod to user (50 lines)",
+		},
 			want: []string{"Displayed go.mod to user (50 lines). I have not read it."}},
-		{prompt: "run ls", tool: agent.Result{Type: agent.Success, TextForModel: "Command completed (exit 2, 3 lines)"},
+		{prompt: "run ls", tool: agent.Result{
+			Type:         agent.Success,
+			TextForModel: "Command completed (exit 2, 3 lines)",
+		},
 			want: []string{"Command completed (exit 2, 3 lines). I have not read it."}},
-		{prompt: "run ls", tool: agent.Result{Type: agent.Denied, TextForModel: "Denied by the user: too early", Kind: event.KindDenied},
+		{prompt: "run ls", tool: agent.Result{
+			Type:         agent.Denied,
+			TextForModel: "Denied by the user: too early",
+			Kind:         event.KindDenied,
+		},
 			want: []string{"not allowed", "too early"}, not: "I have not"},
-		{prompt: "show go.mod", tool: agent.Failure(event.KindNotRegular, "go.mod is a device"), want: []string{"did not work: go.mod is a device."}, not: "I have not"},
+		{
+			prompt: "show go.mod",
+			tool:   agent.Failure(event.KindNotRegular, "go.mod is a device"),
+			want:   []string{"did not work: go.mod is a device."},
+			not:    "I have not",
+		},
 	} {
 		h := host()
 		if c.tool.Type != "" {
@@ -153,7 +174,8 @@ func TestWords(t *testing.T) {
 
 // TestExamplesWork: what the helpful answer suggests can be sent as it is.
 func TestExamplesWork(t *testing.T) {
-	dir := folder(t, "go.mod=module x", "README.md", "main.go", "art/logo.png", "odd `name`.txt", ".git/HEAD")
+	dir := folder(t, "go.mod=module x", "README.md", "main.go", "art/logo.png", "odd `name`.txt",
+		".git/HEAD")
 	_, said := talkTo(t, host(), dir, "help")
 	tried := 0
 	for line := range strings.Lines(said) {
@@ -191,7 +213,8 @@ func TestLinksOutAreTheToolsToRefuse(t *testing.T) {
 	if len(calls) != 1 {
 		t.Errorf("calls %q, want the tool to judge the path", calls)
 	}
-	if calls, said := talkTo(t, host(), dir, "show secret.txt"); len(calls) != 1 || strings.Contains(calls[0]+said, "out/") {
+	if calls, said := talkTo(t, host(), dir, "show secret.txt"); len(calls) != 1 ||
+		strings.Contains(calls[0]+said, "out/") {
 		t.Errorf("a name found through a link: %q, %s", calls, said)
 	}
 }
@@ -217,14 +240,16 @@ func TestProjectsTests(t *testing.T) {
 		}
 		w.close()
 	}
-	if calls, said := talkTo(t, host(), folder(t, "Cargo.toml"), "run the tests"); len(calls) != 0 || !strings.Contains(said, "`cargo` is not installed") {
+	if calls, said := talkTo(t, host(), folder(t, "Cargo.toml"), "run the tests"); len(calls) != 0 ||
+		!strings.Contains(said, "`cargo` is not installed") {
 		t.Errorf("without cargo: %q, %s", calls, said)
 	}
 }
 
 // FuzzPrompt: whatever is said, the turn obeys the rules and ends.
 func FuzzPrompt(f *testing.F) {
-	for _, s := range []string{"show go.mod", "$ ls", "show [", "show **[!", "run `", "show \x00\xff", "show “x” then run", "stream 2 words then", "ask me ?|"} {
+	for _, s := range []string{"show go.mod", "$ ls", "show [", "show **[!", "run `", "show \x00\xff",
+		"show “x” then run", "stream 2 words then", "ask me ?|"} {
 		f.Add(s)
 	}
 	dir := folder(f, "go.mod", "a/b.go")
@@ -253,9 +278,12 @@ func TestPrograms(t *testing.T) {
 	}
 	defer w.close()
 	for line, want := range map[string]bool{
-		"ls": true, "ls; pwd": true, "ls&&pwd": true, "ls>x": true, "&& ls": false, "'ls' -l": true, "./script.sh x": true, "bin/tool": true,
-		"./plain.txt": false, "./none": false, "../../x": false, "top": false, "cd bin": true, "! ls": true,
-		"if true; then ls; fi": true, "if you like": false, "": false, "A=1": false, filepath.Join(dir, "top"): true,
+		"ls": true, "ls; pwd": true, "ls&&pwd": true, "ls>x": true, "&& ls": false, "'ls' -l": true,
+		"./script.sh x": true, "bin/tool": true,
+		"./plain.txt": false, "./none": false, "../../x": false, "top": false, "cd bin": true,
+		"! ls":                 true,
+		"if true; then ls; fi": true, "if you like": false, "": false, "A=1": false,
+		filepath.Join(dir, "top"): true,
 	} {
 		if got := w.isCommand(line); got != want {
 			t.Errorf("isCommand(%q) = %v", line, got)
@@ -266,7 +294,8 @@ func TestPrograms(t *testing.T) {
 // A text is a look if it asks to see something that is there, and for nothing else.
 func TestLooks(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{"go.mod", "README.md", "logo.png", "mux.go", "a/pump.go", "b/pump.go", "a/only.go", "a b.txt"} {
+	for _, name := range []string{"go.mod", "README.md", "logo.png", "mux.go", "a/pump.go",
+		"b/pump.go", "a/only.go", "a b.txt"} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -275,11 +304,16 @@ func TestLooks(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"show me mux.go": "mux.go", "cat go.mod": "go.mod", "open logo.png": "logo.png", "README.md": "README.md", "Please show me the readme.": "README.md",
-		"can you show me only.go?": "a/only.go", "view a": "a", "open the folder a": "a", "show me pump.go": "a/pump.go b/pump.go", "show me mux.go lines 3-9": "mux.go", "a/only.go:3": "a/only.go",
+		"show me mux.go": "mux.go", "cat go.mod": "go.mod", "open logo.png": "logo.png",
+		"README.md": "README.md", "Please show me the readme.": "README.md",
+		"can you show me only.go?": "a/only.go", "view a": "a", "open the folder a": "a",
+		"show me pump.go": "a/pump.go b/pump.go", "show me mux.go lines 3-9": "mux.go",
+		"a/only.go:3":     "a/only.go",
 		"show me a b.txt": "a b.txt", "show the contents of logo.png": "logo.png",
-		"show me how mux.go works": "", "show me none.go": "", "open README.md and sum it up": "", "show me mux.go then run ls": "", "show me mux.go\nand explain": "",
-		"explain mux.go": "", "cat /etc/passwd": "", "show me ../x": "", "mux": "", "run ls": "", "": "", "show me " + strings.Repeat("x", 400): "",
+		"show me how mux.go works": "", "show me none.go": "", "open README.md and sum it up": "",
+		"show me mux.go then run ls": "", "show me mux.go\nand explain": "",
+		"explain mux.go": "", "cat /etc/passwd": "", "show me ../x": "", "mux": "", "run ls": "", "": "",
+		"show me " + strings.Repeat("x", 400): "",
 	} {
 		all, err := Looks(t.Context(), dir, text)
 		if err != nil {

@@ -30,7 +30,8 @@ func TestSessionListIsLive(t *testing.T) {
 	a.wait(`document.querySelector('` + row(two, "[data-status=idle]") + `')`)
 	a.wait(`!document.querySelector('#sessions .sub')`)
 	// A list made while it ran, by a page whose stream opened after its end, is read again.
-	a.js(`document.querySelector('` + row(two, "") + `').dataset.status = 'running'; document.dispatchEvent(new Event('resume'))`)
+	a.js(`document.querySelector('` + row(two, "") +
+		`').dataset.status = 'running'; document.dispatchEvent(new Event('resume'))`)
 	a.wait(`document.querySelector('` + row(two, "[data-status=idle]") + `')`)
 
 	// What was seen there and went on since is unread here.
@@ -92,7 +93,8 @@ func (p *page) choose(label string) {
 	p.t.Helper()
 	p.has("[role=menu]", label)
 	for range 10 {
-		if p.true(`document.activeElement.matches('[role=menuitem]') && document.activeElement.innerText.trim() === ` + quote(label)) {
+		if p.true(
+			`document.activeElement.matches('[role=menuitem]') && document.activeElement.innerText.trim() === ` + quote(label)) {
 			p.press("Enter")
 			return
 		}
@@ -255,7 +257,8 @@ func TestNotifiesWhenOutOfSight(t *testing.T) {
 	p.click("#toasts [data-part=do]")
 	p.is(`localStorage.getItem('test.granted')`, "1")
 	p.js(`Notification.permission = 'granted'; window.away = true`)
-	p.js(`const { post, path } = ` + module("api.js") + `; await post(path('/messages'), { content: 'run wc -c .env' })`)
+	p.js(`const { post, path } = ` + module("api.js") +
+		`; await post(path('/messages'), { content: 'run wc -c .env' })`)
 	p.wait(`told.some((w) => w.endsWith('You asked to run a command: wc -c .env. .env may hold keys or passwords'))`)
 }
 
@@ -286,7 +289,8 @@ func TestKeyboardOnly(t *testing.T) {
 		p.press("Shift+Tab")
 	}
 	p.is(`document.activeElement.dataset.act`, "allow-once")
-	p.wait(`document.activeElement.closest('[data-ready]')`) // it ignores keys for a moment after it got the focus
+	// it ignores keys for a moment after it got the focus
+	p.wait(`document.activeElement.closest('[data-ready]')`)
 	p.press("Enter")
 	p.has("[data-answered]", "Allowed once by you")
 	p.wait(card)
@@ -303,7 +307,8 @@ func TestKeyboardOnly(t *testing.T) {
 			const s = getComputedStyle(el)
 			return name && (s.outlineStyle !== 'none' || s.boxShadow !== 'none' || el.matches('#prompt'))
 		})()`) {
-			t.Errorf("stop %d has no name or no visible focus: %s", i, eval[string](p, `document.activeElement.outerHTML.slice(0, 200)`))
+			t.Errorf("stop %d has no name or no visible focus: %s", i,
+				eval[string](p, `document.activeElement.outerHTML.slice(0, 200)`))
 		}
 	}
 }
@@ -343,10 +348,11 @@ func TestRenamingIsLeftByEscape(t *testing.T) {
 	_ = s
 }
 
-// In a narrow window the sessions are a dialog: it has the focus, keeps it, and gives it back. It says who
-// is signed in where people are; what they share all the same the page says without it.
+// In a narrow window the sessions are a dialog: it has the focus, keeps it, and gives it back. It
+// says who is signed in where people are; what they share all the same the page says without it.
 func TestSessionsAreADrawerWhereItIsNarrow(t *testing.T) {
-	_, p := shown(t, "/show go.mod", "--identity", "header:X-User", "--identity-key-file", filepath.Join(t.TempDir(), "key"))
+	_, p := shown(t, "/show go.mod", "--identity", "header:X-User", "--identity-key-file",
+		filepath.Join(t.TempDir(), "key"))
 	p.look(360, 740, "light")
 	p.has("#shared", "All agents here run as one user")
 	p.wait(`document.getElementById('shared').checkVisibility() && document.getElementById('shared').getBoundingClientRect().bottom <= innerHeight`)
@@ -362,8 +368,10 @@ func TestSessionsAreADrawerWhereItIsNarrow(t *testing.T) {
 	p.accessible("drawer")
 	for range 12 {
 		p.press("Tab")
-		if !p.true(`document.activeElement === document.body || document.activeElement.closest('#side, #toasts')`) {
-			t.Fatalf("the focus left the drawer for %s", eval[string](p, `document.activeElement.outerHTML.slice(0, 120)`))
+		if !p.true(
+			`document.activeElement === document.body || document.activeElement.closest('#side, #toasts')`) {
+			t.Fatalf("the focus left the drawer for %s", eval[string](p,
+				`document.activeElement.outerHTML.slice(0, 120)`))
 		}
 	}
 	p.press("Control+k")
@@ -380,7 +388,8 @@ func TestSessionsAreADrawerWhereItIsNarrow(t *testing.T) {
 	p.press("Enter")
 	p.wait(`document.querySelector('#app.drawer')`)
 	p.look(1080, 1000, "light")
-	p.wait(`!document.querySelector('#app.drawer, [inert]') && ` + button + `.getAttribute('aria-expanded') === 'true'`)
+	p.wait(`!document.querySelector('#app.drawer, [inert]') && ` + button +
+		`.getAttribute('aria-expanded') === 'true'`)
 }
 
 // A page that stays open over midnight does not keep calling the day before Today.

@@ -31,7 +31,8 @@ var axe = sync.OnceValues(func() (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	cmd := exec.Command(npm, "install", "--prefix", ".", "--ignore-scripts", "--no-audit", "--no-fund", "--silent", "axe-core@"+axeVersion)
+	cmd := exec.Command(npm, "install", "--prefix", ".", "--ignore-scripts", "--no-audit", "--no-fund",
+		"--silent", "axe-core@"+axeVersion)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("npm install axe-core: %w\n%s", err, out)
@@ -60,10 +61,10 @@ func (p *page) accessible(state string) {
 }
 
 // follows is accessible for some of the rules. What was looked at in another test or state is not
-// looked at again: all but the contrast of an element with the same attributes and contents below one
-// with the same, and rules about headings and landmarks, which are about the whole page, once for each
-// two that follow each other. Contrast is computed here, in a hundredth of axe-core's time, after
-// axe-core has seen a page in the same colours.
+// looked at again: all but the contrast of an element with the same attributes and contents below
+// one with the same, and rules about headings and landmarks, which are about the whole page, once
+// for each two that follow each other. Contrast is computed here, in a hundredth of axe-core's
+// time, after axe-core has seen a page in the same colours.
 func (p *page) follows(rules, state string) {
 	p.t.Helper()
 	source, err := axe()
@@ -76,7 +77,8 @@ func (p *page) follows(rules, state string) {
 	}
 	// What fades in has its contrast once it is there.
 	p.wait(`document.getAnimations().every((a) => a.effect.getComputedTiming().endTime === Infinity)`)
-	found := eval[kinds](p, `(`+kindsJS+`)(`+strconv.FormatBool(rules != inScheme)+`, `+strconv.FormatBool(rules != inWidth)+`)`)
+	found := eval[kinds](p, `(`+kindsJS+`)(`+strconv.FormatBool(rules != inScheme)+`, `+
+		strconv.FormatBool(rules != inWidth)+`)`)
 	for _, pale := range found.Pale {
 		p.t.Errorf("%s: color-contrast: %s", state, pale)
 	}
@@ -95,7 +97,9 @@ func (p *page) follows(rules, state string) {
 	}
 	look := func(context, rules string) {
 		p.t.Helper()
-		for _, b := range eval[[]string](p, `axe.run(`+context+`, { iframes: false, resultTypes: ['violations'], ...`+rules+` }).then((r) => r.violations.map((v) =>
+		for _, b := range eval[[]string](p, `axe.run(`+context+
+			`, { iframes: false, resultTypes: ['violations'], ...`+rules+
+			` }).then((r) => r.violations.map((v) =>
 			v.id + ' (' + v.help + '): ' + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160) + ' ' + n.any.map((a) => a.message).join('; ')).join(' | ')))`) {
 			p.t.Errorf("%s: %s", state, strings.ReplaceAll(b, "\n", " "))
 		}
@@ -117,7 +121,9 @@ func (p *page) follows(rules, state string) {
 
 // kinds are what is seen of a page, each once.
 type kinds struct {
-	Shapes  []string // hashes of what rules read of an element and of the one around it, and whether it is small or scrolls
+	// hashes of what rules read of an element and of the one around it, and whether it is small or
+	// scrolls
+	Shapes  []string
 	Outline []string // headings and landmarks, two by two
 	Colours string   // of the scheme
 	Pale    []string // text of too little contrast, and its ratio

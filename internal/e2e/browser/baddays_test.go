@@ -13,7 +13,8 @@ import (
 )
 
 // refused is what a console says of a server that is away.
-var refused = []string{"ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_CONNECTION_RESET", "ERR_EMPTY_RESPONSE", "Failed to load resource"}
+var refused = []string{"ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING",
+	"ERR_CONNECTION_RESET", "ERR_EMPTY_RESPONSE", "Failed to load resource"}
 
 // send posts as the page does, to any session.
 const send = `const send = async (method, path, json) => {
@@ -96,7 +97,8 @@ func TestEnterWithoutConnectionWaits(t *testing.T) {
 	s.down(syscall.SIGKILL)
 	p.wait(`document.getElementById('status').dataset.state === 'off'`)
 	p.say("/show README.md")
-	p.has(".toast[data-how=ask]", "Offline: your prompt is saved and will be sent when the connection returns")
+	p.has(".toast[data-how=ask]",
+		"Offline: your prompt is saved and will be sent when the connection returns")
 	p.is(prompt+`.value`, "/show README.md")
 	p.press("Enter") // impatience sends it no second time
 	s.again()
@@ -139,7 +141,8 @@ func TestSignedOutIsSaid(t *testing.T) {
 	p.expect("401", "Failed to load resource")
 	p.say("/show go.mod")
 	p.done()
-	if out, err := exec.Command(binary, "logout", "--data-dir", s.data, "--workspace", s.workspace).CombinedOutput(); err != nil {
+	if out, err := exec.Command(binary, "logout", "--data-dir", s.data, "--workspace",
+		s.workspace).CombinedOutput(); err != nil {
 		t.Fatalf("logout: %v\n%s", err, out)
 	}
 	p.say("/show README.md")
@@ -159,7 +162,8 @@ func TestLinkFromAnotherSiteDoesNotLookSignedOut(t *testing.T) {
 	at := "/sessions/" + p.session()
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		_, _ = fmt.Fprintf(w, `<!doctype html><link rel="icon" href="data:,"><a href="%s%s">see</a>`, s.url, at)
+		_, _ = fmt.Fprintf(w, `<!doctype html><link rel="icon" href="data:,"><a href="%s%s">see</a>`,
+			s.url, at)
 	}))
 	defer other.Close()
 	p.expect("401") // the first look, without the cookie
@@ -189,7 +193,8 @@ func TestBackAndFrozen(t *testing.T) {
 	// busy. What the browser says at its end makes it ask for one snapshot.
 	p.js(`setTimeout(() => { const end = performance.now() + 1500; while (performance.now() < end); document.dispatchEvent(new Event('resume')) })`)
 	for range 3 {
-		q.js(send + `await send('post', '/api/sessions/' + document.body.dataset.session + '/messages', { content: 'what can you do?' })`)
+		q.js(send +
+			`await send('post', '/api/sessions/' + document.body.dataset.session + '/messages', { content: 'what can you do?' })`)
 	}
 	p.wait(`document.querySelectorAll('#turns [data-turn]').length === 5`)
 	for _, tab := range []*page{p, q} {
@@ -208,7 +213,8 @@ func TestTwentyTabs(t *testing.T) {
 	first.done()
 	ids := []string{first.session()}
 	for range 6 {
-		ids = append(ids, eval[string](first, `(async () => { `+send+` return (await send('post', '/api/sessions', {})).id })()`))
+		ids = append(ids, eval[string](first, `(async () => { `+send+
+			` return (await send('post', '/api/sessions', {})).id })()`))
 	}
 	tabs := []*page{first}
 	for i := 1; i < 20; i++ {
@@ -221,7 +227,8 @@ func TestTwentyTabs(t *testing.T) {
 	}
 	last := tabs[len(tabs)-1]
 	for _, id := range ids { // the last tab's requests get through, and reach all tabs
-		last.js(send + `await send('post', '/api/sessions/` + id + `/display', { tool: 'render_file_contents', arguments: { path: 'README.md' } })`)
+		last.js(send + `await send('post', '/api/sessions/` + id +
+			`/display', { tool: 'render_file_contents', arguments: { path: 'README.md' } })`)
 	}
 	for _, p := range tabs {
 		p.has("#turns", "Carries frames")
@@ -238,7 +245,8 @@ func TestWithoutSharedWorker(t *testing.T) {
 	p.wait(card)
 	p.done()
 	p.js(`window.away = true; document.dispatchEvent(new Event('visibilitychange'))`)
-	p.js(send + `await send('post', '/api/sessions/' + document.body.dataset.session + '/display', { tool: 'render_file_contents', arguments: { path: 'README.md' } })`)
+	p.js(send +
+		`await send('post', '/api/sessions/' + document.body.dataset.session + '/display', { tool: 'render_file_contents', arguments: { path: 'README.md' } })`)
 	p.js(`window.away = false; document.dispatchEvent(new Event('visibilitychange'))`)
 	p.has("#turns", "Carries frames")
 }
@@ -252,7 +260,8 @@ func TestLongAnswerStaysSmooth(t *testing.T) {
 	p.say("stream 5000 words")
 	p.wait(`document.querySelector('#turns .said')`)
 	p.done()
-	if n := strings.Count(eval[string](p, `document.querySelector('#turns .said').textContent`), " "); n < 4000 {
+	if n := strings.Count(eval[string](p, `document.querySelector('#turns .said').textContent`),
+		" "); n < 4000 {
 		t.Errorf("%d words of 5000 arrived", n)
 	}
 	t.Logf("longest task: %v ms", eval[float64](p, `longest`))

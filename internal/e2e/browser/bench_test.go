@@ -57,7 +57,9 @@ func BenchmarkFirstWindow(b *testing.B) {
 	p := s.open("/")
 	var long, short float64
 	for name, n := range map[string]int{"long.go": 100_000, "short.go": 500} {
-		if err := os.WriteFile(filepath.Join(s.workspace, name), []byte(strings.Repeat("func add(a, b int) int { return a + b } // sums\n", n)), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(s.workspace, name),
+			[]byte(strings.Repeat("func add(a, b int) int { return a + b } // sums\n", n)),
+			0o644); err != nil {
 			b.Fatal(err)
 		}
 		p.say("/show " + name)
@@ -118,9 +120,11 @@ func (p *page) frames(bytes int) {
 		return event.Entry{Seq: seq, Pos: pos, Event: e}
 	}
 	pr := pages.Projector("s1")
-	pr.Load(entry(event.SessionStart{SessionID: "s1", Backend: "offline"}), entry(event.UserMessage{MessageID: "bench", Content: "stream"}),
+	pr.Load(entry(event.SessionStart{SessionID: "s1", Backend: "offline"}),
+		entry(event.UserMessage{MessageID: "bench", Content: "stream"}),
 		entry(event.TurnStart{TurnID: "t1", MessageID: "bench"}))
-	text := strings.Repeat("The test is right and the code is **late** by one frame.\n\n1. first the `lock`\n2. then the map\n\n> and nothing else, as far as anyone knows\n\n```none\none\ntwo\n```\n\n", 1+bytes/160)[:bytes]
+	text := strings.Repeat(
+		"The test is right and the code is **late** by one frame.\n\n1. first the `lock`\n2. then the map\n\n> and nothing else, as far as anyone knows\n\n```none\none\ntwo\n```\n\n", 1+bytes/160)[:bytes]
 	p.js(`window.frames20 = []`)
 	var piece strings.Builder
 	flush := func() {
@@ -128,7 +132,11 @@ func (p *page) frames(bytes int) {
 		piece.Reset()
 	}
 	for at := 0; at < len(text); at += 20 {
-		f, ok := pr.Feed(entry(event.AssistantMessageDelta{MessageID: "a1", Offset: int64(at), DeltaContent: text[at:min(len(text), at+20)]}))
+		f, ok := pr.Feed(entry(event.AssistantMessageDelta{
+			MessageID:    "a1",
+			Offset:       int64(at),
+			DeltaContent: text[at:min(len(text), at+20)],
+		}))
 		if !ok {
 			continue
 		}
@@ -147,8 +155,10 @@ func (p *page) frames(bytes int) {
 func (p *page) busy(js string) float64 {
 	p.t.Helper()
 	metric := func() float64 {
-		r, err := chromedp.Run(p.ctx, func(ctx context.Context, _ *chromedp.Target) (performance.GetMetricsResult, error) {
-			if _, err := chromedp.Call(ctx, performance.Enable, performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks}); err != nil {
+		r, err := chromedp.Run(p.ctx, func(ctx context.Context,
+			_ *chromedp.Target) (performance.GetMetricsResult, error) {
+			if _, err := chromedp.Call(ctx, performance.Enable,
+				performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks}); err != nil {
 				return performance.GetMetricsResult{}, err
 			}
 			return chromedp.Call(ctx, performance.GetMetrics, struct{}{})
@@ -166,7 +176,8 @@ func (p *page) busy(js string) float64 {
 	}
 	was := metric()
 	p.js(`window.over = false; ` + js + `.then(() => { over = true })`)
-	for deadline := time.Now().Add(10 * time.Minute); !p.true(`window.over`); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Minute); !p.true(`window.over`); time.Sleep(
+		50 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			p.t.Fatalf("never over: %s", js)
 		}

@@ -30,7 +30,13 @@ func (p *page) clip(key string) string {
 	p.has(".toast", "Copied")
 	p.js(prompt + `.select()`)
 	p.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
-		_, err := chromedp.Call(ctx, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: "rawKeyDown", Key: "v", Modifiers: modifiers["Control"], Commands: []string{"paste"}})
+		_, err := chromedp.Call(ctx, input.DispatchKeyEvent,
+			input.DispatchKeyEventParams{
+				Type:      "rawKeyDown",
+				Key:       "v",
+				Modifiers: modifiers["Control"],
+				Commands:  []string{"paste"},
+			})
 		return err
 	}))
 	p.wait(prompt + `.value`)
@@ -46,7 +52,8 @@ func TestCardLinesLinksAndCopy(t *testing.T) {
 		t.Errorf("copied %d bytes of %d", len(got), len(pumpGo))
 	}
 	p.wait(`window.saidSo`)
-	p.wait(`!document.querySelector('.is-done')`) // after a while it can be pressed for the first time again
+	// after a while it can be pressed for the first time again
+	p.wait(`!document.querySelector('.is-done')`)
 	p.wait(`!document.querySelector('.toast')`)
 	p.click(`.ln[href="#L10"]`)
 	p.wait(`location.hash.startsWith('#L10')`)
@@ -55,7 +62,8 @@ func TestCardLinesLinksAndCopy(t *testing.T) {
 	p.is(`String(document.querySelectorAll('.line.on').length)`, "3")
 	p.has("[data-act=read]", "Let the agent read lines 10–12 +")
 	p.shots("selection")
-	if got, want := p.clip("c"), strings.Join(strings.SplitAfter(pumpGo, "\n")[9:12], ""); strings.TrimRight(got, "\n") != strings.TrimRight(want, "\n") {
+	if got, want := p.clip("c"), strings.Join(strings.SplitAfter(pumpGo, "\n")[9:12],
+		""); strings.TrimRight(got, "\n") != strings.TrimRight(want, "\n") {
 		t.Errorf("copied %q, not %q", got, want)
 	}
 	// The address leads back to the lines, beyond those that are in the page at first.
@@ -83,7 +91,8 @@ func TestCardKeysAndButtons(t *testing.T) {
 	p.press("w")
 	p.wait(`!document.querySelector('.code.wrap')`)
 	p.press("x")
-	p.wait(`document.querySelectorAll('.lines .line').length === ` + quoteInt(strings.Count(pumpGo, "\n")))
+	p.wait(`document.querySelectorAll('.lines .line').length === ` +
+		quoteInt(strings.Count(pumpGo, "\n")))
 	p.has("[data-act=fold]", "Show fewer of")
 	p.press("x")
 	p.wait(`document.querySelectorAll('.lines .line').length === 14`)
@@ -197,7 +206,8 @@ func TestCardPictureZooms(t *testing.T) {
 func TestCardShownAgain(t *testing.T) {
 	p := start(t, "--output-ttl", "2s").open("/")
 	p.say("/run echo once more")
-	p.wait(`document.querySelector('[data-card][data-state=expired]')`) // it may have been so when the page came
+	// it may have been so when the page came
+	p.wait(`document.querySelector('[data-card][data-state=expired]')`)
 	p.done()
 	p.click("[data-act=again]")
 	p.has("#confirm", "Run this command again? echo once more")

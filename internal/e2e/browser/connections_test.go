@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Whatever windows and sessions are open, one connection of a browser waits for news: with a file on
-// each Desk, too, whose changes come on it.
+// Whatever windows and sessions are open, one connection of a browser waits for news: with a file
+// on each Desk, too, whose changes come on it.
 func TestOneConnectionServesABrowser(t *testing.T) {
 	h := newHouse(t)
 	put := func(name, text string) {

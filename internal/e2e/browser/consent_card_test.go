@@ -35,7 +35,8 @@ func TestLongCommandIsReadToItsEnd(t *testing.T) {
 		p.wait(`document.querySelector('[data-ask][data-ready]')`)
 		p.has(".perm-size", "61 lines, 2,043 characters. Scroll to the end to allow it.")
 		p.shot(fmt.Sprintf("long-command-%d", size[0]))
-		box := eval[[]float64](p, `(() => { const r = document.querySelector('.perm').getBoundingClientRect(), w = innerHeight; return [r.top, r.bottom, w] })()`)
+		box := eval[[]float64](p,
+			`(() => { const r = document.querySelector('.perm').getBoundingClientRect(), w = innerHeight; return [r.top, r.bottom, w] })()`)
 		if size[0] > 840 && (box[0] < 48 || box[1] > box[2]) {
 			t.Errorf("at %v the question is not wholly in view: from %v to %v", size, box[0], box[1])
 		}
@@ -50,7 +51,8 @@ func TestLongCommandIsReadToItsEnd(t *testing.T) {
 		}
 		p.click("[data-act=allow-once]")
 		p.wait(`document.activeElement.matches('.perm-cmd')`)
-		if !p.true(`document.querySelector('[data-ask]:not([data-read])') && !document.querySelector('[data-answered]')`) {
+		if !p.true(
+			`document.querySelector('[data-ask]:not([data-read])') && !document.querySelector('[data-answered]')`) {
 			t.Fatal("a command was allowed before its end was on the screen")
 		}
 		p.press("End") // the command has the focus, and scrolls
@@ -69,11 +71,24 @@ func TestLongCommandIsReadToItsEnd(t *testing.T) {
 // them was on the screen, too.
 func TestManyThingsAreReadToTheirEnd(t *testing.T) {
 	h := newHouse(t)
-	act := agent.Permission{Kind: agent.KindShell, Action: "run a command", Resource: "make", Diff: "--- a/notes.txt\n+++ b/notes.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n"}
-	for i := range 300 {
-		act.Also = append(act.Also, agent.Resource{Kind: agent.KindWrite, Action: "edit a file", Resource: fmt.Sprintf("internal/a/folder/of/a/long/name/file_%d.go", i)})
+	act := agent.Permission{
+		Kind:     agent.KindShell,
+		Action:   "run a command",
+		Resource: "make",
+		Diff:     "--- a/notes.txt\n+++ b/notes.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n",
 	}
-	act.Also = append(act.Also, agent.Resource{Kind: agent.KindWrite, Action: "edit a file", Resource: "../out\u202e/b.txt"})
+	for i := range 300 {
+		act.Also = append(act.Also, agent.Resource{
+			Kind:     agent.KindWrite,
+			Action:   "edit a file",
+			Resource: fmt.Sprintf("internal/a/folder/of/a/long/name/file_%d.go", i),
+		})
+	}
+	act.Also = append(act.Also, agent.Resource{
+		Kind:     agent.KindWrite,
+		Action:   "edit a file",
+		Resource: "../out\u202e/b.txt",
+	})
 	h.backend.on("many", asking(h.site.workspace, wish{"c1", "edit", `{"path":"notes.txt"}`, act}))
 	for _, size := range [][2]int64{{1440, 900}, {390, 844}} {
 		p := h.site.open("/sessions/" + h.session(t))
@@ -114,8 +129,10 @@ func TestQuestionStaysWhereItIsRead(t *testing.T) {
 			cmd.scrollTop = ` + c.to + `
 			window.at = cmd.scrollTop
 			join()`)
-		if !p.true(`document.querySelector('.perm-cmd').scrollTop === at && at > 100 && document.activeElement.matches('.perm-cmd')`) {
-			t.Errorf("scrolled to %s, the command is at %v of %v", c.to, eval[float64](p, `document.querySelector('.perm-cmd').scrollTop`), eval[float64](p, `at`))
+		if !p.true(
+			`document.querySelector('.perm-cmd').scrollTop === at && at > 100 && document.activeElement.matches('.perm-cmd')`) {
+			t.Errorf("scrolled to %s, the command is at %v of %v", c.to,
+				eval[float64](p, `document.querySelector('.perm-cmd').scrollTop`), eval[float64](p, `at`))
 		}
 		p.wait(`'read' in document.querySelector('[data-ask]').dataset === ` + c.read)
 	}
@@ -139,9 +156,12 @@ func TestQuestionIsInertAfterFocus(t *testing.T) {
 	const button = `document.querySelector('[data-act=allow-once]')`
 	for _, early := range []struct{ what, do string }{
 		{"a key", question + `.focus(); ` + press},
-		{"a key that is held down", question + `.focus(); await new Promise((done) => setTimeout(done, 700)); ` + strings.Replace(press, "false", "true", 1)},
+		{"a key that is held down", question +
+			`.focus(); await new Promise((done) => setTimeout(done, 700)); ` +
+			strings.Replace(press, "false", "true", 1)},
 		{"a click after the focus", button + `.focus(); ` + button + `.click()`},
-		{"a click on a window that was not in front", `dispatchEvent(new Event('focus')); ` + button + `.click()`},
+		{"a click on a window that was not in front", `dispatchEvent(new Event('focus')); ` + button +
+			`.click()`},
 	} {
 		p.js(`document.getElementById('prompt').focus()`)
 		p.wait(`document.querySelector('[data-ask][data-ready]')`)
@@ -164,13 +184,20 @@ func TestQuestionIsInertAfterFocus(t *testing.T) {
 // the next one does not take a click meant for the one before.
 func TestSeveralQuestionsAreOneList(t *testing.T) {
 	h := newHouse(t)
-	h.backend.on("several", asking(h.site.workspace, shell("c1", "go test ./internal/a"), shell("c2", "go test ./internal/b"), shell("c4", "git push --tags"),
-		wish{"c3", "edit", `{"path":"notes.txt"}`, agent.Permission{Kind: agent.KindWrite, Action: "change a file", Resource: "notes.txt", Diff: "--- a/notes.txt\n+++ b/notes.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n"}}))
+	h.backend.on("several", asking(h.site.workspace, shell("c1", "go test ./internal/a"),
+		shell("c2", "go test ./internal/b"), shell("c4", "git push --tags"),
+		wish{"c3", "edit", `{"path":"notes.txt"}`, agent.Permission{
+			Kind:     agent.KindWrite,
+			Action:   "change a file",
+			Resource: "notes.txt",
+			Diff:     "--- a/notes.txt\n+++ b/notes.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n",
+		}}))
 	p := h.site.open("/sessions/" + h.session(t))
 	p.say("several")
 	ready := func(n int) {
 		t.Helper()
-		p.wait(`document.querySelectorAll('[data-ask][data-ready]').length === ` + quoteInt(n) + ` && document.querySelectorAll('[data-ask]').length === ` + quoteInt(n))
+		p.wait(`document.querySelectorAll('[data-ask][data-ready]').length === ` + quoteInt(n) +
+			` && document.querySelectorAll('[data-ask]').length === ` + quoteInt(n))
 	}
 	p.wait(`document.querySelectorAll('[data-ask]').length === 4`)
 	p.click("[data-act=apart]")
@@ -181,14 +208,16 @@ func TestSeveralQuestionsAreOneList(t *testing.T) {
 	p.has("#asks-alike", "2 more, all beginning with go test")
 	p.wait(`document.title.startsWith('(4) ')`)
 	p.shots("several-questions")
-	// One of those that are alike is answered first: the other is not one of several then, whichever came last.
+	// One of those that are alike is answered first: the other is not one of several then, whichever
+	// came last.
 	p.js(`[...document.querySelectorAll('#asks > li')].find((li) => li.innerText.includes('internal/a')).dataset.first = ''`)
 	first := `#asks > li[data-first] `
 	p.click(first + "[data-act=details]")
 	p.wait(`document.querySelector('` + first + `[data-open]')`)
 	p.shots("several-questions-open")
 	p.look(1440, 1400, "light")
-	if n := eval[int](p, `[...document.querySelectorAll('[data-ask]')].filter((e) => e.checkVisibility()).length`); n != 4 {
+	if n := eval[int](p,
+		`[...document.querySelectorAll('[data-ask]')].filter((e) => e.checkVisibility()).length`); n != 4 {
 		t.Errorf("%d questions can be seen while one is open", n)
 	}
 	ready(4)
@@ -233,8 +262,10 @@ func TestSeveralQuestionsAreOneList(t *testing.T) {
 // card, and a grant given there answers the rest. Each answer is an event of its own.
 func TestAlikeQuestionsAreAnsweredAtOnce(t *testing.T) {
 	h := newHouse(t)
-	h.backend.on("alike", asking(h.site.workspace, shell("c1", "go test ./internal/a"), shell("c2", "git push"), shell("c3", "go vet ./internal/b"), shell("c4", "go build ./c\u200bmd")))
-	h.backend.on("more", asking(h.site.workspace, shell("d1", "go test ./internal/a"), shell("d2", "git push"), shell("d3", "go vet ./internal/b"), shell("d4", "go test ./internal/c")))
+	h.backend.on("alike", asking(h.site.workspace, shell("c1", "go test ./internal/a"),
+		shell("c2", "git push"), shell("c3", "go vet ./internal/b"), shell("c4", "go build ./c\u200bmd")))
+	h.backend.on("more", asking(h.site.workspace, shell("d1", "go test ./internal/a"),
+		shell("d2", "git push"), shell("d3", "go vet ./internal/b"), shell("d4", "go test ./internal/c")))
 	h.backend.on("again", asking(h.site.workspace, shell("e1", "go build ./internal/d")))
 	id := h.session(t)
 	p := h.site.open("/sessions/" + id)
@@ -255,7 +286,8 @@ func TestAlikeQuestionsAreAnsweredAtOnce(t *testing.T) {
 	}
 	const group = `document.querySelector('[data-alike]')`
 	p.say("alike")
-	p.wait(`document.querySelectorAll('[data-ask]').length === 4 && ` + group + `?.querySelector('[data-act=allow-all]').ariaDisabled === 'false'`)
+	p.wait(`document.querySelectorAll('[data-ask]').length === 4 && ` + group +
+		`?.querySelector('[data-act=allow-all]').ariaDisabled === 'false'`)
 	p.has("[data-alike]", "2 more, all beginning with go")
 	p.has("[data-alike]", "Allow all 2")
 	p.is(`[...document.querySelectorAll('#asks [data-ask]')].filter((e) => e.checkVisibility()).map((e) => e.querySelector('.perm-cmd').innerText).sort().join('; ')`, "git push; go build ./cU+200Bmd")
@@ -284,7 +316,8 @@ func TestAlikeQuestionsAreAnsweredAtOnce(t *testing.T) {
 	p.press("s")
 	p.has("[data-grants] .grants", "commands that begin with go and build, check, test or query")
 	p.press("ArrowDown", "ArrowDown")
-	p.is(`document.querySelector('[data-grants] [data-grant][aria-checked=true] .ex').textContent`, "covers go build ./..., go vet ./..., go test -race ./...")
+	p.is(`document.querySelector('[data-grants] [data-grant][aria-checked=true] .ex').textContent`,
+		"covers go build ./..., go vet ./..., go test -race ./...")
 	p.wait(`document.activeElement.matches('[data-ask][data-ready]')`)
 	p.press("s")
 	p.wait(`document.querySelectorAll('[data-ask]').length === 1`)
@@ -299,14 +332,18 @@ func TestAlikeQuestionsAreAnsweredAtOnce(t *testing.T) {
 		t.Errorf("the log has %q", got)
 	}
 	p.say("again")
-	p.has("[data-answered]", "Allowed by your grant: commands that begin with go and build, check, test or query, with harmless options, inside this workspace go build ./internal/d")
+	p.has("[data-answered]",
+		"Allowed by your grant: commands that begin with go and build, check, test or query, with harmless options, inside this workspace go build ./internal/d")
 	p.done()
 }
 
-// THREATS 53: several long commands are allowed at once only after the end of each was on the screen.
+// THREATS 53: several long commands are allowed at once only after the end of each was on the
+// screen.
 func TestAlikeQuestionsAreReadToTheirEnds(t *testing.T) {
 	h := newHouse(t)
-	h.backend.on("long", asking(h.site.workspace, shell("c1", "go test "+strings.Repeat("./internal/a ", 200)+"./x"), shell("c2", "go vet "+strings.Repeat("./internal/b ", 200)+"./y")))
+	h.backend.on("long", asking(h.site.workspace,
+		shell("c1", "go test "+strings.Repeat("./internal/a ", 200)+"./x"),
+		shell("c2", "go vet "+strings.Repeat("./internal/b ", 200)+"./y")))
 	p := h.site.open("/sessions/" + h.session(t))
 	p.look(360, 740, "light")
 	p.say("long")
@@ -314,7 +351,8 @@ func TestAlikeQuestionsAreReadToTheirEnds(t *testing.T) {
 	p.wait(group + `?.dataset.ready !== undefined`)
 	p.click("[data-act=allow-all]")
 	p.wait(`document.activeElement.matches('.alike ul')`)
-	if p.true(`document.querySelector('[data-answered]') || ` + group + `.querySelector('[data-act=allow-all]').ariaDisabled === 'false'`) {
+	if p.true(`document.querySelector('[data-answered]') || ` + group +
+		`.querySelector('[data-act=allow-all]').ariaDisabled === 'false'`) {
 		t.Error("what was not seen may be allowed")
 	}
 	p.shot("alike-long")
@@ -344,13 +382,15 @@ func TestGrantsOnTheCard(t *testing.T) {
 		closed := eval[float64](p, width)
 		p.click("[data-act=ways]")
 		p.wait(`document.querySelector('.grants').checkVisibility()`)
-		if open := eval[float64](p, width); open < closed || open < 0.8*eval[float64](p, `document.querySelector('.perm').clientWidth`) {
+		if open := eval[float64](p, width); open < closed ||
+			open < 0.8*eval[float64](p, `document.querySelector('.perm').clientWidth`) {
 			t.Errorf("at %d the command is %v px wide, before %v", size[0], open, closed)
 		}
 		p.is(`document.querySelector('.perm-cmd .vis').textContent`, "U+202E")
 		p.has(".facts", "Hidden U+202E reverses the text after it on the screen.")
 		p.has(".facts", "Why ask No rule and nothing you allowed covers it.")
-		if p.true(`document.documentElement.scrollWidth > innerWidth || [...document.querySelectorAll('.perm .btn, .pickone, .grants .seg')].filter((e) => e.checkVisibility()).some((e) => { const r = e.getBoundingClientRect(); return r.left < 0 || r.right > innerWidth })`) {
+		if p.true(
+			`document.documentElement.scrollWidth > innerWidth || [...document.querySelectorAll('.perm .btn, .pickone, .grants .seg')].filter((e) => e.checkVisibility()).some((e) => { const r = e.getBoundingClientRect(); return r.left < 0 || r.right > innerWidth })`) {
 			t.Errorf("at %d something is cut", size[0])
 		}
 		p.shot(fmt.Sprintf("grants-%d", size[0]))
@@ -368,7 +408,8 @@ func TestGrantsOnTheCard(t *testing.T) {
 	p.is(`[...document.querySelectorAll('.pickone')].map((e) => e.ariaChecked + ' ' + e.innerText.replaceAll(/\s+/g, ' ')).join('; ')`,
 		"true this command, exactly covers the command above, nothing else; false commands that only read inside this workspace covers cat, grep, ls and the like, of files that hold no secrets; "+
 			"false every command in this folder, this session covers make, git commit -m x and any other: webchat does not look at them")
-	p.has(".grants", "The wider two choices still ask about secrets, paths outside this folder and hidden characters.")
+	p.has(".grants",
+		"The wider two choices still ask about secrets, paths outside this folder and hidden characters.")
 	p.shots("grants")
 	p.press("Escape")
 	p.wait(`!document.querySelector('.grants').checkVisibility() && document.activeElement.matches('[data-ask]')`)
@@ -416,7 +457,8 @@ func TestKeysOfAQuestion(t *testing.T) {
 	h.backend.on("act", asking(h.site.workspace, shell("c1", "touch acted")))
 	p := h.site.open("/sessions/" + h.session(t))
 	drawn := func() bool {
-		return p.true(`[...document.querySelectorAll('.perm kbd')].some((e) => e.checkVisibility({ visibilityProperty: true }))`)
+		return p.true(
+			`[...document.querySelectorAll('.perm kbd')].some((e) => e.checkVisibility({ visibilityProperty: true }))`)
 	}
 	p.say("act")
 	p.wait(`document.querySelector('[data-ask][data-ready][data-read]')`)
@@ -461,8 +503,14 @@ func TestLinksAreShownWithTheirTarget(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(h.site.workspace, "notes.txt")); err != nil {
 		t.Fatal(err)
 	}
-	h.backend.on("write", asking(h.site.workspace, wish{"c1", "edit", `{"path":"notes.txt"}`, agent.Permission{Kind: agent.KindWrite, Action: "change a file", Resource: "notes.txt",
-		Withheld: []string{"DATABASE_URL"}, Diff: "--- a/notes.txt\n+++ b/notes.txt\n@@ -1 +1 @@\n-two\n+three\n"}}))
+	h.backend.on("write", asking(h.site.workspace,
+		wish{"c1", "edit", `{"path":"notes.txt"}`, agent.Permission{
+			Kind:     agent.KindWrite,
+			Action:   "change a file",
+			Resource: "notes.txt",
+			Withheld: []string{"DATABASE_URL"},
+			Diff:     "--- a/notes.txt\n+++ b/notes.txt\n@@ -1 +1 @@\n-two\n+three\n",
+		}}))
 	p := h.site.open("/sessions/" + h.session(t))
 	p.say("write")
 	p.wait(`document.querySelector('[data-ask][data-ready][data-read]')`)
@@ -473,15 +521,18 @@ func TestLinksAreShownWithTheirTarget(t *testing.T) {
 	p.has("[data-ask] .facts", "notes.txt → "+real+", outside this workspace")
 	p.has("[data-ask] .facts", "DATABASE_URL: the command does not get these variables.")
 	p.shots("leads-outside")
-	// The change opens large on the Desk, where nothing answers it; it stays when the question is gone.
+	// The change opens large on the Desk, where nothing answers it; it stays when the question is
+	// gone.
 	for _, size := range [][2]int64{{390, 844}, {1440, 900}} {
 		p.look(size[0], size[1], "light")
 		p.click("[data-act=open-change]")
 		p.wait(`document.querySelector('.pane[data-kind=change]')?.checkVisibility()`)
-		if !p.true(`document.querySelector('.pane .diff .lines').innerHTML === document.querySelector('[data-ask] .diff .lines').innerHTML`) {
+		if !p.true(
+			`document.querySelector('.pane .diff .lines').innerHTML === document.querySelector('[data-ask] .diff .lines').innerHTML`) {
 			t.Error("the Desk shows another change than the question")
 		}
-		if p.true(`document.querySelector('.pane :is([data-act^=allow], [data-act^=deny], [data-act=grant])')`) {
+		if p.true(
+			`document.querySelector('.pane :is([data-act^=allow], [data-act^=deny], [data-act=grant])')`) {
 			t.Error("the Desk has buttons that answer the question")
 		}
 		p.is(`document.querySelector('#tabs .is-front [data-part=name]').textContent`, "notes.txt")
@@ -519,7 +570,8 @@ func TestHookRewritesAreShown(t *testing.T) {
 	p.wait(`document.querySelector('[data-ask][data-ready][data-read]')`)
 	p.is(`document.querySelector('.perm-cmd').textContent`, "echo softened")
 	p.has("[data-ask] .facts", `Changed by your hook:`)
-	p.has("[data-ask] .facts", `Before {"command":"echo from the hook"} Now {"command":"echo softened"}`)
+	p.has("[data-ask] .facts",
+		`Before {"command":"echo from the hook"} Now {"command":"echo softened"}`)
 	p.shots("hook-rewrite")
 	p.click(".turn .note-row .rewrite summary")
 	p.has(".turn .note-row", "Before run echo as it was said Now run echo from the hook")
@@ -541,12 +593,14 @@ func TestInstructionsAreNamedOnce(t *testing.T) {
 	h := newHouse(t)
 	h.write("AGENTS.md", []byte("# Rules\n\nTests first.\n"))
 	h.write("CLAUDE.md", []byte("See AGENTS.md\n"))
-	h.backend.loads = []string{filepath.Join(h.site.workspace, "AGENTS.md"), filepath.Join(h.site.workspace, "CLAUDE.md"), "/elsewhere/AGENTS.md"}
+	h.backend.loads = []string{filepath.Join(h.site.workspace, "AGENTS.md"),
+		filepath.Join(h.site.workspace, "CLAUDE.md"), "/elsewhere/AGENTS.md"}
 	h.backend.on("hello", asking(h.site.workspace))
 	p := h.site.open("/sessions/" + h.session(t))
 	p.say("hello")
 	p.done()
-	p.has(".note-row", "The agent reads these instructions of this folder: AGENTS.md, CLAUDE.md, /elsewhere/AGENTS.md")
+	p.has(".note-row",
+		"The agent reads these instructions of this folder: AGENTS.md, CLAUDE.md, /elsewhere/AGENTS.md")
 	p.shots("instructions")
 	if p.true(`document.querySelector('[data-ask], [data-answered]')`) {
 		t.Error("instructions are a question")

@@ -80,7 +80,11 @@ func newHouse(t testing.TB, change ...func(*sessions.Config, *server.Config)) *h
 			t.Fatal(err)
 		}
 	}
-	h := &house{t: t, site: &site{t: t, workspace: t.TempDir(), log: &lockedBuffer{}}, backend: &liar{texts: map[string]string{}}}
+	h := &house{
+		t:       t,
+		site:    &site{t: t, workspace: t.TempDir(), log: &lockedBuffer{}},
+		backend: &liar{texts: map[string]string{}},
+	}
 	log := slog.New(slog.NewTextHandler(h.site.log, nil))
 	out, err := outputs.New(outputs.Config{TTL: time.Hour, Budget: 64 << 20})
 	must(err)
@@ -95,22 +99,50 @@ func newHouse(t testing.TB, change ...func(*sessions.Config, *server.Config)) *h
 	folders, err := files.WorkspaceIn(h.site.workspace)
 	must(err)
 	var manager *sessions.Manager
-	kept, shows := sessions.Config{Log: db, Catalog: db, Backends: []agent.Backend{h.backend}, Workspaces: folders, Logger: log, Attachments: outputs.NewUploads(1 << 20),
+	kept, shows := sessions.Config{
+		Log:         db,
+		Catalog:     db,
+		Backends:    []agent.Backend{h.backend},
+		Workspaces:  folders,
+		Logger:      log,
+		Attachments: outputs.NewUploads(1 << 20),
 		Room: func(workspace string) (sessions.Room, error) {
 			names, err := files.New(files.Config{Root: workspace, Env: os.Environ()})
-			rules := policy.Config{Workspace: workspace, Reading: true, Rules: []policy.Rule{{Tool: "bash", Command: "make", Decision: event.Allow}}}
-			return sessions.Room{Files: names, Policy: policy.New(rules), Tools: func(id eventlog.ID) (agent.Toolset, error) {
-				return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: workspace, Outputs: out, Env: os.Environ(), Held: h.held,
-					Results: func(ctx context.Context, call string, from int64) (displaytools.Returned, error) {
-						one, err := manager.Get(ctx, id)
-						if err != nil {
-							return displaytools.Returned{}, err
-						}
-						r, err := one.Result(ctx, call, from)
-						return displaytools.Returned(r), err
-					}})
-			}}, err
-		}}, server.Config{Outputs: out, Hub: hub, Guard: h.guard, Pages: pages, Version: "test", Logger: log}
+			rules := policy.Config{
+				Workspace: workspace,
+				Reading:   true,
+				Rules:     []policy.Rule{{Tool: "bash", Command: "make", Decision: event.Allow}},
+			}
+			return sessions.Room{
+				Files:  names,
+				Policy: policy.New(rules),
+				Tools: func(id eventlog.ID) (agent.Toolset, error) {
+					return displaytools.New(displaytools.Config{
+						SessionID: string(id),
+						Workspace: workspace,
+						Outputs:   out,
+						Env:       os.Environ(),
+						Held:      h.held,
+						Results: func(ctx context.Context, call string, from int64) (displaytools.Returned, error) {
+							one, err := manager.Get(ctx, id)
+							if err != nil {
+								return displaytools.Returned{}, err
+							}
+							r, err := one.Result(ctx, call, from)
+							return displaytools.Returned(r), err
+						},
+					})
+				},
+			}, err
+		},
+	}, server.Config{
+		Outputs: out,
+		Hub:     hub,
+		Guard:   h.guard,
+		Pages:   pages,
+		Version: "test",
+		Logger:  log,
+	}
 	for _, c := range change {
 		c(&kept, &shows)
 	}
@@ -236,7 +268,8 @@ func (h *house) decide(t testing.TB, id string) {
 	if last.Type != "permission.requested" {
 		t.Fatalf("nothing is asked: %s", last.Type)
 	}
-	h.api(t, "POST", "/api/sessions/"+id+"/permissions/"+last.Data.RequestID, []byte(`{"decision":"deny"}`), nil)
+	h.api(t, "POST", "/api/sessions/"+id+"/permissions/"+last.Data.RequestID,
+		[]byte(`{"decision":"deny"}`), nil)
 }
 
 // liar is an agent under somebody else's influence. It answers "answer/NAME" with
@@ -304,7 +337,11 @@ func (c *lies) answer(ctx context.Context, id, text string) error {
 		for end < len(text) && text[end]&0xc0 == 0x80 {
 			end++
 		}
-		if err := report(event.AssistantMessageDelta{MessageID: id, Offset: int64(at), DeltaContent: text[at:end]}); err != nil {
+		if err := report(event.AssistantMessageDelta{
+			MessageID:    id,
+			Offset:       int64(at),
+			DeltaContent: text[at:end],
+		}); err != nil {
 			return err
 		}
 		at = end
@@ -323,8 +360,17 @@ func (c *lies) names(ctx context.Context, id, text string) error {
 	}
 	for _, data := range []event.Data{
 		event.SessionTitleChanged{Title: text},
-		event.ToolExecutionStart{ToolCallID: "t-" + id, ToolName: text, Arguments: object, By: event.ByAgent},
-		event.ToolExecutionComplete{ToolCallID: "t-" + id, Success: false, Error: &event.ToolError{Message: text, Code: text}},
+		event.ToolExecutionStart{
+			ToolCallID: "t-" + id,
+			ToolName:   text,
+			Arguments:  object,
+			By:         event.ByAgent,
+		},
+		event.ToolExecutionComplete{
+			ToolCallID: "t-" + id,
+			Success:    false,
+			Error:      &event.ToolError{Message: text, Code: text},
+		},
 		event.SessionError{Message: text, ErrorType: text},
 		event.SessionModelChange{NewModel: text},
 	} {
@@ -332,7 +378,14 @@ func (c *lies) names(ctx context.Context, id, text string) error {
 			return err
 		}
 	}
-	ask := agent.Permission{ToolName: text, Kind: agent.KindShell, Action: text, Resource: text, Cwd: text, Digest: strings.Repeat("0", 64)}
+	ask := agent.Permission{
+		ToolName: text,
+		Kind:     agent.KindShell,
+		Action:   text,
+		Resource: text,
+		Cwd:      text,
+		Digest:   strings.Repeat("0", 64),
+	}
 	if _, err := c.host.AskPermission(ctx, ask); err != nil {
 		return err
 	}

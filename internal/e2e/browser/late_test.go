@@ -44,7 +44,12 @@ func far(t *testing.T) (*site, *page) {
 	}))
 	t.Cleanup(proxy.Close)
 	_, port, _ := net.SplitHostPort(proxy.Listener.Addr().String())
-	s := &site{t: t, workspace: workspace(t), data: filepath.Join(t.TempDir(), "data"), flags: []string{"--public-url", "http://localhost:" + port}}
+	s := &site{
+		t:         t,
+		workspace: workspace(t),
+		data:      filepath.Join(t.TempDir(), "data"),
+		flags:     []string{"--public-url", "http://localhost:" + port},
+	}
 	s.up(listen)
 	t.Cleanup(func() {
 		s.down(syscall.SIGTERM)
@@ -104,7 +109,8 @@ func TestEnterSendsWhatWasTyped(t *testing.T) {
 		width, height int64
 		text, said    string
 	}{
-		{1440, 900, "/show relay.log", "relay.log"}, {1100, 800, "what is @rel", "what is @rel"}, {840, 1000, "@relay", "@relay"},
+		{1440, 900, "/show relay.log", "relay.log"}, {1100, 800, "what is @rel", "what is @rel"},
+		{840, 1000, "@relay", "@relay"},
 		{390, 844, "/show rel", "rel"}, {360, 740, "//show go.mod", "/show go.mod"},
 	} {
 		p.look(c.width, c.height, "light")
@@ -133,7 +139,8 @@ func TestEntriesAreChosen(t *testing.T) {
 	p.press("Tab", "Tab") // nothing is offered for it yet: the focus stays and nothing is taken
 	p.is(`document.activeElement.id + `+prompt+`.value`, "prompt/show relay.l")
 	p.wait(`document.querySelectorAll('#menu [role=option]').length > 1`)
-	second := eval[string](p, `document.querySelectorAll('#menu [role=option]')[1].querySelector('[data-part=name]').textContent`)
+	second := eval[string](p,
+		`document.querySelectorAll('#menu [role=option]')[1].querySelector('[data-part=name]').textContent`)
 	if p.true(`document.querySelector('#menu [aria-selected=true]')`) {
 		t.Error("an entry is chosen by nobody")
 	}

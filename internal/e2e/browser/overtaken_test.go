@@ -72,7 +72,8 @@ func TestOneSessionIsMade(t *testing.T) {
 	p.sources()
 	p.js(`const { ensure } = ` + module("composer.js") + `
 		await Promise.all([ensure(), ensure()])`)
-	p.is(`(await (await fetch('/api/sessions')).json()).sessions.map((s) => s.id).join()`, eval[string](p, `document.body.dataset.session`))
+	p.is(`(await (await fetch('/api/sessions')).json()).sessions.map((s) => s.id).join()`,
+		eval[string](p, `document.body.dataset.session`))
 }
 
 // What is pressed twice is sent once after the other, so that the server ends with the last.

@@ -53,18 +53,21 @@ func (s *site) open(path string) *page {
 func (s *site) tab() *page {
 	s.t.Helper()
 	s.sit()
-	ctx, end := chromedp.NewContext(chrome, chromedp.WithExistingBrowserContext(s.seat.profile), chromedp.WithNewWindow(true))
+	ctx, end := chromedp.NewContext(chrome, chromedp.WithExistingBrowserContext(s.seat.profile),
+		chromedp.WithNewWindow(true))
 	p := &page{t: s.t, ctx: ctx}
 	// The first call makes the tab, whose life is that of the call's context.
-	if err := chromedp.Do(ctx, chromedp.EmulateViewport(1080, 1000), chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
-		// With an event for each element and request the tests cost half as much again.
-		for _, domain := range []cdp.Command[cdp.Empty, cdp.Empty]{log.Enable, css.Disable, cdpdom.Disable, network.Disable} {
-			if _, err := chromedp.Call(ctx, domain, cdp.Empty{}); err != nil {
-				return err
+	if err := chromedp.Do(ctx, chromedp.EmulateViewport(1080, 1000),
+		chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+			// With an event for each element and request the tests cost half as much again.
+			for _, domain := range []cdp.Command[cdp.Empty, cdp.Empty]{log.Enable, css.Disable,
+				cdpdom.Disable, network.Disable} {
+				if _, err := chromedp.Call(ctx, domain, cdp.Empty{}); err != nil {
+					return err
+				}
 			}
-		}
-		return nil
-	})); err != nil {
+			return nil
+		})); err != nil {
 		s.t.Fatalf("open a tab: %v", err)
 	}
 	p.focused(true)
@@ -88,7 +91,8 @@ func (s *site) tab() *page {
 func (p *page) focused(yes bool) {
 	p.t.Helper()
 	p.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
-		_, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: yes})
+		_, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled,
+			emulation.SetFocusEmulationEnabledParams{Enabled: yes})
 		return err
 	}))
 }
@@ -106,7 +110,8 @@ func (p *page) hear(ev any) {
 		p.problems = append(p.problems, words)
 	case *runtime.EventConsoleAPICalled:
 		if e.Type == "error" || e.Type == "warning" || e.Type == "assert" {
-			p.problems = append(p.problems, fmt.Sprint("console: ", e.Args[0].Description, string(e.Args[0].Value)))
+			p.problems = append(p.problems, fmt.Sprint("console: ", e.Args[0].Description,
+				string(e.Args[0].Value)))
 		}
 	case *log.EventEntryAdded:
 		if e.Entry.Level == "error" || e.Entry.Level == "warning" {
@@ -180,7 +185,8 @@ func (p *page) live() {
 	p.wait(`'joined' in document.body.dataset`)
 }
 
-// sources has the tab run the modules as they are written, so that the test can import the page's own.
+// sources has the tab run the modules as they are written, so that the test can import the page's
+// own.
 func (p *page) sources() {
 	p.t.Helper()
 	p.js(`localStorage.setItem('webchat.sources', '1')`)
@@ -210,7 +216,8 @@ func (p *page) is(js, want string) {
 func (p *page) has(selector, words string) {
 	p.t.Helper()
 	// innerText lays out the page, so it is read of what may have the words.
-	p.wait(`((words, bare) => [...document.querySelectorAll(` + quote(selector) + `)].some((e) => bare(e.textContent).includes(bare(words)) && e.innerText.replace(/\s+/g, ' ').includes(words)))(` +
+	p.wait(`((words, bare) => [...document.querySelectorAll(` + quote(selector) +
+		`)].some((e) => bare(e.textContent).includes(bare(words)) && e.innerText.replace(/\s+/g, ' ').includes(words)))(` +
 		quote(words) + `, (text) => text.replace(/\s+/g, '').toLowerCase())`)
 }
 
@@ -218,16 +225,19 @@ func (p *page) has(selector, words string) {
 func (p *page) upload(field, file string) {
 	p.t.Helper()
 	p.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
-		found, err := chromedp.Call(ctx, runtime.Evaluate, runtime.EvaluateParams{Expression: `document.querySelector('` + field + `')`})
+		found, err := chromedp.Call(ctx, runtime.Evaluate,
+			runtime.EvaluateParams{Expression: `document.querySelector('` + field + `')`})
 		if err != nil {
 			return err
 		}
-		_, err = chromedp.Call(ctx, cdpdom.SetFileInputFiles, cdpdom.SetFileInputFilesParams{Files: []string{file}, ObjectID: found.Result.ObjectID})
+		_, err = chromedp.Call(ctx, cdpdom.SetFileInputFiles,
+			cdpdom.SetFileInputFilesParams{Files: []string{file}, ObjectID: found.Result.ObjectID})
 		return err
 	}))
 }
 
-// click presses the middle of the first element of a selector, once it stands still and can be seen.
+// click presses the middle of the first element of a selector, once it stands still and can be
+// seen.
 func (p *page) click(selector string) {
 	p.t.Helper()
 	p.do(chromedp.MouseClickXY(p.middle(selector)))
@@ -238,11 +248,13 @@ func (p *page) click(selector string) {
 func (p *page) answer(button string) {
 	p.t.Helper()
 	p.wait(`document.querySelector(` + quote(button) + `)?.closest('[data-request]')`)
-	id := eval[string](p, `document.querySelector(`+quote(button)+`).closest('[data-request]').dataset.request`)
+	id := eval[string](p, `document.querySelector(`+quote(button)+
+		`).closest('[data-request]').dataset.request`)
 	asked := `#asks [data-request="` + id + `"]`
 	taken := `((q) => !q || q.ariaBusy === 'true')(document.querySelector(` + quote(asked) + `))`
 	for !p.true(taken) {
-		p.wait(taken + ` || document.querySelector(` + quote(asked+"[data-ready] "+lastOf(button)) + `)?.ariaDisabled === 'false'`)
+		p.wait(taken + ` || document.querySelector(` + quote(asked+"[data-ready] "+lastOf(button)) +
+			`)?.ariaDisabled === 'false'`)
 		if !p.true(taken) {
 			p.click(asked + " " + lastOf(button))
 		}
@@ -287,11 +299,12 @@ func (p *page) session() string {
 // look sets the size of the window and the colours.
 func (p *page) look(width, height int64, scheme string) {
 	p.t.Helper()
-	p.do(chromedp.EmulateViewport(width, height), chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
-		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
-		return err
-	}))
+	p.do(chromedp.EmulateViewport(width, height),
+		chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+			_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+				Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+			return err
+		}))
 }
 
 // shot keeps a picture of the page for looking at, with WEBCHAT_SCREENS=1 or once a test has
@@ -343,7 +356,8 @@ func (p *page) shots(name string) {
 	for _, as := range []struct {
 		width, height int64
 		scheme, rules string
-	}{{1440, 1000, "light", allRules}, {840, 1000, "light", ""}, {360, 740, "light", inWidth}, {1440, 1000, "dark", inScheme}} {
+	}{{1440, 1000, "light", allRules}, {840, 1000, "light", ""}, {360, 740, "light", inWidth},
+		{1440, 1000, "dark", inScheme}} {
 		if as.rules == "" && os.Getenv("WEBCHAT_SCREENS") == "" {
 			continue
 		}
@@ -382,7 +396,10 @@ func (s *site) grant(p *page, names ...string) {
 	for _, name := range names {
 		p.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
 			_, err := chromedp.CallBrowser(ctx, browser.SetPermission, browser.SetPermissionParams{
-				Permission: &browser.PermissionDescriptor{Name: name}, Setting: "granted", BrowserContextID: s.seat.profile})
+				Permission:       &browser.PermissionDescriptor{Name: name},
+				Setting:          "granted",
+				BrowserContextID: s.seat.profile,
+			})
 			return err
 		}))
 	}
@@ -393,7 +410,12 @@ func (s *site) downloads(p *page) string {
 	s.t.Helper()
 	dir := s.t.TempDir()
 	p.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
-		_, err := chromedp.CallBrowser(ctx, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{Behavior: "allow", DownloadPath: dir, BrowserContextID: s.seat.profile})
+		_, err := chromedp.CallBrowser(ctx, browser.SetDownloadBehavior,
+			browser.SetDownloadBehaviorParams{
+				Behavior:         "allow",
+				DownloadPath:     dir,
+				BrowserContextID: s.seat.profile,
+			})
 		return err
 	}))
 	return dir
@@ -403,7 +425,8 @@ func (s *site) downloads(p *page) string {
 func (p *page) before(script string) {
 	p.t.Helper()
 	p.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
-		_, err := chromedp.Call(ctx, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: script})
+		_, err := chromedp.Call(ctx, cdppage.AddScriptToEvaluateOnNewDocument,
+			cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: script})
 		return err
 	}))
 }

@@ -29,18 +29,29 @@ func (h *house) edits(files ...[2]string) plot {
 				diff = strings.Replace(diff, "--- a/"+f[0], "--- /dev/null", 1)
 			}
 			id := fmt.Sprintf("e%d-%d", len(h.backend.prompts), i)
-			if err := host.Report(ctx, event.ToolExecutionStart{ToolCallID: id, ToolName: "edit", Arguments: []byte(`{"path":` + quote(f[0]) + `}`), By: event.ByAgent}); err != nil {
+			if err := host.Report(ctx, event.ToolExecutionStart{
+				ToolCallID: id,
+				ToolName:   "edit",
+				Arguments:  []byte(`{"path":` + quote(f[0]) + `}`),
+				By:         event.ByAgent,
+			}); err != nil {
 				return err
 			}
 			if err := os.WriteFile(name, []byte(f[1]), 0o600); err != nil {
 				return err
 			}
-			if err := host.Report(ctx, event.ToolExecutionComplete{ToolCallID: id, Success: true, ResultTokens: 141,
-				Result: &event.ToolResult{Content: "edited", DetailedContent: diff}, DurationMs: 3}); err != nil {
+			if err := host.Report(ctx, event.ToolExecutionComplete{
+				ToolCallID:   id,
+				Success:      true,
+				ResultTokens: 141,
+				Result:       &event.ToolResult{Content: "edited", DetailedContent: diff},
+				DurationMs:   3,
+			}); err != nil {
 				return err
 			}
 		}
-		return host.Report(ctx, event.AssistantMessage{MessageID: fmt.Sprintf("m%d", len(h.backend.prompts)), Content: "A sink is now cut at the limit, and the comment says so."})
+		return host.Report(ctx, event.AssistantMessage{MessageID: fmt.Sprintf("m%d",
+			len(h.backend.prompts)), Content: "A sink is now cut at the limit, and the comment says so."})
 	}
 }
 
@@ -71,9 +82,14 @@ func (p *Pump) Publish(ctx context.Context, f Frame) error {
 // no repository.
 func TestReviewOfATurn(t *testing.T) {
 	snapshots := files.NewSnapshots(files.SnapshotsConfig{Dir: t.TempDir(), Env: os.Environ()})
-	h := newHouse(t, func(c *sessions.Config, s *server.Config) { c.Snapshots, s.Snapshots = snapshots, snapshots })
-	pump := strings.NewReplacer("cut, and its reader sees ErrSlow.", "cut: at the limit, not after it.\n// Its reader sees ErrSlow.", ") > p", ") >= p").Replace(pumpWas)
-	const docsWas, docs = "# Pump\n\nA full sink is kept.\nIts reader may attach again.\n", "# Pump\n\nA full sink is kept.\nIt is cut at that limit.\nIts reader may attach again.\n"
+	h := newHouse(t, func(c *sessions.Config, s *server.Config) {
+		c.Snapshots, s.Snapshots = snapshots, snapshots
+	})
+	pump := strings.NewReplacer("cut, and its reader sees ErrSlow.",
+		"cut: at the limit, not after it.\n// Its reader sees ErrSlow.", ") > p",
+		") >= p").Replace(pumpWas)
+	const docsWas, docs = "# Pump\n\nA full sink is kept.\nIts reader may attach again.\n",
+		"# Pump\n\nA full sink is kept.\nIt is cut at that limit.\nIts reader may attach again.\n"
 	const fresh = "package pump\n\nfunc TestPublish(t *testing.T) {}\n"
 	if err := os.Mkdir(filepath.Join(h.site.workspace, "docs"), 0o700); err != nil {
 		t.Fatal(err)
@@ -91,7 +107,9 @@ func TestReviewOfATurn(t *testing.T) {
 			t.Errorf("%s holds %q, want %q (%v)", name, b, want, err)
 		}
 	}
-	h.backend.on("Fix it", h.edits([2]string{"pump.go", strings.Replace(pumpWas, ") > p", ") == p", 1)}, [2]string{"pump.go", pump}, // two edits of one place
+	// two edits of one place
+	h.backend.on("Fix it", h.edits([2]string{"pump.go",
+		strings.Replace(pumpWas, ") > p", ") == p", 1)}, [2]string{"pump.go", pump},
 		[2]string{"docs/pump.md", docs}, [2]string{"pump_test.go", fresh}))
 	h.backend.on("Go on", func(context.Context, agent.Host) error { return nil })
 	p := h.site.open("/sessions/" + h.session(t))
@@ -110,7 +128,8 @@ func TestReviewOfATurn(t *testing.T) {
 	for _, label := range []string{"Fill the window", "Beside the conversation"} {
 		p.click(".review .dhead [data-act=pane-more]")
 		if label == "Fill the window" {
-			p.is(`[...document.querySelectorAll('[role=menuitem]')].map((e) => e.innerText.trim()).join()`, "Fill the window,Close the tab")
+			p.is(`[...document.querySelectorAll('[role=menuitem]')].map((e) => e.innerText.trim()).join()`,
+				"Fill the window,Close the tab")
 		}
 		p.choose(label)
 	}
@@ -147,7 +166,8 @@ func TestReviewOfATurn(t *testing.T) {
 	p.shots("review")
 	p.look(1440, 420, "light")
 	p.wait(`document.querySelector('.review .map .thumb')`)
-	at := eval[[]float64](p, `((box) => [box.left + 5, box.bottom - 3])(document.querySelector('.review .map').getBoundingClientRect())`)
+	at := eval[[]float64](p,
+		`((box) => [box.left + 5, box.bottom - 3])(document.querySelector('.review .map').getBoundingClientRect())`)
 	p.do(chromedp.MouseClickXY(at[0], at[1]))
 	p.wait(`((box) => box.scrollTop > 0 && box.scrollTop >= box.scrollHeight - box.clientHeight - 1)(document.querySelector('.review .changes'))`)
 	p.look(1440, 900, "light")
@@ -179,7 +199,8 @@ func TestReviewOfATurn(t *testing.T) {
 	for _, a := range h.backend.sent()[before].Attachments {
 		sent += string(a.Data) + "\n"
 	}
-	for _, part := range []string{"pump.go:4-5", "pump_test.go:1-3", "Comment on pump.go:14", "coarse clock"} {
+	for _, part := range []string{"pump.go:4-5", "pump_test.go:1-3", "Comment on pump.go:14",
+		"coarse clock"} {
 		if !strings.Contains(sent, part) {
 			t.Errorf("the prompt has no %q: %s", part, sent)
 		}
@@ -220,8 +241,9 @@ func TestReviewOfATurn(t *testing.T) {
 	p.wait(`document.activeElement.matches('.review .hunk')`)
 }
 
-// The review is opened by its name and follows the agent while it works: what it changes appears in its
-// place, and the change one is at keeps the focus. With a repository it also compares with the commit.
+// The review is opened by its name and follows the agent while it works: what it changes appears in
+// its place, and the change one is at keeps the focus. With a repository it also compares with the
+// commit.
 func TestReviewIsLive(t *testing.T) {
 	h := newHouse(t)
 	h.site.put("b.txt", "one\n")
@@ -229,7 +251,8 @@ func TestReviewIsLive(t *testing.T) {
 	h.site.git("add", "-A")
 	h.site.git("commit", "-qm", "x")
 	more := make(chan bool)
-	first, second := h.edits([2]string{"b.txt", "two\n"}), h.edits([2]string{"a.txt", "new\n"}, [2]string{"b.txt", "two\nthree\n"})
+	first, second := h.edits([2]string{"b.txt", "two\n"}),
+		h.edits([2]string{"a.txt", "new\n"}, [2]string{"b.txt", "two\nthree\n"})
 	h.backend.on("Work", func(ctx context.Context, host agent.Host) error {
 		if err := first(ctx, host); err != nil {
 			return err

@@ -26,7 +26,8 @@ func TestFirstPaintIsLight(t *testing.T) {
 		if _, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}); err != nil {
 			return err
 		}
-		_, err := chromedp.Call(ctx, network.SetCacheDisabled, network.SetCacheDisabledParams{CacheDisabled: true})
+		_, err := chromedp.Call(ctx, network.SetCacheDisabled,
+			network.SetCacheDisabledParams{CacheDisabled: true})
 		return err
 	}))
 	for _, path := range []string{"/", address} {
@@ -35,11 +36,13 @@ func TestFirstPaintIsLight(t *testing.T) {
 		p.live()
 		p.wait(`performance.getEntriesByName('first-contentful-paint').length`)
 		const before = `[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')].filter((e) => e.startTime <= performance.getEntriesByName('first-contentful-paint')[0].startTime)`
-		names := eval[string](p, before+`.map((e) => e.name.split('/').pop() + ' ' + e.transferSize).join(', ')`)
+		names := eval[string](p, before+
+			`.map((e) => e.name.split('/').pop() + ' ' + e.transferSize).join(', ')`)
 		if n := eval[int](p, before+`.length`); n > 10 || n < 3 {
 			t.Errorf("%s: %d requests before the first paint: %s", path, n, names)
 		}
-		if n := eval[int](p, before+`.reduce((sum, e) => sum + e.transferSize, 0)`); n > 60_000 || n < 1000 {
+		if n := eval[int](p, before+`.reduce((sum, e) => sum + e.transferSize, 0)`); n > 60_000 ||
+			n < 1000 {
 			t.Errorf("%s: %d bytes before the first paint: %s", path, n, names)
 		}
 	}
@@ -96,8 +99,13 @@ func visited(s *site, latency float64) *visit {
 		if _, err := chromedp.Call(ctx, network.ClearBrowserCache, cdp.Empty{}); err != nil {
 			return err
 		}
-		_, err := chromedp.Call(ctx, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
-			MatchedNetworkConditions: []*network.Conditions{{Latency: latency, DownloadThroughput: -1, UploadThroughput: -1}}})
+		_, err := chromedp.Call(ctx, network.EmulateNetworkConditionsByRule,
+			network.EmulateNetworkConditionsByRuleParams{
+				MatchedNetworkConditions: []*network.Conditions{{
+					Latency:            latency,
+					DownloadThroughput: -1,
+					UploadThroughput:   -1,
+				}}})
 		return err
 	}))
 	begun := time.Now()
@@ -108,15 +116,16 @@ func visited(s *site, latency float64) *visit {
 	return v
 }
 
-// A first visit, from the sign-in link until one can type and send, is at most 12 requests and 90 kB
-// of scripts.
+// A first visit, from the sign-in link until one can type and send, is at most 12 requests and 90
+// kB of scripts.
 func TestFirstVisitIsLight(t *testing.T) {
 	v := visited(start(t), 0)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	t.Logf("%d requests, %d bytes of scripts", len(v.requests), v.bytes)
 	if len(v.requests) > 12 || len(v.requests) < 5 {
-		t.Errorf("%d requests:\n%s", len(v.requests), strings.Join(slices.Sorted(maps.Values(v.requests)), "\n"))
+		t.Errorf("%d requests:\n%s", len(v.requests),
+			strings.Join(slices.Sorted(maps.Values(v.requests)), "\n"))
 	}
 	if v.bytes > 90_000 || v.bytes < 10_000 {
 		t.Errorf("%d bytes of scripts", v.bytes)

@@ -57,7 +57,8 @@ func program(t *testing.T, tags string) string {
 	if _, err := os.Stat(name); err == nil {
 		return name
 	}
-	if out, err := exec.Command("go", "build", "-tags", tags, "-o", name, "webchat/cmd/webchat").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-tags", tags, "-o", name,
+		"webchat/cmd/webchat").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
 	return name
@@ -82,7 +83,14 @@ type cluster struct {
 // start starts so many replicas, which run until the test ends: one that ends is started again.
 func start(t *testing.T, n int, program string, args ...string) *cluster {
 	t.Helper()
-	c := &cluster{t: t, program: program, args: args, dir: t.TempDir(), token: strings.Repeat("token", 8), ends: map[string]int{}}
+	c := &cluster{
+		t:       t,
+		program: program,
+		args:    args,
+		dir:     t.TempDir(),
+		token:   strings.Repeat("token", 8),
+		ends:    map[string]int{},
+	}
 	c.workspace = filepath.Join(c.dir, "workspace")
 	for _, name := range []string{c.workspace, filepath.Join(c.dir, "shared")} {
 		if err := os.Mkdir(name, 0o755); err != nil {
@@ -95,8 +103,14 @@ func start(t *testing.T, n int, program string, args ...string) *cluster {
 	database := c.engine.Database(t)
 	name := database[strings.LastIndexByte(database, '/')+1 : strings.LastIndexByte(database, '?')]
 	for i := range n {
-		r := &replica{c: c, number: i + 1, listen: "127.0.0.1:" + ports.Free(), line: newLine(t, filepath.Join(c.engine.Dir, ".s.PGSQL.5432"))}
-		c.write(fmt.Sprint("engine-", r.number), fmt.Sprintf("postgres://webchat@%s/%s?sslmode=disable", r.line.address(), name))
+		r := &replica{
+			c:      c,
+			number: i + 1,
+			listen: "127.0.0.1:" + ports.Free(),
+			line:   newLine(t, filepath.Join(c.engine.Dir, ".s.PGSQL.5432")),
+		}
+		c.write(fmt.Sprint("engine-", r.number), fmt.Sprintf("postgres://webchat@%s/%s?sslmode=disable",
+			r.line.address(), name))
 		c.replicas = append(c.replicas, r)
 	}
 	c.edge = "http://" + c.nginx()
@@ -193,7 +207,8 @@ func (c *cluster) anywhere(rnd *rand.Rand) string {
 var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
 // ask makes a request; the answer's body is closed by the caller.
-func (c *cluster) ask(ctx context.Context, base, method, path, body string, header ...string) (*http.Response, error) {
+func (c *cluster) ask(ctx context.Context, base, method, path, body string,
+	header ...string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, base+path, strings.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -213,7 +228,8 @@ func (c *cluster) ask(ctx context.Context, base, method, path, body string, head
 }
 
 // do is ask with the whole answer, within a time.
-func (c *cluster) do(within time.Duration, base, method, path, body string) (status int, text string, err error) {
+func (c *cluster) do(within time.Duration, base, method, path,
+	body string) (status int, text string, err error) {
 	ctx, cancel := context.WithTimeout(c.t.Context(), within)
 	defer cancel()
 	res, err := c.ask(ctx, base, method, path, body)
@@ -241,7 +257,8 @@ func (c *cluster) must(want int, base, method, path, body string) (text string) 
 		}
 	}()
 	c.eventually(method+" "+path, func() bool {
-		if status, text, err = c.do(10*time.Second, base, method, path, body); status != want && !passing(status) {
+		if status, text, err = c.do(10*time.Second, base, method, path, body); status != want &&
+			!passing(status) {
 			c.t.Fatalf("%s %s: not %d", method, path, want)
 		}
 		return err == nil && status == want
@@ -252,14 +269,16 @@ func (c *cluster) must(want int, base, method, path, body string) (text string) 
 // passing reports whether a request may be made again: its server has gone, or another has not
 // taken over yet.
 func passing(status int) bool {
-	return status == 0 || status == http.StatusBadGateway || status == http.StatusServiceUnavailable || status == http.StatusGatewayTimeout
+	return status == 0 || status == http.StatusBadGateway || status == http.StatusServiceUnavailable ||
+		status == http.StatusGatewayTimeout
 }
 
 // session begins one and returns its id.
 func (c *cluster) session(base string) string {
 	c.t.Helper()
 	var one struct{ ID string }
-	if err := json.Unmarshal([]byte(c.must(http.StatusCreated, base, "POST", "/api/sessions", "{}")), &one); err != nil || one.ID == "" {
+	if err := json.Unmarshal([]byte(c.must(http.StatusCreated, base, "POST", "/api/sessions", "{}")),
+		&one); err != nil || one.ID == "" {
 		c.t.Fatalf("%v %q", err, one.ID)
 	}
 	return one.ID
@@ -270,7 +289,8 @@ func (c *cluster) logOf(base, id string) (all []witness.Event) {
 	c.t.Helper()
 	for {
 		var page struct{ Events []json.RawMessage }
-		text := c.must(http.StatusOK, base, "GET", fmt.Sprintf("/api/sessions/%s/events?limit=500&after=%d", id, len(all)), "")
+		text := c.must(http.StatusOK, base, "GET",
+			fmt.Sprintf("/api/sessions/%s/events?limit=500&after=%d", id, len(all)), "")
 		if err := json.Unmarshal([]byte(text), &page); err != nil {
 			c.t.Fatal(err)
 		}
@@ -338,9 +358,11 @@ func (r *replica) begin() (*exec.Cmd, error) {
 	r.life++
 	r.ordered, r.rest = false, 50*time.Millisecond
 	dir := r.c.dir
-	args := []string{"serve", "--no-open", "--backend", "offline", "--permissions", "allow", "--listen", r.listen, "--public-url", "https://" + host,
+	args := []string{"serve", "--no-open", "--backend", "offline", "--permissions", "allow",
+		"--listen", r.listen, "--public-url", "https://" + host,
 		"--workspace", r.c.workspace, "--data-dir", r.dataDir(),
-		"--token-file", filepath.Join(dir, "token"), "--engine-file", filepath.Join(dir, fmt.Sprint("engine-", r.number)),
+		"--token-file", filepath.Join(dir, "token"), "--engine-file",
+		filepath.Join(dir, fmt.Sprint("engine-", r.number)),
 		"--shared-dir", filepath.Join(dir, "shared"), "--peer-url", r.url()}
 	cmd := exec.Command(r.c.program, append(args, r.c.args...)...)
 	cmd.Env = append(os.Environ(), fmt.Sprintf("LIFE=%d.%d", r.number, r.life))

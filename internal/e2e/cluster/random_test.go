@@ -22,7 +22,8 @@ import (
 var trouble = []struct {
 	name   string
 	weight int
-}{{"kill", 4}, {"vanish", 1}, {"freeze", 2}, {"term", 2}, {"crash", 1}, {"cut", 6}, {"hole", 2}, {"swallow", 3}, {"delay", 2}, {"half", 4}}
+}{{"kill", 4}, {"vanish", 1}, {"freeze", 2}, {"term", 2}, {"crash", 1}, {"cut", 6}, {"hole", 2},
+	{"swallow", 3}, {"delay", 2}, {"half", 4}}
 
 // frozen is how long a replica is stopped: others have what it had when it goes on.
 const frozen = lease + time.Second
@@ -54,7 +55,8 @@ func (s *storm) blow(d time.Duration, kinds []string) {
 		if !late && s.make(kind) {
 			s.counts[kind]++
 		}
-		next := time.After(100*time.Millisecond + time.Duration(s.rnd.Int64N(int64(900*time.Millisecond))))
+		next := time.After(100*time.Millisecond +
+			time.Duration(s.rnd.Int64N(int64(900*time.Millisecond))))
 		for next != nil {
 			select {
 			case <-end:
@@ -152,9 +154,11 @@ func (s *storm) drain(times int) {
 	}
 }
 
-// round has sessions written to and read while there is trouble, and then compares what everybody saw
-// with the log. It returns how many turns were interrupted, and the longest time a reader had no stream.
-func (s *storm) round(t *testing.T, round, sessions int, trouble func()) (interrupted int, away time.Duration) {
+// round has sessions written to and read while there is trouble, and then compares what everybody
+// saw with the log. It returns how many turns were interrupted, and the longest time a reader had
+// no stream.
+func (s *storm) round(t *testing.T, round, sessions int,
+	trouble func()) (interrupted int, away time.Duration) {
 	t.Helper()
 	c, rnd := s.c, s.rnd
 	var talks []*talk
@@ -165,7 +169,11 @@ func (s *storm) round(t *testing.T, round, sessions int, trouble func()) (interr
 	defer stopWriting()
 	again := func() *rand.Rand { return rand.New(rand.NewPCG(rnd.Uint64(), 1)) } // each has its own
 	for i := range sessions {
-		k := &talk{name: fmt.Sprintf("r%ds%d", round, i+1), id: c.session(c.anywhere(rnd)), acked: map[int]bool{}}
+		k := &talk{
+			name:  fmt.Sprintf("r%ds%d", round, i+1),
+			id:    c.session(c.anywhere(rnd)),
+			acked: map[int]bool{},
+		}
 		for range 2 {
 			r, own := &reader{story: witness.NewStory()}, again()
 			r.story.Lost = 1 << 20 // what a message was that never became whole
@@ -181,7 +189,8 @@ func (s *storm) round(t *testing.T, round, sessions int, trouble func()) (interr
 	writers.Wait()
 	var logs [][]witness.Event
 	for _, k := range talks { // progress: each takes a prompt, also where some waited
-		c.must(http.StatusAccepted, c.anywhere(rnd), "POST", "/api/sessions/"+k.id+"/messages", `{"content":"hello","messageId":"last"}`)
+		c.must(http.StatusAccepted, c.anywhere(rnd), "POST", "/api/sessions/"+k.id+"/messages",
+			`{"content":"hello","messageId":"last"}`)
 	}
 	for _, k := range talks {
 		var log []witness.Event

@@ -23,7 +23,9 @@ import (
 func TestCluster(t *testing.T) {
 	rnd := witness.Seeded(t)
 	c := start(t, 3, program(t, "shortlease"))
-	c.story(t, "killed and started again", func(r *replica) bool { return r.signal(syscall.SIGKILL) }, lease)
+	c.story(t, "killed and started again", func(r *replica) bool {
+		return r.signal(syscall.SIGKILL)
+	}, lease)
 	c.story(t, "stopped in order", func(r *replica) bool { return r.signal(syscall.SIGTERM) }, lease)
 	c.unanswered(c.replicas[0])
 	s := newStorm(c, rnd)
@@ -31,8 +33,8 @@ func TestCluster(t *testing.T) {
 	t.Logf("soak: three replicas: %v", s.counts)
 }
 
-// TestSoakCluster is the long form: trouble of all kinds, and replicas that are stopped in order and
-// have the time they need.
+// TestSoakCluster is the long form: trouble of all kinds, and replicas that are stopped in order
+// and have the time they need.
 func TestSoakCluster(t *testing.T) {
 	witness.Soak(t)
 	t.Run("Trouble", soakTrouble)
@@ -45,7 +47,8 @@ func soakTrouble(t *testing.T) {
 	c := start(t, 3, program(t, "shortlease"))
 	s := newStorm(c, rnd)
 	enough := func() bool {
-		return s.counts["kill"] >= 200 && s.counts["freeze"] >= 100 && s.counts["term"] >= 100 && s.counts["cut"]+s.counts["half"] >= 1000
+		return s.counts["kill"] >= 200 && s.counts["freeze"] >= 100 && s.counts["term"] >= 100 &&
+			s.counts["cut"]+s.counts["half"] >= 1000
 	}
 	c.story(t, "lost with its machine", (*replica).vanish, lease+5*time.Second)
 	for round := 1; !enough() && !t.Failed(); round++ {
@@ -67,16 +70,17 @@ func soakDrain(t *testing.T) {
 	}
 }
 
-// TestSoakWithoutFence: what [TestCluster] looks for is found in programs that look neither at the owner
-// nor at the sequence nor at the time when they append. The same in a moment, without chance, is
-// TestPostgres/FrozenOwnerWithAndWithoutFence of internal/store.
+// TestSoakWithoutFence: what [TestCluster] looks for is found in programs that look neither at the
+// owner nor at the sequence nor at the time when they append. The same in a moment, without chance,
+// is TestPostgres/FrozenOwnerWithAndWithoutFence of internal/store.
 func TestSoakWithoutFence(t *testing.T) {
 	witness.Soak(t)
 	if os.Getenv("WEBCHAT_NOFENCE") == "" {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestSoakWithoutFence$", "-test.v")
 		cmd.Env = append(os.Environ(), "WEBCHAT_NOFENCE=1")
 		out, err := cmd.CombinedOutput()
-		found := regexp.MustCompile(`was acknowledged and is not in the log|, reader \d: |reader \d has |a turn no end|ran twice|after life`).FindAllString(string(out), -1)
+		found := regexp.MustCompile(
+			`was acknowledged and is not in the log|, reader \d: |reader \d has |a turn no end|ran twice|after life`).FindAllString(string(out), -1)
 		if err == nil || len(found) == 0 {
 			t.Errorf("nothing was found:\n%s", out)
 		}
@@ -105,7 +109,8 @@ func (c *cluster) story(t *testing.T, what string, end func(*replica) bool, most
 	var all sync.WaitGroup
 	all.Go(func() { r.read(ctx, c, id, reads.url) })
 	path := "/api/sessions/" + id
-	c.must(http.StatusAccepted, writes.url(), "POST", path+"/messages", `{"content":"show me go.mod then stream 1000 words slowly","messageId":"first"}`)
+	c.must(http.StatusAccepted, writes.url(), "POST", path+"/messages",
+		`{"content":"show me go.mod then stream 1000 words slowly","messageId":"first"}`)
 	output := ""
 	c.eventually("something was shown, and a message has begun", func() bool {
 		r.mu.Lock()
@@ -117,13 +122,21 @@ func (c *cluster) story(t *testing.T, what string, end func(*replica) bool, most
 		t.Fatal("the owner does not run")
 	}
 	ended := time.Now()
-	c.eventually("the turn is interrupted where it is read", func() bool { return r.saw(`"outcome":"interrupted"`) || r.wrong() != nil })
-	t.Logf("soak: a replica is %s: turn.end in another one's stream after %v, at rest within %v", what, time.Since(ended).Round(time.Millisecond), most)
-	c.must(http.StatusAccepted, writes.url(), "POST", path+"/messages", `{"content":"show me go.mod then stream 1000 words slowly","messageId":"first"}`)
-	c.must(http.StatusAccepted, reads.url(), "POST", path+"/messages", `{"content":"hello","messageId":"last"}`)
+	c.eventually("the turn is interrupted where it is read", func() bool {
+		return r.saw(`"outcome":"interrupted"`) || r.wrong() != nil
+	})
+	t.Logf("soak: a replica is %s: turn.end in another one's stream after %v, at rest within %v", what,
+		time.Since(ended).Round(time.Millisecond), most)
+	c.must(http.StatusAccepted, writes.url(), "POST", path+"/messages",
+		`{"content":"show me go.mod then stream 1000 words slowly","messageId":"first"}`)
+	c.must(http.StatusAccepted, reads.url(), "POST", path+"/messages",
+		`{"content":"hello","messageId":"last"}`)
 	c.ready()
 	var log []witness.Event
-	c.eventually("a prompt is answered", func() bool { log = c.logOf(writes.url(), id); return answered(log, "last") })
+	c.eventually("a prompt is answered", func() bool {
+		log = c.logOf(writes.url(), id)
+		return answered(log, "last")
+	})
 	c.eventually("the reader has all", func() bool { return r.has() >= len(log) || r.wrong() != nil })
 	stop()
 	all.Wait()
@@ -175,7 +188,8 @@ func (c *cluster) unanswered(r *replica) {
 // signIn uses a link of a replica, and returns the browser's cookie.
 func (c *cluster) signIn(r *replica) (cookie string) {
 	c.t.Helper()
-	cmd := exec.Command(c.program, "url", "--data-dir", r.dataDir(), "--public-url", "https://"+host, "--token-file", filepath.Join(c.dir, "token"))
+	cmd := exec.Command(c.program, "url", "--data-dir", r.dataDir(), "--public-url", "https://"+host,
+		"--token-file", filepath.Join(c.dir, "token"))
 	out, err := cmd.CombinedOutput()
 	_, secret, ok := strings.Cut(strings.TrimSpace(string(out)), "/auth#t=")
 	if err != nil || !ok {
@@ -186,7 +200,8 @@ func (c *cluster) signIn(r *replica) (cookie string) {
 		c.t.Fatal(err)
 	}
 	// Another replica knows of the link, too.
-	res, err := c.ask(c.t.Context(), c.edge, "POST", "/api/sign-in", string(body), "Authorization: ", "Origin: https://"+host)
+	res, err := c.ask(c.t.Context(), c.edge, "POST", "/api/sign-in", string(body), "Authorization: ",
+		"Origin: https://"+host)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -201,7 +216,8 @@ func (c *cluster) signIn(r *replica) (cookie string) {
 // loads asks for a page as a browser that signed in.
 func (c *cluster) loads(base, path, cookie string) int {
 	c.t.Helper()
-	res, err := c.ask(c.t.Context(), base, "GET", path, "", "Authorization: ", "Cookie: "+cookie, "Sec-Fetch-Site: none", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document")
+	res, err := c.ask(c.t.Context(), base, "GET", path, "", "Authorization: ", "Cookie: "+cookie,
+		"Sec-Fetch-Site: none", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document")
 	if err != nil {
 		c.t.Fatal(err)
 	}

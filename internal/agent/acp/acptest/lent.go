@@ -75,7 +75,7 @@ func lent(a *standIn, ctx context.Context, agent string, calls bool) {
 			"options": options, "_meta": object{"is_mcp_tool_approval": agent == "codex"}})
 	}
 	if calls {
-		// what it says is told above
+		// its result is reported above
 		_, _ = a.tools.CallTool(ctx, &mcp.CallToolParams{
 			Name:      "render_file_contents",
 			Arguments: object{"path": "go.mod"},

@@ -27,7 +27,7 @@ func (p *Program) HomeOf(workspace string) string {
 }
 
 // Bring moves what the CLI kept of a session to the home of its workspace, if it lies in another:
-// it was not confined before, or is no longer. It reports whether anything is kept.
+// it was not confined before, or it was and is not now. It reports whether anything is kept.
 func (p *Program) Bring(workspace, id string) (kept bool, err error) {
 	root, err := os.OpenRoot(p.cfg.Home) // what agents write there leads nowhere else
 	if errors.Is(err, fs.ErrNotExist) {
