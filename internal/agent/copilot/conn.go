@@ -223,14 +223,25 @@ const (
 )
 
 // Abort implements [convo.Agent]. A CLI that is not idle after abortPatience is given up. One that
-// has not begun with the prompt ignores the request and begins all the same, so it is asked twice
-// before it is believed to be idle.
+// has not begun with the prompt ignores the request and begins all the same, or ends what the agent
+// left running as well (1.0.102): so it is asked once it has begun, and twice before it is believed
+// to be idle.
 func (c *conn) Abort(ct *convo.Turn) {
+	var begins <-chan struct{}
 	c.Do(func() {
 		if t := c.turns.now; t != nil && t.Turn == ct {
-			t.aborted = true
+			if t.aborted = true; !t.heard && !t.joined {
+				begins = t.begins
+			}
 		}
 	})
+	if begins != nil {
+		select {
+		case <-begins:
+		case <-ct.Done:
+		case <-time.After(settlePatience):
+		}
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), abortPatience)
 	defer cancel()
 	for asked := 1; ; asked++ {

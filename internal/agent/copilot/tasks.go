@@ -23,6 +23,7 @@ type background struct {
 	theirs string // of a command: the CLI's id of the call
 	text   []byte // of a command: the last it printed
 	scope  *turn  // of a helper: what it does beside the turns
+	listed bool   // the CLI's list has had it
 }
 
 const (
@@ -74,12 +75,14 @@ func (s *tasks) look() {
 }
 
 // saw reports which tasks began and ended. The CLI takes its time to list those that are to
-// end as cancelled, and reports nothing when it does or when it lists them no more.
+// end as cancelled, and reports nothing when it does or when it drops them from the list.
 func (s *tasks) saw(list []nativeTask) {
 	listed := map[string]bool{}
 	for _, n := range list {
 		b := s.all[n.ID]
-		listed[n.ID] = true
+		if listed[n.ID] = true; b != nil {
+			b.listed = true
+		}
 		switch {
 		case b == nil && n.Type == "shell" && n.ExecutionMode == "background" && n.Status == "running":
 			s.beginShell(n)
@@ -96,11 +99,13 @@ func (s *tasks) saw(list []nativeTask) {
 	}
 	for _, b := range s.all {
 		switch {
-		case !b.Stopped || b.Ended:
+		case b.Ended || listed[b.native] && !b.Stopped:
 		case listed[b.native]:
 			s.looks.More()
-		default:
+		case b.Stopped:
 			s.end(b, event.Aborted)
+		case b.listed: // unless its end is still to be reported
+			s.c.After(exitPatience, func() { s.end(b, event.Interrupted) })
 		}
 	}
 }
@@ -164,7 +169,7 @@ func (s *tasks) beginShell(n nativeTask) {
 	if b == nil {
 		return
 	}
-	s.all[n.ID] = b
+	s.all[n.ID], b.listed = b, true
 	b.Begin(s.c, event.ShellTask, n.Command, b.ID)
 	b.Printed(s.c, string(b.text))
 }
@@ -247,6 +252,7 @@ func (s *tasks) cancel(ctx context.Context, b *background) error {
 		if answer.Cancelled || !slices.Contains(s.unended(), b) {
 			return nil
 		}
+		s.c.Post(s.look) // the CLI may have dropped it
 		select {
 		case <-time.After(listPause):
 		case <-ctx.Done():

@@ -15,13 +15,14 @@ type turn struct {
 	*convo.Turn
 	// closed when it is decided; not nil: the agent began it, and the session has not logged its start
 	pending chan struct{}
-	backlog []func() // what is to be done then
-	behind  int      // bytes of the events in it
-	joined  bool     // what the agent began by itself belongs to it, too
-	heard   bool     // the CLI has begun with it
-	aborted bool     // we asked to stop
-	failure error    // what the CLI reported last
-	refused *refusal // the last call of a model if it failed and was not tried again
+	backlog []func()      // what is to be done then
+	behind  int           // bytes of the events in it
+	joined  bool          // what the agent began by itself belongs to it, too
+	heard   bool          // the CLI has begun with it
+	begins  chan struct{} // closed when the CLI begins with its prompt
+	aborted bool          // we asked to stop
+	failure error         // what the CLI reported last
+	refused *refusal      // the last call of a model if it failed and was not tried again
 	// the last call of a model that failed in the open step, tried again or not
 	last     *refusal
 	idle     bool            // the CLI is, but somebody is steering
@@ -39,6 +40,7 @@ func newTurn(t *convo.Turn, id string) *turn {
 	t.Name = id
 	return &turn{
 		Turn:     t,
+		begins:   make(chan struct{}),
 		messages: map[string]bool{},
 		wished:   map[string]wish{},
 		requests: map[string]bool{},
@@ -122,6 +124,7 @@ func (s *turns) lose(why error) {
 func (s *turns) begun(t *turn, native, messageID string) {
 	if t.Steps() == 0 && !t.heard { // else it joins the turn
 		t.native = native
+		close(t.begins)
 	}
 	t.heard, t.idle = true, false
 	t.messages[messageID] = true
