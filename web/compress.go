@@ -23,7 +23,7 @@ func Encodings(r *http.Request) []string {
 			name, parameter, _ := strings.Cut(part, ";")
 			weight := 1.0
 			if q, given := strings.CutPrefix(strings.TrimSpace(parameter), "q="); given {
-				if weight, _ = strconv.ParseFloat(q, 64); !(weight <= 1) { // 0 if it is no number
+				if weight, _ = strconv.ParseFloat(q, 64); !(weight <= 1) { // 0 if it is not a number
 					weight = 0
 				}
 			}

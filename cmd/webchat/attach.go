@@ -97,7 +97,7 @@ type attached struct {
 type question struct {
 	id, text string
 	what     string                                    // in a line
-	answer   func(line string) (path string, body any) // nil: the line is no answer
+	answer   func(line string) (path string, body any) // nil: the line is not an answer
 	ours     bool                                      // it was answered here
 }
 

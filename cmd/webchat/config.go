@@ -57,8 +57,8 @@ type modelConfig struct {
 	CachedPrice float64 `yaml:"cached_price"`
 	Context     int64   `yaml:"context"`    // tokens of prompt and answer together
 	MaxOutput   int64   `yaml:"max_output"` // tokens of an answer
-	Vision      *bool   `yaml:"vision"`     // it can see pictures; true unless told
-	Reasoning   bool    `yaml:"reasoning"`  // it can be told how hard to think
+	Vision      *bool   `yaml:"vision"`     // it can see pictures; true by default
+	Reasoning   bool    `yaml:"reasoning"`  // how hard it thinks can be set
 }
 
 var modelFields = []string{"id", "input_price", "output_price", "cached_price", "context",

@@ -8,7 +8,7 @@ import (
 	"webchat/internal/guard"
 )
 
-// checkIdentity refuses what could never say who people are.
+// checkIdentity refuses settings that cannot identify people.
 func (o *options) checkIdentity() error {
 	kind, value, _ := strings.Cut(o.Identity, ":")
 	switch {
@@ -39,7 +39,7 @@ func (o *options) checkIdentity() error {
 	return nil
 }
 
-// checkProvider refuses what could never be asked who people are.
+// checkProvider refuses a provider that cannot identify people.
 func (o *options) checkProvider(issuer string) error {
 	u, err := url.Parse(issuer)
 	switch {

@@ -129,7 +129,7 @@ func (s *serving) held() error {
 	return err
 }
 
-// listen takes the port. Who connects waits until the rooms are there.
+// listen takes the port. Clients that connect wait until the rooms are there.
 func (s *serving) listen(ctx context.Context) error {
 	listeners, port, err := daemon.Listeners(ctx, "--listen", s.o.Listen, s.o.listenGiven,
 		sse.ListenControl)

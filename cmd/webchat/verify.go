@@ -32,7 +32,7 @@ func verify(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	c.MCPServers = nil // they have no part in this
+	c.MCPServers = nil // they are not needed here
 	if err := o.checkBackend(c); err != nil {
 		return err
 	}

@@ -142,7 +142,7 @@ func (w *wiring) openStore() {
 	w.db = w.engine
 }
 
-// guardPages makes the pages, and what decides who may come in.
+// guardPages makes the pages and the guard in front of them.
 func (w *wiring) guardPages() (err error) {
 	if w.pages, err = server.NewPages(server.PagesConfig{Outputs: w.outputs, Config: page.Config{
 		Home:      w.o.home(),

@@ -165,7 +165,7 @@ type Conn interface {
 // ends all of them with everything they started.
 type Tasker interface {
 	// AbortTask ends one task with everything it started; that it ended is reported. A task that
-	// has ended, or never was, is no error.
+	// has ended, or never was, is not an error.
 	AbortTask(ctx context.Context, taskID string) error
 }
 

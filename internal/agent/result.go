@@ -109,8 +109,8 @@ func (f *Fault) Error() string {
 	return f.Text + " The nearest are: " + strings.Join(f.Nearest, ", ")
 }
 
-// FailedBy returns the Result of a call that err ended. An error that is no [Fault] is of the kind
-// other.
+// FailedBy returns the Result of a call that err ended. An error that is not a [Fault] is of the
+// kind other.
 func FailedBy(err error, other event.ErrorKind) Result {
 	f, ok := errors.AsType[*Fault](err)
 	if !ok {

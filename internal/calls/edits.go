@@ -14,7 +14,7 @@ type Edit struct {
 	At      int64    // the end of the call
 	Seq     int64    // the event whose edits say what it changed: At, or a question about it
 	File    string   // that the arguments of the call name; empty: none
-	Command bool     // the call ran a command: what it printed is no edit
+	Command bool     // the call ran a command: what it printed is not an edit
 	Names   []string // of files, as the edits have them
 }
 

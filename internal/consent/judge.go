@@ -312,7 +312,7 @@ func (q *Requests) TakeBack(grantID string) error {
 	})
 }
 
-// reasons are why the user is asked about a part, the strongest first; empty if that is no reason.
+// reasons are why the user is asked about a part, the strongest first; empty if there is none.
 func (p part) reasons() (all [4]string) {
 	switch {
 	case p.Kind == agent.KindHost:

@@ -21,7 +21,7 @@ import (
 // ControlConfig is what the command line may ask of the running server.
 type ControlConfig struct {
 	Dir string // the data folder
-	// Protect lets through who has the API token.
+	// Protect lets requests with the API token through.
 	Protect func(http.Handler) http.Handler
 	Link    func() string // a fresh sign-in link
 	// ends the sign-ins of a user, or of everybody, and returns how many there were
@@ -220,10 +220,10 @@ func (c *Control) connect(w http.ResponseWriter, upgrade string,
 		err = conn.SetDeadline(time.Time{})
 	}
 	if err != nil {
-		_ = conn.Close() // who asked has gone
+		_ = conn.Close() // the caller has gone
 		return
 	}
-	_ = serve(c.ctx, struct { // how a client ends is no news
+	_ = serve(c.ctx, struct { // how a client ends is not worth a log line
 		io.Reader
 		io.WriteCloser
 	}{buffered, conn})
@@ -239,7 +239,7 @@ func answer(w http.ResponseWriter, v reply, err error) {
 		panic(err) // a string and a number
 	}
 	w.Header().Set("Content-Length", strconv.Itoa(len(b)))
-	_, _ = w.Write(b) // who asked may have gone
+	_, _ = w.Write(b) // the caller may have gone
 }
 
 // Close ends the answers and removes the socket. A nil Control has nothing to end.

@@ -146,7 +146,7 @@ func takesNothing(err error) bool {
 }
 
 // remove removes a file of this server. One that is not there, or stays because the
-// disk can only be read, is no error.
+// disk can only be read, is not an error.
 func remove(name string) error {
 	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) &&
 		!errors.Is(err, syscall.EROFS) {

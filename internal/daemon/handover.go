@@ -128,7 +128,7 @@ func (h *Handover) Show(o Opening) (func(context.Context, io.ReadWriteCloser) er
 	return func(ctx context.Context, conn io.ReadWriteCloser) error {
 		defer conn.Close()
 		say := json.NewEncoder(conn)
-		// who has gone needs no link
+		// a caller that has gone needs no link
 		err := h.Input(ctx, o, conn, func(link string) { _ = say.Encode(Shown{URL: link}) })
 		if err != nil {
 			return say.Encode(Shown{Error: err.Error()})

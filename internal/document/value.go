@@ -25,7 +25,7 @@ type Value[T any] struct {
 	bad     []byte     // the text, if it could not be understood
 	read    time.Time
 	logged  string        // the error that was logged last
-	changed chan struct{} // closed with the next change; nil: nobody waits
+	changed chan struct{} // closed with the next change; nil: nothing waits
 }
 
 // Open returns the value of a text; without the text it is zero. Without a store, and in

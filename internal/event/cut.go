@@ -23,7 +23,7 @@ const anyTurn = "t:"
 
 // NewCut returns one for the last turns of a log, and for all from the turn of an event on; 0 is
 // not an event. Displays of the user's count as turns. There is one turn more behind the cut than
-// is asked for, so that who reads it knows that it is not the first.
+// is asked for, so that readers know that it is not the first.
 func NewCut(turns int, from int64) *Cut {
 	c := &Cut{turns: turns + 1, from: from, before: 2, open: map[string]bool{}, owed: map[byte]int{}}
 	if from == 0 {

@@ -2,7 +2,7 @@ package event
 
 type (
 	// SessionDamaged stands in the place of a logged event that cannot be read any longer. It is
-	// never logged itself: who reads the log makes it.
+	// never logged itself: readers of the log make it.
 	SessionDamaged struct {
 		// Copy is the file with what was stored, below the data folder; empty if it could not be
 		// copied.

@@ -26,7 +26,7 @@ const (
 	KindAborted      ErrorKind = "aborted"       // it was stopped
 	KindInterrupted  ErrorKind = "interrupted"   // the program ended before it did
 	KindAgentDied    ErrorKind = "agent_died"    // the agent's process ended
-	KindProvider     ErrorKind = "provider"      // the agent, or who serves its model, failed
+	KindProvider     ErrorKind = "provider"      // the agent or the provider of its model failed
 	KindRetrying     ErrorKind = "retrying"      // it failed and is tried again by itself
 	KindLimit        ErrorKind = "limit"         // a rate or a quota is used up
 	KindLog          ErrorKind = "log"           // the log cannot be written

@@ -158,8 +158,8 @@ func Relayed(d Data) bool {
 	return k != nil && k.keep == relayed
 }
 
-// Aside reports whether events of d's type are no activity of the session, such as a restart, or a
-// look of the user's: they leave its place in the list, and make nothing unread.
+// Aside reports whether events of d's type do not count as activity of the session, such as a
+// restart, or a look of the user's: they leave its place in the list, and make nothing unread.
 func Aside(d Data) bool {
 	k := byType[reflect.TypeOf(d)]
 	return k != nil && k.keep == aside

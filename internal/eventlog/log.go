@@ -49,7 +49,7 @@ type Log struct {
 	cfg       Config
 	id        ID
 	summary   atomic.Pointer[Summary] // written under the lock
-	appending chan struct{}           // has room for one, who appends; see Change
+	appending chan struct{}           // has room for one writer; see Change
 
 	indexing sync.Mutex  // guards index
 	index    calls.Index // as far as it was asked for; see Index
@@ -121,7 +121,7 @@ func (l *Log) Close() {
 
 func (l *Log) closedError() error { return fmt.Errorf("session %s: %w", l.id, ErrClosed) }
 
-// Change calls f as the only one who appends to the session, in the order of the callers. f holds
+// Change calls f as the only writer of the session, in the order of the callers. f holds
 // the lock, except while the store writes: so a disk that is slow holds up what is to be
 // appended next, but no reader, join or stop. What f relies on over a write has to change inside of
 // Change only. The error is f's, or ctx's if that ended while others appended.

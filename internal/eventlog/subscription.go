@@ -12,7 +12,7 @@ import (
 const maxUnread = 8192
 
 // Subscription is one reader of a running session. Next is for one goroutine, which must not wait
-// for a client: package sse does, and decides who is too slow.
+// for a client: package sse does, and cuts slow readers.
 type Subscription struct {
 	log   *Log
 	ready chan struct{} // has room for one signal

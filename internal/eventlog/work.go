@@ -265,7 +265,7 @@ func question(d event.Data) (id, call string) {
 type Ending struct {
 	Code   string        // of tools: "aborted" or "interrupted"
 	Reason string        // a sentence
-	By     event.Decider // who stopped them, if anybody did
+	By     event.Decider // who stopped them, if they were stopped
 	All    bool          // what the user called, and what works in the background, too
 	Of     *Task         // only what was done for this task; nil: all but what is done for tasks
 }

@@ -92,7 +92,7 @@ func (a *Aside) take(t *Taken) (*Taken, error) {
 	defer in.Close()
 	base, temp := path.Base(t.Path), ".webchat-"+rand.Text()+".held"
 	err = in.Rename(base, temp)
-	if errors.Is(err, fs.ErrPermission) { // who made it may have taken the rights to move it
+	if errors.Is(err, fs.ErrPermission) { // its owner may have removed the permission to move it
 		if st, bad := in.Stat("."); bad == nil && in.Chmod(".", st.Mode().Perm()|0o700) == nil {
 			err = in.Rename(base, temp)
 		}

@@ -15,5 +15,5 @@ func keepOwner(f *os.File, of fs.FileInfo) {
 	}
 }
 
-// nonblock opens a pipe without waiting for who writes to it.
+// nonblock opens a pipe without waiting for its writer.
 const nonblock = syscall.O_NONBLOCK

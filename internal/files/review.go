@@ -56,7 +56,7 @@ type Reviewed struct {
 	Why            Unreviewed
 	Held           bool         // snapshots hold what it was, so it comes back with the whole turn
 	Reported       []event.Edit // of a file that was changed since: what the agent reported
-	// Of a file that is not shown because it is no text or too large: how many bytes the commit at
+	// Of a file that is not shown because it is binary or too large: how many bytes the commit at
 	// which the session began has of it, and how many it has. nil: not known, or there is none.
 	Committed, Size *int64
 }

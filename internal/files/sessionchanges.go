@@ -208,7 +208,7 @@ func (s ChangeSource) mayEdit(e calls.Edit, path string) bool {
 		}))
 }
 
-// editsOf are those of one file. What a command printed is no edit.
+// editsOf are those of one file. What a command printed is not an edit.
 func (s ChangeSource) editsOf(path string, e edit) (edits []event.Edit) {
 	switch {
 	case e.Command:

@@ -14,7 +14,7 @@ const maxWatched = 1000
 
 // Watcher reports when files may have changed, as the operating system notifies it.
 //
-// A report is a hint: who gets one looks at the file. What the system cannot watch, because its
+// A report is a hint: its receiver looks at the file. What the system cannot watch, because its
 // limits are reached or because the folder lies on another machine, says so ([Follower.Blind]), and
 // its followers have to look from time to time.
 //

@@ -58,9 +58,10 @@ type demand struct {
 	fetch bool
 	// a refusal is for a person, and the name is localhost
 	person bool
-	who    func(*Guard, *http.Request) (user string, ok bool) // who else is refused; nil: nobody is
-	may    func(*Guard, *http.Request) (user string, ok bool) // who is known; nil: nobody
-	body   int64                                              // the most that it may have, in bytes
+	// which users are refused as well; nil: none
+	who  func(*Guard, *http.Request) (user string, ok bool)
+	may  func(*Guard, *http.Request) (user string, ok bool) // which users are let through; nil: none
+	body int64                                              // the most that it may have, in bytes
 	// what to send when who refuses; empty: see whoHint. It is logged, too
 	hint string
 }

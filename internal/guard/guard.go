@@ -30,7 +30,7 @@
 //
 // A request without credentials may have a body of 1 KiB, which has to come within 5 s, and takes
 // no place before it has come. Strangers share a quarter of the requests and three quarters of the
-// connections, see [Connections]: however many of them say nothing, or half of it, those who are
+// connections, see [Connections]: however many of them are idle or incomplete, users who are
 // signed in are served, and so is anyone who signs in.
 //
 // # Users

@@ -47,7 +47,7 @@ var (
 // maxUser is the most bytes of a user's name.
 const maxUser = 254
 
-// checkUser refuses what is no user's name: it is shown, compared and stored.
+// checkUser refuses what cannot be a user's name: it is shown, compared and stored.
 func checkUser(name string) error {
 	hidden := func(r rune) bool { return !unicode.IsGraphic(r) }
 	if name == "" || len(name) > maxUser || !utf8.ValidString(name) ||

@@ -20,7 +20,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// ErrProvider is returned while who knows people does not answer.
+// ErrProvider is returned while the identity provider does not answer.
 var ErrProvider = errors.New("the service that signs you in does not answer: try again in a moment")
 
 const (
@@ -55,7 +55,7 @@ type OIDC struct {
 	failed   time.Time // when it did not answer
 }
 
-// CheckAllowed refuses what says nothing about who may sign in.
+// CheckAllowed refuses a configuration without a rule about who may sign in.
 func CheckAllowed(one string) error {
 	domain, isDomain := strings.CutPrefix(one, "@")
 	group, isGroup := strings.CutPrefix(one, "group:")

@@ -19,7 +19,7 @@ import (
 var (
 	// ErrLaunch is returned for a sign-in link that was used, is too old or never was.
 	ErrLaunch = errors.New("this sign-in link was used or is too old: run \"webchat url\" for another")
-	// ErrKey is returned for a key that is no point of the curve P-256.
+	// ErrKey is returned for a key that is not a point of the curve P-256.
 	ErrKey = errors.New(
 		"the key must be an uncompressed point of P-256 in base64: sign in again, or leave it out")
 	// ErrProof is returned for a proof that is none: the browser has to sign in again.

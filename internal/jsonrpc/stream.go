@@ -18,7 +18,7 @@ import (
 const (
 	maxHeader = 8 << 10
 	maxBad    = 10   // malformed frames in a row, then it is not our protocol
-	maxBanner = 1000 // lines in a row that are no JSON: some programs begin with a banner
+	maxBanner = 1000 // lines in a row that are not JSON: some programs begin with a banner
 	// lastWords is how long a peer that stopped taking what we say is still heard: one that died
 	// leaves its last frames in the pipe.
 	lastWords = 500 * time.Millisecond
@@ -27,7 +27,7 @@ const (
 // errSkip marks a frame that is passed over.
 var errSkip = errors.New("frame skipped")
 
-// errBanner marks a line that is no JSON.
+// errBanner marks a line that is not JSON.
 var errBanner = fmt.Errorf("%w: a line without JSON", errSkip)
 
 // stream is frames over bytes; it implements jsonrpc2.ObjectStream.

@@ -49,7 +49,7 @@ type findKey struct {
 // find is one search of one output.
 type find struct {
 	mu    sync.Mutex   // held while it searches
-	kept  atomic.Int64 // len(lines), for who does not hold mu
+	kept  atomic.Int64 // len(lines), for callers that do not hold mu
 	lines []int        // indexes of lines, from 0
 	done  int64        // offset of the first line that was not searched
 	next  int          // and its index

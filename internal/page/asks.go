@@ -114,7 +114,7 @@ func alikeOf(questions []*node) (out []alike) {
 	var groups []alike
 	for _, k := range questions {
 		for _, g := range k.Question.Grants {
-			if g.Scope != "" { // it covers whatever is asked, which is no likeness
+			if g.Scope != "" { // it covers whatever is asked, which is not alike
 				continue
 			}
 			i := slices.IndexFunc(groups, func(a alike) bool { return a.ID == g.ID && a.Text == g.Text })

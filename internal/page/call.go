@@ -31,10 +31,11 @@ type Call struct {
 	Edits    []event.Edit    // what that says of files
 	Fault    event.ToolError // why it failed
 	Partial  string          // what a foreign tool wrote so far
-	Waited   time.Duration   // for the answers to questions about it, which is no time of its own
-	Took     time.Duration   // without what it waited
-	Tokens   int64           // that what the model read costs
-	Asked    int             // open questions about it
+	// for the answers to questions about it, which does not count as its own time
+	Waited   time.Duration
+	Took     time.Duration // without what it waited
+	Tokens   int64         // that what the model read costs
+	Asked    int           // open questions about it
 	Refused  bool
 	Allowed  *Ask      // the rule that allowed it, if one did
 	Rewrites []rewrite // what hooks changed in its arguments
@@ -174,7 +175,7 @@ func (c *Call) Hidden() bool { return c.Asked > 0 || c.Refused }
 // El is the id of the row or card.
 func (c *Call) El() string { return c.Element + ".r" }
 
-// opened is what the user did to see it, for who hears the page: it has no prompt.
+// opened is what the user did to see it, for screen readers: it has no prompt.
 func (c *Call) opened() string {
 	if c.Is().Plain && !toolOf(c.Tool).Logged {
 		return "You ran " + wording.Plain(c.Name())

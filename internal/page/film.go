@@ -187,8 +187,8 @@ type drawnFilm struct {
 func (d *drawnFilm) Before() int64 { return max(1, d.At-1) }
 func (d *drawnFilm) After() int64  { return min(d.Last, d.At+1) }
 
-// codes is text of ours that scripts and browsers read. It is no string, so that nothing of it is
-// taken for what people read and has to be covered or marked.
+// codes is text of ours that scripts and browsers read. It is not a string, so that nothing of it
+// is taken for what people read and has to be covered or marked.
 type codes struct{ text string }
 
 func (c codes) String() string { return c.text }

@@ -129,7 +129,7 @@ func (f *State) modeChanged(d event.SessionModeChanged) {
 }
 
 // modelChanged says who answers from here, or how hard it thinks. Which model the agent has begun
-// with is no switch: the composer names it.
+// with is not a switch: the composer names it.
 func (f *State) modelChanged(d event.SessionModelChange) {
 	if d.NewModel != f.Model || d.Effort == f.effort {
 		first := f.Model == "" && f.ledger.sum.Usage == (event.Usage{})

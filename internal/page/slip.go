@@ -69,7 +69,7 @@ func (c *card) Slip() *slip {
 	if c.Tokens > 0 {
 		s.Paid = wording.Count(c.Tokens + c.Given.tokens)
 	}
-	// What costs more than the whole is no part of it.
+	// What costs more than the whole is not offered.
 	if shown := c.Telemetry.TokensShown; shown >= c.Tokens+c.Given.tokens && shown > 0 &&
 		c.Output != "" {
 		if s.Of = wording.Count(shown); shown > c.In.Window {
@@ -79,7 +79,7 @@ func (c *card) Slip() *slip {
 	return s
 }
 
-// Words are the slip for who hears it.
+// Words are the slip for screen readers.
 func (s *slip) Words() string {
 	words := strings.TrimSuffix(s.Line, ".") + ". "
 	switch {
@@ -136,7 +136,7 @@ func (t Telemetry) cost(lines string) int64 {
 		return all
 	}
 	var n int64
-	given, _ := ranges.Parse(lines) // what is no range costs the least
+	given, _ := ranges.Parse(lines) // what is not a range costs the least
 	for _, r := range given {
 		n += int64(max(0, r[1]-r[0]+1))
 	}

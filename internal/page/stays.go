@@ -122,7 +122,7 @@ func (s *Stays) Rows() (all []Row) {
 	}
 	hidden := make([]string, 0, len(f.Hidden))
 	for _, p := range f.Hidden {
-		// what all users of the system cannot read is no news
+		// a file that no user can read is not worth a line
 		if short := s.short(p); !strings.HasPrefix(short, "/") {
 			hidden = append(hidden, p)
 		}

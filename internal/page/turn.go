@@ -128,7 +128,7 @@ func (f *State) prompt(d event.UserMessage) {
 	f.changed("dock-queue")
 }
 
-// withdrawn hides a prompt that has no turn. It stays in the page, so that a reader who comes back
+// withdrawn hides a prompt that has no turn. It stays in the page, so that a reader that reconnects
 // learns of it.
 func (f *State) withdrawn(d event.UserMessageWithdrawn) {
 	if n := f.queued[d.MessageID]; n != nil {

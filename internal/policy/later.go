@@ -12,7 +12,7 @@ type Effect int
 
 const (
 	Runs      Effect = iota // programs run it, or obey it as settings
-	Instructs               // agents are told what it says, and run nothing by that
+	Instructs               // agents read it, and run nothing because of it
 	// Holds is of a folder that its program writes to all the time, and of which some entries run:
 	// those stand in the list, too.
 	Holds

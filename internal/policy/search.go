@@ -35,7 +35,7 @@ func (p *Policy) SearchHits(ctx context.Context,
 	}
 	root, err := p.searched(s.Path)
 	if err != nil {
-		return nil, errors.Is(err, fs.ErrNotExist) // what is not there has no hits
+		return nil, errors.Is(err, fs.ErrNotExist) // a missing file has no hits
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxSearching)
 	defer cancel()

@@ -12,7 +12,7 @@ import (
 
 // The rules below are our own. The kept rule sets that could be had (gitleaks,
 // detect-secrets, secretlint) judge what a file contains: of gitleaks' 235 rules
-// one judges a name alone. The lists that judge names (gitrob, shhgit) are no
+// one judges a name alone. The lists that judge names (gitrob, shhgit) are not
 // longer kept and name every .log file. github/gitignore names what is built.
 
 // sensitiveNames are names of files that hold keys or passwords, as patterns of

@@ -51,7 +51,7 @@ func (d *drain) run() {
 }
 
 // rest copies what the pipe holds at this moment: all of it may be the
-// command's, who is gone. What comes later certainly is not.
+// command's, which has gone. What comes later certainly is not.
 func (d *drain) rest(buf []byte) {
 	left := pending(d.r)
 	for {

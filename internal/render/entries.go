@@ -13,7 +13,7 @@ type Entry struct {
 	Name, Size, When string
 	Link             bool
 	Member           bool // of an archive: it cannot be opened
-	Remark           bool // it is no name
+	Remark           bool // it is not a name
 }
 
 // Entries shows names in a folder or an archive, one row each.

@@ -11,7 +11,7 @@ const HexWidth = 16
 
 // Hex shows bytes of a file, start being the offset of the first: one row for each HexWidth bytes,
 // the offset in the gutter where a line number would stand (without a link), then the bytes in
-// hexadecimal and as text. Bytes that are no printable ASCII are a faint dot.
+// hexadecimal and as text. Bytes outside printable ASCII are a faint dot.
 //
 //	<div class="line"><span class="ln">00000010</span><code class="cl">7f 45 …  <span class="c">…</span></code></div>
 //

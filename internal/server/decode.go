@@ -13,7 +13,7 @@ import (
 	"webchat/internal/strictjson"
 )
 
-// badRequest is an error whose text is for the one who sent the request.
+// badRequest is an error whose text is for the client.
 type badRequest struct{ code, text string }
 
 func (e *badRequest) Error() string { return e.text }

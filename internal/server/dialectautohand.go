@@ -76,8 +76,8 @@ var dialectTypes = map[dialectType]any{
 
 // autohandDialect is a session's events in the words of the Autohand SDK: a fold over the events of
 // one session, in their order, from the first of its log on. The same events always give the same
-// frames, so a reader who resumes gets what one who stayed got. Its guarantees follow from those of
-// the log:
+// frames, so a reader that resumes gets what one that stayed got. Its guarantees follow from those
+// of the log:
 //
 //   - tool_start comes before the tool_end of the same call, and each has one.
 //   - permission_request comes before the act and before its tool_end.
@@ -122,7 +122,7 @@ func (a *autohandDialect) Project(e event.Entry) []dialectFrame {
 		Data      any         `json:"data"`
 	}{e.Event.ID, event.Time(e.Event.Timestamp), t, data})
 	if err != nil {
-		return nil // arguments that are no JSON, which no log of ours holds
+		return nil // arguments that are not JSON, which none of our logs holds
 	}
 	return []dialectFrame{{Seq: e.Seq, JSON: b}}
 }

@@ -147,7 +147,7 @@ func messageOf(err error) string {
 // answers turns what handlers return as errors into answers.
 type answers struct {
 	logger *slog.Logger
-	pages  *Pages // nil: nobody is answered by a page
+	pages  *Pages // nil: no request is answered by a page
 }
 
 // refusalOf decides what a client reads of err, and logs an unexpected one. What was written

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// pumpLinger is how long a pump stays without a reader: who loads a page follows it a
+// pumpLinger is how long a pump stays without a reader: a browser that loads a page follows it a
 // moment later, and what the page was folded from need not be read again.
 const pumpLinger = 10 * time.Second
 

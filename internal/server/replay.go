@@ -118,7 +118,7 @@ func (rp *replays) page(w http.ResponseWriter, r *http.Request, one *session.Ses
 		})
 	}
 	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
-		f.mu.Lock() // not while it is sent: who reads it may take their time
+		f.mu.Lock() // not while it is sent: a reader may be slow
 		defer f.mu.Unlock()
 		return rp.moment(ctx, b, one, f, q)
 	})

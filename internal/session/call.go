@@ -27,7 +27,7 @@ type call struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	at     time.Time
-	// how long it waited for a snapshot, which is no time of its tool, in nanoseconds
+	// how long it waited for a snapshot, which does not count as its tool's time, in nanoseconds
 	held    atomic.Int64
 	differs bool // it is not what the agent announced under this id
 	// the log takes no part in it: it could not be written when the call began, or it is a preview
@@ -153,7 +153,8 @@ func (s *toolCalls) endCall(c *call) {
 }
 
 // differsLocked reports whether a call is another one than its agent announced: the user saw the
-// announcement. What a hook changed, and arguments that were not announced, are no difference.
+// announcement. What a hook changed, and arguments that were not announced, do not count as a
+// difference.
 func (s *toolCalls) differsLocked(announced event.ToolExecutionStart, tc agent.ToolCall) bool {
 	if announced.ToolName != tc.Name {
 		return true

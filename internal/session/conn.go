@@ -49,7 +49,7 @@ type conversation struct {
 	*hooking
 	*toolbox
 	newHost    func(agent.Intercept) *host
-	connecting chan struct{} // has room for the one who opens or closes the conversation
+	connecting chan struct{} // has room for one caller that opens or closes the conversation
 
 	conn         *liveConn   // this and what follows is guarded by mu
 	resumable    bool        // the agent may remember an earlier conversation of this session

@@ -125,7 +125,7 @@ func (s *core) change(ctx context.Context, f func() error) error {
 	})
 }
 
-// join has the session's end wait for the caller, who calls leave. The context it returns ends
+// join has the session's end wait for the caller, which calls leave. The context it returns ends
 // with the session, too.
 func (s *core) join(ctx context.Context) (_ context.Context, leave func(), err error) {
 	s.mu.Lock()

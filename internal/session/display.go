@@ -262,8 +262,8 @@ func (s *viewer) Looked(outputID string) (entries []event.Entry) {
 	return entries
 }
 
-// Keep logs a preview as the display it would have been. What is in the log already is no error.
-// [eventlog.ErrNotFound] for an output of neither.
+// Keep logs a preview as the display it would have been. What is in the log already is not an
+// error. [eventlog.ErrNotFound] for an output of neither.
 func (s *viewer) Keep(ctx context.Context, outputID string) error {
 	if err := s.shown(ctx, outputID); !errors.Is(err, eventlog.ErrNotFound) {
 		return err
@@ -292,9 +292,9 @@ func (s *viewer) shown(ctx context.Context, outputID string) error {
 	return err
 }
 
-// DeleteOutput logs that the user deletes an output; the caller drops it then. It is no activity
-// and the agent does not learn of it. [eventlog.ErrNotFound] for an output the session never
-// showed.
+// DeleteOutput logs that the user deletes an output; the caller drops it then. It does not count as
+// activity and the agent does not learn of it. [eventlog.ErrNotFound] for an output the session
+// never showed.
 func (s *viewer) DeleteOutput(ctx context.Context, outputID string) error {
 	if err := s.shown(ctx, outputID); err != nil {
 		return err
@@ -304,8 +304,9 @@ func (s *viewer) DeleteOutput(ctx context.Context, outputID string) error {
 	})
 }
 
-// Open logs that the user looked at an output, once for each output. It is no activity and the
-// agent does not learn of it. [eventlog.ErrNotFound] for an output the session never showed.
+// Open logs that the user looked at an output, once for each output. It does not count as activity
+// and the agent does not learn of it. [eventlog.ErrNotFound] for an output the session never
+// showed.
 func (s *viewer) Open(ctx context.Context, outputID string) error {
 	if err := s.shown(ctx, outputID); err != nil {
 		return err

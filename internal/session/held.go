@@ -234,7 +234,7 @@ func (h *Held) decided(ctx context.Context,
 		return ask, done, err
 	}
 	answered, err := h.s.events.At(ctx, r.Done)
-	ask, _ = asked.Event.Data.(event.PermissionRequested) // what is damaged says nothing
+	ask, _ = asked.Event.Data.(event.PermissionRequested) // a damaged one names nothing
 	done, _ = answered.Event.Data.(event.PermissionCompleted)
 	return ask, done, err
 }

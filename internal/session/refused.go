@@ -69,7 +69,7 @@ func (s *toolCalls) refusedOwn(d event.ToolExecutionComplete) []event.SandboxRef
 }
 
 // commandOf is the command in the arguments of an agent's own tool, if they have one; empty where
-// it is no line of a shell.
+// it is not a line of a shell.
 func commandOf(arguments json.RawMessage) (line string, ok bool) {
 	var args struct{ Command, Cmd json.RawMessage }
 	if json.Unmarshal(arguments, &args) != nil || len(args.Command)+len(args.Cmd) == 0 {

@@ -14,9 +14,9 @@ import (
 // Reread shows a file again whose output is not alive: it is gone, or the file has changed since.
 // It logs which output stands in its place. As in a preview no model is called and the user is not
 // asked: of a sensitive file only its name is known, and what a command printed cannot be read
-// again. It is no activity. Where the output was replaced before, by one that is alive, that one is
-// returned. [eventlog.ErrNotFound] for an output the session never showed, [eventlog.ErrInvalid]
-// for one that is no file's.
+// again. It does not count as activity. Where the output was replaced before, by one that is alive,
+// that one is returned. [eventlog.ErrNotFound] for an output the session never showed,
+// [eventlog.ErrInvalid] for one that is not a file's.
 func (s *viewer) Reread(ctx context.Context, outputID string,
 	alive func(outputID string) bool) (Look, error) {
 	s.rereading.Lock()
@@ -81,7 +81,7 @@ func (s *viewer) showing(ctx context.Context,
 // startOf reads the start of a call.
 func (s *viewer) startOf(ctx context.Context, c calls.Call) (event.ToolExecutionStart, error) {
 	e, err := s.events.At(ctx, c.Start)
-	d, _ := e.Event.Data.(event.ToolExecutionStart) // what is damaged says nothing
+	d, _ := e.Event.Data.(event.ToolExecutionStart) // a damaged one names nothing
 	return d, err
 }
 

@@ -31,7 +31,7 @@ type Catalog interface {
 	Workspaces(ctx context.Context, user string) ([]Workspace, error)
 	// Mark changes what is not folded from the log; [eventlog.ErrNotFound] for an unknown session.
 	Mark(ctx context.Context, id eventlog.ID, m Mark) error
-	// Delete removes the session with its log, for good. An unknown one is no error.
+	// Delete removes the session with its log, for good. An unknown one is not an error.
 	Delete(ctx context.Context, id eventlog.ID) error
 }
 

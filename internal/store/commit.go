@@ -14,8 +14,8 @@ import (
 // synced, at most.
 const syncWithin = 250 * time.Millisecond
 
-// commits lets writers share transactions without waiting for company: who finds the baton commits
-// everything that waits, its own job included; who comes meanwhile waits, and one of those is next.
+// commits lets writers share transactions. One writer at a time commits the whole queue, its own
+// job included; writers that arrive meanwhile wait, and one of them commits next.
 type commits struct {
 	baton   chan struct{} // one token
 	stopped chan struct{}

@@ -285,7 +285,7 @@ func (f *file) close() error {
 	if f.conn != nil {
 		errs = append(errs, f.conn.Close())
 	}
-	if f.write != nil { // last: who closes last folds what is left of the journal into the file
+	if f.write != nil { // last: closing it folds the rest of the journal into the file
 		errs = append(errs, f.write.Close())
 	}
 	if f.last != nil {

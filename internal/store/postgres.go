@@ -149,7 +149,7 @@ func OpenPostgres(ctx context.Context, c PostgresConfig) (*Postgres, error) {
 	db.documents.known = map[string]text{}
 	err = db.begin(ctx)
 	if err == nil {
-		err = db.beat() // who else lives
+		err = db.beat() // which other replicas live
 	}
 	if err != nil {
 		db.stop()

@@ -18,8 +18,8 @@ import (
 
 // A replica is one life of a process that shares the database with others. Its number is never used
 // again. What it has it has until its life ends, so the number of the owner in a session's row is
-// the fence: who writes is who took the session last. A life ends when its row was not renewed in
-// time, or when another replica took a session of it.
+// the fence: only the replica that took the session last may write. A life ends when its row was
+// not renewed in time, or when another replica took a session of it.
 
 // ErrFenced: the life of this replica has ended, and others may have what it had. It wraps
 // [eventlog.ErrClosed].
@@ -166,7 +166,7 @@ func (db *Postgres) renew() {
 	}
 }
 
-// beat renews the row, and learns who else lives and which documents changed.
+// beat renews the row, and learns which other replicas live and which documents changed.
 func (db *Postgres) beat() error {
 	sent := time.Now()
 	db.life.mu.Lock()

@@ -59,7 +59,7 @@ func (db *DB) openChecked(ctx context.Context) (*file, error) {
 	return f, nil
 }
 
-// briefly calls look with [checkTime]; what it has not found by then is no error.
+// briefly calls look with [checkTime]; what it has not found by then is not an error.
 func briefly(ctx context.Context, look func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()

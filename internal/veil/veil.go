@@ -4,7 +4,8 @@
 // of variables, for package policy.
 //
 // What it finds is a guess: a password that looks like any word stays, and a harmless text may be
-// found. It protects from eyes, copies and slips, not from who wants to hide something from it.
+// found. It protects from eyes, copies and slips, not from somebody who wants to hide something
+// from it.
 //
 // Work grows with the length of a text: 0.3 ms for a window of 500 lines of a log, 0.05 s for one
 // of 11 MB (BenchmarkSpans), and 0.4 s for 1 MB made to cost most. Functions may be called

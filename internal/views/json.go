@@ -155,7 +155,7 @@ func jsonRecords(text []byte, array bool, width int,
 	}
 }
 
-// readCells reads a value. One that is no object is its first cell.
+// readCells reads a value. One that is not an object is its first cell.
 func readCells(dec *jsontext.Decoder, cells []string, column func(name jsontext.Value) int) error {
 	if dec.PeekKind() != jsontext.KindBeginObject {
 		v, err := dec.ReadValue()

@@ -158,7 +158,7 @@ const (
 	sqliteType = "application/vnd.sqlite3"
 )
 
-// bytesKind looks at the beginning of what is no text. What cannot be shown as what it seems to be
+// bytesKind looks at the beginning of binary content. What cannot be shown as what it seems to be
 // is bytes, with a sentence.
 func bytesKind(o *outputs.Output, m *outputs.Meta) *kind {
 	k := &kind{views: []string{Hex}}

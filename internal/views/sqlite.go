@@ -150,7 +150,7 @@ func (t *dataTable) describe(ctx context.Context, c *sql.Conn) error {
 		if taken[name] {
 			continue
 		}
-		// A name that is no column's is a text where it is not the row's number: see quoted.
+		// A name that is not a column's is a text where it is not the row's number: see quoted.
 		if rows, err := c.QueryContext(ctx, "SELECT "+name+" FROM "+quoted(t.name)+
 			" LIMIT 0"); err == nil {
 			t.rowid = name

@@ -11,7 +11,7 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// longestName bounds the work on one pair of names, in characters: longer ones are no near
+// longestName bounds the work on one pair of names, in characters: longer ones are not near
 // misses.
 const longestName = 64
 

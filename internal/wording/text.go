@@ -62,7 +62,7 @@ func Span(d time.Duration) string {
 }
 
 // Plain shows a short text in one line in which nothing can hide or turn others
-// around: ⟨U+202E⟩. For places that are no template.HTML.
+// around: ⟨U+202E⟩. For places that are not template.HTML.
 func Plain(s string) string {
 	return Revealed(strings.NewReplacer("\n", " ↵ ", "\t", " ").Replace(s))
 }

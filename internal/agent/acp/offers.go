@@ -96,7 +96,7 @@ func (c *configOption) choose(value string) { c.CurrentValue, _ = json.Marshal(v
 // current is the value that is chosen.
 func (c configOption) current() string {
 	var text string
-	_ = json.Unmarshal(c.CurrentValue, &text) // others are no choice of several
+	_ = json.Unmarshal(c.CurrentValue, &text) // others are not a choice of several
 	return text
 }
 

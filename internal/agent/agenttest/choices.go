@@ -19,7 +19,7 @@ func checkChoices(tb testing.TB, b agent.Backend, o Options) {
 	}
 	all := c.Choices()
 	r.named(all)
-	opened := len(r.host.Events()) // which model there is may be told with the opening
+	opened := len(r.host.Events()) // the models may be reported with the opening
 	for _, m := range all.Modes {
 		err := r.inTime("SetMode", func() error { return c.SetMode(tb.Context(), m.ID) })
 		switch {

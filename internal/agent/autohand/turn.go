@@ -12,7 +12,7 @@ import (
 	"webchat/internal/wording"
 )
 
-// idle are notices that a CLI without a provider repeats for ever, so they are no sign of life.
+// idle are notices that a CLI without a provider repeats for ever, so they are not a sign of life.
 var idle = map[string]bool{"ping": true, "hook.contextCompacted": true, "hook.contextWarning": true,
 	"hook.contextCritical": true, "hook.contextOverflow": true}
 

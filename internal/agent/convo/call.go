@@ -65,7 +65,7 @@ func (c *Calls[K]) Add(id string, k K) {
 // Get returns the call that has an id; the zero value if none has.
 func (c *Calls[K]) Get(id string) K { return c.byID[id] }
 
-// Forget has no call be known by an id.
+// Forget forgets a call's id.
 func (c *Calls[K]) Forget(id string) { delete(c.byID, id) }
 
 // All returns the calls in the order in which they came, also those whose ids others have.

@@ -93,7 +93,7 @@ func (c *chosen) may(mode string) bool {
 }
 
 func (c *chosen) setMode(ctx context.Context, id string) error {
-	before := c.inMode(id) // its event is no news
+	before := c.inMode(id) // its event reports nothing new
 	err := c.ask(ctx, "session.mode.set", map[string]any{"mode": id}, nil)
 	if err == nil || errors.Is(err, agent.ErrDied) {
 		return nil

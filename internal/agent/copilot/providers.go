@@ -30,7 +30,7 @@ type ProviderModel struct {
 	Context   int64 // tokens that prompt and answer take together; 0: not known
 	MaxOutput int64 // tokens of an answer at most; 0: not known
 	NoVision  bool  // it cannot see pictures
-	Reasoning bool  // it can be told how hard to think
+	Reasoning bool  // how hard it thinks can be set
 }
 
 // id is how a session names the model m of p.

@@ -78,7 +78,7 @@ func firstHolds(t *testing.T, open func() document.Store) {
 	second := replace(t, two, "list", first, []byte("two"))
 	refused(one, first)
 	is(t, one, "list", []byte("two"))
-	replace(t, one, "list", second, []byte("two")) // the same again is no error
+	replace(t, one, "list", second, []byte("two")) // the same again is not an error
 }
 
 func names(t *testing.T, open func() document.Store) {

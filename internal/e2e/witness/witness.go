@@ -162,7 +162,7 @@ func (st *Story) Take(f Frame) error {
 		}
 		st.Texts[e.Data.MessageID] = old[:e.Data.Offset] + e.Data.DeltaContent
 	case "assistant.message":
-		// Who joined meanwhile may have no delta of it: then the whole is all.
+		// A reader that joined meanwhile may have no delta of it: then it has the whole.
 		// Of a message that a kill cut off the last part may be missing.
 		if old := st.Texts[e.Data.MessageID]; !strings.HasPrefix(e.Data.Content, old) &&
 			!(e.Data.Partial && strings.HasPrefix(old, e.Data.Content)) {

@@ -28,7 +28,7 @@ const (
 	maxSpent  = 3 * time.Second // of all formulas in one text, but for the last one
 )
 
-// maxKept is how many bytes of formulas are kept for those who show them again.
+// maxKept is how many bytes of formulas are kept for pages that show them again.
 const maxKept = 4 << 20
 
 //go:embed temml.min.js.gz

@@ -96,7 +96,7 @@ func mayBeLink(line []byte) bool {
 	return false
 }
 
-// noLink hides what stands behind a pair of brackets, so that they are no link. There are no
+// noLink hides what stands behind a pair of brackets, so that they are not a link. There are no
 // references to look for.
 type noLink struct{ text.Reader }
 

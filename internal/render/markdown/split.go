@@ -36,7 +36,7 @@ type splitter struct {
 	fence  string // of code: what opened it
 	indent int    // and how far in
 	info   string
-	blanks int    // blank lines held back: at the end of indented code they are no part of it
+	blanks int    // blank lines held back: at the end of indented code they do not belong to it
 	last   string // the last line of a paragraph, which may be the head of a table
 	long   bool   // the line at hand began in an earlier piece
 }

@@ -208,7 +208,7 @@ func (a *standIn) manage(m message) {
 			a.update("user_message_chunk", object{"content": object{"type": "text", "text": "replayed"}})
 			a.say("replayed")
 		}
-		if a.manner == "apart" { // it does not reach them, and says nothing
+		if a.manner == "apart" { // it does not reach them, and reports nothing
 			reply(a.offer(object{"sessionId": a.id}))
 			return
 		}
@@ -396,7 +396,7 @@ func (a *standIn) write(ctx context.Context, paths ...string) string {
 	call := object{"toolCallId": "write-1", "title": "Write " + paths[0], "kind": "edit",
 		"status": "pending", "rawInput": object{"path": paths[0]},
 		"locations": locations, "content": diffs}
-	if a.manner != "gemini" { // whose calls are told of only when they were allowed
+	if a.manner != "gemini" { // which reports calls only when they were allowed
 		a.update("tool_call", call)
 	}
 	got := a.outcome(ctx, call)

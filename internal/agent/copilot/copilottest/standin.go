@@ -39,7 +39,7 @@ import (
 //	after METHOD JSON         a request behind it
 //	offer TOOL                one more tool is offered
 //	child FILE                starts "sleep 600" as a child, its pid goes to FILE
-//	raw TEXT                  bytes that are no frame
+//	raw TEXT                  bytes that are not a frame
 //	stderr TEXT               a line on standard error
 //	die                       kill -9
 //	exit CODE
