@@ -138,15 +138,15 @@ func (a *attached) run(ctx context.Context, in io.Reader, terminal bool) error {
 		return err
 	}
 	lines := linesOf(in)
-	for said := ""; ; {
+	for reported := ""; ; {
 		err := a.follow(ctx, lines, terminal)
 		refused, ok := errors.AsType[*refusedError](err)
 		if !errors.Is(err, errStream) || ok && refused.status < 500 {
 			return err
 		}
-		if ok && refused.text != said {
-			said = refused.text
-			if err := a.say("· " + said); err != nil {
+		if ok && refused.text != reported {
+			reported = refused.text
+			if err := a.say("· " + reported); err != nil {
 				return err
 			}
 		}
@@ -501,9 +501,9 @@ func (a *attached) request(ctx context.Context, method, path string, body []byte
 		return res, err
 	}
 	defer res.Body.Close()
-	var said struct{ Error string }
-	_ = json.NewDecoder(io.LimitReader(res.Body, 1<<16)).Decode(&said) // else its status says enough
-	return nil, &refusedError{res.StatusCode, cmp.Or(said.Error, "The server answered "+res.Status+
+	var answer struct{ Error string }
+	_ = json.NewDecoder(io.LimitReader(res.Body, 1<<16)).Decode(&answer) // else its status says enough
+	return nil, &refusedError{res.StatusCode, cmp.Or(answer.Error, "The server answered "+res.Status+
 		".")}
 }
 

@@ -157,7 +157,7 @@ func yamlError(err error) error {
 		}
 		many = &yaml.LoadErrors{Errors: []*yaml.LoadError{one}}
 	}
-	var said []string
+	var problems []string
 	for _, e := range many.Errors {
 		text := e.Message
 		if m := unknownField.FindStringSubmatch(text); m != nil {
@@ -166,9 +166,9 @@ func yamlError(err error) error {
 			"cannot construct") {
 			text = strings.TrimPrefix(value, "cannot construct ") + " does not belong here"
 		}
-		said = append(said, fmt.Sprintf("line %d: %s", e.Mark.Line, text))
+		problems = append(problems, fmt.Sprintf("line %d: %s", e.Mark.Line, text))
 	}
-	return errors.New(strings.Join(said, "; "))
+	return errors.New(strings.Join(problems, "; "))
 }
 
 var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)

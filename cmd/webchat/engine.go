@@ -113,7 +113,7 @@ func (o *options) openEngine(ctx context.Context, dir string, lost func(error), 
 	if err != nil {
 		return nil, err
 	}
-	for told := false; ; told = true {
+	for reported := false; ; reported = true {
 		db, err := store.OpenPostgres(ctx, store.PostgresConfig{
 			URL:     url,
 			Slot:    slot,
@@ -129,7 +129,7 @@ func (o *options) openEngine(ctx context.Context, dir string, lost func(error), 
 			return nil, ctx.Err()
 		case !errors.Is(err, store.ErrAway):
 			return nil, usage("--engine-file %s: %v", o.EngineFile, err)
-		case !told:
+		case !reported:
 			log.Warn("the database does not answer; webchat begins when it does", "engine-file",
 				o.EngineFile)
 			away()

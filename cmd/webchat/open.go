@@ -131,14 +131,14 @@ func (o *options) pipe(ctx context.Context, conn *daemon.Lent, dir string, stdin
 	}()
 	lines := bufio.NewScanner(conn)
 	for lines.Scan() {
-		var said daemon.Shown
-		if err := json.Unmarshal(lines.Bytes(), &said); err != nil {
+		var shown daemon.Shown
+		if err := json.Unmarshal(lines.Bytes(), &shown); err != nil {
 			return err
 		}
-		if said.Error != "" {
-			return errors.New(said.Error)
+		if shown.Error != "" {
+			return errors.New(shown.Error)
 		}
-		if err := o.present(dir, said.URL, stdout, stderr); err != nil {
+		if err := o.present(dir, shown.URL, stdout, stderr); err != nil {
 			return err
 		}
 	}

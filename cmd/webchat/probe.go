@@ -86,11 +86,11 @@ func (p modelEndpoint) ask(ctx context.Context, model string) error {
 // refusalOf is what a provider says of a request that it does not take: all of them
 // answer {"error":{"message":…}}, or {"error":…}.
 func refusalOf(body []byte) string {
-	var said struct{ Error json.RawMessage }
-	_ = json.Unmarshal(body, &said)
+	var answer struct{ Error json.RawMessage }
+	_ = json.Unmarshal(body, &answer)
 	var whole struct{ Message string }
-	if json.Unmarshal(said.Error, &whole) != nil {
-		_ = json.Unmarshal(said.Error, &whole.Message)
+	if json.Unmarshal(answer.Error, &whole) != nil {
+		_ = json.Unmarshal(answer.Error, &whole.Message)
 	}
 	return wording.FirstLine(cmp.Or(whole.Message, string(body)), 200)
 }

@@ -110,9 +110,9 @@ func (s *Service) Install(ctx context.Context, now bool) error {
 		steps = append(steps[:len(steps):len(steps)], m.start...)
 	}
 	for _, args := range steps {
-		if said, err := s.run(ctx, args); err != nil {
+		if printed, err := s.run(ctx, args); err != nil {
 			return fmt.Errorf("%s failed: %s; after your next login, run webchat service install again",
-				strings.Join(args, " "), whyNoService(said, err))
+				strings.Join(args, " "), whyNoService(printed, err))
 		}
 	}
 	return nil
@@ -132,9 +132,9 @@ func (s *Service) Remove(ctx context.Context) error {
 		return err
 	}
 	for _, args := range m.unload {
-		if said, err := s.run(ctx, args); err != nil {
+		if printed, err := s.run(ctx, args); err != nil {
 			// such as: it does not run
-			fmt.Fprintf(s.Out, "%s failed: %s\n", strings.Join(args, " "), whyNoService(said, err))
+			fmt.Fprintf(s.Out, "%s failed: %s\n", strings.Join(args, " "), whyNoService(printed, err))
 		}
 	}
 	if err := os.Remove(m.file); err != nil {
@@ -195,9 +195,9 @@ func (s *Service) run(ctx context.Context, args []string) (string, error) {
 }
 
 // why is what a command said before it failed, or how it did.
-func whyNoService(said string, err error) string {
-	if said = strings.Join(strings.Fields(said), " "); said != "" {
-		return said
+func whyNoService(printed string, err error) string {
+	if printed = strings.Join(strings.Fields(printed), " "); printed != "" {
+		return printed
 	}
 	return err.Error()
 }

@@ -63,12 +63,12 @@ func (p *Policy) file(act agent.Permission) file {
 	}
 	f := p.place(act.Resource, act.Cwd)
 	if act.Target != "" { // the agent may know better
-		told := p.place(act.Target, "")
-		if told.names[len(told.names)-1] != f.names[len(f.names)-1] {
-			f.alone, f.holds = cmp.Or(f.alone, told.alone, whyTorn), cmp.Or(f.holds, told.holds)
+		target := p.place(act.Target, "")
+		if target.names[len(target.names)-1] != f.names[len(f.names)-1] {
+			f.alone, f.holds = cmp.Or(f.alone, target.alone, whyTorn), cmp.Or(f.holds, target.holds)
 		}
-		f.names = append(told.names, f.names...)
-		f.outside, f.secret = f.outside || told.outside, cmp.Or(f.secret, told.secret)
+		f.names = append(target.names, f.names...)
+		f.outside, f.secret = f.outside || target.outside, cmp.Or(f.secret, target.secret)
 	}
 	if f.alone == "" && act.Kind == agent.KindWrite {
 		switch l := p.later(f.names); {

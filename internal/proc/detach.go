@@ -47,11 +47,11 @@ func Leave(args, env []string, errs *os.File) (running func() bool, err error) {
 	if err != nil {
 		return nil, err
 	}
-	said, says, err := os.Pipe()
+	messages, says, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", args[0], err)
 	}
-	defer said.Close()
+	defer messages.Close()
 	defer orphansLeave()()
 	p, err := startOwn(self, append([]string{leaverName, path}, args...), &os.ProcAttr{
 		Env: env, Files: []*os.File{null, says, errs}, Sys: detachedAttr(),
@@ -60,7 +60,7 @@ func Leave(args, env []string, errs *os.File) (running func() bool, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", args[0], err)
 	}
-	text, err := io.ReadAll(said)
+	text, err := io.ReadAll(messages)
 	waitOwn(p)
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", args[0], err)

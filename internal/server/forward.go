@@ -191,8 +191,8 @@ func (f *forwarder) prove(conn net.Conn, number int64) error {
 		hopHeader, asked); err != nil {
 		return err
 	}
-	said := bufio.NewReader(io.LimitReader(conn, mostSaid))
-	res, err := http.ReadResponse(said, nil)
+	reader := bufio.NewReader(io.LimitReader(conn, mostSaid))
+	res, err := http.ReadResponse(reader, nil)
 	if err != nil {
 		return err
 	}
@@ -201,7 +201,7 @@ func (f *forwarder) prove(conn net.Conn, number int64) error {
 	}
 	proof := []byte(f.guard.ReplicaProof(number, asked))
 	if subtle.ConstantTimeCompare([]byte(res.Header.Get(proofHeader)), proof) != 1 || res.Close ||
-		said.Buffered() > 0 {
+		reader.Buffered() > 0 {
 		return errOtherPeer
 	}
 	return nil

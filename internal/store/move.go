@@ -28,8 +28,8 @@ const moveStep = 500
 // Move copies all sessions to another store, one by one, and reads each again to compare it. What
 // was copied before is compared and left, so that it can be run again after it was cut off. A
 // session that is in the target with other events is an error that names it, and nothing of it is
-// changed. said is called after each session.
-func Move(ctx context.Context, from, to Sessions, said func(Moved)) (m Moved, err error) {
+// changed. report is called after each session.
+func Move(ctx context.Context, from, to Sessions, report func(Moved)) (m Moved, err error) {
 	all, err := everything(ctx, from)
 	if err != nil {
 		return m, err
@@ -44,7 +44,7 @@ func Move(ctx context.Context, from, to Sessions, said func(Moved)) (m Moved, er
 		} else {
 			m.There++
 		}
-		said(m)
+		report(m)
 	}
 	return m, nil
 }

@@ -83,7 +83,7 @@ func (r *rig) only(tool string) (args map[string]any) {
 func checkShow(tb testing.TB, b agent.Backend, o Options) {
 	r := open(tb, b, o, nil)
 	defer r.close()
-	if said := r.prompt(o.Show("go.mod")); len(said) == 0 {
+	if answers := r.prompt(o.Show("go.mod")); len(answers) == 0 {
 		tb.Errorf("the agent shows a file and says nothing")
 	}
 	if p, _ := r.only("render_file_contents")["path"].(string); filepath.Base(p) != "go.mod" {
@@ -97,7 +97,7 @@ func (r *rig) runs(o Options) {
 	r.tb.Helper()
 	mark := filepath.Join(r.tb.TempDir(), "mark")
 	command := "touch " + filepath.ToSlash(mark)
-	if said := r.prompt(o.Run(command)); len(said) == 0 {
+	if answers := r.prompt(o.Run(command)); len(answers) == 0 {
 		r.tb.Errorf("the agent says nothing of the command")
 	}
 	if c, _ := r.only("run_and_display")["command"].(string); c != command {
@@ -204,12 +204,12 @@ func checkAsk(tb testing.TB, b agent.Backend, o Options) {
 		}
 	})
 	defer r.close()
-	said := strings.Join(r.prompt(o.Ask), "\n")
+	answer := strings.Join(r.prompt(o.Ask), "\n")
 	if n := len(r.host.Questions()); n != 1 {
 		tb.Errorf("it asked %d questions, not 1", n)
 	}
-	if !strings.Contains(said, word) {
-		tb.Errorf("the answer %q did not reach the agent, which says %q", word, said)
+	if !strings.Contains(answer, word) {
+		tb.Errorf("the answer %q did not reach the agent, which says %q", word, answer)
 	}
 }
 

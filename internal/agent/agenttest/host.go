@@ -269,13 +269,13 @@ func (h *Host) Questions() []agent.Question {
 
 // Said returns the whole messages so far.
 func (h *Host) Said() []string {
-	var said []string
+	var messages []string
 	for _, d := range h.Events() {
 		if m, ok := d.(event.AssistantMessage); ok && m.Content != "" {
-			said = append(said, m.Content)
+			messages = append(messages, m.Content)
 		}
 	}
-	return said
+	return messages
 }
 
 // Wait returns when seen is true of h, or with ctx's error. It asks again

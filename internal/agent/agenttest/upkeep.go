@@ -92,20 +92,20 @@ func checkInside(tb testing.TB, b agent.Backend, o Options) {
 		if err != nil {
 			tb.Errorf("Describe: %v", err)
 		}
-		r.told(all)
+		r.reported(all)
 		r.mustAnswer(o, "after it told what it works with")
 	}
 }
 
-// told fails for parts that were not promised, or cannot be shown.
-func (r *rig) told(all agent.Inside) {
+// reported fails for parts that were not promised, or cannot be shown.
+func (r *rig) reported(all agent.Inside) {
 	r.tb.Helper()
-	for what, told := range map[agent.Ability]bool{agent.CanContext: all.Context != nil,
+	for what, reported := range map[agent.Ability]bool{agent.CanContext: all.Context != nil,
 		agent.CanInstructions: all.Instructions != nil,
 		agent.CanServers:      all.Servers != nil, agent.CanHelpers: all.Helpers != nil,
 		agent.CanSkills: all.Skills != nil} {
-		if told != r.can(what) {
-			r.tb.Errorf("it promises to tell of %s: %v; it tells: %v", what, !told, told)
+		if reported != r.can(what) {
+			r.tb.Errorf("it promises to tell of %s: %v; it tells: %v", what, !reported, reported)
 		}
 	}
 	if c := all.Context; c != nil {

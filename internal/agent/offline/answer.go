@@ -10,14 +10,14 @@ import (
 	"webchat/internal/wording"
 )
 
-func (t *turn) show(f fileArgs, said string) {
+func (t *turn) show(f fileArgs, prompt string) {
 	path, ok := t.files.find(t.ctx, f.Path)
 	if !ok && len(strings.Fields(f.Path)) > 3 { // a sentence, not a name
-		t.help(said)
+		t.help(prompt)
 		return
 	}
 	f.Path = path // of a file there is not, the tool says so, and which are like it
-	t.told(t.call(f.display()))
+	t.repeat(t.call(f.display()))
 }
 
 // display is the call that shows the file.
@@ -35,11 +35,11 @@ func (f fileArgs) display() (tool string, arguments any) {
 }
 
 func (t *turn) run(command string) {
-	t.told(t.call(displays.RunCommand, map[string]string{"command": command}))
+	t.repeat(t.call(displays.RunCommand, map[string]string{"command": command}))
 }
 
-// told repeats what a tool returned to the model there is not; ok is false if it was not called.
-func (t *turn) told(r agent.Result, ok bool) {
+// repeat repeats what a tool returned to the model there is not; ok is false if it was not called.
+func (t *turn) repeat(r agent.Result, ok bool) {
 	switch text := oneLine(r.TextForModel); {
 	case !ok:
 	case r.Type == agent.Success:
@@ -90,7 +90,7 @@ func (t *turn) ask(text string) {
 }
 
 // help answers what is none of the language, with examples that work here.
-func (t *turn) help(said string) {
+func (t *turn) help(prompt string) {
 	unused := ""
 	if t.options.Model != "" {
 		unused = " (the model " + code(t.options.Model) + " is not used)"
@@ -101,7 +101,7 @@ func (t *turn) help(said string) {
 	t.say("No model is connected, so I cannot answer questions" + unused +
 		". Without one I can show files and run commands:")
 	t.say(strings.Join(t.examples(), "\n"))
-	if m := spoken().runVerb.FindStringSubmatch(strings.TrimSpace(said)); m != nil {
+	if m := spoken().runVerb.FindStringSubmatch(strings.TrimSpace(prompt)); m != nil {
 		word, _, _ := strings.Cut(m[1], " ")
 		t.say("I did not run " + quote(m[1]) + ": " + code(word) + " is not a command on this machine.")
 	}

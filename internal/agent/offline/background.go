@@ -97,7 +97,7 @@ func (c *conn) work(ctx context.Context, call, command string, args json.RawMess
 	_ = c.host.RunTurn(c.life, cause, func(ctx context.Context) error {
 		t := &turn{conn: c, ctx: ctx, prompt: agent.Prompt{MessageID: call + "-end"}}
 		t.say("The command " + quote(command) + " ended.")
-		t.told(res, true)
+		t.repeat(res, true)
 		return t.end()
 	}) // a session that has ended does not take it, which is not a failure
 }

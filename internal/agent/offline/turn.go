@@ -28,7 +28,7 @@ type turn struct {
 
 	steps, calls int             // so far
 	open         bool            // a model call is
-	said         strings.Builder // in the open one
+	text         strings.Builder // in the open one
 }
 
 // answer runs one turn.
@@ -91,7 +91,7 @@ func (t *turn) say(text string) {
 
 // gap is what stands between the message in flight and its next paragraph.
 func (t *turn) gap() string {
-	if t.said.Len() == 0 {
+	if t.text.Len() == 0 {
 		return ""
 	}
 	return "\n\n"
@@ -105,7 +105,7 @@ func (t *turn) begin() {
 	t.report(event.AssistantTurnEnd{TurnID: t.id("turn", t.steps)}, t.steps > 0)
 	t.steps++
 	t.open = true
-	t.said.Reset()
+	t.text.Reset()
 	start := event.AssistantTurnStart{TurnID: t.id("turn", t.steps)}
 	if t.steps == 1 {
 		start.PromptID = t.prompt.MessageID
@@ -118,9 +118,9 @@ func (t *turn) delta(piece string) {
 		t.err = t.ctx.Err()
 	}
 	t.report(event.AssistantMessageDelta{
-		MessageID: t.id("message", t.steps), Offset: int64(t.said.Len()), DeltaContent: piece,
+		MessageID: t.id("message", t.steps), Offset: int64(t.text.Len()), DeltaContent: piece,
 	}, true)
-	t.said.WriteString(piece)
+	t.text.WriteString(piece)
 }
 
 // endStep finishes the message in flight.
@@ -130,7 +130,7 @@ func (t *turn) endStep(calls []event.ToolRequest) {
 	}
 	t.open = false
 	t.report(event.AssistantMessage{
-		MessageID: t.id("message", t.steps), Content: t.said.String(), ToolRequests: calls,
+		MessageID: t.id("message", t.steps), Content: t.text.String(), ToolRequests: calls,
 	}, true)
 }
 

@@ -70,8 +70,8 @@ http {
 			return address
 		}
 		if time.Now().After(end) {
-			said, _ := os.ReadFile(filepath.Join(dir, "error.log"))
-			t.Fatalf("nginx does not answer: %v\n%s", err, said)
+			log, _ := os.ReadFile(filepath.Join(dir, "error.log"))
+			t.Fatalf("nginx does not answer: %v\n%s", err, log)
 		}
 		time.Sleep(5 * time.Millisecond) // what is waited for is another program
 	}

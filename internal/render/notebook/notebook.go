@@ -160,7 +160,7 @@ func (n *Notebook) cell(ctx context.Context, b *strings.Builder, number int, c *
 		b.WriteString("</div>")
 	}
 	if left := len(c.Outputs) - maxCellOut; left > 0 {
-		b.WriteString(said(wording.Count(left) + " more outputs of this cell are in its source."))
+		b.WriteString(remark(wording.Count(left) + " more outputs of this cell are in its source."))
 	}
 	b.WriteString("</div>\n")
 }
@@ -171,8 +171,8 @@ func markdownOf(text cellLines) template.HTML {
 	return html
 }
 
-// said is a sentence of ours in a cell.
-func said(sentence string) string {
+// remark is a sentence of ours in a cell.
+func remark(sentence string) string {
 	return `<p class="cell-said">` + render.EscapeText(sentence) + "</p>"
 }
 
@@ -209,7 +209,7 @@ func (o *cellOutput) show(ctx context.Context, b *strings.Builder, cell, number 
 		return
 	}
 	if !plain {
-		b.WriteString(said("What this cell wrote has no form that is shown here: it is in the source."))
+		b.WriteString(remark("What this cell wrote has no form that is shown here: it is in the source."))
 	}
 }
 
@@ -257,6 +257,6 @@ func written(ctx context.Context, b *strings.Builder, text string) {
 			"</div>")
 	}
 	if left > 0 {
-		b.WriteString(said(wording.Size(int64(left)) + " more are in the source."))
+		b.WriteString(remark(wording.Size(int64(left)) + " more are in the source."))
 	}
 }

@@ -361,9 +361,9 @@ func (a *standIn) do(ctx context.Context, verb, rest string) (reason string, fai
 
 // own calls a tool of webchat's over MCP, as agents do that do not ask about it.
 func (a *standIn) own(ctx context.Context, tool string, args object) {
-	told := object{"toolCallId": "own-1", "title": "mcp__webchat__" + tool, "kind": "other",
+	begun := object{"toolCallId": "own-1", "title": "mcp__webchat__" + tool, "kind": "other",
 		"status": "pending"}
-	a.update("tool_call", told)
+	a.update("tool_call", begun)
 	res, err := a.tools.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: args})
 	if err != nil || len(res.Content) == 0 {
 		return

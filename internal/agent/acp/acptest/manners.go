@@ -61,15 +61,15 @@ var manners = map[string]manner{
 	},
 	// its model writes the arguments after the call is reported
 	"claude": func(a *standIn, _ context.Context, _ string) (string, object) {
-		for _, said := range []string{"", "hi"} {
+		for _, text := range []string{"", "hi"} {
 			a.update("tool_call", call("toolu", object{"title": "Terminal", "name": "Bash",
 				"kind": "execute", "status": "pending", "rawInput": object{}, "content": []any{}}))
 			a.update("tool_call_update", call("toolu", object{"title": "ls", "kind": "execute",
 				"rawInput": object{"command": "ls"}, "content": []any{content("What there is")}}))
 			a.update("tool_call_update", call("toolu", object{}))
 			end := object{"status": "completed"}
-			if said != "" {
-				end["content"] = []any{content(said)}
+			if text != "" {
+				end["content"] = []any{content(text)}
 			}
 			a.update("tool_call_update", call("toolu", end))
 		}
@@ -271,8 +271,8 @@ var manners = map[string]manner{
 	// as models do that number their calls from 0
 	"again": func(a *standIn, ctx context.Context, _ string) (string, object) {
 		for _, command := range []string{"one", "two"} {
-			told := call("call_0", object{"title": command, "kind": "execute", "status": "pending"})
-			a.update("tool_call", told)
+			begun := call("call_0", object{"title": command, "kind": "execute", "status": "pending"})
+			a.update("tool_call", begun)
 			a.ask(ctx, "session/request_permission", object{"sessionId": a.id,
 				"toolCall": call("call_0", object{"title": command, "kind": "execute"}), "options": options})
 			a.update("tool_call_update", call("call_0", object{"status": "completed",

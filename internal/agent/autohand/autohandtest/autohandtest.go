@@ -426,15 +426,15 @@ func (a *cli) run(ctx context.Context, text string) {
 }
 
 // hook runs the hooks of a moment as the CLI does, by a shell.
-func (a *cli) hook(moment string, told object) (said struct {
+func (a *cli) hook(moment string, input object) (answer struct {
 	Decision, Reason string
 	UpdatedInput     object
 }, refused string) {
 	if !a.config.Hooks.Enabled {
-		return said, ""
+		return answer, ""
 	}
-	told["hook_event_name"] = moment
-	in, _ := json.Marshal(told)
+	input["hook_event_name"] = moment
+	in, _ := json.Marshal(input)
 	for _, h := range a.config.Hooks.Hooks {
 		if h.Event != moment {
 			continue
@@ -444,14 +444,14 @@ func (a *cli) hook(moment string, told object) (said struct {
 		cmd.Stdin, cmd.Stderr, cmd.Dir = strings.NewReader(string(in)), &stderr, a.workspace
 		out, err := cmd.Output()
 		if err != nil {
-			return said, strings.TrimSpace(stderr.String())
+			return answer, strings.TrimSpace(stderr.String())
 		}
-		_ = json.Unmarshal(out, &said)
+		_ = json.Unmarshal(out, &answer)
 	}
-	if said.Decision == "deny" || said.Decision == "block" {
-		return said, said.Reason
+	if answer.Decision == "deny" || answer.Decision == "block" {
+		return answer, answer.Reason
 	}
-	return said, ""
+	return answer, ""
 }
 
 func (a *cli) excluded(tool string) bool {

@@ -49,19 +49,19 @@ func (s *stage) obey(text string) string {
 		if err != nil || len(got.Choices) == 0 {
 			panic(fmt.Sprint("no answer of the model: ", err))
 		}
-		said := got.Choices[0].Message
-		if len(said.ToolCalls) == 0 || s.ctx.Err() != nil {
-			return said.Content
+		message := got.Choices[0].Message
+		if len(message.ToolCalls) == 0 || s.ctx.Err() != nil {
+			return message.Content
 		}
-		f := said.ToolCalls[0].Function
+		f := message.ToolCalls[0].Function
 		c := toolCall{tool: f.Name}
 		if err := json.Unmarshal([]byte(f.Arguments), &c.args); err != nil {
 			panic(err)
 		}
-		messages = append(messages, object{"role": "assistant", "content": said.Content,
-			"tool_calls": []object{{"id": said.ToolCalls[0].ID, "type": "function",
+		messages = append(messages, object{"role": "assistant", "content": message.Content,
+			"tool_calls": []object{{"id": message.ToolCalls[0].ID, "type": "function",
 				"function": object{"name": f.Name, "arguments": f.Arguments}}}},
-			object{"role": "tool", "tool_call_id": said.ToolCalls[0].ID,
-				"content": s.step(said.Content, c)[0]})
+			object{"role": "tool", "tool_call_id": message.ToolCalls[0].ID,
+				"content": s.step(message.Content, c)[0]})
 	}
 }

@@ -159,11 +159,11 @@ func (s *stage) step(thought string, calls ...toolCall) (outputs []string) {
 	}
 	running.Wait()
 	for _, r := range results {
-		said := r["error"]
-		if said == nil {
-			said = r["output"]
+		answer := r["error"]
+		if answer == nil {
+			answer = r["output"]
 		}
-		outputs = append(outputs, fmt.Sprint(said))
+		outputs = append(outputs, fmt.Sprint(answer))
 	}
 	id := s.fresh("step")
 	got := s.expect(id)
@@ -189,13 +189,13 @@ func (s *stage) authorize(c *toolCall) (why, kind string) {
 		return "", ""
 	}
 	s.tell("hook.preTool", object{"toolId": c.id, "toolName": c.tool, "args": c.args})
-	said, refused := s.hook("pre-tool", object{"tool_name": c.tool, "tool_use_id": c.id,
+	answer, refused := s.hook("pre-tool", object{"tool_name": c.tool, "tool_use_id": c.id,
 		"tool_input": c.args})
 	if refused != "" {
 		return refused, "authorization"
 	}
-	maps.Copy(c.args, said.UpdatedInput)
-	if !s.unrestricted && (said.Decision == "ask" || said.Decision == "" && asks[c.tool]) {
+	maps.Copy(c.args, answer.UpdatedInput)
+	if !s.unrestricted && (answer.Decision == "ask" || answer.Decision == "" && asks[c.tool]) {
 		s.tell("hook.permissionRequest", object{"tool": c.tool})
 		if !s.permitted("perm", object{"tool": c.tool, "description": "Allow it?",
 			"context": object{"command": c.args["command"], "path": c.args["path"]}}) {

@@ -148,8 +148,8 @@ func clean(s string) string {
 	return s
 }
 
-// told are the results of tools that came after the last user message.
-func (r Request) told() (texts []string) {
+// results are those of tools that came after the last user message.
+func (r Request) results() (texts []string) {
 	for _, m := range slices.Backward(r.Messages) {
 		switch m.Role {
 		case "tool":

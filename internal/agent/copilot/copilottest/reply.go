@@ -34,8 +34,8 @@ type Call struct {
 func obey(r Request) *Reply {
 	prompt := r.Prompt()
 	verb, rest, _ := strings.Cut(prompt, " ")
-	if told := r.told(); len(told) > 0 {
-		return &Reply{Text: "Done: " + strings.Join(told, "; ")}
+	if results := r.results(); len(results) > 0 {
+		return &Reply{Text: "Done: " + strings.Join(results, "; ")}
 	}
 	switch verb {
 	case "show":

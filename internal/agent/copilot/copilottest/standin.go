@@ -255,14 +255,14 @@ func (s *standIn) turn(session *standInSession, lines []string, messageID, arg s
 
 func (s *standIn) turnCtx(ctx context.Context, session *standInSession, lines []string, messageID,
 	arg string) {
-	told, quoted := "", strconv.Quote(arg)
+	received, quoted := "", strconv.Quote(arg)
 	first, second, _ := strings.Cut(quoted[1:len(quoted)-1], " ")
 	for _, line := range lines {
 		if ctx.Err() != nil {
 			return
 		}
 		line = strings.NewReplacer("$S", session.id, "$M", messageID, "$ARG1", first, "$ARG2", second,
-			"$ARG", quoted[1:len(quoted)-1], "$TEXT", told).Replace(line)
+			"$ARG", quoted[1:len(quoted)-1], "$TEXT", received).Replace(line)
 		verb, rest, _ := strings.Cut(line, " ")
 		verb, agent, _ := strings.Cut(verb, "@")
 		kind, data, _ := strings.Cut(rest, " ")
@@ -272,13 +272,13 @@ func (s *standIn) turnCtx(ctx context.Context, session *standInSession, lines []
 		case "late":
 			session.late = append(session.late, rest)
 		case "await":
-			told = s.await(ctx, session, rest)
+			received = s.await(ctx, session, rest)
 		case "after":
 			session.after = append(session.after, rest)
 		case "request":
-			told = s.ask(ctx, kind, data)
+			received = s.ask(ctx, kind, data)
 		case "write":
-			if told == "approve-once" {
+			if received == "approve-once" {
 				_ = os.WriteFile(rest, []byte("written\n"), 0o600)
 			}
 		case "slowly":
