@@ -40,6 +40,17 @@ func TestAnswersLeadToTheDesk(t *testing.T) {
 	}
 	p.shot("desk-references")
 	p.accessible("references in an answer")
+
+	// Thousands of names are marked little by little: what else the page has to do goes between.
+	h.backend.texts["often"] = strings.Repeat("pump.go:3 ", 4000)
+	p.js(`window.between = new Set()
+		const all = document.getElementsByClassName('at-src')
+		setInterval(() => between.add(all.length), 1)`)
+	p.say("often")
+	p.wait(`document.querySelectorAll('#turns .turn:last-child .said:not(.tool-open) .at-src').length === 4000`)
+	if n := eval[int](p, `between.size`); n < 5 {
+		t.Errorf("between the first and the last of 4,000 names the page did something else %d times", n)
+	}
 }
 
 // What is looked at can be named in a prompt: its name and its lines go with it, and
