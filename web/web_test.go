@@ -146,7 +146,7 @@ func TestStylesAreNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := slices.Concat(web.First, web.Later, []string{"replay", "export"})
+	all := slices.Concat(web.First, web.Later, []string{"replay", "export", "looking"})
 	for _, name := range names {
 		if own := strings.TrimSuffix(path.Base(name), ".css"); !slices.Contains(all, own) {
 			t.Errorf("%s is in no style sheet that a page loads", own)

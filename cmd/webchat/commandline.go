@@ -55,7 +55,10 @@ type cli struct {
 	Doctor struct {
 		Online bool `help:"also ask each configured model for one token"`
 	} `cmd:"" help:"check agents, models and settings, and show what works"`
-	Verify   struct{} `cmd:"" help:"show a file, and fail if any of it reaches the model"`
+	Verify struct {
+		Replay bool `help:"send nothing, and print what looking has cost in the sessions of Claude Code, Codex and the Copilot CLI on this machine"`
+		JSON   bool `name:"json" help:"with --replay: print all of it as JSON"`
+	} `cmd:"" help:"show a file, and fail if any of it reaches the model; with --replay, see what looking has cost elsewhere"`
 	Version  struct{} `cmd:"" help:"print the version"`
 	Sessions struct {
 		Prune struct {
@@ -158,6 +161,8 @@ func parse(args, env []string) (name string, o *options, err error) {
 		Where:     c.Serve.Where + c.Open.Where,
 		Session:   c.Attach.Session,
 		User:      c.Logout.User + c.Token.User,
+		Replay:    c.Verify.Replay,
+		JSON:      c.Verify.JSON,
 	}
 	given := func(name string) bool {
 		return slices.ContainsFunc(parsed.Path, func(p *kong.Path) bool {

@@ -90,7 +90,9 @@ type commandOptions struct {
 	Name      string // of what "show" shows
 	Where     string // what is to be opened; empty: the workspaces
 	Session   string // that "attach" follows; empty: the last one
-	User      string // whom "logout" signs out, empty: everybody; of whom "token" makes one
+	// what "verify" does with sessions of other programs, and how it is printed
+	Replay, JSON bool
+	User         string // whom "logout" signs out, empty: everybody; of whom "token" makes one
 }
 
 // absolute makes the names of files independent of where they are used later. A

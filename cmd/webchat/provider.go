@@ -10,7 +10,7 @@ import (
 	"webchat/internal/agent/copilot"
 	"webchat/internal/daemon"
 	"webchat/internal/guard"
-	"webchat/internal/page"
+	"webchat/internal/tokens"
 )
 
 // providerTypes are the protocols of models, as flags and file name them. Ollama
@@ -118,7 +118,7 @@ func (c *config) model(id string) (modelConfig, bool) {
 }
 
 // prices are those of a model.
-func (c *config) prices(id string) page.Prices {
+func (c *config) prices(id string) tokens.Prices {
 	m, _ := c.model(id)
-	return page.Prices{Input: m.InputPrice, Output: m.OutputPrice, Cached: m.CachedPrice}
+	return tokens.Prices{Input: m.InputPrice, Output: m.OutputPrice, Cached: m.CachedPrice}
 }

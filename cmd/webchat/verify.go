@@ -26,6 +26,12 @@ import (
 // anything of it reached the model. It also finds out, and keeps, whether an agent asks before it
 // acts.
 func verify(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
+	if o.Replay {
+		return replayed(ctx, o, stdout)
+	}
+	if o.JSON {
+		return usage("--json goes with --replay")
+	}
 	ctx, cancel := context.WithTimeout(ctx, canary.Limit)
 	defer cancel()
 	c, err := o.loadConfig()

@@ -102,6 +102,7 @@ var ours = map[string][]string{
 	"internal/page": {"internal/patch", "internal/event", "internal/eventlog",
 		"internal/policy", "internal/render", "internal/tokens", "internal/veil", "internal/views", "web",
 		"internal/render/markdown", "internal/kind", "internal/render/code"},
+	"internal/looking":       {"internal/tokens", "web"},
 	"internal/page/pagetest": {"internal/page"},
 	"internal/render/notebook": {"internal/kind", "internal/render", "internal/render/markdown",
 		"internal/render/terminal", "internal/wording"},

@@ -7,6 +7,7 @@ import (
 
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
+	"webchat/internal/tokens"
 	"webchat/internal/wording"
 )
 
@@ -32,9 +33,6 @@ type figure struct {
 type cutCall struct {
 	Icon, Text, Tokens string
 }
-
-// prices are what a million tokens cost, in dollars; 0 is unknown.
-type Prices struct{ Input, Output, Cached float64 }
 
 // Bill is the state of the ledger.
 func (f *State) Bill() bill {
@@ -75,7 +73,7 @@ func callsOf(u event.Usage) string {
 }
 
 // figures are the rows of what a session's calls took. None: there was no call.
-func figures(u event.Usage, price Prices) (rows []figure) {
+func figures(u event.Usage, price tokens.Prices) (rows []figure) {
 	calls := u.Calls + u.Turns
 	if calls <= 0 {
 		return nil
@@ -95,7 +93,7 @@ func figures(u event.Usage, price Prices) (rows []figure) {
 	case u.EstimatedTokens > 0:
 		words += "; " + wording.Count(u.EstimatedTokens) + " estimated"
 	}
-	input, spent := price.of(u)
+	input, spent := price.Of(u.InputTokens, u.CacheReadTokens, u.OutputTokens)
 	sofar, _ := costOf(u)
 	add("", "Spent", sofar, words, dollars(spent))
 	if u.CacheReadTokens > 0 {
@@ -123,20 +121,6 @@ func figures(u event.Usage, price Prices) (rows []figure) {
 	return rows
 }
 
-// of is what usage cost, and what one token of its input cost on average, in millionths of a
-// dollar. Without a price for what came from a cache, that is counted in full.
-func (p Prices) of(u event.Usage) (input, all float64) {
-	if u.InputTokens <= 0 {
-		return 0, 0
-	}
-	if p.Cached == 0 {
-		p.Cached = p.Input
-	}
-	cached := min(u.CacheReadTokens, u.InputTokens)
-	in := float64(u.InputTokens-cached)*p.Input + float64(cached)*p.Cached
-	return in / float64(u.InputTokens), in + float64(u.OutputTokens)*p.Output
-}
-
 // dollars goes on with a sentence by what that was in money; empty for nothing.
 func dollars(millionths float64) string {
 	if millionths < 5_000 {
@@ -148,7 +132,7 @@ func dollars(millionths float64) string {
 // cost is the bill as an export says it, in one line; empty if there was no call.
 func cost(x eventlog.Summary) string {
 	parts := []string{callsOf(x.Usage)}
-	for _, r := range figures(x.Usage, Prices{}) {
+	for _, r := range figures(x.Usage, tokens.Prices{}) {
 		parts = append(parts, strings.ToLower(r.Name)+" "+r.Tokens)
 	}
 	return strings.Join(parts, " · ")

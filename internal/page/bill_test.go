@@ -6,15 +6,15 @@ import (
 	"testing"
 
 	"webchat/internal/event"
-	"webchat/internal/page"
+	"webchat/internal/tokens"
 )
 
 // price is what a model of acme costs.
-func price(model string) page.Prices {
+func price(model string) tokens.Prices {
 	if model != "acme/large" {
-		return page.Prices{}
+		return tokens.Prices{}
 	}
-	return page.Prices{Input: 3, Output: 15, Cached: 0.3}
+	return tokens.Prices{Input: 3, Output: 15, Cached: 0.3}
 }
 
 // The sheet behind the meter says what the calls took, what webchat added to them and what it kept out,

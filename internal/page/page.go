@@ -16,6 +16,7 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/render"
 	"webchat/internal/render/markdown"
+	"webchat/internal/tokens"
 	"webchat/internal/veil"
 	"webchat/internal/views"
 	"webchat/internal/wording"
@@ -32,7 +33,7 @@ type Config struct {
 	Turns     int           // how many turns a page shows, fewer when long ones are opened; 0: 40
 	Location  *time.Location
 	Now       func() time.Time
-	Prices    func(model string) Prices
+	Prices    func(model string) tokens.Prices
 	// NoModel are the backends that answer without a model.
 	NoModel []string
 	// Models are those of sessions that name none, by their backends; of others they are the
@@ -91,7 +92,7 @@ func New(cfg Config) (*Pages, error) {
 		cfg.Now = time.Now
 	}
 	if cfg.Prices == nil {
-		cfg.Prices = func(string) Prices { return Prices{} }
+		cfg.Prices = func(string) tokens.Prices { return tokens.Prices{} }
 	}
 	cfg.started = cfg.Now()
 	p := &Pages{Config: &cfg, tmpl: cfg.parsed(""),

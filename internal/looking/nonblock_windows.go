@@ -1,0 +1,3 @@
+package looking
+
+const nonblock = 0
