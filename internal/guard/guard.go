@@ -118,18 +118,15 @@ type Config struct {
 
 // Guard decides who may use one server.
 type Guard struct {
+	address
+	secrets
 	config            Config
-	public            *url.URL // nil: loopback names only
 	csrf              *http.CrossOriginProtection
 	requests, streams *room
-	token             string // the API token
-	// start is another one at each start, but for [Config.Start]: what browsers sign to prove
-	// themselves, and the secrets that write, follow from it and the API token.
-	start    string
-	signins  *document.Value[[]signin]
-	launches *document.Value[[]launched] // the oldest first
-	tokens   *document.Value[[]personal]
-	warned   atomic.Int64 // when a refused program was logged last, in seconds
+	signins           *document.Value[[]signin]
+	launches          *document.Value[[]launched] // the oldest first
+	tokens            *document.Value[[]personal]
+	warned            atomic.Int64 // when a refused program was logged last, in seconds
 }
 
 // New reads or makes the API token. Its errors name the file and what to do.
@@ -155,7 +152,7 @@ func New(c Config) (*Guard, error) {
 		csrf:     http.NewCrossOriginProtection(),
 		requests: newRoom(c.MaxRequests),
 		streams:  newRoom(c.MaxStreams),
-		start:    cmp.Or(c.Start, rand.Text()),
+		secrets:  secrets{start: cmp.Or(c.Start, rand.Text())},
 	}
 	var err error
 	if c.PublicURL != "" {
@@ -206,39 +203,6 @@ func ParsePublicURL(text string) (*url.URL, error) {
 
 // plainPath needs no escaping anywhere: in headers, cookies, templates or scripts.
 var plainPath = regexp.MustCompile(`^(/[A-Za-z0-9_-]+)+$`)
-
-// Base returns the path of the public URL, before all of the server's paths; usually it is empty. A
-// proxy may pass it on or take it away.
-func (g *Guard) Base() string {
-	if g.public == nil {
-		return ""
-	}
-	return g.public.Path
-}
-
-// origin is what a browser calls the public URL's pages.
-func (g *Guard) origin() string { return g.public.Scheme + "://" + g.public.Host }
-
-// withoutBase takes the base from the path, if a proxy left it there, before anything is decided by
-// the path.
-func (g *Guard) withoutBase(r *http.Request) *http.Request {
-	base := g.Base()
-	rest, ok := strings.CutPrefix(r.URL.Path, base)
-	raw, okRaw := strings.CutPrefix(r.URL.RawPath, base)
-	if base == "" || !ok || rest != "" && rest[0] != '/' || r.URL.RawPath != "" && !okRaw {
-		return r
-	}
-	u, inner := *r.URL, *r
-	u.Path, u.RawPath = cmp.Or(rest, "/"), raw
-	inner.URL = &u
-	return &inner
-}
-
-// Token returns the API token.
-func (g *Guard) Token() string { return g.token }
-
-// Secure reports whether browsers reach the server by https.
-func (g *Guard) Secure() bool { return g.public != nil && g.public.Scheme == "https" }
 
 // Handler is the outermost handler: it admits what may reach next.
 func (g *Guard) Handler(next http.Handler) http.Handler {
@@ -293,19 +257,3 @@ func (g *Guard) visitor(r *http.Request) (v visitor) {
 
 // probes are the paths that answer whatever the Host.
 var probes = map[string]bool{"/healthz": true, "/readyz": true}
-
-// originAllowed reports whether the Origin, if any, is this server's own. CrossOriginProtection
-// looks at writes only and forgives another scheme; an event source of another port is a read. A
-// preflight has no effect and is answered by the router without any CORS header.
-func (g *Guard) originAllowed(r *http.Request) bool {
-	origins := r.Header["Origin"]
-	if len(origins) == 0 || r.Method == http.MethodOptions {
-		return true
-	}
-	// A browser leaves out the port 80, which may stand in a Host by hand.
-	own := "http://" + strings.TrimSuffix(strings.ToLower(r.Host), ":80")
-	if g.public != nil {
-		own = g.origin()
-	}
-	return len(origins) == 1 && origins[0] == own
-}

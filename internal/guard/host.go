@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -13,21 +12,6 @@ const (
 	loopback4 = "127.0.0.1"
 	loopback6 = "[::1]"
 )
-
-// hostAllowed compares a Host header with the closed list. Anything unusual (no name, a trailing
-// dot, other spellings of an address, user info) is not on it.
-func (g *Guard) hostAllowed(host string) bool {
-	name, _, ok := splitHost(host)
-	if !ok {
-		return false
-	}
-	if g.public != nil {
-		// A proxy may or may not pass its port on.
-		public, _, ok := splitHost(g.public.Host)
-		return ok && name == public
-	}
-	return loopbackName(name)
-}
 
 // callsHere reports whether an agent calls the tools that this server lends it, at its own address.
 // Nothing that a browser sends is such a call.
@@ -43,14 +27,6 @@ func (g *Guard) callsHere(r *http.Request) bool {
 
 func loopbackName(name string) bool {
 	return name == localhost || name == loopback4 || name == loopback6
-}
-
-func (g *Guard) hostHint() string {
-	if g.public != nil {
-		return fmt.Sprintf(
-			"This server answers as %s only. Behind a proxy, pass the name on (nginx: proxy_set_header Host $host).", g.public)
-	}
-	return "This server answers as localhost, 127.0.0.1 and [::1] only. Behind a proxy, start it with --public-url."
 }
 
 // splitHost takes the lower-cased name (an IPv6 address keeps its brackets) and the port, empty if
@@ -71,20 +47,4 @@ func splitHost(host string) (name, port string, ok bool) {
 		}
 	}
 	return name, port, name != ""
-}
-
-// elsewhere returns where a page asked for under another loopback name lives: a browser keeps
-// cookies and storage by name, so pages are shown under one name.
-func (g *Guard) elsewhere(r *http.Request) (string, bool) {
-	name, port, ok := splitHost(r.Host)
-	if !ok || g.public != nil || name == localhost || r.Method != http.MethodGet &&
-		r.Method != http.MethodHead {
-		return "", false
-	}
-	if port != "" {
-		port = ":" + port
-	}
-	u := *r.URL
-	u.Scheme, u.Host = "http", localhost+port
-	return u.String(), true
 }

@@ -8,11 +8,9 @@ import (
 	"crypto/subtle"
 	"errors"
 	"math/big"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -187,14 +185,6 @@ func (g *Guard) Bearer(next http.Handler) http.Handler {
 // anybody, gets the next one for a signature on the challenge of that process, which was not known
 // before it began.
 
-// Challenge is what a browser signs to get another secret. Each start has its own.
-func (g *Guard) Challenge() string { return g.derived("challenge " + g.start) }
-
-// secret is what the browser of a sign-in writes with, until the next start.
-func (g *Guard) secret(s signin) string {
-	return g.derived("sign-in " + g.start + " " + string(s.Cookie))
-}
-
 // signs reports whether a bearer token is the secret of a sign-in.
 func (g *Guard) signs(bearer string, s signin) bool {
 	return subtle.ConstantTimeCompare([]byte(bearer), []byte(g.secret(s))) == 1
@@ -215,16 +205,4 @@ func (g *Guard) Renew(r *http.Request, signature []byte) (secret string, err err
 		return "", ErrProof
 	}
 	return g.secret(s), nil
-}
-
-// place is where a sign-in holds: the public URL, or the port that this server listens on. It is
-// not what the request says: that is whatever its sender likes.
-func (g *Guard) place(r *http.Request) string {
-	if g.public != nil {
-		return g.public.String()
-	}
-	if a, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok {
-		return "port " + strconv.Itoa(a.Port)
-	}
-	return ""
 }

@@ -144,33 +144,9 @@ func (p *Policy) holding(name string) *event.Secret {
 	return &event.Secret{File: p.relative(filepath.ToSlash(name)), Looks: looks(name)}
 }
 
-// inside reports whether a resolved path is in the workspace.
-func (p *Policy) inside(name string) bool {
-	return slices.ContainsFunc(p.roots, func(root string) bool { return isUnder(root, name) })
-}
-
-// own reports whether a path is one of webchat's own files. Upper and lower case
-// are one here: not every file system distinguishes them, and asking costs little.
-func (p *Policy) own(name string) bool {
-	return slices.ContainsFunc(p.private, func(own string) bool {
-		return isUnder(strings.ToLower(own), strings.ToLower(name))
-	})
-}
-
 // isUnder reports whether a path is root or below it.
 func isUnder(root, name string) bool {
 	return name == root || strings.HasPrefix(name, strings.TrimSuffix(root, "/")+"/")
-}
-
-// relative returns the part of a path below the workspace; the whole path if it is
-// not in it.
-func (p *Policy) relative(name string) string {
-	for _, root := range p.roots {
-		if isUnder(root, name) {
-			return strings.TrimPrefix(strings.TrimPrefix(name, strings.TrimSuffix(root, "/")), "/")
-		}
-	}
-	return name
 }
 
 // withheld reports whether a sandbox does not give a file, which is there or leads outside.

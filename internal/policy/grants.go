@@ -122,14 +122,6 @@ func above(what, text string) string {
 	return "the " + what + " above, nothing else"
 }
 
-// in returns how a grant names a folder, and the folder's path in the workspace.
-func (p *Policy) in(dir string) (text, folder string) {
-	if folder = p.relative(dir); folder != "" {
-		text = ", in " + quote(folder)
-	}
-	return text, folder
-}
-
 func (p *Policy) fileGrants(act agent.Permission) []event.Grant {
 	f := p.file(act)
 	if act.Kind == agent.KindRead {

@@ -23,6 +23,56 @@ type Secret struct {
 // ownRule is what decides about a [Secret].
 const ownRule = "webchat's own secrets"
 
+// ownFiles are webchat's own.
+type ownFiles struct {
+	private []string // files and folders by every name of their paths
+	secrets []Secret // each by every name of its path
+}
+
+// own reports whether a path is one of webchat's own files. Upper and lower case
+// are one here: not every file system distinguishes them, and asking costs little.
+func (o *ownFiles) own(name string) bool {
+	return slices.ContainsFunc(o.private, func(own string) bool {
+		return isUnder(strings.ToLower(own), strings.ToLower(name))
+	})
+}
+
+// Hidden reports whether a list of names leaves out a file, since it is one of webchat's own
+// secrets. The path is absolute, and its links were followed.
+func (o *ownFiles) Hidden(name string) bool { return o.secretAt(filepath.ToSlash(name)) != "" }
+
+// secretAt names the secret that a path belongs to; empty means none. Upper and lower case are
+// one, as in own.
+func (o *ownFiles) secretAt(name string) string {
+	for _, s := range o.secrets {
+		if isUnder(strings.ToLower(s.Path), strings.ToLower(name)) {
+			return s.What
+		}
+	}
+	return ""
+}
+
+// sameAsSecret names the secret that an opened file is, by whatever name it was reached: a
+// hard link, or a folder that is mounted twice.
+func (o *ownFiles) sameAsSecret(st fs.FileInfo) string {
+	for _, s := range o.secrets {
+		if s.What == "" {
+			continue
+		}
+		now, err := os.Stat(filepath.FromSlash(s.Path))
+		switch {
+		case err != nil:
+		case os.SameFile(now, st):
+			return s.What
+		case now.IsDir() && st.Mode().IsRegular():
+			if holds(filepath.FromSlash(s.Path), st) {
+				return s.What
+			}
+		}
+	}
+	return ""
+}
+
 // File judges opening a file for a user, an agent or a model by all of its names: as it was
 // asked for, and where that leads. st describes the file that was opened; nil if none is. A
 // file that is denied must not be opened whatever the user says, and Reason says why. One
@@ -63,42 +113,6 @@ func (p *Policy) twin(st fs.FileInfo) (other string, ok bool) {
 		return "", false
 	}
 	return p.links.Sensitive(st)
-}
-
-// Hidden reports whether a list of names leaves out a file, since it is one of webchat's own
-// secrets. The path is absolute, and its links were followed.
-func (p *Policy) Hidden(name string) bool { return p.secretAt(filepath.ToSlash(name)) != "" }
-
-// secretAt names the secret that a path belongs to; empty means none. Upper and lower case are
-// one, as in own.
-func (p *Policy) secretAt(name string) string {
-	for _, s := range p.secrets {
-		if isUnder(strings.ToLower(s.Path), strings.ToLower(name)) {
-			return s.What
-		}
-	}
-	return ""
-}
-
-// sameAsSecret names the secret that an opened file is, by whatever name it was reached: a
-// hard link, or a folder that is mounted twice.
-func (p *Policy) sameAsSecret(st fs.FileInfo) string {
-	for _, s := range p.secrets {
-		if s.What == "" {
-			continue
-		}
-		now, err := os.Stat(filepath.FromSlash(s.Path))
-		switch {
-		case err != nil:
-		case os.SameFile(now, st):
-			return s.What
-		case now.IsDir() && st.Mode().IsRegular():
-			if holds(filepath.FromSlash(s.Path), st) {
-				return s.What
-			}
-		}
-	}
-	return ""
 }
 
 // holds reports whether a file is among those at the top of a folder.

@@ -22,7 +22,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -115,28 +114,24 @@ type readyRule struct {
 // Policy is what the user's configuration says about acts of agents in one
 // workspace.
 type Policy struct {
-	rules     []readyRule
-	workspace string
-	roots     []string // names of the workspace: as configured, and where that leads
-	home      string
-	private   []string
-	secrets   []Secret // each by every name of its path
-	links     *HardLinks
-	reading   bool
-	asks      []string
-	tracked   func(name string) bool
-	shadowed  bool // the workspace may hold a program of a reader's name
+	places
+	ownFiles
+	rules    []readyRule
+	links    *HardLinks
+	reading  bool
+	asks     []string
+	tracked  func(name string) bool
+	shadowed bool // the workspace may hold a program of a reader's name
 }
 
 // New returns the policy of a workspace.
 func New(c Config) *Policy {
 	p := &Policy{
-		workspace: c.Workspace,
-		home:      c.Home,
-		links:     NewHardLinks(c.Workspace),
-		reading:   c.Reading,
-		asks:      c.Asks,
-		tracked:   c.Tracked,
+		places:  places{workspace: c.Workspace, home: c.Home},
+		links:   NewHardLinks(c.Workspace),
+		reading: c.Reading,
+		asks:    c.Asks,
+		tracked: c.Tracked,
 	}
 	p.roots = p.Names(c.Workspace)
 	p.shadowed = slices.ContainsFunc(filepath.SplitList(c.Path), func(dir string) bool {
@@ -346,44 +341,9 @@ func (p *Policy) holds(r readyRule, act agent.Permission) bool {
 	return slices.ContainsFunc(names, in)
 }
 
-// Names returns the absolute paths of a file: as given, cleaned of dots, and with all
-// links followed. The last is as the system follows it.
-func (p *Policy) Names(name string) []string {
-	return names(p.leads(name))
-}
-
 func names(given string, targets []string) []string {
 	if targets[0] == given {
 		return targets
 	}
 	return append([]string{given}, targets...)
-}
-
-// leads returns a path as given and where it leads. That may be two places where ".."
-// stands behind a link, since some programs clean a path before they follow it.
-func (p *Policy) leads(name string) (given string, targets []string) {
-	whole := p.rooted(name)
-	given = path.Clean(filepath.ToSlash(whole))
-	for _, n := range []string{given, whole} {
-		targets = append(targets, filepath.ToSlash(Resolve(filepath.FromSlash(n))))
-	}
-	return given, slices.Compact(targets)
-}
-
-// absolute makes a path comparable.
-func (p *Policy) absolute(
-	name string) string {
-	return path.Clean(filepath.ToSlash(p.rooted(name)))
-}
-
-// rooted makes a path absolute, and leaves its dots.
-func (p *Policy) rooted(name string) string {
-	name = strings.TrimPrefix(name, "file://")
-	if rest, ok := strings.CutPrefix(name, "~/"); ok && p.home != "" {
-		return p.home + "/" + rest
-	}
-	if filepath.IsAbs(name) || path.IsAbs(name) {
-		return name
-	}
-	return p.workspace + "/" + name
 }
