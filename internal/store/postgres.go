@@ -67,9 +67,9 @@ const oldestServer = 14
 // and agents wrote are bytea, since PostgreSQL's text takes no NUL and only UTF-8.
 type Postgres struct {
 	reading
-	pool      *pgxpool.Pool
-	cfg       PostgresConfig
-	life      life
+	pool *pgxpool.Pool
+	cfg  PostgresConfig
+	life
 	documents *documents
 	damage    *damage
 	taken     atomic.Int64 // sessions of other replicas
@@ -179,6 +179,7 @@ func connect(c PostgresConfig) (*Postgres, error) {
 		damage: openDamage(""),
 		life:   life{acknowledged: map[eventlog.ID]written{}},
 	}
+	db.life.cfg = &db.cfg
 	db.documents, db.reading = &documents{db: db}, reading{func() tables { return db }}
 	db.open, db.stop = context.WithCancel(context.Background())
 	if db.pool, err = pgxpool.NewWithConfig(db.open, pc); err != nil {

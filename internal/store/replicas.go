@@ -43,6 +43,7 @@ func (t Times) attempt() time.Duration { return t.GiveUp / 4 }
 
 // life is what a replica knows of itself and the others.
 type life struct {
+	cfg   *PostgresConfig
 	me    int64  // its number
 	start string // see [Postgres.Start]
 
@@ -57,6 +58,72 @@ type life struct {
 	// a failover.
 	acknowledged map[eventlog.ID]written
 }
+
+// Self is this replica.
+func (l *life) Self() sessions.Peer {
+	return sessions.Peer{Number: l.me, URL: l.cfg.PeerURL, Version: l.cfg.Version}
+}
+
+// Peers are the other living replicas as of the last beat, by their numbers.
+func (l *life) Peers() []sessions.Peer {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.peers)
+}
+
+// Start is a text that all living replicas have in common, and those that come after the last of
+// them do not: what follows from it ends with them.
+func (l *life) Start() string { return l.start }
+
+// Left is how long this replica has what it has if it does not reach the database again.
+func (l *life) Left() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return max(0, time.Until(l.until))
+}
+
+// Up reports whether the database answered one of the last three beats.
+func (l *life) Up() bool {
+	return l.Left() > l.cfg.Times.GiveUp-3*l.cfg.Times.Beat
+}
+
+// Fenced reports whether the life of this replica has ended though it was not closed.
+func (l *life) Fenced() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lost
+}
+
+// held returns [ErrFenced] when others may have what this replica had: by the clock that a frozen
+// program does not see and by the one that stands still while a machine sleeps.
+func (l *life) held() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	if now.Before(l.until) && now.Round(0).Before(l.until.Round(0)) || l.cfg.unfenced {
+		return nil
+	}
+	return ErrFenced
+}
+
+// end ends the life: nothing is written after, and Lost is called, once.
+func (l *life) end(why string) {
+	l.mu.Lock()
+	was := l.ended
+	l.ended, l.until = true, time.Time{}
+	l.lost = l.lost || !was
+	l.mu.Unlock()
+	if was {
+		return
+	}
+	l.cfg.Logger.Error(why+": it ends, so that nothing is done twice", "replica", l.me)
+	if l.cfg.Lost != nil {
+		l.cfg.Lost(ErrFenced)
+	}
+}
+
+// Alive implements [sessions.Owners].
+func (l *life) Alive() error { return l.held() }
 
 // keepReplicas is how long the row of a replica is kept after its life.
 const keepReplicas = `interval '1 hour'`
@@ -93,53 +160,6 @@ func (db *Postgres) join(ctx context.Context, tx pgx.Tx) error {
 	err = tx.QueryRow(ctx, `SELECT body FROM documents WHERE name = $1`, startDocument).Scan(&start)
 	db.life.start = string(start)
 	return refused(err)
-}
-
-// Self is this replica.
-func (db *Postgres) Self() sessions.Peer {
-	return sessions.Peer{Number: db.life.me, URL: db.cfg.PeerURL, Version: db.cfg.Version}
-}
-
-// Peers are the other living replicas as of the last beat, by their numbers.
-func (db *Postgres) Peers() []sessions.Peer {
-	db.life.mu.Lock()
-	defer db.life.mu.Unlock()
-	return slices.Clone(db.life.peers)
-}
-
-// Start is a text that all living replicas have in common, and those that come after the last of
-// them do not: what follows from it ends with them.
-func (db *Postgres) Start() string { return db.life.start }
-
-// Left is how long this replica has what it has if it does not reach the database again.
-func (db *Postgres) Left() time.Duration {
-	db.life.mu.Lock()
-	defer db.life.mu.Unlock()
-	return max(0, time.Until(db.life.until))
-}
-
-// Up reports whether the database answered one of the last three beats.
-func (db *Postgres) Up() bool {
-	return db.Left() > db.cfg.Times.GiveUp-3*db.cfg.Times.Beat
-}
-
-// Fenced reports whether the life of this replica has ended though it was not closed.
-func (db *Postgres) Fenced() bool {
-	db.life.mu.Lock()
-	defer db.life.mu.Unlock()
-	return db.life.lost
-}
-
-// held returns [ErrFenced] when others may have what this replica had: by the clock that a frozen
-// program does not see and by the one that stands still while a machine sleeps.
-func (db *Postgres) held() error {
-	db.life.mu.Lock()
-	defer db.life.mu.Unlock()
-	now := time.Now()
-	if now.Before(db.life.until) && now.Round(0).Before(db.life.until.Round(0)) || db.cfg.unfenced {
-		return nil
-	}
-	return ErrFenced
 }
 
 // renew says again and again that this replica lives, until it is closed or its life has ended.
@@ -215,22 +235,6 @@ func (db *Postgres) beat() error {
 	return nil
 }
 
-// end ends the life: nothing is written after, and Lost is called, once.
-func (db *Postgres) end(why string) {
-	db.life.mu.Lock()
-	was := db.life.ended
-	db.life.ended, db.life.until = true, time.Time{}
-	db.life.lost = db.life.lost || !was
-	db.life.mu.Unlock()
-	if was {
-		return
-	}
-	db.cfg.Logger.Error(why+": it ends, so that nothing is done twice", "replica", db.life.me)
-	if db.cfg.Lost != nil {
-		db.cfg.Lost(ErrFenced)
-	}
-}
-
 // Leave gives back what this replica has, so that others need not wait for its lease. Nothing is
 // written after. It may be called twice.
 func (db *Postgres) Leave() error {
@@ -251,9 +255,6 @@ func (db *Postgres) Leave() error {
 
 // alive is true of the row of a replica that lives, in a statement.
 const alive = `EXISTS (SELECT FROM replicas r WHERE r.ends > now() AND r.id = `
-
-// Alive implements [sessions.Owners].
-func (db *Postgres) Alive() error { return db.held() }
 
 // Take implements [sessions.Owners].
 func (db *Postgres) Take(ctx context.Context, id eventlog.ID) error {
