@@ -123,7 +123,7 @@ func (l *life) end(why string) {
 }
 
 // Alive implements [sessions.Owners].
-func (l *life) Alive() error { return l.held() }
+func (db *Postgres) Alive() error { return db.held() }
 
 // keepReplicas is how long the row of a replica is kept after its life.
 const keepReplicas = `interval '1 hour'`
