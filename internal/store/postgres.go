@@ -439,11 +439,11 @@ func (db *Postgres) append(r row, entries []event.Entry) error {
 
 // acknowledge notes what was written. It fails if others may have what this replica had: what was
 // written stays, and nothing is to follow from it here.
-func (db *Postgres) acknowledge(r row) error {
-	db.life.mu.Lock()
-	db.life.acknowledged[r.ID] = r.written(r.LastSeq)
-	db.life.mu.Unlock()
-	return db.held()
+func (l *life) acknowledge(r row) error {
+	l.mu.Lock()
+	l.acknowledged[r.ID] = r.written(r.LastSeq)
+	l.mu.Unlock()
+	return l.held()
 }
 
 // notNext says why nothing was appended. Where an earlier attempt is not known to have failed, it
