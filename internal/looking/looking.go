@@ -48,10 +48,6 @@ type Part struct {
 	Guess   bool    `json:"guess,omitempty"`
 }
 
-func (p *Part) add(q Part) {
-	p.Results, p.Tokens, p.Cost = p.Results+q.Results, p.Tokens+q.Tokens, p.Cost+q.Cost
-}
-
 // Session is one of another program.
 type Session struct {
 	Agent   string  `json:"agent"`
