@@ -7,8 +7,8 @@ import (
 	"webchat/internal/event"
 )
 
-// What an agent reported as a diff is data for who reads an event, whether it was just made or
-// comes from a log, and is written back as it came.
+// A diff that an agent reported is decoded into edits, in a new event and in one of a log, and is
+// encoded as it came.
 func TestDiffsAreEdits(t *testing.T) {
 	const diff = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"
 	asked := event.PermissionRequested{RequestID: "r", Diff: diff}

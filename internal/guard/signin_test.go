@@ -429,8 +429,7 @@ func TestSignInThatCannotBeSaved(t *testing.T) {
 }
 
 // A stream ends soon after the sign-in it was opened with, however it ends: by the browser,
-// "webchat logout", time. Others go on, and a stream that is open is no use that makes a sign-in
-// last.
+// "webchat logout", or time. Others go on, and an open stream does not extend its sign-in.
 func TestThreat100StreamsEndWithTheSignIn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		users := testUsers("ann@example.com")

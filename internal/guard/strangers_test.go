@@ -197,8 +197,7 @@ func TestThreat114EachHasAShare(t *testing.T) {
 	}
 }
 
-// THREATS 114: connections that a user holds and does not use make room, those of who has most
-// first.
+// THREATS 114: idle connections of users make room, first those of the user with the most.
 func TestThreat114IdleConnectionsMakeRoom(t *testing.T) {
 	b := besiege(t, 40, 1000)
 	mine, theirs, _ := visitors(t, b.Guard)

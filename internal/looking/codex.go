@@ -181,7 +181,7 @@ func output(b json.RawMessage) (text string, pictures int64) {
 	var parts content
 	if parts.UnmarshalJSON(b) != nil {
 		var o struct{ Content, Output content }
-		_ = json.Unmarshal(b, &o) // then it says nothing
+		_ = json.Unmarshal(b, &o) // else it has no text
 		parts = append(o.Content, o.Output...)
 	}
 	return parts.read()

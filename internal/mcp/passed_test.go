@@ -116,8 +116,8 @@ func TestThreat121PassedCallsAreAllowed(t *testing.T) {
 	}
 }
 
-// Programs that read names whatever the case of their letters are sent no arguments that nobody
-// saw, and nobody has a server that is passed on keep more than a message may have.
+// A server that ignores the case of names gets only the arguments that were shown, and a message
+// that is passed on is bounded.
 func TestThreat121PassedCallsAreReadOneWay(t *testing.T) {
 	p := passed(t, func(_ context.Context, act agent.Permission) bool {
 		t.Errorf("asked about %q", act.Resource)

@@ -69,7 +69,7 @@ func (t *table) start(f func()) {
 	}
 }
 
-// close takes no session and no claim any more, and returns the sessions that are loaded.
+// close refuses further sessions and claims, and returns the sessions that are loaded.
 func (t *table) close() []*session.Session {
 	t.mu.Lock()
 	t.closed = true

@@ -349,7 +349,7 @@ func TestRenamingIsLeftByEscape(t *testing.T) {
 }
 
 // In a narrow window the sessions are a dialog: it has the focus, keeps it, and gives it back. It
-// says who is signed in where people are; what they share all the same the page says without it.
+// names the signed-in user where people sign in; what users share is said on the page itself.
 func TestSessionsAreADrawerWhereItIsNarrow(t *testing.T) {
 	_, p := shown(t, "/show go.mod", "--identity", "header:X-User", "--identity-key-file",
 		filepath.Join(t.TempDir(), "key"))

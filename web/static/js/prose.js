@@ -96,16 +96,16 @@ function linkTo([, name, line, to, a, b], output) {
 function run() {
   later.timer = 0
   if (!session()) return
-  for (const said of later.waiting) {
-    if (said.isConnected && said.closest('[aria-busy=true]')) continue // its end comes here again
-    later.waiting.delete(said)
-    if (said.isConnected) look(said).catch(() => { /* they stay text */ })
-    if (said.matches('.other')) import('./document.js').then((m) => m.reading(said.closest('[data-card]'), said)).catch(failed)
+  for (const answer of later.waiting) {
+    if (answer.isConnected && answer.closest('[aria-busy=true]')) continue // its end comes here again
+    later.waiting.delete(answer)
+    if (answer.isConnected) look(answer).catch(() => { /* they stay text */ })
+    if (answer.matches('.other')) import('./document.js').then((m) => m.reading(answer.closest('[data-card]'), answer)).catch(failed)
   }
 }
 
-function add(said) {
-  later.waiting.add(said)
+function add(answer) {
+  later.waiting.add(answer)
   clearTimeout(later.timer)
   later.timer = setTimeout(run, wait)
 }
@@ -114,11 +114,11 @@ function add(said) {
 function seen(changes) {
   const all = new Set()
   for (const { target, addedNodes } of changes) {
-    const said = target.closest?.('.said')
-    if (said) all.add(said)
+    const answer = target.closest?.('.said')
+    if (answer) all.add(answer)
     else for (const el of addedNodes.length ? addedNodes : [target]) for (const one of el.querySelectorAll?.('.said') ?? []) all.add(one)
   }
-  for (const said of all) add(said)
+  for (const answer of all) add(answer)
 }
 
 export function references() {
