@@ -321,6 +321,12 @@ func (a *attached) take(data []byte) error {
 	case event.UserInputCompleted:
 		return a.closed(d.RequestID, cmp.Or(d.Answer, "not answered"))
 	case event.SessionRewound:
+		switch {
+		case d.Undoes > 0:
+			return a.say("(what was put aside is back)")
+		case d.FilesOnly:
+			return a.say("(files are as they were before an earlier prompt)")
+		}
 		return a.say("(the agent forgot a prompt, and what came after it)")
 	case event.SessionError:
 		return a.say("! " + d.Message)

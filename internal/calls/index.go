@@ -30,6 +30,7 @@ type Index struct {
 	ran     map[digest]bool // commands that agents asked for
 	turns   []Turn
 	prompts []Prompt
+	back    Back
 	sent    map[string]int // prompts by id
 	waits   map[string]int64
 	answers string // the id of the prompt of the last turn
@@ -121,6 +122,7 @@ type Turn struct {
 	Changed    bool    // files differ between the snapshots
 	Edits      int     // that the agent reported
 	Refused    []int64 // the files that the sandbox kept from being written to
+	Own        bool    // the agent began it by itself
 }
 
 // Request is a question to the user.
@@ -196,6 +198,7 @@ func (x *Index) converse(e event.Entry) {
 			At:    e.Event.Timestamp,
 			Start: e.Seq,
 			Was:   d.Snapshot,
+			Own:   d.By == event.ByAgent,
 		}
 		if p := x.prompt(d.MessageID); p != nil {
 			p.Turn, p.Waited = e.Seq, slices.Sorted(maps.Values(x.waits))
@@ -212,11 +215,16 @@ func (x *Index) converse(e event.Entry) {
 		for _, id := range d.Steered {
 			delete(x.waits, id)
 		}
+	case event.SessionRewound:
+		x.rewind(e, d)
 	case event.SessionBranched:
 		for i := range x.prompts {
 			x.prompts[i].Taken = true
 		}
 	case event.AssistantTurnStart:
+		if t := x.turn(); t != nil && !t.Own {
+			x.back.Answered = e.Seq
+		}
 		if p := x.prompt(x.answers); p != nil && d.PromptID != "" {
 			p.Agent = d.PromptID
 		}

@@ -4,7 +4,9 @@ package event
 // before: it forgot something, or another model answers.
 func VoidsFill(d Data) bool {
 	switch d := d.(type) {
-	case SessionRewound, SessionBranched, SessionModelChange:
+	case SessionRewound:
+		return !d.FilesOnly
+	case SessionBranched, SessionModelChange:
 		return true
 	case SessionError:
 		return d.ErrorType == ErrorForgotten

@@ -31,6 +31,9 @@ type Call struct {
 // Holds is what displays keep out of each call now, and their lines in it.
 func (o *Open) Holds() (h Held) {
 	for _, x := range o.Held {
+		if IsLeft(o.Left, x.Seq) {
+			continue
+		}
 		h.Shown += x.Shown
 		h.Sent += x.Sent
 	}
@@ -40,8 +43,6 @@ func (o *Open) Holds() (h Held) {
 // hold follows what the context of the model would hold, and does.
 func (o *Open) hold(e event.Entry) {
 	switch d := e.Event.Data.(type) {
-	case event.SessionRewound:
-		o.Held = slices.DeleteFunc(slices.Clone(o.Held), func(x Held) bool { return x.Seq > d.After })
 	case event.SessionCompactionComplete, event.SessionTruncation, event.SessionBranched:
 		o.Held, o.Text = nil, 0
 	case event.SessionError:
@@ -63,6 +64,9 @@ func (o *Open) hold(e event.Entry) {
 		}
 		if t := readTelemetry(d.ToolTelemetry); t.TokensShown > 0 {
 			o.Held = append(slices.Clone(o.Held), Held{e.Seq, t.TokensShown, max(0, t.TokensSent)})
+		}
+		if len(o.Held) > maxHeld { // what is left behind may still be brought back, but not for long
+			o.Held = slices.DeleteFunc(o.Held, func(x Held) bool { return IsLeft(o.Left, x.Seq) })
 		}
 		if len(o.Held) > maxHeld {
 			a, b := o.Held[0], o.Held[1]

@@ -1,6 +1,7 @@
 package eventlog
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"time"
@@ -93,6 +94,33 @@ func IsLeft(left []Stretch, seq int64) bool {
 	return slices.ContainsFunc(left, func(x Stretch) bool { return seq > x.After && seq < x.Before })
 }
 
+// LeftAfter returns what is left behind once the session went back, or took that back.
+func LeftAfter(left []Stretch, d event.SessionRewound, seq int64) []Stretch {
+	of := StretchesOf(d, seq)
+	if d.Undoes == 0 {
+		return append(slices.Clone(left), of...)
+	}
+	return slices.DeleteFunc(slices.Clone(left), func(x Stretch) bool {
+		i := slices.Index(of, x)
+		if i >= 0 {
+			of = slices.Delete(of, i, i+1)
+		}
+		return i >= 0
+	})
+}
+
+// StretchesOf are those that an event leaves behind, or brings back; seq is its own.
+func StretchesOf(d event.SessionRewound, seq int64) (all []Stretch) {
+	if d.FilesOnly {
+		return nil
+	}
+	all = []Stretch{{d.After, cmp.Or(d.Undoes, seq)}}
+	for _, seq := range d.Waited {
+		all = append(all, Stretch{seq - 1, seq + 1})
+	}
+	return all
+}
+
 // Fill is how full a model's context was, and when.
 type Fill struct {
 	event.Fill
@@ -153,10 +181,7 @@ func Summarize(s Summary, e event.Entry) Summary {
 	case event.SessionTodosChanged:
 		s.Open.Todos = d.Todos
 	case event.SessionRewound:
-		s.Open.Left = append(slices.Clone(s.Open.Left), Stretch{d.After, e.Seq})
-		for _, seq := range d.Waited {
-			s.Open.Left = append(s.Open.Left, Stretch{seq - 1, seq + 1})
-		}
+		s.Open.Left = LeftAfter(s.Open.Left, d, e.Seq)
 	case event.SessionBranched:
 		s.Open.Branched, s.Open.Begun = true, false // what was copied was sent by another
 	case event.UserMessage:

@@ -2,7 +2,8 @@ package files
 
 import (
 	"context"
-	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,20 +15,22 @@ import (
 	"time"
 )
 
-// RestoreOf says what is brought back: what differs between two snapshots of a session, from what
-// it was in the first to what it was in the other. To undo a turn, From is the later one; to take
-// that back, the earlier one.
-type RestoreOf struct {
-	Workspace, Session, From, To string
-	Dry                          bool // nothing is written
-}
-
 // Restored is what was brought back, by paths in the workspace, and what was not.
 type Restored struct {
 	Written   []string    `json:"written"`
 	Deleted   []string    `json:"deleted"`
 	Kept      []KeptFile  `json:"kept"`
 	NotUndone []NotUndone `json:"notUndone"`
+}
+
+// NoneRestored is that nothing was.
+func NoneRestored() Restored {
+	return Restored{
+		Written:   []string{},
+		Deleted:   []string{},
+		Kept:      []KeptFile{},
+		NotUndone: []NotUndone{},
+	}
 }
 
 // KeptFile is a file that was left alone.
@@ -71,51 +74,7 @@ type step struct {
 	from, to version
 	st       fs.FileInfo // what was there when it was compared; nil: nothing
 	temp     string      // what will take its place, in its folder; empty: not written yet
-}
-
-// Restore brings files back, each only where it still is what the first snapshot has: others are
-// named and left alone. If one cannot be written, none is, and the error is a [NotRestored]. It is
-// [ErrNoSnapshot] if a snapshot is not kept. No link is followed, and nothing outside of the
-// workspace is written.
-func (s *Snapshots) Restore(ctx context.Context, of RestoreOf) (r Restored, err error) {
-	p, leave, err := s.enter(ctx, of.Workspace)
-	if err != nil {
-		return r, err
-	}
-	defer leave()
-	list, from, to, err := p.between(of.Session, of.From, of.To)
-	if err != nil {
-		return r, fmt.Errorf("bring back what changed in %s: %w", of.Workspace, err)
-	}
-	root, err := os.OpenRoot(of.Workspace)
-	if err != nil {
-		return r, fmt.Errorf("%w: %w", ErrMissing, err)
-	}
-	defer root.Close()
-	r = Restored{
-		Written:   []string{},
-		Deleted:   []string{},
-		Kept:      []KeptFile{},
-		NotUndone: []NotUndone{},
-	}
-	r.notKept(from, to)
-	steps := p.plan(root, list, from, to, &r)
-	more, err := p.planGit(ctx, root, from, to, &r)
-	if err != nil {
-		return r, err
-	}
-	steps = append(steps, more...)
-	for _, t := range steps {
-		if (t.to == version{}) {
-			r.Deleted = append(r.Deleted, t.path)
-		} else {
-			r.Written = append(r.Written, t.path)
-		}
-	}
-	if of.Dry || len(steps) == 0 {
-		return r, ctx.Err()
-	}
-	return r, p.apply(ctx, root, to, steps)
+	mark     string      // of the names of such files
 }
 
 // difference is a file that differs between two snapshots.
@@ -130,11 +89,17 @@ func (p *shelf) between(session, from, to string) (list []difference, a, b snaps
 		b, err = p.load(session, to)
 	}
 	if err == nil {
-		err = p.objects.differ(a.files, b.files, "", func(path string, from, to version) {
-			list = append(list, difference{path, from, to})
-		})
+		list, err = p.differing(a, b)
 	}
 	return list, a, b, err
+}
+
+// differing returns what differs between two snapshots, by path.
+func (p *shelf) differing(a, b snapshot) (list []difference, err error) {
+	err = p.objects.differ(a.files, b.files, "", func(path string, from, to version) {
+		list = append(list, difference{path, from, to})
+	})
+	return list, err
 }
 
 // notKept names what changed and is in no snapshot.
@@ -151,7 +116,7 @@ func (r *Restored) notKept(from, to snapshot) {
 }
 
 // plan compares what differs with what is there.
-func (p *shelf) plan(root *os.Root, list []difference, from, to snapshot,
+func (p *shelf) plan(root *os.Root, list []difference, from, to snapshot, others map[string]bool,
 	r *Restored) (steps []step) {
 	held := map[string]bool{} // what the earlier snapshot has, by hash
 	for _, d := range list {
@@ -162,7 +127,8 @@ func (p *shelf) plan(root *os.Root, list []difference, from, to snapshot,
 	for _, d := range list {
 		is, st, err := current(root, d.path)
 		switch {
-		case err != nil || is != d.from && is != d.to || !filepath.IsLocal(filepath.FromSlash(d.path)):
+		case err != nil || is != d.from && is != d.to || !filepath.IsLocal(filepath.FromSlash(d.path)),
+			others[d.path]:
 			keep(d.path, KeptChanged)
 		case is == d.to:
 		case d.to == version{} && to.At.Before(from.At) && !held[d.from.hash] &&
@@ -176,7 +142,7 @@ func (p *shelf) plan(root *os.Root, list []difference, from, to snapshot,
 		}
 	}
 	return slices.DeleteFunc(steps, func(t step) bool {
-		if (t.to == version{}) || room(root, t.path, gone) {
+		if t.deletes() || room(root, t.path, gone) {
 			return false
 		}
 		keep(t.path, KeptChanged)
@@ -229,54 +195,79 @@ func current(root *os.Root, name string) (is version, st fs.FileInfo, err error)
 	return version{mode, objectName(blobKind, data)}, st, err
 }
 
-// apply takes the steps, or none of them.
-func (p *shelf) apply(ctx context.Context, root *os.Root, to snapshot, steps []step) (err error) {
-	var done []*step
+// apply takes the steps, in their order, which is that of [inOrder], or none of them.
+func (p *shelf) apply(ctx context.Context, root *os.Root, from, to snapshot,
+	steps []step) (err error) {
 	defer func() {
 		for i := range steps {
 			steps[i].discard(root)
 		}
-		if err == nil {
-			return
-		}
-		for _, t := range slices.Backward(done) { // what it was is in the snapshot
-			back := step{path: t.path, from: t.to, to: t.from}
-			if _, back.st, _ = current(root, t.path); p.take(root, &back) != nil {
-				back.discard(root)
-			}
+		if err != nil {
+			p.revert(root, from, steps)
 		}
 	}()
 	for i := range steps { // so that a full disk is found before anything is changed
-		if t := &steps[i]; (t.to != version{}) && straight(root, path.Dir(t.path), map[string]bool{}) {
+		if t := &steps[i]; !t.deletes() && straight(root, path.Dir(t.path), map[string]bool{}) {
 			if err := p.stage(root, t); err != nil {
 				return &NotRestored{t.path, err}
 			}
 		}
 	}
-	deletes := func(t *step) bool { return t.to == version{} }
-	for _, deleting := range []bool{true, false} {
-		for i := range steps {
-			t := &steps[i]
-			if deletes(t) != deleting {
-				continue
-			}
-			if err = ctx.Err(); err == nil {
-				err = p.take(root, t)
-			}
-			if err != nil {
-				return &NotRestored{t.path, err}
-			}
-			done = append(done, t)
+	for i := range steps {
+		t := &steps[i]
+		if i > 0 && steps[i-1].deletes() && !t.deletes() {
+			p.clear(root, to, steps[:i])
 		}
-		if deleting {
-			p.clear(root, to, done)
+		if err = ctx.Err(); err == nil {
+			err = p.take(root, t)
 		}
+		if err != nil {
+			return &NotRestored{t.path, err}
+		}
+	}
+	if n := len(steps); n > 0 && steps[n-1].deletes() {
+		p.clear(root, to, steps)
 	}
 	return nil
 }
 
+// inOrder sorts steps as they are taken: what deletes comes first.
+func inOrder(steps []step) []step {
+	slices.SortStableFunc(steps, func(a, b step) int {
+		switch {
+		case a.deletes() == b.deletes():
+			return 0
+		case a.deletes():
+			return -1
+		}
+		return 1
+	})
+	return steps
+}
+
+func (t *step) deletes() bool { return t.to == version{} }
+
+// revert takes steps back, as far as they were taken: what the files were is in the snapshot from.
+// Files that are something else by now stay.
+func (p *shelf) revert(root *os.Root, from snapshot, steps []step) {
+	var taken []step
+	for _, t := range slices.Backward(steps) {
+		back := step{path: t.path, mark: t.mark, from: t.to, to: t.from}
+		is, st, err := current(root, t.path)
+		if err != nil || is != t.to {
+			continue
+		}
+		if back.st = st; p.take(root, &back) != nil {
+			back.discard(root)
+			continue
+		}
+		taken = append(taken, back)
+	}
+	p.clear(root, from, slices.DeleteFunc(taken, func(t step) bool { return !t.deletes() }))
+}
+
 // clear removes the folders that are empty now and that the snapshot has nothing in.
-func (p *shelf) clear(root *os.Root, to snapshot, deleted []*step) {
+func (p *shelf) clear(root *os.Root, to snapshot, deleted []step) {
 	for _, t := range slices.Backward(deleted) {
 		if strings.HasPrefix(t.path, gitFolder+"/") {
 			continue // without its empty folders a repository is none
@@ -342,6 +333,12 @@ func enter(at *os.Root, name string, create bool) (*os.Root, error) {
 	return below, nil
 }
 
+// tempName is that of what will take a file's place. No two steps of a folder have the same.
+func (t *step) tempName() string {
+	sum := sha256.Sum256([]byte(path.Base(t.path)))
+	return ".webchat-" + t.mark + "-" + hex.EncodeToString(sum[:12]) + ".tmp"
+}
+
 // stage writes beside a file what will take its place.
 func (p *shelf) stage(root *os.Root, t *step) (err error) {
 	data, err := p.objects.get(blobKind, t.to.hash)
@@ -353,7 +350,10 @@ func (p *shelf) stage(root *os.Root, t *step) (err error) {
 		return err
 	}
 	defer in.Close()
-	temp := ".webchat-" + rand.Text() + ".tmp"
+	temp := t.tempName()
+	if err := ignoreMissing(in.Remove(temp)); err != nil { // of a process that was killed
+		return err
+	}
 	if t.to.mode == linkMode {
 		err = in.Symlink(string(data), temp)
 	} else {
@@ -394,7 +394,7 @@ func ignoreMissing(err error) error {
 
 // take takes one step, if the file still is what was compared.
 func (p *shelf) take(root *os.Root, t *step) error {
-	if (t.to != version{}) && t.temp == "" {
+	if !t.deletes() && t.temp == "" {
 		if err := p.stage(root, t); err != nil {
 			return err
 		}
@@ -418,7 +418,7 @@ func (p *shelf) take(root *os.Root, t *step) error {
 		return err
 	case !sameFile(st, t.st):
 		return ErrChanged
-	case t.to == version{}:
+	case t.deletes():
 		return in.Remove(base)
 	}
 	if err := in.Rename(t.temp, base); err != nil {
@@ -434,7 +434,7 @@ func (t *step) discard(root *os.Root) {
 		return
 	}
 	if in, err := descend(root, path.Dir(t.path), false); err == nil {
-		_ = in.Remove(t.temp) // the next start of an undo makes another
+		_ = in.Remove(t.temp) // a name that nothing reads
 		_ = in.Close()
 	}
 	t.temp = ""

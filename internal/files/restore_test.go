@@ -3,6 +3,7 @@ package files_test
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -68,9 +69,11 @@ func (s *snapshots) is(what string, want map[string]string) {
 	}
 }
 
+func nothing(files.Restored) error { return nil }
+
 func (s *snapshots) restore(from, to string) files.Restored {
 	s.t.Helper()
-	r, err := s.Restore(s.t.Context(), files.RestoreOf{Workspace: s.workspace.dir, Session: "one", From: from, To: to})
+	r, err := s.Restore(s.t.Context(), files.RestoreOf{Workspace: s.workspace.dir, Session: "one", From: from, To: to, ID: fmt.Sprint("r", rand.Text()[:8])}, nothing)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -116,7 +119,7 @@ func TestRestore(t *testing.T) {
 	s.write("folder", "after")
 	s.write("both", "after")
 	after, left := s.take(), s.tree()
-	dry, err := s.Restore(t.Context(), files.RestoreOf{Workspace: s.workspace.dir, Session: "one", From: after, To: before, Dry: true})
+	dry, err := s.Restore(t.Context(), files.RestoreOf{Workspace: s.workspace.dir, Session: "one", From: after, To: before, Dry: true}, nil)
 	s.do(err)
 	s.is("only asked", left)
 
@@ -190,7 +193,7 @@ func TestRestoreAllOrNothing(t *testing.T) {
 		hash := fmt.Sprintf("%x", sha256.Sum256([]byte("blob 15\x00before and lost")))
 		objects, err := filepath.Glob(filepath.Join(s.dir, "*", "objects", hash[:2], hash[2:]))
 		s.do(err, os.Remove(objects[0]))
-		_, err = s.Restore(t.Context(), files.RestoreOf{Workspace: s.workspace.dir, Session: "one", From: after, To: before})
+		_, err = s.Restore(t.Context(), files.RestoreOf{Workspace: s.workspace.dir, Session: "one", From: after, To: before, ID: "x"}, nothing)
 		if failed, ok := errors.AsType[*files.NotRestored](err); !ok || failed.Path != name {
 			t.Errorf("restored: %v", err)
 		}

@@ -58,9 +58,13 @@ func cutSymbolic(first, rest string) (to, name string, ok bool) {
 }
 
 // planGit compares what a repository points to, and what is staged in it, with what that was.
-func (p *shelf) planGit(ctx context.Context, root *os.Root, from, to snapshot,
+func (p *shelf) planGit(ctx context.Context, root *os.Root, from, to snapshot, others othersInGit,
 	r *Restored) (steps []step, err error) {
 	if from.git == to.git {
+		return nil, nil
+	}
+	if others.refs { // a commit of somebody's that no ref leads to would be lost
+		r.Kept = append(r.Kept, KeptFile{gitFolder, KeptChanged})
 		return nil, nil
 	}
 	st, err := root.Lstat(gitFolder)
@@ -138,7 +142,7 @@ func (p *shelf) planGit(ctx context.Context, root *os.Root, from, to snapshot,
 	at := path.Join(gitFolder, "index")
 	switch is, st, err := current(root, at); {
 	case err == nil && is.hash == thenStaged.hash:
-	case err != nil || is.hash != wasStaged.hash && !p.sameStaged(ctx, git, wasStaged):
+	case err != nil || others.index || is.hash != wasStaged.hash && !p.sameStaged(ctx, git, wasStaged):
 		r.Kept = append(r.Kept, KeptFile{at, KeptChanged})
 	case !p.stagedThere(ctx, thenStaged):
 		r.NotUndone = append(r.NotUndone, NotUndone{What: at})
@@ -188,6 +192,13 @@ func (p *shelf) sameStaged(ctx context.Context, git string, was version) bool {
 	}
 	then, ok := p.stagedAs(ctx, was)
 	return ok && bytes.Equal(now, then)
+}
+
+// sameIndex reports whether what two kept indexes have staged is the same.
+func (p *shelf) sameIndex(ctx context.Context, a, b version) bool {
+	was, ok := p.stagedAs(ctx, a)
+	is, also := p.stagedAs(ctx, b)
+	return ok && also && bytes.Equal(was, is)
 }
 
 // stagedThere reports whether the repository still has the objects that were staged.

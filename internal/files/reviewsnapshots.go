@@ -79,37 +79,6 @@ func (s ChangeSource) reviewSnapshots(ctx context.Context, r *Review, turns []ca
 	return true, ctx.Err()
 }
 
-// TurnUndo says which turn is undone, or done again.
-type TurnUndo struct {
-	Turn  string
-	Again bool // what was undone is brought back
-	Dry   bool // nothing is written
-}
-
-// Undo brings back what a turn changed, commands included, as [Snapshots.Restore] does. The error
-// is [ErrNoSnapshot] if what the turn found and left is not known.
-func (s ChangeSource) Undo(ctx context.Context, u TurnUndo) (r Restored, err error) {
-	h, err := s.history(ctx)
-	if err != nil {
-		return r, err
-	}
-	i := slices.IndexFunc(h.turns, func(t calls.Turn) bool { return t.ID == u.Turn })
-	if i < 0 || s.Snapshots == nil || h.turns[i].Left == "" {
-		return r, s.noUndo(h, i)
-	}
-	of := RestoreOf{
-		Workspace: s.Workspace,
-		Session:   s.Session,
-		From:      h.turns[i].Left,
-		To:        h.turns[i].Was,
-		Dry:       u.Dry,
-	}
-	if u.Again {
-		of.From, of.To = of.To, of.From
-	}
-	return s.Snapshots.Restore(ctx, of)
-}
-
 // unkept is why a turn has no snapshot, for the user.
 var unkept = map[event.NoSnapshot]string{
 	event.SnapshotNoGit:    "git is not installed",
@@ -118,18 +87,15 @@ var unkept = map[event.NoSnapshot]string{
 	event.SnapshotFailed:   "git or the disk refused it; the server's log says more",
 }
 
-// noUndo says why a turn cannot be undone.
-func (s ChangeSource) noUndo(h history, i int) error {
-	why := ""
+// Unkept is the error for a turn of which no snapshots are kept: why that is. nil if they are.
+func Unkept(t calls.Turn) error {
+	why := unkept[t.NoSnapshot]
 	switch {
-	case i < 0:
-		return ErrNoTurn
-	case h.turns[i].End == 0:
+	case t.Left != "":
+		return nil
+	case t.End == 0:
 		why = "it has not ended"
-	default:
-		why = unkept[h.turns[i].NoSnapshot]
-	}
-	if why == "" {
+	case why == "":
 		why = "it changed nothing that is known"
 	}
 	return fmt.Errorf("%w for this turn: %s", ErrNoSnapshot, why)

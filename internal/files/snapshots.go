@@ -144,7 +144,18 @@ func (s *Snapshots) look(ctx context.Context, workspace string,
 // enter gives a caller the shelf of a workspace alone.
 func (s *Snapshots) enter(ctx context.Context,
 	workspace string) (_ *shelf, leave func(), err error) {
+	p := s.shelf(workspace)
+	select {
+	case p.busy <- struct{}{}:
+		return p, func() { <-p.busy }, nil
+	case <-ctx.Done():
+		return nil, nil, ctx.Err()
+	}
+}
+
+func (s *Snapshots) shelf(workspace string) *shelf {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	p := s.shelves[workspace]
 	if p == nil {
 		sum := sha256.Sum256([]byte(workspace))
@@ -158,13 +169,7 @@ func (s *Snapshots) enter(ctx context.Context,
 		p.objects.dir = filepath.Join(p.dir, "objects")
 		s.shelves[workspace] = p
 	}
-	s.mu.Unlock()
-	select {
-	case p.busy <- struct{}{}:
-		return p, func() { <-p.busy }, nil
-	case <-ctx.Done():
-		return nil, nil, ctx.Err()
-	}
+	return p
 }
 
 // DeleteSession deletes what is kept for a session of a workspace.

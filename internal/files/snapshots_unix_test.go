@@ -5,6 +5,7 @@ package files_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -82,10 +83,15 @@ func TestThreat116UndoWhileFoldersBecomeLinks(t *testing.T) {
 	s.write("deep/er/made", "after")
 	after := s.take()
 	deep, away := filepath.Join(s.workspace.dir, "deep"), filepath.Join(s.workspace.dir, "away")
-	swapped := make(chan struct{})
+	swapped, stop := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(swapped)
-		for range 10_000 {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
 			if err := errors.Join(os.Rename(deep, away), os.Symlink(outside, deep), os.Remove(deep), os.Rename(away, deep)); err != nil {
 				_ = os.Remove(deep) // a folder was made in its place
 				_ = os.RemoveAll(deep)
@@ -94,17 +100,12 @@ func TestThreat116UndoWhileFoldersBecomeLinks(t *testing.T) {
 		}
 	}()
 	done := 0
-	for i, over := 0, false; !over; i++ {
-		select {
-		case <-swapped:
-			over = true
-		default:
-		}
-		of := files.RestoreOf{Workspace: s.workspace.dir, Session: "one", From: after, To: before}
+	for i := 0; i < 12 || done == 0 && i < 400; i++ {
+		of := files.RestoreOf{Workspace: s.workspace.dir, Session: "one", From: after, To: before, ID: fmt.Sprint("r", i)}
 		if i%2 == 1 {
 			of.From, of.To = before, after
 		}
-		r, err := s.Restore(t.Context(), of)
+		r, err := s.Restore(t.Context(), of, nothing)
 		if err == nil && len(r.Written) > 0 {
 			done++
 		}
@@ -112,6 +113,8 @@ func TestThreat116UndoWhileFoldersBecomeLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	close(stop)
+	<-swapped
 	list, err := os.ReadDir(filepath.Join(outside, "er"))
 	s.do(err)
 	for _, e := range list {

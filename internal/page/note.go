@@ -17,6 +17,7 @@ type note struct {
 	Title             string
 	Actions           []action
 	Files             []noted
+	Back              *back // the session went back
 }
 
 func (f *State) note(class, icon, text string) *node {

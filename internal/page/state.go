@@ -38,20 +38,20 @@ type State struct {
 	asks                  *node // the open questions, which stand in the dock
 	tasks                 *node // what runs in the background, in the dock as well
 	todos                 []event.Todo
-	// what the agent was made to forget, as far as that was known at first
-	left         []eventlog.Stretch
-	effort       string   // how hard the model thinks
-	instructions []string // files the agent loads, until the first turn says so
-	ledger       ledger
-	outputs      []*Call          // in the order shown; the last ones only
-	lost         map[string]*Call // those that run, and whose turn is not kept
-	former       map[string]*Call // by outputs in whose place another one stands
-	showings     showings
-	now          time.Time
-	damaged      damaged
-	OpenedAt     int64  // the last event that opened something of the sandbox, or closed it
-	Trouble      string // why the log cannot be written; empty: it can
-	Own          bool   // while parts are rendered for a page that keeps the lists in them
+	left                  []eventlog.Stretch // what is put aside
+	backs                 []*node            // the rows of what was not taken back
+	effort                string             // how hard the model thinks
+	instructions          []string           // files the agent loads, until the first turn says so
+	ledger                ledger
+	outputs               []*Call          // in the order shown; the last ones only
+	lost                  map[string]*Call // those that run, and whose turn is not kept
+	former                map[string]*Call // by outputs in whose place another one stands
+	showings              showings
+	now                   time.Time
+	damaged               damaged
+	OpenedAt              int64  // the last event that opened something of the sandbox, or closed it
+	Trouble               string // why the log cannot be written; empty: it can
+	Own                   bool   // while parts are rendered for a page that keeps the lists in them
 }
 
 // scope is what the calls and questions of one session have in common.

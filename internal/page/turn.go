@@ -47,7 +47,7 @@ func (t *turn) Running() bool { return t.State == "running" }
 // Waits says why nothing happens in it yet, or ever.
 func (t *turn) Waits() string {
 	if t.Left {
-		return "The agent has forgotten this. Files stay as they were"
+		return "Put aside: the agent goes on without this"
 	}
 	switch t.State {
 	case "queued":
@@ -273,17 +273,6 @@ func (f *State) nameKnown(d event.AssistantTurnStart) {
 		n.Turn.Rewinds = true
 		f.show(n, own)
 	}
-}
-
-// rewound folds the turns that the agent forgot.
-func (f *State) rewound(d event.SessionRewound) {
-	for _, n := range f.root.Kids {
-		if (n.Turn.from > d.After || slices.Contains(d.Waited, n.Turn.from)) && !n.Turn.Look {
-			n.Turn.Left = true
-			f.show(n, own)
-		}
-	}
-	f.say("The conversation goes on from before that prompt. Files stay as they are")
 }
 
 // branched says where the beginning of the session comes from.

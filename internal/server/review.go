@@ -11,8 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-chi/chi/v5"
-
 	"webchat/internal/calls"
 	"webchat/internal/event"
 	"webchat/internal/files"
@@ -57,26 +55,6 @@ func (rv *reviews) page(w http.ResponseWriter, r *http.Request, one *session.Ses
 	})
 }
 
-// undoTurn brings back what a turn changed, or what undoing it took away.
-func (c *changes) undoTurn(again bool) func(*http.Request, *session.Session,
-	empty) (files.Restored, error) {
-	return func(r *http.Request, one *session.Session, _ empty) (files.Restored, error) {
-		dry := r.URL.Query().Get("dry")
-		if dry != "" && dry != "true" && dry != "false" {
-			return files.Restored{}, invalid("bad_query", "dry is true or false.")
-		}
-		source, err := c.of(one)
-		if err != nil {
-			return files.Restored{}, err
-		}
-		return source.Undo(r.Context(), files.TurnUndo{
-			Turn:  chi.URLParam(r, "turnId"),
-			Again: again,
-			Dry:   dry == "true",
-		})
-	}
-}
-
 func reviewOf(r *http.Request) (of files.ReviewOf, err error) {
 	q := r.URL.Query()
 	if of.From, err = eventOf(q, "from"); err != nil {
@@ -119,7 +97,7 @@ func (rv *reviews) reviewed(ctx context.Context, one *session.Session, source fi
 	if found.Turn != "" {
 		v.Turn = found.Turn
 		for again, way := range map[bool]*bool{false: &v.Undo, true: &v.Redo} {
-			dry, err := source.Undo(ctx, files.TurnUndo{Turn: found.Turn, Again: again, Dry: true})
+			dry, err := one.Rewind(ctx, session.RewindOf{TurnID: found.Turn, Again: again, Dry: true})
 			if err != nil {
 				return v, err
 			}

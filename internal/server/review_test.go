@@ -23,11 +23,21 @@ import (
 // one. It reports what changed; of what "by command" holds, only that a command ran.
 type editing struct {
 	*offline.Backend
+	heard *heard // nil: nothing is noted
+}
+
+// heard is what an agent was made to forget, and given as text, in its order.
+type heard struct{ all []string }
+
+func (h *heard) note(what string) {
+	if h != nil {
+		h.all = append(h.all, what)
+	}
 }
 
 func (e editing) Open(ctx context.Context, o agent.Options, host agent.Host) (agent.Conn, error) {
 	conn, err := e.Backend.Open(ctx, o, host)
-	return editor{conn, host, o.Workspace}, err
+	return editor{conn, host, o.Workspace, e.heard}, err
 }
 
 // Info says that it has a model, which may act without a question.
@@ -39,11 +49,24 @@ func (e editing) Info(ctx context.Context) agent.Info {
 
 type editor struct {
 	agent.Conn
-	host agent.Host
-	dir  string
+	host  agent.Host
+	dir   string
+	heard *heard
+}
+
+// Rewind implements [agent.Rewinder].
+func (e editor) Rewind(_ context.Context, prompt string) error {
+	e.heard.note("forgot " + prompt)
+	return nil
 }
 
 func (e editor) Prompt(ctx context.Context, p agent.Prompt) error {
+	for _, a := range p.Attachments {
+		e.heard.note("given " + string(a.Data))
+	}
+	if err := e.host.Report(ctx, event.AssistantTurnStart{TurnID: p.MessageID, PromptID: p.MessageID}); err != nil {
+		return err
+	}
 	text, silent := strings.CutPrefix(p.Content, "by command ")
 	var texts map[string]*string
 	if err := json.Unmarshal([]byte(text), &texts); err != nil {
@@ -120,11 +143,13 @@ type reviewed struct {
 	t    *testing.T
 	path string // of its API
 	id   string
+	*heard
 }
 
 func newReviewed(t *testing.T, git bool, change ...any) *reviewed {
+	noted := &heard{}
 	h := newHouseOn(t, storetest.NewMemory(),
-		editing{Backend: offline.New(offline.Config{Path: os.Getenv("PATH")})}, change...)
+		editing{offline.New(offline.Config{Path: os.Getenv("PATH")}), noted}, change...)
 	h.file("a.txt", "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n")
 	h.file("b.txt", "b\n")
 	h.file(".env", "KEY=1\n")
@@ -134,7 +159,7 @@ func newReviewed(t *testing.T, git bool, change ...any) *reviewed {
 		h.git("commit", "-qm", "x")
 	}
 	id, path := h.session(t)
-	return &reviewed{h, t, path, id}
+	return &reviewed{h, t, path, id, noted}
 }
 
 func (r *reviewed) say(content string) {

@@ -174,11 +174,6 @@ type promptRef struct {
 	MessageID string `json:"messageId"`
 }
 
-// rewind has the agent forget a prompt and all that came after it.
-func rewind(r *http.Request, one *session.Session, in promptRef) (empty, error) {
-	return empty{}, one.Rewind(r.Context(), in.MessageID)
-}
-
 // branch makes a session that begins with everything before a prompt.
 func (c *catalog) branch(r *http.Request, in promptRef) (out sessionShape, err error) {
 	made, err := c.sessions.Branch(r.Context(), idOf(r), in.MessageID)

@@ -54,10 +54,10 @@ func TestBranchEvents(t *testing.T) {
 	if got := strings.Join(types, " "); got != want {
 		t.Errorf("taken over: %s\nwant %s", got, want)
 	}
-	if got := branchText(nil); got != "" {
+	if got := branchText("head\n\n", nil); got != "" {
 		t.Errorf("a conversation in which nothing was said has the text %q", got)
 	}
-	_, text, _ := strings.Cut(branchText(data), "\n\n")
+	_, text, _ := strings.Cut(branchText("head\n\n", data), "\n\n")
 	equal(t, "text", text, "## User\n\nkept\n\n## Tool call\n\nx \n\n## Assistant\n\nanswer\n\n## User\n\njoins\n\n## User\n\nwaits\n\n")
 }
 

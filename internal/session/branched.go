@@ -91,8 +91,16 @@ func uncounted(raw json.RawMessage) json.RawMessage {
 // mostBranchText is how many bytes of a conversation an agent is given: its end matters more.
 const mostBranchText = 400_000
 
+// What an agent reads before what it is given of a conversation.
+const (
+	branchHead = "This conversation was branched from another one. " +
+		"What was said in it so far, for you to go on from:\n\n"
+	backHead = "An earlier part of this conversation was taken out of it, and the user brought it back. " +
+		"What was said in it:\n\n"
+)
+
 // branchText returns what was said as an agent reads it; empty means that nothing was.
-func branchText(data []event.Data) string {
+func branchText(head string, data []event.Data) string {
 	var b strings.Builder
 	say := func(who, text string) {
 		if text != "" {
@@ -117,7 +125,5 @@ func branchText(data []event.Data) string {
 	if all == "" {
 		return ""
 	}
-	const head = "This conversation was branched from another one. " +
-		"What was said in it so far, for you to go on from:\n\n"
 	return head + strings.ToValidUTF8(all[max(0, len(all)-mostBranchText):], "")
 }

@@ -22,8 +22,9 @@ const openLimit = time.Minute
 type liveConn struct {
 	agent.Conn
 	host      *host
-	canResume bool // what was said in it is known to one that is opened later
-	resumed   bool // it knows what was said before it opened
+	canResume bool  // what was said in it is known to one that is opened later
+	resumed   bool  // it knows what was said before it opened
+	since     int64 // it knows nothing of the log until here; 0: it may know all
 }
 
 // can returns what only some conversations can do.
@@ -183,12 +184,13 @@ func (s *conversation) open(ctx context.Context, o agent.Options) (*liveConn, er
 			if o.Resume = o.Resume && info.CanResume; o.Resume {
 				c, err := backend.Open(limited, o, h)
 				if !errors.Is(err, agent.ErrUnsupported) {
-					return &liveConn{c, h, info.CanResume, true}, err
+					return &liveConn{Conn: c, host: h, canResume: info.CanResume, resumed: true}, err
 				}
 				o.Resume = false
 			}
 			c, err := backend.Open(limited, o, h)
-			return &liveConn{c, h, info.CanResume, false}, err
+			return &liveConn{Conn: c, host: h, canResume: info.CanResume,
+				since: s.events.Summary().LastSeq}, err
 		}, (*liveConn).close)
 	if err != nil {
 		h.end()

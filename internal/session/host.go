@@ -354,6 +354,9 @@ func (h *host) RunTurn(ctx context.Context, cause string, work func(context.Cont
 func (s *turns) runOwnWork(t *turn, own *ownWork) (err error) {
 	conn := s.current()
 	if own.by == event.ByUser {
+		if err := s.forget(t.ctx, t); err != nil {
+			return err
+		}
 		if conn, err = s.connect(t.ctx); err != nil {
 			return err
 		}

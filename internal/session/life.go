@@ -69,6 +69,10 @@ func Load(ctx context.Context, c Config, sum eventlog.Summary) (*Session, error)
 			return nil, err
 		}
 	}
+	if err := s.settle(ctx); err != nil {
+		s.log().Error("what going back had begun was not ended; it is tried again at the next start",
+			"error", err)
+	}
 	s.heldFiles.askUnasked()
 	return s, nil
 }

@@ -14,75 +14,12 @@ import (
 	"webchat/internal/wording"
 )
 
-// recall is what the agent remembers: going back, clearing, and summing up.
+// recall is what the agent remembers: clearing, and summing up.
 type recall struct {
 	*core
 	*conversation
 	*chooser
 	*prompts
-}
-
-// Rewind has the agent forget a prompt and all that came after it, and logs that it did. Files stay
-// as they are. [ErrWorking] while a turn runs or waits, [eventlog.ErrNotFound] for a prompt that
-// the log does not have, and [agent.ErrUnsupported] where the agent cannot go back to it.
-func (s *recall) Rewind(ctx context.Context, messageID string) error {
-	prompt, err := s.events.Prompt(ctx, messageID)
-	if err != nil {
-		return err
-	}
-	if prompt.Agent == "" {
-		return s.noRewind()
-	}
-	return s.aside(ctx, func(ctx context.Context) error {
-		err := s.withAgent(ctx, "going back", func(conn *liveConn) error {
-			if rewinder, ok := can[agent.Rewinder](conn); ok {
-				return rewinder.Rewind(ctx, prompt.Agent)
-			}
-			return s.noRewind()
-		})
-		if err != nil {
-			return fmt.Errorf("go back to that prompt: %w", err)
-		}
-		d := event.SessionRewound{ToMessageID: messageID, After: prompt.Turn - 1, Waited: prompt.Waited}
-		if err := s.logRewound(d); err != nil {
-			return err
-		}
-		return s.readTaken(ctx, false)
-	})
-}
-
-func (s *recall) noRewind() error {
-	return fmt.Errorf("%s cannot go back to that prompt: %w; branch there instead",
-		s.events.Summary().Backend, agent.ErrUnsupported)
-}
-
-// aside has the agent do something while no turn runs and none begins.
-func (s *recall) aside(ctx context.Context, do func(context.Context) error) error {
-	ctx, leave, err := s.join(ctx)
-	if err != nil {
-		return err
-	}
-	defer leave()
-	err = s.change(ctx, func() error {
-		switch {
-		case s.turn != nil || s.rewinding:
-			return fmt.Errorf("%w; stop it, or wait for its end, and try again", ErrWorking)
-		case len(s.queue) > 0:
-			return fmt.Errorf("%w, or waits to be sent: send what waits, or take it back, and try again",
-				ErrWorking)
-		}
-		s.rewinding = true
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	defer func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.rewinding = false
-	}()
-	return do(ctx)
 }
 
 // withAgent has the agent do what is asked of it, named by what. One whose end was not noticed yet
@@ -101,11 +38,6 @@ func (s *conversation) withAgent(ctx context.Context, what string, do func(*live
 			return err
 		}
 	}
-}
-
-// logRewound logs what the agent forgot.
-func (s *recall) logRewound(d event.SessionRewound) error {
-	return s.events.Persist(s.ctx, func() error { return s.beginLocked(d) })
 }
 
 // readTaken reads what a branch took over from another session, to be given to its agent with the
@@ -127,7 +59,7 @@ func (s *conversation) readTaken(ctx context.Context, forgot bool) error {
 	if knows {
 		s.setTaken("")
 	} else {
-		s.setTaken(branchText(BranchEvents(all, sum.Open.Left)))
+		s.setTaken(branchText(branchHead, BranchEvents(all, sum.Open.Left)))
 	}
 	return err
 }
@@ -139,16 +71,15 @@ func (s *conversation) setTaken(text string) {
 }
 
 // withTaken returns the prompt of a turn with what its agent still has to be given.
-func (s *conversation) withTaken(p agent.Prompt) agent.Prompt {
+func (s *conversation) withTaken(p agent.Prompt, owed string) agent.Prompt {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.taken != "" {
-		p.Attachments = append(slices.Clone(p.Attachments),
-			agent.Attachment{
-				Name:     "the conversation so far",
-				MimeType: "text/markdown",
-				Data:     []byte(s.taken),
-			})
+	for name, text := range map[string]string{"the conversation so far": s.taken,
+		"what was brought back": owed} {
+		if text != "" {
+			p.Attachments = append(slices.Clone(p.Attachments),
+				agent.Attachment{Name: name, MimeType: "text/markdown", Data: []byte(text)})
+		}
 	}
 	return p
 }
@@ -181,7 +112,8 @@ func (s *recall) Clear(ctx context.Context) error {
 			return fmt.Errorf("clear the conversation: %w", err)
 		}
 		s.setTaken("")
-		return s.logRewound(event.SessionRewound{ToMessageID: prompts[i].ID, After: prompts[i].Seq - 1})
+		d := event.SessionRewound{ToMessageID: prompts[i].ID, After: prompts[i].Seq - 1}
+		return s.events.Persist(s.ctx, func() error { return s.beginLocked(d) })
 	})
 }
 

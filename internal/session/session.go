@@ -41,6 +41,7 @@ type Session struct {
 	*viewer
 	*prompts
 	*recall
+	*goingBack
 }
 
 func newSession(c Config, sum eventlog.Summary) *Session {
@@ -83,6 +84,7 @@ func newSession(c Config, sum eventlog.Summary) *Session {
 		viewer:       &viewer{core: base, toolbox: tools, toolCalls: called},
 		prompts:      asked,
 		recall:       &recall{core: base, conversation: conv, chooser: choices, prompts: asked},
+		goingBack:    &goingBack{core: base, conversation: conv},
 	}
 	conv.newHost = func(reach agent.Intercept) *host { return &host{s: s, intercept: reach} }
 	return s

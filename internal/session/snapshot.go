@@ -26,6 +26,11 @@ type Snapshots interface {
 	Take(ctx context.Context, workspace, session, id string) error
 	// Count returns how many files differ between two of a session.
 	Count(ctx context.Context, workspace, session, was, left string) (int64, error)
+	// Restore brings files back, and has that logged; [files.Snapshots] says more.
+	Restore(ctx context.Context, of files.RestoreOf, log func(files.Restored) error) (files.Restored,
+		error)
+	// Settle ends what Restore had begun when its process was killed.
+	Settle(ctx context.Context, workspace, session string, logged func(id string) (bool, error)) error
 }
 
 // before is the snapshot of what the workspace was before a turn acted.

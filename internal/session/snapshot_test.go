@@ -19,6 +19,7 @@ import (
 
 // kept are snapshots that note, with what else happens, in which order that was.
 type kept struct {
+	Snapshots
 	mu    sync.Mutex
 	what  []string
 	err   error // of each

@@ -281,6 +281,13 @@ func (s *turns) prompt(t *turn) error {
 		Content:     cmp.Or(v.Prompt, p.content),
 		Attachments: p.attachments,
 	}
+	if err := s.forget(t.ctx, t); err != nil {
+		return err
+	}
+	owed, err := s.owed(t.ctx)
+	if err != nil {
+		return err
+	}
 	conn, err := s.connect(t.ctx)
 	if err != nil {
 		return err
@@ -291,7 +298,7 @@ func (s *turns) prompt(t *turn) error {
 	}
 	s.mu.Unlock()
 	return s.await(t, conn, func() error {
-		err := conn.Prompt(t.ctx, s.withTaken(given))
+		err := conn.Prompt(t.ctx, s.withTaken(given, owed))
 		if err == nil {
 			s.setTaken("")
 		}

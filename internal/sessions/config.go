@@ -55,6 +55,8 @@ type Config struct {
 // Snapshots are those of all sessions. The methods may be called concurrently.
 type Snapshots interface {
 	session.Snapshots
+	// Unsettled returns the sessions that went back when their process was killed.
+	Unsettled() []string
 	// DeleteSession deletes those of a session.
 	DeleteSession(ctx context.Context, workspace, session string) error
 }

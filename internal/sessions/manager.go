@@ -143,21 +143,21 @@ func (m *Manager) recover(ctx context.Context) {
 		}
 		m.cfg.Workspaces.Add(known)
 	}
-	m.sweep(ctx, map[eventlog.ID]bool{})
+	failed := map[eventlog.ID]bool{}
+	m.sweep(ctx, failed)
+	if m.cfg.Snapshots == nil {
+		return
+	}
+	for _, id := range m.cfg.Snapshots.Unsettled() {
+		m.recoverOne(ctx, eventlog.ID(id), failed)
+	}
 }
 
 // sweep loads every session that was left unfinished, which closes what is open in it, and purges
 // what was deleted long enough ago. Where several replicas share the log, those of dead ones are
 // meant. failed has the sessions whose error was logged.
 func (m *Manager) sweep(ctx context.Context, failed map[eventlog.ID]bool) {
-	err := m.forEach(ctx, QueryUnfinished, func(s eventlog.Summary) {
-		if _, err := m.load(ctx, s.ID); err != nil && !elsewhere(err) && ctx.Err() == nil &&
-			!failed[s.ID] {
-			failed[s.ID] = true
-			m.cfg.Logger.Error("a session could not be recovered; it is tried again when it is opened",
-				"session", string(s.ID), "error", err)
-		}
-	})
+	err := m.forEach(ctx, QueryUnfinished, func(s eventlog.Summary) { m.recoverOne(ctx, s.ID, failed) })
 	// a list that cannot be read must not keep everything from starting
 	if err != nil && ctx.Err() == nil {
 		m.cfg.Logger.Error("unfinished sessions were not found; each is recovered when it is opened",
@@ -169,6 +169,15 @@ func (m *Manager) sweep(ctx context.Context, failed map[eventlog.ID]bool) {
 	if err != nil && ctx.Err() == nil {
 		m.cfg.Logger.Error("deleted sessions were not found; their logs stay until the next start",
 			"error", err)
+	}
+}
+
+// recoverOne loads a session, which closes what is open in it.
+func (m *Manager) recoverOne(ctx context.Context, id eventlog.ID, failed map[eventlog.ID]bool) {
+	if _, err := m.load(ctx, id); err != nil && !elsewhere(err) && ctx.Err() == nil && !failed[id] {
+		failed[id] = true
+		m.cfg.Logger.Error("a session could not be recovered; it is tried again when it is opened",
+			"session", string(id), "error", err)
 	}
 }
 

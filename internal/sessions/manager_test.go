@@ -172,7 +172,12 @@ func (d *dropped) Read(context.Context, eventlog.ID, string, string, string) (ag
 }
 
 // unkept notes whose snapshots were deleted, and keeps none.
-type unkept struct{ of string }
+type unkept struct {
+	sessions.Snapshots
+	of string
+}
+
+func (u *unkept) Unsettled() []string { return nil }
 
 func (u *unkept) Warm(context.Context, string) error                 { return errDisk }
 func (u *unkept) Take(context.Context, string, string, string) error { return errDisk }

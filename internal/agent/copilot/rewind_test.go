@@ -24,11 +24,19 @@ func TestRealRewind(t *testing.T) {
 	for _, word := range []string{"alpha-prompt", "beta-prompt", "gamma-prompt"} {
 		ids = append(ids, h.ask(s, "say "+word).MessageID)
 	}
-	if err := s.Rewind(t.Context(), ids[1]); err != nil {
+	if _, err := s.Rewind(t.Context(), session.RewindOf{MessageID: ids[1]}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Rewind(t.Context(), ids[2]); !errors.Is(err, eventlog.ErrNotFound) {
+	if _, err := s.Rewind(t.Context(), session.RewindOf{MessageID: ids[2]}); !errors.Is(err, eventlog.ErrNotFound) {
 		t.Errorf("a prompt that was left behind can be gone back to: %v", err)
+	}
+	if _, err := s.BringBack(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	h.ask(s, "say zeta-prompt") // nothing was forgotten
+	h.mustSend("gamma-prompt", true)
+	if _, err := s.Rewind(t.Context(), session.RewindOf{MessageID: ids[1]}); err != nil {
+		t.Fatal(err)
 	}
 	h.ask(s, "say delta-prompt")
 	h.mustSend("alpha-prompt", true)
@@ -39,7 +47,7 @@ func TestRealRewind(t *testing.T) {
 	pid := copilot.PID(h.backend)
 	kill(t, pid)
 	until(t, "the end of the CLI", func() bool { return gone(pid) })
-	if err := s.Rewind(t.Context(), ids[0]); err != nil {
+	if _, err := s.Rewind(t.Context(), session.RewindOf{MessageID: ids[0]}); err != nil {
 		t.Fatal(err)
 	}
 	h.ask(s, "say epsilon-prompt")
@@ -55,7 +63,7 @@ func TestRealRewind(t *testing.T) {
 			rewound = append(rewound, d)
 		}
 	}
-	if len(rewound) != 2 || rewound[0].ToMessageID != ids[1] || rewound[1].ToMessageID != ids[0] {
+	if len(rewound) != 4 || rewound[0].ToMessageID != ids[1] || rewound[1].Undoes == 0 || rewound[3].ToMessageID != ids[0] {
 		t.Errorf("the log says %+v", rewound)
 	}
 }
@@ -72,7 +80,7 @@ func TestRealRewindOfAQueuedPrompt(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.await(s, "the end of both turns", func(d event.Data) bool { end, ended := d.(event.TurnEnd); return ended && end.MessageID == second })
-	if err := s.Rewind(t.Context(), second); err != nil {
+	if _, err := s.Rewind(t.Context(), session.RewindOf{MessageID: second}); err != nil {
 		t.Fatal(err)
 	}
 	h.ask(s, "say gamma-prompt")
@@ -140,7 +148,7 @@ func TestRealBranch(t *testing.T) {
 	h.mustSend("alpha-prompt", true)
 	h.mustSend("beta-prompt", false)
 	h.ask(b, "say delta-prompt")
-	if err := b.Rewind(t.Context(), first); err != nil {
+	if _, err := b.Rewind(t.Context(), session.RewindOf{MessageID: first}); err != nil {
 		t.Fatal(err)
 	}
 	h.ask(b, "say epsilon-prompt")
