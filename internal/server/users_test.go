@@ -146,6 +146,7 @@ var named = map[string]string{
 	"PATCH /api/sessions/{id}/messages/{messageId}":  `{"content":"x"}`,
 	"DELETE /api/sessions/{id}/messages/{messageId}": "",
 	"POST /api/sessions/{id}/rewind":                 `{"messageId":"MESSAGE"}`,
+	"POST /api/sessions/{id}/rewind/undo":            "{}",
 	"POST /api/sessions/{id}/branch":                 `{"messageId":"MESSAGE"}`,
 	"POST /api/sessions/{id}/compact":                "{}", "POST /api/sessions/{id}/clear": "",
 	"POST /api/sessions/{id}/inside":                    "",
