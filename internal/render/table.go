@@ -2,6 +2,7 @@ package render
 
 import (
 	"html/template"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -20,7 +21,14 @@ const (
 type Table struct {
 	b       strings.Builder
 	numeric []bool
+	amounts []bool // columns whose numbers count or measure: their digits stand in groups
 }
+
+// names are heads of columns whose numbers name something, or a time.
+var names = regexp.MustCompile(`(?i)(^|[^a-z])(id|ids|year|port|zip|code|no|nr|pid|uid|gid|inode|time|ts|at|date|epoch|phone|version|line|row)$|[a-z](Id|ID|At|Year|Port|Code)$`)
+
+// grouped are numbers of so many digits that they are read in groups.
+var grouped = regexp.MustCompile(`^([-+]?)([1-9]\d{3,})(\.\d+)?$`)
 
 // Null is a cell that holds nothing, where that is not the same as an empty text.
 const Null = "\x00"
@@ -28,13 +36,14 @@ const Null = "\x00"
 // NewTable begins a table with these columns, whose rows are numbered by what counted names. sorted
 // is the column, from 1, that orders the rows; 0 means none.
 func NewTable(counted string, columns []string, numeric []bool, sorted int, falling bool) *Table {
-	t := &Table{numeric: numeric}
+	t := &Table{numeric: numeric, amounts: make([]bool, len(numeric))}
 	t.b.WriteString(`<table class="records"><thead><tr><th class="rn">` +
 		template.HTMLEscapeString(counted) + `</th>`)
 	for i, name := range columns {
 		t.b.WriteString("<th")
 		if numeric[i] {
 			t.b.WriteString(` class="r"`)
+			t.amounts[i] = !names.MatchString(strings.TrimSpace(name))
 		}
 		t.b.WriteString(` data-col="` + strconv.Itoa(i+1) + `"`)
 		switch {
@@ -68,7 +77,7 @@ func (t *Table) Row(line int, cells []string) {
 		default:
 			t.b.WriteString("<td>")
 		}
-		t.text(cells[i])
+		t.text(t.amount(i, cells[i]))
 		t.b.WriteString("</td>")
 	}
 	t.b.WriteString("</tr>\n")
@@ -88,6 +97,22 @@ func (t *Table) Note(text string) {
 		strconv.Itoa(max(1, len(t.numeric))) + `">`)
 	t.text(text)
 	t.b.WriteString("</td></tr>\n")
+}
+
+// amount writes the number of a cell as people read it: 1234567.5 as 1,234,567.5.
+func (t *Table) amount(column int, cell string) string {
+	if column >= len(t.amounts) || !t.amounts[column] || len(cell) < 4 {
+		return cell
+	}
+	m := grouped.FindStringSubmatch(strings.TrimSpace(cell))
+	if m == nil {
+		return cell
+	}
+	whole := m[2]
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	return m[1] + whole + m[3]
 }
 
 func (t *Table) begin(line int) {

@@ -102,14 +102,12 @@ func (n *Node) writeHeld(b *strings.Builder) {
 	many := wording.Plural(n.Count, what)
 	open := "" // what stands there in place of a name, once what it holds is shown
 	switch {
-	case n.Children != nil:
-		b.WriteString(string(rune(n.Kind)))
 	case n.Count == 0:
 		b.WriteString(string(rune(n.Kind)) + end)
 	default:
 		// hidden while it is open
 		b.WriteString(string(rune(n.Kind)) + `<span class="held">…` + end + `</span>`)
-		if n.Name != "" && !n.HasKey {
+		if n.Name != "" && !n.HasKey && !n.Root {
 			many, open = n.Name, ` data-open="`+many+`"`
 		}
 	}
@@ -117,7 +115,7 @@ func (n *Node) writeHeld(b *strings.Builder) {
 	visible(b, many)
 	b.WriteString("</span>")
 	if n.Children != nil {
-		b.WriteString(`<ul role="group" data-close="` + end + `">` + "\n")
+		b.WriteString(`<ul role="group" data-at="` + digits(n.At) + `" data-close="` + end + `">` + "\n")
 		treeNodes(b, n.Children)
 		treeRange(b, n.Count-len(n.Children), len(n.Children))
 		b.WriteString("</ul>")

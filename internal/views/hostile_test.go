@@ -28,7 +28,7 @@ var allowed = map[string]map[string]string{
 		"data-path": ``, "data-line": digits, "data-to": printed},
 	"button": {"class": names, "type": `^button$`, "data-html": `^cell=\d+&output=\d+$`, "data-diagram": `^$`},
 	"bdi":    {"class": `^err$`, "title": `^U\+[0-9A-F]+$`}, "i": nil, "b": nil, "p": {"class": names}, "br": nil, "hr": nil, "em": nil, "strong": nil, "del": nil, "h4": {"id": anchors}, "h5": {"id": anchors}, "h6": {"id": anchors}, "sup": {"class": names, "id": anchors}, "details": {"class": names, "data-line": digits, "open": ``}, "summary": nil, "blockquote": nil,
-	"ul": {"data-close": `^[\]}]$`, "role": `^group$`}, "ol": {"start": digits, "class": names},
+	"ul": {"data-at": digits, "data-close": `^[\]}]$`, "role": `^group$`}, "ol": {"start": digits, "class": names},
 	"li":    {"class": names, "id": anchors, "role": `^treeitem$`, "aria-expanded": `^(true|false)$`, "data-at": digits, "data-step": ``, "data-lines": lines, "data-from": digits},
 	"table": {"class": names}, "thead": nil, "tbody": nil, "tr": nil, "td": {"class": names, "colspan": digits}, "th": {"class": names, "data-col": digits, "aria-sort": `^(ascending|descending)$`},
 }

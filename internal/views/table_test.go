@@ -74,7 +74,7 @@ func TestTableWithAnOpenQuote(t *testing.T) {
 	}
 	o := file(t, h, "a.csv", b.String())
 	w := ask(t, h, o, outputs.Ask{View: Table, Rows: 2, From: 30_000})
-	checkRows(t, w, "30001: 29999|word 29999", "30002: x,\"open (cannot be parsed, shown as it is)")
+	checkRows(t, w, "30001: 29,999|word 29999", "30002: x,\"open (cannot be parsed, shown as it is)")
 	if w.Total != 60_001 {
 		t.Errorf("%d rows", w.Total)
 	}

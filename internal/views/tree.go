@@ -20,10 +20,11 @@ var errNoNode = refuse("no_node", "There is no such value: give at as it stands 
 
 // foldedFrom is how many children of a value are shown before the rest is a range.
 const (
-	foldedFrom  = 100
-	maxChildren = 1000
-	nameLength  = 60  // characters of the text that names a folded value
-	textLength  = 600 // bytes of a text that are shown
+	foldedFrom   = 100
+	unfoldedRows = 60 // that a tree opens at first: a page folds those for which it has no room
+	maxChildren  = 1000
+	nameLength   = 60  // characters of the text that names a folded value
+	textLength   = 600 // bytes of a text that are shown
 )
 
 // tree is children of a value, each a list item; those of a value that stands alone are shown with
@@ -47,13 +48,9 @@ func (h *Views) tree(o *outputs.Output, k *kind, a outputs.Ask) (w outputs.Windo
 	if err != nil {
 		return w, err
 	}
-	if a.At == "" && total == 1 {
-		for i := range nodes {
-			if n := &nodes[i]; n.At != "" {
-				if n.Children, _, err = t.children(n.At, 1, foldedFrom); err != nil {
-					return w, err
-				}
-			}
+	if a.At == "" && total == 1 && len(nodes) == 1 {
+		if err = unfold(t, &nodes[0]); err != nil {
+			return w, err
 		}
 	}
 	to := a.From + len(nodes) - 1
@@ -62,6 +59,25 @@ func (h *Views) tree(o *outputs.Output, k *kind, a outputs.Ask) (w outputs.Windo
 		w.Header = map[string]string{"Broken": strconv.Itoa(o.LineOf(int64(j.root.end)))}
 	}
 	return w, nil
+}
+
+// unfold opens a value, and in it those nearest to the top first whose all fits beside what is open.
+func unfold(t forest, root *render.Node) (err error) {
+	room := unfoldedRows
+	for queue := []*render.Node{root}; len(queue) > 0; queue = queue[1:] {
+		n := queue[0]
+		if n.At == "" || n.Count == 0 || n != root && n.Count > room {
+			continue
+		}
+		if n.Children, _, err = t.children(n.At, 1, foldedFrom); err != nil {
+			return err
+		}
+		room -= len(n.Children)
+		for i := range n.Children {
+			queue = append(queue, &n.Children[i])
+		}
+	}
+	return nil
 }
 
 func newForest(o *outputs.Output, k *kind) (forest, error) {

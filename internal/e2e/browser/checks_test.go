@@ -130,18 +130,24 @@ func TestDeskStaysWithItsReader(t *testing.T) {
 		names = append(names, fmt.Sprintf("shown-%d.txt", i))
 		h.site.put(names[i], "text\n")
 	}
-	h.backend.on("show five", showing(names...))
+	read := make(chan struct{})
+	h.backend.on("show five", func(ctx context.Context, host agent.Host) error {
+		<-read
+		return showing(names...)(ctx, host)
+	})
 	p := h.site.open("/sessions/" + h.session(t))
 	p.look(1440, 900, "light")
 	p.say("/show long.txt")
 	p.front("long.txt")
 	p.wait(onDesk + `.querySelector('.rows .cl')?.textContent`)
-	p.js(onDesk + `.querySelector('.code').scrollTop = 2400`)
-	p.wait(`Number(` + onDesk + `.dataset.at) > 100`)
-	place := eval[string](p, onDesk+`.dataset.at + ' ' + `+onDesk+`.querySelector('.code').scrollTop`)
 	p.js(`window.spoken = {}
 		new MutationObserver((all) => { for (const m of all) for (const n of m.addedNodes) { const w = n.textContent; (spoken[w] ??= { times: 0, painted: false }).times++; requestAnimationFrame(() => { spoken[w].painted ||= document.getElementById('say').textContent.includes(w) }) } }).observe(document.getElementById('say'), { childList: true, subtree: true })`)
 	p.say("show five")
+	p.wait(`document.querySelectorAll('#turns .turn').length === 2`)
+	p.js(onDesk + `.querySelector('.code').scrollTop = 2400`)
+	p.wait(`Number(` + onDesk + `.dataset.at) > 100`)
+	place := eval[string](p, onDesk+`.dataset.at + ' ' + `+onDesk+`.querySelector('.code').scrollTop`)
+	close(read)
 	p.done()
 	p.wait(`document.querySelectorAll('.tab.is-news').length === 5`)
 	p.front("long.txt")

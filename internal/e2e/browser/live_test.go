@@ -60,6 +60,18 @@ func TestFilesFollowTheDisk(t *testing.T) {
 	press()
 	p.has(".pane:not([hidden]) .rows", "2 * time.Second")
 	p.has(".pane:not([hidden]) .timeline", "disk")
+	for i, text := range []string{strings.Repeat("// more\n", 300) + "// the end\n", strings.Repeat("// more\n", 300) + "// the very end\n"} {
+		s.put("internal/pump/pump.go", text)
+		p.has(foot, "Changed on disk See it")
+		press()
+		p.wait(onDesk + `.dataset.last === '301' && !document.querySelector('` + foot + `')`)
+		if i == 0 {
+			p.wait(`!document.querySelector('.toast')`)
+		}
+	}
+	p.has(".toast", "What changed is out of view, from line 301 on")
+	p.click(".toast [data-part=do]")
+	p.wait(`[...document.querySelectorAll('.pane:not([hidden]) .rows > .line')].some((l) => l.textContent.includes('the very end') && l.getBoundingClientRect().bottom < innerHeight)`)
 
 	// Deleted: the text stays. Back in its place, there is nothing to say.
 	name := filepath.Join(s.workspace, "go.mod")
@@ -75,7 +87,7 @@ func TestFilesFollowTheDisk(t *testing.T) {
 	p.wait(`!document.querySelector('` + foot + `')`)
 	p.is(words, "")
 
-	if log := s.logged(t, p.session()); strings.Count(log, `"type":"output.reread"`) != 2 || strings.Count(log, `"type":"user.message"`) != 3 {
+	if log := s.logged(t, p.session()); strings.Count(log, `"type":"output.reread"`) != 4 || strings.Count(log, `"type":"user.message"`) != 3 {
 		t.Errorf("the log does not have two files that were read again after three prompts:\n%s", log)
 	}
 }

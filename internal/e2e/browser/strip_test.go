@@ -1,8 +1,11 @@
 package browser
 
 import (
+	"context"
 	"fmt"
 	"testing"
+
+	"webchat/internal/agent"
 )
 
 // Where there is no room for all tabs, those that were not read for longest go to the
@@ -15,7 +18,11 @@ func TestStripHoldsWhatFits(t *testing.T) {
 		h.site.put(names[i], numbered(200))
 	}
 	h.backend.on("show one", showing(names[0]))
-	h.backend.on("show all", showing(names[1:]...))
+	read := make(chan struct{})
+	h.backend.on("show all", func(ctx context.Context, host agent.Host) error {
+		<-read
+		return showing(names[1:]...)(ctx, host)
+	})
 	p := h.site.open("/sessions/" + h.session(t))
 	p.look(1280, 900, "light")
 	p.say("show one")
@@ -26,8 +33,9 @@ func TestStripHoldsWhatFits(t *testing.T) {
 	h.site.put("read.txt", numbered(50))
 	p.say("/show read.txt")
 	p.front("read.txt")
-	p.click(".tab.is-front [role=tab]") // it is read
 	p.say("show all")
+	p.click(".tab.is-front [role=tab]") // it is read, since that was sent
+	close(read)
 	p.done()
 	const seen = `[...document.querySelectorAll('.tab')].every((e) => { const r = e.getBoundingClientRect(); return r.width > 87 && r.right <= document.getElementById("tabs").getBoundingClientRect().right + 1 })`
 	p.wait(`document.querySelector('#outs [data-name="a-long-name-13.txt"]') && ` + seen)

@@ -148,6 +148,7 @@ async function send(asked = false, id = newID(), how = writing.mode) {
   if (!isLive() && !navigator.onLine) return later(asked, id, how)
   writing.sending = true
   composer.ariaBusy = 'true'
+  document.dispatchEvent(new Event('webchat:sending'))
   const before = writing.returns
   try {
     await deliver(text, hasAttachments() ? null : meantLook(text, asked), id, how)

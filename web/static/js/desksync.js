@@ -18,6 +18,7 @@ const wide = matchMedia('(min-width: 1100px)')
 const wish = {
   name: '',
   place: {}, // {lines, beside, focus}
+  over: '', // the look that was in front when the last prompt was sent
 }
 
 /** Lines of a pane were chosen, or are no longer. */
@@ -28,11 +29,17 @@ function chose(e) {
   if (!e.target.hidden) address(tab, linesOf(tab))
 }
 
+/** The reader finds something in what is in front, or scrolls what has no rows. */
+function touch({ type, target }) {
+  const part = type === 'wheel' || type === 'touchmove' ? '.other, .pic' : '.find'
+  if (target.closest?.(part)?.closest('[data-pane]')?.dataset.key === desk.front) desk.touched = true
+}
+
 /** Whether something that was just shown comes to the front. */
 function leads(tab) {
   if (wish.name && tab.name === wish.name) return true
-  if (front()?.look || document.getElementById('open-bar').open) return false
-  return !front() || (!desk.touched && !paneOf(desk.front)?.querySelector('.find'))
+  if ((front()?.look && front().out !== wish.over) || document.getElementById('open-bar').open) return false
+  return !front() || !desk.touched
 }
 
 /** What could not be shown has no output: its call stands on the Desk, if the reader asked for it or there is nothing else. */
@@ -145,6 +152,11 @@ export function desks() {
   document.addEventListener('webchat:open', (e) => openOutput(e.detail.target, { lines: e.detail.lines }))
   document.addEventListener('webchat:display', (e) => { ({ name: wish.name, ...wish.place } = e.detail) })
   document.addEventListener('webchat:touched', (e) => { if (e.target.dataset.key !== desk.front) return; desk.touched = true; looked(front()) })
+  document.addEventListener('webchat:sending', () => { // what it shows is what is wanted now
+    desk.touched = false
+    wish.over = front()?.look ? front().out : ''
+  })
+  for (const type of ['focusin', 'input', 'wheel', 'touchmove']) document.addEventListener(type, touch, { passive: true })
   document.addEventListener('webchat:chosen', chose)
   document.addEventListener('focusin', ({ target }) => { if (target.closest('#desk')) desk.read = target.closest('[data-pane]')?.dataset.key ?? null })
   document.addEventListener('click', click)

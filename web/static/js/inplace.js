@@ -177,6 +177,15 @@ function offer(pane) {
   since(pane, all.at(-2).out).catch(failed)
 }
 
+/** The number of the first changed line, if a pane shows changes and all of them are out of view. */
+export function unseen(pane) {
+  const v = viewerOf(pane)
+  const runs = states.get(pane)?.runs
+  if (!runs?.length || v.code.hidden) return 0
+  const { from, to } = v.seen
+  return runs.some(({ line, fresh }) => line <= to && (fresh.at(-1) ?? line) >= from) ? 0 : runs[0].line
+}
+
 /** To the next change or the one before; false: the pane shows none in its rows. */
 export function toFresh(pane, by) {
   const v = viewerOf(pane)

@@ -4,10 +4,11 @@
 
 import { announce } from './announce.js'
 import { display } from './display.js'
-import { expect } from './inplace.js'
+import { expect, toFresh, unseen } from './inplace.js'
 import { paneOf, refresh, reread } from './pane.js'
 import { beside, front, open, tabOf } from './tabs.js'
-import { failed } from './toast.js'
+import { failed, toast } from './toast.js'
+import { viewerOf } from './viewer.js'
 
 const often = 500 // milliseconds between two times that a file is drawn anew
 const rest = 10 // and as many times what drawing it took: a large file takes no more than a share of a processor
@@ -113,6 +114,8 @@ async function see(pane) {
   document.dispatchEvent(new Event('webchat:tabs'))
   const drawn = await refresh(tab)
   drawn?.querySelector('.code, .pic, .nothing')?.focus({ preventScroll: true })
+  const line = drawn && unseen(drawn)
+  if (line) toast(`What changed is out of view, from line ${line.toLocaleString('en')} on`, { act: { label: 'Go there', run: () => toFresh(drawn, line > viewerOf(drawn).seen.from ? 1 : -1) }, ms: 8000 })
 }
 
 export function following() {

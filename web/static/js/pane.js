@@ -142,12 +142,12 @@ function rows(pane, tab, kept) {
   if (kept) {
     v.move(kept.following ? v.most : kept.pos)
     if (kept.find) pane.querySelector('.dhead').after(kept.find)
-  } else if (tab.place?.line) v.move(v.place(tab.place.line))
+  } else if (tab.place?.line && !tab.place.follows) v.move(v.place(tab.place.line))
   else if (!top) v.move(v.most) // a command's end says how it went
   if (v.running) watch(pane)
   pane.addEventListener('webchat:lines', () => {
     pane.dataset.at = v.seen.from
-    tab.place = { ...tab.place, line: v.seen.from, wrap: v.wrapped }
+    tab.place = { ...tab.place, line: v.seen.from, wrap: v.wrapped, follows: v.following }
     at(pane, v)
   })
   pane.addEventListener('webchat:touched', () => { tab.place = { ...tab.place, read: pane.dataset.output } })

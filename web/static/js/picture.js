@@ -63,8 +63,8 @@ export function pictures() {
     box.addEventListener('pointermove', drag)
     box.addEventListener('pointerup', () => box.removeEventListener('pointermove', drag), { once: true })
   })
-  // The zoom pill is put beside a picture when it is first pointed at or focused.
-  for (const type of ['pointerover', 'focusin']) {
+  // The zoom pill stands beside a picture on the Desk; elsewhere it comes when that is pointed at or focused.
+  for (const type of ['pointerover', 'focusin', 'webchat:pane']) {
     document.addEventListener(type, (e) => {
       const card = e.target.closest?.('[data-card]')
       const box = card?.querySelector('.pic')
@@ -73,4 +73,5 @@ export function pictures() {
       label(card)
     })
   }
+  document.addEventListener('load', (e) => { if (e.target.closest?.('.pic')) label(e.target.closest('[data-card]')) }, true)
 }

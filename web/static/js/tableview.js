@@ -110,7 +110,7 @@ function loaded(state) {
     th.append(button)
   }
   const records = Number(head.get('Webchat-Records'))
-  state.parts.count.textContent = `${total < records ? `${total.toLocaleString('en')} of ` : ''}${some(records, 'row')}`
+  state.parts.count.textContent = `${total < records ? `${total.toLocaleString('en')} of ` : ''}${some(records, 'row')} × ${some(columnsOf(state.root).length, 'column')}`
   pane.dataset.where = state.sort ? `By ${state.name}, ${state.sort.startsWith('-') ? 'largest' : 'smallest'} first` : ''
   if (state.back) state.root.querySelector(`th[data-col="${state.back}"] button`)?.focus({ preventScroll: true })
   state.back = ''

@@ -73,9 +73,24 @@ export function load() {
   try { return JSON.parse(localStorage.getItem(storeKey())) } catch { return null }
 }
 
-/** The last element of a path tells two of the same name apart. */
+/** The nearest folder in which paths of the same last name differ tells them apart. */
 export function from(tab) {
-  if (tab.kind === 'terminal' || !open().some((t) => t !== tab && t.base === tab.base)) return ''
-  const parts = tab.name.split('/')
-  return parts.length > 1 ? `${parts.at(-2)}/` : ''
+  if (tab.kind === 'terminal') return ''
+  const others = open().filter((t) => t !== tab && t.base === tab.base && t.kind !== 'terminal').map((t) => t.name.split('/').reverse())
+  if (!others.length) return ''
+  const parts = tab.name.split('/').reverse()
+  const at = parts.findIndex((part, i) => i && others.every((o) => o[i] !== part))
+  return at > 0 ? `${parts[at]}/${at > 1 ? '…/' : ''}` : parts.length > 1 ? `${parts[1]}/` : ''
+}
+
+const room = 24 // characters of a name that a tab shows
+
+/** What a tab is called: of long names that begin alike, the part in which they differ. */
+export function called(tab) {
+  const { base } = tab
+  const same = (other) => { let n = 0; while (n < base.length && base[n] === other[n]) n++; return n }
+  const alike = Math.max(0, ...open().filter((t) => t !== tab && t.base !== base).map((t) => same(t.base)))
+  if (alike < room / 2 || base.length <= room) return base
+  const at = Math.max(base.lastIndexOf(' ', alike), base.lastIndexOf('/', alike - 1), alike - 8) + 1
+  return `${base.slice(0, 8).trimEnd()}…${base.slice(at)}`
 }

@@ -1,7 +1,7 @@
 // How the strip of tabs is drawn, and what in the conversation leads to what is in front.
 
 import { clone, plain } from './html.js'
-import { beside, desk, front, from, open } from './tabs.js'
+import { beside, called, desk, front, from, open } from './tabs.js'
 
 const drawn = new WeakMap() // the element of a tab → what it says
 
@@ -25,7 +25,7 @@ function show(el, tab) {
   const marks = { 'is-front': isFront, 'is-beside': tab.key === desk.beside, 'is-news': tab.news || tab.disk, 'is-live': tab.state === 'running' && tab.kind === 'terminal', 'is-bad': Boolean(tab.bad), 'is-pinned': tab.pinned, 'is-off': tab.state === 'gone', 'is-look': tab.look }
   const words = {
     from: plain(from(tab)),
-    name: plain(tab.base),
+    name: plain(called(tab)),
     word: [tab.news && 'new', tab.disk === 'changed' && 'changed on disk', tab.disk === 'gone' && 'no longer on disk', tab.state === 'running' && 'running', tab.bad, tab.state === 'gone' && 'deleted', tab.pinned && 'pinned'].filter(Boolean).join(', '),
   }
   const id = `tab-${desk.tabs.indexOf(tab)}`

@@ -31,6 +31,17 @@ export async function fold(li, pane) {
   list.append((await ask(pane, 'tree', 1, 100, { extra: at(li) })).html)
 }
 
+/** Folds what was opened at first until all fits, the deepest and last of it first. */
+function fit(root) {
+  const depth = (li) => { let n = 0; for (let el = li; (el = parent(el)); n++); return n }
+  const open = [...root.querySelectorAll('li li[aria-expanded=true]')].map((li) => ({ li, n: depth(li) })).sort((a, b) => a.n - b.n)
+  while (open.length && root.scrollHeight > root.clientHeight) {
+    const { li } = open.pop()
+    li.setAttribute('aria-expanded', 'false')
+    li.querySelector(':scope > ul').hidden = true
+  }
+}
+
 const parent = (li) => li.parentElement.closest('li')
 
 function pathOf(li) {
@@ -127,5 +138,6 @@ export function tree(state) {
     bar.querySelector('[data-part=where]').textContent = broken ? `Not JSON from line ${Number(broken).toLocaleString('en')} on` : ''
     const first = root.querySelector('li')
     if (first) first.tabIndex = 0
+    fit(root)
   }
 }
