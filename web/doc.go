@@ -66,8 +66,7 @@
 //	#side #sessions   navigation (a dialog while it is a drawer) and its list. Row: a[data-session][data-status=idle|
 //	                  running|waiting|failed][data-last=SEQ]; a script adds
 //	                  data-unread=N; GET /sessions answers the inner HTML of #sessions and,
-//	                  in template[data-today], that of #today: what sessions take on the disk, and
-//	                  in template[data-trouble] #trouble. Parts: ul[data-part], which ends in
+//	                  in template[data-trouble], #trouble. Parts: ul[data-part], which ends in
 //	                  li.next [data-cursor] if rows follow; GET /sessions?part= answers these.
 //	                  .folder[data-folder=PATH][data-workspace=ID]: a workspace. #sessions has
 //	                  data-short if a script is to ask for the whole list

@@ -145,17 +145,18 @@ func (w *wiring) openStore() {
 // guardPages makes the pages and the guard in front of them.
 func (w *wiring) guardPages() (err error) {
 	if w.pages, err = server.NewPages(server.PagesConfig{Outputs: w.outputs, Config: page.Config{
-		Home:      w.o.home(),
-		Base:      w.o.base(),
-		OutputTTL: w.o.OutputTTL,
-		Budget:    int64(w.o.OutputBudget),
-		Prices:    w.c.prices,
-		NoModel:   []string{offline.Name},
-		Models:    modelsOf(w.ctx, w.backends),
-		Elsewhere: []string{mcp.BackendName},
-		Editor:    w.c.Editor,
-		Unveiled:  w.c.unveiled(),
-		Shared:    w.o.Identity != "",
+		Home:       w.o.home(),
+		Base:       w.o.base(),
+		OutputTTL:  w.o.OutputTTL,
+		Budget:     int64(w.o.OutputBudget),
+		Prices:     w.c.prices,
+		NoModel:    []string{offline.Name},
+		Models:     modelsOf(w.ctx, w.backends),
+		Elsewhere:  []string{mcp.BackendName},
+		Editor:     w.c.Editor,
+		ConfigFile: w.o.configPath(),
+		Unveiled:   w.c.unveiled(),
+		Shared:     w.o.Identity != "",
 	}}); err != nil {
 		return err
 	}

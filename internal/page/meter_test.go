@@ -96,7 +96,7 @@ func TestMeterOfALog(t *testing.T) {
 }
 
 var (
-	meterOf = regexp.MustCompile(`(?s)id="meter".*?</button>`)
+	meterOf = regexp.MustCompile(`(?s)id="meter".*?</(?:button|p)>`)
 	tag     = regexp.MustCompile(`<[^>]*>`)
 )
 

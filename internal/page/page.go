@@ -47,6 +47,8 @@ type Config struct {
 	// Editor is the address that opens a file in the user's editor, with {path} and {line};
 	// empty: none.
 	Editor string
+	// ConfigFile is the path of the configuration file, for who runs the server; empty: unknown.
+	ConfigFile string
 	// Shared says that people sign in as themselves.
 	Shared bool
 	// Unveiled says that what looks like a secret is shown as it is.

@@ -45,6 +45,21 @@ type side struct {
 	folder  string // the page's workspace
 }
 
+// glance is how many sessions are seen at a glance: of fewer none has to be looked for.
+const glance = 8
+
+// Few reports whether no filter is needed.
+func (s *side) Few() bool {
+	if s.Found != nil || s.Short {
+		return false
+	}
+	n := len(s.Active) + len(s.Pinned.Sessions)
+	for _, f := range s.Folders {
+		n += max(f.Count, len(f.Sessions))
+	}
+	return n < glance
+}
+
 // group is a part of the list above the folders.
 type group struct {
 	Name, Key string

@@ -117,6 +117,9 @@ func (c *chrome) Stored() string {
 	return wording.Size(c.Bytes) + " on disk"
 }
 
+// ConfigFile is the path of the configuration file.
+func (c *chrome) ConfigFile() string { return c.pages.ConfigFile }
+
 // FolderName is the name of the session's folder.
 func (c *chrome) FolderName() string { return filepath.Base(c.Workspace) }
 

@@ -68,6 +68,7 @@ const acts = {
   ledger: figures,
   new: () => visit(inFolder()),
   'open-bar': () => openBar(),
+  settings: () => import('./settings.js').then((m) => m.openSettings()).catch(failed),
   keys: () => document.getElementById('keys')?.showModal(),
   close: (b) => b.closest('dialog')?.close(),
   model: () => pickModel(),
@@ -112,6 +113,7 @@ const keys = {
   g: () => { document.getElementById('scroll').scrollTop = 0 },
   G: toEnd,
   '?': acts.keys,
+  ',': acts.settings,
 }
 
 /** Names the command key as this machine's keyboard does. */
@@ -171,6 +173,6 @@ export function keyboard() {
     const b = e.target.closest?.('[data-act]')
     if (b && !b.closest('[data-card], #composer') && Object.hasOwn(acts, b.dataset.act)) acts[b.dataset.act](b)
     if (isOut() && !e.target.closest?.('#side, [data-act=side]')) side()
-    if (e.target.matches?.('#keys, #confirm, #consent')) e.target.close() // beside the dialog
+    if (e.target.matches?.('#keys, #confirm, #consent, #settings')) e.target.close() // beside the dialog
   })
 }

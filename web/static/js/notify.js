@@ -9,6 +9,15 @@ import { toast } from './toast.js'
 const asked = 'webchat.notify.asked'
 const was = new Map() // session → what it was like
 
+/** Whether notifications are turned off in this browser: empty, or off. */
+export const muted = {
+  now: () => localStorage.getItem('webchat.notify') ?? '',
+  set(value) {
+    if (value) localStorage.setItem('webchat.notify', value)
+    else localStorage.removeItem('webchat.notify')
+  },
+}
+
 /** What happened out of sight. */
 const away = {
   missed: '', // what happened out of sight and could not be told
@@ -23,7 +32,7 @@ function offer() {
 }
 
 function tell(s, words) {
-  if (!globalThis.Notification) return
+  if (!globalThis.Notification || muted.now()) return
   if (Notification.permission === 'default' && !localStorage.getItem(asked)) away.missed = words
   if (Notification.permission !== 'granted') return
   const n = new Notification(s.title || 'webchat', { body: words, tag: s.sessionId })

@@ -34,6 +34,7 @@ const things = [
   { label: 'Sessions', end: '[', icon: 'side', run: press('side') },
   { label: 'Hide or show the Desk', end: ']', icon: 'rail', run: press('desk') },
   { label: 'Two panes', end: '\\', icon: 'split', run: press('split') },
+  { label: 'Settings', end: ',', icon: 'sliders', run: press('settings') },
   { label: 'Light or dark', icon: 'theme', run: () => document.dispatchEvent(new Event('webchat:theme')) },
   { label: 'Swap Enter and Alt Enter', icon: 'you', run: turnRound },
   { label: 'Print this session', icon: 'file', run: () => document.dispatchEvent(new Event('webchat:print')) },
@@ -126,8 +127,10 @@ function commands(q) {
   return { name: 'Run', list: [...(q ? [running(q)] : []), ...known.slice(0, most).map(running)] }
 }
 
+const first = new Set(['New session', 'Open a folder', 'Settings', 'All keys']) // what stands in an empty bar
+
 function todo(q, agent) {
-  const list = things.filter((t) => contains(t.label, q)).map((t) => ({ key: `do ${t.label}`, ...t }))
+  const list = things.filter((t) => (q === null ? first.has(t.label) : contains(t.label, q))).map((t) => ({ key: `do ${t.label}`, ...t }))
   if (agent && q) list.push({ key: 'ask', label: `Ask the agent about “${q}”`, icon: 'send', end: keyName('Tab'), run: () => fill(q) })
   return { name: 'Do', list }
 }
@@ -162,7 +165,7 @@ export async function offers(q, { signal }, show) {
   if (q.startsWith('!')) return show([commands(rest)])
   if (q.startsWith(':')) return show([line(rest)])
   if (q.startsWith('#')) return show([await symbols(rest, signal)])
-  if (!q) return show([await lately(signal), todo('')])
+  if (!q) return show([await lately(signal), todo(null)])
   const fixed = q.length < 2 ? [] : [here(q, most / 2)]
   const does = [...fixed, todo(q, true)]
   const lists = [files(q, signal), sessions(q, most / 2, signal)]

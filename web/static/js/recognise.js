@@ -74,10 +74,18 @@ export function another() {
   return true
 }
 
-/** Turns round what Enter and Alt Enter do with a look, in this browser. */
+/** What Enter does with a look, in this browser: empty, it looks, or ask. */
+export const enter = {
+  now: () => (reversed() ? 'ask' : ''),
+  set(value) {
+    if (value) localStorage.setItem(key, value)
+    else localStorage.removeItem(key)
+    draw()
+  },
+}
+
+/** Turns round what Enter and Alt Enter do with a look. */
 export function turnRound() {
-  if (reversed()) localStorage.removeItem(key)
-  else localStorage.setItem(key, 'ask')
+  enter.set(reversed() ? '' : 'ask')
   toast(reversed() ? 'Enter asks the agent, Alt Enter looks' : 'Enter looks, Alt Enter asks the agent')
-  draw()
 }

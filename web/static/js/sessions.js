@@ -31,7 +31,18 @@ function markRead() {
   localStorage.setItem(readKey, JSON.stringify(all))
 }
 
+const few = 8 // sessions from which on one is looked for
+
+/** The filter stands there once there is something to filter. */
+function sieve() {
+  const filter = document.getElementById('filter')
+  const used = [...new FormData(filter)].some(([, value]) => value)
+  if (filter.hidden && (list.querySelectorAll('a[data-session]').length >= few || list.querySelector('.next'))) filter.hidden = false
+  else if (!filter.hidden && !used && !filter.contains(document.activeElement) && list.querySelectorAll('a[data-session]').length < few && !list.querySelector('.next, .folder [aria-expanded=false]')) filter.hidden = true
+}
+
 function marks() {
+  sieve()
   const all = seen()
   const waits = list.querySelectorAll(`[data-status=waiting]:not([data-session="${CSS.escape(session() || '-')}"])`).length
   for (const b of document.querySelectorAll('#bar [data-act=side]')) {
@@ -68,9 +79,6 @@ async function refresh() {
     if (turn !== sidebar.asked) return // a later answer is newer
     if (list.querySelector('input') || address !== listed()) return soon() // the list has become another meanwhile
     const focused = focus()
-    const today = fresh.querySelector('template[data-today]')
-    today.remove()
-    document.getElementById('today').replaceChildren(document.importNode(today.content, true))
     const trouble = fresh.querySelector('template[data-trouble]')
     trouble.remove()
     document.getElementById('trouble')?.replaceWith(document.importNode(trouble.content, true))
@@ -146,11 +154,8 @@ const menu = (id, button) => popup(button, entries(id))
 /** The menu of the page's own session; of one that does not exist yet, only what concerns the page. */
 function titleMenu(id, button) {
   const own = id ? entries(id) : []
-  const page = [
-    { label: 'Light or dark', icon: 'theme', run: () => document.dispatchEvent(new Event('webchat:theme')) },
-    { label: 'Print', icon: 'file', run: () => document.dispatchEvent(new Event('webchat:print')) },
-  ]
-  popup(button, [...own.slice(0, -1), ...page, ...own.slice(-1)]) // what deletes stands last
+  const print = { label: 'Print', icon: 'file', run: () => document.dispatchEvent(new Event('webchat:print')) }
+  popup(button, [...own.slice(0, -1), print, ...own.slice(-1)]) // what deletes stands last
 }
 
 const acts = { rename, 'title-menu': titleMenu, 'session-menu': menu, delete: drop }
@@ -166,6 +171,12 @@ export function sessions() {
   document.addEventListener('visibilitychange', () => { if (!document.hidden) { markRead(); if (sidebar.stale) refresh() } })
   document.addEventListener('webchat:frame', markRead)
   addEventListener('storage', (e) => { if (e.key === readKey) marks() }) // read in another tab
+  list.addEventListener('contextmenu', (e) => { // a finger that holds a row
+    const row = e.target.closest('a[data-session]')
+    if (!row || !matchMedia('(pointer: coarse)').matches) return
+    e.preventDefault()
+    menu(row.dataset.session, row)
+  })
   document.addEventListener('click', (e) => {
     const button = e.target.closest?.('[data-act]')
     const f = button && !button.closest('[data-card]') && acts[button.dataset.act]
