@@ -70,7 +70,7 @@ func TestStays(t *testing.T) {
 	p.bar("> what commands may do")
 	p.press("Enter")
 	p.has(sheet, "api.githubcopilot.com")
-	p.click("#meter")
+	p.press("Escape")
 	p.wait(shut)
 	p.done()
 
