@@ -68,7 +68,7 @@ func TestDeskTreeNamesWhatIsChosen(t *testing.T) {
 	p.say("/show relay.json")
 	p.front("relay.json")
 	p.wait(onDesk + `.querySelectorAll('.other li li li li').length === 2`) // what fits is open
-	p.press("Escape") // letters are keys in the view, not on the first button above it
+	p.press("Escape")                                                       // letters are keys in the view, not on the first button above it
 	p.wait(`document.activeElement.matches('.pane .other')`)
 	p.is(onDesk+`.querySelectorAll('.other li')[2].getBoundingClientRect().top - `+onDesk+`.querySelectorAll('.other li')[1].getBoundingClientRect().top + ' px'`, "24 px")
 	p.js(onDesk + `.querySelector('.other li').focus()`)
