@@ -110,7 +110,7 @@ var (
 	First = []string{"tokens", "base", "controls", "layout", "sidebar", "transcript", "tools", "card",
 		"code", "syntax",
 		"terminal", "tasks", "ask", "composer", "meter", "hello", "desk", "pane"}
-	Later = []string{"palette", "overlay", "views", "grep", "review", "stays", "print"}
+	Later = []string{"palette", "overlay", "views", "grep", "review", "stays", "back", "print"}
 )
 
 // joined is style sheets one after the other.

@@ -53,6 +53,7 @@ import { toast } from './toast.js'
 import { turnActs } from './turnacts.js'
 import { letters } from './typing.js'
 import { veils } from './veil.js'
+import { wentBack } from './wentback.js'
 
 document.addEventListener('webchat:signed-out', () => {
   toast('Signed out. Your draft is kept. For a new link, run “webchat url” where webchat runs', { how: 'fail', stay: true })
@@ -106,6 +107,7 @@ popups() // before the keys of the page: an open menu takes them first
 keyboard()
 copying()
 turnActs()
+wentBack()
 refusing()
 notifying()
 statuses()

@@ -187,9 +187,9 @@ function make() {
 }
 
 /** Opens the review of a turn, by its first event; without one, of the last turn that changed files. */
-export async function openReview(from = '') {
+export async function openReview(from = '', since = 'turn') {
   if (!review.root) make()
-  Object.assign(review, { since: 'turn', from })
+  Object.assign(review, { since, from })
   try {
     await load()
   } catch (err) {
