@@ -11,7 +11,8 @@ import (
 )
 
 type fileList struct {
-	Files []string `json:"files"`
+	Files  []string `json:"files"`            // those that may hold secrets last
+	Secret []string `json:"secret,omitempty"` // those of them
 }
 
 // namedFiles knows the files of a workspace by their names.
@@ -36,10 +37,27 @@ func (nf *namedFiles) complete(r *http.Request, _ empty) (list fileList, err err
 	}
 	room, err := nf.sessions.Room(in.Path)
 	if err != nil || room.Files == nil {
-		return fileList{[]string{}}, err
+		return fileList{Files: []string{}}, err
 	}
 	list.Files, err = room.Files.Complete(r.Context(), q.Get("q"), limit)
+	if err == nil && room.Policy != nil {
+		list.secretsLast(in.Path, room.Policy)
+	}
 	return list, err
+}
+
+// secretsLast puts files that may hold secrets behind all others, by what their names say.
+func (list *fileList) secretsLast(workspace string, rules session.Policy) {
+	open := make([]string, 0, len(list.Files))
+	for _, name := range list.Files {
+		path := filepath.Join(workspace, filepath.FromSlash(name))
+		if rules.File(nil, path).Sensitive {
+			list.Secret = append(list.Secret, name)
+		} else {
+			open = append(open, name)
+		}
+	}
+	list.Files = append(open, list.Secret...)
 }
 
 // filePrices is what names in a prompt lead to; those that lead nowhere are left out.

@@ -37,6 +37,11 @@ func TestFilesGoWithAPrompt(t *testing.T) {
 	if len(got.Files) != len(want) {
 		t.Errorf("%d names lead somewhere, want %d", len(got.Files), len(want))
 	}
+	// In lists it comes last, and is named as such.
+	if body := h.text(t, "/api/files?q="); !strings.Contains(body,
+		`"files":["a b.go",".env"],"secret":[".env"]`) {
+		t.Error(body)
+	}
 	for attachment, code := range map[string]int{
 		`{"path":"a b.go","lines":"1-3"}`: 202, `{"path":".env","mention":true}`: 202, `{"path":".env"}`: 400, `{"path":".env","sensitive":true}`: 202,
 	} {

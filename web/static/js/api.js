@@ -52,7 +52,7 @@ export function readOnly(why) { access.closed = why }
 const reads = (method) => method === 'GET' || method === 'HEAD'
 
 async function send(method, path, options = {}) {
-  const { json, type, signal, again, always } = options
+  const { json, type, signal, again, always, keepalive } = options
   if (access.closed && !reads(method) && !always) throw new Refused(403, 'replay', access.closed)
   let { body } = options
   const headers = {}
@@ -63,7 +63,7 @@ async function send(method, path, options = {}) {
   } else if (type) headers['Content-Type'] = type
   let reply
   try {
-    reply = await fetch(base + path, { method, headers, body, signal })
+    reply = await fetch(base + path, { method, headers, body, signal, keepalive })
   } catch (err) {
     if (err.name === 'AbortError') throw err
     throw new Refused(0, 'offline', 'The server does not answer.')
@@ -111,5 +111,5 @@ export const path = (rest = '') => `/api/sessions/${session()}${rest}`
 export const folder = () => document.body.dataset.folder ?? ''
 export const inFolder = (path = folder()) => `/?workspace=${encodeURIComponent(path)}`
 
-/** Files of this page's folder that one may mean by q. */
-export const filesLike = async (q, limit, options) => (await getJSON(`/api/files?workspace=${encodeURIComponent(folder())}&limit=${limit}&q=${encodeURIComponent(q)}`, options)).files
+/** Files of this page's folder that one may mean by q: {files, secret}, those that may hold secrets last in the one and named in the other. */
+export const filesLike = (q, limit, options) => getJSON(`/api/files?workspace=${encodeURIComponent(folder())}&limit=${limit}&q=${encodeURIComponent(q)}`, options)

@@ -26,7 +26,7 @@ const press = (act) => () => document.querySelector(`[data-act=${act}]`)?.click(
 const things = [
   { label: 'New session', end: 'n', icon: 'pen', run: () => visit(inFolder()) },
   { label: 'Open a folder', end: '~', icon: 'folder', again: '~/' },
-  { label: 'Search the text of this folder', end: keyName('Ctrl ⇧ F'), icon: 'search', run: () => import('./grep.js').then((m) => m.openGrep()) },
+  { label: 'Search the text of this folder', end: keyName('Ctrl ⇧ F'), icon: 'search', run: () => document.dispatchEvent(new CustomEvent('webchat:grep')) },
   { label: 'All keys', end: '?', icon: 'check', run: () => document.getElementById('keys')?.showModal() },
   { label: 'All outputs', end: 't', icon: 'rail', run: () => document.querySelector('.shelf-btn')?.click() },
   { label: 'What this session changed', end: 'D', icon: 'diff', run: () => openChanged() },
@@ -58,16 +58,16 @@ function shown() {
 
 async function files(q, signal) {
   const [, name, lines] = /^(.*?)(?::(\d+(?:-\d+)?))?$/.exec(q)
-  const list = await filesLike(name, 200, { signal })
-  return { name: 'Files', total: list.length, list: list.slice(0, most).map((path) => file(path, lines)) }
+  const { files: list, secret } = await filesLike(name, 200, { signal })
+  return { name: 'Files', total: list.length, list: list.slice(0, most).map((path) => file(path, { lines, secret: secret?.includes(path) })) }
 }
 
 /** Before anything is typed: what was looked at last, then what the workspace begins with. */
 async function lately(signal) {
   const seen = shown().filter((r) => r.kind !== 'terminal').map((r) => r.name)
-  const top = await filesLike('', 20, { signal })
+  const { files: top, secret } = await filesLike('', 20, { signal })
   const all = [...new Set([...seen, ...top])]
-  return { name: seen.length ? 'Recent files' : 'Files', total: all.length, list: all.slice(0, recent).map((path) => file(path)) }
+  return { name: seen.length ? 'Recent files' : 'Files', total: all.length, list: all.slice(0, recent).map((path) => file(path, { secret: secret?.includes(path) })) }
 }
 
 const output = (r) => ({ key: `out ${r.out}`, label: r.name, mono: true, icon: r.icon, end: r.exit || (r.state === 'gone' ? 'deleted' : r.state === 'running' ? 'running' : ''), out: r.out, peeks: true, run: ({ beside, focus }) => openOutput(r.out, { other: beside, focus }) })
