@@ -22,14 +22,15 @@ import (
 
 // bundler names what makes app/ of the sources. It is part of [Version], since the same sources
 // come out otherwise with another one.
-const bundler = "esbuild 0.28.2, 1"
+const bundler = "esbuild 0.28.2, 2"
 
-// The files of app/ are made at two times, so that signing in does not wait for the rest: scripts
-// that are one file each, and the page's own, which begins with [Begins] and loads later.js when
-// something in it is needed.
+// The files of app/ are made at three times, so that signing in does not wait for the rest: what
+// runs before all else and is no module, scripts that are one file each, and the page's own, which
+// begins with [Begins] and loads later.js when something in it is needed.
 var (
-	scripts = made("theme", "signin", "worker", "replay")
-	page    = made("main", later)
+	first   = made(api.FormatIIFE, "theme")
+	scripts = made(api.FormatESModule, "signin", "worker", "replay")
+	page    = made(api.FormatESModule, "main", later)
 )
 
 // Begins names the files of app/ that a page begins with, beside theme.js.
@@ -41,16 +42,19 @@ const later = "later"
 // app returns a file of app/; nil if there is none.
 func app(name string) []byte {
 	script, _, _ := strings.Cut(name, ".")
-	if slices.Contains([]string{"theme", "signin", "worker", "replay"}, script) {
+	switch script {
+	case "theme":
+		return first()[name]
+	case "signin", "worker", "replay":
 		return scripts()[name]
 	}
 	return page()[name]
 }
 
 // made returns what makes files of entry points, once.
-func made(entries ...string) func() map[string][]byte {
+func made(format api.Format, entries ...string) func() map[string][]byte {
 	return sync.OnceValue(func() map[string][]byte {
-		files, err := bundle(FS, entries)
+		files, err := bundle(FS, format, entries)
 		if err != nil { // of sources that are embedded, and built by a test
 			panic(err)
 		}
@@ -60,7 +64,7 @@ func made(entries ...string) func() map[string][]byte {
 
 // bundle makes files of modules, by name. With [later] among the entries, what both need is
 // shared.js.
-func bundle(sources fs.FS, entries []string) (map[string][]byte, error) {
+func bundle(sources fs.FS, format api.Format, entries []string) (map[string][]byte, error) {
 	points := make([]api.EntryPoint, len(entries))
 	for i, name := range entries {
 		points[i] = api.EntryPoint{InputPath: "./" + name + ".js", OutputPath: name}
@@ -70,7 +74,7 @@ func bundle(sources fs.FS, entries []string) (map[string][]byte, error) {
 		EntryPointsAdvanced: points,
 		Bundle:              true,
 		Splitting:           split,
-		Format:              api.FormatESModule,
+		Format:              format,
 		Target:              api.ESNext,
 		Outdir:              "/app",
 		ChunkNames:          "shared",

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/evanw/esbuild/pkg/api"
 )
 
 var importing = regexp.MustCompile(`(?:\bfrom|\bimport\(?)"(\./[^"]*)"`)
@@ -20,6 +22,7 @@ var importing = regexp.MustCompile(`(?:\bfrom|\bimport\(?)"(\./[^"]*)"`)
 // alone.
 func TestPagesAreServedFewScripts(t *testing.T) {
 	files := map[string][]byte{}
+	maps.Copy(files, first())
 	maps.Copy(files, scripts())
 	maps.Copy(files, page())
 	var names []string
@@ -90,14 +93,14 @@ func TestBundleReadsNothingOfTheFolder(t *testing.T) {
 		}
 	}
 	t.Chdir(dir)
-	got, err := bundle(FS, []string{"signin"})
+	got, err := bundle(FS, api.FormatESModule, []string{"signin"})
 	if err != nil || !bytes.Equal(got["signin.js"], scripts()["signin.js"]) {
 		t.Errorf("%v\n%s", err, got["signin.js"])
 	}
 	for _, address := range []string{"./none.js", "../web.js", "api", "https://example.com/x.js",
 		"/etc/hosts"} {
 		if _, err := bundle(fstest.MapFS{"static/js/a.js": {Data: []byte("import '" + address + "'")}},
-			[]string{"a"}); err == nil {
+			api.FormatESModule, []string{"a"}); err == nil {
 			t.Errorf("%s was imported", address)
 		}
 	}

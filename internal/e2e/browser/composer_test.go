@@ -455,7 +455,10 @@ func TestLooksAreRecognised(t *testing.T) {
 	p.js(hold)
 	p.compose("show me go.mod")
 	p.wait(`late.length > 0 && ` + arrow)
-	p.press("Enter") // the arrow sends
+	p.press("Enter") // it may be a look: that is waited for, and then asked
+	p.has("#composer .free", "No answer yet: look, or ask the agent?")
+	p.has("#composer [data-act=other-way]", "Ask the agent")
+	p.press("Alt+Enter")
 	p.has("#turns .said", "go.mod")
 	p.settled()
 	p.js(hold)

@@ -64,7 +64,9 @@ func run(m *testing.M) int {
 	}
 	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.ExecPath(path),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
-		chromedp.Flag("disable-background-networking", true), chromedp.Flag("process-per-site", true))
+		chromedp.Flag("disable-background-networking", true), chromedp.Flag("process-per-site", true),
+		// else Chromium drops keys until a page's first frame
+		chromedp.Flag("allow-pre-commit-input", true))
 	alloc, end := chromedp.NewExecAllocator(context.Background(), opts...)
 	defer end()
 	var stop context.CancelFunc

@@ -3,6 +3,7 @@
 
 import { path, post } from './api.js'
 import { announce } from './announce.js'
+import { holdKeys } from './hold.js'
 import { beside, turnOn } from './radio.js'
 import { answered, look, next } from './held.js'
 import { answerTo, moves, tick, turn } from './hosts.js'
@@ -44,9 +45,22 @@ function verdict(el) {
 }
 
 /** Sends the answer to a question. It stays busy until it is taken away, unless it has to be answered again. */
-async function send(el, body) {
+function send(el, body) {
   if (el.ariaBusy === 'true') return
   el.ariaBusy = 'true'
+  const sent = deliver(el, body)
+  if (el.contains(document.activeElement)) holdKeys(sent.then(() => gone(el))) // keys are for what gets the focus then
+}
+
+/** Is over when a question has gone, and something else has the focus; or when it has to be answered again. */
+function gone(el) {
+  return new Promise((done) => {
+    const look = () => (el.ariaBusy === 'true' && (el.isConnected || document.activeElement === document.body) ? setTimeout(look, 20) : done())
+    look()
+  })
+}
+
+async function deliver(el, body) {
   try {
     await post(path(`/permissions/${el.dataset.request}`), body)
     if (el.dataset.held) answered(el, body)
@@ -151,11 +165,16 @@ function deny(el) {
   words.textContent = 'Deny'
   if (reasonOf(el) && (timer || reasonOf(el).value.trim())) return explain(el)
   if (reasonOf(el)) words.textContent = 'Denying. D again: why'
-  denying.set(el, setTimeout(() => {
-    denying.delete(el)
-    words.textContent = 'Deny'
-    if (el.isConnected) decide([el], { decision: 'deny' })
-  }, again))
+  denying.set(el, setTimeout(() => denied(el), again))
+}
+
+/** Denies at once: no second D comes. A key that did come is for what follows. */
+function denied(el, key) {
+  clearTimeout(denying.get(el))
+  denying.delete(el)
+  el.querySelector('[data-act=deny] span').textContent = 'Deny'
+  if (el.isConnected) decide([el], { decision: 'deny' })
+  if (key) holdKeys(Promise.resolve(), key)
 }
 
 async function answer(el, text, wasFreeform) {
@@ -205,6 +224,7 @@ function keydown(e) {
     e.preventDefault()
     return el.querySelector('[data-act=apart]')?.click()
   }
+  if (denying.has(el) && e.key.length === 1 && e.key !== 'd') return denied(el, e)
   if (!Object.hasOwn(keys, e.key)) return
   e.preventDefault()
   if (readyForKeys(el)) keys[e.key](el)

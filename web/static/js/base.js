@@ -5,5 +5,8 @@ const here = new URL(import.meta.url).pathname
 /** The path before all of the server's paths; usually empty. */
 export const base = here.slice(0, here.lastIndexOf('/static/'))
 
-/** Goes to one of our pages. */
-export const visit = (path) => location.assign(base + path)
+/** Goes to one of our pages, which gets the keys that are pressed from now on. */
+export function visit(path) {
+  document.dispatchEvent(new Event('webchat:leaving'))
+  location.assign(base + path)
+}

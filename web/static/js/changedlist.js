@@ -4,6 +4,7 @@
 import { getJSON, path, session } from './api.js'
 import { display } from './display.js'
 import { drop } from './floating.js'
+import { holdKeys } from './hold.js'
 import { clone, plain, some } from './html.js'
 import { failed, toast } from './toast.js'
 
@@ -51,7 +52,11 @@ function draw(list) {
 }
 
 /** Asks the server, and shows the list below the session's title. */
-export async function openChanged() {
+export function openChanged() {
+  return holdKeys(opened())
+}
+
+async function opened() {
   if (!session()) return toast('Nothing changed yet: a session begins with its first prompt')
   if (box.matches(':popover-open')) return box.hidePopover()
   try {

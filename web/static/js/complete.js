@@ -13,7 +13,10 @@ function replaceWord(field, from, text) {
 }
 
 function files(field, q, from, wrap) {
-  const find = async (signal) => (await filesLike(q, 20, { signal })).slice(0, 12).map((f) => ({ label: f }))
+  const find = async (signal) => {
+    const { files: list, secret } = await filesLike(q, 20, { signal })
+    return list.slice(0, 12).map((f) => (secret?.includes(f) ? { label: f, icon: 'key', end: 'may hold secrets' } : { label: f }))
+  }
   menu.ask(find, field, (item) => replaceWord(field, from, wrap(item.label))).catch(() => {}) // one can type the name
 }
 
@@ -23,8 +26,8 @@ function offer(field, typed, more) {
   const ours = commands.filter((c) => !theirs.some((t) => t.does && t.name === c.name))
   const all = [...ours, ...theirs.filter((t) => !ours.some((c) => c.name === t.name)).map((c) => ({ ...c, group: 'agent' }))].filter((c) => c.name.startsWith(typed.toLowerCase()))
   const fits = Object.keys(groups).flatMap((group) => all.filter((c) => c.group === group))
-  menu.open(fits.map((c) => ({ label: c.name, note: c.what, icon: c.icon, end: c.end, value: c, group: groups[c.group], cost: c.group === 'free' ? '0 tokens' : '' })), field,
-    (item) => replaceWord(field, 0, item.value.hint ? `${item.value.name} ` : item.value.name), { more })
+  menu.open(fits.map((c) => ({ label: c.name, note: c.what, icon: c.icon, end: c.end, value: c, whole: !c.hint || c.group === 'agent', group: groups[c.group], cost: c.group === 'free' ? '0 tokens' : '' })), field,
+    (item) => replaceWord(field, 0, item.value.hint ? `${item.value.name} ` : item.value.name), { more, first: typed.toLowerCase() })
 }
 
 /** Looks at the word before the caret and opens, changes or closes the menu. */

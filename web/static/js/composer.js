@@ -9,8 +9,10 @@ import { suggest } from './complete.js'
 import { pick, servers, use } from './picker.js'
 import { isLive } from './connection.js'
 import { consent } from './consent.js'
-import { display } from './display.js'
+import { display, displayNext } from './display.js'
 import { draft, recaller, remember } from './drafts.js'
+import { holdKeys } from './hold.js'
+import { beginLooks, looksIn, prompted } from './looks.js'
 import { mentioned, settle } from './mentions.js'
 import * as menu from './menu.js'
 import { another, meantLook, recognise } from './recognise.js'
@@ -25,8 +27,9 @@ const recall = recaller()
 /** What is being written and sent. */
 const writing = {
   mode: 'queue',
-  sending: false,
+  sending: null, // what is under way
   fresh: false, // this page made its session and is about to go there
+  lent: false, // it is one of looks, which a prompt does not go into
   waiting: null, // for the connection: how to send what stands in the field
   returns: 0, // of the connection
   making: null,
@@ -57,18 +60,28 @@ export function fill(text) {
   draft.save(text)
 }
 
-/** A page without a session makes one with its first prompt, and goes to its page once that is sent. */
-export async function ensure() {
-  if (!session()) await (writing.making ??= make().finally(() => { writing.making = null }))
+/**
+ * A page without a session makes one with its first prompt, and goes to its page once that is sent. Looks have one
+ * session, which the first of them makes.
+ */
+export async function ensure({ looks = false } = {}) {
+  if (!session() || (writing.lent && !looks)) await (writing.making ??= make(looks).finally(() => { writing.making = null }))
 }
 
-async function make() {
+async function make(looks) {
   const { backend, model } = composer.dataset
-  const made = await post('/api/sessions', { workspace: folder() || undefined, backend: backend || undefined, model: model || undefined })
+  const known = looks && looksIn(composer.dataset)
+  const id = known || (await post('/api/sessions', { workspace: folder() || undefined, backend: backend || undefined, model: model || undefined })).id
+  if (looks && !known) beginLooks(id, composer.dataset)
   draft.save('') // from here on it is the new session's
-  moveTo(() => { document.body.dataset.session = made.id })
-  writing.fresh = true
-  draft.save(field.value)
+  moveTo(() => { document.body.dataset.session = id })
+  Object.assign(writing, { fresh: true, lent: Boolean(known) })
+  keep()
+}
+
+/** Keeps what stands in the field; behind what stands there already, in the session of looks. */
+function keep() {
+  if (!writing.lent) draft.save(field.value)
 }
 
 async function act(name, rest) {
@@ -100,20 +113,21 @@ async function deliver(text, look, id, how) {
   if (meant.act) return act(meant.act, meant.rest)
   if (!meant.display) await settle()
   const wanted = meant.display ?? (look && { tool: look.tool, arguments: look.arguments })
-  await ensure()
+  await ensure({ looks: Boolean(wanted) })
   await (wanted ? show(wanted) : prompt(meant.prompt ?? text.trim(), id, how))
 }
 
 /** Shows something for the user, in a session that is made for it if there is none; then its page opens. */
 export async function look(wanted, place) {
-  await ensure()
+  await ensure({ looks: true })
   const shown = await show(wanted, place)
-  if (writing.fresh) visit(`/sessions/${session()}${shown?.output ? `#out/${shown.output.id}` : ''}`)
+  if (writing.fresh) visit(`/sessions/${session()}`)
   return shown
 }
 
 /** What could not be shown has a card that says so. A command may run for long, and nobody waits for it here. */
 async function show(wanted, place) {
+  if (writing.fresh) return displayNext(wanted) // its page opens at once
   const answer = display(wanted, place).catch((err) => { if (err.status !== 422 || err.notKept) throw err })
   if (!tools.get(wanted.tool).acts) return answer
   const refused = await Promise.race([answer.then(() => null, (err) => err), new Promise((done) => setTimeout(done, 300))])
@@ -129,6 +143,7 @@ async function prompt(content, messageId, how = writing.mode) {
   for (let left = 4; ; left--) {
     try {
       await post(path('/messages'), body)
+      prompted(session())
       break
     } catch (err) {
       if (err.status !== 0 && !passing(err)) throw err
@@ -146,29 +161,35 @@ async function send(asked = false, id = newID(), how = writing.mode) {
   if (writing.sending || (!text.trim() && !hasAttachments())) return
   menu.close()
   if (!isLive() && !navigator.onLine) return later(asked, id, how)
-  writing.sending = true
-  composer.ariaBusy = 'true'
   document.dispatchEvent(new Event('webchat:sending'))
   const before = writing.returns
+  await (writing.sending = sendNow(text, asked, id, how))
+  if (writing.returns > before) sendWaiting()
+}
+
+async function sendNow(text, asked, id, how) {
+  composer.ariaBusy = 'true'
   try {
-    await deliver(text, hasAttachments() ? null : meantLook(text, asked), id, how)
+    const look = hasAttachments() ? null : await meantLook(text, asked)
+    if (look === undefined) return
+    await deliver(text, look, id, how)
     sent(text)
     if (writing.fresh) visit(`/sessions/${session()}`)
   } catch (err) {
     if ((err.status === 0 || (err.unsent && !isLive())) && field.value === text) later(asked, id, how)
     else failed(err)
   } finally {
-    writing.sending = false
+    writing.sending = null
     composer.ariaBusy = 'false'
   }
-  if (writing.returns > before) sendWaiting()
 }
 
 /** Takes what was sent out of the field. What was typed behind it meanwhile stays; what was changed stays whole. */
 function sent(text) {
   if (text.trim()) remember(text)
   if (field.value.startsWith(text)) field.value = field.value.slice(text.length).trimStart()
-  draft.save(field.value)
+  if (!writing.lent) draft.save(field.value)
+  else if (field.value) draft.save(`${draft.load()}${field.value}`) // behind what stands there
   recall.stop()
   grow()
   toEnd()
@@ -195,6 +216,7 @@ function sendWaiting() {
 function keydown(e) {
   if (menu.key(e)) return
   if (e.key === 'Enter' && !e.shiftKey && !e.isComposing) {
+    if (writing.sending) return holdKeys(writing.sending, e) // it is for what is typed behind that
     e.preventDefault()
     send(e.altKey, undefined, e.ctrlKey || e.metaKey ? 'steer' : writing.mode) // steering is sending at once
   } else if ((e.key === 'ArrowUp' && (!field.value || recall.active)) || (e.key === 'ArrowDown' && recall.active)) {
@@ -204,9 +226,10 @@ function keydown(e) {
   else if (e.key === 'Escape') document.dispatchEvent(new Event('webchat:leave')) // letters are keys there
 }
 
-/** Stops what runs. */
+/** Stops what runs; whether anything does. */
 export function stop() {
   if (running()) post(path('/abort')).catch(failed)
+  return Boolean(running())
 }
 
 const acts = {
@@ -224,12 +247,13 @@ export const stopAndStay = acts.stop
 
 export function compose() {
   if (!composer) return
-  if (field.value) draft.save(field.value) // what was typed before this came stays
-  else field.value = draft.load()
+  const typed = field.value // before this came
+  field.value = draft.load() + typed
+  if (typed) draft.save(field.value)
   restore()
   grow()
   draft.gone((text) => { if (field.value === text) { field.value = ''; grow() } }) // else it would be sent twice
-  field.addEventListener('input', () => { writing.waiting = null; recall.stop(); grow(); draft.save(field.value); suggest(field) })
+  field.addEventListener('input', () => { writing.waiting = null; recall.stop(); grow(); keep(); suggest(field) })
   field.addEventListener('keydown', keydown)
   field.addEventListener('blur', () => menu.close())
   composer.addEventListener('submit', (e) => { e.preventDefault(); send() })

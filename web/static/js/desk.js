@@ -4,7 +4,8 @@ import { alone, isAlone } from './alone.js'
 import { path, post } from './api.js'
 import { address, follow, linesOf } from './deskaddress.js'
 import { announce } from './announce.js'
-import { begin, drop, paneOf, place } from './pane.js'
+import { holdKeys } from './hold.js'
+import { arrival, begin, drop, paneOf, place } from './pane.js'
 import { beside, desk, front, open, reading, rowOf, save, tabOf, tabWith } from './tabs.js'
 import { drawTabs, slips } from './tabstrip.js'
 import { some } from './html.js'
@@ -27,6 +28,7 @@ export const view = (tab = reading()) => paneOf(tab?.key)?.querySelector(':is(.c
 export function enter() {
   const tab = reading()
   if (tab) tab.wanted = !paneOf(tab.key)
+  if (tab?.wanted) holdKeys(arrival(tab)) // keys are for what comes
   ;(view() ?? document.getElementById('scroll')).focus({ preventScroll: true })
 }
 

@@ -4,10 +4,12 @@
 import { addressed, linesOf, address } from './deskaddress.js'
 import { announce } from './announce.js'
 import { arrange, bring, close, draw, isShown, layout, leave, looked, openOutput, remember, split, toggle } from './desk.js'
+import { wish as wished } from './display.js'
 import { coming, drop, paneOf, refresh } from './pane.js'
 import { pinNew } from './pins.js'
 import { desk, front, load, open, records, save, tabOf, tabWith, take } from './tabs.js'
 import { slips } from './tabstrip.js'
+import { holdKeys } from './hold.js'
 import { failed } from './toast.js'
 import { typing } from './typing.js'
 
@@ -19,6 +21,7 @@ const wish = {
   name: '',
   place: {}, // {lines, beside, focus}
   over: '', // the look that was in front when the last prompt was sent
+  came: () => {}, // what was asked for, or nothing will
 }
 
 /** Lines of a pane were chosen, or are no longer. */
@@ -50,6 +53,7 @@ function refused() {
   if (!slip || tabWith(slip.dataset.slip)) return
   wish.name = ''
   openOutput(slip.dataset.slip)
+  wish.came()
 }
 
 /** Takes in what the list of outputs says. */
@@ -68,6 +72,7 @@ function sync(first) {
           wish.place = {}
         }
         bring(tab, { byItself: true, lines, other: beside, focus: focus && !typing(document.activeElement) })
+        wish.came()
         drawn = coming(tab)
       } else if (tab.key !== desk.front && tab.key !== desk.beside) {
         tab.closed = false
@@ -91,9 +96,11 @@ function restore() {
     tab.place = old?.place
   }
   desk.hidden = Boolean(was?.hidden)
-  const asked = route()
-  if (asked) return
-  const to = tabOf(was?.front) ?? open().findLast((t) => t.state !== 'gone') ?? open().at(-1)
+  const name = wished()
+  if (route()) return
+  wish.name = name
+  const to = desk.tabs.findLast((t) => t.name === name) ?? tabOf(was?.front) ?? open().findLast((t) => t.state !== 'gone') ?? open().at(-1)
+  if (to && to.name === wish.name) [wish.name, to.closed] = ['', false]
   if (to && !to.closed && wide.matches) {
     desk.front = to.key
     desk.beside = tabOf(was?.beside)?.closed ? null : tabOf(was?.beside)?.key ?? null
@@ -150,7 +157,11 @@ export function desks() {
     refused()
   })
   document.addEventListener('webchat:open', (e) => openOutput(e.detail.target, { lines: e.detail.lines }))
-  document.addEventListener('webchat:display', (e) => { ({ name: wish.name, ...wish.place } = e.detail) })
+  document.addEventListener('webchat:display', (e) => {
+    wish.came()
+    ;({ name: wish.name, ...wish.place } = e.detail)
+    if (wish.place.focus) holdKeys(new Promise((came) => { wish.came = came })) // keys are for it
+  })
   document.addEventListener('webchat:touched', (e) => { if (e.target.dataset.key !== desk.front) return; desk.touched = true; looked(front()) })
   document.addEventListener('webchat:sending', () => { // what it shows is what is wanted now
     desk.touched = false

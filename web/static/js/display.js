@@ -4,6 +4,22 @@ import { path, post } from './api.js'
 import { base } from './base.js'
 import { toast } from './toast.js'
 
+const wished = 'webchat.wish' // what a page that opens shows in front
+
+/** Begins to show {tool, arguments} in a session whose page opens now, and shows it there. */
+export function displayNext(wanted) {
+  const { path: file, command, name } = wanted.arguments
+  try { sessionStorage.setItem(wished, command ?? file ?? name) } catch { /* it is on the Desk, behind others */ }
+  post(path('/display'), wanted, { keepalive: true }).catch(() => {}) // the page of the session says what came of it
+}
+
+/** What the page before asked this one to show in front, once. */
+export function wish() {
+  const name = sessionStorage.getItem(wished) ?? ''
+  sessionStorage.removeItem(wished)
+  return name
+}
+
 /** Shows {tool, arguments} as a card. Without the log there is no card: then a toast leads to the output. */
 export async function display(wanted, place) {
   const { path: file, command, name } = wanted.arguments

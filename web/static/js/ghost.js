@@ -53,10 +53,5 @@ export function ghosts() {
   for (const name of ['webchat:lines', 'webchat:pane', 'webchat:given', 'webchat:chosen', 'webchat:frame']) document.addEventListener(name, soon, true)
   chips.addEventListener('change', soon)
   ghost.addEventListener('click', take)
-  document.getElementById('prompt').addEventListener('keydown', (e) => {
-    const { value, selectionStart } = e.target
-    if (e.key !== 'Tab' || e.shiftKey || ghost.hidden || e.defaultPrevented || !looked() || !/^$|[.?!]\s*$/.test(value) || selectionStart < value.length) return
-    e.preventDefault()
-    take()
-  })
+  document.addEventListener('webchat:mention', take)
 }

@@ -6,20 +6,20 @@ import { announce } from './announce.js'
 import { addLines } from './attach.js'
 import { close, openOutput, openOwn } from './desk.js'
 import { Hits } from './hits.js'
+import { holdKeys } from './hold.js'
 import { clone, plain, some } from './html.js'
 import { asker } from './latest.js'
 import { openFile } from './filerow.js'
 import { ofOthers } from './otherkeys.js'
 import { beside, turnOn } from './radio.js'
-import { open } from './tabs.js'
+import { keep, recent } from './searches.js'
+import { beside as secondTab, desk, open } from './tabs.js'
 import { failed } from './toast.js'
 
 const tab = { key: 'search', name: 'Search', base: 'Search', icon: 'search', kind: 'search', outs: [], out: 'search', state: 'search' }
 const question = asker()
 const pricing = asker()
-const several = 5 // queries that are kept
 const many = 10_000 // hits; there may be more
-const storeKey = () => `webchat.searches.${folder()}`
 
 /** The one search of texts on the Desk. */
 const texts = {
@@ -28,20 +28,11 @@ const texts = {
   hits: null,
   globs: [],
   given: null, // what goes with the next prompt: {remove}
+  coming: null, // until something is found of what is searched for now
 }
 
 const flag = (name) => texts.pane.querySelector(`[data-flag=${name}]`).getAttribute('aria-pressed') === 'true'
 const place = () => texts.pane.querySelector('[data-in][aria-checked=true]').dataset.in
-
-/** The last queries of this folder. */
-function recent() {
-  try { return JSON.parse(localStorage.getItem(storeKey())) ?? [] } catch { return [] }
-}
-
-function keep(text) {
-  if (!text.trim()) return
-  try { localStorage.setItem(storeKey(), JSON.stringify([text, ...recent().filter((t) => t !== text)].slice(0, several))) } catch { /* it is a comfort */ }
-}
 
 /** The address of a search; null: nothing of that kind is there. */
 function address(text, { anyCase } = {}) {
@@ -76,7 +67,14 @@ const count = (text, bad = false) => {
 }
 
 /** Searches anew; what was under way is dropped. What stands there stays until something is found. */
-async function search() {
+function search() {
+  const { promise, resolve } = Promise.withResolvers()
+  texts.coming = promise
+  promise.then(() => { if (texts.coming === promise) texts.coming = null })
+  return run(resolve).finally(resolve)
+}
+
+async function run(found) {
   const signal = question.begin()
   const text = texts.parts.q.value
   Object.assign(tab, { name: text || 'Search', base: text || 'Search' })
@@ -103,6 +101,7 @@ async function search() {
     await stream(url, signal, (lines) => {
       begin()
       texts.hits.take(lines.flatMap(({ file }) => file ?? []))
+      if (texts.hits.all.length) found()
       const { done } = lines.at(-1)
       if (done) ended(done, text, signal)
       else count(`${some(texts.hits.all.length, 'hit')} so far`)
@@ -192,12 +191,13 @@ async function ask() {
   document.getElementById('prompt').focus()
 }
 
-/** Opens the file of the current hit at its line. */
+/** Opens the file of the current hit at its line; in a split in the other pane, so that the hits stay. */
 async function show({ other } = {}) {
   const hit = texts.hits.all[texts.hits.at]
   if (!hit) return
   keep(texts.parts.q.value)
   const lines = String(hit.line)
+  if (secondTab()) other = desk.front === tab.key
   if (hit.file.output) openOutput(hit.file.output, { lines, other })
   else await openFile(hit.file.path, { lines, beside: other })
 }
@@ -243,11 +243,12 @@ function key(e) {
     else return
   } else if (e.target === texts.parts.q) {
     if (e.isComposing) return
+    if (e.key === 'Enter' && texts.coming) return holdKeys(texts.coming, e)
     if (e.key === 'ArrowDown' || e.key === 'Escape' || (e.key === 'Enter' && texts.hits.all.length)) toHits()
     else return
   } else if (e.target === texts.parts.hits) {
     if (e.key === 'Escape') close(tab)
-    else if (e.key === 'Enter') show({ other: e.ctrlKey || e.metaKey }).catch(failed)
+    else if (e.key === 'Enter') holdKeys(show({ other: e.ctrlKey || e.metaKey }).catch(failed))
     else if (e.ctrlKey || e.metaKey || e.altKey) return
     else if (Object.hasOwn(keys, e.key)) keys[e.key]()
     else if (!ofOthers(e.key)) return

@@ -16,6 +16,7 @@ import { inFolder, path, post } from './api.js'
 import { visit } from './base.js'
 import { showing } from './commands.js'
 import { display } from './display.js'
+import { holdKeys } from './hold.js'
 import { failed } from './toast.js'
 import { typing } from './typing.js'
 
@@ -60,7 +61,7 @@ const earlier = (act) => import('./prompts.js').then(act).catch(failed)
 
 const waiting = (act) => import('./waiting.js').then(act).catch(failed)
 
-const grep = (text) => import('./grep.js').then((m) => m.openGrep(text)).catch(failed)
+const grep = (text) => holdKeys(import('./grep.js').then((m) => m.openGrep(text)).catch(failed))
 
 const acts = {
   side, theme,
@@ -80,16 +81,16 @@ const acts = {
   },
   latest: toEnd,
   show: (b) => display(showing({ path: b.dataset.path }), { lines: b.dataset.lines }).catch(failed),
-  review: (b) => import('./review.js').then((m) => m.openReview(b.closest('[data-turn]').dataset.from)).catch(failed),
+  review: (b) => holdKeys(import('./review.js').then((m) => m.openReview(b.closest('[data-turn]').dataset.from)).catch(failed)),
   'show-result': (b) => display({ tool: 'show_result', arguments: { toolCallId: b.dataset.id, from: Number(b.dataset.from), name: b.dataset.name } }).catch(failed),
   'hold-again': (b) => import('./held.js').then((m) => m.again(b)).catch(failed),
   retry: (b) => earlier((m) => m.again(b)),
   again: (b) => earlier((m) => m.again(b)),
   'try-now': (b) => earlier((m) => m.tryNow(b)),
-  edit: (b) => earlier((m) => m.edit(b, fill)),
+  edit: (b) => holdKeys(earlier((m) => m.edit(b, fill))),
   branch: (b) => earlier((m) => m.branch(b)),
   'queue-earlier': (b) => waiting((m) => m.earlier(b)),
-  'queue-edit': (b) => waiting((m) => m.edit(b)),
+  'queue-edit': (b) => holdKeys(waiting((m) => m.edit(b))),
   'queue-save': (b) => waiting((m) => m.save(b.closest('.queued'))),
   'queue-remove': (b) => waiting((m) => m.withdraw(b)),
   left: (b) => earlier((m) => m.unfold(b)),
@@ -141,7 +142,7 @@ export function keyboard() {
     }
     if (e.key === '.' && (e.metaKey || e.ctrlKey) && app) {
       e.preventDefault()
-      return stop()
+      return stop() || document.dispatchEvent(new Event('webchat:mention'))
     }
     if (e.key === 'Escape' && isOut() && !document.querySelector('dialog[open]')) return side()
     if (e.key === 'F6' && app) {

@@ -5,6 +5,7 @@
 // composer closes the menu or asks anew, and an answer that comes after that is dropped.
 
 import { clone } from './html.js'
+import { holdKeys } from './hold.js'
 import { asker } from './latest.js'
 
 const box = document.getElementById('menu')
@@ -16,7 +17,7 @@ const offer = {
   at: -1, // what the reader chose; -1: nothing
   take: null,
   field: null,
-  coming: false, // an answer is under way
+  coming: null, // the answer that is under way
   arrow: '', // which was pressed meanwhile; it counts when the answer is there
 }
 
@@ -63,18 +64,18 @@ function fit() {
   box.style.maxHeight = `${Math.min(innerHeight * .6, down ? below : above)}px`
 }
 
-/** Shows choices [{label, note, end, group, cost, value}] for a field, those of a group one after the other. more: they are those that stand there, and more. */
-export function open(choices, forField, onTake, { more = false } = {}) {
+/** Shows choices [{label, note, end, group, cost, value, whole}] for a field, those of a group one after the other. more: they are those that stand there, and more. first: what is typed; what it names is chosen, else the first. What is whole as it stands is left to Enter. */
+export function open(choices, forField, onTake, { more = false, first = '' } = {}) {
   const chosen = more && offer.items[offer.at]?.label
   question.drop()
-  offer.coming = false
+  offer.coming = null
   offer.items = choices
   offer.take = onTake
   offer.field = forField
   if (!offer.items.length) return close()
   draw(offer.items)
   if (chosen) mark(offer.items.findIndex((item) => item.label === chosen))
-  else mark({ ArrowDown: 0, ArrowUp: offer.items.length - 1 }[offer.arrow] ?? -1)
+  else mark({ ArrowDown: 0, ArrowUp: offer.items.length - 1 }[offer.arrow] ?? (first ? Math.max(0, offer.items.findIndex((item) => item.label === first)) : -1))
   offer.arrow = ''
 }
 
@@ -83,14 +84,20 @@ export function open(choices, forField, onTake, { more = false } = {}) {
  * question by then. Until then nothing can be taken; what was offered before, or the words
  * that say what is waited for, can be seen.
  */
-export async function ask(find, forField, onTake, waiting) {
+export function ask(find, forField, onTake, waiting) {
+  const coming = answer(find, forField, onTake, waiting)
+  offer.coming = coming.catch(() => {})
+  return coming
+}
+
+async function answer(find, forField, onTake, waiting) {
   const signal = question.begin()
-  offer.coming = true
   offer.arrow = ''
   offer.items = []
   offer.field = forField
   if (waiting) draw([waiting])
   mark(-1)
+  box.ariaBusy = 'true'
   try {
     const choices = await find(signal)
     if (!signal.aborted) open(choices, forField, onTake)
@@ -103,7 +110,7 @@ export async function ask(find, forField, onTake, waiting) {
 
 export function close() {
   question.drop()
-  offer.coming = false
+  offer.coming = null
   offer.arrow = ''
   offer.items = []
   offer.at = -1
@@ -115,7 +122,7 @@ export function close() {
 function mark(to) {
   offer.at = to
   drawn().forEach((el, i) => el.setAttribute('aria-selected', String(i === offer.at)))
-  box.ariaBusy = String(offer.coming)
+  box.ariaBusy = 'false'
   const now = drawn()[offer.at]
   if (offer.at === 0) box.scrollTop = 0 // with its heading
   else now?.scrollIntoView({ block: 'nearest' })
@@ -137,8 +144,9 @@ export function key(e) {
   if (isOpen() && e.key === 'ArrowDown') mark((offer.at + 1) % offer.items.length)
   else if (isOpen() && e.key === 'ArrowUp') mark((offer.at < 1 ? offer.items.length : offer.at) - 1)
   else if (offer.coming && !box.hidden && /^Arrow(Down|Up)$/.test(e.key)) offer.arrow = e.key
-  else if (e.key === 'Enter' && plain && offer.at >= 0) choose(offer.at)
-  else if (e.key === 'Tab' && plain && (isOpen() || offer.coming)) choose(Math.max(0, offer.at))
+  else if (e.key === 'Enter' && plain && offer.at >= 0 && !(offer.items[offer.at].whole && offer.items[offer.at].label === e.target.value)) choose(offer.at)
+  else if (e.key === 'Tab' && plain && offer.coming) holdKeys(offer.coming, e)
+  else if (e.key === 'Tab' && plain && isOpen()) choose(Math.max(0, offer.at))
   else if (e.key === 'Escape' && !box.hidden) close()
   else return false
   e.preventDefault()

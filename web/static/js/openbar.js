@@ -10,6 +10,7 @@ import { keepLook, peek, unpeek } from './peek.js'
 import { at as name } from './mentions.js'
 import { asker } from './latest.js'
 import { failed } from './toast.js'
+import { holdKeys } from './hold.js'
 import { typing } from './typing.js'
 
 const dialog = document.getElementById('open-bar')
@@ -211,8 +212,8 @@ function key(e) {
   if (e.isComposing) return
   if (e.key === 'ArrowDown') move(1)
   else if (e.key === 'ArrowUp') move(-1)
-  else if (e.key === 'Enter') choose({ beside: e.ctrlKey || e.metaKey })
-  else if (e.key === 'Tab' && !e.shiftKey && e.target === input && input.value.trim()) ask()
+  else if (e.key === 'Enter') holdKeys(choose({ beside: e.ctrlKey || e.metaKey }))
+  else if (e.key === 'Tab' && !e.shiftKey && e.target === input && input.value.trim()) holdKeys(ask())
   else if (e.key === 'Escape') close()
   else return
   e.preventDefault()

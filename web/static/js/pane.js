@@ -57,6 +57,9 @@ export async function begin(tab, into) {
 /** Whether the pane of what a tab shows now is under way. */
 export const coming = (tab) => asked.get(tab.key)?.out === tab.out
 
+/** Is over when the pane of a tab that is under way has come, or cannot. */
+export const arrival = (tab) => Promise.resolve(asked.get(tab.key)?.coming)
+
 /** Draws a pane again: what it shows has changed. The place in it stays. */
 export function refresh(tab) {
   const into = panes.get(tab.key)?.parentElement

@@ -51,7 +51,7 @@ export async function peek(option) {
   }
   const signal = question.begin()
   try {
-    await ensure()
+    await ensure({ looks: true })
     const shown = await post(path('/display'), { ...option.wanted, preview: true }, { signal })
     if (signal.aborted || aside.under !== now) return
     const t = tab(option, shown.output?.id ?? '', shown.output?.type ?? 'file')

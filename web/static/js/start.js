@@ -77,7 +77,7 @@ function draw(d) {
   fill('looked', d.looked.slice(0, shown).map((l, i) => row({ icon: iconOf('file', l.path), name: l.path.split('/').pop(), end: when(l.at), key: i + 1, act: file(l.path) })))
   const runs = d.commands.map((c) => row({ icon: 'term', name: `Run ${c.command}`, words: true, end: took(c), bad: c.exitCode, act: run(c.command) }))
   const readme = d.readme ? [row({ icon: 'eye', name: 'Show me the readme', words: true, act: file(d.readme) })] : []
-  const find = row({ icon: 'search', name: 'Find text in all files', words: true, key: 'Ctrl ⇧ F', act: () => import('./grep.js').then((m) => m.openGrep()) })
+  const find = row({ icon: 'search', name: 'Find text in all files', words: true, key: 'Ctrl ⇧ F', act: async () => document.dispatchEvent(new CustomEvent('webchat:grep')) })
   fill('try', [...[...readme, ...runs].slice(0, shown - 1), find])
 }
 

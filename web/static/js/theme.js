@@ -1,11 +1,15 @@
 // Runs before the first paint, so a chosen theme never flashes. What a page needs to be
-// used comes right behind the first paint.
+// used comes right behind the first paint, and what is pressed before that waits for it.
+
+import { ahead, focused, usable } from './ahead.js'
+
 {
   const theme = localStorage.getItem('webchat.theme')
   if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme
 
   const here = document.currentScript
   let begun = !here.dataset.begins // a page with scripts of its own
+  ahead(!begun)
   const link = (rel, name) => {
     const el = document.createElement('link')
     el.rel = rel
@@ -19,28 +23,11 @@
     if (!sources) for (const name of here.dataset.begins.split(' ')) link('modulepreload', `${name}.js`)
     link('stylesheet', '../css/later.css')
     import(new URL(sources ? '../js/main.js' : 'main.js', here.src)).then(() => {
-      for (const [name, f] of Object.entries(takers)) document.removeEventListener(name, f, true)
-      for (const again of early) again()
+      usable()
       document.body.dataset.usable = ''
     })
   }
 
-  // What is pressed before that waits for it.
-  const early = []
-  const takers = {
-    click(e) {
-      const el = e.target.closest?.('button, [data-slip]')
-      if (!el) return
-      e.preventDefault()
-      early.push(() => el.click())
-    },
-    keydown(e) {
-      if (e.key !== 'Enter' || e.shiftKey || e.isComposing || e.target.id !== 'prompt') return
-      e.preventDefault()
-      early.push(() => e.target.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', altKey: e.altKey, ctrlKey: e.ctrlKey, metaKey: e.metaKey, bubbles: true, cancelable: true })))
-    },
-  }
-  for (const [name, f] of Object.entries(takers)) document.addEventListener(name, f, true)
   // A page in the background is not painted, and its scripts are needed all the same.
   const painted = () => {
     if (document.hidden) return begin()
@@ -50,6 +37,7 @@
   document.addEventListener('DOMContentLoaded', () => {
     painted()
     if (!/^#(?!out\/)/.test(location.hash) && !matchMedia('(pointer: coarse)').matches) document.getElementById('prompt')?.focus({ preventScroll: true })
+    focused()
   })
   document.addEventListener('visibilitychange', () => document.readyState === 'loading' || begin())
 }
