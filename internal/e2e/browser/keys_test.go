@@ -233,7 +233,8 @@ func keysOfTheSheet(t *testing.T, latency float64, pace time.Duration) {
 	try("t", `t 'pump' Enter`, onFront+` === 'pump.go'`)
 	try("D", `D`, `document.querySelector('#changed:popover-open, .toast')`)
 	p.js(`document.querySelector('#changed:popover-open')?.hidePopover()`)
-	try("?", `Escape ?`, `document.querySelector('#keys[open]')`)
+	try(",", `,`, `document.querySelector('#settings[open]')`)
+	try("?", `Escape Escape ?`, `document.querySelector('#keys[open]')`)
 
 	// These have nothing behind them to lose, and are tried where what they do is.
 	for _, key := range strings.Fields("c d e z m u r s + - n") {

@@ -94,7 +94,7 @@ async function act(name, rest) {
   if (name === '/stop') return post(path('/abort'))
   if (name === '/title') return patch(path(), { title: rest })
   if (name === '/model') return patch(path(), { model: rest })
-  if (name === '/review') return import('./review.js').then((m) => m.openReview())
+  if (name === '/review') return holdKeys(import('./review.js').then((m) => m.openReview()))
   if (name === '/replay') return visit(`/sessions/${session()}/replay`)
   if (name === '/export') {
     if (!/^(md|html|jsonl)?$/.test(rest)) throw new Error('/export saves as md, html or jsonl')

@@ -69,7 +69,7 @@ const acts = {
   ledger: figures,
   new: () => visit(inFolder()),
   'open-bar': () => openBar(),
-  settings: () => import('./settings.js').then((m) => m.openSettings()).catch(failed),
+  settings: () => holdKeys(import('./settings.js').then((m) => m.openSettings()).catch(failed)),
   keys: () => document.getElementById('keys')?.showModal(),
   close: (b) => b.closest('dialog')?.close(),
   model: () => pickModel(),

@@ -1,6 +1,7 @@
 // Going back to an earlier prompt begins at its buttons, and is taken back by the row that says it
 // happened, or by Ctrl Z in an empty composer until the next prompt.
 
+import { holdKeys } from './hold.js'
 import { announce } from './announce.js'
 import { path, post } from './api.js'
 import { failed } from './toast.js'
@@ -28,7 +29,7 @@ export function wentBack() {
   if (!turns) return
   turns.addEventListener('click', (e) => {
     const b = e.target.closest('[data-act=back], [data-act=back-again]')
-    if (b?.dataset.act === 'back') import('./goback.js').then((m) => m.openBack(b)).catch(failed)
+    if (b?.dataset.act === 'back') holdKeys(import('./goback.js').then((m) => m.openBack(b)).catch(failed))
     else if (b) again(b).catch(failed)
   })
   document.getElementById('prompt')?.addEventListener('keydown', (e) => {
