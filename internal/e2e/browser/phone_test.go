@@ -359,6 +359,15 @@ func TestNothingIsCutOnPhones(t *testing.T) {
 			}
 			p.shot("cut-" + at + "-" + state)
 		}
+		if h := eval[float64](p, `document.getElementById('composer').offsetHeight`); h > 52 {
+			t.Errorf("at %s the composer at rest is %v pixels high: more than one line", at, h)
+		}
+		for act, entries := range map[string]string{"plus": "Attach a file,Add a workspace file", "bar-more": "Search,New session,Settings"} {
+			p.tap("[data-act=" + act + "]")
+			p.wait(`[...document.querySelectorAll('[role=menuitem]')].map((e) => e.innerText.trim()).join().includes(` + quote(entries) + `)`)
+			whole(act, "#bar .ib, [role=menuitem], #composer button")
+			p.press("Escape")
+		}
 		p.tap("#bar [data-act=side]")
 		p.wait(`document.querySelector('.app.drawer #sessions a[data-session]')`)
 		p.js(`document.activeElement.blur()`)

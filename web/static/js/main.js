@@ -32,6 +32,7 @@ import { paneMaps } from './panemap.js'
 import { paneMenus } from './panemenu.js'
 import { panesOff } from './paneoff.js'
 import { paneViews } from './paneviews.js'
+import { onPhones } from './phone.js'
 import { popups } from './popup.js'
 import { references } from './prose.js'
 import { copying } from './copy.js'
@@ -103,6 +104,7 @@ starting()
 papers()
 barring()
 looking()
+onPhones()
 popups() // before the keys of the page: an open menu takes them first
 keyboard()
 copying()
