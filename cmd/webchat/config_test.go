@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"webchat/internal/event"
 )
 
 const everySection = `
@@ -24,6 +26,7 @@ hooks:
 env_allow: [MY_VAR]
 editor: vscode://file{path}:{line}
 veil: false
+budget: 500k
 `
 
 func TestConfigTakesEverySection(t *testing.T) {
@@ -43,6 +46,16 @@ func TestConfigTakesEverySection(t *testing.T) {
 	if !c.unveiled() {
 		t.Error("the veil is on")
 	}
+	for flag, want := range map[string]event.Budget{"": {Tokens: 500_000}, "1.5m": {Tokens: 1_500_000},
+		"5usd": {Money: 5}, "$0.5": {Money: 0.5}} {
+		o, err := parseOptions([]string{"--budget=" + flag}, nil)
+		if flag == "" {
+			o, err = parseOptions(nil, nil)
+		}
+		if err != nil || o.budget(c) != want {
+			t.Errorf("--budget %s: %+v, %v", flag, o.budget(c), err)
+		}
+	}
 	for _, nothing := range []string{"", "\n", "# a comment\n"} {
 		if c, err := parseConfig([]byte(nothing)); err != nil || len(c.Agents) != 0 || c.unveiled() {
 			t.Errorf("%q: %v", nothing, err)
@@ -55,13 +68,14 @@ func TestConfigErrorsNameKeyAndLine(t *testing.T) {
 		"env_allow: [A]\nenv_alow: [B]\n":                                       {"line 2", `unknown key "env_alow"`},
 		"providers:\n  a:\n    type: x\n    adress: y\n":                        {"line 4", `unknown key "adress"`},
 		"providers:\n  a: {type: x, url: http://h, models: [{id: a, cost: 1}]}": {"line 2", `unknown key "cost"`},
-		"env_allow: 3\n":                                                       {"line 1", "does not belong here"},
-		"editor: 'javascript:{path}'":                                          {"editor", "javascript:{path}"},
-		"editor: vscode://file\n":                                              {"editor", "vscode://file{path}:{line}"},
-		"env_allow: [A]\nenv_allow: [B]\n":                                     {"line 2", "env_allow", "already defined"},
-		"hooks: [\n":                                                           {"line 2"},
-		"env_allow: [\"A B\"]":                                                 {"env_allow", "A B"},
-		"env_allow: [WEBCHAT_TOKEN]":                                           {"env_allow", "WEBCHAT_TOKEN"},
+		"budget: much\n":                   {"budget", "500k"},
+		"env_allow: 3\n":                   {"line 1", "does not belong here"},
+		"editor: 'javascript:{path}'":      {"editor", "javascript:{path}"},
+		"editor: vscode://file\n":          {"editor", "vscode://file{path}:{line}"},
+		"env_allow: [A]\nenv_allow: [B]\n": {"line 2", "env_allow", "already defined"},
+		"hooks: [\n":                       {"line 2"},
+		"env_allow: [\"A B\"]":             {"env_allow", "A B"},
+		"env_allow: [WEBCHAT_TOKEN]":       {"env_allow", "WEBCHAT_TOKEN"},
 		"permissions: [{tool: x, kind: shell, decision: allow}]":               {"permissions", "rule 1", "tool or kind"},
 		"permissions: [{kind: fly, decision: allow}]":                          {"rule 1", "fly"},
 		"permissions: [{tool: x, decision: maybe}]":                            {"rule 1", "maybe"},

@@ -43,6 +43,7 @@ func TestOptionErrorsAreUsage(t *testing.T) {
 		{[]string{"--instructions", "maybe"}, nil, `must be one of "on","off"`},
 		{[]string{"--output-ttl", "-1s"}, nil, "output-ttl"},
 		{[]string{"--output-budget", "much"}, nil, "256MiB"},
+		{[]string{"--budget", "0.5"}, nil, "500k"},
 		{[]string{"--listen", "8080"}, nil, "host:port"},
 		{[]string{"--listen", "localhost:http"}, nil, "port"},
 		{[]string{"--listen", "localhost:70000"}, nil, "port"},

@@ -13,6 +13,8 @@ export type WebchatEvent =
   | Envelope<"session.error", { message: string; errorType: string; kind?: "not_found" | "outside" | "sensitive" | "not_regular" | "too_large" | "binary" | "not_image" | "bad_arguments" | "unknown_tool" | "denied" | "timeout" | "aborted" | "interrupted" | "agent_died" | "provider" | "retrying" | "limit" | "log" | "internal"; statusCode?: number; retryAfterMs?: number; waits?: boolean; context?: { turnId?: string; code?: number; recoverable?: boolean } }>
   | Envelope<"session.title_changed", { title: string }>
   | Envelope<"session.model_change", { newModel: string; effort?: string }>
+  | Envelope<"session.budget_changed", { budget: { tokens?: number; money?: number } }>
+  | Envelope<"budget.reached", { limit: { tokens?: number; money?: number }; used: { tokens?: number; money?: number } }>
   | Envelope<"session.rewound", { toMessageId?: string; turnId?: string; after: number; waited?: (number)[]; forgets?: string; filesOnly?: boolean; files?: { id: string; written: number; deleted: number; kept: number }; undoes?: number; given?: boolean }>
   | Envelope<"session.branched", { from: string; messageId: string; title?: string }>
   | Envelope<"session.damaged", { copy?: string }>

@@ -134,8 +134,9 @@ const (
 	KindURL   Kind = "url"
 	// KindTool is of a tool of the agent's own that reaches nothing beyond the session, such as its
 	// list of what is to do. It needs no permission, unless a rule of the user's names it.
-	KindTool Kind = "tool"
-	KindHost Kind = event.KindHost // a connection to a host that the sandbox does not reach
+	KindTool   Kind = "tool"
+	KindBudget Kind = event.KindBudget // a turn that goes on past the budget of its session
+	KindHost   Kind = event.KindHost   // a connection to a host that the sandbox does not reach
 )
 
 // Verdict is what was decided about a Permission.

@@ -113,12 +113,12 @@ func (q *Requests) logRequest(r *request, f func() error) error {
 	return eventlog.Retry(r.ctx, f)
 }
 
-// openLocked opens a request. It is called within Log.Change.
-func (q *Requests) openLocked(r *request) error {
+// openLocked opens a request, and logs what comes before it. It is called within Log.Change.
+func (q *Requests) openLocked(r *request, before ...event.Data) error {
 	q.mu.Lock()
 	q.open[r.id] = r // before it is seen
 	q.mu.Unlock()
-	err := q.cfg.Log.Append(r.ask)
+	err := q.cfg.Log.Append(append(before, r.ask)...)
 	if err != nil {
 		q.mu.Lock()
 		defer q.mu.Unlock()

@@ -18,6 +18,8 @@ var kinds = []kind{
 	of[SessionError]("session.error", logged),
 	of[SessionTitleChanged]("session.title_changed", logged),
 	of[SessionModelChange]("session.model_change", logged),
+	of[SessionBudgetChanged]("session.budget_changed", aside),
+	of[BudgetReached]("budget.reached", logged),
 	of[SessionRewound]("session.rewound", logged),
 	of[SessionBranched]("session.branched", logged),
 	of[SessionDamaged]("session.damaged", logged),

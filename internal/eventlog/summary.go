@@ -54,9 +54,11 @@ type Open struct {
 	Asks   string   `json:"asks,omitempty"`   // what the newest open question is about
 	Mode   string   `json:"mode,omitempty"`   // the agent works in; empty: its own
 	Effort string   `json:"effort,omitempty"` // how hard its model thinks; empty: the model's own
-	Failed bool     `json:"failed,omitempty"` // the last turn ended with an error
-	Active int64    `json:"active,omitempty"` // the number of the last event that was activity
-	Since  int64    `json:"since,omitempty"`  // when Turn began, in milliseconds since 1970
+	// Budget is the session's own; nil: it has that of all sessions. Never changed in place.
+	Budget *event.Budget `json:"budget,omitempty"`
+	Failed bool          `json:"failed,omitempty"` // the last turn ended with an error
+	Active int64         `json:"active,omitempty"` // the number of the last event that was activity
+	Since  int64         `json:"since,omitempty"`  // when Turn began, in milliseconds since 1970
 	// when the work began that has no session.shutdown, in the same
 	Work int64 `json:"work,omitempty"`
 	// what the user allowed for the session; never changed in place
@@ -176,6 +178,8 @@ func Summarize(s Summary, e event.Entry) Summary {
 		s.Title = d.Title
 	case event.SessionModelChange:
 		s.Model, s.Open.Effort = d.NewModel, d.Effort
+	case event.SessionBudgetChanged:
+		s.Open.Budget = &d.Budget
 	case event.SessionModeChanged:
 		s.Open.Mode = d.Mode
 	case event.SessionTodosChanged:

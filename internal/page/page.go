@@ -34,6 +34,8 @@ type Config struct {
 	Location  *time.Location
 	Now       func() time.Time
 	Prices    func(model string) tokens.Prices
+	// Limit is the budget of sessions without one of their own.
+	Limit event.Budget
 	// NoModel are the backends that answer without a model.
 	NoModel []string
 	// Models are those of sessions that name none, by their backends; of others they are the

@@ -26,7 +26,8 @@ type Ask struct {
 	Answer                    event.UserInputCompleted
 	Answered                  bool
 
-	Who string // the backend that asks
+	Reached event.BudgetReached // of a question about that
+	Who     string              // the backend that asks
 	// ByPrompt says that a backend without a model asks, which does what the prompt says.
 	ByPrompt bool
 	Asked    time.Time
@@ -73,6 +74,9 @@ func (a *Ask) Head() string {
 	}
 	if a.Host() {
 		return a.wants() + " wants"
+	}
+	if a.Budget() {
+		return "Past the budget of this session"
 	}
 	if a.ofUser() {
 		return "You asked to " + wording.Plain(a.Action)

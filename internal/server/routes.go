@@ -73,7 +73,7 @@ func (p *resources) routes() []route {
 		of(find, get, one, guard.Read, 200, p.catalog.show, "",
 			"A session, and whether what it runs is confined: if not, why, and what helps"),
 		to(patch, one, guard.Write, 200, p.catalog.update, "",
-			"Rename, pin, change the model, the mode, or how hard the model thinks"),
+			"Rename, pin, change the model, the mode, how hard the model thinks, or what the session may take before its turn waits for you: a number of tokens or of dollars, 0 for no limit"),
 		of(find, get, one+"/choices", guard.Read, 200, choices, "",
 			"What the agent lets its user choose: models, modes, efforts, the commands it takes, and what it can do with its conversation"),
 		to(del, one, guard.Write, 204, p.catalog.delete, "", "Delete; for 30 seconds it can be restored"),

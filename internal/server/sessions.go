@@ -34,6 +34,7 @@ type sessionShape struct {
 type oneShape struct {
 	sessionShape
 	Sandbox Sandbox       `json:"sandbox"`
+	Budget  event.Budget  `json:"budget,omitzero"` // its own, or that of all sessions
 	Opened  []openedShape `json:"opened,omitempty"`
 }
 
@@ -145,7 +146,8 @@ func (c *catalog) create(r *http.Request, in createRequest) (out sessionShape, e
 
 func (c *catalog) show(_ *http.Request, one *session.Session, _ empty) (oneShape, error) {
 	sum := one.Summary()
-	return oneShape{shapeOf(sum), c.sandboxes.of(sum.Backend, sum.Workspace), openedOf(one)}, nil
+	return oneShape{shapeOf(sum), c.sandboxes.of(sum.Backend, sum.Workspace), one.Budget(),
+		openedOf(one)}, nil
 }
 
 func (c *catalog) update(r *http.Request, in sessions.Patch) (sessionShape, error) {

@@ -224,6 +224,11 @@ func (s *toolCalls) act(c *call) agent.Result {
 			fmt.Sprintf("Tool '%s' was not run: the call is not the one that was announced under its id.",
 				c.Name), "")
 	}
+	if c.by == event.ByAgent {
+		if err := s.budget.pause(c.ctx, c.turn); err != nil {
+			return stoppedResult(c.ctx)
+		}
+	}
 	args, err := CleanArguments(c.Arguments)
 	if err != nil {
 		return agent.Failure(event.KindBadArguments, "Tool '%s' was not run: %v.", c.Name, err)

@@ -89,6 +89,12 @@ type Config struct {
 	Permissions       consent.Mode  // anything but allow and deny: ask
 	PermissionTimeout time.Duration // 0: five minutes
 
+	// Budget is what a session without one of its own may take; zero: anything.
+	Budget event.Budget
+	// Cost is what calls of a model cost, in dollars; known is false where its prices are not. nil: none
+	// are.
+	Cost func(model string, u event.Usage) (dollars float64, known bool)
+
 	// Notice returns a line that the user should read once an agent of theirs was started; empty if
 	// there is none, or it was returned before. nil: there never is one.
 	Notice func() string

@@ -10,6 +10,7 @@ import (
 	"webchat/internal/consent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
+	"webchat/internal/wording"
 )
 
 // maxErrors is how many errors of one turn hooks run for.
@@ -83,7 +84,8 @@ func (h *host) inTurn(ctx context.Context, toolCallID string) (context.Context, 
 // AskPermission implements [agent.Host].
 func (h *host) AskPermission(ctx context.Context, p agent.Permission) (agent.Verdict, error) {
 	p.Confined = h.s.cfg.Confined
-	if h.s.requests.Needless(ctx, p) {
+	_, _, over := h.s.budget.over(h.s.running())
+	if !over && h.s.requests.Needless(ctx, p) {
 		return agent.Verdict{Decision: event.Allow, Scope: event.Once, By: event.DecidedByMode}, nil
 	}
 	ctx, leave, err := h.inTurn(ctx, p.ToolCallID)
@@ -91,6 +93,12 @@ func (h *host) AskPermission(ctx context.Context, p agent.Permission) (agent.Ver
 		return agent.Verdict{}, fmt.Errorf("ask for permission: %w", err)
 	}
 	defer leave()
+	if err := h.s.budget.pause(ctx, h.s.running()); err != nil {
+		return consent.Denial(event.DecidedByAbort, wording.Sentence(err.Error())), nil
+	}
+	if over && h.s.requests.Needless(ctx, p) {
+		return agent.Verdict{Decision: event.Allow, Scope: event.Once, By: event.DecidedByMode}, nil
+	}
 	if h.s.cfg.isOutside(ctx, p) {
 		return h.refuseInside(ctx, p)
 	}
@@ -140,6 +148,9 @@ func (h *host) AskUser(ctx context.Context, q agent.Question) (agent.Answer, err
 		return agent.Answer{}, fmt.Errorf("ask the user: %w", err)
 	}
 	defer leave()
+	if err := h.s.budget.pause(ctx, h.s.running()); err != nil {
+		return agent.Answer{}, fmt.Errorf("ask the user: %w", err)
+	}
 	return h.s.requests.Question(ctx, q)
 }
 
@@ -221,6 +232,7 @@ func (h *host) reportLocked(data event.Data, refused []event.SandboxRefused) err
 		} else {
 			t.usage = t.usage.Plus(u)
 		}
+		s.budget.spentLocked(t, h.intercept)
 	case event.SessionCompactionComplete:
 		s.bill.compacted()
 	case event.SessionUsageInfo:

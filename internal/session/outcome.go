@@ -44,6 +44,8 @@ func sessionErrorOf(err error) event.SessionError {
 		d.ErrorType, d.Kind = "died", event.KindAgentDied
 	case errors.As(err, new(unaskedMode)):
 		d.ErrorType, d.Kind = "mode", event.KindDenied
+	case errors.As(err, new(overBudget)):
+		d.ErrorType, d.Kind = "budget", event.KindLimit
 	case errors.Is(err, errHook):
 		d.ErrorType, d.Kind = event.ErrorHook, event.KindDenied
 	case errors.Is(err, contain.ErrPanic):

@@ -44,6 +44,7 @@ type turn struct {
 	unkept   event.NoSnapshot
 	changed  int64          // files that differ between both
 	notHeld  int64          // files that take effect later and stay; of the turn's own goroutine
+	goesOn   bool           // the user lets it go on past the budget
 	ended    bool           // no further call may join
 	ending   bool           // its end was composed and is being logged
 	joined   sync.WaitGroup // steers and tool calls; Add under mu and not after ended
@@ -121,6 +122,8 @@ func (s *turns) run(t *turn) (next *turn) {
 		s.keepLeft(t)
 		if stray, ok := errors.AsType[unaskedMode](context.Cause(t.whole)); ok {
 			err = stray
+		} else if over, ok := errors.AsType[overBudget](context.Cause(t.whole)); ok {
+			err = over
 		}
 		s.hookErrors(t, err)
 	}
@@ -272,6 +275,9 @@ func (s *turns) prompt(t *turn) error {
 	}
 	if err == nil && len(p.attachments) < len(p.given) { // accepted by an earlier process
 		p.attachments, err = s.cfg.Resolve(t.ctx, s.id, p.given)
+	}
+	if err == nil {
+		err = s.budget.pause(t.ctx, t)
 	}
 	if err != nil {
 		return err

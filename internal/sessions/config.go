@@ -43,6 +43,8 @@ type Config struct {
 
 	Permissions       consent.Mode
 	PermissionTimeout time.Duration
+	Budget            event.Budget
+	Cost              func(model string, u event.Usage) (dollars float64, known bool)
 	AgentIdle         time.Duration
 	DraftPause        time.Duration
 
@@ -102,6 +104,8 @@ func (c Config) sessionConfig(owner eventlog.Owner) (session.Config, error) {
 		Outputs:           c.Outputs,
 		Permissions:       c.Permissions,
 		PermissionTimeout: c.PermissionTimeout,
+		Budget:            c.Budget,
+		Cost:              c.Cost,
 		AgentIdle:         c.AgentIdle,
 		DraftPause:        c.DraftPause,
 		Notice:            c.Notice,
@@ -125,9 +129,10 @@ type Options struct {
 
 // Patch changes a session; nil leaves a property as it is.
 type Patch struct {
-	Title  *string `json:"title,omitempty"`
-	Model  *string `json:"model,omitempty"`
-	Mode   *string `json:"mode,omitempty"`
-	Effort *string `json:"effort,omitempty"`
-	Pinned *bool   `json:"pinned,omitempty"`
+	Title  *string       `json:"title,omitempty"`
+	Model  *string       `json:"model,omitempty"`
+	Mode   *string       `json:"mode,omitempty"`
+	Effort *string       `json:"effort,omitempty"`
+	Pinned *bool         `json:"pinned,omitempty"`
+	Budget *event.Budget `json:"budget,omitempty"`
 }

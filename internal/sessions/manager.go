@@ -419,6 +419,11 @@ func (m *Manager) Update(ctx context.Context, id eventlog.ID, p Patch) (eventlog
 			}
 		}
 	}
+	if p.Budget != nil {
+		if err := s.SetBudget(ctx, *p.Budget); err != nil {
+			return eventlog.Summary{}, err
+		}
+	}
 	if p.Pinned != nil {
 		if err := m.Wrote(m.cfg.Catalog.Mark(ctx, id, Mark{Pinned: p.Pinned}), 0); err != nil {
 			return eventlog.Summary{}, fmt.Errorf("pin session %s: %w", id, err)

@@ -1,7 +1,7 @@
 // Answers to questions: permissions and an agent's questions to the user. When one
 // may be answered decides ready.js.
 
-import { path, post } from './api.js'
+import { patch, path, post } from './api.js'
 import { announce } from './announce.js'
 import { holdKeys } from './hold.js'
 import { beside, turnOn } from './radio.js'
@@ -108,6 +108,7 @@ const acts = {
     else decide([el], { decision: 'deny' })
   },
   look,
+  raise: (el, { dataset: { tokens, money } }) => ready(el) && patch(path(), { budget: Number(tokens) ? { tokens: Number(tokens) } : { money: Number(money) } }).catch(failed),
   'open-change': (el) => el.dispatchEvent(new CustomEvent('webchat:open', { bubbles: true, detail: { target: el.dataset.request } })),
   ways: (el) => more(el, true),
   less: (el) => more(el, false),
@@ -189,8 +190,8 @@ const forHosts = (el, scope) => el.querySelector(`[data-act=open-hosts][data-sco
 const keys = {
   a: (el) => (forHosts(el, 'once') ? forHosts(el, 'once').click() : el.dataset.alike ? bulk['allow-all'](el) : acts['allow-once'](el)),
   f: (el) => forHosts(el, 'workspace')?.click(),
-  s: (el) => (forHosts(el, 'session') ? forHosts(el, 'session').click() : 'grants' in el.dataset ? acts.grant(el) : el.querySelector('[data-act=ways]')?.click()),
-  d: (el) => (el.dataset.alike ? bulk['deny-all'](el) : el.dataset.held ? acts['deny-reason'](el) : deny(el)),
+  s: (el) => (forHosts(el, 'session') ? forHosts(el, 'session').click() : 'grants' in el.dataset ? acts.grant(el) : el.querySelector('[data-act=ways], [data-act=raise]')?.click()),
+  d: (el) => (el.dataset.alike ? bulk['deny-all'](el) : el.dataset.held || 'budget' in el.dataset ? acts['deny-reason'](el) : deny(el)),
   l: (el) => el.querySelector('[data-act=look], [data-act=look-next]')?.click(),
 }
 
