@@ -11,7 +11,17 @@ import { failed } from './toast.js'
 const turns = document.getElementById('turns')
 
 /** The card, and what it is about. */
-const card = { root: null, parts: null, turn: null, mode: 'both', also: [], listed: null, asked: 0, busy: false }
+const card = {
+  root: null,
+  parts: null,
+  at: '', // the id of the turn: a frame may bring another element for it
+  mode: 'both',
+  also: [],
+  listed: null,
+  asked: 0,
+  busy: false,
+  get turn() { return document.getElementById(this.at) },
+}
 
 /** The prompts that can be gone back to, in their order. */
 const points = () => [...turns.querySelectorAll('.turn[data-message]:not([data-look], [data-left], [data-state=queued])')]
@@ -149,7 +159,7 @@ function move(by) {
   const all = points()
   const next = all[all.indexOf(card.turn) + by]
   if (!next) return
-  card.turn = next
+  card.at = next.id
   card.also = []
   card.listed = null
   next.scrollIntoView({ block: 'nearest' })
@@ -180,7 +190,7 @@ function key(e) {
 export function openBack(b) {
   close()
   const { root, parts } = clone('tpl-back')
-  Object.assign(card, { root, parts, turn: b.closest('.turn'), mode: 'both', also: [], listed: null })
+  Object.assign(card, { root, parts, at: b.closest('.turn').id, mode: 'both', also: [], listed: null })
   root.addEventListener('keydown', key)
   root.addEventListener('click', (e) => {
     const hit = e.target.closest('button')
