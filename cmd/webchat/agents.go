@@ -87,7 +87,6 @@ func (o *options) speaker(p acp.Preset, name string, c *config, cells *cages, di
 		state:   p.State,
 		ownHome: true,
 		hosts:   p.Hosts,
-		own:     c.serverHosts(),
 	})
 	return acp.New(acp.Config{
 		Preset:         p,
@@ -100,7 +99,6 @@ func (o *options) speaker(p acp.Preset, name string, c *config, cells *cages, di
 		NoInstructions: o.Instructions == "off",
 		Home:           filepath.Join(o.shared(dir), agentsFolder, name),
 		UserHome:       o.home(),
-		Servers:        cells.servers(o.mcpServers(c).Answering),
 		Logger:         log,
 	})
 }

@@ -47,7 +47,6 @@ func (o *options) autohand(c *config, cells *cages, dir string, lend agent.Lende
 		UserHome:       o.home(),
 		Settings:       o.autohandSettings(),
 		Lend:           lend,
-		Servers:        cells.servers(o.mcpServers(c).Answering),
 		Hook:           []string{self, agentHook},
 		Logger:         log,
 	}
@@ -61,7 +60,7 @@ func (o *options) autohand(c *config, cells *cages, dir string, lend agent.Lende
 			cfg.Provider = &autohand.Provider{URL: p.URL, Key: p.Key, Model: o.Model}
 		}
 	}
-	cfg.Confine = cells.autohand(c, cfg, self)
+	cfg.Confine = cells.autohand(cfg, self)
 	return cfg, nil
 }
 

@@ -46,8 +46,7 @@ func (o *options) backends(c *config, cells *cages, dir string, lend agent.Lende
 	if err != nil {
 		return nil, err
 	}
-	cfg.Confine, cfg.Answering = cells.copilot(o.copilotReaches(c, cfg.Providers)),
-		cells.servers(cfg.Answering)
+	cfg.Confine = cells.copilot(o.copilotReaches(cfg.Providers))
 	cli, err := copilot.New(cfg)
 	if err != nil {
 		return nil, usage("%s", strings.TrimPrefix(err.Error(), "copilot: "))
@@ -72,9 +71,12 @@ func (o *options) backends(c *config, cells *cages, dir string, lend agent.Lende
 // mcpServers are the user's MCP servers, which are tried when that is first needed.
 func (o *options) mcpServers(c *config) *mcp.UserServers {
 	if c.tried == nil {
+		whole := policy.InheritWhole(o.env, c.keyVariables())
+		first, _ := o.workspaceDirs() // webchat does not start without
 		c.tried = mcp.NewUserServers(mcp.UserServersConfig{
 			Servers:   c.MCPServers,
-			Env:       policy.InheritWhole(o.env, c.keyVariables()),
+			Env:       func(workspace string) []string { return o.trusted(whole, workspace) },
+			First:     slices.Concat(first, []string{""})[0],
 			Documents: o.documents(o.dataPath()),
 		})
 	}
@@ -110,13 +112,11 @@ func (o *options) copilot(c *config, dir string, log *slog.Logger) (copilot.Conf
 		Providers:      providers,
 		Login:          o.CopilotLogin,
 		Model:          o.Model,
-		MCPServers:     c.MCPServers,
 		Logger:         log,
 		NoInstructions: o.Instructions == "off",
 		SearchHits:     o.searchHits(c, dir),
 		Count:          func(text string) int { n, _ := tokens.Count(text); return n },
 	}
-	cfg.Answering = o.mcpServers(c).Answering
 	return cfg, nil
 }
 

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -30,7 +29,7 @@ var loginHosts = []string{"github.com", "api.github.com", "*.githubcopilot.com",
 	"copilot-proxy.githubusercontent.com"}
 
 // copilot returns what confines the GitHub Copilot CLI; nil where nothing is. It gets its program,
-// its state for the workspace, and the hosts of its models and of the user's MCP servers.
+// its state for the workspace, and the hosts of its models.
 func (c *cages) copilot(own, hosts []string) confine {
 	if c == nil {
 		return nil
@@ -46,15 +45,12 @@ func (c *cages) copilot(own, hosts []string) confine {
 			Write:    []string{cmd.Dir},
 			Own:      own,
 			Hosts:    hosts,
-			Servers:  c.pass(workspace),
 		})
 	}
 }
 
-// copilotReaches is where the CLI's models and the user's MCP servers are, and the hosts of its
-// login.
-func (o *options) copilotReaches(c *config, providers copilot.Providers) (own, hosts []string) {
-	own = c.serverHosts()
+// copilotReaches is where the CLI's models are, and the hosts of its login.
+func (o *options) copilotReaches(providers copilot.Providers) (own, hosts []string) {
 	for _, p := range providers {
 		if at := cage.HostPort(p.URL); at != "" {
 			own = append(own, at)
@@ -72,48 +68,20 @@ func (o *options) copilotReaches(c *config, providers copilot.Providers) (own, h
 	return own, hosts
 }
 
-// serverHosts are the hosts and ports of the user's MCP servers that have an address.
-func (c *config) serverHosts() (own []string) {
-	for _, m := range c.MCPServers {
-		if at := cage.HostPort(m.URL); at != "" {
-			own = append(own, at)
-		}
-	}
-	return own
-}
-
 // lend has agents reach the tools that are lent to them as they are reached inside.
 func (c *cages) lend(lend agent.Lender) agent.Lender {
 	if c == nil {
 		return lend
 	}
-	return func(id string, call func(context.Context, agent.ToolCall) (agent.Result,
-		error)) (agent.Lent, func(), error) {
-		lent, end, err := lend(id, call)
+	return func(id string, tools []agent.ToolSpec, call func(context.Context, agent.ToolCall) (
+		agent.Result, error)) (agent.Lent, func(), error) {
+		lent, end, err := lend(id, tools, call)
 		if u, bad := url.Parse(lent.URL); err == nil && bad == nil {
 			outside := lent.URL
 			c.lent.Store(&outside)
 			lent.URL = cage.Lent + u.EscapedPath()
 		}
 		return lent, end, err
-	}
-}
-
-// servers has agents reach those of the user's MCP servers that are programs by the door, since
-// what an agent starts is inside.
-func (c *cages) servers(answering func(context.Context) map[string]agent.MCPServer) func(
-	context.Context) map[string]agent.MCPServer {
-	if c == nil {
-		return answering
-	}
-	return func(ctx context.Context) map[string]agent.MCPServer {
-		all := maps.Clone(answering(ctx))
-		for name, m := range all {
-			if m.Type == "stdio" {
-				all[name] = agent.MCPServer{Type: "http", URL: cage.ServerAt(name)}
-			}
-		}
-		return all
 	}
 }
 
@@ -149,7 +117,6 @@ func (c *cages) agent(n agentNeeds) confine {
 			Hosts:    n.hosts,
 			Read:     n.read,
 			Write:    n.write,
-			Servers:  c.pass(workspace),
 		}
 		for _, arg := range cmd.Args[1:] {
 			if _, err := os.Stat(arg); err == nil && filepath.IsAbs(arg) {
@@ -191,12 +158,12 @@ func (c *cages) agent(n agentNeeds) confine {
 
 // autohand returns what confines the Autohand CLI; nil where nothing is. The folder of a
 // conversation has its home, and the command of its hooks reaches webchat by a socket.
-func (c *cages) autohand(conf *config, cfg autohand.Config,
+func (c *cages) autohand(cfg autohand.Config,
 	self string) func(context.Context, string, string, string, proc.Command) (proc.Command, error) {
 	if c == nil {
 		return nil
 	}
-	own := conf.serverHosts()
+	var own []string
 	if cfg.Provider != nil {
 		own = append(own, modelsAt([]string{"_BASE_URL=" + cfg.Provider.URL}, nil)...)
 	} else {

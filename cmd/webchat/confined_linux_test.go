@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -24,11 +23,9 @@ import (
 )
 
 // The real Claude Code and Codex work confined: they reach their model and the tools that are lent
-// to them, and the user's servers, which run outside and are asked about; their shells find the
-// workspace and nothing else. Codex has its own sandbox off and asks about nothing, so it gets no
-// such server.
+// to them, those of the user's servers among them; their shells find the workspace and nothing else.
 func TestRealClaudeConfined(t *testing.T) {
-	realConfined(t, "claude", "Bash", "command", 2,
+	realConfined(t, "claude", "Bash", "command", 1,
 		map[string]string{".claude/settings.json": `{}`, ".claude.json": `{"numStartups":1}`,
 			".claude/projects/other/canary.jsonl": "canary"})
 }
@@ -37,17 +34,6 @@ func TestRealCodexConfined(t *testing.T) {
 	realConfined(t, "codex", "exec_command", "cmd", 0,
 		map[string]string{".codex/history.jsonl": "canary"})
 }
-
-// struck is an MCP server for a shell. Each call of its tool leaves a file.
-const struck = `while read -r line; do
-	id=$(printf %s "$line" | sed -n 's/.*"id":\("[^"]*"\|[0-9]*\).*/\1/p')
-	case $line in
-	*'"initialize"'*) echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"mine","version":"1"}}}' ;;
-	*tools/list*) echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"tools":[{"name":"strike","description":"Strikes.","_meta":{"anthropic/alwaysLoad":true},"inputSchema":{"type":"object","properties":{}}}]}}' ;;
-	*tools/call*) echo >"$AT/struck"; echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"content":[{"type":"text","text":"Struck."}]}}' ;;
-	*) [ -z "$id" ] || echo '{"jsonrpc":"2.0","id":'"$id"',"error":{"code":-32601,"message":"method not found"}}' ;;
-	esac
-done`
 
 func realConfined(t *testing.T, name, tool, argument string, asks int, files map[string]string) {
 	if err := proc.Confines(); err != nil {
@@ -93,32 +79,25 @@ func realConfined(t *testing.T, name, tool, argument string, asks int, files map
 		t.Fatal(err)
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	c := &config{
-		EnvAllow: []string{"KEY"},
-		MCPServers: map[string]agent.MCPServer{"mine": {
-			Type:    "stdio",
-			Command: "sh",
-			Args:    []string{"-c", struck},
-			Env:     map[string]string{"AT": home},
-		}},
-	}
+	c := &config{EnvAllow: []string{"KEY"}}
 	cells := o.cages(c, sandbox{mode: sandboxRequire, support: cage.Support{}}, o.dataPath(),
 		nothingKept, quiet)
-	var called []string // of the user's server
-	cells.askCall = func(_ context.Context, workspace string, act agent.Permission) bool {
-		called = append(called, act.ServerCall())
-		return workspace == work
-	}
 	b, err := o.speaker(acp.Presets()[name], name, c, cells, o.dataPath(), cells.lend(own.ToAgent),
 		quiet)
 	if err != nil {
 		t.Fatal(err)
 	}
-	host := agenttest.NewHost(agenttest.DisplayTools())
+	tools := append(agenttest.DisplayTools(), agent.ToolSpec{
+		Name:        "mine-strike",
+		Description: "Strikes.",
+		Parameters:  json.RawMessage(`{"type":"object","properties":{}}`),
+		Server:      "mine",
+	})
+	host := agenttest.NewHost(tools)
 	conn, err := b.Open(t.Context(), agent.Options{
 		SessionID: "s",
 		Workspace: work,
-		Tools:     agenttest.DisplayTools(),
+		Tools:     tools,
 	}, host)
 	if err != nil {
 		t.Fatal(err)
@@ -133,7 +112,7 @@ func realConfined(t *testing.T, name, tool, argument string, asks int, files map
 	}
 	model.Play(scripted.Step{Tool: "render_file_contents", Arguments: `{"path":"go.mod"}`},
 		scripted.Step{Tool: tool, Arguments: string(args)},
-		scripted.Step{Tool: "strike", Arguments: `{}`})
+		scripted.Step{Tool: "mine-strike", Arguments: `{}`})
 	host.Begin()
 	err = conn.Prompt(t.Context(), agent.Prompt{MessageID: "m", Content: "show it, then look"})
 	host.End(err)
@@ -154,20 +133,9 @@ func realConfined(t *testing.T, name, tool, argument string, asks int, files map
 	if _, err := os.Stat(home + "/new"); err == nil {
 		t.Error("it wrote outside")
 	}
-	if _, err := os.Stat(home + "/struck"); (err == nil) != (asks > 0) {
-		t.Error("the user's server, which runs outside:", err)
-	}
-	var judged []string
-	for _, p := range host.Asked() {
-		if p.Kind == agent.KindMCP && p.Server != "" {
-			judged = append(judged, p.ServerCall())
-		}
-	}
-	if !slices.Equal(called, judged) || asks > 0 && len(called) != 1 {
-		t.Errorf("it asked about %q and called %q", judged, called)
-	}
-	if calls := host.Calls(); len(calls) != 1 || calls[0].Name != "render_file_contents" {
-		t.Errorf("calls of the session's tools: %+v", calls)
+	if calls := host.Calls(); len(calls) != 2 || calls[0].Name != "render_file_contents" ||
+		calls[1].Name != "mine-strike" {
+		t.Errorf("calls of the session's tools, the user's server's among them: %+v", calls)
 	}
 	if n := len(host.Asked()); n != asks {
 		t.Errorf("it asked %d times: %+v", n, host.Asked())

@@ -37,7 +37,7 @@ func TestDoctorNamesServersOfAgents(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := []agent.Backend{offline.New(offline.Config{})}
-	lend := func(string, func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
+	lend := func(string, []agent.ToolSpec, func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
 		return agent.Lent{}, nil, nil
 	}
 	for _, name := range []string{"claude", "codex", "copilot-acp", "gemini", "opencode"} {

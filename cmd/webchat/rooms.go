@@ -92,6 +92,14 @@ func (o *options) tools(c *config, workspace string, p *policy.Policy, out *outp
 	}
 }
 
+// keepsGiven keeps what the user's MCP servers return for them.
+func keepsGiven(out *outputs.Store) mcp.Keep {
+	return func(call agent.CallInfo, name string, data []byte, sent string) (*agent.Telemetry, string,
+		error) {
+		return displaytools.Give(out, call, name, data, sent)
+	}
+}
+
 // before says what the files of a session's workspace were when it began.
 func (r *rooms) before(id eventlog.ID) displaytools.Before {
 	return func(ctx context.Context, path string) (displaytools.Earlier, error) {
@@ -144,7 +152,8 @@ func (o *options) room(c *config, cells *cages, dir string, out *released.Releas
 			return room, err
 		}
 		room = sessions.Room{
-			Tools:  out.Reading(o.tools(c, workspace, p, out.Store, own, confine)),
+			Tools: o.mcpServers(c).Lend(workspace, keepsGiven(out.Store),
+				out.Reading(o.tools(c, workspace, p, out.Store, own, confine))),
 			Policy: p,
 			Kept:   func(user string) consent.Kept { return kept.Workspace(workspace, user) },
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,7 +12,6 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"webchat/internal/agent"
 	"webchat/internal/cage"
 	"webchat/internal/displaytools"
 	"webchat/internal/event"
@@ -23,7 +21,6 @@ import (
 	"webchat/internal/policy"
 	"webchat/internal/proc"
 	"webchat/internal/server"
-	"webchat/internal/session"
 )
 
 // Words of --sandbox.
@@ -118,14 +115,12 @@ func (o *options) isGiven(name string) bool {
 // cages confine what agents run, each in its workspace. Nil confines nothing.
 type cages struct {
 	*cage.Cages
-	home   string                                         // the user's
-	folder string                                         // in which agents keep state
-	lent   atomic.Pointer[string]                         // the address of webchat's MCP
-	pass   func(workspace string) map[string]http.Handler // the user's MCP servers that are programs
+	home   string                 // the user's
+	folder string                 // in which agents keep state
+	lent   atomic.Pointer[string] // the address of webchat's MCP
 
-	// Set before anything runs: ask asks about a host, askCall about a call of a server of the user's.
-	ask     func(ctx context.Context, workspace, host, address string) bool
-	askCall func(ctx context.Context, workspace string, act agent.Permission) bool
+	// ask asks about a host; it is set before anything runs.
+	ask func(ctx context.Context, workspace, host, address string) bool
 }
 
 // cages returns what confines agents, with what kept returns open; nil where nothing is confined.
@@ -137,19 +132,6 @@ func (o *options) cages(c *config, s sandbox, dir string,
 	home := o.home()
 	whole := policy.InheritWhole(o.env, c.keyVariables())
 	cells := &cages{home: home, folder: filepath.Join(o.shared(dir), agentsFolder)}
-	cells.pass = func(workspace string) map[string]http.Handler {
-		git := o.trusted(whole, workspace)
-		all := map[string]http.Handler{}
-		for name, m := range c.MCPServers {
-			if m.Type == "stdio" {
-				all[name] = mcp.Pass(mcp.PassConfig{Name: name, Server: m, Dir: workspace, Env: git,
-					Logger: log, Allow: func(ctx context.Context, act agent.Permission) bool {
-						return cells.askCall != nil && cells.askCall(ctx, workspace, act)
-					}})
-			}
-		}
-		return all
-	}
 	cells.Cages = cage.NewCages(func(workspace string) cage.Config {
 		git := o.trusted(whole, workspace)
 		return cage.Config{Workspace: workspace, Home: home, Env: o.env, Logger: log,
@@ -227,14 +209,6 @@ func (c *cages) commands(workspace string) (displaytools.Confine, error) {
 			return given.Refused(cage.Ran{Dir: cmd.Dir, Command: line, Exit: exit, Text: text})
 		}, nil
 	}, nil
-}
-
-// tools are those of agents where they are confined, beside the display tools.
-func (c *cages) tools() []mcp.Tool {
-	if c == nil {
-		return nil
-	}
-	return []mcp.Tool{{ToolSpec: session.AccessSpec, Title: "Ask for access"}}
 }
 
 // refused returns what says what the trees of a workspace's agents were refused; nil where nothing

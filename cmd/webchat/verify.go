@@ -153,8 +153,8 @@ func verifyOffline(ctx context.Context, t *canary.Trial, own *mcp.OwnLender, who
 	}
 	rows, err := canary.Table{Whole: whole, Backend: func(model, state, server string) (agent.Backend,
 		error) {
-		return at(model, state, func(string, func(context.Context, agent.ToolCall) (agent.Result,
-			error)) (agent.Lent, func(), error) {
+		return at(model, state, func(string, []agent.ToolSpec, func(context.Context, agent.ToolCall) (
+			agent.Result, error)) (agent.Lent, func(), error) {
 			return agent.Lent{URL: server, Header: "Authorization", Value: "Bearer none"}, func() {}, nil
 		})
 	}}.Try(ctx)

@@ -95,7 +95,7 @@ func asks(t *testing.T, o *options, name, said string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := o.speaker(o.preset(c, name), name, c, nil, o.dataPath(), func(string, func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
+	b, err := o.speaker(o.preset(c, name), name, c, nil, o.dataPath(), func(string, []agent.ToolSpec, func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
 		panic("nothing is lent")
 	}, nil)
 	if err != nil {

@@ -99,8 +99,8 @@ func (w *wiring) confine() (err error) {
 
 func (w *wiring) findAgents() (err error) {
 	type calling = func(context.Context, agent.ToolCall) (agent.Result, error)
-	lend := func(id string, call calling) (agent.Lent, func(), error) {
-		return w.lender.ToAgent(id, call)
+	lend := func(id string, tools []agent.ToolSpec, call calling) (agent.Lent, func(), error) {
+		return w.lender.ToAgent(id, tools, call)
 	}
 	if w.backends, err = w.o.backends(w.c, w.cells, w.dir, lend, w.log); err != nil {
 		return err
@@ -199,11 +199,9 @@ func (w *wiring) lend() (err error) {
 		return err
 	}
 	own := mcp.ServerConfig{
-		HostsRead: w.o.ReadOutput == "on",
-		Hosted:    w.cells.tools(),
-		Watched:   func() bool { return w.hub.Streams() > 0 },
-		Version:   version(),
-		Logger:    w.log,
+		Watched: func() bool { return w.hub.Streams() > 0 },
+		Version: version(),
+		Logger:  w.log,
 	}
 	w.lender, err = mcp.NewLender(mcp.LenderConfig{Guard: w.guard, Folders: w.open,
 		Outputs: released.Outputs{Store: w.outputs}, ServerConfig: own})
@@ -268,7 +266,7 @@ func (w *wiring) manage() (err error) {
 		return err
 	}
 	if w.cells != nil {
-		w.cells.ask, w.cells.askCall = w.sessions.AskHost, w.sessions.AskCall
+		w.cells.ask = w.sessions.AskHost
 	}
 	w.lender.Sessions = w.sessions
 	w.handover = &daemon.Handover{Sessions: w.sessions, Inputs: w.inputs, Flags: w.o.flags}

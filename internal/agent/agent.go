@@ -285,6 +285,9 @@ type ToolSpec struct {
 	// reports true it goes on doing so. A backend that can add tools to a conversation offers it from
 	// then on, one that cannot from the beginning.
 	Needed func() bool `json:"-"`
+	// Server is the user's MCP server whose tool it is; empty: it is webchat's own.
+	Server string `json:"-"`
+	Reads  bool   `json:"-"` // it changes nothing, as far as is known
 }
 
 // Tool is something a session can do for its agent or its user. Its methods may be called
@@ -324,6 +327,12 @@ type Toolset interface {
 	Tools() []Tool
 	// Close ends what the tools left running and waits for its end.
 	Close() error
+}
+
+// Preparer is a Toolset that has to find out what it has before a conversation opens.
+type Preparer interface {
+	// Prepare returns when [Toolset.Tools] has all that there are. The error is ctx's.
+	Prepare(ctx context.Context) error
 }
 
 // CallInfo is what a Tool may know about the call it plans; see [WithCall].

@@ -67,7 +67,6 @@ const (
 	CanClear        Ability = "clear"   // [Clearer]
 	CanContext      Ability = "context"
 	CanInstructions Ability = "instructions"
-	CanServers      Ability = "servers"
 	CanHelpers      Ability = "helpers"
 	CanSkills       Ability = "skills"
 )
@@ -99,7 +98,6 @@ type Describer interface {
 type Inside struct {
 	Context      *Context      `json:"context"`
 	Instructions []Instruction `json:"instructions"`
-	Servers      []Server      `json:"servers"`
 	Helpers      []Helper      `json:"helpers"`
 	Skills       []Skill       `json:"skills"`
 }
@@ -123,25 +121,6 @@ type Instruction struct {
 	Path   string `json:"path"` // of a file of the workspace: relative to it
 	Tokens int64  `json:"tokens,omitempty"`
 }
-
-// Server is a server of the Model Context Protocol as the agent sees it.
-type Server struct {
-	Name  string      `json:"name"`
-	State ServerState `json:"state"`
-	Error string      `json:"error,omitempty"`
-	Tools []string    `json:"tools"`
-}
-
-// ServerState is how far an agent is with a [Server].
-type ServerState string
-
-// The states of a server.
-const (
-	ServerReady    ServerState = "ready"
-	ServerStarting ServerState = "starting"
-	ServerFailed   ServerState = "failed"
-	ServerOff      ServerState = "off"
-)
 
 // Helper is an agent that the agent may have work for it.
 type Helper struct {

@@ -13,8 +13,8 @@ type Lent struct {
 }
 
 // Lender lends a session's tools to its agent: call is called for each call of one, until end is.
-type Lender func(sessionID string, call func(context.Context, ToolCall) (Result, error)) (at Lent,
-	end func(), err error)
+type Lender func(sessionID string, tools []ToolSpec,
+	call func(context.Context, ToolCall) (Result, error)) (at Lent, end func(), err error)
 
 // MCPServer is a server of the Model Context Protocol that a user set up for their agents.
 type MCPServer struct {

@@ -3,7 +3,6 @@ package agent
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -91,27 +90,6 @@ func (p Permission) ServerTool() string {
 		}
 	}
 	return p.Server + "-" + p.ToolName
-}
-
-// ServerCall is a call of a tool of an MCP server as its server gets it, in one form for every
-// agent. Empty: it is of no known server, or its arguments are not known.
-func (p Permission) ServerCall() string {
-	tool := p.ServerTool()
-	_, args, _ := strings.Cut(p.Resource, "{")
-	if args = "{" + args; args == "{" {
-		args = "{}"
-	}
-	dec := json.NewDecoder(strings.NewReader(args))
-	dec.UseNumber()
-	var in map[string]any
-	if tool == "" || p.Kind != KindMCP || dec.Decode(&in) != nil || dec.More() {
-		return ""
-	}
-	one, err := json.Marshal(in)
-	if err != nil {
-		return ""
-	}
-	return tool + " " + string(one)
 }
 
 // Search is what a search looks for, as the agent's call says.

@@ -33,7 +33,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
-	"net/http"
 	"net/netip"
 	"net/url"
 	"os"
@@ -98,16 +97,13 @@ type Needs struct {
 	// empty: the user's is, read-only.
 	Home  string
 	Hosts []string // as in Settings
-	// Own are the host and port of the tree's model and of the user's MCP servers. They are
-	// reached wherever they are, on this machine's loopback too.
+	// Own are the host and port of the tree's model. They are reached wherever they are, on this
+	// machine's loopback too.
 	Own []string
 	// Lent is the address of webchat's MCP for the tree, http://host:port/path. It is reached
 	// at the same path of [Lent], and nothing else of the server is.
 	Lent string
-	// Servers answer at [ServerAt] their names: MCP servers of the user's that run outside. Those that
-	// are [io.Closer] are closed with a tree that was started.
-	Servers map[string]http.Handler
-	Env     []string // beside what the command has
+	Env  []string // beside what the command has
 }
 
 // Ports of the doors inside. They are not among those that systems give by themselves.
@@ -118,11 +114,6 @@ const (
 
 // Lent is where a tree finds the MCP that [Needs].Lent is.
 const Lent = "http://127.0.0.1:61081"
-
-// ServerAt is where a tree finds one of [Needs].Servers.
-func ServerAt(name string) string { return Lent + serversPath + url.PathEscape(name) }
-
-const serversPath = "/servers/"
 
 // Cage confines the trees of one workspace.
 type Cage struct {
@@ -284,7 +275,6 @@ func (c *Cage) confine(ctx context.Context, cmd proc.Command, n Needs,
 		hosts:   slices.Concat(c.cfg.Hosts, n.Hosts),
 		own:     n.Own,
 		lent:    n.Lent,
-		servers: n.Servers,
 		opened:  c.openHosts,
 		ask:     c.ask,
 		through: c.cfg.proxy(),

@@ -33,13 +33,12 @@ type door struct {
 	// hosts that were opened since; nil: none
 	opened func() []string
 	// asks the user about a host; nil: it is refused
-	ask     func(ctx context.Context, host, address string) bool
-	own     []string                // host:port
-	lent    string                  // the address of webchat's MCP; empty: none
-	servers map[string]http.Handler // MCP servers of the user's, by name
+	ask  func(ctx context.Context, host, address string) bool
+	own  []string // host:port
+	lent string   // the address of webchat's MCP; empty: none
 	// the proxy by which this server reaches an address; nil: none
 	through func(*url.URL) (*url.URL, error)
-	forward []int // ports of this machine's loopback that the tree's model and servers are at
+	forward []int // ports of this machine's loopback that the tree's model is at
 	logger  *slog.Logger
 	agent   string   // see Needs
 	covered []string // what was when its tree started
@@ -67,16 +66,11 @@ func (d *door) cut() {
 }
 
 // lends reports whether there is a second door.
-func (d *door) lends() bool { return d.lent != "" || len(d.servers) > 0 }
+func (d *door) lends() bool { return d.lent != "" }
 
 // serve takes the listeners inside: the proxy's, then that of MCP if something is lent, then
 // those of forward.
 func (d *door) serve(listeners []net.Listener) {
-	for _, server := range d.servers {
-		if c, ok := server.(io.Closer); ok {
-			d.keep(c)
-		}
-	}
 	handlers := []http.Handler{http.HandlerFunc(d.proxy)}
 	if d.lends() {
 		handlers = append(handlers, d.lentOnly())
@@ -252,8 +246,7 @@ func forward(w http.ResponseWriter, r *http.Request, up net.Conn) {
 	proxy.ServeHTTP(w, r)
 }
 
-// lentOnly leads to webchat's MCP at the path that was lent, and to the user's servers, and to
-// nothing else.
+// lentOnly leads to webchat's MCP at the path that was lent, and to nothing else.
 func (d *door) lentOnly() http.Handler {
 	to, err := url.Parse(d.lent)
 	direct := &http.Transport{Proxy: nil}
@@ -267,10 +260,6 @@ func (d *door) lentOnly() http.Handler {
 		},
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if name, ok := strings.CutPrefix(r.URL.Path, serversPath); ok && d.servers[name] != nil {
-			d.servers[name].ServeHTTP(w, r)
-			return
-		}
 		if err != nil || d.lent == "" || r.URL.EscapedPath() != to.EscapedPath() ||
 			r.URL.RawQuery != "" || r.Header.Get("Upgrade") != "" {
 			http.Error(w, "The sandbox of webchat leads to its tools only.", http.StatusForbidden)

@@ -72,7 +72,6 @@ func (c *Cage) remember(n Needs) {
 	if n.Agent == "" {
 		return
 	}
-	n.Servers = nil // they end with their tree
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.asked[n.Agent] = n

@@ -50,11 +50,6 @@ func (q *Requests) Ask(ctx context.Context, p agent.Permission, by event.Actor,
 	r := q.newRequest(ctx, p, by)
 	all := q.show(r)
 	defer func() { q.openShown(ctx, all, p, verdict, err == nil && verdict.Decision == event.Allow) }()
-	defer func() {
-		if err == nil {
-			q.noteCall(p, verdict)
-		}
-	}()
 	verdict, decided, err := q.decideWithoutUser(ctx, r, before)
 	if err != nil {
 		return Denial(event.DecidedByAbort, q.stopReason(ctx)), nil

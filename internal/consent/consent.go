@@ -111,8 +111,6 @@ type Requests struct {
 
 	mu   sync.Mutex // guards what follows; taken after the session's lock, never held over a write
 	open map[string]*request
-
-	calls []string // guarded by mu: see noteCall
 }
 
 // New returns the requests of a session that has none yet.

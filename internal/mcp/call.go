@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"sync"
 	"sync/atomic"
@@ -53,12 +54,18 @@ func (s *Server) handler(t Tool) mcp.ToolHandler {
 	return s.bounded(!t.ReadOnly, func(ctx context.Context, req *mcp.CallToolRequest,
 		c *running) *mcp.CallToolResult {
 		return s.call(ctx, req, c, agent.ToolCall{
-			ID:        c.id,
-			Name:      t.Name,
-			Arguments: keep(req.Params.Arguments, known),
+			ID:   c.id,
+			Name: t.Name,
+			Arguments: keep(req.Params.Arguments, func(name string) bool {
+				_, ok := known[name]
+				return ok || t.Server != "" && name != geminiWaits
+			}),
 		})
 	})
 }
+
+// geminiWaits is what Gemini CLI 0.61.0 adds to the arguments of every tool.
+const geminiWaits = "wait_for_previous"
 
 // bounded notes a call while it runs, has its client hear that it does, and ends it with the
 // Server.
@@ -163,6 +170,11 @@ func (s *Server) result(g *guest, meta bool, res agent.Result) *mcp.CallToolResu
 		}
 	}
 	r.Content = []mcp.Content{&mcp.TextContent{Text: text}}
+	for _, p := range res.Binary { // what the tool of another server has for the model
+		if data, err := base64.StdEncoding.DecodeString(p.Data); err == nil {
+			r.Content = append(r.Content, &mcp.ImageContent{Data: data, MIMEType: p.MimeType})
+		}
+	}
 	return r
 }
 

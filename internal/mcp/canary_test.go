@@ -94,7 +94,7 @@ func TestOnlyTheLineForTheModelIsWhereClientsLook(t *testing.T) {
 func TestNoMetaWhereAModelWouldReadIt(t *testing.T) {
 	show := func(context.Context, agent.ToolCall) (agent.Result, error) { return full(agent.Success), nil }
 	server := newServer(t, newToys(show), nil)
-	defer server.Host("an agent's", show)()
+	defer server.Host("an agent's", specs(tools), show)()
 	url := onHTTP(t, server)
 	for key, client := range map[string]string{"a": "autohand", "an agent's": "term"} {
 		s, err := mcp.NewClient(&mcp.Implementation{Name: client, Version: "1"}, nil).Connect(t.Context(),

@@ -115,7 +115,7 @@ func TestTheKeyOfAClosedConversation(t *testing.T) {
 		toys := newToys(shows)
 		server := newServer(t, toys, nil)
 		url := onHTTP(t, server)
-		end := server.Host("s-1", func(context.Context, agent.ToolCall) (agent.Result, error) {
+		end := server.Host("s-1", specs(tools), func(context.Context, agent.ToolCall) (agent.Result, error) {
 			return agent.Result{Type: agent.Success, TextForModel: "Hosted"}, nil
 		})
 		s, _ := connect(t, url, era, "s-1", nil)

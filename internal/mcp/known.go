@@ -10,10 +10,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"webchat/internal/agent"
+	"webchat/internal/displays"
 	"webchat/internal/wording"
 )
 
@@ -23,54 +23,39 @@ type allowedTools struct {
 	descriptions
 }
 
-// descriptions are the sums of all that a server says of its tools, by their names, of its
-// instructions for models, and of itself.
+// descriptions are the sums of what agents are offered of each tool, by their names.
 type descriptions struct {
-	Tools map[string]string `json:"tools"`
-	About string            `json:"about"`
-	Self  string            `json:"self,omitempty"` // empty: an earlier version of webchat kept it
-	// known are the sums of the tools as those versions made them, of the fields that they knew.
-	known map[string]string
+	Tools map[string]string `json:"offered"`
 }
 
-// descriptionsOf sums each tool whole, as it came but for the order of its fields: agents may give
-// their models any part of it, also one that the protocol does not have. The error refuses tools
-// that cannot be distinguished.
-func descriptionsOf(tools []*mcp.Tool, about string, said *heard) (descriptions, error) {
-	whole, self := said.said()
-	all := descriptions{
-		Tools: map[string]string{},
-		About: jsonSum(about),
-		Self:  plainSum(self...),
-		known: map[string]string{},
-	}
-	if len(whole) != len(tools) {
-		return descriptions{}, errors.New("it lists tools without being asked; mend the server")
-	}
-	for i, t := range tools {
+// describe returns a server's tools as agents are offered them, in the order in which it lists them,
+// and what is remembered of them. The error refuses tools that cannot be distinguished or offered.
+func describe(server string, tools []*mcp.Tool) (all []agent.ToolSpec, d descriptions, err error) {
+	d.Tools = map[string]string{}
+	for _, t := range tools {
 		if t == nil || strings.TrimSpace(t.Name) == "" {
-			return descriptions{}, errors.New("it has a tool without a name; mend the server")
+			return nil, d, errors.New("it has a tool without a name; mend the server")
 		}
-		if all.Tools[t.Name] != "" {
-			return descriptions{},
-				fmt.Errorf("it has two tools named %q, of which an agent may call either; mend the server",
-					wording.Cut(t.Name, 100))
+		named := wording.Cut(t.Name, 100)
+		if d.Tools[t.Name] != "" {
+			return nil, d,
+				fmt.Errorf("it has two tools named %q, and a call could mean either; mend the server", named)
 		}
-		all.Tools[t.Name], all.known[t.Name] = plainSum(whole[i]), jsonSum(t)
+		schema, err := json.Marshal(t.InputSchema)
+		var object struct{ Type string }
+		if err != nil || json.Unmarshal(schema, &object) != nil || object.Type != "object" {
+			return nil, d, fmt.Errorf("the parameters of its tool %q are no object; mend the server", named)
+		}
+		spec := agent.ToolSpec{Name: server + "-" + t.Name, Description: t.Description,
+			Parameters: schema, Server: server, Reads: t.Annotations != nil && t.Annotations.ReadOnlyHint}
+		if _, ours := displays.ToolOf(spec.Name); ours {
+			return nil, d, fmt.Errorf("its tool %q is named like one of webchat's own; mend the server",
+				named)
+		}
+		d.Tools[t.Name] = jsonSum(spec.Description, schema, spec.Reads)
+		all = append(all, spec)
 	}
-	return all, nil
-}
-
-// plainSum sums JSON values whatever the order of their fields, and each of equal values once.
-func plainSum(values ...jsontext.Value) string {
-	var all []string
-	for _, v := range values {
-		if v = v.Clone(); v.Canonicalize(jsontext.AllowDuplicateNames(true)) == nil {
-			all = append(all, string(v))
-		}
-	}
-	slices.Sort(all)
-	return jsonSum(slices.Compact(all))
+	return all, d, nil
 }
 
 func jsonSum(parts ...any) string {
@@ -89,12 +74,8 @@ func serverSum(m agent.MCPServer) string { return jsonSum(m.Type, m.Command, m.A
 // first seen is allowed, since its user has just set it up.
 func (s *UserServers) changed(name string, m agent.MCPServer, now descriptions) string {
 	was, seen := s.known.Get()[name]
-	if !seen || was.Server != serverSum(m) {
+	if !seen || was.Tools == nil || was.Server != serverSum(m) {
 		_ = s.allow(name, m, now) // then it is allowed anew the next time
-		return ""
-	}
-	if was.Self == "" && was.About == now.About && maps.Equal(was.Tools, now.known) {
-		_ = s.allow(name, m, now)
 		return ""
 	}
 	var more, other, what []string
@@ -105,12 +86,6 @@ func (s *UserServers) changed(name string, m agent.MCPServer, now descriptions) 
 		case before != now.Tools[tool]:
 			other = append(other, tool)
 		}
-	}
-	if was.About != now.About {
-		what = append(what, "it has other instructions for models than when you allowed it")
-	}
-	if was.Self != now.Self {
-		what = append(what, "it says otherwise what it is, such as its version")
 	}
 	if len(other) > 0 {
 		what = append(what, "it describes "+wording.Cut(strings.Join(other, ", "), 150)+

@@ -237,22 +237,23 @@ func (l *Lender) SessionOf(key string) eventlog.ID {
 }
 
 // ToAgent lends a session's tools to its agent, by a key of its own; it is an [agent.Lender].
-func (l *Lender) ToAgent(sessionID string,
+func (l *Lender) ToAgent(sessionID string, tools []agent.ToolSpec,
 	call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
 	base := l.base.Load().own
 	key, err := l.keys.MCPKey("s-" + sessionID)
 	if err != nil || base == "" {
 		return agent.Lent{}, nil, errors.Join(err, fmt.Errorf("the server does not listen yet"))
 	}
-	lent, end := l.toHost(base+"/mcp", hostedKey+sessionID, key, call)
+	lent, end := l.toHost(base+"/mcp", hostedKey+sessionID, key, tools, call)
 	return lent, end, nil
 }
 
 // toHost has the calls with a key, of that name, made by call.
-func (s *Server) toHost(url, name, key string, call Call) (agent.Lent, func()) {
+func (s *Server) toHost(url, name, key string, tools []agent.ToolSpec,
+	call Call) (agent.Lent, func()) {
 	return agent.Lent{URL: url, Header: "Authorization", Value: "Bearer " + key, Listed: func() bool {
 		return s.Listed(name)
-	}}, s.Host(name, call)
+	}}, s.Host(name, tools, call)
 }
 
 // OwnLender lends the display tools to agents for a command that runs no server of webchat: on
@@ -299,9 +300,9 @@ func (l *OwnLender) Close() error {
 }
 
 // ToAgent is an [agent.Lender].
-func (l *OwnLender) ToAgent(_ string,
+func (l *OwnLender) ToAgent(_ string, tools []agent.ToolSpec,
 	call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
 	key := rand.Text()
-	lent, end := l.toHost(l.url, key, key, call)
+	lent, end := l.toHost(l.url, key, key, tools, call)
 	return lent, end, nil
 }

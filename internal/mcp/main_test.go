@@ -30,6 +30,9 @@ func TestMain(m *testing.M) {
 	case "good":
 		_ = server().Run(context.Background(), &mcp.StdioTransport{})
 		return
+	case "weak":
+		_ = weak().Run(context.Background(), &mcp.StdioTransport{})
+		return
 	case "bad":
 		fmt.Fprintln(os.Stderr, "no licence found")
 		os.Exit(1)
@@ -166,6 +169,14 @@ var tools = []webmcp.Tool{
 	{ToolSpec: agent.ToolSpec{Name: "show", Description: "Show a file.", Parameters: json.RawMessage(
 		`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"],"additionalProperties":false}`)}, Title: "Show a file", ReadOnly: true},
 	{ToolSpec: agent.ToolSpec{Name: "run", Description: "Run a command.", Parameters: json.RawMessage(`{"type":"object","properties":{}}`)}, OpenWorld: true},
+}
+
+// specs are tools as a session has them.
+func specs(tools []webmcp.Tool) (all []agent.ToolSpec) {
+	for _, t := range tools {
+		all = append(all, t.ToolSpec)
+	}
+	return all
 }
 
 // clock is moved by tests.

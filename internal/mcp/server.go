@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -101,11 +102,6 @@ type ServerConfig struct {
 	// Content returns what an output holds that was shown in a session, for clients that draw
 	// frames; nil if no frame is offered.
 	Content func(ctx context.Context, sessionID, outputID string) (agent.Attachment, error)
-	// HostsRead says that the calls of a [Server.Host] may be of the tools that read what was
-	// released, too.
-	HostsRead bool
-	// Hosted are tools of the agents that [Server.Host] lends to, beside all others'.
-	Hosted  []Tool
 	Version string
 	Logger  *slog.Logger     // nil: nothing is logged
 	Now     func() time.Time // nil: time.Now
@@ -113,11 +109,11 @@ type ServerConfig struct {
 
 // Server lends tools to clients.
 type Server struct {
-	cfg                    ServerConfig
-	hosted, reading, plain *mcp.Server // for agents, and for clients with and without a workspace
-	stateful, stateless    http.Handler
-	ctx                    context.Context // ends when the Server closes
-	cancel                 context.CancelFunc
+	cfg                 ServerConfig
+	reading, plain      *mcp.Server // for clients with and without a workspace
+	stateful, stateless http.Handler
+	ctx                 context.Context // ends when the Server closes
+	cancel              context.CancelFunc
 
 	mu      sync.Mutex // guards what follows
 	closed  bool
@@ -153,15 +149,14 @@ func NewServer(c ServerConfig) (*Server, error) {
 		hosts:   map[string]*host{},
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.hosted, s.reading, s.plain = s.newServer(), s.newServer(), s.newServer()
+	s.reading, s.plain = s.newServer(), s.newServer()
 	for _, t := range c.Tools {
 		described, err := toolOf(t)
 		if err != nil {
 			return nil, fmt.Errorf("mcp: tool %s: %w", t.Name, err)
 		}
-		for _, one := range s.servers() {
-			one.AddTool(described, s.handler(t))
-		}
+		s.reading.AddTool(described, s.handler(t))
+		s.plain.AddTool(described, s.handler(t))
 	}
 	for _, t := range readTools() {
 		described, err := toolOf(t)
@@ -169,22 +164,12 @@ func NewServer(c ServerConfig) (*Server, error) {
 			return nil, err
 		}
 		s.reading.AddTool(described, s.reader(t.Name))
-		if c.HostsRead { // the session has such tools of its own
-			s.hosted.AddTool(described, s.handler(t))
-		}
-	}
-	for _, t := range c.Hosted {
-		described, err := toolOf(t)
-		if err != nil {
-			return nil, err
-		}
-		s.hosted.AddTool(described, s.handler(t))
 	}
 	if c.Content != nil {
 		s.addFrame(s.reading)
 		s.addFrame(s.plain)
 	}
-	for _, one := range s.servers() {
+	for _, one := range []*mcp.Server{s.reading, s.plain} {
 		one.AddReceivingMiddleware(s.receive) // last: it is around the others
 	}
 	// Host and Origin are checked before a request gets here, and the body is bounded.
@@ -211,15 +196,22 @@ func (s *Server) newServer() *mcp.Server {
 		})
 }
 
-func (s *Server) servers() []*mcp.Server { return []*mcp.Server{s.hosted, s.reading, s.plain} }
+// serversLocked are those of clients and of agents.
+func (s *Server) serversLocked() []*mcp.Server {
+	all := []*mcp.Server{s.reading, s.plain}
+	for _, h := range s.hosts {
+		all = append(all, h.server)
+	}
+	return all
+}
 
 // serverOf returns the tools that a visitor is offered.
 func (s *Server) serverOf(r *http.Request) *mcp.Server {
 	v := visitorOf(r.Context())
-	switch {
-	case s.hostOf(v.Key) != nil:
-		return s.hosted
-	case v.Reads:
+	if h := s.hostOf(v.Key); h != nil {
+		return h.server
+	}
+	if v.Reads {
 		return s.reading
 	}
 	return s.plain
@@ -246,6 +238,7 @@ func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
 
 // host makes the calls with a key.
 type host struct {
+	server *mcp.Server // has its tools
 	call   Call
 	listed bool // its client asked for the tools; guarded by the Server's mu
 }
@@ -253,20 +246,40 @@ type host struct {
 // Call makes a call; what becomes of it is a Result, and the error that it could not be made.
 type Call func(ctx context.Context, c agent.ToolCall) (agent.Result, error)
 
-// Host has the calls with a key made by call, and not in a session of their client's, until end is
-// called: the agents of sessions reach their tools so.
-func (s *Server) Host(key string, call Call) (end func()) {
+// Host has the calls of these tools with a key made by call, and not in a session of their client's,
+// until end is called: the agents of sessions reach their tools so.
+func (s *Server) Host(key string, tools []agent.ToolSpec, call Call) (end func()) {
+	h := &host{call: call, server: s.newServer()}
+	for _, spec := range tools {
+		t := described(s.cfg.Tools, spec)
+		if words, err := toolOf(t); err == nil { // its maker sees to that
+			h.server.AddTool(words, s.handler(t))
+		}
+	}
+	h.server.AddReceivingMiddleware(s.receive)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.hosts[key] = &host{call: call}
+	s.hosts[key] = h
 	return func() {
+		open := s.protocolSessions(func(v Visitor) bool { return v.Key == key })
 		s.mu.Lock()
-		delete(s.hosts, key)
+		if s.hosts[key] == h {
+			delete(s.hosts, key)
+		}
 		s.mu.Unlock()
-		for _, one := range s.protocolSessions(func(v Visitor) bool { return v.Key == key }) {
+		for _, one := range open {
 			_ = one.Close() // agents end without closing theirs; the error says how its connection ended
 		}
 	}
+}
+
+// described is a session's tool in the words for programs.
+func described(lent []Tool, spec agent.ToolSpec) Tool {
+	i := slices.IndexFunc(lent, func(t Tool) bool { return t.Name == spec.Name })
+	if i >= 0 {
+		return lent[i]
+	}
+	return Tool{ToolSpec: spec, ReadOnly: spec.Reads, OpenWorld: spec.Server != ""}
 }
 
 // Listed reports whether a client with the key of a host has asked which tools there are.
@@ -288,7 +301,7 @@ func (s *Server) protocolSessions(of func(Visitor) bool) (found []*mcp.ServerSes
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	open := map[string]Visitor{}
-	for _, server := range s.servers() {
+	for _, server := range s.serversLocked() {
 		for one := range server.Sessions() {
 			if v, known := s.owners[one.ID()]; known {
 				if open[one.ID()] = v; of(v) {
@@ -326,9 +339,10 @@ func (s *Server) enter(ctx context.Context) (_ context.Context, leave func(), _ 
 func (s *Server) Close() {
 	s.mu.Lock()
 	s.closed = true
+	all := s.serversLocked()
 	s.mu.Unlock()
 	s.cancel()
-	for _, server := range s.servers() {
+	for _, server := range all {
 		for one := range server.Sessions() {
 			_ = one.Close() // it says how its connection ended
 		}

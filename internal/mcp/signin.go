@@ -162,7 +162,6 @@ type headerTransport struct {
 	origin  string
 	next    *http.Transport
 	refused atomic.Bool
-	said    *heard // what is answered; nil: it is not kept
 }
 
 func newHeaders(m agent.MCPServer) *headerTransport {
@@ -184,7 +183,7 @@ func (h *headerTransport) transport(m agent.MCPServer, handler auth.OAuthHandler
 		HTTPClient:           web,
 		OAuthHandler:         handler,
 		MaxRetries:           -1,
-		DisableStandaloneSSE: true,
+		DisableStandaloneSSE: handler != nil, // else it says when its tools change
 	}
 }
 
@@ -213,8 +212,8 @@ func (h *headerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func (h *headerTransport) send(r *http.Request) (*http.Response, error) {
 	res, err := h.next.RoundTrip(r)
-	if err == nil && h.said != nil {
-		h.said.response(res)
+	if err == nil {
+		bound(res)
 	}
 	return res, err
 }

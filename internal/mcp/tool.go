@@ -63,7 +63,7 @@ func properties(t Tool) map[string]json.RawMessage {
 
 // keep returns arguments without the properties that are not known. Anything but an object stays as
 // it is, and so does a property that is there twice: the tool refuses both.
-func keep(raw json.RawMessage, known map[string]json.RawMessage) json.RawMessage {
+func keep(raw json.RawMessage, known func(string) bool) json.RawMessage {
 	if text := bytes.TrimSpace(raw); len(text) == 0 || string(text) == "null" {
 		return json.RawMessage("{}")
 	}
@@ -82,8 +82,12 @@ func keep(raw json.RawMessage, known map[string]json.RawMessage) json.RawMessage
 			return raw
 		}
 		text, _ := name.(string)
-		if _, ok := known[text]; ok {
-			kept = append(kept, fmt.Appendf(nil, "%q:%s", text, value))
+		if known(text) {
+			quoted, err := json.Marshal(text)
+			if err != nil {
+				return raw
+			}
+			kept = append(kept, fmt.Appendf(nil, "%s:%s", quoted, value))
 		}
 	}
 	return fmt.Appendf(nil, "{%s}", bytes.Join(kept, []byte(",")))

@@ -100,14 +100,12 @@ var ErrNotFound = errors.New("program not found")
 var ready atomic.Bool
 
 // Main must be the first line of main, and of each TestMain whose package starts
-// children, or hands out a command line of [In]. In a process that [Start] made as a
-// helper, and in one of [In], it does not return.
+// children. In a process that [Start] made as a helper it does not return.
 func Main() {
 	ready.Store(true)
 	beHelper()
 	beDetacher()
 	beLeaver()
-	beInFolder()
 	reapAsInit()
 }
 

@@ -45,6 +45,7 @@ func Specs() []agent.ToolSpec {
 	return []agent.ToolSpec{
 		{
 			Name:        ReadOutput,
+			Reads:       true,
 			Description: "Read an output that was shown in webchat and that the user released to you. It returns nothing that they did not release.",
 			Parameters: json.RawMessage(`{"type":"object","properties":{` +
 				`"output":{"type":"string","description":"the number the user gave; without it, the latest"},` +
@@ -52,6 +53,7 @@ func Specs() []agent.ToolSpec {
 		},
 		{
 			Name:        SearchOutput,
+			Reads:       true,
 			Description: "Search an output that the user released to you in webchat. You get the lines that match.",
 			Parameters: json.RawMessage(`{"type":"object","properties":{` +
 				`"output":{"type":"string","description":"the number the user gave; without it, the latest"},` +

@@ -40,6 +40,9 @@ func newBill(open eventlog.Open) (b bill) {
 // definitionTokens is what describing tools adds to a call, where no backend says it.
 func definitionTokens(tools []agent.ToolSpec) (n int64) {
 	for _, t := range tools {
+		if t.Server != "" {
+			continue // the user set it up
+		}
 		n += countTokens(t.Name + "\n" + t.Description + "\n" + string(t.Parameters))
 	}
 	return n

@@ -41,6 +41,7 @@ type call struct {
 // CallTool implements [agent.Host].
 func (h *host) CallTool(ctx context.Context, tc agent.ToolCall) (agent.Result, error) {
 	s := h.s
+	tc.Name = s.called(tc.Name)
 	var c *call
 	err := s.events.Persist(h.turnOver(), func() error {
 		t, err := h.turnLocked(tc.ParentToolCallID)
@@ -318,7 +319,7 @@ func (s *toolCalls) askFor(c *call, p agent.Permission, digest string) agent.Ver
 		return consent.Denial(event.DecidedByAbort,
 			"This needs your permission, which cannot be asked for while the log cannot be written.")
 	}
-	p.ToolCallID, p.ToolName = c.ID, c.Name
+	p.ToolCallID, p.ToolName = c.ID, cmp.Or(p.ToolName, c.Name)
 	if p.Digest == "" {
 		p.Digest = digest
 	}

@@ -140,7 +140,7 @@ func (s *conversation) openOptions(ctx context.Context) (o agent.Options, err er
 	if err := s.hookSessionStart(ctx); err != nil {
 		return o, err
 	}
-	tools, err := s.tools()
+	tools, err := s.prepared(ctx)
 	if err != nil {
 		return o, err
 	}
@@ -148,6 +148,7 @@ func (s *conversation) openOptions(ctx context.Context) (o agent.Options, err er
 		specs := make([]agent.ToolSpec, 0, len(tools))
 		for _, t := range tools {
 			if spec := t.Spec(); !spec.UserOnly {
+				spec.Name = offeredName(spec.Name)
 				specs = append(specs, spec)
 			}
 		}

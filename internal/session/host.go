@@ -128,19 +128,6 @@ func (s *Session) AskHost(ctx context.Context, host, address string) consent.Ins
 	return answer
 }
 
-// TakeCall is [consent.Requests.TakeCall].
-func (s *Session) TakeCall(p agent.Permission) bool { return s.requests.TakeCall(p) }
-
-// AskCall is [consent.Requests.AskCall].
-func (s *Session) AskCall(ctx context.Context, p agent.Permission) consent.InsideAnswer {
-	ctx, leave, err := s.join(ctx)
-	if err != nil {
-		return consent.InsideAnswer{}
-	}
-	defer leave()
-	return s.requests.AskCall(ctx, p, (&host{s: s, intercept: agent.InterceptAsked}).hookBeforeAsking)
-}
-
 // AskUser implements [agent.Host].
 func (h *host) AskUser(ctx context.Context, q agent.Question) (agent.Answer, error) {
 	ctx, leave, err := h.inTurn(ctx, q.ToolCallID)
@@ -160,6 +147,10 @@ func (h *host) Report(ctx context.Context, data event.Data) error {
 		return fmt.Errorf("%w: a report without data", eventlog.ErrInvalid)
 	}
 	var refused []event.SandboxRefused
+	if d, ok := data.(event.ToolExecutionStart); ok {
+		d.ToolName = h.s.called(d.ToolName)
+		data = d
+	}
 	if d, ok := data.(event.ToolExecutionComplete); ok {
 		h.s.heldFiles.look(ctx, d.ToolCallID, false)
 		d.ResultTokens = resultTokens(d) // here, where no lock is held

@@ -1,8 +1,14 @@
 package session
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 
 	"webchat/internal/agent"
@@ -37,6 +43,64 @@ func (s *toolbox) tools() ([]agent.Tool, error) {
 		tools = append(slices.Clip(tools), accessTool{s})
 	}
 	return tools, nil
+}
+
+// prepared returns the tools when all are known that an agent is to be offered.
+func (s *toolbox) prepared(ctx context.Context) ([]agent.Tool, error) {
+	tools, err := s.tools()
+	if err != nil {
+		return nil, err
+	}
+	s.toolMu.Lock()
+	set := s.toolset
+	s.toolMu.Unlock()
+	p, ok := set.(agent.Preparer)
+	if !ok {
+		return tools, nil
+	}
+	if err := s.contained("preparing the tools", func() error { return p.Prepare(ctx) }); err != nil {
+		return nil, fmt.Errorf("prepare the tools of session %s: %w", s.id, err)
+	}
+	return s.tools()
+}
+
+// mostName is how long a tool's name is that agents are offered. Models take 64 characters, of which
+// some agents use up to 14 for the name of webchat's server.
+const mostName = 50
+
+// plainName are the names that all models take.
+var plainName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,` + strconv.Itoa(mostName) + `}$`)
+
+// offeredName is what agents call a tool; of a name that not all models take, the beginning with a
+// sum of all of it.
+func offeredName(name string) string {
+	if plainName.MatchString(name) {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	short := strings.Map(func(r rune) rune {
+		if r < 128 && plainName.MatchString(string(r)) {
+			return r
+		}
+		return '_'
+	}, name)
+	return short[:min(len(short), mostName-9)] + "-" + hex.EncodeToString(sum[:4])
+}
+
+// called is the name of the tool that agents call by a name.
+func (s *toolbox) called(name string) string {
+	s.toolMu.Lock()
+	set := s.toolset
+	s.toolMu.Unlock()
+	if set == nil {
+		return name
+	}
+	for _, t := range set.Tools() {
+		if full := t.Spec().Name; full != name && offeredName(full) == name {
+			return full
+		}
+	}
+	return name
 }
 
 // tool returns the tool of that name; the error is for the model.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync"
 
-	"webchat/internal/agent"
 	"webchat/internal/consent"
 	"webchat/internal/session"
 )
@@ -13,37 +12,20 @@ import (
 // address that it leads to, if it does: in each session of it with a call that runs, or else in the
 // one that did something last. The first answer counts.
 func (m *Manager) AskHost(ctx context.Context, workspace, host, address string) bool {
-	_, asked := confinedIn(m.table.all(), workspace)
+	asked := confinedIn(m.table.all(), workspace)
 	return first(ctx, asked, func(ctx context.Context, s *session.Session) consent.InsideAnswer {
 		return s.AskHost(ctx, host, address)
 	})
 }
 
-// AskCall decides about a call of an MCP server of the user's that something confined makes in a
-// workspace: it is one that a session was asked about, or the user is asked as by
-// [Manager.AskHost].
-func (m *Manager) AskCall(ctx context.Context, workspace string, p agent.Permission) bool {
-	all, asked := confinedIn(m.table.all(), workspace)
-	for _, s := range all {
-		if s.TakeCall(p) {
-			return true
-		}
-	}
-	return first(ctx, asked, func(ctx context.Context, s *session.Session) consent.InsideAnswer {
-		return s.AskCall(ctx, p)
-	})
-}
-
-// confinedIn are the loaded sessions that are of a workspace, and those of them that are asked about
-// what runs there.
-func confinedIn(loaded []*session.Session, workspace string) (all, asked []*session.Session) {
+// confinedIn are the loaded sessions of a workspace that are asked about what runs there.
+func confinedIn(loaded []*session.Session, workspace string) (asked []*session.Session) {
 	var last *session.Session
 	for _, s := range loaded {
 		sum := s.Summary()
 		if sum.Workspace != workspace || !sum.DeletedAt.IsZero() {
 			continue
 		}
-		all = append(all, s)
 		if sum.Open.Tools+sum.Open.Tasks > 0 {
 			asked = append(asked, s)
 		}
@@ -54,7 +36,7 @@ func confinedIn(loaded []*session.Session, workspace string) (all, asked []*sess
 	if len(asked) == 0 && last != nil {
 		asked = append(asked, last)
 	}
-	return all, asked
+	return asked
 }
 
 // first asks sessions at once, and returns the first answer.

@@ -32,8 +32,6 @@ type Config struct {
 	// NoInstructions keeps the instruction files of a workspace from an agent that can be kept from
 	// loading them.
 	NoInstructions bool
-	// Servers returns the user's MCP servers that answer, by name; nil if there are none.
-	Servers func(context.Context) map[string]agent.MCPServer
 	// Confine returns what runs the agent for the conversations of a workspace, confined; nil: it may
 	// touch what its user may.
 	Confine func(ctx context.Context, workspace string, cmd proc.Command) (proc.Command, error)
@@ -44,9 +42,8 @@ type Config struct {
 // Backend is an agent that speaks the protocol.
 type Backend struct {
 	convo.Tried
-	cfg     Config
-	beside  chan struct{} // holds one while the agent runs beside conversations
-	without convo.Once    // MCP servers that it does without
+	cfg    Config
+	beside chan struct{} // holds one while the agent runs beside conversations
 
 	kept *document.Value[kept]
 }

@@ -2,7 +2,6 @@ package acp_test
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -356,23 +355,6 @@ func TestThreat113ToolsOfServersHaveOneName(t *testing.T) {
 	for name, p := range acp.Presets() {
 		if p.AsksTools != (name == "claude") {
 			t.Errorf("%s asks about each tool: %v", name, p.AsksTools)
-		}
-	}
-}
-
-// THREATS 88: Gemini joins the names of a server and a tool, so that ours can be those of another.
-func TestThreat88AServerWhoseNameBeginsLikeOurs(t *testing.T) {
-	call := json.RawMessage(`{"toolCall":{"toolCallId":"mcp_webchat_run_and_display__mcp_webchat_run_and_display_1_0","kind":"other","title":"ls"}}`)
-	for server, asked := range map[string]int{"docs": 0, "webchat_run": 1} {
-		h := sit(t, "polite", func(c *acp.Config) {
-			c.Mark = acp.MarkGemini
-			c.Servers = func(context.Context) map[string]agent.MCPServer {
-				return map[string]agent.MCPServer{server: {Type: "stdio", Command: "true"}}
-			}
-		}, nil)
-		h.play(frames{Ask: []json.RawMessage{call}})
-		if got := len(h.Asked()); got != asked {
-			t.Errorf("beside a server %s it is asked %d times", server, got)
 		}
 	}
 }

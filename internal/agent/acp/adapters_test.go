@@ -2,7 +2,6 @@ package acp_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -21,7 +20,6 @@ import (
 	"webchat/internal/agent/acp"
 	"webchat/internal/agent/agenttest"
 	"webchat/internal/canary/scripted"
-	"webchat/internal/e2e/standin"
 	"webchat/internal/event"
 	"webchat/internal/policy"
 )
@@ -221,16 +219,12 @@ func TestRealClaudeKeepsItsFolder(t *testing.T) {
 
 // The real Claude Code asks before each way in which its shell or its searches read a file with a
 // secret, also where its user's own settings allow the shell, and what is refused does not reach the
-// model; and, THREATS 113, before a tool of an MCP server that says of itself that it only reads.
+// model.
 func TestRealClaudeAsksBeforeItReads(t *testing.T) {
-	struck := filepath.Join(t.TempDir(), "struck")
 	model, with := realAgent(t, "claude-agent-acp")
 	h := sit(t, "", func(c *acp.Config) {
 		with(c)
 		c.Env = append(c.Env, "ENABLE_TOOL_SEARCH=false") // the model is offered all tools at once
-		c.Servers = func(context.Context) map[string]agent.MCPServer {
-			return map[string]agent.MCPServer{"pad": {Type: "stdio", Command: standin.Program(t), Env: map[string]string{"STRIKE_FILE": struck, "GORACE": "atexit_sleep_ms=0"}}}
-		}
 	}, func(h *agenttest.Host) {
 		h.Permit = func(agent.Permission) agent.Verdict {
 			return agent.Verdict{Decision: event.Deny, Scope: event.Once, Reason: "a test", By: event.DecidedByUser}
@@ -249,19 +243,11 @@ func TestRealClaudeAsksBeforeItReads(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	model.Play(scripted.Step{Tool: "peek", Arguments: "{}"}, scripted.Step{Tool: "render_file_contents", Arguments: `{"path":"go.mod"}`})
+	model.Play(scripted.Step{Tool: "render_file_contents", Arguments: `{"path":"go.mod"}`})
 	if err := h.prompt(t.Context(), "peek"); err != nil {
 		t.Fatal(err)
 	}
 	asked := h.Asked()
-	if n := len(asked) - 1; n != len(commands) || asked[n].Kind != agent.KindMCP || asked[n].ServerTool() != "pad-peek" {
-		t.Errorf("asked about %+v, want last the tool that says that it only reads", asked)
-	} else {
-		asked = asked[:n]
-	}
-	if _, err := os.Stat(struck); err == nil {
-		t.Error("a tool that was refused ran")
-	}
 	if calls := h.Calls(); len(calls) != 1 || calls[0].Name != "render_file_contents" {
 		t.Errorf("calls of the session's tools: %+v", calls)
 	}

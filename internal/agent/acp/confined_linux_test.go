@@ -41,8 +41,8 @@ func confined(t *testing.T, c *acp.Config, model, state string) {
 	scratch, home := t.TempDir(), strings.TrimPrefix(c.Env[1], "HOME=")
 	needs := cage.Needs{Write: []string{state}, Own: []string{cage.HostPort(model)}}
 	lend := c.Lend
-	c.Lend = func(id string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
-		lent, end, err := lend(id, call)
+	c.Lend = func(id string, tools []agent.ToolSpec, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
+		lent, end, err := lend(id, tools, call)
 		needs.Lent = lent.URL
 		if u, bad := url.Parse(lent.URL); bad == nil {
 			lent.URL = cage.Lent + u.Path

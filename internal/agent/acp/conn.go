@@ -6,9 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -17,7 +14,6 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/jsonrpc"
 	"webchat/internal/policy"
-	"webchat/internal/proc"
 	"webchat/internal/wording"
 )
 
@@ -242,7 +238,7 @@ func (c *conn) handshake(ctx context.Context, p *jsonrpc.Program, id string) (er
 	}
 	servers := []any{object{"type": "http", "name": c.b.cfg.server(c.Options.SessionID),
 		"url": lent.URL, "headers": []any{object{"name": lent.Header, "value": lent.Value}}}}
-	ask := object{"cwd": c.Options.Workspace, "mcpServers": append(servers, c.servers(ctx)...)}
+	ask := object{"cwd": c.Options.Workspace, "mcpServers": servers}
 	if c.b.cfg.Meta != nil {
 		ask["_meta"] = c.b.cfg.Meta(c.b.cfg.Unasked)
 	}
@@ -275,52 +271,6 @@ func (c *conn) handshake(ctx context.Context, p *jsonrpc.Program, id string) (er
 	c.named(got.SessionID)
 	c.choices.open(got)
 	return c.choices.configure(ctx)
-}
-
-// servers are the user's MCP servers as the agent takes them.
-func (c *conn) servers(ctx context.Context) []any {
-	if c.b.cfg.Servers == nil {
-		return nil
-	}
-	return c.Servers(c.b.cfg.Servers(ctx), &c.b.without,
-		func(name string, m agent.MCPServer) (any, string) {
-			if strings.HasPrefix(name, "webchat") {
-				c.lent.alike.Store(true)
-			}
-			if c.b.cfg.ConfinedMode != "" && c.b.cfg.Mode == c.b.cfg.ConfinedMode {
-				return nil,
-					fmt.Sprintf(
-						"%s asks about nothing in the sandbox, so it goes on without %s, which runs outside.",
-						c.Title, name)
-			}
-			can := c.caps.AgentCapabilities.MCPCapabilities
-			if m.Type == "stdio" && !c.b.cfg.NoPrograms || m.Type == "http" && can.HTTP || m.Type == "sse" &&
-				can.SSE {
-				return entry(name, m), ""
-			}
-			return nil, fmt.Sprintf("%s takes no MCP server of the type %s, so it goes on without %s.",
-				c.Title, m.Type, name)
-		})
-}
-
-// entry is a server in the protocol's words. A program has no type there, which some agents insist
-// on, and no folder: this program goes to it.
-func entry(name string, m agent.MCPServer) object {
-	pairs := func(of map[string]string) []any {
-		list := []any{}
-		for _, k := range slices.Sorted(maps.Keys(of)) {
-			list = append(list, object{"name": k, "value": of[k]})
-		}
-		return list
-	}
-	if m.Type != "stdio" {
-		return object{"type": m.Type, "name": name, "url": m.URL, "headers": pairs(m.Headers)}
-	}
-	line := append([]string{m.Command}, m.Args...)
-	if m.Cwd != "" {
-		line = proc.In(m.Cwd, line)
-	}
-	return object{"name": name, "command": line[0], "args": line[1:], "env": pairs(m.Env)}
 }
 
 // callTool makes a call of one of the session's tools for the agent.

@@ -2,7 +2,6 @@ package acp_test
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -21,11 +20,6 @@ import (
 
 func TestMain(m *testing.M) {
 	standin.Main()
-	if os.Getenv("ACP_WHERE") != "" { // a server that says where it runs, and with what
-		dir, _ := os.Getwd()
-		fmt.Printf("%q %q", dir, os.Args[1:])
-		return
-	}
 	goleak.VerifyTestMain(m)
 }
 
@@ -48,8 +42,8 @@ func lender(t *testing.T) agent.Lender {
 	h := httptest.NewServer(server)
 	t.Cleanup(h.Close)
 	t.Cleanup(server.Close)
-	return func(id string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
-		return agent.Lent{URL: h.URL + "/mcp", Header: "Authorization", Value: "Bearer s-" + id, Listed: func() bool { return server.Listed("s-" + id) }}, server.Host("s-"+id, call), nil
+	return func(id string, tools []agent.ToolSpec, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
+		return agent.Lent{URL: h.URL + "/mcp", Header: "Authorization", Value: "Bearer s-" + id, Listed: func() bool { return server.Listed("s-" + id) }}, server.Host("s-"+id, tools, call), nil
 	}
 }
 

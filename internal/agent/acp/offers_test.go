@@ -3,10 +3,7 @@ package acp_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -182,53 +179,3 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// Of the user's MCP servers the agent gets those of the kinds it takes, and the user is
-// reported for the others.
-func TestServersAnAgentDoesNotTake(t *testing.T) {
-	h := sit(t, "polite", func(c *acp.Config) {
-		c.NoPrograms = true
-		c.Servers = func(context.Context) map[string]agent.MCPServer {
-			return map[string]agent.MCPServer{"docs": {Type: "http", URL: "http://127.0.0.1:1"}, "files": {Type: "stdio", Command: "files", Cwd: "/"}, "old": {Type: "sse", URL: "http://127.0.0.1:1"}}
-		}
-	}, nil)
-	var told []string
-	for _, d := range all[event.SessionError](h) {
-		told = append(told, d.Message)
-	}
-	want := []string{"Stand-in takes no MCP server of the type stdio, so it goes on without files.", "Stand-in takes no MCP server of the type sse, so it goes on without old."}
-	if !slices.Equal(told, want) {
-		t.Errorf("the user is told %q", told)
-	}
-}
-
-// A server that is a program with a folder of its own runs there, on every system: this
-// program goes to the folder, and no shell is needed.
-func TestServersRunInTheirFolder(t *testing.T) {
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	me, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	run := func(m agent.MCPServer) (string, error) {
-		e := acp.Entry("mine", m)
-		if e["command"] != me {
-			t.Errorf("the agent runs %v", e["command"])
-		}
-		cmd := exec.CommandContext(t.Context(), e["command"].(string), e["args"].([]string)...)
-		cmd.Env = append(os.Environ(), "ACP_WHERE=1", "GORACE=atexit_sleep_ms=0")
-		said, err := cmd.CombinedOutput()
-		return string(said), err
-	}
-	if said, err := run(agent.MCPServer{Type: "stdio", Command: me, Args: []string{"a b", `"$c"`, ""}, Cwd: dir}); err != nil || said != fmt.Sprintf("%q %q", dir, []string{"a b", `"$c"`, ""}) {
-		t.Errorf("it says %s, %v", said, err)
-	}
-	if said, err := run(agent.MCPServer{Type: "stdio", Command: me, Cwd: filepath.Join(dir, "gone")}); err == nil || !strings.Contains(said, "gone") {
-		t.Errorf("without its folder it says %s, %v", said, err)
-	}
-	if said, err := run(agent.MCPServer{Type: "stdio", Command: "no-such-program", Cwd: dir}); err == nil || !strings.Contains(said, "no-such-program") {
-		t.Errorf("without its program it says %s, %v", said, err)
-	}
-}

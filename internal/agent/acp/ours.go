@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/convo"
@@ -28,12 +27,11 @@ const (
 	MarkGemini Mark = "toolCallId"
 )
 
-// lent are the session's own tools as an agent calls them. It belongs to the loop, but for alike.
+// lent are the session's own tools as an agent calls them. It belongs to the loop.
 type lent struct {
 	tools  []agent.ToolSpec
 	mark   Mark
 	server string           // the name of the server that has them
-	alike  atomic.Bool      // a server of the user's has a name that begins like ours
 	came   []agent.ToolCall // calls of them whose end is not reported yet
 }
 
@@ -61,9 +59,9 @@ func (l *lent) marked(q permission, before, k call) bool {
 		server, name := of.mcpTool()
 		tool, found = strings.CutPrefix(name, "mcp__webchat__")
 		found = found && server == "webchat"
-	case MarkGemini: // another server's name may begin like ours
+	case MarkGemini:
 		tool, _, found = strings.Cut(strings.TrimPrefix(u.ToolCallID, "mcp_webchat_"), "__")
-		found = found && strings.HasPrefix(u.ToolCallID, "mcp_webchat_") && !l.alike.Load()
+		found = found && strings.HasPrefix(u.ToolCallID, "mcp_webchat_")
 	}
 	return found && l.has(tool)
 }

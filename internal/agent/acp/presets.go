@@ -42,7 +42,6 @@ type Preset struct {
 	SignIn string // the command that signs in
 	// Key is a variable with a key, and KeyLogin the method by which it signs in with that.
 	Key, KeyLogin string
-	NoPrograms    bool   // it takes no MCP server that is a program
 	AsksTools     bool   // it asks before each tool of an MCP server, whatever the tool says of itself
 	Hides         bool   // it does not show what it refuses by itself; see steps
 	Untried       bool   // an agent of the configuration: it was never run with webchat
@@ -301,7 +300,6 @@ func Presets() map[string]Preset {
 			Signs:        []string{"COPILOT_GITHUB_TOKEN"},
 			Uninstructed: Added{Args: []string{"--no-custom-instructions"}},
 			Risky:        policy.RunBy("copilot-acp"),
-			NoPrograms:   true,
 			Consent:      reading,
 			Offline:      copilotOffline,
 		},

@@ -141,7 +141,6 @@ func TestEachBrokenRuleIsCaught(t *testing.T) {
 		{"view after forgetting", "Clear", "the tool view is offered"},
 		{"tells less", "Inside", "it promises to tell of skills"},
 		{"tells more", "Inside", "it promises to tell of helpers"},
-		{"nameless server", "Inside", "a server without a name"},
 		{"odd sum", "Inside", "add up to 5, not 7"},
 		{"nameless file", "Inside", "an instruction file without a path"},
 		{"resume denied", "Resume", "Open resumes"},

@@ -103,7 +103,7 @@ func (c *toyConn) Choices() agent.Choices {
 	defer c.mu.Unlock()
 	all := agent.Choices{Mode: c.mode, Modes: []agent.Mode{{ID: "ask", Name: "Ask"}, {ID: "plan", Name: "Plan"}, {ID: "wild", Name: "Wild", Unasked: true}},
 		Efforts: []agent.Effort{{ID: "high", Name: "High"}}, Commands: []agent.Command{{Name: "compact"}},
-		Can: []agent.Ability{agent.CanCompact, agent.CanClear, agent.CanContext, agent.CanInstructions, agent.CanServers, agent.CanSkills}}
+		Can: []agent.Ability{agent.CanCompact, agent.CanClear, agent.CanContext, agent.CanInstructions, agent.CanSkills}}
 	switch c.fault {
 	case "nameless mode":
 		all.Modes[0].Name = ""

@@ -42,7 +42,6 @@ func (c *toyConn) Describe(context.Context) (agent.Inside, error) {
 	all := agent.Inside{
 		Context:      &agent.Context{Used: 5, Limit: 10, Parts: []agent.Part{{Name: "System prompt", Tokens: 2}, {Name: "Conversation", Tokens: 3}}},
 		Instructions: []agent.Instruction{{Path: "AGENTS.md"}},
-		Servers:      []agent.Server{{Name: "echo", State: agent.ServerReady, Tools: []string{"echo"}}},
 		Skills:       []agent.Skill{},
 	}
 	switch c.fault {
@@ -50,8 +49,6 @@ func (c *toyConn) Describe(context.Context) (agent.Inside, error) {
 		all.Skills = nil
 	case "tells more":
 		all.Helpers = []agent.Helper{{Name: "explore"}}
-	case "nameless server":
-		all.Servers[0].Name = ""
 	case "odd sum":
 		all.Context.Used = 7
 	case "nameless file":

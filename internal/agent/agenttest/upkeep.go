@@ -75,8 +75,8 @@ func checkInside(tb testing.TB, b agent.Backend, o Options) {
 	defer r.close()
 	d, ok := r.conn.(agent.Describer)
 	if !ok {
-		for _, what := range []agent.Ability{agent.CanContext, agent.CanInstructions, agent.CanServers,
-			agent.CanHelpers, agent.CanSkills} {
+		for _, what := range []agent.Ability{agent.CanContext, agent.CanInstructions, agent.CanHelpers,
+			agent.CanSkills} {
 			if r.can(what) {
 				tb.Errorf("it promises to tell of %s and has no Describe", what)
 			}
@@ -102,8 +102,7 @@ func (r *rig) reported(all agent.Inside) {
 	r.tb.Helper()
 	for what, reported := range map[agent.Ability]bool{agent.CanContext: all.Context != nil,
 		agent.CanInstructions: all.Instructions != nil,
-		agent.CanServers:      all.Servers != nil, agent.CanHelpers: all.Helpers != nil,
-		agent.CanSkills: all.Skills != nil} {
+		agent.CanHelpers:      all.Helpers != nil, agent.CanSkills: all.Skills != nil} {
 		if reported != r.can(what) {
 			r.tb.Errorf("it promises to tell of %s: %v; it tells: %v", what, !reported, reported)
 		}
@@ -118,13 +117,6 @@ func (r *rig) reported(all agent.Inside) {
 		}
 		if sum != c.Used {
 			r.tb.Errorf("the parts of the context add up to %d, not %d", sum, c.Used)
-		}
-	}
-	states := []agent.ServerState{agent.ServerReady, agent.ServerStarting, agent.ServerFailed,
-		agent.ServerOff}
-	for _, s := range all.Servers {
-		if s.Name == "" || s.Tools == nil || !slices.Contains(states, s.State) {
-			r.tb.Errorf("a server without a name, a state or a list of tools: %+v", s)
 		}
 	}
 	for _, i := range all.Instructions {

@@ -1,7 +1,6 @@
 package autohand_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -11,7 +10,6 @@ import (
 	"testing"
 
 	"webchat/internal/agent"
-	"webchat/internal/agent/autohand"
 	"webchat/internal/policy"
 )
 
@@ -193,25 +191,6 @@ func TestToolsOfTheWorkspacePassAsNoOthers(t *testing.T) {
 		if p == nil || !slices.Contains(told(*p), "shell evil") {
 			t.Errorf("%s asks %+v", name, p)
 		}
-	}
-}
-
-// No server but that of the session's tools has their name.
-func TestNoOtherServerHasTheNameOfOurs(t *testing.T) {
-	b, _ := newBackend(t, "polite", func(c *autohand.Config) {
-		c.Servers = func(context.Context) map[string]agent.MCPServer {
-			m := agent.MCPServer{Type: "http", URL: "http://127.0.0.1:1/docs", Headers: map[string]string{"X": "y"}}
-			return map[string]agent.MCPServer{"webchat": m, "docs": m}
-		}
-	})
-	h := sitWith(t, b, t.TempDir(), nil)
-	h.must("show go.mod")
-	if calls := h.Calls(); len(calls) != 1 {
-		t.Errorf("the session's tool was called %d times", len(calls))
-	}
-	h.must("docs")
-	if asked := h.Asked(); len(asked) != 1 || asked[0].Server != "docs" {
-		t.Errorf("it asked %+v", asked)
 	}
 }
 

@@ -42,8 +42,6 @@ type Config struct {
 	// Provider is a model of the user's; nil means that of Settings.
 	Provider *Provider
 	Lend     agent.Lender
-	// Servers returns the user's MCP servers that answer, by name; nil if there are none.
-	Servers func(context.Context) map[string]agent.MCPServer
 	// Hook is the command that hands what the CLI asks its hooks to [Forward]; the name of a socket
 	// follows it.
 	Hook []string
@@ -64,7 +62,6 @@ type Provider struct{ URL, Key, Model string }
 type Backend struct {
 	convo.Tried
 	cfg     Config
-	without convo.Once // MCP servers that it does without
 	version convo.Version
 }
 

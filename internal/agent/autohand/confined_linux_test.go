@@ -50,8 +50,8 @@ func confined(t *testing.T, work string) *autohand.Backend {
 			t.Fatal(err)
 		}
 		lend, at := c.Lend, ""
-		c.Lend = func(id string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
-			lent, end, err := lend(id, call)
+		c.Lend = func(id string, tools []agent.ToolSpec, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
+			lent, end, err := lend(id, tools, call)
 			at = lent.URL
 			if u, bad := url.Parse(lent.URL); bad == nil {
 				lent.URL = cage.Lent + u.Path

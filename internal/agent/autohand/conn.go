@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -238,25 +237,7 @@ func (c *conn) prepare(ctx context.Context) error {
 	}
 	servers := []any{object{"name": server, "transport": "http", "url": lent.URL,
 		"headers": object{lent.Header: lent.Value}}}
-	return c.b.furnish(c.dir, append(servers, c.servers(ctx)...), c.hooks.name)
-}
-
-// servers are the user's MCP servers as the CLI's settings have them. A server that is a program
-// would keep the CLI from starting for 30 s.
-func (c *conn) servers(ctx context.Context) []any {
-	if c.b.cfg.Servers == nil {
-		return nil
-	}
-	mine := maps.Clone(c.b.cfg.Servers(ctx))
-	delete(mine, server) // the name of the session's tools, whose calls are not asked about twice
-	return c.Servers(mine, &c.b.without, func(name string, m agent.MCPServer) (any, string) {
-		if m.Type == "stdio" {
-			return nil,
-				fmt.Sprintf(
-					"Autohand CLI goes on without the MCP server %s, which is a program: it would start 30 s later with it. Give the server an address instead.", name)
-		}
-		return object{"name": name, "transport": m.Type, "url": m.URL, "headers": m.Headers}, ""
-	})
+	return c.b.furnish(c.dir, servers, c.hooks.name)
 }
 
 // await waits until the CLI has begun.

@@ -1,7 +1,6 @@
 package autohand_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -105,35 +104,6 @@ func TestExtensionsAreRefused(t *testing.T) {
 	}
 	if _, err := b.Open(t.Context(), agent.Options{SessionID: "s2", Workspace: dir}, agenttest.NewHost(nil)); !errors.Is(err, agent.ErrUnavailable) {
 		t.Errorf("Open returned %v", err)
-	}
-}
-
-// The user's MCP servers go with the settings, but for programs, which would keep the CLI
-// from starting: that is reported once. Their tools are asked about by the server's name.
-func TestServersOfTheUser(t *testing.T) {
-	b, _ := newBackend(t, "polite", func(c *autohand.Config) {
-		c.Servers = func(context.Context) map[string]agent.MCPServer {
-			return map[string]agent.MCPServer{"docs": {Type: "http", URL: "http://127.0.0.1:1/docs", Headers: map[string]string{"X": "y"}}, "files": {Type: "stdio", Command: "files"}}
-		}
-	})
-	told := 0
-	for range 2 {
-		h := sitWith(t, b, t.TempDir(), nil)
-		h.must("docs")
-		for _, e := range all[event.SessionError](h) {
-			if strings.Contains(e.Message, "files, which is a program") {
-				told++
-			}
-		}
-		if asked := h.Asked(); len(asked) != 1 || asked[0].Kind != agent.KindMCP || asked[0].Server != "docs" {
-			t.Errorf("it asked %+v", asked)
-		}
-		if err := h.conn.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-	if told != 1 {
-		t.Errorf("the program is told of %d times", told)
 	}
 }
 

@@ -42,8 +42,8 @@ func lender(t *testing.T) agent.Lender {
 	h := httptest.NewServer(server)
 	t.Cleanup(h.Close)
 	t.Cleanup(server.Close)
-	return func(id string, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
-		return agent.Lent{URL: h.URL + "/mcp", Header: "Authorization", Value: "Bearer s-" + id}, server.Host("s-"+id, call), nil
+	return func(id string, tools []agent.ToolSpec, call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
+		return agent.Lent{URL: h.URL + "/mcp", Header: "Authorization", Value: "Bearer s-" + id}, server.Host("s-"+id, tools, call), nil
 	}
 }
 

@@ -202,7 +202,7 @@ func (c *Conversation) SetTitle(context.Context, string) error { return agent.Er
 func (c *Conversation) Lend(lend agent.Lender,
 	call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, error) {
 	if c.unlend == nil {
-		lent, end, err := lend(c.Options.SessionID, call)
+		lent, end, err := lend(c.Options.SessionID, c.Options.Tools, call)
 		if err != nil {
 			return agent.Lent{}, err
 		}

@@ -2,13 +2,10 @@ package convo
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 
 	"webchat/internal/agent"
-	"webchat/internal/event"
 )
 
 // Text is a prompt as one text: what it says, and the texts of its attachments but those that take
@@ -50,20 +47,4 @@ func (o *Once) First(name string) bool {
 	known := o.known[name]
 	o.known[name] = true
 	return !known
-}
-
-// Servers are the user's MCP servers in an agent's words. One that it does not take, for the reason
-// without, is reported once.
-func (c *Conversation) Servers(mine map[string]agent.MCPServer, reported *Once,
-	entry func(name string, m agent.MCPServer) (words any, without string)) (all []any) {
-	for _, name := range slices.Sorted(maps.Keys(mine)) {
-		words, without := entry(name, mine[name])
-		switch {
-		case without == "":
-			all = append(all, words)
-		case reported.First(name):
-			c.Warn(event.KindProvider, "%s", without)
-		}
-	}
-	return all
 }

@@ -5,12 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"webchat/internal/agent"
@@ -18,36 +14,18 @@ import (
 	"webchat/internal/agent/copilot"
 	"webchat/internal/agent/copilot/copilottest"
 	"webchat/internal/cage"
-	"webchat/internal/e2e/standin"
-	"webchat/internal/mcp"
 	"webchat/internal/proc"
 )
 
-// confined has the CLI of a configuration confined, with its model as all it reaches, and the user's
-// servers by the door, which run outside. calls are those that came to them.
-func confined(t testing.TB, c *copilot.Config, model *copilottest.Model) (calls func() []string) {
+// confined has the CLI of a configuration confined, with its model as all it reaches.
+func confined(t testing.TB, c *copilot.Config, model *copilottest.Model) {
 	t.Helper()
 	if err := proc.Confines(); err != nil {
 		t.Skip("nothing can be confined here:", err)
 	}
 	scratch := t.TempDir()
 	home := strings.TrimPrefix(c.Env[1], "HOME=")
-	cages, started := map[string]*cage.Cage{}, c.MCPServers
-	var mu sync.Mutex
-	var came []string // guarded by mu
-	passed := func(_ context.Context, act agent.Permission) bool {
-		mu.Lock()
-		defer mu.Unlock()
-		came = append(came, act.ServerCall())
-		return true
-	}
-	c.Answering = func(context.Context) map[string]agent.MCPServer {
-		all := map[string]agent.MCPServer{}
-		for name := range started {
-			all[name] = agent.MCPServer{Type: "http", URL: cage.ServerAt(name)}
-		}
-		return all
-	}
+	cages := map[string]*cage.Cage{}
 	c.Confine = func(ctx context.Context, workspace string, cmd proc.Command) (proc.Command, error) {
 		in := cages[workspace]
 		if in == nil {
@@ -58,29 +36,16 @@ func confined(t testing.TB, c *copilot.Config, model *copilottest.Model) (calls 
 			}
 			cages[workspace] = in
 		}
-		servers := map[string]http.Handler{}
-		for name, m := range started {
-			servers[name] = mcp.Pass(mcp.PassConfig{Name: name, Server: m, Dir: workspace, Env: os.Environ(), Allow: passed,
-				Logger: slog.New(slog.DiscardHandler)})
-		}
-		return in.Confine(ctx, cmd, cage.Needs{Programs: cmd.Args[:1], Write: []string{cmd.Dir}, Own: []string{cage.HostPort(model.URL())}, Servers: servers})
-	}
-	return func() []string {
-		mu.Lock()
-		defer mu.Unlock()
-		return slices.Clone(came)
+		return in.Confine(ctx, cmd, cage.Needs{Programs: cmd.Args[:1], Write: []string{cmd.Dir}, Own: []string{cage.HostPort(model.URL())}})
 	}
 }
 
-// The real CLI works confined, with a server of the user's that is a program outside; its shell finds
-// the workspace and nothing else, and what it kept is
+// The real CLI works confined; its shell finds the workspace and nothing else, and what it kept is
 // found again without the sandbox, or forgotten.
 func TestRealConfined(t *testing.T) {
 	model := copilottest.New(t)
 	cfg := real(t, model)
-	struck := filepath.Join(t.TempDir(), "struck")
-	cfg.MCPServers = map[string]agent.MCPServer{"mine": {Type: "stdio", Command: standin.Program(t), Env: map[string]string{"COPILOT_TEST_ROLE": "mcp", "ECHO_FILE": struck}}}
-	calls := confined(t, &cfg, model)
+	confined(t, &cfg, model)
 	other, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +57,6 @@ func TestRealConfined(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var asked []agent.Permission
 	talk := func(b *copilot.Backend, resume bool, prompts ...string) {
 		t.Helper()
 		host := agenttest.NewHost(agenttest.DisplayTools())
@@ -112,16 +76,11 @@ func TestRealConfined(t *testing.T) {
 			t.Error(err)
 		}
 		host.Closed()
-		asked = append(asked, host.Asked()...)
 	}
 	b := backend(t, cfg)
 	_, port, _ := net.SplitHostPort(other.Addr().String())
 	talk(b, false, "hello wordcanary", fmt.Sprintf(`call bash {"command":"(cat %s/secret .env; echo x >%s/new; (exec 3<>/dev/tcp/127.0.0.1/%s) && echo reached; pwd) >seen.txt 2>&1","description":"look"}`, outside, outside, port),
-		`call create {"path":"`+work+`/made.txt","file_text":"made\n"}`, `call mine-echo {"text":"hi"}`)
-	i := slices.IndexFunc(asked, func(p agent.Permission) bool { return p.Kind == agent.KindMCP })
-	if _, err := os.Stat(struck); err != nil || i < 0 || !slices.Equal(calls(), []string{asked[i].ServerCall()}) {
-		t.Errorf("the user's server, which runs outside and is asked about: %v, asked %+v, called %q", err, asked, calls())
-	}
+		`call create {"path":"`+work+`/made.txt","file_text":"made\n"}`)
 	seen, err := os.ReadFile(work + "/seen.txt")
 	if text := string(seen); err != nil || strings.Contains(text, "canary") || strings.Contains(text, "reached") || !strings.HasSuffix(text, work+"\n") {
 		t.Errorf("its shell printed %q, %v", text, err)

@@ -35,7 +35,6 @@ type conn struct {
 	tasks     *tasks
 	todos     *todos
 	ledger    ledger
-	failed    convo.Once // MCP servers whose failure was reported
 }
 
 func newConn(b *Backend, p *cli.Process, o agent.Options, host agent.Host) *conn {

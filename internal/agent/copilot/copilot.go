@@ -77,10 +77,6 @@ type Config struct {
 	// Model is the model of sessions that name none; empty means the first of the providers, or the
 	// CLI's default.
 	Model string
-	// MCPServers are started by the CLI for each session, by name.
-	MCPServers map[string]agent.MCPServer
-	// Answering returns those of MCPServers that sessions get; nil means all.
-	Answering func(context.Context) map[string]agent.MCPServer
 	// NoInstructions leaves the instruction files of workspaces out of prompts.
 	NoInstructions bool
 	// SearchHits says which sensitive files a search in a workspace may show; see

@@ -155,7 +155,6 @@ func play(t *testing.T, script []byte, prompts []string, confined bool) string {
 	if confined {
 		c.Confine = func(_ context.Context, _ string, cmd proc.Command) (proc.Command, error) { return cmd, nil }
 	}
-	c.MCPServers = map[string]agent.MCPServer{"docs": {Type: "http", URL: "http://127.0.0.1:1/mcp"}}
 	host := agenttest.NewHost(agenttest.DisplayTools())
 	b := backend(t, c)
 	conn, err := b.Open(t.Context(), agent.Options{SessionID: "s1", Workspace: t.TempDir(), Tools: agenttest.DisplayTools()}, host)

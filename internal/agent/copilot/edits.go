@@ -70,7 +70,6 @@ func (e editing) asks(p *convo.Act, files []string) {
 // granted is what the session allowed of a call. The CLI asks about some acts twice, and about what
 // a hook had it ask about once more.
 type granted struct {
-	server  bool // the call of a server's tool
 	files   []string
 	digests []string
 }
@@ -81,7 +80,6 @@ func (g *granted) add(q *question, p agent.Permission) {
 	if q.act.Kind != "hook" {
 		return
 	}
-	g.server = p.Kind == agent.KindMCP
 	for _, part := range p.Parts() {
 		if part.Kind == agent.KindWrite {
 			g.files = append(g.files, part.Resource)
@@ -94,8 +92,6 @@ func (g *granted) covers(r permissionRequest, p agent.Permission) bool {
 	switch {
 	case slices.Contains(g.digests, p.Digest):
 		return true
-	case r.Kind == "mcp":
-		return g.server
 	case r.Kind != "write":
 		return false
 	}

@@ -3,7 +3,6 @@ package copilot
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 
 	"webchat/internal/agent/copilot/cli"
 	"webchat/internal/event"
@@ -77,7 +76,6 @@ var handlers = map[string]handler{
 	"session.compaction_start": {always | own, reports(compactionStart)},
 	"session.compaction_complete": {always | own,
 		on(func(c *conn, _ *turn, e cli.Event, d compaction) { c.ledger.compacted(e, d) })},
-	"session.mcp_server_status_changed": {always | own, reports(serverStatus)},
 	"assistant.usage": {always,
 		on(func(c *conn, _ *turn, e cli.Event, d event.AssistantUsage) { c.ledger.used(e, d) })},
 
@@ -232,18 +230,7 @@ func title(_ *conn, d event.SessionTitleChanged) event.Data {
 	return event.SessionTitleChanged{Title: wording.Cut(d.Title, 200)}
 }
 
-// serverStatus says once for each MCP server that it does not work; the session goes on without.
-func serverStatus(c *conn, d struct{ ServerName, Status, Error string }) event.Data {
-	if _, configured := c.b.cfg.MCPServers[d.ServerName]; !configured || d.Status != "failed" ||
-		!c.failed.First(d.ServerName) {
-		return nil
-	}
-	return event.SessionError{ErrorType: event.ErrorWarning, Kind: event.KindProvider,
-		Message: fmt.Sprintf("The MCP server %s does not work, the session goes on without it: %s",
-			d.ServerName, wording.Cut(d.Error, 300))}
-}
-
-// toolsUpdated looks again at what is offered: a server of the user may have brought new tools.
+// toolsUpdated looks again at what is offered.
 // The turn stops if view is among them.
 func (c *conn) toolsUpdated(t *turn) {
 	t.Spawn(func() {

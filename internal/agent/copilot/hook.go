@@ -95,8 +95,8 @@ func (s *hooks) before(call agent.HookCall, asGiven func(json.RawMessage) any) *
 	if r.changed != nil {
 		arguments = r.changed
 	}
-	out, allowed := s.judge(t, x, call.Tool, arguments)
-	if r.allowed = allowed; r.changed != nil || allowed {
+	out := s.judge(t, x, call.Tool, arguments)
+	if r.changed != nil {
 		s.c.Post(func() { s.rewritten(t, x, r) }) // before the CLI asks for permission
 	}
 	if r.changed != nil && (out == nil || out.PermissionDecision != "deny") {
@@ -132,12 +132,11 @@ type rewrite struct {
 	tool          string
 	made, changed json.RawMessage // the latter nil: they are as they were made
 	without       []string        // sensitive files that its search leaves out
-	allowed       bool            // it was asked about
 }
 
 // of gives a call what was made of it.
 func (r rewrite) of(x *execution) {
-	x.changed, x.without, x.granted.server = true, r.without, r.allowed
+	x.changed, x.without = true, r.without
 	if r.changed != nil {
 		x.Args = r.changed
 	}

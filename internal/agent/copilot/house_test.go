@@ -21,6 +21,7 @@ import (
 	"webchat/internal/displaytools"
 	"webchat/internal/eventlog"
 	"webchat/internal/files"
+	"webchat/internal/mcp"
 	"webchat/internal/outputs"
 	"webchat/internal/policy"
 	"webchat/internal/released"
@@ -39,6 +40,7 @@ type house struct {
 	outputs *outputs.Store
 	dir     string // the workspace
 	rules   []policy.Rule
+	servers map[string]agent.MCPServer // of the user's; set before start
 
 	start, stop func()
 }
@@ -151,11 +153,15 @@ func (h *house) run(cfg copilot.Config, db *storetest.Memory, mode consent.Mode,
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	h.manager, err = sessions.New(sessions.Config{Log: db, Catalog: db, Backends: []agent.Backend{h.backend}, Workspaces: folders, Permissions: mode, AgentIdle: idle, Outputs: shown,
+	servers := mcp.NewUserServers(mcp.UserServersConfig{Servers: h.servers, Env: func(string) []string { return os.Environ() }})
+	keep := func(call agent.CallInfo, name string, data []byte, sent string) (*agent.Telemetry, string, error) {
+		return displaytools.Give(h.outputs, call, name, data, sent)
+	}
+	h.manager, err = sessions.New(sessions.Config{Notice: servers.Report, Log: db, Catalog: db, Backends: []agent.Backend{h.backend}, Workspaces: folders, Permissions: mode, AgentIdle: idle, Outputs: shown,
 		Room: func(workspace string) (sessions.Room, error) {
-			return sessions.Room{Policy: rules, Tools: shown.Reading(func(id eventlog.ID) (agent.Toolset, error) {
+			return sessions.Room{Policy: rules, Tools: servers.Lend(workspace, keep, shown.Reading(func(id eventlog.ID) (agent.Toolset, error) {
 				return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: workspace, Outputs: h.outputs, Shell: "sh", Env: []string{"PATH=" + os.Getenv("PATH")}})
-			})}, nil
+			}))}, nil
 		}})
 	if err != nil {
 		h.t.Fatal(err)

@@ -14,8 +14,7 @@ func (c *conn) Describe(ctx context.Context) (all agent.Inside, err error) {
 	q := inquiry{ctx: ctx, c: c}
 	err = c.running(ctx, func() error {
 		q.ask("session.tools.initializeAndValidate", nil) // until then it reports no tools and no context
-		all.Instructions, all.Servers, all.Helpers, all.Skills = q.instructions(), q.servers(),
-			q.helpers(), q.skills()
+		all.Instructions, all.Helpers, all.Skills = q.instructions(), q.helpers(), q.skills()
 		all.Context = q.context(all.Instructions)
 		return c.b.cli.Explain(q.err)
 	})
@@ -52,43 +51,6 @@ func (q *inquiry) instructions() []agent.Instruction {
 		if !s.DefaultDisabled {
 			list = append(list, i)
 		}
-	}
-	return list
-}
-
-// serverStates are the CLI's, all others being failures.
-var serverStates = map[string]agent.ServerState{"connected": agent.ServerReady,
-	"pending":  agent.ServerStarting,
-	"disabled": agent.ServerOff, "stopped": agent.ServerOff, "not_configured": agent.ServerOff}
-
-func (q *inquiry) servers() []agent.Server {
-	var got struct {
-		Servers []struct{ Name, Status, Error string }
-	}
-	q.ask("session.mcp.list", &got)
-	list := []agent.Server{}
-	for _, s := range got.Servers {
-		one := agent.Server{
-			Name:  s.Name,
-			State: cmp.Or(serverStates[s.Status], agent.ServerFailed),
-			Error: s.Error,
-			Tools: []string{},
-		}
-		if s.Status == "needs-auth" {
-			one.Error = cmp.Or(one.Error, "it wants a sign-in")
-		}
-		if one.State == agent.ServerReady {
-			var its struct{ Tools []struct{ Name string } }
-			if err := q.c.ask(q.ctx, "session.mcp.listTools", map[string]any{"serverName": s.Name},
-				&its); err != nil {
-				one.State, one.Error = agent.ServerFailed, err.Error()
-			}
-			for _, t := range its.Tools {
-				one.Tools = append(one.Tools, t.Name)
-			}
-		}
-		one.Error = wording.Cut(one.Error, 300)
-		list = append(list, one)
 	}
 	return list
 }
@@ -182,8 +144,7 @@ func (q *inquiry) context(files []agent.Instruction) *agent.Context {
 		Parts: []agent.Part{
 			{Name: "System prompt", Tokens: n.SystemPrompt - in},
 			{Name: "Instruction files", Tokens: n.CustomInstructions + in},
-			{Name: "Tools", Tokens: n.SystemTools},
-			{Name: "Tools of MCP servers", Tokens: n.MCPTools},
+			{Name: "Tools", Tokens: n.SystemTools + n.MCPTools},
 			{Name: "Conversation and attachments", Tokens: rest},
 		},
 	}

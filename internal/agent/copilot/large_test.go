@@ -48,9 +48,10 @@ func (h *house) whole(r eventlog.TurnResult) (string, outputs.Meta) {
 // sent to tools that exist, not to a file and view.
 func TestRealLargeResults(t *testing.T) {
 	me := standin.Program(t)
-	h := newHouse(t, func(c *copilot.Config) {
-		c.MCPServers = map[string]agent.MCPServer{"echo": {Type: "stdio", Command: me, Env: map[string]string{"COPILOT_TEST_ROLE": "mcp"}}}
-	})
+	h := newHouse(t, nil)
+	h.stop()
+	h.servers = map[string]agent.MCPServer{"echo": {Type: "stdio", Command: me, Env: map[string]string{"COPILOT_TEST_ROLE": "mcp"}}}
+	h.start()
 	s := h.session()
 	got, meta := h.whole(h.ask(s, `call bash {"command":"seq 1 20000; exit 3","description":"count"}`))
 	if !strings.HasPrefix(got, "1\n2\n") || !strings.HasSuffix(got, "\n19999\n20000\n") || strings.Count(got, "\n") != 20000 {

@@ -29,18 +29,14 @@ var knownTools = []string{
 
 func (*Backend) ToolNames() []string { return slices.Clone(knownTools) }
 
-// allowedTools are the tools of a session in the CLI's words: its own, some of ours, and those of
-// the user's servers where there are any. It keeps to them also for helper agents, whose tools
-// cannot be read back.
-func allowedTools(ours []agent.ToolSpec, servers bool) (all []string) {
+// allowedTools are the tools of a session in the CLI's words: its own, and some of ours. It keeps to
+// them also for helper agents, whose tools cannot be read back.
+func allowedTools(ours []agent.ToolSpec) (all []string) {
 	for _, name := range knownTools {
 		all = append(all, "builtin:"+name)
 	}
 	for _, t := range ours {
 		all = append(all, "custom:"+t.Name)
-	}
-	if servers {
-		all = append(all, "mcp:*")
 	}
 	return all
 }
@@ -56,6 +52,7 @@ func definitionsOf(tools []agent.ToolSpec) (all []toolDefinition) {
 			Description:    t.Description,
 			Parameters:     t.Parameters,
 			SkipPermission: true,
+			server:         t.Server != "",
 		})
 	}
 	return all
@@ -68,6 +65,9 @@ func (b *Backend) definitions(tools []agent.ToolSpec) (n int64) {
 	}
 	n = int64(b.cfg.Count(guide))
 	for _, t := range definitionsOf(tools) {
+		if t.server {
+			continue // the user set it up
+		}
 		n += int64(b.cfg.Count(t.Name + "\n" + t.Description + "\n" + string(t.Parameters)))
 	}
 	return n
@@ -84,9 +84,8 @@ type toolbox struct {
 	given      int        // tools of ours that the CLI has
 	cost       int64      // tokens of their definitions in one model call
 	offered    []string
-	servers    map[string]string // the MCP servers of tools that are offered
-	excluded   []string          // tools that were offered and may not be
-	freshShell bool              // each command of the CLI's shell begins in the workspace
+	excluded   []string // tools that were offered and may not be
+	freshShell bool     // each command of the CLI's shell begins in the workspace
 }
 
 // owns reports whether a tool is the session's.
@@ -161,18 +160,14 @@ func (o offeredTool) freshShell() bool {
 // allowed reports whether a model may be offered a tool. An sql of another form than the one that
 // is known may read more than the session's own database.
 func (x *toolbox) allowed(o offeredTool) bool {
-	_, configured := x.b.cfg.MCPServers[o.MCPServerName]
-	switch {
-	case o.MCPServerName != "":
-		return configured
-	case o.Name == "sql":
+	if o.Name == "sql" {
 		for name := range o.InputSchema.Properties {
 			if name != "query" && name != "description" {
 				return false
 			}
 		}
 	}
-	return slices.Contains(knownTools, o.Name) || x.owns(o.Name)
+	return o.MCPServerName == "" && (slices.Contains(knownTools, o.Name) || x.owns(o.Name))
 }
 
 // inspect reads back which tools are offered, and excludes those that are not allowed. The CLI
@@ -207,7 +202,8 @@ func (x *toolbox) inspect(ctx context.Context, version string) error {
 	}
 	offered := x.now()
 	for _, t := range x.ours {
-		if t.Needed == nil && !slices.Contains(offered, t.Name) { // others may be needed only now
+		// Others may be needed only now, or are not ours to see to.
+		if t.Needed == nil && t.Server == "" && !slices.Contains(offered, t.Name) {
 			return exposed("does not offer the display tool %s", t.Name)
 		}
 	}
@@ -222,8 +218,7 @@ func (x *toolbox) now() []string {
 }
 
 // look reads which tools are offered and returns those that may not be. The CLI has to set the
-// session up before, as it does before a model call: until then, and again from when an MCP server
-// came up or went, it reports no tools.
+// session up before, as it does before a model call: until then it reports no tools.
 func (x *toolbox) look(ctx context.Context) (excess []string, err error) {
 	var list struct{ Tools []offeredTool }
 	if err = x.ask(ctx, "session.tools.initializeAndValidate", nil, nil); err == nil {
@@ -233,12 +228,9 @@ func (x *toolbox) look(ctx context.Context) (excess []string, err error) {
 		return nil, err
 	}
 	var names []string
-	servers, fresh := map[string]string{}, false
+	fresh := false
 	for _, t := range list.Tools {
 		names = append(names, t.Name)
-		if t.MCPServerName != "" {
-			servers[t.Name] = t.MCPServerName
-		}
 		fresh = fresh || t.freshShell()
 		if !x.allowed(t) {
 			excess = append(excess, t.Name)
@@ -246,7 +238,7 @@ func (x *toolbox) look(ctx context.Context) (excess []string, err error) {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.offered, x.servers, x.freshShell = names, servers, fresh
+	x.offered, x.freshShell = names, fresh
 	return excess, nil
 }
 
@@ -255,18 +247,4 @@ func (x *toolbox) knowsFolder() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.freshShell
-}
-
-// server is the MCP server that a tool is of: the one by which it is offered, else the one that its
-// name begins with. Empty: it is of none.
-func (x *toolbox) server(tool string) (server string) {
-	x.mu.Lock()
-	server, offered := x.servers[tool]
-	x.mu.Unlock()
-	for name := range x.b.cfg.MCPServers {
-		if !offered && strings.HasPrefix(tool, name+"-") && len(name) > len(server) {
-			server = name
-		}
-	}
-	return server
 }

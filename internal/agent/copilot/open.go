@@ -123,8 +123,7 @@ func (c *conn) parameters() map[string]any {
 	model, _, effort := c.chosen.now()
 	p := map[string]any{
 		"clientName": "webchat", "streaming": true, "workingDirectory": c.Options.Workspace,
-		"tools": definitionsOf(tools), "availableTools": allowedTools(c.Options.Tools,
-			len(c.b.cfg.MCPServers) > 0),
+		"tools": definitionsOf(tools), "availableTools": allowedTools(c.Options.Tools),
 		"excludedTools": c.tools.give(tools), "toolFilterPrecedence": "excluded",
 		"requestPermission": true, "requestUserInput": true, "requestExitPlanMode": true, "hooks": true,
 		"includeSubAgentStreamingEvents": true,
@@ -144,42 +143,5 @@ func (c *conn) parameters() map[string]any {
 	if slices.Contains(c.b.efforts(model), effort) {
 		p["reasoningEffort"] = effort
 	}
-	if servers := c.b.servers(context.Background()); len(servers) > 0 {
-		p["mcpServers"], p["envValueMode"] = servers, "direct"
-	}
 	return p
-}
-
-// nativeServer is an MCP server in the CLI's words.
-type nativeServer struct {
-	Type    string            `json:"type"`
-	Tools   []string          `json:"tools"`
-	Command string            `json:"command,omitempty"`
-	Args    []string          `json:"args,omitzero"`
-	Env     map[string]string `json:"env,omitempty"`
-	Cwd     string            `json:"cwd,omitempty"`
-	URL     string            `json:"url,omitempty"`
-	Headers map[string]string `json:"headers,omitempty"`
-}
-
-func (b *Backend) servers(ctx context.Context) map[string]nativeServer {
-	servers, all := map[string]nativeServer{}, b.cfg.MCPServers
-	if b.cfg.Answering != nil && len(all) > 0 {
-		all = b.cfg.Answering(ctx)
-	}
-	for name, m := range all {
-		s := nativeServer{Type: m.Type, Tools: []string{"*"}, URL: m.URL, Headers: m.Headers}
-		if m.Type == "stdio" {
-			s = nativeServer{
-				Type:    m.Type,
-				Tools:   s.Tools,
-				Command: m.Command,
-				Args:    append([]string{}, m.Args...),
-				Env:     m.Env,
-				Cwd:     m.Cwd,
-			}
-		}
-		servers[name] = s
-	}
-	return servers
 }

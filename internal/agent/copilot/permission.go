@@ -144,9 +144,6 @@ func (a acts) permission(q *question, x *execution) agent.Permission {
 	case "url":
 		p.ToolName, p.Kind, p.Action, p.Resource = cmp.Or(p.ToolName, "web_fetch"), agent.KindURL,
 			"fetch an address", r.URL
-	case "mcp":
-		p.ToolName = cmp.Or(p.ToolName, r.ToolName)
-		p.Permission = mcpAct(p.Permission, r.ServerName, r.ToolName, r.Args)
 	case "hook": // judge wanted it asked
 		arguments := r.ToolArgs
 		if x.changed {
@@ -155,11 +152,7 @@ func (a acts) permission(q *question, x *execution) agent.Permission {
 		if e, files := editOf(r.ToolName, arguments); len(files) > 0 {
 			p.ToolName, p.Kind = r.ToolName, agent.KindWrite
 			e.asks(&p, files)
-			break
 		}
-		act := a.ofServer(r.ToolName, r.ToolArgs)
-		act.ToolCallID, act.Digest = p.ToolCallID, p.Digest
-		p.Permission = act
 	}
 	switch {
 	case p.Resource == "":
@@ -230,7 +223,7 @@ func (x *execution) does(r permissionRequest, workspace string) bool {
 		})
 	case "url":
 		return a.URL != "" && a.URL == r.URL
-	case "mcp", "hook":
+	case "hook":
 		return x.Tool == r.ToolName
 	}
 	return false

@@ -5,13 +5,10 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"webchat/internal/agent"
 	"webchat/internal/agent/copilot"
@@ -24,16 +21,12 @@ import (
 type sent struct {
 	mu     sync.Mutex
 	events []cli.Event
-	first  map[string]chan struct{} // by type: closed at its first event
 }
 
 func (s *sent) take(e cli.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.events = append(s.events, e); s.first[e.Type] != nil {
-		close(s.first[e.Type])
-		s.first[e.Type] = nil
-	}
+	s.events = append(s.events, e)
 }
 
 // has reports whether an event of a type holds a text.
@@ -43,34 +36,13 @@ func (s *sent) has(kind, text string) bool {
 	return slices.ContainsFunc(s.events, func(e cli.Event) bool { return e.Type == kind && strings.Contains(string(e.Data), text) })
 }
 
-// drawing is the address of an MCP server whose tool reports its progress, waits until that has
-// arrived, and returns a picture.
-func drawing(t *testing.T, arrived <-chan struct{}) string {
-	server := mcp.NewServer(&mcp.Implementation{Name: "pic", Version: "1"}, nil)
-	picture := dot(t)
-	mcp.AddTool(server, &mcp.Tool{Name: "dot", Description: "Draws a dot."}, func(ctx context.Context, r *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
-		err := r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(), Progress: 1, Total: 2, Message: "half way"})
-		select {
-		case <-arrived:
-		case <-ctx.Done():
-		}
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.ImageContent{Data: picture, MIMEType: "image/png"}, &mcp.TextContent{Text: "drawn"}}}, nil, err
-	})
-	web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, nil))
-	t.Cleanup(web.Close)
-	t.Cleanup(web.CloseClientConnections) // before that
-	return web.URL
-}
-
 // What docs/events.md says of rare events and fields is what the CLI sends, and what becomes of it.
 func TestRealRareEvents(t *testing.T) {
 	const log, shown = "canary5b61aa", "canary90d7c2"
-	arrived := make(chan struct{})
 	model := copilottest.New(t)
 	cfg := real(t, model)
-	cfg.MCPServers = map[string]agent.MCPServer{"pic": {Type: "http", URL: drawing(t, arrived)}}
 	k := open(t, sharing(t, cfg), fresh("rare"), false)
-	s := &sent{first: map[string]chan struct{}{"tool.execution_progress": arrived}}
+	s := &sent{}
 	copilot.Tap(k.conn, s.take)
 	k.host.Tool = func(_ context.Context, c agent.ToolCall) agent.Result {
 		if c.Name == "display_image" {
@@ -88,7 +60,7 @@ func TestRealRareEvents(t *testing.T) {
 	helper := func(kind, prompt string) string {
 		return `call task {"description":"look","prompt":"` + prompt + `","agent_type":"` + kind + `","mode":"sync","name":"h"}`
 	}
-	for _, p := range []string{"call pic-dot {}", `call bash {"command":"echo printed","description":"look"}`, "image dot.png",
+	for _, p := range []string{`call bash {"command":"echo printed","description":"look"}`, "image dot.png",
 		helper("explore", "hello"), helper("general-purpose", "BREAK")} {
 		if err := k.say(p); err != nil {
 			t.Errorf("%s: %v", p, err)
@@ -104,15 +76,13 @@ func TestRealRareEvents(t *testing.T) {
 			pictures++
 		}
 	}
-	if pictures != 2 {
-		t.Errorf("%d messages to the model have a picture, not one for each of the two", pictures)
+	if pictures != 1 {
+		t.Errorf("%d messages to the model have a picture, not one", pictures)
 	}
 	for _, e := range [][2]string{
 		{"assistant.streaming_delta", `"totalResponseSizeBytes":`},
 		{"assistant.usage", `"quotaSnapshots":{}`}, // its providers are the user's own
-		{"tool.execution_progress", "half way"},
 		{"tool.execution_partial_result", "printed"},
-		{"tool.execution_complete", `"mcp_result_content_bytes":`},
 		{"tool.execution_complete", `"result":{"binaryResultsForLlm":[{"data":`},
 		{"tool.execution_complete", shown},
 		{"tool.execution_complete", `"error":{"code":"rejected"`},
@@ -134,8 +104,8 @@ func TestRealRareEvents(t *testing.T) {
 		}
 		got.WriteString(string(event.TypeOf(d)) + " " + string(b) + "\n")
 	}
-	for _, want := range []string{`"progressMessage":"1.0/2.0 (50%): half way"`, `"partialOutput":"printed\n"`, `"mcp_result_content_bytes":5`,
-		`subagent.selected {"toolCallId":"p4-`, `"agentName":"Explore Agent"`, `subagent.failed {"toolCallId":"p5-`} {
+	for _, want := range []string{`"partialOutput":"printed\n"`,
+		`subagent.selected {"toolCallId":"p3-`, `"agentName":"Explore Agent"`, `subagent.failed {"toolCallId":"p4-`} {
 		if !strings.Contains(got.String(), want) {
 			t.Errorf("the session has no %s in\n%s", want, got.String())
 		}

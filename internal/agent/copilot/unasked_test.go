@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"webchat/internal/agent"
-	"webchat/internal/agent/copilot"
 	"webchat/internal/consent"
 	"webchat/internal/e2e/standin"
 	"webchat/internal/event"
@@ -15,15 +14,13 @@ import (
 	"webchat/internal/session"
 )
 
-// THREATS 113: a tool of an MCP server that says of itself that it only reads is run by the real CLI
-// without a question. It is judged all the same, as is each tool of the CLI's own that a rule names,
-// and one that the CLI asks about is asked about once.
+// THREATS 113: a tool of an MCP server that says of itself that it only reads is judged all the same,
+// as is each tool of the CLI's own that a rule names.
 func TestRealThreat113ToolsThatSayTheyOnlyRead(t *testing.T) {
 	struck := filepath.Join(t.TempDir(), "struck")
-	h := newHouseIn(t, t.TempDir(), consent.ModeAsk, func(c *copilot.Config) {
-		c.MCPServers = map[string]agent.MCPServer{"pad": {Type: "stdio", Command: standin.Program(t), Env: map[string]string{"COPILOT_TEST_ROLE": "mcp", "ECHO_FILE": struck}}}
-	})
+	h := newHouseIn(t, t.TempDir(), consent.ModeAsk, nil)
 	h.stop()
+	h.servers = map[string]agent.MCPServer{"pad": {Type: "stdio", Command: standin.Program(t), Env: map[string]string{"COPILOT_TEST_ROLE": "mcp", "ECHO_FILE": struck}}}
 	h.rules = []policy.Rule{{Tool: "pad-peek", Decision: event.Deny}, {Tool: "pad-echo", Decision: event.Allow}, {Tool: "list_agents", Decision: event.Deny}}
 	h.start()
 	s := h.session()

@@ -14,7 +14,7 @@ import (
 
 // abilities are what a user may have the CLI do with a conversation, or see of it.
 var abilities = []agent.Ability{agent.CanCompact, agent.CanClear, agent.CanContext,
-	agent.CanInstructions, agent.CanServers, agent.CanHelpers, agent.CanSkills}
+	agent.CanInstructions, agent.CanHelpers, agent.CanSkills}
 
 // running runs f with a process that runs, during which Close waits.
 func (c *conn) running(ctx context.Context, f func() error) error {

@@ -11,7 +11,6 @@ import (
 	"webchat/internal/agent/copilot"
 	"webchat/internal/agent/copilot/copilottest"
 	"webchat/internal/consent"
-	"webchat/internal/e2e/standin"
 	"webchat/internal/event"
 	"webchat/internal/session"
 )
@@ -175,9 +174,7 @@ func TestRealClear(t *testing.T) {
 // What the agent works with is reported before the first prompt, in parts that add up.
 func TestRealInside(t *testing.T) {
 	dir := plant(t, "AGENTS.md: Always answer briefly, and name the file you are talking about.", ".github/copilot-instructions.md: Be kind.")
-	h := newHouseIn(t, dir, consent.ModeAllow, func(c *copilot.Config) {
-		c.MCPServers = map[string]agent.MCPServer{"echo": {Type: "stdio", Command: standin.Program(t), Env: map[string]string{"COPILOT_TEST_ROLE": "mcp"}}, "gone": {Type: "stdio", Command: "/nowhere/at/all"}}
-	})
+	h := newHouseIn(t, dir, consent.ModeAllow, nil)
 	s := h.session()
 	all, err := s.Inside(t.Context())
 	if err != nil {
@@ -190,15 +187,11 @@ func TestRealInside(t *testing.T) {
 		sum += p.Tokens
 	}
 	if sum != all.Context.Used || all.Context.Limit != 128000 || all.Context.Model != "fake-1" || parts["System prompt"] < 1000 ||
-		parts["Instruction files"] < 10 || parts["Tools"] < 1000 || parts["Tools of MCP servers"] == 0 {
+		parts["Instruction files"] < 10 || parts["Tools"] < 1000 {
 		t.Errorf("the context is %+v", all.Context)
 	}
 	if len(all.Instructions) != 2 || all.Instructions[0].Tokens == 0 || !slices.ContainsFunc(all.Instructions, func(i agent.Instruction) bool { return i.Path == "AGENTS.md" }) {
 		t.Errorf("the instruction files are %+v", all.Instructions)
-	}
-	if len(all.Servers) != 2 || all.Servers[0].State != agent.ServerReady || !slices.Equal(all.Servers[0].Tools, []string{"echo", "peek"}) ||
-		all.Servers[1].State != agent.ServerFailed || !strings.Contains(all.Servers[1].Error, "No such file") {
-		t.Errorf("the servers are %+v", all.Servers)
 	}
 	if !slices.ContainsFunc(all.Helpers, func(h agent.Helper) bool { return h.Name == "explore" && strings.Contains(h.About, "Read-only") }) {
 		t.Errorf("the helpers are %+v", all.Helpers)

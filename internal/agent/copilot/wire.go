@@ -66,6 +66,8 @@ type toolDefinition struct {
 	Description    string          `json:"description"`
 	Parameters     json.RawMessage `json:"parameters,omitempty"`
 	SkipPermission bool            `json:"skipPermission"`
+
+	server bool // of the user's
 }
 
 // sendRequest is the request session.send.

@@ -34,10 +34,6 @@ const filled = (c) => [
   ...c.parts.filter((p) => p.tokens).map((p) => ({ label: p.name, note: tokens(p.tokens), icon: 'rail', end: share(p.tokens, c.limit) })),
 ]
 
-const states = { ready: '', starting: 'is starting', failed: 'does not work', off: 'is off' }
-
-const served = (all) => all.map((s) => ({ label: s.name, note: s.error || s.tools.join(', ') || 'it has no tools', icon: s.state === 'ready' ? 'check' : 'alert', end: states[s.state] }))
-
 const named = (all) => all.map((h) => ({ label: h.name, note: h.about, icon: 'chip' }))
 
 /** By what the server calls it in `can`: the command, and what it does. */
@@ -46,7 +42,6 @@ const abilities = {
   clear: { name: '/clear', what: 'have the agent forget the conversation', icon: 'pen', does: clear },
   context: { name: '/context', what: 'what fills the context', icon: 'rail', does: (field) => list(field, 'context', filled) },
   instructions: { name: '/instructions', what: 'the instruction files that are loaded', icon: 'file', does: (field) => list(field, 'instructions', (all) => all.map((i) => ({ label: i.path, note: i.tokens ? tokens(i.tokens) : '', icon: 'file' })), 'No instruction files are loaded') },
-  servers: { name: '/mcp', what: 'MCP servers of the agent, their tools and failures', icon: 'chip', does: (field) => list(field, 'servers', served, 'The agent has no MCP servers') },
   helpers: { name: '/agents', what: 'helpers that the agent can call', icon: 'chip', does: (field) => list(field, 'helpers', named, 'The agent has no helpers') },
   skills: { name: '/skills', what: 'instructions that the agent loads when it needs them', icon: 'file', does: (field) => list(field, 'skills', named, 'No skills are loaded') },
 }

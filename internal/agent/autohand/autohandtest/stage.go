@@ -59,11 +59,6 @@ func (s *stage) perform(text string) string {
 		return "It was allowed."
 	case "shell":
 		s.step("", toolCall{tool: "run_command", args: object{"command": rest}})
-	case "docs":
-		if servers := s.config.MCP.Servers; len(servers) == 2 &&
-			servers[1].URL == "http://127.0.0.1:1/docs" && servers[1].Headers["X"] == "y" {
-			s.step("", toolCall{tool: "mcp__docs__look", args: object{}})
-		}
 	case "tool": // a tool with its arguments, which does nothing
 		name, args, _ := strings.Cut(rest, " ")
 		c := toolCall{tool: name}

@@ -1,0 +1,235 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"webchat/internal/proc"
+	"webchat/internal/wording"
+)
+
+const (
+	mostError   = 4 << 10  // bytes of a server's standard error that are kept: the last
+	mostMessage = 32 << 20 // bytes of a message of a server's
+	closeGrace  = 2 * time.Second
+)
+
+// connected is a connection to a server of the user's. Its methods may be called concurrently.
+type connected struct {
+	session *mcp.ClientSession // nil: it did not connect
+	end     context.CancelFunc
+	child   *proc.Child   // nil: it is reached by an address
+	lost    chan struct{} // closed when the server has gone
+	changed atomic.Bool   // its list of tools, since it was asked for
+	running sync.WaitGroup
+	closing sync.Once
+	written lastBytes // to standard error
+
+	mu       sync.Mutex // guards what follows
+	progress map[string]func(string)
+}
+
+// dial connects to a server, which learns of the folder root unless that is empty. The connection
+// has to be closed, also after an error: it has the server's last words.
+func (s *UserServers) dial(ctx context.Context, at place, root string) (*connected, error) {
+	m := s.signed(ctx, at.name)
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	c := &connected{end: end, lost: make(chan struct{}), progress: map[string]func(string){}}
+	var to mcp.Transport
+	seen := newHeaders(m)
+	if m.Type == "stdio" {
+		env := slices.Clone(s.cfg.Env(at.dir))
+		for _, k := range slices.Sorted(maps.Keys(m.Env)) {
+			env = append(env, k+"="+m.Env[k])
+		}
+		child, err := proc.Start(proc.Command{Args: append([]string{m.Command}, m.Args...),
+			Dir: at.dir, Env: env, Pipes: true, Grace: time.Second})
+		if err != nil {
+			return c, err
+		}
+		c.child = child
+		c.running.Go(func() { _, _ = io.Copy(&c.written, child.Stderr()) }) // its end is the child's
+		to = &mcp.IOTransport{Reader: &bounded{ReadCloser: child.Stdout(), lines: true},
+			Writer: child.Stdin()}
+	} else {
+		to = seen.transport(m, nil)
+	}
+	client := mcp.NewClient(&mcp.Implementation{Name: "webchat", Version: "1"}, &mcp.ClientOptions{
+		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) {
+			c.changed.Store(true)
+		},
+		ProgressNotificationHandler: c.progressed,
+	})
+	if root != "" {
+		client.AddRoots(&mcp.Root{URI: (&url.URL{Scheme: "file", Path: root}).String()})
+	}
+	stop := context.AfterFunc(ctx, end)
+	session, err := client.Connect(life, to, nil)
+	if !stop() && err == nil {
+		err = errors.Join(ctx.Err(), session.Close())
+	}
+	switch {
+	case err != nil && seen.refused.Load():
+		return c, errSignIn
+	case err != nil:
+		return c, withoutAddress(err)
+	}
+	c.session = session
+	c.running.Go(func() {
+		defer close(c.lost)
+		_ = session.Wait() // what the connection ended with
+	})
+	return c, nil
+}
+
+// close ends the connection and what was started for it.
+func (c *connected) close() {
+	c.closing.Do(func() {
+		limit := time.AfterFunc(closeGrace, c.end)
+		if c.session != nil {
+			_ = c.session.Close() // it says how its connection ended
+		}
+		limit.Stop()
+		if c.child != nil {
+			_ = c.child.Stdin().Close()
+			_, _ = c.child.Stop(context.Background()) // what is left of it is reported where it is used
+		}
+		c.end()
+		c.running.Wait()
+	})
+}
+
+// gone reports whether the server has gone.
+func (c *connected) gone() bool {
+	select {
+	case <-c.lost:
+		return true
+	default:
+		return false
+	}
+}
+
+// words are what a server that is closed wrote last, behind a colon; empty if it wrote nothing.
+func (c *connected) words() string {
+	lines := strings.Split(strings.TrimSpace(c.written.text()), "\n")
+	if last := oneLine(lines[len(lines)-1]); last != "" {
+		return ": " + wording.Cut(last, 200)
+	}
+	return ""
+}
+
+// tools asks for the server's tools.
+func (c *connected) tools(ctx context.Context) (tools []*mcp.Tool, err error) {
+	c.changed.Store(false)
+	for t, err := range c.session.Tools(ctx, nil) { // of all pages
+		switch {
+		case err != nil:
+			return nil, withoutAddress(err)
+		case len(tools) == mostTools:
+			return nil, fmt.Errorf("it has more than %d tools", mostTools)
+		}
+		tools = append(tools, t)
+	}
+	return tools, nil
+}
+
+// call calls a tool. A call whose ctx ends is cancelled.
+func (c *connected) call(ctx context.Context, tool string, args any,
+	report func(string)) (*mcp.CallToolResult, error) {
+	p := &mcp.CallToolParams{Name: tool, Arguments: args}
+	token := newID()
+	p.SetProgressToken(token)
+	c.mu.Lock()
+	c.progress[token] = report
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.progress, token)
+	}()
+	return c.session.CallTool(ctx, p)
+}
+
+// progressed reports the progress of a call.
+func (c *connected) progressed(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+	p := r.Params
+	token, _ := p.ProgressToken.(string)
+	c.mu.Lock()
+	report := c.progress[token]
+	c.mu.Unlock()
+	if report == nil {
+		return
+	}
+	text := wording.Cut(oneLine(p.Message), 200)
+	if text == "" && p.Total > 0 {
+		text = fmt.Sprintf("%.0f %%", 100*p.Progress/p.Total)
+	}
+	if text != "" {
+		report(text)
+	}
+}
+
+// answered reports whether an error of a call is an answer of the server's, which goes on.
+func answered(err error) (*jsonrpc.Error, bool) { return errors.AsType[*jsonrpc.Error](err) }
+
+// lastBytes keeps the last bytes that were written.
+type lastBytes struct {
+	mu   sync.Mutex // guards kept
+	kept []byte
+}
+
+func (l *lastBytes) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.kept = append(l.kept, p[max(0, len(p)-mostError):]...)
+	if over := len(l.kept) - mostError; over > 0 {
+		l.kept = append(l.kept[:0], l.kept[over:]...)
+	}
+	return len(p), nil
+}
+
+func (l *lastBytes) text() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.ToValidUTF8(string(l.kept), "")
+}
+
+// bounded ends what a server sends with a message that is too large.
+type bounded struct {
+	io.ReadCloser
+	lines bool // each line is a message or a part of one; else all is one
+	size  int
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if last := bytes.LastIndexByte(p[:n], '\n'); b.lines && last >= 0 {
+		b.size = n - last - 1
+	} else {
+		b.size += n
+	}
+	if b.size > mostMessage {
+		return 0, fmt.Errorf("it sent more than %s at once", wording.Limit(mostMessage))
+	}
+	return n, err
+}
+
+// bound bounds a response.
+func bound(r *http.Response) {
+	r.Body = &bounded{ReadCloser: r.Body,
+		lines: strings.HasPrefix(r.Header.Get("Content-Type"), "text/event-stream")}
+}

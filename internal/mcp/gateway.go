@@ -1,0 +1,288 @@
+package mcp
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+	"webchat/internal/eventlog"
+	"webchat/internal/wording"
+)
+
+// Keep shows the user what a server returned for them, as the output of a call. The name says by its
+// ending what it is, and sent is what the model gets; line is what it gets where that is empty.
+type Keep func(call agent.CallInfo, name string, data []byte,
+	sent string) (t *agent.Telemetry, line string, err error)
+
+// Lend adds the tools of the user's servers to those of the sessions in a workspace. A session has
+// one connection to each server, from its first call of it on.
+func (s *UserServers) Lend(workspace string, keep Keep,
+	tools func(eventlog.ID) (agent.Toolset, error)) func(eventlog.ID) (agent.Toolset, error) {
+	if len(s.cfg.Servers) == 0 {
+		return tools
+	}
+	return func(id eventlog.ID) (agent.Toolset, error) {
+		set, err := tools(id)
+		if err != nil {
+			return nil, err
+		}
+		return &gateway{Toolset: set, servers: s, workspace: workspace, keep: keep,
+			open: map[place]*line{}}, nil
+	}
+}
+
+// gateway is a session's tools with those of the user's servers.
+type gateway struct {
+	agent.Toolset
+	servers   *UserServers
+	workspace string
+	keep      Keep
+
+	mu      sync.Mutex // guards what follows
+	closed  bool
+	offered []agent.Tool
+	open    map[place]*line
+}
+
+// line is a session's connection to a server.
+type line struct {
+	turn  chan struct{} // has one element while the connection is opened or looked at
+	c     *connected    // nil: it is not open
+	again bool          // it was started again since its last answer
+}
+
+// Prepare implements [agent.Preparer]: it finds out what the servers offer, where that is not known.
+func (g *gateway) Prepare(ctx context.Context) error {
+	all, err := g.servers.look(ctx, g.workspace, false)
+	if err != nil {
+		return err
+	}
+	var offered []agent.Tool
+	for _, server := range all {
+		if server.State != Ready {
+			continue
+		}
+		for i, spec := range server.offers {
+			offered = append(offered, &serverTool{g, g.servers.place(server.Name, g.workspace),
+				server.Tools[i], spec})
+		}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.offered = offered
+	return nil
+}
+
+// Tools implements [agent.Toolset].
+func (g *gateway) Tools() []agent.Tool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return append(slices.Clone(g.Toolset.Tools()), g.offered...)
+}
+
+// Close implements [agent.Toolset].
+func (g *gateway) Close() error {
+	g.mu.Lock()
+	g.closed = true
+	lines := g.open
+	g.open = nil
+	g.mu.Unlock()
+	var ending sync.WaitGroup
+	for _, l := range lines {
+		ending.Go(func() {
+			l.turn <- struct{}{}
+			if l.c != nil {
+				l.c.close()
+			}
+		})
+	}
+	ending.Wait()
+	return g.Toolset.Close()
+}
+
+// line returns the session's connection to a server, which need not be open.
+func (g *gateway) line(at place) (*line, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return nil, fmt.Errorf("the session is closed")
+	}
+	if g.open[at] == nil {
+		g.open[at] = &line{turn: make(chan struct{}, 1)}
+	}
+	return g.open[at], nil
+}
+
+// reach returns an open connection to a server whose tools are as the user allowed them.
+func (g *gateway) reach(ctx context.Context, at place, l *line) (*connected, error) {
+	select {
+	case l.turn <- struct{}{}:
+		defer func() { <-l.turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if l.c != nil && l.c.gone() { // between two calls
+		l.c.close()
+		l.c = nil
+	}
+	if l.c != nil && !l.c.changed.Load() {
+		return l.c, g.servers.allowed(at)
+	}
+	limited, cancel := context.WithTimeout(ctx, g.servers.cfg.Limit)
+	defer cancel()
+	c, err := l.c, error(nil)
+	if c == nil {
+		c, err = g.servers.dial(limited, at, g.workspace)
+	}
+	var st UserServerStatus
+	if err == nil {
+		st, err = g.servers.offered(limited, at, c)
+	}
+	if err != nil {
+		c.close()
+		l.c = nil
+		if limited.Err() != nil && ctx.Err() == nil {
+			err = fmt.Errorf("it did not answer within %v", g.servers.cfg.Limit)
+		}
+		return nil, fmt.Errorf("%w%s", err, c.words())
+	}
+	l.c = c
+	g.servers.note(at, st)
+	return c, g.servers.allowed(at)
+}
+
+// restart starts a server again whose program ended in a call, once until it answers again, and says
+// what came of it.
+func (g *gateway) restart(ctx context.Context, at place, l *line, c *connected) string {
+	c.close()
+	if ctx.Err() != nil {
+		return ""
+	}
+	l.turn <- struct{}{}
+	again := l.again
+	l.again = true
+	if l.c == c {
+		l.c = nil
+	}
+	<-l.turn
+	if again {
+		return " It had been started again before, so it is started again by the next call only."
+	}
+	if _, err := g.reach(ctx, at, l); err != nil {
+		return " It could not be started again: " + wording.Sentence(err.Error())
+	}
+	return " It was started again."
+}
+
+// note keeps what was found of a server.
+func (s *UserServers) note(at place, st UserServerStatus) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.found[at] = &st
+}
+
+// allowed returns why a server may not be called.
+func (s *UserServers) allowed(at place) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if x := s.found[at]; x != nil && x.State == Changed {
+		return fmt.Errorf("the user has to look at its tools, which are not those that they allowed, "+
+			"with /mcp. %s", x.Failure)
+	}
+	return nil
+}
+
+// serverTool is a tool of a server of the user's.
+type serverTool struct {
+	g    *gateway
+	at   place
+	name string // as its server calls it
+	spec agent.ToolSpec
+}
+
+// Spec implements [agent.Tool].
+func (t *serverTool) Spec() agent.ToolSpec { return t.spec }
+
+// Plan implements [agent.Tool]. What the arguments mean is the server's to say.
+func (t *serverTool) Plan(_ context.Context, raw json.RawMessage) (agent.Action, error) {
+	if err := t.g.servers.allowed(t.at); err != nil {
+		return agent.Action{}, agent.Errorf(event.KindDenied, "%s was not called: %s", t.spec.Name, err)
+	}
+	var args bytes.Buffer
+	if err := json.Compact(&args, raw); err != nil {
+		return agent.Action{}, err
+	}
+	about := t.name
+	if args.String() != "{}" {
+		about += " " + args.String()
+	}
+	digest := agent.Digest("mcp call", t.at.name, t.at.dir, t.name, args.String())
+	return agent.Action{
+		Ask: &agent.Permission{
+			Kind:     agent.KindMCP,
+			Server:   t.at.name,
+			ToolName: t.spec.Name,
+			Action:   "use a tool of the MCP server " + t.at.name,
+			Resource: about,
+			Cwd:      t.g.workspace,
+			Digest:   digest,
+		},
+		Digest: digest,
+		Run: func(ctx context.Context, report agent.Progress) (agent.Result, error) {
+			return t.run(ctx, args.Bytes(), report), nil
+		},
+	}, nil
+}
+
+// run calls the tool. A call that is stopped is cancelled at its server.
+func (t *serverTool) run(ctx context.Context, args json.RawMessage,
+	report agent.Progress) agent.Result {
+	failed := func(kind event.ErrorKind, why string) agent.Result {
+		return agent.Failure(kind, "%s was not called: %s", t.spec.Name, wording.Sentence(why))
+	}
+	l, err := t.g.line(t.at)
+	if err != nil {
+		return failed(event.KindAborted, err.Error())
+	}
+	c, err := t.g.reach(ctx, t.at, l)
+	switch {
+	case ctx.Err() != nil:
+		return agent.Failure(event.KindAborted, "It was stopped.")
+	case err != nil:
+		return failed(event.KindProvider, err.Error())
+	}
+	began := time.Now()
+	res, err := c.call(ctx, t.name, args, func(text string) {
+		report(agent.ProgressReport{ProgressMessage: text, ElapsedMs: time.Since(began).Milliseconds()})
+	})
+	switch theirs, ok := answered(err); {
+	case ctx.Err() != nil:
+		return agent.Failure(event.KindAborted, "It was stopped.")
+	case ok:
+		return agent.Failure(event.KindProvider, "%s refused the call: %s", t.at.name,
+			wording.Cut(theirs.Message, mostRefusal))
+	case err != nil:
+		again := t.g.restart(ctx, t.at, l, c)
+		return agent.Failure(event.KindProvider, "%s ended in the call%s.%s", t.at.name,
+			cmp.Or(c.words(), ": "+wording.Cut(withoutAddress(err).Error(), 200)), again)
+	}
+	l.answered()
+	return t.given(agent.CallFrom(ctx), res)
+}
+
+// mostRefusal is how many characters of a server's error a model gets.
+const mostRefusal = 4000
+
+// answered notes that the server answers.
+func (l *line) answered() {
+	l.turn <- struct{}{}
+	l.again = false
+	<-l.turn
+}
