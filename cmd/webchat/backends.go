@@ -77,11 +77,16 @@ func (o *options) mcpServers(c *config) *mcp.UserServers {
 			Servers:   c.MCPServers,
 			Env:       func(workspace string) []string { return o.trusted(whole, workspace) },
 			First:     slices.Concat(first, []string{""})[0],
+			Large:     largeResult,
 			Documents: o.documents(o.dataPath()),
 		})
 	}
 	return c.tried
 }
+
+// largeResult is of how many tokens a result of a user's MCP server is at most that a model gets
+// whole.
+const largeResult = 4000
 
 // warnServers tries the user's MCP servers and logs which do not answer.
 func (o *options) warnServers(ctx context.Context, c *config, log *slog.Logger) {

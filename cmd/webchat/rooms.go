@@ -92,12 +92,13 @@ func (o *options) tools(c *config, workspace string, p *policy.Policy, out *outp
 	}
 }
 
-// keepsGiven keeps what the user's MCP servers return for them.
-func keepsGiven(out *outputs.Store) mcp.Keep {
-	return func(call agent.CallInfo, name string, data []byte, sent string) (*agent.Telemetry, string,
-		error) {
-		return displaytools.Give(out, call, name, data, sent)
-	}
+// desk keeps what the user's MCP servers return for them.
+type desk struct{ *released.Releases }
+
+// Give implements [mcp.Desk].
+func (d desk) Give(call agent.CallInfo, name string, data []byte,
+	sent string) (*agent.Telemetry, string, error) {
+	return displaytools.Give(d.Store, call, name, data, sent)
 }
 
 // before says what the files of a session's workspace were when it began.
@@ -152,7 +153,7 @@ func (o *options) room(c *config, cells *cages, dir string, out *released.Releas
 			return room, err
 		}
 		room = sessions.Room{
-			Tools: o.mcpServers(c).Lend(workspace, keepsGiven(out.Store),
+			Tools: o.mcpServers(c).Lend(workspace, desk{out},
 				out.Reading(o.tools(c, workspace, p, out.Store, own, confine))),
 			Policy: p,
 			Kept:   func(user string) consent.Kept { return kept.Workspace(workspace, user) },

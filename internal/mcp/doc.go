@@ -2,7 +2,7 @@
 // [Server] lends a session's tools to any program that speaks it: over HTTP, or over one connection
 // such as standard input and output. A [Lender] lends the display tools of a server's sessions, an
 // [OwnLender] those of a command that runs no server. An [Installation] connects clients with
-// webchat. [UserServers] are the servers that a user set up for their agents.
+// webchat. [UserServers] are the servers that a user set up, whose tools it lends to sessions.
 //
 // # Guarantees of a Server
 //

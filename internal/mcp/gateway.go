@@ -16,14 +16,19 @@ import (
 	"webchat/internal/wording"
 )
 
-// Keep shows the user what a server returned for them, as the output of a call. The name says by its
-// ending what it is, and sent is what the model gets; line is what it gets where that is empty.
-type Keep func(call agent.CallInfo, name string, data []byte,
-	sent string) (t *agent.Telemetry, line string, err error)
+// Desk is where users see what servers return.
+type Desk interface {
+	// Give shows the user something as the output of a call. The name says by its ending what it is,
+	// and sent is what the model gets; line is what it gets where that is empty.
+	Give(call agent.CallInfo, name string, data []byte,
+		sent string) (t *agent.Telemetry, line string, err error)
+	// Release lets the agent of a session read something by tools, and says by which; empty: by none.
+	Release(id eventlog.ID, name string, data []byte) (readers string)
+}
 
 // Lend adds the tools of the user's servers to those of the sessions in a workspace. A session has
 // one connection to each server, from its first call of it on.
-func (s *UserServers) Lend(workspace string, keep Keep,
+func (s *UserServers) Lend(workspace string, desk Desk,
 	tools func(eventlog.ID) (agent.Toolset, error)) func(eventlog.ID) (agent.Toolset, error) {
 	if len(s.cfg.Servers) == 0 {
 		return tools
@@ -33,7 +38,7 @@ func (s *UserServers) Lend(workspace string, keep Keep,
 		if err != nil {
 			return nil, err
 		}
-		return &gateway{Toolset: set, servers: s, workspace: workspace, keep: keep,
+		return &gateway{Toolset: set, servers: s, workspace: workspace, desk: desk, id: id,
 			open: map[place]*line{}}, nil
 	}
 }
@@ -43,7 +48,8 @@ type gateway struct {
 	agent.Toolset
 	servers   *UserServers
 	workspace string
-	keep      Keep
+	desk      Desk
+	id        eventlog.ID
 
 	mu      sync.Mutex // guards what follows
 	closed  bool

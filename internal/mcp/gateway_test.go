@@ -32,15 +32,20 @@ func (noTools) Close() error        { return nil }
 // shown is what the user is shown, by its name.
 type shown map[string]string
 
-func (s shown) keep(_ agent.CallInfo, name string, data []byte, _ string) (*agent.Telemetry, string, error) {
+func (s shown) Release(_ eventlog.ID, name string, data []byte) string {
+	s["released"] = fmt.Sprint(name, " ", len(data))
+	return "read_output"
+}
+
+func (s shown) Give(_ agent.CallInfo, name string, data []byte, _ string) (*agent.Telemetry, string, error) {
 	s[name] = string(data)
 	return &agent.Telemetry{OutputID: "out_" + name}, "Displayed " + name, nil
 }
 
 // lend returns the tools of a session in a workspace, by their names.
-func lend(t *testing.T, s *webmcp.UserServers, workspace string, keep webmcp.Keep) (agent.Toolset, map[string]agent.Tool) {
+func lend(t *testing.T, s *webmcp.UserServers, workspace string, desk webmcp.Desk) (agent.Toolset, map[string]agent.Tool) {
 	t.Helper()
-	set, err := s.Lend(workspace, keep, func(eventlog.ID) (agent.Toolset, error) { return noTools{}, nil })("s1")
+	set, err := s.Lend(workspace, desk, func(eventlog.ID) (agent.Toolset, error) { return noTools{}, nil })("s1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,7 +301,7 @@ func TestWhoGetsWhat(t *testing.T) {
 		web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{Stateless: true}))
 		got := shown{}
 		all := webmcp.NewUserServers(webmcp.UserServersConfig{Servers: map[string]agent.MCPServer{"docs": {Type: "http", URL: web.URL}}})
-		set, tools := lend(t, all, "", got.keep)
+		set, tools := lend(t, all, "", got)
 		_, res := run(t, tools["docs-t"], `{}`)
 		user := ""
 		for name, text := range got {
@@ -313,5 +318,47 @@ func TestWhoGetsWhat(t *testing.T) {
 		}
 		web.CloseClientConnections()
 		web.Close()
+	}
+}
+
+// Of a result that is large the model gets both ends and the way to the rest, the user all of it; of
+// an error it gets all.
+func TestLargeResults(t *testing.T) {
+	var lines []string
+	for i := range 5000 {
+		lines = append(lines, fmt.Sprintf("line %d of many", i+1))
+	}
+	text := strings.Join(lines, "\n") + "\n"
+	s := mcp.NewServer(&mcp.Implementation{Name: "docs", Version: "1"}, nil)
+	for _, bad := range []bool{false, true} {
+		s.AddTool(&mcp.Tool{Name: fmt.Sprint("t-", bad), InputSchema: map[string]any{"type": "object"}}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, IsError: bad}, nil
+		})
+	}
+	web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{Stateless: true}))
+	t.Cleanup(web.Close)
+	t.Cleanup(web.CloseClientConnections) // before that
+	for _, most := range []int{4000, 0} {
+		got := shown{}
+		all := webmcp.NewUserServers(webmcp.UserServersConfig{Large: most, Servers: map[string]agent.MCPServer{"docs": {Type: "http", URL: web.URL}}})
+		_, tools := lend(t, all, "", got)
+		_, res := run(t, tools["docs-t-false"], `{}`)
+		first, rest, _ := strings.Cut(res.TextForModel, "\n… ")
+		words, last, _ := strings.Cut(rest, "\n")
+		switch {
+		case most == 0:
+			if res.TextForModel != text || len(got) != 0 {
+				t.Errorf("without a limit the model gets %d bytes and the user %q", len(res.TextForModel), got)
+			}
+		case !strings.HasPrefix(first, "line 1 of many\nline 2 ") || !strings.HasSuffix(last, "\nline 5000 of many\n") || !strings.HasPrefix(last, "line ") || strings.Contains(res.TextForModel, "line 2500 "):
+			t.Errorf("the model gets %.200q … %.200q", first, last)
+		case !strings.Contains(words, "lines, ") || !strings.HasSuffix(words, "were left out here. The user sees all of it. Read what you need of it with read_output."):
+			t.Errorf("of the rest it is told %q", words)
+		case got["docs/t-false.txt"] != text || got["released"] != fmt.Sprint("docs-t-false ", len(text)):
+			t.Errorf("the user sees %d bytes, %q", len(got["docs/t-false.txt"]), got["released"])
+		}
+		if _, res := run(t, tools["docs-t-true"], `{}`); res.TextForModel != text {
+			t.Errorf("of an error the model gets %d bytes", len(res.TextForModel))
+		}
 	}
 }

@@ -205,6 +205,11 @@ func (v *card) sayExpired() {
 			s.Text = "All outputs together may take " + wording.Limit(v.In.Budget) + ". " + s.Text
 		}
 	}
+	if _, ours := displays.ToolOf(v.Tool); !ours { // nothing shows it again but another call
+		s.Text = "What it showed is not kept."
+		v.Say = s
+		return
+	}
 	s.Actions = []action{again}
 	if v.Is().Lines || also.Act == "again-pin" {
 		s.Actions = append(s.Actions, also)

@@ -54,10 +54,18 @@ func (r *Releases) Keep(id eventlog.ID, w agent.Whole) (outputID, readers string
 		Cwd:        w.Cwd,
 		ExitCode:   w.ExitCode,
 	}, w.Data)
-	if err != nil || r.Unread {
+	if err != nil {
 		return string(out), "", err
 	}
-	return string(out), Readers(r.shelf(id).Add(w.Name, w.Data)), nil
+	return string(out), r.Release(id, w.Name, w.Data), nil
+}
+
+// Release lets the agent of a session read data, and says by which tools; empty: it has none.
+func (r *Releases) Release(id eventlog.ID, name string, data []byte) (readers string) {
+	if r.Unread {
+		return ""
+	}
+	return Readers(r.shelf(id).Add(name, data))
 }
 
 // DeleteSession implements [session.AttachableOutputs].

@@ -94,7 +94,7 @@ func (p *resources) routes() []route {
 		of(find, post, one+"/clear", guard.Write, 200, forget, "",
 			"Have the agent forget the whole conversation. The log keeps it, and files stay as they are"),
 		of(find, post, one+"/inside", guard.Write, 200, inside, "",
-			"Ask the agent what it works with: what fills its context, instruction files, MCP servers, helpers, skills. It is started if it rests; what it does not tell of is null"),
+			"Ask the agent what it works with: what fills its context, instruction files, helpers, skills. It is started if it rests; what it does not tell of is null"),
 		to(post, one+"/branch", guard.Write, 201, p.catalog.branch, "",
 			"Begin a session with everything that was said before a prompt; its agent is given that with its first prompt"),
 		{post, one + "/display", guard.Write, in(p.looker.display), 200, displayRequest{}, displayReply{},

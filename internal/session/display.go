@@ -19,8 +19,12 @@ import (
 // take.
 func (s *toolCalls) newDisplay(tool string, args json.RawMessage) (*call, error) {
 	clean, err := CleanArguments(args)
+	var of agent.Tool
 	if err == nil {
-		_, err = s.tool(tool)
+		of, err = s.tool(tool)
+	}
+	if err == nil && of.Spec().Server != "" {
+		err = fmt.Errorf("%s is a tool for agents", tool)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %v", eventlog.ErrInvalid, err)

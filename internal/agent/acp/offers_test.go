@@ -178,4 +178,3 @@ func TestForget(t *testing.T) {
 		t.Errorf("the agent was told %s, %v", text, err)
 	}
 }
-

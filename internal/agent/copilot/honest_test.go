@@ -171,14 +171,15 @@ func TestRealServer(t *testing.T) {
 	}
 	of := func(*http.Request) *mcp.Server { return remote }
 	me := standin.Program(t)
-	h := newHouse(t, nil)
-	h.stop()
-	h.servers = map[string]agent.MCPServer{
+	servers := map[string]agent.MCPServer{
 		"echo": {Type: "stdio", Command: me, Env: map[string]string{"COPILOT_TEST_ROLE": "mcp", "ECHO_MARK": "from the server"}},
 		"bad":  {Type: "stdio", Command: filepath.Join(t.TempDir(), "nothing")},
 		"web":  {Type: "http", URL: at(mcp.NewStreamableHTTPHandler(of, nil))},
 		"sse":  {Type: "sse", URL: at(mcp.NewSSEHandler(of, nil))},
 	}
+	h := newHouse(t, nil) // it ends before they do
+	h.stop()
+	h.servers = servers
 	h.start()
 	s := h.session()
 	if r := h.ask(s, `call echo-echo {"text":"hello"}`); !strings.Contains(r.Content, "echo: hello from the server") {

@@ -134,6 +134,13 @@ func newHouseResting(t *testing.T, dir string, mode consent.Mode, with func(*cop
 	return h
 }
 
+// desk keeps what servers return, as cmd/webchat does.
+type desk struct{ *released.Releases }
+
+func (d desk) Give(call agent.CallInfo, name string, data []byte, sent string) (*agent.Telemetry, string, error) {
+	return displaytools.Give(d.Store, call, name, data, sent)
+}
+
 // run starts sessions on what is in db, as the server does.
 func (h *house) run(cfg copilot.Config, db *storetest.Memory, mode consent.Mode, idle time.Duration, share bool) {
 	h.t.Helper()
@@ -153,13 +160,10 @@ func (h *house) run(cfg copilot.Config, db *storetest.Memory, mode consent.Mode,
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	servers := mcp.NewUserServers(mcp.UserServersConfig{Servers: h.servers, Env: func(string) []string { return os.Environ() }})
-	keep := func(call agent.CallInfo, name string, data []byte, sent string) (*agent.Telemetry, string, error) {
-		return displaytools.Give(h.outputs, call, name, data, sent)
-	}
+	servers := mcp.NewUserServers(mcp.UserServersConfig{Servers: h.servers, Large: 4000, Env: func(string) []string { return os.Environ() }})
 	h.manager, err = sessions.New(sessions.Config{Notice: servers.Report, Log: db, Catalog: db, Backends: []agent.Backend{h.backend}, Workspaces: folders, Permissions: mode, AgentIdle: idle, Outputs: shown,
 		Room: func(workspace string) (sessions.Room, error) {
-			return sessions.Room{Policy: rules, Tools: servers.Lend(workspace, keep, shown.Reading(func(id eventlog.ID) (agent.Toolset, error) {
+			return sessions.Room{Policy: rules, Tools: servers.Lend(workspace, desk{shown}, shown.Reading(func(id eventlog.ID) (agent.Toolset, error) {
 				return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: workspace, Outputs: h.outputs, Shell: "sh", Env: []string{"PATH=" + os.Getenv("PATH")}})
 			}))}, nil
 		}})
