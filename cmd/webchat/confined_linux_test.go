@@ -112,7 +112,7 @@ func realConfined(t *testing.T, name, tool, argument string, asks int, files map
 	}
 	model.Play(scripted.Step{Tool: "render_file_contents", Arguments: `{"path":"go.mod"}`},
 		scripted.Step{Tool: tool, Arguments: string(args)},
-		scripted.Step{Tool: "mine-strike", Arguments: `{}`})
+		scripted.Step{Tool: "strike", Arguments: `{}`})
 	host.Begin()
 	err = conn.Prompt(t.Context(), agent.Prompt{MessageID: "m", Content: "show it, then look"})
 	host.End(err)
