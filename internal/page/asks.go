@@ -176,7 +176,7 @@ func (f *State) addAsk(a *Ask) {
 	f.announce(q, "alert", text)
 }
 
-// placeAsk puts the row of a question before that of its call, if there is one, which
+// placeAsk puts the row of a question beside that of its call, if there is one, which
 // it returns if the question stands for the call.
 func (f *State) placeAsk(n *node) *node {
 	c := f.nodes["c-"+n.Ask.ToolCallID]
@@ -189,14 +189,11 @@ func (f *State) placeAsk(n *node) *node {
 	if !inside {
 		c.Call.Asked++
 	}
-	switch p := c.parent; {
-	case p.Steps != nil:
-		f.insert(p, c, n)
-	case p.last() == c:
-		f.stepBefore(p, c, n)
-	default:
-		f.addStep(p, n)
+	p := c.parent
+	for p.Turn == nil && p.Call == nil { // the turn, or the call of a helper agent
+		p = p.parent
 	}
+	f.addStep(p, n)
 	f.callChanged(c)
 	if inside {
 		return nil
@@ -250,12 +247,12 @@ func (f *State) answered(d event.UserInputCompleted) {
 // it was answered.
 func (f *State) closeQuestion(q *node, refused bool) {
 	a := q.Question
-	a.Answered, a.Rev = true, f.Seq
+	a.Answered, a.AnsweredAt, a.Rev = true, f.now, f.Seq
 	f.remove(q)
 	f.dockChanged()
 	c := q.hides
 	if n := f.nodes["p-"+a.RequestID]; n != nil {
-		if c != nil && a.AllowedByRule() {
+		if c != nil && a.Allowed() {
 			f.mergeIntoCall(c, n)
 		} else {
 			f.stepChanged(n, whole)
@@ -270,17 +267,9 @@ func (f *State) closeQuestion(q *node, refused bool) {
 
 // mergeIntoCall makes a decision part of its call's row.
 func (f *State) mergeIntoCall(c, n *node) {
-	c.Call.Allowed = n.Ask
-	steps := n.parent
+	c.Call.Allowed = append(c.Call.Allowed, n.Ask)
 	delete(f.nodes, "p-"+n.Ask.RequestID)
-	f.remove(n)
-	switch {
-	case steps.Steps == nil:
-	case len(steps.Kids) == 0:
-		f.remove(steps)
-	case steps.Steps.Long:
-		f.show(steps, whole)
-	}
+	f.take(n)
 }
 
 // askChanged shows the open questions about a call again, which describe it.

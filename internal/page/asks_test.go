@@ -223,8 +223,8 @@ func TestAllAnActIsAboutIsShown(t *testing.T) {
 	says(t, d, "q-p2", all[0])
 	says(t, d, "p-p1", all...)
 	whole := after(t, "of several", len(questions()["of several"]))
-	says(t, whole, "p-p1", all...)
-	says(t, whole, "p-p2", all...)
+	says(t, whole, "c-c1", all[0])
+	says(t, whole, "c-c1", all[0]+" change a file")
 }
 
 // The card of a write names its file as it is in the workspace, without git's names of
@@ -237,10 +237,10 @@ func TestWritesNameFilesInTheWorkspace(t *testing.T) {
 
 func TestRowsSayWhoDecided(t *testing.T) {
 	whole := func(story string) *pagetest.DOM { return after(t, story, len(questions()[story])) }
-	says(t, whole("several"), "p-p1", "Allowed once by you")
-	says(t, whole("several"), "p-p2", "Allowed by you, in this session from now on: commands that begin with go test")
+	says(t, whole("several"), "c-c1", "you allowed it once")
+	says(t, whole("several"), "c-c2", "you allowed it for this session", "Allowed by you, in this session from now on: commands that begin with go test")
 	says(t, whole("several"), "p-p3", "Denied", "no answer within")
-	says(t, whole("granted"), "p-p1", "Allowed by your grant: commands that begin with go test")
+	says(t, whole("granted"), "c-c1", "Allowed by your grant: commands that begin with go test")
 	says(t, whole("elsewhere"), "p-p1", "Denied by your hook", "/elsewhere/notesU+202E.txt")
 	says(t, whole("ended"), "p-p1", "The program ended before this did.")
 	d := whole("by rule")
@@ -293,24 +293,3 @@ func TestWhatARuleAllowsIsNotAnnounced(t *testing.T) {
 	}
 }
 
-// What a call waited for its user is no time of its own.
-func TestWaitingIsNotTaken(t *testing.T) {
-	yes := event.PermissionCompleted{RequestID: "p1", Decision: event.Allow, Scope: event.Once, By: event.DecidedByUser}
-	for _, tt := range []struct {
-		name string
-		took int64
-		log  []event.Data
-		want string
-	}{
-		{"asked while it runs", 1230, join(starts("c1", "bash", `{"command":"make"}`), wants("p1", "c1", "make"), yes), "0.2 s"},
-		{"asked before it begins", 1230, join(wants("p1", "c1", "make"), starts("c1", "bash", `{"command":"make"}`), yes), "0.2 s"},
-		{"measured without", 340, join(starts("c1", "bash", `{"command":"make"}`), wants("p1", "c1", "make"), yes), "0.3 s"},
-		{"not asked", 1230, join(starts("c1", "bash", `{"command":"make"}`)), "1.2 s"},
-	} {
-		pr := pages(t, 0).Projector("s1")
-		pr.Feed(newLog().add(join(opening(), tt.log, event.ToolExecutionComplete{ToolCallID: "c1", Success: true, Result: &event.ToolResult{Content: "ok"}, DurationMs: tt.took})...).entries...)
-		if got := pr.Transcript(); !strings.Contains(got, tt.want) {
-			t.Errorf("%s: no %q in\n%s", tt.name, tt.want, got)
-		}
-	}
-}

@@ -37,7 +37,7 @@ type Call struct {
 	Tokens   int64         // that what the model read costs
 	Asked    int           // open questions about it
 	Refused  bool
-	Allowed  *Ask      // the rule that allowed it, if one did
+	Allowed  []*Ask    // the questions whose answers allowed it
 	Rewrites []rewrite // what hooks changed in its arguments
 
 	Given       given // what of the output the user let the agent read

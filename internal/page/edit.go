@@ -50,7 +50,7 @@ func (c *Call) edits() bool {
 // writes reports whether a tool changes files.
 func writes(tool string) bool {
 	v, _ := verbOf(tool)
-	return v.done == "Edited" || v.done == "Wrote"
+	return v.done == "Edited" || v.done == "Wrote" || v.done == "Made"
 }
 
 // editsFile reports whether the call changes a file, by its absolute name.

@@ -91,7 +91,7 @@ func born(to []string, nodes []*node) []string {
 		switch {
 		case n.Block != nil, n.Run, n.Piece != nil:
 			continue
-		case n.Steps == nil:
+		case n.Steps == nil && n.Did == nil:
 			seq := n.seq
 			if n.Call != nil {
 				seq = max(seq, n.Call.endSeq)

@@ -61,6 +61,7 @@ type batch struct {
 	parts  map[string]bool
 	title  bool // of the document
 	speech []speech
+	moved  []string // ids of elements that stand elsewhere from now on
 }
 
 // speech is what a screen reader announces of something; nil means of the session.
@@ -78,6 +79,12 @@ func (b *batch) note(n *node, c change) {
 		c = never
 	}
 	n.state = max(n.state, c)
+}
+
+// forget has what changed of a node until now not be shown.
+func (b *batch) forget(n *node) {
+	b.list = slices.DeleteFunc(b.list, func(k *node) bool { return k == n })
+	n.state = same
 }
 
 // changed has the page get parts of it again.
@@ -99,6 +106,9 @@ func (f *State) announce(n *node, how, text string) {
 
 // ops renders what changed and begins a new batch.
 func (f *State) ops() (out []Op) {
+	for _, id := range f.batch.moved { // before they are added again
+		out = append(out, Op{Action: "remove", Target: id})
+	}
 	for _, n := range f.batch.list {
 		switch {
 		case n.state == never || covered(n):
@@ -170,7 +180,9 @@ func (f *State) changedNode(n *node) Op {
 		return Op{Action: "put", Target: n.Call.El(), HTML: f.pages.render("call.view", n.Call)}
 	case n.Task != nil:
 		return Op{Action: "put", Target: n.ID + ".o", HTML: f.pages.render("task.output", n.Task)}
-	case n.state == own && (n.Turn != nil || n.body() != nil):
+	case n.Steps != nil && n.state == own:
+		return Op{Action: "put", Target: n.ID + ".s", HTML: f.pages.render("steps.sum", n)}
+	case n.state == own && (n.Turn != nil || n.Did != nil || n.body() != nil):
 		n.Own = true
 		defer func() { n.Own = false }()
 		return Op{Action: "update", Target: n.ID, HTML: f.pages.render("node", n)}

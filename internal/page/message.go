@@ -107,6 +107,13 @@ func (f *State) messageComplete(prefix, id, parentCall, content string, partial 
 		f.rewrite(n, content)
 	}
 	f.finish(n)
+	if n.Message != nil && parentCall == "" {
+		f.order++
+		n.order = f.order
+		if t := n.parent.Turn; t != nil {
+			t.spoke = n.order
+		}
+	}
 	if partial && !m.Cut {
 		m.Cut = true
 		f.show(n, whole)
@@ -123,7 +130,7 @@ func (f *State) messageDiscarded(key string) {
 	}
 	f.forget(n)
 	delete(f.ids, hash(n.ID)) // a retry may take it again
-	f.remove(n)
+	f.take(n)
 }
 
 // extend adds text at the end.

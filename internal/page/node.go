@@ -22,6 +22,7 @@ type node struct {
 	Piece     *piece
 	Call      *Call
 	Steps     *steps
+	Did       *did
 	Ask       *Ask // its row
 	Question  *Ask // its card in the dock, while it waits
 	Hook      *hook
@@ -33,6 +34,7 @@ type node struct {
 	parent *node
 	hides  *node // of a question: the call whose row it hides while it waits
 	seq    int64 // of the event that made it
+	order  int   // its place among the things of its turn; 0: as it stands
 	state  change
 	Own    bool // while it is rendered for a page that keeps the element of its children
 }
@@ -53,7 +55,7 @@ const (
 // inner is the id of the element that holds the children.
 func (n *node) inner() string {
 	switch {
-	case n.Turn != nil, n.Message != nil, n.Reasoning != nil:
+	case n.Turn != nil, n.Message != nil, n.Reasoning != nil, n.Did != nil:
 		return n.ID + ".b"
 	case n.Call != nil:
 		return n.ID + ".n"

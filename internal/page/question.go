@@ -25,6 +25,7 @@ type Ask struct {
 	Decided                   event.PermissionCompleted
 	Answer                    event.UserInputCompleted
 	Answered                  bool
+	AnsweredAt                time.Time
 
 	Reached event.BudgetReached // of a question about that
 	Who     string              // the backend that asks
@@ -60,9 +61,16 @@ func (a *Ask) Timed() bool { return !a.Expires().IsZero() }
 // Allowed reports whether the act may happen.
 func (a *Ask) Allowed() bool { return a.Decided.Decision == event.Allow }
 
-// AllowedByRule reports a decision that needs no row of its own: a rule allowed it, and the
-// row of its call says so.
-func (a *Ask) AllowedByRule() bool { return a.Allowed() && a.Decided.By == event.DecidedByRule }
+// InRow reports whether the row of its call says how it was answered: by the user, for nothing wider.
+func (a *Ask) InRow() bool {
+	return a.Decided.By == event.DecidedByUser && a.Decided.Grant == nil
+}
+
+// ByHand reports whether a person answered it.
+func (a *Ask) ByHand() bool { return a.Decided.By == event.DecidedByUser }
+
+// When is when it was answered.
+func (a *Ask) When() string { return a.In.clock(a.AnsweredAt) }
 
 // Head is the question in one line.
 func (a *Ask) Head() string {

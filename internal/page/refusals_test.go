@@ -39,7 +39,7 @@ func TestRefusalsStandBelowTheirCall(t *testing.T) {
 	if n := strings.Count(text, "data-outside"); n != 2 {
 		t.Errorf("%d of 2 offer to run it outside", n)
 	}
-	if strings.Contains(text, "is-long") || strings.Contains(text, "paths") {
+	if strings.Contains(foldsOf(t, text), "data-refusal") || strings.Contains(text, "paths") {
 		t.Errorf("a refusal is folded away: %s", text)
 	}
 	story = append(story, event.SandboxOpened{ID: "o1", Kind: event.OpenPath, What: "/home/me/.bashrc", Scope: event.ForSession, By: event.DecidedByUser})

@@ -130,15 +130,12 @@ func (f *State) refused(d event.SandboxRefused) {
 		n.Refused = &refusals{El: n.ID}
 		f.insert(call, nil, n)
 		i = len(call.Kids) - 1
-		if p := call.parent; p != nil && p.Steps != nil && p.Steps.Long { // it is never folded away
-			p.Steps.Long = false
-			f.show(p, whole)
-		}
 	}
 	n := call.Kids[i]
 	one := &refusal{SandboxRefused: d, El: n.ID + "." + strconv.Itoa(len(n.Refused.List)), In: f.cards}
 	n.Refused.List = append(n.Refused.List, one)
 	f.show(n, whole)
+	f.stepChanged(call, same)
 	f.say(one.Said() + " " + one.Name())
 }
 

@@ -32,7 +32,7 @@ func TestRefusalsAreSaidOnce(t *testing.T) {
 			`data-act="show" data-path="docs/README.md"`, `data-act="again"`, "<samp>Nothing in ~/code/relay has that name.</samp>"}, nil},
 		{"a command's folder is missing", tell(failed("run_and_display", none)), []string{"Nothing in"}, []string{`data-act="show"`}},
 		{"missing, of a time without kinds", tell(failed("render_file_contents", event.ToolError{Code: "failure", Message: "No such name. The nearest are: a, b"})), []string{"The nearest are: a, b"}, []string{`data-act="show"`}},
-		{"denied", tell(deny("")), []string{"Denied by you"}, []string{`class="why"`}},
+		{"denied", tell(deny("")), []string{"You denied"}, []string{`class="why"`}},
 		{"denied with a reason", tell(deny("use make check")), []string{`<span class="why">use make check</span>`}, nil},
 		{"stopped", tell(event.Abort{Reason: "Stopped by the user.", By: event.DecidedByUser}), []string{"<span>Stopped by you</span>"}, []string{"Stopped. "}},
 		{"stopped for a reason", tell(event.Abort{Reason: "the disk is full."}), []string{"<span>The disk is full</span>"}, nil},

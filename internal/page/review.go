@@ -377,6 +377,17 @@ func (n *node) edited() (changes, files int64) {
 	return changes, int64(len(edits))
 }
 
+// lines is how many lines the edits below n added and removed.
+func (n *node) lines() (sum struct{ Added, Removed int }) {
+	for _, k := range n.calls(nil) {
+		if k.Call.Kind == "" && k.Call.edits() {
+			c := k.Call.Diff().Counts()
+			sum.Added, sum.Removed = sum.Added+c.Added, sum.Removed+c.Removed
+		}
+	}
+	return sum
+}
+
 // addTo adds the change to edits, by the path of the file: name, where an edit has none.
 func (d *diff) addTo(edits map[string]*patch.Places, name string) {
 	for _, e := range d.edits {

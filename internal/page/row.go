@@ -28,7 +28,9 @@ var verbs = []verb{
 		"file_search"}},
 	{"Edited", "Editing", []string{"edit", "str_replace", "str_replace_editor", "apply_patch", "patch",
 		"multi_edit", "edit_file"}},
-	{"Wrote", "Writing", []string{"write", "create", "write_file", "create_file"}},
+	{"Made", "Making", []string{"create", "create_file"}},
+	{"Wrote", "Writing", []string{"write", "write_file"}},
+	{"Deleted", "Deleting", []string{"delete", "delete_file", "remove_file"}},
 	{"Ran", "Running", []string{"bash", "shell", "sh", "run", "exec", "execute", "powershell",
 		"run_command", "terminal"}},
 	{"Fetched", "Fetching", []string{"fetch", "web_fetch", "fetch_url", "http"}},
@@ -64,15 +66,27 @@ func (c *Call) Verb() string {
 	return v.done
 }
 
-// Icon is the row's mark; empty while it runs, when a spinner stands there.
-func (c *Call) Icon() string {
-	switch {
-	case !c.Done():
+// At is when it began, to the second.
+func (c *Call) At() string { return c.StartedAt.In(c.In.Location).Format("15:04:05") }
+
+// Changed names the lines that an edit left, if they stand together.
+func (c *Call) Changed() string {
+	if !c.edits() || len(c.Edits) != 1 || len(c.Edits[0].Hunks) != 1 {
 		return ""
-	case c.State == "failed":
-		return "x"
 	}
-	return "check"
+	first, last := 0, 0
+	for _, r := range hunkRows(c.Edits[0].Hunks[0]) {
+		if r.Kind == '+' {
+			first, last = cmp.Or(first, r.New), r.New
+		}
+	}
+	switch {
+	case first == 0:
+		return ""
+	case first == last:
+		return "line " + strconv.Itoa(first)
+	}
+	return "lines " + strconv.Itoa(first) + "–" + strconv.Itoa(last)
 }
 
 // arguments are a call's, by their names.
@@ -177,20 +191,40 @@ func (m arguments) lines() (from, to int) {
 	return 0, 0
 }
 
-// Duration is how long it took; empty while it runs.
-func (c *Call) Duration() string {
-	if !c.Done() || c.Took == 0 {
-		return ""
-	}
-	return wording.Took(c.Took)
-}
-
 // Price is what its result costs the model.
 func (c *Call) Price() string {
 	if c.Tokens == 0 || c.State != "done" {
 		return ""
 	}
-	return "+" + wording.Plural(c.Tokens, "token")
+	return price(c.Tokens)
+}
+
+// Counts reports whether what it did is counted: it is over and has no exception.
+func (c *Call) Counts() bool { return c.State == "done" && !c.Hidden() && c.Kind == "" }
+
+// ByHand says that a person allowed it, and for how long; empty if none was asked.
+func (c *Call) ByHand() string {
+	for _, a := range c.Allowed {
+		if a.Decided.By != event.DecidedByUser {
+			continue
+		}
+		switch a.Decided.Scope {
+		case event.ForWorkspace:
+			return "you allowed it in this folder"
+		case event.ForSession:
+			return "you allowed it for this session"
+		}
+		return "you allowed it once"
+	}
+	return ""
+}
+
+// Outcome is the answer of the person who allowed it, for who answers too late.
+func (c *Call) Outcome() *Ask {
+	if len(c.Allowed) == 0 {
+		return nil
+	}
+	return c.Allowed[len(c.Allowed)-1]
 }
 
 // Why is the reason of a failure.
@@ -206,7 +240,7 @@ func (c *Call) Why() string {
 
 // Folded reports whether the row has something inside.
 func (c *Call) Folded() bool {
-	return len(c.Rewrites) > 0 || c.Allowed != nil || c.Line != "" || c.Log != "" || c.Partial != "" ||
+	return len(c.Rewrites) > 0 || len(c.Allowed) > 0 || c.Line != "" || c.Log != "" || c.Partial != "" ||
 		c.Progress.ProgressMessage != "" ||
 		len(c.Args) > 0 && string(c.Args) != "{}" && string(c.Args) != "null"
 }

@@ -59,7 +59,7 @@ func TestFoldedRowsHoldNothing(t *testing.T) {
 			t.Errorf("the page holds %q", words)
 		}
 	}
-	if !strings.Contains(src, ">&#43;2,400 tokens</span>") {
+	if !strings.Contains(src, ">&#43;2,400</span>") {
 		t.Errorf("the row does not say what it costs: %s", src)
 	}
 	inside, ok := pr.Tool("c1", 2)
@@ -179,7 +179,7 @@ func TestEditsAreDiffs(t *testing.T) {
 	for _, c := range []struct{ tool, args, log, row, inside string }{
 		{"edit", `{"path":"` + dir + `pump/a.go","old_str":"old","new_str":"new"}`, diff("pump/a.go", hunk), "Edited pump/a.go", "@@ -8,2 +8,2 @@|8 same|9-old|9+new <b>"},
 		{"apply_patch", `{"patch":"…"}`, diff("a.go", hunk) + diff("b.go", hunk), "Edited", "a.go|@@ -8,2 +8,2 @@|8 same|9-old|9+new <b>|b.go|@@ -8,2 +8,2 @@|8 same|9-old|9+new <b>"},
-		{"create", `{"path":"/etc/x","file_text":"a"}`, "--- /dev/null\n+++ b/etc/x\n@@ -0,0 +1 @@\n+a\n", "Wrote /etc/x", "@@ -0,0 +1 @@|1+a"},
+		{"create", `{"path":"/etc/x","file_text":"a"}`, "--- /dev/null\n+++ b/etc/x\n@@ -0,0 +1 @@\n+a\n", "Made /etc/x", "@@ -0,0 +1 @@|1+a"},
 		{"bash", `{"command":"git diff"}`, diff("a.go", hunk), "Ran git diff", ""},
 	} {
 		l := newLog().add(join(opening(), event.ToolExecutionStart{ToolCallID: "c1", ToolName: c.tool, Arguments: raw(c.args), By: event.ByAgent},
@@ -189,7 +189,7 @@ func TestEditsAreDiffs(t *testing.T) {
 		text := func(s string) string {
 			return html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(s, ""))
 		}
-		row := regexp.MustCompile(`(?s)<span class="what">(<b>[A-Z].*?)</span>`).FindStringSubmatch(pr.Transcript())
+		row := regexp.MustCompile(`(?s)</time>(<b>[A-Z].*?)</span>`).FindStringSubmatch(pr.Transcript())
 		if row == nil || !strings.HasPrefix(strings.ReplaceAll(text(row[1]), "  ", " "), strings.Replace(c.row, " ", "", 1)) {
 			t.Errorf("%s: the row says %q", c.tool, row)
 		}

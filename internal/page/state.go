@@ -22,6 +22,7 @@ type State struct {
 	first    int64 // of the first event of the first turn that is kept
 	keep     int64 // the turn of this event and those after it are kept, however many; 0: none
 	hasFirst bool
+	order    int // of what came last, among all of its turn
 
 	ids     map[uint64]bool  // of the nodes there are and were lately, hashed
 	past    [][]uint64       // those of the turns forgotten last
@@ -304,11 +305,9 @@ func (f *State) container(parentCall string) *node {
 	return f.addTurn(&turn{State: "completed", At: f.now}, "t-0")
 }
 
-// add puts n at the end of a container. What is not a step ends the steps before it.
+// add puts n at the end of a container.
 func (f *State) add(parent, n *node) *node {
-	if s := parent.last(); s != nil && s.Steps != nil {
-		f.closeSteps(s)
-	}
+	f.setOrder(n)
 	f.insert(parent, nil, n)
 	return n
 }

@@ -17,6 +17,7 @@ import (
 type turn struct {
 	Prompt      string
 	Message     string // its id
+	ID          string // of the turn, once it began
 	State       string // queued, joined, withdrawn, running, completed, aborted, error, interrupted
 	Cause       string // why an agent that is prompted elsewhere began it; not drawn, but read out
 	Waited      bool   // for the turn before it, or for the user after a stop
@@ -29,9 +30,13 @@ type turn struct {
 	Rewrites    []rewrite // what hooks changed in the prompt
 	Changes     int64     // that its edits made, in Files, once it is over
 	Files       int64
+	Kept        bool // what they were is
+	Lines       struct{ Added, Removed int } // in those, if its edits made all
 
 	heard  time.Time // when something of it arrived last
 	called bool      // a model was
+	did    *node     // what it did; nil: nothing
+	spoke  int       // the place of what the agent said last; 0: nothing
 
 	from int64  // of its first event
 	seq  int64  // of its last change
@@ -164,13 +169,16 @@ func (f *State) turnStart(d event.TurnStart) {
 	if f.current != nil { // a session never does this
 		f.setTurn(f.current, string(event.Interrupted))
 	}
-	f.current, n.Turn.heard = n, f.now
+	f.current, n.Turn.heard, n.Turn.ID = n, f.now, d.TurnID
 	f.setTurn(n, "running")
 }
 
 func (f *State) setTurn(n *node, state string) {
 	n.Turn.State = state
 	f.show(n, own)
+	if d := n.Turn.did; d != nil {
+		f.show(d, own)
+	}
 }
 
 var endings = map[event.Outcome]string{
@@ -188,9 +196,7 @@ func (f *State) turnEnd(d event.TurnEnd) {
 		return
 	}
 	f.endOpen(n)
-	if s := n.last(); s != nil && s.Steps != nil {
-		f.closeSteps(s)
-	}
+	f.foldRemarks(n)
 	text := endings[d.Outcome]
 	switch {
 	case d.Outcome == event.Aborted && !endsWith(n, "stop"):
@@ -202,7 +208,10 @@ func (f *State) turnEnd(d event.TurnEnd) {
 	n.Turn.Calls = d.Usage.Calls
 	if n.Turn.Changes, n.Turn.Files = n.edited(); d.Changed > 0 && d.Changed != n.Turn.Files {
 		n.Turn.Changes, n.Turn.Files = 0, d.Changed // commands changed some, and how often is not known
+	} else {
+		n.Turn.Lines = n.lines()
 	}
+	n.Turn.Kept = d.Changed > 0
 	f.setTurn(n, string(d.Outcome))
 	for _, id := range d.Steered {
 		if joined := f.queued[id]; joined != nil {

@@ -174,7 +174,7 @@ export function cards() {
       run(act, card, card.querySelector(`[data-act=${act}]`))
     }
   })
-  document.addEventListener('toggle', (e) => { if (e.target.matches?.('details.tool, details.steps')) e.target.dataset.touched = '' }, true)
+  document.addEventListener('toggle', (e) => { if (e.target.matches?.('details.tool, details.steps, details.did')) e.target.dataset.touched = '' }, true)
   picture.pictures()
   receipts()
 }

@@ -89,6 +89,7 @@ const acts = {
   'try-now': (b) => earlier((m) => m.tryNow(b)),
   edit: (b) => holdKeys(earlier((m) => m.edit(b, fill))),
   branch: (b) => earlier((m) => m.branch(b)),
+  'undo-here': (b) => earlier((m) => m.undoHere(b)),
   'queue-earlier': (b) => waiting((m) => m.earlier(b)),
   'queue-edit': (b) => holdKeys(waiting((m) => m.edit(b))),
   'queue-save': (b) => waiting((m) => m.save(b.closest('.queued'))),

@@ -1,11 +1,13 @@
 // What one does with an earlier prompt: send it again, edit it, branch before it.
 
+import { announce } from './announce.js'
 import { add } from './attach.js'
 import { newID, path, post } from './api.js'
 import { visit } from './base.js'
 import { confirmed } from './confirm.js'
 import { draft } from './drafts.js'
 import { names } from './mentions.js'
+import { toast } from './toast.js'
 
 /** The prompt a button belongs to. */
 function promptOf(b) {
@@ -64,4 +66,17 @@ export function unfold(b) {
   const open = b.closest('.turn').toggleAttribute('data-open')
   b.setAttribute('aria-expanded', String(open))
   b.textContent = open ? 'Fold it' : 'Show it'
+}
+
+/** Undoes what a turn changed, or brings it back; files that are otherwise by now stay. */
+export async function undoHere(b) {
+  const turn = b.closest('.turn')
+  const back = 'undone' in turn.dataset
+  const { kept, notUndone } = await post(path(`/turns/${b.dataset.of}/${back ? 'redo' : 'undo'}`))
+  turn.toggleAttribute('data-undone', !back)
+  b.querySelector('span').textContent = back ? 'Undo' : 'Bring it back'
+  const left = [...kept.map((f) => f.path), ...notUndone.map((f) => f.what)]
+  const words = back ? 'The files are as the agent left them' : 'Undone. The files are as they were'
+  if (left.length) toast(`${words}, but for ${left.join(', ')}`, { how: 'ask' })
+  else announce(words)
 }

@@ -1,0 +1,263 @@
+package page
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"webchat/internal/wording"
+)
+
+// did is what a turn did, folded into one line: its acts, and once the turn is over what the agent
+// said between them. What was denied, refused or failed stands outside.
+type did struct {
+	node *node
+	turn *turn
+}
+
+// didOf returns the fold of a turn, which stands below its prompt.
+func (f *State) didOf(t *node) *node {
+	if t.Turn.did != nil {
+		return t.Turn.did
+	}
+	d := f.node("d-" + t.ID)
+	d.Did = &did{d, t.Turn}
+	t.Turn.did = d
+	i := slices.IndexFunc(t.Kids, func(k *node) bool { return k.Note == nil })
+	if i < 0 {
+		f.insert(t, nil, d)
+	} else {
+		f.insert(t, t.Kids[i], d)
+	}
+	return d
+}
+
+// did is the fold that holds n; nil if none does.
+func (n *node) did() *node {
+	for p := n.parent; p != nil; p = p.parent {
+		if p.Did != nil {
+			return p
+		}
+	}
+	return nil
+}
+
+// acts calls yield with each act of the fold, in their order.
+func (d *did) acts(yield func(*node) bool) {
+	for _, s := range d.node.Kids {
+		if s.Steps == nil {
+			continue
+		}
+		for _, k := range s.Kids {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// Price is what the results of all of them cost the model: the sum of the rows.
+func (d *did) Price() string {
+	var sum int64
+	for _, s := range d.node.Kids {
+		if s.Steps != nil {
+			sum += s.Steps.tokens()
+		}
+	}
+	return price(sum)
+}
+
+// Waits reports whether one of them waits for the user.
+func (d *did) Waits() bool {
+	for n := range d.acts {
+		if n.Ask != nil && !n.Ask.Answered || n.Call != nil && n.Call.nested(func(k *node) bool {
+			return k.Ask != nil && !k.Ask.Answered
+		}, n) {
+			return true
+		}
+	}
+	return false
+}
+
+// nested reports whether ok is true of something below n.
+func (c *Call) nested(ok func(*node) bool, n *node) bool {
+	return slices.ContainsFunc(n.Kids, func(k *node) bool { return ok(k) || c.nested(ok, k) })
+}
+
+// now is the call that runs, the last of several; nil if none does.
+func (d *did) now() (c *Call) {
+	for n := range d.acts {
+		if n.Call != nil && !n.Call.Done() && !n.Call.Hidden() {
+			c = n.Call
+		}
+	}
+	return c
+}
+
+// Busy reports whether something in it goes on.
+func (d *did) Busy() bool { return d.turn.Running() && (d.Waits() || d.now() != nil) }
+
+// Since is when the act that runs began; zero if none runs.
+func (d *did) Since() (at time.Time) {
+	if c := d.now(); c != nil && d.turn.Running() {
+		at = c.Since()
+	}
+	return at
+}
+
+// Open reports whether it stands open by itself: where nothing was said, and where it was stopped.
+func (d *did) Open() bool {
+	switch d.turn.State {
+	case "aborted", "interrupted":
+		return true
+	case "completed", "error":
+		return d.turn.spoke == 0
+	}
+	return false
+}
+
+// part is some words of the line, and a name behind them.
+type part struct{ Words, Name string }
+
+// deed is what was done of one kind.
+type deed struct {
+	verb  string
+	names []string
+	times int
+}
+
+// Parts are the words of the line: read 2 files, searched once, edited pump.go.
+func (d *did) Parts() (all []part) {
+	var deeds []*deed
+	asked, thought, hooks := 0, false, 0
+	for n := range d.acts {
+		switch {
+		case n.Call != nil && n.Call.Counts():
+			deeds = n.Call.addDeed(deeds)
+		case n.Ask != nil && n.Ask.Answered:
+			asked++
+		case n.Hook != nil:
+			hooks++
+		case n.Reasoning != nil:
+			thought = true
+		}
+	}
+	last := ""
+	for _, one := range deeds {
+		all = append(all, one.part(last))
+		last = ""
+		if len(one.names) == 1 {
+			last = one.names[0]
+		}
+	}
+	if c := d.now(); c != nil && d.turn.Running() {
+		v, _ := verbOf(c.Tool)
+		words := strings.ToLower(v.doing)
+		if len(all) > 0 {
+			words = "now " + words
+		}
+		all = append(all, part{words, c.What()})
+	}
+	switch {
+	case len(all) > 0 || d.Waits():
+	case asked > 0:
+		all = append(all, part{Words: "asked you " + times(asked)})
+	case thought:
+		all = append(all, part{Words: "thought about it"})
+	case hooks > 0:
+		all = append(all, part{Words: "ran your " + nounOf("hook", hooks)})
+	default: // what it began has not ended, and nothing runs any more
+		all = append(all, part{Words: "did not finish"})
+	}
+	for i := range all {
+		if i == 0 {
+			all[i].Words = wording.Capital(all[i].Words)
+		} else {
+			all[i].Words = ", " + all[i].Words
+		}
+	}
+	return all
+}
+
+// addDeed counts a call among those of its kind.
+func (c *Call) addDeed(deeds []*deed) []*deed {
+	v, known := verbOf(c.Tool)
+	name := wording.FirstLine(wording.Plain(c.In.inWorkspace(c.Name())), 80)
+	switch {
+	case c.Agent != "":
+		name = wording.Plain(c.Agent)
+	case !known:
+		name = wording.Plain(c.Tool)
+	}
+	i := slices.IndexFunc(deeds, func(d *deed) bool { return d.verb == v.done })
+	if i < 0 {
+		i = len(deeds)
+		deeds = append(deeds, &deed{verb: v.done})
+	}
+	deeds[i].times++
+	if !slices.Contains(deeds[i].names, name) {
+		deeds[i].names = append(deeds[i].names, name)
+	}
+	return deeds
+}
+
+// part says it; it is the thing that the words before named, if that is the only one.
+func (d *deed) part(it string) part {
+	words := strings.ToLower(d.verb)
+	switch {
+	case strings.HasPrefix(d.verb, "Searched"), d.verb == "Listed":
+		if d.verb == "Listed" {
+			words += " files"
+		}
+		return part{Words: words + " " + times(d.times)}
+	case len(d.names) == 1 && d.names[0] == it && it != "":
+		return part{Words: words + " it"}
+	case len(d.names) == 1 && d.names[0] != "":
+		return part{words, d.names[0]}
+	}
+	return part{Words: words + " " + wording.Count(len(d.names)) + " " + nounOf(d.verb, len(d.names))}
+}
+
+// nounOf names several things of one kind.
+func nounOf(verb string, n int) string {
+	noun := map[string]string{"Read": "file", "Edited": "file", "Made": "file", "Wrote": "file",
+		"Deleted": "file", "Ran": "command", "Fetched": "page", "Asked": "agent", "Used": "tool",
+		"Searched": "search", "Listed": "list", "hook": "hook"}[verb]
+	switch {
+	case noun == "":
+		noun = "thing"
+	case noun == "search" && n != 1:
+		return "searches"
+	}
+	if n == 1 {
+		return noun
+	}
+	return noun + "s"
+}
+
+// foldRemarks moves what was said before the last act into what the turn did, once the turn is over.
+// The last words stay as the answer.
+func (f *State) foldRemarks(t *node) {
+	d := t.Turn.did
+	if d == nil {
+		return
+	}
+	last := 0
+	for _, c := range t.calls(nil) {
+		last = max(last, c.order)
+	}
+	var said []*node
+	for _, k := range t.Kids {
+		if k.Message != nil {
+			said = append(said, k)
+		}
+	}
+	for i, k := range said {
+		if i == len(said)-1 || k.order > last {
+			break
+		}
+		f.detach(k)
+		f.insertMoved(d, d.behind(k.order), k)
+	}
+	f.show(d, own)
+}
