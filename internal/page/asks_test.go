@@ -292,4 +292,3 @@ func TestWhatARuleAllowsIsNotAnnounced(t *testing.T) {
 		}
 	}
 }
-

@@ -30,7 +30,7 @@ type turn struct {
 	Rewrites    []rewrite // what hooks changed in the prompt
 	Changes     int64     // that its edits made, in Files, once it is over
 	Files       int64
-	Kept        bool // what they were is
+	Kept        bool                         // what they were is
 	Lines       struct{ Added, Removed int } // in those, if its edits made all
 
 	heard  time.Time // when something of it arrived last

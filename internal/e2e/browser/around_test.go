@@ -303,7 +303,7 @@ func TestKeyboardOnly(t *testing.T) {
 	// it ignores keys for a moment after it got the focus
 	p.wait(`document.activeElement.closest('[data-ready]')`)
 	p.press("Enter")
-	p.has("[data-answered]", "Allowed once by you")
+	p.has("[data-answered]", "you allowed it once")
 	p.wait(card)
 	p.done()
 	p.js(`document.activeElement.blur()`)

@@ -45,7 +45,7 @@ func TestQuestionIsInertAtFirst(t *testing.T) {
 	p.focus(question)
 	p.wait(ripe)
 	p.press("a")
-	p.has("[data-answered]", "Allowed once by you")
+	p.has("[data-answered]", "you allowed it once")
 	p.wait(`document.activeElement === document.getElementById('prompt')`)
 	p.done()
 	p.wait(`!document.title.startsWith('(')`)
@@ -61,7 +61,7 @@ func TestQuestionAnsweredInAnotherTab(t *testing.T) {
 	b.js(question + `.querySelector('[name=reason]').value = 'half a reason'`)
 	a.answer("[data-act=allow-once]")
 	for _, p := range []*page{a, b} {
-		p.has("[data-answered]", "Allowed once by you")
+		p.has("[data-answered]", "you allowed it once")
 		p.wait(`!document.querySelector('[data-ask]')`)
 	}
 	// Who is late hears of it.

@@ -62,7 +62,7 @@ func TestLongCommandIsReadToItsEnd(t *testing.T) {
 		p.focus(question)
 		p.wait(ripe)
 		p.press("a")
-		p.has("[data-answered]", "Allowed once by you")
+		p.has("[data-answered]", "you allowed it once")
 		p.done()
 	}
 }
@@ -106,7 +106,7 @@ func TestManyThingsAreReadToTheirEnd(t *testing.T) {
 		p.accessible(fmt.Sprintf("many things at %d", size[0]))
 		p.wait(`document.querySelector('[data-act=allow-once]').ariaDisabled === 'false'`)
 		p.answer("[data-act=allow-once]")
-		p.has("[data-answered]", "Allowed once by you")
+		p.has("[data-answered]", "you allowed it once")
 		p.done()
 	}
 }
@@ -139,7 +139,7 @@ func TestQuestionStaysWhereItIsRead(t *testing.T) {
 	p.focus(question)
 	p.wait(ripe)
 	p.press("a")
-	p.has("[data-answered]", "Allowed once by you")
+	p.has("[data-answered]", "you allowed it once")
 	p.done()
 }
 
@@ -175,7 +175,7 @@ func TestQuestionIsInertAfterFocus(t *testing.T) {
 	p.focus(question)
 	p.wait(ripe)
 	p.press("a")
-	p.has("[data-answered]", "Allowed once by you")
+	p.has("[data-answered]", "you allowed it once")
 	p.wait(`document.activeElement === document.getElementById('prompt')`)
 	p.done()
 }
@@ -332,7 +332,7 @@ func TestAlikeQuestionsAreAnsweredAtOnce(t *testing.T) {
 		t.Errorf("the log has %q", got)
 	}
 	p.say("again")
-	p.has("[data-answered]",
+	p.has("#turns .card > .vh",
 		"Allowed by your grant: commands that begin with go and build, check, test or query, with harmless options, inside this workspace go build ./internal/d")
 	p.done()
 }
@@ -421,17 +421,17 @@ func TestGrantsOnTheCard(t *testing.T) {
 	p.click("[data-scope=workspace]")
 	p.wait(`document.querySelector('[data-act=grant]').ariaDisabled === 'false'`)
 	p.answer("[data-act=grant]")
-	p.has("[data-answered]", "Allowed by you, in this workspace from now on: commands that only read")
+	p.has("#turns .card > .vh", "Allowed by you, in this workspace from now on: commands that only read")
 	p.done()
 	p.say("run ls -l")
-	p.has("[data-answered]", "Allowed by your grant: commands that only read")
+	p.has("#turns .card > .vh", "Allowed by your grant: commands that only read")
 	p.done()
 	p.shots("grants-given")
 	// Another session in the same workspace has it, too.
 	p.do(chromedp.Navigate(s.url + "/"))
 	p.live()
 	p.say("run ls -a")
-	p.has("[data-answered]", "Allowed by your grant: commands that only read")
+	p.has("#turns .card > .vh", "Allowed by your grant: commands that only read")
 	p.done()
 	// Keys and passwords: no grant is offered, and the file is named.
 	if err := os.WriteFile(filepath.Join(s.workspace, "deploy.key"), nil, 0o600); err != nil {

@@ -78,5 +78,5 @@ func TestFreshQuestionIsInert(t *testing.T) {
 		t.Errorf("a question was answered before it could be read: %s", got)
 	}
 	p.click("[data-ask] [data-act=allow-once]")
-	p.has("[data-answered]", "Allowed once by you")
+	p.has("[data-answered]", "you allowed it once")
 }

@@ -42,6 +42,7 @@ func TestNothingHidesAroundAQuestion(t *testing.T) {
 	p.wait(`document.querySelectorAll('[data-ask][data-ready][data-read]').length === 2`)
 	p.has(".perm-cmd", "rm U+202Eexe.txtU+202C aU+200BbU+2066cU+00A0d")
 	p.has("#sessions", "⟨U+202E⟩")
+	p.js(`document.querySelector('.did').open = true`)
 	p.has("[data-waits]", "⟨U+202E⟩exe.txt")
 	p.shots("hidden-characters")
 	p.click("[data-ask] [data-act=ways]")

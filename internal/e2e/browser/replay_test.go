@@ -191,6 +191,7 @@ func TestReplay(t *testing.T) {
 		"Lines 1–2 are the same|3 − // Publish is late by one frame.|3 + // Publish is in time.|4 4 func Publish() {}")
 	p.wait(`document.querySelector('#saw .pane:not([hidden]) .map :is(.er, .fr)')`)
 	p.has("#held", "Edited pump.go")
+	p.js(`for (const d of document.querySelectorAll('#held .did')) d.open = true`)
 	p.has("#held .tool .end", "+1 −1")
 	p.has("#held > header", "4k tokens sent in 1 model call")
 	p.shot("replay")

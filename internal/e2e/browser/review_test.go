@@ -116,7 +116,7 @@ func TestReviewOfATurn(t *testing.T) {
 	p.look(1440, 900, "light")
 	p.say("Fix it")
 	p.done()
-	p.has("#turns .review-row", "Review 4 changes in 3 files")
+	p.has("#turns .signed", "3 files")
 	p.click("#turns [data-act=review]")
 	p.has(".review .dhead", "3 files · 4 changes")
 	p.has(".review .hunk:focus", "pump.md line 4")

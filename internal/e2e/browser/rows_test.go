@@ -45,6 +45,7 @@ func TestFoldedRowsAreFilledWhenOpened(t *testing.T) {
 	if p.true(`document.querySelector('#turns').textContent.includes('package pump')`) {
 		t.Error("the page holds what is folded")
 	}
+	p.js(`document.querySelector('.did').open = true`)
 	p.js(`document.querySelector('#c-v1 .tool > summary').focus()`)
 	p.press("Enter")
 	p.wait(`document.querySelector('#c-v1 .tool[open] [data-more]')?.textContent.includes('func main() {}')`)

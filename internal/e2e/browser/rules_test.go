@@ -58,6 +58,7 @@ func TestWhatARuleAllowsIsInItsRow(t *testing.T) {
 	p.say("search")
 	p.wait(`document.querySelectorAll('[data-ask]').length === 1 && document.querySelector('[data-ask][data-ready][data-read]')`)
 	p.has("[data-ask] .facts", "Pattern KEY in prod.env")
+	p.js(`document.querySelector('.did').open = true`)
 	p.has("#turns .tool", "Searched needle in notes.txt")
 	p.shots("search-asked")
 	p.answer("[data-act=deny]")

@@ -125,7 +125,7 @@ func TestCommandAsksRunsAndShows(t *testing.T) {
 	if eval[string](p, `getComputedStyle([...document.querySelectorAll('#turns .cl *')].find((e) => e.textContent === 'red')).color`) == eval[string](p, `getComputedStyle(document.querySelector('#turns .cl')).color`) {
 		t.Error("the red word is not coloured")
 	}
-	if got := eval[string](p, `document.querySelector('[data-answered]').innerText`); !strings.Contains(got, "Allowed once by you") {
+	if got := eval[string](p, `document.querySelector('[data-answered]').innerText`); !strings.Contains(got, "you allowed it once") {
 		t.Errorf("the answered question says %q", got)
 	}
 	p.shots("terminal")

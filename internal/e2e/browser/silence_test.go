@@ -88,7 +88,7 @@ func TestSilenceIsShown(t *testing.T) {
 	p.shift("12")
 	p.wait(shown)
 	steps <- event.ToolExecutionStart{ToolCallID: "c1", ToolName: "bash", Arguments: json.RawMessage(`{"command":"make"}`), By: event.ByAgent}
-	p.wait(row + `.hidden && /^1\d s$/.test(document.querySelector('#turns .tool time').textContent)`)
+	p.wait(row + `.hidden && /^1\d s$/.test(document.querySelector('#turns .did > summary time').textContent)`)
 	p.shot("wait-tool")
 	other := h.session(t)
 	steps <- event.ToolExecutionProgress{ToolCallID: "c1", WaitsFor: &event.OtherSession{SessionID: other}}

@@ -82,9 +82,9 @@ func TestRowsStandClose(t *testing.T) {
 	p.say("slips")
 	p.done()
 	p.is(`(() => {
-		const rows = [...document.querySelectorAll('#turns .turn:last-child :is(.tool > summary, .slip)')].filter((e) => e.checkVisibility()).map((e) => e.getBoundingClientRect())
+		const rows = [...document.querySelectorAll('#turns .turn:last-child :is(.did > summary, .tool > summary, .slip)')].filter((e) => e.checkVisibility()).map((e) => e.getBoundingClientRect())
 		return rows.slice(1).map((r, i) => Math.round(r.top - rows[i].bottom)).join()
-	})()`, "0,0,0")
+	})()`, "0,0")
 	p.has("#turns .turn:last-child .slip .sum", "9 tokens") // more than the whole, of which it would be no part
 	p.is(`String([...document.querySelectorAll('#turns .turn:last-child .slip .sum')].some((e) => e.innerText.includes(' of ')))`, "false")
 	p.shot("rows-slips")
