@@ -133,7 +133,7 @@ func (d *documents) tags(line string) string {
 
 func (d *documents) linked(mark, text, address string) (string, bool) {
 	if mark != "" {
-		text = strings.NewReplacer("[", "(", "]", ")").Replace(cmp.Or(text, "Picture"))
+		text = strings.NewReplacer("[", "(", "]", ")").Replace(cmp.Or(text, "picture"))
 	}
 	return mark + "[" + text + "](" + address + ")", address != "" &&
 		!strings.ContainsAny(address, " \t()<>")

@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"cmp"
 	"errors"
 	"strconv"
 	"strings"
@@ -151,13 +152,13 @@ func autoLink(w util.BufWriter, source []byte, n ast.Node) {
 		address = "mailto:" + address
 	}
 	if address, ok := safeAddress(address); ok {
-		put(w, render.OpenLink(address)+render.EscapeText(label)+"</a>"+where(label, address))
+		put(w, render.OpenLink(address)+render.EscapeText(label)+"</a>")
 		return
 	}
 	put(w, render.EscapeText(label))
 }
 
-func link(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+func link(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	destination := string(n.(*ast.Link).Destination)
 	address, ok := safeAddress(destination)
 	inside := ""
@@ -177,44 +178,20 @@ func link(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkS
 		put(w, render.OpenLink(address))
 	case entering:
 	case ok:
-		put(w, "</a>"+where(plainText(n, source), address))
-	case destination != "":
-		put(w, where(plainText(n, source), destination))
+		put(w, "</a>")
 	}
 	return ast.WalkContinue, nil
 }
 
-// image shows a picture's description and address: nothing is loaded.
+// image shows a picture's description: nothing is loaded, but of a document beside which it is.
 func image(w util.BufWriter, source []byte, n ast.Node) {
-	alt := plainText(n, source)
+	alt := render.EscapeText(cmp.Or(plainText(n, source), "picture"))
 	_, in := n.AttributeString("document")
 	if to, ok := beside(string(n.(*ast.Image).Destination)); in && ok {
-		put(w, `<span class="pic-ref" data-to="`+render.EscapeText(to)+`">`+render.EscapeText(alt)+
-			"</span>")
+		put(w, `<span class="pic-ref" data-to="`+render.EscapeText(to)+`">`+alt+"</span>")
 		return
 	}
-	destination := string(n.(*ast.Image).Destination)
-	name := alt
-	if in && strings.Contains(destination, "//") {
-		name = strings.TrimPrefix(alt+", a picture from another site. Not loaded.", ", ")
-	}
-	put(w, `<span class="pic-ref">`+render.EscapeText(name)+"</span>"+where(alt, destination))
-}
-
-// where shows an address behind its link, unless the link's text is the address.
-func where(label, address string) string {
-	if label == address || label+"/" == address || !strings.Contains(label, "://") &&
-		bare(label) == bare(address) {
-		return ""
-	}
-	return ` <span class="href">` + render.EscapeText(address) + "</span>"
-}
-
-func bare(address string) string {
-	for _, prefix := range []string{"https://", "http://", "mailto:"} {
-		address = strings.TrimPrefix(address, prefix)
-	}
-	return strings.TrimSuffix(address, "/")
+	put(w, `<span class="pic-ref">`+alt+"</span>")
 }
 
 // safeAddress returns an address as it may be followed, in plain ASCII.

@@ -4,6 +4,7 @@
 import { path, post } from './api.js'
 import { base } from './base.js'
 import { diagram, page } from './frames.js'
+import { clone, some } from './html.js'
 import { source } from './source.js'
 import { failed } from './toast.js'
 
@@ -116,6 +117,17 @@ function shown(el) {
 
 const begun = new WeakMap() // the element of a text → what watches its pictures, and reads it on
 
+/** Says once in the head how many pictures of other sites the text has. */
+function count(pane, root) {
+  const n = root.querySelectorAll('.pic-ref:not([data-to], [data-bytes])').length
+  const head = pane.querySelector(':scope > .dhead')
+  head?.querySelector('.pics')?.remove()
+  if (!n || !head) return
+  const { root: el, parts } = clone('tpl-pics')
+  parts.words.textContent = `${some(n, 'picture')} of other sites, not loaded`
+  head.querySelector('.sp').before(el)
+}
+
 /** Makes a Markdown text, or more of it, live. readOn(root) reads the next piece; false: there is none. */
 export function reading(pane, root, readOn = () => false) {
   let { seen } = begun.get(root) ?? {}
@@ -136,5 +148,6 @@ export function reading(pane, root, readOn = () => false) {
     el.dataset.seen = ''
     seen.observe(el)
   }
+  count(pane, root)
   arrive(pane, root)
 }

@@ -51,6 +51,7 @@ import { papers } from './paper.js'
 import { starting } from './start.js'
 import { stripped } from './strip.js'
 import { toast } from './toast.js'
+import { goes } from './goes.js'
 import { turnActs } from './turnacts.js'
 import { letters } from './typing.js'
 import { veils } from './veil.js'
@@ -110,6 +111,7 @@ keyboard()
 copying()
 turnActs()
 wentBack()
+goes()
 refusing()
 notifying()
 statuses()

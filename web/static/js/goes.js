@@ -1,0 +1,56 @@
+// Where a link in prose leads is said while it is pointed at or has the focus: in the foot of its
+// pane, else at the window's edge. A finger's first tap says it, the second follows.
+
+import { clone } from './html.js'
+
+let shown = null // the element that says it
+let tapped = null // the link that a finger touched last
+
+const links = '.said a[href]:not([href="#src"], [href^="#"]), .said a[data-to]'
+const linkAt = (e) => e.target.closest?.(links)
+
+const bare = (text) => text.trim().replace(/^(https?:\/\/|mailto:)/i, '').replace(/\/$/, '')
+
+/** Whether the text of a link names another address than it leads to. */
+function other(text, to) {
+  const named = /^(?:https?:\/\/)?([a-z0-9-]+(?:\.[a-z0-9-]+)+)(?::\d+)?(?:[/?#].*)?$/i.exec(text.trim())
+  return Boolean(named) && !bare(to).toLowerCase().startsWith(named[1].toLowerCase())
+}
+
+function hide() {
+  shown?.remove()
+  shown = null
+}
+
+function show(link) {
+  hide()
+  const to = link.dataset.to ?? link.getAttribute('href')
+  const { root, parts } = clone('tpl-goes')
+  parts.to.textContent = bare(to)
+  root.classList.toggle('is-other', !link.dataset.to && other(link.textContent, to))
+  const foot = link.closest('.pane')?.querySelector('.dfoot')
+  ;(foot ?? document.body).append(root)
+  shown = root
+}
+
+export function goes() {
+  for (const [on, off] of [['pointerover', 'pointerout'], ['focusin', 'focusout']]) {
+    document.addEventListener(on, (e) => {
+      const link = e.pointerType !== 'touch' && linkAt(e)
+      if (link) show(link)
+    })
+    document.addEventListener(off, (e) => { if (shown && linkAt(e)) hide() })
+  }
+  document.addEventListener('click', (e) => {
+    const link = linkAt(e)
+    if (e.pointerType !== 'touch' || !link || link === tapped || link.dataset.to) {
+      if (tapped) hide()
+      tapped = null
+      return
+    }
+    e.preventDefault()
+    e.stopPropagation()
+    tapped = link
+    show(link)
+  }, true)
+}
