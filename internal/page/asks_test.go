@@ -233,6 +233,19 @@ func TestWritesNameFilesInTheWorkspace(t *testing.T) {
 	asked := func(d event.Data) bool { _, is := d.(event.PermissionRequested); return is }
 	says(t, after(t, "of several", upTo("of several", asked)), "q-p1",
 		"diff --git a/a.txt b/a.txt --- a/a.txt +++ b/a.txt @@ -1,2 +1 @@ 1--- a"+workspace+"/a.txt 1 index 0000000..5e1c309")
+
+	// Of one file the hunks are shown below its path; what else its head says is kept.
+	write := allow("p1", "", workspace+"/docs/a.txt")
+	const name = workspace + "/docs/a.txt"
+	write.Kind, write.Action = "write", "change a file"
+	write.Diff = "diff --git a" + name + " b" + name + "\nold mode 100644\nnew mode 100755\nindex 0000000..5e1c309\n--- a" + name + "\n+++ b" + name + "\n@@ -1,2 +1 @@\n-x\n y\n"
+	pr := pages(t, 3).Projector("s1")
+	pr.Load(newLog().add(join(opening(), write)...).entries...)
+	d := pagetest.Parse(t, wholePage(t, pages(t, 3), pr))
+	says(t, d, "q-p1", "docs/a.txt+0 −1old mode 100644 new mode 100755 @@ -1,2 +1 @@")
+	if got := read(pagetest.ByID(d.Root, "q-p1")); strings.Contains(got, "diff --git") || strings.Contains(got, "+++") {
+		t.Errorf("the card has git's head: %s", got)
+	}
 }
 
 func TestRowsSayWhoDecided(t *testing.T) {

@@ -37,7 +37,7 @@ type Call struct {
 	Tokens   int64         // that what the model read costs
 	Asked    int           // open questions about it
 	Refused  bool
-	Allowed  []*Ask    // the questions whose answers allowed it
+	Allowed  answers   // the questions whose answers allowed it
 	Rewrites []rewrite // what hooks changed in its arguments
 
 	Given       given // what of the output the user let the agent read
@@ -181,6 +181,14 @@ func (c *Call) opened() string {
 		return "You ran " + wording.Plain(c.Name())
 	}
 	return "You opened " + wording.Plain(c.Name())
+}
+
+// announced is what is heard once a call has shown something: of what a person opened, that it is there.
+func announced(c *Call) string {
+	if c.By == event.ByUser && c.State == "done" && !c.Is().Plain {
+		return wording.Plain(c.Name()) + " is on the Desk"
+	}
+	return wording.FirstLine(c.Line, 200)
 }
 
 // Reading reports whether the call is a file whose beginning is there while the rest is read.

@@ -8,7 +8,6 @@ import (
 
 	"webchat/internal/displays"
 	"webchat/internal/event"
-	"webchat/internal/wording"
 )
 
 const maxPartial = 8 << 10 // bytes of a foreign tool's running output
@@ -151,7 +150,7 @@ func (f *State) callComplete(d event.ToolExecutionComplete) {
 	c.Tokens = cmp.Or(d.ResultTokens, c.Telemetry.TokensSent)
 	f.callChanged(n)
 	if c.Kind != "" && !c.Hidden() {
-		f.say(wording.FirstLine(c.Line, 200))
+		f.say(announced(c))
 	}
 	if c.By == event.ByUser {
 		if t := n.parent; t.Turn != nil && t.Turn.Message == "" && t.Turn.Running() {

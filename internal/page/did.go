@@ -70,18 +70,16 @@ func (d *did) Price() string {
 // Waits reports whether one of them waits for the user.
 func (d *did) Waits() bool {
 	for n := range d.acts {
-		if n.Ask != nil && !n.Ask.Answered || n.Call != nil && n.Call.nested(func(k *node) bool {
-			return k.Ask != nil && !k.Ask.Answered
-		}, n) {
+		if n.waits() {
 			return true
 		}
 	}
 	return false
 }
 
-// nested reports whether ok is true of something below n.
-func (c *Call) nested(ok func(*node) bool, n *node) bool {
-	return slices.ContainsFunc(n.Kids, func(k *node) bool { return ok(k) || c.nested(ok, k) })
+// waits reports whether n, or something below it, is a question without an answer.
+func (n *node) waits() bool {
+	return n.Ask != nil && !n.Ask.Answered || slices.ContainsFunc(n.Kids, (*node).waits)
 }
 
 // now is the call that runs, the last of several; nil if none does.
@@ -132,8 +130,8 @@ func (d *did) Parts() (all []part) {
 	asked, thought, hooks := 0, false, 0
 	for n := range d.acts {
 		switch {
-		case n.Call != nil && n.Call.Counts():
-			deeds = n.Call.addDeed(deeds)
+		case n.Call != nil && counted(n.Call):
+			deeds = addDeed(deeds, n.Call)
 		case n.Ask != nil && n.Ask.Answered:
 			asked++
 		case n.Hook != nil:
@@ -180,7 +178,7 @@ func (d *did) Parts() (all []part) {
 }
 
 // addDeed counts a call among those of its kind.
-func (c *Call) addDeed(deeds []*deed) []*deed {
+func addDeed(deeds []*deed, c *Call) []*deed {
 	v, known := verbOf(c.Tool)
 	name := wording.FirstLine(wording.Plain(c.In.inWorkspace(c.Name())), 80)
 	switch {

@@ -1,10 +1,12 @@
 package page
 
 import (
+	"cmp"
 	"html/template"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"webchat/internal/event"
@@ -39,6 +41,26 @@ func (d *diff) Counts() (n struct{ Added, Removed int }) {
 		n.Added, n.Removed = n.Added+added, n.Removed+removed
 	}
 	return n
+}
+
+// Where names the lines that an edit left, if they stand together.
+func (d *diff) Where() string {
+	if len(d.edits) != 1 || len(d.edits[0].Hunks) != 1 {
+		return ""
+	}
+	first, last := 0, 0
+	for _, r := range hunkRows(d.edits[0].Hunks[0]) {
+		if r.Kind == '+' {
+			first, last = cmp.Or(first, r.New), r.New
+		}
+	}
+	switch {
+	case first == 0:
+		return ""
+	case first == last:
+		return "line " + strconv.Itoa(first)
+	}
+	return "lines " + strconv.Itoa(first) + "–" + strconv.Itoa(last)
 }
 
 // edits reports whether the call changed files and its agent reported which.
@@ -129,16 +151,23 @@ func concealed(rows []render.DiffLine, hide func(string) string) []render.DiffLi
 // blobs matches the line with the two object names of a git diff, which is of no use to a reader.
 var blobs = regexp.MustCompile(`^index [0-9a-f]+\.\.[0-9a-f]+( [0-7]{6})?\s*$`)
 
-// Changes is what a write would change. What stands before the first hunk of a file is
-// kept, since it is part of the question, with names relative to the workspace.
+// File is the path of what a write changes, in the workspace without that.
+func (a *Ask) File() template.HTML { return render.Visible(a.In.kept(a.In.inWorkspace(a.Resource))) }
+
+// Counts is how many lines a write would add and remove.
+func (a *Ask) Counts() (n struct{ Added, Removed int }) { return (&diff{a.Edits, a.In}).Counts() }
+
+// Changes is what a write would change: the hunks. Of what stands before them only that is kept
+// which the path above does not say, since it is part of the question.
 func (a *Ask) Changes() template.HTML {
 	dir := a.In.Cwd + "/"
 	names := strings.NewReplacer(" a"+dir, " a/", " b"+dir, " b/", " "+dir, " ")
 	var rows []render.DiffLine
 	for _, e := range a.Edits {
-		var head []string
+		own, head := len(a.Resources) == 0 && a.isOf(e.Old) && a.isOf(e.New), []string(nil)
 		for _, line := range e.Head {
-			if blobs.MatchString(line) {
+			if blobs.MatchString(line) || own && (plainHead.MatchString(line) ||
+				strings.TrimSpace(line) == "") {
 				continue
 			}
 			if a.In.Cwd != "" {
@@ -150,6 +179,14 @@ func (a *Ask) Changes() template.HTML {
 		rows = append(rows, editRows([]event.Edit{e})...)
 	}
 	return render.Diff(concealed(rows, a.In.kept))
+}
+
+// plainHead matches the lines before the hunks of a file that keeps its name and kind.
+var plainHead = regexp.MustCompile(`^(diff --git |--- |\+\+\+ |new file mode 100644)`)
+
+// isOf reports whether a name of a diff is that of the file that the question names, or of none.
+func (a *Ask) isOf(name string) bool {
+	return name == event.NoFile || a.In.relative(name) == a.In.inWorkspace(a.Resource)
 }
 
 // relative is a name of a diff without the folder of the workspace, and without the a/

@@ -62,6 +62,9 @@ func (n *note) failure(d event.SessionError, choice bool) {
 	case kind == event.KindAgentDied:
 		n.Title = "The agent ended"
 		n.Actions = []action{{Act: "retry", Label: "Start it again", Icon: "again"}}
+	case d.StatusCode == 401:
+		n.Title = "Wrong key"
+		n.Actions = orModel(retry)
 	case kind == event.KindDenied && d.ErrorType != event.ErrorHook:
 		n.Title = "Not signed in"
 		n.Actions = orModel(retry)

@@ -147,6 +147,7 @@ func (c *Config) functions(keeps bool) template.FuncMap {
 		"base":     func() string { return c.Base },
 		"tables":   tables,
 		"clock":    c.clock,
+		"seconds":  func(t time.Time) string { return t.In(c.Location).Format("15:04:05") },
 		"took":     wording.Took,
 		"tilde":    func(path string) string { return wording.Tilde(path, c.Home) },
 		"stamp":    func(t time.Time) string { return event.Time(t).String() },

@@ -66,29 +66,6 @@ func (c *Call) Verb() string {
 	return v.done
 }
 
-// At is when it began, to the second.
-func (c *Call) At() string { return c.StartedAt.In(c.In.Location).Format("15:04:05") }
-
-// Changed names the lines that an edit left, if they stand together.
-func (c *Call) Changed() string {
-	if !c.edits() || len(c.Edits) != 1 || len(c.Edits[0].Hunks) != 1 {
-		return ""
-	}
-	first, last := 0, 0
-	for _, r := range hunkRows(c.Edits[0].Hunks[0]) {
-		if r.Kind == '+' {
-			first, last = cmp.Or(first, r.New), r.New
-		}
-	}
-	switch {
-	case first == 0:
-		return ""
-	case first == last:
-		return "line " + strconv.Itoa(first)
-	}
-	return "lines " + strconv.Itoa(first) + "–" + strconv.Itoa(last)
-}
-
 // arguments are a call's, by their names.
 type arguments map[string]any
 
@@ -199,12 +176,15 @@ func (c *Call) Price() string {
 	return price(c.Tokens)
 }
 
-// Counts reports whether what it did is counted: it is over and has no exception.
-func (c *Call) Counts() bool { return c.State == "done" && !c.Hidden() && c.Kind == "" }
+// counted reports whether what a call did is counted: it is over and has no exception.
+func counted(c *Call) bool { return c.State == "done" && !c.Hidden() && c.Kind == "" }
+
+// answers are those by which a call was allowed.
+type answers []*Ask
 
 // ByHand says that a person allowed it, and for how long; empty if none was asked.
-func (c *Call) ByHand() string {
-	for _, a := range c.Allowed {
+func (all answers) ByHand() string {
+	for _, a := range all {
 		if a.Decided.By != event.DecidedByUser {
 			continue
 		}
@@ -219,13 +199,8 @@ func (c *Call) ByHand() string {
 	return ""
 }
 
-// Outcome is the answer of the person who allowed it, for who answers too late.
-func (c *Call) Outcome() *Ask {
-	if len(c.Allowed) == 0 {
-		return nil
-	}
-	return c.Allowed[len(c.Allowed)-1]
-}
+// Last is the last answer, for who answers too late.
+func (all answers) Last() *Ask { return all[len(all)-1] }
 
 // Why is the reason of a failure.
 func (c *Call) Why() string {

@@ -58,7 +58,7 @@ func (c *card) Slip() *slip {
 		s.Class, s.Icon = "is-cost", "read"
 	}
 	if c.By == event.ByUser {
-		const own = "Opened by you. The model was not told"
+		const own = "Opened by you"
 		if s.Class += " is-own"; c.State == "failed" {
 			s.Right = own
 		} else if s.Line = own; s.Also == "" { // no model was sent a line

@@ -76,7 +76,7 @@ func (s *steps) Times() string {
 // ByUser reports whether a person allowed one of them.
 func (s *steps) ByUser() bool {
 	return slices.ContainsFunc(s.node.Kids, func(k *node) bool {
-		return k.Call != nil && k.Call.ByHand() != ""
+		return k.Call != nil && k.Call.Allowed.ByHand() != ""
 	})
 }
 
@@ -99,7 +99,7 @@ func (s *steps) Price() string { return price(s.tokens()) }
 
 func (s *steps) tokens() (n int64) {
 	for _, k := range s.node.Kids {
-		if k.Call != nil && k.Call.Counts() {
+		if k.Call != nil && counted(k.Call) {
 			n += k.Call.Tokens
 		}
 	}

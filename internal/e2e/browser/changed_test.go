@@ -39,7 +39,7 @@ func TestSessionChangesOnTheDesk(t *testing.T) {
 	p.wait(`document.querySelector('.pane:not([hidden]) .map:not([hidden]) .fr')`) // its map has the change
 	p.has(".pane:not([hidden]) .vbar", "What changed since the session began")
 	p.has(".pane:not([hidden]) .vbar .num", "+1 −1")
-	p.has(".pane:not([hidden]) .dfoot", "The model was not told")
+	p.has(".pane:not([hidden]) .dfoot", "Opened by you")
 	p.shot("changed-file")
 	if p.true(`document.querySelector('#turns').innerText.includes('Another line')`) {
 		t.Error("what changed is in the conversation")

@@ -90,7 +90,7 @@ func TestComposerOffersTheFreeWay(t *testing.T) {
 	p.press("Enter")
 	p.wait(card)
 	p.done()
-	p.has("#turns .slip", "Opened by you. The model was not told")
+	p.has("#turns .slip", "Opened by you")
 	if p.true(`document.querySelector('#turns .said')`) {
 		t.Error("somebody answered a display of the user's own")
 	}

@@ -84,7 +84,7 @@ func TestDeskLooksStayOutOfTheConversation(t *testing.T) {
 	p.told("show me README.md")
 	p.say("/show internal/pump/pump.go")
 	p.front("pump.go")
-	p.has(".pane:not([hidden]) .dfoot", "Opened by you. The model was not told")
+	p.has(".pane:not([hidden]) .dfoot", "Opened by you")
 	if turns := eval[int](p, `[...document.querySelectorAll('#turns .turn')].filter((t) => t.checkVisibility()).length`); turns != 1 {
 		t.Errorf("%d turns can be seen, want the agent's", turns)
 	}

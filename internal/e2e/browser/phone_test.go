@@ -408,7 +408,7 @@ func TestNothingIsCutOnPhones(t *testing.T) {
 		whole("more", ".perm-head, .perm-head .ib, .perm-do .btn")
 		p.js(`document.querySelector('[data-act=less]').click()`)
 		p.wait(`document.querySelector('[data-ask]:not([data-grants])[data-ready]')`)
-		p.tap("[data-ask] [data-act=deny]") // "Deny…"
+		p.tap("[data-ask] [data-act=why]")
 		p.wait(`document.querySelector('.perm-why .field').checkVisibility() && document.querySelector('[data-ask][data-ready]')`)
 		p.is(`document.querySelector('[data-act=deny]').innerText.trim()`, "Deny")
 		whole("reason", asked)

@@ -44,7 +44,7 @@ func TestEmptyPageOffersWhatWorks(t *testing.T) {
 	p.press("Enter")
 	p.wait(card)
 	p.done()
-	p.has("#turns .slip", "Opened by you. The model was not told")
+	p.has("#turns .slip", "Opened by you")
 }
 
 // The start page lists what changed, what was looked at and what ran; a file opens on
@@ -149,7 +149,7 @@ func TestDenyWithReason(t *testing.T) {
 	p := s.open("/")
 	p.say("run echo never")
 	p.wait(`document.querySelector('[data-ask=permission][data-ready]')`)
-	p.click("[data-ask] [name=reason]")
+	p.click("[data-ask] [data-act=why]")
 	p.write("tests first")
 	p.press("Enter")
 	p.wait(`document.querySelector('[data-answered]')`)

@@ -97,11 +97,8 @@ const chosen = (el, what) => el.querySelector(`[role=radio][aria-checked=true][d
 const acts = {
   'allow-once': (el) => decide([el], { decision: 'allow', scope: 'once' }),
   grant: (el) => decide([el], { decision: 'allow', grant: chosen(el, 'grant'), scope: chosen(el, 'only') ?? chosen(el, 'scope') }),
-  deny(el) {
-    if (!el.querySelector('.ask-why')?.checkVisibility()) return acts['deny-reason'](el)
-    el.dataset.why = '' // "Deny…" shows the field for the reason, and becomes "Deny"
-    announce('Press Deny again, or write a reason first')
-  },
+  deny: (el) => acts['deny-reason'](el),
+  why: (el) => explain(el),
   'deny-reason'(el) {
     const reason = reasonOf(el)?.value.trim()
     if (reason && !off()) send(el, { decision: 'deny', reason }) // whoever gives one has read the question

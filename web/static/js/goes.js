@@ -3,8 +3,11 @@
 
 import { clone } from './html.js'
 
-let shown = null // the element that says it
-let tapped = null // the link that a finger touched last
+/** What is said. */
+const now = {
+  shown: null, // the element that says it
+  tapped: null, // the link that a finger touched last
+}
 
 const links = '.said a[href]:not([href="#src"], [href^="#"]), .said a[data-to]'
 const linkAt = (e) => e.target.closest?.(links)
@@ -14,12 +17,12 @@ const bare = (text) => text.trim().replace(/^(https?:\/\/|mailto:)/i, '').replac
 /** Whether the text of a link names another address than it leads to. */
 function other(text, to) {
   const named = /^(?:https?:\/\/)?([a-z0-9-]+(?:\.[a-z0-9-]+)+)(?::\d+)?(?:[/?#].*)?$/i.exec(text.trim())
-  return Boolean(named) && !bare(to).toLowerCase().startsWith(named[1].toLowerCase())
+  return Boolean(named) && /^[^/?#:]*/.exec(bare(to))[0].toLowerCase() !== named[1].toLowerCase()
 }
 
 function hide() {
-  shown?.remove()
-  shown = null
+  now.shown?.remove()
+  now.shown = null
 }
 
 function show(link) {
@@ -30,7 +33,7 @@ function show(link) {
   root.classList.toggle('is-other', !link.dataset.to && other(link.textContent, to))
   const foot = link.closest('.pane')?.querySelector('.dfoot')
   ;(foot ?? document.body).append(root)
-  shown = root
+  now.shown = root
 }
 
 export function goes() {
@@ -39,18 +42,18 @@ export function goes() {
       const link = e.pointerType !== 'touch' && linkAt(e)
       if (link) show(link)
     })
-    document.addEventListener(off, (e) => { if (shown && linkAt(e)) hide() })
+    document.addEventListener(off, (e) => { if (now.shown && linkAt(e)) hide() })
   }
   document.addEventListener('click', (e) => {
     const link = linkAt(e)
-    if (e.pointerType !== 'touch' || !link || link === tapped || link.dataset.to) {
-      if (tapped) hide()
-      tapped = null
+    if (e.pointerType !== 'touch' || !link || link === now.tapped || link.dataset.to) {
+      if (now.tapped) hide()
+      now.tapped = null
       return
     }
     e.preventDefault()
     e.stopPropagation()
-    tapped = link
+    now.tapped = link
     show(link)
   }, true)
 }
