@@ -160,9 +160,6 @@ func (c *Call) Repeats() string {
 	return ""
 }
 
-// Awaited reports a display call that has nothing to show yet.
-func (c *Call) Awaited() bool { return c.Kind != "" && c.State == "starting" }
-
 // Done reports whether it is over.
 func (c *Call) Done() bool { return c.State == "done" || c.State == "failed" }
 

@@ -66,12 +66,6 @@ func (a *Ask) InRow() bool {
 	return a.Decided.By == event.DecidedByUser && a.Decided.Grant == nil
 }
 
-// ByHand reports whether a person answered it.
-func (a *Ask) ByHand() bool { return a.Decided.By == event.DecidedByUser }
-
-// When is when it was answered.
-func (a *Ask) When() string { return a.In.clock(a.AnsweredAt) }
-
 // Head is the question in one line.
 func (a *Ask) Head() string {
 	if !a.IsPermission() {

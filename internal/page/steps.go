@@ -16,9 +16,6 @@ type steps struct {
 // Long reports whether they are several.
 func (s *steps) Long() bool { return len(s.node.Kids) > 1 }
 
-// Alone reports whether one act stands for itself.
-func (s *steps) Alone() bool { return len(s.node.Kids) == 1 }
-
 // first is the call that the others are like; nil if they are no calls.
 func (s *steps) first() *Call {
 	if len(s.node.Kids) == 0 {
