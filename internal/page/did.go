@@ -42,6 +42,9 @@ func (n *node) did() *node {
 	return nil
 }
 
+// Opens reports whether it stands open by itself, once the turn is over.
+func (d *did) Opens() bool { return d.turn.opens }
+
 // acts calls yield with each act of the fold, in their order.
 func (d *did) acts(yield func(*node) bool) {
 	for _, s := range d.node.Kids {
@@ -101,17 +104,6 @@ func (d *did) Since() (at time.Time) {
 		at = c.Since()
 	}
 	return at
-}
-
-// Open reports whether it stands open by itself: where nothing was said, and where it was stopped.
-func (d *did) Open() bool {
-	switch d.turn.State {
-	case "aborted", "interrupted":
-		return true
-	case "completed", "error":
-		return d.turn.spoke == 0
-	}
-	return false
 }
 
 // part is some words of the line, and a name behind them.

@@ -36,6 +36,7 @@ type turn struct {
 	heard  time.Time // when something of it arrived last
 	called bool      // a model was
 	did    *node     // what it did; nil: nothing
+	opens  bool      // what it did stands open: nothing was said, or it was stopped
 	spoke  int       // the place of what the agent said last; 0: nothing
 
 	from int64  // of its first event
@@ -197,6 +198,8 @@ func (f *State) turnEnd(d event.TurnEnd) {
 	}
 	f.endOpen(n)
 	f.foldRemarks(n)
+	n.Turn.opens = n.Turn.opens || n.Turn.spoke == 0 || d.Outcome == event.Aborted ||
+		d.Outcome == event.Interrupted
 	text := endings[d.Outcome]
 	switch {
 	case d.Outcome == event.Aborted && !endsWith(n, "stop"):
