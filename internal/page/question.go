@@ -61,11 +61,6 @@ func (a *Ask) Timed() bool { return !a.Expires().IsZero() }
 // Allowed reports whether the act may happen.
 func (a *Ask) Allowed() bool { return a.Decided.Decision == event.Allow }
 
-// InRow reports whether the row of its call says how it was answered: by the user, for nothing wider.
-func (a *Ask) InRow() bool {
-	return a.Decided.By == event.DecidedByUser && a.Decided.Grant == nil
-}
-
 // Head is the question in one line.
 func (a *Ask) Head() string {
 	if !a.IsPermission() {
