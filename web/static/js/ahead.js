@@ -5,7 +5,7 @@
 import { actByItself, insert } from './handover.js'
 
 const store = 'webchat.keys'
-const patience = 8000 // milliseconds that one thing is waited for
+const patience = 15_000 // milliseconds that one thing is waited for
 const brief = 2000 // of a page that may not come: what was asked for may be a file
 const fresh = 20_000 // milliseconds for which a page hands keys to the next
 const modifiers = ['altKey', 'ctrlKey', 'metaKey', 'shiftKey']

@@ -5,7 +5,7 @@ import { folder, getText, inFolder, post, remove, session } from './api.js'
 import { visit } from './base.js'
 import { fragment } from './html.js'
 import { announce } from './announce.js'
-import { openBar } from './openbar.js'
+import { holdKeys } from './hold.js'
 import { popup } from './popup.js'
 import { failed, toast } from './toast.js'
 
@@ -92,7 +92,7 @@ function menu(button) {
 
 const acts = {
   'fold-folder': fold, 'folder-menu': menu, 'more-sessions': (b) => more(b.closest('li')),
-  'open-folder': () => openBar('~/'),
+  'open-folder': () => holdKeys(import('./openbar.js').then((m) => m.openBar('~/')).catch(failed)),
 }
 
 async function filtered() {

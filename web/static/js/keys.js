@@ -11,7 +11,6 @@ import { toKeys } from './focus.js'
 import { figures } from './meter.js'
 import { openShelf } from './shelf.js'
 import { toEnd } from './scroll.js'
-import { openBar } from './openbar.js'
 import { inFolder, path, post } from './api.js'
 import { visit } from './base.js'
 import { showing } from './commands.js'
@@ -60,6 +59,8 @@ function enter(el) {
 const earlier = (act) => import('./prompts.js').then(act).catch(failed)
 
 const waiting = (act) => import('./waiting.js').then(act).catch(failed)
+
+const openBar = () => holdKeys(import('./openbar.js').then((m) => m.openBar()).catch(failed))
 
 const grep = (text) => holdKeys(import('./grep.js').then((m) => m.openGrep(text)).catch(failed))
 

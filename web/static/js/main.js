@@ -1,7 +1,6 @@
 // The page comes alive here; each behaviour is a module of its own.
 
 import { asking } from './ask.js'
-import { barring } from './openbar.js'
 import { looking } from './peek.js'
 import { cards } from './cards.js'
 import { cardViews } from './cardviews.js'
@@ -103,7 +102,6 @@ expiring()
 sessions()
 starting()
 papers()
-barring()
 looking()
 onPhones()
 popups() // before the keys of the page: an open menu takes them first

@@ -220,8 +220,7 @@ function key(e) {
   e.stopPropagation()
 }
 
-export function barring() {
-  if (!dialog) return
+if (dialog) {
   dialog.addEventListener('input', update)
   dialog.addEventListener('keydown', key)
   dialog.addEventListener('cancel', (e) => { e.preventDefault(); close() })
