@@ -31,7 +31,6 @@ import { paneMaps } from './panemap.js'
 import { paneMenus } from './panemenu.js'
 import { panesOff } from './paneoff.js'
 import { paneViews } from './paneviews.js'
-import { onPhones } from './phone.js'
 import { popups } from './popup.js'
 import { references } from './prose.js'
 import { copying } from './copy.js'
@@ -49,7 +48,7 @@ import { changedList } from './changedlist.js'
 import { papers } from './paper.js'
 import { starting } from './start.js'
 import { stripped } from './strip.js'
-import { toast } from './toast.js'
+import { failed, toast } from './toast.js'
 import { goes } from './goes.js'
 import { turnActs } from './turnacts.js'
 import { letters } from './typing.js'
@@ -59,6 +58,11 @@ import { wentBack } from './wentback.js'
 document.addEventListener('webchat:signed-out', () => {
   toast('Signed out. Your draft is kept. For a new link, run “webchat url” where webchat runs', { how: 'fail', stay: true })
 }, { once: true })
+
+document.addEventListener('click', (e) => {
+  const button = e.target.closest?.('[data-act=bar-more], [data-act=plus]')
+  if (button) import('./phone.js').then((m) => m.more(button)).catch(failed)
+})
 
 letters() // before all others that listen to keys
 veils() // before the rows they are in
@@ -103,7 +107,6 @@ sessions()
 starting()
 papers()
 looking()
-onPhones()
 popups() // before the keys of the page: an open menu takes them first
 keyboard()
 copying()

@@ -39,9 +39,5 @@ function does(button) {
   ])
 }
 
-export function onPhones() {
-  document.addEventListener('click', (e) => {
-    const button = e.target.closest?.('[data-act=bar-more], [data-act=plus]')
-    if (button) (button.dataset.act === 'plus' ? does : leads)(button)
-  })
-}
+/** Opens the menu of a button. */
+export const more = (button) => (button.dataset.act === 'plus' ? does : leads)(button)
