@@ -234,7 +234,11 @@ func (o *options) serveMetrics(ctx context.Context, h http.Handler,
 	if o.MetricsListen == "" {
 		return func() {}, nil
 	}
-	listeners, _, err := daemon.Listeners(ctx, "--metrics-listen", o.MetricsListen, true, nil)
+	listeners, _, err := daemon.Listeners(ctx, daemon.Where{
+		Flag:    "--metrics-listen",
+		Address: o.MetricsListen,
+		Fixed:   true,
+	}, nil)
 	if err != nil {
 		return nil, err
 	}

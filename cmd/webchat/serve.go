@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"webchat/internal/daemon"
+	"webchat/internal/mcp"
 	"webchat/internal/sse"
 )
 
@@ -131,8 +132,11 @@ func (s *serving) held() error {
 
 // listen takes the port. Clients that connect wait until the rooms are there.
 func (s *serving) listen(ctx context.Context) error {
-	listeners, port, err := daemon.Listeners(ctx, "--listen", s.o.Listen, s.o.listenGiven,
-		sse.ListenControl)
+	listeners, port, err := daemon.Listeners(ctx, daemon.Where{
+		Flag:    "--listen",
+		Address: s.o.Listen,
+		Fixed:   s.o.listenGiven,
+	}, sse.ListenControl)
 	if err != nil {
 		return err
 	}
@@ -192,7 +196,11 @@ func (s *serving) control(ctx context.Context) error {
 		s.log.Warn("webchat url and other commands do not find this server", "error", err)
 	}
 	s.atEnd(func() error { return errors.Join(ctl.Close(), daemon.RemoveRedirect(s.path)) })
-	r.lender.Listens(s.url(), s.o.ownURL(base, s.port), s.beside.ends)
+	r.lender.Listens(mcp.Address{
+		URL:  s.url(),
+		Own:  s.o.ownURL(base, s.port),
+		Ends: s.beside.ends,
+	})
 	return nil
 }
 

@@ -86,7 +86,8 @@ func installService(ctx context.Context, o *options, stdout, stderr io.Writer) e
 		return err
 	}
 	info, none := o.running()
-	if err := s.Install(ctx, none != nil); err != nil {
+	s.Now = none != nil
+	if err := s.Install(ctx); err != nil {
 		return err
 	}
 	if _, ok := lookup(o.env, "WEBCHAT_PROVIDER_KEY"); ok {

@@ -112,11 +112,11 @@ func (y *yard) asking(c *Cage) (ask func(command, want string), stop func()) {
 }
 
 // open opens something to the trees of c.
-func (y *yard) open(c *Cage, name string, write bool) (end func() error) {
+func (y *yard) open(c *Cage, name string, as proc.Access) (end func() error) {
 	y.t.Helper()
 	held, err := c.Hold(name)
 	if err == nil {
-		end, err = c.Open(held, write)
+		end, err = c.Open(held, as)
 	}
 	if err != nil {
 		y.t.Fatal(err)
@@ -286,7 +286,7 @@ func TestConfinedIsOpened(t *testing.T) {
 	}
 	for range 2 {
 		asks("cat ~/notes/n && echo", "No such file")
-		notes, secret := y.open(c, "~/notes", false), y.open(c, ".env", true)
+		notes, secret := y.open(c, "~/notes", proc.Readable), y.open(c, ".env", proc.Writable)
 		shut, err := c.OpenHost("127.0.0.2:443")
 		if err != nil {
 			t.Fatal(err)
@@ -321,8 +321,8 @@ func TestConfinedStartsOpened(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer y.open(c, "~/notes/n", true)()
-	end := y.open(c, "sub/.env", false)
+	defer y.open(c, "~/notes/n", proc.Writable)()
+	end := y.open(c, "sub/.env", proc.Readable)
 	y.write("notes/new", "saved anew")
 	if err := os.Rename(y.home+"/notes/new", y.home+"/notes/n"); err != nil {
 		t.Fatal(err)
@@ -335,7 +335,7 @@ func TestConfinedStartsOpened(t *testing.T) {
 		t.Error(err)
 	}
 	ask("cat sub/.env && echo", "Permission denied")
-	defer y.open(c, "sub/.env", false)()
+	defer y.open(c, "sub/.env", proc.Readable)()
 	ask("mv sub was; mv other sub; echo", "")
 	if got := y.runIn(c, "cat sub/.env was/.env", Needs{}); strings.Contains(got, "other") {
 		t.Errorf("another file was opened: %s", got)

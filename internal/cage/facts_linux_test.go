@@ -65,7 +65,7 @@ func TestFacts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	end, err := c.Open(held, false)
+	end, err := c.Open(held, proc.Readable)
 	if err != nil {
 		t.Fatal(err)
 	}

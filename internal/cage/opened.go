@@ -52,11 +52,8 @@ func (c *Cage) Hold(name string) (*os.File, error) {
 // Open gives the trees of the workspace what [Cage.Hold] returned, at its path, to be read or also
 // written: those that run and those that start until end is called, which takes it away again. The
 // cage closes held.
-func (c *Cage) Open(held *os.File, write bool) (end func() error, err error) {
-	o := &opening{held: held, as: proc.Readable, ends: map[*proc.Child]func() error{}}
-	if write {
-		o.as = proc.Writable
-	}
+func (c *Cage) Open(held *os.File, as proc.Access) (end func() error, err error) {
+	o := &opening{held: held, as: as, ends: map[*proc.Child]func() error{}}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, t := range c.trees {

@@ -197,7 +197,7 @@ func TestRefusedKnowsWhatIsOpen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		end, err := c.Open(held, false)
+		end, err := c.Open(held, proc.Readable)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -220,7 +220,7 @@ func TestRefusedReplacesNothingOpen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	end, err := c.Open(held, true)
+	end, err := c.Open(held, proc.Writable)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -185,7 +185,7 @@ func (o *Opened) begin(ctx context.Context, d event.SandboxOpened, held *os.File
 			end, err = o.cage.OpenHost(d.What)
 		default:
 			owned = nil
-			end, err = o.cage.Open(held, !d.ReadOnly)
+			end, err = o.cage.Open(held, openingOf(d).Access())
 		}
 		if err != nil {
 			return fmt.Errorf("%w: %w", eventlog.ErrInvalid, err)

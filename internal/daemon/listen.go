@@ -15,14 +15,20 @@ const tries = 100
 
 type controlFunc = func(network, address string, c syscall.RawConn) error
 
-// Listeners opens the listeners of an address, host:port, that a flag gives; all have the same
-// port, which is returned. The pages are shown as localhost, which a browser may look for in either
-// loopback family first, so an address of one of them gets both: no other program can have the
-// other. fixed keeps to the port, else the next free one is taken. control is that of
+// Where is an address to listen on, as a flag gives it.
+type Where struct {
+	Flag    string // its name, such as --listen
+	Address string // host:port
+	Fixed   bool   // the port is kept; else the next free one is taken
+}
+
+// Listeners opens the listeners of an address; all have the same port, which is returned. The pages
+// are shown as localhost, which a browser may look for in either loopback family first, so an
+// address of one of them gets both: no other program can have the other. control is that of
 // [net.ListenConfig].
-func Listeners(ctx context.Context, flag, address string, fixed bool,
+func Listeners(ctx context.Context, at Where,
 	control controlFunc) ([]net.Listener, int, error) {
-	host, text, err := net.SplitHostPort(address)
+	host, text, err := net.SplitHostPort(at.Address)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -35,7 +41,7 @@ func Listeners(ctx context.Context, flag, address string, fixed bool,
 		hosts = []string{"127.0.0.1", "::1"}
 	}
 	last := port
-	if !fixed {
+	if !at.Fixed {
 		last += tries
 	}
 	for p := port; ; p++ {
@@ -44,12 +50,13 @@ func Listeners(ctx context.Context, flag, address string, fixed bool,
 		case err == nil:
 			return list, list[0].Addr().(*net.TCPAddr).Port, nil
 		case !errors.Is(err, syscall.EADDRINUSE) && !isWindowsInUse(err):
-			return nil, 0, fmt.Errorf("listen on %s: %w; choose another with %s", address, Plain(err), flag)
+			return nil, 0,
+				fmt.Errorf("listen on %s: %w; choose another with %s", at.Address, Plain(err), at.Flag)
 		case p >= last:
 			return nil, 0,
 				fmt.Errorf(
 					"port %d is in use by another program: choose another with %[2]s, such as %[2]s localhost:0",
-					port, flag)
+					port, at.Flag)
 		}
 	}
 }

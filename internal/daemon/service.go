@@ -16,7 +16,7 @@ import (
 	"webchat/internal/proc"
 )
 
-// Config says what to start and where.
+// ServiceConfig says what to start and where.
 type ServiceConfig struct {
 	System     string   // as runtime.GOOS has it
 	Home       string   // the user's home folder
@@ -24,6 +24,7 @@ type ServiceConfig struct {
 	Program    []string // the server and its arguments, by absolute paths
 	Set        []string // variables of the server, as NAME=value
 	Env        []string // the environment of the commands that are run
+	Now        bool     // Install starts the server at once, unless it runs as a service
 	Out        io.Writer
 }
 
@@ -81,9 +82,8 @@ func NewService(c ServiceConfig) *Service {
 	return s
 }
 
-// Install writes the definition and has it hold; with now the server starts at once
-// unless it runs as a service, else with the next login.
-func (s *Service) Install(ctx context.Context, now bool) error {
+// Install writes the definition and has it hold: the server starts with the next login, or now.
+func (s *Service) Install(ctx context.Context) error {
 	m := s.manager
 	if m == nil {
 		return s.byHand()
@@ -106,7 +106,7 @@ func (s *Service) Install(ctx context.Context, now bool) error {
 		return err
 	}
 	steps := m.load
-	if now && loaded != nil {
+	if s.Now && loaded != nil {
 		steps = append(steps[:len(steps):len(steps)], m.start...)
 	}
 	for _, args := range steps {

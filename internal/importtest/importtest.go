@@ -47,8 +47,8 @@ var ours = map[string][]string{
 	"internal/calls":           {"internal/event"},
 	"internal/eventlog":        {"internal/calls", "internal/event"},
 	// package.json names scripts
-	"internal/policy": {"internal/agent", "internal/document", "internal/event", "internal/strictjson",
-		"internal/veil"},
+	"internal/policy": {"internal/agent", "internal/document", "internal/event", "internal/proc",
+		"internal/strictjson", "internal/veil"},
 
 	"internal/agent/agenttest": {"internal/agent", "internal/contain", "internal/event"},
 	// how a project is tested

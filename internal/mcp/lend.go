@@ -42,26 +42,26 @@ type LenderConfig struct {
 type Lender struct {
 	*Server
 	Sessions *sessions.Manager // set before the first request
-	base     atomic.Pointer[lentBase]
+	base     atomic.Pointer[Address]
 	folders  *files.Workspaces
 	keys     *guard.Guard
 }
 
-// lentBase is what the server's addresses begin with.
-type lentBase struct {
-	url  string // as browsers and clients reach it
-	own  string // as the agents of its sessions do
-	ends bool   // with its client
+// Address is what the server's addresses begin with.
+type Address struct {
+	URL  string // as browsers and clients reach it
+	Own  string // as the agents of its sessions do
+	Ends bool   // the server ends with its client
 }
 
 // NewLender makes the MCP server for workspaces.
 func NewLender(c LenderConfig) (*Lender, error) {
 	l := &Lender{keys: c.Guard, folders: c.Folders}
-	l.base.Store(&lentBase{})
+	l.base.Store(&Address{})
 	c.Sessions, c.Tools, c.Visitor = l, lentTools(), l.visitor
-	c.Base = func() (string, bool) { base := l.base.Load(); return base.url, base.ends }
+	c.Base = func() (string, bool) { base := l.base.Load(); return base.URL, base.Ends }
 	c.Link = func(sessionID string) string {
-		return c.Guard.LinkTo(l.base.Load().url, "/sessions/"+url.PathEscape(sessionID))
+		return c.Guard.LinkTo(l.base.Load().URL, "/sessions/"+url.PathEscape(sessionID))
 	}
 	c.Content = func(ctx context.Context, sessionID, outputID string) (agent.Attachment, error) {
 		return c.Outputs.Read(ctx, eventlog.ID(sessionID), outputID, "", "")
@@ -89,9 +89,8 @@ func (l *Lender) visitor(r *http.Request) (Visitor, bool) {
 	}, ok
 }
 
-// Listens says at which address browsers and clients reach the server, at which the agents of its
-// sessions do, and whether it ends with its client.
-func (l *Lender) Listens(url, own string, ends bool) { l.base.Store(&lentBase{url, own, ends}) }
+// Listens says where the server is reached.
+func (l *Lender) Listens(at Address) { l.base.Store(&at) }
 
 // In serves clients over connections that come from a folder, which it opens; see
 // [daemon.ControlConfig].
@@ -239,7 +238,7 @@ func (l *Lender) SessionOf(key string) eventlog.ID {
 // ToAgent lends a session's tools to its agent, by a key of its own; it is an [agent.Lender].
 func (l *Lender) ToAgent(sessionID string, tools []agent.ToolSpec,
 	call func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
-	base := l.base.Load().own
+	base := l.base.Load().Own
 	key, err := l.keys.MCPKey("s-" + sessionID)
 	if err != nil || base == "" {
 		return agent.Lent{}, nil, errors.Join(err, fmt.Errorf("the server does not listen yet"))

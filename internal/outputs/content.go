@@ -42,7 +42,7 @@ func (o *Output) content() *content {
 		at := v.at(i)
 		if gap != nil && i == len(v.head) {
 			c.meta.Gap, c.meta.Truncated = gap, true
-			c.add(gap.Notice(!endsWithLine(v.at(i-1).buf)), -1)
+			c.add(gap.notice(!endsWithLine(v.at(i-1).buf)), -1)
 		}
 		c.add(at.buf, i)
 	}

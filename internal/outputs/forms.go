@@ -38,7 +38,7 @@ func (h *Handler) follow(w http.ResponseWriter, r *http.Request, o *Output, q qu
 		}
 		b := piece.Bytes
 		if piece.Gap != nil {
-			b = piece.Gap.Notice(open)
+			b = piece.Gap.notice(open)
 		}
 		open = b[len(b)-1] != '\n'
 		if p.extend(followTimeout) != nil {

@@ -276,7 +276,7 @@ func TestTruncatedOutput(t *testing.T) {
 	w.Complete(func(m *Meta) { m.ExitCode, m.DurationMs = &code, 12 })
 	o := w.Output()
 	g := o.Meta().Gap
-	notice := string(g.Notice(false))
+	notice := string(g.notice(false))
 	raw := ask(h, "GET", string(o.ID()))
 	if raw.Header().Get("Content-Length") != fmt.Sprint(raw.Body.Len()) ||
 		strings.Count(raw.Body.String(), notice) != 1 {

@@ -250,7 +250,7 @@ func TestSharedOutputs(t *testing.T) {
 		if late := at(13); there(other, gone) || there(late, gone) || len(late.Session("s2")) != 0 {
 			t.Error("an output of a session that another program deleted")
 		}
-		if err := maker.Pin(pinned, true); err != nil {
+		if err := maker.Pin(pinned); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(31 * time.Minute)
@@ -261,7 +261,7 @@ func TestSharedOutputs(t *testing.T) {
 		if !there(at(15), pinned) {
 			t.Error("a pinned one ended with its maker")
 		}
-		if err := maker.Pin(pinned, false); err != nil {
+		if err := maker.Unpin(pinned); err != nil {
 			t.Fatal(err)
 		}
 		if there(at(16), pinned) {

@@ -133,7 +133,7 @@ func (v *view) copy(ctx context.Context, w io.Writer, m *Meta, from, to int64) e
 			return err
 		}
 		if gap {
-			b = v.describe(m).Notice(open)
+			b = v.describe(m).notice(open)
 		}
 		open = b[len(b)-1] != '\n'
 		_, err := w.Write(b)
@@ -141,9 +141,9 @@ func (v *view) copy(ctx context.Context, w io.Writer, m *Meta, from, to int64) e
 	})
 }
 
-// Notice is the line that stands in an output's text for what was left out. open says that the line
+// notice is the line that stands in an output's text for what was left out. open says that the line
 // before it has not ended.
-func (g *Gap) Notice(open bool) []byte {
+func (g *Gap) notice(open bool) []byte {
 	b := make([]byte, 0, 80)
 	if open {
 		b = append(b, '\n')

@@ -135,7 +135,7 @@ func TestLinesAroundTheGap(t *testing.T) {
 	if err := o.CopyLines(t.Context(), &b, g.AfterLine, first); err != nil {
 		t.Fatal(err)
 	}
-	want := fmt.Sprintf("line %d\n%sline %d\n", g.AfterLine, g.Notice(false), first)
+	want := fmt.Sprintf("line %d\n%sline %d\n", g.AfterLine, g.notice(false), first)
 	if b.String() != want || !strings.Contains(want, "… ") || !strings.Contains(want, "left out …\n") {
 		t.Errorf("%q, want %q", b.String(), want)
 	}

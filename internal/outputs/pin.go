@@ -16,9 +16,13 @@ const pinShare = 4
 var ErrPins = errors.New("pinned outputs may hold a quarter of the memory for outputs")
 
 // Pin keeps an output from expiring and from being evicted, until it is unpinned or for
-// [PinLimit]. Unpinned, it has what is left of its life. It fails with ErrExpired and wraps
-// [ErrPins].
-func (s *Store) Pin(id ID, pinned bool) error {
+// [PinLimit]. It fails with ErrExpired and wraps [ErrPins].
+func (s *Store) Pin(id ID) error { return s.setPinned(id, true) }
+
+// Unpin leaves an output what is left of its life. It fails with ErrExpired.
+func (s *Store) Unpin(id ID) error { return s.setPinned(id, false) }
+
+func (s *Store) setPinned(id ID, pinned bool) error {
 	o, err := s.Get(id)
 	if err == nil {
 		err = s.pin(o, pinned)

@@ -29,7 +29,7 @@ func TestPinned(t *testing.T) {
 		}
 		there := func(id ID) bool { _, err := s.Get(id); return err == nil }
 		pinned, other := put("pinned", 100<<10), put("other", 100<<10)
-		if err := s.Pin(pinned, true); err != nil {
+		if err := s.Pin(pinned); err != nil {
 			t.Fatal(err)
 		}
 		for i := range 20 { // more than the budget
@@ -39,21 +39,21 @@ func TestPinned(t *testing.T) {
 			t.Errorf("pinned there: %v, the other there: %v", there(pinned), there(other))
 		}
 		big := put("big", 200<<10)
-		if err := s.Pin(big, true); !errors.Is(err, ErrPins) {
+		if err := s.Pin(big); !errors.Is(err, ErrPins) {
 			t.Errorf("pins over their share of the budget: %v", err)
 		}
 		time.Sleep(2 * time.Hour)
 		if list := s.Session("s1"); len(list) != 1 || list[0].ID != pinned || !list[0].Pinned {
 			t.Errorf("after two hours there are %+v", list)
 		}
-		if err := s.Pin(pinned, false); err != nil {
+		if err := s.Unpin(pinned); err != nil {
 			t.Fatal(err)
 		}
 		if time.Sleep(time.Second); there(pinned) {
 			t.Error("an unpinned output has more than what was left of its life")
 		}
 		again := put("again", 10)
-		if err := s.Pin(again, true); err != nil {
+		if err := s.Pin(again); err != nil {
 			t.Fatal(err)
 		}
 		if time.Sleep(PinLimit + time.Minute); there(again) || s.Stats().Used != 0 {
@@ -73,7 +73,7 @@ func TestPinnedWhileItGrows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Pin(w.ID(), true); err != nil {
+		if err := s.Pin(w.ID()); err != nil {
 			t.Fatal(err)
 		}
 		w.Complete(nil)

@@ -120,7 +120,7 @@ func (v *view) cover(i int, c chunk, next bool) []byte {
 		from := max(line-coverReach, 0)
 		line = min(from+bytes.IndexByte(before[from:], '\n')+1, line)
 	}
-	open := veil.Open(before[:line])
+	earlier := veil.After(before[:line])
 	before = before[line:]
 	if next && !endsWithLine(c.buf) {
 		after = v.at(i + 1).buf
@@ -130,7 +130,7 @@ func (v *view) cover(i int, c chunk, next bool) []byte {
 	if len(before)+len(after) > 0 {
 		text = bytes.Join([][]byte{before, c.buf, after}, nil)
 	}
-	all := veil.SpansFrom(text, open)
+	all := earlier.Spans(text)
 	if cells := v.cells(i, text); len(cells) > 0 {
 		all = veil.Joined(append(all, cells...))
 	}

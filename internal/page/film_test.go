@@ -45,7 +45,7 @@ func momentOf(t *testing.T, p *page.Pages, entries []event.Entry, at int64, tab 
 		}
 	}
 	var b strings.Builder
-	if err := p.Replay(&b, film, at, tab, pr, false); err != nil {
+	if err := p.Replay(&b, film, at, tab, pr); err != nil {
 		t.Fatal(err)
 	}
 	doc, err := goquery.NewDocumentFromReader(strings.NewReader(b.String()))
@@ -145,7 +145,7 @@ func TestFilmOfALongLogIsBounded(t *testing.T) {
 	pr := p.ForReplay("s1")
 	pr.Load(l.entries[len(l.entries)-10:]...)
 	var b strings.Builder
-	if err := p.Replay(&b, film, last, "", pr, false); err != nil {
+	if err := p.Replay(&b, film, last, "", pr); err != nil {
 		t.Fatal(err)
 	}
 	if b.Len() > 400_000 || !strings.Contains(b.String(), "50001 70000 980000") {

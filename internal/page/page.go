@@ -231,12 +231,14 @@ func (p *Pages) layout(page, title string) layout {
 		Begins: strings.Join(web.Begins, " ")}
 }
 
-// Auth writes the page that signs in: with the link's token in the fragment of
-// its address, or as what a signed-out reader gets in place of any page.
-// probe says that the reader asked for another page: a script first looks
-// whether it is signed in after all, because a link from another site comes
-// without its cookie.
-func (p *Pages) Auth(w io.Writer, probe bool) error {
+// Auth writes the page that signs in, with the link's token in the fragment of its address.
+func (p *Pages) Auth(w io.Writer) error { return p.auth(w, false) }
+
+// AuthInPlace writes it for a signed-out reader who asked for another page: a script first looks
+// whether they are signed in after all, because a link from another site comes without its cookie.
+func (p *Pages) AuthInPlace(w io.Writer) error { return p.auth(w, true) }
+
+func (p *Pages) auth(w io.Writer, probe bool) error {
 	l := p.layout("auth", "Sign in · webchat")
 	l.Probe, l.Shared = probe, p.Config.Shared
 	return execute(p.small(), w, "auth", l)

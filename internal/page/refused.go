@@ -184,12 +184,13 @@ func (n *node) isRefused() bool {
 	return slices.ContainsFunc(n.Kids, func(k *node) bool { return k.Refused != nil })
 }
 
-// OpenText is what the model reads once the thing, or its folder, was opened.
-func (r *refusal) OpenText(folder bool) string {
-	what := r.What
-	if folder {
-		what = r.Folder
-	}
+// OpenText is what the model reads once the thing was opened.
+func (r *refusal) OpenText() string { return r.openText(r.What) }
+
+// OpenFolderText is what it reads once the thing's folder was.
+func (r *refusal) OpenFolderText() string { return r.openText(r.Folder) }
+
+func (r *refusal) openText(what string) string {
 	var b strings.Builder
 	b.WriteString(what + " is open now")
 	if r.Kind == event.RefusedPath && !r.Write {

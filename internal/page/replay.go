@@ -76,11 +76,19 @@ func (w *costWords) at(d *drawnFilm) *drawnFilm {
 func (p *Pages) ForReplay(sessionID string) *Projector { return p.replays.Projector(sessionID) }
 
 // Replay writes a session as it was after event at, which pr has been fed up to: what the model
-// held beside what the user saw, which is what tab names, or the last of it. With moment only what
-// changes from one moment to the next is written.
-func (p *Pages) Replay(w io.Writer, m *Film, at int64, tab string, pr *Projector,
-	moment bool) error {
-	p = p.replays
+// held beside what the user saw, which is what tab names, or the last of it.
+func (p *Pages) Replay(w io.Writer, m *Film, at int64, tab string, pr *Projector) error {
+	return p.replays.moment(w, "replay", m, at, tab, pr)
+}
+
+// ReplayMoment writes of [Pages.Replay] only what changes from one moment to the next.
+func (p *Pages) ReplayMoment(w io.Writer, m *Film, at int64, tab string, pr *Projector) error {
+	return p.replays.moment(w, "replay.step", m, at, tab, pr)
+}
+
+// moment executes a template for a moment of a session.
+func (p *Pages) moment(w io.Writer, template string, m *Film, at int64, tab string,
+	pr *Projector) error {
 	pr.mu.Lock()
 	defer pr.mu.Unlock()
 	f := pr.fold
@@ -96,10 +104,7 @@ func (p *Pages) Replay(w io.Writer, m *Film, at int64, tab string, pr *Projector
 		r.Go = next.id
 	}
 	r.see(m, at, tab)
-	if moment {
-		return p.write(w, "replay.step", r)
-	}
-	return p.write(w, "replay", r)
+	return p.write(w, template, r)
 }
 
 func (p *Pages) replay(sessionID string, sum eventlog.Summary) *replay {

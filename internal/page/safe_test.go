@@ -231,7 +231,7 @@ func TestNothingHidesInAttributes(t *testing.T) {
 			b.Reset()
 			moment := p.ForReplay("s1")
 			moment.Load(entries...)
-			if err := p.Replay(&b, film, film.Last(), "", moment, false); err != nil {
+			if err := p.Replay(&b, film, film.Last(), "", moment); err != nil {
 				t.Fatal(err)
 			}
 			nothingHides(t, "the replay", b.String())

@@ -5,6 +5,8 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"webchat/internal/proc"
 )
 
 // Opening is something that a sandbox gives beside what it gives to all: a host, or a path.
@@ -19,8 +21,9 @@ type Cage interface {
 	// Hold returns what is at a path, itself: absolute, from ~ or relative to the workspace. What is
 	// never opened is an error.
 	Hold(name string) (*os.File, error)
-	// Open opens what was held until end is called, which may be called again. It closes held.
-	Open(held *os.File, write bool) (end func() error, err error)
+	// Open opens what was held, to be read or written, until end is called, which may be called
+	// again. It closes held.
+	Open(held *os.File, as proc.Access) (end func() error, err error)
 	// OpenHost opens a host, likewise.
 	OpenHost(host string) (end func() error, err error)
 }
@@ -34,7 +37,15 @@ func (o Opening) In(c Cage) (end func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.Open(held, !o.ReadOnly)
+	return c.Open(held, o.Access())
+}
+
+// Access is what may be done with a path that is opened.
+func (o Opening) Access() proc.Access {
+	if o.ReadOnly {
+		return proc.Readable
+	}
+	return proc.Writable
 }
 
 // Covers is what an opening of the sandbox allows, as grants are listed.

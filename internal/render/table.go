@@ -33,23 +33,31 @@ var grouped = regexp.MustCompile(`^([-+]?)([1-9]\d{3,})(\.\d+)?$`)
 // Null is a cell that holds nothing, where that is not the same as an empty text.
 const Null = "\x00"
 
-// NewTable begins a table with these columns, whose rows are numbered by what counted names. sorted
-// is the column, from 1, that orders the rows; 0 means none.
-func NewTable(counted string, columns []string, numeric []bool, sorted int, falling bool) *Table {
-	t := &Table{numeric: numeric, amounts: make([]bool, len(numeric))}
+// Head is what stands above a table's rows.
+type Head struct {
+	Counted string // what the numbers of rows count
+	Columns []string
+	Numeric []bool // by column
+	Sorted  int    // the column, from 1, that orders the rows; 0: none
+	Falling bool   // it orders them from the greatest
+}
+
+// NewTable begins a table.
+func NewTable(h Head) *Table {
+	t := &Table{numeric: h.Numeric, amounts: make([]bool, len(h.Numeric))}
 	t.b.WriteString(`<table class="records"><thead><tr><th class="rn">` +
-		template.HTMLEscapeString(counted) + `</th>`)
-	for i, name := range columns {
+		template.HTMLEscapeString(h.Counted) + `</th>`)
+	for i, name := range h.Columns {
 		t.b.WriteString("<th")
-		if numeric[i] {
+		if h.Numeric[i] {
 			t.b.WriteString(` class="r"`)
 			t.amounts[i] = !names.MatchString(strings.TrimSpace(name))
 		}
 		t.b.WriteString(` data-col="` + strconv.Itoa(i+1) + `"`)
 		switch {
-		case sorted == i+1 && falling:
+		case h.Sorted == i+1 && h.Falling:
 			t.b.WriteString(` aria-sort="descending"`)
-		case sorted == i+1:
+		case h.Sorted == i+1:
 			t.b.WriteString(` aria-sort="ascending"`)
 		}
 		t.b.WriteByte('>')

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"webchat/internal/proc"
 )
 
 // hostsOnly is a cage of which hosts can be opened.
@@ -13,7 +15,9 @@ type hostsOnly struct{}
 
 func (hostsOnly) Hold(string) (*os.File, error) { return nil, errors.New("a link is there") }
 
-func (hostsOnly) Open(*os.File, bool) (func() error, error) { return nil, errors.New("it is gone") }
+func (hostsOnly) Open(*os.File, proc.Access) (func() error, error) {
+	return nil, errors.New("it is gone")
+}
 
 func (hostsOnly) HostOf(named string) (string, error) { return named, nil }
 

@@ -296,7 +296,11 @@ func (so *shownOutputs) pin(r *http.Request, one *session.Session,
 	in pinRequest) (out pinReply, err error) {
 	o, err := so.own(r, one)
 	if err == nil {
-		err = so.outputs.Pin(o.ID(), in.Pinned)
+		set := so.outputs.Unpin
+		if in.Pinned {
+			set = so.outputs.Pin
+		}
+		err = set(o.ID())
 	}
 	if err != nil {
 		return out, err

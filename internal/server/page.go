@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -125,7 +126,7 @@ func (sp *sessionPages) home(w http.ResponseWriter, r *http.Request) error {
 
 func (si *signIns) page(w http.ResponseWriter, r *http.Request) error {
 	return writePage(w, r, http.StatusOK, func(b *bytes.Buffer) error {
-		return si.pages.signIn(b, false)
+		return si.pages.signIn(b, si.pages.pages.Auth)
 	})
 }
 
@@ -194,8 +195,8 @@ func (l *layout) view(ctx context.Context, wish sidebarWish) (v page.View, err e
 }
 
 // signIn writes the page that signs in, and readies the one that is asked for next.
-func (p *Pages) signIn(b *bytes.Buffer, probe bool) error {
-	err := p.pages.Auth(b, probe)
+func (p *Pages) signIn(b *bytes.Buffer, write func(io.Writer) error) error {
+	err := write(b)
 	go p.pages.Prepare()
 	return err
 }
@@ -205,7 +206,9 @@ func (p *Pages) signIn(b *bytes.Buffer, probe bool) error {
 // cookie, and a script of that page finds out.
 func (p *Pages) Refuse(w http.ResponseWriter, r *http.Request, status int, code, sentence string) {
 	if status == http.StatusUnauthorized {
-		_ = writePage(w, r, status, func(b *bytes.Buffer) error { return p.signIn(b, true) })
+		_ = writePage(w, r, status, func(b *bytes.Buffer) error {
+			return p.signIn(b, p.pages.AuthInPlace)
+		})
 		return
 	}
 	p.problem(w, r, refusal{status: status, code: code, sentence: sentence}, http.StatusText(status))

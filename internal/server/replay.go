@@ -155,5 +155,9 @@ func (rp *replays) moment(ctx context.Context, b *bytes.Buffer, one *session.Ses
 	if err := (past{rp.outputs, one, p}).load(ctx, cut, at, sum); err != nil {
 		return err
 	}
-	return rp.pages.Replay(b, &f.Film, at, q.Get("out"), p, part == "moment")
+	write := rp.pages.Replay
+	if part == "moment" {
+		write = rp.pages.ReplayMoment
+	}
+	return write(b, &f.Film, at, q.Get("out"), p)
 }

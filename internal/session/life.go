@@ -205,8 +205,13 @@ func (s *Session) Ended() bool {
 	return s.state >= stateClosing
 }
 
-// Pin takes over whether the session is pinned.
-func (s *Session) Pin(pinned bool) {
+// Pin takes over that the session was pinned.
+func (s *Session) Pin() { s.setPinned(true) }
+
+// Unpin takes over that the session is pinned no longer.
+func (s *Session) Unpin() { s.setPinned(false) }
+
+func (s *Session) setPinned(pinned bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.events.Mark(func(sum *eventlog.Summary) { sum.Pinned = pinned })

@@ -18,6 +18,7 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/policy"
+	"webchat/internal/proc"
 )
 
 // cell is a [consent.Cage] that notes what is open.
@@ -41,9 +42,9 @@ func (c *cell) Hold(name string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil
 }
 
-func (c *cell) Open(held *os.File, write bool) (func() error, error) {
+func (c *cell) Open(held *os.File, as proc.Access) (func() error, error) {
 	name := held.Name()
-	if write {
+	if as == proc.Writable {
 		name += " w"
 	}
 	return c.begin(name)

@@ -11,6 +11,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/consent"
 	"webchat/internal/event"
+	"webchat/internal/proc"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 )
@@ -20,7 +21,7 @@ type gate struct{ open atomic.Int32 }
 
 func (*gate) Hold(string) (*os.File, error) { return nil, errors.ErrUnsupported }
 
-func (*gate) Open(*os.File, bool) (func() error, error) { return nil, errors.ErrUnsupported }
+func (*gate) Open(*os.File, proc.Access) (func() error, error) { return nil, errors.ErrUnsupported }
 
 func (*gate) HostOf(named string) (string, error) { return named, nil }
 

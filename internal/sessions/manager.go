@@ -428,7 +428,11 @@ func (m *Manager) Update(ctx context.Context, id eventlog.ID, p Patch) (eventlog
 		if err := m.Wrote(m.cfg.Catalog.Mark(ctx, id, Mark{Pinned: p.Pinned}), 0); err != nil {
 			return eventlog.Summary{}, fmt.Errorf("pin session %s: %w", id, err)
 		}
-		s.Pin(*p.Pinned)
+		if *p.Pinned {
+			s.Pin()
+		} else {
+			s.Unpin()
+		}
 	}
 	return s.Summary(), nil
 }

@@ -11,9 +11,11 @@ var (
 // puttyLines precede the private part of a key of PuTTY.
 var puttyLines = []byte("Private-Lines: ")
 
-// Open reports whether a private key has begun in a text and has not ended, so that what follows is
-// part of it.
-func Open(text []byte) bool {
+// After returns what is known of a text, for the one that follows it: whether a private key has
+// begun and has not ended, so that what follows is part of it.
+func After(text []byte) Before { return Before{key: endsInKey(text)} }
+
+func endsInKey(text []byte) bool {
 	if !mayHaveKey(text) {
 		return false
 	}

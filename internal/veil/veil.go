@@ -31,19 +31,23 @@ const Dots = "••••••••"
 
 // Spans returns what looks like a secret in a text of one or more lines, in ascending order and
 // without overlap. Terminal colours and controls may stand within what it finds.
-func Spans(text []byte) []Span { return SpansFrom(text, false) }
+func Spans(text []byte) []Span { return Before{}.Spans(text) }
 
-// SpansFrom is [Spans] of a text before which [Open] reported open.
-func SpansFrom(text []byte, open bool) []Span {
+// Before is what is known of a text that stands before another, as [After] returns it; the zero
+// value is that of a text that holds no key.
+type Before struct{ key bool }
+
+// Spans is [Spans] of the text that follows.
+func (b Before) Spans(text []byte) []Span {
 	if bytes.IndexByte(text, esc) >= 0 {
 		plain, at := withoutControls(text)
-		spans := find(plain, open)
+		spans := find(plain, b.key)
 		for i, s := range spans {
 			spans[i] = Span{at[s.From], at[s.To-1] + 1}
 		}
 		return spans
 	}
-	return find(text, open)
+	return find(text, b.key)
 }
 
 func find(text []byte, open bool) []Span {

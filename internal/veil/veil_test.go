@@ -110,10 +110,10 @@ func TestEachNameIsFound(t *testing.T) {
 // A window that begins within a key is known to.
 func TestSpansFromWithinAKey(t *testing.T) {
 	head := "x\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\n"
-	if !Open([]byte(head)) || Open([]byte(head+"-----END RSA PRIVATE KEY-----\n")) || Open([]byte("-----BEGIN CERTIFICATE-----\nMIIE\n")) {
+	if !After([]byte(head)).key || After([]byte(head+"-----END RSA PRIVATE KEY-----\n")).key || After([]byte("-----BEGIN CERTIFICATE-----\nMIIE\n")).key {
 		t.Error("where a key is open is not known")
 	}
-	if got := SpansFrom([]byte("AAAA\nBBBB\n-----END RSA PRIVATE KEY-----\nCCCC\n"), true); !slices.Equal(got, []Span{{0, 4}, {5, 9}}) {
+	if got := After([]byte(head)).Spans([]byte("AAAA\nBBBB\n-----END RSA PRIVATE KEY-----\nCCCC\n")); !slices.Equal(got, []Span{{0, 4}, {5, 9}}) {
 		t.Errorf("found %v", got)
 	}
 }
@@ -147,7 +147,7 @@ func FuzzSpans(f *testing.F) {
 	f.Add([]byte("a:b://c:d@e=\"\\"), false)
 	f.Fuzz(func(t *testing.T, text []byte, open bool) {
 		last := 0
-		for _, s := range SpansFrom(text, open) {
+		for _, s := range (Before{key: open}).Spans(text) {
 			if s.From < last || s.To <= s.From || s.To > len(text) || slices.Contains(text[s.From:s.To], '\n') {
 				t.Fatalf("%v of %q", s, text)
 			}

@@ -281,7 +281,13 @@ func (t *dataTable) window(ctx context.Context, c *sql.Conn,
 	}
 	from, to := cut(a, total)
 	sorted, falling := sortColumn(a.Sort)
-	out := render.NewTable("row", t.columns, t.numeric, sorted, falling)
+	out := render.NewTable(render.Head{
+		Counted: "row",
+		Columns: t.columns,
+		Numeric: t.numeric,
+		Sorted:  sorted,
+		Falling: falling,
+	})
 	shown := from - 1
 	if x == nil {
 		err = t.scan(ctx, c, fmt.Sprintf("LIMIT %d OFFSET %d", max(0, to-shown), shown),

@@ -160,7 +160,13 @@ func (h *Views) table(ctx context.Context, o *outputs.Output, k *kind,
 	}
 	from, to := cut(a, total)
 	sorted, falling := sortColumn(a.Sort)
-	out := render.NewTable("line", t.columns, t.numeric, sorted, falling)
+	out := render.NewTable(render.Head{
+		Counted: "line",
+		Columns: t.columns,
+		Numeric: t.numeric,
+		Sorted:  sorted,
+		Falling: falling,
+	})
 	shown := from - 1
 	for shown < to && !out.Full() {
 		n := 1 // records that follow one another are read at once

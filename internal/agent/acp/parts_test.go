@@ -90,7 +90,7 @@ func TestTextErrorsAlone(t *testing.T) {
 		for _, text := range []string{"Warning: old", "Warning: old", "Error: no", "it works",
 			"Error: out of credit"} {
 			if m.follows(turn); !m.take(turn, text) {
-				turn.Say(false, "", text)
+				turn.Say(convo.Answer, "", text)
 			}
 		}
 		turn.Quiet()

@@ -52,7 +52,7 @@ func (e *textErrors) follows(t *convo.Turn) {
 	}
 	text := e.text
 	e.text = ""
-	t.Say(false, "", text)
+	t.Say(convo.Answer, "", text)
 }
 
 // left is the error that ended the turn; nil if none did.

@@ -61,8 +61,8 @@ var ofConversation = map[string]func(c *conn, u update) event.Data{
 
 // ofTurn are the updates that belong to a turn.
 var ofTurn = map[string]func(c *conn, t *convo.Turn, u update){
-	"agent_message_chunk": func(c *conn, t *convo.Turn, u update) { c.chunk(t, u, false) },
-	"agent_thought_chunk": func(c *conn, t *convo.Turn, u update) { c.chunk(t, u, true) },
+	"agent_message_chunk": func(c *conn, t *convo.Turn, u update) { c.chunk(t, u, convo.Answer) },
+	"agent_thought_chunk": func(c *conn, t *convo.Turn, u update) { c.chunk(t, u, convo.Thinking) },
 	"tool_call":           (*conn).toolCall,
 	"tool_call_update":    (*conn).toolCall,
 }
@@ -90,10 +90,14 @@ func (c *conn) retried(r retry) {
 	if r.Subtype != "api_retry" {
 		return
 	}
-	c.Retrying(convo.Refusal{Status: r.ErrorStatus, Within: millis(r.NoResponse.WaitedMs)}, true,
-		millis(r.RetryDelayMs),
-		fmt.Sprintf("Trying again in %s, %d of %d", wording.Span(max(time.Second,
-			millis(r.RetryDelayMs))), r.Attempt, r.MaxRetries))
+	after := millis(r.RetryDelayMs)
+	c.Retrying(convo.Retry{
+		Refusal: convo.Refusal{Status: r.ErrorStatus, Within: millis(r.NoResponse.WaitedMs)},
+		Waits:   true,
+		After:   after,
+		Then: fmt.Sprintf("Trying again in %s, %d of %d", wording.Span(max(time.Second, after)),
+			r.Attempt, r.MaxRetries),
+	})
 }
 
 func (c *conn) planned(u update) event.Data {
@@ -125,14 +129,14 @@ func (c *conn) informed(u update) event.Data {
 }
 
 // chunk takes a piece of what the agent says.
-func (c *conn) chunk(t *convo.Turn, u update, thought bool) {
+func (c *conn) chunk(t *convo.Turn, u update, kind convo.TextKind) {
 	var b block
 	if !decode(u.Content, &b) || b.Type != "text" || u.Meta.ClaudeCode.Kind == "mcpServerStatus" {
 		return
 	}
 	c.textErrors.follows(t)
-	if thought || !c.textErrors.take(t, b.Text) {
-		t.Say(thought, u.MessageID, b.Text)
+	if kind == convo.Thinking || !c.textErrors.take(t, b.Text) {
+		t.Say(kind, u.MessageID, b.Text)
 	}
 }
 

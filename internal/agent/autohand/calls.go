@@ -137,7 +137,7 @@ func (c *conn) outcome(t *convo.Turn, k *call, success bool, output, why, kind s
 // calls which nothing else reports, since they were refused.
 func (c *conn) stepEnd(t *convo.Turn, s step) {
 	if thought := clean(s.Step.Thought); thought != "" {
-		t.Say(false, s.StepID, thought)
+		t.Say(convo.Answer, s.StepID, thought)
 		t.Quiet(c.requests(s)...)
 	}
 	for i, r := range s.Step.ToolResults {

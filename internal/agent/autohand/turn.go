@@ -100,7 +100,7 @@ func (c *conn) update(t *convo.Turn, u message) {
 	if !slices.ContainsFunc(c.run.errors, func(e string) bool {
 		return e != "" && strings.HasSuffix(strings.TrimSpace(delta), e)
 	}) {
-		t.Say(false, "", delta)
+		t.Say(convo.Answer, "", delta)
 	}
 }
 

@@ -30,15 +30,22 @@ func (r Refusal) String() string {
 	return wording.Ended(what)
 }
 
-// Retrying warns of a call that failed, and says what comes then; after is how long the agent waits
-// before, as far as it says.
-func (c *Conversation) Retrying(r Refusal, waits bool, after time.Duration, then string) {
+// Retry is what an agent does about a refusal.
+type Retry struct {
+	Refusal Refusal
+	Waits   bool          // the agent has yet to try again
+	After   time.Duration // how long it waits before, as far as it says
+	Then    string        // what it does, as a sentence without its period
+}
+
+// Retrying warns of a call that failed, and says what comes then.
+func (c *Conversation) Retrying(r Retry) {
 	c.Report(event.SessionError{
 		ErrorType:    event.ErrorWarning,
 		Kind:         event.KindRetrying,
-		StatusCode:   r.Status,
-		RetryAfterMs: after.Milliseconds(),
-		Waits:        waits,
-		Message:      r.String() + " " + then + ".",
+		StatusCode:   r.Refusal.Status,
+		RetryAfterMs: r.After.Milliseconds(),
+		Waits:        r.Waits,
+		Message:      r.Refusal.String() + " " + r.Then + ".",
 	})
 }

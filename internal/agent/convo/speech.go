@@ -22,21 +22,30 @@ type speech struct {
 	theirs  string          // the agent's own id of that
 }
 
+// TextKind is what a text of an agent is.
+type TextKind int
+
+// The kinds of texts: what is said to the user, and what the model thinks before.
+const (
+	Answer TextKind = iota
+	Thinking
+)
+
 // text is a message or a thought in flight.
 type text struct {
 	id, parent string // parent is the call whose helper agent says it; empty: the main agent does
-	thought    bool
+	kind       TextKind
 	content    []byte
 }
 
 // Piece adds to the text that has an id, unique in the session, unless that is whole.
-func (s *speech) Piece(id, parent string, thought bool, piece string) {
+func (s *speech) Piece(id, parent string, kind TextKind, piece string) {
 	if id == "" || piece == "" || s.whole[id] {
 		return
 	}
-	x := s.inFlight(id, thought)
+	x := s.inFlight(id, kind)
 	if x == nil {
-		x = &text{id: id, parent: parent, thought: thought}
+		x = &text{id: id, parent: parent, kind: kind}
 		s.open = append(s.open, x)
 	}
 	s.grow(x, piece)
@@ -50,7 +59,7 @@ func (s *speech) Thought(id, parent, content string) {
 	if s.Whole(id) {
 		return
 	}
-	x := cmp.Or(s.inFlight(id, true), &text{id: id, parent: parent, thought: true})
+	x := cmp.Or(s.inFlight(id, Thinking), &text{id: id, parent: parent, kind: Thinking})
 	s.end(x, event.AssistantMessage{Content: content})
 }
 
@@ -60,14 +69,14 @@ func (s *speech) Message(m event.AssistantMessage) {
 	if s.Whole(m.MessageID) {
 		return
 	}
-	x := cmp.Or(s.inFlight(m.MessageID, false), &text{id: m.MessageID, parent: m.ParentToolCallID})
+	x := cmp.Or(s.inFlight(m.MessageID, Answer), &text{id: m.MessageID, parent: m.ParentToolCallID})
 	s.end(x, m)
 }
 
 // CutOff ends the messages of the main agent that are in flight as far as they came.
 func (s *speech) CutOff() {
 	for _, x := range slices.Clone(s.open) {
-		if x.parent == "" && !x.thought {
+		if x.parent == "" && x.kind == Answer {
 			s.end(x, event.AssistantMessage{Content: string(x.content), Partial: true})
 		}
 	}
@@ -79,7 +88,7 @@ func (s *speech) Discard(parent string) {
 	for _, x := range slices.Clone(s.open) {
 		switch {
 		case x.parent != parent:
-		case x.thought:
+		case x.kind == Thinking:
 			s.end(x, event.AssistantMessage{})
 		default:
 			s.drop(x)
@@ -93,8 +102,8 @@ func (s *speech) Saying() bool { return s.current != nil }
 
 // Say adds to the text in flight, or begins another if it is of another kind or of another id of
 // the agent's.
-func (s *speech) Say(thought bool, theirs, words string) {
-	if x := s.current; x != nil && (x.thought != thought || s.theirs != theirs) {
+func (s *speech) Say(kind TextKind, theirs, words string) {
+	if x := s.current; x != nil && (x.kind != kind || s.theirs != theirs) {
 		s.Quiet()
 	}
 	for words = strings.ToValidUTF8(words, "\uFFFD"); words != ""; {
@@ -107,7 +116,7 @@ func (s *speech) Say(thought bool, theirs, words string) {
 			s.Quiet()
 		}
 		if s.current == nil {
-			s.current, s.theirs = &text{id: string(event.NewID()), thought: thought}, theirs
+			s.current, s.theirs = &text{id: string(event.NewID()), kind: kind}, theirs
 			s.open = append(s.open, s.current)
 		}
 		s.grow(s.current, piece)
@@ -122,9 +131,9 @@ func (s *speech) Quiet(wished ...event.ToolRequest) {
 }
 
 // inFlight returns the text in flight that has an id; nil if there is none.
-func (s *speech) inFlight(id string, thought bool) *text {
+func (s *speech) inFlight(id string, kind TextKind) *text {
 	if i := slices.IndexFunc(s.open, func(x *text) bool {
-		return x.id == id && x.thought == thought
+		return x.id == id && x.kind == kind
 	}); i >= 0 {
 		return s.open[i]
 	}
@@ -135,7 +144,7 @@ func (s *speech) inFlight(id string, thought bool) *text {
 func (s *speech) grow(x *text, piece string) {
 	offset := int64(len(x.content))
 	x.content = append(x.content, piece...)
-	if x.thought {
+	if x.kind == Thinking {
 		s.report(event.AssistantReasoningDelta{
 			ReasoningID:      x.id,
 			Offset:           offset,
@@ -163,7 +172,7 @@ func (s *speech) drop(x *text) {
 func (s *speech) end(x *text, m event.AssistantMessage) {
 	s.drop(x)
 	s.whole[x.id] = true
-	if x.thought {
+	if x.kind == Thinking {
 		s.report(event.AssistantReasoning{
 			ReasoningID:      x.id,
 			Content:          cmp.Or(string(x.content), m.Content),

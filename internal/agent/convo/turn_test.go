@@ -87,7 +87,7 @@ func TestAVeryLongAnswer(t *testing.T) {
 	host := &log{}
 	c := New(Config{Title: "Agent", Host: host, Agent: scripted{func(turn *Turn) {
 		turn.c.Do(func() {
-			turn.Say(false, "", strings.Repeat("é", mostSaid/2+100))
+			turn.Say(Answer, "", strings.Repeat("é", mostSaid/2+100))
 			turn.End(nil)
 		})
 	}}})

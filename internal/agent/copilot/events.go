@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 
+	"webchat/internal/agent/convo"
 	"webchat/internal/agent/copilot/cli"
 	"webchat/internal/event"
 	"webchat/internal/wording"
@@ -183,7 +184,7 @@ func (c *conn) onError(t *turn, _ cli.Event, d sessionFailure) {
 		return // that it was stopped is known
 	}
 	text := t.happened(c.b.cli.Happened(d.Message), d.StatusCode) + " " +
-		c.b.cli.Advise(d.StatusCode, d.Message, c.usesOwn())
+		c.b.cli.Advise(cli.Failure{Status: d.StatusCode, Text: d.Message, Own: c.usesOwn()})
 	c.Report(event.SessionError{
 		Message:    text,
 		ErrorType:  cmp.Or(d.ErrorType, "backend"),
@@ -262,11 +263,11 @@ func (c *conn) onCallFailure(t *turn, _ cli.Event, d callFailure) {
 
 // piece takes a piece of a message or of a thought.
 func piece(c *conn, t *turn, e cli.Event, d delta) {
-	id, thought := d.MessageID, e.Type == "assistant.reasoning_delta"
-	if thought {
-		id = d.ReasoningID
+	id, kind := d.MessageID, convo.Answer
+	if e.Type == "assistant.reasoning_delta" {
+		id, kind = d.ReasoningID, convo.Thinking
 	}
-	t.Piece(id, c.helpers.call(e), thought, d.DeltaContent)
+	t.Piece(id, c.helpers.call(e), kind, d.DeltaContent)
 }
 
 func (c *conn) onThought(t *turn, e cli.Event, d nativeMessage) {

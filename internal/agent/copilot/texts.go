@@ -76,7 +76,7 @@ func (t *turn) callFailed(c *convo.Conversation, d callFailure, says string) {
 func (t *turn) reportRefused(c *convo.Conversation, r *refusal, waits bool, then string) {
 	if t.refused == r && !t.aborted && !t.Ended() {
 		r.reported = true
-		c.Retrying(r.Refusal, waits, 0, then)
+		c.Retrying(convo.Retry{Refusal: r.Refusal, Waits: waits, Then: then})
 	}
 }
 

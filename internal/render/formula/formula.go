@@ -8,7 +8,6 @@ import (
 	"compress/gzip"
 	_ "embed"
 	"errors"
-	"fmt"
 	"io"
 	"regexp"
 	"strings"
@@ -56,34 +55,39 @@ var defines = regexp.MustCompile(
 // engine is the interpreter, which runs one formula at a time, and what it made.
 var engine struct {
 	sync.Mutex
-	run  func(tex string, block bool) (string, error) // nil: to be made
-	kept map[string]string                            // MathML by source; empty: it cannot be read
+	run  func(Source) (string, error) // nil: to be made
+	kept map[Source]string            // MathML; empty: it cannot be read
 	size int
 }
 
-// MathML returns a formula as a math element, centred in a line of its own if block is set. It is
-// the same for the same formula. What comes from outside is in it: it has to be sanitized.
-// [ErrSpent] if the text's formulas have taken too long and this one is not kept.
-func MathML(tex string, block bool, spent *Spent) (string, error) {
-	if len(tex) > MaxSource || strings.TrimSpace(tex) == "" || defines.MatchString(tex) {
+// Source is what a formula is made of.
+type Source struct {
+	TeX   string
+	Block bool // it is centred in a line of its own
+}
+
+// MathML returns a formula as a math element. It is the same for the same formula. What comes from
+// outside is in it: it has to be sanitized. [ErrSpent] if the text's formulas have taken too long
+// and this one is not kept.
+func MathML(of Source, spent *Spent) (string, error) {
+	if len(of.TeX) > MaxSource || strings.TrimSpace(of.TeX) == "" || defines.MatchString(of.TeX) {
 		return "", ErrUnreadable
 	}
-	key := fmt.Sprint(block, tex)
 	e := &engine
 	e.Lock()
 	defer e.Unlock()
-	made, ok := e.kept[key]
+	made, ok := e.kept[of]
 	if !ok {
 		if spent.Load() > int64(maxSpent) {
 			return "", ErrSpent
 		}
 		begun := time.Now()
-		made = render(tex, block)
+		made = render(of)
 		spent.Add(int64(time.Since(begun)))
-		if e.size += len(key) + len(made); e.kept == nil || e.size > maxKept {
-			e.kept, e.size = map[string]string{}, len(key)+len(made)
+		if e.size += len(of.TeX) + len(made); e.kept == nil || e.size > maxKept {
+			e.kept, e.size = map[Source]string{}, len(of.TeX)+len(made)
 		}
-		e.kept[key] = made
+		e.kept[of] = made
 	}
 	if made == "" {
 		return "", ErrUnreadable
@@ -92,7 +96,7 @@ func MathML(tex string, block bool, spent *Spent) (string, error) {
 }
 
 // render runs the library. An interpreter that failed is not used again.
-func render(tex string, block bool) (made string) {
+func render(of Source) (made string) {
 	e := &engine
 	defer func() {
 		if p := recover(); p != nil {
@@ -102,7 +106,7 @@ func render(tex string, block bool) (made string) {
 	if e.run == nil {
 		e.run = start()
 	}
-	made, err := e.run(tex, block)
+	made, err := e.run(of)
 	if errors.Is(err, errTime) {
 		e.run = nil
 	}
@@ -130,7 +134,7 @@ func library() string {
 }
 
 // start makes an interpreter.
-func start() func(tex string, block bool) (string, error) {
+func start() func(Source) (string, error) {
 	vm := goja.New()
 	vm.SetMaxCallStackSize(maxCalls)
 	if _, err := vm.RunProgram(program()); err != nil {
@@ -144,9 +148,9 @@ func start() func(tex string, block bool) (string, error) {
 	if !ok {
 		panic("no function")
 	}
-	return func(tex string, block bool) (string, error) {
+	return func(of Source) (string, error) {
 		timer := time.AfterFunc(maxTime, func() { vm.Interrupt(errTime) })
-		v, err := call(goja.Undefined(), vm.ToValue(tex), vm.ToValue(block))
+		v, err := call(goja.Undefined(), vm.ToValue(of.TeX), vm.ToValue(of.Block))
 		if !timer.Stop() { // an interruption may come yet
 			return "", errTime
 		}

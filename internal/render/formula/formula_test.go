@@ -31,12 +31,12 @@ func TestMathML(t *testing.T) {
 		`\color{red}x`:                     `<math><mrow><mi>x</mi></mrow></math>`,
 	} {
 		for range 2 {
-			if got, err := MathML(tex, false, &Spent{}); got != want || err != nil {
+			if got, err := MathML(Source{TeX: tex}, &Spent{}); got != want || err != nil {
 				t.Errorf("%s: %s, %v", tex, got, err)
 			}
 		}
 	}
-	got, err := MathML(`\begin{align} a &= b \\ c &= d \end{align}`, true, &Spent{})
+	got, err := MathML(Source{`\begin{align} a &= b \\ c &= d \end{align}`, true}, &Spent{})
 	if err != nil || !strings.HasPrefix(got, `<math display="block"><mtable displaystyle="true"`) || strings.Contains(got, "tml-eqn") {
 		t.Errorf("align: %s, %v", got, err)
 	}
@@ -45,17 +45,17 @@ func TestMathML(t *testing.T) {
 // The formulas of one text take a bounded time together. What is kept costs nothing.
 func TestThreat104FormulasOfATextAreBounded(t *testing.T) {
 	var spent Spent
-	if _, err := MathML("a+b+c", false, &spent); err != nil || spent.Load() == 0 {
+	if _, err := MathML(Source{TeX: "a+b+c"}, &spent); err != nil || spent.Load() == 0 {
 		t.Fatalf("%v after %d", err, spent.Load())
 	}
 	spent.Store(int64(maxSpent) + 1)
-	if _, err := MathML("a+b+d", false, &spent); err != ErrSpent {
+	if _, err := MathML(Source{TeX: "a+b+d"}, &spent); err != ErrSpent {
 		t.Errorf("one too many: %v", err)
 	}
-	if _, err := MathML("a+b+c", false, &spent); err != nil {
+	if _, err := MathML(Source{TeX: "a+b+c"}, &spent); err != nil {
 		t.Errorf("one that is kept: %v", err)
 	}
-	if _, err := MathML("a+b+d", false, &Spent{}); err != nil {
+	if _, err := MathML(Source{TeX: "a+b+d"}, &Spent{}); err != nil {
 		t.Errorf("in another text: %v", err)
 	}
 }
@@ -84,7 +84,7 @@ func FuzzMathML(f *testing.F) {
 		f.Add(tex)
 	}
 	f.Fuzz(func(t *testing.T, tex string) {
-		got, err := MathML(tex, len(tex)%2 == 0, &Spent{})
+		got, err := MathML(Source{tex, len(tex)%2 == 0}, &Spent{})
 		if (err == nil) != (got != "") || len(got) > maxMathML {
 			t.Fatalf("%q: %d bytes, %v", tex, len(got), err)
 		}
@@ -94,7 +94,7 @@ func FuzzMathML(f *testing.F) {
 		if regexp.MustCompile(` (?:href|src|style|on[a-z]+|id|title)=`).MatchString(got) {
 			t.Fatalf("%q: %s", tex, got)
 		}
-		if next, err := MathML("y", false, &Spent{}); next != "<math><mi>y</mi></math>" {
+		if next, err := MathML(Source{TeX: "y"}, &Spent{}); next != "<math><mi>y</mi></math>" {
 			t.Fatalf("after %q: %s, %v", tex, next, err)
 		}
 	})

@@ -184,7 +184,7 @@ func mathML(tex string, block bool, spent *formula.Spent) (string, error) {
 	if render.Isolate(tex) != tex {
 		return "", formula.ErrUnreadable // its source shows what hides in it
 	}
-	return formula.MathML(tex, block, spent)
+	return formula.MathML(formula.Source{TeX: tex, Block: block}, spent)
 }
 
 // isMath reports whether a block of code in a language is mathematics.

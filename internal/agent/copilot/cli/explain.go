@@ -31,7 +31,7 @@ func (p *Program) Explain(err error) error {
 		text = after
 	}
 	what := p.Happened(text)
-	return errors.New(what + " " + p.Advise(0, text, false))
+	return errors.New(what + " " + p.Advise(Failure{Text: text}))
 }
 
 // secret is what looks like a key: providers repeat the one that they refuse.
@@ -93,9 +93,16 @@ func KindOf(status int, text string) event.ErrorKind {
 	return event.KindOfStatus(status)
 }
 
-// Advise says what helps after a failure with a status, 0 for none, and a text, as a sentence; own
-// says that a model of the user's own was asked.
-func (p *Program) Advise(status int, text string, own bool) string {
+// Failure is a request that failed.
+type Failure struct {
+	Status int    // of the provider's answer; 0: none
+	Text   string // what the CLI says of it
+	Own    bool   // a model of the user's own was asked
+}
+
+// Advise says what helps after a failure, as a sentence.
+func (p *Program) Advise(f Failure) string {
+	status, text := f.Status, f.Text
 	kind := KindOf(status, text)
 	do := "Send the prompt again; if it fails again, run webchat doctor in a terminal"
 	low := strings.ToLower(text)
@@ -104,7 +111,7 @@ func (p *Program) Advise(status int, text string, own bool) string {
 		do = "Sum the conversation up with /compact, or choose a model that takes more"
 	case kind == event.KindLimit && status != 429, spent.MatchString(text):
 		do = "The quota is used up: choose another model, or go on when it is back"
-	case (status == 401 || status == 403) && own:
+	case (status == 401 || status == 403) && f.Own:
 		do = "Correct the provider's key, then start webchat again"
 	case status == 401 || status == 403 || strings.Contains(low, "not authenticated") ||
 		strings.Contains(low, "no github oauth token"):

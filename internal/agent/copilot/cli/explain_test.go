@@ -29,7 +29,7 @@ func TestAdvice(t *testing.T) {
 		{504, "504 too slow", "504 too slow. The provider did not answer in time: send the prompt again, or choose another model."},
 		{0, "", "GitHub Copilot CLI reports a failure without a reason. Send the prompt again; if it fails again, run webchat doctor in a terminal."},
 	} {
-		if got := p.Happened(c.says) + " " + p.Advise(c.status, c.says, true); got != c.want {
+		if got := p.Happened(c.says) + " " + p.Advise(Failure{c.status, c.says, true}); got != c.want {
 			t.Errorf("%d %q becomes\n%q, not\n%q", c.status, c.says, got, c.want)
 		}
 	}
