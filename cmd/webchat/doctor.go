@@ -35,25 +35,10 @@ func doctor(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	dir := o.dataPath()
 	say := func(name, format string, args ...any) {
 		fmt.Fprintf(stdout, "%-10s %s\n", name, fmt.Sprintf(format, args...))
 	}
-	say("webchat", "%s %s/%s", version(), runtime.GOOS, runtime.GOARCH)
-	say("workspace", "%s", workspace)
-	say("data", "%s", dir)
-	for _, name := range store.Aside(dir) {
-		say("damaged",
-			"%s was kept when what was sound was taken out of it; delete it when you miss nothing",
-			filepath.Base(name))
-	}
-	if info, err := daemon.Read(dir); err == nil && info.URL != "" {
-		say("running", "%s, pid %d", info.URL, info.PID)
-		say("settings",
-			"the lines below are about the settings of this command; the running server may have others")
-	} else {
-		say("running", "no")
-	}
+	o.doctorPlaces(workspace, say)
 	if err := o.doctorEngine(ctx, say); err != nil {
 		return err
 	}
@@ -74,7 +59,7 @@ func doctor(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	quiet := slog.New(slog.DiscardHandler)
+	quiet, dir := slog.New(slog.DiscardHandler), o.dataPath()
 	backends, err := o.backends(c, o.cages(c, box, dir, nothingKept, quiet), dir, own.ToAgent, quiet)
 	if err != nil {
 		return err
@@ -91,6 +76,37 @@ func doctor(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 		o.doctorServers(c, backends, say)
 	}
 	o.doctorGit(workspace, say)
+	o.doctorConsent(c, backends, say)
+	if err := doctorBackends(ctx, backends, set.Demands(consent.BeforeTool), say); err != nil {
+		return err
+	}
+	o.doctorSessions(ctx, backends, c, workspace, say)
+	return nil
+}
+
+// doctorPlaces says which webchat this is, where it keeps what, and whether it runs.
+func (o *options) doctorPlaces(workspace string, say func(string, string, ...any)) {
+	dir := o.dataPath()
+	say("webchat", "%s %s/%s", version(), runtime.GOOS, runtime.GOARCH)
+	say("workspace", "%s", workspace)
+	say("data", "%s", dir)
+	for _, name := range store.Aside(dir) {
+		say("damaged",
+			"%s was kept when what was sound was taken out of it; delete it when you miss nothing",
+			filepath.Base(name))
+	}
+	if info, err := daemon.Read(dir); err == nil && info.URL != "" {
+		say("running", "%s, pid %d", info.URL, info.PID)
+		say("settings",
+			"the lines below are about the settings of this command; the running server may have others")
+	} else {
+		say("running", "no")
+	}
+}
+
+// doctorConsent says what decides about acts.
+func (o *options) doctorConsent(c *config, backends []agent.Backend,
+	say func(string, string, ...any)) {
 	say("consent", "--permissions %s, %s, %s", o.Permissions,
 		wording.Plural(len(c.Permissions), "rule"),
 		wording.Plural(len(c.Hooks), "hook"))
@@ -98,11 +114,6 @@ func doctor(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 		say("consent", "%s, which no agent that is set up is known to have: the rule may never hold",
 			missed)
 	}
-	if err := doctorBackends(ctx, backends, set.Demands(consent.BeforeTool), say); err != nil {
-		return err
-	}
-	o.doctorSessions(ctx, backends, c, workspace, say)
-	return nil
 }
 
 // doctorBackends says what was found; demands is whether a before_tool hook has to

@@ -106,32 +106,12 @@ func (c *Cage) Look(ctx context.Context, l Look) (found Looked, err error) {
 	}
 	asking, cancel := context.WithTimeout(ctx, gitPatience)
 	defer cancel()
-	var errs []error
-	// git's first: it is asked about the others
-	order := slices.SortedFunc(maps.Keys(all), func(a, b string) int {
-		if (all[a].git == "") != (all[b].git == "") {
-			return len(all[b].git) - len(all[a].git)
-		}
-		return strings.Compare(a, b)
-	})
 	maps.DeleteFunc(k.known, func(p string, _ seen) bool { _, there := all[p]; return !there })
 	maps.DeleteFunc(k.first, func(p string, _ time.Time) bool { _, there := all[p]; return !there })
-	for _, p := range order {
+	var errs []error
+	for _, p := range gitFirst(all) {
 		n := all[p]
-		is, known := k.known[p]
-		switch now := c.seen(p, n); {
-		case known && is.held && is.way == now.way:
-			now.held = true
-			k.known[p], k.prints[n.print] = now, true
-			continue
-		case known && is.print == n.print:
-			continue
-		case k.prints[n.print]: // it was moved with the folder that it is in
-			now.held = false
-			k.known[p] = now
-			continue
-		}
-		if l.Running && k.live > 0 && !k.settled(p, n, now) {
+		if c.isSeen(p, n) || l.Running && k.live > 0 && !k.settled(p, n, now) {
 			continue
 		}
 		stays, out, err := c.stays(asking, p, n, l.Since)
@@ -145,21 +125,8 @@ func (c *Cage) Look(ctx context.Context, l Look) (found Looked, err error) {
 			k.known[p] = seen{print: n.print}
 			continue
 		}
-		for _, part := range c.unkept(p) {
-			one, err := k.move(c.cfg.Workspace, part, n, l, now)
-			if err != nil {
-				errs = append(errs, err)
-				continue
-			}
-			found.Made = append(found.Made, one)
-		}
-		delete(k.first, p)
-		delete(k.known, p)
-		if l.Aside == nil {
-			k.known[p] = seen{print: n.print}
-		} else if again, err := printed(p); err == nil && len(c.unkept(p)) == 0 { // a part was moved
-			k.known[p] = seen{print: again}
-		}
+		made, err := c.moveAside(p, n, l, now)
+		found.Made, errs = append(found.Made, made...), append(errs, err)
 	}
 	k.last = now
 	k.unseen = k.live > 0
@@ -168,6 +135,55 @@ func (c *Cage) Look(ctx context.Context, l Look) (found Looked, err error) {
 		errs = append(errs, err)
 	}
 	return found, errors.Join(errs...)
+}
+
+// gitFirst orders paths by the folders of git's that obey them: git is asked about the others.
+func gitFirst(all map[string]counts) []string {
+	return slices.SortedFunc(maps.Keys(all), func(a, b string) int {
+		if (all[a].git == "") != (all[b].git == "") {
+			return len(all[b].git) - len(all[a].git)
+		}
+		return strings.Compare(a, b)
+	})
+}
+
+// isSeen reports whether what is at a path was looked at already. The caller holds c.keep.mu.
+func (c *Cage) isSeen(p string, n counts) bool {
+	k := &c.keep
+	is, known := k.known[p]
+	switch now := c.seen(p, n); {
+	case known && is.held && is.way == now.way:
+		now.held = true
+		k.known[p], k.prints[n.print] = now, true
+	case known && is.print == n.print:
+	case k.prints[n.print]: // it was moved with the folder that it is in
+		now.held = false
+		k.known[p] = now
+	default:
+		return false
+	}
+	return true
+}
+
+// moveAside moves the parts of a file or folder aside. The caller holds c.keep.mu.
+func (c *Cage) moveAside(p string, n counts, l Look, now time.Time) (made []Made, err error) {
+	k := &c.keep
+	for _, part := range c.unkept(p) {
+		one, bad := k.move(c.cfg.Workspace, part, n, l, now)
+		if bad != nil {
+			err = errors.Join(err, bad)
+			continue
+		}
+		made = append(made, one)
+	}
+	delete(k.first, p)
+	delete(k.known, p)
+	if l.Aside == nil {
+		k.known[p] = seen{print: n.print}
+	} else if again, bad := printed(p); bad == nil && len(c.unkept(p)) == 0 { // a part was moved
+		k.known[p] = seen{print: again}
+	}
+	return made, err
 }
 
 // Restore has put bring back a file below root that the user kept, and return its path there; no

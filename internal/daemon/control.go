@@ -44,6 +44,7 @@ type ControlConfig struct {
 // over a socket that only the user can open. (On Windows the folder's access list
 // says who can.) A caller also shows the API token, which is as private.
 type Control struct {
+	config ControlConfig
 	path   string
 	is     fs.FileInfo // of the socket: another server may have made its own there
 	temp   string      // the folder made for the socket, if it is not in the data folder
@@ -89,15 +90,8 @@ func (c *Control) listen(ctx context.Context, path string) (net.Listener, error)
 
 // Listen opens the control socket and answers until Close.
 func Listen(ctx context.Context, config ControlConfig) (*Control, error) {
-	c := &Control{done: make(chan error, 1)}
-	places := sockets(config.Dir)
-	l, err := c.listen(ctx, places[0])
-	if err != nil {
-		c.temp = filepath.Dir(places[1])
-		if err = MakeFolder(c.temp); err == nil { // its name can be guessed: it may be another user's
-			l, err = c.listen(ctx, places[1])
-		}
-	}
+	c := &Control{config: config, done: make(chan error, 1)}
+	l, err := c.open(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("open the control socket: %w", err)
 	}
@@ -109,86 +103,125 @@ func Listen(ctx context.Context, config ControlConfig) (*Control, error) {
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	mux := http.NewServeMux()
-	mux.HandleFunc("POST /url", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, reply{URL: config.Link()}, nil)
-	})
-	mux.HandleFunc("POST /logout", func(w http.ResponseWriter, r *http.Request) {
-		n, err := config.Logout(r.URL.Query().Get("user"))
-		answer(w, reply{SignedOut: n}, err)
-	})
-	mux.HandleFunc("POST /token", func(w http.ResponseWriter, r *http.Request) {
-		token, err := config.Token(r.URL.Query().Get("user"))
-		if err != nil {
-			http.Error(w, oneLine(err), http.StatusConflict)
-			return
-		}
-		answer(w, reply{Token: token}, nil)
-	})
-	mux.HandleFunc("POST /prune", func(w http.ResponseWriter, r *http.Request) {
-		older, err := time.ParseDuration(r.URL.Query().Get("older"))
-		if err != nil || older <= 0 {
-			http.Error(w, "older must be a duration", http.StatusBadRequest)
-			return
-		}
-		p, err := config.Prune(r.Context(), older)
-		if err != nil {
-			http.Error(w, oneLine(err), http.StatusInternalServerError)
-			return
-		}
-		answer(w, reply{Pruned: p}, nil)
-	})
-	mux.HandleFunc("POST /stop", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, reply{}, nil)
-		// the end of the server cuts connections; a caller that has gone needs no answer
-		_ = http.NewResponseController(w).Flush()
-		config.Stop()
-	})
-	mux.HandleFunc("POST /open", func(w http.ResponseWriter, r *http.Request) {
-		var o Opening
-		link, err := "", json.Unmarshal([]byte(r.URL.Query().Get("opening")), &o)
-		if err == nil {
-			link, err = config.Open(r.Context(), o)
-		}
-		if err != nil {
-			status := http.StatusConflict
-			if errors.Is(err, ErrUnable) {
-				status = http.StatusServiceUnavailable
-			}
-			http.Error(w, oneLine(err), status)
-			return
-		}
-		answer(w, reply{URL: link}, nil)
-	})
-	mux.HandleFunc("POST /show", func(w http.ResponseWriter, r *http.Request) {
-		var o Opening
-		if err := json.Unmarshal([]byte(r.URL.Query().Get("opening")), &o); err != nil {
-			http.Error(w,
-				"what is to be shown cannot be read; start the server again with the version of this command",
-				http.StatusBadRequest)
-			return
-		}
-		c.connect(w, showUpgrade, func() (func(context.Context, io.ReadWriteCloser) error, error) {
-			return config.Show(o)
-		})
-	})
-	mux.HandleFunc("POST /mcp", func(w http.ResponseWriter, r *http.Request) {
-		if config.Lend == nil {
-			http.Error(w, "this server lends no tools", http.StatusNotFound)
-			return
-		}
-		c.connect(w, mcpUpgrade, func() (func(context.Context, io.ReadWriteCloser) error, error) {
-			return config.Lend(r.URL.Query().Get("folder"))
-		})
-	})
 	c.server = &http.Server{
-		Handler:           config.Protect(mux),
+		Handler:           config.Protect(c.routes()),
 		ReadHeaderTimeout: 5 * time.Second,
 		IdleTimeout:       5 * time.Second,
 		MaxHeaderBytes:    32 << 10,
 	}
 	go func() { c.done <- c.server.Serve(l) }()
 	return c, nil
+}
+
+// open opens the socket in the data folder, or where that takes none, among the temporary files.
+func (c *Control) open(ctx context.Context) (net.Listener, error) {
+	places := sockets(c.config.Dir)
+	l, err := c.listen(ctx, places[0])
+	if err != nil {
+		c.temp = filepath.Dir(places[1])
+		if err = MakeFolder(c.temp); err == nil { // its name can be guessed: it may be another user's
+			l, err = c.listen(ctx, places[1])
+		}
+	}
+	return l, err
+}
+
+func (c *Control) routes() *http.ServeMux {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /url", c.serveURL)
+	mux.HandleFunc("POST /logout", c.serveLogout)
+	mux.HandleFunc("POST /token", c.serveToken)
+	mux.HandleFunc("POST /prune", c.servePrune)
+	mux.HandleFunc("POST /stop", c.serveStop)
+	mux.HandleFunc("POST /open", c.serveOpen)
+	mux.HandleFunc("POST /show", c.serveShow)
+	mux.HandleFunc("POST /mcp", c.serveMCP)
+	return mux
+}
+
+func (c *Control) serveURL(w http.ResponseWriter, _ *http.Request) {
+	answer(w, reply{URL: c.config.Link()}, nil)
+}
+
+func (c *Control) serveLogout(w http.ResponseWriter, r *http.Request) {
+	n, err := c.config.Logout(r.URL.Query().Get("user"))
+	answer(w, reply{SignedOut: n}, err)
+}
+
+func (c *Control) serveToken(w http.ResponseWriter, r *http.Request) {
+	token, err := c.config.Token(r.URL.Query().Get("user"))
+	if err != nil {
+		http.Error(w, oneLine(err), http.StatusConflict)
+		return
+	}
+	answer(w, reply{Token: token}, nil)
+}
+
+func (c *Control) servePrune(w http.ResponseWriter, r *http.Request) {
+	older, err := time.ParseDuration(r.URL.Query().Get("older"))
+	if err != nil || older <= 0 {
+		http.Error(w, "older must be a duration", http.StatusBadRequest)
+		return
+	}
+	p, err := c.config.Prune(r.Context(), older)
+	if err != nil {
+		http.Error(w, oneLine(err), http.StatusInternalServerError)
+		return
+	}
+	answer(w, reply{Pruned: p}, nil)
+}
+
+func (c *Control) serveStop(w http.ResponseWriter, _ *http.Request) {
+	answer(w, reply{}, nil)
+	// the end of the server cuts connections; a caller that has gone needs no answer
+	_ = http.NewResponseController(w).Flush()
+	c.config.Stop()
+}
+
+func (c *Control) serveOpen(w http.ResponseWriter, r *http.Request) {
+	o, err := openingIn(r)
+	link := ""
+	if err == nil {
+		link, err = c.config.Open(r.Context(), o)
+	}
+	if err != nil {
+		status := http.StatusConflict
+		if errors.Is(err, ErrUnable) {
+			status = http.StatusServiceUnavailable
+		}
+		http.Error(w, oneLine(err), status)
+		return
+	}
+	answer(w, reply{URL: link}, nil)
+}
+
+func (c *Control) serveShow(w http.ResponseWriter, r *http.Request) {
+	o, err := openingIn(r)
+	if err != nil {
+		http.Error(w,
+			"what is to be shown cannot be read; start the server again with the version of this command",
+			http.StatusBadRequest)
+		return
+	}
+	c.connect(w, showUpgrade, func() (func(context.Context, io.ReadWriteCloser) error, error) {
+		return c.config.Show(o)
+	})
+}
+
+func (c *Control) serveMCP(w http.ResponseWriter, r *http.Request) {
+	if c.config.Lend == nil {
+		http.Error(w, "this server lends no tools", http.StatusNotFound)
+		return
+	}
+	c.connect(w, mcpUpgrade, func() (func(context.Context, io.ReadWriteCloser) error, error) {
+		return c.config.Lend(r.URL.Query().Get("folder"))
+	})
+}
+
+// openingIn reads what a request asks to open.
+func openingIn(r *http.Request) (o Opening, err error) {
+	err = json.Unmarshal([]byte(r.URL.Query().Get("opening")), &o)
+	return o, err
 }
 
 func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }

@@ -167,6 +167,26 @@ func Summarize(s Summary, e event.Entry) Summary {
 	if event.VoidsFill(e.Event.Data) {
 		s.Open.Fill = nil
 	}
+	s.applySession(e)
+	s.applyWork(e)
+	s.applyTools(e)
+	s.applyRequests(e)
+	if !event.Aside(e.Event.Data) {
+		s.UpdatedAt, s.Open.Active = e.Event.Timestamp, e.Seq
+	}
+	switch {
+	case s.Pending > 0:
+		s.Status = event.Waiting
+	case s.Open.Turn != "":
+		s.Status = event.Running
+	default:
+		s.Status = event.Idle
+	}
+	return s
+}
+
+// applySession folds what is reported of the session itself.
+func (s *Summary) applySession(e event.Entry) {
 	switch d := e.Event.Data.(type) {
 	case event.SessionStart:
 		s.ID, s.Backend, s.Model, s.Title = ID(d.SessionID), d.Backend, d.Model, d.Title
@@ -188,6 +208,15 @@ func Summarize(s Summary, e event.Entry) Summary {
 		s.Open.Left = LeftAfter(s.Open.Left, d, e.Seq)
 	case event.SessionBranched:
 		s.Open.Branched, s.Open.Begun = true, false // what was copied was sent by another
+	case event.SessionShutdown:
+		s.Open.Work = 0
+		s.bill(d.Usage, "", e)
+	}
+}
+
+// applyWork folds prompts, turns and tasks.
+func (s *Summary) applyWork(e event.Entry) {
+	switch d := e.Event.Data.(type) {
 	case event.UserMessage:
 		s.Open.Queued++
 	case event.UserMessageWithdrawn:
@@ -198,14 +227,6 @@ func Summarize(s Summary, e event.Entry) Summary {
 		if !d.Own() {
 			s.Open.Queued = max(0, s.Open.Queued-1)
 		}
-	case event.TaskStarted:
-		s.Open.Tasks++
-	case event.SessionShutdown:
-		s.Open.Work = 0
-		s.bill(d.Usage, "", e)
-	case event.TaskCompleted:
-		s.Open.Tasks = max(0, s.Open.Tasks-1)
-		s.bill(d.Usage, "", e)
 	case event.TurnEnd:
 		s.Open.Turn, s.Open.Failed, s.Open.Since = "", d.Outcome == event.Failed, 0
 		s.Open.Queued = max(0, s.Open.Queued-len(d.Steered))
@@ -213,6 +234,17 @@ func Summarize(s Summary, e event.Entry) Summary {
 		if d.Fill != nil {
 			s.Open.Fill = &Fill{*d.Fill, e.Event.Timestamp.UnixMilli()}
 		}
+	case event.TaskStarted:
+		s.Open.Tasks++
+	case event.TaskCompleted:
+		s.Open.Tasks = max(0, s.Open.Tasks-1)
+		s.bill(d.Usage, "", e)
+	}
+}
+
+// applyTools folds calls of tools.
+func (s *Summary) applyTools(e event.Entry) {
+	switch d := e.Event.Data.(type) {
 	case event.ToolExecutionStart:
 		s.Open.Tools++
 	case event.ToolExecutionComplete:
@@ -221,6 +253,12 @@ func Summarize(s Summary, e event.Entry) Summary {
 		if d.OutputID != "" {
 			s.Open.Outputs++
 		}
+	}
+}
+
+// applyRequests folds what the user is asked.
+func (s *Summary) applyRequests(e event.Entry) {
+	switch d := e.Event.Data.(type) {
 	case event.PermissionRequested:
 		s.Pending++
 		s.Open.Asks = Brief(d.Resource)
@@ -230,29 +268,23 @@ func Summarize(s Summary, e event.Entry) Summary {
 	case event.UserInputRequested:
 		s.Pending++
 		s.Open.Asks = Brief(d.Question)
-	case event.PermissionCompleted, event.UserInputCompleted:
-		if s.Pending = max(0, s.Pending-1); s.Pending == 0 {
-			s.Open.Asks = ""
-		}
-		if done, ok := d.(event.PermissionCompleted); ok &&
-			slices.Contains(s.Open.Waits, done.RequestID) {
+	case event.PermissionCompleted:
+		s.answered()
+		if slices.Contains(s.Open.Waits, d.RequestID) {
 			s.Open.Waits = slices.DeleteFunc(slices.Clone(s.Open.Waits), func(id string) bool {
-				return id == done.RequestID
+				return id == d.RequestID
 			})
 		}
+	case event.UserInputCompleted:
+		s.answered()
 	}
-	if !event.Aside(e.Event.Data) {
-		s.UpdatedAt, s.Open.Active = e.Event.Timestamp, e.Seq
+}
+
+// answered counts one open question less.
+func (s *Summary) answered() {
+	if s.Pending = max(0, s.Pending-1); s.Pending == 0 {
+		s.Open.Asks = ""
 	}
-	switch {
-	case s.Pending > 0:
-		s.Status = event.Waiting
-	case s.Open.Turn != "":
-		s.Status = event.Running
-	default:
-		s.Status = event.Idle
-	}
-	return s
 }
 
 // grantsAfter returns what the user allows for the session after e.

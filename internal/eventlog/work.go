@@ -277,7 +277,29 @@ func (o *Work) excludes(parent string, why Ending) bool {
 
 // Closing returns what ends everything the turn opened, but not the turn.
 func (o *Work) Closing(why Ending, now time.Time) []event.Data {
-	var out []event.Data
+	out := append(o.cutMessages(why), o.withdrawRequests(why)...)
+	if why.All { // else they end by themselves
+		for _, h := range o.Hooks {
+			out = append(out, event.HookEnd{
+				HookID:   h.HookID,
+				Event:    h.Event,
+				Command:  h.Command,
+				ExitCode: -1,
+				Reason:   why.Reason,
+			})
+		}
+	}
+	out = append(out, o.stopTools(why, now)...)
+	if why.All {
+		for _, t := range o.Tasks {
+			out = append(out, event.TaskCompleted{TaskID: t.Start.TaskID, Outcome: event.Interrupted})
+		}
+	}
+	return out
+}
+
+// cutMessages ends messages as far as they came.
+func (o *Work) cutMessages(why Ending) (out []event.Data) {
 	for _, f := range o.Messages {
 		switch {
 		case len(f.Text) == 0, o.excludes(f.Parent, why):
@@ -296,26 +318,26 @@ func (o *Work) Closing(why Ending, now time.Time) []event.Data {
 			})
 		}
 	}
+	return out
+}
+
+// withdrawRequests ends requests without an answer, but those about what is held: they wait for the
+// user.
+func (o *Work) withdrawRequests(why Ending) (out []event.Data) {
 	for _, e := range o.Requests {
 		if event.IsHeld(e.Event.Data) {
-			continue // it waits for the user
+			continue
 		}
 		if !why.All && (o.byUser(e.Event.Data) || o.HelperOf(e.Event.Data) != why.Of) {
 			continue
 		}
 		out = append(out, Refusal(e.Event.Data, event.DecidedByAbort, why.Reason))
 	}
-	if why.All { // else they end by themselves
-		for _, h := range o.Hooks {
-			out = append(out, event.HookEnd{
-				HookID:   h.HookID,
-				Event:    h.Event,
-				Command:  h.Command,
-				ExitCode: -1,
-				Reason:   why.Reason,
-			})
-		}
-	}
+	return out
+}
+
+// stopTools ends calls as failed.
+func (o *Work) stopTools(why Ending, now time.Time) (out []event.Data) {
 	for _, t := range o.Tools {
 		if !why.All && t.Start.By == event.ByUser || o.excludes(t.Start.ParentToolCallID, why) {
 			continue
@@ -336,11 +358,6 @@ func (o *Work) Closing(why Ending, now time.Time) []event.Data {
 			d.ToolTelemetry = TelemetryOf(d.OutputID)
 		}
 		out = append(out, d)
-	}
-	if why.All {
-		for _, t := range o.Tasks {
-			out = append(out, event.TaskCompleted{TaskID: t.Start.TaskID, Outcome: event.Interrupted})
-		}
 	}
 	return out
 }

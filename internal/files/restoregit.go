@@ -67,94 +67,146 @@ func (p *shelf) planGit(ctx context.Context, root *os.Root, from, to snapshot, o
 		r.Kept = append(r.Kept, KeptFile{gitFolder, KeptChanged})
 		return nil, nil
 	}
+	if !canRestoreGit(root, from, to, r) {
+		return nil, nil
+	}
+	g := &gitChange{
+		shelf:    p,
+		root:     root,
+		git:      filepath.Join(p.workspace, gitFolder),
+		others:   others,
+		restored: r,
+	}
+	if g.was, g.wasStaged, err = p.pointersOf(from); err != nil {
+		return nil, err
+	}
+	if g.then, g.thenStaged, err = p.pointersOf(to); err != nil {
+		return nil, err
+	}
+	if g.now = refsOf(g.git); g.now == nil {
+		g.now = pointers{}
+	}
+	g.now["HEAD"] = headLine(g.git)
+	if err := g.planRefs(ctx); err != nil {
+		return nil, err
+	}
+	if err := g.planIndex(ctx); err != nil {
+		return nil, err
+	}
+	return g.steps, ctx.Err()
+}
+
+// canRestoreGit reports whether a repository can be brought back. Why not is noted.
+func canRestoreGit(root *os.Root, from, to snapshot, r *Restored) bool {
 	st, err := root.Lstat(gitFolder)
 	// it came or went, or is elsewhere
 	if from.git == "" || to.git == "" || err != nil || !st.IsDir() {
 		r.NotUndone = append(r.NotUndone, NotUndone{What: gitFolder})
-		return nil, nil
+		return false
 	}
 	for _, lock := range []string{"index.lock", "HEAD.lock", "packed-refs.lock"} {
 		if _, err := root.Lstat(filepath.Join(gitFolder, lock)); err == nil {
 			r.Kept = append(r.Kept, KeptFile{gitFolder, KeptBusy})
-			return nil, nil
+			return false
 		}
 	}
-	was, wasStaged, err := p.pointersOf(from)
-	if err != nil {
-		return nil, err
-	}
-	then, thenStaged, err := p.pointersOf(to)
-	if err != nil {
-		return nil, err
-	}
-	git := filepath.Join(p.workspace, gitFolder)
-	now := pointers(refsOf(git))
-	if now == nil {
-		now = pointers{}
-	}
-	now["HEAD"] = headLine(git)
-	names := slices.Sorted(maps.Keys(was))
-	for name := range then {
-		if _, both := was[name]; !both {
+	return true
+}
+
+// gitChange is what brings a repository back.
+type gitChange struct {
+	*shelf
+	root *os.Root
+	git  string // the repository's folder
+
+	was, then, now        pointers // then: what they are to be again
+	wasStaged, thenStaged version
+	others                othersInGit
+
+	steps    []step
+	restored *Restored // what is left as it is, and why
+}
+
+// planRefs plans the refs that are no longer what they were.
+func (g *gitChange) planRefs(ctx context.Context) error {
+	names := slices.Sorted(maps.Keys(g.was))
+	for name := range g.then {
+		if _, both := g.was[name]; !both {
 			names = append(names, name)
 		}
 	}
-	packed := string(readGit(filepath.Join(git, "packed-refs")))
-	there := p.objectsThere(ctx, slices.Collect(maps.Values(then)))
+	packed := string(readGit(filepath.Join(g.git, "packed-refs")))
+	there := g.objectsThere(ctx, slices.Collect(maps.Values(g.then)))
 	for _, name := range names {
-		at := path.Join(gitFolder, name)
+		at, was, then, now := path.Join(gitFolder, name), g.was[name], g.then[name], g.now[name]
 		switch {
-		case was[name] == then[name] || now[name] == then[name]:
-			continue
-		case now[name] != was[name]:
-			r.Kept = append(r.Kept, KeptFile{at, KeptChanged})
-			continue
-		case then[name] == "" && (name == "HEAD" || strings.Contains(packed, " "+name+"\n")):
-			r.Kept = append(r.Kept, KeptFile{at, KeptPacked})
-			continue
-		case commitName(then[name]) != "" && !there[then[name]]:
-			r.NotUndone = append(r.NotUndone, NotUndone{What: name})
-			continue
-		}
-		t := step{path: at}
-		var is version // its own file, which a packed ref has not
-		if is, t.st, err = current(root, at); err != nil {
-			r.Kept = append(r.Kept, KeptFile{at, KeptChanged})
-			continue
-		}
-		t.from = is
-		if then[name] != "" {
-			if t.to.hash, err = p.objects.put(blobKind, []byte(then[name]+"\n")); err != nil {
-				return nil, err
-			}
-			t.to.mode = plainMode
-		}
-		if (is != version{}) { // so that it can be put back
-			if _, err = p.objects.put(blobKind, []byte(now[name]+"\n")); err != nil {
-				return nil, err
+		case was == then || now == then:
+		case now != was:
+			g.keep(at, KeptChanged)
+		case then == "" && (name == "HEAD" || strings.Contains(packed, " "+name+"\n")):
+			g.keep(at, KeptPacked)
+		case commitName(then) != "" && !there[then]:
+			g.restored.NotUndone = append(g.restored.NotUndone, NotUndone{What: name})
+		default:
+			if err := g.planRef(at, now, then); err != nil {
+				return err
 			}
 		}
-		steps = append(steps, t)
 	}
-	if thenStaged == wasStaged || (thenStaged == version{}) {
-		return steps, ctx.Err()
+	return nil
+}
+
+// planRef plans a ref, which is a file unless it is packed.
+func (g *gitChange) planRef(at, now, then string) error {
+	is, st, err := current(g.root, at)
+	if err != nil {
+		g.keep(at, KeptChanged)
+		return nil
+	}
+	t := step{path: at, from: is, st: st}
+	if then != "" {
+		if t.to.hash, err = g.objects.put(blobKind, []byte(then+"\n")); err != nil {
+			return err
+		}
+		t.to.mode = plainMode
+	}
+	if (is != version{}) { // so that it can be put back
+		if _, err = g.objects.put(blobKind, []byte(now+"\n")); err != nil {
+			return err
+		}
+	}
+	g.steps = append(g.steps, t)
+	return nil
+}
+
+// planIndex plans what is staged.
+func (g *gitChange) planIndex(ctx context.Context) error {
+	if g.thenStaged == g.wasStaged || (g.thenStaged == version{}) {
+		return nil
 	}
 	at := path.Join(gitFolder, "index")
-	switch is, st, err := current(root, at); {
-	case err == nil && is.hash == thenStaged.hash:
-	case err != nil || others.index || is.hash != wasStaged.hash && !p.sameStaged(ctx, git, wasStaged):
-		r.Kept = append(r.Kept, KeptFile{at, KeptChanged})
-	case !p.stagedThere(ctx, thenStaged):
-		r.NotUndone = append(r.NotUndone, NotUndone{What: at})
+	switch is, st, err := current(g.root, at); {
+	case err == nil && is.hash == g.thenStaged.hash:
+	case err != nil || g.others.index ||
+		is.hash != g.wasStaged.hash && !g.sameStaged(ctx, g.git, g.wasStaged):
+		g.keep(at, KeptChanged)
+	case !g.stagedThere(ctx, g.thenStaged):
+		g.restored.NotUndone = append(g.restored.NotUndone, NotUndone{What: at})
 	default:
-		if data := stagedOf(git); data != nil {
-			if _, err = p.objects.put(blobKind, data); err != nil {
-				return nil, err
+		if data := stagedOf(g.git); data != nil {
+			if _, err = g.objects.put(blobKind, data); err != nil {
+				return err
 			}
 		}
-		steps = append(steps, step{path: at, from: is, to: version{plainMode, thenStaged.hash}, st: st})
+		g.steps = append(g.steps,
+			step{path: at, from: is, to: version{plainMode, g.thenStaged.hash}, st: st})
 	}
-	return steps, ctx.Err()
+	return nil
+}
+
+// keep leaves a file as it is.
+func (g *gitChange) keep(at string, why WhyKept) {
+	g.restored.Kept = append(g.restored.Kept, KeptFile{at, why})
 }
 
 // objectsThere asks the repository which objects it has.

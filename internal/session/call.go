@@ -218,54 +218,102 @@ func (s *toolCalls) perform(c *call) agent.Result {
 
 // act checks, asks and runs.
 func (s *toolCalls) act(c *call) agent.Result {
-	if c.differs {
-		s.log().Warn("an agent called a tool with other arguments than it had announced", "toolCallId",
-			c.ID)
-		return deniedResult(
-			fmt.Sprintf("Tool '%s' was not run: the call is not the one that was announced under its id.",
-				c.Name), "")
-	}
-	if c.by == event.ByAgent {
-		if err := s.budget.pause(c.ctx, c.turn); err != nil {
-			return stoppedResult(c.ctx)
-		}
-	}
-	args, err := CleanArguments(c.Arguments)
-	if err != nil {
-		return agent.Failure(event.KindBadArguments, "Tool '%s' was not run: %v.", c.Name, err)
-	}
-	tool, err := s.tool(c.Name)
-	if err != nil {
-		return agent.Failure(event.KindUnknownTool, "%s", wording.Capital(err.Error()))
-	}
-	c.display.Store(tool.Spec().Final)
-	v, err := s.hookForCall(c, consent.BeforeTool, args, nil)
-	switch {
-	case err != nil:
-		return stoppedResult(c.ctx)
-	case !v.Allow:
-		return deniedResult(v.Reason, event.DecidedByHook)
-	case v.Arguments != nil:
-		args = v.Arguments
+	tool, args, refused := s.check(c)
+	if refused != nil {
+		return *refused
 	}
 	action, err := tool.Plan(c.ctx, args)
 	if err != nil {
 		return failedResult(c.ctx, err, event.KindBadArguments)
 	}
-	reads := func(p *agent.Permission) bool { return p != nil && p.Kind == agent.KindRead }
-	if c.look && !reads(action.Ask) && !reads(action.About) {
+	if c.look && !isRead(action.Ask) && !isRead(action.About) {
 		return agent.Failure(event.KindBadArguments,
 			"Tool '%s' was not run: it is only a preview, and it does more than read a file.", c.Name)
 	}
 	acts := cmp.Or(action.Ask, action.About)
-	if acts != nil && !reads(acts) {
+	changes := acts != nil && !isRead(acts)
+	if changes {
 		s.keepBefore(c.turn, true) // while the user reads the question
 	}
+	running, ask := s.confine(c, action, acts)
+	if ask != nil {
+		if verdict := s.askFor(c, *ask, action.Digest); verdict.Decision != event.Allow {
+			return deniedResult(verdict.Reason, verdict.By)
+		}
+	}
+	if changes {
+		began := s.cfg.Now()
+		s.beforeAct(c.ctx, c.turn)
+		c.held.Store(int64(s.cfg.Now().Sub(began)))
+	}
+	if c.ctx.Err() != nil {
+		return stoppedResult(c.ctx)
+	}
+	res, err := action.Run(running, s.progress(c))
+	if err != nil {
+		res = failedResult(c.ctx, err, event.KindInternal)
+	}
+	if changes && c.by == event.ByAgent {
+		s.heldFiles.look(c.ctx, c.ID, false)
+		if held := s.heldFiles.forModel(); held != "" {
+			res.TextForModel = strings.TrimSuffix(res.TextForModel, ".") + ". " + held
+		}
+	}
+	if err != nil {
+		return res
+	}
+	return s.runAfterHooks(c, args, res)
+}
+
+// isRead reports whether an act is known and only reads.
+func isRead(p *agent.Permission) bool { return p != nil && p.Kind == agent.KindRead }
+
+// check returns the tool of a call and its arguments, as the hooks leave them, or why it is not
+// run.
+func (s *toolCalls) check(c *call) (agent.Tool, json.RawMessage, *agent.Result) {
+	refuse := func(r agent.Result) (agent.Tool, json.RawMessage, *agent.Result) { return nil, nil, &r }
+	if c.differs {
+		s.log().Warn("an agent called a tool with other arguments than it had announced", "toolCallId",
+			c.ID)
+		return refuse(deniedResult(
+			fmt.Sprintf("Tool '%s' was not run: the call is not the one that was announced under its id.",
+				c.Name), ""))
+	}
+	if c.by == event.ByAgent {
+		if err := s.budget.pause(c.ctx, c.turn); err != nil {
+			return refuse(stoppedResult(c.ctx))
+		}
+	}
+	args, err := CleanArguments(c.Arguments)
+	if err != nil {
+		return refuse(agent.Failure(event.KindBadArguments, "Tool '%s' was not run: %v.", c.Name, err))
+	}
+	tool, err := s.tool(c.Name)
+	if err != nil {
+		return refuse(agent.Failure(event.KindUnknownTool, "%s", wording.Capital(err.Error())))
+	}
+	c.display.Store(tool.Spec().Final)
+	v, err := s.hookForCall(c, consent.BeforeTool, args, nil)
+	switch {
+	case err != nil:
+		return refuse(stoppedResult(c.ctx))
+	case !v.Allow:
+		return refuse(deniedResult(v.Reason, event.DecidedByHook))
+	case v.Arguments != nil:
+		args = v.Arguments
+	}
+	return tool, args, nil
+}
+
+// confine decides where an action runs, and returns the context it runs on and what the user is
+// asked first; nil: nothing. acts is what it does, as far as that is known.
+func (s *toolCalls) confine(c *call, action agent.Action,
+	acts *agent.Permission) (running context.Context, ask *agent.Permission) {
 	runsOutside := acts != nil && c.by == event.ByAgent && s.cfg.isOutside(c.ctx, *acts)
 	if action.Ask != nil { // of the tools that are lent, only what runs a command is confined
 		action.Ask.Confined = s.opened.Confines() && action.Ask.Kind == agent.KindShell && !runsOutside
 	}
-	ask, running := s.requests.PermissionFor(c.ctx, action, c.by), c.ctx
+	ask, running = s.requests.PermissionFor(c.ctx, action, c.by), c.ctx
 	switch call := agent.CallFrom(c.ctx); {
 	case acts == nil:
 	case c.by == event.ByUser && call.Outside:
@@ -279,33 +327,7 @@ func (s *toolCalls) act(c *call) agent.Result {
 			ask = &named
 		}
 	}
-	if ask != nil {
-		if verdict := s.askFor(c, *ask, action.Digest); verdict.Decision != event.Allow {
-			return deniedResult(verdict.Reason, verdict.By)
-		}
-	}
-	if acts != nil && !reads(acts) {
-		began := s.cfg.Now()
-		s.beforeAct(c.ctx, c.turn)
-		c.held.Store(int64(s.cfg.Now().Sub(began)))
-	}
-	if c.ctx.Err() != nil {
-		return stoppedResult(c.ctx)
-	}
-	res, err := action.Run(running, s.progress(c))
-	if err != nil {
-		res = failedResult(c.ctx, err, event.KindInternal)
-	}
-	if c.by == event.ByAgent && acts != nil && !reads(acts) {
-		s.heldFiles.look(c.ctx, c.ID, false)
-		if held := s.heldFiles.forModel(); held != "" {
-			res.TextForModel = strings.TrimSuffix(res.TextForModel, ".") + ". " + held
-		}
-	}
-	if err != nil {
-		return res
-	}
-	return s.runAfterHooks(c, args, res)
+	return running, ask
 }
 
 // askFor asks the user to allow an action.

@@ -206,12 +206,37 @@ func (h *host) reportLocked(data event.Data, refused []event.SandboxRefused) err
 	if err != nil {
 		return fmt.Errorf("report %s: %w", event.TypeOf(data), err)
 	}
-	switch d := relay.(type) {
-	case event.SessionModeChanged:
+	if d, ok := relay.(event.SessionModeChanged); ok {
 		h.stopUnaskedLocked(d, before)
+	}
+	s.followLocked(t, relay)
+	s.billLocked(t, relay)
+	if t != nil {
+		t.count(relay)
+	}
+	return nil
+}
+
+// followLocked keeps what later calls and the turn have to know of a report.
+func (s *Session) followLocked(t *turn, relay event.Data) {
+	switch d := relay.(type) {
 	case event.TaskStarted: // the calls made for it run in a scope of its own
 		s.scopes[d.TaskID] = s.newTurn(&prompt{})
 		s.scopes[d.TaskID].started = true
+	case event.ToolExecutionStart:
+		if t != nil {
+			t.acts = true
+		}
+	case event.ToolExecutionComplete:
+		if t != nil {
+			t.before.spoil()
+		}
+	}
+}
+
+// billLocked counts what calls of the model take.
+func (s *Session) billLocked(t *turn, relay event.Data) {
+	switch d := relay.(type) {
 	case event.AssistantTurnStart:
 		if s.bill.counting == agent.CountsSteps {
 			t.usage = t.usage.Plus(s.bill.cut(s.events.Summary().Open))
@@ -233,22 +258,11 @@ func (h *host) reportLocked(data event.Data, refused []event.SandboxRefused) err
 		if d.Kind == event.KindRetrying {
 			s.bill.calling = false
 		}
-	case event.ToolExecutionStart:
-		if t != nil {
-			t.acts = true
-		}
 	case event.ToolExecutionComplete:
-		if t != nil {
-			t.before.spoil()
-		}
 		if d.ParentToolCallID == "" {
 			s.bill.completed(false)
 		}
 	}
-	if t != nil {
-		t.count(relay)
-	}
-	return nil
 }
 
 // count keeps what the end of the turn has to know.

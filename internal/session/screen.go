@@ -97,15 +97,9 @@ func (s screening) Report(data event.Data) (event.Data, error) {
 		d.CurrentTokens, d.TokenLimit = tokensOf(d.CurrentTokens), tokensOf(d.TokenLimit)
 		return d, nil
 	case event.AssistantUsage:
-		d.InputTokens, d.OutputTokens, d.CacheReadTokens = tokensOf(d.InputTokens),
-			tokensOf(d.OutputTokens), tokensOf(d.CacheReadTokens)
-		d.DefinitionTokens, d.Cost = tokensOf(d.DefinitionTokens), min(max(0, d.Cost), maxCost)
-		return d, nil
+		return bounded(d), nil
 	case event.SessionTitleChanged:
-		d.Title, _ = firstRunes(wording.Line(d.Title), maxTitle)
-		// of an agent that makes no title
-		echo := s.sum.Title != "" && strings.HasPrefix(s.prompt, strings.TrimRight(d.Title, ".… "))
-		return unless(s.named || echo || d.Title == "" || d.Title == s.sum.Title, d)
+		return s.title(d)
 	case event.SessionModelChange:
 		d.Effort = cmp.Or(d.Effort, s.sum.Open.Effort)
 		return unless(d.NewModel == s.sum.Model && d.Effort == s.sum.Open.Effort, d)
@@ -116,12 +110,7 @@ func (s screening) Report(data event.Data) (event.Data, error) {
 		d.Todos = todos(d.Todos)
 		return unless(slices.Equal(d.Todos, s.sum.Open.Todos), d)
 	case event.AssistantMessage:
-		d.ToolRequests = slices.Clone(d.ToolRequests)
-		for i := range d.ToolRequests {
-			if d.ToolRequests[i].Type != "custom" {
-				d.ToolRequests[i].Type = "function"
-			}
-		}
+		d.ToolRequests = toolRequests(d.ToolRequests)
 		return s.end(d, d.MessageID, len(d.Content))
 	case event.AssistantReasoning:
 		return s.end(d, d.ReasoningID, len(d.Content))
@@ -149,14 +138,7 @@ func (s screening) Report(data event.Data) (event.Data, error) {
 	case event.ToolExecutionComplete:
 		return s.complete(d)
 	case event.TaskStarted:
-		if d.TaskID == "" || d.Kind != event.ShellTask && d.Kind != event.AgentTask {
-			return nil, fmt.Errorf("%s without the id or the kind of the task", event.TypeOf(d))
-		}
-		title, cut := firstRunes(strings.ToValidUTF8(d.Title, "\uFFFD"), maxTaskTitle)
-		if d.Title = title; cut {
-			d.Title += "…"
-		}
-		return unless(s.work.Task(d.TaskID) != nil, d)
+		return s.task(d)
 	case event.TaskOutput:
 		d.Text = strings.ToValidUTF8(d.Text[max(0, len(d.Text)-eventlog.MaxTaskText):], "\uFFFD")
 		return unless(s.work.Task(d.TaskID) == nil || d.Text == "", d)
@@ -168,6 +150,45 @@ func (s screening) Report(data event.Data) (event.Data, error) {
 }
 
 func tokensOf(n int64) int64 { return min(max(0, n), maxTokens) }
+
+// bounded is what a call of a model took, as far as that can be.
+func bounded(d event.AssistantUsage) event.AssistantUsage {
+	d.InputTokens, d.OutputTokens, d.CacheReadTokens = tokensOf(d.InputTokens),
+		tokensOf(d.OutputTokens), tokensOf(d.CacheReadTokens)
+	d.DefinitionTokens, d.Cost = tokensOf(d.DefinitionTokens), min(max(0, d.Cost), maxCost)
+	return d
+}
+
+// title leaves out titles that say nothing new, such as those that repeat the prompt.
+func (s screening) title(d event.SessionTitleChanged) (event.Data, error) {
+	d.Title, _ = firstRunes(wording.Line(d.Title), maxTitle)
+	// of an agent that makes no title
+	echo := s.sum.Title != "" && strings.HasPrefix(s.prompt, strings.TrimRight(d.Title, ".… "))
+	return unless(s.named || echo || d.Title == "" || d.Title == s.sum.Title, d)
+}
+
+// toolRequests are the calls a message asks for, each of a type that is known.
+func toolRequests(all []event.ToolRequest) []event.ToolRequest {
+	all = slices.Clone(all)
+	for i := range all {
+		if all[i].Type != "custom" {
+			all[i].Type = "function"
+		}
+	}
+	return all
+}
+
+// task returns the start of a task that is not known yet.
+func (s screening) task(d event.TaskStarted) (event.Data, error) {
+	if d.TaskID == "" || d.Kind != event.ShellTask && d.Kind != event.AgentTask {
+		return nil, fmt.Errorf("%s without the id or the kind of the task", event.TypeOf(d))
+	}
+	title, cut := firstRunes(strings.ToValidUTF8(d.Title, "\uFFFD"), maxTaskTitle)
+	if d.Title = title; cut {
+		d.Title += "…"
+	}
+	return unless(s.work.Task(d.TaskID) != nil, d)
+}
 
 // unless returns d, or nothing where that says what is known.
 func unless(known bool, d event.Data) (event.Data, error) {
