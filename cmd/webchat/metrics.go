@@ -129,9 +129,13 @@ func (m *metrics) read(r *rooms) {
 		},
 			func() float64 { return float64(g.value()) }))
 	}
-	if r.engine == nil {
-		return
+	if r.engine != nil {
+		m.readEngine(r)
 	}
+}
+
+// readEngine adds the numbers of a replica that shares a database.
+func (m *metrics) readEngine(r *rooms) {
 	f := promauto.With(m.registry)
 	f.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "webchat_lease_seconds",

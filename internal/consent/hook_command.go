@@ -46,52 +46,67 @@ func (s *Hooks) execute(ctx context.Context, h hook, c HookCall) (code int, v Ho
 	if err != nil {
 		return -1, no("The hook did not run: %v", err)
 	}
-	var (
-		wg             sync.WaitGroup
-		exit           proc.Exit
-		lost           error
-		stdout, stderr []byte
-		exited, over   = make(chan struct{}), make(chan struct{})
-	)
-	wg.Go(func() {
-		// a command that does not read it decides all the same
-		_, _ = child.Stdin().Write(append(in, '\n'))
-		_ = child.Stdin().Close()
-	})
-	wg.Go(func() {
-		stdout, _ = io.ReadAll(io.LimitReader(child.Stdout(), maxOutput+1))
-		if len(stdout) > maxOutput {
-			close(over)
-		}
-		_, _ = io.Copy(io.Discard, child.Stdout())
-	})
-	wg.Go(func() {
-		stderr, _ = io.ReadAll(io.LimitReader(child.Stderr(), 2*MaxReason)) // so that a cut shows
-		_, _ = io.Copy(io.Discard, child.Stderr())
-	})
-	wg.Go(func() { defer close(exited); exit, lost = child.Wait() })
+	run := &hookRun{child: child, exited: make(chan struct{}), over: make(chan struct{})}
+	run.follow(in)
 	select {
-	case <-exited:
-	case <-over:
+	case <-run.exited:
+	case <-run.over:
 	case <-ctx.Done():
 		v = h.stopped(ctx)
 	}
 	_, left := child.Stop(context.Background()) // with the pipes of all that is left
-	wg.Wait()
-	switch {
-	case v.Reason != "":
-	case len(stdout) > maxOutput:
-		v = no("The hook printed more than %d bytes.", maxOutput)
-	case lost != nil:
-		v = no("How the hook ended is not known: %v", lost)
-	case left != nil:
-		v = no("The hook could not be ended: %v", left)
-	case exit.Signal != "":
-		v = no("The hook was ended by %s.", exit.Signal)
-	default:
-		v = readVerdict(exit.Code, stdout, stderr)
+	run.wg.Wait()
+	if v.Reason == "" {
+		v = run.verdict(left)
 	}
-	return exit.Code, v
+	return run.exit.Code, v
+}
+
+// hookRun is a command that runs as a hook. What it came to is read once wg is done.
+type hookRun struct {
+	child          *proc.Child
+	wg             sync.WaitGroup
+	exited         chan struct{} // closed at its end
+	over           chan struct{} // closed when it has printed too much
+	exit           proc.Exit
+	lost           error // why its end is not known
+	stdout, stderr []byte
+}
+
+// follow gives the command what it is asked and reads what it prints.
+func (r *hookRun) follow(in []byte) {
+	r.wg.Go(func() {
+		// a command that does not read it decides all the same
+		_, _ = r.child.Stdin().Write(append(in, '\n'))
+		_ = r.child.Stdin().Close()
+	})
+	r.wg.Go(func() {
+		r.stdout, _ = io.ReadAll(io.LimitReader(r.child.Stdout(), maxOutput+1))
+		if len(r.stdout) > maxOutput {
+			close(r.over)
+		}
+		_, _ = io.Copy(io.Discard, r.child.Stdout())
+	})
+	r.wg.Go(func() {
+		r.stderr, _ = io.ReadAll(io.LimitReader(r.child.Stderr(), 2*MaxReason)) // so that a cut shows
+		_, _ = io.Copy(io.Discard, r.child.Stderr())
+	})
+	r.wg.Go(func() { defer close(r.exited); r.exit, r.lost = r.child.Wait() })
+}
+
+// verdict is what a command that was not stopped came to; left is why some of it goes on.
+func (r *hookRun) verdict(left error) HookVerdict {
+	switch {
+	case len(r.stdout) > maxOutput:
+		return no("The hook printed more than %d bytes.", maxOutput)
+	case r.lost != nil:
+		return no("How the hook ended is not known: %v", r.lost)
+	case left != nil:
+		return no("The hook could not be ended: %v", left)
+	case r.exit.Signal != "":
+		return no("The hook was ended by %s.", r.exit.Signal)
+	}
+	return readVerdict(r.exit.Code, r.stdout, r.stderr)
 }
 
 // stopped is the verdict when ctx ended a hook.

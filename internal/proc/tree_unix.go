@@ -117,32 +117,8 @@ type tree struct {
 }
 
 func startTree(path string, c Command, files []*os.File) (*tree, error) {
-	self, err := helperPath()
+	helper, conn, passage, err := startHelper(c, files)
 	if err != nil {
-		return nil, err
-	}
-	ours, theirs, err := socketPair()
-	if err != nil {
-		return nil, err
-	}
-	args, passage := []string{helperName}, (*passage)(nil)
-	attr := &os.ProcAttr{
-		Env:   []string{},
-		Files: append(append([]*os.File{}, files...), theirs),
-		Sys:   helperAttr(),
-	}
-	if c.Confine != nil {
-		args, passage, err = confineHelper(args, attr)
-	}
-	var helper *os.Process
-	if err == nil {
-		helper, err = startOwn(self, args, attr)
-	}
-	theirs.Close()
-	passage.started()
-	if err != nil {
-		ours.Close()
-		passage.close()
 		return nil, err
 	}
 	req := newRequest(path, c)
@@ -150,8 +126,8 @@ func startTree(path string, c Command, files []*os.File) (*tree, error) {
 		grace:   c.Grace,
 		beat:    req.Silence / beatsPerSilence,
 		helper:  helper,
-		conn:    ours,
-		enc:     gob.NewEncoder(ours),
+		conn:    conn,
+		enc:     gob.NewEncoder(conn),
 		lists:   make(chan []Process, 1),
 		passage: passage,
 		turned:  make(chan answer, 1),
@@ -179,6 +155,40 @@ func startTree(path string, c Command, files []*os.File) (*tree, error) {
 		return nil, err
 	}
 	return t, nil
+}
+
+// startHelper starts the helper of a tree, and returns our end of the connection to it, and the
+// passage to a tree that is confined.
+func startHelper(c Command, files []*os.File) (helper *os.Process, conn *os.File, way *passage,
+	err error) {
+	self, err := helperPath()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	ours, theirs, err := socketPair()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	args := []string{helperName}
+	attr := &os.ProcAttr{
+		Env:   []string{},
+		Files: append(append([]*os.File{}, files...), theirs),
+		Sys:   helperAttr(),
+	}
+	if c.Confine != nil {
+		args, way, err = confineHelper(args, attr)
+	}
+	if err == nil {
+		helper, err = startOwn(self, args, attr)
+	}
+	theirs.Close()
+	way.started()
+	if err != nil {
+		ours.Close()
+		way.close()
+		return nil, nil, nil, err
+	}
+	return helper, ours, way, nil
 }
 
 // follow reads the helper's reports until its end, and collects what it leaves.

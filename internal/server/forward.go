@@ -448,17 +448,9 @@ func unsent(err error) error {
 
 // passOn has another replica answer. If that returns an error, nothing was written.
 func (f *forwarder) passOn(p *passage, w http.ResponseWriter, r *http.Request) (failed error) {
-	at, err := url.Parse(p.peer.URL)
-	if err == nil {
-		var asked *url.URL
-		// as it came: the guard may have shortened its path
-		if asked, err = url.ParseRequestURI(r.RequestURI); err == nil {
-			asked.Scheme, asked.Host = at.Scheme, at.Host
-			at = asked
-		}
-	}
-	if err != nil || at.Host == "" {
-		return &awayError{until: p.until}
+	at, err := p.address(r)
+	if err != nil {
+		return err
 	}
 	ctx, cancel := context.WithCancelCause(context.WithValue(r.Context(), peerKey{}, p.peer.Number))
 	var attending sync.WaitGroup
@@ -486,35 +478,9 @@ func (f *forwarder) passOn(p *passage, w http.ResponseWriter, r *http.Request) (
 		Transport: roundTripper(func(out *http.Request) (*http.Response, error) {
 			return f.ask(out.WithContext(ctx), p.peer.Number) // by ctx no answer but the last is passed on
 		}),
-		ErrorLog: slog.NewLogLogger(f.errors.Handler(), slog.LevelDebug),
-		Rewrite: func(pr *httputil.ProxyRequest) {
-			pr.Out.URL, pr.Out.Host = at, pr.In.Host
-			for name, values := range pr.In.Header { // which it would leave out
-				if strings.HasPrefix(name, "X-Forwarded-") || name == "Forwarded" {
-					pr.Out.Header[name] = values
-				}
-			}
-			pr.Out.Header.Set(hopHeader, passedOn)
-			pr.Out.Header.Del("Expect") // it was answered here
-		},
-		ModifyResponse: func(res *http.Response) error {
-			if res.Header.Get(hopHeader) != "" {
-				return &awayError{until: p.until, moved: true}
-			}
-			if strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
-				if err := f.streaming(p, r); err != nil {
-					return err
-				}
-				if r.ProtoMajor == 1 { // no chunks, and the connection ends with it, as of our own streams
-					res.Header.Set("Transfer-Encoding", "identity")
-				}
-			}
-			for name := range res.Header { // what the other replica does not say is as here
-				w.Header().Del(name)
-			}
-			f.count(string(p.to), res.StatusCode)
-			return nil
-		},
+		ErrorLog:       slog.NewLogLogger(f.errors.Handler(), slog.LevelDebug),
+		Rewrite:        func(pr *httputil.ProxyRequest) { rewrite(pr, at) },
+		ModifyResponse: func(res *http.Response) error { return f.relay(p, res, w, r) },
 		ErrorHandler: func(_ http.ResponseWriter, _ *http.Request, err error) {
 			failed = p.failure(ctx, r, body, err)
 			x, _ := status(failed)
@@ -522,6 +488,56 @@ func (f *forwarder) passOn(p *passage, w http.ResponseWriter, r *http.Request) (
 		},
 	}).ServeHTTP(reader, out)
 	return failed
+}
+
+// address is where the other replica is asked: as the request came, since the guard may have
+// shortened its path.
+func (p *passage) address(r *http.Request) (*url.URL, error) {
+	at, err := url.Parse(p.peer.URL)
+	if err == nil {
+		var asked *url.URL
+		if asked, err = url.ParseRequestURI(r.RequestURI); err == nil {
+			asked.Scheme, asked.Host = at.Scheme, at.Host
+			at = asked
+		}
+	}
+	if err != nil || at.Host == "" {
+		return nil, &awayError{until: p.until}
+	}
+	return at, nil
+}
+
+// rewrite makes the request that is sent to the other replica.
+func rewrite(pr *httputil.ProxyRequest, at *url.URL) {
+	pr.Out.URL, pr.Out.Host = at, pr.In.Host
+	for name, values := range pr.In.Header { // which it would leave out
+		if strings.HasPrefix(name, "X-Forwarded-") || name == "Forwarded" {
+			pr.Out.Header[name] = values
+		}
+	}
+	pr.Out.Header.Set(hopHeader, passedOn)
+	pr.Out.Header.Del("Expect") // it was answered here
+}
+
+// relay readies what the other replica answers to be written.
+func (f *forwarder) relay(p *passage, res *http.Response, w http.ResponseWriter,
+	r *http.Request) error {
+	if res.Header.Get(hopHeader) != "" {
+		return &awayError{until: p.until, moved: true}
+	}
+	if strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
+		if err := f.streaming(p, r); err != nil {
+			return err
+		}
+		if r.ProtoMajor == 1 { // no chunks, and the connection ends with it, as of our own streams
+			res.Header.Set("Transfer-Encoding", "identity")
+		}
+	}
+	for name := range res.Header { // what the other replica does not say is as here
+		w.Header().Del(name)
+	}
+	f.count(string(p.to), res.StatusCode)
+	return nil
 }
 
 // failure says what became of a request that another replica did not answer.

@@ -174,23 +174,7 @@ func (rv *reviews) file(ctx context.Context, one *session.Session, source files.
 		Committed: f.Committed,
 		Size:      f.Size,
 	}
-	var with *outputs.Output
-	var now presence
-	if kept != nil {
-		if with, err = rv.outputs.Get(kept.Meta().Was); err == nil && f.Why != files.ReviewClosed {
-			now, err = rv.edits.present(ctx, source.Workspace, kept, with)
-		}
-		// Against a commit there is no edit to tell that the agent changed it again.
-		again := kept.Meta().Review.Edits != f.Edits || commit && !now.known
-		// the edits do not fit what was undone between them
-		if err == nil && f.Edits > kept.Meta().Review.Edits && f.Why == files.ReviewChanged {
-			goOn(source, &f, kept, with)
-		}
-		if err != nil || f.Why == files.ReviewClosed || again {
-			rv.outputs.Drop(kept.ID())
-			kept = nil
-		}
-	}
+	kept, with, now := rv.still(ctx, source, &f, kept, commit)
 	if kept == nil {
 		if f.Why != "" {
 			return out, ctx.Err()
@@ -222,6 +206,30 @@ func (rv *reviews) file(ctx context.Context, one *session.Session, source files.
 		out.Why, out.Output, err = string(files.ReviewLarge), "", nil
 	}
 	return out, err
+}
+
+// still returns a review of a file that was kept, what the file was then, and what is on disk; none
+// if the file has changed since, which drops it.
+func (rv *reviews) still(ctx context.Context, source files.ChangeSource, f *files.Reviewed,
+	kept *outputs.Output, commit bool) (is, with *outputs.Output, now presence) {
+	if kept == nil {
+		return nil, nil, now
+	}
+	with, err := rv.outputs.Get(kept.Meta().Was)
+	if err == nil && f.Why != files.ReviewClosed {
+		now, err = rv.edits.present(ctx, source.Workspace, kept, with)
+	}
+	// Against a commit there is no edit to tell that the agent changed it again.
+	again := kept.Meta().Review.Edits != f.Edits || commit && !now.known
+	// the edits do not fit what was undone between them
+	if err == nil && f.Edits > kept.Meta().Review.Edits && f.Why == files.ReviewChanged {
+		goOn(source, f, kept, with)
+	}
+	if err != nil || f.Why == files.ReviewClosed || again {
+		rv.outputs.Drop(kept.ID())
+		kept = nil
+	}
+	return kept, with, now
 }
 
 // goOn takes what a file was from the review before the agent edited it again.

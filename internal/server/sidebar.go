@@ -115,26 +115,30 @@ func sidebarOf(ctx context.Context, m *sessions.Manager,
 		folders = folders[:min(len(folders), shortFolders)]
 	}
 	for _, w := range folders {
-		own := w.Path == wish.Workspace
-		f := page.Folder{
-			ID:      w.ID,
-			Path:    w.Path,
-			Name:    w.Name,
-			Count:   counts[w.Path].Sessions,
-			Missing: !w.Available(),
-		}
-		_, f.Open = wish.Rows[w.ID]
-		if f.Open = f.Open || own; f.Open {
+		f := folderOf(w, wish, counts[w.Path].Sessions)
+		if f.ByDay {
 			f.Part = get(w.ID, n)
 			f.ByDay = true
 			side.Short = side.Short || wish.Short && f.Part.Cursor != ""
 		}
-		if n, asked := wish.Rows[w.ID]; asked && n == 0 {
-			f.Open = false
-		}
 		side.Folders = append(side.Folders, f)
 	}
 	return side, err
+}
+
+// folderOf is a folder without its rows, which are listed, by day, of the page's own and of those
+// that are open.
+func folderOf(w files.Workspace, wish sidebarWish, count int) page.Folder {
+	n, asked := wish.Rows[w.ID]
+	return page.Folder{
+		ID:      w.ID,
+		Path:    w.Path,
+		Name:    w.Name,
+		Count:   count,
+		Missing: !w.Available(),
+		Part:    page.Part{ByDay: asked || w.Path == wish.Workspace},
+		Open:    asked && n != 0 || !asked && w.Path == wish.Workspace,
+	}
 }
 
 // folders are the open workspaces: the page's own, then those in which something

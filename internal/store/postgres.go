@@ -642,19 +642,7 @@ func (db *Postgres) pick(p page, hits map[int64]int64) (string, []any) {
 	if p.Begun {
 		where += ` AND last_seq > 1`
 	}
-	switch p.State {
-	case "":
-	case sessions.Active:
-		where += ` AND status <> 'idle'`
-	case sessions.Resting:
-		where += ` AND status = 'idle' AND NOT pinned`
-	case sessions.Pinned:
-		where += ` AND pinned`
-	case sessions.Failed:
-		where += ` AND status = 'idle' AND failed`
-	default:
-		where += ` AND status = ` + args.add(string(p.State))
-	}
+	where += inState(p.State, &args)
 	switch {
 	case p.from == nil:
 	case p.kind == sessions.QueryPresent:
@@ -672,6 +660,23 @@ func (db *Postgres) pick(p page, hits map[int64]int64) (string, []any) {
 	}
 	return `SELECT ` + columns + ` FROM sessions WHERE ` + where + ` ORDER BY ` + order + ` LIMIT ` +
 		args.add(int64(p.limit+1)), args
+}
+
+// inState is what a state asks of a row.
+func inState(state sessions.State, args *arguments) string {
+	switch state {
+	case "":
+		return ""
+	case sessions.Active:
+		return ` AND status <> 'idle'`
+	case sessions.Resting:
+		return ` AND status = 'idle' AND NOT pinned`
+	case sessions.Pinned:
+		return ` AND pinned`
+	case sessions.Failed:
+		return ` AND status = 'idle' AND failed`
+	}
+	return ` AND status = ` + args.add(string(state))
 }
 
 // rareEvents is how many events words are in at most whose matches are all read by the index of

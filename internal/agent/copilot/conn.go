@@ -75,7 +75,14 @@ func newConn(b *Backend, p *cli.Process, o agent.Options, host agent.Host) *conn
 		began:   map[string]bool{},
 	}
 	c.todos, c.ledger = &todos{c: c.Conversation, ask: c.ask}, ledger{c.Report, c.tools.tokens}
-	understood := acts{o.Workspace, c.tools}
+	c.dialog = &dialog{host: host, turns: c.turns, unasked: o.Unasked}
+	c.joinCalls(o)
+	return c
+}
+
+// joinCalls makes the parts that a call of the CLI goes through.
+func (c *conn) joinCalls(o agent.Options) {
+	b, understood := c.b, acts{o.Workspace, c.tools}
 	c.hooks = &hooks{
 		c:        c.Conversation,
 		turns:    c.turns,
@@ -84,7 +91,6 @@ func newConn(b *Backend, p *cli.Process, o agent.Options, host agent.Host) *conn
 		confined: b.cfg.Confine != nil,
 		large:    filepath.Join(b.cli.HomeOf(o.Workspace), "session-state", c.id, "large"),
 	}
-	c.dialog = &dialog{host: host, turns: c.turns, unasked: o.Unasked}
 	c.questions = &questions{
 		c:     c.Conversation,
 		reply: c.reply,
@@ -102,7 +108,6 @@ func newConn(b *Backend, p *cli.Process, o agent.Options, host agent.Host) *conn
 			b.locked.end(x)
 			c.tasks.callEnded(x, text)
 		}}
-	return c
 }
 
 // broke stops what the CLI does in a conversation that a panic ended.
