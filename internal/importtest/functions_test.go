@@ -65,3 +65,36 @@ func takesBool(of *ast.FuncType) bool {
 		return ok && x.Name == "bool"
 	})
 }
+
+// longest is how many lines a function has: a longer one is made of steps with names.
+const longest = 60
+
+// tables are functions that return data.
+var tables = map[string]bool{
+	"internal/agent/acp/presets.go Presets": true,
+	"internal/canary/probe.go allParts":     true,
+	"internal/server/routes.go routes":      true,
+}
+
+// long have yet to be made of steps.
+var long = map[string]bool{"internal/views/undo.go Undone": true}
+
+// A function is read at one look.
+func TestFunctionsAreShort(t *testing.T) {
+	eachShipped(t, func(file string, set *token.FileSet, parsed *ast.File) {
+		for _, d := range parsed.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			name, n := file+" "+f.Name.Name, set.Position(f.End()).Line-set.Position(f.Pos()).Line+1
+			switch {
+			case n > longest && !tables[name] && !long[name]:
+				t.Errorf("%s has %d lines, more than %d: make it of steps with names of their own", name, n,
+					longest)
+			case n <= longest && (tables[name] || long[name]):
+				t.Errorf("%s has %d lines: take it off the list", name, n)
+			}
+		}
+	})
+}

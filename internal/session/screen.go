@@ -120,20 +120,14 @@ func (s screening) Report(data event.Data) (event.Data, error) {
 		return s.delta(d, eventlog.Message{ID: d.MessageID, Parent: d.ParentToolCallID}, d.Offset,
 			d.DeltaContent)
 	case event.AssistantReasoningDelta:
-		return s.delta(d, eventlog.Message{
-			ID:        d.ReasoningID,
-			Parent:    d.ParentToolCallID,
-			Reasoning: true,
-		}, d.Offset, d.DeltaContent)
+		return s.thought(d)
 	case event.ToolExecutionStart:
 		return s.start(d)
 	case event.ToolExecutionProgress:
 		d.OutputID = ""
 		return unless(!s.agentsTool(d.ToolCallID), d)
 	case event.ToolExecutionPartialResult:
-		if len(d.PartialOutput) > maxPartial {
-			d.PartialOutput = strings.ToValidUTF8(d.PartialOutput[:maxPartial], "")
-		}
+		d.PartialOutput = partial(d.PartialOutput)
 		return unless(!s.agentsTool(d.ToolCallID), d)
 	case event.ToolExecutionComplete:
 		return s.complete(d)
@@ -230,6 +224,23 @@ func (s screening) end(d event.Data, id string, size int) (event.Data, error) {
 			eventlog.MaxMessage)
 	}
 	return unless(s.work.Done[eventlog.EndKey(d)], d)
+}
+
+// thought adds to a thought in flight.
+func (s screening) thought(d event.AssistantReasoningDelta) (event.Data, error) {
+	return s.delta(d, eventlog.Message{
+		ID:        d.ReasoningID,
+		Parent:    d.ParentToolCallID,
+		Reasoning: true,
+	}, d.Offset, d.DeltaContent)
+}
+
+// partial is what is kept of an increment of a foreign tool's output.
+func partial(output string) string {
+	if len(output) > maxPartial {
+		output = strings.ToValidUTF8(output[:maxPartial], "")
+	}
+	return output
 }
 
 func (s screening) delta(d event.Data, n eventlog.Message, offset int64,

@@ -102,15 +102,7 @@ func (c client) turn(out io.Writer, session, after, prompt string) (last string,
 		return "", err
 	}
 	defer stream.Body.Close()
-	ended := make(chan error, 1)
-	go func() {
-		err := c.post("/api/sessions/"+session+"/messages?wait=true",
-			map[string]string{"content": prompt}, nil)
-		ended <- err
-		if err != nil {
-			stream.Body.Close()
-		}
-	}()
+	ended := c.send(session, prompt, stream.Body)
 	answered := false
 	err = frames(stream.Body, func(id string, e Event) (bool, error) {
 		if id != "" {
@@ -158,6 +150,21 @@ func (c client) turn(out io.Writer, session, after, prompt string) (last string,
 		return false, nil
 	})
 	return last, firstOf(<-ended, err)
+}
+
+// send sends a prompt and waits, beside the caller, until its turn has ended. It closes the stream
+// if it fails: there is nothing to follow then.
+func (c client) send(session, prompt string, stream io.Closer) <-chan error {
+	ended := make(chan error, 1)
+	go func() {
+		err := c.post("/api/sessions/"+session+"/messages?wait=true",
+			map[string]string{"content": prompt}, nil)
+		ended <- err
+		if err != nil {
+			stream.Close()
+		}
+	}()
+	return ended
 }
 
 func firstOf(errs ...error) error {

@@ -119,22 +119,58 @@ func (d *Document) takeNotes(lines []string) []string {
 	if !slices.ContainsFunc(lines, func(line string) bool { return strings.Contains(line, "[^") }) {
 		return lines
 	}
-	texts, at, labels := map[string][]string{}, map[string]int{}, []string(nil)
-	label := ""
+	texts := noteTexts{lines: map[string][]string{}, at: map[string]int{}}
+	texts.take(lines)
+	if len(texts.labels) == 0 {
+		return lines
+	}
+	number := func(label string) {
+		if texts.lines[label] != nil && d.notes[label] == nil {
+			n := &footnote{number: len(d.order) + 1}
+			d.notes[label], d.order = n, append(d.order, n)
+		}
+	}
 	fence := ""
+	for _, line := range lines {
+		if fence = inFence(fence, strings.TrimRight(line, "\r\n")); fence == "" {
+			for _, m := range inDocument().noteRef.FindAllStringSubmatch(line, -1) {
+				number(strings.ToLower(m[1]))
+			}
+		}
+	}
+	for _, label := range texts.labels {
+		number(label)
+	}
+	for _, label := range texts.labels {
+		d.notes[label].rows = d.parse(texts.lines[label], texts.at[label])
+	}
+	return lines
+}
+
+// noteTexts are the texts of footnotes, as they are written.
+type noteTexts struct {
+	labels []string
+	lines  map[string][]string // by label
+	at     map[string]int      // the number of the first of those
+}
+
+// take moves the footnotes out of lines; empty ones stay in their places.
+func (n *noteTexts) take(lines []string) {
+	label, fence := "", ""
 	for i, line := range lines {
 		bare := strings.TrimRight(line, "\r\n")
 		if fence = inFence(fence, bare); fence != "" {
 			label = ""
 			continue
 		}
-		if m := inDocument().note.FindStringSubmatch(bare); m != nil && len(labels) < maxNotes {
+		if m := inDocument().note.FindStringSubmatch(bare); m != nil && len(n.labels) < maxNotes {
 			label = strings.ToLower(m[1])
-			if texts[label] != nil {
+			if n.lines[label] != nil {
 				label = ""
 				continue
 			}
-			texts[label], at[label], labels = []string{m[2] + "\n"}, i+1, append(labels, label)
+			n.lines[label], n.at[label] = []string{m[2] + "\n"}, i+1
+			n.labels = append(n.labels, label)
 			lines[i] = "\n"
 			continue
 		}
@@ -143,38 +179,14 @@ func (d *Document) takeNotes(lines []string) []string {
 		}
 		switch {
 		case strings.TrimSpace(bare) == "":
-			texts[label] = append(texts[label], "\n")
+			n.lines[label] = append(n.lines[label], "\n")
 		case strings.HasPrefix(bare, "    ") || strings.HasPrefix(bare, "\t"):
-			texts[label] = append(texts[label], dedent(line, 4))
+			n.lines[label] = append(n.lines[label], dedent(line, 4))
 			lines[i] = "\n"
 		default:
 			label = ""
 		}
 	}
-	if len(labels) == 0 {
-		return lines
-	}
-	number := func(label string) {
-		if texts[label] != nil && d.notes[label] == nil {
-			n := &footnote{number: len(d.order) + 1}
-			d.notes[label], d.order = n, append(d.order, n)
-		}
-	}
-	fence = ""
-	for _, line := range lines {
-		if fence = inFence(fence, strings.TrimRight(line, "\r\n")); fence == "" {
-			for _, m := range inDocument().noteRef.FindAllStringSubmatch(line, -1) {
-				number(strings.ToLower(m[1]))
-			}
-		}
-	}
-	for _, label := range labels {
-		number(label)
-	}
-	for _, label := range labels {
-		d.notes[label].rows = d.parse(texts[label], at[label])
-	}
-	return lines
 }
 
 // inFence is the fence that a line stands in: what it opens, what was open, or none.
@@ -194,65 +206,79 @@ func inFence(fence, line string) string {
 
 // parse makes rows of lines, of which the first has a number.
 func (d *Document) parse(lines []string, first int) []row {
-	open := []*row{{}} // the text, and the details that are open in it
-	var s *Stream
-	var starts []int
-	end := func() {
-		if s == nil {
-			return
-		}
-		s.End()
-		for len(starts) < s.Len() {
-			starts = append(starts, starts[max(0, len(starts)-1)])
-		}
-		in := open[len(open)-1]
-		for i, b := range s.Blocks() {
-			in.rows = append(in.rows, row{line: starts[i], block: b})
-		}
-		s = nil
-	}
-	leave := func() {
-		in := open[len(open)-1]
-		open = open[:len(open)-1]
-		above := open[len(open)-1]
-		above.rows = append(above.rows, *in)
-	}
+	p := rowParser{open: []*row{{}}}
 	fence := ""
 	for i, line := range lines {
 		bare := strings.TrimRight(line, "\r\n")
-		if fence = inFence(fence, bare); fence == "" {
-			var m []string
-			tagged := strings.IndexByte(bare, '<') >= 0 // expressions cost more
-			if tagged {
-				m = inDocument().fold.FindStringSubmatch(bare)
-			}
-			switch {
-			case m != nil && len(open) <= maxFolds:
-				end()
-				open = append(open, &row{line: first + i, details: true, open: m[1] != "", summary: m[2]})
-				continue
-			case tagged && len(open) > 1 && inDocument().unfold.MatchString(bare):
-				end()
-				leave()
-				continue
-			}
-			if in := open[len(open)-1]; in.details && len(in.rows) == 0 && in.takeSummary(bare) {
-				continue
-			}
+		if fence = inFence(fence, bare); fence == "" && p.takeFold(bare, first+i) {
+			continue
 		}
-		if s == nil {
-			s, starts = &Stream{doc: d}, nil
+		if p.stream == nil {
+			p.stream, p.starts = &Stream{doc: d}, nil
 		}
-		s.Write(line)
-		for len(starts) < s.Len() {
-			starts = append(starts, first+i)
+		p.stream.Write(line)
+		for len(p.starts) < p.stream.Len() {
+			p.starts = append(p.starts, first+i)
 		}
 	}
-	end()
-	for len(open) > 1 {
-		leave()
+	p.end()
+	for len(p.open) > 1 {
+		p.leave()
 	}
-	return open[0].rows
+	return p.open[0].rows
+}
+
+// rowParser makes rows of a text.
+type rowParser struct {
+	open   []*row  // the text, and the details that are open in it
+	stream *Stream // the blocks since the last details began or ended; nil: none
+	starts []int   // the lines at which they begin
+}
+
+// end makes rows of the blocks of the stream.
+func (p *rowParser) end() {
+	if p.stream == nil {
+		return
+	}
+	p.stream.End()
+	for len(p.starts) < p.stream.Len() {
+		p.starts = append(p.starts, p.starts[max(0, len(p.starts)-1)])
+	}
+	in := p.open[len(p.open)-1]
+	for i, b := range p.stream.Blocks() {
+		in.rows = append(in.rows, row{line: p.starts[i], block: b})
+	}
+	p.stream = nil
+}
+
+// leave ends the innermost details.
+func (p *rowParser) leave() {
+	in := p.open[len(p.open)-1]
+	p.open = p.open[:len(p.open)-1]
+	above := p.open[len(p.open)-1]
+	above.rows = append(above.rows, *in)
+}
+
+// takeFold reads a line that begins or ends details or is about their summary, and reports whether
+// it is one.
+func (p *rowParser) takeFold(bare string, number int) bool {
+	var m []string
+	tagged := strings.IndexByte(bare, '<') >= 0 // expressions cost more
+	if tagged {
+		m = inDocument().fold.FindStringSubmatch(bare)
+	}
+	switch {
+	case m != nil && len(p.open) <= maxFolds:
+		p.end()
+		p.open = append(p.open, &row{line: number, details: true, open: m[1] != "", summary: m[2]})
+		return true
+	case tagged && len(p.open) > 1 && inDocument().unfold.MatchString(bare):
+		p.end()
+		p.leave()
+		return true
+	}
+	in := p.open[len(p.open)-1]
+	return in.details && len(in.rows) == 0 && in.takeSummary(bare)
 }
 
 // takeSummary reads a line before the content of details, and reports whether it was about their
