@@ -182,40 +182,33 @@ func (p *Policy) Rule(ctx context.Context, act agent.Permission) agent.Ruling {
 	}
 	ruling := agent.Ruling{Sensitive: f.alone != "", Why: f.alone, Secret: f.holds,
 		Opens: act.Confined && f.withheld()}
-	if r := p.first(act, f); r != nil {
-		p.decide(&ruling, *r, act)
-	}
+	p.byRules(&ruling, act, f)
 	p.builtIn(&ruling, act, f, j)
 	return ruling
 }
 
-// first returns the rule that decides about an act, or may; nil: none does.
-func (p *Policy) first(act agent.Permission, f file) *readyRule {
-	for i := range p.rules {
-		r := &p.rules[i]
-		switch {
-		case !p.holds(*r, act):
-		case r.mayMatch(act):
-			return r
-		case !r.matches(act, f.names):
-		case r.Decision == event.Allow && f.outside && r.path == nil:
-		default:
-			return r
+// byRules takes what the first rule says that decides about an act, or may.
+func (p *Policy) byRules(ruling *agent.Ruling, act agent.Permission, f file) {
+	for _, r := range p.rules {
+		if !p.holds(r, act) {
+			continue
 		}
-	}
-	return nil
-}
-
-// decide takes what a rule says. What only may match is asked about.
-func (p *Policy) decide(ruling *agent.Ruling, r readyRule, act agent.Permission) {
-	if r.mayMatch(act) {
-		ruling.Ask, ruling.Reason = true, fmt.Sprintf(whyUnread, r.number)
+		if r.mayMatch(act) {
+			ruling.Ask, ruling.Reason = true, fmt.Sprintf(whyUnread, r.number)
+			return
+		}
+		if !r.matches(act, f.names) {
+			continue
+		}
+		if r.Decision == event.Allow && f.outside && r.path == nil {
+			continue
+		}
+		ruling.Reason = fmt.Sprintf("Rule %d of the user's configuration says %s.", r.number, r.Decision)
+		ruling.Outside = r.Outside && p.covers(r, act)
+		if ruling.Ask = r.Decision == Ask; !ruling.Ask {
+			ruling.Decision, ruling.Rule = r.Decision, &event.Rule{Number: r.number}
+		}
 		return
-	}
-	ruling.Reason = fmt.Sprintf("Rule %d of the user's configuration says %s.", r.number, r.Decision)
-	ruling.Outside = r.Outside && p.covers(r, act)
-	if ruling.Ask = r.Decision == Ask; !ruling.Ask {
-		ruling.Decision, ruling.Rule = r.Decision, &event.Rule{Number: r.number}
 	}
 }
 
