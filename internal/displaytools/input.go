@@ -133,7 +133,7 @@ func (s *Set) pour(ctx context.Context, name string, in Input, report agent.Prog
 	}
 	res := agent.Result{Type: agent.Success, Telemetry: telemetry(w.Output(), outputs.Terminal,
 		w.Lines(), "")}
-	res.TextForModel = fmt.Sprintf("Displayed %s to user (%s)", called(name), lines(w.Lines()))
+	res.TextForModel = confirm("Displayed %s to user ("+lines(w.Lines())+")", name)
 	if err != nil {
 		res.SessionLog = fmt.Sprintf("It was cut off: %v", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"webchat/internal/displaytools"
 	"webchat/internal/event"
 	"webchat/internal/outputs"
+	"webchat/internal/tokens"
 )
 
 // userTool is one of the user's own tools, of a session whose set the test configures.
@@ -69,6 +70,17 @@ func TestInputIsTheUsersAlone(t *testing.T) {
 	inputs.Announce("s", "build.log", displaytools.Input{ReadCloser: io.NopCloser(strings.NewReader("x")), Shown: func(string) {}})
 	if _, err := show(t, tool, event.ByAgent); err == nil || !strings.Contains(err.Error(), "the user's alone") {
 		t.Errorf("an agent's call: %v", err)
+	}
+}
+
+// However what is piped is called, the sentence about it is cheap.
+func TestInputOfAnyName(t *testing.T) {
+	tool, _, inputs, _ := inputTool(t)
+	name := strings.Repeat("𒀀", 80)
+	inputs.Announce("s", name, displaytools.Input{ReadCloser: io.NopCloser(strings.NewReader("x\n")), Shown: func(string) {}})
+	res, err := call(t, tool, event.ByUser, `{"name":"`+name+`"}`)
+	if n, _ := tokens.Count(res.TextForModel); err != nil || n > 12 || !strings.HasSuffix(res.TextForModel, " to user (1 line)") {
+		t.Errorf("%d tokens: %q, %v", n, res.TextForModel, err)
 	}
 }
 
