@@ -133,9 +133,12 @@ func (s *streams) changes(w http.ResponseWriter, r *http.Request) error {
 func (s *streams) stream(w http.ResponseWriter, r *http.Request, name string,
 	subscribe func() entries, past sse.Replay) error {
 	topic := s.hub.Topic(name)
-	ctx, _, release := s.pumps.Acquire(r.Context(), name, func() pumpSource {
+	ctx, _, release, err := s.pumps.Acquire(r.Context(), name, func() pumpSource {
 		return &entrySource{subscribe(), topic}
 	})
+	if err != nil {
+		return err
+	}
 	defer release()
 	if err := guard.Streaming(r, 1); err != nil {
 		return err

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"encoding/json"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,7 +10,8 @@ import (
 )
 
 // The stream of a page has which files that the session shows are no longer as they were read, and
-// which of them cannot be watched; a page that joins has it at once.
+// which of them cannot be watched; a page that joins has it at once. A session that was deleted and
+// brought back goes on to say it.
 func TestFilesAreFollowed(t *testing.T) {
 	h := newHouse(t)
 	h.file("a.txt", "one\n")
@@ -75,6 +77,14 @@ func TestFilesAreFollowed(t *testing.T) {
 		{func() error { return os.Remove(filepath.Join(h.workspace, "a.txt")) }, "", a + " " + b},
 		// in a folder that was not there to be watched
 		{func() error { h.file("gone/b.txt", "somebody's\n"); return nil }, b, a},
+		{func() error {
+			if res, got := h.do("DELETE", path, ""); res.StatusCode != http.StatusNoContent {
+				t.Fatalf("delete: %d %s", res.StatusCode, got)
+			}
+			h.posted(t, path+"/restore", "")
+			h.file("a.txt", "back\n")
+			return nil
+		}, a + " " + b, ""},
 	} {
 		if err := c.do(); err != nil {
 			t.Fatal(err)

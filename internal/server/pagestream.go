@@ -92,7 +92,7 @@ func (ps *projections) of(ctx context.Context,
 	name, logged := "page/"+string(one.ID()), one.Summary().LastSeq
 	for {
 		begun := false
-		pumped, x, release := ps.pumps.Acquire(ctx, name, func() pumpSource {
+		pumped, x, release, err := ps.pumps.Acquire(ctx, name, func() pumpSource {
 			begun = true
 			p := ps.pages.Projector(string(one.ID()))
 			return &pageSource{
@@ -104,8 +104,11 @@ func (ps *projections) of(ctx context.Context,
 					list: func() []outputs.Listed { return ps.outputs.Session(string(one.ID())) }},
 			}
 		})
+		if err != nil {
+			return nil, nil, nil, err
+		}
 		src = x.(*pageSource)
-		err := src.await(pumped, logged)
+		err = src.await(pumped, logged)
 		if err == nil {
 			return pumped, src, release, nil
 		}

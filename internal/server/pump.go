@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -34,6 +35,9 @@ type pump struct {
 	idle    *time.Timer // guarded by topicPumps.mu; ends the pump when no reader comes
 }
 
+// errNoSource is what the readers of a pump get whose source could not be made; why is logged.
+var errNoSource = errors.New("the source of a stream could not be made")
+
 // newPumps starts nothing.
 func newPumps(log *slog.Logger) *topicPumps {
 	return &topicPumps{log: log, byTopic: map[string]*pump{}}
@@ -49,11 +53,14 @@ type pumpSource interface {
 // Acquire makes sure that a pump runs for the topic, with a source of begin if
 // none does. The reader's context ends with the pump: when that lost its
 // subscription, what readers have is incomplete, so they have to come
-// back. The caller releases when the reader has gone.
+// back. The caller releases when the reader has gone. It is an error if begin panics.
 func (p *topicPumps) Acquire(reader context.Context, topic string,
-	begin func() pumpSource) (ctx context.Context, src pumpSource, release func()) {
+	begin func() pumpSource) (ctx context.Context, src pumpSource, release func(), err error) {
 	x := p.join(topic, begin)
 	<-x.ready
+	if x.source == nil {
+		return nil, nil, nil, errNoSource
+	}
 	ctx, leave := context.WithCancel(reader)
 	stop := context.AfterFunc(x.ctx, leave)
 	return ctx, x.source, func() {
@@ -64,7 +71,7 @@ func (p *topicPumps) Acquire(reader context.Context, topic string,
 		if x.readers--; x.readers == 0 && !p.closed {
 			x.idle = time.AfterFunc(pumpLinger, func() { p.release(x) })
 		}
-	}
+	}, nil
 }
 
 // join counts a reader of the topic's pump, which it starts if none runs.

@@ -29,7 +29,7 @@ func TestPumps(t *testing.T) {
 		var runs atomic.Int32
 		begun, fault := 0, make(chan struct{})
 		acquire := func() (context.Context, func()) {
-			ctx, _, release := p.Acquire(t.Context(), "topic", func() pumpSource { begun++; return fakePumpSource{&runs, fault} })
+			ctx, _, release, _ := p.Acquire(t.Context(), "topic", func() pumpSource { begun++; return fakePumpSource{&runs, fault} })
 			synctest.Wait()
 			return ctx, release
 		}
@@ -86,17 +86,38 @@ func TestPumpsBeginBesideEachOther(t *testing.T) {
 		var runs atomic.Int32
 		subscribed, joined := make(chan struct{}), make(chan func())
 		go func() {
-			_, _, release := p.Acquire(t.Context(), "slow", func() pumpSource { <-subscribed; return fakePumpSource{&runs, nil} })
+			_, _, release, _ := p.Acquire(t.Context(), "slow", func() pumpSource { <-subscribed; return fakePumpSource{&runs, nil} })
 			joined <- release
 		}()
 		synctest.Wait()
-		_, _, release := p.Acquire(t.Context(), "other", func() pumpSource { return fakePumpSource{&runs, nil} })
+		_, _, release, _ := p.Acquire(t.Context(), "other", func() pumpSource { return fakePumpSource{&runs, nil} })
 		release()
 		close(subscribed)
 		(<-joined)()
 		p.Close()
 		if runs.Load() != 2 {
 			t.Errorf("%d sources run", runs.Load())
+		}
+	})
+}
+
+// What cannot be subscribed to is an error for its readers, and is tried again for the next.
+func TestPumpsWithoutASource(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPumps(slog.New(slog.DiscardHandler))
+		if _, _, _, err := p.Acquire(t.Context(), "topic", func() pumpSource { panic("fault") }); err == nil {
+			t.Error("a reader has a source that could not be made")
+		}
+		synctest.Wait()
+		var runs atomic.Int32
+		_, src, release, err := p.Acquire(t.Context(), "topic", func() pumpSource { return fakePumpSource{&runs, nil} })
+		if err != nil || src == nil {
+			t.Fatalf("the next reader has %v, %v", src, err)
+		}
+		release()
+		p.Close()
+		if len(p.byTopic) != 0 {
+			t.Error("a pump stays")
 		}
 	})
 }

@@ -271,7 +271,9 @@ func isRead(p *agent.Permission) bool { return p != nil && p.Kind == agent.KindR
 // check returns the tool of a call and its arguments, as the hooks leave them, or why it is not
 // run.
 func (s *toolCalls) check(c *call) (agent.Tool, json.RawMessage, *agent.Result) {
-	refuse := func(r agent.Result) (agent.Tool, json.RawMessage, *agent.Result) { return nil, nil, &r }
+	refuse := func(r agent.Result) (agent.Tool, json.RawMessage, *agent.Result) {
+		return nil, nil, &r
+	}
 	if c.differs {
 		s.log().Warn("an agent called a tool with other arguments than it had announced", "toolCallId",
 			c.ID)
