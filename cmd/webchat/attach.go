@@ -289,16 +289,7 @@ func (a *attached) take(data []byte) error {
 			return a.say("\n> " + wording.FirstLine(text, 200))
 		}
 	case event.UserMessage:
-		text := d.Content
-		for _, f := range d.Attachments {
-			text += "\nAttached: " + wording.Plain(cmp.Or(f.Name, f.Path, f.OutputID))
-		}
-		text = "\n> " + strings.ReplaceAll(text, "\n", "\n> ")
-		if a.turn != "" {
-			a.queued[d.MessageID] = d.Content
-			text += "\n  (written while a turn runs)"
-		}
-		return a.say(text)
+		return a.say(a.prompt(d))
 	case event.UserMessageWithdrawn:
 		delete(a.queued, d.MessageID)
 		return a.say("(a queued prompt was removed)")
@@ -340,6 +331,20 @@ func (a *attached) take(data []byte) error {
 		}
 	}
 	return nil
+}
+
+// prompt is a prompt as it was written, with its attachments.
+func (a *attached) prompt(d event.UserMessage) string {
+	text := d.Content
+	for _, f := range d.Attachments {
+		text += "\nAttached: " + wording.Plain(cmp.Or(f.Name, f.Path, f.OutputID))
+	}
+	text = "\n> " + strings.ReplaceAll(text, "\n", "\n> ")
+	if a.turn != "" {
+		a.queued[d.MessageID] = d.Content
+		text += "\n  (written while a turn runs)"
+	}
+	return text
 }
 
 // done is a line about a tool call that is over, with the address of what it showed.

@@ -47,7 +47,10 @@ func bringBack(r *http.Request, one *session.Session, _ empty) (files.Restored, 
 	if err != nil {
 		return files.Restored{}, err
 	}
-	return one.BringBack(r.Context(), dry)
+	if dry {
+		return one.TryBringBack(r.Context())
+	}
+	return one.BringBack(r.Context())
 }
 
 // undoTurn brings back what a turn changed, or what undoing it took away.

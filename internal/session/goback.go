@@ -68,7 +68,16 @@ func (s *goingBack) Rewind(ctx context.Context, of RewindOf) (files.Restored, er
 
 // BringBack takes back the last [goingBack.Rewind] that was not. The errors are the same;
 // [eventlog.ErrNotFound]: there is none.
-func (s *goingBack) BringBack(ctx context.Context, dry bool) (files.Restored, error) {
+func (s *goingBack) BringBack(ctx context.Context) (files.Restored, error) {
+	return s.bringLastBack(ctx, false)
+}
+
+// TryBringBack returns what [goingBack.BringBack] would come to. Nothing is changed.
+func (s *goingBack) TryBringBack(ctx context.Context) (files.Restored, error) {
+	return s.bringLastBack(ctx, true)
+}
+
+func (s *goingBack) bringLastBack(ctx context.Context, dry bool) (files.Restored, error) {
 	var last calls.Rewound
 	var known bool
 	err := s.events.Index(ctx, func(x *calls.Index) { last, known = x.Back().Last("") })
@@ -155,6 +164,17 @@ func (s *goingBack) promptBack(ctx context.Context, of RewindOf) (b back, err er
 	if !of.Files && !of.FilesOnly {
 		return b, nil
 	}
+	if err := b.actsSince(prompt.Turn, turns, rewound); err != nil {
+		return b, err
+	}
+	if s.cfg.Snapshots == nil {
+		return b, files.ErrNoSnapshot
+	}
+	return b, nil
+}
+
+// actsSince takes what changed files from an event on, in order: turns, and what went back.
+func (b *back) actsSince(seq int64, turns []calls.Turn, rewound []calls.Rewound) error {
 	type act struct {
 		at int64
 		files.Act
@@ -162,17 +182,17 @@ func (s *goingBack) promptBack(ctx context.Context, of RewindOf) (b back, err er
 	var acts []act
 	for _, t := range turns {
 		switch {
-		case t.Start < prompt.Turn:
+		case t.Start < seq:
 		case t.Left != "":
 			acts = append(acts, act{t.Start, files.Act{Was: t.Was, Left: t.Left}})
-		case t.NoSnapshot != "" && t.Start == prompt.Turn:
-			return b, files.Unkept(t)
+		case t.NoSnapshot != "" && t.Start == seq:
+			return files.Unkept(t)
 		case t.NoSnapshot != "":
 			b.lost = append(b.lost, files.NotUndone{What: "what “" + t.Line + "” changed", At: t.At})
 		}
 	}
 	for _, r := range rewound {
-		if f := r.Files; f != nil && r.Seq > prompt.Turn {
+		if f := r.Files; f != nil && r.Seq > seq {
 			acts = append(acts, act{r.Seq, files.Act{Was: files.WasOf(f.ID), Left: files.LeftOf(f.ID)}})
 		}
 	}
@@ -180,10 +200,7 @@ func (s *goingBack) promptBack(ctx context.Context, of RewindOf) (b back, err er
 	for _, a := range acts {
 		b.files.Acts = append(b.files.Acts, a.Act)
 	}
-	if s.cfg.Snapshots == nil {
-		return b, files.ErrNoSnapshot
-	}
-	return b, nil
+	return nil
 }
 
 // cannotUndo are the commands between two events whose effects are elsewhere; until 0: all since.

@@ -30,7 +30,7 @@ func TestRealRewind(t *testing.T) {
 	if _, err := s.Rewind(t.Context(), session.RewindOf{MessageID: ids[2]}); !errors.Is(err, eventlog.ErrNotFound) {
 		t.Errorf("a prompt that was left behind can be gone back to: %v", err)
 	}
-	if _, err := s.BringBack(t.Context(), false); err != nil {
+	if _, err := s.BringBack(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	h.ask(s, "say zeta-prompt") // nothing was forgotten
