@@ -210,7 +210,7 @@ func (h *host) reportLocked(data event.Data, refused []event.SandboxRefused) err
 		h.stopUnaskedLocked(d, before)
 	}
 	s.followLocked(t, relay)
-	s.billLocked(t, relay)
+	h.billLocked(t, relay)
 	if t != nil {
 		t.count(relay)
 	}
@@ -235,7 +235,8 @@ func (s *Session) followLocked(t *turn, relay event.Data) {
 }
 
 // billLocked counts what calls of the model take.
-func (s *Session) billLocked(t *turn, relay event.Data) {
+func (h *host) billLocked(t *turn, relay event.Data) {
+	s := h.s
 	switch d := relay.(type) {
 	case event.AssistantTurnStart:
 		if s.bill.counting == agent.CountsSteps {
