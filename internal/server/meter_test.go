@@ -50,7 +50,7 @@ func (c counter) Prompt(ctx context.Context, p agent.Prompt) error {
 }
 
 var (
-	meterOf = regexp.MustCompile(`(?s)id="meter".*?</button>`)
+	meterOf = regexp.MustCompile(`(?s)id="meter".*?</(?:button|p)>`)
 	tag     = regexp.MustCompile(`<[^>]*>`)
 )
 
