@@ -15,7 +15,8 @@ import (
 // limit is a budget as a flag or config.yaml gives it: 500k, 5usd.
 type limit event.Budget
 
-var errLimit = errors.New("it must be a number of tokens such as 500k, or of dollars such as 5usd; 0 is none")
+var errLimit = errors.New(
+	"it must be a number of tokens such as 500k, or of dollars such as 5usd; 0 is none")
 
 // String is l as the flag takes it.
 func (l limit) String() string {

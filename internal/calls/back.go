@@ -54,8 +54,8 @@ func (b Back) Last(turnID string) (r Rewound, ok bool) {
 	return r, false
 }
 
-// Forgets is what the agent has to forget before it goes on: how it calls a prompt, and the sequence
-// of the event that says so. Empty: nothing.
+// Forgets is what the agent has to forget before it goes on: how it calls a prompt, and the
+// sequence of the event that says so. Empty: nothing.
 func (b Back) Forgets() (prompt string, seq int64) {
 	for _, r := range slices.Backward(b.Rewound) {
 		if r.Undoes > 0 || r.Undone || r.FilesOnly {

@@ -14,8 +14,8 @@ import (
 )
 
 // Give stores what a program of the user's returned for them as the output of a call. The name says
-// by its ending what it is. It returns the line for a model that gets nothing else; sent is what the
-// model gets, where it does.
+// by its ending what it is. It returns the line for a model that gets nothing else; sent is what
+// the model gets, where it does.
 func Give(out *outputs.Store, call agent.CallInfo, name string, data []byte,
 	sent string) (t *agent.Telemetry, line string, err error) {
 	m := outputs.Meta{Type: outputs.File, SessionID: call.SessionID, ToolCallID: call.ToolCallID,

@@ -22,8 +22,8 @@ type (
 		Extra  `json:"-"`
 	}
 
-	// BudgetReached says that the session had used more than its budget, so that its turn waits for the
-	// user, or was stopped.
+	// BudgetReached says that the session had used more than its budget, so that its turn waits for
+	// the user, or was stopped.
 	BudgetReached struct {
 		Limit Budget `json:"limit"`
 		Used  Budget `json:"used"` // in what the limit is in

@@ -23,9 +23,10 @@ type (
 		RequestID  string `json:"requestId"`
 		ToolCallID string `json:"toolCallId,omitempty"`
 		ToolName   string `json:"toolName"`
-		Kind       string `json:"kind"`     // shell, write, read, mcp, url, tool, host, budget; later: [KindLater]
-		Action     string `json:"action"`   // a verb phrase: "run a command"
-		Resource   string `json:"resource"` // the exact command, path or address, as it was asked for
+		// shell, write, read, mcp, url, tool, host, budget; later: [KindLater]
+		Kind     string `json:"kind"`
+		Action   string `json:"action"`   // a verb phrase: "run a command"
+		Resource string `json:"resource"` // the exact command, path or address, as it was asked for
 		// Target is where the links of a path lead: absolute, also for a file that does not exist
 		// yet.
 		Target string `json:"target,omitempty"`

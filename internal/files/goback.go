@@ -239,7 +239,8 @@ func (name journalFile) read() (j journal, err error) {
 }
 
 // Settle ends what a restore for a session had begun when its process was killed: if its log has it
-// by its id, it is done; else each file is what it was, but for those that are something else by now.
+// by its id, it is done; else each file is what it was, but for those that are something else by
+// now.
 func (s *Snapshots) Settle(ctx context.Context, workspace, session string,
 	logged func(id string) (bool, error)) error {
 	j, err := s.shelf(workspace).journal().read() // others need not be waited for

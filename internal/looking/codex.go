@@ -10,7 +10,8 @@ import (
 // codexLine is a line of a session of Codex 0, as it writes it to
 // sessions/YEAR/MONTH/DAY/rollout-TIME-ID.jsonl since each line has a type: what was sent and
 // answered as response items, and events between them. What a call took stands behind its items: as
-// token_usage_record, or in older versions only as token_count, which comes again for the same call.
+// token_usage_record, or in older versions only as token_count, which comes again for the same
+// call.
 type codexLine struct {
 	Type      string
 	Timestamp time.Time

@@ -63,7 +63,9 @@ func (n namedLines) in(c *call, h *held) bool {
 		}
 	}
 	for _, text := range c.said {
-		for i, s := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("`\"“”", r) }) {
+		for i, s := range strings.FieldsFunc(text, func(r rune) bool {
+			return strings.ContainsRune("`\"“”", r)
+		}) {
 			if i > 0 && len(s) >= leastNamed && len(s) <= 1000 && strings.Contains(h.text, s) {
 				return true
 			}

@@ -112,7 +112,8 @@ func (b *Bill) Rows() []row {
 			all = append(all, b.row(cmp.Or(s.Title, "Untitled session"), s.Looks, s.Paid, s.Looking, s.Paid))
 		default:
 			count[0]++
-			more.Paid, more.Looks, more.Looking = more.Paid+s.Paid, more.Looks+s.Looks, more.Looking+s.Looking
+			more.Paid, more.Looks, more.Looking = more.Paid+s.Paid, more.Looks+s.Looks, more.Looking+
+				s.Looking
 		}
 	}
 	if count[0] > 0 {
@@ -131,9 +132,10 @@ func (b *Bill) Rows() []row {
 
 // Notes are what holds of the figures, and where they come from.
 func (b *Bill) Notes() (all []string) {
-	all = append(all, "A look is a command or a file after which its turn has only an answer of at most "+
-		"200 tokens. A result counts in each call that held it until a compaction, what came from a "+
-		"cache as cached.")
+	all = append(all,
+		"A look is a command or a file after which its turn has only an answer of at most "+
+			"200 tokens. A result counts in each call that held it until a compaction, what came from a "+
+			"cache as cached.")
 	switch {
 	case b.Calls == 0:
 	case b.Unit == "dollars":
@@ -144,10 +146,12 @@ func (b *Bill) Notes() (all []string) {
 			some(b.Unpriced)+".")
 	}
 	if len(b.Strange) > 0 {
-		all = append(all, "All tokens of "+some(b.Strange)+" count the same, since its provider is not known.")
+		all = append(all, "All tokens of "+some(b.Strange)+
+			" count the same, since its provider is not known.")
 	}
 	for _, s := range b.Sources {
-		all = append(all, "From "+s.Agent+", "+wording.Plain(s.Path)+": "+wording.Plural(s.Files, "file")+".")
+		all = append(all, "From "+s.Agent+", "+wording.Plain(s.Path)+": "+wording.Plural(s.Files, "file")+
+			".")
 		if s.Lines > 0 {
 			all = append(all, "Left out: "+wording.Plural(s.Lines, "line")+" that could not be read.")
 		}

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// money is an amount in millionths of a dollar, as far as prices are known, and the same in tokens of input.
+// money is an amount in millionths of a dollar, as far as prices are known, and the same in tokens
+// of input.
 type money [2]float64
 
 func (m *money) add(n money) { m[0], m[1] = m[0]+n[0], m[1]+n[1] }

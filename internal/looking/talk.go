@@ -28,7 +28,8 @@ var kinds = map[string]kind{
 	"bash": command, "bashoutput": command, "shell": command, "local_shell": command,
 	"exec_command": command, "write_stdin": command, "powershell": command, "read_bash": command,
 	"read_powershell": command, "run_and_display": command, "container.exec": command,
-	"read": file, "grep": file, "glob": file, "ls": file, "notebookread": file, "view": file, "rg": file,
+	"read": file, "grep": file, "glob": file, "ls": file, "notebookread": file, "view": file,
+	"rg":        file,
 	"read_file": file, "list_dir": file, "grep_files": file, "view_image": file, "show_file": file,
 	"render_file_contents": file, "display_image": file,
 }

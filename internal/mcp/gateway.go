@@ -64,7 +64,8 @@ type line struct {
 	again bool          // it was started again since its last answer
 }
 
-// Prepare implements [agent.Preparer]: it finds out what the servers offer, where that is not known.
+// Prepare implements [agent.Preparer]: it finds out what the servers offer, where that is not
+// known.
 func (g *gateway) Prepare(ctx context.Context) error {
 	all, err := g.servers.look(ctx, g.workspace, false)
 	if err != nil {
@@ -164,8 +165,8 @@ func (g *gateway) reach(ctx context.Context, at place, l *line) (*connected, err
 	return c, g.servers.allowed(at)
 }
 
-// restart starts a server again whose program ended in a call, once until it answers again, and says
-// what came of it.
+// restart starts a server again whose program ended in a call, once until it answers again, and
+// says what came of it.
 func (g *gateway) restart(ctx context.Context, at place, l *line, c *connected) string {
 	c.close()
 	if ctx.Err() != nil {

@@ -201,7 +201,8 @@ func (t *serverTool) given(call agent.CallInfo, res *mcp.CallToolResult) agent.R
 		}
 		tel, line, err := t.g.desk.Give(call, t.at.name+"/"+shown.name, shown.data, sent)
 		if err != nil {
-			r.TextForModel = cmp.Or(r.TextForModel, "What it returned is for the user, who could not be shown it.")
+			r.TextForModel = cmp.Or(r.TextForModel,
+				"What it returned is for the user, who could not be shown it.")
 			return r
 		}
 		r.Telemetry, r.TextForModel = tel, cmp.Or(text, r.TextForModel, line)

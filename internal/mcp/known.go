@@ -28,8 +28,9 @@ type descriptions struct {
 	Tools map[string]string `json:"offered"`
 }
 
-// describe returns a server's tools as agents are offered them, in the order in which it lists them,
-// and what is remembered of them. The error refuses tools that cannot be distinguished or offered.
+// describe returns a server's tools as agents are offered them, in the order in which it lists
+// them, and what is remembered of them. The error refuses tools that cannot be distinguished or
+// offered.
 func describe(server string, tools []*mcp.Tool) (all []agent.ToolSpec, d descriptions, err error) {
 	d.Tools = map[string]string{}
 	for _, t := range tools {

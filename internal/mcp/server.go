@@ -246,8 +246,8 @@ type host struct {
 // Call makes a call; what becomes of it is a Result, and the error that it could not be made.
 type Call func(ctx context.Context, c agent.ToolCall) (agent.Result, error)
 
-// Host has the calls of these tools with a key made by call, and not in a session of their client's,
-// until end is called: the agents of sessions reach their tools so.
+// Host has the calls of these tools with a key made by call, and not in a session of their
+// client's, until end is called: the agents of sessions reach their tools so.
 func (s *Server) Host(key string, tools []agent.ToolSpec, call Call) (end func()) {
 	h := &host{call: call, server: s.newServer()}
 	for _, spec := range tools {

@@ -195,8 +195,8 @@ func (s *UserServers) Report() string {
 	return strings.Join(lines, " ")
 }
 
-// look returns what is known of each server in a workspace, by name. It tries at the same time those
-// of which nothing is, or all again.
+// look returns what is known of each server in a workspace, by name. It tries at the same time
+// those of which nothing is, or all again.
 func (s *UserServers) look(ctx context.Context, workspace string,
 	again bool) ([]UserServerStatus, error) {
 	select {

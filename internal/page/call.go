@@ -180,7 +180,8 @@ func (c *Call) opened() string {
 	return "You opened " + wording.Plain(c.Name())
 }
 
-// announced is what is heard once a call has shown something: of what a person opened, that it is there.
+// announced is what is heard once a call has shown something: of what a person opened, that it is
+// there.
 func announced(c *Call) string {
 	if c.By == event.ByUser && c.State == "done" && !c.Is().Plain {
 		return wording.Plain(c.Name()) + " is on the Desk"

@@ -225,8 +225,8 @@ func nounOf(verb string, n int) string {
 	return noun + "s"
 }
 
-// foldRemarks moves what was said before the last act into what the turn did, once the turn is over.
-// The last words stay as the answer.
+// foldRemarks moves what was said before the last act into what the turn did, once the turn is
+// over. The last words stay as the answer.
 func (f *State) foldRemarks(t *node) {
 	d := t.Turn.did
 	if d == nil {

@@ -152,7 +152,10 @@ func concealed(rows []render.DiffLine, hide func(string) string) []render.DiffLi
 var blobs = regexp.MustCompile(`^index [0-9a-f]+\.\.[0-9a-f]+( [0-7]{6})?\s*$`)
 
 // File is the path of what a write changes, in the workspace without that.
-func (a *Ask) File() template.HTML { return render.Visible(a.In.kept(a.In.inWorkspace(a.Resource))) }
+func (a *Ask) File() template.HTML {
+	return render.Visible(
+		a.In.kept(a.In.inWorkspace(a.Resource)))
+}
 
 // Counts is how many lines a write would add and remove.
 func (a *Ask) Counts() (n struct{ Added, Removed int }) { return (&diff{a.Edits, a.In}).Counts() }

@@ -215,7 +215,8 @@ func (c *Call) Why() string {
 
 // Folded reports whether the row has something inside.
 func (c *Call) Folded() bool {
-	return len(c.Rewrites) > 0 || len(c.Allowed) > 0 || c.Line != "" || c.Log != "" || c.Partial != "" ||
+	return len(c.Rewrites) > 0 || len(c.Allowed) > 0 || c.Line != "" || c.Log != "" ||
+		c.Partial != "" ||
 		c.Progress.ProgressMessage != "" ||
 		len(c.Args) > 0 && string(c.Args) != "{}" && string(c.Args) != "null"
 }

@@ -159,7 +159,8 @@ func (f *State) addStep(parent, n *node) {
 // said since.
 func (f *State) addBeside(parent, n *node) {
 	kind, last := n.kindOf(), parent.last()
-	if kind != "" && last != nil && last.Steps != nil && last.Steps.kind == kind && len(last.Kids) > 0 &&
+	if kind != "" && last != nil && last.Steps != nil && last.Steps.kind == kind &&
+		len(last.Kids) > 0 &&
 		(parent.Did == nil || last.last().order > parent.Did.turn.spoke) {
 		f.insert(last, nil, n)
 		if len(last.Kids) == 2 {

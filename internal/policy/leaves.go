@@ -10,7 +10,8 @@ var leaving = []string{
 	"yarn publish", "yarn npm publish", "cargo publish", "gem push", "twine upload", "uv publish",
 	"poetry publish", "mvn deploy", "docker push", "podman push", "helm push", "helm install",
 	"helm upgrade", "kubectl apply", "kubectl delete", "terraform apply", "terraform destroy",
-	"ssh", "scp", "sftp", "rsync", "mail", "sendmail", "npm install -g", "apt install", "apt-get install",
+	"ssh", "scp", "sftp", "rsync", "mail", "sendmail", "npm install -g", "apt install",
+	"apt-get install",
 	"brew install", "systemctl", "crontab", "kill", "pkill", "killall",
 }
 

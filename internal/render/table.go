@@ -25,7 +25,8 @@ type Table struct {
 }
 
 // names are heads of columns whose numbers name something, or a time.
-var names = regexp.MustCompile(`(?i)(^|[^a-z])(id|ids|year|port|zip|code|no|nr|pid|uid|gid|inode|time|ts|at|date|epoch|phone|version|line|row)$|[a-z](Id|ID|At|Year|Port|Code)$`)
+var names = regexp.MustCompile(
+	`(?i)(^|[^a-z])(id|ids|year|port|zip|code|no|nr|pid|uid|gid|inode|time|ts|at|date|epoch|phone|version|line|row)$|[a-z](Id|ID|At|Year|Port|Code)$`)
 
 // grouped are numbers of so many digits that they are read in groups.
 var grouped = regexp.MustCompile(`^([-+]?)([1-9]\d{3,})(\.\d+)?$`)

@@ -21,7 +21,8 @@ type overBudget struct {
 
 func (e overBudget) Error() string {
 	if e.unasked != "" {
-		return fmt.Sprintf("%s was stopped at the budget of this session, after %s: it asks nothing while it works",
+		return fmt.Sprintf(
+			"%s was stopped at the budget of this session, after %s: it asks nothing while it works",
 			wording.Capital(e.unasked), past(e.limit, e.used))
 	}
 	return "stopped at the budget of this session, after " + past(e.limit, e.used)
@@ -147,7 +148,8 @@ func (b *budget) spentLocked(t *turn, asks agent.Intercept) {
 // the model's prices are not known.
 func (s *Session) SetBudget(ctx context.Context, to event.Budget) error {
 	if to.Tokens < 0 || to.Money < 0 || to.Money > maxCost || to.Tokens > 0 && to.Money > 0 {
-		return fmt.Errorf("%w: a budget is a number of tokens, or of dollars; 0 is none", eventlog.ErrInvalid)
+		return fmt.Errorf("%w: a budget is a number of tokens, or of dollars; 0 is none",
+			eventlog.ErrInvalid)
 	}
 	if to.Money > 0 {
 		model, known := s.Summary().Model, false
@@ -155,7 +157,8 @@ func (s *Session) SetBudget(ctx context.Context, to event.Budget) error {
 			_, known = s.cfg.Cost(model, event.Usage{})
 		}
 		if !known {
-			return fmt.Errorf("%w: the prices of the model %q are not in config.yaml, so its budget has to be in tokens",
+			return fmt.Errorf(
+				"%w: the prices of the model %q are not in config.yaml, so its budget has to be in tokens",
 				eventlog.ErrInvalid, model)
 		}
 	}
@@ -174,7 +177,8 @@ func (s *Session) SetBudget(ctx context.Context, to event.Budget) error {
 	if limit.Passed(used) {
 		return nil
 	}
-	if err := (consent.Budget{Requests: s.requests}).GoOn(ctx); err != nil && !errors.Is(err, eventlog.ErrClosed) {
+	if err := (consent.Budget{Requests: s.requests}).GoOn(ctx); err != nil &&
+		!errors.Is(err, eventlog.ErrClosed) {
 		return fmt.Errorf("go on with the new budget: %w", err)
 	}
 	return nil

@@ -91,8 +91,8 @@ type Config struct {
 
 	// Budget is what a session without one of its own may take; zero: anything.
 	Budget event.Budget
-	// Cost is what calls of a model cost, in dollars; known is false where its prices are not. nil: none
-	// are.
+	// Cost is what calls of a model cost, in dollars; known is false where its prices are not. nil:
+	// none are.
 	Cost func(model string, u event.Usage) (dollars float64, known bool)
 
 	// Notice returns a line that the user should read once an agent of theirs was started; empty if

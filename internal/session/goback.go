@@ -48,9 +48,9 @@ type back struct {
 // Rewind has the session go on from before a prompt, or brings back the files of one turn. All of
 // that happens and is logged, or nothing does. It returns what happens to files.
 //
-// [ErrWorking] while a turn runs or waits, [eventlog.ErrNotFound] for a prompt that the log does not
-// have, [agent.ErrUnsupported] where the agent cannot go back to it, [files.ErrNoSnapshot] where it
-// is not known what files were, and [files.NotRestored].
+// [ErrWorking] while a turn runs or waits, [eventlog.ErrNotFound] for a prompt that the log does
+// not have, [agent.ErrUnsupported] where the agent cannot go back to it, [files.ErrNoSnapshot]
+// where it is not known what files were, and [files.NotRestored].
 func (s *goingBack) Rewind(ctx context.Context, of RewindOf) (files.Restored, error) {
 	var b back
 	var err error

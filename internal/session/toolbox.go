@@ -64,8 +64,8 @@ func (s *toolbox) prepared(ctx context.Context) ([]agent.Tool, error) {
 	return s.tools()
 }
 
-// mostName is how long a tool's name is that agents are offered. Models take 64 characters, of which
-// some agents use up to 14 for the name of webchat's server.
+// mostName is how long a tool's name is that agents are offered. Models take 64 characters, of
+// which some agents use up to 14 for the name of webchat's server.
 const mostName = 50
 
 // plainName are the names that all models take.

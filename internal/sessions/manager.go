@@ -157,7 +157,9 @@ func (m *Manager) recover(ctx context.Context) {
 // what was deleted long enough ago. Where several replicas share the log, those of dead ones are
 // meant. failed has the sessions whose error was logged.
 func (m *Manager) sweep(ctx context.Context, failed map[eventlog.ID]bool) {
-	err := m.forEach(ctx, QueryUnfinished, func(s eventlog.Summary) { m.recoverOne(ctx, s.ID, failed) })
+	err := m.forEach(ctx, QueryUnfinished, func(s eventlog.Summary) {
+		m.recoverOne(ctx, s.ID, failed)
+	})
 	// a list that cannot be read must not keep everything from starting
 	if err != nil && ctx.Err() == nil {
 		m.cfg.Logger.Error("unfinished sessions were not found; each is recovered when it is opened",

@@ -61,7 +61,8 @@ func (h *Views) tree(o *outputs.Output, k *kind, a outputs.Ask) (w outputs.Windo
 	return w, nil
 }
 
-// unfold opens a value, and in it those nearest to the top first whose all fits beside what is open.
+// unfold opens a value, and in it those nearest to the top first whose all fits beside what is
+// open.
 func unfold(t forest, root *render.Node) (err error) {
 	room := unfoldedRows
 	for queue := []*render.Node{root}; len(queue) > 0; queue = queue[1:] {

@@ -29,8 +29,8 @@ var knownTools = []string{
 
 func (*Backend) ToolNames() []string { return slices.Clone(knownTools) }
 
-// allowedTools are the tools of a session in the CLI's words: its own, and some of ours. It keeps to
-// them also for helper agents, whose tools cannot be read back.
+// allowedTools are the tools of a session in the CLI's words: its own, and some of ours. It keeps
+// to them also for helper agents, whose tools cannot be read back.
 func allowedTools(ours []agent.ToolSpec) (all []string) {
 	for _, name := range knownTools {
 		all = append(all, "builtin:"+name)
