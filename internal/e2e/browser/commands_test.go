@@ -45,8 +45,8 @@ hooks:
 	p.press("Enter") // what is refused twice is said once
 	p.wait(`[...document.querySelectorAll('.toast')].filter((t) => t.textContent.includes('/stpo')).length === 1`)
 	p.js(prompt + `.select()`)
-	p.say("/pe") // the menu offers what begins so; a slip of /run it is not
-	p.wait(`(` + lastToast + `).includes('/pe is not a command. Did you mean /permissions?')`)
+	p.say("/permisions")
+	p.wait(`(` + lastToast + `).includes('/permisions is not a command. Did you mean /permissions?')`)
 	p.js(prompt + `.select()`)
 	p.say("/export") // nothing to save yet
 	p.wait(`(` + lastToast + `).includes('/export needs a session')`)

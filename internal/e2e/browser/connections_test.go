@@ -19,7 +19,7 @@ func TestOneConnectionServesABrowser(t *testing.T) {
 	var tabs []*page
 	for _, name := range names {
 		put(name, "one\n")
-		p := h.site.open("/")
+		p := h.site.open("/sessions/" + h.session(t))
 		p.look(1440, 900, "light")
 		p.say("/show " + name)
 		p.done()

@@ -333,7 +333,7 @@ func TestAlikeQuestionsAreAnsweredAtOnce(t *testing.T) {
 	}
 	p.say("again")
 	p.has("#turns .card > .vh",
-		"Allowed by your grant: commands that begin with go and build, check, test or query, with harmless options, inside this workspace go build ./internal/d")
+		"Allowed by your grant: commands that begin with go and build, check, test or query, with harmless options, inside this workspace")
 	p.done()
 }
 
