@@ -173,9 +173,12 @@ func TestHostileAnswers(t *testing.T) {
 		all := fmt.Sprintf(`document.querySelectorAll('#turns .said').length >= %d && !document.querySelector('#turns [aria-busy=true]')`, len(some))
 		p.wait(all)
 		p.harmless("as it came", h.site, asked)
-		if strings.TrimSpace(eval[string](p, `document.querySelector('#turns .said').innerText`)) == "" {
+		// The answer stands below what the turn did, which is folded; what is folded can do no more open.
+		if strings.TrimSpace(eval[string](p, `document.querySelector('#turns .turn-b > .row .said').innerText`)) == "" {
 			t.Error("the first answer shows nothing")
 		}
+		p.js(`document.querySelectorAll('#turns .turn-b details').forEach((d) => { d.open = true })`)
+		p.harmless("unfolded", h.site, asked)
 		p.do(chromedp.Reload())
 		p.live()
 		p.wait(all)
