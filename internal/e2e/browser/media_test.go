@@ -230,7 +230,7 @@ func TestSQLiteTables(t *testing.T) {
 	p.accessible("a database on the Desk")
 	p.click(`.pane:not([hidden]) .records th[data-col="4"] button`)
 	p.has(".pane:not([hidden]) .dfoot", "By frames, largest first")
-	p.is(onDesk+`.querySelector('.records tbody td:nth-child(5)').textContent`, "1008")
+	p.is(onDesk+`.querySelector('.records tbody td:nth-child(5)').textContent`, "1,008")
 	p.js(onDesk + `.querySelector('.vbar input').focus()`)
 	p.write("region is empty")
 	p.press("Enter")
