@@ -30,9 +30,9 @@ func TestAnswersLeadToTheDesk(t *testing.T) {
 	p.wait(`document.querySelectorAll('#turns .said:not(.tool-open) :is(.at-src, .ref)').length === 3`)
 	p.is(`[...document.querySelectorAll('#turns .said:not(.tool-open) :is(.at-src, .ref)')].map((e) => e.textContent).join()`, "pump.go:3,docs/notes.md,lines 4-5")
 	before := len(h.events(t, p.session()))
-	p.click("#turns .said a.at-src")
+	p.click("#turns .said:not(.tool-open) a.at-src")
 	p.wait(onDesk + `.querySelector('.line.on .ln')?.textContent === '3'`)
-	p.click("#turns .said a.ref")
+	p.click("#turns .said:not(.tool-open) a.ref")
 	p.wait(`[...document.querySelectorAll('.line.on .ln')].map((e) => e.textContent).join() === '4,5'`)
 	p.is(`document.querySelectorAll('.tab').length + ''`, "1")
 	if after := h.events(t, p.session()); len(after) > before+1 {
