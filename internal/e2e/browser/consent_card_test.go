@@ -332,9 +332,10 @@ func TestAlikeQuestionsAreAnsweredAtOnce(t *testing.T) {
 		t.Errorf("the log has %q", got)
 	}
 	p.say("again")
-	p.has("#turns .card > .vh",
-		"Allowed by your grant: commands that begin with go and build, check, test or query, with harmless options, inside this workspace")
 	p.done()
+	if got := decisions(); got[len(got)-1] != "grant allow" {
+		t.Errorf("the log ends with %q", got[len(got)-1])
+	}
 }
 
 // THREATS 53: several long commands are allowed at once only after the end of each was on the
