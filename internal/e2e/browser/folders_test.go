@@ -116,7 +116,9 @@ func TestTwoFolders(t *testing.T) {
 	b.has(`#sessions a[data-session="`+second+`"] .t`, "The plan")
 	b.is(folders, own+" true,other true")
 
-	// Filtered by text and by state, and all of them again.
+	// Where there are many they are filtered by text and by state, and then all of them again.
+	s.sessions(s.workspace, 6)
+	b.wait(`document.querySelector('#filter input').checkVisibility()`)
 	b.js(`document.querySelector('#filter input').focus()`)
 	b.write("go.mod")
 	b.wait(`!document.querySelector('#sessions .folder') && document.querySelectorAll('#sessions a').length === 1`)

@@ -169,7 +169,10 @@ export function sessions() {
   folders(refresh)
   if ('short' in list.dataset) requestAnimationFrame(() => setTimeout(refresh)) // once the page is painted
   document.addEventListener('visibilitychange', () => { if (!document.hidden) { markRead(); if (sidebar.stale) refresh() } })
-  document.addEventListener('webchat:frame', markRead)
+  document.addEventListener('webchat:frame', (e) => {
+    markRead()
+    if (e.detail.ops.some((o) => o.t === 'title')) soon() // it may have got its title before changes were heard of
+  })
   addEventListener('storage', (e) => { if (e.key === readKey) marks() }) // read in another tab
   list.addEventListener('contextmenu', (e) => { // a finger that holds a row
     const row = e.target.closest('a[data-session]')
