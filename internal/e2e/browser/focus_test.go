@@ -133,7 +133,7 @@ func TestFocusIsNeverLost(t *testing.T) {
 	p.press("Escape")
 	for _, name := range []string{"go.mod", "changed.txt"} { // one that is on the Desk, and one that is read
 		p.click("[data-act=open-bar]")
-		p.write(name)
+		p.keys(name, atOnce) // which wait for the bar
 		p.has("#open-hits [aria-selected=true]", name)
 		p.press("Enter")
 		p.front(name)
