@@ -260,7 +260,7 @@ func TestQuestionLeavesTheCaret(t *testing.T) {
 	}
 	p.wait(`document.querySelector('[data-ask][data-ready]')`) // it has moved
 	p.answer("[data-ask] [data-act=deny]")
-	p.has("[data-answered]", "Denied")
+	p.has("[data-answered]", "You denied")
 	p.wait(`document.querySelector('#dock-queue').hidden`) // what waited is sent
 	p.done()
 }

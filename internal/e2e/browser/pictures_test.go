@@ -69,7 +69,6 @@ func TestDeskInItsStates(t *testing.T) {
 	both("log")
 	p.told("show me relay.json")
 	p.front("relay.json")
-	p.click(".pane:not([hidden]) .other li li[aria-expanded=false]")
 	p.has(".pane:not([hidden]) .other", "buffer")
 	p.is(`document.querySelector('.tab.is-front use').getAttribute('href')`, "#i-tree")
 	both("tree")
