@@ -92,8 +92,9 @@ func TestPromptsAndAnswersCanBeUsedAgain(t *testing.T) {
 	p.is(prompt+`.value`, "what can you do?")
 	p.js(`document.getElementById('prompt').value = ''`)
 	p.click("#turns .turn [data-act=retry]")
-	p.wait(`document.querySelectorAll('#turns .turn').length === 2`)
+	p.wait(`document.querySelectorAll('#turns .turn[data-message]').length === 2 && document.querySelector('#turns .turn[data-left]')`)
 	p.done()
+	p.wait(`(([a, b]) => a.getBoundingClientRect().left < b.getBoundingClientRect().left)(document.querySelectorAll('[data-went-back] :is(time, [data-act=back-again])'))`) // in one line
 	p.wait(`document.querySelector('#turns .turn:last-child div.turn-acts [data-act=branch]') && document.querySelector('#turns .turn:last-child .prompt-acts [data-act=copy-prompt]')`)
 	p.accessible("actions of a turn")
 }
