@@ -77,7 +77,8 @@ func TestRowsStandClose(t *testing.T) {
 				return err
 			}
 		}
-		return nil
+		// What was done before an answer is folded.
+		return host.Report(ctx, event.AssistantMessage{MessageID: "none", Content: "There is none."})
 	})
 	p.say("slips")
 	p.done()
