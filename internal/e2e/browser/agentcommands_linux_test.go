@@ -40,7 +40,7 @@ func TestCommandsOfTheAgent(t *testing.T) {
 	p.press("Escape")
 	p.js(prompt + `.select()`)
 	p.say("/mcp")
-	p.has("#menu [role=option]", "The agent has no MCP servers")
+	p.has("#menu [role=option]", "No MCP servers")
 	p.press("Escape")
 	p.js(prompt + `.select()`)
 

@@ -64,7 +64,7 @@ func TestDeskLooksAreNotSent(t *testing.T) {
 	p.done()
 	p.say("/show a.txt")
 	p.front("a.txt")
-	p.click("#turns .said a.at-src")
+	p.click("#turns .said:not(.tool-open) a.at-src")
 	p.front("b.txt")
 	p.bar("a.txt")
 	p.wait(hits + `[0] === 'a.txt'`)
