@@ -4,20 +4,22 @@ import { path, post } from './api.js'
 import { base } from './base.js'
 import { toast } from './toast.js'
 
-const wished = 'webchat.wish' // what a page that opens shows in front
+const wished = 'webchat.wish' // what a page that opens shows, in front
 
-/** Begins to show {tool, arguments} in a session whose page opens now, and shows it there. */
+/** Has a session show {tool, arguments}, whose page opens now: it asks for that, since an answer may ask this one to sign anew. */
 export function displayNext(wanted) {
-  const { path: file, command, name } = wanted.arguments
-  try { sessionStorage.setItem(wished, command ?? file ?? name) } catch { /* it is on the Desk, behind others */ }
-  post(path('/display'), wanted, { keepalive: true }).catch(() => {}) // the page of the session says what came of it
+  try { sessionStorage.setItem(wished, JSON.stringify(wanted)) } catch { return post(path('/display'), wanted) }
 }
 
-/** What the page before asked this one to show in front, once. */
+/** Shows what the page before wanted from this one, once; returns its name. */
 export function wish() {
-  const name = sessionStorage.getItem(wished) ?? ''
+  const text = sessionStorage.getItem(wished)
   sessionStorage.removeItem(wished)
-  return name
+  if (!text) return ''
+  const wanted = JSON.parse(text)
+  const { path: file, command, name } = wanted.arguments
+  post(path('/display'), wanted).catch((err) => toast(err.message, { how: 'fail' }))
+  return command ?? file ?? name
 }
 
 /** Shows {tool, arguments} as a card. Without the log there is no card: then a toast leads to the output. */
