@@ -6,6 +6,7 @@ import { clone } from './html.js'
 /** What is said. */
 const now = {
   shown: null, // the element that says it
+  link: null, // the link it says it of
   tapped: null, // the link that a finger touched last
 }
 
@@ -20,9 +21,13 @@ function other(text, to) {
   return Boolean(named) && /^[^/?#:]*/.exec(bare(to))[0].toLowerCase() !== named[1].toLowerCase()
 }
 
+// A link that is drawn anew while it is pointed at ends with no event of its own.
+const gone = new MutationObserver(() => { if (!now.link.isConnected) hide() })
+
 function hide() {
+  gone.disconnect()
   now.shown?.remove()
-  now.shown = null
+  now.shown = now.link = null
 }
 
 function show(link) {
@@ -34,6 +39,8 @@ function show(link) {
   const foot = link.closest('.pane')?.querySelector('.dfoot')
   ;(foot ?? document.body).append(root)
   now.shown = root
+  now.link = link
+  gone.observe(document.body, { childList: true, subtree: true })
 }
 
 export function goes() {
