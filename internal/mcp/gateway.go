@@ -76,9 +76,10 @@ func (g *gateway) Prepare(ctx context.Context) error {
 		if server.State != Ready {
 			continue
 		}
-		for i, spec := range server.offers {
-			offered = append(offered, &serverTool{g, g.servers.place(server.Name, g.workspace),
-				server.Tools[i], spec})
+		for _, o := range server.offers {
+			if !o.ui.Only {
+				offered = append(offered, &serverTool{g, g.servers.place(server.Name, g.workspace), o})
+			}
 		}
 	}
 	g.mu.Lock()
@@ -208,10 +209,9 @@ func (s *UserServers) allowed(at place) error {
 
 // serverTool is a tool of a server of the user's.
 type serverTool struct {
-	g    *gateway
-	at   place
-	name string // as its server calls it
-	spec agent.ToolSpec
+	g  *gateway
+	at place
+	offer
 }
 
 // Spec implements [agent.Tool].

@@ -362,3 +362,36 @@ func TestLargeResults(t *testing.T) {
 		}
 	}
 }
+
+// TestThreat123AppOnlyTools shows that no model is offered a tool that is for the page of its server,
+// and that a tool which becomes one of models' has to be looked at first.
+func TestThreat123AppOnlyTools(t *testing.T) {
+	s := mcp.NewServer(&mcp.Implementation{Name: "docs", Version: "1"}, nil)
+	add := func(name string, ui any) {
+		s.AddTool(&mcp.Tool{Name: name, Meta: mcp.Meta{"ui": ui}, InputSchema: map[string]any{"type": "object"}}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{}, nil
+		})
+	}
+	whom := func(words ...any) any { return map[string]any{"visibility": words} }
+	add("a", nil)
+	add("b", whom("model", "app"))
+	add("c", whom("model"))
+	add("d", map[string]any{"resourceUri": "ui://docs/d"})
+	add("never", whom("app"))
+	add("never-any", map[string]any{"visibility": []any{}})
+	add("never-odd", map[string]any{"visibility": "model"})
+	web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{Stateless: true}))
+	t.Cleanup(web.Close)
+	t.Cleanup(web.CloseClientConnections) // before that
+	folder := document.Folder(t.TempDir())
+	servers := func() *webmcp.UserServers {
+		return webmcp.NewUserServers(webmcp.UserServersConfig{Documents: folder, Servers: map[string]agent.MCPServer{"docs": {Type: "http", URL: web.URL}}})
+	}
+	if got := offered(t, servers()); !slices.Equal(got, []string{"docs-a", "docs-b", "docs-c", "docs-d"}) {
+		t.Errorf("models are offered %q", got)
+	}
+	add("never", whom("model", "app"))
+	if got := offered(t, servers()); len(got) != 0 {
+		t.Errorf("of a server that changed models are offered %q", got)
+	}
+}

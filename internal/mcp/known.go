@@ -28,10 +28,10 @@ type descriptions struct {
 	Tools map[string]string `json:"offered"`
 }
 
-// describe returns a server's tools as agents are offered them, in the order in which it lists
-// them, and what is remembered of them. The error refuses tools that cannot be distinguished or
+// describe returns a server's tools in the order in which it lists them, and what is remembered of
+// them. The error refuses tools that cannot be distinguished or
 // offered.
-func describe(server string, tools []*mcp.Tool) (all []agent.ToolSpec, d descriptions, err error) {
+func describe(server string, tools []*mcp.Tool) (all []offer, d descriptions, err error) {
 	d.Tools = map[string]string{}
 	for _, t := range tools {
 		if t == nil || strings.TrimSpace(t.Name) == "" {
@@ -53,8 +53,13 @@ func describe(server string, tools []*mcp.Tool) (all []agent.ToolSpec, d descrip
 			return nil, d, fmt.Errorf("its tool %q is named like one of webchat's own; mend the server",
 				named)
 		}
-		d.Tools[t.Name] = jsonSum(spec.Description, schema, spec.Reads)
-		all = append(all, spec)
+		said := []any{spec.Description, schema, spec.Reads}
+		ui := toolUIOf(t)
+		if ui != (toolUI{}) {
+			said = append(said, ui)
+		}
+		d.Tools[t.Name] = jsonSum(said...)
+		all = append(all, offer{t.Name, spec, ui})
 	}
 	return all, d, nil
 }

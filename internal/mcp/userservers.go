@@ -62,7 +62,7 @@ type UserServerStatus struct {
 	// Failure says why it is not ready, and what to do.
 	Failure string `json:"failure,omitempty"`
 
-	offers []agent.ToolSpec
+	offers []offer
 	now    descriptions
 }
 
