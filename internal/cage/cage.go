@@ -175,7 +175,7 @@ func New(c Config) (*Cage, error) {
 			}
 		}
 	}
-	return &Cage{
+	cage := &Cage{
 		cfg:       c,
 		asked:     map[string]Needs{},
 		questions: map[string]*question{},
@@ -188,7 +188,25 @@ func New(c Config) (*Cage, error) {
 			known:  map[string]*folder{},
 		},
 		given: walker{policy: c.Policy, known: map[string]*folder{}},
-	}, nil
+	}
+	cage.keep.cfg, cage.keep.walk = &cage.cfg, &cage.walk
+	return cage, nil
+}
+
+// Runs reports whether trees run, or ran since the last look.
+func (c *Cage) Runs() bool { return c.keep.runs() }
+
+// Look finds what was made in the workspace while trees ran that takes effect later by itself, or
+// that git would obey, and moves it aside. Each is found once. What was there when the trees began
+// they cannot change. An error says what could not be moved or compared; the rest was.
+func (c *Cage) Look(ctx context.Context, l Look) (Looked, error) { return c.keep.look(ctx, l) }
+
+// Restore has put bring back a file below root that the user kept, and return its path there; no
+// look finds it meanwhile. It is found later if a running tree changes it, and also if it has not
+// the content that was shown.
+func (c *Cage) Restore(root string, put func() (name string, err error),
+	shown func(name string) bool) error {
+	return c.keep.restore(root, put, shown)
 }
 
 // Unheld is [policy.Policy.Unheld] of the user's rules.
@@ -267,7 +285,7 @@ func (c *Cage) confine(ctx context.Context, cmd proc.Command, n Needs,
 		c.giveBack(private)
 		return cmd, nil, err
 	}
-	if err := c.treeBegins(ctx); err != nil {
+	if err := c.keep.begins(ctx); err != nil {
 		c.giveBack(private)
 		return cmd, nil, err
 	}
@@ -300,7 +318,7 @@ func (c *Cage) confine(ctx context.Context, cmd proc.Command, n Needs,
 			d.serve(child.Listeners())
 			c.started(&tree{child, d, s, agent, began})
 		},
-		Ended: func() { c.ended(d); d.close(); c.giveBack(private); c.treeEnded() },
+		Ended: func() { c.ended(d); d.close(); c.giveBack(private); c.keep.ended() },
 	}
 	return cmd, &Given{s, c, d}, nil
 }

@@ -31,7 +31,7 @@ func TestPipesHoldNothingUp(t *testing.T) {
 		go func() {
 			_, _, err := h.c.ConfineCommand(context.Background(),
 				proc.Command{Args: []string{"true"}, Dir: h.work, Env: h.Env})
-			h.c.writes("/elsewhere")
+			h.c.keep.writes("/elsewhere")
 			done <- err
 		}()
 		select {

@@ -13,6 +13,9 @@ import (
 
 // keeper knows which names that take effect later are in a workspace.
 type keeper struct {
+	cfg  *Config
+	walk *walker
+
 	mu      sync.Mutex // guards what follows, and is held while a look takes
 	live    int        // trees that may run
 	unseen  bool       // trees ran after the last look
@@ -35,16 +38,16 @@ type seen struct {
 	way   string
 }
 
-func (c *Cage) seen(p string, n counts) seen { return seen{n.print, n.held, c.way(p)} }
+func (k *keeper) seen(p string, n counts) seen { return seen{n.print, n.held, k.way(p)} }
 
 // way identifies the folders on the path to a name, and the name itself if it is a folder.
-func (c *Cage) way(p string) string {
+func (k *keeper) way(p string) string {
 	var all strings.Builder
 	at := filepath.Dir(p)
 	if st, err := os.Lstat(p); err == nil && st.IsDir() { // not of a file: saving replaces it
 		at = p
 	}
-	for dir := at; dir != "/" && dir != c.cfg.Workspace; dir = filepath.Dir(dir) {
+	for dir := at; dir != "/" && dir != k.cfg.Workspace; dir = filepath.Dir(dir) {
 		if st, err := os.Lstat(dir); err == nil {
 			id, _ := identify(st)
 			fmt.Fprintln(&all, id.device, id.inode)
@@ -61,7 +64,8 @@ func (k *keeper) settled(p string, n counts, now time.Time) bool {
 	return now.Sub(n.changed) > settles || now.Sub(k.first[p]) > 5*settles
 }
 
-func (k *keeper) move(workspace, p string, n counts, l Look, now time.Time) (Made, error) {
+func (k *keeper) move(p string, n counts, l Look, now time.Time) (Made, error) {
+	workspace := k.cfg.Workspace
 	root := workspace
 	if n.git != "" && !isIn(p, workspace) {
 		root = n.git
@@ -93,14 +97,14 @@ func (k *keeper) move(workspace, p string, n counts, l Look, now time.Time) (Mad
 
 // count counts what was made and stays since it was asked last: below folders of dependencies by
 // when it was changed.
-func (k *keeper) count(ctx context.Context, c *Cage) (int, error) {
+func (k *keeper) count(ctx context.Context) (int, error) {
 	if k.deps.known == nil {
-		k.deps = walker{policy: c.walk.policy, known: map[string]*folder{}}
+		k.deps = walker{policy: k.walk.policy, known: map[string]*folder{}}
 	}
 	n := k.out
 	var below []string
-	err := k.deps.visit(ctx, c.cfg.Workspace, func(p string, e entry) bool {
-		if e.held == later && slices.ContainsFunc(strings.Split(strings.TrimPrefix(p, c.cfg.Workspace+
+	err := k.deps.visit(ctx, k.cfg.Workspace, func(p string, e entry) bool {
+		if e.held == later && slices.ContainsFunc(strings.Split(strings.TrimPrefix(p, k.cfg.Workspace+
 			"/"), "/"), isDependencies) {
 			below = append(below, p)
 		}

@@ -50,15 +50,14 @@ type Looked struct {
 	Left int
 }
 
-// treeBegins notes what is there before a tree starts, if none runs. What earlier ones made is
+// begins notes what is there before a tree starts, if none runs. What earlier ones made is
 // left out unless it was looked at.
-func (c *Cage) treeBegins(ctx context.Context) error {
-	k := &c.keep
+func (k *keeper) begins(ctx context.Context) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.live == 0 && !k.unseen {
 		k.known = nil
-		all, err := c.counting(ctx)
+		all, err := k.counting(ctx)
 		if err != nil {
 			return err
 		}
@@ -66,7 +65,7 @@ func (c *Cage) treeBegins(ctx context.Context) error {
 		k.kept, k.first = map[string]string{}, map[string]time.Time{}
 		k.began, k.counted, k.out = time.Now(), 0, 0
 		for p, n := range all {
-			k.known[p] = c.seen(p, n)
+			k.known[p] = k.seen(p, n)
 			k.prints[n.print] = k.prints[n.print] || n.held
 		}
 		k.last = k.began
@@ -76,31 +75,26 @@ func (c *Cage) treeBegins(ctx context.Context) error {
 	return nil
 }
 
-func (c *Cage) treeEnded() {
-	c.keep.mu.Lock()
-	defer c.keep.mu.Unlock()
-	c.keep.live--
+func (k *keeper) ended() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.live--
 }
 
-// Runs reports whether trees run, or ran since the last look.
-func (c *Cage) Runs() bool {
-	c.keep.mu.Lock()
-	defer c.keep.mu.Unlock()
-	return c.keep.unseen
+func (k *keeper) runs() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.unseen
 }
 
-// Look finds what was made in the workspace while trees ran that takes effect later by itself, or
-// that git would obey, and moves it aside. Each is found once. What was there when the trees began
-// they cannot change. An error says what could not be moved or compared; the rest was.
-func (c *Cage) Look(ctx context.Context, l Look) (found Looked, err error) {
-	k := &c.keep
+func (k *keeper) look(ctx context.Context, l Look) (found Looked, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if !k.unseen {
 		return found, nil
 	}
 	now := time.Now()
-	all, err := c.counting(ctx)
+	all, err := k.counting(ctx)
 	if err != nil {
 		return found, err
 	}
@@ -111,10 +105,10 @@ func (c *Cage) Look(ctx context.Context, l Look) (found Looked, err error) {
 	var errs []error
 	for _, p := range gitFirst(all) {
 		n := all[p]
-		if c.isSeen(p, n) || l.Running && k.live > 0 && !k.settled(p, n, now) {
+		if k.isSeen(p, n) || l.Running && k.live > 0 && !k.settled(p, n, now) {
 			continue
 		}
-		stays, out, err := c.stays(asking, p, n, l.Since)
+		stays, out, err := k.stays(asking, p, n, l.Since)
 		if err != nil {
 			errs = append(errs, err)
 		}
@@ -125,13 +119,13 @@ func (c *Cage) Look(ctx context.Context, l Look) (found Looked, err error) {
 			k.known[p] = seen{print: n.print}
 			continue
 		}
-		made, err := c.moveAside(p, n, l, now)
+		made, err := k.moveAside(p, n, l, now)
 		found.Made, errs = append(found.Made, made...), append(errs, err)
 	}
 	k.last = now
 	k.unseen = k.live > 0
 	if l.Count {
-		found.Left, err = k.count(ctx, c)
+		found.Left, err = k.count(ctx)
 		errs = append(errs, err)
 	}
 	return found, errors.Join(errs...)
@@ -147,11 +141,10 @@ func gitFirst(all map[string]counts) []string {
 	})
 }
 
-// isSeen reports whether what is at a path was looked at already. The caller holds c.keep.mu.
-func (c *Cage) isSeen(p string, n counts) bool {
-	k := &c.keep
+// isSeen reports whether what is at a path was looked at already. The caller holds k.mu.
+func (k *keeper) isSeen(p string, n counts) bool {
 	is, known := k.known[p]
-	switch now := c.seen(p, n); {
+	switch now := k.seen(p, n); {
 	case known && is.held && is.way == now.way:
 		now.held = true
 		k.known[p], k.prints[n.print] = now, true
@@ -165,11 +158,10 @@ func (c *Cage) isSeen(p string, n counts) bool {
 	return true
 }
 
-// moveAside moves the parts of a file or folder aside. The caller holds c.keep.mu.
-func (c *Cage) moveAside(p string, n counts, l Look, now time.Time) (made []Made, err error) {
-	k := &c.keep
-	for _, part := range c.unkept(p) {
-		one, bad := k.move(c.cfg.Workspace, part, n, l, now)
+// moveAside moves the parts of a file or folder aside. The caller holds k.mu.
+func (k *keeper) moveAside(p string, n counts, l Look, now time.Time) (made []Made, err error) {
+	for _, part := range k.unkept(p) {
+		one, bad := k.move(part, n, l, now)
 		if bad != nil {
 			err = errors.Join(err, bad)
 			continue
@@ -180,18 +172,14 @@ func (c *Cage) moveAside(p string, n counts, l Look, now time.Time) (made []Made
 	delete(k.known, p)
 	if l.Aside == nil {
 		k.known[p] = seen{print: n.print}
-	} else if again, bad := printed(p); bad == nil && len(c.unkept(p)) == 0 { // a part was moved
+	} else if again, bad := printed(p); bad == nil && len(k.unkept(p)) == 0 { // a part was moved
 		k.known[p] = seen{print: again}
 	}
 	return made, err
 }
 
-// Restore has put bring back a file below root that the user kept, and return its path there; no
-// look finds it meanwhile. It is found later if a running tree changes it, and also if it has not
-// the content that was shown.
-func (c *Cage) Restore(root string, put func() (name string, err error),
+func (k *keeper) restore(root string, put func() (name string, err error),
 	shown func(name string) bool) error {
-	k := &c.keep
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	name, err := put()
@@ -225,10 +213,10 @@ func settle(p string) bool {
 }
 
 // unkept returns the parts of a file or folder that the user has not kept.
-func (c *Cage) unkept(p string) []string {
-	return slices.DeleteFunc(c.parts(p), func(part string) bool {
+func (k *keeper) unkept(p string) []string {
+	return slices.DeleteFunc(parts(p), func(part string) bool {
 		is, err := printed(part)
-		return err == nil && c.keep.kept[part] == is
+		return err == nil && k.kept[part] == is
 	})
 }
 
@@ -241,25 +229,25 @@ type counts struct {
 }
 
 // counting returns what takes effect later in the workspace, by path.
-func (c *Cage) counting(ctx context.Context) (map[string]counts, error) {
+func (k *keeper) counting(ctx context.Context) (map[string]counts, error) {
 	all := map[string]counts{}
 	add := func(p, git string, held bool) {
 		for i, at := range chain(p) { // what a link leads to is what runs
 			st, err := os.Lstat(at)
-			if _, there := all[at]; err != nil || there || i > 0 && !c.writes(at) {
+			if _, there := all[at]; err != nil || there || i > 0 && !k.writes(at) {
 				continue
 			}
 			link := st.Mode()&fs.ModeSymlink != 0
 			if is, err := printed(at); err == nil {
 				all[at] = counts{print: is, changed: changed(st), held: held && !link, git: git}
 			}
-			if _, known := c.keep.known[at]; link && !known && c.keep.known != nil {
+			if _, known := k.known[at]; link && !known && k.known != nil {
 				return // it was made, and goes itself
 			}
 		}
 	}
 	var git []repository
-	err := c.walk.visit(ctx, c.cfg.Workspace, func(p string, e entry) bool {
+	err := k.walk.visit(ctx, k.cfg.Workspace, func(p string, e entry) bool {
 		switch e.held {
 		case later:
 			add(p, "", true)
@@ -269,23 +257,23 @@ func (c *Cage) counting(ctx context.Context) (map[string]counts, error) {
 			git = append(git, repository{p, false})
 		}
 		return e.held != gitFolder && e.held != headFolder && e.held != dependencies && e.held != later
-	}, c.makeReadable)
-	c.obeyed(git, add)
+	}, k.makeReadable)
+	k.obeyed(git, add)
 	return all, err
 }
 
 // makeReadable gives the rights to read a folder that was changed since trees began.
-func (c *Cage) makeReadable(dir string) bool {
+func (k *keeper) makeReadable(dir string) bool {
 	st, err := os.Lstat(dir)
-	if err != nil || !st.IsDir() || changed(st).Before(c.keep.began) {
+	if err != nil || !st.IsDir() || changed(st).Before(k.began) {
 		return false
 	}
-	root, err := os.OpenRoot(c.cfg.Workspace)
+	root, err := os.OpenRoot(k.cfg.Workspace)
 	if err != nil {
 		return false
 	}
 	defer root.Close()
-	rel, err := filepath.Rel(c.cfg.Workspace, dir)
+	rel, err := filepath.Rel(k.cfg.Workspace, dir)
 	return err == nil && root.Chmod(rel, st.Mode().Perm()|0o700) == nil
 }
 
@@ -314,7 +302,7 @@ func printed(p string) (string, error) {
 
 // parts are what of a file or folder is moved: the whole, or without the instruction files in it.
 // An empty folder has none.
-func (c *Cage) parts(p string) (all []string) {
+func parts(p string) (all []string) {
 	st, err := os.Lstat(p)
 	if err != nil || !st.IsDir() {
 		return []string{p}
@@ -345,22 +333,22 @@ func (c *Cage) parts(p string) (all []string) {
 
 // stays reports whether what was made may stay: git wrote it itself, it only instructs, or git
 // checked it out of what was there when the session began.
-func (c *Cage) stays(ctx context.Context, p string, n counts,
+func (k *keeper) stays(ctx context.Context, p string, n counts,
 	since []string) (stays, out bool, err error) {
 	if !settle(p) {
 		return false, false, nil
 	}
 	if n.git != "" {
-		stays, err = c.gitWrote(ctx, p, n.git)
+		stays, err = k.gitWrote(ctx, p, n.git)
 		return stays, false, err
 	}
-	if len(c.parts(p)) == 0 {
+	if len(parts(p)) == 0 {
 		return true, false, nil
 	}
-	if c.cfg.Committed == nil || len(since) == 0 {
+	if k.cfg.Committed == nil || len(since) == 0 {
 		return false, false, nil
 	}
-	out, err = c.cfg.Committed(ctx, c.cfg.Workspace, since, filesOf(c.cfg.Workspace, p))
+	out, err = k.cfg.Committed(ctx, k.cfg.Workspace, since, filesOf(k.cfg.Workspace, p))
 	return out, out, err
 }
 

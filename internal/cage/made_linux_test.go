@@ -306,7 +306,7 @@ func BenchmarkLook(b *testing.B) {
 	for i := range 1500 {
 		h.write(fmt.Sprintf("code/proj/%d/%d/m.go", i/100, i/10%10)+fmt.Sprint(i), "x")
 	}
-	if err := h.c.treeBegins(context.Background()); err != nil {
+	if err := h.c.keep.begins(context.Background()); err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
@@ -371,6 +371,8 @@ func TestGitThatHangs(t *testing.T) {
 		}
 		c.walk = walker{known: map[string]*folder{}}
 		c.keep = keeper{
+			cfg:    &c.cfg,
+			walk:   &c.walk,
 			unseen: true,
 			known:  map[string]seen{},
 			prints: map[string]bool{},

@@ -23,7 +23,7 @@ const mostConfig = 1 << 20
 const mostRead = 16 << 20
 
 // obeyed adds what git obeys in repositories, and in those that they lead to.
-func (c *Cage) obeyed(found []repository, add func(p, git string, held bool)) {
+func (k *keeper) obeyed(found []repository, add func(p, git string, held bool)) {
 	seen := map[string]bool{}
 	for len(found) > 0 {
 		r := found[0]
@@ -33,12 +33,12 @@ func (c *Cage) obeyed(found []repository, add func(p, git string, held bool)) {
 			continue
 		}
 		seen[r.path] = true
-		for _, dir := range c.cfg.hooksOf(r.path) {
+		for _, dir := range k.cfg.hooksOf(r.path) {
 			add(dir, r.path, r.held)
 		}
 		if !st.IsDir() {
 			add(r.path, filepath.Dir(r.path), r.held)
-			if to, ok := leadsTo(r.path); ok && c.writes(to) {
+			if to, ok := leadsTo(r.path); ok && k.writes(to) {
 				found = append(found, repository{to, false})
 			}
 			continue
@@ -48,7 +48,7 @@ func (c *Cage) obeyed(found []repository, add func(p, git string, held bool)) {
 				add(filepath.Join(r.path, name), r.path, r.held)
 			}
 		}
-		if to, ok := commonDir(r.path); ok && c.writes(to) {
+		if to, ok := commonDir(r.path); ok && k.writes(to) {
 			found = append(found, repository{to, false})
 		}
 		for _, below := range []string{"worktrees", "modules"} {
@@ -58,11 +58,11 @@ func (c *Cage) obeyed(found []repository, add func(p, git string, held bool)) {
 }
 
 // writes reports whether trees may write to a folder.
-func (c *Cage) writes(dir string) bool {
-	if isIn(dir, c.cfg.Workspace) {
+func (k *keeper) writes(dir string) bool {
+	if isIn(dir, k.cfg.Workspace) {
 		return true
 	}
-	common, ok := commonOf(filepath.Join(c.cfg.Workspace, ".git"))
+	common, ok := commonOf(filepath.Join(k.cfg.Workspace, ".git"))
 	return ok && isIn(dir, common)
 }
 
@@ -222,7 +222,7 @@ func read(p string) []byte {
 }
 
 // gitWrote reports whether something that git obeys is as its own init, clone and worktree make it.
-func (c *Cage) gitWrote(ctx context.Context, p, git string) (bool, error) {
+func (k *keeper) gitWrote(ctx context.Context, p, git string) (bool, error) {
 	rel, err := filepath.Rel(git, p)
 	if err != nil {
 		return false, err
@@ -230,7 +230,7 @@ func (c *Cage) gitWrote(ctx context.Context, p, git string) (bool, error) {
 	switch rel {
 	case ".git": // what it leads to is looked at itself, where trees write as they do here
 		to, ok := leadsTo(p)
-		return ok && c.writes(to), nil
+		return ok && k.writes(to), nil
 	case "hooks":
 		list, err := os.ReadDir(p)
 		return err == nil && !slices.ContainsFunc(list, func(d os.DirEntry) bool {
@@ -241,10 +241,10 @@ func (c *Cage) gitWrote(ctx context.Context, p, git string) (bool, error) {
 			strings.TrimSpace(string(head(p, mostConfig))) == "../..", nil
 	case "config":
 		text := head(p, mostConfig)
-		if text == nil || len(text) > mostConfig || c.cfg.ConfigNames == nil {
+		if text == nil || len(text) > mostConfig || k.cfg.ConfigNames == nil {
 			return false, nil
 		}
-		names, err := c.cfg.ConfigNames(ctx, text)
+		names, err := k.cfg.ConfigNames(ctx, text)
 		if err != nil {
 			return false, nil // what git cannot read is not plain
 		}
