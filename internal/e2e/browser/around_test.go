@@ -137,6 +137,7 @@ func TestSearchFindsEverything(t *testing.T) {
 	p.press("Escape")
 	p.wait(`!document.querySelector('.app.sheet')`)
 	p.press("Control+k")
+	p.wait(`document.querySelector('#open-bar[open] input') === document.activeElement`)
 	p.write("Relay rel")
 	p.wait(`[...document.querySelectorAll('#open-hits [aria-selected=true]')].some((e) => e.innerText.includes('Relay release'))`)
 	p.press("Enter")
