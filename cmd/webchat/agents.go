@@ -17,28 +17,28 @@ import (
 
 // agents makes the agents of the configuration, which auto may choose, and those
 // presets that are found or asked for.
-func (o *options) agents(c *config, cells *cages, dir string, lend agent.Lender,
+func (r roster) agents(cells *cages, dir string, lend agent.Lender,
 	log *slog.Logger) (own, found []agent.Backend, err error) {
-	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
+	for _, name := range slices.Sorted(maps.Keys(r.c.Agents)) {
 		if slices.Contains(kinds, name) {
 			return nil, nil, usage("agents, %s: webchat has an agent of this name; give yours another name",
 				name)
 		}
-		b, err := o.speaker(o.preset(c, name), name, c, cells, dir, lend, log)
+		b, err := r.speaker(r.preset(name), name, cells, dir, lend, log)
 		if err != nil {
 			return nil, nil, usage("agents: %v", err)
 		}
 		own = append(own, b)
 	}
 	for _, name := range slices.Sorted(maps.Keys(acp.Presets())) {
-		if _, given := c.Agents[name]; given {
+		if _, given := r.c.Agents[name]; given {
 			continue
 		}
-		b, err := o.speaker(acp.Presets()[name], name, c, cells, dir, lend, log)
+		b, err := r.speaker(acp.Presets()[name], name, cells, dir, lend, log)
 		if err != nil {
 			return nil, nil, err
 		}
-		if b.Info(context.Background()).Available || o.Backend == name {
+		if b.Info(context.Background()).Available || r.Backend == name {
 			found = append(found, b)
 		}
 	}
@@ -47,9 +47,9 @@ func (o *options) agents(c *config, cells *cages, dir string, lend agent.Lender,
 
 // preset returns how an agent is started: as the configuration says, else as it is
 // known.
-func (o *options) preset(c *config, name string) acp.Preset {
+func (r roster) preset(name string) acp.Preset {
 	p, known := acp.Presets()[name]
-	a, given := c.Agents[name]
+	a, given := r.c.Agents[name]
 	if !given {
 		return p
 	}
@@ -70,11 +70,11 @@ func (o *options) preset(c *config, name string) acp.Preset {
 
 // speaker makes an agent that speaks the Agent Client Protocol; more is added to its
 // environment.
-func (o *options) speaker(p acp.Preset, name string, c *config, cells *cages, dir string,
+func (r roster) speaker(p acp.Preset, name string, cells *cages, dir string,
 	lend agent.Lender, log *slog.Logger, more ...string) (*acp.Backend, error) {
 	// What an agent has, its shells and its model can read.
-	env, _ := policy.Inherit(o.env, slices.Concat(c.EnvAllow, p.Signs), c.keyVariables())
-	if cells != nil && o.leavesCommands(c) {
+	env, _ := policy.Inherit(r.env, slices.Concat(r.c.EnvAllow, p.Signs), r.c.keyVariables())
+	if cells != nil && r.leavesCommands() {
 		p = p.InTree()
 	}
 	env = slices.Concat(env, p.Env, more)
@@ -95,19 +95,19 @@ func (o *options) speaker(p acp.Preset, name string, c *config, cells *cages, di
 		Env:            env,
 		Lend:           lend,
 		Login:          login,
-		Unasked:        o.Permissions == "allow",
-		NoInstructions: o.Instructions == "off",
-		Home:           filepath.Join(o.shared(dir), agentsFolder, name),
-		UserHome:       o.home(),
+		Unasked:        r.Permissions == "allow",
+		NoInstructions: r.Instructions == "off",
+		Home:           filepath.Join(r.shared(dir), agentsFolder, name),
+		UserHome:       r.home(),
 		Logger:         log,
 	})
 }
 
 // leavesCommands reports whether commands may be left to the sandbox: no rule of the user's is
 // about them, and none is denied.
-func (o *options) leavesCommands(c *config) bool {
-	return o.Permissions != string(consent.ModeDeny) &&
-		!slices.ContainsFunc(c.Permissions, func(r policy.Rule) bool {
+func (r roster) leavesCommands() bool {
+	return r.Permissions != string(consent.ModeDeny) &&
+		!slices.ContainsFunc(r.c.Permissions, func(r policy.Rule) bool {
 			return r.Decision != event.Allow && r.Path == "" && (r.Kind == "" || r.Kind == agent.KindShell)
 		})
 }

@@ -32,32 +32,32 @@ func hooked(args []string) {
 }
 
 // autohand is what the Autohand CLI gets of flags, environment and file.
-func (o *options) autohand(c *config, cells *cages, dir string, lend agent.Lender,
+func (r roster) autohand(cells *cages, dir string, lend agent.Lender,
 	log *slog.Logger) (autohand.Config, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return autohand.Config{}, fmt.Errorf("find this program: %w", err)
 	}
-	env, _ := policy.Inherit(o.env, c.EnvAllow, c.keyVariables())
+	env, _ := policy.Inherit(r.env, r.c.EnvAllow, r.c.keyVariables())
 	cfg := autohand.Config{
-		Path:           o.AutohandPath,
+		Path:           r.AutohandPath,
 		Env:            env,
-		NoInstructions: o.Instructions == "off",
-		Home:           filepath.Join(o.shared(dir), agentsFolder, autohand.Name),
-		UserHome:       o.home(),
-		Settings:       o.autohandSettings(),
+		NoInstructions: r.Instructions == "off",
+		Home:           filepath.Join(r.shared(dir), agentsFolder, autohand.Name),
+		UserHome:       r.home(),
+		Settings:       r.autohandSettings(),
 		Lend:           lend,
 		Hook:           []string{self, agentHook},
 		Logger:         log,
 	}
-	providers, err := o.providers(c)
+	providers, err := r.providers()
 	if err != nil {
 		return cfg, err
 	}
 	for _, p := range providers {
-		if o.Provider.URL != "" && p.Name == "" && (p.Type == "" || p.Type == "openai") &&
+		if r.Provider.URL != "" && p.Name == "" && (p.Type == "" || p.Type == "openai") &&
 			p.WireAPI == "" {
-			cfg.Provider = &autohand.Provider{URL: p.URL, Key: p.Key, Model: o.Model}
+			cfg.Provider = &autohand.Provider{URL: p.URL, Key: p.Key, Model: r.Model}
 		}
 	}
 	cfg.Confine = cells.autohand(cfg, self)
@@ -88,9 +88,9 @@ func (o *options) autohandSettings() string {
 
 // autohandAt is the Autohand CLI with a home in a folder and a model at an address, which
 // also answers for its login.
-func (o *options) autohandAt(c *config, model, state string,
+func (r roster) autohandAt(model, state string,
 	lend agent.Lender) (agent.Backend, error) {
-	cfg, err := o.autohand(c, nil, state, lend, slog.New(slog.DiscardHandler))
+	cfg, err := r.autohand(nil, state, lend, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
 	}

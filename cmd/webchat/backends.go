@@ -24,38 +24,38 @@ import (
 // looks for them.
 var kinds = []string{"copilot", autohand.Name, "offline"}
 
-func (o *options) checkBackend(c *config) error {
+func (r roster) checkBackend() error {
 	others := slices.Sorted(maps.Keys(acp.Presets()))
-	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
+	for _, name := range slices.Sorted(maps.Keys(r.c.Agents)) {
 		if !slices.Contains(others, name) {
 			others = append(others, name)
 		}
 	}
 	all := append(slices.Clone(kinds), others...)
-	if o.Backend == "auto" || slices.Contains(all, o.Backend) {
+	if r.Backend == "auto" || slices.Contains(all, r.Backend) {
 		return nil
 	}
-	return usage("--backend %q: there are auto, %s", o.Backend, strings.Join(all, ", "))
+	return usage("--backend %q: there are auto, %s", r.Backend, strings.Join(all, ", "))
 }
 
 // backends makes the agents, unstarted and in the order in which auto looks for them.
 // What they keep lies below dir.
-func (o *options) backends(c *config, cells *cages, dir string, lend agent.Lender,
+func (r roster) backends(cells *cages, dir string, lend agent.Lender,
 	log *slog.Logger) ([]agent.Backend, error) {
-	cfg, err := o.copilot(c, dir, log)
+	cfg, err := r.copilot(dir, log)
 	if err != nil {
 		return nil, err
 	}
-	cfg.Confine = cells.copilot(o.copilotReaches(cfg.Providers))
+	cfg.Confine = cells.copilot(r.copilotReaches(cfg.Providers))
 	cli, err := copilot.New(cfg)
 	if err != nil {
 		return nil, usage("%s", strings.TrimPrefix(err.Error(), "copilot: "))
 	}
-	own, found, err := o.agents(c, cells, dir, cells.lend(lend), log)
+	own, found, err := r.agents(cells, dir, cells.lend(lend), log)
 	if err != nil {
 		return nil, err
 	}
-	hand, err := o.autohand(c, cells, dir, cells.lend(lend), log)
+	hand, err := r.autohand(cells, dir, cells.lend(lend), log)
 	if err != nil {
 		return nil, err
 	}
@@ -63,25 +63,25 @@ func (o *options) backends(c *config, cells *cages, dir string, lend agent.Lende
 	if err != nil {
 		return nil, err
 	}
-	path, _ := lookup(o.env, "PATH")
+	path, _ := lookup(r.env, "PATH")
 	all := append(append([]agent.Backend{cli}, own...), third)
 	return append(append(all, offline.New(offline.Config{Path: path})), found...), nil
 }
 
 // mcpServers are the user's MCP servers, which are tried when that is first needed.
-func (o *options) mcpServers(c *config) *mcp.UserServers {
-	if c.tried == nil {
-		whole := policy.InheritWhole(o.env, c.keyVariables())
-		first, _ := o.workspaceDirs() // webchat does not start without
-		c.tried = mcp.NewUserServers(mcp.UserServersConfig{
-			Servers:   c.MCPServers,
-			Env:       func(workspace string) []string { return o.trusted(whole, workspace) },
+func (r roster) mcpServers() *mcp.UserServers {
+	if r.c.tried == nil {
+		whole := policy.InheritWhole(r.env, r.c.keyVariables())
+		first, _ := r.workspaceDirs() // webchat does not start without
+		r.c.tried = mcp.NewUserServers(mcp.UserServersConfig{
+			Servers:   r.c.MCPServers,
+			Env:       func(workspace string) []string { return r.trusted(whole, workspace) },
 			First:     slices.Concat(first, []string{""})[0],
 			Large:     largeResult,
-			Documents: o.documents(o.dataPath()),
+			Documents: r.documents(r.dataPath()),
 		})
 	}
-	return c.tried
+	return r.c.tried
 }
 
 // largeResult is of how many tokens a result of a user's MCP server is at most that a model gets
@@ -89,11 +89,11 @@ func (o *options) mcpServers(c *config) *mcp.UserServers {
 const largeResult = 4000
 
 // warnServers tries the user's MCP servers and logs which do not answer.
-func (o *options) warnServers(ctx context.Context, c *config, log *slog.Logger) {
-	if len(c.MCPServers) == 0 {
+func (r roster) warnServers(ctx context.Context, log *slog.Logger) {
+	if len(r.c.MCPServers) == 0 {
 		return
 	}
-	all, err := o.mcpServers(c).Status(ctx)
+	all, err := r.mcpServers().Status(ctx)
 	if err != nil {
 		return // the program ends
 	}
@@ -105,21 +105,21 @@ func (o *options) warnServers(ctx context.Context, c *config, log *slog.Logger) 
 }
 
 // copilot is what the GitHub Copilot CLI gets of flags, environment and file.
-func (o *options) copilot(c *config, dir string, log *slog.Logger) (copilot.Config, error) {
-	providers, err := o.providers(c)
+func (r roster) copilot(dir string, log *slog.Logger) (copilot.Config, error) {
+	providers, err := r.providers()
 	if err != nil {
 		return copilot.Config{}, err
 	}
 	cfg := copilot.Config{
-		Path:           o.CopilotPath,
-		Home:           filepath.Join(o.shared(dir), copilotFolder),
-		Env:            o.env,
+		Path:           r.CopilotPath,
+		Home:           filepath.Join(r.shared(dir), copilotFolder),
+		Env:            r.env,
 		Providers:      providers,
-		Login:          o.CopilotLogin,
-		Model:          o.Model,
+		Login:          r.CopilotLogin,
+		Model:          r.Model,
 		Logger:         log,
-		NoInstructions: o.Instructions == "off",
-		SearchHits:     o.searchHits(c, dir),
+		NoInstructions: r.Instructions == "off",
+		SearchHits:     r.searchHits(dir),
 		Count:          func(text string) int { n, _ := tokens.Count(text); return n },
 	}
 	return cfg, nil
@@ -137,8 +137,8 @@ func modelsOf(ctx context.Context, all []agent.Backend) map[string]string {
 }
 
 // copilotAt is the GitHub Copilot CLI with its state in a folder and only the model at an address.
-func (o *options) copilotAt(c *config, model, state string) (agent.Backend, error) {
-	cfg, err := o.copilot(c, state, slog.New(slog.DiscardHandler))
+func (r roster) copilotAt(model, state string) (agent.Backend, error) {
+	cfg, err := r.copilot(state, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
 	}
@@ -152,9 +152,9 @@ func (o *options) copilotAt(c *config, model, state string) (agent.Backend, erro
 
 // defaultBackend is what new sessions get: with auto the first that is found.
 // Nothing is started for that.
-func (o *options) defaultBackend(ctx context.Context, all []agent.Backend) string {
-	if o.Backend != "auto" {
-		return o.Backend
+func (r roster) defaultBackend(ctx context.Context, all []agent.Backend) string {
+	if r.Backend != "auto" {
+		return r.Backend
 	}
 	for _, b := range all {
 		if b.Info(ctx).Available {
@@ -196,11 +196,11 @@ func missedRules(c *config, all []agent.Backend) (missed []string) {
 
 // warnBackend says when what was asked for cannot be had; the server works all
 // the same, and each session says it again.
-func (o *options) warnBackend(ctx context.Context, all []agent.Backend, log *slog.Logger) {
+func (r roster) warnBackend(ctx context.Context, all []agent.Backend, log *slog.Logger) {
 	for _, b := range all {
-		wanted := o.Backend == b.Name() || b.Name() == "copilot" &&
-			(o.Provider.URL != "" || o.CopilotPath != "") || b.Name() == autohand.Name &&
-			o.AutohandPath != ""
+		wanted := r.Backend == b.Name() || b.Name() == "copilot" &&
+			(r.Provider.URL != "" || r.CopilotPath != "") || b.Name() == autohand.Name &&
+			r.AutohandPath != ""
 		if !wanted {
 			continue
 		}

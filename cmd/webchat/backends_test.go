@@ -22,7 +22,7 @@ func TestMissedRules(t *testing.T) {
 	for _, tool := range []string{"create", "edit", "bash", "grep", "glob", "web_fetch", "run_and_display", "docs-find", "", "write", "read"} {
 		c.Permissions = append(c.Permissions, policy.Rule{Tool: tool, Decision: "deny"})
 	}
-	all, err := o.backends(c, nil, t.TempDir(), (&mcp.OwnLender{}).ToAgent, slog.New(slog.DiscardHandler))
+	all, err := o.roster(c).backends(nil, t.TempDir(), (&mcp.OwnLender{}).ToAgent, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -91,7 +91,7 @@ func ran(t *testing.T, name, path string, step scripted.Step) (all []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := o.speaker(p, name, &config{}, nil, state, own.ToAgent, slog.New(slog.DiscardHandler), env...)
+	b, err := o.roster(&config{}).speaker(p, name, nil, state, own.ToAgent, slog.New(slog.DiscardHandler), env...)
 	if err != nil {
 		t.Fatal(err)
 	}

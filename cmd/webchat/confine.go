@@ -50,18 +50,18 @@ func (c *cages) copilot(own, hosts []string) confine {
 }
 
 // copilotReaches is where the CLI's models are, and the hosts of its login.
-func (o *options) copilotReaches(providers copilot.Providers) (own, hosts []string) {
+func (r roster) copilotReaches(providers copilot.Providers) (own, hosts []string) {
 	for _, p := range providers {
 		if at := cage.HostPort(p.URL); at != "" {
 			own = append(own, at)
 		}
 	}
-	if len(providers) > 0 && !o.CopilotLogin {
+	if len(providers) > 0 && !r.CopilotLogin {
 		return own, nil
 	}
 	hosts = loginHosts
 	for _, name := range []string{"GH_HOST", "COPILOT_GH_HOST"} {
-		if host, _ := lookup(o.env, name); host != "" {
+		if host, _ := lookup(r.env, name); host != "" {
 			hosts = append(hosts[:len(hosts):len(hosts)], host, "*."+host)
 		}
 	}

@@ -82,7 +82,7 @@ func realConfined(t *testing.T, name, tool, argument string, asks int, files map
 	c := &config{EnvAllow: []string{"KEY"}}
 	cells := o.cages(c, sandbox{mode: sandboxRequire, support: cage.Support{}}, o.dataPath(),
 		nothingKept, quiet)
-	b, err := o.speaker(acp.Presets()[name], name, c, cells, o.dataPath(), cells.lend(own.ToAgent),
+	b, err := o.roster(c).speaker(acp.Presets()[name], name, cells, o.dataPath(), cells.lend(own.ToAgent),
 		quiet)
 	if err != nil {
 		t.Fatal(err)

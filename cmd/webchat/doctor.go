@@ -35,18 +35,18 @@ func doctor(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	say := func(name, format string, args ...any) {
+	k := checkup{options: o, c: c, workspace: workspace, say: func(name, format string, args ...any) {
 		fmt.Fprintf(stdout, "%-10s %s\n", name, fmt.Sprintf(format, args...))
-	}
-	o.doctorPlaces(workspace, say)
-	if err := o.doctorEngine(ctx, say); err != nil {
+	}}
+	k.places()
+	if err := k.engine(ctx); err != nil {
 		return err
 	}
-	if err := o.doctorConfig(ctx, c, say); err != nil {
+	if err := k.configured(ctx); err != nil {
 		return err
 	}
 	if o.Online {
-		if err := o.doctorOnline(ctx, c, say); err != nil {
+		if err := k.online(ctx); err != nil {
 			return err
 		}
 	}
@@ -60,68 +60,76 @@ func doctor(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 		return err
 	}
 	quiet, dir := slog.New(slog.DiscardHandler), o.dataPath()
-	backends, err := o.backends(c, o.cages(c, box, dir, nothingKept, quiet), dir, own.ToAgent, quiet)
+	k.backends, err = o.roster(c).backends(o.cages(c, box, dir, nothingKept, quiet), dir,
+		own.ToAgent, quiet)
 	if err != nil {
 		return err
 	}
-	if err := o.doctorTools(c, workspace, say); err != nil {
+	if err := k.offered(); err != nil {
 		return err
 	}
 	set, err := o.hooks(c, workspace)
 	if err != nil {
 		return err
 	}
-	box.say(say)
+	box.say(k.say)
 	if box.on() {
-		o.doctorServers(c, backends, say)
+		k.servers()
 	}
-	o.doctorGit(workspace, say)
-	o.doctorConsent(c, backends, say)
-	if err := doctorBackends(ctx, backends, set.Demands(consent.BeforeTool), say); err != nil {
+	k.git()
+	k.decides()
+	if err := k.agents(ctx, set.Demands(consent.BeforeTool)); err != nil {
 		return err
 	}
-	o.doctorSessions(ctx, backends, c, workspace, say)
+	k.sessions(ctx)
 	return nil
 }
 
-// doctorPlaces says which webchat this is, where it keeps what, and whether it runs.
-func (o *options) doctorPlaces(workspace string, say func(string, string, ...any)) {
-	dir := o.dataPath()
-	say("webchat", "%s %s/%s", version(), runtime.GOOS, runtime.GOARCH)
-	say("workspace", "%s", workspace)
-	say("data", "%s", dir)
+// checkup is what doctor looks at, and how it says what it found.
+type checkup struct {
+	*options
+	c         *config
+	workspace string
+	backends  []agent.Backend // once they are made
+	say       func(name, format string, args ...any)
+}
+
+// places says which webchat this is, where it keeps what, and whether it runs.
+func (k checkup) places() {
+	dir := k.dataPath()
+	k.say("webchat", "%s %s/%s", version(), runtime.GOOS, runtime.GOARCH)
+	k.say("workspace", "%s", k.workspace)
+	k.say("data", "%s", dir)
 	for _, name := range store.Aside(dir) {
-		say("damaged",
+		k.say("damaged",
 			"%s was kept when what was sound was taken out of it; delete it when you miss nothing",
 			filepath.Base(name))
 	}
 	if info, err := daemon.Read(dir); err == nil && info.URL != "" {
-		say("running", "%s, pid %d", info.URL, info.PID)
-		say("settings",
+		k.say("running", "%s, pid %d", info.URL, info.PID)
+		k.say("settings",
 			"the lines below are about the settings of this command; the running server may have others")
 	} else {
-		say("running", "no")
+		k.say("running", "no")
 	}
 }
 
-// doctorConsent says what decides about acts.
-func (o *options) doctorConsent(c *config, backends []agent.Backend,
-	say func(string, string, ...any)) {
-	say("consent", "--permissions %s, %s, %s", o.Permissions,
-		wording.Plural(len(c.Permissions), "rule"),
-		wording.Plural(len(c.Hooks), "hook"))
-	for _, missed := range missedRules(c, backends) {
-		say("consent", "%s, which no agent that is set up is known to have: the rule may never hold",
+// decides says what decides about acts.
+func (k checkup) decides() {
+	k.say("consent", "--permissions %s, %s, %s", k.Permissions,
+		wording.Plural(len(k.c.Permissions), "rule"),
+		wording.Plural(len(k.c.Hooks), "hook"))
+	for _, missed := range missedRules(k.c, k.backends) {
+		k.say("consent", "%s, which no agent that is set up is known to have: the rule may never hold",
 			missed)
 	}
 }
 
-// doctorBackends says what was found; demands is whether a before_tool hook has to
+// agents says what was found; demands is whether a before_tool hook has to
 // be asked every time, which not every backend can do.
-func doctorBackends(ctx context.Context, all []agent.Backend, demands bool,
-	say func(string, string, ...any)) error {
+func (k checkup) agents(ctx context.Context, demands bool) error {
 	found := false
-	for _, b := range all {
+	for _, b := range k.backends {
 		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 		info := b.Info(ctx)
 		cancel()
@@ -133,7 +141,7 @@ func doctorBackends(ctx context.Context, all []agent.Backend, demands bool,
 			version = "built in"
 		}
 		if !info.Available {
-			say("backend", "%s: not available: %s", b.Name(), info.Reason)
+			k.say("backend", "%s: not available: %s", b.Name(), info.Reason)
 			continue
 		}
 		found = true
@@ -141,9 +149,9 @@ func doctorBackends(ctx context.Context, all []agent.Backend, demands bool,
 		if demands && info.Intercept != agent.InterceptAll && info.Intercept != agent.InterceptRewrite {
 			usable = "; no session starts on it: a before_tool hook is not best_effort"
 		}
-		say("backend", "%s: available, %s, hooks reach %s%s", b.Name(), version, info.Intercept, usable)
+		k.say("backend", "%s: available, %s, hooks reach %s%s", b.Name(), version, info.Intercept, usable)
 		if len(info.Lacks) > 0 {
-			say("lacks", "%s: %s", b.Name(), strings.Join(info.Lacks, "; "))
+			k.say("lacks", "%s: %s", b.Name(), strings.Join(info.Lacks, "; "))
 		}
 	}
 	if !found {
@@ -152,51 +160,51 @@ func doctorBackends(ctx context.Context, all []agent.Backend, demands bool,
 	return nil
 }
 
-// doctorSessions opens a conversation with each backend, without a prompt: it
+// sessions opens a conversation with each backend, without a prompt: it
 // fails unless the display tools are offered and view is not.
-func (o *options) doctorSessions(ctx context.Context, all []agent.Backend, c *config,
-	workspace string, say func(string, string, ...any)) {
+func (k checkup) sessions(ctx context.Context,
+) {
 	var specs []agent.ToolSpec
 	if store, err := outputs.New(outputs.Config{
-		TTL:    o.OutputTTL,
-		Budget: int64(o.OutputBudget),
+		TTL:    k.OutputTTL,
+		Budget: int64(k.OutputBudget),
 	}); err == nil {
-		if set, err := o.tools(c, workspace, nil, store, usersOwn{}, nil)("doctor"); err == nil {
+		if set, err := k.tools(k.c, k.workspace, nil, store, usersOwn{}, nil)("doctor"); err == nil {
 			for _, t := range set.Tools() {
 				specs = append(specs, t.Spec())
 			}
 			defer set.Close()
 		}
 	}
-	for _, b := range all {
+	for _, b := range k.backends {
 		if !b.Info(ctx).Available {
 			continue
 		}
 		ctx, cancel := context.WithTimeout(ctx, time.Minute)
-		conn, err := b.Open(ctx, agent.Options{SessionID: "doctor", Workspace: workspace, Tools: specs},
+		conn, err := b.Open(ctx, agent.Options{SessionID: "doctor", Workspace: k.workspace, Tools: specs},
 			&canary.Host{})
 		if err == nil {
 			err = conn.Close()
 		}
 		cancel()
 		if err != nil {
-			say("session", "%s: %s", b.Name(), strings.TrimPrefix(err.Error(), agent.ErrUnavailable.Error()+
+			k.say("session", "%s: %s", b.Name(), strings.TrimPrefix(err.Error(), agent.ErrUnavailable.Error()+
 				": "))
 			continue
 		}
 		if _, started := b.(*acp.Backend); started {
-			say("session",
+			k.say("session",
 				"%s: opens, version %s, signed in as far as it says; the display tools are lent to it",
 				b.Name(), cmp.Or(b.Info(ctx).Version, "not known"))
 			if p, ok := acp.Presets()[b.Name()]; ok {
-				say("reading", "%s: %s", b.Name(), cmp.Or(p.Reads,
+				k.say("reading", "%s: %s", b.Name(), cmp.Or(p.Reads,
 					"it has no tool of its own for reading files; a command that you allow may read them"))
 			}
 			continue
 		}
-		say("session", "%s: opens, with the display tools and without view%s", b.Name(), signedIn(ctx, b))
+		k.say("session", "%s: opens, with the display tools and without view%s", b.Name(), signedIn(ctx, b))
 		if b.Name() == autohand.Name {
-			say("reading", "%s: %s", b.Name(), autohand.Reading())
+			k.say("reading", "%s: %s", b.Name(), autohand.Reading())
 		}
 	}
 }
@@ -209,13 +217,13 @@ func signedIn(ctx context.Context, b agent.Backend) string {
 	return ""
 }
 
-// doctorTools looks at what every session offers its agent.
-func (o *options) doctorTools(c *config, workspace string, say func(string, string, ...any)) error {
-	store, err := outputs.New(outputs.Config{TTL: o.OutputTTL, Budget: int64(o.OutputBudget)})
+// offered looks at what every session offers its agent.
+func (k checkup) offered() error {
+	store, err := outputs.New(outputs.Config{TTL: k.OutputTTL, Budget: int64(k.OutputBudget)})
 	if err != nil {
 		return &usageError{err.Error()}
 	}
-	set, err := o.tools(c, workspace, nil, store, usersOwn{}, nil)("doctor")
+	set, err := k.tools(k.c, k.workspace, nil, store, usersOwn{}, nil)("doctor")
 	if err != nil {
 		return err
 	}
@@ -231,6 +239,6 @@ func (o *options) doctorTools(c *config, workspace string, say func(string, stri
 		}
 		names = append(names, spec.Name)
 	}
-	say("tools", "%v are offered; view is %s", names, view)
+	k.say("tools", "%v are offered; view is %s", names, view)
 	return errors.Join(err, set.Close())
 }

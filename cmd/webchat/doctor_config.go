@@ -14,17 +14,17 @@ import (
 	"webchat/internal/wording"
 )
 
-// doctorConfig says what the configuration has, as it was understood. No key is said.
-func (o *options) doctorConfig(ctx context.Context, c *config,
-	say func(string, string, ...any)) error {
-	name := o.configPath()
+// configured says what the configuration has, as it was understood. No key is said.
+func (k checkup) configured(ctx context.Context,
+) error {
+	name := k.configPath()
 	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
-		say("config", "none; it would be %s", name)
+		k.say("config", "none; it would be %s", name)
 	} else {
-		say("config", "%s", name)
+		k.say("config", "%s", name)
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.Providers)) {
-		p := c.Providers[name]
+	for _, name := range slices.Sorted(maps.Keys(k.c.Providers)) {
+		p := k.c.Providers[name]
 		key := "no key"
 		if p.KeyEnv != "" {
 			key = "the key is in " + p.KeyEnv
@@ -32,24 +32,24 @@ func (o *options) doctorConfig(ctx context.Context, c *config,
 		if n := len(p.Headers); n > 0 {
 			key += ", with " + wording.Plural(n, "header") + " of its own"
 		}
-		say("provider", "%s: %s at %s, %s", name, p.Type, p.URL, key)
+		k.say("provider", "%s: %s at %s, %s", name, p.Type, p.URL, key)
 		for _, m := range p.Models {
-			say("model", "%s/%s%s", name, m.ID, m.facts())
+			k.say("model", "%s/%s%s", name, m.ID, m.facts())
 		}
 	}
-	servers, err := o.mcpServers(c).Status(ctx)
+	servers, err := k.roster(k.c).mcpServers().Status(ctx)
 	if err != nil {
 		return err
 	}
 	for _, s := range servers {
 		if s.State != mcp.Ready {
-			say("mcp", "%s: %s", s.Name, s.Failure)
+			k.say("mcp", "%s: %s", s.Name, s.Failure)
 			continue
 		}
-		say("mcp", "%s: %s, %s", s.Name, s.Where, wording.Plural(len(s.Tools), "tool"))
+		k.say("mcp", "%s: %s, %s", s.Name, s.Where, wording.Plural(len(s.Tools), "tool"))
 	}
-	for _, h := range c.Hooks {
-		say("hook", "%s: %s", h.Event, wording.Line(h.Command))
+	for _, h := range k.c.Hooks {
+		k.say("hook", "%s: %s", h.Event, wording.Line(h.Command))
 	}
 	return nil
 }

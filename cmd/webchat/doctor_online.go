@@ -7,15 +7,15 @@ import (
 	"webchat/internal/wording"
 )
 
-// doctorOnline asks each model for one token, as the CLI would ask it.
-func (o *options) doctorOnline(ctx context.Context, c *config,
-	say func(string, string, ...any)) error {
-	providers, err := o.providers(c)
+// online asks each model for one token, as the CLI would ask it.
+func (k checkup) online(ctx context.Context,
+) error {
+	providers, err := k.roster(k.c).providers()
 	if err != nil {
 		return err
 	}
 	if len(providers) == 0 {
-		say("online",
+		k.say("online",
 			"the configuration has no models to ask; those of a login are asked by webchat verify")
 	}
 	for _, p := range providers {
@@ -34,10 +34,10 @@ func (o *options) doctorOnline(ctx context.Context, c *config,
 				Headers:    p.Headers,
 			}
 			if err := at.Ask(ctx, m.ID); err != nil {
-				say("online", "%s: %v", name, err)
+				k.say("online", "%s: %v", name, err)
 				continue
 			}
-			say("online", "%s: answers, after %s", name, wording.Took(time.Since(start)))
+			k.say("online", "%s: answers, after %s", name, wording.Took(time.Since(start)))
 		}
 	}
 	return nil

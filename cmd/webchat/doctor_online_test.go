@@ -59,11 +59,11 @@ providers:
 	}
 	o := &options{env: []string{"KEY=secret-key"}}
 	var said []string
-	err = o.doctorOnline(t.Context(), c, func(what, format string, args ...any) {
+	err = checkup{options: o, c: c, say: func(what, format string, args ...any) {
 		line := strings.TrimSpace(what + " " + fmt.Sprintf(format, args...))
 		before, _, _ := strings.Cut(line, ", after ")
 		said = append(said, before)
-	})
+	}}.online(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,55 +10,54 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"webchat/internal/agent"
 	"webchat/internal/agent/acp"
 	"webchat/internal/proc"
 )
 
-// doctorGit says what goes without git.
-func (o *options) doctorGit(workspace string, say func(string, string, ...any)) {
+// git says what goes without git.
+func (k checkup) git() {
 	if _, err := proc.LookUp(proc.Command{
 		Args: []string{"git"},
-		Dir:  workspace,
-		Env:  o.env,
+		Dir:  k.workspace,
+		Env:  k.env,
 	}); err != nil {
-		say("git",
+		k.say("git",
 			"not installed: no turn can be undone, and a review does not list what commands changed")
 	}
 }
 
-// doctorServers names the MCP servers of agents' own settings, which have in the sandbox what their
+// servers names the MCP servers of agents' own settings, which have in the sandbox what their
 // agent has there.
-func (o *options) doctorServers(c *config, all []agent.Backend, say func(string, string, ...any)) {
-	for _, b := range all {
+func (k checkup) servers() {
+	for _, b := range k.backends {
 		if _, speaks := b.(*acp.Backend); !speaks {
 			continue // its settings are webchat's
 		}
-		p := o.preset(c, b.Name())
-		own := o.ownServers(p)
+		p := k.roster(k.c).preset(b.Name())
+		own := k.roster(k.c).ownServers(p)
 		if len(own) == 0 {
 			continue
 		}
-		move := "move them to mcpServers in " + o.configPath() +
+		move := "move them to mcpServers in " + k.configPath() +
 			", and webchat starts and reaches them outside"
 		if p.ConfinedMode != "" {
 			move = "it gets no others there"
 		}
-		say("mcp",
+		k.say("mcp",
 			"%s: its own settings name %s; in the sandbox they have its files and hosts and no more: %s",
 			b.Name(), strings.Join(own, ", "), move)
 	}
 }
 
 // ownServers are the MCP servers that an agent's settings name, in order.
-func (o *options) ownServers(p acp.Preset) (names []string) {
+func (r roster) ownServers(p acp.Preset) (names []string) {
 	for _, st := range p.State {
-		value, _ := lookup(slices.Concat(o.env, p.Env), st.Var)
-		at := cmp.Or(value, filepath.Join(o.home(), st.Path))
+		value, _ := lookup(slices.Concat(r.env, p.Env), st.Var)
+		at := cmp.Or(value, filepath.Join(r.home(), st.Path))
 		for name, key := range st.Servers {
 			file := filepath.Join(at, name)
 			if from := st.Copied[name]; from != "" && value == "" {
-				file = filepath.Join(o.home(), from)
+				file = filepath.Join(r.home(), from)
 			}
 			text, err := os.ReadFile(file)
 			if err == nil && len(text) < 16<<20 {

@@ -49,8 +49,9 @@ func TestDoctorNamesServersOfAgents(t *testing.T) {
 	}
 	var said strings.Builder
 	say := func(name, format string, args ...any) { fmt.Fprintf(&said, name+" "+format+"\n", args...) }
-	o.doctorServers(&config{}, all, say)
-	o.doctorGit(home, say)
+	k := checkup{o, &config{}, home, all, say}
+	k.servers()
+	k.git()
 	const only = "; in the sandbox they have its files and hosts and no more: "
 	move := "move them to mcpServers in " + o.configPath() + ", and webchat starts and reaches them outside\n"
 	want := "mcp claude: its own settings name docs, files" + only + move + "mcp codex: its own settings name my db, tickets" + only + "it gets no others there\n" +

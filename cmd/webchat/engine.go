@@ -168,37 +168,37 @@ func slotOf(dir string) (string, error) {
 	return slot, document.Write(name, []byte(slot+"\n"))
 }
 
-// doctorEngine says what the database is like that --engine-file names.
-func (o *options) doctorEngine(ctx context.Context, say func(string, string, ...any)) error {
-	if o.EngineFile == "" {
+// engine says what the database is like that --engine-file names.
+func (k checkup) engine(ctx context.Context) error {
+	if k.EngineFile == "" {
 		return nil
 	}
-	url, err := o.engineURL(slog.New(slog.DiscardHandler))
+	url, err := k.engineURL(slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
 	e, err := store.LookAt(ctx, url)
 	if err != nil {
-		return usage("--engine-file %s: %v", o.EngineFile, err)
+		return usage("--engine-file %s: %v", k.EngineFile, err)
 	}
 	used := "no webchat uses it"
 	if len(e.Replicas) > 0 {
 		used = "used by " + wording.Plural(len(e.Replicas), "webchat")
 	}
-	say("engine", "PostgreSQL %s, database %s, schema %d; %s", e.Version, e.Database, e.Schema, used)
+	k.say("engine", "PostgreSQL %s, database %s, schema %d; %s", e.Version, e.Database, e.Schema, used)
 	if e.Standbys > 0 && e.Synced == 0 {
-		say("engine",
+		k.say("engine",
 			"it has %s, and no commit waits for one: a failover may lose what was acknowledged; set synchronous_standby_names",
 			wording.Plural(e.Standbys, "standby"))
 	}
 	for _, r := range e.Replicas {
-		say("replica", "%s", o.doctorReplica(r, len(e.Replicas) > 1))
+		k.say("replica", "%s", k.replica(r, len(e.Replicas) > 1))
 	}
 	return nil
 }
 
-// doctorReplica says what a replica that lives is like.
-func (o *options) doctorReplica(r store.Replica, several bool) string {
+// replica says what a replica that lives is like.
+func (k checkup) replica(r store.Replica, several bool) string {
 	text := fmt.Sprintf("%d, version %s, has its sessions for another %.0f s", r.Number, r.Version,
 		r.Left.Seconds())
 	switch {
@@ -208,11 +208,11 @@ func (o *options) doctorReplica(r store.Replica, several bool) string {
 		text += ", without --peer-url: nothing can be passed on to it"
 	}
 	switch {
-	case o.SharedDir == "":
-	case sees(o.SharedDir, r.Number):
-		text += ", shares " + o.SharedDir
+	case k.SharedDir == "":
+	case sees(k.SharedDir, r.Number):
+		text += ", shares " + k.SharedDir
 	default:
-		text += ", writes to another folder than " + o.SharedDir + ": mount the same volume for both"
+		text += ", writes to another folder than " + k.SharedDir + ": mount the same volume for both"
 	}
 	return text
 }

@@ -134,13 +134,12 @@ func (o *options) consent(c *config) server.Consent {
 }
 
 // searchHits asks the policy of each workspace, which is made once.
-func (o *options) searchHits(c *config,
-	dataDir string) func(context.Context, string, agent.Search) ([]string, bool) {
+func (r roster) searchHits(dataDir string) func(context.Context, string, agent.Search) ([]string, bool) {
 	var made sync.Map // of workspace, *policy.Policy
 	return func(ctx context.Context, workspace string, s agent.Search) ([]string, bool) {
 		p, ok := made.Load(workspace)
 		if !ok {
-			p, _ = made.LoadOrStore(workspace, o.policy(c, workspace, dataDir))
+			p, _ = made.LoadOrStore(workspace, r.policy(r.c, workspace, dataDir))
 		}
 		return p.(*policy.Policy).SearchHits(ctx, s)
 	}

@@ -14,7 +14,7 @@ import (
 // listServers says what was found of the user's MCP servers.
 func (o *options) listServers(c *config) func(context.Context) ([]server.MCPServer, error) {
 	return func(ctx context.Context) ([]server.MCPServer, error) {
-		all, err := o.mcpServers(c).Status(ctx)
+		all, err := o.roster(c).mcpServers().Status(ctx)
 		out := make([]server.MCPServer, 0, len(all))
 		for _, s := range all {
 			out = append(out, server.MCPServer{
@@ -33,7 +33,7 @@ func (o *options) listServers(c *config) func(context.Context) ([]server.MCPServ
 // allowServer notes that the user agrees to what the tools of one of them say now.
 func (o *options) allowServer(c *config) func(context.Context, string) error {
 	return func(ctx context.Context, name string) error {
-		err := o.mcpServers(c).Allow(ctx, name)
+		err := o.roster(c).mcpServers().Allow(ctx, name)
 		if errors.Is(err, mcp.ErrUnknown) {
 			return fmt.Errorf("%w (%w)", err, eventlog.ErrNotFound)
 		}
@@ -50,7 +50,7 @@ func mcpLogin(ctx context.Context, o *options, stdout, _ io.Writer) error {
 	if _, err = o.madeDataDir(); err != nil {
 		return err
 	}
-	err = o.mcpServers(c).SignIn(ctx, o.Client, func(url string) {
+	err = o.roster(c).mcpServers().SignIn(ctx, o.Client, func(url string) {
 		fmt.Fprintf(stdout, "Open this in your browser and sign in:\n\n%s\n\n", url)
 	})
 	if err == nil {

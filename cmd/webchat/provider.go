@@ -18,36 +18,36 @@ import (
 var providerTypes = []string{"openai", "openai-responses", "azure", "anthropic", "ollama"}
 
 // providers are the models the user brought: by flags one, by the file any number.
-func (o *options) providers(c *config) ([]copilot.Provider, error) {
+func (r roster) providers() ([]copilot.Provider, error) {
 	var all []copilot.Provider
-	if p := o.Provider; p.URL != "" {
+	if p := r.Provider; p.URL != "" {
 		switch {
 		case !isURL(p.URL):
 			return nil, usage("--provider-url %q is not an http or https address", p.URL)
 		case p.Type != "" && !slices.Contains(providerTypes, p.Type):
 			return nil, usage("--provider-type %q is none of %s", p.Type, strings.Join(providerTypes, ", "))
-		case o.Model == "":
+		case r.Model == "":
 			return nil, usage("--provider-url needs --model, the name of a model there")
 		}
-		key, err := o.providerKey()
+		key, err := r.providerKey()
 		if err != nil {
 			return nil, err
 		}
-		if _, ofFile := c.model(o.Model); ofFile {
+		if _, ofFile := r.c.model(r.Model); ofFile {
 			return nil,
 				usage("--model %s is a model of the configuration; leave --provider-url out, or name another",
-					o.Model)
+					r.Model)
 		}
-		all = append(all, provider("", p.Type, p.URL, key, []copilot.ProviderModel{{ID: o.Model}}))
+		all = append(all, provider("", p.Type, p.URL, key, []copilot.ProviderModel{{ID: r.Model}}))
 	} else if p.Type != "" || p.KeyFile != "" {
 		return nil, usage("--provider-type and --provider-key-file need --provider-url")
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.Providers)) {
-		p := c.Providers[name]
+	for _, name := range slices.Sorted(maps.Keys(r.c.Providers)) {
+		p := r.c.Providers[name]
 		key := ""
 		if p.KeyEnv != "" {
 			var ok bool
-			if key, ok = lookup(o.env, p.KeyEnv); !ok || key == "" {
+			if key, ok = lookup(r.env, p.KeyEnv); !ok || key == "" {
 				return nil,
 					usage("the provider %s of the configuration needs the variable %s, which is not set", name,
 						p.KeyEnv)

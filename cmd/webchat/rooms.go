@@ -153,7 +153,7 @@ func (o *options) room(c *config, cells *cages, dir string, out *released.Releas
 			return room, err
 		}
 		room = sessions.Room{
-			Tools: o.mcpServers(c).Lend(workspace, desk{out},
+			Tools: o.roster(c).mcpServers().Lend(workspace, desk{out},
 				out.Reading(o.tools(c, workspace, p, out.Store, own, confine))),
 			Policy: p,
 			Kept:   func(user string) consent.Kept { return kept.Workspace(workspace, user) },

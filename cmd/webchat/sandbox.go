@@ -266,7 +266,7 @@ func (o *options) sandboxOf(c *config, s sandbox,
 					"rule %d of the configuration takes in the whole folder, so it is asked about and not held",
 					in.Unheld()))
 		}
-		if p := o.preset(c, backend); len(p.Command) > 0 && len(p.State) == 0 {
+		if p := o.roster(c).preset(backend); len(p.Command) > 0 && len(p.State) == 0 {
 			lacks = append(lacks, "its agent has a home folder of its own, which is kept for this folder")
 		}
 		shape.Lacks = strings.Join(lacks, "; ")

@@ -95,10 +95,10 @@ func (s *serving) configure(context.Context) (err error) {
 	if s.config, err = s.o.loadConfig(); err != nil {
 		return err
 	}
-	if err := s.o.checkBackend(s.config); err != nil {
+	if err := s.o.roster(s.config).checkBackend(); err != nil {
 		return err
 	}
-	_, err = s.o.providers(s.config)
+	_, err = s.o.roster(s.config).providers()
 	return err
 }
 

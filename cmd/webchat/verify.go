@@ -39,7 +39,7 @@ func verify(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 		return err
 	}
 	c.MCPServers = nil // they are not needed here
-	if err := o.checkBackend(c); err != nil {
+	if err := o.roster(c).checkBackend(); err != nil {
 		return err
 	}
 	t, err := canary.New(canary.Config{
@@ -58,11 +58,11 @@ func verify(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, own.Close()) }()
-	b, reported, err := o.watched(ctx, c, t, own)
+	b, reported, err := o.roster(c).watched(ctx, t, own)
 	if err != nil {
 		return err
 	}
-	at, err := o.apart(c, b)
+	at, err := o.roster(c).apart(b)
 	if err != nil {
 		return err
 	}
@@ -84,18 +84,18 @@ type maker func(model, state string, lend agent.Lender) (agent.Backend, error)
 
 // apart returns what makes b with another model and without its user's settings; nil if it has no
 // model.
-func (o *options) apart(c *config, b agent.Backend) (maker, error) {
+func (r roster) apart(b agent.Backend) (maker, error) {
 	switch b.(type) {
 	case *copilot.Backend:
 		return func(model, state string, _ agent.Lender) (agent.Backend, error) {
-			return o.copilotAt(c, model, state)
+			return r.copilotAt(model, state)
 		}, nil
 	case *autohand.Backend:
 		return func(model, state string, lend agent.Lender) (agent.Backend, error) {
-			return o.autohandAt(c, model, state, lend)
+			return r.autohandAt(model, state, lend)
 		}, nil
 	case *acp.Backend:
-		p := o.preset(c, b.Name())
+		p := r.preset(b.Name())
 		if p.Offline == nil {
 			return nil,
 				fmt.Errorf(
@@ -106,7 +106,7 @@ func (o *options) apart(c *config, b agent.Backend) (maker, error) {
 			if err != nil {
 				return nil, err
 			}
-			return o.speaker(p, b.Name(), c, nil, state, lend, slog.New(slog.DiscardHandler), env...)
+			return r.speaker(p, b.Name(), nil, state, lend, slog.New(slog.DiscardHandler), env...)
 		}, nil
 	}
 	return nil, nil
@@ -213,18 +213,18 @@ func sayAsking(a agent.Asking, say func(name, format string, args ...any)) {
 
 // watched makes the backend that a new session would get, so that t sees what it
 // sends to its model.
-func (o *options) watched(ctx context.Context, c *config, t *canary.Trial,
+func (r roster) watched(ctx context.Context, t *canary.Trial,
 	own *mcp.OwnLender) (agent.Backend, canary.Report, error) {
-	dir, err := o.madeDataDir()
+	dir, err := r.madeDataDir()
 	if err != nil {
 		return nil, nil, err
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	all, err := o.backends(c, nil, dir, own.ToAgent, quiet)
+	all, err := r.backends(nil, dir, own.ToAgent, quiet)
 	if err != nil {
 		return nil, nil, err
 	}
-	name := o.defaultBackend(ctx, all)
+	name := r.defaultBackend(ctx, all)
 	b := all[slices.IndexFunc(all, func(b agent.Backend) bool { return b.Name() == name })]
 	if info := b.Info(ctx); !info.Available {
 		return nil, nil, fmt.Errorf("%s cannot be used: %s", name, info.Reason)
@@ -232,7 +232,7 @@ func (o *options) watched(ctx context.Context, c *config, t *canary.Trial,
 	if name != "copilot" {
 		return b, nil, nil
 	}
-	cfg, err := o.copilot(c, dir, quiet)
+	cfg, err := r.copilot(dir, quiet)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -95,14 +95,17 @@ func asks(t *testing.T, o *options, name, said string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := o.speaker(o.preset(c, name), name, c, nil, o.dataPath(), func(string, []agent.ToolSpec, func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
+	b, err := o.roster(c).speaker(o.roster(c).preset(name), name, nil, o.dataPath(), func(string, []agent.ToolSpec, func(context.Context, agent.ToolCall) (agent.Result, error)) (agent.Lent, func(), error) {
 		panic("nothing is lent")
 	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var doctor strings.Builder
-	if err := doctorBackends(t.Context(), []agent.Backend{b}, false, func(_, format string, args ...any) { fmt.Fprintf(&doctor, format+"\n", args...) }); err != nil {
+	k := checkup{backends: []agent.Backend{b}, say: func(_, format string, args ...any) {
+		fmt.Fprintf(&doctor, format+"\n", args...)
+	}}
+	if err := k.agents(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
 	if line := doctor.String(); strings.Contains(line, "webchat does not stop it") != (lacks != "") || !strings.Contains(line, lacks) || strings.Contains(line, "read commands") != strings.Contains(lacks, "read commands") {

@@ -80,8 +80,8 @@ func (w *wiring) newRooms() (_ *rooms, err error) {
 			return nil, err
 		}
 	}
-	w.looking.Go(func() { w.o.warnBackend(w.ctx, w.backends, w.log) })
-	w.looking.Go(func() { w.o.warnServers(w.ctx, w.c, w.log) })
+	w.looking.Go(func() { w.o.roster(w.c).warnBackend(w.ctx, w.backends, w.log) })
+	w.looking.Go(func() { w.o.roster(w.c).warnServers(w.ctx, w.log) })
 	return w.rooms, nil
 }
 
@@ -102,7 +102,7 @@ func (w *wiring) findAgents() (err error) {
 	lend := func(id string, tools []agent.ToolSpec, call calling) (agent.Lent, func(), error) {
 		return w.lender.ToAgent(id, tools, call)
 	}
-	if w.backends, err = w.o.backends(w.c, w.cells, w.dir, lend, w.log); err != nil {
+	if w.backends, err = w.o.roster(w.c).backends(w.cells, w.dir, lend, w.log); err != nil {
 		return err
 	}
 	const missing = "no agent that is set up is known to have a tool of this name, so the rule may never hold"
@@ -235,7 +235,7 @@ func (w *wiring) manage() (err error) {
 	if w.o.PeerURL != "" {
 		w.peers = w.engine
 	}
-	choose := func(ctx context.Context) string { return w.o.defaultBackend(ctx, w.backends) }
+	choose := func(ctx context.Context) string { return w.o.roster(w.c).defaultBackend(ctx, w.backends) }
 	manager := sessions.Config{
 		Log:               measured{w.db, w.metrics},
 		Catalog:           w.db,
@@ -253,7 +253,7 @@ func (w *wiring) manage() (err error) {
 		Budget:            w.o.budget(w.c),
 		Cost:              w.c.cost,
 		AgentIdle:         w.o.AgentIdle,
-		Notice:            w.o.mcpServers(w.c).Report,
+		Notice:            w.o.roster(w.c).mcpServers().Report,
 		Logger:            w.log,
 	}
 	if w.engine != nil { // each save is a round trip
