@@ -93,7 +93,7 @@ func (r roster) warnServers(ctx context.Context, log *slog.Logger) {
 	if len(r.c.MCPServers) == 0 {
 		return
 	}
-	all, err := r.mcpServers().Status(ctx)
+	all, err := r.mcpServers().Status(ctx, mcp.In{})
 	if err != nil {
 		return // the program ends
 	}

@@ -37,7 +37,7 @@ func (k checkup) configured(ctx context.Context,
 			k.say("model", "%s/%s%s", name, m.ID, m.facts())
 		}
 	}
-	servers, err := k.roster(k.c).mcpServers().Status(ctx)
+	servers, err := k.roster(k.c).mcpServers().Status(ctx, mcp.In{})
 	if err != nil {
 		return err
 	}

@@ -11,34 +11,50 @@ import (
 	"webchat/internal/server"
 )
 
-// listServers says what was found of the user's MCP servers.
-func (o *options) listServers(c *config) func(context.Context) ([]server.MCPServer, error) {
-	return func(ctx context.Context) ([]server.MCPServer, error) {
-		all, err := o.roster(c).mcpServers().Status(ctx)
-		out := make([]server.MCPServer, 0, len(all))
-		for _, s := range all {
-			out = append(out, server.MCPServer{
-				Name:    s.Name,
-				Type:    s.Type,
-				Where:   s.Where,
-				State:   string(s.State),
-				Tools:   s.Tools,
-				Failure: s.Failure,
-			})
+// userServers are the user's MCP servers as the server shows them.
+type userServers struct{ *mcp.UserServers }
+
+// List implements [server.UserServers].
+func (u userServers) List(ctx context.Context, workspace string,
+	session eventlog.ID) (list server.MCPServers, err error) {
+	all, err := u.Status(ctx, mcp.In{Workspace: workspace, Session: session})
+	for _, s := range all {
+		one := server.MCPServer{
+			Name:    s.Name,
+			Type:    s.Type,
+			Where:   s.Where,
+			State:   string(s.State),
+			Off:     string(s.Off),
+			Failure: s.Failure,
 		}
-		return out, err
+		for _, t := range s.Tools {
+			one.Tools = append(one.Tools,
+				server.MCPTool{Name: t.Name, Tokens: t.Tokens, Off: string(t.Off)})
+		}
+		list.Servers = append(list.Servers, one)
 	}
+	list.Dear = mcp.Dear(all)
+	return list, err
 }
 
-// allowServer notes that the user agrees to what the tools of one of them say now.
-func (o *options) allowServer(c *config) func(context.Context, string) error {
-	return func(ctx context.Context, name string) error {
-		err := o.roster(c).mcpServers().Allow(ctx, name)
-		if errors.Is(err, mcp.ErrUnknown) {
-			return fmt.Errorf("%w (%w)", err, eventlog.ErrNotFound)
-		}
-		return err
+// Allow implements [server.UserServers].
+func (u userServers) Allow(ctx context.Context, name string) error {
+	return known(u.UserServers.Allow(ctx, name))
+}
+
+// Switch implements [server.UserServers].
+func (u userServers) Switch(workspace string, session eventlog.ID, name string,
+	s server.MCPSwitch) error {
+	return known(u.UserServers.Switch(mcp.Switch{In: mcp.In{Workspace: workspace, Session: session},
+		Server: name, Tool: s.Tool, Off: s.Off}))
+}
+
+// known is an error as the server answers it.
+func known(err error) error {
+	if errors.Is(err, mcp.ErrUnknown) {
+		return fmt.Errorf("%w (%w)", err, eventlog.ErrNotFound)
 	}
+	return err
 }
 
 // mcpLogin is "webchat mcp login".

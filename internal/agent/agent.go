@@ -281,9 +281,10 @@ type ToolSpec struct {
 	// after it. A backend whose agent can end a turn with its tools offers it;
 	// others leave it out, since it would cost tokens for nothing.
 	Final bool `json:"-"`
-	// Needed reports whether the tool can be of use already; nil means that it always can. Once it
-	// reports true it goes on doing so. A backend that can add tools to a conversation offers it from
-	// then on, one that cannot from the beginning.
+	// Needed reports whether the tool can be of use now; nil means that it always can. Of webchat's
+	// own, once it reports true it goes on doing so: a backend that can change tools in a conversation
+	// offers it from then on, one that cannot from the beginning. One of a Server is offered only while
+	// it reports true, or by what it reports when the conversation opens.
 	Needed func() bool `json:"-"`
 	// Server is the user's MCP server whose tool it is; empty: it is webchat's own.
 	Server string `json:"-"`

@@ -77,9 +77,12 @@ func (g *gateway) Prepare(ctx context.Context) error {
 			continue
 		}
 		for _, o := range server.offers {
-			if !o.ui.Only {
-				offered = append(offered, &serverTool{g, g.servers.place(server.Name, g.workspace), o})
+			if o.ui.Only {
+				continue
 			}
+			t := &serverTool{g, g.servers.place(server.Name, g.workspace), o}
+			t.spec.Needed = func() bool { return t.off() == "" }
+			offered = append(offered, t)
 		}
 	}
 	g.mu.Lock()
@@ -217,9 +220,18 @@ type serverTool struct {
 // Spec implements [agent.Tool].
 func (t *serverTool) Spec() agent.ToolSpec { return t.spec }
 
+// off says how far the user switched it off.
+func (t *serverTool) off() Off {
+	return t.g.servers.off(In{t.g.workspace, t.g.id}, t.at.name, t.name)
+}
+
 // Plan implements [agent.Tool]. What the arguments mean is the server's to say.
 func (t *serverTool) Plan(_ context.Context, raw json.RawMessage) (agent.Action, error) {
-	if err := t.g.servers.allowed(t.at); err != nil {
+	err := t.g.servers.allowed(t.at)
+	if far := t.off(); far != "" {
+		err = fmt.Errorf("the user switched it off for the %s.", far) //lint:ignore ST1005 a sentence
+	}
+	if err != nil {
 		return agent.Action{}, agent.Errorf(event.KindDenied, "%s was not called: %s", t.spec.Name, err)
 	}
 	var args bytes.Buffer

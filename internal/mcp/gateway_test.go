@@ -391,7 +391,11 @@ func TestThreat123AppOnlyTools(t *testing.T) {
 		t.Errorf("models are offered %q", got)
 	}
 	add("never", whom("model", "app"))
-	if got := offered(t, servers()); len(got) != 0 {
+	all := servers()
+	if _, err := all.Status(t.Context(), webmcp.In{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := offered(t, all); len(got) != 0 {
 		t.Errorf("of a server that changed models are offered %q", got)
 	}
 }

@@ -113,13 +113,3 @@ func (s *UserServers) allow(name string, m agent.MCPServer, now descriptions) er
 	}
 	return nil
 }
-
-// with puts one into what a document has by names.
-func with[T any](name string, one T) func(map[string]T) map[string]T {
-	return func(all map[string]T) map[string]T {
-		more := map[string]T{}
-		maps.Copy(more, all)
-		more[name] = one
-		return more
-	}
-}

@@ -251,6 +251,9 @@ type Call func(ctx context.Context, c agent.ToolCall) (agent.Result, error)
 func (s *Server) Host(key string, tools []agent.ToolSpec, call Call) (end func()) {
 	h := &host{call: call, server: s.newServer()}
 	for _, spec := range tools {
+		if spec.Server != "" && spec.Needed != nil && !spec.Needed() {
+			continue // the user switched it off
+		}
 		t := described(s.cfg.Tools, spec)
 		if words, err := toolOf(t); err == nil { // its maker sees to that
 			h.server.AddTool(words, s.handler(t))

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"webchat/internal/agent"
 	"webchat/internal/document"
 	"webchat/internal/wording"
@@ -58,9 +60,11 @@ type UserServerStatus struct {
 	Type  string          `json:"type"` // stdio, http or sse
 	Where string          `json:"where"`
 	State UserServerState `json:"state"`
-	Tools []string        `json:"tools"`
+	Tools []OfferedTool   `json:"tools"`
 	// Failure says why it is not ready, and what to do.
 	Failure string `json:"failure,omitempty"`
+
+	Off Off `json:"off,omitempty"` // the whole server is
 
 	offers []offer
 	now    descriptions
@@ -69,7 +73,8 @@ type UserServerStatus struct {
 // UserServers are the MCP servers that a user set up. Sessions reach them by [UserServers.Lend];
 // those that do not answer are reported once, in one place.
 //
-// What a server offers is asked once for each folder it is started in, and kept. How it describes
+// What a server offers is asked once for each folder it is started in, and kept, also for the next
+// process. How it describes
 // its tools is remembered. A server that describes them otherwise later, or has more tools, is
 // called for no agent until its user looked at that and allowed it: a description can steer what a
 // model does with other tools.
@@ -83,12 +88,15 @@ type UserServers struct {
 	cfg    UserServersConfig
 	known  *document.Value[map[string]allowedTools] // as the user allowed them, by name
 	tokens *document.Value[map[string]signedIn]
+	// what is off, by workspaces and sessions
+	switches *document.Value[map[string][]string]
+	kept     *document.Value[map[string][]*mcp.Tool] // by sums of their configuration and folder
 
 	trying chan struct{} // has one element while servers are tried
 
 	mu       sync.Mutex // guards what follows
 	found    map[place]*UserServerStatus
-	at       time.Time                  // when Status tried them
+	tried    map[string]time.Time       // when Status tried them, by workspace
 	reported map[string]UserServerState // of those that are not ready
 }
 
@@ -120,19 +128,31 @@ func NewUserServers(c UserServersConfig) *UserServers {
 		known: document.Open[map[string]allowedTools](c.Documents,
 			"mcp-servers.json", slog.Default()),
 		tokens:   document.Open[map[string]signedIn](c.Documents, "mcp-tokens.json", slog.Default()),
+		switches: document.Open[map[string][]string](c.Documents, "mcp-off.json", slog.Default()),
+		kept:     document.Open[map[string][]*mcp.Tool](c.Documents, "mcp-tools.json", slog.Default()),
 		trying:   make(chan struct{}, 1),
 		found:    map[place]*UserServerStatus{},
+		tried:    map[string]time.Time{},
 		reported: map[string]UserServerState{},
 	}
 }
 
 // Status tries each server, if that was not done within the last minute, and returns what was
 // found. The error is ctx's.
-func (s *UserServers) Status(ctx context.Context) ([]UserServerStatus, error) {
+func (s *UserServers) Status(ctx context.Context, in In) ([]UserServerStatus, error) {
+	in.Workspace = cmp.Or(in.Workspace, s.cfg.First)
 	s.mu.Lock()
-	stale := s.cfg.Now().Sub(s.at) >= freshFor
+	stale := s.cfg.Now().Sub(s.tried[in.Workspace]) >= freshFor
 	s.mu.Unlock()
-	return s.look(ctx, s.cfg.First, stale)
+	all, err := s.look(ctx, in.Workspace, stale)
+	for i, x := range all {
+		all[i].Off, all[i].Tools = s.off(in, x.Name, ""), make([]OfferedTool, len(x.Tools))
+		for k, t := range x.Tools {
+			t.Off = s.off(in, x.Name, t.Name)
+			all[i].Tools[k] = t
+		}
+	}
+	return all, err
 }
 
 // ErrUnknown is returned for a name that no server has.
@@ -213,6 +233,9 @@ func (s *UserServers) look(ctx context.Context, workspace string,
 		s.mu.Lock()
 		known := s.found[at]
 		s.mu.Unlock()
+		if known == nil && !again {
+			known = s.remembered(at)
+		}
 		if known != nil && !again {
 			all[i] = *known
 			continue
@@ -229,7 +252,7 @@ func (s *UserServers) look(ctx context.Context, workspace string,
 		s.found[s.place(names[i], workspace)] = &x
 	}
 	if again {
-		s.at = s.cfg.Now()
+		s.tried[workspace] = s.cfg.Now()
 	}
 	return all, nil
 }
@@ -251,7 +274,7 @@ func (s *UserServers) try(ctx context.Context, at place) UserServerStatus {
 	}
 	m := s.cfg.Servers[at.name]
 	st = UserServerStatus{Name: at.name, Type: m.Type, Where: m.Where(), State: Failed,
-		Tools: []string{}}
+		Tools: []OfferedTool{}}
 	words := c.words()
 	switch {
 	case errors.Is(err, errSignIn):
@@ -264,26 +287,4 @@ func (s *UserServers) try(ctx context.Context, at place) UserServerStatus {
 		st.Failure = wording.Sentence(wording.Cut(err.Error(), 300) + words)
 	}
 	return st
-}
-
-// offered asks a connected server for its tools, and judges what it says of them.
-func (s *UserServers) offered(ctx context.Context, at place, c *connected) (UserServerStatus,
-	error) {
-	m := s.cfg.Servers[at.name]
-	st := UserServerStatus{Name: at.name, Type: m.Type, Where: m.Where(), State: Ready,
-		Tools: []string{}}
-	tools, err := c.tools(ctx)
-	if err == nil {
-		st.offers, st.now, err = describe(at.name, tools)
-	}
-	if err != nil {
-		return st, err
-	}
-	for _, t := range tools {
-		st.Tools = append(st.Tools, t.Name)
-	}
-	if changed := s.changed(at.name, m, st.now); changed != "" {
-		st.State, st.Failure = Changed, changed
-	}
-	return st, nil
 }

@@ -42,7 +42,7 @@ func TestThreat89ToolsThatChange(t *testing.T) {
 	s := webmcp.NewUserServers(c)
 	check := func(given int, failure string) {
 		t.Helper()
-		all, err := s.Status(t.Context())
+		all, err := s.Status(t.Context(), webmcp.In{})
 		if got := offered(t, s); len(got) != given {
 			t.Errorf("agents get %q, want %d", got, given)
 		}
@@ -132,7 +132,7 @@ func TestThreat89WholeTools(t *testing.T) {
 		now := time.Unix(1, 0)
 		s := webmcp.NewUserServers(webmcp.UserServersConfig{Servers: map[string]agent.MCPServer{"mine": {Type: "http", URL: web.URL}}, Now: func() time.Time { return now }})
 		tools = `{"description":"Looks.","name":"look","inputSchema":{"type":"object"}}`
-		if _, err := s.Status(t.Context()); err != nil || len(offered(t, s)) != 1 {
+		if _, err := s.Status(t.Context(), webmcp.In{}); err != nil || len(offered(t, s)) != 1 {
 			t.Fatalf("agents get %q, %v", offered(t, s), err)
 		}
 		now = now.Add(time.Hour)
@@ -140,7 +140,7 @@ func TestThreat89WholeTools(t *testing.T) {
 		if !strings.HasPrefix(change, `"description"`) {
 			tools = `{"description":"Looks.",` + tools[1:]
 		}
-		all, err := s.Status(t.Context())
+		all, err := s.Status(t.Context(), webmcp.In{})
 		ready := offered(t, s)
 		if err != nil || !strings.HasPrefix(all[0].Failure, want) || (all[0].Failure == "") != (want == "") || len(ready) == 1 != (want == "") {
 			t.Errorf("%s: agents get %d, found %+v, %v", change, len(ready), all, err)
@@ -174,7 +174,7 @@ func TestRedirectsLoseTheHeaders(t *testing.T) {
 	}))
 	defer near.Close()
 	s := webmcp.NewUserServers(webmcp.UserServersConfig{Servers: map[string]agent.MCPServer{"mine": {Type: "http", URL: near.URL + "/", Headers: map[string]string{"X-Key": "secret", "Authorization": "Bearer secret"}}}})
-	if all, err := s.Status(t.Context()); err != nil || all[0].State != webmcp.Ready || len(all[0].Tools) != 1 {
+	if all, err := s.Status(t.Context(), webmcp.In{}); err != nil || all[0].State != webmcp.Ready || len(all[0].Tools) != 1 {
 		t.Errorf("found %+v, %v", all, err)
 	}
 	if n := seen.Load(); n != 0 {
@@ -226,7 +226,7 @@ func TestServersAreTried(t *testing.T) {
 	if line := s.Report(); line != "" {
 		t.Errorf("before they are tried: %s", line)
 	}
-	all, err := s.Status(t.Context())
+	all, err := s.Status(t.Context(), webmcp.In{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +254,7 @@ func TestServersAreTried(t *testing.T) {
 		t.Errorf("and again: %s", line)
 	}
 	slow := webmcp.NewUserServers(webmcp.UserServersConfig{Limit: 50 * time.Millisecond, Servers: map[string]agent.MCPServer{"slow": at("http", mute.URL, "")}})
-	if all, err := slow.Status(t.Context()); err != nil || !strings.Contains(all[0].Failure, "did not answer within 50ms") {
+	if all, err := slow.Status(t.Context(), webmcp.In{}); err != nil || !strings.Contains(all[0].Failure, "did not answer within 50ms") {
 		t.Errorf("%+v, %v", all, err)
 	}
 }

@@ -1,11 +1,9 @@
 package server
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 
@@ -15,16 +13,9 @@ import (
 // What an MCP server says of itself is shown with nothing hidden in it.
 func TestNothingHidesInMCPServers(t *testing.T) {
 	const hostile = "a\x1b[31m\u009b\u202e\u200bz"
-	s := &mcpServers{found: func(context.Context) ([]MCPServer, error) {
-		return []MCPServer{{Name: "mine", Where: hostile, Tools: []string{hostile}, Failure: hostile}},
-			nil
-	}}
-	got, err := s.list(httptest.NewRequest(http.MethodGet, "/api/mcp", nil), empty{})
-	if err != nil || len(got.Servers) != 1 {
-		t.Fatalf("%v: %+v", err, got)
-	}
+	got := MCPServers{Servers: []MCPServer{{Name: "mine", Where: hostile, Tools: []MCPTool{{Name: hostile}}, Failure: hostile}}, Dear: hostile}.shown()
 	one := got.Servers[0]
-	for _, text := range append(slices.Clone(one.Tools), one.Where, one.Failure) {
+	for _, text := range []string{got.Dear, one.Where, one.Failure, one.Tools[0].Shown} {
 		if strings.ContainsFunc(text, wording.Hides) || !strings.Contains(text, "⟨U+202E⟩") {
 			t.Errorf("%q", text)
 		}

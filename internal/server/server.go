@@ -55,18 +55,14 @@ import (
 
 // Config is what a Server shows. Sessions, Outputs, Hub and Guard are needed.
 type Config struct {
-	Sessions *sessions.Manager
-	Outputs  *outputs.Store
-	Hub      *sse.Hub
-	Guard    *guard.Guard
-	Pages    *Pages       // nil: no pages, only the API
-	Metrics  http.Handler // nil: no /metrics
-	MCP      http.Handler // nil: no /mcp
-	// MCPServers says what was found of the MCP servers the user set up for agents; nil if there are
-	// none.
-	MCPServers func(context.Context) ([]MCPServer, error)
-	// AllowMCP says that the user agrees to what the tools of such a server say now.
-	AllowMCP func(ctx context.Context, name string) error
+	Sessions    *sessions.Manager
+	Outputs     *outputs.Store
+	Hub         *sse.Hub
+	Guard       *guard.Guard
+	Pages       *Pages       // nil: no pages, only the API
+	Metrics     http.Handler // nil: no /metrics
+	MCP         http.Handler // nil: no /mcp
+	UserServers UserServers  // nil: there are none
 	// Looks returns what a text asks to see of a workspace and nothing else; nil means no text does.
 	Looks     func(ctx context.Context, workspace, text string) ([]Look, error)
 	Home      string // the user's home folder, where folders are completed; empty: nowhere

@@ -2,19 +2,13 @@ package server
 
 import (
 	"cmp"
-	"context"
-	"fmt"
 	"io"
 	"net/http"
 	"strconv"
 
-	"github.com/go-chi/chi/v5"
-
 	"webchat/internal/agent"
-	"webchat/internal/eventlog"
 	"webchat/internal/guard"
 	"webchat/internal/sessions"
-	"webchat/internal/wording"
 )
 
 func healthz(w http.ResponseWriter, _ *http.Request) error {
@@ -112,51 +106,6 @@ func (a *agents) backends(r *http.Request, _ empty) ([]backendShape, error) {
 func (a *agents) models(r *http.Request, _ empty) ([]agent.Model, error) {
 	list, err := a.sessions.Models(r.Context(), r.URL.Query().Get("backend"))
 	return listed(list), err
-}
-
-// MCPServer is a server of the Model Context Protocol that the user set up for agents.
-type MCPServer struct {
-	Name    string   `json:"name"`
-	Type    string   `json:"type"`
-	Where   string   `json:"where"`
-	State   string   `json:"state"` // ready, changed, sign-in or failed
-	Tools   []string `json:"tools"`
-	Failure string   `json:"failure,omitempty"`
-}
-
-type mcpServerList struct {
-	Servers []MCPServer `json:"servers"`
-}
-
-// mcpServers shows the MCP servers that the user set up for agents.
-type mcpServers struct {
-	found func(context.Context) ([]MCPServer, error)   // nil: there are none
-	agree func(ctx context.Context, name string) error // nil: there are none
-}
-
-func (ms *mcpServers) list(r *http.Request, _ empty) (mcpServerList, error) {
-	list := mcpServerList{Servers: []MCPServer{}}
-	if ms.found == nil {
-		return list, nil
-	}
-	all, err := ms.found(r.Context())
-	for _, one := range all { // its name is the user's, who allows it by that
-		one.Where, one.Failure, one.Tools = wording.Shown(one.Where), wording.Shown(one.Failure),
-			listed(one.Tools)
-		for i, name := range one.Tools {
-			one.Tools[i] = wording.Shown(name)
-		}
-		list.Servers = append(list.Servers, one)
-	}
-	return list, err
-}
-
-func (ms *mcpServers) allow(r *http.Request, _ empty) (empty, error) {
-	name := chi.URLParam(r, "server")
-	if ms.agree == nil {
-		return empty{}, fmt.Errorf("%s: no such MCP server: %w", name, eventlog.ErrNotFound)
-	}
-	return empty{}, ms.agree(r.Context(), name)
 }
 
 // signInRequest has the token of a link, with the public key of the browser if it has one; or the

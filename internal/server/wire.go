@@ -75,7 +75,7 @@ func wire(c Config, pumps *topicPumps) *resources {
 		health:      &health{c.Sessions, c.Peers, c.Stopping},
 		looker:      &looker{shown, c.Outputs},
 		looks:       &lookParser{find, c.Looks},
-		mcpServers:  &mcpServers{c.MCPServers, c.AllowMCP},
+		mcpServers:  &mcpServers{find, c.Sessions, c.UserServers},
 		messages:    &messages{c.Hub},
 		outputs: &servedOutputs{c.Outputs, c.Sessions, c.Guard, seen,
 			outputs.NewHandler(c.Outputs, seen, oneStream, c.Logger)},

@@ -41,6 +41,7 @@ type house struct {
 	dir     string // the workspace
 	rules   []policy.Rule
 	servers map[string]agent.MCPServer // of the user's; set before start
+	user    *mcp.UserServers           // of them
 
 	start, stop func()
 }
@@ -160,10 +161,10 @@ func (h *house) run(cfg copilot.Config, db *storetest.Memory, mode consent.Mode,
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	servers := mcp.NewUserServers(mcp.UserServersConfig{Servers: h.servers, Large: 4000, Env: func(string) []string { return os.Environ() }})
-	h.manager, err = sessions.New(sessions.Config{Notice: servers.Report, Log: db, Catalog: db, Backends: []agent.Backend{h.backend}, Workspaces: folders, Permissions: mode, AgentIdle: idle, Outputs: shown,
+	h.user = mcp.NewUserServers(mcp.UserServersConfig{Servers: h.servers, Large: 4000, Env: func(string) []string { return os.Environ() }})
+	h.manager, err = sessions.New(sessions.Config{Notice: h.user.Report, Log: db, Catalog: db, Backends: []agent.Backend{h.backend}, Workspaces: folders, Permissions: mode, AgentIdle: idle, Outputs: shown,
 		Room: func(workspace string) (sessions.Room, error) {
-			return sessions.Room{Policy: rules, Tools: servers.Lend(workspace, desk{shown}, shown.Reading(func(id eventlog.ID) (agent.Toolset, error) {
+			return sessions.Room{Policy: rules, Tools: h.user.Lend(workspace, desk{shown}, shown.Reading(func(id eventlog.ID) (agent.Toolset, error) {
 				return displaytools.New(displaytools.Config{SessionID: string(id), Workspace: workspace, Outputs: h.outputs, Shell: "sh", Env: []string{"PATH=" + os.Getenv("PATH")}})
 			}))}, nil
 		}})

@@ -81,7 +81,7 @@ type toolbox struct {
 	ours []agent.ToolSpec
 
 	mu         sync.Mutex // guards what follows
-	given      int        // tools of ours that the CLI has
+	given      []string   // tools of ours that the CLI has
 	cost       int64      // tokens of their definitions in one model call
 	offered    []string
 	excluded   []string // tools that were offered and may not be
@@ -105,18 +105,25 @@ func (x *toolbox) give(tools []agent.ToolSpec) (excluded []string) {
 	cost := x.b.definitions(tools)
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.given, x.cost = len(tools), cost
+	x.given, x.cost = namesOf(tools), cost
 	return append([]string{hiddenTool}, x.excluded...)
 }
 
-// add gives the CLI the tools that are needed since it got its list. The next model call has them,
+func namesOf(tools []agent.ToolSpec) (names []string) {
+	for _, t := range tools {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// add gives the CLI the tools that are needed now, if it has others. The next model call has them,
 // also within a turn, as was tried with 1.0.102.
 func (x *toolbox) add(ctx context.Context) error {
 	tools := x.needed()
 	x.mu.Lock()
 	given := x.given
 	x.mu.Unlock()
-	if len(tools) == given {
+	if slices.Equal(namesOf(tools), given) {
 		return nil
 	}
 	err := x.ask(ctx, "session.tools.set", map[string]any{"tools": definitionsOf(tools)}, nil)

@@ -10,6 +10,7 @@ import (
 	"webchat/internal/consent"
 	"webchat/internal/e2e/standin"
 	"webchat/internal/event"
+	"webchat/internal/mcp"
 	"webchat/internal/policy"
 	"webchat/internal/session"
 )
@@ -42,6 +43,15 @@ func TestRealThreat113ToolsThatSayTheyOnlyRead(t *testing.T) {
 		}
 		if by := deciders(t, s)[before:]; !slices.Equal(by, c.by) {
 			t.Errorf("%s is decided by %q, want %q", c.tool, by, c.by)
+		}
+	}
+	for _, off := range []bool{true, false} { // the user switches it
+		if err := h.user.Switch(mcp.Switch{In: mcp.In{Session: s.ID()}, Server: "pad", Tool: "echo", Off: off}); err != nil {
+			t.Fatal(err)
+		}
+		h.ask(s, "hello")
+		if all := h.model.Requests(); slices.Contains(all[len(all)-1].Offered(), "pad-echo") == off || !slices.Contains(all[len(all)-1].Offered(), "pad-peek") {
+			t.Errorf("off is %v, and a model is offered %q", off, all[len(all)-1].Offered())
 		}
 	}
 }

@@ -118,9 +118,18 @@ func TestThreat89AllowedInThePage(t *testing.T) {
 	p.press("Enter") // not yet chosen
 	p.press("ArrowDown", "Enter")
 	p.wait(`document.querySelector('#menu use[href="#i-check"]')`)
-	if found := s.api("GET", "/api/mcp", nil); !strings.Contains(found, `"state":"ready"`) {
+	p.press("ArrowDown", "Enter") // its tools
+	p.has("#menu", "All its tools")
+	p.has("#menu [role=option]:last-of-type", "look")
+	p.accessible("tools of a server")
+	p.press("ArrowUp", "Enter") // without a session it is the workspace's
+	p.has("#menu", "off for the workspace")
+	p.shots("tools of a server")
+	if found := s.api("GET", "/api/mcp", nil); !strings.Contains(found, `"state":"ready"`) || !strings.Contains(found, `"off":"workspace"`) {
 		t.Errorf("found %s", found)
 	}
+	p.press("ArrowUp", "Enter")
+	p.wait(`document.querySelector('#menu [role=option]') && !document.getElementById('menu').textContent.includes('off for')`)
 }
 
 // BenchmarkShownFromATerminal is how long it takes from the call of an agent in a terminal

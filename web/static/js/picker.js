@@ -94,17 +94,3 @@ async function begin(backend, text, cost) {
   }
   visit(`/sessions/${made.id}`)
 }
-
-/** Lists the MCP servers of the user's agents. */
-export async function servers(field) {
-  const ends = { ready: (s) => s.type, changed: () => 'allow it' }
-  const find = async (signal) => (await getJSON('/api/mcp', { signal })).servers.map((s) => ({ label: s.name, note: s.failure || s.tools.join(', ') || 'it has no tools', icon: s.state === 'ready' ? 'check' : 'alert', end: ends[s.state]?.(s) ?? 'does not answer', changed: s.state === 'changed' }))
-  const none = [{ label: 'No MCP servers', note: 'Name them under mcpServers in config.yaml', icon: 'chip' }]
-  await menu.ask(async (signal) => { const items = await find(signal); return items.length ? items : none }, field, async ({ label, changed }) => {
-    if (!changed) return
-    try {
-      await post(`/api/mcp/${encodeURIComponent(label)}/allow`)
-      await servers(field)
-    } catch (err) { failed(err) }
-  })
-}

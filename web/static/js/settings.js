@@ -40,7 +40,7 @@ async function change(b) {
   show()
 }
 
-const states = { ready: (s) => (s.tools.length ? s.tools.join(', ') : 'it has no tools'), changed: () => 'it has changed' }
+const states = { ready: (s) => (s.tools.length ? s.tools.map((t) => t.shown).join(', ') : 'it has no tools'), changed: () => 'it has changed' }
 
 /** The MCP servers; one that has changed waits to be allowed. */
 async function servers() {

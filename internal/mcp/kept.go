@@ -1,0 +1,73 @@
+package mcp
+
+import (
+	"context"
+	"maps"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// mostKept is how many lists of tools are kept over a restart.
+const mostKept = 200
+
+// keptAs is what a server's tools are kept by. Another configuration is another server.
+func (s *UserServers) keptAs(at place) string { return jsonSum(at.dir, s.cfg.Servers[at.name]) }
+
+// offered asks a connected server for its tools, and judges what it says of them.
+func (s *UserServers) offered(ctx context.Context, at place, c *connected) (UserServerStatus,
+	error) {
+	tools, err := c.tools(ctx)
+	if err != nil {
+		return UserServerStatus{}, err
+	}
+	st, err := s.described(at, tools)
+	if err != nil {
+		return st, err
+	}
+	if changed := s.changed(at.name, s.cfg.Servers[at.name], st.now); changed != "" {
+		st.State, st.Failure = Changed, changed
+		tools = nil // they are looked at again
+	}
+	if err := s.kept.Change(func(all map[string][]*mcp.Tool) map[string][]*mcp.Tool {
+		if len(all) >= mostKept {
+			all = nil
+		}
+		return with(s.keptAs(at), tools)(all)
+	}); err != nil {
+		s.cfg.Logger.Warn("the tools of an MCP server are not kept", "server", at.name, "error", err)
+	}
+	return st, nil
+}
+
+// described is the status of a server that has these tools.
+func (s *UserServers) described(at place, tools []*mcp.Tool) (st UserServerStatus, err error) {
+	m := s.cfg.Servers[at.name]
+	st = UserServerStatus{Name: at.name, Type: m.Type, Where: m.Where(), State: Ready,
+		Tools: []OfferedTool{}}
+	st.offers, st.now, err = describe(at.name, tools)
+	for _, o := range st.offers {
+		st.Tools = append(st.Tools, OfferedTool{Name: o.name, Tokens: o.price()})
+	}
+	return st, err
+}
+
+// remembered is what an earlier process found of a server that its user allowed; nil if that is not
+// known. Whether it holds is seen before the first call.
+func (s *UserServers) remembered(at place) *UserServerStatus {
+	tools := s.kept.Get()[s.keptAs(at)]
+	st, err := s.described(at, tools)
+	if len(tools) == 0 || err != nil {
+		return nil
+	}
+	return &st
+}
+
+// with puts one into what a document has by names.
+func with[T any](name string, one T) func(map[string]T) map[string]T {
+	return func(all map[string]T) map[string]T {
+		more := map[string]T{}
+		maps.Copy(more, all)
+		more[name] = one
+		return more
+	}
+}

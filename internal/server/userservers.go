@@ -1,0 +1,120 @@
+package server
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+
+	"webchat/internal/eventlog"
+	"webchat/internal/sessions"
+	"webchat/internal/wording"
+)
+
+// UserServers are the servers of the Model Context Protocol that the user set up for agents. An
+// error about a name that none has wraps [eventlog.ErrNotFound].
+type UserServers interface {
+	List(ctx context.Context, workspace string, session eventlog.ID) (MCPServers, error)
+	// Allow says that the user agrees to what the tools of one say now.
+	Allow(ctx context.Context, name string) error
+	// Switch has agents in a session go without a tool, or with it again; without a session in a
+	// workspace.
+	Switch(workspace string, session eventlog.ID, name string, s MCPSwitch) error
+}
+
+// MCPServers is what was found of them.
+type MCPServers struct {
+	Servers []MCPServer `json:"servers"`
+	// Dear says what their tools cost each call of a model, where that is much; else empty.
+	Dear string `json:"dear,omitempty"`
+}
+
+// MCPServer is one of them.
+type MCPServer struct {
+	Name    string    `json:"name"`
+	Type    string    `json:"type"`
+	Where   string    `json:"where"`
+	State   string    `json:"state"` // ready, changed, sign-in or failed
+	Tools   []MCPTool `json:"tools"`
+	Off     string    `json:"off,omitempty"` // for the session or the workspace
+	Failure string    `json:"failure,omitempty"`
+}
+
+// MCPTool is a tool of one.
+type MCPTool struct {
+	Name   string `json:"name"`
+	Shown  string `json:"shown"`         // the name as people read it
+	Tokens int    `json:"tokens"`        // about what it adds to each call of a model
+	Off    string `json:"off,omitempty"` // for the session or the workspace
+}
+
+// MCPSwitch is what is switched.
+type MCPSwitch struct {
+	Tool string `json:"tool,omitempty"` // empty: the whole server
+	Off  bool   `json:"off"`
+}
+
+// mcpServers shows them.
+type mcpServers struct {
+	find     finder
+	sessions *sessions.Manager
+	all      UserServers // nil: there are none
+}
+
+// in is the workspace that a request names and, if it names a session, that and its workspace.
+func (ms *mcpServers) in(r *http.Request) (string, eventlog.ID, error) {
+	if id := eventlog.ID(r.URL.Query().Get("session")); id != "" {
+		one, err := ms.sessions.Get(r.Context(), id)
+		if err != nil {
+			return "", "", err
+		}
+		return one.Summary().Workspace, id, nil
+	}
+	w, err := ms.find.workspace(r)
+	return w.Path, "", err
+}
+
+func (ms *mcpServers) list(r *http.Request, _ empty) (list MCPServers, err error) {
+	if ms.all == nil {
+		return list.shown(), nil
+	}
+	workspace, session, err := ms.in(r)
+	if err == nil {
+		list, err = ms.all.List(r.Context(), workspace, session)
+	}
+	return list.shown(), err
+}
+
+// shown is the list with nothing hidden in it. Names of servers are the user's, and both are what
+// is allowed and switched by.
+func (list MCPServers) shown() MCPServers {
+	list.Servers, list.Dear = listed(list.Servers), wording.Shown(list.Dear)
+	for i, one := range list.Servers {
+		one.Where, one.Failure, one.Tools = wording.Shown(one.Where), wording.Shown(one.Failure),
+			listed(one.Tools)
+		for k, t := range one.Tools {
+			one.Tools[k].Shown = wording.Shown(t.Name)
+		}
+		list.Servers[i] = one
+	}
+	return list
+}
+
+func (ms *mcpServers) allow(r *http.Request, _ empty) (empty, error) {
+	if ms.all == nil {
+		return empty{}, eventlog.ErrNotFound
+	}
+	return empty{}, ms.all.Allow(r.Context(), chi.URLParam(r, "server"))
+}
+
+// turn switches a server or a tool.
+func (ms *mcpServers) turn(r *http.Request, in MCPSwitch) (empty, error) {
+	if ms.all == nil {
+		return empty{}, eventlog.ErrNotFound
+	}
+	workspace, session, err := ms.in(r)
+	if err != nil {
+		return empty{}, err
+	}
+	return empty{}, ms.all.Switch(workspace, session, chi.URLParam(r, "server"), in)
+}
