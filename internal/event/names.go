@@ -20,6 +20,7 @@ var kinds = []kind{
 	of[SessionModelChange]("session.model_change", logged),
 	of[SessionBudgetChanged]("session.budget_changed", aside),
 	of[BudgetReached]("budget.reached", logged),
+	of[FileAlsoChanged]("file.also_changed", logged),
 	of[SessionRewound]("session.rewound", logged),
 	of[SessionBranched]("session.branched", logged),
 	of[SessionDamaged]("session.damaged", logged),

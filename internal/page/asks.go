@@ -142,7 +142,7 @@ func alikeOf(questions []*node) (out []alike) {
 
 func (f *State) permission(d event.PermissionRequested) {
 	d.Why = wording.Plain(d.Why)
-	f.addAsk(&Ask{PermissionRequested: d, Reached: f.reached})
+	f.addAsk(&Ask{PermissionRequested: d, Reached: f.reached, Beside: f.alsoIn(d)})
 }
 
 func (f *State) question(d event.UserInputRequested) {

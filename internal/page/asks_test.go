@@ -59,7 +59,7 @@ func questions() map[string][]event.Data {
 			event.PermissionCompleted{RequestID: "p2", Decision: event.Allow, Scope: event.ForSession, Grant: &go1, By: event.DecidedByUser}, yes("p1"),
 			event.UserInputCompleted{RequestID: "q1", Answer: "a"}, event.PermissionCompleted{RequestID: "p3", Decision: event.Deny, By: event.DecidedByTimeout}, closing(event.Completed)),
 		"held":  heldStory(),
-		"hosts": hostsStory(), "budget": budgetStory(),
+		"hosts": hostsStory(), "budget": budgetStory(), "beside": besideStory(),
 		"granted": join(opening(), starts("c1", "bash", `{"command":"go test ./a"}`), wants("p1", "c1", "go test ./a"),
 			event.PermissionCompleted{RequestID: "p1", Decision: event.Allow, Scope: event.ForWorkspace, Grant: &event.Grant{ID: "go test", Text: go1.Text, Scope: event.ForWorkspace}, By: event.DecidedByGrant}, closing(event.Completed)),
 		"ended": join(opening(), starts("c1", "bash", `{"command":"go test ./a"}`), wants("p1", "c1", "go test ./a"),

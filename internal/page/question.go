@@ -28,6 +28,7 @@ type Ask struct {
 	AnsweredAt                time.Time
 
 	Reached event.BudgetReached // of a question about that
+	Beside  []string            // of what it writes, what others change
 	Who     string              // the backend that asks
 	// ByPrompt says that a backend without a model asks, which does what the prompt says.
 	ByPrompt bool

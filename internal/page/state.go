@@ -44,10 +44,11 @@ type State struct {
 	effort                string             // how hard the model thinks
 	instructions          []string           // files the agent loads, until the first turn says so
 	ledger                ledger
-	reached               event.BudgetReached // the last one, which the next question is about
-	outputs               []*Call             // in the order shown; the last ones only
-	lost                  map[string]*Call    // those that run, and whose turn is not kept
-	former                map[string]*Call    // by outputs in whose place another one stands
+	reached               event.BudgetReached              // the last one, which the next question is about
+	beside                map[string]event.FileAlsoChanged // by file: of the turn that runs
+	outputs               []*Call                          // in the order shown; the last ones only
+	lost                  map[string]*Call                 // those that run, and whose turn is not kept
+	former                map[string]*Call                 // by outputs in whose place another one stands
 	showings              showings
 	now                   time.Time
 	damaged               damaged
@@ -162,6 +163,8 @@ func (f *State) session(data event.Data) {
 		f.ledgerChanged()
 	case event.BudgetReached:
 		f.reached = d
+	case event.FileAlsoChanged:
+		f.alsoChanged(d)
 	case event.SessionModeChanged:
 		f.modeChanged(d)
 	case event.SessionDamaged:

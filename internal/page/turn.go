@@ -196,6 +196,7 @@ func (f *State) turnEnd(d event.TurnEnd) {
 	if n == nil {
 		return
 	}
+	f.beside = nil
 	f.endOpen(n)
 	f.foldRemarks(n)
 	n.Turn.opens = n.Turn.opens || n.Turn.spoke == 0 || d.Outcome == event.Aborted ||

@@ -80,6 +80,9 @@ type Config struct {
 	// Snapshots keep what the workspace is before a turn acts, and at its end. nil: none are kept.
 	Snapshots Snapshots
 
+	// Beside is shared by sessions that say of each other which files they change. nil: none does.
+	Beside *Beside
+
 	// Holder finds what agents made that takes effect later by itself. nil: nothing is confined.
 	Holder Holder
 
@@ -111,6 +114,9 @@ func (c Config) Complete() (Config, error) {
 	case !filepath.IsAbs(c.Workspace):
 		return c, fmt.Errorf("%w: the workspace %q is not an absolute path", eventlog.ErrInvalid,
 			c.Workspace)
+	}
+	if c.Beside == nil {
+		c.Beside = &Beside{}
 	}
 	if c.PermissionTimeout <= 0 {
 		c.PermissionTimeout = 5 * time.Minute

@@ -28,6 +28,7 @@ type core struct {
 	opened    *consent.Opened
 	heldFiles *Held
 	budget    *budget
+	beside    *overlap
 
 	// the lock of events; guards what follows, and what the parts say it guards
 	mu sync.Locker
@@ -55,6 +56,7 @@ type core struct {
 func newCore(c Config, sum eventlog.Summary) *core {
 	s := &core{cfg: c, id: sum.ID, scopes: map[string]*turn{}, bill: newBill(sum.Open)}
 	s.budget = &budget{s: s, asking: make(chan struct{}, 1)}
+	s.beside = &overlap{core: s}
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	if !sum.DeletedAt.IsZero() {
 		s.state = stateDeleted

@@ -105,9 +105,11 @@ func (h *host) AskPermission(ctx context.Context, p agent.Permission) (agent.Ver
 	if p.Kind != agent.KindRead {
 		h.s.keepBefore(h.s.running(), true) // while the user reads the question
 	}
+	h.s.beside.before(ctx, p)
 	v, err := h.s.requests.Ask(ctx, p, event.ByAgent, h.hookBeforeAsking)
 	if err == nil && v.Decision == event.Allow && p.Kind != agent.KindRead {
 		h.s.beforeAct(ctx, h.s.running())
+		h.s.beside.mayWrite(p)
 	}
 	return v, err
 }
@@ -161,7 +163,11 @@ func (h *host) Report(ctx context.Context, data event.Data) error {
 	case event.TaskStarted, event.TaskCompleted:
 		wait = h.s.ctx // a task is beside the turns
 	}
-	return h.s.events.Persist(wait, func() error { return h.reportLocked(data, refused) })
+	err := h.s.events.Persist(wait, func() error { return h.reportLocked(data, refused) })
+	if d, ok := data.(event.ToolExecutionComplete); ok && err == nil {
+		h.s.beside.after(wait, d)
+	}
+	return err
 }
 
 // turnOver returns a context that ends with the turn; outside of one it has ended.

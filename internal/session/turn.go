@@ -116,6 +116,7 @@ func (s *turns) run(t *turn) (next *turn) {
 		s.opened.Resume()
 		stop = s.keepDrafts(t)
 		s.heldFiles.begin()
+		defer s.beside.begin(t.id)()
 		err = s.prompt(t)
 		s.drain(t)
 		t.notHeld = s.heldFiles.look(t.whole, "", true)

@@ -92,6 +92,7 @@ func New(c Config) (*Manager, error) {
 	m.ctx, m.cancel = context.WithCancel(context.Background())
 	if m.backends, err = newBackends(m.ctx, c); err == nil {
 		m.base, err = c.sessionConfig(m)
+		m.base.Beside = &session.Beside{}
 	}
 	if err != nil {
 		m.cancel()
