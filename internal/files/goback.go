@@ -27,9 +27,12 @@ type RestoreOf struct {
 	// ID is unique in the session: ID-was and ID-left are the snapshots of before and after.
 	ID  string
 	Dry bool // nothing is written, and nothing kept
+	// Texts, with Dry, returns what files are and what they would be, too.
+	Texts bool
 }
 
-// Act is what a turn, or going back, did: the snapshots before and after it.
+// Act is what a turn, or going back, did: the snapshots before and after it. A turn that still runs
+// has none after it.
 type Act struct{ Was, Left string }
 
 // WasOf and LeftOf name the snapshots before and after a restore.
@@ -87,6 +90,12 @@ func (s *Snapshots) Restore(ctx context.Context, of RestoreOf,
 		}
 	}
 	if of.Dry {
+		if len(of.Acts) > 0 {
+			p.ignored(ctx, root, b, &r)
+		}
+		if of.Texts {
+			r.Texts, r.Since = p.texts(steps), b.to.At
+		}
 		return r, ctx.Err()
 	}
 	return r, p.restore(ctx, s, root, of, now, b.to, steps, func() error { return log(r) })
@@ -120,14 +129,16 @@ func (p *shelf) bringing(of RestoreOf, now snapshot) (b bringing, err error) {
 	}
 	left := now
 	for _, act := range slices.Backward(of.Acts) {
-		was, err := p.load(of.Session, act.Left)
-		if err == nil {
-			err = b.gap(p, was, left)
+		if act.Left != "" {
+			after, err := p.load(of.Session, act.Left)
+			if err == nil {
+				err = b.gap(p, after, left)
+			}
+			if err != nil {
+				return b, err
+			}
 		}
-		if err == nil {
-			left, err = p.load(of.Session, act.Was)
-		}
-		if err != nil {
+		if left, err = p.load(of.Session, act.Was); err != nil {
 			return b, err
 		}
 	}

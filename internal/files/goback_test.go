@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"webchat/internal/files"
 )
@@ -129,6 +130,40 @@ func TestGoBackKeepsWhatOthersChanged(t *testing.T) {
 	_, err = s.Restore(t.Context(), of, nothing)
 	s.do(err)
 	s.is("asked for", map[string]string{"both": "false 1"})
+}
+
+// What going back would write is there to be read before, also while the turn still runs; what git
+// ignores and was written since is named as what stays.
+func TestGoBackIsReadBefore(t *testing.T) {
+	s := newSnapshots(t)
+	s.git(".", "init", "-q")
+	s.write(".gitignore", "deps/\nold/\n")
+	s.write("a.txt", "one\n")
+	s.write("gone.txt", "bye\n")
+	s.write("old/x", "built before")
+	s.do(os.Chtimes(filepath.Join(s.workspace.dir, "old/x"), time.Time{}, time.Now().Add(-time.Hour)),
+		os.Chtimes(filepath.Join(s.workspace.dir, "old"), time.Time{}, time.Now().Add(-time.Hour)))
+	was := s.take()
+	s.write("a.txt", "two\n")
+	s.do(os.Remove(filepath.Join(s.workspace.dir, "gone.txt")))
+	s.write("made.txt", "made\n")
+	s.write("deps/module/y", "installed")
+	later := time.Now().Add(time.Hour)
+	s.do(os.Chtimes(filepath.Join(s.workspace.dir, "deps/module/y"), later, later))
+	of := files.RestoreOf{Workspace: s.workspace.dir, Session: "one", Acts: []files.Act{{Was: was}},
+		ID: "a", Dry: true, Texts: true}
+	r, err := s.Restore(t.Context(), of, nothing)
+	s.do(err)
+	got := fmt.Sprintf("%v %v %v", r.Written, r.Deleted, r.Kept)
+	for _, f := range r.Texts {
+		got += fmt.Sprintf("\n%s: %q -> %q %t", f.Path, f.Now, f.Then, f.Then == nil)
+	}
+	if want := `[a.txt gone.txt] [made.txt] [{deps ignored}]
+a.txt: "two\n" -> "one\n" false
+gone.txt: "" -> "bye\n" false
+made.txt: "made\n" -> "" true`; got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
 }
 
 // Killed in the middle, going back is done if the log has it, and not begun if it has not.

@@ -21,6 +21,9 @@ type Restored struct {
 	Deleted   []string    `json:"deleted"`
 	Kept      []KeptFile  `json:"kept"`
 	NotUndone []NotUndone `json:"notUndone"`
+
+	Texts []Rewritten `json:"-"` // of those written and deleted, if they were asked for
+	Since time.Time   `json:"-"` // of what is brought back, if texts were asked for
 }
 
 // NoneRestored is that nothing was.
@@ -49,6 +52,8 @@ const (
 	KeptOlder  WhyKept = "older"
 	KeptBusy   WhyKept = "busy"   // git writes to the repository now
 	KeptPacked WhyKept = "packed" // the ref is in the file of all, which is left to git
+	// the repository ignores it, so no snapshot has it, and something in it was written since
+	KeptIgnored WhyKept = "ignored"
 )
 
 // NotUndone is a change of something that snapshots do not hold.

@@ -17,7 +17,7 @@ import (
 
 // Review is what an agent changed, file by file and change by change.
 type Review struct {
-	Since string // turn, prompt or commit
+	Since string // turn, prompt, commit, or back: what going back would write
 	From  int64  // the first event of the turn; 0: of no turn
 	Turns []ReviewTurn
 	// the id of the turn, if it can be undone as a whole; Undo and Redo say in which way
@@ -84,6 +84,14 @@ func (p *Pages) Review(w io.Writer, r Review) error {
 	return p.write(w, "review", &r)
 }
 
+// Tab is the name of its tab.
+func (r *Review) Tab() string {
+	if r.Since == "back" {
+		return "Back to " + r.clock(r.Began)
+	}
+	return "Review " + r.clock(r.Began)
+}
+
 // Changes is how many changes there are.
 func (r *Review) Changes() (n int64) {
 	for i := range r.Files {
@@ -148,6 +156,19 @@ func (r *Review) Removed() (n int) {
 // NumFiles is how many files there are.
 func (r *Review) NumFiles() int64 { return int64(len(r.Files)) }
 
+// Fate is what going back does to the file, beside writing other lines.
+func (f *ReviewFile) Fate() string {
+	switch {
+	case f.review.Since != "back":
+		return ""
+	case f.New:
+		return "deleted since"
+	case f.Gone:
+		return "made since"
+	}
+	return "changed since"
+}
+
 // Base and Dir are the two parts of the path.
 func (f *ReviewFile) Base() string { return path.Base(f.Path) }
 
@@ -170,6 +191,9 @@ func (f *ReviewFile) Say() string {
 	case "link":
 		return "This is or was a link, so only its name is shown." + f.held()
 	case "large":
+		if f.review.Since == "back" {
+			return "This is more than is shown here. It is written all the same."
+		}
 		if f.Held {
 			return "This is more than a review shows." + f.held() + f.sizes()
 		}
@@ -240,7 +264,7 @@ func (f *ReviewFile) Restore() string {
 
 // Elsewhere reports whether only a copy the user has could bring the file back.
 func (f *ReviewFile) Elsewhere() bool {
-	return f.Why != "" && !f.Changed() && !f.Held && f.Restore() == ""
+	return f.Why != "" && !f.Changed() && !f.Held && f.Restore() == "" && f.review.Since != "back"
 }
 
 // Changed reports whether the file is no longer what the agent left.

@@ -34,6 +34,9 @@ type reviews struct {
 
 // page draws what the agent changed, for the Desk.
 func (rv *reviews) page(w http.ResponseWriter, r *http.Request, one *session.Session) error {
+	if message := r.URL.Query().Get("back"); message != "" {
+		return rv.lost(w, r, one, message)
+	}
 	of, err := reviewOf(r)
 	if err != nil {
 		return err
@@ -257,23 +260,16 @@ func (rv *reviews) keep(one *session.Session, source files.ChangeSource, f files
 		return nil, nil, err
 	}
 	text := files.Text(f.Was) && files.Text(f.Now)
-	put := func(m outputs.Meta, data []byte) (*outputs.Output, error) {
-		if !text {
-			m.Binary, m.MimeType, m.Highlight = true, "application/octet-stream", ""
-		}
-		id, err := rv.outputs.Put(m, data)
-		if err != nil {
-			return nil, err
-		}
-		return rv.outputs.Get(id)
-	}
-	if with, err = put(views.TextMeta(string(one.ID()), f.Path, f.Was), f.Was); err != nil {
+	with, err = rv.put(string(one.ID()), outputs.Meta{}, f.Path, f.Was, text)
+	if err != nil {
 		return nil, nil, err
 	}
-	m := views.TextMeta(string(one.ID()), f.Path, f.Now)
-	m.Was, m.Disk = with.ID(), &outputs.Disk{Name: name}
-	m.Review = &outputs.Review{Of: of, Edits: f.Edits, New: f.Was == nil, Gone: f.Now == nil}
-	if o, err = put(m, f.Now); err != nil {
+	o, err = rv.put(string(one.ID()), outputs.Meta{
+		Was:    with.ID(),
+		Disk:   &outputs.Disk{Name: name},
+		Review: &outputs.Review{Of: of, Edits: f.Edits, New: f.Was == nil, Gone: f.Now == nil},
+	}, f.Path, f.Now, text)
+	if err != nil {
 		rv.outputs.Drop(with.ID())
 	}
 	return o, with, err

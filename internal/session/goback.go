@@ -29,6 +29,7 @@ type RewindOf struct {
 	FilesOnly bool     // the conversation stays
 	Also      []string // files that are brought back though somebody else changed them
 	Dry       bool     // nothing is done
+	Texts     bool     // with Dry: what files are, and what they would be, is returned, too
 }
 
 // goingBack is how a session goes back to an earlier prompt, and takes that back: what its agent
@@ -62,7 +63,7 @@ func (s *goingBack) Rewind(ctx context.Context, of RewindOf) (files.Restored, er
 	if err != nil {
 		return files.Restored{}, err
 	}
-	b.files.Also = of.Also
+	b.files.Also, b.files.Texts = of.Also, of.Texts
 	return s.do(ctx, b, of.Dry)
 }
 
@@ -183,7 +184,7 @@ func (b *back) actsSince(seq int64, turns []calls.Turn, rewound []calls.Rewound)
 	for _, t := range turns {
 		switch {
 		case t.Start < seq:
-		case t.Left != "":
+		case t.Left != "" || t.End == 0 && t.Was != "":
 			acts = append(acts, act{t.Start, files.Act{Was: t.Was, Left: t.Left}})
 		case t.NoSnapshot != "" && t.Start == seq:
 			return files.Unkept(t)

@@ -16,10 +16,13 @@ const card = {
   parts: null,
   at: '', // the id of the turn: a frame may bring another element for it
   mode: 'both',
+  kept: '', // the mode that was chosen, while files cannot be listed
   also: [],
   listed: null,
   asked: 0,
   busy: false,
+  ran: false, // a turn ran when it was listed
+  look: null, // the module that shows on the Desk what would be written, once it was asked for
   get turn() { return document.getElementById(this.at) },
 }
 
@@ -33,6 +36,8 @@ const runs = () => Boolean(turns.querySelector('.turn[data-state=running]'))
 function close() {
   card.root?.remove()
   card.root = null
+  card.look?.closeBack()
+  card.look = null
   for (const el of turns.querySelectorAll('[data-going-back]')) delete el.dataset.goingBack
 }
 
@@ -53,7 +58,7 @@ function names(list, make = (x) => [code(x)]) {
   return list.length > 6 ? [...shown, `; and ${some(list.length - 6, 'more')}`.replace(/ mores?$/, ' more')] : shown
 }
 
-const whys = { changed: 'changed since by somebody else', older: 'was there before', busy: 'git is writing', packed: 'left to git' }
+const whys = { changed: 'changed since by somebody else', older: 'was there before', busy: 'git is writing', packed: 'left to git', ignored: 'ignored by git' }
 
 /** A file that stays, with the button that has it written back, too. */
 function stays({ path: name, why }) {
@@ -99,16 +104,24 @@ const body = () => ({ messageId: card.turn.dataset.message, files: card.mode ===
 async function list() {
   const mine = ++card.asked
   const { parts } = card
+  card.ran = runs()
   draw()
+  card.look?.drawBack(card.turn.dataset.message, card.also).catch(failed)
   try {
     const listed = await post(path('/rewind?dry=true'), { ...body(), files: 'only' })
     if (mine !== card.asked || !card.root) return
     card.listed = listed
+    if (card.kept) { // files could not be listed before
+      card.mode = card.kept
+      card.kept = ''
+      turnOn(card.root.querySelector(`[data-with=${card.mode}]`))
+    }
     for (const b of card.root.querySelectorAll('[role=radio]')) b.disabled = false
     parts.why.hidden = true
   } catch (err) {
     if (mine !== card.asked || !card.root) return
     card.listed = null
+    card.kept ||= card.mode
     for (const b of card.root.querySelectorAll('[data-with=both], [data-with=files]')) b.disabled = true
     turnOn(card.root.querySelector('[data-with=conversation]'))
     card.mode = 'conversation'
@@ -170,6 +183,7 @@ function choose(b) {
   if (b.disabled) return
   turnOn(b)
   card.mode = b.dataset.with
+  card.kept &&= b.dataset.with
   draw()
 }
 
@@ -186,11 +200,23 @@ function key(e) {
   e.stopPropagation()
 }
 
+/** Shows on the Desk what would be written. The card keeps the focus, and its keys. */
+async function see() {
+  card.look = await import('./review.js')
+  await card.look.openBack(card.turn.dataset.message, card.also)
+  card.root?.focus()
+}
+
+/** What a turn changes is known in full at its end. */
+document.addEventListener('webchat:frame', () => {
+  if (card.root && !card.busy && card.ran !== runs()) list()
+})
+
 /** Opens the card for the prompt that a button belongs to. */
 export function openBack(b) {
   close()
   const { root, parts } = clone('tpl-back')
-  Object.assign(card, { root, parts, at: b.closest('.turn').id, mode: 'both', also: [], listed: null })
+  Object.assign(card, { root, parts, at: b.closest('.turn').id, mode: 'both', kept: '', also: [], listed: null })
   root.addEventListener('keydown', key)
   root.addEventListener('click', (e) => {
     const hit = e.target.closest('button')
@@ -198,7 +224,7 @@ export function openBack(b) {
   })
   parts.close.addEventListener('click', close)
   parts.go.addEventListener('click', go)
-  parts.see.addEventListener('click', () => import('./review.js').then((m) => m.openReview(card.turn.dataset.from, 'prompt')).catch(failed))
+  parts.see.addEventListener('click', () => see().catch(failed))
   document.querySelector('.dock-in').prepend(root)
   root.focus()
   list()

@@ -5,7 +5,7 @@
 import { path, post } from './api.js'
 import { announce } from './announce.js'
 import { showing } from './commands.js'
-import { openOwn } from './desk.js'
+import { close, openOwn } from './desk.js'
 import { display } from './display.js'
 import { plain, some } from './html.js'
 import { ofOthers } from './otherkeys.js'
@@ -184,6 +184,26 @@ function make() {
   })
   document.addEventListener('webchat:frame', follow)
   window.addEventListener('focus', () => { if (openTabs().includes(review.tab)) load().catch(() => {}) })
+}
+
+/** Draws what going back to before a prompt would write, where that is shown. */
+export async function drawBack(from, also) {
+  Object.assign(review, { since: 'back', from, also })
+  await load()
+}
+
+/** Shows it. */
+export async function openBack(from, also) {
+  if (!review.root) make()
+  await drawBack(from, also)
+  openOwn(review.tab)
+}
+
+/** Ends that, with what it was asked for. */
+export function closeBack() {
+  if (review.since !== 'back') return
+  Object.assign(review, { since: 'turn', from: '' })
+  if (openTabs().includes(review.tab)) close(review.tab)
 }
 
 /** Opens the review of a turn, by its first event; without one, of the last turn that changed files. */

@@ -43,7 +43,7 @@ export function marks() {
     parts.price.textContent = remark.remove ? `+${remark.tokens.toLocaleString('en')}` : 'sent'
     box.append(line)
   }
-  for (const file of all('.rfile')) {
+  for (const file of review.since === 'back' ? [] : all('.rfile')) {
     const state = review.root.querySelector(`[data-to="${file.dataset.file}"] [data-part=state]`)
     const n = { kept: all('.is-kept:not([data-undone])', file).length, undone: all('[data-undone]', file).length }
     state.textContent = Object.entries(n).filter(([, count]) => count).map(([word, count]) => `${count} ${word}`).join(', ') || (file.querySelector('.rsay .link') ? 'changed since' : '')

@@ -9,7 +9,8 @@ const question = asker()
 
 /** The one review of a page: its element, its tab, and what it is asked for. */
 export const review = {
-  root: null, since: 'turn', from: '',
+  root: null, since: 'turn', from: '', // from is an event; of what going back writes, the prompt
+  also: [], // files that going back writes though somebody else changed them
   newest: null, // what the last call of load does
   tab: { key: 'review', name: 'Review', base: 'Review', icon: 'diff', kind: 'review', outs: [], out: 'review', state: 'review' },
 }
@@ -42,6 +43,12 @@ export function step(by) {
   to(list[Math.max(0, Math.min(list.length - 1, i < 0 ? 0 : i + by))])
 }
 
+/** The query that says what it is asked for. */
+function asked() {
+  if (review.since !== 'back') return `since=${review.since}${review.from ? `&from=${review.from}` : ''}`
+  return new URLSearchParams([['back', review.from], ...review.also.map((name) => ['also', name])])
+}
+
 /** Draws what the server says now. Who is overtaken by a later call waits for what that one draws. */
 export const load = () => (review.newest = draw())
 
@@ -50,7 +57,7 @@ async function draw() {
   const signal = question.begin()
   let text = ''
   try {
-    text = await getText(`/sessions/${session()}/review?since=${review.since}${review.from ? `&from=${review.from}` : ''}`, { signal })
+    text = await getText(`/sessions/${session()}/review?${asked()}`, { signal })
   } catch (err) {
     if (!signal.aborted) throw err
   }
@@ -67,7 +74,7 @@ async function draw() {
   const drafted = draft && { key: draft.closest('[data-hunk]').dataset.key, draft, focus: draft === document.activeElement }
   const y = scroll?.scrollTop ?? 0
   review.root.replaceChildren(...fresh.childNodes)
-  for (const name of ['since', 'from', 'changes', 'undone']) review.root.dataset[name] = fresh.dataset[name]
+  for (const name of ['since', 'changes', 'undone', ...(review.since === 'back' ? [] : ['from'])]) review.root.dataset[name] = fresh.dataset[name]
   Object.assign(review.tab, { name: fresh.dataset.base, base: fresh.dataset.base })
   review.root.dataset.base = review.tab.base
   review.root.ariaLabel = review.tab.base
