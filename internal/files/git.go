@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"path"
 	"path/filepath"
@@ -90,10 +89,30 @@ func (g *gathering) ask(ctx context.Context, dir string, args []string,
 // run runs a command of git in dir, with what it reads, and has read take what it writes.
 func (g *gathering) run(ctx context.Context, dir string, args []string, in io.Reader,
 	read func(io.Reader) error) error {
+	return runGit(ctx, gitCommand{
+		dir:  filepath.Join(g.root, filepath.FromSlash(dir)),
+		env:  g.env,
+		args: args,
+		in:   in,
+		says: io.Discard,
+	}, read)
+}
+
+// gitCommand is one command of git.
+type gitCommand struct {
+	dir  string
+	env  []string
+	args []string
+	in   io.Reader // nil: nothing
+	says io.Writer // takes its standard error
+}
+
+// runGit runs a command, and has read take what it writes.
+func runGit(ctx context.Context, c gitCommand, read func(io.Reader) error) error {
 	child, err := proc.Start(proc.Command{
-		Args:  append([]string{"git", "--no-pager", "-c", "core.fsmonitor=false"}, args...),
-		Dir:   filepath.Join(g.root, filepath.FromSlash(dir)),
-		Env:   g.env,
+		Args:  append([]string{"git", "--no-pager", "-c", "core.fsmonitor=false"}, c.args...),
+		Dir:   c.dir,
+		Env:   c.env,
 		Pipes: true,
 	})
 	if err != nil {
@@ -105,12 +124,12 @@ func (g *gathering) run(ctx context.Context, dir string, args []string, in io.Re
 	defer child.Stop(over)
 	var piped sync.WaitGroup
 	piped.Go(func() {
-		if in != nil {
-			_, _ = io.Copy(child.Stdin(), in) // it says itself what it lacks
+		if c.in != nil {
+			_, _ = io.Copy(child.Stdin(), c.in) // it says itself what it lacks
 		}
 		_ = child.Stdin().Close()
 	})
-	piped.Go(func() { _ = drain(child.Stderr()) }) // it would stop at a full pipe
+	piped.Go(func() { _, _ = io.Copy(c.says, child.Stderr()) }) // it would stop at a full pipe
 	if err = read(child.Stdout()); err != nil {
 		_, _ = child.Stop(over)
 	}
@@ -124,7 +143,7 @@ func (g *gathering) run(ctx context.Context, dir string, args []string, in io.Re
 	case waited != nil:
 		return waited
 	case exit.Code != 0:
-		return fmt.Errorf("git %s ended with status %d", args[0], exit.Code)
+		return &GitError{Command: c.args[0], Code: exit.Code}
 	}
 	return nil
 }
