@@ -22,7 +22,8 @@ type cli struct {
 		Where string `arg:"" optional:"" name:"folder" help:"as webchat open"`
 	} `cmd:"" default:"withargs" help:"start the server, or open the folder in the one that runs (the default)"`
 	Open struct {
-		Where string `arg:"" name:"folder" help:"a folder, a file, or FILE:LINE"`
+		Where    string `arg:"" name:"folder" help:"a folder, a file, or FILE:LINE"`
+		Worktree bool   `help:"begin a session in a git worktree of its own of the folder's repository"`
 	} `cmd:"" help:"open a folder in the running server, or show a file there; starts one if none runs"`
 	Show struct {
 		Name string `default:"standard input" help:"what it is called"`
@@ -159,6 +160,7 @@ func parse(args, env []string) (name string, o *options, err error) {
 		Shell:     c.Completion.Shell,
 		Name:      c.Show.Name,
 		Where:     c.Serve.Where + c.Open.Where,
+		Worktree:  c.Open.Worktree,
 		Session:   c.Attach.Session,
 		User:      c.Logout.User + c.Token.User,
 		Replay:    c.Verify.Replay,

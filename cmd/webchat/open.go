@@ -48,7 +48,7 @@ func open(ctx context.Context, o *options, stdout, stderr io.Writer) error {
 		return o.serve(ctx, what.Folders, stdout, stderr,
 			beside{run: func(ctx context.Context, r *rooms, present func(string) error) error {
 				link := r.handover.Link("")
-				if what.File == "" { // it begins in the first folder
+				if what.File == "" && !what.Worktree { // it begins in the first folder
 					return present(link)
 				}
 				shown, err := r.handover.Open(ctx, what)
@@ -200,6 +200,9 @@ func (o *options) opening(stderr io.Writer) (what daemon.Opening, err error) {
 			what.Folders = nil
 		}
 		what.Folders = append([]string{first}, what.Folders...)
+	}
+	if what.Worktree = o.Worktree; what.Worktree && what.File != "" {
+		return what, usage("--worktree is of a folder, and %s is a file", o.Where)
 	}
 	what.Flags = map[string]string{}
 	for _, f := range o.given {

@@ -90,6 +90,7 @@ type commandOptions struct {
 	Shell     string // that "completion" is for
 	Name      string // of what "show" shows
 	Where     string // what is to be opened; empty: the workspaces
+	Worktree  bool   // with a session in a worktree of its own
 	Session   string // that "attach" follows; empty: the last one
 	// what "verify" does with sessions of other programs, and how it is printed
 	Replay, JSON bool

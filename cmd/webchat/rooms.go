@@ -27,6 +27,7 @@ import (
 	"webchat/internal/sse"
 	"webchat/internal/store"
 	"webchat/internal/wording"
+	"webchat/internal/worktree"
 )
 
 // keptAttachments is the memory for uploads, in bytes.
@@ -181,10 +182,17 @@ func (o *options) snapshots(c *config, dir string) *files.Snapshots {
 	env, _ := policy.Inherit(o.env, c.EnvAllow, c.keyVariables())
 	secret := func(name string) bool {
 		rel, err := filepath.Rel(dir, name)
-		return err == nil && filepath.IsLocal(rel) || policy.SensitiveFile(name)
+		own := err == nil && filepath.IsLocal(rel) && !isBelow(name, filepath.Join(dir, worktreeFolder))
+		return own || policy.SensitiveFile(name)
 	}
 	return files.NewSnapshots(files.SnapshotsConfig{Dir: filepath.Join(dir, snapshotFolder),
 		Env: o.trusted(env), Secret: secret})
+}
+
+// worktrees are those that sessions work in. Git has the whole environment: it commits for the user.
+func (o *options) worktrees(c *config, dir string) *worktree.Trees {
+	return worktree.New(worktree.Config{Dir: filepath.Join(dir, worktreeFolder),
+		Env: o.trusted(policy.InheritWhole(o.env, c.keyVariables()))})
 }
 
 // namesKept is how many bytes the names of the files of all open folders may take.
@@ -194,9 +202,10 @@ const namesKept = 128 << 20
 const (
 	outputsFolder  = "outputs"
 	snapshotFolder = "snapshots"
-	heldFolder     = "held"     // what agents made that runs later
-	confinedFolder = "confined" // what confined commands write that does not last
-	agentsFolder   = "agents"   // their homes
+	worktreeFolder = "worktrees" // of sessions, each with a folder for it
+	heldFolder     = "held"      // what agents made that runs later
+	confinedFolder = "confined"  // what confined commands write that does not last
+	agentsFolder   = "agents"    // their homes
 	copilotFolder  = "copilot"
 )
 

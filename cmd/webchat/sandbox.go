@@ -135,7 +135,8 @@ func (o *options) cages(c *config, s sandbox, dir string,
 	cells.Cages = cage.NewCages(func(workspace string) cage.Config {
 		git := o.trusted(whole, workspace)
 		return cage.Config{Workspace: workspace, Home: home, Env: o.env, Logger: log,
-			Scratch: filepath.Join(dir, confinedFolder), Policy: o.policy(c, workspace, dir),
+			Scratch:   filepath.Join(dir, confinedFolder),
+			Worktrees: filepath.Join(dir, worktreeFolder), Policy: o.policy(c, workspace, dir),
 			Settings: cage.Settings{Read: c.Sandbox.Read, Write: c.Sandbox.Write, Hosts: c.Sandbox.Hosts},
 			Ask: func(ctx context.Context, host, address string) bool {
 				return cells.ask != nil && cells.ask(ctx, workspace, host, address)

@@ -29,6 +29,7 @@ import (
 	"webchat/internal/sessions"
 	"webchat/internal/sse"
 	"webchat/internal/store"
+	"webchat/internal/worktree"
 )
 
 // wiring makes the parts of a server, one after the other: later ones need earlier ones.
@@ -56,6 +57,7 @@ type wiring struct {
 	inputs    *displaytools.Inputs
 	shown     *released.Releases
 	snapshots *files.Snapshots
+	trees     *worktree.Trees
 	open      *files.Workspaces
 	room      func(workspace string) (sessions.Room, error)
 }
@@ -210,7 +212,7 @@ func (w *wiring) lend() (err error) {
 
 // makeRoom makes what sessions of a folder work with.
 func (w *wiring) makeRoom() error {
-	w.snapshots = w.o.snapshots(w.c, w.dir)
+	w.snapshots, w.trees = w.o.snapshots(w.c, w.dir), w.o.worktrees(w.c, w.dir)
 	w.inputs = &displaytools.Inputs{}
 	w.shown = &released.Releases{
 		Outputs: released.Outputs{Store: w.outputs},
@@ -245,6 +247,7 @@ func (w *wiring) manage() (err error) {
 		Choose:            choose,
 		Workspaces:        w.open,
 		Room:              w.room,
+		Worktrees:         w.trees,
 		Snapshots:         w.snapshots,
 		Attachments:       outputs.NewUploads(keptAttachments),
 		Outputs:           w.shown,
@@ -301,6 +304,7 @@ func (w *wiring) answer() (err error) {
 		Notice:    w.notice(w.taken),
 		Stopping:  w.ctx.Done(),
 		Snapshots: w.snapshots,
+		Worktrees: w.trees,
 	})
 	return err
 }

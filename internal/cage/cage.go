@@ -57,6 +57,9 @@ type Config struct {
 	// Scratch is a folder of webchat's own for what trees write that must not last. [Clear]
 	// empties it when the server starts.
 	Scratch string
+	// Worktrees is the folder of webchat's own worktrees: of their repositories only what they need is
+	// written. Empty: there are none.
+	Worktrees string
 	// Policy knows webchat's own files, which are never given, and the user's rules about paths: what
 	// they deny or ask about is covered if it is about reading, and frozen if it is about changing.
 	// nil: there are none.

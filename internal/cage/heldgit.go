@@ -38,9 +38,32 @@ func (s *spec) holdGit(p string) {
 	case st.Mode().IsRegular():
 		s.held = append(s.held, proc.Place{Path: p, Access: proc.Frozen})
 		if common, ok := commonOf(p); ok && !isIn(common, s.cfg.Workspace) {
+			if isIn(s.cfg.Workspace, s.cfg.Worktrees) {
+				s.giveShared(common, p)
+				return
+			}
 			s.given[common] = proc.Place{Path: common, Access: proc.Writable}
 			s.pinGit(common)
 		}
+	}
+}
+
+// giveShared gives of the repository of one of webchat's own worktrees what its commits need: the
+// objects, the branches of such worktrees, and what is the worktree's, which file leads to. The rest
+// is read.
+func (s *spec) giveShared(common, file string) {
+	s.give(proc.Readable, common)
+	s.showClean(filepath.Join(common, "config"))
+	for _, name := range []string{"objects", "refs/heads/webchat", "logs/refs/heads/webchat"} {
+		p := filepath.Join(common, filepath.FromSlash(name))
+		if real, err := filepath.EvalSymlinks(p); err == nil && real == p {
+			s.given[p] = proc.Place{Path: p, Access: proc.Writable}
+		}
+	}
+	text := strings.TrimSpace(strings.TrimPrefix(string(read(file)), "gitdir: "))
+	if own, err := filepath.EvalSymlinks(text); err == nil && isIn(own, common) {
+		s.given[own] = proc.Place{Path: own, Access: proc.Writable}
+		s.pinGit(own)
 	}
 }
 

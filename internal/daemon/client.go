@@ -96,6 +96,8 @@ type Opening struct {
 	File    string   `json:"file,omitempty"` // absolute path of a file of that to show
 	Line    int      `json:"line,omitempty"` // to go to; 0: none
 	Name    string   `json:"name,omitempty"` // what is shown is called
+	// Worktree begins a session in a worktree of its own of the first folder's repository.
+	Worktree bool `json:"worktree,omitempty"`
 	// those of the server that were given, in which it must not differ
 	Flags map[string]string `json:"flags"`
 }

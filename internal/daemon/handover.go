@@ -43,6 +43,13 @@ func (h *Handover) Open(ctx context.Context, o Opening) (link string, err error)
 	if err != nil {
 		return "", err
 	}
+	if o.Worktree {
+		s, err := h.Sessions.Create(ctx, sessions.Options{Workspace: folder, Worktree: true})
+		if err != nil {
+			return "", err
+		}
+		return h.Link(pageOf(s)), nil
+	}
 	if o.File == "" {
 		return h.Link("/?workspace=" + url.QueryEscape(folder)), nil
 	}

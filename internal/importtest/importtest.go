@@ -83,7 +83,7 @@ var ours = map[string][]string{
 		"internal/files", "internal/kind", "internal/policy"},
 	"internal/held": {"internal/cage", "internal/consent", "internal/event",
 		"internal/files", "internal/session"},
-	"internal/sessions": {"internal/session", "internal/contain", "internal/consent",
+	"internal/sessions": {"internal/session", "internal/worktree", "internal/contain", "internal/consent",
 		"internal/event", "internal/eventlog", "internal/agent", "internal/files"},
 	// one reading of Accept-Encoding
 	"internal/outputs": {"internal/grep", "internal/kind", "internal/veil", "web"},
@@ -111,7 +111,7 @@ var ours = map[string][]string{
 	"internal/views": {"internal/grep", "internal/outputs", "internal/render", "internal/render/code",
 		"internal/render/markdown", "internal/render/notebook", "internal/render/terminal",
 		"internal/tokens", "internal/kind", "internal/veil"},
-	"internal/server": {"internal/calls", "internal/session", "internal/files", "internal/grep",
+	"internal/server": {"internal/worktree", "internal/calls", "internal/session", "internal/files", "internal/grep",
 		"internal/veil", "internal/eventlog", "internal/consent", "internal/sessions", "internal/event",
 		"internal/outputs", "internal/sse", "internal/render", "internal/render/code", "internal/page",
 		"internal/policy", "internal/strictjson", "internal/guard", "internal/agent", "internal/kind",

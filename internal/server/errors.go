@@ -25,6 +25,7 @@ import (
 	"webchat/internal/sessions"
 	"webchat/internal/sse"
 	"webchat/internal/wording"
+	"webchat/internal/worktree"
 )
 
 // refusal is what a kind of error means to a client. An empty sentence says that the error's own
@@ -59,6 +60,8 @@ var refusals = []struct {
 	{files.ErrNoSnapshot, refusal{409, "no_snapshot", "", ""}},
 	{files.ErrNoTurn, refusal{404, "not_found", "", ""}},
 	{files.ErrUnwritten, refusal{503, "unwritten", "", "5"}},
+	{worktree.ErrNone, refusal{404, "no_worktree", "", ""}},
+	{worktree.ErrUnfit, refusal{409, "worktree_unfit", "", ""}},
 	{files.ErrMissing, refusal{409, "folder_missing", "", ""}},
 	{files.ErrFolder, refusal{400, "not_a_folder", "", ""}},
 	{files.ErrUnconfined, refusal{409, "not_confined", "", ""}},

@@ -63,7 +63,8 @@ func (m messageRequest) message() session.Message {
 
 // messages takes prompts.
 type messages struct {
-	hub *sse.Hub
+	hub    *sse.Hub
+	copies *copies
 }
 
 func (ms *messages) send(w http.ResponseWriter, r *http.Request, one *session.Session) error {
@@ -74,6 +75,7 @@ func (ms *messages) send(w http.ResponseWriter, r *http.Request, one *session.Se
 	if in.Mode != "" && in.Mode != session.SendQueue && in.Mode != session.SendSteer {
 		return invalid("invalid", "The mode must be queue or steer.")
 	}
+	ms.copies.name(r, one, in.Content)
 	wait := r.URL.Query().Get("wait")
 	waits := wait == "true" || wait == "1"
 	if waits || acceptsStream(r) { // else it would be refused when the prompt is sent already

@@ -51,6 +51,7 @@ import (
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/sse"
+	"webchat/internal/worktree"
 )
 
 // Config is what a Server shows. Sessions, Outputs, Hub and Guard are needed.
@@ -75,7 +76,8 @@ type Config struct {
 	Stopping <-chan struct{}
 	// Snapshots keep what workspaces were before turns acted; nil: none are kept.
 	Snapshots *files.Snapshots
-	Grants    *policy.Kept // nil: nothing is allowed for a workspace
+	Worktrees *worktree.Trees // those that sessions work in; nil: there are none
+	Grants    *policy.Kept    // nil: nothing is allowed for a workspace
 	// Peers are the replicas that share the sessions; nil means there are no others.
 	Peers Peers
 	// MCPSession returns whose agent has the key for MCP of a name, empty for a client's; nil if there

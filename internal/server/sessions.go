@@ -36,6 +36,8 @@ type oneShape struct {
 	Sandbox Sandbox       `json:"sandbox"`
 	Budget  event.Budget  `json:"budget,omitzero"` // its own, or that of all sessions
 	Opened  []openedShape `json:"opened,omitempty"`
+	// Worktree is what it works in, if that is one of its own.
+	Worktree *copyShape `json:"worktree,omitempty"`
 }
 
 // tokensShape is the ledger of a session. Net is what displays kept out of the model's calls less
@@ -65,6 +67,10 @@ type createRequest struct {
 	Model     string `json:"model,omitempty"`
 	Mode      string `json:"mode,omitempty"`
 	Title     string `json:"title,omitempty"`
+	// in a worktree of its own of the repository that the workspace is in
+	Worktree bool `json:"worktree,omitempty"`
+	// with what is not committed there
+	TakeAlong bool `json:"takeAlong,omitempty"`
 }
 
 // sessionList is the reply of [catalog.list].
@@ -92,6 +98,7 @@ type catalog struct {
 	sessions  *sessions.Manager
 	shown     *shownSearch
 	sandboxes Sandboxes
+	copies    *copies
 }
 
 func (c *catalog) list(r *http.Request, _ empty) (list sessionList, err error) {
@@ -137,6 +144,8 @@ func (c *catalog) create(r *http.Request, in createRequest) (out sessionShape, e
 		Model:     in.Model,
 		Mode:      in.Mode,
 		Title:     in.Title,
+		Worktree:  in.Worktree,
+		TakeAlong: in.TakeAlong,
 	})
 	if err != nil {
 		return out, err
@@ -146,8 +155,12 @@ func (c *catalog) create(r *http.Request, in createRequest) (out sessionShape, e
 
 func (c *catalog) show(_ *http.Request, one *session.Session, _ empty) (oneShape, error) {
 	sum := one.Summary()
-	return oneShape{shapeOf(sum), c.sandboxes.of(sum.Backend, sum.Workspace), one.Budget(),
-		openedOf(one)}, nil
+	out := oneShape{shapeOf(sum), c.sandboxes.of(sum.Backend, sum.Workspace), one.Budget(),
+		openedOf(one), nil}
+	if own, err := c.copies.of(one); err == nil {
+		out.Worktree = new(shapeOfCopy(own))
+	}
+	return out, nil
 }
 
 func (c *catalog) update(r *http.Request, in sessions.Patch) (sessionShape, error) {
@@ -155,7 +168,19 @@ func (c *catalog) update(r *http.Request, in sessions.Patch) (sessionShape, erro
 	return shapeOf(sum), err
 }
 
+// delete deletes a session; with worktree=throw its worktree is thrown away with it.
 func (c *catalog) delete(r *http.Request, _ empty) (empty, error) {
+	if r.URL.Query().Get("worktree") == "throw" {
+		one, err := c.sessions.Get(r.Context(), idOf(r))
+		if err != nil {
+			return empty{}, err
+		}
+		if own, err := c.copies.of(one); err == nil {
+			if _, err = c.copies.trees.Throw(r.Context(), own.Session); err != nil {
+				return empty{}, err
+			}
+		}
+	}
 	return empty{}, c.sessions.Delete(r.Context(), idOf(r))
 }
 

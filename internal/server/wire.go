@@ -17,6 +17,7 @@ type resources struct {
 	catalog     *catalog
 	changes     *changes
 	consents    *consents
+	copies      *copies
 	description *description
 	edits       *edits
 	exports     *exports
@@ -59,14 +60,16 @@ func wire(c Config, pumps *topicPumps) *resources {
 		seen, drawn = c.Pages.views, c.Pages.pages
 	}
 	shown := &shownOutputs{c.Outputs, time.Now()}
+	own := &copies{c.Worktrees, c.Logger}
 	found := &shownSearch{sessions: c.Sessions, outputs: c.Outputs}
 	streams := &streams{c.Sessions, c.Hub, pumps}
 	p := &resources{
 		agents:      &agents{c.Sessions},
 		attachments: &attachments{c.Guard},
-		catalog:     &catalog{find, c.Sessions, found, c.Sandboxes},
+		catalog:     &catalog{find, c.Sessions, found, c.Sandboxes, own},
 		changes:     &changes{c.Sessions, c.Snapshots},
 		consents:    &consents{c.Consent, c.Sessions, c.Grants, drawn},
+		copies:      own,
 		description: &description{},
 		edits:       &edits{shown, c.Outputs, seen},
 		exports:     &exports{past, cover, drawn},
@@ -76,7 +79,7 @@ func wire(c Config, pumps *topicPumps) *resources {
 		looker:      &looker{shown, c.Outputs},
 		looks:       &lookParser{find, c.Looks},
 		mcpServers:  &mcpServers{find, c.Sessions, c.UserServers},
-		messages:    &messages{c.Hub},
+		messages:    &messages{c.Hub, own},
 		outputs: &servedOutputs{c.Outputs, c.Sessions, c.Guard, seen,
 			outputs.NewHandler(c.Outputs, seen, oneStream, c.Logger)},
 		search: &search{find, c.Sessions, c.Outputs, found, make(chan struct{}, searches),

@@ -12,6 +12,7 @@ import (
 	"webchat/internal/eventlog"
 	"webchat/internal/files"
 	"webchat/internal/session"
+	"webchat/internal/worktree"
 )
 
 // Config is what a [Manager] works with. Log, Catalog, Backends and Workspaces are needed; what is
@@ -31,6 +32,9 @@ type Config struct {
 	// Room makes what the sessions of a workspace work with, at its first use. It does not need the
 	// folder to be there. nil: they have nothing.
 	Room func(workspace string) (Room, error)
+
+	// Worktrees are those that sessions work in. nil: none can be made.
+	Worktrees *worktree.Trees
 
 	// Snapshots keep what workspaces are before turns act. nil: none are kept.
 	Snapshots Snapshots
@@ -123,6 +127,9 @@ type Options struct {
 	Model     string
 	Title     string
 	Mode      string
+	// Worktree has it work in a worktree of its own, of the repository that the workspace is in.
+	Worktree  bool
+	TakeAlong bool // what is not committed there
 
 	taken []event.Data // what it begins with, of another session
 }

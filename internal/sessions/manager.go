@@ -250,15 +250,15 @@ var errClosed = fmt.Errorf("sessions: %w", eventlog.ErrClosed)
 
 // Create starts a session. Its agent starts with the first prompt. [eventlog.ErrInvalid] for an
 // unknown backend, a workspace that is not open or a title that is too long;
-// [files.ErrMissingWorkspace] for a workspace that is not there; [agent.ErrUnsupported] for a
+// [files.ErrMissingWorkspace] for a workspace that is not there; [worktree.ErrUnfit] for one of which
+// no worktree can be made; [agent.ErrUnsupported] for a
 // backend whose tool calls the user's hooks do not reach.
 func (m *Manager) Create(ctx context.Context, o Options) (*session.Session, error) {
 	if err := m.await(ctx); err != nil {
 		return nil, err
 	}
 	o.Backend = cmp.Or(o.Backend, m.backends.chosen())
-	backend := m.backends.named[o.Backend]
-	if backend == nil {
+	if m.backends.named[o.Backend] == nil {
 		return nil, fmt.Errorf("%w: there is no backend %q", eventlog.ErrInvalid, o.Backend)
 	}
 	w, err := m.cfg.Workspaces.Find(o.Workspace)
@@ -271,11 +271,19 @@ func (m *Manager) Create(ctx context.Context, o Options) (*session.Session, erro
 	if err := m.backends.check(ctx, o.Backend, o.Model); err != nil {
 		return nil, fmt.Errorf("create a session: %w", err)
 	}
-	with, err := m.configFor(UserOf(ctx), o.Backend, w.Path)
+	if o.Worktree {
+		return m.createInCopy(ctx, w.Path, o)
+	}
+	return m.create(ctx, event.NewID(), w.Path, o)
+}
+
+// create starts a session in a folder that fits.
+func (m *Manager) create(ctx context.Context, id event.ID, folder string,
+	o Options) (*session.Session, error) {
+	with, err := m.configFor(UserOf(ctx), o.Backend, folder)
 	if err != nil {
 		return nil, err
 	}
-	id := event.NewID()
 	// callers that find it in the list wait until it is kept
 	release, err := m.table.claim(ctx, eventlog.ID(id))
 	if err != nil {
@@ -289,7 +297,7 @@ func (m *Manager) Create(ctx context.Context, o Options) (*session.Session, erro
 		Title:     o.Title,
 		User:      UserOf(ctx),
 	}
-	m.backends.instructions(ctx, backend, w.Path, &start)
+	m.backends.instructions(ctx, m.backends.named[o.Backend], folder, &start)
 	s, err := session.Create(ctx, with, start, o.Mode, o.taken...)
 	if err != nil {
 		return nil, err

@@ -379,6 +379,16 @@ func (t *Trees) Clean(ctx context.Context) {
 	}
 }
 
+// Unmake deletes a copy at once, for good.
+func (t *Trees) Unmake(ctx context.Context, session string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if c, err := t.Of(session); err == nil {
+		repo, _ := t.git.In(ctx, c.Checkout) // nil where it is not there
+		t.remove(ctx, repo, c)
+	}
+}
+
 // remove deletes a copy with its branch; repo is nil if its checkout is not there.
 func (t *Trees) remove(ctx context.Context, repo *files.Repository, c *Copy) {
 	if repo != nil {

@@ -1,0 +1,129 @@
+package server
+
+import (
+	"cmp"
+	"log/slog"
+	"net/http"
+
+	"webchat/internal/event"
+	"webchat/internal/session"
+	"webchat/internal/worktree"
+)
+
+// copyShape is the worktree that a session works in.
+type copyShape struct {
+	Branch   string     `json:"branch"`
+	Folder   string     `json:"folder"`             // its top; absolute
+	Checkout string     `json:"checkout"`           // what it is a worktree of
+	From     string     `json:"from,omitempty"`     // the branch that had
+	Thrown   event.Time `json:"thrownAt,omitzero"`  // it can be restored for 30 days
+	Undoable bool       `json:"undoable,omitempty"` // what was brought back last
+	// Files are those that differ from what it began with, or from what was brought back last.
+	Files []worktree.Change `json:"files,omitempty"`
+}
+
+func shapeOfCopy(c *worktree.Copy) copyShape {
+	return copyShape{Branch: c.Branch, Folder: c.Root, Checkout: c.Checkout, From: c.From,
+		Thrown: event.Time(c.Thrown), Undoable: c.Last != nil}
+}
+
+// copies are the worktrees of sessions.
+type copies struct {
+	trees *worktree.Trees // nil: there are none
+	log   *slog.Logger
+}
+
+// of is a session's; [worktree.ErrNone] if it works in none.
+func (cs *copies) of(one *session.Session) (*worktree.Copy, error) {
+	if cs.trees == nil {
+		return nil, worktree.ErrNone
+	}
+	return cs.trees.Of(string(one.ID()))
+}
+
+// name names the branch of a session after its first prompt.
+func (cs *copies) name(r *http.Request, one *session.Session, prompt string) {
+	if cs.trees == nil {
+		return
+	}
+	err := cs.trees.Name(r.Context(), string(one.ID()), prompt)
+	if err != nil && cs.log != nil {
+		cs.log.Warn("the branch of a worktree was not named", "session", string(one.ID()), "error", err)
+	}
+}
+
+// show lists what a session changed in its worktree.
+func (cs *copies) show(r *http.Request, one *session.Session, _ empty) (out copyShape, err error) {
+	c, err := cs.of(one)
+	if err != nil {
+		return out, err
+	}
+	if out = shapeOfCopy(c); c.Thrown.IsZero() {
+		out.Files, err = cs.trees.Changes(r.Context(), c.Session)
+	}
+	return out, err
+}
+
+// backRequest says how what a session did is brought back.
+type backRequest struct {
+	As      string `json:"as"`                // changes, or commit
+	Message string `json:"message,omitempty"` // of the commit; empty: the session's title
+}
+
+func (cs *copies) back(r *http.Request, one *session.Session,
+	in backRequest) (out worktree.Back, err error) {
+	c, err := cs.resting(one)
+	switch {
+	case err != nil:
+		return out, err
+	case in.As == "changes":
+		return cs.trees.BringBack(r.Context(), c.Session)
+	case in.As == "commit":
+		return cs.trees.Commit(r.Context(), c.Session,
+			cmp.Or(in.Message, one.Summary().Title, c.Branch))
+	}
+	return out, invalid("invalid", "It is brought back as changes or as commit.")
+}
+
+// resting is the worktree of a session in which nothing runs.
+func (cs *copies) resting(one *session.Session) (*worktree.Copy, error) {
+	c, err := cs.of(one)
+	if err == nil && one.Summary().Open.Turn != "" {
+		err = session.ErrWorking
+	}
+	return c, err
+}
+
+func (cs *copies) undo(r *http.Request, one *session.Session, _ empty) (out copyShape, err error) {
+	c, err := cs.of(one)
+	if err == nil {
+		c, err = cs.trees.Undo(r.Context(), c.Session)
+	}
+	if err != nil {
+		return out, err
+	}
+	return shapeOfCopy(c), nil
+}
+
+func (cs *copies) throw(r *http.Request, one *session.Session, _ empty) (out copyShape, err error) {
+	c, err := cs.resting(one)
+	if err == nil {
+		c, err = cs.trees.Throw(r.Context(), c.Session)
+	}
+	if err != nil {
+		return out, err
+	}
+	return shapeOfCopy(c), nil
+}
+
+func (cs *copies) restore(r *http.Request, one *session.Session,
+	_ empty) (out copyShape, err error) {
+	c, err := cs.of(one)
+	if err == nil {
+		c, err = cs.trees.Restore(r.Context(), c.Session)
+	}
+	if err != nil {
+		return out, err
+	}
+	return shapeOfCopy(c), nil
+}
