@@ -82,6 +82,7 @@ func doctor(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 		return err
 	}
 	k.sessions(ctx)
+	k.worktrees()
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"webchat/internal/agent/acp"
 	"webchat/internal/proc"
+	"webchat/internal/wording"
 )
 
 // git says what goes without git.
@@ -23,6 +24,15 @@ func (k checkup) git() {
 	}); err != nil {
 		k.say("git",
 			"not installed: no turn can be undone, and a review does not list what commands changed")
+	}
+}
+
+// worktrees lists those whose sessions are gone.
+func (k checkup) worktrees() {
+	for _, c := range k.options.worktrees(k.c, k.dataPath()).Lost() {
+		k.say("worktree", "%s, on the branch %s, is of a session that is gone; delete it with %s",
+			c.Root, c.Branch,
+			wording.CommandLine("git", "-C", c.Checkout, "worktree", "remove", "--force", c.Root))
 	}
 }
 

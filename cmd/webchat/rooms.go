@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"path/filepath"
 	"sync"
@@ -51,6 +52,7 @@ type rooms struct {
 	looking  sync.WaitGroup // for agents, which may take a while
 
 	cells *cages
+	trees *worktree.Trees
 	kept  *policy.Kept
 }
 
@@ -268,7 +270,25 @@ func (r *rooms) runSessions(ctx context.Context) error {
 		beside.Go(func() { r.cells.Follow(ctx, r.kept.Changed) })
 	}
 	defer beside.Wait()
+	r.settleTrees(ctx) // before sessions are made
 	return r.sessions.Run(ctx)
+}
+
+// settleTrees looks at the worktrees of sessions, and hides the folders of those that are gone.
+func (r *rooms) settleTrees(ctx context.Context) {
+	there := map[string]bool{}
+	r.trees.Settle(ctx, func(id string) bool {
+		_, err := r.db.Summary(ctx, eventlog.ID(id))
+		return !errors.Is(err, eventlog.ErrNotFound)
+	})
+	for _, c := range r.trees.All() {
+		there[c.Workspace] = true
+	}
+	for _, w := range r.sessions.Workspaces().All() {
+		if r.trees.Holds(w.Path) && !there[w.Path] {
+			_ = r.sessions.Workspaces().Close(w.ID) // unless it is the only one
+		}
+	}
 }
 
 // work starts everything that has to run and returns the errors with which it

@@ -29,7 +29,6 @@ import (
 	"webchat/internal/sessions"
 	"webchat/internal/sse"
 	"webchat/internal/store"
-	"webchat/internal/worktree"
 )
 
 // wiring makes the parts of a server, one after the other: later ones need earlier ones.
@@ -57,7 +56,6 @@ type wiring struct {
 	inputs    *displaytools.Inputs
 	shown     *released.Releases
 	snapshots *files.Snapshots
-	trees     *worktree.Trees
 	open      *files.Workspaces
 	room      func(workspace string) (sessions.Room, error)
 }

@@ -102,7 +102,7 @@ func New(c Config) (*Manager, error) {
 	m.drain = &drain{m.table, m.replica, c.Logger}
 	m.purger = &purger{ctx: m.ctx, table: m.table, replica: m.replica, catalog: c.Catalog,
 		trouble: m.trouble, backends: m.backends, snapshots: c.Snapshots, holder: c.Holder,
-		shown: c.Outputs, uploads: c.Attachments, logger: c.Logger, now: c.Now,
+		worktrees: c.Worktrees, shown: c.Outputs, uploads: c.Attachments, logger: c.Logger, now: c.Now,
 		scrubbing: make(chan struct{}, 1), timers: map[eventlog.ID]*time.Timer{}}
 	return m, nil
 }

@@ -9,6 +9,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/eventlog"
 	"webchat/internal/session"
+	"webchat/internal/worktree"
 )
 
 const (
@@ -26,6 +27,7 @@ type purger struct {
 	backends  *backends
 	snapshots Snapshots                 // nil: none are kept
 	holder    Holder                    // nil: nothing is held
+	worktrees *worktree.Trees           // nil: there are none
 	shown     session.AttachableOutputs // nil: there are none
 	uploads   session.Uploads           // nil: there are none
 	logger    *slog.Logger
@@ -108,6 +110,7 @@ func (p *purger) purge(id eventlog.ID) {
 	if sum, err := p.catalog.Summary(p.ctx, id); err == nil {
 		defer p.forget(id, sum.Backend)
 		p.deleteHeld(id)
+		p.leaveWorktree(id)
 		// first: a process that is killed here purges the session again
 		p.deleteSnapshots(id, sum.Workspace)
 	}
@@ -125,6 +128,17 @@ func (p *purger) purge(id eventlog.ID) {
 	}
 	if p.uploads != nil {
 		p.uploads.DeleteSession(string(id))
+	}
+}
+
+// leaveWorktree remembers that nothing works in the worktree of a session, which stays.
+func (p *purger) leaveWorktree(id eventlog.ID) {
+	if p.worktrees == nil {
+		return
+	}
+	if err := p.worktrees.Leave(string(id)); err != nil {
+		p.logger.Warn("the worktree of a deleted session may not be listed", "session", string(id),
+			"error", err)
 	}
 }
 

@@ -83,6 +83,7 @@ type Copy struct {
 	// Base is the commit of what the copy began with, or what of it was brought back last.
 	Base   string    `json:"base"`
 	Thrown time.Time `json:"thrown,omitzero"` // when it was thrown away
+	Gone   bool      `json:"gone,omitempty"`  // the session is
 	Last   *Brought  `json:"last,omitempty"`  // what was brought back last, and not undone
 }
 
@@ -362,21 +363,52 @@ func (t *Trees) change(session string, f func(*Copy) error) (*Copy, error) {
 	return c, t.keep(c)
 }
 
-// Clean deletes for good what was thrown away longer than [UndoThrow] ago.
-func (t *Trees) Clean(ctx context.Context) {
+// Settle deletes for good what was thrown away longer than [UndoThrow] ago, and remembers which
+// sessions are not known: see [Trees.Lost].
+func (t *Trees) Settle(ctx context.Context, known func(session string) bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, c := range t.All() {
-		if c.Thrown.IsZero() || t.cfg.Now().Before(c.Thrown.Add(UndoThrow)) {
-			continue
+		repo, _ := t.git.In(ctx, c.Checkout) // nil where it is not there
+		switch {
+		case !c.Thrown.IsZero() && !t.cfg.Now().Before(c.Thrown.Add(UndoThrow)):
+			_ = os.Rename(t.aside(c), c.Root)
+			if repo != nil {
+				_, _ = repo.Run(ctx, nil, "worktree", "unlock", c.Root)
+			}
+			t.remove(ctx, repo, c)
+		case c.Gone && !c.isThere() && c.Thrown.IsZero(): // the user deleted it
+			t.remove(ctx, nil, c)
+		case !c.Gone && !known(c.Session):
+			c.Gone = true
+			_ = t.keep(c) // it is tried again
 		}
-		_ = os.Rename(t.aside(c), c.Root)
-		repo, err := t.git.In(ctx, c.Checkout)
-		if err == nil {
-			_, _ = repo.Run(ctx, nil, "worktree", "unlock", c.Root)
-		}
-		t.remove(ctx, repo, c)
 	}
+}
+
+func (c *Copy) isThere() bool {
+	_, err := os.Lstat(c.Root)
+	return err == nil
+}
+
+// Leave remembers that the session of a copy is gone.
+func (t *Trees) Leave(session string) error {
+	_, err := t.change(session, func(c *Copy) error { c.Gone = true; return nil })
+	if errors.Is(err, ErrNone) {
+		return nil
+	}
+	return err
+}
+
+// Holds reports whether a folder is where copies are.
+func (t *Trees) Holds(folder string) bool {
+	rel, err := filepath.Rel(t.cfg.Dir, folder)
+	return err == nil && rel != "." && filepath.IsLocal(rel)
+}
+
+// Lost returns the copies that are there whose sessions are gone.
+func (t *Trees) Lost() []*Copy {
+	return slices.DeleteFunc(t.All(), func(c *Copy) bool { return !c.Gone || !c.isThere() })
 }
 
 // Unmake deletes a copy at once, for good.
@@ -396,9 +428,4 @@ func (t *Trees) remove(ctx context.Context, repo *files.Repository, c *Copy) {
 		_, _ = repo.Run(ctx, nil, "branch", "-D", "-q", c.Branch)
 	}
 	_ = os.RemoveAll(filepath.Dir(t.about(c.Session)))
-}
-
-// Lost returns the copies that are there whose session is not one of those that are known.
-func (t *Trees) Lost(known []string) []*Copy {
-	return slices.DeleteFunc(t.All(), func(c *Copy) bool { return slices.Contains(known, c.Session) })
 }

@@ -229,17 +229,21 @@ func TestThrowAway(t *testing.T) {
 		t.Errorf("brought back: %v", err)
 	}
 	l.git("worktree", "prune", "--expire=now") // as git does by itself
-	l.trees.Clean(t.Context())
+	l.trees.Settle(t.Context(), func(string) bool { return true })
 	do(func() error { _, err := l.trees.Restore(t.Context(), "s1"); return err })
 	l.holds(c.Root, "out/built", "kept\n")
 	l.write(c.Root, "new.txt", "new\n")
 	l.back("s1", "new.txt", "")
-	if lost := l.trees.Lost([]string{"s2"}); len(lost) != 1 || len(l.trees.Lost([]string{"s1"})) != 0 {
+	if lost := l.trees.Lost(); len(lost) != 0 {
+		t.Errorf("lost are %v", lost)
+	}
+	l.trees.Settle(t.Context(), func(string) bool { return false })
+	if lost := l.trees.Lost(); len(lost) != 1 || lost[0].Session != "s1" {
 		t.Errorf("lost are %v", lost)
 	}
 	do(func() error { _, err := l.trees.Throw(t.Context(), "s1"); return err })
 	l.now = l.now.Add(UndoThrow + time.Hour)
-	l.trees.Clean(t.Context())
+	l.trees.Settle(t.Context(), func(string) bool { return true })
 	if _, err := l.trees.Of("s1"); !errors.Is(err, ErrNone) || l.git("branch", "--list", "webchat/*") != "" ||
 		strings.Contains(l.git("worktree", "list"), "mend-it") {
 		t.Errorf("it is there: %v, %s", err, l.git("worktree", "list"))
