@@ -184,7 +184,8 @@ func (o *options) snapshots(c *config, dir string) *files.Snapshots {
 	env, _ := policy.Inherit(o.env, c.EnvAllow, c.keyVariables())
 	secret := func(name string) bool {
 		rel, err := filepath.Rel(dir, name)
-		own := err == nil && filepath.IsLocal(rel) && !isBelow(name, filepath.Join(dir, worktreeFolder))
+		own := err == nil && filepath.IsLocal(rel) &&
+			!isBelow(name, filepath.Join(o.shared(dir), worktreeFolder))
 		return own || policy.SensitiveFile(name)
 	}
 	return files.NewSnapshots(files.SnapshotsConfig{Dir: filepath.Join(dir, snapshotFolder),
@@ -193,7 +194,7 @@ func (o *options) snapshots(c *config, dir string) *files.Snapshots {
 
 // worktrees are those that sessions work in. Git has the whole environment: it commits for the user.
 func (o *options) worktrees(c *config, dir string) *worktree.Trees {
-	return worktree.New(worktree.Config{Dir: filepath.Join(dir, worktreeFolder),
+	return worktree.New(worktree.Config{Dir: filepath.Join(o.shared(dir), worktreeFolder),
 		Env: o.trusted(policy.InheritWhole(o.env, c.keyVariables()))})
 }
 

@@ -136,7 +136,7 @@ func (o *options) cages(c *config, s sandbox, dir string,
 		git := o.trusted(whole, workspace)
 		return cage.Config{Workspace: workspace, Home: home, Env: o.env, Logger: log,
 			Scratch:   filepath.Join(dir, confinedFolder),
-			Worktrees: filepath.Join(dir, worktreeFolder), Policy: o.policy(c, workspace, dir),
+			Worktrees: filepath.Join(o.shared(dir), worktreeFolder), Policy: o.policy(c, workspace, dir),
 			Settings: cage.Settings{Read: c.Sandbox.Read, Write: c.Sandbox.Write, Hosts: c.Sandbox.Hosts},
 			Ask: func(ctx context.Context, host, address string) bool {
 				return cells.ask != nil && cells.ask(ctx, workspace, host, address)
