@@ -77,16 +77,11 @@ func (r roster) mcpServers() *mcp.UserServers {
 			Servers:   r.c.MCPServers,
 			Env:       func(workspace string) []string { return r.trusted(whole, workspace) },
 			First:     slices.Concat(first, []string{""})[0],
-			Large:     largeResult,
 			Documents: r.documents(r.dataPath()),
 		})
 	}
 	return r.c.tried
 }
-
-// largeResult is of how many tokens a result of a user's MCP server is at most that a model gets
-// whole.
-const largeResult = 4000
 
 // warnServers tries the user's MCP servers and logs which do not answer.
 func (r roster) warnServers(ctx context.Context, log *slog.Logger) {
@@ -120,6 +115,7 @@ func (r roster) copilot(dir string, log *slog.Logger) (copilot.Config, error) {
 		Logger:         log,
 		NoInstructions: r.Instructions == "off",
 		SearchHits:     r.searchHits(dir),
+		Large:          r.LargeResults,
 		Count:          func(text string) int { n, _ := tokens.Count(text); return n },
 	}
 	return cfg, nil

@@ -47,6 +47,7 @@ type options struct {
 	MaxRequests       int           `default:"1024" help:"other requests at once, half of them of one user, a quarter without a sign-in"`
 	AgentIdle         time.Duration `default:"10m" help:"close an agent's conversation after so long without a turn, a background task or an open page; the next prompt resumes it"`
 	ReadOutput        string        `default:"on" enum:"on,off" placeholder:"on|off" help:"off: agents in the page get no tools to read and search what you let them read; they get it with your prompt only (${default})"`
+	LargeResults      int           `default:"4000" placeholder:"TOKENS" help:"of a larger result of a tool an agent gets the first and last lines and tools that read the rest, and you see all; 0: it gets all (${default})"`
 	Instructions      string        `default:"on" enum:"on,off" placeholder:"on|off" help:"off: agents do not load the workspace's instruction files, such as AGENTS.md, where they can be told (${default})"`
 	Permissions       string        `default:"ask" enum:"ask,allow,deny" placeholder:"ask|allow|deny" help:"what happens when an agent wants to act: ask, allow or deny (${default})"`
 	Sandbox           string        `default:"auto" enum:"auto,off,require" placeholder:"auto|off|require" help:"confine the commands that agents run, by the kernel; require: do not start where that cannot be done (${default})"`

@@ -215,6 +215,7 @@ func (w *wiring) makeRoom() error {
 	w.shown = &released.Releases{
 		Outputs: released.Outputs{Store: w.outputs},
 		Unread:  w.o.ReadOutput != "on",
+		Large:   w.o.LargeResults,
 	}
 	own := usersOwn{inputs: w.inputs, before: w.before, results: w.results}
 	if w.cells != nil {

@@ -144,14 +144,12 @@ type Rewinder interface {
 	Rewind(ctx context.Context, promptID string) error
 }
 
-// Keeper is a Host that keeps the whole of a result of which an agent's program lets its model read
-// the beginning only.
+// Keeper is a Host that keeps the whole of a result which is too large for a model.
 type Keeper interface {
 	// Keep makes the call, which has to be a running one of the agent's own tools, a display of
-	// w.Data, which it owns then. It returns with which tools of the session the model can read
-	// more, in words that go on after "with"; empty means with none. An error says that nothing was
-	// kept.
-	Keep(ctx context.Context, w Whole) (readers string, err error)
+	// w.Data, which it owns then, if that is large. It returns what the model gets in its place;
+	// empty means that w.Data is not large. An error says that nothing was kept.
+	Keep(ctx context.Context, w Whole) (short string, err error)
 }
 
 // Whole is all that a tool returned.

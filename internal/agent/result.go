@@ -72,6 +72,8 @@ type Telemetry struct {
 	TokensShown     int64 `json:"tokensShown,omitempty"`
 	TokensSent      int64 `json:"tokensSent,omitempty"`
 	TokensEstimated bool  `json:"tokensEstimated,omitempty"`
+	// LeftOut are the lines of a large result that its model did not get, as "A-B".
+	LeftOut string `json:"leftOut,omitempty"`
 	// ExitCode is set for a command that ended by itself.
 	ExitCode *int `json:"exitCode,omitempty"`
 	// Fingerprint goes into the log beside the telemetry; nil for what is very long.

@@ -21,6 +21,11 @@ type (
 		Bytes           int64  `json:"bytes,omitempty"`
 		Lines           int64  `json:"lines,omitempty"`
 		ElapsedMs       int64  `json:"elapsedMs,omitempty"`
+		// of the large result of an agent's own tool: what all of it would cost a model, what the part
+		// that the model gets does, and which lines it does not get, as "A-B"
+		TokensShown int64  `json:"tokensShown,omitempty"`
+		TokensSent  int64  `json:"tokensSent,omitempty"`
+		LeftOut     string `json:"leftOut,omitempty"`
 		// WaitsFor is the session whose open question keeps the call waiting; nil: none does.
 		WaitsFor *OtherSession `json:"waitsFor,omitempty"`
 		Extra    `json:"-"`

@@ -35,11 +35,14 @@ type Tool struct {
 	Progress event.Entry // the last one; its JSON is empty: none
 }
 
-// Output is what the call has shown so far, as it reported.
-func (t *Tool) Output() string {
+// Shown is what the call has shown so far, as it reported.
+func (t *Tool) Shown() event.ToolExecutionProgress {
 	d, _ := t.Progress.Event.Data.(event.ToolExecutionProgress)
-	return d.OutputID
+	return d
 }
+
+// Output is the output of that.
+func (t *Tool) Output() string { return t.Shown().OutputID }
 
 // TelemetryOf names the output of a call that could not say more.
 func TelemetryOf(outputID string) json.RawMessage {

@@ -95,7 +95,7 @@ var ours = map[string][]string{
 		"internal/sessions"},
 	"internal/store/storetest": {"internal/event", "internal/eventlog", "internal/sessions"},
 	"internal/released": {"internal/agent", "internal/event", "internal/eventlog",
-		"internal/outputs"},
+		"internal/outputs", "internal/tokens"},
 	// the display tools are lent
 	"internal/mcp": {"internal/agent", "internal/consent", "internal/contain",
 		"internal/document", "internal/displaytools", "internal/event", "internal/eventlog",

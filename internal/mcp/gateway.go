@@ -22,8 +22,11 @@ type Desk interface {
 	// and sent is what the model gets; line is what it gets where that is empty.
 	Give(call agent.CallInfo, name string, data []byte,
 		sent string) (t *agent.Telemetry, line string, err error)
-	// Release lets the agent of a session read something by tools, and says by which; empty: by none.
-	Release(id eventlog.ID, name string, data []byte) (readers string)
+	// IsLarge reports whether a text is too large for a model.
+	IsLarge(text string) bool
+	// Shorten returns what the agent of a session gets of a large text, and lets it read the rest: the
+	// lines leftOut, "A-B".
+	Shorten(id eventlog.ID, name, text string) (short, leftOut string)
 }
 
 // Lend adds the tools of the user's servers to those of the sessions in a workspace. A session has
@@ -286,7 +289,7 @@ func (t *serverTool) run(ctx context.Context, args json.RawMessage,
 		return agent.Failure(event.KindAborted, "It was stopped.")
 	case ok:
 		return agent.Failure(event.KindProvider, "%s refused the call: %s", t.at.name,
-			wording.Cut(theirs.Message, mostRefusal))
+			ends(theirs.Message, mostRefusal))
 	case err != nil:
 		again := t.g.restart(ctx, t.at, l, c)
 		return agent.Failure(event.KindProvider, "%s ended in the call%s.%s", t.at.name,
@@ -298,6 +301,15 @@ func (t *serverTool) run(ctx context.Context, args json.RawMessage,
 
 // mostRefusal is how many characters of a server's error a model gets.
 const mostRefusal = 4000
+
+// ends are the beginning and the end of an error that is long.
+func ends(text string, most int) string {
+	r := []rune(text)
+	if len(r) <= most {
+		return text
+	}
+	return string(r[:most/4]) + " … " + string(r[len(r)-most*3/4:])
+}
 
 // answered notes that the server answers.
 func (l *line) answered() {

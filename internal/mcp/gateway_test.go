@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -21,6 +22,7 @@ import (
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	webmcp "webchat/internal/mcp"
+	"webchat/internal/released"
 )
 
 // noTools is a set without tools.
@@ -32,10 +34,17 @@ func (noTools) Close() error        { return nil }
 // shown is what the user is shown, by its name.
 type shown map[string]string
 
-func (s shown) Release(_ eventlog.ID, name string, data []byte) string {
-	s["released"] = fmt.Sprint(name, " ", len(data))
-	return "read_output"
+func (shown) IsLarge(text string) bool { return (&released.Releases{Large: 4000}).IsLarge(text) }
+
+func (s shown) Shorten(id eventlog.ID, name, text string) (string, string) {
+	s["released"] = fmt.Sprint(name, " ", len(text))
+	return (&released.Releases{Large: 4000}).Shorten(id, name, text)
 }
+
+// boundless gives models everything.
+type boundless struct{ shown }
+
+func (boundless) IsLarge(text string) bool { return (&released.Releases{}).IsLarge(text) }
 
 func (s shown) Give(_ agent.CallInfo, name string, data []byte, _ string) (*agent.Telemetry, string, error) {
 	s[name] = string(data)
@@ -45,6 +54,9 @@ func (s shown) Give(_ agent.CallInfo, name string, data []byte, _ string) (*agen
 // lend returns the tools of a session in a workspace, by their names.
 func lend(t *testing.T, s *webmcp.UserServers, workspace string, desk webmcp.Desk) (agent.Toolset, map[string]agent.Tool) {
 	t.Helper()
+	if desk == nil {
+		desk = shown{}
+	}
 	set, err := s.Lend(workspace, desk, func(eventlog.ID) (agent.Toolset, error) { return noTools{}, nil })("s1")
 	if err != nil {
 		t.Fatal(err)
@@ -335,30 +347,42 @@ func TestLargeResults(t *testing.T) {
 			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, IsError: bad}, nil
 		})
 	}
+	s.AddTool(&mcp.Tool{Name: "refuse", InputSchema: map[string]any{"type": "object"}}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return nil, errors.New(text + "at the end")
+	})
 	web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{Stateless: true}))
 	t.Cleanup(web.Close)
 	t.Cleanup(web.CloseClientConnections) // before that
-	for _, most := range []int{4000, 0} {
+	for _, limited := range []bool{true, false} {
 		got := shown{}
-		all := webmcp.NewUserServers(webmcp.UserServersConfig{Large: most, Servers: map[string]agent.MCPServer{"docs": {Type: "http", URL: web.URL}}})
-		_, tools := lend(t, all, "", got)
+		desk := webmcp.Desk(got)
+		if !limited {
+			desk = boundless{got}
+		}
+		all := webmcp.NewUserServers(webmcp.UserServersConfig{Servers: map[string]agent.MCPServer{"docs": {Type: "http", URL: web.URL}}})
+		_, tools := lend(t, all, "", desk)
 		_, res := run(t, tools["docs-t-false"], `{}`)
 		first, rest, _ := strings.Cut(res.TextForModel, "\n… ")
 		words, last, _ := strings.Cut(rest, "\n")
 		switch {
-		case most == 0:
+		case !limited:
 			if res.TextForModel != text || len(got) != 0 {
 				t.Errorf("without a limit the model gets %d bytes and the user %q", len(res.TextForModel), got)
 			}
 		case !strings.HasPrefix(first, "line 1 of many\nline 2 ") || !strings.HasSuffix(last, "\nline 5000 of many\n") || !strings.HasPrefix(last, "line ") || strings.Contains(res.TextForModel, "line 2500 "):
 			t.Errorf("the model gets %.200q … %.200q", first, last)
-		case !strings.Contains(words, "lines, ") || !strings.HasSuffix(words, "were left out here. The user sees all of it. Read what you need of it with read_output."):
+		case !strings.Contains(words, "lines, ") || !strings.HasSuffix(words, "were left out here. The user sees all of it. Read what you need of it with read_output or search_output (output \"1\")."):
 			t.Errorf("of the rest it is told %q", words)
+		case res.Telemetry.LeftOut != fmt.Sprintf("%d-%d", strings.Count(first, "\n")+2, 5000-strings.Count(last, "\n")):
+			t.Errorf("the model did not get the lines %s", res.Telemetry.LeftOut)
 		case got["docs/t-false.txt"] != text || got["released"] != fmt.Sprint("docs-t-false ", len(text)):
 			t.Errorf("the user sees %d bytes, %q", len(got["docs/t-false.txt"]), got["released"])
 		}
 		if _, res := run(t, tools["docs-t-true"], `{}`); res.TextForModel != text {
 			t.Errorf("of an error the model gets %d bytes", len(res.TextForModel))
+		}
+		if _, res := run(t, tools["docs-refuse"], `{}`); !strings.HasPrefix(res.TextForModel, "docs refused the call: line 1 of") || !strings.HasSuffix(res.TextForModel, "at the end") || len(res.TextForModel) > 4100 {
+			t.Errorf("of a refusal the model gets %.60q…, %d bytes", res.TextForModel, len(res.TextForModel))
 		}
 	}
 }

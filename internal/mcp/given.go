@@ -14,7 +14,6 @@ import (
 
 	"webchat/internal/agent"
 	"webchat/internal/event"
-	"webchat/internal/tokens"
 	"webchat/internal/wording"
 )
 
@@ -186,10 +185,10 @@ func (t *serverTool) given(call agent.CallInfo, res *mcp.CallToolResult) agent.R
 		}
 		return r
 	}
-	most := t.g.servers.cfg.Large
-	if most > 0 && large(text, most) {
+	leftOut := ""
+	if t.g.desk.IsLarge(text) {
 		s.user = slices.Insert(s.user, 0, part{t.name + textEnding(text), []byte(text), true})
-		text = t.ends(text, most)
+		text, leftOut = t.g.desk.Shorten(t.g.id, t.spec.Name, text)
 	}
 	r := agent.Result{Type: agent.Success, TextForModel: text, Binary: s.pictures}
 	if len(s.user) > 0 {
@@ -206,37 +205,10 @@ func (t *serverTool) given(call agent.CallInfo, res *mcp.CallToolResult) agent.R
 			return r
 		}
 		r.Telemetry, r.TextForModel = tel, cmp.Or(text, r.TextForModel, line)
+		if len(s.user) == 1 { // else lines have other numbers
+			tel.LeftOut = leftOut
+		}
 	}
 	r.TextForModel = cmp.Or(r.TextForModel, "Done.")
 	return r
-}
-
-// large reports whether a text is of more tokens than the most.
-func large(text string, most int) bool {
-	if len(text) <= most {
-		return false
-	}
-	n, _ := tokens.Count(text[:min(len(text), 16*most)])
-	return n > most
-}
-
-// ends are the first and the last lines of a text that is large, between them what was left out and
-// how it is read. An end is of a line where that has no other.
-func (t *serverTool) ends(text string, most int) string {
-	first, last := text[:2*most], text[len(text)-most:]
-	if i := strings.LastIndexByte(first, '\n'); i > 0 {
-		first = first[:i]
-	}
-	if i := strings.IndexByte(last, '\n'); i >= 0 && i < len(last)-1 {
-		last = last[i+1:]
-	}
-	what := wording.Size(int64(len(text) - len(first) - len(last)))
-	if n := strings.Count(text[len(first):len(text)-len(last)], "\n"); n > 1 {
-		what = wording.Plural(n-1, "line") + ", " + what + ","
-	}
-	words := "… " + what + " were left out here. The user sees all of it."
-	if readers := t.g.desk.Release(t.g.id, t.spec.Name, []byte(text)); readers != "" {
-		words += " Read what you need of it with " + readers + "."
-	}
-	return strings.ToValidUTF8(first, "") + "\n" + words + "\n" + strings.ToValidUTF8(last, "")
 }

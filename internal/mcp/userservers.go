@@ -33,8 +33,6 @@ type UserServersConfig struct {
 	// First is the workspace whose servers [UserServers.Status] tries.
 	First string
 	Limit time.Duration // until a server answers; 0: [tryLimit]
-	// Large is of how many tokens a result is at most that a model gets whole; 0: of any number.
-	Large int
 	// Documents remember how the tools were described, and the tokens of servers that the user signed
 	// in to. nil: that is remembered only as long as this process runs.
 	Documents document.Store

@@ -140,6 +140,7 @@ type Telemetry struct {
 	TokensShown     int64  `json:"tokensShown"`
 	TokensSent      int64  `json:"tokensSent"`
 	TokensEstimated bool   `json:"tokensEstimated"`
+	LeftOut         string `json:"leftOut"` // lines that the model did not get, "A-B"
 	ExitCode        *int   `json:"exitCode"`
 }
 

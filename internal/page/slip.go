@@ -33,7 +33,7 @@ const maxLine = 400
 func (c *card) Slip() *slip {
 	s := &slip{Target: c.Target(), Icon: c.Icon, Line: c.Call.Line}
 	if toolOf(c.Tool).Kind == "" { // of a tool of the agent's the model reads more than that
-		s.Line = wording.FirstLine(s.Line, maxLine)
+		s.Line = cmp.Or(c.Telemetry.got(), wording.FirstLine(s.Line, maxLine))
 	}
 	switch c.State {
 	case "running", "starting":
@@ -141,6 +141,26 @@ func (t Telemetry) cost(lines string) int64 {
 		n += int64(max(0, r[1]-r[0]+1))
 	}
 	return min(all, max(1, all*n/total))
+}
+
+// got says which lines of a large result the model got; empty: it is not known that some are missing.
+func (t Telemetry) got() string {
+	left, err := ranges.Parse(t.LeftOut)
+	if err != nil || len(left) != 1 || t.Lines < int64(left[0][1]) {
+		return ""
+	}
+	var ends []string
+	if from := left[0][0]; from > 1 {
+		ends = append(ends, "1–"+wording.Count(from-1))
+	}
+	if to := int64(left[0][1]); to < t.Lines {
+		ends = append(ends, wording.Count(to+1)+"–"+wording.Count(t.Lines))
+	}
+	if len(ends) == 0 {
+		return ""
+	}
+	return "Lines " + strings.Join(ends, ", ") + " of " + wording.Count(t.Lines) +
+		". The user sees all"
 }
 
 // text says what the agent read beside the line, of so many tokens; 0: it did not read that.

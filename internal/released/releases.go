@@ -3,11 +3,13 @@ package released
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 
 	"webchat/internal/agent"
 	"webchat/internal/eventlog"
 	"webchat/internal/outputs"
+	"webchat/internal/tokens"
 )
 
 // Releases are the outputs that users attach to prompts, which the agents of their sessions can
@@ -16,6 +18,9 @@ type Releases struct {
 	Outputs
 	// Unread says that agents get no tools to read them with.
 	Unread bool
+	// Large is of how many tokens a result of a tool is at most that a model gets whole; 0: of any
+	// number.
+	Large int
 
 	mu      sync.Mutex // guards shelves
 	shelves map[eventlog.ID]*Shelf
@@ -45,7 +50,12 @@ func (r *Releases) Read(ctx context.Context, id eventlog.ID, outputID, lines,
 }
 
 // Keep implements [session.OutputKeeper]: what the agent's own tool returned is released to it.
-func (r *Releases) Keep(id eventlog.ID, w agent.Whole) (outputID, readers string, err error) {
+func (r *Releases) Keep(id eventlog.ID, w agent.Whole) (t agent.Telemetry, short string,
+	err error) {
+	text := string(w.Data)
+	if !r.IsLarge(text) {
+		return t, "", nil
+	}
 	out, err := r.Store.Put(outputs.Meta{
 		Type:       outputs.Terminal,
 		SessionID:  string(id),
@@ -55,9 +65,20 @@ func (r *Releases) Keep(id eventlog.ID, w agent.Whole) (outputID, readers string
 		ExitCode:   w.ExitCode,
 	}, w.Data)
 	if err != nil {
-		return string(out), "", err
+		return t, "", err
 	}
-	return string(out), r.Release(id, w.Name, w.Data), nil
+	short, leftOut := r.Shorten(id, w.Name, text)
+	shown, exact := tokens.Count(text)
+	sent, _ := tokens.Count(short)
+	return agent.Telemetry{
+		OutputID:        string(out),
+		Bytes:           int64(len(text)),
+		Lines:           int64(strings.Count(text, "\n")),
+		TokensShown:     int64(shown),
+		TokensEstimated: !exact,
+		TokensSent:      int64(sent),
+		LeftOut:         leftOut,
+	}, short, nil
 }
 
 // Release lets the agent of a session read data, and says by which tools; empty: it has none.

@@ -38,8 +38,9 @@ type AttachableOutputs interface {
 
 // OutputKeeper is an AttachableOutputs that takes what agents' own tools returned.
 type OutputKeeper interface {
-	// Keep stores w as an output of the session; readers are as of [agent.Keeper].
-	Keep(id eventlog.ID, w agent.Whole) (outputID, readers string, err error)
+	// Keep stores w as an output of the session, if it is large; else t names none. short is as of
+	// [agent.Keeper].
+	Keep(id eventlog.ID, w agent.Whole) (t agent.Telemetry, short string, err error)
 }
 
 // Judge judges the files of one workspace, as package policy does. Its methods may be called

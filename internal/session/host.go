@@ -287,7 +287,7 @@ func (t *turn) count(d event.Data) {
 
 // Keep implements [agent.Keeper]. That the call has an output is in its progress, which an agent's
 // own never says.
-func (h *host) Keep(ctx context.Context, w agent.Whole) (readers string, err error) {
+func (h *host) Keep(ctx context.Context, w agent.Whole) (short string, err error) {
 	k, ok := h.s.cfg.Outputs.(OutputKeeper)
 	if !ok {
 		return "", agent.ErrUnsupported
@@ -302,11 +302,14 @@ func (h *host) Keep(ctx context.Context, w agent.Whole) (readers string, err err
 	if err := h.s.events.Change(ctx, runs); err != nil {
 		return "", err
 	}
-	d := event.ToolExecutionProgress{ToolCallID: w.ToolCallID, Bytes: int64(len(w.Data))}
-	if d.OutputID, readers, err = k.Keep(h.s.id, w); err != nil {
+	t, short, err := k.Keep(h.s.id, w)
+	if err != nil || t.OutputID == "" {
 		return "", err
 	}
-	return readers, h.s.events.Change(ctx, func() error {
+	d := event.ToolExecutionProgress{ToolCallID: w.ToolCallID, OutputID: t.OutputID,
+		Bytes: t.Bytes, Lines: t.Lines, TokensShown: t.TokensShown, TokensSent: t.TokensSent,
+		LeftOut: t.LeftOut}
+	return short, h.s.events.Change(ctx, func() error {
 		if err := runs(); err != nil {
 			return err
 		}

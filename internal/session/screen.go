@@ -124,7 +124,7 @@ func (s screening) Report(data event.Data) (event.Data, error) {
 	case event.ToolExecutionStart:
 		return s.start(d)
 	case event.ToolExecutionProgress:
-		d.OutputID = ""
+		d.OutputID, d.TokensShown, d.TokensSent, d.LeftOut = "", 0, 0, ""
 		return unless(!s.agentsTool(d.ToolCallID), d)
 	case event.ToolExecutionPartialResult:
 		d.PartialOutput = partial(d.PartialOutput)
@@ -282,7 +282,7 @@ func (s screening) complete(d event.ToolExecutionComplete) (event.Data, error) {
 	begun := s.work.Tool(d.ToolCallID)
 	d.ParentToolCallID = begun.Start.ParentToolCallID
 	var stripped bool
-	d.ToolTelemetry, stripped = foreignTelemetry(d.ToolTelemetry, begun.Output())
+	d.ToolTelemetry, stripped = foreignTelemetry(d.ToolTelemetry, begun.Shown())
 	if stripped || d.OutputID != "" {
 		s.log.Warn("an agent named an output it did not make", "toolCallId", d.ToolCallID)
 	}
@@ -325,17 +325,26 @@ var numberName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]*$`)
 var ownNames = []string{"outputid", "outputtype", "tokensshown", "tokenssent", "tokensestimated"}
 
 // foreignTelemetry returns the numbers and truth values of what an agent's own tool says beside its
-// result, also those one object deep; all else may hold what the tool read. outputID is the output
-// the session keeps of the call; empty means none. It reports whether the tool named one.
+// result, also those one object deep; all else may hold what the tool read. shown is the output that
+// the session keeps of the call, if it has an id. It reports whether the tool named one.
 func foreignTelemetry(raw json.RawMessage,
-	outputID string) (clean json.RawMessage, namedOutput bool) {
+	shown event.ToolExecutionProgress) (clean json.RawMessage, namedOutput bool) {
 	left := maxNumbers
 	kept, namedOutput := numbers(raw, 2, &left)
-	if outputID != "" {
+	if shown.OutputID != "" {
 		if kept == nil {
 			kept = map[string]any{}
 		}
-		kept["outputId"], kept["outputType"] = outputID, "terminal"
+		kept["outputId"], kept["outputType"] = shown.OutputID, "terminal"
+		for name, n := range map[string]int64{"bytes": shown.Bytes, "lines": shown.Lines,
+			"tokensShown": shown.TokensShown, "tokensSent": shown.TokensSent} {
+			if n > 0 {
+				kept[name] = n
+			}
+		}
+		if shown.LeftOut != "" {
+			kept["leftOut"] = shown.LeftOut
+		}
 	}
 	if len(kept) == 0 {
 		return nil, namedOutput

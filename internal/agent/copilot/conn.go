@@ -89,6 +89,7 @@ func (c *conn) joinCalls(o agent.Options) {
 		acts:     understood,
 		hits:     b.cfg.SearchHits,
 		confined: b.cfg.Confine != nil,
+		most:     b.cfg.Large,
 		large:    filepath.Join(b.cli.HomeOf(o.Workspace), "session-state", c.id, "large"),
 	}
 	c.questions = &questions{

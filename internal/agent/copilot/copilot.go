@@ -79,6 +79,9 @@ type Config struct {
 	Model string
 	// NoInstructions leaves the instruction files of workspaces out of prompts.
 	NoInstructions bool
+	// Large is of how many tokens a result of the CLI's own tools is at most that a model gets whole;
+	// 0: of any number. What is larger is kept by an [agent.Keeper].
+	Large int
 	// SearchHits says which sensitive files a search in a workspace may show; see
 	// policy.Policy.SearchHits. Searches leave them out where a glob can say so. nil: none is left
 	// out.

@@ -1,7 +1,6 @@
 package copilot
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -36,6 +35,7 @@ type hooks struct {
 	// not exist, its other tools make it (1.0.102). So it is made before each call, and not when the
 	// conversation opens: a session without a prompt leaves nothing.
 	large string
+	most  int // tokens of a result that is not large; 0: none is
 
 	early []rewrite // of calls that have not started; it belongs to the loop
 }
@@ -211,52 +211,54 @@ func (s *hooks) after(call agent.HookCall) *hookOutput {
 		words = append(words, v.Held)
 	}
 	out := &hookOutput{AdditionalContext: strings.Join(words, "\n")}
-	if cut, ok := cutOf(call.Result, s.large); ok {
-		out.ModifiedResult = s.keep(t.Ctx, id, call, cut)
-	} else if len(words) == 0 {
+	if r, ok := s.resultOf(call.Result); ok {
+		if less := s.keep(t.Ctx, id, call, r); less != nil {
+			out.ModifiedResult = less
+			return out
+		}
+	}
+	if len(words) == 0 {
 		return nil
 	}
 	return out
 }
 
-// keep gives the user the whole of a result of which the model reads the beginning, and returns
-// what it reads.
-func (s *hooks) keep(ctx context.Context, id string, call agent.HookCall, cut *cutResult) any {
+// keep gives the user the whole of a large result, and returns the result as the model gets it; nil
+// lets it have all.
+func (s *hooks) keep(ctx context.Context, id string, call agent.HookCall, r *result) any {
 	var of struct{ Command string }
 	_ = json.Unmarshal(call.Arguments, &of) // other tools have none
 	whole := agent.Whole{
 		ToolCallID: id,
 		Name:       cmp.Or(of.Command, call.Tool),
 		Cwd:        s.acts.workspace,
-		ExitCode:   cut.exitCode,
+		ExitCode:   r.exitCode,
 	}
-	readers := ""
-	data, err := cut.read()
+	short, err := "", error(nil)
+	whole.Data, err = r.read()
+	text := string(whole.Data)
 	if k, ok := s.c.Host.(agent.Keeper); !ok || id == "" {
 		err = errors.New("there is no call to keep it for")
 	} else if err == nil {
-		whole.Data = data
-		if readers, err = k.Keep(ctx, whole); readers != "" {
-			err = errors.Join(err, s.acts.tools.add(ctx))
-		}
+		short, err = k.Keep(ctx, whole)
+	}
+	if short != "" {
+		err = errors.Join(err, s.acts.tools.add(ctx)) // what reads the rest
 	}
 	if err != nil {
 		s.c.Logger.Warn("copilot: a large result was not kept", "error", err)
-		return cut.saying(
+	}
+	switch {
+	case r.file == "" && short == "":
+		return nil
+	case err != nil && short == "":
+		return r.saying(
 			fmt.Sprintf(
-				"Too large to read at once: %s. It is in %s: search it with grep, or read parts of it with head, tail or sed.", cut.size, cut.file))
+				"Too large to read at once: %s. It is in %s: search it with grep, or read parts of it with head, tail or sed.\n\n%s", r.size, r.file, r.text))
+	case r.file != "":
+		_ = os.Remove(r.file) // else it ends with what the CLI keeps of the session
 	}
-	_ = os.Remove(cut.file) // else it ends with what the CLI keeps of the session
-	lines := bytes.Count(data, []byte{'\n'})
-	if len(data) > 0 && !bytes.HasSuffix(data, []byte{'\n'}) {
-		lines++
-	}
-	words := fmt.Sprintf("Too large to read at once: %s, %s. The user sees all of it.",
-		wording.Plural(lines, "line"), wording.Size(int64(len(data))))
-	if readers != "" {
-		words += " Read what you need of it with " + readers + "."
-	}
-	return cut.saying(words)
+	return r.saying(strings.TrimSuffix(cmp.Or(short, text), "\n") + "\n" + r.status)
 }
 
 // maxWhole is how many bytes of a result are taken; a larger one stays in its file.
@@ -267,22 +269,28 @@ const maxWhole = 32 << 20
 var cutNote = regexp.MustCompile(
 	`^Output too large to read at once \(([^)\n]*)\)\. Saved to: ([^\n]+)\n[^\n]*\n`)
 
-// cutResult is the result of a tool that is too large for the model: the CLI saves it in a file and
-// lets the model read where that is, the beginning, and the advice to use its tool view; or, of a
-// search, an excerpt that says how much it omits, while only its telemetry names the file.
-type cutResult struct {
+// ended is the line in which the CLI says how a command ended.
+var ended = regexp.MustCompile(`(?:^|\n)(<[^\n<>]*>)\n?$`)
+
+// result is the result of a tool as hooks get it. One that is too large for the CLI is saved by it
+// in a file, and its model is to read where that is, the beginning, and the advice to use its tool
+// view; or, of a search, an excerpt that says how much it omits, while only its telemetry names the
+// file.
+type result struct {
 	exitCode *int // of a command that ended
 	file     string
-	fields   map[string]json.RawMessage // of the result
+	fields   map[string]json.RawMessage
 	size     string
-	rest     string // of the text, behind the note
+	text     string // for the model, without the note and the status
+	status   string // how a command ended
 }
 
-// cutOf returns what the CLI cut of a result; false where it cut nothing. Only a file that lies
-// directly in dir is believed to hold it: any command can print a note.
-func cutOf(result json.RawMessage, dir string) (*cutResult, bool) {
-	c := &cutResult{}
+// resultOf reads a result that may be large for a model; false: it is not. Only a file that lies
+// directly in the folder of large results is believed to hold one: any command can print a note.
+func (s *hooks) resultOf(raw json.RawMessage) (*result, bool) {
+	r := &result{}
 	var known struct {
+		Type     string `json:"resultType"`
 		Text     string `json:"textResultForLlm"`
 		Contents []struct{ ExitCode *int }
 		Of       struct {
@@ -294,29 +302,39 @@ func cutOf(result json.RawMessage, dir string) (*cutResult, bool) {
 			}
 		} `json:"toolTelemetry"`
 	}
-	if json.Unmarshal(result, &known) != nil || json.Unmarshal(result, &c.fields) != nil {
+	if json.Unmarshal(raw, &known) != nil || json.Unmarshal(raw, &r.fields) != nil {
 		return nil, false
 	}
 	if m := cutNote.FindStringSubmatch(known.Text); m != nil {
-		c.size, c.file, c.rest = m[1], m[2], strings.TrimLeft(known.Text[len(m[0]):], "\n")
+		r.size, r.file, r.text = m[1], m[2], strings.TrimLeft(known.Text[len(m[0]):], "\n")
 	} else {
-		c.size, c.file, c.rest = wording.Size(int64(known.Of.Metrics.Size)), known.Of.Private.File,
+		r.size, r.file, r.text = wording.Size(int64(known.Of.Metrics.Size)), known.Of.Private.File,
 			known.Text
 	}
 	for _, part := range known.Contents {
-		c.exitCode = cmp.Or(part.ExitCode, c.exitCode)
+		r.exitCode = cmp.Or(part.ExitCode, r.exitCode)
 	}
-	return c, filepath.Dir(c.file) == filepath.Clean(dir)
+	if m := ended.FindStringSubmatchIndex(r.text); m != nil && r.exitCode != nil {
+		r.text, r.status = r.text[:m[0]], r.text[m[2]:m[3]]
+	}
+	if filepath.Dir(r.file) == filepath.Clean(s.large) {
+		return r, true
+	}
+	r.file, r.text = "", strings.TrimSuffix(known.Text, r.status)
+	return r, known.Type == "success" && s.most > 0 && len(known.Text) > s.most
 }
 
 // read returns the whole result.
-func (c *cutResult) read() ([]byte, error) {
-	root, err := os.OpenRoot(filepath.Dir(c.file))
+func (r *result) read() ([]byte, error) {
+	if r.file == "" {
+		return []byte(r.text), nil
+	}
+	root, err := os.OpenRoot(filepath.Dir(r.file))
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	f, at, err := policy.Open(root, filepath.Base(c.file)) // nothing a link out of the folder leads to
+	f, at, err := policy.Open(root, filepath.Base(r.file)) // nothing a link out of the folder leads to
 	if err != nil {
 		return nil, err
 	}
@@ -327,10 +345,10 @@ func (c *cutResult) read() ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxWhole))
 }
 
-// saying returns the result with other words about what is left out.
-func (c *cutResult) saying(what string) map[string]json.RawMessage {
-	out := maps.Clone(c.fields)
-	text, err := json.Marshal(what + "\n\n" + c.rest)
+// saying returns the result with another text for the model.
+func (r *result) saying(what string) map[string]json.RawMessage {
+	out := maps.Clone(r.fields)
+	text, err := json.Marshal(what)
 	if err != nil {
 		return out
 	}

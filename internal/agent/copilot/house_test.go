@@ -122,7 +122,7 @@ func newHouseResting(t *testing.T, dir string, mode consent.Mode, with func(*cop
 	h := &house{t: t, model: copilottest.New(t), dir: dir}
 	cfg := real(t, h.model)
 	cfg.Count = func(s string) int { n, _ := tokens.Count(s); return n }
-	cfg.SearchHits = searchHits
+	cfg.SearchHits, cfg.Large = searchHits, 4000
 	home, env := cfg.Home, len(cfg.Env)
 	if with != nil {
 		with(&cfg)
@@ -156,12 +156,12 @@ func (h *house) run(cfg copilot.Config, db *storetest.Memory, mode consent.Mode,
 	if mode == consent.ModeAsk {
 		rules = policy.New(policy.Config{Workspace: h.dir, Reading: true, Rules: h.rules})
 	}
-	shown := &released.Releases{Outputs: released.Outputs{Store: h.outputs}}
+	shown := &released.Releases{Outputs: released.Outputs{Store: h.outputs}, Large: 4000}
 	folders, err := files.WorkspaceIn(h.dir)
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	h.user = mcp.NewUserServers(mcp.UserServersConfig{Servers: h.servers, Large: 4000, Env: func(string) []string { return os.Environ() }})
+	h.user = mcp.NewUserServers(mcp.UserServersConfig{Servers: h.servers, Env: func(string) []string { return os.Environ() }})
 	h.manager, err = sessions.New(sessions.Config{Notice: h.user.Report, Log: db, Catalog: db, Backends: []agent.Backend{h.backend}, Workspaces: folders, Permissions: mode, AgentIdle: idle, Outputs: shown,
 		Room: func(workspace string) (sessions.Room, error) {
 			return sessions.Room{Policy: rules, Tools: h.user.Lend(workspace, desk{shown}, shown.Reading(func(id eventlog.ID) (agent.Toolset, error) {

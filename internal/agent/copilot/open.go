@@ -128,7 +128,9 @@ func (c *conn) parameters() map[string]any {
 		"requestPermission": true, "requestUserInput": true, "requestExitPlanMode": true, "hooks": true,
 		"includeSubAgentStreamingEvents": true,
 		"systemMessage":                  map[string]string{"mode": "append", "content": guide},
-		"largeOutput":                    map[string]any{"enabled": true, "outputDir": c.hooks.large},
+		// beyond what a hook takes from the CLI; texts of ours are of fewer tokens
+		"largeOutput": map[string]any{"enabled": c.hooks.most > 0, "outputDir": c.hooks.large,
+			"maxSizeBytes": max(20480, 8*c.hooks.most)},
 		// Nothing in a workspace runs commands, decides, or brings tools.
 		"enableFileHooks": false, "enableConfigDiscovery": false, "enableSkills": false,
 		"enableOnDemandInstructionDiscovery": false,

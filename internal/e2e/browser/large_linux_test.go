@@ -18,10 +18,14 @@ func TestRealLargeResultOpensWhole(t *testing.T) {
 	p := s.open("/")
 	p.say(`call bash {"command":"seq 1 20000","description":"count"}`)
 	p.settled()
-	p.has("#turns .slip", "Too large to read at once: 20,000 lines, 109 kB. The user sees all of it.")
+	p.has("#turns .slip", "of 20,000. The user sees all")
+	p.has("#turns .slip .num", " of ") // both prices
 	p.shots("large-result")
 	p.js(`document.querySelector('#turns [data-slip]').click()`)
 	p.wait(`document.querySelector('#desk')?.innerText.includes('20000')`)
+	p.has("#desk .dfoot .give", "Let the agent read the rest")
+	p.click("#desk .dfoot .give")
+	p.wait(`/:\s*the rest/.test(document.getElementById('composer').textContent)`)
 
 	// A search is read from the top.
 	if err := os.WriteFile(filepath.Join(s.workspace, "many.txt"), []byte(strings.Repeat("needle in a haystack of forty-four characters\n", 3000)), 0o600); err != nil {

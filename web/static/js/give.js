@@ -65,8 +65,11 @@ export function scope(pane, part) {
   foot(pane)
 }
 
+/** What of a large result the model has not got yet. */
+const rest = ({ dataset: d }) => (d.rest ? { words: 'the rest', lines: d.rest, cost: Math.max(1, Number(d.tokens) - Number(d.sent)), exact: true } : null)
+
 function read(pane) {
-  const part = scopes.get(pane)
+  const part = scopes.get(pane) ?? rest(pane)
   if (!part) return ask(pane, null)
   const { words, lines, cost, of } = part
   return hand(pane, { label: `${pane.dataset.base}: ${words}`, what: words, cost, lines, of, words: `${words[0].toUpperCase()}${words.slice(1)} go${/s$/.test(words) ? '' : 'es'} with your next prompt` })
@@ -159,7 +162,7 @@ function button(pane) {
   label.dataset.was ??= label.textContent
   shown.dataset.was ??= shown.textContent
   const goes = given.get(id(pane))
-  const part = scopes.get(pane)
+  const part = scopes.get(pane) ?? rest(pane)
   const cost = part?.cost ?? Number(pane.dataset.tokens ?? 0)
   const fits = goes || cost <= left()
   el.disabled = !fits
