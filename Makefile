@@ -26,16 +26,17 @@ install: build ## put webchat on PATH: make install PREFIX=/usr/local
 	  '    export PATH="$(PREFIX)/bin:$$PATH"' ;; esac
 
 test: setup ## everything that proves behaviour, in a few minutes
-	@GO="$(GO)" RACE="$(RACE)" sh scripts/test.sh
+	@GO="$(GO)" sh scripts/test.sh
 
 setup:
 	@sh scripts/setup.sh
 
-check: ## what a reviewer should not have to look for
+check: setup ## what a reviewer should not have to look for
 	@test -z "$$(gofmt -l cmd deploy internal scripts web)" || { gofmt -l cmd deploy internal scripts web; echo "run gofmt -w on these files"; exit 1; }
 	$(GO) mod verify
 	cd deploy && $(GO) mod verify && $(GO) vet ./... && $(GO) test -vet=off -count=1 ./... # manifests by the types of what reads them, in a module of their own
 	@GO="$(GO)" sh scripts/vuln.sh
+	@GO="$(GO)" sh scripts/test.sh race
 	$(GO) tool staticcheck ./...
 	$(GO) run ./scripts/systems linux/arm64 darwin/arm64 windows/amd64 # what go vet says there; make release links
 
