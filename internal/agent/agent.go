@@ -349,6 +349,8 @@ type CallInfo struct {
 	// Part marks a call that a shown text makes, for a picture in it, and not the user by name.
 	Part    bool
 	Started time.Time
+	// Ask asks the user something on behalf of the tool; nil: they cannot be asked.
+	Ask func(context.Context, Question) (Answer, error)
 }
 
 // Repeated reports whether the user runs what an agent had asked for.

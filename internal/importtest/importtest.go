@@ -100,7 +100,7 @@ var ours = map[string][]string{
 	"internal/mcp": {"internal/agent", "internal/consent", "internal/contain",
 		"internal/document", "internal/displaytools", "internal/event", "internal/eventlog",
 		"internal/guard", "internal/proc", "internal/released", "internal/sessions", "internal/files",
-		"internal/tokens"},
+		"internal/tokens", "internal/veil"},
 	"internal/page": {"internal/patch", "internal/event", "internal/eventlog",
 		"internal/policy", "internal/render", "internal/tokens", "internal/veil", "internal/views", "web",
 		"internal/render/markdown", "internal/kind", "internal/render/code"},

@@ -18,6 +18,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"webchat/internal/agent"
 	"webchat/internal/proc"
 	"webchat/internal/wording"
 )
@@ -39,8 +40,16 @@ type connected struct {
 	closing sync.Once
 	written lastBytes // to standard error
 
-	mu       sync.Mutex // guards what follows
-	progress map[string]func(string)
+	name string // as the user set it up
+
+	mu    sync.Mutex // guards what follows
+	calls map[string]calling
+}
+
+// calling is a call that runs.
+type calling struct {
+	report func(string)
+	info   agent.CallInfo
 }
 
 // dial connects to a server, which learns of the folder root unless that is empty. The connection
@@ -48,7 +57,7 @@ type connected struct {
 func (s *UserServers) dial(ctx context.Context, at place, root string) (*connected, error) {
 	m := s.signed(ctx, at.name)
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
-	c := &connected{end: end, lost: make(chan struct{}), progress: map[string]func(string){}}
+	c := &connected{end: end, lost: make(chan struct{}), name: at.name, calls: map[string]calling{}}
 	var to mcp.Transport
 	seen := newHeaders(m)
 	if m.Type == "stdio" {
@@ -69,11 +78,16 @@ func (s *UserServers) dial(ctx context.Context, at place, root string) (*connect
 		to = seen.transport(m, nil)
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "webchat", Version: "1"}, &mcp.ClientOptions{
+		Capabilities: &mcp.ClientCapabilities{RootsV2: &mcp.RootCapabilities{ListChanged: true},
+			Elicitation: &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{},
+				URL: &mcp.URLElicitationCapabilities{}}},
+		ElicitationHandler: c.elicit,
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) {
 			c.changed.Store(true)
 		},
 		ProgressNotificationHandler: c.progressed,
 	})
+	client.AddReceivingMiddleware(refuseSampling)
 	if root != "" {
 		//lint:ignore SA1019 servers before 2026-07-28 ask for it
 		client.AddRoots(&mcp.Root{URI: (&url.URL{Scheme: "file", Path: root}).String()})
@@ -155,12 +169,12 @@ func (c *connected) call(ctx context.Context, tool string, args any,
 	token := newID()
 	p.SetProgressToken(token)
 	c.mu.Lock()
-	c.progress[token] = report
+	c.calls[token] = calling{report, agent.CallFrom(ctx)}
 	c.mu.Unlock()
 	defer func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		delete(c.progress, token)
+		delete(c.calls, token)
 	}()
 	return c.session.CallTool(ctx, p)
 }
@@ -170,7 +184,7 @@ func (c *connected) progressed(_ context.Context, r *mcp.ProgressNotificationCli
 	p := r.Params
 	token, _ := p.ProgressToken.(string)
 	c.mu.Lock()
-	report := c.progress[token]
+	report := c.calls[token].report
 	c.mu.Unlock()
 	if report == nil {
 		return

@@ -42,6 +42,32 @@ func asker(t *testing.T, change func(*Config, *agent.Permission), test func(r *r
 	}, func(r *rig) { test(r, &effects) })
 }
 
+// A tool asks the user something in its call, by a question of the session's.
+func TestToolsAsk(t *testing.T) {
+	var got agent.Answer
+	play(t, func(r *rig, _ *Config) {
+		r.tools.tools = []agent.Tool{acts("run", nil, func(ctx context.Context, _ json.RawMessage, _ agent.Progress) (agent.Result, error) {
+			call := agent.CallFrom(ctx)
+			a, err := call.Ask(ctx, agent.Question{ToolCallID: call.ToolCallID, Question: "Which?", Choices: []string{"a", "b"}})
+			got = a
+			return agent.Result{TextForModel: "ran"}, err
+		})}
+		r.backend.prompt = func(ctx context.Context, h agent.Host, _ agent.Prompt) error {
+			_, err := h.CallTool(ctx, agent.ToolCall{Name: "run", Arguments: []byte(`{}`)})
+			return err
+		}
+	}, func(r *rig) {
+		r.send("go")
+		req := r.request()
+		equal(t, "status", r.s.Summary().Status, event.Waiting)
+		if err := r.s.Answer(r.Context(), req, "b"); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		equal(t, "answer", got, agent.Answer{Text: "b", Answered: true})
+	})
+}
+
 func TestPermissionIsAsked(t *testing.T) {
 	asker(t, nil, func(r *rig, effects *int) {
 		id := r.send("go")

@@ -137,6 +137,7 @@ func (s *toolCalls) beginCallLocked(c *call) {
 		By:         c.by,
 		Part:       c.part,
 		Started:    c.at,
+		Ask:        s.requests.Question,
 	})
 	s.calls[c.ID] = c
 	s.wg.Add(1)
