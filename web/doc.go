@@ -84,11 +84,11 @@
 //	                  #earlier and children of #turns go before the present ones
 //	#latest           button "Jump to latest", hidden by default; count in [data-n]
 //	#dock-asks        the open questions, above the composer; hidden without one, data-many=true
-//	                  with several that stand by themselves. #asks-head, ol#asks (one
-//	                  li#q-ID[data-rev] each), and #asks-alike: [data-alike="REQUEST REQUEST"]
-//	                  [data-by=GRANT] with buttons data-act=allow-all|deny-all|apart for those
-//	                  that one grant covers, each a li[data-of=REQUEST] that ends with .perm-end. A
-//	                  script hides their own cards until it has data-open
+//	                  with several cards. ol#asks (one li#q-ID[data-rev] each), and #asks-groups:
+//	                  [data-group="REQUEST REQUEST"][data-by=acts|held|hosts CALL] for those that
+//	                  are one card, each a li[data-of=REQUEST] with a [role=checkbox]; data-wrong: it
+//	                  begins without a tick. What is seen ends with .perm-end. A script hides their
+//	                  own cards, and puts what a row is about into its .in
 //	#dock-queue       the prompts that wait, hidden without one: li#w-ID.queued[data-message] with
 //	                  buttons data-act=queue-earlier|queue-edit|queue-remove; data-held after a
 //	                  stop: they wait for the user

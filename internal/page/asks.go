@@ -2,9 +2,8 @@ package page
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
-	"strconv"
+	"strings"
 
 	"webchat/internal/event"
 	"webchat/internal/wording"
@@ -12,27 +11,21 @@ import (
 
 // dock is what stands around the open questions above the composer, the oldest first.
 type dock struct {
-	Kids  []*node
-	Many  bool   // several stand by themselves
-	Own   bool   // the page keeps the questions
-	Head  string // counts them
-	Alike []alike
+	Kids   []*node
+	Many   bool   // several cards stand there
+	Own    bool   // the page keeps the questions
+	Head   string // counts them
+	Groups []together
 }
 
 // Dock is that as it is now.
 func (f *State) Dock() dock {
-	d := dock{Kids: f.asks.Kids, Own: f.Own, Alike: alikeOf(f.asks.Kids)}
-	single := len(d.Kids)
-	for _, g := range d.Alike {
-		if !g.Apart {
-			single -= len(g.Asks)
-		}
+	d := dock{Kids: f.asks.Kids, Own: f.Own, Groups: groupsOf(f.asks.Kids)}
+	cards := len(d.Kids)
+	for _, g := range d.Groups {
+		cards -= len(g.Asks) - 1
 	}
-	for _, g := range heldAndHosts(f.asks.Kids) {
-		single -= len(g.Asks)
-		d.Alike = append(d.Alike, g)
-	}
-	d.Many = single > 1
+	d.Many = cards > 1
 	if n := wording.Plural(len(d.Kids), "question"); slices.ContainsFunc(d.Kids, func(q *node) bool {
 		return q.Question.ofUser()
 	}) {
@@ -40,104 +33,124 @@ func (f *State) Dock() dock {
 	} else if len(d.Kids) > 0 {
 		d.Head = d.Kids[0].Question.Who + " asks " + n
 	}
-	for i := range d.Alike {
-		d.Alike[i].More = single > 0
-	}
 	return d
 }
 
-// alike are open questions that one button can answer, because one grant covers
-// all of them.
-type alike struct {
-	event.Grant
-	Asks  []*Ask // the oldest first
-	El    string
-	More  bool // there are others
-	Held  bool // they are about what is held
-	Hosts bool // they are about hosts that one call waits for
-	Apart bool // each has its own card at once, since a line does not show what it does
+// together is open questions that are one card: a list with a tick for each.
+type together struct {
+	By   string // what they have in common: acts, held, or a call that waits for hosts
+	El   string
+	Asks []*Ask // the oldest first
 }
 
-// First is the one that is denied first.
-func (a alike) First() *Ask { return a.Asks[0] }
-
-// begins matches the words that commands of a grant begin with.
-var begins = regexp.MustCompile("^commands that begin with (`[^`]+`)")
-
-// Head says how many they are, and in what they are alike.
-func (a alike) Head() string {
-	if a.Hosts {
-		return a.wantsHosts()
+// groupBy is what a question may have in common with others; empty: it has a card of its own.
+func (a *Ask) groupBy() string {
+	switch {
+	case a.Later():
+		return "held"
+	case a.Host():
+		return "hosts " + a.ToolCallID
+	case a.IsPermission() && !a.Budget() && !a.ByUser():
+		return "acts"
 	}
-	if a.Held {
-		return "The agent made " + wording.Plural(len(a.Asks), "file") + " that run later by themselves"
-	}
-	what, head := a.Text, wording.Count(len(a.Asks))
-	if m := begins.FindStringSubmatch(a.Text); m != nil {
-		what = "beginning with " + m[1]
-	}
-	if a.More {
-		return head + " more, all " + what
-	}
-	return head + " questions, all " + what
+	return ""
 }
 
-// heldAndHosts groups the questions about what is held, if they are several, and behind them those
-// about hosts by the call that waits for them.
-func heldAndHosts(questions []*node) []alike {
-	all := []alike{{Grant: event.Grant{ID: "held"}, Held: true}}
+// groupsOf puts questions together: those about hosts always, others where they are several.
+func groupsOf(questions []*node) (all []together) {
 	for _, k := range questions {
-		key, el := "held", "held-"+k.ID
-		switch q := k.Question; {
-		case q.Host():
-			key, el = "hosts "+q.ToolCallID, "hosts-"+k.ID
-		case !q.Later():
+		by := k.Question.groupBy()
+		if by == "" {
 			continue
 		}
-		i := slices.IndexFunc(all, func(a alike) bool { return a.ID == key })
+		i := slices.IndexFunc(all, func(g together) bool { return g.By == by })
 		if i < 0 {
 			i = len(all)
-			all = append(all, alike{Grant: event.Grant{ID: key}, Hosts: true})
+			all = append(all, together{By: by, El: "all-" + k.ID})
 		}
-		all[i].El = cmp.Or(all[i].El, el)
 		all[i].Asks = append(all[i].Asks, k.Question)
 	}
-	if len(all[0].Asks) < 2 {
-		return all[1:]
-	}
-	return all
+	return slices.DeleteFunc(all, func(g together) bool { return len(g.Asks) < 2 && !g.Hosts() })
 }
 
-// alikeOf finds questions that a grant covers together: the largest group first, and of two that
-// are as large that of the narrower grant. Each question is in one group at most.
-func alikeOf(questions []*node) (out []alike) {
-	var groups []alike
-	for _, k := range questions {
-		for _, g := range k.Question.Grants {
-			if g.Scope != "" { // it covers whatever is asked, which is not alike
-				continue
-			}
-			i := slices.IndexFunc(groups, func(a alike) bool { return a.ID == g.ID && a.Text == g.Text })
-			if i < 0 {
-				i = len(groups)
-				groups = append(groups, alike{Grant: g, El: "all-" + k.ID + "-" + strconv.Itoa(i)})
-			}
-			groups[i].Asks = append(groups[i].Asks, k.Question)
-			groups[i].Apart = groups[i].Apart || k.Question.Diff != "" || len(k.Question.Resources) > 0
+// Held reports whether they are about what is held.
+func (g together) Held() bool { return g.By == "held" }
+
+// Hosts reports whether they are about the hosts that one call waits for.
+func (g together) Hosts() bool { return strings.HasPrefix(g.By, "hosts ") }
+
+// First is the one that came first.
+func (g together) First() *Ask { return g.Asks[0] }
+
+// Next is the one that is denied first; nil if they wait.
+func (g together) Next() (next *Ask) {
+	for _, a := range g.Asks {
+		if a.Timed() && (next == nil || a.Expires().Before(next.Expires())) {
+			next = a
 		}
 	}
-	slices.SortStableFunc(groups, func(a, b alike) int { return len(b.Asks) - len(a.Asks) })
-	taken := map[*Ask]bool{}
-	for _, g := range groups {
-		if len(g.Asks) < 2 || slices.ContainsFunc(g.Asks, func(a *Ask) bool { return taken[a] }) {
-			continue
-		}
+	return next
+}
+
+// Head says how many they are, and what they are about.
+func (g together) Head() string {
+	if g.Hosts() {
+		return g.wantsHosts()
+	}
+	if g.Held() {
+		return "The agent made " + wording.Plural(len(g.Asks), "file") + " that run later by themselves"
+	}
+	who := g.First().Who + " asks"
+	if g.First().ofUser() {
+		who = "You asked"
+	}
+	return who + " to " + g.acts()
+}
+
+// acts says what would be done: run 2 commands and change 1 file.
+func (g together) acts() string {
+	verbs := [...]struct{ kind, does, noun string }{
+		{"shell", "run ", "command"},
+		{"write", "change ", "file"},
+		{"read", "read ", "file"},
+	}
+	var parts []string
+	left := len(g.Asks)
+	for _, v := range verbs {
+		n := 0
 		for _, a := range g.Asks {
-			taken[a] = true
+			if a.Kind == v.kind {
+				n++
+			}
 		}
-		out = append(out, g)
+		if left -= n; n > 0 {
+			parts = append(parts, v.does+wording.Plural(n, v.noun))
+		}
 	}
-	return out
+	if left > 0 || len(parts) > 2 {
+		return "do " + wording.Plural(len(g.Asks), "thing")
+	}
+	return strings.Join(parts, " and ")
+}
+
+// Apart reports whether a line does not show all that would be done.
+func (a *Ask) Apart() bool { return a.Diff != "" || len(a.Resources) > 0 }
+
+// Wrong says what about it wants a second look; empty if nothing does.
+func (a *Ask) Wrong() string {
+	switch {
+	case a.Secret != nil:
+		return a.Reveals()
+	case len(a.Hides()) > 0:
+		return "hides a character"
+	case a.Target != "" && a.Outside(), slices.ContainsFunc(a.Resources, func(r event.Resource) bool {
+		return r.Target != "" && a.outside(r.Target)
+	}):
+		return "outside this workspace"
+	case a.Sensitive:
+		return "asked each time"
+	}
+	return ""
 }
 
 func (f *State) permission(d event.PermissionRequested) {

@@ -52,12 +52,14 @@ func questions() map[string][]event.Data {
 	secret.Secret = &event.Secret{File: "deploy.key\u202e", Looks: "looks like a private key"}
 	plain := two
 	plain.RequestID, plain.Diff = "p2", ""
+	other := func(p event.PermissionRequested, id string) event.PermissionRequested { p.RequestID = id; return p }
 	go1 := event.Grant{ID: "go test", Text: "commands that begin with `go test`", Scope: event.ForSession}
 	return map[string][]event.Data{
 		"several": join(opening(), starts("c1", "bash", `{"command":"go test ./a"}`), starts("c2", "bash", `{"command":"go test ./b"}`), starts("c3", "bash", `{"command":"rm x"}`),
 			wants("p1", "c1", "go test ./a"), wants("p2", "c2", "go test ./b"), wants("p3", "c3", "rm x"), event.UserInputRequested{RequestID: "q1", Question: "Which?", Choices: []string{"a", "b"}},
 			event.PermissionCompleted{RequestID: "p2", Decision: event.Allow, Scope: event.ForSession, Grant: &go1, By: event.DecidedByUser}, yes("p1"),
 			event.UserInputCompleted{RequestID: "q1", Answer: "a"}, event.PermissionCompleted{RequestID: "p3", Decision: event.Deny, By: event.DecidedByTimeout}, closing(event.Completed)),
+		"mixed": join(opening(), other(secret, "p1"), other(two, "p2"), other(write, "p3"), wants("p4", "c4", "ls")),
 		"held":  heldStory(),
 		"hosts": hostsStory(), "budget": budgetStory(), "beside": besideStory(),
 		"granted": join(opening(), starts("c1", "bash", `{"command":"go test ./a"}`), wants("p1", "c1", "go test ./a"),
@@ -135,24 +137,31 @@ func says(t *testing.T, d *pagetest.DOM, id string, parts ...string) {
 	}
 }
 
-func TestQuestionsThatAreAlikeHaveOneButton(t *testing.T) {
+// What an agent asks at the same moment is one card; what the agent wants to know stands beside it.
+func TestSeveralQuestionsAreOneCard(t *testing.T) {
 	open := func(d event.Data) bool { _, is := d.(event.UserInputRequested); return is }
 	d := after(t, "several", upTo("several", open))
 	says(t, d, "asks-head", "copilot asks 4 questions")
-	groups := pagetest.ByID(d.Root, "asks-alike")
-	var alike []string
-	walk(groups, func(n *html.Node) {
-		if v, ok := pagetest.Attr(n, "data-alike"); ok {
-			alike = append(alike, v)
+	var groups []string
+	walk(pagetest.ByID(d.Root, "asks-groups"), func(n *html.Node) {
+		if v, ok := pagetest.Attr(n, "data-group"); ok {
+			groups = append(groups, v)
 		}
 	})
-	if !slices.Equal(alike, []string{"p1 p2"}) {
-		t.Errorf("alike are %q: two tests are, and what may be allowed word by word is not", alike)
+	if !slices.Equal(groups, []string{"p1 p2 p3"}) {
+		t.Errorf("together are %q", groups)
 	}
-	says(t, d, "asks-alike", "2 more, all beginning with go test", "go test ./a", "go test ./b", "Allow all 2", "Deny all")
+	says(t, d, "asks-groups", "copilot asks to run 3 commands", "go test ./a", "go test ./b", "rm x", "will be denied", "Allow 3", "Deny all")
 	for _, id := range []string{"q-p1", "q-p2", "q-p3", "q-q1"} {
 		if pagetest.ByID(d.Root, id) == nil {
 			t.Errorf("the question %s is not in the list", id)
+		}
+	}
+	d = after(t, "mixed", len(questions()["mixed"]))
+	says(t, d, "asks-groups", "copilot asks to run 2 commands and change 2 files", "a.txt and 2 more +0 −1 hides a character", "notes.txt +1 −1 hides a character", "deploy.key⟨U+202E⟩ looks like a private key")
+	for row, want := range map[string]bool{"p-p1.k": true, "p-p2.k": true, "p-p3.k": true, "p-p4.k": false} {
+		if _, wrong := pagetest.Attr(pagetest.ByID(d.Root, row), "data-wrong"); wrong != want {
+			t.Errorf("%s wrong is %v", row, wrong)
 		}
 	}
 }

@@ -29,5 +29,5 @@ func TestHeldRows(t *testing.T) {
 	d := after(t, "held", asked("h4"))
 	says(t, d, "p-h1", "Kept as .envrc.new by you", "Undo")
 	says(t, d, "p-h2", "Deleted by you", "Undo")
-	says(t, d, "asks-alike", "The agent made 2 files that run later by themselves", "<b>/.git/hooks", "Look at them", "Keep all 2", "Delete all")
+	says(t, d, "asks-groups", "The agent made 2 files that run later by themselves", "<b>/.git/hooks", "Look at them", "Keep 2", "Delete all")
 }

@@ -46,12 +46,12 @@ func (a *Ask) wants() string {
 }
 
 // Folder is the name of the folder whose sessions share what is opened.
-func (a alike) Folder() string { return path.Base(filepath.ToSlash(a.First().In.Cwd)) }
+func (g together) Folder() string { return path.Base(filepath.ToSlash(g.First().In.Cwd)) }
 
 // wantsHosts is the head of such questions.
-func (a alike) wantsHosts() string {
-	if len(a.Asks) == 1 {
-		return a.First().Head() + " " + wording.Plain(a.First().Resource)
+func (g together) wantsHosts() string {
+	if len(g.Asks) == 1 {
+		return g.First().Head() + " " + wording.Plain(g.First().Resource)
 	}
-	return a.First().Head() + " " + wording.Plural(len(a.Asks), "host")
+	return g.First().Head() + " " + wording.Plural(len(g.Asks), "host")
 }

@@ -49,14 +49,14 @@ func TestHostsAreOneCard(t *testing.T) {
 			return is && p.RequestID == id
 		})
 	}
-	says(t, after(t, "hosts", asked("r1")), "asks-alike", "npm wants registry.example",
+	says(t, after(t, "hosts", asked("r1")), "asks-groups", "npm wants registry.example",
 		"For all sessions in", "Once", "This session", "This folder", "No")
 	d := after(t, "hosts", asked("r4"))
-	says(t, d, "asks-alike", "npm wants 3 hosts", "10.0.0.7:5432", "an address without a name",
+	says(t, d, "asks-groups", "npm wants 3 hosts", "10.0.0.7:5432", "an address without a name",
 		"It is in a private network: 10.0.0.7.",
 		"letters of other alphabets", "A command wants github.com")
 	says(t, d, "p-r1", "npm wants", "registry.example", "waiting for you")
-	says(t, d, "hosts-q-r4.h", "A command wants github.com") // another call's
+	says(t, d, "all-q-r4.h", "A command wants github.com") // another call's
 	d = after(t, "hosts", len(hostsStory()))
 	for id, words := range map[string]string{"p-r1": "Opened for this folder",
 		"p-r2": "Refused by you", "p-r3": "Opened for this command", "p-r4": "no answer within"} {

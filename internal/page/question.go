@@ -231,17 +231,13 @@ func (a *Ask) Short(g event.Grant) string {
 
 // Wider says what the wider grants leave out.
 func (a *Ask) Wider() string {
-	const asks = " about secrets, paths outside this folder and hidden characters."
-	switch n := len(a.Grants) - 1; n {
-	case -1, 0:
+	switch len(a.Grants) {
+	case 0, 1:
 		return ""
-	case 1:
-		return "The wider choice still asks" + asks
 	case 2:
-		return "The wider two choices still ask" + asks
-	default:
-		return "The wider " + wording.Count(n) + " choices still ask" + asks
+		return "The wider choice still asks about secrets, paths outside this folder and hidden characters."
 	}
+	return "The wider choices still ask about secrets, paths outside this folder and hidden characters."
 }
 
 // Searched is what a search looks for, taken from its call; else empty.

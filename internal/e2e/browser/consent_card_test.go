@@ -1,11 +1,13 @@
 package browser
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -180,167 +182,165 @@ func TestQuestionIsInertAfterFocus(t *testing.T) {
 	p.done()
 }
 
-// Several questions are one list: each stays in sight and is answered by itself, and
-// the next one does not take a click meant for the one before.
-func TestSeveralQuestionsAreOneList(t *testing.T) {
+// Several questions are one card: those with a tick are allowed, the others denied, and the button
+// says so. What is wrong, and what comes later, has no tick; what was seen on the Desk was read.
+func TestSeveralQuestionsAreOneCard(t *testing.T) {
 	h := newHouse(t)
-	h.backend.on("several", asking(h.site.workspace, shell("c1", "go test ./internal/a"),
-		shell("c2", "go test ./internal/b"), shell("c4", "git push --tags"),
-		wish{"c3", "edit", `{"path":"notes.txt"}`, agent.Permission{
-			Kind:     agent.KindWrite,
-			Action:   "change a file",
-			Resource: "notes.txt",
-			Diff:     "--- a/notes.txt\n+++ b/notes.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n",
-		}}))
-	p := h.site.open("/sessions/" + h.session(t))
-	p.say("several")
-	ready := func(n int) {
-		t.Helper()
-		p.wait(`document.querySelectorAll('[data-ask][data-ready]').length === ` + quoteInt(n) +
-			` && document.querySelectorAll('[data-ask]').length === ` + quoteInt(n))
-	}
-	p.wait(`document.querySelectorAll('[data-ask]').length === 4`)
-	p.click("[data-act=apart]")
-	p.wait(`document.querySelectorAll('#asks > li:not([hidden])').length === 4`)
-	p.js(`for (const li of document.querySelectorAll('#asks > li')) { li.scrollIntoView(); const e = li.querySelector('[data-whole]'); e.scrollTop = e.scrollHeight; await new Promise((done) => setTimeout(done, 100)) }`)
-	p.wait(`document.querySelectorAll('[data-ask][data-read]').length === 4`)
-	p.has("#asks-head", "liar asks 4 questions")
-	p.has("#asks-alike", "2 more, all beginning with go test")
-	p.wait(`document.title.startsWith('(4) ')`)
-	p.shots("several-questions")
-	// One of those that are alike is answered first: the other is not one of several then, whichever
-	// came last.
-	p.js(`[...document.querySelectorAll('#asks > li')].find((li) => li.innerText.includes('internal/a')).dataset.first = ''`)
-	first := `#asks > li[data-first] `
-	p.click(first + "[data-act=details]")
-	p.wait(`document.querySelector('` + first + `[data-open]')`)
-	p.shots("several-questions-open")
-	p.look(1440, 1400, "light")
-	if n := eval[int](p,
-		`[...document.querySelectorAll('[data-ask]')].filter((e) => e.checkVisibility()).length`); n != 4 {
-		t.Errorf("%d questions can be seen while one is open", n)
-	}
-	ready(4)
-	// A second click, as soon as the first one took its question away, does not answer
-	// the one that moved into its place.
-	p.js(`const button = document.querySelector('` + first + `[data-act=deny]')
-		const at = button.getBoundingClientRect()
-		new MutationObserver((_, o) => {
-			o.disconnect()
-			for (const b of document.querySelectorAll('[data-ask] [data-act=deny]')) b.click()
-			document.elementFromPoint(at.left + at.width / 2, at.top + at.height / 2)?.closest('button')?.click()
-			window.twice = true
-		}).observe(document.getElementById('asks'), { childList: true })
-		button.click()
-		button.click()`)
-	p.wait(`window.twice`)
-	p.wait(`document.querySelectorAll('[data-answered]').length === 1`)
-	ready(3)
-	if n := eval[int](p, `document.querySelectorAll('[data-answered]').length`); n != 1 {
-		t.Fatalf("two clicks answered %d questions", n)
-	}
-	// By keys: the next one has the focus when one is answered.
-	p.focus(question)
-	p.wait(ripe)
-	p.js(`for (const _ of [1, 2]) document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'd', bubbles: true }))`)
-	p.wait(`document.activeElement.name === 'reason'`)
-	p.write("not now")
-	p.press("Enter")
-	p.has("[data-answered]", "not now")
-	p.wait(`document.activeElement.matches('[data-ask]')`)
-	ready(2)
-	p.wait(ripe)
-	p.press("a")
-	ready(1)
-	p.wait(ripe)
-	p.press("a")
-	p.wait(`document.querySelectorAll('[data-answered]').length === 4 && document.activeElement.id === 'prompt'`)
-	p.done()
-}
-
-// What one grant covers is one card with one button, by mouse and by keys; opened, each has its own
-// card, and a grant given there answers the rest. Each answer is an event of its own.
-func TestAlikeQuestionsAreAnsweredAtOnce(t *testing.T) {
-	h := newHouse(t)
-	h.backend.on("alike", asking(h.site.workspace, shell("c1", "go test ./internal/a"),
-		shell("c2", "git push"), shell("c3", "go vet ./internal/b"), shell("c4", "go build ./c\u200bmd")))
-	h.backend.on("more", asking(h.site.workspace, shell("d1", "go test ./internal/a"),
-		shell("d2", "git push"), shell("d3", "go vet ./internal/b"), shell("d4", "go test ./internal/c")))
-	h.backend.on("again", asking(h.site.workspace, shell("e1", "go build ./internal/d")))
+	write := wish{"c3", "edit", `{"path":"notes.txt"}`, agent.Permission{
+		Kind:     agent.KindWrite,
+		Action:   "change a file",
+		Resource: "notes.txt",
+		Diff:     "--- a/notes.txt\n+++ b/notes.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n",
+	}}
+	more := make(chan bool)
+	h.backend.on("several", func(ctx context.Context, host agent.Host) error {
+		var wg sync.WaitGroup
+		defer wg.Wait()
+		wg.Go(func() {
+			_ = asking(h.site.workspace, shell("c1", "go test ./internal/a"), shell("c2", "go vet ./internal/b"), write, shell("c4", "go build ./c\u200bmd"))(ctx, host)
+		})
+		<-more
+		return asking(h.site.workspace, shell("c5", "git push --tags"))(ctx, host)
+	})
 	id := h.session(t)
 	p := h.site.open("/sessions/" + id)
-	decisions := func() (by []string) {
-		var list struct {
-			Events []struct {
-				Type string
-				Data struct{ By, Decision string }
-			}
-		}
-		h.api(t, "GET", "/api/sessions/"+id+"/events?limit=5000", nil, &list)
-		for _, e := range list.Events {
-			if e.Type == "permission.completed" {
-				by = append(by, e.Data.By+" "+e.Data.Decision)
-			}
-		}
-		return by
+	p.say("several")
+	const group = `document.querySelector('[data-group]')`
+	rows := func(want string) {
+		t.Helper()
+		p.is(`[...document.querySelectorAll('.several > li')].map((li) => li.querySelector('code').textContent + ' ' + li.querySelector('.tick').ariaChecked).sort().join('; ')`, want)
 	}
-	const group = `document.querySelector('[data-alike]')`
-	p.say("alike")
-	p.wait(`document.querySelectorAll('[data-ask]').length === 4 && ` + group +
-		`?.querySelector('[data-act=allow-all]').ariaDisabled === 'false'`)
-	p.has("[data-alike]", "2 more, all beginning with go")
-	p.has("[data-alike]", "Allow all 2")
-	p.is(`[...document.querySelectorAll('#asks [data-ask]')].filter((e) => e.checkVisibility()).map((e) => e.querySelector('.perm-cmd').innerText).sort().join('; ')`, "git push; go build ./cU+200Bmd")
-	p.shots("alike")
-	p.click("[data-act=allow-all]")
-	p.wait(`document.querySelectorAll('[data-answered]').length === 2 && !` + group)
-	p.wait(`document.querySelectorAll('#asks [data-ask][data-ready]').length === 2`)
-	p.answer("#asks [data-act=deny]")
-	p.wait(ready1)
-	p.answer("[data-act=deny]")
-	p.done()
-	if got := strings.Join(decisions(), "; "); got != "user allow; user allow; user deny; user deny" {
-		t.Errorf("the log has %s", got)
-	}
-	// By keys: the group is opened, and a card in it is granted.
-	p.say("more")
-	p.wait(group + `?.querySelector('[data-act=allow-all]').ariaDisabled === 'false'`)
+	p.wait(`document.querySelectorAll('[data-ask]').length === 4 && ` + group + `?.dataset.ready !== undefined`)
+	p.has("[data-group] h3", "liar asks to run 3 commands and change 1 file")
+	// On a slow machine they come one by one, and what comes later has no tick.
+	giveTicks := `document.querySelectorAll('.several > li:not([data-wrong]) .tick[aria-checked=false]').forEach((b) => b.click())`
+	p.js(giveTicks)
+	p.has("[data-act=allow-ticked]", "Allow 3, deny 1")
+	p.has(".several", "hides a character")
+	p.has(".several", "notes.txt +1 −1")
+	p.wait(`![...document.querySelectorAll('#asks [data-ask]')].some((e) => e.checkVisibility())`)
+	p.wait(`document.title.startsWith('(4) ')`)
+	rows("go build ./cU+200Bmd false; go test ./internal/a true; go vet ./internal/b true; notes.txt true")
+	p.shots("41-several")
+	p.has(".did .wait", "Waits for you")
+	more <- true
+	p.wait(`document.querySelectorAll('.several > li').length === 5 && ` + group + `.dataset.ready !== undefined`)
+	rows("git push --tags false; go build ./cU+200Bmd false; go test ./internal/a true; go vet ./internal/b true; notes.txt true")
+	p.has("[data-act=allow-ticked]", "Allow 3, deny 2")
+
+	// By keys: A leads to the change that was not seen; Enter opens a row in place.
+	p.look(1440, 900, "light")
+	awake := group + `.dataset.keys !== undefined && ` + group + `.dataset.ready !== undefined`
 	p.focus(group)
-	p.wait(`document.activeElement.dataset.keys !== undefined`)
-	p.wait(group + `.querySelector('kbd').checkVisibility()`)
+	p.wait(awake)
+	p.press("a")
+	p.wait(`document.activeElement.matches('.several .in [data-whole]')`)
+	p.has(".several .in", "Why ask")
+	p.wait(group + `.querySelector('[data-act=allow-ticked]').ariaDisabled === 'false'`)
+	if p.true(`document.querySelector('[data-answered]')`) {
+		t.Fatal("what was not seen was allowed")
+	}
+	p.shots("41-several-open")
+	p.look(1440, 900, "light")
+	p.js(`[...document.querySelectorAll('.several .tick')].find((b) => b.parentElement.textContent.includes('go vet')).focus()`)
+	p.press("Space")
+	p.has("[data-act=allow-ticked]", "Allow 2, deny 3")
 	p.press("Enter")
-	p.wait(`document.querySelectorAll('#asks li:not([hidden]) [data-ask][data-ready]').length === 4`)
-	p.shots("alike-opened")
-	p.focus(`[...document.querySelectorAll('[data-ask]')].find((e) => e.dataset.what.startsWith('go test'))`)
-	p.wait(ripe)
-	p.press("s")
-	p.has("[data-grants] .grants", "commands that begin with go and build, check, test or query")
-	p.press("ArrowDown", "ArrowDown")
-	p.is(`document.querySelector('[data-grants] [data-grant][aria-checked=true] .ex').textContent`,
-		"covers go build ./..., go vet ./..., go test -race ./...")
-	p.wait(`document.activeElement.matches('[data-ask][data-ready]')`)
-	p.press("s")
-	p.wait(`document.querySelectorAll('[data-ask]').length === 1`)
-	p.wait(`document.activeElement.matches('[data-ask]') && document.activeElement.querySelector('.perm-cmd').textContent === 'git push'`)
-	p.wait(ripe)
-	p.press("d")
-	p.done()
+	p.wait(`document.activeElement.closest('li').querySelector('.in .facts')`)
+	p.press("Enter")
+	p.wait(`document.activeElement.closest('li').querySelector('.in').hidden`)
+	p.wait(awake)
+	p.press("a")
+	p.wait(`document.querySelectorAll('[data-answered]').length === 3 && !document.querySelector('[data-ask]')`)
 	p.wait(`document.activeElement.id === 'prompt'`)
-	got := decisions()[4:]
+	p.done()
+	got := h.decisions(t, id)
 	slices.Sort(got)
-	if strings.Join(got, "; ") != "grant allow; grant allow; user allow; user deny" {
+	if strings.Join(got, "; ") != "user allow; user allow; user deny; user deny; user deny" {
 		t.Errorf("the log has %q", got)
+	}
+}
+
+// decisions are those of the log of a session, in their order.
+func (h *house) decisions(t *testing.T, id string) (all []string) {
+	t.Helper()
+	var list struct {
+		Events []struct {
+			Type string
+			Data struct{ By, Decision string }
+		}
+	}
+	h.api(t, "GET", "/api/sessions/"+id+"/events?limit=5000", nil, &list)
+	for _, e := range list.Events {
+		if e.Type == "permission.completed" {
+			all = append(all, e.Data.By+" "+e.Data.Decision)
+		}
+	}
+	return all
+}
+
+// What covers all that have a tick may be allowed for longer; what has none is denied first, so that
+// it is not covered. On a phone, and what the Desk showed counts as read.
+func TestSeveralAreAllowedForLonger(t *testing.T) {
+	h := newHouse(t)
+	h.backend.on("more", asking(h.site.workspace, shell("d1", "go test ./internal/a"),
+		shell("d2", "go vet ./internal/b"), shell("d4", "go test ./internal/c")))
+	h.backend.on("again", asking(h.site.workspace, shell("e1", "go build ./internal/d")))
+	write := func(call, name string) wish {
+		return wish{call, "edit", `{"path":"` + name + `"}`, agent.Permission{Kind: agent.KindWrite, Action: "change a file", Resource: name, Diff: "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n"}}
+	}
+	h.backend.on("edits", asking(h.site.workspace, write("f1", "a.txt"), write("f2", "b.txt")))
+	id := h.session(t)
+	p := h.site.open("/sessions/" + id)
+	const group = `document.querySelector('[data-group]')`
+	ready := group + `?.dataset.ready !== undefined && ` + group + `.querySelector('[data-act=allow-ticked]').ariaDisabled === 'false'`
+	p.say("more")
+	p.wait(`document.querySelectorAll('[data-ask]').length === 3 && ` + ready)
+	p.js(`document.querySelectorAll('.several .tick').forEach((b) => (b.ariaChecked === 'true') === b.parentElement.textContent.includes('/c') && b.click())`)
+	p.focus(group)
+	p.wait(group + `.dataset.keys !== undefined && ` + ready)
+	p.press("s")
+	p.is(`[...document.querySelectorAll('.grants-of [data-grant] .what')].map((e) => e.textContent).join('; ')`,
+		"each of these, exactly; commands that begin with go and build, check, test or query, with harmless options, inside this workspace; every command in this folder, this session")
+	p.has("[data-act=grant]", "Do not ask again about 2, deny 1")
+	p.shots("41-several-more")
+	p.look(1440, 900, "light")
+	p.press("ArrowDown")
+	p.wait(group + `.dataset.keys !== undefined && ` + ready)
+	p.press("s")
+	p.wait(`!document.querySelector('[data-ask]')`)
+	p.done()
+	if got := strings.Join(h.decisions(t, id), "; "); got != "user deny; user allow; grant allow" {
+		t.Errorf("the log has %s", got)
 	}
 	p.say("again")
 	p.done()
-	if got := decisions(); got[len(got)-1] != "grant allow" {
+	if got := h.decisions(t, id); got[len(got)-1] != "grant allow" {
 		t.Errorf("the log ends with %q", got[len(got)-1])
 	}
+
+	p.look(390, 844, "light")
+	p.say("edits")
+	p.wait(group + `?.dataset.ready !== undefined`)
+	p.has("[data-group] h3", "liar asks to change 2 files")
+	p.shot("41-edits-390")
+	p.look(1440, 900, "light")
+	for i := range 2 {
+		row := fmt.Sprintf(".several > li:nth-child(%d) ", i+1)
+		p.click(row + ".what")
+		p.wait(`document.querySelector(` + quote(row+"[data-act=open-change]") + `)`)
+		p.js(`document.querySelector(` + quote(row+"[data-act=open-change]") + `).click()
+			document.querySelector(` + quote(row+".what") + `).click()`)
+		p.wait(fmt.Sprintf(`document.querySelectorAll('[data-ask][data-read]').length > %d`, i))
+	}
+	p.js(`document.querySelectorAll('.several .tick[aria-checked=false]').forEach((b) => b.click())`)
+	p.wait(ready)
+	p.click("[data-act=allow-ticked]")
+	p.done()
 }
 
-// THREATS 53: several long commands are allowed at once only after the end of each was on the
-// screen.
-func TestAlikeQuestionsAreReadToTheirEnds(t *testing.T) {
+// THREATS 53: several long commands are allowed only after the end of each was on the screen.
+func TestSeveralQuestionsAreReadToTheirEnds(t *testing.T) {
 	h := newHouse(t)
 	h.backend.on("long", asking(h.site.workspace,
 		shell("c1", "go test "+strings.Repeat("./internal/a ", 200)+"./x"),
@@ -348,19 +348,19 @@ func TestAlikeQuestionsAreReadToTheirEnds(t *testing.T) {
 	p := h.site.open("/sessions/" + h.session(t))
 	p.look(360, 740, "light")
 	p.say("long")
-	const group = `document.querySelector('[data-alike]')`
+	const group = `document.querySelector('[data-group]')`
 	p.wait(group + `?.dataset.ready !== undefined`)
-	p.click("[data-act=allow-all]")
-	p.wait(`document.activeElement.matches('.alike ul')`)
+	p.js(`document.querySelectorAll('.several .tick[aria-checked=false]').forEach((b) => b.click())`)
 	if p.true(`document.querySelector('[data-answered]') || ` + group +
-		`.querySelector('[data-act=allow-all]').ariaDisabled === 'false'`) {
+		`.querySelector('[data-act=allow-ticked]').ariaDisabled === 'false'`) {
 		t.Error("what was not seen may be allowed")
 	}
-	p.shot("alike-long")
-	// The end of the first is seen on the way to that of the last.
-	p.js(`for (const end of document.querySelectorAll('.alike .perm-end')) { end.scrollIntoView({ block: 'nearest' }); await new Promise((done) => setTimeout(done, 100)) }`)
-	p.wait(group + `.querySelector('[data-act=allow-all]').ariaDisabled === 'false'`)
-	p.click("[data-act=allow-all]")
+	p.shot("41-long-360")
+	p.click("[data-act=allow-ticked]") // leads to the end of the first, then of the second
+	p.wait(`document.querySelectorAll('[data-ask][data-read]').length === 1`)
+	p.click("[data-act=allow-ticked]")
+	p.wait(group + `.querySelector('[data-act=allow-ticked]').ariaDisabled === 'false'`)
+	p.click("[data-act=allow-ticked]")
 	p.wait(`document.querySelectorAll('[data-answered]').length === 2`)
 	p.done()
 }
@@ -410,7 +410,7 @@ func TestGrantsOnTheCard(t *testing.T) {
 		"true this command, exactly covers the command above, nothing else; false commands that only read inside this workspace covers cat, grep, ls and the like, of files that hold no secrets; "+
 			"false every command in this folder, this session covers make, git commit -m x and any other: webchat does not look at them")
 	p.has(".grants",
-		"The wider two choices still ask about secrets, paths outside this folder and hidden characters.")
+		"The wider choices still ask about secrets, paths outside this folder and hidden characters.")
 	p.shots("grants")
 	p.press("Escape")
 	p.wait(`!document.querySelector('.grants').checkVisibility() && document.activeElement.matches('[data-ask]')`)

@@ -52,14 +52,14 @@ func TestHostsThatACommandWaitsFor(t *testing.T) {
 		t.Helper()
 		p.is(`[...document.querySelectorAll('.is-hosts [role=checkbox]')].map((b) => b.ariaChecked).join()`, want)
 	}
-	p.has("#asks-alike h3", "npm wants registry.example")
+	p.has("#asks-groups h3", "npm wants registry.example")
 	p.wait(`document.querySelector('.is-hosts[data-ready] [data-act=open-hosts][aria-disabled=false]')`)
 	p.wait(`[...document.querySelectorAll('#asks > li')].every((li) => li.hidden)`)
 	more <- true
 	p.has(".is-hosts", "an address without a name")
 	p.has(".is-hosts", "It is in a private network: 10.0.0.7.")
 	more <- true
-	p.has("#asks-alike h3", "npm wants 3 hosts")
+	p.has("#asks-groups h3", "npm wants 3 hosts")
 	ticks("true,false,false")
 	p.shots("31-hosts")
 
@@ -77,7 +77,7 @@ func TestHostsThatACommandWaitsFor(t *testing.T) {
 	other.expect("navigator.vibrate") // nobody has touched it yet
 	other.touch(390, 844)
 	more <- true
-	other.has("#asks-alike h3", "npm wants later.example")
+	other.has("#asks-groups h3", "npm wants later.example")
 	other.fits("a host on a phone")
 	other.tap(".is-hosts [role=checkbox]")
 	other.wait(`document.querySelector('.is-hosts [data-act=open-hosts]').ariaDisabled === 'true'`)

@@ -3,147 +3,67 @@
 
 import { patch, path, post } from './api.js'
 import { announce } from './announce.js'
+import { send } from './answering.js'
+import { more } from './grants.js'
 import { holdKeys } from './hold.js'
 import { beside, turnOn } from './radio.js'
-import { answered, look, next } from './held.js'
-import { answerTo, moves, tick, turn } from './hosts.js'
-import { attend, bare, hold, holdAll, inWords, members, off, read, ready, readyForKeys, readying } from './ready.js'
-import { failed, toast } from './toast.js'
+import { look } from './held.js'
+import { attend, holdAll, inWords, members, off, read, ready, readyForKeys, readying } from './ready.js'
+import { failed } from './toast.js'
+import { bulk, moves, note, tick } from './together.js'
 import { typing } from './typing.js'
 
 const seen = new WeakSet()
 const told = new Set() // requests
 const list = () => document.getElementById('asks') // a join may put another one there
-const apart = new Set() // the grants whose questions are answered one by one
 const denying = new WeakMap() // question → the timer that denies it
 
-/** Looks after what is new; what a group stands for has no card of its own until the group is opened. */
+/** Looks after what is new; what a list stands for has no card of its own. */
 function watch() {
   const dock = document.getElementById('dock-asks')
   const grouped = new Set()
-  for (const group of dock.querySelectorAll('[data-alike]')) {
-    if (apart.has(group.dataset.by)) group.dataset.open = ''
+  note(dock.querySelectorAll('[data-request]'))
+  for (const group of dock.querySelectorAll('[data-group]')) {
     tick(group)
-    group.querySelector('[data-act=apart]')?.setAttribute('aria-expanded', String('open' in group.dataset))
-    if (!('open' in group.dataset)) members(group).forEach((el) => grouped.add(el))
+    members(group).forEach((el) => grouped.add(el))
   }
-  for (const el of dock.querySelectorAll('[data-ask], [data-alike]')) {
+  for (const el of dock.querySelectorAll('[data-ask], [data-group]')) {
     if (el.dataset.ask) el.closest('li').hidden = grouped.has(el)
     if (seen.has(el)) continue
     seen.add(el)
     attend(el)
   }
-  const single = [...list().children].filter((li) => !li.hidden).length
-  dock.dataset.many = String(single > 1)
-  dock.querySelector('#asks-head').classList.toggle('vh', single < 2)
 }
 
-/** How a question was answered, as its row says, if that has come. */
-function verdict(el) {
-  const words = document.getElementById(el.dataset.row)?.dataset.answered
-  return words ? `: ${words}` : ''
-}
-
-/** Sends the answer to a question. It stays busy until it is taken away, unless it has to be answered again. */
-function send(el, body) {
-  if (el.ariaBusy === 'true') return
-  el.ariaBusy = 'true'
-  const sent = deliver(el, body)
-  if (el.contains(document.activeElement)) holdKeys(sent.then(() => gone(el))) // keys are for what gets the focus then
-}
-
-/** Is over when a question has gone, and something else has the focus; or when it has to be answered again. */
-function gone(el) {
-  return new Promise((done) => {
-    const look = () => (el.ariaBusy === 'true' && (el.isConnected || document.activeElement === document.body) ? setTimeout(look, 20) : done())
-    look()
-  })
-}
-
-async function deliver(el, body) {
-  try {
-    await post(path(`/permissions/${el.dataset.request}`), body)
-    if (el.dataset.held) answered(el, body)
-  } catch (err) {
-    if (err.status === 409) toast(`Already answered${verdict(el)}`, { how: 'ask' })
-    else if (err.status === 410) toast('This question is closed. Nothing was done', { how: 'ask' })
-    else {
-      el.ariaBusy = 'false'
-      failed(err)
-    }
-  }
-}
-
-/** Leads to what has to be read to its end first: of a question, or of what stands for it. */
-function unread(el, shown) {
+/** Sends an answer to a question, once it may be answered. */
+function decide(el, body) {
+  if (!ready(el)) return
+  if (body.decision !== 'allow' || read(el)) return send(el, body)
   if (el.dataset.held) return look(el)
-  const text = shown.querySelector('.alike ul[tabindex]') ?? el.querySelector('[data-whole]')
+  const text = el.querySelector('[data-whole]')
   text.scrollIntoView({ block: 'nearest' })
   text.focus()
   announce('Scroll to the end of it first')
-}
-
-/** Sends one answer to each of some questions, once what shows them may be answered. A grant answers all it covers by itself. */
-function decide(els, body, shown = els[0]) {
-  if (!els.length || !ready(shown)) return
-  const missed = body.decision === 'allow' && els.find((el) => !read(el))
-  if (missed) return unread(missed, shown)
-  for (const el of els) send(el, body)
 }
 
 const reasonOf = (el) => el.querySelector('[name=reason]')
 const chosen = (el, what) => el.querySelector(`[role=radio][aria-checked=true][data-${what}]`)?.dataset[what]
 
 const acts = {
-  'allow-once': (el) => decide([el], { decision: 'allow', scope: 'once' }),
-  grant: (el) => decide([el], { decision: 'allow', grant: chosen(el, 'grant'), scope: chosen(el, 'only') ?? chosen(el, 'scope') }),
+  'allow-once': (el) => decide(el, { decision: 'allow', scope: 'once' }),
+  grant: (el) => decide(el, { decision: 'allow', grant: chosen(el, 'grant'), scope: chosen(el, 'only') ?? chosen(el, 'scope') }),
   deny: (el) => acts['deny-reason'](el),
   why: (el) => explain(el),
   'deny-reason'(el) {
     const reason = reasonOf(el)?.value.trim()
     if (reason && !off()) send(el, { decision: 'deny', reason }) // whoever gives one has read the question
-    else decide([el], { decision: 'deny' })
+    else decide(el, { decision: 'deny' })
   },
   look,
   raise: (el, { dataset: { tokens, money } }) => ready(el) && patch(path(), { budget: Number(tokens) ? { tokens: Number(tokens) } : { money: Number(money) } }).catch(failed),
   'open-change': (el) => el.dispatchEvent(new CustomEvent('webchat:open', { bubbles: true, detail: { target: el.dataset.request } })),
   ways: (el) => more(el, true),
   less: (el) => more(el, false),
-  details(el, b) {
-    b.setAttribute('aria-expanded', String(el.toggleAttribute('data-open')))
-    holdAll()
-  },
-}
-
-const bulk = {
-  'allow-all': (group) => decide(members(group), { decision: 'allow', scope: 'once' }, group),
-  'deny-all': (group) => decide(members(group), { decision: 'deny' }, group),
-  tick: (_, box) => turn(box),
-  'open-hosts'(group, { dataset: { scope } }) {
-    if (!ready(group) || bare(group)) return
-    const missed = members(group).find((el) => !read(el))
-    if (missed) return group.querySelector(`[data-of="${CSS.escape(missed.dataset.request)}"]`).scrollIntoView({ block: 'nearest' })
-    for (const el of members(group)) send(el, answerTo(el.dataset.request, scope))
-  },
-  'look-next': (group) => next(members(group)),
-  'look-at': (group, b) => next(members(group).filter((el) => el.dataset.request === b.dataset.look)),
-  apart(group) {
-    if ('open' in group.dataset) apart.delete(group.dataset.by)
-    else apart.add(group.dataset.by)
-    delete group.dataset.open
-    watch()
-    holdAll()
-  },
-}
-
-/** Opens what else may be allowed, or closes it; none of it can be pressed at once. */
-function more(el, open) {
-  el.toggleAttribute('data-grants', open)
-  el.querySelector('.grants').hidden = !open
-  el.querySelector('[data-act=ways]').setAttribute('aria-expanded', String(open))
-  hold(el)
-  el.focus({ preventScroll: true })
-  if (open) el.querySelector('.perm-do').scrollIntoView({ block: 'nearest' })
 }
 
 /** Leads to the reason for a refusal. */
@@ -171,7 +91,7 @@ function denied(el, key) {
   clearTimeout(denying.get(el))
   denying.delete(el)
   el.querySelector('[data-act=deny] span').textContent = 'Deny'
-  if (el.isConnected) decide([el], { decision: 'deny' })
+  if (el.isConnected) decide(el, { decision: 'deny' })
   if (key) holdKeys(Promise.resolve(), key)
 }
 
@@ -182,13 +102,16 @@ async function answer(el, text, wasFreeform) {
   } catch (err) { failed(err) }
 }
 
+/** What the buttons of a question do. */
+const of = (el) => (el.dataset.group ? bulk : acts)
+
 const forHosts = (el, scope) => el.querySelector(`[data-act=open-hosts][data-scope=${scope}]`)
 
 const keys = {
-  a: (el) => (forHosts(el, 'once') ? forHosts(el, 'once').click() : el.dataset.alike ? bulk['allow-all'](el) : acts['allow-once'](el)),
+  a: (el) => (forHosts(el, 'once') ? forHosts(el, 'once').click() : el.dataset.group ? bulk['allow-ticked'](el) : acts['allow-once'](el)),
   f: (el) => forHosts(el, 'workspace')?.click(),
-  s: (el) => (forHosts(el, 'session') ? forHosts(el, 'session').click() : 'grants' in el.dataset ? acts.grant(el) : el.querySelector('[data-act=ways], [data-act=raise]')?.click()),
-  d: (el) => (el.dataset.alike ? bulk['deny-all'](el) : el.dataset.held || 'budget' in el.dataset ? acts['deny-reason'](el) : deny(el)),
+  s: (el) => (forHosts(el, 'session') ? forHosts(el, 'session').click() : 'grants' in el.dataset ? of(el).grant(el) : el.querySelector('[data-act=ways], [data-act=raise]')?.click()),
+  d: (el) => (el.dataset.group ? bulk['deny-all'](el) : el.dataset.held || 'budget' in el.dataset ? acts['deny-reason'](el) : deny(el)),
   l: (el) => el.querySelector('[data-act=look], [data-act=look-next]')?.click(),
 }
 
@@ -203,14 +126,14 @@ function moved(el, e) {
     turnOn(to)
     if (e.target !== el) to.focus()
     to.scrollIntoView({ block: 'nearest' })
-  } else if (e.target.matches('[data-whole], .alike ul') && Object.hasOwn(ends, e.key)) e.target.scrollTo({ top: ends[e.key](e.target), behavior: 'instant' })
+  } else if (e.target.matches('[data-whole]') && Object.hasOwn(ends, e.key)) e.target.scrollTo({ top: ends[e.key](e.target), behavior: 'instant' })
   else if (e.key === 'Escape' && 'grants' in el.dataset) more(el, false)
   else return false
   return true
 }
 
 function keydown(e) {
-  const el = e.target.closest?.('[data-ask=permission], [data-alike]')
+  const el = e.target.closest?.('[data-ask=permission], [data-group]')
   if (!el || e.ctrlKey || e.metaKey || e.altKey || e.repeat) return
   if (typing(e.target)) {
     if (e.key !== 'Enter' && e.key !== 'Escape') return
@@ -218,10 +141,6 @@ function keydown(e) {
     return e.key === 'Enter' ? acts['deny-reason'](el) : el.focus()
   }
   if (moved(el, e) || moves(el, e)) return e.preventDefault()
-  if (e.target === el && e.key === 'Enter' && el.dataset.alike) {
-    e.preventDefault()
-    return el.querySelector('[data-act=apart]')?.click()
-  }
   if (denying.has(el) && e.key.length === 1 && e.key !== 'd') return denied(el, e)
   if (!Object.hasOwn(keys, e.key)) return
   e.preventDefault()
@@ -230,12 +149,11 @@ function keydown(e) {
 
 function click(e) {
   const b = e.target.closest?.('[data-act], [data-choice], [role=radio]')
-  const of = b?.closest('[data-ask], [data-alike]')
-  if (!of) return
+  const el = b?.closest('[data-ask], [data-group]')
+  if (!el) return
   if (b.matches('[role=radio]')) return turnOn(b)
-  const mine = of.dataset.alike ? bulk : acts
-  if (Object.hasOwn(mine, b.dataset.act ?? '')) mine[b.dataset.act](of, b)
-  else if (b.dataset.choice !== undefined) answer(of, b.dataset.choice || b.textContent, false)
+  if (Object.hasOwn(of(el), b.dataset.act ?? '')) of(el)[b.dataset.act](el, b)
+  else if (b.dataset.choice !== undefined) answer(el, b.dataset.choice || b.textContent, false)
 }
 
 /** The server has questions announced as they come; those that were missed come with a join. */
@@ -254,7 +172,7 @@ export function asking() {
   readying()
   watch()
   new MutationObserver((changes) => {
-    if (!changes.some(({ target }) => ['asks', 'asks-alike', 'dock-asks', 'dock'].includes(target.id))) return
+    if (!changes.some(({ target }) => ['asks', 'asks-groups', 'dock-asks', 'dock'].includes(target.id))) return
     watch()
     holdAll()
   }).observe(dock, { childList: true, subtree: true })

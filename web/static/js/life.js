@@ -84,7 +84,7 @@ function tick() {
   for (const el of document.querySelectorAll('[data-card][data-state=done][data-expires]')) life(el, now)
   ends(now)
   for (const el of document.querySelectorAll('[data-card][data-state=running]')) elapsed(el, now)
-  for (const el of document.querySelectorAll('[data-ask=permission][data-expires]')) question(el, now)
+  for (const el of document.querySelectorAll('#dock-asks .perm[data-expires]')) if (el.checkVisibility()) question(el, now)
   for (const el of document.querySelectorAll('[data-until]')) el.querySelector('[data-left]').textContent = clock(Date.parse(el.dataset.until) - now)
   ages(document)
 }

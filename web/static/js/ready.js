@@ -9,9 +9,9 @@ const inert = 500 // milliseconds
 const timers = new WeakMap() // question → its timer
 const inSight = new WeakSet()
 
-const permits = '[data-act=allow-once], [data-act=grant], [data-act=allow-all], [data-act=open-hosts]'
+const permits = '[data-act=allow-once], [data-act=grant], [data-act=allow-ticked], [data-act=open-hosts]'
 const list = () => document.getElementById('dock-asks')
-const all = () => [...list().querySelectorAll('[data-ask], [data-alike]')]
+const all = () => [...list().querySelectorAll('[data-ask], [data-group]')]
 const whole = (el) => el.querySelector('[data-whole]')
 
 /** Whether a question may be answered by a click. */
@@ -32,17 +32,23 @@ export function saw(el) {
   show()
 }
 
-/** Whether it may be allowed; a group may once all its questions were read, and if any has a tick where they have ticks. */
-const allowable = (el) => ready(el) && (el.dataset.alike ? members(el).every(read) && !bare(el) : read(el))
+/** Whether it may be allowed; of a list those that have a tick, once all of them were read. */
+const allowable = (el) => ready(el) && (el.dataset.group ? !bare(el) && ticked(el).every(read) : read(el))
 
-/** Whether all ticks of a group are off. */
-export const bare = (group) => group.querySelector('[role=checkbox]') !== null && group.querySelector('[role=checkbox][aria-checked=true]') === null
+/** The row of a list that is about a request. */
+export const rowOf = (group, request) => group.querySelector(`[data-of="${CSS.escape(request)}"]`)
+
+/** Those of a list that have a tick. */
+export const ticked = (group) => members(group).filter((el) => rowOf(group, el.dataset.request)?.querySelector('[role=checkbox][aria-checked=true]'))
+
+/** Whether all ticks of a list are off. */
+export const bare = (group) => !ticked(group).length
 
 /** A question in words, with the file of keys or passwords it is about. */
 export const inWords = (el) => `${el.querySelector('h3').textContent}: ${el.dataset.what}${el.dataset.secret ? `. ${el.dataset.secret}` : ''}`
 
-/** The questions a group of alike ones stands for. */
-export const members = (group) => group.dataset.alike.split(' ')
+/** The questions a list stands for. */
+export const members = (group) => group.dataset.group.split(' ')
   .map((id) => list().querySelector(`[data-request="${CSS.escape(id)}"]`)).filter(Boolean)
 
 /** Makes a question inert for half a second from now. */
@@ -62,6 +68,7 @@ export function show() {
   for (const el of all()) {
     for (const b of el.querySelectorAll('[data-act^=deny]')) b.setAttribute('aria-disabled', String(off()))
     for (const b of el.querySelectorAll(permits)) b.setAttribute('aria-disabled', String(!allowable(el)))
+    if (el.dataset.group) el.toggleAttribute('data-read', ticked(el).every(read))
     const unread = el.querySelector('[data-unread]')
     if (unread) unread.hidden = read(el)
   }
@@ -84,7 +91,7 @@ const ends = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) {
     if (!isIntersecting || document.hidden) continue
     ends.unobserve(target)
-    const of = target.closest('[data-of]')?.dataset.of
+    const of = target.closest('[data-of]')?.dataset.of ?? target.closest('[data-pane]')?.dataset.request
     const el = of ? list().querySelector(`[data-request="${CSS.escape(of)}"]`) : target.closest('[data-ask]')
     if (el) el.dataset.read = ''
   }
@@ -110,10 +117,16 @@ export function attend(el) {
   sight.observe(el)
   const text = whole(el)
   if (text) sizes.observe(text)
-  for (const end of el.querySelectorAll('[data-whole] .perm-end, [data-of] .perm-end')) ends.observe(end)
+  watchEnds(el)
+}
+
+/** What ends there counts as read once that was in view, also on the Desk. */
+export function watchEnds(el) {
+  for (const end of el.querySelectorAll('.perm-end')) ends.observe(end)
 }
 
 export function readying() {
+  document.addEventListener('webchat:pane', (e) => watchEnds(e.target))
   addEventListener('focus', holdAll)
   document.addEventListener('webchat:state', (e) => {
     document.body.toggleAttribute('data-off', ['off', 'signed-out', 'gone'].includes(e.detail.state))
@@ -121,7 +134,7 @@ export function readying() {
   })
   document.addEventListener('visibilitychange', () => document.hidden || holdAll())
   document.getElementById('dock').addEventListener('focusin', (e) => {
-    const el = e.target.closest('[data-ask], [data-alike]')
+    const el = e.target.closest('[data-ask], [data-group]')
     if (!el || el.contains(e.relatedTarget)) return
     el.toggleAttribute('data-ring', !pointed())
     const timer = setTimeout(() => { el.dataset.keys = '' }, inert)
