@@ -48,6 +48,7 @@ const (
 	ErrorUnavailable = "unavailable" // the agent cannot be used on this machine
 	ErrorForgotten   = "forgotten"   // the agent has lost the conversation so far
 	ErrorHook        = "hook"        // a hook of the user's refused
+	ErrorLogin       = "login"       // the agent's own program is not signed in
 	ErrorSaved       = "saved"       // the log can be written again; never logged
 )
 

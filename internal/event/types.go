@@ -93,6 +93,9 @@ type (
 		Snapshot   string     `json:"snapshot,omitempty"`
 		NoSnapshot NoSnapshot `json:"noSnapshot,omitempty"`
 		Changed    int64      `json:"changed,omitempty"` // files that differ between the two
+		// Added and Removed are the lines in them, where they were counted.
+		Added   int64 `json:"added,omitempty"`
+		Removed int64 `json:"removed,omitempty"`
 		// NotHeld is how many files were made that take effect later by themselves and were left where
 		// they are: below folders of dependencies, and those that git checked out.
 		NotHeld int64 `json:"notHeld,omitempty"`

@@ -4,19 +4,52 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"webchat/internal/patch"
 )
 
-// Count returns how many files differ between two snapshots of a session. [ErrNoSnapshot] if one is
-// not kept.
+// Counted is how much differs between two snapshots: lines where they can be counted of all files,
+// else none.
+type Counted struct{ Files, Added, Removed int64 }
+
+const (
+	mostCounted  = 200     // files whose lines are counted
+	mostCompared = 4 << 20 // bytes of what they were and are
+)
+
+// Count returns how much differs between two snapshots of a session. [ErrNoSnapshot] if one is not
+// kept.
 func (s *Snapshots) Count(ctx context.Context, workspace, session, was,
-	left string) (n int64, err error) {
+	left string) (n Counted, err error) {
 	p, leave, err := s.enter(ctx, workspace)
 	if err != nil {
-		return 0, err
+		return n, err
 	}
 	defer leave()
 	list, _, _, err := p.between(session, was, left)
-	return int64(len(list)), err
+	if n.Files = int64(len(list)); len(list) > mostCounted {
+		return n, err
+	}
+	read, lines := 0, Counted{Files: n.Files}
+	for _, d := range list {
+		if d.from.mode == linkMode || d.to.mode == linkMode {
+			continue
+		}
+		from, err := p.kept(d.from)
+		if err != nil {
+			return n, err
+		}
+		to, err := p.kept(d.to)
+		if read += len(from) + len(to); err != nil || read > mostCompared {
+			return n, err
+		}
+		if binary(from) || binary(to) {
+			continue
+		}
+		added, removed := patch.Changed(from, to)
+		lines.Added, lines.Removed = lines.Added+int64(added), lines.Removed+int64(removed)
+	}
+	return lines, err
 }
 
 // Differing is a file that differs between two snapshots.

@@ -1,6 +1,7 @@
 package files_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -48,9 +49,12 @@ func (s *snapshots) changed(was, left string) string {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	lines := func(b []byte) int { return len(slices.Collect(bytes.Lines(b))) }
 	var all []string
+	more := 0
 	for _, c := range list {
 		kind := "M"
+		more += lines(c.Now) - lines(c.Was)
 		switch {
 		case !c.Existed:
 			kind = "A"
@@ -58,6 +62,10 @@ func (s *snapshots) changed(was, left string) string {
 			kind = "D"
 		}
 		all = append(all, kind+" "+c.Path)
+	}
+	n, err := s.Count(s.t.Context(), s.workspace.dir, "one", was, left)
+	if err != nil || n.Files != int64(len(list)) || n.Added-n.Removed != int64(more) {
+		s.t.Errorf("%+v, %v are counted of %v, which have %d lines more", n, err, all, more)
 	}
 	return strings.Join(all, ", ")
 }

@@ -62,7 +62,7 @@ func (n *note) failure(d event.SessionError, choice bool) {
 	case kind == event.KindAgentDied:
 		n.Title = "The agent ended"
 		n.Actions = []action{{Act: "retry", Label: "Start it again", Icon: "again"}}
-	case d.StatusCode == 401:
+	case d.StatusCode == 401 && d.ErrorType != event.ErrorLogin:
 		n.Title = "Wrong key"
 		n.Actions = orModel(retry)
 	case kind == event.KindDenied && d.ErrorType != event.ErrorHook:
@@ -112,12 +112,13 @@ func (f *State) tried(d event.Data) {
 	}
 }
 
-// stopped says that a turn was stopped, or why.
-func stopped(d event.Abort) string {
-	if d.By == event.DecidedByUser {
-		return "Stopped by you"
+// stopped says when a turn was stopped, and why if it was not the user who did.
+func (f *State) stopped(d event.Abort) string {
+	at := "Stopped at " + f.pages.clock(f.now)
+	if why := strings.TrimSuffix(d.Reason, "."); d.By != event.DecidedByUser && why != "" {
+		return at + ": " + why
 	}
-	return cmp.Or(strings.TrimSuffix(wording.Capital(d.Reason), "."), "Stopped")
+	return at
 }
 
 // modeChanged says in which mode the agent works from here.

@@ -34,8 +34,8 @@ func TestRefusalsAreSaidOnce(t *testing.T) {
 		{"missing, of a time without kinds", tell(failed("render_file_contents", event.ToolError{Code: "failure", Message: "No such name. The nearest are: a, b"})), []string{"The nearest are: a, b"}, []string{`data-act="show"`}},
 		{"denied", tell(deny("")), []string{"You denied"}, []string{`class="why"`}},
 		{"denied with a reason", tell(deny("use make check")), []string{`<span class="why">use make check</span>`}, nil},
-		{"stopped", tell(event.Abort{Reason: "Stopped by the user.", By: event.DecidedByUser}), []string{"<span>Stopped by you</span>"}, []string{"Stopped. "}},
-		{"stopped for a reason", tell(event.Abort{Reason: "the disk is full."}), []string{"<span>The disk is full</span>"}, nil},
+		{"stopped", tell(event.Abort{Reason: "Stopped by the user.", By: event.DecidedByUser}), []string{"<span>Stopped at 1"}, []string{"by the user"}},
+		{"stopped for a reason", tell(event.Abort{Reason: "the disk is full."}), []string{": the disk is full</span>"}, nil},
 		{"a row was stopped", tell(failed("view", event.ToolError{Code: "aborted", Kind: event.KindAborted, By: event.DecidedByUser, Message: "The user stopped it."})), []string{"<b>Stopped</b>", `<span class="why">by you</span>`}, nil},
 	} {
 		for _, part := range x.has {

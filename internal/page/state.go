@@ -210,7 +210,7 @@ func (f *State) turns(data event.Data) {
 		f.nameKnown(d)
 	case event.Abort:
 		f.hold()
-		f.note("is-ask", "stop", stopped(d))
+		f.note("is-ask", "stop", f.stopped(d))
 	case event.SessionRewound:
 		f.rewound(d)
 	case event.SessionBranched:

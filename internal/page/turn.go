@@ -204,7 +204,7 @@ func (f *State) turnEnd(d event.TurnEnd) {
 	text := endings[d.Outcome]
 	switch {
 	case d.Outcome == event.Aborted && !endsWith(n, "stop"):
-		f.noteIn(n, "is-ask", "stop", "Stopped")
+		f.noteIn(n, "is-ask", "stop", f.stopped(event.Abort{}))
 	case d.Outcome == event.Failed && endsWith(n, "alert"):
 	case text != "":
 		f.noteIn(n, "is-ask", "alert", text)
@@ -214,6 +214,9 @@ func (f *State) turnEnd(d event.TurnEnd) {
 		n.Turn.Changes, n.Turn.Files = 0, d.Changed // commands changed some, and how often is not known
 	} else {
 		n.Turn.Lines = n.lines()
+	}
+	if d.Added+d.Removed > 0 { // with what commands changed
+		n.Turn.Lines.Added, n.Turn.Lines.Removed = int(d.Added), int(d.Removed)
 	}
 	n.Turn.Kept = d.Changed > 0
 	f.setTurn(n, string(d.Outcome))

@@ -24,8 +24,8 @@ type Snapshots interface {
 	// Take keeps one for a session. The errors are [files.ErrNoGit], [files.ErrTooMuch], that of ctx,
 	// and others.
 	Take(ctx context.Context, workspace, session, id string) error
-	// Count returns how many files differ between two of a session.
-	Count(ctx context.Context, workspace, session, was, left string) (int64, error)
+	// Count returns how much differs between two of a session.
+	Count(ctx context.Context, workspace, session, was, left string) (files.Counted, error)
 	// Restore brings files back, and has that logged; [files.Snapshots] says more.
 	Restore(ctx context.Context, of files.RestoreOf, log func(files.Restored) error) (files.Restored,
 		error)
@@ -138,7 +138,7 @@ func (s *keeper) keepLeft(t *turn) {
 	if err == nil {
 		err = s.cfg.Snapshots.Take(ctx, s.cfg.Workspace, string(s.id), id)
 	}
-	changed := int64(0)
+	var changed files.Counted
 	if err == nil {
 		changed, err = s.cfg.Snapshots.Count(ctx, s.cfg.Workspace, string(s.id), t.snapshot, id)
 	}

@@ -48,7 +48,9 @@ func (k *kept) Take(ctx context.Context, _, _, id string) error {
 	return k.err
 }
 
-func (k *kept) Count(context.Context, string, string, string, string) (int64, error) { return 3, nil }
+func (k *kept) Count(context.Context, string, string, string, string) (files.Counted, error) {
+	return files.Counted{Files: 3, Added: 5, Removed: 1}, nil
+}
 
 // A turn that acts has a snapshot of what was before its first act, and one of its end. An act
 // waits two seconds for the first, and the turn says why there is none.
@@ -121,7 +123,7 @@ func TestSnapshotsOfATurn(t *testing.T) {
 				}
 				equal(t, "the start's", start.Snapshot, start.TurnID)
 				equal(t, "the end's", end.Snapshot, want)
-				equal(t, "files", end.Changed == 3, c.kept)
+				equal(t, "files and lines", end.Changed == 3 && end.Added == 5 && end.Removed == 1, c.kept)
 				equal(t, "why there is none", end.NoSnapshot, c.unkept)
 			})
 		})

@@ -14,6 +14,7 @@ import (
 	"webchat/internal/contain"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
+	"webchat/internal/files"
 )
 
 // turn is the work on one prompt.
@@ -42,7 +43,7 @@ type turn struct {
 	acts     bool   // something may have changed the workspace
 	left     string // the snapshot of what it was at the end
 	unkept   event.NoSnapshot
-	changed  int64          // files that differ between both
+	changed  files.Counted  // what differs between both
 	notHeld  int64          // files that take effect later and stay; of the turn's own goroutine
 	goesOn   bool           // the user lets it go on past the budget
 	ended    bool           // no further call may join
@@ -252,7 +253,9 @@ func (s *turns) endingLocked(t *turn, how event.Outcome, failure error) (data []
 		Fill:       t.fill,
 		Snapshot:   t.left,
 		NoSnapshot: t.unkept,
-		Changed:    t.changed,
+		Changed:    t.changed.Files,
+		Added:      t.changed.Added,
+		Removed:    t.changed.Removed,
 		NotHeld:    t.notHeld,
 		DurationMs: max(0, s.cfg.Now().Sub(t.at).Milliseconds()),
 		Steered:    t.steered,

@@ -185,6 +185,9 @@ func (c *conn) onError(t *turn, _ cli.Event, d sessionFailure) {
 	}
 	text := t.happened(c.b.cli.Happened(d.Message), d.StatusCode) + " " +
 		c.b.cli.Advise(cli.Failure{Status: d.StatusCode, Text: d.Message, Own: c.usesOwn()})
+	if d.StatusCode == 401 && !c.usesOwn() {
+		d.ErrorType = event.ErrorLogin
+	}
 	c.Report(event.SessionError{
 		Message:    text,
 		ErrorType:  cmp.Or(d.ErrorType, "backend"),

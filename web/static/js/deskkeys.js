@@ -91,12 +91,21 @@ export function panesInTurn(back) {
   stops[(now + (back ? -1 : 1) + stops.length) % stops.length].focus()
 }
 
-/** To the previous or next slip. */
+/** To the previous or next slip, which comes to the front, or to the line of what a turn did, which Enter opens. */
 export function slip(by) {
-  const all = [...document.querySelectorAll('#turns [data-slip]')].filter((a) => a.checkVisibility())
-  const now = all.findIndex((a) => a.dataset.slip === front()?.out)
+  const all = [...document.querySelectorAll('#turns :is([data-slip], .did > summary)')].filter((a) => a.checkVisibility())
+  const here = all.indexOf(document.activeElement)
+  const now = here < 0 ? all.findIndex((a) => a.dataset.slip && a.dataset.slip === front()?.out) : here
   const next = all[now < 0 ? (by > 0 ? 0 : all.length - 1) : now + by]
   if (!next) return
   next.scrollIntoView({ block: 'nearest' })
-  next.click()
+  if (here >= 0 || !next.dataset.slip) next.focus({ preventScroll: true })
+  if (next.dataset.slip) next.click()
+}
+
+/** Opens all that a turn did, or folds it. */
+export function unfold(did) {
+  did.open = !did.open
+  for (const el of did.querySelectorAll('details')) el.open = did.open || !el.matches('.is-long, .tool')
+  for (const el of [did, ...did.querySelectorAll('details')]) el.dataset.touched = ''
 }

@@ -4,7 +4,7 @@
 import { fill, pickModel, stop, stopAndStay } from './composer.js'
 import { turn as theme } from './dark.js'
 import { isShown, sheet } from './desk.js'
-import { anywhere, deskKey, panesInTurn, slip } from './deskkeys.js'
+import { anywhere, deskKey, panesInTurn, slip, unfold } from './deskkeys.js'
 import { drawer, isOut } from './drawer.js'
 import { swipe } from './fingers.js'
 import { toKeys } from './focus.js'
@@ -159,6 +159,10 @@ export function keyboard() {
     if (!e.defaultPrevented && !typing(e.target) && !document.querySelector('dialog[open]') && deskKey(e)) return e.preventDefault()
     if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || typing(e.target) || document.querySelector('dialog[open]')) return
     if (e.key === 'Escape' && app && e.target.closest?.('#desk, main')) return toKeys() // also from a button that was clicked
+    if (e.key === 'Enter' && e.shiftKey && e.target.matches?.('.did > summary')) {
+      e.preventDefault()
+      return unfold(e.target.parentElement)
+    }
     if (e.key === 'Enter' && e.target.matches?.('[data-card], [data-ask]')) {
       e.preventDefault()
       return enter(e.target)
