@@ -218,7 +218,7 @@ func TestGrantsAreOfferedInWords(t *testing.T) {
 	d = after(t, "elsewhere", upTo("elsewhere", func(d event.Data) bool { _, is := d.(event.PermissionRequested); return is }))
 	says(t, d, "q-p1", "notes.txt → /elsewhere/notesU+202E.txt, outside this workspace", "DATABASE_URL, TOKENU+200B: the command does not get these variables.",
 		"This can only be allowed once.", "Why ask It leads outside this workspace.", "U+202E reverses the text after it on the screen.")
-	if got := read(pagetest.ByID(d.Root, "q-p1")); strings.Contains(got, "Allow more") {
+	if got := read(pagetest.ByID(d.Root, "q-p1")); strings.Contains(got, "Do not ask again") {
 		t.Errorf("what counts once is offered for longer: %s", got)
 	}
 }

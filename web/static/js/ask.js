@@ -8,7 +8,7 @@ import { more } from './grants.js'
 import { holdKeys } from './hold.js'
 import { beside, turnOn } from './radio.js'
 import { look } from './held.js'
-import { attend, holdAll, inWords, members, off, read, ready, readyForKeys, readying } from './ready.js'
+import { attend, holdAll, inWords, members, off, read, ready, readyForKeys, readying, unsaw } from './ready.js'
 import { failed } from './toast.js'
 import { bulk, moves, note, tick } from './together.js'
 import { typing } from './typing.js'
@@ -28,7 +28,10 @@ function watch() {
     members(group).forEach((el) => grouped.add(el))
   }
   for (const el of dock.querySelectorAll('[data-ask], [data-group]')) {
-    if (el.dataset.ask) el.closest('li').hidden = grouped.has(el)
+    if (el.dataset.ask) {
+      if (grouped.has(el) && !ready(el)) unsaw(el) // it was in sight for a moment only
+      el.closest('li').hidden = grouped.has(el)
+    }
     if (seen.has(el)) continue
     seen.add(el)
     attend(el)
@@ -61,13 +64,17 @@ const acts = {
   },
   look,
   raise: (el, { dataset: { tokens, money } }) => ready(el) && patch(path(), { budget: Number(tokens) ? { tokens: Number(tokens) } : { money: Number(money) } }).catch(failed),
-  'open-change': (el) => el.dispatchEvent(new CustomEvent('webchat:open', { bubbles: true, detail: { target: el.dataset.request } })),
+  'open-change'(el) {
+    if ('grants' in el.dataset) more(el, false)
+    el.dispatchEvent(new CustomEvent('webchat:open', { bubbles: true, detail: { target: el.dataset.request } }))
+  },
   ways: (el) => more(el, true),
   less: (el) => more(el, false),
 }
 
 /** Leads to the reason for a refusal. */
 function explain(el) {
+  if ('grants' in el.dataset) more(el, false)
   el.dataset.why = ''
   reasonOf(el).focus()
 }
@@ -110,7 +117,7 @@ const forHosts = (el, scope) => el.querySelector(`[data-act=open-hosts][data-sco
 const keys = {
   a: (el) => (forHosts(el, 'once') ? forHosts(el, 'once').click() : el.dataset.group ? bulk['allow-ticked'](el) : acts['allow-once'](el)),
   f: (el) => forHosts(el, 'workspace')?.click(),
-  s: (el) => (forHosts(el, 'session') ? forHosts(el, 'session').click() : 'grants' in el.dataset ? of(el).grant(el) : el.querySelector('[data-act=ways], [data-act=raise]')?.click()),
+  s: (el) => (forHosts(el, 'session') ? forHosts(el, 'session').click() : 'grants' in el.dataset ? of(el).grant(el) : el.querySelector('[data-act=ways]:not(.on-phones), [data-act=raise]')?.click()),
   d: (el) => (el.dataset.group ? bulk['deny-all'](el) : el.dataset.held || 'budget' in el.dataset ? acts['deny-reason'](el) : deny(el)),
   l: (el) => el.querySelector('[data-act=look], [data-act=look-next]')?.click(),
 }

@@ -53,7 +53,7 @@ export function sheet(on) {
   if (on) el.setAttribute('aria-modal', 'true')
   else el.removeAttribute('aria-modal')
   if (on) document.querySelector('.sheet-back').focus({ preventScroll: true })
-  else (document.querySelector(`#turns [data-slip="${CSS.escape(front()?.out ?? '')}"]`) ?? question(front()?.out)?.querySelector('[data-act=open-change]'))?.focus({ preventScroll: true })
+  else (document.querySelector(`#turns [data-slip="${CSS.escape(front()?.out ?? '')}"]`) ?? [...question(front()?.out)?.querySelectorAll('[data-act=ways], [data-act=open-change]') ?? []].findLast((b) => b.checkVisibility()))?.focus({ preventScroll: true })
 }
 
 /** The card of an open question. */

@@ -8,6 +8,7 @@ import { pointed } from './typing.js'
 const inert = 500 // milliseconds
 const timers = new WeakMap() // question → its timer
 const inSight = new WeakSet()
+const seenInList = new WeakSet()
 
 const permits = '[data-act=allow-once], [data-act=grant], [data-act=allow-ticked], [data-act=open-hosts]'
 const list = () => document.getElementById('dock-asks')
@@ -28,8 +29,16 @@ export const read = (el) => 'read' in el.dataset
 
 /** The end of what a question is about was in view, elsewhere. */
 export function saw(el) {
+  seenInList.add(el)
   el.dataset.read = ''
   show()
+}
+
+/** What a question is about has to come into view again, but for what was seen since it is in a list. */
+export function unsaw(el) {
+  if (seenInList.has(el)) return
+  delete el.dataset.read
+  watchEnds(el)
 }
 
 /** Whether it may be allowed; of a list those that have a tick, once all of them were read. */
@@ -93,6 +102,7 @@ const ends = new IntersectionObserver((entries) => {
     ends.unobserve(target)
     const of = target.closest('[data-of]')?.dataset.of ?? target.closest('[data-pane]')?.dataset.request
     const el = of ? list().querySelector(`[data-request="${CSS.escape(of)}"]`) : target.closest('[data-ask]')
+    if (el && of) seenInList.add(el)
     if (el) el.dataset.read = ''
   }
   show()

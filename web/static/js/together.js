@@ -121,6 +121,7 @@ export const bulk = {
     if (offered(group).length) offer(group)
     more(group, offered(group).length > 0)
   },
+  less: (group) => more(group, false),
   async grant(group) {
     const on = (what) => group.querySelector(`.grants-of [role=radio][aria-checked=true][data-${what}]`)?.dataset
     const { grant, exact, only } = on('grant') ?? {}
