@@ -72,6 +72,7 @@ func (f *State) rewound(d event.SessionRewound) {
 		}
 	}
 	if d.TurnID != "" {
+		f.undone(d)
 		return
 	}
 	if d.Undoes > 0 {
@@ -117,6 +118,16 @@ func (f *State) nextBack() {
 		if last := i == len(f.backs)-1; n.Note.Back.Last != last {
 			n.Note.Back.Last = last
 			f.showBack(n)
+		}
+	}
+}
+
+// undone shows that the files of one turn were brought back, or that this was taken back.
+func (f *State) undone(d event.SessionRewound) {
+	for _, n := range f.root.Kids {
+		if n.Turn.ID == d.TurnID {
+			n.Turn.Undone = d.Undoes == 0
+			f.show(n, whole)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"webchat/internal/event"
+	"webchat/internal/page/pagetest"
 )
 
 // What did not come to be is said once.
@@ -62,5 +63,30 @@ func TestThreat36NameOfALook(t *testing.T) {
 		Arguments: raw("{\"path\":\"rlo\u202etxt.exe\\u001b[31m\"}")}).entries...)
 	if h := pr.Transcript(); !strings.Contains(h, "You opened rlo⟨U&#43;202E⟩txt.exe⟨U&#43;001B⟩[31m</h2>") {
 		t.Error(h)
+	}
+}
+
+// A turn whose files were brought back says so after a reload, too, until that is taken back.
+func TestAnUndoneTurnStaysUndone(t *testing.T) {
+	end := closing(event.Completed)
+	whole := end[0].(event.TurnEnd)
+	whole.Changed, whole.Added, whole.Removed = 3, 12, 5
+	end[0] = whole
+	undo := event.SessionRewound{TurnID: "t1", After: 1, FilesOnly: true}
+	redo := undo
+	redo.Undoes = 9
+	for _, c := range []struct {
+		more []event.Data
+		has  string
+	}{{nil, "Undo"}, {[]event.Data{undo}, "Bring it back"}, {[]event.Data{undo, redo}, "Undo"}} {
+		p := pages(t, 3)
+		pr := p.Projector("s1")
+		pr.Load(newLog().add(join(opening(), end, c.more)...).entries...)
+		d := pagetest.Parse(t, wholePage(t, p, pr))
+		says(t, d, "t-m1.c", "3 files", "+12 −5", c.has)
+		_, undone := pagetest.Attr(pagetest.ByID(d.Root, "t-m1"), "data-undone")
+		if undone != (c.has == "Bring it back") {
+			t.Errorf("%d events: undone is %v", len(c.more), undone)
+		}
 	}
 }

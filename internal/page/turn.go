@@ -24,6 +24,7 @@ type turn struct {
 	Look        bool   // it is only something that the user looked at
 	Rewinds     bool   // the agent can go back to before it
 	Left        bool   // the agent was made to forget it
+	Undone      bool   // its files are what they were before it
 	Calls       int64  // of a model, once it is over
 	At          time.Time
 	Attachments []event.Attachment

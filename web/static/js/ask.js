@@ -29,7 +29,7 @@ function watch() {
   }
   for (const el of dock.querySelectorAll('[data-ask], [data-group]')) {
     if (el.dataset.ask) {
-      if (grouped.has(el) && !ready(el)) unsaw(el) // it was in sight for a moment only
+      if (grouped.has(el) && !el.closest('li').hidden && !ready(el)) unsaw(el) // it was in sight for a moment only
       el.closest('li').hidden = grouped.has(el)
     }
     if (seen.has(el)) continue

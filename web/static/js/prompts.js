@@ -73,8 +73,6 @@ export async function undoHere(b) {
   const turn = b.closest('.turn')
   const back = 'undone' in turn.dataset
   const { kept, notUndone } = await post(path(`/turns/${b.dataset.of}/${back ? 'redo' : 'undo'}`))
-  turn.toggleAttribute('data-undone', !back)
-  b.querySelector('span').textContent = back ? 'Undo' : 'Bring it back'
   const left = [...kept.map((f) => f.path), ...notUndone.map((f) => f.what)]
   const words = back ? 'The files are as the agent left them' : 'Undone. The files are as they were'
   if (left.length) toast(`${words}, but for ${left.join(', ')}`, { how: 'ask' })

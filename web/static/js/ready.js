@@ -98,7 +98,7 @@ const sight = new IntersectionObserver((entries) => {
 
 const ends = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) {
-    if (!isIntersecting || document.hidden) continue
+    if (!isIntersecting || document.hidden || !target.checkVisibility()) continue // it may have gone since
     ends.unobserve(target)
     const of = target.closest('[data-of]')?.dataset.of ?? target.closest('[data-pane]')?.dataset.request
     const el = of ? list().querySelector(`[data-request="${CSS.escape(of)}"]`) : target.closest('[data-ask]')

@@ -18,12 +18,16 @@ export function note(els) {
 const boxes = (group) => [...group.querySelectorAll('[role=checkbox]')]
 const of = (box) => box.closest('[data-of]').dataset.of
 
-/** The ticks of a list: what came later, and what is wrong, has none until somebody gives it one. */
+/**
+ * The ticks of a list: what came later, and what is wrong, has none until somebody gives it one. What is
+ * held has to be looked at first, so that it may come later.
+ */
 export function tick(group) {
+  const any = group.dataset.by === 'held'
   let until = Infinity
   for (const box of boxes(group).sort((a, b) => came.get(of(a)) - came.get(of(b)))) {
     const at = came.get(of(box))
-    if (!ticks.has(of(box))) ticks.set(of(box), at < until && !('wrong' in box.closest('li').dataset))
+    if (!ticks.has(of(box))) ticks.set(of(box), (any || at < until) && !('wrong' in box.closest('li').dataset))
     if (at < until) until = at + soon
     box.ariaChecked = String(ticks.get(of(box)))
   }
@@ -143,7 +147,7 @@ export const bulk = {
   },
   facts: (_, b) => unfold(b.closest('li')),
   'open-change': (_, b) => b.dispatchEvent(new CustomEvent('webchat:open', { bubbles: true, detail: { target: b.closest('li').dataset.of } })),
-  'look-next': (group) => next(ticked(group)),
+  'look-next': (group) => next(members(group)),
   'look-at': (group, b) => look(members(group).find((el) => el.dataset.request === b.closest('li').dataset.of)),
 }
 
