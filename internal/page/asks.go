@@ -44,7 +44,7 @@ type together struct {
 }
 
 // groupBy is what a question may have in common with others; empty: it has a card of its own.
-func (a *Ask) groupBy() string {
+func groupBy(a *Ask) string {
 	switch {
 	case a.Later():
 		return "held"
@@ -59,7 +59,7 @@ func (a *Ask) groupBy() string {
 // groupsOf puts questions together: those about hosts always, others where they are several.
 func groupsOf(questions []*node) (all []together) {
 	for _, k := range questions {
-		by := k.Question.groupBy()
+		by := groupBy(k.Question)
 		if by == "" {
 			continue
 		}
@@ -133,9 +133,6 @@ func (g together) acts() string {
 	return strings.Join(parts, " and ")
 }
 
-// Apart reports whether a line does not show all that would be done.
-func (a *Ask) Apart() bool { return a.Diff != "" || len(a.Resources) > 0 }
-
 // Wrong says what about it wants a second look; empty if nothing does.
 func (a *Ask) Wrong() string {
 	switch {
@@ -198,7 +195,7 @@ func (f *State) placeAsk(n *node) *node {
 		return nil
 	}
 	n.Ask.About = c.Call
-	inside := n.Ask.isInside(c.Call)
+	inside := isInside(n.Ask, c.Call)
 	if !inside {
 		c.Call.Asked++
 	}
@@ -215,7 +212,7 @@ func (f *State) placeAsk(n *node) *node {
 }
 
 // isInside reports whether a command of the call asks, which goes on whatever the answer is.
-func (a *Ask) isInside(c *Call) bool {
+func isInside(a *Ask, c *Call) bool {
 	v, _ := verbOf(c.Tool)
 	return a.Kind == event.KindHost || a.Kind == event.KindMCP && v.done == "Ran"
 }
