@@ -85,7 +85,7 @@
 //	#latest           button "Jump to latest", hidden by default; count in [data-n]
 //	#dock-asks        the open questions, above the composer; hidden without one, data-many=true
 //	                  with several cards. ol#asks (one li#q-ID[data-rev] each), and #asks-groups:
-//	                  [data-group="REQUEST REQUEST"][data-by=acts|held|hosts CALL] for those that
+//	                  [data-several="REQUEST REQUEST"][data-by=acts|held|hosts CALL] for those that
 //	                  are one card, each a li[data-of=REQUEST] with a [role=checkbox]; data-wrong: it
 //	                  begins without a tick. What is seen ends with .perm-end. A script hides their
 //	                  own cards, and puts what a row is about into its .in

@@ -144,7 +144,7 @@ func TestSeveralQuestionsAreOneCard(t *testing.T) {
 	says(t, d, "asks-head", "copilot asks 4 questions")
 	var groups []string
 	walk(pagetest.ByID(d.Root, "asks-groups"), func(n *html.Node) {
-		if v, ok := pagetest.Attr(n, "data-group"); ok {
+		if v, ok := pagetest.Attr(n, "data-several"); ok {
 			groups = append(groups, v)
 		}
 	})

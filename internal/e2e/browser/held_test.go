@@ -133,20 +133,20 @@ func TestHeld(t *testing.T) {
 	p.press("d")
 	p.wait(`[...document.querySelectorAll('[data-answered]')].some((el) => el.textContent.includes('Deleted by you'))`)
 	p.say("several")
-	p.wait(`document.querySelector('[data-group][data-by=held][data-ready]')`)
+	p.wait(`document.querySelector('[data-several][data-by=held][data-ready]')`)
 	p.wait(`document.querySelectorAll("#asks > li:not([hidden])").length === 0`)
-	p.has("[data-group] h3", "The agent made 2 files that run later by themselves")
+	p.has("[data-several] h3", "The agent made 2 files that run later by themselves")
 	p.shots("33-held-several")
 	p.look(1440, 900, "light")
 	for i, name := range []string{".zshrc", "x.code-workspace"} {
-		p.click(`[data-group] [data-act=look-next]`)
+		p.click(`[data-several] [data-act=look-next]`)
 		p.front(name)
 		p.js(`document.querySelector('.pane:not([hidden]) .code').scrollTo({ top: 1e6, behavior: 'instant' })`)
 		p.wait(fmt.Sprintf(`document.querySelectorAll('[data-held][data-read]').length === %d`, i+1))
 	}
-	p.wait(`document.querySelector('[data-group][data-ready] [data-act=allow-ticked][aria-disabled=false]')`)
+	p.wait(`document.querySelector('[data-several][data-ready] [data-act=allow-ticked][aria-disabled=false]')`)
 	p.click("[data-act=allow-ticked]")
-	p.wait(`!document.querySelector('[data-group]')`)
+	p.wait(`!document.querySelector('[data-several]')`)
 	for _, name := range []string{".zshrc", "x.code-workspace"} {
 		if _, err := os.Stat(at(name)); err != nil {
 			t.Error(err)

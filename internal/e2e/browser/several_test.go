@@ -35,13 +35,13 @@ func TestSeveralQuestionsAreOneCard(t *testing.T) {
 	id := h.session(t)
 	p := h.site.open("/sessions/" + id)
 	p.say("several")
-	const group = `document.querySelector('[data-group]')`
+	const group = `document.querySelector('[data-several]')`
 	rows := func(want string) {
 		t.Helper()
 		p.is(`[...document.querySelectorAll('.several > li')].map((li) => li.querySelector('code').textContent + ' ' + li.querySelector('.tick').ariaChecked).sort().join('; ')`, want)
 	}
 	p.wait(`document.querySelectorAll('[data-ask]').length === 3 && ` + group + `?.dataset.ready !== undefined`)
-	p.has("[data-group] h3", "liar asks to run 3 commands")
+	p.has("[data-several] h3", "liar asks to run 3 commands")
 	// On a slow machine they come one by one, and what comes later has no tick.
 	giveTicks := `document.querySelectorAll('.several > li:not([data-wrong]) .tick[aria-checked=false]').forEach((b) => b.click())`
 	p.js(giveTicks)
@@ -55,7 +55,7 @@ func TestSeveralQuestionsAreOneCard(t *testing.T) {
 	more <- true
 	p.wait(`document.querySelectorAll('.several > li').length === 4 && ` + group + `.dataset.ready !== undefined`)
 	rows("go build ./cU+200Bmd false; go test ./internal/a true; go vet ./internal/b true; notes.txt false")
-	p.has("[data-group] h3", "liar asks to run 3 commands and change 1 file")
+	p.has("[data-several] h3", "liar asks to run 3 commands and change 1 file")
 	p.has(".several", "notes.txt +1 −1")
 	p.has("[data-act=allow-ticked]", "Allow 2, deny 2")
 
@@ -133,7 +133,7 @@ func TestSeveralAreAllowedForLonger(t *testing.T) {
 	h.backend.on("edits", asking(h.site.workspace, write("f1", "a.txt"), write("f2", "b.txt")))
 	id := h.session(t)
 	p := h.site.open("/sessions/" + id)
-	const group = `document.querySelector('[data-group]')`
+	const group = `document.querySelector('[data-several]')`
 	ready := group + `?.dataset.ready !== undefined && ` + group + `.querySelector('[data-act=allow-ticked]').ariaDisabled === 'false'`
 	p.say("more")
 	p.wait(`document.querySelectorAll('[data-ask]').length === 3 && ` + ready)
@@ -163,7 +163,7 @@ func TestSeveralAreAllowedForLonger(t *testing.T) {
 	p.look(390, 844, "light")
 	p.say("edits")
 	p.wait(group + `?.dataset.ready !== undefined`)
-	p.has("[data-group] h3", "liar asks to change 2 files")
+	p.has("[data-several] h3", "liar asks to change 2 files")
 	p.wait(`!document.querySelector('#composer').checkVisibility()`) // the question takes its place
 	p.shot("41-edits-390")
 	p.look(1440, 900, "light")
@@ -190,7 +190,7 @@ func TestSeveralQuestionsAreReadToTheirEnds(t *testing.T) {
 	p := h.site.open("/sessions/" + h.session(t))
 	p.look(360, 740, "light")
 	p.say("long")
-	const group = `document.querySelector('[data-group]')`
+	const group = `document.querySelector('[data-several]')`
 	p.wait(group + `?.dataset.ready !== undefined`)
 	p.js(`document.querySelectorAll('.several .tick[aria-checked=false]').forEach((b) => b.click())`)
 	if p.true(`document.querySelector('[data-answered]') || ` + group +

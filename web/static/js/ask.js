@@ -23,11 +23,11 @@ function watch() {
   const dock = document.getElementById('dock-asks')
   const grouped = new Set()
   note(dock.querySelectorAll('[data-request]'))
-  for (const group of dock.querySelectorAll('[data-group]')) {
+  for (const group of dock.querySelectorAll('[data-several]')) {
     tick(group)
     members(group).forEach((el) => grouped.add(el))
   }
-  for (const el of dock.querySelectorAll('[data-ask], [data-group]')) {
+  for (const el of dock.querySelectorAll('[data-ask], [data-several]')) {
     if (el.dataset.ask) {
       if (grouped.has(el) && !el.closest('li').hidden && !ready(el)) unsaw(el) // it was in sight for a moment only
       el.closest('li').hidden = grouped.has(el)
@@ -110,15 +110,15 @@ async function answer(el, text, wasFreeform) {
 }
 
 /** What the buttons of a question do. */
-const of = (el) => (el.dataset.group ? bulk : acts)
+const of = (el) => (el.dataset.several ? bulk : acts)
 
 const forHosts = (el, scope) => el.querySelector(`[data-act=open-hosts][data-scope=${scope}]`)
 
 const keys = {
-  a: (el) => (forHosts(el, 'once') ? forHosts(el, 'once').click() : el.dataset.group ? bulk['allow-ticked'](el) : acts['allow-once'](el)),
+  a: (el) => (forHosts(el, 'once') ? forHosts(el, 'once').click() : el.dataset.several ? bulk['allow-ticked'](el) : acts['allow-once'](el)),
   f: (el) => forHosts(el, 'workspace')?.click(),
   s: (el) => (forHosts(el, 'session') ? forHosts(el, 'session').click() : 'grants' in el.dataset ? of(el).grant(el) : el.querySelector('[data-act=ways]:not(.on-phones), [data-act=raise]')?.click()),
-  d: (el) => (el.dataset.group ? bulk['deny-all'](el) : el.dataset.held || 'budget' in el.dataset ? acts['deny-reason'](el) : deny(el)),
+  d: (el) => (el.dataset.several ? bulk['deny-all'](el) : el.dataset.held || 'budget' in el.dataset ? acts['deny-reason'](el) : deny(el)),
   l: (el) => el.querySelector('[data-act=look], [data-act=look-next]')?.click(),
 }
 
@@ -140,7 +140,7 @@ function moved(el, e) {
 }
 
 function keydown(e) {
-  const el = e.target.closest?.('[data-ask=permission], [data-group]')
+  const el = e.target.closest?.('[data-ask=permission], [data-several]')
   if (!el || e.ctrlKey || e.metaKey || e.altKey || e.repeat) return
   if (typing(e.target)) {
     if (e.key !== 'Enter' && e.key !== 'Escape') return
@@ -156,7 +156,7 @@ function keydown(e) {
 
 function click(e) {
   const b = e.target.closest?.('[data-act], [data-choice], [role=radio]')
-  const el = b?.closest('[data-ask], [data-group]')
+  const el = b?.closest('[data-ask], [data-several]')
   if (!el) return
   if (b.matches('[role=radio]')) return turnOn(b)
   if (Object.hasOwn(of(el), b.dataset.act ?? '')) of(el)[b.dataset.act](el, b)

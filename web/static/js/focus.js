@@ -29,7 +29,7 @@ function home() {
   const dialog = document.querySelector('dialog:modal')
   if (dialog) return dialog
   if (rests(where.last)) return where.last // a click beside everything
-  const question = where.inQuestion && !pointed() && [...document.querySelectorAll('#dock-asks :is([data-ask], [data-group])')].find(rests)
+  const question = where.inQuestion && !pointed() && [...document.querySelectorAll('#dock-asks :is([data-ask], [data-several])')].find(rests)
   if (question) return question
   const field = document.getElementById('prompt')
   if (!where.inQuestion && isShown() && (where.onDesk || where.wereKeys)) return view()

@@ -47,7 +47,7 @@ const acts = {
 }
 
 /** Nothing that waited answers a question: it was pressed before that had the focus. */
-const question = (el) => el.closest('[data-ask], [data-group]') && !field(el)
+const question = (el) => el.closest('[data-ask], [data-several]') && !field(el)
 
 /** Presses a key that waited. */
 export function actByItself(key) {

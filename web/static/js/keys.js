@@ -41,8 +41,8 @@ function widened() {
 
 /** Steps through cards and open questions. */
 function step(by) {
-  const all = [...document.querySelectorAll('#turns [data-card], #dock-asks :is([data-ask], [data-group])')].filter((el) => el.checkVisibility())
-  const now = all.indexOf(document.activeElement?.closest?.('[data-card], [data-ask], [data-group]'))
+  const all = [...document.querySelectorAll('#turns [data-card], #dock-asks :is([data-ask], [data-several])')].filter((el) => el.checkVisibility())
+  const now = all.indexOf(document.activeElement?.closest?.('[data-card], [data-ask], [data-several]'))
   const next = all[now < 0 ? (by > 0 ? 0 : all.length - 1) : Math.min(all.length - 1, Math.max(0, now + by))]
   if (!next) return
   next.tabIndex = -1

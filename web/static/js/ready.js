@@ -12,7 +12,7 @@ const seenInList = new WeakSet()
 
 const permits = '[data-act=allow-once], [data-act=grant], [data-act=allow-ticked], [data-act=open-hosts]'
 const list = () => document.getElementById('dock-asks')
-const all = () => [...list().querySelectorAll('[data-ask], [data-group]')]
+const all = () => [...list().querySelectorAll('[data-ask], [data-several]')]
 const whole = (el) => el.querySelector('[data-whole]')
 
 /** Whether a question may be answered by a click. */
@@ -42,7 +42,7 @@ export function unsaw(el) {
 }
 
 /** Whether it may be allowed; of a list those that have a tick, once all of them were read. */
-const allowable = (el) => ready(el) && (el.dataset.group ? !bare(el) && ticked(el).every(read) : read(el))
+const allowable = (el) => ready(el) && (el.dataset.several ? !bare(el) && ticked(el).every(read) : read(el))
 
 /** The row of a list that is about a request. */
 export const rowOf = (group, request) => group.querySelector(`[data-of="${CSS.escape(request)}"]`)
@@ -57,7 +57,7 @@ export const bare = (group) => !ticked(group).length
 export const inWords = (el) => `${el.querySelector('h3').textContent}: ${el.dataset.what}${el.dataset.secret ? `. ${el.dataset.secret}` : ''}`
 
 /** The questions a list stands for. */
-export const members = (group) => group.dataset.group.split(' ')
+export const members = (group) => group.dataset.several.split(' ')
   .map((id) => list().querySelector(`[data-request="${CSS.escape(id)}"]`)).filter(Boolean)
 
 /** Makes a question inert for half a second from now. */
@@ -77,7 +77,7 @@ export function show() {
   for (const el of all()) {
     for (const b of el.querySelectorAll('[data-act^=deny]')) b.setAttribute('aria-disabled', String(off()))
     for (const b of el.querySelectorAll(permits)) b.setAttribute('aria-disabled', String(!allowable(el)))
-    if (el.dataset.group) el.toggleAttribute('data-read', ticked(el).every(read))
+    if (el.dataset.several) el.toggleAttribute('data-read', ticked(el).every(read))
     const unread = el.querySelector('[data-unread]')
     if (unread) unread.hidden = read(el)
   }
@@ -144,7 +144,7 @@ export function readying() {
   })
   document.addEventListener('visibilitychange', () => document.hidden || holdAll())
   document.getElementById('dock').addEventListener('focusin', (e) => {
-    const el = e.target.closest('[data-ask], [data-group]')
+    const el = e.target.closest('[data-ask], [data-several]')
     if (!el || el.contains(e.relatedTarget)) return
     el.toggleAttribute('data-ring', !pointed())
     const timer = setTimeout(() => { el.dataset.keys = '' }, inert)

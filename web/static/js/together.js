@@ -74,7 +74,7 @@ function offer(group) {
 function unfold(row, open = row.querySelector('.in').hidden) {
   const place = row.querySelector('.in')
   const what = row.querySelector('.what')
-  const group = row.closest('[data-group]')
+  const group = row.closest('[data-several]')
   const card = members(group).find((el) => el.dataset.request === row.dataset.of)
   const parts = what.querySelector('.perm-end') ? '.facts' : '.perm-file, [data-whole], .facts, .perm-do > [data-act=open-change]'
   what.setAttribute('aria-expanded', String(open))
