@@ -15,6 +15,9 @@ export type WebchatEvent =
   | Envelope<"session.model_change", { newModel: string; effort?: string }>
   | Envelope<"session.budget_changed", { budget: { tokens?: number; money?: number } }>
   | Envelope<"budget.reached", { limit: { tokens?: number; money?: number }; used: { tokens?: number; money?: number } }>
+  | Envelope<"session.worktree", { branch: string; checkout: string; from?: string }>
+  | Envelope<"worktree.brought_back", { files: (string)[]; unfitted?: (string)[]; commit?: string; undone?: boolean }>
+  | Envelope<"worktree.thrown", { restored?: boolean }>
   | Envelope<"file.also_changed", { toolCallId?: string; file: string; sessionId: string; title?: string; turnId: string }>
   | Envelope<"session.rewound", { toMessageId?: string; turnId?: string; after: number; waited?: (number)[]; forgets?: string; filesOnly?: boolean; files?: { id: string; written: number; deleted: number; kept: number }; undoes?: number; given?: boolean }>
   | Envelope<"session.branched", { from: string; messageId: string; title?: string }>

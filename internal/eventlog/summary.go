@@ -56,9 +56,11 @@ type Open struct {
 	Effort string   `json:"effort,omitempty"` // how hard its model thinks; empty: the model's own
 	// Budget is the session's own; nil: it has that of all sessions. Never changed in place.
 	Budget *event.Budget `json:"budget,omitempty"`
-	Failed bool          `json:"failed,omitempty"` // the last turn ended with an error
-	Active int64         `json:"active,omitempty"` // the number of the last event that was activity
-	Since  int64         `json:"since,omitempty"`  // when Turn began, in milliseconds since 1970
+	// Worktree is the session's own; nil: it works in none. Never changed in place.
+	Worktree *event.SessionWorktree `json:"worktree,omitempty"`
+	Failed   bool                   `json:"failed,omitempty"` // the last turn ended with an error
+	Active   int64                  `json:"active,omitempty"` // the number of the last event that was activity
+	Since    int64                  `json:"since,omitempty"`  // when Turn began, in milliseconds since 1970
 	// when the work began that has no session.shutdown, in the same
 	Work int64 `json:"work,omitempty"`
 	// what the user allowed for the session; never changed in place
@@ -200,6 +202,8 @@ func (s *Summary) applySession(e event.Entry) {
 		s.Model, s.Open.Effort = d.NewModel, d.Effort
 	case event.SessionBudgetChanged:
 		s.Open.Budget = &d.Budget
+	case event.SessionWorktree:
+		s.Open.Worktree = &d
 	case event.SessionModeChanged:
 		s.Open.Mode = d.Mode
 	case event.SessionTodosChanged:

@@ -41,7 +41,7 @@ var ours = map[string][]string{
 	"internal/guard": {"internal/document"},
 	"internal/files": {"internal/calls", "internal/patch", "internal/document",
 		"internal/proc", "internal/event"},
-	"internal/worktree":        {"internal/files"},
+	"internal/worktree":        {"internal/event", "internal/files"},
 	"internal/canary/scripted": {},
 	"internal/jsonrpc":         {"internal/contain", "internal/proc"},
 	"internal/agent":           {"internal/event"},

@@ -61,7 +61,7 @@ func questions() map[string][]event.Data {
 			event.UserInputCompleted{RequestID: "q1", Answer: "a"}, event.PermissionCompleted{RequestID: "p3", Decision: event.Deny, By: event.DecidedByTimeout}, closing(event.Completed)),
 		"mixed": join(opening(), other(secret, "p1"), other(two, "p2"), other(write, "p3"), wants("p4", "c4", "ls")),
 		"held":  heldStory(),
-		"hosts": hostsStory(), "budget": budgetStory(), "beside": besideStory(),
+		"hosts": hostsStory(), "budget": budgetStory(), "beside": besideStory(), "worktree": treeStory(),
 		"granted": join(opening(), starts("c1", "bash", `{"command":"go test ./a"}`), wants("p1", "c1", "go test ./a"),
 			event.PermissionCompleted{RequestID: "p1", Decision: event.Allow, Scope: event.ForWorkspace, Grant: &event.Grant{ID: "go test", Text: go1.Text, Scope: event.ForWorkspace}, By: event.DecidedByGrant}, closing(event.Completed)),
 		"ended": join(opening(), starts("c1", "bash", `{"command":"go test ./a"}`), wants("p1", "c1", "go test ./a"),

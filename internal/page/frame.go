@@ -52,6 +52,7 @@ var parts = []struct{ id, template, update string }{
 	{"dock-tasks", "dock-tasks", "lists"}, {"dock-asks", "dock-asks", "lists"},
 	{id: "dock-plan"}, {id: "dock-queue"}, {id: "ledger"}, {id: "outs"}, {id: "meter"},
 	{id: "wait"}, {id: "trouble"}, {id: "pick"}, {id: "title"}, {id: "earlier"}, {id: "stays-now"},
+	{id: "copy"},
 }
 
 // batch is what changed since the last frame. What it shows is looked up when the frame is

@@ -96,6 +96,7 @@ type row struct {
 	Mark, Word, When string // its status, as an attribute and in words, and since when
 	Stamp            time.Time
 	Day              string // it is the first of that day
+	Tree             string // the name of the worktree it works in
 	In               string // the name of its folder, where that is not the page's
 }
 
@@ -126,6 +127,10 @@ func (s *side) row(one eventlog.Summary) row {
 	r.Title = cmp.Or(r.Title, "New session")
 	if one.Workspace != s.folder {
 		r.In = filepath.Base(one.Workspace)
+	}
+	if one.Open.Worktree != nil {
+		r.Tree = CopyName(*one.Open.Worktree)
+		r.In = r.Tree
 	}
 	if one.Open.Since > 0 {
 		r.Stamp = time.UnixMilli(one.Open.Since)

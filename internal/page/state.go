@@ -44,7 +44,8 @@ type State struct {
 	effort                string             // how hard the model thinks
 	instructions          []string           // files the agent loads, until the first turn says so
 	ledger                ledger
-	reached               event.BudgetReached              // the last one, which the next question is about
+	reached               event.BudgetReached // the last one, which the next question is about
+	copy                  copied
 	beside                map[string]event.FileAlsoChanged // by file: of the turn that runs
 	outputs               []*Call                          // in the order shown; the last ones only
 	lost                  map[string]*Call                 // those that run, and whose turn is not kept
@@ -165,6 +166,8 @@ func (f *State) session(data event.Data) {
 		f.reached = d
 	case event.FileAlsoChanged:
 		f.alsoChanged(d)
+	case event.SessionWorktree, event.WorktreeBroughtBack, event.WorktreeThrown:
+		f.worktree(d)
 	case event.SessionModeChanged:
 		f.modeChanged(d)
 	case event.SessionDamaged:

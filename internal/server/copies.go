@@ -46,7 +46,10 @@ func (cs *copies) name(r *http.Request, one *session.Session, prompt string) {
 	if cs.trees == nil {
 		return
 	}
-	err := cs.trees.Name(r.Context(), string(one.ID()), prompt)
+	c, err := cs.trees.Name(r.Context(), string(one.ID()), prompt)
+	if err == nil && c != nil {
+		err = one.Note(r.Context(), c.Fact())
+	}
 	if err != nil && cs.log != nil {
 		cs.log.Warn("the branch of a worktree was not named", "session", string(one.ID()), "error", err)
 	}
@@ -77,12 +80,24 @@ func (cs *copies) back(r *http.Request, one *session.Session,
 	case err != nil:
 		return out, err
 	case in.As == "changes":
-		return cs.trees.BringBack(r.Context(), c.Session)
+		out, err = cs.trees.BringBack(r.Context(), c.Session)
 	case in.As == "commit":
-		return cs.trees.Commit(r.Context(), c.Session,
+		out, err = cs.trees.Commit(r.Context(), c.Session,
 			cmp.Or(in.Message, one.Summary().Title, c.Branch))
+	default:
+		return out, invalid("invalid", "It is brought back as changes or as commit.")
 	}
-	return out, invalid("invalid", "It is brought back as changes or as commit.")
+	if err != nil || len(out.Files)+len(out.Unfit) == 0 {
+		return out, err
+	}
+	d := event.WorktreeBroughtBack{Files: []string{}, Commit: out.Commit}
+	for _, f := range out.Files {
+		d.Files = append(d.Files, f.Path)
+	}
+	for _, f := range out.Unfit {
+		d.Unfitted = append(d.Unfitted, f.Path)
+	}
+	return out, one.Note(r.Context(), d)
 }
 
 // resting is the worktree of a session in which nothing runs.
@@ -94,36 +109,35 @@ func (cs *copies) resting(one *session.Session) (*worktree.Copy, error) {
 	return c, err
 }
 
-func (cs *copies) undo(r *http.Request, one *session.Session, _ empty) (out copyShape, err error) {
+// changed answers with a worktree as it is now, and logs what happened to it.
+func changed(r *http.Request, one *session.Session, c *worktree.Copy, err error,
+	d event.Data) (copyShape, error) {
+	if err != nil {
+		return copyShape{}, err
+	}
+	return shapeOfCopy(c), one.Note(r.Context(), d)
+}
+
+func (cs *copies) undo(r *http.Request, one *session.Session, _ empty) (copyShape, error) {
 	c, err := cs.of(one)
 	if err == nil {
 		c, err = cs.trees.Undo(r.Context(), c.Session)
 	}
-	if err != nil {
-		return out, err
-	}
-	return shapeOfCopy(c), nil
+	return changed(r, one, c, err, event.WorktreeBroughtBack{Files: []string{}, Undone: true})
 }
 
-func (cs *copies) throw(r *http.Request, one *session.Session, _ empty) (out copyShape, err error) {
+func (cs *copies) throw(r *http.Request, one *session.Session, _ empty) (copyShape, error) {
 	c, err := cs.resting(one)
 	if err == nil {
 		c, err = cs.trees.Throw(r.Context(), c.Session)
 	}
-	if err != nil {
-		return out, err
-	}
-	return shapeOfCopy(c), nil
+	return changed(r, one, c, err, event.WorktreeThrown{})
 }
 
-func (cs *copies) restore(r *http.Request, one *session.Session,
-	_ empty) (out copyShape, err error) {
+func (cs *copies) restore(r *http.Request, one *session.Session, _ empty) (copyShape, error) {
 	c, err := cs.of(one)
 	if err == nil {
 		c, err = cs.trees.Restore(r.Context(), c.Session)
 	}
-	if err != nil {
-		return out, err
-	}
-	return shapeOfCopy(c), nil
+	return changed(r, one, c, err, event.WorktreeThrown{Restored: true})
 }

@@ -237,7 +237,7 @@ func TestEventsPageTellsOfEachField(t *testing.T) {
 	}
 	// What is webchat's own and in none of the documents.
 	own := regexp.MustCompile(
-		`^(turn|task|stream|output|sandbox|budget|file)\.|^session\.(changed|budget_changed|rewound|branched|damaged|todos_changed|mode_changed)$|^user\.message_withdrawn$|^assistant\.message_discarded$|^permission\.revoked$`)
+		`^(turn|task|stream|output|sandbox|budget|file|worktree)\.|^session\.(changed|budget_changed|worktree|rewound|branched|damaged|todos_changed|mode_changed)$|^user\.message_withdrawn$|^assistant\.message_discarded$|^permission\.revoked$`)
 	for _, d := range event.Known() {
 		if name := string(event.TypeOf(d)); !told[name] && !own.MatchString(name) {
 			t.Errorf("the page leaves out %s", name)

@@ -201,6 +201,11 @@ func (h *host) stopUnaskedLocked(d event.SessionModeChanged, before string) {
 	})
 }
 
+// Note logs what the user did with the session outside of its turns.
+func (s *core) Note(ctx context.Context, d event.Data) error {
+	return s.change(ctx, func() error { return s.events.Append(d) })
+}
+
 // Rename gives the session a title, which its agent gets as well; [eventlog.ErrInvalid] for an
 // empty or too long one.
 func (s *chooser) Rename(ctx context.Context, title string) error {

@@ -26,6 +26,7 @@ func (m *Manager) createInCopy(ctx context.Context, folder string,
 	if err != nil {
 		return nil, fmt.Errorf("create a session: %w", err)
 	}
+	o.taken = []event.Data{c.Fact()}
 	w, _, err := m.cfg.Workspaces.Open(c.Workspace)
 	if err == nil {
 		var s *session.Session

@@ -34,6 +34,7 @@ import (
 	"sync"
 	"time"
 
+	"webchat/internal/event"
 	"webchat/internal/files"
 )
 
@@ -290,27 +291,36 @@ func slug(text string) string {
 	return name
 }
 
-// Name names the branch of a session's copy by the first words of a prompt, once.
-func (t *Trees) Name(ctx context.Context, session, prompt string) error {
+// Fact is the event that says so.
+func (c *Copy) Fact() event.SessionWorktree {
+	return event.SessionWorktree{Branch: c.Branch, Checkout: c.Checkout, From: c.From}
+}
+
+// Name names the branch of a session's copy by the first words of a prompt, once. It returns nil
+// where there is nothing to name.
+func (t *Trees) Name(ctx context.Context, session, prompt string) (*Copy, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c, err := t.Of(session)
-	if err != nil || c.Named || !c.Thrown.IsZero() || slug(prompt) == "" {
-		return err
+	if errors.Is(err, ErrNone) || err == nil && (c.Named || !c.Thrown.IsZero()) || slug(prompt) == "" {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
 	}
 	own, err := t.git.In(ctx, c.Root)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	was := c.Branch
 	if c.Branch, err = free(ctx, own, slug(prompt)); err != nil {
-		return err
+		return nil, err
 	}
 	if _, err := own.Run(ctx, nil, "branch", "-m", was, c.Branch); err != nil {
-		return err
+		return nil, err
 	}
 	c.Named = true
-	return t.keep(c)
+	return c, t.keep(c)
 }
 
 // Throw moves a session's copy aside.

@@ -258,7 +258,7 @@ func TestBranchIsNamedAfterThePrompt(t *testing.T) {
 		t.Errorf("the branch is %s", c.Branch)
 	}
 	for _, prompt := range []string{"…", "Port the *config* loader; rm -rf $(x)", "and more"} {
-		if err := l.trees.Name(t.Context(), "s1", prompt); err != nil {
+		if _, err := l.trees.Name(t.Context(), "s1", prompt); err != nil {
 			t.Fatal(err)
 		}
 	}

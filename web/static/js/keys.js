@@ -58,6 +58,8 @@ function enter(el) {
 
 const earlier = (act) => import('./prompts.js').then(act).catch(failed)
 
+const worktree = (act) => import('./worktree.js').then(act).catch(failed)
+
 const waiting = (act) => import('./waiting.js').then(act).catch(failed)
 
 const openBar = () => holdKeys(import('./openbar.js').then((m) => m.openBar()).catch(failed))
@@ -95,6 +97,8 @@ const acts = {
   'queue-edit': (b) => holdKeys(waiting((m) => m.edit(b))),
   'queue-save': (b) => waiting((m) => m.save(b.closest('.queued'))),
   'queue-remove': (b) => waiting((m) => m.withdraw(b)),
+  'tree-undo': () => worktree((m) => m.takeBack()),
+  'tree-restore': () => worktree((m) => m.restore()),
   left: (b) => earlier((m) => m.unfold(b)),
   recall: () => import('./recall.js').then((m) => m.recall()).catch(failed),
 }

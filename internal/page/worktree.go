@@ -1,0 +1,73 @@
+package page
+
+import (
+	"path/filepath"
+	"strings"
+
+	"webchat/internal/event"
+	"webchat/internal/wording"
+)
+
+// copied is the worktree that a session works in.
+type copied struct {
+	event.SessionWorktree
+	last *node // the row of what can be undone
+}
+
+// Copy names the worktree that a session works in; empty if it works in none.
+func (f *State) Copy() string { return CopyName(f.copy.SessionWorktree) }
+
+// CopyName names a worktree by its checkout and its branch; empty if there is none.
+func CopyName(w event.SessionWorktree) string {
+	if w.Branch == "" {
+		return ""
+	}
+	return wording.Plain(filepath.Base(w.Checkout) + "/" + strings.TrimPrefix(w.Branch, "webchat/"))
+}
+
+// worktree folds what happens to the worktree of a session.
+func (f *State) worktree(data event.Data) {
+	checkout := wording.Plain(filepath.Base(f.copy.Checkout))
+	switch d := data.(type) {
+	case event.SessionWorktree:
+		f.copy.SessionWorktree = d
+		f.changed("copy")
+	case event.WorktreeThrown:
+		if d.Restored {
+			f.copyRow("The worktree is back")
+		} else {
+			f.copyRow("Thrown away", action{Act: "tree-restore", Label: "Bring it back"})
+		}
+	case event.WorktreeBroughtBack:
+		if d.Undone {
+			f.copyRow("Took back what was brought to " + checkout)
+			return
+		}
+		text := "Brought back " + wording.Plural(len(d.Files), "file") + " to " + checkout
+		if d.Commit != "" {
+			text += " as one commit on " + wording.Plain(f.copy.From)
+		}
+		if n := len(d.Unfitted); n == 1 {
+			text += ". " + wording.Plain(d.Unfitted[0]) + " does not fit"
+		} else if n > 1 {
+			text += ". " + wording.Plural(n, "file") + " do not fit: " +
+				wording.Plain(strings.Join(d.Unfitted, ", "))
+		}
+		if len(d.Files) == 0 {
+			f.copyRow(text)
+		} else {
+			f.copyRow(text, action{Act: "tree-undo", Label: "Undo"})
+		}
+	}
+}
+
+// copyRow says what happened to the worktree. What was said before can be undone no longer.
+func (f *State) copyRow(text string, actions ...action) {
+	if n := f.copy.last; n != nil && n.Note.Actions != nil {
+		n.Note.Actions = nil
+		f.showBack(n)
+	}
+	f.copy.last = f.note("", "branch", text)
+	f.copy.last.Note.Actions = actions
+	f.say(text)
+}
