@@ -49,6 +49,30 @@ func (u userServers) Switch(workspace string, session eventlog.ID, name string,
 		Server: name, Tool: s.Tool, Off: s.Off}))
 }
 
+// Prompts implements [server.UserServers].
+func (u userServers) Prompts(ctx context.Context, workspace string,
+	session eventlog.ID) (list []server.MCPPrompt, err error) {
+	all, err := u.UserServers.Prompts(ctx, mcp.In{Workspace: workspace, Session: session})
+	for _, p := range all {
+		one := server.MCPPrompt{Server: p.Server, Name: p.Name, About: p.About}
+		for _, a := range p.Arguments {
+			one.Arguments = append(one.Arguments, server.PromptArgument(a))
+		}
+		list = append(list, one)
+	}
+	return list, err
+}
+
+// Prompt implements [server.UserServers].
+func (u userServers) Prompt(ctx context.Context, workspace, name string,
+	p server.MCPPromptRequest) (string, error) {
+	text, err := u.UserServers.Prompt(ctx, mcp.In{Workspace: workspace}, name, p.Name, p.Arguments)
+	if err = known(err); err != nil && !errors.Is(err, eventlog.ErrNotFound) {
+		err = fmt.Errorf("%w (%w)", err, eventlog.ErrInvalid)
+	}
+	return text, err
+}
+
 // known is an error as the server answers it.
 func known(err error) error {
 	if errors.Is(err, mcp.ErrUnknown) {

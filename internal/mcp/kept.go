@@ -10,6 +10,12 @@ import (
 // mostKept is how many lists of tools are kept over a restart.
 const mostKept = 200
 
+// kept is what a server offered last that its user allowed, over a restart.
+type kept struct {
+	Tools   []*mcp.Tool   `json:"tools"`
+	Prompts []*mcp.Prompt `json:"prompts,omitempty"`
+}
+
 // keptAs is what a server's tools are kept by. Another configuration is another server.
 func (s *UserServers) keptAs(at place) string { return jsonSum(at.dir, s.cfg.Servers[at.name]) }
 
@@ -20,31 +26,36 @@ func (s *UserServers) offered(ctx context.Context, at place, c *connected) (User
 	if err != nil {
 		return UserServerStatus{}, err
 	}
-	st, err := s.described(at, tools)
+	k := kept{Tools: tools}
+	if k.Prompts, err = c.prompts(ctx); err != nil {
+		s.cfg.Logger.Warn("the prompts of an MCP server are not listed", "server", at.name,
+			"error", withoutAddress(err))
+	}
+	st, err := s.described(at, k)
 	if err != nil {
 		return st, err
 	}
 	if changed := s.changed(at.name, s.cfg.Servers[at.name], st.now); changed != "" {
 		st.State, st.Failure = Changed, changed
-		tools = nil // they are looked at again
+		k = kept{} // they are looked at again
 	}
-	if err := s.kept.Change(func(all map[string][]*mcp.Tool) map[string][]*mcp.Tool {
+	if err := s.kept.Change(func(all map[string]kept) map[string]kept {
 		if len(all) >= mostKept {
 			all = nil
 		}
-		return with(s.keptAs(at), tools)(all)
+		return with(s.keptAs(at), k)(all)
 	}); err != nil {
 		s.cfg.Logger.Warn("the tools of an MCP server are not kept", "server", at.name, "error", err)
 	}
 	return st, nil
 }
 
-// described is the status of a server that has these tools.
-func (s *UserServers) described(at place, tools []*mcp.Tool) (st UserServerStatus, err error) {
+// described is the status of a server that offers this.
+func (s *UserServers) described(at place, k kept) (st UserServerStatus, err error) {
 	m := s.cfg.Servers[at.name]
 	st = UserServerStatus{Name: at.name, Type: m.Type, Where: m.Where(), State: Ready,
-		Tools: []OfferedTool{}}
-	st.offers, st.now, err = describe(at.name, tools)
+		Tools: []OfferedTool{}, prompts: k.Prompts}
+	st.offers, st.now, err = describe(at.name, k.Tools)
 	for _, o := range st.offers {
 		st.Tools = append(st.Tools, OfferedTool{Name: o.name, Tokens: o.price()})
 	}
@@ -54,9 +65,9 @@ func (s *UserServers) described(at place, tools []*mcp.Tool) (st UserServerStatu
 // remembered is what an earlier process found of a server that its user allowed; nil if that is not
 // known. Whether it holds is seen before the first call.
 func (s *UserServers) remembered(at place) *UserServerStatus {
-	tools := s.kept.Get()[s.keptAs(at)]
-	st, err := s.described(at, tools)
-	if len(tools) == 0 || err != nil {
+	k := s.kept.Get()[s.keptAs(at)]
+	st, err := s.described(at, k)
+	if len(k.Tools) == 0 || err != nil {
 		return nil
 	}
 	return &st

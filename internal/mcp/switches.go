@@ -56,7 +56,7 @@ func (s *UserServers) off(in In, server, tool string) Off {
 	for _, of := range []struct {
 		key string
 		far Off
-	}{{cmp.Or(in.Workspace, s.cfg.First), OffAll}, {string(in.Session), OffHere}} {
+	}{{s.workspace(in), OffAll}, {string(in.Session), OffHere}} {
 		list := all[of.key]
 		if of.key != "" && (slices.Contains(list, switched(server, "")) ||
 			slices.Contains(list, switched(server, tool))) {

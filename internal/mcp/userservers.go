@@ -66,6 +66,8 @@ type UserServerStatus struct {
 
 	offers []offer
 	now    descriptions
+	// what it has for users
+	prompts []*mcp.Prompt
 }
 
 // UserServers are the MCP servers that a user set up. Sessions reach them by [UserServers.Lend];
@@ -88,7 +90,7 @@ type UserServers struct {
 	tokens *document.Value[map[string]signedIn]
 	// what is off, by workspaces and sessions
 	switches *document.Value[map[string][]string]
-	kept     *document.Value[map[string][]*mcp.Tool] // by sums of their configuration and folder
+	kept     *document.Value[map[string]kept] // by sums of their configuration and folder
 
 	trying chan struct{} // has one element while servers are tried
 
@@ -109,6 +111,9 @@ func (s *UserServers) place(name, workspace string) place {
 	return place{name, ""}
 }
 
+// workspace is where servers are asked about.
+func (s *UserServers) workspace(in In) string { return cmp.Or(in.Workspace, s.cfg.First) }
+
 // NewUserServers returns UserServers that were not tried yet.
 func NewUserServers(c UserServersConfig) *UserServers {
 	c.Limit = cmp.Or(c.Limit, tryLimit)
@@ -127,7 +132,7 @@ func NewUserServers(c UserServersConfig) *UserServers {
 			"mcp-servers.json", slog.Default()),
 		tokens:   document.Open[map[string]signedIn](c.Documents, "mcp-tokens.json", slog.Default()),
 		switches: document.Open[map[string][]string](c.Documents, "mcp-off.json", slog.Default()),
-		kept:     document.Open[map[string][]*mcp.Tool](c.Documents, "mcp-tools.json", slog.Default()),
+		kept:     document.Open[map[string]kept](c.Documents, "mcp-tools.json", slog.Default()),
 		trying:   make(chan struct{}, 1),
 		found:    map[place]*UserServerStatus{},
 		tried:    map[string]time.Time{},
@@ -138,7 +143,7 @@ func NewUserServers(c UserServersConfig) *UserServers {
 // Status tries each server, if that was not done within the last minute, and returns what was
 // found. The error is ctx's.
 func (s *UserServers) Status(ctx context.Context, in In) ([]UserServerStatus, error) {
-	in.Workspace = cmp.Or(in.Workspace, s.cfg.First)
+	in.Workspace = s.workspace(in)
 	s.mu.Lock()
 	stale := s.cfg.Now().Sub(s.tried[in.Workspace]) >= freshFor
 	s.mu.Unlock()

@@ -20,6 +20,39 @@ type UserServers interface {
 	// Switch has agents in a session go without a tool, or with it again; without a session in a
 	// workspace.
 	Switch(workspace string, session eventlog.ID, name string, s MCPSwitch) error
+	// Prompts are the texts that they have for users.
+	Prompts(ctx context.Context, workspace string, session eventlog.ID) ([]MCPPrompt, error)
+	// Prompt is the text of one.
+	Prompt(ctx context.Context, workspace, name string, p MCPPromptRequest) (string, error)
+}
+
+// MCPPrompt is a text that a server has for its users.
+type MCPPrompt struct {
+	Server    string           `json:"server"`
+	Name      string           `json:"name"`
+	About     string           `json:"about,omitempty"`
+	Arguments []PromptArgument `json:"arguments"`
+}
+
+// PromptArgument is what a prompt is about.
+type PromptArgument struct {
+	Name     string `json:"name"`
+	About    string `json:"about,omitempty"`
+	Required bool   `json:"required,omitempty"`
+}
+
+type promptList struct {
+	Prompts []MCPPrompt `json:"prompts"`
+}
+
+// MCPPromptRequest asks for the text of one.
+type MCPPromptRequest struct {
+	Name      string            `json:"name"`
+	Arguments map[string]string `json:"arguments,omitempty"`
+}
+
+type promptText struct {
+	Text string `json:"text"`
 }
 
 // MCPServers is what was found of them.
@@ -117,4 +150,34 @@ func (ms *mcpServers) turn(r *http.Request, in MCPSwitch) (empty, error) {
 		return empty{}, err
 	}
 	return empty{}, ms.all.Switch(workspace, session, chi.URLParam(r, "server"), in)
+}
+
+// prompts lists the prompts of servers that are on.
+func (ms *mcpServers) prompts(r *http.Request, _ empty) (list promptList, err error) {
+	if ms.all != nil {
+		workspace, session, err := ms.in(r)
+		if err != nil {
+			return list, err
+		}
+		if list.Prompts, err = ms.all.Prompts(r.Context(), workspace, session); err != nil {
+			return list, err
+		}
+	}
+	list.Prompts = listed(list.Prompts)
+	for i, p := range list.Prompts {
+		list.Prompts[i].About, list.Prompts[i].Arguments = wording.Shown(p.About), listed(p.Arguments)
+	}
+	return list, nil
+}
+
+// prompt returns the text of a prompt, which the user reads before they send it.
+func (ms *mcpServers) prompt(r *http.Request, in MCPPromptRequest) (out promptText, err error) {
+	if ms.all == nil {
+		return out, eventlog.ErrNotFound
+	}
+	workspace, _, err := ms.in(r)
+	if err == nil {
+		out.Text, err = ms.all.Prompt(r.Context(), workspace, chi.URLParam(r, "server"), in)
+	}
+	return out, err
 }

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -97,6 +98,10 @@ func TestThreat89AllowedInThePage(t *testing.T) {
 	web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server {
 		s := mcp.NewServer(&mcp.Implementation{Name: "docs", Version: "1"}, nil)
 		s.AddTool(&mcp.Tool{Name: "look", Description: says.Load().(string), InputSchema: map[string]any{"type": "object"}}, nil)
+		s.AddPrompt(&mcp.Prompt{Name: "review", Description: "Reviews a topic.", Arguments: []*mcp.PromptArgument{{Name: "topic", Required: true}, {Name: "depth"}}},
+			func(_ context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+				return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: "Review " + r.Params.Arguments["topic"]}}}}, nil
+			})
 		return s
 	}, &mcp.StreamableHTTPOptions{Stateless: true}))
 	t.Cleanup(web.Close)
@@ -130,6 +135,16 @@ func TestThreat89AllowedInThePage(t *testing.T) {
 	}
 	p.press("ArrowUp", "Enter")
 	p.wait(`document.querySelector('#menu [role=option]') && !document.getElementById('menu').textContent.includes('off for')`)
+
+	p.press("Escape") // its prompt asks for what it is about, and is a text to send
+	p.compose("/")
+	p.has("#menu", "/docs:review")
+	p.press("Backspace")
+	p.say("/docs:review")
+	p.wait(`document.getElementById('prompt').value === '/docs:review\ntopic: \ndepth (may stay empty): '`)
+	p.write("pumps")
+	p.press("Enter")
+	p.wait(`document.getElementById('prompt').value === 'Review pumps'`)
 }
 
 // BenchmarkShownFromATerminal is how long it takes from the call of an agent in a terminal

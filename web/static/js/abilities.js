@@ -4,6 +4,7 @@
 import { getJSON, path, post, session } from './api.js'
 import { confirmed } from './confirm.js'
 import * as menu from './menu.js'
+import { prompts } from './serverprompts.js'
 import { toast } from './toast.js'
 
 const number = (n) => n.toLocaleString('en')
@@ -56,18 +57,18 @@ export const offered = () => agents.known
 
 /** Asks again what the agent can; whether that is news. */
 export async function look() {
-  if (!session()) return false
-  const { can, commands } = await getJSON(path('/choices'))
+  const asked = prompts()
+  const { can, commands } = session() ? await getJSON(path('/choices')) : { can: [], commands: [] }
   const ours = can.map((what) => abilities[what]).filter(Boolean)
   const theirs = commands.map((c) => ({ name: `/${c.name}`, what: c.about, hint: c.hint, icon: 'slash', end: 'agent' })).filter((c) => !ours.some((o) => o.name === c.name))
   const before = agents.known.map((c) => c.name).join()
-  agents.known = [...ours, ...theirs]
+  agents.known = [...ours, ...theirs, ...await asked]
   return agents.known.map((c) => c.name).join() !== before
 }
 
 /** What a command of the agent does here; nothing for one that it takes as a prompt, false for one it does not know. */
 export async function ability(name) {
   await look()
-  const found = agents.known.find((c) => c.name === name.toLowerCase())
+  const found = agents.known.find((c) => c.name.toLowerCase() === name.toLowerCase())
   return found ? found.does : false
 }

@@ -24,7 +24,7 @@ function files(field, q, from, wrap) {
 function offer(field, typed, more) {
   const theirs = offered()
   const ours = commands.filter((c) => !theirs.some((t) => t.does && t.name === c.name))
-  const all = [...ours, ...theirs.filter((t) => !ours.some((c) => c.name === t.name)).map((c) => ({ ...c, group: 'agent' }))].filter((c) => c.name.startsWith(typed.toLowerCase()))
+  const all = [...ours, ...theirs.filter((t) => !ours.some((c) => c.name === t.name)).map((c) => ({ ...c, group: 'agent' }))].filter((c) => c.name.toLowerCase().startsWith(typed.toLowerCase()))
   const fits = Object.keys(groups).flatMap((group) => all.filter((c) => c.group === group))
   menu.open(fits.map((c) => ({ label: c.name, note: c.what, icon: c.icon, end: c.end, value: c, whole: !c.hint || c.group === 'agent', group: groups[c.group], cost: c.group === 'free' ? '0 tokens' : '' })), field,
     (item) => replaceWord(field, 0, item.value.hint ? `${item.value.name} ` : item.value.name), { more, first: typed.toLowerCase() })

@@ -105,7 +105,7 @@ async function act(name, rest) {
 
 async function deliver(text, look, id, how) {
   const meant = parse(text)
-  const does = session() && (meant.unknown || meant.act === '/mcp') ? await ability(meant.unknown ?? meant.act) : false
+  const does = meant.unknown || (session() && meant.act === '/mcp') ? await ability(meant.unknown ?? meant.act) : false
   if (does) return does(field, text.slice((meant.unknown ?? meant.act).length).trim())
   if (meant.unknown && does === false) {
     throw new Error(`${meant.unknown} is not a command.${meant.nearest ? ` Did you mean ${meant.nearest}?` : ''} Start with a space to send it as text`)
@@ -173,7 +173,7 @@ async function sendNow(text, asked, id, how) {
   try {
     const look = hasAttachments() ? null : await meantLook(text, asked)
     if (look === undefined) return
-    await deliver(text, look, id, how)
+    if (await deliver(text, look, id, how) === 'stays') return
     sent(text)
     if (writing.fresh) visit(`/sessions/${session()}`)
   } catch (err) {

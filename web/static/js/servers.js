@@ -6,9 +6,9 @@ import * as menu from './menu.js'
 import { failed } from './toast.js'
 
 const tokens = (n) => `${n.toLocaleString('en')} ${n === 1 ? 'token' : 'tokens'}`
-const place = (here) => (here ? `session=${encodeURIComponent(session())}` : `workspace=${encodeURIComponent(folder())}`)
+export const place = (here) => (here ? `session=${encodeURIComponent(session())}` : `workspace=${encodeURIComponent(folder())}`)
 const find = async (signal) => getJSON(`/api/mcp?${place(session())}`, { signal })
-const at = (server, what) => `/api/mcp/${encodeURIComponent(server)}/${what}`
+export const at = (server, what) => `/api/mcp/${encodeURIComponent(server)}/${what}`
 const cost = (s) => s.tools.reduce((n, t) => n + (t.off ? 0 : t.tokens), 0)
 const off = (what) => what.off && `off for the ${what.off}`
 const ends = { ready: (s) => off(s) || tokens(cost(s)), changed: () => 'allow it' }

@@ -1,0 +1,112 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"webchat/internal/wording"
+)
+
+// mostPrompts is how many prompts of a server are listed.
+const mostPrompts = 200
+
+// Prompt is a text that a server has for its users.
+type Prompt struct {
+	Server    string
+	Name      string
+	About     string
+	Arguments []PromptArgument
+}
+
+// PromptArgument is what a prompt is about.
+type PromptArgument struct {
+	Name     string
+	About    string
+	Required bool
+}
+
+// prompts asks for the server's prompts, if it has some.
+func (c *connected) prompts(ctx context.Context) (all []*mcp.Prompt, err error) {
+	if of := c.session.InitializeResult(); of == nil || of.Capabilities == nil ||
+		of.Capabilities.Prompts == nil {
+		return nil, nil
+	}
+	for p, err := range c.session.Prompts(ctx, nil) { // of all pages
+		if err != nil || len(all) == mostPrompts {
+			return all, err
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// Prompts are those of the servers that are on, as they are known. The error is ctx's.
+func (s *UserServers) Prompts(ctx context.Context, in In) (all []Prompt, err error) {
+	servers, err := s.look(ctx, s.workspace(in), false)
+	for _, server := range servers {
+		if server.State != Ready || s.off(in, server.Name, "") != "" {
+			continue
+		}
+		for _, p := range server.prompts {
+			one := Prompt{Server: server.Name, Name: p.Name, About: oneLine(p.Description)}
+			for _, a := range p.Arguments {
+				one.Arguments = append(one.Arguments, PromptArgument{a.Name, oneLine(a.Description),
+					a.Required})
+			}
+			all = append(all, one)
+		}
+	}
+	return all, err
+}
+
+// Prompt returns the text of a server's prompt, which its user reads before they send it.
+func (s *UserServers) Prompt(ctx context.Context, in In, server, name string,
+	args map[string]string) (string, error) {
+	if _, ok := s.cfg.Servers[server]; !ok {
+		return "", fmt.Errorf("%s: %w", server, ErrUnknown)
+	}
+	at := s.place(server, s.workspace(in))
+	if err := s.allowed(at); err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.Limit)
+	defer cancel()
+	c, err := s.dial(ctx, at, s.workspace(in))
+	defer c.close()
+	if err != nil {
+		return "", err
+	}
+	res, err := c.session.GetPrompt(ctx, &mcp.GetPromptParams{Name: name, Arguments: args})
+	if theirs, ok := answered(err); ok {
+		return "", fmt.Errorf("%s refused the prompt: %s", server, ends(theirs.Message, 300))
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s did not answer: %w", server, withoutAddress(err))
+	}
+	var parts []string
+	for _, m := range res.Messages {
+		switch b := m.Content.(type) {
+		case *mcp.TextContent:
+			parts = append(parts, b.Text)
+		case *mcp.EmbeddedResource:
+			if b.Resource != nil && b.Resource.Blob == nil {
+				parts = append(parts, b.Resource.Text)
+			}
+		case *mcp.ResourceLink:
+			parts = append(parts, strings.TrimSpace(b.Name+" "+b.URI))
+		default:
+			parts = append(parts, "(A picture or sound was left out.)")
+		}
+	}
+	text := strings.ToValidUTF8(strings.Join(parts, "\n\n"), "\uFFFD")
+	if len(text) > mostPrompt {
+		return "", fmt.Errorf("the prompt of %s is larger than %s", server, wording.Limit(mostPrompt))
+	}
+	return text, nil
+}
+
+// mostPrompt is how many bytes a prompt has at most.
+const mostPrompt = 256 << 10
