@@ -13,13 +13,14 @@ func TestEveryRouteHasADestination(t *testing.T) {
 	want := map[string]destination{}
 	for to, list := range map[destination]string{
 		here: `GET /healthz, GET /readyz, GET /metrics, GET /api/openapi.json, GET /api/sign-in, POST /api/sign-in, POST /api/sign-out,
-			GET /api/stream, GET /api/backends, GET /api/system, GET /api/models, GET /api/mcp, POST /api/mcp/{server}/allow, GET /api/hooks, GET /api/files,
+			GET /api/stream, GET /api/backends, GET /api/system, GET /api/models, POST /api/mcp/{server}/allow, GET /api/hooks, GET /api/files,
 			GET /api/files/price, POST /api/price, POST /api/colours, GET /api/looks, GET /api/start, GET /api/folders, GET /api/workspaces, POST /api/workspaces,
 			DELETE /api/workspaces/{id}, GET /api/sessions, POST /api/sessions, GET /, GET /auth, GET /sessions, GET /diagram, GET /sandbox, GET /auth/user`,
 		ofSession: `GET /api/permissions, DELETE /api/permissions/{grantId}, GET /api/search, GET /consent,
 			GET /api/sessions/{id}, PATCH /api/sessions/{id}, DELETE /api/sessions/{id}, GET /api/sessions/{id}/choices,
 			POST /api/sessions/{id}/restore, POST /api/sessions/{id}/messages, PATCH /api/sessions/{id}/messages/{messageId},
 			DELETE /api/sessions/{id}/messages/{messageId}, POST /api/sessions/{id}/rewind, POST /api/sessions/{id}/rewind/undo, POST /api/sessions/{id}/compact,
+			GET /api/mcp, POST /api/mcp/{server}/switch,
 			GET /api/sessions/{id}/worktree, POST /api/sessions/{id}/worktree/back, POST /api/sessions/{id}/worktree/undo,
 			POST /api/sessions/{id}/worktree/throw, POST /api/sessions/{id}/worktree/restore,
 			POST /api/sessions/{id}/clear, POST /api/sessions/{id}/inside, POST /api/sessions/{id}/branch, POST /api/sessions/{id}/display,

@@ -108,11 +108,8 @@ func (ms *mcpServers) in(r *http.Request) (string, eventlog.ID, error) {
 }
 
 func (ms *mcpServers) list(r *http.Request, _ empty) (list MCPServers, err error) {
-	if ms.all == nil {
-		return list.shown(), nil
-	}
 	workspace, session, err := ms.in(r)
-	if err == nil {
+	if err == nil && ms.all != nil {
 		list, err = ms.all.List(r.Context(), workspace, session)
 	}
 	return list.shown(), err
@@ -142,10 +139,10 @@ func (ms *mcpServers) allow(r *http.Request, _ empty) (empty, error) {
 
 // turn switches a server or a tool.
 func (ms *mcpServers) turn(r *http.Request, in MCPSwitch) (empty, error) {
-	if ms.all == nil {
-		return empty{}, eventlog.ErrNotFound
-	}
 	workspace, session, err := ms.in(r)
+	if err == nil && ms.all == nil {
+		err = eventlog.ErrNotFound
+	}
 	if err != nil {
 		return empty{}, err
 	}
