@@ -12,26 +12,53 @@ import (
 	"webchat/internal/event"
 )
 
-// limit is a budget as a flag or config.yaml gives it: 500k, 5usd.
-type limit event.Budget
+// limits are budgets as a flag or config.yaml gives them, of a session and of a day:
+// 500k,5usd/day.
+type limits struct{ session, day event.Budget }
 
-var errLimit = errors.New(
-	"it must be a number of tokens such as 500k, or of dollars such as 5usd; 0 is none")
+var errLimit = errors.New("it must be a number of tokens such as 500k, or of dollars such as 5usd, " +
+	"for each session; with /day, for all sessions of a day; both with a comma; 0 is none")
 
 // String is l as the flag takes it.
-func (l limit) String() string {
-	switch {
-	case l.Money > 0:
-		return strconv.FormatFloat(l.Money, 'f', -1, 64) + "usd"
-	case l.Tokens > 0:
-		return strconv.FormatInt(l.Tokens, 10)
+func (l limits) String() string {
+	var all []string
+	for _, one := range []struct {
+		event.Budget
+		of string
+	}{{l.session, ""}, {l.day, perDay}} {
+		switch {
+		case one.Money > 0:
+			all = append(all, strconv.FormatFloat(one.Money, 'f', -1, 64)+"usd"+one.of)
+		case one.Tokens > 0:
+			all = append(all, strconv.FormatInt(one.Tokens, 10)+one.of)
+		}
 	}
-	return ""
+	return strings.Join(all, ",")
 }
 
+const perDay = "/day"
+
 // UnmarshalText implements [encoding.TextUnmarshaler].
-func (l *limit) UnmarshalText(text []byte) error {
-	number, factor := strings.ToLower(strings.TrimSpace(string(text))), 1.0
+func (l *limits) UnmarshalText(text []byte) error {
+	*l = limits{}
+	for part := range strings.SplitSeq(strings.ToLower(string(text)), ",") {
+		number, ofDay := strings.CutSuffix(strings.TrimSpace(part), perDay)
+		b, err := limitOf(number)
+		if err != nil {
+			return err
+		}
+		if ofDay {
+			l.day = b
+		} else {
+			l.session = b
+		}
+	}
+	return nil
+}
+
+// limitOf is one of them.
+func limitOf(number string) (event.Budget, error) {
+	factor := 1.0
 	number, money := strings.CutSuffix(number, "usd")
 	if rest, ok := strings.CutPrefix(number, "$"); ok {
 		number, money = rest, true
@@ -44,28 +71,29 @@ func (l *limit) UnmarshalText(text []byte) error {
 	}
 	n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 	if n *= factor; err != nil || !(n >= 0) || n > 1e12 || !money && n != math.Trunc(n) {
-		return errLimit
+		return event.Budget{}, errLimit
 	}
-	if *l = (limit{Tokens: int64(n)}); money {
-		*l = limit{Money: n}
+	if money {
+		return event.Budget{Money: n}, nil
 	}
-	return nil
+	return event.Budget{Tokens: int64(n)}, nil
 }
 
 // UnmarshalYAML implements [yaml.Unmarshaler].
-func (l *limit) UnmarshalYAML(n *yaml.Node) error {
+func (l *limits) UnmarshalYAML(n *yaml.Node) error {
 	if err := l.UnmarshalText([]byte(n.Value)); n.Kind != yaml.ScalarNode || err != nil {
 		return fmt.Errorf("budget: %w", errLimit)
 	}
 	return nil
 }
 
-// budget is what sessions without one of their own may take: the flag's, or else the file's.
-func (o *options) budget(c *config) event.Budget {
-	if o.Budget == (limit{}) && c.Budget != nil {
-		return event.Budget(*c.Budget)
+// budget is what sessions without one of their own may take, and all of them on a day: the flag's,
+// or else the file's.
+func (o *options) budget(c *config) limits {
+	if o.Budget == (limits{}) && c.Budget != nil {
+		return *c.Budget
 	}
-	return event.Budget(o.Budget)
+	return o.Budget
 }
 
 // cost is what calls of a model cost, in dollars; false: its prices are not known.

@@ -31,7 +31,7 @@ type config struct {
 	Hooks       []hookConfig           `yaml:"hooks"`
 	Sandbox     sandboxConfig          `yaml:"sandbox"`
 	EnvAllow    []string               `yaml:"env_allow"`
-	Budget      *limit                 `yaml:"budget"`
+	Budget      *limits                `yaml:"budget"`
 	Editor      string                 `yaml:"editor"` // an address with {path} and {line}
 	// false: what looks like a secret is shown as it is
 	Veil *bool `yaml:"veil"`

@@ -46,8 +46,14 @@ func TestConfigTakesEverySection(t *testing.T) {
 	if !c.unveiled() {
 		t.Error("the veil is on")
 	}
-	for flag, want := range map[string]event.Budget{"": {Tokens: 500_000}, "1.5m": {Tokens: 1_500_000},
-		"5usd": {Money: 5}, "$0.5": {Money: 0.5}} {
+	for flag, want := range map[string]limits{
+		"":              {session: event.Budget{Tokens: 500_000}},
+		"1.5m":          {session: event.Budget{Tokens: 1_500_000}},
+		"5usd":          {session: event.Budget{Money: 5}},
+		"$0.5":          {session: event.Budget{Money: 0.5}},
+		"2m/day":        {day: event.Budget{Tokens: 2_000_000}},
+		"10k, 5usd/day": {event.Budget{Tokens: 10_000}, event.Budget{Money: 5}},
+	} {
 		o, err := parseOptions([]string{"--budget=" + flag}, nil)
 		if flag == "" {
 			o, err = parseOptions(nil, nil)

@@ -51,7 +51,7 @@ type options struct {
 	Instructions      string        `default:"on" enum:"on,off" placeholder:"on|off" help:"off: agents do not load the workspace's instruction files, such as AGENTS.md, where they can be told (${default})"`
 	Permissions       string        `default:"ask" enum:"ask,allow,deny" placeholder:"ask|allow|deny" help:"what happens when an agent wants to act: ask, allow or deny (${default})"`
 	Sandbox           string        `default:"auto" enum:"auto,off,require" placeholder:"auto|off|require" help:"confine the commands that agents run, by the kernel; require: do not start where that cannot be done (${default})"`
-	Budget            limit         `placeholder:"LIMIT" help:"what a session may take before it asks you to go on: tokens, such as 500k, or dollars, such as 5usd, where prices are set"`
+	Budget            limits        `placeholder:"LIMIT" help:"what a session may take before it asks you to go on: tokens, such as 500k, or dollars, such as 5usd, where prices are set; with /day, all sessions on a day"`
 	PermissionTimeout time.Duration `default:"5m" help:"how long a question stays open; then it is denied"`
 	CommandTimeout    time.Duration `default:"10m" help:"how long a command may run; then it is stopped"`
 	PublicURL         string        `name:"public-url" placeholder:"URL" help:"the one public URL behind a proxy"`

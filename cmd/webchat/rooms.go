@@ -42,6 +42,7 @@ type rooms struct {
 	outputs  *outputs.Store
 	guard    *guard.Guard
 	sessions *sessions.Manager
+	day      *session.Day // nil: a day has no budget
 	hub      *sse.Hub
 	lender   *mcp.Lender
 	handover *daemon.Handover

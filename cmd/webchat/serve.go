@@ -159,7 +159,7 @@ func (s *serving) openRooms(ctx context.Context) (err error) {
 	}
 	s.atEnd(func() error {
 		s.rooms.looking.Wait()
-		return s.rooms.db.Close()
+		return errors.Join(s.rooms.day.Close(), s.rooms.db.Close())
 	})
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"webchat/internal/daemon"
 	"webchat/internal/displaytools"
 	"webchat/internal/document"
+	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/files"
 	"webchat/internal/guard"
@@ -26,6 +27,7 @@ import (
 	"webchat/internal/policy"
 	"webchat/internal/released"
 	"webchat/internal/server"
+	"webchat/internal/session"
 	"webchat/internal/sessions"
 	"webchat/internal/sse"
 	"webchat/internal/store"
@@ -150,7 +152,7 @@ func (w *wiring) guardPages() (err error) {
 		OutputTTL:  w.o.OutputTTL,
 		Budget:     int64(w.o.OutputBudget),
 		Prices:     w.c.prices,
-		Limit:      w.o.budget(w.c),
+		Limit:      w.o.budget(w.c).session,
 		NoModel:    []string{offline.Name},
 		Models:     modelsOf(w.ctx, w.backends),
 		Elsewhere:  []string{mcp.BackendName},
@@ -236,6 +238,9 @@ func (w *wiring) manage() (err error) {
 	if w.o.PeerURL != "" {
 		w.peers = w.engine
 	}
+	if day := w.o.budget(w.c).day; day != (event.Budget{}) {
+		w.day = session.NewDay(day, w.documents, time.Now, w.log)
+	}
 	choose := func(ctx context.Context) string { return w.o.roster(w.c).defaultBackend(ctx, w.backends) }
 	manager := sessions.Config{
 		Log:               measured{w.db, w.metrics},
@@ -252,7 +257,8 @@ func (w *wiring) manage() (err error) {
 		Outputs:           w.shown,
 		Permissions:       consent.Mode(w.o.Permissions),
 		PermissionTimeout: w.o.PermissionTimeout,
-		Budget:            w.o.budget(w.c),
+		Budget:            w.o.budget(w.c).session,
+		Day:               w.day,
 		Cost:              w.c.cost,
 		AgentIdle:         w.o.AgentIdle,
 		Notice:            w.o.roster(w.c).mcpServers().Report,

@@ -14,7 +14,7 @@ export type WebchatEvent =
   | Envelope<"session.title_changed", { title: string }>
   | Envelope<"session.model_change", { newModel: string; effort?: string }>
   | Envelope<"session.budget_changed", { budget: { tokens?: number; money?: number } }>
-  | Envelope<"budget.reached", { limit: { tokens?: number; money?: number }; used: { tokens?: number; money?: number } }>
+  | Envelope<"budget.reached", { of?: string; limit: { tokens?: number; money?: number }; used: { tokens?: number; money?: number } }>
   | Envelope<"session.worktree", { branch: string; checkout: string; from?: string }>
   | Envelope<"worktree.brought_back", { files: (string)[]; unfitted?: (string)[]; commit?: string; undone?: boolean }>
   | Envelope<"worktree.thrown", { restored?: boolean }>

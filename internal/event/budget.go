@@ -15,6 +15,12 @@ func (b Budget) Passed(used Budget) bool {
 	return b.Tokens > 0 && used.Tokens > b.Tokens || b.Money > 0 && used.Money > b.Money
 }
 
+// BudgetOf says whose a budget is.
+type BudgetOf string
+
+// BudgetOfDay is what all sessions may take on a day; empty: it is the session's.
+const BudgetOfDay BudgetOf = "day"
+
 type (
 	// SessionBudgetChanged carries the budget of the session from now on.
 	SessionBudgetChanged struct {
@@ -22,11 +28,12 @@ type (
 		Extra  `json:"-"`
 	}
 
-	// BudgetReached says that the session had used more than its budget, so that its turn waits for
-	// the user, or was stopped.
+	// BudgetReached says that more than a budget was used, so that the turn waits for the user, or was
+	// stopped.
 	BudgetReached struct {
-		Limit Budget `json:"limit"`
-		Used  Budget `json:"used"` // in what the limit is in
+		Of    BudgetOf `json:"of,omitempty"`
+		Limit Budget   `json:"limit"`
+		Used  Budget   `json:"used"` // in what the limit is in
 		Extra `json:"-"`
 	}
 )

@@ -19,7 +19,7 @@ type raised struct {
 // Raised is the next budget that is enough: twice as much, or as much more.
 func (a *Ask) Raised() raised {
 	b := a.Reached.Limit
-	if b == (event.Budget{}) || !b.Passed(a.Reached.Used) {
+	if b == (event.Budget{}) || a.Reached.Of != "" || !b.Passed(a.Reached.Used) {
 		return raised{}
 	}
 	for b.Passed(a.Reached.Used) {

@@ -74,6 +74,9 @@ func (a *Ask) Head() string {
 		return a.wants() + " wants"
 	}
 	if a.Budget() {
+		if a.Reached.Of == event.BudgetOfDay {
+			return "Past the budget of today"
+		}
 		return "Past the budget of this session"
 	}
 	if a.ofUser() {

@@ -13,28 +13,35 @@ import (
 	"webchat/internal/wording"
 )
 
-// overBudget ends a turn that may not go on past the budget of its session.
+// overBudget ends a turn that may not go on past a budget.
 type overBudget struct {
-	limit, used event.Budget
-	unasked     string // the agent, if it asks nothing while it works; empty: the user was asked
+	event.BudgetReached
+	unasked string // the agent, if it asks nothing while it works; empty: the user was asked
 }
 
 func (e overBudget) Error() string {
 	if e.unasked != "" {
-		return fmt.Sprintf(
-			"%s was stopped at the budget of this session, after %s: it asks nothing while it works",
-			wording.Capital(e.unasked), past(e.limit, e.used))
+		return fmt.Sprintf("%s was stopped at %s, after %s: it asks nothing while it works",
+			wording.Capital(e.unasked), whose(e.Of), past(e.BudgetReached))
 	}
-	return "stopped at the budget of this session, after " + past(e.limit, e.used)
+	return "stopped at " + whose(e.Of) + ", after " + past(e.BudgetReached)
+}
+
+// whose names a budget.
+func whose(of event.BudgetOf) string {
+	if of == event.BudgetOfDay {
+		return "the budget of today"
+	}
+	return "the budget of this session"
 }
 
 // past says how much of a budget is used.
-func past(limit, used event.Budget) string {
-	if limit.Money > 0 {
-		return "$" + strconv.FormatFloat(used.Money, 'f', 2, 64) + " of $" +
-			strconv.FormatFloat(limit.Money, 'f', 2, 64)
+func past(r event.BudgetReached) string {
+	if r.Limit.Money > 0 {
+		return "$" + strconv.FormatFloat(r.Used.Money, 'f', 2, 64) + " of $" +
+			strconv.FormatFloat(r.Limit.Money, 'f', 2, 64)
 	}
-	return wording.Count(used.Tokens) + " of " + wording.Count(limit.Tokens) + " tokens"
+	return wording.Count(r.Used.Tokens) + " of " + wording.Count(r.Limit.Tokens) + " tokens"
 }
 
 // budget has turns wait for the user once their session took more than it may.
@@ -78,17 +85,45 @@ func (b *budget) stateLocked(t *turn) (limit, used event.Budget) {
 	return limit, used
 }
 
-// over reports whether a turn has to wait.
-func (b *budget) over(t *turn) (limit, used event.Budget, over bool) {
-	b.s.mu.Lock()
-	defer b.s.mu.Unlock()
-	limit, used = b.stateLocked(t)
-	return limit, used, t != nil && !t.goesOn && limit.Passed(used)
+// spendLocked counts what calls of the model took.
+func (b *budget) spendLocked(u event.Usage) {
+	s := b.s
+	if s.cfg.Day == nil {
+		return
+	}
+	var dollars float64
+	if s.cfg.Cost != nil {
+		dollars, _ = s.cfg.Cost(s.events.Summary().Model, u)
+	}
+	s.cfg.Day.add(event.Budget{Tokens: u.InputTokens + u.OutputTokens, Money: dollars})
 }
 
-// pause waits for the user if the session is past its budget. After an error the turn is over.
+// overLocked reports whether a turn has to wait, and which budget is passed.
+func (b *budget) overLocked(t *turn) (r event.BudgetReached, over bool) {
+	if t == nil || t.goesOn {
+		return r, false
+	}
+	if r.Limit, r.Used = b.stateLocked(t); r.Limit.Passed(r.Used) {
+		return r, true
+	}
+	if b.s.cfg.Day == nil {
+		return r, false
+	}
+	r.Of = event.BudgetOfDay
+	r.Limit, r.Used = b.s.cfg.Day.state()
+	return r, r.Limit.Passed(r.Used)
+}
+
+func (b *budget) over(t *turn) (r event.BudgetReached, over bool) {
+	b.s.mu.Lock()
+	defer b.s.mu.Unlock()
+	return b.overLocked(t)
+}
+
+// pause waits for the user if the session, or the day, is past its budget. After an error the turn
+// is over.
 func (b *budget) pause(ctx context.Context, t *turn) error {
-	if _, _, over := b.over(t); !over {
+	if _, over := b.over(t); !over {
 		return nil
 	}
 	select {
@@ -97,50 +132,49 @@ func (b *budget) pause(ctx context.Context, t *turn) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	limit, used, over := b.over(t) // another call may have been answered
+	reached, over := b.over(t) // another call may have been answered
 	if !over {
 		return nil
 	}
 	v, err := consent.Budget{Requests: b.s.requests}.Ask(ctx, agent.Permission{
 		ToolName: "budget",
 		Kind:     agent.KindBudget,
-		Action:   "go on past the budget of this session",
-		Resource: past(limit, used),
-		Why:      "It is past its budget.",
-	}, event.BudgetReached{Limit: limit, Used: used})
+		Action:   "go on past " + whose(reached.Of),
+		Resource: past(reached),
+		Why:      "It is passed.",
+	}, reached)
 	if err != nil {
 		return err
 	}
 	if v.Decision == event.Allow {
 		b.s.mu.Lock()
 		defer b.s.mu.Unlock()
-		if b.limitLocked() == limit { // else the new one holds
+		if now, _ := b.overLocked(t); now.Of == reached.Of && now.Limit == reached.Limit {
 			t.goesOn = true
-		}
+		} // else the new one holds
 		return nil
 	}
 	if ctx.Err() != nil && v.By == event.DecidedByAbort {
 		return context.Cause(ctx) // the turn is stopped already
 	}
-	why := overBudget{limit: limit, used: used}
+	why := overBudget{BudgetReached: reached}
 	t.stop(why)
 	return why
 }
 
-// spentLocked stops the turn of an agent that asks nothing while it works, once it is past the
-// budget.
+// spentLocked stops the turn of an agent that asks nothing while it works, once it is past a budget.
 func (b *budget) spentLocked(t *turn, asks agent.Intercept) {
-	if asks != agent.InterceptNone || t == nil || t.goesOn || t.ended {
+	if asks != agent.InterceptNone || t == nil || t.ended {
 		return
 	}
-	limit, used := b.stateLocked(t)
-	if !limit.Passed(used) {
+	reached, over := b.overLocked(t)
+	if !over {
 		return
 	}
-	if err := b.s.events.Append(event.BudgetReached{Limit: limit, Used: used}); err != nil {
+	if err := b.s.events.Append(reached); err != nil {
 		b.s.log().Warn("that a budget was reached was not logged", "error", err)
 	}
-	t.stop(overBudget{limit: limit, used: used, unasked: b.s.events.Summary().Backend})
+	t.stop(overBudget{reached, b.s.events.Summary().Backend})
 }
 
 // SetBudget gives the session another budget; zero: none. A turn that waits goes on if that is

@@ -3,12 +3,14 @@ package session
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
 	"webchat/internal/agent"
 	"webchat/internal/consent"
+	"webchat/internal/document"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 )
@@ -160,6 +162,37 @@ func TestBudgetInMoney(t *testing.T) {
 		}
 		r.wait(id)
 		equal(t, "ran", *ran, 1)
+	})
+}
+
+// The budget of a day counts what all sessions took today, also before a restart, and ends with the
+// day.
+func TestBudgetOfADay(t *testing.T) {
+	kept := document.Folder(t.TempDir())
+	spender(t, func(_ *rig, c *Config) {
+		c.Budget = event.Budget{}
+		now := func() time.Time { return time.Now() } // of the bubble
+		before := NewDay(event.Budget{Tokens: 100}, kept, now, slog.Default())
+		before.add(event.Budget{Tokens: 50, Money: 3})
+		if err := before.Close(); err != nil {
+			t.Fatal(err)
+		}
+		c.Day = NewDay(event.Budget{Tokens: 100}, kept, now, slog.Default())
+	}, func(r *rig, ran *int) {
+		id := r.send("run")
+		req := r.requests(1)[0]
+		equal(t, "question", req.Action+": "+req.Resource, "go on past the budget of today: 110 of 100 tokens")
+		equal(t, "of", all[event.BudgetReached](r)[0].Of, event.BudgetOfDay)
+		decide(r, req.RequestID, event.Deny)
+		if got := r.wait(id).Error; !strings.HasPrefix(got, "Stopped at the budget of today, after 110") {
+			t.Errorf("the turn ended with %q", got)
+		}
+		time.Sleep(24 * time.Hour)
+		r.ask("take 60")
+		equal(t, "questions", len(all[event.PermissionRequested](r)), 1)
+		if err := r.s.cfg.Day.Close(); err != nil {
+			t.Fatal(err)
+		}
 	})
 }
 

@@ -94,6 +94,8 @@ type Config struct {
 
 	// Budget is what a session without one of its own may take; zero: anything.
 	Budget event.Budget
+	// Day is what all sessions may take on a day. nil: anything.
+	Day *Day
 	// Cost is what calls of a model cost, in dollars; known is false where its prices are not. nil:
 	// none are.
 	Cost func(model string, u event.Usage) (dollars float64, known bool)

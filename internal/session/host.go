@@ -84,7 +84,7 @@ func (h *host) inTurn(ctx context.Context, toolCallID string) (context.Context, 
 // AskPermission implements [agent.Host].
 func (h *host) AskPermission(ctx context.Context, p agent.Permission) (agent.Verdict, error) {
 	p.Confined = h.s.cfg.Confined
-	_, _, over := h.s.budget.over(h.s.running())
+	_, over := h.s.budget.over(h.s.running())
 	if !over && h.s.requests.Needless(ctx, p) {
 		return agent.Verdict{Decision: event.Allow, Scope: event.Once, By: event.DecidedByMode}, nil
 	}
@@ -246,15 +246,19 @@ func (h *host) billLocked(t *turn, relay event.Data) {
 	switch d := relay.(type) {
 	case event.AssistantTurnStart:
 		if s.bill.counting == agent.CountsSteps {
-			t.usage = t.usage.Plus(s.bill.cut(s.events.Summary().Open))
+			u := s.bill.cut(s.events.Summary().Open)
+			t.usage = t.usage.Plus(u)
+			s.budget.spendLocked(u)
 		}
 		s.bill.begin(s.events.Summary().Open)
 	case event.AssistantUsage:
-		if u := s.bill.reported(d, s.events.Summary().Open); t == nil {
+		u := s.bill.reported(d, s.events.Summary().Open)
+		if t == nil {
 			s.unbilled = s.unbilled.Plus(u)
 		} else {
 			t.usage = t.usage.Plus(u)
 		}
+		s.budget.spendLocked(u)
 		s.budget.spentLocked(t, h.intercept)
 	case event.SessionCompactionComplete:
 		s.bill.compacted()

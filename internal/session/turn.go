@@ -241,7 +241,9 @@ func (s *turns) endingLocked(t *turn, how event.Outcome, failure error) (data []
 		data = append(data, *t.abort)
 	}
 	data = append(data, s.events.Open().Closing(why, s.events.Now())...)
-	t.usage = t.usage.Plus(s.bill.end(s.events.Summary().Open, how, errors.Is(failure, agent.ErrDied)))
+	last := s.bill.end(s.events.Summary().Open, how, errors.Is(failure, agent.ErrDied))
+	t.usage = t.usage.Plus(last)
+	s.budget.spendLocked(last)
 	if how == event.Failed && !t.reported[failure.Error()] {
 		data = append(data, sessionErrorOf(failure).In(t.id))
 	}

@@ -48,6 +48,7 @@ type Config struct {
 	Permissions       consent.Mode
 	PermissionTimeout time.Duration
 	Budget            event.Budget
+	Day               *session.Day
 	Cost              func(model string, u event.Usage) (dollars float64, known bool)
 	AgentIdle         time.Duration
 	DraftPause        time.Duration
@@ -109,6 +110,7 @@ func (c Config) sessionConfig(owner eventlog.Owner) (session.Config, error) {
 		Permissions:       c.Permissions,
 		PermissionTimeout: c.PermissionTimeout,
 		Budget:            c.Budget,
+		Day:               c.Day,
 		Cost:              c.Cost,
 		AgentIdle:         c.AgentIdle,
 		DraftPause:        c.DraftPause,
