@@ -35,9 +35,14 @@ export function above(id, opener) {
   if (held) button?.focus()
 }
 
+/** Takes away the sheet that hides a question, unless one types in it. */
+export function lower() {
+  if (sheetNow.shown && !document.getElementById(sheetNow.shown).contains(document.activeElement)) above(sheetNow.shown, sheetNow.from)
+}
+
 function shut(e) {
   if (e.key !== 'Escape' || e.defaultPrevented || document.querySelector('dialog[open], :popover-open, #menu:not([hidden])')) return
-  if (e.target.matches('input, textarea:not(#prompt)')) return // its own
+  if (e.target.matches('input, textarea:not(#prompt)') && !document.getElementById(sheetNow.shown).contains(e.target)) return // its own
   e.preventDefault()
   e.stopPropagation()
   above(sheetNow.shown, sheetNow.from)

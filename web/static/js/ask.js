@@ -1,6 +1,7 @@
 // Answers to questions: permissions and an agent's questions to the user. When one
 // may be answered decides ready.js.
 
+import { lower } from './above.js'
 import { patch, path, post } from './api.js'
 import { announce } from './announce.js'
 import { send } from './answering.js'
@@ -34,6 +35,7 @@ function watch() {
     }
     if (seen.has(el)) continue
     seen.add(el)
+    lower()
     attend(el)
   }
 }

@@ -53,6 +53,7 @@ function budgeting() {
     try {
       await patch(path(), { budget })
       toast(budget.tokens || budget.money ? `The budget is ${form.budget.value.trim()}` : 'There is no budget')
+      figures()
     } catch (err) { failed(err) }
   })
 }
