@@ -78,7 +78,7 @@ var ours = map[string][]string{
 		"internal/veil"},
 	"internal/consent": {"internal/calls", "internal/agent", "internal/event",
 		"internal/eventlog", "internal/policy", "internal/proc", "internal/strictjson"},
-	"internal/session": {"internal/calls", "internal/contain", "internal/consent",
+	"internal/session": {"internal/calls", "internal/document", "internal/contain", "internal/consent",
 		"internal/event", "internal/eventlog", "internal/agent", "internal/strictjson", "internal/tokens",
 		"internal/files", "internal/kind", "internal/policy"},
 	"internal/held": {"internal/cage", "internal/consent", "internal/event",
