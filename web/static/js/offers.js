@@ -62,12 +62,14 @@ async function files(q, signal) {
   return { name: 'Files', total: list.length, list: list.slice(0, most).map((path) => file(path, { lines, secret: secret?.includes(path) })) }
 }
 
-/** Before anything is typed: what was looked at last, then what the workspace begins with. */
+/** Before anything is typed: what was looked at last, and apart from it what the workspace begins with. */
 async function lately(signal) {
   const seen = shown().filter((r) => r.kind !== 'terminal').map((r) => r.name)
   const { files: top, secret } = await filesLike('', 20, { signal })
-  const all = [...new Set([...seen, ...top])]
-  return { name: seen.length ? 'Recent files' : 'Files', total: all.length, list: all.slice(0, recent).map((path) => file(path, { secret: secret?.includes(path) })) }
+  const last = [...new Set(seen)].slice(0, recent)
+  const rest = top.filter((path) => !last.includes(path)).slice(0, recent - last.length)
+  return [['Recent files', last], ['Files', rest]].filter(([, all]) => all.length)
+    .map(([name, all]) => ({ name, total: all.length, list: all.map((path) => file(path, { secret: secret?.includes(path) })) }))
 }
 
 const output = (r) => ({ key: `out ${r.out}`, label: r.name, mono: true, icon: r.icon, end: r.exit || (r.state === 'gone' ? 'deleted' : r.state === 'running' ? 'running' : ''), out: r.out, peeks: true, run: ({ beside, focus }) => openOutput(r.out, { other: beside, focus }) })
@@ -165,7 +167,7 @@ export async function offers(q, { signal }, show) {
   if (q.startsWith('!')) return show([commands(rest)])
   if (q.startsWith(':')) return show([line(rest)])
   if (q.startsWith('#')) return show([await symbols(rest, signal)])
-  if (!q) return show([await lately(signal), todo(null)])
+  if (!q) return show([...await lately(signal), todo(null)])
   const fixed = q.length < 2 ? [] : [here(q, most / 2)]
   const does = [...fixed, todo(q, true)]
   const lists = [files(q, signal), sessions(q, most / 2, signal)]
