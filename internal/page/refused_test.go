@@ -90,3 +90,16 @@ func TestAnUndoneTurnStaysUndone(t *testing.T) {
 		}
 	}
 }
+
+// A 401 is about a key where a provider answered it, and about signing in where the agent's program did.
+func TestA401IsAboutAKeyOrALogin(t *testing.T) {
+	for kind, title := range map[string]string{"authentication": "Wrong key", event.ErrorLogin: "Not signed in"} {
+		p := pages(t, 3)
+		pr := p.Projector("s1")
+		pr.Load(newLog().add(join(opening(), event.SessionError{Message: "HTTP 401.", ErrorType: kind, StatusCode: 401},
+			closing(event.Failed))...).entries...)
+		if src := wholePage(t, p, pr); !strings.Contains(src, title) || strings.Count(src, "Wrong key")+strings.Count(src, "Not signed in") != 1 {
+			t.Errorf("%s has no title %q", kind, title)
+		}
+	}
+}
