@@ -100,9 +100,9 @@ func (o *options) tools(c *config, workspace string, p *policy.Policy, out *outp
 type desk struct{ *released.Releases }
 
 // Give implements [mcp.Desk].
-func (d desk) Give(call agent.CallInfo, name string, data []byte,
-	sent string) (*agent.Telemetry, string, error) {
-	return displaytools.Give(d.Store, call, name, data, sent)
+func (d desk) Give(call agent.CallInfo, name string, data []byte, sent string,
+	app *displaytools.App) (*agent.Telemetry, string, error) {
+	return displaytools.Give(d.Store, call, name, data, sent, app)
 }
 
 // before says what the files of a session's workspace were when it began.

@@ -336,6 +336,14 @@ type Preparer interface {
 	Prepare(ctx context.Context) error
 }
 
+// PageTools is a Toolset with tools that the page of their server may call, for which no model is
+// needed.
+type PageTools interface {
+	// PageTool returns a server's tool for a call of its page. got is given what came of it, as the
+	// server sent it; its Result is for no model either. The error says why the page may not call it.
+	PageTool(ctx context.Context, server, name string, got func(json.RawMessage)) (Tool, error)
+}
+
 // CallInfo is what a Tool may know about the call it plans; see [WithCall].
 type CallInfo struct {
 	SessionID  string

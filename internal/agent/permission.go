@@ -25,6 +25,7 @@ type Permission struct {
 	CwdUnknown bool
 	Confined   bool    // the sandbox holds what does it
 	Server     string  // the MCP server whose tool it is
+	Page       bool    // the page of that server asks, and no agent
 	Search     *Search // of a read that searches a folder
 	// Withheld are the names of the variables the command does not inherit.
 	Withheld []string

@@ -31,6 +31,9 @@ type request struct {
 	outcome outcome
 }
 
+// free reports whether neither rules nor grants say anything about the act: the user's own.
+func (r *request) free() bool { return r.byUser && !r.perm.Page }
+
 // outcome is how a request ends.
 type outcome struct {
 	verdict agent.Verdict

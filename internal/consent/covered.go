@@ -37,7 +37,7 @@ func (q *Requests) answerIfCovered(r *request) error {
 
 // mayBeGranted reports whether a grant may answer a request.
 func (r *request) mayBeGranted() bool {
-	return !r.byUser && len(r.grants) > 0 && !r.perm.Sensitive
+	return !r.free() && len(r.grants) > 0 && !r.perm.Sensitive
 }
 
 // waiting returns the open permission requests of agents that grants may cover, in order of their

@@ -36,12 +36,13 @@ func (q *Requests) newRequest(ctx context.Context, p agent.Permission, by event.
 		byUser: by == event.ByUser,
 		done:   make(chan struct{}),
 	}
+	r.perm.Page = p.Page
 	for _, one := range p.Parts() {
 		part := part{Permission: one}
 		if policy := q.cfg.Policy; policy != nil {
 			part.target = policy.Target(one)
 			part.Target = cmp.Or(one.Target, part.target)
-			if !r.byUser {
+			if !r.free() {
 				part.rule = policy.Rule(ctx, part.Permission)
 				part.Sensitive = one.Sensitive || part.rule.Sensitive
 				part.grants = policy.Grants(part.Permission)
@@ -80,6 +81,11 @@ func (q *Requests) newRequest(ctx context.Context, p agent.Permission, by event.
 		Secret:     secretOf(r.parts),
 		Withheld:   p.Withheld,
 		Grants:     append([]event.Grant{}, r.grants...),
+	}
+	if p.Page {
+		ask := r.ask.(event.PermissionRequested)
+		ask.Page = p.Server
+		r.ask = ask
 	}
 	return r
 }
@@ -139,7 +145,7 @@ func (q *Requests) PermissionFor(ctx context.Context, a agent.Action,
 	if ask == nil && by == event.ByAgent && a.About != nil && q.objects(ctx, *a.About) {
 		ask = a.About
 	}
-	if ask == nil || by == event.ByUser && !ask.Sensitive {
+	if ask == nil || by == event.ByUser && !ask.Sensitive && !ask.Page {
 		return nil
 	}
 	return ask
@@ -192,7 +198,7 @@ func (q *Requests) decideWithoutUser(ctx context.Context, r *request,
 // allowed only if all parts are. Only the user decides about the user's own act, and a sensitive
 // one is never allowed without asking.
 func (q *Requests) decideByRuleOrMode(r *request) (v agent.Verdict, decided bool) {
-	if r.byUser {
+	if r.free() {
 		return v, false
 	}
 	asks, open, held := false, r.perm.Sensitive, false
@@ -224,7 +230,7 @@ func (q *Requests) decideByRuleOrMode(r *request) (v agent.Verdict, decided bool
 // grantedLocked reports whether the user allowed the act before, for the session or for the
 // workspace: each of its parts that no rule allows. The verdict names the first of the grants.
 func (q *Requests) grantedLocked(r *request) (v agent.Verdict, granted bool) {
-	if r.byUser || r.perm.Sensitive {
+	if r.free() || r.perm.Sensitive {
 		return v, false
 	}
 	for _, p := range r.parts {

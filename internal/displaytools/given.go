@@ -13,11 +13,20 @@ import (
 	"webchat/internal/tokens"
 )
 
+// App is what a page of a program of the user's draws.
+type App = outputs.App
+
+// AppHosts are the origins that it asks to reach.
+type AppHosts = outputs.AppHosts
+
+// NewAppHosts returns what may be allowed of what a page asks for.
+func NewAppHosts(connect, load []string) AppHosts { return outputs.NewAppHosts(connect, load) }
+
 // Give stores what a program of the user's returned for them as the output of a call. The name says
 // by its ending what it is. It returns the line for a model that gets nothing else; sent is what
-// the model gets, where it does.
-func Give(out *outputs.Store, call agent.CallInfo, name string, data []byte,
-	sent string) (t *agent.Telemetry, line string, err error) {
+// the model gets, where it does. app, unless it is nil, draws it, if there is room for that.
+func Give(out *outputs.Store, call agent.CallInfo, name string, data []byte, sent string,
+	app *App) (t *agent.Telemetry, line string, err error) {
 	m := outputs.Meta{Type: outputs.File, SessionID: call.SessionID, ToolCallID: call.ToolCallID,
 		Called: call.Started, Path: printable(name)}
 	p, bad := look(data)
@@ -32,6 +41,9 @@ func Give(out *outputs.Store, call agent.CallInfo, name string, data []byte,
 			m.StartLine, m.EndLine = 1, countLines(data)
 			m.TotalLines = m.EndLine
 		}
+	}
+	if app != nil {
+		m.App, _ = out.PutApp(m, *app) // without it the rest is shown
 	}
 	id, err := out.Put(m, data)
 	if err != nil {

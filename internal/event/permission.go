@@ -44,6 +44,8 @@ type (
 		// Secret is the first file that may hold keys or passwords among those the act names or may
 		// show.
 		Secret *Secret `json:"secret,omitempty"`
+		// Page is the MCP server whose page asks, and no agent; of KindMCP.
+		Page string `json:"page,omitempty"`
 		// Withheld are the names of the variables the command does not inherit.
 		Withheld []string `json:"withheld,omitempty"`
 		// Grants are what the user may allow beyond this act, the narrowest first.

@@ -80,7 +80,8 @@ func (s *UserServers) dial(ctx context.Context, at place, root string) (*connect
 	client := mcp.NewClient(&mcp.Implementation{Name: "webchat", Version: "1"}, &mcp.ClientOptions{
 		Capabilities: &mcp.ClientCapabilities{RootsV2: &mcp.RootCapabilities{ListChanged: true},
 			Elicitation: &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{},
-				URL: &mcp.URLElicitationCapabilities{}}},
+				URL: &mcp.URLElicitationCapabilities{}},
+			Extensions: map[string]any{apps: map[string]any{"mimeTypes": []string{frameType}}}},
 		ElicitationHandler: c.elicit,
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) {
 			c.changed.Store(true)

@@ -10,7 +10,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"webchat/internal/agent"
+	"webchat/internal/displaytools"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
 	"webchat/internal/wording"
@@ -20,8 +23,9 @@ import (
 type Desk interface {
 	// Give shows the user something as the output of a call. The name says by its ending what it is,
 	// and sent is what the model gets; line is what it gets where that is empty.
-	Give(call agent.CallInfo, name string, data []byte,
-		sent string) (t *agent.Telemetry, line string, err error)
+	// app, unless it is nil, draws it.
+	Give(call agent.CallInfo, name string, data []byte, sent string,
+		app *displaytools.App) (t *agent.Telemetry, line string, err error)
 	// IsLarge reports whether a text is too large for a model.
 	IsLarge(text string) bool
 	// Shorten returns what the agent of a session gets of a large text, and lets it read the rest: the
@@ -263,22 +267,34 @@ func (t *serverTool) Plan(_ context.Context, raw json.RawMessage) (agent.Action,
 	}, nil
 }
 
-// run calls the tool. A call that is stopped is cancelled at its server.
+// run calls the tool for an agent.
 func (t *serverTool) run(ctx context.Context, args json.RawMessage,
 	report agent.Progress) agent.Result {
-	failed := func(kind event.ErrorKind, why string) agent.Result {
-		return agent.Failure(kind, "%s was not called: %s", t.spec.Name, wording.Sentence(why))
+	c, res, failure := t.call(ctx, args, report)
+	if failure != nil {
+		return *failure
 	}
+	return t.given(agent.CallFrom(ctx), res, t.readPage(ctx, c, args, res))
+}
+
+// call calls the tool, or says why not. A call that is stopped is cancelled at its server.
+func (t *serverTool) call(ctx context.Context, args json.RawMessage,
+	report agent.Progress) (*connected, *mcp.CallToolResult, *agent.Result) {
+	failed := func(kind event.ErrorKind, format string,
+		args ...any) (*connected, *mcp.CallToolResult, *agent.Result) {
+		return nil, nil, new(agent.Failure(kind, format, args...))
+	}
+	const notCalled = "%s was not called: %s"
 	l, err := t.g.line(t.at)
 	if err != nil {
-		return failed(event.KindAborted, err.Error())
+		return failed(event.KindAborted, notCalled, t.spec.Name, wording.Sentence(err.Error()))
 	}
 	c, err := t.g.reach(ctx, t.at, l)
 	switch {
 	case ctx.Err() != nil:
-		return agent.Failure(event.KindAborted, "It was stopped.")
+		return failed(event.KindAborted, "It was stopped.")
 	case err != nil:
-		return failed(event.KindProvider, err.Error())
+		return failed(event.KindProvider, notCalled, t.spec.Name, wording.Sentence(err.Error()))
 	}
 	began := time.Now()
 	res, err := c.call(ctx, t.name, args, func(text string) {
@@ -286,17 +302,17 @@ func (t *serverTool) run(ctx context.Context, args json.RawMessage,
 	})
 	switch theirs, ok := answered(err); {
 	case ctx.Err() != nil:
-		return agent.Failure(event.KindAborted, "It was stopped.")
+		return failed(event.KindAborted, "It was stopped.")
 	case ok:
-		return agent.Failure(event.KindProvider, "%s refused the call: %s", t.at.name,
+		return failed(event.KindProvider, "%s refused the call: %s", t.at.name,
 			ends(theirs.Message, mostRefusal))
 	case err != nil:
 		again := t.g.restart(ctx, t.at, l, c)
-		return agent.Failure(event.KindProvider, "%s ended in the call%s.%s", t.at.name,
+		return failed(event.KindProvider, "%s ended in the call%s.%s", t.at.name,
 			cmp.Or(c.words(), ": "+wording.Cut(withoutAddress(err).Error(), 200)), again)
 	}
 	l.answered()
-	return t.given(agent.CallFrom(ctx), res)
+	return c, res, nil
 }
 
 // mostRefusal is how many characters of a server's error a model gets.

@@ -18,6 +18,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"webchat/internal/agent"
+	"webchat/internal/displaytools"
 	"webchat/internal/document"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
@@ -46,8 +47,12 @@ type boundless struct{ shown }
 
 func (boundless) IsLarge(text string) bool { return (&released.Releases{}).IsLarge(text) }
 
-func (s shown) Give(_ agent.CallInfo, name string, data []byte, _ string) (*agent.Telemetry, string, error) {
+func (s shown) Give(_ agent.CallInfo, name string, data []byte, _ string, app *displaytools.App) (*agent.Telemetry, string, error) {
 	s[name] = string(data)
+	if app != nil {
+		text, err := json.Marshal(app)
+		s["app"] = fmt.Sprint(string(text), err)
+	}
 	return &agent.Telemetry{OutputID: "out_" + name}, "Displayed " + name, nil
 }
 
@@ -384,42 +389,5 @@ func TestLargeResults(t *testing.T) {
 		if _, res := run(t, tools["docs-refuse"], `{}`); !strings.HasPrefix(res.TextForModel, "docs refused the call: line 1 of") || !strings.HasSuffix(res.TextForModel, "at the end") || len(res.TextForModel) > 4100 {
 			t.Errorf("of a refusal the model gets %.60q…, %d bytes", res.TextForModel, len(res.TextForModel))
 		}
-	}
-}
-
-// TestThreat123AppOnlyTools shows that no model is offered a tool that is for the page of its server,
-// and that a tool which becomes one of models' has to be looked at first.
-func TestThreat123AppOnlyTools(t *testing.T) {
-	s := mcp.NewServer(&mcp.Implementation{Name: "docs", Version: "1"}, nil)
-	add := func(name string, ui any) {
-		s.AddTool(&mcp.Tool{Name: name, Meta: mcp.Meta{"ui": ui}, InputSchema: map[string]any{"type": "object"}}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return &mcp.CallToolResult{}, nil
-		})
-	}
-	whom := func(words ...any) any { return map[string]any{"visibility": words} }
-	add("a", nil)
-	add("b", whom("model", "app"))
-	add("c", whom("model"))
-	add("d", map[string]any{"resourceUri": "ui://docs/d"})
-	add("never", whom("app"))
-	add("never-any", map[string]any{"visibility": []any{}})
-	add("never-odd", map[string]any{"visibility": "model"})
-	web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{Stateless: true}))
-	t.Cleanup(web.Close)
-	t.Cleanup(web.CloseClientConnections) // before that
-	folder := document.Folder(t.TempDir())
-	servers := func() *webmcp.UserServers {
-		return webmcp.NewUserServers(webmcp.UserServersConfig{Documents: folder, Servers: map[string]agent.MCPServer{"docs": {Type: "http", URL: web.URL}}})
-	}
-	if got := offered(t, servers()); !slices.Equal(got, []string{"docs-a", "docs-b", "docs-c", "docs-d"}) {
-		t.Errorf("models are offered %q", got)
-	}
-	add("never", whom("model", "app"))
-	all := servers()
-	if _, err := all.Status(t.Context(), webmcp.In{}); err != nil {
-		t.Fatal(err)
-	}
-	if got := offered(t, all); len(got) != 0 {
-		t.Errorf("of a server that changed models are offered %q", got)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"webchat/internal/agent"
+	"webchat/internal/displaytools"
 	"webchat/internal/event"
 	"webchat/internal/wording"
 )
@@ -173,8 +174,9 @@ func whole(tool string, parts []part) part {
 	return part{tool + ".md", []byte(b.String()), true}
 }
 
-// given is a result as the session has it.
-func (t *serverTool) given(call agent.CallInfo, res *mcp.CallToolResult) agent.Result {
+// given is a result as the session has it. app, unless it is nil, draws it for the user.
+func (t *serverTool) given(call agent.CallInfo, res *mcp.CallToolResult,
+	app *displaytools.App) agent.Result {
 	s := share(t.name, res)
 	text := strings.ToValidUTF8(strings.Join(s.model, "\n"), "\uFFFD")
 	if res.IsError {
@@ -191,14 +193,14 @@ func (t *serverTool) given(call agent.CallInfo, res *mcp.CallToolResult) agent.R
 		text, leftOut = t.g.desk.Shorten(t.g.id, t.spec.Name, text)
 	}
 	r := agent.Result{Type: agent.Success, TextForModel: text, Binary: s.pictures}
-	if len(s.user) > 0 {
-		shown := whole(t.name, s.user)
+	if len(s.user) > 0 || app != nil {
+		shown := s.shown(t.name, app)
 		sent := text
 		if sent == "" && len(s.pictures) > 0 {
 			sent = "The picture is shown to the user, too."
 			r.TextForModel = sent
 		}
-		tel, line, err := t.g.desk.Give(call, t.at.name+"/"+shown.name, shown.data, sent)
+		tel, line, err := t.g.desk.Give(call, t.at.name+"/"+shown.name, shown.data, sent, app)
 		if err != nil {
 			r.TextForModel = cmp.Or(r.TextForModel,
 				"What it returned is for the user, who could not be shown it.")

@@ -53,6 +53,8 @@ type Meta struct {
 	// call of its own.
 	Was     ID
 	Earlier bool
+	// App is the output that holds an [App], which draws this one; it is Earlier, too.
+	App ID
 	// Review marks a file as an agent left it, kept to be compared with Was, what it was before. It
 	// stays in the server.
 	Review *Review
@@ -107,6 +109,7 @@ type fileJSON struct {
 	Unread     int64  `json:"unread,omitempty"`
 	Was        ID     `json:"was,omitempty"`
 	Earlier    bool   `json:"earlier,omitempty"`
+	App        ID     `json:"app,omitempty"`
 }
 
 type terminalJSON struct {
@@ -139,7 +142,7 @@ func (m Meta) MarshalJSON() ([]byte, error) {
 		return json.Marshal(imageJSON{m.Type, m.Path, m.MimeType, m.Width, m.Height})
 	default:
 		return json.Marshal(fileJSON{m.Type, m.Path, m.Highlight, m.StartLine, m.EndLine, m.TotalLines,
-			m.MimeType, m.Binary, m.Truncated, m.Gap, m.Unread, m.Was, m.Earlier})
+			m.MimeType, m.Binary, m.Truncated, m.Gap, m.Unread, m.Was, m.Earlier, m.App})
 	}
 }
 
@@ -148,6 +151,6 @@ func (m *Meta) First() int { return max(m.StartLine, 1) }
 
 func (m *Meta) cost() int64 {
 	n := len(m.SessionID) + len(m.ToolCallID) + len(m.Path) + len(m.MimeType) + len(m.Highlight) +
-		len(m.Command) + len(m.Cwd) + len(m.Was)
+		len(m.Command) + len(m.Cwd) + len(m.Was) + len(m.App)
 	return overhead + int64(n)
 }

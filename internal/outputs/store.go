@@ -411,11 +411,13 @@ func (s *Store) DeleteSession(sessionID string) {
 	}
 }
 
-// Drop ends the life of an output now, with what its file was, on disk as well.
+// Drop ends the life of an output now, with what its file was and what draws it, on disk as well.
 func (s *Store) Drop(id ID) {
 	if o, err := s.Get(id); err == nil {
-		if was := o.Meta().Was; was != "" {
-			defer s.Drop(was)
+		for _, with := range []ID{o.Meta().Was, o.Meta().App} {
+			if with != "" {
+				defer s.Drop(with)
+			}
 		}
 		s.mu.Lock()
 		s.remove(o)

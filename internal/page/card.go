@@ -98,7 +98,7 @@ func (c *Call) Card() *card { return c.card(true) }
 func (c *Call) card(rows bool) *card {
 	c = c.now()
 	v := &card{Call: c, Kind: c.Kind, State: c.State, Wrap: c.Kind == displays.File}
-	v.Base = wording.Plain(c.Name())
+	v.Base = wording.Plain(c.Title())
 	if !c.Is().Plain {
 		v.Dir, v.Base = splitPath(v.Base)
 	}
@@ -263,7 +263,10 @@ func (c *Call) Deleted() string {
 func (v *card) fillDone(rows bool) {
 	o := v.Out
 	v.State, v.Life = "done", lifeOf(o.ExpiresAt.Sub(v.In.Now()), v.In.OutputTTL)
-	if v.Base == "" {
+	if o.App != "" {
+		v.Icon = "app"
+	}
+	if v.Name() == "" {
 		v.Dir, v.Base = splitPath(wording.Plain(o.Path))
 		if o.Command != "" {
 			v.Dir, v.Base = "", wording.Plain(o.Command)

@@ -43,10 +43,14 @@ type Ask struct {
 func (a *Ask) IsPermission() bool { return a.Input.Question == "" }
 
 // ByUser reports whether it is about a call of the user's own, of which no agent reads anything.
-func (a *Ask) ByUser() bool { return a.About != nil && a.About.By == event.ByUser }
+func (a *Ask) ByUser() bool {
+	return a.Page == "" && a.About != nil && a.About.By == event.ByUser
+}
 
 // ofUser reports whether the user asked for the act in so many words.
-func (a *Ask) ofUser() bool { return a.IsPermission() && (a.ByPrompt || a.ByUser()) }
+func (a *Ask) ofUser() bool {
+	return a.IsPermission() && a.Page == "" && (a.ByPrompt || a.ByUser())
+}
 
 // Cancelled reports whether the agent's question ended without an answer.
 func (a *Ask) Cancelled() bool {
@@ -78,6 +82,9 @@ func (a *Ask) Head() string {
 			return "Past the budget of today"
 		}
 		return "Past the budget of this session"
+	}
+	if a.Page != "" {
+		return wording.Plain(a.Page) + " (its page) wants to " + wording.Plain(a.Action)
 	}
 	if a.ofUser() {
 		return "You asked to " + wording.Plain(a.Action)

@@ -93,6 +93,9 @@ func (c *Call) Name() string {
 	return ""
 }
 
+// Title is what its output is called: what it is about, else its tool.
+func (c *Call) Title() string { return cmp.Or(c.Name(), c.Tool) }
+
 // pattern is what a search looks for, which says more than where; empty for other
 // tools.
 func (m arguments) pattern(tool string) string {

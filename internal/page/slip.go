@@ -184,7 +184,7 @@ func (s *say) Head() string { return strings.TrimSuffix(cmp.Or(s.Bold, s.Text), 
 
 // shelf is the row of the call's output in the right column.
 func (c *Call) shelf() outputRow {
-	row := outputRow{Call: c, Output: c.Output, Name: wording.Plain(c.Name()), State: "running"}
+	row := outputRow{Call: c, Output: c.Output, Name: wording.Plain(c.Title()), State: "running"}
 	row.Icon = kindIcon(c.Kind, row.Name)
 	_, row.Base = splitPath(row.Name)
 	if c.Is().Plain {
@@ -196,6 +196,9 @@ func (c *Call) shelf() outputRow {
 	case ok && c.DeletedAt.IsZero():
 		if o.Folder {
 			row.Icon, row.Base = "folder", c.In.folderBase(row.Base)
+		}
+		if o.App != "" {
+			row.Icon = "app"
 		}
 		row.At = o.CreatedAt
 		row.Out, row.State, row.Life = o, "done", lifeOf(o.ExpiresAt.Sub(c.In.Now()), c.In.OutputTTL)

@@ -13,6 +13,7 @@ import (
 // knows others only where it asks them.
 type resources struct {
 	agents      *agents
+	apps        *apps
 	attachments *attachments
 	catalog     *catalog
 	changes     *changes
@@ -65,6 +66,7 @@ func wire(c Config, pumps *topicPumps) *resources {
 	streams := &streams{c.Sessions, c.Hub, pumps}
 	p := &resources{
 		agents:      &agents{c.Sessions},
+		apps:        &apps{shown: shown, outputs: c.Outputs, allowed: map[outputs.ID]bool{}},
 		attachments: &attachments{c.Guard},
 		catalog:     &catalog{find, c.Sessions, found, c.Sandboxes, own},
 		changes:     &changes{c.Sessions, c.Snapshots},

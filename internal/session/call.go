@@ -34,6 +34,7 @@ type call struct {
 	unlogged bool
 	look     bool        // it is a preview: the user is not asked
 	part     bool        // of a text that somebody looks at
+	tool     agent.Tool  // that of a page; nil: the session's by the name
 	display  atomic.Bool // of one of the display tools
 	secret   atomic.Bool // of a preview: the file may hold secrets
 }
@@ -291,7 +292,10 @@ func (s *toolCalls) check(c *call) (agent.Tool, json.RawMessage, *agent.Result) 
 	if err != nil {
 		return refuse(agent.Failure(event.KindBadArguments, "Tool '%s' was not run: %v.", c.Name, err))
 	}
-	tool, err := s.tool(c.Name)
+	tool, err := c.tool, error(nil)
+	if tool == nil {
+		tool, err = s.tool(c.Name)
+	}
 	if err != nil {
 		return refuse(agent.Failure(event.KindUnknownTool, "%s", wording.Capital(err.Error())))
 	}

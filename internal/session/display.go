@@ -76,6 +76,7 @@ func (s *viewer) runDisplay(ctx context.Context, c *call,
 		logged, err := s.startLocked(c.ToolCall, event.ByUser, nil)
 		switch {
 		case err == nil:
+			logged.tool = c.tool
 			c = logged
 			s.titleFromCallLocked(c)
 		case errors.Is(err, eventlog.ErrLog): // looking goes on

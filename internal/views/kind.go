@@ -34,6 +34,7 @@ const (
 	Video    = "video"    // moving pictures, which a page plays
 	Schema   = "schema"   // what the tables of a database are made by
 	Failure  = "failure"  // the first failure of a command; part of its terminal
+	App      = "app"      // as a page of the MCP server that returned it draws it
 )
 
 // format is how a text is structured.
@@ -102,6 +103,9 @@ type seen struct {
 // Of implements outputs.Views.
 func (h *Views) Of(o *outputs.Output) []string {
 	list := h.kindOf(o).views
+	if h.drawn(o) {
+		return append([]string{App}, list...)
+	}
 	if h.was(o) == nil || !slices.Contains(list, Diff) {
 		return list
 	}
@@ -120,6 +124,16 @@ func (h *Views) was(o *outputs.Output) *outputs.Output {
 		return was
 	}
 	return nil
+}
+
+// drawn reports whether a page draws the output, which is still there.
+func (h *Views) drawn(o *outputs.Output) bool {
+	id := o.Meta().App
+	if id == "" {
+		return false
+	}
+	_, err := h.store.Get(id)
+	return err == nil
 }
 
 func (h *Views) kindOf(o *outputs.Output) *kind {

@@ -65,6 +65,7 @@ var All = []Known{
 		window: func(_ *Views, ctx context.Context, a asked) (outputs.Window, error) {
 			return a.kind.db.schema(ctx, a.Ask)
 		}},
+	{Name: App, Label: "App", window: elsewhere},
 	{Name: Audio, Label: "Audio", window: elsewhere},
 	{Name: Video, Label: "Video", window: elsewhere},
 	{Name: Picture, window: refused("no_html",

@@ -22,6 +22,7 @@ type Output struct {
 	Bytes                             int64
 	// the output that holds what a file was, while that is there
 	Was                      string
+	App                      string // the one that holds the page which draws it, likewise
 	ExitCode                 *int
 	TimedOut, Binary, Pinned bool
 	Folder                   bool // it holds the names in a folder
@@ -65,7 +66,11 @@ func (h *Views) Output(id string) (Output, bool) {
 	if h.was(o) == nil {
 		m.Was = ""
 	}
+	if !h.drawn(o) {
+		m.App = ""
+	}
 	return Output{
+		App:        string(m.App),
 		Was:        string(m.Was),
 		Path:       m.Path,
 		Command:    m.Command,

@@ -31,6 +31,9 @@ func refuse(code, sentence string) error { return &outputs.Refusal{Code: code, S
 func (h *Views) View(ctx context.Context, o *outputs.Output,
 	a outputs.Ask) (w outputs.Window, err error) {
 	k := h.kindOf(o)
+	if a.View == App && h.drawn(o) {
+		return outputs.Window{View: App}, nil
+	}
 	if has := slices.Contains(k.views, a.View) || a.View == Failure && k.views[0] == Terminal; !has {
 		if slices.Contains(k.above, a.View) {
 			return w, refuse("too_large", k.note+" Ask for view=source.")

@@ -138,8 +138,8 @@ func newHouseResting(t *testing.T, dir string, mode consent.Mode, with func(*cop
 // desk keeps what servers return, as cmd/webchat does.
 type desk struct{ *released.Releases }
 
-func (d desk) Give(call agent.CallInfo, name string, data []byte, sent string) (*agent.Telemetry, string, error) {
-	return displaytools.Give(d.Store, call, name, data, sent)
+func (d desk) Give(call agent.CallInfo, name string, data []byte, sent string, app *displaytools.App) (*agent.Telemetry, string, error) {
+	return displaytools.Give(d.Store, call, name, data, sent, app)
 }
 
 // run starts sessions on what is in db, as the server does.

@@ -71,7 +71,10 @@ function put(kept, onRemove) {
   const { label, name, text, cost, icon } = kept
   const upload = text && uploadOnce('lines.txt', new Blob([text], { type: 'text/plain' }))
   const attachment = kept.attachment ?? (async () => ({ id: (await upload()).id, name }))
-  return add(label, attachment, { cost, onRemove, kept, dress: (root) => root.querySelector('use').setAttribute('href', icon) })
+  return add(label, attachment, { cost, onRemove, kept, dress: (root) => {
+    root.querySelector('use').setAttribute('href', icon)
+    root.title = text?.slice(0, 1000) ?? ''
+  } })
 }
 
 /** Puts the chips where they were that are kept with the draft. */

@@ -1,10 +1,11 @@
 // Frames for what others wrote. Each has an origin of its own and loads nothing; HTML runs no script,
-// and a diagram only those that draw it.
+// and a diagram only those that draw it. The page of an MCP server runs its own: appview.js.
 
 import { base } from './base.js'
 import { isDark } from './dark.js'
 
-function frameOf(sandbox, title, address) {
+/** A frame in a sandbox that allows that much. */
+export function frameOf(sandbox, title, address) {
   const frame = document.createElement('iframe')
   frame.className = 'frame'
   frame.setAttribute('sandbox', sandbox)

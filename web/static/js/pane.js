@@ -84,7 +84,7 @@ async function draw(tab, into, again = false) {
   }
   if (tab.call && pane.dataset.base) { // of a turn that is not in the page: the server knew
     Object.assign(tab, { name: pane.dataset.name, base: pane.dataset.base, kind: pane.dataset.kind, state: pane.dataset.state === 'expired' ? 'gone' : pane.dataset.state })
-    if (tab.state !== 'failed') tab.icon = { terminal: 'term', image: 'image', hex: 'hex', change: 'diff' }[tab.kind] ?? 'file'
+    if (tab.state !== 'failed') tab.icon = pane.dataset.app ? 'app' : { terminal: 'term', image: 'image', hex: 'hex', change: 'diff' }[tab.kind] ?? 'file'
     document.dispatchEvent(new Event('webchat:tabs'))
   }
   const old = panes.get(tab.key)

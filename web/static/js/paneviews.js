@@ -18,7 +18,7 @@ import { fold, tree } from './treeview.js'
 import { viewerOf } from './viewer.js'
 
 const near = 800 // pixels from the end from which on more is read
-const special = { page, table, tree, diff: changes, list: folder, audio: player, video: player } // views with a bar or a head of their own
+const special = { app, page, table, tree, diff: changes, list: folder, audio: player, video: player } // views with a bar or a head of their own
 
 const states = new WeakMap() // what is drawn → its state
 
@@ -63,7 +63,7 @@ async function choose(pane, view) {
   const tab = tabOf(pane.dataset.key)
   if (tab) tab.place = { ...tab.place, view }
   if (own) {
-    remark(pane, box)
+    remark(pane)
     viewerOf(pane).fit()
     if (focused) viewerOf(pane).code.focus({ preventScroll: true })
     return
@@ -77,7 +77,7 @@ async function choose(pane, view) {
   const classes = known.get(view).class?.split(' ') ?? []
   const prose = classes.includes('said')
   root.classList.add(...classes)
-  if (view === 'hex') remark(pane, box)
+  if (view === 'hex') remark(pane)
   const state = { pane, root, into, view, extra: '', of: pane.dataset.output, total: 0, to: 0, load: () => load(state) }
   states.set(root, state)
   special[view]?.(state)
@@ -92,11 +92,27 @@ async function choose(pane, view) {
 }
 
 /** Says why there is no better view, if there could be one. */
-function remark(pane, box) {
-  if (!pane.dataset.note) return
+function remark(pane) {
+  if (pane.dataset.note) note(pane, pane.dataset.note)
+}
+
+function note(pane, words) {
   const { root, parts } = clone('tpl-note')
-  parts.note.textContent = pane.dataset.note
-  box.before(root)
+  parts.note.textContent = words
+  pane.querySelector('.view').before(root)
+}
+
+/** What a page of an MCP server draws. Where it does not, the next view is shown below why. */
+function app(state) {
+  const without = async (why) => {
+    const { pane, root } = state
+    if (!root.isConnected) return
+    await choose(pane, pane.querySelector('[data-view=app] ~ [data-view]').dataset.view)
+    const tab = tabOf(pane.dataset.key)
+    if (tab) tab.place = { ...tab.place, view: 'app' } // the next begins with its page again
+    note(pane, why)
+  }
+  state.load = async () => (await import('./appview.js')).app(state, (why) => without(why).catch(failed))
 }
 
 /** An HTML file as a page: a frame loads it, which runs nothing. */
