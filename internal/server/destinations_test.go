@@ -20,7 +20,7 @@ func TestEveryRouteHasADestination(t *testing.T) {
 			GET /api/sessions/{id}, PATCH /api/sessions/{id}, DELETE /api/sessions/{id}, GET /api/sessions/{id}/choices,
 			POST /api/sessions/{id}/restore, POST /api/sessions/{id}/messages, PATCH /api/sessions/{id}/messages/{messageId},
 			DELETE /api/sessions/{id}/messages/{messageId}, POST /api/sessions/{id}/rewind, POST /api/sessions/{id}/rewind/undo, POST /api/sessions/{id}/compact,
-			GET /api/mcp, POST /api/mcp/{server}/switch,
+			GET /api/mcp, GET /api/mcp/prompts, POST /api/mcp/{server}/prompt, POST /api/mcp/{server}/switch,
 			GET /api/sessions/{id}/worktree, POST /api/sessions/{id}/worktree/back, POST /api/sessions/{id}/worktree/undo,
 			POST /api/sessions/{id}/worktree/throw, POST /api/sessions/{id}/worktree/restore,
 			POST /api/sessions/{id}/clear, POST /api/sessions/{id}/inside, POST /api/sessions/{id}/branch, POST /api/sessions/{id}/display,

@@ -138,8 +138,9 @@ var named = map[string]string{
 	"GET /sessions/{id}/desk/{output}": "", "GET /sessions/{id}/review": "",
 	"GET /api/sessions/{id}/tools/{toolCallId}": "",
 	"GET /consent?session=":                     "", "GET /api/permissions?session=": "",
-	"GET /api/search?session=": "",
-	"GET /api/mcp?session=":    "", "POST /api/mcp/{server}/switch?session=": `{"off":true}`,
+	"GET /api/search?session=":      "",
+	"GET /api/mcp/prompts?session=": "", "POST /api/mcp/{server}/prompt?session=": `{"name":"x"}`,
+	"GET /api/mcp?session=": "", "POST /api/mcp/{server}/switch?session=": `{"off":true}`,
 	"DELETE /api/permissions/{grantId}": "", "DELETE /api/permissions/{grantId}?session=": "",
 	"GET /api/sessions/{id}": "", "PATCH /api/sessions/{id}": `{"title":"x"}`,
 	"DELETE /api/sessions/{id}": "", "POST /api/sessions/{id}/restore": "",
@@ -190,7 +191,7 @@ var named = map[string]string{
 // TestAPartEndsAlone
 var unnamed = []string{"GET /sessions?current=", "GET /api/search?output=",
 	"GET /api/outputs/{id}/page?output=", "GET /api/stream?sessions=",
-	"POST /api/mcp/{server}/allow", "POST /api/mcp/{server}/switch", "DELETE /api/workspaces/{id}", "POST /mcp/w/{workspaceId}",
+	"POST /api/mcp/{server}/allow", "POST /api/mcp/{server}/switch", "POST /api/mcp/{server}/prompt", "DELETE /api/workspaces/{id}", "POST /mcp/w/{workspaceId}",
 	"GET /mcp/w/{workspaceId}", "DELETE /mcp/w/{workspaceId}"}
 
 // To everybody else a person's session, and all that is in it, is as if it never was: by every

@@ -151,14 +151,12 @@ func (ms *mcpServers) turn(r *http.Request, in MCPSwitch) (empty, error) {
 
 // prompts lists the prompts of servers that are on.
 func (ms *mcpServers) prompts(r *http.Request, _ empty) (list promptList, err error) {
-	if ms.all != nil {
-		workspace, session, err := ms.in(r)
-		if err != nil {
-			return list, err
-		}
-		if list.Prompts, err = ms.all.Prompts(r.Context(), workspace, session); err != nil {
-			return list, err
-		}
+	workspace, session, err := ms.in(r)
+	if err == nil && ms.all != nil {
+		list.Prompts, err = ms.all.Prompts(r.Context(), workspace, session)
+	}
+	if err != nil {
+		return list, err
 	}
 	list.Prompts = listed(list.Prompts)
 	for i, p := range list.Prompts {
@@ -169,10 +167,10 @@ func (ms *mcpServers) prompts(r *http.Request, _ empty) (list promptList, err er
 
 // prompt returns the text of a prompt, which the user reads before they send it.
 func (ms *mcpServers) prompt(r *http.Request, in MCPPromptRequest) (out promptText, err error) {
-	if ms.all == nil {
-		return out, eventlog.ErrNotFound
-	}
 	workspace, _, err := ms.in(r)
+	if err == nil && ms.all == nil {
+		err = eventlog.ErrNotFound
+	}
 	if err == nil {
 		out.Text, err = ms.all.Prompt(r.Context(), workspace, chi.URLParam(r, "server"), in)
 	}
