@@ -170,18 +170,18 @@ func (c *catalog) update(r *http.Request, in sessions.Patch) (sessionShape, erro
 
 // delete deletes a session; with worktree=throw its worktree is thrown away with it.
 func (c *catalog) delete(r *http.Request, _ empty) (empty, error) {
-	if r.URL.Query().Get("worktree") == "throw" {
-		one, err := c.sessions.Get(r.Context(), idOf(r))
-		if err != nil {
-			return empty{}, err
-		}
-		if own, err := c.copies.of(one); err == nil {
-			if _, err = c.copies.trees.Throw(r.Context(), own.Session); err != nil {
-				return empty{}, err
-			}
-		}
+	one, err := c.sessions.Get(r.Context(), idOf(r))
+	if err == nil {
+		err = c.sessions.Delete(r.Context(), one.ID())
 	}
-	return empty{}, c.sessions.Delete(r.Context(), idOf(r))
+	if err != nil || r.URL.Query().Get("worktree") != "throw" {
+		return empty{}, err
+	}
+	if own, err := c.copies.of(one); err == nil {
+		_, err = c.copies.trees.Throw(r.Context(), own.Session)
+		return empty{}, err
+	}
+	return empty{}, nil
 }
 
 func (c *catalog) restore(r *http.Request, _ empty) (sessionShape, error) {

@@ -203,6 +203,7 @@ func (t *Trees) Changes(ctx context.Context, session string) ([]Change, error) {
 // BringBack changes the files of the checkout, not committed there, as the session did in its
 // copy. What does not fit is left out and named.
 func (t *Trees) BringBack(ctx context.Context, session string) (b Back, err error) {
+	ctx = context.WithoutCancel(ctx) // what began to write ends
 	_, err = t.change(session, func(c *Copy) error {
 		m, err := t.merge(ctx, c, "")
 		if err != nil {
@@ -277,6 +278,7 @@ func apply(ctx context.Context, repo *files.Repository, from, to string) error {
 // something does not fit there is none, and what it is is returned. [ErrUnfit] where the checkout
 // is on another branch, has something staged, or has changes in the same files.
 func (t *Trees) Commit(ctx context.Context, session, message string) (b Back, err error) {
+	ctx = context.WithoutCancel(ctx) // what began to write ends
 	_, err = t.change(session, func(c *Copy) error {
 		repo, err := t.git.In(ctx, c.Checkout)
 		if err != nil {
@@ -317,6 +319,7 @@ func (t *Trees) Commit(ctx context.Context, session, message string) (b Back, er
 // Undo takes back the last bringing back: files as far as they still are what was left, a commit
 // as long as it is the last one.
 func (t *Trees) Undo(ctx context.Context, session string) (*Copy, error) {
+	ctx = context.WithoutCancel(ctx) // what began to write ends
 	return t.change(session, func(c *Copy) error {
 		if c.Last == nil {
 			return fmt.Errorf("%w: nothing was brought back", ErrUnfit)

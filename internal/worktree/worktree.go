@@ -299,13 +299,20 @@ func (c *Copy) Fact() event.SessionWorktree {
 // Name names the branch of a session's copy by the first words of a prompt, once. It returns nil
 // where there is nothing to name.
 func (t *Trees) Name(ctx context.Context, session, prompt string) (*Copy, error) {
+	unnamed := func() (*Copy, error) {
+		c, err := t.Of(session)
+		if errors.Is(err, ErrNone) || err == nil && (c.Named || !c.Thrown.IsZero()) {
+			return nil, nil
+		}
+		return c, err
+	}
+	if c, err := unnamed(); c == nil || slug(prompt) == "" { // no prompt waits for another's worktree
+		return nil, err
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	c, err := t.Of(session)
-	if errors.Is(err, ErrNone) || err == nil && (c.Named || !c.Thrown.IsZero()) || slug(prompt) == "" {
-		return nil, nil
-	}
-	if err != nil {
+	c, err := unnamed()
+	if c == nil {
 		return nil, err
 	}
 	own, err := t.git.In(ctx, c.Root)
