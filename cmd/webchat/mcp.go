@@ -67,10 +67,31 @@ func (u userServers) Prompts(ctx context.Context, workspace string,
 func (u userServers) Prompt(ctx context.Context, workspace, name string,
 	p server.MCPPromptRequest) (string, error) {
 	text, err := u.UserServers.Prompt(ctx, mcp.In{Workspace: workspace}, name, p.Name, p.Arguments)
+	return text, refused(err)
+}
+
+// Resources implements [server.UserServers].
+func (u userServers) Resources(ctx context.Context, workspace string,
+	session eventlog.ID) (list []server.MCPResource, err error) {
+	all, err := u.UserServers.Resources(ctx, mcp.In{Workspace: workspace, Session: session})
+	for _, r := range all {
+		list = append(list, server.MCPResource(r))
+	}
+	return list, err
+}
+
+// Resource implements [server.UserServers].
+func (u userServers) Resource(ctx context.Context, workspace, name, uri string) (string, error) {
+	text, err := u.UserServers.Resource(ctx, mcp.In{Workspace: workspace}, name, uri)
+	return text, refused(err)
+}
+
+// refused is why a server did not answer.
+func refused(err error) error {
 	if err = known(err); err != nil && !errors.Is(err, eventlog.ErrNotFound) {
 		err = fmt.Errorf("%w (%w)", err, eventlog.ErrInvalid)
 	}
-	return text, err
+	return err
 }
 
 // known is an error as the server answers it.

@@ -12,8 +12,9 @@ const mostKept = 200
 
 // kept is what a server offered last that its user allowed, over a restart.
 type kept struct {
-	Tools   []*mcp.Tool   `json:"tools"`
-	Prompts []*mcp.Prompt `json:"prompts,omitempty"`
+	Tools     []*mcp.Tool     `json:"tools"`
+	Prompts   []*mcp.Prompt   `json:"prompts,omitempty"`
+	Resources []*mcp.Resource `json:"resources,omitempty"`
 }
 
 // keptAs is what a server's tools are kept by. Another configuration is another server.
@@ -27,8 +28,12 @@ func (s *UserServers) offered(ctx context.Context, at place, c *connected) (User
 		return UserServerStatus{}, err
 	}
 	k := kept{Tools: tools}
-	if k.Prompts, err = c.prompts(ctx); err != nil {
-		s.cfg.Logger.Warn("the prompts of an MCP server are not listed", "server", at.name,
+	k.Prompts, err = c.prompts(ctx)
+	if err == nil {
+		k.Resources, err = c.resources(ctx)
+	}
+	if err != nil {
+		s.cfg.Logger.Warn("prompts or resources of an MCP server are not listed", "server", at.name,
 			"error", withoutAddress(err))
 	}
 	st, err := s.described(at, k)
@@ -54,7 +59,8 @@ func (s *UserServers) offered(ctx context.Context, at place, c *connected) (User
 func (s *UserServers) described(at place, k kept) (st UserServerStatus, err error) {
 	m := s.cfg.Servers[at.name]
 	st = UserServerStatus{Name: at.name, Type: m.Type, Where: m.Where(), State: Ready,
-		Tools: []OfferedTool{}, prompts: k.Prompts}
+		Tools: []OfferedTool{}, prompts: k.Prompts,
+		resources: k.Resources}
 	st.offers, st.now, err = describe(at.name, k.Tools)
 	for _, o := range st.offers {
 		st.Tools = append(st.Tools, OfferedTool{Name: o.name, Tokens: o.price()})

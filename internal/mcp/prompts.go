@@ -65,26 +65,13 @@ func (s *UserServers) Prompts(ctx context.Context, in In) (all []Prompt, err err
 // Prompt returns the text of a server's prompt, which its user reads before they send it.
 func (s *UserServers) Prompt(ctx context.Context, in In, server, name string,
 	args map[string]string) (string, error) {
-	if _, ok := s.cfg.Servers[server]; !ok {
-		return "", fmt.Errorf("%s: %w", server, ErrUnknown)
-	}
-	at := s.place(server, s.workspace(in))
-	if err := s.allowed(at); err != nil {
-		return "", err
-	}
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.Limit)
-	defer cancel()
-	c, err := s.dial(ctx, at, s.workspace(in))
-	defer c.close()
+	var res *mcp.GetPromptResult
+	err := s.once(ctx, in, server, func(ctx context.Context, c *connected) (err error) {
+		res, err = c.session.GetPrompt(ctx, &mcp.GetPromptParams{Name: name, Arguments: args})
+		return err
+	})
 	if err != nil {
 		return "", err
-	}
-	res, err := c.session.GetPrompt(ctx, &mcp.GetPromptParams{Name: name, Arguments: args})
-	if theirs, ok := answered(err); ok {
-		return "", fmt.Errorf("%s refused the prompt: %s", server, ends(theirs.Message, 300))
-	}
-	if err != nil {
-		return "", fmt.Errorf("%s did not answer: %w", server, withoutAddress(err))
 	}
 	var parts []string
 	for _, m := range res.Messages {
@@ -101,12 +88,43 @@ func (s *UserServers) Prompt(ctx context.Context, in In, server, name string,
 			parts = append(parts, "(A picture or sound was left out.)")
 		}
 	}
+	return handed(server, parts)
+}
+
+// once asks a server something over a connection of its own.
+func (s *UserServers) once(ctx context.Context, in In, server string,
+	ask func(context.Context, *connected) error) error {
+	if _, ok := s.cfg.Servers[server]; !ok {
+		return fmt.Errorf("%s: %w", server, ErrUnknown)
+	}
+	at := s.place(server, s.workspace(in))
+	if err := s.allowed(at); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.Limit)
+	defer cancel()
+	c, err := s.dial(ctx, at, s.workspace(in))
+	defer c.close()
+	if err == nil {
+		err = ask(ctx, c)
+	}
+	if theirs, ok := answered(err); ok {
+		return fmt.Errorf("%s refused: %s", server, ends(theirs.Message, 300))
+	}
+	if err != nil {
+		return fmt.Errorf("%s did not answer: %w", server, withoutAddress(err))
+	}
+	return nil
+}
+
+// handed is a text that a user takes over from a server.
+func handed(server string, parts []string) (string, error) {
 	text := strings.ToValidUTF8(strings.Join(parts, "\n\n"), "\uFFFD")
-	if len(text) > mostPrompt {
-		return "", fmt.Errorf("the prompt of %s is larger than %s", server, wording.Limit(mostPrompt))
+	if len(text) > mostHanded {
+		return "", fmt.Errorf("what %s answers is larger than %s", server, wording.Limit(mostHanded))
 	}
 	return text, nil
 }
 
-// mostPrompt is how many bytes a prompt has at most.
-const mostPrompt = 256 << 10
+// mostHanded is how many bytes such a text has at most.
+const mostHanded = 1 << 20

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -27,13 +28,20 @@ func prompting(t *testing.T) string {
 				{Role: "user", Content: &mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "file:///a", Text: "rules"}}},
 				{Role: "user", Content: &mcp.ImageContent{MIMEType: "image/png"}}}}, nil
 		})
+	s.AddResource(&mcp.Resource{URI: "memo://rules", Name: "rules", Description: "House rules"}, func(_ context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: r.Params.URI, Text: "be kind"}}}, nil
+	})
+	s.AddResource(&mcp.Resource{URI: "memo://picture", Name: "picture"}, func(_ context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: r.Params.URI, Blob: []byte("p")}}}, nil
+	})
 	web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{Stateless: true}))
 	t.Cleanup(web.Close)
 	t.Cleanup(web.CloseClientConnections) // before that
 	return web.URL
 }
 
-// Prompts of servers are known, also to the next process, and are texts for the user to send.
+// Prompts and resources of servers are known, also to the next process, and are texts for the user to
+// send.
 func TestPrompts(t *testing.T) {
 	c := webmcp.UserServersConfig{Servers: map[string]agent.MCPServer{"docs": {Type: "http", URL: prompting(t)}}, Documents: document.Folder(t.TempDir())}
 	in := webmcp.In{Workspace: t.TempDir(), Session: "s1"}
@@ -44,13 +52,25 @@ func TestPrompts(t *testing.T) {
 		}
 	}
 	s := webmcp.NewUserServers(c)
-	for topic, want := range map[string]string{"pumps": "Review pumps\n\nrules\n\n(A picture or sound was left out.)", "": "docs refused the prompt: name a topic"} {
+	for topic, want := range map[string]string{"pumps": "Review pumps\n\nrules\n\n(A picture or sound was left out.)", "": "docs refused: name a topic"} {
 		text, err := s.Prompt(t.Context(), in, "docs", "review", map[string]string{"topic": topic})
 		if err != nil {
 			text = err.Error()
 		}
 		if text != want {
 			t.Errorf("about %q: %q", topic, text)
+		}
+	}
+	if all, err := s.Resources(t.Context(), in); err != nil || len(all) != 2 || !slices.Contains(all, webmcp.Resource{Server: "docs", URI: "memo://rules", Name: "rules", About: "House rules"}) {
+		t.Errorf("%+v, %v", all, err)
+	}
+	for uri, want := range map[string]string{"memo://rules": "be kind", "memo://picture": "memo://picture is not text", "memo://none": "docs refused: Resource not found"} {
+		text, err := s.Resource(t.Context(), in, "docs", uri)
+		if err != nil {
+			text = err.Error()
+		}
+		if text != want {
+			t.Errorf("%s is %q", uri, text)
 		}
 	}
 	if _, err := s.Prompt(t.Context(), in, "other", "review", nil); !errors.Is(err, webmcp.ErrUnknown) {

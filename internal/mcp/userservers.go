@@ -67,7 +67,8 @@ type UserServerStatus struct {
 	offers []offer
 	now    descriptions
 	// what it has for users
-	prompts []*mcp.Prompt
+	prompts   []*mcp.Prompt
+	resources []*mcp.Resource
 }
 
 // UserServers are the MCP servers that a user set up. Sessions reach them by [UserServers.Lend];

@@ -24,6 +24,26 @@ type UserServers interface {
 	Prompts(ctx context.Context, workspace string, session eventlog.ID) ([]MCPPrompt, error)
 	// Prompt is the text of one.
 	Prompt(ctx context.Context, workspace, name string, p MCPPromptRequest) (string, error)
+	// Resources are what they let users read.
+	Resources(ctx context.Context, workspace string, session eventlog.ID) ([]MCPResource, error)
+	// Resource is the text of one.
+	Resource(ctx context.Context, workspace, name, uri string) (string, error)
+}
+
+// MCPResource is something that a server lets its users read.
+type MCPResource struct {
+	Server string `json:"server"`
+	URI    string `json:"uri"`
+	Name   string `json:"name"`
+	About  string `json:"about,omitempty"`
+}
+
+type resourceList struct {
+	Resources []MCPResource `json:"resources"`
+}
+
+type resourceRequest struct {
+	URI string `json:"uri"`
 }
 
 // MCPPrompt is a text that a server has for its users.
@@ -173,6 +193,37 @@ func (ms *mcpServers) prompt(r *http.Request, in MCPPromptRequest) (out promptTe
 	}
 	if err == nil {
 		out.Text, err = ms.all.Prompt(r.Context(), workspace, chi.URLParam(r, "server"), in)
+	}
+	return out, err
+}
+
+// resources lists the resources of servers that are on.
+func (ms *mcpServers) resources(r *http.Request, _ empty) (list resourceList, err error) {
+	if ms.all != nil {
+		workspace, session, err := ms.in(r)
+		if err != nil {
+			return list, err
+		}
+		if list.Resources, err = ms.all.Resources(r.Context(), workspace, session); err != nil {
+			return list, err
+		}
+	}
+	list.Resources = listed(list.Resources)
+	for i, one := range list.Resources {
+		list.Resources[i].Name, list.Resources[i].About = wording.Shown(one.Name),
+			wording.Shown(one.About)
+	}
+	return list, nil
+}
+
+// resource returns the text of a resource.
+func (ms *mcpServers) resource(r *http.Request, in resourceRequest) (out promptText, err error) {
+	if ms.all == nil {
+		return out, eventlog.ErrNotFound
+	}
+	workspace, _, err := ms.in(r)
+	if err == nil {
+		out.Text, err = ms.all.Resource(r.Context(), workspace, chi.URLParam(r, "server"), in.URI)
 	}
 	return out, err
 }

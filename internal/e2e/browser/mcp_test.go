@@ -102,6 +102,9 @@ func TestThreat89AllowedInThePage(t *testing.T) {
 			func(_ context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 				return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: "Review " + r.Params.Arguments["topic"]}}}}, nil
 			})
+		s.AddResource(&mcp.Resource{URI: "memo://rules", Name: "rules"}, func(_ context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+			return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: r.Params.URI, Text: "be kind"}}}, nil
+		})
 		return s
 	}, &mcp.StreamableHTTPOptions{Stateless: true}))
 	t.Cleanup(web.Close)
@@ -145,6 +148,13 @@ func TestThreat89AllowedInThePage(t *testing.T) {
 	p.write("pumps")
 	p.press("Enter")
 	p.wait(`document.getElementById('prompt').value === 'Review pumps'`)
+
+	p.write(" @docs:ru") // a resource goes with the prompt
+	p.has("#menu", "rules")
+	p.press("ArrowDown", "Enter")
+	p.has("#chips", "docs: rules")
+	p.has("#chips", "2 tokens")
+	p.is(`document.getElementById('prompt').value`, "Review pumps ")
 }
 
 // BenchmarkShownFromATerminal is how long it takes from the call of an agent in a terminal

@@ -6,6 +6,8 @@ import { filesLike } from './api.js'
 import { commands, groups } from './commands.js'
 import { at as name } from './mentions.js'
 import * as menu from './menu.js'
+import { resources } from './serverresources.js'
+import { failed } from './toast.js'
 
 function replaceWord(field, from, text) {
   field.setRangeText(text, from, field.selectionEnd, 'end')
@@ -14,10 +16,15 @@ function replaceWord(field, from, text) {
 
 function files(field, q, from, wrap) {
   const find = async (signal) => {
+    const theirs = /^[^/\s]+:/.test(q) && field.value[from] === '@' ? await resources(q, signal).catch(() => []) : []
+    if (theirs.length) return theirs
     const { files: list, secret } = await filesLike(q, 20, { signal })
     return list.slice(0, 12).map((f) => (secret?.includes(f) ? { label: f, icon: 'key', end: 'may hold secrets' } : { label: f }))
   }
-  menu.ask(find, field, (item) => replaceWord(field, from, wrap(item.label))).catch(() => {}) // one can type the name
+  menu.ask(find, field, (item) => {
+    replaceWord(field, from, item.attach ? '' : wrap(item.label))
+    item.attach?.().catch(failed)
+  }).catch(() => {}) // one can type the name
 }
 
 /** Offers the commands that begin with what is typed. more: their agent's have come. */
