@@ -153,9 +153,9 @@ func TestThreat124PagesOfServers(t *testing.T) {
 	if !read("3 issues found") || read("canary") || read("issues chosen") {
 		t.Errorf("the model has read of the page, or nothing of the result")
 	}
-	p.settled()
+	p.done()
 	p.say("Are these the same?")
-	p.settled()
+	p.done()
 	if !read("3 issues chosen") || read("one issue chosen") || read("canary-row") {
 		t.Error("the model reads something else than the chip")
 	}
@@ -169,7 +169,7 @@ func TestThreat124PagesOfServers(t *testing.T) {
 	}
 	p.answer("[data-act=allow-once]")
 	chip("docs: called: canary-closed REL-412")
-	p.settled()
+	p.done()
 	p.js(`document.querySelector('#chips [data-act=unchip]').click()`)
 	if closed.Load() != 1 || read("canary-closed") {
 		t.Errorf("called %d times, and the model knows", closed.Load())
@@ -177,7 +177,7 @@ func TestThreat124PagesOfServers(t *testing.T) {
 
 	does("search", "reach")
 	chip("docs: reached: refused: 6")
-	p.settled()
+	p.done()
 	p.js(`document.querySelector('#chips [data-act=unchip]').click()`)
 	if got := eval[string](p, `[location.pathname.startsWith('/sessions/'), window.bad, document.querySelectorAll('dialog[open]').length].join()`); got != "true,,0" || came.Load() > 0 {
 		t.Errorf("what the page did is %s, and %d connections left", got, came.Load())
