@@ -223,12 +223,13 @@ type layout struct {
 	Probe   bool   // signed out as far as the server could see
 	Shared  bool   // people sign in as themselves
 	Title   string
-	Begins  string // the scripts to begin with
+	Begins  string      // the scripts to begin with
+	Early   template.JS // the script that runs before all else
 }
 
 func (p *Pages) layout(page, title string) layout {
 	return layout{Static: p.Base + web.Static(), Editor: p.Editor, Page: page, Title: title,
-		Begins: strings.Join(web.Begins, " ")}
+		Begins: strings.Join(web.Begins, " "), Early: template.JS(web.Early())}
 }
 
 // Auth writes the page that signs in, with the link's token in the fragment of its address.

@@ -75,6 +75,7 @@ function place(name) {
   return el
 }
 
+/** Draws what is offered; true: something was found. */
 function draw(groups, q) {
   const box = document.getElementById('open-hits')
   const was = bar.moved && bar.options[bar.at]?.key
@@ -101,6 +102,7 @@ function draw(groups, q) {
   dialog.querySelector('[data-count]').textContent = found ? `${found.toLocaleString('en')} found` : 'Nothing found'
   const same = was ? bar.options.findIndex((o) => o.key === was) : -1
   mark(Math.max(0, same))
+  return found > 0
 }
 
 function mark(to) {
@@ -132,7 +134,10 @@ async function update() {
   const { promise, resolve } = Promise.withResolvers()
   bar.drawn = promise
   try {
-    await offers(q, { signal }, (groups) => { if (!signal.aborted && dialog.open) { draw(groups, q.replace(/^[>!#:]\s*/, '').replace(/:\d+(?:-\d+)?$/, '')) ; resolve() } })
+    await offers(q, { signal }, (groups) => {
+      if (signal.aborted || !dialog.open) return
+      if (draw(groups, q.replace(/^[>!#:]\s*/, '').replace(/:\d+(?:-\d+)?$/, ''))) resolve() // else more may come
+    })
   } catch (err) {
     if (err.name !== 'AbortError') failed(err)
   }
