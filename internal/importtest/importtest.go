@@ -12,7 +12,7 @@ var ours = map[string][]string{
 	"web":                 {},
 	"internal/event":      {},
 	"internal/sse":        {},
-	"internal/render":     {},
+	"internal/render":     {"web"},
 	"internal/proc":       {},
 	"internal/document":   {},
 	"internal/tokens":     {},

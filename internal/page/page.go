@@ -229,7 +229,7 @@ type layout struct {
 
 func (p *Pages) layout(page, title string) layout {
 	return layout{Static: p.Base + web.Static(), Editor: p.Editor, Page: page, Title: title,
-		Begins: strings.Join(web.Begins, " "), Early: template.JS(web.Early())}
+		Begins: strings.Join(web.Begins, " "), Early: render.Early()}
 }
 
 // Auth writes the page that signs in, with the link's token in the fragment of its address.
