@@ -140,6 +140,7 @@ var named = map[string]string{
 	"GET /consent?session=":                     "", "GET /api/permissions?session=": "",
 	"GET /api/search?session=":      "",
 	"GET /api/mcp/prompts?session=": "", "POST /api/mcp/{server}/prompt?session=": `{"name":"x"}`,
+	"GET /api/mcp/resources?session=": "", "POST /api/mcp/{server}/resource?session=": `{"uri":"x"}`,
 	"GET /api/mcp?session=": "", "POST /api/mcp/{server}/switch?session=": `{"off":true}`,
 	"DELETE /api/permissions/{grantId}": "", "DELETE /api/permissions/{grantId}?session=": "",
 	"GET /api/sessions/{id}": "", "PATCH /api/sessions/{id}": `{"title":"x"}`,
@@ -191,7 +192,7 @@ var named = map[string]string{
 // TestAPartEndsAlone
 var unnamed = []string{"GET /sessions?current=", "GET /api/search?output=",
 	"GET /api/outputs/{id}/page?output=", "GET /api/stream?sessions=",
-	"POST /api/mcp/{server}/allow", "POST /api/mcp/{server}/switch", "POST /api/mcp/{server}/prompt", "DELETE /api/workspaces/{id}", "POST /mcp/w/{workspaceId}",
+	"POST /api/mcp/{server}/allow", "POST /api/mcp/{server}/switch", "POST /api/mcp/{server}/prompt", "POST /api/mcp/{server}/resource", "DELETE /api/workspaces/{id}", "POST /mcp/w/{workspaceId}",
 	"GET /mcp/w/{workspaceId}", "DELETE /mcp/w/{workspaceId}"}
 
 // To everybody else a person's session, and all that is in it, is as if it never was: by every

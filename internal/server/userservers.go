@@ -199,14 +199,12 @@ func (ms *mcpServers) prompt(r *http.Request, in MCPPromptRequest) (out promptTe
 
 // resources lists the resources of servers that are on.
 func (ms *mcpServers) resources(r *http.Request, _ empty) (list resourceList, err error) {
-	if ms.all != nil {
-		workspace, session, err := ms.in(r)
-		if err != nil {
-			return list, err
-		}
-		if list.Resources, err = ms.all.Resources(r.Context(), workspace, session); err != nil {
-			return list, err
-		}
+	workspace, session, err := ms.in(r)
+	if err == nil && ms.all != nil {
+		list.Resources, err = ms.all.Resources(r.Context(), workspace, session)
+	}
+	if err != nil {
+		return list, err
 	}
 	list.Resources = listed(list.Resources)
 	for i, one := range list.Resources {
@@ -218,10 +216,10 @@ func (ms *mcpServers) resources(r *http.Request, _ empty) (list resourceList, er
 
 // resource returns the text of a resource.
 func (ms *mcpServers) resource(r *http.Request, in resourceRequest) (out promptText, err error) {
-	if ms.all == nil {
-		return out, eventlog.ErrNotFound
-	}
 	workspace, _, err := ms.in(r)
+	if err == nil && ms.all == nil {
+		err = eventlog.ErrNotFound
+	}
 	if err == nil {
 		out.Text, err = ms.all.Resource(r.Context(), workspace, chi.URLParam(r, "server"), in.URI)
 	}
