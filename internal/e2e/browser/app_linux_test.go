@@ -38,7 +38,7 @@ const acts = {
     const reached = []
     const tries = {
       opener: () => opener.document, parent: () => parent.document, top: () => top.location.href, cookie: () => document.cookie, storage: () => localStorage.length,
-      go: () => { top.location = 'AWAY/top' }, other: () => parent.frames[1].document, popup: () => { if (!window.open('AWAY/popup')) throw 0 }, down: () => { if (alert('x') === undefined) throw 0 },
+      go: () => { top.location = 'AWAY/top' }, other: () => { for (let i = 0; i < parent.length; i++) if (parent[i] !== self && parent[i].document) return; throw 0 }, popup: () => { if (!window.open('AWAY/popup')) throw 0 }, down: () => { if (alert('x') === undefined) throw 0 },
       api: async () => (await fetch('/api/sessions')).text(), away: async () => fetch('AWAY/fetch', { mode: 'no-cors' }), own: async () => (await fetch(location.href + '/data')).text(),
       beacon: () => { throw navigator.sendBeacon('AWAY/beacon') }, socket: () => new Promise((ok, no) => { const w = new WebSocket('AWAY'.replace('http', 'ws')); w.onopen = ok; w.onerror = no }),
       picture: () => new Promise((ok, no) => { const i = new Image(); i.onload = ok; i.onerror = no; i.src = '/static/icon.svg' }),
@@ -155,6 +155,7 @@ func TestThreat124PagesOfServers(t *testing.T) {
 	}
 	p.done()
 	p.say("Are these the same?")
+	p.has("#turns .said", "You said: Are these the same?")
 	p.done()
 	if !read("3 issues chosen") || read("one issue chosen") || read("canary-row") {
 		t.Error("the model reads something else than the chip")
