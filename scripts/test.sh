@@ -25,7 +25,7 @@ if [ "${1:-}" = race ]; then
 fi
 
 # The browser's tests take the longest and begin first. Real agents (TestReal) wait more than they
-# work, so they run beside all else.
+# work, so they run beside the rooms.
 starts='^[[:space:]]*go [a-z(]|\.Go\(|\.Parallel\('
 browser="" all="" real=""
 for package in $($go list -f '{{.ImportPath}}={{.Dir}}' ./...); do
@@ -63,8 +63,8 @@ echo "testing"
 tests="$go test $race -json -vet=off -timeout 40m"
 # shellcheck disable=SC2086
 {
-	[ -z "$real" ] || $tests -run '^TestReal' $real >"$agents" &
 	[ -z "$browser" ] || $tests $browser $(echo "$all" | tr ' ' '\n' | grep -E '/e2e/|/cmd/') || true
+	[ -z "$real" ] || $tests -run '^TestReal' $real >"$agents" &
 	$tests -skip '^TestReal' $(echo "$all" | tr ' ' '\n' | grep -vE '/e2e/|/cmd/') || true
 	wait
 	cat "$agents"

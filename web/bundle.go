@@ -33,16 +33,7 @@ var (
 	page    = made(api.FormatESModule, "main", later)
 )
 
-// Early is the script that stands in each page, so that nothing has to come before it runs.
-func Early() string {
-	script, _, _ := bytes.Cut(first()["theme.js"], []byte("//# source"))
-	return string(script)
-}
-
-// EarlySum names it in a policy.
-var EarlySum = sync.OnceValue(func() string { return hashOf([]byte(Early())) })
-
-// Begins names the files of app/ that a page begins with, after [Early].
+// Begins names the files of app/ that a page begins with, beside theme.js.
 var Begins = []string{"main", "shared"}
 
 // later names the module that has all that is imported by import(): one file, not one for each.

@@ -22,19 +22,9 @@ var dataHeaders = []header{
 
 // pagePolicy lets a page use what this server delivered and nothing else. 'self' is safe because no
 // GET does anything.
-const pagePolicy = "default-src 'none'; script-src 'self'" + otherPolicy
-
-const otherPolicy = "; style-src 'self'; img-src 'self' blob:; media-src 'self'; font-src 'self'; " +
+const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; media-src 'self'; font-src 'self'; " +
 	"connect-src 'self'; frame-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
 	"require-trusted-types-for 'script'; trusted-types webchat"
-
-// AllowScript has a page's policy let one script run that stands in the page itself, by its sum as
-// policies have it. What is not under that policy stays as it is.
-func AllowScript(h http.Header, sum string) {
-	if h.Get("Content-Security-Policy") == pagePolicy {
-		h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self' "+sum+otherPolicy)
-	}
-}
 
 var pageHeaders = []header{
 	{"Content-Security-Policy", pagePolicy},

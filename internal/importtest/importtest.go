@@ -12,7 +12,7 @@ var ours = map[string][]string{
 	"web":                 {},
 	"internal/event":      {},
 	"internal/sse":        {},
-	"internal/render":     {"web"},
+	"internal/render":     {},
 	"internal/proc":       {},
 	"internal/document":   {},
 	"internal/tokens":     {},

@@ -223,13 +223,12 @@ type layout struct {
 	Probe   bool   // signed out as far as the server could see
 	Shared  bool   // people sign in as themselves
 	Title   string
-	Begins  string      // the scripts to begin with
-	Early   template.JS // the script that runs before all else
+	Begins  string // the scripts to begin with
 }
 
 func (p *Pages) layout(page, title string) layout {
 	return layout{Static: p.Base + web.Static(), Editor: p.Editor, Page: page, Title: title,
-		Begins: strings.Join(web.Begins, " "), Early: render.Early()}
+		Begins: strings.Join(web.Begins, " ")}
 }
 
 // Auth writes the page that signs in, with the link's token in the fragment of its address.

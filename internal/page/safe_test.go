@@ -18,7 +18,6 @@ import (
 	"webchat/internal/page"
 	"webchat/internal/page/pagetest"
 	"webchat/internal/wording"
-	"webchat/web"
 )
 
 // invisible are the kinds of event that change nothing a page shows.
@@ -100,11 +99,7 @@ func checkPage(t *testing.T, src string) {
 				t.Errorf("<%s> %s=%q leads nowhere", n.Data, a.Key, a.Val)
 			}
 		}
-		_, linked := pagetest.Attr(n, "src")
-		if n.Data == "script" && !linked && n.FirstChild.Data == web.Early() {
-			return
-		}
-		if n.Data == "script" && !linked || n.Data == "style" {
+		if _, linked := pagetest.Attr(n, "src"); n.Data == "script" && !linked || n.Data == "style" {
 			t.Errorf("inline <%s>", n.Data)
 		}
 	})

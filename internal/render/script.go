@@ -3,8 +3,6 @@ package render
 import (
 	"embed"
 	"html/template"
-
-	"webchat/web"
 )
 
 // Script returns scripts of the program's own, one after the other, for a page that loads none.
@@ -20,6 +18,3 @@ func Script(files embed.FS, names ...string) (template.JS, error) {
 	}
 	return template.JS(all), nil
 }
-
-// Early is the script of the program's own that stands in each page.
-func Early() template.JS { return template.JS(web.Early()) }

@@ -142,7 +142,6 @@ func writePage(w http.ResponseWriter, r *http.Request, status int,
 	if err := write(&b); err != nil {
 		return err
 	}
-	guard.AllowScript(w.Header(), web.EarlySum())
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Vary", "Accept-Encoding")
 	body := b.Bytes()

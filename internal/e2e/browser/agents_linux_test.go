@@ -66,7 +66,7 @@ func (s *site) cards(backend string) (string, *page) {
 		p.done()
 	}
 	return eval[string](p, `[...document.querySelectorAll('#turns [data-card], #turns [data-answered]')].map((c) =>
-		[c.dataset.kind, c.dataset.state, c.innerText.replace(/\s+/g, ' ').replace(/[\d.]+ (ms|s|min)\b/g, '')].join(' | ')).join('\n')`), p
+		[c.dataset.kind, c.dataset.state, c.innerText.replace(/\s+/g, ' ').replace(/[\d.]+ (ms|s|min)\b|\b\d\d:\d\d\b/g, '')].join(' | ')).join('\n')`), p
 }
 
 // continueElsewhere has another agent go on with the session of a page.

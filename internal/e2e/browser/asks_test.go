@@ -71,7 +71,7 @@ func TestQuestionAnsweredInAnotherTab(t *testing.T) {
 	b.wait(`document.querySelector('[data-ask][data-ready]')`)
 	b.js(`const el = document.querySelector('[data-ask]').closest('li')
 		const { request } = el.firstElementChild.dataset
-		const { post, path } = await import(new URL(document.querySelector('script[data-app]').dataset.app + '../js/api.js', location))
+		const { post, path } = await import(document.querySelector('script[src*=theme]').src.replace('app/theme.js', 'js/api.js'))
 		await post(path('/permissions/' + request), { decision: 'deny' })
 		window.late = el.cloneNode(true)
 		delete late.firstElementChild.dataset.ready`)

@@ -18,7 +18,7 @@ var refused = []string{"ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODIN
 
 // send posts as the page does, to any session.
 const send = `const send = async (method, path, json) => {
-	const api = await import(new URL(document.querySelector('script[data-app]').dataset.app + '../js/api.js', location))
+	const api = await import(document.querySelector('script[src*=theme]').src.replace('app/theme.js', 'js/api.js'))
 	return method === 'get' ? api.getJSON(path) : api.post(path, json)
 };`
 

@@ -69,8 +69,8 @@ func BenchmarkFirstWindow(b *testing.B) {
 	p.sources()
 	window := func(name string, from int) float64 {
 		return eval[float64](p, fmt.Sprintf(`(async () => {
-			const { rowsOf } = await import(new URL(document.querySelector('script[data-app]').dataset.app + '../js/lines.js', location))
-			const { fragment } = await import(new URL(document.querySelector('script[data-app]').dataset.app + '../js/html.js', location))
+			const { rowsOf } = await import(document.querySelector('script[src*=theme]').src.replace('app/theme.js', 'js/lines.js'))
+			const { fragment } = await import(document.querySelector('script[src*=theme]').src.replace('app/theme.js', 'js/html.js'))
 			const card = [...document.querySelectorAll('[data-card]')].find((c) => c.dataset.name === %s)
 			const start = performance.now()
 			const rows = fragment(await rowsOf(card.dataset.output, %d, %d))
@@ -188,7 +188,7 @@ func (p *page) busy(js string) float64 {
 // benchScript is the two pages that are measured: ours, by its own queue, and one
 // that puts the whole message anew ("whole").
 const benchScript = `
-	const from = (name) => import(new URL(document.querySelector('script[data-app]').dataset.app + '../js/' + name, location))
+	const from = (name) => import(document.querySelector('script[src*=theme]').src.replace('app/theme.js', 'js/' + name))
 	const { push } = await from('queue.js')
 	const { apply } = await from('ops.js')
 	const { fragment } = await from('html.js')

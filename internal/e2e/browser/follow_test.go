@@ -18,7 +18,7 @@ func TestFollowsWhatGrowsAfterItShrank(t *testing.T) {
 		window.frames2 = () => new Promise((done) => frame(() => frame(() => done(true))))
 		window.frame = requestAnimationFrame.bind(window)
 		window.op = ` + op + `
-		import(new URL(document.querySelector('script[data-app]').dataset.app + '../js/queue.js', location)).then((queue) => { window.apply = queue.push })
+		import(document.querySelector('script[src*=theme]').src.replace('app/theme.js', 'js/queue.js')).then((queue) => { window.apply = queue.push })
 	}`)
 	p.wait(`window.apply`)
 	p.wait(`op('add', 'turns', 200).then(frames2)`)

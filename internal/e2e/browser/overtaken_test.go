@@ -8,7 +8,7 @@ import (
 
 // module is a module as it is written: the page's own copy after [page.sources].
 func module(name string) string {
-	return `await import(new URL(document.querySelector('script[data-app]').dataset.app + '../js/` + name + `', location))`
+	return `await import(document.querySelector('script[src*=theme]').src.replace('app/theme.js', 'js/` + name + `'))`
 }
 
 // holding has requests wait, once they are under way, whose address matches: held is how

@@ -38,7 +38,7 @@ func TestFirstPaintIsLight(t *testing.T) {
 		const before = `[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')].filter((e) => e.startTime <= performance.getEntriesByName('first-contentful-paint')[0].startTime)`
 		names := eval[string](p, before+
 			`.map((e) => e.name.split('/').pop() + ' ' + e.transferSize).join(', ')`)
-		if n := eval[int](p, before+`.length`); n > 10 || n < 2 {
+		if n := eval[int](p, before+`.length`); n > 10 || n < 3 {
 			t.Errorf("%s: %d requests before the first paint: %s", path, n, names)
 		}
 		if n := eval[int](p, before+`.reduce((sum, e) => sum + e.transferSize, 0)`); n > 60_000 ||

@@ -1,4 +1,4 @@
-// Stands in the page itself and runs before the first paint, so a chosen theme never flashes. What a page needs to be
+// Runs before the first paint, so a chosen theme never flashes. What a page needs to be
 // used comes right behind the first paint, and what is pressed before that waits for it.
 
 import { ahead, focused, usable } from './ahead.js'
@@ -8,13 +8,12 @@ import { ahead, focused, usable } from './ahead.js'
   if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme
 
   const here = document.currentScript
-  const app = new URL(here.dataset.app, location)
   let begun = !here.dataset.begins // a page with scripts of its own
   ahead(!begun)
   const link = (rel, name) => {
     const el = document.createElement('link')
     el.rel = rel
-    el.href = new URL(name, app)
+    el.href = new URL(name, here.src)
     document.head.append(el)
   }
   const begin = () => {
@@ -23,7 +22,7 @@ import { ahead, focused, usable } from './ahead.js'
     const sources = localStorage.getItem('webchat.sources') // to run the modules as they are written
     if (!sources) for (const name of here.dataset.begins.split(' ')) link('modulepreload', `${name}.js`)
     link('stylesheet', '../css/later.css')
-    import(new URL(sources ? '../js/main.js' : 'main.js', app)).then(() => {
+    import(new URL(sources ? '../js/main.js' : 'main.js', here.src)).then(() => {
       usable()
       document.body.dataset.usable = ''
     })
