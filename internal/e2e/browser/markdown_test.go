@@ -51,7 +51,7 @@ func TestMarkdownExtras(t *testing.T) {
 	p.has(".pane:not([hidden]) .pic-ref:not([data-to])", "Far")
 	p.js(onDesk + `.querySelector("a[data-to='other.md#there-it-is']").focus()`)
 	p.has(".pane:not([hidden]) .dfoot .goes", "other.md#there-it-is")
-	p.js(`document.activeElement.blur()`)
+	p.js(`document.getElementById('prompt').focus()`)
 	p.wait(`!document.querySelector('.goes')`)
 	p.has(".pane:not([hidden]) .alert.warning", "Warning")
 	p.has(".pane:not([hidden]) .notes", "Because it is so.")
