@@ -12,6 +12,7 @@ import (
 	"webchat/internal/agent"
 	"webchat/internal/event"
 	"webchat/internal/eventlog"
+	"webchat/internal/files"
 	"webchat/internal/session"
 	"webchat/internal/sessions"
 )
@@ -181,8 +182,8 @@ func (u *unkept) Unsettled() []string { return nil }
 
 func (u *unkept) Warm(context.Context, string) error                 { return errDisk }
 func (u *unkept) Take(context.Context, string, string, string) error { return errDisk }
-func (u *unkept) Count(context.Context, string, string, string, string) (int64, error) {
-	return 0, errDisk
+func (u *unkept) Count(context.Context, string, string, string, string) (files.Counted, error) {
+	return files.Counted{}, errDisk
 }
 func (u *unkept) DeleteSession(_ context.Context, workspace, session string) error {
 	u.of = workspace + " " + session
