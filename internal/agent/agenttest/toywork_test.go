@@ -308,13 +308,14 @@ func (c *toyConn) say(ctx context.Context, pieces ...string) error {
 
 // talk streams one word, waits to be stopped, and says no more.
 func (c *toyConn) talk(ctx context.Context) error {
-	if err := c.host.Report(ctx, event.AssistantMessageDelta{
+	err := c.host.Report(ctx, event.AssistantMessageDelta{
 		MessageID:    c.id(),
 		DeltaContent: "well",
-	}); err != nil {
-		if c.fault == "hangs when its session was busy" {
-			<-c.release
-		}
+	})
+	if c.fault == "hangs when its session was busy" {
+		<-c.release
+	}
+	if err != nil {
 		return err
 	}
 	if c.fault == "does not talk" {
