@@ -170,7 +170,9 @@ func TestRealOwnTurn(t *testing.T) {
 		case event.ToolExecutionComplete:
 			tools = append(tools, fmt.Sprint(d.Success))
 		case event.TaskCompleted:
-			exit = *d.ExitCode
+			if d.ExitCode != nil { // else it was ended
+				exit = *d.ExitCode
+			}
 		case event.TurnEnd:
 			usage = d.Usage
 		}
