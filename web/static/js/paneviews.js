@@ -2,15 +2,12 @@
 // The server makes all of them; here they are chosen, shown and read on.
 
 import { changes, revisions } from './changesview.js'
-import { folder } from './folderview.js'
 import { clone } from './html.js'
 import { watchFailure } from './failure.js'
 import { scope } from './give.js'
 import { look } from './prose.js'
-import { player } from './player.js'
 import { ask, rowsOf } from './reading.js'
 import { views as known } from './tables.js'
-import { table } from './tableview.js'
 import { source } from './source.js'
 import { tabOf } from './tabs.js'
 import { failed } from './toast.js'
@@ -18,6 +15,9 @@ import { fold, tree } from './treeview.js'
 import { viewerOf } from './viewer.js'
 
 const near = 800 // pixels from the end from which on more is read
+const table = (state) => import('./tableview.js').then((m) => state.root.isConnected && m.table(state))
+const folder = (state) => import('./folderview.js').then((m) => state.root.isConnected && m.folder(state))
+const player = (state) => import('./player.js').then((m) => state.root.isConnected && m.player(state))
 const special = { app, page, table, tree, diff: changes, list: folder, audio: player, video: player } // views with a bar or a head of their own
 
 const states = new WeakMap() // what is drawn → its state
@@ -80,7 +80,8 @@ async function choose(pane, view) {
   if (view === 'hex') remark(pane)
   const state = { pane, root, into, view, extra: '', of: pane.dataset.output, total: 0, to: 0, load: () => load(state) }
   states.set(root, state)
-  special[view]?.(state)
+  await special[view]?.(state)
+  if (!root.isConnected) return
   if (prose) { // its links are followed from the first moment on
     const live = () => import('./document.js').then((m) => m.reading(pane, root, readOn)).catch(failed)
     state.load = () => live().then(() => load(state))
