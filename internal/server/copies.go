@@ -2,6 +2,7 @@ package server
 
 import (
 	"cmp"
+	"context"
 	"log/slog"
 	"net/http"
 
@@ -39,6 +40,11 @@ func (cs *copies) of(one *session.Session) (*worktree.Copy, error) {
 		return nil, worktree.ErrNone
 	}
 	return cs.trees.Of(string(one.ID()))
+}
+
+// fit reports whether one can be made of a folder.
+func (cs *copies) fit(ctx context.Context, folder string) bool {
+	return cs.trees != nil && cs.trees.Fits(ctx, folder) == nil
 }
 
 // name names the branch of a session after its first prompt.

@@ -24,6 +24,8 @@ const (
 // startShape is what a new session in a workspace may begin with.
 type startShape struct {
 	Branch string `json:"branch,omitempty"`
+	// a session can work in a worktree of its own
+	Worktree bool `json:"worktree,omitempty"`
 	// files that differ from the last commit, the first ones
 	Changed []changedShape `json:"changed"`
 	Changes int            `json:"changes"`        // how many there are
@@ -47,6 +49,7 @@ type starts struct {
 	sessions *sessions.Manager
 	outputs  *outputs.Store
 	logger   *slog.Logger
+	copies   *copies
 }
 
 // start returns what the start page lists.
@@ -60,7 +63,11 @@ func (st *starts) start(r *http.Request, _ empty) (out startShape, err error) {
 		return out, err
 	}
 	head := files.HeadOf(in.Path)
-	out = startShape{Branch: head.Branch, Changed: []changedShape{}}
+	out = startShape{
+		Branch:   head.Branch,
+		Worktree: head.Root != "" && st.copies.fit(r.Context(), in.Path),
+		Changed:  []changedShape{},
+	}
 	if room.Files != nil {
 		list, more, err := room.Files.Changes(r.Context())
 		if err != nil && r.Context().Err() == nil { // git is missing, or the repository is damaged

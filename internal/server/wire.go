@@ -88,7 +88,7 @@ func wire(c Config, pumps *topicPumps) *resources {
 			cover},
 		shown:      shown,
 		signIns:    &signIns{c.Guard, c.Pages},
-		starts:     &starts{find, c.Sessions, c.Outputs, c.Logger},
+		starts:     &starts{find, c.Sessions, c.Outputs, c.Logger, own},
 		streams:    streams,
 		system:     &system{c.Version, c.Sandboxes},
 		together:   &together{streams, map[string]http.Handler{}, c.Logger},

@@ -24,7 +24,7 @@ func (m *Manager) createInCopy(ctx context.Context, folder string,
 		Along:     o.TakeAlong,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("create a session: %w", err)
+		return nil, err // it says what a person reads
 	}
 	o.taken = []event.Data{c.Fact()}
 	w, _, err := m.cfg.Workspaces.Open(c.Workspace)

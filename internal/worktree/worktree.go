@@ -178,6 +178,12 @@ func (t *Trees) Make(ctx context.Context, w Wish) (*Copy, error) {
 	return c, nil
 }
 
+// Fits returns why no copy of a folder can be made; nil: one can.
+func (t *Trees) Fits(ctx context.Context, workspace string) error {
+	_, _, err := t.fits(ctx, Wish{Workspace: workspace})
+	return err
+}
+
 // fits returns the copy that can be made, with where the workspace is in the repository.
 func (t *Trees) fits(ctx context.Context, w Wish) (*Copy, *files.Repository, error) {
 	unfit := func(why string) (*Copy, *files.Repository, error) {

@@ -236,7 +236,7 @@ func keysOfTheSheet(t *testing.T, latency float64, pace time.Duration) {
 	try("?", `Escape Escape ?`, `document.querySelector('#keys[open]')`)
 
 	// These have nothing behind them to lose, and are tried where what they do is.
-	for _, key := range strings.Fields("c d e z m u r s + - n") {
+	for _, key := range strings.Fields("c d e z m u r s + - n AltW") {
 		covered[key] = true
 	}
 	for _, key := range strings.Fields(sheet) {

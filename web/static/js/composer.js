@@ -16,6 +16,7 @@ import { holdKeys } from './hold.js'
 import { beginLooks, looksIn, prompted } from './looks.js'
 import { mentioned, settle } from './mentions.js'
 import * as menu from './menu.js'
+import { unfit, wish } from './owntree.js'
 import { another, meantLook, recognise } from './recognise.js'
 import { toEnd } from './scroll.js'
 import { saveSession } from './save.js'
@@ -72,7 +73,8 @@ export async function ensure({ looks = false } = {}) {
 async function make(looks) {
   const { backend, model } = composer.dataset
   const known = looks && looksIn(composer.dataset)
-  const id = known || (await post('/api/sessions', { workspace: folder() || undefined, backend: backend || undefined, model: model || undefined })).id
+  const id = known || (await post('/api/sessions', { workspace: folder() || undefined, backend: backend || undefined, model: model || undefined, ...(looks ? {} : wish()) })
+    .catch((err) => { throw Object.assign(err, { making: true }) })).id
   if (looks && !known) beginLooks(id, composer.dataset)
   draft.save('') // from here on it is the new session's
   moveTo(() => { document.body.dataset.session = id })
@@ -178,7 +180,7 @@ async function sendNow(text, asked, id, how) {
     if (writing.fresh) visit(`/sessions/${session()}`)
   } catch (err) {
     if ((err.status === 0 || (err.unsent && !isLive())) && field.value === text) later(asked, id, how)
-    else failed(err)
+    else if (!unfit(err)) failed(err)
   } finally {
     writing.sending = null
     composer.ariaBusy = 'false'

@@ -2,10 +2,11 @@
 // what works in this folder. A file opens on the Desk, a command runs there, and neither
 // calls a model. The digits open the recent files, as long as nothing else is typed.
 
-import { folder, getJSON } from './api.js'
-import { clone, plain, some } from './html.js'
+import { folder, getJSON, session } from './api.js'
+import { clone, plain } from './html.js'
 import { fill as write, look } from './composer.js'
 import { showing } from './commands.js'
+import { whereabouts } from './owntree.js'
 import { keepLook, peek, unpeek } from './peek.js'
 import { iconOf } from './tabs.js'
 import { failed } from './toast.js'
@@ -62,10 +63,7 @@ function took(c) {
 const icons = { modified: 'pen', new: 'plus', deleted: 'x' }
 
 function draw(d) {
-  const head = document.getElementById('start-head')
-  head.querySelector('[data-branch]').textContent = d.branch ?? ''
-  const count = d.more ? `${d.changes.toLocaleString('en')} or more files` : some(d.changes, 'file')
-  head.querySelector('[data-changes]').textContent = d.changes ? `${count} changed` : ''
+  whereabouts({ ...d, worktree: d.worktree && !session() })
   const diff = d.changes > 1 && d.changed.some((c) => c.kind !== 'new') // which does not show new files
   const changed = d.changed.slice(0, diff && d.changes > shown ? shown - 1 : shown).map((c) => row({
     icon: icons[c.kind], name: c.path, added: c.added, removed: c.removed, end: c.kind === 'modified' ? '' : c.kind,

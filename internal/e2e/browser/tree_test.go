@@ -1,0 +1,77 @@
+package browser
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"webchat/internal/agent"
+	"webchat/internal/event"
+	"webchat/internal/server"
+	"webchat/internal/sessions"
+	"webchat/internal/worktree"
+)
+
+// A session is begun in a worktree by the switch on the start page. Where none can be made the
+// prompt stays, with the reason below it.
+func TestSessionInAWorktree(t *testing.T) {
+	trees := worktree.New(worktree.Config{Dir: t.TempDir(), Env: os.Environ()})
+	h := newHouse(t, func(c *sessions.Config, s *server.Config) {
+		c.Worktrees, s.Worktrees = trees, trees
+		s.Sandboxes.Any = server.Sandbox{Confined: true}
+	})
+	h.site.put("pump.md", "a\nb\nc\nd\ne\nf\n")
+	h.site.put("docs.md", "docs\n")
+	h.site.git("init", "-q", "-b", "main")
+	h.site.git("add", "-A")
+	h.site.git("commit", "-qm", "x")
+	h.site.put("docs.md", "docs\nmine\n")
+	edit := func(ctx context.Context, host agent.Host) error {
+		for name, text := range map[string]string{"pump.md": "A\nb\nc\nd\ne\nf\n", "new.md": "new\n"} {
+			if err := os.WriteFile(filepath.Join(trees.All()[0].Workspace, name), []byte(text), 0o600); err != nil {
+				return err
+			}
+		}
+		return host.Report(ctx, event.AssistantMessage{MessageID: "m", Content: "Mended."})
+	}
+	h.backend.on("Mend the pump", edit)
+	checkout := filepath.Base(h.site.workspace)
+
+	p := h.site.open("/")
+	p.look(1440, 900, "light")
+	p.has("#start-head", checkout+" main 1 file changed")
+	p.has("#start-head [role=switch][aria-checked=false]", "In its own worktree")
+	p.press("Alt+w")
+	p.has("#start-head [role=switch][aria-checked=true]", "In its own worktree")
+	p.has("#start-head", "new branch from main without your 1 changed file Take them along")
+	p.has("[data-list=changed] h2", "Changed, not taken along")
+	p.has("#stays", "Stays in its worktree")
+	p.click("#start-head [data-act=take-along]")
+	p.has("#start-head", "with your 1 changed file Leave them")
+	p.click("#start-head [data-act=take-along]")
+	p.accessible("the switch on the start page")
+	p.shot("36")
+	p.dark("36")
+	p.look(390, 844, "light")
+	p.fits("the switch on a phone")
+	p.shot("36-390")
+	p.look(1440, 900, "light")
+	h.site.git("config", "core.sparseCheckout", "true")
+	p.expect("409", "Failed to load resource")
+	p.say("Mend the pump")
+	p.has("#unfit", "is a sparse checkout, of which no worktree is made")
+	p.accessible("no worktree was made")
+	p.shot("36-unfit")
+	p.is(prompt+`.value`, "Mend the pump")
+	h.site.git("config", "--unset", "core.sparseCheckout")
+	p.press("Enter")
+	p.session()
+	p.live()
+	p.settled()
+	p.has("#copy", checkout+"/mend-the-pump")
+	p.has("#stays", "Stays in its worktree")
+	if text, err := os.ReadFile(filepath.Join(h.site.workspace, "docs.md")); err != nil || string(text) != "docs\nmine\n" {
+		t.Errorf("the checkout has %q (%v)", text, err)
+	}
+}
