@@ -7,6 +7,7 @@ import { base } from './base.js'
 import { display } from './display.js'
 import { expire } from './expire.js'
 import { find } from './find.js'
+import { holdKeys } from './hold.js'
 import { close as closeLines, isOpen, line, open, reveal, rowsOf, wrapped } from './lines.js'
 import { togglePause } from './live.js'
 import * as picture from './picture.js'
@@ -106,16 +107,16 @@ function goTo(card) {
   const { root, parts } = clone('tpl-goto')
   const input = root.querySelector('input')
   parts.count.textContent = `${card.dataset.first} to ${card.dataset.last}`
-  const shut = () => { root.remove(); (card.querySelector('.code') ?? card).focus({ preventScroll: true }) }
+  const shut = () => { root.remove(); (card.querySelector(':is(.code, .other):not([hidden])') ?? card).focus({ preventScroll: true }) }
   root.addEventListener('submit', (e) => {
     e.preventDefault()
     const [n, to = n] = input.value.split(/[-–]/).map(Number)
-    line(card, n).then((row) => {
+    holdKeys(line(card, n).then((row) => {
       if (!row) return toast(`There is no line ${input.value}`)
       shut()
       choose(card, n, Math.max(n, Math.min(to, Number(card.dataset.last) || to)))
       reveal(card, row)
-    }).catch(failed)
+    })).catch(failed)
   })
   root.addEventListener('keydown', (e) => { e.stopPropagation(); if (e.key === 'Escape') shut() })
   root.querySelector('[data-act=find-close]').addEventListener('click', shut)

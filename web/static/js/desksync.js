@@ -11,7 +11,7 @@ import { desk, front, load, open, records, save, tabOf, tabWith, take } from './
 import { slips } from './tabstrip.js'
 import { holdKeys } from './hold.js'
 import { failed } from './toast.js'
-import { typing } from './typing.js'
+import { pointed, typing } from './typing.js'
 
 const app = document.getElementById('app')
 const strip = document.getElementById('tabs')
@@ -128,7 +128,8 @@ function click(e) {
     e.preventDefault()
     document.getElementById('shelf').hidePopover()
     const m = /:(\d+(?:-\d+)?)/.exec(slip.hash)
-    openOutput(slip.dataset.slip ?? slip.dataset.output, { lines: m?.[1] })
+    const keyed = slip.matches('#outs *') && !pointed() && !typing(document.activeElement) // the next key is for what is opened
+    openOutput(slip.dataset.slip ?? slip.dataset.output, { lines: m?.[1], focus: keyed })
     desk.touched = true // the reader chose it
     return
   }
@@ -155,12 +156,18 @@ export function desks() {
     if (e.detail.ops.some((op) => op.t === 'outs')) sync(false)
     else slips(isShown())
     refused()
+    if (document.querySelector(`#asks [data-ask][data-what="${CSS.escape(wish.name)}"]`)) wish.came() // keys are for that question
   })
   document.addEventListener('webchat:open', (e) => openOutput(e.detail.target, { lines: e.detail.lines }))
   document.addEventListener('webchat:display', (e) => {
     wish.came()
-    ;({ name: wish.name, ...wish.place } = e.detail)
-    if (wish.place.focus) holdKeys(new Promise((came) => { wish.came = came })) // keys are for it
+    const { name, answer, ...place } = e.detail
+    Object.assign(wish, { name, place })
+    if (!place.focus) return
+    holdKeys(new Promise((came) => { // keys are for it
+      wish.came = came
+      answer.then((shown) => shown?.notKept && came(), came)
+    }))
   })
   document.addEventListener('webchat:touched', (e) => { if (e.target.dataset.key !== desk.front) return; desk.touched = true; looked(front()) })
   document.addEventListener('webchat:sending', () => { // what it shows is what is wanted now

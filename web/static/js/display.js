@@ -25,8 +25,9 @@ export function wish() {
 /** Shows {tool, arguments} as a card. Without the log there is no card: then a toast leads to the output. */
 export async function display(wanted, place) {
   const { path: file, command, name } = wanted.arguments
-  document.dispatchEvent(new CustomEvent('webchat:display', { detail: { name: command ?? file ?? name, ...place } }))
-  const shown = await post(path('/display'), wanted)
+  const answer = post(path('/display'), wanted)
+  document.dispatchEvent(new CustomEvent('webchat:display', { detail: { name: command ?? file ?? name, answer, ...place } }))
+  const shown = await answer
   if (!shown.notKept || !shown.output) return shown
   const open = { label: 'Open', run: () => window.open(`${base}/api/outputs/${shown.output.id}`, '_blank', 'noopener') }
   toast('Shown but not saved: the log cannot be written. Open it before the server deletes it', { how: 'ask', act: open, stay: true })

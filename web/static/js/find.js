@@ -2,6 +2,7 @@
 // the page. Enter goes to the next hit, Shift Enter back, Escape closes.
 
 import { getJSON } from './api.js'
+import { holdKeys } from './hold.js'
 import { clone } from './html.js'
 import { line, reveal } from './lines.js'
 import { failed } from './toast.js'
@@ -58,6 +59,7 @@ async function go(state, step) {
       await going?.catch(() => {})
       if (state.re !== re) return
       await whole.go(state, step)
+      if (state.re !== re) return
       paint(state)
       tell(state)
     })()
@@ -154,24 +156,29 @@ export function find(card, step = 0) {
   toggle(state, 'find-only').hidden = !onDesk(state)
   const narrow = !card.classList.contains('wide')
   card.classList.add('wide') // hits may stand far to the right
+  let timer = 0
   const shut = () => {
     over.abort()
+    clearTimeout(timer)
+    state.asking?.abort() // what is found now leads nowhere
     sought.set(card.dataset.name, input.value)
     if (onDesk(state)) only(state, false)
     if (narrow) card.classList.remove('wide')
-    Object.assign(state, { hits: [], line: null })
+    Object.assign(state, { hits: [], line: null, re: '' })
     paint(state)
     const { card: now } = state
     root.remove()
-    now.querySelector('.code')?.focus({ preventScroll: true })
+    now.querySelector(':is(.code, .other):not([hidden])')?.focus({ preventScroll: true })
   }
-  let timer = 0
+  const next = (by) => { // keys are for where it leads
+    clearTimeout(timer)
+    holdKeys(state.query === input.value ? go(state, by) : search(state, by)).catch(failed)
+  }
   input.addEventListener('input', () => { clearTimeout(timer); timer = setTimeout(() => search(state), wait) })
   root.addEventListener('keydown', (e) => {
     e.stopPropagation()
     if (e.key === 'Enter' && e.altKey && onDesk(state)) only(state, !state.only)
-    else if (e.key === 'Enter' && e.target === input && state.query !== input.value) search(state, e.shiftKey ? -1 : 1).catch(failed)
-    else if (e.key === 'Enter' && e.target === input) go(state, e.shiftKey ? -1 : 1).catch(failed)
+    else if (e.key === 'Enter' && e.target === input) next(e.shiftKey ? -1 : 1)
     else if (e.key === 'Escape') shut()
     else return
     e.preventDefault()
@@ -182,14 +189,14 @@ export function find(card, step = 0) {
       search(state)
     })
   }
-  toggle(state, 'find-next').addEventListener('click', () => go(state, 1).catch(failed))
-  toggle(state, 'find-previous').addEventListener('click', () => go(state, -1).catch(failed))
+  toggle(state, 'find-next').addEventListener('click', () => next(1))
+  toggle(state, 'find-previous').addEventListener('click', () => next(-1))
   toggle(state, 'find-only').addEventListener('click', () => only(state, !state.only))
   toggle(state, 'find-close').addEventListener('click', shut)
   document.addEventListener('webchat:lines', (e) => { if (e.target === state.card && root.isConnected) lines(state) }, { capture: true, signal: over.signal })
   card.dispatchEvent(new CustomEvent('webchat:finding', { bubbles: true }))
   input.value = sought.get(card.dataset.name) ?? ''
-  if (step) return search(state, step)
+  if (step) return next(step)
   input.focus()
   input.select()
 }

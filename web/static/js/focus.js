@@ -2,7 +2,7 @@
 // out of sight, the next question gets it, or what is read on the Desk or in the
 // conversation, or the composer: the place where it was last.
 
-import { isShown, view } from './desk.js'
+import { enter, isShown, view } from './desk.js'
 import { lettersAreKeys, pointed, typing } from './typing.js'
 
 const coarse = matchMedia('(pointer: coarse)') // where a field that gets the focus opens the keyboard
@@ -20,7 +20,8 @@ const rests = (el) => Boolean(el?.isConnected && el !== document.body && !el.dis
 
 /** Where letters are keys: what is read, on the Desk or else in the conversation. */
 export function toKeys() {
-  ;((isShown() && view()) || scroller).focus({ preventScroll: true })
+  if (isShown()) enter()
+  else scroller.focus({ preventScroll: true })
   lettersAreKeys() // also where a click had put the focus
 }
 

@@ -6,6 +6,7 @@ import { offers } from './offers.js'
 import { clone, plain } from './html.js'
 import { fill } from './composer.js'
 import { isShown } from './desk.js'
+import { toKeys } from './focus.js'
 import { keepLook, peek, unpeek } from './peek.js'
 import { at as name } from './mentions.js'
 import { asker } from './latest.js'
@@ -141,7 +142,15 @@ async function update() {
   } catch (err) {
     if (err.name !== 'AbortError') failed(err)
   }
-  if (!signal.aborted) resolve()
+  resolve()
+}
+
+/** Is over when something is offered for what is typed by then. */
+async function drawn() {
+  for (let last; last !== bar.drawn;) {
+    last = bar.drawn
+    await last
+  }
 }
 
 /** Goes on with another text. */
@@ -152,7 +161,7 @@ function again(text) {
 
 /** Opens an option; without one that under the cursor, of what is offered for what is typed. */
 async function choose({ beside = false, option } = {}) {
-  if (!option) await bar.drawn
+  if (!option) await drawn()
   option ??= bar.options[bar.at]
   if (!dialog.open || !option) return
   if (!option.run) return again(option.again)
@@ -185,8 +194,11 @@ function close({ kept = false } = {}) {
   if (!dialog.matches(':modal')) behind(false)
   dialog.close()
   if (!kept) unpeek()
-  const back = bar.before?.isConnected && bar.before !== document.body ? bar.before : document.getElementById('prompt')
+  const back = bar.before === document.body ? null : bar.before
   back?.focus({ preventScroll: true })
+  if (back && document.activeElement === back) return
+  if (back && !typing(back)) toKeys() // what was read there has been drawn anew
+  else document.getElementById('prompt')?.focus({ preventScroll: true })
 }
 
 /** Opens the bar with a text in it. */
@@ -205,7 +217,7 @@ export function openBar(text = '') {
 }
 
 async function ask() {
-  await bar.drawn
+  await drawn()
   if (!dialog.open) return
   const option = bar.options[bar.at]
   if (option?.again) return again(option.again)

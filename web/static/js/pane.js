@@ -4,6 +4,7 @@ import { getText, path, post, session } from './api.js'
 import { clone, fragment, plain, some } from './html.js'
 import { choose, selection } from './select.js'
 import { desk } from './tabs.js'
+import { typing } from './typing.js'
 import { Viewer, viewerOf } from './viewer.js'
 
 const most = 8 // panes that stay in the page
@@ -110,7 +111,7 @@ async function draw(tab, into, again = false) {
   const pin = pane.querySelector('[data-pin]')
   if (pin) pin.hidden = !tab.pinned
   if (field?.isConnected) field.focus({ preventScroll: true })
-  else if (focused || tab.wanted) pane.querySelector('.code, .pic, .nothing')?.focus({ preventScroll: true })
+  else if (focused || (tab.wanted && !typing(document.activeElement))) pane.querySelector('.code, .pic, .nothing')?.focus({ preventScroll: true })
   tab.wanted = false
   pane.dispatchEvent(new CustomEvent('webchat:pane', { bubbles: true }))
   const ended = pane.dataset.state === 'running' && tab.state === 'done' // while this was under way

@@ -2,6 +2,7 @@
 // The server makes all of them; here they are chosen, shown and read on.
 
 import { changes, revisions } from './changesview.js'
+import { holdKeys } from './hold.js'
 import { clone } from './html.js'
 import { watchFailure } from './failure.js'
 import { scope } from './give.js'
@@ -21,13 +22,16 @@ const player = (state) => import('./player.js').then((m) => state.root.isConnect
 const special = { app, page, table, tree, diff: changes, list: folder, audio: player, video: player } // views with a bar or a head of their own
 
 const states = new WeakMap() // what is drawn → its state
+const offered = new WeakMap() // pane → until its views are known
 
 const lined = (view) => known.get(view).lines
 
 async function offer(pane) {
   if (pane.dataset.kind === 'terminal') watchFailure(pane)
   if (pane.dataset.state !== 'done' || !pane.dataset.output || pane.dataset.kind === 'image') return
-  const { head } = await ask(pane, 'default', 1, 1)
+  const coming = ask(pane, 'default', 1, 1)
+  offered.set(pane, coming.catch(() => {}))
+  const { head } = await coming
   const views = head.get('Webchat-Views').split(' ').filter((v) => known.get(v)?.label && (v !== 'diff' || revisions(pane).length > 1))
   pane.dataset.note = head.get('Webchat-Note') ?? ''
   const tab = tabOf(pane.dataset.key)
@@ -175,7 +179,9 @@ export function paneViews() {
 
 /** To the view after the one that a pane shows. */
 export function nextView(pane) {
-  const all = [...pane.querySelectorAll('[data-view]')]
-  const now = all.findIndex((b) => b.getAttribute('aria-checked') === 'true')
-  if (all.length) choose(pane, all[(now + 1) % all.length].dataset.view).catch(failed)
+  holdKeys(Promise.resolve(offered.get(pane)).then(() => {
+    const all = [...pane.querySelectorAll('[data-view]')]
+    const now = all.findIndex((b) => b.getAttribute('aria-checked') === 'true')
+    if (all.length) choose(pane, all[(now + 1) % all.length].dataset.view).catch(failed)
+  }))
 }
