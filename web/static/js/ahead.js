@@ -7,6 +7,8 @@ import { actByItself, insert } from './handover.js'
 const store = 'webchat.keys'
 const patience = 15_000 // milliseconds that one thing is waited for
 const brief = 2000 // of a page that may not come: what was asked for may be a file
+const pause = 150 // without a key, after which a page is left: what is pressed between two pages reaches neither
+const longest = 2000 // that leaving waits for that
 const fresh = 20_000 // milliseconds for which a page hands keys to the next
 const modifiers = ['altKey', 'ctrlKey', 'metaKey', 'shiftKey']
 /** What waits. */
@@ -15,6 +17,7 @@ const held = {
   waits: new Set(), // what is waited for
   loading: false, // the page's own scripts, of which none acts on keys yet
   giving: false, // what waited is being handed over
+  last: -Infinity, // when a key was pressed
   typed: false, // there is text in the prompt that no script has heard of
 }
 
@@ -41,6 +44,7 @@ function ours(e) {
 const described = (e) => ({ key: e.key, code: e.code, ...Object.fromEntries(modifiers.map((name) => [name, e[name]])) })
 
 function keydown(e) {
+  if (e.isTrusted) held.last = performance.now()
   if (!e.isTrusted || !waiting() || !ours(e)) return
   if (direct(e.target) && writes(e)) {
     held.typed = true
@@ -105,6 +109,13 @@ function leave(most) {
   }), most)
 }
 
+/** Leaves for another page between two keys. */
+function depart(go, end = performance.now() + longest) {
+  const left = Math.min(held.last + pause, end) - performance.now()
+  if (left > 0) setTimeout(depart, left, go, end)
+  else go()
+}
+
 function handOn() {
   const queue = held.queue.splice(0).filter((one) => !one.press)
   try { if (queue.length) sessionStorage.setItem(store, JSON.stringify({ at: Date.now(), queue })) } catch { /* the page goes all the same */ }
@@ -144,7 +155,10 @@ export function ahead(loading) {
   addEventListener('beforeunload', () => leave(brief))
   addEventListener('pagehide', handOn)
   addEventListener('close', () => give(), true) // of a dialog
-  document.addEventListener('webchat:leaving', () => leave())
+  document.addEventListener('webchat:leaving', ({ detail: go }) => {
+    leave()
+    depart(go)
+  })
   document.addEventListener('webchat:hold', ({ detail: { coming, key } }) => {
     if (key) {
       key.preventDefault()

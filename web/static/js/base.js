@@ -7,6 +7,5 @@ export const base = here.slice(0, here.lastIndexOf('/static/'))
 
 /** Goes to one of our pages, which gets the keys that are pressed from now on. */
 export function visit(path) {
-  document.dispatchEvent(new Event('webchat:leaving'))
-  location.assign(base + path)
+  document.dispatchEvent(new CustomEvent('webchat:leaving', { detail: () => location.assign(base + path) }))
 }
