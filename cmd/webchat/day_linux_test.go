@@ -131,6 +131,7 @@ var claude = worker{func(t *testing.T, model string) (flags, env []string) {
 type day struct {
 	*program
 	t       *testing.T
+	base    string // of the workspace and the user's folder
 	path    string // of the session
 	events  *bufio.Scanner
 	names   *strings.Replacer
@@ -139,39 +140,45 @@ type day struct {
 	results []string
 }
 
-// runDay has a worker run errands in a repository of its own.
-func runDay(t *testing.T, w worker, sandbox, port string, pick func(act) bool) *day {
+// startDay starts a program in a repository of its own, with a session whose agent is a worker, which
+// does what model plays. It ends with the test.
+func startDay(t *testing.T, w worker, more ...string) (d *day, model *scripted.Model, a *txtar.Archive) {
 	t.Helper()
 	base, err := os.MkdirTemp("/var/tmp", "day") // in /tmp, it would be in what is apart
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(base) })
-	a, err := txtar.ParseFile("testdata/day.txtar")
-	if err != nil {
+	if a, err = txtar.ParseFile("testdata/day.txtar"); err != nil {
 		t.Fatal(err)
 	}
-	model, err := scripted.New(t.Context())
-	if err != nil {
+	if model, err = scripted.New(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	defer model.Close()
-	flags, more := w.begin(t, model.URL())
-	env := plantTheirs(t, base, a.Files[1:], more)
+	t.Cleanup(func() { _ = model.Close() })
+	flags, env := w.begin(t, model.URL())
+	env = plantTheirs(t, base, a.Files[1:], env)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := prepare(t, self, env, append(flags, "--sandbox", sandbox)...)
+	p := prepare(t, self, env, append(flags, more...)...)
 	p.workspace = base + "/ws"
 	p.start(t)
-	defer p.stop(t)
 	var one struct{ ID string }
 	p.request(t, "POST", "/api/sessions", "{}", &one)
-	d := &day{program: p, t: t, path: "/api/sessions/" + one.ID}
+	d = &day{program: p, t: t, base: base, path: "/api/sessions/" + one.ID}
 	d.names = strings.NewReplacer(base, "BASE")
 	d.stream()
-	names := strings.NewReplacer("WS", base+"/ws", "HOME", base+"/home", "PORT", port)
+	return d, model, a
+}
+
+// runDay has a worker run errands in a repository of its own.
+func runDay(t *testing.T, w worker, sandbox, port string, pick func(act) bool) *day {
+	t.Helper()
+	d, model, a := startDay(t, w, "--sandbox", sandbox)
+	defer d.stop(t)
+	names := strings.NewReplacer("WS", d.base+"/ws", "HOME", d.base+"/home", "PORT", port)
 	for _, errand := range aDay(t, string(a.Files[0].Data), names) {
 		var steps []scripted.Step
 		for _, a := range errand {
@@ -180,14 +187,19 @@ func runDay(t *testing.T, w worker, sandbox, port string, pick func(act) bool) *
 				steps = append(steps, scripted.Step{Tool: a.tool, Arguments: string(a.args)})
 			}
 		}
-		if len(steps) == 0 {
-			continue
+		if len(steps) > 0 {
+			model.Play(steps...)
+			d.errand()
 		}
-		model.Play(steps...)
-		p.request(t, "POST", d.path+"/messages", `{"content":"go on"}`, nil)
-		d.follow()
 	}
 	return d
+}
+
+// errand has the worker do what the model plays.
+func (d *day) errand() {
+	d.t.Helper()
+	d.request(d.t, "POST", d.path+"/messages", `{"content":"go on"}`, nil)
+	d.follow()
 }
 
 // plantTheirs plants the user's folders, and returns their environment, whose PATH has the system's
