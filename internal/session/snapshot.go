@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -75,7 +76,7 @@ func (s *keeper) keepBefore(t *turn, now bool) *before {
 }
 
 // beforeAct has an act of a turn wait until what it may change is kept; not longer than
-// [snapshotLimit]. Then there is none: half of what the act left would be in it.
+// Config.SnapshotWait. Then there is none: half of what the act left would be in it.
 func (s *keeper) beforeAct(ctx context.Context, t *turn) {
 	b := s.keepBefore(t, true)
 	if b == nil {
@@ -84,7 +85,7 @@ func (s *keeper) beforeAct(ctx context.Context, t *turn) {
 	s.mu.Lock()
 	t.acts = true
 	s.mu.Unlock()
-	limit := time.NewTimer(snapshotLimit)
+	limit := time.NewTimer(cmp.Or(s.cfg.SnapshotWait, snapshotLimit))
 	defer limit.Stop()
 	select {
 	case <-b.done:
@@ -101,7 +102,7 @@ func (s *keeper) beforePrompt(t *turn) {
 	if b == nil {
 		return
 	}
-	limit := time.NewTimer(snapshotLimit)
+	limit := time.NewTimer(cmp.Or(s.cfg.SnapshotWait, snapshotLimit))
 	defer limit.Stop()
 	select {
 	case <-b.done:

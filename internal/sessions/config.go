@@ -51,6 +51,7 @@ type Config struct {
 	Day               *session.Day
 	Cost              func(model string, u event.Usage) (dollars float64, known bool)
 	AgentIdle         time.Duration
+	SnapshotWait      time.Duration
 	DraftPause        time.Duration
 
 	Notice func() string
@@ -113,6 +114,7 @@ func (c Config) sessionConfig(owner eventlog.Owner) (session.Config, error) {
 		Day:               c.Day,
 		Cost:              c.Cost,
 		AgentIdle:         c.AgentIdle,
+		SnapshotWait:      c.SnapshotWait,
 		DraftPause:        c.DraftPause,
 		Notice:            c.Notice,
 		Logger:            c.Logger,

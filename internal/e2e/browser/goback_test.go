@@ -19,7 +19,7 @@ import (
 func TestGoBackToAPrompt(t *testing.T) {
 	snapshots := files.NewSnapshots(files.SnapshotsConfig{Dir: t.TempDir(), Env: os.Environ()})
 	h := newHouse(t, func(c *sessions.Config, s *server.Config) {
-		c.Snapshots, s.Snapshots = snapshots, snapshots
+		c.Snapshots, s.Snapshots, c.SnapshotWait = snapshots, snapshots, limit
 	})
 	holds := func(name, want string) {
 		t.Helper()
@@ -36,9 +36,6 @@ func TestGoBackToAPrompt(t *testing.T) {
 	}
 	h.site.put("a.txt", "0\n")
 	h.site.put("docs.txt", "0\n")
-	if err := snapshots.Warm(t.Context(), h.site.workspace); err != nil { // a turn waits for 2 s at most
-		t.Fatal(err)
-	}
 	h.backend.on("One", edits("p1", [2]string{"a.txt", "1\n"}, [2]string{"docs.txt", "1\n"}))
 	h.backend.on("Two", edits("p2", [2]string{"a.txt", "2\n"}, [2]string{"made.txt", "made\n"}))
 	p := h.site.open("/sessions/" + h.session(t))
