@@ -24,18 +24,18 @@ if [ "${1:-}" = race ]; then
 	done
 fi
 
-# The browser's tests take the longest and begin first. Real agents (TestReal) wait more than they
-# work, so they run beside the rooms.
+# The browser's tests take all of the machine, so they run alone. Real agents (TestReal) wait more
+# than they work, so they run beside the rest.
 starts='^[[:space:]]*go [a-z(]|\.Go\(|\.Parallel\('
-browser="" all="" real=""
+browser="" programs="" rooms="" real=""
 for package in $($go list -f '{{.ImportPath}}={{.Dir}}' ./...); do
 	path=${package%%=*} dir=${package#*=}
 	case $path in
 	*/e2e/browser) [ -n "$race" ] || browser=$path ;;
-	*/e2e/* | */cmd/webchat) [ -n "$race" ] || all="$all $path" ;;
+	*/e2e/* | */cmd/webchat) [ -n "$race" ] || programs="$programs $path" ;;
 	*)
 		[ -z "$race" ] || cat "$dir"/*.go | grep -qE "$starts" || continue
-		all="$all $path"
+		rooms="$rooms $path"
 		[ -n "$race" ] || ! cat "$dir"/*_test.go 2>/dev/null | grep -q '^func TestReal' || real="$real $path"
 		;;
 	esac
@@ -45,7 +45,7 @@ done
 echo "compiling what the tests stand on: the first time takes some minutes"
 deps='{{if not (or .Standard .ForTest (eq .Name "main"))}}{{.ImportPath}}{{end}}'
 # shellcheck disable=SC2046,SC2086 # lists of packages; flags or nothing
-$go build -v $race $($go list -deps -test -f "$deps" $browser $all)
+$go build -v $race $($go list -deps -test -f "$deps" $browser $programs $rooms)
 
 report=$(mktemp) agents=$(mktemp)
 trap 'rm -f "$report" "$agents"' EXIT
@@ -63,9 +63,10 @@ echo "testing"
 tests="$go test $race -json -vet=off -timeout 40m"
 # shellcheck disable=SC2086
 {
-	[ -z "$browser" ] || $tests $browser $(echo "$all" | tr ' ' '\n' | grep -E '/e2e/|/cmd/') || true
+	[ -z "$browser" ] || $tests $browser || true
 	[ -z "$real" ] || $tests -run '^TestReal' $real >"$agents" &
-	$tests -skip '^TestReal' $(echo "$all" | tr ' ' '\n' | grep -vE '/e2e/|/cmd/') || true
+	[ -z "$programs" ] || $tests $programs || true
+	$tests -skip '^TestReal' $rooms || true
 	wait
 	cat "$agents"
 } | "$report"
