@@ -78,6 +78,7 @@ func (s *UserServers) dial(ctx context.Context, at place, root string) (*connect
 		to = seen.transport(m, nil)
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "webchat", Version: "1"}, &mcp.ClientOptions{
+		//lint:ignore SA1019 servers before 2026-07-28 ask for roots
 		Capabilities: &mcp.ClientCapabilities{RootsV2: &mcp.RootCapabilities{ListChanged: true},
 			Elicitation: &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{},
 				URL: &mcp.URLElicitationCapabilities{}},

@@ -180,15 +180,17 @@ func newHouseIn(t testing.TB, db interface {
 		keeps = snapshots
 	}
 	h.sessions, err = sessions.New(sessions.Config{
-		Snapshots:   keeps,
-		Log:         db,
-		Catalog:     db,
-		Drafts:      db,
-		Owners:      owners,
-		Backends:    []agent.Backend{backend},
-		Workspaces:  folders,
-		Attachments: outputs.NewUploads(1 << 20),
-		Logger:      log,
+		Snapshots: keeps,
+		// a busy machine looks at a folder for longer than a prompt waits
+		SnapshotWait: time.Minute,
+		Log:          db,
+		Catalog:      db,
+		Drafts:       db,
+		Owners:       owners,
+		Backends:     []agent.Backend{backend},
+		Workspaces:   folders,
+		Attachments:  outputs.NewUploads(1 << 20),
+		Logger:       log,
 		Room: func(workspace string) (sessions.Room, error) {
 			names, err := files.New(files.Config{Root: workspace, Env: os.Environ()})
 			return sessions.Room{
