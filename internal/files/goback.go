@@ -22,7 +22,7 @@ type RestoreOf struct {
 	// order: what differs between that moment and now is brought back, but for what changed between
 	// two acts or after the last one. Somebody else did that.
 	Acts []Act
-	// Also are paths that are brought back all the same, whoever changed them.
+	// Also are paths that are brought back even if somebody else changed them.
 	Also []string
 	// ID is unique in the session: ID-was and ID-left are the snapshots of before and after.
 	ID  string

@@ -95,7 +95,7 @@ func TestGoBack(t *testing.T) {
 		s.do(err)
 		s.is("taken back", now)
 	}
-	// what went back, and work after it, is no work of somebody else's
+	// going back, and work after it, does not count as somebody else's
 	_, err := s.Restore(t.Context(), files.RestoreOf{Workspace: s.workspace.dir, Session: "one", Acts: acts[2:], ID: "r"}, nothing)
 	s.do(err)
 	acts = append(acts, files.Act{Was: files.WasOf("r"), Left: files.LeftOf("r")})

@@ -23,7 +23,7 @@ type Rewritten struct {
 func (p *shelf) texts(steps []step) (all []Rewritten) {
 	for _, t := range steps {
 		if strings.HasPrefix(t.path, gitFolder+"/") {
-			continue // it says nothing to a reader
+			continue // git's own bytes mean nothing to a reader
 		}
 		r := Rewritten{Path: t.path}
 		var errs [2]error

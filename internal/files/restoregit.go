@@ -127,7 +127,7 @@ type gitChange struct {
 	restored *Restored // what is left as it is, and why
 }
 
-// planRefs plans the refs that are no longer what they were.
+// planRefs plans the refs that have changed since.
 func (g *gitChange) planRefs(ctx context.Context) error {
 	names := slices.Sorted(maps.Keys(g.was))
 	for name := range g.then {

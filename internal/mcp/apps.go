@@ -24,7 +24,7 @@ type offer struct {
 	ui   toolUI
 }
 
-// toolUI is what a tool says by MCP Apps. The zero value is that of a tool which says nothing.
+// toolUI is what a tool says by MCP Apps. The zero value is a tool without a page.
 type toolUI struct {
 	Page  string `json:",omitempty"` // the address of the page that draws its results
 	NoApp bool   `json:",omitempty"` // its page must not call it

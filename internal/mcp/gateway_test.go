@@ -215,7 +215,7 @@ func TestServersThatEnd(t *testing.T) {
 	}
 }
 
-// weak is a server that ends when it is told to.
+// weak is a server that ends at a call.
 func weak() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "weak", Version: "1"}, nil)
 	add := func(name string, f func() string) {
@@ -230,7 +230,7 @@ func weak() *mcp.Server {
 }
 
 // TestThreat89ChangedInASession shows that a server which changes its tools within a session is not
-// called any more until its user agrees.
+// called until its user agrees.
 func TestThreat89ChangedInASession(t *testing.T) {
 	s := mcp.NewServer(&mcp.Implementation{Name: "docs", Version: "1"}, nil)
 	calls := atomic.Int32{}
@@ -296,7 +296,7 @@ func TestWhoGetsWhat(t *testing.T) {
 		"for the user, JSON":   {blocks: []mcp.Content{words(`{"never":1}`, "user")}, model: "Displayed docs/t.json", user: `docs/t.json: {"never":1}`},
 		"for the agent":        {blocks: []mcp.Content{words("a", "assistant")}, model: "a"},
 		"each its own":         {blocks: []mcp.Content{words("a", "assistant"), words("never", "user")}, model: "a", user: "docs/t.txt: never"},
-		"for nobody":           {blocks: []mcp.Content{words("never", "other")}, model: "Done."},
+		"for neither":          {blocks: []mcp.Content{words("never", "other")}, model: "Done."},
 		"nothing":              {model: "Done."},
 		"a picture":            {blocks: []mcp.Content{picture}, model: "The picture is shown to the user, too.", pictures: 1, user: "docs/t.png: p"},
 		"beside content":       {blocks: []mcp.Content{words("a")}, rest: table, model: "a", user: "docs/t.json: {\n  \"rows\": [\n    1\n  ]\n}"},
@@ -377,7 +377,7 @@ func TestLargeResults(t *testing.T) {
 		case !strings.HasPrefix(first, "line 1 of many\nline 2 ") || !strings.HasSuffix(last, "\nline 5000 of many\n") || !strings.HasPrefix(last, "line ") || strings.Contains(res.TextForModel, "line 2500 "):
 			t.Errorf("the model gets %.200q … %.200q", first, last)
 		case !strings.Contains(words, "lines, ") || !strings.HasSuffix(words, "were left out here. The user sees all of it. Read what you need of it with read_output or search_output (output \"1\")."):
-			t.Errorf("of the rest it is told %q", words)
+			t.Errorf("of the rest it reads %q", words)
 		case res.Telemetry.LeftOut != fmt.Sprintf("%d-%d", strings.Count(first, "\n")+2, 5000-strings.Count(last, "\n")):
 			t.Errorf("the model did not get the lines %s", res.Telemetry.LeftOut)
 		case got["docs/t-false.txt"] != text || got["released"] != fmt.Sprint("docs-t-false ", len(text)):

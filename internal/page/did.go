@@ -156,7 +156,7 @@ func (d *did) Parts() (all []part) {
 		all = append(all, part{Words: "thought about it"})
 	case hooks > 0:
 		all = append(all, part{Words: "ran your " + nounOf("hook", hooks)})
-	default: // what it began has not ended, and nothing runs any more
+	default: // what it began has not ended, though everything has stopped
 		all = append(all, part{Words: "did not finish"})
 	}
 	for i := range all {

@@ -16,7 +16,7 @@ type steps struct {
 // Long reports whether they are several.
 func (s *steps) Long() bool { return len(s.node.Kids) > 1 }
 
-// first is the call that the others are like; nil if they are no calls.
+// first is the call that the others are like; nil where they are not calls.
 func (s *steps) first() *Call {
 	if len(s.node.Kids) == 0 {
 		return nil

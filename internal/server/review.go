@@ -222,7 +222,7 @@ func (rv *reviews) still(ctx context.Context, source files.ChangeSource, f *file
 	if err == nil && f.Why != files.ReviewClosed {
 		now, err = rv.edits.present(ctx, source.Workspace, kept, with)
 	}
-	// Against a commit there is no edit to tell that the agent changed it again.
+	// Against a commit, edits do not say that the agent changed it again.
 	again := kept.Meta().Review.Edits != f.Edits || commit && !now.known
 	// the edits do not fit what was undone between them
 	if err == nil && f.Edits > kept.Meta().Review.Edits && f.Why == files.ReviewChanged {

@@ -268,7 +268,7 @@ func testForeign(t *testing.T, h *sharedHouse) {
 			continue // the row before has taken it back
 		}
 		if strings.HasPrefix(row, "GET /api/outputs/{id}/app") {
-			continue // this output is no page of a server: see TestThreat124PageOfAServer
+			continue // the output is not the page of a server: see TestThreat124PageOfAServer
 		}
 		if own := h.answer(t, row, mine, ann); own == unknown[row] || strings.HasPrefix(own, "401 ") ||
 			strings.HasPrefix(own, "403 ") {
