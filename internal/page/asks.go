@@ -18,8 +18,16 @@ type dock struct {
 	Groups []together
 }
 
+// questions is what the user is asked.
+type questions struct {
+	*core
+	asks    *node                            // the open ones, which stand in the dock
+	reached event.BudgetReached              // the last one, which the next question is about
+	beside  map[string]event.FileAlsoChanged // by file: of the turn that runs
+}
+
 // Dock is that as it is now.
-func (f *State) Dock() dock {
+func (f *questions) Dock() dock {
 	d := dock{Kids: f.asks.Kids, Own: f.Own, Groups: groupsOf(f.asks.Kids)}
 	cards := len(d.Kids)
 	for _, g := range d.Groups {
@@ -150,21 +158,21 @@ func (a *Ask) Wrong() string {
 	return ""
 }
 
-func (f *State) permission(d event.PermissionRequested) {
+func (f *questions) permission(d event.PermissionRequested) {
 	d.Why = wording.Plain(d.Why)
-	f.addAsk(&Ask{PermissionRequested: d, Reached: f.reached, Beside: f.alsoIn(d)})
+	f.open(&Ask{PermissionRequested: d, Reached: f.reached, Beside: f.alsoIn(d)})
 }
 
-func (f *State) question(d event.UserInputRequested) {
+func (f *questions) question(d event.UserInputRequested) {
 	d.Question = cmp.Or(d.Question, "(an empty question)")
-	f.addAsk(&Ask{Input: d, PermissionRequested: event.PermissionRequested{
+	f.open(&Ask{Input: d, PermissionRequested: event.PermissionRequested{
 		RequestID:  d.RequestID,
 		ToolCallID: d.ToolCallID,
 	}})
 }
 
-// addAsk opens a question: its row in the transcript, its card in the dock.
-func (f *State) addAsk(a *Ask) {
+// open opens a question: its row in the transcript, its card in the dock.
+func (f *questions) open(a *Ask) {
 	if f.nodes["p-"+a.RequestID] != nil || f.waiting(a.RequestID) != nil {
 		return
 	}
@@ -176,7 +184,7 @@ func (f *State) addAsk(a *Ask) {
 	a.ByPrompt = f.pages.noModel(f.Backend)
 	n.Ask = a
 	f.nodes["p-"+a.RequestID] = n
-	q := &node{ID: "q" + n.ID[1:], Question: a, hides: f.placeAsk(n)}
+	q := &node{ID: "q" + n.ID[1:], Question: a, hides: f.place(n)}
 	f.insert(f.asks, nil, q)
 	f.dockChanged()
 	text := a.Head() + ": " + wording.FirstLine(a.What(), 200)
@@ -186,9 +194,9 @@ func (f *State) addAsk(a *Ask) {
 	f.announce(q, "alert", text)
 }
 
-// placeAsk puts the row of a question beside that of its call, if there is one, which
+// place puts the row of a question beside that of its call, if there is one, which
 // it returns if the question stands for the call.
-func (f *State) placeAsk(n *node) *node {
+func (f *questions) place(n *node) *node {
 	c := f.nodes["c-"+n.Ask.ToolCallID]
 	if n.Ask.ToolCallID == "" || c == nil {
 		f.addStep(f.container(""), n)
@@ -218,7 +226,7 @@ func isInside(a *Ask, c *Call) bool {
 }
 
 // waiting returns the card of an open question.
-func (f *State) waiting(request string) *node {
+func (f *questions) waiting(request string) *node {
 	for _, q := range f.asks.Kids {
 		if q.Question.RequestID == request {
 			return q
@@ -227,12 +235,12 @@ func (f *State) waiting(request string) *node {
 	return nil
 }
 
-func (f *State) dockChanged() {
+func (f *questions) dockChanged() {
 	f.changed("dock-asks")
-	f.batch.title = true
+	f.batch.tab = true
 }
 
-func (f *State) decided(d event.PermissionCompleted) {
+func (f *questions) decided(d event.PermissionCompleted) {
 	if q := f.waiting(d.RequestID); q != nil && q.Question.IsPermission() {
 		d.Reason = wording.Plain(d.Reason)
 		q.Question.Decided = d
@@ -242,20 +250,20 @@ func (f *State) decided(d event.PermissionCompleted) {
 				f.callChanged(n)
 			}
 		}
-		f.closeQuestion(q, d.Decision == event.Deny)
+		f.close(q, d.Decision == event.Deny)
 	}
 }
 
-func (f *State) answered(d event.UserInputCompleted) {
+func (f *questions) answered(d event.UserInputCompleted) {
 	if q := f.waiting(d.RequestID); q != nil && !q.Question.IsPermission() {
 		q.Question.Answer = d
-		f.closeQuestion(q, false)
+		f.close(q, false)
 	}
 }
 
-// closeQuestion takes the card of an answered question out of the dock; its row says how
+// close takes the card of an answered question out of the dock; its row says how
 // it was answered.
-func (f *State) closeQuestion(q *node, refused bool) {
+func (f *questions) close(q *node, refused bool) {
 	a := q.Question
 	a.Answered, a.AnsweredAt, a.Rev = true, f.now, f.Seq
 	f.remove(q)
@@ -276,14 +284,14 @@ func (f *State) closeQuestion(q *node, refused bool) {
 }
 
 // mergeIntoCall makes a decision part of its call's row.
-func (f *State) mergeIntoCall(c, n *node) {
+func (f *questions) mergeIntoCall(c, n *node) {
 	c.Call.Allowed = append(c.Call.Allowed, n.Ask)
 	delete(f.nodes, "p-"+n.Ask.RequestID)
 	f.take(n)
 }
 
-// askChanged shows the open questions about a call again, which describe it.
-func (f *State) askChanged(callID string) {
+// callChangedAt shows the open questions about a call again, which describe it.
+func (f *questions) callChangedAt(callID string) {
 	for _, q := range f.asks.Kids {
 		if callID != "" && q.Question.ToolCallID == callID {
 			q.Question.About, q.Question.Rev = f.nodes["c-"+callID].Call, f.Seq

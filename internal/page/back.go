@@ -42,9 +42,15 @@ func (b *back) What() string {
 	return strings.Join(parts, " and ") + " are put aside"
 }
 
+// rewinds are the times that the session went back to an earlier prompt.
+type rewinds struct {
+	*core
+	backs []*node // the rows of what was not taken back
+}
+
 // rewound folds the turns that the agent forgets, or shows them again, and says so in a row of its
 // own. What undid a single turn is a matter of that turn.
-func (f *State) rewound(d event.SessionRewound) {
+func (f *rewinds) rewound(d event.SessionRewound) {
 	of := eventlog.StretchesOf(d, f.Seq)
 	if len(of) > 0 && (d.Undoes > 0 || !slices.Contains(f.left, of[0])) {
 		f.left = eventlog.LeftAfter(f.left, d, f.Seq)
@@ -93,11 +99,11 @@ func (f *State) rewound(d event.SessionRewound) {
 }
 
 // tookBack says of a going back that it was taken back.
-func (f *State) tookBack(seq int64) {
+func (f *rewinds) tookBack(seq int64) {
 	for i, n := range f.backs {
 		if n.Note.Back.seq == seq {
 			n.Note.Back.Undone, n.Note.Back.Last = true, false
-			f.showBack(n)
+			f.showKept(n)
 			f.backs = slices.Delete(f.backs, i, i+1)
 			break
 		}
@@ -105,25 +111,25 @@ func (f *State) tookBack(seq int64) {
 	f.nextBack()
 }
 
-// showBack draws a row anew, if its turn is still there.
-func (f *State) showBack(n *node) {
+// showKept draws a row anew, if its turn is still there.
+func (f *core) showKept(n *node) {
 	if slices.Contains(f.root.Kids, n.parent) {
 		f.show(n, whole)
 	}
 }
 
 // nextBack gives the last going back that stands the button.
-func (f *State) nextBack() {
+func (f *rewinds) nextBack() {
 	for i, n := range f.backs {
 		if last := i == len(f.backs)-1; n.Note.Back.Last != last {
 			n.Note.Back.Last = last
-			f.showBack(n)
+			f.showKept(n)
 		}
 	}
 }
 
 // undone shows that the files of one turn were brought back, or that this was taken back.
-func (f *State) undone(d event.SessionRewound) {
+func (f *rewinds) undone(d event.SessionRewound) {
 	for _, n := range f.root.Kids {
 		if n.Turn.ID == d.TurnID {
 			n.Turn.Undone = d.Undoes == 0

@@ -9,7 +9,7 @@ import (
 )
 
 // alsoChanged shows before an edit, or beside it, that another session changes the file.
-func (f *State) alsoChanged(d event.FileAlsoChanged) {
+func (f *questions) alsoChanged(d event.FileAlsoChanged) {
 	text := f.atOnce(d)
 	f.note("is-ask", "alert", text)
 	f.say(text)
@@ -20,14 +20,14 @@ func (f *State) alsoChanged(d event.FileAlsoChanged) {
 }
 
 // atOnce names the file and both sessions.
-func (f *State) atOnce(d event.FileAlsoChanged) string {
+func (f *questions) atOnce(d event.FileAlsoChanged) string {
 	return "“" + cmp.Or(f.title, "This session") + "” and “" +
 		cmp.Or(wording.Plain(d.Title), "another session") + "” change " + f.cards.named(d.File) +
 		" at once"
 }
 
 // alsoIn says of what a question is about what others change, too.
-func (f *State) alsoIn(d event.PermissionRequested) (all []string) {
+func (f *questions) alsoIn(d event.PermissionRequested) (all []string) {
 	list := d.Resources
 	if len(list) == 0 {
 		list = []event.Resource{{Resource: d.Resource, Target: d.Target}}

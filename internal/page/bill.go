@@ -35,8 +35,8 @@ type cutCall struct {
 }
 
 // Bill is the state of the ledger.
-func (f *State) Bill() bill {
-	l := &f.ledger
+func (f *ledger) Bill() bill {
+	l := f
 	b := bill{
 		Begun: l.sum.Open.Begun && !f.pages.noModel(f.Backend),
 		Calls: callsOf(l.sum.Usage),

@@ -40,8 +40,8 @@ func budgetWords(b event.Budget) string {
 }
 
 // Limit is the session's budget in words.
-func (f *State) Limit() string {
-	if own := f.ledger.sum.Open.Budget; own != nil {
+func (f *ledger) Limit() string {
+	if own := f.sum.Open.Budget; own != nil {
 		return budgetWords(*own)
 	}
 	return budgetWords(f.pages.Limit)

@@ -12,12 +12,21 @@ import (
 
 const maxPartial = 8 << 10 // bytes of a foreign tool's running output
 
-func (f *State) callStart(d event.ToolExecutionStart) {
+// calls are the calls of tools, what hooks decide about them, and what the sandbox refuses them.
+type calls struct {
+	*core
+	ledger    *ledger
+	shelf     *shelf
+	questions *questions
+	waits     *waits
+}
+
+func (f *calls) start(d event.ToolExecutionStart) {
 	if n := f.nodes["c-"+d.ToolCallID]; n != nil { // a helper agent's name may come first
 		if n.Call.Early {
 			n.Call.Tool, n.Call.Args, n.Call.By, n.Call.Early = d.ToolName, d.Arguments, d.By, false
 			f.callChanged(n)
-			f.askChanged(d.ToolCallID)
+			f.questions.callChangedAt(d.ToolCallID)
 			f.ledgerChanged()
 		}
 		return
@@ -26,7 +35,7 @@ func (f *State) callStart(d event.ToolExecutionStart) {
 	if d.By != event.ByUser {
 		at = f.container(d.ParentToolCallID) // before the call exists: it must not be in itself
 	}
-	n := f.newCall(d.ToolCallID, d.ToolName, d.Arguments, d.By)
+	n := f.begin(d.ToolCallID, d.ToolName, d.Arguments, d.By)
 	switch {
 	case d.By == event.ByUser:
 		t := f.addTurn(&turn{Prompt: n.Call.opened(), State: "running", Look: true, At: f.now},
@@ -37,10 +46,10 @@ func (f *State) callStart(d event.ToolExecutionStart) {
 	default:
 		f.addStep(at, n)
 	}
-	f.askChanged(d.ToolCallID)
+	f.questions.callChangedAt(d.ToolCallID)
 }
 
-func (f *State) newCall(id, tool string, args json.RawMessage, by event.Actor) *node {
+func (f *calls) begin(id, tool string, args json.RawMessage, by event.Actor) *node {
 	n := f.node(elementID("c-", id))
 	n.Call = &Call{
 		ID:        id,
@@ -54,20 +63,20 @@ func (f *State) newCall(id, tool string, args json.RawMessage, by event.Actor) *
 		In:        f.cards,
 	}
 	f.nodes["c-"+id] = n
-	f.began(n)
+	f.waits.began(n)
 	return n
 }
 
 // callChanged shows a call's row or card again; what happens inside of it stays.
-func (f *State) callChanged(n *node) { f.stepChanged(n, own) }
+func (f *core) callChanged(n *node) { f.stepChanged(n, own) }
 
-func (f *State) callProgress(d event.ToolExecutionProgress) {
+func (f *calls) progress(d event.ToolExecutionProgress) {
 	if d.OutputID != "" && !f.ledger.growing[d.ToolCallID] {
 		f.ledger.growing[d.ToolCallID] = true
 		f.ledgerChanged()
 	}
-	if c := f.lost[d.ToolCallID]; c != nil {
-		f.showLost(c, d.OutputID)
+	if c := f.shelf.lost[d.ToolCallID]; c != nil {
+		f.shelf.showLost(c, d.OutputID)
 	}
 	n := f.nodes["c-"+d.ToolCallID]
 	if n == nil || n.Call.Done() {
@@ -78,7 +87,7 @@ func (f *State) callProgress(d event.ToolExecutionProgress) {
 	c.Progress = d
 	if d.OutputID != "" && c.Output == "" {
 		c.Output, c.Kind = d.OutputID, cmp.Or(c.Kind, displays.Terminal)
-		f.addToShelf(c)
+		f.shelf.put(c)
 	}
 	switch {
 	case c.Output == "" && d.ProgressMessage == "":
@@ -92,7 +101,7 @@ func (f *State) callProgress(d event.ToolExecutionProgress) {
 	}
 }
 
-func (f *State) callPartial(d event.ToolExecutionPartialResult) {
+func (f *calls) partial(d event.ToolExecutionPartialResult) {
 	n := f.nodes["c-"+d.ToolCallID]
 	if n == nil || n.Call.Done() {
 		return
@@ -102,16 +111,16 @@ func (f *State) callPartial(d event.ToolExecutionPartialResult) {
 	f.callChanged(n)
 }
 
-func (f *State) callComplete(d event.ToolExecutionComplete) {
+func (f *calls) complete(d event.ToolExecutionComplete) {
 	var t Telemetry
 	_ = json.Unmarshal(d.ToolTelemetry, &t) // a foreign tool's may have any shape
 	delete(f.ledger.growing, d.ToolCallID)
 	f.ledgerChanged()
 	n := f.nodes["c-"+d.ToolCallID]
-	if c := f.lost[d.ToolCallID]; c != nil {
-		f.showLost(c, d.OutputID)
+	if c := f.shelf.lost[d.ToolCallID]; c != nil {
+		f.shelf.showLost(c, d.OutputID)
 		c.State = "done"
-		delete(f.lost, c.ID)
+		delete(f.shelf.lost, c.ID)
 	}
 	if n == nil || n.Call.Done() {
 		return
@@ -141,11 +150,11 @@ func (f *State) callComplete(d event.ToolExecutionComplete) {
 			c.Kind = t
 		}
 		if c.Output == "" {
-			f.addToShelf(c)
+			f.shelf.put(c)
 		}
 		c.Output = d.OutputID
 		c.ShownAt = f.now
-		f.showings.next(c)
+		f.shelf.showings.next(c)
 	}
 	c.Tokens = cmp.Or(d.ResultTokens, c.Telemetry.TokensSent)
 	f.callChanged(n)
@@ -159,9 +168,9 @@ func (f *State) callComplete(d event.ToolExecutionComplete) {
 	}
 }
 
-// forgetCall takes a call that is forgotten out of what later displays are compared with.
+// forget takes a call that is forgotten out of what later displays are compared with.
 // In the rail it stays as long as its output can be read.
-func (f *State) forgetCall(c *Call) {
+func (f *shelf) forget(c *Call) {
 	c.Gone = true
 	if !c.Done() {
 		f.lost[c.ID] = c
@@ -177,18 +186,18 @@ func (f *State) forgetCall(c *Call) {
 }
 
 // showLost puts the output of a call whose turn is no longer kept into the rail.
-func (f *State) showLost(c *Call, output string) {
+func (f *shelf) showLost(c *Call, output string) {
 	if output != "" && c.Output == "" {
 		c.Output = output
-		f.addToShelf(c)
+		f.put(c)
 	}
 }
 
 // helper says what a helper agent does in a call, which may not be known yet.
-func (f *State) helper(id, name, state, problem string) {
+func (f *calls) helper(id, name, state, problem string) {
 	n := f.nodes["c-"+id]
 	if n == nil {
-		n = f.newCall(id, "task", nil, event.ByAgent)
+		n = f.begin(id, "task", nil, event.ByAgent)
 		n.Call.Agent, n.Call.Early = name, true
 		f.addStep(f.container(""), n)
 	}
@@ -206,8 +215,8 @@ func (f *State) helper(id, name, state, problem string) {
 	f.callChanged(n)
 }
 
-// outputDeleted takes what the user deleted off the shelf and out of its card.
-func (f *State) outputDeleted(d event.OutputDeleted) {
+// deleted takes what the user deleted off the shelf and out of its card.
+func (f *shelf) deleted(d event.OutputDeleted) {
 	if c := f.shownAs(d.OutputID); c != nil {
 		c.DeletedAt = f.now
 		f.ledgerChanged()
@@ -215,8 +224,8 @@ func (f *State) outputDeleted(d event.OutputDeleted) {
 	}
 }
 
-// outputReread puts the output by which a file was read again in the place of the one that is gone.
-func (f *State) outputReread(d event.OutputReread) {
+// reread puts the output by which a file was read again in the place of the one that is gone.
+func (f *shelf) reread(d event.OutputReread) {
 	c := f.shownAs(d.OutputID)
 	if c == nil {
 		return
@@ -238,7 +247,7 @@ func (f *State) outputReread(d event.OutputReread) {
 }
 
 // editedSince reports whether the agent had an edit of a file at work since a time.
-func (f *State) editedSince(name string, at time.Time) bool {
+func (f *shelf) editedSince(name string, at time.Time) bool {
 	for _, n := range f.nodes {
 		if c := n.Call; c != nil && c.State != "failed" && (!c.Done() || c.EndedAt.After(at)) &&
 			c.editsFile(name) {
@@ -249,7 +258,7 @@ func (f *State) editedSince(name string, at time.Time) bool {
 }
 
 // attached counts what a prompt lets the agent read of what was shown.
-func (f *State) attached(list []event.Attachment) {
+func (f *shelf) attached(list []event.Attachment) {
 	for _, a := range list {
 		if a.OutputID == "" || a.Mention {
 			continue
@@ -262,7 +271,7 @@ func (f *State) attached(list []event.Attachment) {
 }
 
 // revise shows a call again if its turn is kept.
-func (f *State) revise(c *Call) {
+func (f *shelf) revise(c *Call) {
 	if n := f.nodes["c-"+c.ID]; n != nil {
 		c.Rev = f.Seq
 		f.callChanged(n)

@@ -16,7 +16,7 @@ type did struct {
 }
 
 // didOf returns the fold of a turn, which stands below its prompt.
-func (f *State) didOf(t *node) *node {
+func (f *core) didOf(t *node) *node {
 	if t.Turn.did != nil {
 		return t.Turn.did
 	}
@@ -227,7 +227,7 @@ func nounOf(verb string, n int) string {
 
 // foldRemarks moves what was said before the last act into what the turn did, once the turn is
 // over. The last words stay as the answer.
-func (f *State) foldRemarks(t *node) {
+func (f *core) foldRemarks(t *node) {
 	d := t.Turn.did
 	if d == nil {
 		return

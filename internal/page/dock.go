@@ -45,7 +45,7 @@ type queued struct{ El, Message, Prompt string }
 
 // Queue is the list as it is now. A prompt that nothing is ahead of is about to start, and
 // does not wait.
-func (f *State) Queue() queue {
+func (f *turns) Queue() queue {
 	var q queue
 	for _, n := range f.root.Kids {
 		if t := n.Turn; t.State == "queued" && f.queued[t.Message] == n && (t.Waited || f.held) {
@@ -59,6 +59,12 @@ func (f *State) Queue() queue {
 // maxPrinted is how many bytes of what a task printed last are shown.
 const maxPrinted = 4 << 10
 
+// tasks are what runs in the background.
+type tasks struct {
+	*core
+	running *node // they stand in the dock
+}
+
 // task is work in the background. It stands above the composer while it runs.
 type task struct {
 	ID, Title string
@@ -69,22 +75,22 @@ type task struct {
 }
 
 // Tasks are those that run.
-func (f *State) Tasks() []*node { return f.tasks.Kids }
+func (f *tasks) Tasks() []*node { return f.running.Kids }
 
 // TasksHead says how many they are.
-func (f *State) TasksHead() string {
-	return wording.Plural(len(f.tasks.Kids), "task") + " in the background"
+func (f *tasks) TasksHead() string {
+	return wording.Plural(len(f.running.Kids), "task") + " in the background"
 }
 
-func (f *State) task(id string) *node {
-	i := slices.IndexFunc(f.tasks.Kids, func(n *node) bool { return n.Task.ID == id })
+func (f *tasks) task(id string) *node {
+	i := slices.IndexFunc(f.running.Kids, func(n *node) bool { return n.Task.ID == id })
 	if i < 0 {
 		return nil
 	}
-	return f.tasks.Kids[i]
+	return f.running.Kids[i]
 }
 
-func (f *State) taskStarted(d event.TaskStarted) {
+func (f *tasks) started(d event.TaskStarted) {
 	if f.task(d.TaskID) != nil {
 		return
 	}
@@ -95,13 +101,13 @@ func (f *State) taskStarted(d event.TaskStarted) {
 		At:    f.now,
 		El:    elementID("task-", d.TaskID),
 	}
-	f.insert(f.tasks, nil, &node{ID: t.El, Task: t})
+	f.insert(f.running, nil, &node{ID: t.El, Task: t})
 	f.note("", "tail", "Left running in the background: "+
 		wording.FirstLine(wording.Plain(d.Title), 120))
 	f.changed("dock-tasks")
 }
 
-func (f *State) taskOutput(d event.TaskOutput) {
+func (f *tasks) output(d event.TaskOutput) {
 	n := f.task(d.TaskID)
 	if n == nil {
 		return
@@ -123,7 +129,7 @@ func lastOf(text string, most int) string {
 	return text
 }
 
-func (f *State) taskCompleted(d event.TaskCompleted) {
+func (f *tasks) completed(d event.TaskCompleted) {
 	n := f.task(d.TaskID)
 	if n == nil {
 		return

@@ -42,22 +42,22 @@ func (p *Projector) LoadEnd(past Past, entries ...event.Entry) {
 	f, open := p.fold, past.Open
 	f.Backend, f.cards.Cwd, f.left = past.Backend, past.Cwd, open.Left
 	p.apply(entries)
-	f.trimToWeight(entries)
+	f.trim.toWeight(entries)
 	f.addEarlierOutputs(past.Readable)
 	f.title, f.Backend, f.Model, f.effort, f.todos = past.Title, past.Backend, past.Model, open.Effort,
 		open.Todos
-	l := &f.ledger
+	l := f.ledger
 	l.sum = past.Summary
 	l.fill, l.fillAt, l.reported = event.Fill{}, time.Time{}, false
 	if open.Fill != nil {
 		l.fill, l.fillAt = open.Fill.Fill, time.UnixMilli(open.Fill.At)
 	}
 	f.cards.Window = l.window()
-	f.forgetBatch()
+	f.batch.reset()
 }
 
 // addEarlierOutputs puts outputs on the shelf whose calls were not among what was loaded.
-func (f *State) addEarlierOutputs(all []Readable) {
+func (f *shelf) addEarlierOutputs(all []Readable) {
 	var before []*Call
 	for _, r := range all {
 		known := slices.ContainsFunc(f.outputs, func(c *Call) bool {

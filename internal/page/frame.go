@@ -60,7 +60,7 @@ var parts = []struct{ id, template, update string }{
 type batch struct {
 	list   []*node // that changed, in the order of their first change
 	parts  map[string]bool
-	title  bool // of the document
+	tab    bool // the title of the document
 	speech []speech
 	moved  []string // ids of elements that stand elsewhere from now on
 }
@@ -71,8 +71,8 @@ type speech struct {
 	op    Op
 }
 
-// note adds a change of a node.
-func (b *batch) note(n *node, c change) {
+// mark adds a change of a node.
+func (b *batch) mark(n *node, c change) {
 	if n.state == same {
 		b.list = append(b.list, n)
 	}
@@ -82,27 +82,37 @@ func (b *batch) note(n *node, c change) {
 	n.state = max(n.state, c)
 }
 
-// forget has what changed of a node until now not be shown.
-func (b *batch) forget(n *node) {
+// unmark has what changed of a node until now not be shown.
+func (b *batch) unmark(n *node) {
 	b.list = slices.DeleteFunc(b.list, func(k *node) bool { return k == n })
 	n.state = same
 }
 
 // changed has the page get parts of it again.
-func (f *State) changed(names ...string) {
-	if f.batch.parts == nil {
-		f.batch.parts = map[string]bool{}
+func (b *batch) changed(names ...string) {
+	if b.parts == nil {
+		b.parts = map[string]bool{}
 	}
 	for _, name := range names {
-		f.batch.parts[name] = true
+		b.parts[name] = true
 	}
 }
 
-func (f *State) say(text string) { f.announce(nil, "say", text) }
+func (b *batch) say(text string) { b.announce(nil, "say", text) }
 
 // announce says something about n, unless n is gone when the batch is over.
-func (f *State) announce(n *node, how, text string) {
-	f.batch.speech = append(f.batch.speech, speech{n, Op{Action: how, HTML: text}})
+func (b *batch) announce(n *node, how, text string) {
+	b.speech = append(b.speech, speech{n, Op{Action: how, HTML: text}})
+}
+
+// reset begins a new batch.
+func (b *batch) reset() {
+	for _, n := range b.list {
+		if n.state < gone {
+			n.state = same
+		}
+	}
+	*b = batch{}
 }
 
 // ops renders what changed and begins a new batch.
@@ -130,7 +140,7 @@ func (f *State) ops() (out []Op) {
 		}
 	}
 	out = append(out, f.renderParts(f.batch.parts, false)...)
-	if f.batch.title {
+	if f.batch.tab {
 		out = append(out, Op{Action: "title", HTML: f.DocumentTitle()})
 	}
 	for _, s := range f.batch.speech {
@@ -138,18 +148,8 @@ func (f *State) ops() (out []Op) {
 			out = append(out, s.op)
 		}
 	}
-	f.forgetBatch()
+	f.batch.reset()
 	return out
-}
-
-// forgetBatch begins a new batch.
-func (f *State) forgetBatch() {
-	for _, n := range f.batch.list {
-		if n.state < gone {
-			n.state = same
-		}
-	}
-	f.batch = batch{}
 }
 
 // renderParts renders the parts that changed; all: all of them, for a page that comes back.
@@ -171,7 +171,7 @@ func (f *State) renderParts(changed map[string]bool, all bool) (out []Op) {
 
 // changedNode renders a node that the page has, without its children where they stand in
 // an element of their own.
-func (f *State) changedNode(n *node) Op {
+func (f *core) changedNode(n *node) Op {
 	switch {
 	case n.Call != nil && n.state == running:
 		n.Call.Live = true

@@ -113,7 +113,7 @@ func (a *Ask) Undoable() bool {
 }
 
 // notHeld says that a turn made files that run later and stay.
-func (f *State) notHeld(n int64) {
+func (f *turns) notHeld(n int64) {
 	if n == 0 {
 		return
 	}

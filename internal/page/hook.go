@@ -32,20 +32,20 @@ func (h *hook) Verdict() string {
 	return "said no"
 }
 
-func (f *State) hookStart(d event.HookStart) {
+func (f *calls) hookStart(d event.HookStart) {
 	if f.nodes["h-"+d.HookID] != nil {
 		return
 	}
 	n := f.node(elementID("h-", d.HookID))
 	n.Hook = &hook{ID: d.HookID, Event: d.Event, Command: d.Command, At: f.now, call: f.calledFor(d)}
 	f.nodes["h-"+d.HookID] = n
-	f.began(n)
+	f.waits.began(n)
 	f.addStep(f.container(""), n)
 }
 
 // calledFor is the call a hook is asked about: the one it names, or the only one
 // that runs.
-func (f *State) calledFor(d event.HookStart) *node {
+func (f *calls) calledFor(d event.HookStart) *node {
 	if d.ToolCallID != "" {
 		return f.nodes["c-"+d.ToolCallID]
 	}
@@ -65,7 +65,7 @@ func (f *State) calledFor(d event.HookStart) *node {
 	return only
 }
 
-func (f *State) hookEnd(d event.HookEnd) {
+func (f *calls) hookEnd(d event.HookEnd) {
 	n := f.nodes["h-"+d.HookID]
 	if n == nil {
 		return
@@ -81,14 +81,14 @@ func (f *State) hookEnd(d event.HookEnd) {
 
 // rewritten shows what a hook changed, where that stands: at its call and the
 // question about it, or at the prompt of the turn.
-func (f *State) rewritten(h *hook, d event.HookEnd) {
+func (f *calls) rewritten(h *hook, d event.HookEnd) {
 	if c := h.call; c != nil && len(d.Arguments) > 0 && c.Call.El() != "" {
 		c.Call.Rewrites = append(c.Call.Rewrites, newRewrite(h.Command, readable(c.Call.CurrentArgs()),
 			readable(d.Arguments)))
 		c.Call.Rewritten = d.Arguments
 		c.Call.Rev = f.Seq
 		f.callChanged(c)
-		f.askChanged(c.Call.ID)
+		f.questions.callChangedAt(c.Call.ID)
 	}
 	if t := f.current; t != nil && d.Prompt != "" {
 		was := t.Turn.Prompt

@@ -16,6 +16,7 @@ const maxOutputs = 200 // rows of the shelf
 
 // ledger is what the model holds and what it was spared, in tokens.
 type ledger struct {
+	*core
 	sum      eventlog.Summary // of the session so far
 	fill     event.Fill       // of the model's context; zero: unknown
 	fillAt   time.Time        // when that was so; zero: it is so now
@@ -24,9 +25,19 @@ type ledger struct {
 	growing  map[string]bool  // calls whose output is not complete
 }
 
+// shelf is what was shown.
+type shelf struct {
+	*core
+	ledger   *ledger
+	outputs  []*Call          // in the order shown; the last ones only
+	lost     map[string]*Call // those that run, and whose turn is not kept
+	former   map[string]*Call // by outputs in whose place another one stands
+	showings showings
+}
+
 // count folds what a list would show of the session.
-func (f *State) count(e event.Entry) {
-	l := &f.ledger
+func (f *ledger) count(e event.Entry) {
+	l := f
 	tokens, usage, begun := l.sum.Tokens, l.sum.Usage, l.sum.Open.Begun
 	if l.sum = eventlog.Summarize(l.sum, e); tokens != l.sum.Tokens || usage != l.sum.Usage ||
 		begun != l.sum.Open.Begun {
@@ -35,9 +46,9 @@ func (f *State) count(e event.Entry) {
 }
 
 // fillChanged folds what says how full the model's context is.
-func (f *State) fillChanged(data event.Data) {
+func (f *ledger) fillChanged(data event.Data) {
 	set := func(fill event.Fill, at time.Time, reported bool) {
-		l := &f.ledger
+		l := f
 		l.fill, l.fillAt, l.reported = fill, at, reported
 		f.cards.Window = l.window()
 		f.ledgerChanged()
@@ -49,7 +60,7 @@ func (f *State) fillChanged(data event.Data) {
 	case event.SessionUsageInfo:
 		set(event.Fill{TokenLimit: d.TokenLimit, CurrentTokens: d.CurrentTokens}, time.Time{}, true)
 	case event.TurnEnd:
-		if d.Fill != nil && !f.ledger.reported {
+		if d.Fill != nil && !f.reported {
 			set(*d.Fill, f.now, false)
 		}
 	}
@@ -63,7 +74,7 @@ func (l *ledger) window() int64 {
 	return tokens.UsualWindow
 }
 
-func (f *State) ledgerChanged() { f.changed("ledger", "outs", "meter") }
+func (f *core) ledgerChanged() { f.changed("ledger", "outs", "meter") }
 
 // meter is the line below the composer: what is unknown is empty.
 type meter struct {
@@ -80,8 +91,8 @@ type meter struct {
 }
 
 // Meter is how full the model's context is, and what only the user saw.
-func (f *State) Meter() meter {
-	l, u := &f.ledger, &f.ledger.sum.Usage
+func (f *ledger) Meter() meter {
+	l, u := f, &f.sum.Usage
 	seen := max(0, l.sum.Tokens.Shown-l.sum.Tokens.Sent)
 	m := meter{
 		Modelless: f.pages.noModel(f.Backend),
@@ -125,13 +136,13 @@ func (l *ledger) width(n int64) string {
 }
 
 // Shown is how many outputs were shown.
-func (f *State) Shown() string {
-	return wording.Count(f.ledger.sum.Open.Outputs + len(f.ledger.growing))
+func (f *ledger) Shown() string {
+	return wording.Count(f.sum.Open.Outputs + len(f.growing))
 }
 
 // Outputs are the rows of what was shown: of turns that are not kept only what can be
 // read.
-func (f *State) Outputs() []outputRow {
+func (f *shelf) Outputs() []outputRow {
 	rows := make([]outputRow, 0, len(f.outputs))
 	for _, c := range f.outputs {
 		if !f.expired(c) {
@@ -142,7 +153,7 @@ func (f *State) Outputs() []outputRow {
 }
 
 // expired reports whether an output has ended, on its card and at its address.
-func (f *State) expired(c *Call) bool {
+func (f *shelf) expired(c *Call) bool {
 	if !c.Gone {
 		return false
 	}
@@ -150,8 +161,8 @@ func (f *State) expired(c *Call) bool {
 	return !readable
 }
 
-// addToShelf puts a call's output among those.
-func (f *State) addToShelf(c *Call) {
+// put puts a call's output among those.
+func (f *shelf) put(c *Call) {
 	f.outputs = append(slices.DeleteFunc(f.outputs, f.expired), c)
 	if over := len(f.outputs) - maxOutputs; over > 0 {
 		f.outputs = append(f.outputs[:0:0], f.outputs[over:]...)
@@ -160,7 +171,7 @@ func (f *State) addToShelf(c *Call) {
 }
 
 // shownAs finds a call by its target; nil if there is none.
-func (f *State) shownAs(target string) *Call {
+func (f *shelf) shownAs(target string) *Call {
 	if c := f.former[target]; c != nil {
 		return c
 	}
@@ -179,7 +190,7 @@ func (f *State) shownAs(target string) *Call {
 
 // quotaChanged shows the quota of the user's plan of which the smallest part is left, of
 // [event.AssistantUsage].QuotaSnapshots as the Copilot CLI reports them.
-func (f *State) quotaChanged(snapshots json.RawMessage) {
+func (f *ledger) quotaChanged(snapshots json.RawMessage) {
 	var all map[string]struct {
 		IsUnlimitedEntitlement bool
 		EntitlementRequests    int64
@@ -201,8 +212,8 @@ func (f *State) quotaChanged(snapshots json.RawMessage) {
 			least, left = q.RemainingPercentage, text
 		}
 	}
-	if left != f.ledger.quota {
-		f.ledger.quota = left
+	if left != f.quota {
+		f.quota = left
 		f.ledgerChanged()
 	}
 }

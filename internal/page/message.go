@@ -26,6 +26,9 @@ type message struct {
 	stream markdown.Stream
 }
 
+// messages are the texts of the model.
+type messages struct{ *core }
+
 // piece is a part of a block's code or some rows of its table.
 type piece struct {
 	block *markdown.Block
@@ -53,14 +56,14 @@ func (n *node) body() *message {
 	return n.Message
 }
 
-// messageDelta adds to a message in flight: text = text[:offset] + added.
-func (f *State) messageDelta(prefix, id, parentCall string, offset int64, added string) {
+// delta adds to a message in flight: text = text[:offset] + added.
+func (f *messages) delta(prefix, id, parentCall string, offset int64, added string) {
 	n := f.nodes[prefix+id]
 	if n == nil {
 		if offset > 0 {
 			return // its start was not seen; the whole message comes
 		}
-		n = f.newMessage(prefix, id, parentCall)
+		n = f.begin(prefix, id, parentCall)
 		n.body().Busy = true
 	}
 	m := n.body()
@@ -74,7 +77,7 @@ func (f *State) messageDelta(prefix, id, parentCall string, offset int64, added 
 	}
 }
 
-func (f *State) newMessage(prefix, id, parentCall string) *node {
+func (f *messages) begin(prefix, id, parentCall string) *node {
 	n := f.node(elementID(prefix, id))
 	m := &message{key: prefix + id}
 	parent := f.container(parentCall)
@@ -89,15 +92,15 @@ func (f *State) newMessage(prefix, id, parentCall string) *node {
 	return n
 }
 
-// messageComplete makes a message whole.
-func (f *State) messageComplete(prefix, id, parentCall, content string, partial bool) {
+// complete makes a message whole.
+func (f *messages) complete(prefix, id, parentCall, content string, partial bool) {
 	n := f.nodes[prefix+id]
 	if content == "" { // it only asked for tools, or did not come to be
-		f.messageDiscarded(prefix + id)
+		f.discard(prefix + id)
 		return
 	}
 	if n == nil {
-		n = f.newMessage(prefix, id, parentCall)
+		n = f.begin(prefix, id, parentCall)
 	}
 	m := n.body()
 	switch {
@@ -123,18 +126,18 @@ func (f *State) messageComplete(prefix, id, parentCall, content string, partial 
 	}
 }
 
-func (f *State) messageDiscarded(key string) {
+func (f *messages) discard(key string) {
 	n := f.nodes[key]
 	if n == nil {
 		return
 	}
-	f.forget(n)
+	delete(f.nodes, key)
 	delete(f.ids, hash(n.ID)) // a retry may take it again
 	f.take(n)
 }
 
 // extend adds text at the end.
-func (f *State) extend(n *node, added string) {
+func (f *messages) extend(n *node, added string) {
 	m := n.body()
 	if f.pages.lines > 0 && len(m.text) > 0 { // a secret may go on in what is added
 		f.rewrite(n, string(m.text)+added)
@@ -146,7 +149,7 @@ func (f *State) extend(n *node, added string) {
 }
 
 // rewrite shows another text from its start.
-func (f *State) rewrite(n *node, text string) {
+func (f *messages) rewrite(n *node, text string) {
 	m := n.body()
 	m.text, m.stream, m.whole, n.Kids = nil, markdown.Stream{}, false, nil
 	f.extend(n, text)
@@ -154,7 +157,7 @@ func (f *State) rewrite(n *node, text string) {
 }
 
 // finish completes the message: the last block ends, and the caret goes.
-func (f *State) finish(n *node) {
+func (f *messages) finish(n *node) {
 	m := n.body()
 	if !m.whole {
 		m.whole = true
@@ -167,7 +170,7 @@ func (f *State) finish(n *node) {
 
 // patch shows what is new: finished blocks stay, the open one is shown again, or
 // its last piece. Nothing becomes HTML before the batch is over.
-func (f *State) patch(n *node) {
+func (f *messages) patch(n *node) {
 	m := n.body()
 	for _, p := range m.stream.Patches() {
 		b := f.block(n, p.Block)
@@ -188,7 +191,7 @@ func (f *State) patch(n *node) {
 }
 
 // block returns the element of a block of a message; a new one if it is the next.
-func (f *State) block(n *node, i int) *node {
+func (f *messages) block(n *node, i int) *node {
 	at, in := i/runLength, i%runLength
 	if at == len(n.Kids) {
 		f.insert(n, nil, &node{ID: n.ID + ".r" + strconv.Itoa(at), Run: true})

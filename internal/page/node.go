@@ -109,7 +109,7 @@ func (n *node) calls(to []*node) []*node {
 }
 
 // node makes one whose id no other has: an agent may use an id twice.
-func (f *State) node(id string) *node {
+func (f *core) node(id string) *node {
 	free := id
 	for i := 2; f.ids[hash(free)]; i++ {
 		free = id + ".again" + strconv.Itoa(i)
@@ -119,7 +119,7 @@ func (f *State) node(id string) *node {
 }
 
 // insert puts n among the children of parent before one of them; nil means at the end.
-func (f *State) insert(parent, before, n *node) {
+func (f *core) insert(parent, before, n *node) {
 	n.parent, n.seq = parent, f.Seq
 	if t := n.turn(); t != nil && n.Call != nil {
 		n.Call.From = t.from
@@ -133,7 +133,7 @@ func (f *State) insert(parent, before, n *node) {
 }
 
 // remove takes n out of the tree.
-func (f *State) remove(n *node) {
+func (f *core) remove(n *node) {
 	f.show(n, gone)
 	if n.parent != nil {
 		n.parent.Kids = slices.DeleteFunc(n.parent.Kids, func(k *node) bool { return k == n })
@@ -142,14 +142,14 @@ func (f *State) remove(n *node) {
 
 // show notes what a page has to be given of n, and that n's turn changed, so that a page
 // that comes back gets it.
-func (f *State) show(n *node, c change) {
+func (f *core) show(n *node, c change) {
 	if t := n.turn(); t != nil {
 		t.seq = f.Seq
 		if n.Turn == nil {
 			f.heard(t)
 		}
 	}
-	f.batch.note(n, c)
+	f.batch.mark(n, c)
 }
 
 // hash is the same in every process, so that a page made after a restart has the

@@ -20,11 +20,11 @@ type note struct {
 	Back              *back // the session went back
 }
 
-func (f *State) note(class, icon, text string) *node {
+func (f *core) note(class, icon, text string) *node {
 	return f.noteIn(f.container(""), class, icon, text)
 }
 
-func (f *State) noteIn(parent *node, class, icon, text string) *node {
+func (f *core) noteIn(parent *node, class, icon, text string) *node {
 	// Only logged events make notes, so a number in the log names one.
 	id := "n-" + strconv.FormatInt(f.Seq, 10)
 	n := f.node(id)
@@ -77,8 +77,16 @@ func (n *note) failure(d event.SessionError, choice bool) {
 	}
 }
 
+// troubles are what went wrong.
+type troubles struct {
+	*core
+	trying  *node  // the row of a provider that is tried again, while that waits
+	Trouble string // why the log cannot be written; empty: it can
+	damaged damaged
+}
+
 // retrying shows that the provider is tried again: one line for all the tries.
-func (f *State) retrying(d event.SessionError) {
+func (f *troubles) retrying(d event.SessionError) {
 	place := f.container("")
 	if n := place.last(); n != nil && n.Note != nil && n.Note.Kind == string(event.KindRetrying) {
 		n.Note.Text = d.Message
@@ -98,7 +106,7 @@ func (f *State) retrying(d event.SessionError) {
 
 // tried takes the buttons off the row of the tries when the wait is over: with the first word, call
 // or end that follows.
-func (f *State) tried(d event.Data) {
+func (f *troubles) tried(d event.Data) {
 	if f.trying == nil {
 		return
 	}
@@ -113,7 +121,7 @@ func (f *State) tried(d event.Data) {
 }
 
 // stopped says when a turn was stopped, and why if it was not the user who did.
-func (f *State) stopped(d event.Abort) string {
+func (f *turns) stopped(d event.Abort) string {
 	at := "Stopped at " + f.pages.clock(f.now)
 	if why := strings.TrimSuffix(d.Reason, "."); d.By != event.DecidedByUser && why != "" {
 		return at + ": " + why
@@ -156,7 +164,7 @@ type damaged struct {
 }
 
 // damagedAt counts an event that could not be read in the row of those before it.
-func (f *State) damagedAt(d event.SessionDamaged) {
+func (f *troubles) damagedAt(d event.SessionDamaged) {
 	if run := &f.damaged; run.row != nil && run.last+1 == f.Seq {
 		run.last, run.n = f.Seq, run.n+1
 		run.row.Note.Text = Damaged(run.n, d.Copy)

@@ -62,7 +62,7 @@ func (p *Projector) Load(entries ...event.Entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.apply(entries)
-	p.fold.forgetBatch()
+	p.fold.batch.reset()
 }
 
 // apply folds the events it has not seen. p.mu is held.
@@ -109,7 +109,7 @@ func (p *Projector) InFlight(pos int64, entries ...event.Entry) {
 		}
 	}
 	p.past = max(p.past, pos)
-	p.fold.forgetBatch()
+	p.fold.batch.reset()
 }
 
 // Join returns the frame that brings a page that knows the log up to after, and

@@ -119,7 +119,7 @@ func (s *scope) named(path string) string {
 }
 
 // refused shows below a call what the sandbox refused it.
-func (f *State) refused(d event.SandboxRefused) {
+func (f *calls) refused(d event.SandboxRefused) {
 	call := f.nodes["c-"+d.ToolCallID]
 	if call == nil {
 		return // its turn has left the page
@@ -140,7 +140,7 @@ func (f *State) refused(d event.SandboxRefused) {
 }
 
 // opened shows with what was refused that it is open now.
-func (f *State) opened(d event.SandboxOpened) {
+func (f *calls) opened(d event.SandboxOpened) {
 	f.reopened(func(r *refusal) bool {
 		if r.Opened == nil && r.isOpenBy(d) {
 			r.Opened, r.At = &d, f.now
@@ -151,7 +151,7 @@ func (f *State) opened(d event.SandboxOpened) {
 }
 
 // closed shows again what may be done about what is open no longer.
-func (f *State) closed(d event.SandboxClosed) {
+func (f *calls) closed(d event.SandboxClosed) {
 	f.reopened(func(r *refusal) bool {
 		if r.Opened != nil && r.Opened.ID == d.ID {
 			r.Opened = nil
@@ -162,7 +162,7 @@ func (f *State) closed(d event.SandboxClosed) {
 }
 
 // reopened shows the refusals again of which change says that it changed one.
-func (f *State) reopened(change func(*refusal) bool) {
+func (f *calls) reopened(change func(*refusal) bool) {
 	for _, turn := range f.root.Kids {
 		for _, call := range turn.calls(nil) {
 			for _, k := range call.Kids {

@@ -193,7 +193,7 @@ func (r *replay) see(m *Film, at int64, tab string) {
 }
 
 // saw is what a call showed, as far as it is there to be seen.
-func (f *State) saw(c *Call, key string) *saw {
+func (f *shelf) saw(c *Call, key string) *saw {
 	s := &saw{card: c.card(false), Key: key}
 	if d := c.Diff(); d != nil {
 		s.Edited = d.Columns()

@@ -3,84 +3,57 @@ package page
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"webchat/internal/event"
-	"webchat/internal/eventlog"
-	"webchat/internal/tokens"
 	"webchat/internal/wording"
 )
 
-// State is the state of one session as a page shows it. It is fed events in
+// State is the state of one session as a page shows it: parts on one core. It is fed events in
 // order; what they change is collected in its batch.
 type State struct {
-	pages    *Pages
-	cards    *scope
-	batch    batch
-	root     *node // its children are turns
-	Seq      int64 // of the last logged event
-	first    int64 // of the first event of the first turn that is kept
-	keep     int64 // the turn of this event and those after it are kept, however many; 0: none
-	hasFirst bool
-	order    int // of what came last, among all of its turn
+	*core
+	*messages
+	*ledger
+	*shelf
+	*questions
+	*waits
+	*calls
+	*turns
+	*trim
+	*rewinds
+	*tasks
+	*troubles
+	*copied
 
-	ids     map[uint64]bool  // of the nodes there are and were lately, hashed
-	past    [][]uint64       // those of the turns forgotten last
-	nodes   map[string]*node // calls, messages, questions and hooks by the id events use
-	current *node            // the turn that runs, if any
-	trying  *node            // the row of a provider that is tried again, while that waits
-	queued  map[string]*node // prompts whose turn has not started, by message id
-	held    bool             // they wait for the user
-	busy    []*node          // calls and hooks that run
-	wait    wait             // for nothing, if it is empty
-
-	title, Backend, Model string
-	Status                event.Status
-	asks                  *node // the open questions, which stand in the dock
-	tasks                 *node // what runs in the background, in the dock as well
-	todos                 []event.Todo
-	left                  []eventlog.Stretch // what is put aside
-	backs                 []*node            // the rows of what was not taken back
-	effort                string             // how hard the model thinks
-	instructions          []string           // files the agent loads, until the first turn says so
-	ledger                ledger
-	reached               event.BudgetReached // the last one, which the next question is about
-	copy                  copied
-	beside                map[string]event.FileAlsoChanged // by file: of the turn that runs
-	outputs               []*Call                          // in the order shown; the last ones only
-	lost                  map[string]*Call                 // those that run, and whose turn is not kept
-	former                map[string]*Call                 // by outputs in whose place another one stands
-	showings              showings
-	now                   time.Time
-	damaged               damaged
-	OpenedAt              int64  // the last event that opened something of the sandbox, or closed it
-	Trouble               string // why the log cannot be written; empty: it can
-	Own                   bool   // while parts are rendered for a page that keeps the lists in them
-}
-
-// scope is what the calls and questions of one session have in common.
-type scope struct {
-	*Pages
-	ID     string
-	Cwd    string // the workspace
-	Window int64  // tokens that the model holds at most, or is assumed to
+	Status   event.Status
+	todos    []event.Todo
+	effort   string // how hard the model thinks
+	OpenedAt int64  // the last event that opened something of the sandbox, or closed it
 }
 
 func newState(p *Pages, sessionID string) *State {
+	c := newCore(p, sessionID)
+	messages, ledger := &messages{c}, &ledger{core: c, growing: map[string]bool{}}
+	shelf := &shelf{core: c, ledger: ledger, lost: map[string]*Call{}, former: map[string]*Call{},
+		showings: showings{}}
+	questions := &questions{core: c, asks: &node{ID: "asks"}}
+	waits := &waits{core: c, questions: questions}
 	return &State{
-		pages:    p,
-		cards:    &scope{Pages: p, ID: sessionID, Window: tokens.UsualWindow},
-		root:     &node{ID: "turns"},
-		asks:     &node{ID: "asks"},
-		tasks:    &node{ID: "tasks"},
-		ids:      map[uint64]bool{},
-		nodes:    map[string]*node{},
-		queued:   map[string]*node{},
-		lost:     map[string]*Call{},
-		former:   map[string]*Call{},
-		showings: showings{},
+		core:      c,
+		messages:  messages,
+		ledger:    ledger,
+		shelf:     shelf,
+		questions: questions,
+		waits:     waits,
+		calls:     &calls{core: c, ledger: ledger, shelf: shelf, questions: questions, waits: waits},
+		turns: &turns{core: c, messages: messages, shelf: shelf, questions: questions,
+			queued: map[string]*node{}},
+		trim:     &trim{core: c, shelf: shelf},
+		rewinds:  &rewinds{core: c},
+		tasks:    &tasks{core: c, running: &node{ID: "tasks"}},
+		troubles: &troubles{core: c},
+		copied:   &copied{core: c},
 		Status:   event.Idle,
-		ledger:   ledger{growing: map[string]bool{}},
 	}
 }
 
@@ -100,14 +73,14 @@ func (f *State) apply(e event.Entry) {
 	}
 	f.tried(e.Event.Data)
 	f.session(e.Event.Data)
-	f.turns(e.Event.Data)
-	f.texts(e.Event.Data)
-	f.tools(e.Event.Data)
-	f.questions(e.Event.Data)
+	f.turns.apply(e.Event.Data)
+	f.messages.apply(e.Event.Data)
+	f.calls.apply(e.Event.Data)
+	f.questions.apply(e.Event.Data)
 	f.setStatus()
-	for len(f.root.Kids) > f.pages.Turns && f.trimOne() {
+	for len(f.root.Kids) > f.pages.Turns && f.trim.oldest() {
 	}
-	f.setWait()
+	f.waits.set()
 }
 
 // logged reports whether e stands in the log: an error about the log itself
@@ -115,7 +88,7 @@ func (f *State) apply(e event.Entry) {
 func logged(e event.Entry) bool { return !e.Event.Ephemeral && e.Seq > 0 }
 
 // failed shows an error; one that is not in the log is about the log.
-func (f *State) failed(d event.SessionError, unlogged bool) {
+func (f *troubles) failed(d event.SessionError, unlogged bool) {
 	switch {
 	case unlogged && d.ErrorType == event.ErrorSaved:
 		f.setTrouble("")
@@ -132,7 +105,7 @@ func (f *State) failed(d event.SessionError, unlogged bool) {
 }
 
 // setTrouble shows that the log cannot be written, until it can again.
-func (f *State) setTrouble(text string) {
+func (f *troubles) setTrouble(text string) {
 	if text == f.Trouble {
 		return
 	}
@@ -166,8 +139,10 @@ func (f *State) session(data event.Data) {
 		f.reached = d
 	case event.FileAlsoChanged:
 		f.alsoChanged(d)
+	case event.SessionRewound:
+		f.rewound(d)
 	case event.SessionWorktree, event.WorktreeBroughtBack, event.WorktreeThrown:
-		f.worktree(d)
+		f.copied.apply(d)
 	case event.SessionModeChanged:
 		f.modeChanged(d)
 	case event.SessionDamaged:
@@ -189,69 +164,67 @@ func (f *State) session(data event.Data) {
 	case event.AssistantUsage:
 		f.quotaChanged(d.QuotaSnapshots)
 	case event.TaskStarted:
-		f.taskStarted(d)
+		f.tasks.started(d)
 	case event.TaskOutput:
-		f.taskOutput(d)
+		f.tasks.output(d)
 	case event.TaskCompleted:
-		f.taskCompleted(d)
+		f.tasks.completed(d)
 	}
 }
 
-// turns folds prompts, and what becomes of them.
-func (f *State) turns(data event.Data) {
+// apply folds prompts, and what becomes of them.
+func (f *turns) apply(data event.Data) {
 	switch d := data.(type) {
 	case event.UserMessage:
 		f.prompt(d)
 	case event.UserMessageWithdrawn:
 		f.withdrawn(d)
 	case event.TurnStart:
-		f.turnStart(d)
+		f.start(d)
 	case event.TurnEnd:
 		f.notHeld(d.NotHeld)
-		f.turnEnd(d)
+		f.end(d)
 	case event.AssistantTurnStart:
 		f.nameKnown(d)
 	case event.Abort:
 		f.hold()
 		f.note("is-ask", "stop", f.stopped(d))
-	case event.SessionRewound:
-		f.rewound(d)
 	case event.SessionBranched:
 		f.branched(d)
 	}
 }
 
-// texts folds what the model says.
-func (f *State) texts(data event.Data) {
+// apply folds what the model says.
+func (f *messages) apply(data event.Data) {
 	switch d := data.(type) {
 	case event.AssistantMessageDelta:
-		f.messageDelta("m-", d.MessageID, d.ParentToolCallID, d.Offset, d.DeltaContent)
+		f.delta("m-", d.MessageID, d.ParentToolCallID, d.Offset, d.DeltaContent)
 	case event.AssistantReasoningDelta:
-		f.messageDelta("r-", d.ReasoningID, d.ParentToolCallID, d.Offset, d.DeltaContent)
+		f.delta("r-", d.ReasoningID, d.ParentToolCallID, d.Offset, d.DeltaContent)
 	case event.AssistantMessageDiscarded:
-		f.messageDiscarded("m-" + d.MessageID)
+		f.discard("m-" + d.MessageID)
 	case event.AssistantMessage:
-		f.messageComplete("m-", d.MessageID, d.ParentToolCallID, d.Content, d.Partial)
+		f.complete("m-", d.MessageID, d.ParentToolCallID, d.Content, d.Partial)
 	case event.AssistantReasoning:
-		f.messageComplete("r-", d.ReasoningID, d.ParentToolCallID, d.Content, false)
+		f.complete("r-", d.ReasoningID, d.ParentToolCallID, d.Content, false)
 	}
 }
 
-// tools folds tool calls, hooks and helper agents.
-func (f *State) tools(data event.Data) {
+// apply folds tool calls, hooks and helper agents.
+func (f *calls) apply(data event.Data) {
 	switch d := data.(type) {
 	case event.ToolExecutionStart:
-		f.callStart(d)
+		f.start(d)
 	case event.ToolExecutionProgress:
-		f.callProgress(d)
+		f.progress(d)
 	case event.ToolExecutionPartialResult:
-		f.callPartial(d)
+		f.partial(d)
 	case event.ToolExecutionComplete:
-		f.callComplete(d)
+		f.complete(d)
 	case event.OutputDeleted:
-		f.outputDeleted(d)
+		f.shelf.deleted(d)
 	case event.OutputReread:
-		f.outputReread(d)
+		f.shelf.reread(d)
 	case event.SandboxRefused:
 		f.refused(d)
 	case event.SandboxOpened:
@@ -273,8 +246,8 @@ func (f *State) tools(data event.Data) {
 	}
 }
 
-// questions folds what the user is asked.
-func (f *State) questions(data event.Data) {
+// apply folds what the user is asked.
+func (f *questions) apply(data event.Data) {
 	switch d := data.(type) {
 	case event.PermissionRequested:
 		f.permission(d)
@@ -298,7 +271,7 @@ func (f *State) Turns() []*node { return f.root.Kids }
 
 // container is the container for what happens now, inside of a helper agent's call
 // if there is one.
-func (f *State) container(parentCall string) *node {
+func (f *core) container(parentCall string) *node {
 	if n := f.nodes["c-"+parentCall]; parentCall != "" && n != nil {
 		return n
 	}
@@ -312,7 +285,7 @@ func (f *State) container(parentCall string) *node {
 }
 
 // add puts n at the end of a container.
-func (f *State) add(parent, n *node) *node {
+func (f *core) add(parent, n *node) *node {
 	f.setOrder(n)
 	f.insert(parent, nil, n)
 	return n
@@ -333,7 +306,7 @@ func (f *State) setTitle(title string) {
 	}
 	f.title = title
 	f.changed("title")
-	f.batch.title = true
+	f.batch.tab = true
 }
 
 func (f *State) setStatus() {
@@ -364,8 +337,8 @@ func (f *State) DocumentTitle() string {
 func (f *State) Title() string { return cmp.Or(f.title, "New session") }
 
 // Earlier is the place of the first turn, if there are others before it; else 0.
-func (f *State) Earlier() int64 {
-	if f.first > 1 && !f.Empty() {
+func (f *trim) Earlier() int64 {
+	if f.first > 1 && len(f.root.Kids) > 0 {
 		return f.root.Kids[0].Turn.from
 	}
 	return 0

@@ -141,7 +141,7 @@ func (n *node) kindOf() string {
 }
 
 // addStep puts an act where it belongs: into what its turn did, or into what a helper agent did.
-func (f *State) addStep(parent, n *node) {
+func (f *core) addStep(parent, n *node) {
 	f.setOrder(n)
 	t := parent.Turn
 	switch {
@@ -157,7 +157,7 @@ func (f *State) addStep(parent, n *node) {
 
 // addBeside puts an act into the row of those before it, if they are of its kind and nothing was
 // said since.
-func (f *State) addBeside(parent, n *node) {
+func (f *core) addBeside(parent, n *node) {
 	kind, last := n.kindOf(), parent.last()
 	if kind != "" && last != nil && last.Steps != nil && last.Steps.kind == kind &&
 		len(last.Kids) > 0 &&
@@ -191,7 +191,7 @@ func (n *node) stands() bool {
 
 // stepChanged shows an act again, and what stands for it. It leaves the fold once it has to stand
 // outside.
-func (f *State) stepChanged(n *node, c change) {
+func (f *core) stepChanged(n *node, c change) {
 	f.show(n, c)
 	if n.did() != nil && n.stands() {
 		f.takeOut(n)
@@ -205,25 +205,25 @@ func (f *State) stepChanged(n *node, c change) {
 }
 
 // takeOut moves an act out of what its turn did.
-func (f *State) takeOut(n *node) {
+func (f *core) takeOut(n *node) {
 	turn := n.did().parent
 	f.detach(n)
 	f.insertMoved(turn, turn.behind(n.order), n)
 }
 
 // detach takes n out of the tree, and what held only n. A page that has n is given that first.
-func (f *State) detach(n *node) {
+func (f *core) detach(n *node) {
 	if n.state != fresh {
 		f.batch.moved = append(f.batch.moved, n.ID)
 	}
-	f.batch.forget(n)
+	f.batch.unmark(n)
 	p := n.parent
 	p.Kids = slices.DeleteFunc(p.Kids, func(k *node) bool { return k == n })
 	f.emptied(p)
 }
 
 // emptied removes a row, and a fold, that holds nothing more.
-func (f *State) emptied(p *node) {
+func (f *core) emptied(p *node) {
 	switch {
 	case p.Steps == nil && p.Did == nil:
 	case len(p.Kids) > 0:
@@ -242,14 +242,14 @@ func (f *State) emptied(p *node) {
 }
 
 // insertMoved is insert of a node that was elsewhere before: it keeps the event that made it.
-func (f *State) insertMoved(parent, before, n *node) {
+func (f *core) insertMoved(parent, before, n *node) {
 	seq := n.seq
 	f.insert(parent, before, n)
 	n.seq = seq
 }
 
 // setOrder gives n its place among the things of its turn.
-func (f *State) setOrder(n *node) {
+func (f *core) setOrder(n *node) {
 	if n.order == 0 {
 		f.order++
 		n.order = f.order
@@ -267,7 +267,7 @@ func (n *node) behind(order int) *node {
 }
 
 // take removes n, and a row that held only n.
-func (f *State) take(n *node) {
+func (f *core) take(n *node) {
 	p := n.parent
 	f.remove(n)
 	f.emptied(p)

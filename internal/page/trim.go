@@ -7,8 +7,18 @@ import (
 	"webchat/internal/event"
 )
 
-// trimOne forgets the oldest turn, unless it is needed.
-func (f *State) trimOne() bool {
+// trim keeps the last turns, and forgets those before them.
+type trim struct {
+	*core
+	shelf    *shelf
+	first    int64 // of the first event of the first turn that is kept
+	hasFirst bool
+	keep     int64      // the turn of this event and those after it are kept, however many; 0: none
+	past     [][]uint64 // the ids of the nodes of the turns forgotten last
+}
+
+// oldest forgets the oldest turn, unless it is needed.
+func (f *trim) oldest() bool {
 	old := f.root.Kids[0]
 	if old == f.current || old.Turn.State == "queued" || f.keep > 0 &&
 		f.root.Kids[1].Turn.from > f.keep {
@@ -39,7 +49,7 @@ func (n *node) hashes(to []uint64) []uint64 {
 	return append(to, hash(n.ID))
 }
 
-func (f *State) forget(n *node) {
+func (f *trim) forget(n *node) {
 	for _, k := range n.Kids {
 		f.forget(k)
 	}
@@ -47,7 +57,7 @@ func (f *State) forget(n *node) {
 		delete(f.nodes, n.key())
 	}
 	if n.Call != nil {
-		f.forgetCall(n.Call)
+		f.shelf.forget(n.Call)
 	}
 }
 
@@ -102,13 +112,13 @@ func prose(text string) (n int) {
 	return n
 }
 
-// trimToWeight forgets the oldest turns of what is too much to be opened; entries are what
+// toWeight forgets the oldest turns of what is too much to be opened; entries are what
 // was folded.
-func (f *State) trimToWeight(entries []event.Entry) {
+func (f *trim) toWeight(entries []event.Entry) {
 	room := maxWeight
 	for _, e := range slices.Backward(entries) {
 		if room -= weightOf(e.Event.Data); room < 0 {
-			for len(f.root.Kids) > 1 && f.root.Kids[0].Turn.from <= e.Seq && f.trimOne() {
+			for len(f.root.Kids) > 1 && f.root.Kids[0].Turn.from <= e.Seq && f.oldest() {
 			}
 			return
 		}

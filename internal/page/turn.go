@@ -82,7 +82,17 @@ func (t *turn) Given() string {
 	return string(b)
 }
 
-func (f *State) addTurn(t *turn, id string) *node {
+// turns are the prompts, and what becomes of them.
+type turns struct {
+	*core
+	messages  *messages
+	shelf     *shelf
+	questions *questions
+	queued    map[string]*node // prompts whose turn has not started, by message id
+	held      bool             // they wait for the user
+}
+
+func (f *core) addTurn(t *turn, id string) *node {
 	n := f.node(id)
 	n.Turn = t
 	t.from, t.Left = f.Seq, t.Left || eventlog.IsLeft(f.left, f.Seq)
@@ -93,7 +103,7 @@ func (f *State) addTurn(t *turn, id string) *node {
 }
 
 // addInstructions says in the first turn which instructions the agent reads in this folder.
-func (f *State) addInstructions(turn *node) {
+func (f *core) addInstructions(turn *node) {
 	if len(f.instructions) == 0 {
 		return
 	}
@@ -117,7 +127,7 @@ type noted struct{ Name, Path string }
 
 // prompt shows what the user said; its turn may have to wait, or it joins the
 // running one, as the end of that one reports.
-func (f *State) prompt(d event.UserMessage) {
+func (f *turns) prompt(d event.UserMessage) {
 	t := &turn{
 		Prompt:      d.Content,
 		Message:     d.MessageID,
@@ -130,14 +140,14 @@ func (f *State) prompt(d event.UserMessage) {
 		return
 	}
 	f.queued[d.MessageID] = f.addTurn(t, elementID("t-", d.MessageID))
-	f.attached(d.Attachments)
+	f.shelf.attached(d.Attachments)
 	f.held = false
 	f.changed("dock-queue")
 }
 
 // withdrawn hides a prompt that has no turn. It stays in the page, so that a reader that reconnects
 // learns of it.
-func (f *State) withdrawn(d event.UserMessageWithdrawn) {
+func (f *turns) withdrawn(d event.UserMessageWithdrawn) {
 	if n := f.queued[d.MessageID]; n != nil {
 		delete(f.queued, d.MessageID)
 		f.setTurn(n, "withdrawn")
@@ -145,7 +155,7 @@ func (f *State) withdrawn(d event.UserMessageWithdrawn) {
 	}
 }
 
-func (f *State) turnStart(d event.TurnStart) {
+func (f *turns) start(d event.TurnStart) {
 	n := f.queued[d.MessageID]
 	if n != nil {
 		delete(f.queued, d.MessageID)
@@ -175,7 +185,7 @@ func (f *State) turnStart(d event.TurnStart) {
 	f.setTurn(n, "running")
 }
 
-func (f *State) setTurn(n *node, state string) {
+func (f *core) setTurn(n *node, state string) {
 	n.Turn.State = state
 	f.show(n, own)
 	if d := n.Turn.did; d != nil {
@@ -188,7 +198,7 @@ var endings = map[event.Outcome]string{
 	event.Failed:      "The turn ended with an error",
 }
 
-func (f *State) turnEnd(d event.TurnEnd) {
+func (f *turns) end(d event.TurnEnd) {
 	n := f.current
 	if n == nil || n.Turn.Message != d.MessageID {
 		n = f.queued[d.MessageID]
@@ -197,8 +207,8 @@ func (f *State) turnEnd(d event.TurnEnd) {
 	if n == nil {
 		return
 	}
-	f.beside = nil
-	f.endOpen(n)
+	f.questions.beside = nil
+	f.messages.endOpen(n)
 	f.foldRemarks(n)
 	n.Turn.opens = n.Turn.opens || n.Turn.spoke == 0 || d.Outcome == event.Aborted ||
 		d.Outcome == event.Interrupted
@@ -263,7 +273,7 @@ func endAnnouncement(n *node, o event.Outcome) string {
 }
 
 // endOpen stops what would look alive after its turn is over.
-func (f *State) endOpen(n *node) {
+func (f *messages) endOpen(n *node) {
 	for _, k := range n.Kids {
 		f.endOpen(k)
 		if m := k.body(); m != nil && m.Busy {
@@ -273,14 +283,14 @@ func (f *State) endOpen(n *node) {
 }
 
 // hold makes the prompts that wait stay until the user goes on.
-func (f *State) hold() {
+func (f *turns) hold() {
 	f.held = true
 	f.changed("dock-queue")
 }
 
 // nameKnown notes that a model is called, and whether the agent can go back to before the prompt of
 // the running turn.
-func (f *State) nameKnown(d event.AssistantTurnStart) {
+func (f *turns) nameKnown(d event.AssistantTurnStart) {
 	n := f.current
 	if n == nil {
 		return
@@ -293,7 +303,7 @@ func (f *State) nameKnown(d event.AssistantTurnStart) {
 }
 
 // branched says where the beginning of the session comes from.
-func (f *State) branched(d event.SessionBranched) {
+func (f *turns) branched(d event.SessionBranched) {
 	from := cmp.Or(wording.FirstLine(d.Title, 80), "another session")
 	t := f.addTurn(&turn{At: f.now, State: string(event.Completed), Look: true},
 		elementID("t-", "branch-"+d.From))

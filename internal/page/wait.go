@@ -14,18 +14,26 @@ type wait struct {
 	Since time.Time
 }
 
+// waits is what runs, and what the running turn waits for.
+type waits struct {
+	*core
+	questions *questions
+	busy      []*node // calls and hooks that run
+	wait      wait    // for nothing, if it is empty
+}
+
 // waitStep is how exact the beginning of a wait is: with text that arrives it moves no more often.
 const waitStep = 500 * time.Millisecond
 
 // heard notes that something of the running turn arrived.
-func (f *State) heard(t *turn) {
+func (f *core) heard(t *turn) {
 	if f.current != nil && f.current.Turn == t && f.now.Sub(t.heard) >= waitStep {
 		t.heard = f.now
 	}
 }
 
 // began notes a call or a hook, which the turn does not wait for: its own row says that it runs.
-func (f *State) began(n *node) { f.busy = append(f.busy, n) }
+func (f *waits) began(n *node) { f.busy = append(f.busy, n) }
 
 // ended reports whether what began is over.
 func ended(n *node) bool {
@@ -35,11 +43,11 @@ func ended(n *node) bool {
 	return n.Call.Done() || n.Call.Gone
 }
 
-// setWait finds out what is waited for after an event.
-func (f *State) setWait() {
+// set finds out what is waited for after an event.
+func (f *waits) set() {
 	f.busy = slices.DeleteFunc(f.busy, ended)
 	var w wait
-	if n := f.current; n != nil && len(f.asks.Kids) == 0 && !f.pages.elsewhere(f.Backend) {
+	if n := f.current; n != nil && len(f.questions.asks.Kids) == 0 && !f.pages.elsewhere(f.Backend) {
 		w = f.waitIn(n.Turn)
 	}
 	if w != f.wait {
@@ -49,7 +57,7 @@ func (f *State) setWait() {
 }
 
 // waitIn is what a turn that asks nothing waits for.
-func (f *State) waitIn(t *turn) wait {
+func (f *waits) waitIn(t *turn) wait {
 	runs := false
 	for _, n := range f.busy {
 		if n.turn() != t {
@@ -70,7 +78,7 @@ func (f *State) waitIn(t *turn) wait {
 }
 
 // Asks is what the other session is called; empty: that is not to be said.
-func (f *State) Asks() string {
+func (f *waits) Asks() string {
 	if f.wait.Other == "" || f.pages.Title == nil {
 		return ""
 	}
@@ -78,7 +86,7 @@ func (f *State) Asks() string {
 }
 
 // Wait is what the running turn waits for; nil: nothing, or what a row of its own says.
-func (f *State) Wait() *wait {
+func (f *waits) Wait() *wait {
 	if f.wait == (wait{}) {
 		return nil
 	}

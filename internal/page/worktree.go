@@ -10,12 +10,13 @@ import (
 
 // copied is the worktree that a session works in.
 type copied struct {
+	*core
 	event.SessionWorktree
 	last *node // the row of what can be undone
 }
 
 // Copy names the worktree that a session works in; empty if it works in none.
-func (f *State) Copy() string { return CopyName(f.copy.SessionWorktree) }
+func (f *copied) Copy() string { return CopyName(f.SessionWorktree) }
 
 // CopyName names a worktree by its checkout and its branch; empty if there is none.
 func CopyName(w event.SessionWorktree) string {
@@ -25,27 +26,27 @@ func CopyName(w event.SessionWorktree) string {
 	return wording.Plain(filepath.Base(w.Checkout) + "/" + strings.TrimPrefix(w.Branch, "webchat/"))
 }
 
-// worktree folds what happens to the worktree of a session.
-func (f *State) worktree(data event.Data) {
-	checkout := wording.Plain(filepath.Base(f.copy.Checkout))
+// apply folds what happens to the worktree of a session.
+func (f *copied) apply(data event.Data) {
+	checkout := wording.Plain(filepath.Base(f.Checkout))
 	switch d := data.(type) {
 	case event.SessionWorktree:
-		f.copy.SessionWorktree = d
+		f.SessionWorktree = d
 		f.changed("copy")
 	case event.WorktreeThrown:
 		if d.Restored {
-			f.copyRow("The worktree is back")
+			f.row("The worktree is back")
 		} else {
-			f.copyRow("Thrown away", action{Act: "tree-restore", Label: "Bring it back"})
+			f.row("Thrown away", action{Act: "tree-restore", Label: "Bring it back"})
 		}
 	case event.WorktreeBroughtBack:
 		if d.Undone {
-			f.copyRow("Took back what was brought to " + checkout)
+			f.row("Took back what was brought to " + checkout)
 			return
 		}
 		text := "Brought back " + wording.Plural(len(d.Files), "file") + " to " + checkout
 		if d.Commit != "" {
-			text += " as one commit on " + wording.Plain(f.copy.From)
+			text += " as one commit on " + wording.Plain(f.From)
 		}
 		if n := len(d.Unfitted); n == 1 {
 			text += ". " + wording.Plain(d.Unfitted[0]) + " does not fit"
@@ -54,20 +55,20 @@ func (f *State) worktree(data event.Data) {
 				wording.Plain(strings.Join(d.Unfitted, ", "))
 		}
 		if len(d.Files) == 0 {
-			f.copyRow(text)
+			f.row(text)
 		} else {
-			f.copyRow(text, action{Act: "tree-undo", Label: "Undo"})
+			f.row(text, action{Act: "tree-undo", Label: "Undo"})
 		}
 	}
 }
 
-// copyRow says what happened to the worktree. What was said before can be undone no longer.
-func (f *State) copyRow(text string, actions ...action) {
-	if n := f.copy.last; n != nil && n.Note.Actions != nil {
+// row says what happened to the worktree. What was said before can be undone no longer.
+func (f *copied) row(text string, actions ...action) {
+	if n := f.last; n != nil && n.Note.Actions != nil {
 		n.Note.Actions = nil
-		f.showBack(n)
+		f.showKept(n)
 	}
-	f.copy.last = f.note("", "branch", text)
-	f.copy.last.Note.Actions = actions
+	f.last = f.note("", "branch", text)
+	f.last.Note.Actions = actions
 	f.say(text)
 }
