@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"io"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -33,6 +34,9 @@ type Review struct {
 	// Kept are files that the sandbox kept as they were when the turn would have written to them.
 	Kept   []string
 	Unkept string // why what commands changed in the turn is not known; empty: it is
+	// Checkout is what the session's worktree is one of; empty: it has none, or it was thrown away.
+	Checkout string
+	Branch   string // that had; empty: none
 
 	clock func(time.Time) string
 }
@@ -53,6 +57,8 @@ type ReviewFile struct {
 	// why its changes are not shown, or cannot be taken back: closed, binary, large, changed, untold
 	// or link
 	Why    string
+	Also   bool         // the checkout changed it, too
+	Unfit  bool         // at the same place
 	Held   bool         // what it was comes back with the whole turn
 	Runs   int          // changes that the agent reported, where they are not shown one by one
 	Edits  []event.Edit // what the agent reported, where the texts are not known
@@ -83,6 +89,20 @@ func (p *Pages) Review(w io.Writer, r Review) error {
 	}
 	return p.write(w, "review", &r)
 }
+
+// Whole names what all that the session did is compared with.
+func (r *Review) Whole() string {
+	if r.Checkout != "" && r.Branch != "" {
+		return wording.Plain(r.Branch)
+	}
+	return "the commit"
+}
+
+// In is the name of the checkout.
+func (r *Review) In() string { return wording.Plain(filepath.Base(r.Checkout)) }
+
+// In is the name of the checkout.
+func (f *ReviewFile) In() string { return f.review.In() }
 
 // Tab is the name of its tab.
 func (r *Review) Tab() string {

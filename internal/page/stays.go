@@ -16,6 +16,7 @@ import (
 type Stays struct {
 	Confined  bool
 	Workspace string
+	Tree      bool   // that is a worktree of the session's own
 	Lacks     string // what is not held all the same
 	Why       string // why nothing is confined, without its end
 	Remedy    string // what the user can do about that, in words
@@ -60,7 +61,12 @@ func (p *Pages) Stays(w io.Writer, s Stays) error {
 }
 
 // Folder is the name of the workspace.
-func (s *Stays) Folder() string { return filepath.Base(s.Workspace) }
+func (s *Stays) Folder() string {
+	if s.Tree {
+		return "its worktree"
+	}
+	return filepath.Base(s.Workspace)
+}
 
 // Where is the workspace as people write it.
 func (s *Stays) Where() string { return wording.Tilde(s.Workspace, s.home) }

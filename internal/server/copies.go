@@ -5,8 +5,11 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"path/filepath"
+	"slices"
 
 	"webchat/internal/event"
+	"webchat/internal/page"
 	"webchat/internal/session"
 	"webchat/internal/worktree"
 )
@@ -71,6 +74,31 @@ func (cs *copies) show(r *http.Request, one *session.Session, _ empty) (out copy
 		out.Files, err = cs.trees.Changes(r.Context(), c.Session)
 	}
 	return out, err
+}
+
+// compare adds to a review what its session's worktree is compared with, and where the checkout
+// changed the same.
+func (cs *copies) compare(ctx context.Context, one *session.Session, v *page.Review) error {
+	c, err := cs.of(one)
+	if err != nil || !c.Thrown.IsZero() {
+		return nil
+	}
+	if v.Checkout, v.Branch = c.Checkout, c.From; v.Since != "commit" {
+		return nil
+	}
+	list, err := cs.trees.Changes(ctx, c.Session)
+	if err != nil {
+		return err
+	}
+	for _, f := range list {
+		i := slices.IndexFunc(v.Files, func(r page.ReviewFile) bool {
+			return filepath.Join(c.Workspace, r.Path) == filepath.Join(c.Root, f.Path)
+		})
+		if i >= 0 {
+			v.Files[i].Also, v.Files[i].Unfit = f.Also, f.Unfit
+		}
+	}
+	return nil
 }
 
 // backRequest says how what a session did is brought back.

@@ -30,6 +30,7 @@ type reviews struct {
 	outputs *outputs.Store
 	views   *views.Views
 	pages   *page.Pages
+	copies  *copies
 }
 
 // page draws what the agent changed, for the Desk.
@@ -134,7 +135,8 @@ func (rv *reviews) reviewed(ctx context.Context, one *session.Session, source fi
 		}
 		v.Files = append(v.Files, one)
 	}
-	return v, nil
+	err = rv.copies.compare(ctx, one, &v)
+	return v, err
 }
 
 // keptBySandbox are the files of the workspace that the sandbox kept from being written to in a

@@ -43,6 +43,7 @@ func (c Sandboxes) stays(one *session.Session, backend, workspace string) *page.
 	if one == nil || !v.Confined {
 		return v
 	}
+	v.Tree = one.Summary().Open.Worktree != nil
 	for _, o := range one.Opened().List() {
 		v.Opened = append(v.Opened, page.Opened{ID: o.ID, What: o.What, ReadOnly: o.ReadOnly,
 			Scope: o.Scope, By: o.By, At: time.UnixMilli(o.At)})

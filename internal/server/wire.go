@@ -105,7 +105,7 @@ func wire(c Config, pumps *topicPumps) *resources {
 	p.lists = &sessionLists{c.Sessions, around, drawn}
 	p.pages = &sessionPages{find, c.Outputs, c.Sandboxes, around, live, drawn}
 	p.replays = &replays{c.Outputs, past, drawn}
-	p.reviews = &reviews{p.changes, p.edits, c.Outputs, seen, drawn}
+	p.reviews = &reviews{p.changes, p.edits, c.Outputs, seen, drawn, own}
 	p.sandbox = &sandboxPages{find, c.Sandboxes, drawn}
 	p.tools = &toolRows{live, drawn}
 	return p

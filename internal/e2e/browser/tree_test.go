@@ -14,7 +14,8 @@ import (
 )
 
 // A session is begun in a worktree by the switch on the start page. Where none can be made the
-// prompt stays, with the reason below it.
+// prompt stays, with the reason below it. What was done there is brought back from the review, or
+// thrown away, and both are undone.
 func TestSessionInAWorktree(t *testing.T) {
 	trees := worktree.New(worktree.Config{Dir: t.TempDir(), Env: os.Environ()})
 	h := newHouse(t, func(c *sessions.Config, s *server.Config) {
@@ -72,4 +73,59 @@ func TestSessionInAWorktree(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(h.site.workspace, "docs.md")); err != nil || string(text) != "docs\nmine\n" {
 		t.Errorf("the checkout has %q (%v)", text, err)
 	}
+
+	// What was done is brought back as changes, but for what does not fit, and taken back.
+	reads := func(name, want string) {
+		t.Helper()
+		text, err := os.ReadFile(filepath.Join(h.site.workspace, name))
+		if string(text) != want || err != nil && want != "" {
+			t.Errorf("%s of the checkout is %q, want %q (%v)", name, text, want, err)
+		}
+	}
+	h.site.put("pump.md", "X\nb\nc\nd\ne\nf\n")
+	p.say("/review")
+	p.click(".review [data-of=commit]")
+	p.has(".review [data-of=commit][aria-checked=true]", "Since main")
+	p.has(".review .rfiles [data-unfit]", "does not fit")
+	p.has(".review .is-unfit", "pump.md does not fit: "+checkout+" changed it at the same place. Bringing back leaves it out. Open it")
+	p.click(".review [data-act=tree-back]")
+	p.has("[role=menu]", "As changes in "+checkout+" Not committed. pump.md does not fit, and is left out As one commit on main Not while pump.md does not fit")
+	p.accessible("ways to bring back")
+	p.shot("36b-unfit")
+	p.look(1440, 900, "dark")
+	p.shot("36b-unfit-dark")
+	p.accessible("ways to bring back, dark")
+	p.look(1440, 900, "light")
+	p.press("Enter")
+	p.has("#turns", "Brought back 1 file to "+checkout+". pump.md does not fit Undo")
+	p.has("#toasts", "pump.md does not fit Open it")
+	reads("new.md", "new\n")
+	reads("pump.md", "X\nb\nc\nd\ne\nf\n")
+	p.shot("36b-brought")
+	p.has("#toasts", "Brought back 1 file to "+checkout+" Undo")
+	p.js(`[...document.querySelectorAll('#toasts button')].find((b) => b.textContent === 'Undo').click()`)
+	p.has("#turns", "Took back what was brought to "+checkout)
+	reads("new.md", "")
+
+	// Or as one commit; or all is thrown away, and restored.
+	h.site.put("pump.md", "a\nb\nc\nd\ne\nF\n")
+	h.site.git("commit", "-qm", "other", "pump.md")
+	p.js(`dispatchEvent(new Event('focus'))`)
+	p.has(".review .rfiles", "also in "+checkout)
+	p.look(390, 844, "light")
+	p.shot("36b-390")
+	p.fits("the review of a worktree on a phone")
+	p.look(1440, 900, "light")
+	p.click(".review [data-act=tree-back]")
+	p.has("[role=menu]", "pump.md changed there too; both fit")
+	p.shot("36b")
+	p.press("ArrowDown", "Enter")
+	p.has("#turns", "Brought back 2 files to "+checkout+" as one commit on main Undo")
+	reads("pump.md", "A\nb\nc\nd\ne\nF\n")
+	reads("docs.md", "docs\nmine\n")
+	p.click(".review [data-act=tree-throw]")
+	p.has("#turns", "Thrown away Bring it back")
+	p.wait(`!document.querySelector('.pane.review:not([hidden])')`)
+	p.js(`[...document.querySelectorAll('#toasts button')].find((b) => b.textContent === 'Bring it back').click()`)
+	p.has("#turns", "The worktree is back")
 }

@@ -17,7 +17,7 @@ function closePopup(refocus) {
   menu.box = menu.owner = null
 }
 
-/** Opens entries [{label, about, icon, run}] at button, or at a place on what it belongs to; a second time closes it. */
+/** Opens entries [{label, about, bad, icon, run}] at button, or at a place on what it belongs to; a second time closes it. */
 export function popup(button, entries, at = button.getBoundingClientRect()) {
   if (menu.owner === button) return closePopup(true)
   closePopup(false)
@@ -32,6 +32,11 @@ export function popup(button, entries, at = button.getBoundingClientRect()) {
     root.tabIndex = -1
     parts.about.textContent = entry.label
     if (entry.icon) root.querySelector('use')?.setAttribute('href', `#i-${entry.icon}`)
+    if (entry.about) {
+      parts.end.className = 'about'
+      parts.end.classList.toggle('fail', Boolean(entry.bad))
+      parts.end.textContent = entry.about
+    }
     root.addEventListener('click', () => { closePopup(true); entry.run() })
     return root
   }))

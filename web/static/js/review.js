@@ -91,6 +91,8 @@ function ended(done, back, left, unkept = []) {
   else announce(words[0])
 }
 
+const worktree = (act) => import('./worktree.js').then(act).catch(failed)
+
 const acts = {
   keep: (hunk) => {
     const { key } = hunk.dataset
@@ -107,6 +109,8 @@ const acts = {
   'undo-turn': (_, b) => wholeTurn(b, false).catch(failed),
   'redo-turn': (_, b) => wholeTurn(b, true).catch(failed),
   'keep-out': keepOut,
+  'tree-back': (_, b) => worktree((m) => m.offerBack(b, load)),
+  'tree-throw': () => worktree((m) => m.throwAway().then(() => close(review.tab))),
   'see-file': (_, b) => display(showing({ path: b.closest('.rfile').dataset.path })).catch(failed),
 }
 

@@ -46,7 +46,7 @@ export function marks() {
   for (const file of review.since === 'back' ? [] : all('.rfile')) {
     const state = review.root.querySelector(`[data-to="${file.dataset.file}"] [data-part=state]`)
     const n = { kept: all('.is-kept:not([data-undone])', file).length, undone: all('[data-undone]', file).length }
-    state.textContent = Object.entries(n).filter(([, count]) => count).map(([word, count]) => `${count} ${word}`).join(', ') || (file.querySelector('.rsay .link') ? 'changed since' : '')
+    state.textContent = Object.entries(n).filter(([, count]) => count).map(([word, count]) => `${count} ${word}`).join(', ') || state.dataset.also || (file.querySelector('.rsay .link') ? 'changed since' : '')
   }
   review.root.dispatchEvent(new CustomEvent('webchat:lines')) // the map has other marks
   goes()
