@@ -15,7 +15,7 @@ import (
 
 // A session is begun in a worktree by the switch on the start page. Where none can be made the
 // prompt stays, with the reason below it. What was done there is brought back from the review, or
-// thrown away, and both are undone.
+// thrown away, and both are undone. Deleting the session offers to throw it away with it.
 func TestSessionInAWorktree(t *testing.T) {
 	trees := worktree.New(worktree.Config{Dir: t.TempDir(), Env: os.Environ()})
 	h := newHouse(t, func(c *sessions.Config, s *server.Config) {
@@ -116,16 +116,28 @@ func TestSessionInAWorktree(t *testing.T) {
 	p.shot("36b-390")
 	p.fits("the review of a worktree on a phone")
 	p.look(1440, 900, "light")
-	p.click(".review [data-act=tree-back]")
+	p.focus(`document.querySelector('.review [data-act=tree-back]')`) // a message may lie over it
+	p.press("Enter")
 	p.has("[role=menu]", "pump.md changed there too; both fit")
 	p.shot("36b")
 	p.press("ArrowDown", "Enter")
 	p.has("#turns", "Brought back 2 files to "+checkout+" as one commit on main Undo")
 	reads("pump.md", "A\nb\nc\nd\ne\nF\n")
 	reads("docs.md", "docs\nmine\n")
-	p.click(".review [data-act=tree-throw]")
+	p.js(`document.querySelector('.review [data-act=tree-throw]').click()`)
 	p.has("#turns", "Thrown away Bring it back")
 	p.wait(`!document.querySelector('.pane.review:not([hidden])')`)
 	p.js(`[...document.querySelectorAll('#toasts button')].find((b) => b.textContent === 'Bring it back').click()`)
 	p.has("#turns", "The worktree is back")
+
+	// Deleting the session throws it away, if that is chosen, and its undoing restores it.
+	thrown := func() bool { return !trees.All()[0].Thrown.IsZero() }
+	p.click("[data-act=title-menu]")
+	p.has("[role=menu]", "Delete Its worktree stays Delete with its worktree With all that was not brought back")
+	p.shot("36-delete")
+	p.js(`[...document.querySelectorAll('[role=menuitem]')].at(-1).click()`)
+	p.has("#toasts", "Deleted. It can be restored for 30 seconds")
+	poll(t, thrown)
+	p.js(`[...document.querySelectorAll('#toasts button')].find((b) => b.textContent === 'Undo').click()`)
+	poll(t, func() bool { return !thrown() })
 }

@@ -101,10 +101,11 @@ function newDay() {
   sidebar.day = now
 }
 
-async function drop(id) {
-  await remove(`/api/sessions/${id}`)
+/** Deletes a session; tree: its worktree is thrown away, too. */
+async function drop(id, tree) {
+  await remove(`/api/sessions/${id}${tree ? '?worktree=throw' : ''}`)
   const leave = id === session() && setTimeout(() => visit(inFolder()), 28_000)
-  const restore = () => post(`/api/sessions/${id}/restore`).then(() => { clearTimeout(leave); soon() }).catch(failed)
+  const restore = () => post(`/api/sessions/${id}/restore`).then(() => tree && post(`/api/sessions/${id}/worktree/restore`, {})).then(() => { clearTimeout(leave); soon() }).catch(failed)
   toast('Deleted. It can be restored for 30 seconds', { act: { label: 'Undo', run: restore }, ms: 28_000 })
   soon()
 }
@@ -135,17 +136,19 @@ function rename(id) {
   input.addEventListener('blur', () => done(true))
 }
 
-/** What can be done with a session. */
-function entries(id) {
-  const pinned = 'pinned' in (list.querySelector(`a[data-session="${CSS.escape(id)}"]`)?.dataset ?? {})
+/** What can be done with a session, and more; what deletes stands last. */
+function entries(id, more = []) {
+  const { pinned, tree } = list.querySelector(`a[data-session="${CSS.escape(id)}"]`)?.dataset ?? {}
   return [
     { label: 'Rename', icon: 'pen', run: () => rename(id) },
-    { label: pinned ? 'Unpin' : 'Pin', icon: 'tail', run: () => patch(`/api/sessions/${id}`, { pinned: !pinned }).then(soon).catch(failed) },
+    { label: pinned === '' ? 'Unpin' : 'Pin', icon: 'tail', run: () => patch(`/api/sessions/${id}`, { pinned: pinned !== '' }).then(soon).catch(failed) },
     ...(id === session() ? [{ label: 'What it changed', icon: 'diff', run: () => openChanged() }] : []),
     { label: 'Replay', icon: 'play', run: () => visit(`/sessions/${id}/replay`) },
     { label: 'Save as a page', icon: 'down', run: () => saveSession(id, 'html') },
     { label: 'Save as Markdown', icon: 'down', run: () => saveSession(id, 'md') },
-    { label: 'Delete', icon: 'trash', run: () => drop(id).catch(failed) },
+    ...more,
+    { label: 'Delete', icon: 'trash', ...(tree === '' && { about: 'Its worktree stays' }), run: () => drop(id).catch(failed) },
+    ...(tree === '' ? [{ label: 'Delete with its worktree', icon: 'trash', about: 'With all that was not brought back', run: () => drop(id, true).catch(failed) }] : []),
   ]
 }
 
@@ -153,12 +156,11 @@ const menu = (id, button) => popup(button, entries(id))
 
 /** The menu of the page's own session; of one that does not exist yet, only what concerns the page. */
 function titleMenu(id, button) {
-  const own = id ? entries(id) : []
-  const print = { label: 'Print', icon: 'file', run: () => document.dispatchEvent(new Event('webchat:print')) }
-  popup(button, [...own.slice(0, -1), print, ...own.slice(-1)]) // what deletes stands last
+  const print = [{ label: 'Print', icon: 'file', run: () => document.dispatchEvent(new Event('webchat:print')) }]
+  popup(button, id ? entries(id, print) : print)
 }
 
-const acts = { rename, 'title-menu': titleMenu, 'session-menu': menu, delete: drop }
+const acts = { rename, 'title-menu': titleMenu, 'session-menu': menu, delete: (id) => drop(id) }
 
 export function sessions() {
   if (!list) return
