@@ -74,6 +74,10 @@ func TestSessionInAWorktree(t *testing.T) {
 		t.Errorf("the checkout has %q (%v)", text, err)
 	}
 
+	inToast := func(label string) {
+		t.Helper()
+		p.js(`[...document.querySelectorAll('#toasts button')].findLast((b) => b.textContent === ` + quote(label) + `).click()`)
+	}
 	// What was done is brought back as changes, but for what does not fit, and taken back.
 	reads := func(name, want string) {
 		t.Helper()
@@ -103,7 +107,7 @@ func TestSessionInAWorktree(t *testing.T) {
 	reads("pump.md", "X\nb\nc\nd\ne\nf\n")
 	p.shot("36b-brought")
 	p.has("#toasts", "Brought back 1 file to "+checkout+" Undo")
-	p.js(`[...document.querySelectorAll('#toasts button')].find((b) => b.textContent === 'Undo').click()`)
+	inToast("Undo")
 	p.has("#turns", "Took back what was brought to "+checkout)
 	reads("new.md", "")
 
@@ -116,18 +120,17 @@ func TestSessionInAWorktree(t *testing.T) {
 	p.shot("36b-390")
 	p.fits("the review of a worktree on a phone")
 	p.look(1440, 900, "light")
-	p.focus(`document.querySelector('.review [data-act=tree-back]')`) // a message may lie over it
-	p.press("Enter")
+	p.click(".review [data-act=tree-back]") // a message has come, and does not lie over it
 	p.has("[role=menu]", "pump.md changed there too; both fit")
 	p.shot("36b")
 	p.press("ArrowDown", "Enter")
 	p.has("#turns", "Brought back 2 files to "+checkout+" as one commit on main Undo")
 	reads("pump.md", "A\nb\nc\nd\ne\nF\n")
 	reads("docs.md", "docs\nmine\n")
-	p.js(`document.querySelector('.review [data-act=tree-throw]').click()`)
+	p.click(".review [data-act=tree-throw]")
 	p.has("#turns", "Thrown away Bring it back")
 	p.wait(`!document.querySelector('.pane.review:not([hidden])')`)
-	p.js(`[...document.querySelectorAll('#toasts button')].find((b) => b.textContent === 'Bring it back').click()`)
+	inToast("Bring it back")
 	p.has("#turns", "The worktree is back")
 
 	// Deleting the session throws it away, if that is chosen, and its undoing restores it.
@@ -138,6 +141,6 @@ func TestSessionInAWorktree(t *testing.T) {
 	p.js(`[...document.querySelectorAll('[role=menuitem]')].at(-1).click()`)
 	p.has("#toasts", "Deleted. It can be restored for 30 seconds")
 	poll(t, thrown)
-	p.js(`[...document.querySelectorAll('#toasts button')].find((b) => b.textContent === 'Undo').click()`)
+	inToast("Undo")
 	poll(t, func() bool { return !thrown() })
 }

@@ -11,7 +11,7 @@ const list = {
 export const isOut = () => app?.classList.contains('drawer') ?? false
 
 function behind(inert) {
-  for (const el of [...app.children, ...document.querySelectorAll('.skip')]) if (el !== side) el.inert = inert
+  for (const el of [...app.children, ...document.querySelectorAll('.skip')]) if (el !== side && el.id !== 'toasts') el.inert = inert
 }
 
 /** Pulls the drawer out, or pushes it back; it answers whether it is out. */
