@@ -89,9 +89,9 @@ func (l *limits) UnmarshalYAML(n *yaml.Node) error {
 
 // budget is what sessions without one of their own may take, and all of them on a day: the flag's,
 // or else the file's.
-func (o *options) budget(c *config) limits {
-	if o.Budget == (limits{}) && c.Budget != nil {
-		return *c.Budget
+func (o setup) budget() limits {
+	if o.Budget == (limits{}) && o.c.Budget != nil {
+		return *o.c.Budget
 	}
 	return o.Budget
 }

@@ -58,8 +58,8 @@ func TestConfigTakesEverySection(t *testing.T) {
 		if flag == "" {
 			o, err = parseOptions(nil, nil)
 		}
-		if err != nil || o.budget(c) != want {
-			t.Errorf("--budget %s: %+v, %v", flag, o.budget(c), err)
+		if err != nil || o.with(c).budget() != want {
+			t.Errorf("--budget %s: %+v, %v", flag, o.with(c).budget(), err)
 		}
 	}
 	for _, nothing := range []string{"", "\n", "# a comment\n"} {
@@ -133,6 +133,6 @@ func FuzzConfig(f *testing.F) {
 		if err := c.check(); err != nil {
 			t.Errorf("accepted and not valid: %v", err)
 		}
-		(&options{}).policy(c, "/ws", "/data")
+		(&options{}).with(c).policy("/ws", "/data")
 	})
 }

@@ -80,7 +80,7 @@ func realConfined(t *testing.T, name, tool, argument string, asks int, files map
 	}
 	quiet := slog.New(slog.DiscardHandler)
 	c := &config{EnvAllow: []string{"KEY"}}
-	cells := o.cages(c, sandbox{mode: sandboxRequire, support: cage.Support{}}, o.dataPath(),
+	cells := o.with(c).cages(sandbox{mode: sandboxRequire, support: cage.Support{}}, o.dataPath(),
 		nothingKept, quiet)
 	b, err := o.roster(c).speaker(acp.Presets()[name], name, cells, o.dataPath(), cells.lend(own.ToAgent),
 		quiet)

@@ -55,12 +55,12 @@ func doctor(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, own.Close()) }()
-	box, err := o.sandbox(c)
+	box, err := o.with(c).sandbox()
 	if err != nil {
 		return err
 	}
 	quiet, dir := slog.New(slog.DiscardHandler), o.dataPath()
-	k.backends, err = o.roster(c).backends(o.cages(c, box, dir, nothingKept, quiet), dir,
+	k.backends, err = o.roster(c).backends(o.with(c).cages(box, dir, nothingKept, quiet), dir,
 		own.ToAgent, quiet)
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func doctor(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 	if err := k.offered(); err != nil {
 		return err
 	}
-	set, err := o.hooks(c, workspace)
+	set, err := o.with(c).hooks(workspace)
 	if err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func (k checkup) sessions(ctx context.Context,
 		TTL:    k.OutputTTL,
 		Budget: int64(k.OutputBudget),
 	}); err == nil {
-		if set, err := k.tools(k.c, k.workspace, nil, store, usersOwn{}, nil)("doctor"); err == nil {
+		if set, err := k.with(k.c).tools(k.workspace, nil, store, usersOwn{}, nil)("doctor"); err == nil {
 			for _, t := range set.Tools() {
 				specs = append(specs, t.Spec())
 			}
@@ -224,7 +224,7 @@ func (k checkup) offered() error {
 	if err != nil {
 		return &usageError{err.Error()}
 	}
-	set, err := k.tools(k.c, k.workspace, nil, store, usersOwn{}, nil)("doctor")
+	set, err := k.with(k.c).tools(k.workspace, nil, store, usersOwn{}, nil)("doctor")
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func (k checkup) git() {
 
 // worktrees lists those whose sessions are gone.
 func (k checkup) worktrees() {
-	for _, c := range k.options.worktrees(k.c, k.dataPath()).Lost() {
+	for _, c := range k.options.with(k.c).worktrees(k.dataPath()).Lost() {
 		k.say("worktree", "%s, on the branch %s, is of a session that is gone; delete it with %s",
 			c.Root, c.Branch,
 			wording.CommandLine("git", "-C", c.Checkout, "worktree", "remove", "--force", c.Root))

@@ -58,7 +58,7 @@ func (d *lateDocuments) Replace(name, version string, text []byte) (now string, 
 
 // documents are those of a data folder, as a command beside a server has them: in the folder, or in
 // the database of --engine-file.
-func (o *options) documents(dir string) document.Store {
+func (o *engineFlags) documents(dir string) document.Store {
 	if o.EngineFile == "" {
 		return document.Folder(dir)
 	}
@@ -84,7 +84,7 @@ func ownersOf(db sessionStore) sessions.Owners {
 const slotFile = "slot"
 
 // engineURL reads the file that --engine-file names.
-func (o *options) engineURL(log *slog.Logger) (string, error) {
+func (o *engineFlags) engineURL(log *slog.Logger) (string, error) {
 	const form = "write the address of a PostgreSQL database into it, such as postgres://user:password@host/database"
 	url, err := guard.ReadKey(o.EngineFile, "password of the database", log)
 	switch {
@@ -103,7 +103,7 @@ func (o *options) engineURL(log *slog.Logger) (string, error) {
 
 // openEngine opens the database that --engine-file names. One that does not answer is waited for,
 // and away is called then.
-func (o *options) openEngine(ctx context.Context, dir string, lost func(error), away func(),
+func (o *engineFlags) openEngine(ctx context.Context, dir string, lost func(error), away func(),
 	log *slog.Logger) (*store.Postgres, error) {
 	url, err := o.engineURL(log)
 	if err != nil {
@@ -143,7 +143,7 @@ func (o *options) openEngine(ctx context.Context, dir string, lost func(error), 
 }
 
 // openStore opens the sessions for a command that runs without a server.
-func (o *options) openStore(ctx context.Context, dir string,
+func (o *engineFlags) openStore(ctx context.Context, dir string,
 	log *slog.Logger) (sessionStore, error) {
 	if o.EngineFile != "" {
 		return o.openEngine(ctx, dir, nil, func() {}, log)

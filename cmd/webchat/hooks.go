@@ -55,9 +55,9 @@ func (h hookConfig) hook() (consent.Hook, error) {
 }
 
 // hooks makes the user's hooks. Commands get what the user's own commands get.
-func (o *options) hooks(c *config, workspace string) (*consent.Hooks, error) {
+func (o setup) hooks(workspace string) (*consent.Hooks, error) {
 	var list []consent.Hook
-	for i, h := range c.Hooks {
+	for i, h := range o.c.Hooks {
 		hook, err := h.hook()
 		if err != nil {
 			return nil, usage("hooks, hook %d: %v", i+1, err)
@@ -67,7 +67,7 @@ func (o *options) hooks(c *config, workspace string) (*consent.Hooks, error) {
 	return consent.NewHooks(consent.HookConfig{
 		Hooks:     list,
 		Workspace: workspace,
-		Env:       policy.InheritWhole(o.env, c.keyVariables()),
+		Env:       policy.InheritWhole(o.env, o.c.keyVariables()),
 	})
 }
 
@@ -100,9 +100,9 @@ func (o *options) warnWorkspace(workspace string, log *slog.Logger) {
 }
 
 // consent is what pages and clients are shown of rules and hooks.
-func (o *options) consent(c *config) server.Consent {
+func (o setup) consent() server.Consent {
 	out := server.Consent{Mode: consent.Mode(o.Permissions), Timeout: o.PermissionTimeout}
-	for _, r := range c.Permissions {
+	for _, r := range o.c.Permissions {
 		out.Rules = append(out.Rules, server.Rule{Rule: r})
 	}
 	if out.Mode == consent.ModeAsk { // policy.Config.Reading
@@ -117,7 +117,7 @@ func (o *options) consent(c *config) server.Consent {
 				Covers:  policy.ReadingCommands,
 			})
 	}
-	for _, h := range c.Hooks {
+	for _, h := range o.c.Hooks {
 		timeout := h.Timeout
 		if timeout == "" {
 			timeout = consent.DefaultTimeout.String()
@@ -139,7 +139,7 @@ func (r roster) searchHits(dataDir string) func(context.Context, string, agent.S
 	return func(ctx context.Context, workspace string, s agent.Search) ([]string, bool) {
 		p, ok := made.Load(workspace)
 		if !ok {
-			p, _ = made.LoadOrStore(workspace, r.policy(r.c, workspace, dataDir))
+			p, _ = made.LoadOrStore(workspace, r.policy(workspace, dataDir))
 		}
 		return p.(*policy.Policy).SearchHits(ctx, s)
 	}
@@ -184,16 +184,16 @@ func isBelow(name, dir string) bool {
 }
 
 // policy is what c says about acts in workspace, with webchat's own files private.
-func (o *options) policy(c *config, workspace, dataDir string) *policy.Policy {
+func (o setup) policy(workspace, dataDir string) *policy.Policy {
 	programs, _ := lookup(o.env, "PATH")
 	own := []string{o.configPath(), filepath.Join(xdg.ConfigHome, "webchat"),
 		filepath.Join(o.shared(dataDir), agentsFolder), filepath.Join(o.shared(dataDir), copilotFolder)}
 	if _, below := belowData(workspace, dataDir); !below {
 		own = append(own, dataDir)
 	}
-	git := o.trusted(policy.InheritWhole(o.env, c.keyVariables()), workspace)
+	git := o.trusted(policy.InheritWhole(o.env, o.c.keyVariables()), workspace)
 	return policy.New(policy.Config{
-		Rules:     c.Permissions,
+		Rules:     o.c.Permissions,
 		Reading:   o.Permissions == string(consent.ModeAsk),
 		Workspace: workspace,
 		Home:      o.home(),

@@ -8,8 +8,8 @@ import (
 	"webchat/internal/guard"
 )
 
-// checkIdentity refuses settings that cannot identify people.
-func (o *options) checkIdentity() error {
+// check refuses settings that cannot identify people.
+func (o *identityFlags) check(noAuth bool, publicURL string) error {
 	kind, value, _ := strings.Cut(o.Identity, ":")
 	switch {
 	case o.Identity == "" && (o.IdentityKeyFile != "" || o.IdentityClient != "" ||
@@ -18,7 +18,7 @@ func (o *options) checkIdentity() error {
 			"--identity-key-file, --identity-client and --identity-allow have no use without --identity")
 	case o.Identity == "":
 		return nil
-	case o.InsecureNoAuth:
+	case noAuth:
 		return usage("--identity cannot be used with --insecure-no-auth")
 	case kind != "header" && kind != "oidc":
 		return usage(
@@ -28,7 +28,7 @@ func (o *options) checkIdentity() error {
 		return usage(
 			"--identity needs --identity-key-file: without a key, anybody could say who they are")
 	case kind == "oidc":
-		return o.checkProvider(value)
+		return o.checkProvider(value, publicURL)
 	case o.IdentityClient != "" || len(o.IdentityAllow) > 0:
 		return usage(
 			"--identity-client and --identity-allow are for --identity oidc:URL; your proxy decides who may sign in")
@@ -40,14 +40,14 @@ func (o *options) checkIdentity() error {
 }
 
 // checkProvider refuses a provider that cannot identify people.
-func (o *options) checkProvider(issuer string) error {
+func (o *identityFlags) checkProvider(issuer, publicURL string) error {
 	u, err := url.Parse(issuer)
 	switch {
 	case err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" ||
 		u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())):
 		return usage("--identity %s: the provider's address must look like oidc:https://login.example",
 			o.Identity)
-	case o.PublicURL == "":
+	case publicURL == "":
 		return usage("--identity oidc: needs --public-url, to which the provider sends people back")
 	case o.IdentityClient == "":
 		return usage(
@@ -65,7 +65,7 @@ func (o *options) checkProvider(issuer string) error {
 }
 
 // users returns what identifies people; nil means all sign-ins are the operator's.
-func (o *options) users(log *slog.Logger) (guard.Users, error) {
+func (o *identityFlags) users(log *slog.Logger) (guard.Users, error) {
 	switch kind, value, _ := strings.Cut(o.Identity, ":"); kind {
 	case "header":
 		return guard.NewHeader(value, o.IdentityKeyFile, log)

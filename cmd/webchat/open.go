@@ -26,10 +26,17 @@ import (
 	"webchat/internal/policy"
 )
 
+// opener opens folders and files, and reports on two streams.
+type opener struct {
+	*options
+	stdout, stderr io.Writer
+}
+
 // open is "webchat", "webchat DIR" and "webchat open": it opens folders, or shows a
 // file, in the running server of the data folder, or starts one with them.
 func open(ctx context.Context, o *options, stdout, stderr io.Writer) error {
-	what, err := o.opening(stderr)
+	shows := opener{o, stdout, stderr}
+	what, err := shows.opening()
 	if err != nil {
 		return err
 	}
@@ -43,7 +50,7 @@ func open(ctx context.Context, o *options, stdout, stderr io.Writer) error {
 		if err != nil {
 			return false, err
 		}
-		return true, o.present(dir, link, stdout, stderr)
+		return true, shows.present(dir, link)
 	}, func() error {
 		return o.serve(ctx, what.Folders, stdout, stderr,
 			beside{run: func(ctx context.Context, r *rooms, present func(string) error) error {
@@ -63,7 +70,8 @@ func open(ctx context.Context, o *options, stdout, stderr io.Writer) error {
 // show is "webchat show": it shows standard input in the running server, or in one that
 // it starts and that stays.
 func show(ctx context.Context, o *options, stdout, stderr io.Writer) error {
-	what, err := o.opening(stderr)
+	shows := opener{o, stdout, stderr}
+	what, err := shows.opening()
 	if err != nil {
 		return err
 	}
@@ -78,7 +86,7 @@ func show(ctx context.Context, o *options, stdout, stderr io.Writer) error {
 		if err != nil {
 			return false, err
 		}
-		return true, o.pipe(ctx, conn, dir, os.Stdin, stdout, stderr)
+		return true, shows.pipe(ctx, conn, dir, os.Stdin)
 	}, func() error {
 		return o.serve(ctx, what.Folders, stdout, stderr,
 			beside{run: func(ctx context.Context, r *rooms, present func(string) error) error {
@@ -97,8 +105,8 @@ func show(ctx context.Context, o *options, stdout, stderr io.Writer) error {
 }
 
 // present prints a sign-in link and opens it in the browser.
-func (o *options) present(dir, link string, stdout, stderr io.Writer) error {
-	if _, err := fmt.Fprintln(stdout, link); err != nil {
+func (o opener) present(dir, link string) error {
+	if _, err := fmt.Fprintln(o.stdout, link); err != nil {
 		return fmt.Errorf("print the sign-in link: %w", err)
 	}
 	if !o.mayOpen() {
@@ -109,15 +117,14 @@ func (o *options) present(dir, link string, stdout, stderr io.Writer) error {
 		err = daemon.OpenBrowser(dir, link, policy.InheritWhole(o.env, c.keyVariables()))
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "webchat: the browser was not opened: open the printed link (%v)\n", err)
+		fmt.Fprintf(o.stderr, "webchat: the browser was not opened: open the printed link (%v)\n", err)
 	}
 	return nil
 }
 
 // pipe carries standard input to the running server until its end, or until the page
 // stops it.
-func (o *options) pipe(ctx context.Context, conn *daemon.Lent, dir string, stdin io.Reader, stdout,
-	stderr io.Writer) error {
+func (o opener) pipe(ctx context.Context, conn *daemon.Lent, dir string, stdin io.Reader) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
@@ -138,7 +145,7 @@ func (o *options) pipe(ctx context.Context, conn *daemon.Lent, dir string, stdin
 		if shown.Error != "" {
 			return errors.New(shown.Error)
 		}
-		if err := o.present(dir, shown.URL, stdout, stderr); err != nil {
+		if err := o.present(dir, shown.URL); err != nil {
 			return err
 		}
 	}
@@ -187,7 +194,7 @@ func joined(ctx context.Context, join func() (bool, error), serve func() error) 
 
 // opening is what the command line asks to be opened, as far as it can be said without
 // a server. Unusual folders are asked about once, if somebody sits at the terminal.
-func (o *options) opening(stderr io.Writer) (what daemon.Opening, err error) {
+func (o opener) opening() (what daemon.Opening, err error) {
 	if what.Folders, err = o.workspaceDirs(); err != nil {
 		return what, err
 	}
@@ -217,7 +224,7 @@ func (o *options) opening(stderr io.Writer) (what daemon.Opening, err error) {
 		if err := readable(folder); err != nil {
 			return what, err
 		}
-		if err := o.agree(folder, stderr); err != nil {
+		if err := o.agree(folder); err != nil {
 			return what, err
 		}
 	}
@@ -230,7 +237,7 @@ var atLine = regexp.MustCompile(`^(.+?):(\d+)(?::\d+)?:?$`)
 // place finds what a word of the command line names: a folder, or a file with the
 // workspace it is shown in: the innermost one that is open, else its repository, else
 // its folder.
-func (o *options) place(word string) (folder, file string, line int, err error) {
+func (o opener) place(word string) (folder, file string, line int, err error) {
 	real, err := resolved(word)
 	if m := atLine.FindStringSubmatch(word); err != nil && m != nil {
 		if real, err = resolved(m[1]); err == nil {
@@ -280,7 +287,7 @@ func atTerminal(stream any) bool {
 
 // agree asks whether a folder is meant that is unusual as a workspace and was never
 // open.
-func (o *options) agree(folder string, stderr io.Writer) error {
+func (o opener) agree(folder string) error {
 	why := files.Warn(folder, o.home())
 	if why == "" || o.container || !atTerminal(os.Stdin) {
 		return nil
@@ -288,8 +295,8 @@ func (o *options) agree(folder string, stderr io.Writer) error {
 	if _, known := files.Peek(o.documents(o.dataPath())); slices.Contains(known, folder) {
 		return nil
 	}
-	fmt.Fprintf(stderr, "%s: %s", folder, strings.TrimSpace(why.Text()))
-	if !mcp.Agreed(stderr, os.Stdin) {
+	fmt.Fprintf(o.stderr, "%s: %s", folder, strings.TrimSpace(why.Text()))
+	if !mcp.Agreed(o.stderr, os.Stdin) {
 		return errors.New("nothing was opened: give another folder, such as webchat ~/code/relay")
 	}
 	return nil

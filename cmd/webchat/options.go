@@ -57,17 +57,11 @@ type options struct {
 	PublicURL         string        `name:"public-url" placeholder:"URL" help:"the one public URL behind a proxy"`
 	MetricsListen     string        `placeholder:"ADDRESS" help:"serve /metrics to Prometheus on this address, without sign-in"`
 	TokenFile         string        `placeholder:"FILE" help:"the API token, made at first start; by default in the data folder"`
-	EngineFile        string        `placeholder:"FILE" help:"a file with the address of a PostgreSQL database that keeps the sessions, instead of a file in the data folder"`
-	PeerURL           string        `name:"peer-url" placeholder:"URL" help:"where the other webchats on the same database reach this one; it makes this one of several"`
-	SharedDir         string        `placeholder:"FOLDER" help:"a folder that all of them see, for outputs and agents' homes"`
-	Drain             time.Duration `placeholder:"DURATION" help:"how long turns may go on when the server is to stop, such as 10m; sessions that rest go to the other webchats on the database at once"`
-	Identity          string        `placeholder:"WHO" help:"people sign in as themselves, each with sessions of their own: header:NAME, as your proxy says who somebody is, or oidc:URL, an OpenID Connect provider"`
-	IdentityKeyFile   string        `placeholder:"FILE" help:"the key by which that proxy proves itself, made at first start, or the client's secret of that provider"`
-	IdentityClient    string        `placeholder:"ID" help:"the client's id that the provider gave this server"`
-	IdentityAllow     []string      `placeholder:"WHO" help:"whom of its people to let in: @example.com by their address, or group:NAME; may be given several times"`
-	InsecureNoAuth    bool          `help:"no sign-in; only on loopback"`
-	NoOpen            bool          `help:"do not open the browser"`
-	Config            string        `placeholder:"FILE" help:"the configuration file; by default config.yaml in your configuration folder"`
+	engineFlags
+	identityFlags
+	InsecureNoAuth bool   `help:"no sign-in; only on loopback"`
+	NoOpen         bool   `help:"do not open the browser"`
+	Config         string `placeholder:"FILE" help:"the configuration file; by default config.yaml in your configuration folder"`
 
 	commandOptions `kong:"-"`
 	listenGiven    bool
@@ -78,6 +72,22 @@ type options struct {
 	flags          map[string]string // all there are, with their values
 	env            []string
 	container      bool
+}
+
+// engineFlags are of a database, and of several webchats on it.
+type engineFlags struct {
+	EngineFile string        `placeholder:"FILE" help:"a file with the address of a PostgreSQL database that keeps the sessions, instead of a file in the data folder"`
+	PeerURL    string        `name:"peer-url" placeholder:"URL" help:"where the other webchats on the same database reach this one; it makes this one of several"`
+	SharedDir  string        `placeholder:"FOLDER" help:"a folder that all of them see, for outputs and agents' homes"`
+	Drain      time.Duration `placeholder:"DURATION" help:"how long turns may go on when the server is to stop, such as 10m; sessions that rest go to the other webchats on the database at once"`
+}
+
+// identityFlags are about people who sign in as themselves.
+type identityFlags struct {
+	Identity        string   `placeholder:"WHO" help:"people sign in as themselves, each with sessions of their own: header:NAME, as your proxy says who somebody is, or oidc:URL, an OpenID Connect provider"`
+	IdentityKeyFile string   `placeholder:"FILE" help:"the key by which that proxy proves itself, made at first start, or the client's secret of that provider"`
+	IdentityClient  string   `placeholder:"ID" help:"the client's id that the provider gave this server"`
+	IdentityAllow   []string `placeholder:"WHO" help:"whom of its people to let in: @example.com by their address, or group:NAME; may be given several times"`
 }
 
 // commandOptions are of one command each.
@@ -154,7 +164,7 @@ func (o *options) check() error {
 				"--metrics-listen %s: everybody who reaches this machine could read the metrics; name one of its addresses, such as localhost:9464", o.MetricsListen)
 		}
 	}
-	if err := o.checkIdentity(); err != nil {
+	if err := o.identityFlags.check(o.InsecureNoAuth, o.PublicURL); err != nil {
 		return err
 	}
 	switch {

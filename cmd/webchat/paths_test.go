@@ -39,7 +39,7 @@ func TestRelativeFilesAreProtected(t *testing.T) {
 	if err != nil || len(c.EnvAllow) != 1 {
 		t.Fatalf("%+v, %v", c, err)
 	}
-	p := o.policy(c, t.TempDir(), t.TempDir())
+	p := o.with(c).policy(t.TempDir(), t.TempDir())
 	for name, want := range map[string]bool{"my.yaml": true, "token.txt": true, "key.txt": true, "other.txt": false} {
 		for _, kind := range []agent.Kind{agent.KindRead, agent.KindWrite} {
 			got := p.Rule(t.Context(), agent.Permission{Kind: kind, Resource: filepath.Join(here, name)})
@@ -75,7 +75,7 @@ func TestTheDataFolderIsPrivate(t *testing.T) {
 		{in("outputs"), "outputs/x", event.Deny}, {old, "relay-0123456789ab/token", event.Deny}, {in("agents/autohand"), "agents/autohand/config.json", asked},
 		{data, "copilot/session-state/x", asked}, {t.TempDir(), "agents/claude/x", asked},
 	} {
-		got := o.policy(&config{}, c.workspace, data).Rule(t.Context(), agent.Permission{Kind: agent.KindRead, Resource: in(c.name)})
+		got := o.with(&config{}).policy(c.workspace, data).Rule(t.Context(), agent.Permission{Kind: agent.KindRead, Resource: in(c.name)})
 		if decided := map[bool]event.Decision{true: asked, false: got.Decision}[got.Sensitive]; decided != c.want {
 			t.Errorf("%s in %s: %+v, want %q", c.name, c.workspace, got, c.want)
 		}

@@ -51,7 +51,7 @@ func TestShowIsStoppedAfterItsInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := o.pipe(ctx, conn, dir, strings.NewReader("all of it"), io.Discard, io.Discard); err != nil {
+	if err := (opener{o, io.Discard, io.Discard}).pipe(ctx, conn, dir, strings.NewReader("all of it")); err != nil {
 		t.Error("the command says", err)
 	}
 	if err := errors.Join(conn.Close(), <-served); err != nil && !errors.Is(err, net.ErrClosed) {

@@ -64,7 +64,7 @@ func (o *options) checkReplica(server bool) error {
 }
 
 // shared is the folder for what replicas share, or the data folder.
-func (o *options) shared(dataDir string) string {
+func (o *engineFlags) shared(dataDir string) string {
 	if o.SharedDir != "" {
 		return o.SharedDir
 	}
@@ -131,7 +131,7 @@ func removeOld(dir string) {
 }
 
 // checkAddress refuses an address at which another replica answers. The server listens already.
-func (o *options) checkAddress(ctx context.Context, self sessions.Peer, log *slog.Logger) error {
+func (o *engineFlags) checkAddress(ctx context.Context, self sessions.Peer, log *slog.Logger) error {
 	client := &http.Client{
 		Timeout:       2 * time.Second,
 		Transport:     &http.Transport{DisableKeepAlives: true},

@@ -80,7 +80,7 @@ func TestAddressOfAnother(t *testing.T) {
 	}))
 	defer at.Close()
 	var log bytes.Buffer
-	o := &options{PeerURL: at.URL + "/"}
+	o := &engineFlags{PeerURL: at.URL + "/"}
 	check := func() error {
 		return o.checkAddress(t.Context(), sessions.Peer{Number: 7}, slog.New(slog.NewTextHandler(io.MultiWriter(&log), nil)))
 	}
@@ -114,7 +114,7 @@ func TestAgentsCallTheirOwnServer(t *testing.T) {
 // A server that is stopped while it opens its database was not started wrongly.
 func TestStoppedWhileItOpensTheDatabase(t *testing.T) {
 	dir := t.TempDir()
-	o := &options{EngineFile: filepath.Join(dir, "engine")}
+	o := &engineFlags{EngineFile: filepath.Join(dir, "engine")}
 	if err := os.WriteFile(o.EngineFile, []byte("postgres://webchat@127.0.0.1:1/none"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -66,7 +66,7 @@ type usersOwn struct {
 }
 
 // tools makes the display tools of one session.
-func (o *options) tools(c *config, workspace string, p *policy.Policy, out *outputs.Store,
+func (o setup) tools(workspace string, p *policy.Policy, out *outputs.Store,
 	own usersOwn, confine displaytools.Confine) func(eventlog.ID) (agent.Toolset, error) {
 	shell, _ := lookup(o.env, "SHELL")
 	return func(id eventlog.ID) (agent.Toolset, error) {
@@ -77,8 +77,8 @@ func (o *options) tools(c *config, workspace string, p *policy.Policy, out *outp
 			Outputs:        out,
 			Shell:          shell,
 			Env:            o.env,
-			EnvAllow:       c.EnvAllow,
-			EnvDeny:        c.keyVariables(),
+			EnvAllow:       o.c.EnvAllow,
+			EnvDeny:        o.c.keyVariables(),
 			CommandTimeout: o.CommandTimeout,
 			Inputs:         own.inputs,
 			Confine:        confine,
@@ -143,22 +143,22 @@ func looks(ctx context.Context, workspace, text string) (all []server.Look, err 
 }
 
 // room makes what the sessions of a workspace work with.
-func (o *options) room(c *config, cells *cages, dir string, out *released.Releases, own usersOwn,
+func (o setup) room(cells *cages, dir string, out *released.Releases, own usersOwn,
 	kept *policy.Kept) func(string) (sessions.Room, error) {
-	env, _ := policy.Inherit(o.env, c.EnvAllow, c.keyVariables())
+	env, _ := policy.Inherit(o.env, o.c.EnvAllow, o.c.keyVariables())
 	names := files.NewBudget(namesKept)
 	return func(workspace string) (room sessions.Room, err error) {
 		if err := cells.fits(workspace); err != nil {
 			return room, err
 		}
-		p := o.policy(c, workspace, dir)
+		p := o.policy(workspace, dir)
 		confine, err := cells.commands(workspace)
 		if err != nil {
 			return room, err
 		}
 		room = sessions.Room{
-			Tools: o.roster(c).mcpServers().Lend(workspace, desk{out},
-				out.Reading(o.tools(c, workspace, p, out.Store, own, confine))),
+			Tools: o.roster(o.c).mcpServers().Lend(workspace, desk{out},
+				out.Reading(o.tools(workspace, p, out.Store, own, confine))),
 			Policy: p,
 			Kept:   func(user string) consent.Kept { return kept.Workspace(workspace, user) },
 		}
@@ -169,8 +169,8 @@ func (o *options) room(c *config, cells *cages, dir string, out *released.Releas
 			}
 			room.Confines = func(backend string) bool { return backend != mcp.BackendName }
 		}
-		if len(c.Hooks) > 0 {
-			if room.Hooks, err = o.hooks(c, workspace); err != nil {
+		if len(o.c.Hooks) > 0 {
+			if room.Hooks, err = o.hooks(workspace); err != nil {
 				return room, err
 			}
 		}
@@ -181,8 +181,8 @@ func (o *options) room(c *config, cells *cages, dir string, out *released.Releas
 }
 
 // snapshots keep what workspaces are, without what may hold secrets and what is webchat's own.
-func (o *options) snapshots(c *config, dir string) *files.Snapshots {
-	env, _ := policy.Inherit(o.env, c.EnvAllow, c.keyVariables())
+func (o setup) snapshots(dir string) *files.Snapshots {
+	env, _ := policy.Inherit(o.env, o.c.EnvAllow, o.c.keyVariables())
 	secret := func(name string) bool {
 		rel, err := filepath.Rel(dir, name)
 		own := err == nil && filepath.IsLocal(rel) &&
@@ -194,9 +194,9 @@ func (o *options) snapshots(c *config, dir string) *files.Snapshots {
 }
 
 // worktrees are those that sessions work in. Git has the whole environment: it commits for the user.
-func (o *options) worktrees(c *config, dir string) *worktree.Trees {
+func (o setup) worktrees(dir string) *worktree.Trees {
 	return worktree.New(worktree.Config{Dir: filepath.Join(o.shared(dir), worktreeFolder),
-		Env: o.trusted(policy.InheritWhole(o.env, c.keyVariables()))})
+		Env: o.trusted(policy.InheritWhole(o.env, o.c.keyVariables()))})
 }
 
 // namesKept is how many bytes the names of the files of all open folders may take.

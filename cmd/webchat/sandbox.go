@@ -85,10 +85,10 @@ func (s sandbox) why() cage.Support {
 }
 
 // sandbox says what confines commands: the flag and the variable decide before the file.
-func (o *options) sandbox(c *config) (sandbox, error) {
+func (o setup) sandbox() (sandbox, error) {
 	s := sandbox{mode: o.Sandbox}
-	if c.Sandbox.Mode != "" && !o.isGiven("sandbox") {
-		s.mode = c.Sandbox.Mode
+	if o.c.Sandbox.Mode != "" && !o.isGiven("sandbox") {
+		s.mode = o.c.Sandbox.Mode
 	}
 	if s.mode == sandboxOff {
 		return s, nil
@@ -124,20 +124,20 @@ type cages struct {
 }
 
 // cages returns what confines agents, with what kept returns open; nil where nothing is confined.
-func (o *options) cages(c *config, s sandbox, dir string,
+func (o setup) cages(s sandbox, dir string,
 	kept func(workspace string) []policy.Opening, log *slog.Logger) *cages {
 	if !s.on() {
 		return nil
 	}
 	home := o.home()
-	whole := policy.InheritWhole(o.env, c.keyVariables())
+	whole := policy.InheritWhole(o.env, o.c.keyVariables())
 	cells := &cages{home: home, folder: filepath.Join(o.shared(dir), agentsFolder)}
 	cells.Cages = cage.NewCages(func(workspace string) cage.Config {
 		git := o.trusted(whole, workspace)
 		return cage.Config{Workspace: workspace, Home: home, Env: o.env, Logger: log,
 			Scratch:   filepath.Join(dir, confinedFolder),
-			Worktrees: filepath.Join(o.shared(dir), worktreeFolder), Policy: o.policy(c, workspace, dir),
-			Settings: cage.Settings{Read: c.Sandbox.Read, Write: c.Sandbox.Write, Hosts: c.Sandbox.Hosts},
+			Worktrees: filepath.Join(o.shared(dir), worktreeFolder), Policy: o.policy(workspace, dir),
+			Settings: cage.Settings{Read: o.c.Sandbox.Read, Write: o.c.Sandbox.Write, Hosts: o.c.Sandbox.Hosts},
 			Ask: func(ctx context.Context, host, address string) bool {
 				return cells.ask != nil && cells.ask(ctx, workspace, host, address)
 			},
@@ -247,7 +247,7 @@ func (c *cages) reach(ctx context.Context, backend, workspace string) (page.Stay
 }
 
 // sandboxOf returns what clients read of a session's.
-func (o *options) sandboxOf(c *config, s sandbox,
+func (o setup) sandboxOf(s sandbox,
 	cells *cages) func(backend, workspace string) server.Sandbox {
 	return func(backend, workspace string) server.Sandbox {
 		shape := s.shape()
@@ -267,7 +267,7 @@ func (o *options) sandboxOf(c *config, s sandbox,
 					"rule %d of the configuration takes in the whole folder, so it is asked about and not held",
 					in.Unheld()))
 		}
-		if p := o.roster(c).preset(backend); len(p.Command) > 0 && len(p.State) == 0 {
+		if p := o.roster(o.c).preset(backend); len(p.Command) > 0 && len(p.State) == 0 {
 			lacks = append(lacks, "its agent has a home folder of its own, which is kept for this folder")
 		}
 		shape.Lacks = strings.Join(lacks, "; ")

@@ -25,7 +25,7 @@ func TestSandboxOfASession(t *testing.T) {
 		"stateful": {Command: "mine", State: []string{"~/.mine"}}},
 		Permissions: []policy.Rule{{Kind: agent.KindWrite, Path: "**", Decision: policy.Ask}}}
 	box := sandbox{mode: sandboxRequire}
-	shape := o.sandboxOf(c, box, o.cages(c, box, o.dataPath(), nothingKept,
+	shape := o.with(c).sandboxOf(box, o.with(c).cages(box, o.dataPath(), nothingKept,
 		slog.New(slog.DiscardHandler)))
 	for backend, lacks := range map[string]string{"copilot": "rule 1", "claude": "rule 1",
 		"mine": "home folder", "stateful": "rule 1"} {
@@ -37,7 +37,7 @@ func TestSandboxOfASession(t *testing.T) {
 	if got := shape(mcp.BackendName, work); got.Confined || got.Why == "" {
 		t.Errorf("another program's: %+v", got)
 	}
-	if got := o.sandboxOf(c, sandbox{mode: sandboxOff}, nil)("claude", work); got.Confined ||
+	if got := o.with(c).sandboxOf(sandbox{mode: sandboxOff}, nil)("claude", work); got.Confined ||
 		got.Why != "Switched off by the setting sandbox: off" {
 		t.Errorf("without it: %+v", got)
 	}
@@ -50,7 +50,7 @@ func TestSandboxWithoutHome(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s, err := o.sandbox(&config{}); s.on() || s.why().Why == "" || (err == nil) != starts {
+		if s, err := o.with(&config{}).sandbox(); s.on() || s.why().Why == "" || (err == nil) != starts {
 			t.Errorf("%s: %+v, %v", mode, s, err)
 		}
 	}

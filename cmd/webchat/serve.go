@@ -232,7 +232,7 @@ func (s *serving) ready(ctx context.Context) error {
 // it.
 func (s *serving) runBeside(ctx context.Context) error {
 	err := s.beside.run(ctx, s.rooms, func(link string) error {
-		return s.o.present(s.path, link, s.stdout, s.stderr)
+		return opener{s.o, s.stdout, s.stderr}.present(s.path, link)
 	})
 	if s.beside.ends {
 		s.life.stop()

@@ -77,7 +77,7 @@ func installService(ctx context.Context, o *options, stdout, stderr io.Writer) e
 	if err := o.checkReplica(true); err != nil {
 		return err
 	}
-	what, err := o.opening(stderr)
+	what, err := opener{o, stdout, stderr}.opening()
 	if err != nil {
 		return err
 	}

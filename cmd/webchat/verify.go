@@ -44,7 +44,7 @@ func verify(ctx context.Context, o *options, stdout, _ io.Writer) (err error) {
 	}
 	t, err := canary.New(canary.Config{
 		Tools: func(workspace string, out *outputs.Store) func(eventlog.ID) (agent.Toolset, error) {
-			return o.tools(c, workspace, nil, out, usersOwn{}, nil)
+			return o.with(c).tools(workspace, nil, out, usersOwn{}, nil)
 		},
 		Say: func(name, format string, args ...any) {
 			fmt.Fprintf(stdout, "%-10s %s\n", name, fmt.Sprintf(format, args...))

@@ -88,11 +88,11 @@ func (w *wiring) newRooms() (_ *rooms, err error) {
 }
 
 func (w *wiring) confine() (err error) {
-	if w.box, err = w.o.sandbox(w.c); err != nil {
+	if w.box, err = w.o.with(w.c).sandbox(); err != nil {
 		return err
 	}
 	opened := func(workspace string) []policy.Opening { return w.kept.Opened(workspace) }
-	w.cells = w.o.cages(w.c, w.box, w.dir, opened, w.log)
+	w.cells = w.o.with(w.c).cages(w.box, w.dir, opened, w.log)
 	if err := cage.Clear(filepath.Join(w.dir, confinedFolder)); err != nil {
 		w.log.Warn("what confined commands of an earlier start left could not be removed", "error", err)
 	}
@@ -152,7 +152,7 @@ func (w *wiring) guardPages() (err error) {
 		OutputTTL:  w.o.OutputTTL,
 		Budget:     int64(w.o.OutputBudget),
 		Prices:     w.c.prices,
-		Limit:      w.o.budget(w.c).session,
+		Limit:      w.o.with(w.c).budget().session,
 		NoModel:    []string{offline.Name},
 		Models:     modelsOf(w.ctx, w.backends),
 		Elsewhere:  []string{mcp.BackendName},
@@ -212,7 +212,7 @@ func (w *wiring) lend() (err error) {
 
 // makeRoom makes what sessions of a folder work with.
 func (w *wiring) makeRoom() error {
-	w.snapshots, w.trees = w.o.snapshots(w.c, w.dir), w.o.worktrees(w.c, w.dir)
+	w.snapshots, w.trees = w.o.with(w.c).snapshots(w.dir), w.o.with(w.c).worktrees(w.dir)
 	w.inputs = &displaytools.Inputs{}
 	w.shown = &released.Releases{
 		Outputs: released.Outputs{Store: w.outputs},
@@ -226,7 +226,7 @@ func (w *wiring) makeRoom() error {
 		holder := w.holder
 		own.held = func(id eventlog.ID) displaytools.Held { return holder.Shown(string(id)) }
 	}
-	w.room = w.o.room(w.c, w.cells, w.dir, w.shown, own, w.kept)
+	w.room = w.o.with(w.c).room(w.cells, w.dir, w.shown, own, w.kept)
 	return nil
 }
 
@@ -238,7 +238,7 @@ func (w *wiring) manage() (err error) {
 	if w.o.PeerURL != "" {
 		w.peers = w.engine
 	}
-	if day := w.o.budget(w.c).day; day != (event.Budget{}) {
+	if day := w.o.with(w.c).budget().day; day != (event.Budget{}) {
 		w.day = session.NewDay(day, w.documents, time.Now, w.log)
 	}
 	choose := func(ctx context.Context) string { return w.o.roster(w.c).defaultBackend(ctx, w.backends) }
@@ -257,7 +257,7 @@ func (w *wiring) manage() (err error) {
 		Outputs:           w.shown,
 		Permissions:       consent.Mode(w.o.Permissions),
 		PermissionTimeout: w.o.PermissionTimeout,
-		Budget:            w.o.budget(w.c).session,
+		Budget:            w.o.with(w.c).budget().session,
 		Day:               w.day,
 		Cost:              w.c.cost,
 		AgentIdle:         w.o.AgentIdle,
@@ -299,11 +299,11 @@ func (w *wiring) answer() (err error) {
 		UserServers: userServers{w.o.roster(w.c).mcpServers()},
 		Home:        w.o.home(),
 		Version:     version(),
-		Consent:     w.o.consent(w.c),
+		Consent:     w.o.with(w.c).consent(),
 		Grants:      w.kept,
 		Logger:      w.log,
 		Sandboxes: server.Sandboxes{Any: w.box.shape(),
-			Of: w.o.sandboxOf(w.c, w.box, w.cells), Reach: w.cells.reach},
+			Of: w.o.with(w.c).sandboxOf(w.box, w.cells), Reach: w.cells.reach},
 		Looks:     looks,
 		Stored:    w.db.Size,
 		Notice:    w.notice(w.taken),
