@@ -192,3 +192,28 @@ func TestDeltaFramesAreSmall(t *testing.T) {
 		}
 	}
 }
+
+// A long answer that comes at once reaches a page in operations between which it can do
+// something else.
+func TestLongAnswersComeInPieces(t *testing.T) {
+	p := pages(t, 3)
+	l := newLog().add(opening()...)
+	live := p.Projector("s1")
+	live.Feed(l.entries...)
+	d := pagetest.Parse(t, wholePage(t, p, live))
+	done := len(l.entries)
+	text := strings.Repeat("The limit stands in pump.go:3, see it.\n\n- one\n", 10_000)
+	l.add(event.AssistantMessage{MessageID: "a1", Content: text})
+	f, _ := live.Feed(l.entries[done:]...)
+	for _, op := range f.Ops {
+		if len(op.HTML) > 64<<10 {
+			t.Errorf("one operation has %d bytes: %.80s", len(op.HTML), op.HTML)
+		}
+	}
+	d.Apply(f.Data())
+	again := p.Projector("s1")
+	again.Load(l.entries...)
+	if want := pagetest.Parse(t, wholePage(t, p, again)).State(); want != d.State() {
+		t.Errorf("a page that loads it has something else: %d and %d bytes", len(want), len(d.State()))
+	}
+}

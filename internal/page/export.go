@@ -89,7 +89,7 @@ type exported struct {
 func born(to []string, nodes []*node) []string {
 	for _, n := range nodes {
 		switch {
-		case n.Block != nil, n.Run, n.Piece != nil:
+		case n.Block != nil, n.Run != nil, n.Piece != nil:
 			continue
 		case n.Steps == nil && n.Did == nil:
 			seq := n.seq

@@ -128,15 +128,11 @@ func (f *State) ops() (out []Op) {
 		case n.state == gone:
 			out = append(out, Op{Action: "remove", Target: n.ID})
 		case n.state == fresh:
-			out = append(out, Op{
-				Action: "add",
-				Target: n.parent.inner(),
-				Before: next(n),
-				HTML:   f.pages.render("node", n),
-			})
+			add := Op{Action: "add", Target: n.parent.inner(), Before: next(n)}
+			out = append(out, f.inPieces(add, n)...)
 			n.state = whole // the page has it now
 		default:
-			out = append(out, f.changedNode(n))
+			out = append(out, f.changedNode(n)...)
 		}
 	}
 	out = append(out, f.renderParts(f.batch.parts, false)...)
@@ -171,24 +167,27 @@ func (f *State) renderParts(changed map[string]bool, all bool) (out []Op) {
 
 // changedNode renders a node that the page has, without its children where they stand in
 // an element of their own.
-func (f *core) changedNode(n *node) Op {
+func (f *core) changedNode(n *node) []Op {
+	one := func(action, target, template string, data any) []Op {
+		return []Op{{Action: action, Target: target, HTML: f.pages.render(template, data)}}
+	}
 	switch {
 	case n.Call != nil && n.state == running:
 		n.Call.Live = true
 		defer func() { n.Call.Live = false }()
-		return Op{Action: "update", Target: n.Call.El(), HTML: f.pages.render("call.view", n.Call)}
+		return one("update", n.Call.El(), "call.view", n.Call)
 	case n.Call != nil && n.state == own:
-		return Op{Action: "put", Target: n.Call.El(), HTML: f.pages.render("call.view", n.Call)}
+		return one("put", n.Call.El(), "call.view", n.Call)
 	case n.Task != nil:
-		return Op{Action: "put", Target: n.ID + ".o", HTML: f.pages.render("task.output", n.Task)}
+		return one("put", n.ID+".o", "task.output", n.Task)
 	case n.Steps != nil && n.state == own:
-		return Op{Action: "put", Target: n.ID + ".s", HTML: f.pages.render("steps.sum", n)}
+		return one("put", n.ID+".s", "steps.sum", n)
 	case n.state == own && (n.Turn != nil || n.Did != nil || n.body() != nil):
 		n.Own = true
 		defer func() { n.Own = false }()
-		return Op{Action: "update", Target: n.ID, HTML: f.pages.render("node", n)}
+		return one("update", n.ID, "node", n)
 	}
-	return Op{Action: "put", Target: n.ID, HTML: f.pages.render("node", n)}
+	return f.inPieces(Op{Action: "put", Target: n.ID}, n)
 }
 
 // covered reports whether n is in the page with what holds it, or gone with that.

@@ -9,9 +9,16 @@ import (
 	"webchat/internal/wording"
 )
 
-// runLength is how many blocks of a message stand in a run. The browser lays out those in
-// sight and the one that grows, so a long text costs no more than a short one.
-const runLength = 64
+// runLength and runSize are how many blocks, and bytes of source, a run of a message holds before
+// the next one begins. The browser lays out those in sight and the one that grows, so a long text
+// costs no more than a short one.
+const (
+	runLength = 64
+	runSize   = 12 << 10
+)
+
+// run is some blocks of a message after each other.
+type run struct{ first int } // the number of its first block in the message
 
 // message is a text of the model in flight or whole: an answer or reasoning. It
 // is shown block by block; while it streams only its last block changes. Code and tables
@@ -190,15 +197,49 @@ func (f *messages) patch(n *node) {
 	}
 }
 
-// block returns the element of a block of a message; a new one if it is the next.
+// block returns the element of a block of a message; a new one if it is the next. Where a run ends
+// depends on the blocks before and on nothing else, so that a page that loads has the same runs.
 func (f *messages) block(n *node, i int) *node {
-	at, in := i/runLength, i%runLength
-	if at == len(n.Kids) {
-		f.insert(n, nil, &node{ID: n.ID + ".r" + strconv.Itoa(at), Run: true})
+	at := len(n.Kids) - 1
+	for at >= 0 && n.Kids[at].Run.first > i {
+		at--
 	}
-	run := n.Kids[at]
-	if in == len(run.Kids) {
-		f.insert(run, nil, &node{ID: n.ID + "." + strconv.Itoa(i), Block: &markdown.Block{}})
+	if at < 0 || i == n.Kids[at].Run.first+len(n.Kids[at].Kids) && n.Kids[at].full() {
+		at++
+		f.insert(n, nil, &node{ID: n.ID + ".r" + strconv.Itoa(at), Run: &run{i}})
 	}
-	return run.Kids[in]
+	r := n.Kids[at]
+	if i-r.Run.first == len(r.Kids) {
+		f.insert(r, nil, &node{ID: n.ID + "." + strconv.Itoa(i), Block: &markdown.Block{}})
+	}
+	return r.Kids[i-r.Run.first]
+}
+
+// full reports whether the next block begins another run.
+func (n *node) full() bool {
+	size := 0
+	for _, b := range n.Kids {
+		size += b.Block.Size()
+	}
+	return size >= runSize || len(n.Kids) >= runLength
+}
+
+// inPieces completes an operation with the HTML of n. Of a text of several runs it has the first
+// one: the page gets the others by operations of their own, between which it does what else it
+// has to.
+func (f *core) inPieces(op Op, n *node) []Op {
+	texts := n.texts(nil)
+	kids := make([][]*node, len(texts))
+	for i, t := range texts {
+		kids[i], t.Kids = t.Kids, t.Kids[:min(1, len(t.Kids))]
+	}
+	op.HTML = f.pages.render("node", n)
+	ops := []Op{op}
+	for i, t := range texts {
+		t.Kids = kids[i]
+		for _, r := range t.Kids[min(1, len(t.Kids)):] {
+			ops = append(ops, Op{Action: "add", Target: t.inner(), HTML: f.pages.render("node", r)})
+		}
+	}
+	return ops
 }

@@ -17,7 +17,7 @@ type node struct {
 	Turn      *turn
 	Message   *message
 	Reasoning *message
-	Run       bool // some blocks of a message after each other
+	Run       *run
 	Block     *markdown.Block
 	Piece     *piece
 	Call      *Call
@@ -104,6 +104,17 @@ func (n *node) calls(to []*node) []*node {
 	}
 	if n.Call != nil {
 		to = append(to, n)
+	}
+	return to
+}
+
+// texts are the messages in n.
+func (n *node) texts(to []*node) []*node {
+	if n.body() != nil {
+		return append(to, n)
+	}
+	for _, k := range n.Kids {
+		to = k.texts(to)
 	}
 	return to
 }

@@ -79,6 +79,8 @@ var demands = []demand{
 		atMost, 100},
 	{10, "an answer in the page, paced: updates a second", "AnswerInThePage", "updates/s", atLeast,
 		10},
+	{10, "1 MB that names a file 11,000 times: longest task, ms", "NamesInAnAnswer",
+		"ms-longest-task", atMost, 100},
 	{11, "a window of 500 lines in the page, ms", "FirstWindow", "ms/window", atMost, 200},
 	{12, "from start to first page, in those of an empty server", "Start", "ratio", atMost, 12},
 	{13, "an output of 1,000,000 lines on the Desk, in the time of 50 lines", "DeskOpens", "ratio",

@@ -121,6 +121,17 @@ func (b *Block) patches(out []Patch, i int) []Patch {
 	return out
 }
 
+// Size is how many bytes of source it has so far.
+func (b *Block) Size() int {
+	n := max(len(b.src), b.size) + len(b.head)
+	if b.kind == table {
+		for _, p := range b.parts {
+			n += len(p.src)
+		}
+	}
+	return n
+}
+
 // key is what decides how the block looks, parts aside.
 func (b *Block) key() string {
 	switch {
