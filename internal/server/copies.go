@@ -17,7 +17,8 @@ import (
 // copyShape is the worktree that a session works in.
 type copyShape struct {
 	Branch   string     `json:"branch"`
-	Folder   string     `json:"folder"`             // its top; absolute
+	Path     string     `json:"path"`               // its top; absolute
+	Base     string     `json:"base"`               // the commit that Files are compared with
 	Checkout string     `json:"checkout"`           // what it is a worktree of
 	From     string     `json:"from,omitempty"`     // the branch that had
 	Thrown   event.Time `json:"thrownAt,omitzero"`  // it can be restored for 30 days
@@ -27,7 +28,7 @@ type copyShape struct {
 }
 
 func shapeOfCopy(c *worktree.Copy) copyShape {
-	return copyShape{Branch: c.Branch, Folder: c.Root, Checkout: c.Checkout, From: c.From,
+	return copyShape{Branch: c.Branch, Path: c.Root, Base: c.Base, Checkout: c.Checkout, From: c.From,
 		Thrown: event.Time(c.Thrown), Undoable: c.Last != nil}
 }
 
@@ -160,12 +161,13 @@ func (cs *copies) undo(r *http.Request, one *session.Session, _ empty) (copyShap
 	return changed(r, one, c, err, event.WorktreeBroughtBack{Files: []string{}, Undone: true})
 }
 
-func (cs *copies) throw(r *http.Request, one *session.Session, _ empty) (copyShape, error) {
+func (cs *copies) throw(r *http.Request, one *session.Session, _ empty) (empty, error) {
 	c, err := cs.resting(one)
 	if err == nil {
 		c, err = cs.trees.Throw(r.Context(), c.Session)
 	}
-	return changed(r, one, c, err, event.WorktreeThrown{})
+	_, err = changed(r, one, c, err, event.WorktreeThrown{})
+	return empty{}, err
 }
 
 func (cs *copies) restore(r *http.Request, one *session.Session, _ empty) (copyShape, error) {

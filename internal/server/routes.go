@@ -92,11 +92,11 @@ func (p *resources) routes() []route {
 
 		of(find, get, one+"/worktree", guard.Read, 200, p.copies.show, "",
 			"The worktree that a session works in, and which files of it differ from what it began with, or from what was brought back last; also says that the checkout changed the file, and unfitted that both cannot be merged"),
-		of(find, post, one+"/worktree/back", guard.Write, 200, p.copies.back, "",
+		of(find, post, one+"/worktree/bring", guard.Write, 200, p.copies.back, "",
 			"Bring back what a session did in its worktree: as changes, which are not committed and of which what does not fit is left out; or as one commit, while the checkout is on the branch it was made from and nothing is staged there, if all fits"),
 		of(find, post, one+"/worktree/undo", guard.Write, 200, p.copies.undo, "",
 			"Take back what was brought back last, where it still is what was left"),
-		of(find, post, one+"/worktree/throw", guard.Write, 200, p.copies.throw, "",
+		of(find, del, one+"/worktree", guard.Write, 204, p.copies.throw, "",
 			"Throw the worktree of a session away; for 30 days it can be restored"),
 		of(find, post, one+"/worktree/restore", guard.Write, 200, p.copies.restore, "",
 			"Bring back a worktree that was thrown away"),

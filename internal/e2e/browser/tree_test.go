@@ -102,7 +102,6 @@ func TestSessionInAWorktree(t *testing.T) {
 	p.look(1440, 900, "light")
 	p.press("Enter")
 	p.has("#turns", "Brought back 1 file to "+checkout+". pump.md does not fit Undo")
-	p.has("#toasts", "pump.md does not fit Open it")
 	reads("new.md", "new\n")
 	reads("pump.md", "X\nb\nc\nd\ne\nf\n")
 	p.shot("36b-brought")
@@ -117,10 +116,14 @@ func TestSessionInAWorktree(t *testing.T) {
 	p.js(`dispatchEvent(new Event('focus'))`)
 	p.has(".review .rfiles", "also in "+checkout)
 	p.look(390, 844, "light")
+	p.js(`document.querySelector('.sheet-back').click()`) // the Desk as a sheet
+	p.click(".review [data-act=tree-back]") // a message has come, and does not lie over it
+	p.has("[role=menu]", "pump.md changed there too; both fit")
 	p.shot("36b-390")
 	p.fits("the review of a worktree on a phone")
+	p.press("Escape")
 	p.look(1440, 900, "light")
-	p.click(".review [data-act=tree-back]") // a message has come, and does not lie over it
+	p.click(".review [data-act=tree-back]")
 	p.has("[role=menu]", "pump.md changed there too; both fit")
 	p.shot("36b")
 	p.press("ArrowDown", "Enter")

@@ -1,7 +1,7 @@
 // What can be done with the worktree that a session works in: what was done there is brought back to
 // the checkout, or all is thrown away. Both can be undone, here and by the row that says it.
 
-import { getJSON, path, post } from './api.js'
+import { getJSON, path, post, remove } from './api.js'
 import { showing } from './commands.js'
 import { display } from './display.js'
 import { plain, some } from './html.js'
@@ -22,12 +22,9 @@ export const restore = () => post(path('/worktree/restore'), {})
 
 /** Brings it back in one way, then draws the review again. */
 async function bring(as, tree, drawn) {
-  const { files, unfitted } = await post(path('/worktree/back'), { as })
-  if (unfitted.length) {
-    const run = () => display(showing({ path: `${tree.folder}/${unfitted[0].path}` })).catch(failed)
-    toast(`${unfits(unfitted)}${as === 'commit' ? ': nothing was committed' : ''}`, { how: 'fail', ms: long, act: { label: 'Open it', run } })
-  }
+  const { files, unfitted } = await post(path('/worktree/bring'), { as })
   if (files.length) toast(`Brought back ${some(files.length, 'file')} to ${last(tree.checkout)}`, { ms: long, act: { label: 'Undo', run: () => takeBack().then(drawn).catch(failed) } })
+  else toast(`${unfits(unfitted)}: nothing was brought back`, { how: 'fail', ms: long, act: { label: 'Open it', run: () => display(showing({ path: `${tree.path}/${unfitted[0].path}` })).catch(failed) } })
   await drawn()
 }
 
@@ -56,6 +53,6 @@ export async function offerBack(button, drawn) {
 
 /** Throws it away at once. */
 export async function throwAway() {
-  await post(path('/worktree/throw'), {})
+  await remove(path('/worktree'))
   toast('Thrown away', { ms: long, act: { label: 'Bring it back', run: () => restore().catch(failed) } })
 }
