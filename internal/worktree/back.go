@@ -106,9 +106,13 @@ func (t *Trees) merge(ctx context.Context, c *Copy, with string) (m *merged, err
 	return m, m.count(ctx, c.Base)
 }
 
-// count lists what the session changed.
+// count lists what the session changed, but for what the checkout has already.
 func (m *merged) count(ctx context.Context, base string) error {
 	also, err := names(ctx, m.checkout, base, m.ours)
+	if err != nil {
+		return err
+	}
+	differ, err := names(ctx, m.own, m.ours, m.theirs)
 	if err != nil {
 		return err
 	}
@@ -120,7 +124,7 @@ func (m *merged) count(ctx context.Context, base string) error {
 	m.changes = []Change{}
 	for record := range strings.SplitSeq(strings.TrimRight(string(out), "\x00"), "\x00") {
 		parts := strings.SplitN(record, "\t", 3)
-		if len(parts) < 3 {
+		if len(parts) < 3 || !slices.Contains(differ, parts[2]) {
 			continue
 		}
 		one := Change{Path: parts[2], Also: slices.Contains(also, parts[2]),

@@ -117,7 +117,7 @@ func TestSessionInAWorktree(t *testing.T) {
 	p.has(".review .rfiles", "also in "+checkout)
 	p.look(390, 844, "light")
 	p.js(`document.querySelector('.sheet-back').click()`) // the Desk as a sheet
-	p.click(".review [data-act=tree-back]") // a message has come, and does not lie over it
+	p.click(".review [data-act=tree-back]")               // a message has come, and does not lie over it
 	p.has("[role=menu]", "pump.md changed there too; both fit")
 	p.shot("36b-390")
 	p.fits("the review of a worktree on a phone")
