@@ -87,7 +87,8 @@ func inGo(name string, text []byte) ([]string, error) {
 	}
 	var found []string
 	tags := map[*ast.BasicLit]bool{}
-	ast.Inspect(file, func(n ast.Node) bool {
+	var look func(n ast.Node) bool
+	look = func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.ImportSpec:
 			return false
@@ -104,9 +105,19 @@ func inGo(name string, text []byte) ([]string, error) {
 				}
 			}
 		case *ast.BinaryExpr:
-			if s, ok := joined(n); ok {
-				if isSentence(s) {
-					found = append(found, s)
+			if n.Op == token.ADD {
+				text := ""
+				for _, of := range append(operands(n), nil) {
+					s, ok := joined(of)
+					if text += s; ok {
+						continue
+					}
+					if isSentence(text) {
+						found = append(found, text)
+					}
+					if text = ""; of != nil {
+						ast.Inspect(of, look)
+					}
 				}
 				return false
 			}
@@ -116,8 +127,17 @@ func inGo(name string, text []byte) ([]string, error) {
 			}
 		}
 		return true
-	})
+	}
+	ast.Inspect(file, look)
 	return found, nil
+}
+
+// operands are those of a chain of additions.
+func operands(e ast.Expr) []ast.Expr {
+	if sum, ok := e.(*ast.BinaryExpr); ok && sum.Op == token.ADD {
+		return append(operands(sum.X), operands(sum.Y)...)
+	}
+	return []ast.Expr{e}
 }
 
 // joined returns the value of a constant string, also of one in several pieces.
