@@ -35,7 +35,8 @@ var theDiagram = sync.OnceValue(func() diagram {
 	draw := file("diagram/draw.js")
 	page := bytes.Join(
 		[][]byte{[]byte("<!doctype html><html lang=en><meta charset=utf-8><title>Diagram</title>" +
-			"<style>body{margin:0;overflow:hidden}svg{display:block;max-height:4000px;margin:auto}</style><body><script>"),
+			"<style>body{margin:0;overflow:hidden}svg{display:block;max-height:4000px;margin:auto}</style>" +
+			"<body><script>"),
 			library, []byte("</script><script>"), draw, []byte("</script>")}, nil)
 	sum := sha256.Sum256(page)
 	return diagram{page: page, etag: `"` + hex.EncodeToString(sum[:16]) + `"`,

@@ -16,8 +16,9 @@ import (
 // 500k,5usd/day.
 type limits struct{ session, day event.Budget }
 
-var errLimit = errors.New("it must be a number of tokens such as 500k, or of dollars such as 5usd, " +
-	"for each session; with /day, for all sessions of a day; both with a comma; 0 is none")
+var errLimit = errors.New(
+	"it must be a number of tokens such as 500k, or of dollars such as 5usd, " +
+		"for each session; with /day, for all sessions of a day; both with a comma; 0 is none")
 
 // String is l as the flag takes it.
 func (l limits) String() string {

@@ -16,7 +16,8 @@ import (
 // for what may come next on a command line. They name no path, so archives can hold them.
 var completions = map[string]string{
 	"bash": "complete -o default -C webchat webchat\n",
-	"zsh":  "autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\ncomplete -o default -C webchat webchat\n",
+	"zsh": "autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\n" +
+		"complete -o default -C webchat webchat\n",
 	"fish": `function __complete_webchat
   set -lx COMP_LINE (commandline -cp)
   test -z (commandline -ct); and set COMP_LINE "$COMP_LINE "

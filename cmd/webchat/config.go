@@ -253,7 +253,8 @@ func (p providerConfig) check() error {
 			return errors.New("a model needs an id, and prices cannot be negative")
 		case m.Context < 0 || m.MaxOutput < 0 || m.Context > 0 && m.MaxOutput >= m.Context:
 			return fmt.Errorf(
-				"the model %s: context and max_output are numbers of tokens, and max_output is less than context", m.ID)
+				"the model %s: context and max_output are numbers of tokens, and max_output is less than "+
+					"context", m.ID)
 		}
 	}
 	return nil

@@ -189,8 +189,9 @@ func (k checkup) sessions(ctx context.Context,
 		}
 		cancel()
 		if err != nil {
-			k.say("session", "%s: %s", b.Name(), strings.TrimPrefix(err.Error(), agent.ErrUnavailable.Error()+
-				": "))
+			k.say("session", "%s: %s", b.Name(), strings.TrimPrefix(err.Error(),
+				agent.ErrUnavailable.Error()+
+					": "))
 			continue
 		}
 		if _, started := b.(*acp.Backend); started {
@@ -203,7 +204,8 @@ func (k checkup) sessions(ctx context.Context,
 			}
 			continue
 		}
-		k.say("session", "%s: opens, with the display tools and without view%s", b.Name(), signedIn(ctx, b))
+		k.say("session", "%s: opens, with the display tools and without view%s", b.Name(),
+			signedIn(ctx, b))
 		if b.Name() == autohand.Name {
 			k.say("reading", "%s: %s", b.Name(), autohand.Reading())
 		}

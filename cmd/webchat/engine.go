@@ -85,7 +85,8 @@ const slotFile = "slot"
 
 // engineURL reads the file that --engine-file names.
 func (o *engineFlags) engineURL(log *slog.Logger) (string, error) {
-	const form = "write the address of a PostgreSQL database into it, such as postgres://user:password@host/database"
+	const form = "write the address of a PostgreSQL database into it, such as " +
+		"postgres://user:password@host/database"
 	url, err := guard.ReadKey(o.EngineFile, "password of the database", log)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -188,7 +189,8 @@ func (k checkup) engine(ctx context.Context) error {
 	k.say("engine", "PostgreSQL %s, database %s, schema %d; %s", e.Version, e.Database, e.Schema, used)
 	if e.Standbys > 0 && e.Synced == 0 {
 		k.say("engine",
-			"it has %s, and no commit waits for one: a failover may lose what was acknowledged; set synchronous_standby_names",
+			"it has %s, and no commit waits for one: a failover may lose what was acknowledged; set "+
+				"synchronous_standby_names",
 			wording.Plural(e.Standbys, "standby"))
 	}
 	for _, r := range e.Replicas {
@@ -261,6 +263,7 @@ func moveSessions(ctx context.Context, o *options, stdout, stderr io.Writer) (er
 		return fmt.Errorf("%w; %d sessions were copied: run it again to go on", err, m.Copied)
 	}
 	_, err = fmt.Fprintf(stdout,
-		"%d sessions copied and compared, %d were there already; those they were copied from are as they were\n", m.Copied, m.There)
+		"%d sessions copied and compared, %d were there already; those they were copied from are as "+
+			"they were\n", m.Copied, m.There)
 	return err
 }

@@ -85,7 +85,8 @@ func (o *options) warnWorkspace(workspace string, log *slog.Logger) {
 		}
 	}
 	if len(there) > 0 {
-		log.Info("ignored in the workspace: settings, rules and hooks come from the user's own configuration only", "ignored", strings.Join(there, ", "))
+		log.Info("ignored in the workspace: settings, rules and hooks come from the user's own "+
+			"configuration only", "ignored", strings.Join(there, ", "))
 	}
 	if o.Config == "" {
 		return
@@ -93,7 +94,8 @@ func (o *options) warnWorkspace(workspace string, log *slog.Logger) {
 	for _, name := range policy.New(policy.Config{Workspace: workspace}).Names(o.Config) {
 		if rel, err := filepath.Rel(workspace, filepath.FromSlash(name)); err == nil &&
 			filepath.IsLocal(rel) {
-			log.Warn("the configuration is in the workspace: agents that may write there can change the rules and hooks of the next start; move it elsewhere", "config", rel)
+			log.Warn("the configuration is in the workspace: agents that may write there can change the "+
+				"rules and hooks of the next start; move it elsewhere", "config", rel)
 			return
 		}
 	}
@@ -134,7 +136,8 @@ func (o setup) consent() server.Consent {
 }
 
 // searchHits asks the policy of each workspace, which is made once.
-func (r roster) searchHits(dataDir string) func(context.Context, string, agent.Search) ([]string, bool) {
+func (r roster) searchHits(dataDir string) func(context.Context, string,
+	agent.Search) ([]string, bool) {
 	var made sync.Map // of workspace, *policy.Policy
 	return func(ctx context.Context, workspace string, s agent.Search) ([]string, bool) {
 		p, ok := made.Load(workspace)

@@ -31,7 +31,8 @@ func (o *identityFlags) check(noAuth bool, publicURL string) error {
 		return o.checkProvider(value, publicURL)
 	case o.IdentityClient != "" || len(o.IdentityAllow) > 0:
 		return usage(
-			"--identity-client and --identity-allow are for --identity oidc:URL; your proxy decides who may sign in")
+			"--identity-client and --identity-allow are for --identity oidc:URL; your proxy decides who " +
+				"may sign in")
 	}
 	if err := guard.CheckHeaderName(value); err != nil {
 		return usage("--identity %s: %v", o.Identity, err)
@@ -54,7 +55,8 @@ func (o *identityFlags) checkProvider(issuer, publicURL string) error {
 			"--identity oidc: needs --identity-client, the id that the provider gave this server")
 	case len(o.IdentityAllow) == 0:
 		return usage(
-			"--identity oidc: needs --identity-allow, such as @example.com: without it, everybody whom the provider knows could run commands here")
+			"--identity oidc: needs --identity-allow, such as @example.com: without it, everybody whom " +
+				"the provider knows could run commands here")
 	}
 	for _, one := range o.IdentityAllow {
 		if err := guard.CheckAllowed(one); err != nil {

@@ -68,7 +68,8 @@ func newMetrics() *metrics {
 			Help: "Times the log refused events, by reason.",
 		}, []string{"why"}),
 		forwarded: f.NewCounterVec(prometheus.CounterOpts{Name: "webchat_forwarded_total",
-			Help: "Requests that were passed on to other replicas, by what decides to which and by the status of the answer."}, []string{"to", "code"}),
+			Help: "Requests that were passed on to other replicas, by what decides to which and by the " +
+				"status of the answer."}, []string{"to", "code"}),
 		shown: f.NewCounter(prometheus.CounterOpts{
 			Name: "webchat_tokens_shown_total",
 			Help: "Tokens that displayed outputs would have cost a model.",

@@ -161,7 +161,8 @@ func (o *options) check() error {
 		}
 		if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.Unmap().IsUnspecified() {
 			return usage(
-				"--metrics-listen %s: everybody who reaches this machine could read the metrics; name one of its addresses, such as localhost:9464", o.MetricsListen)
+				"--metrics-listen %s: everybody who reaches this machine could read the metrics; name one of "+
+					"its addresses, such as localhost:9464", o.MetricsListen)
 		}
 	}
 	if err := o.identityFlags.check(o.InsecureNoAuth, o.PublicURL); err != nil {
@@ -170,7 +171,8 @@ func (o *options) check() error {
 	switch {
 	case o.InsecureNoAuth && !isLoopback(host):
 		return usage(
-			"--insecure-no-auth cannot be used with --listen %s: everybody who reaches it could run commands as you", o.Listen)
+			"--insecure-no-auth cannot be used with --listen %s: everybody who reaches it could run "+
+				"commands as you", o.Listen)
 	case o.InsecureNoAuth && o.PublicURL != "":
 		return usage("--insecure-no-auth cannot be used with --public-url")
 	case o.InsecureNoAuth && (o.container || boxed()):

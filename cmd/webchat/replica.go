@@ -54,7 +54,8 @@ func (o *options) checkReplica(server bool) error {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" ||
 		u.User != nil || strings.TrimSuffix(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
 		return usage(
-			"--peer-url %s: it must be where the other webchats reach this one, such as http://10.0.0.5:8080", o.PeerURL)
+			"--peer-url %s: it must be where the other webchats reach this one, such as "+
+				"http://10.0.0.5:8080", o.PeerURL)
 	}
 	if !isFolder(o.SharedDir) {
 		return usage("--shared-dir %s: there is no such folder; mount the volume that all webchats see",
@@ -109,7 +110,8 @@ func markShared(ctx context.Context, dir string, p server.Peers, log *slog.Logge
 				delete(missed, other.Number)
 			} else if missed[other.Number]++; missed[other.Number] == 2 { // one look may be before it began
 				log.Error(
-					"another webchat has another --shared-dir: outputs and agents' conversations are lost with a webchat", "its address", other.URL)
+					"another webchat has another --shared-dir: outputs and agents' conversations are lost with "+
+						"a webchat", "its address", other.URL)
 			}
 		}
 		removeOld(filepath.Dir(own))
@@ -131,7 +133,8 @@ func removeOld(dir string) {
 }
 
 // checkAddress refuses an address at which another replica answers. The server listens already.
-func (o *engineFlags) checkAddress(ctx context.Context, self sessions.Peer, log *slog.Logger) error {
+func (o *engineFlags) checkAddress(ctx context.Context, self sessions.Peer,
+	log *slog.Logger) error {
 	client := &http.Client{
 		Timeout:       2 * time.Second,
 		Transport:     &http.Transport{DisableKeepAlives: true},

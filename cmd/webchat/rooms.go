@@ -193,7 +193,8 @@ func (o setup) snapshots(dir string) *files.Snapshots {
 		Env: o.trusted(env), Secret: secret})
 }
 
-// worktrees are those that sessions work in. Git has the whole environment: it commits for the user.
+// worktrees are those that sessions work in. Git has the whole environment: it commits for the
+// user.
 func (o setup) worktrees(dir string) *worktree.Trees {
 	return worktree.New(worktree.Config{Dir: filepath.Join(o.shared(dir), worktreeFolder),
 		Env: o.trusted(policy.InheritWhole(o.env, o.c.keyVariables()))})

@@ -137,7 +137,11 @@ func (o setup) cages(s sandbox, dir string,
 		return cage.Config{Workspace: workspace, Home: home, Env: o.env, Logger: log,
 			Scratch:   filepath.Join(dir, confinedFolder),
 			Worktrees: filepath.Join(o.shared(dir), worktreeFolder), Policy: o.policy(workspace, dir),
-			Settings: cage.Settings{Read: o.c.Sandbox.Read, Write: o.c.Sandbox.Write, Hosts: o.c.Sandbox.Hosts},
+			Settings: cage.Settings{
+				Read:  o.c.Sandbox.Read,
+				Write: o.c.Sandbox.Write,
+				Hosts: o.c.Sandbox.Hosts,
+			},
 			Ask: func(ctx context.Context, host, address string) bool {
 				return cells.ask != nil && cells.ask(ctx, workspace, host, address)
 			},
@@ -255,7 +259,8 @@ func (o setup) sandboxOf(s sandbox,
 			return shape
 		}
 		if backend == mcp.BackendName {
-			return server.Sandbox{Why: "Its agent is a program that webchat did not start; only what webchat runs for it is confined"}
+			return server.Sandbox{Why: "Its agent is a program that webchat did not start; only what " +
+				"webchat runs for it is confined"}
 		}
 		var lacks []string
 		if shape.Lacks != "" {

@@ -267,10 +267,12 @@ func (o *options) warn(log *slog.Logger) {
 		log.Warn("--insecure-no-auth: every program on this machine can run commands as you")
 	}
 	if (o.container || boxed()) && reachesDocker("/var/run/docker.sock") {
-		log.Warn("the Docker socket can be written from this container, so users of webchat and agents can take over the whole machine: do not mount it")
+		log.Warn("the Docker socket can be written from this container, so users of webchat and agents " +
+			"can take over the whole machine: do not mount it")
 	}
 	if host, err := o.listenHost(); err == nil && !isLoopback(host) && !o.container &&
 		o.PublicURL == "" {
-		log.Warn("listening beyond this machine, but only requests for localhost are answered; give --public-url for a name", "listen", o.Listen)
+		log.Warn("listening beyond this machine, but only requests for localhost are answered; give "+
+			"--public-url for a name", "listen", o.Listen)
 	}
 }

@@ -92,7 +92,8 @@ func installService(ctx context.Context, o *options, stdout, stderr io.Writer) e
 	}
 	if _, ok := lookup(o.env, "WEBCHAT_PROVIDER_KEY"); ok {
 		fmt.Fprintln(stdout,
-			"The service does not know WEBCHAT_PROVIDER_KEY: put the key into a file and install again with --provider-key-file.")
+			"The service does not know WEBCHAT_PROVIDER_KEY: put the key into a file and install again "+
+				"with --provider-key-file.")
 	}
 	if none == nil {
 		fmt.Fprintf(stdout,

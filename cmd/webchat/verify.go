@@ -99,7 +99,8 @@ func (r roster) apart(b agent.Backend) (maker, error) {
 		if p.Offline == nil {
 			return nil,
 				fmt.Errorf(
-					"nothing was proven: webchat cannot set %s to use another model, which would show what it sends", b.Name())
+					"nothing was proven: webchat cannot set %s to use another model, which would show what it "+
+						"sends", b.Name())
 		}
 		return func(model, state string, lend agent.Lender) (agent.Backend, error) {
 			env, err := p.Offline(model, state)

@@ -107,7 +107,8 @@ func (w *wiring) findAgents() (err error) {
 	if w.backends, err = w.o.roster(w.c).backends(w.cells, w.dir, lend, w.log); err != nil {
 		return err
 	}
-	const missing = "no agent that is set up is known to have a tool of this name, so the rule may never hold"
+	const missing = "no agent that is set up is known to have a tool of this name, so the rule may " +
+		"never hold"
 	for _, missed := range missedRules(w.c, w.backends) {
 		w.log.Warn(missing, "rule", missed)
 	}
@@ -241,7 +242,9 @@ func (w *wiring) manage() (err error) {
 	if day := w.o.with(w.c).budget().day; day != (event.Budget{}) {
 		w.day = session.NewDay(day, w.documents, time.Now, w.log)
 	}
-	choose := func(ctx context.Context) string { return w.o.roster(w.c).defaultBackend(ctx, w.backends) }
+	choose := func(ctx context.Context) string {
+		return w.o.roster(w.c).defaultBackend(ctx, w.backends)
+	}
 	manager := sessions.Config{
 		Log:               measured{w.db, w.metrics},
 		Catalog:           w.db,

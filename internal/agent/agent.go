@@ -38,7 +38,8 @@ var (
 // Broken is [ErrDied] of a conversation in which webchat failed on what the agent sent.
 func Broken(title string) error {
 	return fmt.Errorf(
-		"%w: webchat failed on something that %s sent. The fault is webchat's, and its log says where. Send the prompt again to go on", ErrDied, title)
+		"%w: webchat failed on something that %s sent. The fault is webchat's, and its log says where. "+
+			"Send the prompt again to go on", ErrDied, title)
 }
 
 // Backend is a kind of agent. Its methods may be called concurrently.
@@ -283,8 +284,8 @@ type ToolSpec struct {
 	Final bool `json:"-"`
 	// Needed reports whether the tool can be of use now; nil means that it always can. Of webchat's
 	// own, once it reports true it goes on doing so: a backend that can change tools in a conversation
-	// offers it from then on, one that cannot from the beginning. One of a Server is offered only while
-	// it reports true, or by what it reports when the conversation opens.
+	// offers it from then on, one that cannot from the beginning. One of a Server is offered only
+	// while it reports true, or by what it reports when the conversation opens.
 	Needed func() bool `json:"-"`
 	// Server is the user's MCP server whose tool it is; empty: it is webchat's own.
 	Server string `json:"-"`

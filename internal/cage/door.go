@@ -196,7 +196,8 @@ func (d *door) refuse(w http.ResponseWriter, host, port, why string) {
 	w.Header().Set("Connection", "close")
 	http.Error(w,
 		fmt.Sprintf(
-			"The sandbox of webchat does not reach %s: %s. To open a host, add it to hosts of sandbox in webchat's config.yaml.", net.JoinHostPort(host, port), why), http.StatusForbidden)
+			"The sandbox of webchat does not reach %s: %s. To open a host, add it to hosts of sandbox in "+
+				"webchat's config.yaml.", net.JoinHostPort(host, port), why), http.StatusForbidden)
 }
 
 // allows reports whether a host was named.

@@ -55,7 +55,8 @@ func (s *spec) freeze(p string) error {
 		}
 		if !isIn(real, s.cfg.Workspace) {
 			return fmt.Errorf(
-				"confine: %s runs later by itself and is a link out of the workspace, to %s: replace it by the file, or start without the sandbox", p, real)
+				"confine: %s runs later by itself and is a link out of the workspace, to %s: replace it by "+
+					"the file, or start without the sandbox", p, real)
 		}
 		p = real
 	}

@@ -49,8 +49,8 @@ func (s *spec) holdGit(p string) {
 }
 
 // giveShared gives of the repository of one of webchat's own worktrees what its commits need: the
-// objects, the branches of such worktrees, and what is the worktree's, which file leads to. The rest
-// is read.
+// objects, the branches of such worktrees, and what is the worktree's, which file leads to. The
+// rest is read.
 func (s *spec) giveShared(common, file string) {
 	s.give(proc.Readable, common)
 	s.showClean(filepath.Join(common, "config"))

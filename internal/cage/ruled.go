@@ -67,7 +67,8 @@ func (c *Cage) ruled(ctx context.Context, s *spec, f *finding) error {
 	}
 	if len(f.unread)+len(f.unwritten) > mostRuled {
 		return fmt.Errorf(
-			"confine: rules of config.yaml deny or ask about more than %d files: name folders in them, such as generated/**", mostRuled)
+			"confine: rules of config.yaml deny or ask about more than %d files: name folders in them, "+
+				"such as generated/**", mostRuled)
 	}
 	return nil
 }

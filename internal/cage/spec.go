@@ -373,7 +373,8 @@ func (s *spec) environment(env []string, n Needs) []string {
 		proxy, "https_proxy=" + proxy,
 		"NO_PROXY=localhost,127.0.0.1,::1", "no_proxy=localhost,127.0.0.1,::1", "NODE_USE_ENV_PROXY=1",
 		fmt.Sprintf(
-			"JAVA_TOOL_OPTIONS=-Dhttp.proxyHost=127.0.0.1 -Dhttp.proxyPort=%d -Dhttps.proxyHost=127.0.0.1 -Dhttps.proxyPort=%d", doorPort, doorPort)}
+			"JAVA_TOOL_OPTIONS=-Dhttp.proxyHost=127.0.0.1 -Dhttp.proxyPort=%d -Dhttps.proxyHost=127.0.0.1 "+
+				"-Dhttps.proxyPort=%d", doorPort, doorPort)}
 	dropped := []string{"ALL_PROXY", "all_proxy", "FTP_PROXY", "ftp_proxy", "SSH_AUTH_SOCK",
 		"DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "WAYLAND_DISPLAY", "DISPLAY"}
 	out := slices.DeleteFunc(slices.Clone(env), func(kv string) bool {

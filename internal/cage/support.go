@@ -31,7 +31,8 @@ func Probe(self string) Support {
 	case err == nil && proc.HoldsSignals():
 		return Support{}
 	case err == nil:
-		return Support{Lacks: "a command can end other processes of yours, because the kernel is older than Linux 6.12"}
+		return Support{Lacks: "a command can end other processes of yours, because the kernel is older " +
+			"than Linux 6.12"}
 	case runtime.GOOS != "linux":
 		return Support{Why: cmp.Or(map[string]string{"darwin": "Not yet on macOS",
 			"windows": "Not on Windows"}[runtime.GOOS], "Not on "+runtime.GOOS)}
@@ -53,7 +54,8 @@ func Probe(self string) Support {
 	case isContainer():
 		s.Why = "This container forbids it: the container is the wall"
 		s.Remedy =
-			"Start it with --security-opt seccomp=deploy/seccomp.json --security-opt apparmor=unconfined, as docs/CONTAINER.md says."
+			"Start it with --security-opt seccomp=deploy/seccomp.json --security-opt apparmor=unconfined, " +
+				"as docs/CONTAINER.md says."
 	}
 	return s
 }

@@ -114,7 +114,8 @@ func (t *Trial) Run(ctx context.Context, b agent.Backend, reported Report) error
 		return fmt.Errorf("the turn failed: %s", r.Error)
 	case !shown:
 		return fmt.Errorf(
-			"nothing was proven: the model did not show the file, it said %q; try again or choose another model", wording.Cut(r.Content, 200))
+			"nothing was proven: the model did not show the file, it said %q; try again or choose another "+
+				"model", wording.Cut(r.Content, 200))
 	case leak != nil:
 		return leak
 	}
@@ -237,7 +238,8 @@ func (t *Trial) leaks(b agent.Backend, reported Report) error {
 		t.Say("sent", "%d requests of %d bytes to the model; the canary is in none", requests, size)
 	default:
 		return fmt.Errorf(
-			"nothing was proven: %s calls no model; choose an agent that has one, with --backend or --provider-url", b.Name())
+			"nothing was proven: %s calls no model; choose an agent that has one, with --backend or "+
+				"--provider-url", b.Name())
 	}
 	return nil
 }

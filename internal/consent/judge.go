@@ -333,7 +333,8 @@ func (p part) reasons() (all [4]string) {
 		all[3] = p.rule.Reason
 	}
 	if p.CwdUnknown && len(p.grants) == 0 {
-		all[2] = "The agent's shell may be in another folder by now, so nothing you allowed before applies."
+		all[2] = "The agent's shell may be in another folder by now, so nothing you allowed before " +
+			"applies."
 	}
 	return all
 }

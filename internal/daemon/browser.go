@@ -17,7 +17,8 @@ func OpenBrowser(dir, link string, env []string) error {
 	name := redirectFile(dir)
 	link = html.EscapeString(link)
 	page := fmt.Sprintf(
-		"<!doctype html><meta charset=utf-8><meta name=referrer content=no-referrer><title>webchat</title>"+
+		"<!doctype html><meta charset=utf-8><meta name=referrer "+
+			"content=no-referrer><title>webchat</title>"+
 			"<meta http-equiv=refresh content=\"0; url=%s\"><a href=\"%s\">Open webchat</a>\n", link, link)
 	if err := document.Write(name, []byte(page)); err != nil {
 		return err

@@ -103,7 +103,8 @@ func inUse(path string) error {
 		who = fmt.Sprintf("webchat with pid %d", info.PID)
 	}
 	return fmt.Errorf(
-		"the data folder %s %w by %s: \"webchat url\" prints a link to it; or choose another with --data-dir", path, ErrInUse, who)
+		"the data folder %s %w by %s: \"webchat url\" prints a link to it; or choose another with "+
+			"--data-dir", path, ErrInUse, who)
 }
 
 // Read returns what server.json of a data folder says. Without a server there is

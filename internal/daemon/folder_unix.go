@@ -29,7 +29,8 @@ func checkFolder(path string) error {
 				"the data folder %s is a link that leads nowhere: choose another with --data-dir", path)
 		}
 		return fmt.Errorf(
-			"the data folder %s is a link, which could be made to lead elsewhere: name the folder itself with --data-dir %s", path, wording.CommandLine(real))
+			"the data folder %s is a link, which could be made to lead elsewhere: name the folder itself "+
+				"with --data-dir %s", path, wording.CommandLine(real))
 	}
 	me, owner, shared := os.Geteuid(), ownerOf(info), info.Mode().Perm()&0o022 != 0
 	switch {

@@ -176,7 +176,8 @@ func (h *Handover) folders(o Opening) (first string, err error) {
 		if asked, has := o.Flags[name], h.Flags[name]; asked != has {
 			return "",
 				fmt.Errorf(
-					"it runs with --%s %s, not %s; leave the flag out, or end it with \"webchat stop\" and start again", name, quotedPath(has), quotedPath(asked))
+					"it runs with --%s %s, not %s; leave the flag out, or end it with \"webchat stop\" and "+
+						"start again", name, quotedPath(has), quotedPath(asked))
 		}
 	}
 	for _, path := range o.Folders {

@@ -163,9 +163,11 @@ func (s *Service) Status(ctx context.Context) error {
 
 // byHand says what to do on a system without a manager that is known here.
 func (s *Service) byHand() error {
-	text := "Nothing was changed: this system has neither systemd nor launchd. Have it start this when you log in:\n\n    %s\n"
+	text := "Nothing was changed: this system has neither systemd nor launchd. Have it start this " +
+		"when you log in:\n\n    %s\n"
 	if s.System == "windows" {
-		text = "Nothing was changed: on Windows you set this up yourself. This starts webchat when you log in, and /Delete in place of /Create ends that:\n\n" +
+		text = "Nothing was changed: on Windows you set this up yourself. This starts webchat when you " +
+			"log in, and /Delete in place of /Create ends that:\n\n" +
 			"    schtasks /Create /SC ONLOGON /TN webchat /TR \"%s\"\n"
 	}
 	_, err := fmt.Fprintf(s.Out, text, strings.Join(quoteAll(s.Program, func(a string) string {

@@ -15,7 +15,8 @@ import (
 func unitText(s *Service) string {
 	var b strings.Builder
 	fmt.Fprintf(&b,
-		"# %s; webchat service remove removes it.\n[Unit]\nDescription=webchat, a browser chat for coding agents\n\n[Service]\n", serviceMark)
+		"# %s; webchat service remove removes it.\n[Unit]\nDescription=webchat, a browser chat for "+
+			"coding agents\n\n[Service]\n", serviceMark)
 	fmt.Fprintf(&b, "ExecStart=%s\n", strings.Join(quoteAll(s.Program, func(a string) string {
 		return unitQuoted(strings.ReplaceAll(a, "$", "$$"))
 	}), " "))
@@ -23,7 +24,8 @@ func unitText(s *Service) string {
 		fmt.Fprintf(&b, "Environment=%s\n", unitQuoted(v))
 	}
 	b.WriteString(
-		"StandardOutput=null\nRestart=on-failure\nRestartPreventExitStatus=2\nKillMode=mixed\nTimeoutStopSec=30\n\n[Install]\nWantedBy=default.target\n")
+		"StandardOutput=null\nRestart=on-failure\nRestartPreventExitStatus=2\nKillMode=mixed\n" +
+			"TimeoutStopSec=30\n\n[Install]\nWantedBy=default.target\n")
 	return b.String()
 }
 
@@ -35,7 +37,8 @@ func unitQuoted(text string) string { return `"` + unitEscapes.Replace(text) + `
 func plistText(s *Service) string {
 	var b strings.Builder
 	b.WriteString(xml.Header + "<!-- " + serviceMark + "; webchat service remove removes it. -->\n" +
-		"<!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" \"http://www.apple.com/DTDs/PropertyList-1.0.dtd\">\n<plist version=\"1.0\">\n<dict>\n")
+		"<!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" " +
+		"\"http://www.apple.com/DTDs/PropertyList-1.0.dtd\">\n<plist version=\"1.0\">\n<dict>\n")
 	text := func(kind, s string) string { return "<" + kind + ">" + escaped(s) + "</" + kind + ">" }
 	fmt.Fprintf(&b, "\t%s\n\t%s\n", text("key", "Label"), text("string", serviceName))
 	fmt.Fprintf(&b, "\t%s\n\t<array>\n", text("key", "ProgramArguments"))

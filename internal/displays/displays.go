@@ -62,16 +62,19 @@ var Tools = []Tool{
 		About: "Show a file to the user. You get a confirmation, not the content.",
 		Parameters: `{"type":"object","properties":{"path":{"type":"string"},"startLine":{"type":"integer"},"endLine":{"type":"integer"},` +
 			`"highlight":{"type":"string","description":"language"}},"required":["path"]}`,
-		Title:   "Show a file",
-		Lent:    "Show (open, view) a workspace file to the user. You get a confirmation, not the content.",
+		Title: "Show a file",
+		Lent: "Show (open, view) a workspace file to the user. You get a confirmation, not the " +
+			"content.",
 		Command: Command{"/show", "PATH", "a file, a folder or a picture", "file", "path", "range"}},
 	{Name: RunCommand, Kind: Terminal, Row: "Ran", Acts: true,
-		About:      "Run a shell command and show its output to the user. You get the exit code, not the output.",
+		About: "Run a shell command and show its output to the user. You get the exit code, not " +
+			"the output.",
 		Parameters: `{"type":"object","properties":{"command":{"type":"string"},"cwd":{"type":"string"}},"required":["command"]}`,
 		Title:      "Run a command",
-		Lent:       "Run a workspace shell command (test, build) and show the user its output. You get the exit code only.",
-		Command:    Command{"/run", "COMMAND", "a command, live", "term", "!", "command"},
-		Asks:       "Run this command again?", Again: "Run it"},
+		Lent: "Run a workspace shell command (test, build) and show the user its output. You get " +
+			"the exit code only.",
+		Command: Command{"/run", "COMMAND", "a command, live", "term", "!", "command"},
+		Asks:    "Run this command again?", Again: "Run it"},
 	{Name: DisplayImage, Kind: Image, Row: "Read", Rereads: true,
 		About:      "Show an image file to the user. You get a confirmation.",
 		Parameters: `{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}`,
@@ -190,7 +193,8 @@ var Kinds = []Kind{
 		Empty: "The command printed nothing",
 		Never: "not run",
 		Again: "Run again",
-		Later: "What a command printed is kept in memory only. The command is not run again by itself. Running it again shows what it prints now.",
+		Later: "What a command printed is kept in memory only. The command is not run again by itself. " +
+			"Running it again shows what it prints now.",
 		MIME:  "text/plain; charset=utf-8",
 		Saved: "output.txt",
 	},

@@ -88,7 +88,8 @@ func (c *commandCall) run(ctx context.Context, report agent.Progress) (agent.Res
 		return agent.FailedBy(err, event.KindInternal), nil
 	} else if dir.rel != c.dir.rel || !os.SameFile(dir.found, c.dir.found) {
 		return agent.Failure(event.KindNotFound,
-			"The folder %s was replaced after it was asked for, so nothing was run. Ask again to run the command in the new one.", called(c.dir.asked)), nil
+			"The folder %s was replaced after it was asked for, so nothing was run. Ask again to run the "+
+				"command in the new one.", called(c.dir.asked)), nil
 	}
 	if !s.enter() {
 		return agent.Failure(event.KindInterrupted, "The session is closed, so the command was not run."),

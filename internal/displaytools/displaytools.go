@@ -4,8 +4,9 @@
 //
 // # Guarantees
 //
-//   - Nothing of the content and no output id is ever in a Result's TextForModel. Of what the sandbox
-//     refused a command it has the names that the command itself has, or that are seen inside.
+//   - Nothing of the content and no output id is ever in a Result's TextForModel. Of what the
+//     sandbox refused a command it has the names that the command itself has, or that are seen
+//     inside.
 //   - Only files inside the workspace are opened, after following symbolic links,
 //     and only regular ones and folders. A file that may hold secrets is asked about, also when
 //     it is reached by a symbolic link or a hard link. webchat's own secrets are refused, and

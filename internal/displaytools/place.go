@@ -52,7 +52,8 @@ func (w *workspace) reopen(ctx context.Context, p place) (f *os.File, st fs.File
 	switch {
 	case err == nil && rel != p.rel:
 		return nil, nil, agent.Errorf(event.KindNotFound,
-			"%s leads to another file than when it was asked for. Ask for it again to see what is there now.", name)
+			"%s leads to another file than when it was asked for. Ask for it again to see what is there "+
+				"now.", name)
 	case err == nil:
 		f, st, err = w.open(rel)
 	}
@@ -117,7 +118,8 @@ func (w *workspace) folder(ctx context.Context, path string) (p place, err error
 	}
 	if _, err := os.Stat(filepath.Join(w.real, p.rel) + "/."); errors.Is(err, fs.ErrPermission) {
 		return p, agent.Errorf(event.KindDenied,
-			"webchat is not allowed to enter %s. Change its permissions, or run the command in another folder.", called(p.rel))
+			"webchat is not allowed to enter %s. Change its permissions, or run the command in another "+
+				"folder.", called(p.rel))
 	}
 	if p.held, err = root.Open(p.rel); err == nil {
 		p.hold(ctx) // one that may be entered and not read is known by its number only

@@ -160,7 +160,8 @@ func (v *Value[T]) look() error {
 	}
 	if err != nil {
 		v.bad, v.text = text, nil
-		v.report("a document cannot be understood: what it said before holds. Mend it, or the next change begins it anew and keeps a copy", err)
+		v.report("a document cannot be understood: what it said before holds. Mend it, or the next "+
+			"change begins it anew and keeps a copy", err)
 		return nil
 	}
 	v.text, _ = written(value) // it was JSON

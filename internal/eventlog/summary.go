@@ -59,8 +59,9 @@ type Open struct {
 	// Worktree is the session's own; nil: it works in none. Never changed in place.
 	Worktree *event.SessionWorktree `json:"worktree,omitempty"`
 	Failed   bool                   `json:"failed,omitempty"` // the last turn ended with an error
-	Active   int64                  `json:"active,omitempty"` // the number of the last event that was activity
-	Since    int64                  `json:"since,omitempty"`  // when Turn began, in milliseconds since 1970
+	// the number of the last event that was activity
+	Active int64 `json:"active,omitempty"`
+	Since  int64 `json:"since,omitempty"` // when Turn began, in milliseconds since 1970
 	// when the work began that has no session.shutdown, in the same
 	Work int64 `json:"work,omitempty"`
 	// what the user allowed for the session; never changed in place

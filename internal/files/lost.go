@@ -54,7 +54,8 @@ const mostSearched = 10_000
 func (p *shelf) ignored(ctx context.Context, root *os.Root, b bringing, r *Restored) {
 	args := []string{"ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory",
 		"--full-name"}
-	_ = p.git(ctx, p.workspace, args, nil, func(out io.Reader) error { // what git cannot list is not known
+	// what git cannot list is not known
+	_ = p.git(ctx, p.workspace, args, nil, func(out io.Reader) error {
 		return records(out, func(name string) error {
 			name, ok := strings.CutPrefix(name, p.prefix)
 			name = strings.TrimSuffix(name, "/")

@@ -55,12 +55,16 @@ type ChangeList struct {
 
 // What a list says where there is none.
 const (
-	notBegun  = "Nothing happened in this session yet."
-	noGit     = "The list of what a session changed needs git, and the folder was in no git repository when the session began."
-	lostGit   = "Git does not have the commit at which the session began any longer, so what changed since is not known."
-	failedGit = "Git could not list what changed. Check that git is installed and that the repository is sound."
-	noCommit  = "The repository had no commit when the session began, so every file counts as new."
-	since     = "Compared with commit %.7s, at which the session began. Includes uncommitted changes from before the session."
+	notBegun = "Nothing happened in this session yet."
+	noGit    = "The list of what a session changed needs git, and the folder was in no git " +
+		"repository when the session began."
+	lostGit = "Git does not have the commit at which the session began any longer, so what " +
+		"changed since is not known."
+	failedGit = "Git could not list what changed. Check that git is installed and that the " +
+		"repository is sound."
+	noCommit = "The repository had no commit when the session began, so every file counts as new."
+	since    = "Compared with commit %.7s, at which the session began. Includes uncommitted changes " +
+		"from before the session."
 )
 
 // written is how far the clock of a file system may be behind.

@@ -63,7 +63,8 @@ const attributes = "* -text -ident -filter !eol !working-tree-encoding\n"
 func gitConfig() string {
 	there := map[bool]string{true: "true", false: "false"}
 	unix := runtime.GOOS != "windows"
-	return "[core]\n\trepositoryformatversion = 1\n\tbare = false\n\tfsmonitor = false\n\thooksPath = " + filepath.ToSlash(os.DevNull) +
+	return "[core]\n\trepositoryformatversion = 1\n\tbare = false\n\tfsmonitor = false\n" +
+		"\thooksPath = " + filepath.ToSlash(os.DevNull) +
 		"\n\tfileMode = " + there[unix] + "\n\tsymlinks = " + there[unix] + "\n\tignoreCase = " +
 		there[!unix || runtime.GOOS == "darwin"] +
 		"\n\tautocrlf = false\n[extensions]\n\tobjectFormat = sha256\n"

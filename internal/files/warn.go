@@ -22,7 +22,8 @@ func (w Warning) Text() string {
 	case WarnRoot:
 		return "This is the whole machine: agents may read every file of it that you may read."
 	case WarnHome:
-		return "This holds your whole home folder: agents may read all your files in it, except keys and passwords."
+		return "This holds your whole home folder: agents may read all your files in it, except keys " +
+			"and passwords."
 	case WarnInside:
 		return "This is a part of a repository: agents work in this folder and do not see the rest of it."
 	case WarnRepository:

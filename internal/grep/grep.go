@@ -4,7 +4,8 @@
 // # Guarantees
 //
 //   - [Folder] reads regular files only, opened by the caller's function; of each at most 32 MiB,
-//     and none that begins like something other than text. A link, a pipe or a device is passed over.
+//     and none that begins like something other than text. A link, a pipe or a device is passed
+//     over.
 //   - What the caller calls closed is not read: it is found by its name.
 //   - Files are reported in the order in which they were named, so what was reported does not move.
 //   - It ends when its context does, within the time that one file takes, and after [Most] lines.

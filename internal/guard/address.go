@@ -33,9 +33,11 @@ func (a *address) hostAllowed(host string) bool {
 func (a *address) hostHint() string {
 	if a.public != nil {
 		return fmt.Sprintf(
-			"This server answers as %s only. Behind a proxy, pass the name on (nginx: proxy_set_header Host $host).", a.public)
+			"This server answers as %s only. Behind a proxy, pass the name on (nginx: proxy_set_header "+
+				"Host $host).", a.public)
 	}
-	return "This server answers as localhost, 127.0.0.1 and [::1] only. Behind a proxy, start it with --public-url."
+	return "This server answers as localhost, 127.0.0.1 and [::1] only. Behind a proxy, start it " +
+		"with --public-url."
 }
 
 // elsewhere returns where a page asked for under another loopback name lives: a browser keeps

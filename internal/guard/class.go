@@ -68,8 +68,10 @@ type demand struct {
 
 const (
 	wantJSON = "Send the body as JSON, with the header \"Content-Type: application/json\"."
-	hintMCP  = "This needs a token for MCP: run \"webchat mcp install\", or send the header \"Authorization: Bearer $(webchat token --mcp)\"."
-	wantFile = "Send the bytes of an image or a text as the body, with a header such as \"Content-Type: image/png\" or \"Content-Type: text/plain\"."
+	hintMCP  = "This needs a token for MCP: run \"webchat mcp install\", or send the header " +
+		"\"Authorization: Bearer $(webchat token --mcp)\"."
+	wantFile = "Send the bytes of an image or a text as the body, with a header such as " +
+		"\"Content-Type: image/png\" or \"Content-Type: text/plain\"."
 )
 
 var demands = map[Class]demand{
@@ -187,7 +189,8 @@ func (g *Guard) passes(w http.ResponseWriter, r *http.Request, d demand) (v visi
 			hint = g.whoHint(r)
 		} else if g.seldom() {
 			g.config.Logger.Warn(
-				"a program without a valid token was refused: most MCP clients say that they need authorization", "class", d.name, "do", hint)
+				"a program without a valid token was refused: most MCP clients say that they need "+
+					"authorization", "class", d.name, "do", hint)
 		}
 		g.refuse(w, r, d, http.StatusUnauthorized, "unauthorized", hint)
 		return v, false
@@ -211,7 +214,8 @@ func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, d demand, status 
 }
 
 func (g *Guard) whoHint(r *http.Request) string {
-	const how = "send the header \"Authorization: Bearer $(webchat token)\", or open the link that \"webchat url\" prints."
+	const how = "send the header \"Authorization: Bearer $(webchat token)\", or open the link that " +
+		"\"webchat url\" prints."
 	if _, ok := g.signedIn(r); ok {
 		return "A cookie may read but not act: " + how
 	}

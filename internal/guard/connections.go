@@ -228,7 +228,8 @@ func (p *placed) Write(b []byte) (int, error) {
 	}
 	status, _, _ := strings.Cut(string(b[len(version):]), "\r\n")
 	if _, err := p.Conn.Write(lastAnswer(status, "", "unreadable_request",
-		"The request cannot be read. Check that its headers name a host, have no control characters and are not too long.")); err != nil {
+		"The request cannot be read. Check that its headers name a host, have no control characters "+
+			"and are not too long.")); err != nil {
 		return 0, err
 	}
 	return len(b), nil

@@ -216,7 +216,8 @@ func (g *Guard) Handler(next http.Handler) http.Handler {
 		r = timed(w, r, v.known)
 		if r.Method == http.MethodConnect {
 			refuse(w, http.StatusMethodNotAllowed, "not_a_proxy",
-				"webchat is not a proxy. Open its address in a browser, and take it out of your proxy settings.")
+				"webchat is not a proxy. Open its address in a browser, and take it out of your proxy "+
+					"settings.")
 			return
 		}
 		r = g.withoutBase(r)

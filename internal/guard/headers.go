@@ -22,8 +22,10 @@ var dataHeaders = []header{
 
 // pagePolicy lets a page use what this server delivered and nothing else. 'self' is safe because no
 // GET does anything.
-const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; media-src 'self'; font-src 'self'; " +
-	"connect-src 'self'; frame-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
+const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' " +
+	"blob:; media-src 'self'; font-src 'self'; " +
+	"connect-src 'self'; frame-src 'self'; manifest-src 'self'; base-uri 'none'; form-action " +
+	"'none'; frame-ancestors 'none'; " +
 	"require-trusted-types-for 'script'; trusted-types webchat"
 
 var pageHeaders = []header{
@@ -46,7 +48,8 @@ var staticHeaders = []header{
 // links inside.
 var frameHeaders = []header{
 	{"Content-Security-Policy",
-		"default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; base-uri 'none'; " +
+		"default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; base-uri " +
+			"'none'; " +
 			"form-action 'none'; frame-ancestors 'self'; sandbox"},
 	{"X-Frame-Options", "SAMEORIGIN"},
 	{"X-DNS-Prefetch-Control", "off"},

@@ -168,7 +168,8 @@ func (g *Guard) NewToken(user string) (token string, err error) {
 	if !g.Shared() {
 		return "",
 			errors.New(
-				"this server has no users: start it with --identity, or use the token that \"webchat token\" prints")
+				"this server has no users: start it with --identity, or use the token that \"webchat token\" " +
+					"prints")
 	}
 	if err := checkUser(user); err != nil {
 		return "", err

@@ -37,7 +37,8 @@ func (backend) Name() string { return BackendName }
 // Info implements [agent.Backend]. Of such an agent only the calls of the session's own tools are
 // seen, and hooks reach all of those.
 func (backend) Info(context.Context) agent.Info {
-	return agent.Info{Reason: "Such a session begins when a program that speaks MCP shows something; \"webchat mcp install\" connects one",
+	return agent.Info{Reason: "Such a session begins when a program that speaks MCP shows " +
+		"something; \"webchat mcp install\" connects one",
 		Intercept: agent.InterceptRewrite, CanResume: true}
 }
 
@@ -191,7 +192,8 @@ func (c *conn) Prompt(ctx context.Context, p agent.Prompt) error {
 	switch {
 	case !reads:
 		text = client +
-			" is connected without a workspace, so it cannot read what you release. Connect it with `webchat mcp install`."
+			" is connected without a workspace, so it cannot read what you release. Connect it with " +
+			"`webchat mcp install`."
 	case len(lines) == 0:
 		text = "Nothing was released: only outputs that were shown here can be."
 	}

@@ -33,7 +33,8 @@ func (s *Server) ServeConn(ctx context.Context, conn io.ReadWriteCloser, w Works
 		return nil
 	}
 	return fmt.Errorf(
-		"what came is no message of the Model Context Protocol (%w), so the connection was ended; MCP clients start this command by themselves, see webchat mcp install", err)
+		"what came is no message of the Model Context Protocol (%w), so the connection was ended; MCP "+
+			"clients start this command by themselves, see webchat mcp install", err)
 }
 
 // held reports whether a call of a visitor waits for the user, or acts: its end is not near.

@@ -15,12 +15,12 @@
 //     by a tool that models are not offered and the id that only _meta holds.
 //   - A call sends a progress message at once and then every 10 s, as long as its client takes
 //     them: most clients give up after 60 s of silence.
-//   - A call that waits for the user says so at once in its progress, with the question and where it
-//     is answered. Over a connection that is a link that signs in; results never hold one, since a
-//     model that had it could answer for its user.
-//   - Over a connection a client that can ask its user (elicitation) is asked to, if it is about one
-//     plain command. The first answer decides, there or in the page. While neither asks, the call
-//     fails, after 10 s without progress and after 30 s with it.
+//   - A call that waits for the user says so at once in its progress, with the question and where
+//     it is answered. Over a connection that is a link that signs in; results never hold one, since
+//     a model that had it could answer for its user.
+//   - Over a connection a client that can ask its user (elicitation) is asked to, if it is about
+//     one plain command. The first answer decides, there or in the page. While neither asks, the
+//     call fails, after 10 s without progress and after 30 s with it.
 //   - A connection whose client closed its side ends within half a second: what it asked is
 //     answered by then or stopped. What a server shows that ends with its client has no address.
 //   - What was refused, or not decided in time, is a result and never an error of the protocol.

@@ -221,8 +221,8 @@ func visit(ask func(agent.Question) (string, error), message,
 	return accepted(answer == chooseOpened, nil), nil
 }
 
-// asking is a call that runs and in which the user can be asked, the one that began last; nil: there
-// is none.
+// asking is a call that runs and in which the user can be asked, the one that began last; nil:
+// there is none.
 func (c *connected) asking() (last *agent.CallInfo) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -37,7 +37,8 @@ type guest struct {
 const mostGuests = 32
 
 var errGuests = fmt.Errorf(
-	"%d clients used this key within %v, which is the most; use a key of its own for each, see \"webchat mcp install\"", mostGuests, silence)
+	"%d clients used this key within %v, which is the most; use a key of its own for each, see "+
+		"\"webchat mcp install\"", mostGuests, silence)
 
 // guestOf returns the client's guest, a new one after [silence].
 func (s *Server) guestOf(v Visitor, client string) (*guest, error) {

@@ -124,7 +124,8 @@ func names() string {
 // List says what can be connected and how anything else is.
 func (c Installation) List() error {
 	fmt.Fprintf(c.Out,
-		"webchat mcp install CLIENT connects one of these: %s\n\nAny other client takes this as a server on stdio: %s\n", names(), wording.CommandLine(c.Server...))
+		"webchat mcp install CLIENT connects one of these: %s\n\nAny other client takes this as a "+
+			"server on stdio: %s\n", names(), wording.CommandLine(c.Server...))
 	url, key, err := c.Address("other")
 	if err != nil {
 		fmt.Fprintf(c.Out, "A running server can be reached over HTTP, too; %v.\n", err)
@@ -141,7 +142,8 @@ func (c Installation) Connect(ctx context.Context, name string) error {
 	if i < 0 {
 		return Misuse(
 			fmt.Sprintf(
-				"webchat mcp install knows %s; run it without a name for the address and the key that any other client takes", names()))
+				"webchat mcp install knows %s; run it without a name for the address and the key that any "+
+					"other client takes", names()))
 	}
 	to := installClients[i]
 	if to.add == "" {
@@ -161,7 +163,8 @@ func (c Installation) Connect(ctx context.Context, name string) error {
 		}
 		args, hint = c.command(to.http, url),
 			fmt.Sprintf(
-				"From then on %s shows things in the server at %s, in its workspace. Start it with %s=%s in its environment.", to.title, url, keyVariable, key)
+				"From then on %s shows things in the server at %s, in its workspace. Start it with %s=%s in "+
+					"its environment.", to.title, url, keyVariable, key)
 	}
 	fmt.Fprintf(c.Out, "This changes the settings of %s, by its own command:\n\n    %s\n\n%s\n",
 		to.title, wording.CommandLine(args...), hint)

@@ -112,6 +112,7 @@ func (s *Server) unseen() string {
 	if at != "" {
 		at = " at " + at
 	}
-	return "Nothing was done: the user has to allow it, and no page of webchat is open to ask them. Tell them to open it" + at +
+	return "Nothing was done: the user has to allow it, and no page of webchat is open to ask them. " +
+		"Tell them to open it" + at +
 		" (\"webchat url\" in a terminal prints a link that signs them in), then call again."
 }

@@ -284,7 +284,8 @@ func (s *UserServers) try(ctx context.Context, at place) UserServerStatus {
 	case errors.Is(err, errSignIn):
 		st.State, st.Failure = SignIn,
 			fmt.Sprintf(
-				"It wants you to sign in. Run \"webchat mcp login %s\" in a terminal, or give it a token of yours under headers in config.yaml.", at.name)
+				"It wants you to sign in. Run \"webchat mcp login %s\" in a terminal, or give it a token of "+
+					"yours under headers in config.yaml.", at.name)
 	case ctx.Err() != nil:
 		st.Failure = fmt.Sprintf("It did not answer within %v%s.", s.cfg.Limit, words)
 	default:

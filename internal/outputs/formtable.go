@@ -25,7 +25,8 @@ func Forms() []Form {
 	const text, html, object = "text/plain", "text/html", "application/json"
 	return []Form{
 		{"follow", "offset", "", "*/*", nil,
-			"The bytes of an output from a true offset on, as they come; it ends when the output is complete",
+			"The bytes of an output from a true offset on, as they come; it ends when the output is " +
+				"complete",
 			url.Values{"follow": {"1"}}, (*Handler).follow},
 		{"json", "", "", object, Whole{}, "An output as one object", url.Values{"format": {"json"}},
 			(*Handler).json},
@@ -44,15 +45,18 @@ func Forms() []Form {
 			"Lines of an output that match, likewise, and where in each they do",
 			url.Values{"format": {"json"}}, ofText((*Handler).grep)},
 		{"count", "count at within veil", "count", object, Count{},
-			"How many lines of an output match an expression, within so many milliseconds, and where the next ones are around a line",
+			"How many lines of an output match an expression, within so many milliseconds, and where the " +
+				"next ones are around a line",
 			nil, ofText((*Handler).count)},
 		{"density", "density count within veil", "density", object, Density{},
-			"How many lines match in each of so many parts of an output; without an expression, those that look like errors and warnings",
+			"How many lines match in each of so many parts of an output; without an expression, those " +
+				"that look like errors and warnings",
 			nil, ofText((*Handler).density)},
 		{"price", "lines veil lifted", "", object, Price{}, "What lines of an output cost a model",
 			url.Values{"tokens": {""}}, ofText((*Handler).price)},
 		{"media", "", "", "*/*", nil,
-			"A file that is audio or video which browsers play, for the elements that play it: its type by its first bytes, in parts (Range). 400 for anything else",
+			"A file that is audio or video which browsers play, for the elements that play it: its type " +
+				"by its first bytes, in parts (Range). 400 for anything else",
 			nil, (*Handler).media},
 	}
 }

@@ -39,7 +39,8 @@ func (g Given) When() string { return g.At.UTC().Format("2 Jan 2006, 15:04 UTC")
 func (c Consent) Rest() string {
 	switch c.Mode {
 	case "allow":
-		return "Everything else is allowed without asking, except keys and passwords, what is outside the workspace, and files that run later without a question."
+		return "Everything else is allowed without asking, except keys and passwords, what is outside " +
+			"the workspace, and files that run later without a question."
 	case "deny":
 		return "Everything else is denied."
 	}

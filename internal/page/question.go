@@ -245,9 +245,11 @@ func (a *Ask) Wider() string {
 	case 0, 1:
 		return ""
 	case 2:
-		return "The wider choice still asks about secrets, paths outside this folder and hidden characters."
+		return "The wider choice still asks about secrets, paths outside this folder and hidden " +
+			"characters."
 	}
-	return "The wider choices still ask about secrets, paths outside this folder and hidden characters."
+	return "The wider choices still ask about secrets, paths outside this folder and hidden " +
+		"characters."
 }
 
 // Searched is what a search looks for, taken from its call; else empty.

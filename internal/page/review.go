@@ -207,7 +207,8 @@ func (f *ReviewFile) Reported() template.HTML {
 func (f *ReviewFile) Say() string {
 	switch f.Why {
 	case "closed":
-		return "This file may hold secrets, so only its name is shown, and its change cannot be undone here."
+		return "This file may hold secrets, so only its name is shown, and its change cannot be undone " +
+			"here."
 	case "link":
 		return "This is or was a link, so only its name is shown." + f.held()
 	case "large":
@@ -220,7 +221,8 @@ func (f *ReviewFile) Say() string {
 		return "This is more than a review shows, so it cannot be undone here. Open the file itself." +
 			f.sizes()
 	case "binary":
-		return "This file is or was not text, so it cannot be compared line by line. What it was is not kept here, so it cannot be undone here." + f.sizes()
+		return "This file is or was not text, so it cannot be compared line by line. What it was is " +
+			"not kept here, so it cannot be undone here." + f.sizes()
 	case "changed":
 		return "The file is no longer what the agent left."
 	case "untold":

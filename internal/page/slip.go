@@ -143,7 +143,8 @@ func (t Telemetry) cost(lines string) int64 {
 	return min(all, max(1, all*n/total))
 }
 
-// got says which lines of a large result the model got; empty: it is not known that some are missing.
+// got says which lines of a large result the model got; empty: it is not known that some are
+// missing.
 func (t Telemetry) got() string {
 	left, err := ranges.Parse(t.LeftOut)
 	if err != nil || len(left) != 1 || t.Lines < int64(left[0][1]) {

@@ -194,8 +194,9 @@ func (f *core) setTurn(n *node, state string) {
 }
 
 var endings = map[event.Outcome]string{
-	event.Interrupted: "Interrupted: webchat ended before the turn did. What was said until then is here",
-	event.Failed:      "The turn ended with an error",
+	event.Interrupted: "Interrupted: webchat ended before the turn did. What was said until then is " +
+		"here",
+	event.Failed: "The turn ended with an error",
 }
 
 func (f *turns) end(d event.TurnEnd) {

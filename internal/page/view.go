@@ -92,7 +92,8 @@ type Way struct{ Name, Command, Then string }
 // Ways are the ways to a model that the start page offers, as docs/MODELS.md and docs/AGENTS.md
 // have them.
 func (c *chrome) Ways() []Way {
-	const own = "Replace the values with your own. The Copilot CLI runs the model, so install it, too, " +
+	const own = "Replace the values with your own. The Copilot CLI runs the model, so install it, " +
+		"too, " +
 		"and end this server first: webchat stop"
 	return []Way{
 		{"GitHub Copilot", "npm install -g @github/copilot",
@@ -140,4 +141,7 @@ func (c *chrome) AskWords() string {
 }
 
 // FreeWords say what can be done without a model.
-func (c *chrome) FreeWords() string { return "Name a file to see it, or start with ! to run a command" }
+func (c *chrome) FreeWords() string {
+	return "Name a file to see it, or start with ! to run a " +
+		"command"
+}

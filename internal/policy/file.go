@@ -33,12 +33,14 @@ const (
 	whyOwn       = "It belongs to webchat's own settings or data, so you are always asked."
 	whyTorn      = "Programs understand this path differently, so you are asked each time."
 	whyLater     = "It can run later without a question, so you are asked now, each time."
-	whyInstructs = "Agents take it as instructions without a question, so you are asked now, each time."
-	whyFile      = "It is the address of a file, so you are asked each time."
-	whyUnread    = "Rule %d of the user's configuration is about commands, and shells may read this one in different ways."
-	whyTwin      = "It is another name of %s, which may hold keys or passwords."
-	whyNamed     = "It names a file that may hold keys or passwords, so you are always asked."
-	whyMany      = "It is too long to tell whether it names a file of keys or passwords."
+	whyInstructs = "Agents take it as instructions without a question, so you are asked now, each " +
+		"time."
+	whyFile   = "It is the address of a file, so you are asked each time."
+	whyUnread = "Rule %d of the user's configuration is about commands, and shells may read this " +
+		"one in different ways."
+	whyTwin  = "It is another name of %s, which may hold keys or passwords."
+	whyNamed = "It names a file that may hold keys or passwords, so you are always asked."
+	whyMany  = "It is too long to tell whether it names a file of keys or passwords."
 
 	whyReplaced = "It was replaced while it was opened."
 )

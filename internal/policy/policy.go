@@ -78,7 +78,8 @@ func (r Rule) Check() error {
 		return errors.New("outside is of rules that allow or ask about a command or a prefix")
 	case r.Prefix != "" && !isSimple(r.Prefix):
 		return fmt.Errorf(
-			"the prefix %q is not the beginning of one simple command: plain words without operators, patterns or variables", r.Prefix)
+			"the prefix %q is not the beginning of one simple command: plain words without operators, "+
+				"patterns or variables", r.Prefix)
 	}
 	return nil
 }

@@ -14,7 +14,8 @@ import (
 )
 
 // namespaces are what a confined tree has of its own.
-const namespaces = syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWIPC | syscall.CLONE_NEWNET
+const namespaces = syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWIPC |
+	syscall.CLONE_NEWNET
 
 // Confines reports whether this system confines trees, by confining a process that does
 // nothing. The error says what was refused.

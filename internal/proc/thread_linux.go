@@ -91,7 +91,8 @@ func landlockVersion() int {
 // scope keeps signals and abstract sockets within what this thread starts. Files are held
 // by mounts: rules about them would forbid renames between folders.
 func scope() error {
-	attr := unix.LandlockRulesetAttr{Scoped: unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL}
+	attr := unix.LandlockRulesetAttr{Scoped: unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET |
+		unix.LANDLOCK_SCOPE_SIGNAL}
 	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)),
 		unsafe.Offsetof(attr.Quiet_access_fs), 0)
 	if errno != 0 {
@@ -133,7 +134,8 @@ var refusedCalls = []uint32{
 var refusedSockets = []uint32{unix.AF_VSOCK, unix.AF_ALG, unix.AF_KEY, unix.AF_XDP,
 	unix.AF_BLUETOOTH, unix.AF_PACKET, unix.AF_TIPC}
 
-const newNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
+const newNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC |
+	unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
 
 // callFilter is what the calls of a tree are held to, which is started from a thread.
 func callFilter(machine, thread uint32) []bpf.Instruction {

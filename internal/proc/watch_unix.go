@@ -145,7 +145,8 @@ func (t *tree) inherit() {
 		t.goneErr = fmt.Errorf("could not end %s", names(describe(left)))
 	case !all:
 		t.goneErr = errors.New(
-			"the process that watched the command was killed; what the command had moved to other sessions may run on")
+			"the process that watched the command was killed; what the command had moved to other " +
+				"sessions may run on")
 	}
 }
 

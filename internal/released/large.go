@@ -18,8 +18,8 @@ func (r *Releases) IsLarge(text string) bool {
 	return n > r.Large
 }
 
-// Shorten lets the agent of a session read a large text by tools, and returns what its model gets in
-// its place: the first and the last lines, between them what was left out and how it is read. An
+// Shorten lets the agent of a session read a large text by tools, and returns what its model gets
+// in its place: the first and the last lines, between them what was left out and how it is read. An
 // end is of a line where that has no other. It also returns which lines are not there whole, as
 // "A-B".
 func (r *Releases) Shorten(id eventlog.ID, name, text string) (short, leftOut string) {

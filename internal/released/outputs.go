@@ -26,7 +26,8 @@ func (s Outputs) Read(ctx context.Context, id eventlog.ID, outputID, lines,
 	if err != nil || o.Meta().SessionID != string(id) {
 		return agent.Attachment{},
 			fmt.Errorf(
-				"%w. The output was deleted, or is not of this session. Take it out of the prompt, or show it again", eventlog.ErrNotFound)
+				"%w. The output was deleted, or is not of this session. Take it out of the prompt, or show "+
+					"it again", eventlog.ErrNotFound)
 	}
 	o = o.Text()
 	ranges, err := parseLines(lines)

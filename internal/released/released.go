@@ -44,17 +44,19 @@ const (
 func Specs() []agent.ToolSpec {
 	return []agent.ToolSpec{
 		{
-			Name:        ReadOutput,
-			Reads:       true,
-			Description: "Read an output that was shown in webchat and that the user released to you. It returns nothing that they did not release.",
+			Name:  ReadOutput,
+			Reads: true,
+			Description: "Read an output that was shown in webchat and that the user released to you. It " +
+				"returns nothing that they did not release.",
 			Parameters: json.RawMessage(`{"type":"object","properties":{` +
 				`"output":{"type":"string","description":"the number the user gave; without it, the latest"},` +
 				`"lines":{"type":"string","description":"such as 1-200, counted in what was released"}}}`),
 		},
 		{
-			Name:        SearchOutput,
-			Reads:       true,
-			Description: "Search an output that the user released to you in webchat. You get the lines that match.",
+			Name:  SearchOutput,
+			Reads: true,
+			Description: "Search an output that the user released to you in webchat. You get the lines " +
+				"that match.",
 			Parameters: json.RawMessage(`{"type":"object","properties":{` +
 				`"output":{"type":"string","description":"the number the user gave; without it, the latest"},` +
 				`"pattern":{"type":"string","description":"a regular expression (RE2)"}},"required":["pattern"]}`),

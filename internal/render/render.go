@@ -6,14 +6,17 @@
 //
 // They hold for this package and for those below it.
 //
-//   - Whatever the input, the output holds only the elements and attributes each function names, never a style, an
-//     event handler, a src, an id, or an address other than http, https and mailto.
-//   - Colours are classes of a closed list: chroma's short names for code, a0–a15 and x16–x255 for terminals.
-//   - Rows keep their text: the textContent of a row is the line without its line end, invalid UTF-8 as U+FFFD
-//     and control characters as their pictures (␛). Bidirectional controls stay but are isolated in a bdi element, so
-//     they cannot reorder what stands around them.
-//   - Work is bounded: [WorkLimit] for a window of code, five times that for rows of a terminal that are made again,
-//     and time that grows with the length of the text, not with its square, for everything else.
+//   - Whatever the input, the output holds only the elements and attributes each function names,
+//     never a style, an event handler, a src, an id, or an address other than http, https and
+//     mailto.
+//   - Colours are classes of a closed list: chroma's short names for code, a0–a15 and x16–x255 for
+//     terminals.
+//   - Rows keep their text: the textContent of a row is the line without its line end, invalid
+//     UTF-8 as U+FFFD and control characters as their pictures (␛). Bidirectional controls stay but
+//     are isolated in a bdi element, so they cannot reorder what stands around them.
+//   - Work is bounded: [WorkLimit] for a window of code, five times that for rows of a terminal
+//     that are made again, and time that grows with the length of the text, not with its square,
+//     for everything else.
 //
 // # Concurrency
 //

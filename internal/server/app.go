@@ -50,7 +50,8 @@ func appPolicy(of outputs.AppHosts) string {
 	if len(of.Connect) > 0 {
 		connect = strings.Join(of.Connect, " ")
 	}
-	return "default-src 'none'; script-src 'unsafe-inline'" + load + "; style-src 'unsafe-inline'" + load +
+	return "default-src 'none'; script-src 'unsafe-inline'" + load + "; style-src 'unsafe-inline'" +
+		load +
 		"; img-src data: blob:" + load + "; font-src data:" + load + "; media-src data: blob:" + load +
 		"; connect-src " + connect + "; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; " +
 		"sandbox allow-scripts"

@@ -38,7 +38,8 @@ func (a *attachments) attach(w http.ResponseWriter, r *http.Request, one *sessio
 	mediaType, ok := mediaTypeOf(data)
 	if !ok {
 		return invalid("not_attachable",
-			"The attachment is neither an image nor text. Put the file into the workspace and name its path in the prompt instead.")
+			"The attachment is neither an image nor text. Put the file into the workspace and name its "+
+				"path in the prompt instead.")
 	}
 	if token := a.guard.Token(); token != "" && bytes.Contains(data, []byte(token)) {
 		return invalid("own_secret",

@@ -71,7 +71,8 @@ var refusals = []struct {
 	{eventlog.ErrClosed, refusal{503, "closing",
 		"The server or the session is closing; try again in a moment.", "2"}},
 	{eventlog.ErrLog, refusal{503, "log_unavailable",
-		"The log cannot be written, so nothing was changed. Free or repair the disk of the data folder, then try again.", "5"}},
+		"The log cannot be written, so nothing was changed. Free or repair the disk of the data " +
+			"folder, then try again.", "5"}},
 	{consent.ErrKeep, refusal{503, "grants_unavailable",
 		"What you allow for the workspace cannot be saved; look at the disk of the data folder.", "5"}},
 	{agent.ErrUnsupported, refusal{409, "unsupported", "", ""}},

@@ -109,12 +109,14 @@ func (e *awayError) Error() string {
 	if !e.until.IsZero() {
 		when = "at " + e.until.UTC().Format("15:04:05") + " UTC"
 	}
-	return "The webchat that has this does not answer. If it does not come back, another one takes over " + when + "."
+	return "The webchat that has this does not answer. If it does not come back, another one takes " +
+		"over " + when + "."
 }
 
 // errCut is the answer to what another replica may have done, since it ended before it answered.
 var errCut = errors.New(
-	"the webchat that has this ended before it answered: look whether it was done before you send it again")
+	"the webchat that has this ended before it answered: look whether it was done before you send " +
+		"it again")
 
 // forwarder passes requests on.
 type forwarder struct {

@@ -42,7 +42,8 @@ type messageReply struct {
 }
 
 func (messageReply) Streams() string {
-	return "With Accept: text/event-stream, the events of the turn. With wait=true, status 200 and content, outputs and error too."
+	return "With Accept: text/event-stream, the events of the turn. With wait=true, status 200 and " +
+		"content, outputs and error too."
 }
 
 func (m messageRequest) message() session.Message {

@@ -81,7 +81,9 @@ func (p *resources) pageRoutes() []route {
 			htmlPage("The page of a session"), "before from", "A session's page"},
 		{get, "/sessions/{id}/replay", guard.Page, in(p.replays.page), 200, nil,
 			htmlPage("A session as it was after an event"), "at out part",
-			"A replay: after event at what the model held, and what the user saw, which is output out or the last one; with part=moment only what differs from one moment to the next, with part=film only the film; of a long log not read before, the page without both"},
+			"A replay: after event at what the model held, and what the user saw, which is output out or " +
+				"the last one; with part=moment only what differs from one moment to the next, with " +
+				"part=film only the film; of a long log not read before, the page without both"},
 		{get, "/sessions/{id}/stream", guard.Read, in(p.pages.stream), 200, nil,
 			streamBody("what changes on the page, as package web says"), "after",
 			"A session's page as it changes"},
@@ -92,7 +94,9 @@ func (p *resources) pageRoutes() []route {
 			htmlPage("An output as the Desk shows it"), "", "An output on the Desk"},
 		{get, "/sessions/{id}/review", guard.Read, in(p.reviews.page), 200, nil,
 			htmlPage("What the agent changed, as the Desk shows it"), "since from back also",
-			"What the agent changed: since is turn (the default), prompt or commit; from is the event that a turn begins with. back is a prompt, in place of both: what going back to before it would write, with the files named by also"},
+			"What the agent changed: since is turn (the default), prompt or commit; from is the event " +
+				"that a turn begins with. back is a prompt, in place of both: what going back to before it " +
+				"would write, with the files named by also"},
 		{get, "/consent", guard.Read, p.consents.page, 200, nil,
 			htmlPage("What agents may do, inside the page's dialog"), "session", "What agents may do"},
 		{get, "/sandbox", guard.Read, p.sandbox.page, 200, nil,
@@ -100,7 +104,8 @@ func (p *resources) pageRoutes() []route {
 			"What commands of a session may do that does not exist yet"},
 		{get, "/sessions/{id}/sandbox", guard.Read, in(p.sandbox.ofOne), 200, nil,
 			htmlPage("What commands may do, above the page's composer"), "",
-			"What commands of a session may do: what its confined processes may touch now, or why they are not confined"},
+			"What commands of a session may do: what its confined processes may touch now, or why they " +
+				"are not confined"},
 		{get, "/diagram", guard.Frame, diagram, 200, nil,
 			htmlPage("A page that draws what it is sent as a message"), "",
 			"The page of a frame that draws one Mermaid diagram: it is the same for all, and loads nothing"},

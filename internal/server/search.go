@@ -149,7 +149,8 @@ func (s *search) of(r *http.Request, q url.Values) (searcher, error) {
 	reaches, bad := policy.Globs(q["glob"])
 	if bad != "" {
 		return nil, invalid("bad_glob",
-			"The glob %s is not understood. Use names with * and ?, folders with a slash at the end, and ! before what is left out.", bad)
+			"The glob %s is not understood. Use names with * and ?, folders with a slash at the end, and "+
+				"! before what is left out.", bad)
 	}
 	id := q.Get("session")
 	if id == "" && q.Has("output") { // else it would be the search of a folder

@@ -16,7 +16,8 @@ import (
 
 // AccessSpec is how an agent asks for what the sandbox does not give it.
 var AccessSpec = agent.ToolSpec{Name: "ask_for_access",
-	Description: "Ask the user to open a path or a network host outside the workspace sandbox, until this session ends.",
+	Description: "Ask the user to open a path or a network host outside the workspace sandbox, " +
+		"until this session ends.",
 	Parameters: json.RawMessage(
 		`{"type":"object","properties":{"path":{"type":"string"},"host":{"type":"string"},` +
 			`"write":{"type":"boolean"},"why":{"type":"string"}},"required":["why"]}`)}

@@ -56,7 +56,9 @@ func (b *Beside) end(w *working) {
 			first = min(first, o.began)
 		}
 	}
-	b.turns = slices.DeleteFunc(b.turns, func(o *working) bool { return o.ended != 0 && o.ended <= first })
+	b.turns = slices.DeleteFunc(b.turns, func(o *working) bool {
+		return o.ended != 0 && o.ended <= first
+	})
 }
 
 // changes remembers files that a turn changed, by their absolute paths.

@@ -95,7 +95,8 @@ const mostBranchText = 400_000
 const (
 	branchHead = "This conversation was branched from another one. " +
 		"What was said in it so far, for you to go on from:\n\n"
-	backHead = "An earlier part of this conversation was taken out of it, and the user brought it back. " +
+	backHead = "An earlier part of this conversation was taken out of it, and the user brought it " +
+		"back. " +
 		"What was said in it:\n\n"
 )
 

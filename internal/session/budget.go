@@ -162,7 +162,8 @@ func (b *budget) pause(ctx context.Context, t *turn) error {
 	return why
 }
 
-// spentLocked stops the turn of an agent that asks nothing while it works, once it is past a budget.
+// spentLocked stops the turn of an agent that asks nothing while it works, once it is past a
+// budget.
 func (b *budget) spentLocked(t *turn, asks agent.Intercept) {
 	if asks != agent.InterceptNone || t == nil || t.ended {
 		return

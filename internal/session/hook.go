@@ -37,7 +37,8 @@ func checkReach(c Config, info agent.Info) error {
 		return nil
 	}
 	return fmt.Errorf(
-		"%w: a before_tool hook is set, and hooks do not reach every tool call of %s (%s); choose another backend, or mark the hook best_effort",
+		"%w: a before_tool hook is set, and hooks do not reach every tool call of %s (%s); choose "+
+			"another backend, or mark the hook best_effort",
 		agent.ErrUnsupported, c.Backend.Name(), info.Intercept)
 }
 

@@ -30,7 +30,8 @@ type unaskedMode struct{ Agent, Mode string }
 
 func (e unaskedMode) Error() string {
 	return fmt.Sprintf(
-		"%s switched to the mode %s, in which it acts without asking you, so it was stopped. From your next prompt on it is back in its former mode", e.Agent, e.Mode)
+		"%s switched to the mode %s, in which it acts without asking you, so it was stopped. From your "+
+			"next prompt on it is back in its former mode", e.Agent, e.Mode)
 }
 
 // sessionErrorOf is what a log says about an error that ended a turn.

@@ -14,7 +14,8 @@ import (
 )
 
 // outsideWhy is why the user is asked before something runs that is not confined.
-const outsideWhy = "It runs outside the sandbox: it can read and change all that you can, and reach the network."
+const outsideWhy = "It runs outside the sandbox: it can read and change all that you can, and " +
+	"reach the network."
 
 // RunOutside runs the command of a call once more for the user, not confined, after they were asked
 // about the whole of it. The agent does not learn of it. It waits as [Session.Display] does.
@@ -88,7 +89,8 @@ func outside(p agent.Permission) *agent.Permission {
 const actsOutside = "run a command outside the sandbox"
 
 // insideReason is why an agent's own shell does not run a command that a rule has run outside.
-const insideReason = "A rule of the user's has this command run outside the sandbox, which your shell is in. Run it with " + displays.RunCommand + ", which runs it there."
+const insideReason = "A rule of the user's has this command run outside the sandbox, which your " +
+	"shell is in. Run it with " + displays.RunCommand + ", which runs it there."
 
 // isOutside reports whether a rule of the user's has a command run where nothing is confined.
 func (c *Config) isOutside(ctx context.Context, p agent.Permission) bool {

@@ -17,8 +17,8 @@ var ErrPageCall = errors.New("the call of a page failed")
 
 // PageCall calls a tool of an MCP server for the page of that server, and returns the server's
 // answer. It takes the way of any call, and rules, grants and the mode decide about it as about an
-// agent's. The log has it as the user's: neither it nor what came of it reaches a model. It waits as
-// [Session.Display] does. [eventlog.ErrInvalid] for arguments no tool would take.
+// agent's. The log has it as the user's: neither it nor what came of it reaches a model. It waits
+// as [Session.Display] does. [eventlog.ErrInvalid] for arguments no tool would take.
 func (s *viewer) PageCall(ctx context.Context, server, name string,
 	args json.RawMessage) (json.RawMessage, error) {
 	clean, err := CleanArguments(args)

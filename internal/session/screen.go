@@ -325,8 +325,8 @@ var numberName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]*$`)
 var ownNames = []string{"outputid", "outputtype", "tokensshown", "tokenssent", "tokensestimated"}
 
 // foreignTelemetry returns the numbers and truth values of what an agent's own tool says beside its
-// result, also those one object deep; all else may hold what the tool read. shown is the output that
-// the session keeps of the call, if it has an id. It reports whether the tool named one.
+// result, also those one object deep; all else may hold what the tool read. shown is the output
+// that the session keeps of the call, if it has an id. It reports whether the tool named one.
 func foreignTelemetry(raw json.RawMessage,
 	shown event.ToolExecutionProgress) (clean json.RawMessage, namedOutput bool) {
 	left := maxNumbers

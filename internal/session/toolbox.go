@@ -112,5 +112,6 @@ func (s *toolbox) tool(name string) (agent.Tool, error) {
 	if i := slices.IndexFunc(tools, func(t agent.Tool) bool { return t.Spec().Name == name }); i >= 0 {
 		return tools[i], nil
 	}
-	return nil, fmt.Errorf("Tool '%s' does not exist", name) //lint:ignore ST1005 the sentence the model reads
+	return nil, fmt.Errorf("Tool '%s' does not "+
+		"exist", name) //lint:ignore ST1005 the sentence the model reads
 }

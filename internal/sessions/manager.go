@@ -4,19 +4,19 @@
 // # Guarantees
 //
 //   - A session has one value: every caller gets the same [session.Session].
-//   - What an earlier process left open is closed before a session is returned, or as soon as the log
-//     can be written.
-//   - A session belongs to one workspace, and works with what is that workspace's alone: its [Room].
-//     Which folders there are says the list of [Manager.Workspaces].
-//   - Of a context that names a user ([As]) every method knows that user's sessions only: another's is
-//     as one that never was.
+//   - What an earlier process left open is closed before a session is returned, or as soon as the
+//     log can be written.
+//   - A session belongs to one workspace, and works with what is that workspace's alone: its
+//     [Room]. Which folders there are says the list of [Manager.Workspaces].
+//   - Of a context that names a user ([As]) every method knows that user's sessions only: another's
+//     is as one that never was.
 //   - A deleted session can be restored for [UndoDelete]; then its log, outputs and uploads are
 //     removed for good, after a restart too.
 //   - Where several replicas share the log, each session has one of them, see [Owners]: the others
 //     return an [*ElsewhereError] for it, and list it and report its changes all the same.
 //   - While the log refuses what it is given, every reader of every session and of [Manager.Watch]
-//     gets an ephemeral session.error of errorType "log" at once, and one of type "saved" when the log
-//     takes as much as it refused. Marks and deletions are refused meanwhile.
+//     gets an ephemeral session.error of errorType "log" at once, and one of type "saved" when the
+//     log takes as much as it refused. Marks and deletions are refused meanwhile.
 //
 // # Concurrency
 //
@@ -250,9 +250,9 @@ var errClosed = fmt.Errorf("sessions: %w", eventlog.ErrClosed)
 
 // Create starts a session. Its agent starts with the first prompt. [eventlog.ErrInvalid] for an
 // unknown backend, a workspace that is not open or a title that is too long;
-// [files.ErrMissingWorkspace] for a workspace that is not there; [worktree.ErrUnfit] for one of which
-// no worktree can be made; [agent.ErrUnsupported] for a
-// backend whose tool calls the user's hooks do not reach.
+// [files.ErrMissingWorkspace] for a workspace that is not there; [worktree.ErrUnfit] for one of
+// which no worktree can be made; [agent.ErrUnsupported] for a backend whose tool calls the user's
+// hooks do not reach.
 func (m *Manager) Create(ctx context.Context, o Options) (*session.Session, error) {
 	if err := m.await(ctx); err != nil {
 		return nil, err

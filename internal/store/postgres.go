@@ -249,7 +249,8 @@ func migratePostgres(ctx context.Context, tx pgx.Tx) error {
 	last := len(postgresSteps)
 	if version > last {
 		return fmt.Errorf(
-			"%w: the database has schema %d and this program knows up to %d; use the newer program or another database",
+			"%w: the database has schema %d and this program knows up to %d; use the newer program or "+
+				"another database",
 			ErrVersion, version, last)
 	}
 	for _, step := range postgresSteps[version:] {
@@ -462,7 +463,8 @@ func (db *Postgres) notNext(r row, entries []event.Entry, unsure bool) error {
 	db.life.mu.Unlock()
 	if err == nil && lost > 0 {
 		db.end(fmt.Sprintf(
-			"the database lost %d events of session %s that were saved, as a standby does that no commit waits for", lost, r.ID))
+			"the database lost %d events of session %s that were saved, as a standby does that no commit "+
+				"waits for", lost, r.ID))
 		return ErrFenced
 	}
 	return fmt.Errorf("%w: the log does not end at %d", ErrSequence, entries[0].Seq-1)

@@ -15,11 +15,11 @@
 //   - Prompts, answers and calls are found by their words ([DB.List]).
 //   - A damaged event costs that event, and is known by the sum of its bytes: its place is kept
 //     ([event.SessionDamaged]), and a copy of its row.
-//   - [OpenFile] starts whatever the disk is like: what can be read is read, what cannot be
-//     written is refused, and the file is opened for writing as soon as that works
-//     ([DB.Writable]). What is sound in a damaged file is taken out into a new one, and the damaged
-//     one is kept ([Rescue]); one of another version is refused with [ErrVersion] and left as it is.
-//     Nothing is ever deleted but by Delete.
+//   - [OpenFile] starts whatever the disk is like: what can be read is read, what cannot be written
+//     is refused, and the file is opened for writing as soon as that works ([DB.Writable]). What is
+//     sound in a damaged file is taken out into a new one, and the damaged one is kept ([Rescue]);
+//     one of another version is refused with [ErrVersion] and left as it is. Nothing is ever
+//     deleted but by Delete.
 //
 // Concurrency: all methods may be called concurrently. There is no writing goroutine: each writer
 // commits for all that wait.

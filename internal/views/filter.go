@@ -21,7 +21,8 @@ func parseFilters(filters []string, columns int) (func(cells []string) bool, err
 		test := parseTest(name, value)
 		if test == nil || column < 1 || column > columns {
 			return nil, refuse("bad_filter",
-				"Give a filter as a text, or as column:test:value with one of the tests is, not, has, starts, ends, above, below, empty, filled, matches.")
+				"Give a filter as a text, or as column:test:value with one of the tests is, not, has, "+
+					"starts, ends, above, below, empty, filled, matches.")
 		}
 		all = append(all, func(cells []string) bool {
 			return test(cell(cells, column))

@@ -423,7 +423,8 @@ func withDatabase(ctx context.Context, o *outputs.Output, use func(*sql.Conn) er
 	}
 	defer func() { err = cmp.Or(err, files.Close()) }()
 	db, err := sql.Open("sqlite", "file:db?vfs="+name+
-		"&mode=ro&immutable=1&_defensive=1&_dqs=0&_pragma=query_only(1)&_pragma=trusted_schema(0)&_pragma=cell_size_check(1)&_pragma=temp_store(2)&_pragma=mmap_size(0)")
+		"&mode=ro&immutable=1&_defensive=1&_dqs=0&_pragma=query_only(1)&_pragma=trusted_schema(0)&"+
+		"_pragma=cell_size_check(1)&_pragma=temp_store(2)&_pragma=mmap_size(0)")
 	if err != nil {
 		return err
 	}

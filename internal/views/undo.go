@@ -309,7 +309,8 @@ func wholeLines(o *outputs.Output) ([][]byte, error) {
 }
 
 var errNotWhole = refuse("not_whole",
-	"Changes are undone in text files that are shown whole, in UTF-8. Open the whole file; take one that is no text from git or a copy.")
+	"Changes are undone in text files that are shown whole, in UTF-8. Open the whole file; take one "+
+		"that is no text from git or a copy.")
 
 // whole returns the bytes of a file.
 func whole(o *outputs.Output) ([]byte, error) {

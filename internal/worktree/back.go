@@ -307,7 +307,8 @@ func (t *Trees) Commit(ctx context.Context, session, message string) (b Back, er
 			b.Files = []Change{}
 			return nil
 		}
-		made, err := repo.Run(ctx, strings.NewReader(message), "commit-tree", "-F", "-", "-p", head, m.all)
+		made, err := repo.Run(ctx, strings.NewReader(message), "commit-tree", "-F", "-", "-p", head,
+			m.all)
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrUnfit, err)
 		}

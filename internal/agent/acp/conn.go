@@ -58,7 +58,8 @@ func (c *conn) Ready(ctx context.Context) error {
 		if err = c.start(ctx, ""); err == nil {
 			c.Report(event.SessionError{ErrorType: event.ErrorForgotten, Kind: event.KindInterrupted,
 				Message: c.Title +
-					" does not remember this conversation and starts a new one. You can send it the conversation with your next prompt."})
+					" does not remember this conversation and starts a new one. You can send it the " +
+					"conversation with your next prompt."})
 		}
 		return err
 	})
@@ -141,7 +142,8 @@ func (c *conn) missTools() {
 		return
 	}
 	c.Warn(event.KindProvider,
-		"%s did not reach webchat's tools, so it cannot show you anything here. If a proxy is set (HTTP_PROXY), set NO_PROXY=localhost,127.0.0.1, too.", c.Title)
+		"%s did not reach webchat's tools, so it cannot show you anything here. If a proxy is set "+
+			"(HTTP_PROXY), set NO_PROXY=localhost,127.0.0.1, too.", c.Title)
 }
 
 // Abort implements [convo.Agent].
@@ -223,7 +225,8 @@ func (c Config) greet(ctx context.Context, p *jsonrpc.Program) (caps initialized
 		"clientInfo": object{"name": "webchat", "title": "webchat", "version": "1"}}, &caps)
 	if v := caps.ProtocolVersion; err == nil && v > 1 {
 		err = fmt.Errorf(
-			"%w: %s speaks version %d of the Agent Client Protocol, and webchat version 1; install another version of it", agent.ErrUnavailable, c.Title, v)
+			"%w: %s speaks version %d of the Agent Client Protocol, and webchat version 1; install "+
+				"another version of it", agent.ErrUnavailable, c.Title, v)
 	}
 	return caps, err
 }

@@ -27,7 +27,8 @@ func (c *conn) command(ctx context.Context) (proc.Command, error) {
 	case found.Wrong != "":
 		c.Post(func() {
 			c.Warn(event.KindProvider,
-				"No instruction file of this folder was loaded: %s. Change that, or start webchat with --instructions off.", found.Wrong)
+				"No instruction file of this folder was loaded: %s. Change that, or start webchat with "+
+					"--instructions off.", found.Wrong)
 		})
 		added = cfg.Uninstructed
 	case cfg.NoInstructions && skips:

@@ -60,7 +60,8 @@ func (c *conn) permission(ctx context.Context, raw json.RawMessage) (any, error)
 			return o.Kind == "allow_once"
 		}) {
 			c.Warn(event.KindProvider,
-				"%s only offers to be allowed this permanently, which webchat does not answer for you, so it was refused. Change it in the agent's own settings.", c.Title)
+				"%s only offers to be allowed this permanently, which webchat does not answer for you, so it "+
+					"was refused. Change it in the agent's own settings.", c.Title)
 		}
 	})
 	return pick("allow_once"), nil
@@ -118,8 +119,8 @@ func (a *acts) allow(act agent.Permission) {
 }
 
 // refuse returns an act that webchat was asked for, though it offers none, and what the agent may
-// have done by itself: some do it all the same. Empty where that is not worth a word, such as a write
-// that the user allowed, once for each time.
+// have done by itself: some do it all the same. Empty where that is not worth a word, such as a
+// write that the user allowed, once for each time.
 func (a *acts) refuse(method string, params json.RawMessage) (act, itself string) {
 	var p struct {
 		Path, Command string

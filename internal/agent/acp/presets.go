@@ -108,7 +108,8 @@ func (p Preset) lacks(a agent.Asking) (all []string) {
 	all = append(all, unasked...)
 	if !p.AsksTools {
 		all = append(all,
-			"may run a tool of an MCP server without asking if the tool says that it only reads; webchat does not stop it")
+			"may run a tool of an MCP server without asking if the tool says that it only reads; webchat "+
+				"does not stop it")
 	}
 	if p.Hides {
 		all = append(all, "shows no command that it refuses by itself, only that there was one")
@@ -317,7 +318,8 @@ func claudeOffline(model, state string) ([]string, error) {
 
 func codexOffline(model, state string) ([]string, error) {
 	config := fmt.Sprintf(
-		"model = \"canary\"\nmodel_provider = \"canary\"\n\n[model_providers.canary]\nname = \"canary\"\nbase_url = %q\nwire_api = \"responses\"\nenv_key = \"CANARY_KEY\"\n", model+"/v1")
+		"model = \"canary\"\nmodel_provider = \"canary\"\n\n[model_providers.canary]\nname = "+
+			"\"canary\"\nbase_url = %q\nwire_api = \"responses\"\nenv_key = \"CANARY_KEY\"\n", model+"/v1")
 	return []string{"HOME=" + state, "CODEX_HOME=" + state, "CANARY_KEY=" + NoKey},
 		os.WriteFile(filepath.Join(state, "config.toml"), []byte(config), 0o600)
 }

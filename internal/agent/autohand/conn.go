@@ -143,7 +143,8 @@ func (c *conn) Finish(*convo.Turn) {
 	c.held.end()
 	if len(c.behind) > 0 && c.Program() != c.behindOf && c.Quit().Err() == nil {
 		c.Warn(event.KindAborted,
-			"Autohand CLI was ended, and with it what it ran in the background: %s. Ask for it again if you need it.",
+			"Autohand CLI was ended, and with it what it ran in the background: %s. Ask for it again if "+
+				"you need it.",
 			wording.Cut(plain(strings.Join(c.behind, ", ")), 200))
 		c.behind = nil
 	}

@@ -130,7 +130,8 @@ func (b *Backend) settings(servers []any, socket string) ([]byte, error) {
 	if all["provider"] == nil {
 		return nil,
 			fmt.Errorf(
-				"%w: Autohand CLI has no model set up; run autohand once and choose a provider, or give --provider-url", agent.ErrUnavailable)
+				"%w: Autohand CLI has no model set up; run autohand once and choose a provider, or give "+
+					"--provider-url", agent.ErrUnavailable)
 	}
 	off := object{"enabled": false}
 	all["telemetry"] = object{"enabled": false, "enableSessionSync": false}
@@ -154,7 +155,8 @@ func (b *Backend) settings(servers []any, socket string) ([]byte, error) {
 
 // Reading says how far the CLI's model is kept from reading files into its context.
 func Reading() string {
-	return "its own read_file is offered to the model and refused when it is called; searches, lists and changes in git are read after the rules or you allowed it"
+	return "its own read_file is offered to the model and refused when it is called; searches, " +
+		"lists and changes in git are read after the rules or you allowed it"
 }
 
 // hookPatience is how long the CLI waits for a hook, in milliseconds: users' hooks and questions

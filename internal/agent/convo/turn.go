@@ -282,7 +282,8 @@ func (t *Turn) watch() {
 			silent.Reset(c.Stall - c.Silence)
 		default:
 			t.cancel(fmt.Errorf(
-				"%s did nothing for %s, so its turn was ended. Run it in a terminal to see whether its provider works", c.Title, wording.Span(c.Stall)))
+				"%s did nothing for %s, so its turn was ended. Run it in a terminal to see whether its "+
+					"provider works", c.Title, wording.Span(c.Stall)))
 			return
 		}
 	}

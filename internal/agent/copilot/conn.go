@@ -166,7 +166,8 @@ func (c *conn) Send(ct *convo.Turn, p agent.Prompt) error {
 	if err == nil && news != "" {
 		c.Post(func() {
 			c.Warn(event.KindProvider,
-				"No instruction file of this folder was loaded: %s. Change that, or start webchat with --instructions off.", news)
+				"No instruction file of this folder was loaded: %s. Change that, or start webchat with "+
+					"--instructions off.", news)
 		})
 	}
 	if err == nil {

@@ -13,8 +13,8 @@
 //   - The CLI's events are translated by an allow-list. Prompts, system messages and everything
 //     named model.* end here, but that a call failed, with its status.
 //   - Nothing in a workspace runs commands, decides or brings tools: hook files are off, and the
-//     CLI keeps to a list of tools for the main agent and for helpers. copilottest.PlantTraps has the places
-//     that tests try.
+//     CLI keeps to a list of tools for the main agent and for helpers. copilottest.PlantTraps has
+//     the places that tests try.
 //   - A permission is asked under the name of the call it belongs to, and hooks may change the
 //     arguments of each of the CLI's own tools before that.
 //   - A file of the workspace that tells the agent how to work is loaded only if none of them leads

@@ -254,7 +254,8 @@ func (s *hooks) keep(ctx context.Context, id string, call agent.HookCall, r *res
 	case err != nil && short == "":
 		return r.saying(
 			fmt.Sprintf(
-				"Too large to read at once: %s. It is in %s: search it with grep, or read parts of it with head, tail or sed.\n\n%s", r.size, r.file, r.text))
+				"Too large to read at once: %s. It is in %s: search it with grep, or read parts of it with "+
+					"head, tail or sed.\n\n%s", r.size, r.file, r.text))
 	case r.file != "":
 		_ = os.Remove(r.file) // else it ends with what the CLI keeps of the session
 	}

@@ -194,7 +194,8 @@ func (x *toolbox) inspect(ctx context.Context, version string) error {
 	}
 	exposed := func(format string, args ...any) error {
 		return fmt.Errorf(
-			"%w: the session was not started, because GitHub Copilot CLI %s; please report the CLI's version %s",
+			"%w: the session was not started, because GitHub Copilot CLI %s; please report the CLI's "+
+				"version %s",
 			agent.ErrUnavailable, fmt.Sprintf(format, args...), version)
 	}
 	switch {

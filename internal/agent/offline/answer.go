@@ -55,7 +55,8 @@ func (t *turn) runTests() {
 	command := t.files.testCommand()
 	switch program, _, _ := strings.Cut(command, " "); {
 	case command == "":
-		t.say("I cannot tell how this project's tests are run: I look for go.mod, package.json, a Makefile with a test target, " +
+		t.say("I cannot tell how this project's tests are run: I look for go.mod, package.json, a " +
+			"Makefile with a test target, " +
 			"Cargo.toml, pyproject.toml and a few more. Say " + code("run COMMAND") + " instead.")
 	case !t.files.isCommand(command):
 		t.say("This project's tests are run by " + code(command) + ", but " + code(program) +

@@ -18,7 +18,8 @@ var terminals = []row{
 		"rm -rf / HOME\rls -l          \x1b[1A\x1b[2K\x1b[999Dsafe\x1b[8mhidden\x1b[0m\n"},
 	{"c1.txt", "35", "\x9b31m\x9d0;JS\x9c\x90q\x9c\u009b31m\u009d52;c;aGk=\u009cC1 HOME\n"},
 	{"resize.txt", "35",
-		"\x1b[8;99999;99999t\x1b[99999;99999H<img src=HOME>\x1b[99999B\x1b[99999L\x1b[?1049h\x1b[99999@wide\n"},
+		"\x1b[8;99999;99999t\x1b[99999;99999H<img " +
+			"src=HOME>\x1b[99999B\x1b[99999L\x1b[?1049h\x1b[99999@wide\n"},
 	{"bidi.txt", "36", "\u202e\u2066txt.exe\u2069\u202c \u200b<script>JS</script> HOME\n"},
 	{"bracket.txt", "35", "\x1b[200~rm -rf ~\n\x1b[201~\x1b[?2004hpaste HOME\n"},
 	{"frame.txt", "37",

@@ -28,7 +28,8 @@ var allowed = map[string]map[string]string{
 
 func init() {
 	for _, name := range strings.Fields(
-		"math mrow mi mn mo ms mtext mspace mfrac msqrt mroot msub msup msubsup munder mover munderover mmultiscripts mprescripts none mtable mtr mtd mstyle mpadded mphantom") {
+		"math mrow mi mn mo ms mtext mspace mfrac msqrt mroot msub msup msubsup munder mover " +
+			"munderover mmultiscripts mprescripts none mtable mtr mtd mstyle mpadded mphantom") {
 		allowed[name] = mathAttributes
 	}
 }
@@ -37,7 +38,9 @@ func init() {
 var mathAttributes = func() map[string]string {
 	m := map[string]string{}
 	for _, name := range strings.Fields(
-		"display displaystyle scriptlevel mathvariant stretchy fence separator symmetric largeop movablelimits accent accentunder form lspace rspace minsize maxsize width height depth voffset linethickness columnspan rowspan class") {
+		"display displaystyle scriptlevel mathvariant stretchy fence separator symmetric largeop " +
+			"movablelimits accent accentunder form lspace rspace minsize maxsize width height depth " +
+			"voffset linethickness columnspan rowspan class") {
 		m[name] = `^[a-z0-9.%+ -]*$`
 	}
 	return m

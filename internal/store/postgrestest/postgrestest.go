@@ -181,7 +181,8 @@ func (s *Server) Pooled(t testing.TB) func(string) string {
 	}
 	config := filepath.Join(s.Dir, "pgbouncer.ini")
 	text := fmt.Sprintf(
-		"[databases]\n* = host=%s user=webchat\n[pgbouncer]\npool_mode = transaction\nauth_type = any\nunix_socket_dir = %[1]s\nlisten_addr =\nlogfile = %[1]s/pgbouncer.log\n", s.Dir)
+		"[databases]\n* = host=%s user=webchat\n[pgbouncer]\npool_mode = transaction\nauth_type = any\n"+
+			"unix_socket_dir = %[1]s\nlisten_addr =\nlogfile = %[1]s/pgbouncer.log\n", s.Dir)
 	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -103,7 +103,8 @@ func locate(given string, env []string) (string, error) {
 	case shim != "":
 		return "",
 			fmt.Errorf(
-				"%s is a script and the native binary of GitHub Copilot CLI is not beside it; reinstall it (%s) or give --copilot-path", shim, install)
+				"%s is a script and the native binary of GitHub Copilot CLI is not beside it; reinstall it "+
+					"(%s) or give --copilot-path", shim, install)
 	case given != "":
 		return "",
 			fmt.Errorf("there is no GitHub Copilot CLI at %s; install it (%s) or correct --copilot-path",
