@@ -127,11 +127,19 @@ func TestThreat124PagesOfServers(t *testing.T) {
 	shown := 0
 	does := func(tool, what string) {
 		p.t.Helper()
-		p.say(`call docs-` + tool + ` {"does":"` + what + `"}`)
-		p.answer("[data-act=allow-once]")
 		shown++
-		p.wait(`document.querySelectorAll('#turns [data-slip]').length === ` + strconv.Itoa(shown))
-		p.js(`[...document.querySelectorAll('#turns [data-slip]')].at(-1).click()`)
+		p.say(`call docs-` + tool + ` {"does":"` + what + `"}`)
+		p.wait("document.querySelector('#asks [data-act=allow-once]')")
+		p.js(`window.opened = false; new MutationObserver((_, o) => {
+			const slips = [...document.querySelectorAll('#turns [data-slip]')]
+			if (slips.length < ` + strconv.Itoa(shown) + `) return
+			o.disconnect()
+			slips.at(-1).click() // before the list of outputs has it
+			window.opened = true
+		}).observe(document.querySelector('#turns'), { childList: true, subtree: true })`)
+		p.answer("[data-act=allow-once]")
+		p.wait("window.opened && document.querySelectorAll('#outs [data-output]').length === " + strconv.Itoa(shown))
+		p.wait("document.querySelectorAll('#tabs .tab').length === 1 && document.querySelectorAll('#panes > :not([hidden])').length === 1")
 	}
 	chip := func(words string) {
 		p.t.Helper()

@@ -5,7 +5,7 @@ import { addressed, linesOf, address } from './deskaddress.js'
 import { announce } from './announce.js'
 import { arrange, bring, close, draw, isShown, layout, leave, looked, openOutput, remember, split, toggle } from './desk.js'
 import { wish as wished } from './display.js'
-import { coming, drop, paneOf, refresh } from './pane.js'
+import { coming, drop, paneOf, refresh, rekey } from './pane.js'
 import { pinNew } from './pins.js'
 import { desk, front, load, open, records, save, tabOf, tabWith, take } from './tabs.js'
 import { slips } from './tabstrip.js'
@@ -56,10 +56,29 @@ function refused() {
   wish.came()
 }
 
+/** What was opened before the list named it stands in the tab of its output, and is drawn once. */
+function settle(r) {
+  const early = desk.tabs.find((tab) => tab.call && tab.outs.includes(r.out))
+  if (!early) return
+  desk.tabs.splice(desk.tabs.indexOf(early), 1)
+  early.closed = true // what is under way for it ends
+  const { tab } = take(r)
+  tab.out = r.out
+  take(r)
+  if (paneOf(early.key)) {
+    drop(tab.key)
+    rekey(early.key, tab.key)
+  }
+  if (![desk.front, desk.beside].includes(early.key)) return
+  if (desk.beside === tab.key) desk.beside = null
+  bring(tab, { other: desk.beside === early.key })
+}
+
 /** Takes in what the list of outputs says. */
 function sync(first) {
   for (const r of records()) {
     if (r.state === 'running' && r.kind === 'file' && tabOf(r.key)) continue // one reads what it was until it is there
+    settle(r)
     const { tab, fresh, again, pin } = take(r)
     if (pin && !first) pinNew(r.out)
     const pane = paneOf(tab.key)
